@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# gpuprobe: `make` builds build/gpuprobe and the simulated CUDA libraries in
+# build/sim; `make help` lists the rest. Plain make installs nothing.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
+HARDENING := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
+CFLAGS ?= -O2 -g
+CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
+BASE_CFLAGS := -std=gnu11 $(WARNINGS)
+ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS)
+LDLIBS := -lbpf -lelf -levent_core -levent_extra -lz -lstdc++ -lm -lpthread
+LDFLAGS += -pie -Wl,-z,relro,-z,now
+
+BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \
+	-I/usr/include/$(shell gcc -print-multiarch) -Wall -Wextra -Werror
+
+LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c))
+CLI_SRC := $(wildcard src/cli/*.c)
+LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
+CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
+SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/identity.skel.h
+
+.PHONY: all help clean install deps check-deps sim demo test test-full portable
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: check-deps $(BUILD)/gpuprobe sim
+
+help:
+	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
+
+#: make             build gpuprobe and the simulated CUDA libraries
+#: make deps        install the Debian packages that are missing (root)
+#: make demo        build, then watch the demo workload for 15 s (root)
+#: make test        build and run all tests (root)
+#: make test-full   the long runs as well (root)
+#: make portable    a build that needs nothing but glibc
+#: make install     into DESTDIR and PREFIX
+#: make clean
+
+include api/api.mk
+-include sim/sim.mk
+-include tests/tests.mk
+include deploy/portable.mk
+
+# --- packages: the one list is deploy/packages.txt ---
+
+check-deps:
+	@deploy/packages.sh check build
+
+deps:
+	@deploy/packages.sh install build test
+
+# --- BPF ---
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard include/gpuprobe/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(BUILD)/gen/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	@mkdir -p $(@D)
+	$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+# --- userspace ---
+
+$(BUILD)/obj/%.o: src/%.c | $(SKELETONS)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# The skeletons change with the BPF objects; what includes them follows through -MMD.
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
+
+$(BUILD)/libgpuprobe.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/gpuprobe: $(CLI_OBJ) $(BUILD)/libgpuprobe.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# --- using it ---
+
+demo:
+	@deploy/packages.sh install build
+	@$(MAKE) --no-print-directory all
+	@deploy/demo.sh $(BUILD)
+
+install: all
+	install -D -m 755 $(BUILD)/gpuprobe $(DESTDIR)$(PREFIX)/sbin/gpuprobe
+	install -D -m 644 man/gpuprobe.8 $(DESTDIR)$(PREFIX)/share/man/man8/gpuprobe.8
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What must hold within a row of functions.tsv besides its spelling: the
+// BPF programs rely on it.
+#include "row.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "words.h"
+
+#define BIT(n) (1u << (n))
+
+/* Roles without which a call of the operation cannot be understood. */
+static const unsigned int needed_roles[OP_COUNT] = {
+	[OP_ALLOC] = BIT(ROLE_OUT),
+	[OP_FREE] = BIT(ROLE_PTR),
+	[OP_SET] = BIT(ROLE_PTR),
+	[OP_LAUNCH] = BIT(ROLE_FUNC),
+	[OP_GRAPH_LAUNCH] = BIT(ROLE_GRAPHEXEC) | BIT(ROLE_STREAM),
+	[OP_EVENT_RECORD] = BIT(ROLE_EVENT) | BIT(ROLE_STREAM),
+	[OP_STREAM_DESTROY] = BIT(ROLE_STREAM),
+	[OP_CONTEXT] = BIT(ROLE_CTX),
+	[OP_GET_KERNEL] = BIT(ROLE_OUT) | BIT(ROLE_NAME) | BIT(ROLE_MODULE),
+	[OP_UNLOAD] = BIT(ROLE_MODULE),
+};
+
+/* Roles that are read through, and roles that are numbers. */
+static const unsigned int pointer_roles = BIT(ROLE_OUT) | BIT(ROLE_PITCHOUT) | BIT(ROLE_CONFIG) |
+					  BIT(ROLE_ARGS) | BIT(ROLE_NAME) | BIT(ROLE_PARAMS);
+static const unsigned int number_roles =
+	BIT(ROLE_SIZE) | BIT(ROLE_WIDTH) | BIT(ROLE_HEIGHT) | BIT(ROLE_KIND) | BIT(ROLE_GRIDX) |
+	BIT(ROLE_GRIDY) | BIT(ROLE_GRIDZ) | BIT(ROLE_BLOCKX) | BIT(ROLE_BLOCKY) |
+	BIT(ROLE_BLOCKZ) | BIT(ROLE_SHMEM) | BIT(ROLE_FLAGS);
+
+static bool has(const struct table_function *function, enum role role)
+{
+	return function->desc.place[role] != PLACE_NONE;
+}
+
+static int need(const struct table_function *function, const struct row *row, enum role role)
+{
+	if (has(function, role))
+		return 0;
+	return row__fail(row, "%s without the role %s",
+			 word__of_operation(function->desc.operation), word__of_role(role));
+}
+
+/* The prefix of a symbol is that of its layer: cuX, or cudaX and __cudaX. */
+static int check_layer(const struct table_function *function, const struct row *row)
+{
+	const char *symbol = function->symbol;
+	bool runtime = strncmp(symbol, "cuda", 4) == 0 || strncmp(symbol, "__cuda", 6) == 0;
+	bool driver = strncmp(symbol, "cu", 2) == 0 && isupper((unsigned char)symbol[2]);
+
+	if (function->desc.layer == LAYER_RUNTIME ? runtime : driver)
+		return 0;
+	return row__fail(row, "%s is not a symbol of that layer", symbol);
+}
+
+static int check_per_thread(const struct table_function *function, const struct row *row)
+{
+	bool suffix = function->symbol[function__base_length(function->symbol)] != '\0';
+	bool flag = function->desc.flags & FUNCTION_PER_THREAD;
+
+	if (suffix == flag)
+		return 0;
+	return row__fail(row, "%s %s the flag per_thread", function->symbol,
+			 suffix ? "needs" : "must not have");
+}
+
+static int check_needed(const struct table_function *function, const struct row *row)
+{
+	unsigned int role;
+	int rc = 0;
+
+	for (role = 0; role < ROLE_COUNT && !rc; role++) {
+		if (needed_roles[function->desc.operation] & BIT(role))
+			rc = need(function, row, (enum role)role);
+	}
+	return rc;
+}
+
+/* How many bytes: size, or width and height, never both. */
+static int check_amount(const struct table_function *function, const struct row *row)
+{
+	const char *operation = word__of_operation(function->desc.operation);
+
+	if (has(function, ROLE_SIZE) && has(function, ROLE_WIDTH))
+		return row__fail(row, "%s with both size and width", operation);
+	if (has(function, ROLE_SIZE))
+		return 0;
+	if (!has(function, ROLE_WIDTH))
+		return row__fail(row, "%s without the role size or width", operation);
+	if (function->desc.operation == OP_ALLOC && !has(function, ROLE_PITCHOUT))
+		return need(function, row, ROLE_PITCHOUT);
+	return need(function, row, ROLE_HEIGHT);
+}
+
+static int check_kind_argument(const struct table_function *function, const struct row *row)
+{
+	if (function->desc.kind == COPY_BY_ARGUMENT)
+		return need(function, row, ROLE_KIND);
+	if (has(function, ROLE_KIND))
+		return row__fail(row, "copy with the role kind is of kind by_argument");
+	return 0;
+}
+
+static int check_scope(const struct table_function *function, const struct row *row)
+{
+	switch (function->desc.kind) {
+	case WAIT_STREAM:
+		return need(function, row, ROLE_STREAM);
+	case WAIT_EVENT:
+		return need(function, row, ROLE_EVENT);
+	default:
+		return 0;
+	}
+}
+
+static int check_operation(const struct table_function *function, const struct row *row)
+{
+	const struct function_desc *desc = &function->desc;
+	int rc = check_needed(function, row);
+
+	if (!rc && (desc->operation == OP_ALLOC || desc->operation == OP_COPY ||
+		    desc->operation == OP_SET))
+		rc = check_amount(function, row);
+	if (!rc && desc->operation == OP_COPY)
+		rc = check_kind_argument(function, row);
+	if (!rc && (desc->operation == OP_WAIT || desc->operation == OP_QUERY))
+		rc = check_scope(function, row);
+	if (!rc && (desc->operation == OP_COPY || desc->operation == OP_SET) &&
+	    desc->flags & FUNCTION_ASYNC)
+		rc = need(function, row, ROLE_STREAM);
+	return rc;
+}
+
+static int check_unit(const struct table_function *function, const struct row *row)
+{
+	if (function->desc.unit == 1 || has(function, ROLE_SIZE) || has(function, ROLE_WIDTH))
+		return 0;
+	return row__fail(row, "a unit without the role size or width");
+}
+
+/* The argument that begins at a place, whatever its size. */
+static const struct table_argument *argument_at(const struct table_function *function,
+						uint8_t place)
+{
+	size_t i;
+
+	for (i = 0; i < function->argument_count; i++) {
+		if (function->arguments[i].place.first == (place & PLACE_MASK))
+			return &function->arguments[i];
+	}
+	return NULL;
+}
+
+/* Types that cannot be what the role says: a `size_t *` is no size. */
+static int check_types(const struct table_function *function, const struct row *row)
+{
+	const struct table_argument *argument;
+	unsigned int role;
+	bool pointer;
+
+	for (role = 0; role < ROLE_COUNT; role++) {
+		argument = has(function, role) ?
+				   argument_at(function, function->desc.place[role]) : NULL;
+		if (!argument) /* not given, or the second half of a dim3 */
+			continue;
+		pointer = type__is_pointer(argument->type);
+		if (pointer ? number_roles & BIT(role) : pointer_roles & BIT(role))
+			return row__fail(row, "role %s cannot be a %s", word__of_role(role),
+					 argument->type);
+	}
+	return 0;
+}
+
+/* One flag, FUNCTION_OUT_32, speaks for both the address and the pitch that are written. */
+static int check_pitchout(const struct table_function *function, const struct row *row)
+{
+	const struct table_argument *argument;
+	bool narrow, out_narrow = function->desc.flags & FUNCTION_OUT_32;
+
+	argument = argument_at(function, function->desc.place[ROLE_PITCHOUT]);
+	if (!has(function, ROLE_PITCHOUT) || !argument)
+		return 0;
+	narrow = type__pointee_size(argument->type) == 4;
+	if (narrow == out_narrow)
+		return 0;
+	return row__fail(row, "out and pitchout point to numbers of different size");
+}
+
+int function__check(const struct table_function *function, const struct row *row)
+{
+	int rc = check_layer(function, row);
+
+	if (!rc)
+		rc = check_per_thread(function, row);
+	if (!rc)
+		rc = check_operation(function, row);
+	if (!rc)
+		rc = check_unit(function, row);
+	if (!rc)
+		rc = check_types(function, row);
+	if (!rc)
+		rc = check_pitchout(function, row);
+	return rc;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reading the TSV files, see table.h.
+#include "table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "row.h"
+#include "words.h"
+
+static const char functions_header[] =
+	"layer\tsymbol\tfamily\toperation\tkind\tflags\troles\targuments\tnote";
+static const char codes_header[] = "layer\tcode\tname";
+
+/* Adds what the row in `text` says to the table. */
+typedef int (*row_reader)(struct table *table, struct row *row, char *text);
+
+struct table *table__new(void)
+{
+	return calloc(1, sizeof(struct table));
+}
+
+void table__free(struct table *table)
+{
+	size_t i;
+
+	if (!table)
+		return;
+	for (i = 0; i < table->function_count; i++)
+		function__clear(&table->functions[i]);
+	for (i = 0; i < table->code_count; i++)
+		free(table->codes[i].name);
+	free(table->functions);
+	free(table->codes);
+	free(table);
+}
+
+/* Cuts the newline off; a line with a NUL byte or a carriage return is none. */
+static int trim(const struct row *row, char *text, size_t length)
+{
+	if (length && text[length - 1] == '\n')
+		text[--length] = '\0';
+	if (strlen(text) != length || strchr(text, '\r'))
+		return row__fail(row, "a NUL byte or a carriage return in the line");
+	return 0;
+}
+
+/* Hands every row below the header to `reader`; comments and empty lines are skipped. */
+static int read_rows(struct table *table, FILE *in, struct row *row, const char *header,
+		     row_reader reader)
+{
+	bool seen_header = false;
+	size_t capacity = 0;
+	char *text = NULL;
+	ssize_t length;
+	int rc = 0;
+
+	while (!rc && (length = getline(&text, &capacity, in)) >= 0) {
+		row->line++;
+		rc = trim(row, text, (size_t)length);
+		if (rc || !*text || *text == '#')
+			continue;
+		if (seen_header) {
+			rc = reader(table, row, text);
+		} else if (strcmp(text, header) == 0) {
+			seen_header = true;
+		} else {
+			rc = row__fail(row, "not the header line that is expected");
+		}
+	}
+	free(text);
+	if (!rc && ferror(in))
+		return error__set(row->err, -EIO, "%s: cannot be read", row->file);
+	if (!rc && !seen_header)
+		return row__fail(row, "the header line is missing");
+	return rc;
+}
+
+static int read_function(struct table *table, struct row *row, char *text)
+{
+	struct table_function *function;
+	int rc = row__split(row, text, 9);
+
+	if (rc)
+		return rc;
+	if (table->function_count == MAX_FUNCTIONS)
+		return row__fail(row, "more than %d functions, see MAX_FUNCTIONS", MAX_FUNCTIONS);
+	function = &table->functions[table->function_count++];
+	rc = function__parse(function, row);
+	return rc ? rc : function__check(function, row);
+}
+
+static int compare_functions(const void *left, const void *right)
+{
+	const struct table_function *a = left, *b = right;
+	int order = strcmp(a->symbol, b->symbol);
+
+	return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+int table__read_functions(struct table *table, FILE *in, const char *file, struct error *err)
+{
+	struct row row = { .file = file, .err = err };
+	size_t i;
+	int rc;
+
+	table->functions = calloc(MAX_FUNCTIONS, sizeof(*table->functions));
+	if (!table->functions)
+		return error__set(err, -ENOMEM, "%s: out of memory", file);
+	rc = read_rows(table, in, &row, functions_header, read_function);
+	if (rc)
+		return rc == -ENOMEM ? error__set(err, rc, "%s: out of memory", file) : rc;
+	if (!table->function_count)
+		return row__fail(&row, "the table is empty");
+
+	qsort(table->functions, table->function_count, sizeof(*table->functions),
+	      compare_functions);
+	for (i = 1; i < table->function_count; i++) {
+		if (strcmp(table->functions[i - 1].symbol, table->functions[i].symbol) != 0)
+			continue;
+		row.line = table->functions[i].line;
+		return row__fail(&row, "%s is already in line %u", table->functions[i].symbol,
+				 table->functions[i - 1].line);
+	}
+	return 0;
+}
+
+/* A code of an error: 0 or more, in decimal, and nothing else. */
+static int parse_code(const struct row *row, const char *text, int *code)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || value > INT_MAX)
+		return row__fail(row, "%s is not an error code", text);
+	*code = (int)value;
+	return 0;
+}
+
+static int read_code(struct table *table, struct row *row, char *text)
+{
+	struct table_code *codes, *code;
+	int rc = row__split(row, text, 3);
+	int layer;
+
+	if (rc)
+		return rc;
+	layer = word__layer(row->fields[0]);
+	if (layer < 0)
+		return row__fail(row, "unknown layer %s", row->fields[0]);
+	if (!row__is_identifier(row->fields[2]))
+		return row__fail(row, "%s is not a name", row->fields[2]);
+	codes = reallocarray(table->codes, table->code_count + 1, sizeof(*codes));
+	if (!codes)
+		return -ENOMEM;
+	table->codes = codes;
+	code = &codes[table->code_count];
+	*code = (struct table_code){ .layer = (enum layer)layer, .line = row->line };
+	rc = parse_code(row, row->fields[1], &code->code);
+	if (rc)
+		return rc;
+	code->name = strdup(row->fields[2]);
+	if (!code->name)
+		return -ENOMEM;
+	table->code_count++;
+	return 0;
+}
+
+static int compare_codes(const void *left, const void *right)
+{
+	const struct table_code *a = left, *b = right;
+
+	if (a->layer != b->layer)
+		return a->layer < b->layer ? -1 : 1;
+	if (a->code != b->code)
+		return a->code < b->code ? -1 : 1;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+int table__read_codes(struct table *table, FILE *in, const char *file, struct error *err)
+{
+	struct row row = { .file = file, .err = err };
+	const struct table_code *a, *b;
+	size_t i;
+	int rc;
+
+	rc = read_rows(table, in, &row, codes_header, read_code);
+	if (rc)
+		return rc == -ENOMEM ? error__set(err, rc, "%s: out of memory", file) : rc;
+	if (!table->code_count)
+		return row__fail(&row, "the table is empty");
+
+	qsort(table->codes, table->code_count, sizeof(*table->codes), compare_codes);
+	for (i = 1; i < table->code_count; i++) {
+		a = &table->codes[i - 1];
+		b = &table->codes[i];
+		if (a->layer != b->layer || a->code != b->code)
+			continue;
+		row.line = b->line;
+		return row__fail(&row, "code %d of that layer is already in line %u", b->code,
+				 a->line);
+	}
+	return 0;
+}

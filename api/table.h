@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * functions.tsv and errors.tsv in memory: read, checked, sorted, and written
+ * out again as C. functions.tsv says itself what its columns mean.
+ *
+ * Whatever does not fit together is an error of one line, "FILE:LINE: what".
+ */
+#ifndef API_TABLE_H
+#define API_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "gpuprobe/function.h"
+#include "place.h"
+
+#define MAX_ARGUMENTS 24
+
+struct table_argument {
+	char *name;
+	char *type;
+	struct place place;
+	uint8_t size;
+};
+
+struct table_function {
+	char *symbol;
+	const char *family;
+	struct function_desc desc;
+	struct table_argument *arguments;
+	size_t argument_count;
+	unsigned int line;
+};
+
+struct table_code {
+	enum layer layer;
+	int code;
+	char *name;
+	unsigned int line;
+};
+
+struct table {
+	struct table_function *functions; /* by symbol, in the order of strcmp */
+	size_t function_count;
+	struct table_code *codes; /* by layer, then code */
+	size_t code_count;
+};
+
+/* An empty table, or NULL when memory is out. */
+struct table *table__new(void);
+void table__free(struct table *table);
+
+/*
+ * Fills the table from a stream; `file` is its name for messages. Each is
+ * called once. Returns 0, -EINVAL for a table that is wrong, -EIO for one
+ * that cannot be read, -ENOMEM.
+ */
+int table__read_functions(struct table *table, FILE *in, const char *file, struct error *err);
+int table__read_codes(struct table *table, FILE *in, const char *file, struct error *err);
+
+/*
+ * Writes the C file that src/model/api_tables.h declares the contents of.
+ * Returns 0, or -EIO when the stream is in error afterwards.
+ */
+int table__write(const struct table *table, FILE *out);
+
+#endif

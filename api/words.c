@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The words of functions.tsv and the sizes of its types, see words.h.
+#include "words.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct word {
+	const char *text; /* NULL ends a list */
+	int value;
+};
+
+static const struct word layers[] = {
+	{ "runtime", LAYER_RUNTIME },
+	{ "driver", LAYER_DRIVER },
+	{ NULL, 0 },
+};
+
+static const struct word operations[] = {
+	{ "-", OP_NONE },
+	{ "alloc", OP_ALLOC },
+	{ "free", OP_FREE },
+	{ "copy", OP_COPY },
+	{ "set", OP_SET },
+	{ "launch", OP_LAUNCH },
+	{ "graph_launch", OP_GRAPH_LAUNCH },
+	{ "wait", OP_WAIT },
+	{ "query", OP_QUERY },
+	{ "event_record", OP_EVENT_RECORD },
+	{ "stream_destroy", OP_STREAM_DESTROY },
+	{ "context", OP_CONTEXT },
+	{ "get_kernel", OP_GET_KERNEL },
+	{ "unload", OP_UNLOAD },
+	{ NULL, 0 },
+};
+_Static_assert(sizeof(operations) / sizeof(operations[0]) == OP_COUNT + 1, "a word for each");
+
+static const struct word memory_kinds[] = {
+	{ "device", MEMORY_DEVICE },
+	{ "managed", MEMORY_MANAGED },
+	{ "pool", MEMORY_POOL },
+	{ "host", MEMORY_HOST },
+	{ NULL, 0 },
+};
+
+static const struct word copy_kinds[] = {
+	{ "h2h", COPY_H2H },
+	{ "h2d", COPY_H2D },
+	{ "d2h", COPY_D2H },
+	{ "d2d", COPY_D2D },
+	{ "default", COPY_DEFAULT },
+	{ "p2p", COPY_P2P },
+	{ "by_argument", COPY_BY_ARGUMENT },
+	{ NULL, 0 },
+};
+
+static const struct word set_kinds[] = {
+	{ "set", COPY_SET },
+	{ NULL, 0 },
+};
+
+static const struct word context_changes[] = {
+	{ "set", CONTEXT_SET },
+	{ "push", CONTEXT_PUSH },
+	{ "pop", CONTEXT_POP },
+	{ "create", CONTEXT_CREATE },
+	{ "destroy", CONTEXT_DESTROY },
+	{ NULL, 0 },
+};
+
+static const struct word wait_scopes[] = {
+	{ "stream", WAIT_STREAM },
+	{ "event", WAIT_EVENT },
+	{ "context", WAIT_CONTEXT },
+	{ NULL, 0 },
+};
+
+static const struct word no_kinds[] = {
+	{ "-", 0 },
+	{ NULL, 0 },
+};
+
+static const struct word *const kinds[OP_COUNT] = {
+	[OP_ALLOC] = memory_kinds,
+	[OP_FREE] = memory_kinds,
+	[OP_COPY] = copy_kinds,
+	[OP_SET] = set_kinds,
+	[OP_WAIT] = wait_scopes,
+	[OP_QUERY] = wait_scopes,
+	[OP_CONTEXT] = context_changes,
+};
+
+static const char *const families[] = {
+	"launch", "memory", "copy", "sync", "stream", "event", "device",
+	"context", "module", "library", "graph", "other",
+};
+
+static const char *const roles[ROLE_COUNT] = {
+	[ROLE_OUT] = "out",
+	[ROLE_SIZE] = "size",
+	[ROLE_WIDTH] = "width",
+	[ROLE_HEIGHT] = "height",
+	[ROLE_PITCHOUT] = "pitchout",
+	[ROLE_PTR] = "ptr",
+	[ROLE_DST] = "dst",
+	[ROLE_SRC] = "src",
+	[ROLE_KIND] = "kind",
+	[ROLE_STREAM] = "stream",
+	[ROLE_EVENT] = "event",
+	[ROLE_CTX] = "ctx",
+	[ROLE_DEVICE] = "device",
+	[ROLE_FUNC] = "func",
+	[ROLE_CONFIG] = "config",
+	[ROLE_GRIDX] = "gridx",
+	[ROLE_GRIDY] = "gridy",
+	[ROLE_GRIDZ] = "gridz",
+	[ROLE_BLOCKX] = "blockx",
+	[ROLE_BLOCKY] = "blocky",
+	[ROLE_BLOCKZ] = "blockz",
+	[ROLE_SHMEM] = "shmem",
+	[ROLE_ARGS] = "args",
+	[ROLE_GRAPHEXEC] = "graphexec",
+	[ROLE_MODULE] = "module",
+	[ROLE_NAME] = "name",
+	[ROLE_POOL] = "pool",
+	[ROLE_FLAGS] = "flags",
+	[ROLE_HANDLE] = "handle",
+	[ROLE_PARAMS] = "params",
+};
+
+/*
+ * Sizes by the x86-64 ABI. Pointers and "enum X" need no entry; the names
+ * here are typedefs of integers, enumerations, handles and pointers to
+ * functions, and the few structures that are passed by value.
+ */
+static const struct word type_sizes[] = {
+	{ "unsigned char", 1 },
+	{ "unsigned short", 2 },
+	{ "CUaddress_mode", 4 }, { "CUarray_format", 4 }, { "CUcoredumpSettings", 4 },
+	{ "CUdevResourceType", 4 }, { "CUdevice", 4 }, { "CUdevice_P2PAttribute", 4 },
+	{ "CUdevice_attribute", 4 }, { "CUdeviceptr_v1", 4 }, { "CUexecAffinityType", 4 },
+	{ "CUfilter_mode", 4 }, { "CUflushGPUDirectRDMAWritesScope", 4 },
+	{ "CUflushGPUDirectRDMAWritesTarget", 4 }, { "CUfunc_cache", 4 },
+	{ "CUfunction_attribute", 4 }, { "CUgraphMem_attribute", 4 }, { "CUjitInputType", 4 },
+	{ "CUkernelNodeAttrID", 4 }, { "CUlimit", 4 },
+	{ "CUmemAllocationGranularity_flags", 4 }, { "CUmemAllocationHandleType", 4 },
+	{ "CUmemAllocationType", 4 }, { "CUmemPool_attribute", 4 },
+	{ "CUmemRangeHandleType", 4 }, { "CUmem_advise", 4 }, { "CUmem_range_attribute", 4 },
+	{ "CUmulticastGranularity_flags", 4 }, { "CUoutput_mode", 4 },
+	{ "CUpointer_attribute", 4 }, { "CUresult", 4 }, { "CUsharedconfig", 4 },
+	{ "CUstreamAttrID", 4 }, { "CUstreamCaptureMode", 4 }, { "CUtensorMapDataType", 4 },
+	{ "CUtensorMapFloatOOBfill", 4 }, { "CUtensorMapIm2ColWideMode", 4 },
+	{ "CUtensorMapInterleave", 4 }, { "CUtensorMapL2promotion", 4 },
+	{ "CUtensorMapSwizzle", 4 }, { "cudaError_t", 4 }, { "cudaLaunchAttributeID", 4 },
+	{ "cuuint32_t", 4 }, { "float", 4 }, { "int", 4 }, { "unsigned int", 4 },
+	{ "CUarray", 8 }, { "CUasyncCallback", 8 }, { "CUasyncCallbackHandle", 8 },
+	{ "CUcontext", 8 }, { "CUdevResourceDesc", 8 }, { "CUdeviceptr", 8 }, { "CUevent", 8 },
+	{ "CUexternalMemory", 8 }, { "CUexternalSemaphore", 8 }, { "CUfunction", 8 },
+	{ "CUgraph", 8 }, { "CUgraphExec", 8 }, { "CUgraphNode", 8 },
+	{ "CUgraphicsResource", 8 }, { "CUgreenCtx", 8 }, { "CUhostFn", 8 }, { "CUkernel", 8 },
+	{ "CUlibrary", 8 }, { "CUlinkState", 8 }, { "CUlogsCallback", 8 },
+	{ "CUlogsCallbackHandle", 8 }, { "CUmemGenericAllocationHandle", 8 },
+	{ "CUmemLocation", 8 }, { "CUmemoryPool", 8 }, { "CUmipmappedArray", 8 },
+	{ "CUmodule", 8 }, { "CUoccupancyB2DSize", 8 }, { "CUstream", 8 },
+	{ "CUstreamCallback", 8 }, { "CUsurfObject", 8 }, { "CUsurfref", 8 },
+	{ "CUtexObject", 8 }, { "CUtexref", 8 }, { "CUuserObject", 8 },
+	{ "cudaArray_const_t", 8 }, { "cudaArray_t", 8 }, { "cudaAsyncCallback", 8 },
+	{ "cudaAsyncCallbackHandle_t", 8 }, { "cudaEvent_t", 8 },
+	{ "cudaExternalMemory_t", 8 }, { "cudaExternalSemaphore_t", 8 },
+	{ "cudaGraphExec_t", 8 }, { "cudaGraphNode_t", 8 }, { "cudaGraph_t", 8 },
+	{ "cudaGraphicsResource_t", 8 }, { "cudaHostFn_t", 8 }, { "cudaKernel_t", 8 },
+	{ "cudaLibrary_t", 8 }, { "cudaLogsCallbackHandle", 8 }, { "cudaLogsCallback_t", 8 },
+	{ "cudaMemPool_t", 8 }, { "cudaMipmappedArray_const_t", 8 },
+	{ "cudaMipmappedArray_t", 8 }, { "cudaStreamCallback_t", 8 }, { "cudaStream_t", 8 },
+	{ "cudaSurfaceObject_t", 8 }, { "cudaTextureObject_t", 8 }, { "cudaUserObject_t", 8 },
+	{ "cuuint64_t", 8 }, { "size_t", 8 }, { "struct cudaMemLocation", 8 },
+	{ "unsigned long long", 8 },
+	{ "dim3", 12 },
+	{ "struct cudaExtent", 24 },
+	{ "struct cudaPitchedPtr", 32 },
+	{ "CUipcEventHandle", 64 }, { "CUipcMemHandle", 64 }, { "cudaIpcEventHandle_t", 64 },
+	{ "cudaIpcMemHandle_t", 64 },
+	{ NULL, 0 },
+};
+
+static int find(const struct word *list, const char *text)
+{
+	for (; list->text; list++) {
+		if (strcmp(list->text, text) == 0)
+			return list->value;
+	}
+	return -1;
+}
+
+int word__layer(const char *word)
+{
+	return find(layers, word);
+}
+
+int word__operation(const char *word)
+{
+	return find(operations, word);
+}
+
+int word__kind(enum operation operation, const char *word)
+{
+	return find(kinds[operation] ? kinds[operation] : no_kinds, word);
+}
+
+int word__role(const char *word)
+{
+	int role;
+
+	for (role = 0; role < ROLE_COUNT; role++) {
+		if (strcmp(roles[role], word) == 0)
+			return role;
+	}
+	return -1;
+}
+
+const char *word__family(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		if (strcmp(families[i], word) == 0)
+			return families[i];
+	}
+	return NULL;
+}
+
+const char *word__of_operation(enum operation operation)
+{
+	return operations[operation].text;
+}
+
+const char *word__of_role(enum role role)
+{
+	return roles[role];
+}
+
+bool type__is_pointer(const char *type)
+{
+	return strchr(type, '*') != NULL;
+}
+
+int type__size(const char *type)
+{
+	if (type__is_pointer(type))
+		return 8;
+	if (strncmp(type, "enum ", 5) == 0 && type[5])
+		return 4;
+	return find(type_sizes, type);
+}
+
+int type__pointee_size(const char *type)
+{
+	size_t length = strlen(type);
+	char pointee[64];
+
+	if (!length || length >= sizeof(pointee) || type[length - 1] != '*')
+		return -1;
+	length--;
+	while (length && type[length - 1] == ' ')
+		length--;
+	memcpy(pointee, type, length);
+	pointee[length] = '\0';
+	return type__size(pointee);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table as a C file. Every text that goes into it is an identifier, a
+// type of letters, digits, spaces and stars, or a word of ours: none needs
+// escaping.
+#include <errno.h>
+
+#include "row.h"
+
+static void write_arguments(const struct table *table, FILE *out)
+{
+	const struct table_argument *a;
+	size_t i, j;
+
+	/* One list for all, with an entry of its own for a table without any. */
+	fputs("static const struct api_argument arguments[] = {\n", out);
+	for (i = 0; i < table->function_count; i++) {
+		for (j = 0; j < table->functions[i].argument_count; j++) {
+			a = &table->functions[i].arguments[j];
+			fprintf(out, "\t{ \"%s\", \"%s\", 0x%02x, %u },\n", a->name, a->type,
+				place__encode(&a->place, a->size), a->size);
+		}
+	}
+	fputs("\t{ 0 },\n};\n\n", out);
+}
+
+static void write_function(const struct table_function *function, size_t first, FILE *out)
+{
+	const struct function_desc *desc = &function->desc;
+	int role;
+
+	fprintf(out, "\t{\n\t\t.symbol = \"%s\",\n\t\t.base = \"%.*s\",\n\t\t.family = \"%s\",\n",
+		function->symbol, (int)function__base_length(function->symbol), function->symbol,
+		function->family);
+	fprintf(out,
+		"\t\t.desc = { .layer = %u, .operation = %u, .kind = %u, .flags = %u, .unit = %u,\n"
+		"\t\t\t.place = {",
+		desc->layer, desc->operation, desc->kind, desc->flags, desc->unit);
+	for (role = 0; role < ROLE_COUNT; role++)
+		fprintf(out, "%s0x%02x,", role % 10 ? " " : "\n\t\t\t\t", desc->place[role]);
+	fputs("\n\t\t\t} },\n", out);
+	fprintf(out, "\t\t.arguments = &arguments[%zu],\n\t\t.argument_count = %zu,\n\t},\n", first,
+		function->argument_count);
+}
+
+static void write_functions(const struct table *table, FILE *out)
+{
+	size_t first = 0, i;
+
+	fputs("const struct api_function api_functions[] = {\n", out);
+	for (i = 0; i < table->function_count; i++) {
+		write_function(&table->functions[i], first, out);
+		first += table->functions[i].argument_count;
+	}
+	fputs("};\nconst size_t api_function_count =\n"
+	      "\tsizeof(api_functions) / sizeof(api_functions[0]);\n\n",
+	      out);
+}
+
+static void write_codes(const struct table *table, FILE *out)
+{
+	const struct table_code *code;
+	size_t i;
+
+	fputs("const struct api_error api_errors[] = {\n", out);
+	for (i = 0; i < table->code_count; i++) {
+		code = &table->codes[i];
+		fprintf(out, "\t{ %d, %d, \"%s\" },\n", code->layer, code->code, code->name);
+	}
+	fputs("};\nconst size_t api_error_count = sizeof(api_errors) / sizeof(api_errors[0]);\n",
+	      out);
+}
+
+int table__write(const struct table *table, FILE *out)
+{
+	fputs("// Made by api/generate from functions.tsv and errors.tsv.\n"
+	      "#include \"model/api.h\"\n"
+	      "#include \"model/api_tables.h\"\n\n",
+	      out);
+	write_arguments(table, out);
+	write_functions(table, out);
+	write_codes(table, out);
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A call from entry to return: its arguments, its place in the thread's
+ * record of calls in progress, and how its outcome is counted.
+ *
+ * A call inside another of the same operation is the same act and is not
+ * counted again: cudaMalloc that calls cuMemAlloc_v2 is one allocation. A
+ * recorded call encloses the present one while the stack pointer is at or
+ * below where that call began; once it is above, the call is gone, however
+ * it ended (return, longjmp, exception), and its record is dropped.
+ */
+#ifndef BPF_CALL_H
+#define BPF_CALL_H
+
+#include "thread.h"
+
+#define ROW_UNKNOWN 0xffffffff
+
+/* The row of the function whose probe runs, at its entry. */
+static __always_inline u32 entry_row(struct pt_regs *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+	struct site_key key;
+	u32 *row;
+
+	if (config.links != LINKS_TRACEFS)
+		return cookie;
+	key.event_and_ip = (u32)cookie << 12 | (ctx->ip & 0xfff);
+	row = bpf_map_lookup_elem(&sites, &key);
+	return row ? *row : ROW_UNKNOWN;
+}
+
+static __always_inline const volatile struct function_desc *function_at(u32 row)
+{
+	if (row >= MAX_FUNCTIONS)
+		return NULL;
+	/* Keeps the compiler from computing the address before the check, which the verifier refuses. */
+	barrier_var(row);
+	return &functions[row];
+}
+
+/* The argument that has `role` in `function`, at its entry; 0 where it has none. */
+static __always_inline u64 argument(struct pt_regs *ctx, const volatile struct function_desc *function,
+				    enum role role)
+{
+	u8 place = function->place[role];
+	u64 value = 0;
+
+	if (place == PLACE_NONE)
+		return 0;
+	switch (place & PLACE_MASK) {
+	case 0:
+		value = ctx->di;
+		break;
+	case 1:
+		value = ctx->si;
+		break;
+	case 2:
+		value = ctx->dx;
+		break;
+	case 3:
+		value = ctx->cx;
+		break;
+	case 4:
+		value = ctx->r8;
+		break;
+	case 5:
+		value = ctx->r9;
+		break;
+	default:
+		if (bpf_probe_read_user(&value, sizeof(value),
+					(void *)(ctx->sp + 8 * (u64)((place & PLACE_MASK) - PLACE_STACK + 1))))
+			lose(LOSS_UNREADABLE);
+	}
+	return place & PLACE_32 ? (u32)value : value;
+}
+
+static __always_inline bool has_role(const volatile struct function_desc *function, enum role role)
+{
+	return function->place[role] != PLACE_NONE;
+}
+
+/* Forgets the calls of the thread that are gone: those that began below `sp`. */
+static __always_inline void drop_gone_calls(struct thread *thread, u64 sp)
+{
+	u32 depth = thread->depth;
+
+	for (int i = 0; i < CALL_DEPTH; i++) {
+		if (!depth || thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp >= sp)
+			break;
+		depth--;
+	}
+	thread->depth = depth;
+}
+
+/*
+ * Whether a call in progress is the same act as the one that enters now.
+ * With the same stack pointer it is so only if it is another function's: one
+ * jumped into the other; the same function is a new call that took the place
+ * of one that never returned.
+ */
+static __always_inline bool call_is_nested(struct thread *thread, u64 sp, u32 row, u8 operation)
+{
+	drop_gone_calls(thread, sp);
+	for (u32 i = 0; i < CALL_DEPTH; i++) {
+		if (i >= thread->depth)
+			break;
+		if (thread->calls[i].operation != operation)
+			continue;
+		if (thread->calls[i].sp > sp || thread->calls[i].row != row)
+			return true;
+		thread->depth = i;
+		break;
+	}
+	return false;
+}
+
+/*
+ * Records the call that enters now. Returns NULL when it is nested in the
+ * same act, or too deep (which is counted): then its return is of no interest.
+ */
+static __always_inline struct call *call_enter(struct thread *thread, struct pt_regs *ctx, u32 row,
+					       u8 operation)
+{
+	struct call *call;
+	u32 depth;
+
+	if (call_is_nested(thread, ctx->sp, row, operation))
+		return NULL;
+	depth = thread->depth;
+	if (depth >= CALL_DEPTH) {
+		lose(LOSS_CALL_DEPTH);
+		return NULL;
+	}
+	call = &thread->calls[depth & (CALL_DEPTH - 1)];
+	call->sp = ctx->sp;
+	call->row = row;
+	call->operation = operation;
+	call->flag = 0;
+	call->start_ns = now();
+	thread->depth = depth + 1;
+	return call;
+}
+
+/*
+ * The call that returns now, taken off the thread's record; NULL when it was
+ * not recorded. After the return instruction the stack pointer is one word
+ * above where it was at entry.
+ */
+static __always_inline struct call *call_leave(struct thread *thread, struct pt_regs *ctx)
+{
+	u64 sp = ctx->sp - 8;
+	struct call *call;
+	u32 depth;
+
+	drop_gone_calls(thread, sp);
+	depth = thread->depth;
+	if (!depth || depth > CALL_DEPTH)
+		return NULL;
+	call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
+	if (call->sp != sp)
+		return NULL;
+	thread->depth = depth - 1;
+	return call;
+}
+
+static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u8 flags)
+{
+	struct tally_key key = {.slot = slot, .row = row, .kind = kind, .flags = flags};
+	struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
+	struct tally zero = {};
+	long error;
+
+	if (tally)
+		return tally;
+	error = bpf_map_update_elem(&tallies, &key, &zero, BPF_NOEXIST);
+	tally = bpf_map_lookup_elem(&tallies, &key);
+	if (!tally)
+		lose_update(error, LOSS_TALLY_MAP_FULL);
+	return tally;
+}
+
+/* Counts a successful call. Programs can be preempted: atomic even per CPU. */
+static __always_inline void count_success(u32 slot, const struct call *call, u8 kind, u8 flags, u64 bytes)
+{
+	struct tally *tally = tally_of(slot, call->row, kind, flags);
+
+	if (!tally)
+		return;
+	__sync_fetch_and_add(&tally->calls, 1);
+	__sync_fetch_and_add(&tally->bytes, bytes);
+	__sync_fetch_and_add(&tally->ns, now() - call->start_ns);
+}
+
+static __always_inline void count_failure(u32 slot, const struct call *call, u8 kind, u8 flags, s32 code)
+{
+	struct failure_key key = {
+		.slot = slot,
+		.code = code,
+		.row = call->row,
+		.sampled = flags & TALLY_SAMPLED ? 1 : 0,
+	};
+	struct failure_record *failure, fresh = {};
+	struct tally *tally = tally_of(slot, call->row, kind, flags);
+	long error;
+
+	if (tally)
+		__sync_fetch_and_add(&tally->failures, 1);
+	failure = bpf_map_lookup_elem(&failures, &key);
+	if (!failure) {
+		fresh.first_ns = now();
+		error = bpf_map_update_elem(&failures, &key, &fresh, BPF_NOEXIST);
+		failure = bpf_map_lookup_elem(&failures, &key);
+		if (!failure) {
+			lose_update(error, LOSS_ERROR_MAP_FULL);
+			return;
+		}
+	}
+	__sync_fetch_and_add(&failure->count, 1);
+	failure->last_ns = now();
+}
+
+#endif

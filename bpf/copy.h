@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Copies and sets: calls, bytes and time by function and kind; asynchronous
+ * ones are in flight from their return until a wait covers them.
+ */
+#ifndef BPF_COPY_H
+#define BPF_COPY_H
+
+#include "inflight.h"
+
+/* call.arg */
+#define COPY_BYTES 0
+#define COPY_STREAM 1
+
+static __always_inline u64 bytes_of(struct pt_regs *ctx, const volatile struct function_desc *function)
+{
+	if (has_role(function, ROLE_SIZE))
+		return argument(ctx, function, ROLE_SIZE) * function->unit;
+	return argument(ctx, function, ROLE_WIDTH) * function->unit * argument(ctx, function, ROLE_HEIGHT);
+}
+
+static __always_inline u8 kind_of(struct pt_regs *ctx, const volatile struct function_desc *function)
+{
+	u64 kind = function->kind;
+
+	if (function->operation == OP_SET)
+		return COPY_SET;
+	if (kind == COPY_BY_ARGUMENT)
+		kind = argument(ctx, function, ROLE_KIND);
+	return kind < COPY_KINDS ? kind : COPY_DEFAULT;
+}
+
+static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+				 struct call *call)
+{
+	call->kind = kind_of(ctx, function);
+	call->arg[COPY_BYTES] = bytes_of(ctx, function);
+	call->arg[COPY_STREAM] = argument(ctx, function, ROLE_STREAM);
+	return 0;
+}
+
+static __noinline int copy_leave(struct thread *thread, struct call *call, s32 result)
+{
+	const volatile struct function_desc *function;
+	struct stream_key key;
+
+	if (!thread || !call)
+		return 0;
+	function = function_at(call->row);
+	if (!function)
+		return 0;
+	if (result) {
+		count_failure(thread->slot, call, call->kind, 0, result);
+		return 0;
+	}
+	count_success(thread->slot, call, call->kind, 0, call->arg[COPY_BYTES]);
+	if (!config.track_inflight || !(function->flags & FUNCTION_ASYNC))
+		return 0;
+	key = stream_key_of(thread, function, call->arg[COPY_STREAM]);
+	inflight_add(thread, &key, call->kind, call->arg[COPY_BYTES], call->start_ns);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The kernel side of gpuprobe: one program for every call of the CUDA API,
+ * which finds the function's row by the site's cookie and hands the call to
+ * its family. A family counts in maps (state.h); what must be told at once
+ * goes to the ring.
+ *
+ *   loader, process   which processes there are, and when they bring libraries
+ *   thread, call      who calls, with what arguments, nested in what
+ *   memory, launch, copy, wait, context, module   the families of the API
+ *
+ * The program exists three times, for three kinds of links, of which
+ * userspace loads one (src/probe/links.h): call_session runs at entry and at
+ * return; call_entry and call_return are apart, for uprobe_multi and for
+ * tracefs events.
+ */
+#include "loader.h"
+#include "process.h"
+
+#include "context.h"
+#include "copy.h"
+#include "launch.h"
+#include "memory.h"
+#include "module.h"
+#include "wait.h"
+
+/* Returns 1 where the call's return is of no interest, else 0. */
+static __always_inline int enter(struct pt_regs *ctx)
+{
+	u32 row = entry_row(ctx);
+	const volatile struct function_desc *function = function_at(row);
+	struct thread *thread;
+	struct call *call;
+
+	if (!function)
+		return 1;
+	if (function->operation == OP_LAUNCH)
+		return launch_enter(ctx, function, row);
+	thread = current_thread();
+	if (!thread)
+		return 1;
+	call = call_enter(thread, ctx, row, function->operation);
+	if (!call)
+		return 1;
+	switch (function->operation) {
+	case OP_ALLOC:
+		alloc_enter(ctx, function, call);
+		break;
+	case OP_FREE:
+		free_enter(ctx, function, thread, call);
+		break;
+	case OP_COPY:
+	case OP_SET:
+		copy_enter(ctx, function, call);
+		break;
+	case OP_WAIT:
+	case OP_QUERY:
+	case OP_EVENT_RECORD:
+	case OP_STREAM_DESTROY:
+		wait_enter(ctx, function, thread, call);
+		break;
+	case OP_CONTEXT:
+		context_enter(ctx, function, call);
+		break;
+	case OP_GET_KERNEL:
+	case OP_UNLOAD:
+		module_enter(ctx, function, thread, call);
+		break;
+	}
+	return 0;
+}
+
+static __always_inline void leave(struct pt_regs *ctx)
+{
+	struct thread *thread = returning_thread();
+	s32 result = ctx->ax;
+	struct call *call;
+
+	if (!thread)
+		return;
+	call = call_leave(thread, ctx);
+	if (!call)
+		return;
+	switch (call->operation) {
+	case OP_LAUNCH:
+		launch_leave(thread, call, result);
+		break;
+	case OP_GRAPH_LAUNCH:
+		graph_leave(thread, call, result);
+		break;
+	case OP_ALLOC:
+		alloc_leave(thread, call, result);
+		break;
+	case OP_FREE:
+		free_leave(thread, call, result);
+		break;
+	case OP_COPY:
+	case OP_SET:
+		copy_leave(thread, call, result);
+		break;
+	case OP_WAIT:
+	case OP_QUERY:
+	case OP_EVENT_RECORD:
+	case OP_STREAM_DESTROY:
+		wait_leave(thread, call, result);
+		break;
+	case OP_CONTEXT:
+		context_leave(thread, call, result);
+		break;
+	case OP_GET_KERNEL:
+	case OP_UNLOAD:
+		module_leave(thread, call, result);
+		break;
+	}
+}
+
+extern bool bpf_session_is_return(void) __ksym __weak;
+
+SEC("uprobe")
+int call_session(struct pt_regs *ctx)
+{
+	if (bpf_session_is_return()) {
+		leave(ctx);
+		return 0;
+	}
+	return enter(ctx) ? 1 : 0;
+}
+
+/* Returns 0 whatever enter says: before Linux 6.13 a 1 asks for the probe to be removed. */
+SEC("uprobe")
+int call_entry(struct pt_regs *ctx)
+{
+	enter(ctx);
+	return 0;
+}
+
+SEC("uretprobe")
+int call_return(struct pt_regs *ctx)
+{
+	leave(ctx);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

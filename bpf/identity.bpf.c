@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which inode the kernel probes for a mapped file. Overlay mounts of one
+ * lower directory show two files by stat and a third number in maps, and yet
+ * uprobes land on one inode; only the mapping itself tells.
+ */
+#include "kernel.h"
+#include "gpuprobe/state.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} identity_tgid SEC(".maps");
+
+SEC("iter/task_vma")
+int identity_of_mappings(struct bpf_iter__task_vma *ctx)
+{
+	struct vm_area_struct *vma = ctx->vma;
+	struct task_struct *task = ctx->task;
+	struct vma_identity identity = {};
+	u32 zero = 0, *tgid;
+	struct inode *inode;
+	struct file *file;
+
+	if (!task || !vma)
+		return 0;
+	tgid = bpf_map_lookup_elem(&identity_tgid, &zero);
+	if (!tgid || (*tgid && (u32)task->tgid != *tgid))
+		return 0;
+	file = vma->vm_file;
+	if (!file)
+		return 0;
+	inode = file->f_inode;
+	identity.start = vma->vm_start;
+	identity.inode = (u64)inode;
+	identity.ino = inode->i_ino;
+	identity.dev = inode->i_sb->s_dev;
+	bpf_seq_write(ctx->meta->seq, &identity, sizeof(identity));
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

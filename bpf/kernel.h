@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The few kernel types that gpuprobe reads, relocated at load time (CO-RE):
+ * only the members that are used, whatever else the running kernel has there.
+ */
+#ifndef BPF_KERNEL_H
+#define BPF_KERNEL_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Makes bpf_tracing.h use the kernel's own register names below. */
+#define __VMLINUX_H__
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+/* The context of a uprobe program: fixed by the kernel's user-space ABI. */
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx;
+	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+};
+
+#define CO_RE __attribute__((preserve_access_index))
+
+struct ns_common {
+	unsigned int inum;
+} CO_RE;
+
+struct pid_namespace {
+	struct ns_common ns;
+} CO_RE;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} CO_RE;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} CO_RE;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+} CO_RE;
+
+struct task_struct {
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+	u64 start_boottime;
+	char comm[16];
+} CO_RE;
+
+struct super_block {
+	u32 s_dev;
+} CO_RE;
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+} CO_RE;
+
+struct file {
+	struct inode *f_inode;
+} CO_RE;
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	struct file *vm_file;
+} CO_RE;
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} CO_RE;
+
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+} CO_RE;
+
+#endif

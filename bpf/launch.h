@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Launches: every one is counted at entry, by process and kernel handle; one
+ * in config.launch_sample, and the first of each kernel, is looked at again
+ * on its return. This is the hottest path of gpuprobe.
+ */
+#ifndef BPF_LAUNCH_H
+#define BPF_LAUNCH_H
+
+#include "call.h"
+#include "name.h"
+
+/* launches by kernel; per CPU, since threads launch the same kernel at once */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct kernel_key);
+	__type(value, u64);
+} launches SEC(".maps");
+
+/* Kernels whose name could not be read yet; tried again at sampled launches. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct kernel_key);
+	__type(value, u8);
+} unnamed SEC(".maps");
+
+/* Reads the name of a kernel seen for the first time, and keeps it for later if that fails. */
+static __always_inline void name_kernel(const struct kernel_key *key)
+{
+	u8 pending = 1;
+
+	/* Userspace reads the names of those that do not fit here. */
+	if (send_name_of_handle(key))
+		bpf_map_update_elem(&unnamed, key, &pending, BPF_ANY);
+	else
+		bpf_map_delete_elem(&unnamed, key);
+}
+
+static __noinline u64 *kernel_first_sight(struct kernel_key *key)
+{
+	u64 *count, zero = 0;
+	long error;
+
+	if (!key)
+		return NULL;
+	error = bpf_map_update_elem(&launches, key, &zero, BPF_NOEXIST);
+	count = bpf_map_lookup_elem(&launches, key);
+	if (!count)
+		lose_update(error, LOSS_KERNEL_MAP_FULL);
+	else if (!error)
+		name_kernel(key);
+	return count;
+}
+
+/* Puts the launch on record if its return will be seen. Returns 1 where it is of no interest, else 0. */
+static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row)
+{
+	return !call_enter(thread, ctx, row, OP_LAUNCH);
+}
+
+/* Returns 1 where the call's return is of no interest. */
+static __always_inline int launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+					u32 row)
+{
+	struct thread *thread = current_thread();
+	struct process_record *process;
+	struct kernel_key key;
+	u64 *count, before;
+
+	if (!thread)
+		return 1;
+	if (both_layers && call_is_nested(thread, ctx->sp, row, OP_LAUNCH))
+		return 1;
+	process = process_at(thread->slot);
+	if (!process)
+		return 1;
+	key.handle = argument(ctx, function, ROLE_FUNC);
+	key.slot = thread->slot;
+	key.generation = process->generation;
+	count = bpf_map_lookup_elem(&launches, &key);
+	if (!count)
+		count = kernel_first_sight(&key);
+	if (!count)
+		return 1;
+	before = __sync_fetch_and_add(count, 1);
+	/* A nested launch is known by the enclosing one being on record: the runtime's always. */
+	if (both_layers && function->layer == LAYER_RUNTIME)
+		return follow_launch(thread, ctx, row);
+	if (before & (config.launch_sample - 1))
+		return 1;
+	if (before && bpf_map_lookup_elem(&unnamed, &key))
+		name_kernel(&key);
+	return config.launch_returns ? follow_launch(thread, ctx, row) : 1;
+}
+
+static __always_inline void launch_leave(struct thread *thread, const struct call *call, s32 result)
+{
+	/* Every launch of the runtime layer is looked at where both layers are probed. */
+	bool sampled = config.launch_sample > 1 &&
+		       !(both_layers && function_at(call->row) && function_at(call->row)->layer == LAYER_RUNTIME);
+	u8 flags = sampled ? TALLY_SAMPLED : 0;
+
+	if (result)
+		count_failure(thread->slot, call, 0, flags, result);
+	else
+		count_success(thread->slot, call, 0, flags, 0);
+}
+
+/* Graph launches are few and stand for many kernels: each is followed to its return. */
+static __always_inline void graph_leave(struct thread *thread, const struct call *call, s32 result)
+{
+	if (result)
+		count_failure(thread->slot, call, 0, 0, result);
+	else
+		count_success(thread->slot, call, 0, 0, 0);
+}
+
+#endif

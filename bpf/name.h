@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Kernel names on their way to userspace, which validates them. Most fit a
+ * small record; only longer ones take a large one from the ring.
+ */
+#ifndef BPF_NAME_H
+#define BPF_NAME_H
+
+#include "state.h"
+
+static __always_inline void fill_name(struct record_name *record, const struct kernel_key *key, u64 module,
+				      u16 source, long size)
+{
+	record->header.type = RECORD_KERNEL_NAME;
+	record->header.slot = key->slot;
+	record->handle = key->handle;
+	record->module = module;
+	record->generation = key->generation;
+	record->source = source;
+	record->length = size - 1;
+}
+
+/*
+ * Sends the string at `name` in the calling process as the name of `key`.
+ * Returns 0, or -1 when the string cannot be read now. A full ring is a
+ * counted loss and returns 0: reading again at once would not help.
+ */
+static __always_inline int send_name(const struct kernel_key *key, u64 module, u16 source, const char *name)
+{
+	struct record_name *record;
+	long size;
+
+	record = bpf_ringbuf_reserve(&ring, sizeof(*record) + NAME_SHORT_SIZE, 0);
+	if (!record) {
+		lose(LOSS_RING_FULL);
+		return 0;
+	}
+	size = bpf_probe_read_user_str(record->name, NAME_SHORT_SIZE, name);
+	if (size > 1 && size < NAME_SHORT_SIZE) {
+		fill_name(record, key, module, source, size);
+		bpf_ringbuf_submit(record, 0);
+		return 0;
+	}
+	bpf_ringbuf_discard(record, 0);
+	if (size <= 1)
+		return -1;
+
+	record = bpf_ringbuf_reserve(&ring, sizeof(*record) + NAME_SIZE, 0);
+	if (!record) {
+		lose(LOSS_RING_FULL);
+		return 0;
+	}
+	size = bpf_probe_read_user_str(record->name, NAME_SIZE, name);
+	if (size <= 1) {
+		bpf_ringbuf_discard(record, 0);
+		return -1;
+	}
+	fill_name(record, key, module, source, size);
+	bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
+/*
+ * Sends the name of a launch handle through the pointer at handle + 8: true
+ * of CUfunction and CUkernel from every API seen, but undocumented, so
+ * userspace checks it against names given by documented means.
+ */
+static __always_inline int send_name_of_handle(const struct kernel_key *key)
+{
+	const char *name;
+
+	if (bpf_probe_read_user(&name, sizeof(name), (void *)(key->handle + 8)))
+		return -1;
+	return send_name(key, 0, NAME_FROM_HANDLE, name);
+}
+
+#endif

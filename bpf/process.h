@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The life of processes: children of watched ones are watched; exit and exec
+ * end a process, whose counters stay in its slot until userspace has read
+ * them. The record in the ring only hastens that; the slot's state is what
+ * counts, so a full ring loses nothing here.
+ */
+#ifndef BPF_PROCESS_H
+#define BPF_PROCESS_H
+
+#include "thread.h"
+
+static __always_inline void tell_ended(u32 slot)
+{
+	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record)
+		return;
+	record->type = RECORD_PROCESS_ENDED;
+	record->slot = slot;
+	bpf_ringbuf_submit(record, 0);
+}
+
+/* Ends the process of `tgid`, if it is one of ours. */
+static __always_inline void end_process(struct task_struct *task, u32 tgid)
+{
+	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+	struct process_record *process;
+	u32 slot;
+
+	if (!binding)
+		return;
+	slot = binding->slot;
+	/* The last two threads may both find themselves last; one deletes. */
+	if (bpf_map_delete_elem(&process_of, &tgid))
+		return;
+	process = process_at(slot);
+	if (!process)
+		return;
+	BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
+	process->ended_ns = now();
+	process->state = PROCESS_ENDED;
+	tell_ended(slot);
+}
+
+SEC("raw_tp/sched_process_fork")
+int process_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0];
+	struct task_struct *child = (void *)ctx->args[1];
+	s32 parent_pid, pid;
+	u8 yes = 1;
+
+	if (!config.only_watched)
+		return 0;
+	if (BPF_CORE_READ(child, pid) != BPF_CORE_READ(child, tgid))
+		return 0; /* a thread */
+	parent_pid = pid_of(BPF_CORE_READ(parent, group_leader));
+	if (!parent_pid || !bpf_map_lookup_elem(&watched, &parent_pid))
+		return 0;
+	pid = pid_of(child);
+	if (pid)
+		bpf_map_update_elem(&watched, &pid, &yes, BPF_ANY);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int process_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	s32 pid;
+
+	/* Fires for each thread; the process ends with the last. */
+	if (BPF_CORE_READ(task, signal, live.counter) > 0)
+		return 0;
+	end_process(task, BPF_CORE_READ(task, tgid));
+	if (!config.only_watched)
+		return 0;
+	pid = pid_of(BPF_CORE_READ(task, group_leader));
+	if (pid)
+		bpf_map_delete_elem(&watched, &pid);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int process_exec(void *ctx __attribute__((unused)))
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct record_library *record;
+	s32 pid;
+
+	end_process(task, tgid);
+	bpf_task_storage_delete(&threads, task);
+	pid = pid_of(task);
+	if (!pid || !pid_is_watched(pid))
+		return 0;
+	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	if (!record) {
+		lose(LOSS_RING_FULL);
+		return 0;
+	}
+	record->header.type = RECORD_EXEC;
+	record->header.slot = 0;
+	record->pid = pid;
+	record->stopped = config.hold && !bpf_send_signal(19 /* SIGSTOP */);
+	bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The maps that all families share, the configuration, and the losses.
+ *
+ * Sizes here are placeholders where userspace sets them (src/probe/object.c).
+ */
+#ifndef BPF_STATE_H
+#define BPF_STATE_H
+
+#include "kernel.h"
+#include "gpuprobe/state.h"
+
+/* Set by userspace before load: constants to the verifier. */
+const volatile struct config config;
+const volatile struct function_desc functions[MAX_FUNCTIONS];
+
+/* Launches are probed at both layers, so nested ones must be told; set when that comes to be. */
+volatile __u32 both_layers;
+
+/* tgid in the initial namespace -> slot, while the process lives. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, struct process_binding);
+} process_of SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, struct process_record);
+} processes SEC(".maps");
+
+/* Slots that no process has; userspace puts them back once it has read a process's end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 4096);
+	__type(value, u32);
+} free_slots SEC(".maps");
+
+/* pid in gpuprobe's namespace -> 1, where only some processes are watched. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, s32);
+	__type(value, u8);
+} watched SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct tally_key);
+	__type(value, struct tally);
+} tallies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct failure_key);
+	__type(value, struct failure_record);
+} failures SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LOSS_COUNT);
+	__type(key, u32);
+	__type(value, u64);
+} losses SEC(".maps");
+
+/* (event << 12 | ip & 0xfff) -> row, for LINKS_TRACEFS. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct site_key);
+	__type(value, u32);
+} sites SEC(".maps");
+
+static __always_inline void lose(enum loss reason)
+{
+	u32 key = reason;
+	u64 *count = bpf_map_lookup_elem(&losses, &key);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+/* Counts a failed map update: no room under the map's own name, no memory apart. */
+static __always_inline void lose_update(long error, enum loss full)
+{
+	lose(error == -12 /* ENOMEM */ ? LOSS_NO_MEMORY : full);
+}
+
+static __always_inline u64 now(void)
+{
+	return bpf_ktime_get_boot_ns();
+}
+
+#endif

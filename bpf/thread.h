@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Who is calling: the thread's storage, which holds its process's slot and
+ * its calls in progress. The storage is made at the thread's first watched
+ * call and dies with the thread; exec empties it (process.bpf.c).
+ */
+#ifndef BPF_THREAD_H
+#define BPF_THREAD_H
+
+#include "state.h"
+
+/* The pid that `task`'s thread has in gpuprobe's pid namespace; 0 where it has none. */
+static __always_inline s32 pid_of(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	u32 level = config.pidns_level;
+	struct pid_namespace *ns;
+	struct upid *number;
+
+	if (!pid || BPF_CORE_READ(pid, level) < level)
+		return 0;
+	number = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+		 level * bpf_core_type_size(struct upid);
+	ns = BPF_CORE_READ(number, ns);
+	if (BPF_CORE_READ(ns, ns.inum) != config.pidns_inum)
+		return 0;
+	return BPF_CORE_READ(number, nr);
+}
+
+static __always_inline bool pid_is_watched(s32 pid)
+{
+	return !config.only_watched || bpf_map_lookup_elem(&watched, &pid);
+}
+
+static __always_inline struct process_record *process_at(u32 slot)
+{
+	return bpf_map_lookup_elem(&processes, &slot);
+}
+
+/* Takes a free slot for the calling process. Returns 0, or -1 when there is none. */
+static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct process_binding binding = {}, *other;
+	struct process_record *process;
+
+	if (bpf_map_pop_elem(&free_slots, &binding.slot))
+		return -1;
+	process = process_at(binding.slot);
+	if (!process)
+		return -1;
+	process->pid = pid;
+	process->tgid = tgid;
+	process->generation = 0;
+	process->epoch = 0;
+	process->freed_next = 0;
+	process->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	process->seen_ns = now();
+	process->ended_ns = 0;
+	BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
+	if (bpf_map_update_elem(&process_of, &tgid, &binding, BPF_NOEXIST)) {
+		bpf_map_push_elem(&free_slots, &binding.slot, 0);
+		/* Another thread was first. */
+		other = bpf_map_lookup_elem(&process_of, &tgid);
+		if (!other)
+			return -1;
+		*slot = other->slot;
+		return 0;
+	}
+	process->state = PROCESS_LIVE;
+	*slot = binding.slot;
+	return 0;
+}
+
+/* Fills a new thread's storage. Out of line in effect: once a thread. */
+static __noinline int thread_first_sight(struct thread *thread)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct process_binding *binding;
+	s32 pid;
+
+	if (!thread)
+		return -1;
+	binding = bpf_map_lookup_elem(&process_of, &tgid);
+	if (binding) {
+		thread->slot = binding->slot;
+		thread->state = THREAD_WATCHED;
+		return 0;
+	}
+	pid = pid_of(BPF_CORE_READ(task, group_leader));
+	if (!pid || !pid_is_watched(pid)) {
+		thread->state = THREAD_IGNORED;
+		return -1;
+	}
+	/* The state stays THREAD_NEW where there is no slot: one may come free. */
+	if (bind_process(tgid, pid, &thread->slot)) {
+		lose(LOSS_PROCESS_TABLE_FULL);
+		return -1;
+	}
+	thread->state = THREAD_WATCHED;
+	return 0;
+}
+
+/* The calling thread if it is watched, else NULL. */
+static __always_inline struct thread *current_thread(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+
+	if (!thread)
+		thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!thread) {
+		lose(LOSS_THREAD_STORAGE);
+		return NULL;
+	}
+	if (thread->state == THREAD_WATCHED)
+		return thread;
+	if (thread->state == THREAD_IGNORED || thread_first_sight(thread))
+		return NULL;
+	return thread;
+}
+
+/* The calling thread if one of its calls was seen at entry, else NULL. */
+static __always_inline struct thread *returning_thread(void)
+{
+	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+
+	if (!thread || thread->state != THREAD_WATCHED)
+		return NULL;
+	return thread;
+}
+
+#endif

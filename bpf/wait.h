@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Waits, queries and event records: what they prove about copies in flight.
+ * A query that answers "done" proves the same as a wait that has ended.
+ */
+#ifndef BPF_WAIT_H
+#define BPF_WAIT_H
+
+#include "inflight.h"
+
+/* call.arg */
+#define WAITED_STREAM 0 /* of a stream, its scope is in WAITED_SCOPE */
+#define WAITED_SCOPE 1
+#define WAITED_OBJECT 2 /* event or context */
+#define WAITED_EPOCH 3
+
+#define CUDA_NOT_READY 600 /* a query's "not yet": an answer, not a failure */
+
+static __always_inline void enter_event(struct thread *thread, struct call *call)
+{
+	struct event_key key = {.event = call->arg[WAITED_OBJECT], .slot = thread->slot};
+	struct event_record *event = bpf_map_lookup_elem(&events, &key);
+
+	call->arg[WAITED_STREAM] = 0;
+	if (!event)
+		return;
+	call->arg[WAITED_STREAM] = event->stream.stream;
+	call->arg[WAITED_SCOPE] = event->stream.scope;
+	call->arg[WAITED_EPOCH] = event->epoch;
+}
+
+static __always_inline void enter_stream(struct pt_regs *ctx, const volatile struct function_desc *function,
+					 struct thread *thread, struct call *call)
+{
+	struct stream_key key = stream_key_of(thread, function, argument(ctx, function, ROLE_STREAM));
+
+	call->arg[WAITED_STREAM] = key.stream;
+	call->arg[WAITED_SCOPE] = key.scope;
+	call->arg[WAITED_EPOCH] = next_epoch(thread->slot);
+}
+
+static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+				 struct thread *thread, struct call *call)
+{
+	call->kind = function->kind;
+	call->arg[WAITED_OBJECT] = argument(ctx, function, ROLE_EVENT);
+	if (function->kind == WAIT_CONTEXT) {
+		call->arg[WAITED_OBJECT] = argument(ctx, function, ROLE_CTX);
+		if (!call->arg[WAITED_OBJECT])
+			call->arg[WAITED_OBJECT] = current_context(thread);
+		call->arg[WAITED_EPOCH] = next_epoch(thread->slot);
+	} else if (function->kind == WAIT_EVENT) {
+		enter_event(thread, call);
+	} else {
+		enter_stream(ctx, function, thread, call);
+	}
+	return 0;
+}
+
+/* Keeps the point of the stream that the event stands for, if anything is in flight there. */
+static __always_inline void event_recorded(u32 slot, const struct call *call)
+{
+	struct event_key key = {.event = call->arg[WAITED_OBJECT], .slot = slot};
+	struct event_record event = {.epoch = call->arg[WAITED_EPOCH]};
+	long error;
+
+	event.stream.stream = call->arg[WAITED_STREAM];
+	event.stream.scope = call->arg[WAITED_SCOPE];
+	event.stream.slot = slot;
+	if (!bpf_map_lookup_elem(&streams, &event.stream)) {
+		bpf_map_delete_elem(&events, &key);
+		return;
+	}
+	error = bpf_map_update_elem(&events, &key, &event, BPF_ANY);
+	if (error)
+		lose_update(error, LOSS_EVENT_MAP_FULL);
+}
+
+static __always_inline void wait_succeeded(u32 slot, const struct call *call)
+{
+	struct stream_key key = {.slot = slot};
+
+	key.stream = call->arg[WAITED_STREAM];
+	key.scope = call->arg[WAITED_SCOPE];
+	if (call->operation == OP_EVENT_RECORD)
+		event_recorded(slot, call);
+	else if (call->operation == OP_STREAM_DESTROY)
+		bpf_map_delete_elem(&streams, &key);
+	else if (call->kind == WAIT_CONTEXT)
+		cover_context(slot, call->arg[WAITED_OBJECT], call->arg[WAITED_EPOCH]);
+	else if (key.stream)
+		cover_stream(&key, call->arg[WAITED_EPOCH]);
+}
+
+static __noinline int wait_leave(struct thread *thread, struct call *call, s32 result)
+{
+	if (!thread || !call)
+		return 0;
+	if (result == CUDA_NOT_READY && call->operation == OP_QUERY)
+		return 0;
+	if (result) {
+		count_failure(thread->slot, call, call->kind, 0, result);
+		return 0;
+	}
+	count_success(thread->slot, call, call->kind, 0, 0);
+	wait_succeeded(thread->slot, call);
+	return 0;
+}
+
+#endif

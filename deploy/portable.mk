@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# A build that needs nothing on the target but glibc 2.36 or newer: everything
+# else is linked statically.
+
+PORTABLE := $(BUILD)/portable/gpuprobe
+PORTABLE_LIBS := -Wl,-Bstatic -lbpf -lelf -levent_core -levent_extra -lz -lstdc++ -Wl,-Bdynamic -lm -lpthread
+
+portable: check-deps $(PORTABLE)
+
+$(PORTABLE): $(CLI_OBJ) $(BUILD)/libgpuprobe.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -static-libgcc -o $@ $^ $(PORTABLE_LIBS)

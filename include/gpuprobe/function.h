@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a BPF program knows of one function of the CUDA API: one row of api/.
+ *
+ * A probe site carries the row's number as its cookie. The row says what the
+ * call does (operation), to what (kind) and where each argument that matters
+ * is found at function entry (place, indexed by role), so that one program
+ * serves every function of a family.
+ */
+#ifndef GPUPROBE_FUNCTION_H
+#define GPUPROBE_FUNCTION_H
+
+#include <linux/types.h>
+
+/* Upper bound of rows; the generator checks that the table fits. */
+#define MAX_FUNCTIONS 1536
+
+enum layer {
+	LAYER_RUNTIME = 0, /* cuda*, libcudart */
+	LAYER_DRIVER = 1,  /* cu*, libcuda */
+	LAYER_COUNT,
+};
+
+/* What a call does. Calls of one operation nested in one another are one act. */
+enum operation {
+	OP_NONE = 0, /* nothing watched yet */
+	OP_ALLOC,    /* memory comes to be */
+	OP_FREE,     /* memory ceases to be */
+	OP_COPY,     /* bytes are moved */
+	OP_SET,      /* bytes are filled */
+	OP_LAUNCH,   /* a kernel is put on a stream */
+	OP_GRAPH_LAUNCH,
+	OP_WAIT,           /* the thread blocks until earlier work is done */
+	OP_QUERY,          /* asks whether earlier work is done; success proves it */
+	OP_EVENT_RECORD,   /* marks a point in a stream */
+	OP_STREAM_DESTROY, /* the stream's handle may come back as another */
+	OP_CONTEXT,        /* changes the thread's current context, see enum context_change */
+	OP_GET_KERNEL,     /* hands out a kernel handle for a name */
+	OP_UNLOAD,         /* kernel handles cease to be and may come back */
+	OP_COUNT,
+};
+
+enum memory_kind {
+	MEMORY_DEVICE = 0,
+	MEMORY_MANAGED,
+	MEMORY_POOL,
+	MEMORY_HOST, /* pinned */
+	MEMORY_UNKNOWN,
+	MEMORY_KINDS,
+};
+
+/* The first five are cudaMemcpyKind; do not reorder. */
+enum copy_kind {
+	COPY_H2H = 0,
+	COPY_H2D,
+	COPY_D2H,
+	COPY_D2D,
+	COPY_DEFAULT, /* the direction follows from the addresses */
+	COPY_P2P,
+	COPY_SET, /* a memset */
+	COPY_KINDS,
+	COPY_BY_ARGUMENT = 0xff, /* the kind is an argument (ROLE_KIND) */
+};
+
+/* What an OP_CONTEXT call does to the calling thread's current context. */
+enum context_change {
+	CONTEXT_SET = 0, /* ROLE_CTX is the new current context */
+	CONTEXT_PUSH,
+	CONTEXT_POP,
+	CONTEXT_CREATE,  /* *ROLE_CTX is made and pushed */
+	CONTEXT_DESTROY, /* ROLE_CTX goes, with all that lives in it */
+};
+
+/* What an OP_WAIT or OP_QUERY covers. */
+enum wait_scope {
+	WAIT_STREAM = 0,
+	WAIT_EVENT,
+	WAIT_CONTEXT, /* the current context, or ROLE_CTX */
+};
+
+/* The meaning of an argument. `api/` spells them in lower case without ROLE_. */
+enum role {
+	ROLE_OUT = 0,  /* pointer to where the result (address, handle) is written */
+	ROLE_SIZE,     /* bytes, or elements of `unit` bytes */
+	ROLE_WIDTH,    /* bytes of a row, or elements of `unit` bytes */
+	ROLE_HEIGHT,   /* rows */
+	ROLE_PITCHOUT, /* pointer to where the pitch in bytes is written */
+	ROLE_PTR,      /* address that is freed, set, … */
+	ROLE_DST,
+	ROLE_SRC,
+	ROLE_KIND, /* cudaMemcpyKind */
+	ROLE_STREAM,
+	ROLE_EVENT,
+	ROLE_CTX,
+	ROLE_DEVICE,
+	ROLE_FUNC,   /* kernel handle or host stub */
+	ROLE_CONFIG, /* pointer to a launch configuration */
+	ROLE_GRIDX,
+	ROLE_GRIDY,
+	ROLE_GRIDZ,
+	ROLE_BLOCKX,
+	ROLE_BLOCKY,
+	ROLE_BLOCKZ,
+	ROLE_SHMEM,
+	ROLE_ARGS,
+	ROLE_GRAPHEXEC,
+	ROLE_MODULE, /* module or library */
+	ROLE_NAME,   /* pointer to a NUL-terminated name */
+	ROLE_POOL,
+	ROLE_FLAGS,
+	ROLE_HANDLE, /* memory handle (virtual memory management, IPC) */
+	ROLE_PARAMS, /* pointer to a parameter structure */
+	ROLE_COUNT,
+};
+
+/*
+ * Where an argument is at function entry on x86-64: 0 to 5 are rdi, rsi, rdx,
+ * rcx, r8, r9; 6 + n is the n-th eight-byte stack slot above the return
+ * address (6 is rsp + 8). PLACE_32 marks an argument of 32 bits, whose upper
+ * half is garbage.
+ */
+#define PLACE_STACK 6
+#define PLACE_32 0x40
+#define PLACE_MASK 0x3f
+#define PLACE_NONE 0xff
+
+#define FUNCTION_ASYNC 0x01	 /* returns before the work is done */
+#define FUNCTION_PER_THREAD 0x02 /* _ptds/_ptsz: stream 0 is the thread's own */
+#define FUNCTION_OUT_32 0x04	 /* what ROLE_OUT and ROLE_PITCHOUT point to has 32 bits */
+
+struct function_desc {
+	__u8 layer;	/* enum layer */
+	__u8 operation; /* enum operation */
+	__u8 kind;	/* enum memory_kind, copy_kind, context_change or wait_scope, by operation */
+	__u8 flags;	/* FUNCTION_* */
+	__u8 unit;	/* bytes an element of ROLE_SIZE or ROLE_WIDTH has; 1 where they are bytes */
+	__u8 pad[1];
+	__u8 place[ROLE_COUNT]; /* PLACE_*, by enum role */
+};
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every way in which gpuprobe can miss something, in one list: the reason's
+ * enumerator, its name in metrics and JSON, and what it means to a person.
+ * The BPF programs count each; nothing is lost without a count.
+ */
+#ifndef GPUPROBE_LOSSES_H
+#define GPUPROBE_LOSSES_H
+
+#define LOSSES(X)                                                                                  \
+	X(PROCESS_TABLE_FULL, "process_table_full", "calls of processes beyond --max-processes")   \
+	X(ALLOCATION_MAP_FULL, "allocation_map_full", "allocations beyond --max-allocations")      \
+	X(KERNEL_MAP_FULL, "kernel_map_full", "launches of kernels beyond --max-kernels")          \
+	X(TALLY_MAP_FULL, "tally_map_full", "calls whose counter could not be made")               \
+	X(ERROR_MAP_FULL, "error_map_full", "failures whose counter could not be made")            \
+	X(INFLIGHT_MAP_FULL, "inflight_map_full", "asynchronous copies on streams beyond --max-inflight") \
+	X(INFLIGHT_BUSY, "inflight_busy", "asynchronous copies on a stream that many threads used at once") \
+	X(EVENT_MAP_FULL, "event_map_full", "recorded events whose place in the stream was not kept") \
+	X(CONTEXT_MAP_FULL, "context_map_full", "calls whose context had no room in a table")     \
+	X(THREAD_STORAGE, "thread_storage", "calls for which the kernel gave no thread storage")   \
+	X(CALL_DEPTH, "call_depth", "calls nested deeper than gpuprobe follows")                   \
+	X(RING_FULL, "ring_full", "notices that did not fit the ring buffer")                      \
+	X(NO_MEMORY, "no_memory", "records for which the kernel had no memory")                    \
+	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory")
+
+enum loss {
+#define LOSS_ENUMERATOR(id, name, text) LOSS_##id,
+	LOSSES(LOSS_ENUMERATOR)
+#undef LOSS_ENUMERATOR
+	LOSS_COUNT,
+};
+
+#endif

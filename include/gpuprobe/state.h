@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The state that BPF programs keep and userspace reads: keys and values of
+ * the maps, the records of the ring buffer, and the configuration that
+ * userspace sets before load. Times are CLOCK_BOOTTIME nanoseconds.
+ */
+#ifndef GPUPROBE_STATE_H
+#define GPUPROBE_STATE_H
+
+#include "gpuprobe/function.h"
+#include "gpuprobe/losses.h"
+
+#define COMM_SIZE 16
+#define NAME_SIZE 4097	     /* a kernel name of 4,096 bytes and its NUL */
+#define NAME_SHORT_SIZE 256  /* what most names fit in */
+#define FREED_KEPT 32	     /* freed addresses a process remembers for the report */
+#define CALL_DEPTH 8	     /* watched calls nested in one thread */
+#define CONTEXT_DEPTH 8	     /* contexts pushed in one thread */
+#define SEGMENTS 8	     /* stretches between waits that a stream tells apart */
+
+enum link_kind {
+	LINKS_SESSION = 0, /* uprobe_multi, entry and return in one program run twice */
+	LINKS_MULTI,	   /* uprobe_multi, an entry and a return program */
+	LINKS_TRACEFS,	   /* one tracefs event for many sites */
+};
+
+struct config {
+	__u32 links;		/* enum link_kind */
+	__u32 launch_sample;	/* check one launch in so many; a power of two; 1: each */
+	__u32 pidns_inum;	/* gpuprobe's pid namespace */
+	__u32 pidns_level;	/* its depth; 0 is the initial one */
+	__u8 only_watched;	/* only processes in the map `watched` and their children */
+	__u8 hold;		/* stop watched processes where libraries may be new */
+	__u8 track_inflight;	/* keep account of unfinished asynchronous copies */
+	__u8 launch_returns;	/* the returns of launches are probed */
+};
+
+/* A process is a slot in the array `processes`, from first sight until userspace has read its end. */
+enum process_state {
+	PROCESS_FREE = 0,
+	PROCESS_LIVE,
+	PROCESS_ENDED, /* exited, or replaced by exec */
+};
+
+struct process_record {
+	__u32 state; /* enum process_state */
+	__s32 pid;   /* in gpuprobe's pid namespace */
+	__u32 tgid;  /* in the initial one */
+	__u32 generation; /* module and library unloads so far: part of every kernel's key */
+	__u64 start_ns;
+	__u64 seen_ns;
+	__u64 ended_ns;
+	__u32 epoch;   /* waits and event records begun so far */
+	__u32 freed_next; /* frees so far; the latest are in freed[] */
+	char comm[COMM_SIZE]; /* of the leader, at first sight; then at the end */
+	__u64 freed[FREED_KEPT];
+};
+
+/* What `process_of` holds by tgid. */
+struct process_binding {
+	__u32 slot;
+};
+
+/* A watched call in progress in a thread, from its entry to its return. */
+struct call {
+	__u64 sp; /* at entry; the frame is gone once the stack pointer is above it */
+	__u64 start_ns;
+	__u64 arg[4]; /* by operation, see the family files */
+	__u16 row;
+	__u8 operation;
+	__u8 kind;
+	__u8 flag; /* by operation */
+	__u8 pad[3];
+};
+
+enum thread_state {
+	THREAD_NEW = 0,
+	THREAD_WATCHED,
+	THREAD_IGNORED,
+};
+
+struct thread {
+	__u32 state; /* enum thread_state */
+	__u32 slot;
+	__u32 depth; /* calls in use */
+	__u32 context_depth;
+	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
+	struct call calls[CALL_DEPTH];
+};
+
+/* Calls of one function by one process, told apart by kind. */
+#define TALLY_UNTRACKED 0x01 /* allocations that are not in `allocations` (no address, no room) */
+#define TALLY_REPLACED 0x02  /* allocations whose free was not seen: their address came again */
+#define TALLY_SAMPLED 0x04   /* launches whose return was looked at */
+
+struct tally_key {
+	__u32 slot;
+	__u16 row;
+	__u8 kind;
+	__u8 flags; /* TALLY_* */
+};
+
+struct tally {
+	__u64 calls; /* successful */
+	__u64 failures;
+	__u64 bytes; /* of successful calls */
+	__u64 ns;    /* inside successful calls */
+};
+
+struct allocation_key {
+	__u64 address;
+	__u32 slot;
+	__u32 pad;
+};
+
+struct allocation_record {
+	__u64 size;
+	__u64 start_ns;
+	__u16 row;
+	__u8 kind; /* enum memory_kind */
+	__u8 pad[5];
+};
+
+struct kernel_key {
+	__u64 handle;
+	__u32 slot;
+	__u32 generation;
+};
+
+struct failure_key {
+	__u32 slot;
+	__s32 code;
+	__u16 row;
+	__u16 sampled;
+	__u32 pad;
+};
+
+struct failure_record {
+	__u64 count;
+	__u64 first_ns;
+	__u64 last_ns;
+};
+
+/*
+ * Asynchronous copies of a stream that no wait has covered yet.
+ *
+ * Each wait and each event record raises its process's epoch when it begins.
+ * Copies are summed in segments by the epoch of their issue; a wait that began
+ * with epoch E proves, when it ends, that everything of an earlier epoch is
+ * done. So a stream needs no record per copy, whatever is in flight. When all
+ * segments are in use, the latest takes on the new epoch: its copies are then
+ * held to be in flight rather too long than too short.
+ */
+struct stream_key {
+	__u64 stream; /* STREAM_LEGACY and STREAM_PER_THREAD stand for the special ones */
+	__u64 scope;  /* of a special stream: its context, or its thread */
+	__u32 slot;
+	__u32 pad;
+};
+
+#define STREAM_LEGACY 1
+#define STREAM_PER_THREAD 2
+
+struct stream_segment {
+	__u32 epoch;
+	__u32 calls[COPY_KINDS];
+	__u64 oldest_ns[COPY_KINDS];
+	__u64 bytes[COPY_KINDS];
+};
+
+struct stream_record {
+	__u32 lock; /* taken by compare and swap: BPF spin locks are not for tracing programs */
+	__u32 head; /* the segment in use is segments[head % SEGMENTS] */
+	__u32 covered; /* segments of an epoch below this are done */
+	__u32 pad;
+	__u64 context;
+	struct stream_segment segments[SEGMENTS];
+};
+
+struct event_key {
+	__u64 event;
+	__u32 slot;
+	__u32 pad;
+};
+
+struct event_record {
+	struct stream_key stream;
+	__u32 epoch;
+	__u32 pad;
+};
+
+struct context_key {
+	__u64 context;
+	__u32 slot;
+	__u32 pad;
+};
+
+struct context_record {
+	__u32 covered; /* see stream_record */
+	__u32 pad;
+};
+
+/* Where LINKS_TRACEFS cannot carry a cookie per site: (event << 12 | ip & 0xfff) -> row. */
+struct site_key {
+	__u32 event_and_ip;
+};
+
+/* Records of the ring buffer: notices to userspace, none per call. */
+enum record_type {
+	RECORD_PROCESS_ENDED = 1, /* struct record */
+	RECORD_KERNEL_NAME,	  /* struct record_name */
+	RECORD_UNLOAD,		  /* struct record_unload */
+	RECORD_LIBRARY,		  /* struct record_library: a process has a CUDA library new to it */
+	RECORD_EXEC,		  /* struct record_library: a process has become another program */
+};
+
+struct record {
+	__u32 type;
+	__u32 slot;
+};
+
+enum name_source {
+	NAME_FROM_HANDLE = 0, /* read through the word at handle + 8: undocumented */
+	NAME_GIVEN,	      /* asked for by name: documented */
+};
+
+struct record_name {
+	struct record header;
+	__u64 handle;
+	__u64 module; /* NAME_GIVEN: what it was taken from */
+	__u32 generation;
+	__u16 source; /* enum name_source */
+	__u16 length; /* without the NUL */
+	char name[];
+};
+
+struct record_unload {
+	struct record header;
+	__u64 module;
+	__u32 generation; /* after it */
+	__u32 pad;
+};
+
+struct record_library {
+	struct record header; /* slot unused */
+	__s32 pid;	/* in gpuprobe's pid namespace */
+	__u32 stopped;	/* the process has been sent SIGSTOP and waits for SIGCONT */
+};
+
+/* What the task_vma iterator tells of one file mapping. */
+struct vma_identity {
+	__u64 start;
+	__u64 inode; /* address of the inode the kernel probes */
+	__u64 ino;
+	__u32 dev; /* of its file system, as the kernel encodes it */
+	__u32 pad;
+};
+
+#endif

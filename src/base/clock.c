@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads the system's clocks, see clock.h.
+#include "base/clock.h"
+
+uint64_t clock__boot_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+struct timespec clock__wall(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now;
+}

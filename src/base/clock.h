@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The clocks gpuprobe reads: BPF stamps everything with CLOCK_BOOTTIME. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000ull
+#define NS_PER_MS 1000000ull
+
+/* Nanoseconds since boot, time asleep included. */
+uint64_t clock__boot_ns(void);
+
+/* The time of day. */
+struct timespec clock__wall(void);
+
+#endif

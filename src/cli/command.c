@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Starts, guards and follows COMMAND, see command.h.
+#include "cli/command.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "target/process.h"
+
+struct command {
+	char **argv;
+	pid_t pid;
+	pid_t guard;
+	int go;	     /* written to start it */
+	int failure; /* tells errno if exec fails, closes if it succeeds */
+	int life;    /* open while gpuprobe lives: the guard sees it close */
+	bool started;
+	bool ended;
+};
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+}
+
+static long number_in_environment(const char *name)
+{
+	const char *text = getenv(name);
+	char *end;
+	long value;
+
+	if (!text || !*text)
+		return -1;
+	value = strtol(text, &end, 10);
+	return *end || value < 0 || value > INT32_MAX ? -1 : value;
+}
+
+/* Becomes the user that called sudo, if there is one. */
+static int become_caller(void)
+{
+	long uid = number_in_environment("SUDO_UID"), gid = number_in_environment("SUDO_GID");
+	struct passwd *user;
+
+	if (geteuid() || uid < 0 || gid < 0)
+		return 0;
+	user = getpwuid((uid_t)uid);
+	if (user ? initgroups(user->pw_name, (gid_t)gid) : setgroups(0, NULL))
+		return -errno;
+	if (setresgid((gid_t)gid, (gid_t)gid, (gid_t)gid) || setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid))
+		return -errno;
+	return 0;
+}
+
+static void __attribute__((noreturn)) run_child(char **argv, int go, int failure)
+{
+	char byte;
+	int code;
+
+	/* gpuprobe gone without a word: so is what it was to start. */
+	if (read(go, &byte, 1) != 1)
+		_exit(1);
+	reset_signals();
+	code = -become_caller();
+	if (!code) {
+		execvp(argv[0], argv);
+		code = errno;
+	}
+	if (write(failure, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int command__new(char **argv, struct command **out, struct error *err)
+{
+	struct command *command = calloc(1, sizeof(*command));
+	int go[2] = {-1, -1}, failure[2] = {-1, -1};
+
+	if (!command)
+		return error__set(err, -ENOMEM, "out of memory");
+	command->argv = argv;
+	command->life = -1;
+	if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
+		goto fail;
+	command->pid = fork();
+	if (command->pid < 0)
+		goto fail;
+	if (!command->pid) {
+		close(go[1]);
+		close(failure[0]);
+		run_child(argv, go[0], failure[1]);
+	}
+	close(go[0]);
+	close(failure[1]);
+	command->go = go[1];
+	command->failure = failure[0];
+	*out = command;
+	return 0;
+fail:
+	error__set(err, -errno, "cannot start %s: %s", argv[0], strerror(errno));
+	for (int i = 0; i < 2; i++) {
+		if (go[i] >= 0)
+			close(go[i]);
+		if (failure[i] >= 0)
+			close(failure[i]);
+	}
+	free(command);
+	return -EAGAIN;
+}
+
+void command__free(struct command *command)
+{
+	if (!command)
+		return;
+	close(command->go); /* one that still waits ends at this */
+	close(command->failure);
+	if (!command->started)
+		waitpid(command->pid, NULL, 0);
+	if (command->guard > 0) {
+		kill(command->guard, SIGKILL);
+		waitpid(command->guard, NULL, 0);
+	}
+	if (command->life >= 0)
+		close(command->life);
+	free(command);
+}
+
+pid_t command__pid(const struct command *command)
+{
+	return command->pid;
+}
+
+void command__wake_stopped(int watched_fd)
+{
+	struct process_info info;
+	int32_t pid, *previous = NULL, key;
+
+	while (!bpf_map_get_next_key(watched_fd, previous, &pid)) {
+		if (!process__info(pid, &info) && info.state == 'T')
+			kill(pid, SIGCONT);
+		key = pid;
+		previous = &key;
+	}
+}
+
+static void close_all_but(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a;
+
+	close_range(3, (unsigned int)low - 1, 0);
+	if (high > low + 1)
+		close_range((unsigned int)low + 1, (unsigned int)high - 1, 0);
+	close_range((unsigned int)high + 1, ~0u, 0);
+}
+
+static void __attribute__((noreturn)) run_guard(int life, int watched_fd)
+{
+	char byte;
+
+	setsid(); /* out of reach of the terminal's Ctrl-C */
+	prctl(PR_SET_NAME, "gpuprobe-guard");
+	close_all_but(life, watched_fd);
+	/* Who reads gpuprobe's output must see its end. */
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	while (read(life, &byte, 1) < 0 && errno == EINTR)
+		;
+	/* Probes of a killed gpuprobe go within moments; what they stop until then is woken too. */
+	for (int i = 0; i < 10; i++) {
+		command__wake_stopped(watched_fd);
+		usleep(50000);
+	}
+	_exit(0);
+}
+
+int command__guard(struct command *command, int watched_fd, struct error *err)
+{
+	int life[2];
+
+	if (pipe2(life, O_CLOEXEC))
+		return error__set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	command->guard = fork();
+	if (command->guard < 0) {
+		close(life[0]);
+		close(life[1]);
+		return error__set(err, -errno, "cannot fork: %s", strerror(errno));
+	}
+	if (!command->guard) {
+		close(life[1]);
+		run_guard(life[0], watched_fd);
+	}
+	close(life[0]);
+	command->life = life[1];
+	return 0;
+}
+
+int command__start(struct command *command, struct error *err)
+{
+	int code = 0;
+	ssize_t n;
+
+	if (write(command->go, "", 1) != 1)
+		return error__set(err, -EPIPE, "cannot start %s: its process is gone", command->argv[0]);
+	command->started = true;
+	do {
+		n = read(command->failure, &code, sizeof(code));
+	} while (n < 0 && errno == EINTR);
+	if (n != sizeof(code))
+		return 0;
+	waitpid(command->pid, NULL, 0);
+	command->ended = true;
+	if (code == ENOENT)
+		return error__set(err, -code, "cannot run %s: no such command", command->argv[0]);
+	return error__set(err, -code, "cannot run %s: %s", command->argv[0], strerror(code));
+}
+
+bool command__ended(struct command *command, int *status)
+{
+	int raw;
+
+	if (command->ended || waitpid(command->pid, &raw, WNOHANG) != command->pid)
+		return false;
+	command->ended = true;
+	*status = WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
+	return true;
+}
+
+void command__signal(const struct command *command, int number)
+{
+	if (command->started && !command->ended)
+		kill(command->pid, number);
+}

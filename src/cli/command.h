@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * COMMAND: started by gpuprobe, as the user that called sudo, once the probes
+ * are in; held by SIGSTOP wherever it may have brought new libraries, and set
+ * free again whatever becomes of gpuprobe.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct command;
+
+/*
+ * Forks the process that is to become COMMAND; it waits. Its pid is known
+ * from here on. `argv` must outlive the command.
+ */
+int command__new(char **argv, struct command **out, struct error *err);
+
+/* Ends a process that still waits; a COMMAND that runs goes on running. */
+void command__free(struct command *command);
+
+pid_t command__pid(const struct command *command);
+
+/*
+ * Starts a process that outlives gpuprobe by a moment: should gpuprobe be
+ * killed, it wakes the stopped ones among the processes in the BPF map
+ * `watched_fd`. To be called before any probe is attached.
+ */
+int command__guard(struct command *command, int watched_fd, struct error *err);
+
+/* Wakes those of the processes in the BPF map `watched_fd` that are stopped. */
+void command__wake_stopped(int watched_fd);
+
+/*
+ * Lets it become COMMAND. Returns when exec(2) has been done or has failed:
+ * then a negative errno with the reason in `err`, and the process is gone.
+ * COMMAND may be stopped before its first instruction.
+ */
+int command__start(struct command *command, struct error *err);
+
+/*
+ * After SIGCHLD: whether COMMAND has ended; *status is then what gpuprobe is
+ * to exit with: COMMAND's own, or 128 + the signal that killed it.
+ */
+bool command__ended(struct command *command, int *status);
+
+/* Passes a signal on, if COMMAND still runs. */
+void command__signal(const struct command *command, int signal);
+
+#endif

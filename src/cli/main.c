@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gpuprobe: chooses what to do by the command line.
+#include <bpf/libbpf.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/monitor.h"
+#include "cli/options.h"
+
+#define EXIT_FAILURE_OTHER 1
+#define EXIT_USAGE 2
+
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	return vfprintf(stderr, format, args);
+}
+
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static int fail(int status, const struct error *err)
+{
+	fprintf(stderr, "gpuprobe: %s\n", err->text);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = {""};
+	struct options options;
+	struct log log;
+	int ret;
+
+	ret = options__parse(&options, argc, argv, &err);
+	if (ret == OPTIONS_HELP) {
+		options__print_help(stdout);
+	} else if (ret == OPTIONS_VERSION) {
+		puts("gpuprobe " GPUPROBE_VERSION);
+	} else if (ret < 0) {
+		ret = fail(EXIT_USAGE, &err);
+		goto out;
+	}
+	if (ret) {
+		ret = 0;
+		goto out;
+	}
+	log.level = options.log_level;
+	libbpf_set_print(log.level >= LOG_DEBUG ? print_libbpf : print_nothing);
+	ret = monitor__run(&options, &log, &err);
+	if (ret < 0)
+		ret = fail(EXIT_FAILURE_OTHER, &err);
+out:
+	options__clear(&options);
+	return ret;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parses the monitor's command line, see options.h.
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+
+#define DEFAULT_ADDRESS "0.0.0.0:9000"
+
+static const char help[] =
+	"Usage: gpuprobe [OPTIONS] [-- COMMAND [ARG...]]\n"
+	"\n"
+	"Watches the CUDA calls of running programs from outside, with eBPF uprobes:\n"
+	"the whole machine, the processes of -p, or COMMAND and its descendants.\n"
+	"\n"
+	"What to watch (none of the three: all):\n"
+	"  --memleak               memory: live allocations, frees, failures, leaks\n"
+	"  --cudatrace             kernel launches by process and kernel\n"
+	"  --bandwidth-util        copies: bytes, time and bandwidth by kind\n"
+	"  -p, --pid PID           only this process and its children (repeatable)\n"
+	"  --api auto|driver|runtime|both\n"
+	"                          layers to probe [auto: the driver for everything, of\n"
+	"                          the runtime allocation and free]\n"
+	"  --check-launches        look at the result of every launch (else of one in 64)\n"
+	"  --libcudart-path FILE   probe this library too (repeatable)\n"
+	"  --libcuda-path FILE     the same\n"
+	"\n"
+	"What to show:\n"
+	"  --display-interval S    seconds between reports; 0: only the final one [5]\n"
+	"  --duration S            stop after S seconds\n"
+	"  --top N                 longest lists shown; 0: everything [20]\n"
+	"  --full-names            whole demangled kernel names\n"
+	"  --json                  one JSON object a report instead of text\n"
+	"  --metrics-addr A:P      OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]\n"
+	"  --metrics-kernels N     kernels of a process with a series of their own [100]\n"
+	"\n"
+	"Capacities (what does not fit is counted as lost and shown):\n"
+	"  --max-processes N       processes at a time [4096]\n"
+	"  --max-allocations N     live allocations [1048576]\n"
+	"  --max-kernels N         kernel handles [65536]\n"
+	"  --max-inflight N        streams with asynchronous copies [16384]\n"
+	"\n"
+	"  -v, --verbose           say more on stderr (twice: even more)\n"
+	"  -q, --quiet             no warnings\n"
+	"  -h, --help              this text\n"
+	"  -V, --version           the version\n";
+
+enum option_id {
+	OPT_MEMLEAK = 256,
+	OPT_CUDATRACE,
+	OPT_BANDWIDTH,
+	OPT_METRICS_ADDR,
+	OPT_METRICS_KERNELS,
+	OPT_DISPLAY_INTERVAL,
+	OPT_DURATION,
+	OPT_API,
+	OPT_CHECK_LAUNCHES,
+	OPT_MAX_PROCESSES,
+	OPT_MAX_ALLOCATIONS,
+	OPT_MAX_KERNELS,
+	OPT_MAX_INFLIGHT,
+	OPT_LIBRARY,
+	OPT_TOP,
+	OPT_FULL_NAMES,
+	OPT_JSON,
+};
+
+static const struct option long_options[] = {
+	{"memleak", no_argument, NULL, OPT_MEMLEAK},
+	{"cudatrace", no_argument, NULL, OPT_CUDATRACE},
+	{"bandwidth-util", no_argument, NULL, OPT_BANDWIDTH},
+	{"metrics-addr", required_argument, NULL, OPT_METRICS_ADDR},
+	{"metrics-kernels", required_argument, NULL, OPT_METRICS_KERNELS},
+	{"display-interval", required_argument, NULL, OPT_DISPLAY_INTERVAL},
+	{"duration", required_argument, NULL, OPT_DURATION},
+	{"pid", required_argument, NULL, 'p'},
+	{"api", required_argument, NULL, OPT_API},
+	{"check-launches", no_argument, NULL, OPT_CHECK_LAUNCHES},
+	{"max-processes", required_argument, NULL, OPT_MAX_PROCESSES},
+	{"max-allocations", required_argument, NULL, OPT_MAX_ALLOCATIONS},
+	{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS},
+	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT},
+	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},
+	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
+	{"top", required_argument, NULL, OPT_TOP},
+	{"full-names", no_argument, NULL, OPT_FULL_NAMES},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"verbose", no_argument, NULL, 'v'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{NULL, 0, NULL, 0},
+};
+
+void options__print_help(FILE *out)
+{
+	fputs(help, out);
+}
+
+static int parse_number(const char *name, const char *text, unsigned long min, unsigned long max,
+			unsigned long *value, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || *value < min || *value > max)
+		return error__set(err, -EINVAL, "%s '%s': give a whole number from %lu to %lu", name, text, min, max);
+	return 0;
+}
+
+static int parse_capacity(const char *name, const char *text, uint32_t *value, struct error *err)
+{
+	unsigned long number;
+	/* What BPF maps can be made with, and no kernel would have the memory for more. */
+	int ret = parse_number(name, text, 1, 1ul << 26, &number, err);
+
+	if (!ret)
+		*value = (uint32_t)number;
+	return ret;
+}
+
+static int parse_seconds(const char *name, const char *text, double min, double *value, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtod(text, &end);
+	if (errno || end == text || *end || !isfinite(*value) || *value > 1e9 || *value < 0 ||
+	    (*value > 0 && *value < min))
+		return error__set(err, -EINVAL, "%s '%s': give seconds, such as 5 or 0.5", name, text);
+	return 0;
+}
+
+static int add_pid(struct options *options, const char *text, struct error *err)
+{
+	unsigned long pid;
+	int ret = parse_number("--pid", text, 1, INT_MAX, &pid, err);
+	pid_t *grown;
+
+	if (ret)
+		return ret;
+	grown = realloc(options->pids, (options->pid_count + 1) * sizeof(*grown));
+	if (!grown)
+		return error__set(err, -ENOMEM, "out of memory");
+	options->pids = grown;
+	grown[options->pid_count++] = (pid_t)pid;
+	return 0;
+}
+
+static int add_library(struct options *options, const char *path, struct error *err)
+{
+	const char **grown = realloc(options->libraries, (options->library_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return error__set(err, -ENOMEM, "out of memory");
+	options->libraries = grown;
+	grown[options->library_count++] = path;
+	return 0;
+}
+
+static int parse_api(struct options *options, const char *text, struct error *err)
+{
+	static const char *const words[] = {
+		[API_AUTO] = "auto",
+		[API_DRIVER] = "driver",
+		[API_RUNTIME] = "runtime",
+		[API_BOTH] = "both",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(text, words[i]))
+			continue;
+		options->api = (enum api_mode)i;
+		return 0;
+	}
+	return error__set(err, -EINVAL, "--api '%s': choose auto, driver, runtime or both", text);
+}
+
+static int take_value(struct options *options, int id, const char *text, struct error *err)
+{
+	unsigned long number;
+	int ret;
+
+	switch (id) {
+	case OPT_METRICS_ADDR:
+		options->metrics_address = strcmp(text, "none") ? text : NULL;
+		options->metrics_address_given = true;
+		return 0;
+	case OPT_METRICS_KERNELS:
+		ret = parse_number("--metrics-kernels", text, 0, 1000000, &number, err);
+		options->metrics_kernels = (unsigned int)number;
+		return ret;
+	case OPT_TOP:
+		ret = parse_number("--top", text, 0, 1000000, &number, err);
+		options->top = (unsigned int)number;
+		return ret;
+	case OPT_DISPLAY_INTERVAL:
+		return parse_seconds("--display-interval", text, 0.01, &options->display_interval, err);
+	case OPT_DURATION:
+		return parse_seconds("--duration", text, 0.001, &options->duration, err);
+	case OPT_MAX_PROCESSES:
+		return parse_capacity("--max-processes", text, &options->max_processes, err);
+	case OPT_MAX_ALLOCATIONS:
+		return parse_capacity("--max-allocations", text, &options->max_allocations, err);
+	case OPT_MAX_KERNELS:
+		return parse_capacity("--max-kernels", text, &options->max_kernels, err);
+	case OPT_MAX_INFLIGHT:
+		return parse_capacity("--max-inflight", text, &options->max_inflight, err);
+	case OPT_API:
+		return parse_api(options, text, err);
+	case OPT_LIBRARY:
+		return add_library(options, text, err);
+	case 'p':
+		return add_pid(options, text, err);
+	}
+	return -EINVAL;
+}
+
+static bool take_flag(struct options *options, int id)
+{
+	switch (id) {
+	case OPT_MEMLEAK:
+		options->sections |= SECTION_MEMORY;
+		return true;
+	case OPT_CUDATRACE:
+		options->sections |= SECTION_LAUNCH;
+		return true;
+	case OPT_BANDWIDTH:
+		options->sections |= SECTION_COPY;
+		return true;
+	case OPT_CHECK_LAUNCHES:
+		options->check_launches = true;
+		return true;
+	case OPT_FULL_NAMES:
+		options->full_names = true;
+		return true;
+	case OPT_JSON:
+		options->json = true;
+		return true;
+	case 'v':
+		options->log_level = options->log_level < LOG_INFO ? LOG_INFO : LOG_DEBUG;
+		return true;
+	case 'q':
+		options->log_level = LOG_QUIET;
+		return true;
+	}
+	return false;
+}
+
+static int check_combination(const struct options *options, struct error *err)
+{
+	if (options->command && options->pid_count)
+		return error__set(err, -EINVAL, "--pid and a COMMAND do not go together: choose one");
+	return 0;
+}
+
+static int unknown_option(int argc, char **argv, struct error *err)
+{
+	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+
+	if (optopt > 0 && optopt < 256 && word[0] == '-' && word[1] != '-')
+		return error__set(err, -EINVAL, "unknown option '-%c': see gpuprobe --help", optopt);
+	return error__set(err, -EINVAL, "unknown option '%s': see gpuprobe --help", word);
+}
+
+int options__parse(struct options *options, int argc, char **argv, struct error *err)
+{
+	int id, ret;
+
+	*options = (struct options){
+		.metrics_address = DEFAULT_ADDRESS,
+		.metrics_kernels = 100,
+		.display_interval = 5,
+		.max_processes = 4096,
+		.max_allocations = 1048576,
+		.max_kernels = 65536,
+		.max_inflight = 16384,
+		.top = 20,
+		.log_level = LOG_WARN,
+	};
+	opterr = 0;
+	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
+	while ((id = getopt_long(argc, argv, "+:p:vqhV", long_options, NULL)) != -1) {
+		if (id == 'h')
+			return OPTIONS_HELP;
+		if (id == 'V')
+			return OPTIONS_VERSION;
+		if (id == ':')
+			return error__set(err, -EINVAL, "%s needs a value: see gpuprobe --help", argv[optind - 1]);
+		if (id == '?')
+			return unknown_option(argc, argv, err);
+		if (take_flag(options, id))
+			continue;
+		ret = take_value(options, id, optarg, err);
+		if (ret)
+			return ret;
+	}
+	if (optind < argc && strcmp(argv[optind - 1], "--"))
+		return error__set(err, -EINVAL, "unexpected '%s': put -- before a COMMAND, see gpuprobe --help",
+				  argv[optind]);
+	if (optind < argc)
+		options->command = argv + optind;
+	else if (argc > 1 && !strcmp(argv[argc - 1], "--"))
+		return error__set(err, -EINVAL, "no COMMAND after --");
+	if (!options->sections)
+		options->sections = SECTION_ALL;
+	return check_combination(options, err);
+}
+
+void options__clear(struct options *options)
+{
+	free(options->pids);
+	free(options->libraries);
+	options->pids = NULL;
+	options->libraries = NULL;
+}

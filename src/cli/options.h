@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of the monitor. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "probe/selection.h"
+
+struct options {
+	unsigned int sections; /* enum section */
+	const char *metrics_address;
+	bool metrics_address_given;
+	unsigned int metrics_kernels;
+	double display_interval; /* seconds; 0: only the final report */
+	double duration;	 /* seconds; 0: until stopped */
+	pid_t *pids;
+	size_t pid_count;
+	enum api_mode api;
+	bool check_launches;
+	uint32_t max_processes, max_allocations, max_kernels, max_inflight;
+	const char **libraries; /* of --libcudart-path and --libcuda-path */
+	size_t library_count;
+	unsigned int top;
+	bool full_names;
+	bool json;
+	enum log_level log_level;
+	char **command; /* NULL-terminated, or NULL */
+};
+
+enum options_result {
+	OPTIONS_RUN = 0,
+	OPTIONS_HELP,	 /* -h: options__print_help to stdout, exit 0 */
+	OPTIONS_VERSION, /* -V */
+};
+
+/*
+ * Parses the command line. Returns an enum options_result, or -EINVAL with a
+ * line for a person in `err` (exit status 2). options__clear releases it.
+ */
+int options__parse(struct options *options, int argc, char **argv, struct error *err);
+void options__clear(struct options *options);
+
+void options__print_help(FILE *out);
+
+#endif

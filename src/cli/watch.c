@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Begins to watch, see watch.h.
+#include "cli/watch.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/gpuprobe.skel.h"
+#include "target/loader_cache.h"
+#include "target/process.h"
+
+int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!process__exists(pids[i]))
+			return error__set(err, -ESRCH, "no process has pid %d: see ps -e", pids[i]);
+	return 0;
+}
+
+static int watch_pid(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err)
+{
+	int32_t key = pid;
+	uint8_t yes = 1;
+
+	if (bpf_map__update_elem(skeleton->maps.watched, &key, sizeof(key), &yes, sizeof(yes), BPF_ANY))
+		return error__set(err, -errno, "cannot watch process %d: %s", pid, strerror(errno));
+	return 0;
+}
+
+/* The process and its descendants; children to come are added by the fork tracepoint. */
+static int watch_tree(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err)
+{
+	struct pid_list children = {0};
+	int ret = watch_pid(skeleton, pid, err);
+
+	if (!ret)
+		ret = process__descendants(pid, &children);
+	for (size_t i = 0; i < children.count && !ret; i++)
+		ret = watch_pid(skeleton, children.pids[i], err);
+	pid_list__clear(&children);
+	return ret;
+}
+
+/* Drivers first, so that of a libcudart no more is probed than the driver leaves out. */
+static bool is_driver_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, "libcuda.so", 10);
+}
+
+static int attach_given(const struct options *options, struct attacher *attacher, struct error *err)
+{
+	int ret = 0;
+
+	for (int driver = 1; driver >= 0; driver--)
+		for (size_t i = 0; i < options->library_count && ret >= 0; i++)
+			if (is_driver_path(options->libraries[i]) == driver)
+				ret = attacher__add_library(attacher, options->libraries[i], err);
+	return ret < 0 ? ret : 0;
+}
+
+/* What the loader's cache names may be gone or broken: that is told, not fatal. */
+static void attach_cached(struct attacher *attacher, const struct log *log)
+{
+	struct path_list list = {0};
+	struct error why = {""};
+
+	if (loader_cache__find_cuda("", &list, &why))
+		log__warn(log, "%s", why.text);
+	for (int driver = 1; driver >= 0; driver--)
+		for (size_t i = 0; i < list.count; i++)
+			if (is_driver_path(list.paths[i]) == driver &&
+			    attacher__add_library(attacher, list.paths[i], &why) < 0)
+				log__info(log, "%s", why.text);
+	path_list__clear(&list);
+}
+
+static void attach_running(const struct options *options, struct attacher *attacher)
+{
+	struct pid_list list = {0};
+
+	if (options->pid_count) {
+		for (size_t i = 0; i < options->pid_count; i++) {
+			attacher__add_process(attacher, options->pids[i], SCAN_PROGRAM);
+			if (process__descendants(options->pids[i], &list))
+				continue;
+			for (size_t child = 0; child < list.count; child++)
+				attacher__add_process(attacher, list.pids[child], SCAN_PROGRAM);
+			pid_list__clear(&list);
+		}
+		return;
+	}
+	if (options->command || process__list(&list))
+		return;
+	for (size_t i = 0; i < list.count; i++)
+		if (list.pids[i] != getpid())
+			attacher__add_process(attacher, list.pids[i], SCAN_NAMED);
+	pid_list__clear(&list);
+}
+
+int watch__begin(const struct options *options, const struct command *command, struct gpuprobe_bpf *skeleton,
+		 struct attacher *attacher, const struct log *log, struct error *err)
+{
+	struct attacher_counts counts;
+	struct error why = {""};
+	int ret = 0;
+
+	if (command)
+		ret = watch_pid(skeleton, command__pid(command), err);
+	for (size_t i = 0; i < options->pid_count && !ret; i++)
+		ret = watch_tree(skeleton, options->pids[i], err);
+	if (!ret)
+		ret = attach_given(options, attacher, err);
+	if (ret)
+		return ret;
+	attach_cached(attacher, log);
+	if (attacher__add_own_loader(attacher, &why) < 0)
+		log__warn(log, "%s", why.text);
+	attach_running(options, attacher);
+	attacher__count(attacher, &counts);
+	if (!counts.libraries && !command)
+		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");
+	return 0;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Notices, processes and their ends, see collector.h; reading the maps is in snapshot.c.
+#include "collect/collector.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "collect/private.h"
+#include "gen/gpuprobe.skel.h"
+#include "target/process.h"
+
+#define KEEP_ENDED_NS (120 * NS_PER_S) /* so that a scraper gets the last values */
+#define KEEP_UNREPORTED 1000	      /* ended processes that no report has shown yet */
+
+static int on_name(struct collector *collector, const struct record_name *record, size_t size)
+{
+	if (size < sizeof(*record) + 1 || record->length >= size - sizeof(*record) || record->name[record->length])
+		return 0;
+	if (name_store__add(collector->names, record, record->name) == 1)
+		log__warn(collector->log,
+			  "a kernel's handle tells another name than the program asked for (%.60s): names are taken "
+			  "from the documented calls alone from now on",
+			  record->name);
+	return 0;
+}
+
+static int on_record(void *arg, void *data, size_t size)
+{
+	struct collector *collector = arg;
+	const struct record *record = data;
+	const struct record_library *library = data;
+	const struct record_unload *unload = data;
+
+	if (size < sizeof(*record))
+		return 0;
+	switch (record->type) {
+	case RECORD_KERNEL_NAME:
+		return on_name(collector, data, size);
+	case RECORD_UNLOAD:
+		if (size >= sizeof(*unload))
+			name_store__unload(collector->names, record->slot, unload->module, unload->generation);
+		break;
+	case RECORD_PROCESS_ENDED:
+		if (collector->hooks.process_ended)
+			collector->hooks.process_ended(collector->hooks.arg);
+		break;
+	case RECORD_LIBRARY:
+	case RECORD_EXEC:
+		if (size >= sizeof(*library) && collector->hooks.process_changed)
+			collector->hooks.process_changed(library->pid, record->type == RECORD_EXEC,
+							 library->stopped, collector->hooks.arg);
+		break;
+	}
+	return 0;
+}
+
+static int map_processes(struct collector *collector, struct error *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = collector->options.max_processes * sizeof(struct process_record);
+	void *mapping;
+
+	bytes = (bytes + page - 1) / page * page;
+	mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(collector->skeleton->maps.processes), 0);
+	if (mapping == MAP_FAILED)
+		return error__set(err, -errno, "cannot map the table of processes: %s", strerror(errno));
+	collector->records = mapping;
+	collector->records_bytes = bytes;
+	return 0;
+}
+
+int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options *options,
+		   const struct collector_hooks *hooks, const struct log *log, struct collector **out,
+		   struct error *err)
+{
+	struct collector *collector = calloc(1, sizeof(*collector));
+	int ret = -ENOMEM;
+
+	if (!collector)
+		return error__set(err, ret, "out of memory");
+	collector->skeleton = skeleton;
+	collector->options = *options;
+	collector->log = log;
+	if (hooks)
+		collector->hooks = *hooks;
+	collector->attached_ns = UINT64_MAX;
+	collector->model.sections = options->sections;
+	collector->model.launch_sample = options->launch_sample;
+	collector->names = name_store__new();
+	collector->reader = map_reader__new();
+	collector->symbols = symbol_cache__new(16);
+	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
+	if (!collector->names || !collector->reader || !collector->symbols || !collector->index_of) {
+		error__set(err, ret, "out of memory");
+		goto fail;
+	}
+	memset(collector->index_of, 0xff, options->max_processes * sizeof(*collector->index_of));
+	ret = map_processes(collector, err);
+	if (ret)
+		goto fail;
+	collector->ring = ring_buffer__new(bpf_map__fd(skeleton->maps.ring), on_record, collector, NULL);
+	if (!collector->ring) {
+		ret = error__set(err, -errno, "cannot open the ring buffer: %s", strerror(errno));
+		goto fail;
+	}
+	*out = collector;
+	return 0;
+fail:
+	collector__free(collector);
+	return ret;
+}
+
+void collector__free(struct collector *collector)
+{
+	if (!collector)
+		return;
+	ring_buffer__free(collector->ring);
+	if (collector->records)
+		munmap(collector->records, collector->records_bytes);
+	model__clear(&collector->model);
+	name_store__free(collector->names);
+	map_reader__free(collector->reader);
+	symbol_cache__free(collector->symbols);
+	free(collector->index_of);
+	free(collector->late);
+	free(collector->doomed.keys);
+	free(collector);
+}
+
+int collector__ring_fd(const struct collector *collector)
+{
+	return ring_buffer__epoll_fd(collector->ring);
+}
+
+void collector__consume(struct collector *collector)
+{
+	ring_buffer__consume(collector->ring);
+}
+
+void collector__attached(struct collector *collector)
+{
+	collector->attached_ns = clock__boot_ns();
+}
+
+void collector__mark_late(struct collector *collector, pid_t pid)
+{
+	struct late_process *grown;
+	struct process_info info;
+
+	if (process__info(pid, &info))
+		return;
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		if (!collector->model.processes[i].ended && collector->model.processes[i].pid == pid)
+			collector->model.processes[i].since_attach = true;
+	grown = realloc(collector->late, (collector->late_count + 1) * sizeof(*grown));
+	if (!grown)
+		return;
+	collector->late = grown;
+	collector->late[collector->late_count++] = (struct late_process){.pid = pid, .start_ns = info.start_ns};
+}
+
+struct model *collector__model(struct collector *collector)
+{
+	return &collector->model;
+}
+
+/* /proc shows start times in ticks of 10 ms; BPF has them exact. */
+static bool was_late(const struct collector *collector, const struct process_record *record)
+{
+	for (size_t i = 0; i < collector->late_count; i++) {
+		const struct late_process *late = &collector->late[i];
+
+		if (late->pid == record->pid && record->start_ns < late->start_ns + 20 * NS_PER_MS &&
+		    late->start_ns < record->start_ns + 20 * NS_PER_MS)
+			return true;
+	}
+	return false;
+}
+
+int collector__add_process(struct collector *collector, uint32_t slot)
+{
+	const struct process_record *record = &collector->records[slot];
+	struct model *model = &collector->model;
+	struct process *grown, *process;
+
+	grown = realloc(model->processes, (model->process_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	model->processes = grown;
+	process = &grown[model->process_count];
+	memset(process, 0, sizeof(*process));
+	process->kernel_table = kernel_table__new();
+	if (!process->kernel_table)
+		return -ENOMEM;
+	process->slot = slot;
+	process->pid = record->pid;
+	process->start_ns = record->start_ns;
+	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
+	process->since_attach = !collector->options.exact_from_start &&
+				(record->start_ns < collector->attached_ns || was_late(collector, record));
+	collector->index_of[slot] = (uint32_t)model->process_count++;
+	return 0;
+}
+
+struct process *collector__process_at(struct collector *collector, uint32_t slot)
+{
+	if (slot >= collector->options.max_processes || collector->index_of[slot] == NO_PROCESS)
+		return NULL;
+	return &collector->model.processes[collector->index_of[slot]];
+}
+
+/* An ended process leaves once a report and the scrapers have had the time to see it. */
+static bool may_leave(const struct collector *collector, const struct process *process, size_t ended)
+{
+	if (!process->ended || process->slot != NO_PROCESS)
+		return false;
+	if (collector->model.now_ns - process->ended_ns < KEEP_ENDED_NS)
+		return false;
+	return process->reported_end || ended > KEEP_UNREPORTED;
+}
+
+static void drop_old_processes(struct collector *collector)
+{
+	struct model *model = &collector->model;
+	size_t kept = 0, ended = 0;
+
+	for (size_t i = 0; i < model->process_count; i++)
+		ended += model->processes[i].ended;
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		if (may_leave(collector, process, ended)) {
+			process__clear(process);
+			ended--;
+			continue;
+		}
+		if (process->slot != NO_PROCESS)
+			collector->index_of[process->slot] = (uint32_t)kept;
+		if (kept != i)
+			model->processes[kept] = *process;
+		kept++;
+	}
+	model->process_count = kept;
+}
+
+/* Deletes what the maps hold of ended processes; their slots are free after that. */
+static void release_slots(struct collector *collector)
+{
+	struct model *model = &collector->model;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+		uint32_t slot = process->slot;
+
+		if (!process->ended || slot == NO_PROCESS)
+			continue;
+		name_store__forget(collector->names, slot);
+		model->live_at_exit_bytes += process->live_at_exit_bytes;
+		collector->records[slot].state = PROCESS_FREE;
+		collector->index_of[slot] = NO_PROCESS;
+		process->slot = NO_PROCESS;
+		bpf_map__update_elem(collector->skeleton->maps.free_slots, NULL, 0, &slot, sizeof(slot), 0);
+	}
+}
+
+int collector__reap(struct collector *collector)
+{
+	int ret;
+
+	collector__consume(collector);
+	ret = collector__read_maps(collector, true, true);
+	if (ret)
+		return ret;
+	release_slots(collector);
+	drop_old_processes(collector);
+	return 0;
+}
+
+int collector__update(struct collector *collector, bool with_lists)
+{
+	int ret;
+
+	collector__consume(collector);
+	ret = collector__read_maps(collector, with_lists, false);
+	drop_old_processes(collector);
+	return ret;
+}
+
+void collector__reported(struct collector *collector)
+{
+	struct model *model = &collector->model;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		if (process->ended)
+			process->reported_end = true;
+		if (process->slot != NO_PROCESS)
+			process->freed_reported = process->freed_seen;
+		process->freed_listed = 0;
+		process->freed_unlisted = 0;
+	}
+}

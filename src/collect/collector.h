@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the BPF maps to the model. The collector owns the model, takes in the
+ * notices of the ring buffer, reads the maps when asked, and clears away what
+ * ended processes have left in them.
+ */
+#ifndef COLLECT_COLLECTOR_H
+#define COLLECT_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "model/model.h"
+
+struct gpuprobe_bpf;
+struct collector;
+
+struct collector_options {
+	unsigned int sections;
+	uint32_t launch_sample; /* see struct model */
+	uint32_t max_processes;
+	size_t top;	     /* allocations listed per process */
+	bool exact_from_start;	/* no process is `since attach`: COMMAND's */
+};
+
+/* What the owner does about notices that are not the collector's own. All optional. */
+struct collector_hooks {
+	/* A process has become another program (exec) or has loaded libraries; `stopped`: it waits for SIGCONT. */
+	void (*process_changed)(pid_t pid, bool exec, bool stopped, void *arg);
+	/* A process has ended: collector__reap should be called before long. */
+	void (*process_ended)(void *arg);
+	void *arg;
+};
+
+/* `skeleton` and `log` must outlive the collector. */
+int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options *options,
+		   const struct collector_hooks *hooks, const struct log *log, struct collector **out,
+		   struct error *err);
+void collector__free(struct collector *collector);
+
+/* Readable when notices wait; collector__consume takes them in. */
+int collector__ring_fd(const struct collector *collector);
+void collector__consume(struct collector *collector);
+
+/* The probes are in: processes older than this moment are `since attach`. */
+void collector__attached(struct collector *collector);
+
+/* A library was met first in this process, which was already running it: it is `since attach`. */
+void collector__mark_late(struct collector *collector, pid_t pid);
+
+/*
+ * Reads the maps into the model; the lists of allocations only `with_lists`,
+ * since they take a walk over all of them. Returns 0 or a negative errno; the
+ * model holds then what could be read.
+ */
+int collector__update(struct collector *collector, bool with_lists);
+
+/* Reads the maps for what ended processes did last, and gives their places free. */
+int collector__reap(struct collector *collector);
+
+/* The model as of the last update. Owned by the collector. */
+struct model *collector__model(struct collector *collector);
+
+/* A report of the model has been given out: what was freed or ended is told. */
+void collector__reported(struct collector *collector);
+
+#endif

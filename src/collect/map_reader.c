@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Batch reading of BPF hash maps, see map_reader.h.
+#include "collect/map_reader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define FIRST_BATCH 512
+#define LARGEST_BATCH (1u << 20)
+
+struct map_reader {
+	size_t cpus;
+	char *keys, *values;
+	size_t key_bytes, value_bytes;
+};
+
+struct map_reader *map_reader__new(void)
+{
+	struct map_reader *reader = calloc(1, sizeof(*reader));
+	int cpus = libbpf_num_possible_cpus();
+
+	if (!reader || cpus <= 0) {
+		free(reader);
+		return NULL;
+	}
+	reader->cpus = (size_t)cpus;
+	return reader;
+}
+
+void map_reader__free(struct map_reader *reader)
+{
+	if (!reader)
+		return;
+	free(reader->keys);
+	free(reader->values);
+	free(reader);
+}
+
+size_t map_reader__cpus(const struct map_reader *reader)
+{
+	return reader->cpus;
+}
+
+static size_t value_stride(const struct map_reader *reader, const struct bpf_map *map)
+{
+	size_t size = bpf_map__value_size(map);
+
+	if (bpf_map__type(map) != BPF_MAP_TYPE_PERCPU_HASH)
+		return size;
+	return ((size + 7) & ~(size_t)7) * reader->cpus;
+}
+
+static int grow(char **buffer, size_t *have, size_t want)
+{
+	char *grown;
+
+	if (*have >= want)
+		return 0;
+	grown = realloc(*buffer, want);
+	if (!grown)
+		return -ENOMEM;
+	*buffer = grown;
+	*have = want;
+	return 0;
+}
+
+static int visit(const struct map_reader *reader, size_t count, size_t key_size, size_t value_size,
+		 map_entry_fn fn, void *arg)
+{
+	for (size_t i = 0; i < count; i++) {
+		int ret = fn(reader->keys + i * key_size, reader->values + i * value_size, arg);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn, void *arg)
+{
+	size_t key_size = bpf_map__key_size(map), value_size = value_stride(reader, map);
+	uint32_t batch = FIRST_BATCH, count;
+	/* The kernel's place in the map: a bucket number, whatever the key. */
+	uint64_t place = 0, next = 0;
+	bool started = false;
+	int ret, last;
+
+	do {
+		if (grow(&reader->keys, &reader->key_bytes, batch * key_size) ||
+		    grow(&reader->values, &reader->value_bytes, batch * value_size))
+			return -ENOMEM;
+		count = batch;
+		ret = bpf_map_lookup_batch(bpf_map__fd(map), started ? &place : NULL, &next, reader->keys,
+					   reader->values, &count, NULL);
+		last = ret ? -errno : 0;
+		if (last == -ENOSPC && batch < LARGEST_BATCH) {
+			batch *= 2; /* a bucket has more than that */
+			continue;
+		}
+		if (last && last != -ENOENT)
+			return last == -EINTR ? -EAGAIN : last;
+		ret = visit(reader, count, key_size, value_size, fn, arg);
+		if (ret)
+			return ret;
+		place = next;
+		started = true;
+	} while (last != -ENOENT);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads whole BPF hash maps in batches. A map that changes meanwhile is read
+ * bucket by bucket: what is there all the time is seen exactly once.
+ */
+#ifndef COLLECT_MAP_READER_H
+#define COLLECT_MAP_READER_H
+
+#include <stddef.h>
+
+struct bpf_map;
+struct map_reader;
+
+/* `value` has one value, or one per possible CPU, each rounded up to 8 bytes. Nonzero ends the reading. */
+typedef int (*map_entry_fn)(const void *key, const void *value, void *arg);
+
+/* The reader keeps its buffers between reads. */
+struct map_reader *map_reader__new(void);
+void map_reader__free(struct map_reader *reader);
+
+/* Possible CPUs, as per-CPU values have them. */
+size_t map_reader__cpus(const struct map_reader *reader);
+
+/* Calls `fn` for each entry. Returns 0, what `fn` returned, or a negative errno. */
+int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn, void *arg);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the collector share: its state, and reading of the maps. */
+#ifndef COLLECT_PRIVATE_H
+#define COLLECT_PRIVATE_H
+
+#include "collect/collector.h"
+#include "collect/map_reader.h"
+#include "gpuprobe/state.h"
+#include "model/kernels.h"
+#include "model/names.h"
+#include "symbol/host_stub.h"
+
+#define NO_PROCESS UINT32_MAX
+
+struct ring_buffer;
+
+struct late_process {
+	pid_t pid;
+	uint64_t start_ns;
+};
+
+/* Keys of map entries that are to be deleted once the map has been read. */
+struct key_list {
+	char *keys;
+	size_t count, capacity; /* in keys */
+};
+
+struct collector {
+	struct gpuprobe_bpf *skeleton;
+	struct collector_options options;
+	struct collector_hooks hooks;
+	const struct log *log;
+	struct ring_buffer *ring;
+	struct model model;
+	struct name_store *names;
+	struct map_reader *reader;
+	struct symbol_cache *symbols;
+	struct process_record *records; /* the BPF map, mapped */
+	size_t records_bytes;
+	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */
+	uint64_t attached_ns;
+	struct late_process *late;
+	size_t late_count;
+	struct key_list doomed;
+};
+
+/* Adds the process in `slot` to the model. Returns 0 or -ENOMEM. */
+int collector__add_process(struct collector *collector, uint32_t slot);
+
+/* The model's process in `slot`, or NULL. Valid until a process is added. */
+struct process *collector__process_at(struct collector *collector, uint32_t slot);
+
+/*
+ * Reads all maps into the model (snapshot.c); with `reap` also deletes the
+ * entries of processes that have ended.
+ */
+int collector__read_maps(struct collector *collector, bool with_lists, bool reap);
+
+#endif

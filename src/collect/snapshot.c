@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One reading of all BPF maps into the model. Entries of ended processes, and
+ * kernels whose generation is over, are deleted on the way: what they counted
+ * has been taken over by then.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "collect/inflight.h"
+#include "collect/private.h"
+#include "collect/tally.h"
+#include "gen/gpuprobe.skel.h"
+#include "model/api.h"
+#include "symbol/remote_name.h"
+#include "target/process.h"
+
+#define NAME_TRIES 64 /* nameless kernels that one reading looks up in their process */
+
+/* The state of one reading. */
+struct reading {
+	struct collector *collector;
+	const struct bpf_map *map; /* being read */
+	bool reap;
+	unsigned int name_tries;
+	int error;
+};
+
+/* Whether the entry's process is done and its entry to be deleted. */
+static bool is_doomed(const struct reading *reading, const struct process *process)
+{
+	return reading->reap && process->ended;
+}
+
+/* Remembers a key for delete_doomed: a map is not changed while it is read. */
+static int doom(struct reading *reading, const void *key)
+{
+	struct key_list *list = &reading->collector->doomed;
+	size_t size = bpf_map__key_size(reading->map);
+	size_t capacity = list->capacity ? list->capacity * 2 : 256;
+	char *grown;
+
+	/* Sized for the largest key, so that one list serves all maps. */
+	if (list->count == list->capacity) {
+		grown = realloc(list->keys, capacity * sizeof(struct stream_key));
+		if (!grown)
+			return -ENOMEM;
+		list->keys = grown;
+		list->capacity = capacity;
+	}
+	memcpy(list->keys + list->count++ * size, key, size);
+	return 0;
+}
+
+static void delete_doomed(struct reading *reading)
+{
+	struct key_list *list = &reading->collector->doomed;
+	size_t size = bpf_map__key_size(reading->map);
+
+	for (size_t i = 0; i < list->count; i++)
+		bpf_map__delete_elem(reading->map, list->keys + i * size, size, 0);
+	list->count = 0;
+}
+
+static int read_map(struct reading *reading, struct bpf_map *map, map_entry_fn fn)
+{
+	int ret;
+
+	reading->map = map;
+	reading->collector->doomed.count = 0;
+	ret = map_reader__each(reading->collector->reader, map, fn, reading);
+	delete_doomed(reading);
+	return ret;
+}
+
+static int read_tally(const void *key_data, const void *values, void *arg)
+{
+	struct reading *reading = arg;
+	const struct tally_key *key = key_data;
+	const struct tally *per_cpu = values;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+	struct tally sum = {0};
+
+	if (!process)
+		return 0;
+	for (size_t cpu = 0; cpu < map_reader__cpus(reading->collector->reader); cpu++) {
+		sum.calls += per_cpu[cpu].calls;
+		sum.failures += per_cpu[cpu].failures;
+		sum.bytes += per_cpu[cpu].bytes;
+		sum.ns += per_cpu[cpu].ns;
+	}
+	tally__apply(process, key, &sum);
+	return is_doomed(reading, process) ? doom(reading, key) : 0;
+}
+
+/* Looks for a name in the live process, where no record told one. */
+static int look_up_name(struct reading *reading, const struct process *process, const struct kernel_key *key,
+			char buffer[REMOTE_NAME_SIZE])
+{
+	char *name;
+	int ret;
+
+	if (process->ended || reading->name_tries >= NAME_TRIES)
+		return -EAGAIN;
+	reading->name_tries++;
+	if (name_store__trusts_handles(reading->collector->names)) {
+		ret = remote_name__read(process->pid, key->handle, buffer);
+		if (!ret)
+			return 0;
+	}
+	ret = host_stub__name(reading->collector->symbols, process->pid, key->handle, &name);
+	if (ret)
+		return ret;
+	strncpy(buffer, name, REMOTE_NAME_SIZE - 1);
+	buffer[REMOTE_NAME_SIZE - 1] = '\0';
+	free(name);
+	return 0;
+}
+
+static int read_launches(const void *key_data, const void *values, void *arg)
+{
+	struct reading *reading = arg;
+	const struct kernel_key *key = key_data;
+	struct collector *collector = reading->collector;
+	struct process *process = collector__process_at(collector, key->slot);
+	uint32_t generation = process ? collector->records[key->slot].generation : 0;
+	char buffer[REMOTE_NAME_SIZE];
+	const uint64_t *per_cpu = values;
+	const char *name = NULL;
+	uint64_t launches = 0;
+	bool over;
+	int ret;
+
+	if (!process)
+		return 0;
+	for (size_t cpu = 0; cpu < map_reader__cpus(collector->reader); cpu++)
+		launches += per_cpu[cpu];
+	over = key->generation != generation;
+	if (!kernel_table__is_named(process->kernel_table, key)) {
+		name = name_store__find(collector->names, key);
+		if (!name && !over && !look_up_name(reading, process, key, buffer))
+			name = buffer;
+	}
+	ret = kernel_table__set(process->kernel_table, key, launches, name);
+	if (ret || (!over && !is_doomed(reading, process)))
+		return ret;
+	/* An old generation is left for one more reading, for counts that were under way. */
+	if (over && !is_doomed(reading, process) && !kernel_table__retire(process->kernel_table, key))
+		return 0;
+	ret = kernel_table__fold(process->kernel_table, key);
+	return ret ? ret : doom(reading, key);
+}
+
+static int add_failure(struct process *process, const struct failure_key *key, uint64_t count)
+{
+	const struct api_function *function = &api_functions[key->row];
+	struct failure *grown;
+
+	grown = realloc(process->failures, (process->failure_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	process->failures = grown;
+	grown[process->failure_count++] = (struct failure){
+		.function = function->base,
+		.error = api__error_name(function->desc.layer, key->code),
+		.code = key->code,
+		.layer = function->desc.layer,
+		.count = count,
+		.sampled = key->sampled,
+	};
+	return 0;
+}
+
+static int read_failure(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct failure_key *key = key_data;
+	const struct failure_record *record = value;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+	int ret;
+
+	if (!process || key->row >= api_function_count)
+		return 0;
+	ret = add_failure(process, key, record->count);
+	if (ret)
+		return ret;
+	return is_doomed(reading, process) ? doom(reading, key) : 0;
+}
+
+static int read_stream(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct stream_key *key = key_data;
+	const struct stream_record *stream = value;
+	struct collector *collector = reading->collector;
+	struct process *process = collector__process_at(collector, key->slot);
+	struct context_key context_key = {.context = stream->context, .slot = key->slot};
+	struct context_record context;
+	bool known;
+
+	if (!process)
+		return 0;
+	if (process->ended) /* nothing is in flight for a process that is gone */
+		return is_doomed(reading, process) ? doom(reading, key) : 0;
+	known = !bpf_map__lookup_elem(collector->skeleton->maps.contexts, &context_key, sizeof(context_key),
+				      &context, sizeof(context), 0);
+	inflight__add(process->inflight, stream, known ? &context : NULL, collector->model.now_ns);
+	return 0;
+}
+
+/* Events, contexts and unnamed kernels: nothing to show, only to clear away. */
+static int read_event(const void *key_data, const void *value, void *arg)
+{
+	const struct event_key *key = key_data;
+	struct reading *reading = arg;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+
+	(void)value;
+	return process && is_doomed(reading, process) ? doom(reading, key) : 0;
+}
+
+static int read_context(const void *key_data, const void *value, void *arg)
+{
+	const struct context_key *key = key_data;
+	struct reading *reading = arg;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+
+	(void)value;
+	return process && is_doomed(reading, process) ? doom(reading, key) : 0;
+}
+
+static int read_unnamed(const void *key_data, const void *value, void *arg)
+{
+	const struct kernel_key *key = key_data;
+	struct reading *reading = arg;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+
+	(void)value;
+	if (!process)
+		return 0;
+	if (key->generation == reading->collector->records[key->slot].generation && !is_doomed(reading, process))
+		return 0;
+	return doom(reading, key);
+}
+
+/* Puts an allocation into the list of the largest, if it is one of them. */
+static void list_allocation(struct process *process, size_t top, const struct allocation *allocation)
+{
+	size_t i;
+
+	if (process->live_listed == top) {
+		if (!top || process->live[top - 1].size >= allocation->size)
+			return;
+		process->live_listed--;
+	}
+	for (i = process->live_listed; i > 0 && process->live[i - 1].size < allocation->size; i--)
+		process->live[i] = process->live[i - 1];
+	process->live[i] = *allocation;
+	process->live_listed++;
+}
+
+static int read_allocation(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct allocation_key *key = key_data;
+	const struct allocation_record *record = value;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+	struct allocation allocation = {
+		.address = key->address,
+		.size = record->size,
+		.start_ns = record->start_ns,
+		.kind = record->kind,
+	};
+
+	if (!process)
+		return 0;
+	if (record->kind != MEMORY_HOST)
+		list_allocation(process, reading->collector->options.top, &allocation);
+	return is_doomed(reading, process) ? doom(reading, key) : 0;
+}
+
+static int prepare_lists(struct collector *collector)
+{
+	size_t top = collector->options.top;
+
+	for (size_t i = 0; i < collector->model.process_count; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		if (process->slot == NO_PROCESS)
+			continue;
+		if (!process->live)
+			process->live = calloc(top ? top : 1, sizeof(*process->live));
+		if (!process->freed)
+			process->freed = calloc(FREED_KEPT, sizeof(*process->freed));
+		if (!process->live || !process->freed)
+			return -ENOMEM;
+		process->live_listed = 0;
+		process->freed_listed = 0;
+	}
+	return 0;
+}
+
+static bool is_live(const struct collector *collector, const struct process *process, uint64_t address)
+{
+	struct allocation_key key = {.address = address, .slot = process->slot};
+	struct allocation_record record;
+
+	return !bpf_map__lookup_elem(collector->skeleton->maps.allocations, &key, sizeof(key), &record,
+				     sizeof(record), 0);
+}
+
+static bool is_listed_freed(const struct process *process, uint64_t address)
+{
+	for (size_t i = 0; i < process->freed_listed; i++)
+		if (process->freed[i].address == address)
+			return true;
+	return false;
+}
+
+/* What was freed since the last report, from the ring that BPF keeps in the process's record. */
+static void list_freed(const struct collector *collector, struct process *process)
+{
+	const struct process_record *record = &collector->records[process->slot];
+	uint32_t seen = __atomic_load_n(&record->freed_next, __ATOMIC_RELAXED);
+	uint32_t fresh = seen - process->freed_reported;
+	uint32_t kept = fresh < FREED_KEPT ? fresh : FREED_KEPT;
+
+	process->freed_seen = seen;
+	for (uint32_t i = 1; i <= kept; i++) {
+		uint64_t address = record->freed[(seen - i) % FREED_KEPT];
+
+		if (address && !is_listed_freed(process, address) && !is_live(collector, process, address))
+			process->freed[process->freed_listed++].address = address;
+	}
+	process->freed_unlisted = fresh - kept;
+}
+
+static int read_lists(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	int ret = prepare_lists(collector);
+
+	if (ret)
+		return ret;
+	/* Before the walk, which deletes what ended processes had live. */
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		if (collector->model.processes[i].slot != NO_PROCESS)
+			list_freed(collector, &collector->model.processes[i]);
+	return read_map(reading, collector->skeleton->maps.allocations, read_allocation);
+}
+
+static void read_losses(struct collector *collector)
+{
+	size_t cpus = map_reader__cpus(collector->reader);
+	uint64_t *per_cpu = calloc(cpus, sizeof(*per_cpu));
+
+	for (uint32_t reason = 0; per_cpu && reason < LOSS_COUNT; reason++) {
+		if (bpf_map__lookup_elem(collector->skeleton->maps.losses, &reason, sizeof(reason), per_cpu,
+					 cpus * sizeof(*per_cpu), 0))
+			continue;
+		collector->model.lost[reason] = 0;
+		for (size_t cpu = 0; cpu < cpus; cpu++)
+			collector->model.lost[reason] += per_cpu[cpu];
+	}
+	free(per_cpu);
+}
+
+/* Sees new and ended processes, and sets what is summed up anew to 0. */
+static int refresh_processes(struct collector *collector)
+{
+	struct model *model = &collector->model;
+	int ret = 0;
+
+	for (uint32_t slot = 0; slot < collector->options.max_processes && !ret; slot++)
+		if (collector->records[slot].state != PROCESS_FREE && collector->index_of[slot] == NO_PROCESS)
+			ret = collector__add_process(collector, slot);
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+		struct process_info info;
+
+		if (process->slot == NO_PROCESS)
+			continue;
+		if (collector->records[process->slot].state == PROCESS_ENDED) {
+			process->ended = true;
+			process->ended_ns = collector->records[process->slot].ended_ns;
+			memcpy(process->comm, collector->records[process->slot].comm, sizeof(process->comm) - 1);
+		} else if (!process__info(process->pid, &info)) {
+			memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
+		}
+		tally__reset(process);
+		process->failure_count = 0;
+		memset(process->inflight, 0, sizeof(process->inflight));
+	}
+	return ret;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct failure *x = a, *y = b;
+
+	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->function, y->function);
+}
+
+static int finish_processes(struct collector *collector)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < collector->model.process_count && !ret; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		if (process->slot == NO_PROCESS)
+			continue;
+		tally__finish(process);
+		if (process->failure_count)
+			qsort(process->failures, process->failure_count, sizeof(*process->failures), by_count);
+		ret = kernel_table__list(process->kernel_table, process);
+	}
+	return ret;
+}
+
+int collector__read_maps(struct collector *collector, bool with_lists, bool reap)
+{
+	struct reading reading = {.collector = collector, .reap = reap};
+	const struct gpuprobe_bpf *skeleton = collector->skeleton;
+	int ret;
+
+	collector->model.now_ns = clock__boot_ns();
+	collector->model.wall = clock__wall();
+	ret = refresh_processes(collector);
+	if (!ret)
+		ret = read_map(&reading, skeleton->maps.tallies, read_tally);
+	if (!ret)
+		ret = read_map(&reading, skeleton->maps.launches, read_launches);
+	if (!ret)
+		ret = read_map(&reading, skeleton->maps.failures, read_failure);
+	if (!ret)
+		ret = read_map(&reading, skeleton->maps.streams, read_stream);
+	if (!ret && with_lists)
+		ret = read_lists(&reading);
+	if (!ret && reap)
+		ret = read_map(&reading, skeleton->maps.events, read_event);
+	if (!ret && reap)
+		ret = read_map(&reading, skeleton->maps.contexts, read_context);
+	if (!ret && reap)
+		ret = read_map(&reading, skeleton->maps.unnamed, read_unnamed);
+	read_losses(collector);
+	if (!ret)
+		ret = finish_processes(collector);
+	return ret;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one counter of the BPF maps means for its process: the rules by which
+ * calls, failures and bytes of a function add up to the totals that reports
+ * show.
+ */
+#ifndef COLLECT_TALLY_H
+#define COLLECT_TALLY_H
+
+#include "gpuprobe/state.h"
+#include "model/model.h"
+
+/* Sets the totals that tally__apply adds to back to 0. */
+void tally__reset(struct process *process);
+
+/* Adds one counter to its process's totals. */
+void tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally);
+
+/* Computes what follows from all counters of the process together. */
+void tally__finish(struct process *process);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Launch counts by handle, shown by name, see kernels.h.
+#include "model/kernels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "symbol/kernel_name.h"
+
+/* A kernel as it is shown: all handles of one name, or one handle without a name. */
+struct shown_kernel {
+	char *mangled; /* NULL while unknown */
+	char *full, *brief;
+	uint64_t handle; /* the latest */
+	uint64_t serial;
+	uint64_t folded; /* launches of handles that are gone */
+	uint64_t current; /* scratch of kernel_table__list */
+	UT_hash_handle hh; /* by mangled name, once named */
+	struct shown_kernel *next_unnamed;
+};
+
+struct kernel_handle {
+	struct kernel_key key;
+	uint64_t launches;
+	struct shown_kernel *shown;
+	int retired;
+	UT_hash_handle hh;
+};
+
+struct kernel_table {
+	struct kernel_handle *handles;
+	struct shown_kernel *named;
+	struct shown_kernel *unnamed;
+	uint64_t next_serial;
+};
+
+struct kernel_table *kernel_table__new(void)
+{
+	return calloc(1, sizeof(struct kernel_table));
+}
+
+static void free_shown(struct shown_kernel *shown)
+{
+	free(shown->mangled);
+	free(shown->full);
+	free(shown->brief);
+	free(shown);
+}
+
+void kernel_table__free(struct kernel_table *table)
+{
+	struct kernel_handle *handle, *next_handle;
+	struct shown_kernel *shown, *next;
+
+	if (!table)
+		return;
+	HASH_ITER(hh, table->handles, handle, next_handle) {
+		HASH_DEL(table->handles, handle);
+		free(handle);
+	}
+	HASH_ITER(hh, table->named, shown, next) {
+		HASH_DEL(table->named, shown);
+		free_shown(shown);
+	}
+	for (shown = table->unnamed; shown; shown = next) {
+		next = shown->next_unnamed;
+		free_shown(shown);
+	}
+	free(table);
+}
+
+static struct kernel_handle *find_handle(const struct kernel_table *table, const struct kernel_key *key)
+{
+	struct kernel_handle *handle;
+
+	HASH_FIND(hh, table->handles, key, sizeof(*key), handle);
+	return handle;
+}
+
+static struct shown_kernel *add_unnamed(struct kernel_table *table, uint64_t handle)
+{
+	struct shown_kernel *shown = calloc(1, sizeof(*shown));
+
+	if (!shown)
+		return NULL;
+	shown->handle = handle;
+	shown->serial = table->next_serial++;
+	shown->next_unnamed = table->unnamed;
+	table->unnamed = shown;
+	return shown;
+}
+
+static void unlink_unnamed(struct kernel_table *table, struct shown_kernel *shown)
+{
+	struct shown_kernel **at = &table->unnamed;
+
+	while (*at && *at != shown)
+		at = &(*at)->next_unnamed;
+	if (*at)
+		*at = shown->next_unnamed;
+	shown->next_unnamed = NULL;
+}
+
+static int set_strings(struct shown_kernel *shown, const char *mangled)
+{
+	shown->mangled = strdup(mangled);
+	shown->full = kernel_name__demangle(mangled);
+	shown->brief = shown->full ? kernel_name__short(shown->full) : NULL;
+	if (shown->mangled && shown->full && shown->brief)
+		return 0;
+	free(shown->mangled);
+	free(shown->full);
+	free(shown->brief);
+	shown->mangled = shown->full = shown->brief = NULL;
+	return -ENOMEM;
+}
+
+/* Gives an unnamed kernel its name, or makes it part of the kernel that has the name already. */
+static int name_shown(struct kernel_table *table, struct kernel_handle *handle, const char *mangled)
+{
+	struct shown_kernel *shown = handle->shown, *known;
+	int ret;
+
+	HASH_FIND_STR(table->named, mangled, known);
+	if (known) {
+		known->folded += shown->folded;
+		known->handle = handle->key.handle;
+		unlink_unnamed(table, shown);
+		free_shown(shown);
+		handle->shown = known;
+		return 0;
+	}
+	ret = set_strings(shown, mangled);
+	if (ret)
+		return ret;
+	unlink_unnamed(table, shown);
+	HASH_ADD_KEYPTR(hh, table->named, shown->mangled, strlen(shown->mangled), shown);
+	return 0;
+}
+
+static struct kernel_handle *add_handle(struct kernel_table *table, const struct kernel_key *key)
+{
+	struct kernel_handle *handle = calloc(1, sizeof(*handle));
+
+	if (!handle)
+		return NULL;
+	handle->key = *key;
+	handle->shown = add_unnamed(table, key->handle);
+	if (!handle->shown) {
+		free(handle);
+		return NULL;
+	}
+	HASH_ADD(hh, table->handles, key, sizeof(handle->key), handle);
+	return handle;
+}
+
+int kernel_table__set(struct kernel_table *table, const struct kernel_key *key, uint64_t launches,
+		      const char *name)
+{
+	struct kernel_handle *handle = find_handle(table, key);
+
+	if (!handle)
+		handle = add_handle(table, key);
+	if (!handle)
+		return -ENOMEM;
+	handle->launches = launches;
+	if (!name || handle->shown->mangled)
+		return 0;
+	return name_shown(table, handle, name);
+}
+
+int kernel_table__is_named(const struct kernel_table *table, const struct kernel_key *key)
+{
+	const struct kernel_handle *handle = find_handle(table, key);
+
+	return handle && handle->shown->mangled;
+}
+
+int kernel_table__retire(struct kernel_table *table, const struct kernel_key *key)
+{
+	struct kernel_handle *handle = find_handle(table, key);
+	int before = handle ? handle->retired : 1;
+
+	if (handle)
+		handle->retired = 1;
+	return before;
+}
+
+int kernel_table__fold(struct kernel_table *table, const struct kernel_key *key)
+{
+	struct kernel_handle *handle = find_handle(table, key);
+
+	if (!handle)
+		return 0;
+	handle->shown->folded += handle->launches;
+	HASH_DEL(table->handles, handle);
+	free(handle);
+	return 0;
+}
+
+static int by_launches(const void *a, const void *b)
+{
+	const struct kernel *x = a, *y = b;
+
+	if (x->launches != y->launches)
+		return x->launches < y->launches ? 1 : -1;
+	return x->serial < y->serial ? -1 : x->serial > y->serial;
+}
+
+static void append(struct process *process, const struct shown_kernel *shown)
+{
+	process->kernels[process->kernel_count++] = (struct kernel){
+		.handle = shown->handle,
+		.name = shown->full,
+		.short_name = shown->brief,
+		.launches = shown->current,
+		.serial = shown->serial,
+	};
+	process->launches += shown->current;
+}
+
+int kernel_table__list(struct kernel_table *table, struct process *process)
+{
+	size_t count = HASH_COUNT(table->named);
+	struct kernel_handle *handle, *next_handle;
+	struct shown_kernel *shown, *next;
+	struct kernel *list;
+
+	for (shown = table->unnamed; shown; shown = shown->next_unnamed) {
+		shown->current = shown->folded;
+		count++;
+	}
+	HASH_ITER(hh, table->named, shown, next) {
+		shown->current = shown->folded;
+	}
+	HASH_ITER(hh, table->handles, handle, next_handle) {
+		handle->shown->current += handle->launches;
+	}
+	list = realloc(process->kernels, (count ? count : 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	process->kernels = list;
+	process->kernel_count = 0;
+	process->launches = 0;
+	HASH_ITER(hh, table->named, shown, next) {
+		append(process, shown);
+	}
+	for (shown = table->unnamed; shown; shown = shown->next_unnamed)
+		append(process, shown);
+	qsort(list, count, sizeof(*list), by_launches);
+	return 0;
+}
+
+void kernel_table__clear_list(struct process *process)
+{
+	free(process->kernels);
+	process->kernels = NULL;
+	process->kernel_count = 0;
+}

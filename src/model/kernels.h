@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernels of one process: launch counts come by handle and generation,
+ * and are shown by name. A name outlives its handles: what a handle counted
+ * is folded into the name when the handle is gone.
+ */
+#ifndef MODEL_KERNELS_H
+#define MODEL_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprobe/state.h"
+#include "model/model.h"
+
+struct kernel_table;
+
+struct kernel_table *kernel_table__new(void);
+void kernel_table__free(struct kernel_table *table);
+
+/*
+ * The handle's count now stands at `launches`; `name` is its mangled name or
+ * NULL. Once named, a handle keeps its name for its generation. Returns 0 or -ENOMEM.
+ */
+int kernel_table__set(struct kernel_table *table, const struct kernel_key *key, uint64_t launches,
+		      const char *name);
+
+/* Whether the handle has its name, so that none need be looked for. */
+int kernel_table__is_named(const struct kernel_table *table, const struct kernel_key *key);
+
+/*
+ * The handle's generation is over. Returns 1 if that was said of it before,
+ * so that what was under way then has been counted, else 0.
+ */
+int kernel_table__retire(struct kernel_table *table, const struct kernel_key *key);
+
+/* The handle is gone and its count final: it becomes part of its name's count. Returns 0 or -ENOMEM. */
+int kernel_table__fold(struct kernel_table *table, const struct kernel_key *key);
+
+/* Rewrites the process's list of kernels, most launches first, and its total. Returns 0 or -ENOMEM. */
+int kernel_table__list(struct kernel_table *table, struct process *process);
+
+/* Releases a list that kernel_table__list made; the strings belong to the table. */
+void kernel_table__clear_list(struct process *process);
+
+#endif

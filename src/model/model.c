@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Releases what a model owns, see model.h.
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/kernels.h"
+
+void process__clear(struct process *process)
+{
+	kernel_table__clear_list(process);
+	kernel_table__free(process->kernel_table);
+	process->kernel_table = NULL;
+	free(process->live);
+	free(process->freed);
+	free(process->failures);
+	process->live = NULL;
+	process->freed = NULL;
+	process->failures = NULL;
+}
+
+void model__clear(struct model *model)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		process__clear(&model->processes[i]);
+	free(model->processes);
+	memset(model, 0, sizeof(*model));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What gpuprobe knows at one moment: plain data, filled from the BPF maps
+ * (collect/) and read by the forms of output (output/). Counters are totals
+ * since gpuprobe first saw the process; they never go back.
+ */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "gpuprobe/function.h"
+#include "gpuprobe/losses.h"
+
+enum section {
+	SECTION_MEMORY = 1 << 0,
+	SECTION_LAUNCH = 1 << 1,
+	SECTION_COPY = 1 << 2,
+	SECTION_ALL = SECTION_MEMORY | SECTION_LAUNCH | SECTION_COPY,
+};
+
+struct memory_totals {
+	uint64_t allocations;	       /* successful calls */
+	uint64_t allocation_failures;
+	uint64_t allocation_ns;	       /* time inside allocation calls, successful or not */
+	uint64_t frees;		       /* successful calls, whatever they freed */
+	uint64_t free_failures;
+	uint64_t unknown_frees;	       /* of these frees: of addresses never seen allocated */
+	uint64_t live_bytes;
+	uint64_t live_count;
+};
+
+struct allocation {
+	uint64_t address;
+	uint64_t size;	   /* bytes; 0 in the list of freed ones */
+	uint64_t start_ns; /* CLOCK_BOOTTIME of the call's return */
+	uint8_t kind;	   /* enum memory_kind */
+};
+
+struct kernel {
+	uint64_t handle;  /* of its latest entry; what the program passed */
+	char *name;	  /* full demangled name; NULL while unknown */
+	char *short_name; /* bare function name; NULL while unknown */
+	uint64_t launches;
+	uint64_t serial; /* order of first sight within the process, from 0 */
+};
+
+struct copy_totals {
+	uint64_t calls;	 /* successful */
+	uint64_t bytes;	 /* of successful calls */
+	uint64_t ns;	 /* inside successful calls; of asynchronous ones: to enqueue */
+};
+
+struct copy_inflight {
+	uint64_t calls, bytes;
+	uint64_t oldest_ns; /* age of the oldest; 0 when there is none */
+};
+
+struct failure {
+	const char *function;	/* "cudaMalloc" */
+	const char *error;	/* "cudaErrorMemoryAllocation", or NULL when the table has none */
+	int code;
+	enum layer layer;
+	uint64_t count;
+	bool sampled; /* one launch in `launch_sample` was checked */
+};
+
+struct process {
+	uint32_t slot;		/* number of the process in the BPF maps */
+	int32_t pid;		/* in gpuprobe's pid namespace */
+	char comm[16];		/* of the leader */
+	uint64_t start_ns;	/* CLOCK_BOOTTIME */
+	bool since_attach;	/* calls before a certain moment were not seen */
+	bool ended;
+	uint64_t ended_ns;	/* CLOCK_BOOTTIME, when ended */
+	bool reported_end;	/* a report has shown it as ended */
+
+	struct memory_totals memory[MEMORY_KINDS];
+	uint64_t live_at_exit_bytes;	/* device, managed and pool; once ended */
+	uint64_t live_at_exit_count;
+	/* Largest first, cut to what reports show; live_listed of live_count. */
+	struct allocation *live;
+	size_t live_listed;
+	/* Freed since the last report, latest first, each address once, none that is live again. */
+	struct allocation *freed;
+	size_t freed_listed;
+	uint64_t freed_unlisted; /* frees since the last report that are not in `freed` */
+
+	struct kernel *kernels; /* by launches, most first */
+	size_t kernel_count;
+	uint64_t launches; /* of all kernels */
+	uint64_t graph_launches;
+
+	struct copy_totals copies[COPY_KINDS][2];	/* [kind][0 sync, 1 async] */
+	struct copy_inflight inflight[COPY_KINDS];
+
+	struct failure *failures; /* most first */
+	size_t failure_count;
+
+	/* What the lists above are made from; for model/ and collect/ only. */
+	struct kernel_table *kernel_table;
+	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
+	uint32_t freed_reported; /* of these, what reports have told of */
+};
+
+struct model {
+	struct timespec wall;	/* CLOCK_REALTIME of the snapshot */
+	uint64_t now_ns;	/* CLOCK_BOOTTIME of the snapshot */
+	unsigned int sections;	/* enum section, those chosen */
+	unsigned int launch_sample; /* one launch in so many is checked; 1: each */
+	bool final;		/* the last report of this run */
+
+	struct process *processes; /* in order of first sight */
+	size_t process_count;
+
+	uint64_t lost[LOSS_COUNT];
+	uint64_t sites_attached[LAYER_COUNT];
+	uint64_t sites_missing;	/* functions of the table that a library does not have */
+	size_t libraries;	/* files with probes */
+	uint64_t live_at_exit_bytes;  /* of all processes that ended */
+};
+
+/* Releases what the process owns, not the process itself. */
+void process__clear(struct process *process);
+
+/* Releases all that the model owns and leaves it empty. */
+void model__clear(struct model *model);
+
+#endif

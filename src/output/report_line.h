@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pieces that the sections of the text report have in common. */
+#ifndef OUTPUT_REPORT_LINE_H
+#define OUTPUT_REPORT_LINE_H
+
+#include "output/report_text.h"
+
+/* What an entry of a process is indented by. */
+#define REPORT_INDENT "        "
+
+/* How many entries of a list of `count` are shown under --top. */
+size_t report_line__cut(const struct report_options *options, size_t count);
+
+/* The line that heads a process: "process 12 (train) since attach". */
+void report_line__process(FILE *out, const struct process *process);
+
+/* "s" where `count` things are named in the plural, else "". */
+const char *report_line__plural(uint64_t count);
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The memory section of the text report, see report_memory.h.
+#include "output/report_memory.h"
+
+#include <inttypes.h>
+
+#include "output/report_line.h"
+#include "output/words.h"
+
+/* "8000000 Bytes in 1 allocation" */
+static void print_amount(FILE *out, uint64_t bytes, uint64_t count)
+{
+	fprintf(out, "%" PRIu64 " Bytes in %" PRIu64 " allocation%s", bytes, count,
+		report_line__plural(count));
+}
+
+static void print_unknown_frees(FILE *out, const char *indent, uint64_t count)
+{
+	if (count)
+		fprintf(out, "%sfrees of addresses never seen allocated: %" PRIu64 "\n", indent, count);
+}
+
+static bool has_any(const struct memory_totals *m)
+{
+	return m->allocations || m->allocation_failures || m->frees || m->free_failures ||
+	       m->live_count;
+}
+
+static void print_host(FILE *out, const char *indent, const struct memory_totals *host, bool ended)
+{
+	if (!has_any(host))
+		return;
+	fprintf(out, "%shost: ", indent);
+	print_amount(out, host->live_bytes, host->live_count);
+	if (ended && host->live_count)
+		fputs(" live at exit", out);
+	fprintf(out, " (%" PRIu64 " allocated, %" PRIu64 " freed", host->allocations, host->frees);
+	if (host->allocation_failures)
+		fprintf(out, ", %" PRIu64 " failed to allocate", host->allocation_failures);
+	if (host->free_failures)
+		fprintf(out, ", %" PRIu64 " failed to free", host->free_failures);
+	fputs(")\n", out);
+}
+
+static void print_totals(FILE *out, const struct report_totals *totals)
+{
+	const struct memory_totals *m = &totals->device;
+
+	fprintf(out, "num_successful_mallocs:  %" PRIu64 "\n", m->allocations);
+	fprintf(out, "num_failed_mallocs:      %" PRIu64 "\n", m->allocation_failures);
+	fprintf(out, "num_successful_frees:    %" PRIu64 "\n", m->frees);
+	fprintf(out, "num_failed_frees:        %" PRIu64 "\n", m->free_failures);
+	fputs("live: ", out);
+	print_amount(out, m->live_bytes, m->live_count);
+	fputc('\n', out);
+	if (totals->live_at_exit_count) {
+		fputs("live at exit: ", out);
+		print_amount(out, totals->live_at_exit_bytes, totals->live_at_exit_count);
+		fputc('\n', out);
+	}
+	print_host(out, "", &totals->host, false);
+	print_unknown_frees(out, "", m->unknown_frees + totals->host.unknown_frees);
+}
+
+static void print_allocation(FILE *out, const struct allocation *a, bool ended)
+{
+	fprintf(out, REPORT_INDENT "0x%016" PRIx64 ": %" PRIu64 " Bytes", a->address, a->size);
+	if (a->kind != MEMORY_DEVICE)
+		fprintf(out, " %s", words__memory_kind(a->kind));
+	fputs(ended ? " live at exit\n" : "\n", out);
+}
+
+static void print_live(FILE *out, const struct process *p, uint64_t count, uint64_t bytes,
+		       const struct report_options *options)
+{
+	size_t shown = report_line__cut(options, p->live_listed), i;
+	uint64_t shown_bytes = 0;
+
+	for (i = 0; i < shown; i++) {
+		print_allocation(out, &p->live[i], p->ended);
+		shown_bytes += p->live[i].size;
+	}
+	/* Counters and list are read one after the other and may differ by a call in between. */
+	if (count <= shown)
+		return;
+	count -= shown;
+	bytes = bytes > shown_bytes ? bytes - shown_bytes : 0;
+	fprintf(out, REPORT_INDENT "... and %" PRIu64 " more allocation%s (%" PRIu64 " Bytes)\n",
+		count, report_line__plural(count), bytes);
+}
+
+static void print_freed(FILE *out, const struct process *p, const struct report_options *options)
+{
+	size_t shown = report_line__cut(options, p->freed_listed), i;
+	uint64_t rest = p->freed_listed - shown + p->freed_unlisted;
+
+	for (i = 0; i < shown; i++)
+		print_allocation(out, &p->freed[i], false);
+	if (rest)
+		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more freed\n", rest);
+}
+
+static void print_process(FILE *out, const struct process *p, const struct report_options *options)
+{
+	const struct memory_totals *host = &p->memory[MEMORY_HOST];
+	struct memory_totals device;
+
+	report__device_memory(p, &device);
+	if (p->ended) {
+		device.live_bytes = p->live_at_exit_bytes;
+		device.live_count = p->live_at_exit_count;
+	}
+	report_line__process(out, p);
+	print_live(out, p, device.live_count + host->live_count,
+		   device.live_bytes + host->live_bytes, options);
+	print_freed(out, p, options);
+	fputs(REPORT_INDENT "total: ", out);
+	print_amount(out, device.live_bytes, device.live_count);
+	fputs(p->ended && device.live_count ? " live at exit\n" : "\n", out);
+	print_host(out, REPORT_INDENT, host, p->ended);
+	print_unknown_frees(out, REPORT_INDENT, device.unknown_frees + host->unknown_frees);
+}
+
+static bool says_something(const struct process *p)
+{
+	int kind;
+
+	for (kind = 0; kind < MEMORY_KINDS; kind++) {
+		if (has_any(&p->memory[kind]))
+			return true;
+	}
+	return p->live_listed || p->freed_listed;
+}
+
+void report_memory__print(FILE *out, const struct model *model, const struct report_totals *totals,
+			  const struct report_options *options)
+{
+	bool first = true;
+	size_t i;
+
+	print_totals(out, totals);
+	for (i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!report__shows(p) || !says_something(p))
+			continue;
+		if (first)
+			fputs("per-process memory maps:\n", out);
+		first = false;
+		print_process(out, p, options);
+	}
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The words that every form of output uses for the model's enumerators, so
+ * that a kind is called the same in reports, JSON and metrics.
+ */
+#ifndef OUTPUT_WORDS_H
+#define OUTPUT_WORDS_H
+
+#include "model/model.h"
+
+const char *words__memory_kind(enum memory_kind kind); /* "device" */
+const char *words__copy_kind(enum copy_kind kind);     /* "H2D" */
+const char *words__layer(enum layer layer);	       /* "driver" */
+const char *words__section(enum section section);      /* "memory" */
+const char *words__loss_name(enum loss loss);	       /* "ring_full" */
+const char *words__loss_text(enum loss loss);	       /* what it means to a person */
+
+#endif

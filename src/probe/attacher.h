@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which files have probes. Each file is attached once, by the inode the
+ * kernel probes, whatever paths lead to it; CUDA libraries get the functions
+ * that were selected, dynamic loaders the site that tells of new libraries.
+ */
+#ifndef PROBE_ATTACHER_H
+#define PROBE_ATTACHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "gpuprobe/state.h"
+#include "probe/selection.h"
+
+struct gpuprobe_bpf;
+struct attacher;
+
+struct attacher_counts {
+	uint64_t sites[LAYER_COUNT]; /* functions with probes */
+	uint64_t missing;	     /* wanted functions that a library does not have */
+	size_t libraries;	     /* files with probed functions */
+	size_t loaders;
+};
+
+/* What of a process's mapped files is looked at. */
+enum process_scan {
+	SCAN_NAMED = 0, /* loaders and files named like a CUDA library; where there are any, the program too */
+	SCAN_PROGRAM,	/* the program in any case: it may have the runtime inside */
+};
+
+/* `skeleton` and `log` must outlive the attacher. */
+int attacher__new(const struct selection *selection, enum link_kind links, struct gpuprobe_bpf *skeleton,
+		  const struct log *log, struct attacher **out, struct error *err);
+
+/* Detaches everything. */
+void attacher__free(struct attacher *attacher);
+
+/*
+ * Attaches the library at `path`. Returns 1 if it has new probes now, 0 if
+ * its inode had them already, or a negative errno with the reason in `err`:
+ * among others -ENOEXEC for a file that is no CUDA library.
+ */
+int attacher__add_library(struct attacher *attacher, const char *path, struct error *err);
+
+/* Attaches this machine's own dynamic loader, the one gpuprobe runs with. */
+int attacher__add_own_loader(struct attacher *attacher, struct error *err);
+
+/*
+ * Attaches what the process maps, through its own mount namespace. Returns
+ * the number of libraries that have new probes now (loaders not counted), or
+ * a negative errno where the process cannot be read (-ESRCH: gone). Files that
+ * cannot be attached are told to the log.
+ */
+int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan);
+
+void attacher__count(const struct attacher *attacher, struct attacher_counts *counts);
+
+#endif

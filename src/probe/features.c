@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tries out the kernel's features, see features.h.
+#include "probe/features.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "probe/multi_link.h"
+
+#define OLDEST_MAJOR 5
+#define OLDEST_MINOR 15
+
+static int check_kernel_version(struct error *err)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+		return 0; /* unknown: let the features tell */
+	if (major > OLDEST_MAJOR || (major == OLDEST_MAJOR && minor >= OLDEST_MINOR))
+		return 0;
+	return error__set(err, -ENOSYS, "kernel %s is too old: gpuprobe needs Linux %d.%d or newer",
+			  name.release, OLDEST_MAJOR, OLDEST_MINOR);
+}
+
+static int check_btf(struct error *err)
+{
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return 0;
+	return error__set(err, -ENOENT,
+			  "cannot read /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+}
+
+/* Loads a program that does nothing. Returns its descriptor or a negative errno. */
+static int load_empty_program(enum bpf_attach_type type)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = type);
+	int fd;
+
+	fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "Dual BSD/GPL", insns, 2, &options);
+	return fd < 0 ? -errno : fd;
+}
+
+static int check_privileges(struct error *err)
+{
+	int fd = load_empty_program(0);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (fd == -EPERM || fd == -EACCES)
+		return error__set(err, -EPERM,
+				  "no permission to load BPF programs: run as root (sudo), or with CAP_BPF, "
+				  "CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
+	return error__set(err, fd, "cannot load a BPF program: %s", strerror(-fd));
+}
+
+/*
+ * Kernels without a link type accept the program and refuse only the link,
+ * with EINVAL. Kernels that have it look at the path next, and "/" is no
+ * regular file: EBADF.
+ */
+static bool has_link_type(enum bpf_attach_type type)
+{
+	uint64_t offset = 0;
+	int program, link;
+
+	program = load_empty_program(type);
+	if (program < 0)
+		return false;
+	link = multi_link__create(program, type, "/", &offset, NULL, 1, false);
+	if (link >= 0)
+		close(link);
+	close(program);
+	return link == -EBADF;
+}
+
+/* Since hash maps allocate from BPF's own allocator, growing in a probe is safe. */
+static bool has_bpf_allocator(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool found;
+
+	if (!btf)
+		return false;
+	found = btf__find_by_name_kind(btf, "bpf_mem_alloc", BTF_KIND_STRUCT) > 0;
+	btf__free(btf);
+	return found;
+}
+
+int features__probe(struct features *features, struct error *err)
+{
+	int ret;
+
+	memset(features, 0, sizeof(*features));
+	ret = check_kernel_version(err);
+	if (!ret)
+		ret = check_privileges(err);
+	if (!ret)
+		ret = check_btf(err);
+	if (ret)
+		return ret;
+	features->uprobe_multi = has_link_type(ATTACH_UPROBE_MULTI);
+	features->uprobe_session = has_link_type(ATTACH_UPROBE_SESSION);
+	features->lazy_maps = has_bpf_allocator();
+	return 0;
+}
+
+int features__choose_links(const struct features *features, const char *forced, enum link_kind *kind,
+			   struct error *err)
+{
+	bool available = true;
+
+	if (!forced || !*forced) {
+		*kind = features->uprobe_session ? LINKS_SESSION
+			: features->uprobe_multi ? LINKS_MULTI
+						 : LINKS_TRACEFS;
+		return 0;
+	}
+	if (!strcmp(forced, "session")) {
+		*kind = LINKS_SESSION;
+		available = features->uprobe_session;
+	} else if (!strcmp(forced, "multi")) {
+		*kind = LINKS_MULTI;
+		available = features->uprobe_multi;
+	} else if (!strcmp(forced, "perf")) {
+		*kind = LINKS_TRACEFS;
+	} else {
+		return error__set(err, -EINVAL, "GPUPROBE_LINKS is '%s': use session, multi or perf", forced);
+	}
+	if (!available)
+		return error__set(err, -ENOTSUP, "GPUPROBE_LINKS is '%s': this kernel has no such links", forced);
+	return 0;
+}

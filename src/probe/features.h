@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the running kernel offers gpuprobe, found by trying, not by version:
+ * distributions backport and leave out.
+ */
+#ifndef PROBE_FEATURES_H
+#define PROBE_FEATURES_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "gpuprobe/state.h"
+
+struct features {
+	bool uprobe_multi;   /* BPF_TRACE_UPROBE_MULTI links (Linux 6.6) */
+	bool uprobe_session; /* BPF_TRACE_UPROBE_SESSION links (Linux 6.13) */
+	bool lazy_maps;	     /* hash maps can grow safely under tracing programs (Linux 6.1) */
+};
+
+/*
+ * Fills `features`. Fails with a text for a person where gpuprobe cannot run
+ * at all: -EPERM without the privileges, -ENOENT without BTF, -ENOSYS on a
+ * kernel older than 5.15.
+ */
+int features__probe(struct features *features, struct error *err);
+
+/*
+ * The best kind of link; `forced` is the value of GPUPROBE_LINKS (or NULL):
+ * "session", "multi" or "perf". -EINVAL for another word, -ENOTSUP for a kind
+ * that the kernel does not have.
+ */
+int features__choose_links(const struct features *features, const char *forced, enum link_kind *kind,
+			   struct error *err);
+
+#endif

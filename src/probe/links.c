@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attaches the BPF programs to files, see links.h.
+#include "probe/links.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/gpuprobe.skel.h"
+#include "probe/multi_link.h"
+#include "probe/tracefs.h"
+
+#define CLOSERS 16 /* threads that close links */
+
+/* What holds one attachment; closing it detaches all of its sites. */
+struct holder {
+	int link_fd;	    /* a BPF link, or -1 */
+	int perf_fd;	    /* LINKS_TRACEFS: the event, or -1 */
+	unsigned int event; /* LINKS_TRACEFS: its number */
+};
+
+struct links {
+	enum link_kind kind;
+	struct gpuprobe_bpf *skeleton;
+	struct tracefs *tracefs;
+	unsigned int next_event;
+	struct holder *holders;
+	size_t count;
+	size_t capacity;
+};
+
+int links__new(enum link_kind kind, struct gpuprobe_bpf *skeleton, struct links **out, struct error *err)
+{
+	struct links *links = calloc(1, sizeof(*links));
+	int ret;
+
+	if (!links)
+		return error__set(err, -ENOMEM, "out of memory");
+	links->kind = kind;
+	links->skeleton = skeleton;
+	if (kind == LINKS_TRACEFS) {
+		ret = tracefs__new(&links->tracefs, err);
+		if (ret) {
+			free(links);
+			return ret;
+		}
+	}
+	*out = links;
+	return 0;
+}
+
+static void close_holder(const struct holder *holder)
+{
+	if (holder->link_fd >= 0)
+		close(holder->link_fd);
+	if (holder->perf_fd >= 0)
+		close(holder->perf_fd);
+}
+
+struct closing {
+	const struct links *links;
+	size_t next; /* atomic */
+};
+
+static void *close_some(void *arg)
+{
+	struct closing *closing = arg;
+	size_t i;
+
+	while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->links->count)
+		close_holder(&closing->links->holders[i]);
+	return NULL;
+}
+
+static void close_all(const struct links *links)
+{
+	struct closing closing = {.links = links};
+	pthread_t threads[CLOSERS];
+	size_t started = 0;
+
+	while (started < CLOSERS && started + 1 < links->count &&
+	       !pthread_create(&threads[started], NULL, close_some, &closing))
+		started++;
+	close_some(&closing);
+	for (size_t i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+}
+
+void links__free(struct links *links)
+{
+	if (!links)
+		return;
+	close_all(links);
+	for (size_t i = 0; links->tracefs && i < links->count; i++)
+		tracefs__remove(links->tracefs, links->holders[i].event);
+	tracefs__free(links->tracefs);
+	free(links->holders);
+	free(links);
+}
+
+static int add_holder(struct links *links, const struct holder *holder)
+{
+	size_t capacity = links->capacity ? links->capacity * 2 : 16;
+	struct holder *grown;
+
+	if (links->count == links->capacity) {
+		grown = realloc(links->holders, capacity * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		links->holders = grown;
+		links->capacity = capacity;
+	}
+	links->holders[links->count++] = *holder;
+	return 0;
+}
+
+/* Undoes attachments down to `count`, where an attach failed half-way. */
+static void roll_back(struct links *links, size_t count)
+{
+	while (links->count > count) {
+		const struct holder *holder = &links->holders[--links->count];
+
+		close_holder(holder);
+		if (links->tracefs)
+			tracefs__remove(links->tracefs, holder->event);
+	}
+}
+
+static int attach_multi(struct links *links, const struct bpf_program *program, int type, int fd,
+			const uint64_t *offsets, const uint64_t *cookies, size_t count, bool on_return,
+			struct error *err)
+{
+	struct holder holder = {.link_fd = -1, .perf_fd = -1};
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	holder.link_fd = multi_link__create(bpf_program__fd(program), type, path, offsets, cookies, count, on_return);
+	if (holder.link_fd < 0)
+		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
+				  strerror(-holder.link_fd));
+	if (add_holder(links, &holder)) {
+		close_holder(&holder);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* Makes one tracefs event of `count` sites and runs `program` there with the event's number as cookie. */
+static int attach_event(struct links *links, const struct bpf_program *program, int fd, const uint64_t *offsets,
+			size_t count, bool on_return, uint64_t cookie, struct error *err)
+{
+	struct holder holder = {.link_fd = -1, .perf_fd = -1, .event = links->next_event};
+	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
+	int ret;
+
+	ret = tracefs__add(links->tracefs, holder.event, on_return, fd, offsets, count, err);
+	if (ret < 0)
+		return ret;
+	links->next_event++;
+	holder.perf_fd = ret;
+	holder.link_fd = bpf_link_create(bpf_program__fd(program), holder.perf_fd, BPF_PERF_EVENT, &options);
+	if (holder.link_fd < 0) {
+		ret = error__set(err, -errno, "cannot attach to a uprobe event: %s", strerror(errno));
+		goto fail;
+	}
+	ret = add_holder(links, &holder);
+	if (ret) {
+		error__set(err, ret, "out of memory");
+		goto fail;
+	}
+	return 0;
+fail:
+	close_holder(&holder);
+	tracefs__remove(links->tracefs, holder.event);
+	return ret;
+}
+
+static int remember_sites(struct links *links, unsigned int event, const struct link_site *const *sites,
+			  size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct site_key key = {.event_and_ip = event << 12 | (sites[i]->file_offset & 0xfff)};
+		uint32_t row = sites[i]->row;
+
+		if (bpf_map__update_elem(links->skeleton->maps.sites, &key, sizeof(key), &row, sizeof(row), BPF_ANY))
+			return error__set(err, -errno, "cannot keep the probe sites: %s", strerror(errno));
+	}
+	return 0;
+}
+
+/*
+ * An event's sites are told apart by the low 12 bits of their addresses:
+ * takes those of the `remaining` sites that do not collide into one event
+ * and moves the others to the front. Returns how many are left.
+ */
+static int attach_round(struct links *links, const struct link_site **remaining, size_t count, int fd,
+			bool on_return, size_t *left, struct error *err)
+{
+	const struct link_site **taken = calloc(count, sizeof(*taken));
+	uint64_t *offsets = calloc(count, sizeof(*offsets));
+	bool used[4096] = {false};
+	const struct bpf_program *program =
+		on_return ? links->skeleton->progs.call_return : links->skeleton->progs.call_entry;
+	size_t n = 0;
+	int ret = -ENOMEM;
+
+	*left = 0;
+	if (!taken || !offsets) {
+		error__set(err, ret, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t low = remaining[i]->file_offset & 0xfff;
+
+		if (used[low]) {
+			remaining[(*left)++] = remaining[i];
+			continue;
+		}
+		used[low] = true;
+		offsets[n] = remaining[i]->file_offset;
+		taken[n++] = remaining[i];
+	}
+	ret = on_return ? 0 : remember_sites(links, links->next_event, taken, n, err);
+	if (!ret)
+		ret = attach_event(links, program, fd, offsets, n, on_return, links->next_event, err);
+out:
+	free(taken);
+	free(offsets);
+	return ret;
+}
+
+static int attach_tracefs(struct links *links, int fd, const struct link_site *sites, size_t count, bool on_return,
+			  struct error *err)
+{
+	const struct link_site **remaining = calloc(count, sizeof(*remaining));
+	size_t left = 0;
+	int ret = 0;
+
+	if (!remaining)
+		return error__set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		if (!on_return || sites[i].wants_return)
+			remaining[left++] = &sites[i];
+	while (left && !ret)
+		ret = attach_round(links, remaining, left, fd, on_return, &left, err);
+	free(remaining);
+	return ret;
+}
+
+static int attach_multi_returns(struct links *links, int fd, const struct link_site *sites, size_t count,
+				struct error *err)
+{
+	uint64_t *offsets = calloc(count, sizeof(*offsets));
+	size_t returns = 0;
+	int ret = 0;
+
+	if (!offsets)
+		return error__set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		if (sites[i].wants_return)
+			offsets[returns++] = sites[i].file_offset;
+	if (returns)
+		ret = attach_multi(links, links->skeleton->progs.call_return, ATTACH_UPROBE_MULTI, fd, offsets, NULL,
+				   returns, true, err);
+	free(offsets);
+	return ret;
+}
+
+static int attach_all_multi(struct links *links, int fd, const struct link_site *sites, size_t count,
+			    struct error *err)
+{
+	const struct gpuprobe_bpf *skeleton = links->skeleton;
+	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
+	uint64_t *cookies = offsets + count;
+	int ret;
+
+	if (!offsets)
+		return error__set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		offsets[i] = sites[i].file_offset;
+		cookies[i] = sites[i].row;
+	}
+	if (links->kind == LINKS_SESSION) {
+		ret = attach_multi(links, skeleton->progs.call_session, ATTACH_UPROBE_SESSION, fd, offsets, cookies,
+				   count, false, err);
+		goto out;
+	}
+	/* Returns first: a call must not be seen entering whose return is not. */
+	ret = attach_multi_returns(links, fd, sites, count, err);
+	if (!ret)
+		ret = attach_multi(links, skeleton->progs.call_entry, ATTACH_UPROBE_MULTI, fd, offsets, cookies,
+				   count, false, err);
+out:
+	free(offsets);
+	return ret;
+}
+
+int links__attach(struct links *links, int fd, const struct link_site *sites, size_t count, struct error *err)
+{
+	size_t before = links->count;
+	int ret;
+
+	if (!count)
+		return 0;
+	if (links->kind == LINKS_TRACEFS) {
+		ret = attach_tracefs(links, fd, sites, count, true, err);
+		if (!ret)
+			ret = attach_tracefs(links, fd, sites, count, false, err);
+	} else {
+		ret = attach_all_multi(links, fd, sites, count, err);
+	}
+	if (ret)
+		roll_back(links, before);
+	return ret;
+}
+
+int links__attach_loader(struct links *links, int fd, uint64_t file_offset, int64_t to_r_debug, struct error *err)
+{
+	const struct bpf_program *program = links->skeleton->progs.loader_entry;
+	uint64_t cookie = (uint64_t)to_r_debug;
+
+	if (links->kind == LINKS_TRACEFS)
+		return attach_event(links, program, fd, &file_offset, 1, false, cookie, err);
+	return attach_multi(links, program, ATTACH_UPROBE_MULTI, fd, &file_offset, &cookie, 1, false, err);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Attaching: the probes on the functions of a file, by the kind of link that
+ * was chosen, and their detaching all at once.
+ *
+ *   session  one uprobe_multi session link a file
+ *   multi    one uprobe_multi link for entries and one for returns
+ *   tracefs  one tracefs event with many sites for entries and one for
+ *            returns (more where sites collide, see tracefs.h)
+ */
+#ifndef PROBE_LINKS_H
+#define PROBE_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "gpuprobe/state.h"
+
+struct gpuprobe_bpf;
+struct links;
+
+/* One function to probe. */
+struct link_site {
+	uint16_t row;	      /* of the API table */
+	bool wants_return;    /* ignored by session links, whose program decides */
+	uint64_t file_offset; /* of its first instruction */
+};
+
+/* `skeleton` must outlive the links. */
+int links__new(enum link_kind kind, struct gpuprobe_bpf *skeleton, struct links **out, struct error *err);
+
+/* Detaches everything, in parallel, since each link's end waits for the kernel. */
+void links__free(struct links *links);
+
+/* Probes `count` functions of the file that is open as `fd`; all of them or, on failure, none. */
+int links__attach(struct links *links, int fd, const struct link_site *sites, size_t count, struct error *err);
+
+/*
+ * Probes the dynamic loader that is open as `fd` at its _dl_debug_state;
+ * `to_r_debug` is the distance from there to _r_debug in memory.
+ */
+int links__attach_loader(struct links *links, int fd, uint64_t file_offset, int64_t to_r_debug,
+			 struct error *err);
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// BPF_LINK_CREATE for uprobe_multi, see multi_link.h.
+#include "probe/multi_link.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FLAG_RETURN 1 /* BPF_F_UPROBE_MULTI_RETURN */
+
+/* The part of union bpf_attr that BPF_LINK_CREATE reads for these types. */
+struct link_create_attr {
+	uint32_t prog_fd;
+	uint32_t target_fd;
+	uint32_t attach_type;
+	uint32_t flags;
+	uint64_t path;
+	uint64_t offsets;
+	uint64_t ref_ctr_offsets;
+	uint64_t cookies;
+	uint32_t count;
+	uint32_t multi_flags;
+	uint32_t pid;
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct link_create_attr) == 64, "layout of the kernel's union bpf_attr");
+
+int multi_link__create(int program, int type, const char *path, const uint64_t *offsets,
+		       const uint64_t *cookies, size_t count, bool on_return)
+{
+	struct link_create_attr attr = {
+		.prog_fd = (uint32_t)program,
+		.attach_type = (uint32_t)type,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offsets,
+		.cookies = (uintptr_t)cookies,
+		.count = (uint32_t)count,
+		.multi_flags = on_return ? FLAG_RETURN : 0,
+	};
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	return fd < 0 ? -errno : (int)fd;
+}

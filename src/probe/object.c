@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Opens, configures and loads the BPF object, see object.h.
+#include "probe/object.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "gen/gpuprobe.skel.h"
+#include "model/api.h"
+#include "probe/multi_link.h"
+
+_Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
+	       "userspace and BPF agree on the row");
+
+uint32_t object__launch_sample(const struct object_options *options)
+{
+	if (options->check_launches)
+		return 1;
+	/* Without sessions a return probe costs every launch as much again: off unless asked for. */
+	return options->links == LINKS_SESSION ? LAUNCH_SAMPLE : 0;
+}
+
+static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
+{
+	struct gpuprobe_bpf__rodata *rodata = skeleton->rodata;
+	uint32_t sample = object__launch_sample(options), level = 0;
+	struct stat ns;
+	FILE *status;
+	char line[256];
+	int fields;
+
+	if (stat("/proc/self/ns/pid", &ns))
+		return error__set(err, -errno, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(errno));
+	/* NSpid lists the pid in each namespace, outermost first, as far as this /proc shows. */
+	status = fopen("/proc/self/status", "re");
+	while (status && fgets(line, sizeof(line), status)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		fields = 0;
+		for (char *word = strtok(line + 6, " \t\n"); word; word = strtok(NULL, " \t\n"))
+			fields++;
+		level = fields > 0 ? (uint32_t)fields - 1 : 0;
+	}
+	if (status)
+		fclose(status);
+
+	rodata->config.links = options->links;
+	rodata->config.launch_sample = sample ? sample : LAUNCH_SAMPLE;
+	rodata->config.pidns_inum = (uint32_t)ns.st_ino;
+	rodata->config.pidns_level = level;
+	rodata->config.only_watched = options->only_watched;
+	rodata->config.hold = options->hold;
+	rodata->config.track_inflight = options->track_inflight;
+	rodata->config.launch_returns = sample > 0;
+	for (size_t i = 0; i < api_function_count; i++)
+		memcpy((void *)&rodata->functions[i], &api_functions[i].desc, sizeof(struct function_desc));
+	return 0;
+}
+
+static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_options *options)
+{
+	bool session = options->links == LINKS_SESSION;
+	int type = session ? ATTACH_UPROBE_SESSION : ATTACH_UPROBE_MULTI;
+
+	bpf_program__set_autoload(skeleton->progs.call_session, session);
+	bpf_program__set_autoload(skeleton->progs.call_entry, !session);
+	bpf_program__set_autoload(skeleton->progs.call_return, !session);
+	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched);
+	if (options->links == LINKS_TRACEFS)
+		return;
+	bpf_program__set_expected_attach_type(skeleton->progs.call_session, type);
+	bpf_program__set_expected_attach_type(skeleton->progs.call_entry, type);
+	bpf_program__set_expected_attach_type(skeleton->progs.call_return, type);
+	bpf_program__set_expected_attach_type(skeleton->progs.loader_entry, ATTACH_UPROBE_MULTI);
+}
+
+static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options,
+		      const struct features *features)
+{
+	struct bpf_map *growing[] = {
+		skeleton->maps.process_of, skeleton->maps.watched,  skeleton->maps.tallies,
+		skeleton->maps.failures,   skeleton->maps.sites,    skeleton->maps.streams,
+		skeleton->maps.events,	   skeleton->maps.contexts, skeleton->maps.launches,
+		skeleton->maps.unnamed,	   skeleton->maps.allocations,
+	};
+
+	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
+	bpf_map__set_max_entries(skeleton->maps.processes, options->max_processes);
+	bpf_map__set_max_entries(skeleton->maps.free_slots, options->max_processes);
+	bpf_map__set_max_entries(skeleton->maps.allocations, options->max_allocations);
+	bpf_map__set_max_entries(skeleton->maps.launches, options->max_kernels);
+	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);
+	if (!features->lazy_maps)
+		return;
+	/* Memory is taken as entries come: an idle gpuprobe holds next to none. */
+	for (size_t i = 0; i < sizeof(growing) / sizeof(*growing); i++)
+		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
+}
+
+static int fill_free_slots(struct gpuprobe_bpf *skeleton, uint32_t count, struct error *err)
+{
+	for (uint32_t slot = 0; slot < count; slot++)
+		if (bpf_map__update_elem(skeleton->maps.free_slots, NULL, 0, &slot, sizeof(slot), 0))
+			return error__set(err, -errno, "cannot fill the table of processes: %s", strerror(errno));
+	return 0;
+}
+
+static int attach_tracepoints(struct gpuprobe_bpf *skeleton, const struct object_options *options,
+			      struct error *err)
+{
+	struct {
+		struct bpf_program *program;
+		struct bpf_link **link;
+		const char *name;
+	} points[] = {
+		{skeleton->progs.process_exit, &skeleton->links.process_exit, "sched_process_exit"},
+		{skeleton->progs.process_exec, &skeleton->links.process_exec, "sched_process_exec"},
+		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
+	};
+	size_t count = options->only_watched ? 3 : 2;
+
+	for (size_t i = 0; i < count; i++) {
+		*points[i].link = bpf_program__attach_raw_tracepoint(points[i].program, points[i].name);
+		if (!*points[i].link)
+			return error__set(err, -errno, "cannot attach to the tracepoint %s: %s", points[i].name,
+					  strerror(errno));
+	}
+	return 0;
+}
+
+int object__load(const struct object_options *options, const struct features *features,
+		 struct gpuprobe_bpf **skeleton_out, struct error *err)
+{
+	struct gpuprobe_bpf *skeleton;
+	int ret;
+
+	skeleton = gpuprobe_bpf__open();
+	if (!skeleton)
+		return error__set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	choose_programs(skeleton, options);
+	size_maps(skeleton, options, features);
+	ret = fill_constants(skeleton, options, err);
+	if (ret)
+		goto fail;
+	ret = gpuprobe_bpf__load(skeleton);
+	if (ret) {
+		error__set(err, ret, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
+			   strerror(-ret));
+		goto fail;
+	}
+	ret = fill_free_slots(skeleton, options->max_processes, err);
+	if (!ret)
+		ret = attach_tracepoints(skeleton, options, err);
+	if (ret)
+		goto fail;
+	*skeleton_out = skeleton;
+	return 0;
+fail:
+	gpuprobe_bpf__destroy(skeleton);
+	return ret;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The BPF object: which of its programs are loaded, how large its maps are,
+ * and the constants it is given.
+ */
+#ifndef PROBE_OBJECT_H
+#define PROBE_OBJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "gpuprobe/state.h"
+#include "probe/features.h"
+
+struct gpuprobe_bpf; /* the skeleton, generated */
+
+struct object_options {
+	enum link_kind links;
+	bool check_launches; /* look at the return of every launch */
+	bool only_watched;   /* map `watched` decides which processes count */
+	bool track_inflight; /* keep account of unfinished asynchronous copies */
+	bool hold;	     /* stop watched processes at new libraries */
+	uint32_t max_processes;
+	uint32_t max_allocations;
+	uint32_t max_kernels;
+	uint32_t max_inflight;
+};
+
+/* Launches of which one is looked at on its return, where nothing else is said. */
+#define LAUNCH_SAMPLE 64
+
+/*
+ * Loads the object and attaches the tracepoints of process life; no uprobe
+ * is attached yet. The caller owns *skeleton (gpuprobe_bpf__destroy).
+ */
+int object__load(const struct object_options *options, const struct features *features,
+		 struct gpuprobe_bpf **skeleton, struct error *err);
+
+/* Whether launches' returns are seen, and of how many one: 0 none, 1 all, else sampled. */
+uint32_t object__launch_sample(const struct object_options *options);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which rows of the API table are probed: by the sections of the report that
+ * were chosen and by the layers that are watched.
+ */
+#ifndef PROBE_SELECTION_H
+#define PROBE_SELECTION_H
+
+#include <stdbool.h>
+
+#include "gpuprobe/function.h"
+
+enum api_mode {
+	API_AUTO = 0, /* the driver for everything; of the runtime only allocation and free */
+	API_DRIVER,
+	API_RUNTIME,
+	API_BOTH,
+};
+
+struct selection {
+	unsigned int sections; /* enum section */
+	enum api_mode api;
+	bool no_driver;	       /* API_AUTO: no libcuda is known, so the runtime stands for everything */
+	bool launch_returns;   /* the returns of launches are looked at */
+};
+
+/* Whether the function is probed at all. */
+bool selection__wants(const struct selection *selection, const struct function_desc *function);
+
+/* Whether the function's return is probed, with links that have returns apart. */
+bool selection__wants_return(const struct selection *selection, const struct function_desc *function);
+
+/* Whether a launch of the runtime layer may have one of the driver layer nested in it that is probed too. */
+bool selection__both_layers(const struct selection *selection);
+
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Uprobe events of tracefs, see tracefs.h. Format: Documentation/trace/uprobetracer.rst.
+#include "probe/tracefs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define GROUP_PREFIX "gpuprobe_"
+
+struct tracefs {
+	const char *root;
+	char group[32];
+};
+
+static const char *find_root(void)
+{
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
+		snprintf(path, sizeof(path), "%s/uprobe_events", roots[i]);
+		if (!access(path, W_OK))
+			return roots[i];
+	}
+	return NULL;
+}
+
+static int open_definitions(const struct tracefs *tracefs, int flags)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/uprobe_events", tracefs->root);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Each definition or removal is one write(2). */
+static int write_definition(const struct tracefs *tracefs, const char *line)
+{
+	int fd = open_definitions(tracefs, O_WRONLY | O_APPEND), ret = 0;
+
+	if (fd < 0)
+		return fd;
+	if (write(fd, line, strlen(line)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* Removes the event that a line of uprobe_events ("p:gpuprobe_12/e3 …") defines, if its owner is dead. */
+static void remove_if_stale(const struct tracefs *tracefs, const char *definition)
+{
+	char event[64], line[80];
+	int pid;
+
+	if (sscanf(definition, "%*c:%63[^ ]", event) != 1 || strncmp(event, GROUP_PREFIX, strlen(GROUP_PREFIX)))
+		return;
+	pid = atoi(event + strlen(GROUP_PREFIX));
+	if (pid > 0 && pid != getpid() && (!kill(pid, 0) || errno == EPERM))
+		return;
+	snprintf(line, sizeof(line), "-:%s\n", event);
+	write_definition(tracefs, line);
+}
+
+static void remove_stale(const struct tracefs *tracefs)
+{
+	int fd = open_definitions(tracefs, O_RDONLY);
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	if (fd < 0)
+		return;
+	file = fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return;
+	}
+	while (getline(&line, &size, file) > 0)
+		remove_if_stale(tracefs, line);
+	free(line);
+	fclose(file);
+}
+
+int tracefs__new(struct tracefs **out, struct error *err)
+{
+	struct tracefs *tracefs = calloc(1, sizeof(*tracefs));
+
+	if (!tracefs)
+		return error__set(err, -ENOMEM, "out of memory");
+	tracefs->root = find_root();
+	if (!tracefs->root) {
+		mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
+		tracefs->root = find_root();
+	}
+	if (!tracefs->root) {
+		free(tracefs);
+		return error__set(err, -ENOENT,
+				  "cannot write /sys/kernel/tracing/uprobe_events: this kernel needs tracefs and "
+				  "CAP_SYS_ADMIN for probes (mount -t tracefs tracefs /sys/kernel/tracing)");
+	}
+	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d", getpid());
+	remove_stale(tracefs);
+	*out = tracefs;
+	return 0;
+}
+
+void tracefs__free(struct tracefs *tracefs)
+{
+	free(tracefs);
+}
+
+static int read_event_id(const struct tracefs *tracefs, unsigned int event)
+{
+	char path[128];
+	FILE *file;
+	int id = -1;
+
+	snprintf(path, sizeof(path), "%s/events/%s/e%u/id", tracefs->root, tracefs->group, event);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	if (fscanf(file, "%d", &id) != 1)
+		id = -EIO;
+	fclose(file);
+	return id;
+}
+
+static int open_event(int id)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = (uint64_t)id,
+		.sample_period = 1,
+	};
+	/* The BPF program runs on every CPU, whichever the event is opened on. */
+	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
+		 size_t count, struct error *err)
+{
+	char line[128];
+	int ret = 0;
+
+	for (size_t i = 0; i < count && !ret; i++) {
+		/* The path goes through our descriptor: no file name to quote, and the very file we looked at. */
+		snprintf(line, sizeof(line), "%c:%s/e%u /proc/self/fd/%d:0x%" PRIx64 "\n", on_return ? 'r' : 'p',
+			 tracefs->group, event, fd, offsets[i]);
+		ret = write_definition(tracefs, line);
+	}
+	if (!ret)
+		ret = read_event_id(tracefs, event);
+	if (ret >= 0)
+		ret = open_event(ret);
+	if (ret < 0) {
+		error__set(err, ret, "cannot define a uprobe event in %s: %s", tracefs->root, strerror(-ret));
+		tracefs__remove(tracefs, event);
+	}
+	return ret;
+}
+
+void tracefs__remove(struct tracefs *tracefs, unsigned int event)
+{
+	char line[80];
+
+	snprintf(line, sizeof(line), "-:%s/e%u\n", tracefs->group, event);
+	write_definition(tracefs, line);
+}

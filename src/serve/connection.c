@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One client of the HTTP server, see connection.h.
+#include "serve/connection.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve/page.h"
+
+/* After the last response the client has so long to close its side. */
+#define LINGER_MS 1000
+
+struct connection {
+	struct connection_options options;
+	int fd;
+	enum connection_state state;
+	uint64_t since_ns;
+	struct event *readable, *writable, *deadline;
+	char *out; /* the response being sent */
+	size_t out_length, out_sent;
+	bool close_after;
+	size_t in_length;
+	char in[REQUEST_HEAD_MAX];
+};
+
+static void close_connection(struct connection *c)
+{
+	c->options.closed(c->options.arg, c);
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static unsigned int allowance_ms(const struct connection *c)
+{
+	switch (c->state) {
+	case CONNECTION_LINGERING:
+		return LINGER_MS;
+	case CONNECTION_IDLE:
+		return c->options.http->idle_ms;
+	default:
+		return c->options.http->request_ms;
+	}
+}
+
+/* The deadline runs from here on and is not moved by what trickles in or out. */
+static int enter(struct connection *c, enum connection_state state)
+{
+	struct timeval allowance;
+	unsigned int ms;
+	int err;
+
+	c->state = state;
+	c->since_ns = monotonic_ns();
+	ms = allowance_ms(c);
+	allowance.tv_sec = ms / 1000;
+	allowance.tv_usec = (suseconds_t)(ms % 1000) * 1000;
+	err = evtimer_add(c->deadline, &allowance);
+	if (state == CONNECTION_WRITING)
+		err |= event_del(c->readable) | event_add(c->writable, NULL);
+	else
+		err |= event_del(c->writable) | event_add(c->readable, NULL);
+	return err ? -ENOMEM : 0;
+}
+
+static int respond(struct connection *c, struct response *response)
+{
+	int err;
+
+	c->close_after = response->close;
+	c->out_sent = 0;
+	err = response__build(response, c->options.http->version, &c->out, &c->out_length);
+	return err ? err : enter(c, CONNECTION_WRITING);
+}
+
+static int respond_to_error(struct connection *c, int status)
+{
+	struct response response;
+	int err;
+
+	err = response__status(&response, status);
+	response.close = true;
+	if (!err)
+		err = respond(c, &response);
+	response__clear(&response);
+	return err;
+}
+
+static int respond_to_request(struct connection *c, const struct request *request)
+{
+	struct response response;
+	int err;
+
+	err = page__respond(c->options.http, request, &response);
+	if (!err)
+		err = respond(c, &response);
+	response__clear(&response);
+	return err;
+}
+
+/* Answers the request in the buffer once it is complete. */
+static int advance(struct connection *c)
+{
+	struct request request;
+	size_t used = 0;
+	int status;
+
+	status = request__parse(c->in, c->in_length, &request, &used);
+	if (status == REQUEST_INCOMPLETE)
+		return 0;
+	if (status != REQUEST_COMPLETE)
+		return respond_to_error(c, status);
+	c->in_length -= used;
+	memmove(c->in, c->in + used, c->in_length);
+	return respond_to_request(c, &request);
+}
+
+/* The response is out: wait for the client to close, or for its next request. */
+static int finish_response(struct connection *c)
+{
+	int err;
+
+	free(c->out);
+	c->out = NULL;
+	if (c->close_after) {
+		/*
+		 * Closing with bytes unread would reset the connection, and the client
+		 * might lose the response: say that no more comes, and read to its end.
+		 */
+		if (shutdown(c->fd, SHUT_WR))
+			return -errno;
+		return enter(c, CONNECTION_LINGERING);
+	}
+	err = enter(c, c->in_length ? CONNECTION_READING : CONNECTION_IDLE);
+	return err ? err : advance(c);
+}
+
+/* What recv and send say when there is nothing to do but to wait. */
+static bool must_wait(void)
+{
+	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+static int discard(struct connection *c)
+{
+	ssize_t n = recv(c->fd, c->in, sizeof(c->in), 0);
+
+	return n > 0 || (n < 0 && must_wait()) ? 0 : -ECONNRESET;
+}
+
+static int receive(struct connection *c)
+{
+	ssize_t n;
+	int err;
+
+	/* There is room: a buffer that is full is a request or an error. */
+	n = recv(c->fd, c->in + c->in_length, sizeof(c->in) - c->in_length, 0);
+	if (n < 0 && must_wait())
+		return 0;
+	if (n <= 0)
+		return -ECONNRESET;
+	c->in_length += (size_t)n;
+	if (c->state == CONNECTION_IDLE) {
+		err = enter(c, CONNECTION_READING);
+		if (err)
+			return err;
+	}
+	return advance(c);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct connection *c = arg;
+
+	(void)fd;
+	(void)what;
+	if (c->state == CONNECTION_LINGERING ? discard(c) : receive(c))
+		close_connection(c);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct connection *c = arg;
+	ssize_t n;
+
+	(void)what;
+	n = send(fd, c->out + c->out_sent, c->out_length - c->out_sent, MSG_NOSIGNAL);
+	if (n < 0) {
+		if (!must_wait())
+			close_connection(c);
+		return;
+	}
+	c->out_sent += (size_t)n;
+	if (c->out_sent == c->out_length && finish_response(c))
+		close_connection(c);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	close_connection(arg);
+}
+
+struct connection *connection__new(const struct connection_options *options, int fd)
+{
+	struct connection *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		close(fd);
+		return NULL;
+	}
+	c->options = *options;
+	c->fd = fd;
+	c->readable = event_new(options->base, fd, EV_READ | EV_PERSIST, on_readable, c);
+	c->writable = event_new(options->base, fd, EV_WRITE | EV_PERSIST, on_writable, c);
+	c->deadline = evtimer_new(options->base, on_deadline, c);
+	if (!c->readable || !c->writable || !c->deadline || enter(c, CONNECTION_READING)) {
+		connection__free(c);
+		return NULL;
+	}
+	return c;
+}
+
+static void free_event(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+void connection__free(struct connection *connection)
+{
+	if (!connection)
+		return;
+	free_event(connection->readable);
+	free_event(connection->writable);
+	free_event(connection->deadline);
+	close(connection->fd);
+	free(connection->out);
+	free(connection);
+}
+
+enum connection_state connection__state(const struct connection *connection)
+{
+	return connection->state;
+}
+
+uint64_t connection__since(const struct connection *connection)
+{
+	return connection->since_ns;
+}

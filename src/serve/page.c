@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The server's pages, see page.h.
+#include "serve/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/gzip.h"
+#include "serve/negotiate.h"
+
+struct page {
+	const char *path;
+	const char *content_type; /* NULL: the metrics, negotiated */
+	/* Writes the body onto a stream; 0 or a negative errno. */
+	int (*write)(const struct http_options *options, enum exposition form, FILE *out);
+};
+
+static int write_landing(const struct http_options *options, enum exposition form, FILE *out)
+{
+	(void)form;
+	fprintf(out,
+		"<!DOCTYPE html>\n"
+		"<html lang=\"en\">\n"
+		"<head><meta charset=\"utf-8\"><title>gpuprobe</title></head>\n"
+		"<body>\n"
+		"<h1>gpuprobe %s</h1>\n"
+		"<p>Watches the memory, launches and copies of CUDA programs from outside.</p>\n"
+		"<ul>\n"
+		"<li><a href=\"/metrics\">/metrics</a>: OpenMetrics or Prometheus text</li>\n"
+		"<li><a href=\"/healthz\">/healthz</a>: says ok</li>\n"
+		"</ul>\n"
+		"</body>\n"
+		"</html>\n",
+		options->version);
+	return 0;
+}
+
+static int write_health(const struct http_options *options, enum exposition form, FILE *out)
+{
+	(void)options;
+	(void)form;
+	fputs("ok\n", out);
+	return 0;
+}
+
+static int write_metrics(const struct http_options *options, enum exposition form, FILE *out)
+{
+	return options->render(options->arg, form, out);
+}
+
+static const struct page pages[] = {
+	{ "/metrics", NULL, write_metrics },
+	{ "/", "text/html; charset=utf-8", write_landing },
+	{ "/healthz", "text/plain; charset=utf-8", write_health },
+};
+
+static const struct page *find_page(const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		if (!strcmp(pages[i].path, path))
+			return &pages[i];
+	}
+	return NULL;
+}
+
+/* The page's bytes; on error none. */
+static int write_body(const struct http_options *options, const struct page *page,
+		      enum exposition form, struct response *r)
+{
+	FILE *out = open_memstream(&r->body, &r->body_length);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	err = page->write(options, form, out);
+	if (!err && ferror(out))
+		err = -ENOMEM;
+	if (fclose(out) && !err)
+		err = -ENOMEM;
+	if (err)
+		response__clear(r);
+	return err;
+}
+
+/* A body that cannot be compressed is sent as it is. */
+static void compress(struct response *r)
+{
+	size_t length;
+	char *out;
+
+	if (gzip__compress(r->body, r->body_length, &out, &length))
+		return;
+	free(r->body);
+	r->body = out;
+	r->body_length = length;
+	r->gzipped = true;
+}
+
+static int send_page(const struct http_options *options, const struct page *page,
+		     const struct request *request, struct response *r)
+{
+	enum exposition form = EXPOSITION_PROMETHEUS;
+
+	memset(r, 0, sizeof(*r));
+	r->status = 200;
+	r->content_type = page->content_type;
+	if (!page->content_type) {
+		r->negotiated = true;
+		form = negotiate__exposition(request->has_accept ? request->accept : NULL,
+					     &r->content_type);
+	}
+	if (write_body(options, page, form, r))
+		return response__status(r, 500);
+	if (r->negotiated && negotiate__gzip(request->accept_encoding))
+		compress(r);
+	return 0;
+}
+
+static int choose(const struct http_options *options, const struct request *request,
+		  struct response *r)
+{
+	const struct page *page = find_page(request->path);
+	int err;
+
+	if (!page)
+		return response__status(r, 404);
+	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
+		err = response__status(r, 405);
+		r->allow = true;
+		return err;
+	}
+	/* No page takes a body, so that none has to be read to find the next request. */
+	if (request->has_body)
+		return response__status(r, 413);
+	return send_page(options, page, request, r);
+}
+
+int page__respond(const struct http_options *options, const struct request *request,
+		  struct response *response)
+{
+	int err = choose(options, request, response);
+
+	response->head_only = !strcmp(request->method, "HEAD");
+	response->close = !request->keep_alive || request->has_body;
+	return err;
+}

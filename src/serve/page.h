@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which response a request gets. */
+#ifndef SERVE_PAGE_H
+#define SERVE_PAGE_H
+
+#include "serve/http.h"
+#include "serve/request.h"
+#include "serve/response.h"
+
+/*
+ * Answers a complete request. 0 or -ENOMEM; the caller clears the response
+ * either way.
+ */
+int page__respond(const struct http_options *options, const struct request *request,
+		  struct response *response);
+
+#endif

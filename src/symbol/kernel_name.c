@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Validating, demangling and cutting the names of kernels, see kernel_name.h.
+// The bare function name is found in short_name.c.
+#include "symbol/kernel_name.h"
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The demangler has a limit of its own at this length; here it is told apart from bad names. */
+#define MANGLED_MAX 1024
+#define DEMANGLED_MAX 65536
+/*
+ * Conversion operators make the demangler go back and parse again, doubling
+ * its time with each one inside another.
+ */
+#define CONVERSIONS_MAX 12
+
+#define STUB_PREFIX "__device_stub_"
+#define HASH_SIZE 9
+
+/*
+ * The demangler of the C++ runtime (libstdc++.a), in the form that hands out
+ * its text piece by piece: the other one, __cxa_demangle, would write without
+ * end for a name whose parts refer back to each other, doubling each time.
+ * Returns 0, or less for a name that it cannot demangle.
+ */
+extern int __gcclibcxx_demangle_callback(const char *mangled,
+					 void (*write)(const char *text, size_t size, void *arg),
+					 void *arg);
+
+static bool is_identifier(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$' || c == '.' || c == '@';
+}
+
+bool kernel_name__valid(const char *s, size_t max)
+{
+	size_t length = 0;
+
+	while (length < max && s[length] && is_identifier(s[length])) {
+		if (++length > KERNEL_NAME_MAX)
+			return false;
+	}
+	return length > 0 && length < max && s[length] == '\0';
+}
+
+struct demangling {
+	char *text;
+	size_t size;
+	jmp_buf too_long;
+};
+
+/* The demangler allocates nothing in this form, so leaving it by a jump loses nothing. */
+static void append(const char *text, size_t size, void *arg)
+{
+	struct demangling *demangling = arg;
+
+	if (size >= DEMANGLED_MAX - demangling->size)
+		longjmp(demangling->too_long, 1);
+	memcpy(demangling->text + demangling->size, text, size);
+	demangling->size += size;
+}
+
+static bool run_demangler(const char *mangled, struct demangling *demangling)
+{
+	if (setjmp(demangling->too_long))
+		return false;
+	return __gcclibcxx_demangle_callback(mangled, append, demangling) == 0;
+}
+
+static bool is_harmless(const char *mangled)
+{
+	size_t conversions = 0;
+
+	if (strnlen(mangled, MANGLED_MAX + 1) > MANGLED_MAX)
+		return false;
+	for (const char *at = mangled; (at = strstr(at, "cv")); at += 2)
+		conversions++;
+	return conversions <= CONVERSIONS_MAX;
+}
+
+char *kernel_name__demangle(const char *mangled)
+{
+	struct demangling demangling = {0};
+	char *result;
+
+	if (strncmp(mangled, "_Z", 2) != 0 || !is_harmless(mangled))
+		return strdup(mangled);
+	demangling.text = malloc(DEMANGLED_MAX);
+	if (!demangling.text)
+		return NULL;
+	if (run_demangler(mangled, &demangling) && demangling.size)
+		result = strndup(demangling.text, demangling.size);
+	else
+		result = strdup(mangled);
+	free(demangling.text);
+	return result;
+}
+
+/* "22__device_stub__Z4stati…": the identifier's length, and where it begins. */
+static const char *parse_length(const char *s, size_t *length)
+{
+	*length = 0;
+	while (*s >= '0' && *s <= '9' && *length <= KERNEL_NAME_MAX)
+		*length = *length * 10 + (size_t)(*s++ - '0');
+	return s;
+}
+
+/* The kernel's name inside a stub's, which has its length before it if it is mangled itself. */
+static char *name_inside_stub(const char *symbol)
+{
+	size_t length = strlen(symbol);
+	const char *s = symbol;
+
+	if (strncmp(s, "_Z", 2) == 0) {
+		s += s[2] == 'L' ? 3 : 2;
+		s = parse_length(s, &length);
+	}
+	if (strncmp(s, STUB_PREFIX, strlen(STUB_PREFIX)) != 0 || length > strlen(s) ||
+	    length <= strlen(STUB_PREFIX))
+		return NULL;
+	return strndup(s + strlen(STUB_PREFIX), length - strlen(STUB_PREFIX));
+}
+
+/*
+ * Where the mark of internal linkage is: the L in "_ZL4stati" or
+ * "_ZN2at6nativeL3vecI…", as far as plain names lead there. NULL if nowhere.
+ */
+static const char *find_linkage_mark(const char *symbol)
+{
+	const char *s = symbol + 2;
+	size_t length;
+
+	if (strncmp(symbol, "_Z", 2) != 0)
+		return NULL;
+	if (*s == 'N') {
+		s++;
+		while (*s >= '1' && *s <= '9') {
+			s = parse_length(s, &length);
+			if (strnlen(s, length) < length)
+				return NULL;
+			s += length;
+		}
+	}
+	return s[0] == 'L' && s[1] >= '1' && s[1] <= '9' ? s : NULL;
+}
+
+char *kernel_name__from_host_symbol(const char *symbol)
+{
+	char *name = name_inside_stub(symbol);
+	const char *mark;
+
+	if (name)
+		return name;
+	name = strdup(symbol);
+	mark = find_linkage_mark(symbol);
+	if (name && mark)
+		memmove(name + (mark - symbol), mark + 1, strlen(mark));
+	return name;
+}
+
+/* FNV-1a, its halves folded into 32 bits. */
+static uint32_t hash(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3;
+	return (uint32_t)(h ^ h >> 32);
+}
+
+/* The greatest length up to `max` at which no UTF-8 character is cut through. */
+static size_t whole_characters(const char *s, size_t max)
+{
+	size_t length = max;
+
+	while (length > 0 && max - length < 4 && ((unsigned char)s[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
+size_t kernel_name__cut(const char *full, char *out, size_t out_size, size_t limit)
+{
+	size_t length = strlen(full), kept;
+
+	if (!out_size)
+		return 0;
+	if (limit > out_size - 1)
+		limit = out_size - 1;
+	if (length <= limit) {
+		memcpy(out, full, length + 1);
+		return length;
+	}
+	kept = whole_characters(full, limit < HASH_SIZE ? limit : limit - HASH_SIZE);
+	memcpy(out, full, kept);
+	out[kept] = '\0';
+	if (limit < HASH_SIZE)
+		return kept;
+	snprintf(out + kept, out_size - kept, "#%08x", hash(full));
+	return kept + HASH_SIZE;
+}

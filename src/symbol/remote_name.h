@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A kernel's name read from a live process by its handle: the word at
+ * handle + 8 points at the mangled name. That is how drivers have it, not
+ * how they document it, so what is found there must look like a name.
+ */
+#ifndef SYMBOL_REMOTE_NAME_H
+#define SYMBOL_REMOTE_NAME_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "symbol/kernel_name.h"
+
+/* Room for the longest name and its zero. */
+#define REMOTE_NAME_SIZE (KERNEL_NAME_MAX + 1)
+
+/*
+ * Reads the name of the kernel with `handle` in process `pid`. Returns 0;
+ * -EINVAL when what is there is no name; -EFAULT when it is not mapped;
+ * -ESRCH, -EPERM and others of process_vm_readv(2). `name` is a string in
+ * the first case only.
+ */
+int remote_name__read(pid_t pid, uint64_t handle, char name[REMOTE_NAME_SIZE]);
+
+/* The same for the address of the string itself. */
+int remote_name__read_string(pid_t pid, uint64_t address, char name[REMOTE_NAME_SIZE]);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The bare function name of a kernel, see kernel_name__short in kernel_name.h.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/kernel_name.h"
+
+#define NESTING_MAX 256
+#define OPERATOR_CHARACTERS "<>=!+-*/%^&|~,"
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static char closing(char open)
+{
+	switch (open) {
+	case '(': return ')';
+	case '[': return ']';
+	case '{': return '}';
+	default: return '>';
+	}
+}
+
+/*
+ * The end of the bracket group that begins at `s`; its last character's
+ * successor, or the text's end where it is not closed. Within round, square
+ * or curly brackets a '<' or '>' may be an operator, so a closing bracket
+ * ends whatever angle brackets were opened since its own opening.
+ */
+static const char *skip_group(const char *s)
+{
+	char expected[NESTING_MAX];
+	size_t depth = 0;
+
+	for (; *s; s++) {
+		if (strchr("([{<", *s)) {
+			if (depth == NESTING_MAX)
+				return s + strlen(s);
+			expected[depth++] = closing(*s);
+		} else if (*s == '>' && s[-1] != '-') {
+			if (expected[depth - 1] == '>')
+				depth--;
+		} else if (strchr(")]}", *s)) {
+			while (depth && expected[depth - 1] == '>')
+				depth--;
+			if (depth)
+				depth--;
+		}
+		if (!depth)
+			return s + 1;
+	}
+	return s;
+}
+
+/* The end of an operator's symbol or type, `s` being behind the word "operator". */
+static const char *skip_operator(const char *s)
+{
+	if (strncmp(s, "()", 2) == 0 || strncmp(s, "[]", 2) == 0)
+		return s + 2;
+	if (*s && strchr(OPERATOR_CHARACTERS, *s))
+		return s + strspn(s, OPERATOR_CHARACTERS);
+	while (*s && *s != '(') /* "operator new[]", "operator float" */
+		s = *s == '<' ? skip_group(s) : s + 1;
+	return s;
+}
+
+static bool begins_word(const char *s, const char *start, const char *word)
+{
+	size_t length = strlen(word);
+
+	return strncmp(s, word, length) == 0 && !is_word(s[length]) &&
+	       (s == start || !is_word(s[-1]));
+}
+
+/* A group that is part of a name: "(anonymous namespace)", or one in front of "::". */
+static bool is_scope(const char *group, const char *end)
+{
+	return strncmp(group, "(anonymous namespace)", strlen("(anonymous namespace)")) == 0 ||
+	       strncmp(end, "::", 2) == 0 || strncmp(end, " const::", 8) == 0;
+}
+
+struct part {
+	const char *start, *end; /* end is NULL while the name goes on */
+};
+
+/*
+ * Walks the text outside of brackets. What follows "::" or a space begins a
+ * new part; template arguments end the name of a part; parameters end it all,
+ * unless a "::" behind them says that they were those of an enclosing
+ * function.
+ */
+static struct part find_last_part(const char *text)
+{
+	struct part part = {.start = text};
+	const char *s = text;
+
+	while (*s) {
+		if (begins_word(s, text, "operator") && !part.end) {
+			s = skip_operator(s + strlen("operator"));
+			part.end = s;
+			if (strncmp(s, " <", 2) == 0) /* "operator< <int>" */
+				s = skip_group(s + 1);
+		} else if (strncmp(s, "::", 2) == 0) {
+			s += 2;
+			part = (struct part){.start = s};
+		} else if (*s == ' ' && s[1] == '[') { /* " [clone …]" */
+			break;
+		} else if (*s == ' ') {
+			if (strncmp(s, " const::", 8) == 0) {
+				s += 6;
+				continue;
+			}
+			s++;
+			part = (struct part){.start = s};
+		} else if (strchr("(<[", *s)) {
+			const char *end = skip_group(s);
+
+			if (*s == '(' && !is_scope(s, end))
+				break;
+			if (!part.end && s > part.start)
+				part.end = s;
+			s = end;
+		} else if (*s == '{') { /* "{lambda(int)#1}" is a name */
+			s = skip_group(s);
+		} else {
+			s++;
+		}
+	}
+	if (!part.end)
+		part.end = s;
+	return part;
+}
+
+/* The function in a mangled name, by its plain names: the last one before template arguments. */
+static struct part find_in_mangled(const char *mangled)
+{
+	const char *s = mangled + 2;
+	struct part part = {0};
+
+	if (*s == 'N')
+		s++;
+	s += strspn(s, "rVK");
+	if (strncmp(s, "St", 2) == 0)
+		s += 2;
+	while (*s) {
+		char *end;
+		unsigned long length;
+
+		if (*s == 'L')
+			s++;
+		if (*s < '1' || *s > '9')
+			break;
+		length = strtoul(s, &end, 10);
+		if (length > KERNEL_NAME_MAX || strnlen(end, length) < length)
+			break;
+		part = (struct part){.start = end, .end = end + length};
+		s = part.end;
+		if (mangled[2] != 'N')
+			break;
+	}
+	return part;
+}
+
+char *kernel_name__short(const char *demangled)
+{
+	struct part part;
+
+	if (strncmp(demangled, "_Z", 2) == 0)
+		part = find_in_mangled(demangled);
+	else
+		part = find_last_part(demangled);
+	if (!part.start || part.end <= part.start)
+		return strdup(demangled);
+	return strndup(part.start, (size_t)(part.end - part.start));
+}

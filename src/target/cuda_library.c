@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The CUDA functions of a file, see cuda_library.h.
+#include "target/cuda_library.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every function of the API, driver or runtime, has a name that begins so. */
+#define PREFIX "cu"
+
+/* Functions that a layer cannot be without, seen in a table. */
+struct marks {
+	bool cu_init, cu_alloc, cuda_malloc, cuda_launch;
+};
+
+static int note_mark(const struct elf_symbol *symbol, void *arg)
+{
+	struct marks *marks = arg;
+
+	if (strcmp(symbol->name, "cuInit") == 0)
+		marks->cu_init = true;
+	else if (strcmp(symbol->name, "cuMemAlloc_v2") == 0)
+		marks->cu_alloc = true;
+	else if (strcmp(symbol->name, "cudaMalloc") == 0)
+		marks->cuda_malloc = true;
+	else if (strcmp(symbol->name, "cudaLaunchKernel") == 0)
+		marks->cuda_launch = true;
+	return 0;
+}
+
+/*
+ * The full table counts for the runtime only, and only with both its marks:
+ * no program carries a driver inside, and one may well have a cudaMalloc of
+ * its own.
+ */
+unsigned int cuda_library__layers(struct elf_file *file)
+{
+	struct marks exported = {0}, inside = {0};
+	unsigned int layers = 0;
+
+	if (elf_file__each_function(file, ELF_TABLE_DYNAMIC, PREFIX, note_mark, &exported))
+		exported = (struct marks){0};
+	if (exported.cu_init && exported.cu_alloc)
+		layers |= LAYER_BIT(LAYER_DRIVER);
+	if (exported.cuda_malloc)
+		layers |= LAYER_BIT(LAYER_RUNTIME);
+	if (layers)
+		return layers;
+	if (!elf_file__each_function(file, ELF_TABLE_FULL, PREFIX, note_mark, &inside) &&
+	    inside.cuda_malloc && inside.cuda_launch)
+		layers |= LAYER_BIT(LAYER_RUNTIME);
+	return layers;
+}
+
+struct collection {
+	struct elf_file *file;
+	const bool *wanted;
+	unsigned int layers;
+	bool *exported; /* by row: found in .dynsym, so .symtab has nothing to add */
+	bool *found;	/* by row */
+	struct probe_site *sites;
+	size_t count, capacity;
+	enum elf_table table;
+};
+
+static bool add_site(struct collection *collection, uint64_t file_offset, uint16_t row)
+{
+	if (collection->count == collection->capacity) {
+		size_t capacity = collection->capacity ? collection->capacity * 2 : 256;
+		void *grown = realloc(collection->sites, capacity * sizeof(*collection->sites));
+
+		if (!grown)
+			return false;
+		collection->sites = grown;
+		collection->capacity = capacity;
+	}
+	collection->sites[collection->count++] = (struct probe_site){
+		.file_offset = file_offset,
+		.row = row,
+	};
+	return true;
+}
+
+static int collect(const struct elf_symbol *symbol, void *arg)
+{
+	struct collection *collection = arg;
+	bool dynamic = collection->table == ELF_TABLE_DYNAMIC;
+	int row = api__find(symbol->name);
+
+	if (row < 0 || !collection->wanted[row] ||
+	    !(collection->layers & LAYER_BIT(api_functions[row].desc.layer)))
+		return 0;
+	if (!dynamic && (collection->exported[row] ||
+			 api_functions[row].desc.layer != LAYER_RUNTIME))
+		return 0;
+	if (!add_site(collection, symbol->file_offset, (uint16_t)row))
+		return -ENOMEM;
+	collection->found[row] = true;
+	if (dynamic)
+		collection->exported[row] = true;
+	return 0;
+}
+
+static int collect_table(struct collection *collection, enum elf_table table)
+{
+	collection->table = table;
+	return elf_file__each_function(collection->file, table, PREFIX, collect, collection);
+}
+
+/* Of two names for one function, the one to keep sorts first; see the header for the order. */
+static int compare_rows(uint16_t x, uint16_t y)
+{
+	const struct api_function *a = &api_functions[x], *b = &api_functions[y];
+	bool a_plain = strcmp(a->symbol, a->base) == 0, b_plain = strcmp(b->symbol, b->base) == 0;
+
+	if ((a->desc.operation != OP_NONE) != (b->desc.operation != OP_NONE))
+		return a->desc.operation != OP_NONE ? -1 : 1;
+	if (a_plain != b_plain)
+		return a_plain ? -1 : 1;
+	return -strcmp(a->symbol, b->symbol);
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+	const struct probe_site *x = a, *y = b;
+
+	if (x->file_offset != y->file_offset)
+		return x->file_offset < y->file_offset ? -1 : 1;
+	return compare_rows(x->row, y->row);
+}
+
+static void keep_one_per_place(struct collection *collection)
+{
+	size_t kept = 0;
+
+	if (!collection->count)
+		return;
+	qsort(collection->sites, collection->count, sizeof(*collection->sites), compare_sites);
+	for (size_t i = 1; i < collection->count; i++) {
+		if (collection->sites[i].file_offset != collection->sites[kept].file_offset)
+			collection->sites[++kept] = collection->sites[i];
+	}
+	collection->count = kept + 1;
+}
+
+static int look_at_code(struct collection *collection)
+{
+	uint8_t code[ELF_CODE_SIZE];
+
+	for (size_t i = 0; i < collection->count; i++) {
+		struct probe_site *site = &collection->sites[i];
+		long n = elf_file__read(collection->file, site->file_offset, code, sizeof(code));
+
+		if (n < 0)
+			return (int)n;
+		site->slow = !probe_site__is_fast(code, (size_t)n);
+	}
+	return 0;
+}
+
+static size_t count_missing(const struct collection *collection)
+{
+	size_t missing = 0;
+
+	for (size_t row = 0; row < api_function_count; row++) {
+		if (collection->wanted[row] && !collection->found[row] &&
+		    (collection->layers & LAYER_BIT(api_functions[row].desc.layer)))
+			missing++;
+	}
+	return missing;
+}
+
+int cuda_library__sites(struct elf_file *file, const bool *wanted, struct probe_site **sites,
+			size_t *count, size_t *missing)
+{
+	struct collection collection = {.file = file, .wanted = wanted};
+	int ret = 0;
+
+	*sites = NULL;
+	*count = *missing = 0;
+	collection.layers = cuda_library__layers(file);
+	if (!collection.layers)
+		return 0;
+	collection.exported = calloc(api_function_count, sizeof(bool));
+	collection.found = calloc(api_function_count, sizeof(bool));
+	if (!collection.exported || !collection.found)
+		ret = -ENOMEM;
+	if (!ret)
+		ret = collect_table(&collection, ELF_TABLE_DYNAMIC);
+	if (!ret && (collection.layers & LAYER_BIT(LAYER_RUNTIME)))
+		ret = collect_table(&collection, ELF_TABLE_FULL);
+	/* A damaged .symtab takes nothing from what the file exports. */
+	if (ret == -EBADMSG && collection.count)
+		ret = 0;
+	keep_one_per_place(&collection);
+	if (!ret)
+		ret = look_at_code(&collection);
+	if (!ret) {
+		*missing = count_missing(&collection);
+		*sites = collection.sites;
+		*count = collection.count;
+		collection.sites = NULL;
+	}
+	free(collection.sites);
+	free(collection.exported);
+	free(collection.found);
+	return ret;
+}

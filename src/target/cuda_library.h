@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which functions of the CUDA API a file holds, and where.
+ *
+ * The driver layer is known by what .dynsym exports. So is the runtime
+ * layer; but a program may carry it inside (nvcc's default), and then its
+ * functions are hidden and stand only in .symtab, if that was not stripped.
+ */
+#ifndef TARGET_CUDA_LIBRARY_H
+#define TARGET_CUDA_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/api.h"
+#include "target/elf_file.h"
+#include "target/probe_site.h"
+
+/* A set of layers has bit LAYER_BIT(layer) for each. */
+#define LAYER_BIT(layer) (1u << (layer))
+
+/* The layers that `file` implements; 0 when it is no CUDA library, or unreadable. */
+unsigned int cuda_library__layers(struct elf_file *file);
+
+/*
+ * The places of the wanted functions in `file`. `wanted` has a flag for each
+ * row of api_functions[]; rows of layers that the file does not implement are
+ * left alone. *sites (malloc, sorted by file_offset, NULL when empty) has
+ * *count entries; *missing counts the wanted rows of the file's layers that
+ * it does not have, which is normal for a library older or newer than the
+ * table.
+ *
+ * No file offset appears twice. Where several wanted names lead to one
+ * function, the site gets the row that BPF serves (it has an operation)
+ * before one that it does not, then the plain name before its _ptds or
+ * _ptsz form, then the later version (_v2 before the name without: its
+ * arguments are the wider ones). One name at two places (symbol versions)
+ * is two sites.
+ *
+ * Returns 0, -ENOMEM, -EIO or -EBADMSG.
+ */
+int cuda_library__sites(struct elf_file *file, const bool *wanted, struct probe_site **sites,
+			size_t *count, size_t *missing);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where an ELF file's symbol tables are: by its section headers, and where
+// those were stripped or lie, by PT_DYNAMIC, which the loader itself uses.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/elf_internal.h"
+
+#define SECTIONS_MAX 65536
+#define DYNAMIC_MAX 4096
+#define SONAME_MAX 1024
+#define BUCKETS_MAX (1u << 24)
+#define CHAIN_MAX 65536
+
+static void set_table(struct elf_file *file, enum elf_table which, const struct symbol_table *place)
+{
+	struct symbol_table *table = &file->tables[which];
+
+	*table = *place;
+	table->present = true;
+	table->broken = place->count > ELF_SYMBOLS_MAX ||
+			!elf_internal__in_file(file, place->symbols,
+					       place->count * sizeof(Elf64_Sym)) ||
+			!elf_internal__in_file(file, place->strings, place->strings_size) ||
+			place->strings_size > ELF_STRINGS_MAX;
+}
+
+static uint64_t count_sections(const struct elf_file *file, const Elf64_Ehdr *header)
+{
+	Elf64_Shdr first;
+
+	if (!header->e_shoff || header->e_shentsize != sizeof(Elf64_Shdr))
+		return 0;
+	if (header->e_shnum)
+		return header->e_shnum;
+	if (elf_internal__read_all(file, header->e_shoff, &first, sizeof(first)))
+		return 0;
+	return first.sh_size;
+}
+
+static void read_table_section(struct elf_file *file, enum elf_table which,
+			       const Elf64_Shdr *section, const Elf64_Shdr *strings)
+{
+	struct symbol_table place = {
+		.symbols = section->sh_offset,
+		.count = section->sh_size / sizeof(Elf64_Sym),
+		.strings = strings->sh_offset,
+		.strings_size = strings->sh_size,
+	};
+
+	if (section->sh_entsize != sizeof(Elf64_Sym) || strings->sh_type != SHT_STRTAB)
+		return;
+	if (!file->tables[which].present)
+		set_table(file, which, &place);
+}
+
+void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header)
+{
+	uint64_t count = count_sections(file, header);
+	Elf64_Shdr *sections;
+
+	if (!count || count > SECTIONS_MAX ||
+	    !elf_internal__in_file(file, header->e_shoff, count * sizeof(Elf64_Shdr)))
+		return;
+	sections = malloc(count * sizeof(Elf64_Shdr));
+	if (!sections)
+		return;
+	if (elf_internal__read_all(file, header->e_shoff, sections, count * sizeof(Elf64_Shdr)))
+		goto out;
+	for (uint64_t i = 0; i < count; i++) {
+		const Elf64_Shdr *section = &sections[i];
+
+		if (section->sh_link >= count)
+			continue;
+		if (section->sh_type == SHT_DYNSYM)
+			read_table_section(file, ELF_TABLE_DYNAMIC, section,
+					   &sections[section->sh_link]);
+		else if (section->sh_type == SHT_SYMTAB)
+			read_table_section(file, ELF_TABLE_FULL, section,
+					   &sections[section->sh_link]);
+	}
+out:
+	free(sections);
+}
+
+struct dynamic {
+	uint64_t symbols, strings, strings_size, soname, hash, gnu_hash; /* addresses, sizes */
+	bool has_soname;
+};
+
+static void take_entry(struct dynamic *dynamic, const Elf64_Dyn *entry)
+{
+	switch (entry->d_tag) {
+	case DT_SYMTAB:
+		dynamic->symbols = entry->d_un.d_ptr;
+		break;
+	case DT_STRTAB:
+		dynamic->strings = entry->d_un.d_ptr;
+		break;
+	case DT_STRSZ:
+		dynamic->strings_size = entry->d_un.d_val;
+		break;
+	case DT_SONAME:
+		dynamic->soname = entry->d_un.d_val;
+		dynamic->has_soname = true;
+		break;
+	case DT_HASH:
+		dynamic->hash = entry->d_un.d_ptr;
+		break;
+	case DT_GNU_HASH:
+		dynamic->gnu_hash = entry->d_un.d_ptr;
+		break;
+	}
+}
+
+static uint64_t last_bucket(const struct elf_file *file, uint64_t offset, uint32_t count)
+{
+	uint32_t chunk[1024];
+	uint64_t last = 0;
+
+	for (uint32_t at = 0; at < count;) {
+		uint32_t n = count - at < 1024 ? count - at : 1024;
+
+		if (elf_internal__read_all(file, offset + at * 4ull, chunk, n * 4ull))
+			return 0;
+		for (uint32_t i = 0; i < n; i++) {
+			if (chunk[i] > last)
+				last = chunk[i];
+		}
+		at += n;
+	}
+	return last;
+}
+
+/* A GNU hash table does not say how many symbols there are: the last chain's end does. */
+static uint64_t count_by_gnu_hash(const struct elf_file *file, uint64_t offset)
+{
+	uint32_t header[4]; /* buckets, first symbol, bloom words, shift */
+	uint64_t buckets, chains, last;
+	uint32_t word;
+
+	if (elf_internal__read_all(file, offset, header, sizeof(header)) ||
+	    header[0] > BUCKETS_MAX || header[2] > BUCKETS_MAX)
+		return 0;
+	buckets = offset + sizeof(header) + header[2] * 8ull;
+	chains = buckets + header[0] * 4ull;
+	last = last_bucket(file, buckets, header[0]);
+	if (last < header[1])
+		return 0;
+	for (unsigned int i = 0; i < CHAIN_MAX; i++, last++) {
+		if (elf_internal__read_all(file, chains + (last - header[1]) * 4, &word, 4))
+			return 0;
+		if (word & 1)
+			return last + 1;
+	}
+	return 0;
+}
+
+static uint64_t count_symbols(const struct elf_file *file, const struct dynamic *dynamic)
+{
+	uint32_t header[2]; /* buckets, symbols */
+	uint64_t offset;
+
+	if (dynamic->hash && elf_file__vaddr_to_offset(file, dynamic->hash, &offset) &&
+	    !elf_internal__read_all(file, offset, header, sizeof(header)))
+		return header[1];
+	if (dynamic->gnu_hash && elf_file__vaddr_to_offset(file, dynamic->gnu_hash, &offset))
+		return count_by_gnu_hash(file, offset);
+	return 0;
+}
+
+static void find_dynamic_table(struct elf_file *file, const struct dynamic *dynamic)
+{
+	struct symbol_table place = {.strings_size = dynamic->strings_size};
+
+	if (!elf_file__vaddr_to_offset(file, dynamic->symbols, &place.symbols) ||
+	    !elf_file__vaddr_to_offset(file, dynamic->strings, &place.strings))
+		return;
+	place.count = count_symbols(file, dynamic);
+	set_table(file, ELF_TABLE_DYNAMIC, &place);
+}
+
+void elf_dynamic__read(struct elf_file *file, const Elf64_Phdr *segment)
+{
+	size_t count = segment->p_filesz / sizeof(Elf64_Dyn);
+	struct dynamic dynamic = {0};
+	Elf64_Dyn *entries;
+	uint64_t strings;
+
+	if (count > DYNAMIC_MAX)
+		count = DYNAMIC_MAX;
+	entries = calloc(count ? count : 1, sizeof(*entries));
+	if (!entries)
+		return;
+	if (elf_internal__read_all(file, segment->p_offset, entries, count * sizeof(*entries)))
+		goto out;
+	for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; i++)
+		take_entry(&dynamic, &entries[i]);
+	if (dynamic.has_soname && dynamic.soname < dynamic.strings_size &&
+	    elf_file__vaddr_to_offset(file, dynamic.strings, &strings))
+		file->soname = elf_internal__string(file, strings + dynamic.soname, SONAME_MAX);
+	if (!file->tables[ELF_TABLE_DYNAMIC].present)
+		find_dynamic_table(file, &dynamic);
+out:
+	free(entries);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Shared by elf_file.c (headers), elf_dynamic.c (PT_DYNAMIC, where the tables
+ * are) and elf_symbols.c (what is in them). Not for others.
+ */
+#ifndef TARGET_ELF_INTERNAL_H
+#define TARGET_ELF_INTERNAL_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "target/elf_file.h"
+
+/* Where a symbol table lies in the file; checked against the file's size. */
+struct symbol_table {
+	uint64_t symbols; /* offset of the first Elf64_Sym */
+	uint64_t count;
+	uint64_t strings; /* offset of the names */
+	uint64_t strings_size;
+	bool present;
+	bool broken; /* there is one, but it cannot be true */
+};
+
+struct indexed_symbol {
+	uint64_t value;
+	uint32_t size;
+	uint32_t name; /* offset in the strings; the top bit is set for local symbols */
+};
+
+struct symbol_index {
+	struct indexed_symbol *symbols; /* sorted by value, global ones first */
+	size_t count, capacity;
+	enum elf_table table;
+	bool built;
+};
+
+struct elf_file {
+	int fd;
+	char *name;
+	struct stat stat;
+	Elf64_Phdr *segments;
+	size_t segment_count;
+	bool dynamic;
+	char *soname;
+	char *interpreter;
+	uint8_t build_id[64];
+	size_t build_id_size;
+	struct symbol_table tables[2]; /* by enum elf_table */
+	struct symbol_index index;
+};
+
+/* Tables larger than these are not believed: a watched process could make us read for minutes. */
+#define ELF_STRINGS_MAX (256u << 20)
+#define ELF_SYMBOLS_MAX (1u << 25)
+
+/* Reads exactly `size` bytes: 0, -EBADMSG where the file ends before, or an errno. */
+int elf_internal__read_all(const struct elf_file *file, uint64_t offset, void *buffer, size_t size);
+
+/* Whether [offset, offset + size) lies in the file. */
+bool elf_internal__in_file(const struct elf_file *file, uint64_t offset, uint64_t size);
+
+/* The string at `offset`, of at most `max` bytes with its zero, malloc'd; NULL if there is none. */
+char *elf_internal__string(const struct elf_file *file, uint64_t offset, size_t max);
+
+/* As elf_file__vaddr_to_offset, in an executable segment only where `executable`. */
+bool elf_internal__map(const struct elf_file *file, uint64_t vaddr, bool executable,
+		       uint64_t *offset);
+
+/*
+ * Reads PT_DYNAMIC: sets soname, and the place of the dynamic symbol table
+ * unless the section headers gave it. What is malformed is passed over.
+ */
+void elf_dynamic__read(struct elf_file *file, const Elf64_Phdr *segment);
+
+/* Reads the section headers and sets the places of the symbol tables, as far as they go. */
+void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header);
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is in an ELF file's symbol tables: walking them, finding a name,
+// naming an address. See elf_file.h.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/elf_internal.h"
+
+#define CHUNK 4096
+#define NAME_MAX_SIZE 16384
+/*
+ * Names may overlap, so that a small file can hold millions of long ones:
+ * this many bytes of names are looked at, far more than any real file has.
+ */
+#define NAME_BUDGET (1ull << 30)
+#define INDEX_MAX (1u << 24)
+#define LOCAL_BIT 0x80000000u
+
+struct walk {
+	struct elf_file *file;
+	char *strings;
+	uint64_t strings_size;
+	uint64_t budget;
+	const char *prefix;
+	size_t prefix_size;
+	elf_symbol_fn fn;
+	void *arg;
+};
+
+static int read_strings(struct walk *walk, const struct symbol_table *table)
+{
+	int ret;
+
+	walk->strings_size = table->strings_size;
+	walk->strings = malloc(table->strings_size + 1);
+	if (!walk->strings)
+		return -ENOMEM;
+	ret = elf_internal__read_all(walk->file, table->strings, walk->strings,
+				     table->strings_size);
+	/* Whatever the file says, no name runs past its strings. */
+	walk->strings[table->strings_size] = '\0';
+	return ret;
+}
+
+/*
+ * The name at `offset` without @VERSION, cut in place: a name that shares its
+ * end with another shares the version too. NULL for one that is to be skipped.
+ */
+static const char *take_name(struct walk *walk, uint32_t offset)
+{
+	char *name, *end, *version;
+	uint64_t room;
+
+	if (offset >= walk->strings_size)
+		return NULL;
+	name = walk->strings + offset;
+	if (strncmp(name, walk->prefix, walk->prefix_size) != 0)
+		return NULL;
+	room = walk->strings_size + 1 - offset;
+	end = memchr(name, '\0', room < NAME_MAX_SIZE ? room : NAME_MAX_SIZE);
+	if (!end) {
+		walk->budget -= walk->budget < NAME_MAX_SIZE ? walk->budget : NAME_MAX_SIZE;
+		return NULL;
+	}
+	walk->budget -= walk->budget < (uint64_t)(end - name) ? walk->budget : (uint64_t)(end - name);
+	version = memchr(name, '@', (size_t)(end - name));
+	if (version)
+		*version = '\0';
+	return *name ? name : NULL;
+}
+
+static int visit(struct walk *walk, const Elf64_Sym *entry)
+{
+	struct elf_symbol symbol;
+
+	if (ELF64_ST_TYPE(entry->st_info) != STT_FUNC || entry->st_shndx == SHN_UNDEF)
+		return 0;
+	symbol.name = take_name(walk, entry->st_name);
+	if (!walk->budget)
+		return -EBADMSG;
+	if (!symbol.name ||
+	    !elf_internal__map(walk->file, entry->st_value, true, &symbol.file_offset))
+		return 0;
+	symbol.value = entry->st_value;
+	symbol.size = entry->st_size;
+	symbol.name_offset = entry->st_name;
+	symbol.global = ELF64_ST_BIND(entry->st_info) != STB_LOCAL;
+	return walk->fn(&symbol, walk->arg);
+}
+
+static int walk_table(struct walk *walk, const struct symbol_table *table)
+{
+	Elf64_Sym *chunk = malloc(CHUNK * sizeof(*chunk));
+	int ret = chunk ? 0 : -ENOMEM;
+
+	for (uint64_t at = 0; !ret && at < table->count;) {
+		uint64_t n = table->count - at < CHUNK ? table->count - at : CHUNK;
+
+		ret = elf_internal__read_all(walk->file, table->symbols + at * sizeof(*chunk),
+					     chunk, n * sizeof(*chunk));
+		for (uint64_t i = 0; !ret && i < n; i++)
+			ret = visit(walk, &chunk[i]);
+		at += n;
+	}
+	free(chunk);
+	return ret;
+}
+
+int elf_file__each_function(struct elf_file *file, enum elf_table table, const char *prefix,
+			    elf_symbol_fn fn, void *arg)
+{
+	const struct symbol_table *place = &file->tables[table];
+	struct walk walk = {
+		.file = file, .budget = NAME_BUDGET, .prefix = prefix ? prefix : "",
+		.fn = fn, .arg = arg,
+	};
+	int ret;
+
+	if (!place->present)
+		return 0;
+	if (place->broken)
+		return -EBADMSG;
+	walk.prefix_size = strlen(walk.prefix);
+	ret = read_strings(&walk, place);
+	if (!ret)
+		ret = walk_table(&walk, place);
+	free(walk.strings);
+	return ret;
+}
+
+struct search {
+	const char *name;
+	struct elf_symbol *found;
+};
+
+static int match_name(const struct elf_symbol *symbol, void *arg)
+{
+	struct search *search = arg;
+
+	if (strcmp(symbol->name, search->name) != 0)
+		return 0;
+	*search->found = *symbol;
+	search->found->name = search->name;
+	return 1;
+}
+
+int elf_file__find_function(struct elf_file *file, const char *name, struct elf_symbol *symbol)
+{
+	struct search search = {.name = name, .found = symbol};
+	int ret = elf_file__each_function(file, ELF_TABLE_DYNAMIC, name, match_name, &search);
+
+	if (ret <= 0)
+		ret = elf_file__each_function(file, ELF_TABLE_FULL, name, match_name, &search);
+	if (ret == 1)
+		return 0;
+	return ret < 0 ? ret : -ENOENT;
+}
+
+static int add_to_index(const struct elf_symbol *symbol, void *arg)
+{
+	struct symbol_index *index = arg;
+
+	if (index->count == index->capacity) {
+		size_t capacity = index->capacity ? index->capacity * 2 : 1024;
+		void *grown;
+
+		if (capacity > INDEX_MAX)
+			return -EBADMSG;
+		grown = realloc(index->symbols, capacity * sizeof(*index->symbols));
+		if (!grown)
+			return -ENOMEM;
+		index->symbols = grown;
+		index->capacity = capacity;
+	}
+	index->symbols[index->count++] = (struct indexed_symbol){
+		.value = symbol->value,
+		.size = symbol->size < UINT32_MAX ? (uint32_t)symbol->size : UINT32_MAX,
+		.name = symbol->name_offset | (symbol->global ? 0 : LOCAL_BIT),
+	};
+	return 0;
+}
+
+/* The top bit of the name puts the local symbols of an address after its global ones. */
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct indexed_symbol *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* .symtab, where there is one, has the dynamic symbols too. */
+static int build_index(struct elf_file *file)
+{
+	struct symbol_index *index = &file->index;
+	int ret;
+
+	if (index->built)
+		return 0;
+	index->table = ELF_TABLE_FULL;
+	ret = elf_file__each_function(file, index->table, NULL, add_to_index, index);
+	if (ret == -EBADMSG || (!ret && !index->count)) {
+		index->count = 0;
+		index->table = ELF_TABLE_DYNAMIC;
+		ret = elf_file__each_function(file, index->table, NULL, add_to_index, index);
+	}
+	if (ret) {
+		index->count = 0;
+		return ret;
+	}
+	if (index->count)
+		qsort(index->symbols, index->count, sizeof(*index->symbols), compare_symbols);
+	index->built = true;
+	return 0;
+}
+
+/* The first symbol of the greatest value that is not above `vaddr`, or NULL. */
+static const struct indexed_symbol *search_index(const struct symbol_index *index, uint64_t vaddr)
+{
+	const struct indexed_symbol *symbols = index->symbols;
+	size_t low = 0, high = index->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols[middle].value <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	while (low > 1 && symbols[low - 2].value == symbols[low - 1].value)
+		low--;
+	return &symbols[low - 1];
+}
+
+int elf_file__symbol_at(struct elf_file *file, uint64_t vaddr, char **name, uint64_t *offset)
+{
+	const struct indexed_symbol *symbol;
+	const struct symbol_table *table;
+	int ret = build_index(file);
+
+	*name = NULL;
+	if (ret)
+		return ret;
+	symbol = search_index(&file->index, vaddr);
+	if (!symbol || vaddr - symbol->value >= (symbol->size ? symbol->size : 1))
+		return -ENOENT;
+	table = &file->tables[file->index.table];
+	*name = elf_internal__string(file, table->strings + (symbol->name & ~LOCAL_BIT),
+				     NAME_MAX_SIZE);
+	if (!*name)
+		return -ENOENT;
+	(*name)[strcspn(*name, "@")] = '\0';
+	*offset = vaddr - symbol->value;
+	return 0;
+}
+
+size_t elf_file__index_size(const struct elf_file *file)
+{
+	return file->index.capacity * sizeof(*file->index.symbols);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The CUDA libraries that the dynamic loader would find by itself: those in
+ * /etc/ld.so.cache or, on a system without that file, in the directories
+ * where distributions and container runtimes put them.
+ */
+#ifndef TARGET_LOADER_CACHE_H
+#define TARGET_LOADER_CACHE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct path_list {
+	char **paths;
+	size_t count;
+};
+
+void path_list__clear(struct path_list *list);
+
+/*
+ * Fills `list` with the paths (each once, "root" before it) of libcuda.so.1
+ * and libcudart.so.* for x86-64; what it held before is not looked at. `root`
+ * is "" for this machine. The files need not exist any more. Returns 0, also
+ * when nothing is found; -EBADMSG for a cache that is not one (the list is
+ * empty then), or another negative errno. path_list__clear releases it.
+ */
+int loader_cache__find_cuda(const char *root, struct path_list *list, struct error *err);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which first instructions make a cheap probe, see probe_site.h.
+#include "target/probe_site.h"
+
+/* Legacy prefixes: a nop stays a nop with them, a 16-bit branch is not emulated. */
+static bool is_prefix(uint8_t byte)
+{
+	switch (byte) {
+	case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: /* segments */
+	case 0x66: case 0x67: case 0xf2: case 0xf3:
+		return true;
+	}
+	return false;
+}
+
+bool probe_site__is_fast(const uint8_t *code, size_t n)
+{
+	bool plain = true;
+	size_t at = 0;
+
+	while (at < n && is_prefix(code[at])) {
+		if (code[at] == 0x66)
+			plain = false;
+		at++;
+	}
+	if (at >= n || at > 4)
+		return false;
+	if (code[at] == 0x90) /* nop, and pause, which is a nop with a prefix */
+		return true;
+	if (at == 0 && code[0] >= 0x50 && code[0] <= 0x57) /* push rax … rdi */
+		return true;
+	if (at == 0 && n >= 2 && code[0] == 0x41 && code[1] >= 0x50 && code[1] <= 0x57)
+		return true; /* push r8 … r15 */
+	if (!plain)
+		return false;
+	if (code[at] == 0xe8 || code[at] == 0xe9 || code[at] == 0xeb) /* call, jmp */
+		return true;
+	if (code[at] >= 0x70 && code[at] <= 0x7f) /* jcc, short */
+		return true;
+	return n - at >= 2 && code[at] == 0x0f && code[at + 1] >= 0x80 && code[at + 1] <= 0x8f;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A place in a file where a probe goes, and what a probe there costs.
+ */
+#ifndef TARGET_PROBE_SITE_H
+#define TARGET_PROBE_SITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct probe_site {
+	uint64_t file_offset; /* of the function's first instruction */
+	uint16_t row;	      /* in api_functions[] */
+	bool slow;	      /* the kernel must single-step it: about 15 us a call, not 0.5 */
+};
+
+/*
+ * Whether every kernel since 5.15 emulates the instruction at `code` (`n`
+ * bytes are known; 16 are always enough) when a probe replaces it: push of a
+ * register, nop, and relative jumps and calls. All else, the multi-byte nop
+ * (emulated by recent kernels only) and endbr64 included, counts as slow.
+ */
+bool probe_site__is_fast(const uint8_t *code, size_t n);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory mappings of a process, from /proc/PID/maps, and the ways to the
+ * files behind them, which may lie in another mount namespace or be deleted.
+ */
+#ifndef TARGET_PROC_MAPS_H
+#define TARGET_PROC_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct mapping {
+	uint64_t start, end; /* addresses */
+	uint64_t file_offset; /* of `start` */
+	uint64_t inode;	     /* 0: not a file */
+	dev_t device;	     /* as maps shows it: overlay mounts make it differ from stat's */
+	bool executable;
+	bool deleted;	     /* the name is gone (or ends in " (deleted)": maps cannot tell) */
+	const char *path;    /* in the process's mount namespace; "" for anonymous memory;
+			      * "[stack]" and the like are no paths. Valid during the callback. */
+};
+
+/* Returns 0 to go on; anything else ends the iteration, which returns it. */
+typedef int (*mapping_fn)(const struct mapping *mapping, void *arg);
+
+/*
+ * Calls `fn` for each mapping, by rising address. Returns 0, what `fn`
+ * returned, -ESRCH when the process is gone, or another negative errno. Lines
+ * that cannot be understood are skipped; after a million mappings: -E2BIG.
+ */
+int proc_maps__each(pid_t pid, mapping_fn fn, void *arg);
+
+/* The same over text in the form of that file (changed while parsing). For tests. */
+int proc_maps__each_line(char *line, mapping_fn fn, void *arg);
+
+/* The mapping's file has a name that can be opened: "/…", not "[heap]", not anonymous. */
+bool mapping__is_file(const struct mapping *mapping);
+
+/*
+ * The path "/proc/PID/root/PATH" of a mapping's file, which leads into the
+ * process's own mount namespace, or "/proc/PID/map_files/START-END", which
+ * works for a deleted file too (with CAP_CHECKPOINT_RESTORE). malloc; NULL
+ * without memory.
+ */
+char *mapping__root_path(const struct mapping *mapping, pid_t pid);
+char *mapping__map_files_path(const struct mapping *mapping, pid_t pid);
+
+#endif

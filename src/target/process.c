@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Processes, from /proc, see process.h.
+#include "target/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads a file of /proc that is short; a longer one is cut. Returns the length or an errno. */
+static long read_short_file(const char *path, char *buffer, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	do {
+		n = read(fd, buffer, size - 1);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return n;
+	buffer[n] = '\0';
+	return n;
+}
+
+static uint64_t ticks_to_ns(unsigned long long ticks)
+{
+	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+
+	return ticks / hz * 1000000000 + ticks % hz * 1000000000 / hz;
+}
+
+/*
+ * "PID (COMM) STATE PPID … STARTTIME …": the name is raw and may hold
+ * anything, so it ends at the last parenthesis.
+ */
+static int parse_stat(char *text, struct process_info *info)
+{
+	char *name = strchr(text, '('), *end = strrchr(text, ')');
+	unsigned long long ticks;
+	int parent;
+
+	if (!name || !end || end < name)
+		return -EBADMSG;
+	*end = '\0';
+	if (sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
+			      " %*d %*d %llu", &info->state, &parent, &ticks) != 3)
+		return -EBADMSG;
+	info->parent = parent;
+	info->start_ns = ticks_to_ns(ticks);
+	snprintf(info->comm, sizeof(info->comm), "%s", name + 1);
+	return 0;
+}
+
+int process__info(pid_t pid, struct process_info *info)
+{
+	char path[64], text[1024];
+	long n;
+
+	*info = (struct process_info){.pid = pid};
+	if (pid <= 0)
+		return -ESRCH;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	n = read_short_file(path, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
+	return n ? parse_stat(text, info) : -ESRCH;
+}
+
+bool process__exists(pid_t pid)
+{
+	struct process_info info;
+
+	return process__info(pid, &info) == 0 && info.state != 'Z' && info.state != 'X';
+}
+
+void process__exe_path(pid_t pid, char *path, size_t size)
+{
+	snprintf(path, size, "/proc/%d/exe", (int)pid);
+}
+
+static int add_pid(struct pid_list *list, pid_t pid)
+{
+	/* Grown by doubling: whenever the count is a power of two, it is full. */
+	if (list->count == 0 || (list->count & (list->count - 1)) == 0) {
+		size_t capacity = list->count ? list->count * 2 : 1;
+		pid_t *grown = realloc(list->pids, capacity * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		list->pids = grown;
+	}
+	list->pids[list->count++] = pid;
+	return 0;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void pid_list__clear(struct pid_list *list)
+{
+	free(list->pids);
+	*list = (struct pid_list){0};
+}
+
+static pid_t parse_pid(const char *name)
+{
+	char *end;
+	long pid;
+
+	if (!isdigit((unsigned char)name[0]))
+		return 0;
+	pid = strtol(name, &end, 10);
+	return *end == '\0' && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+int process__list(struct pid_list *list)
+{
+	struct dirent *entry;
+	int ret = 0;
+	DIR *proc;
+
+	*list = (struct pid_list){0};
+	proc = opendir("/proc");
+	if (!proc)
+		return -errno;
+	while (!ret && (entry = readdir(proc))) {
+		pid_t pid = parse_pid(entry->d_name);
+
+		if (pid)
+			ret = add_pid(list, pid);
+	}
+	closedir(proc);
+	if (ret)
+		pid_list__clear(list);
+	else if (list->count)
+		qsort(list->pids, list->count, sizeof(*list->pids), compare_pids);
+	return ret;
+}
+
+struct family {
+	pid_t pid, parent;
+};
+
+static int compare_parents(const void *a, const void *b)
+{
+	const struct family *x = a, *y = b;
+
+	return compare_pids(&x->parent, &y->parent);
+}
+
+/* Every process with its parent, sorted by parent. */
+static int list_families(struct family **families, size_t *count)
+{
+	struct process_info info;
+	struct pid_list all;
+	int ret = process__list(&all);
+
+	*count = 0;
+	if (ret)
+		return ret;
+	*families = malloc((all.count ? all.count : 1) * sizeof(**families));
+	if (!*families)
+		ret = -ENOMEM;
+	for (size_t i = 0; !ret && i < all.count; i++) {
+		if (!process__info(all.pids[i], &info))
+			(*families)[(*count)++] = (struct family){info.pid, info.parent};
+	}
+	pid_list__clear(&all);
+	if (*count)
+		qsort(*families, *count, sizeof(**families), compare_parents);
+	return ret;
+}
+
+static int add_children(const struct family *families, size_t count, pid_t parent,
+			struct pid_list *list)
+{
+	size_t low = 0, high = count;
+	int ret = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (families[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; !ret && low < count && families[low].parent == parent; low++)
+		ret = add_pid(list, families[low].pid);
+	return ret;
+}
+
+/*
+ * The parents were read one after the other while processes came and went, so
+ * a reused pid could close a circle: no more pids are added than there were
+ * processes.
+ */
+int process__descendants(pid_t pid, struct pid_list *list)
+{
+	struct family *families = NULL;
+	size_t count;
+	int ret;
+
+	*list = (struct pid_list){0};
+	ret = list_families(&families, &count);
+	if (!ret)
+		ret = add_children(families, count, pid, list);
+	for (size_t i = 0; !ret && i < list->count && list->count <= count; i++)
+		ret = add_children(families, count, list->pids[i], list);
+	free(families);
+	if (ret)
+		pid_list__clear(list);
+	else if (list->count)
+		qsort(list->pids, list->count, sizeof(*list->pids), compare_pids);
+	return ret;
+}
+
+/* NSpid lists the pid in each namespace from the one that /proc shows to the process's own. */
+static unsigned int count_levels(const char *status)
+{
+	const char *line = strstr(status, "\nNSpid:");
+	unsigned int count = 0;
+
+	if (!line)
+		return 1;
+	for (line += strlen("\nNSpid:"); *line && *line != '\n'; line++) {
+		if (isdigit((unsigned char)line[0]) && !isdigit((unsigned char)line[-1]))
+			count++;
+	}
+	return count ? count : 1;
+}
+
+int process__own_namespace(struct pid_namespace *namespace)
+{
+	char status[4096];
+	struct stat stat_buffer;
+	long n;
+
+	*namespace = (struct pid_namespace){0};
+	if (stat("/proc/self/ns/pid", &stat_buffer))
+		return -errno;
+	n = read_short_file("/proc/self/status", status, sizeof(status));
+	if (n < 0)
+		return (int)n;
+	namespace->device = stat_buffer.st_dev;
+	namespace->inode = stat_buffer.st_ino;
+	namespace->depth = count_levels(status) - 1;
+	return 0;
+}

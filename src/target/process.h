@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What /proc tells of processes. All pids are in gpuprobe's own pid
+ * namespace. A process can vanish between any two calls: that is -ESRCH,
+ * never a failure worth a message.
+ */
+#ifndef TARGET_PROCESS_H
+#define TARGET_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process_info {
+	pid_t pid;
+	pid_t parent;
+	char state;	   /* as in /proc/PID/stat: 'R', 'S', 'T' stopped, 'Z' zombie, … */
+	char comm[64];	   /* name of its leader, raw: escape before printing */
+	uint64_t start_ns; /* since boot (CLOCK_BOOTTIME), in steps of a clock tick, 10 ms */
+};
+
+struct pid_list {
+	pid_t *pids;
+	size_t count;
+};
+
+struct pid_namespace {
+	uint64_t device, inode; /* of /proc/self/ns/pid */
+	unsigned int depth; /* levels below the namespace that /proc shows; 0 when it is that one */
+};
+
+/* Fills *info. Returns 0, -ESRCH, or another negative errno. */
+int process__info(pid_t pid, struct process_info *info);
+
+/* Whether there is such a process; a zombie counts as one that is gone. */
+bool process__exists(pid_t pid);
+
+/* "/proc/PID/exe", which leads to the program even where its name is gone. */
+void process__exe_path(pid_t pid, char *path, size_t size);
+
+/* Every process, by rising pid. pid_list__clear releases the list. */
+int process__list(struct pid_list *list);
+
+/*
+ * The children of `pid`, their children and so on, without `pid` itself.
+ * Children that lost their parent belong to another by then and are not found.
+ */
+int process__descendants(pid_t pid, struct pid_list *list);
+
+void pid_list__clear(struct pid_list *list);
+
+/* gpuprobe's own pid namespace. Returns 0 or a negative errno. */
+int process__own_namespace(struct pid_namespace *namespace);
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The generated table of the CUDA API, compared with facts that were not
+// taken from it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/api.h"
+
+#define SP(n) (PLACE_STACK + (n) / 8 - 1) /* the slot of sp+n */
+
+static const struct api_function *get(const char *symbol)
+{
+	int row = api__find(symbol);
+
+	if (row < 0)
+		fail_msg("%s is not in the table", symbol);
+	assert_string_equal(api_functions[row].symbol, symbol);
+	return &api_functions[row];
+}
+
+static uint8_t place(const char *symbol, enum role role)
+{
+	return get(symbol)->desc.place[role];
+}
+
+static bool has(const struct api_function *f, enum role role)
+{
+	return f->desc.place[role] != PLACE_NONE;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static void test_sorted(void **state)
+{
+	size_t i, runtime = 0;
+
+	(void)state;
+	for (i = 0; i < api_function_count; i++) {
+		if (i)
+			assert_true(strcmp(api_functions[i - 1].symbol,
+					   api_functions[i].symbol) < 0);
+		assert_int_equal(api__find(api_functions[i].symbol), i);
+		runtime += api_functions[i].desc.layer == LAYER_RUNTIME;
+	}
+	assert_int_equal(api_function_count, 1094);
+	assert_int_equal(runtime, 457);
+	assert_true(api_function_count <= MAX_FUNCTIONS);
+}
+
+static void test_find_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(api__find(""), -1);
+	assert_int_equal(api__find("cuda"), -1);
+	assert_int_equal(api__find("cudaMallo"), -1);
+	assert_int_equal(api__find("cudaMallocX"), -1);
+	assert_int_equal(api__find("zzz"), -1);
+}
+
+static void test_launches(void **state)
+{
+	const struct api_function *f = get("cudaLaunchKernel");
+
+	(void)state;
+	assert_int_equal(f->desc.operation, OP_LAUNCH);
+	assert_int_equal(f->desc.place[ROLE_FUNC], 0);
+	assert_int_equal(f->desc.place[ROLE_STREAM], SP(16));
+	assert_int_equal(f->desc.place[ROLE_SHMEM], SP(8));
+	assert_int_equal(f->desc.place[ROLE_ARGS], 5);
+	assert_int_equal(f->desc.place[ROLE_GRIDX], 1);
+	assert_int_equal(f->desc.place[ROLE_GRIDY], PLACE_NONE);
+	assert_int_equal(f->desc.place[ROLE_GRIDZ], 2 | PLACE_32);
+	assert_int_equal(f->desc.place[ROLE_BLOCKX], 3);
+	assert_int_equal(f->desc.place[ROLE_BLOCKZ], 4 | PLACE_32);
+
+	f = get("cuLaunchKernel");
+	assert_int_equal(f->desc.place[ROLE_FUNC], 0);
+	assert_int_equal(f->desc.place[ROLE_GRIDX], 1 | PLACE_32);
+	assert_int_equal(f->desc.place[ROLE_BLOCKY], 5 | PLACE_32);
+	assert_int_equal(f->desc.place[ROLE_BLOCKZ], SP(8) | PLACE_32);
+	assert_int_equal(f->desc.place[ROLE_SHMEM], SP(16) | PLACE_32);
+	assert_int_equal(f->desc.place[ROLE_STREAM], SP(24));
+
+	assert_int_equal(place("cuLaunchKernelEx", ROLE_FUNC), 1);
+	assert_int_equal(place("cuLaunchKernelEx", ROLE_CONFIG), 0);
+	assert_int_equal(place("cudaLaunchKernelExC", ROLE_FUNC), 1);
+	assert_int_equal(place("cuLaunchGridAsync", ROLE_STREAM), 3);
+	assert_int_equal(place("cuGraphLaunch", ROLE_GRAPHEXEC), 0);
+	assert_int_equal(place("cuGraphLaunch", ROLE_STREAM), 1);
+	/* It jumps into cudaLaunchKernel: one launch would count twice. */
+	assert_int_equal(get("__cudaLaunchKernel")->desc.operation, OP_NONE);
+	assert_int_equal(get("__cudaLaunchKernel_ptsz")->desc.operation, OP_NONE);
+}
+
+static void test_memory(void **state)
+{
+	const struct api_function *f = get("cuMemAlloc");
+
+	(void)state;
+	assert_int_equal(f->desc.operation, OP_ALLOC);
+	assert_int_equal(f->desc.kind, MEMORY_DEVICE);
+	assert_int_equal(f->desc.place[ROLE_OUT], 0);
+	assert_int_equal(f->desc.place[ROLE_SIZE], 1 | PLACE_32);
+	assert_int_equal(f->desc.flags, FUNCTION_OUT_32);
+	assert_int_equal(get("cuMemAllocPitch")->desc.flags, FUNCTION_OUT_32);
+	assert_int_equal(get("cuMemAllocHost")->desc.flags, 0);
+	assert_int_equal(get("cuMemAlloc_v2")->desc.flags, 0);
+	assert_int_equal(place("cuMemAlloc_v2", ROLE_SIZE), 1);
+	assert_int_equal(place("cuMemFree", ROLE_PTR), 0 | PLACE_32);
+	assert_int_equal(place("cuMemFree_v2", ROLE_PTR), 0);
+
+	f = get("cuMemAllocPitch_v2");
+	assert_int_equal(f->desc.place[ROLE_PITCHOUT], 1);
+	assert_int_equal(f->desc.place[ROLE_HEIGHT], 3);
+	assert_int_equal(get("cuMemAllocManaged")->desc.kind, MEMORY_MANAGED);
+	assert_int_equal(get("cuMemHostAlloc")->desc.kind, MEMORY_HOST);
+	assert_int_equal(get("cudaFreeHost")->desc.kind, MEMORY_HOST);
+
+	f = get("cuMemAllocFromPoolAsync_ptsz");
+	assert_int_equal(f->desc.kind, MEMORY_POOL);
+	assert_int_equal(f->desc.flags, FUNCTION_ASYNC | FUNCTION_PER_THREAD);
+	assert_int_equal(f->desc.place[ROLE_STREAM], 3);
+	assert_string_equal(f->base, "cuMemAllocFromPoolAsync");
+	assert_string_equal(f->family, "memory");
+
+	/* Sizes that are no single number come with a later family. */
+	assert_int_equal(get("cudaMalloc3D")->desc.operation, OP_NONE);
+	assert_int_equal(get("cudaMalloc3D")->arguments[1].size, 24);
+	assert_int_equal(get("cudaMalloc3D")->arguments[1].place, SP(8));
+	assert_int_equal(get("cudaMemset3D")->desc.operation, OP_NONE);
+}
+
+static void test_copies(void **state)
+{
+	const struct api_function *f = get("cudaMemcpyAsync");
+
+	(void)state;
+	assert_int_equal(f->desc.operation, OP_COPY);
+	assert_int_equal(f->desc.kind, COPY_BY_ARGUMENT);
+	assert_int_equal(f->desc.place[ROLE_KIND], 3 | PLACE_32);
+	assert_int_equal(f->desc.place[ROLE_STREAM], 4);
+	assert_int_equal(get("cuMemcpyHtoD_v2")->desc.kind, COPY_H2D);
+	assert_int_equal(get("cuMemcpyAtoHAsync_v2_ptsz")->desc.kind, COPY_D2H);
+	assert_int_equal(get("cuMemcpyDtoA_v2")->desc.kind, COPY_D2D);
+	assert_int_equal(get("cuMemcpyPeerAsync")->desc.kind, COPY_P2P);
+	assert_int_equal(get("cuMemcpy_ptds")->desc.kind, COPY_DEFAULT);
+	assert_int_equal(place("cuMemcpyHtoD", ROLE_SIZE), 2 | PLACE_32);
+	assert_int_equal(place("cuMemcpyHtoD", ROLE_DST), 0 | PLACE_32);
+	assert_int_equal(place("cuMemcpyHtoD", ROLE_SRC), 1);
+	assert_int_equal(place("cuMemcpyPeerAsync", ROLE_STREAM), 5);
+	assert_int_equal(place("cuMemcpyAtoA_v2", ROLE_SIZE), 4);
+	/* A symbol's host address and an array's handle are not addresses of the bytes. */
+	assert_int_equal(place("cudaMemcpyToSymbol", ROLE_DST), PLACE_NONE);
+	assert_int_equal(place("cuMemcpyHtoA_v2", ROLE_DST), PLACE_NONE);
+
+	f = get("cuMemsetD2D16Async");
+	assert_int_equal(f->desc.operation, OP_SET);
+	assert_int_equal(f->desc.kind, COPY_SET);
+	assert_int_equal(f->desc.unit, 2);
+	assert_int_equal(f->desc.place[ROLE_WIDTH], 3);
+	assert_int_equal(f->desc.place[ROLE_HEIGHT], 4);
+	assert_int_equal(get("cuMemsetD32_v2")->desc.unit, 4);
+	assert_int_equal(get("cuMemsetD8_v2")->desc.unit, 1);
+	assert_int_equal(get("cudaMemset2D")->desc.unit, 1);
+}
+
+static void test_other_operations(void **state)
+{
+	(void)state;
+	assert_int_equal(get("cuCtxSynchronize")->desc.kind, WAIT_CONTEXT);
+	assert_int_equal(place("cuCtxSynchronize_v2", ROLE_CTX), 0);
+	assert_int_equal(get("cudaThreadSynchronize")->desc.operation, OP_WAIT);
+	assert_int_equal(get("cuEventSynchronize")->desc.kind, WAIT_EVENT);
+	assert_int_equal(get("cudaStreamQuery_ptsz")->desc.operation, OP_QUERY);
+	assert_int_equal(place("cuEventRecordWithFlags", ROLE_STREAM), 1);
+	assert_int_equal(get("cuStreamDestroy_v2")->desc.operation, OP_STREAM_DESTROY);
+	assert_int_equal(get("cuCtxCreate_v4")->desc.kind, CONTEXT_CREATE);
+	assert_int_equal(place("cuCtxCreate_v4", ROLE_DEVICE), 3 | PLACE_32);
+	assert_int_equal(get("cuCtxPopCurrent_v2")->desc.kind, CONTEXT_POP);
+	assert_int_equal(place("cuModuleGetFunction", ROLE_NAME), 2);
+	assert_int_equal(get("cuLibraryGetKernel")->desc.operation, OP_GET_KERNEL);
+	assert_int_equal(get("cudaLibraryUnload")->desc.operation, OP_UNLOAD);
+}
+
+/* Every row that a BPF program serves has what the program reads. */
+static void check_row(const struct api_function *f)
+{
+	bool amount = has(f, ROLE_SIZE) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT));
+	bool ok = true;
+
+	switch (f->desc.operation) {
+	case OP_ALLOC:
+		ok = has(f, ROLE_OUT) && amount &&
+		     has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH);
+		break;
+	case OP_FREE:
+		ok = has(f, ROLE_PTR);
+		break;
+	case OP_COPY:
+		ok = amount && has(f, ROLE_KIND) == (f->desc.kind == COPY_BY_ARGUMENT);
+		break;
+	case OP_SET:
+		ok = amount && has(f, ROLE_PTR);
+		break;
+	case OP_LAUNCH:
+		ok = has(f, ROLE_FUNC);
+		break;
+	case OP_EVENT_RECORD:
+		ok = has(f, ROLE_EVENT) && has(f, ROLE_STREAM);
+		break;
+	case OP_GET_KERNEL:
+		ok = has(f, ROLE_OUT) && has(f, ROLE_NAME) && has(f, ROLE_MODULE);
+		break;
+	}
+	if (!ok)
+		fail_msg("%s lacks a role", f->symbol);
+}
+
+static void test_every_row(void **state)
+{
+	const struct api_function *f;
+	bool async, per_thread;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < api_function_count; i++) {
+		f = &api_functions[i];
+		check_row(f);
+		per_thread = ends_with(f->symbol, "_ptds") || ends_with(f->symbol, "_ptsz");
+		assert_int_equal(!!(f->desc.flags & FUNCTION_PER_THREAD), per_thread);
+		assert_int_equal(strlen(f->symbol) - strlen(f->base), per_thread ? 5 : 0);
+		if (f->desc.operation == OP_COPY || f->desc.operation == OP_SET) {
+			async = strstr(f->symbol, "Async") != NULL;
+			assert_int_equal(!!(f->desc.flags & FUNCTION_ASYNC), async);
+			assert_int_equal(has(f, ROLE_STREAM), async);
+		}
+	}
+}
+
+/* A per-thread form is its plain form in all but the flag. */
+static void test_variants(void **state)
+{
+	const struct api_function *f, *plain;
+	size_t i, variants = 0;
+
+	(void)state;
+	for (i = 0; i < api_function_count; i++) {
+		f = &api_functions[i];
+		if (strcmp(f->symbol, f->base) == 0)
+			continue;
+		plain = get(f->base);
+		variants++;
+		assert_string_equal(f->family, plain->family);
+		assert_int_equal(f->desc.operation, plain->desc.operation);
+		assert_int_equal(f->desc.kind, plain->desc.kind);
+		assert_int_equal(f->desc.unit, plain->desc.unit);
+		assert_memory_equal(f->desc.place, plain->desc.place, sizeof(f->desc.place));
+		assert_int_equal(f->argument_count, plain->argument_count);
+	}
+	assert_int_equal(variants, 166);
+}
+
+static void test_error_names(void **state)
+{
+	(void)state;
+	assert_string_equal(api__error_name(LAYER_RUNTIME, 0), "cudaSuccess");
+	assert_string_equal(api__error_name(LAYER_RUNTIME, 2), "cudaErrorMemoryAllocation");
+	assert_string_equal(api__error_name(LAYER_DRIVER, 2), "CUDA_ERROR_OUT_OF_MEMORY");
+	assert_string_equal(api__error_name(LAYER_RUNTIME, 600), "cudaErrorNotReady");
+	assert_string_equal(api__error_name(LAYER_DRIVER, 999), "CUDA_ERROR_UNKNOWN");
+	assert_null(api__error_name(LAYER_DRIVER, 9)); /* a runtime code only */
+	assert_null(api__error_name(LAYER_RUNTIME, -1));
+	assert_null(api__error_name(LAYER_RUNTIME, 123456));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sorted),
+		cmocka_unit_test(test_find_nothing),
+		cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_other_operations),
+		cmocka_unit_test(test_every_row),
+		cmocka_unit_test(test_variants),
+		cmocka_unit_test(test_error_names),
+	};
+
+	return cmocka_run_group_tests_name("api", tests, NULL, NULL);
+}

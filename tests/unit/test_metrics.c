@@ -1,0 +1,850 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The metrics page of models built by hand: both forms to the letter, what
+// promtool says of it, and that no kernel's counter ever goes back.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <sys/wait.h>
+
+#include "output/metrics.h"
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+static struct metrics *new_metrics(unsigned int kernels)
+{
+	struct metrics_options options = { .kernels = kernels, .version = "0.1.0" };
+	struct metrics *metrics = metrics__new(&options);
+
+	assert_non_null(metrics);
+	return metrics;
+}
+
+static char *render(struct metrics *metrics, const struct model *model, enum exposition form)
+{
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	assert_int_equal(metrics__render(metrics, out, model, form), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static char *render_once(const struct model *model, enum exposition form)
+{
+	struct metrics *metrics = new_metrics(100);
+	char *text = render(metrics, model, form);
+
+	metrics__free(metrics);
+	return text;
+}
+
+/* One process that has done something in every section. */
+struct busy {
+	struct kernel kernels[2];
+	struct failure failures[4];
+	struct process process;
+	struct model model;
+};
+
+static void fill_busy(struct busy *b)
+{
+	*b = (struct busy){
+		.kernels = {
+			{ 0x10, "void a::k<int>(int*)", "k", 20, 0 },
+			{ 0x20, NULL, NULL, 3, 1 },
+		},
+		.failures = {
+			{ "cudaMalloc", "cudaErrorMemoryAllocation", 2, LAYER_RUNTIME, 4, false },
+			{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2,
+			  true },
+			{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 1,
+			  false },
+			{ "cuMemFree_v2", NULL, 4711, LAYER_DRIVER, 1, false },
+		},
+		.process = {
+			.pid = 42,
+			.comm = "train",
+			.memory[MEMORY_DEVICE] = {
+				.allocations = 5, .allocation_failures = 4,
+				.allocation_ns = 1500000000, .frees = 2, .free_failures = 1,
+				.live_bytes = 3000, .live_count = 3,
+			},
+			.memory[MEMORY_HOST] = {
+				.allocations = 1, .allocation_ns = 7, .live_bytes = 4096,
+				.live_count = 1,
+			},
+			.memory[MEMORY_UNKNOWN] = { .frees = 6, .unknown_frees = 6 },
+			.kernel_count = 2,
+			.launches = 23,
+			.graph_launches = 9,
+			.copies[COPY_H2D] = { { 2, 100, 5253241 }, { 1, 50, 1000000000 } },
+			.failure_count = 4,
+		},
+		.model = {
+			.sections = SECTION_ALL,
+			.launch_sample = 64,
+			.process_count = 1,
+			.sites_attached = { 12, 34 },
+			.live_at_exit_bytes = 77,
+		},
+	};
+	b->process.kernels = b->kernels;
+	b->process.failures = b->failures;
+	b->model.processes = &b->process;
+	b->model.lost[LOSS_RING_FULL] = 8;
+}
+
+/* The page up to gpuprobe's own numbers, which are other ones each time. */
+static void cut_own(char *page)
+{
+	char *own = strstr(page, "# TYPE process_cpu_seconds");
+
+	assert_non_null(own);
+	*own = '\0';
+}
+
+static const char busy_prometheus[] =
+	"# TYPE gpuprobe_memory_live_bytes gauge\n"
+	"# HELP gpuprobe_memory_live_bytes Bytes allocated and not freed, by kind of memory.\n"
+	"gpuprobe_memory_live_bytes{pid=\"42\",comm=\"train\",kind=\"device\"} 3000\n"
+	"gpuprobe_memory_live_bytes{pid=\"42\",comm=\"train\",kind=\"host\"} 4096\n"
+	"# TYPE gpuprobe_memory_live_allocations gauge\n"
+	"# HELP gpuprobe_memory_live_allocations Allocations not freed, by kind of memory.\n"
+	"gpuprobe_memory_live_allocations{pid=\"42\",comm=\"train\",kind=\"device\"} 3\n"
+	"gpuprobe_memory_live_allocations{pid=\"42\",comm=\"train\",kind=\"host\"} 1\n"
+	"# TYPE gpuprobe_allocations_total counter\n"
+	"# HELP gpuprobe_allocations_total Successful allocation calls for memory of every kind,"
+	" host memory included.\n"
+	"gpuprobe_allocations_total{pid=\"42\",comm=\"train\"} 6\n"
+	"# TYPE gpuprobe_allocation_failures_total counter\n"
+	"# HELP gpuprobe_allocation_failures_total Failed allocation calls for memory of every kind,"
+	" host memory included.\n"
+	"gpuprobe_allocation_failures_total{pid=\"42\",comm=\"train\"} 4\n"
+	"# TYPE gpuprobe_frees_total counter\n"
+	"# HELP gpuprobe_frees_total Successful free calls for memory of every kind,"
+	" host memory included.\n"
+	"gpuprobe_frees_total{pid=\"42\",comm=\"train\"} 8\n"
+	"# TYPE gpuprobe_free_failures_total counter\n"
+	"# HELP gpuprobe_free_failures_total Failed free calls for memory of every kind,"
+	" host memory included.\n"
+	"gpuprobe_free_failures_total{pid=\"42\",comm=\"train\"} 1\n"
+	"# TYPE gpuprobe_allocation_seconds_total counter\n"
+	"# HELP gpuprobe_allocation_seconds_total Time inside allocation calls, successful or not,"
+	" in seconds.\n"
+	"gpuprobe_allocation_seconds_total{pid=\"42\",comm=\"train\"} 1.500000007\n"
+	"# TYPE gpuprobe_live_at_exit_bytes_total counter\n"
+	"# HELP gpuprobe_live_at_exit_bytes_total Bytes of device, managed and pool memory that"
+	" ended processes had not freed.\n"
+	"gpuprobe_live_at_exit_bytes_total 77\n"
+	"# TYPE gpuprobe_kernel_launches_total counter\n"
+	"# HELP gpuprobe_kernel_launches_total Kernel launch calls by kernel; kernels without a name"
+	" or beyond --metrics-kernels are counted as other.\n"
+	"gpuprobe_kernel_launches_total{pid=\"42\",comm=\"train\",kernel=\"void a::k<int>(int*)\"}"
+	" 20\n"
+	"gpuprobe_kernel_launches_total{pid=\"42\",comm=\"train\",kernel=\"other\"} 3\n"
+	"# TYPE gpuprobe_graph_launches_total counter\n"
+	"# HELP gpuprobe_graph_launches_total Graph launch calls.\n"
+	"gpuprobe_graph_launches_total{pid=\"42\",comm=\"train\"} 9\n"
+	"# TYPE gpuprobe_copies_total counter\n"
+	"# HELP gpuprobe_copies_total Successful copy and set calls by kind and mode.\n"
+	"gpuprobe_copies_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"sync\"} 2\n"
+	"gpuprobe_copies_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"async\"} 1\n"
+	"# TYPE gpuprobe_copy_bytes_total counter\n"
+	"# HELP gpuprobe_copy_bytes_total Bytes of successful copy and set calls by kind and mode.\n"
+	"gpuprobe_copy_bytes_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"sync\"} 100\n"
+	"gpuprobe_copy_bytes_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"async\"} 50\n"
+	"# TYPE gpuprobe_copy_seconds_total counter\n"
+	"# HELP gpuprobe_copy_seconds_total Time inside successful copy and set calls in seconds;"
+	" of async ones the time to enqueue, not to copy.\n"
+	"gpuprobe_copy_seconds_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"sync\"}"
+	" 0.005253241\n"
+	"gpuprobe_copy_seconds_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"async\"} 1\n"
+	"# TYPE gpuprobe_errors_total counter\n"
+	"# HELP gpuprobe_errors_total Failed calls by function and error; of launches only a sample"
+	" is checked unless --check-launches is given.\n"
+	"gpuprobe_errors_total{pid=\"42\",comm=\"train\",function=\"cudaMalloc\","
+	"error=\"cudaErrorMemoryAllocation\"} 4\n"
+	"gpuprobe_errors_total{pid=\"42\",comm=\"train\",function=\"cuLaunchKernel\","
+	"error=\"CUDA_ERROR_INVALID_HANDLE\"} 3\n"
+	"gpuprobe_errors_total{pid=\"42\",comm=\"train\",function=\"cuMemFree_v2\",error=\"4711\"}"
+	" 1\n"
+	"# TYPE gpuprobe_events_lost_total counter\n"
+	"# HELP gpuprobe_events_lost_total Calls and records that gpuprobe missed, by reason.\n"
+#define LOSS_SAMPLE(id, name, text) "gpuprobe_events_lost_total{reason=\"" name "\"} @" name "@\n"
+	LOSSES(LOSS_SAMPLE)
+	"# TYPE gpuprobe_probes_attached gauge\n"
+	"# HELP gpuprobe_probes_attached Probe sites attached, by layer.\n"
+	"gpuprobe_probes_attached{layer=\"runtime\"} 12\n"
+	"gpuprobe_probes_attached{layer=\"driver\"} 34\n"
+	"# TYPE gpuprobe_build_info gauge\n"
+	"# HELP gpuprobe_build_info The gpuprobe that serves this page.\n"
+	"gpuprobe_build_info{version=\"0.1.0\"} 1\n";
+
+/* The expected page with the counts of losses in their places: 8 of ring_full, else 0. */
+static char *fill_losses(const char *page)
+{
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+	const char *at, *end;
+
+	assert_non_null(out);
+	while ((at = strchr(page, '@'))) {
+		end = strchr(at + 1, '@');
+		fwrite(page, 1, (size_t)(at - page), out);
+		fputc(strncmp(at, "@ring_full@", 11) ? '0' : '8', out);
+		page = end + 1;
+	}
+	fputs(page, out);
+	fclose(out);
+	return text;
+}
+
+static void writes_prometheus_text(void **state)
+{
+	struct busy b;
+	char *page, *expected = fill_losses(busy_prometheus);
+
+	(void)state;
+	fill_busy(&b);
+	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
+	assert_null(strstr(page, "# EOF"));
+	assert_null(strstr(page, "# UNIT"));
+	assert_non_null(strstr(page, "\n# TYPE process_cpu_seconds_total counter\n"));
+	cut_own(page);
+	assert_string_equal(page, expected);
+	free(page);
+	free(expected);
+}
+
+static const struct {
+	const char *family;
+	const char *unit;
+} counter_families[] = {
+	{ "gpuprobe_allocations", NULL },
+	{ "gpuprobe_allocation_failures", NULL },
+	{ "gpuprobe_frees", NULL },
+	{ "gpuprobe_free_failures", NULL },
+	{ "gpuprobe_allocation_seconds", "seconds" },
+	{ "gpuprobe_live_at_exit_bytes", "bytes" },
+	{ "gpuprobe_kernel_launches", NULL },
+	{ "gpuprobe_graph_launches", NULL },
+	{ "gpuprobe_copies", NULL },
+	{ "gpuprobe_copy_bytes", "bytes" },
+	{ "gpuprobe_copy_seconds", "seconds" },
+	{ "gpuprobe_errors", NULL },
+	{ "gpuprobe_events_lost", NULL },
+	{ "process_cpu_seconds", "seconds" },
+};
+
+static void assert_has(const char *page, const char *format, const char *name, const char *unit)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), format, name, unit);
+	if (!strstr(page, line))
+		fail_msg("the page has no '%s'", line);
+}
+
+static void assert_has_not(const char *page, const char *format, const char *name)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), format, name);
+	if (strstr(page, line))
+		fail_msg("the page has '%s'", line);
+}
+
+static void names_openmetrics_families(void **state)
+{
+	struct busy b;
+	char *page;
+	size_t i;
+
+	(void)state;
+	fill_busy(&b);
+	page = render_once(&b.model, EXPOSITION_OPENMETRICS);
+	for (i = 0; i < COUNT(counter_families); i++) {
+		const char *family = counter_families[i].family;
+
+		assert_has(page, "# TYPE %s counter\n", family, NULL);
+		assert_has(page, "# HELP %s ", family, NULL);
+		assert_has(page, "\n%s_total", family, NULL);
+		assert_has_not(page, "# TYPE %s_total", family);
+		if (counter_families[i].unit)
+			assert_has(page, "# UNIT %s %s\n", family, counter_families[i].unit);
+		else
+			assert_has_not(page, "# UNIT %s ", family);
+	}
+	assert_has(page, "# UNIT gpuprobe_memory_live_bytes bytes\n", NULL, NULL);
+	assert_has(page, "# UNIT process_start_time_seconds seconds\n", NULL, NULL);
+	assert_has(page, "# TYPE gpuprobe_build info\n", NULL, NULL);
+	assert_has(page, "\ngpuprobe_build_info{version=\"0.1.0\"} 1\n", NULL, NULL);
+	free(page);
+}
+
+/* The family of the sample that begins at `line`. */
+static void family_of(const char *line, char *family, size_t size)
+{
+	size_t n = strcspn(line, "{ ");
+
+	if (n > 6 && !memcmp(line + n - 6, "_total", 6))
+		n -= 6;
+	else if (n > 5 && !memcmp(line + n - 5, "_info", 5))
+		n -= 5;
+	assert_true(n < size);
+	memcpy(family, line, n);
+	family[n] = '\0';
+}
+
+/* Every line in turn: metadata opens a family that was not there before, samples belong to it. */
+static void keeps_families_together(void **state)
+{
+	char seen[64][64], family[64] = "";
+	size_t families = 0, i;
+	struct busy b;
+	char *page, *line, *next;
+
+	(void)state;
+	fill_busy(&b);
+	page = render_once(&b.model, EXPOSITION_OPENMETRICS);
+	for (line = page; *line; line = next) {
+		next = strchr(line, '\n');
+		assert_non_null(next);
+		*next++ = '\0';
+		assert_true(*line);
+		if (!strcmp(line, "# EOF")) {
+			assert_int_equal(*next, 0);
+			continue;
+		}
+		if (!strncmp(line, "# TYPE ", 7)) {
+			assert_int_equal(sscanf(line, "# TYPE %63s", seen[families]), 1);
+			for (i = 0; i < families; i++)
+				assert_string_not_equal(seen[i], seen[families]);
+			assert_true(++families < COUNT(seen));
+			continue;
+		}
+		if (*line == '#')
+			assert_int_equal(sscanf(line, "# %*s %63s", family), 1);
+		else
+			family_of(line, family, sizeof(family));
+		assert_string_equal(family, seen[families - 1]);
+	}
+	assert_string_equal(page + (line - page) - 6, "# EOF");
+	free(page);
+}
+
+static void exports_chosen_sections_only(void **state)
+{
+	static const struct {
+		unsigned int section;
+		const char *family;
+	} cases[] = {
+		{ SECTION_MEMORY, "gpuprobe_memory_live_bytes" },
+		{ SECTION_MEMORY, "gpuprobe_allocations" },
+		{ SECTION_MEMORY, "gpuprobe_live_at_exit_bytes" },
+		{ SECTION_LAUNCH, "gpuprobe_kernel_launches" },
+		{ SECTION_LAUNCH, "gpuprobe_graph_launches" },
+		{ SECTION_COPY, "gpuprobe_copies" },
+		{ SECTION_COPY, "gpuprobe_copy_seconds" },
+	};
+	unsigned int section;
+	struct busy b;
+	char *page;
+	size_t i;
+
+	(void)state;
+	fill_busy(&b);
+	for (section = SECTION_MEMORY; section <= SECTION_COPY; section <<= 1) {
+		b.model.sections = section;
+		page = render_once(&b.model, EXPOSITION_PROMETHEUS);
+		for (i = 0; i < COUNT(cases); i++) {
+			if (cases[i].section == section)
+				assert_has(page, "%s", cases[i].family, NULL);
+			else
+				assert_has_not(page, "%s", cases[i].family);
+		}
+		assert_has(page, "gpuprobe_errors_total{", NULL, NULL);
+		assert_has(page, "gpuprobe_events_lost_total{", NULL, NULL);
+		free(page);
+	}
+}
+
+static void escapes_labels(void **state)
+{
+	struct busy b;
+	char *page;
+
+	(void)state;
+	fill_busy(&b);
+	memcpy(b.process.comm, "a\"b\\c\nd\xff\xc3", 10);
+	b.kernels[0].name = "k<\"\\x\">(gr\xc3\xbc\xc3\x9f)";
+	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
+	assert_has(page,
+		   "gpuprobe_graph_launches_total{pid=\"42\",comm=\"a\\\"b\\\\c\\nd\xef\xbf\xbd"
+		   "\xef\xbf\xbd\"} 9\n",
+		   NULL, NULL);
+	assert_has(page, "kernel=\"k<\\\"\\\\x\\\">(gr\xc3\xbc\xc3\x9f)\"} 20\n", NULL, NULL);
+	free(page);
+}
+
+static void takes_the_newest_of_a_pid(void **state)
+{
+	struct process p[] = {
+		{ .pid = 8, .comm = "old", .ended = true, .graph_launches = 1, .start_ns = 1 },
+		{ .pid = 3, .comm = "other", .graph_launches = 2, .start_ns = 2 },
+		{ .pid = 8, .comm = "new", .graph_launches = 3, .start_ns = 3 },
+		{ .pid = 4, .comm = "gone", .graph_launches = 4, .ended = true,
+		  .reported_end = true },
+	};
+	struct model model = {
+		.sections = SECTION_LAUNCH, .processes = p, .process_count = COUNT(p),
+	};
+	char *page = render_once(&model, EXPOSITION_PROMETHEUS);
+
+	(void)state;
+	assert_has(page,
+		   "gpuprobe_graph_launches_total{pid=\"3\",comm=\"other\"} 2\n"
+		   "gpuprobe_graph_launches_total{pid=\"8\",comm=\"new\"} 3\n"
+		   "gpuprobe_graph_launches_total{pid=\"4\",comm=\"gone\"} 4\n#",
+		   NULL, NULL);
+	assert_has_not(page, "old", NULL);
+	free(page);
+}
+
+static void renders_an_empty_model(void **state)
+{
+	struct model model = { .sections = SECTION_ALL };
+	char *page = render_once(&model, EXPOSITION_OPENMETRICS);
+
+	(void)state;
+	assert_has(page, "gpuprobe_live_at_exit_bytes_total 0\n", NULL, NULL);
+	assert_has_not(page, "pid=", NULL);
+	free(page);
+}
+
+static void tells_a_failed_write(void **state)
+{
+	struct model model = { .sections = SECTION_ALL };
+	struct metrics *metrics = new_metrics(1);
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	assert_non_null(full);
+	setvbuf(full, NULL, _IONBF, 0);
+	assert_true(metrics__render(metrics, full, &model, EXPOSITION_PROMETHEUS) < 0);
+	fclose(full);
+	metrics__free(metrics);
+	metrics__free(NULL);
+}
+
+/* The launches that a page tells of a kernel of pid 1; -1 where it has no such series. */
+static int64_t told(const char *page, const char *kernel)
+{
+	char start[512];
+	const char *at;
+
+	snprintf(start, sizeof(start),
+		 "gpuprobe_kernel_launches_total{pid=\"1\",comm=\"p\",kernel=\"%s\"} ", kernel);
+	at = strstr(page, start);
+	return at ? strtoll(at + strlen(start), NULL, 10) : -1;
+}
+
+/* A process with kernels, and the metrics that watch it. */
+struct launches {
+	struct metrics *metrics;
+	struct kernel kernels[16];
+	struct process process;
+	struct model model;
+	char *page;
+};
+
+static void start_launches(struct launches *l, unsigned int limit, size_t count)
+{
+	memset(l, 0, sizeof(*l));
+	l->metrics = new_metrics(limit);
+	l->process.pid = 1;
+	strcpy(l->process.comm, "p");
+	l->process.kernels = l->kernels;
+	l->process.kernel_count = count;
+	l->model.sections = SECTION_LAUNCH;
+	l->model.processes = &l->process;
+	l->model.process_count = 1;
+}
+
+/* Renders; the total is what the kernels add up to, as the model has it. */
+static void scrape(struct launches *l)
+{
+	size_t i;
+
+	l->process.launches = 0;
+	for (i = 0; i < l->process.kernel_count; i++)
+		l->process.launches += l->kernels[i].launches;
+	free(l->page);
+	l->page = render(l->metrics, &l->model, EXPOSITION_PROMETHEUS);
+}
+
+static void end_launches(struct launches *l)
+{
+	free(l->page);
+	metrics__free(l->metrics);
+}
+
+static void the_first_kernels_keep_their_series(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 2, 3);
+	/* The model's order is by launches; that of first sight decides. */
+	l.kernels[0] = (struct kernel){ 3, "c", "c", 900, 2 };
+	l.kernels[1] = (struct kernel){ 1, "a", "a", 10, 0 };
+	l.kernels[2] = (struct kernel){ 2, "b", "b", 5, 1 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "a"), 10);
+	assert_int_equal(told(l.page, "b"), 5);
+	assert_int_equal(told(l.page, "c"), -1);
+	assert_int_equal(told(l.page, "other"), 900);
+	l.kernels[3] = (struct kernel){ 4, "d", "d", 7, 3 };
+	l.kernels[0].launches = 1000;
+	l.process.kernel_count = 4;
+	scrape(&l);
+	assert_int_equal(told(l.page, "a"), 10);
+	assert_int_equal(told(l.page, "b"), 5);
+	assert_int_equal(told(l.page, "d"), -1);
+	assert_int_equal(told(l.page, "other"), 1007);
+	end_launches(&l);
+}
+
+static void no_limit_of_0_but_all_other(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 0, 1);
+	l.kernels[0] = (struct kernel){ 3, "c", "c", 9, 0 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "c"), -1);
+	assert_int_equal(told(l.page, "other"), 9);
+	end_launches(&l);
+}
+
+static void a_late_name_leaves_other_where_it_was(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 10, 2);
+	l.kernels[0] = (struct kernel){ 1, "busy", "busy", 1000, 0 };
+	l.kernels[1] = (struct kernel){ 2, NULL, NULL, 90, 1 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "busy"), 1000);
+	assert_int_equal(told(l.page, "other"), 90);
+	l.kernels[0].launches = 5000;
+	l.kernels[1] = (struct kernel){ 2, "late", "late", 100, 1 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "busy"), 5000);
+	assert_int_equal(told(l.page, "late"), 10);
+	assert_int_equal(told(l.page, "other"), 90);
+	l.kernels[1].launches = 101;
+	scrape(&l);
+	assert_int_equal(told(l.page, "busy"), 5000);
+	assert_int_equal(told(l.page, "late"), 11);
+	assert_int_equal(told(l.page, "other"), 90);
+	end_launches(&l);
+}
+
+static void a_name_before_the_first_scrape_is_whole(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 10, 1);
+	l.kernels[0] = (struct kernel){ 2, NULL, NULL, 0, 0 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "other"), -1);
+	l.kernels[0] = (struct kernel){ 2, "k", "k", 100, 0 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "k"), 100);
+	assert_int_equal(told(l.page, "other"), -1);
+	end_launches(&l);
+}
+
+/* A reloaded module: the handle without a name turns out to be one of a kernel known already. */
+static void joined_handles_leave_other_where_it_was(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 10, 3);
+	l.kernels[0] = (struct kernel){ 0x1, "busy", "busy", 1000, 0 };
+	l.kernels[1] = (struct kernel){ 0x2, "again", "again", 50, 1 };
+	l.kernels[2] = (struct kernel){ 0x3, NULL, NULL, 90, 2 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "other"), 90);
+	/* The busy one rises by more than is to be accounted for, but has another handle. */
+	l.kernels[0].launches = 3000;
+	l.kernels[1] = (struct kernel){ 0x3, "again", "again", 50 + 90 + 5, 1 };
+	l.process.kernel_count = 2;
+	scrape(&l);
+	assert_int_equal(told(l.page, "busy"), 3000);
+	assert_int_equal(told(l.page, "again"), 55);
+	assert_int_equal(told(l.page, "other"), 90);
+	end_launches(&l);
+}
+
+static void several_joined_at_once_still_add_up(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 10, 3);
+	l.kernels[0] = (struct kernel){ 0x1, "k", "k", 50, 0 };
+	l.kernels[1] = (struct kernel){ 0x3, NULL, NULL, 90, 1 };
+	l.kernels[2] = (struct kernel){ 0x4, NULL, NULL, 7, 2 };
+	scrape(&l);
+	l.kernels[0] = (struct kernel){ 0x4, "k", "k", 50 + 90 + 7 + 1, 0 };
+	l.process.kernel_count = 1;
+	scrape(&l);
+	assert_int_equal(told(l.page, "k"), 51);
+	assert_int_equal(told(l.page, "other"), 97);
+	end_launches(&l);
+}
+
+static void joined_beyond_the_limit_stays_other(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 1, 3);
+	l.kernels[0] = (struct kernel){ 0x1, "a", "a", 50, 0 };
+	l.kernels[1] = (struct kernel){ 0x2, "b", "b", 10, 1 };
+	l.kernels[2] = (struct kernel){ 0x3, NULL, NULL, 90, 2 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "other"), 100);
+	l.kernels[0].launches = 400;
+	l.kernels[1] = (struct kernel){ 0x3, "b", "b", 101, 1 };
+	l.process.kernel_count = 2;
+	scrape(&l);
+	assert_int_equal(told(l.page, "a"), 400);
+	assert_int_equal(told(l.page, "other"), 101);
+	end_launches(&l);
+}
+
+static void labels_that_are_equal_are_one_series(void **state)
+{
+	char x[400], y[400];
+	struct launches l;
+
+	(void)state;
+	memset(x, 'n', sizeof(x));
+	x[399] = '\0';
+	memcpy(y, x, sizeof(y));
+	start_launches(&l, 10, 4);
+	l.kernels[0] = (struct kernel){ 1, x, "x", 100, 0 };
+	l.kernels[1] = (struct kernel){ 2, y, "y", 10, 1 };
+	/* Names that would pass for the rest, or for no label. */
+	l.kernels[2] = (struct kernel){ 3, "other", "other", 5, 2 };
+	l.kernels[3] = (struct kernel){ 4, "", "", 2, 3 };
+	scrape(&l);
+	assert_non_null(strstr(l.page, "\"} 110\n"));
+	assert_int_equal(told(l.page, "other"), 7);
+	assert_null(strstr(l.page, "kernel=\"\""));
+	/* Cut: 200 bytes of label. */
+	assert_int_equal(strcspn(strstr(l.page, "kernel=\"n") + 8, "\""), 200);
+	end_launches(&l);
+}
+
+static void a_new_process_starts_anew(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 10, 1);
+	l.kernels[0] = (struct kernel){ 2, NULL, NULL, 90, 0 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "other"), 90);
+	l.process.slot = 1;
+	l.process.start_ns = 5;
+	l.kernels[0] = (struct kernel){ 2, "k", "k", 3, 0 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "k"), 3);
+	assert_int_equal(told(l.page, "other"), -1);
+	/* Dropped by the model and back: nothing of it was kept. */
+	l.model.process_count = 0;
+	scrape(&l);
+	l.model.process_count = 1;
+	l.kernels[0].launches = 1;
+	scrape(&l);
+	assert_int_equal(told(l.page, "k"), 1);
+	end_launches(&l);
+}
+
+static void launches_without_a_kernel_are_other(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 10, 1);
+	l.kernels[0] = (struct kernel){ 2, "k", "k", 3, 0 };
+	l.process.launches = 10;
+	l.page = render(l.metrics, &l.model, EXPOSITION_PROMETHEUS);
+	assert_int_equal(told(l.page, "k"), 3);
+	assert_int_equal(told(l.page, "other"), 7);
+	end_launches(&l);
+}
+
+#define RANDOM_NAMES 6
+
+/* A kernel as the model keeps it while handles come, are named, are joined. */
+struct random_process {
+	struct launches l;
+	uint64_t serial;
+	uint64_t handle;
+	int64_t last[RANDOM_NAMES + 1];
+};
+
+static void random_step(struct random_process *r)
+{
+	static char *const names[RANDOM_NAMES] = { "a", "b", "c", "d", "e", "f" };
+	size_t *count = &r->l.process.kernel_count, i, k;
+	struct kernel *kernels = r->l.kernels;
+
+	for (i = 0; i < *count; i++)
+		kernels[i].launches += (uint64_t)(rand() % 50);
+	if (*count < COUNT(r->l.kernels) && rand() % 2)
+		kernels[(*count)++] = (struct kernel){ ++r->handle, NULL, NULL,
+						       (uint64_t)(rand() % 100), r->serial++ };
+	for (i = 0; i < *count; i++) {
+		char *name = names[rand() % RANDOM_NAMES];
+
+		if (kernels[i].name || rand() % 4)
+			continue;
+		for (k = 0; k < *count && (!kernels[k].name || kernels[k].name != name); k++)
+			;
+		if (k == *count) {
+			kernels[i].name = kernels[i].short_name = name;
+			continue;
+		}
+		kernels[k].launches += kernels[i].launches;
+		kernels[k].handle = kernels[i].handle;
+		kernels[i--] = kernels[--(*count)];
+	}
+}
+
+static void never_goes_back(void **state)
+{
+	static const char *const labels[] = { "a", "b", "c", "d", "e", "f", "other" };
+	struct random_process r;
+	unsigned int limit;
+	int step;
+	size_t i;
+
+	(void)state;
+	srand(1);
+	for (limit = 0; limit <= 6; limit++) {
+		memset(&r, 0, sizeof(r));
+		start_launches(&r.l, limit, 0);
+		for (step = 0; step < 300; step++) {
+			int64_t sum = 0;
+
+			random_step(&r);
+			scrape(&r.l);
+			for (i = 0; i < COUNT(labels); i++) {
+				int64_t now = told(r.l.page, labels[i]);
+
+				now = now < 0 ? 0 : now;
+				assert_true(now >= r.last[i]);
+				r.last[i] = now;
+				sum += now;
+			}
+			assert_int_equal(sum, r.l.process.launches);
+		}
+		end_launches(&r.l);
+	}
+}
+
+static void own_numbers_are_plausible(void **state)
+{
+	static const char *const gauges[] = {
+		"\nprocess_resident_memory_bytes ", "\nprocess_virtual_memory_bytes ",
+		"\nprocess_open_fds ", "\nprocess_max_fds ", "\nprocess_start_time_seconds ",
+	};
+	struct model model = { .sections = SECTION_ALL };
+	char *page = render_once(&model, EXPOSITION_PROMETHEUS), *at;
+	double start, now = (double)time(NULL);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(gauges); i++) {
+		at = strstr(page, gauges[i]);
+		assert_non_null(at);
+		assert_true(strtod(at + strlen(gauges[i]), NULL) > 0);
+	}
+	assert_non_null(strstr(page, "\nprocess_cpu_seconds_total "));
+	start = strtod(strstr(page, gauges[4]) + strlen(gauges[4]), NULL);
+	/* The kernel tells the boot time in whole seconds, and a slow machine may be slow. */
+	assert_true(start > now - 600 && start < now + 2);
+	free(page);
+}
+
+static void promtool_accepts_it(void **state)
+{
+	struct busy b;
+	FILE *promtool;
+	char *page;
+	int status;
+
+	(void)state;
+	if (system("command -v promtool >/dev/null 2>&1"))
+		skip();
+	fill_busy(&b);
+	memcpy(b.process.comm, "a\"b\\c\nd\xff", 9);
+	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
+	promtool = popen("promtool check metrics >&2", "w");
+	assert_non_null(promtool);
+	fputs(page, promtool);
+	free(page);
+	status = pclose(promtool);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_prometheus_text),
+		cmocka_unit_test(names_openmetrics_families),
+		cmocka_unit_test(keeps_families_together),
+		cmocka_unit_test(exports_chosen_sections_only),
+		cmocka_unit_test(escapes_labels),
+		cmocka_unit_test(takes_the_newest_of_a_pid),
+		cmocka_unit_test(renders_an_empty_model),
+		cmocka_unit_test(tells_a_failed_write),
+		cmocka_unit_test(the_first_kernels_keep_their_series),
+		cmocka_unit_test(no_limit_of_0_but_all_other),
+		cmocka_unit_test(a_late_name_leaves_other_where_it_was),
+		cmocka_unit_test(a_name_before_the_first_scrape_is_whole),
+		cmocka_unit_test(joined_handles_leave_other_where_it_was),
+		cmocka_unit_test(several_joined_at_once_still_add_up),
+		cmocka_unit_test(joined_beyond_the_limit_stays_other),
+		cmocka_unit_test(labels_that_are_equal_are_one_series),
+		cmocka_unit_test(a_new_process_starts_anew),
+		cmocka_unit_test(launches_without_a_kernel_are_other),
+		cmocka_unit_test(never_goes_back),
+		cmocka_unit_test(own_numbers_are_plausible),
+		cmocka_unit_test(promtool_accepts_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
