@@ -54,10 +54,15 @@ static __noinline u64 *kernel_first_sight(struct kernel_key *key)
 	return count;
 }
 
-/* Puts the launch on record if its return will be seen. Returns 1 where it is of no interest, else 0. */
-static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row)
+/* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
+static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row, bool sampled)
 {
-	return !call_enter(thread, ctx, row, OP_LAUNCH);
+	struct call *call = call_enter(thread, ctx, row, OP_LAUNCH);
+
+	if (!call)
+		return 1;
+	call->flag = sampled;
+	return 0;
 }
 
 /* Returns 1 where the call's return is of no interest. */
@@ -87,20 +92,19 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	before = __sync_fetch_and_add(count, 1);
 	/* A nested launch is known by the enclosing one being on record: the runtime's always. */
 	if (both_layers && function->layer == LAYER_RUNTIME)
-		return follow_launch(thread, ctx, row);
+		return follow_launch(thread, ctx, row, false);
 	if (before & (config.launch_sample - 1))
 		return 1;
 	if (before && bpf_map_lookup_elem(&unnamed, &key))
 		name_kernel(&key);
-	return config.launch_returns ? follow_launch(thread, ctx, row) : 1;
+	if (!config.launch_returns)
+		return 1;
+	return follow_launch(thread, ctx, row, config.launch_sample > 1);
 }
 
 static __always_inline void launch_leave(struct thread *thread, const struct call *call, s32 result)
 {
-	/* Every launch of the runtime layer is looked at where both layers are probed. */
-	bool sampled = config.launch_sample > 1 &&
-		       !(both_layers && function_at(call->row) && function_at(call->row)->layer == LAYER_RUNTIME);
-	u8 flags = sampled ? TALLY_SAMPLED : 0;
+	u8 flags = call->flag ? TALLY_SAMPLED : 0;
 
 	if (result)
 		count_failure(thread->slot, call, 0, flags, result);

@@ -12,10 +12,15 @@
 #define EXIT_FAILURE_OTHER 1
 #define EXIT_USAGE 2
 
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+static int print_all(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level;
 	return vfprintf(stderr, format, args);
+}
+
+static int print_warnings(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
 
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
@@ -53,7 +58,7 @@ int main(int argc, char **argv)
 		goto out;
 	}
 	log.level = options.log_level;
-	libbpf_set_print(log.level >= LOG_DEBUG ? print_libbpf : print_nothing);
+	libbpf_set_print(log.level >= LOG_DEBUG ? print_all : log.level >= LOG_INFO ? print_warnings : print_nothing);
 	ret = monitor__run(&options, &log, &err);
 	if (ret < 0)
 		ret = fail(EXIT_FAILURE_OTHER, &err);

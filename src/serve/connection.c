@@ -64,6 +64,8 @@ static int enter(struct connection *c, enum connection_state state)
 	c->state = state;
 	c->since_ns = monotonic_ns();
 	ms = allowance_ms(c);
+	/* The loop's clock stood still while the page was made; the client is not to pay for it. */
+	event_base_update_cache_time(c->options.base);
 	allowance.tv_sec = ms / 1000;
 	allowance.tv_usec = (suseconds_t)(ms % 1000) * 1000;
 	err = evtimer_add(c->deadline, &allowance);

@@ -99,6 +99,9 @@ int elf_file__each_function(struct elf_file *file, enum elf_table table, const c
  */
 int elf_file__find_function(struct elf_file *file, const char *name, struct elf_symbol *symbol);
 
+/* The virtual address of the exported variable `name`. Returns 0, -ENOENT, or another negative errno. */
+int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value);
+
 /*
  * The function that `vaddr` lies in: *name (malloc, without @VERSION) and
  * *offset, the bytes from its start. A function of unknown size covers its

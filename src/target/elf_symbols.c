@@ -24,6 +24,7 @@ struct walk {
 	uint64_t budget;
 	const char *prefix;
 	size_t prefix_size;
+	bool objects; /* variables, not functions */
 	elf_symbol_fn fn;
 	void *arg;
 };
@@ -72,15 +73,18 @@ static const char *take_name(struct walk *walk, uint32_t offset)
 
 static int visit(struct walk *walk, const Elf64_Sym *entry)
 {
-	struct elf_symbol symbol;
+	struct elf_symbol symbol = {0};
 
-	if (ELF64_ST_TYPE(entry->st_info) != STT_FUNC || entry->st_shndx == SHN_UNDEF)
+	if (ELF64_ST_TYPE(entry->st_info) != (walk->objects ? STT_OBJECT : STT_FUNC) ||
+	    entry->st_shndx == SHN_UNDEF)
 		return 0;
 	symbol.name = take_name(walk, entry->st_name);
 	if (!walk->budget)
 		return -EBADMSG;
-	if (!symbol.name ||
-	    !elf_internal__map(walk->file, entry->st_value, true, &symbol.file_offset))
+	if (!symbol.name)
+		return 0;
+	/* A variable need not have a place in the file. */
+	if (!walk->objects && !elf_internal__map(walk->file, entry->st_value, true, &symbol.file_offset))
 		return 0;
 	symbol.value = entry->st_value;
 	symbol.size = entry->st_size;
@@ -107,26 +111,35 @@ static int walk_table(struct walk *walk, const struct symbol_table *table)
 	return ret;
 }
 
-int elf_file__each_function(struct elf_file *file, enum elf_table table, const char *prefix,
-			    elf_symbol_fn fn, void *arg)
+static int walk_file(struct walk *walk, enum elf_table table)
 {
-	const struct symbol_table *place = &file->tables[table];
-	struct walk walk = {
-		.file = file, .budget = NAME_BUDGET, .prefix = prefix ? prefix : "",
-		.fn = fn, .arg = arg,
-	};
+	const struct symbol_table *place = &walk->file->tables[table];
 	int ret;
 
 	if (!place->present)
 		return 0;
 	if (place->broken)
 		return -EBADMSG;
-	walk.prefix_size = strlen(walk.prefix);
-	ret = read_strings(&walk, place);
+	ret = read_strings(walk, place);
 	if (!ret)
-		ret = walk_table(&walk, place);
-	free(walk.strings);
+		ret = walk_table(walk, place);
+	free(walk->strings);
 	return ret;
+}
+
+int elf_file__each_function(struct elf_file *file, enum elf_table table, const char *prefix,
+			    elf_symbol_fn fn, void *arg)
+{
+	struct walk walk = {
+		.file = file,
+		.budget = NAME_BUDGET,
+		.prefix = prefix ? prefix : "",
+		.prefix_size = prefix ? strlen(prefix) : 0,
+		.fn = fn,
+		.arg = arg,
+	};
+
+	return walk_file(&walk, table);
 }
 
 struct search {
@@ -155,6 +168,27 @@ int elf_file__find_function(struct elf_file *file, const char *name, struct elf_
 	if (ret == 1)
 		return 0;
 	return ret < 0 ? ret : -ENOENT;
+}
+
+int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value)
+{
+	struct elf_symbol found;
+	struct search search = {.name = name, .found = &found};
+	struct walk walk = {
+		.file = file,
+		.budget = NAME_BUDGET,
+		.prefix = name,
+		.prefix_size = strlen(name),
+		.objects = true,
+		.fn = match_name,
+		.arg = &search,
+	};
+	int ret = walk_file(&walk, ELF_TABLE_DYNAMIC);
+
+	if (ret != 1)
+		return ret < 0 ? ret : -ENOENT;
+	*value = found.value;
+	return 0;
 }
 
 static int add_to_index(const struct elf_symbol *symbol, void *arg)
