@@ -11,8 +11,9 @@
 
 #include "call.h"
 
-#define MAX_OBJECTS 512 /* objects of a process that are looked at, latest last */
+#define MAX_OBJECTS 1024 /* new objects looked at in one go */
 #define RT_CONSISTENT 0
+#define RT_DELETE 2
 
 /* From <link.h>, whose layout is fixed by the debugger interface of System V. */
 struct r_debug {
@@ -28,6 +29,18 @@ struct link_map {
 	u64 l_ld;
 	u64 l_next;
 };
+
+/* How far a process's list of objects has been looked at; new ones come at its end. */
+struct loader_cursor {
+	u64 last; /* address of the last object seen; 0: begin anew */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, s32);
+	__type(value, struct loader_cursor);
+} loader_cursors SEC(".maps");
 
 /*
  * Whether the path has "libcuda" in it. Not static, so that the verifier looks
@@ -50,38 +63,64 @@ __noinline int names_cuda(u64 name)
 	return 0;
 }
 
-static __noinline bool has_cuda_library(u64 map)
+/* Moves the cursor over what is new. Returns nonzero if a CUDA library was among it. */
+static __noinline u32 look_at_new_objects(struct loader_cursor *cursor, u64 head)
 {
 	struct link_map object;
+	u64 at = head;
+	u32 found = 0;
 
-	for (int i = 0; i < MAX_OBJECTS && map; i++) {
-		if (bpf_probe_read_user(&object, sizeof(object), (void *)map))
-			return false;
-		if (names_cuda(object.l_name))
-			return true;
-		map = object.l_next;
+	if (!cursor)
+		return 0;
+	if (cursor->last) {
+		if (bpf_probe_read_user(&object, sizeof(object), (void *)cursor->last))
+			return 0;
+		at = object.l_next;
 	}
-	return false;
+	for (int i = 0; i < MAX_OBJECTS && at; i++) {
+		if (bpf_probe_read_user(&object, sizeof(object), (void *)at))
+			break;
+		found |= names_cuda(object.l_name);
+		cursor->last = at;
+		at = object.l_next;
+	}
+	return found;
 }
 
-/* The cookie is where _r_debug is, relative to the probed function. */
+/* Whether the process has mapped CUDA libraries since it was last looked at. */
+static __always_inline bool has_new_library(s32 pid, u64 where)
+{
+	struct loader_cursor cursor = {}, *known;
+	struct r_debug debug;
+	u32 found;
+
+	if (bpf_probe_read_user(&debug, sizeof(debug), (void *)where))
+		return false;
+	if (debug.r_state == RT_DELETE)
+		bpf_map_delete_elem(&loader_cursors, &pid); /* the last object seen may go */
+	if (debug.r_state != RT_CONSISTENT)
+		return false;
+	known = bpf_map_lookup_elem(&loader_cursors, &pid);
+	if (known)
+		cursor = *known;
+	found = look_at_new_objects(&cursor, debug.r_map);
+	bpf_map_update_elem(&loader_cursors, &pid, &cursor, BPF_ANY);
+	return found;
+}
+
+/* The cookie is where _r_debug is, relative to the probed function; 0 where the loader has none. */
 SEC("uprobe")
 int loader_entry(struct pt_regs *ctx)
 {
-	u64 where = ctx->ip + (s64)bpf_get_attach_cookie(ctx);
+	s64 to_r_debug = bpf_get_attach_cookie(ctx);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct record_library *record;
-	struct r_debug debug;
 	s32 pid;
 
 	pid = pid_of(BPF_CORE_READ(task, group_leader));
 	if (!pid || !pid_is_watched(pid))
 		return 0;
-	if (bpf_probe_read_user(&debug, sizeof(debug), (void *)where))
-		return 0;
-	if (debug.r_state != RT_CONSISTENT)
-		return 0;
-	if (!config.hold && !has_cuda_library(debug.r_map))
+	if (to_r_debug && !has_new_library(pid, ctx->ip + to_r_debug))
 		return 0;
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (!record) {

@@ -156,7 +156,7 @@ static __always_inline void free_returned(u32 slot, struct call *call, s32 resul
 		return;
 	if (!result) {
 		count_success(slot, call, call->kind, 0, record.size);
-		if (call->flag)
+		if (call->flag && call->kind != MEMORY_HOST)
 			remember_freed(slot, key.address);
 		return;
 	}

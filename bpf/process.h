@@ -8,6 +8,7 @@
 #ifndef BPF_PROCESS_H
 #define BPF_PROCESS_H
 
+#include "loader.h"
 #include "thread.h"
 
 static __always_inline void tell_ended(u32 slot)
@@ -95,6 +96,7 @@ int process_exec(void *ctx __attribute__((unused)))
 	pid = pid_of(task);
 	if (!pid || !pid_is_watched(pid))
 		return 0;
+	bpf_map_delete_elem(&loader_cursors, &pid);
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (!record) {
 		lose(LOSS_RING_FULL);

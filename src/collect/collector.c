@@ -270,6 +270,14 @@ static void release_slots(struct collector *collector)
 	}
 }
 
+static bool has_ended_process(const struct collector *collector)
+{
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		if (collector->model.processes[i].ended && collector->model.processes[i].slot != NO_PROCESS)
+			return true;
+	return false;
+}
+
 int collector__reap(struct collector *collector)
 {
 	int ret;
@@ -290,6 +298,9 @@ int collector__update(struct collector *collector, bool with_lists)
 	collector__consume(collector);
 	ret = collector__read_maps(collector, with_lists, false);
 	drop_old_processes(collector);
+	/* In case the notice did not fit the ring. */
+	if (has_ended_process(collector) && collector->hooks.process_ended)
+		collector->hooks.process_ended(collector->hooks.arg);
 	return ret;
 }
 

@@ -307,11 +307,18 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err)
 
 /* --- the files of a process --- */
 
+/* A mapped file that may be attached. */
+struct candidate {
+	struct mapping mapping; /* its path is a copy */
+	enum file_role role;
+};
+
 struct scan {
 	struct attacher *attacher;
 	pid_t pid;
-	enum file_role role;	/* files of this role are attached in this pass */
-	char program[PATH_MAX]; /* as maps shows it; "" where it is not looked at */
+	char program[PATH_MAX]; /* as maps shows it */
+	struct candidate *candidates;
+	size_t count;
 	bool maps_cuda; /* the process has a file named like a CUDA library */
 	int attached;
 };
@@ -329,11 +336,30 @@ static bool has_role(const struct scan *scan, const struct mapping *mapping, enu
 		*role = ROLE_OF_DRIVER;
 	else if (!strncmp(slash + 1, "libcuda", 7))
 		*role = ROLE_OF_LIBRARY;
-	else if (scan->program[0] && !strcmp(scan->program, mapping->path))
+	else if (!strcmp(scan->program, mapping->path))
 		*role = ROLE_OF_PROGRAM;
 	else
 		return false;
 	return true;
+}
+
+static int gather(const struct mapping *mapping, void *arg)
+{
+	struct scan *scan = arg;
+	struct candidate *grown;
+	enum file_role role;
+
+	if (!has_role(scan, mapping, &role))
+		return 0;
+	scan->maps_cuda |= role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
+	grown = realloc(scan->candidates, (scan->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	scan->candidates = grown;
+	grown[scan->count].mapping = *mapping;
+	grown[scan->count].role = role;
+	grown[scan->count].mapping.path = strdup(mapping->path);
+	return grown[scan->count++].mapping.path ? 0 : -ENOMEM;
 }
 
 /* The mapped file itself, even if its name is gone or leads elsewhere by now. */
@@ -385,33 +411,25 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key)
 	HASH_ADD(hh, attacher->seen, key, sizeof(seen->key), seen);
 }
 
-static int scan_mapping(const struct mapping *mapping, void *arg)
+static void attach_candidate(struct scan *scan, const struct candidate *candidate)
 {
-	struct scan *scan = arg;
 	struct attacher *attacher = scan->attacher;
 	struct error error = {""};
 	char name[PATH_MAX + 32];
-	enum file_role role;
 	struct seen_key key;
-	int fd, ret;
+	int fd = open_mapping(scan, &candidate->mapping, &error), ret;
 
-	if (!has_role(scan, mapping, &role))
-		return 0;
-	scan->maps_cuda |= role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
-	if (role != scan->role)
-		return 0;
-	fd = open_mapping(scan, mapping, &error);
 	if (fd < 0) {
 		log__debug(attacher->log, "process %d: %s", scan->pid, error.text);
-		return 0;
+		return;
 	}
-	key = key_of(mapping, fd);
+	key = key_of(&candidate->mapping, fd);
 	if (was_seen(attacher, &key)) {
 		close(fd);
-		return 0;
+		return;
 	}
-	snprintf(name, sizeof(name), "%s (process %d)", mapping->path, scan->pid);
-	ret = attach_fd(attacher, fd, name, role, &error);
+	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
+	ret = attach_fd(attacher, fd, name, candidate->role, &error);
 	remember_seen(attacher, &key);
 	if (ret > 0)
 		scan->attached++;
@@ -419,7 +437,6 @@ static int scan_mapping(const struct mapping *mapping, void *arg)
 		log__debug(attacher->log, "%s", error.text);
 	else if (ret < 0)
 		log__warn(attacher->log, "%s", error.text);
-	return 0;
 }
 
 static void find_program(struct scan *scan)
@@ -437,19 +454,20 @@ static void find_program(struct scan *scan)
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what)
 {
 	struct scan scan = {.attacher = attacher, .pid = pid};
-	int ret = 0;
+	int ret;
 
-	for (int role = 0; role < FILE_ROLES && !ret; role++) {
-		scan.role = (enum file_role)role;
-		if (role == ROLE_OF_PROGRAM) {
-			if (what != SCAN_PROGRAM && !scan.maps_cuda)
-				break;
-			find_program(&scan);
-		} else if (role > ROLE_OF_LOADER && !scan.maps_cuda) {
-			continue;
-		}
-		ret = proc_maps__each(pid, scan_mapping, &scan);
+	find_program(&scan);
+	ret = proc_maps__each(pid, gather, &scan);
+	for (int role = 0; role < FILE_ROLES; role++) {
+		if (role == ROLE_OF_PROGRAM && what != SCAN_PROGRAM && !scan.maps_cuda)
+			break;
+		for (size_t i = 0; i < scan.count && !ret; i++)
+			if (scan.candidates[i].role == (enum file_role)role)
+				attach_candidate(&scan, &scan.candidates[i]);
 	}
+	for (size_t i = 0; i < scan.count; i++)
+		free((char *)scan.candidates[i].mapping.path);
+	free(scan.candidates);
 	return ret ? ret : scan.attached;
 }
 

@@ -7,7 +7,13 @@
 #include "symbol/kernel_name.h"
 
 #define NESTING_MAX 256
-#define OPERATOR_CHARACTERS "<>=!+-*/%^&|~,"
+
+/* Longer ones first. A '<' that begins template arguments is no part of an operator. */
+static const char *const operators[] = {
+	"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "==", "!=", "&&",
+	"||", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<", ">", "=", "!", "+",
+	"-", "*", "/", "%", "^", "&", "|", "~", ",",
+};
 
 static bool is_word(char c)
 {
@@ -58,10 +64,12 @@ static const char *skip_group(const char *s)
 /* The end of an operator's symbol or type, `s` being behind the word "operator". */
 static const char *skip_operator(const char *s)
 {
-	if (strncmp(s, "()", 2) == 0 || strncmp(s, "[]", 2) == 0)
-		return s + 2;
-	if (*s && strchr(OPERATOR_CHARACTERS, *s))
-		return s + strspn(s, OPERATOR_CHARACTERS);
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
+		size_t length = strlen(operators[i]);
+
+		if (strncmp(s, operators[i], length) == 0)
+			return s + length;
+	}
 	while (*s && *s != '(') /* "operator new[]", "operator float" */
 		s = *s == '<' ? skip_group(s) : s + 1;
 	return s;

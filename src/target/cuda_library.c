@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every function of the API, driver or runtime, has a name that begins so. */
-#define PREFIX "cu"
+/* The marks of the layers all begin so. */
+#define MARK_PREFIX "cu"
 
 /* Functions that a layer cannot be without, seen in a table. */
 struct marks {
@@ -39,7 +39,7 @@ unsigned int cuda_library__layers(struct elf_file *file)
 	struct marks exported = {0}, inside = {0};
 	unsigned int layers = 0;
 
-	if (elf_file__each_function(file, ELF_TABLE_DYNAMIC, PREFIX, note_mark, &exported))
+	if (elf_file__each_function(file, ELF_TABLE_DYNAMIC, MARK_PREFIX, note_mark, &exported))
 		exported = (struct marks){0};
 	if (exported.cu_init && exported.cu_alloc)
 		layers |= LAYER_BIT(LAYER_DRIVER);
@@ -47,7 +47,7 @@ unsigned int cuda_library__layers(struct elf_file *file)
 		layers |= LAYER_BIT(LAYER_RUNTIME);
 	if (layers)
 		return layers;
-	if (!elf_file__each_function(file, ELF_TABLE_FULL, PREFIX, note_mark, &inside) &&
+	if (!elf_file__each_function(file, ELF_TABLE_FULL, MARK_PREFIX, note_mark, &inside) &&
 	    inside.cuda_malloc && inside.cuda_launch)
 		layers |= LAYER_BIT(LAYER_RUNTIME);
 	return layers;
@@ -86,8 +86,12 @@ static int collect(const struct elf_symbol *symbol, void *arg)
 {
 	struct collection *collection = arg;
 	bool dynamic = collection->table == ELF_TABLE_DYNAMIC;
-	int row = api__find(symbol->name);
+	int row;
 
+	/* Names begin with "cu" or "__cuda": look up no other in a table of a million. */
+	if (symbol->name[0] != 'c' && symbol->name[0] != '_')
+		return 0;
+	row = api__find(symbol->name);
 	if (row < 0 || !collection->wanted[row] ||
 	    !(collection->layers & LAYER_BIT(api_functions[row].desc.layer)))
 		return 0;
@@ -105,7 +109,7 @@ static int collect(const struct elf_symbol *symbol, void *arg)
 static int collect_table(struct collection *collection, enum elf_table table)
 {
 	collection->table = table;
-	return elf_file__each_function(collection->file, table, PREFIX, collect, collection);
+	return elf_file__each_function(collection->file, table, NULL, collect, collection);
 }
 
 /* Of two names for one function, the one to keep sorts first; see the header for the order. */

@@ -99,7 +99,7 @@ int elf_file__each_function(struct elf_file *file, enum elf_table table, const c
  */
 int elf_file__find_function(struct elf_file *file, const char *name, struct elf_symbol *symbol);
 
-/* The virtual address of the exported variable `name`. Returns 0, -ENOENT, or another negative errno. */
+/* The virtual address of the exported variable `name`. Returns 0, -ENOENT or another errno. */
 int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value);
 
 /*

@@ -51,7 +51,7 @@ static int read_strings(struct walk *walk, const struct symbol_table *table)
 static const char *take_name(struct walk *walk, uint32_t offset)
 {
 	char *name, *end, *version;
-	uint64_t room;
+	uint64_t room, length;
 
 	if (offset >= walk->strings_size)
 		return NULL;
@@ -60,12 +60,11 @@ static const char *take_name(struct walk *walk, uint32_t offset)
 		return NULL;
 	room = walk->strings_size + 1 - offset;
 	end = memchr(name, '\0', room < NAME_MAX_SIZE ? room : NAME_MAX_SIZE);
-	if (!end) {
-		walk->budget -= walk->budget < NAME_MAX_SIZE ? walk->budget : NAME_MAX_SIZE;
+	length = end ? (uint64_t)(end - name) : NAME_MAX_SIZE;
+	walk->budget -= walk->budget < length ? walk->budget : length;
+	if (!end)
 		return NULL;
-	}
-	walk->budget -= walk->budget < (uint64_t)(end - name) ? walk->budget : (uint64_t)(end - name);
-	version = memchr(name, '@', (size_t)(end - name));
+	version = memchr(name, '@', length);
 	if (version)
 		*version = '\0';
 	return *name ? name : NULL;
@@ -84,7 +83,8 @@ static int visit(struct walk *walk, const Elf64_Sym *entry)
 	if (!symbol.name)
 		return 0;
 	/* A variable need not have a place in the file. */
-	if (!walk->objects && !elf_internal__map(walk->file, entry->st_value, true, &symbol.file_offset))
+	if (!walk->objects &&
+	    !elf_internal__map(walk->file, entry->st_value, true, &symbol.file_offset))
 		return 0;
 	symbol.value = entry->st_value;
 	symbol.size = entry->st_size;

@@ -216,6 +216,7 @@ int loader_cache__find_cuda(const char *root, struct path_list *list, struct err
 		return 0;
 	path_list__clear(list);
 	if (ret == -EBADMSG)
-		return error__set(err, ret, "%s: not a cache of the dynamic loader; run ldconfig", path);
+		return error__set(err, ret, "%s: not a cache of the dynamic loader; run ldconfig",
+				  path);
 	return error__set(err, ret, "%s: %s", path, strerror(-ret));
 }

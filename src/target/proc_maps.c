@@ -12,7 +12,7 @@
 #define MAPPINGS_MAX 1000000
 #define DELETED " (deleted)"
 
-/* Reads a number in `base` that ends with `end` (' ' also takes a line's end); NULL if not there. */
+/* Reads a number that ends with `end` (' ' also takes the line's end); NULL if it is not there. */
 static char *parse_number(char *s, int base, char end, uint64_t *value)
 {
 	char *rest;

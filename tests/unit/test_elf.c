@@ -174,6 +174,7 @@ static void finds_by_name(void **state)
 				     .interpreter = "/lib64/ld.so"};
 	struct elf_file *file = open_built(&elf);
 	struct elf_symbol symbol;
+	uint64_t value;
 
 	(void)state;
 	assert_string_equal(elf_file__interpreter(file), "/lib64/ld.so");
@@ -185,6 +186,9 @@ static void finds_by_name(void **state)
 	assert_int_equal(elf_file__find_function(file, "bet", &symbol), -ENOENT);
 	assert_int_equal(elf_file__find_function(file, "undefined", &symbol), -ENOENT);
 	assert_int_equal(elf_file__find_function(file, "in_data", &symbol), -ENOENT);
+	assert_int_equal(elf_file__find_object(file, "object", &value), 0);
+	assert_int_equal(value, FUNCTION_VADDR(7));
+	assert_int_equal(elf_file__find_object(file, "alpha", &value), -ENOENT);
 	elf_file__free(file);
 }
 
@@ -200,22 +204,28 @@ static void assert_at(struct elf_file *file, uint64_t vaddr, const char *expecte
 	free(name);
 }
 
+static void assert_nothing_at(struct elf_file *file, uint64_t vaddr)
+{
+	uint64_t offset;
+	char *name;
+
+	assert_int_equal(elf_file__symbol_at(file, vaddr, &name, &offset), -ENOENT);
+	assert_null(name);
+}
+
 static void names_addresses(void **state)
 {
 	struct test_elf elf = {.dynamic = exported, .full = inside};
 	struct elf_file *file = open_built(&elf);
-	uint64_t offset;
-	char *name;
 
 	(void)state;
 	assert_at(file, FUNCTION_VADDR(20), "helper", 0);
 	assert_at(file, FUNCTION_VADDR(20) + 63, "helper", 63);
 	assert_at(file, FUNCTION_VADDR(21), "alias_global", 0);
 	assert_at(file, FUNCTION_VADDR(30), "sizeless", 0);
-	assert_int_equal(elf_file__symbol_at(file, FUNCTION_VADDR(30) + 1, &name, &offset), -ENOENT);
-	assert_int_equal(elf_file__symbol_at(file, FUNCTION_VADDR(21) + 32, &name, &offset), -ENOENT);
-	assert_int_equal(elf_file__symbol_at(file, TEXT_VADDR, &name, &offset), -ENOENT);
-	assert_null(name);
+	assert_nothing_at(file, FUNCTION_VADDR(30) + 1);
+	assert_nothing_at(file, FUNCTION_VADDR(21) + 32);
+	assert_nothing_at(file, TEXT_VADDR);
 	assert_true(elf_file__index_size(file) > 0);
 	elf_file__free(file);
 	elf.full = NULL;
@@ -286,6 +296,8 @@ static void refuse_path(const char *path, int expected, const char *text)
 
 static void refuses_what_is_no_elf_file(void **state)
 {
+	static const char script[] = "#!/bin/sh\n\177ELF and then more bytes than a header has, "
+				     "but no header\n";
 	char directory[] = "/tmp/gpuprobe-test-XXXXXX", path[64];
 	int fd;
 
@@ -300,8 +312,7 @@ static void refuses_what_is_no_elf_file(void **state)
 	unlink(path);
 	fd = open(path, O_CREAT | O_RDWR, 0600);
 	refuse_path(path, -ENOEXEC, "not an ELF file");
-	assert_int_equal(write(fd, "#!/bin/sh\n\177ELF this is a script that goes on for more than a header\n",
-			       66), 66);
+	assert_int_equal(write(fd, script, sizeof(script)), sizeof(script));
 	refuse_path(path, -ENOEXEC, "not an ELF file");
 	assert_int_equal(ftruncate(fd, 1ll << 40), 0);
 	refuse_path(path, -EFBIG, "64 GiB");
@@ -335,7 +346,8 @@ static void refuses_other_kinds(void **state)
 	assert_int_equal(open_changed(&image, EI_DATA, ELFDATA2MSB, &err), -ENOEXEC);
 	assert_int_equal(open_changed(&image, offsetof(Elf64_Ehdr, e_machine), EM_AARCH64, &err),
 			 -ENOEXEC);
-	assert_int_equal(open_changed(&image, offsetof(Elf64_Ehdr, e_type), ET_REL, &err), -ENOEXEC);
+	assert_int_equal(open_changed(&image, offsetof(Elf64_Ehdr, e_type), ET_REL, &err),
+			 -ENOEXEC);
 	assert_non_null(strstr(err.text, "neither an executable"));
 	assert_int_equal(open_changed(&image, offsetof(Elf64_Ehdr, e_phnum), 0, &err), -ENOEXEC);
 	assert_int_equal(open_changed(&image, offsetof(Elf64_Ehdr, e_phnum) + 1, 0xff, &err),
@@ -522,12 +534,14 @@ static void a_million_symbols_are_quick(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		snprintf(names + i * 32, 32, "_ZN5torch8function%zuEv", i);
-		symbols[i] = (struct test_symbol){names + i * 32, TEXT_VADDR + i % TEXT_SIZE, 1, 0, 1};
+		symbols[i] = (struct test_symbol){names + i * 32, TEXT_VADDR + i % TEXT_SIZE,
+						  1, 0, 1};
 	}
 	image = build_elf(&elf);
 	file = open_image(&image);
 	start = seconds();
-	assert_int_equal(elf_file__each_function(file, ELF_TABLE_FULL, "", count_one, &functions), 0);
+	assert_int_equal(elf_file__each_function(file, ELF_TABLE_FULL, "", count_one, &functions),
+			 0);
 	walked = seconds() - start;
 	assert_int_equal(functions, COUNT);
 	assert_true(walked < 1);

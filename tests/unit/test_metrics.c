@@ -564,6 +564,25 @@ static void a_late_name_leaves_other_where_it_was(void **state)
 	end_launches(&l);
 }
 
+/* Named, and by the next scrape it has a newer handle already. */
+static void a_late_name_with_another_handle(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 10, 2);
+	l.kernels[0] = (struct kernel){ 1, "busy", "busy", 1000, 0 };
+	l.kernels[1] = (struct kernel){ 2, NULL, NULL, 90, 1 };
+	scrape(&l);
+	l.kernels[0].launches = 5000;
+	l.kernels[1] = (struct kernel){ 3, "late", "late", 100, 1 };
+	scrape(&l);
+	assert_int_equal(told(l.page, "busy"), 5000);
+	assert_int_equal(told(l.page, "late"), 10);
+	assert_int_equal(told(l.page, "other"), 90);
+	end_launches(&l);
+}
+
 static void a_name_before_the_first_scrape_is_whole(void **state)
 {
 	struct launches l;
@@ -834,6 +853,7 @@ int main(void)
 		cmocka_unit_test(the_first_kernels_keep_their_series),
 		cmocka_unit_test(no_limit_of_0_but_all_other),
 		cmocka_unit_test(a_late_name_leaves_other_where_it_was),
+		cmocka_unit_test(a_late_name_with_another_handle),
 		cmocka_unit_test(a_name_before_the_first_scrape_is_whole),
 		cmocka_unit_test(joined_handles_leave_other_where_it_was),
 		cmocka_unit_test(several_joined_at_once_still_add_up),

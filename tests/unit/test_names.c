@@ -82,10 +82,12 @@ static void shortens(void **state)
 {
 	static const struct pair pairs[] = {
 		{"vadd(float*, float*, float*, int)", "vadd"},
-		{"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
-		 "std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)",
+		{"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>"
+		 ", std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*"
+		 ", 1ul>)",
 		 "vectorized_elementwise_kernel"},
-		{"void cub::CUB_200::DeviceScanKernel<(cub::Policy)3, &foo>(int)", "DeviceScanKernel"},
+		{"void cub::CUB_200::DeviceScanKernel<(cub::Policy)3, &foo>(int)",
+		 "DeviceScanKernel"},
 		{"void (anonymous namespace)::softmax_warp_forward<float, (bool)1>(float*)",
 		 "softmax_warp_forward"},
 		{"at::(anonymous namespace)::anon(int*)", "anon"},
@@ -99,6 +101,9 @@ static void shortens(void **state)
 		{"foo(std::vector<int>)::inner(int)", "inner"},
 		{"bool operator< <int>(A<int> const&, int)", "operator<"},
 		{"A& operator<<(A&, int)", "operator<<"},
+		{"A& operator<< <int>(A&, int)", "operator<<"},
+		{"bool std::operator!=<A<int>, B>(A<int> const&, B)", "operator!="},
+		{"A operator+<char>(A, char)", "operator+"},
 		{"operator->(A)", "operator->"},
 		{"A::operator float() const", "operator float"},
 		{"operator new[](unsigned long)", "operator new[]"},
@@ -164,7 +169,8 @@ static void recovers_kernels_from_host_symbols(void **state)
 		{"_ZL", "_ZL"},
 		{"_ZN", "_ZN"},
 		{"_ZN9ab", "_ZN9ab"},
-		{"_Z999999999999999999999__device_stub__Z1k", "_Z999999999999999999999__device_stub__Z1k"},
+		{"_Z999999999999999999__device_stub__Z1k",
+		 "_Z999999999999999999__device_stub__Z1k"},
 		{"_Z99__device_stub__Z1k", "_Z99__device_stub__Z1k"},
 		{"_Z14__device_stub_", "_Z14__device_stub_"},
 		{"_Z5__device_stub__Z1k", "_Z5__device_stub__Z1k"},

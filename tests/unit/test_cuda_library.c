@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Telling CUDA libraries from other files, and finding the API's functions in them.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "elf_builder.h"
+#include "target/cuda_library.h"
+
+#define LOCAL ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
+#define END {NULL, 0, 0, 0, 0}
+#define DRIVER LAYER_BIT(LAYER_DRIVER)
+#define RUNTIME LAYER_BIT(LAYER_RUNTIME)
+
+static struct elf_file *open_built(const struct test_elf *elf)
+{
+	struct test_image image = build_elf(elf);
+	struct elf_file *file;
+	struct error err;
+
+	if (elf_file__open_fd(image_fd(&image, image.size), "image", &file, &err))
+		fail_msg("%s", err.text);
+	free(image.bytes);
+	return file;
+}
+
+static unsigned int layers_of(const struct test_symbol *dynamic, const struct test_symbol *full)
+{
+	const struct test_elf elf = {.dynamic = dynamic, .full = full};
+	struct elf_file *file = open_built(&elf);
+	unsigned int layers = cuda_library__layers(file);
+
+	elf_file__free(file);
+	return layers;
+}
+
+static void tells_the_layers(void **state)
+{
+	static const struct test_symbol driver[] = {
+		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1}, END};
+	static const struct test_symbol half[] = {{"cuInit", FUNCTION_VADDR(1), 64, 0, 1}, END};
+	static const struct test_symbol runtime[] = {
+		{"cudaMalloc@@libcudart.so.13", FUNCTION_VADDR(1), 64, 0, 1}, END};
+	static const struct test_symbol user[] = {
+		{"cudaMalloc", 0, 0, 0, SHN_UNDEF}, {"cuInit", 0, 0, 0, SHN_UNDEF},
+		{"cuMemAlloc_v2", 0, 0, 0, SHN_UNDEF}, END};
+	static const struct test_symbol carried[] = {
+		{"cudaMalloc", FUNCTION_VADDR(1), 64, LOCAL, 1},
+		{"cudaLaunchKernel", FUNCTION_VADDR(2), 64, LOCAL, 1}, END};
+	static const struct test_symbol own_malloc[] = {
+		{"cudaMalloc", FUNCTION_VADDR(1), 64, LOCAL, 1}, END};
+	static const struct test_symbol nothing[] = {END};
+
+	(void)state;
+	assert_int_equal(layers_of(driver, NULL), DRIVER);
+	assert_int_equal(layers_of(half, NULL), 0);
+	assert_int_equal(layers_of(runtime, NULL), RUNTIME);
+	assert_int_equal(layers_of(user, NULL), 0);
+	assert_int_equal(layers_of(user, carried), RUNTIME);
+	assert_int_equal(layers_of(NULL, carried), RUNTIME);
+	assert_int_equal(layers_of(user, own_malloc), 0);
+	/* Nobody carries a driver inside. */
+	assert_int_equal(layers_of(nothing, driver), 0);
+	assert_int_equal(layers_of(nothing, nothing), 0);
+}
+
+struct found {
+	struct probe_site *sites;
+	size_t count, missing;
+};
+
+static struct found find(const struct test_elf *elf, const char *const *names)
+{
+	bool *wanted = calloc(api_function_count, sizeof(*wanted));
+	struct elf_file *file = open_built(elf);
+	struct found found;
+
+	for (size_t i = 0; names && names[i]; i++) {
+		int row = api__find(names[i]);
+
+		if (row < 0)
+			fail_msg("%s is not in the table", names[i]);
+		wanted[row] = true;
+	}
+	for (size_t row = 0; !names && row < api_function_count; row++)
+		wanted[row] = true;
+	assert_int_equal(cuda_library__sites(file, wanted, &found.sites, &found.count,
+					     &found.missing), 0);
+	elf_file__free(file);
+	free(wanted);
+	return found;
+}
+
+static void assert_site(const struct found *found, size_t i, const char *symbol, uint64_t offset)
+{
+	assert_true(i < found->count);
+	assert_string_equal(api_functions[found->sites[i].row].symbol, symbol);
+	assert_int_equal(found->sites[i].file_offset, offset);
+}
+
+static void finds_what_is_wanted(void **state)
+{
+	static const struct test_symbol symbols[] = {
+		{"cuMemFree_v2", FUNCTION_VADDR(3), 64, 0, 1},
+		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1},
+		{"cuNotInAnyTable", FUNCTION_VADDR(4), 64, 0, 1},
+		{"cudaFree", FUNCTION_VADDR(5), 64, 0, 1}, /* a layer that this file has not */
+		END};
+	static const char *const names[] = {
+		"cuMemAlloc_v2", "cuMemFree_v2", "cuLaunchKernel", "cudaMalloc", "cudaFree", NULL};
+	const struct test_elf elf = {.dynamic = symbols};
+	struct found found = find(&elf, names);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_site(&found, 0, "cuMemAlloc_v2", FUNCTION_OFFSET(2));
+	assert_site(&found, 1, "cuMemFree_v2", FUNCTION_OFFSET(3));
+	assert_false(found.sites[0].slow);
+	assert_int_equal(found.missing, 1); /* cuLaunchKernel */
+	free(found.sites);
+}
+
+static void no_cuda_no_sites(void **state)
+{
+	static const struct test_symbol symbols[] = {{"main", FUNCTION_VADDR(1), 64, 0, 1}, END};
+	const struct test_elf elf = {.dynamic = symbols};
+	struct found found = find(&elf, NULL);
+
+	(void)state;
+	assert_null(found.sites);
+	assert_int_equal(found.count, 0);
+	assert_int_equal(found.missing, 0);
+}
+
+static void finds_a_runtime_carried_inside(void **state)
+{
+	static const struct test_symbol full[] = {
+		{"cudaMalloc", FUNCTION_VADDR(1), 64, LOCAL, 1},
+		{"cudaLaunchKernel", FUNCTION_VADDR(2), 64, LOCAL, 1},
+		{"__cudaRegisterFunction", FUNCTION_VADDR(4), 64, LOCAL, 1},
+		{"cuMemAlloc_v2", FUNCTION_VADDR(3), 64, LOCAL, 1}, END};
+	static const char *const names[] = {
+		"cudaMalloc", "__cudaRegisterFunction", "cuMemAlloc_v2", NULL};
+	const struct test_elf elf = {.full = full};
+	struct found found = find(&elf, names);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_site(&found, 0, "cudaMalloc", FUNCTION_OFFSET(1));
+	assert_site(&found, 1, "__cudaRegisterFunction", FUNCTION_OFFSET(4));
+	assert_int_equal(found.missing, 0);
+	free(found.sites);
+}
+
+static void both_tables_give_one_site(void **state)
+{
+	static const struct test_symbol dynamic[] = {
+		{"cudaMalloc@@libcudart.so.13", FUNCTION_VADDR(1), 64, 0, 1}, END};
+	static const struct test_symbol full[] = {
+		{"cudaMalloc@@libcudart.so.13", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cudaMalloc", FUNCTION_VADDR(9), 64, LOCAL, 1}, /* some file's own */
+		{"cudaFree", FUNCTION_VADDR(2), 64, LOCAL, 1}, END};
+	static const char *const names[] = {"cudaMalloc", "cudaFree", NULL};
+	const struct test_elf elf = {.dynamic = dynamic, .full = full};
+	struct found found = find(&elf, names);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_site(&found, 0, "cudaMalloc", FUNCTION_OFFSET(1));
+	assert_site(&found, 1, "cudaFree", FUNCTION_OFFSET(2));
+	free(found.sites);
+}
+
+static void versions_are_two_sites(void **state)
+{
+	static const struct test_symbol dynamic[] = {
+		{"cudaMalloc@OLD", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cudaMalloc@@NEW", FUNCTION_VADDR(2), 64, 0, 1}, END};
+	static const char *const names[] = {"cudaMalloc", NULL};
+	const struct test_elf elf = {.dynamic = dynamic};
+	struct found found = find(&elf, names);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_site(&found, 0, "cudaMalloc", FUNCTION_OFFSET(1));
+	assert_site(&found, 1, "cudaMalloc", FUNCTION_OFFSET(2));
+	free(found.sites);
+}
+
+static void one_function_gets_its_best_name(void **state)
+{
+	static const struct test_symbol symbols[] = {
+		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cuMemAlloc", FUNCTION_VADDR(2), 64, 0, 1},
+		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1},
+		{"cuLaunchKernel_ptsz", FUNCTION_VADDR(3), 64, 0, 1},
+		{"cuLaunchKernel", FUNCTION_VADDR(3), 64, 0, 1},
+		{"cuDeviceGetCount", FUNCTION_VADDR(4), 64, 0, 1}, /* served by nothing */
+		{"cuMemFree_v2", FUNCTION_VADDR(4), 64, 0, 1},
+		END};
+	static const char *const all[] = {
+		"cuMemAlloc", "cuMemAlloc_v2", "cuLaunchKernel", "cuLaunchKernel_ptsz",
+		"cuDeviceGetCount", "cuMemFree_v2", NULL};
+	static const char *const some[] = {"cuMemAlloc", "cuLaunchKernel_ptsz", NULL};
+	const struct test_elf elf = {.dynamic = symbols};
+	struct found found = find(&elf, all);
+
+	(void)state;
+	assert_int_equal(found.count, 3);
+	assert_site(&found, 0, "cuMemAlloc_v2", FUNCTION_OFFSET(2));
+	assert_site(&found, 1, "cuLaunchKernel", FUNCTION_OFFSET(3));
+	assert_site(&found, 2, "cuMemFree_v2", FUNCTION_OFFSET(4));
+	assert_int_equal(found.missing, 0);
+	free(found.sites);
+	found = find(&elf, some);
+	assert_int_equal(found.count, 2);
+	assert_site(&found, 0, "cuMemAlloc", FUNCTION_OFFSET(2));
+	assert_site(&found, 1, "cuLaunchKernel_ptsz", FUNCTION_OFFSET(3));
+	free(found.sites);
+}
+
+static void slow_sites_are_told(void **state)
+{
+	static const struct test_symbol symbols[] = {
+		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1}, END};
+	static const char *const names[] = {"cuMemAlloc_v2", NULL};
+	const struct test_elf elf = {.dynamic = symbols, .first_byte = 0xb8};
+	struct found found = find(&elf, names);
+
+	(void)state;
+	assert_int_equal(found.count, 1);
+	assert_true(found.sites[0].slow);
+	free(found.sites);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tells_the_layers),
+		cmocka_unit_test(finds_what_is_wanted),
+		cmocka_unit_test(no_cuda_no_sites),
+		cmocka_unit_test(finds_a_runtime_carried_inside),
+		cmocka_unit_test(both_tables_give_one_site),
+		cmocka_unit_test(versions_are_two_sites),
+		cmocka_unit_test(one_function_gets_its_best_name),
+		cmocka_unit_test(slow_sites_are_told),
+	};
+
+	return cmocka_run_group_tests_name("cuda_library", tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What /proc tells of processes: odd names, stopped ones, families, ends.
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "target/process.h"
+
+static bool contains(const struct pid_list *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t boottime(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A child that has taken `name`, waits, and ends with this process. */
+static pid_t start_child(const char *name)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, name);
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void knows_itself(void **state)
+{
+	struct process_info info;
+	char path[64];
+
+	(void)state;
+	assert_int_equal(process__info(getpid(), &info), 0);
+	assert_int_equal(info.pid, getpid());
+	assert_int_equal(info.parent, getppid());
+	assert_int_equal(info.state, 'R');
+	assert_true(info.start_ns <= boottime());
+	assert_true(info.start_ns + 600000000000ull > boottime());
+	assert_true(process__exists(getpid()));
+	process__exe_path(getpid(), path, sizeof(path));
+	assert_int_equal(access(path, R_OK), 0);
+}
+
+static void odd_names_are_read(void **state)
+{
+	static const char *const names[] = {"a) R 1 (b", ") S 0", "(", "two\nlines", " ", "plain"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		pid_t pid = start_child(names[i]);
+		uint64_t now = boottime();
+		struct process_info info;
+
+		assert_int_equal(process__info(pid, &info), 0);
+		assert_string_equal(info.comm, names[i]);
+		assert_int_equal(info.parent, getpid());
+		assert_true(info.start_ns <= now && info.start_ns + 5000000000ull > now);
+		end_child(pid);
+	}
+}
+
+static void states_are_told(void **state)
+{
+	pid_t pid = start_child("stopped");
+	struct process_info info;
+
+	(void)state;
+	kill(pid, SIGSTOP);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	assert_int_equal(process__info(pid, &info), 0);
+	assert_int_equal(info.state, 'T');
+	assert_true(process__exists(pid));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	assert_int_equal(process__info(pid, &info), 0);
+	assert_int_equal(info.state, 'Z');
+	assert_false(process__exists(pid));
+	waitpid(pid, NULL, 0);
+	assert_int_equal(process__info(pid, &info), -ESRCH);
+	assert_false(process__exists(pid));
+}
+
+static void nobody_is_esrch(void **state)
+{
+	struct process_info info;
+
+	(void)state;
+	assert_int_equal(process__info(0, &info), -ESRCH);
+	assert_int_equal(process__info(-1, &info), -ESRCH);
+	assert_int_equal(process__info(999999999, &info), -ESRCH);
+}
+
+static void lists_processes(void **state)
+{
+	pid_t pid = start_child("listed");
+	struct pid_list list;
+
+	(void)state;
+	assert_int_equal(process__list(&list), 0);
+	assert_true(contains(&list, getpid()));
+	assert_true(contains(&list, pid));
+	for (size_t i = 1; i < list.count; i++)
+		assert_true(list.pids[i - 1] < list.pids[i]);
+	pid_list__clear(&list);
+	end_child(pid);
+}
+
+/* A child with a child of its own, whose pid it writes. */
+static pid_t start_family(pid_t *grandchild)
+{
+	int out[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	if (pid == 0) {
+		pid_t inner;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		inner = start_child("inner");
+		if (write(out[1], &inner, sizeof(inner)) != sizeof(inner))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(out[0], grandchild, sizeof(*grandchild)), sizeof(*grandchild));
+	close(out[0]);
+	close(out[1]);
+	return pid;
+}
+
+static void finds_descendants(void **state)
+{
+	pid_t inner, outer = start_family(&inner), other = start_child("other");
+	struct pid_list list;
+
+	(void)state;
+	assert_int_equal(process__descendants(getpid(), &list), 0);
+	assert_int_equal(list.count, 3);
+	assert_true(contains(&list, outer) && contains(&list, inner) && contains(&list, other));
+	pid_list__clear(&list);
+	assert_int_equal(process__descendants(outer, &list), 0);
+	assert_int_equal(list.count, 1);
+	assert_int_equal(list.pids[0], inner);
+	pid_list__clear(&list);
+	assert_int_equal(process__descendants(inner, &list), 0);
+	assert_int_equal(list.count, 0);
+	pid_list__clear(&list);
+	end_child(outer);
+	end_child(other);
+}
+
+static void knows_its_namespace(void **state)
+{
+	struct pid_namespace namespace;
+	char link[64], expected[64];
+	ssize_t n;
+
+	(void)state;
+	assert_int_equal(process__own_namespace(&namespace), 0);
+	n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+	assert_true(n > 0);
+	link[n] = '\0';
+	snprintf(expected, sizeof(expected), "pid:[%llu]", (unsigned long long)namespace.inode);
+	assert_string_equal(link, expected);
+	assert_true(namespace.device != 0);
+	assert_int_equal(namespace.depth, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knows_itself),
+		cmocka_unit_test(odd_names_are_read),
+		cmocka_unit_test(states_are_told),
+		cmocka_unit_test(nobody_is_esrch),
+		cmocka_unit_test(lists_processes),
+		cmocka_unit_test(finds_descendants),
+		cmocka_unit_test(knows_its_namespace),
+	};
+
+	return cmocka_run_group_tests_name("process", tests, NULL, NULL);
+}

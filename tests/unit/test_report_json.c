@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The JSON report of models built by hand, compared to the letter.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "output/report_json.h"
+
+static char *print(const struct model *model)
+{
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	report_json__print(out, model);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+#define LOSS_ZERO(id, name, text) "\"" name "\":0,"
+
+/* The object that ends every report when nothing was lost; its last comma is left out below. */
+static char *with_losses(const char *start)
+{
+	static const char zeros[] = LOSSES(LOSS_ZERO);
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	fprintf(out, "%s\"lost\":{%.*s}}\n", start, (int)strlen(zeros) - 1, zeros);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void expect_report(const struct model *model, const char *start)
+{
+	char *text = print(model), *expected = with_losses(start);
+
+	assert_string_equal(text, expected);
+	free(text);
+	free(expected);
+}
+
+#define NO_MEMORY_TOTALS                                                                        \
+	"{\"allocations\":0,\"allocation_failures\":0,\"allocation_ns\":0,\"frees\":0,"         \
+	"\"free_failures\":0,\"unknown_frees\":0,\"live_bytes\":0,\"live_allocations\":0}"
+
+static void writes_an_empty_report(void **state)
+{
+	struct model model = {
+		.wall = { .tv_sec = 1767357434, .tv_nsec = 1234567 },
+		.now_ns = 99,
+		.sections = SECTION_ALL,
+		.launch_sample = 64,
+		.final = true,
+	};
+
+	(void)state;
+	expect_report(&model,
+		      "{\"schema\":1,\"time\":\"2026-01-02T12:37:14.001234Z\",\"boot_ns\":99,"
+		      "\"final\":true,\"sections\":[\"memory\",\"launches\",\"copies\"],"
+		      "\"launch_sample\":64,"
+		      "\"totals\":{\"processes\":0,\"device_memory\":" NO_MEMORY_TOTALS
+		      ",\"host_memory\":" NO_MEMORY_TOTALS
+		      ",\"live_at_exit_bytes\":0,\"live_at_exit_allocations\":0,"
+		      "\"launches\":0,\"kernels\":0,\"graph_launches\":0},"
+		      "\"processes\":[],\"libraries\":0,"
+		      "\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
+}
+
+static void writes_memory(void **state)
+{
+	struct allocation live[] = {
+		{ 0x7989d8000000, 8000000, 77, MEMORY_DEVICE },
+		{ 0xffffffffffffffff, 1, 78, MEMORY_HOST },
+	};
+	struct allocation freed[] = { { .address = 0x10, .kind = MEMORY_POOL } };
+	struct process p = {
+		.pid = 5,
+		.comm = "a\"\xff",
+		.start_ns = 3,
+		.ended = true,
+		.ended_ns = 4,
+		.memory[MEMORY_DEVICE] = { 1, 2, 3, 4, 5, 6, 7, 8 },
+		.memory[MEMORY_HOST] = { .allocations = UINT64_MAX },
+		.live_at_exit_bytes = 9,
+		.live_at_exit_count = 10,
+		.live = live,
+		.live_listed = 2,
+		.freed = freed,
+		.freed_listed = 1,
+		.freed_unlisted = 11,
+	};
+	struct model model = {
+		.sections = SECTION_MEMORY,
+		.launch_sample = 1,
+		.processes = &p,
+		.process_count = 1,
+		.libraries = 2,
+		.sites_attached = { 3, 4 },
+		.sites_missing = 5,
+	};
+
+	(void)state;
+	expect_report(
+		&model,
+		"{\"schema\":1,\"time\":\"1970-01-01T00:00:00.000000Z\",\"boot_ns\":0,"
+		"\"final\":false,\"sections\":[\"memory\"],\"launch_sample\":1,"
+		"\"totals\":{\"processes\":1,\"device_memory\":{\"allocations\":1,"
+		"\"allocation_failures\":2,\"allocation_ns\":3,\"frees\":4,\"free_failures\":5,"
+		"\"unknown_frees\":6,\"live_bytes\":0,\"live_allocations\":0},"
+		"\"host_memory\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
+		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
+		"\"live_bytes\":0,\"live_allocations\":0},"
+		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10},"
+		"\"processes\":[{\"pid\":5,\"comm\":\"a\\\"\xef\xbf\xbd\",\"start_ns\":3,"
+		"\"since_attach\":false,\"ended\":true,\"ended_ns\":4,\"memory\":{"
+		"\"device\":{\"allocations\":1,\"allocation_failures\":2,\"allocation_ns\":3,"
+		"\"frees\":4,\"free_failures\":5,\"unknown_frees\":6,\"live_bytes\":7,"
+		"\"live_allocations\":8},"
+		"\"managed\":" NO_MEMORY_TOTALS ",\"pool\":" NO_MEMORY_TOTALS ","
+		"\"host\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
+		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
+		"\"live_bytes\":0,\"live_allocations\":0},"
+		"\"unknown\":" NO_MEMORY_TOTALS ","
+		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10,"
+		"\"live\":[{\"address\":\"0x7989d8000000\",\"bytes\":8000000,\"kind\":\"device\","
+		"\"start_ns\":77},{\"address\":\"0xffffffffffffffff\",\"bytes\":1,"
+		"\"kind\":\"host\",\"start_ns\":78}],"
+		"\"freed\":[{\"address\":\"0x10\",\"kind\":\"pool\"}],\"freed_unlisted\":11},"
+		"\"errors\":[]}],\"libraries\":2,"
+		"\"probes_attached\":{\"runtime\":3,\"driver\":4},\"functions_missing\":5,");
+}
+
+static void writes_launches_copies_and_errors(void **state)
+{
+	struct kernel kernels[] = {
+		{ 0x10, "void a::k<int>(int*)", "k", 20, 1 },
+		{ 0x20, NULL, NULL, 3, 0 },
+	};
+	struct failure failures[] = {
+		{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2, true },
+		{ "cudaFree", NULL, -1, LAYER_RUNTIME, 1, false },
+	};
+	struct process p[] = {
+		{ .pid = 4, .comm = "told", .ended = true, .reported_end = true, .launches = 7 },
+		{
+			.pid = 6,
+			.comm = "x",
+			.since_attach = true,
+			.kernels = kernels,
+			.kernel_count = 2,
+			.launches = 23,
+			.graph_launches = 2,
+			.copies[COPY_H2D] = { { 1, 3, 2 }, { 4, 5, 6 } },
+			.copies[COPY_SET][0] = { 7, 8, 0 },
+			.inflight[COPY_H2D] = { 9, 10, 11 },
+			.inflight[COPY_P2P] = { 1, 2, 3 },
+			.failures = failures,
+			.failure_count = 2,
+		},
+	};
+	struct model model = {
+		.sections = SECTION_LAUNCH | SECTION_COPY,
+		.launch_sample = 64,
+		.processes = p,
+		.process_count = 2,
+	};
+
+	(void)state;
+	expect_report(
+		&model,
+		"{\"schema\":1,\"time\":\"1970-01-01T00:00:00.000000Z\",\"boot_ns\":0,"
+		"\"final\":false,\"sections\":[\"launches\",\"copies\"],\"launch_sample\":64,"
+		"\"totals\":{\"processes\":1,\"launches\":23,\"kernels\":2,\"graph_launches\":2},"
+		"\"processes\":[{\"pid\":6,\"comm\":\"x\",\"start_ns\":0,\"since_attach\":true,"
+		"\"ended\":false,\"launches\":23,\"graph_launches\":2,"
+		"\"kernels\":[{\"handle\":\"0x10\",\"name\":\"void a::k<int>(int*)\","
+		"\"short_name\":\"k\",\"launches\":20,\"serial\":1},"
+		"{\"handle\":\"0x20\",\"name\":null,\"short_name\":null,\"launches\":3,"
+		"\"serial\":0}],"
+		"\"copies\":[{\"kind\":\"H2D\",\"mode\":\"sync\",\"calls\":1,\"bytes\":3,\"ns\":2,"
+		"\"bytes_per_second\":1500000000},"
+		"{\"kind\":\"H2D\",\"mode\":\"async\",\"calls\":4,\"bytes\":5,\"ns\":6,"
+		"\"in_flight\":{\"calls\":9,\"bytes\":10,\"oldest_ns\":11}},"
+		"{\"kind\":\"P2P\",\"mode\":\"async\",\"calls\":0,\"bytes\":0,\"ns\":0,"
+		"\"in_flight\":{\"calls\":1,\"bytes\":2,\"oldest_ns\":3}},"
+		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0}],"
+		"\"errors\":[{\"function\":\"cuLaunchKernel\",\"layer\":\"driver\","
+		"\"error\":\"CUDA_ERROR_INVALID_HANDLE\",\"code\":400,\"count\":2,"
+		"\"sampled\":true},{\"function\":\"cudaFree\",\"layer\":\"runtime\","
+		"\"error\":null,\"code\":-1,\"count\":1,\"sampled\":false}]}],\"libraries\":0,"
+		"\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
+}
+
+static void names_what_was_lost(void **state)
+{
+	struct model model = { .sections = SECTION_COPY };
+	char *text;
+
+	(void)state;
+	model.lost[LOSS_RING_FULL] = 1203;
+	text = print(&model);
+	assert_non_null(strstr(text, "\"ring_full\":1203,"));
+	/* One line. */
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_an_empty_report),
+		cmocka_unit_test(writes_memory),
+		cmocka_unit_test(writes_launches_copies_and_errors),
+		cmocka_unit_test(names_what_was_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

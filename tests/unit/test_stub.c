@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Kernels named by a host function's address, and by a handle in a live process.
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "elf_builder.h"
+#include "symbol/host_stub.h"
+#include "symbol/remote_name.h"
+
+/* Host functions as nvcc names them. */
+void _Z4vaddPfS_i(float *a, float *b, int n);
+void _Z28__device_stub__Z4vmulPfS_S_iPfS_S_i(void);
+
+__attribute__((noinline)) void _Z4vaddPfS_i(float *a, float *b, int n)
+{
+	for (int i = 0; i < n; i++)
+		a[i] += b[i];
+}
+
+__attribute__((noinline)) void _Z28__device_stub__Z4vmulPfS_S_iPfS_S_i(void)
+{
+	__asm__ volatile("nop; nop; nop");
+}
+
+static void assert_named(struct symbol_cache *cache, uint64_t address, const char *expected)
+{
+	char *name;
+	int ret = host_stub__name(cache, getpid(), address, &name);
+
+	if (ret)
+		fail_msg("no name for %s: %d", expected, ret);
+	assert_string_equal(name, expected);
+	free(name);
+}
+
+static void assert_unnamed(struct symbol_cache *cache, uint64_t address)
+{
+	char *name;
+
+	assert_int_equal(host_stub__name(cache, getpid(), address, &name), -ENOENT);
+	assert_null(name);
+}
+
+static void names_host_functions(void **state)
+{
+	struct symbol_cache *cache = symbol_cache__new(2);
+	int on_stack = 0;
+	char *name;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		assert_named(cache, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
+		assert_named(cache, (uintptr_t)_Z28__device_stub__Z4vmulPfS_S_iPfS_S_i,
+			     "_Z4vmulPfS_S_i");
+	}
+	assert_unnamed(cache, (uintptr_t)_Z4vaddPfS_i + 1);
+	assert_unnamed(cache, (uintptr_t)&on_stack);
+	assert_unnamed(cache, 8);
+	assert_unnamed(cache, UINT64_MAX);
+	assert_int_equal(host_stub__name(cache, 999999999, 8, &name), -ESRCH);
+	symbol_cache__free(cache);
+	symbol_cache__free(NULL);
+}
+
+struct image {
+	void *memory;
+	int fd;
+};
+
+/* A library whose function 1 has the given name, mapped as by a loader; its file has no name. */
+static struct image map_library(const char *function)
+{
+	const struct test_symbol symbols[] = {{function, FUNCTION_VADDR(1), 64, 0, 1},
+					      {NULL, 0, 0, 0, 0}};
+	const struct test_elf elf = {.dynamic = symbols};
+	struct test_image built = build_elf(&elf);
+	struct image image = {.fd = image_fd(&built, built.size)};
+
+	free(built.bytes);
+	image.memory = mmap(NULL, TEXT_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, image.fd,
+			    TEXT_OFFSET);
+	assert_ptr_not_equal(image.memory, MAP_FAILED);
+	return image;
+}
+
+static void unmap_library(struct image *image)
+{
+	munmap(image->memory, TEXT_SIZE);
+	close(image->fd);
+}
+
+/* More files than the cache holds, each asked for again after it had to leave. */
+static void the_cache_is_bounded(void **state)
+{
+	struct symbol_cache *cache = symbol_cache__new(2);
+	struct image images[5];
+	char names[5][16];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* deleted files are reached through map_files only */
+	for (int i = 0; i < 5; i++) {
+		snprintf(names[i], sizeof(names[i]), "_Z2k%dv", i);
+		images[i] = map_library(names[i]);
+	}
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 5; i++)
+			assert_named(cache, (uintptr_t)images[i].memory + 64, names[i]);
+	}
+	assert_unnamed(cache, (uintptr_t)images[0].memory);
+	for (int i = 0; i < 5; i++)
+		unmap_library(&images[i]);
+	symbol_cache__free(cache);
+}
+
+static void a_name_must_be_one(void **state)
+{
+	struct symbol_cache *cache = symbol_cache__new(1);
+	struct image image;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	image = map_library("evil\033[2Jname");
+	assert_unnamed(cache, (uintptr_t)image.memory + 64);
+	unmap_library(&image);
+	symbol_cache__free(cache);
+}
+
+static void a_changed_file_is_read_again(void **state)
+{
+	struct symbol_cache *cache = symbol_cache__new(4);
+	struct image image;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	image = map_library("_Z3onev");
+	assert_named(cache, (uintptr_t)image.memory + 64, "_Z3onev");
+	assert_int_equal(ftruncate(image.fd, TEXT_OFFSET), 0);
+	assert_unnamed(cache, (uintptr_t)image.memory + 64);
+	unmap_library(&image);
+	symbol_cache__free(cache);
+}
+
+static void what_is_no_elf_file_has_no_names(void **state)
+{
+	struct symbol_cache *cache = symbol_cache__new(1);
+	int fd = memfd_create("text", MFD_CLOEXEC);
+	void *memory;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 8192), 0);
+	memory = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (geteuid() == 0) {
+		assert_unnamed(cache, (uintptr_t)memory);
+		assert_unnamed(cache, (uintptr_t)memory);
+	}
+	munmap(memory, 8192);
+	close(fd);
+	symbol_cache__free(cache);
+}
+
+/* Three pages of which the last is not mapped, in a child that has the same memory. */
+struct remote {
+	pid_t pid;
+	char *pages;
+};
+
+static struct remote start_remote(char *pages)
+{
+	struct remote remote = {.pages = pages, .pid = fork()};
+
+	if (remote.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_true(remote.pid > 0);
+	return remote;
+}
+
+static char *map_pages(void)
+{
+	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(munmap(pages + 2 * 4096, 4096), 0);
+	return pages;
+}
+
+/* A handle at the start of the pages, whose name is put at `at` in them. */
+static uint64_t put_name(char *pages, size_t at, const char *name)
+{
+	uint64_t address = (uintptr_t)pages + at;
+
+	memcpy(pages + at, name, strlen(name) + 1);
+	memcpy(pages + 8, &address, sizeof(address));
+	return (uintptr_t)pages;
+}
+
+static void check_remote(char *pages, uint64_t handle, int expected, const char *text)
+{
+	struct remote remote = start_remote(pages);
+	char name[REMOTE_NAME_SIZE];
+	int ret = remote_name__read(remote.pid, handle, name);
+
+	kill(remote.pid, SIGKILL);
+	waitpid(remote.pid, NULL, 0);
+	assert_int_equal(ret, expected);
+	if (!ret)
+		assert_string_equal(name, text);
+}
+
+static void reads_names_of_live_processes(void **state)
+{
+	static const char name[] = "_Z17convolution_part1PKfPfi";
+	char *pages = map_pages(), longest[KERNEL_NAME_MAX + 2];
+	uint64_t handle, address;
+
+	(void)state;
+	check_remote(pages, put_name(pages, 64, name), 0, name);
+	/* Ends with the last byte before what is not mapped; runs over a page. */
+	check_remote(pages, put_name(pages, 2 * 4096 - sizeof(name), name), 0, name);
+	check_remote(pages, put_name(pages, 4096 - 5, name), 0, name);
+	memset(longest, 'k', sizeof(longest));
+	longest[KERNEL_NAME_MAX] = '\0';
+	check_remote(pages, put_name(pages, 4095, longest), 0, longest);
+	longest[KERNEL_NAME_MAX] = 'k';
+	longest[KERNEL_NAME_MAX + 1] = '\0';
+	check_remote(pages, put_name(pages, 64, longest), -EINVAL, NULL);
+	check_remote(pages, put_name(pages, 64, ""), -EINVAL, NULL);
+	check_remote(pages, put_name(pages, 64, "a\nb"), -EINVAL, NULL);
+	/* No zero before the end of what is mapped. */
+	handle = put_name(pages, 4096, "x");
+	memset(pages + 4096, 'k', 4096);
+	check_remote(pages, handle, -EFAULT, NULL);
+	address = 8;
+	memcpy(pages + 8, &address, sizeof(address));
+	check_remote(pages, handle, -EFAULT, NULL);
+	address = UINT64_MAX;
+	memcpy(pages + 8, &address, sizeof(address));
+	check_remote(pages, handle, -EFAULT, NULL);
+	check_remote(pages, 8, -EFAULT, NULL);
+	check_remote(pages, UINT64_MAX - 4, -EFAULT, NULL);
+	munmap(pages, 2 * 4096);
+}
+
+static void nobody_has_no_names(void **state)
+{
+	char name[REMOTE_NAME_SIZE];
+
+	(void)state;
+	assert_int_equal(remote_name__read(999999999, 4096, name), -ESRCH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_host_functions),
+		cmocka_unit_test(the_cache_is_bounded),
+		cmocka_unit_test(a_name_must_be_one),
+		cmocka_unit_test(a_changed_file_is_read_again),
+		cmocka_unit_test(what_is_no_elf_file_has_no_names),
+		cmocka_unit_test(reads_names_of_live_processes),
+		cmocka_unit_test(nobody_has_no_names),
+	};
+
+	return cmocka_run_group_tests_name("stub", tests, NULL, NULL);
+}
