@@ -25,7 +25,7 @@ enum section {
 struct memory_totals {
 	uint64_t allocations;	       /* successful calls */
 	uint64_t allocation_failures;
-	uint64_t allocation_ns;	       /* time inside allocation calls, successful or not */
+	uint64_t allocation_ns;	       /* time inside successful calls */
 	uint64_t frees;		       /* successful calls, whatever they freed */
 	uint64_t free_failures;
 	uint64_t unknown_frees;	       /* of these frees: of addresses never seen allocated */

@@ -49,7 +49,7 @@ static const struct metric_family free_failures = {
 };
 static const struct metric_family allocation_seconds = {
 	"gpuprobe_allocation_seconds", METRIC_COUNTER,
-	"Time inside allocation calls, successful or not, in seconds.",
+	"Time inside successful allocation calls, in seconds.",
 };
 static const struct metric_family live_at_exit = {
 	"gpuprobe_live_at_exit_bytes", METRIC_COUNTER,

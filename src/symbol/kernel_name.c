@@ -80,7 +80,7 @@ static bool is_harmless(const char *mangled)
 		return false;
 	for (const char *at = mangled; (at = strstr(at, "cv")); at += 2)
 		conversions++;
-	return true;
+	return conversions <= CONVERSIONS_MAX;
 }
 
 char *kernel_name__demangle(const char *mangled)
