@@ -9,22 +9,29 @@
 
 #include "state.h"
 
-/* The pid that `task`'s thread has in gpuprobe's pid namespace; 0 where it has none. */
+#define PID_LEVELS 32 /* the kernel's limit of nested pid namespaces */
+
+/*
+ * The pid that `task`'s thread has in gpuprobe's pid namespace; 0 where it has
+ * none. A pid has a number in each namespace from the initial one down to its
+ * own; gpuprobe cannot know how deep its own is, but knows it by its inode.
+ */
 static __always_inline s32 pid_of(struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	u32 level = config.pidns_level;
-	struct pid_namespace *ns;
 	struct upid *number;
+	u32 level;
 
-	if (!pid || BPF_CORE_READ(pid, level) < level)
+	if (!pid)
 		return 0;
-	number = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-		 level * bpf_core_type_size(struct upid);
-	ns = BPF_CORE_READ(number, ns);
-	if (BPF_CORE_READ(ns, ns.inum) != config.pidns_inum)
-		return 0;
-	return BPF_CORE_READ(number, nr);
+	level = BPF_CORE_READ(pid, level);
+	number = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+	for (u32 i = 0; i < PID_LEVELS && i <= level; i++) {
+		if (BPF_CORE_READ(number, ns, ns.inum) == config.pidns_inum)
+			return BPF_CORE_READ(number, nr);
+		number = (void *)number + bpf_core_type_size(struct upid);
+	}
+	return 0;
 }
 
 static __always_inline bool pid_is_watched(s32 pid)

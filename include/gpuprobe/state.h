@@ -28,7 +28,6 @@ struct config {
 	__u32 links;		/* enum link_kind */
 	__u32 launch_sample;	/* check one launch in so many; a power of two; 1: each */
 	__u32 pidns_inum;	/* gpuprobe's pid namespace */
-	__u32 pidns_level;	/* its depth; 0 is the initial one */
 	__u8 only_watched;	/* only processes in the map `watched` and their children */
 	__u8 hold;		/* stop watched processes where libraries may be new */
 	__u8 track_inflight;	/* keep account of unfinished asynchronous copies */

@@ -5,12 +5,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/escape.h"
+
 static void write_line(const char *prefix, const char *format, va_list args)
 {
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, args);
-	fprintf(stderr, "gpuprobe: %s%s\n", prefix, line);
+	fprintf(stderr, "gpuprobe: %s", prefix);
+	escape__text(stderr, line); /* it may quote a watched process's file names */
+	fputc('\n', stderr);
 }
 
 #define DEFINE_LOG(name, threshold, prefix)                      \

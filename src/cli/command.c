@@ -223,7 +223,8 @@ int command__start(struct command *command, struct error *err)
 	waitpid(command->pid, NULL, 0);
 	command->ended = true;
 	if (code == ENOENT)
-		return error__set(err, -code, "cannot run %s: no such command", command->argv[0]);
+		return error__set(err, -code, "cannot run %s: no such command; give a path or a name in PATH",
+				  command->argv[0]);
 	return error__set(err, -code, "cannot run %s: %s", command->argv[0], strerror(code));
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/monitor.h"
 #include "cli/options.h"
 
@@ -33,7 +34,9 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 
 static int fail(int status, const struct error *err)
 {
-	fprintf(stderr, "gpuprobe: %s\n", err->text);
+	fputs("gpuprobe: ", stderr);
+	escape__text(stderr, err->text); /* it may quote an argument or a file's name */
+	fputc('\n', stderr);
 	return status;
 }
 

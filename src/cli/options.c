@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "serve/address.h"
 
 #define DEFAULT_ADDRESS "0.0.0.0:9000"
 
@@ -165,6 +166,20 @@ static int add_library(struct options *options, const char *path, struct error *
 	return 0;
 }
 
+static int take_address(struct options *options, const char *text, struct error *err)
+{
+	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
+	int ret;
+
+	options->metrics_address_given = true;
+	options->metrics_address = NULL;
+	if (!strcmp(text, "none"))
+		return 0;
+	options->metrics_address = text;
+	ret = address__split(text, host, port, err);
+	return ret ? error__prefix(err, ret, "--metrics-addr") : 0;
+}
+
 static int parse_api(struct options *options, const char *text, struct error *err)
 {
 	static const char *const words[] = {
@@ -190,9 +205,7 @@ static int take_value(struct options *options, int id, const char *text, struct 
 
 	switch (id) {
 	case OPT_METRICS_ADDR:
-		options->metrics_address = strcmp(text, "none") ? text : NULL;
-		options->metrics_address_given = true;
-		return 0;
+		return take_address(options, text, err);
 	case OPT_METRICS_KERNELS:
 		ret = parse_number("--metrics-kernels", text, 0, 1000000, &number, err);
 		options->metrics_kernels = (unsigned int)number;

@@ -52,6 +52,13 @@ static bool is_driver_path(const char *path)
 	return !strncmp(slash ? slash + 1 : path, "libcuda.so", 10);
 }
 
+static void say_what_to_give(struct error *err)
+{
+	struct error reason = *err;
+
+	error__set(err, 0, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
+}
+
 static int attach_given(const struct options *options, struct attacher *attacher, struct error *err)
 {
 	int ret = 0;
@@ -60,6 +67,8 @@ static int attach_given(const struct options *options, struct attacher *attacher
 		for (size_t i = 0; i < options->library_count && ret >= 0; i++)
 			if (is_driver_path(options->libraries[i]) == driver)
 				ret = attacher__add_library(attacher, options->libraries[i], err);
+	if (ret == -ENOENT || ret == -ENOEXEC || ret == -EACCES || ret == -ENOTDIR || ret == -EISDIR)
+		say_what_to_give(err);
 	return ret < 0 ? ret : 0;
 }
 

@@ -70,21 +70,25 @@ static void print_allocation(FILE *out, const struct allocation *a, bool ended)
 	fputs(ended ? " live at exit\n" : "\n", out);
 }
 
-static void print_live(FILE *out, const struct process *p, uint64_t count, uint64_t bytes,
+/* The largest, and how many more of `device` there are; host memory has a line of its own. */
+static void print_live(FILE *out, const struct process *p, const struct memory_totals *device,
 		       const struct report_options *options)
 {
 	size_t shown = report_line__cut(options, p->live_listed), i;
-	uint64_t shown_bytes = 0;
+	uint64_t count = 0, bytes = 0;
 
 	for (i = 0; i < shown; i++) {
 		print_allocation(out, &p->live[i], p->ended);
-		shown_bytes += p->live[i].size;
+		if (p->live[i].kind == MEMORY_HOST)
+			continue;
+		count++;
+		bytes += p->live[i].size;
 	}
 	/* Counters and list are read one after the other and may differ by a call in between. */
-	if (count <= shown)
+	if (device->live_count <= count)
 		return;
-	count -= shown;
-	bytes = bytes > shown_bytes ? bytes - shown_bytes : 0;
+	count = device->live_count - count;
+	bytes = device->live_bytes > bytes ? device->live_bytes - bytes : 0;
 	fprintf(out, REPORT_INDENT "... and %" PRIu64 " more allocation%s (%" PRIu64 " Bytes)\n",
 		count, report_line__plural(count), bytes);
 }
@@ -111,8 +115,7 @@ static void print_process(FILE *out, const struct process *p, const struct repor
 		device.live_count = p->live_at_exit_count;
 	}
 	report_line__process(out, p);
-	print_live(out, p, device.live_count + host->live_count,
-		   device.live_bytes + host->live_bytes, options);
+	print_live(out, p, &device, options);
 	print_freed(out, p, options);
 	fputs(REPORT_INDENT "total: ", out);
 	print_amount(out, device.live_bytes, device.live_count);

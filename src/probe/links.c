@@ -196,7 +196,8 @@ static int remember_sites(struct links *links, unsigned int event, const struct 
 /*
  * An event's sites are told apart by the low 12 bits of their addresses:
  * takes those of the `remaining` sites that do not collide into one event
- * and moves the others to the front. Returns how many are left.
+ * and moves the others to the front, *left of them. A return is told by the
+ * call that was recorded at its entry, so returns all fit one event.
  */
 static int attach_round(struct links *links, const struct link_site **remaining, size_t count, int fd,
 			bool on_return, size_t *left, struct error *err)
@@ -217,7 +218,7 @@ static int attach_round(struct links *links, const struct link_site **remaining,
 	for (size_t i = 0; i < count; i++) {
 		uint64_t low = remaining[i]->file_offset & 0xfff;
 
-		if (used[low]) {
+		if (!on_return && used[low]) {
 			remaining[(*left)++] = remaining[i];
 			continue;
 		}

@@ -5,13 +5,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
 #include "probe/multi_link.h"
+#include "target/process.h"
 
 _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
 	       "userspace and BPF agree on the row");
@@ -27,31 +26,15 @@ uint32_t object__launch_sample(const struct object_options *options)
 static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
 {
 	struct gpuprobe_bpf__rodata *rodata = skeleton->rodata;
-	uint32_t sample = object__launch_sample(options), level = 0;
-	struct stat ns;
-	FILE *status;
-	char line[256];
-	int fields;
+	uint32_t sample = object__launch_sample(options);
+	struct pid_namespace namespace;
+	int ret = process__own_namespace(&namespace);
 
-	if (stat("/proc/self/ns/pid", &ns))
-		return error__set(err, -errno, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(errno));
-	/* NSpid lists the pid in each namespace, outermost first, as far as this /proc shows. */
-	status = fopen("/proc/self/status", "re");
-	while (status && fgets(line, sizeof(line), status)) {
-		if (strncmp(line, "NSpid:", 6))
-			continue;
-		fields = 0;
-		for (char *word = strtok(line + 6, " \t\n"); word; word = strtok(NULL, " \t\n"))
-			fields++;
-		level = fields > 0 ? (uint32_t)fields - 1 : 0;
-	}
-	if (status)
-		fclose(status);
-
+	if (ret)
+		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));
 	rodata->config.links = options->links;
 	rodata->config.launch_sample = sample ? sample : LAUNCH_SAMPLE;
-	rodata->config.pidns_inum = (uint32_t)ns.st_ino;
-	rodata->config.pidns_level = level;
+	rodata->config.pidns_inum = (uint32_t)namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
 	rodata->config.track_inflight = options->track_inflight;

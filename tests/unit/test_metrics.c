@@ -139,7 +139,7 @@ static const char busy_prometheus[] =
 	" host memory included.\n"
 	"gpuprobe_free_failures_total{pid=\"42\",comm=\"train\"} 1\n"
 	"# TYPE gpuprobe_allocation_seconds_total counter\n"
-	"# HELP gpuprobe_allocation_seconds_total Time inside allocation calls, successful or not,"
+	"# HELP gpuprobe_allocation_seconds_total Time inside successful allocation calls,"
 	" in seconds.\n"
 	"gpuprobe_allocation_seconds_total{pid=\"42\",comm=\"train\"} 1.500000007\n"
 	"# TYPE gpuprobe_live_at_exit_bytes_total counter\n"

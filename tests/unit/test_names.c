@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -383,5 +384,6 @@ int main(void)
 		cmocka_unit_test(cuts_between_characters),
 	};
 
+	alarm(60); /* a name that hangs the demangler is a failure too */
 	return cmocka_run_group_tests_name("names", tests, NULL, NULL);
 }

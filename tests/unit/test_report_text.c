@@ -259,7 +259,7 @@ static void counts_all_kinds_but_host(void **state)
 		      "        total: 0 Bytes in 0 allocations\n"
 		      "        frees of addresses never seen allocated: 2\n"
 		      "process 2 (two)\n"
-		      "        ... and 4 more allocations (4104 Bytes)\n"
+		      "        ... and 1 more allocation (8 Bytes)\n"
 		      "        total: 8 Bytes in 1 allocation\n"
 		      "        host: 4096 Bytes in 3 allocations (7 allocated, 4 freed,"
 		      " 2 failed to allocate, 1 failed to free)\n" RULE);
