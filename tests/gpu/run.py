@@ -32,7 +32,7 @@ class Results:
     def check(self, what, expected, seen):
         good = expected == seen
         self.rows.append((what, expected, seen, good))
-        print(f"{'ok' if good else 'FAILED'}: {what}: expected {expected}, gpuprobe {seen}", flush=True)
+        print(f"{'ok' if good else 'FAILED'}: {what}: expected {shown(expected)}, gpuprobe {shown(seen)}", flush=True)
 
     def failed(self):
         return sum(not good for *_, good in self.rows)
@@ -198,7 +198,7 @@ def test_late_attach(machine, results):
 
 
 def shown(value):
-    text = json.dumps(value) if isinstance(value, (dict, tuple)) else str(value)
+    text = json.dumps(value, sort_keys=True) if isinstance(value, (dict, tuple)) else str(value)
     return text if len(text) <= 160 else text[:157] + "..."
 
 
