@@ -22,8 +22,8 @@ static __always_inline void fill_name(struct record_name *record, const struct k
 
 /*
  * Sends the string at `name` in the calling process as the name of `key`.
- * Returns 0, or -1 when the string cannot be read now. A full ring is a
- * counted loss and returns 0: reading again at once would not help.
+ * Returns 0, or -1 when the string cannot be read now or the ring is full,
+ * which is counted besides: it may be tried again.
  */
 static __always_inline int send_name(const struct kernel_key *key, u64 module, u16 source, const char *name)
 {
@@ -33,7 +33,7 @@ static __always_inline int send_name(const struct kernel_key *key, u64 module, u
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record) + NAME_SHORT_SIZE, 0);
 	if (!record) {
 		lose(LOSS_RING_FULL);
-		return 0;
+		return -1;
 	}
 	size = bpf_probe_read_user_str(record->name, NAME_SHORT_SIZE, name);
 	if (size > 1 && size < NAME_SHORT_SIZE) {
@@ -48,7 +48,7 @@ static __always_inline int send_name(const struct kernel_key *key, u64 module, u
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record) + NAME_SIZE, 0);
 	if (!record) {
 		lose(LOSS_RING_FULL);
-		return 0;
+		return -1;
 	}
 	size = bpf_probe_read_user_str(record->name, NAME_SIZE, name);
 	if (size <= 1) {

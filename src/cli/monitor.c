@@ -13,6 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/watch.h"
 #include "collect/collector.h"
@@ -38,6 +39,7 @@ struct monitor {
 	struct http_server *server;
 	struct event_base *loop;
 	struct event *ring, *reap, *display, *deadline, *signals;
+	uint64_t reap_ns; /* what the last reaping took */
 	int signal_fd;
 	int status; /* exit status */
 	bool interrupted;
@@ -61,7 +63,7 @@ static void report(struct monitor *monitor, bool final)
 	const struct options *options = monitor->options;
 	const struct report_options form = {.top = options->top, .full_names = options->full_names};
 	struct model *model = collector__model(monitor->collector);
-	int ret = final ? collector__reap(monitor->collector) : collector__update(monitor->collector, true);
+	int ret = final ? collector__reap(monitor->collector, true) : collector__update(monitor->collector, true);
 
 	if (ret)
 		log__warn(monitor->log, "the BPF maps could not be read whole: %s", strerror(-ret));
@@ -118,18 +120,22 @@ static void on_ring(evutil_socket_t fd, short what, void *arg)
 static void on_reap(evutil_socket_t fd, short what, void *arg)
 {
 	struct monitor *monitor = arg;
-	int ret = collector__reap(monitor->collector);
+	uint64_t began = clock__boot_ns();
+	int ret = collector__reap(monitor->collector, false);
 
 	(void)fd;
 	(void)what;
 	if (ret)
 		log__warn(monitor->log, "the BPF maps could not be read whole: %s", strerror(-ret));
+	monitor->reap_ns = clock__boot_ns() - began;
 }
 
 static void on_process_ended(void *arg)
 {
 	struct monitor *monitor = arg;
-	struct timeval delay = {.tv_usec = REAP_DELAY_MS * 1000};
+	/* However many processes end, and however much there is to read: a tenth of the time at most. */
+	uint64_t delay_ms = REAP_DELAY_MS + 10 * monitor->reap_ns / NS_PER_MS;
+	struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000), .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
 
 	if (monitor->reap && !evtimer_pending(monitor->reap, NULL))
 		evtimer_add(monitor->reap, &delay);

@@ -278,12 +278,12 @@ static bool has_ended_process(const struct collector *collector)
 	return false;
 }
 
-int collector__reap(struct collector *collector)
+int collector__reap(struct collector *collector, bool with_lists)
 {
 	int ret;
 
 	collector__consume(collector);
-	ret = collector__read_maps(collector, true, true);
+	ret = collector__read_maps(collector, with_lists, true);
 	if (ret)
 		return ret;
 	release_slots(collector);

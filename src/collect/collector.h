@@ -58,8 +58,11 @@ void collector__mark_late(struct collector *collector, pid_t pid);
  */
 int collector__update(struct collector *collector, bool with_lists);
 
-/* Reads the maps for what ended processes did last, and gives their places free. */
-int collector__reap(struct collector *collector);
+/*
+ * Reads the maps for what ended processes did last, with their lists, and
+ * gives their places free. Otherwise as collector__update.
+ */
+int collector__reap(struct collector *collector, bool with_lists);
 
 /* The model as of the last update. Owned by the collector. */
 struct model *collector__model(struct collector *collector);

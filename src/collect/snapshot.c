@@ -25,6 +25,7 @@
 struct reading {
 	struct collector *collector;
 	const struct bpf_map *map; /* being read */
+	bool with_lists;
 	bool reap;
 	unsigned int name_tries;
 	int error;
@@ -34,6 +35,12 @@ struct reading {
 static bool is_doomed(const struct reading *reading, const struct process *process)
 {
 	return reading->reap && process->ended;
+}
+
+/* Whether the process's lists of addresses are made anew in this reading. */
+static bool is_listed(const struct reading *reading, const struct process *process)
+{
+	return process->slot != NO_PROCESS && (reading->with_lists || is_doomed(reading, process));
 }
 
 /* Remembers a key for delete_doomed: a map is not changed while it is read. */
@@ -278,19 +285,20 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 
 	if (!process)
 		return 0;
-	if (record->kind != MEMORY_HOST)
+	if (record->kind != MEMORY_HOST && is_listed(reading, process))
 		list_allocation(process, reading->collector->options.top, &allocation);
 	return is_doomed(reading, process) ? doom(reading, key) : 0;
 }
 
-static int prepare_lists(struct collector *collector)
+static int prepare_lists(const struct reading *reading)
 {
+	struct collector *collector = reading->collector;
 	size_t top = collector->options.top;
 
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 
-		if (process->slot == NO_PROCESS)
+		if (!is_listed(reading, process))
 			continue;
 		if (!process->live)
 			process->live = calloc(top ? top : 1, sizeof(*process->live));
@@ -339,18 +347,44 @@ static void list_freed(const struct collector *collector, struct process *proces
 	process->freed_unlisted = fresh - kept;
 }
 
+static bool has_live_memory(const struct process *process)
+{
+	for (int kind = 0; kind < MEMORY_KINDS; kind++)
+		if ((int64_t)process->memory[kind].live_count > 0)
+			return true;
+	return false;
+}
+
+/*
+ * Whether all live allocations must be gone through. Not for the end of a
+ * process that had none left: others may have a million.
+ */
+static bool needs_walk(const struct reading *reading)
+{
+	const struct collector *collector = reading->collector;
+
+	if (reading->with_lists || (reading->reap && collector->model.lost[LOSS_TALLY_MAP_FULL]))
+		return true;
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		if (collector->model.processes[i].slot != NO_PROCESS &&
+		    is_doomed(reading, &collector->model.processes[i]) &&
+		    has_live_memory(&collector->model.processes[i]))
+			return true;
+	return false;
+}
+
 static int read_lists(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
-	int ret = prepare_lists(collector);
+	int ret = prepare_lists(reading);
 
 	if (ret)
 		return ret;
 	/* Before the walk, which deletes what ended processes had live. */
 	for (size_t i = 0; i < collector->model.process_count; i++)
-		if (collector->model.processes[i].slot != NO_PROCESS)
+		if (is_listed(reading, &collector->model.processes[i]))
 			list_freed(collector, &collector->model.processes[i]);
-	return read_map(reading, collector->skeleton->maps.allocations, read_allocation);
+	return needs_walk(reading) ? read_map(reading, collector->skeleton->maps.allocations, read_allocation) : 0;
 }
 
 static void read_losses(struct collector *collector)
@@ -424,12 +458,13 @@ static int finish_processes(struct collector *collector)
 
 int collector__read_maps(struct collector *collector, bool with_lists, bool reap)
 {
-	struct reading reading = {.collector = collector, .reap = reap};
+	struct reading reading = {.collector = collector, .with_lists = with_lists, .reap = reap};
 	const struct gpuprobe_bpf *skeleton = collector->skeleton;
 	int ret;
 
 	collector->model.now_ns = clock__boot_ns();
 	collector->model.wall = clock__wall();
+	read_losses(collector);
 	ret = refresh_processes(collector);
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.tallies, read_tally);
@@ -439,7 +474,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = read_map(&reading, skeleton->maps.failures, read_failure);
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.streams, read_stream);
-	if (!ret && with_lists)
+	if (!ret)
 		ret = read_lists(&reading);
 	if (!ret && reap)
 		ret = read_map(&reading, skeleton->maps.events, read_event);
@@ -447,7 +482,6 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = read_map(&reading, skeleton->maps.contexts, read_context);
 	if (!ret && reap)
 		ret = read_map(&reading, skeleton->maps.unnamed, read_unnamed);
-	read_losses(collector);
 	if (!ret)
 		ret = finish_processes(collector);
 	return ret;

@@ -77,6 +77,10 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 	bpf_map__set_max_entries(skeleton->maps.allocations, options->max_allocations);
 	bpf_map__set_max_entries(skeleton->maps.launches, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);
+	/* So many functions a process may call; where maps are filled beforehand, a quarter must do. */
+	bpf_map__set_max_entries(skeleton->maps.tallies,
+				 options->max_processes * (features->lazy_maps ? 64 : 16));
+	bpf_map__set_max_entries(skeleton->maps.contexts, options->max_processes * 8);
 	if (!features->lazy_maps)
 		return;
 	/* Memory is taken as entries come: an idle gpuprobe holds next to none. */
