@@ -13,10 +13,6 @@
 #include "base/clock.h"
 #include "collect/private.h"
 #include "gen/gpuprobe.skel.h"
-#include "target/process.h"
-
-#define KEEP_ENDED_NS (120 * NS_PER_S) /* so that a scraper gets the last values */
-#define KEEP_UNREPORTED 1000	      /* ended processes that no report has shown yet */
 
 static int on_name(struct collector *collector, const struct record_name *record, size_t size)
 {
@@ -149,125 +145,9 @@ void collector__attached(struct collector *collector)
 	collector->attached_ns = clock__boot_ns();
 }
 
-void collector__mark_late(struct collector *collector, pid_t pid)
-{
-	struct late_process *grown;
-	struct process_info info;
-
-	if (process__info(pid, &info))
-		return;
-	for (size_t i = 0; i < collector->model.process_count; i++)
-		if (!collector->model.processes[i].ended && collector->model.processes[i].pid == pid)
-			collector->model.processes[i].since_attach = true;
-	grown = realloc(collector->late, (collector->late_count + 1) * sizeof(*grown));
-	if (!grown)
-		return;
-	collector->late = grown;
-	collector->late[collector->late_count++] = (struct late_process){.pid = pid, .start_ns = info.start_ns};
-}
-
 struct model *collector__model(struct collector *collector)
 {
 	return &collector->model;
-}
-
-/* /proc shows start times in ticks of 10 ms; BPF has them exact. */
-static bool was_late(const struct collector *collector, const struct process_record *record)
-{
-	for (size_t i = 0; i < collector->late_count; i++) {
-		const struct late_process *late = &collector->late[i];
-
-		if (late->pid == record->pid && record->start_ns < late->start_ns + 20 * NS_PER_MS &&
-		    late->start_ns < record->start_ns + 20 * NS_PER_MS)
-			return true;
-	}
-	return false;
-}
-
-int collector__add_process(struct collector *collector, uint32_t slot)
-{
-	const struct process_record *record = &collector->records[slot];
-	struct model *model = &collector->model;
-	struct process *grown, *process;
-
-	grown = realloc(model->processes, (model->process_count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	model->processes = grown;
-	process = &grown[model->process_count];
-	memset(process, 0, sizeof(*process));
-	process->kernel_table = kernel_table__new();
-	if (!process->kernel_table)
-		return -ENOMEM;
-	process->slot = slot;
-	process->pid = record->pid;
-	process->start_ns = record->start_ns;
-	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
-	process->since_attach = !collector->options.exact_from_start &&
-				(record->start_ns < collector->attached_ns || was_late(collector, record));
-	collector->index_of[slot] = (uint32_t)model->process_count++;
-	return 0;
-}
-
-struct process *collector__process_at(struct collector *collector, uint32_t slot)
-{
-	if (slot >= collector->options.max_processes || collector->index_of[slot] == NO_PROCESS)
-		return NULL;
-	return &collector->model.processes[collector->index_of[slot]];
-}
-
-/* An ended process leaves once a report and the scrapers have had the time to see it. */
-static bool may_leave(const struct collector *collector, const struct process *process, size_t ended)
-{
-	if (!process->ended || process->slot != NO_PROCESS)
-		return false;
-	if (collector->model.now_ns - process->ended_ns < KEEP_ENDED_NS)
-		return false;
-	return process->reported_end || ended > KEEP_UNREPORTED;
-}
-
-static void drop_old_processes(struct collector *collector)
-{
-	struct model *model = &collector->model;
-	size_t kept = 0, ended = 0;
-
-	for (size_t i = 0; i < model->process_count; i++)
-		ended += model->processes[i].ended;
-	for (size_t i = 0; i < model->process_count; i++) {
-		struct process *process = &model->processes[i];
-
-		if (may_leave(collector, process, ended)) {
-			process__clear(process);
-			ended--;
-			continue;
-		}
-		if (process->slot != NO_PROCESS)
-			collector->index_of[process->slot] = (uint32_t)kept;
-		if (kept != i)
-			model->processes[kept] = *process;
-		kept++;
-	}
-	model->process_count = kept;
-}
-
-/* Deletes what the maps hold of ended processes; their slots are free after that. */
-static void release_slots(struct collector *collector)
-{
-	struct model *model = &collector->model;
-
-	for (size_t i = 0; i < model->process_count; i++) {
-		struct process *process = &model->processes[i];
-		uint32_t slot = process->slot;
-
-		if (!process->ended || slot == NO_PROCESS)
-			continue;
-		name_store__forget(collector->names, slot);
-		model->live_at_exit_bytes += process->live_at_exit_bytes;
-		collector->records[slot].state = PROCESS_FREE;
-		collector->index_of[slot] = NO_PROCESS;
-		process->slot = NO_PROCESS;
-		bpf_map__update_elem(collector->skeleton->maps.free_slots, NULL, 0, &slot, sizeof(slot), 0);
-	}
 }
 
 static bool has_ended_process(const struct collector *collector)
@@ -286,8 +166,8 @@ int collector__reap(struct collector *collector, bool with_lists)
 	ret = collector__read_maps(collector, with_lists, true);
 	if (ret)
 		return ret;
-	release_slots(collector);
-	drop_old_processes(collector);
+	collector__release_slots(collector);
+	collector__drop_old_processes(collector);
 	return 0;
 }
 
@@ -297,7 +177,7 @@ int collector__update(struct collector *collector, bool with_lists)
 
 	collector__consume(collector);
 	ret = collector__read_maps(collector, with_lists, false);
-	drop_old_processes(collector);
+	collector__drop_old_processes(collector);
 	/* In case the notice did not fit the ring. */
 	if (has_ended_process(collector) && collector->hooks.process_ended)
 		collector->hooks.process_ended(collector->hooks.arg);

@@ -44,11 +44,19 @@ struct collector {
 	struct key_list doomed;
 };
 
+/* processes.c */
+
 /* Adds the process in `slot` to the model. Returns 0 or -ENOMEM. */
 int collector__add_process(struct collector *collector, uint32_t slot);
 
 /* The model's process in `slot`, or NULL. Valid until a process is added. */
 struct process *collector__process_at(struct collector *collector, uint32_t slot);
+
+/* Frees the slots of ended processes, whose entries in the maps have been read and deleted. */
+void collector__release_slots(struct collector *collector);
+
+/* Drops ended processes from the model once reports and scrapers have had the time to see them. */
+void collector__drop_old_processes(struct collector *collector);
 
 /*
  * Reads all maps into the model (snapshot.c); with `reap` also deletes the
