@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Address ranges: an arena hands out addresses of one reserved range. A span
+ * that was given back is the next one handed out for its size.
+ */
+#ifndef SIM_CUDA_ARENA_H
+#define SIM_CUDA_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bin;
+
+struct span {
+	uint64_t address;
+	uint64_t size;
+	struct span *next;
+};
+
+struct arena {
+	uint64_t base;
+	uint64_t size;
+	uint64_t used;		/* handed out so far from the start */
+	struct bin *bins;	/* spans given back, by size */
+	struct span *spare;	/* records for later use */
+};
+
+/* Reserves `size` bytes of address space, backed by memory where it is written. */
+bool arena__start(struct arena *arena, uint64_t size);
+/* A size as the arena hands it out: multiples of 512 B, of 2 MiB from 1 MiB on. */
+uint64_t arena__round(uint64_t size);
+/* An address for a rounded size, 0 if there is none. */
+uint64_t arena__take(struct arena *arena, uint64_t size);
+void arena__give(struct arena *arena, uint64_t address, uint64_t size);
+/* Lets the memory behind the range go; its contents become zero. */
+void arena__discard(uint64_t address, uint64_t size);
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Device queries: a device with plausible properties, all of them alike.
+ */
+#include "cuda/driver.h"
+#include "cuda/usage.h"
+
+#include <stdio.h>
+
+static int set_int(int *out, int value)
+{
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = value;
+	return CUDA_SUCCESS;
+}
+
+static int get(CUdevice *out, int ordinal)
+{
+	int result = driver__require_device(ordinal);
+
+	return result ? result : set_int(out, ordinal);
+}
+
+static int get_count(int *out)
+{
+	return driver.initialized ? set_int(out, driver.nr_devices) : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+static int get_text(char *out, int length, const char *text)
+{
+	if (!out || length <= 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	snprintf(out, (size_t)length, "%s", text);
+	return CUDA_SUCCESS;
+}
+
+static int get_name(char *out, int length, CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	return result ? result : get_text(out, length, DEVICE_NAME);
+}
+
+static int get_bus_id(char *out, int length, CUdevice device)
+{
+	int result = driver__require_device(device);
+	char text[32];
+
+	snprintf(text, sizeof(text), "0000:%02X:00.0", device + 1);
+	return result ? result : get_text(out, length, text);
+}
+
+static int by_bus_id(CUdevice *out, const char *text)
+{
+	unsigned int domain, bus;
+
+	if (!out || !text)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (sscanf(text, "%x:%x:", &domain, &bus) != 2 || !bus)
+		return CUDA_ERROR_INVALID_DEVICE;
+	return get(out, (int)bus - 1);
+}
+
+static int get_uuid(CUuuid *out, CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	device_uuid(device, out->bytes);
+	return CUDA_SUCCESS;
+}
+
+static int get_memory(size_t *out, CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = driver.memory;
+	return CUDA_SUCCESS;
+}
+
+static int attribute(int number, int device)
+{
+	switch (number) {
+	case 1:		/* threads in a block, and its extent in x and y */
+	case 2:
+	case 3:
+		return 1024;
+	case 4:		/* extent of a block in z */
+		return 64;
+	case 5:		/* extent of a grid in x */
+		return 2147483647;
+	case 6:		/* extent of a grid in y and z */
+	case 7:
+		return 65535;
+	case 8:		/* shared memory of a block */
+		return 49152;
+	case 9:		/* constant memory */
+		return 65536;
+	case 10:	/* warp size */
+		return 32;
+	case 11:	/* widest pitch */
+		return 2147483647;
+	case 12:	/* registers of a block, of a multiprocessor */
+	case 82:
+		return 65536;
+	case 13:	/* clock, kHz */
+		return 1980000;
+	case 16:	/* multiprocessors */
+		return 132;
+	case 33:	/* bus id */
+		return device + 1;
+	case 37:	/* memory bus, bits */
+		return 5120;
+	case 38:	/* L2 cache */
+		return 52428800;
+	case 39:	/* threads of a multiprocessor */
+		return 2048;
+	case 40:	/* copy engines */
+		return 3;
+	case 75:	/* compute capability */
+		return 9;
+	case 81:	/* shared memory of a multiprocessor */
+		return 233472;
+	case 97:	/* shared memory of a block on request */
+		return 232448;
+	case 106:	/* blocks of a multiprocessor */
+		return 32;
+	case 14:	/* alignment of textures and surfaces */
+	case 30:
+		return 512;
+	case 15:	/* what it can do: overlap, host mapping, ... */
+	case 19:
+	case 31:
+	case 41:
+	case 78:
+	case 79:
+	case 80:
+	case 83:
+	case 89:
+	case 90:
+	case 95:
+	case 99:
+	case 102:
+	case 115:
+	case 120:
+	case 125:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int get_attribute(int *out, CUdevice_attribute number, CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if ((int)number <= 0 || (int)number > 150)
+		return CUDA_ERROR_INVALID_VALUE;
+	return set_int(out, attribute((int)number, device));
+}
+
+static int capability(int *major, int *minor, CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	result = set_int(major, attribute(75, device));
+	return result ? result : set_int(minor, attribute(76, device));
+}
+
+static int can_access_peer(int *out, CUdevice device, CUdevice peer)
+{
+	int result = driver__require_device(device);
+
+	if (!result)
+		result = driver__require_device(peer);
+	return result ? result : set_int(out, device != peer);
+}
+
+DRIVER_PLAIN(cuDriverGetVersion, (int *out), set_int(out, CUDA_VERSION));
+DRIVER_PLAIN(cuDeviceGet, (CUdevice *out, int ordinal), get(out, ordinal));
+DRIVER_PLAIN(cuDeviceGetCount, (int *out), get_count(out));
+DRIVER_PLAIN(cuDeviceGetName, (char *out, int length, CUdevice device),
+	     get_name(out, length, device));
+DRIVER_PLAIN(cuDeviceGetUuid, (CUuuid *out, CUdevice device), get_uuid(out, device));
+DRIVER_PLAIN(cuDeviceGetUuid_v2, (CUuuid *out, CUdevice device), get_uuid(out, device));
+DRIVER_PLAIN(cuDeviceTotalMem_v2, (size_t *out, CUdevice device), get_memory(out, device));
+DRIVER_PLAIN(cuDeviceGetAttribute, (int *out, CUdevice_attribute number, CUdevice device),
+	     get_attribute(out, number, device));
+DRIVER_PLAIN(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device),
+	     capability(major, minor, device));
+DRIVER_PLAIN(cuDeviceGetPCIBusId, (char *out, int length, CUdevice device),
+	     get_bus_id(out, length, device));
+DRIVER_PLAIN(cuDeviceGetByPCIBusId, (CUdevice *out, const char *text), by_bus_id(out, text));
+DRIVER_PLAIN(cuDeviceCanAccessPeer, (int *out, CUdevice device, CUdevice peer),
+	     can_access_peer(out, device, peer));
+DRIVER_PLAIN(cuDeviceGetP2PAttribute, (int *out, CUdevice_P2PAttribute number, CUdevice device,
+				       CUdevice peer),
+	     ((void)number, can_access_peer(out, device, peer)));
+DRIVER_PLAIN(cuProfilerStart, (void), CUDA_SUCCESS);
+DRIVER_PLAIN(cuProfilerStop, (void), CUDA_SUCCESS);

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the simulated libcuda share: how an API function is
+ * defined, the objects behind the handles, and the process's one driver state.
+ *
+ * An API function is one line: its name, its parameters, and the expression
+ * that does its work and gives its result. The macro adds the bookkeeping. The
+ * expression may use `call`, the record of the call in progress.
+ */
+#ifndef SIM_CUDA_DRIVER_H
+#define SIM_CUDA_DRIVER_H
+
+#define __CUDA_API_VERSION_INTERNAL
+#include "cuda_api.h"
+#include "record/record.h"
+
+#include <pthread.h>
+
+#define DRIVER_PROLOGUE(name, family, params, moved, ptds)				\
+	SIM_EXPORT CUresult name params;						\
+	SIM_FUNCTION(name, SIM_DRIVER, family);						\
+	CUresult name params								\
+	{										\
+		struct sim_call call;							\
+		int result;								\
+											\
+		SIM_FRAME();								\
+		sim_enter(&call, &function_##name, SIM_DRIVER, moved, ptds)
+
+#define DRIVER_EPILOGUE									\
+		return (CUresult)sim_leave(&call, SIM_DRIVER, result);			\
+	}										\
+	_Static_assert(1, "")
+
+/* A function that works without a context or before cuInit, and moves no bytes. */
+#define DRIVER_PLAIN(name, params, work)						\
+	DRIVER_PROLOGUE(name, SIM_OTHER, params, 0, false);				\
+	result = sim_inject(&call);							\
+	if (!result)									\
+		result = (work);							\
+	DRIVER_EPILOGUE
+
+/* A function that needs a current context; `moved` is its size in bytes, if it has one. */
+#define DRIVER_FORM(name, family, params, moved, ptds, work)				\
+	DRIVER_PROLOGUE(name, family, params, moved, ptds);				\
+	result = sim_inject(&call);							\
+	if (!result)									\
+		result = driver__require_context();					\
+	if (!result)									\
+		result = (work);							\
+	DRIVER_EPILOGUE
+
+#define DRIVER(name, family, params, moved, work)					\
+	DRIVER_FORM(name, family, params, moved, false, work)
+
+/* With the form for per-thread default streams beside it. */
+#define DRIVER_PTSZ(name, family, params, moved, work)					\
+	DRIVER_FORM(name, family, params, moved, false, work);				\
+	DRIVER_FORM(name##_ptsz, family, params, moved, true, work)
+
+#define DRIVER_COPY(name, kind, mode, params, moved, ptds, work)			\
+	DRIVER_PROLOGUE(name, SIM_COPY, params, moved, ptds);				\
+	result = sim_inject(&call);							\
+	if (!result)									\
+		result = driver__require_context();					\
+	if (!result)									\
+		result = (work);							\
+	sim_count_copy(&call, SIM_DRIVER, kind, mode, result);				\
+	DRIVER_EPILOGUE
+
+#define DRIVER_COPY_PTDS(name, kind, params, moved, work)				\
+	DRIVER_COPY(name, kind, SIM_SYNCHRONOUS, params, moved, false, work);		\
+	DRIVER_COPY(name##_ptds, kind, SIM_SYNCHRONOUS, params, moved, true, work)
+
+#define DRIVER_COPY_PTSZ(name, kind, params, moved, work)				\
+	DRIVER_COPY(name, kind, SIM_ASYNCHRONOUS, params, moved, false, work);		\
+	DRIVER_COPY(name##_ptsz, kind, SIM_ASYNCHRONOUS, params, moved, true, work)
+
+#define DRIVER_LAUNCH_FORM(name, params, handle, ptds, work)				\
+	DRIVER_PROLOGUE(name, SIM_LAUNCH, params, 0, ptds);				\
+	call.kernel = kernel__name_id(handle);						\
+	result = sim_inject(&call);							\
+	if (!result)									\
+		result = driver__require_context();					\
+	if (!result)									\
+		result = (work);							\
+	sim_count_launch(&call, SIM_DRIVER, result);					\
+	DRIVER_EPILOGUE
+
+#define DRIVER_LAUNCH(name, params, handle, work)					\
+	DRIVER_LAUNCH_FORM(name, params, handle, false, work);				\
+	DRIVER_LAUNCH_FORM(name##_ptsz, params, handle, true, work)
+
+#define MAX_DEVICES 16
+
+struct pool;
+struct image;
+
+/* Every object behind a handle begins with this word; kernels have their name at +8. */
+struct object {
+	uint32_t live;
+	uint32_t type;
+};
+
+/* Behind CUfunction and CUkernel. */
+struct kernel {
+	struct object object;
+	const char *name;	/* at +8, where a tracer looks for it */
+	uint32_t name_id;
+	int attributes[CU_FUNC_ATTRIBUTE_MAX];
+	struct image *image;
+	struct kernel *function;	/* of a CUkernel: its CUfunction, once asked for */
+	struct kernel *next;
+};
+
+struct CUctx_st {
+	struct object object;
+	uint64_t reserved;
+	int device;
+	bool primary;
+	unsigned int flags;
+	uint32_t retained;
+	uint64_t id;
+	uint64_t busy_until;	/* the latest of its streams; ns, monotonic */
+	struct CUstream_st *legacy;
+	struct CUmemPoolHandle_st *pool;
+};
+
+struct CUstream_st {
+	struct object object;
+	uint64_t reserved;
+	struct CUctx_st *context;
+	unsigned int flags;
+	int priority;
+	uint64_t id;
+	uint64_t busy_until;
+	struct CUgraph_st *capture;
+	struct CUstream_st *origin;	/* the stream whose capture this one joined */
+	struct CUgraphNode_st *last;	/* the newest node captured from this stream */
+};
+
+struct CUevent_st {
+	struct object object;
+	uint64_t reserved;
+	struct CUctx_st *context;
+	unsigned int flags;
+	bool recorded;
+	uint64_t done_at;
+	struct CUgraph_st *capture;
+	struct CUstream_st *stream;
+};
+
+struct CUmemPoolHandle_st {
+	struct object object;
+	uint64_t reserved;
+	int device;
+	uint64_t threshold;
+	uint64_t used;
+	uint64_t used_high;
+	uint64_t maximum;
+	uint64_t settings[4];
+};
+
+/* The process's driver. */
+struct driver {
+	bool initialized;
+	bool forked;		/* a child of an initialized parent: CUDA does not work here */
+	int nr_devices;
+	uint64_t memory;	/* of each device, in bytes */
+	uint64_t async_ns;	/* CUDA_SIM_ASYNC: how long work on a stream takes */
+	pthread_mutex_t lock;	/* contexts, modules, graphs; taken before the memory lock */
+	struct CUctx_st *primary[MAX_DEVICES];
+	struct CUmemPoolHandle_st *default_pool[MAX_DEVICES];
+	struct CUmemPoolHandle_st *current_pool[MAX_DEVICES];
+	struct pool *contexts, *streams, *events, *kernels, *pools;
+	uint64_t next_id;
+};
+
+extern struct driver driver;
+
+#define CONTEXT_STACK 32
+
+/* The calling thread's part. */
+struct driver_thread {
+	struct CUctx_st *stack[CONTEXT_STACK];
+	uint32_t depth;
+	struct CUstream_st stream;	/* its per-thread default stream */
+	CUstreamCaptureMode capture_mode;
+};
+
+extern __thread struct driver_thread driver_thread
+	__attribute__((tls_model("initial-exec")));
+
+/* The current context, NULL if none. */
+static inline struct CUctx_st *driver__context(void)
+{
+	uint32_t depth = driver_thread.depth;
+
+	return depth ? driver_thread.stack[depth - 1] : NULL;
+}
+
+int driver__no_context(void);
+
+/* 0, or why there is no usable current context. */
+static inline int driver__require_context(void)
+{
+	struct CUctx_st *context = driver__context();
+
+	if (sim_unlikely(!context || !context->object.live || !driver.initialized))
+		return driver__no_context();
+	return CUDA_SUCCESS;
+}
+
+/* 0 if cuInit was called and `device` exists. */
+int driver__require_device(CUdevice device);
+
+/*
+ * pool.c: objects of one kind, taken last-in-first-out from an address range of
+ * their own, so that any pointer can be checked.
+ */
+struct pool *pool__new(size_t size, size_t capacity);
+void *pool__take(struct pool *pool);
+void pool__give(struct pool *pool, void *object);
+bool pool__holds(const struct pool *pool, const void *object);
+/* The live objects one after the other: NULL begins; NULL is returned at the end. */
+void *pool__next(const struct pool *pool, const void *object);
+
+/* context.c */
+struct CUctx_st *context__new(int device, unsigned int flags, bool primary);
+
+/* stream.c: the stream that a handle stands for, NULL if it is none. */
+struct CUstream_st *stream__get(const struct sim_call *call, CUstream stream);
+void stream__slow_issue(struct CUstream_st *stream);
+void stream__release_all(struct CUctx_st *context);
+/* Waits for the work on the stream, or for all of the context's. */
+int stream__wait(struct CUstream_st *stream);
+int stream__wait_context(struct CUctx_st *context);
+/* Waits as a synchronous copy does, on the default stream. */
+void stream__wait_default(const struct sim_call *call);
+
+/* Notes that work was put on the stream; it takes CUDA_SIM_ASYNC from now. */
+static inline void stream__issue(struct CUstream_st *stream)
+{
+	if (sim_unlikely(driver.async_ns))
+		stream__slow_issue(stream);
+}
+
+/* module.c */
+bool image__start(void);
+void image__release_all(struct CUctx_st *context);
+/* The kernel behind a CUfunction or CUkernel, NULL if it is none. */
+struct kernel *kernel__get(const void *handle);
+/* The id of its name, SIM_NO_KERNEL if it is none. */
+uint32_t kernel__name_id(const void *handle);
+
+/* launch.c: 0 if a grid of these blocks can be launched. */
+int launch__check(const unsigned int *grid, const unsigned int *block);
+
+/* array.c */
+bool array__start(void);
+void array__release_all(struct CUctx_st *context);
+
+/* graph.c */
+bool graph__start(void);
+/* Adds what was put on a capturing stream; 0 or an error. */
+int graph__capture(struct CUstream_st *stream, CUgraphNodeType type, struct kernel *kernel);
+/* Adds the nodes of `event`'s capture as the stream's dependencies: it joins the capture. */
+void graph__join(struct CUstream_st *stream, struct CUevent_st *event);
+
+#endif

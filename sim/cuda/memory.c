@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The memory of the simulated devices: which allocations live, what each device
+ * has left, and the totals for the truth file. One lock guards it all.
+ */
+#define _GNU_SOURCE
+#include "cuda/memory.h"
+#include "cuda/arena.h"
+#include "cuda/usage.h"
+
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Address space of pinned host memory and of reserved ranges. */
+#define HOST_RANGE (1ull << 38)
+#define RESERVED_RANGE (1ull << 39)
+/* Memory of a larger freed allocation is handed back to the system. */
+#define DISCARD_FROM (256u << 10)
+
+struct totals {
+	uint64_t allocations;
+	uint64_t frees;
+	uint64_t bytes_allocated;
+	uint64_t bytes_freed;
+	uint64_t released;		/* with their context */
+	uint64_t bytes_released;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct arena devices[MAX_DEVICES];
+	struct arena host;
+	struct arena reserved;
+	uint64_t used[MAX_DEVICES];
+	void *live;			/* a search tree of blocks, by address */
+	struct totals totals[MEMORY_KINDS];
+	struct usage *usage;
+	uint64_t next_id;
+} memory = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static const char *const kind_names[MEMORY_KINDS] = {
+	[MEMORY_DEVICE] = "device", [MEMORY_MANAGED] = "managed", [MEMORY_HOST] = "host",
+	[MEMORY_POOL] = "pool", [MEMORY_PHYSICAL] = "physical",
+	[MEMORY_ARRAY] = "array", [MEMORY_IMPORTED] = "imported",
+	[MEMORY_REGISTERED] = "registered", [MEMORY_MAPPED] = "mapped",
+	[MEMORY_GLOBAL] = "global",
+};
+
+/* Blocks never overlap, so that equal may mean overlapping. */
+static int compare(const void *a, const void *b)
+{
+	const struct block *left = a, *right = b;
+
+	if (left->address + left->size <= right->address)
+		return -1;
+	return left->address >= right->address + right->size;
+}
+
+static struct block *find(uint64_t address)
+{
+	struct block key = { .address = address, .size = 1 };
+	struct block **node = tfind(&key, &memory.live, compare);
+
+	return node ? *node : NULL;
+}
+
+static bool on_device(enum memory_kind kind)
+{
+	return kind == MEMORY_DEVICE || kind == MEMORY_MANAGED || kind == MEMORY_POOL ||
+	       kind == MEMORY_ARRAY || kind == MEMORY_GLOBAL;
+}
+
+static void show(int device)
+{
+	if (memory.usage)
+		__atomic_store_n(&memory.usage->used[device], memory.used[device],
+				 __ATOMIC_RELAXED);
+}
+
+static bool charge(int device, uint64_t size)
+{
+	if (size > driver.memory || memory.used[device] > driver.memory - size)
+		return false;
+	memory.used[device] += size;
+	show(device);
+	return true;
+}
+
+static uint64_t charged_size(const struct block *block)
+{
+	return (block->size + 511) & ~511ull;
+}
+
+static struct arena *arena_of(const struct block *block)
+{
+	if (on_device(block->kind))
+		return &memory.devices[block->device];
+	return block->kind == MEMORY_IMPORTED ? &memory.reserved : &memory.host;
+}
+
+bool memory__start(void)
+{
+	for (int device = 0; device < driver.nr_devices; device++)
+		if (!arena__start(&memory.devices[device], driver.memory * 2 + (1ull << 30)))
+			return false;
+	return arena__start(&memory.host, HOST_RANGE) &&
+	       arena__start(&memory.reserved, RESERVED_RANGE);
+}
+
+void memory__forget(void)
+{
+	pthread_mutex_init(&memory.lock, NULL);
+	memset(memory.totals, 0, sizeof(memory.totals));
+	memory.live = NULL;
+	memory.usage = NULL;
+}
+
+static struct usage *make_usage(void)
+{
+	struct usage *usage;
+	int fd = memfd_create(USAGE_NAME, MFD_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	usage = MAP_FAILED;
+	if (!ftruncate(fd, sizeof(*usage)))
+		usage = mmap(NULL, sizeof(*usage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (usage == MAP_FAILED) {
+		close(fd);
+		return NULL;
+	}
+	/* The descriptor stays open: it is how NVML finds the page. */
+	usage->nr_devices = (uint32_t)driver.nr_devices;
+	usage->memory = driver.memory;
+	__atomic_store_n(&usage->magic, USAGE_MAGIC, __ATOMIC_RELEASE);
+	return usage;
+}
+
+void memory__show_context(int device)
+{
+	pthread_mutex_lock(&memory.lock);
+	if (!memory.usage)
+		memory.usage = make_usage();
+	if (memory.usage)
+		memory.usage->contexts[device]++;
+	pthread_mutex_unlock(&memory.lock);
+}
+
+static bool insert(const struct block *block)
+{
+	struct block *copy = malloc(sizeof(*copy));
+	struct block **node;
+
+	if (!copy)
+		return false;
+	*copy = *block;
+	copy->id = ++memory.next_id;
+	node = tsearch(copy, &memory.live, compare);
+	if (!node || *node != copy) {
+		free(copy);
+		return false;
+	}
+	memory.totals[block->kind].allocations++;
+	memory.totals[block->kind].bytes_allocated += block->size;
+	if (block->pool) {
+		block->pool->used += block->size;
+		if (block->pool->used > block->pool->used_high)
+			block->pool->used_high = block->pool->used;
+	}
+	return true;
+}
+
+/* Takes the block out of the tree and gives back what it holds. */
+static void drop(struct block *block)
+{
+	tdelete(block, &memory.live, compare);
+	if (on_device(block->kind)) {
+		memory.used[block->device] -= charged_size(block);
+		show(block->device);
+	}
+	if (block->span) {
+		if (block->span >= DISCARD_FROM &&
+		    (block->touched || !on_device(block->kind) || block->kind == MEMORY_MANAGED))
+			arena__discard(block->address, block->span);
+		arena__give(arena_of(block), block->address, block->span);
+	}
+	if (block->pool)
+		block->pool->used -= block->size;
+	free(block);
+}
+
+int memory__allocate(const struct block *like, uint64_t *address)
+{
+	struct block block = *like;
+	bool device = on_device(block.kind);
+	int result = CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (!address || !block.size)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (block.size > 1ull << 50)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	block.context = driver__context();
+	block.device = block.pool ? block.pool->device : block.context->device;
+	block.span = arena__round(block.size);
+	pthread_mutex_lock(&memory.lock);
+	if (device && !charge(block.device, charged_size(&block)))
+		goto out;
+	block.address = arena__take(arena_of(&block), block.span);
+	if (!block.address)
+		goto uncharge;
+	if (!insert(&block)) {
+		arena__give(arena_of(&block), block.address, block.span);
+		goto uncharge;
+	}
+	*address = block.address;
+	result = CUDA_SUCCESS;
+	goto out;
+uncharge:
+	if (device)
+		memory.used[block.device] -= charged_size(&block);
+out:
+	pthread_mutex_unlock(&memory.lock);
+	return result;
+}
+
+int memory__free(uint64_t address, unsigned int kinds, struct block *freed)
+{
+	int result = CUDA_ERROR_INVALID_VALUE;
+	struct block *block;
+
+	pthread_mutex_lock(&memory.lock);
+	block = find(address);
+	if (block && block->address == address && (KIND(block->kind) & kinds)) {
+		if (freed)
+			*freed = *block;
+		memory.totals[block->kind].frees++;
+		memory.totals[block->kind].bytes_freed += block->size;
+		drop(block);
+		result = CUDA_SUCCESS;
+	}
+	pthread_mutex_unlock(&memory.lock);
+	return result;
+}
+
+int memory__adopt(const struct block *block)
+{
+	bool done;
+
+	pthread_mutex_lock(&memory.lock);
+	done = insert(block);
+	pthread_mutex_unlock(&memory.lock);
+	return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+bool memory__find(uint64_t address, struct block *found)
+{
+	struct block *block;
+
+	pthread_mutex_lock(&memory.lock);
+	block = find(address);
+	if (block)
+		*found = *block;
+	pthread_mutex_unlock(&memory.lock);
+	return block != NULL;
+}
+
+bool memory__covers(uint64_t address, uint64_t size, bool write)
+{
+	bool covered = true;
+
+	if (size > UINT64_MAX - address)
+		return false;
+	pthread_mutex_lock(&memory.lock);
+	while (size) {
+		struct block *block = find(address);
+		uint64_t part;
+
+		if (!block) {
+			covered = false;
+			break;
+		}
+		block->touched |= write;
+		part = block->address + block->size - address;
+		part = part < size ? part : size;
+		address += part;
+		size -= part;
+	}
+	pthread_mutex_unlock(&memory.lock);
+	return covered;
+}
+
+static bool holds(const struct arena *arena, uint64_t address)
+{
+	return address >= arena->base && address - arena->base < arena->size;
+}
+
+bool memory__is_ours(uint64_t address)
+{
+	for (int device = 0; device < driver.nr_devices; device++)
+		if (holds(&memory.devices[device], address))
+			return true;
+	return holds(&memory.host, address) || holds(&memory.reserved, address);
+}
+
+int memory__charge(int device, uint64_t size)
+{
+	bool done;
+
+	pthread_mutex_lock(&memory.lock);
+	done = charge(device, size);
+	if (done) {
+		memory.totals[MEMORY_PHYSICAL].allocations++;
+		memory.totals[MEMORY_PHYSICAL].bytes_allocated += size;
+	}
+	pthread_mutex_unlock(&memory.lock);
+	return done ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void memory__uncharge(int device, uint64_t size)
+{
+	pthread_mutex_lock(&memory.lock);
+	memory.used[device] -= size;
+	show(device);
+	memory.totals[MEMORY_PHYSICAL].frees++;
+	memory.totals[MEMORY_PHYSICAL].bytes_freed += size;
+	pthread_mutex_unlock(&memory.lock);
+}
+
+uint64_t memory__reserve(uint64_t size)
+{
+	uint64_t address;
+
+	pthread_mutex_lock(&memory.lock);
+	address = arena__take(&memory.reserved, size);
+	pthread_mutex_unlock(&memory.lock);
+	return address;
+}
+
+void memory__unreserve(uint64_t address, uint64_t size)
+{
+	pthread_mutex_lock(&memory.lock);
+	arena__discard(address, size);
+	arena__give(&memory.reserved, address, size);
+	pthread_mutex_unlock(&memory.lock);
+}
+
+uint64_t memory__used(int device)
+{
+	uint64_t used;
+
+	pthread_mutex_lock(&memory.lock);
+	used = memory.used[device];
+	pthread_mutex_unlock(&memory.lock);
+	return used;
+}
+
+struct visit {
+	struct CUctx_st *context;
+	struct block *found;
+	FILE *out;
+	const char *comma;
+};
+
+static void visit_context(const void *node, VISIT which, void *argument)
+{
+	struct block *block = *(struct block *const *)node;
+	struct visit *visit = argument;
+
+	if ((which == postorder || which == leaf) && block->context == visit->context) {
+		block->next = visit->found;
+		visit->found = block;
+	}
+}
+
+void memory__release_all(struct CUctx_st *context)
+{
+	struct visit visit = { .context = context };
+	struct block *next;
+
+	pthread_mutex_lock(&memory.lock);
+	twalk_r(memory.live, visit_context, &visit);
+	for (struct block *block = visit.found; block; block = next) {
+		next = block->next;
+		memory.totals[block->kind].released++;
+		memory.totals[block->kind].bytes_released += block->size;
+		drop(block);
+	}
+	pthread_mutex_unlock(&memory.lock);
+}
+
+static void visit_live(const void *node, VISIT which, void *argument)
+{
+	const struct block *block = *(struct block *const *)node;
+	struct visit *visit = argument;
+
+	if ((which != postorder && which != leaf) || block->kind >= MEMORY_MAPPED)
+		return;
+	fprintf(visit->out, "%s\n  {\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64
+		",\"kind\":\"%s\",\"device\":%d}", visit->comma, block->address, block->size,
+		kind_names[block->kind], block->device);
+	visit->comma = ",";
+}
+
+static void describe_kind(FILE *out, const struct totals *totals, const char *name)
+{
+	fprintf(out, "\n  \"%s\": {\"allocations\":%" PRIu64 ",\"frees\":%" PRIu64
+		",\"bytes_allocated\":%" PRIu64 ",\"bytes_freed\":%" PRIu64
+		",\"released_with_context\":%" PRIu64 ",\"bytes_released_with_context\":%" PRIu64
+		",\"live_bytes\":%" PRIu64 ",\"live_count\":%" PRIu64 "}", name,
+		totals->allocations, totals->frees, totals->bytes_allocated, totals->bytes_freed,
+		totals->released, totals->bytes_released,
+		totals->bytes_allocated - totals->bytes_freed - totals->bytes_released,
+		totals->allocations - totals->frees - totals->released);
+}
+
+void memory__describe(FILE *out)
+{
+	struct visit visit = { .out = out, .comma = "" };
+
+	pthread_mutex_lock(&memory.lock);
+	fputs(" \"memory\": {", out);
+	for (int kind = 0; kind < MEMORY_MAPPED; kind++) {
+		if (kind)
+			fputc(',', out);
+		describe_kind(out, &memory.totals[kind], kind_names[kind]);
+	}
+	fputs("\n },\n \"live\": [", out);
+	twalk_r(memory.live, visit_live, &visit);
+	fputs("\n ]", out);
+	pthread_mutex_unlock(&memory.lock);
+}

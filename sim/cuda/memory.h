@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory of the simulated devices and what is known of every allocation.
+ */
+#ifndef SIM_CUDA_MEMORY_H
+#define SIM_CUDA_MEMORY_H
+
+#include "cuda/driver.h"
+
+#include <stdio.h>
+
+enum memory_kind {
+	MEMORY_DEVICE,
+	MEMORY_MANAGED,
+	MEMORY_HOST,
+	MEMORY_POOL,
+	MEMORY_PHYSICAL,	/* cuMemCreate; has no address of its own */
+	MEMORY_ARRAY,
+	MEMORY_IMPORTED,	/* another process's, opened by its IPC handle */
+	MEMORY_REGISTERED,	/* the program's own memory, pinned */
+	MEMORY_MAPPED,		/* a physical allocation in a reserved range */
+	MEMORY_GLOBAL,		/* a module's variable */
+	MEMORY_KINDS,
+};
+
+#define KIND(kind) (1u << (kind))
+
+/* An allocation; the copy that a look-up fills in. */
+struct block {
+	uint64_t address;
+	uint64_t size;
+	uint64_t span;			/* of addresses that it holds */
+	enum memory_kind kind;
+	int device;
+	bool touched;			/* holds bytes that were written through a copy */
+	unsigned int flags;
+	uint64_t id;
+	struct CUctx_st *context;
+	struct CUmemPoolHandle_st *pool;
+	struct physical *physical;
+	struct block *next;
+};
+
+bool memory__start(void);
+/* In a forked child: nothing is its own. */
+void memory__forget(void);
+/* Tells the simulated NVML that there is a context, and what this process uses from now on. */
+void memory__show_context(int device);
+
+/* Allocates for the current context; `like` gives kind, size, flags and pool. */
+int memory__allocate(const struct block *like, uint64_t *address);
+/* Frees the allocation that begins at the address and is of one of the kinds. */
+int memory__free(uint64_t address, unsigned int kinds, struct block *freed);
+/* Makes memory known that has its address already: registered, mapped. */
+int memory__adopt(const struct block *block);
+/* The allocation that the address lies in. */
+bool memory__find(uint64_t address, struct block *found);
+/* Whether all of the range lies in allocations that a device can reach; notes a write. */
+bool memory__covers(uint64_t address, uint64_t size, bool write);
+/* Whether the address lies in a range that only the simulation hands out. */
+bool memory__is_ours(uint64_t address);
+/* Takes or gives back memory of a device without an address. */
+int memory__charge(int device, uint64_t size);
+void memory__uncharge(int device, uint64_t size);
+/* Addresses in the range that is kept for reservations. */
+uint64_t memory__reserve(uint64_t size);
+void memory__unreserve(uint64_t address, uint64_t size);
+
+uint64_t memory__used(int device);
+void memory__release_all(struct CUctx_st *context);
+/* Writes the part of the truth file that is about memory. */
+void memory__describe(FILE *out);
+
+#endif

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Memory pools and the allocations ordered by a stream. An allocation is usable
+ * and a free done at once, whatever the stream has still to do.
+ */
+#include "cuda/memory.h"
+
+static struct CUmemPoolHandle_st *checked(struct CUmemPoolHandle_st *pool)
+{
+	return pool__holds(driver.pools, pool) ? pool : NULL;
+}
+
+static int allocate(const struct sim_call *call, CUdeviceptr *out, size_t size,
+		    struct CUmemPoolHandle_st *pool, CUstream handle)
+{
+	struct CUstream_st *stream = stream__get(call, handle);
+	struct block like = { .kind = MEMORY_POOL, .size = size, .pool = pool };
+	uint64_t address;
+	int result;
+
+	if (!stream || !pool)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (stream->capture)
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (pool->maximum && pool->used + size > pool->maximum)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	result = memory__allocate(&like, &address);
+	if (!result)
+		*out = address;
+	return result;
+}
+
+static int release(struct sim_call *call, CUdeviceptr address, CUstream handle)
+{
+	struct CUstream_st *stream = stream__get(call, handle);
+
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!address) {
+		call->null_free = true;
+		return CUDA_SUCCESS;
+	}
+	return memory__free(address, KIND(MEMORY_POOL), NULL);
+}
+
+static int create(CUmemoryPool *out, const CUmemPoolProps *properties)
+{
+	struct CUmemPoolHandle_st *pool;
+
+	if (!out || !properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (driver__require_device(properties->location.id))
+		return CUDA_ERROR_INVALID_VALUE;
+	pool = pool__take(driver.pools);
+	if (!pool)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	pool->device = properties->location.id;
+	pool->maximum = properties->maxSize;
+	*out = pool;
+	return CUDA_SUCCESS;
+}
+
+/* A pool goes when it is empty; one with live allocations is only no longer current. */
+static int destroy(struct CUmemPoolHandle_st *pool)
+{
+	int device;
+
+	if (!pool)
+		return CUDA_ERROR_INVALID_HANDLE;
+	device = pool->device;
+	if (pool == driver.default_pool[device])
+		return CUDA_ERROR_INVALID_VALUE;
+	if (driver.current_pool[device] == pool)
+		driver.current_pool[device] = driver.default_pool[device];
+	if (!pool->used)
+		pool__give(driver.pools, pool);
+	return CUDA_SUCCESS;
+}
+
+static bool is_wide(CUmemPool_attribute attribute)
+{
+	return attribute >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+}
+
+static int get_attribute(struct CUmemPoolHandle_st *pool, CUmemPool_attribute attribute,
+			 void *out)
+{
+	if (!pool || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch ((int)attribute) {
+	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		*(uint64_t *)out = pool->threshold;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+	case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+		*(uint64_t *)out = pool->used;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+	case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		*(uint64_t *)out = pool->used_high;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+	case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+	case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+		*(int *)out = (int)pool->settings[attribute];
+		return CUDA_SUCCESS;
+	}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+static int set_attribute(struct CUmemPoolHandle_st *pool, CUmemPool_attribute attribute,
+			 const void *value)
+{
+	if (!pool || !value || (int)attribute < 1 || (int)attribute > 8)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+		pool->threshold = *(const uint64_t *)value;
+	else if (is_wide(attribute))
+		pool->used_high = pool->used;
+	else
+		pool->settings[attribute] = (uint64_t)*(const int *)value;
+	return CUDA_SUCCESS;
+}
+
+static int get_pool(CUmemoryPool *out, CUdevice device, struct CUmemPoolHandle_st *const *pools)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = pools[device];
+	return CUDA_SUCCESS;
+}
+
+static int set_pool(CUdevice device, struct CUmemPoolHandle_st *pool)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!pool || pool->device != device)
+		return CUDA_ERROR_INVALID_VALUE;
+	driver.current_pool[device] = pool;
+	return CUDA_SUCCESS;
+}
+
+static int get_access(CUmemAccess_flags *out, struct CUmemPoolHandle_st *pool,
+		      const CUmemLocation *location)
+{
+	if (!out || !pool || !location)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+	return CUDA_SUCCESS;
+}
+
+static struct CUmemPoolHandle_st *current_pool(void)
+{
+	return driver.current_pool[driver__context()->device];
+}
+
+DRIVER_PTSZ(cuMemAllocAsync, SIM_ALLOC, (CUdeviceptr *out, size_t size, CUstream stream), size,
+	    allocate(&call, out, size, current_pool(), stream));
+DRIVER_PTSZ(cuMemAllocFromPoolAsync, SIM_ALLOC, (CUdeviceptr *out, size_t size,
+						 CUmemoryPool pool, CUstream stream), size,
+	    allocate(&call, out, size, checked(pool), stream));
+DRIVER_PTSZ(cuMemFreeAsync, SIM_FREE, (CUdeviceptr address, CUstream stream), 0,
+	    release(&call, address, stream));
+DRIVER_PLAIN(cuMemPoolCreate, (CUmemoryPool *out, const CUmemPoolProps *properties),
+	     create(out, properties));
+DRIVER_PLAIN(cuMemPoolDestroy, (CUmemoryPool pool), destroy(checked(pool)));
+DRIVER_PLAIN(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep),
+	     ((void)keep, checked(pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE));
+DRIVER_PLAIN(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
+				     void *out),
+	     get_attribute(checked(pool), attribute, out));
+DRIVER_PLAIN(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
+				     void *value),
+	     set_attribute(checked(pool), attribute, value));
+DRIVER_PLAIN(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *access,
+				  size_t count),
+	     ((void)count, checked(pool) && access ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE));
+DRIVER_PLAIN(cuMemPoolGetAccess, (CUmemAccess_flags *out, CUmemoryPool pool,
+				  CUmemLocation *location),
+	     get_access(out, checked(pool), location));
+DRIVER_PLAIN(cuDeviceGetDefaultMemPool, (CUmemoryPool *out, CUdevice device),
+	     get_pool(out, device, driver.default_pool));
+DRIVER_PLAIN(cuDeviceGetMemPool, (CUmemoryPool *out, CUdevice device),
+	     get_pool(out, device, driver.current_pool));
+DRIVER_PLAIN(cuDeviceSetMemPool, (CUdevice device, CUmemoryPool pool),
+	     set_pool(device, checked(pool)));

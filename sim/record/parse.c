@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Parsing of the durations and sizes in the CUDA_SIM_ variables. A setting
+ * that cannot be understood ends the process: a test that believes it injected
+ * a failure and did not would pass for the wrong reason.
+ */
+#include "record/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool sim_parse__duration(const char *text, double *ns, const char **end)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *behind;
+	double value = strtod(text, &behind);
+
+	if (behind == text || !(value >= 0))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t length = strlen(units[i].unit);
+
+		if (!strncmp(behind, units[i].unit, length)) {
+			*ns = value * units[i].ns;
+			*end = behind + length;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool sim_parse__size(const char *text, uint64_t *bytes)
+{
+	static const char suffixes[] = "KMGT";
+	char *behind;
+	unsigned long long value = strtoull(text, &behind, 10);
+	const char *suffix;
+
+	if (behind == text || *text == '-')
+		return false;
+	*bytes = value;
+	if (!*behind)
+		return true;
+	suffix = strchr(suffixes, *behind);
+	if (!suffix || behind[1])
+		return false;
+	*bytes = value << (10 * (suffix - suffixes + 1));
+	return true;
+}
+
+void sim_parse__refuse(const char *variable, const char *text, const char *why)
+{
+	fprintf(stderr, "simulated CUDA: %s: \"%s\": %s\n", variable, text, why);
+	_exit(1);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The books of the simulated CUDA: every exported function of the simulated
+ * libcuda and libcudart enters and leaves its calls here. The recorder counts
+ * them (per thread, folded when the truth file is written), makes them fail or
+ * take longer as the environment asks, and knows which driver calls were made
+ * by the runtime.
+ *
+ * Both libraries use one recorder: the one inside libcuda, which libcudart
+ * finds when it opens libcuda. A libcudart without a driver uses its own.
+ */
+#ifndef SIM_RECORD_RECORD_H
+#define SIM_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define SIM_EXPORT __attribute__((visibility("default")))
+#define SIM_COLD __attribute__((cold, noinline))
+/*
+ * Stands at the start of every exported function: asks for its frame, so that it
+ * begins with `push %rbp` however little it does.
+ */
+#define SIM_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
+#define sim_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Most functions that both libraries together may register. */
+#define SIM_MAX_FUNCTIONS 1536
+/* The kernel that calls with a handle of no kernel are counted under. */
+#define SIM_NO_KERNEL 0u
+/* A query of work that has not finished: an answer, not a failure. */
+#define SIM_NOT_READY 600
+
+enum sim_layer { SIM_DRIVER, SIM_RUNTIME };
+
+/* Whose call it is: the program's at the driver, the runtime's, the program's at the runtime. */
+enum sim_caller { SIM_BY_PROGRAM, SIM_BY_RUNTIME, SIM_AT_RUNTIME, SIM_CALLERS };
+
+enum sim_family {
+	SIM_OTHER,
+	SIM_ALLOC,
+	SIM_FREE,
+	SIM_COPY,
+	SIM_LAUNCH,
+	SIM_SYNC,
+};
+
+enum sim_copy_kind {
+	SIM_H2H,
+	SIM_H2D,
+	SIM_D2H,
+	SIM_D2D,
+	SIM_P2P,
+	SIM_DEFAULT,
+	SIM_SET,
+	SIM_COPY_KINDS,
+};
+
+enum sim_mode { SIM_SYNCHRONOUS, SIM_ASYNCHRONOUS, SIM_MODES };
+
+struct sim_fault;
+struct sim_latency;
+
+/* One exported function. Lives in the library that exports it. */
+struct sim_function {
+	const char *name;
+	const void *address;
+	enum sim_layer layer;
+	enum sim_family family;
+	uint32_t index;			/* its place in the counters, set by attach */
+	bool armed;			/* has faults or a latency */
+	uint64_t armed_calls;		/* counted while armed, atomically */
+	struct sim_fault *faults;
+	struct sim_latency *latency;
+};
+
+struct sim_counts {
+	uint64_t calls;
+	uint64_t failures;
+	uint64_t not_ready;
+	uint64_t bytes;			/* of successful calls */
+	uint64_t ns;			/* only while a truth file is asked for */
+};
+
+struct sim_copies {
+	uint64_t calls;
+	uint64_t failures;
+	uint64_t bytes;			/* of successful calls */
+};
+
+struct sim_launches {
+	uint64_t launches;		/* calls, failed ones included */
+	uint64_t failed;
+	uint64_t captured;		/* of the successful ones: into a graph */
+};
+
+/*
+ * The counters of one thread. Only the thread writes them, without locks; who
+ * folds them reads them at any time.
+ */
+struct sim_thread {
+	const struct sim_recorder *recorder;
+	bool timed;
+	uint32_t runtime_depth;		/* calls of the runtime in progress */
+	uint32_t nr_kernels;
+	struct sim_counts (*functions)[2];	/* by function; [1] made by the runtime */
+	struct sim_launches (*kernels)[SIM_CALLERS];
+	struct sim_copies copies[SIM_CALLERS][SIM_COPY_KINDS][SIM_MODES];
+	uint64_t null_frees[SIM_CALLERS];
+	struct sim_thread *next;
+	struct sim_thread *previous;
+};
+
+/* A call in progress, on the stack of the function. */
+struct sim_call {
+	struct sim_thread *thread;
+	struct sim_function *function;
+	uint64_t bytes;
+	uint64_t start;
+	uint32_t kernel;
+	bool nested;
+	bool per_thread;		/* the _ptds or _ptsz form */
+	bool captured;
+	bool null_free;
+};
+
+/* What libcudart needs of the recorder inside libcuda. */
+struct sim_recorder {
+	struct sim_thread *(*self)(void);
+	void (*attach)(struct sim_function *const *begin, struct sim_function *const *end);
+	int (*inject)(struct sim_call *call);
+	void (*fail)(const struct sim_call *call, int result);
+	struct sim_launches *(*grow)(struct sim_thread *thread, const struct sim_call *call,
+				     enum sim_caller caller);
+	uint64_t (*now)(void);
+	uint32_t (*intern)(const char *name);
+	/* The kernel that a launch handle stands for, SIM_NO_KERNEL if none; by the driver. */
+	uint32_t (*kernel_of)(const void *handle);
+	/* The calling thread's current context, NULL if none; by the driver. */
+	void *(*context)(void);
+};
+
+/* The recorder of this library; sim_recorder__driver() sets the driver's hooks first. */
+const struct sim_recorder *sim_recorder__get(void);
+void sim_recorder__driver(uint32_t (*kernel_of)(const void *), void *(*context)(void),
+			  void (*describe)(FILE *out));
+
+/* The id of a kernel's name, the same for the same name; SIM_NO_KERNEL without memory. */
+uint32_t sim_names__intern(const char *name);
+/* The interned copy, which lives as long as the process. */
+const char *sim_names__get(uint32_t id);
+uint32_t sim_names__count(void);
+
+/* The calling thread's counters in this library's recorder. */
+struct sim_thread *sim_recorder__self(void);
+/* The same in the recorder in use: each library has its own way to it. */
+struct sim_thread *sim_self(void);
+
+static inline void sim_add(uint64_t *counter, uint64_t value)
+{
+	__atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + value,
+			 __ATOMIC_RELAXED);
+}
+
+static inline enum sim_caller sim_caller(const struct sim_call *call, enum sim_layer layer)
+{
+	if (layer == SIM_RUNTIME)
+		return SIM_AT_RUNTIME;
+	return call->nested ? SIM_BY_RUNTIME : SIM_BY_PROGRAM;
+}
+
+static inline void sim_enter(struct sim_call *call, struct sim_function *function,
+			     enum sim_layer layer, uint64_t bytes, bool per_thread)
+{
+	struct sim_thread *thread = sim_self();
+
+	call->thread = thread;
+	call->function = function;
+	call->bytes = bytes;
+	call->kernel = SIM_NO_KERNEL;
+	call->per_thread = per_thread;
+	call->captured = false;
+	call->null_free = false;
+	call->nested = thread->runtime_depth != 0;
+	if (layer == SIM_RUNTIME)
+		thread->runtime_depth++;
+	call->start = sim_unlikely(thread->timed) ? thread->recorder->now() : 0;
+}
+
+/* What the environment has in store for this call: 0 or the result it must fail with. */
+static inline int sim_inject(struct sim_call *call)
+{
+	if (sim_unlikely(call->function->armed))
+		return call->thread->recorder->inject(call);
+	return 0;
+}
+
+static inline int sim_leave(struct sim_call *call, enum sim_layer layer, int result)
+{
+	struct sim_thread *thread = call->thread;
+	struct sim_counts *counts = &thread->functions[call->function->index][call->nested];
+
+	if (layer == SIM_RUNTIME)
+		thread->runtime_depth--;
+	sim_add(&counts->calls, 1);
+	if (sim_unlikely(result))
+		thread->recorder->fail(call, result);
+	else
+		sim_add(&counts->bytes, call->bytes);
+	if (sim_unlikely(call->start))
+		sim_add(&counts->ns, thread->recorder->now() - call->start);
+	if (sim_unlikely(call->null_free))
+		sim_add(&thread->null_frees[sim_caller(call, layer)], 1);
+	return result;
+}
+
+static inline void sim_count_launch(struct sim_call *call, enum sim_layer layer, int result)
+{
+	struct sim_thread *thread = call->thread;
+	enum sim_caller caller = sim_caller(call, layer);
+	struct sim_launches *launches;
+
+	if (sim_unlikely(call->kernel >= thread->nr_kernels)) {
+		launches = thread->recorder->grow(thread, call, caller);
+		if (!launches)
+			return;
+	} else {
+		launches = &thread->kernels[call->kernel][caller];
+	}
+	sim_add(&launches->launches, 1);
+	if (sim_unlikely(result))
+		sim_add(&launches->failed, 1);
+	else if (sim_unlikely(call->captured))
+		sim_add(&launches->captured, 1);
+}
+
+static inline void sim_count_copy(struct sim_call *call, enum sim_layer layer,
+				  enum sim_copy_kind kind, enum sim_mode mode, int result)
+{
+	struct sim_copies *copies = &call->thread->copies[sim_caller(call, layer)][kind][mode];
+
+	sim_add(&copies->calls, 1);
+	if (result)
+		sim_add(&copies->failures, 1);
+	else
+		sim_add(&copies->bytes, call->bytes);
+}
+
+/*
+ * Declares an exported function to the recorder. The pointers gather in one
+ * section of the library, which it hands to attach when it starts.
+ */
+#define SIM_FUNCTION(name_, layer_, family_)						\
+	static struct sim_function function_##name_ = {					\
+		.name = #name_, .address = (const void *)(uintptr_t)name_,		\
+		.layer = layer_, .family = family_,					\
+	};										\
+	static struct sim_function *const pointer_##name_				\
+		__attribute__((section("sim_functions"), used)) = &function_##name_
+
+extern struct sim_function *const __start_sim_functions[] __attribute__((visibility("hidden")));
+extern struct sim_function *const __stop_sim_functions[] __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The simulated CUDA libraries and the workloads. Included by the top Makefile,
+# which sets BUILD, CC, BASE_CFLAGS and CFLAGS; everything hangs off the target `sim`.
+
+SIM_OUT := $(BUILD)/sim
+SIM_OBJ := $(SIM_OUT)/obj
+
+# Exported functions must begin with `push %rbp`, as those of the real libraries
+# do: a probe on anything else costs thirty times as much.
+SIM_PROLOGUE := -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-shrink-wrap \
+	-fno-schedule-insns -fno-schedule-insns2 -fno-ipa-icf -fno-partial-inlining -fno-isolate-erroneous-paths-dereference \
+	-fcf-protection=none -fno-stack-protector -fno-stack-clash-protection
+SIM_CFLAGS := $(BASE_CFLAGS) $(CFLAGS) -Isim/include -Isim -fPIC -fvisibility=hidden -fno-plt \
+	$(SIM_PROLOGUE)
+SIM_LDFLAGS := -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -Wl,-z,nodelete \
+	-Wl,--no-undefined
+
+sim_objects = $(patsubst sim/%.c,$(SIM_OBJ)/$(2)/%.o,$(wildcard sim/$(1)/*.c))
+
+SIM_RECORD := $(call sim_objects,record,shared)
+SIM_CUDA := $(call sim_objects,cuda,shared)
+SIM_CUDART := $(call sim_objects,cudart,shared)
+SIM_CUDART_STATIC := $(call sim_objects,cudart,static) $(call sim_objects,record,static)
+SIM_NVML := $(call sim_objects,nvml,shared) $(SIM_OBJ)/shared/record/parse.o
+
+SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 \
+	libcudart_static.a)
+SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
+
+SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
+	$(filter-out sim/workloads/common.c,$(wildcard sim/workloads/*.c)))
+SIM_COMMON := $(SIM_OBJ)/workloads/common.o
+
+.PHONY: sim
+sim: $(SIM_LIBRARIES) $(SIM_LINKS) $(SIM_WORKLOADS)
+
+$(SIM_OBJ)/shared/%.o: sim/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) -MMD -MP -c -o $@ $<
+
+# In the static archive the API is hidden: local symbols of the program, as with
+# the real one.
+$(SIM_OBJ)/static/%.o: sim/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) -DSIM_STATIC -MMD -MP -c -o $@ $<
+
+$(SIM_OBJ)/workloads/%.o: sim/workloads/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -Isim/include -MMD -MP -c -o $@ $<
+
+$(SIM_OUT)/libcuda.so.1: $(SIM_CUDA) $(SIM_RECORD)
+	$(CC) -shared -Wl,-soname,libcuda.so.1 $(SIM_LDFLAGS) -o $@ $^ -pthread
+
+$(SIM_OUT)/libcudart.so.13: $(SIM_CUDART) $(SIM_RECORD) sim/cudart/libcudart.map
+	$(CC) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=sim/cudart/libcudart.map \
+		$(SIM_LDFLAGS) -o $@ $(SIM_CUDART) $(SIM_RECORD) -pthread -ldl
+
+$(SIM_OUT)/libnvidia-ml.so.1: $(SIM_NVML)
+	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 $(SIM_LDFLAGS) -o $@ $^
+
+$(SIM_OUT)/libcudart_static.a: $(SIM_CUDART_STATIC)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(SIM_OUT)/libcuda.so: | $(SIM_OUT)/libcuda.so.1
+	ln -sf libcuda.so.1 $@
+
+$(SIM_OUT)/libcudart.so: | $(SIM_OUT)/libcudart.so.13
+	ln -sf libcudart.so.13 $@
+
+SIM_LINK = $(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT) -Wl,--enable-new-dtags \
+	-Wl,-rpath,'$$ORIGIN' -pthread
+
+$(SIM_OUT)/%: $(SIM_OBJ)/workloads/%.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(SIM_LINK) -lcudart -lcuda
+
+# These two bring CUDA in their own way.
+$(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)
+	$(SIM_LINK) -ldl
+
+$(SIM_OUT)/static_runtime: $(SIM_OBJ)/workloads/static_runtime.o $(SIM_COMMON) \
+		$(SIM_OUT)/libcudart_static.a
+	$(SIM_LINK) $(SIM_OUT)/libcudart_static.a -ldl
+
+# What others rely on: first instructions, layouts, results.
+.PHONY: sim-check
+sim-check: sim $(SIM_OUT)/selftest
+	sim/check-prologues.sh $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcudart.so.13 \
+		$(SIM_OUT)/libnvidia-ml.so.1
+	$(SIM_OUT)/selftest
+
+$(SIM_OUT)/selftest: $(patsubst sim/tests/%.c,$(SIM_OBJ)/workloads/%.o, \
+		$(wildcard sim/tests/*.c)) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(SIM_LINK) -lcudart -lcuda
+
+$(SIM_OBJ)/workloads/%.o: sim/tests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -Isim/include -MMD -MP -c -o $@ $<
+
+-include $(wildcard $(SIM_OBJ)/*/*.d $(SIM_OBJ)/*/*/*.d)

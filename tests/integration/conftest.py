@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Fixtures of the integration tests: the real gpuprobe with real probes, so they need root."""
+import os
+import subprocess
+
+import pytest
+
+from lib import paths
+from lib.probe import Probe, environment
+
+LINKS = ("session", "multi", "perf")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes long; part of `make test-full` only")
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of the link paths are grouped by file, whatever the parameters are."""
+    items.sort(key=lambda item: str(item.fspath))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built():
+    """Fails early and clearly where there is nothing to test or no right to."""
+    if os.geteuid() != 0:
+        pytest.exit("the integration tests need root: sudo make test", returncode=1)
+    for path in (paths.GPUPROBE, paths.LIBCUDA, paths.LIBCUDART):
+        if not path.exists():
+            pytest.exit(f"{path} is missing: run make first", returncode=1)
+
+
+@pytest.fixture(scope="session")
+def missing_links():
+    """Kinds of links that this kernel does not have."""
+    missing = set()
+    for kind in LINKS:
+        done = subprocess.run([paths.GPUPROBE, "--duration", "0.01", "--metrics-addr", "none", "-q"],
+                              env=environment(GPUPROBE_LINKS=kind), capture_output=True, text=True, check=False)
+        if "this kernel has no such links" in done.stderr:
+            missing.add(kind)
+    return missing
+
+
+@pytest.fixture(params=LINKS)
+def links(request, missing_links):
+    """Each kind of links in turn."""
+    if request.param in missing_links:
+        pytest.skip(f"this kernel has no {request.param} links")
+    return request.param
+
+
+@pytest.fixture
+def gpuprobe(tmp_path):
+    """gpuprobe with the links it chooses by itself."""
+    return Probe(tmp_path)
+
+
+@pytest.fixture
+def gpuprobe_by(tmp_path, links):
+    """gpuprobe with each kind of links in turn."""
+    return Probe(tmp_path, links)

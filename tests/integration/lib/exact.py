@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A process of a JSON report against its truth, number by number."""
+
+MEMORY_FIELDS = ("allocations", "frees", "live_bytes", "live_allocations")
+
+
+def launches(process):
+    """Launches by full kernel name."""
+    counts = {}
+    for kernel in process["kernels"]:
+        assert kernel["name"] not in counts, f"{kernel['name']} is listed twice"
+        counts[kernel["name"]] = kernel["launches"]
+    assert process["launches"] == sum(counts.values())
+    return counts
+
+
+def copies(process):
+    """(kind, mode) -> (calls, bytes)."""
+    return {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
+
+
+def in_flight(process):
+    """kind -> (calls, bytes) of asynchronous copies that no wait has covered."""
+    return {c["kind"]: (c["in_flight"]["calls"], c["in_flight"]["bytes"])
+            for c in process["copies"] if c["mode"] == "async" and c["in_flight"]["calls"]}
+
+
+def errors(process):
+    """(layer, function, code) -> count."""
+    counts = {}
+    for error in process["errors"]:
+        key = error["layer"], error["function"], error["code"]
+        counts[key] = counts.get(key, 0) + error["count"]
+    return counts
+
+
+def memory(process):
+    """kind -> allocations, frees, live bytes and number."""
+    kinds = {kind: {field: totals[field] for field in MEMORY_FIELDS}
+             for kind, totals in process["memory"].items() if isinstance(totals, dict)}
+    return {kind: totals for kind, totals in kinds.items() if any(totals.values())}
+
+
+def live(process):
+    """address -> (bytes, kind). Needs --top 0 to be complete."""
+    listed = process["memory"]["live"]
+    addresses = {int(a["address"], 16): (a["bytes"], a["kind"]) for a in listed}
+    assert len(addresses) == len(listed), "an address is listed twice"
+    return addresses
+
+
+def memory_sum(process, field):
+    return sum(totals[field] for totals in process["memory"].values() if isinstance(totals, dict))
+
+
+def lost(report):
+    """The reasons for which anything was lost, with their counts."""
+    return {reason: count for reason, count in report["lost"].items() if count}
+
+
+def check_process(process, truth, api="auto", checked=False):
+    """Everything that the truth file tells, against a process of a final report with all sections."""
+    seen = {
+        "launches": launches(process), "graph_launches": process["graph_launches"],
+        "copies": copies(process), "memory": memory(process),
+        "allocation_failures": memory_sum(process, "allocation_failures"),
+        "free_failures": memory_sum(process, "free_failures"),
+        "errors": {key: count for key, count in errors(process).items() if checked or "Launch" not in key[1]},
+    }
+    true = {
+        "launches": truth.launches(api), "graph_launches": truth.graph_launches(api),
+        "copies": truth.copies(api), "memory": truth.memory(),
+        "allocation_failures": truth.allocation_failures(api), "free_failures": truth.free_failures(api),
+        "errors": truth.errors(api, launches=checked),
+    }
+    assert seen == true
+    assert not process["since_attach"]
+
+
+def check(result, api="auto", checked=False):
+    """Every process of the final report against its truth file, and nothing lost."""
+    assert lost(result.final) == {}
+    assert result.truths, f"no truth file was written; stderr: {result.stderr}"
+    for truth in result.truths:
+        if truth.idle:
+            assert truth.pid not in [p["pid"] for p in result.final["processes"]]
+            continue
+        check_process(result.process_of(truth.pid), truth, api, checked)

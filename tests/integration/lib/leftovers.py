@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What an ended gpuprobe may have left in the kernel: programs, maps, links, tracefs events.
+
+Other gpuprobes may run on the machine, so an object counts as left over when it has one of our
+names and no living gpuprobe holds it.
+"""
+import contextlib
+import json
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+# As the kernel cuts them, to 15 characters.
+PROGRAMS = {"call_session", "call_entry", "call_return", "loader_entry", "process_fork", "process_exit",
+            "process_exec", "identity_of_map", "identity_of_mappings", "empty"}
+MAPS = {"watched", "process_of", "free_slots", "tallies", "gpuprobe.rodata", "gpuprobe.bss", "identity_tgid"}
+TRACEFS = Path("/sys/kernel/tracing")
+
+
+def bpftool(kind):
+    done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, text=True, check=True,
+                          env={**os.environ, "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"})
+    return json.loads(done.stdout or "[]")
+
+
+def all_objects():
+    """(kind, id) -> name of every BPF object that gpuprobe may have made."""
+    programs = {p["id"]: p.get("name", "") for p in bpftool("prog")}
+    found = {("prog", i): name for i, name in programs.items() if name in PROGRAMS}
+    found |= {("map", m["id"]): m["name"] for m in bpftool("map") if m.get("name") in MAPS}
+    found |= {("link", link["id"]): programs[link["prog_id"]] for link in bpftool("link")
+              if programs.get(link.get("prog_id")) in PROGRAMS}
+    return found
+
+
+def objects_of(pid):
+    """(kind, id) of the BPF objects that a process holds by its descriptors."""
+    held = set()
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(f"/proc/{pid}/fdinfo"):
+            with contextlib.suppress(OSError):
+                text = Path(entry.path).read_text()
+                held |= {(kind, int(number)) for kind, number in
+                         re.findall(r"^(prog|map|link)_id:\s*(\d+)", text, re.MULTILINE)}
+    return held
+
+
+def is_gpuprobe(pid):
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().startswith("gpuprobe")
+    except OSError:
+        return False
+
+
+def gpuprobes():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and is_gpuprobe(name)]
+
+
+def events():
+    """The lines of uprobe_events that name a gpuprobe, by its pid."""
+    try:
+        lines = (TRACEFS / "uprobe_events").read_text().splitlines()
+    except OSError:
+        return []
+    return [(int(m.group(1)), line) for line in lines if (m := re.match(r"[pr]\d*:gpuprobe_(\d+)/", line))]
+
+
+def left_over():
+    living = gpuprobes()
+    found = all_objects()
+    for pid in living:
+        for held in objects_of(pid):
+            found.pop(held, None)
+    for pid, line in events():
+        if pid not in living:
+            found["event", line] = line
+    return found
+
+
+def assert_none(timeout=5):
+    """Fails if anything of an ended gpuprobe stays for longer than the kernel takes to clear away."""
+    end = time.monotonic() + timeout
+    left = left_over()
+    while left and time.monotonic() < end:
+        time.sleep(0.05)
+        now = left_over()
+        left = {key: name for key, name in left.items() if key in now}
+    assert not left, f"left in the kernel: {left}"
+
+
+def mount_tracefs():
+    """So that a test sees the events that it looks for."""
+    if not (TRACEFS / "uprobe_events").exists():
+        subprocess.run(["mount", "-t", "tracefs", "tracefs", str(TRACEFS)], check=True)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs gpuprobe: to its end (run), or beside the test (start)."""
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+
+from lib import paths
+from lib.truth import read_truths
+
+EXACT = ["--json", "--display-interval", "0", "--metrics-addr", "none"]
+
+
+def environment(**changes):
+    """The environment for gpuprobe and COMMAND; None removes a variable."""
+    env = dict(os.environ)
+    # COMMAND would run as the user behind `sudo make test`, who cannot write the truth file.
+    changes = {"SUDO_UID": None, "SUDO_GID": None, "TZ": "UTC", **changes}
+    for name, value in changes.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = str(value)
+    return env
+
+
+def is_report(line):
+    return line.startswith('{"schema"')
+
+
+class Result:
+    """What a run of gpuprobe left behind."""
+
+    def __init__(self, status, stdout, stderr, truth_dir):
+        self.status = status
+        self.stdout = stdout
+        self.stderr = stderr
+        self.truths = read_truths(truth_dir)
+
+    @property
+    def reports(self):
+        """All reports. COMMAND writes to the same stdout: its lines are left out."""
+        return [json.loads(line) for line in self.stdout.splitlines() if is_report(line)]
+
+    @property
+    def final(self):
+        """The final report."""
+        last = self.reports[-1]
+        assert last["final"] is True
+        return last
+
+    @property
+    def truth(self):
+        """The truth of the only process that called CUDA and wrote one."""
+        truths = [truth for truth in self.truths if not truth.idle]
+        assert len(truths) == 1, f"{len(truths)} truth files; stderr: {self.stderr}"
+        return truths[0]
+
+    @property
+    def process(self):
+        """The only process of the final report."""
+        processes = self.final["processes"]
+        assert len(processes) == 1, [(p["pid"], p["comm"]) for p in processes]
+        return processes[0]
+
+    def process_of(self, pid):
+        found = [p for p in self.final["processes"] if p["pid"] == pid]
+        assert len(found) == 1, f"{len(found)} processes with pid {pid}"
+        return found[0]
+
+
+class Running:
+    """A gpuprobe that runs beside the test. Its reports are read as they come."""
+
+    def __init__(self, argv, env, truth_dir, cwd):
+        self.truth_dir = truth_dir
+        self.stdout = ""
+        self._lines = queue.Queue()
+        self._stderr = []
+        self.process = subprocess.Popen(argv, env=env, cwd=cwd, text=True, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._readers = [threading.Thread(target=self._read_stdout, daemon=True),
+                         threading.Thread(target=self._read_stderr, daemon=True)]
+        for reader in self._readers:
+            reader.start()
+
+    def _read_stdout(self):
+        for line in self.process.stdout:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def _read_stderr(self):
+        for line in self.process.stderr:
+            self._stderr.append(line)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def stderr(self):
+        return "".join(self._stderr)
+
+    def line(self, timeout=20):
+        """The next line of stdout, None at its end."""
+        try:
+            line = self._lines.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError(f"gpuprobe said nothing for {timeout} s; stderr: {self.stderr}") from None
+        if line is not None:
+            self.stdout += line
+        return line
+
+    def report(self, timeout=20):
+        """The next report, with --json."""
+        while True:
+            line = self.line(timeout)
+            assert line is not None, f"gpuprobe ended; stderr: {self.stderr}"
+            if is_report(line):
+                return json.loads(line)
+
+    def wait_for(self, condition, timeout=20):
+        """The first report for which condition(report) is true; its value where that is not True."""
+        end = time.monotonic() + timeout
+        last = None
+        while time.monotonic() < end:
+            last = self.report(timeout)
+            value = condition(last)
+            if value:
+                return last if value is True else value
+        raise TimeoutError(f"no report was as expected within {timeout} s; the last: {json.dumps(last)[:4000]}")
+
+    def finish(self, timeout=20):
+        """Waits for its end and returns the Result."""
+        while self.line(timeout) is not None:
+            pass
+        status = self.process.wait(timeout)
+        for reader in self._readers:
+            reader.join(timeout)
+        return Result(status, self.stdout, self.stderr, self.truth_dir)
+
+    def stop(self, number=signal.SIGINT, timeout=20):
+        """Ends it by a signal and returns the Result."""
+        self.process.send_signal(number)
+        return self.finish(timeout)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(10)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+class Probe:
+    """gpuprobe with a link path and a directory for truth files: the fixture `gpuprobe`."""
+
+    def __init__(self, directory, links=None):
+        self.directory = directory
+        self.links = links
+        self.runs = 0
+
+    def _prepare(self, env, libraries):
+        self.runs += 1
+        truth_dir = self.directory / f"truth{self.runs}"
+        truth_dir.mkdir()
+        changes = {"GPUPROBE_LINKS": self.links, "CUDA_SIM_TRUTH": f"{truth_dir}/%p.%u.json", **(env or {})}
+        # The only CUDA libraries that count are those of the build, also where the machine has real ones.
+        options = []
+        for library in libraries:
+            options += ["--libcudart-path" if "cudart" in str(library) else "--libcuda-path", str(library)]
+        return environment(**changes), truth_dir, options
+
+    def run(self, *command, args=(), base=EXACT, env=None, libraries=(), timeout=120, cwd=None, status=0):
+        """Runs `gpuprobe base args -- command` to its end. A status of None allows any."""
+        environ, truth_dir, options = self._prepare(env, libraries)
+        argv = [str(paths.GPUPROBE), *base, *options, *map(str, args)]
+        if command:
+            argv += ["--", *map(str, command)]
+        done = subprocess.run(argv, env=environ, cwd=cwd, text=True, capture_output=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL, check=False)
+        result = Result(done.returncode, done.stdout, done.stderr, truth_dir)
+        assert status is None or result.status == status, \
+            f"gpuprobe ended with {result.status}: {done.stderr}"
+        return result
+
+    def start(self, *command, args=(), base=("--json", "--metrics-addr", "none"), interval=0.1, env=None,
+              libraries=(), cwd=None):
+        """Starts it beside the test; a context manager."""
+        environ, truth_dir, options = self._prepare(env, libraries)
+        argv = [str(paths.GPUPROBE), *base, "--display-interval", str(interval), *options, *map(str, args)]
+        if command:
+            argv += ["--", *map(str, command)]
+        return Running(argv, environ, truth_dir, cwd)

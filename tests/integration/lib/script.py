@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Small CUDA programs in Python, for what the workloads do not do: COMMAND for gpuprobe."""
+import textwrap
+
+from lib import paths
+
+PROGRAMS = paths.TESTS / "programs"
+
+
+def script(body):
+    """The command line that runs `body` with all of programs/cuda.py in reach."""
+    prelude = (f"import os, sys\nos.environ['CUDA_SIM_DIRECTORY'] = {str(paths.SIM)!r}\n"
+               f"sys.dont_write_bytecode = True\nsys.path.insert(0, {str(PROGRAMS)!r})\n"
+               "from cuda import *\n")
+    return [paths.PYTHON, "-c", prelude + textwrap.dedent(body)]

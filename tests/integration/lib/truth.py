@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What really happened, by the simulated CUDA's truth files, in the form in which reports are compared.
+
+`api` is gpuprobe's --api. The driver sees all of it; the runtime sees the program's calls of the
+runtime; with both, a driver call that the runtime made is part of the runtime's. In auto mode that
+is so for allocation and free, and the driver alone counts for everything else.
+"""
+import json
+from collections import Counter
+
+from lib import api as table
+
+MEMORY_KINDS = ("device", "managed", "pool", "host")
+# By --api: the callers in the truth file whose calls count.
+CALLERS = {
+    "auto": ("driver", "driver_from_runtime"),
+    "driver": ("driver", "driver_from_runtime"),
+    "runtime": ("runtime",),
+    "both": ("driver", "runtime"),
+}
+
+
+class Truth:
+    """One process's truth file."""
+
+    def __init__(self, data):
+        self.data = data
+        self.pid = data["pid"]
+        self.comm = data["comm"]
+
+    @property
+    def idle(self):
+        """The process had the libraries and called nothing of them."""
+        return not self.data["driver"] and not self.data["runtime"]
+
+    def calls(self, function):
+        """All calls of a function, whoever made them."""
+        for layer in ("driver", "runtime"):
+            if function in self.data[layer]:
+                return self.data[layer][function]["calls"]
+        return 0
+
+    def ns(self, function):
+        """Time inside all calls of a function."""
+        return self.data[table.functions()[function].layer][function]["ns"]
+
+    def launches(self, api="auto"):
+        """Launch calls by kernel name."""
+        sums = {name: sum(callers[c]["launches"] for c in CALLERS[api])
+                for name, callers in self.data["kernels"].items()}
+        return {name: count for name, count in sums.items() if count}
+
+    def failed_launches(self, api="auto"):
+        return sum(callers[c]["failed"] for callers in self.data["kernels"].values() for c in CALLERS[api])
+
+    def copies(self, api="auto"):
+        """(kind, mode) -> (calls, bytes) of copies that succeeded."""
+        sums = {}
+        for caller in CALLERS[api]:
+            for kind, modes in self.data["copies"][caller].items():
+                for mode, copies in modes.items():
+                    calls, size = sums.get((kind, mode), (0, 0))
+                    sums[kind, mode] = (calls + copies["calls"] - copies["failures"], size + copies["bytes"])
+        return {key: value for key, value in sums.items() if value[0]}
+
+    def _counts(self, api, operations):
+        """(layer, function row, counts) of the calls that count as the user's own."""
+        for layer in ("driver", "runtime"):
+            for symbol, counts in self.data[layer].items():
+                function = table.functions().get(symbol)
+                if not function or function.operation not in operations:
+                    continue
+                outermost = api == "both" or (api == "auto" and function.operation in ("alloc", "free"))
+                if layer == "driver" and (api == "driver" or (api == "auto" and not outermost)):
+                    yield function, counts
+                elif layer == "driver" and outermost:
+                    nested = counts["nested"]
+                    errors = Counter(counts["errors"])
+                    errors.subtract(nested["errors"])
+                    yield function, {"calls": counts["calls"] - nested["calls"],
+                                     "failures": counts["failures"] - nested["failures"],
+                                     "errors": dict(+errors)}
+                elif layer == "runtime" and (api == "runtime" or outermost):
+                    yield function, counts
+
+    def errors(self, api="auto", launches=False):
+        """(layer, function, code) -> count. Launches' only where each is checked."""
+        operations = {f.operation for f in table.functions().values()} - {"-"}
+        if not launches:
+            operations -= {"launch"}
+        sums = Counter()
+        for function, counts in self._counts(api, operations):
+            for code, count in counts["errors"].items():
+                sums[function.layer, function.base, int(code)] += count
+        return dict(+sums)
+
+    def graph_launches(self, api="auto"):
+        return sum(counts["calls"] for _, counts in self._counts(api, {"graph_launch"}))
+
+    def allocation_failures(self, api="auto"):
+        return sum(counts["failures"] for _, counts in self._counts(api, {"alloc"}))
+
+    def free_failures(self, api="auto"):
+        return sum(counts["failures"] for _, counts in self._counts(api, {"free"}))
+
+    def memory(self):
+        """kind -> allocations, frees, bytes and number live at the end, as the driver knows them."""
+        kinds = {}
+        for kind in MEMORY_KINDS:
+            memory = self.data["memory"][kind]
+            if memory["allocations"]:
+                kinds[kind] = {"allocations": memory["allocations"], "frees": memory["frees"],
+                               "live_bytes": memory["live_bytes"], "live_allocations": memory["live_count"]}
+        return kinds
+
+    def live(self):
+        """address -> (bytes, kind) of what was live at the end, host memory apart."""
+        return {int(a["address"], 16): (a["size"], a["kind"]) for a in self.data["live"]
+                if a["kind"] in MEMORY_KINDS and a["kind"] != "host"}
+
+
+def read_truths(directory):
+    """The truth files of a directory, by pid."""
+    return sorted((Truth(json.loads(path.read_text())) for path in directory.glob("*.json")),
+                  key=lambda truth: truth.pid)

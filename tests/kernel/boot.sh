@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Usage: boot.sh KERNEL SCRIPT [ARG...]
+# Boots a kernel under qemu's software emulation, with this machine's root file
+# system read-only, runs SCRIPT there as root in /bin/sh, prints what it prints
+# and exits with its status. KERNEL is a directory with a vmlinuz and modules
+# anywhere below it, as fetch.sh makes it. Writable in the guest: /run and /dev.
+# GUEST_SECONDS bounds the whole [300].
+set -eu
+
+if [ $# -lt 2 ]; then
+	echo "usage: boot.sh KERNEL SCRIPT [ARG...]" >&2
+	exit 2
+fi
+kernel=$1
+script=$(readlink -f "$2")
+shift 2
+here=$(cd "$(dirname "$0")" && pwd)
+seconds=${GUEST_SECONDS:-300}
+
+vmlinuz=$(find "$kernel" -name 'vmlinuz*' -type f | sort | tail -n 1)
+if [ -z "$vmlinuz" ]; then
+	echo "boot.sh: no vmlinuz below $kernel" >&2
+	exit 2
+fi
+work=$(mktemp -d)
+qemu=
+trap 'rm -rf "$work"' EXIT
+trap 'kill $qemu 2>/dev/null; exit 143' INT TERM
+
+# Puts a module into the initramfs, whatever it is packed with.
+add_module() {
+	file=$(find "$kernel" -name "$1.ko*" -type f | head -n 1)
+	case $file in
+	*.ko) cat "$file" ;;
+	*.xz) xz -dc "$file" ;;
+	*.zst) zstd -dc "$file" ;;
+	*.gz) gzip -dc "$file" ;;
+	*) return ;;
+	esac > "$work/root/modules/$1.ko"
+}
+
+make_initramfs() {
+	mkdir -p "$work/root/bin" "$work/root/modules"
+	cp "$(command -v busybox)" "$work/root/bin/busybox"
+	cp "$here/init.sh" "$work/root/init"
+	for module in $(grep -v '^#' "$here/modules.txt"); do
+		add_module "$module"
+	done
+	# A word a line: nothing needs quotes then.
+	printf '%s\n' "$PWD" "$script" "$@" > "$work/root/command"
+	chmod 755 "$work/root/init" "$work/root/bin/busybox"
+	(cd "$work/root" && find . | cpio --quiet -o -H newc) > "$work/initramfs"
+}
+
+make_initramfs "$@"
+mkfifo "$work/console"
+sed -u -e 's/\r$//' -e '/reboot: Power down$/d' "$work/console" &
+reader=$!
+# The first serial port is the guest's console, the second takes its exit status.
+timeout "$seconds" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2G \
+	-display none -monitor none -nic none -no-reboot \
+	-serial stdio -serial "file:$work/status" \
+	-kernel "$vmlinuz" -initrd "$work/initramfs" \
+	-append "console=ttyS0 quiet panic=-1" \
+	-virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
+	< /dev/null > "$work/console" 2>&1 &
+qemu=$!
+ended=0
+wait "$qemu" || ended=$?
+wait "$reader"
+
+status=$(tr -d '\r\n' < "$work/status")
+if [ -z "$status" ]; then
+	[ "$ended" -ne 124 ] || echo "boot.sh: the guest was not done within $seconds s" >&2
+	echo "boot.sh: the guest ended without a status (qemu: $ended)" >&2
+	exit 1
+fi
+exit "$status"

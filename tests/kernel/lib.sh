@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh
+# What the tests of suite.sh are made of. A test is a function, which runs with
+# set -ex in a directory of its own, and fails with the first command that does
+# or if it leaves a probe attached. Needs HERE, GPUPROBE, SIM and WORK.
+
+EVENTS=/sys/kernel/tracing/uprobe_events
+passed=0
+failed=0
+
+# Centiseconds since boot.
+uptime_cs() {
+	read -r up _ < /proc/uptime
+	echo "${up%%.*}${up#*.}"
+}
+
+# wait_until SECONDS COMMAND...: until it succeeds.
+wait_until() {
+	patience=$(($1 * 10))
+	shift
+	until "$@"; do
+		patience=$((patience - 1))
+		[ "$patience" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+nothing_attached() {
+	[ -z "$(cat "$EVENTS")" ]
+}
+
+something_attached() {
+	[ -n "$(cat "$EVENTS")" ]
+}
+
+# run NAME FUNCTION [ARG...]: one test.
+run() {
+	test=$1
+	shift
+	mkdir -p "$WORK/$test/truth"
+	started=$(uptime_cs)
+	(
+		set -ex
+		cd "$WORK/$test"
+		export CUDA_SIM_TRUTH="$PWD/truth/%p.%u.json"
+		"$@"
+		nothing_attached
+	) > "$WORK/$test/log" 2>&1 < /dev/null
+	if [ $? -eq 0 ]; then
+		passed=$((passed + 1))
+		echo "ok $test ($(($(uptime_cs) - started))0 ms)"
+		rm -r "${WORK:?}/$test"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $test"
+	tail -n 40 "$WORK/$test/log" | sed 's/^/# /'
+	for file in "$WORK/$test"/err*; do
+		[ ! -e "$file" ] || tail -n 20 "$file" | sed 's/^/# stderr: /'
+	done
+	# The next test is not to pay for this one.
+	: > "$EVENTS"
+}
+
+last_report() {
+	grep '^{"schema"' "$1" | tail -n 1
+}
+
+# facts_of FILE: what the last report in gpuprobe's output tells, see report.awk.
+facts_of() {
+	last_report "$1" | awk -f "$HERE/json.awk" -f "$HERE/report.awk" | sort
+}
+
+# The last report in FILE tells what this test's truth files do, and there is something to tell.
+compare() {
+	awk -v table="$HERE/../../api/functions.tsv" -f "$HERE/json.awk" -f "$HERE/truth.awk" truth/* |
+		sort > truth.facts
+	facts_of "$1" > report.facts
+	test -s truth.facts
+	diff -U 0 truth.facts report.facts
+}
+
+# gpuprobe as most tests use it: reports to `out`, messages to `err`.
+probe() {
+	"$GPUPROBE" --json --metrics-addr none "$@" > out 2> err
+}
+
+# exact WORKLOAD [ARG...]: gpuprobe runs it and counts all that it does.
+exact() {
+	workload=$SIM/$1
+	shift
+	probe --display-interval 0 -- "$workload" "$@"
+	compare out
+}
+
+# Starts gpuprobe beside the test, with its reports in `out`, and waits for the
+# first, which comes when all is attached. Sets `probe`.
+background() {
+	"$GPUPROBE" --json --metrics-addr none --display-interval 0.3 "$@" > out 2> err &
+	probe=$!
+	wait_until 20 grep -q '^{"schema"' out
+}
+
+# Interrupts the gpuprobe of `background` and waits for its final report.
+finish() {
+	kill -INT "$probe"
+	wait "$probe"
+	last_report out | grep '"final":true' > final
+}

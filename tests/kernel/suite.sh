@@ -1,0 +1,277 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Usage: suite.sh BUILD
+# The tests of gpuprobe on a kernel without uprobe_multi, run in a guest of
+# boot.sh: POSIX sh and compiled programs alone, for under emulation an
+# interpreter takes seconds to start. Prints `ok NAME` or `not ok NAME` for each
+# test, `N passed, N failed` at the end, and exits with 1 if any failed.
+HERE=$(cd "$(dirname "$0")" && pwd)
+GPUPROBE=$(readlink -f "$1")/portable/gpuprobe
+SIM=$(readlink -f "$1")/sim
+WORK=$(mktemp -d)
+. "$HERE/lib.sh"
+
+# --- links ---
+
+# gpuprobe chooses by itself what every other test here uses, too.
+chooses_tracefs() {
+	background
+	something_attached
+	grep -q ":gpuprobe_$probe/" "$EVENTS"
+	finish
+}
+
+refuses_links() {
+	status=0
+	GPUPROBE_LINKS=$1 "$GPUPROBE" --duration 1 > out 2> err || status=$?
+	test "$status" -eq 1
+	grep "this kernel has no such links" err
+	test "$(wc -l < err)" -eq 1
+}
+
+# --- COMMAND: held until its probes are in ---
+
+dlopened() {
+	exact dlopener --library "$1"
+}
+
+by_ld_library_path() {
+	LD_LIBRARY_PATH=$SIM exact dlopener
+}
+
+through_a_shell() {
+	probe --display-interval 0 -- sh -c "$SIM/launch --launches 7; $SIM/memory --pairs 5 --keep 1"
+	compare out
+}
+
+passes_the_status_on() {
+	status=0
+	probe -- sh -c 'exit 7' || status=$?
+	test "$status" -eq 7
+	status=0
+	probe -- sh -c 'kill -KILL $$' || status=$?
+	test "$status" -eq 137
+}
+
+# The workload gives up at an allocation that fails, and gpuprobe passes its status on.
+failing_allocation() {
+	status=0
+	CUDA_SIM_FAIL=cuMemAlloc_v2:3 probe --display-interval 0 -- "$SIM/memory" || status=$?
+	test "$status" -eq 1
+	compare out
+	grep ' alloc failures 1$' report.facts
+}
+
+failing_launches() {
+	probe --display-interval 0 --check-launches -- "$SIM/launch" --launches 100 --bad 5 --threads 2 --api driver
+	last_report out | grep -o '"function":"cuLaunchKernel"[^}]*' > failures
+	grep '"count":10,' failures
+	grep '"sampled":false' failures
+	compare out
+}
+
+full_map_is_counted() {
+	probe --display-interval 0 --max-allocations 16 -- "$SIM/memory" --pairs 1 --keep 100
+	facts_of out > facts
+	grep 'lost allocation_map_full' facts
+	grep 'memory device allocations 101$' facts
+}
+
+# --- processes that gpuprobe did not start ---
+
+# Starts idle-holder, sets `holder` and waits until it is ready. A line to descriptor 3 makes it launch.
+start_holder() {
+	mkfifo lines
+	"$@" < lines > holder.out &
+	holder=$!
+	exec 3> lines
+	wait_until 20 grep -q READY holder.out
+}
+
+launches_seen() {
+	facts_of out | grep -q "^$holder launches $1\$"
+}
+
+since_attach() {
+	start_holder "$SIM/idle-holder" --count 2 --launch 3 --then-launch 5
+	background -p "$holder"
+	echo >&3
+	wait_until 20 launches_seen 5
+	# Memory of a process that was there before is not known, and that is said.
+	facts_of out | grep "^$holder since attach"
+	kill "$holder"
+	wait "$holder" || true
+	finish
+	facts_of final | grep "^$holder launches 5\$"
+}
+
+whole_machine() {
+	background --libcuda-path "$SIM/libcuda.so.1" --libcudart-path "$SIM/libcudart.so.13"
+	"$SIM/launch" --launches 500 --threads 2
+	"$SIM/memory" --pairs 50 --keep 2
+	finish
+	# Ended processes leave the reports after they were shown once: one report alone need not have both.
+	for field in launches 'memory device allocations'; do
+		grep '^{"schema"' out | while read -r report; do
+			echo "$report" > one
+			facts_of one
+		done | grep " $field " | sort -u > seen."${field%% *}"
+	done
+	grep ' launches 1000$' seen.launches
+	grep ' memory device allocations 52$' seen.memory
+}
+
+# A stranger that brings a library never seen: told by the loader, and marked.
+stranger() {
+	mkdir library
+	cp "$SIM"/libcuda*.so.* "$SIM/idle-holder" library
+	background
+	start_holder ./library/idle-holder --then-launch 5
+	wait_until 20 grep -q '"driver":[1-9]' out
+	echo >&3
+	wait_until 20 launches_seen 5
+	facts_of out | grep "^$holder since attach"
+	kill "$holder"
+	wait "$holder" || true
+	finish
+}
+
+deleted_library() {
+	mkdir library
+	cp "$SIM"/libcuda*.so.* "$SIM/idle-holder" library
+	start_holder ./library/idle-holder --then-launch 5
+	rm -r library
+	background -p "$holder"
+	echo >&3
+	wait_until 20 launches_seen 5
+	kill "$holder"
+	wait "$holder" || true
+	finish
+}
+
+# Two mounts of one lower directory are one inode to the kernel's probes.
+overlays() {
+	mkdir lower
+	cp "$SIM"/libcuda*.so.* "$SIM/launch" lower
+	for mount in 1 2; do
+		mkdir upper$mount work$mount merged$mount
+		mount -t overlay -o "lowerdir=$PWD/lower,upperdir=$PWD/upper$mount,workdir=$PWD/work$mount" \
+			overlay merged$mount
+	done
+	probe --display-interval 0 -- sh -c './merged1/launch --launches 10; ./merged2/launch --launches 10'
+	umount merged1 merged2
+	compare out
+}
+
+# --- copies in flight ---
+
+in_flight() {
+	CUDA_SIM_ASYNC=1s probe --display-interval 0.2 -- "$SIM/copy" --count 1 --in-flight 5 --hold 2
+	grep -q '"in_flight":{"calls":5,' out
+	compare out
+}
+
+# --- the end ---
+
+ends_soon() {
+	background --libcuda-path "$SIM/libcuda.so.1" --libcudart-path "$SIM/libcudart.so.13" --api both
+	sites=$(wc -l < "$EVENTS")
+	test "$sites" -gt 300
+	before=$(uptime_cs)
+	finish
+	took=$(($(uptime_cs) - before))
+	echo "$sites sites, ended in ${took}0 ms"
+	test "$took" -lt 400
+}
+
+# Killed while COMMAND runs: COMMAND is not hurt, and the next gpuprobe clears what stayed.
+killed() {
+	background -- "$SIM/launch" --launches 20 --rate 10
+	wait_until 20 grep -q '"launches":[1-9]' out
+	kill -KILL "$probe"
+	wait "$probe" || true
+	wait_until 20 grep -q '20 launches' out
+	something_attached
+	probe --duration 0.1
+}
+
+no_programs_left() {
+	no_programs() {
+		bpftool prog list > programs
+		! grep -E ' name (call_|loader_entry|process_e|process_f|identity_of)' programs
+	}
+	wait_until 5 no_programs
+}
+
+kernel_is_content() {
+	dmesg > messages
+	status=0
+	grep -E 'BUG:|Oops|WARNING: CPU|general protection' messages || status=$?
+	test "$status" -eq 1
+}
+
+metrics() {
+	"$GPUPROBE" --json --metrics-addr 127.0.0.1:9100 --display-interval 0.3 \
+		--libcuda-path "$SIM/libcuda.so.1" > out 2> err &
+	probe=$!
+	wait_until 20 grep -q '^{"schema"' out
+	"$SIM/launch" --launches 250 --api driver
+	busybox wget -q -O page http://127.0.0.1:9100/metrics
+	grep '^gpuprobe_kernel_launches_total{.*kernel="kernel_0".*} 250' page
+	finish
+}
+
+echo "# Linux $(uname -r)"
+run chooses_tracefs chooses_tracefs
+run refuses_multi refuses_links multi
+run refuses_session refuses_links session
+
+run launch_1_thread exact launch --launches 20000 --kernels 3
+run launch_4_threads exact launch --threads 4 --launches 5000 --kernels 3
+run launch_driver exact launch --threads 2 --launches 1000 --api driver
+run launch_ex exact launch --launches 500 --function ex
+run launch_cooperative exact launch --launches 500 --function cooperative
+run launch_graph exact launch --launches 500 --function graph --kernels 2
+run launch_failures failing_launches
+run launch_long_names exact launch --launches 10 --kernels 3 --name-length 4096
+
+run memory_device exact memory --pairs 2000 --keep 5 --fail-frees 2 --null-frees 2
+run memory_4_threads exact memory --threads 4 --pairs 2000 --keep 2
+run memory_double_free exact memory --pairs 20 --double-free 3
+run memory_failure failing_allocation
+run memory_full_map full_map_is_counted
+for kind in managed host pool pitch; do
+	run "memory_$kind" exact memory --threads 2 --pairs 100 --keep 2 --kind $kind
+done
+run memory_driver exact memory --threads 2 --pairs 100 --keep 2 --api driver
+
+run copy_runtime exact copy --count 3 --threads 2
+run copy_driver exact copy --count 3 --threads 2 --api driver
+run copy_in_flight in_flight
+
+run modules_runtime exact modules --rounds 5
+run modules_driver exact modules --rounds 5 --api driver
+
+run command_dlopen_path dlopened "$SIM/libcuda.so.1"
+run command_ld_library_path by_ld_library_path
+run command_static_runtime exact static_runtime
+run command_children exact forker --processes 4
+run command_exec exact forker --processes 2 --exec
+run command_shell through_a_shell
+run command_status passes_the_status_on
+
+run process_since_attach since_attach
+run process_whole_machine whole_machine
+run process_stranger stranger
+run file_deleted deleted_library
+run file_overlays overlays
+run metrics metrics
+
+run ends_soon ends_soon
+run killed killed
+run no_programs_left no_programs_left
+run kernel_is_content kernel_is_content
+
+rm -rf "$WORK"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
