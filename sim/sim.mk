@@ -9,8 +9,9 @@ SIM_OBJ := $(SIM_OUT)/obj
 # Exported functions must begin with `push %rbp`, as those of the real libraries
 # do: a probe on anything else costs thirty times as much.
 SIM_PROLOGUE := -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-shrink-wrap \
-	-fno-schedule-insns -fno-schedule-insns2 -fno-ipa-icf -fno-partial-inlining -fno-isolate-erroneous-paths-dereference \
-	-fcf-protection=none -fno-stack-protector -fno-stack-clash-protection
+	-fno-schedule-insns -fno-schedule-insns2 -fno-ipa-icf -fno-partial-inlining \
+	-fno-isolate-erroneous-paths-dereference -fcf-protection=none \
+	-fno-stack-protector -fno-stack-clash-protection
 SIM_CFLAGS := $(BASE_CFLAGS) $(CFLAGS) -Isim/include -Isim -fPIC -fvisibility=hidden -fno-plt \
 	$(SIM_PROLOGUE)
 SIM_LDFLAGS := -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -Wl,-z,nodelete \

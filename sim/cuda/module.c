@@ -273,26 +273,6 @@ static int get_function(CUfunction *out, CUkernel handle)
 	return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static int get_name(const char **out, const void *handle)
-{
-	struct kernel *kernel = kernel__get(handle);
-
-	if (!out || !kernel)
-		return kernel ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-	*out = kernel->name;
-	return CUDA_SUCCESS;
-}
-
-static int get_image(void **out, const void *handle)
-{
-	struct kernel *kernel = kernel__get(handle);
-
-	if (!out || !kernel)
-		return kernel ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-	*out = kernel->image;
-	return CUDA_SUCCESS;
-}
-
 static int get_global(CUdeviceptr *out, size_t *size, const void *handle, uint32_t type,
 		      const char *name)
 {
@@ -381,43 +361,6 @@ out:
 	return result;
 }
 
-static int get_attribute(int *out, CUfunction_attribute attribute, const void *handle)
-{
-	struct kernel *kernel = kernel__get(handle);
-
-	if (!kernel)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (!out || (int)attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX)
-		return CUDA_ERROR_INVALID_VALUE;
-	*out = kernel->attributes[attribute];
-	return CUDA_SUCCESS;
-}
-
-static int set_attribute(const void *handle, CUfunction_attribute attribute, int value)
-{
-	struct kernel *kernel = kernel__get(handle);
-
-	if (!kernel)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (attribute < CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
-	    attribute >= CU_FUNC_ATTRIBUTE_MAX)
-		return CUDA_ERROR_INVALID_VALUE;
-	kernel->attributes[attribute] = value;
-	return CUDA_SUCCESS;
-}
-
-static int exists(const void *handle)
-{
-	return kernel__get(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-static int is_loaded(CUfunctionLoadingState *out, const void *handle)
-{
-	if (out)
-		*out = CU_FUNCTION_LOADING_STATE_LOADED;
-	return exists(handle);
-}
-
 static int loading_mode(CUmoduleLoadingMode *out)
 {
 	if (!out)
@@ -478,31 +421,3 @@ DRIVER(cuLibraryGetManaged, SIM_OTHER, (CUdeviceptr *out, size_t *size, CUlibrar
        get_global(out, size, library, IMAGE_LIBRARY, name));
 DRIVER(cuKernelGetFunction, SIM_OTHER, (CUfunction *out, CUkernel kernel), 0,
        get_function(out, kernel));
-DRIVER_PLAIN(cuKernelGetName, (const char **out, CUkernel kernel), get_name(out, kernel));
-DRIVER_PLAIN(cuKernelGetLibrary, (CUlibrary *out, CUkernel kernel),
-	     get_image((void **)out, kernel));
-DRIVER_PLAIN(cuKernelGetAttribute, (int *out, CUfunction_attribute attribute, CUkernel kernel,
-				    CUdevice device),
-	     ((void)device, get_attribute(out, attribute, kernel)));
-DRIVER_PLAIN(cuKernelSetAttribute, (CUfunction_attribute attribute, int value, CUkernel kernel,
-				    CUdevice device),
-	     ((void)device, set_attribute(kernel, attribute, value)));
-DRIVER_PLAIN(cuKernelSetCacheConfig, (CUkernel kernel, CUfunc_cache config, CUdevice device),
-	     ((void)config, (void)device, exists(kernel)));
-
-DRIVER_PLAIN(cuFuncGetName, (const char **out, CUfunction function), get_name(out, function));
-DRIVER_PLAIN(cuFuncGetModule, (CUmodule *out, CUfunction function),
-	     get_image((void **)out, function));
-DRIVER_PLAIN(cuFuncIsLoaded, (CUfunctionLoadingState *out, CUfunction function),
-	     is_loaded(out, function));
-DRIVER_PLAIN(cuFuncLoad, (CUfunction function), exists(function));
-DRIVER(cuFuncGetAttribute, SIM_OTHER, (int *out, CUfunction_attribute attribute,
-				       CUfunction function), 0,
-       get_attribute(out, attribute, function));
-DRIVER(cuFuncSetAttribute, SIM_OTHER, (CUfunction function, CUfunction_attribute attribute,
-				       int value), 0,
-       set_attribute(function, attribute, value));
-DRIVER(cuFuncSetCacheConfig, SIM_OTHER, (CUfunction function, CUfunc_cache config), 0,
-       ((void)config, exists(function)));
-DRIVER(cuFuncSetSharedMemConfig, SIM_OTHER, (CUfunction function, CUsharedconfig config), 0,
-       ((void)config, exists(function)));

@@ -360,6 +360,8 @@ CUresult cuLibraryGetModule(CUmodule *out, CUlibrary library);
 CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *size, CUlibrary library, const char *name);
 CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *size, CUlibrary library, const char *name);
 CUresult cuKernelGetFunction(CUfunction *out, CUkernel kernel);
+
+/* function */
 CUresult cuKernelGetName(const char **out, CUkernel kernel);
 CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel kernel);
 CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel kernel,
