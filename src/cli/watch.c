@@ -4,7 +4,10 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,6 +91,23 @@ static void attach_cached(struct attacher *attacher, const struct log *log)
 	path_list__clear(&list);
 }
 
+/* COMMAND's loader looks into LD_LIBRARY_PATH first; a driver there is probed before it is loaded. */
+static void attach_from_environment(struct attacher *attacher, const struct log *log)
+{
+	const char *at = getenv("LD_LIBRARY_PATH");
+	struct error why = {""};
+	char path[PATH_MAX];
+
+	while (at && *at) {
+		size_t length = strcspn(at, ":;");
+
+		snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)length, at);
+		if (length && !access(path, R_OK) && attacher__add_library(attacher, path, &why) < 0)
+			log__info(log, "%s", why.text);
+		at += length + (at[length] != '\0');
+	}
+}
+
 static void attach_running(const struct options *options, struct attacher *attacher)
 {
 	struct pid_list list = {0};
@@ -126,6 +146,8 @@ int watch__begin(const struct options *options, const struct command *command, s
 		ret = attach_given(options, attacher, err);
 	if (ret)
 		return ret;
+	if (command)
+		attach_from_environment(attacher, log);
 	attach_cached(attacher, log);
 	if (attacher__add_own_loader(attacher, &why) < 0)
 		log__warn(log, "%s", why.text);

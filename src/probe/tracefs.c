@@ -57,39 +57,54 @@ static int write_definition(const struct tracefs *tracefs, const char *line)
 	return ret;
 }
 
-/* Removes the event that a line of uprobe_events ("p:gpuprobe_12/e3 …") defines, if its owner is dead. */
-static void remove_if_stale(const struct tracefs *tracefs, const char *definition)
+/* The event ("gpuprobe_12/e3") that a line of uprobe_events ("p:gpuprobe_12/e3 …") is of, if its owner is dead. */
+static bool is_stale(const char *definition, char event[64])
 {
-	char event[64], line[80];
 	int pid;
 
 	if (sscanf(definition, "%*c:%63[^ ]", event) != 1 || strncmp(event, GROUP_PREFIX, strlen(GROUP_PREFIX)))
-		return;
+		return false;
 	pid = atoi(event + strlen(GROUP_PREFIX));
-	if (pid > 0 && pid != getpid() && (!kill(pid, 0) || errno == EPERM))
-		return;
-	snprintf(line, sizeof(line), "-:%s\n", event);
-	write_definition(tracefs, line);
+	return pid <= 0 || pid == getpid() || (kill(pid, 0) && errno != EPERM);
 }
 
-static void remove_stale(const struct tracefs *tracefs)
+/* The file as a whole: lines would be skipped if it changed while it is read. */
+static char *read_definitions(const struct tracefs *tracefs)
 {
 	int fd = open_definitions(tracefs, O_RDONLY);
-	char *line = NULL;
 	size_t size = 0;
+	char *text = NULL;
 	FILE *file;
 
 	if (fd < 0)
-		return;
+		return NULL;
 	file = fdopen(fd, "r");
 	if (!file) {
 		close(fd);
-		return;
+		return NULL;
 	}
-	while (getline(&line, &size, file) > 0)
-		remove_if_stale(tracefs, line);
-	free(line);
+	if (getdelim(&text, &size, '\0', file) < 0) {
+		free(text);
+		text = NULL;
+	}
 	fclose(file);
+	return text;
+}
+
+/* An event has a line for each of its sites and goes with all of them. */
+static void remove_stale(const struct tracefs *tracefs)
+{
+	char *text = read_definitions(tracefs), *rest = text, *definition;
+	char event[64], removed[64] = "", line[80];
+
+	while ((definition = strsep(&rest, "\n"))) {
+		if (!is_stale(definition, event) || !strcmp(event, removed))
+			continue;
+		snprintf(line, sizeof(line), "-:%s\n", event);
+		write_definition(tracefs, line);
+		memcpy(removed, event, sizeof(removed));
+	}
+	free(text);
 }
 
 int tracefs__new(struct tracefs **out, struct error *err)

@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 # The kernel that is there already serves, also where there is no network.
 final=$build/kernel/$package
-if [ -e "$final/ready" ]; then
+if cmp -s "$here/modules.txt" "$final/modules.txt"; then
 	echo "$final"
 	exit 0
 fi
@@ -38,5 +38,5 @@ done
 dpkg-deb --fsys-tarfile "$real"_*.deb |
 	tar -x --wildcards '*/vmlinuz-*' '*/config-*' '*/modules.builtin' "$@"
 rm -f "$real"_*.deb
-touch ready
+cp "$here/modules.txt" modules.txt
 echo "$final"

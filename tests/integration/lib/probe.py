@@ -31,6 +31,52 @@ def is_report(line):
     return line.startswith('{"schema"')
 
 
+def descendants(pid):
+    """The process's children and theirs."""
+    parents = {}
+    for directory in os.listdir("/proc"):
+        if directory.isdigit():
+            try:
+                with open(f"/proc/{directory}/stat", encoding="utf-8", errors="replace") as stat:
+                    parents[int(directory)] = int(stat.read().rpartition(")")[2].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+    found = [pid]
+    for known in found:
+        found += [child for child, parent in parents.items() if parent == known]
+    return found[1:]
+
+
+def kill_tree(pid):
+    """Kills a process and all that it started: where a test has failed half-way."""
+    for victim in [*descendants(pid), pid]:
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+class Background(subprocess.Popen):
+    """A workload beside gpuprobe, killed at the end of the with block if it is still there."""
+
+    def __init__(self, *argv, env=None, **options):
+        super().__init__([str(word) for word in argv], env=environment(**(env or {})), text=True,
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+
+    def tell(self, line):
+        """Writes a line to its stdin and returns its answer."""
+        self.stdin.write(f"{line}\n")
+        self.stdin.flush()
+        return self.stdout.readline().rstrip("\n")
+
+    def __exit__(self, *exc):
+        if self.poll() is None:
+            kill_tree(self.pid)
+        self.stdin.close()
+        self.stdout.close()
+        self.wait(10)
+
+
 class Result:
     """What a run of gpuprobe left behind."""
 
@@ -152,7 +198,7 @@ class Running:
 
     def __exit__(self, *exc):
         if self.process.poll() is None:
-            self.process.kill()
+            kill_tree(self.pid)
         self.process.wait(10)
         self.process.stdout.close()
         self.process.stderr.close()

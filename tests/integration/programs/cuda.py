@@ -88,13 +88,16 @@ def launch(handle, stream=0, threads=1):
     return driver.cuLaunchKernel(handle, 1, 1, 1, threads, 1, 1, 0, stream, None, None)
 
 
-def say(text):
-    """A line for the test, where a file is given for it: stdout is gpuprobe's as well."""
-    with open(os.environ["SAY"], "a", encoding="utf-8") as file:
-        file.write(f"{text}\n")
+def touch(path):
+    """Tells the test, which waits for the file; stdout may be gpuprobe's."""
+    with open(path, "w", encoding="utf-8"):
+        pass
 
 
 def wait_for(path):
-    """Until the test has made the file."""
+    """Until the test has made the file; not for ever, should the test be gone."""
+    end = time.monotonic() + 60
     while not os.path.exists(path):
+        if time.monotonic() > end:
+            sys.exit(f"{path} never came")
         time.sleep(0.01)
