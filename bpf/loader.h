@@ -130,6 +130,7 @@ int loader_entry(struct pt_regs *ctx)
 	record->header.type = RECORD_LIBRARY;
 	record->header.slot = 0;
 	record->pid = pid;
+	record->time_ns = now();
 	record->stopped = config.hold && !bpf_send_signal(19 /* SIGSTOP */);
 	bpf_ringbuf_submit(record, 0);
 	return 0;

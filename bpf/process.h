@@ -105,6 +105,7 @@ int process_exec(void *ctx __attribute__((unused)))
 	record->header.type = RECORD_EXEC;
 	record->header.slot = 0;
 	record->pid = pid;
+	record->time_ns = now();
 	record->stopped = config.hold && !bpf_send_signal(19 /* SIGSTOP */);
 	bpf_ringbuf_submit(record, 0);
 	return 0;

@@ -244,6 +244,7 @@ struct record_library {
 	struct record header; /* slot unused */
 	__s32 pid;	/* in gpuprobe's pid namespace */
 	__u32 stopped;	/* the process has been sent SIGSTOP and waits for SIGCONT */
+	__u64 time_ns;
 };
 
 /* What the task_vma iterator tells of one file mapping. */

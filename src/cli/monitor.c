@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/waker.h"
 #include "cli/watch.h"
 #include "collect/collector.h"
 #include "gen/gpuprobe.skel.h"
@@ -35,6 +36,7 @@ struct monitor {
 	struct attacher *attacher;
 	struct collector *collector;
 	struct command *command;
+	struct waker *waker; /* with a command */
 	struct metrics *metrics;
 	struct http_server *server;
 	struct event_base *loop;
@@ -141,15 +143,18 @@ static void on_process_ended(void *arg)
 		evtimer_add(monitor->reap, &delay);
 }
 
-static void on_process_changed(pid_t pid, bool exec, bool stopped, void *arg)
+static void on_process_changed(const struct process_change *change, void *arg)
 {
 	struct monitor *monitor = arg;
-	int ret = attacher__add_process(monitor->attacher, pid, exec ? SCAN_PROGRAM : SCAN_NAMED);
+	enum process_scan scan = change->exec ? SCAN_PROGRAM : SCAN_NAMED;
+	int late = attacher__add_process(monitor->attacher, change->pid, scan, change->time_ns);
 
-	if (ret > 0 && !stopped && !exec)
-		collector__mark_late(monitor->collector, pid);
-	if (stopped)
-		kill(pid, SIGCONT);
+	if (change->stopped) {
+		waker__letting_go(monitor->waker, change->pid);
+		kill(change->pid, SIGCONT);
+	} else if (late > 0) {
+		collector__mark_late(monitor->collector, change->pid, change->time_ns);
+	}
 }
 
 /* Ctrl-C on the terminal has reached COMMAND as well; a signal sent to gpuprobe alone is passed on. */
@@ -290,6 +295,9 @@ static int load(struct monitor *monitor, struct error *err)
 	collect.launch_sample = object__launch_sample(&object);
 	selection.launch_returns = collect.launch_sample > 0;
 	ret = collector__new(monitor->skeleton, &collect, &hooks, monitor->log, &monitor->collector, err);
+	if (!ret && monitor->command)
+		ret = waker__new(monitor->loop, monitor->collector, bpf_map__fd(monitor->skeleton->maps.watched),
+				 &monitor->waker, err);
 	/* Before any probe: what it holds open must not keep one in place. */
 	if (!ret && monitor->command)
 		ret = command__guard(monitor->command, bpf_map__fd(monitor->skeleton->maps.watched), err);
@@ -339,6 +347,7 @@ static void tear_down(struct monitor *monitor)
 	if (monitor->command && monitor->skeleton)
 		command__wake_stopped(bpf_map__fd(monitor->skeleton->maps.watched));
 	command__free(monitor->command);
+	waker__free(monitor->waker);
 	free_event(monitor->ring);
 	free_event(monitor->reap);
 	free_event(monitor->display);

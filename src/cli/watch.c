@@ -114,11 +114,11 @@ static void attach_running(const struct options *options, struct attacher *attac
 
 	if (options->pid_count) {
 		for (size_t i = 0; i < options->pid_count; i++) {
-			attacher__add_process(attacher, options->pids[i], SCAN_PROGRAM);
+			attacher__add_process(attacher, options->pids[i], SCAN_PROGRAM, 0);
 			if (process__descendants(options->pids[i], &list))
 				continue;
 			for (size_t child = 0; child < list.count; child++)
-				attacher__add_process(attacher, list.pids[child], SCAN_PROGRAM);
+				attacher__add_process(attacher, list.pids[child], SCAN_PROGRAM, 0);
 			pid_list__clear(&list);
 		}
 		return;
@@ -127,7 +127,7 @@ static void attach_running(const struct options *options, struct attacher *attac
 		return;
 	for (size_t i = 0; i < list.count; i++)
 		if (list.pids[i] != getpid())
-			attacher__add_process(attacher, list.pids[i], SCAN_NAMED);
+			attacher__add_process(attacher, list.pids[i], SCAN_NAMED, 0);
 	pid_list__clear(&list);
 }
 

@@ -128,6 +128,15 @@ static int look_up_name(struct reading *reading, const struct process *process, 
 	return 0;
 }
 
+/* Whether the handle still stands for the same kernel: its process lives and has unloaded nothing since. */
+static bool is_current(const struct collector *collector, const struct kernel_key *key)
+{
+	const struct process_record *record = &collector->records[key->slot];
+
+	return __atomic_load_n(&record->generation, __ATOMIC_ACQUIRE) == key->generation &&
+	       __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
+}
+
 static int read_launches(const void *key_data, const void *values, void *arg)
 {
 	struct reading *reading = arg;
@@ -149,7 +158,13 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 	over = key->generation != generation;
 	if (!kernel_table__is_named(process->kernel_table, key)) {
 		name = name_store__find(collector->names, key);
-		if (!name && !over && !look_up_name(reading, process, key, buffer))
+		/* First seen while the maps are read: its name has come since. */
+		if (!name) {
+			collector__consume(collector);
+			name = name_store__find(collector->names, key);
+		}
+		/* What was read may be the name of the next kernel behind the handle, if that changed meanwhile. */
+		if (!name && !over && !look_up_name(reading, process, key, buffer) && is_current(collector, key))
 			name = buffer;
 	}
 	ret = kernel_table__set(process->kernel_table, key, launches, name);
@@ -159,6 +174,7 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 	if (over && !is_doomed(reading, process) && !kernel_table__retire(process->kernel_table, key))
 		return 0;
 	ret = kernel_table__fold(process->kernel_table, key);
+	name_store__drop(collector->names, key);
 	return ret ? ret : doom(reading, key);
 }
 

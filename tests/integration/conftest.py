@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Fixtures of the integration tests: the real gpuprobe with real probes, so they need root."""
 import os
+import socket
 import subprocess
 
 import pytest
 
-from lib import paths
-from lib.probe import Probe, environment
+pytest.register_assert_rewrite("lib.exact", "lib.probe")
+
+from lib import paths  # noqa: E402
+from lib.probe import Probe, environment  # noqa: E402
 
 LINKS = ("session", "multi", "perf")
 
@@ -60,3 +63,11 @@ def gpuprobe(tmp_path):
 def gpuprobe_by(tmp_path, links):
     """gpuprobe with each kind of links in turn."""
     return Probe(tmp_path, links)
+
+
+@pytest.fixture
+def free_port():
+    """A TCP port of the loopback that nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

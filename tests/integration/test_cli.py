@@ -26,8 +26,9 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 def nothing_left():
     """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
     leftovers.mount_tracefs()
+    before = leftovers.left_over()
     yield
-    leftovers.assert_none()
+    leftovers.assert_none(before)
 
 
 def run(*args, before=(), timeout=30, **env):
