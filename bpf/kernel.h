@@ -56,11 +56,14 @@ typedef struct {
 
 struct signal_struct {
 	atomic_t live;
+	unsigned int flags;
 } CO_RE;
 
 struct task_struct {
 	int pid;
 	int tgid;
+	unsigned int ptrace;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;

@@ -189,7 +189,7 @@ void name_store__unload(struct name_store *store, uint32_t slot, uint64_t module
 
 	count_unload(store, slot);
 	HASH_ITER(hh, store->given, given, next) {
-		if (given->key.slot == slot && given->module == module && !given->end)
+		if (given->key.slot == slot && (!module || given->module == module) && !given->end)
 			given->end = generation;
 	}
 }

@@ -25,7 +25,7 @@ void name_store__free(struct name_store *store);
  */
 int name_store__add(struct name_store *store, const struct record_name *record, const char *name);
 
-/* Whatever was given from `module` has ended with `generation`. */
+/* Whatever was given from `module` (0: from any) has ended with `generation`. */
 void name_store__unload(struct name_store *store, uint32_t slot, uint64_t module, uint32_t generation);
 
 /* The mangled name of a launch's kernel, or NULL while it is not known. Valid until the next call. */

@@ -11,16 +11,12 @@ pytest.register_assert_rewrite("lib.exact", "lib.probe")
 from lib import paths  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 
-LINKS = ("session", "multi", "perf")
+# GPUPROBE_TEST_LINKS=session,multi leaves a kind out.
+LINKS = tuple(os.environ.get("GPUPROBE_TEST_LINKS", "session,multi,perf").split(","))
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes long; part of `make test-full` only")
-
-
-def pytest_collection_modifyitems(items):
-    """Tests of the link paths are grouped by file, whatever the parameters are."""
-    items.sort(key=lambda item: str(item.fspath))
 
 
 @pytest.fixture(scope="session", autouse=True)

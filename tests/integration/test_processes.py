@@ -140,6 +140,16 @@ def test_one_process_with_both_files(gpuprobe, tmp_path):
     assert exact.lost(result.final) == {}
 
 
+@pytest.mark.parametrize("wrapper", [["su", "root", "-c"], ["runuser", "-u", "root", "--", "sh", "-c"],
+                                     ["setsid", "-w", "sh", "-c"], ["timeout", "60", "sh", "-c"]])
+def test_programs_that_stop_with_their_child(gpuprobe_by, wrapper):
+    """su and runuser wait for it with WUNTRACED: they see that it is held, and must not stay stopped."""
+    result = gpuprobe_by.run(*wrapper, f"{workload('launch')} --launches 5; {workload('launch')} --launches 6",
+                             timeout=30)
+    exact.check(result)
+    assert sorted(p["launches"] for p in result.final["processes"]) == [5, 6]
+
+
 def test_no_cuda_at_all(gpuprobe_by):
     result = gpuprobe_by.run("sh", "-c", "true; /bin/echo hello; exit 0")
     assert result.final["processes"] == [] and exact.lost(result.final) == {}

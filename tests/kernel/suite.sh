@@ -20,7 +20,7 @@ WORK=$(mktemp -d)
 chooses_tracefs() {
 	background
 	something_attached
-	grep -q ":gpuprobe_$probe/" "$EVENTS"
+	grep -q ":gpuprobe_${probe}_" "$EVENTS"
 	finish
 }
 
@@ -176,15 +176,34 @@ ends_soon() {
 	test "$took" -lt 400
 }
 
-# Killed while COMMAND runs: COMMAND is not hurt, and the next gpuprobe clears what stayed.
+# Killed while COMMAND runs: COMMAND is not hurt, and the next gpuprobe clears what
+# stayed, even where someone has enabled all events there are meanwhile: the kernel
+# frees most sites of an event in use that is removed, and crashes.
 killed() {
-	background -- "$SIM/launch" --launches 20 --rate 10
+	background -- "$SIM/launch" --launches 20 --rate 10 --hold 3
 	wait_until 20 grep -q '"launches":[1-9]' out
 	kill -KILL "$probe"
 	wait "$probe" || true
-	wait_until 20 grep -q '20 launches' out
 	something_attached
+	for enable in "${EVENTS%/*}"/events/gpuprobe_*/enable; do
+		echo 1 > "$enable"
+	done
+	wait_until 20 grep -q '20 launches' out
 	probe --duration 0.1
+}
+
+# Pids of another namespace are not its own: it must not take the events of a living gpuprobe for stale.
+other_namespace() {
+	start_holder "$SIM/idle-holder" --then-launch 5
+	background -p "$holder"
+	sites=$(wc -l < "$EVENTS")
+	unshare -pf --mount-proc "$GPUPROBE" --duration 0.2 --metrics-addr none > nested 2> err-nested
+	test "$(wc -l < "$EVENTS")" -eq "$sites"
+	echo >&3
+	wait_until 20 launches_seen 5
+	kill "$holder"
+	wait "$holder" || true
+	finish
 }
 
 no_programs() {
@@ -255,6 +274,7 @@ run metrics metrics
 
 run ends_soon ends_soon
 run killed killed
+run other_namespace other_namespace
 run no_programs_left no_programs_left
 run kernel_is_content kernel_is_content
 

@@ -58,7 +58,7 @@ def events():
         text = (TRACEFS / "uprobe_events").read_text()
     except OSError:
         return {}
-    return Counter(int(pid) for pid in re.findall(r"^[pr]\d*:gpuprobe_(\d+)/", text, re.MULTILINE))
+    return Counter(int(pid) for pid in re.findall(r"^[pr]\d*:gpuprobe_(\d+)_\d+/", text, re.MULTILINE))
 
 
 def left_over():
