@@ -150,8 +150,10 @@ static void on_process_changed(const struct process_change *change, void *arg)
 	int late = attacher__add_process(monitor->attacher, change->pid, scan, change->time_ns);
 
 	if (change->stopped) {
-		waker__letting_go(monitor->waker, change->pid);
+		if (!change->parent_stopped)
+			waker__letting_go(monitor->waker, change->pid);
 		kill(change->pid, SIGCONT);
+		bpf_map__delete_elem(monitor->skeleton->maps.held, &change->pid, sizeof(change->pid), 0);
 	} else if (late > 0) {
 		collector__mark_late(monitor->collector, change->pid, change->time_ns);
 	}
@@ -300,7 +302,7 @@ static int load(struct monitor *monitor, struct error *err)
 				 &monitor->waker, err);
 	/* Before any probe: what it holds open must not keep one in place. */
 	if (!ret && monitor->command)
-		ret = command__guard(monitor->command, bpf_map__fd(monitor->skeleton->maps.watched), err);
+		ret = command__guard(monitor->command, bpf_map__fd(monitor->skeleton->maps.held), err);
 	if (!ret)
 		ret = attacher__new(&selection, object.links, monitor->skeleton, monitor->log, &monitor->attacher, err);
 	return ret;
@@ -344,8 +346,11 @@ static void tear_down(struct monitor *monitor)
 	http_server__free(monitor->server);
 	metrics__free(monitor->metrics);
 	attacher__free(monitor->attacher); /* no probe runs from here on */
-	if (monitor->command && monitor->skeleton)
-		command__wake_stopped(bpf_map__fd(monitor->skeleton->maps.watched));
+	if (monitor->command && monitor->skeleton) {
+		bpf_link__destroy(monitor->skeleton->links.process_exec);
+		monitor->skeleton->links.process_exec = NULL; /* and nothing is stopped any more */
+		command__wake_held(bpf_map__fd(monitor->skeleton->maps.held));
+	}
 	command__free(monitor->command);
 	waker__free(monitor->waker);
 	free_event(monitor->ring);

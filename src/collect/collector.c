@@ -33,6 +33,7 @@ static void tell_change(struct collector *collector, const struct record_library
 		.time_ns = record->time_ns,
 		.exec = record->header.type == RECORD_EXEC,
 		.stopped = record->stopped,
+		.parent_stopped = record->parent_stopped,
 	};
 
 	collector->hooks.process_changed(&change, collector->hooks.arg);

@@ -31,6 +31,7 @@ struct process_change {
 	uint64_t time_ns; /* of the change, in CLOCK_BOOTTIME */
 	bool exec;
 	bool stopped; /* it waits for SIGCONT */
+	bool parent_stopped; /* its parent was stopped before, not on its account */
 };
 
 /* What the owner does about notices that are not the collector's own. All optional. */
