@@ -5,7 +5,8 @@
 usage: tests/run.py [--full] BUILD
 
 The unit tests (cmocka), the simulated CUDA's own checks, the integration tests (pytest, which need
-root); with --full the tests marked slow and those on an old kernel, too. Exits with 1 if any failed.
+root) and those on an old kernel under emulation; with --full the tests marked slow, too. Exits with 1
+if any failed.
 A program that ends without a word about its tests counts as one that failed.
 """
 import os
@@ -124,8 +125,7 @@ def main(arguments):
         run_unit(sums, program)
     run_sim(sums, build)
     run_integration(sums, build, full)
-    if full:
-        run_kernel(sums, build)
+    run_kernel(sums, build)
     if sums.skipped:
         print(f"{sums.skipped} skipped")
     print(f"{sums.passed} passed, {sums.failed} failed")

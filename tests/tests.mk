@@ -2,7 +2,7 @@
 #
 # The tests. Included by the top Makefile. `make test` installs what is missing,
 # builds everything and runs tests/run.py, which closes with `N passed, N failed`;
-# `make test-full` adds the long runs and the old kernel.
+# `make test-full` adds the long runs.
 
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 
@@ -16,7 +16,7 @@ test-full:
 	@deploy/packages.sh install build test
 	@$(MAKE) --no-print-directory run-all-tests
 
-run-tests: all test-programs
+run-tests: all test-programs portable
 	@tests/run.py $(BUILD)
 
 run-all-tests: all test-programs portable

@@ -280,7 +280,7 @@ static int load(struct monitor *monitor, struct error *err)
 	struct collector_options collect = {
 		.sections = options->sections,
 		.max_processes = options->max_processes,
-		.top = options->top ? options->top : options->max_allocations,
+		.top = options->top,
 		.exact_from_start = options->command,
 	};
 	struct selection selection = {.sections = options->sections, .api = options->api};

@@ -174,7 +174,6 @@ int collector__reap(struct collector *collector, bool with_lists)
 {
 	int ret;
 
-	collector__consume(collector);
 	ret = collector__read_maps(collector, with_lists, true);
 	if (ret)
 		return ret;
@@ -187,7 +186,6 @@ int collector__update(struct collector *collector, bool with_lists)
 {
 	int ret;
 
-	collector__consume(collector);
 	ret = collector__read_maps(collector, with_lists, false);
 	collector__drop_old_processes(collector);
 	/* In case the notice did not fit the ring. */

@@ -22,7 +22,7 @@ struct collector_options {
 	unsigned int sections;
 	uint32_t launch_sample; /* see struct model */
 	uint32_t max_processes;
-	size_t top;	     /* allocations listed per process */
+	size_t top;	     /* allocations listed per process; 0: all */
 	bool exact_from_start;	/* no process is `since attach`: COMMAND's */
 };
 

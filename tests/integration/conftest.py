@@ -8,7 +8,7 @@ import pytest
 
 pytest.register_assert_rewrite("lib.exact", "lib.probe")
 
-from lib import paths  # noqa: E402
+from lib import leftovers, paths  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 
 # GPUPROBE_TEST_LINKS=session,multi leaves a kind out.
@@ -34,6 +34,9 @@ def missing_links():
     """Kinds of links that this kernel does not have."""
     missing = set()
     for kind in LINKS:
+        if kind == "perf" and not leftovers.tracefs_answers():
+            missing.add(kind)
+            continue
         done = subprocess.run([paths.GPUPROBE, "--duration", "0.01", "--metrics-addr", "none", "-q"],
                               env=environment(GPUPROBE_LINKS=kind), capture_output=True, text=True, check=False)
         if "this kernel has no such links" in done.stderr:
@@ -45,8 +48,15 @@ def missing_links():
 def links(request, missing_links):
     """Each kind of links in turn."""
     if request.param in missing_links:
-        pytest.skip(f"this kernel has no {request.param} links")
+        pytest.skip(f"this kernel has no {request.param} links, or its tracefs does not answer after a fault")
     return request.param
+
+
+@pytest.fixture
+def tracefs(missing_links):
+    """For tests of tracefs links alone."""
+    if "perf" in missing_links:
+        pytest.skip("tracefs does not answer: this kernel has faulted and must be booted anew")
 
 
 @pytest.fixture

@@ -481,7 +481,7 @@ def test_killed_at_random_moments(tmp_path, links):
         assert run("true", GPUPROBE_LINKS="perf").returncode == 0
 
 
-def test_next_start_removes_stale_events(missing_links):
+def test_next_start_removes_stale_events(tracefs):
     process = subprocess.Popen([paths.GPUPROBE, *QUIET, "--libcuda-path", paths.LIBCUDA],
                                env=environment(GPUPROBE_LINKS="perf"), stdout=subprocess.DEVNULL)
     end = time.monotonic() + 10

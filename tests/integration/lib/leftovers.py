@@ -5,6 +5,7 @@ Other gpuprobes may run on the machine, so an object counts as left over when it
 names and no living process holds it by a descriptor.
 """
 import contextlib
+import functools
 import json
 import os
 import re
@@ -18,6 +19,23 @@ PROGRAMS = {"call_session", "call_entry", "call_return", "loader_entry", "proces
             "process_exec", "identity_of_map", "identity_of_mappings", "empty"}
 MAPS = {"watched", "process_of", "free_slots", "tallies", "gpuprobe.rodata", "gpuprobe.bss", "identity_tgid"}
 TRACEFS = Path("/sys/kernel/tracing")
+
+
+@functools.lru_cache(maxsize=1)
+def tracefs_answers():
+    """
+    Whether the kernel's list of uprobe events can be read. A kernel that has faulted with the lock of
+    that list held never answers again until it is booted anew; who asks it cannot even be killed.
+    """
+    if not (TRACEFS / "uprobe_events").exists():
+        return True
+    asking = subprocess.Popen(["cat", TRACEFS / "uprobe_events"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    try:
+        asking.wait(10)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def bpftool(kind):
@@ -54,6 +72,8 @@ def processes():
 
 def events():
     """The pids whose gpuprobe has events in tracefs, with the number of their sites."""
+    if not tracefs_answers():
+        return {}
     try:
         text = (TRACEFS / "uprobe_events").read_text()
     except OSError:
