@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/console.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
 #include "collect/collector.h"
@@ -39,6 +40,7 @@ struct monitor {
 	struct waker *waker; /* with a command */
 	struct metrics *metrics;
 	struct http_server *server;
+	struct console *console;
 	struct event_base *loop;
 	struct event *ring, *reap, *display, *deadline, *signals;
 	uint64_t reap_ns; /* what the last reaping took */
@@ -60,25 +62,50 @@ static void refresh_counts(struct monitor *monitor)
 	model->libraries = counts.libraries;
 }
 
-static void report(struct monitor *monitor, bool final)
+/* The report as text in memory (malloc); NULL without. */
+static char *render_report(const struct monitor *monitor, const struct model *model, size_t *length)
 {
 	const struct options *options = monitor->options;
 	const struct report_options form = {.top = options->top, .full_names = options->full_names};
+	char *text = NULL;
+	FILE *out = open_memstream(&text, length);
+
+	if (!out)
+		return NULL;
+	if (options->json)
+		report_json__print(out, model);
+	else
+		report_text__print(out, model, &form);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void report(struct monitor *monitor, bool final)
+{
 	struct model *model = collector__model(monitor->collector);
 	int ret = final ? collector__reap(monitor->collector, true) : collector__update(monitor->collector, true);
+	size_t length = 0;
+	char *text;
 
 	if (ret)
 		log__warn(monitor->log, "the BPF maps could not be read whole: %s", strerror(-ret));
 	refresh_counts(monitor);
 	model->final = final;
-	if (options->json)
-		report_json__print(stdout, model);
+	text = render_report(monitor, model, &length);
+	if (text)
+		console__write(monitor->console, text, length);
 	else
-		report_text__print(stdout, model, &form);
-	/* Nobody reads any more: there is nothing left to do. */
-	if (fflush(stdout) || ferror(stdout))
-		event_base_loopbreak(monitor->loop);
+		log__warn(monitor->log, "no memory for a report");
 	collector__reported(monitor->collector);
+}
+
+static void on_output_closed(void *arg)
+{
+	struct monitor *monitor = arg;
+
+	event_base_loopbreak(monitor->loop);
 }
 
 static int render_metrics(void *arg, enum exposition form, FILE *out)
@@ -96,9 +123,13 @@ static int render_metrics(void *arg, enum exposition form, FILE *out)
 
 static void on_display(evutil_socket_t fd, short what, void *arg)
 {
+	struct monitor *monitor = arg;
+
 	(void)fd;
 	(void)what;
-	report(arg, false);
+	/* Who has not read the last report yet gets the next when he has. */
+	if (!console__is_busy(monitor->console))
+		report(monitor, false);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
@@ -316,7 +347,9 @@ static int set_up(struct monitor *monitor, struct error *err)
 	monitor->loop = event_base_new();
 	if (!monitor->loop)
 		return error__set(err, -ENOMEM, "cannot make an event loop");
-	ret = open_signals(monitor, err);
+	ret = console__new(monitor->loop, STDOUT_FILENO, on_output_closed, monitor, &monitor->console, err);
+	if (!ret)
+		ret = open_signals(monitor, err);
 	if (!ret)
 		ret = watch__check_pids(options->pids, options->pid_count, err);
 	if (!ret && options->command)
@@ -343,6 +376,7 @@ static void free_event(struct event *event)
 
 static void tear_down(struct monitor *monitor)
 {
+	console__free(monitor->console);
 	http_server__free(monitor->server);
 	metrics__free(monitor->metrics);
 	attacher__free(monitor->attacher); /* no probe runs from here on */
@@ -375,8 +409,10 @@ int monitor__run(const struct options *options, const struct log *log, struct er
 		ret = command__start(monitor.command, err);
 	if (!ret) {
 		event_base_dispatch(monitor.loop);
-		if (!ferror(stdout))
+		if (!console__finish(monitor.console)) {
 			report(&monitor, true);
+			console__finish(monitor.console);
+		}
 		ret = monitor.status;
 	}
 	tear_down(&monitor);

@@ -12,7 +12,7 @@ from lib.paths import LIBCUDA, LIBCUDART, workload
 
 SECTIONS = {
     "--memleak": {"alloc", "free"},
-    "--cudatrace": {"launch", "graph_launch", "get_kernel", "unload"},
+    "--cudatrace": {"launch", "graph_launch", "get_kernel", "unload", "context"},
     "--bandwidth-util": {"copy", "set", "wait", "query", "event_record", "stream_destroy", "context"},
 }
 # One driver and one runtime library: what a machine has of its own may add to the sums.
