@@ -71,6 +71,8 @@ static __noinline int context_leave(struct thread *thread, struct call *call, s3
 {
 	if (!thread || !call)
 		return 0;
+	if (is_end_of_driver(result) && (call->kind == CONTEXT_DESTROY || call->kind == CONTEXT_RESET))
+		return 0;
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);
 	else

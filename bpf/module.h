@@ -66,14 +66,11 @@ static __always_inline void kernel_given(u32 slot, const struct call *call)
 		send_name(&key, call->arg[KERNEL_MODULE], NAME_GIVEN, (const char *)call->arg[KERNEL_NAME]);
 }
 
-#define CUDA_DEINITIALIZED 4 /* the driver is shutting down with the process */
-
 static __noinline int module_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;
-	/* Every program with a static cudart unloads too late: seen with PyTorch, 19 times at its end. */
-	if (result == CUDA_DEINITIALIZED && call->operation == OP_UNLOAD)
+	if (is_end_of_driver(result) && call->operation == OP_UNLOAD)
 		return 0;
 	if (result)
 		count_failure(thread->slot, call, 0, 0, result);

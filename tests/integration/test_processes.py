@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs of every kind: static runtime, dlopen, fork, exec, short lives, a library in two files."""
 import shutil
+import subprocess
 
 import pytest
 
 from lib import exact
-from lib.paths import LIBCUDA, LIBCUDART, SIM, workload
-from lib.script import script
+from lib.paths import LIBCUDA, LIBCUDART, ROOT, SIM, workload
+from lib.script import PROGRAMS, script
 
 
 @pytest.mark.parametrize("api", ["auto", "driver", "runtime", "both"])
@@ -96,6 +97,44 @@ def test_a_fork_after_cuda(gpuprobe_by):
     assert exact.errors(child) == {("driver", "cuMemAlloc_v2", 3): 4, ("driver", "cuLaunchKernel", 3): 1}
     assert exact.launches(child) == {"inherited": 1}
     assert exact.memory(child) == {}
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory):
+    """programs/threads.c"""
+    program = tmp_path_factory.mktemp("threads") / "threads"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{ROOT}/sim/include", "-o", program,
+                    PROGRAMS / "threads.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
+    return program
+
+
+def test_a_process_without_its_first_thread(gpuprobe_by, threads):
+    """It lives until the last thread ends, and its memory with it."""
+    result = gpuprobe_by.run(threads, "leaderless", 500)
+    exact.check(result)
+    assert result.process["memory"]["live_at_exit_bytes"] == 4321
+
+
+def test_exec_by_another_thread(gpuprobe_by, threads):
+    result = gpuprobe_by.run(threads, "exec", 123, workload("launch"), "--launches", 45)
+    first, second = sorted(result.final["processes"], key=lambda p: exact.launches(p)["threads"]
+                           if "threads" in exact.launches(p) else 0, reverse=True)
+    assert first["pid"] == second["pid"] and first["ended"] and second["ended"]
+    assert exact.launches(first) == {"threads": 123} and exact.launches(second) == {"kernel_0": 45}
+    assert second["comm"] == "launch"
+
+
+def test_many_short_threads(gpuprobe_by, threads):
+    result = gpuprobe_by.run(threads, "many", 2016)
+    exact.check(result)
+    assert result.process["launches"] == 2016
+
+
+def test_calls_that_never_return(gpuprobe_by, threads):
+    """A signal handler jumps out of allocations; what comes later is counted."""
+    result = gpuprobe_by.run(threads, "jump", 7, env={"CUDA_SIM_LATENCY": "cuMemAllocManaged=20ms"})
+    exact.check(result)
+    assert exact.memory(result.process)["device"]["allocations"] == 7
 
 
 def copied(directory):

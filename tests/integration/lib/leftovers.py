@@ -27,6 +27,7 @@ def tracefs_answers():
     Whether the kernel's list of uprobe events can be read. A kernel that has faulted with the lock of
     that list held never answers again until it is booted anew; who asks it cannot even be killed.
     """
+    mount_tracefs()
     if not (TRACEFS / "uprobe_events").exists():
         return True
     asking = subprocess.Popen(["cat", TRACEFS / "uprobe_events"], stdout=subprocess.DEVNULL,
