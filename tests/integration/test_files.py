@@ -118,7 +118,7 @@ class Overlays:
         assert self.process.stdout.readline() == "READY\n", "overlay mounts failed"
 
     def inside(self):
-        return ["nsenter", "-m", "-t", str(self.process.pid), "--"]
+        return ["nsenter", "-m", "-r", "-t", str(self.process.pid), "--"]
 
     def __enter__(self):
         return self
