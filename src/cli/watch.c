@@ -75,14 +75,13 @@ static int attach_given(const struct options *options, struct attacher *attacher
 {
 	int ret = 0;
 
-	attacher__gather(attacher);
 	for (int driver = 1; driver >= 0; driver--)
 		for (size_t i = 0; i < options->library_count && ret >= 0; i++)
 			if (is_driver_path(options->libraries[i]) == driver)
 				ret = attacher__add_library(attacher, options->libraries[i], err);
 	if (ret == -ENOENT || ret == -ENOEXEC || ret == -EACCES || ret == -ENOTDIR || ret == -EISDIR)
 		say_what_to_give(err);
-	return ret < 0 ? ret : attacher__attach_gathered(attacher, err);
+	return ret < 0 ? ret : 0;
 }
 
 /* What the loader's cache names may be gone or broken: that is told, not fatal. */
@@ -156,15 +155,12 @@ int watch__begin(const struct options *options, const struct command *command, s
 		ret = attach_given(options, attacher, err);
 	if (ret)
 		return ret;
-	attacher__gather(attacher);
 	if (command)
 		attach_from_environment(attacher, log);
 	attach_cached(attacher, log);
 	if (attacher__add_own_loader(attacher, &why) < 0)
 		log__warn(log, "%s", why.text);
 	attach_running(options, attacher);
-	if (attacher__attach_gathered(attacher, &why))
-		log__warn(log, "%s", why.text);
 	attacher__count(attacher, &counts);
 	if (!counts.libraries && !command)
 		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");

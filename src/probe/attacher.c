@@ -52,14 +52,6 @@ int attacher__new(const struct selection *selection, enum link_kind links, struc
 	return 0;
 }
 
-static void clear_library(struct library *library)
-{
-	free(library->name);
-	free(library->sites);
-	if (library->fd >= 0)
-		close(library->fd);
-}
-
 void attacher__free(struct attacher *attacher)
 {
 	if (!attacher)
@@ -67,9 +59,6 @@ void attacher__free(struct attacher *attacher)
 	links__free(attacher->links);
 	identity_reader__free(attacher->identities);
 	attacher__forget_seen(attacher);
-	for (size_t i = 0; i < attacher->gathered_count; i++)
-		clear_library(&attacher->gathered[i]);
-	free(attacher->gathered);
 	free(attacher->wanted);
 	free(attacher->files);
 	free(attacher);
@@ -96,6 +85,25 @@ static int remember_file(struct attacher *attacher, const struct file_identity *
 	return 0;
 }
 
+static void warn_of_slow_sites(const struct attacher *attacher, const char *name, const struct probe_site *sites,
+			       size_t count)
+{
+	size_t slow = 0;
+	const char *example = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!sites[i].slow)
+			continue;
+		if (!slow++)
+			example = api_functions[sites[i].row].symbol;
+	}
+	if (slow)
+		log__warn(attacher->log,
+			  "%s: %zu of %zu functions (%s, …) begin with an instruction that the kernel must "
+			  "single-step: probes there cost some 15 us a call",
+			  name, slow, count, example);
+}
+
 /*
  * With the first libcuda the driver layer takes over; with launches of the
  * runtime layer probed as well (a libcudart that came before it, or by
@@ -111,148 +119,46 @@ static void note_layers(struct attacher *attacher, unsigned int layers)
 		attacher->skeleton->bss->both_layers = 1;
 }
 
-/* Finds what is to be probed in a CUDA library. */
-static int look_at_library(struct attacher *attacher, int fd, struct elf_file *file, struct library *library,
-			   struct error *err)
-{
-	struct probe_site *sites = NULL;
-	int ret;
-
-	*library = (struct library){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .name = strdup(elf_file__name(file))};
-	if (library->fd < 0 || !library->name)
-		return error__set(err, library->name ? -errno : -ENOMEM, "%s: out of descriptors or memory",
-				  elf_file__name(file));
-	ret = cuda_library__sites(file, attacher->wanted, &sites, &library->count, &library->missing);
-	if (ret)
-		return error__set(err, ret, "%s: cannot read its symbols: %s", library->name, strerror(-ret));
-	library->sites = calloc(library->count ? library->count : 1, sizeof(*library->sites));
-	if (!library->sites)
-		ret = error__set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < library->count && !ret; i++) {
-		const struct function_desc *function = &api_functions[sites[i].row].desc;
-
-		library->sites[i].row = sites[i].row;
-		library->sites[i].file_offset = sites[i].file_offset;
-		library->sites[i].wants_return = selection__wants_return(&attacher->selection, function);
-		if (sites[i].slow && !library->slow++)
-			library->slow_row = sites[i].row;
-	}
-	free(sites);
-	return ret;
-}
-
-static void count_attached(struct attacher *attacher, const struct library *library)
-{
-	for (size_t i = 0; i < library->count; i++)
-		attacher->counts.sites[api_functions[library->sites[i].row].desc.layer]++;
-	attacher->counts.missing += library->missing;
-	attacher->counts.libraries += library->count > 0;
-	if (library->slow)
-		log__warn(attacher->log,
-			  "%s: %zu of %zu functions (%s, …) begin with an instruction that the kernel must "
-			  "single-step: probes there cost some 15 us a call",
-			  library->name, library->slow, library->count, api_functions[library->slow_row].symbol);
-	log__info(attacher->log, "%s: %zu functions probed, %zu it does not have", library->name, library->count,
-		  library->missing);
-}
-
-static int attach_alone(struct attacher *attacher, const struct library *library, struct error *err)
-{
-	const struct link_file file = {.fd = library->fd, .sites = library->sites, .count = library->count};
-	int ret = links__attach(attacher->links, &file, 1, err);
-
-	if (ret)
-		return error__prefix(err, ret, "%s", library->name);
-	count_attached(attacher, library);
-	return 0;
-}
-
-static int attach_together(struct attacher *attacher)
-{
-	struct link_file *files = calloc(attacher->gathered_count, sizeof(*files));
-	int ret = -ENOMEM;
-
-	if (!files)
-		return ret;
-	for (size_t i = 0; i < attacher->gathered_count; i++)
-		files[i] = (struct link_file){
-			.fd = attacher->gathered[i].fd,
-			.sites = attacher->gathered[i].sites,
-			.count = attacher->gathered[i].count,
-		};
-	ret = links__attach(attacher->links, files, attacher->gathered_count, NULL);
-	free(files);
-	return ret;
-}
-
-void attacher__gather(struct attacher *attacher)
-{
-	attacher->gathering = true;
-}
-
-/* Where one cannot be attached, the others still are. */
-static int attach_gathered(struct attacher *attacher, struct error *err)
-{
-	bool together = attacher->gathered_count > 0 && !attach_together(attacher);
-	struct error why = {""};
-	int first = 0;
-
-	for (size_t i = 0; i < attacher->gathered_count; i++) {
-		struct library *library = &attacher->gathered[i];
-		int ret = 0;
-
-		if (together)
-			count_attached(attacher, library);
-		else
-			ret = attach_alone(attacher, library, &why);
-		if (ret && !first)
-			first = error__set(err, ret, "%s", why.text);
-		else if (ret)
-			log__warn(attacher->log, "%s", why.text);
-		clear_library(library);
-	}
-	attacher->gathered_count = 0;
-	return first;
-}
-
-int attacher__attach_gathered(struct attacher *attacher, struct error *err)
-{
-	attacher->gathering = false;
-	return attach_gathered(attacher, err);
-}
-
-/* Takes the library over. */
-static int gather_library(struct attacher *attacher, struct library *library, struct error *err)
-{
-	struct library *grown;
-	struct error why = {""};
-
-	if (attacher->gathered_count >= GATHERED_MAX && attach_gathered(attacher, &why))
-		log__warn(attacher->log, "%s", why.text);
-	grown = realloc(attacher->gathered, (attacher->gathered_count + 1) * sizeof(*grown));
-	if (!grown) {
-		clear_library(library);
-		return error__set(err, -ENOMEM, "out of memory");
-	}
-	attacher->gathered = grown;
-	grown[attacher->gathered_count++] = *library;
-	return 0;
-}
-
-/* Probes the wanted functions of a CUDA library, at once or together with others. */
+/* Probes the wanted functions of a CUDA library. */
 static int attach_library(struct attacher *attacher, int fd, struct elf_file *file, struct error *err)
 {
-	struct library library;
-	int ret = look_at_library(attacher, fd, file, &library, err), count = library.count > 0;
+	struct probe_site *sites = NULL;
+	struct link_site *link_sites = NULL;
+	size_t count = 0, missing = 0;
+	int ret;
 
-	if (!ret && attacher->gathering) {
-		ret = gather_library(attacher, &library, err);
-		return ret ? ret : count;
+	ret = cuda_library__sites(file, attacher->wanted, &sites, &count, &missing);
+	if (ret)
+		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file), strerror(-ret));
+	link_sites = calloc(count ? count : 1, sizeof(*link_sites));
+	if (!link_sites) {
+		ret = error__set(err, -ENOMEM, "out of memory");
+		goto out;
 	}
-	if (!ret)
-		ret = attach_alone(attacher, &library, err);
-	clear_library(&library);
-	return ret ? ret : count;
+	for (size_t i = 0; i < count; i++) {
+		const struct function_desc *function = &api_functions[sites[i].row].desc;
+
+		link_sites[i].row = sites[i].row;
+		link_sites[i].file_offset = sites[i].file_offset;
+		link_sites[i].wants_return = selection__wants_return(&attacher->selection, function);
+	}
+	ret = links__attach(attacher->links, fd, link_sites, count, err);
+	if (ret) {
+		error__prefix(err, ret, "%s", elf_file__name(file));
+		goto out;
+	}
+	for (size_t i = 0; i < count; i++)
+		attacher->counts.sites[api_functions[sites[i].row].desc.layer]++;
+	attacher->counts.missing += missing;
+	attacher->counts.libraries += count > 0;
+	warn_of_slow_sites(attacher, elf_file__name(file), sites, count);
+	log__info(attacher->log, "%s: %zu functions probed, %zu it does not have", elf_file__name(file), count,
+		  missing);
+	ret = count > 0;
+out:
+	free(link_sites);
+	free(sites);
+	return ret;
 }
 
 static int attach_loader(struct attacher *attacher, int fd, struct elf_file *file, struct error *err)

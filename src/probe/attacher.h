@@ -37,27 +37,13 @@ enum process_scan {
 int attacher__new(const struct selection *selection, enum link_kind links, struct gpuprobe_bpf *skeleton,
 		  const struct log *log, struct attacher **out, struct error *err);
 
-/*
- * From here on libraries are only looked at, until attacher__attach_gathered
- * attaches all that were found: together they take fewer tracefs events, each
- * of which costs 0.1 s to detach. Loaders are attached at once.
- */
-void attacher__gather(struct attacher *attacher);
-
-/*
- * Where a library cannot be attached, the others still are. Returns the first
- * failure with its reason in `err`; further ones are told to the log.
- */
-int attacher__attach_gathered(struct attacher *attacher, struct error *err);
-
 /* Detaches everything. */
 void attacher__free(struct attacher *attacher);
 
 /*
  * Attaches the library at `path`. Returns 1 if it has new probes now, 0 if
  * its inode had them already, or a negative errno with the reason in `err`:
- * among others -ENOEXEC for a file that is no CUDA library. While libraries
- * are gathered, "has" is "will have".
+ * among others -ENOEXEC for a file that is no CUDA library.
  */
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err);
 

@@ -14,20 +14,6 @@ struct attached_file {
 	uint64_t probed_ns;
 };
 
-/* A CUDA library with what is to be probed in it. */
-struct library {
-	int fd;
-	char *name; /* for messages */
-	struct link_site *sites;
-	size_t count;
-	size_t missing;	   /* wanted functions that it does not have */
-	size_t slow;	   /* sites at instructions that must be single-stepped */
-	uint16_t slow_row; /* one of them */
-};
-
-/* Gathered libraries keep a descriptor each. */
-#define GATHERED_MAX 128
-
 struct attacher {
 	struct selection selection;
 	struct gpuprobe_bpf *skeleton;
@@ -38,9 +24,6 @@ struct attacher {
 	struct attached_file *files;
 	size_t file_count;
 	struct seen_file *seen;
-	bool gathering;
-	struct library *gathered;
-	size_t gathered_count;
 	struct attacher_counts counts;
 };
 

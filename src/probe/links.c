@@ -150,15 +150,15 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 	return 0;
 }
 
-/* Makes one tracefs event of `count` sites and runs `program` there with `cookie`. */
-static int attach_event(struct links *links, const struct bpf_program *program, const struct tracefs_site *sites,
+/* Makes one tracefs event of `count` sites and runs `program` there with the event's number as cookie. */
+static int attach_event(struct links *links, const struct bpf_program *program, int fd, const uint64_t *offsets,
 			size_t count, bool on_return, uint64_t cookie, struct error *err)
 {
 	struct holder holder = {.link_fd = -1, .perf_fd = -1, .event = links->next_event};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
 	int ret;
 
-	ret = tracefs__add(links->tracefs, holder.event, on_return, sites, count, err);
+	ret = tracefs__add(links->tracefs, holder.event, on_return, fd, offsets, count, err);
 	if (ret < 0)
 		return ret;
 	links->next_event++;
@@ -180,180 +180,141 @@ fail:
 	return ret;
 }
 
-/* A function's site in any of the files that are attached together. */
-struct event_site {
-	struct tracefs_site where;
-	uint16_t row;
-};
-
-/* What tells an event's sites apart: the low bits of an address are those of the file offset. */
-static uint32_t low_bits(const struct event_site *site)
+static int remember_sites(struct links *links, unsigned int event, const struct link_site *const *sites,
+			  size_t count, struct error *err)
 {
-	return site->where.file_offset & 0xfff;
-}
+	for (size_t i = 0; i < count; i++) {
+		struct site_key key = {.event_and_ip = event << 12 | (sites[i]->file_offset & 0xfff)};
+		uint32_t row = sites[i]->row;
 
-static int remember_site(struct links *links, unsigned int event, const struct event_site *site, struct error *err)
-{
-	struct site_key key = {.event_and_ip = event << 12 | low_bits(site)};
-	uint32_t row = site->row;
-
-	if (bpf_map__update_elem(links->skeleton->maps.sites, &key, sizeof(key), &row, sizeof(row), BPF_ANY))
-		return error__set(err, -errno, "cannot keep the probe sites: %s", strerror(errno));
+		if (bpf_map__update_elem(links->skeleton->maps.sites, &key, sizeof(key), &row, sizeof(row), BPF_ANY))
+			return error__set(err, -errno, "cannot keep the probe sites: %s", strerror(errno));
+	}
 	return 0;
 }
 
 /*
- * Makes an event of those of the `remaining` entries that can be told apart,
- * and moves the others to the front, *left of them. Two sites of one function
- * (in copies of one library) need not be told apart.
+ * An event's sites are told apart by the low 12 bits of their addresses:
+ * takes those of the `remaining` sites that do not collide into one event
+ * and moves the others to the front, *left of them. A return is told by the
+ * call that was recorded at its entry, so returns all fit one event.
  */
-static int attach_some_entries(struct links *links, struct event_site *remaining, size_t count, size_t *left,
-			       struct error *err)
+static int attach_round(struct links *links, const struct link_site **remaining, size_t count, int fd,
+			bool on_return, size_t *left, struct error *err)
 {
-	struct tracefs_site *taken = calloc(count, sizeof(*taken));
-	uint32_t row_of[4096] = {0}; /* by low bits: the row of the site that has them, + 1 */
+	const struct link_site **taken = calloc(count, sizeof(*taken));
+	uint64_t *offsets = calloc(count, sizeof(*offsets));
+	bool used[4096] = {false};
+	const struct bpf_program *program =
+		on_return ? links->skeleton->progs.call_return : links->skeleton->progs.call_entry;
 	size_t n = 0;
-	int ret = 0;
+	int ret = -ENOMEM;
 
 	*left = 0;
-	if (!taken)
-		return error__set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < count && !ret; i++) {
-		const struct event_site site = remaining[i];
-		uint32_t *row = &row_of[low_bits(&site)];
+	if (!taken || !offsets) {
+		error__set(err, ret, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t low = remaining[i]->file_offset & 0xfff;
 
-		if (*row && *row != site.row + 1u) {
-			remaining[(*left)++] = site;
+		if (!on_return && used[low]) {
+			remaining[(*left)++] = remaining[i];
 			continue;
 		}
-		if (!*row)
-			ret = remember_site(links, links->next_event, &site, err);
-		*row = site.row + 1u;
-		taken[n++] = site.where;
+		used[low] = true;
+		offsets[n] = remaining[i]->file_offset;
+		taken[n++] = remaining[i];
 	}
+	ret = on_return ? 0 : remember_sites(links, links->next_event, taken, n, err);
 	if (!ret)
-		ret = attach_event(links, links->skeleton->progs.call_entry, taken, n, false, links->next_event, err);
+		ret = attach_event(links, program, fd, offsets, n, on_return, links->next_event, err);
+out:
 	free(taken);
+	free(offsets);
 	return ret;
 }
 
-static int attach_entries(struct links *links, const struct link_file *files, size_t count, size_t sites,
+static int attach_tracefs(struct links *links, int fd, const struct link_site *sites, size_t count, bool on_return,
 			  struct error *err)
 {
-	struct event_site *remaining = calloc(sites, sizeof(*remaining));
+	const struct link_site **remaining = calloc(count, sizeof(*remaining));
 	size_t left = 0;
 	int ret = 0;
 
 	if (!remaining)
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < files[i].count; k++)
-			remaining[left++] = (struct event_site){
-				.where = {.fd = files[i].fd, .file_offset = files[i].sites[k].file_offset},
-				.row = files[i].sites[k].row,
-			};
+		if (!on_return || sites[i].wants_return)
+			remaining[left++] = &sites[i];
 	while (left && !ret)
-		ret = attach_some_entries(links, remaining, left, &left, err);
+		ret = attach_round(links, remaining, left, fd, on_return, &left, err);
 	free(remaining);
 	return ret;
 }
 
-/* A return is told by the call that was recorded at its entry, so that all fit one event. */
-static int attach_returns(struct links *links, const struct link_file *files, size_t count, size_t sites,
-			  struct error *err)
+static int attach_multi_returns(struct links *links, int fd, const struct link_site *sites, size_t count,
+				struct error *err)
 {
-	struct tracefs_site *returns = calloc(sites, sizeof(*returns));
-	size_t n = 0;
-	int ret = 0;
-
-	if (!returns)
-		return error__set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < files[i].count; k++)
-			if (files[i].sites[k].wants_return)
-				returns[n++] = (struct tracefs_site){
-					.fd = files[i].fd,
-					.file_offset = files[i].sites[k].file_offset,
-				};
-	if (n)
-		ret = attach_event(links, links->skeleton->progs.call_return, returns, n, true, 0, err);
-	free(returns);
-	return ret;
-}
-
-/* Returns first: a call must not be seen entering whose return is not. */
-static int attach_tracefs(struct links *links, const struct link_file *files, size_t count, struct error *err)
-{
-	size_t sites = 0;
-	int ret;
-
-	for (size_t i = 0; i < count; i++)
-		sites += files[i].count;
-	if (!sites)
-		return 0;
-	ret = attach_returns(links, files, count, sites, err);
-	return ret ? ret : attach_entries(links, files, count, sites, err);
-}
-
-static int attach_multi_returns(struct links *links, const struct link_file *file, struct error *err)
-{
-	uint64_t *offsets = calloc(file->count, sizeof(*offsets));
+	uint64_t *offsets = calloc(count, sizeof(*offsets));
 	size_t returns = 0;
 	int ret = 0;
 
 	if (!offsets)
 		return error__set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < file->count; i++)
-		if (file->sites[i].wants_return)
-			offsets[returns++] = file->sites[i].file_offset;
+	for (size_t i = 0; i < count; i++)
+		if (sites[i].wants_return)
+			offsets[returns++] = sites[i].file_offset;
 	if (returns)
-		ret = attach_multi(links, links->skeleton->progs.call_return, ATTACH_UPROBE_MULTI, file->fd, offsets,
-				   NULL, returns, true, err);
+		ret = attach_multi(links, links->skeleton->progs.call_return, ATTACH_UPROBE_MULTI, fd, offsets, NULL,
+				   returns, true, err);
 	free(offsets);
 	return ret;
 }
 
-static int attach_file_multi(struct links *links, const struct link_file *file, struct error *err)
+static int attach_all_multi(struct links *links, int fd, const struct link_site *sites, size_t count,
+			    struct error *err)
 {
 	const struct gpuprobe_bpf *skeleton = links->skeleton;
-	uint64_t *offsets, *cookies;
+	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
+	uint64_t *cookies = offsets + count;
 	int ret;
 
-	if (!file->count)
-		return 0;
-	offsets = calloc(file->count * 2, sizeof(*offsets));
 	if (!offsets)
 		return error__set(err, -ENOMEM, "out of memory");
-	cookies = offsets + file->count;
-	for (size_t i = 0; i < file->count; i++) {
-		offsets[i] = file->sites[i].file_offset;
-		cookies[i] = file->sites[i].row;
+	for (size_t i = 0; i < count; i++) {
+		offsets[i] = sites[i].file_offset;
+		cookies[i] = sites[i].row;
 	}
 	if (links->kind == LINKS_SESSION) {
-		ret = attach_multi(links, skeleton->progs.call_session, ATTACH_UPROBE_SESSION, file->fd, offsets,
-				   cookies, file->count, false, err);
+		ret = attach_multi(links, skeleton->progs.call_session, ATTACH_UPROBE_SESSION, fd, offsets, cookies,
+				   count, false, err);
 		goto out;
 	}
 	/* Returns first: a call must not be seen entering whose return is not. */
-	ret = attach_multi_returns(links, file, err);
+	ret = attach_multi_returns(links, fd, sites, count, err);
 	if (!ret)
-		ret = attach_multi(links, skeleton->progs.call_entry, ATTACH_UPROBE_MULTI, file->fd, offsets, cookies,
-				   file->count, false, err);
+		ret = attach_multi(links, skeleton->progs.call_entry, ATTACH_UPROBE_MULTI, fd, offsets, cookies,
+				   count, false, err);
 out:
 	free(offsets);
 	return ret;
 }
 
-int links__attach(struct links *links, const struct link_file *files, size_t count, struct error *err)
+int links__attach(struct links *links, int fd, const struct link_site *sites, size_t count, struct error *err)
 {
 	size_t before = links->count;
-	int ret = 0;
+	int ret;
 
-	if (links->kind == LINKS_TRACEFS)
-		ret = attach_tracefs(links, files, count, err);
-	else
-		for (size_t i = 0; i < count && !ret; i++)
-			ret = attach_file_multi(links, &files[i], err);
+	if (!count)
+		return 0;
+	if (links->kind == LINKS_TRACEFS) {
+		ret = attach_tracefs(links, fd, sites, count, true, err);
+		if (!ret)
+			ret = attach_tracefs(links, fd, sites, count, false, err);
+	} else {
+		ret = attach_all_multi(links, fd, sites, count, err);
+	}
 	if (ret)
 		roll_back(links, before);
 	return ret;
@@ -362,10 +323,9 @@ int links__attach(struct links *links, const struct link_file *files, size_t cou
 int links__attach_loader(struct links *links, int fd, uint64_t file_offset, int64_t to_r_debug, struct error *err)
 {
 	const struct bpf_program *program = links->skeleton->progs.loader_entry;
-	const struct tracefs_site site = {.fd = fd, .file_offset = file_offset};
 	uint64_t cookie = (uint64_t)to_r_debug;
 
 	if (links->kind == LINKS_TRACEFS)
-		return attach_event(links, program, &site, 1, false, cookie, err);
+		return attach_event(links, program, fd, &file_offset, 1, false, cookie, err);
 	return attach_multi(links, program, ATTACH_UPROBE_MULTI, fd, &file_offset, &cookie, 1, false, err);
 }

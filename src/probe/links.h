@@ -5,8 +5,8 @@
  *
  *   session  one uprobe_multi session link a file
  *   multi    one uprobe_multi link for entries and one for returns
- *   tracefs  for all files that are attached together, one tracefs event for
- *            returns and one for entries (more where sites collide)
+ *   tracefs  one tracefs event with many sites for entries and one for
+ *            returns (more where sites collide, see tracefs.h)
  */
 #ifndef PROBE_LINKS_H
 #define PROBE_LINKS_H
@@ -28,21 +28,14 @@ struct link_site {
 	uint64_t file_offset; /* of its first instruction */
 };
 
-/* A file to probe, open as `fd`. */
-struct link_file {
-	int fd;
-	const struct link_site *sites;
-	size_t count;
-};
-
 /* `skeleton` must outlive the links. */
 int links__new(enum link_kind kind, struct gpuprobe_bpf *skeleton, struct links **out, struct error *err);
 
 /* Detaches everything, in parallel, since each link's end waits for the kernel. */
 void links__free(struct links *links);
 
-/* Probes the functions of `count` files; all of them or, on failure, none. */
-int links__attach(struct links *links, const struct link_file *files, size_t count, struct error *err);
+/* Probes `count` functions of the file that is open as `fd`; all of them or, on failure, none. */
+int links__attach(struct links *links, int fd, const struct link_site *sites, size_t count, struct error *err);
 
 /*
  * Probes the dynamic loader that is open as `fd` at its _dl_debug_state;

@@ -201,7 +201,7 @@ static int open_event(int id)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, const struct tracefs_site *sites,
+int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
 		 size_t count, struct error *err)
 {
 	char line[128];
@@ -210,7 +210,7 @@ int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, co
 	for (size_t i = 0; i < count && !ret; i++) {
 		/* The path goes through our descriptor: no file name to quote, and the very file we looked at. */
 		snprintf(line, sizeof(line), "%c:%s/e%u /proc/self/fd/%d:0x%" PRIx64 "\n", on_return ? 'r' : 'p',
-			 tracefs->group, event, sites[i].fd, sites[i].file_offset);
+			 tracefs->group, event, fd, offsets[i]);
 		ret = write_definition(tracefs, line);
 	}
 	if (!ret)

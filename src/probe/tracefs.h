@@ -26,18 +26,12 @@ int tracefs__new(struct tracefs **out, struct error *err);
 /* Does not remove events: tracefs__remove does, once nothing uses them. */
 void tracefs__free(struct tracefs *tracefs);
 
-/* A place in a file that this process has open as `fd`. */
-struct tracefs_site {
-	int fd;
-	uint64_t file_offset;
-};
-
 /*
- * Defines event number `event` with `count` sites, and opens it. Returns the
- * perf event's descriptor or a negative errno; on failure nothing is left
- * defined.
+ * Defines event number `event` with `count` sites of the file that this
+ * process has open as `fd`, and opens it. Returns the perf event's
+ * descriptor or a negative errno; on failure nothing is left defined.
  */
-int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, const struct tracefs_site *sites,
+int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
 		 size_t count, struct error *err);
 
 /* Removes the definition of an event whose descriptor has been closed. */

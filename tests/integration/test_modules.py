@@ -78,24 +78,6 @@ def test_a_module_that_stays(gpuprobe):
     assert exact.launches(result.process)["stays"] == 60
 
 
-def test_a_failing_unload(gpuprobe_by):
-    """The module stays, and so do its kernels' names."""
-    result = gpuprobe_by.run(*script("""
-        start()
-        loaded, (one, two) = module("one", "two")
-        need(launch(one))
-        assert driver.cuModuleUnload(loaded) == 719
-        for _ in range(3):
-            need(launch(one))
-            need(launch(two))
-        need(driver.cuModuleUnload(loaded))
-        again, (three,) = module("three")
-        need(launch(three))
-    """), env={"CUDA_SIM_FAIL": "cuModuleUnload:1=719"})
-    exact.check(result)
-    assert exact.launches(result.process) == {"one": 4, "two": 3, "three": 1}
-
-
 def test_one_kernel_by_two_handles(gpuprobe):
     """A CUkernel and its CUfunction are one kernel to a reader."""
     result = gpuprobe.run(*script("""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """--memleak, --cudatrace and --bandwidth-util alone: only what is chosen is attached, shown and exported."""
 import re
+import subprocess
 import urllib.request
 
 import pytest
@@ -19,6 +20,12 @@ ATTACHED = re.compile(r"(\S+/(libcuda\.so\.1|libcudart\.so\.13))\S*.*: (\d+) fun
 DEMO = [workload("demo"), "--seconds", "0.3"]
 
 
+def exports(library):
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    return {line.split()[-1].partition("@")[0] for line in lines}
+
+
 def wanted(library, operations, api):
     """Functions that must be probed in a library: of its layer, exported, of these operations."""
     layer = "driver" if library == LIBCUDA else "runtime"
@@ -27,7 +34,7 @@ def wanted(library, operations, api):
     if api not in ("auto", "both", layer):
         operations = set()
     rows = [f for f in table.functions().values() if f.layer == layer and f.operation in operations]
-    found = [f for f in rows if f.symbol in paths.exports(library)]
+    found = [f for f in rows if f.symbol in exports(library)]
     return len(found), len(rows) - len(found)
 
 

@@ -2,7 +2,6 @@
 """Where the table says that arguments are, for functions that the simulated CUDA does not have."""
 import re
 import subprocess
-import textwrap
 
 import pytest
 
@@ -25,17 +24,32 @@ def old_driver(tmp_path_factory):
     return library
 
 
+def defined(library):
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    return {line.split()[-1].partition("@")[0] for line in lines}
+
+
 def test_every_watched_function_is_tried(old_driver):
     """By the simulated CUDA or by the old driver; a row that neither has would be untried."""
     rows = {symbol for symbol, f in table.functions().items() if f.operation != "-"}
-    untried = rows - paths.exports(LIBCUDA) - paths.exports(LIBCUDART) - paths.exports(old_driver)
+    untried = rows - defined(LIBCUDA) - defined(LIBCUDART) - defined(old_driver)
     # A context function like its sisters, and a wait that CUDA 13 has no more.
     assert untried <= {"cuCtxCreate_v3", "cudaThreadSynchronize"}
 
 
+def old_copies():
+    return sorted(name for name in defined_copies() if re.match(r"cuMemcpy[HDA]to[HDA]", name))
+
+
+def defined_copies():
+    text = (PROGRAMS / "old_driver.c").read_text(encoding="utf-8")
+    return re.findall(r"^NOTHING\((\w+)\)", text, re.M)
+
+
 def test_copies(gpuprobe_by, old_driver):
     calls, expected = [], {}
-    for number, name in enumerate(sorted(n for n in paths.exports(old_driver) if re.match("cuMemcpy.to", n))):
+    for number, name in enumerate(old_copies()):
         shape = re.match(r"cuMemcpy(\wto\w)", name).group(1)
         size = 1000 + number
         narrow = "_v2" not in name
@@ -100,74 +114,15 @@ def test_memory(gpuprobe_by, old_driver):
     assert exact.lost(result.final) == {}
 
 
-# Handles of the script's own making: the word at +8 leads to the name.
-HANDLES = """
-library = Library({library!r})
-kept = []
-def handle(name):
-    text = ctypes.create_string_buffer(name)
-    words = (ctypes.c_uint64 * 2)(0, ctypes.addressof(text))
-    kept.extend((text, words))
-    return ctypes.addressof(words)
-"""
-
-
-def handles(library, body):
-    return script(HANDLES.format(library=str(library)) + textwrap.dedent(body))
-
-
 def test_launches(gpuprobe_by, old_driver):
-    result = gpuprobe_by.run(*handles(old_driver, """
-        kernel = handle(b"of_old")
+    result = gpuprobe_by.run(*script(f"""
+        library = Library({str(old_driver)!r})
+        name = ctypes.create_string_buffer(b"of_old")
+        handle = (ctypes.c_uint64 * 2)(0, ctypes.addressof(name))
         for _ in range(3):
-            need(library.cuLaunch(kernel))
-            need(library.cuLaunchGrid(kernel, 1, 1))
-            need(library.cuLaunchGridAsync(kernel, 1, 1, 0))
+            need(library.cuLaunch(ctypes.addressof(handle)))
+            need(library.cuLaunchGrid(ctypes.addressof(handle), 1, 1))
+            need(library.cuLaunchGridAsync(ctypes.addressof(handle), 1, 1, 0))
     """), args=["--cudatrace"])
     assert exact.launches(result.process) == {"of_old": 9}
-
-
-def test_names_that_are_none(gpuprobe_by, old_driver):
-    """Too long by one, not a name, with a terminal's escapes: unknown, not cut and not printed."""
-    result = gpuprobe_by.run(*handles(old_driver, r"""
-        names = [b"x" * 4096, b"x" * 4097, b"x" * 9000, b"", b"two words", b"\033[31mred", b"caf\xc3\xa9"]
-        for number, name in enumerate(names):
-            kernel = handle(name)
-            for _ in range(number + 1):
-                need(library.cuLaunch(kernel))
-    """), args=["--cudatrace"])
-    assert {k["name"] for k in result.process["kernels"]} == {"x" * 4096, None}
-    assert sorted(k["launches"] for k in result.process["kernels"] if not k["name"]) == [2, 3, 4, 5, 6, 7]
-    assert exact.lost(result.final) == {}
-
-
-def test_a_name_that_is_not_in_memory_yet(gpuprobe_by, old_driver, tmp_path):
-    """The probe cannot wait for the page; gpuprobe reads it later."""
-    (tmp_path / "name").write_bytes(b"from_a_file".ljust(4096, b"\0"))
-    end = tmp_path / "end"
-    with gpuprobe_by.start(*handles(old_driver, f"""
-        import mmap
-        file = open({str(tmp_path / "name")!r}, "r+b")
-        page = mmap.mmap(file.fileno(), 4096)
-        words = (ctypes.c_uint64 * 2)(0, ctypes.addressof(ctypes.c_char.from_buffer(page)))
-        need(library.cuLaunch(ctypes.addressof(words)))
-        wait_for({str(end)!r})
-    """), args=["--cudatrace"]) as running:
-        running.wait_for(lambda r: r["processes"] and exact.launches(r["processes"][0]) == {"from_a_file": 1})
-        end.touch()
-        result = running.finish()
-    assert [exact.launches(p) for r in result.reports for p in r["processes"]][-1] == {"from_a_file": 1}
-
-
-def test_handles_that_lie(gpuprobe_by, old_driver):
-    """The name that was asked for counts, and from then on no handle is believed; that is said once."""
-    result = gpuprobe_by.run(*handles(old_driver, """
-        liar, other = handle(b"wrong"), handle(b"who_knows")
-        need(library.cuModuleGetFunction(ref(out()), liar, b"right"))
-        for _ in range(5):
-            need(library.cuLaunch(liar))
-        need(library.cuLaunch(other))
-        need(library.cuModuleGetFunction(ref(out()), handle(b"wrong_too"), b"right_too"))
-    """), args=["--cudatrace"])
-    assert exact.launches(result.process) == {"right": 5, None: 1}
-    assert result.stderr.count("names are taken from the documented calls alone from now on") == 1
+    assert paths.GPUPROBE.exists()

@@ -57,15 +57,6 @@ NOTHING(cuMemsetD2D8)
 NOTHING(cuMemsetD2D16)
 NOTHING(cuMemsetD2D32)
 
-/* Whatever is given as the module is the handle: its name is the caller's affair. */
-int cuModuleGetFunction(void **out, void *module, const char *name);
-int cuModuleGetFunction(void **out, void *module, const char *name)
-{
-	(void)name;
-	*out = module;
-	return 0;
-}
-
 static unsigned int next = 0x10000;
 
 /* What lies behind a 32-bit result must not be taken for its upper half. */
