@@ -75,14 +75,13 @@ static int attach_given(const struct options *options, struct attacher *attacher
 {
 	int ret = 0;
 
-	attacher__gather(attacher);
 	for (int driver = 1; driver >= 0; driver--)
 		for (size_t i = 0; i < options->library_count && ret >= 0; i++)
 			if (is_driver_path(options->libraries[i]) == driver)
-				ret = attacher__add_library(attacher, options->libraries[i], err);
+				ret = attacher__add_library(attacher, options->libraries[i], true, err);
 	if (ret == -ENOENT || ret == -ENOEXEC || ret == -EACCES || ret == -ENOTDIR || ret == -EISDIR)
 		say_what_to_give(err);
-	return ret < 0 ? ret : attacher__attach_gathered(attacher, err);
+	return ret < 0 ? ret : 0;
 }
 
 /* What the loader's cache names may be gone or broken: that is told, not fatal. */
@@ -96,7 +95,7 @@ static void attach_cached(struct attacher *attacher, const struct log *log)
 	for (int driver = 1; driver >= 0; driver--)
 		for (size_t i = 0; i < list.count; i++)
 			if (is_driver_path(list.paths[i]) == driver &&
-			    attacher__add_library(attacher, list.paths[i], &why) < 0)
+			    attacher__add_library(attacher, list.paths[i], false, &why) < 0)
 				log__info(log, "%s", why.text);
 	path_list__clear(&list);
 }
@@ -112,7 +111,7 @@ static void attach_from_environment(struct attacher *attacher, const struct log 
 		size_t length = strcspn(at, ":;");
 
 		snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)length, at);
-		if (length && !access(path, R_OK) && attacher__add_library(attacher, path, &why) < 0)
+		if (length && !access(path, R_OK) && attacher__add_library(attacher, path, false, &why) < 0)
 			log__info(log, "%s", why.text);
 		at += length + (at[length] != '\0');
 	}
@@ -152,19 +151,20 @@ int watch__begin(const struct options *options, const struct command *command, s
 		ret = watch_pid(skeleton, command__pid(command), err);
 	for (size_t i = 0; i < options->pid_count && !ret; i++)
 		ret = watch_tree(skeleton, options->pids[i], err);
+	attacher__gather(attacher);
 	if (!ret)
 		ret = attach_given(options, attacher, err);
 	if (ret)
 		return ret;
-	attacher__gather(attacher);
 	if (command)
 		attach_from_environment(attacher, log);
 	attach_cached(attacher, log);
 	if (attacher__add_own_loader(attacher, &why) < 0)
 		log__warn(log, "%s", why.text);
 	attach_running(options, attacher);
-	if (attacher__attach_gathered(attacher, &why))
-		log__warn(log, "%s", why.text);
+	ret = attacher__attach_gathered(attacher, err);
+	if (ret)
+		return ret;
 	attacher__count(attacher, &counts);
 	if (!counts.libraries && !command)
 		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");

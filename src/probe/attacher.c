@@ -205,7 +205,7 @@ static int attach_gathered(struct attacher *attacher, struct error *err)
 			count_attached(attacher, library);
 		else
 			ret = attach_alone(attacher, library, &why);
-		if (ret && !first)
+		if (ret && library->required && !first)
 			first = error__set(err, ret, "%s", why.text);
 		else if (ret)
 			log__warn(attacher->log, "%s", why.text);
@@ -235,6 +235,7 @@ static int gather_library(struct attacher *attacher, struct library *library, st
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	attacher->gathered = grown;
+	library->required = attacher->required;
 	grown[attacher->gathered_count++] = *library;
 	return 0;
 }
@@ -341,12 +342,17 @@ int attacher__open(const char *path, struct error *err)
 	return fd < 0 ? error__set(err, -errno, "%s: %s", path, strerror(errno)) : fd;
 }
 
-int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)
+int attacher__add_library(struct attacher *attacher, const char *path, bool required, struct error *err)
 {
-	int fd = attacher__open(path, err);
+	int fd = attacher__open(path, err), ret;
 	uint64_t probed_ns;
 
-	return fd < 0 ? fd : attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &probed_ns, err);
+	if (fd < 0)
+		return fd;
+	attacher->required = required;
+	ret = attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &probed_ns, err);
+	attacher->required = false;
+	return ret;
 }
 
 int attacher__add_own_loader(struct attacher *attacher, struct error *err)

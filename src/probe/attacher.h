@@ -45,8 +45,9 @@ int attacher__new(const struct selection *selection, enum link_kind links, struc
 void attacher__gather(struct attacher *attacher);
 
 /*
- * Where a library cannot be attached, the others still are. Returns the first
- * failure with its reason in `err`; further ones are told to the log.
+ * Where a library cannot be attached, the others still are. That is told to
+ * the log; for the first one that was required, it is a negative errno with the
+ * reason in `err`.
  */
 int attacher__attach_gathered(struct attacher *attacher, struct error *err);
 
@@ -57,9 +58,10 @@ void attacher__free(struct attacher *attacher);
  * Attaches the library at `path`. Returns 1 if it has new probes now, 0 if
  * its inode had them already, or a negative errno with the reason in `err`:
  * among others -ENOEXEC for a file that is no CUDA library. While libraries
- * are gathered, "has" is "will have".
+ * are gathered, "has" is "will have", and `required` tells
+ * attacher__attach_gathered.
  */
-int attacher__add_library(struct attacher *attacher, const char *path, struct error *err);
+int attacher__add_library(struct attacher *attacher, const char *path, bool required, struct error *err);
 
 /* Attaches this machine's own dynamic loader, the one gpuprobe runs with. */
 int attacher__add_own_loader(struct attacher *attacher, struct error *err);

@@ -23,6 +23,7 @@ struct library {
 	size_t missing;	   /* wanted functions that it does not have */
 	size_t slow;	   /* sites at instructions that must be single-stepped */
 	uint16_t slow_row; /* one of them */
+	bool required;	   /* it is an error if it cannot be attached */
 };
 
 /* Gathered libraries keep a descriptor each. */
@@ -38,7 +39,7 @@ struct attacher {
 	struct attached_file *files;
 	size_t file_count;
 	struct seen_file *seen;
-	bool gathering;
+	bool gathering, required; /* what is added now */
 	struct library *gathered;
 	size_t gathered_count;
 	struct attacher_counts counts;

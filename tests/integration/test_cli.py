@@ -256,9 +256,9 @@ class _taken:
 
 # --- what is attached ---
 
-def test_api_chooses_layers():
+def test_api_chooses_layers(sleeper):
     def attached(api):
-        done = run(*QUICK, *NONE, "--json", "--api", api, "--libcuda-path", paths.LIBCUDA,
+        done = run(*QUICK, *NONE, "-p", sleeper, "--json", "--api", api, "--libcuda-path", paths.LIBCUDA,
                    "--libcudart-path", paths.LIBCUDART)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)["probes_attached"]
@@ -270,18 +270,18 @@ def test_api_chooses_layers():
 
 
 @pytest.mark.parametrize("option", ["--libcuda-path", "--libcudart-path"])
-def test_library_paths_repeat(option, tmp_path):
+def test_library_paths_repeat(option, tmp_path, sleeper):
+    arguments = (*QUICK, *NONE, "--json", "-p", sleeper)
     copies = []
     for i in range(3):
         copies += [option, shutil.copy(paths.LIBCUDA, tmp_path / f"copy{i}.so")]
-    base = json.loads(run(*QUICK, *NONE, "--json").stdout)
-    done = json.loads(run(*QUICK, *NONE, "--json", *copies).stdout)
+    base = json.loads(run(*arguments).stdout)
+    done = json.loads(run(*arguments, *copies).stdout)
     assert done["libraries"] - base["libraries"] == 3
     # The same file again, by another name, is not another library.
     os.link(tmp_path / "copy0.so", tmp_path / "hard.so")
     os.symlink("copy1.so", tmp_path / "soft.so")
-    again = json.loads(run(*QUICK, *NONE, "--json", *copies, option, tmp_path / "hard.so",
-                           option, tmp_path / "soft.so").stdout)
+    again = json.loads(run(*arguments, *copies, option, tmp_path / "hard.so", option, tmp_path / "soft.so").stdout)
     assert again["libraries"] == done["libraries"]
     assert again["probes_attached"] == done["probes_attached"]
 
