@@ -90,6 +90,7 @@ enum wait_scope {
 	WAIT_STREAM = 0,
 	WAIT_EVENT,
 	WAIT_CONTEXT, /* the current context, or ROLE_CTX */
+	WAIT_SCOPES,
 };
 
 /* The meaning of an argument. `api/` spells them in lower case without ROLE_. */
