@@ -19,7 +19,6 @@ static const unsigned int needed_roles[OP_COUNT] = {
 	[OP_GRAPH_LAUNCH] = BIT(ROLE_GRAPHEXEC) | BIT(ROLE_STREAM),
 	[OP_EVENT_RECORD] = BIT(ROLE_EVENT) | BIT(ROLE_STREAM),
 	[OP_STREAM_DESTROY] = BIT(ROLE_STREAM),
-	[OP_CONTEXT] = BIT(ROLE_CTX),
 	[OP_GET_KERNEL] = BIT(ROLE_OUT) | BIT(ROLE_NAME) | BIT(ROLE_MODULE),
 	[OP_UNLOAD] = BIT(ROLE_MODULE),
 };
@@ -144,6 +143,8 @@ static int check_operation(const struct table_function *function, const struct r
 		rc = check_amount(function, row);
 	if (!rc && desc->operation == OP_COPY)
 		rc = check_kind_argument(function, row);
+	if (!rc && desc->operation == OP_CONTEXT)
+		rc = need(function, row, desc->kind == CONTEXT_RESET ? ROLE_DEVICE : ROLE_CTX);
 	if (!rc && (desc->operation == OP_WAIT || desc->operation == OP_QUERY))
 		rc = check_scope(function, row);
 	if (!rc && (desc->operation == OP_COPY || desc->operation == OP_SET) &&

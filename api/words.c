@@ -66,6 +66,7 @@ static const struct word context_changes[] = {
 	{ "pop", CONTEXT_POP },
 	{ "create", CONTEXT_CREATE },
 	{ "destroy", CONTEXT_DESTROY },
+	{ "reset", CONTEXT_RESET },
 	{ NULL, 0 },
 };
 

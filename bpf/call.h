@@ -101,6 +101,19 @@ static __always_inline void drop_gone_calls(struct thread *thread, u64 sp)
 }
 
 /*
+ * Whether a recorded call has yet to return: until then the kernel's trampoline
+ * is its return address. The frame of one that was left by a jump is soon
+ * overwritten, by the next call from the same place at the latest.
+ */
+static __always_inline bool is_in_progress(const struct call *call)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 trampoline = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr), address;
+
+	return !bpf_probe_read_user(&address, sizeof(address), (void *)call->sp) && address == trampoline;
+}
+
+/*
  * Whether a call in progress is the same act as the one that enters now.
  * With the same stack pointer it is so only if it is another function's: one
  * jumped into the other; the same function is a new call that took the place
@@ -114,7 +127,7 @@ static __always_inline bool call_is_nested(struct thread *thread, u64 sp, u32 ro
 			break;
 		if (thread->calls[i].operation != operation)
 			continue;
-		if (thread->calls[i].sp > sp || thread->calls[i].row != row)
+		if ((thread->calls[i].sp > sp || thread->calls[i].row != row) && is_in_progress(&thread->calls[i]))
 			return true;
 		thread->depth = i;
 		break;
@@ -169,6 +182,16 @@ static __always_inline struct call *call_leave(struct thread *thread, struct pt_
 		return NULL;
 	thread->depth = depth - 1;
 	return call;
+}
+
+/*
+ * CUDA_ERROR_DEINITIALIZED: the driver is shutting down with the process. That
+ * an unload or the release of a context comes too late then is no failure:
+ * every program with a static cudart does so (PyTorch 19 times).
+ */
+static __always_inline bool is_end_of_driver(s32 result)
+{
+	return result == 4;
 }
 
 static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u8 flags)

@@ -7,12 +7,16 @@
 #define BPF_CONTEXT_H
 
 #include "call.h"
+#include "module.h"
 
 #define CONTEXT_ARGUMENT 0
 
 static __always_inline void context_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-					  struct call *call)
+					  struct thread *thread, struct call *call)
 {
+	/* Its modules go with a context, and their handles may come back. */
+	if (function->kind == CONTEXT_DESTROY || function->kind == CONTEXT_RESET)
+		unload_enter(thread, 0);
 	call->kind = function->kind;
 	call->arg[CONTEXT_ARGUMENT] = argument(ctx, function, ROLE_CTX);
 }
@@ -66,6 +70,8 @@ static __always_inline void change_context(struct thread *thread, const struct c
 static __noinline int context_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
+		return 0;
+	if (is_end_of_driver(result) && (call->kind == CONTEXT_DESTROY || call->kind == CONTEXT_RESET))
 		return 0;
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);

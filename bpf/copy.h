@@ -12,6 +12,7 @@
 /* call.arg */
 #define COPY_BYTES 0
 #define COPY_STREAM 1
+#define COPY_EPOCH 2 /* of a synchronous copy */
 
 static __always_inline u64 bytes_of(struct pt_regs *ctx, const volatile struct function_desc *function)
 {
@@ -31,8 +32,20 @@ static __always_inline u8 kind_of(struct pt_regs *ctx, const volatile struct fun
 	return kind < COPY_KINDS ? kind : COPY_DEFAULT;
 }
 
+/*
+ * A synchronous copy from or to the host goes through the default stream and
+ * returns when that is done, or (from pageable memory) begins by waiting for
+ * it: either way, what the stream was given before is done. Copies within the
+ * device and sets return at once.
+ */
+static __always_inline bool is_synchronous(const volatile struct function_desc *function, u8 kind)
+{
+	return function->operation == OP_COPY && !(function->flags & FUNCTION_ASYNC) &&
+	       (kind == COPY_H2D || kind == COPY_D2H);
+}
+
 static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-				 struct call *call)
+				 struct thread *thread, struct call *call)
 {
 	u8 kind = kind_of(ctx, function);
 	u64 bytes;
@@ -47,6 +60,8 @@ static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct func
 	call->kind = kind < COPY_KINDS ? kind : COPY_DEFAULT;
 	call->arg[COPY_BYTES] = bytes;
 	call->arg[COPY_STREAM] = argument(ctx, function, ROLE_STREAM);
+	if (config.track_inflight && is_synchronous(function, call->kind))
+		call->arg[COPY_EPOCH] = next_epoch(thread->slot);
 	return 0;
 }
 
@@ -65,10 +80,13 @@ static __noinline int copy_leave(struct thread *thread, struct call *call, s32 r
 		return 0;
 	}
 	count_success(thread->slot, call, call->kind, 0, call->arg[COPY_BYTES]);
-	if (!config.track_inflight || !(function->flags & FUNCTION_ASYNC))
+	if (!config.track_inflight)
 		return 0;
 	key = stream_key_of(thread, function, call->arg[COPY_STREAM]);
-	inflight_add(thread, &key, call->kind, call->arg[COPY_BYTES], call->start_ns);
+	if (is_synchronous(function, call->kind))
+		cover_stream(&key, call->arg[COPY_EPOCH]);
+	if (function->flags & FUNCTION_ASYNC)
+		inflight_add(thread, &key, call->kind, call->arg[COPY_BYTES], call->start_ns);
 	return 0;
 }
 

@@ -51,7 +51,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 		break;
 	case OP_COPY:
 	case OP_SET:
-		copy_enter(ctx, function, call);
+		copy_enter(ctx, function, thread, call);
 		break;
 	case OP_WAIT:
 	case OP_QUERY:
@@ -60,7 +60,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 		wait_enter(ctx, function, thread, call);
 		break;
 	case OP_CONTEXT:
-		context_enter(ctx, function, call);
+		context_enter(ctx, function, thread, call);
 		break;
 	case OP_GET_KERNEL:
 	case OP_UNLOAD:

@@ -65,27 +65,27 @@ static __always_inline struct stream_key stream_key_of(const struct thread *thre
 }
 
 /* Below which epoch the stream's copies are done. */
-static __always_inline u32 covered_epoch(const struct stream_record *stream, u32 slot)
+static __always_inline u64 covered_epoch(const struct stream_record *stream, u32 slot)
 {
 	struct context_key key = {.context = stream->context, .slot = slot};
 	struct context_record *context = bpf_map_lookup_elem(&contexts, &key);
-	u32 covered = stream->covered;
+	u64 covered = stream->covered;
 
-	return context && (s32)(context->covered - covered) > 0 ? context->covered : covered;
+	return context && context->covered > covered ? context->covered : covered;
 }
 
 /* The segment for copies of `epoch`; the caller holds the lock. */
-static __always_inline struct stream_segment *segment_for(struct stream_record *stream, u32 epoch, u32 covered)
+static __always_inline struct stream_segment *segment_for(struct stream_record *stream, u64 epoch, u64 covered)
 {
 	struct stream_segment *segment = &stream->segments[stream->head % SEGMENTS];
 	struct stream_segment *next;
 
-	if (segment->epoch == epoch && (s32)(epoch - covered) >= 0)
+	if (segment->epoch == epoch && epoch >= covered)
 		return segment;
 	next = &stream->segments[(stream->head + 1) % SEGMENTS];
-	if ((s32)(segment->epoch - covered) < 0)
+	if (segment->epoch < covered)
 		next = segment;
-	else if ((s32)(next->epoch - covered) >= 0 && next->epoch) {
+	else if (next->epoch && next->epoch >= covered) {
 		/* All in use: hold the latest to be in flight longer. */
 		segment->epoch = epoch;
 		return segment;
@@ -157,21 +157,21 @@ static __always_inline void inflight_add(const struct thread *thread, const stru
 }
 
 /* Begins a new epoch: what is issued before this moment is of an earlier one. */
-static __always_inline u32 next_epoch(u32 slot)
+static __always_inline u64 next_epoch(u32 slot)
 {
 	struct process_record *process = process_at(slot);
 
 	return process ? __sync_fetch_and_add(&process->epoch, 1) + 2 : 0;
 }
 
-static __always_inline void raise_covered(u32 *covered, u32 epoch)
+static __always_inline void raise_covered(u64 *covered, u64 epoch)
 {
-	if ((s32)(epoch - *covered) > 0)
+	if (epoch > *covered)
 		*covered = epoch;
 }
 
 /* All that the stream was given before `epoch` began is done. */
-static __always_inline void cover_stream(const struct stream_key *key, u32 epoch)
+static __always_inline void cover_stream(const struct stream_key *key, u64 epoch)
 {
 	struct stream_record *stream = bpf_map_lookup_elem(&streams, key);
 
@@ -179,7 +179,7 @@ static __always_inline void cover_stream(const struct stream_key *key, u32 epoch
 		raise_covered(&stream->covered, epoch);
 }
 
-static __always_inline void cover_context(u32 slot, u64 context, u32 epoch)
+static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 {
 	struct context_key key = {.context = context, .slot = slot};
 	struct context_record *record = bpf_map_lookup_elem(&contexts, &key), fresh = {.covered = epoch};

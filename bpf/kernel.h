@@ -56,11 +56,27 @@ typedef struct {
 
 struct signal_struct {
 	atomic_t live;
+	unsigned int flags;
+} CO_RE;
+
+struct xol_area {
+	unsigned long vaddr; /* the trampoline that probed calls return to */
+} CO_RE;
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+} CO_RE;
+
+struct mm_struct {
+	struct uprobes_state uprobes_state;
 } CO_RE;
 
 struct task_struct {
 	int pid;
 	int tgid;
+	struct mm_struct *mm;
+	unsigned int ptrace;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;

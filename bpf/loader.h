@@ -9,7 +9,7 @@
 #ifndef BPF_LOADER_H
 #define BPF_LOADER_H
 
-#include "call.h"
+#include "hold.h"
 
 #define MAX_OBJECTS 1024 /* new objects looked at in one go */
 #define RT_CONSISTENT 0
@@ -72,11 +72,9 @@ static __noinline u32 look_at_new_objects(struct loader_cursor *cursor, u64 head
 
 	if (!cursor)
 		return 0;
-	if (cursor->last) {
-		if (bpf_probe_read_user(&object, sizeof(object), (void *)cursor->last))
-			return 0;
+	/* A cursor that leads nowhere is another process's that had the pid before: begin anew. */
+	if (cursor->last && !bpf_probe_read_user(&object, sizeof(object), (void *)cursor->last))
 		at = object.l_next;
-	}
 	for (int i = 0; i < MAX_OBJECTS && at; i++) {
 		if (bpf_probe_read_user(&object, sizeof(object), (void *)at))
 			break;
@@ -130,7 +128,8 @@ int loader_entry(struct pt_regs *ctx)
 	record->header.type = RECORD_LIBRARY;
 	record->header.slot = 0;
 	record->pid = pid;
-	record->stopped = config.hold && !bpf_send_signal(19 /* SIGSTOP */);
+	record->time_ns = now();
+	hold_process(pid, record);
 	bpf_ringbuf_submit(record, 0);
 	return 0;
 }

@@ -17,6 +17,7 @@
 #define KERNEL_NAME 1
 #define KERNEL_MODULE 2
 
+/* `module` 0: whatever the process has. */
 static __always_inline void unload_enter(struct thread *thread, u64 module)
 {
 	struct process_record *process = process_at(thread->slot);
@@ -59,19 +60,17 @@ static __always_inline void kernel_given(u32 slot, const struct call *call)
 	if (!process)
 		return;
 	key.generation = process->generation;
-	if (bpf_probe_read_user(&key.handle, sizeof(key.handle), (void *)call->arg[KERNEL_OUT]) ||
-	    send_name(&key, call->arg[KERNEL_MODULE], NAME_GIVEN, (const char *)call->arg[KERNEL_NAME]))
+	if (bpf_probe_read_user(&key.handle, sizeof(key.handle), (void *)call->arg[KERNEL_OUT]))
 		lose(LOSS_UNREADABLE);
+	else
+		send_name(&key, call->arg[KERNEL_MODULE], NAME_GIVEN, (const char *)call->arg[KERNEL_NAME]);
 }
-
-#define CUDA_DEINITIALIZED 4 /* the driver is shutting down with the process */
 
 static __noinline int module_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;
-	/* Every program with a static cudart unloads too late: seen with PyTorch, 19 times at its end. */
-	if (result == CUDA_DEINITIALIZED && call->operation == OP_UNLOAD)
+	if (is_end_of_driver(result) && call->operation == OP_UNLOAD)
 		return 0;
 	if (result)
 		count_failure(thread->slot, call, 0, 0, result);

@@ -8,8 +8,8 @@
 #ifndef BPF_PROCESS_H
 #define BPF_PROCESS_H
 
+#include "inflight.h"
 #include "loader.h"
-#include "thread.h"
 
 static __always_inline void tell_ended(u32 slot)
 {
@@ -65,21 +65,41 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* The per-thread default stream ends with its thread. */
+static __always_inline void end_thread(struct task_struct *task, u32 tgid)
+{
+	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+	struct stream_key key = {.stream = STREAM_PER_THREAD};
+
+	if (!binding)
+		return;
+	key.scope = BPF_CORE_READ(task, pid);
+	key.slot = binding->slot;
+	bpf_map_delete_elem(&streams, &key);
+}
+
 SEC("raw_tp/sched_process_exit")
 int process_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
+	u32 tgid = BPF_CORE_READ(task, tgid);
 	s32 pid;
 
 	/* Fires for each thread; the process ends with the last. */
-	if (BPF_CORE_READ(task, signal, live.counter) > 0)
+	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
+		if (config.track_inflight)
+			end_thread(task, tgid);
 		return 0;
-	end_process(task, BPF_CORE_READ(task, tgid));
-	if (!config.only_watched)
-		return 0;
+	}
+	end_process(task, tgid);
 	pid = pid_of(BPF_CORE_READ(task, group_leader));
-	if (pid)
+	if (!pid)
+		return 0;
+	bpf_map_delete_elem(&loader_cursors, &pid);
+	if (config.only_watched)
 		bpf_map_delete_elem(&watched, &pid);
+	if (config.hold)
+		bpf_map_delete_elem(&held, &pid);
 	return 0;
 }
 
@@ -105,7 +125,8 @@ int process_exec(void *ctx __attribute__((unused)))
 	record->header.type = RECORD_EXEC;
 	record->header.slot = 0;
 	record->pid = pid;
-	record->stopped = config.hold && !bpf_send_signal(19 /* SIGSTOP */);
+	record->time_ns = now();
+	hold_process(pid, record);
 	bpf_ringbuf_submit(record, 0);
 	return 0;
 }

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The tests. Included by the top Makefile. `make test` installs what is missing,
+# builds everything and runs tests/run.py, which closes with `N passed, N failed`;
+# `make test-full` adds the long runs.
+
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+
+.PHONY: test-programs run-tests run-all-tests
+
+test:
+	@deploy/packages.sh install build test
+	@$(MAKE) --no-print-directory run-tests
+
+test-full:
+	@deploy/packages.sh install build test
+	@$(MAKE) --no-print-directory run-all-tests
+
+run-tests: all test-programs portable
+	@tests/run.py $(BUILD)
+
+run-all-tests: all test-programs portable
+	@tests/run.py --full $(BUILD)
+
+test-programs: $(UNIT_TESTS) $(SIM_OUT)/selftest
+
+# What a test needs besides the library; what is already in there is left out by the linker.
+$(BUILD)/tests/test_generate: $(API_OBJS)
+
+$(BUILD)/tests/%: $(BUILD)/tests/obj/%.o $(BUILD)/libgpuprobe.a
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libgpuprobe.a $(LDLIBS) -lcmocka
+
+$(BUILD)/tests/obj/%.o: tests/unit/%.c | $(SKELETONS)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests/unit $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(wildcard $(BUILD)/tests/obj/*.d)

@@ -83,6 +83,7 @@ enum context_change {
 	CONTEXT_POP,
 	CONTEXT_CREATE,  /* *ROLE_CTX is made and pushed */
 	CONTEXT_DESTROY, /* ROLE_CTX goes, with all that lives in it */
+	CONTEXT_RESET,	 /* the primary context of ROLE_DEVICE goes, or one reference to it */
 };
 
 /* What an OP_WAIT or OP_QUERY covers. */

@@ -49,8 +49,9 @@ struct process_record {
 	__u64 start_ns;
 	__u64 seen_ns;
 	__u64 ended_ns;
-	__u32 epoch;   /* waits and event records begun so far */
+	__u64 epoch;   /* waits and event records begun so far */
 	__u32 freed_next; /* frees so far; the latest are in freed[] */
+	__u32 pad;
 	char comm[COMM_SIZE]; /* of the leader, at first sight; then at the end */
 	__u64 freed[FREED_KEPT];
 };
@@ -162,8 +163,9 @@ struct stream_key {
 #define STREAM_PER_THREAD 2
 
 struct stream_segment {
-	__u32 epoch;
+	__u64 epoch; /* 0: never used */
 	__u32 calls[COPY_KINDS];
+	__u32 pad;
 	__u64 oldest_ns[COPY_KINDS];
 	__u64 bytes[COPY_KINDS];
 };
@@ -171,8 +173,7 @@ struct stream_segment {
 struct stream_record {
 	__u32 lock; /* taken by compare and swap: BPF spin locks are not for tracing programs */
 	__u32 head; /* the segment in use is segments[head % SEGMENTS] */
-	__u32 covered; /* segments of an epoch below this are done */
-	__u32 pad;
+	__u64 covered; /* segments of an epoch below this are done */
 	__u64 context;
 	struct stream_segment segments[SEGMENTS];
 };
@@ -185,8 +186,7 @@ struct event_key {
 
 struct event_record {
 	struct stream_key stream;
-	__u32 epoch;
-	__u32 pad;
+	__u64 epoch;
 };
 
 struct context_key {
@@ -196,8 +196,7 @@ struct context_key {
 };
 
 struct context_record {
-	__u32 covered; /* see stream_record */
-	__u32 pad;
+	__u64 covered; /* see stream_record */
 };
 
 /* Where LINKS_TRACEFS cannot carry a cookie per site: (event << 12 | ip & 0xfff) -> row. */
@@ -244,7 +243,9 @@ struct record_unload {
 struct record_library {
 	struct record header; /* slot unused */
 	__s32 pid;	/* in gpuprobe's pid namespace */
-	__u32 stopped;	/* the process has been sent SIGSTOP and waits for SIGCONT */
+	__u16 stopped;	/* the process has been sent SIGSTOP and waits for SIGCONT */
+	__u16 parent_stopped; /* its parent was stopped already, by someone else */
+	__u64 time_ns;
 };
 
 /* What the task_vma iterator tells of one file mapping. */

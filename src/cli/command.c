@@ -143,14 +143,13 @@ pid_t command__pid(const struct command *command)
 	return command->pid;
 }
 
-void command__wake_stopped(int watched_fd)
+void command__wake_held(int held_fd)
 {
-	struct process_info info;
 	int32_t pid, *previous = NULL, key;
 
-	while (!bpf_map_get_next_key(watched_fd, previous, &pid)) {
-		if (!process__info(pid, &info) && info.state == 'T')
-			kill(pid, SIGCONT);
+	/* Whatever their state: the SIGSTOP may still be on its way, and SIGCONT takes it back. */
+	while (!bpf_map_get_next_key(held_fd, previous, &pid)) {
+		kill(pid, SIGCONT);
 		key = pid;
 		previous = &key;
 	}
@@ -166,13 +165,13 @@ static void close_all_but(int a, int b)
 	close_range((unsigned int)high + 1, ~0u, 0);
 }
 
-static void __attribute__((noreturn)) run_guard(int life, int watched_fd)
+static void __attribute__((noreturn)) run_guard(int life, int held_fd)
 {
 	char byte;
 
 	setsid(); /* out of reach of the terminal's Ctrl-C */
 	prctl(PR_SET_NAME, "gpuprobe-guard");
-	close_all_but(life, watched_fd);
+	close_all_but(life, held_fd);
 	/* Who reads gpuprobe's output must see its end. */
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
@@ -180,13 +179,13 @@ static void __attribute__((noreturn)) run_guard(int life, int watched_fd)
 		;
 	/* Probes of a killed gpuprobe go within moments; what they stop until then is woken too. */
 	for (int i = 0; i < 10; i++) {
-		command__wake_stopped(watched_fd);
+		command__wake_held(held_fd);
 		usleep(50000);
 	}
 	_exit(0);
 }
 
-int command__guard(struct command *command, int watched_fd, struct error *err)
+int command__guard(struct command *command, int held_fd, struct error *err)
 {
 	int life[2];
 
@@ -200,7 +199,7 @@ int command__guard(struct command *command, int watched_fd, struct error *err)
 	}
 	if (!command->guard) {
 		close(life[1]);
-		run_guard(life[0], watched_fd);
+		run_guard(life[0], held_fd);
 	}
 	close(life[0]);
 	command->life = life[1];

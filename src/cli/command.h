@@ -27,13 +27,12 @@ pid_t command__pid(const struct command *command);
 
 /*
  * Starts a process that outlives gpuprobe by a moment: should gpuprobe be
- * killed, it wakes the stopped ones among the processes in the BPF map
- * `watched_fd`. To be called before any probe is attached.
+ * killed, it wakes the processes in the BPF map `held_fd`. To be called before any probe is attached.
  */
-int command__guard(struct command *command, int watched_fd, struct error *err);
+int command__guard(struct command *command, int held_fd, struct error *err);
 
-/* Wakes those of the processes in the BPF map `watched_fd` that are stopped. */
-void command__wake_stopped(int watched_fd);
+/* Lets the processes in the BPF map `held_fd` go on: those that gpuprobe has stopped. */
+void command__wake_held(int held_fd);
 
 /*
  * Lets it become COMMAND. Returns when exec(2) has been done or has failed:

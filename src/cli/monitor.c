@@ -15,6 +15,8 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/console.h"
+#include "cli/waker.h"
 #include "cli/watch.h"
 #include "collect/collector.h"
 #include "gen/gpuprobe.skel.h"
@@ -35,8 +37,10 @@ struct monitor {
 	struct attacher *attacher;
 	struct collector *collector;
 	struct command *command;
+	struct waker *waker; /* with a command */
 	struct metrics *metrics;
 	struct http_server *server;
+	struct console *console;
 	struct event_base *loop;
 	struct event *ring, *reap, *display, *deadline, *signals;
 	uint64_t reap_ns; /* what the last reaping took */
@@ -58,25 +62,50 @@ static void refresh_counts(struct monitor *monitor)
 	model->libraries = counts.libraries;
 }
 
-static void report(struct monitor *monitor, bool final)
+/* The report as text in memory (malloc); NULL without. */
+static char *render_report(const struct monitor *monitor, const struct model *model, size_t *length)
 {
 	const struct options *options = monitor->options;
 	const struct report_options form = {.top = options->top, .full_names = options->full_names};
+	char *text = NULL;
+	FILE *out = open_memstream(&text, length);
+
+	if (!out)
+		return NULL;
+	if (options->json)
+		report_json__print(out, model);
+	else
+		report_text__print(out, model, &form);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void report(struct monitor *monitor, bool final)
+{
 	struct model *model = collector__model(monitor->collector);
 	int ret = final ? collector__reap(monitor->collector, true) : collector__update(monitor->collector, true);
+	size_t length = 0;
+	char *text;
 
 	if (ret)
 		log__warn(monitor->log, "the BPF maps could not be read whole: %s", strerror(-ret));
 	refresh_counts(monitor);
 	model->final = final;
-	if (options->json)
-		report_json__print(stdout, model);
+	text = render_report(monitor, model, &length);
+	if (text)
+		console__write(monitor->console, text, length);
 	else
-		report_text__print(stdout, model, &form);
-	/* Nobody reads any more: there is nothing left to do. */
-	if (fflush(stdout) || ferror(stdout))
-		event_base_loopbreak(monitor->loop);
+		log__warn(monitor->log, "no memory for a report");
 	collector__reported(monitor->collector);
+}
+
+static void on_output_closed(void *arg)
+{
+	struct monitor *monitor = arg;
+
+	event_base_loopbreak(monitor->loop);
 }
 
 static int render_metrics(void *arg, enum exposition form, FILE *out)
@@ -94,9 +123,13 @@ static int render_metrics(void *arg, enum exposition form, FILE *out)
 
 static void on_display(evutil_socket_t fd, short what, void *arg)
 {
+	struct monitor *monitor = arg;
+
 	(void)fd;
 	(void)what;
-	report(arg, false);
+	/* Who has not read the last report yet gets the next when he has. */
+	if (!console__is_busy(monitor->console))
+		report(monitor, false);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
@@ -141,15 +174,20 @@ static void on_process_ended(void *arg)
 		evtimer_add(monitor->reap, &delay);
 }
 
-static void on_process_changed(pid_t pid, bool exec, bool stopped, void *arg)
+static void on_process_changed(const struct process_change *change, void *arg)
 {
 	struct monitor *monitor = arg;
-	int ret = attacher__add_process(monitor->attacher, pid, exec ? SCAN_PROGRAM : SCAN_NAMED);
+	enum process_scan scan = change->exec ? SCAN_PROGRAM : SCAN_NAMED;
+	int late = attacher__add_process(monitor->attacher, change->pid, scan, change->time_ns);
 
-	if (ret > 0 && !stopped && !exec)
-		collector__mark_late(monitor->collector, pid);
-	if (stopped)
-		kill(pid, SIGCONT);
+	if (change->stopped) {
+		if (!change->parent_stopped)
+			waker__letting_go(monitor->waker, change->pid);
+		kill(change->pid, SIGCONT);
+		bpf_map__delete_elem(monitor->skeleton->maps.held, &change->pid, sizeof(change->pid), 0);
+	} else if (late > 0) {
+		collector__mark_late(monitor->collector, change->pid, change->time_ns);
+	}
 }
 
 /* Ctrl-C on the terminal has reached COMMAND as well; a signal sent to gpuprobe alone is passed on. */
@@ -273,7 +311,7 @@ static int load(struct monitor *monitor, struct error *err)
 	struct collector_options collect = {
 		.sections = options->sections,
 		.max_processes = options->max_processes,
-		.top = options->top ? options->top : options->max_allocations,
+		.top = options->top,
 		.exact_from_start = options->command,
 	};
 	struct selection selection = {.sections = options->sections, .api = options->api};
@@ -290,9 +328,12 @@ static int load(struct monitor *monitor, struct error *err)
 	collect.launch_sample = object__launch_sample(&object);
 	selection.launch_returns = collect.launch_sample > 0;
 	ret = collector__new(monitor->skeleton, &collect, &hooks, monitor->log, &monitor->collector, err);
+	if (!ret && monitor->command)
+		ret = waker__new(monitor->loop, monitor->collector, bpf_map__fd(monitor->skeleton->maps.watched),
+				 &monitor->waker, err);
 	/* Before any probe: what it holds open must not keep one in place. */
 	if (!ret && monitor->command)
-		ret = command__guard(monitor->command, bpf_map__fd(monitor->skeleton->maps.watched), err);
+		ret = command__guard(monitor->command, bpf_map__fd(monitor->skeleton->maps.held), err);
 	if (!ret)
 		ret = attacher__new(&selection, object.links, monitor->skeleton, monitor->log, &monitor->attacher, err);
 	return ret;
@@ -306,7 +347,9 @@ static int set_up(struct monitor *monitor, struct error *err)
 	monitor->loop = event_base_new();
 	if (!monitor->loop)
 		return error__set(err, -ENOMEM, "cannot make an event loop");
-	ret = open_signals(monitor, err);
+	ret = console__new(monitor->loop, STDOUT_FILENO, on_output_closed, monitor, &monitor->console, err);
+	if (!ret)
+		ret = open_signals(monitor, err);
 	if (!ret)
 		ret = watch__check_pids(options->pids, options->pid_count, err);
 	if (!ret && options->command)
@@ -333,12 +376,17 @@ static void free_event(struct event *event)
 
 static void tear_down(struct monitor *monitor)
 {
+	console__free(monitor->console);
 	http_server__free(monitor->server);
 	metrics__free(monitor->metrics);
 	attacher__free(monitor->attacher); /* no probe runs from here on */
-	if (monitor->command && monitor->skeleton)
-		command__wake_stopped(bpf_map__fd(monitor->skeleton->maps.watched));
+	if (monitor->command && monitor->skeleton) {
+		bpf_link__destroy(monitor->skeleton->links.process_exec);
+		monitor->skeleton->links.process_exec = NULL; /* and nothing is stopped any more */
+		command__wake_held(bpf_map__fd(monitor->skeleton->maps.held));
+	}
 	command__free(monitor->command);
+	waker__free(monitor->waker);
 	free_event(monitor->ring);
 	free_event(monitor->reap);
 	free_event(monitor->display);
@@ -361,8 +409,10 @@ int monitor__run(const struct options *options, const struct log *log, struct er
 		ret = command__start(monitor.command, err);
 	if (!ret) {
 		event_base_dispatch(monitor.loop);
-		if (!ferror(stdout))
+		if (!console__finish(monitor.console)) {
 			report(&monitor, true);
+			console__finish(monitor.console);
+		}
 		ret = monitor.status;
 	}
 	tear_down(&monitor);

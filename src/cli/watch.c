@@ -33,16 +33,25 @@ static int watch_pid(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err
 	return 0;
 }
 
-/* The process and its descendants; children to come are added by the fork tracepoint. */
+/*
+ * The process and its descendants. Children to come are added by the fork
+ * tracepoint, of parents that are in the map by then: so it is looked again
+ * until nobody new turns up.
+ */
 static int watch_tree(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err)
 {
 	struct pid_list children = {0};
+	size_t known;
 	int ret = watch_pid(skeleton, pid, err);
 
-	if (!ret)
-		ret = process__descendants(pid, &children);
-	for (size_t i = 0; i < children.count && !ret; i++)
-		ret = watch_pid(skeleton, children.pids[i], err);
+	do {
+		known = children.count;
+		pid_list__clear(&children);
+		if (!ret)
+			ret = process__descendants(pid, &children);
+		for (size_t i = 0; i < children.count && !ret; i++)
+			ret = watch_pid(skeleton, children.pids[i], err);
+	} while (!ret && children.count > known);
 	pid_list__clear(&children);
 	return ret;
 }
@@ -114,11 +123,11 @@ static void attach_running(const struct options *options, struct attacher *attac
 
 	if (options->pid_count) {
 		for (size_t i = 0; i < options->pid_count; i++) {
-			attacher__add_process(attacher, options->pids[i], SCAN_PROGRAM);
+			attacher__add_process(attacher, options->pids[i], SCAN_PROGRAM, 0);
 			if (process__descendants(options->pids[i], &list))
 				continue;
 			for (size_t child = 0; child < list.count; child++)
-				attacher__add_process(attacher, list.pids[child], SCAN_PROGRAM);
+				attacher__add_process(attacher, list.pids[child], SCAN_PROGRAM, 0);
 			pid_list__clear(&list);
 		}
 		return;
@@ -127,7 +136,7 @@ static void attach_running(const struct options *options, struct attacher *attac
 		return;
 	for (size_t i = 0; i < list.count; i++)
 		if (list.pids[i] != getpid())
-			attacher__add_process(attacher, list.pids[i], SCAN_NAMED);
+			attacher__add_process(attacher, list.pids[i], SCAN_NAMED, 0);
 	pid_list__clear(&list);
 }
 

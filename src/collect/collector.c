@@ -26,6 +26,19 @@ static int on_name(struct collector *collector, const struct record_name *record
 	return 0;
 }
 
+static void tell_change(struct collector *collector, const struct record_library *record)
+{
+	const struct process_change change = {
+		.pid = record->pid,
+		.time_ns = record->time_ns,
+		.exec = record->header.type == RECORD_EXEC,
+		.stopped = record->stopped,
+		.parent_stopped = record->parent_stopped,
+	};
+
+	collector->hooks.process_changed(&change, collector->hooks.arg);
+}
+
 static int on_record(void *arg, void *data, size_t size)
 {
 	struct collector *collector = arg;
@@ -49,8 +62,7 @@ static int on_record(void *arg, void *data, size_t size)
 	case RECORD_LIBRARY:
 	case RECORD_EXEC:
 		if (size >= sizeof(*library) && collector->hooks.process_changed)
-			collector->hooks.process_changed(library->pid, record->type == RECORD_EXEC,
-							 library->stopped, collector->hooks.arg);
+			tell_change(collector, library);
 		break;
 	}
 	return 0;
@@ -162,7 +174,6 @@ int collector__reap(struct collector *collector, bool with_lists)
 {
 	int ret;
 
-	collector__consume(collector);
 	ret = collector__read_maps(collector, with_lists, true);
 	if (ret)
 		return ret;
@@ -175,7 +186,6 @@ int collector__update(struct collector *collector, bool with_lists)
 {
 	int ret;
 
-	collector__consume(collector);
 	ret = collector__read_maps(collector, with_lists, false);
 	collector__drop_old_processes(collector);
 	/* In case the notice did not fit the ring. */

@@ -22,14 +22,22 @@ struct collector_options {
 	unsigned int sections;
 	uint32_t launch_sample; /* see struct model */
 	uint32_t max_processes;
-	size_t top;	     /* allocations listed per process */
+	size_t top;	     /* allocations listed per process; 0: all */
 	bool exact_from_start;	/* no process is `since attach`: COMMAND's */
+};
+
+struct process_change {
+	pid_t pid;
+	uint64_t time_ns; /* of the change, in CLOCK_BOOTTIME */
+	bool exec;
+	bool stopped; /* it waits for SIGCONT */
+	bool parent_stopped; /* its parent was stopped before, not on its account */
 };
 
 /* What the owner does about notices that are not the collector's own. All optional. */
 struct collector_hooks {
-	/* A process has become another program (exec) or has loaded libraries; `stopped`: it waits for SIGCONT. */
-	void (*process_changed)(pid_t pid, bool exec, bool stopped, void *arg);
+	/* A process has become another program or has loaded libraries. */
+	void (*process_changed)(const struct process_change *change, void *arg);
 	/* A process has ended: collector__reap should be called before long. */
 	void (*process_ended)(void *arg);
 	void *arg;
@@ -48,8 +56,8 @@ void collector__consume(struct collector *collector);
 /* The probes are in: processes older than this moment are `since attach`. */
 void collector__attached(struct collector *collector);
 
-/* A library was met first in this process, which was already running it: it is `since attach`. */
-void collector__mark_late(struct collector *collector, pid_t pid);
+/* The process that had this pid at `time_ns` was running then what had no probes yet: it is `since attach`. */
+void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_ns);
 
 /*
  * Reads the maps into the model; the lists of allocations only `with_lists`,

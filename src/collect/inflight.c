@@ -21,11 +21,11 @@ static void add_segment(struct copy_inflight inflight[COPY_KINDS], const struct 
 void inflight__add(struct copy_inflight inflight[COPY_KINDS], const struct stream_record *stream,
 		   const struct context_record *context, uint64_t now_ns)
 {
-	uint32_t covered = stream->covered;
+	uint64_t covered = stream->covered;
 
-	if (context && (int32_t)(context->covered - covered) > 0)
+	if (context && context->covered > covered)
 		covered = context->covered;
 	for (int i = 0; i < SEGMENTS; i++)
-		if (stream->segments[i].epoch && (int32_t)(stream->segments[i].epoch - covered) >= 0)
+		if (stream->segments[i].epoch && stream->segments[i].epoch >= covered)
 			add_segment(inflight, &stream->segments[i], now_ns);
 }

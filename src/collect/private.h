@@ -16,7 +16,7 @@ struct ring_buffer;
 
 struct late_process {
 	pid_t pid;
-	uint64_t start_ns;
+	uint64_t time_ns; /* when it was already running what had no probes */
 };
 
 /* Keys of map entries that are to be deleted once the map has been read. */

@@ -16,33 +16,47 @@
 #define KEEP_ENDED_NS (120 * NS_PER_S) /* so that a scraper gets the last values */
 #define KEEP_UNREPORTED 1000	      /* ended processes that no report has shown yet */
 
-void collector__mark_late(struct collector *collector, pid_t pid)
+/* Whether it was the process with these times that had the pid then; `ended_ns` is 0 while it lives. */
+static bool is_of(const struct late_process *late, pid_t pid, uint64_t start_ns, uint64_t ended_ns)
 {
-	struct late_process *grown;
-	struct process_info info;
-
-	if (process__info(pid, &info))
-		return;
-	for (size_t i = 0; i < collector->model.process_count; i++)
-		if (!collector->model.processes[i].ended && collector->model.processes[i].pid == pid)
-			collector->model.processes[i].since_attach = true;
-	grown = realloc(collector->late, (collector->late_count + 1) * sizeof(*grown));
-	if (!grown)
-		return;
-	collector->late = grown;
-	collector->late[collector->late_count++] = (struct late_process){.pid = pid, .start_ns = info.start_ns};
+	return late->pid == pid && start_ns <= late->time_ns && (!ended_ns || ended_ns >= late->time_ns);
 }
 
-/* /proc shows start times in ticks of 10 ms; BPF has them exact. */
+static struct late_process *late_entry(struct collector *collector, pid_t pid)
+{
+	struct late_process *grown;
+
+	for (size_t i = 0; i < collector->late_count; i++)
+		if (collector->late[i].pid == pid)
+			return &collector->late[i];
+	grown = realloc(collector->late, (collector->late_count + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	collector->late = grown;
+	return &grown[collector->late_count++];
+}
+
+void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_ns)
+{
+	const struct late_process late = {.pid = pid, .time_ns = time_ns};
+	struct late_process *entry = late_entry(collector, pid);
+
+	/* It may have made its first call already, or make it later. */
+	for (size_t i = 0; i < collector->model.process_count; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		if (is_of(&late, process->pid, process->start_ns, process->ended_ns))
+			process->since_attach = true;
+	}
+	if (entry)
+		*entry = late;
+}
+
 static bool was_late(const struct collector *collector, const struct process_record *record)
 {
-	for (size_t i = 0; i < collector->late_count; i++) {
-		const struct late_process *late = &collector->late[i];
-
-		if (late->pid == record->pid && record->start_ns < late->start_ns + 20 * NS_PER_MS &&
-		    late->start_ns < record->start_ns + 20 * NS_PER_MS)
+	for (size_t i = 0; i < collector->late_count; i++)
+		if (is_of(&collector->late[i], record->pid, record->start_ns, record->ended_ns))
 			return true;
-	}
 	return false;
 }
 

@@ -128,6 +128,15 @@ static int look_up_name(struct reading *reading, const struct process *process, 
 	return 0;
 }
 
+/* Whether the handle still stands for the same kernel: its process lives and has unloaded nothing since. */
+static bool is_current(const struct collector *collector, const struct kernel_key *key)
+{
+	const struct process_record *record = &collector->records[key->slot];
+
+	return __atomic_load_n(&record->generation, __ATOMIC_ACQUIRE) == key->generation &&
+	       __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
+}
+
 static int read_launches(const void *key_data, const void *values, void *arg)
 {
 	struct reading *reading = arg;
@@ -149,7 +158,13 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 	over = key->generation != generation;
 	if (!kernel_table__is_named(process->kernel_table, key)) {
 		name = name_store__find(collector->names, key);
-		if (!name && !over && !look_up_name(reading, process, key, buffer))
+		/* First seen while the maps are read: its name has come since. */
+		if (!name) {
+			collector__consume(collector);
+			name = name_store__find(collector->names, key);
+		}
+		/* What was read may be the name of the next kernel behind the handle, if that changed meanwhile. */
+		if (!name && !over && !look_up_name(reading, process, key, buffer) && is_current(collector, key))
 			name = buffer;
 	}
 	ret = kernel_table__set(process->kernel_table, key, launches, name);
@@ -159,6 +174,7 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 	if (over && !is_doomed(reading, process) && !kernel_table__retire(process->kernel_table, key))
 		return 0;
 	ret = kernel_table__fold(process->kernel_table, key);
+	name_store__drop(collector->names, key);
 	return ret ? ret : doom(reading, key);
 }
 
@@ -254,20 +270,53 @@ static int read_unnamed(const void *key_data, const void *value, void *arg)
 	return doom(reading, key);
 }
 
-/* Puts an allocation into the list of the largest, if it is one of them. */
-static void list_allocation(struct process *process, size_t top, const struct allocation *allocation)
+/* Appends, for a list that is sorted when all have been seen. */
+static int append_allocation(struct process *process, const struct allocation *allocation)
 {
-	size_t i;
+	size_t capacity = process->live_capacity ? process->live_capacity * 2 : 64;
+	struct allocation *grown;
 
-	if (process->live_listed == top) {
-		if (!top || process->live[top - 1].size >= allocation->size)
-			return;
-		process->live_listed--;
+	if (process->live_listed == process->live_capacity) {
+		grown = realloc(process->live, capacity * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		process->live = grown;
+		process->live_capacity = capacity;
 	}
-	for (i = process->live_listed; i > 0 && process->live[i - 1].size < allocation->size; i--)
-		process->live[i] = process->live[i - 1];
-	process->live[i] = *allocation;
-	process->live_listed++;
+	process->live[process->live_listed++] = *allocation;
+	return 0;
+}
+
+/* Keeps the `top` largest in order; most allocations are none of them. */
+static int list_allocation(struct process *process, size_t top, const struct allocation *allocation)
+{
+	struct allocation *live;
+	size_t i;
+	int ret;
+
+	if (!top)
+		return append_allocation(process, allocation);
+	if (process->live_listed == top && process->live[top - 1].size >= allocation->size)
+		return 0;
+	if (process->live_listed < top) {
+		ret = append_allocation(process, allocation);
+		if (ret)
+			return ret;
+	}
+	live = process->live;
+	for (i = process->live_listed - 1; i > 0 && live[i - 1].size < allocation->size; i--)
+		live[i] = live[i - 1];
+	live[i] = *allocation;
+	return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct allocation *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return x->address < y->address ? -1 : x->address > y->address;
 }
 
 static int read_allocation(const void *key_data, const void *value, void *arg)
@@ -285,26 +334,24 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 
 	if (!process)
 		return 0;
-	if (record->kind != MEMORY_HOST && is_listed(reading, process))
-		list_allocation(process, reading->collector->options.top, &allocation);
+	if (record->kind != MEMORY_HOST && is_listed(reading, process) &&
+	    list_allocation(process, reading->collector->options.top, &allocation))
+		return -ENOMEM;
 	return is_doomed(reading, process) ? doom(reading, key) : 0;
 }
 
 static int prepare_lists(const struct reading *reading)
 {
 	struct collector *collector = reading->collector;
-	size_t top = collector->options.top;
 
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 
 		if (!is_listed(reading, process))
 			continue;
-		if (!process->live)
-			process->live = calloc(top ? top : 1, sizeof(*process->live));
 		if (!process->freed)
 			process->freed = calloc(FREED_KEPT, sizeof(*process->freed));
-		if (!process->live || !process->freed)
+		if (!process->freed)
 			return -ENOMEM;
 		process->live_listed = 0;
 		process->freed_listed = 0;
@@ -363,7 +410,10 @@ static bool needs_walk(const struct reading *reading)
 {
 	const struct collector *collector = reading->collector;
 
-	if (reading->with_lists || (reading->reap && collector->model.lost[LOSS_TALLY_MAP_FULL]))
+	if (reading->with_lists)
+		return true;
+	/* With counters lost, what a process has live is not known for certain. */
+	if (reading->reap && (collector->model.lost[LOSS_TALLY_MAP_FULL] || collector->model.lost[LOSS_NO_MEMORY]))
 		return true;
 	for (size_t i = 0; i < collector->model.process_count; i++)
 		if (collector->model.processes[i].slot != NO_PROCESS &&
@@ -384,7 +434,15 @@ static int read_lists(struct reading *reading)
 	for (size_t i = 0; i < collector->model.process_count; i++)
 		if (is_listed(reading, &collector->model.processes[i]))
 			list_freed(collector, &collector->model.processes[i]);
-	return needs_walk(reading) ? read_map(reading, collector->skeleton->maps.allocations, read_allocation) : 0;
+	if (needs_walk(reading))
+		ret = read_map(reading, collector->skeleton->maps.allocations, read_allocation);
+	for (size_t i = 0; i < collector->model.process_count; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		if (is_listed(reading, process) && process->live_listed)
+			qsort(process->live, process->live_listed, sizeof(*process->live), by_size);
+	}
+	return ret;
 }
 
 static void read_losses(struct collector *collector)
@@ -466,6 +524,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	collector->model.wall = clock__wall();
 	read_losses(collector);
 	ret = refresh_processes(collector);
+	/* After that: all that an ended process has told is told by now. */
+	collector__consume(collector);
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.tallies, read_tally);
 	if (!ret)

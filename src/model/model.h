@@ -94,7 +94,7 @@ struct process {
 	uint64_t live_at_exit_count;
 	/* Largest first, cut to what reports show; live_listed of live_count. */
 	struct allocation *live;
-	size_t live_listed;
+	size_t live_listed, live_capacity;
 	/* Freed since the last report, latest first, each address once, none that is live again. */
 	struct allocation *freed;
 	size_t freed_listed;

@@ -31,9 +31,17 @@ struct given_name {
 	char *name;
 };
 
+/* Unloads of a process that the store was told of. */
+struct unload_count {
+	uint32_t slot;
+	uint32_t count;
+	UT_hash_handle hh;
+};
+
 struct name_store {
 	struct read_name *read;
 	struct given_name *given;
+	struct unload_count *unloads;
 	bool distrust;
 };
 
@@ -50,11 +58,16 @@ static void free_given(struct given_name *given)
 
 void name_store__free(struct name_store *store)
 {
+	struct unload_count *unloads, *next_unloads;
 	struct given_name *given, *next_given;
 	struct read_name *read, *next_read;
 
 	if (!store)
 		return;
+	HASH_ITER(hh, store->unloads, unloads, next_unloads) {
+		HASH_DEL(store->unloads, unloads);
+		free(unloads);
+	}
 	HASH_ITER(hh, store->read, read, next_read) {
 		HASH_DEL(store->read, read);
 		free(read);
@@ -154,14 +167,44 @@ int name_store__add(struct name_store *store, const struct record_name *record, 
 	return 1;
 }
 
+/* Without memory the count stays behind, and names given in earlier generations are not used. */
+static void count_unload(struct name_store *store, uint32_t slot)
+{
+	struct unload_count *unloads;
+
+	HASH_FIND_INT(store->unloads, &slot, unloads);
+	if (!unloads) {
+		unloads = calloc(1, sizeof(*unloads));
+		if (!unloads)
+			return;
+		unloads->slot = slot;
+		HASH_ADD_INT(store->unloads, slot, unloads);
+	}
+	unloads->count++;
+}
+
 void name_store__unload(struct name_store *store, uint32_t slot, uint64_t module, uint32_t generation)
 {
 	struct given_name *given, *next;
 
+	count_unload(store, slot);
 	HASH_ITER(hh, store->given, given, next) {
-		if (given->key.slot == slot && given->module == module && !given->end)
+		if (given->key.slot == slot && (!module || given->module == module) && !given->end)
 			given->end = generation;
 	}
+}
+
+/*
+ * Whether all unloads before the key's generation have been told: a launch is
+ * seen in the maps at once, the unload that came before it may still be on its
+ * way, or lost.
+ */
+static bool is_told(const struct name_store *store, const struct kernel_key *key)
+{
+	const struct unload_count *unloads;
+
+	HASH_FIND_INT(store->unloads, &key->slot, unloads);
+	return key->generation <= (unloads ? unloads->count : 0);
 }
 
 const char *name_store__find(const struct name_store *store, const struct kernel_key *key)
@@ -173,16 +216,33 @@ const char *name_store__find(const struct name_store *store, const struct kernel
 		return given->name;
 	if (read)
 		return read->name;
-	if (given && given->generation <= key->generation && (!given->end || key->generation < given->end))
+	if (given && given->generation <= key->generation && (!given->end || key->generation < given->end) &&
+	    is_told(store, key))
 		return given->name;
 	return NULL;
+}
+
+void name_store__drop(struct name_store *store, const struct kernel_key *key)
+{
+	struct read_name *read = find_read(store, key);
+
+	if (!read)
+		return;
+	HASH_DEL(store->read, read);
+	free(read);
 }
 
 void name_store__forget(struct name_store *store, uint32_t slot)
 {
 	struct given_name *given, *next_given;
 	struct read_name *read, *next_read;
+	struct unload_count *unloads;
 
+	HASH_FIND_INT(store->unloads, &slot, unloads);
+	if (unloads) {
+		HASH_DEL(store->unloads, unloads);
+		free(unloads);
+	}
 	HASH_ITER(hh, store->read, read, next_read) {
 		if (read->key.slot != slot)
 			continue;

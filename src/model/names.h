@@ -25,11 +25,14 @@ void name_store__free(struct name_store *store);
  */
 int name_store__add(struct name_store *store, const struct record_name *record, const char *name);
 
-/* Whatever was given from `module` has ended with `generation`. */
+/* Whatever was given from `module` (0: from any) has ended with `generation`. */
 void name_store__unload(struct name_store *store, uint32_t slot, uint64_t module, uint32_t generation);
 
 /* The mangled name of a launch's kernel, or NULL while it is not known. Valid until the next call. */
 const char *name_store__find(const struct name_store *store, const struct kernel_key *key);
+
+/* The launch's handle is done with: nobody will ask for the name that was read for it. */
+void name_store__drop(struct name_store *store, const struct kernel_key *key);
 
 /* The names of a process that is gone are of no use. */
 void name_store__forget(struct name_store *store, uint32_t slot);

@@ -52,11 +52,14 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err);
 
 /*
  * Attaches what the process maps, through its own mount namespace. Returns
- * the number of libraries that have new probes now (loaders not counted), or
- * a negative errno where the process cannot be read (-ESRCH: gone). Files that
- * cannot be attached are told to the log.
+ * how many of its files were without probes at `since_ns` (CLOCK_BOOTTIME),
+ * when it was running already: calls from before may be missing. Right after
+ * exec (SCAN_PROGRAM) libraries do not count where the loader is known, which
+ * will tell when they have been loaded. A negative errno where the process
+ * cannot be read (-ESRCH: gone). Files that cannot be attached are told to the
+ * log.
  */
-int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan);
+int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns);
 
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts);
 

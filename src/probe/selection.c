@@ -18,12 +18,13 @@ static unsigned int sections_of(enum operation operation)
 		return SECTION_LAUNCH;
 	case OP_COPY:
 	case OP_SET:
-	case OP_WAIT: /* waits, and the context they wait for, end what is in flight */
+	case OP_WAIT: /* waits end what is in flight */
 	case OP_QUERY:
 	case OP_EVENT_RECORD:
 	case OP_STREAM_DESTROY:
-	case OP_CONTEXT:
 		return SECTION_COPY;
+	case OP_CONTEXT: /* and with a context its kernels go */
+		return SECTION_COPY | SECTION_LAUNCH;
 	default:
 		return 0;
 	}

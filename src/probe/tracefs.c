@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@
 
 struct tracefs {
 	const char *root;
-	char group[32];
+	unsigned long long namespace; /* inode number of our pid namespace */
+	char group[48];
 };
 
 static const char *find_root(void)
@@ -57,15 +59,44 @@ static int write_definition(const struct tracefs *tracefs, const char *line)
 	return ret;
 }
 
-/* The event ("gpuprobe_12/e3") that a line of uprobe_events ("p:gpuprobe_12/e3 …") is of, if its owner is dead. */
-static bool is_stale(const char *definition, char event[64])
+/*
+ * Removes an event that no perf event has open. Someone may have enabled it for
+ * tracing (echo 1 > events/enable does so with all there are): that ends first,
+ * for the kernel does not ask whether the sites it frees are in use.
+ */
+static void remove_event(const struct tracefs *tracefs, const char *event)
 {
+	char path[128], line[80];
+	bool disabled = true;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/events/%s/enable", tracefs->root, event);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		disabled = write(fd, "0", 1) == 1;
+		close(fd);
+	}
+	if (!disabled)
+		return;
+	snprintf(line, sizeof(line), "-:%s\n", event);
+	write_definition(tracefs, line);
+}
+
+/*
+ * Whether a line of uprobe_events ("p:gpuprobe_12_4026531836/e3 …") is of a
+ * dead gpuprobe; `event` is then what it defines ("gpuprobe_12_4026531836/e3").
+ */
+static bool is_stale(const struct tracefs *tracefs, const char *definition, char event[64])
+{
+	unsigned long long namespace;
 	int pid;
 
-	if (sscanf(definition, "%*c:%63[^ ]", event) != 1 || strncmp(event, GROUP_PREFIX, strlen(GROUP_PREFIX)))
+	if (sscanf(definition, "%*c:%63[^ ]", event) != 1 ||
+	    sscanf(event, GROUP_PREFIX "%d_%llu/", &pid, &namespace) != 2)
 		return false;
-	pid = atoi(event + strlen(GROUP_PREFIX));
-	return pid <= 0 || pid == getpid() || (kill(pid, 0) && errno != EPERM);
+	if (pid <= 0 || namespace != tracefs->namespace)
+		return false; /* what its pid means there we cannot know */
+	return pid == getpid() || (kill(pid, 0) && errno == ESRCH);
 }
 
 /* The file as a whole: lines would be skipped if it changed while it is read. */
@@ -95,13 +126,12 @@ static char *read_definitions(const struct tracefs *tracefs)
 static void remove_stale(const struct tracefs *tracefs)
 {
 	char *text = read_definitions(tracefs), *rest = text, *definition;
-	char event[64], removed[64] = "", line[80];
+	char event[64], removed[64] = "";
 
 	while ((definition = strsep(&rest, "\n"))) {
-		if (!is_stale(definition, event) || !strcmp(event, removed))
+		if (!is_stale(tracefs, definition, event) || !strcmp(event, removed))
 			continue;
-		snprintf(line, sizeof(line), "-:%s\n", event);
-		write_definition(tracefs, line);
+		remove_event(tracefs, event);
 		memcpy(removed, event, sizeof(removed));
 	}
 	free(text);
@@ -110,6 +140,7 @@ static void remove_stale(const struct tracefs *tracefs)
 int tracefs__new(struct tracefs **out, struct error *err)
 {
 	struct tracefs *tracefs = calloc(1, sizeof(*tracefs));
+	struct stat namespace;
 
 	if (!tracefs)
 		return error__set(err, -ENOMEM, "out of memory");
@@ -124,7 +155,12 @@ int tracefs__new(struct tracefs **out, struct error *err)
 				  "cannot write /sys/kernel/tracing/uprobe_events: this kernel needs tracefs and "
 				  "CAP_SYS_ADMIN for probes (mount -t tracefs tracefs /sys/kernel/tracing)");
 	}
-	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d", getpid());
+	if (stat("/proc/self/ns/pid", &namespace)) {
+		free(tracefs);
+		return error__set(err, -errno, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(errno));
+	}
+	tracefs->namespace = namespace.st_ino;
+	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%llu", getpid(), tracefs->namespace);
 	remove_stale(tracefs);
 	*out = tracefs;
 	return 0;
@@ -190,8 +226,8 @@ int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, in
 
 void tracefs__remove(struct tracefs *tracefs, unsigned int event)
 {
-	char line[80];
+	char name[64];
 
-	snprintf(line, sizeof(line), "-:%s/e%u\n", tracefs->group, event);
-	write_definition(tracefs, line);
+	snprintf(name, sizeof(name), "%s/e%u", tracefs->group, event);
+	remove_event(tracefs, name);
 }

@@ -4,7 +4,10 @@
  * many sites, since a perf event per function takes 0.1 s each to detach.
  *
  * Definitions outlive the process that wrote them. They are grouped under
- * gpuprobe_PID, so that what a killed gpuprobe left is found and removed.
+ * gpuprobe_PID_NAMESPACE, so that what a killed gpuprobe left is found and
+ * removed by the next one in that pid namespace. That the owner is dead must be
+ * certain: the kernel frees the sites of an event that is removed while it is
+ * open, but for one, with their breakpoints in place, and then crashes.
  */
 #ifndef PROBE_TRACEFS_H
 #define PROBE_TRACEFS_H

@@ -247,6 +247,7 @@ def test_process_that_was_there_before(gpuprobe_by):
             assert exact.launches(process) == {"holder_kernel_0": 500}
             assert exact.memory(process) == {}
             holder.kill()
+            holder.wait(10)
             result = running.stop()
     assert result.status == 0
     assert result.process["since_attach"] is True and result.process["ended"]

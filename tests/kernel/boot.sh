@@ -5,7 +5,7 @@
 # system read-only, runs SCRIPT there as root in /bin/sh, prints what it prints
 # and exits with its status. KERNEL is a directory with a vmlinuz and modules
 # anywhere below it, as fetch.sh makes it. Writable in the guest: /run and /dev.
-# GUEST_SECONDS bounds the whole [300].
+# GUEST_SECONDS bounds the whole [480].
 set -eu
 
 if [ $# -lt 2 ]; then
@@ -16,7 +16,7 @@ kernel=$1
 script=$(readlink -f "$2")
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
-seconds=${GUEST_SECONDS:-300}
+seconds=${GUEST_SECONDS:-480}
 
 vmlinuz=$(find "$kernel" -name 'vmlinuz*' -type f | sort | tail -n 1)
 if [ -z "$vmlinuz" ]; then
@@ -31,12 +31,12 @@ trap 'kill $qemu 2>/dev/null; exit 143' INT TERM
 # Puts a module into the initramfs, whatever it is packed with.
 add_module() {
 	file=$(find "$kernel" -name "$1.ko*" -type f | head -n 1)
+	[ -n "$file" ] || return 0
 	case $file in
 	*.ko) cat "$file" ;;
 	*.xz) xz -dc "$file" ;;
 	*.zst) zstd -dc "$file" ;;
 	*.gz) gzip -dc "$file" ;;
-	*) return ;;
 	esac > "$work/root/modules/$1.ko"
 }
 
@@ -44,7 +44,7 @@ make_initramfs() {
 	mkdir -p "$work/root/bin" "$work/root/modules"
 	cp "$(command -v busybox)" "$work/root/bin/busybox"
 	cp "$here/init.sh" "$work/root/init"
-	for module in $(grep -v '^#' "$here/modules.txt"); do
+	grep -v '^#' "$here/modules.txt" | while read -r module; do
 		add_module "$module"
 	done
 	# A word a line: nothing needs quotes then.

@@ -18,25 +18,34 @@ if cmp -s "$here/modules.txt" "$final/modules.txt"; then
 	exit 0
 fi
 
-real=$package
-for dependency in $(apt-cache depends "$package" | awk '$1 == "Depends:" { print $2 }'); do
-	case $dependency in
-	linux-image-[0-9]*) real=$dependency ;;
-	esac
-done
+# Downloads the package itself, or the kernel that it stands for, into this directory.
+download() {
+	real=$(apt-cache depends "$package" | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2 }')
+	# As root, apt would download as a user of its own, who may not write here.
+	apt-get -qq -o APT::Sandbox::User=root download "${real:-$package}" >&2
+}
+
+rm -rf "$final"
 mkdir -p "$final"
 cd "$final"
-# As root, apt would download as a user of its own, who may not write here.
-apt-get -qq -o APT::Sandbox::User=root download "$real" >&2 || {
-	echo "fetch.sh: cannot download $real: is there a network, and was apt-get update run?" >&2
+# The second try is for lists of packages that are missing or old.
+if ! download && ! { apt-get -qq update >&2 && download; }; then
+	echo "fetch.sh: cannot download $package: is there a network?" >&2
 	exit 1
-}
+fi
 set --
+# shellcheck disable=SC2013 # a word is a line here
 for module in $(grep -v '^#' "$here/modules.txt"); do
 	set -- "$@" "*/$module.ko*"
 done
-dpkg-deb --fsys-tarfile "$real"_*.deb |
-	tar -x --wildcards '*/vmlinuz-*' '*/config-*' '*/modules.builtin' "$@"
-rm -f "$real"_*.deb
+# tar fails for a module that is built in; what matters is the kernel.
+dpkg-deb --fsys-tarfile linux-image-*.deb |
+	tar -x --wildcards '*/vmlinuz-*' '*/config-*' "$@" 2> tar.log || true
+if [ -z "$(find . -name 'vmlinuz-*')" ]; then
+	echo "fetch.sh: no kernel in $package:" >&2
+	cat tar.log >&2
+	exit 1
+fi
+rm -f linux-image-*.deb tar.log
 cp "$here/modules.txt" modules.txt
 echo "$final"

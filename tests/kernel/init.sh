@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
 # The guest's init, see boot.sh: makes the host's root file system the root of
 # the script, tells the script's exit status on the second serial port and
 # switches the machine off.

@@ -37,6 +37,7 @@ something_attached() {
 run() {
 	test=$1
 	shift
+	# shellcheck disable=SC2254 # a pattern it is
 	case $test in
 	$PATTERN) ;;
 	*) return ;;
@@ -50,6 +51,7 @@ run() {
 		"$@"
 		nothing_attached
 	) > "$WORK/$test/log" 2>&1 < /dev/null
+	# shellcheck disable=SC2181 # in a condition, set -e would do nothing
 	if [ $? -eq 0 ]; then
 		passed=$((passed + 1))
 		echo "ok $test ($(($(uptime_cs) - started))0 ms)"
@@ -94,6 +96,16 @@ exact() {
 	workload=$SIM/$1
 	shift
 	probe --display-interval 0 -- "$workload" "$@"
+	compare out
+}
+
+# each "WORKLOAD ARG..." ...: the same with several, one after the other, run by a shell.
+each() {
+	commands="set -e"
+	for workload in "$@"; do
+		commands="$commands; $SIM/$workload"
+	done
+	probe --display-interval 0 -- sh -c "$commands"
 	compare out
 }
 

@@ -11,6 +11,7 @@ GPUPROBE=$(readlink -f "$1")/portable/gpuprobe
 SIM=$(readlink -f "$1")/sim
 PATTERN=${2:-*}
 WORK=$(mktemp -d)
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$HERE/lib.sh"
 
 # --- links ---
@@ -19,7 +20,7 @@ WORK=$(mktemp -d)
 chooses_tracefs() {
 	background
 	something_attached
-	grep -q ":gpuprobe_$probe/" "$EVENTS"
+	grep -q ":gpuprobe_${probe}_" "$EVENTS"
 	finish
 }
 
@@ -33,17 +34,8 @@ refuses_links() {
 
 # --- COMMAND: held until its probes are in ---
 
-dlopened() {
-	exact dlopener --library "$1"
-}
-
 by_ld_library_path() {
 	LD_LIBRARY_PATH=$SIM exact dlopener
-}
-
-through_a_shell() {
-	probe --display-interval 0 -- sh -c "$SIM/launch --launches 7; $SIM/memory --pairs 5 --keep 1"
-	compare out
 }
 
 passes_the_status_on() {
@@ -164,9 +156,11 @@ overlays() {
 # --- copies in flight ---
 
 in_flight() {
-	CUDA_SIM_ASYNC=1s probe --display-interval 0.2 -- "$SIM/copy" --count 1 --in-flight 5 --hold 2
+	probe --display-interval 0.2 -- "$SIM/copy" --count 1 --in-flight 5 --hold 1
 	grep -q '"in_flight":{"calls":5,' out
-	compare out
+	# An ended process is shown once: that need not be in the final report.
+	grep '"comm":"copy"' out > shown
+	compare shown
 }
 
 # --- the end ---
@@ -182,22 +176,43 @@ ends_soon() {
 	test "$took" -lt 400
 }
 
-# Killed while COMMAND runs: COMMAND is not hurt, and the next gpuprobe clears what stayed.
+# Killed while COMMAND runs: COMMAND is not hurt, and the next gpuprobe clears what
+# stayed, even where someone has enabled all events there are meanwhile: the kernel
+# frees most sites of an event in use that is removed, and crashes.
 killed() {
-	background -- "$SIM/launch" --launches 20 --rate 10
+	background -- "$SIM/launch" --launches 20 --rate 10 --hold 3
 	wait_until 20 grep -q '"launches":[1-9]' out
 	kill -KILL "$probe"
 	wait "$probe" || true
-	wait_until 20 grep -q '20 launches' out
 	something_attached
+	for enable in "${EVENTS%/*}"/events/gpuprobe_*/enable; do
+		echo 1 > "$enable"
+	done
+	wait_until 20 grep -q '20 launches' out
 	probe --duration 0.1
 }
 
+# Pids of another namespace are not its own: it must not take the events of a living gpuprobe for stale.
+other_namespace() {
+	start_holder "$SIM/idle-holder" --then-launch 5
+	background -p "$holder"
+	sites=$(wc -l < "$EVENTS")
+	unshare -pf --mount-proc "$GPUPROBE" --duration 0.2 --metrics-addr none > nested 2> err-nested
+	test "$(wc -l < "$EVENTS")" -eq "$sites"
+	echo >&3
+	wait_until 20 launches_seen 5
+	kill "$holder"
+	wait "$holder" || true
+	finish
+}
+
+no_programs() {
+	bpftool prog list > programs
+	! grep -E ' name (call_|loader_entry|process_e|process_f|identity_of)' programs
+}
+
+# The kernel takes its time to free them.
 no_programs_left() {
-	no_programs() {
-		bpftool prog list > programs
-		! grep -E ' name (call_|loader_entry|process_e|process_f|identity_of)' programs
-	}
 	wait_until 5 no_programs
 }
 
@@ -226,36 +241,28 @@ run refuses_session refuses_links session
 
 run launch_1_thread exact launch --launches 20000 --kernels 3
 run launch_4_threads exact launch --threads 4 --launches 5000 --kernels 3
-run launch_driver exact launch --threads 2 --launches 1000 --api driver
-run launch_ex exact launch --launches 500 --function ex
-run launch_cooperative exact launch --launches 500 --function cooperative
-run launch_graph exact launch --launches 500 --function graph --kernels 2
+run launch_functions each "launch --function ex" "launch --function cooperative" \
+	"launch --function graph --kernels 2" "launch --threads 2 --api driver" \
+	"launch --function ex --api driver" "launch --kernels 3 --name-length 4096"
 run launch_failures failing_launches
-run launch_long_names exact launch --launches 10 --kernels 3 --name-length 4096
 
-run memory_device exact memory --pairs 2000 --keep 5 --fail-frees 2 --null-frees 2
+run memory_1_thread exact memory --pairs 2000 --keep 5 --fail-frees 2 --null-frees 2
 run memory_4_threads exact memory --threads 4 --pairs 2000 --keep 2
-run memory_double_free exact memory --pairs 20 --double-free 3
+run memory_kinds each "memory --kind managed --keep 1" "memory --kind host --keep 1" \
+	"memory --kind pool --keep 1" "memory --kind pitch --keep 1" \
+	"memory --pairs 20 --double-free 3" "memory --threads 2 --keep 2 --api driver"
 run memory_failure failing_allocation
 run memory_full_map full_map_is_counted
-for kind in managed host pool pitch; do
-	run "memory_$kind" exact memory --threads 2 --pairs 100 --keep 2 --kind $kind
-done
-run memory_driver exact memory --threads 2 --pairs 100 --keep 2 --api driver
 
-run copy_runtime exact copy --count 3 --threads 2
-run copy_driver exact copy --count 3 --threads 2 --api driver
-run copy_in_flight in_flight
+run copies each "copy --count 3 --threads 2" "copy --count 3 --threads 2 --api driver"
+run copies_in_flight in_flight
 
-run modules_runtime exact modules --rounds 5
-run modules_driver exact modules --rounds 5 --api driver
+run modules each "modules --rounds 5" "modules --rounds 5 --api driver"
 
-run command_dlopen_path dlopened "$SIM/libcuda.so.1"
+run command_dlopen exact dlopener --library "$SIM/libcuda.so.1"
 run command_ld_library_path by_ld_library_path
 run command_static_runtime exact static_runtime
-run command_children exact forker --processes 4
-run command_exec exact forker --processes 2 --exec
-run command_shell through_a_shell
+run command_children each "forker --processes 4" "forker --processes 2 --exec"
 run command_status passes_the_status_on
 
 run process_since_attach since_attach
@@ -267,6 +274,7 @@ run metrics metrics
 
 run ends_soon ends_soon
 run killed killed
+run other_namespace other_namespace
 run no_programs_left no_programs_left
 run kernel_is_content kernel_is_content
 

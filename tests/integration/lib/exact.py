@@ -78,11 +78,13 @@ def check_process(process, truth, api="auto", checked=False):
 
 
 def check(result, api="auto", checked=False):
-    """Every process of the final report against its truth file, and nothing lost."""
+    """Every process, as it was last shown, against its truth file, and nothing lost."""
     assert lost(result.final) == {}
     assert result.truths, f"no truth file was written; stderr: {result.stderr}"
     for truth in result.truths:
         if truth.idle:
             assert truth.pid not in [p["pid"] for p in result.final["processes"]]
             continue
-        check_process(result.process_of(truth.pid), truth, api, checked)
+        process = result.last_seen(truth.pid)
+        assert process["ended"]
+        check_process(process, truth, api, checked)

@@ -112,6 +112,10 @@ class Result:
         assert len(processes) == 1, [(p["pid"], p["comm"]) for p in processes]
         return processes[0]
 
+    def last_seen(self, pid):
+        """The process in the last report that shows it: with periodic reports it leaves after its end."""
+        return [p for report in self.reports for p in report["processes"] if p["pid"] == pid][-1]
+
     def process_of(self, pid):
         found = [p for p in self.final["processes"] if p["pid"] == pid]
         assert len(found) == 1, f"{len(found)} processes with pid {pid}"
@@ -168,16 +172,20 @@ class Running:
             if is_report(line):
                 return json.loads(line)
 
-    def wait_for(self, condition, timeout=20):
-        """The first report for which condition(report) is true; its value where that is not True."""
+    def find(self, look, timeout=20):
+        """What look(report) returns for the first report for which that is true."""
         end = time.monotonic() + timeout
         last = None
         while time.monotonic() < end:
             last = self.report(timeout)
-            value = condition(last)
-            if value:
-                return last if value is True else value
+            found = look(last)
+            if found:
+                return found
         raise TimeoutError(f"no report was as expected within {timeout} s; the last: {json.dumps(last)[:4000]}")
+
+    def wait_for(self, condition, timeout=20):
+        """The first report that meets the condition."""
+        return self.find(lambda report: report if condition(report) else None, timeout)
 
     def finish(self, timeout=20):
         """Waits for its end and returns the Result."""
@@ -238,9 +246,10 @@ class Probe:
 
     def start(self, *command, args=(), base=("--json", "--metrics-addr", "none"), interval=0.1, env=None,
               libraries=(), cwd=None):
-        """Starts it beside the test; a context manager."""
+        """Starts it beside the test, without COMMAND's own output; a context manager."""
         environ, truth_dir, options = self._prepare(env, libraries)
         argv = [str(paths.GPUPROBE), *base, "--display-interval", str(interval), *options, *map(str, args)]
         if command:
-            argv += ["--", *map(str, command)]
+            # In the middle of a report that is longer than the pipe takes at once, a line would hurt.
+            argv += ["--", "sh", "-c", 'exec "$@" >/dev/null', "sh", *map(str, command)]
         return Running(argv, environ, truth_dir, cwd)

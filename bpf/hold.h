@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Holding a watched process until its probes are in: it is stopped where
+ * its libraries may be new, and userspace lets it go on. Who is held stands in
+ * a map, so that it can be set free whatever becomes of gpuprobe.
+ */
+#ifndef BPF_HOLD_H
+#define BPF_HOLD_H
+
+#include "thread.h"
+
+#define SIGSTOP 19
+#define SIGNAL_STOP_STOPPED 1 /* include/linux/sched/signal.h */
+
+/* pid in gpuprobe's namespace -> 1, from our stop to the SIGCONT that ends it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, s32);
+	__type(value, u8);
+} held SEC(".maps");
+
+/*
+ * Stops the calling process, if processes are held at all, and says in the
+ * record whether that was done. One that a debugger traces is let be: the stop
+ * would be the debugger's.
+ */
+static __always_inline void hold_process(s32 pid, struct record_library *record)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u8 yes = 1;
+
+	record->stopped = 0;
+	record->parent_stopped = 0;
+	if (!config.hold || BPF_CORE_READ(task, ptrace))
+		return;
+	/* su and shells stop themselves when a child stops; one that is stopped already is not our doing. */
+	if (BPF_CORE_READ(task, real_parent, signal, flags) & SIGNAL_STOP_STOPPED)
+		record->parent_stopped = 1;
+	if (bpf_map_update_elem(&held, &pid, &yes, BPF_ANY))
+		return;
+	if (bpf_send_signal(SIGSTOP))
+		bpf_map_delete_elem(&held, &pid);
+	else
+		record->stopped = 1;
+}
+
+#endif

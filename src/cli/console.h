@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Standard output that never blocks the event loop: processes may be held
+ * until the loop has seen to them, and who reads the reports may be a pager
+ * that waits for its user.
+ */
+#ifndef CLI_CONSOLE_H
+#define CLI_CONSOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct event_base;
+struct console;
+
+/* `closed` is called when nobody reads any more (or writing fails); then there is nothing left to do. */
+int console__new(struct event_base *loop, int fd, void (*closed)(void *arg), void *arg, struct console **out,
+		 struct error *err);
+void console__free(struct console *console);
+
+/* Whether the last text is still on its way: another one would only pile up. */
+bool console__is_busy(const struct console *console);
+
+/* Writes what can be written now and the rest as the reader takes it. Takes over `text` (malloc). */
+void console__write(struct console *console, char *text, size_t length);
+
+/* Writes all that is left, however long it takes. Returns 0 or a negative errno. */
+int console__finish(struct console *console);
+
+#endif

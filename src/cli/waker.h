@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs that stop with their child. su, runuser, sudo and script wait for
+ * their child with WUNTRACED, stop themselves when it stops, and go on only
+ * when somebody continues them. A child that gpuprobe has held for a moment
+ * would leave them stopped for good: they are looked after for a while.
+ */
+#ifndef CLI_WAKER_H
+#define CLI_WAKER_H
+
+#include <event2/event.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct collector;
+struct waker;
+
+/*
+ * `watched_fd` is the BPF map of the processes that may be woken; the
+ * collector's notices are taken in before each look, so that a process that
+ * is being held itself is not let go early. Both must outlive the waker.
+ */
+int waker__new(struct event_base *loop, struct collector *collector, int watched_fd, struct waker **out,
+	       struct error *err);
+void waker__free(struct waker *waker);
+
+/* The process that was held is about to go on: its watched ancestors are woken, should they stop. */
+void waker__letting_go(struct waker *waker, pid_t pid);
+
+#endif

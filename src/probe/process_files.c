@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attaches what a process maps, see attacher__add_process in attacher.h.
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "probe/attacher_private.h"
+#include "target/loader.h"
+#include "target/proc_maps.h"
+#include "target/process.h"
+
+#define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
+
+/*
+ * A file as /proc/PID/maps tells it, that needs no second look. The pair may
+ * differ from the inode that is probed, but does not stand for two files at
+ * once; the time of change guards against a number that was given anew.
+ */
+struct seen_key {
+	uint64_t device;
+	uint64_t inode;
+	int64_t changed_s, changed_ns;
+};
+
+struct seen_file {
+	struct seen_key key;
+	uint64_t probed_ns;
+	UT_hash_handle hh;
+};
+
+void attacher__forget_seen(struct attacher *attacher)
+{
+	struct seen_file *seen, *next;
+
+	HASH_ITER(hh, attacher->seen, seen, next) {
+		HASH_DEL(attacher->seen, seen);
+		free(seen);
+	}
+}
+
+/* A mapped file that may be attached. */
+struct candidate {
+	struct mapping mapping; /* its path is a copy */
+	enum file_role role;
+};
+
+struct scan {
+	struct attacher *attacher;
+	pid_t pid;
+	char program[PATH_MAX]; /* as maps shows it */
+	struct candidate *candidates;
+	size_t count;
+	bool maps_cuda; /* the process has a file named like a CUDA library */
+	uint64_t probed_ns[FILE_ROLES]; /* of the latest file of each role; 0: there is none with probes */
+	int late[FILE_ROLES];		/* files without probes at since_ns */
+	uint64_t since_ns;
+};
+
+/* The role of a mapped file, if any is to be attached. */
+static bool has_role(const struct scan *scan, const struct mapping *mapping, enum file_role *role)
+{
+	const char *slash = strrchr(mapping->path, '/');
+
+	if (!mapping->executable || !mapping__is_file(mapping) || !slash)
+		return false;
+	if (loader__is_path(mapping->path))
+		*role = ROLE_OF_LOADER;
+	else if (!strncmp(slash + 1, "libcuda.so", 10))
+		*role = ROLE_OF_DRIVER;
+	else if (!strncmp(slash + 1, "libcuda", 7))
+		*role = ROLE_OF_LIBRARY;
+	else if (!strcmp(scan->program, mapping->path))
+		*role = ROLE_OF_PROGRAM;
+	else
+		return false;
+	return true;
+}
+
+static int gather(const struct mapping *mapping, void *arg)
+{
+	struct scan *scan = arg;
+	struct candidate *grown;
+	enum file_role role;
+
+	if (!has_role(scan, mapping, &role))
+		return 0;
+	scan->maps_cuda |= role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
+	grown = realloc(scan->candidates, (scan->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	scan->candidates = grown;
+	grown[scan->count].mapping = *mapping;
+	grown[scan->count].role = role;
+	grown[scan->count].mapping.path = strdup(mapping->path);
+	return grown[scan->count++].mapping.path ? 0 : -ENOMEM;
+}
+
+/* The mapped file itself, even if its name is gone or leads elsewhere by now. */
+static int open_mapping(const struct scan *scan, const struct mapping *mapping, struct error *err)
+{
+	char *path = mapping__map_files_path(mapping, scan->pid);
+	int fd = path ? attacher__open(path, err) : -ENOMEM;
+
+	free(path);
+	if (fd >= 0 || mapping->deleted)
+		return fd;
+	/* map_files takes a capability more than reading through the process's root does. */
+	path = mapping__root_path(mapping, scan->pid);
+	fd = path ? attacher__open(path, err) : -ENOMEM;
+	free(path);
+	return fd;
+}
+
+static struct seen_key key_of(const struct mapping *mapping, int fd)
+{
+	struct seen_key key = {.device = mapping->device, .inode = mapping->inode};
+	struct stat status;
+
+	if (!fstat(fd, &status)) {
+		key.changed_s = status.st_ctim.tv_sec;
+		key.changed_ns = status.st_ctim.tv_nsec;
+	}
+	return key;
+}
+
+static const struct seen_file *find_seen(const struct attacher *attacher, const struct seen_key *key)
+{
+	struct seen_file *seen;
+
+	HASH_FIND(hh, attacher->seen, key, sizeof(*key), seen);
+	return seen;
+}
+
+static void remember_seen(struct attacher *attacher, const struct seen_key *key, uint64_t probed_ns)
+{
+	struct seen_file *seen;
+
+	if (HASH_COUNT(attacher->seen) >= SEEN_MAX)
+		attacher__forget_seen(attacher);
+	seen = calloc(1, sizeof(*seen));
+	if (!seen)
+		return; /* it is looked at again */
+	seen->key = *key;
+	seen->probed_ns = probed_ns;
+	HASH_ADD(hh, attacher->seen, key, sizeof(seen->key), seen);
+}
+
+static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_ns)
+{
+	if (probed_ns > scan->probed_ns[role])
+		scan->probed_ns[role] = probed_ns;
+	scan->late[role] += probed_ns > scan->since_ns;
+}
+
+static void attach_candidate(struct scan *scan, const struct candidate *candidate)
+{
+	struct attacher *attacher = scan->attacher;
+	const struct seen_file *seen;
+	struct error error = {""};
+	char name[PATH_MAX + 32];
+	uint64_t probed_ns = 0;
+	struct seen_key key;
+	int fd = open_mapping(scan, &candidate->mapping, &error), ret;
+
+	if (fd < 0) {
+		log__debug(attacher->log, "process %d: %s", scan->pid, error.text);
+		return;
+	}
+	key = key_of(&candidate->mapping, fd);
+	seen = find_seen(attacher, &key);
+	if (seen) {
+		note_probed(scan, candidate->role, seen->probed_ns);
+		close(fd);
+		return;
+	}
+	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
+	ret = attacher__add_open_file(attacher, fd, name, candidate->role, &probed_ns, &error);
+	remember_seen(attacher, &key, probed_ns);
+	note_probed(scan, candidate->role, probed_ns);
+	if (ret == -ENOEXEC)
+		log__debug(attacher->log, "%s", error.text);
+	else if (ret < 0)
+		log__warn(attacher->log, "%s", error.text);
+}
+
+static void find_program(struct scan *scan)
+{
+	char link[64];
+	ssize_t n;
+
+	process__exe_path(scan->pid, link, sizeof(link));
+	n = readlink(link, scan->program, sizeof(scan->program) - 1);
+	if (n > 10 && !strncmp(scan->program + n - 10, " (deleted)", 10))
+		n -= 10;
+	scan->program[n > 0 ? n : 0] = '\0';
+}
+
+static void forget_candidates(struct scan *scan)
+{
+	for (size_t i = 0; i < scan->count; i++)
+		free((char *)scan->candidates[i].mapping.path);
+	free(scan->candidates);
+	scan->candidates = NULL;
+	scan->count = 0;
+}
+
+static void attach_role(struct scan *scan, enum file_role role)
+{
+	for (size_t i = 0; i < scan->count; i++)
+		if (scan->candidates[i].role == role)
+			attach_candidate(scan, &scan->candidates[i]);
+}
+
+/* Gathers what the process maps and attaches the loaders among it. */
+static int attach_loaders(struct scan *scan)
+{
+	size_t before = scan->attacher->counts.loaders;
+	int ret = proc_maps__each(scan->pid, gather, scan);
+
+	if (ret)
+		return ret;
+	attach_role(scan, ROLE_OF_LOADER);
+	if (scan->attacher->counts.loaders == before)
+		return 0;
+	/* What a new loader loaded until its probe was in, it has not told. */
+	forget_candidates(scan);
+	return proc_maps__each(scan->pid, gather, scan);
+}
+
+/* Whether the loader had its probe at exec, so that it tells of every library. */
+static bool is_loader_known(const struct scan *scan)
+{
+	uint64_t probed_ns = scan->probed_ns[ROLE_OF_LOADER];
+
+	return probed_ns && probed_ns <= scan->since_ns;
+}
+
+int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what, uint64_t since_ns)
+{
+	struct scan scan = {.attacher = attacher, .pid = pid, .since_ns = since_ns};
+	int ret, late;
+
+	find_program(&scan);
+	ret = attach_loaders(&scan);
+	if (ret)
+		goto out;
+	attach_role(&scan, ROLE_OF_DRIVER);
+	attach_role(&scan, ROLE_OF_LIBRARY);
+	if (what == SCAN_PROGRAM || scan.maps_cuda)
+		attach_role(&scan, ROLE_OF_PROGRAM);
+	late = scan.late[ROLE_OF_PROGRAM];
+	if (what != SCAN_PROGRAM || !is_loader_known(&scan))
+		late += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];
+	ret = late;
+out:
+	forget_candidates(&scan);
+	return ret;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Processes whose threads come and go in unusual ways, by the driver API:
+ *
+ *   leaderless N     the first thread ends; another makes N launches and keeps an allocation
+ *   exec N PROGRAM   not the first thread replaces the process, after N launches
+ *   many N           N threads, 32 at a time, each with one launch and one pair of allocation and free
+ *   jump N           N allocations from which a signal handler jumps away, then N that succeed
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "cuda_api.h"
+
+#define AT_A_TIME 32
+
+static CUcontext context;
+static CUfunction kernel;
+static unsigned long number;
+static char **arguments;
+static sigjmp_buf away;
+
+/* The simulated libcuda's own; on exec nobody writes the books otherwise. */
+void cuda_sim_write_truth(void);
+
+static void need(int result)
+{
+	if (result) {
+		fprintf(stderr, "a CUDA call failed: %d\n", result);
+		exit(1);
+	}
+}
+
+static void launch(unsigned long count)
+{
+	while (count--)
+		need((int)cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static void start(void)
+{
+	static const char text[] =
+		".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry threads()\n{\n\tret;\n}\n";
+	CUmodule module;
+
+	need((int)cuInit(0));
+	need((int)cuDevicePrimaryCtxRetain(&context, 0));
+	need((int)cuCtxSetCurrent(context));
+	need((int)cuModuleLoadData(&module, text));
+	need((int)cuModuleGetFunction(&kernel, module, "threads"));
+}
+
+static void *without_leader(void *first)
+{
+	CUdeviceptr address;
+
+	pthread_join(*(pthread_t *)first, NULL);
+	need((int)cuCtxSetCurrent(context));
+	need((int)cuMemAlloc(&address, 4321));
+	launch(number);
+	exit(0);
+}
+
+static void *replace(void *unused)
+{
+	(void)unused;
+	need((int)cuCtxSetCurrent(context));
+	launch(number);
+	cuda_sim_write_truth();
+	execv(arguments[0], arguments);
+	_exit(1);
+}
+
+static void *once(void *unused)
+{
+	CUdeviceptr address;
+
+	(void)unused;
+	need((int)cuCtxSetCurrent(context));
+	need((int)cuMemAlloc(&address, 64));
+	launch(1);
+	need((int)cuMemFree(address));
+	return NULL;
+}
+
+static void many(void)
+{
+	pthread_t threads[AT_A_TIME];
+
+	for (unsigned long done = 0; done < number; done += AT_A_TIME) {
+		for (int i = 0; i < AT_A_TIME; i++)
+			if (pthread_create(&threads[i], NULL, once, NULL))
+				exit(1);
+		for (int i = 0; i < AT_A_TIME; i++)
+			pthread_join(threads[i], NULL);
+	}
+}
+
+static void jump_away(int signal)
+{
+	(void)signal;
+	siglongjmp(away, 1);
+}
+
+/* A slow allocation (CUDA_SIM_LATENCY) is left by a jump; the call never returns. */
+static void jump(void)
+{
+	const struct itimerval soon = { .it_value = { .tv_usec = 2000 } };
+	CUdeviceptr address;
+
+	signal(SIGALRM, jump_away);
+	for (unsigned long i = 0; i < number; i++) {
+		if (sigsetjmp(away, 1))
+			continue;
+		setitimer(ITIMER_REAL, &soon, NULL);
+		cuMemAllocManaged(&address, 100, 1);
+	}
+	for (unsigned long i = 0; i < number; i++)
+		need((int)cuMemAlloc(&address, 50));
+}
+
+static _Noreturn void usage(void)
+{
+	fputs("usage: threads leaderless|exec|many|jump N [PROGRAM [ARG...]]\n", stderr);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t self = pthread_self(), thread;
+
+	if (argc < 3)
+		usage();
+	number = strtoul(argv[2], NULL, 10);
+	arguments = argv + 3;
+	start();
+	if (!strcmp(argv[1], "leaderless")) {
+		if (pthread_create(&thread, NULL, without_leader, &self))
+			return 1;
+		pthread_exit(NULL);
+	}
+	if (!strcmp(argv[1], "exec") && argc > 3) {
+		if (pthread_create(&thread, NULL, replace, NULL))
+			return 1;
+		pthread_join(thread, NULL);
+		return 1;
+	}
+	if (!strcmp(argv[1], "many"))
+		many();
+	else if (!strcmp(argv[1], "jump"))
+		jump();
+	else
+		usage();
+	return 0;
+}

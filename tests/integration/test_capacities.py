@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Capacities that are too small: each loss is counted, and what remains is right."""
+import re
+
+from lib import exact
+from lib.paths import workload
+from lib.script import script
+
+TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
+
+
+def test_kernels(gpuprobe_by):
+    result = gpuprobe_by.run(workload("launch"), "--kernels", 30, "--launches", 3000, args=["--max-kernels", 10])
+    seen, true = exact.launches(result.process), result.truth.launches()
+    assert len(seen) == 10 and seen.items() <= true.items()
+    assert exact.lost(result.final) == {"kernel_map_full": 2000}
+    assert result.process["launches"] == 1000
+
+
+def test_kernels_make_room_when_they_go(gpuprobe):
+    """Handles that were unloaded do not count for ever."""
+    result = gpuprobe.run(*script("""
+        start()
+        for number in range(12):
+            loaded, handles = module(*[f"kernel_{number}_{k}" for k in range(5)])
+            for handle in handles:
+                need(launch(handle))
+            need(driver.cuModuleUnload(loaded))
+            time.sleep(0.15)
+    """), base=["--json", "--metrics-addr", "none", "--display-interval", "0.05"], args=["--max-kernels", 30])
+    exact.check(result)
+
+
+def test_processes(gpuprobe_by):
+    """The first two are whole; of the others it is said that there were such."""
+    with gpuprobe_by.start(*script(f"""
+        import subprocess
+        arguments = [{workload("forker")!r}, "--processes", "1", "--pairs", "10", "--keep", "1",
+                     "--launches", "20", "--hold", "0.7"]
+        first = [subprocess.Popen(arguments) for _ in range(2)]
+        time.sleep(0.35)
+        second = [subprocess.Popen(arguments) for _ in range(3)]
+        sys.exit(any(child.wait() for child in first) or any(child.wait() for child in second))
+    """), args=["--max-processes", 2], interval=0) as running:
+        result = running.finish(60)
+    assert result.status == 0
+    assert exact.lost(result.final).keys() == {"process_table_full"}
+    whole = [t for t in result.truths if not t.idle and t.pid in [p["pid"] for p in result.final["processes"]]]
+    starts = sorted(p["start_ns"] for p in result.final["processes"])[:2]
+    early = [p for p in result.final["processes"] if p["start_ns"] in starts]
+    for process in early:
+        truth, = [t for t in whole if t.pid == process["pid"]]
+        exact.check_process(process, truth)
+    # 21 allocations and frees, 1 name and 20 launches of each of three, before any room was left.
+    assert exact.lost(result.final)["process_table_full"] >= 3 * 42
+
+
+def test_processes_that_are_over_make_room(gpuprobe_by):
+    """More processes than slots, one after the other."""
+    result = gpuprobe_by.run(*script(f"""
+        import subprocess
+        for number in range(6):
+            need(subprocess.run([{workload("forker")!r}, "--processes", "2", "--launches", "10"],
+                                stdout=subprocess.DEVNULL).returncode)
+            time.sleep(0.5)
+    """), args=["--max-processes", 3])
+    exact.check(result)
+    assert len(result.final["processes"]) == 12
+
+
+def test_streams_with_copies(gpuprobe_by, tmp_path):
+    go = tmp_path / "go"
+    with gpuprobe_by.start(*script(f"""
+        start()
+        device = made(driver.cuMemAlloc_v2, 4096)
+        host = made(driver.cuMemHostAlloc, 4096, 0)
+        for number in range(5):
+            stream = made(driver.cuStreamCreate, 1)
+            for _ in range(3):
+                need(driver.cuMemcpyHtoDAsync_v2(device, host, 100, stream))
+        wait_for({str(go)!r})
+    """), args=["--max-inflight", 2]) as running:
+        report = running.wait_for(lambda r: r["processes"] and
+                                  exact.copies(r["processes"][0]) == {("H2D", "async"): (15, 1500)})
+        assert exact.in_flight(report["processes"][0]) == {"H2D": (6, 600)}
+        assert exact.lost(report) == {"inflight_map_full": 9}
+        go.touch()
+        result = running.finish()
+    # The copies themselves are all counted.
+    assert exact.copies(result.last_seen(result.truth.pid)) == result.truth.copies() == {("H2D", "async"): (15, 1500)}
+
+
+def test_losses_in_the_text(gpuprobe):
+    result = gpuprobe.run(workload("launch"), "--kernels", 30, "--launches", 300, args=["--max-kernels", 10], base=TEXT)
+    assert re.search(r"\nlost:\n        launches of kernels beyond --max-kernels: 200\n", result.stdout)
+    result = gpuprobe.run(workload("memory"), "--pairs", 0, "--keep", 30, args=["--max-allocations", 10], base=TEXT)
+    assert "\nlost:\n        allocations beyond --max-allocations: 20\n" in result.stdout

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Copies and sets: calls and bytes exact by kind and mode, time, and what is still in flight."""
+import re
+import time
+
+import pytest
+
+from lib import exact
+from lib.paths import workload
+from lib.script import script
+
+TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
+
+
+@pytest.mark.parametrize("layer", ["driver", "runtime"])
+def test_every_function(gpuprobe_by, layer):
+    """Each 1-D copy and memset of the layer, with its _ptds or _ptsz form, by 4 threads."""
+    result = gpuprobe_by.run(workload("copy"), "--api", layer, "--threads", 4, "--count", 25, "--bytes", 4000)
+    exact.check(result)
+    assert len(exact.copies(result.process)) == (12 if layer == "driver" else 10)
+
+
+@pytest.mark.parametrize("api", ["driver", "runtime", "both"])
+def test_layers(gpuprobe, api):
+    result = gpuprobe.run(workload("copy"), "--threads", 2, "--count", 10, args=["--api", api])
+    exact.check(result, api)
+
+
+def test_two_dimensional_sets(gpuprobe_by):
+    result = gpuprobe_by.run(*script("""
+        start()
+        address = made(driver.cuMemAlloc_v2, 1 << 20)
+        for bits in (8, 16, 32):
+            for form in ("", "_ptds"):
+                need(getattr(driver, f"cuMemsetD2D{bits}_v2{form}")(address, 4096, 1, 100 + bits, 10))
+            for form in ("", "_ptsz"):
+                need(getattr(driver, f"cuMemsetD2D{bits}Async{form}")(address, 4096, 1, 200 + bits, 11, 0))
+        for form in ("", "_ptds"):
+            need(getattr(runtime, "cudaMemset2D" + form)(address, 4096, 1, 77, 3))
+        for form in ("", "_ptsz"):
+            need(getattr(runtime, "cudaMemset2DAsync" + form)(address, 4096, 1, 78, 3, 0))
+    """), args=["--api", "both"])
+    exact.check(result, "both")
+    sync = 2 * 10 * (108 * 1 + 116 * 2 + 132 * 4) + 2 * 77 * 3
+    asynchronous = 2 * 11 * (208 * 1 + 216 * 2 + 232 * 4) + 2 * 78 * 3
+    assert exact.copies(result.process) == {("set", "sync"): (8, sync), ("set", "async"): (8, asynchronous)}
+
+
+def test_kinds_of_the_runtime(gpuprobe_by):
+    """cudaMemcpyKind tells the kind at the runtime layer; the driver's function where that is probed."""
+    program = script("""
+        start()
+        device = made(runtime.cudaMalloc, 1 << 16)
+        host = ctypes.create_string_buffer(1 << 16)
+        kinds = {0: (host, ctypes.addressof(host) + 32768), 1: (device, host), 2: (host, device),
+                 3: (device, device + 32768), 4: (device, host)}
+        for kind, (to, source) in kinds.items():
+            for number in range(kind + 1):
+                need(runtime.cudaMemcpy(to, source, 1000 + kind, kind))
+            for number in range(kind + 2):
+                need(runtime.cudaMemcpyAsync(to, source, 2000 + kind, kind, 0))
+        need(runtime.cudaMemcpy(device, host, 0, 1))
+        assert runtime.cudaMemcpy(device, host, 10, 9) != 0
+    """)
+    result = gpuprobe_by.run(*program, args=["--api", "runtime"])
+    kinds = ("H2H", "H2D", "D2H", "D2D", "default")
+    expected = {(kind, "sync"): (n + 1, (n + 1) * (1000 + n)) for n, kind in enumerate(kinds)}
+    expected |= {(kind, "async"): (n + 2, (n + 2) * (2000 + n)) for n, kind in enumerate(kinds)}
+    expected["H2D", "sync"] = (3, 2 * 1001)  # with the one of no bytes
+    assert exact.copies(result.process) == expected
+    assert exact.errors(result.process) == {("runtime", "cudaMemcpy", 21): 1}
+    result = gpuprobe_by.run(*program)
+    exact.check(result)
+
+
+def test_symbols(gpuprobe_by):
+    """Copies to and from a variable that the program has registered."""
+    result = gpuprobe_by.run(*script("""
+        class Wrapper(ctypes.Structure):
+            _fields_ = [("magic", ctypes.c_int), ("version", ctypes.c_int), ("data", ctypes.c_void_p),
+                        ("unused", ctypes.c_void_p)]
+        code = ctypes.create_string_buffer(ptx("kernel") + b".visible .global .align 4 .b8 table[4096];\\n")
+        wrapper = Wrapper(0x466243b1, 1, ctypes.addressof(code), None)
+        library = ctypes.CDLL(SIM + "/libcudart.so.13")
+        library.__cudaRegisterFatBinary.restype = ctypes.c_void_p
+        handle = ctypes.c_void_p(library.__cudaRegisterFatBinary(ctypes.byref(wrapper)))
+        symbol = ctypes.create_string_buffer(8)
+        library.__cudaRegisterVar(handle, symbol, b"table", b"table", 0, ctypes.c_size_t(4096), 0, 0)
+        library.__cudaRegisterFatBinaryEnd(handle)
+        host = ctypes.create_string_buffer(4096)
+        for form in ("", "_ptds"):
+            need(getattr(runtime, "cudaMemcpyToSymbol" + form)(symbol, host, 100, 0, 1))
+            need(getattr(runtime, "cudaMemcpyFromSymbol" + form)(host, symbol, 200, 8, 2))
+        for form in ("", "_ptsz"):
+            need(getattr(runtime, "cudaMemcpyToSymbolAsync" + form)(symbol, host, 300, 0, 1, 0))
+            need(getattr(runtime, "cudaMemcpyFromSymbolAsync" + form)(host, symbol, 400, 8, 2, 0))
+    """), args=["--api", "both"])
+    assert exact.copies(result.process) == {("H2D", "sync"): (2, 200), ("D2H", "sync"): (2, 400),
+                                            ("H2D", "async"): (2, 600), ("D2H", "async"): (2, 800)}
+    exact.check(result, "both")
+
+
+FAILING = script("""
+    start()
+    device = made(driver.cuMemAlloc_v2, 4096)
+    host = ctypes.create_string_buffer(4096)
+    results = [driver.cuMemcpyHtoD_v2(device, host, 1000) for _ in range(9)]
+    assert sum(1 for result in results if result) == 3, results
+    assert driver.cuMemcpyHtoD_v2(0x10, host, 1000) != 0
+    results = [driver.cuMemcpyHtoDAsync_v2(device, host, 1000, 0) for _ in range(8)]
+    assert sum(1 for result in results if result) == 2, results
+    assert driver.cuMemsetD8_v2(0x10, 1, 50) != 0
+""")
+
+
+def test_failing_copies(gpuprobe_by):
+    """They are errors, and move no bytes."""
+    result = gpuprobe_by.run(*FAILING, env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:%3=700,cuMemcpyHtoDAsync_v2:%4=719"})
+    exact.check(result)
+    assert exact.copies(result.process) == {("H2D", "sync"): (6, 6000), ("H2D", "async"): (6, 6000)}
+    assert exact.in_flight(result.process) == {}
+    errors = exact.errors(result.process)
+    assert errors["driver", "cuMemcpyHtoD_v2", 700] == 3
+    assert errors["driver", "cuMemcpyHtoDAsync_v2", 719] == 2
+
+
+def test_bandwidth(gpuprobe_by):
+    """Of synchronous copies, from the time inside them."""
+    size = 1 << 20
+    result = gpuprobe_by.run(workload("copy"), "--api", "driver", "--only", "cuMemcpyHtoD_v2", "--count", 40,
+                             "--bytes", size, env={"CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=5ms"})
+    exact.check(result)
+    copy, = result.process["copies"]
+    true = result.truth.ns("cuMemcpyHtoD_v2")
+    assert 1.0 <= copy["ns"] / true < 1.1
+    assert copy["bytes_per_second"] == pytest.approx(40 * size / (copy["ns"] / 1e9))
+    assert copy["bytes_per_second"] == pytest.approx(40 * size / (true / 1e9), rel=0.1)
+
+
+def test_asynchronous_copies_have_no_bandwidth(gpuprobe):
+    result = gpuprobe.run(workload("copy"), "--api", "driver", "--only", "cuMemcpyHtoDAsync_v2", "--count", 3)
+    copy, = result.process["copies"]
+    assert copy["mode"] == "async" and "bytes_per_second" not in copy
+
+
+def test_text(gpuprobe):
+    result = gpuprobe.run(workload("copy"), "--api", "driver", "--count", 2, "--bytes", 1000, base=TEXT)
+    section = result.stdout.partition("\ncopies:\n")[2]
+    assert section.startswith(f"process {result.truth.pid} (copy) ended\n")
+    for kind in ("H2D", "D2H", "D2D", "default", "P2P"):
+        assert re.search(rf"^        {kind} 4 calls, 4000 Bytes, [\d.]+ bytes/sec for [\d.]+ secs$", section, re.M)
+        assert re.search(rf"^        {kind} async 4 calls, 4000 Bytes$", section, re.M)
+    assert re.search(r"^        set 12 calls, 12000 Bytes, ", section, re.M)
+
+
+# --- in flight ---
+
+def wait_in_flight(running, expected):
+    """The first report that shows exactly this in flight."""
+    report = running.wait_for(lambda r: r["processes"] and exact.in_flight(r["processes"][0]) == expected)
+    return report["processes"][0]
+
+
+@pytest.mark.parametrize("layer", ["driver", "runtime"])
+@pytest.mark.parametrize("wait", ["stream", "context", "event", "query"])
+def test_until_a_wait_covers_them(gpuprobe, wait, layer):
+    with gpuprobe.start(workload("copy"), "--api", layer, "--count", 0, "--in-flight", 5, "--bytes", 4000,
+                        "--wait", wait, "--hold", "0.5") as running:
+        process = wait_in_flight(running, {"H2D": (5, 20000)})
+        copy, = [c for c in process["copies"] if c["mode"] == "async"]
+        first = copy["in_flight"]["oldest_ns"]
+        assert 0 < first < 5e9
+        copy, = [c for c in wait_in_flight(running, {"H2D": (5, 20000)})["copies"] if c["mode"] == "async"]
+        assert copy["in_flight"]["oldest_ns"] >= first + 50e6
+        process = wait_in_flight(running, {})
+        assert not process["ended"] and exact.copies(process) == {("H2D", "async"): (5, 20000)}
+        result = running.finish()
+    exact.check(result)
+
+
+@pytest.mark.parametrize("wait", ["stream", "event"])
+def test_until_a_wait_covers_them_on_each_path(gpuprobe_by, wait):
+    with gpuprobe_by.start(workload("copy"), "--count", 0, "--threads", 3, "--in-flight", 4, "--bytes", 4000,
+                           "--wait", wait, "--hold", "0.5") as running:
+        wait_in_flight(running, {"H2D": (12, 48000)})
+        assert not wait_in_flight(running, {})["ended"]
+        exact.check(running.finish())
+
+
+def test_a_query_that_says_not_ready_covers_nothing(gpuprobe):
+    with gpuprobe.start(workload("copy"), "--count", 0, "--in-flight", 2, "--bytes", 4000, "--wait", "query",
+                        "--hold", "0.3", env={"CUDA_SIM_ASYNC": "1200ms"}) as running:
+        wait_in_flight(running, {"H2D": (2, 8000)})
+        begin = time.monotonic()
+        wait_in_flight(running, {})
+        assert time.monotonic() - begin > 0.6  # the hold is over long before the copies are
+        result = running.finish()
+    exact.check(result)
+    assert result.truth.data["driver"]["cuStreamQuery"]["not_ready"] > 10
+    assert result.process["errors"] == []
+
+
+class Steps:
+    """A script that goes on to its next step when the test says so."""
+
+    PRELUDE = """
+context = start()
+device = made(driver.cuMemAlloc_v2, 1 << 20)
+host = made(driver.cuMemHostAlloc, 1 << 20, 0)
+steps = iter(range(1000))
+def step():
+    wait_for(f"{directory}/{next(steps)}")
+def stream():
+    return made(driver.cuStreamCreate, 1)
+def event():
+    return made(driver.cuEventCreate, 0)
+def copy(stream, size=1000, form=""):
+    need(getattr(driver, "cuMemcpyHtoDAsync_v2" + form)(device, host, size, stream))
+"""
+
+    def __init__(self, gpuprobe, directory, body, **options):
+        prelude = f"directory = {str(directory)!r}\n" + self.PRELUDE
+        lines = [line[8:] for line in body.splitlines()]
+        self.directory = directory
+        self.number = 0
+        self.running = gpuprobe.start(*script(prelude + "\n".join(lines) + "\nstep()\n"), **options)
+
+    def __enter__(self):
+        self.running.__enter__()
+        return self
+
+    def __exit__(self, *exc):
+        self.running.__exit__(*exc)
+
+    def shows(self, **expected):
+        """Waits for a report with this in flight, by kind, and lets the script go on."""
+        wait_in_flight(self.running, expected)
+        (self.directory / str(self.number)).touch()
+        self.number += 1
+
+    def finish(self):
+        result = self.running.finish()
+        exact.check(result)
+
+
+def test_a_wait_covers_its_own_stream_only(gpuprobe, tmp_path):
+    with Steps(gpuprobe, tmp_path, """
+        one, two = stream(), stream()
+        for _ in range(3):
+            copy(one)
+        for _ in range(4):
+            copy(two, 500)
+        step()
+        need(driver.cuStreamSynchronize(one))
+        step()
+        copy(one, 200)
+        step()
+        need(driver.cuStreamSynchronize(two))
+        step()
+        need(driver.cuCtxSynchronize())
+        """) as steps:
+        steps.shows(H2D=(7, 5000))
+        steps.shows(H2D=(4, 2000))
+        steps.shows(H2D=(5, 2200))
+        steps.shows(H2D=(1, 200))
+        steps.shows()
+        steps.finish()
+
+
+def test_an_event_covers_what_was_issued_before_it(gpuprobe, tmp_path):
+    with Steps(gpuprobe, tmp_path, """
+        one, mark, later = stream(), event(), event()
+        copy(one)
+        copy(one)
+        need(driver.cuEventRecord(mark, one))
+        copy(one, 300)
+        step()
+        need(driver.cuEventSynchronize(mark))
+        step()
+        need(driver.cuEventRecord(later, one))
+        copy(one, 7)
+        need(driver.cuEventQuery(later))
+        step()
+        need(driver.cuEventRecord(mark, one))
+        need(driver.cuEventSynchronize(mark))
+        """) as steps:
+        steps.shows(H2D=(3, 2300))
+        steps.shows(H2D=(1, 300))
+        steps.shows(H2D=(1, 7))
+        steps.shows()
+        steps.finish()
+
+
+def test_events_recorded_anew(gpuprobe, tmp_path):
+    """An event stands for its last record; many stretches of one stream are told apart."""
+    with Steps(gpuprobe, tmp_path, """
+        one = stream()
+        events = [event() for _ in range(6)]
+        for mark in events:
+            copy(one, 100)
+            need(driver.cuEventRecord(mark, one))
+        step()
+        need(driver.cuEventSynchronize(events[1]))
+        step()
+        need(driver.cuEventSynchronize(events[0]))
+        step()
+        need(driver.cuEventRecord(events[2], one))
+        copy(one, 50)
+        need(driver.cuEventSynchronize(events[2]))
+        """) as steps:
+        steps.shows(H2D=(6, 600))
+        steps.shows(H2D=(4, 400))
+        steps.shows(H2D=(4, 400))
+        steps.shows(H2D=(1, 50))
+        steps.finish()
+
+
+def test_a_destroyed_stream_has_nothing_in_flight(gpuprobe, tmp_path):
+    with Steps(gpuprobe, tmp_path, """
+        one, two = stream(), stream()
+        copy(one)
+        copy(two, 10)
+        step()
+        need(driver.cuStreamDestroy_v2(one))
+        step()
+        need(driver.cuStreamSynchronize(two))
+        """) as steps:
+        steps.shows(H2D=(2, 1010))
+        steps.shows(H2D=(1, 10))
+        steps.shows()
+        steps.finish()
+
+
+def test_the_streams_without_handle(gpuprobe, tmp_path):
+    """The legacy stream is the context's, the per-thread one the thread's own."""
+    with Steps(gpuprobe, tmp_path, """
+        import threading
+        def other():
+            need(driver.cuCtxSetCurrent(context))
+            copy(2, 5)                          # CU_STREAM_PER_THREAD
+            copy(0, 6, "_ptsz")                 # the same
+            copy(1, 7)                          # CU_STREAM_LEGACY
+            step()
+            need(driver.cuStreamSynchronize(2))
+            step()
+        copy(0, 100)
+        copy(2, 200)
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        need(driver.cuStreamSynchronize_ptsz(0))
+        step()
+        need(driver.cuStreamSynchronize(1))
+        """) as steps:
+        steps.shows(H2D=(5, 318))
+        steps.shows(H2D=(3, 307))
+        steps.shows(H2D=(2, 107))
+        steps.shows()
+        steps.finish()
+
+
+def test_a_wait_in_another_thread(gpuprobe, tmp_path):
+    with Steps(gpuprobe, tmp_path, """
+        import threading
+        one = stream()
+        copy(one, 123)
+        step()
+        def other():
+            need(driver.cuCtxSetCurrent(context))
+            need(driver.cuCtxSynchronize())
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        """) as steps:
+        steps.shows(H2D=(1, 123))
+        steps.shows()
+        steps.finish()
+
+
+def test_synchronous_copies_and_failed_waits_cover_nothing(gpuprobe, tmp_path):
+    with Steps(gpuprobe, tmp_path, """
+        one = stream()
+        copy(one, 123)
+        need(driver.cuMemcpyHtoD_v2(device, host, 10))
+        assert driver.cuStreamSynchronize(one) == 719
+        step()
+        need(driver.cuStreamSynchronize(one))
+        """, env={"CUDA_SIM_FAIL": "cuStreamSynchronize:1=719"}) as steps:
+        steps.shows(H2D=(1, 123))
+        steps.shows()
+        steps.finish()
+
+
+def test_in_flight_in_the_text(gpuprobe):
+    with gpuprobe.start(workload("copy"), "--count", 0, "--in-flight", 2, "--bytes", 4000, "--hold", "0.5",
+                        base=["--metrics-addr", "none"]) as running:
+        result = running.finish()
+    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, oldest [\d.]+ ms\)$",
+                     result.stdout, re.M)
+    assert re.search(r"^        H2D async 2 calls, 8000 Bytes$", result.stdout, re.M)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""promtool and a real Prometheus server read what gpuprobe exports."""
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from lib import paths
+from lib.scrape import OPENMETRICS, PROMETHEUS, Endpoint, free_port
+
+LAUNCHES = 12345
+KERNELS = 3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed():
+    """Part of the packages that `make test` installs: missing is a failure, not a reason to skip."""
+    for program in ("promtool", "prometheus"):
+        assert shutil.which(program), f"{program} is missing: make deps"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A gpuprobe whose COMMAND has done one of everything, and its endpoint."""
+    place = tmp_path_factory.mktemp("prometheus")
+    endpoint = Endpoint()
+    sim = paths.SIM
+    body = f"""
+        '{sim}/launch' --launches {LAUNCHES} --kernels {KERNELS}
+        ln -s '{sim}/launch' '{place}/graph' && '{place}/graph' --launches 11 --function graph
+        for kind in device managed host pool; do '{sim}/memory' --kind $kind --pairs 7 --keep 2; done
+        CUDA_SIM_FAIL=cuMemAlloc_v2:2 '{sim}/memory' --pairs 5 || :
+        '{sim}/copy' --count 3
+        '{sim}/idle-holder' --bytes 4096 --launch 77 --seconds 120 >/dev/null &
+        touch '{place}/done'
+        exec sleep 120
+    """
+    process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", *endpoint.option, "--libcuda-path",
+                                paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART, "--", "sh", "-c", body],
+                               stdout=subprocess.DEVNULL, start_new_session=True)
+    end = time.monotonic() + 30
+    while not (place / "done").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    endpoint.until(lambda page: page.sum("gpuprobe_kernel_launches_total", comm="idle-holder") == 77)
+    yield endpoint
+    os.killpg(process.pid, 15)
+    process.wait(20)
+
+
+def test_promtool(served):
+    """promtool reads the 0.0.4 form."""
+    _, _, body = served.request("/metrics", headers={"Accept": PROMETHEUS})
+    assert body.count(b"\n") > 100
+    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+class PlainText:
+    """
+    A proxy before gpuprobe that asks for the 0.0.4 form, since this Prometheus always prefers the other;
+    it keeps the forms that gpuprobe answered with.
+    """
+
+    def __init__(self, endpoint, accept):
+        content_types = self.content_types = set()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                status, headers, body = endpoint.request(self.path, headers={"Accept": accept or self.headers["Accept"]})
+                content_types.add(headers["Content-Type"])
+                self.send_response(status)
+                self.send_header("Content-Type", headers["Content-Type"])
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Prometheus:
+    """Debian's Prometheus on a free loopback port, with a data directory of its own."""
+
+    def __init__(self, directory, jobs):
+        self.url = f"http://127.0.0.1:{(port := free_port())}"
+        config = {
+            "global": {"scrape_interval": "250ms", "scrape_timeout": "250ms"},
+            "scrape_configs": [{"job_name": name, "static_configs": [{"targets": [address]}]}
+                               for name, address in jobs.items()],
+        }
+        # JSON is YAML.
+        (directory / "prometheus.yml").write_text(json.dumps(config))
+        self.log = (directory / "log").open("w+")
+        self.process = subprocess.Popen(
+            ["prometheus", f"--config.file={directory}/prometheus.yml", f"--storage.tsdb.path={directory}/data",
+             f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"],
+            stdout=self.log, stderr=subprocess.STDOUT, cwd=directory)
+
+    def get(self, path, **parameters):
+        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=5) as answer:
+            return json.load(answer)["data"]
+
+    def query(self, expression):
+        """labels -> value"""
+        return [(result["metric"], float(result["value"][1])) for result in
+                self.get("query", query=expression)["result"]]
+
+    def wait(self, expression, timeout=40):
+        """The answer to a query as soon as there is one."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            try:
+                if found := self.query(expression):
+                    return found
+            except (urllib.error.URLError, ConnectionError, TimeoutError):
+                pass
+            assert self.process.poll() is None, self.said()
+            time.sleep(0.1)
+        raise TimeoutError(f"no answer to {expression}: {self.said()}")
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(20)
+        self.log.close()
+
+
+@pytest.fixture(scope="module")
+def prometheus(served, tmp_path_factory):
+    proxies = {"openmetrics": PlainText(served, None), "plain": PlainText(served, PROMETHEUS)}
+    jobs = {"direct": f"127.0.0.1:{served.port}", **{name: proxy.address for name, proxy in proxies.items()}}
+    server = Prometheus(tmp_path_factory.mktemp("server"), jobs)
+    server.proxies = proxies
+    yield server
+    server.close()
+    for proxy in proxies.values():
+        proxy.close()
+
+
+@pytest.mark.parametrize("job", ["direct", "openmetrics", "plain"])
+def test_scraped_launches_are_true(prometheus, job):
+    """sum by (comm) of a workload's launches, through each form, is what the workload launched."""
+    prometheus.wait(f'up{{job="{job}"}} == 1')
+    query = f'sum by (comm) (gpuprobe_kernel_launches_total{{job="{job}"}})'
+    told = {labels["comm"]: value for labels, value in prometheus.wait(query)}
+    assert told["launch"] == LAUNCHES
+    assert told["idle-holder"] == 77
+    kernels = prometheus.wait(f'gpuprobe_kernel_launches_total{{job="{job}",comm="launch"}}')
+    assert sorted(value for _, value in kernels) == [LAUNCHES / KERNELS] * KERNELS
+    assert prometheus.wait(f'gpuprobe_memory_live_bytes{{job="{job}",comm="idle-holder",kind="device"}}')[0][1] == 4096
+
+
+def test_both_forms_were_scraped(prometheus):
+    for job in prometheus.proxies:
+        prometheus.wait(f'up{{job="{job}"}} == 1')
+    assert {name: proxy.content_types for name, proxy in prometheus.proxies.items()} == \
+        {"openmetrics": {OPENMETRICS}, "plain": {PROMETHEUS}}
+
+
+@pytest.mark.parametrize("job", ["direct", "openmetrics", "plain"])
+def test_every_series_arrives(prometheus, served, job):
+    """Nothing that gpuprobe tells is dropped on the way, and no scrape failed."""
+    prometheus.wait(f'up{{job="{job}"}} == 1')
+    told = {name for name, _ in served.scrape().samples}
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        arrived = {labels["__name__"] for labels, _ in prometheus.query(f'{{job="{job}"}}')}
+        if told <= arrived:
+            break
+        time.sleep(0.2)
+    assert told <= arrived
+    targets = {target["labels"]["job"]: target for target in prometheus.get("targets")["activeTargets"]}
+    assert targets[job]["lastError"] == ""
+    assert "Error" not in prometheus.said()
+
+
+def test_metadata_arrives(prometheus):
+    """Types and help texts, as dashboards use them."""
+    prometheus.wait('up{job="direct"} == 1')
+    metadata = prometheus.get("metadata")
+    for name, kind in [("gpuprobe_kernel_launches", "counter"), ("gpuprobe_kernel_launches_total", "counter"),
+                       ("gpuprobe_memory_live_bytes", "gauge")]:
+        assert {entry["type"] for entry in metadata[name]} == {kind}
+        assert all(entry["help"] for entry in metadata[name])
