@@ -30,7 +30,7 @@ LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
 SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/identity.skel.h
 
-.PHONY: all help clean install deps check-deps sim demo test test-full portable
+.PHONY: all help clean install deps check-deps sim demo bench test test-full portable
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -44,6 +44,7 @@ help:
 #: make demo        build, then watch the demo workload for 15 s (root)
 #: make test        build and run all tests (root)
 #: make test-full   the long runs as well (root)
+#: make bench       what the monitor costs, into docs/performance.md (root)
 #: make portable    a build that needs nothing but glibc
 #: make install     into DESTDIR and PREFIX
 #: make clean
@@ -97,6 +98,9 @@ demo:
 	@deploy/packages.sh install build
 	@$(MAKE) --no-print-directory all
 	@deploy/demo.sh $(BUILD)
+
+bench: all
+	/usr/bin/python3 bench/monitor.py --build $(BUILD)
 
 install: all
 	install -D -m 755 $(BUILD)/gpuprobe $(DESTDIR)$(PREFIX)/sbin/gpuprobe
