@@ -59,13 +59,13 @@ def test_processes_that_are_over_make_room(gpuprobe_by):
     """More processes than slots, one after the other."""
     result = gpuprobe_by.run(*script(f"""
         import subprocess
-        for number in range(6):
+        for number in range(8):
             need(subprocess.run([{workload("forker")!r}, "--processes", "2", "--launches", "10"],
                                 stdout=subprocess.DEVNULL).returncode)
-            time.sleep(0.5)
-    """), args=["--max-processes", 3])
+            time.sleep(0.4)
+    """), args=["--max-processes", 8])
     exact.check(result)
-    assert len(result.final["processes"]) == 12
+    assert len(result.final["processes"]) == 16
 
 
 def test_streams_with_copies(gpuprobe_by, tmp_path):
