@@ -29,7 +29,7 @@ static const unsigned int pointer_roles = BIT(ROLE_OUT) | BIT(ROLE_PITCHOUT) | B
 static const unsigned int number_roles =
 	BIT(ROLE_SIZE) | BIT(ROLE_WIDTH) | BIT(ROLE_HEIGHT) | BIT(ROLE_KIND) | BIT(ROLE_GRIDX) |
 	BIT(ROLE_GRIDY) | BIT(ROLE_GRIDZ) | BIT(ROLE_BLOCKX) | BIT(ROLE_BLOCKY) |
-	BIT(ROLE_BLOCKZ) | BIT(ROLE_SHMEM) | BIT(ROLE_FLAGS);
+	BIT(ROLE_BLOCKZ) | BIT(ROLE_SHMEM) | BIT(ROLE_FLAGS) | BIT(ROLE_ELEMENTS);
 
 static bool has(const struct table_function *function, enum role role)
 {
@@ -79,10 +79,25 @@ static int check_needed(const struct table_function *function, const struct row 
 	return rc;
 }
 
-/* How many bytes: size, or width and height, never both. */
+/* The structure is known, and an array's length too. */
+static int check_params(const struct table_function *function, const struct row *row)
+{
+	bool array = function->desc.params == PARAMS_SIZES || function->desc.params == PARAMS_3D_BATCH;
+
+	if (has(function, ROLE_SIZE) || has(function, ROLE_WIDTH))
+		return row__fail(row, "copy with both params and size or width");
+	if (function->desc.params == PARAMS_EXTENT)
+		return need(function, row, ROLE_EXTENT);
+	return need(function, row, array ? ROLE_ELEMENTS : ROLE_PARAMS);
+}
+
+/* How many bytes: size, or width and height, or a parameter structure; one of them. */
 static int check_amount(const struct table_function *function, const struct row *row)
 {
 	const char *operation = word__of_operation(function->desc.operation);
+
+	if (function->desc.params)
+		return check_params(function, row);
 
 	if (has(function, ROLE_SIZE) && has(function, ROLE_WIDTH))
 		return row__fail(row, "%s with both size and width", operation);
@@ -99,6 +114,8 @@ static int check_kind_argument(const struct table_function *function, const stru
 {
 	if (function->desc.kind == COPY_BY_ARGUMENT)
 		return need(function, row, ROLE_KIND);
+	if (function->desc.kind == COPY_BY_PARAMS && !function->desc.params)
+		return row__fail(row, "kind by_params without the flag params=");
 	if (has(function, ROLE_KIND))
 		return row__fail(row, "copy with the role kind is of kind by_argument");
 	return 0;

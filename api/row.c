@@ -111,6 +111,16 @@ static int parse_unit(struct table_function *function, const struct row *row, co
 	return 0;
 }
 
+static int parse_params(struct table_function *function, const struct row *row, const char *text)
+{
+	int params = word__params(text);
+
+	if (params < 0)
+		return row__fail(row, "unknown parameter structure \"%s\"", text);
+	function->desc.params = (__u8)params;
+	return 0;
+}
+
 static int parse_flags(struct table_function *function, const struct row *row)
 {
 	char *rest = row->fields[COLUMN_FLAGS], *word;
@@ -126,6 +136,8 @@ static int parse_flags(struct table_function *function, const struct row *row)
 			function->desc.flags |= FUNCTION_PER_THREAD;
 		else if (strncmp(word, "unit=", 5) == 0)
 			rc = parse_unit(function, row, word + 5);
+		else if (strncmp(word, "params=", 7) == 0)
+			rc = parse_params(function, row, word + 7);
 		else
 			rc = row__fail(row, "unknown flag \"%s\"", word);
 	}

@@ -51,6 +51,7 @@ static const struct word copy_kinds[] = {
 	{ "default", COPY_DEFAULT },
 	{ "p2p", COPY_P2P },
 	{ "by_argument", COPY_BY_ARGUMENT },
+	{ "by_params", COPY_BY_PARAMS },
 	{ NULL, 0 },
 };
 
@@ -73,6 +74,18 @@ static const struct word wait_scopes[] = {
 	{ "stream", WAIT_STREAM },
 	{ "event", WAIT_EVENT },
 	{ "context", WAIT_CONTEXT },
+	{ NULL, 0 },
+};
+
+static const struct word copy_params[] = {
+	{ "memcpy2d", PARAMS_MEMCPY2D },
+	{ "memcpy3d", PARAMS_MEMCPY3D },
+	{ "memcpy3d_peer", PARAMS_MEMCPY3D_PEER },
+	{ "3d", PARAMS_3D },
+	{ "3d_peer", PARAMS_3D_PEER },
+	{ "sizes", PARAMS_SIZES },
+	{ "3d_batch", PARAMS_3D_BATCH },
+	{ "extent", PARAMS_EXTENT },
 	{ NULL, 0 },
 };
 
@@ -127,6 +140,8 @@ static const char *const roles[ROLE_COUNT] = {
 	[ROLE_FLAGS] = "flags",
 	[ROLE_HANDLE] = "handle",
 	[ROLE_PARAMS] = "params",
+	[ROLE_ELEMENTS] = "elements",
+	[ROLE_EXTENT] = "extent",
 };
 
 /*
@@ -206,6 +221,11 @@ int word__operation(const char *word)
 int word__kind(enum operation operation, const char *word)
 {
 	return find(kinds[operation] ? kinds[operation] : no_kinds, word);
+}
+
+int word__params(const char *word)
+{
+	return find(copy_params, word);
 }
 
 int word__role(const char *word)

@@ -13,6 +13,7 @@
 int word__layer(const char *word);	/* enum layer */
 int word__operation(const char *word);	/* enum operation; "-" is OP_NONE */
 int word__role(const char *word);	/* enum role */
+int word__params(const char *word);	/* enum copy_params */
 
 /*
  * The value of function_desc.kind. Its words differ from operation to

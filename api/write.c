@@ -32,9 +32,10 @@ static void write_function(const struct table_function *function, size_t first, 
 		function->symbol, (int)function__base_length(function->symbol), function->symbol,
 		function->family);
 	fprintf(out,
-		"\t\t.desc = { .layer = %u, .operation = %u, .kind = %u, .flags = %u, .unit = %u,\n"
+		"\t\t.desc = { .layer = %u, .operation = %u, .kind = %u, .flags = %u, .unit = %u, .params = %u,\n"
 		"\t\t\t.place = {",
-		desc->layer, desc->operation, desc->kind, desc->flags, desc->unit);
+		desc->layer, desc->operation, desc->kind, desc->flags, desc->unit,
+		desc->params);
 	for (role = 0; role < ROLE_COUNT; role++)
 		fprintf(out, "%s0x%02x,", role % 10 ? " " : "\n\t\t\t\t", desc->place[role]);
 	fputs("\n\t\t\t} },\n", out);

@@ -75,6 +75,13 @@ static __always_inline u64 argument(struct pt_regs *ctx, const volatile struct f
 	return place & PLACE_32 ? (u32)value : value;
 }
 
+/* Where a structure that is passed by value on the stack begins. */
+static __always_inline u64 stack_address(struct pt_regs *ctx, const volatile struct function_desc *function,
+					 enum role role)
+{
+	return ctx->sp + 8 * (u64)((function->place[role] & PLACE_MASK) - PLACE_STACK + 1);
+}
+
 static __always_inline bool has_role(const volatile struct function_desc *function, enum role role)
 {
 	return function->place[role] != PLACE_NONE;

@@ -7,6 +7,7 @@
 #define BPF_COPY_H
 
 #include "inflight.h"
+#include "params.h"
 
 /* call.arg */
 #define COPY_BYTES 0
@@ -46,8 +47,18 @@ static __always_inline bool is_synchronous(const volatile struct function_desc *
 static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				 struct thread *thread, struct call *call)
 {
-	call->kind = kind_of(ctx, function);
-	call->arg[COPY_BYTES] = bytes_of(ctx, function);
+	u8 kind = kind_of(ctx, function);
+	u64 bytes;
+
+	if (function->params)
+		bytes = bytes_of_params(ctx, function, &kind);
+	else
+		bytes = bytes_of(ctx, function);
+	/* What the row says of the kind stands, unless it leaves that to the parameters. */
+	if (function->kind != COPY_BY_PARAMS)
+		kind = kind_of(ctx, function);
+	call->kind = kind < COPY_KINDS ? kind : COPY_DEFAULT;
+	call->arg[COPY_BYTES] = bytes;
 	call->arg[COPY_STREAM] = argument(ctx, function, ROLE_STREAM);
 	if (config.track_inflight && is_synchronous(function, call->kind))
 		call->arg[COPY_EPOCH] = next_epoch(thread->slot);

@@ -108,8 +108,10 @@ static __noinline int wait_leave(struct thread *thread, struct call *call, s32 r
 {
 	if (!thread || !call)
 		return 0;
-	if (result == CUDA_NOT_READY && call->operation == OP_QUERY)
+	if (result == CUDA_NOT_READY && call->operation == OP_QUERY) {
+		count_success(thread->slot, call, call->kind, TALLY_NOT_READY, 0);
 		return 0;
+	}
 	if (result) {
 		count_failure(thread->slot, call, call->kind, 0, result);
 		return 0;

@@ -59,7 +59,21 @@ enum copy_kind {
 	COPY_P2P,
 	COPY_SET, /* a memset */
 	COPY_KINDS,
+	COPY_BY_PARAMS = 0xfe,	 /* it follows from the parameter structure */
 	COPY_BY_ARGUMENT = 0xff, /* the kind is an argument (ROLE_KIND) */
+};
+
+/* What ROLE_PARAMS of a copy points to, by the names of the API. */
+enum copy_params {
+	PARAMS_NONE = 0,
+	PARAMS_MEMCPY2D,      /* CUDA_MEMCPY2D */
+	PARAMS_MEMCPY3D,      /* CUDA_MEMCPY3D */
+	PARAMS_MEMCPY3D_PEER, /* CUDA_MEMCPY3D_PEER */
+	PARAMS_3D,	      /* cudaMemcpy3DParms */
+	PARAMS_3D_PEER,	      /* cudaMemcpy3DPeerParms */
+	PARAMS_SIZES,	      /* ROLE_ELEMENTS sizes, size_t */
+	PARAMS_3D_BATCH,      /* ROLE_ELEMENTS operations, cudaMemcpy3DBatchOp */
+	PARAMS_EXTENT,	      /* none: a cudaExtent by value, ROLE_EXTENT */
 };
 
 /* What an OP_CONTEXT call does to the calling thread's current context. */
@@ -77,6 +91,7 @@ enum wait_scope {
 	WAIT_STREAM = 0,
 	WAIT_EVENT,
 	WAIT_CONTEXT, /* the current context, or ROLE_CTX */
+	WAIT_SCOPES,
 };
 
 /* The meaning of an argument. `api/` spells them in lower case without ROLE_. */
@@ -110,7 +125,9 @@ enum role {
 	ROLE_POOL,
 	ROLE_FLAGS,
 	ROLE_HANDLE, /* memory handle (virtual memory management, IPC) */
-	ROLE_PARAMS, /* pointer to a parameter structure */
+	ROLE_PARAMS, /* pointer to a parameter structure, or to an array of them */
+	ROLE_ELEMENTS, /* how many there are in that array */
+	ROLE_EXTENT,   /* cudaExtent by value: width, height, depth in three stack slots */
 	ROLE_COUNT,
 };
 
@@ -135,7 +152,7 @@ struct function_desc {
 	__u8 kind;	/* enum memory_kind, copy_kind, context_change or wait_scope, by operation */
 	__u8 flags;	/* FUNCTION_* */
 	__u8 unit;	/* bytes an element of ROLE_SIZE or ROLE_WIDTH has; 1 where they are bytes */
-	__u8 pad[1];
+	__u8 params;	/* enum copy_params */
 	__u8 place[ROLE_COUNT]; /* PLACE_*, by enum role */
 };
 

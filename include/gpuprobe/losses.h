@@ -21,6 +21,8 @@
 	X(CALL_DEPTH, "call_depth", "calls nested deeper than gpuprobe follows")                   \
 	X(RING_FULL, "ring_full", "notices that did not fit the ring buffer")                      \
 	X(NO_MEMORY, "no_memory", "records for which the kernel had no memory")                    \
+	X(BATCH_TOO_LONG, "batch_too_long", "batched copies of more than 1,024 parts, whose bytes beyond are not counted") \
+	X(ARRAY_ELEMENTS, "array_elements", "copies of arrays whose element size the runtime's call does not tell: bytes not counted") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory")
 
 enum loss {

@@ -92,6 +92,7 @@ struct thread {
 #define TALLY_UNTRACKED 0x01 /* allocations that are not in `allocations` (no address, no room) */
 #define TALLY_REPLACED 0x02  /* allocations whose free was not seen: their address came again */
 #define TALLY_SAMPLED 0x04   /* launches whose return was looked at */
+#define TALLY_NOT_READY 0x08 /* queries that answered "not yet" */
 
 struct tally_key {
 	__u32 slot;

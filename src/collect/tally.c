@@ -10,6 +10,10 @@ void tally__reset(struct process *process)
 {
 	memset(process->memory, 0, sizeof(process->memory));
 	memset(process->copies, 0, sizeof(process->copies));
+	memset(process->waits, 0, sizeof(process->waits));
+	memset(process->queries, 0, sizeof(process->queries));
+	memset(&process->copy_waits, 0, sizeof(process->copy_waits));
+	memset(&process->free_waits, 0, sizeof(process->free_waits));
 	process->graph_launches = 0;
 }
 
@@ -44,10 +48,36 @@ static void apply_free(struct process *process, const struct tally_key *key, con
 	memory->live_bytes -= tally->bytes;
 }
 
+static void apply_wait(struct wait_totals *waits, const struct tally *tally)
+{
+	waits->calls += tally->calls;
+	waits->ns += tally->ns;
+}
+
+static void apply_copy(struct process *process, const struct tally_key *key, const struct tally *tally,
+		       bool async)
+{
+	struct copy_totals *copies = &process->copies[key->kind][async];
+
+	copies->calls += tally->calls;
+	copies->bytes += tally->bytes;
+	copies->ns += tally->ns;
+	if (!async)
+		apply_wait(&process->copy_waits, tally);
+}
+
+static void apply_query(struct process *process, const struct tally_key *key, const struct tally *tally)
+{
+	struct query_totals *queries = &process->queries[key->kind];
+
+	queries->calls += tally->calls;
+	if (key->flags & TALLY_NOT_READY)
+		queries->not_ready += tally->calls;
+}
+
 void tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
 	const struct function_desc *function;
-	struct copy_totals *copies;
 
 	if (key->row >= api_function_count)
 		return;
@@ -60,18 +90,24 @@ void tally__apply(struct process *process, const struct tally_key *key, const st
 	case OP_FREE:
 		if (key->kind < MEMORY_KINDS)
 			apply_free(process, key, tally);
+		if (!(function->flags & FUNCTION_ASYNC))
+			apply_wait(&process->free_waits, tally);
 		break;
 	case OP_GRAPH_LAUNCH:
 		process->graph_launches += tally->calls + tally->failures;
 		break;
 	case OP_COPY:
 	case OP_SET:
-		if (key->kind >= COPY_KINDS)
-			break;
-		copies = &process->copies[key->kind][function->flags & FUNCTION_ASYNC ? 1 : 0];
-		copies->calls += tally->calls;
-		copies->bytes += tally->bytes;
-		copies->ns += tally->ns;
+		if (key->kind < COPY_KINDS)
+			apply_copy(process, key, tally, function->flags & FUNCTION_ASYNC);
+		break;
+	case OP_WAIT:
+		if (key->kind < WAIT_SCOPES)
+			apply_wait(&process->waits[key->kind], tally);
+		break;
+	case OP_QUERY:
+		if (key->kind < WAIT_SCOPES)
+			apply_query(process, key, tally);
 		break;
 	default:
 		break;

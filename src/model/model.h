@@ -54,6 +54,17 @@ struct copy_totals {
 	uint64_t ns;	 /* inside successful calls; of asynchronous ones: to enqueue */
 };
 
+/* Time that threads spent blocked, or asked whether they would be. */
+struct wait_totals {
+	uint64_t calls; /* successful */
+	uint64_t ns;	/* inside them */
+};
+
+struct query_totals {
+	uint64_t calls;	    /* that got an answer */
+	uint64_t not_ready; /* of these: "not yet" */
+};
+
 struct copy_inflight {
 	uint64_t calls, bytes;
 	uint64_t oldest_ns; /* age of the oldest; 0 when there is none */
@@ -96,6 +107,11 @@ struct process {
 
 	struct copy_totals copies[COPY_KINDS][2];	/* [kind][0 sync, 1 async] */
 	struct copy_inflight inflight[COPY_KINDS];
+
+	struct wait_totals waits[WAIT_SCOPES];
+	struct query_totals queries[WAIT_SCOPES];
+	struct wait_totals copy_waits; /* synchronous copies and sets */
+	struct wait_totals free_waits; /* frees, but those in stream order */
 
 	struct failure *failures; /* most first */
 	size_t failure_count;

@@ -76,6 +76,19 @@ static const struct metric_family copy_seconds = {
 	"Time inside successful copy and set calls in seconds; of async ones the time to enqueue,"
 	" not to copy.",
 };
+static const struct metric_family waits = {
+	"gpuprobe_waits", METRIC_COUNTER,
+	"Successful calls that block until the GPU is done, by what they wait for: stream, event,"
+	" device; synchronous copies and frees beside them.",
+};
+static const struct metric_family wait_seconds = {
+	"gpuprobe_wait_seconds", METRIC_COUNTER,
+	"Time inside calls that block until the GPU is done, in seconds.",
+};
+static const struct metric_family queries = {
+	"gpuprobe_queries", METRIC_COUNTER,
+	"Stream and event queries by their answer.",
+};
 static const struct metric_family errors = {
 	"gpuprobe_errors", METRIC_COUNTER,
 	"Failed calls by function and error; of launches only a sample is checked unless"
@@ -334,6 +347,71 @@ static void write_copies(struct page *page)
 	write_copy_counter(page, &copy_seconds);
 }
 
+static void wait_sample(struct exposition_writer *w, const struct process *p, const char *kind,
+			const struct wait_totals *waits_in)
+{
+	if (!waits_in->calls)
+		return;
+	process_sample(w, p);
+	exposition__label(w, "kind", kind);
+	if (w->family == &waits)
+		exposition__u64(w, waits_in->calls);
+	else
+		exposition__seconds(w, waits_in->ns);
+}
+
+static void write_wait_counter(struct page *page, const struct metric_family *family)
+{
+	struct exposition_writer *w = &page->writer;
+	size_t i;
+	int scope;
+
+	exposition__family(w, family);
+	for (i = 0; i < page->process_count; i++) {
+		const struct process *p = page->processes[i];
+
+		for (scope = 0; scope < WAIT_SCOPES; scope++)
+			wait_sample(w, p, words__wait_scope(scope), &p->waits[scope]);
+		wait_sample(w, p, "copy", &p->copy_waits);
+		wait_sample(w, p, "free", &p->free_waits);
+	}
+}
+
+static void query_sample(struct exposition_writer *w, const struct process *p, int scope,
+			 const char *answer, uint64_t count)
+{
+	if (!count)
+		return;
+	process_sample(w, p);
+	exposition__label(w, "kind", words__wait_scope(scope));
+	exposition__label(w, "answer", answer);
+	exposition__u64(w, count);
+}
+
+static void write_queries(struct page *page)
+{
+	size_t i;
+	int scope;
+
+	exposition__family(&page->writer, &queries);
+	for (i = 0; i < page->process_count; i++) {
+		for (scope = 0; scope < WAIT_SCOPES; scope++) {
+			const struct process *p = page->processes[i];
+			const struct query_totals *q = &p->queries[scope];
+
+			query_sample(&page->writer, p, scope, "done", q->calls - q->not_ready);
+			query_sample(&page->writer, p, scope, "not_ready", q->not_ready);
+		}
+	}
+}
+
+static void write_waits(struct page *page)
+{
+	write_wait_counter(page, &waits);
+	write_wait_counter(page, &wait_seconds);
+	write_queries(page);
+}
+
 /* The error as a label: its name, or its number where the table has no name. */
 static const char *error_label(const struct failure *f, char *buffer, size_t size)
 {
@@ -435,8 +513,10 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 		err = write_launches(&page, metrics->kernels);
 	if (err)
 		goto out;
-	if (model->sections & SECTION_COPY)
+	if (model->sections & SECTION_COPY) {
 		write_copies(&page);
+		write_waits(&page);
+	}
 	write_errors(&page);
 	write_gpuprobe(&page, metrics->options.version);
 	exposition__end(&page.writer);

@@ -194,6 +194,42 @@ static void write_copies(struct json *j, const struct process *p)
 	json__array_end(j);
 }
 
+static void write_wait(struct json *j, const char *in, const struct wait_totals *waits)
+{
+	if (!waits->calls)
+		return;
+	json__object_begin(j);
+	json__key_string(j, "in", in);
+	json__key_u64(j, "calls", waits->calls);
+	json__key_u64(j, "ns", waits->ns);
+	json__object_end(j);
+}
+
+static void write_waits(struct json *j, const struct process *p)
+{
+	int scope;
+
+	json__key(j, "waits");
+	json__array_begin(j);
+	for (scope = 0; scope < WAIT_SCOPES; scope++)
+		write_wait(j, words__wait_scope(scope), &p->waits[scope]);
+	write_wait(j, "copy", &p->copy_waits);
+	write_wait(j, "free", &p->free_waits);
+	json__array_end(j);
+	json__key(j, "queries");
+	json__array_begin(j);
+	for (scope = 0; scope < WAIT_SCOPES; scope++) {
+		if (!p->queries[scope].calls)
+			continue;
+		json__object_begin(j);
+		json__key_string(j, "of", words__wait_scope(scope));
+		json__key_u64(j, "calls", p->queries[scope].calls);
+		json__key_u64(j, "not_ready", p->queries[scope].not_ready);
+		json__object_end(j);
+	}
+	json__array_end(j);
+}
+
 static void write_errors(struct json *j, const struct process *p)
 {
 	size_t i;
@@ -229,8 +265,10 @@ static void write_process(struct json *j, unsigned int sections, const struct pr
 		write_memory(j, p);
 	if (sections & SECTION_LAUNCH)
 		write_launches(j, p);
-	if (sections & SECTION_COPY)
+	if (sections & SECTION_COPY) {
 		write_copies(j, p);
+		write_waits(j, p);
+	}
 	write_errors(j, p);
 	json__object_end(j);
 }

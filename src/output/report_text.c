@@ -8,6 +8,7 @@
 #include "output/report_line.h"
 #include "output/report_memory.h"
 #include "output/report_totals.h"
+#include "output/report_waits.h"
 #include "output/words.h"
 
 #define RULE "========================\n"
@@ -235,8 +236,10 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		}
 		if (model->sections & SECTION_LAUNCH)
 			print_launches(out, model, &totals, options);
-		if (model->sections & SECTION_COPY)
+		if (model->sections & SECTION_COPY) {
 			print_copies(out, model);
+			report_waits__print(out, model);
+		}
 		print_errors(out, model, options);
 	}
 	print_losses(out, model);

@@ -40,6 +40,20 @@ const char *words__copy_kind(enum copy_kind kind)
 	}
 }
 
+const char *words__wait_scope(enum wait_scope scope)
+{
+	switch (scope) {
+	case WAIT_STREAM:
+		return "stream";
+	case WAIT_EVENT:
+		return "event";
+	case WAIT_CONTEXT:
+		return "device";
+	default:
+		return "unknown";
+	}
+}
+
 const char *words__layer(enum layer layer)
 {
 	return layer == LAYER_RUNTIME ? "runtime" : "driver";

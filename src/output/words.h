@@ -10,6 +10,7 @@
 
 const char *words__memory_kind(enum memory_kind kind); /* "device" */
 const char *words__copy_kind(enum copy_kind kind);     /* "H2D" */
+const char *words__wait_scope(enum wait_scope scope);   /* "stream" */
 const char *words__layer(enum layer layer);	       /* "driver" */
 const char *words__section(enum section section);      /* "memory" */
 const char *words__loss_name(enum loss loss);	       /* "ring_full" */

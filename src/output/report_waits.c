@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Waits and queries by process, see report_waits.h.
+#include "output/report_waits.h"
+
+#include <inttypes.h>
+
+#include "output/report_line.h"
+#include "output/report_totals.h"
+#include "output/words.h"
+
+static void print_wait(FILE *out, const char *in, const struct wait_totals *waits)
+{
+	if (!waits->calls)
+		return;
+	/* Below 10 us five decimals would leave one digit or none. */
+	fprintf(out, REPORT_INDENT "%s %" PRIu64 " call%s, %.*f secs\n", in, waits->calls,
+		report_line__plural(waits->calls), waits->ns && waits->ns < 10000 ? 9 : 5,
+		(double)waits->ns / 1e9);
+}
+
+static void print_queries(FILE *out, const char *of, const struct query_totals *queries)
+{
+	if (queries->calls)
+		fprintf(out, REPORT_INDENT "%s queries %" PRIu64 " (%" PRIu64 " not ready)\n", of,
+			queries->calls, queries->not_ready);
+}
+
+static bool has_waits(const struct process *p)
+{
+	int scope;
+
+	for (scope = 0; scope < WAIT_SCOPES; scope++) {
+		if (p->waits[scope].calls || p->queries[scope].calls)
+			return true;
+	}
+	return p->copy_waits.calls || p->free_waits.calls;
+}
+
+static void print_process(FILE *out, const struct process *p)
+{
+	int scope;
+
+	report_line__process(out, p);
+	for (scope = 0; scope < WAIT_SCOPES; scope++)
+		print_wait(out, words__wait_scope(scope), &p->waits[scope]);
+	print_wait(out, "in synchronous copies", &p->copy_waits);
+	print_wait(out, "in frees", &p->free_waits);
+	for (scope = 0; scope < WAIT_SCOPES; scope++)
+		print_queries(out, words__wait_scope(scope), &p->queries[scope]);
+}
+
+void report_waits__print(FILE *out, const struct model *model)
+{
+	bool first = true;
+	size_t i;
+
+	for (i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!report__shows(p) || !has_waits(p))
+			continue;
+		if (first)
+			fputs("\nwaits:\n", out);
+		first = false;
+		print_process(out, p);
+	}
+}
