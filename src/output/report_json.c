@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "output/json_functions.h"
 #include "output/report_totals.h"
 #include "output/words.h"
 
@@ -270,6 +271,7 @@ static void write_process(struct json *j, unsigned int sections, const struct pr
 		write_waits(j, p);
 	}
 	write_errors(j, p);
+	json_functions__write(j, p);
 	json__object_end(j);
 }
 
