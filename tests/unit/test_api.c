@@ -138,7 +138,6 @@ static void test_memory(void **state)
 	assert_int_equal(get("cudaMalloc3D")->desc.operation, OP_NONE);
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].size, 24);
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].place, SP(8));
-	assert_int_equal(get("cudaMemset3D")->desc.operation, OP_NONE);
 }
 
 static void test_copies(void **state)
@@ -170,6 +169,11 @@ static void test_copies(void **state)
 	assert_int_equal(f->desc.unit, 2);
 	assert_int_equal(f->desc.place[ROLE_WIDTH], 3);
 	assert_int_equal(f->desc.place[ROLE_HEIGHT], 4);
+	f = get("cudaMemset3DAsync_ptsz");
+	assert_int_equal(f->desc.operation, OP_SET);
+	assert_int_equal(f->desc.params, PARAMS_EXTENT);
+	assert_int_equal(f->desc.place[ROLE_EXTENT], SP(40)); /* behind a cudaPitchedPtr of 32 bytes */
+	assert_int_equal(f->desc.place[ROLE_STREAM], 1);
 	assert_int_equal(get("cuMemsetD32_v2")->desc.unit, 4);
 	assert_int_equal(get("cuMemsetD8_v2")->desc.unit, 1);
 	assert_int_equal(get("cudaMemset2D")->desc.unit, 1);
@@ -193,10 +197,64 @@ static void test_other_operations(void **state)
 	assert_int_equal(get("cudaLibraryUnload")->desc.operation, OP_UNLOAD);
 }
 
+/* Copies whose bytes are in a structure: which one, where it is, and who tells the direction. */
+static void test_copy_params(void **state)
+{
+	static const struct {
+		const char *symbol;
+		enum copy_params params;
+		uint8_t kind, at, elements, stream;
+	} cases[] = {
+		{ "cuMemcpy2D_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
+		{ "cuMemcpy2DUnaligned_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
+		{ "cuMemcpy2DAsync_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, 1 },
+		{ "cuMemcpy3D_v2_ptds", PARAMS_MEMCPY3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
+		{ "cuMemcpy3DPeerAsync", PARAMS_MEMCPY3D_PEER, COPY_P2P, 0, PLACE_NONE, 1 },
+		{ "cudaMemcpy3D", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
+		{ "cudaMemcpy3DAsync", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, 1 },
+		{ "cudaMemcpy3DPeer", PARAMS_3D_PEER, COPY_P2P, 0, PLACE_NONE, PLACE_NONE },
+		{ "cuMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(24) },
+		{ "cuMemcpyBatchAsync_v2", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16) },
+		{ "cuMemcpy3DBatchAsync", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 4 },
+		{ "cuMemcpy3DBatchAsync_v2", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 3 },
+		{ "cudaMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16) },
+		{ "cudaMemcpy3DBatchAsync_ptsz", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 3 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct function_desc *desc = &get(cases[i].symbol)->desc;
+
+		assert_int_equal(desc->operation, OP_COPY);
+		assert_int_equal(desc->params, cases[i].params);
+		assert_int_equal(desc->kind, cases[i].kind);
+		assert_int_equal(desc->place[ROLE_PARAMS], cases[i].at);
+		assert_int_equal(desc->place[ROLE_ELEMENTS], cases[i].elements);
+		assert_int_equal(desc->place[ROLE_STREAM], cases[i].stream);
+	}
+}
+
+/* How a row tells the bytes, as bpf/copy.h and bpf/params.h read them. */
+static bool has_amount(const struct api_function *f)
+{
+	switch (f->desc.params) {
+	case PARAMS_NONE:
+		return has(f, ROLE_SIZE) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT));
+	case PARAMS_EXTENT:
+		return has(f, ROLE_EXTENT);
+	case PARAMS_SIZES:
+	case PARAMS_3D_BATCH:
+		return has(f, ROLE_PARAMS) && has(f, ROLE_ELEMENTS);
+	default:
+		return has(f, ROLE_PARAMS);
+	}
+}
+
 /* Every row that a BPF program serves has what the program reads. */
 static void check_row(const struct api_function *f)
 {
-	bool amount = has(f, ROLE_SIZE) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT));
+	bool amount = has_amount(f);
 	bool ok = true;
 
 	switch (f->desc.operation) {
@@ -292,6 +350,7 @@ int main(void)
 		cmocka_unit_test(test_launches),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_copy_params),
 		cmocka_unit_test(test_other_operations),
 		cmocka_unit_test(test_every_row),
 		cmocka_unit_test(test_variants),
