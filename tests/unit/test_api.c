@@ -14,14 +14,20 @@
 
 #define SP(n) (PLACE_STACK + (n) / 8 - 1) /* the slot of sp+n */
 
-static const struct api_function *get(const char *symbol)
+/* The form of a function in libraries of a soname major. */
+static const struct api_function *get_of(const char *symbol, int major)
 {
-	int row = api__find(symbol);
+	int row = api__find(symbol, major);
 
 	if (row < 0)
-		fail_msg("%s is not in the table", symbol);
+		fail_msg("%s of major %d is not in the table", symbol, major);
 	assert_string_equal(api_functions[row].symbol, symbol);
 	return &api_functions[row];
+}
+
+static const struct api_function *get(const char *symbol)
+{
+	return get_of(symbol, API_NEWEST);
 }
 
 static uint8_t place(const char *symbol, enum role role)
@@ -41,31 +47,119 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* By symbol, then soname, the newest form last. */
+static int compare_forms(const struct api_function *a, const struct api_function *b)
+{
+	int order = strcmp(a->symbol, b->symbol);
+
+	if (order)
+		return order;
+	return (a->soname ? a->soname : 256) - (b->soname ? b->soname : 256);
+}
+
+/* Whether the newest library has no form of the function. */
+static bool is_gone(const struct api_function *f)
+{
+	return api__find(f->symbol, 99) < 0;
+}
+
 static void test_sorted(void **state)
 {
-	size_t i, runtime = 0;
+	size_t i, runtime = 0, older = 0, gone = 0;
 
 	(void)state;
 	for (i = 0; i < api_function_count; i++) {
+		const struct api_function *f = &api_functions[i];
+
 		if (i)
-			assert_true(strcmp(api_functions[i - 1].symbol,
-					   api_functions[i].symbol) < 0);
-		assert_int_equal(api__find(api_functions[i].symbol), i);
-		runtime += api_functions[i].desc.layer == LAYER_RUNTIME;
+			assert_true(compare_forms(f - 1, f) < 0);
+		/* Every row is found, as the form of the last major that has it. */
+		assert_int_equal(api__find(f->symbol, f->soname ? f->soname : 99), i);
+		runtime += f->desc.layer == LAYER_RUNTIME;
+		older += f->soname && i + 1 < api_function_count &&
+			 strcmp(f[1].symbol, f->symbol) == 0;
+		gone += is_gone(f);
 	}
-	assert_int_equal(api_function_count, 1094);
-	assert_int_equal(runtime, 457);
+	assert_int_equal(api_function_count, 1116);
+	assert_int_equal(runtime, 479);
+	/* 22 older forms, and the 35 functions that libcudart.so.13 does not export. */
+	assert_int_equal(older, 22);
+	assert_int_equal(gone, 35);
 	assert_true(api_function_count <= MAX_FUNCTIONS);
 }
 
 static void test_find_nothing(void **state)
 {
 	(void)state;
-	assert_int_equal(api__find(""), -1);
-	assert_int_equal(api__find("cuda"), -1);
-	assert_int_equal(api__find("cudaMallo"), -1);
-	assert_int_equal(api__find("cudaMallocX"), -1);
-	assert_int_equal(api__find("zzz"), -1);
+	assert_int_equal(api__find("", API_NEWEST), -1);
+	assert_int_equal(api__find("cuda", API_NEWEST), -1);
+	assert_int_equal(api__find("cudaMallo", API_NEWEST), -1);
+	assert_int_equal(api__find("cudaMallocX", 12), -1);
+	assert_int_equal(api__find("zzz", 13), -1);
+}
+
+/* What cudart 12 (and 11) pass elsewhere than 13, by the headers of CUDA 12.9 and 11.8. */
+static void test_forms(void **state)
+{
+	static const struct {
+		const char *symbol;
+		int major;
+		enum role role;
+		uint8_t place;
+		size_t arguments;
+	} cases[] = {
+		{ "cudaMemcpyBatchAsync", 12, ROLE_STREAM, SP(24), 9 },
+		{ "cudaMemcpyBatchAsync", 13, ROLE_STREAM, SP(16), 8 },
+		{ "cudaMemcpyBatchAsync_ptsz", 12, ROLE_STREAM, SP(24), 9 },
+		{ "cudaMemcpyBatchAsync_ptsz", 14, ROLE_STREAM, SP(16), 8 },
+		{ "cudaMemcpy3DBatchAsync", 12, ROLE_STREAM, 4, 5 },
+		{ "cudaMemcpy3DBatchAsync", 13, ROLE_STREAM, 3, 4 },
+		{ "cudaMemPrefetchAsync", 11, ROLE_STREAM, 3, 4 },
+		{ "cudaMemPrefetchAsync", 12, ROLE_STREAM, 3, 4 },
+		{ "cudaMemPrefetchAsync_ptsz", 12, ROLE_STREAM, 3, 4 },
+		{ "cudaMemPrefetchAsync", 13, ROLE_STREAM, 4, 5 },
+		{ "cudaStreamGetCaptureInfo", 12, ROLE_STREAM, 0, 3 },
+		{ "cudaStreamGetCaptureInfo", 13, ROLE_STREAM, 0, 7 },
+		{ "cudaStreamUpdateCaptureDependencies", 12, ROLE_STREAM, 0, 4 },
+		{ "cudaStreamUpdateCaptureDependencies", 13, ROLE_STREAM, 0, 5 },
+		{ "cudaGraphAddNode", 12, ROLE_STREAM, PLACE_NONE, 5 },
+		{ "cudaGraphAddNode", 13, ROLE_STREAM, PLACE_NONE, 6 },
+		{ "cudaGraphGetEdges", 12, ROLE_STREAM, PLACE_NONE, 4 },
+		{ "cudaGraphGetEdges", 13, ROLE_STREAM, PLACE_NONE, 5 },
+		{ "cudaGraphInstantiate", 11, ROLE_STREAM, PLACE_NONE, 5 },
+		{ "cudaGraphInstantiate", 12, ROLE_STREAM, PLACE_NONE, 3 },
+		{ "cudaGraphInstantiate", 13, ROLE_STREAM, PLACE_NONE, 3 },
+		{ "cudaGraphExecUpdate", 11, ROLE_STREAM, PLACE_NONE, 4 },
+		{ "cudaGraphExecUpdate", 12, ROLE_STREAM, PLACE_NONE, 3 },
+		{ "cudaGetDriverEntryPoint", 11, ROLE_STREAM, PLACE_NONE, 3 },
+		{ "cudaGetDriverEntryPoint", 12, ROLE_STREAM, PLACE_NONE, 4 },
+		{ "cudaMalloc", 11, ROLE_SIZE, 1, 2 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct api_function *f = get_of(cases[i].symbol, cases[i].major);
+
+		if (f->desc.place[cases[i].role] != cases[i].place ||
+		    f->argument_count != cases[i].arguments)
+			fail_msg("%s of major %d", cases[i].symbol, cases[i].major);
+	}
+	assert_string_equal(get_of("cudaMemAdvise", 12)->arguments[3].type, "int");
+	assert_string_equal(get_of("cudaGraphKernelNodeCopyAttributes", 12)->arguments[0].name,
+			    "hSrc");
+	assert_string_equal(get("cudaGraphKernelNodeCopyAttributes")->arguments[0].name, "hDst");
+	/* Not known: the newest form, though it be an old one. */
+	assert_ptr_equal(get("cudaMemcpyBatchAsync"), get_of("cudaMemcpyBatchAsync", 13));
+	assert_int_equal(get("cudaThreadSynchronize")->desc.operation, OP_WAIT);
+	/* Gone with 12 and with 13. */
+	get_of("cudaBindTexture", 11);
+	assert_int_equal(api__find("cudaBindTexture", 12), -1);
+	get_of("cudaThreadSynchronize", 11);
+	get_of("cudaThreadSynchronize", 12);
+	assert_int_equal(api__find("cudaThreadSynchronize", 13), -1);
+	/* Libraries of a major below all that the table knows are as the oldest of it. */
+	assert_ptr_equal(get_of("cudaGraphInstantiate", 10), get_of("cudaGraphInstantiate", 11));
 }
 
 static void test_launches(void **state)
@@ -317,7 +411,8 @@ static void test_variants(void **state)
 		f = &api_functions[i];
 		if (strcmp(f->symbol, f->base) == 0)
 			continue;
-		plain = get(f->base);
+		plain = get_of(f->base, f->soname ? f->soname : API_NEWEST);
+		assert_int_equal(f->soname, plain->soname);
 		variants++;
 		assert_string_equal(f->family, plain->family);
 		assert_int_equal(f->desc.operation, plain->desc.operation);
@@ -326,7 +421,7 @@ static void test_variants(void **state)
 		assert_memory_equal(f->desc.place, plain->desc.place, sizeof(f->desc.place));
 		assert_int_equal(f->argument_count, plain->argument_count);
 	}
-	assert_int_equal(variants, 166);
+	assert_int_equal(variants, 172);
 }
 
 static void test_error_names(void **state)
@@ -347,6 +442,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted),
 		cmocka_unit_test(test_find_nothing),
+		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_launches),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_copies),
