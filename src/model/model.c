@@ -15,9 +15,13 @@ void process__clear(struct process *process)
 	free(process->live);
 	free(process->freed);
 	free(process->failures);
+	free(process->devices);
+	free(process->functions);
 	process->live = NULL;
 	process->freed = NULL;
 	process->failures = NULL;
+	process->devices = NULL;
+	process->functions = NULL;
 }
 
 void model__clear(struct model *model)
