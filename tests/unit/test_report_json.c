@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "model_builder.h"
 #include "output/report_json.h"
 
 static char *print(const struct model *model)
@@ -89,7 +90,11 @@ static void writes_memory(void **state)
 		.start_ns = 3,
 		.ended = true,
 		.ended_ns = 4,
-		.memory[MEMORY_DEVICE] = { 1, 2, 3, 4, 5, 6, 7, 8 },
+		.memory[MEMORY_DEVICE] = {
+			.allocations = 1, .allocation_failures = 2, .allocation_ns = 3,
+			.frees = 4, .free_failures = 5, .unknown_frees = 6,
+			.live_bytes = 7, .live_count = 8,
+		},
 		.memory[MEMORY_HOST] = { .allocations = UINT64_MAX },
 		.live_at_exit_bytes = 9,
 		.live_at_exit_count = 10,
@@ -130,25 +135,28 @@ static void writes_memory(void **state)
 		"\"host\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
 		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
 		"\"live_bytes\":0,\"live_allocations\":0},"
+		"\"registered\":" NO_MEMORY_TOTALS ",\"array\":" NO_MEMORY_TOTALS ","
+		"\"physical\":" NO_MEMORY_TOTALS ",\"imported\":" NO_MEMORY_TOTALS ","
+		"\"reserved\":" NO_MEMORY_TOTALS ",\"mapped\":" NO_MEMORY_TOTALS ","
 		"\"unknown\":" NO_MEMORY_TOTALS ","
 		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10,"
 		"\"live\":[{\"address\":\"0x7989d8000000\",\"bytes\":8000000,\"kind\":\"device\","
 		"\"start_ns\":77},{\"address\":\"0xffffffffffffffff\",\"bytes\":1,"
 		"\"kind\":\"host\",\"start_ns\":78}],"
 		"\"freed\":[{\"address\":\"0x10\",\"kind\":\"pool\"}],\"freed_unlisted\":11},"
-		"\"errors\":[]}],\"libraries\":2,"
+		"\"errors\":[],\"devices\":[],\"functions\":[]}],\"libraries\":2,"
 		"\"probes_attached\":{\"runtime\":3,\"driver\":4},\"functions_missing\":5,");
 }
 
 static void writes_launches_copies_waits_and_errors(void **state)
 {
 	struct kernel kernels[] = {
-		{ 0x10, "void a::k<int>(int*)", "k", 20, 1 },
-		{ 0x20, NULL, NULL, 3, 0 },
+		KERNEL(0x10, "void a::k<int>(int*)", "k", 20, 1),
+		KERNEL(0x20, NULL, NULL, 3, 0),
 	};
 	struct failure failures[] = {
-		{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2, true },
-		{ "cudaFree", NULL, -1, LAYER_RUNTIME, 1, false },
+		FAILURE("cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2, true),
+		FAILURE("cudaFree", NULL, -1, LAYER_RUNTIME, 1, false),
 	};
 	struct process p[] = {
 		{ .pid = 4, .comm = "told", .ended = true, .reported_end = true, .launches = 7 },
@@ -206,7 +214,8 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"errors\":[{\"function\":\"cuLaunchKernel\",\"layer\":\"driver\","
 		"\"error\":\"CUDA_ERROR_INVALID_HANDLE\",\"code\":400,\"count\":2,"
 		"\"sampled\":true},{\"function\":\"cudaFree\",\"layer\":\"runtime\","
-		"\"error\":null,\"code\":-1,\"count\":1,\"sampled\":false}]}],\"libraries\":0,"
+		"\"error\":null,\"code\":-1,\"count\":1,\"sampled\":false}],"
+		"\"devices\":[],\"functions\":[]}],\"libraries\":0,"
 		"\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
 }
 
@@ -217,7 +226,7 @@ static void writes_no_waits_as_empty_lists(void **state)
 	char *text = print(&model);
 
 	(void)state;
-	assert_non_null(strstr(text, "\"copies\":[],\"waits\":[],\"queries\":[],\"errors\":[]}"));
+	assert_non_null(strstr(text, "\"copies\":[],\"waits\":[],\"queries\":[],\"errors\":[],"));
 	free(text);
 	model.sections = SECTION_LAUNCH;
 	text = print(&model);
