@@ -15,6 +15,8 @@
 #define TYPE_HOST 1
 #define TYPE_DEVICE 2
 #define TYPE_ARRAY 3
+/* cudaMemcpy3DOperandType */
+#define OPERAND_ARRAY 2
 
 struct extent {
 	u64 width, height, depth;
@@ -68,15 +70,30 @@ static __noinline u64 sum_sizes(u64 sizes, u64 count)
 	return bytes;
 }
 
-static __noinline u64 sum_boxes(u64 operations, u64 count)
+/* One of a batch: its extent is in elements, of one byte unless an array takes part. */
+static __always_inline bool add_box(u64 operation, u64 *bytes)
 {
 	struct extent box;
+	u32 from, to;
+
+	if (!read_at(&from, sizeof(from), operation, BATCH_OP_SRC_TYPE) ||
+	    !read_at(&to, sizeof(to), operation, BATCH_OP_DST_TYPE) ||
+	    !read_at(&box, sizeof(box), operation, BATCH_OP_EXTENT_AT))
+		return false;
+	if (from == OPERAND_ARRAY || to == OPERAND_ARRAY)
+		lose(LOSS_ARRAY_ELEMENTS);
+	else
+		*bytes += box.width * box.height * box.depth;
+	return true;
+}
+
+static __noinline u64 sum_boxes(u64 operations, u64 count)
+{
 	u64 bytes = 0;
 
 	for (u32 i = 0; i < BATCH_MAX && i < count; i++) {
-		if (!read_at(&box, sizeof(box), operations, i * BATCH_OP_SIZE + BATCH_OP_EXTENT_AT))
+		if (!add_box(operations + i * BATCH_OP_SIZE, &bytes))
 			break;
-		bytes += box.width * box.height * box.depth;
 	}
 	if (count > BATCH_MAX)
 		lose(LOSS_BATCH_TOO_LONG);

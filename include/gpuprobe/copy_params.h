@@ -26,6 +26,8 @@
 
 /* CUDA_MEMCPY3D_BATCH_OP, cudaMemcpy3DBatchOp: elements of an array */
 #define BATCH_OP_SIZE 112
+#define BATCH_OP_SRC_TYPE 0
+#define BATCH_OP_DST_TYPE 40
 #define BATCH_OP_EXTENT_AT 80
 
 #endif

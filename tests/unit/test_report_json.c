@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "model/api.h"
 #include "model_builder.h"
 #include "output/report_json.h"
 
@@ -219,6 +220,43 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
 }
 
+static void writes_what_was_counted_by_function_and_device(void **state)
+{
+	struct function_totals functions[] = {
+		{ .row = (uint16_t)api__find("cudaMemcpyBatchAsync", 12),
+		  .flags = TALLY_PINNED | TALLY_CAPTURED, .kind = COPY_DEFAULT, .device = 1,
+		  .calls = 2, .failures = 3, .bytes = 4, .ns = 5 },
+		{ .row = (uint16_t)api__find("cuCtxSetCurrent", API_NEWEST), .device = DEVICE_UNKNOWN,
+		  .calls = 1 },
+	};
+	struct device_totals devices[] = {
+		{ .device = 0, .launches = 1, .allocations = 2, .live_bytes = 3, .live_count = 4,
+		  .copies = 5, .copy_bytes = 6, .wait_ns = 7 },
+		{ .device = DEVICE_UNKNOWN, .launches = 8 },
+	};
+	struct process p = {
+		.pid = 6, .comm = "x", .functions = functions, .function_count = 2,
+		.devices = devices, .device_count = 2,
+	};
+	struct model model = { .sections = SECTION_COPY, .processes = &p, .process_count = 1 };
+	char *text = print(&model);
+
+	(void)state;
+	assert_non_null(strstr(
+		text,
+		"\"devices\":[{\"device\":0,\"launches\":1,\"allocations\":2,\"live_bytes\":3,"
+		"\"live_allocations\":4,\"copies\":5,\"copy_bytes\":6,\"wait_ns\":7},"
+		"{\"device\":null,\"launches\":8,\"allocations\":0,\"live_bytes\":0,"
+		"\"live_allocations\":0,\"copies\":0,\"copy_bytes\":0,\"wait_ns\":0}],"
+		"\"functions\":[{\"function\":\"cudaMemcpyBatchAsync\",\"layer\":\"runtime\","
+		"\"kind\":\"default\",\"flags\":[\"captured\",\"pinned\"],\"device\":1,"
+		"\"calls\":2,\"failures\":3,\"bytes\":4,\"ns\":5},"
+		"{\"function\":\"cuCtxSetCurrent\",\"layer\":\"driver\",\"kind\":\"-\","
+		"\"flags\":[],\"device\":null,\"calls\":1,\"failures\":0,\"bytes\":0,"
+		"\"ns\":0}]}],"));
+	free(text);
+}
+
 static void writes_no_waits_as_empty_lists(void **state)
 {
 	struct process p = { .pid = 6, .comm = "x" };
@@ -254,6 +292,7 @@ int main(void)
 		cmocka_unit_test(writes_an_empty_report),
 		cmocka_unit_test(writes_memory),
 		cmocka_unit_test(writes_launches_copies_waits_and_errors),
+		cmocka_unit_test(writes_what_was_counted_by_function_and_device),
 		cmocka_unit_test(writes_no_waits_as_empty_lists),
 		cmocka_unit_test(names_what_was_lost),
 	};
