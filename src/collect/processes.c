@@ -81,6 +81,7 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
 	process->since_attach = !collector->options.exact_from_start &&
 				(record->start_ns < collector->attached_ns || was_late(collector, record));
+	attribution__learn(collector->attribution, process, record);
 	collector->index_of[slot] = (uint32_t)model->process_count++;
 	return 0;
 }
