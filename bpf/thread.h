@@ -79,6 +79,14 @@ static __always_inline struct process_record *process_at(u32 slot)
 	return bpf_map_lookup_elem(&processes, &slot);
 }
 
+/* Whether all that the process did was seen. */
+static __always_inline bool is_seen_from_start(u32 slot)
+{
+	struct process_record *process = process_at(slot);
+
+	return process && !process->late && attached_ns && process->start_ns >= attached_ns;
+}
+
 /* Takes a free slot for the calling process. Returns 0, or -1 when there is none. */
 static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 {
@@ -95,7 +103,16 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->tgid = tgid;
 	process->generation = 0;
 	process->epoch = 0;
+	process->waits = 0;
+	process->host_levels = 0;
+	process->device_levels = 0;
 	process->freed_next = 0;
+	process->captures = 0;
+	process->late = 0;
+	process->unified = 0;
+	process->sticky_code = 0;
+	process->sticky_ns = 0;
+	process->after_sticky = 0;
 	process->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	process->seen_ns = now();
 	process->ended_ns = 0;
@@ -114,6 +131,21 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	tell_process(binding.slot);
 	*slot = binding.slot;
 	return 0;
+}
+
+/* The thread's current context and device, as far as they were seen to change: 0 and DEVICE_UNKNOWN else. */
+static __always_inline u64 current_context(const struct thread *thread)
+{
+	u32 depth = thread->context_depth;
+
+	return depth ? thread->context[(depth - 1) & (CONTEXT_DEPTH - 1)] : 0;
+}
+
+static __always_inline u8 current_device(const struct thread *thread)
+{
+	u32 depth = thread->context_depth;
+
+	return depth ? thread->device[(depth - 1) & (CONTEXT_DEPTH - 1)] : DEVICE_UNKNOWN;
 }
 
 /* Fills a new thread's storage. Out of line in effect: once a thread. */

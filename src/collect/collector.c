@@ -169,6 +169,7 @@ void collector__consume(struct collector *collector)
 void collector__attached(struct collector *collector)
 {
 	collector->attached_ns = clock__boot_ns();
+	collector->skeleton->bss->attached_ns = collector->options.exact_from_start ? 1 : collector->attached_ns;
 }
 
 struct model *collector__model(struct collector *collector)

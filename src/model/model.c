@@ -15,11 +15,15 @@ void process__clear(struct process *process)
 	free(process->live);
 	free(process->freed);
 	free(process->failures);
+	free(process->devices);
+	free(process->functions);
 	free(process->gpus);
 	free(process->environment);
 	process->live = NULL;
 	process->freed = NULL;
 	process->failures = NULL;
+	process->devices = NULL;
+	process->functions = NULL;
 	process->gpus = NULL;
 	process->environment = NULL;
 }

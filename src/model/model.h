@@ -14,6 +14,7 @@
 
 #include "gpuprobe/function.h"
 #include "gpuprobe/losses.h"
+#include "gpuprobe/state.h"
 #include "model/gpu.h"
 
 enum section {
@@ -45,7 +46,8 @@ struct kernel {
 	uint64_t handle;  /* of its latest entry; what the program passed */
 	char *name;	  /* full demangled name; NULL while unknown */
 	char *short_name; /* bare function name; NULL while unknown */
-	uint64_t launches;
+	uint64_t launches; /* executed; failed ones included */
+	uint64_t captured; /* put into graphs */
 	uint64_t serial; /* order of first sight within the process, from 0 */
 };
 
@@ -78,6 +80,23 @@ struct failure {
 	enum layer layer;
 	uint64_t count;
 	bool sampled; /* one launch in `launch_sample` was checked */
+};
+
+/* What a process did on one device. */
+struct device_totals {
+	uint8_t device; /* its number in the process, or DEVICE_UNKNOWN */
+	uint64_t launches;
+	uint64_t allocations, live_bytes, live_count; /* memory of the device */
+	uint64_t copies, copy_bytes;
+	uint64_t wait_ns;
+};
+
+/* What was counted of one function, told apart as in the BPF maps: see struct tally_key. */
+struct function_totals {
+	uint16_t row; /* in api_functions */
+	uint16_t flags;
+	uint8_t kind, device;
+	uint64_t calls, failures, bytes, ns;
 };
 
 struct process {
@@ -115,6 +134,7 @@ struct process {
 	struct kernel *kernels; /* by launches, most first */
 	size_t kernel_count;
 	uint64_t launches; /* of all kernels */
+	uint64_t captured_launches;
 	uint64_t graph_launches;
 
 	struct copy_totals copies[COPY_KINDS][2];	/* [kind][0 sync, 1 async] */
@@ -124,6 +144,12 @@ struct process {
 	struct query_totals queries[WAIT_SCOPES];
 	struct wait_totals copy_waits; /* synchronous copies and sets */
 	struct wait_totals free_waits; /* frees, but those in stream order */
+
+	struct device_totals *devices; /* by number, the unknown one last */
+	size_t device_count;
+
+	struct function_totals *functions;
+	size_t function_count, function_capacity;
 
 	struct failure *failures; /* most first */
 	size_t failure_count;

@@ -2,6 +2,7 @@
 // The report as JSON, see report_json.h. Each family of calls is in a file of its own.
 #include "output/report_json.h"
 
+#include "output/json_functions.h"
 #include "output/json_parts.h"
 #include "output/report_totals.h"
 #include "output/words.h"
@@ -79,6 +80,7 @@ static void write_process(struct json *j, const struct model *model, const struc
 		json_wait__write(j, p);
 	}
 	json_error__write(j, p);
+	json_functions__write(j, p);
 	json__object_end(j);
 }
 
