@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which rule drives a row, by its operation."""
+from decode import copies, launches, memory, waits
+from decode.case import NoRule
+
+RULES = {
+    "alloc": memory.allocate,
+    "free": memory.release,
+    "copy": copies.copy,
+    "set": copies.fill,
+    "launch": launches.launch,
+    "wait": waits.answer,
+    "query": waits.answer,
+    "event_record": waits.event_record,
+}
+
+
+def drive(case):
+    """Drives the case's row; raises NoRule where nobody has said how."""
+    rule = RULES.get(case.row.operation)
+    if not rule or case.row.arguments is None:
+        raise NoRule(case.row)
+    rule(case)
