@@ -8,6 +8,7 @@ import ctypes
 from decode import structures as s
 
 DEVICES = 3
+HERE = object()  # the case's own device; None is an unknown one
 BLOCK = 1 << 20
 LEGACY, PER_THREAD = 1, 2  # CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
 
@@ -135,12 +136,17 @@ class Case:
 
     # What gpuprobe must say.
 
-    def tally(self, kind, size=0, *flags, calls=1, device=None):
+    def tally(self, kind, size=0, *flags, calls=1, device=HERE):
         """Successful calls of the row's function, of a kind, with that many bytes."""
-        device = self.device if device is None else device
+        device = self.device if device is HERE else device
         key = kind, tuple(sorted(flags)), device
         before = self.tallies.get(key, (0, 0))
         self.tallies[key] = before[0] + calls, before[1] + size
+
+    def count_of(self, symbol, kind, device, size=0, calls=1):
+        """Successful calls of another function: what is on which device tells what is current."""
+        listed = self.expected.setdefault("others", {}).setdefault(symbol, [])
+        listed.append({"kind": kind, "flags": [], "device": device, "calls": calls, "bytes": size})
 
     def flying(self, kind, size):
         """What must be in flight at the end."""

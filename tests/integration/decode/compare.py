@@ -30,7 +30,19 @@ def launches(process):
     return {k["name"]: k["launches"] for k in process["kernels"]}
 
 
-VIEWS = {"in_flight": in_flight, "live": live, "launches": launches}
+def memory(process):
+    """What lives by kind: [allocations, bytes]."""
+    return {kind: [totals["live_allocations"], totals["live_bytes"]] for kind, totals in process["memory"].items()
+            if isinstance(totals, dict) and totals["live_allocations"]}
+
+
+def freed(process):
+    """Frees by kind: [known, of unknown addresses]."""
+    return {kind: [totals["frees"] - totals["unknown_frees"], totals["unknown_frees"]]
+            for kind, totals in process["memory"].items() if isinstance(totals, dict) and totals["frees"]}
+
+
+VIEWS = {"in_flight": in_flight, "live": live, "launches": launches, "memory": memory, "freed": freed}
 
 
 def differences(row, expected, process):
@@ -45,5 +57,7 @@ def differences(row, expected, process):
     for part, passed in expected.items():
         if part in VIEWS:
             compare(part, passed, VIEWS[part](process))
+    for symbol, listed in expected.get("others", {}).items():
+        compare(f"counted of {symbol}", expected_tallies(listed), tallies(process, symbol))
     compare("errors", [], [(e["function"], e["error"]) for e in process["errors"]])
     return found

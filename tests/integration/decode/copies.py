@@ -59,18 +59,18 @@ class Trial:
         self.arguments, self.kind, self.size, self.flags = arguments, kind, size, flags
 
 
-def run(c, trials):
-    """Calls the row's function for each trial, as its stream argument allows."""
+def run(c, trials, first=0):
+    """Calls the row's function for each trial, as its stream argument allows; `first` is the first stream."""
     stream = next((name for name in c.row.names if name in ("stream", "hStream")), None)
     if stream:
-        run_asynchronous(c, trials, stream)
+        run_asynchronous(c, trials, stream, first)
     else:
         run_synchronous(c, trials)
 
 
-def run_asynchronous(c, trials, name):
+def run_asynchronous(c, trials, name, first):
     for number, trial in enumerate(trials):
-        stream = c.stream() if number else 0
+        stream = c.stream() if number else first
         c.test(**trial.arguments, **{name: stream})
         c.tally(trial.kind, trial.size, *trial.flags)
         if number + 1 < len(trials):
@@ -313,7 +313,7 @@ def batch(c):
         if c.row.has("failIdx"):
             arguments["failIdx"] = word()
         trials.append(Trial(arguments, "D2D", sum(sizes)))
-    run(c, trials)
+    run(c, trials, c.stream())  # a batch refuses the default stream
 
 
 def batch_of_boxes(c):
@@ -330,7 +330,7 @@ def batch_of_boxes(c):
         if c.row.has("failIdx"):
             arguments["failIdx"] = word()
         trials.append(Trial(arguments, "D2D", sum(w * h * d for w, h, d in boxes)))
-    run(c, trials)
+    run(c, trials, c.stream())
 
 
 def copy(c):

@@ -2,7 +2,7 @@
 """How allocations and frees are driven: what lives at the end tells address, size and kind."""
 import ctypes
 
-from decode.case import NoRule, word
+from decode.case import NoRule
 
 
 def kind_of(symbol):
@@ -14,7 +14,23 @@ def kind_of(symbol):
 
 
 def lives(c, address, size, kind):
-    c.expected.setdefault("live", {})[f"{address:#x}"] = [size, kind]
+    """In the list of what lives, where pinned memory is not, and in the sums."""
+    listed = c.expected.setdefault("live", {})
+    if kind != "host":
+        listed[f"{address:#x}"] = [size, kind]
+    sums = c.expected.setdefault("memory", {}).setdefault(kind, [0, 0])
+    sums[0] += 1
+    sums[1] += size
+
+
+def free(c, kind, address):
+    """By a function that is not tested here."""
+    if kind == "pool":
+        c.either("cuMemFreeAsync", "cudaFreeAsync", address, 0)
+    elif kind == "host":
+        c.either("cuMemFreeHost", "cudaFreeHost", address)
+    else:
+        c.either("cuMemFree_v2", "cudaFree", address)
 
 
 def out_of(c, name):
@@ -60,7 +76,7 @@ def pool_of(c):
 
 
 def allocate(c):
-    """Three allocations that stay."""
+    """Three allocations, of which the second is freed: its address must be known."""
     c.start()
     if c.row.arguments[0].type.endswith("Array *") or "rray" in c.row.symbol:
         raise NoRule(c.row)
@@ -73,7 +89,11 @@ def allocate(c):
         else:
             address, size = alloc_linear(c, number, pool, stream)
         c.tally(kind, size)
-        lives(c, address, size, kind)
+        if number == 1:
+            free(c, kind, address)
+        else:
+            lives(c, address, size, kind)
+    c.expect(freed={kind: [1, 0]})
 
 
 def make(c, kind, size):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which rule drives a row, by its operation."""
-from decode import copies, launches, memory, waits
+from decode import contexts, copies, launches, memory, objects, waits
 from decode.case import NoRule
 
 RULES = {
@@ -12,6 +12,11 @@ RULES = {
     "wait": waits.answer,
     "query": waits.answer,
     "event_record": waits.event_record,
+    "create": objects.create,
+    "destroy": objects.destroy,
+    "get_kernel": objects.get_kernel,
+    "context": contexts.change,
+    "device": contexts.device,
 }
 
 

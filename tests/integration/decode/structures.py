@@ -169,6 +169,11 @@ class PoolProps(Structure):
                 ("maxSize", c_uint64), ("usage", c_ushort), ("reserved", c_ubyte * 54)]
 
 
+class ContextParams(Structure):
+    """CUctxCreateParams"""
+    _fields_ = [("execAffinityParams", POINTER), ("numExecAffinityParams", c_int), ("cigParams", POINTER)]
+
+
 class KernelNodeParams(Structure):
     """CUDA_KERNEL_NODE_PARAMS; the runtime's ends before kern"""
     _fields_ = [("func", POINTER), ("grid", Dim3), ("block", Dim3), ("shared", c_uint), ("kernelParams", POINTER),

@@ -44,7 +44,7 @@ def answer(c):
     else:
         two_streams(c)
         c.test(**{name: c.context for name in row.names})
-        c.tally("context")
+        c.tally("device")
         c.flying("D2D", c.fly(c.stream()))
 
 
@@ -59,7 +59,7 @@ def event_record(c):
             c.fly(stream)
         event = c.event()
         c.test(**{event_of(row): event, stream_of(row): given}, **others)
-        c.tally("stream")
+        c.tally("-")
         later = c.fly(stream)
         c.either("cuEventSynchronize", "cudaEventSynchronize", event)
         c.flying("D2D", later)
