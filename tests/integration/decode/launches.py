@@ -21,12 +21,12 @@ def kernels(c, *names):
     return [c.made("cuModuleGetFunction", module, name.encode()) for name in names]
 
 
-def launch_one(c, handle):
+def launch_one(c, handle, stream=0):
     """A launch by a function that is not tested here."""
     if c.runtime:
-        c.do("cudaLaunchKernel", handle, s.Dim3(1, 1, 1), s.Dim3(1, 1, 1), None, 0, 0)
+        c.do("cudaLaunchKernel", handle, s.Dim3(1, 1, 1), s.Dim3(1, 1, 1), None, 0, stream)
     else:
-        c.do("cuLaunchKernel", handle, 1, 1, 1, 1, 1, 1, 0, 0, None, None)
+        c.do("cuLaunchKernel", handle, 1, 1, 1, 1, 1, 1, 0, stream, None, None)
 
 
 def shape_of(c):

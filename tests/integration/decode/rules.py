@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which rule drives a row, by its operation."""
-from decode import contexts, copies, launches, memory, objects, waits
+from decode import captures, contexts, copies, graphs, launches, memory, objects, pools, virtual, waits
 from decode.case import NoRule
 
 RULES = {
@@ -17,6 +17,11 @@ RULES = {
     "get_kernel": objects.get_kernel,
     "context": contexts.change,
     "device": contexts.device,
+    "virtual": virtual.change,
+    "pool": pools.change,
+    "graph_launch": graphs.launch,
+    "capture": captures.change,
+    "graph": graphs.change,
 }
 
 
