@@ -152,7 +152,7 @@ def truth_copies(truth):
 def test_static_runtime(machine, results):
     program = f"{machine.work}/static_runtime"
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    subprocess.run([nvcc, "--cudart", "static", "-o", program, f"{HERE}/static_runtime.cu"], check=True)
+    subprocess.run([nvcc, "--cudart", "static", "-o", program, f"{HERE}/programs/static_runtime.cu"], check=True)
     report, status = machine.watch([program])
     results.check("static runtime: exit status, kernels", (0, {"void add_one<float>(float*, int)": 1000,
                                                                "scale(float*, int, float)": 1000}),
@@ -164,7 +164,7 @@ def test_static_runtime(machine, results):
 
 
 def train(*arguments):
-    return [sys.executable, f"{HERE}/train.py", *arguments]
+    return [sys.executable, f"{HERE}/programs/train.py", *arguments]
 
 
 def test_pytorch(machine, results):
