@@ -17,7 +17,7 @@
 #define API __attribute__((visibility("default")))
 
 /* Devices are numbers: 1 and 2 the GPUs, 3 and 4 the second's instances 0 and 2. */
-typedef size_t device;
+typedef size_t handle;
 
 struct process {
 	unsigned int pid;
@@ -38,19 +38,20 @@ struct memory {
 API int nvmlInit_v2(void);
 API int nvmlShutdown(void);
 API int nvmlDeviceGetCount_v2(unsigned int *);
-API int nvmlDeviceGetHandleByIndex_v2(unsigned int, device *);
-API int nvmlDeviceGetUUID(device, char *, unsigned int);
-API int nvmlDeviceGetName(device, char *, unsigned int);
-API int nvmlDeviceGetMemoryInfo_v2(device, struct memory *);
+API int nvmlDeviceGetHandleByIndex_v2(unsigned int, handle *);
+API int nvmlDeviceGetUUID(handle, char *, unsigned int);
+API int nvmlDeviceGetName(handle, char *, unsigned int);
+API int nvmlDeviceGetMemoryInfo_v2(handle, struct memory *);
 API int nvmlSystemGetDriverVersion(char *, unsigned int);
-API int nvmlDeviceGetMigMode(device, unsigned int *, unsigned int *);
-API int nvmlDeviceGetMaxMigDeviceCount(device, unsigned int *);
-API int nvmlDeviceGetMigDeviceHandleByIndex(device, unsigned int, device *);
-API int nvmlDeviceGetGpuInstanceId(device, unsigned int *);
-API int nvmlDeviceGetComputeInstanceId(device, unsigned int *);
-API int nvmlDeviceGetComputeRunningProcesses_v3(device, unsigned int *, void *);
-API int nvmlDeviceGetComputeRunningProcesses_v2(device, unsigned int *, struct process *);
-API int nvmlDeviceGetGraphicsRunningProcesses_v3(device, unsigned int *, struct process *);
+API int nvmlDeviceGetMigMode(handle, unsigned int *, unsigned int *);
+API int nvmlDeviceGetMaxMigDeviceCount(handle, unsigned int *);
+API int nvmlDeviceGetMigDeviceHandleByIndex(handle, unsigned int, handle *);
+API int nvmlDeviceGetGpuInstanceId(handle, unsigned int *);
+API int nvmlDeviceGetComputeInstanceId(handle, unsigned int *);
+API int nvmlDeviceGetComputeRunningProcesses_v3(handle, unsigned int *, void *);
+API int nvmlDeviceGetComputeRunningProcesses_v2(handle, unsigned int *, struct process *);
+API int nvmlDeviceGetGraphicsRunningProcesses_v2(handle, unsigned int *, struct process *);
+API int nvmlDeviceGetGraphicsRunningProcesses_v3(handle, unsigned int *, struct process *);
 
 static int has(const char *word)
 {
@@ -77,26 +78,26 @@ int nvmlDeviceGetCount_v2(unsigned int *count)
 	return 0;
 }
 
-int nvmlDeviceGetHandleByIndex_v2(unsigned int index, device *out)
+int nvmlDeviceGetHandleByIndex_v2(unsigned int index, handle *out)
 {
 	*out = index + 1;
 	return 0;
 }
 
-int nvmlDeviceGetUUID(device device, char *out, unsigned int size)
+int nvmlDeviceGetUUID(handle device, char *out, unsigned int size)
 {
 	snprintf(out, size, "%s-%08zx-0000-0000-0000-000000000000", device > 2 ? "MIG" : "GPU", device);
 	return 0;
 }
 
-int nvmlDeviceGetName(device device, char *out, unsigned int size)
+int nvmlDeviceGetName(handle device, char *out, unsigned int size)
 {
 	/* Without its end, as a broken driver might. */
 	memset(out, 'x', size);
 	return device == 1 ? 0 : NOT_SUPPORTED;
 }
 
-int nvmlDeviceGetMemoryInfo_v2(device device, struct memory *memory)
+int nvmlDeviceGetMemoryInfo_v2(handle device, struct memory *memory)
 {
 	if (memory->version != (sizeof(*memory) | 2 << 24))
 		return 2;
@@ -112,7 +113,7 @@ int nvmlSystemGetDriverVersion(char *out, unsigned int size)
 	return 0;
 }
 
-int nvmlDeviceGetMigMode(device device, unsigned int *current, unsigned int *pending)
+int nvmlDeviceGetMigMode(handle device, unsigned int *current, unsigned int *pending)
 {
 	if (device == 1)
 		return NOT_SUPPORTED;
@@ -120,13 +121,13 @@ int nvmlDeviceGetMigMode(device device, unsigned int *current, unsigned int *pen
 	return 0;
 }
 
-int nvmlDeviceGetMaxMigDeviceCount(device device, unsigned int *count)
+int nvmlDeviceGetMaxMigDeviceCount(handle device, unsigned int *count)
 {
 	*count = 7;
 	return device == 2 ? 0 : NOT_SUPPORTED;
 }
 
-int nvmlDeviceGetMigDeviceHandleByIndex(device device, unsigned int index, size_t *out)
+int nvmlDeviceGetMigDeviceHandleByIndex(handle device, unsigned int index, handle *out)
 {
 	if (device != 2 || (index != 0 && index != 2))
 		return NOT_FOUND;
@@ -134,20 +135,20 @@ int nvmlDeviceGetMigDeviceHandleByIndex(device device, unsigned int index, size_
 	return 0;
 }
 
-int nvmlDeviceGetGpuInstanceId(device device, unsigned int *id)
+int nvmlDeviceGetGpuInstanceId(handle device, unsigned int *id)
 {
 	*id = (unsigned int)device + 10;
 	return 0;
 }
 
-int nvmlDeviceGetComputeInstanceId(device device, unsigned int *id)
+int nvmlDeviceGetComputeInstanceId(handle device, unsigned int *id)
 {
 	(void)device;
 	*id = 0;
 	return 0;
 }
 
-static struct process process_of(device device, unsigned int i)
+static struct process process_of(handle device, unsigned int i)
 {
 	struct process process = {1000 + i, i * device, ~0u, ~0u};
 
@@ -156,7 +157,7 @@ static struct process process_of(device device, unsigned int i)
 	return process;
 }
 
-int nvmlDeviceGetComputeRunningProcesses_v3(device device, unsigned int *count, void *out)
+int nvmlDeviceGetComputeRunningProcesses_v3(handle device, unsigned int *count, void *out)
 {
 	unsigned int room = *count;
 
@@ -174,7 +175,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(device device, unsigned int *count, 
 	return 0;
 }
 
-int nvmlDeviceGetComputeRunningProcesses_v2(device device, unsigned int *count, struct process *out)
+int nvmlDeviceGetComputeRunningProcesses_v2(handle device, unsigned int *count, struct process *out)
 {
 	unsigned int room = *count;
 
@@ -187,7 +188,7 @@ int nvmlDeviceGetComputeRunningProcesses_v2(device device, unsigned int *count, 
 }
 
 /* Of a process that computes as well, and of one that does not. */
-int nvmlDeviceGetGraphicsRunningProcesses_v3(device device, unsigned int *count, struct process *out)
+int nvmlDeviceGetGraphicsRunningProcesses_v2(handle device, unsigned int *count, struct process *out)
 {
 	if (device != 1)
 		return NOT_SUPPORTED;
@@ -195,4 +196,9 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(device device, unsigned int *count,
 	out[0] = (struct process){1003, 77, ~0u, ~0u};
 	out[1] = (struct process){2000, 88, ~0u, ~0u};
 	return 0;
+}
+
+int nvmlDeviceGetGraphicsRunningProcesses_v3(handle device, unsigned int *count, struct process *out)
+{
+	return nvmlDeviceGetGraphicsRunningProcesses_v2(device, count, out);
 }
