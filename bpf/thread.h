@@ -141,11 +141,24 @@ static __always_inline u64 current_context(const struct thread *thread)
 	return depth ? thread->context[(depth - 1) & (CONTEXT_DEPTH - 1)] : 0;
 }
 
-static __always_inline u8 current_device(const struct thread *thread)
+static __always_inline u8 device_of_context(u32 slot, u64 context)
 {
-	u32 depth = thread->context_depth;
+	struct context_key key = {.context = context, .slot = slot};
+	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
 
-	return depth ? thread->device[(depth - 1) & (CONTEXT_DEPTH - 1)] : DEVICE_UNKNOWN;
+	return record ? record->device : DEVICE_UNKNOWN;
+}
+
+/* A context's device may be told after it was made current: looked up until it is known. */
+static __always_inline u8 current_device(struct thread *thread)
+{
+	u32 top = (thread->context_depth - 1) & (CONTEXT_DEPTH - 1);
+
+	if (!thread->context_depth)
+		return DEVICE_UNKNOWN;
+	if (thread->device[top] == DEVICE_UNKNOWN && thread->context[top])
+		thread->device[top] = device_of_context(thread->slot, thread->context[top]);
+	return thread->device[top];
 }
 
 /* Fills a new thread's storage. Out of line in effect: once a thread. */
