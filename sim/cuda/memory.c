@@ -235,7 +235,8 @@ int memory__allocate(const struct block *like, uint64_t *address)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	/* What comes from a pool, and a graph's, outlives the context. */
 	block.context = block.pool || block.kind == MEMORY_GRAPH ? NULL : driver__context();
-	block.device = block.pool ? block.pool->device : driver__context()->device;
+	if (block.kind != MEMORY_GRAPH)
+		block.device = block.pool ? block.pool->device : driver__context()->device;
 	block.span = arena__round(block.size);
 	pthread_mutex_lock(&memory.lock);
 	if (!charge_block(&block))

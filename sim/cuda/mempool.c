@@ -3,6 +3,7 @@
  * Memory pools and the allocations ordered by a stream. An allocation is usable
  * and a free done at once, whatever the stream has still to do.
  */
+#include "cuda/graph.h"
 #include "cuda/memory.h"
 
 static struct CUmemPoolHandle_st *checked(struct CUmemPoolHandle_st *pool)
@@ -24,6 +25,37 @@ void mempool__synchronized(int device)
 			memory__trim_pool(pool, pool->threshold);
 }
 
+/* Addresses for the graph's runs; there is no memory behind them before. */
+static int capture_allocation(struct sim_call *call, CUdeviceptr *out, size_t size,
+			      const struct CUmemPoolHandle_st *pool, struct CUstream_st *stream)
+{
+	struct CUgraphNode_st *node = capture__add(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+	int result = node ? node__reserve(node, size, pool->device, out) :
+			    (int)CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (result)
+		return result;
+	call->captured = true;
+	sim_add(&call->thread->tallies.captured.allocations, 1);
+	return CUDA_SUCCESS;
+}
+
+static int capture_free(struct sim_call *call, CUdeviceptr address, struct CUstream_st *stream)
+{
+	struct CUgraphNode_st *node;
+	struct block block;
+
+	if (!memory__find(address, &block) || block.kind != MEMORY_GRAPH)
+		return CUDA_ERROR_INVALID_VALUE;
+	node = capture__add(stream, CU_GRAPH_NODE_TYPE_MEM_FREE);
+	if (!node)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	node->address = address;
+	call->captured = true;
+	sim_add(&call->thread->tallies.captured.frees, 1);
+	return CUDA_SUCCESS;
+}
+
 static int allocate(struct sim_call *call, CUdeviceptr *out, size_t size,
 		    struct CUmemPoolHandle_st *pool, CUstream handle)
 {
@@ -37,7 +69,7 @@ static int allocate(struct sim_call *call, CUdeviceptr *out, size_t size,
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (stream__capture(stream))
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		return capture_allocation(call, out, size, pool, stream);
 	if (pool->maximum && pool->used + size > pool->maximum)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	result = memory__allocate(&like, &address);
@@ -56,6 +88,8 @@ static int release(struct sim_call *call, CUdeviceptr address, CUstream handle)
 		call->null_free = true;
 		return CUDA_SUCCESS;
 	}
+	if (stream__capture(stream))
+		return capture_free(call, address, stream);
 	return memory__free(address, KIND(MEMORY_POOL), NULL);
 }
 

@@ -261,6 +261,16 @@ static int record(struct CUevent_st *event, struct CUstream_st *stream)
 	return CUDA_SUCCESS;
 }
 
+void event__record(CUevent event, struct CUstream_st *stream)
+{
+	if (!checked(event))
+		return;
+	event->capture = NULL;
+	event->stream = stream;
+	event->recorded = true;
+	event->done_at = driver.async_ns ? busy_until(stream) : sim_now();
+}
+
 static int wait_event(struct CUstream_st *stream, struct CUevent_st *event)
 {
 	if (!event || !stream)
