@@ -88,7 +88,15 @@ class Case:
         self.sizes += 1
         return (4096 + 16 * self.n + 1024 * self.sizes) // unit * unit
 
+    @property
+    def first_form(self):
+        """Whether the function is of CUDA 3.1 or before: device addresses have 32 bits."""
+        return any("deviceptr_v1" in a.type or a.type.startswith(("const CUDA_MEMCPY2D_v1", "const CUDA_MEMCPY3D_v1"))
+                   for a in self.row.arguments)
+
     def on_device(self, size=BLOCK):
+        if self.first_form:
+            return self.made("cuMemAlloc", size)
         return self.makes("cuMemAlloc_v2", "cudaMalloc", size)
 
     def pinned(self, size=BLOCK):
