@@ -46,6 +46,12 @@ def ask(library, row):
 MODES = {"drive": drive, "ask": ask}
 
 
+def stay(_kept):
+    """Until it is killed, with what was passed to calls as it is."""
+    while True:
+        signal.pause()
+
+
 def child(work, library, row, report):
     """Drives a row, says so, and waits to be killed with its memory as it is."""
     signal.alarm(LONGEST)
@@ -55,8 +61,7 @@ def child(work, library, row, report):
     kept, told = work(library, row)
     with os.fdopen(report, "w") as pipe:
         json.dump({"symbol": row.symbol, "pid": os.getpid(), **told}, pipe)
-    while kept or True:  # what was passed must not be collected
-        signal.pause()
+    stay(kept)
 
 
 def main(path, layer, major, mode, results, *symbols):
