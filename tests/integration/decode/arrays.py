@@ -99,7 +99,7 @@ def rule_of(row):
         return "device", pitched_3d
     if "Register" in symbol:
         return "registered", register
-    if "IpcOpenMem" in symbol:
+    if "IpcOpenMem" in symbol or "ImportPointer" in symbol:
         return "imported", import_memory
     return None
 

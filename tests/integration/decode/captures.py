@@ -4,9 +4,7 @@ import ctypes
 
 from decode import graphs
 from decode.case import word
-from decode.launches import kernels, launch_one
-
-RELAXED = 2
+from decode.launches import RELAXED, kernels, launch_one
 
 
 def begin(c, stream):

@@ -2,7 +2,12 @@
 """The rows that have an operation and cannot be driven, by reason. Each reason is checked, and must be needed."""
 
 # The simulator exports the function and answers 801 (not supported).
-NOT_SIMULATED = frozenset()
+NOT_SIMULATED = frozenset({
+    "cuMulticastCreate", "cuExternalMemoryGetMappedBuffer", "cuExternalMemoryGetMappedMipmappedArray",
+    "cuGraphAddExternalSemaphoresSignalNode", "cuGraphAddExternalSemaphoresWaitNode",
+    "cudaExternalMemoryGetMappedBuffer", "cudaExternalMemoryGetMappedMipmappedArray",
+    "cudaGraphAddExternalSemaphoresSignalNode", "cudaGraphAddExternalSemaphoresWaitNode",
+})
 
 # There is no library of that soname major in the simulator: only rows for it and for older ones.
 NO_LIBRARY = 11

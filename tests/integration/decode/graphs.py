@@ -157,7 +157,7 @@ def create(c):
         out = word()
         c.test(**dict(zip(c.row.names, (out, 0))))
         made.append(out.value)
-        c.tally("graph")
+        c.tally("-")
     c.either("cuGraphDestroy", "cudaGraphDestroy", made[1])
     add_kernel(c, made[2])
     expect_weight(c, made[2], 1)
@@ -168,7 +168,7 @@ def destroy(c):
     c.start()
     made = [new(c) for _ in range(3)]
     c.test(**{c.row.names[0]: made[1]})
-    c.tally("graph")
+    c.tally("-")
     c.expect(objects={"graph": [3, 1, 2]})
 
 
@@ -177,7 +177,7 @@ def destroy_exec(c):
     graph, _ = with_kernels(c, 1)
     made = [instantiate(c, graph) for _ in range(3)]
     c.test(**{c.row.names[0]: made[1]})
-    c.tally("graph_exec")
+    c.tally("-")
     c.expect(objects={"graph_exec": [3, 1, 2]})
 
 
@@ -200,7 +200,7 @@ def instantiate_by_row(c):
     values = {row.names[0]: out, graph_argument(row): graph, "flags": 0, "bufferSize": 0,
               "instantiateParams": s.InstantiateParams()}
     c.test(**{name: values.get(name) for name in row.names})
-    c.tally("graph_exec")
+    c.tally("-")
     execute(c, out.value, 3)
 
 

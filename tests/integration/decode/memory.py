@@ -2,7 +2,7 @@
 """How allocations and frees are driven: what lives at the end tells address, size and kind."""
 import ctypes
 
-from decode import arrays, virtual
+from decode import arrays, pools, virtual
 
 
 def kind_of(symbol):
@@ -13,7 +13,7 @@ def kind_of(symbol):
     return "device"
 
 
-LISTED = ("device", "managed", "pool")
+LISTED = ("device", "managed", "pool", "array")
 
 
 def lives(c, address, size, kind):
@@ -72,14 +72,11 @@ def alloc_linear(c, number, pool, stream):
     return out[0], size
 
 
-def pool_of(c):
-    if c.runtime:
-        return c.made("cudaDeviceGetDefaultMemPool", c.device)
-    return c.made("cuDeviceGetDefaultMemPool", c.device)
-
-
 def allocate_other(c, kind, make):
     """Three of which the second is ended: its handle must be known."""
+    if "Pool" in c.row.symbol:
+        pools.import_pointer(c)
+        return
     mipmapped = "Mipmapped" in c.row.symbol
     for number in range(3):
         handle, size = make(c, number)
@@ -102,19 +99,25 @@ def allocate(c):
         allocate_other(c, *other)
         return
     kind = kind_of(c.row.symbol)
-    pool = pool_of(c) if c.row.has("pool", "memPool") else None
+    pool = pools.new(c) if c.row.has("pool", "memPool") else None
+    if pool:
+        pools.keep_all(c, pool)
     stream = c.stream() if c.row.has("hStream", "stream") else None
+    sizes = []
     for number in range(3):
         if "Pitch" in c.row.symbol:
             address, size = alloc_pitch(c, number)
         else:
             address, size = alloc_linear(c, number, pool, stream)
         c.tally(kind, size)
+        sizes.append(size)
         if number == 1:
             free(c, kind, address)
         else:
             lives(c, address, size, kind)
     c.expect(freed={kind: [1, 0]})
+    if pool:
+        pools.expect_pool(c, pool, sizes[0] + sizes[2], sizes[0] + max(sizes[1:]))
 
 
 def make(c, kind, size):

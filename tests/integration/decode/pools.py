@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How memory pools are driven: what is reserved and used in which pool."""
+import ctypes
+
 from decode import structures as s
 from decode.case import NoRule, word
 
@@ -107,3 +109,34 @@ def change(c):
             rule(c)
             return
     raise NoRule(c.row)
+
+
+def shared(c, out):
+    """A pool that can be shared, exported to *out."""
+    pool = c.makes("cuMemPoolCreate", "cudaMemPoolCreate",
+                   s.PoolProps(allocType=1, handleTypes=1, location=s.Location(1, c.device)))
+    c.either("cuMemPoolExportToShareableHandle", "cudaMemPoolExportToShareableHandle", out, pool, 1, 0)
+    return pool
+
+
+def imported(c):
+    """A pool of this very process, opened again."""
+    file = word()
+    pool = shared(c, file)
+    return pool, c.makes("cuMemPoolImportFromShareableHandle", "cudaMemPoolImportFromShareableHandle", file.value, 1, 0)
+
+
+def import_pointer(c):
+    pool, other = imported(c)
+    kept = 0
+    for number in range(2):
+        data = (ctypes.c_uint64 * 8)()
+        c.either("cuMemPoolExportPointer", "cudaMemPoolExportPointer", data, take(c, pool, c.size()))
+        out = word()
+        c.test(**dict(zip(c.row.names, (out, other, data))))
+        c.tally("imported")
+        if number:
+            give(c, out.value)
+        else:
+            kept += 1
+    c.expect(memory={"imported": [kept, 0]}, freed={"imported": [1, 0]})

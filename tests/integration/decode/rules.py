@@ -9,6 +9,8 @@ RULES = {
     "copy": copies.copy,
     "set": copies.fill,
     "launch": launches.launch,
+    "launch_list": launches.launch_list,
+    "host_function": launches.host_function,
     "wait": waits.answer,
     "query": waits.answer,
     "event_record": waits.event_record,

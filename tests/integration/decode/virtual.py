@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How virtual memory management is driven: physical memory lives while a handle or a mapping has it."""
 from decode import structures as s
-from decode.case import NoRule, word
+from decode.case import DEVICES, NoRule, word
 
 GRAIN = 2 << 20
 
@@ -11,7 +11,8 @@ def size_of(c, number=0):
 
 
 def properties(c):
-    return s.AllocationProp(type=1, location=s.Location(1, c.device), requestedHandleTypes=1)
+    """Memory of the next device: that of the structure counts, not the thread's."""
+    return s.AllocationProp(type=1, location=s.Location(1, (c.device + 1) % DEVICES), requestedHandleTypes=1)
 
 
 def physical(c, size):
@@ -35,7 +36,7 @@ def create(c):
         out, size = word(), size_of(c, number)
         c.test(handle=out, size=size, prop=properties(c), flags=0)
         made.append((out.value, size))
-        c.tally("physical", size)
+        c.tally("physical", size, device=(c.device + 1) % DEVICES)
     c.do("cuMemRelease", made[1][0])
     c.expect(memory={"physical": [2, made[0][1] + made[2][1]]})
 
@@ -44,7 +45,7 @@ def release(c):
     sizes = [size_of(c, number) for number in range(3)]
     handles = [physical(c, size) for size in sizes]
     c.test(handle=handles[1])
-    c.tally("physical", sizes[1])
+    c.tally("physical", sizes[1], device=(c.device + 1) % DEVICES)
     c.expect(memory={"physical": [2, sizes[0] + sizes[2]]})
 
 
@@ -71,7 +72,7 @@ def map_by_row(c):
     size = size_of(c)
     address, handle = reserve(c, 4 * GRAIN + size), physical(c, size)
     c.test(ptr=address + GRAIN, size=size, offset=0, handle=handle, flags=0)
-    c.tally("-")
+    c.tally("-", size)
     c.do("cuMemRelease", handle)
     c.expect(memory={"physical": [1, size], "mapped": [1, size], "reserved": [1, 4 * GRAIN + size]})
 
@@ -80,7 +81,7 @@ def unmap_by_row(c):
     sizes = [size_of(c, number) for number in range(2)]
     ranges = [mapped(c, size) for size in sizes]
     c.test(ptr=ranges[0][0], size=sizes[0])
-    c.tally("-")
+    c.tally("-", sizes[0])
     c.do("cuMemRelease", ranges[0][1])
     c.expect(memory={"physical": [1, sizes[1]], "mapped": [1, sizes[1]], "reserved": [2, sum(sizes)]})
 
@@ -90,7 +91,7 @@ def reserve_by_row(c):
     for number in range(3):
         out, size = word(), size_of(c, number)
         c.test(ptr=out, size=size, alignment=0, addr=0, flags=0)
-        c.tally("reserved", size)
+        c.tally("reserved", size, device=None)
         made.append((out.value, size))
     c.do("cuMemAddressFree", *made[1])
     c.expect(memory={"reserved": [2, made[0][1] + made[2][1]]})
@@ -100,7 +101,7 @@ def unreserve_by_row(c):
     sizes = [size_of(c, number) for number in range(3)]
     ranges = [reserve(c, size) for size in sizes]
     c.test(ptr=ranges[1], size=sizes[1])
-    c.tally("reserved", sizes[1])
+    c.tally("reserved", sizes[1], device=None)
     c.expect(memory={"reserved": [2, sizes[0] + sizes[2]]})
 
 
