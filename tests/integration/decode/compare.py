@@ -53,7 +53,13 @@ def launches(process, expected):
     return {k["name"]: k["launches"] for k in process["kernels"] if k["name"] in expected}
 
 
-VIEWS = {"in_flight": in_flight, "live": live, "launches": launches, "memory": memory, "freed": freed}
+def objects(process, expected):
+    """By kind: [created, destroyed by a known handle, living]."""
+    return {kind: [process["objects"][kind][part] for part in ("created", "destroyed", "live")] for kind in expected}
+
+
+VIEWS = {"objects": objects, "in_flight": in_flight, "live": live, "launches": launches, "memory": memory,
+         "freed": freed}
 
 
 def differences(row, expected, process):

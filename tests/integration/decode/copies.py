@@ -40,16 +40,19 @@ def sides(c, way, pinned):
     return side(c, way[2], pinned), side(c, way[0], pinned)
 
 
-def kind_between(destination, source):
-    return f"{source.where}2{destination.where}".replace("A", "D")
-
-
-def host_flags(kind, *two):
-    """Only between host and device it matters whether the host's memory is pinned."""
+def meaning(c, destination, source, unified=False):
+    """
+    (kind, flags) of a copy between the two. Only between host and device it matters whether the host's
+    memory is pinned. Where the runtime alone is watched, what was not seen allocated may be the driver's:
+    then nobody knows what it is.
+    """
+    kind = f"{source.where}2{destination.where}".replace("A", "D")
+    hosts = [end for end in (destination, source) if end.where == "H"]
+    if c.runtime and not all(host.pinned for host in hosts):
+        return ("unknown" if unified else kind), ()
     if kind not in ("H2D", "D2H"):
-        return ()
-    host = next(end for end in two if end.where == "H")
-    return ("pinned",) if host.pinned else ("pageable",)
+        return kind, ()
+    return kind, ("pinned",) if hosts[0].pinned else ("pageable",)
 
 
 class Trial:
@@ -179,8 +182,8 @@ def linear(c):
             arguments["symbol"] = symbol_of(c)
         if row.has("kind"):
             arguments["kind"] = kind
-        between = kind_between(destination, origin)
-        trials.append(Trial(arguments, between, size, host_flags(between, destination, origin)))
+        between, flags = meaning(c, destination, origin, kind == DEFAULT)
+        trials.append(Trial(arguments, between, size, flags))
     run(c, trials)
 
 
@@ -244,9 +247,8 @@ def driver_structure(c):
                 params.Depth = depth
             describe_side(c, params, "dst", destination, unified)
             describe_side(c, params, "src", origin, unified)
-            between = kind_between(destination, origin)
-            trials.append(Trial({"pCopy": params}, between, width * height * depth,
-                                host_flags(between, destination, origin)))
+            between, flags = meaning(c, destination, origin, unified)
+            trials.append(Trial({"pCopy": params}, between, width * height * depth, flags))
     run(c, trials)
 
 
@@ -276,9 +278,8 @@ def runtime_structure(c):
             params = s.Memcpy3DParms(srcPtr=s.PitchedPtr(origin.address, PITCH, width, 16),
                                      dstPtr=s.PitchedPtr(destination.address, PITCH, width, 16),
                                      extent=s.Extent(width, height, depth), kind=kind)
-            between = kind_between(destination, origin)
-            trials.append(Trial({"p": params}, between, width * height * depth,
-                                host_flags(between, destination, origin)))
+            between, flags = meaning(c, destination, origin, kind == DEFAULT)
+            trials.append(Trial({"p": params}, between, width * height * depth, flags))
     run(c, trials)
 
 
@@ -298,7 +299,7 @@ def runtime_peer_structure(c):
     run(c, trials)
 
 
-# Batches: one call counts once, with the bytes of all its copies.
+# Batches: one call counts once, with the bytes of all its copies; of several, none stands for all.
 
 def batch(c):
     trials = []
@@ -312,7 +313,7 @@ def batch(c):
                      "attrsIdxs": array(), "numAttrs": 1}
         if c.row.has("failIdx"):
             arguments["failIdx"] = word()
-        trials.append(Trial(arguments, "D2D", sum(sizes)))
+        trials.append(Trial(arguments, "D2D" if count == 1 else "unknown", sum(sizes)))
     run(c, trials, c.stream())  # a batch refuses the default stream
 
 
