@@ -8,25 +8,25 @@
 
 #include "words.h"
 
-#define BIT(n) (1u << (n))
+#define BIT(n) (1ull << (n))
 
 /* Roles without which a call of the operation cannot be understood. */
-static const unsigned int needed_roles[OP_COUNT] = {
+static const uint64_t needed_roles[OP_COUNT] = {
 	[OP_ALLOC] = BIT(ROLE_OUT),
 	[OP_FREE] = BIT(ROLE_PTR),
 	[OP_SET] = BIT(ROLE_PTR),
 	[OP_LAUNCH] = BIT(ROLE_FUNC),
 	[OP_GRAPH_LAUNCH] = BIT(ROLE_GRAPHEXEC) | BIT(ROLE_STREAM),
 	[OP_EVENT_RECORD] = BIT(ROLE_EVENT) | BIT(ROLE_STREAM),
-	[OP_STREAM_DESTROY] = BIT(ROLE_STREAM),
+	[OP_CREATE] = BIT(ROLE_OUT),
+	[OP_DESTROY] = BIT(ROLE_HANDLE),
 	[OP_GET_KERNEL] = BIT(ROLE_OUT) | BIT(ROLE_NAME) | BIT(ROLE_MODULE),
-	[OP_UNLOAD] = BIT(ROLE_MODULE),
 };
 
 /* Roles that are read through, and roles that are numbers. */
-static const unsigned int pointer_roles = BIT(ROLE_OUT) | BIT(ROLE_PITCHOUT) | BIT(ROLE_CONFIG) |
+static const uint64_t pointer_roles = BIT(ROLE_OUT) | BIT(ROLE_PITCHOUT) | BIT(ROLE_CONFIG) |
 					  BIT(ROLE_ARGS) | BIT(ROLE_NAME) | BIT(ROLE_PARAMS);
-static const unsigned int number_roles =
+static const uint64_t number_roles =
 	BIT(ROLE_SIZE) | BIT(ROLE_WIDTH) | BIT(ROLE_HEIGHT) | BIT(ROLE_KIND) | BIT(ROLE_GRIDX) |
 	BIT(ROLE_GRIDY) | BIT(ROLE_GRIDZ) | BIT(ROLE_BLOCKX) | BIT(ROLE_BLOCKY) |
 	BIT(ROLE_BLOCKZ) | BIT(ROLE_SHMEM) | BIT(ROLE_FLAGS) | BIT(ROLE_ELEMENTS);
@@ -65,6 +65,14 @@ static int check_per_thread(const struct table_function *function, const struct 
 		return 0;
 	return row__fail(row, "%s %s the flag per_thread", function->symbol,
 			 suffix ? "needs" : "must not have");
+}
+
+/* There is one libcuda, with versions in its symbols; libcudart changes with its soname. */
+static int check_soname(const struct table_function *function, const struct row *row)
+{
+	if (!function->soname || function->desc.layer == LAYER_RUNTIME)
+		return 0;
+	return row__fail(row, "the flag soname= is for the runtime only");
 }
 
 static int check_needed(const struct table_function *function, const struct row *row)
@@ -133,6 +141,25 @@ static int check_scope(const struct table_function *function, const struct row *
 	}
 }
 
+static int check_context(const struct table_function *function, const struct row *row)
+{
+	switch (function->desc.kind) {
+	case CONTEXT_RESET: /* of the runtime: the thread's own device */
+		return function->desc.layer == LAYER_RUNTIME ? 0 : need(function, row, ROLE_DEVICE);
+	case CONTEXT_RELEASE:
+		return need(function, row, ROLE_DEVICE);
+	case CONTEXT_GREEN:
+		return has(function, ROLE_OUT) ? need(function, row, ROLE_DEVICE) : need(function, row, ROLE_OUT);
+	case CONTEXT_DERIVE:
+		return has(function, ROLE_OUT) ? need(function, row, ROLE_CTX) : need(function, row, ROLE_OUT);
+	case CONTEXT_CREATE:
+	case CONTEXT_RETAIN:
+		return has(function, ROLE_DEVICE) ? need(function, row, ROLE_CTX) : need(function, row, ROLE_DEVICE);
+	default:
+		return need(function, row, ROLE_CTX);
+	}
+}
+
 static int check_operation(const struct table_function *function, const struct row *row)
 {
 	const struct function_desc *desc = &function->desc;
@@ -144,7 +171,7 @@ static int check_operation(const struct table_function *function, const struct r
 	if (!rc && desc->operation == OP_COPY)
 		rc = check_kind_argument(function, row);
 	if (!rc && desc->operation == OP_CONTEXT)
-		rc = need(function, row, desc->kind == CONTEXT_RESET ? ROLE_DEVICE : ROLE_CTX);
+		rc = check_context(function, row);
 	if (!rc && (desc->operation == OP_WAIT || desc->operation == OP_QUERY))
 		rc = check_scope(function, row);
 	if (!rc && (desc->operation == OP_COPY || desc->operation == OP_SET) &&
@@ -214,6 +241,8 @@ int function__check(const struct table_function *function, const struct row *row
 
 	if (!rc)
 		rc = check_per_thread(function, row);
+	if (!rc)
+		rc = check_soname(function, row);
 	if (!rc)
 		rc = check_operation(function, row);
 	if (!rc)

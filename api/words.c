@@ -27,10 +27,15 @@ static const struct word operations[] = {
 	{ "wait", OP_WAIT },
 	{ "query", OP_QUERY },
 	{ "event_record", OP_EVENT_RECORD },
-	{ "stream_destroy", OP_STREAM_DESTROY },
+	{ "create", OP_CREATE },
+	{ "destroy", OP_DESTROY },
 	{ "context", OP_CONTEXT },
+	{ "device", OP_DEVICE },
 	{ "get_kernel", OP_GET_KERNEL },
-	{ "unload", OP_UNLOAD },
+	{ "virtual", OP_VIRTUAL },
+	{ "pool", OP_POOL },
+	{ "capture", OP_CAPTURE },
+	{ "graph", OP_GRAPH },
 	{ NULL, 0 },
 };
 _Static_assert(sizeof(operations) / sizeof(operations[0]) == OP_COUNT + 1, "a word for each");
@@ -40,6 +45,22 @@ static const struct word memory_kinds[] = {
 	{ "managed", MEMORY_MANAGED },
 	{ "pool", MEMORY_POOL },
 	{ "host", MEMORY_HOST },
+	{ "registered", MEMORY_REGISTERED },
+	{ "array", MEMORY_ARRAY },
+	{ "physical", MEMORY_PHYSICAL },
+	{ "imported", MEMORY_IMPORTED },
+	{ "reserved", MEMORY_RESERVED },
+	{ NULL, 0 },
+};
+
+static const struct word object_kinds[] = {
+	{ "stream", OBJECT_STREAM },
+	{ "event", OBJECT_EVENT },
+	{ "module", OBJECT_MODULE },
+	{ "library", OBJECT_LIBRARY },
+	{ "graph", OBJECT_GRAPH },
+	{ "graph_exec", OBJECT_GRAPH_EXEC },
+	{ "pool", OBJECT_POOL },
 	{ NULL, 0 },
 };
 
@@ -67,6 +88,54 @@ static const struct word context_changes[] = {
 	{ "create", CONTEXT_CREATE },
 	{ "destroy", CONTEXT_DESTROY },
 	{ "reset", CONTEXT_RESET },
+	{ "retain", CONTEXT_RETAIN },
+	{ "release", CONTEXT_RELEASE },
+	{ "green", CONTEXT_GREEN },
+	{ "derive", CONTEXT_DERIVE },
+	{ NULL, 0 },
+};
+
+static const struct word device_facts[] = {
+	{ "uuid", DEVICE_UUID },
+	{ "current", DEVICE_CURRENT },
+	{ NULL, 0 },
+};
+
+static const struct word virtual_changes[] = {
+	{ "map", VIRTUAL_MAP },
+	{ "unmap", VIRTUAL_UNMAP },
+	{ "retain", VIRTUAL_RETAIN },
+	{ "import", VIRTUAL_IMPORT },
+	{ NULL, 0 },
+};
+
+static const struct word pool_changes[] = {
+	{ "trim", POOL_TRIM },
+	{ "set", POOL_SET },
+	{ "get", POOL_GET },
+	{ "current", POOL_CURRENT },
+	{ "told", POOL_TOLD },
+	{ NULL, 0 },
+};
+
+static const struct word capture_changes[] = {
+	{ "begin", CAPTURE_BEGIN },
+	{ "begin_to", CAPTURE_BEGIN_TO },
+	{ "end", CAPTURE_END },
+	{ "told", CAPTURE_TOLD },
+	{ "join", CAPTURE_JOIN },
+	{ NULL, 0 },
+};
+
+static const struct word graph_changes[] = {
+	{ "add_kernel", GRAPH_ADD_KERNEL },
+	{ "add_child", GRAPH_ADD_CHILD },
+	{ "add_node", GRAPH_ADD_NODE },
+	{ "clone", GRAPH_CLONE },
+	{ "instantiate", GRAPH_INSTANTIATE },
+	{ "update", GRAPH_UPDATE },
+	{ "remove_node", GRAPH_REMOVE_NODE },
+	{ "enable_node", GRAPH_ENABLE_NODE },
 	{ NULL, 0 },
 };
 
@@ -101,7 +170,14 @@ static const struct word *const kinds[OP_COUNT] = {
 	[OP_SET] = set_kinds,
 	[OP_WAIT] = wait_scopes,
 	[OP_QUERY] = wait_scopes,
+	[OP_CREATE] = object_kinds,
+	[OP_DESTROY] = object_kinds,
 	[OP_CONTEXT] = context_changes,
+	[OP_DEVICE] = device_facts,
+	[OP_VIRTUAL] = virtual_changes,
+	[OP_POOL] = pool_changes,
+	[OP_CAPTURE] = capture_changes,
+	[OP_GRAPH] = graph_changes,
 };
 
 static const char *const families[] = {
@@ -137,6 +213,8 @@ static const char *const roles[ROLE_COUNT] = {
 	[ROLE_MODULE] = "module",
 	[ROLE_NAME] = "name",
 	[ROLE_POOL] = "pool",
+	[ROLE_GRAPH] = "graph",
+	[ROLE_CHILD] = "child",
 	[ROLE_FLAGS] = "flags",
 	[ROLE_HANDLE] = "handle",
 	[ROLE_PARAMS] = "params",

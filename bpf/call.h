@@ -157,6 +157,7 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	call->row = row;
 	call->operation = operation;
 	call->flag = 0;
+	call->device = current_device(thread);
 	call->start_ns = now();
 	thread->depth = depth + 1;
 	return call;
@@ -194,9 +195,9 @@ static __always_inline bool is_end_of_driver(s32 result)
 	return result == 4;
 }
 
-static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u8 flags)
+static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
 {
-	struct tally_key key = {.slot = slot, .row = row, .kind = kind, .flags = flags};
+	struct tally_key key = {.slot = slot, .row = row, .flags = flags, .kind = kind, .device = device};
 	struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
 	struct tally zero = {};
 	long error;
@@ -211,9 +212,9 @@ static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u8 fla
 }
 
 /* Counts a successful call. Programs can be preempted: atomic even per CPU. */
-static __always_inline void count_success(u32 slot, const struct call *call, u8 kind, u8 flags, u64 bytes)
+static __always_inline void count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
 {
-	struct tally *tally = tally_of(slot, call->row, kind, flags);
+	struct tally *tally = tally_of(slot, call->row, kind, flags, call->device);
 
 	if (!tally)
 		return;
@@ -222,7 +223,7 @@ static __always_inline void count_success(u32 slot, const struct call *call, u8 
 	__sync_fetch_and_add(&tally->ns, now() - call->start_ns);
 }
 
-static __always_inline void count_failure(u32 slot, const struct call *call, u8 kind, u8 flags, s32 code)
+static __always_inline void count_failure(u32 slot, const struct call *call, u8 kind, u16 flags, s32 code)
 {
 	struct failure_key key = {
 		.slot = slot,
@@ -231,7 +232,7 @@ static __always_inline void count_failure(u32 slot, const struct call *call, u8 
 		.sampled = flags & TALLY_SAMPLED ? 1 : 0,
 	};
 	struct failure_record *failure, fresh = {};
-	struct tally *tally = tally_of(slot, call->row, kind, flags);
+	struct tally *tally = tally_of(slot, call->row, kind, flags, call->device);
 	long error;
 
 	if (tally)

@@ -19,9 +19,11 @@
 
 #include "context.h"
 #include "copy.h"
+#include "device.h"
 #include "launch.h"
 #include "memory.h"
 #include "module.h"
+#include "object.h"
 #include "wait.h"
 
 /* Returns 1 where the call's return is of no interest, else 0. */
@@ -56,15 +58,20 @@ static __always_inline int enter(struct pt_regs *ctx)
 	case OP_WAIT:
 	case OP_QUERY:
 	case OP_EVENT_RECORD:
-	case OP_STREAM_DESTROY:
 		wait_enter(ctx, function, thread, call);
 		break;
 	case OP_CONTEXT:
 		context_enter(ctx, function, thread, call);
 		break;
+	case OP_DEVICE:
+		device_enter(ctx, function, call);
+		break;
 	case OP_GET_KERNEL:
-	case OP_UNLOAD:
-		module_enter(ctx, function, thread, call);
+		module_enter(ctx, function, call);
+		break;
+	case OP_CREATE:
+	case OP_DESTROY:
+		object_enter(ctx, function, thread, call);
 		break;
 	}
 	return 0;
@@ -101,15 +108,20 @@ static __always_inline void leave(struct pt_regs *ctx)
 	case OP_WAIT:
 	case OP_QUERY:
 	case OP_EVENT_RECORD:
-	case OP_STREAM_DESTROY:
 		wait_leave(thread, call, result);
 		break;
 	case OP_CONTEXT:
 		context_leave(thread, call, result);
 		break;
+	case OP_DEVICE:
+		device_leave(thread, call, result);
+		break;
 	case OP_GET_KERNEL:
-	case OP_UNLOAD:
 		module_leave(thread, call, result);
+		break;
+	case OP_CREATE:
+	case OP_DESTROY:
+		object_leave(thread, call, result);
 		break;
 	}
 }

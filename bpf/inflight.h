@@ -30,21 +30,7 @@ struct {
 	__type(value, struct event_record);
 } events SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, struct context_key);
-	__type(value, struct context_record);
-} contexts SEC(".maps");
-
 #define LOCK_TRIES 64
-
-static __always_inline u64 current_context(const struct thread *thread)
-{
-	u32 depth = thread->context_depth;
-
-	return depth ? thread->context[(depth - 1) & (CONTEXT_DEPTH - 1)] : 0;
-}
 
 /* The stream that `handle` means to this thread: the special ones by context or thread. */
 static __always_inline struct stream_key stream_key_of(const struct thread *thread,
@@ -182,7 +168,8 @@ static __always_inline void cover_stream(const struct stream_key *key, u64 epoch
 static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 {
 	struct context_key key = {.context = context, .slot = slot};
-	struct context_record *record = bpf_map_lookup_elem(&contexts, &key), fresh = {.covered = epoch};
+	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
+	struct context_record fresh = {.covered = epoch, .device = DEVICE_UNKNOWN};
 	long error;
 
 	if (record) {

@@ -14,7 +14,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(max_entries, 65536);
-	__type(key, struct kernel_key);
+	__type(key, struct launch_key);
 	__type(value, u64);
 } launches SEC(".maps");
 
@@ -38,7 +38,7 @@ static __always_inline void name_kernel(const struct kernel_key *key)
 		bpf_map_delete_elem(&unnamed, key);
 }
 
-static __noinline u64 *kernel_first_sight(struct kernel_key *key)
+static __noinline u64 *kernel_first_sight(struct launch_key *key)
 {
 	u64 *count, zero = 0;
 	long error;
@@ -50,7 +50,7 @@ static __noinline u64 *kernel_first_sight(struct kernel_key *key)
 	if (!count)
 		lose_update(error, LOSS_KERNEL_MAP_FULL);
 	else if (!error)
-		name_kernel(key);
+		name_kernel(&key->kernel);
 	return count;
 }
 
@@ -71,7 +71,7 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 {
 	struct thread *thread = current_thread();
 	struct process_record *process;
-	struct kernel_key key;
+	struct launch_key key = {};
 	u64 *count, before;
 
 	if (!thread)
@@ -81,9 +81,10 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	process = process_at(thread->slot);
 	if (!process)
 		return 1;
-	key.handle = argument(ctx, function, ROLE_FUNC);
-	key.slot = thread->slot;
-	key.generation = process->generation;
+	key.kernel.handle = argument(ctx, function, ROLE_FUNC);
+	key.kernel.slot = thread->slot;
+	key.kernel.generation = process->generation;
+	key.device = current_device(thread);
 	count = bpf_map_lookup_elem(&launches, &key);
 	if (!count)
 		count = kernel_first_sight(&key);
@@ -95,8 +96,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 		return follow_launch(thread, ctx, row, false);
 	if (before & (config.launch_sample - 1))
 		return 1;
-	if (before && bpf_map_lookup_elem(&unnamed, &key))
-		name_kernel(&key);
+	if (before && bpf_map_lookup_elem(&unnamed, &key.kernel))
+		name_kernel(&key.kernel);
 	if (!config.launch_returns)
 		return 1;
 	return follow_launch(thread, ctx, row, config.launch_sample > 1);

@@ -10,13 +10,6 @@
 
 #include "call.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1048576);
-	__type(key, struct allocation_key);
-	__type(value, struct allocation_record);
-} allocations SEC(".maps");
-
 /* call.arg of an allocation */
 #define ALLOC_OUT 0
 #define ALLOC_SIZE 1
@@ -57,6 +50,7 @@ static __noinline int free_enter(struct pt_regs *ctx, const volatile struct func
 	call->arg[FREED_START] = record->start_ns;
 	call->arg[FREED_ROW] = record->row;
 	call->kind = record->kind;
+	call->device = record->device;
 	/* Of two threads that free one address, one finds the record gone. */
 	if (bpf_map_delete_elem(&allocations, &key))
 		call->kind = MEMORY_UNKNOWN;
@@ -72,15 +66,16 @@ static __always_inline void replace_allocation(const struct allocation_key *key,
 	struct allocation_record *old = bpf_map_lookup_elem(&allocations, key);
 	struct tally *tally;
 	u64 size;
-	u8 kind;
+	u8 kind, device;
 
 	if (!old)
 		return;
 	size = old->size;
 	kind = old->kind;
+	device = old->device;
 	if (bpf_map_update_elem(&allocations, key, fresh, BPF_EXIST))
 		return;
-	tally = tally_of(key->slot, call->row, kind, TALLY_REPLACED);
+	tally = tally_of(key->slot, call->row, kind, TALLY_REPLACED, device);
 	if (!tally)
 		return;
 	__sync_fetch_and_add(&tally->calls, 1);
@@ -90,7 +85,8 @@ static __always_inline void replace_allocation(const struct allocation_key *key,
 static __always_inline bool record_allocation(u32 slot, const struct call *call, u64 address, u64 size)
 {
 	struct allocation_key key = {.address = address, .slot = slot};
-	struct allocation_record record = {.size = size, .row = call->row, .kind = call->kind};
+	struct allocation_record record = {
+		.size = size, .row = call->row, .kind = call->kind, .device = call->device};
 	long error;
 
 	record.start_ns = call->start_ns;
@@ -166,6 +162,7 @@ static __always_inline void free_returned(u32 slot, struct call *call, s32 resul
 	record.start_ns = call->arg[FREED_START];
 	record.row = call->arg[FREED_ROW];
 	record.kind = call->kind;
+	record.device = call->device;
 	error = bpf_map_update_elem(&allocations, &key, &record, BPF_NOEXIST);
 	if (error)
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);

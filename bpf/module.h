@@ -41,14 +41,12 @@ static __always_inline void unload_enter(struct thread *thread, u64 module)
 }
 
 static __noinline int module_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-				   struct thread *thread, struct call *call)
+				   struct call *call)
 {
 	call->kind = 0;
 	call->arg[KERNEL_OUT] = argument(ctx, function, ROLE_OUT);
 	call->arg[KERNEL_NAME] = argument(ctx, function, ROLE_NAME);
 	call->arg[KERNEL_MODULE] = argument(ctx, function, ROLE_MODULE);
-	if (function->operation == OP_UNLOAD)
-		unload_enter(thread, call->arg[KERNEL_MODULE]);
 	return 0;
 }
 
@@ -70,11 +68,9 @@ static __noinline int module_leave(struct thread *thread, struct call *call, s32
 {
 	if (!thread || !call)
 		return 0;
-	if (is_end_of_driver(result) && call->operation == OP_UNLOAD)
-		return 0;
 	if (result)
 		count_failure(thread->slot, call, 0, 0, result);
-	else if (call->operation == OP_GET_KERNEL)
+	else
 		kernel_given(thread->slot, call);
 	return 0;
 }

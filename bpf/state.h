@@ -17,6 +17,9 @@ const volatile struct function_desc functions[MAX_FUNCTIONS];
 /* Launches are probed at both layers, so nested ones must be told; set when that comes to be. */
 volatile __u32 both_layers;
 
+/* When the probes were in, CLOCK_BOOTTIME: what older processes did before is not known. */
+volatile __u64 attached_ns;
+
 /* tgid in the initial namespace -> slot, while the process lives. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -62,6 +65,14 @@ struct {
 	__type(value, struct tally);
 } tallies SEC(".maps");
 
+/* What lives, by address or handle. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1048576);
+	__type(key, struct allocation_key);
+	__type(value, struct allocation_record);
+} allocations SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -80,6 +91,15 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } losses SEC(".maps");
+
+/* Contexts that were seen made, made current or waited for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct context_key);
+	__type(value, struct context_record);
+} contexts SEC(".maps");
+
 
 /* (event << 12 | ip & 0xfff) -> row, for LINKS_TRACEFS. */
 struct {

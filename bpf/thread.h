@@ -34,6 +34,41 @@ static __always_inline s32 pid_of(struct task_struct *task)
 	return 0;
 }
 
+/* The pid that `task`'s thread has in its own pid namespace, the innermost. */
+static __always_inline s32 innermost_pid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid *numbers;
+
+	if (!pid)
+		return 0;
+	numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+	numbers = (void *)numbers + BPF_CORE_READ(pid, level) * bpf_core_type_size(struct upid);
+	return BPF_CORE_READ(numbers, nr);
+}
+
+/* Who the calling process is. Userspace may come too late to read it in /proc. */
+static __always_inline void identify(struct process_record *process, struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	process->parent = pid_of(BPF_CORE_READ(leader, real_parent, group_leader));
+	process->uid = BPF_CORE_READ(leader, real_cred, uid.val);
+	process->namespace_pid = innermost_pid(leader);
+}
+
+/* Userspace looks at once at what only /proc tells. It finds the process by itself where the ring is full. */
+static __always_inline void tell_process(u32 slot)
+{
+	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record)
+		return;
+	record->type = RECORD_PROCESS;
+	record->slot = slot;
+	bpf_ringbuf_submit(record, 0);
+}
+
 static __always_inline bool pid_is_watched(s32 pid)
 {
 	return !config.only_watched || bpf_map_lookup_elem(&watched, &pid);
@@ -42,6 +77,14 @@ static __always_inline bool pid_is_watched(s32 pid)
 static __always_inline struct process_record *process_at(u32 slot)
 {
 	return bpf_map_lookup_elem(&processes, &slot);
+}
+
+/* Whether all that the process did was seen. */
+static __always_inline bool is_seen_from_start(u32 slot)
+{
+	struct process_record *process = process_at(slot);
+
+	return process && !process->late && attached_ns && process->start_ns >= attached_ns;
 }
 
 /* Takes a free slot for the calling process. Returns 0, or -1 when there is none. */
@@ -60,11 +103,21 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->tgid = tgid;
 	process->generation = 0;
 	process->epoch = 0;
+	process->waits = 0;
+	process->host_levels = 0;
+	process->device_levels = 0;
 	process->freed_next = 0;
+	process->captures = 0;
+	process->late = 0;
+	process->unified = 0;
+	process->sticky_code = 0;
+	process->sticky_ns = 0;
+	process->after_sticky = 0;
 	process->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	process->seen_ns = now();
 	process->ended_ns = 0;
 	BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
+	identify(process, task);
 	if (bpf_map_update_elem(&process_of, &tgid, &binding, BPF_NOEXIST)) {
 		bpf_map_push_elem(&free_slots, &binding.slot, 0);
 		/* Another thread was first. */
@@ -75,8 +128,37 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 		return 0;
 	}
 	process->state = PROCESS_LIVE;
+	tell_process(binding.slot);
 	*slot = binding.slot;
 	return 0;
+}
+
+/* The thread's current context and device, as far as they were seen to change: 0 and DEVICE_UNKNOWN else. */
+static __always_inline u64 current_context(const struct thread *thread)
+{
+	u32 depth = thread->context_depth;
+
+	return depth ? thread->context[(depth - 1) & (CONTEXT_DEPTH - 1)] : 0;
+}
+
+static __always_inline u8 device_of_context(u32 slot, u64 context)
+{
+	struct context_key key = {.context = context, .slot = slot};
+	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
+
+	return record ? record->device : DEVICE_UNKNOWN;
+}
+
+/* A context's device may be told after it was made current: looked up until it is known. */
+static __always_inline u8 current_device(struct thread *thread)
+{
+	u32 top = (thread->context_depth - 1) & (CONTEXT_DEPTH - 1);
+
+	if (!thread->context_depth)
+		return DEVICE_UNKNOWN;
+	if (thread->device[top] == DEVICE_UNKNOWN && thread->context[top])
+		thread->device[top] = device_of_context(thread->slot, thread->context[top]);
+	return thread->device[top];
 }
 
 /* Fills a new thread's storage. Out of line in effect: once a thread. */

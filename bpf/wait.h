@@ -39,16 +39,6 @@ static __always_inline void enter_stream(struct pt_regs *ctx, const volatile str
 	call->arg[WAITED_EPOCH] = next_epoch(thread->slot);
 }
 
-/* At entry, as all that ends something: the handle may be another stream's before the call returns. */
-static __always_inline void forget_stream(u32 slot, const struct call *call)
-{
-	struct stream_key key = {.slot = slot};
-
-	key.stream = call->arg[WAITED_STREAM];
-	key.scope = call->arg[WAITED_SCOPE];
-	bpf_map_delete_elem(&streams, &key);
-}
-
 static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				 struct thread *thread, struct call *call)
 {
@@ -64,8 +54,6 @@ static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct func
 	} else {
 		enter_stream(ctx, function, thread, call);
 	}
-	if (function->operation == OP_STREAM_DESTROY)
-		forget_stream(thread->slot, call);
 	return 0;
 }
 
@@ -96,8 +84,6 @@ static __always_inline void wait_succeeded(u32 slot, const struct call *call)
 	key.scope = call->arg[WAITED_SCOPE];
 	if (call->operation == OP_EVENT_RECORD)
 		event_recorded(slot, call);
-	else if (call->operation == OP_STREAM_DESTROY)
-		return;
 	else if (call->kind == WAIT_CONTEXT)
 		cover_context(slot, call->arg[WAITED_OBJECT], call->arg[WAITED_EPOCH]);
 	else if (key.stream)

@@ -33,10 +33,15 @@ enum operation {
 	OP_WAIT,           /* the thread blocks until earlier work is done */
 	OP_QUERY,          /* asks whether earlier work is done; success proves it */
 	OP_EVENT_RECORD,   /* marks a point in a stream */
-	OP_STREAM_DESTROY, /* the stream's handle may come back as another */
+	OP_CREATE,         /* an object comes to be (ROLE_OUT), see enum object_kind */
+	OP_DESTROY,        /* an object ceases to be (ROLE_HANDLE): its handle may come back */
 	OP_CONTEXT,        /* changes the thread's current context, see enum context_change */
+	OP_DEVICE,         /* tells of a device, see enum device_fact */
 	OP_GET_KERNEL,     /* hands out a kernel handle for a name */
-	OP_UNLOAD,         /* kernel handles cease to be and may come back */
+	OP_VIRTUAL,        /* address ranges and physical memory, see enum virtual_change */
+	OP_POOL,           /* changes a memory pool, see enum pool_change */
+	OP_CAPTURE,        /* a stream's work goes into a graph, see enum capture_change */
+	OP_GRAPH,          /* a graph is built, see enum graph_change */
 	OP_COUNT,
 };
 
@@ -45,8 +50,27 @@ enum memory_kind {
 	MEMORY_MANAGED,
 	MEMORY_POOL,
 	MEMORY_HOST, /* pinned */
+	MEMORY_REGISTERED, /* host memory of the program's own, pinned for a while */
+	MEMORY_ARRAY,	   /* arrays and mipmapped arrays, by their handle */
+	MEMORY_PHYSICAL,   /* of virtual memory management, by its handle */
+	MEMORY_IMPORTED,   /* another process's, opened here: no new memory */
+	MEMORY_RESERVED,   /* an address range: no memory */
+	MEMORY_MAPPED,	   /* the part of address ranges that has memory behind it */
 	MEMORY_UNKNOWN,
 	MEMORY_KINDS,
+};
+
+/* What has a life of its own beside memory; most die with their context. */
+enum object_kind {
+	OBJECT_STREAM = 0,
+	OBJECT_EVENT,
+	OBJECT_CONTEXT,
+	OBJECT_MODULE,
+	OBJECT_LIBRARY,
+	OBJECT_GRAPH,
+	OBJECT_GRAPH_EXEC,
+	OBJECT_POOL,
+	OBJECT_KINDS,
 };
 
 /* The first five are cudaMemcpyKind; do not reorder. */
@@ -83,7 +107,55 @@ enum context_change {
 	CONTEXT_POP,
 	CONTEXT_CREATE,  /* *ROLE_CTX is made and pushed */
 	CONTEXT_DESTROY, /* ROLE_CTX goes, with all that lives in it */
-	CONTEXT_RESET,	 /* the primary context of ROLE_DEVICE goes, or one reference to it */
+	CONTEXT_RESET,	 /* the primary context of ROLE_DEVICE goes with all that lives in it */
+	CONTEXT_RETAIN,	 /* *ROLE_CTX is the primary context of ROLE_DEVICE, with one more reference */
+	CONTEXT_RELEASE, /* one reference to the primary context of ROLE_DEVICE goes, and it with the last */
+	CONTEXT_GREEN,	 /* *ROLE_OUT is a green context made on ROLE_DEVICE, current nowhere */
+	CONTEXT_DERIVE,	 /* *ROLE_OUT is the context of the green context ROLE_CTX */
+};
+
+/* What an OP_DEVICE call tells. */
+enum device_fact {
+	DEVICE_UUID = 0, /* *ROLE_OUT are the 16 bytes of ROLE_DEVICE's UUID */
+	DEVICE_CURRENT,	 /* ROLE_DEVICE is the calling thread's device from now on */
+};
+
+/* What an OP_VIRTUAL call does. */
+enum virtual_change {
+	VIRTUAL_MAP = 0, /* ROLE_SIZE bytes of ROLE_HANDLE's memory are behind ROLE_PTR */
+	VIRTUAL_UNMAP,	 /* nothing is behind the ROLE_SIZE bytes at ROLE_PTR any more */
+	VIRTUAL_RETAIN,	 /* *ROLE_OUT is a handle, with one more reference, of the memory at ROLE_PTR */
+	VIRTUAL_IMPORT,	 /* *ROLE_OUT is a handle of another process's memory */
+};
+
+/* What an OP_POOL call does to ROLE_POOL. */
+enum pool_change {
+	POOL_TRIM = 0,	/* down to ROLE_SIZE bytes, or what is in use */
+	POOL_SET,	/* the attribute ROLE_KIND becomes *ROLE_PARAMS */
+	POOL_GET,	/* *ROLE_OUT is the attribute ROLE_KIND */
+	POOL_CURRENT,	/* it is now what ROLE_DEVICE allocates from */
+	POOL_TOLD,	/* *ROLE_OUT is the pool of ROLE_DEVICE */
+};
+
+/* What an OP_CAPTURE call does to ROLE_STREAM. */
+enum capture_change {
+	CAPTURE_BEGIN = 0,
+	CAPTURE_BEGIN_TO, /* into the graph ROLE_GRAPH */
+	CAPTURE_END,	  /* *ROLE_OUT is the graph, if the capture was valid */
+	CAPTURE_TOLD,	  /* *ROLE_OUT tells whether it captures */
+	CAPTURE_JOIN,	  /* it waits for ROLE_EVENT: a captured one takes it into its capture */
+};
+
+/* What an OP_GRAPH call does. */
+enum graph_change {
+	GRAPH_ADD_KERNEL = 0, /* a kernel node for ROLE_GRAPH; *ROLE_OUT is the node */
+	GRAPH_ADD_CHILD,      /* a node for ROLE_GRAPH that holds the graph ROLE_CHILD */
+	GRAPH_ADD_NODE,	      /* a node of the kind in ROLE_PARAMS for ROLE_GRAPH */
+	GRAPH_CLONE,	      /* *ROLE_OUT is a copy of ROLE_GRAPH */
+	GRAPH_INSTANTIATE,    /* *ROLE_OUT is an executable graph of ROLE_GRAPH */
+	GRAPH_UPDATE,	      /* ROLE_GRAPHEXEC is as ROLE_GRAPH now */
+	GRAPH_REMOVE_NODE,    /* ROLE_HANDLE leaves its graph */
+	GRAPH_ENABLE_NODE,    /* ROLE_HANDLE runs in ROLE_GRAPHEXEC or not, by ROLE_FLAGS */
 };
 
 /* What an OP_WAIT or OP_QUERY covers. */
@@ -123,6 +195,8 @@ enum role {
 	ROLE_MODULE, /* module or library */
 	ROLE_NAME,   /* pointer to a NUL-terminated name */
 	ROLE_POOL,
+	ROLE_GRAPH,
+	ROLE_CHILD, /* a graph within a graph */
 	ROLE_FLAGS,
 	ROLE_HANDLE, /* memory handle (virtual memory management, IPC) */
 	ROLE_PARAMS, /* pointer to a parameter structure, or to an array of them */

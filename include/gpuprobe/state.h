@@ -11,7 +11,7 @@
 #include "gpuprobe/losses.h"
 
 #define COMM_SIZE 16
-#define NAME_SIZE 4097	     /* a kernel name of 4,096 bytes and its NUL */
+#define NAME_SIZE 4098	     /* a kernel name of 4,096 bytes, its NUL, and one more by which a longer one shows */
 #define NAME_SHORT_SIZE 256  /* what most names fit in */
 #define FREED_KEPT 32	     /* freed addresses a process remembers for the report */
 #define CALL_DEPTH 8	     /* watched calls nested in one thread */
@@ -45,13 +45,26 @@ struct process_record {
 	__u32 state; /* enum process_state */
 	__s32 pid;   /* in gpuprobe's pid namespace */
 	__u32 tgid;  /* in the initial one */
+	__s32 parent; /* in gpuprobe's; 0: not in it. As at first sight */
+	__u32 uid;   /* the real user, in the initial user namespace */
+	__s32 namespace_pid; /* in the process's own pid namespace */
+	__u32 pad2;
 	__u32 generation; /* module and library unloads so far: part of every kernel's key */
 	__u64 start_ns;
 	__u64 seen_ns;
 	__u64 ended_ns;
 	__u64 epoch;   /* waits and event records begun so far */
+	__u64 waits;   /* waits ended so far */
+	__u64 host_levels; /* see struct range_key: levels at which host memory was recorded */
+	__u64 device_levels;
 	__u32 freed_next; /* frees so far; the latest are in freed[] */
+	__u32 captures; /* streams that capture now: launches look their stream up only then */
+	__u32 late;	/* set by userspace: calls before some moment were not seen */
 	__u32 pad;
+	__u32 unified; /* copies were seen whose addresses must tell their direction */
+	__s32 sticky_code; /* the first failure that CUDA says no call recovers from; 0: none */
+	__u64 sticky_ns;
+	__u64 after_sticky; /* calls that succeeded after it */
 	char comm[COMM_SIZE]; /* of the leader, at first sight; then at the end */
 	__u64 freed[FREED_KEPT];
 };
@@ -69,8 +82,9 @@ struct call {
 	__u16 row;
 	__u8 operation;
 	__u8 kind;
-	__u8 flag; /* by operation */
-	__u8 pad[3];
+	__u8 flag;   /* by operation */
+	__u8 device; /* on which it acts, or DEVICE_UNKNOWN */
+	__u8 pad[2];
 };
 
 enum thread_state {
@@ -85,20 +99,34 @@ struct thread {
 	__u32 depth; /* calls in use */
 	__u32 context_depth;
 	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
+	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
 	struct call calls[CALL_DEPTH];
 };
 
-/* Calls of one function by one process, told apart by kind. */
+/* A device by the number that its process knows it by, as the API has it. */
+#define DEVICE_UNKNOWN 0xff
+
+/* Calls of one function by one process on one device, told apart by kind. */
 #define TALLY_UNTRACKED 0x01 /* allocations that are not in `allocations` (no address, no room) */
 #define TALLY_REPLACED 0x02  /* allocations whose free was not seen: their address came again */
 #define TALLY_SAMPLED 0x04   /* launches whose return was looked at */
-#define TALLY_NOT_READY 0x08 /* queries that answered "not yet" */
+#define TALLY_NOT_READY 0x08 /* queries that were answered "not yet" */
+#define TALLY_CAPTURED 0x10  /* went into a graph, was not executed */
+#define TALLY_PINNED 0x20    /* copies whose host side is pinned */
+#define TALLY_PAGEABLE 0x40  /* copies whose host side is not */
+#define TALLY_COVERED 0x80   /* asynchronous copies that a wait has covered: ns is from issue to its end */
+#define TALLY_FIRST 0x100    /* the first launch of each kernel, which may load its module */
+#define TALLY_IN_LAUNCH 0x200 /* loads that a launch caused */
+#define TALLY_WITH_CONTEXT 0x400 /* ended with their context, not by a call of their own */
+
+#define ROW_NONE 0xffff /* tallies of no one function: see their flags */
 
 struct tally_key {
-	__u32 slot;
+	__u16 slot;
 	__u16 row;
+	__u16 flags; /* TALLY_* */
 	__u8 kind;
-	__u8 flags; /* TALLY_* */
+	__u8 device; /* or DEVICE_UNKNOWN */
 };
 
 struct tally {
@@ -108,17 +136,55 @@ struct tally {
 	__u64 ns;    /* inside successful calls */
 };
 
+/*
+ * Addresses and handles are told apart by space: a handle of physical memory
+ * may be a small number, a reserved range begins where memory is mapped.
+ */
+enum space {
+	SPACE_ADDRESS = 0, /* memory that programs address, and imports */
+	SPACE_REGISTERED,
+	SPACE_ARRAY,
+	SPACE_PHYSICAL,
+	SPACE_RESERVED,
+};
+
 struct allocation_key {
-	__u64 address;
-	__u32 slot;
-	__u32 pad;
+	__u64 address; /* or handle */
+	__u16 slot;
+	__u8 space; /* enum space */
+	__u8 pad[5];
 };
 
 struct allocation_record {
 	__u64 size;
 	__u64 start_ns;
+	__u64 context; /* in which it lives, and with which it goes; 0: in none, or not known */
 	__u16 row;
 	__u8 kind; /* enum memory_kind */
+	__u8 device;
+	__u32 references; /* of physical memory: handles and mappings */
+};
+
+/*
+ * Where an address lies. An allocation of 2^level to 2^(level+1) - 1 bytes is
+ * found by its level and the number of the block of 2^level bytes in which it
+ * begins. Live allocations do not overlap, so only one of that level begins in
+ * a block, and one that holds an address begins in the address's block or in
+ * one of the two before. What is found is checked against `allocations`.
+ */
+struct range_key {
+	__u64 block;
+	__u16 slot;
+	__u8 level;
+	__u8 pad[5];
+};
+
+struct range_record {
+	__u64 address; /* where it begins: the allocation's key */
+	__u64 size;
+	__u8 space;
+	__u8 kind; /* enum memory_kind */
+	__u8 device;
 	__u8 pad[5];
 };
 
@@ -126,6 +192,32 @@ struct kernel_key {
 	__u64 handle;
 	__u32 slot;
 	__u32 generation;
+};
+
+struct launch_key {
+	struct kernel_key kernel;
+	__u8 device;
+	__u8 captured; /* put into a graph, not executed */
+	__u8 pad[6];
+};
+
+#define DIMENSIONS 3
+
+struct launch_shape {
+	__u32 grid[DIMENSIONS], block[DIMENSIONS];
+	__u64 shared_bytes; /* dynamic shared memory */
+};
+
+/* What sampled launches of a kernel looked like. */
+struct shape_record {
+	__u32 lock; /* taken by compare and swap; a sample that finds it taken is left out */
+	__u32 samples;
+	__u64 stream; /* of the latest */
+	__u64 latest_ns;
+	struct launch_shape latest;
+	__u64 blocks_min, blocks_max; /* in the grid */
+	__u64 threads_min, threads_max; /* in a block */
+	__u64 shared_min, shared_max;
 };
 
 struct failure_key {
@@ -197,6 +289,42 @@ struct context_key {
 
 struct context_record {
 	__u64 covered; /* see stream_record */
+	__u64 died_ns; /* when it last went, with all that lived in it; its handle may have come back since */
+	__u8 device;
+	__u8 pad[7];
+};
+
+/* A device as its process numbers it. */
+struct device_key {
+	__u16 slot;
+	__u8 device;
+	__u8 pad;
+};
+
+#define UUID_SIZE 16
+
+struct device_record {
+	__u64 primary; /* the primary context; 0: not known */
+	__u32 retains; /* references to it that were seen taken, less those given back */
+	__u8 has_uuid;
+	__u8 pad[3];
+	__u8 uuid[UUID_SIZE];
+};
+
+/* Streams, events, modules and libraries that live. */
+struct object_key {
+	__u64 handle;
+	__u16 slot;
+	__u8 kind; /* enum object_kind */
+	__u8 pad[5];
+};
+
+struct object_record {
+	__u64 context;
+	__u64 start_ns;
+	__u16 row;
+	__u8 device;
+	__u8 pad[5];
 };
 
 /* Where LINKS_TRACEFS cannot carry a cookie per site: (event << 12 | ip & 0xfff) -> row. */
@@ -211,6 +339,7 @@ enum record_type {
 	RECORD_UNLOAD,		  /* struct record_unload */
 	RECORD_LIBRARY,		  /* struct record_library: a process has a CUDA library new to it */
 	RECORD_EXEC,		  /* struct record_library: a process has become another program */
+	RECORD_PROCESS,		  /* struct record: a process has made its first call */
 };
 
 struct record {

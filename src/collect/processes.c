@@ -36,6 +36,13 @@ static struct late_process *late_entry(struct collector *collector, pid_t pid)
 	return &grown[collector->late_count++];
 }
 
+/* Tells the BPF programs, which draw conclusions only where they saw everything. */
+static void mark_record(struct collector *collector, const struct process *process)
+{
+	if (process->slot != NO_PROCESS)
+		collector->records[process->slot].late = 1;
+}
+
 void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_ns)
 {
 	const struct late_process late = {.pid = pid, .time_ns = time_ns};
@@ -45,8 +52,10 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 
-		if (is_of(&late, process->pid, process->start_ns, process->ended_ns))
-			process->since_attach = true;
+		if (!is_of(&late, process->pid, process->start_ns, process->ended_ns))
+			continue;
+		process->since_attach = true;
+		mark_record(collector, process);
 	}
 	if (entry)
 		*entry = late;
@@ -81,6 +90,9 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
 	process->since_attach = !collector->options.exact_from_start &&
 				(record->start_ns < collector->attached_ns || was_late(collector, record));
+	if (process->since_attach)
+		mark_record(collector, process);
+	attribution__learn(collector->attribution, process, record);
 	collector->index_of[slot] = (uint32_t)model->process_count++;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
+#include "model/devices.h"
 #include "symbol/remote_name.h"
 #include "target/process.h"
 
@@ -68,8 +69,13 @@ static void delete_doomed(struct reading *reading)
 	struct key_list *list = &reading->collector->doomed;
 	size_t size = bpf_map__key_size(reading->map);
 
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
 		bpf_map__delete_elem(reading->map, list->keys + i * size, size, 0);
+		/* Several launch keys may have needed the name, so it goes after all have been read. */
+		if (reading->map == reading->collector->skeleton->maps.launches)
+			name_store__drop(reading->collector->names,
+					 &((const struct launch_key *)(list->keys + i * size))->kernel);
+	}
 	list->count = 0;
 }
 
@@ -91,6 +97,7 @@ static int read_tally(const void *key_data, const void *values, void *arg)
 	const struct tally *per_cpu = values;
 	struct process *process = collector__process_at(reading->collector, key->slot);
 	struct tally sum = {0};
+	int ret;
 
 	if (!process)
 		return 0;
@@ -100,7 +107,9 @@ static int read_tally(const void *key_data, const void *values, void *arg)
 		sum.bytes += per_cpu[cpu].bytes;
 		sum.ns += per_cpu[cpu].ns;
 	}
-	tally__apply(process, key, &sum);
+	ret = tally__apply(process, key, &sum);
+	if (ret)
+		return ret;
 	return is_doomed(reading, process) ? doom(reading, key) : 0;
 }
 
@@ -140,10 +149,11 @@ static bool is_current(const struct collector *collector, const struct kernel_ke
 static int read_launches(const void *key_data, const void *values, void *arg)
 {
 	struct reading *reading = arg;
-	const struct kernel_key *key = key_data;
+	const struct launch_key *key = key_data;
+	const struct kernel_key *kernel = &key->kernel;
 	struct collector *collector = reading->collector;
-	struct process *process = collector__process_at(collector, key->slot);
-	uint32_t generation = process ? collector->records[key->slot].generation : 0;
+	struct process *process = collector__process_at(collector, kernel->slot);
+	uint32_t generation = process ? collector->records[kernel->slot].generation : 0;
 	char buffer[REMOTE_NAME_SIZE];
 	const uint64_t *per_cpu = values;
 	const char *name = NULL;
@@ -155,16 +165,16 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 		return 0;
 	for (size_t cpu = 0; cpu < map_reader__cpus(collector->reader); cpu++)
 		launches += per_cpu[cpu];
-	over = key->generation != generation;
+	over = kernel->generation != generation;
 	if (!kernel_table__is_named(process->kernel_table, key)) {
-		name = name_store__find(collector->names, key);
+		name = name_store__find(collector->names, kernel);
 		/* First seen while the maps are read: its name has come since. */
 		if (!name) {
 			collector__consume(collector);
-			name = name_store__find(collector->names, key);
+			name = name_store__find(collector->names, kernel);
 		}
 		/* What was read may be the name of the next kernel behind the handle, if that changed meanwhile. */
-		if (!name && !over && !look_up_name(reading, process, key, buffer) && is_current(collector, key))
+		if (!name && !over && !look_up_name(reading, process, kernel, buffer) && is_current(collector, kernel))
 			name = buffer;
 	}
 	ret = kernel_table__set(process->kernel_table, key, launches, name);
@@ -174,7 +184,6 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 	if (over && !is_doomed(reading, process) && !kernel_table__retire(process->kernel_table, key))
 		return 0;
 	ret = kernel_table__fold(process->kernel_table, key);
-	name_store__drop(collector->names, key);
 	return ret ? ret : doom(reading, key);
 }
 
@@ -256,6 +265,20 @@ static int read_context(const void *key_data, const void *value, void *arg)
 	return process && is_doomed(reading, process) ? doom(reading, key) : 0;
 }
 
+static int read_device(const void *key_data, const void *value, void *arg)
+{
+	const struct device_key *key = key_data;
+	const struct device_record *record = value;
+	struct reading *reading = arg;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+
+	if (!process)
+		return 0;
+	if (record->has_uuid && attribution__tell_uuid(process, key->device, record->uuid))
+		return -ENOMEM;
+	return is_doomed(reading, process) ? doom(reading, key) : 0;
+}
+
 static int read_unnamed(const void *key_data, const void *value, void *arg)
 {
 	const struct kernel_key *key = key_data;
@@ -334,7 +357,7 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 
 	if (!process)
 		return 0;
-	if (record->kind != MEMORY_HOST && is_listed(reading, process) &&
+	if (memory_kind__is_device(record->kind) && is_listed(reading, process) &&
 	    list_allocation(process, reading->collector->options.top, &allocation))
 		return -ENOMEM;
 	return is_doomed(reading, process) ? doom(reading, key) : 0;
@@ -540,9 +563,12 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = read_map(&reading, skeleton->maps.events, read_event);
 	if (!ret && reap)
 		ret = read_map(&reading, skeleton->maps.contexts, read_context);
+	if (!ret)
+		ret = read_map(&reading, skeleton->maps.devices, read_device);
 	if (!ret && reap)
 		ret = read_map(&reading, skeleton->maps.unnamed, read_unnamed);
 	if (!ret)
 		ret = finish_processes(collector);
+	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
 }

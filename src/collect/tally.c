@@ -2,9 +2,12 @@
 // Adds the counters of the BPF maps up, see tally.h.
 #include "collect/tally.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/api.h"
+#include "model/devices.h"
 
 void tally__reset(struct process *process)
 {
@@ -15,6 +18,8 @@ void tally__reset(struct process *process)
 	memset(&process->copy_waits, 0, sizeof(process->copy_waits));
 	memset(&process->free_waits, 0, sizeof(process->free_waits));
 	process->graph_launches = 0;
+	process->function_count = 0;
+	device_totals__reset(process->devices, process->device_count);
 }
 
 static void apply_allocation(struct memory_totals *memory, const struct tally_key *key, const struct tally *tally)
@@ -75,13 +80,89 @@ static void apply_query(struct process *process, const struct tally_key *key, co
 		queries->not_ready += tally->calls;
 }
 
-void tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
+static void apply_device_memory(struct device_totals *device, const struct tally_key *key,
+				const struct tally *tally, bool is_free)
+{
+	if (!memory_kind__is_device(key->kind))
+		return;
+	if (is_free || key->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT)) {
+		device->live_count -= tally->calls;
+		device->live_bytes -= tally->bytes;
+		return;
+	}
+	device->allocations += tally->calls;
+	if (key->flags & (TALLY_UNTRACKED | TALLY_CAPTURED))
+		return;
+	device->live_count += tally->calls;
+	device->live_bytes += tally->bytes;
+}
+
+static bool counts_by_device(enum operation operation)
+{
+	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY || operation == OP_SET ||
+	       operation == OP_WAIT;
+}
+
+/* The same once more, by device. */
+static int apply_device(struct process *process, const struct tally_key *key, const struct tally *tally,
+			enum operation operation)
+{
+	struct device_totals *device;
+
+	if (!counts_by_device(operation))
+		return 0;
+	device = device_totals__of(&process->devices, &process->device_count, key->device);
+	if (!device)
+		return -ENOMEM;
+	if (operation == OP_ALLOC || operation == OP_FREE) {
+		apply_device_memory(device, key, tally, operation == OP_FREE);
+	} else if (operation == OP_WAIT) {
+		device->wait_ns += tally->ns;
+	} else if (!(key->flags & TALLY_CAPTURED)) {
+		device->copies += tally->calls;
+		device->copy_bytes += tally->bytes;
+	}
+	return 0;
+}
+
+static int append_function(struct process *process, const struct tally_key *key, const struct tally *tally)
+{
+	size_t capacity = process->function_capacity ? process->function_capacity * 2 : 32;
+	struct function_totals *grown;
+
+	if (process->function_count == process->function_capacity) {
+		grown = realloc(process->functions, capacity * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		process->functions = grown;
+		process->function_capacity = capacity;
+	}
+	process->functions[process->function_count++] = (struct function_totals){
+		.row = key->row,
+		.flags = key->flags,
+		.kind = key->kind,
+		.device = key->device,
+		.calls = tally->calls,
+		.failures = tally->failures,
+		.bytes = tally->bytes,
+		.ns = tally->ns,
+	};
+	return 0;
+}
+
+int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
 	const struct function_desc *function;
+	int ret;
 
 	if (key->row >= api_function_count)
-		return;
+		return 0;
 	function = &api_functions[key->row].desc;
+	ret = append_function(process, key, tally);
+	if (!ret)
+		ret = apply_device(process, key, tally, function->operation);
+	if (ret)
+		return ret;
 	switch (function->operation) {
 	case OP_ALLOC:
 		if (key->kind < MEMORY_KINDS)
@@ -112,19 +193,33 @@ void tally__apply(struct process *process, const struct tally_key *key, const st
 	default:
 		break;
 	}
+	return 0;
+}
+
+static void clamp_devices(struct process *process)
+{
+	for (size_t i = 0; i < process->device_count; i++) {
+		struct device_totals *device = &process->devices[i];
+
+		if ((int64_t)device->live_bytes < 0)
+			device->live_bytes = 0;
+		if ((int64_t)device->live_count < 0)
+			device->live_count = 0;
+	}
 }
 
 void tally__finish(struct process *process)
 {
 	process->live_at_exit_bytes = 0;
 	process->live_at_exit_count = 0;
+	clamp_devices(process);
 	for (int kind = 0; kind < MEMORY_KINDS; kind++) {
 		/* The counters of a moment: a free may be counted whose allocation is not yet. */
 		if ((int64_t)process->memory[kind].live_bytes < 0)
 			process->memory[kind].live_bytes = 0;
 		if ((int64_t)process->memory[kind].live_count < 0)
 			process->memory[kind].live_count = 0;
-		if (kind == MEMORY_HOST || !process->ended)
+		if (!memory_kind__is_device(kind) || !process->ended)
 			continue;
 		process->live_at_exit_bytes += process->memory[kind].live_bytes;
 		process->live_at_exit_count += process->memory[kind].live_count;

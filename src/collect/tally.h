@@ -13,8 +13,8 @@
 /* Sets the totals that tally__apply adds to back to 0. */
 void tally__reset(struct process *process);
 
-/* Adds one counter to its process's totals. */
-void tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally);
+/* Adds one counter to its process's totals. Returns 0 or -ENOMEM. */
+int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally);
 
 /* Computes what follows from all counters of the process together. */
 void tally__finish(struct process *process);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "model/devices.h"
 #include "symbol/kernel_name.h"
 
 /* A kernel as it is shown: all handles of one name, or one handle without a name. */
@@ -15,14 +16,15 @@ struct shown_kernel {
 	char *full, *brief;
 	uint64_t handle; /* the latest */
 	uint64_t serial;
-	uint64_t folded; /* launches of handles that are gone */
-	uint64_t current; /* scratch of kernel_table__list */
+	/* [0] executed, [1] captured */
+	uint64_t folded[2];  /* launches of handles that are gone */
+	uint64_t current[2]; /* scratch of kernel_table__list */
 	UT_hash_handle hh; /* by mangled name, once named */
 	struct shown_kernel *next_unnamed;
 };
 
 struct kernel_handle {
-	struct kernel_key key;
+	struct launch_key key;
 	uint64_t launches;
 	struct shown_kernel *shown;
 	int retired;
@@ -34,6 +36,8 @@ struct kernel_table {
 	struct shown_kernel *named;
 	struct shown_kernel *unnamed;
 	uint64_t next_serial;
+	struct device_totals *folded; /* launches by device, of handles that are gone */
+	size_t folded_count;
 };
 
 struct kernel_table *kernel_table__new(void)
@@ -68,10 +72,11 @@ void kernel_table__free(struct kernel_table *table)
 		next = shown->next_unnamed;
 		free_shown(shown);
 	}
+	free(table->folded);
 	free(table);
 }
 
-static struct kernel_handle *find_handle(const struct kernel_table *table, const struct kernel_key *key)
+static struct kernel_handle *find_handle(const struct kernel_table *table, const struct launch_key *key)
 {
 	struct kernel_handle *handle;
 
@@ -125,8 +130,9 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 
 	HASH_FIND_STR(table->named, mangled, known);
 	if (known) {
-		known->folded += shown->folded;
-		known->handle = handle->key.handle;
+		known->folded[0] += shown->folded[0];
+		known->folded[1] += shown->folded[1];
+		known->handle = handle->key.kernel.handle;
 		unlink_unnamed(table, shown);
 		free_shown(shown);
 		handle->shown = known;
@@ -140,14 +146,14 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 	return 0;
 }
 
-static struct kernel_handle *add_handle(struct kernel_table *table, const struct kernel_key *key)
+static struct kernel_handle *add_handle(struct kernel_table *table, const struct launch_key *key)
 {
 	struct kernel_handle *handle = calloc(1, sizeof(*handle));
 
 	if (!handle)
 		return NULL;
 	handle->key = *key;
-	handle->shown = add_unnamed(table, key->handle);
+	handle->shown = add_unnamed(table, key->kernel.handle);
 	if (!handle->shown) {
 		free(handle);
 		return NULL;
@@ -156,7 +162,7 @@ static struct kernel_handle *add_handle(struct kernel_table *table, const struct
 	return handle;
 }
 
-int kernel_table__set(struct kernel_table *table, const struct kernel_key *key, uint64_t launches,
+int kernel_table__set(struct kernel_table *table, const struct launch_key *key, uint64_t launches,
 		      const char *name)
 {
 	struct kernel_handle *handle = find_handle(table, key);
@@ -171,14 +177,14 @@ int kernel_table__set(struct kernel_table *table, const struct kernel_key *key, 
 	return name_shown(table, handle, name);
 }
 
-int kernel_table__is_named(const struct kernel_table *table, const struct kernel_key *key)
+int kernel_table__is_named(const struct kernel_table *table, const struct launch_key *key)
 {
 	const struct kernel_handle *handle = find_handle(table, key);
 
 	return handle && handle->shown->mangled;
 }
 
-int kernel_table__retire(struct kernel_table *table, const struct kernel_key *key)
+int kernel_table__retire(struct kernel_table *table, const struct launch_key *key)
 {
 	struct kernel_handle *handle = find_handle(table, key);
 	int before = handle ? handle->retired : 1;
@@ -188,13 +194,20 @@ int kernel_table__retire(struct kernel_table *table, const struct kernel_key *ke
 	return before;
 }
 
-int kernel_table__fold(struct kernel_table *table, const struct kernel_key *key)
+int kernel_table__fold(struct kernel_table *table, const struct launch_key *key)
 {
 	struct kernel_handle *handle = find_handle(table, key);
+	struct device_totals *totals;
 
 	if (!handle)
 		return 0;
-	handle->shown->folded += handle->launches;
+	handle->shown->folded[!!key->captured] += handle->launches;
+	if (!key->captured) {
+		totals = device_totals__of(&table->folded, &table->folded_count, key->device);
+		if (!totals)
+			return -ENOMEM;
+		totals->launches += handle->launches;
+	}
 	HASH_DEL(table->handles, handle);
 	free(handle);
 	return 0;
@@ -215,10 +228,34 @@ static void append(struct process *process, const struct shown_kernel *shown)
 		.handle = shown->handle,
 		.name = shown->full,
 		.short_name = shown->brief,
-		.launches = shown->current,
+		.launches = shown->current[0],
+		.captured = shown->current[1],
 		.serial = shown->serial,
 	};
-	process->launches += shown->current;
+	process->launches += shown->current[0];
+	process->captured_launches += shown->current[1];
+}
+
+static int sum_by_device(const struct kernel_table *table, struct process *process)
+{
+	const struct kernel_handle *handle;
+	struct device_totals *totals;
+
+	for (size_t i = 0; i < table->folded_count; i++) {
+		totals = device_totals__of(&process->devices, &process->device_count, table->folded[i].device);
+		if (!totals)
+			return -ENOMEM;
+		totals->launches += table->folded[i].launches;
+	}
+	for (handle = table->handles; handle; handle = handle->hh.next) {
+		if (handle->key.captured)
+			continue;
+		totals = device_totals__of(&process->devices, &process->device_count, handle->key.device);
+		if (!totals)
+			return -ENOMEM;
+		totals->launches += handle->launches;
+	}
+	return 0;
 }
 
 int kernel_table__list(struct kernel_table *table, struct process *process)
@@ -229,21 +266,24 @@ int kernel_table__list(struct kernel_table *table, struct process *process)
 	struct kernel *list;
 
 	for (shown = table->unnamed; shown; shown = shown->next_unnamed) {
-		shown->current = shown->folded;
+		memcpy(shown->current, shown->folded, sizeof(shown->current));
 		count++;
 	}
 	HASH_ITER(hh, table->named, shown, next) {
-		shown->current = shown->folded;
+		memcpy(shown->current, shown->folded, sizeof(shown->current));
 	}
 	HASH_ITER(hh, table->handles, handle, next_handle) {
-		handle->shown->current += handle->launches;
+		handle->shown->current[!!handle->key.captured] += handle->launches;
 	}
+	if (sum_by_device(table, process))
+		return -ENOMEM;
 	list = realloc(process->kernels, (count ? count : 1) * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	process->kernels = list;
 	process->kernel_count = 0;
 	process->launches = 0;
+	process->captured_launches = 0;
 	HASH_ITER(hh, table->named, shown, next) {
 		append(process, shown);
 	}

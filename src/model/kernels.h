@@ -22,20 +22,20 @@ void kernel_table__free(struct kernel_table *table);
  * The handle's count now stands at `launches`; `name` is its mangled name or
  * NULL. Once named, a handle keeps its name for its generation. Returns 0 or -ENOMEM.
  */
-int kernel_table__set(struct kernel_table *table, const struct kernel_key *key, uint64_t launches,
+int kernel_table__set(struct kernel_table *table, const struct launch_key *key, uint64_t launches,
 		      const char *name);
 
 /* Whether the handle has its name, so that none need be looked for. */
-int kernel_table__is_named(const struct kernel_table *table, const struct kernel_key *key);
+int kernel_table__is_named(const struct kernel_table *table, const struct launch_key *key);
 
 /*
  * The handle's generation is over. Returns 1 if that was said of it before,
  * so that what was under way then has been counted, else 0.
  */
-int kernel_table__retire(struct kernel_table *table, const struct kernel_key *key);
+int kernel_table__retire(struct kernel_table *table, const struct launch_key *key);
 
 /* The handle is gone and its count final: it becomes part of its name's count. Returns 0 or -ENOMEM. */
-int kernel_table__fold(struct kernel_table *table, const struct kernel_key *key);
+int kernel_table__fold(struct kernel_table *table, const struct launch_key *key);
 
 /* Rewrites the process's list of kernels, most launches first, and its total. Returns 0 or -ENOMEM. */
 int kernel_table__list(struct kernel_table *table, struct process *process);

@@ -14,6 +14,8 @@
 
 #include "gpuprobe/function.h"
 #include "gpuprobe/losses.h"
+#include "gpuprobe/state.h"
+#include "model/gpu.h"
 
 enum section {
 	SECTION_MEMORY = 1 << 0,
@@ -44,7 +46,8 @@ struct kernel {
 	uint64_t handle;  /* of its latest entry; what the program passed */
 	char *name;	  /* full demangled name; NULL while unknown */
 	char *short_name; /* bare function name; NULL while unknown */
-	uint64_t launches;
+	uint64_t launches; /* executed; failed ones included */
+	uint64_t captured; /* put into graphs */
 	uint64_t serial; /* order of first sight within the process, from 0 */
 };
 
@@ -79,6 +82,23 @@ struct failure {
 	bool sampled; /* one launch in `launch_sample` was checked */
 };
 
+/* What a process did on one device. */
+struct device_totals {
+	uint8_t device; /* its number in the process, or DEVICE_UNKNOWN */
+	uint64_t launches;
+	uint64_t allocations, live_bytes, live_count; /* memory of the device */
+	uint64_t copies, copy_bytes;
+	uint64_t wait_ns;
+};
+
+/* What was counted of one function, told apart as in the BPF maps: see struct tally_key. */
+struct function_totals {
+	uint16_t row; /* in api_functions */
+	uint16_t flags;
+	uint8_t kind, device;
+	uint64_t calls, failures, bytes, ns;
+};
+
 struct process {
 	uint32_t slot;		/* number of the process in the BPF maps */
 	int32_t pid;		/* in gpuprobe's pid namespace */
@@ -88,6 +108,17 @@ struct process {
 	bool ended;
 	uint64_t ended_ns;	/* CLOCK_BOOTTIME, when ended */
 	bool reported_end;	/* a report has shown it as ended */
+
+	bool identified;	/* the next four are known */
+	int32_t parent;		/* at its first call; 0: not in gpuprobe's pid namespace */
+	uint32_t uid;		/* the real user */
+	int32_t namespace_pid;	/* in its own pid namespace */
+	char user[33];		/* name or, without one, number */
+	bool cgroup_known;	/* container and pod were looked for */
+	char container[65];	/* id; empty: in none */
+	char pod[37];		/* uid; empty: in none */
+	struct process_gpu *gpus; /* first those with CUDA's numbers, by these */
+	size_t gpu_count;
 
 	struct memory_totals memory[MEMORY_KINDS];
 	uint64_t live_at_exit_bytes;	/* device, managed and pool; once ended */
@@ -103,6 +134,7 @@ struct process {
 	struct kernel *kernels; /* by launches, most first */
 	size_t kernel_count;
 	uint64_t launches; /* of all kernels */
+	uint64_t captured_launches;
 	uint64_t graph_launches;
 
 	struct copy_totals copies[COPY_KINDS][2];	/* [kind][0 sync, 1 async] */
@@ -113,10 +145,19 @@ struct process {
 	struct wait_totals copy_waits; /* synchronous copies and sets */
 	struct wait_totals free_waits; /* frees, but those in stream order */
 
+	struct device_totals *devices; /* by number, the unknown one last */
+	size_t device_count;
+
+	struct function_totals *functions;
+	size_t function_count, function_capacity;
+
 	struct failure *failures; /* most first */
 	size_t failure_count;
 
 	/* What the lists above are made from; for model/ and collect/ only. */
+	struct cuda_environment *environment; /* NULL when not known; malloc */
+	struct device_uuid *uuids; /* that calls have told */
+	size_t uuid_count;
 	struct kernel_table *kernel_table;
 	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
 	uint32_t freed_reported; /* of these, what reports have told of */
@@ -131,6 +172,9 @@ struct model {
 
 	struct process *processes; /* in order of first sight */
 	size_t process_count;
+
+	struct gpu *gpus; /* of the machine, by NVML; while there are CUDA processes */
+	size_t gpu_count;
 
 	uint64_t lost[LOSS_COUNT];
 	uint64_t sites_attached[LAYER_COUNT];

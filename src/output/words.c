@@ -2,6 +2,8 @@
 // Enumerators as words, see words.h.
 #include "output/words.h"
 
+#include "gpuprobe/state.h"
+
 const char *words__memory_kind(enum memory_kind kind)
 {
 	switch (kind) {
@@ -13,6 +15,18 @@ const char *words__memory_kind(enum memory_kind kind)
 		return "pool";
 	case MEMORY_HOST:
 		return "host";
+	case MEMORY_REGISTERED:
+		return "registered";
+	case MEMORY_ARRAY:
+		return "array";
+	case MEMORY_PHYSICAL:
+		return "physical";
+	case MEMORY_IMPORTED:
+		return "imported";
+	case MEMORY_RESERVED:
+		return "reserved";
+	case MEMORY_MAPPED:
+		return "mapped";
 	default:
 		return "unknown";
 	}
@@ -49,6 +63,68 @@ const char *words__wait_scope(enum wait_scope scope)
 		return "event";
 	case WAIT_CONTEXT:
 		return "device";
+	default:
+		return "unknown";
+	}
+}
+
+const char *words__object_kind(enum object_kind kind)
+{
+	static const char *const names[OBJECT_KINDS] = {
+		[OBJECT_STREAM] = "stream",   [OBJECT_EVENT] = "event",
+		[OBJECT_CONTEXT] = "context", [OBJECT_MODULE] = "module",
+		[OBJECT_LIBRARY] = "library", [OBJECT_GRAPH] = "graph",
+		[OBJECT_GRAPH_EXEC] = "graph_exec", [OBJECT_POOL] = "pool",
+	};
+
+	return kind < OBJECT_KINDS ? names[kind] : "unknown";
+}
+
+const char *words__kind_of(enum operation operation, uint8_t kind)
+{
+	switch (operation) {
+	case OP_ALLOC:
+	case OP_FREE:
+		return words__memory_kind(kind);
+	case OP_COPY:
+	case OP_SET:
+		return words__copy_kind(kind);
+	case OP_WAIT:
+	case OP_QUERY:
+		return words__wait_scope(kind);
+	case OP_CREATE:
+	case OP_DESTROY:
+		return words__object_kind(kind);
+	default:
+		return "-";
+	}
+}
+
+const char *words__tally_flag(uint16_t flag)
+{
+	switch (flag) {
+	case TALLY_UNTRACKED:
+		return "untracked";
+	case TALLY_REPLACED:
+		return "replaced";
+	case TALLY_SAMPLED:
+		return "sampled";
+	case TALLY_NOT_READY:
+		return "not_ready";
+	case TALLY_CAPTURED:
+		return "captured";
+	case TALLY_PINNED:
+		return "pinned";
+	case TALLY_PAGEABLE:
+		return "pageable";
+	case TALLY_COVERED:
+		return "covered";
+	case TALLY_FIRST:
+		return "first";
+	case TALLY_IN_LAUNCH:
+		return "in_launch";
+	case TALLY_WITH_CONTEXT:
+		return "with_context";
 	default:
 		return "unknown";
 	}

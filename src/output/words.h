@@ -10,6 +10,13 @@
 
 const char *words__memory_kind(enum memory_kind kind); /* "device" */
 const char *words__copy_kind(enum copy_kind kind);     /* "H2D" */
+/* One TALLY_* flag. */
+const char *words__tally_flag(uint16_t flag);
+
+/* The kind of a call by its operation, as function_desc.kind has it; "-" where there are none. */
+const char *words__kind_of(enum operation operation, uint8_t kind);
+
+const char *words__object_kind(enum object_kind kind);
 const char *words__wait_scope(enum wait_scope scope);   /* "stream" */
 const char *words__layer(enum layer layer);	       /* "driver" */
 const char *words__section(enum section section);      /* "memory" */

@@ -4,27 +4,47 @@
 
 #include "model/model.h"
 
-/* The sections of the report that need the operation. */
-static unsigned int sections_of(enum operation operation)
+static unsigned int sections_of_object(enum object_kind kind)
 {
-	switch (operation) {
+	switch (kind) {
+	case OBJECT_STREAM:
+	case OBJECT_EVENT:
+		return SECTION_COPY;
+	case OBJECT_POOL:
+		return SECTION_MEMORY;
+	default:
+		return SECTION_LAUNCH;
+	}
+}
+
+/* The sections of the report that need the function. */
+static unsigned int sections_of(const struct function_desc *function)
+{
+	switch (function->operation) {
 	case OP_ALLOC:
 	case OP_FREE:
+	case OP_VIRTUAL:
+	case OP_POOL:
 		return SECTION_MEMORY;
 	case OP_LAUNCH:
 	case OP_GRAPH_LAUNCH:
+	case OP_GRAPH:
 	case OP_GET_KERNEL:
-	case OP_UNLOAD:
 		return SECTION_LAUNCH;
 	case OP_COPY:
 	case OP_SET:
-	case OP_WAIT: /* waits end what is in flight */
-	case OP_QUERY:
 	case OP_EVENT_RECORD:
-	case OP_STREAM_DESTROY:
 		return SECTION_COPY;
-	case OP_CONTEXT: /* and with a context its kernels go */
-		return SECTION_COPY | SECTION_LAUNCH;
+	case OP_WAIT: /* waits end what is in flight, and let pools give memory back */
+	case OP_QUERY:
+		return SECTION_COPY | SECTION_MEMORY;
+	case OP_CREATE:
+	case OP_DESTROY:
+		return sections_of_object(function->kind);
+	case OP_CONTEXT: /* who is on which device, and with a context all goes that is in it */
+	case OP_DEVICE:
+	case OP_CAPTURE: /* what is captured is not executed */
+		return SECTION_ALL;
 	default:
 		return 0;
 	}
@@ -34,7 +54,7 @@ bool selection__wants(const struct selection *selection, const struct function_d
 {
 	bool is_driver = function->layer == LAYER_DRIVER;
 
-	if (!(sections_of(function->operation) & selection->sections))
+	if (!(sections_of(function) & selection->sections))
 		return false;
 	switch (selection->api) {
 	case API_DRIVER:
@@ -47,7 +67,7 @@ bool selection__wants(const struct selection *selection, const struct function_d
 		break;
 	}
 	return is_driver || selection->no_driver || function->operation == OP_ALLOC ||
-	       function->operation == OP_FREE;
+	       function->operation == OP_FREE || function->operation == OP_DEVICE;
 }
 
 bool selection__wants_return(const struct selection *selection, const struct function_desc *function)

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which allocation an address lies in; the scheme is told at struct range_key
+ * in gpuprobe/state.h. Recording an allocation is one map update, and looking
+ * an address up three look-ups for each level that its process has used.
+ */
+#ifndef BPF_RANGES_H
+#define BPF_RANGES_H
+
+#include "thread.h"
+
+#define LEVELS 48	 /* bits of an address that tell */
+#define RANGE_BLOCKS 3	 /* in which an allocation that holds an address may begin */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1048576);
+	__type(key, struct range_key);
+	__type(value, struct range_record);
+} ranges SEC(".maps");
+
+/* The position of the highest bit; `size` is not 0. */
+static __always_inline u32 level_of(u64 size)
+{
+	u32 level = 0;
+
+	for (u32 step = 32; step; step >>= 1) {
+		if (size >> step) {
+			size >>= step;
+			level += step;
+		}
+	}
+	return level;
+}
+
+static __always_inline bool is_host_kind(u8 kind)
+{
+	return kind == MEMORY_HOST || kind == MEMORY_REGISTERED;
+}
+
+static __always_inline struct range_key range_key_of(u32 slot, u64 address, u64 size)
+{
+	struct range_key key = {.slot = slot};
+
+	key.level = level_of(size);
+	key.block = address >> (key.level & 63);
+	return key;
+}
+
+static __always_inline void range_add(u32 slot, const struct range_record *range)
+{
+	struct range_key key;
+	struct process_record *process = process_at(slot);
+	u64 *levels;
+	long error;
+
+	if (!process || !range->size)
+		return;
+	key = range_key_of(slot, range->address, range->size);
+	error = bpf_map_update_elem(&ranges, &key, range, BPF_ANY);
+	if (error) {
+		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
+		return;
+	}
+	levels = is_host_kind(range->kind) ? &process->host_levels : &process->device_levels;
+	if (!(*levels >> (key.level & 63) & 1))
+		__sync_fetch_and_or(levels, 1ull << (key.level & 63));
+}
+
+static __always_inline void range_remove(u32 slot, u64 address, u64 size)
+{
+	struct range_key key;
+
+	if (!size)
+		return;
+	key = range_key_of(slot, address, size);
+	bpf_map_delete_elem(&ranges, &key);
+}
+
+/* Whether what stands in the map is still so: its allocation may be gone. */
+static __always_inline bool is_live_range(u32 slot, const struct range_record *range)
+{
+	struct allocation_key key = {.address = range->address, .slot = slot, .space = range->space};
+	const struct allocation_record *record = bpf_map_lookup_elem(&allocations, &key);
+
+	return record && record->size == range->size;
+}
+
+static __always_inline const struct range_record *range_at_level(u32 slot, u64 address, u32 level)
+{
+	struct range_key key = {.slot = slot, .level = level};
+	const struct range_record *range;
+	u64 block = address >> (level & 63);
+
+	for (u32 back = 0; back < RANGE_BLOCKS && back <= block; back++) {
+		key.block = block - back;
+		range = bpf_map_lookup_elem(&ranges, &key);
+		if (range && address >= range->address && address - range->address < range->size)
+			return range;
+	}
+	return NULL;
+}
+
+/* The live range among those of `levels` that holds the address, or NULL. */
+static __noinline const struct range_record *range_of(u32 slot, u64 address, u64 levels)
+{
+	const struct range_record *range;
+
+	for (u32 level = 0; level < LEVELS; level++) {
+		if (!(levels >> level))
+			break;
+		if (!(levels >> level & 1))
+			continue;
+		range = range_at_level(slot, address, level);
+		if (range && is_live_range(slot, range))
+			return range;
+	}
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Totals by device, see devices.h.
+#include "model/devices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct device_totals *device_totals__of(struct device_totals **list, size_t *count, uint8_t device)
+{
+	struct device_totals *grown;
+	size_t at = 0;
+
+	while (at < *count && (*list)[at].device < device)
+		at++;
+	if (at < *count && (*list)[at].device == device)
+		return &(*list)[at];
+	grown = realloc(*list, (*count + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	memmove(&grown[at + 1], &grown[at], (*count - at) * sizeof(*grown));
+	grown[at] = (struct device_totals){.device = device};
+	*list = grown;
+	++*count;
+	return &grown[at];
+}
+
+void device_totals__reset(struct device_totals *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		list[i] = (struct device_totals){.device = list[i].device};
+}
+
+bool memory_kind__is_device(enum memory_kind kind)
+{
+	switch (kind) {
+	case MEMORY_DEVICE:
+	case MEMORY_MANAGED:
+	case MEMORY_POOL:
+	case MEMORY_ARRAY:
+	case MEMORY_PHYSICAL:
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What was counted of each function and on each device, see json_functions.h.
+#include "output/json_functions.h"
+
+#include "model/api.h"
+#include "output/words.h"
+
+static void write_device_number(struct json *j, uint8_t device)
+{
+	json__key(j, "device");
+	if (device == DEVICE_UNKNOWN)
+		json__null(j);
+	else
+		json__u64(j, device);
+}
+
+static void write_flags(struct json *j, uint16_t flags)
+{
+	json__key(j, "flags");
+	json__array_begin(j);
+	for (uint16_t flag = 1; flag; flag = (uint16_t)(flag << 1)) {
+		if (flags & flag)
+			json__string(j, words__tally_flag(flag));
+	}
+	json__array_end(j);
+}
+
+static void write_function(struct json *j, const struct function_totals *f)
+{
+	const struct api_function *function = &api_functions[f->row];
+
+	json__object_begin(j);
+	json__key_string(j, "function", function->symbol);
+	json__key_string(j, "layer", words__layer(function->desc.layer));
+	json__key_string(j, "kind", words__kind_of(function->desc.operation, f->kind));
+	write_flags(j, f->flags);
+	write_device_number(j, f->device);
+	json__key_u64(j, "calls", f->calls);
+	json__key_u64(j, "failures", f->failures);
+	json__key_u64(j, "bytes", f->bytes);
+	json__key_u64(j, "ns", f->ns);
+	json__object_end(j);
+}
+
+static void write_device(struct json *j, const struct device_totals *d)
+{
+	json__object_begin(j);
+	write_device_number(j, d->device);
+	json__key_u64(j, "launches", d->launches);
+	json__key_u64(j, "allocations", d->allocations);
+	json__key_u64(j, "live_bytes", d->live_bytes);
+	json__key_u64(j, "live_allocations", d->live_count);
+	json__key_u64(j, "copies", d->copies);
+	json__key_u64(j, "copy_bytes", d->copy_bytes);
+	json__key_u64(j, "wait_ns", d->wait_ns);
+	json__object_end(j);
+}
+
+void json_functions__write(struct json *j, const struct process *p)
+{
+	size_t i;
+
+	json__key(j, "devices");
+	json__array_begin(j);
+	for (i = 0; i < p->device_count; i++)
+		write_device(j, &p->devices[i]);
+	json__array_end(j);
+	json__key(j, "functions");
+	json__array_begin(j);
+	for (i = 0; i < p->function_count; i++)
+		write_function(j, &p->functions[i]);
+	json__array_end(j);
+}
