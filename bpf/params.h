@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The parameter structures of copies: how many bytes they move, and which
- * way. Offsets are facts of the CUDA 13 headers (the same since CUDA 4),
- * checked by tests against a compiler's offsetof.
+ * way. Where their members are is in gpuprobe/copy_params.h.
  */
 #ifndef BPF_PARAMS_H
 #define BPF_PARAMS_H
 
 #include "call.h"
+#include "gpuprobe/copy_params.h"
 
 #define BATCH_MAX 1024 /* elements of a batch that are summed up; more are a counted loss */
-
-/* CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER */
-#define MEMCPY2D_SRC_TYPE 16
-#define MEMCPY2D_DST_TYPE 72
-#define MEMCPY2D_WIDTH 112 /* WidthInBytes, Height */
-#define MEMCPY3D_SRC_TYPE 32
-#define MEMCPY3D_DST_TYPE 120
-#define MEMCPY3D_WIDTH 176 /* WidthInBytes, Height, Depth */
-/* cudaMemcpy3DParms, cudaMemcpy3DPeerParms, cudaMemcpy3DBatchOp */
-#define PARMS_SRC_ARRAY 0
-#define PARMS_DST_ARRAY 64
-#define PARMS_EXTENT_AT 128
-#define PARMS_KIND 152
-#define PEER_DST_ARRAY 72
-#define PEER_EXTENT_AT 144
-#define BATCH_OP_SIZE 112
-#define BATCH_OP_EXTENT_AT 80
 
 /* CUmemorytype */
 #define TYPE_HOST 1

@@ -88,6 +88,12 @@ static void fill_busy(struct busy *b)
 			.launches = 23,
 			.graph_launches = 9,
 			.copies[COPY_H2D] = { { 2, 100, 5253241 }, { 1, 50, 1000000000 } },
+			.waits[WAIT_STREAM] = { 3, 2500000000 },
+			.waits[WAIT_CONTEXT] = { 1, 40 },
+			.queries[WAIT_STREAM] = { 7, 5 },
+			.queries[WAIT_EVENT] = { 2, 0 },
+			.copy_waits = { 2, 5253241 },
+			.free_waits = { 2, 60 },
 			.failure_count = 4,
 		},
 		.model = {
@@ -169,6 +175,25 @@ static const char busy_prometheus[] =
 	"gpuprobe_copy_seconds_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"sync\"}"
 	" 0.005253241\n"
 	"gpuprobe_copy_seconds_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"async\"} 1\n"
+	"# TYPE gpuprobe_waits_total counter\n"
+	"# HELP gpuprobe_waits_total Successful calls that block until the GPU is done, by what they"
+	" wait for: stream, event, device; synchronous copies and frees beside them.\n"
+	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"stream\"} 3\n"
+	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"device\"} 1\n"
+	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"copy\"} 2\n"
+	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"free\"} 2\n"
+	"# TYPE gpuprobe_wait_seconds_total counter\n"
+	"# HELP gpuprobe_wait_seconds_total Time inside calls that block until the GPU is done, in"
+	" seconds.\n"
+	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"stream\"} 2.5\n"
+	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"device\"} 0.00000004\n"
+	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"copy\"} 0.005253241\n"
+	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"free\"} 0.00000006\n"
+	"# TYPE gpuprobe_queries_total counter\n"
+	"# HELP gpuprobe_queries_total Stream and event queries by their answer.\n"
+	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"stream\",answer=\"done\"} 2\n"
+	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"stream\",answer=\"not_ready\"} 5\n"
+	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"event\",answer=\"done\"} 2\n"
 	"# TYPE gpuprobe_errors_total counter\n"
 	"# HELP gpuprobe_errors_total Failed calls by function and error; of launches only a sample"
 	" is checked unless --check-launches is given.\n"
@@ -242,6 +267,9 @@ static const struct {
 	{ "gpuprobe_copies", NULL },
 	{ "gpuprobe_copy_bytes", "bytes" },
 	{ "gpuprobe_copy_seconds", "seconds" },
+	{ "gpuprobe_waits", NULL },
+	{ "gpuprobe_wait_seconds", "seconds" },
+	{ "gpuprobe_queries", NULL },
 	{ "gpuprobe_errors", NULL },
 	{ "gpuprobe_events_lost", NULL },
 	{ "process_cpu_seconds", "seconds" },
@@ -357,6 +385,9 @@ static void exports_chosen_sections_only(void **state)
 		{ SECTION_LAUNCH, "gpuprobe_graph_launches" },
 		{ SECTION_COPY, "gpuprobe_copies" },
 		{ SECTION_COPY, "gpuprobe_copy_seconds" },
+		{ SECTION_COPY, "gpuprobe_waits" },
+		{ SECTION_COPY, "gpuprobe_wait_seconds" },
+		{ SECTION_COPY, "gpuprobe_queries" },
 	};
 	unsigned int section;
 	struct busy b;
@@ -419,6 +450,35 @@ static void takes_the_newest_of_a_pid(void **state)
 		   "gpuprobe_graph_launches_total{pid=\"4\",comm=\"gone\"} 4\n#",
 		   NULL, NULL);
 	assert_has_not(page, "old", NULL);
+	free(page);
+}
+
+/* A process that never waited has no series of waits, and queries are told by answer. */
+static void waits_have_series_once_there_are_any(void **state)
+{
+	struct busy b;
+	char *page;
+
+	(void)state;
+	fill_busy(&b);
+	memset(b.process.waits, 0, sizeof(b.process.waits));
+	memset(&b.process.copy_waits, 0, sizeof(b.process.copy_waits));
+	memset(&b.process.free_waits, 0, sizeof(b.process.free_waits));
+	memset(b.process.queries, 0, sizeof(b.process.queries));
+	b.process.waits[WAIT_EVENT] = (struct wait_totals){ 9, 0 };
+	b.process.queries[WAIT_EVENT] = (struct query_totals){ 4, 4 };
+	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
+	assert_has(page,
+		   "\ngpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"event\"} 9\n#", NULL,
+		   NULL);
+	assert_has(page,
+		   "\ngpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"event\"} 0\n#",
+		   NULL, NULL);
+	assert_has(page,
+		   "\ngpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"event\","
+		   "answer=\"not_ready\"} 4\n#",
+		   NULL, NULL);
+	assert_has_not(page, "answer=\"done\"", NULL);
 	free(page);
 }
 
@@ -848,6 +908,7 @@ int main(void)
 		cmocka_unit_test(exports_chosen_sections_only),
 		cmocka_unit_test(escapes_labels),
 		cmocka_unit_test(takes_the_newest_of_a_pid),
+		cmocka_unit_test(waits_have_series_once_there_are_any),
 		cmocka_unit_test(renders_an_empty_model),
 		cmocka_unit_test(tells_a_failed_write),
 		cmocka_unit_test(the_first_kernels_keep_their_series),

@@ -140,7 +140,7 @@ static void writes_memory(void **state)
 		"\"probes_attached\":{\"runtime\":3,\"driver\":4},\"functions_missing\":5,");
 }
 
-static void writes_launches_copies_and_errors(void **state)
+static void writes_launches_copies_waits_and_errors(void **state)
 {
 	struct kernel kernels[] = {
 		{ 0x10, "void a::k<int>(int*)", "k", 20, 1 },
@@ -164,6 +164,11 @@ static void writes_launches_copies_and_errors(void **state)
 			.copies[COPY_SET][0] = { 7, 8, 0 },
 			.inflight[COPY_H2D] = { 9, 10, 11 },
 			.inflight[COPY_P2P] = { 1, 2, 3 },
+			.waits[WAIT_STREAM] = { 12, 13 },
+			.waits[WAIT_CONTEXT] = { 1, 0 },
+			.copy_waits = { 8, 2 },
+			.free_waits = { 14, 15 },
+			.queries[WAIT_EVENT] = { 17, 16 },
 			.failures = failures,
 			.failure_count = 2,
 		},
@@ -194,11 +199,30 @@ static void writes_launches_copies_and_errors(void **state)
 		"{\"kind\":\"P2P\",\"mode\":\"async\",\"calls\":0,\"bytes\":0,\"ns\":0,"
 		"\"in_flight\":{\"calls\":1,\"bytes\":2,\"oldest_ns\":3}},"
 		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0}],"
+		"\"waits\":[{\"in\":\"stream\",\"calls\":12,\"ns\":13},"
+		"{\"in\":\"device\",\"calls\":1,\"ns\":0},"
+		"{\"in\":\"copy\",\"calls\":8,\"ns\":2},{\"in\":\"free\",\"calls\":14,\"ns\":15}],"
+		"\"queries\":[{\"of\":\"event\",\"calls\":17,\"not_ready\":16}],"
 		"\"errors\":[{\"function\":\"cuLaunchKernel\",\"layer\":\"driver\","
 		"\"error\":\"CUDA_ERROR_INVALID_HANDLE\",\"code\":400,\"count\":2,"
 		"\"sampled\":true},{\"function\":\"cudaFree\",\"layer\":\"runtime\","
 		"\"error\":null,\"code\":-1,\"count\":1,\"sampled\":false}]}],\"libraries\":0,"
 		"\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
+}
+
+static void writes_no_waits_as_empty_lists(void **state)
+{
+	struct process p = { .pid = 6, .comm = "x" };
+	struct model model = { .sections = SECTION_COPY, .processes = &p, .process_count = 1 };
+	char *text = print(&model);
+
+	(void)state;
+	assert_non_null(strstr(text, "\"copies\":[],\"waits\":[],\"queries\":[],\"errors\":[]}"));
+	free(text);
+	model.sections = SECTION_LAUNCH;
+	text = print(&model);
+	assert_null(strstr(text, "\"waits\""));
+	free(text);
 }
 
 static void names_what_was_lost(void **state)
@@ -220,7 +244,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_an_empty_report),
 		cmocka_unit_test(writes_memory),
-		cmocka_unit_test(writes_launches_copies_and_errors),
+		cmocka_unit_test(writes_launches_copies_waits_and_errors),
+		cmocka_unit_test(writes_no_waits_as_empty_lists),
 		cmocka_unit_test(names_what_was_lost),
 	};
 

@@ -460,6 +460,43 @@ static void shows_every_kind_of_copy(void **state)
 	expect_report(&model, &plain, RULE DATE "\ncopies: none\n" RULE);
 }
 
+static void shows_waits_and_queries(void **state)
+{
+	struct process p[] = {
+		{ .pid = 1, .comm = "busy",
+		  .waits[WAIT_STREAM] = { 2, 1500000000 },
+		  .waits[WAIT_EVENT] = { 1, 9999 },
+		  .waits[WAIT_CONTEXT] = { 3, 0 },
+		  .copy_waits = { 1, 10000 },
+		  .free_waits = { 4, 250000000 },
+		  .queries[WAIT_STREAM] = { 5, 3 },
+		  .queries[WAIT_EVENT] = { 1, 0 } },
+		{ .pid = 2, .comm = "idle" },
+		{ .pid = 3, .comm = "gone", .ended = true, .reported_end = true,
+		  .waits[WAIT_STREAM] = { 1, 1 } },
+		{ .pid = 4, .comm = "asks", .queries[WAIT_EVENT] = { 2, 2 } },
+	};
+	struct model model = model_of(p, COUNT(p), SECTION_COPY);
+
+	(void)state;
+	expect_report(&model, &plain,
+		      RULE DATE
+		      "\n"
+		      "copies: none\n"
+		      "\n"
+		      "waits:\n"
+		      "process 1 (busy)\n"
+		      "        stream 2 calls, 1.50000 secs\n"
+		      "        event 1 call, 0.000009999 secs\n"
+		      "        device 3 calls, 0.00000 secs\n"
+		      "        in synchronous copies 1 call, 0.00001 secs\n"
+		      "        in frees 4 calls, 0.25000 secs\n"
+		      "        stream queries 5 (3 not ready)\n"
+		      "        event queries 1 (0 not ready)\n"
+		      "process 4 (asks)\n"
+		      "        event queries 2 (2 not ready)\n" RULE);
+}
+
 static void escapes_what_processes_name(void **state)
 {
 	struct kernel k = { 0x1, "k\x1b[2J", NULL, 1, 0 };
@@ -504,6 +541,7 @@ int main(void)
 		cmocka_unit_test(survives_a_list_ahead_of_its_counter),
 		cmocka_unit_test(leaves_reported_ends_out),
 		cmocka_unit_test(shows_every_kind_of_copy),
+		cmocka_unit_test(shows_waits_and_queries),
 		cmocka_unit_test(escapes_what_processes_name),
 		cmocka_unit_test(dates_in_local_time),
 	};
