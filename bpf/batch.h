@@ -11,7 +11,7 @@
 #include "sides.h"
 
 #define BATCH_SIDES_MAX 32 /* parts whose sides are looked for */
-#define OPERAND_ARRAY 2	   /* CUmemcpy3DOperandType */
+#define OPERAND_ARRAY 2	   /* CUmemcpy3DOperandType, cudaMemcpy3DOperandType */
 
 static __always_inline int side_of_part(u32 slot, u64 addresses, u32 index)
 {
@@ -27,11 +27,11 @@ static __always_inline int side_of_operand(u32 slot, u64 operand)
 	u64 address = 0;
 	u32 type = 0;
 
-	if (!read_at(&type, sizeof(type), operand, BATCH_OPERAND_TYPE))
+	if (!read_at(&type, sizeof(type), operand, 0))
 		return SIDE_UNKNOWN;
 	if (type == OPERAND_ARRAY)
 		return SIDE_DEVICE | DEVICE_UNKNOWN << SIDE_DEVICE_SHIFT;
-	if (!read_at(&address, sizeof(address), operand, BATCH_OPERAND_PTR))
+	if (!read_at(&address, sizeof(address), operand, BATCH_PTR_AFTER_TYPE))
 		return SIDE_UNKNOWN;
 	return side_of(slot, address);
 }
@@ -63,8 +63,8 @@ __noinline int batch_part(u32 slot, const struct batch *batch, u32 index)
 		return COPY_DEFAULT;
 	operation = batch->params + (u64)index * BATCH_OP_SIZE;
 	if (batch->boxes)
-		return part_of_sides(side_of_operand(slot, operation + BATCH_OP_SRC),
-				     side_of_operand(slot, operation + BATCH_OP_DST));
+		return part_of_sides(side_of_operand(slot, operation + BATCH_OP_SRC_TYPE),
+				     side_of_operand(slot, operation + BATCH_OP_DST_TYPE));
 	return part_of_sides(side_of_part(slot, batch->sources, index),
 			     side_of_part(slot, batch->destinations, index));
 }

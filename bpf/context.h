@@ -20,9 +20,10 @@
 #define CONTEXT_OUT 1
 #define CONTEXT_DIED 3 /* died_ns of the context that goes, as it was before */
 
-/* call.flag of an end */
-#define CONTEXT_ON_RECORD 1 /* its object's record was taken */
-#define CONTEXT_DROPPED 2   /* its device's primary context has one reference less */
+/* call.flag */
+#define CONTEXT_COUNTS 1    /* the call makes or ends a context */
+#define CONTEXT_ON_RECORD 2 /* which has a record, or had one */
+#define CONTEXT_DROPPED 4   /* its device's primary context has one reference less */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -60,14 +61,6 @@ static __always_inline struct context_record *context_record_of(u32 slot, u64 co
 	if (!record)
 		lose_update(error, LOSS_CONTEXT_MAP_FULL);
 	return record;
-}
-
-static __always_inline u8 device_of_context(u32 slot, u64 context)
-{
-	struct context_key key = {.context = context, .slot = slot};
-	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
-
-	return record ? record->device : DEVICE_UNKNOWN;
 }
 
 /* The context is of that device: told by the call that made it. */
@@ -151,8 +144,11 @@ static __always_inline void end_context(struct thread *thread, struct call *call
 	/* Its modules go with it, and their handles may come back. */
 	unload_enter(thread, 0);
 	/* A reset leaves the context itself to those who hold it. */
-	if (call->kind != CONTEXT_RESET && object_ends(thread->slot, call, OBJECT_CONTEXT, context))
-		call->flag |= CONTEXT_ON_RECORD;
+	if (call->kind != CONTEXT_RESET) {
+		call->flag |= CONTEXT_COUNTS;
+		if (object_ends(thread->slot, call, OBJECT_CONTEXT, context))
+			call->flag |= CONTEXT_ON_RECORD;
+	}
 	record = context_record_of(thread->slot, context);
 	if (!record)
 		return;
@@ -193,16 +189,16 @@ static __always_inline u64 read_context(u64 address)
 	return 0;
 }
 
-static __always_inline void context_begins(u32 slot, const struct call *call, u64 context)
+static __always_inline void context_begins(u32 slot, struct call *call, u64 context)
 {
-	bool recorded = object_begins(slot, call, OBJECT_CONTEXT, context, 0);
-
 	context_is_on(slot, context, call->device);
-	count_success(slot, call, OBJECT_CONTEXT, recorded ? 0 : TALLY_UNTRACKED, 0);
+	call->flag |= CONTEXT_COUNTS;
+	if (object_begins(slot, call, OBJECT_CONTEXT, context, 0))
+		call->flag |= CONTEXT_ON_RECORD;
 }
 
 /* The first reference makes the primary context; of several threads' first ones, one does. */
-static __always_inline void count_reference(struct thread *thread, const struct call *call, u64 context)
+static __always_inline void count_reference(struct thread *thread, struct call *call, u64 context)
 {
 	struct object_key key = {.handle = context, .slot = thread->slot, .kind = OBJECT_CONTEXT};
 	struct device_record *record = device_record_of(thread->slot, call->device);
@@ -219,9 +215,11 @@ static __always_inline void count_reference(struct thread *thread, const struct 
 	error = bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);
 	if (error == -17 /* EEXIST */)
 		return;
+	call->flag |= CONTEXT_COUNTS;
 	if (error)
 		lose_update(error, LOSS_OBJECT_MAP_FULL);
-	count_success(thread->slot, call, OBJECT_CONTEXT, error ? TALLY_UNTRACKED : 0, 0);
+	else
+		call->flag |= CONTEXT_ON_RECORD;
 }
 
 /* A context that is current when destroyed is popped as well. */
@@ -273,6 +271,14 @@ __noinline int change_context(struct thread *thread, struct call *call)
 	return 0;
 }
 
+/* TALLY_* of a call that succeeded. */
+static __always_inline u16 context_flags(const struct call *call)
+{
+	if (!(call->flag & CONTEXT_COUNTS))
+		return 0;
+	return call->flag & CONTEXT_ON_RECORD ? TALLY_OBJECT : TALLY_OBJECT | TALLY_UNTRACKED;
+}
+
 /* The context is gone: copies that were in flight in it are no more, whether they were done or not. */
 static __always_inline void context_ended(struct thread *thread, const struct call *call)
 {
@@ -282,10 +288,6 @@ static __always_inline void context_ended(struct thread *thread, const struct ca
 		record->died_epoch = next_epoch(thread->slot);
 		record->dying = 0;
 	}
-	if (call->flag & CONTEXT_ON_RECORD)
-		count_success(thread->slot, call, OBJECT_CONTEXT, 0, 0);
-	else if (call->kind == CONTEXT_DESTROY)
-		count_success(thread->slot, call, OBJECT_CONTEXT, TALLY_UNTRACKED, 0);
 }
 
 /* The call failed: what lived in the context lives on. */
@@ -315,14 +317,17 @@ __noinline int context_leave(struct thread *thread, struct call *call, s32 resul
 	if (!thread || !call)
 		return 0;
 	ends = is_end_of_context(call->kind);
-	if (result && !(ends && is_end_of_driver(result)))
-		count_failure(thread->slot, call, OBJECT_CONTEXT, 0, result);
-	if (!result)
+	if (!result) {
 		change_context(thread, call);
-	if (ends && result)
+		if (ends && call->arg[CONTEXT_ARGUMENT])
+			context_ended(thread, call);
+		count_success(thread->slot, call, call->kind, context_flags(call), 0);
+		return 0;
+	}
+	if (ends)
 		context_lives_on(thread, call);
-	else if (ends && call->arg[CONTEXT_ARGUMENT])
-		context_ended(thread, call);
+	if (!ends || !is_end_of_driver(result))
+		count_failure(thread->slot, call, call->kind, 0, result);
 	return 0;
 }
 

@@ -52,9 +52,10 @@ static __always_inline void replace_object(const struct object_key *key, const s
 	if (!old)
 		return;
 	gone = is_gone(key->slot, old->context, old->start_ns);
-	if (bpf_map_update_elem(&objects, key, fresh, BPF_ANY) || gone)
+	if (bpf_map_update_elem(&objects, key, fresh, BPF_ANY))
 		return;
-	tally = tally_of(key->slot, fresh->row, key->kind, TALLY_REPLACED, fresh->device);
+	tally = tally_of(key->slot, fresh->row, key->kind, gone ? TALLY_WITH_CONTEXT : TALLY_REPLACED,
+			 fresh->device);
 	if (tally)
 		__sync_fetch_and_add(&tally->calls, 1);
 }

@@ -30,10 +30,9 @@
 
 /* CUDA_MEMCPY3D_BATCH_OP, cudaMemcpy3DBatchOp: elements of an array */
 #define BATCH_OP_SIZE 112
-#define BATCH_OP_SRC 0
-#define BATCH_OP_DST 40
-#define BATCH_OPERAND_TYPE 0	/* 1: a pointer, 2: an array */
-#define BATCH_OPERAND_PTR 8
+#define BATCH_OP_SRC_TYPE 0
+#define BATCH_OP_DST_TYPE 40
+#define BATCH_PTR_AFTER_TYPE 8 /* of an operand that is no array: its address */
 #define BATCH_OP_EXTENT_AT 80
 
 #endif

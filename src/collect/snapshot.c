@@ -565,5 +565,6 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = read_map(&reading, skeleton->maps.unnamed, read_unnamed);
 	if (!ret)
 		ret = finish_processes(collector);
+	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
 }

@@ -125,6 +125,8 @@ const char *words__tally_flag(uint16_t flag)
 		return "in_launch";
 	case TALLY_WITH_CONTEXT:
 		return "with_context";
+	case TALLY_OBJECT:
+		return "object";
 	default:
 		return "unknown";
 	}

@@ -282,13 +282,19 @@ static void test_other_operations(void **state)
 	assert_int_equal(get("cuEventSynchronize")->desc.kind, WAIT_EVENT);
 	assert_int_equal(get("cudaStreamQuery_ptsz")->desc.operation, OP_QUERY);
 	assert_int_equal(place("cuEventRecordWithFlags", ROLE_STREAM), 1);
-	assert_int_equal(get("cuStreamDestroy_v2")->desc.operation, OP_STREAM_DESTROY);
+	assert_int_equal(get("cuStreamDestroy_v2")->desc.operation, OP_DESTROY);
+	assert_int_equal(get("cuStreamDestroy_v2")->desc.kind, OBJECT_STREAM);
+	assert_int_equal(place("cuStreamDestroy_v2", ROLE_HANDLE), 0);
 	assert_int_equal(get("cuCtxCreate_v4")->desc.kind, CONTEXT_CREATE);
 	assert_int_equal(place("cuCtxCreate_v4", ROLE_DEVICE), 3 | PLACE_32);
 	assert_int_equal(get("cuCtxPopCurrent_v2")->desc.kind, CONTEXT_POP);
 	assert_int_equal(place("cuModuleGetFunction", ROLE_NAME), 2);
 	assert_int_equal(get("cuLibraryGetKernel")->desc.operation, OP_GET_KERNEL);
-	assert_int_equal(get("cudaLibraryUnload")->desc.operation, OP_UNLOAD);
+	assert_int_equal(get("cudaLibraryUnload")->desc.operation, OP_DESTROY);
+	assert_int_equal(get("cudaLibraryUnload")->desc.kind, OBJECT_LIBRARY);
+	assert_int_equal(get("cudaThreadExit")->desc.kind, CONTEXT_RESET);
+	assert_int_equal(get("cudaSetDevice")->desc.kind, DEVICE_CURRENT);
+	assert_int_equal(place("cuDevicePrimaryCtxRetain", ROLE_CTX), 0);
 }
 
 /* Copies whose bytes are in a structure: which one, where it is, and who tells the direction. */

@@ -89,6 +89,8 @@ static void test_runtime_structures(void **state)
 	AT(struct peer_parms, srcArray, PARMS_SRC_ARRAY);
 	AT(struct peer_parms, dstArray, PEER_DST_ARRAY);
 	AT(struct peer_parms, extent, PEER_EXTENT_AT);
+	AT(struct batch_op, src.type, BATCH_OP_SRC_TYPE);
+	AT(struct batch_op, dst.type, BATCH_OP_DST_TYPE);
 	AT(struct batch_op, extent, BATCH_OP_EXTENT_AT);
 	assert_int_equal(sizeof(struct batch_op), BATCH_OP_SIZE);
 }

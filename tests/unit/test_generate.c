@@ -450,7 +450,12 @@ static void test_missing_roles(void **state)
 		  "event_record without the role event" },
 		{ CALL("event_record", "-", "-", "event=e"),
 		  "event_record without the role stream" },
-		{ CALL("stream_destroy", "-", "-", "-"), "stream_destroy without the role stream" },
+		{ CALL("create", "stream", "-", "handle=h"), "create without the role out" },
+		{ CALL("destroy", "stream", "-", "stream=h"), "destroy without the role handle" },
+		{ CALL("context", "reset", "-", "-"), "context without the role device" },
+		{ CALL("context", "retain", "-", "ctx=p"), "context without the role device" },
+		{ CALL("context", "create", "-", "device=k"), "context without the role ctx" },
+		{ CALL("context", "green", "-", "device=k"), "context without the role out" },
 		{ CALL("context", "set", "-", "-"), "context without the role ctx" },
 		{ CALL("get_kernel", "-", "-", "name=n module=m"),
 		  "get_kernel without the role out" },
@@ -458,7 +463,6 @@ static void test_missing_roles(void **state)
 		  "get_kernel without the role name" },
 		{ CALL("get_kernel", "-", "-", "out=p name=n"),
 		  "get_kernel without the role module" },
-		{ CALL("unload", "-", "-", "-"), "unload without the role module" },
 	};
 	size_t i;
 
@@ -485,10 +489,12 @@ static void test_all_roles(void **state)
 		CALL("wait", "context", "-", "-"),
 		CALL("query", "event", "-", "event=e"),
 		CALL("event_record", "-", "-", "event=e stream=h"),
-		CALL("stream_destroy", "-", "-", "stream=h"),
+		CALL("create", "event", "-", "out=p"),
+		CALL("destroy", "module", "-", "handle=m"),
+		CALL("context", "retain", "-", "ctx=p device=k"),
+		CALL("context", "green", "-", "out=p device=k"),
 		CALL("context", "destroy", "-", "ctx=m"),
 		CALL("get_kernel", "-", "-", "out=p name=n module=m"),
-		CALL("unload", "-", "-", "module=m"),
 	};
 	char text[1024];
 	size_t i;

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
+#include "model_builder.h"
 #include "output/metrics.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -60,16 +61,14 @@ static void fill_busy(struct busy *b)
 {
 	*b = (struct busy){
 		.kernels = {
-			{ 0x10, "void a::k<int>(int*)", "k", 20, 0 },
-			{ 0x20, NULL, NULL, 3, 1 },
+			KERNEL(0x10, "void a::k<int>(int*)", "k", 20, 0),
+			KERNEL(0x20, NULL, NULL, 3, 1),
 		},
 		.failures = {
-			{ "cudaMalloc", "cudaErrorMemoryAllocation", 2, LAYER_RUNTIME, 4, false },
-			{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2,
-			  true },
-			{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 1,
-			  false },
-			{ "cuMemFree_v2", NULL, 4711, LAYER_DRIVER, 1, false },
+			FAILURE("cudaMalloc", "cudaErrorMemoryAllocation", 2, LAYER_RUNTIME, 4, false),
+			FAILURE("cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2, true),
+			FAILURE("cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 1, false),
+			FAILURE("cuMemFree_v2", NULL, 4711, LAYER_DRIVER, 1, false),
 		},
 		.process = {
 			.pid = 42,
@@ -567,15 +566,15 @@ static void the_first_kernels_keep_their_series(void **state)
 	(void)state;
 	start_launches(&l, 2, 3);
 	/* The model's order is by launches; that of first sight decides. */
-	l.kernels[0] = (struct kernel){ 3, "c", "c", 900, 2 };
-	l.kernels[1] = (struct kernel){ 1, "a", "a", 10, 0 };
-	l.kernels[2] = (struct kernel){ 2, "b", "b", 5, 1 };
+	l.kernels[0] = (struct kernel)KERNEL(3, "c", "c", 900, 2);
+	l.kernels[1] = (struct kernel)KERNEL(1, "a", "a", 10, 0);
+	l.kernels[2] = (struct kernel)KERNEL(2, "b", "b", 5, 1);
 	scrape(&l);
 	assert_int_equal(told(l.page, "a"), 10);
 	assert_int_equal(told(l.page, "b"), 5);
 	assert_int_equal(told(l.page, "c"), -1);
 	assert_int_equal(told(l.page, "other"), 900);
-	l.kernels[3] = (struct kernel){ 4, "d", "d", 7, 3 };
+	l.kernels[3] = (struct kernel)KERNEL(4, "d", "d", 7, 3);
 	l.kernels[0].launches = 1000;
 	l.process.kernel_count = 4;
 	scrape(&l);
@@ -592,7 +591,7 @@ static void no_limit_of_0_but_all_other(void **state)
 
 	(void)state;
 	start_launches(&l, 0, 1);
-	l.kernels[0] = (struct kernel){ 3, "c", "c", 9, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(3, "c", "c", 9, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "c"), -1);
 	assert_int_equal(told(l.page, "other"), 9);
@@ -605,13 +604,13 @@ static void a_late_name_leaves_other_where_it_was(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 2);
-	l.kernels[0] = (struct kernel){ 1, "busy", "busy", 1000, 0 };
-	l.kernels[1] = (struct kernel){ 2, NULL, NULL, 90, 1 };
+	l.kernels[0] = (struct kernel)KERNEL(1, "busy", "busy", 1000, 0);
+	l.kernels[1] = (struct kernel)KERNEL(2, NULL, NULL, 90, 1);
 	scrape(&l);
 	assert_int_equal(told(l.page, "busy"), 1000);
 	assert_int_equal(told(l.page, "other"), 90);
 	l.kernels[0].launches = 5000;
-	l.kernels[1] = (struct kernel){ 2, "late", "late", 100, 1 };
+	l.kernels[1] = (struct kernel)KERNEL(2, "late", "late", 100, 1);
 	scrape(&l);
 	assert_int_equal(told(l.page, "busy"), 5000);
 	assert_int_equal(told(l.page, "late"), 10);
@@ -631,11 +630,11 @@ static void a_late_name_with_another_handle(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 2);
-	l.kernels[0] = (struct kernel){ 1, "busy", "busy", 1000, 0 };
-	l.kernels[1] = (struct kernel){ 2, NULL, NULL, 90, 1 };
+	l.kernels[0] = (struct kernel)KERNEL(1, "busy", "busy", 1000, 0);
+	l.kernels[1] = (struct kernel)KERNEL(2, NULL, NULL, 90, 1);
 	scrape(&l);
 	l.kernels[0].launches = 5000;
-	l.kernels[1] = (struct kernel){ 3, "late", "late", 100, 1 };
+	l.kernels[1] = (struct kernel)KERNEL(3, "late", "late", 100, 1);
 	scrape(&l);
 	assert_int_equal(told(l.page, "busy"), 5000);
 	assert_int_equal(told(l.page, "late"), 10);
@@ -649,10 +648,10 @@ static void a_name_before_the_first_scrape_is_whole(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 1);
-	l.kernels[0] = (struct kernel){ 2, NULL, NULL, 0, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, NULL, NULL, 0, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "other"), -1);
-	l.kernels[0] = (struct kernel){ 2, "k", "k", 100, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 100, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "k"), 100);
 	assert_int_equal(told(l.page, "other"), -1);
@@ -666,14 +665,14 @@ static void joined_handles_leave_other_where_it_was(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 3);
-	l.kernels[0] = (struct kernel){ 0x1, "busy", "busy", 1000, 0 };
-	l.kernels[1] = (struct kernel){ 0x2, "again", "again", 50, 1 };
-	l.kernels[2] = (struct kernel){ 0x3, NULL, NULL, 90, 2 };
+	l.kernels[0] = (struct kernel)KERNEL(0x1, "busy", "busy", 1000, 0);
+	l.kernels[1] = (struct kernel)KERNEL(0x2, "again", "again", 50, 1);
+	l.kernels[2] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 2);
 	scrape(&l);
 	assert_int_equal(told(l.page, "other"), 90);
 	/* The busy one rises by more than is to be accounted for, but has another handle. */
 	l.kernels[0].launches = 3000;
-	l.kernels[1] = (struct kernel){ 0x3, "again", "again", 50 + 90 + 5, 1 };
+	l.kernels[1] = (struct kernel)KERNEL(0x3, "again", "again", 50 + 90 + 5, 1);
 	l.process.kernel_count = 2;
 	scrape(&l);
 	assert_int_equal(told(l.page, "busy"), 3000);
@@ -688,11 +687,11 @@ static void several_joined_at_once_still_add_up(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 3);
-	l.kernels[0] = (struct kernel){ 0x1, "k", "k", 50, 0 };
-	l.kernels[1] = (struct kernel){ 0x3, NULL, NULL, 90, 1 };
-	l.kernels[2] = (struct kernel){ 0x4, NULL, NULL, 7, 2 };
+	l.kernels[0] = (struct kernel)KERNEL(0x1, "k", "k", 50, 0);
+	l.kernels[1] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 1);
+	l.kernels[2] = (struct kernel)KERNEL(0x4, NULL, NULL, 7, 2);
 	scrape(&l);
-	l.kernels[0] = (struct kernel){ 0x4, "k", "k", 50 + 90 + 7 + 1, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(0x4, "k", "k", 50 + 90 + 7 + 1, 0);
 	l.process.kernel_count = 1;
 	scrape(&l);
 	assert_int_equal(told(l.page, "k"), 51);
@@ -706,13 +705,13 @@ static void joined_beyond_the_limit_stays_other(void **state)
 
 	(void)state;
 	start_launches(&l, 1, 3);
-	l.kernels[0] = (struct kernel){ 0x1, "a", "a", 50, 0 };
-	l.kernels[1] = (struct kernel){ 0x2, "b", "b", 10, 1 };
-	l.kernels[2] = (struct kernel){ 0x3, NULL, NULL, 90, 2 };
+	l.kernels[0] = (struct kernel)KERNEL(0x1, "a", "a", 50, 0);
+	l.kernels[1] = (struct kernel)KERNEL(0x2, "b", "b", 10, 1);
+	l.kernels[2] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 2);
 	scrape(&l);
 	assert_int_equal(told(l.page, "other"), 100);
 	l.kernels[0].launches = 400;
-	l.kernels[1] = (struct kernel){ 0x3, "b", "b", 101, 1 };
+	l.kernels[1] = (struct kernel)KERNEL(0x3, "b", "b", 101, 1);
 	l.process.kernel_count = 2;
 	scrape(&l);
 	assert_int_equal(told(l.page, "a"), 400);
@@ -730,11 +729,11 @@ static void labels_that_are_equal_are_one_series(void **state)
 	x[399] = '\0';
 	memcpy(y, x, sizeof(y));
 	start_launches(&l, 10, 4);
-	l.kernels[0] = (struct kernel){ 1, x, "x", 100, 0 };
-	l.kernels[1] = (struct kernel){ 2, y, "y", 10, 1 };
+	l.kernels[0] = (struct kernel)KERNEL(1, x, "x", 100, 0);
+	l.kernels[1] = (struct kernel)KERNEL(2, y, "y", 10, 1);
 	/* Names that would pass for the rest, or for no label. */
-	l.kernels[2] = (struct kernel){ 3, "other", "other", 5, 2 };
-	l.kernels[3] = (struct kernel){ 4, "", "", 2, 3 };
+	l.kernels[2] = (struct kernel)KERNEL(3, "other", "other", 5, 2);
+	l.kernels[3] = (struct kernel)KERNEL(4, "", "", 2, 3);
 	scrape(&l);
 	assert_non_null(strstr(l.page, "\"} 110\n"));
 	assert_int_equal(told(l.page, "other"), 7);
@@ -750,12 +749,12 @@ static void a_new_process_starts_anew(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 1);
-	l.kernels[0] = (struct kernel){ 2, NULL, NULL, 90, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, NULL, NULL, 90, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "other"), 90);
 	l.process.slot = 1;
 	l.process.start_ns = 5;
-	l.kernels[0] = (struct kernel){ 2, "k", "k", 3, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 3, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "k"), 3);
 	assert_int_equal(told(l.page, "other"), -1);
@@ -775,7 +774,7 @@ static void launches_without_a_kernel_are_other(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 1);
-	l.kernels[0] = (struct kernel){ 2, "k", "k", 3, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 3, 0);
 	l.process.launches = 10;
 	l.page = render(l.metrics, &l.model, EXPOSITION_PROMETHEUS);
 	assert_int_equal(told(l.page, "k"), 3);
@@ -802,8 +801,8 @@ static void random_step(struct random_process *r)
 	for (i = 0; i < *count; i++)
 		kernels[i].launches += (uint64_t)(rand() % 50);
 	if (*count < COUNT(r->l.kernels) && rand() % 2)
-		kernels[(*count)++] = (struct kernel){ ++r->handle, NULL, NULL,
-						       (uint64_t)(rand() % 100), r->serial++ };
+		kernels[(*count)++] = (struct kernel)KERNEL(
+			++r->handle, NULL, NULL, (uint64_t)(rand() % 100), r->serial++);
 	for (i = 0; i < *count; i++) {
 		char *name = names[rand() % RANDOM_NAMES];
 
