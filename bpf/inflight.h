@@ -148,7 +148,7 @@ static __always_inline struct stream_segment *segment_for(struct stream_record *
 }
 
 /* The context and device of a stream: its own, where its making was seen, else the thread's. */
-static __always_inline void place_stream(const struct thread *thread, const struct stream_key *key,
+static __always_inline void place_stream(struct thread *thread, const struct stream_key *key,
 					 struct stream_record *stream)
 {
 	const struct object_record *object = live_object(thread->slot, OBJECT_STREAM, key->stream);
@@ -157,7 +157,7 @@ static __always_inline void place_stream(const struct thread *thread, const stru
 	stream->device = object ? object->device : current_device(thread);
 }
 
-static __always_inline struct stream_record *stream_record_of(const struct thread *thread,
+static __always_inline struct stream_record *stream_record_of(struct thread *thread,
 							      const struct stream_key *key)
 {
 	struct stream_record *stream = bpf_map_lookup_elem(&streams, key), *empty;
@@ -192,7 +192,7 @@ static __always_inline void unlock_stream(struct stream_record *stream)
 }
 
 /* Adds an asynchronous copy that has just been issued. */
-__noinline int inflight_add(const struct thread *thread, const struct stream_key *key, const struct call *call,
+__noinline int inflight_add(struct thread *thread, const struct stream_key *key, const struct call *call,
 				   u64 bytes)
 {
 	struct process_record *process;
