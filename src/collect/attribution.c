@@ -2,6 +2,7 @@
 // Processes' owners, containers and GPUs, see attribution.h.
 #include "collect/attribution.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@
 #include "target/process.h"
 #include "target/user_name.h"
 
-#define NVML_WAIT_MS 20
+#define NVML_WAIT_MS 50
+#define TOGETHER_NS (100 * NS_PER_MS)  /* what NVML and the tallies count is of one moment */
 #define STALE_NS (10 * NS_PER_S)     /* of an NVML that does not answer any more */
 #define START_STEP_NS (20 * NS_PER_MS) /* start times of /proc are in ticks of 10 ms */
 
@@ -25,6 +27,7 @@ struct attribution {
 	struct nvml *nvml;
 	struct user_names *users;
 	uint64_t begun_ns; /* of the snapshot that the model has */
+	bool is_new;	   /* it has it since this refresh */
 };
 
 struct attribution *attribution__new(void)
@@ -106,17 +109,25 @@ uint64_t attribution__untracked(uint64_t nvml_used, uint64_t tracked)
 	return nvml_used - tracked;
 }
 
-static struct process_gpu *find_gpu(struct process_gpu *gpus, size_t count, int place)
+int attribution__tell_uuid(struct process *process, int ordinal, const uint8_t uuid[16])
 {
-	for (size_t i = 0; i < count; i++)
-		if (gpus[i].gpu == place)
-			return &gpus[i];
-	return NULL;
+	struct device_uuid *grown;
+
+	for (size_t i = 0; i < process->uuid_count; i++)
+		if (process->uuids[i].ordinal == ordinal)
+			return 0;
+	grown = realloc(process->uuids, (process->uuid_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	process->uuids = grown;
+	grown[process->uuid_count].ordinal = ordinal;
+	memcpy(grown[process->uuid_count++].uuid, uuid, sizeof(grown->uuid));
+	return 0;
 }
 
 /* Whether NVML sees the process on a GPU that it should not have by its environment. */
-static bool is_contradicted(const struct process *process, const struct visible_devices *visible,
-			    const struct gpu_snapshot *snapshot)
+static bool is_elsewhere(const struct process *process, const struct visible_devices *visible,
+			 const struct gpu_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->use_count; i++) {
 		bool found = false;
@@ -131,17 +142,157 @@ static bool is_contradicted(const struct process *process, const struct visible_
 	return false;
 }
 
+/* A GPU that is divided has its own UUID told for the instance that the process has of it. */
+static bool agree(const struct gpu_snapshot *snapshot, int by_environment, int told)
+{
+	const struct gpu *part, *whole;
+
+	if (by_environment == GPU_NONE || told == GPU_NONE || by_environment == told)
+		return true;
+	part = &snapshot->gpus[by_environment];
+	whole = &snapshot->gpus[told];
+	return whole->divided && part->mig != GPU_NONE && part->index == whole->index;
+}
+
+/* Whether a call told of a device what cannot be by the process's environment. */
+static bool is_another(const struct process *process, const struct visible_devices *visible,
+		       const struct gpu_snapshot *snapshot)
+{
+	for (size_t i = 0; i < process->uuid_count; i++) {
+		const struct device_uuid *told = &process->uuids[i];
+		int place = visible_devices__by_uuid(told->uuid, snapshot->gpus, snapshot->gpu_count);
+
+		if ((size_t)told->ordinal >= visible->count || !agree(snapshot, visible->gpu[told->ordinal], place))
+			return true;
+	}
+	return false;
+}
+
 static void map_visible(struct process *process, const struct gpu_snapshot *snapshot, struct visible_devices *visible)
 {
 	*visible = (struct visible_devices){0};
 	if (!process->environment)
 		return;
 	visible_devices__map(process->environment, snapshot->gpus, snapshot->gpu_count, visible);
-	if (!visible->known || !is_contradicted(process, visible, snapshot))
+	if (!visible->known ||
+	    (!is_elsewhere(process, visible, snapshot) && !is_another(process, visible, snapshot)))
 		return;
 	/* It has changed its variables, or may not open what it sees. */
 	process->environment->known = false;
 	*visible = (struct visible_devices){0};
+}
+
+/* A process's list of GPUs in the making. */
+struct gpu_list {
+	struct process_gpu *gpus;
+	size_t count;
+};
+
+static struct process_gpu *append(struct gpu_list *list, int ordinal, int place)
+{
+	struct process_gpu *gpu = &list->gpus[list->count++];
+
+	*gpu = (struct process_gpu){ordinal, place, GPU_UNKNOWN_BYTES, GPU_UNKNOWN_BYTES};
+	return gpu;
+}
+
+static void add_visible(struct gpu_list *list, const struct visible_devices *visible)
+{
+	for (size_t i = 0; i < visible->count; i++)
+		append(list, (int)i, visible->gpu[i]);
+}
+
+static void add_told(struct gpu_list *list, const struct process *process, const struct gpu_snapshot *snapshot)
+{
+	size_t visible = list->count;
+
+	for (size_t i = 0; i < process->uuid_count; i++) {
+		const struct device_uuid *told = &process->uuids[i];
+		int place = visible_devices__by_uuid(told->uuid, snapshot->gpus, snapshot->gpu_count);
+
+		if (visible == 0)
+			append(list, told->ordinal, place);
+		else if (list->gpus[told->ordinal].gpu == GPU_NONE)
+			list->gpus[told->ordinal].gpu = place;
+	}
+}
+
+/* The only device that calls were made for; -1 when there is none, or not just one. */
+static int only_device(const struct process *process)
+{
+	if (process->device_count != 1 || process->devices[0].device == DEVICE_UNKNOWN)
+		return -1;
+	return process->devices[0].device;
+}
+
+static void add_used(struct gpu_list *list, const struct process *process, const struct gpu_snapshot *snapshot)
+{
+	size_t named = list->count, only = 0;
+	struct process_gpu *gpu;
+
+	for (size_t i = 0; i < snapshot->use_count; i++) {
+		const struct gpu_use *use = &snapshot->uses[i];
+
+		if (use->pid != process->pid)
+			continue;
+		for (gpu = list->gpus; gpu < list->gpus + named && gpu->gpu != use->gpu; gpu++)
+			;
+		if (gpu == list->gpus + named) {
+			gpu = append(list, GPU_NONE, use->gpu);
+			only = list->count - 1;
+		}
+		gpu->used_bytes = use->bytes;
+	}
+	/* One device is used, and NVML sees the process on one GPU: that is it. */
+	if (named == 0 && list->count == 1)
+		list->gpus[only].ordinal = only_device(process);
+}
+
+/*
+ * The process's live bytes on a device, where they are all that it has there:
+ * managed memory need not be on the device, and what was lost or was there
+ * before gpuprobe is not in them.
+ */
+static uint64_t tracked_bytes(const struct model *model, const struct process *process, int ordinal)
+{
+	static const enum loss incomplete[] = {LOSS_ALLOCATION_MAP_FULL, LOSS_TALLY_MAP_FULL, LOSS_NO_MEMORY,
+					       LOSS_THREAD_STORAGE, LOSS_CALL_DEPTH};
+	uint64_t bytes = 0;
+
+	if (!(model->sections & SECTION_MEMORY) || process->since_attach || ordinal == GPU_NONE ||
+	    process->memory[MEMORY_MANAGED].live_count)
+		return GPU_UNKNOWN_BYTES;
+	for (size_t i = 0; i < sizeof(incomplete) / sizeof(*incomplete); i++)
+		if (model->lost[incomplete[i]])
+			return GPU_UNKNOWN_BYTES;
+	for (size_t i = 0; i < process->device_count; i++) {
+		const struct device_totals *device = &process->devices[i];
+
+		if (device->device == DEVICE_UNKNOWN && device->live_count)
+			return GPU_UNKNOWN_BYTES;
+		if (device->device == ordinal)
+			bytes = device->live_bytes;
+	}
+	return bytes;
+}
+
+static uint64_t old_untracked(const struct process *process, const struct process_gpu *gpu)
+{
+	for (size_t i = 0; i < process->gpu_count; i++)
+		if (process->gpus[i].ordinal == gpu->ordinal && process->gpus[i].gpu == gpu->gpu)
+			return process->gpus[i].untracked_bytes;
+	return GPU_UNKNOWN_BYTES;
+}
+
+/* Anew with each snapshot that is of the tallies' moment; in between it is as it was. */
+static void find_untracked(const struct attribution *attribution, const struct model *model,
+			   const struct process *process, struct process_gpu *gpu)
+{
+	if (!attribution->is_new)
+		gpu->untracked_bytes = old_untracked(process, gpu);
+	else if (attribution->begun_ns - model->now_ns < TOGETHER_NS)
+		gpu->untracked_bytes = attribution__untracked(gpu->used_bytes,
+							      tracked_bytes(model, process, gpu->ordinal));
 }
 
 static size_t count_uses(const struct process *process, const struct gpu_snapshot *snapshot)
@@ -153,35 +304,26 @@ static size_t count_uses(const struct process *process, const struct gpu_snapsho
 	return count;
 }
 
-/* The process's list anew: what it has by its environment, then what NVML sees beside that. */
-static void list_gpus(struct process *process, const struct gpu_snapshot *snapshot)
+/* The list anew: by the environment, by what calls told, then what NVML sees beside that. */
+static void list_gpus(const struct attribution *attribution, const struct model *model, struct process *process,
+		      const struct gpu_snapshot *snapshot)
 {
 	struct visible_devices visible;
-	struct process_gpu *list;
-	size_t count = 0;
+	struct gpu_list list = {0};
 
 	map_visible(process, snapshot, &visible);
-	list = calloc(visible.count + count_uses(process, snapshot) + 1, sizeof(*list));
-	if (!list)
+	list.gpus = calloc(visible.count + process->uuid_count + count_uses(process, snapshot) + 1,
+			   sizeof(*list.gpus));
+	if (!list.gpus)
 		return;
-	for (size_t i = 0; i < visible.count; i++)
-		list[count++] = (struct process_gpu){(int)i, visible.gpu[i], GPU_UNKNOWN_BYTES, GPU_UNKNOWN_BYTES};
-	for (size_t i = 0; i < snapshot->use_count; i++) {
-		const struct gpu_use *use = &snapshot->uses[i];
-		struct process_gpu *gpu;
-
-		if (use->pid != process->pid)
-			continue;
-		gpu = find_gpu(list, count, use->gpu);
-		if (!gpu) {
-			gpu = &list[count++];
-			*gpu = (struct process_gpu){GPU_NONE, use->gpu, GPU_UNKNOWN_BYTES, GPU_UNKNOWN_BYTES};
-		}
-		gpu->used_bytes = use->bytes;
-	}
+	add_visible(&list, &visible);
+	add_told(&list, process, snapshot);
+	add_used(&list, process, snapshot);
+	for (size_t i = 0; i < list.count; i++)
+		find_untracked(attribution, model, process, &list.gpus[i]);
 	free(process->gpus);
-	process->gpus = list;
-	process->gpu_count = count;
+	process->gpus = list.gpus;
+	process->gpu_count = list.count;
 }
 
 /* Whether places in one list of GPUs are the same in the other. */
@@ -259,13 +401,14 @@ void attribution__refresh(struct attribution *attribution, struct model *model)
 		forget_use(attribution, model);
 		return;
 	}
-	if (snapshot->begun_ns != attribution->begun_ns && take_gpus(model, snapshot))
+	attribution->is_new = snapshot->begun_ns != attribution->begun_ns;
+	if (attribution->is_new && take_gpus(model, snapshot))
 		return;
 	attribution->begun_ns = snapshot->begun_ns;
 	for (size_t i = 0; i < model->process_count; i++) {
 		if (model->processes[i].ended)
 			end_use(&model->processes[i]);
 		else
-			list_gpus(&model->processes[i], snapshot);
+			list_gpus(attribution, model, &model->processes[i], snapshot);
 	}
 }

@@ -23,9 +23,13 @@ void attribution__free(struct attribution *attribution);
 void attribution__learn(struct attribution *attribution, struct process *process,
 			const struct process_record *record);
 
+/* A call told the UUID of the process's device `ordinal`. Returns 0 or -ENOMEM. */
+int attribution__tell_uuid(struct process *process, int ordinal, const uint8_t uuid[16]);
+
 /*
  * Brings the model's GPUs, and those of its live processes, up to date. Without
- * a live process NVML is not asked. Waits for NVML 20 ms at most.
+ * a live process NVML is not asked. Waits for NVML 50 ms at most. To be called when
+ * the tallies have just been read: what NVML counts is compared with them.
  */
 void attribution__refresh(struct attribution *attribution, struct model *model);
 

@@ -33,7 +33,6 @@ static bool keep(char *to, size_t size, const char *value)
 
 void cuda_environment__parse(const char *bytes, size_t length, struct cuda_environment *environment)
 {
-	bool has_order = false;
 	const char *value;
 
 	environment->known = true;
@@ -55,8 +54,8 @@ void cuda_environment__parse(const char *bytes, size_t length, struct cuda_envir
 			environment->known &= keep(environment->visible, VISIBLE_SIZE, value);
 		}
 		value = value_of(bytes, used, "CUDA_DEVICE_ORDER");
-		if (value && !has_order) {
-			has_order = true;
+		if (value && !environment->has_order) {
+			environment->has_order = true;
 			environment->known &= keep(environment->order, sizeof(environment->order), value);
 		}
 		if (value_of(bytes, used, "SLURM_JOB_ID"))

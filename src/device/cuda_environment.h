@@ -27,7 +27,8 @@ struct cuda_environment {
 	bool has_visible; /* CUDA_VISIBLE_DEVICES is set, maybe to nothing */
 	bool batch_job;	  /* of Slurm, which may keep it from opening nodes that it sees */
 	char visible[VISIBLE_SIZE];
-	char order[32];	  /* CUDA_DEVICE_ORDER; empty when not set */
+	bool has_order;	  /* CUDA_DEVICE_ORDER is set */
+	char order[32];
 	enum nodes nodes;
 	uint64_t minors;  /* bit N: /dev/nvidiaN */
 };

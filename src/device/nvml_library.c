@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 
@@ -20,6 +21,7 @@
 #define MAX_INSTANCE_ID 1024
 #define MAX_PID 4194304 /* the kernel's PID_MAX_LIMIT */
 #define MAX_PROCESSES 65536
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
 #define ENTRY_ROOM 64 /* bytes kept for an entry of a process list, see list_kind */
 
 typedef void *nvml_device;
@@ -378,10 +380,30 @@ static bool ask_kind(const struct list_kind *kind, nvml_device device, struct gp
 	return !asked;
 }
 
+/* Whether the pids that NVML tells are those of gpuprobe's pid namespace, see nvml_library.h. */
+static bool pids_are_ours(void)
+{
+	char version[256] = "";
+	struct stat own;
+	FILE *in;
+
+	if (!stat("/proc/self/ns/pid", &own) && own.st_ino == INITIAL_PID_NAMESPACE)
+		return true;
+	in = fopen("/proc/driver/nvidia/version", "re");
+	if (!in)
+		return false;
+	if (!fgets(version, sizeof(version), in))
+		version[0] = '\0';
+	fclose(in);
+	return strstr(version, "Open Kernel Module");
+}
+
 static void survey_processes(struct survey *survey)
 {
 	struct gpu_snapshot *snapshot = survey->snapshot;
 
+	if (!pids_are_ours())
+		return;
 	snapshot->uses_known = survey->nvml->lists[0].versions[0] || survey->nvml->lists[0].versions[1] ||
 			       survey->nvml->lists[0].versions[2];
 	for (size_t i = 0; i < snapshot->gpu_count; i++) {

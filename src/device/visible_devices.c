@@ -201,7 +201,7 @@ void visible_devices__map(const struct cuda_environment *environment, const stru
 		return;
 	visible->known = true;
 	/* An order that the driver does not know makes cuInit fail. */
-	if (environment->order[0] && strcmp(environment->order, "PCI_BUS_ID") &&
+	if (environment->has_order && strcmp(environment->order, "PCI_BUS_ID") &&
 	    strcmp(environment->order, "FASTEST_FIRST"))
 		return;
 	if (environment->has_visible && !strncmp(environment->visible, "GPU-", 4)) {

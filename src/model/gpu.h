@@ -31,6 +31,12 @@ struct gpu {
 	uint64_t used_bytes;	/* by all processes, without what the driver keeps for itself */
 };
 
+/* What a call told of a device. */
+struct device_uuid {
+	int ordinal; /* CUDA's number of it in the process */
+	uint8_t uuid[16];
+};
+
 /* One GPU of a process. */
 struct process_gpu {
 	int ordinal;	     /* CUDA's number of it in the process; GPU_NONE when not known */

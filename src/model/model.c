@@ -19,6 +19,7 @@ void process__clear(struct process *process)
 	free(process->functions);
 	free(process->gpus);
 	free(process->environment);
+	free(process->uuids);
 	process->live = NULL;
 	process->freed = NULL;
 	process->failures = NULL;
@@ -26,6 +27,7 @@ void process__clear(struct process *process)
 	process->functions = NULL;
 	process->gpus = NULL;
 	process->environment = NULL;
+	process->uuids = NULL;
 }
 
 void model__clear(struct model *model)

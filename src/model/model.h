@@ -156,6 +156,8 @@ struct process {
 
 	/* What the lists above are made from; for model/ and collect/ only. */
 	struct cuda_environment *environment; /* NULL when not known; malloc */
+	struct device_uuid *uuids; /* that calls have told */
+	size_t uuid_count;
 	struct kernel_table *kernel_table;
 	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
 	uint32_t freed_reported; /* of these, what reports have told of */

@@ -21,6 +21,7 @@ CALLS = """
         batch(3, 0x5000)
     need(library.cudaStreamSynchronize(0x5000))
     batch(2, 0x7000)
+    time.sleep(1)
 """
 
 
@@ -30,15 +31,16 @@ def compile_runtime(output, *options):
     return output
 
 
-def batches(process):
-    """Calls and bytes of all batches, and of those in flight."""
-    assert len(process["copies"]) == 1
-    copies = process["copies"][0]
+def check(probe, *command):
+    """All batches are seen, and of the last report before the end one is in flight."""
+    with probe.start(*command, args=["--bandwidth-util", "--api", "runtime"]) as running:
+        result = running.finish()
+    process = [r["processes"][0] for r in result.reports if r["processes"] and not r["processes"][0]["ended"]][-1]
+    copies, = process["copies"]
     assert (copies["kind"], copies["mode"]) == ("default", "async")
-    return copies["calls"], copies["bytes"], copies["in_flight"]["calls"], copies["in_flight"]["bytes"]
-
-
-EXPECTED = 5, 4 * 123 + 120, 1, 120
+    assert (copies["calls"], copies["bytes"]) == (5, 4 * 123 + 120)
+    assert (copies["in_flight"]["calls"], copies["in_flight"]["bytes"]) == (1, 120)
+    assert exact.lost(result.final) == {}
 
 
 @pytest.mark.parametrize("soname, old", [
@@ -46,16 +48,11 @@ EXPECTED = 5, 4 * 123 + 120, 1, 120
     ("libcudart-9335f6a2.so.12", True), ("libcudart.so.14", False), ("libwrapper.so.12", False)])
 def test_library(gpuprobe_by, tmp_path, soname, old):
     library = compile_runtime(tmp_path / "libcudart.so.1", "-shared", "-fPIC", f"-Wl,-soname,{soname}")
-    result = gpuprobe_by.run(*script(CALLS.format(library=str(library), old=old)),
-                             args=["--bandwidth-util", "--api", "runtime"])
-    assert batches(result.process) == EXPECTED
-    assert exact.lost(result.final) == {}
+    check(gpuprobe_by, *script(CALLS.format(library=str(library), old=old)))
 
 
 @pytest.mark.parametrize("old", [True, False])
 def test_runtime_inside(gpuprobe, tmp_path, old):
     """Linked into the program, it is told by functions that CUDA 13 has no more."""
     program = compile_runtime(tmp_path / "carries", "-DPROGRAM", f"-DOLD_FORM={int(old)}", *["-DOLD"] * old)
-    result = gpuprobe.run(str(program), args=["--bandwidth-util", "--api", "runtime"])
-    assert batches(result.process) == EXPECTED
-    assert exact.lost(result.final) == {}
+    check(gpuprobe, program)

@@ -6,10 +6,12 @@
  * makes the calls of the test by itself.
  */
 #include <stddef.h>
+#include <unistd.h>
 
 #define NOTHING(name)                                                                       \
-	int name(const void *, const void *, const size_t *, size_t, void *, size_t *, size_t, \
-		 unsigned long, unsigned long);                                             \
+	__attribute__((noipa)) int name(const void *, const void *, const size_t *, size_t,    \
+					void *, size_t *, size_t, unsigned long,               \
+					unsigned long);                                             \
 	int name(const void *a, const void *b, const size_t *c, size_t d, void *e, size_t *f,  \
 		 size_t g, unsigned long h, unsigned long i)                                \
 	{                                                                                   \
@@ -23,7 +25,7 @@ NOTHING(cudaLaunchKernel)
 
 NOTHING(cudaMemcpyBatchAsync)
 
-int cudaStreamSynchronize(unsigned long stream);
+__attribute__((noipa)) int cudaStreamSynchronize(unsigned long stream);
 int cudaStreamSynchronize(unsigned long stream)
 {
 	(void)stream;
@@ -38,7 +40,8 @@ NOTHING(cudaThreadSynchronize)
 #ifdef PROGRAM
 int main(void)
 {
-	static const size_t sizes[] = { 100, 20, 3 };
+	/* On the stack: constants would be in a page that nobody has touched yet. */
+	size_t sizes[] = { 100, 20, 3 };
 
 	for (int i = 0; i < 4; i++)
 		cudaMemcpyBatchAsync(NULL, NULL, sizes, 3, NULL, NULL, 0,
@@ -46,6 +49,7 @@ int main(void)
 	cudaStreamSynchronize(0x5000);
 	cudaMemcpyBatchAsync(NULL, NULL, sizes, 2, NULL, NULL, 0, OLD_FORM ? 0x6000 : 0x7000,
 			     OLD_FORM ? 0x7000 : 0x6000);
+	sleep(1);
 	return 0;
 }
 #endif
