@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/objects.h"
 #include "model/api.h"
 #include "model/devices.h"
 
@@ -17,8 +18,10 @@ void tally__reset(struct process *process)
 	memset(process->queries, 0, sizeof(process->queries));
 	memset(&process->copy_waits, 0, sizeof(process->copy_waits));
 	memset(&process->free_waits, 0, sizeof(process->free_waits));
+	memset(process->covered, 0, sizeof(process->covered));
 	process->graph_launches = 0;
 	process->function_count = 0;
+	objects__reset(process);
 	device_totals__reset(process->devices, process->device_count);
 }
 
@@ -64,9 +67,21 @@ static void apply_copy(struct process *process, const struct tally_key *key, con
 {
 	struct copy_totals *copies = &process->copies[key->kind][async];
 
+	if (key->flags & TALLY_CAPTURED) {
+		copies->captured_calls += tally->calls;
+		copies->captured_bytes += tally->bytes;
+		return;
+	}
 	copies->calls += tally->calls;
 	copies->bytes += tally->bytes;
 	copies->ns += tally->ns;
+	if (key->flags & TALLY_PINNED) {
+		copies->pinned_calls += tally->calls;
+		copies->pinned_bytes += tally->bytes;
+	} else if (key->flags & TALLY_PAGEABLE) {
+		copies->pageable_calls += tally->calls;
+		copies->pageable_bytes += tally->bytes;
+	}
 	if (!async)
 		apply_wait(&process->copy_waits, tally);
 }
@@ -150,11 +165,26 @@ static int append_function(struct process *process, const struct tally_key *key,
 	return 0;
 }
 
+/* What is counted of no one function. */
+static void apply_rowless(struct process *process, const struct tally_key *key, const struct tally *tally)
+{
+	struct covered_totals *covered;
+
+	if (!(key->flags & TALLY_COVERED) || key->kind >= COPY_KINDS)
+		return;
+	covered = &process->covered[key->kind];
+	covered->calls += tally->calls;
+	covered->bytes += tally->bytes;
+	covered->ns += tally->ns;
+}
+
 int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
 	const struct function_desc *function;
 	int ret;
 
+	if (key->row == ROW_NONE)
+		apply_rowless(process, key, tally);
 	if (key->row >= api_function_count)
 		return 0;
 	function = &api_functions[key->row].desc;
@@ -189,6 +219,11 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	case OP_QUERY:
 		if (key->kind < WAIT_SCOPES)
 			apply_query(process, key, tally);
+		break;
+	case OP_CREATE:
+	case OP_DESTROY:
+	case OP_CONTEXT:
+		objects__apply_tally(process, key, tally);
 		break;
 	default:
 		break;
