@@ -82,8 +82,6 @@ static void apply_copy(struct process *process, const struct tally_key *key, con
 		copies->pageable_calls += tally->calls;
 		copies->pageable_bytes += tally->bytes;
 	}
-	if (!async)
-		apply_wait(&process->copy_waits, tally);
 }
 
 static void apply_query(struct process *process, const struct tally_key *key, const struct tally *tally)
@@ -112,6 +110,38 @@ static void apply_device_memory(struct device_totals *device, const struct tally
 	device->live_bytes += tally->bytes;
 }
 
+/* Where time inside calls of the function is counted as waiting; NULL where it is not. */
+static struct wait_totals *waits_of(const struct function_desc *function, const struct tally_key *key,
+				    struct wait_totals waits[WAIT_SCOPES], struct wait_totals *copy_waits,
+				    struct wait_totals *free_waits)
+{
+	if (function->flags & FUNCTION_ASYNC || key->flags & TALLY_CAPTURED)
+		return NULL;
+	switch (function->operation) {
+	case OP_WAIT:
+		return key->kind < WAIT_SCOPES ? &waits[key->kind] : NULL;
+	case OP_COPY:
+	case OP_SET:
+		return copy_waits;
+	case OP_FREE:
+		return free_waits;
+	default:
+		return NULL;
+	}
+}
+
+static void apply_waits(struct process *process, struct device_totals *device, const struct tally_key *key,
+			const struct tally *tally, const struct function_desc *function)
+{
+	struct wait_totals *waits =
+		waits_of(function, key, process->waits, &process->copy_waits, &process->free_waits);
+
+	if (!waits)
+		return;
+	apply_wait(waits, tally);
+	apply_wait(waits_of(function, key, device->waits, &device->copy_waits, &device->free_waits), tally);
+}
+
 static bool counts_by_device(enum operation operation)
 {
 	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY || operation == OP_SET ||
@@ -120,8 +150,9 @@ static bool counts_by_device(enum operation operation)
 
 /* The same once more, by device. */
 static int apply_device(struct process *process, const struct tally_key *key, const struct tally *tally,
-			enum operation operation)
+			const struct function_desc *function)
 {
+	enum operation operation = function->operation;
 	struct device_totals *device;
 
 	if (!counts_by_device(operation))
@@ -129,6 +160,7 @@ static int apply_device(struct process *process, const struct tally_key *key, co
 	device = device_totals__of(&process->devices, &process->device_count, key->device);
 	if (!device)
 		return -ENOMEM;
+	apply_waits(process, device, key, tally, function);
 	if (operation == OP_ALLOC || operation == OP_FREE) {
 		apply_device_memory(device, key, tally, operation == OP_FREE);
 	} else if (operation == OP_WAIT) {
@@ -190,7 +222,7 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	function = &api_functions[key->row].desc;
 	ret = append_function(process, key, tally);
 	if (!ret)
-		ret = apply_device(process, key, tally, function->operation);
+		ret = apply_device(process, key, tally, function);
 	if (ret)
 		return ret;
 	switch (function->operation) {
@@ -201,8 +233,6 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	case OP_FREE:
 		if (key->kind < MEMORY_KINDS)
 			apply_free(process, key, tally);
-		if (!(function->flags & FUNCTION_ASYNC))
-			apply_wait(&process->free_waits, tally);
 		break;
 	case OP_GRAPH_LAUNCH:
 		process->graph_launches += tally->calls + tally->failures;
@@ -211,10 +241,6 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	case OP_SET:
 		if (key->kind < COPY_KINDS)
 			apply_copy(process, key, tally, function->flags & FUNCTION_ASYNC);
-		break;
-	case OP_WAIT:
-		if (key->kind < WAIT_SCOPES)
-			apply_wait(&process->waits[key->kind], tally);
 		break;
 	case OP_QUERY:
 		if (key->kind < WAIT_SCOPES)

@@ -121,6 +121,7 @@ struct device_totals {
 	uint64_t allocations, live_bytes, live_count; /* memory of the device */
 	uint64_t copies, copy_bytes;
 	uint64_t wait_ns;
+	struct wait_totals waits[WAIT_SCOPES], copy_waits, free_waits; /* as of the process */
 	uint64_t objects[OBJECT_KINDS]; /* live */
 	bool had_objects[OBJECT_KINDS]; /* live in an earlier reading */
 };
