@@ -205,11 +205,35 @@ static bool strikes(const struct sim_fault *fault, uint64_t call)
 	return true;
 }
 
+void sim_faults__interrupt(uint32_t skip, void (*run)(void *), void *argument)
+{
+	sim_self()->interrupt = (struct sim_interrupt){ run, argument, skip };
+}
+
+/* Does what the thread has asked for; may never come back. */
+static void interrupt(struct sim_thread *thread)
+{
+	struct sim_interrupt asked = thread->interrupt;
+
+	if (!asked.run)
+		return;
+	if (asked.skip) {
+		thread->interrupt.skip--;
+		return;
+	}
+	thread->interrupt.run = NULL;
+	asked.run(asked.argument);
+}
+
 int sim_faults__inject(struct sim_call *call)
 {
 	struct sim_function *function = call->function;
-	uint64_t number = __atomic_add_fetch(&function->armed_calls, 1, __ATOMIC_RELAXED);
+	uint64_t number;
 
+	interrupt(call->thread);
+	if (!function->armed)
+		return 0;
+	number = __atomic_add_fetch(&function->armed_calls, 1, __ATOMIC_RELAXED);
 	if (function->latency)
 		wait_ns((uint64_t)(function->latency->fixed_ns +
 				   function->latency->byte_ns * (double)call->bytes));

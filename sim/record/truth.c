@@ -112,6 +112,7 @@ static struct sim_counts fold_function(uint32_t index, bool nested)
 		sum.not_ready += read_counter(&counts->not_ready);
 		sum.bytes += read_counter(&counts->bytes);
 		sum.ns += read_counter(&counts->ns);
+		sum.abandoned += sim_recorder__abandoned(thread, index, nested);
 	}
 	return sum;
 }
@@ -148,8 +149,9 @@ static void print_errors(FILE *out, uint32_t index, int nested)
 static void print_counts(FILE *out, const struct sim_counts *counts)
 {
 	fprintf(out, "\"calls\":%" PRIu64 ",\"failures\":%" PRIu64 ",\"not_ready\":%" PRIu64
-		",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64 ",", counts->calls, counts->failures,
-		counts->not_ready, counts->bytes, counts->ns);
+		",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"abandoned\":%" PRIu64 ",",
+		counts->calls, counts->failures, counts->not_ready, counts->bytes, counts->ns,
+		counts->abandoned);
 }
 
 static void print_function(FILE *out, uint32_t index, const struct sim_counts *own,
@@ -158,7 +160,7 @@ static void print_function(FILE *out, uint32_t index, const struct sim_counts *o
 	struct sim_counts sum = {
 		own->calls + nested->calls, own->failures + nested->failures,
 		own->not_ready + nested->not_ready, own->bytes + nested->bytes,
-		own->ns + nested->ns,
+		own->ns + nested->ns, own->abandoned + nested->abandoned,
 	};
 
 	fprintf(out, "  \"%s\": {", sim_state.functions[index]->name);
@@ -183,7 +185,8 @@ static void print_layer(FILE *out, enum sim_layer layer, const char *name)
 		struct sim_counts own = fold_function(i, false);
 		struct sim_counts nested = fold_function(i, true);
 
-		if (sim_state.functions[i]->layer != layer || own.calls + nested.calls == 0)
+		if (sim_state.functions[i]->layer != layer ||
+		    own.calls + nested.calls + own.abandoned + nested.abandoned == 0)
 			continue;
 		fprintf(out, "%s\n", comma);
 		print_function(out, i, &own, &nested);
