@@ -116,6 +116,7 @@ struct sim_launches {
 	uint64_t launches;		/* calls, failed ones included */
 	uint64_t failed;
 	uint64_t captured;		/* of the successful ones: into a graph */
+	uint64_t abandoned;		/* not in `launches`: begun and interrupted for good */
 };
 
 /*
@@ -147,6 +148,7 @@ struct sim_call {
 	uint64_t bytes;
 	uint64_t start;
 	uint32_t kernel;
+	uint32_t device;		/* of a launch at the driver */
 	bool nested;
 	bool per_thread;		/* the _ptds or _ptsz form */
 	bool captured;
@@ -212,6 +214,7 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 	call->function = function;
 	call->bytes = bytes;
 	call->kernel = SIM_NO_KERNEL;
+	call->device = SIM_NO_DEVICE;
 	call->per_thread = per_thread;
 	call->captured = false;
 	call->null_free = false;

@@ -264,6 +264,7 @@ static struct sim_launches fold_launches(uint32_t kernel, enum sim_caller caller
 		sum.launches += read_counter(&launches->launches);
 		sum.failed += read_counter(&launches->failed);
 		sum.captured += read_counter(&launches->captured);
+		sum.abandoned += read_counter(&launches->abandoned);
 	}
 	return sum;
 }
@@ -277,9 +278,9 @@ static void print_kernel(FILE *out, uint32_t kernel, const struct sim_launches *
 	fputs(": {", out);
 	for (int caller = 0; caller < SIM_CALLERS; caller++) {
 		fprintf(out, "%s\"%s\":{\"launches\":%" PRIu64 ",\"failed\":%" PRIu64
-			",\"captured\":%" PRIu64 "}", comma, callers[caller],
-			launches[caller].launches, launches[caller].failed,
-			launches[caller].captured);
+			",\"captured\":%" PRIu64 ",\"abandoned\":%" PRIu64 "}", comma,
+			callers[caller], launches[caller].launches, launches[caller].failed,
+			launches[caller].captured, launches[caller].abandoned);
 		comma = ",";
 	}
 	fputc('}', out);
@@ -296,7 +297,7 @@ static void print_kernels(FILE *out)
 
 		for (int caller = 0; caller < SIM_CALLERS; caller++) {
 			launches[caller] = fold_launches(kernel, caller);
-			sum += launches[caller].launches;
+			sum += launches[caller].launches + launches[caller].abandoned;
 		}
 		if (!sum)
 			continue;
