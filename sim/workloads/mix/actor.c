@@ -75,28 +75,67 @@ void actor__recover(struct actor *actor, bool new_thread)
 			actor->modules[i] = (struct module_slot){ 0 };
 }
 
+static const struct {
+	const char *name;
+	uint32_t weight;
+	void (*act)(struct actor *actor);
+} families[] = {
+	{ "memory", 32, memory__act }, { "copy", 22, copy__act }, { "set", 6, set__act },
+	{ "launch", 14, launch__act }, { "wait", 5, wait__act }, { "event", 4, event__act },
+	{ "stream", 3, stream__act }, { "graph", 4, graph__act }, { "module", 2, module__act },
+	{ "device", 3, device__act }, { "virtual", 2, virtual__act }, { "ipc", 1, ipc__act },
+	{ "pool", 1, pool__act }, { "context", 1, context__act },
+};
+
+#define FAMILIES (sizeof(families) / sizeof(*families))
+
+uint32_t actor__families(const char *list)
+{
+	uint32_t mask = 0;
+
+	if (!list)
+		return (1u << FAMILIES) - 1;
+	while (*list) {
+		size_t length = strcspn(list, ",");
+		uint32_t i = 0;
+
+		while (i < FAMILIES && (strlen(families[i].name) != length ||
+					strncmp(families[i].name, list, length)))
+			i++;
+		if (i == FAMILIES)
+			give_up("no family of that name: %s", list);
+		mask |= 1u << i;
+		list += length + (list[length] == ',');
+	}
+	return mask;
+}
+
+static uint32_t pick_family(struct actor *actor)
+{
+	uint32_t enabled = actor->mix->families, sum = 0, draw;
+	uint32_t i;
+
+	for (i = 0; i < FAMILIES; i++)
+		sum += enabled >> i & 1 ? families[i].weight : 0;
+	draw = actor__below(actor, sum);
+	for (i = 0; i < FAMILIES - 1; i++) {
+		if (!(enabled >> i & 1))
+			continue;
+		if (draw < families[i].weight)
+			break;
+		draw -= families[i].weight;
+	}
+	return i;
+}
+
 void actor__act(struct actor *actor)
 {
-	static const struct {
-		uint32_t below;
-		void (*act)(struct actor *actor);
-	} acts[] = {
-		{ 30, memory__act }, { 52, copy__act }, { 58, set__act }, { 72, launch__act },
-		{ 77, wait__act }, { 81, event__act }, { 84, stream__act }, { 88, graph__act },
-		{ 91, module__act }, { 94, device__act }, { 95, virtual__act }, { 96, ipc__act },
-		{ 97, pool__act }, { 98, context__act }, { 100, memory__act },
-	};
-	uint32_t what = actor__below(actor, 100);
-	uint32_t i = 0;
-
 	actor__forget_gone(actor);
 	if (actor->here.device < 0 && !actor__chance(actor, 8)) {
 		device__act(actor);
 		return;
 	}
-	while (acts[i].below <= what)
-		i++;
-	acts[i].act(actor);
+	families[pick_family(actor)].act(actor);
 	if (actor->here.device < 0)
 		actor__find_here(actor);
 	actor->actions++;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define STAYING 3
+#define MAX_ARGUMENTS 20
 
 /* Exported by the simulated libcuda. */
 void cuda_sim_write_truth(void);
@@ -74,14 +75,23 @@ pid_t child__execute(struct mix *mix, uint64_t seed)
 {
 	static const char *const layers[] = { "runtime", "driver", "both" };
 	char seed_text[32], end_text[32];
-	char *arguments[] = {
+	char *arguments[MAX_ARGUMENTS] = {
 		"mix", "--seed", seed_text, "--threads", "4", "--seconds", "0.2", "--api",
-		(char *)layers[mix->layers], "--end", end_text, NULL,
+		(char *)layers[mix->layers], "--end", end_text,
 	};
+	uint32_t count = 11;
 	pid_t pid;
 
 	snprintf(seed_text, sizeof(seed_text), "%llu", (unsigned long long)seed);
 	snprintf(end_text, sizeof(end_text), "%d", (int)end_of(seed) + 1);
+	if (!mix->deadly)
+		arguments[count++] = "--calm";
+	if (!mix->resets)
+		arguments[count++] = "--no-resets";
+	if (mix->family_list) {
+		arguments[count++] = "--families";
+		arguments[count++] = (char *)mix->family_list;
+	}
 	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments, mix->environment))
 		give_up("a child does not start");
 	return pid;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MAX_CHILDREN 256
-#define DEATH_IN 3000			/* one action in so many is the thread's last */
+#define DEATH_IN 500			/* one action in so many is the thread's last */
 #define RESET_SECONDS 0.7
 #define CHILD_SECONDS 0.5
 
@@ -36,6 +36,8 @@ static void act_once(struct actor *actor)
 		death__disarm();
 	actor->in_action = false;
 	pthread_rwlock_unlock(&mix->quiet);
+	if (mix->pause > 0)
+		sleep_seconds(mix->pause * actor__below(actor, 2000) / 1000);
 }
 
 static void *live(void *argument)
@@ -177,7 +179,7 @@ void mix__run(struct mix *mix, double seconds)
 		start_thread(&mix->actors[i]);
 	while (now() < end) {
 		replace_thread(mix, 0.02);
-		if (now() >= next_reset) {
+		if (mix->resets && now() >= next_reset) {
 			reset_device(mix, &draws);
 			next_reset = now() + RESET_SECONDS;
 		}
@@ -225,11 +227,11 @@ static void wait_for_children(const struct family *family)
 
 int main(int argc, char **argv)
 {
-	struct mix mix = { .nr_threads = 64, .seconds = 10, .layers = LAYERS_BOTH,
+	struct mix mix = { .nr_threads = 64, .seconds = 10, .layers = LAYERS_BOTH, .pause = 0.001,
 			   .environment = environ };
 	struct family family = { .mix = &mix };
 	uint64_t children = 5, end = 0, actions = 0, deaths = 0;
-	bool calm = false;
+	bool calm = false, no_resets = false;
 	const struct workload_option options[] = {
 		{ "seed", OPTION_NUMBER, &mix.seed, NULL, "of the random numbers [0]" },
 		{ "threads", OPTION_NUMBER, &mix.nr_threads, NULL, "threads [64]" },
@@ -239,6 +241,10 @@ int main(int argc, char **argv)
 		{ "children", OPTION_NUMBER, &children, NULL,
 		  "forked first; if any, others are started later [5]" },
 		{ "calm", OPTION_FLAG, &calm, NULL, "no thread ends in the middle of a call" },
+		{ "no-resets", OPTION_FLAG, &no_resets, NULL, "no device is reset" },
+		{ "families", OPTION_TEXT, &mix.family_list, NULL, "only these, with commas" },
+		{ "pause", OPTION_SECONDS, &mix.pause, NULL,
+		  "between a thread's actions, on the average [0.001]" },
 		{ "end", OPTION_NUMBER, &end, NULL, "how a child ends, for the program itself" },
 		{ 0 },
 	};
@@ -247,6 +253,8 @@ int main(int argc, char **argv)
 	options__parse(argc, argv, "Random calls of all kinds, on the simulated CUDA only.",
 		       options);
 	mix.deadly = !calm;
+	mix.resets = !no_resets;
+	mix.families = actor__families(mix.family_list);
 	if (!mix.nr_threads || children > MAX_CHILDREN || end > END_PROCESS_EXIT_NOW + 1)
 		give_up("--threads, --children or --end is out of range");
 	if (end)

@@ -112,6 +112,10 @@ struct mix {
 	int layers;
 	int nr_devices;
 	bool deadly;			/* threads may end in the middle of calls */
+	bool resets;			/* of devices */
+	uint32_t families;
+	const char *family_list;
+	double pause;			/* after an action, on the average */
 	struct actor *actors;
 	CUcontext primary[MIX_DEVICES];
 	uint32_t generations[MIX_DEVICES];
@@ -175,6 +179,8 @@ static inline bool home__is_here(const struct actor *actor, const struct home *h
 }
 
 /* actor.c */
+/* Which families a list of their names with commas has, all if it is NULL. */
+uint32_t actor__families(const char *list);
 /* One action of any family; the caller holds mix->quiet for reading. */
 void actor__act(struct actor *actor);
 /* Finds out what is current after a call that may have changed it. */
