@@ -83,6 +83,7 @@ struct sim_counts {
 	uint64_t not_ready;
 	uint64_t bytes;			/* of successful calls */
 	uint64_t ns;			/* only while a truth file is asked for */
+	uint64_t nulls;			/* successful frees of NULL */
 	uint64_t abandoned;		/* begun and never ended: not in `calls` */
 };
 
@@ -251,8 +252,10 @@ static inline int sim_leave(struct sim_call *call, enum sim_layer layer, int res
 		sim_add(&counts->bytes, call->bytes);
 	if (sim_unlikely(call->start))
 		sim_add(&counts->ns, thread->recorder->now() - call->start);
-	if (sim_unlikely(call->null_free))
+	if (sim_unlikely(call->null_free)) {
 		sim_add(&thread->null_frees[sim_caller(call, layer)], 1);
+		sim_add(&counts->nulls, !result);
+	}
 	if (sim_unlikely(call->captured))
 		thread->captured = true;
 	return result;

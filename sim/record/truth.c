@@ -112,6 +112,7 @@ static struct sim_counts fold_function(uint32_t index, bool nested)
 		sum.not_ready += read_counter(&counts->not_ready);
 		sum.bytes += read_counter(&counts->bytes);
 		sum.ns += read_counter(&counts->ns);
+		sum.nulls += read_counter(&counts->nulls);
 		sum.abandoned += sim_recorder__abandoned(thread, index, nested);
 	}
 	return sum;
@@ -149,9 +150,9 @@ static void print_errors(FILE *out, uint32_t index, int nested)
 static void print_counts(FILE *out, const struct sim_counts *counts)
 {
 	fprintf(out, "\"calls\":%" PRIu64 ",\"failures\":%" PRIu64 ",\"not_ready\":%" PRIu64
-		",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"abandoned\":%" PRIu64 ",",
-		counts->calls, counts->failures, counts->not_ready, counts->bytes, counts->ns,
-		counts->abandoned);
+		",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"nulls\":%" PRIu64
+		",\"abandoned\":%" PRIu64 ",", counts->calls, counts->failures, counts->not_ready,
+		counts->bytes, counts->ns, counts->nulls, counts->abandoned);
 }
 
 static void print_function(FILE *out, uint32_t index, const struct sim_counts *own,
@@ -160,7 +161,7 @@ static void print_function(FILE *out, uint32_t index, const struct sim_counts *o
 	struct sim_counts sum = {
 		own->calls + nested->calls, own->failures + nested->failures,
 		own->not_ready + nested->not_ready, own->bytes + nested->bytes,
-		own->ns + nested->ns, own->abandoned + nested->abandoned,
+		own->ns + nested->ns, own->nulls + nested->nulls, own->abandoned + nested->abandoned,
 	};
 
 	fprintf(out, "  \"%s\": {", sim_state.functions[index]->name);
