@@ -83,7 +83,7 @@ struct sim_counts {
 	uint64_t not_ready;
 	uint64_t bytes;			/* of successful calls */
 	uint64_t ns;			/* only while a truth file is asked for */
-	uint64_t nulls;			/* successful frees of NULL */
+	uint64_t nulls;			/* successful frees of NULL and allocations of nothing */
 	uint64_t abandoned;		/* begun and never ended: not in `calls` */
 };
 
@@ -154,6 +154,7 @@ struct sim_call {
 	bool per_thread;		/* the _ptds or _ptsz form */
 	bool captured;
 	bool null_free;
+	bool nothing;			/* an allocation of no bytes, which gives no address */
 };
 
 /* What libcudart needs of the recorder inside libcuda. */
@@ -219,6 +220,7 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 	call->per_thread = per_thread;
 	call->captured = false;
 	call->null_free = false;
+	call->nothing = false;
 	call->nested = thread->runtime_depth != 0;
 	if (layer == SIM_RUNTIME && thread->runtime_depth++ == 0)
 		thread->captured = false;
@@ -256,6 +258,8 @@ static inline int sim_leave(struct sim_call *call, enum sim_layer layer, int res
 		sim_add(&thread->null_frees[sim_caller(call, layer)], 1);
 		sim_add(&counts->nulls, !result);
 	}
+	if (sim_unlikely(call->nothing))
+		sim_add(&counts->nulls, !result);
 	if (sim_unlikely(call->captured))
 		thread->captured = true;
 	return result;

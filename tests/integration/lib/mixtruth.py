@@ -13,6 +13,9 @@ from lib.truth import CALLERS
 # Operations whose calls are tallied by function, each one of them.
 TALLIED = ("alloc", "free", "copy", "set", "wait", "query", "graph_launch")
 
+# Operations for which --api auto probes the runtime, too.
+AUTO = ("alloc", "free", "device")
+
 
 def _by_function_seen(process, checked):
     """(symbol, field) -> number, over all devices."""
@@ -44,7 +47,7 @@ def _counted(truth, api):
             function = table.functions().get(symbol)
             if not function or function.operation == "-":
                 continue
-            outermost = api == "both" or (api == "auto" and function.operation in ("alloc", "free"))
+            outermost = api == "both" or (api == "auto" and function.operation in AUTO)
             if layer == "driver" and outermost:
                 yield function, _own(counts, counts["nested"])
             elif outermost or layer == ("runtime" if api == "runtime" else "driver"):
@@ -56,7 +59,9 @@ def _by_function_true(truth, api, checked):
     for function, counts in _counted(truth, api):
         if function.operation not in TALLIED + (("launch",) if checked else ()):
             continue
-        sums[function.symbol, "calls"] = counts["calls"] - counts["failures"] - counts["nulls"]
+        sums[function.symbol, "calls"] = counts["calls"] - counts["failures"]
+        if function.operation == "free":
+            sums[function.symbol, "calls"] -= counts["nulls"]
         sums[function.symbol, "failures"] = counts["failures"]
         if function.operation in ("copy", "set"):
             sums[function.symbol, "bytes"] = counts["bytes"]
@@ -112,6 +117,15 @@ def _queries_true(truth, api):
     return {kind: value for kind, value in sums.items() if value[0]}
 
 
+def _memory_true(truth, api):
+    """An allocation of nothing succeeds and counts, though nothing is live afterwards."""
+    numbers = truth.memory()
+    for function, counts in _counted(truth, api):
+        if function.operation == "alloc" and counts["nulls"]:
+            numbers.setdefault(function.kind, Counter())["allocations"] += counts["nulls"]
+    return _flat(numbers)
+
+
 def _flat(numbers):
     """{kind: {field: number}} -> {(kind, field): number}, without zeros."""
     return {(kind, field): n for kind, fields in numbers.items() for field, n in fields.items() if n}
@@ -155,7 +169,7 @@ def seen(process, checked=False):
 def true(truth, api="auto", checked=False):
     """What happened, in the same form."""
     return {
-        "memory": _flat(truth.memory()),
+        "memory": _memory_true(truth, api),
         "live": truth.live(),
         "launches": _launches_true(truth, api),
         "copies": truth.copies(api),
@@ -170,6 +184,8 @@ def true(truth, api="auto", checked=False):
 def differences(process, truth, api="auto", checked=False):
     """Lines `family: what: seen N, true M`; none if all is as it was."""
     here, there = seen(process, checked), true(truth, api, checked)
+    if api == "both":
+        del there["devices"]  # the truth has them of the driver's calls only
     lines = []
     for family in there:
         for what in sorted(here[family].keys() | there[family].keys(), key=str):
