@@ -55,7 +55,9 @@ def launches(process, expected):
 
 def objects(process, expected):
     """By kind: [created, destroyed by a known handle, living]."""
-    return {kind: [process["objects"][kind][part] for part in ("created", "destroyed", "live")] for kind in expected}
+    found = process["objects"]
+    return {kind: [found[kind][part] for part in ("created", "destroyed", "live")] if kind in found else None
+            for kind in expected}
 
 
 VIEWS = {"objects": objects, "in_flight": in_flight, "live": live, "launches": launches, "memory": memory,

@@ -137,6 +137,7 @@ def green(c, device):
 def make_green(c):
     begin(c)
     out = word()
+    c.next = 2 if c.device != 2 else 0  # not 1, which flags must be
     c.test(phCtx=out, desc=green(c, c.next), dev=c.next, flags=1)
     c.tally("-", 0, "object", device=c.next)
     c.do("cuCtxSetCurrent", c.made("cuCtxFromGreenCtx", out.value))

@@ -301,19 +301,28 @@ def runtime_peer_structure(c):
 
 # Batches: one call counts once, with the bytes of all its copies; of several, none stands for all.
 
+def batch_trial(c, destinations, sources, meant):
+    """A batch of as many copies as there are addresses."""
+    count = len(destinations)
+    sizes = [c.size(16) for _ in range(count)]
+    array = ctypes.c_uint64 * count
+    arguments = {"dsts": array(*destinations), "srcs": array(*sources), "sizes": array(*sizes), "count": count,
+                 "attrs": s.BatchAttributes(srcAccessOrder=1), "attrsIdxs": array(), "numAttrs": 1}
+    if c.row.has("failIdx"):
+        arguments["failIdx"] = word()
+    return Trial(arguments, meant[0], sum(sizes), meant[1])
+
+
 def batch(c):
     trials = []
-    for count in (1, 3, 7):
-        sizes = [c.size(16) for _ in range(count)]
+    for way in ("H2D", "D2H", "D2D"):
+        destination, source = sides(c, way, True)
+        trials.append(batch_trial(c, [destination.address], [source.address],
+                                  meaning(c, destination, source, True)))
+    for count in (3, 7):
         destinations, sources = c.on_device(), c.on_device()
-        array = ctypes.c_uint64 * count
-        arguments = {"dsts": array(*[destinations + 65536 * i for i in range(count)]),
-                     "srcs": array(*[sources + 65536 * i for i in range(count)]),
-                     "sizes": array(*sizes), "count": count, "attrs": s.BatchAttributes(srcAccessOrder=1),
-                     "attrsIdxs": array(), "numAttrs": 1}
-        if c.row.has("failIdx"):
-            arguments["failIdx"] = word()
-        trials.append(Trial(arguments, "D2D" if count == 1 else "unknown", sum(sizes)))
+        trials.append(batch_trial(c, [destinations + 65536 * i for i in range(count)],
+                                  [sources + 65536 * i for i in range(count)], ("unknown", ())))
     run(c, trials, c.stream())  # a batch refuses the default stream
 
 
