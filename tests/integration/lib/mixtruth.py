@@ -10,6 +10,8 @@ from lib import api as table
 from lib import exact
 from lib.truth import CALLERS
 
+# Differences of a family that are told one by one.
+LISTED = 12
 # Operations whose calls are tallied by function, each one of them.
 TALLIED = ("alloc", "free", "copy", "set", "wait", "query", "graph_launch")
 
@@ -182,14 +184,14 @@ def true(truth, api="auto", checked=False):
 
 
 def differences(process, truth, api="auto", checked=False):
-    """Lines `family: what: seen N, true M`; none if all is as it was."""
+    """Lines `family: what: seen N, true M`, a few of each family; none if all is as it was."""
     here, there = seen(process, checked), true(truth, api, checked)
     if api == "both":
         del there["devices"]  # the truth has them of the driver's calls only
     lines = []
     for family in there:
-        for what in sorted(here[family].keys() | there[family].keys(), key=str):
-            shown, happened = here[family].get(what), there[family].get(what)
-            if shown != happened:
-                lines.append(f"{family}: {what}: seen {shown}, true {happened}")
+        keys = sorted(here[family].keys() | there[family].keys(), key=str)
+        wrong = [f"{family}: {key}: seen {here[family].get(key)}, true {there[family].get(key)}"
+                 for key in keys if here[family].get(key) != there[family].get(key)]
+        lines += wrong[:LISTED] + ([f"{family}: {len(wrong) - LISTED} more"] if len(wrong) > LISTED else [])
     return lines
