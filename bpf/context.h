@@ -134,7 +134,9 @@ static __always_inline void end_context(struct thread *thread, struct call *call
 	if (!record)
 		return;
 	call->arg[CONTEXT_DIED] = record->died_ns;
+	__sync_fetch_and_add(&record->ends, 1);
 	record->died_ns = call->start_ns;
+	call->flag = 1;
 }
 
 static __always_inline bool is_end_of_context(u8 kind)
@@ -244,32 +246,41 @@ static __noinline int change_context(struct thread *thread, struct call *call)
 	return 0;
 }
 
-/* The call failed: what lived in the context lives on. */
-static __always_inline void undo_end(u32 slot, const struct call *call)
+/* If the call failed, what lived in the context lives on. */
+static __noinline int finish_end(u32 slot, const struct call *call, s32 result)
 {
+	struct process_record *process = process_at(slot);
 	struct context_record *record;
 
-	if (!call->arg[CONTEXT_ARGUMENT])
-		return;
+	if (!call || !call->flag)
+		return 0;
 	record = context_record_of(slot, call->arg[CONTEXT_ARGUMENT]);
-	if (record && record->died_ns == call->start_ns)
+	if (!record || !process)
+		return 0;
+	if (result && record->died_ns == call->start_ns)
 		record->died_ns = call->arg[CONTEXT_DIED];
+	__sync_fetch_and_add(&record->ends, -1);
+	if (!result)
+		__sync_fetch_and_add(&process->deaths, 1);
+	return 0;
 }
 
 static __noinline int context_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;
-	if (is_end_of_context(call->kind) && is_end_of_driver(result))
-		return 0;
+	if (is_end_of_context(call->kind)) {
+		finish_end(thread->slot, call, result);
+		/* What lives then lives at the process's exit. */
+		if (is_end_of_driver(result))
+			return 0;
+	}
 	if (!result) {
 		count_success(thread->slot, call, call->kind, 0, 0);
 		change_context(thread, call);
 		return 0;
 	}
 	count_failure(thread->slot, call, call->kind, 0, result);
-	if (is_end_of_context(call->kind))
-		undo_end(thread->slot, call);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ static __always_inline const struct range_record *range_at_level(u32 slot, u64 a
 }
 
 /* The live range among those of `levels` that holds the address, or NULL. */
-static __noinline const struct range_record *range_of(u32 slot, u64 address, u64 levels)
+static __noinline __attribute__((unused)) const struct range_record *range_of(u32 slot, u64 address, u64 levels)
 {
 	const struct range_record *range;
 

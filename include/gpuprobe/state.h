@@ -13,7 +13,7 @@
 #define COMM_SIZE 16
 #define NAME_SIZE 4097	     /* a kernel name of 4,096 bytes and its NUL */
 #define NAME_SHORT_SIZE 256  /* what most names fit in */
-#define FREED_KEPT 32	     /* freed addresses a process remembers for the report */
+#define FREED_KEPT 32	     /* latest frees that a process remembers, see process_record */
 #define CALL_DEPTH 8	     /* watched calls nested in one thread */
 #define CONTEXT_DEPTH 8	     /* contexts pushed in one thread */
 #define SEGMENTS 8	     /* stretches between waits that a stream tells apart */
@@ -56,13 +56,16 @@ struct process_record {
 	__u32 freed_next; /* frees so far; the latest are in freed[] */
 	__u32 captures; /* streams that capture now: launches look their stream up only then */
 	__u32 late;	/* set by userspace: calls before some moment were not seen */
-	__u32 pad;
+	__u32 deaths;	/* contexts that ended so far, with what lived in them */
 	__u32 unified; /* copies were seen whose addresses must tell their direction */
 	__s32 sticky_code; /* the first failure that CUDA says no call recovers from; 0: none */
 	__u64 sticky_ns;
 	__u64 after_sticky; /* calls that succeeded after it */
 	char comm[COMM_SIZE]; /* of the leader, at first sight; then at the end */
-	__u64 freed[FREED_KEPT];
+	__u64 freed[FREED_KEPT]; /* addresses of device memory, for the report */
+	__u64 aside[FREED_KEPT]; /* of the rest: address or handle, enum space in the upper 8 bits */
+	__u32 aside_next;	 /* as freed_next */
+	__u32 pad;
 };
 
 /* What `process_of` holds by tgid. */
@@ -80,7 +83,7 @@ struct call {
 	__u8 kind;
 	__u8 flag;   /* by operation */
 	__u8 device; /* on which it acts, or DEVICE_UNKNOWN */
-	__u8 pad[2];
+	__u16 extra; /* by operation */
 };
 
 enum thread_state {
@@ -114,6 +117,9 @@ struct thread {
 #define TALLY_FIRST 0x100    /* the first launch of each kernel, which may load its module */
 #define TALLY_IN_LAUNCH 0x200 /* loads that a launch caused */
 #define TALLY_WITH_CONTEXT 0x400 /* ended with their context, not by a call of their own */
+#define TALLY_REFERENCE 0x800 /* one more or less holds memory that lives on */
+#define TALLY_DOUBLE 0x1000   /* frees of what had been freed before */
+#define TALLY_ENDED 0x2000    /* what a call ended, counted apart from the call itself */
 
 #define ROW_NONE 0xffff /* tallies of no one function: see their flags */
 
@@ -142,6 +148,8 @@ enum space {
 	SPACE_ARRAY,
 	SPACE_PHYSICAL,
 	SPACE_RESERVED,
+	SPACE_MAPPED,
+	SPACE_ENDING, /* physical memory whose last mapping, by its address, is being undone */
 };
 
 struct allocation_key {
@@ -154,11 +162,15 @@ struct allocation_key {
 struct allocation_record {
 	__u64 size;
 	__u64 start_ns;
-	__u64 context; /* in which it lives, and with which it goes; 0: in none, or not known */
+	union {
+		__u64 context; /* in which it lives, and with which it goes; 0: in none, or not known */
+		__u64 pool;    /* of MEMORY_POOL, see struct pool_key */
+		__u64 handle;  /* of MEMORY_MAPPED: the physical memory's */
+	};
 	__u16 row;
 	__u8 kind; /* enum memory_kind */
 	__u8 device;
-	__u32 references; /* of physical memory: handles and mappings */
+	__u32 references; /* of physical memory: handles and mappings; of imports: how often opened */
 };
 
 /*
@@ -287,7 +299,8 @@ struct context_record {
 	__u64 covered; /* see stream_record */
 	__u64 died_ns; /* when it last went, with all that lived in it; its handle may have come back since */
 	__u8 device;
-	__u8 pad[7];
+	__u8 pad[3];
+	__u32 ends; /* calls in progress that end it: until they return, what lives in it lives */
 };
 
 /* A device as its process numbers it. */
@@ -301,10 +314,37 @@ struct device_key {
 
 struct device_record {
 	__u64 primary; /* the primary context; 0: not known */
+	__u64 pool;    /* that it allocates from now, see struct pool_key */
 	__u32 retains; /* references to it that were seen taken, less those given back */
 	__u8 has_uuid;
 	__u8 pad[3];
 	__u8 uuid[UUID_SIZE];
+};
+
+/*
+ * A memory pool. A program that allocates from its device's pool need not know
+ * the handle, so a device's first pool has handle 0 here; once its handle is
+ * told, that is an alias.
+ */
+struct pool_key {
+	__u64 handle;
+	__u16 slot;
+	__u8 device; /* of handle 0; else 0 */
+	__u8 pad[5];
+};
+
+struct pool_record {
+	__u64 handle; /* as the program knows it; 0: not known */
+	__u64 used;   /* by allocations that were seen */
+	__s64 beyond; /* what the program was told to be used, less `used` then */
+	__u64 reserved;
+	__u64 threshold; /* down to which a wait lets it fall */
+	__u64 waits;	 /* the process's, when last looked at */
+	__u8 device;
+	__u8 alias; /* stands for handle 0 of `device`; nothing else here counts */
+	__u8 destroyed; /* lives until its last allocation is freed */
+	__u8 estimated; /* `reserved` has changed since the program was told */
+	__u8 pad[4];
 };
 
 /* Streams, events, modules and libraries that live. */
