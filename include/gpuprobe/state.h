@@ -11,7 +11,7 @@
 #include "gpuprobe/losses.h"
 
 #define COMM_SIZE 16
-#define NAME_SIZE 4097	     /* a kernel name of 4,096 bytes and its NUL */
+#define NAME_SIZE 4098	     /* a kernel name of 4,096 bytes, its NUL, and one more by which a longer one shows */
 #define NAME_SHORT_SIZE 256  /* what most names fit in */
 #define FREED_KEPT 32	     /* latest frees that a process remembers, see process_record */
 #define CALL_DEPTH 8	     /* watched calls nested in one thread */
@@ -45,6 +45,10 @@ struct process_record {
 	__u32 state; /* enum process_state */
 	__s32 pid;   /* in gpuprobe's pid namespace */
 	__u32 tgid;  /* in the initial one */
+	__s32 parent; /* in gpuprobe's; 0: not in it. As at first sight */
+	__u32 uid;   /* the real user, in the initial user namespace */
+	__s32 namespace_pid; /* in the process's own pid namespace */
+	__u32 pad2;
 	__u32 generation; /* module and library unloads so far: part of every kernel's key */
 	__u64 start_ns;
 	__u64 seen_ns;
@@ -375,6 +379,7 @@ enum record_type {
 	RECORD_UNLOAD,		  /* struct record_unload */
 	RECORD_LIBRARY,		  /* struct record_library: a process has a CUDA library new to it */
 	RECORD_EXEC,		  /* struct record_library: a process has become another program */
+	RECORD_PROCESS,		  /* struct record: a process has made its first call */
 };
 
 struct record {
