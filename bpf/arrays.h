@@ -35,6 +35,17 @@
 #define KIND_BC5 25
 #define KIND_BC7_SRGB 30
 
+/* Where a call tells of its array. */
+struct array_request {
+	u64 desc;   /* address of a descriptor */
+	u64 extent; /* address of a cudaExtent, or 0: */
+	u64 width, height;
+	u32 params; /* enum copy_params */
+	u32 levels;
+	u32 flags; /* of PARAMS_CHANNELS */
+	u32 pad;
+};
+
 struct array_shape {
 	struct extent extent;
 	u32 bits; /* an element; 0: not known */
@@ -132,19 +143,15 @@ static __always_inline void read_descriptor(struct array_shape *shape, u64 desc,
 	shape->flags = numbers[2];
 }
 
-static __always_inline void read_channels(struct pt_regs *ctx, const volatile struct function_desc *function,
-					  struct array_shape *shape)
+static __always_inline void read_channels(struct array_shape *shape, const struct array_request *request)
 {
-	if (has_role(function, ROLE_EXTENT)) {
-		if (!read_of_shape(shape, &shape->extent, sizeof(shape->extent),
-				   stack_address(ctx, function, ROLE_EXTENT)))
-			return;
-	} else {
-		shape->extent.width = argument(ctx, function, ROLE_WIDTH);
-		shape->extent.height = argument(ctx, function, ROLE_HEIGHT);
-	}
-	shape->flags = argument(ctx, function, ROLE_FLAGS);
-	set_channels(shape, argument(ctx, function, ROLE_PARAMS));
+	shape->extent.width = request->width;
+	shape->extent.height = request->height;
+	if (request->extent &&
+	    !read_of_shape(shape, &shape->extent, sizeof(shape->extent), request->extent))
+		return;
+	shape->flags = request->flags;
+	set_channels(shape, request->desc);
 }
 
 static __always_inline u64 at_least_one(u64 number)
@@ -184,38 +191,46 @@ static __always_inline u64 sum_levels(const struct array_shape *shape, u32 level
 	return bytes;
 }
 
-/* The bytes of the array that a call makes, at its entry; or SIZE_*. */
-static __noinline u64 array_bytes(struct pt_regs *ctx, const volatile struct function_desc *function)
+/* The bytes of the array, or SIZE_*. */
+__noinline u64 array_bytes(const struct array_request *request)
 {
-	u64 desc = argument(ctx, function, ROLE_PARAMS);
 	struct array_shape shape = {};
-	u32 levels = 1;
 
-	switch (function->params) {
-	case PARAMS_ARRAY:
-		read_descriptor(&shape, desc, false, false);
-		break;
-	case PARAMS_ARRAY_V1:
-		read_descriptor(&shape, desc, false, true);
-		break;
-	case PARAMS_ARRAY3D:
-		read_descriptor(&shape, desc, true, false);
-		break;
-	case PARAMS_ARRAY3D_V1:
-		read_descriptor(&shape, desc, true, true);
-		break;
-	default:
-		read_channels(ctx, function, &shape);
-	}
-	if (has_role(function, ROLE_ELEMENTS))
-		levels = at_least_one((u32)argument(ctx, function, ROLE_ELEMENTS));
+	if (!request)
+		return SIZE_UNREADABLE;
+	if (request->params == PARAMS_CHANNELS)
+		read_channels(&shape, request);
+	else
+		read_descriptor(&shape, request->desc,
+				request->params == PARAMS_ARRAY3D || request->params == PARAMS_ARRAY3D_V1,
+				request->params == PARAMS_ARRAY_V1 || request->params == PARAMS_ARRAY3D_V1);
 	if (shape.unreadable)
 		return SIZE_UNREADABLE;
 	if (shape.flags & ARRAY_WITHOUT_MEMORY)
 		return 0;
 	if (!shape.bits)
 		return SIZE_OF_UNKNOWN_FORMAT;
-	return sum_levels(&shape, levels);
+	return sum_levels(&shape, request->levels);
+}
+
+/* What a call that makes an array has of arguments, at its entry. */
+static __always_inline u64 array_asked(struct pt_regs *ctx, const volatile struct function_desc *function)
+{
+	struct array_request request = {.params = function->params, .levels = 1};
+
+	request.desc = argument(ctx, function, ROLE_PARAMS);
+	if (has_role(function, ROLE_ELEMENTS))
+		request.levels = at_least_one((u32)argument(ctx, function, ROLE_ELEMENTS));
+	if (request.params != PARAMS_CHANNELS)
+		return array_bytes(&request);
+	request.flags = argument(ctx, function, ROLE_FLAGS);
+	if (has_role(function, ROLE_EXTENT)) {
+		request.extent = stack_address(ctx, function, ROLE_EXTENT);
+	} else {
+		request.width = argument(ctx, function, ROLE_WIDTH);
+		request.height = argument(ctx, function, ROLE_HEIGHT);
+	}
+	return array_bytes(&request);
 }
 
 #endif

@@ -11,7 +11,7 @@
 
 #define ASIDE_SPACE_SHIFT 56
 
-static __always_inline bool is_shown_freed(u8 kind)
+static __always_inline bool is_shown_freed(u32 kind)
 {
 	return kind == MEMORY_DEVICE || kind == MEMORY_MANAGED || kind == MEMORY_POOL;
 }
@@ -21,7 +21,7 @@ static __always_inline u64 aside_entry(const struct allocation_key *key)
 	return key->address | (u64)key->space << ASIDE_SPACE_SHIFT;
 }
 
-static __noinline int remember_freed(const struct allocation_key *key, u8 kind)
+__noinline int remember_freed(const struct allocation_key *key, u32 kind)
 {
 	struct process_record *process;
 	u32 n;
@@ -42,7 +42,7 @@ static __noinline int remember_freed(const struct allocation_key *key, u8 kind)
 }
 
 /* Whether the address or handle is among the latest frees. */
-static __noinline int was_freed(const struct allocation_key *key)
+__noinline int was_freed(const struct allocation_key *key)
 {
 	struct process_record *process;
 	u64 aside;
@@ -63,7 +63,7 @@ static __noinline int was_freed(const struct allocation_key *key)
 }
 
 /* The address is in use again, but there is no room to know that: its next free is no second one. */
-static __noinline int forget_freed(const struct allocation_key *key)
+__noinline int forget_freed(const struct allocation_key *key)
 {
 	struct process_record *process;
 	u64 aside;

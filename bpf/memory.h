@@ -114,7 +114,7 @@ static __always_inline void remove_from_ranges(const struct allocation_key *key,
 }
 
 /* Counts memory that came to its end, or was found ended, by the way; `flags` says how. */
-static __noinline int count_end(u32 slot, u16 row, const struct allocation_record *record, u16 flags)
+__noinline int count_end(u32 slot, u32 row, const struct allocation_record *record, u32 flags)
 {
 	struct tally *tally;
 
@@ -141,7 +141,7 @@ static __always_inline u64 size_asked(struct pt_regs *ctx, const volatile struct
 	case PARAMS_ARRAY3D:
 	case PARAMS_ARRAY3D_V1:
 	case PARAMS_CHANNELS:
-		return array_bytes(ctx, function);
+		return array_asked(ctx, function);
 	case PARAMS_PITCHED:
 		if (bpf_probe_read_user(&extent, sizeof(extent),
 					(void *)stack_address(ctx, function, ROLE_EXTENT)))
@@ -175,14 +175,12 @@ static __noinline int alloc_enter(struct pt_regs *ctx, const volatile struct fun
 }
 
 /* The address is live by our account. Returns TALLY_* of the call, whose memory it is now. */
-static __noinline int replace_allocation(const struct allocation_key *key, const struct call *call,
+static __always_inline int replace_allocation(const struct allocation_key *key, const struct call *call,
 					 const struct allocation_record *fresh)
 {
 	struct allocation_record *found, old;
 	u16 flags = TALLY_REPLACED; /* its free escaped us */
 
-	if (!key || !call || !fresh)
-		return TALLY_UNTRACKED;
 	found = bpf_map_lookup_elem(&allocations, key);
 	if (!found)
 		return TALLY_UNTRACKED;
@@ -204,26 +202,28 @@ static __noinline int replace_allocation(const struct allocation_key *key, const
 }
 
 /* Keeps the allocation. Returns TALLY_* of the call. */
-static __noinline int record_allocation(const struct allocation_key *key, const struct call *call,
-					const struct allocation_record *record)
+__noinline int record_allocation(const struct allocation_key *at, const struct call *call,
+				 const struct allocation_record *fresh)
 {
+	struct allocation_record record;
+	struct allocation_key key;
 	long error;
-	int flags;
+	int flags = 0;
 
-	if (!key || !call || !record)
+	if (!at || !call || !fresh)
 		return TALLY_UNTRACKED;
-	error = bpf_map_update_elem(&allocations, key, record, BPF_NOEXIST);
+	key = *at;
+	record = *fresh;
+	error = bpf_map_update_elem(&allocations, &key, &record, BPF_NOEXIST);
 	if (error == -17 /* EEXIST */) {
-		flags = replace_allocation(key, call, record);
+		flags = replace_allocation(&key, call, &record);
 	} else if (error) {
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
-		forget_freed(key);
+		forget_freed(&key);
 		flags = TALLY_UNTRACKED;
-	} else {
-		flags = 0;
 	}
 	if (!flags)
-		add_to_ranges(key, record);
+		add_to_ranges(&key, &record);
 	return flags;
 }
 
@@ -344,34 +344,45 @@ static __always_inline void take_allocation(const struct allocation_key *key, st
 	call->kind = MEMORY_UNKNOWN;
 }
 
-static __noinline int free_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-				 struct thread *thread, struct call *call)
+/* The part of a free's entry that needs no arguments: what is at FREE_ADDRESS goes. */
+__noinline int free_begins(u32 slot, struct call *call)
 {
-	struct allocation_key key = {.slot = thread->slot, .space = space_of(function)};
+	const volatile struct function_desc *function;
+	struct allocation_key key = {.slot = slot};
 
-	key.address = argument(ctx, function, has_role(function, ROLE_PTR) ? ROLE_PTR : ROLE_HANDLE);
-	call->kind = MEMORY_UNKNOWN;
-	call->arg[FREE_ADDRESS] = key.address;
-	call->arg[FREED_SIZE] = 0;
-	if (!key.address)
+	if (!call)
 		return 0;
+	function = function_at(call->row);
+	if (!function)
+		return 0;
+	key.space = space_of(function);
+	key.address = call->arg[FREE_ADDRESS];
 	take_allocation(&key, call);
 	if (call->flag != FREE_TAKEN)
 		return 0;
 	remove_from_ranges(&key, call->kind, call->arg[FREED_SIZE]);
 	if (call->kind == MEMORY_POOL)
-		pool_freed(thread->slot, call->arg[FREED_CONTEXT], call->device, call->arg[FREED_SIZE]);
+		pool_freed(slot, call->arg[FREED_CONTEXT], call->device, call->arg[FREED_SIZE]);
+	return 0;
+}
+
+static __noinline int free_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+				 struct thread *thread, struct call *call)
+{
+	call->kind = MEMORY_UNKNOWN;
+	call->arg[FREE_ADDRESS] = argument(ctx, function, has_role(function, ROLE_PTR) ? ROLE_PTR : ROLE_HANDLE);
+	call->arg[FREED_SIZE] = 0;
+	if (call->arg[FREE_ADDRESS])
+		free_begins(thread->slot, call);
 	return 0;
 }
 
 /* Puts back what the call, which failed, had taken. */
-static __noinline int undo_free(const struct allocation_key *key, const struct call *call)
+static __always_inline int undo_free(const struct allocation_key *key, const struct call *call)
 {
 	struct allocation_record *found, record = {.references = 1};
 	long error;
 
-	if (!key || !call)
-		return 0;
 	if (call->flag == FREE_REFERENCE) {
 		found = bpf_map_lookup_elem(&allocations, key);
 		if (found)
@@ -428,7 +439,7 @@ static __always_inline void free_returned(u32 slot, struct call *call, s32 resul
 		remember_freed(&key, call->kind);
 }
 
-static __noinline int alloc_leave(struct thread *thread, struct call *call, s32 result)
+__noinline int alloc_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;
@@ -439,7 +450,7 @@ static __noinline int alloc_leave(struct thread *thread, struct call *call, s32 
 	return 0;
 }
 
-static __noinline int free_leave(struct thread *thread, struct call *call, s32 result)
+__noinline int free_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (thread && call)
 		free_returned(thread->slot, call, result);

@@ -143,7 +143,7 @@ static __always_inline void settle_waits(u32 slot, struct pool_record *pool)
  * The pool that an allocation comes from, for its record: an alias is told by
  * handle 0, no pool named by its device's. The device is the pool's.
  */
-static __noinline u64 pool_of_allocation(u32 slot, u64 handle, u8 *device)
+__noinline u64 pool_of_allocation(u32 slot, u64 handle, u8 *device)
 {
 	struct device_key device_key = {.slot = slot, .device = device ? *device : DEVICE_UNKNOWN};
 	struct device_record *current;
@@ -166,7 +166,15 @@ static __noinline u64 pool_of_allocation(u32 slot, u64 handle, u8 *device)
 	return pool->alias ? 0 : handle;
 }
 
-static __noinline int pool_allocated(u32 slot, u64 handle, u8 device, u64 size)
+/* The device of a pool, or `otherwise` if it was not seen yet. */
+__noinline int device_of_pool(u32 slot, u64 handle, u32 otherwise)
+{
+	struct pool_record *pool = pool_find(slot, handle, 0);
+
+	return pool ? pool->device : otherwise;
+}
+
+__noinline int pool_allocated(u32 slot, u64 handle, u32 device, u64 size)
 {
 	struct pool_record *pool = pool_of(slot, handle, device);
 
@@ -178,7 +186,7 @@ static __noinline int pool_allocated(u32 slot, u64 handle, u8 device, u64 size)
 	return 0;
 }
 
-static __noinline int pool_freed(u32 slot, u64 handle, u8 device, u64 size)
+__noinline int pool_freed(u32 slot, u64 handle, u32 device, u64 size)
 {
 	struct pool_record *pool = pool_find(slot, handle, device);
 	struct pool_key key = pool_key_of(slot, handle, device);
@@ -197,7 +205,7 @@ static __noinline int pool_freed(u32 slot, u64 handle, u8 device, u64 size)
 }
 
 /* The program was told that the pool of `device` with handle 0 is this one. */
-static __noinline int pool_is_first(u32 slot, u64 handle, u8 device)
+__noinline int pool_is_first(u32 slot, u64 handle, u32 device)
 {
 	struct pool_record alias = {.handle = handle, .device = device, .alias = 1};
 	struct pool_key key = pool_key_of(slot, handle, 0);
@@ -237,23 +245,19 @@ static __noinline int pool_enter(struct pt_regs *ctx, const volatile struct func
 				 struct thread *thread, struct call *call)
 {
 	u64 value = argument(ctx, function, ROLE_SIZE), attribute = argument(ctx, function, ROLE_KIND);
-	struct pool_record *pool;
 
 	call->kind = function->kind;
 	call->arg[POOL_HANDLE] = argument(ctx, function, ROLE_POOL);
 	call->arg[POOL_OUT] = argument(ctx, function, ROLE_OUT);
 	call->extra = attribute < 0xffff ? attribute : 0xffff;
-	if (function->kind >= POOL_CURRENT) {
-		call->device = device_argument(ctx, function);
-		return 0;
-	}
 	if (function->kind == POOL_SET && attribute == POOL_RELEASE_THRESHOLD &&
 	    bpf_probe_read_user(&value, sizeof(value), (void *)argument(ctx, function, ROLE_PARAMS)))
 		call->extra = 0xffff; /* the call will fail */
 	call->arg[POOL_VALUE] = value;
-	pool = pool_find(thread->slot, call->arg[POOL_HANDLE], 0);
-	if (pool)
-		call->device = pool->device;
+	if (function->kind >= POOL_CURRENT)
+		call->device = device_argument(ctx, function);
+	else
+		call->device = device_of_pool(thread->slot, call->arg[POOL_HANDLE], call->device);
 	return 0;
 }
 
@@ -329,7 +333,7 @@ static __always_inline void device_pool_told(u32 slot, const struct call *call)
 		pool_is_first(slot, handle, call->device);
 }
 
-static __noinline int pool_leave(struct thread *thread, struct call *call, s32 result)
+__noinline int pool_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;
@@ -350,12 +354,24 @@ static __noinline int pool_leave(struct thread *thread, struct call *call, s32 r
 	return 0;
 }
 
-/* OP_CREATE and OP_DESTROY of a pool: what object.h does not know. */
-static __noinline int pool_object_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-					struct thread *thread, struct call *call)
+/* OP_CREATE and OP_DESTROY of a pool: what object.h does not know. An end takes effect at entry. */
+__noinline int pool_ends(u32 slot, struct call *call)
 {
 	struct pool_record *pool;
 
+	if (!call)
+		return 0;
+	pool = pool_find(slot, call->arg[POOL_OBJECT], 0);
+	if (!pool)
+		return 0;
+	call->device = pool->device;
+	pool->destroyed = 1;
+	return 0;
+}
+
+static __noinline int pool_object_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+					struct thread *thread, struct call *call)
+{
 	if (function->operation == OP_CREATE) {
 		call->arg[POOL_OBJECT] = argument(ctx, function, ROLE_OUT);
 		/* One that is imported does not tell; it is of the device that it was exported from. */
@@ -364,11 +380,7 @@ static __noinline int pool_object_enter(struct pt_regs *ctx, const volatile stru
 		return 0;
 	}
 	call->arg[POOL_OBJECT] = argument(ctx, function, ROLE_HANDLE);
-	pool = pool_find(thread->slot, call->arg[POOL_OBJECT], 0);
-	if (!pool)
-		return 0;
-	call->device = pool->device;
-	pool->destroyed = 1;
+	pool_ends(thread->slot, call);
 	return 0;
 }
 
@@ -410,7 +422,7 @@ static __always_inline void pool_destroyed(u32 slot, const struct call *call, s3
 		bpf_map_delete_elem(&pools, &key);
 }
 
-static __noinline int pool_object_leave(struct thread *thread, struct call *call, s32 result)
+__noinline int pool_object_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;

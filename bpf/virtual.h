@@ -131,7 +131,7 @@ static long unmap_step(u64 index, struct unmap_walk *walk)
 	return walk->address >= walk->end;
 }
 
-static __noinline int unmap_walk(u32 slot, const struct call *call, u32 kind)
+__noinline int unmap_walk(u32 slot, const struct call *call, u32 kind)
 {
 	struct unmap_walk walk = {.slot = slot, .kind = kind};
 
@@ -189,7 +189,7 @@ static __always_inline void grow_import(u32 slot, const struct call *call, struc
 		__sync_fetch_and_add(&tally->bytes, grown);
 }
 
-static __noinline int map_succeeded(u32 slot, struct call *call)
+__noinline int map_succeeded(u32 slot, struct call *call)
 {
 	struct allocation_key key = {.slot = slot, .space = SPACE_MAPPED}, physical_key = {.slot = slot};
 	struct allocation_record *physical, mapping = {.kind = MEMORY_MAPPED, .references = 1};
@@ -218,7 +218,7 @@ static __noinline int map_succeeded(u32 slot, struct call *call)
 }
 
 /* A handle that was not asked for by size: one more of known memory, or of memory not known yet. */
-static __noinline int handle_given(u32 slot, struct call *call, u32 change)
+__noinline int handle_given(u32 slot, struct call *call, u32 change)
 {
 	struct allocation_key key = {.slot = slot, .space = SPACE_PHYSICAL};
 	struct allocation_record *physical, record = {.references = 1};
@@ -254,7 +254,7 @@ count:
 	return 0;
 }
 
-static __noinline int virtual_leave(struct thread *thread, struct call *call, s32 result)
+__noinline int virtual_leave(struct thread *thread, struct call *call, s32 result)
 {
 	const volatile struct function_desc *function;
 
