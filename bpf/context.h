@@ -134,7 +134,7 @@ static __always_inline void end_context(struct thread *thread, struct call *call
 	if (!record)
 		return;
 	call->arg[CONTEXT_DIED] = record->died_ns;
-	__sync_fetch_and_add(&record->ends, 1);
+	record->dying = 1;
 	record->died_ns = call->start_ns;
 	call->flag = 1;
 }
@@ -259,7 +259,7 @@ static __noinline int finish_end(u32 slot, const struct call *call, s32 result)
 		return 0;
 	if (result && record->died_ns == call->start_ns)
 		record->died_ns = call->arg[CONTEXT_DIED];
-	__sync_fetch_and_add(&record->ends, -1);
+	record->dying = 0;
 	if (!result)
 		__sync_fetch_and_add(&process->deaths, 1);
 	return 0;

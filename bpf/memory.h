@@ -81,7 +81,7 @@ static __always_inline bool died_with_context(u32 slot, const struct allocation_
 		return false;
 	key.context = record->context;
 	context = bpf_map_lookup_elem(&contexts, &key);
-	return context && !context->ends && context->died_ns > record->start_ns;
+	return context && !context->dying && context->died_ns > record->start_ns;
 }
 
 /* Whether ranges.h must know of memory of that kind. Host memory tells copies' sides; the rest only where asked. */

@@ -60,7 +60,7 @@ struct process_record {
 	__u32 freed_next; /* frees so far; the latest are in freed[] */
 	__u32 captures; /* streams that capture now: launches look their stream up only then */
 	__u32 late;	/* set by userspace: calls before some moment were not seen */
-	__u32 deaths;	/* contexts that ended so far, with what lived in them */
+	__u32 pad;
 	__u32 unified; /* copies were seen whose addresses must tell their direction */
 	__s32 sticky_code; /* the first failure that CUDA says no call recovers from; 0: none */
 	__u64 sticky_ns;
@@ -69,7 +69,7 @@ struct process_record {
 	__u64 freed[FREED_KEPT]; /* addresses of device memory, for the report */
 	__u64 aside[FREED_KEPT]; /* of the rest: address or handle, enum space in the upper 8 bits */
 	__u32 aside_next;	 /* as freed_next */
-	__u32 pad;
+	__u32 deaths;		 /* contexts that ended so far, with what lived in them */
 };
 
 /* What `process_of` holds by tgid. */
@@ -121,9 +121,9 @@ struct thread {
 #define TALLY_FIRST 0x100    /* the first launch of each kernel, which may load its module */
 #define TALLY_IN_LAUNCH 0x200 /* loads that a launch caused */
 #define TALLY_WITH_CONTEXT 0x400 /* ended with their context, not by a call of their own */
-#define TALLY_REFERENCE 0x800 /* one more or less holds memory that lives on */
-#define TALLY_DOUBLE 0x1000   /* frees of what had been freed before */
-#define TALLY_ENDED 0x2000    /* what a call ended, counted apart from the call itself */
+#define TALLY_REFERENCE 0x1000 /* one more or less holds memory that lives on */
+#define TALLY_DOUBLE 0x2000   /* frees of what had been freed before */
+#define TALLY_ENDED 0x4000    /* what a call ended, counted apart from the call itself */
 
 #define ROW_NONE 0xffff /* tallies of no one function: see their flags */
 
@@ -303,8 +303,8 @@ struct context_record {
 	__u64 covered; /* see stream_record */
 	__u64 died_ns; /* when it last went, with all that lived in it; its handle may have come back since */
 	__u8 device;
-	__u8 pad[3];
-	__u32 ends; /* calls in progress that end it: until they return, what lives in it lives */
+	__u8 dying; /* the call that ends it has not returned: died_ns may be taken back */
+	__u8 pad[6];
 };
 
 /* A device as its process numbers it. */
