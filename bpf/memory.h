@@ -56,34 +56,6 @@ static __always_inline u8 space_of(const volatile struct function_desc *function
 	}
 }
 
-static __always_inline bool lives_in_context(u8 kind)
-{
-	switch (kind) {
-	case MEMORY_DEVICE:
-	case MEMORY_MANAGED:
-	case MEMORY_HOST:
-	case MEMORY_REGISTERED:
-	case MEMORY_ARRAY:
-	case MEMORY_IMPORTED:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static __always_inline bool died_with_context(u32 slot, const struct allocation_record *record)
-{
-	struct process_record *process = process_at(slot);
-	struct context_key key = {.slot = slot};
-	struct context_record *context;
-
-	if (!process || !process->deaths || !lives_in_context(record->kind) || !record->context)
-		return false;
-	key.context = record->context;
-	context = bpf_map_lookup_elem(&contexts, &key);
-	return context && !context->dying && context->died_ns > record->start_ns;
-}
-
 /* Whether ranges.h must know of memory of that kind. Host memory tells copies' sides; the rest only where asked. */
 static __always_inline bool is_ranged(u32 slot, u8 kind)
 {
@@ -238,7 +210,7 @@ static __always_inline void place_allocation(struct thread *thread, const volati
 		call->device = DEVICE_UNKNOWN;
 	if (call->kind == MEMORY_POOL)
 		record->pool = pool_of_allocation(thread->slot, call->arg[ALLOC_POOL], &call->device);
-	else if (lives_in_context(call->kind) && !has_role(function, ROLE_POOL))
+	else if (memory_lives_in_context(call->kind) && !has_role(function, ROLE_POOL))
 		record->context = current_context(thread);
 	record->device = call->device;
 }

@@ -75,7 +75,7 @@ static __always_inline void end_thread(struct task_struct *task, u32 tgid)
 		return;
 	key.scope = BPF_CORE_READ(task, pid);
 	key.slot = binding->slot;
-	bpf_map_delete_elem(&streams, &key);
+	drop_stream(&key);
 }
 
 SEC("raw_tp/sched_process_exit")

@@ -16,6 +16,7 @@
 	X(INFLIGHT_MAP_FULL, "inflight_map_full", "asynchronous copies on streams beyond --max-inflight") \
 	X(INFLIGHT_BUSY, "inflight_busy", "asynchronous copies on a stream that many threads used at once") \
 	X(EVENT_MAP_FULL, "event_map_full", "recorded events whose place in the stream was not kept") \
+	X(OBJECT_MAP_FULL, "object_map_full", "streams, events, contexts, modules and libraries beyond what a table holds") \
 	X(CONTEXT_MAP_FULL, "context_map_full", "calls whose context had no room in a table")     \
 	X(THREAD_STORAGE, "thread_storage", "calls for which the kernel gave no thread storage")   \
 	X(CALL_DEPTH, "call_depth", "calls nested deeper than gpuprobe follows")                   \

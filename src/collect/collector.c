@@ -114,12 +114,12 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->model.launch_sample = options->launch_sample;
 	collector->names = name_store__new();
 	collector->reader = map_reader__new();
-	collector->contexts = contexts__new();
 	collector->symbols = symbol_cache__new(16);
 	collector->attribution = attribution__new();
+	collector->contexts = contexts__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
-	if (!collector->names || !collector->reader || !collector->contexts || !collector->symbols || !collector->attribution ||
-	    !collector->index_of) {
+	if (!collector->names || !collector->reader || !collector->symbols || !collector->attribution ||
+	    !collector->contexts || !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
@@ -149,9 +149,9 @@ void collector__free(struct collector *collector)
 	model__clear(&collector->model);
 	name_store__free(collector->names);
 	map_reader__free(collector->reader);
-	contexts__free(collector->contexts);
 	symbol_cache__free(collector->symbols);
 	attribution__free(collector->attribution);
+	contexts__free(collector->contexts);
 	free(collector->index_of);
 	free(collector->late);
 	free(collector->doomed.keys);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/objects.h"
 #include "model/api.h"
 #include "model/devices.h"
 
@@ -18,8 +19,10 @@ void tally__reset(struct process *process)
 	memset(process->queries, 0, sizeof(process->queries));
 	memset(&process->copy_waits, 0, sizeof(process->copy_waits));
 	memset(&process->free_waits, 0, sizeof(process->free_waits));
+	memset(process->covered, 0, sizeof(process->covered));
 	process->graph_launches = 0;
 	process->function_count = 0;
+	objects__reset(process);
 	device_totals__reset(process->devices, process->device_count);
 }
 
@@ -112,11 +115,21 @@ static void apply_copy(struct process *process, const struct tally_key *key, con
 {
 	struct copy_totals *copies = &process->copies[key->kind][async];
 
+	if (key->flags & TALLY_CAPTURED) {
+		copies->captured_calls += tally->calls;
+		copies->captured_bytes += tally->bytes;
+		return;
+	}
 	copies->calls += tally->calls;
 	copies->bytes += tally->bytes;
 	copies->ns += tally->ns;
-	if (!async)
-		apply_wait(&process->copy_waits, tally);
+	if (key->flags & TALLY_PINNED) {
+		copies->pinned_calls += tally->calls;
+		copies->pinned_bytes += tally->bytes;
+	} else if (key->flags & TALLY_PAGEABLE) {
+		copies->pageable_calls += tally->calls;
+		copies->pageable_bytes += tally->bytes;
+	}
 }
 
 static void apply_query(struct process *process, const struct tally_key *key, const struct tally *tally)
@@ -153,22 +166,62 @@ static void apply_device_memory(struct device_totals *device, const struct tally
 	device->live_bytes += tally->bytes;
 }
 
+/* Whether a free waits for what still uses the memory. */
+static bool blocks(const struct function_desc *function, const struct tally_key *key)
+{
+	return function->kind != MEMORY_PHYSICAL && function->kind != MEMORY_RESERVED &&
+	       !(key->flags & TALLY_WITH_CONTEXT);
+}
+
+/* Where time inside calls of the function is counted as waiting; NULL where it is not. */
+static struct wait_totals *waits_of(const struct function_desc *function, const struct tally_key *key,
+				    struct wait_totals waits[WAIT_SCOPES], struct wait_totals *copy_waits,
+				    struct wait_totals *free_waits)
+{
+	if (function->flags & FUNCTION_ASYNC || key->flags & TALLY_CAPTURED)
+		return NULL;
+	switch (function->operation) {
+	case OP_WAIT:
+		return key->kind < WAIT_SCOPES ? &waits[key->kind] : NULL;
+	case OP_COPY:
+	case OP_SET:
+		return copy_waits;
+	case OP_FREE:
+		return blocks(function, key) ? free_waits : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static void apply_waits(struct process *process, struct device_totals *device, const struct tally_key *key,
+			const struct tally *tally, const struct function_desc *function)
+{
+	struct wait_totals *waits =
+		waits_of(function, key, process->waits, &process->copy_waits, &process->free_waits);
+
+	if (!waits)
+		return;
+	apply_wait(waits, tally);
+	apply_wait(waits_of(function, key, device->waits, &device->copy_waits, &device->free_waits), tally);
+}
+
 static bool counts_by_device(enum operation operation, uint8_t kind)
 {
 	switch (operation) {
 	case OP_ALLOC:
-	case OP_FREE:
 	case OP_VIRTUAL:
 		return memory_kind__is_device(kind);
 	default:
-		return operation == OP_COPY || operation == OP_SET || operation == OP_WAIT;
+		return operation == OP_FREE || operation == OP_COPY || operation == OP_SET ||
+		       operation == OP_WAIT;
 	}
 }
 
 /* The same once more, by device. */
 static int apply_device(struct process *process, const struct tally_key *key, const struct tally *tally,
-			enum operation operation)
+			const struct function_desc *function)
 {
+	enum operation operation = function->operation;
 	struct device_totals *device;
 
 	if (!counts_by_device(operation, key->kind))
@@ -176,8 +229,10 @@ static int apply_device(struct process *process, const struct tally_key *key, co
 	device = device_totals__of(&process->devices, &process->device_count, key->device);
 	if (!device)
 		return -ENOMEM;
+	apply_waits(process, device, key, tally, function);
 	if (operation == OP_ALLOC || operation == OP_FREE || operation == OP_VIRTUAL) {
-		apply_device_memory(device, key, tally, operation);
+		if (memory_kind__is_device(key->kind))
+			apply_device_memory(device, key, tally, operation);
 	} else if (operation == OP_WAIT) {
 		device->wait_ns += tally->ns;
 	} else if (!(key->flags & TALLY_CAPTURED)) {
@@ -185,13 +240,6 @@ static int apply_device(struct process *process, const struct tally_key *key, co
 		device->copy_bytes += tally->bytes;
 	}
 	return 0;
-}
-
-/* Frees that wait for what still uses the memory. */
-static bool blocks(const struct function_desc *function)
-{
-	return !(function->flags & FUNCTION_ASYNC) && function->kind != MEMORY_PHYSICAL &&
-	       function->kind != MEMORY_RESERVED;
 }
 
 static int append_function(struct process *process, const struct tally_key *key, const struct tally *tally)
@@ -219,17 +267,32 @@ static int append_function(struct process *process, const struct tally_key *key,
 	return 0;
 }
 
+/* What is counted of no one function. */
+static void apply_rowless(struct process *process, const struct tally_key *key, const struct tally *tally)
+{
+	struct covered_totals *covered;
+
+	if (!(key->flags & TALLY_COVERED) || key->kind >= COPY_KINDS)
+		return;
+	covered = &process->covered[key->kind];
+	covered->calls += tally->calls;
+	covered->bytes += tally->bytes;
+	covered->ns += tally->ns;
+}
+
 int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
 	const struct function_desc *function;
 	int ret;
 
+	if (key->row == ROW_NONE)
+		apply_rowless(process, key, tally);
 	if (key->row >= api_function_count)
 		return 0;
 	function = &api_functions[key->row].desc;
 	ret = append_function(process, key, tally);
 	if (!ret)
-		ret = apply_device(process, key, tally, function->operation);
+		ret = apply_device(process, key, tally, function);
 	if (ret)
 		return ret;
 	switch (function->operation) {
@@ -240,8 +303,6 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	case OP_FREE:
 		if (key->kind < MEMORY_KINDS)
 			apply_free(process, key, tally);
-		if (blocks(function) && !(key->flags & TALLY_WITH_CONTEXT))
-			apply_wait(&process->free_waits, tally);
 		break;
 	case OP_VIRTUAL:
 		if (key->kind < MEMORY_KINDS)
@@ -255,13 +316,14 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 		if (key->kind < COPY_KINDS)
 			apply_copy(process, key, tally, function->flags & FUNCTION_ASYNC);
 		break;
-	case OP_WAIT:
-		if (key->kind < WAIT_SCOPES)
-			apply_wait(&process->waits[key->kind], tally);
-		break;
 	case OP_QUERY:
 		if (key->kind < WAIT_SCOPES)
 			apply_query(process, key, tally);
+		break;
+	case OP_CREATE:
+	case OP_DESTROY:
+	case OP_CONTEXT:
+		objects__apply_tally(process, key, tally);
 		break;
 	default:
 		break;
