@@ -60,8 +60,14 @@ def objects(process, expected):
             for kind in expected}
 
 
+def pools(process, expected):
+    """By handle: [used, reserved] bytes."""
+    return {pool["handle"]: [pool["used_bytes"], pool["reserved_bytes"]] for pool in process["memory"]["pools"]
+            if pool["handle"] in expected}
+
+
 VIEWS = {"objects": objects, "in_flight": in_flight, "live": live, "launches": launches, "memory": memory,
-         "freed": freed}
+         "freed": freed, "pools": pools}
 
 
 def differences(row, expected, process):

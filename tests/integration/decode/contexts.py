@@ -80,6 +80,7 @@ def retain(c):
     c.on = {}
     c.do("cuInit", 0)
     for device in (c.device, (c.device + 1) % DEVICES):
+        before = c.device if c.on else None
         out = word()
         c.test(pctx=out, dev=device)
         c.tally("-", 0, "object", device=before)

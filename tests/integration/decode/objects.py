@@ -70,7 +70,8 @@ def creation_arguments(c, out):
         elif kind in passing.BY_VALUE:
             values[name] = c.exported_event
         elif name.lower() in ("flags", "priority") or name.startswith("num"):
-            values[name] = 0
+            # Streams of green contexts must be non-blocking.
+            values[name] = int(name == "flags" and row.has("greenCtx"))
         elif name in ("image", "code", "fatCubin"):
             values[name] = ptx("kernel")
         elif name in ("fname", "fileName"):
@@ -99,6 +100,7 @@ def create(c):
         if "PoolImport" in c.row.symbol:
             file = word()
             pools.shared(c, file)
+            others += 1
             c.test(**dict(zip(c.row.names, (out, file.value, 1, 0))))
             c.tally(kind, device=None)  # of which device it is, nobody says
         else:
