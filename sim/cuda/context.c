@@ -23,7 +23,7 @@ static struct CUctx_st *make(int device, unsigned int flags, bool primary)
 		return NULL;
 	}
 	context->legacy->context = context;
-	memory__show_context(device);
+	show__context(device);
 	return context;
 }
 
@@ -92,6 +92,7 @@ static int create(CUcontext *out, unsigned int flags, CUdevice device)
 	pthread_mutex_unlock(&driver.lock);
 	if (!context)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	driver__created(SIM_CONTEXT);
 	*out = context;
 	return push(context);
 }
@@ -109,6 +110,7 @@ static int destroy(struct CUctx_st *context)
 	pool__give(driver.streams, context->legacy);
 	pool__give(driver.contexts, context);
 	pthread_mutex_unlock(&driver.lock);
+	driver__destroyed(SIM_CONTEXT);
 	return CUDA_SUCCESS;
 }
 
@@ -125,8 +127,10 @@ static int retain_primary(CUcontext *out, CUdevice device)
 	context = driver.primary[device];
 	if (!context)
 		context = driver.primary[device] = make(device, 0, true);
-	if (context)
-		context->retained++;
+	if (context && context->retained++ == 0) {
+		context->inactive = false;
+		driver__created(SIM_PRIMARY_CONTEXT);
+	}
 	pthread_mutex_unlock(&driver.lock);
 	*out = context;
 	return context ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -141,10 +145,13 @@ static int release_primary(CUdevice device)
 		return result;
 	pthread_mutex_lock(&driver.lock);
 	context = driver.primary[device];
-	if (!context || !context->retained)
+	if (!context || !context->retained) {
 		result = CUDA_ERROR_INVALID_CONTEXT;
-	else if (--context->retained == 0)
+	} else if (--context->retained == 0) {
 		empty(context);
+		context->inactive = true;
+		driver__destroyed(SIM_PRIMARY_CONTEXT);
+	}
 	pthread_mutex_unlock(&driver.lock);
 	return result;
 }

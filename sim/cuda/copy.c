@@ -5,6 +5,7 @@
  * says. A range that is not allocated is refused.
  */
 #include "cuda/copy.h"
+#include "cuda/graph.h"
 
 #include <string.h>
 
@@ -40,22 +41,79 @@ static int check(uint64_t to, uint64_t from, size_t size, enum sim_copy_kind kin
 	return CUDA_SUCCESS;
 }
 
-int copy__begin(const struct sim_call *call, CUstream handle, CUgraphNodeType type, bool *captured)
+int copy__begin(struct sim_call *call, CUstream handle, CUgraphNodeType type)
 {
 	struct CUstream_st *stream = stream__get(call, handle);
 
-	*captured = false;
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (stream->capture) {
-		*captured = true;
-		return graph__capture(stream, type, NULL);
+	if (stream__capture(stream)) {
+		if (!capture__add(stream, type))
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		call->captured = true;
+		return CUDA_SUCCESS;
 	}
 	stream__issue(stream);
 	return CUDA_SUCCESS;
 }
 
-int copy__now(const struct sim_call *call, uint64_t to, uint64_t from, size_t size,
+/* Managed memory counts as the device's where its address decides. */
+static bool on_device(CUmemorytype type, bool known, const struct block *block)
+{
+	if (type != CU_MEMORYTYPE_UNIFIED)
+		return type != CU_MEMORYTYPE_HOST;
+	return known && block->kind != MEMORY_HOST && block->kind != MEMORY_REGISTERED;
+}
+
+static enum sim_host_side side_of(bool known, const struct block *block)
+{
+	if (!known)
+		return SIM_PAGEABLE;
+	return block->kind == MEMORY_MANAGED ? SIM_MANAGED : SIM_PINNED;
+}
+
+void copy__note(const struct sim_call *call, CUmemorytype to_type, uint64_t to,
+		CUmemorytype from_type, uint64_t from, uint64_t bytes)
+{
+	struct sim_calls_bytes (*sides)[SIM_HOST_SIDES] = call->thread->tallies.sides;
+	struct block to_block, from_block;
+	bool to_known, from_known, to_device, from_device;
+	struct sim_calls_bytes *side;
+
+	if (!call->start)
+		return;			/* no truth file is asked for */
+	to_known = memory__find(to, &to_block);
+	from_known = memory__find(from, &from_block);
+	to_device = on_device(to_type, to_known, &to_block);
+	from_device = on_device(from_type, from_known, &from_block);
+	if (to_device && from_device)
+		side = &sides[SIM_ON_DEVICE][0];
+	else if (to_device)
+		side = &sides[SIM_TO_DEVICE][side_of(from_known, &from_block)];
+	else if (from_device)
+		side = &sides[SIM_TO_HOST][side_of(to_known, &to_block)];
+	else
+		side = &sides[SIM_ON_HOST][0];
+	sim_add(&side->calls, 1);
+	sim_add(&side->bytes, bytes);
+}
+
+static void note(const struct sim_call *call, uint64_t to, uint64_t from, size_t size,
+		 enum sim_copy_kind kind)
+{
+	static const CUmemorytype types[][2] = {
+		[SIM_H2H] = { CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST },
+		[SIM_H2D] = { CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST },
+		[SIM_D2H] = { CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE },
+		[SIM_D2D] = { CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE },
+		[SIM_P2P] = { CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE },
+		[SIM_DEFAULT] = { CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED },
+	};
+
+	copy__note(call, types[kind][0], to, types[kind][1], from, size);
+}
+
+int copy__now(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
 	      enum sim_copy_kind kind)
 {
 	int result = check(to, from, size, kind);
@@ -63,18 +121,24 @@ int copy__now(const struct sim_call *call, uint64_t to, uint64_t from, size_t si
 	if (result)
 		return result;
 	stream__wait_default(call);
-	return copy__move(to, from, size);
+	result = copy__move(to, from, size);
+	if (!result)
+		note(call, to, from, size, kind);
+	return result;
 }
 
-int copy__later(const struct sim_call *call, uint64_t to, uint64_t from, size_t size,
+int copy__later(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
 		enum sim_copy_kind kind, CUstream stream)
 {
-	bool captured;
 	int result = check(to, from, size, kind);
 
 	if (!result)
-		result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMCPY, &captured);
-	return result || captured ? result : copy__move(to, from, size);
+		result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMCPY);
+	if (!result && !call->captured)
+		result = copy__move(to, from, size);
+	if (!result && !call->captured)
+		note(call, to, from, size, kind);
+	return result;
 }
 
 static int check_peers(struct CUctx_st *to, struct CUctx_st *from)
@@ -93,17 +157,19 @@ static uint64_t sum(const size_t *sizes, size_t count)
 	return total;
 }
 
-static int copy_batch(const struct sim_call *call, const CUdeviceptr *to, const CUdeviceptr *from,
+static int copy_batch(struct sim_call *call, const CUdeviceptr *to, const CUdeviceptr *from,
 		      const size_t *sizes, size_t count, CUstream stream)
 {
-	bool captured;
 	int result;
 
 	if (!to || !from || !sizes || !count || !stream)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMCPY, &captured);
-	for (size_t i = 0; !result && !captured && i < count; i++)
+	result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMCPY);
+	for (size_t i = 0; !result && !call->captured && i < count; i++) {
 		result = copy__move(to[i], from[i], sizes[i]);
+		if (!result)
+			note(call, to[i], from[i], sizes[i], SIM_DEFAULT);
+	}
 	return result;
 }
 

@@ -120,24 +120,36 @@ static int move(const struct box *box)
 	return result;
 }
 
-static int copy_now(const struct sim_call *call, struct box box)
+static void note(const struct sim_call *call, const struct box *box)
+{
+	copy__note(call, box->to.type, box->to.address, box->from.type, box->from.address,
+		   call->bytes);
+}
+
+static int copy_now(struct sim_call *call, struct box box)
 {
 	int result = check(&box);
 
 	if (result)
 		return result;
 	stream__wait_default(call);
-	return move(&box);
+	result = move(&box);
+	if (!result)
+		note(call, &box);
+	return result;
 }
 
-static int copy_later(const struct sim_call *call, struct box box, CUstream stream)
+static int copy_later(struct sim_call *call, struct box box, CUstream stream)
 {
-	bool captured;
 	int result = check(&box);
 
 	if (!result)
-		result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMCPY, &captured);
-	return result || captured ? result : move(&box);
+		result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMCPY);
+	if (!result && !call->captured)
+		result = move(&box);
+	if (!result && !call->captured)
+		note(call, &box);
+	return result;
 }
 
 DRIVER_COPY_PTDS(cuMemcpy2D_v2, kind(from_2d(copy)), (const CUDA_MEMCPY2D *copy),

@@ -3,6 +3,7 @@
  * The driver's start: the settings in the environment, cuInit, and the hooks
  * by which the recorder and the simulated libcudart find what they need.
  */
+#include "cuda/describe.h"
 #include "cuda/driver.h"
 #include "cuda/memory.h"
 #include "record/internal.h"
@@ -42,7 +43,7 @@ int driver__no_context(void)
 
 	if (!driver.initialized)
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (context && !context->object.live)
+	if (context && (!context->object.live || context->inactive))
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	return CUDA_ERROR_INVALID_CONTEXT;
 }
@@ -85,7 +86,8 @@ static bool make_pools(void)
 	driver.kernels = pool__new(sizeof(struct kernel), MAX_KERNELS);
 	driver.pools = pool__new(sizeof(struct CUmemPoolHandle_st), MAX_OBJECTS);
 	return driver.contexts && driver.streams && driver.events && driver.kernels &&
-	       driver.pools && image__start() && array__start() && graph__start();
+	       driver.pools && image__start() && array__start() && graph__start() &&
+	       exec__start();
 }
 
 static int make_devices(void)
@@ -136,12 +138,15 @@ static void after_fork_child(void)
 	pthread_mutex_init(&driver.lock, NULL);
 	driver_thread.depth = 0;
 	memory__forget();
+	show__forget();
+	virtual__forget();
+	driver.pools = NULL;
 }
 
 __attribute__((constructor)) static void start(void)
 {
 	read_settings();
-	sim_recorder__driver(kernel__name_id, current_context, memory__describe);
+	sim_recorder__driver(kernel__name_id, current_context, describe__driver);
 	sim_recorder__get()->attach(__start_sim_functions, __stop_sim_functions);
 	pthread_atfork(NULL, NULL, after_fork_child);
 }

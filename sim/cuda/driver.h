@@ -66,6 +66,7 @@
 	if (!result)									\
 		result = (work);							\
 	sim_count_copy(&call, SIM_DRIVER, kind, mode, result);				\
+	driver__count_move(&call, kind, result);					\
 	DRIVER_EPILOGUE
 
 #define DRIVER_COPY_PTDS(name, kind, params, moved, work)				\
@@ -85,13 +86,14 @@
 	if (!result)									\
 		result = (work);							\
 	sim_count_launch(&call, SIM_DRIVER, result);					\
+	driver__count_launch(&call, result);						\
 	DRIVER_EPILOGUE
 
 #define DRIVER_LAUNCH(name, params, handle, work)					\
 	DRIVER_LAUNCH_FORM(name, params, handle, false, work);				\
 	DRIVER_LAUNCH_FORM(name##_ptsz, params, handle, true, work)
 
-#define MAX_DEVICES 16
+#define MAX_DEVICES SIM_MAX_DEVICES
 
 struct pool;
 struct image;
@@ -118,6 +120,7 @@ struct CUctx_st {
 	uint64_t reserved;
 	int device;
 	bool primary;
+	bool inactive;		/* a primary context that nobody retains */
 	unsigned int flags;
 	uint32_t retained;
 	uint64_t id;
@@ -134,7 +137,8 @@ struct CUstream_st {
 	int priority;
 	uint64_t id;
 	uint64_t busy_until;
-	struct CUgraph_st *capture;
+	struct CUgraph_st *capture;	/* ask stream__capture(): the capture may be over */
+	uint64_t capture_id;
 	struct CUstream_st *origin;	/* the stream whose capture this one joined */
 	struct CUgraphNode_st *last;	/* the newest node captured from this stream */
 };
@@ -146,8 +150,10 @@ struct CUevent_st {
 	unsigned int flags;
 	bool recorded;
 	uint64_t done_at;
-	struct CUgraph_st *capture;
+	struct CUgraph_st *capture;	/* that it was recorded into, also after the end */
+	uint64_t capture_id;
 	struct CUstream_st *stream;
+	struct CUgraphNode_st *node;	/* the newest one of the stream then */
 };
 
 struct CUmemPoolHandle_st {
@@ -157,7 +163,10 @@ struct CUmemPoolHandle_st {
 	uint64_t threshold;
 	uint64_t used;
 	uint64_t used_high;
+	uint64_t reserved_bytes;	/* of the device, used or kept for later */
+	uint64_t reserved_high;
 	uint64_t maximum;
+	bool doomed;		/* destroyed; goes with its last allocation */
 	uint64_t settings[4];
 };
 
@@ -206,9 +215,69 @@ static inline int driver__require_context(void)
 {
 	struct CUctx_st *context = driver__context();
 
-	if (sim_unlikely(!context || !context->object.live || !driver.initialized))
+	if (sim_unlikely(!context || !context->object.live || context->inactive ||
+			 !driver.initialized))
 		return driver__no_context();
 	return CUDA_SUCCESS;
+}
+
+/* The current context's device, for the books. */
+static inline int driver__device(void)
+{
+	struct CUctx_st *context = driver__context();
+
+	return context && context->object.live ? context->device : SIM_NO_DEVICE;
+}
+
+static inline void driver__count_launch(const struct sim_call *call, int result)
+{
+	struct sim_tallies *tallies = &call->thread->tallies;
+	struct sim_device_tally *device = &tallies->devices[driver__device()];
+
+	sim_add(&device->launches, 1);
+	if (sim_unlikely(result)) {
+		sim_add(&device->failed, 1);
+	} else if (sim_unlikely(call->captured)) {
+		sim_add(&device->captured, 1);
+		sim_add(&tallies->captured.launches, 1);
+	}
+}
+
+static inline void driver__count_move(const struct sim_call *call, enum sim_copy_kind kind,
+				      int result)
+{
+	struct sim_tallies *tallies = &call->thread->tallies;
+	struct sim_device_tally *device = &tallies->devices[driver__device()];
+	struct sim_moves *moves = kind == SIM_SET ? &device->sets : &device->copies;
+	struct sim_calls_bytes *captured = kind == SIM_SET ? &tallies->captured.sets :
+							     &tallies->captured.copies;
+
+	sim_add(&moves->calls, 1);
+	if (sim_unlikely(result)) {
+		sim_add(&moves->failures, 1);
+	} else if (sim_unlikely(call->captured)) {
+		sim_add(&moves->captured, 1);
+		sim_add(&captured->calls, 1);
+		sim_add(&captured->bytes, call->bytes);
+	} else {
+		sim_add(&moves->bytes, call->bytes);
+	}
+}
+
+/* Notes in the books what became of an object; nothing else. */
+static inline void driver__created(enum sim_object kind)
+{
+	sim_add(&sim_self()->tallies.objects[kind].created, 1);
+}
+
+static inline void driver__destroyed(enum sim_object kind)
+{
+	sim_add(&sim_self()->tallies.objects[kind].destroyed, 1);
+}
+
+static inline void driver__went(enum sim_object kind)
+{
+	sim_add(&sim_self()->tallies.objects[kind].with_context, 1);
 }
 
 /* 0 if cuInit was called and `device` exists. */
@@ -260,11 +329,24 @@ int launch__check(const unsigned int *grid, const unsigned int *block);
 bool array__start(void);
 void array__release_all(struct CUctx_st *context);
 
-/* graph.c */
+/* capture.c */
+struct CUgraph_st *stream__slow_capture(struct CUstream_st *stream);
+
+/* The graph that the stream's work goes into, NULL if it is executed. */
+static inline struct CUgraph_st *stream__capture(struct CUstream_st *stream)
+{
+	return sim_unlikely(stream->capture) ? stream__slow_capture(stream) : NULL;
+}
+
+/* The stream waits for an event that was recorded in a capture: it joins. 0 or an error. */
+int capture__join(struct CUstream_st *stream, struct CUevent_st *event);
+
+/* mempool.c: a wait for work on the device has ended: its pools give back what they may. */
+void mempool__synchronized(int device);
+bool mempool__is_default(const struct CUmemPoolHandle_st *pool);
+
+/* graph.c, exec.c */
 bool graph__start(void);
-/* Adds what was put on a capturing stream; 0 or an error. */
-int graph__capture(struct CUstream_st *stream, CUgraphNodeType type, struct kernel *kernel);
-/* Adds the nodes of `event`'s capture as the stream's dependencies: it joins the capture. */
-void graph__join(struct CUstream_st *stream, struct CUevent_st *event);
+bool exec__start(void);
 
 #endif

@@ -3,7 +3,7 @@
  * Launches. A kernel does nothing; what counts is that the call is checked as
  * the real driver checks it, and is cheap.
  */
-#include "cuda/driver.h"
+#include "cuda/graph.h"
 
 #define MAX_BLOCK_THREADS 1024u
 
@@ -14,6 +14,22 @@ int launch__check(const unsigned int *grid, const unsigned int *block)
 	if (block[0] > 1024 || block[1] > 1024 || block[2] > 64 ||
 	    block[0] * block[1] * block[2] > MAX_BLOCK_THREADS)
 		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+static SIM_COLD int capture(struct sim_call *call, struct CUstream_st *stream,
+			    CUfunction function, const unsigned int *grid,
+			    const unsigned int *block)
+{
+	struct CUgraphNode_st *node = capture__add(stream, CU_GRAPH_NODE_TYPE_KERNEL);
+
+	if (!node)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	node->kernel = (CUDA_KERNEL_NODE_PARAMS){
+		.func = function, .gridDimX = grid[0], .gridDimY = grid[1], .gridDimZ = grid[2],
+		.blockDimX = block[0], .blockDimY = block[1], .blockDimZ = block[2],
+	};
+	call->captured = true;
 	return CUDA_SUCCESS;
 }
 
@@ -31,10 +47,8 @@ static int launch(struct sim_call *call, CUfunction function, const unsigned int
 	result = launch__check(grid, block);
 	if (sim_unlikely(result))
 		return result;
-	if (sim_unlikely(stream->capture)) {
-		call->captured = true;
-		return graph__capture(stream, CU_GRAPH_NODE_TYPE_KERNEL, kernel__get(function));
-	}
+	if (sim_unlikely(stream__capture(stream)))
+		return capture(call, stream, function, grid, block);
 	stream__issue(stream);
 	return CUDA_SUCCESS;
 }

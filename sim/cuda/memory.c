@@ -6,14 +6,11 @@
 #define _GNU_SOURCE
 #include "cuda/memory.h"
 #include "cuda/arena.h"
-#include "cuda/usage.h"
 
 #include <inttypes.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* Address space of pinned host memory and of reserved ranges. */
 #define HOST_RANGE (1ull << 38)
@@ -37,8 +34,8 @@ static struct {
 	struct arena reserved;
 	uint64_t used[MAX_DEVICES];
 	void *live;			/* a search tree of blocks, by address */
-	struct totals totals[MEMORY_KINDS];
-	struct usage *usage;
+	/* By device; in the last place what is on none. */
+	struct totals totals[MAX_DEVICES + 1][MEMORY_KINDS];
 	uint64_t next_id;
 } memory = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -47,8 +44,13 @@ static const char *const kind_names[MEMORY_KINDS] = {
 	[MEMORY_POOL] = "pool", [MEMORY_PHYSICAL] = "physical",
 	[MEMORY_ARRAY] = "array", [MEMORY_IMPORTED] = "imported",
 	[MEMORY_REGISTERED] = "registered", [MEMORY_MAPPED] = "mapped",
-	[MEMORY_GLOBAL] = "global",
+	[MEMORY_GLOBAL] = "global", [MEMORY_GRAPH] = "graph",
 };
+
+static struct totals *totals_of(int device, enum memory_kind kind)
+{
+	return &memory.totals[device < 0 ? MAX_DEVICES : device][kind];
+}
 
 /* Blocks never overlap, so that equal may mean overlapping. */
 static int compare(const void *a, const void *b)
@@ -76,9 +78,7 @@ static bool on_device(enum memory_kind kind)
 
 static void show(int device)
 {
-	if (memory.usage)
-		__atomic_store_n(&memory.usage->used[device], memory.used[device],
-				 __ATOMIC_RELAXED);
+	show__used(device, memory.used[device]);
 }
 
 static bool charge(int device, uint64_t size)
@@ -99,7 +99,71 @@ static struct arena *arena_of(const struct block *block)
 {
 	if (on_device(block->kind))
 		return &memory.devices[block->device];
-	return block->kind == MEMORY_IMPORTED ? &memory.reserved : &memory.host;
+	return block->kind == MEMORY_HOST ? &memory.host : &memory.reserved;
+}
+
+/* What an allocation takes of its device; a pool may have it in reserve. */
+static bool charge_block(const struct block *block)
+{
+	struct CUmemPoolHandle_st *pool = block->pool;
+	uint64_t used;
+
+	if (!on_device(block->kind))
+		return true;
+	if (!pool)
+		return charge(block->device, charged_size(block));
+	used = pool->used + block->size;
+	if (used > pool->reserved_bytes) {
+		if (!charge(block->device, used - pool->reserved_bytes))
+			return false;
+		pool->reserved_bytes = used;
+	}
+	if (pool->reserved_bytes > pool->reserved_high)
+		pool->reserved_high = pool->reserved_bytes;
+	return true;
+}
+
+/* A pool keeps what its allocation had. */
+static void uncharge_block(const struct block *block)
+{
+	if (!on_device(block->kind) || block->pool)
+		return;
+	memory.used[block->device] -= charged_size(block);
+	show(block->device);
+}
+
+static void trim(struct CUmemPoolHandle_st *pool, uint64_t keep)
+{
+	uint64_t kept = keep > pool->used ? keep : pool->used;
+
+	if (pool->reserved_bytes <= kept)
+		return;
+	memory.used[pool->device] -= pool->reserved_bytes - kept;
+	show(pool->device);
+	pool->reserved_bytes = kept;
+}
+
+void memory__trim_pool(struct CUmemPoolHandle_st *pool, uint64_t keep)
+{
+	pthread_mutex_lock(&memory.lock);
+	trim(pool, keep);
+	pthread_mutex_unlock(&memory.lock);
+}
+
+static void bury_pool(struct CUmemPoolHandle_st *pool)
+{
+	if (!pool->doomed || pool->used)
+		return;
+	trim(pool, 0);
+	pool__give(driver.pools, pool);
+}
+
+void memory__doom_pool(struct CUmemPoolHandle_st *pool)
+{
+	pthread_mutex_lock(&memory.lock);
+	pool->doomed = true;
+	bury_pool(pool);
+	pthread_mutex_unlock(&memory.lock);
 }
 
 bool memory__start(void)
@@ -116,38 +180,6 @@ void memory__forget(void)
 	pthread_mutex_init(&memory.lock, NULL);
 	memset(memory.totals, 0, sizeof(memory.totals));
 	memory.live = NULL;
-	memory.usage = NULL;
-}
-
-static struct usage *make_usage(void)
-{
-	struct usage *usage;
-	int fd = memfd_create(USAGE_NAME, MFD_CLOEXEC);
-
-	if (fd < 0)
-		return NULL;
-	usage = MAP_FAILED;
-	if (!ftruncate(fd, sizeof(*usage)))
-		usage = mmap(NULL, sizeof(*usage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (usage == MAP_FAILED) {
-		close(fd);
-		return NULL;
-	}
-	/* The descriptor stays open: it is how NVML finds the page. */
-	usage->nr_devices = (uint32_t)driver.nr_devices;
-	usage->memory = driver.memory;
-	__atomic_store_n(&usage->magic, USAGE_MAGIC, __ATOMIC_RELEASE);
-	return usage;
-}
-
-void memory__show_context(int device)
-{
-	pthread_mutex_lock(&memory.lock);
-	if (!memory.usage)
-		memory.usage = make_usage();
-	if (memory.usage)
-		memory.usage->contexts[device]++;
-	pthread_mutex_unlock(&memory.lock);
 }
 
 static bool insert(const struct block *block)
@@ -164,8 +196,8 @@ static bool insert(const struct block *block)
 		free(copy);
 		return false;
 	}
-	memory.totals[block->kind].allocations++;
-	memory.totals[block->kind].bytes_allocated += block->size;
+	totals_of(block->device, block->kind)->allocations++;
+	totals_of(block->device, block->kind)->bytes_allocated += block->size;
 	if (block->pool) {
 		block->pool->used += block->size;
 		if (block->pool->used > block->pool->used_high)
@@ -178,36 +210,35 @@ static bool insert(const struct block *block)
 static void drop(struct block *block)
 {
 	tdelete(block, &memory.live, compare);
-	if (on_device(block->kind)) {
-		memory.used[block->device] -= charged_size(block);
-		show(block->device);
-	}
+	uncharge_block(block);
 	if (block->span) {
 		if (block->span >= DISCARD_FROM &&
 		    (block->touched || !on_device(block->kind) || block->kind == MEMORY_MANAGED))
 			arena__discard(block->address, block->span);
 		arena__give(arena_of(block), block->address, block->span);
 	}
-	if (block->pool)
+	if (block->pool) {
 		block->pool->used -= block->size;
+		bury_pool(block->pool);
+	}
 	free(block);
 }
 
 int memory__allocate(const struct block *like, uint64_t *address)
 {
 	struct block block = *like;
-	bool device = on_device(block.kind);
 	int result = CUDA_ERROR_OUT_OF_MEMORY;
 
 	if (!address || !block.size)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (block.size > 1ull << 50)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	block.context = driver__context();
-	block.device = block.pool ? block.pool->device : block.context->device;
+	/* What comes from a pool, and a graph's, outlives the context. */
+	block.context = block.pool || block.kind == MEMORY_GRAPH ? NULL : driver__context();
+	block.device = block.pool ? block.pool->device : driver__context()->device;
 	block.span = arena__round(block.size);
 	pthread_mutex_lock(&memory.lock);
-	if (device && !charge(block.device, charged_size(&block)))
+	if (!charge_block(&block))
 		goto out;
 	block.address = arena__take(arena_of(&block), block.span);
 	if (!block.address)
@@ -220,8 +251,7 @@ int memory__allocate(const struct block *like, uint64_t *address)
 	result = CUDA_SUCCESS;
 	goto out;
 uncharge:
-	if (device)
-		memory.used[block.device] -= charged_size(&block);
+	uncharge_block(&block);
 out:
 	pthread_mutex_unlock(&memory.lock);
 	return result;
@@ -237,8 +267,8 @@ int memory__free(uint64_t address, unsigned int kinds, struct block *freed)
 	if (block && block->address == address && (KIND(block->kind) & kinds)) {
 		if (freed)
 			*freed = *block;
-		memory.totals[block->kind].frees++;
-		memory.totals[block->kind].bytes_freed += block->size;
+		totals_of(block->device, block->kind)->frees++;
+		totals_of(block->device, block->kind)->bytes_freed += block->size;
 		drop(block);
 		result = CUDA_SUCCESS;
 	}
@@ -311,10 +341,10 @@ int memory__charge(int device, uint64_t size)
 	bool done;
 
 	pthread_mutex_lock(&memory.lock);
-	done = charge(device, size);
+	done = device < 0 || charge(device, size);
 	if (done) {
-		memory.totals[MEMORY_PHYSICAL].allocations++;
-		memory.totals[MEMORY_PHYSICAL].bytes_allocated += size;
+		totals_of(device, MEMORY_PHYSICAL)->allocations++;
+		totals_of(device, MEMORY_PHYSICAL)->bytes_allocated += size;
 	}
 	pthread_mutex_unlock(&memory.lock);
 	return done ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -323,10 +353,12 @@ int memory__charge(int device, uint64_t size)
 void memory__uncharge(int device, uint64_t size)
 {
 	pthread_mutex_lock(&memory.lock);
-	memory.used[device] -= size;
-	show(device);
-	memory.totals[MEMORY_PHYSICAL].frees++;
-	memory.totals[MEMORY_PHYSICAL].bytes_freed += size;
+	if (device >= 0) {
+		memory.used[device] -= size;
+		show(device);
+	}
+	totals_of(device, MEMORY_PHYSICAL)->frees++;
+	totals_of(device, MEMORY_PHYSICAL)->bytes_freed += size;
 	pthread_mutex_unlock(&memory.lock);
 }
 
@@ -385,8 +417,8 @@ void memory__release_all(struct CUctx_st *context)
 	twalk_r(memory.live, visit_context, &visit);
 	for (struct block *block = visit.found; block; block = next) {
 		next = block->next;
-		memory.totals[block->kind].released++;
-		memory.totals[block->kind].bytes_released += block->size;
+		totals_of(block->device, block->kind)->released++;
+		totals_of(block->device, block->kind)->bytes_released += block->size;
 		drop(block);
 	}
 	pthread_mutex_unlock(&memory.lock);
@@ -417,18 +449,53 @@ static void describe_kind(FILE *out, const struct totals *totals, const char *na
 		totals->allocations - totals->frees - totals->released);
 }
 
+static struct totals sum_of_devices(int kind)
+{
+	struct totals sum = { 0 };
+
+	for (int device = 0; device <= MAX_DEVICES; device++) {
+		const struct totals *totals = &memory.totals[device][kind];
+
+		sum.allocations += totals->allocations;
+		sum.frees += totals->frees;
+		sum.bytes_allocated += totals->bytes_allocated;
+		sum.bytes_freed += totals->bytes_freed;
+		sum.released += totals->released;
+		sum.bytes_released += totals->bytes_released;
+	}
+	return sum;
+}
+
+/* `device`: -1 for the sum of all. */
+static void describe_kinds(FILE *out, int device)
+{
+	fputc('{', out);
+	for (int kind = 0; kind < MEMORY_MAPPED; kind++) {
+		struct totals totals = device < 0 ? sum_of_devices(kind) :
+						    memory.totals[device][kind];
+
+		if (kind)
+			fputc(',', out);
+		describe_kind(out, &totals, kind_names[kind]);
+	}
+	fputs("\n }", out);
+}
+
+void memory__describe_device(FILE *out, int device)
+{
+	pthread_mutex_lock(&memory.lock);
+	describe_kinds(out, device);
+	pthread_mutex_unlock(&memory.lock);
+}
+
 void memory__describe(FILE *out)
 {
 	struct visit visit = { .out = out, .comma = "" };
 
 	pthread_mutex_lock(&memory.lock);
-	fputs(" \"memory\": {", out);
-	for (int kind = 0; kind < MEMORY_MAPPED; kind++) {
-		if (kind)
-			fputc(',', out);
-		describe_kind(out, &memory.totals[kind], kind_names[kind]);
-	}
-	fputs("\n },\n \"live\": [", out);
+	fputs(" \"memory\": ", out);
+	describe_kinds(out, -1);
+	fputs(",\n \"live\": [", out);
 	twalk_r(memory.live, visit_live, &visit);
 	fputs("\n ]", out);
 	pthread_mutex_unlock(&memory.lock);

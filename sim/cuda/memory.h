@@ -20,6 +20,7 @@ enum memory_kind {
 	MEMORY_REGISTERED,	/* the program's own memory, pinned */
 	MEMORY_MAPPED,		/* a physical allocation in a reserved range */
 	MEMORY_GLOBAL,		/* a module's variable */
+	MEMORY_GRAPH,		/* of a graph's allocation node: addresses without memory */
 	MEMORY_KINDS,
 };
 
@@ -44,8 +45,12 @@ struct block {
 bool memory__start(void);
 /* In a forked child: nothing is its own. */
 void memory__forget(void);
-/* Tells the simulated NVML that there is a context, and what this process uses from now on. */
-void memory__show_context(int device);
+void virtual__forget(void);
+
+/* show.c: what the simulated NVML learns: that there is a context, and what is used since. */
+void show__context(int device);
+void show__used(int device, uint64_t bytes);
+void show__forget(void);
 
 /* Allocates for the current context; `like` gives kind, size, flags and pool. */
 int memory__allocate(const struct block *like, uint64_t *address);
@@ -68,7 +73,14 @@ void memory__unreserve(uint64_t address, uint64_t size);
 
 uint64_t memory__used(int device);
 void memory__release_all(struct CUctx_st *context);
-/* Writes the part of the truth file that is about memory. */
+/* Writes the parts of the truth file that are about memory. */
 void memory__describe(FILE *out);
+void memory__describe_device(FILE *out, int device);
+void virtual__describe(FILE *out);
+
+/* A pool lets go of all that it holds beyond `keep` bytes and does not use. */
+void memory__trim_pool(struct CUmemPoolHandle_st *pool, uint64_t keep);
+/* The pool goes with the last of its allocations. */
+void memory__doom_pool(struct CUmemPoolHandle_st *pool);
 
 #endif

@@ -7,10 +7,24 @@
 
 static struct CUmemPoolHandle_st *checked(struct CUmemPoolHandle_st *pool)
 {
-	return pool__holds(driver.pools, pool) ? pool : NULL;
+	return pool__holds(driver.pools, pool) && !pool->doomed ? pool : NULL;
 }
 
-static int allocate(const struct sim_call *call, CUdeviceptr *out, size_t size,
+bool mempool__is_default(const struct CUmemPoolHandle_st *pool)
+{
+	return pool == driver.default_pool[pool->device];
+}
+
+void mempool__synchronized(int device)
+{
+	struct CUmemPoolHandle_st *pool = NULL;
+
+	while ((pool = pool__next(driver.pools, pool)) != NULL)
+		if (pool->device == device && pool->reserved_bytes > pool->threshold)
+			memory__trim_pool(pool, pool->threshold);
+}
+
+static int allocate(struct sim_call *call, CUdeviceptr *out, size_t size,
 		    struct CUmemPoolHandle_st *pool, CUstream handle)
 {
 	struct CUstream_st *stream = stream__get(call, handle);
@@ -22,7 +36,7 @@ static int allocate(const struct sim_call *call, CUdeviceptr *out, size_t size,
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (stream->capture)
+	if (stream__capture(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	if (pool->maximum && pool->used + size > pool->maximum)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -58,11 +72,12 @@ static int create(CUmemoryPool *out, const CUmemPoolProps *properties)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	pool->device = properties->location.id;
 	pool->maximum = properties->maxSize;
+	driver__created(SIM_POOL);
 	*out = pool;
 	return CUDA_SUCCESS;
 }
 
-/* A pool goes when it is empty; one with live allocations is only no longer current. */
+/* One with live allocations goes with the last of them. */
 static int destroy(struct CUmemPoolHandle_st *pool)
 {
 	int device;
@@ -74,14 +89,17 @@ static int destroy(struct CUmemPoolHandle_st *pool)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (driver.current_pool[device] == pool)
 		driver.current_pool[device] = driver.default_pool[device];
-	if (!pool->used)
-		pool__give(driver.pools, pool);
+	memory__doom_pool(pool);
+	driver__destroyed(SIM_POOL);
 	return CUDA_SUCCESS;
 }
 
-static bool is_wide(CUmemPool_attribute attribute)
+static int trim(struct CUmemPoolHandle_st *pool, size_t keep)
 {
-	return attribute >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+	if (!pool)
+		return CUDA_ERROR_INVALID_HANDLE;
+	memory__trim_pool(pool, keep);
+	return CUDA_SUCCESS;
 }
 
 static int get_attribute(struct CUmemPoolHandle_st *pool, CUmemPool_attribute attribute,
@@ -94,10 +112,14 @@ static int get_attribute(struct CUmemPoolHandle_st *pool, CUmemPool_attribute at
 		*(uint64_t *)out = pool->threshold;
 		return CUDA_SUCCESS;
 	case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+		*(uint64_t *)out = pool->reserved_bytes;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+		*(uint64_t *)out = pool->reserved_high;
+		return CUDA_SUCCESS;
 	case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
 		*(uint64_t *)out = pool->used;
 		return CUDA_SUCCESS;
-	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
 	case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
 		*(uint64_t *)out = pool->used_high;
 		return CUDA_SUCCESS;
@@ -117,8 +139,12 @@ static int set_attribute(struct CUmemPoolHandle_st *pool, CUmemPool_attribute at
 		return CUDA_ERROR_INVALID_VALUE;
 	if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
 		pool->threshold = *(const uint64_t *)value;
-	else if (is_wide(attribute))
+	else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
+		pool->reserved_high = pool->reserved_bytes;
+	else if (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
 		pool->used_high = pool->used;
+	else if (attribute > CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+		return CUDA_ERROR_INVALID_VALUE;
 	else
 		pool->settings[attribute] = (uint64_t)*(const int *)value;
 	return CUDA_SUCCESS;
@@ -172,8 +198,7 @@ DRIVER_PTSZ(cuMemFreeAsync, SIM_FREE, (CUdeviceptr address, CUstream stream), 0,
 DRIVER_PLAIN(cuMemPoolCreate, (CUmemoryPool *out, const CUmemPoolProps *properties),
 	     create(out, properties));
 DRIVER_PLAIN(cuMemPoolDestroy, (CUmemoryPool pool), destroy(checked(pool)));
-DRIVER_PLAIN(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep),
-	     ((void)keep, checked(pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE));
+DRIVER_PLAIN(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep), trim(checked(pool), keep));
 DRIVER_PLAIN(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
 				     void *out),
 	     get_attribute(checked(pool), attribute, out));

@@ -46,7 +46,7 @@ static int fill_rows(const struct fill *fill)
 	return CUDA_SUCCESS;
 }
 
-static int fill_now(const struct sim_call *call, struct fill fill)
+static int fill_now(struct sim_call *call, struct fill fill)
 {
 	int result = check(&fill);
 
@@ -56,14 +56,13 @@ static int fill_now(const struct sim_call *call, struct fill fill)
 	return fill_rows(&fill);
 }
 
-static int fill_later(const struct sim_call *call, struct fill fill, CUstream stream)
+static int fill_later(struct sim_call *call, struct fill fill, CUstream stream)
 {
-	bool captured;
 	int result = check(&fill);
 
 	if (!result)
-		result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMSET, &captured);
-	return result || captured ? result : fill_rows(&fill);
+		result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMSET);
+	return result || call->captured ? result : fill_rows(&fill);
 }
 
 #define ROW(size) ((struct fill){ address, 0, count, 1, value, size })

@@ -164,6 +164,7 @@ static int load(struct image **out, const void *code, uint32_t type)
 		result = CUDA_ERROR_INVALID_PTX;
 		goto out;
 	}
+	driver__created(type == IMAGE_MODULE ? SIM_MODULE : SIM_LIBRARY);
 	*out = image;
 out:
 	pthread_mutex_unlock(&driver.lock);
@@ -206,6 +207,7 @@ static int unload_handle(const void *handle, uint32_t type)
 	image = checked(handle, type);
 	if (image && !image->library) {
 		unload(image);
+		driver__destroyed(type == IMAGE_MODULE ? SIM_MODULE : SIM_LIBRARY);
 		result = CUDA_SUCCESS;
 	}
 	pthread_mutex_unlock(&driver.lock);
@@ -216,9 +218,12 @@ void image__release_all(struct CUctx_st *context)
 {
 	struct image *image = NULL;
 
-	while ((image = pool__next(images, image)) != NULL)
-		if (image->context == context && !image->library)
-			unload(image);
+	while ((image = pool__next(images, image)) != NULL) {
+		if (image->context != context || image->library)
+			continue;
+		unload(image);
+		driver__went(SIM_MODULE);
+	}
 }
 
 static struct kernel *find_kernel(struct image *image, const char *name)

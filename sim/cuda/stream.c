@@ -4,7 +4,7 @@
  * that long after it was issued: waits block until then and queries say that
  * it is not ready. Without, all work is done when the call returns.
  */
-#include "cuda/driver.h"
+#include "cuda/graph.h"
 #include "record/internal.h"
 
 #include <time.h>
@@ -71,9 +71,10 @@ int stream__wait(struct CUstream_st *stream)
 {
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (stream->capture)
+	if (stream__capture(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	wait_until(busy_until(stream));
+	mempool__synchronized(stream->context->device);
 	return CUDA_SUCCESS;
 }
 
@@ -82,6 +83,7 @@ int stream__wait_context(struct CUctx_st *context)
 	if (!context)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	wait_until(__atomic_load_n(&context->busy_until, __ATOMIC_RELAXED));
+	mempool__synchronized(context->device);
 	return CUDA_SUCCESS;
 }
 
@@ -104,6 +106,7 @@ static int create(CUstream *out, unsigned int flags, int priority)
 	stream->flags = flags;
 	stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
 	stream->id = __atomic_add_fetch(&driver.next_id, 1, __ATOMIC_RELAXED);
+	driver__created(SIM_STREAM);
 	*out = stream;
 	return CUDA_SUCCESS;
 }
@@ -115,6 +118,7 @@ static int destroy(struct CUstream_st *stream)
 	pthread_mutex_lock(&driver.lock);
 	if (pool__holds(driver.streams, stream) && stream != stream->context->legacy) {
 		pool__give(driver.streams, stream);
+		driver__destroyed(SIM_STREAM);
 		result = CUDA_SUCCESS;
 	}
 	pthread_mutex_unlock(&driver.lock);
@@ -126,19 +130,25 @@ void stream__release_all(struct CUctx_st *context)
 	struct CUstream_st *stream = NULL;
 	struct CUevent_st *event = NULL;
 
-	while ((stream = pool__next(driver.streams, stream)) != NULL)
-		if (stream->context == context && stream != context->legacy)
-			pool__give(driver.streams, stream);
-	while ((event = pool__next(driver.events, event)) != NULL)
-		if (event->context == context)
-			pool__give(driver.events, event);
+	while ((stream = pool__next(driver.streams, stream)) != NULL) {
+		if (stream->context != context || stream == context->legacy)
+			continue;
+		pool__give(driver.streams, stream);
+		driver__went(SIM_STREAM);
+	}
+	while ((event = pool__next(driver.events, event)) != NULL) {
+		if (event->context != context)
+			continue;
+		pool__give(driver.events, event);
+		driver__went(SIM_EVENT);
+	}
 }
 
 static int query(struct CUstream_st *stream)
 {
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (stream->capture)
+	if (stream__capture(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	return ready(busy_until(stream));
 }
@@ -170,14 +180,24 @@ static int get_context(const struct CUstream_st *stream, CUcontext *out, CUgreen
 }
 
 /* The work on the simulated device is done, so a host function may run here and now. */
-static int run_host(struct CUstream_st *stream, CUhostFn function, void *argument)
+static int run_host(struct sim_call *call, CUstream handle, CUhostFn function, void *argument)
 {
+	struct CUstream_st *stream = stream__get(call, handle);
+	struct CUgraphNode_st *node;
+
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!function)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (stream->capture)
-		return graph__capture(stream, CU_GRAPH_NODE_TYPE_HOST, NULL);
+	if (stream__capture(stream)) {
+		node = capture__add(stream, CU_GRAPH_NODE_TYPE_HOST);
+		if (!node)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		node->host = (CUDA_HOST_NODE_PARAMS){ function, argument };
+		call->captured = true;
+		return CUDA_SUCCESS;
+	}
+	stream__issue(stream);
 	function(argument);
 	return CUDA_SUCCESS;
 }
@@ -187,6 +207,8 @@ static int add_callback(struct CUstream_st *stream, CUstream handle, CUstreamCal
 {
 	if (!stream || !callback)
 		return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+	if (stream__capture(stream))
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	callback(handle, CUDA_SUCCESS, argument);
 	return CUDA_SUCCESS;
 }
@@ -202,6 +224,7 @@ static int create_event(CUevent *out, unsigned int flags)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	event->context = driver__context();
 	event->flags = flags;
+	driver__created(SIM_EVENT);
 	*out = event;
 	return CUDA_SUCCESS;
 }
@@ -218,6 +241,7 @@ static int destroy_event(CUevent event)
 	pthread_mutex_lock(&driver.lock);
 	if (checked(event)) {
 		pool__give(driver.events, event);
+		driver__destroyed(SIM_EVENT);
 		result = CUDA_SUCCESS;
 	}
 	pthread_mutex_unlock(&driver.lock);
@@ -229,8 +253,10 @@ static int record(struct CUevent_st *event, struct CUstream_st *stream)
 	if (!event || !stream)
 		return CUDA_ERROR_INVALID_HANDLE;
 	event->stream = stream;
-	event->capture = stream->capture;
-	event->recorded = true;
+	event->capture = stream__capture(stream);
+	event->capture_id = event->capture ? stream->capture_id : 0;
+	event->node = event->capture ? stream->last : NULL;
+	event->recorded = !event->capture;
 	event->done_at = driver.async_ns ? busy_until(stream) : sim_now();
 	return CUDA_SUCCESS;
 }
@@ -239,17 +265,24 @@ static int wait_event(struct CUstream_st *stream, struct CUevent_st *event)
 {
 	if (!event || !stream)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (event->capture && !stream->capture)
-		graph__join(stream, event);
-	if (driver.async_ns && event->recorded)
+	if (event->capture)
+		return capture__join(stream, event);
+	if (!event->recorded)
+		return CUDA_SUCCESS;
+	if (stream__capture(stream))
+		return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+	if (driver.async_ns)
 		occupy(stream, event->done_at);
 	return CUDA_SUCCESS;
 }
 
+/* One recorded in a capture tells nothing about work. */
 static int query_event(const struct CUevent_st *event)
 {
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (event->capture)
+		return CUDA_ERROR_CAPTURED_EVENT;
 	return event->recorded ? ready(event->done_at) : CUDA_SUCCESS;
 }
 
@@ -257,8 +290,11 @@ static int synchronize_event(const struct CUevent_st *event)
 {
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (event->capture)
+		return CUDA_ERROR_CAPTURED_EVENT;
 	if (event->recorded)
 		wait_until(event->done_at);
+	mempool__synchronized(event->context->device);
 	return CUDA_SUCCESS;
 }
 
@@ -302,7 +338,7 @@ DRIVER_PTSZ(cuStreamAddCallback, SIM_OTHER, (CUstream stream, CUstreamCallback c
 					     void *argument, unsigned int flags), 0,
 	    ((void)flags, add_callback(STREAM, stream, callback, argument)));
 DRIVER_PTSZ(cuLaunchHostFunc, SIM_OTHER, (CUstream stream, CUhostFn function, void *argument), 0,
-	    run_host(STREAM, function, argument));
+	    run_host(&call, stream, function, argument));
 DRIVER_PTSZ(cuStreamAttachMemAsync, SIM_OTHER, (CUstream stream, CUdeviceptr address,
 						size_t size, unsigned int flags), 0,
 	    ((void)address, (void)size, (void)flags,

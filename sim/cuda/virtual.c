@@ -6,6 +6,7 @@
  */
 #include "cuda/memory.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <search.h>
 
@@ -31,6 +32,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct pool *physical;
 	void *ranges;		/* a search tree of reserved ranges */
+	uint64_t reserved, mapped;
 } vmm = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int compare(const void *a, const void *b)
@@ -71,6 +73,7 @@ static int reserve(CUdeviceptr *out, size_t size, size_t alignment)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	tsearch(range, &vmm.ranges, compare);
+	vmm.reserved += size;
 	*out = range->address;
 	return CUDA_SUCCESS;
 }
@@ -90,6 +93,7 @@ static int unreserve(CUdeviceptr address, size_t size)
 			return CUDA_ERROR_INVALID_VALUE;
 	tdelete(range, &vmm.ranges, compare);
 	memory__unreserve(address, size);
+	vmm.reserved -= size;
 	free(range);
 	return CUDA_SUCCESS;
 }
@@ -105,23 +109,26 @@ static int create(CUmemGenericAllocationHandle *out, size_t size,
 		  const CUmemAllocationProp *properties)
 {
 	struct physical *physical;
-	int result;
+	int device, result;
 
-	if (!out || !properties || !is_unit(size) ||
-	    driver__require_device(properties->location.id))
+	if (!out || !properties || !is_unit(size))
 		return CUDA_ERROR_INVALID_VALUE;
+	device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE ?
+		 properties->location.id : -1;
+	if (device != -1 && driver__require_device(device))
+		return CUDA_ERROR_INVALID_DEVICE;
 	if (!vmm.physical)
 		vmm.physical = pool__new(sizeof(*physical), MAX_PHYSICAL);
-	result = memory__charge(properties->location.id, size);
+	result = memory__charge(device, size);
 	if (result)
 		return result;
 	physical = vmm.physical ? pool__take(vmm.physical) : NULL;
 	if (!physical) {
-		memory__uncharge(properties->location.id, size);
+		memory__uncharge(device, size);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	physical->size = size;
-	physical->device = properties->location.id;
+	physical->device = device;
 	physical->handles = 1;
 	physical->properties = *properties;
 	*out = (uintptr_t)physical;
@@ -160,6 +167,7 @@ static int map(CUdeviceptr address, size_t size, size_t offset, struct physical 
 	if (memory__adopt(&block))
 		return CUDA_ERROR_INVALID_VALUE;
 	physical->mappings++;
+	vmm.mapped += size;
 	return CUDA_SUCCESS;
 }
 
@@ -177,6 +185,7 @@ static int unmap(CUdeviceptr address, size_t size)
 			return CUDA_ERROR_INVALID_VALUE;
 		memory__free(block.address, KIND(MEMORY_MAPPED), NULL);
 		block.physical->mappings--;
+		vmm.mapped -= block.size;
 		let_go(block.physical);
 		done += block.size;
 	}
@@ -225,6 +234,33 @@ static int get_access(unsigned long long *out, CUdeviceptr address)
 		return CUDA_ERROR_INVALID_VALUE;
 	*out = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 	return CUDA_SUCCESS;
+}
+
+void virtual__forget(void)
+{
+	pthread_mutex_init(&vmm.lock, NULL);
+	vmm.physical = NULL;
+	vmm.ranges = NULL;
+	vmm.reserved = 0;
+	vmm.mapped = 0;
+}
+
+void virtual__describe(FILE *out)
+{
+	uint64_t bytes = 0, handles = 0, allocations = 0;
+	struct physical *physical = NULL;
+
+	pthread_mutex_lock(&vmm.lock);
+	while (vmm.physical && (physical = pool__next(vmm.physical, physical)) != NULL) {
+		bytes += physical->size;
+		handles += physical->handles;
+		allocations++;
+	}
+	fprintf(out, " \"virtual\": {\"reserved_bytes\":%" PRIu64 ",\"mapped_bytes\":%" PRIu64
+		",\"physical_bytes\":%" PRIu64 ",\"physical_handles\":%" PRIu64
+		",\"physical_allocations\":%" PRIu64 "},\n", vmm.reserved, vmm.mapped, bytes,
+		handles, allocations);
+	pthread_mutex_unlock(&vmm.lock);
 }
 
 /* Runs the expression with the lock of this file held. */

@@ -88,6 +88,8 @@ static void retire(void *argument)
 	add_counters(&retired->copies[0][0][0].calls, &thread->copies[0][0][0].calls,
 		     sizeof(thread->copies));
 	add_counters(retired->null_frees, thread->null_frees, sizeof(thread->null_frees));
+	add_counters((uint64_t *)&retired->tallies, (const uint64_t *)&thread->tallies,
+		     sizeof(thread->tallies));
 	pthread_mutex_unlock(&sim_state.lock);
 	free(thread->functions);
 	free(thread->kernels);
@@ -113,6 +115,15 @@ static SIM_COLD struct sim_thread *first_call(void)
 struct sim_thread *sim_recorder__self(void)
 {
 	return __builtin_expect(self != NULL, 1) ? self : first_call();
+}
+
+void sim_tallies__fold(struct sim_tallies *sum)
+{
+	pthread_mutex_lock(&sim_state.lock);
+	*sum = sim_state.retired.tallies;
+	for (const struct sim_thread *thread = sim_state.threads; thread; thread = thread->next)
+		add_counters((uint64_t *)sum, (const uint64_t *)&thread->tallies, sizeof(*sum));
+	pthread_mutex_unlock(&sim_state.lock);
 }
 
 static void attach(struct sim_function *const *begin, struct sim_function *const *end)
@@ -219,6 +230,7 @@ static void forget(struct sim_thread *thread)
 		memset(thread->kernels, 0, thread->nr_kernels * sizeof(*thread->kernels));
 	memset(thread->copies, 0, sizeof(thread->copies));
 	memset(thread->null_frees, 0, sizeof(thread->null_frees));
+	memset(&thread->tallies, 0, sizeof(thread->tallies));
 	thread->runtime_depth = 0;
 }
 

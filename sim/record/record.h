@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "record/tallies.h"
+
 #define SIM_EXPORT __attribute__((visibility("default")))
 #define SIM_COLD __attribute__((cold, noinline))
 /*
@@ -86,7 +88,9 @@ struct sim_counts {
 struct sim_copies {
 	uint64_t calls;
 	uint64_t failures;
-	uint64_t bytes;			/* of successful calls */
+	uint64_t bytes;			/* of successful calls that were not captured */
+	uint64_t captured_calls;	/* into a graph, by the stream */
+	uint64_t captured_bytes;
 };
 
 struct sim_launches {
@@ -102,12 +106,14 @@ struct sim_launches {
 struct sim_thread {
 	const struct sim_recorder *recorder;
 	bool timed;
+	bool captured;			/* a driver call in the runtime's call went into a graph */
 	uint32_t runtime_depth;		/* calls of the runtime in progress */
 	uint32_t nr_kernels;
 	struct sim_counts (*functions)[2];	/* by function; [1] made by the runtime */
 	struct sim_launches (*kernels)[SIM_CALLERS];
 	struct sim_copies copies[SIM_CALLERS][SIM_COPY_KINDS][SIM_MODES];
 	uint64_t null_frees[SIM_CALLERS];
+	struct sim_tallies tallies;
 	struct sim_thread *next;
 	struct sim_thread *previous;
 };
@@ -183,8 +189,8 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 	call->captured = false;
 	call->null_free = false;
 	call->nested = thread->runtime_depth != 0;
-	if (layer == SIM_RUNTIME)
-		thread->runtime_depth++;
+	if (layer == SIM_RUNTIME && thread->runtime_depth++ == 0)
+		thread->captured = false;
 	call->start = sim_unlikely(thread->timed) ? thread->recorder->now() : 0;
 }
 
@@ -212,7 +218,15 @@ static inline int sim_leave(struct sim_call *call, enum sim_layer layer, int res
 		sim_add(&counts->ns, thread->recorder->now() - call->start);
 	if (sim_unlikely(call->null_free))
 		sim_add(&thread->null_frees[sim_caller(call, layer)], 1);
+	if (sim_unlikely(call->captured))
+		thread->captured = true;
 	return result;
+}
+
+/* Whether a successful call put its work into a graph; of the runtime's, by its driver calls. */
+static inline bool sim_captured(const struct sim_call *call, enum sim_layer layer)
+{
+	return layer == SIM_RUNTIME ? call->thread->captured : call->captured;
 }
 
 static inline void sim_count_launch(struct sim_call *call, enum sim_layer layer, int result)
@@ -231,7 +245,7 @@ static inline void sim_count_launch(struct sim_call *call, enum sim_layer layer,
 	sim_add(&launches->launches, 1);
 	if (sim_unlikely(result))
 		sim_add(&launches->failed, 1);
-	else if (sim_unlikely(call->captured))
+	else if (sim_unlikely(sim_captured(call, layer)))
 		sim_add(&launches->captured, 1);
 }
 
@@ -241,10 +255,14 @@ static inline void sim_count_copy(struct sim_call *call, enum sim_layer layer,
 	struct sim_copies *copies = &call->thread->copies[sim_caller(call, layer)][kind][mode];
 
 	sim_add(&copies->calls, 1);
-	if (result)
+	if (result) {
 		sim_add(&copies->failures, 1);
-	else
+	} else if (sim_unlikely(sim_captured(call, layer))) {
+		sim_add(&copies->captured_calls, 1);
+		sim_add(&copies->captured_bytes, call->bytes);
+	} else {
 		sim_add(&copies->bytes, call->bytes);
+	}
 }
 
 /*

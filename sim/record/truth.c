@@ -192,6 +192,62 @@ static void print_layer(FILE *out, enum sim_layer layer, const char *name)
 	fputs("\n },\n", out);
 }
 
+/* The name without the suffix of its per-thread form and without its version. */
+static bool is_form_of(const char *name, const char *base)
+{
+	size_t length = strlen(base);
+
+	return !strncmp(name, base, length) && (!name[length] || name[length] == '_');
+}
+
+static struct sim_counts fold_forms(const char *base)
+{
+	struct sim_counts sum = { 0 };
+
+	for (uint32_t i = 1; i < sim_state.nr_functions; i++) {
+		if (!is_form_of(sim_state.functions[i]->name, base))
+			continue;
+		for (int nested = 0; nested < 2; nested++) {
+			struct sim_counts counts = fold_function(i, nested);
+
+			sum.calls += counts.calls;
+			sum.failures += counts.failures;
+			sum.not_ready += counts.not_ready;
+			sum.ns += counts.ns;
+		}
+	}
+	return sum;
+}
+
+static void print_waits(FILE *out)
+{
+	static const char *const waits[][2] = {
+		{ "stream", "cuStreamSynchronize" }, { "event", "cuEventSynchronize" },
+		{ "context", "cuCtxSynchronize" },
+	};
+	static const char *const queries[][2] = {
+		{ "stream", "cuStreamQuery" }, { "event", "cuEventQuery" },
+	};
+
+	fputs(" \"waits\": {", out);
+	for (int i = 0; i < 3; i++) {
+		struct sim_counts sum = fold_forms(waits[i][1]);
+
+		fprintf(out, "%s\"%s\":{\"calls\":%" PRIu64 ",\"failures\":%" PRIu64
+			",\"ns\":%" PRIu64 "}", i ? "," : "", waits[i][0], sum.calls,
+			sum.failures, sum.ns);
+	}
+	fputs("},\n \"queries\": {", out);
+	for (int i = 0; i < 2; i++) {
+		struct sim_counts sum = fold_forms(queries[i][1]);
+
+		fprintf(out, "%s\"%s\":{\"ready\":%" PRIu64 ",\"not_ready\":%" PRIu64
+			",\"failures\":%" PRIu64 "}", i ? "," : "", queries[i][0],
+			sum.calls - sum.failures - sum.not_ready, sum.not_ready, sum.failures);
+	}
+	fputs("},\n", out);
+}
+
 static struct sim_launches fold_launches(uint32_t kernel, enum sim_caller caller)
 {
 	struct sim_launches sum = { 0 };
@@ -258,6 +314,8 @@ static struct sim_copies fold_copies(int caller, int kind, int mode)
 		sum.calls += read_counter(&copies->calls);
 		sum.failures += read_counter(&copies->failures);
 		sum.bytes += read_counter(&copies->bytes);
+		sum.captured_calls += read_counter(&copies->captured_calls);
+		sum.captured_bytes += read_counter(&copies->captured_bytes);
 	}
 	return sum;
 }
@@ -275,8 +333,10 @@ static void print_copies(FILE *out)
 				struct sim_copies sum = fold_copies(caller, kind, mode);
 
 				fprintf(out, "%s\"%s\":{\"calls\":%" PRIu64 ",\"failures\":%" PRIu64
-					",\"bytes\":%" PRIu64 "}", mode ? "," : "", modes[mode],
-					sum.calls, sum.failures, sum.bytes);
+					",\"bytes\":%" PRIu64 ",\"captured_calls\":%" PRIu64
+					",\"captured_bytes\":%" PRIu64 "}", mode ? "," : "",
+					modes[mode], sum.calls, sum.failures, sum.bytes,
+					sum.captured_calls, sum.captured_bytes);
 			}
 			fputc('}', out);
 			comma = ",";
@@ -322,6 +382,7 @@ static void print_truth(FILE *out)
 	print_layer(out, SIM_RUNTIME, "runtime");
 	print_kernels(out);
 	print_copies(out);
+	print_waits(out);
 	print_null_frees(out);
 	pthread_mutex_unlock(&sim_state.lock);
 	if (sim_state.describe) {

@@ -42,6 +42,50 @@ static CUcontext open_driver(void)
 	return context;
 }
 
+void cuda_sim_write_truth(void);
+
+/*
+ * The number in the truth file behind the given keys: a member of the whole, then
+ * each looked for after the one before it.
+ */
+static unsigned long long truth(int nr_keys, const char *const *keys)
+{
+	const char *file = getenv("CUDA_SIM_TRUTH");
+	static char text[1 << 20];
+	const char *at = text;
+	size_t size;
+	FILE *in;
+
+	cuda_sim_write_truth();
+	in = fopen(file, "re");
+	EXPECT(in);
+	size = fread(text, 1, sizeof(text) - 1, in);
+	text[size] = '\0';
+	fclose(in);
+	for (int i = 0; i < nr_keys; i++) {
+		char quoted[64];
+
+		snprintf(quoted, sizeof(quoted), "%s\"%s\":", i ? "" : "\n ", keys[i]);
+		at = strstr(at, quoted);
+		EXPECT(at);
+		at += strlen(quoted);
+	}
+	return strtoull(at, NULL, 10);
+}
+
+#define TRUTH(...) truth(sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *),	\
+			 (const char *[]){ __VA_ARGS__ })
+#define TOLD(value, ...)								\
+	do {										\
+		unsigned long long told_ = TRUTH(__VA_ARGS__);				\
+											\
+		if (told_ != (unsigned long long)(value)) {				\
+			fprintf(stderr, "%s:%d: %s is %llu, not %s\n", __FILE__,	\
+				__LINE__, #__VA_ARGS__, told_, #value);			\
+			exit(1);							\
+		}									\
+	} while (0)
+
 static double seconds(void)
 {
 	struct timespec now;
@@ -450,6 +494,199 @@ static void test_fork(void)
 	EXPECT(wait(&status) > 0 && !status);
 }
 
+static void test_truth_devices(void)
+{
+	static char pageable[4096];
+	CUdeviceptr a, b, managed;
+	CUcontext first, second;
+	CUfunction function;
+	CUmodule module;
+	void *pinned;
+
+	OK(cuInit(0));
+	OK(cuCtxCreate_v2(&first, 0, 0));
+	OK(cuMemAlloc(&a, 4096));
+	OK(cuMemHostAlloc(&pinned, 4096, 0));
+	OK(cuMemcpyHtoD(a, pageable, 100));
+	OK(cuMemcpyDtoH(pinned, a, 200));
+	OK(cuMemsetD8(a, 1, 300));
+	FAILS(1, cuMemcpyHtoD(a, pageable, 5000));
+	OK(cuCtxCreate_v2(&second, 0, 1));
+	OK(cuMemAlloc(&b, 8192));
+	OK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+	OK(cuMemcpy((uintptr_t)pageable, b, 10));
+	OK(cuMemcpy(a, (uintptr_t)pinned, 20));
+	OK(cuMemcpyPeer(b, second, a, first, 40));
+	OK(cuMemcpy((uintptr_t)pageable, (uintptr_t)pinned, 80));
+	OK(cuMemcpyDtoH((void *)(uintptr_t)managed, b, 160));
+	OK(cuMemcpy(managed, b, 320));
+	OK(cuModuleLoadData(&module, two_kernels));
+	OK(cuModuleGetFunction(&function, module, "first"));
+	for (int i = 0; i < 3; i++)
+		OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+	FAILS(1, cuLaunchKernel(function, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+	TOLD(0, "devices", "0", "launches");
+	TOLD(3, "devices", "0", "copies_calls");
+	TOLD(1, "devices", "0", "copies_failures");
+	TOLD(300, "devices", "0", "copies_bytes");
+	TOLD(300, "devices", "0", "sets_bytes");
+	TOLD(4096, "devices", "0", "memory", "device", "live_bytes");
+	TOLD(1, "devices", "0", "memory", "host", "live_count");
+	TOLD(4, "devices", "1", "launches");
+	TOLD(1, "devices", "1", "failed");
+	TOLD(630, "devices", "1", "copies_bytes");
+	TOLD(8192, "devices", "1", "memory", "device", "live_bytes");
+	TOLD(100, "copy_sides", "H2D", "pageable", "bytes");
+	TOLD(20, "copy_sides", "H2D", "pinned", "bytes");
+	TOLD(200, "copy_sides", "D2H", "pinned", "bytes");
+	TOLD(10, "copy_sides", "D2H", "pageable", "bytes");
+	TOLD(160, "copy_sides", "D2H", "managed", "bytes");
+	TOLD(360, "copy_sides", "D2D", "bytes");
+	TOLD(80, "copy_sides", "H2H", "bytes");
+	OK(cuCtxDestroy_v2(second));
+	TOLD(0, "devices", "1", "memory", "device", "live_bytes");
+	TOLD(8192, "devices", "1", "memory", "device", "bytes_released_with_context");
+	TOLD(2, "objects", "context", "created");
+	TOLD(1, "objects", "context", "destroyed");
+	TOLD(1, "objects", "module", "with_context");
+	TOLD(0, "objects", "module", "live");
+}
+
+static void test_truth_capture(void)
+{
+	CUstream stream, other;
+	static char host[64];
+	CUdeviceptr address;
+	CUfunction function;
+	CUgraphExec exec;
+	CUmodule module;
+	CUgraph graph;
+	CUevent event;
+
+	open_driver();
+	OK(cuMemAlloc(&address, 4096));
+	OK(cuModuleLoadData(&module, two_kernels));
+	OK(cuModuleGetFunction(&function, module, "first"));
+	OK(cuStreamCreate(&stream, 0));
+	OK(cuStreamCreate(&other, 0));
+	OK(cuEventCreate(&event, 0));
+	OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+	OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+	OK(cuEventRecord(event, stream));
+	FAILS(907, cuEventSynchronize(event));
+	OK(cuStreamWaitEvent(other, event, 0));
+	OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, other, NULL, NULL));
+	OK(cuMemcpyHtoDAsync(address, host, 64, other));
+	OK(cuMemsetD8Async(address, 0, 32, stream));
+	OK(cudaMemsetAsync((void *)(uintptr_t)address, 0, 16, stream));
+	OK(cuMemcpyHtoD(address, host, 8));
+	OK(cuStreamEndCapture(stream, &graph));
+	OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, other, NULL, NULL));
+	OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	for (int i = 0; i < 5; i++)
+		OK(cuGraphLaunch(exec, stream));
+	OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+	OK(cuGraphLaunch(exec, stream));
+	OK(cuStreamEndCapture(stream, &graph));
+	OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	OK(cuGraphLaunch(exec, stream));
+	OK(cuEventRecord(event, stream));
+	OK(cuEventSynchronize(event));
+	OK(cuStreamQuery(stream));
+	TOLD(2, "captured", "launches");
+	TOLD(1, "captured", "graph_launches");
+	TOLD(64, "captured", "copies_bytes");
+	TOLD(2, "captured", "sets_calls");
+	TOLD(48, "captured", "sets_bytes");
+	TOLD(3, "devices", "0", "launches");
+	TOLD(2, "devices", "0", "captured");
+	TOLD(8, "devices", "0", "copies_bytes");
+	TOLD(6, "devices", "0", "graph_launches");
+	TOLD(64, "copies", "driver", "H2D", "async", "captured_bytes");
+	TOLD(0, "copies", "driver", "H2D", "async", "bytes");
+	TOLD(16, "copies", "runtime", "set", "async", "captured_bytes");
+	TOLD(6, "graphs", "launches");
+	TOLD(12, "graphs", "kernels");
+	TOLD(2, "objects", "graph", "created");
+	TOLD(2, "objects", "graph_exec", "live");
+	TOLD(2, "waits", "event", "calls");
+	TOLD(1, "waits", "event", "failures");
+	TOLD(1, "queries", "stream", "ready");
+}
+
+static void test_truth_pools(void)
+{
+	CUmemPoolProps properties = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	};
+	uint64_t threshold = 1024, reserved;
+	CUcontext context = open_driver();
+	CUdeviceptr a, b;
+	CUmemoryPool pool;
+
+	OK(cuMemPoolCreate(&pool, &properties));
+	OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+	OK(cuMemAllocFromPoolAsync(&a, 4096, pool, NULL));
+	OK(cuMemAllocFromPoolAsync(&b, 512, pool, NULL));
+	OK(cuMemFreeAsync(a, NULL));
+	TOLD(512, "pools", "default", "default", "used_bytes");
+	TOLD(4608, "pools", "default", "default", "reserved_bytes");
+	OK(cuMemPoolTrimTo(pool, 2000));
+	OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+	EXPECT(reserved == 2000);
+	OK(cuCtxSynchronize());
+	OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+	EXPECT(reserved == 1024);
+	OK(cuMemPoolTrimTo(pool, 0));
+	OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+	EXPECT(reserved == 512);
+	OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &reserved));
+	EXPECT(reserved == 4608);
+	OK(cuCtxDestroy_v2(context));
+	TOLD(512, "memory", "pool", "live_bytes");	/* outlives the context */
+	open_driver();
+	OK(cuMemPoolDestroy(pool));
+	FAILS(400, cuMemAllocFromPoolAsync(&a, 1, pool, NULL));
+	OK(cuMemFree(b));
+	TOLD(0, "memory", "pool", "live_bytes");
+	TOLD(1, "objects", "pool", "destroyed");
+}
+
+static void test_truth_virtual(void)
+{
+	CUmemAllocationProp properties = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	};
+	CUmemGenericAllocationHandle handle, again;
+	CUcontext context = open_driver();
+	const size_t unit = 2 << 20;
+	CUdeviceptr range;
+
+	OK(cuMemAddressReserve(&range, 4 * unit, 0, 0, 0));
+	OK(cuMemCreate(&handle, unit, &properties, 0));
+	OK(cuMemMap(range, unit, 0, handle, 0));
+	OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)range));
+	EXPECT(again == handle);
+	TOLD(4 * unit, "virtual", "reserved_bytes");
+	TOLD(unit, "virtual", "mapped_bytes");
+	TOLD(unit, "virtual", "physical_bytes");
+	TOLD(2, "virtual", "physical_handles");
+	OK(cuCtxDestroy_v2(context));
+	TOLD(unit, "virtual", "mapped_bytes");		/* outlives the context */
+	open_driver();
+	OK(cuMemRelease(handle));
+	OK(cuMemRelease(handle));
+	TOLD(unit, "virtual", "physical_bytes");	/* still mapped */
+	TOLD(0, "virtual", "physical_handles");
+	OK(cuMemUnmap(range, unit));
+	TOLD(0, "virtual", "physical_bytes");
+	TOLD(0, "devices", "memory", "physical", "live_bytes");
+	OK(cuMemAddressFree(range, 4 * unit));
+	TOLD(0, "virtual", "reserved_bytes");
+}
+
 static const struct test {
 	const char *name;
 	void (*run)(void);
@@ -473,6 +710,10 @@ static const struct test {
 	{ "runtime", test_runtime, NULL, NULL },
 	{ "faults", test_faults, "CUDA_SIM_FAIL", "cuMemAlloc_v2:2,cudaMalloc:3=46" },
 	{ "fork", test_fork, NULL, NULL },
+	{ "truth_devices", test_truth_devices, "CUDA_SIM_DEVICES", "2" },
+	{ "truth_capture", test_truth_capture, NULL, NULL },
+	{ "truth_pools", test_truth_pools, NULL, NULL },
+	{ "truth_virtual", test_truth_virtual, NULL, NULL },
 };
 
 #define NR_TESTS (sizeof(tests) / sizeof(*tests))
@@ -480,11 +721,14 @@ static const struct test {
 /* The environment is read when the libraries are loaded: so the case is a program anew. */
 static bool run_apart(const struct test *test)
 {
+	char truth_file[64];
 	int status;
-	pid_t child = fork();
+	pid_t child;
 
+	snprintf(truth_file, sizeof(truth_file), "/tmp/cuda-sim-selftest.%d.json", getpid());
+	child = fork();
 	if (!child) {
-		unsetenv("CUDA_SIM_TRUTH");
+		setenv("CUDA_SIM_TRUTH", truth_file, 1);
 		if (test->variable)
 			setenv(test->variable, test->value, 1);
 		execl("/proc/self/exe", "selftest", test->name, NULL);
@@ -492,6 +736,7 @@ static bool run_apart(const struct test *test)
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0)
 		return false;
+	unlink(truth_file);
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
