@@ -67,6 +67,14 @@ static int check_per_thread(const struct table_function *function, const struct 
 			 suffix ? "needs" : "must not have");
 }
 
+/* There is one libcuda, with versions in its symbols; libcudart changes with its soname. */
+static int check_soname(const struct table_function *function, const struct row *row)
+{
+	if (!function->soname || function->desc.layer == LAYER_RUNTIME)
+		return 0;
+	return row__fail(row, "the flag soname= is for the runtime only");
+}
+
 static int check_needed(const struct table_function *function, const struct row *row)
 {
 	unsigned int role;
@@ -233,6 +241,8 @@ int function__check(const struct table_function *function, const struct row *row
 
 	if (!rc)
 		rc = check_per_thread(function, row);
+	if (!rc)
+		rc = check_soname(function, row);
 	if (!rc)
 		rc = check_operation(function, row);
 	if (!rc)

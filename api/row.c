@@ -121,6 +121,16 @@ static int parse_params(struct table_function *function, const struct row *row, 
 	return 0;
 }
 
+static int parse_soname(struct table_function *function, const struct row *row, const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (!digits || digits > 2 || text[digits] || *text == '0')
+		return row__fail(row, "a soname is a number from 1 to 99, not %s", text);
+	function->soname = (uint8_t)atoi(text);
+	return 0;
+}
+
 static int parse_flags(struct table_function *function, const struct row *row)
 {
 	char *rest = row->fields[COLUMN_FLAGS], *word;
@@ -138,6 +148,8 @@ static int parse_flags(struct table_function *function, const struct row *row)
 			rc = parse_unit(function, row, word + 5);
 		else if (strncmp(word, "params=", 7) == 0)
 			rc = parse_params(function, row, word + 7);
+		else if (strncmp(word, "soname=", 7) == 0)
+			rc = parse_soname(function, row, word + 7);
 		else
 			rc = row__fail(row, "unknown flag \"%s\"", word);
 	}

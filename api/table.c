@@ -97,13 +97,40 @@ static int compare_functions(const void *left, const void *right)
 	const struct table_function *a = left, *b = right;
 	int order = strcmp(a->symbol, b->symbol);
 
+	/* The one without a soname is the newest: 0 - 1 is more than all others. */
+	if (!order && a->soname != b->soname)
+		return (unsigned int)a->soname - 1 < (unsigned int)b->soname - 1 ? -1 : 1;
 	return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+/*
+ * Rows of one symbol are forms of one function: of different libraries, and
+ * what reports and counters go by is the same.
+ */
+static int check_forms(const struct table *table, struct row *row)
+{
+	const struct table_function *a, *b;
+	size_t i;
+
+	for (i = 1; i < table->function_count; i++) {
+		a = &table->functions[i - 1];
+		b = &table->functions[i];
+		if (strcmp(a->symbol, b->symbol) != 0)
+			continue;
+		row->line = b->line;
+		if (a->soname == b->soname)
+			return row__fail(row, "%s is already in line %u", b->symbol, a->line);
+		if (a->family != b->family || a->desc.operation != b->desc.operation ||
+		    a->desc.kind != b->desc.kind)
+			return row__fail(row, "%s is of another kind in line %u", b->symbol,
+					 a->line);
+	}
+	return 0;
 }
 
 int table__read_functions(struct table *table, FILE *in, const char *file, struct error *err)
 {
 	struct row row = { .file = file, .err = err };
-	size_t i;
 	int rc;
 
 	table->functions = calloc(MAX_FUNCTIONS, sizeof(*table->functions));
@@ -117,14 +144,7 @@ int table__read_functions(struct table *table, FILE *in, const char *file, struc
 
 	qsort(table->functions, table->function_count, sizeof(*table->functions),
 	      compare_functions);
-	for (i = 1; i < table->function_count; i++) {
-		if (strcmp(table->functions[i - 1].symbol, table->functions[i].symbol) != 0)
-			continue;
-		row.line = table->functions[i].line;
-		return row__fail(&row, "%s is already in line %u", table->functions[i].symbol,
-				 table->functions[i - 1].line);
-	}
-	return 0;
+	return check_forms(table, &row);
 }
 
 /* A code of an error: 0 or more, in decimal, and nothing else. */

@@ -31,6 +31,7 @@ struct table_function {
 	struct function_desc desc;
 	struct table_argument *arguments;
 	size_t argument_count;
+	uint8_t soname; /* the last library major that has it so; 0: the newest */
 	unsigned int line;
 };
 
@@ -42,7 +43,7 @@ struct table_code {
 };
 
 struct table {
-	struct table_function *functions; /* by symbol, in the order of strcmp */
+	struct table_function *functions; /* by symbol (strcmp), then soname, the newest last */
 	size_t function_count;
 	struct table_code *codes; /* by layer, then code */
 	size_t code_count;

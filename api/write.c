@@ -39,8 +39,9 @@ static void write_function(const struct table_function *function, size_t first, 
 	for (role = 0; role < ROLE_COUNT; role++)
 		fprintf(out, "%s0x%02x,", role % 10 ? " " : "\n\t\t\t\t", desc->place[role]);
 	fputs("\n\t\t\t} },\n", out);
-	fprintf(out, "\t\t.arguments = &arguments[%zu],\n\t\t.argument_count = %zu,\n\t},\n", first,
+	fprintf(out, "\t\t.arguments = &arguments[%zu],\n\t\t.argument_count = %zu,\n", first,
 		function->argument_count);
+	fprintf(out, "\t\t.soname = %u,\n\t},\n", function->soname);
 }
 
 static void write_functions(const struct table *table, FILE *out)

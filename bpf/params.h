@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The parameter structures of copies: how many bytes they move, and which
- * way. Offsets are facts of the CUDA 13 headers (the same since CUDA 4),
- * checked by tests against a compiler's offsetof.
+ * way. Where their members are is in gpuprobe/copy_params.h.
  */
 #ifndef BPF_PARAMS_H
 #define BPF_PARAMS_H
 
 #include "call.h"
+#include "gpuprobe/copy_params.h"
 
 #define BATCH_MAX 1024 /* elements of a batch that are summed up; more are a counted loss */
-
-/* CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER */
-#define MEMCPY2D_SRC_TYPE 16
-#define MEMCPY2D_DST_TYPE 72
-#define MEMCPY2D_WIDTH 112 /* WidthInBytes, Height */
-#define MEMCPY3D_SRC_TYPE 32
-#define MEMCPY3D_DST_TYPE 120
-#define MEMCPY3D_WIDTH 176 /* WidthInBytes, Height, Depth */
-/* cudaMemcpy3DParms, cudaMemcpy3DPeerParms, cudaMemcpy3DBatchOp */
-#define PARMS_SRC_ARRAY 0
-#define PARMS_DST_ARRAY 64
-#define PARMS_EXTENT_AT 128
-#define PARMS_KIND 152
-#define PEER_DST_ARRAY 72
-#define PEER_EXTENT_AT 144
-#define BATCH_OP_SIZE 112
-#define BATCH_OP_EXTENT_AT 80
 
 /* CUmemorytype */
 #define TYPE_HOST 1
 #define TYPE_DEVICE 2
 #define TYPE_ARRAY 3
+/* cudaMemcpy3DOperandType */
+#define OPERAND_ARRAY 2
 
 struct extent {
 	u64 width, height, depth;
@@ -85,15 +70,30 @@ static __noinline u64 sum_sizes(u64 sizes, u64 count)
 	return bytes;
 }
 
-static __noinline u64 sum_boxes(u64 operations, u64 count)
+/* One of a batch: its extent is in elements, of one byte unless an array takes part. */
+static __always_inline bool add_box(u64 operation, u64 *bytes)
 {
 	struct extent box;
+	u32 from, to;
+
+	if (!read_at(&from, sizeof(from), operation, BATCH_OP_SRC_TYPE) ||
+	    !read_at(&to, sizeof(to), operation, BATCH_OP_DST_TYPE) ||
+	    !read_at(&box, sizeof(box), operation, BATCH_OP_EXTENT_AT))
+		return false;
+	if (from == OPERAND_ARRAY || to == OPERAND_ARRAY)
+		lose(LOSS_ARRAY_ELEMENTS);
+	else
+		*bytes += box.width * box.height * box.depth;
+	return true;
+}
+
+static __noinline u64 sum_boxes(u64 operations, u64 count)
+{
 	u64 bytes = 0;
 
 	for (u32 i = 0; i < BATCH_MAX && i < count; i++) {
-		if (!read_at(&box, sizeof(box), operations, i * BATCH_OP_SIZE + BATCH_OP_EXTENT_AT))
+		if (!add_box(operations + i * BATCH_OP_SIZE, &bytes))
 			break;
-		bytes += box.width * box.height * box.depth;
 	}
 	if (count > BATCH_MAX)
 		lose(LOSS_BATCH_TOO_LONG);

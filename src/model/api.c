@@ -2,6 +2,7 @@
 // Look-ups in the generated tables of the CUDA API, see api.h.
 #include "model/api.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,30 @@ static int compare_symbol(const void *symbol, const void *entry)
 	return strcmp(symbol, ((const struct api_function *)entry)->symbol);
 }
 
-int api__find(const char *symbol)
+static bool has_symbol(size_t row, const char *symbol)
+{
+	return row < api_function_count && strcmp(api_functions[row].symbol, symbol) == 0;
+}
+
+int api__find(const char *symbol, int major)
 {
 	const struct api_function *found;
+	size_t row;
 
 	found = bsearch(symbol, api_functions, api_function_count, sizeof(*found), compare_symbol);
-	return found ? (int)(found - api_functions) : -1;
+	if (!found)
+		return -1;
+	row = (size_t)(found - api_functions);
+	while (row && has_symbol(row - 1, symbol))
+		row--;
+	for (; has_symbol(row, symbol); row++) {
+		bool newest = !has_symbol(row + 1, symbol);
+
+		if (major == API_NEWEST ? newest : !api_functions[row].soname ||
+						   major <= api_functions[row].soname)
+			return (int)row;
+	}
+	return -1;
 }
 
 static int compare_error(const void *left, const void *right)

@@ -27,13 +27,23 @@ struct api_function {
 	struct function_desc desc;
 	const struct api_argument *arguments;
 	uint8_t argument_count;
+	uint8_t soname; /* the last soname major whose libraries have it so; 0: the newest form */
 };
 
 extern const struct api_function api_functions[];
 extern const size_t api_function_count;
 
-/* The row of `symbol`, or -1. Binary search: api_functions is sorted by symbol (strcmp). */
-int api__find(const char *symbol);
+/* The soname major of a library of which it is not known. */
+#define API_NEWEST (-1)
+
+/*
+ * The row of `symbol` as libraries of soname major `major` have it (13 for
+ * libcudart.so.13), or -1 where there is none. A row with a soname is for
+ * that major and those before it, down to the next row; with API_NEWEST it is
+ * the newest row. Binary search: api_functions is sorted by symbol (strcmp),
+ * rows of one symbol by soname, the newest last.
+ */
+int api__find(const char *symbol, int major);
 
 /*
  * The name of an error code in a layer ("cudaErrorMemoryAllocation",

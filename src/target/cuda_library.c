@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/runtime_major.h"
+
 /* The marks of the layers all begin so. */
 #define MARK_PREFIX "cu"
 
@@ -57,6 +59,7 @@ struct collection {
 	struct elf_file *file;
 	const bool *wanted;
 	unsigned int layers;
+	int major; /* of the runtime in it */
 	bool *exported; /* by row: found in .dynsym, so .symtab has nothing to add */
 	bool *found;	/* by row */
 	struct probe_site *sites;
@@ -91,7 +94,7 @@ static int collect(const struct elf_symbol *symbol, void *arg)
 	/* Names begin with "cu" or "__cuda": look up no other in a table of a million. */
 	if (symbol->name[0] != 'c' && symbol->name[0] != '_')
 		return 0;
-	row = api__find(symbol->name);
+	row = api__find(symbol->name, collection->major);
 	if (row < 0 || !collection->wanted[row] ||
 	    !(collection->layers & LAYER_BIT(api_functions[row].desc.layer)))
 		return 0;
@@ -163,13 +166,20 @@ static int look_at_code(struct collection *collection)
 	return 0;
 }
 
+/* Whether the row is the form of its function that this file would have. */
+static bool is_form(const struct collection *collection, size_t row)
+{
+	return api__find(api_functions[row].symbol, collection->major) == (int)row;
+}
+
 static size_t count_missing(const struct collection *collection)
 {
 	size_t missing = 0;
 
 	for (size_t row = 0; row < api_function_count; row++) {
 		if (collection->wanted[row] && !collection->found[row] &&
-		    (collection->layers & LAYER_BIT(api_functions[row].desc.layer)))
+		    (collection->layers & LAYER_BIT(api_functions[row].desc.layer)) &&
+		    is_form(collection, row))
 			missing++;
 	}
 	return missing;
@@ -186,6 +196,8 @@ int cuda_library__sites(struct elf_file *file, const bool *wanted, struct probe_
 	collection.layers = cuda_library__layers(file);
 	if (!collection.layers)
 		return 0;
+	collection.major = collection.layers & LAYER_BIT(LAYER_RUNTIME) ? runtime_major__of(file) :
+									  API_NEWEST;
 	collection.exported = calloc(api_function_count, sizeof(bool));
 	collection.found = calloc(api_function_count, sizeof(bool));
 	if (!collection.exported || !collection.found)

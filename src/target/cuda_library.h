@@ -25,7 +25,8 @@ unsigned int cuda_library__layers(struct elf_file *file);
 /*
  * The places of the wanted functions in `file`. `wanted` has a flag for each
  * row of api_functions[]; rows of layers that the file does not implement are
- * left alone. *sites (malloc, sorted by file_offset, NULL when empty) has
+ * left alone, and so are those for other majors of the runtime than the one
+ * in it (target/runtime_major.h). *sites (malloc, sorted by file_offset, NULL when empty) has
  * *count entries; *missing counts the wanted rows of the file's layers that
  * it does not have, which is normal for a library older or newer than the
  * table.

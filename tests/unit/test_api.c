@@ -14,14 +14,20 @@
 
 #define SP(n) (PLACE_STACK + (n) / 8 - 1) /* the slot of sp+n */
 
-static const struct api_function *get(const char *symbol)
+/* The form of a function in libraries of a soname major. */
+static const struct api_function *get_of(const char *symbol, int major)
 {
-	int row = api__find(symbol);
+	int row = api__find(symbol, major);
 
 	if (row < 0)
-		fail_msg("%s is not in the table", symbol);
+		fail_msg("%s of major %d is not in the table", symbol, major);
 	assert_string_equal(api_functions[row].symbol, symbol);
 	return &api_functions[row];
+}
+
+static const struct api_function *get(const char *symbol)
+{
+	return get_of(symbol, API_NEWEST);
 }
 
 static uint8_t place(const char *symbol, enum role role)
@@ -41,31 +47,119 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* By symbol, then soname, the newest form last. */
+static int compare_forms(const struct api_function *a, const struct api_function *b)
+{
+	int order = strcmp(a->symbol, b->symbol);
+
+	if (order)
+		return order;
+	return (a->soname ? a->soname : 256) - (b->soname ? b->soname : 256);
+}
+
+/* Whether the newest library has no form of the function. */
+static bool is_gone(const struct api_function *f)
+{
+	return api__find(f->symbol, 99) < 0;
+}
+
 static void test_sorted(void **state)
 {
-	size_t i, runtime = 0;
+	size_t i, runtime = 0, older = 0, gone = 0;
 
 	(void)state;
 	for (i = 0; i < api_function_count; i++) {
+		const struct api_function *f = &api_functions[i];
+
 		if (i)
-			assert_true(strcmp(api_functions[i - 1].symbol,
-					   api_functions[i].symbol) < 0);
-		assert_int_equal(api__find(api_functions[i].symbol), i);
-		runtime += api_functions[i].desc.layer == LAYER_RUNTIME;
+			assert_true(compare_forms(f - 1, f) < 0);
+		/* Every row is found, as the form of the last major that has it. */
+		assert_int_equal(api__find(f->symbol, f->soname ? f->soname : 99), i);
+		runtime += f->desc.layer == LAYER_RUNTIME;
+		older += f->soname && i + 1 < api_function_count &&
+			 strcmp(f[1].symbol, f->symbol) == 0;
+		gone += is_gone(f);
 	}
-	assert_int_equal(api_function_count, 1094);
-	assert_int_equal(runtime, 457);
+	assert_int_equal(api_function_count, 1116);
+	assert_int_equal(runtime, 479);
+	/* 22 older forms, and the 35 functions that libcudart.so.13 does not export. */
+	assert_int_equal(older, 22);
+	assert_int_equal(gone, 35);
 	assert_true(api_function_count <= MAX_FUNCTIONS);
 }
 
 static void test_find_nothing(void **state)
 {
 	(void)state;
-	assert_int_equal(api__find(""), -1);
-	assert_int_equal(api__find("cuda"), -1);
-	assert_int_equal(api__find("cudaMallo"), -1);
-	assert_int_equal(api__find("cudaMallocX"), -1);
-	assert_int_equal(api__find("zzz"), -1);
+	assert_int_equal(api__find("", API_NEWEST), -1);
+	assert_int_equal(api__find("cuda", API_NEWEST), -1);
+	assert_int_equal(api__find("cudaMallo", API_NEWEST), -1);
+	assert_int_equal(api__find("cudaMallocX", 12), -1);
+	assert_int_equal(api__find("zzz", 13), -1);
+}
+
+/* What cudart 12 (and 11) pass elsewhere than 13, by the headers of CUDA 12.9 and 11.8. */
+static void test_forms(void **state)
+{
+	static const struct {
+		const char *symbol;
+		int major;
+		enum role role;
+		uint8_t place;
+		size_t arguments;
+	} cases[] = {
+		{ "cudaMemcpyBatchAsync", 12, ROLE_STREAM, SP(24), 9 },
+		{ "cudaMemcpyBatchAsync", 13, ROLE_STREAM, SP(16), 8 },
+		{ "cudaMemcpyBatchAsync_ptsz", 12, ROLE_STREAM, SP(24), 9 },
+		{ "cudaMemcpyBatchAsync_ptsz", 14, ROLE_STREAM, SP(16), 8 },
+		{ "cudaMemcpy3DBatchAsync", 12, ROLE_STREAM, 4, 5 },
+		{ "cudaMemcpy3DBatchAsync", 13, ROLE_STREAM, 3, 4 },
+		{ "cudaMemPrefetchAsync", 11, ROLE_STREAM, 3, 4 },
+		{ "cudaMemPrefetchAsync", 12, ROLE_STREAM, 3, 4 },
+		{ "cudaMemPrefetchAsync_ptsz", 12, ROLE_STREAM, 3, 4 },
+		{ "cudaMemPrefetchAsync", 13, ROLE_STREAM, 4, 5 },
+		{ "cudaStreamGetCaptureInfo", 12, ROLE_STREAM, 0, 3 },
+		{ "cudaStreamGetCaptureInfo", 13, ROLE_STREAM, 0, 7 },
+		{ "cudaStreamUpdateCaptureDependencies", 12, ROLE_STREAM, 0, 4 },
+		{ "cudaStreamUpdateCaptureDependencies", 13, ROLE_STREAM, 0, 5 },
+		{ "cudaGraphAddNode", 12, ROLE_STREAM, PLACE_NONE, 5 },
+		{ "cudaGraphAddNode", 13, ROLE_STREAM, PLACE_NONE, 6 },
+		{ "cudaGraphGetEdges", 12, ROLE_STREAM, PLACE_NONE, 4 },
+		{ "cudaGraphGetEdges", 13, ROLE_STREAM, PLACE_NONE, 5 },
+		{ "cudaGraphInstantiate", 11, ROLE_STREAM, PLACE_NONE, 5 },
+		{ "cudaGraphInstantiate", 12, ROLE_STREAM, PLACE_NONE, 3 },
+		{ "cudaGraphInstantiate", 13, ROLE_STREAM, PLACE_NONE, 3 },
+		{ "cudaGraphExecUpdate", 11, ROLE_STREAM, PLACE_NONE, 4 },
+		{ "cudaGraphExecUpdate", 12, ROLE_STREAM, PLACE_NONE, 3 },
+		{ "cudaGetDriverEntryPoint", 11, ROLE_STREAM, PLACE_NONE, 3 },
+		{ "cudaGetDriverEntryPoint", 12, ROLE_STREAM, PLACE_NONE, 4 },
+		{ "cudaMalloc", 11, ROLE_SIZE, 1, 2 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct api_function *f = get_of(cases[i].symbol, cases[i].major);
+
+		if (f->desc.place[cases[i].role] != cases[i].place ||
+		    f->argument_count != cases[i].arguments)
+			fail_msg("%s of major %d", cases[i].symbol, cases[i].major);
+	}
+	assert_string_equal(get_of("cudaMemAdvise", 12)->arguments[3].type, "int");
+	assert_string_equal(get_of("cudaGraphKernelNodeCopyAttributes", 12)->arguments[0].name,
+			    "hSrc");
+	assert_string_equal(get("cudaGraphKernelNodeCopyAttributes")->arguments[0].name, "hDst");
+	/* Not known: the newest form, though it be an old one. */
+	assert_ptr_equal(get("cudaMemcpyBatchAsync"), get_of("cudaMemcpyBatchAsync", 13));
+	assert_int_equal(get("cudaThreadSynchronize")->desc.operation, OP_WAIT);
+	/* Gone with 12 and with 13. */
+	get_of("cudaBindTexture", 11);
+	assert_int_equal(api__find("cudaBindTexture", 12), -1);
+	get_of("cudaThreadSynchronize", 11);
+	get_of("cudaThreadSynchronize", 12);
+	assert_int_equal(api__find("cudaThreadSynchronize", 13), -1);
+	/* Libraries of a major below all that the table knows are as the oldest of it. */
+	assert_ptr_equal(get_of("cudaGraphInstantiate", 10), get_of("cudaGraphInstantiate", 11));
 }
 
 static void test_launches(void **state)
@@ -138,7 +232,6 @@ static void test_memory(void **state)
 	assert_int_equal(get("cudaMalloc3D")->desc.operation, OP_NONE);
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].size, 24);
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].place, SP(8));
-	assert_int_equal(get("cudaMemset3D")->desc.operation, OP_NONE);
 }
 
 static void test_copies(void **state)
@@ -170,6 +263,11 @@ static void test_copies(void **state)
 	assert_int_equal(f->desc.unit, 2);
 	assert_int_equal(f->desc.place[ROLE_WIDTH], 3);
 	assert_int_equal(f->desc.place[ROLE_HEIGHT], 4);
+	f = get("cudaMemset3DAsync_ptsz");
+	assert_int_equal(f->desc.operation, OP_SET);
+	assert_int_equal(f->desc.params, PARAMS_EXTENT);
+	assert_int_equal(f->desc.place[ROLE_EXTENT], SP(40)); /* behind a cudaPitchedPtr of 32 bytes */
+	assert_int_equal(f->desc.place[ROLE_STREAM], 1);
 	assert_int_equal(get("cuMemsetD32_v2")->desc.unit, 4);
 	assert_int_equal(get("cuMemsetD8_v2")->desc.unit, 1);
 	assert_int_equal(get("cudaMemset2D")->desc.unit, 1);
@@ -184,19 +282,79 @@ static void test_other_operations(void **state)
 	assert_int_equal(get("cuEventSynchronize")->desc.kind, WAIT_EVENT);
 	assert_int_equal(get("cudaStreamQuery_ptsz")->desc.operation, OP_QUERY);
 	assert_int_equal(place("cuEventRecordWithFlags", ROLE_STREAM), 1);
-	assert_int_equal(get("cuStreamDestroy_v2")->desc.operation, OP_STREAM_DESTROY);
+	assert_int_equal(get("cuStreamDestroy_v2")->desc.operation, OP_DESTROY);
+	assert_int_equal(get("cuStreamDestroy_v2")->desc.kind, OBJECT_STREAM);
+	assert_int_equal(place("cuStreamDestroy_v2", ROLE_HANDLE), 0);
 	assert_int_equal(get("cuCtxCreate_v4")->desc.kind, CONTEXT_CREATE);
 	assert_int_equal(place("cuCtxCreate_v4", ROLE_DEVICE), 3 | PLACE_32);
 	assert_int_equal(get("cuCtxPopCurrent_v2")->desc.kind, CONTEXT_POP);
 	assert_int_equal(place("cuModuleGetFunction", ROLE_NAME), 2);
 	assert_int_equal(get("cuLibraryGetKernel")->desc.operation, OP_GET_KERNEL);
-	assert_int_equal(get("cudaLibraryUnload")->desc.operation, OP_UNLOAD);
+	assert_int_equal(get("cudaLibraryUnload")->desc.operation, OP_DESTROY);
+	assert_int_equal(get("cudaLibraryUnload")->desc.kind, OBJECT_LIBRARY);
+	assert_int_equal(get("cudaThreadExit")->desc.kind, CONTEXT_RESET);
+	assert_int_equal(get("cudaSetDevice")->desc.kind, DEVICE_CURRENT);
+	assert_int_equal(place("cuDevicePrimaryCtxRetain", ROLE_CTX), 0);
+}
+
+/* Copies whose bytes are in a structure: which one, where it is, and who tells the direction. */
+static void test_copy_params(void **state)
+{
+	static const struct {
+		const char *symbol;
+		enum copy_params params;
+		uint8_t kind, at, elements, stream;
+	} cases[] = {
+		{ "cuMemcpy2D_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
+		{ "cuMemcpy2DUnaligned_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
+		{ "cuMemcpy2DAsync_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, 1 },
+		{ "cuMemcpy3D_v2_ptds", PARAMS_MEMCPY3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
+		{ "cuMemcpy3DPeerAsync", PARAMS_MEMCPY3D_PEER, COPY_P2P, 0, PLACE_NONE, 1 },
+		{ "cudaMemcpy3D", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
+		{ "cudaMemcpy3DAsync", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, 1 },
+		{ "cudaMemcpy3DPeer", PARAMS_3D_PEER, COPY_P2P, 0, PLACE_NONE, PLACE_NONE },
+		{ "cuMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(24) },
+		{ "cuMemcpyBatchAsync_v2", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16) },
+		{ "cuMemcpy3DBatchAsync", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 4 },
+		{ "cuMemcpy3DBatchAsync_v2", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 3 },
+		{ "cudaMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16) },
+		{ "cudaMemcpy3DBatchAsync_ptsz", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 3 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct function_desc *desc = &get(cases[i].symbol)->desc;
+
+		assert_int_equal(desc->operation, OP_COPY);
+		assert_int_equal(desc->params, cases[i].params);
+		assert_int_equal(desc->kind, cases[i].kind);
+		assert_int_equal(desc->place[ROLE_PARAMS], cases[i].at);
+		assert_int_equal(desc->place[ROLE_ELEMENTS], cases[i].elements);
+		assert_int_equal(desc->place[ROLE_STREAM], cases[i].stream);
+	}
+}
+
+/* How a row tells the bytes, as bpf/copy.h and bpf/params.h read them. */
+static bool has_amount(const struct api_function *f)
+{
+	switch (f->desc.params) {
+	case PARAMS_NONE:
+		return has(f, ROLE_SIZE) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT));
+	case PARAMS_EXTENT:
+		return has(f, ROLE_EXTENT);
+	case PARAMS_SIZES:
+	case PARAMS_3D_BATCH:
+		return has(f, ROLE_PARAMS) && has(f, ROLE_ELEMENTS);
+	default:
+		return has(f, ROLE_PARAMS);
+	}
 }
 
 /* Every row that a BPF program serves has what the program reads. */
 static void check_row(const struct api_function *f)
 {
-	bool amount = has(f, ROLE_SIZE) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT));
+	bool amount = has_amount(f);
 	bool ok = true;
 
 	switch (f->desc.operation) {
@@ -259,7 +417,8 @@ static void test_variants(void **state)
 		f = &api_functions[i];
 		if (strcmp(f->symbol, f->base) == 0)
 			continue;
-		plain = get(f->base);
+		plain = get_of(f->base, f->soname ? f->soname : API_NEWEST);
+		assert_int_equal(f->soname, plain->soname);
 		variants++;
 		assert_string_equal(f->family, plain->family);
 		assert_int_equal(f->desc.operation, plain->desc.operation);
@@ -268,7 +427,7 @@ static void test_variants(void **state)
 		assert_memory_equal(f->desc.place, plain->desc.place, sizeof(f->desc.place));
 		assert_int_equal(f->argument_count, plain->argument_count);
 	}
-	assert_int_equal(variants, 166);
+	assert_int_equal(variants, 172);
 }
 
 static void test_error_names(void **state)
@@ -289,9 +448,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted),
 		cmocka_unit_test(test_find_nothing),
+		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_launches),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_copy_params),
 		cmocka_unit_test(test_other_operations),
 		cmocka_unit_test(test_every_row),
 		cmocka_unit_test(test_variants),

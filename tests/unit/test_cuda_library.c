@@ -80,7 +80,7 @@ static struct found find(const struct test_elf *elf, const char *const *names)
 	struct found found;
 
 	for (size_t i = 0; names && names[i]; i++) {
-		int row = api__find(names[i]);
+		int row = api__find(names[i], API_NEWEST);
 
 		if (row < 0)
 			fail_msg("%s is not in the table", names[i]);
@@ -224,6 +224,78 @@ static void one_function_gets_its_best_name(void **state)
 	free(found.sites);
 }
 
+/* The places of the streams tell one form of the batched copy from the other. */
+static uint8_t stream_of_batch(const struct test_symbol *dynamic, const struct test_symbol *full,
+			       const char *soname)
+{
+	const struct test_elf elf = {.dynamic = dynamic, .full = full, .soname = soname};
+	struct found found = find(&elf, NULL);
+	uint8_t place = 0;
+
+	for (size_t i = 0; i < found.count; i++) {
+		const struct api_function *function = &api_functions[found.sites[i].row];
+
+		if (strcmp(function->symbol, "cudaMemcpyBatchAsync") == 0)
+			place = function->desc.place[ROLE_STREAM];
+	}
+	free(found.sites);
+	return place;
+}
+
+static void the_file_decides_on_the_form(void **state)
+{
+	static const struct test_symbol library[] = {
+		{"cudaMalloc", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cudaMemcpyBatchAsync", FUNCTION_VADDR(2), 64, 0, 1}, END};
+#define CARRIED \
+	{"cudaMalloc", FUNCTION_VADDR(1), 64, LOCAL, 1}, \
+	{"cudaLaunchKernel", FUNCTION_VADDR(2), 64, LOCAL, 1}, \
+	{"cudaMemcpyBatchAsync", FUNCTION_VADDR(3), 64, LOCAL, 1}
+	static const struct test_symbol carried[] = {CARRIED, END};
+	static const struct test_symbol carried_12[] = {
+		CARRIED, {"cudaThreadExit", FUNCTION_VADDR(4), 64, LOCAL, 1},
+		{"cudaThreadSynchronize", FUNCTION_VADDR(5), 64, LOCAL, 1}, END};
+	static const struct test_symbol own_name[] = {
+		CARRIED, {"cudaThreadSynchronize", FUNCTION_VADDR(5), 64, LOCAL, 1}, END};
+#undef CARRIED
+	const uint8_t old = PLACE_STACK + 2, new = PLACE_STACK + 1;
+
+	(void)state;
+	assert_int_equal(stream_of_batch(library, NULL, "libcudart.so.13"), new);
+	assert_int_equal(stream_of_batch(library, NULL, "libcudart.so.14"), new);
+	assert_int_equal(stream_of_batch(library, NULL, "libcudart.so.12"), old);
+	assert_int_equal(stream_of_batch(library, NULL, "libcudart-9335f6a2.so.12"), old);
+	assert_int_equal(stream_of_batch(library, NULL, "libcudart.so.11.0"), old);
+	/* The number of another library says nothing. */
+	assert_int_equal(stream_of_batch(library, NULL, "libwrapper.so.1"), new);
+	assert_int_equal(stream_of_batch(library, NULL, NULL), new);
+	assert_int_equal(stream_of_batch(NULL, carried, NULL), new);
+	assert_int_equal(stream_of_batch(NULL, carried_12, NULL), old);
+	assert_int_equal(stream_of_batch(NULL, own_name, NULL), new);
+}
+
+/* A form of another major is not missing from a library. */
+static void other_forms_are_not_missing(void **state)
+{
+	static const struct test_symbol symbols[] = {
+		{"cudaMalloc", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cudaMemcpyBatchAsync", FUNCTION_VADDR(2), 64, 0, 1}, END};
+	struct test_elf elf = {.dynamic = symbols, .soname = "libcudart.so.13"};
+	struct found found = find(&elf, NULL);
+	size_t missing = found.missing;
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	/* The runtime's rows but the 22 older forms, the 35 functions gone, and these two. */
+	assert_int_equal(missing, 479 - 22 - 35 - 2);
+	free(found.sites);
+	elf.soname = "libcudart.so.12";
+	found = find(&elf, NULL);
+	/* Of a function with two forms one is not for 12 either; 11 functions went with it. */
+	assert_int_equal(found.missing, 479 - 22 - 11 - 2);
+	free(found.sites);
+}
+
 static void slow_sites_are_told(void **state)
 {
 	static const struct test_symbol symbols[] = {
@@ -249,6 +321,8 @@ int main(void)
 		cmocka_unit_test(both_tables_give_one_site),
 		cmocka_unit_test(versions_are_two_sites),
 		cmocka_unit_test(one_function_gets_its_best_name),
+		cmocka_unit_test(the_file_decides_on_the_form),
+		cmocka_unit_test(other_forms_are_not_missing),
 		cmocka_unit_test(slow_sites_are_told),
 	};
 

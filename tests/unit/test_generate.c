@@ -19,6 +19,8 @@
 #define MALLOC \
 	"runtime\tcudaMalloc\tmemory\talloc\tdevice\t-\tout=devPtr size=size\t" \
 	"devPtr rdi void **; size rsi size_t\t-\n"
+#define OTHER(symbol, flags, arguments) \
+	"runtime\t" symbol "\tother\t-\t-\t" flags "\t-\t" arguments "\t-\n"
 #define CODES "layer\tcode\tname\n"
 
 typedef int (*table_reader)(struct table *table, FILE *in, const char *file, struct error *err);
@@ -136,6 +138,59 @@ static void test_sorted(void **state)
 	assert_string_equal(table->functions[2].symbol, "cudaFreeAsync");
 	assert_string_equal(table->functions[3].symbol, "cudaFree_x");
 	table__free(table);
+}
+
+/* Forms of one function: by soname, the newest last, wherever they stand. */
+static void test_forms(void **state)
+{
+	struct table *table = read_good(HEADER OTHER("cudaB", "-", "a rdi int")
+					OTHER("cudaB", "soname=12", "a rsi int")
+					OTHER("cudaA_ptsz", "per_thread soname=9", "-")
+					OTHER("cudaB", "soname=2", "a rdx int")
+					OTHER("cudaA_ptsz", "soname=99 per_thread", "-"));
+	const struct table_function *f = table->functions;
+
+	(void)state;
+	assert_int_equal(table->function_count, 5);
+	assert_string_equal(f[0].symbol, "cudaA_ptsz");
+	assert_int_equal(f[0].soname, 9);
+	assert_int_equal(f[1].soname, 99);
+	assert_int_equal(f[1].desc.flags, FUNCTION_PER_THREAD);
+	assert_int_equal(f[2].soname, 2);
+	assert_int_equal(f[3].soname, 12);
+	assert_int_equal(f[3].arguments[0].place.first, 1);
+	assert_string_equal(f[4].symbol, "cudaB");
+	assert_int_equal(f[4].soname, 0);
+	table__free(table);
+}
+
+static void test_bad_forms(void **state)
+{
+	static const char *const sonames[] = { "", "0", "012", "100", "-1", "12x", "x", "12.8" };
+	char row[128], what[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sonames) / sizeof(sonames[0]); i++) {
+		snprintf(row, sizeof(row), "runtime\tcudaX\tother\t-\t-\tsoname=%s\t-\t-\t-",
+			 sonames[i]);
+		snprintf(what, sizeof(what), "a soname is a number from 1 to 99, not %s",
+			 sonames[i]);
+		expect_bad_row(row, what);
+	}
+	expect_bad_row("driver\tcuX\tother\t-\t-\tsoname=12\t-\t-\t-",
+		       "the flag soname= is for the runtime only");
+#define EXPECT(text, message) \
+	expect_error(table__read_functions, HEADER text, sizeof(HEADER text) - 1, message)
+	EXPECT(OTHER("cudaX", "soname=12", "-") OTHER("cudaX", "-", "-")
+		       OTHER("cudaX", "soname=12", "a rdi int"),
+	       "t.tsv:4: cudaX is already in line 2");
+	EXPECT(OTHER("cudaMalloc", "soname=12", "-") MALLOC,
+	       "t.tsv:3: cudaMalloc is of another kind in line 2");
+	EXPECT(MALLOC "runtime\tcudaMalloc\tmemory\talloc\thost\tsoname=12\tout=p size=s\t"
+		      "p rdi void **; s rsi size_t\t-\n",
+	       "t.tsv:2: cudaMalloc is of another kind in line 3");
+#undef EXPECT
 }
 
 /* dim3 in registers and on the stack: x and y in the first slot, z in the second. */
@@ -365,6 +420,19 @@ static void test_missing_roles(void **state)
 		{ CALL("copy", "by_argument", "-", "size=a"), "copy without the role kind" },
 		{ CALL("copy", "h2d", "-", "size=a kind=k"),
 		  "copy with the role kind is of kind by_argument" },
+		{ CALL("copy", "by_params", "-", "size=a"),
+		  "kind by_params without the flag params=" },
+		{ CALL("copy", "by_params", "params=memcpy2d", "stream=h"),
+		  "copy without the role params" },
+		{ CALL("copy", "default", "params=sizes", "params=n"),
+		  "copy without the role elements" },
+		{ CALL("copy", "default", "params=3d_batch", "params=n"),
+		  "copy without the role elements" },
+		{ CALL("copy", "default", "params=sizes", "params=n elements=a size=b"),
+		  "copy with both params and size or width" },
+		{ CALL("copy", "default", "params=4d", "params=n"),
+		  "unknown parameter structure \"4d\"" },
+		{ CALL("set", "set", "params=extent", "ptr=h"), "set without the role extent" },
 		{ CALL("set", "set", "-", "size=a"), "set without the role ptr" },
 		{ CALL("set", "set", "-", "ptr=h"), "set without the role size or width" },
 		{ CALL("set", "set", "-", "ptr=h width=a"), "set without the role height" },
@@ -382,7 +450,12 @@ static void test_missing_roles(void **state)
 		  "event_record without the role event" },
 		{ CALL("event_record", "-", "-", "event=e"),
 		  "event_record without the role stream" },
-		{ CALL("stream_destroy", "-", "-", "-"), "stream_destroy without the role stream" },
+		{ CALL("create", "stream", "-", "handle=h"), "create without the role out" },
+		{ CALL("destroy", "stream", "-", "stream=h"), "destroy without the role handle" },
+		{ CALL("context", "reset", "-", "-"), "context without the role device" },
+		{ CALL("context", "retain", "-", "ctx=p"), "context without the role device" },
+		{ CALL("context", "create", "-", "device=k"), "context without the role ctx" },
+		{ CALL("context", "green", "-", "device=k"), "context without the role out" },
 		{ CALL("context", "set", "-", "-"), "context without the role ctx" },
 		{ CALL("get_kernel", "-", "-", "name=n module=m"),
 		  "get_kernel without the role out" },
@@ -390,7 +463,6 @@ static void test_missing_roles(void **state)
 		  "get_kernel without the role name" },
 		{ CALL("get_kernel", "-", "-", "out=p name=n"),
 		  "get_kernel without the role module" },
-		{ CALL("unload", "-", "-", "-"), "unload without the role module" },
 	};
 	size_t i;
 
@@ -408,16 +480,21 @@ static void test_all_roles(void **state)
 		CALL("free", "host", "-", "ptr=h"),
 		CALL("copy", "h2d", "async", "size=a stream=h"),
 		CALL("copy", "by_argument", "-", "width=a height=b kind=k"),
+		CALL("copy", "by_params", "async params=memcpy3d", "params=n stream=h"),
+		CALL("copy", "default", "params=sizes", "params=n elements=a"),
+		CALL("set", "set", "params=extent", "ptr=h extent=m"),
 		CALL("set", "set", "async unit=2", "ptr=h width=a height=b stream=h"),
 		CALL("launch", "-", "-", "func=m"),
 		CALL("graph_launch", "-", "-", "graphexec=m stream=h"),
 		CALL("wait", "context", "-", "-"),
 		CALL("query", "event", "-", "event=e"),
 		CALL("event_record", "-", "-", "event=e stream=h"),
-		CALL("stream_destroy", "-", "-", "stream=h"),
+		CALL("create", "event", "-", "out=p"),
+		CALL("destroy", "module", "-", "handle=m"),
+		CALL("context", "retain", "-", "ctx=p device=k"),
+		CALL("context", "green", "-", "out=p device=k"),
 		CALL("context", "destroy", "-", "ctx=m"),
 		CALL("get_kernel", "-", "-", "out=p name=n module=m"),
-		CALL("unload", "-", "-", "module=m"),
 	};
 	char text[1024];
 	size_t i;
@@ -517,7 +594,8 @@ static void test_write(void **state)
 	second = strstr(text, ".symbol = \"cudaMalloc\"");
 	assert_true(first && second && first < second);
 	assert_non_null(strstr(first, ".base = \"cuStreamQuery\""));
-	assert_non_null(strstr(second, ".arguments = &arguments[1],\n\t\t.argument_count = 2,"));
+	assert_non_null(strstr(second, ".arguments = &arguments[1],\n\t\t.argument_count = 2,"
+				       "\n\t\t.soname = 0,"));
 	assert_non_null(strstr(text, "{ \"devPtr\", \"void **\", 0x00, 8 },"));
 	free(text);
 	table__free(table);
@@ -542,6 +620,8 @@ int main(void)
 		cmocka_unit_test(test_good_row),
 		cmocka_unit_test(test_flags_and_kinds),
 		cmocka_unit_test(test_sorted),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_bad_forms),
 		cmocka_unit_test(test_dim3),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_bad_places),

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
+#include "model_builder.h"
 #include "output/metrics.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -60,16 +61,14 @@ static void fill_busy(struct busy *b)
 {
 	*b = (struct busy){
 		.kernels = {
-			{ 0x10, "void a::k<int>(int*)", "k", 20, 0 },
-			{ 0x20, NULL, NULL, 3, 1 },
+			KERNEL(0x10, "void a::k<int>(int*)", "k", 20, 0),
+			KERNEL(0x20, NULL, NULL, 3, 1),
 		},
 		.failures = {
-			{ "cudaMalloc", "cudaErrorMemoryAllocation", 2, LAYER_RUNTIME, 4, false },
-			{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2,
-			  true },
-			{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 1,
-			  false },
-			{ "cuMemFree_v2", NULL, 4711, LAYER_DRIVER, 1, false },
+			FAILURE("cudaMalloc", "cudaErrorMemoryAllocation", 2, LAYER_RUNTIME, 4, false),
+			FAILURE("cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2, true),
+			FAILURE("cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 1, false),
+			FAILURE("cuMemFree_v2", NULL, 4711, LAYER_DRIVER, 1, false),
 		},
 		.process = {
 			.pid = 42,
@@ -88,6 +87,12 @@ static void fill_busy(struct busy *b)
 			.launches = 23,
 			.graph_launches = 9,
 			.copies[COPY_H2D] = { { 2, 100, 5253241 }, { 1, 50, 1000000000 } },
+			.waits[WAIT_STREAM] = { 3, 2500000000 },
+			.waits[WAIT_CONTEXT] = { 1, 40 },
+			.queries[WAIT_STREAM] = { 7, 5 },
+			.queries[WAIT_EVENT] = { 2, 0 },
+			.copy_waits = { 2, 5253241 },
+			.free_waits = { 2, 60 },
 			.failure_count = 4,
 		},
 		.model = {
@@ -169,6 +174,25 @@ static const char busy_prometheus[] =
 	"gpuprobe_copy_seconds_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"sync\"}"
 	" 0.005253241\n"
 	"gpuprobe_copy_seconds_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"async\"} 1\n"
+	"# TYPE gpuprobe_waits_total counter\n"
+	"# HELP gpuprobe_waits_total Successful calls that block until the GPU is done, by what they"
+	" wait for: stream, event, device; synchronous copies and frees beside them.\n"
+	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"stream\"} 3\n"
+	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"device\"} 1\n"
+	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"copy\"} 2\n"
+	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"free\"} 2\n"
+	"# TYPE gpuprobe_wait_seconds_total counter\n"
+	"# HELP gpuprobe_wait_seconds_total Time inside calls that block until the GPU is done, in"
+	" seconds.\n"
+	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"stream\"} 2.5\n"
+	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"device\"} 0.00000004\n"
+	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"copy\"} 0.005253241\n"
+	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"free\"} 0.00000006\n"
+	"# TYPE gpuprobe_queries_total counter\n"
+	"# HELP gpuprobe_queries_total Stream and event queries by their answer.\n"
+	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"stream\",answer=\"done\"} 2\n"
+	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"stream\",answer=\"not_ready\"} 5\n"
+	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"event\",answer=\"done\"} 2\n"
 	"# TYPE gpuprobe_errors_total counter\n"
 	"# HELP gpuprobe_errors_total Failed calls by function and error; of launches only a sample"
 	" is checked unless --check-launches is given.\n"
@@ -242,6 +266,9 @@ static const struct {
 	{ "gpuprobe_copies", NULL },
 	{ "gpuprobe_copy_bytes", "bytes" },
 	{ "gpuprobe_copy_seconds", "seconds" },
+	{ "gpuprobe_waits", NULL },
+	{ "gpuprobe_wait_seconds", "seconds" },
+	{ "gpuprobe_queries", NULL },
 	{ "gpuprobe_errors", NULL },
 	{ "gpuprobe_events_lost", NULL },
 	{ "process_cpu_seconds", "seconds" },
@@ -357,6 +384,9 @@ static void exports_chosen_sections_only(void **state)
 		{ SECTION_LAUNCH, "gpuprobe_graph_launches" },
 		{ SECTION_COPY, "gpuprobe_copies" },
 		{ SECTION_COPY, "gpuprobe_copy_seconds" },
+		{ SECTION_COPY, "gpuprobe_waits" },
+		{ SECTION_COPY, "gpuprobe_wait_seconds" },
+		{ SECTION_COPY, "gpuprobe_queries" },
 	};
 	unsigned int section;
 	struct busy b;
@@ -419,6 +449,35 @@ static void takes_the_newest_of_a_pid(void **state)
 		   "gpuprobe_graph_launches_total{pid=\"4\",comm=\"gone\"} 4\n#",
 		   NULL, NULL);
 	assert_has_not(page, "old", NULL);
+	free(page);
+}
+
+/* A process that never waited has no series of waits, and queries are told by answer. */
+static void waits_have_series_once_there_are_any(void **state)
+{
+	struct busy b;
+	char *page;
+
+	(void)state;
+	fill_busy(&b);
+	memset(b.process.waits, 0, sizeof(b.process.waits));
+	memset(&b.process.copy_waits, 0, sizeof(b.process.copy_waits));
+	memset(&b.process.free_waits, 0, sizeof(b.process.free_waits));
+	memset(b.process.queries, 0, sizeof(b.process.queries));
+	b.process.waits[WAIT_EVENT] = (struct wait_totals){ 9, 0 };
+	b.process.queries[WAIT_EVENT] = (struct query_totals){ 4, 4 };
+	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
+	assert_has(page,
+		   "\ngpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"event\"} 9\n#", NULL,
+		   NULL);
+	assert_has(page,
+		   "\ngpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"event\"} 0\n#",
+		   NULL, NULL);
+	assert_has(page,
+		   "\ngpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"event\","
+		   "answer=\"not_ready\"} 4\n#",
+		   NULL, NULL);
+	assert_has_not(page, "answer=\"done\"", NULL);
 	free(page);
 }
 
@@ -507,15 +566,15 @@ static void the_first_kernels_keep_their_series(void **state)
 	(void)state;
 	start_launches(&l, 2, 3);
 	/* The model's order is by launches; that of first sight decides. */
-	l.kernels[0] = (struct kernel){ 3, "c", "c", 900, 2 };
-	l.kernels[1] = (struct kernel){ 1, "a", "a", 10, 0 };
-	l.kernels[2] = (struct kernel){ 2, "b", "b", 5, 1 };
+	l.kernels[0] = (struct kernel)KERNEL(3, "c", "c", 900, 2);
+	l.kernels[1] = (struct kernel)KERNEL(1, "a", "a", 10, 0);
+	l.kernels[2] = (struct kernel)KERNEL(2, "b", "b", 5, 1);
 	scrape(&l);
 	assert_int_equal(told(l.page, "a"), 10);
 	assert_int_equal(told(l.page, "b"), 5);
 	assert_int_equal(told(l.page, "c"), -1);
 	assert_int_equal(told(l.page, "other"), 900);
-	l.kernels[3] = (struct kernel){ 4, "d", "d", 7, 3 };
+	l.kernels[3] = (struct kernel)KERNEL(4, "d", "d", 7, 3);
 	l.kernels[0].launches = 1000;
 	l.process.kernel_count = 4;
 	scrape(&l);
@@ -532,7 +591,7 @@ static void no_limit_of_0_but_all_other(void **state)
 
 	(void)state;
 	start_launches(&l, 0, 1);
-	l.kernels[0] = (struct kernel){ 3, "c", "c", 9, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(3, "c", "c", 9, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "c"), -1);
 	assert_int_equal(told(l.page, "other"), 9);
@@ -545,13 +604,13 @@ static void a_late_name_leaves_other_where_it_was(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 2);
-	l.kernels[0] = (struct kernel){ 1, "busy", "busy", 1000, 0 };
-	l.kernels[1] = (struct kernel){ 2, NULL, NULL, 90, 1 };
+	l.kernels[0] = (struct kernel)KERNEL(1, "busy", "busy", 1000, 0);
+	l.kernels[1] = (struct kernel)KERNEL(2, NULL, NULL, 90, 1);
 	scrape(&l);
 	assert_int_equal(told(l.page, "busy"), 1000);
 	assert_int_equal(told(l.page, "other"), 90);
 	l.kernels[0].launches = 5000;
-	l.kernels[1] = (struct kernel){ 2, "late", "late", 100, 1 };
+	l.kernels[1] = (struct kernel)KERNEL(2, "late", "late", 100, 1);
 	scrape(&l);
 	assert_int_equal(told(l.page, "busy"), 5000);
 	assert_int_equal(told(l.page, "late"), 10);
@@ -571,11 +630,11 @@ static void a_late_name_with_another_handle(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 2);
-	l.kernels[0] = (struct kernel){ 1, "busy", "busy", 1000, 0 };
-	l.kernels[1] = (struct kernel){ 2, NULL, NULL, 90, 1 };
+	l.kernels[0] = (struct kernel)KERNEL(1, "busy", "busy", 1000, 0);
+	l.kernels[1] = (struct kernel)KERNEL(2, NULL, NULL, 90, 1);
 	scrape(&l);
 	l.kernels[0].launches = 5000;
-	l.kernels[1] = (struct kernel){ 3, "late", "late", 100, 1 };
+	l.kernels[1] = (struct kernel)KERNEL(3, "late", "late", 100, 1);
 	scrape(&l);
 	assert_int_equal(told(l.page, "busy"), 5000);
 	assert_int_equal(told(l.page, "late"), 10);
@@ -589,10 +648,10 @@ static void a_name_before_the_first_scrape_is_whole(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 1);
-	l.kernels[0] = (struct kernel){ 2, NULL, NULL, 0, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, NULL, NULL, 0, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "other"), -1);
-	l.kernels[0] = (struct kernel){ 2, "k", "k", 100, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 100, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "k"), 100);
 	assert_int_equal(told(l.page, "other"), -1);
@@ -606,14 +665,14 @@ static void joined_handles_leave_other_where_it_was(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 3);
-	l.kernels[0] = (struct kernel){ 0x1, "busy", "busy", 1000, 0 };
-	l.kernels[1] = (struct kernel){ 0x2, "again", "again", 50, 1 };
-	l.kernels[2] = (struct kernel){ 0x3, NULL, NULL, 90, 2 };
+	l.kernels[0] = (struct kernel)KERNEL(0x1, "busy", "busy", 1000, 0);
+	l.kernels[1] = (struct kernel)KERNEL(0x2, "again", "again", 50, 1);
+	l.kernels[2] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 2);
 	scrape(&l);
 	assert_int_equal(told(l.page, "other"), 90);
 	/* The busy one rises by more than is to be accounted for, but has another handle. */
 	l.kernels[0].launches = 3000;
-	l.kernels[1] = (struct kernel){ 0x3, "again", "again", 50 + 90 + 5, 1 };
+	l.kernels[1] = (struct kernel)KERNEL(0x3, "again", "again", 50 + 90 + 5, 1);
 	l.process.kernel_count = 2;
 	scrape(&l);
 	assert_int_equal(told(l.page, "busy"), 3000);
@@ -628,11 +687,11 @@ static void several_joined_at_once_still_add_up(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 3);
-	l.kernels[0] = (struct kernel){ 0x1, "k", "k", 50, 0 };
-	l.kernels[1] = (struct kernel){ 0x3, NULL, NULL, 90, 1 };
-	l.kernels[2] = (struct kernel){ 0x4, NULL, NULL, 7, 2 };
+	l.kernels[0] = (struct kernel)KERNEL(0x1, "k", "k", 50, 0);
+	l.kernels[1] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 1);
+	l.kernels[2] = (struct kernel)KERNEL(0x4, NULL, NULL, 7, 2);
 	scrape(&l);
-	l.kernels[0] = (struct kernel){ 0x4, "k", "k", 50 + 90 + 7 + 1, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(0x4, "k", "k", 50 + 90 + 7 + 1, 0);
 	l.process.kernel_count = 1;
 	scrape(&l);
 	assert_int_equal(told(l.page, "k"), 51);
@@ -646,13 +705,13 @@ static void joined_beyond_the_limit_stays_other(void **state)
 
 	(void)state;
 	start_launches(&l, 1, 3);
-	l.kernels[0] = (struct kernel){ 0x1, "a", "a", 50, 0 };
-	l.kernels[1] = (struct kernel){ 0x2, "b", "b", 10, 1 };
-	l.kernels[2] = (struct kernel){ 0x3, NULL, NULL, 90, 2 };
+	l.kernels[0] = (struct kernel)KERNEL(0x1, "a", "a", 50, 0);
+	l.kernels[1] = (struct kernel)KERNEL(0x2, "b", "b", 10, 1);
+	l.kernels[2] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 2);
 	scrape(&l);
 	assert_int_equal(told(l.page, "other"), 100);
 	l.kernels[0].launches = 400;
-	l.kernels[1] = (struct kernel){ 0x3, "b", "b", 101, 1 };
+	l.kernels[1] = (struct kernel)KERNEL(0x3, "b", "b", 101, 1);
 	l.process.kernel_count = 2;
 	scrape(&l);
 	assert_int_equal(told(l.page, "a"), 400);
@@ -670,11 +729,11 @@ static void labels_that_are_equal_are_one_series(void **state)
 	x[399] = '\0';
 	memcpy(y, x, sizeof(y));
 	start_launches(&l, 10, 4);
-	l.kernels[0] = (struct kernel){ 1, x, "x", 100, 0 };
-	l.kernels[1] = (struct kernel){ 2, y, "y", 10, 1 };
+	l.kernels[0] = (struct kernel)KERNEL(1, x, "x", 100, 0);
+	l.kernels[1] = (struct kernel)KERNEL(2, y, "y", 10, 1);
 	/* Names that would pass for the rest, or for no label. */
-	l.kernels[2] = (struct kernel){ 3, "other", "other", 5, 2 };
-	l.kernels[3] = (struct kernel){ 4, "", "", 2, 3 };
+	l.kernels[2] = (struct kernel)KERNEL(3, "other", "other", 5, 2);
+	l.kernels[3] = (struct kernel)KERNEL(4, "", "", 2, 3);
 	scrape(&l);
 	assert_non_null(strstr(l.page, "\"} 110\n"));
 	assert_int_equal(told(l.page, "other"), 7);
@@ -690,12 +749,12 @@ static void a_new_process_starts_anew(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 1);
-	l.kernels[0] = (struct kernel){ 2, NULL, NULL, 90, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, NULL, NULL, 90, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "other"), 90);
 	l.process.slot = 1;
 	l.process.start_ns = 5;
-	l.kernels[0] = (struct kernel){ 2, "k", "k", 3, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 3, 0);
 	scrape(&l);
 	assert_int_equal(told(l.page, "k"), 3);
 	assert_int_equal(told(l.page, "other"), -1);
@@ -715,7 +774,7 @@ static void launches_without_a_kernel_are_other(void **state)
 
 	(void)state;
 	start_launches(&l, 10, 1);
-	l.kernels[0] = (struct kernel){ 2, "k", "k", 3, 0 };
+	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 3, 0);
 	l.process.launches = 10;
 	l.page = render(l.metrics, &l.model, EXPOSITION_PROMETHEUS);
 	assert_int_equal(told(l.page, "k"), 3);
@@ -742,8 +801,8 @@ static void random_step(struct random_process *r)
 	for (i = 0; i < *count; i++)
 		kernels[i].launches += (uint64_t)(rand() % 50);
 	if (*count < COUNT(r->l.kernels) && rand() % 2)
-		kernels[(*count)++] = (struct kernel){ ++r->handle, NULL, NULL,
-						       (uint64_t)(rand() % 100), r->serial++ };
+		kernels[(*count)++] = (struct kernel)KERNEL(
+			++r->handle, NULL, NULL, (uint64_t)(rand() % 100), r->serial++);
 	for (i = 0; i < *count; i++) {
 		char *name = names[rand() % RANDOM_NAMES];
 
@@ -848,6 +907,7 @@ int main(void)
 		cmocka_unit_test(exports_chosen_sections_only),
 		cmocka_unit_test(escapes_labels),
 		cmocka_unit_test(takes_the_newest_of_a_pid),
+		cmocka_unit_test(waits_have_series_once_there_are_any),
 		cmocka_unit_test(renders_an_empty_model),
 		cmocka_unit_test(tells_a_failed_write),
 		cmocka_unit_test(the_first_kernels_keep_their_series),

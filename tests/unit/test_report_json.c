@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "model/api.h"
+#include "model_builder.h"
 #include "output/report_json.h"
 
 static char *print(const struct model *model)
@@ -89,7 +91,11 @@ static void writes_memory(void **state)
 		.start_ns = 3,
 		.ended = true,
 		.ended_ns = 4,
-		.memory[MEMORY_DEVICE] = { 1, 2, 3, 4, 5, 6, 7, 8 },
+		.memory[MEMORY_DEVICE] = {
+			.allocations = 1, .allocation_failures = 2, .allocation_ns = 3,
+			.frees = 4, .free_failures = 5, .unknown_frees = 6,
+			.live_bytes = 7, .live_count = 8,
+		},
 		.memory[MEMORY_HOST] = { .allocations = UINT64_MAX },
 		.live_at_exit_bytes = 9,
 		.live_at_exit_count = 10,
@@ -130,25 +136,28 @@ static void writes_memory(void **state)
 		"\"host\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
 		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
 		"\"live_bytes\":0,\"live_allocations\":0},"
+		"\"registered\":" NO_MEMORY_TOTALS ",\"array\":" NO_MEMORY_TOTALS ","
+		"\"physical\":" NO_MEMORY_TOTALS ",\"imported\":" NO_MEMORY_TOTALS ","
+		"\"reserved\":" NO_MEMORY_TOTALS ",\"mapped\":" NO_MEMORY_TOTALS ","
 		"\"unknown\":" NO_MEMORY_TOTALS ","
 		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10,"
 		"\"live\":[{\"address\":\"0x7989d8000000\",\"bytes\":8000000,\"kind\":\"device\","
 		"\"start_ns\":77},{\"address\":\"0xffffffffffffffff\",\"bytes\":1,"
 		"\"kind\":\"host\",\"start_ns\":78}],"
 		"\"freed\":[{\"address\":\"0x10\",\"kind\":\"pool\"}],\"freed_unlisted\":11},"
-		"\"errors\":[]}],\"libraries\":2,"
+		"\"errors\":[],\"devices\":[],\"functions\":[]}],\"libraries\":2,"
 		"\"probes_attached\":{\"runtime\":3,\"driver\":4},\"functions_missing\":5,");
 }
 
-static void writes_launches_copies_and_errors(void **state)
+static void writes_launches_copies_waits_and_errors(void **state)
 {
 	struct kernel kernels[] = {
-		{ 0x10, "void a::k<int>(int*)", "k", 20, 1 },
-		{ 0x20, NULL, NULL, 3, 0 },
+		KERNEL(0x10, "void a::k<int>(int*)", "k", 20, 1),
+		KERNEL(0x20, NULL, NULL, 3, 0),
 	};
 	struct failure failures[] = {
-		{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2, true },
-		{ "cudaFree", NULL, -1, LAYER_RUNTIME, 1, false },
+		FAILURE("cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 2, true),
+		FAILURE("cudaFree", NULL, -1, LAYER_RUNTIME, 1, false),
 	};
 	struct process p[] = {
 		{ .pid = 4, .comm = "told", .ended = true, .reported_end = true, .launches = 7 },
@@ -164,6 +173,11 @@ static void writes_launches_copies_and_errors(void **state)
 			.copies[COPY_SET][0] = { 7, 8, 0 },
 			.inflight[COPY_H2D] = { 9, 10, 11 },
 			.inflight[COPY_P2P] = { 1, 2, 3 },
+			.waits[WAIT_STREAM] = { 12, 13 },
+			.waits[WAIT_CONTEXT] = { 1, 0 },
+			.copy_waits = { 8, 2 },
+			.free_waits = { 14, 15 },
+			.queries[WAIT_EVENT] = { 17, 16 },
 			.failures = failures,
 			.failure_count = 2,
 		},
@@ -194,11 +208,68 @@ static void writes_launches_copies_and_errors(void **state)
 		"{\"kind\":\"P2P\",\"mode\":\"async\",\"calls\":0,\"bytes\":0,\"ns\":0,"
 		"\"in_flight\":{\"calls\":1,\"bytes\":2,\"oldest_ns\":3}},"
 		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0}],"
+		"\"waits\":[{\"in\":\"stream\",\"calls\":12,\"ns\":13},"
+		"{\"in\":\"device\",\"calls\":1,\"ns\":0},"
+		"{\"in\":\"copy\",\"calls\":8,\"ns\":2},{\"in\":\"free\",\"calls\":14,\"ns\":15}],"
+		"\"queries\":[{\"of\":\"event\",\"calls\":17,\"not_ready\":16}],"
 		"\"errors\":[{\"function\":\"cuLaunchKernel\",\"layer\":\"driver\","
 		"\"error\":\"CUDA_ERROR_INVALID_HANDLE\",\"code\":400,\"count\":2,"
 		"\"sampled\":true},{\"function\":\"cudaFree\",\"layer\":\"runtime\","
-		"\"error\":null,\"code\":-1,\"count\":1,\"sampled\":false}]}],\"libraries\":0,"
+		"\"error\":null,\"code\":-1,\"count\":1,\"sampled\":false}],"
+		"\"devices\":[],\"functions\":[]}],\"libraries\":0,"
 		"\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
+}
+
+static void writes_what_was_counted_by_function_and_device(void **state)
+{
+	struct function_totals functions[] = {
+		{ .row = (uint16_t)api__find("cudaMemcpyBatchAsync", 12),
+		  .flags = TALLY_PINNED | TALLY_CAPTURED, .kind = COPY_DEFAULT, .device = 1,
+		  .calls = 2, .failures = 3, .bytes = 4, .ns = 5 },
+		{ .row = (uint16_t)api__find("cuCtxSetCurrent", API_NEWEST), .device = DEVICE_UNKNOWN,
+		  .calls = 1 },
+	};
+	struct device_totals devices[] = {
+		{ .device = 0, .launches = 1, .allocations = 2, .live_bytes = 3, .live_count = 4,
+		  .copies = 5, .copy_bytes = 6, .wait_ns = 7 },
+		{ .device = DEVICE_UNKNOWN, .launches = 8 },
+	};
+	struct process p = {
+		.pid = 6, .comm = "x", .functions = functions, .function_count = 2,
+		.devices = devices, .device_count = 2,
+	};
+	struct model model = { .sections = SECTION_COPY, .processes = &p, .process_count = 1 };
+	char *text = print(&model);
+
+	(void)state;
+	assert_non_null(strstr(
+		text,
+		"\"devices\":[{\"device\":0,\"launches\":1,\"allocations\":2,\"live_bytes\":3,"
+		"\"live_allocations\":4,\"copies\":5,\"copy_bytes\":6,\"wait_ns\":7},"
+		"{\"device\":null,\"launches\":8,\"allocations\":0,\"live_bytes\":0,"
+		"\"live_allocations\":0,\"copies\":0,\"copy_bytes\":0,\"wait_ns\":0}],"
+		"\"functions\":[{\"function\":\"cudaMemcpyBatchAsync\",\"layer\":\"runtime\","
+		"\"kind\":\"default\",\"flags\":[\"captured\",\"pinned\"],\"device\":1,"
+		"\"calls\":2,\"failures\":3,\"bytes\":4,\"ns\":5},"
+		"{\"function\":\"cuCtxSetCurrent\",\"layer\":\"driver\",\"kind\":\"-\","
+		"\"flags\":[],\"device\":null,\"calls\":1,\"failures\":0,\"bytes\":0,"
+		"\"ns\":0}]}],"));
+	free(text);
+}
+
+static void writes_no_waits_as_empty_lists(void **state)
+{
+	struct process p = { .pid = 6, .comm = "x" };
+	struct model model = { .sections = SECTION_COPY, .processes = &p, .process_count = 1 };
+	char *text = print(&model);
+
+	(void)state;
+	assert_non_null(strstr(text, "\"copies\":[],\"waits\":[],\"queries\":[],\"errors\":[],"));
+	free(text);
+	model.sections = SECTION_LAUNCH;
+	text = print(&model);
+	assert_null(strstr(text, "\"waits\""));
+	free(text);
 }
 
 static void names_what_was_lost(void **state)
@@ -220,7 +291,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_an_empty_report),
 		cmocka_unit_test(writes_memory),
-		cmocka_unit_test(writes_launches_copies_and_errors),
+		cmocka_unit_test(writes_launches_copies_waits_and_errors),
+		cmocka_unit_test(writes_what_was_counted_by_function_and_device),
+		cmocka_unit_test(writes_no_waits_as_empty_lists),
 		cmocka_unit_test(names_what_was_lost),
 	};
 

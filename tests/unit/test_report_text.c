@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "model_builder.h"
 #include "output/report_text.h"
 
 #define RULE "========================\n"
@@ -72,11 +73,11 @@ static void has_the_shape_of_the_example(void **state)
 	struct allocation live[] = { { .address = 0x7989d8000000, .size = 8000000 } };
 	struct allocation freed[] = { { .address = 0x7989dcc00000 }, { .address = 0x7989dd400000 } };
 	struct kernel kernels[] = {
-		{ 0x626693de7b80, "convolution_part1(float*)", "convolution_part1", 1000, 0 },
-		{ 0x626693de7c60, "convolution_part2(float*)", "convolution_part2", 1000, 1 },
+		KERNEL(0x626693de7b80, "convolution_part1(float*)", "convolution_part1", 1000, 0),
+		KERNEL(0x626693de7c60, "convolution_part2(float*)", "convolution_part2", 1000, 1),
 	};
 	struct failure failures[] = {
-		{ "cudaMalloc", "cudaErrorMemoryAllocation", 2, LAYER_RUNTIME, 1, false },
+		FAILURE("cudaMalloc", "cudaErrorMemoryAllocation", 2, LAYER_RUNTIME, 1, false),
 	};
 	struct process p = {
 		.pid = 246649,
@@ -134,7 +135,7 @@ static void has_the_shape_of_the_example(void **state)
 
 static void says_that_there_is_no_process(void **state)
 {
-	struct kernel k = { 0x10, "a", "a", 1, 0 };
+	struct kernel k = KERNEL(0x10, "a", "a", 1, 0);
 	struct process gone = launcher(7, &k);
 	struct model model = model_of(NULL, 0, SECTION_ALL);
 
@@ -273,15 +274,15 @@ static void cuts_long_lists(void **state)
 	};
 	struct allocation freed[] = { { .address = 4 }, { .address = 5 }, { .address = 6 } };
 	struct kernel kernels[] = {
-		{ 0xa, "f<int>(int)", "f", 50, 2 },
-		{ 0xb, NULL, NULL, 40, 0 },
-		{ 0xc, "g()", "g", 2, 1 },
-		{ 0xd, "h()", "h", 1, 3 },
+		KERNEL(0xa, "f<int>(int)", "f", 50, 2),
+		KERNEL(0xb, NULL, NULL, 40, 0),
+		KERNEL(0xc, "g()", "g", 2, 1),
+		KERNEL(0xd, "h()", "h", 1, 3),
 	};
 	struct failure failures[] = {
-		{ "cuMemAlloc_v2", "CUDA_ERROR_OUT_OF_MEMORY", 2, LAYER_DRIVER, 9, false },
-		{ "cuMemFree_v2", NULL, 12345, LAYER_DRIVER, 8, false },
-		{ "cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 1, true },
+		FAILURE("cuMemAlloc_v2", "CUDA_ERROR_OUT_OF_MEMORY", 2, LAYER_DRIVER, 9, false),
+		FAILURE("cuMemFree_v2", NULL, 12345, LAYER_DRIVER, 8, false),
+		FAILURE("cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 1, true),
 	};
 	struct process p = {
 		.pid = 9,
@@ -372,7 +373,7 @@ static void cuts_nothing_with_top_0(void **state)
 
 	(void)state;
 	for (i = 0; i < 30; i++)
-		kernels[i] = (struct kernel){ 1, "k", "k", 1, (uint64_t)i };
+		kernels[i] = (struct kernel)KERNEL(1, "k", "k", 1, (uint64_t)i);
 	text = print(&model, &options);
 	for (at = text; (at = strstr(at, "0x1 (k) -> 1\n")); at++)
 		entries++;
@@ -404,7 +405,7 @@ static void survives_a_list_ahead_of_its_counter(void **state)
 
 static void leaves_reported_ends_out(void **state)
 {
-	struct kernel k[] = { { 0x10, "a", "a", 1, 0 }, { 0x20, "b", "b", 2, 0 } };
+	struct kernel k[] = { KERNEL(0x10, "a", "a", 1, 0), KERNEL(0x20, "b", "b", 2, 0) };
 	struct process p[] = { launcher(1, &k[0]), launcher(2, &k[1]) };
 	struct model model = model_of(p, 2, SECTION_LAUNCH);
 
@@ -460,9 +461,46 @@ static void shows_every_kind_of_copy(void **state)
 	expect_report(&model, &plain, RULE DATE "\ncopies: none\n" RULE);
 }
 
+static void shows_waits_and_queries(void **state)
+{
+	struct process p[] = {
+		{ .pid = 1, .comm = "busy",
+		  .waits[WAIT_STREAM] = { 2, 1500000000 },
+		  .waits[WAIT_EVENT] = { 1, 9999 },
+		  .waits[WAIT_CONTEXT] = { 3, 0 },
+		  .copy_waits = { 1, 10000 },
+		  .free_waits = { 4, 250000000 },
+		  .queries[WAIT_STREAM] = { 5, 3 },
+		  .queries[WAIT_EVENT] = { 1, 0 } },
+		{ .pid = 2, .comm = "idle" },
+		{ .pid = 3, .comm = "gone", .ended = true, .reported_end = true,
+		  .waits[WAIT_STREAM] = { 1, 1 } },
+		{ .pid = 4, .comm = "asks", .queries[WAIT_EVENT] = { 2, 2 } },
+	};
+	struct model model = model_of(p, COUNT(p), SECTION_COPY);
+
+	(void)state;
+	expect_report(&model, &plain,
+		      RULE DATE
+		      "\n"
+		      "copies: none\n"
+		      "\n"
+		      "waits:\n"
+		      "process 1 (busy)\n"
+		      "        stream 2 calls, 1.50000 secs\n"
+		      "        event 1 call, 0.000009999 secs\n"
+		      "        device 3 calls, 0.00000 secs\n"
+		      "        in synchronous copies 1 call, 0.00001 secs\n"
+		      "        in frees 4 calls, 0.25000 secs\n"
+		      "        stream queries 5 (3 not ready)\n"
+		      "        event queries 1 (0 not ready)\n"
+		      "process 4 (asks)\n"
+		      "        event queries 2 (2 not ready)\n" RULE);
+}
+
 static void escapes_what_processes_name(void **state)
 {
-	struct kernel k = { 0x1, "k\x1b[2J", NULL, 1, 0 };
+	struct kernel k = KERNEL(0x1, "k\x1b[2J", NULL, 1, 0);
 	struct process p = launcher(1, &k);
 	struct model model = model_of(&p, 1, SECTION_LAUNCH);
 
@@ -504,6 +542,7 @@ int main(void)
 		cmocka_unit_test(survives_a_list_ahead_of_its_counter),
 		cmocka_unit_test(leaves_reported_ends_out),
 		cmocka_unit_test(shows_every_kind_of_copy),
+		cmocka_unit_test(shows_waits_and_queries),
 		cmocka_unit_test(escapes_what_processes_name),
 		cmocka_unit_test(dates_in_local_time),
 	};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the members of the CUDA API's copy structures are that gpuprobe reads:
+ * byte offsets on x86-64. They are facts of cuda.h and driver_types.h of CUDA
+ * 13.0, the same since CUDA 4 (the batch's since 12.8); a unit test compares
+ * them with a compiler's offsetof.
+ */
+#ifndef GPUPROBE_COPY_PARAMS_H
+#define GPUPROBE_COPY_PARAMS_H
+
+/* CUDA_MEMCPY2D; CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER */
+#define MEMCPY2D_SRC_TYPE 16
+#define MEMCPY2D_DST_TYPE 72
+#define MEMCPY2D_WIDTH 112 /* WidthInBytes, Height */
+#define MEMCPY3D_SRC_TYPE 32
+#define MEMCPY3D_DST_TYPE 120
+#define MEMCPY3D_WIDTH 176 /* WidthInBytes, Height, Depth */
+
+/* cudaMemcpy3DParms; the peers' differ behind the source */
+#define PARMS_SRC_ARRAY 0
+#define PARMS_DST_ARRAY 64
+#define PARMS_EXTENT_AT 128
+#define PARMS_KIND 152
+#define PEER_DST_ARRAY 72
+#define PEER_EXTENT_AT 144
+
+/* CUDA_MEMCPY3D_BATCH_OP, cudaMemcpy3DBatchOp: elements of an array */
+#define BATCH_OP_SIZE 112
+#define BATCH_OP_SRC_TYPE 0
+#define BATCH_OP_DST_TYPE 40
+#define BATCH_OP_EXTENT_AT 80
+
+#endif

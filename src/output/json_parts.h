@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parts of the JSON report: what it says of a process, a family of calls
+ * in a file of its own, json_NAME.c. Each writes its keys and values into the
+ * object that is open.
+ */
+#ifndef OUTPUT_JSON_PARTS_H
+#define OUTPUT_JSON_PARTS_H
+
+#include "base/json.h"
+#include "model/model.h"
+
+/* A key whose value is an address or a handle: "0x7989d8000000". */
+void json_parts__key_address(struct json *j, const char *key, uint64_t address);
+
+void json_memory__write(struct json *j, const struct process *p);
+/* An object of its own under `key`; the report's totals have it too. */
+void json_memory__write_totals(struct json *j, const char *key, const struct memory_totals *m);
+
+void json_launch__write(struct json *j, const struct process *p);
+void json_copy__write(struct json *j, const struct process *p);
+void json_wait__write(struct json *j, const struct process *p);
+void json_error__write(struct json *j, const struct process *p);
+
+#endif

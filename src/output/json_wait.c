@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Waits and queries in the JSON report, see json_parts.h.
+#include "output/json_parts.h"
+
+#include "output/words.h"
+
+static void write_wait(struct json *j, const char *in, const struct wait_totals *waits)
+{
+	if (!waits->calls)
+		return;
+	json__object_begin(j);
+	json__key_string(j, "in", in);
+	json__key_u64(j, "calls", waits->calls);
+	json__key_u64(j, "ns", waits->ns);
+	json__object_end(j);
+}
+
+void json_wait__write(struct json *j, const struct process *p)
+{
+	int scope;
+
+	json__key(j, "waits");
+	json__array_begin(j);
+	for (scope = 0; scope < WAIT_SCOPES; scope++)
+		write_wait(j, words__wait_scope(scope), &p->waits[scope]);
+	write_wait(j, "copy", &p->copy_waits);
+	write_wait(j, "free", &p->free_waits);
+	json__array_end(j);
+	json__key(j, "queries");
+	json__array_begin(j);
+	for (scope = 0; scope < WAIT_SCOPES; scope++) {
+		if (!p->queries[scope].calls)
+			continue;
+		json__object_begin(j);
+		json__key_string(j, "of", words__wait_scope(scope));
+		json__key_u64(j, "calls", p->queries[scope].calls);
+		json__key_u64(j, "not_ready", p->queries[scope].not_ready);
+		json__object_end(j);
+	}
+	json__array_end(j);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A metrics page in the making, see metrics_page.h.
+#include "output/metrics_page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* By pid, and processes of one pid by age: all lie in one array. */
+static int by_pid(const void *a, const void *b)
+{
+	const struct process *x = *(const struct process *const *)a;
+	const struct process *y = *(const struct process *const *)b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct process *x = *(const struct process *const *)a;
+	const struct process *y = *(const struct process *const *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int metrics_page__choose_processes(struct metrics_page *page)
+{
+	size_t count = page->model->process_count, kept = 0, i;
+	const struct process **all;
+
+	if (!count)
+		return 0;
+	all = calloc(count, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		all[i] = &page->model->processes[i];
+	qsort(all, count, sizeof(*all), by_pid);
+	for (i = 0; i < count; i++) {
+		if (i + 1 == count || all[i]->pid != all[i + 1]->pid)
+			all[kept++] = all[i];
+	}
+	qsort(all, kept, sizeof(*all), by_age);
+	page->processes = all;
+	page->process_count = kept;
+	return 0;
+}
+
+void metrics_page__sample(struct exposition_writer *w, const struct process *p)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", p->pid);
+	exposition__sample(w);
+	exposition__label(w, "pid", pid);
+	exposition__label(w, "comm", p->comm);
+}

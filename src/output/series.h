@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The families of the metrics page: each writer is in a file of its own,
+ * NAME_series.c, and writes the families of one section whole, for all
+ * processes of the page.
+ */
+#ifndef OUTPUT_SERIES_H
+#define OUTPUT_SERIES_H
+
+#include "output/kernel_series.h"
+#include "output/metrics_page.h"
+
+void memory_series__write(struct metrics_page *page);
+/* `series` keeps what pages have told of kernels. 0 or -ENOMEM. */
+int launch_series__write(struct metrics_page *page, struct kernel_series *series);
+void copy_series__write(struct metrics_page *page);
+void wait_series__write(struct metrics_page *page);
+void error_series__write(struct metrics_page *page);
+
+#endif
