@@ -15,6 +15,7 @@
 
 struct variable {
 	struct variable *next;
+	struct CUctx_st *context;	/* that has it at the address; NULL if none has yet */
 	uint64_t address;
 	size_t size;
 	char name[];
@@ -100,10 +101,13 @@ static bool add_variable(void *context, const char *name, size_t size)
 		return false;
 	strcpy(variable->name, name);
 	variable->size = size;
-	/* A library may be loaded without a context; its variables wait for one. */
-	if (driver__context() && memory__allocate(&like, &variable->address)) {
-		free(variable);
-		return false;
+	/* A library's are made in each context that asks for them. */
+	if (image->object.type == IMAGE_MODULE) {
+		if (memory__allocate(&like, &variable->address)) {
+			free(variable);
+			return false;
+		}
+		variable->context = driver__context();
 	}
 	variable->next = image->variables;
 	image->variables = variable;
@@ -125,7 +129,8 @@ static void unload(struct image *image)
 	}
 	while ((variable = image->variables) != NULL) {
 		image->variables = variable->next;
-		memory__free(variable->address, KIND(MEMORY_GLOBAL), NULL);
+		if (variable->context)
+			memory__free(variable->address, KIND(MEMORY_GLOBAL), NULL);
 		free(variable);
 	}
 	pool__give(images, image);
@@ -214,11 +219,20 @@ static int unload_handle(const void *handle, uint32_t type)
 	return result;
 }
 
+/* Their memory went with the context. */
+static void forget_variables(struct image *image, const struct CUctx_st *context)
+{
+	for (struct variable *variable = image->variables; variable; variable = variable->next)
+		if (variable->context == context)
+			variable->context = NULL;
+}
+
 void image__release_all(struct CUctx_st *context)
 {
 	struct image *image = NULL;
 
 	while ((image = pool__next(images, image)) != NULL) {
+		forget_variables(image, context);
 		if (image->context != context || image->library)
 			continue;
 		unload(image);
@@ -278,39 +292,76 @@ static int get_function(CUfunction *out, CUkernel handle)
 	return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* The variable where the current context has it, or one that no context has yet. */
+static struct variable *find_variable(const struct image *image, const char *name)
+{
+	struct variable *unused = NULL;
+
+	for (struct variable *variable = image->variables; variable; variable = variable->next) {
+		if (strcmp(variable->name, name))
+			continue;
+		if (variable->context == driver__context() ||
+		    image->object.type == IMAGE_MODULE)
+			return variable;
+		if (!variable->context)
+			unused = variable;
+	}
+	return unused;
+}
+
+/* How large the variable is; that of an unknown binary can be any. 0 if there is none. */
+static size_t variable_size(const struct image *image, const char *name)
+{
+	for (struct variable *variable = image->variables; variable; variable = variable->next)
+		if (!strcmp(variable->name, name))
+			return variable->size;
+	return image->binary ? BINARY_VARIABLE : 0;
+}
+
+/* The variable in the current context, made there if need be. */
+static int place_variable(struct image *image, const char *name, struct variable **out)
+{
+	size_t size = variable_size(image, name);
+	struct block like = { .kind = MEMORY_GLOBAL, .size = size };
+	struct variable *variable = find_variable(image, name);
+	int result = CUDA_SUCCESS;
+
+	if (!size)
+		return CUDA_ERROR_NOT_FOUND;
+	if (!variable) {
+		if (!add_variable(image, name, size))
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		variable = image->variables;
+	}
+	if (!variable->context)
+		result = memory__allocate(&like, &variable->address);
+	if (!result)
+		variable->context = driver__context();
+	*out = variable;
+	return result;
+}
+
 static int get_global(CUdeviceptr *out, size_t *size, const void *handle, uint32_t type,
 		      const char *name)
 {
-	struct block like = { .kind = MEMORY_GLOBAL };
-	int result = CUDA_ERROR_INVALID_HANDLE;
 	struct variable *variable = NULL;
+	int result = CUDA_ERROR_INVALID_HANDLE;
 	struct image *image;
 
 	if (!name)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&driver.lock);
 	image = checked(handle, type);
-	if (!image)
-		goto out;
-	result = CUDA_ERROR_NOT_FOUND;
-	if (image->binary)
-		add_variable(image, name, BINARY_VARIABLE);
-	for (variable = image->variables; variable; variable = variable->next)
-		if (!strcmp(variable->name, name))
-			break;
-	if (!variable)
-		goto out;
-	result = CUDA_SUCCESS;
-	like.size = variable->size;
-	if (!variable->address)
-		result = memory__allocate(&like, &variable->address);
+	if (image)
+		result = place_variable(image, name, &variable);
+	pthread_mutex_unlock(&driver.lock);
+	if (result)
+		return result;
 	if (out)
 		*out = variable->address;
 	if (size)
 		*size = variable->size;
-out:
-	pthread_mutex_unlock(&driver.lock);
-	return result;
+	return CUDA_SUCCESS;
 }
 
 static int count(unsigned int *out, const void *handle, uint32_t type)

@@ -34,7 +34,6 @@ struct entry {
 	size_t size;
 	struct fat_binary *binary;
 	CUkernel kernel;
-	CUdeviceptr address;
 	UT_hash_handle hh;
 };
 
@@ -203,16 +202,11 @@ int variable__resolve(const void *symbol, CUdeviceptr *address, size_t *size)
 
 	pthread_mutex_lock(&registered.lock);
 	entry = find(symbol);
-	if (entry && entry->address) {
-		result = cudaSuccess;
-	} else if (entry) {
+	if (entry) {
 		result = load(entry->binary);
 		if (!result)
-			result = (int)D.cuLibraryGetGlobal(&entry->address, NULL,
-							   entry->binary->library, entry->name);
-	}
-	if (!result) {
-		*address = entry->address;
+			result = (int)D.cuLibraryGetGlobal(address, NULL, entry->binary->library,
+							   entry->name);
 		*size = entry->size;
 	}
 	pthread_mutex_unlock(&registered.lock);

@@ -192,6 +192,90 @@ static void test_context_takes_all(void)
 	FAILS(400, cuModuleUnload(module));
 }
 
+/* One of each thing that ends with its context, and of those that do not. */
+static void fill_context(void)
+{
+	CUmemAllocationProp properties = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	};
+	CUDA_ARRAY_DESCRIPTOR descriptor = { 16, 2, CU_AD_FORMAT_FLOAT, 1 };
+	static char mine[4096] __attribute__((aligned(4096)));
+	CUmemGenericAllocationHandle physical;
+	CUipcMemHandle handle;
+	CUdeviceptr address;
+	CUlibrary library;
+	CUmodule module;
+	CUstream stream;
+	CUevent event;
+	CUarray array;
+	void *host;
+
+	OK(cuMemAlloc(&address, 4096));
+	OK(cuIpcGetMemHandle(&handle, address));
+	OK(cuIpcOpenMemHandle(&address, handle, 1));
+	OK(cuMemAllocManaged(&address, 4096, CU_MEM_ATTACH_GLOBAL));
+	OK(cuMemHostAlloc(&host, 4096, 0));
+	OK(cuMemHostRegister(mine, sizeof(mine), 0));
+	OK(cuArrayCreate(&array, &descriptor));
+	OK(cuStreamCreate(&stream, 0));
+	OK(cuEventCreate(&event, 0));
+	OK(cuModuleLoadData(&module, two_kernels));
+	OK(cuLibraryLoadData(&library, two_kernels, NULL, NULL, 0, NULL, NULL, 0));
+	OK(cuLibraryGetGlobal(&address, NULL, library, "table"));
+	OK(cuMemsetD8(address, 0, 64));
+	OK(cuMemAllocAsync(&address, 4096, stream));
+	OK(cuMemCreate(&physical, 2 << 20, &properties, 0));
+	OK(cuMemAddressReserve(&address, 2 << 20, 0, 0, 0));
+}
+
+static void expect_emptied(int times)
+{
+	static const char *const kinds[] = { "device", "managed", "host", "array", "imported",
+					     "registered" };
+
+	for (int i = 0; i < 6; i++) {
+		TOLD(0, "memory", kinds[i], "live_bytes");
+		TOLD(times, "memory", kinds[i], "released_with_context");
+	}
+	TOLD(times, "objects", "stream", "with_context");
+	TOLD(times, "objects", "event", "with_context");
+	TOLD(times, "objects", "module", "with_context");
+	TOLD(times, "objects", "library", "live");
+	TOLD(times, "memory", "pool", "live_count");
+	TOLD(times, "memory", "physical", "live_count");
+	TOLD(times * (2ull << 20), "virtual", "reserved_bytes");
+}
+
+static void test_implicit_ends(void)
+{
+	CUcontext context = open_driver();
+	CUdeviceptr address;
+
+	fill_context();
+	OK(cuCtxDestroy_v2(context));
+	expect_emptied(1);
+	OK(cuDevicePrimaryCtxRetain(&context, 0));
+	OK(cuCtxSetCurrent(context));
+	fill_context();
+	OK(cuDevicePrimaryCtxReset(0));
+	expect_emptied(2);
+	fill_context();
+	OK(cuDevicePrimaryCtxRetain(&context, 0));
+	OK(cuDevicePrimaryCtxRelease(0));
+	TOLD(4096, "memory", "device", "live_bytes");
+	OK(cuDevicePrimaryCtxRelease(0));
+	expect_emptied(3);
+	FAILS(709, cuMemAlloc(&address, 1));
+	FAILS(201, cuDevicePrimaryCtxRelease(0));
+	OK(cuDevicePrimaryCtxRetain(&context, 0));
+	fill_context();
+	OK(cudaDeviceReset());
+	expect_emptied(4);
+	TOLD(2, "objects", "primary_context", "created");
+	TOLD(1, "objects", "primary_context", "live");
+}
+
 static const char *name_of(const void *handle)
 {
 	return *(const char *const *)((const char *)handle + 8);
@@ -698,6 +782,7 @@ static const struct test {
 	{ "contents", test_contents, NULL, NULL },
 	{ "limit", test_limit, "CUDA_SIM_MEMORY", "64M" },
 	{ "context_takes_all", test_context_takes_all, NULL, NULL },
+	{ "implicit_ends", test_implicit_ends, NULL, NULL },
 	{ "modules", test_modules, NULL, NULL },
 	{ "libraries", test_libraries, NULL, NULL },
 	{ "launch_errors", test_launch_errors, NULL, NULL },
