@@ -7,16 +7,33 @@
 #ifndef BPF_OBJECT_H
 #define BPF_OBJECT_H
 
-#include "inflight.h"
+#include "capture.h"
 #include "module.h"
 
 #define OBJECT_HANDLE 0
+#define OBJECT_CAPTURE 3 /* that a stream took part in */
 
-static __always_inline void forget_stream(u32 slot, u64 handle)
+/* Returns the capture that the stream takes part in no more; 0: none. */
+static __always_inline u64 forget_stream(u32 slot, u64 handle)
 {
 	struct stream_key key = {.slot = slot, .stream = handle};
 
 	bpf_map_delete_elem(&streams, &key);
+	return stream_leaves_capture(&key);
+}
+
+/* The stream has gone, or has not: its capture goes with it, or has it still. */
+static __always_inline void leave_capture(u32 slot, const struct call *call, s32 result)
+{
+	struct stream_key key = {.slot = slot, .stream = call->arg[OBJECT_HANDLE]};
+	u64 capture = call->arg[OBJECT_CAPTURE];
+
+	if (!capture)
+		return;
+	if (result)
+		take_part(&key, capture);
+	else
+		stream_left_capture(&key, capture);
 }
 
 static __noinline int object_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
@@ -27,7 +44,7 @@ static __noinline int object_enter(struct pt_regs *ctx, const volatile struct fu
 		return 0;
 	call->arg[OBJECT_HANDLE] = argument(ctx, function, ROLE_HANDLE);
 	if (call->kind == OBJECT_STREAM)
-		forget_stream(thread->slot, call->arg[OBJECT_HANDLE]);
+		call->arg[OBJECT_CAPTURE] = forget_stream(thread->slot, call->arg[OBJECT_HANDLE]);
 	else if (call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY)
 		unload_enter(thread, call->arg[OBJECT_HANDLE]);
 	return 0;
@@ -37,6 +54,8 @@ static __noinline int object_leave(struct thread *thread, struct call *call, s32
 {
 	if (!thread || !call)
 		return 0;
+	if (call->operation == OP_DESTROY && call->kind == OBJECT_STREAM)
+		leave_capture(thread->slot, call, result);
 	if (is_end_of_driver(result) && call->operation == OP_DESTROY)
 		return 0;
 	if (result)
