@@ -59,14 +59,6 @@ static __always_inline struct context_record *context_record_of(u32 slot, u64 co
 	return record;
 }
 
-static __always_inline u8 device_of_context(u32 slot, u64 context)
-{
-	struct context_key key = {.context = context, .slot = slot};
-	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
-
-	return record ? record->device : DEVICE_UNKNOWN;
-}
-
 /* The context is of that device: told by the call that made it. */
 static __always_inline void context_is_on(u32 slot, u64 context, u8 device)
 {
@@ -271,6 +263,7 @@ static __noinline int context_leave(struct thread *thread, struct call *call, s3
 	if (is_end_of_context(call->kind) && is_end_of_driver(result))
 		return 0;
 	if (!result) {
+		count_success(thread->slot, call, call->kind, 0, 0);
 		change_context(thread, call);
 		return 0;
 	}

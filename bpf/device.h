@@ -42,6 +42,7 @@ static __noinline int device_leave(struct thread *thread, struct call *call, s32
 		count_failure(thread->slot, call, call->kind, 0, result);
 		return 0;
 	}
+	count_success(thread->slot, call, call->kind, 0, 0);
 	if (call->arg[DEVICE_NUMBER] >= DEVICE_UNKNOWN)
 		return 0;
 	device = call->arg[DEVICE_NUMBER];

@@ -71,6 +71,14 @@ struct mm_struct {
 	struct uprobes_state uprobes_state;
 } CO_RE;
 
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+} CO_RE;
+
 struct task_struct {
 	int pid;
 	int tgid;
@@ -79,6 +87,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	const struct cred *real_cred;
 	struct signal_struct *signal;
 	u64 start_boottime;
 	char comm[16];

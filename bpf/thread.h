@@ -34,6 +34,41 @@ static __always_inline s32 pid_of(struct task_struct *task)
 	return 0;
 }
 
+/* The pid that `task`'s thread has in its own pid namespace, the innermost. */
+static __always_inline s32 innermost_pid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid *numbers;
+
+	if (!pid)
+		return 0;
+	numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+	numbers = (void *)numbers + BPF_CORE_READ(pid, level) * bpf_core_type_size(struct upid);
+	return BPF_CORE_READ(numbers, nr);
+}
+
+/* Who the calling process is. Userspace may come too late to read it in /proc. */
+static __always_inline void identify(struct process_record *process, struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	process->parent = pid_of(BPF_CORE_READ(leader, real_parent, group_leader));
+	process->uid = BPF_CORE_READ(leader, real_cred, uid.val);
+	process->namespace_pid = innermost_pid(leader);
+}
+
+/* Userspace looks at once at what only /proc tells. It finds the process by itself where the ring is full. */
+static __always_inline void tell_process(u32 slot)
+{
+	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record)
+		return;
+	record->type = RECORD_PROCESS;
+	record->slot = slot;
+	bpf_ringbuf_submit(record, 0);
+}
+
 static __always_inline bool pid_is_watched(s32 pid)
 {
 	return !config.only_watched || bpf_map_lookup_elem(&watched, &pid);
@@ -83,6 +118,7 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->seen_ns = now();
 	process->ended_ns = 0;
 	BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
+	identify(process, task);
 	if (bpf_map_update_elem(&process_of, &tgid, &binding, BPF_NOEXIST)) {
 		bpf_map_push_elem(&free_slots, &binding.slot, 0);
 		/* Another thread was first. */
@@ -93,6 +129,7 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 		return 0;
 	}
 	process->state = PROCESS_LIVE;
+	tell_process(binding.slot);
 	*slot = binding.slot;
 	return 0;
 }
@@ -105,11 +142,24 @@ static __always_inline u64 current_context(const struct thread *thread)
 	return depth ? thread->context[(depth - 1) & (CONTEXT_DEPTH - 1)] : 0;
 }
 
-static __always_inline u8 current_device(const struct thread *thread)
+static __always_inline u8 device_of_context(u32 slot, u64 context)
 {
-	u32 depth = thread->context_depth;
+	struct context_key key = {.context = context, .slot = slot};
+	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
 
-	return depth ? thread->device[(depth - 1) & (CONTEXT_DEPTH - 1)] : DEVICE_UNKNOWN;
+	return record ? record->device : DEVICE_UNKNOWN;
+}
+
+/* A context's device may be told after it was made current: looked up until it is known. */
+static __always_inline u8 current_device(struct thread *thread)
+{
+	u32 top = (thread->context_depth - 1) & (CONTEXT_DEPTH - 1);
+
+	if (!thread->context_depth)
+		return DEVICE_UNKNOWN;
+	if (thread->device[top] == DEVICE_UNKNOWN && thread->context[top])
+		thread->device[top] = device_of_context(thread->slot, thread->context[top]);
+	return thread->device[top];
 }
 
 /* Fills a new thread's storage. Out of line in effect: once a thread. */

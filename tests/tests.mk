@@ -26,6 +26,11 @@ test-programs: $(UNIT_TESTS) $(SIM_OUT)/selftest
 
 # What a test needs besides the library; what is already in there is left out by the linker.
 $(BUILD)/tests/test_generate: $(API_OBJS)
+$(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
+
+$(BUILD)/tests/fake/libnvidia-ml.so.1: tests/unit/fake/nvml.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 -o $@ $<
 
 $(BUILD)/tests/%: $(BUILD)/tests/obj/%.o $(BUILD)/libgpuprobe.a
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libgpuprobe.a $(LDLIBS) -lcmocka

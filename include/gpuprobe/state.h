@@ -45,6 +45,10 @@ struct process_record {
 	__u32 state; /* enum process_state */
 	__s32 pid;   /* in gpuprobe's pid namespace */
 	__u32 tgid;  /* in the initial one */
+	__s32 parent; /* in gpuprobe's; 0: not in it. As at first sight */
+	__u32 uid;   /* the real user, in the initial user namespace */
+	__s32 namespace_pid; /* in the process's own pid namespace */
+	__u32 pad2;
 	__u32 generation; /* module and library unloads so far: part of every kernel's key */
 	__u64 start_ns;
 	__u64 seen_ns;
@@ -408,6 +412,7 @@ enum record_type {
 	RECORD_UNLOAD,		  /* struct record_unload */
 	RECORD_LIBRARY,		  /* struct record_library: a process has a CUDA library new to it */
 	RECORD_EXEC,		  /* struct record_library: a process has become another program */
+	RECORD_PROCESS,		  /* struct record: a process has made its first call */
 };
 
 struct record {

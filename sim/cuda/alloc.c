@@ -5,8 +5,11 @@
  */
 #include "cuda/memory.h"
 
+#include <string.h>
+
 #define PITCH 512u
-#define FREED_BY_MEMFREE (KIND(MEMORY_DEVICE) | KIND(MEMORY_MANAGED) | KIND(MEMORY_POOL))
+#define FREED_BY_MEMFREE (KIND(MEMORY_DEVICE) | KIND(MEMORY_MANAGED) | KIND(MEMORY_POOL) | \
+			  KIND(MEMORY_GRAPH))
 
 static int allocate(enum memory_kind kind, CUdeviceptr *out, size_t size, unsigned int flags)
 {
@@ -60,10 +63,14 @@ static int allocate_host(void **out, size_t size, unsigned int flags)
 
 static int release(struct sim_call *call, CUdeviceptr address)
 {
+	struct block block;
+
 	if (!address) {
 		call->null_free = true;
 		return CUDA_SUCCESS;
 	}
+	if (memory__find(address, &block) && block.from_pool)
+		return memory__free(address, KIND(MEMORY_IMPORTED), NULL);
 	return memory__free(address, FREED_BY_MEMFREE, NULL);
 }
 
@@ -74,6 +81,39 @@ static int release_host(struct sim_call *call, void *address)
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	return memory__free((uintptr_t)address, KIND(MEMORY_HOST), NULL);
+}
+
+static uint32_t saturated(uint64_t value)
+{
+	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+static int allocate_low(CUdeviceptr_v1 *out, size_t size)
+{
+	struct block like = { .kind = MEMORY_DEVICE, .size = size, .low = true };
+	uint64_t address;
+	int result;
+
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = memory__allocate(&like, &address);
+	if (!result)
+		*out = (CUdeviceptr_v1)address;
+	return result;
+}
+
+static int allocate_low_pitch(CUdeviceptr_v1 *out, unsigned int *pitch, size_t width,
+			      size_t height)
+{
+	size_t rounded = (width + PITCH - 1) & ~(size_t)(PITCH - 1);
+	int result;
+
+	if (!pitch || !width || !height)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = allocate_low(out, rounded * height);
+	if (!result)
+		*pitch = (unsigned int)rounded;
+	return result;
 }
 
 static int pin(void *address, size_t size, unsigned int flags)
@@ -141,6 +181,59 @@ static int get_info(size_t *available, size_t *total)
 	if (total)
 		*total = driver.memory;
 	return CUDA_SUCCESS;
+}
+
+static int low_address_range(CUdeviceptr_v1 *base, unsigned int *size, CUdeviceptr address)
+{
+	CUdeviceptr wide_base;
+	size_t wide_size;
+	int result = address_range(&wide_base, &wide_size, address);
+
+	if (result)
+		return result;
+	if (base)
+		*base = (CUdeviceptr_v1)wide_base;
+	if (size)
+		*size = saturated(wide_size);
+	return CUDA_SUCCESS;
+}
+
+static int low_info(unsigned int *available, unsigned int *total)
+{
+	if (available)
+		*available = saturated(driver.memory - memory__used(driver__context()->device));
+	if (total)
+		*total = saturated(driver.memory);
+	return CUDA_SUCCESS;
+}
+
+static int low_device_pointer(CUdeviceptr_v1 *out, void *address)
+{
+	CUdeviceptr wide;
+	int result = out ? host_device_pointer(&wide, address) : (int)CUDA_ERROR_INVALID_VALUE;
+
+	if (!result)
+		*out = (CUdeviceptr_v1)wide;
+	return result;
+}
+
+/* Nothing is ever advised or prefetched, so every attribute is at its beginning: 0. */
+static int range_attribute(void *out, size_t size, CUdeviceptr address, size_t count)
+{
+	if (!out || !size || !count || !memory__covers(address, count, false))
+		return CUDA_ERROR_INVALID_VALUE;
+	memset(out, 0, size);
+	return CUDA_SUCCESS;
+}
+
+static int range_attributes(void **out, const size_t *sizes, size_t nr_attributes,
+			    CUdeviceptr address, size_t count)
+{
+	int result = out && sizes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+
+	for (size_t i = 0; !result && i < nr_attributes; i++)
+		result = range_attribute(out[i], sizes[i], address, count);
+	return result;
 }
 
 static int memory_type(const struct block *block)
@@ -283,3 +376,31 @@ DRIVER(cuMemAdvise, SIM_OTHER, (CUdeviceptr address, size_t size, CUmem_advise a
 DRIVER(cuMemAdvise_v2, SIM_OTHER, (CUdeviceptr address, size_t size, CUmem_advise advice,
 				   CUmemLocation location), 0,
        ((void)size, (void)advice, (void)location, exists(address)));
+DRIVER(cuMemRangeGetAttribute, SIM_OTHER, (void *out, size_t size,
+					   CUmem_range_attribute attribute, CUdeviceptr address,
+					   size_t count), 0,
+       ((void)attribute, range_attribute(out, size, address, count)));
+DRIVER(cuMemRangeGetAttributes, SIM_OTHER, (void **out, size_t *sizes,
+					    CUmem_range_attribute *attributes,
+					    size_t nr_attributes, CUdeviceptr address,
+					    size_t count), 0,
+       ((void)attributes, range_attributes(out, sizes, nr_attributes, address, count)));
+
+/* The first forms, with device addresses of 32 bits. */
+DRIVER(cuMemAlloc, SIM_ALLOC, (CUdeviceptr_v1 *out, unsigned int size), size,
+       allocate_low(out, size));
+DRIVER(cuMemAllocPitch, SIM_ALLOC, (CUdeviceptr_v1 *out, unsigned int *pitch, unsigned int width,
+				    unsigned int height, unsigned int element),
+       (((uint64_t)width + PITCH - 1) & ~(uint64_t)(PITCH - 1)) * height,
+       ((void)element, allocate_low_pitch(out, pitch, width, height)));
+DRIVER(cuMemAllocHost, SIM_ALLOC, (void **out, unsigned int size), size,
+       allocate_host(out, size, 0));
+DRIVER(cuMemFree, SIM_FREE, (CUdeviceptr_v1 address), 0, release(&call, address));
+DRIVER(cuMemHostGetDevicePointer, SIM_OTHER, (CUdeviceptr_v1 *out, void *address,
+					      unsigned int flags), 0,
+       ((void)flags, low_device_pointer(out, address)));
+DRIVER(cuMemGetAddressRange, SIM_OTHER, (CUdeviceptr_v1 *base, unsigned int *size,
+					 CUdeviceptr_v1 address), 0,
+       low_address_range(base, size, address));
+DRIVER(cuMemGetInfo, SIM_OTHER, (unsigned int *available, unsigned int *total), 0,
+       low_info(available, total));

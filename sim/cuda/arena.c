@@ -3,6 +3,7 @@
  * Address ranges. Given-back spans wait in bins by size, newest first; only
  * when the range is used up are neighbours merged and the merged spans cut.
  */
+#define _GNU_SOURCE
 #include "cuda/arena.h"
 
 #include <stdlib.h>
@@ -19,10 +20,10 @@ struct bin {
 	UT_hash_handle hh;
 };
 
-bool arena__start(struct arena *arena, uint64_t size)
+static bool start(struct arena *arena, uint64_t size, int flags)
 {
 	void *base = mmap(NULL, size + LARGE, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 
 	if (base == MAP_FAILED)
 		return false;
@@ -31,6 +32,16 @@ bool arena__start(struct arena *arena, uint64_t size)
 	arena->base = ((uint64_t)(uintptr_t)base + LARGE - 1) & ~(LARGE - 1);
 	arena->size = size;
 	return true;
+}
+
+bool arena__start(struct arena *arena, uint64_t size)
+{
+	return start(arena, size, 0);
+}
+
+bool arena__start_low(struct arena *arena, uint64_t size)
+{
+	return start(arena, size, MAP_32BIT);
 }
 
 uint64_t arena__round(uint64_t size)

@@ -28,6 +28,8 @@ struct arena {
 
 /* Reserves `size` bytes of address space, backed by memory where it is written. */
 bool arena__start(struct arena *arena, uint64_t size);
+/* The same below 4 GiB. */
+bool arena__start_low(struct arena *arena, uint64_t size);
 /* A size as the arena hands it out: multiples of 512 B, of 2 MiB from 1 MiB on. */
 uint64_t arena__round(uint64_t size);
 /* An address for a rounded size, 0 if there is none. */

@@ -20,8 +20,9 @@ struct CUgraph_st *stream__slow_capture(struct CUstream_st *stream)
 
 struct CUgraphNode_st *capture__add(struct CUstream_st *stream, CUgraphNodeType type)
 {
-	struct CUgraphNode_st *node = graph__add(stream->capture, type);
+	struct CUgraphNode_st *node = NULL;
 
+	graph__add_after(&node, stream->capture, type, &stream->last, stream->last ? 1 : 0);
 	if (node)
 		stream->last = node;
 	return node;
@@ -130,6 +131,39 @@ static int capture_info(struct CUstream_st *stream, CUstreamCaptureStatus *statu
 	return CUDA_SUCCESS;
 }
 
+static bool depend(struct CUstream_st *stream, const CUgraphNode *dependencies, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!dependencies || !node__get(dependencies[i]) ||
+		    dependencies[i]->graph != stream->capture)
+			return false;
+	stream->last = count ? dependencies[count - 1] : NULL;
+	return true;
+}
+
+/* The capture goes on in a graph that the program has. */
+static int begin_in(struct CUstream_st *stream, struct CUgraph_st *graph,
+		    const CUgraphNode *dependencies, size_t count, CUstreamCaptureMode mode)
+{
+	int result = begin(stream, graph, mode);
+
+	if (!result && !depend(stream, dependencies, count)) {
+		__atomic_store_n(&graph->capture_id, 0, __ATOMIC_RELEASE);
+		result = CUDA_ERROR_INVALID_VALUE;
+	}
+	return result;
+}
+
+static int update_dependencies(struct CUstream_st *stream, const CUgraphNode *dependencies,
+			       size_t count)
+{
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!stream__capture(stream))
+		return CUDA_ERROR_ILLEGAL_STATE;
+	return depend(stream, dependencies, count) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 static int exchange_mode(CUstreamCaptureMode *mode)
 {
 	CUstreamCaptureMode old = driver_thread.capture_mode;
@@ -159,3 +193,19 @@ DRIVER_PTSZ(cuStreamGetCaptureInfo_v3, SIM_OTHER,
 	    ((void)edges, capture_info(STREAM, status, id, graph, dependencies, count)));
 DRIVER_PLAIN(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *mode),
 	     exchange_mode(mode));
+DRIVER_PTSZ(cuStreamBeginCapture, SIM_OTHER, (CUstream stream), 0,
+	    begin_new(STREAM, CU_STREAM_CAPTURE_MODE_GLOBAL));
+DRIVER_PTSZ(cuStreamBeginCaptureToGraph, SIM_OTHER,
+	    (CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
+	     const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode), 0,
+	    ((void)edges, begin_in(STREAM, graph__get(graph), dependencies, count, mode)));
+DRIVER_PTSZ(cuStreamGetCaptureInfo, SIM_OTHER,
+	    (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id), 0,
+	    capture_info(STREAM, status, id, NULL, NULL, NULL));
+DRIVER_PTSZ(cuStreamUpdateCaptureDependencies, SIM_OTHER,
+	    (CUstream stream, CUgraphNode *dependencies, size_t count, unsigned int flags), 0,
+	    ((void)flags, update_dependencies(STREAM, dependencies, count)));
+DRIVER_PTSZ(cuStreamUpdateCaptureDependencies_v2, SIM_OTHER,
+	    (CUstream stream, CUgraphNode *dependencies, const CUgraphEdgeData *edges,
+	     size_t count, unsigned int flags), 0,
+	    ((void)edges, (void)flags, update_dependencies(STREAM, dependencies, count)));

@@ -6,7 +6,7 @@
 #include "cuda/driver.h"
 #include "cuda/memory.h"
 
-static struct CUctx_st *make(int device, unsigned int flags, bool primary)
+struct CUctx_st *context__new(int device, unsigned int flags, bool primary)
 {
 	struct CUctx_st *context = pool__take(driver.contexts);
 
@@ -88,7 +88,7 @@ static int create(CUcontext *out, unsigned int flags, CUdevice device)
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&driver.lock);
-	context = make(device, flags, false);
+	context = context__new(device, flags, false);
 	pthread_mutex_unlock(&driver.lock);
 	if (!context)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -97,20 +97,54 @@ static int create(CUcontext *out, unsigned int flags, CUdevice device)
 	return push(context);
 }
 
+void context__free(struct CUctx_st *context)
+{
+	empty(context);
+	pool__give(driver.streams, context->legacy);
+	pool__give(driver.contexts, context);
+}
+
 static int destroy(struct CUctx_st *context)
 {
 	if (!driver.initialized)
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!pool__holds(driver.contexts, context) || context->primary)
+	if (!pool__holds(driver.contexts, context) || context->primary || context->green)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (driver__context() == context)
 		driver_thread.depth--;
 	pthread_mutex_lock(&driver.lock);
-	empty(context);
-	pool__give(driver.streams, context->legacy);
-	pool__give(driver.contexts, context);
+	context__free(context);
 	pthread_mutex_unlock(&driver.lock);
 	driver__destroyed(SIM_CONTEXT);
+	return CUDA_SUCCESS;
+}
+
+/* The use count of before CUDA 4: a context made by cuCtxCreate has one use. */
+static int attach(CUcontext *out)
+{
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = driver__context();
+	__atomic_add_fetch(&(*out)->attached, 1, __ATOMIC_RELAXED);
+	return CUDA_SUCCESS;
+}
+
+static int detach(struct CUctx_st *context)
+{
+	if (!pool__holds(driver.contexts, context))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!context->attached)
+		return destroy(context);
+	__atomic_sub_fetch(&context->attached, 1, __ATOMIC_RELAXED);
+	return CUDA_SUCCESS;
+}
+
+static int get_affinity(CUexecAffinityParam *out, CUexecAffinityType type)
+{
+	if (!out || type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
+		return CUDA_ERROR_INVALID_VALUE;
+	out->type = type;
+	out->param.smCount.val = SM_COUNT;
 	return CUDA_SUCCESS;
 }
 
@@ -126,7 +160,7 @@ static int retain_primary(CUcontext *out, CUdevice device)
 	pthread_mutex_lock(&driver.lock);
 	context = driver.primary[device];
 	if (!context)
-		context = driver.primary[device] = make(device, 0, true);
+		context = driver.primary[device] = context__new(device, 0, true);
 	if (context && context->retained++ == 0) {
 		context->inactive = false;
 		driver__created(SIM_PRIMARY_CONTEXT);
@@ -304,3 +338,11 @@ DRIVER(cuCtxResetPersistingL2Cache, SIM_OTHER, (void), 0, CUDA_SUCCESS);
 DRIVER(cuCtxEnablePeerAccess, SIM_OTHER, (CUcontext peer, unsigned int flags), 0,
        ((void)flags, peer_access(peer)));
 DRIVER(cuCtxDisablePeerAccess, SIM_OTHER, (CUcontext peer), 0, peer_access(peer));
+DRIVER_PLAIN(cuCtxCreate_v3, (CUcontext *out, CUexecAffinityParam *params, int nr_params,
+			      unsigned int flags, CUdevice device),
+	     ((void)params, (void)nr_params, create(out, flags, device)));
+DRIVER(cuCtxAttach, SIM_OTHER, (CUcontext *out, unsigned int flags), 0,
+       ((void)flags, attach(out)));
+DRIVER_PLAIN(cuCtxDetach, (CUcontext context), detach(context));
+DRIVER(cuCtxGetExecAffinity, SIM_OTHER, (CUexecAffinityParam *out, CUexecAffinityType type), 0,
+       get_affinity(out, type));

@@ -98,8 +98,8 @@ void copy__note(const struct sim_call *call, CUmemorytype to_type, uint64_t to,
 	sim_add(&side->bytes, bytes);
 }
 
-static void note(const struct sim_call *call, uint64_t to, uint64_t from, size_t size,
-		 enum sim_copy_kind kind)
+void copy__note_kind(const struct sim_call *call, uint64_t to, uint64_t from, size_t size,
+		     enum sim_copy_kind kind)
 {
 	static const CUmemorytype types[][2] = {
 		[SIM_H2H] = { CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST },
@@ -123,7 +123,7 @@ int copy__now(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
 	stream__wait_default(call);
 	result = copy__move(to, from, size);
 	if (!result)
-		note(call, to, from, size, kind);
+		copy__note_kind(call, to, from, size, kind);
 	return result;
 }
 
@@ -137,7 +137,7 @@ int copy__later(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
 	if (!result && !call->captured)
 		result = copy__move(to, from, size);
 	if (!result && !call->captured)
-		note(call, to, from, size, kind);
+		copy__note_kind(call, to, from, size, kind);
 	return result;
 }
 
@@ -146,31 +146,6 @@ static int check_peers(struct CUctx_st *to, struct CUctx_st *from)
 	if (!pool__holds(driver.contexts, to) || !pool__holds(driver.contexts, from))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	return CUDA_SUCCESS;
-}
-
-static uint64_t sum(const size_t *sizes, size_t count)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; sizes && i < count; i++)
-		total += sizes[i];
-	return total;
-}
-
-static int copy_batch(struct sim_call *call, const CUdeviceptr *to, const CUdeviceptr *from,
-		      const size_t *sizes, size_t count, CUstream stream)
-{
-	int result;
-
-	if (!to || !from || !sizes || !count || !stream)
-		return CUDA_ERROR_INVALID_VALUE;
-	result = copy__begin(call, stream, CU_GRAPH_NODE_TYPE_MEMCPY);
-	for (size_t i = 0; !result && !call->captured && i < count; i++) {
-		result = copy__move(to[i], from[i], sizes[i]);
-		if (!result)
-			note(call, to[i], from[i], sizes[i], SIM_DEFAULT);
-	}
-	return result;
 }
 
 #define HOST(pointer) ((uint64_t)(uintptr_t)(pointer))
@@ -207,14 +182,22 @@ DRIVER_COPY_PTSZ(cuMemcpyPeerAsync, SIM_P2P, (PEER_PARAMS, CUstream stream), siz
 		 check_peers(to_context, from_context) ?:
 		 copy__later(&call, to, from, size, SIM_P2P, stream));
 
-#define BATCH_PARAMS CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,	\
-		     CUmemcpyAttributes *attributes, size_t *indices, size_t nr_attributes
-
-DRIVER_COPY_PTSZ(cuMemcpyBatchAsync, SIM_DEFAULT, (BATCH_PARAMS, size_t *failed,
-						   CUstream stream), sum(sizes, count),
-		 ((void)attributes, (void)indices, (void)nr_attributes, (void)failed,
-		  copy_batch(&call, to, from, sizes, count, stream)));
-DRIVER_COPY_PTSZ(cuMemcpyBatchAsync_v2, SIM_DEFAULT, (BATCH_PARAMS, CUstream stream),
-		 sum(sizes, count),
-		 ((void)attributes, (void)indices, (void)nr_attributes,
-		  copy_batch(&call, to, from, sizes, count, stream)));
+/* The first forms, with 32-bit device addresses and sizes. */
+DRIVER_COPY(cuMemcpyHtoD, SIM_H2D, SIM_SYNCHRONOUS,
+	    (CUdeviceptr_v1 to, const void *from, unsigned int size), size, false,
+	    copy__now(&call, to, HOST(from), size, SIM_H2D));
+DRIVER_COPY(cuMemcpyDtoH, SIM_D2H, SIM_SYNCHRONOUS,
+	    (void *to, CUdeviceptr_v1 from, unsigned int size), size, false,
+	    copy__now(&call, HOST(to), from, size, SIM_D2H));
+DRIVER_COPY(cuMemcpyDtoD, SIM_D2D, SIM_SYNCHRONOUS,
+	    (CUdeviceptr_v1 to, CUdeviceptr_v1 from, unsigned int size), size, false,
+	    copy__now(&call, to, from, size, SIM_D2D));
+DRIVER_COPY(cuMemcpyHtoDAsync, SIM_H2D, SIM_ASYNCHRONOUS,
+	    (CUdeviceptr_v1 to, const void *from, unsigned int size, CUstream stream), size,
+	    false, copy__later(&call, to, HOST(from), size, SIM_H2D, stream));
+DRIVER_COPY(cuMemcpyDtoHAsync, SIM_D2H, SIM_ASYNCHRONOUS,
+	    (void *to, CUdeviceptr_v1 from, unsigned int size, CUstream stream), size, false,
+	    copy__later(&call, HOST(to), from, size, SIM_D2H, stream));
+DRIVER_COPY(cuMemcpyDtoDAsync, SIM_D2D, SIM_ASYNCHRONOUS,
+	    (CUdeviceptr_v1 to, CUdeviceptr_v1 from, unsigned int size, CUstream stream), size,
+	    false, copy__later(&call, to, from, size, SIM_D2D, stream));

@@ -114,7 +114,7 @@ static int attribute(int number, int device)
 	case 13:	/* clock, kHz */
 		return 1980000;
 	case 16:	/* multiprocessors */
-		return 132;
+		return SM_COUNT;
 	case 33:	/* bus id */
 		return device + 1;
 	case 37:	/* memory bus, bits */
@@ -188,6 +188,108 @@ static int can_access_peer(int *out, CUdevice device, CUdevice peer)
 	return result ? result : set_int(out, device != peer);
 }
 
+static int get_low_memory(unsigned int *out, CUdevice device)
+{
+	size_t wide;
+	int result = out ? get_memory(&wide, device) : (int)CUDA_ERROR_INVALID_VALUE;
+
+	if (!result)
+		*out = wide > UINT32_MAX ? UINT32_MAX : (unsigned int)wide;
+	return result;
+}
+
+static int get_properties(CUdevprop *out, CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = (CUdevprop){
+		.maxThreadsPerBlock = attribute(1, device),
+		.maxThreadsDim = { attribute(2, device), attribute(3, device),
+				   attribute(4, device) },
+		.maxGridSize = { attribute(5, device), attribute(6, device),
+				 attribute(7, device) },
+		.sharedMemPerBlock = attribute(8, device),
+		.totalConstantMemory = attribute(9, device),
+		.SIMDWidth = attribute(10, device), .memPitch = attribute(11, device),
+		.regsPerBlock = attribute(12, device), .clockRate = attribute(13, device),
+		.textureAlign = attribute(14, device),
+	};
+	return CUDA_SUCCESS;
+}
+
+/* No atomic operation on the other side's memory is native. */
+static int atomics(unsigned int *out, const void *operations, unsigned int count,
+		   CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!out || !operations)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned int i = 0; i < count; i++)
+		out[i] = 0;
+	return CUDA_SUCCESS;
+}
+
+static int linear_width(size_t *out, CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = 1u << 28;
+	return CUDA_SUCCESS;
+}
+
+static int supports_affinity(int *out, CUexecAffinityType type, CUdevice device)
+{
+	int result = driver__require_device(device);
+
+	return result ? result : set_int(out, type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
+}
+
+/* Nothing is ever notified. */
+static int add_notification(CUdevice device, CUasyncCallback function,
+			    CUasyncCallbackHandle *out)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!function || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = (CUasyncCallbackHandle)__atomic_add_fetch(&driver.next_id, 1, __ATOMIC_RELAXED);
+	return CUDA_SUCCESS;
+}
+
+static int drop_notification(CUdevice device, CUasyncCallbackHandle handle)
+{
+	int result = driver__require_device(device);
+
+	return result || handle ? result : (int)CUDA_ERROR_INVALID_VALUE;
+}
+
+/* There is no memory behind a graph's allocations. */
+static int graph_memory(CUdevice device, const void *value, uint64_t *out)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	if (!value)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (out)
+		*out = 0;
+	return CUDA_SUCCESS;
+}
+
 DRIVER_PLAIN(cuDriverGetVersion, (int *out), set_int(out, CUDA_VERSION));
 DRIVER_PLAIN(cuDeviceGet, (CUdevice *out, int ordinal), get(out, ordinal));
 DRIVER_PLAIN(cuDeviceGetCount, (int *out), get_count(out));
@@ -210,3 +312,38 @@ DRIVER_PLAIN(cuDeviceGetP2PAttribute, (int *out, CUdevice_P2PAttribute number, C
 	     ((void)number, can_access_peer(out, device, peer)));
 DRIVER_PLAIN(cuProfilerStart, (void), CUDA_SUCCESS);
 DRIVER_PLAIN(cuProfilerStop, (void), CUDA_SUCCESS);
+
+DRIVER_PLAIN(cuDeviceTotalMem, (unsigned int *out, CUdevice device),
+	     get_low_memory(out, device));
+DRIVER_PLAIN(cuDeviceGetProperties, (CUdevprop *out, CUdevice device),
+	     get_properties(out, device));
+DRIVER_PLAIN(cuDeviceGetHostAtomicCapabilities, (unsigned int *out,
+						 const CUatomicOperation *operations,
+						 unsigned int count, CUdevice device),
+	     atomics(out, operations, count, device));
+DRIVER_PLAIN(cuDeviceGetP2PAtomicCapabilities, (unsigned int *out,
+						const CUatomicOperation *operations,
+						unsigned int count, CUdevice from, CUdevice to),
+	     driver__require_device(from) ?: atomics(out, operations, count, to));
+DRIVER_PLAIN(cuDeviceGetTexture1DLinearMaxWidth, (size_t *out, CUarray_format format,
+						  unsigned int channels, CUdevice device),
+	     ((void)format, (void)channels, linear_width(out, device)));
+DRIVER_PLAIN(cuDeviceGetExecAffinitySupport, (int *out, CUexecAffinityType type,
+					      CUdevice device),
+	     supports_affinity(out, type, device));
+DRIVER_PLAIN(cuDeviceRegisterAsyncNotification, (CUdevice device, CUasyncCallback function,
+						 void *argument, CUasyncCallbackHandle *out),
+	     ((void)argument, add_notification(device, function, out)));
+DRIVER_PLAIN(cuDeviceUnregisterAsyncNotification, (CUdevice device,
+						   CUasyncCallbackHandle handle),
+	     drop_notification(device, handle));
+DRIVER_PLAIN(cuDeviceGetGraphMemAttribute, (CUdevice device, CUgraphMem_attribute attribute_,
+					    void *out),
+	     ((void)attribute_, graph_memory(device, out, out)));
+DRIVER_PLAIN(cuDeviceSetGraphMemAttribute, (CUdevice device, CUgraphMem_attribute attribute_,
+					    void *value),
+	     ((void)attribute_, graph_memory(device, value, NULL)));
+DRIVER_PLAIN(cuDeviceGraphMemTrim, (CUdevice device), driver__require_device(device));
+DRIVER(cuFlushGPUDirectRDMAWrites, SIM_OTHER, (CUflushGPUDirectRDMAWritesTarget target,
+					       CUflushGPUDirectRDMAWritesScope scope), 0,
+       ((void)target, (void)scope, CUDA_SUCCESS));

@@ -87,7 +87,7 @@ static bool make_pools(void)
 	driver.pools = pool__new(sizeof(struct CUmemPoolHandle_st), MAX_OBJECTS);
 	return driver.contexts && driver.streams && driver.events && driver.kernels &&
 	       driver.pools && image__start() && array__start() && graph__start() &&
-	       exec__start();
+	       exec__start() && green__start();
 }
 
 static int make_devices(void)

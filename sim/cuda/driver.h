@@ -94,6 +94,7 @@
 	DRIVER_LAUNCH_FORM(name##_ptsz, params, handle, true, work)
 
 #define MAX_DEVICES SIM_MAX_DEVICES
+#define SM_COUNT 132
 
 struct pool;
 struct image;
@@ -110,6 +111,7 @@ struct kernel {
 	const char *name;	/* at +8, where a tracer looks for it */
 	uint32_t name_id;
 	int attributes[CU_FUNC_ATTRIBUTE_MAX];
+	unsigned int block[3];		/* for the launches that do not tell */
 	struct image *image;
 	struct kernel *function;	/* of a CUkernel: its CUfunction, once asked for */
 	struct kernel *next;
@@ -123,10 +125,12 @@ struct CUctx_st {
 	bool inactive;		/* a primary context that nobody retains */
 	unsigned int flags;
 	uint32_t retained;
+	uint32_t attached;
 	uint64_t id;
 	uint64_t busy_until;	/* the latest of its streams; ns, monotonic */
 	struct CUstream_st *legacy;
 	struct CUmemPoolHandle_st *pool;
+	struct CUgreenCtx_st *green;	/* whose context it is */
 };
 
 struct CUstream_st {
@@ -294,10 +298,16 @@ bool pool__holds(const struct pool *pool, const void *object);
 /* The live objects one after the other: NULL begins; NULL is returned at the end. */
 void *pool__next(const struct pool *pool, const void *object);
 
-/* context.c */
+/* context.c; with driver.lock held */
 struct CUctx_st *context__new(int device, unsigned int flags, bool primary);
+void context__free(struct CUctx_st *context);
 
-/* stream.c: the stream that a handle stands for, NULL if it is none. */
+/* stream.c */
+int stream__create(CUstream *out, struct CUctx_st *context, unsigned int flags, int priority);
+/* An event of all of the context's work so far, and the wait of all its later work for one. */
+int event__record_context(CUevent event, struct CUctx_st *context);
+int event__wait_context(struct CUctx_st *context, CUevent event);
+/* The stream that a handle stands for, NULL if it is none. */
 struct CUstream_st *stream__get(const struct sim_call *call, CUstream stream);
 void stream__slow_issue(struct CUstream_st *stream);
 void stream__release_all(struct CUctx_st *context);
@@ -327,6 +337,7 @@ int launch__check(const unsigned int *grid, const unsigned int *block);
 
 /* array.c */
 bool array__start(void);
+bool green__start(void);
 void array__release_all(struct CUctx_st *context);
 
 /* capture.c */
@@ -343,6 +354,8 @@ int capture__join(struct CUstream_st *stream, struct CUevent_st *event);
 
 /* mempool.c: a wait for work on the device has ended: its pools give back what they may. */
 void mempool__synchronized(int device);
+/* The pool behind a handle, NULL if it is none. */
+struct CUmemPoolHandle_st *mempool__get(CUmemoryPool pool);
 bool mempool__is_default(const struct CUmemPoolHandle_st *pool);
 
 /* graph.c, exec.c */

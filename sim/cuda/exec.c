@@ -18,6 +18,7 @@ struct step {
 	CUgraphNodeType type;
 	bool enabled;
 	CUDA_HOST_NODE_PARAMS host;
+	CUevent event;		/* that it records */
 };
 
 struct CUgraphExec_st {
@@ -25,6 +26,7 @@ struct CUgraphExec_st {
 	uint64_t reserved;
 	uint64_t flags;
 	uint64_t kernels;	/* of one launch */
+	bool idle;		/* a launch has nothing to do here */
 	size_t nr_steps;
 	struct step *steps;
 };
@@ -56,6 +58,8 @@ static struct step *fill_steps(struct step *step, const struct CUgraph_st *graph
 		};
 		if (node->type == CU_GRAPH_NODE_TYPE_HOST)
 			step->host = node->host;
+		if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+			step->event = node->event;
 		step++;
 		if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->child)
 			step = fill_steps(step, node->child);
@@ -63,14 +67,35 @@ static struct step *fill_steps(struct step *step, const struct CUgraph_st *graph
 	return step;
 }
 
-static void count_kernels(struct CUgraphExec_st *exec)
+static void sum_up(struct CUgraphExec_st *exec)
 {
 	uint64_t kernels = 0;
+	bool idle = true;
 
-	for (size_t i = 0; i < exec->nr_steps; i++)
-		if (exec->steps[i].enabled)
-			kernels += exec->steps[i].kernels;
+	for (size_t i = 0; i < exec->nr_steps; i++) {
+		const struct step *step = &exec->steps[i];
+
+		if (step->enabled)
+			kernels += step->kernels;
+		if (step->host.fn || step->event)
+			idle = false;
+	}
+	exec->idle = idle;
 	__atomic_store_n(&exec->kernels, kernels, __ATOMIC_RELAXED);
+}
+
+/* The steps of a graph, NULL without memory. */
+static struct step *make_steps(struct CUgraph_st *graph, size_t *count)
+{
+	struct step *steps;
+
+	pthread_mutex_lock(&driver.lock);
+	*count = count_steps(graph);
+	steps = calloc(*count + 1, sizeof(*steps));
+	if (steps)
+		fill_steps(steps, graph);
+	pthread_mutex_unlock(&driver.lock);
+	return steps;
 }
 
 static int instantiate(CUgraphExec *out, struct CUgraph_st *graph, uint64_t flags)
@@ -82,18 +107,14 @@ static int instantiate(CUgraphExec *out, struct CUgraph_st *graph, uint64_t flag
 	exec = pool__take(execs);
 	if (!exec)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	pthread_mutex_lock(&driver.lock);
 	exec->flags = flags;
-	exec->nr_steps = count_steps(graph);
-	exec->steps = calloc(exec->nr_steps + 1, sizeof(*exec->steps));
-	if (exec->steps)
-		fill_steps(exec->steps, graph);
-	pthread_mutex_unlock(&driver.lock);
+	exec->steps = make_steps(graph, &exec->nr_steps);
 	if (!exec->steps) {
 		pool__give(execs, exec);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	count_kernels(exec);
+	graph->instantiated = true;
+	sum_up(exec);
 	driver__created(SIM_GRAPH_EXEC);
 	*out = exec;
 	return CUDA_SUCCESS;
@@ -109,11 +130,16 @@ static int instantiate_params(CUgraphExec *out, struct CUgraph_st *graph,
 	return instantiate(out, graph, params->flags);
 }
 
-static void run(struct CUgraphExec_st *exec)
+static void run(const struct CUgraphExec_st *exec, struct CUstream_st *stream)
 {
-	for (size_t i = 0; i < exec->nr_steps; i++)
-		if (exec->steps[i].host.fn && exec->steps[i].enabled)
-			exec->steps[i].host.fn(exec->steps[i].host.userData);
+	for (size_t i = 0; i < exec->nr_steps; i++) {
+		const struct step *step = &exec->steps[i];
+
+		if (step->host.fn)
+			step->host.fn(step->host.userData);
+		if (step->event)
+			event__record(step->event, stream);
+	}
 }
 
 static int launch(struct sim_call *call, struct CUgraphExec_st *exec, CUstream handle)
@@ -136,7 +162,8 @@ static int launch(struct sim_call *call, struct CUgraphExec_st *exec, CUstream h
 		return CUDA_SUCCESS;
 	}
 	stream__issue(stream);
-	run(exec);
+	if (!exec->idle)
+		run(exec, stream);
 	sim_add(&tallies->devices[driver__device()].graph_launches, 1);
 	sim_add(&tallies->graphs.launches, 1);
 	sim_add(&tallies->graphs.kernels, __atomic_load_n(&exec->kernels, __ATOMIC_RELAXED));
@@ -150,6 +177,176 @@ static int destroy_exec(struct CUgraphExec_st *exec)
 	free(exec->steps);
 	pool__give(execs, exec);
 	driver__destroyed(SIM_GRAPH_EXEC);
+	return CUDA_SUCCESS;
+}
+
+/* The step of a node that the graph had when it was instantiated, NULL if it had not. */
+static struct step *find_step(struct CUgraphExec_st *exec, const struct CUgraphNode_st *node)
+{
+	if (!pool__holds(execs, exec) || !node)
+		return NULL;
+	for (size_t i = 0; i < exec->nr_steps; i++)
+		if (exec->steps[i].node == node && exec->steps[i].id == node->id)
+			return &exec->steps[i];
+	return NULL;
+}
+
+static struct step *find_typed(struct CUgraphExec_st *exec, CUgraphNode node,
+			       CUgraphNodeType type)
+{
+	return find_step(exec, node__get_typed(node, type));
+}
+
+/* Kernels, copies and memsets can be switched off. */
+static int set_enabled(struct CUgraphExec_st *exec, CUgraphNode node, bool on)
+{
+	struct step *step = find_step(exec, node__get(node));
+
+	if (!step || (int)step->type > CU_GRAPH_NODE_TYPE_MEMSET)
+		return CUDA_ERROR_INVALID_VALUE;
+	step->enabled = on;
+	sum_up(exec);
+	return CUDA_SUCCESS;
+}
+
+static int get_enabled(struct CUgraphExec_st *exec, CUgraphNode node, unsigned int *out)
+{
+	struct step *step = find_step(exec, node__get(node));
+
+	if (!step || !out || (int)step->type > CU_GRAPH_NODE_TYPE_MEMSET)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = step->enabled;
+	return CUDA_SUCCESS;
+}
+
+static int set_kernel(struct CUgraphExec_st *exec, CUgraphNode node,
+		      const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	if (!find_typed(exec, node, CU_GRAPH_NODE_TYPE_KERNEL) || !params)
+		return CUDA_ERROR_INVALID_VALUE;
+	return node__check_kernel(params);
+}
+
+static int set_kernel_v1(struct CUgraphExec_st *exec, CUgraphNode node,
+			 const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	CUDA_KERNEL_NODE_PARAMS wide = { 0 };
+
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	__builtin_memcpy(&wide, params, sizeof(*params));
+	return set_kernel(exec, node, &wide);
+}
+
+static int set_host(struct CUgraphExec_st *exec, CUgraphNode node,
+		    const CUDA_HOST_NODE_PARAMS *params)
+{
+	struct step *step = find_typed(exec, node, CU_GRAPH_NODE_TYPE_HOST);
+
+	if (!step || !params || !params->fn)
+		return CUDA_ERROR_INVALID_VALUE;
+	step->host = *params;
+	return CUDA_SUCCESS;
+}
+
+static int set_event(struct CUgraphExec_st *exec, CUgraphNode node, CUgraphNodeType type,
+		     CUevent event)
+{
+	struct step *step = find_typed(exec, node, type);
+
+	if (!step || !pool__holds(driver.events, event))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+		step->event = event;
+	return CUDA_SUCCESS;
+}
+
+/* What the copy or memset does is not looked at: a launch moves nothing. */
+static int set_moves(struct CUgraphExec_st *exec, CUgraphNode node, CUgraphNodeType type,
+		     const void *params)
+{
+	if (!find_typed(exec, node, type) || !params)
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+static int set_any(struct CUgraphExec_st *exec, CUgraphNode node, const CUgraphNodeParams *params)
+{
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch ((int)params->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return set_kernel(exec, node, &params->kernel);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return set_host(exec, node, &params->host);
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return set_event(exec, node, params->type, params->eventWait.event);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		return set_moves(exec, node, params->type, params);
+	}
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* The graph must have the steps that are there, in the same order; their parameters are taken. */
+static CUgraphExecUpdateResult update_steps(struct CUgraphExec_st *exec,
+					    const struct step *steps, size_t count)
+{
+	if (count != exec->nr_steps)
+		return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+	for (size_t i = 0; i < count; i++)
+		if (steps[i].type != exec->steps[i].type)
+			return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+	for (size_t i = 0; i < count; i++) {
+		exec->steps[i].kernels = steps[i].kernels;
+		exec->steps[i].host = steps[i].host;
+		exec->steps[i].event = steps[i].event;
+	}
+	sum_up(exec);
+	return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+static int update(struct CUgraphExec_st *exec, struct CUgraph_st *graph,
+		  CUgraphExecUpdateResult *out)
+{
+	struct step *steps;
+	size_t count;
+
+	if (!pool__holds(execs, exec) || !graph || graph->capture_id || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	steps = make_steps(graph, &count);
+	if (!steps)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*out = update_steps(exec, steps, count);
+	free(steps);
+	return *out ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS;
+}
+
+static int update_v1(struct CUgraphExec_st *exec, struct CUgraph_st *graph, CUgraphNode *node,
+		     CUgraphExecUpdateResult *out)
+{
+	if (node)
+		*node = NULL;
+	return update(exec, graph, out);
+}
+
+static int update_v2(struct CUgraphExec_st *exec, struct CUgraph_st *graph,
+		     CUgraphExecUpdateResultInfo *info)
+{
+	if (!info)
+		return CUDA_ERROR_INVALID_VALUE;
+	info->errorNode = NULL;
+	info->errorFromNode = NULL;
+	return update(exec, graph, &info->result);
+}
+
+/* The child keeps its kernels' number, as its topology has to stay. */
+static int set_child(struct CUgraphExec_st *exec, CUgraphNode node, struct CUgraph_st *child)
+{
+	if (!find_typed(exec, node, CU_GRAPH_NODE_TYPE_GRAPH) || !child)
+		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
 
@@ -178,3 +375,40 @@ DRIVER_PTSZ(cuGraphLaunch, SIM_LAUNCH, (CUgraphExec exec, CUstream stream), 0,
 	    launch(&call, exec, stream));
 DRIVER_PLAIN(cuGraphExecDestroy, (CUgraphExec exec), destroy_exec(exec));
 DRIVER_PLAIN(cuGraphExecGetFlags, (CUgraphExec exec, cuuint64_t *out), get_flags(exec, out));
+DRIVER(cuGraphInstantiate, SIM_OTHER, (CUgraphExec *out, CUgraph graph, CUgraphNode *node,
+				       char *log, size_t size), 0,
+       ((void)node, (void)log, (void)size, instantiate(out, graph__get(graph), 0)));
+
+#define NODE CUgraphExec exec, CUgraphNode node
+
+DRIVER_PLAIN(cuGraphNodeSetEnabled, (NODE, unsigned int on), set_enabled(exec, node, on != 0));
+DRIVER_PLAIN(cuGraphNodeGetEnabled, (NODE, unsigned int *out), get_enabled(exec, node, out));
+DRIVER_PLAIN(cuGraphExecUpdate, (CUgraphExec exec, CUgraph graph, CUgraphNode *node,
+				 CUgraphExecUpdateResult *out),
+	     update_v1(exec, graph__get(graph), node, out));
+DRIVER_PLAIN(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph,
+				    CUgraphExecUpdateResultInfo *info),
+	     update_v2(exec, graph__get(graph), info));
+DRIVER_PLAIN(cuGraphExecNodeSetParams, (NODE, CUgraphNodeParams *params),
+	     set_any(exec, node, params));
+DRIVER_PLAIN(cuGraphExecKernelNodeSetParams_v2, (NODE, const CUDA_KERNEL_NODE_PARAMS *params),
+	     set_kernel(exec, node, params));
+DRIVER_PLAIN(cuGraphExecKernelNodeSetParams, (NODE, const CUDA_KERNEL_NODE_PARAMS_v1 *params),
+	     set_kernel_v1(exec, node, params));
+DRIVER_PLAIN(cuGraphExecMemcpyNodeSetParams, (NODE, const CUDA_MEMCPY3D *params,
+					      CUcontext context),
+	     ((void)context, set_moves(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, params)));
+DRIVER_PLAIN(cuGraphExecMemsetNodeSetParams, (NODE, const CUDA_MEMSET_NODE_PARAMS *params,
+					      CUcontext context),
+	     ((void)context, set_moves(exec, node, CU_GRAPH_NODE_TYPE_MEMSET, params)));
+DRIVER_PLAIN(cuGraphExecBatchMemOpNodeSetParams, (NODE,
+						  const CUDA_BATCH_MEM_OP_NODE_PARAMS *params),
+	     set_moves(exec, node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, params));
+DRIVER_PLAIN(cuGraphExecHostNodeSetParams, (NODE, const CUDA_HOST_NODE_PARAMS *params),
+	     set_host(exec, node, params));
+DRIVER_PLAIN(cuGraphExecChildGraphNodeSetParams, (NODE, CUgraph child),
+	     set_child(exec, node, graph__get(child)));
+DRIVER_PLAIN(cuGraphExecEventRecordNodeSetEvent, (NODE, CUevent event),
+	     set_event(exec, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event));
+DRIVER_PLAIN(cuGraphExecEventWaitNodeSetEvent, (NODE, CUevent event),
+	     set_event(exec, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event));

@@ -89,3 +89,22 @@ DRIVER(cuFuncSetCacheConfig, SIM_OTHER, (CUfunction function, CUfunc_cache confi
        ((void)config, exists(function)));
 DRIVER(cuFuncSetSharedMemConfig, SIM_OTHER, (CUfunction function, CUsharedconfig config), 0,
        ((void)config, exists(function)));
+
+/* What a kernel's parameters are is not known: one of 8 bytes, for any. */
+static int param_info(const void *handle, size_t index, size_t *offset, size_t *size)
+{
+	if (!kernel__get(handle))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!offset || index)
+		return CUDA_ERROR_INVALID_VALUE;
+	*offset = 0;
+	if (size)
+		*size = 8;
+	return CUDA_SUCCESS;
+}
+
+DRIVER_PLAIN(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t *offset,
+				  size_t *size),
+	     param_info(function, index, offset, size));
+DRIVER_PLAIN(cuKernelGetParamInfo, (CUkernel kernel, size_t index, size_t *offset, size_t *size),
+	     param_info(kernel, index, offset, size));

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Graphs and their nodes, built by hand.
+ * Graphs as lists of nodes: making, copying, destroying them, and who depends
+ * on whom. What the nodes do is in node.c.
  */
 #include "cuda/graph.h"
+#include "cuda/memory.h"
+
+#include <stdlib.h>
 
 #define MAX_GRAPHS (1u << 16)
 #define MAX_NODES (1u << 20)
@@ -26,6 +30,11 @@ struct CUgraphNode_st *node__get(CUgraphNode node)
 	return pool__holds(nodes, node) ? node : NULL;
 }
 
+struct CUgraphNode_st *node__get_typed(CUgraphNode node, CUgraphNodeType type)
+{
+	return pool__holds(nodes, node) && node->type == type ? node : NULL;
+}
+
 struct CUgraph_st *graph__new(void)
 {
 	struct CUgraph_st *graph = pool__take(graphs);
@@ -35,7 +44,8 @@ struct CUgraph_st *graph__new(void)
 	return graph;
 }
 
-struct CUgraphNode_st *graph__add(struct CUgraph_st *graph, CUgraphNodeType type)
+/* The lock is held. */
+static struct CUgraphNode_st *append(struct CUgraph_st *graph, CUgraphNodeType type)
 {
 	struct CUgraphNode_st *node = pool__take(nodes);
 
@@ -45,7 +55,6 @@ struct CUgraphNode_st *graph__add(struct CUgraph_st *graph, CUgraphNodeType type
 	node->id = __atomic_add_fetch(&driver.next_id, 1, __ATOMIC_RELAXED);
 	node->kernels = type == CU_GRAPH_NODE_TYPE_KERNEL;
 	node->graph = graph;
-	pthread_mutex_lock(&driver.lock);
 	node->previous = graph->last;
 	if (graph->last)
 		graph->last->next = node;
@@ -53,8 +62,27 @@ struct CUgraphNode_st *graph__add(struct CUgraph_st *graph, CUgraphNodeType type
 		graph->first = node;
 	graph->last = node;
 	graph->nr_nodes++;
+	return node;
+}
+
+struct CUgraphNode_st *graph__add(struct CUgraph_st *graph, CUgraphNodeType type)
+{
+	struct CUgraphNode_st *node;
+
+	pthread_mutex_lock(&driver.lock);
+	node = append(graph, type);
 	pthread_mutex_unlock(&driver.lock);
 	return node;
+}
+
+static void free_node(struct CUgraphNode_st *node)
+{
+	if (node->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		graph__free(node->child);
+	if (node->owns_memory && !node->graph->instantiated)
+		memory__free(node->allocation.dptr, KIND(MEMORY_GRAPH), NULL);
+	free(node->from);
+	pool__give(nodes, node);
 }
 
 void graph__free(struct CUgraph_st *graph)
@@ -65,9 +93,197 @@ void graph__free(struct CUgraph_st *graph)
 		return;
 	for (struct CUgraphNode_st *node = graph->first; node; node = next) {
 		next = node->next;
-		pool__give(nodes, node);
+		free_node(node);
 	}
 	pool__give(graphs, graph);
+}
+
+/* --- who depends on whom; the lock is held --- */
+
+static bool depends(const struct CUgraphNode_st *node, const struct CUgraphNode_st *on)
+{
+	for (size_t i = 0; i < node->nr_from; i++)
+		if (node->from[i] == on)
+			return true;
+	return false;
+}
+
+static int add_edge(struct CUgraphNode_st *from, struct CUgraphNode_st *to)
+{
+	struct CUgraphNode_st **grown;
+
+	if (!node__get(from) || !node__get(to) || from->graph != to->graph || from == to)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (depends(to, from))
+		return CUDA_ERROR_INVALID_VALUE;
+	grown = realloc(to->from, (to->nr_from + 1) * sizeof(*grown));
+	if (!grown)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	grown[to->nr_from++] = from;
+	to->from = grown;
+	return CUDA_SUCCESS;
+}
+
+static int remove_edge(const struct CUgraphNode_st *from, struct CUgraphNode_st *to)
+{
+	if (!node__get(to) || !depends(to, from))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < to->nr_from; i++)
+		if (to->from[i] == from)
+			to->from[i] = to->from[--to->nr_from];
+	return CUDA_SUCCESS;
+}
+
+static int change_edges(struct CUgraph_st *graph, const CUgraphNode *from, const CUgraphNode *to,
+			size_t count, bool add)
+{
+	int result = CUDA_SUCCESS;
+
+	if (!graph || (count && (!from || !to)))
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&driver.lock);
+	for (size_t i = 0; !result && i < count; i++)
+		result = add ? add_edge(from[i], to[i]) : remove_edge(from[i], to[i]);
+	pthread_mutex_unlock(&driver.lock);
+	return result;
+}
+
+int graph__add_after(CUgraphNode *out, struct CUgraph_st *graph, CUgraphNodeType type,
+		     const CUgraphNode *from, size_t count)
+{
+	struct CUgraphNode_st *node;
+
+	if (!out || !graph || (count && !from))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < count; i++)
+		if (!node__get(from[i]) || from[i]->graph != graph)
+			return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&driver.lock);
+	node = append(graph, type);
+	for (size_t i = 0; node && i < count; i++)
+		add_edge(from[i], node);
+	pthread_mutex_unlock(&driver.lock);
+	*out = node;
+	return node ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/*
+ * As the API gives lists: without a place for them their number; else as many as
+ * there is room for, and how many these were.
+ */
+struct list {
+	CUgraphNode *out, *second;
+	size_t room, count;
+};
+
+static void put(struct list *list, CUgraphNode node, CUgraphNode second)
+{
+	if (list->out && list->count >= list->room)
+		return;
+	if (list->out)
+		list->out[list->count] = node;
+	if (list->second)
+		list->second[list->count] = second;
+	list->count++;
+}
+
+enum which { ALL_NODES, ROOT_NODES, EDGES };
+
+static int list_graph(const struct CUgraph_st *graph, CUgraphNode *out, CUgraphNode *second,
+		      size_t *count, enum which which)
+{
+	struct list list = { .out = out, .second = second };
+
+	if (!graph || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	list.room = *count;
+	pthread_mutex_lock(&driver.lock);
+	for (struct CUgraphNode_st *node = graph->first; node; node = node->next) {
+		if (which == ALL_NODES || (which == ROOT_NODES && !node->nr_from))
+			put(&list, node, NULL);
+		for (size_t i = 0; which == EDGES && i < node->nr_from; i++)
+			put(&list, node->from[i], node);
+	}
+	pthread_mutex_unlock(&driver.lock);
+	*count = list.count;
+	return CUDA_SUCCESS;
+}
+
+/* What the node depends on, or what depends on it. */
+static int list_node(struct CUgraphNode_st *node, CUgraphNode *out, size_t *count, bool dependent)
+{
+	struct list list = { .out = out };
+
+	if (!node__get(node) || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	list.room = *count;
+	pthread_mutex_lock(&driver.lock);
+	for (size_t i = 0; !dependent && i < node->nr_from; i++)
+		put(&list, node->from[i], NULL);
+	for (struct CUgraphNode_st *other = node->graph->first; dependent && other;
+	     other = other->next)
+		if (depends(other, node))
+			put(&list, other, NULL);
+	pthread_mutex_unlock(&driver.lock);
+	*count = list.count;
+	return CUDA_SUCCESS;
+}
+
+static struct CUgraphNode_st *clone_node(struct CUgraph_st *copy, struct CUgraphNode_st *node)
+{
+	struct CUgraphNode_st *twin = append(copy, node->type);
+
+	if (!twin)
+		return NULL;
+	twin->copy = node->copy;	/* the largest member stands for all */
+	twin->kernels = node->kernels;
+	twin->original = node;
+	node->twin = twin;
+	if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->child)
+		twin->child = graph__clone(node->child);
+	for (size_t i = 0; i < node->nr_from; i++)
+		add_edge(node->from[i]->twin, twin);
+	return twin;
+}
+
+_Static_assert(sizeof(CUDA_MEMCPY3D) >= sizeof(CUDA_MEM_ALLOC_NODE_PARAMS), "the largest member");
+
+/* The lock is held. Nodes are listed after those that they depend on, but for odd orders. */
+struct CUgraph_st *graph__clone(const struct CUgraph_st *graph)
+{
+	struct CUgraph_st *copy = graph__new();
+
+	for (struct CUgraphNode_st *node = graph->first; copy && node; node = node->next)
+		if (!clone_node(copy, node))
+			return NULL;
+	return copy;
+}
+
+static int clone(CUgraph *out, const struct CUgraph_st *graph)
+{
+	if (!out || !graph || graph->capture_id)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&driver.lock);
+	*out = graph__clone(graph);
+	pthread_mutex_unlock(&driver.lock);
+	if (!*out)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	driver__created(SIM_GRAPH);
+	return CUDA_SUCCESS;
+}
+
+static int find_in_clone(CUgraphNode *out, const struct CUgraphNode_st *original,
+			 const struct CUgraph_st *graph)
+{
+	if (!out || !graph)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (struct CUgraphNode_st *node = graph->first; node; node = node->next) {
+		if (node->original == original) {
+			*out = node;
+			return CUDA_SUCCESS;
+		}
+	}
+	return CUDA_ERROR_INVALID_VALUE;
 }
 
 static int create(CUgraph *out)
@@ -92,115 +308,65 @@ static int destroy(struct CUgraph_st *graph)
 	return CUDA_SUCCESS;
 }
 
-static int add_node(CUgraphNode *out, struct CUgraph_st *graph, CUgraphNodeType type,
-		    const void *params)
+static int destroy_node(struct CUgraphNode_st *node)
 {
-	if (!out || !graph || !params)
+	struct CUgraph_st *graph;
+
+	if (!node__get(node))
 		return CUDA_ERROR_INVALID_VALUE;
-	*out = graph__add(graph, type);
-	return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-static int check_kernel(const CUDA_KERNEL_NODE_PARAMS *params)
-{
-	const void *handle = params->func ? (void *)params->func : (void *)params->kern;
-
-	if (!kernel__get(handle))
-		return CUDA_ERROR_INVALID_VALUE;
-	return launch__check(&params->gridDimX, &params->blockDimX);
-}
-
-static int add_kernel_node(CUgraphNode *out, struct CUgraph_st *graph,
-			   const CUDA_KERNEL_NODE_PARAMS *params)
-{
-	int result;
-
-	if (!params)
-		return CUDA_ERROR_INVALID_VALUE;
-	result = check_kernel(params);
-	if (!result)
-		result = add_node(out, graph, CU_GRAPH_NODE_TYPE_KERNEL, params);
-	if (!result)
-		(*out)->kernel = *params;
-	return result;
-}
-
-static int get_kernel_params(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *out)
-{
-	if (!pool__holds(nodes, node) || node->type != CU_GRAPH_NODE_TYPE_KERNEL || !out)
-		return CUDA_ERROR_INVALID_VALUE;
-	*out = node->kernel;
+	graph = node->graph;
+	pthread_mutex_lock(&driver.lock);
+	for (struct CUgraphNode_st *other = graph->first; other; other = other->next)
+		if (depends(other, node))
+			remove_edge(node, other);
+	if (node->previous)
+		node->previous->next = node->next;
+	else
+		graph->first = node->next;
+	if (node->next)
+		node->next->previous = node->previous;
+	else
+		graph->last = node->previous;
+	graph->nr_nodes--;
+	pthread_mutex_unlock(&driver.lock);
+	free_node(node);
 	return CUDA_SUCCESS;
 }
 
-static int set_kernel_params(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
-{
-	int result;
-
-	if (!pool__holds(nodes, node) || node->type != CU_GRAPH_NODE_TYPE_KERNEL || !params)
-		return CUDA_ERROR_INVALID_VALUE;
-	result = check_kernel(params);
-	if (!result)
-		node->kernel = *params;
-	return result;
-}
-
-static int get_type(CUgraphNode node, CUgraphNodeType *out)
-{
-	if (!pool__holds(nodes, node) || !out)
-		return CUDA_ERROR_INVALID_VALUE;
-	*out = node->type;
-	return CUDA_SUCCESS;
-}
-
-static int get_nodes(struct CUgraph_st *graph, CUgraphNode *out, size_t *count)
-{
-	size_t n = 0;
-
-	if (!graph || !count)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!out) {
-		*count = graph->nr_nodes;
-		return CUDA_SUCCESS;
-	}
-	for (struct CUgraphNode_st *node = graph->first; node && n < *count; node = node->next)
-		out[n++] = node;
-	*count = n;
-	return CUDA_SUCCESS;
-}
-
-#define DEPENDENCIES const CUgraphNode *dependencies, size_t nr_dependencies
-#define IGNORE_DEPENDENCIES (void)dependencies, (void)nr_dependencies
+#define GRAPH graph__get(graph)
+#define EDGE_LISTS const CUgraphNode *from, const CUgraphNode *to
+#define EDGE_DATA const CUgraphEdgeData *edges
 
 DRIVER_PLAIN(cuGraphCreate, (CUgraph *out, unsigned int flags), ((void)flags, create(out)));
-DRIVER_PLAIN(cuGraphDestroy, (CUgraph graph), destroy(graph__get(graph)));
-DRIVER_PLAIN(cuGraphAddKernelNode_v2, (CUgraphNode *out, CUgraph graph, DEPENDENCIES,
-				       const CUDA_KERNEL_NODE_PARAMS *params),
-	     (IGNORE_DEPENDENCIES, add_kernel_node(out, graph__get(graph), params)));
-DRIVER_PLAIN(cuGraphAddEmptyNode, (CUgraphNode *out, CUgraph graph, DEPENDENCIES),
-	     (IGNORE_DEPENDENCIES,
-	      add_node(out, graph__get(graph), CU_GRAPH_NODE_TYPE_EMPTY, out)));
-DRIVER_PLAIN(cuGraphAddMemcpyNode, (CUgraphNode *out, CUgraph graph, DEPENDENCIES,
-				    const CUDA_MEMCPY3D *params, CUcontext context),
-	     (IGNORE_DEPENDENCIES, (void)context,
-	      add_node(out, graph__get(graph), CU_GRAPH_NODE_TYPE_MEMCPY, params)));
-DRIVER_PLAIN(cuGraphAddMemsetNode, (CUgraphNode *out, CUgraph graph, DEPENDENCIES,
-				    const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context),
-	     (IGNORE_DEPENDENCIES, (void)context,
-	      add_node(out, graph__get(graph), CU_GRAPH_NODE_TYPE_MEMSET, params)));
-DRIVER_PLAIN(cuGraphAddHostNode, (CUgraphNode *out, CUgraph graph, DEPENDENCIES,
-				  const CUDA_HOST_NODE_PARAMS *params),
-	     (IGNORE_DEPENDENCIES,
-	      add_node(out, graph__get(graph), CU_GRAPH_NODE_TYPE_HOST, params)));
-DRIVER_PLAIN(cuGraphAddDependencies, (CUgraph graph, const CUgraphNode *from,
-				      const CUgraphNode *to, size_t count),
-	     ((void)from, (void)to, (void)count,
-	      graph__get(graph) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE));
-DRIVER_PLAIN(cuGraphKernelNodeGetParams_v2, (CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *out),
-	     get_kernel_params(node, out));
-DRIVER_PLAIN(cuGraphKernelNodeSetParams_v2, (CUgraphNode node,
-					     const CUDA_KERNEL_NODE_PARAMS *params),
-	     set_kernel_params(node, params));
-DRIVER_PLAIN(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *out), get_type(node, out));
+DRIVER_PLAIN(cuGraphDestroy, (CUgraph graph), destroy(GRAPH));
+DRIVER_PLAIN(cuGraphDestroyNode, (CUgraphNode node), destroy_node(node));
+DRIVER_PLAIN(cuGraphClone, (CUgraph *out, CUgraph graph), clone(out, GRAPH));
+DRIVER_PLAIN(cuGraphNodeFindInClone, (CUgraphNode *out, CUgraphNode original, CUgraph graph),
+	     find_in_clone(out, original, GRAPH));
 DRIVER_PLAIN(cuGraphGetNodes, (CUgraph graph, CUgraphNode *out, size_t *count),
-	     get_nodes(graph__get(graph), out, count));
+	     list_graph(GRAPH, out, NULL, count, ALL_NODES));
+DRIVER_PLAIN(cuGraphGetRootNodes, (CUgraph graph, CUgraphNode *out, size_t *count),
+	     list_graph(GRAPH, out, NULL, count, ROOT_NODES));
+DRIVER_PLAIN(cuGraphGetEdges, (CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count),
+	     list_graph(GRAPH, from, to, count, EDGES));
+DRIVER_PLAIN(cuGraphGetEdges_v2, (CUgraph graph, CUgraphNode *from, CUgraphNode *to,
+				  CUgraphEdgeData *edges, size_t *count),
+	     ((void)edges, list_graph(GRAPH, from, to, count, EDGES)));
+DRIVER_PLAIN(cuGraphAddDependencies, (CUgraph graph, EDGE_LISTS, size_t count),
+	     change_edges(GRAPH, from, to, count, true));
+DRIVER_PLAIN(cuGraphAddDependencies_v2, (CUgraph graph, EDGE_LISTS, EDGE_DATA, size_t count),
+	     ((void)edges, change_edges(GRAPH, from, to, count, true)));
+DRIVER_PLAIN(cuGraphRemoveDependencies, (CUgraph graph, EDGE_LISTS, size_t count),
+	     change_edges(GRAPH, from, to, count, false));
+DRIVER_PLAIN(cuGraphRemoveDependencies_v2, (CUgraph graph, EDGE_LISTS, EDGE_DATA, size_t count),
+	     ((void)edges, change_edges(GRAPH, from, to, count, false)));
+DRIVER_PLAIN(cuGraphNodeGetDependencies, (CUgraphNode node, CUgraphNode *out, size_t *count),
+	     list_node(node, out, count, false));
+DRIVER_PLAIN(cuGraphNodeGetDependencies_v2, (CUgraphNode node, CUgraphNode *out,
+					     CUgraphEdgeData *edges, size_t *count),
+	     ((void)edges, list_node(node, out, count, false)));
+DRIVER_PLAIN(cuGraphNodeGetDependentNodes, (CUgraphNode node, CUgraphNode *out, size_t *count),
+	     list_node(node, out, count, true));
+DRIVER_PLAIN(cuGraphNodeGetDependentNodes_v2, (CUgraphNode node, CUgraphNode *out,
+					       CUgraphEdgeData *edges, size_t *count),
+	     ((void)edges, list_node(node, out, count, true)));

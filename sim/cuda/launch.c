@@ -76,3 +76,79 @@ DRIVER_LAUNCH(cuLaunchCooperativeKernel, (CUfunction function, DIMENSIONS, unsig
 DRIVER_LAUNCH(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction function,
 				 void **params, void **extra), function,
 	      ((void)params, (void)extra, launch_configured(&call, config, function)));
+
+/* Before CUDA 4 a function kept the shape of its blocks. */
+static int set_shape(CUfunction function, int x, int y, int z)
+{
+	struct kernel *kernel = kernel__get(function);
+
+	if (!kernel)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (x <= 0 || y <= 0 || z <= 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	kernel->block[0] = (unsigned int)x;
+	kernel->block[1] = (unsigned int)y;
+	kernel->block[2] = (unsigned int)z;
+	return CUDA_SUCCESS;
+}
+
+static int launch_shaped(struct sim_call *call, CUfunction function, int width, int height,
+			 CUstream stream)
+{
+	const unsigned int grid[] = { (unsigned int)width, (unsigned int)height, 1 };
+	const struct kernel *kernel = kernel__get(function);
+
+	if (!kernel)
+		return CUDA_ERROR_INVALID_HANDLE;
+	return launch(call, function, grid, kernel->block, stream);
+}
+
+static int exists(CUfunction function)
+{
+	return kernel__get(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+DRIVER(cuFuncSetBlockShape, SIM_OTHER, (CUfunction function, int x, int y, int z), 0,
+       set_shape(function, x, y, z));
+DRIVER(cuFuncSetSharedSize, SIM_OTHER, (CUfunction function, unsigned int size), 0,
+       ((void)size, exists(function)));
+DRIVER(cuParamSetSize, SIM_OTHER, (CUfunction function, unsigned int size), 0,
+       ((void)size, exists(function)));
+DRIVER(cuParamSeti, SIM_OTHER, (CUfunction function, int offset, unsigned int value), 0,
+       ((void)offset, (void)value, exists(function)));
+DRIVER(cuParamSetf, SIM_OTHER, (CUfunction function, int offset, float value), 0,
+       ((void)offset, (void)value, exists(function)));
+DRIVER(cuParamSetv, SIM_OTHER, (CUfunction function, int offset, void *value,
+				unsigned int size), 0,
+       ((void)offset, (void)value, (void)size, exists(function)));
+DRIVER_LAUNCH_FORM(cuLaunch, (CUfunction function), function, false,
+		   launch_shaped(&call, function, 1, 1, NULL));
+DRIVER_LAUNCH_FORM(cuLaunchGrid, (CUfunction function, int width, int height), function, false,
+		   launch_shaped(&call, function, width, height, NULL));
+DRIVER_LAUNCH_FORM(cuLaunchGridAsync, (CUfunction function, int width, int height,
+				       CUstream stream), function, false,
+		   launch_shaped(&call, function, width, height, stream));
+
+/* One launch a device, each counted for its kernel and its stream's device. */
+static int launch_many(struct sim_call *call, const CUDA_LAUNCH_PARAMS *params,
+		       unsigned int count)
+{
+	int result = params && count && count <= (unsigned int)driver.nr_devices ?
+		     CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+
+	for (unsigned int i = 0; !result && i < count; i++) {
+		const CUDA_LAUNCH_PARAMS *one = &params[i];
+
+		call->kernel = kernel__name_id(one->function);
+		result = launch(call, one->function, &one->gridDimX, &one->blockDimX,
+				one->hStream);
+		sim_count_launch(call, SIM_DRIVER, result);
+		driver__count_launch(call, result);
+	}
+	return result;
+}
+
+DRIVER(cuLaunchCooperativeKernelMultiDevice, SIM_LAUNCH, (CUDA_LAUNCH_PARAMS *params,
+							  unsigned int count,
+							  unsigned int flags), 0,
+       ((void)flags, launch_many(&call, params, count)));

@@ -15,6 +15,7 @@
 /* Address space of pinned host memory and of reserved ranges. */
 #define HOST_RANGE (1ull << 38)
 #define RESERVED_RANGE (1ull << 39)
+#define LOW_RANGE (256ull << 20)
 /* Memory of a larger freed allocation is handed back to the system. */
 #define DISCARD_FROM (256u << 10)
 
@@ -32,6 +33,7 @@ static struct {
 	struct arena devices[MAX_DEVICES];
 	struct arena host;
 	struct arena reserved;
+	struct arena low;		/* for the API's first forms: below 4 GiB */
 	uint64_t used[MAX_DEVICES];
 	void *live;			/* a search tree of blocks, by address */
 	/* By device; in the last place what is on none. */
@@ -97,6 +99,8 @@ static uint64_t charged_size(const struct block *block)
 
 static struct arena *arena_of(const struct block *block)
 {
+	if (block->low)
+		return &memory.low;
 	if (on_device(block->kind))
 		return &memory.devices[block->device];
 	return block->kind == MEMORY_HOST ? &memory.host : &memory.reserved;
@@ -172,7 +176,8 @@ bool memory__start(void)
 		if (!arena__start(&memory.devices[device], driver.memory * 2 + (1ull << 30)))
 			return false;
 	return arena__start(&memory.host, HOST_RANGE) &&
-	       arena__start(&memory.reserved, RESERVED_RANGE);
+	       arena__start(&memory.reserved, RESERVED_RANGE) &&
+	       arena__start_low(&memory.low, LOW_RANGE);
 }
 
 void memory__forget(void)
@@ -235,7 +240,8 @@ int memory__allocate(const struct block *like, uint64_t *address)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	/* What comes from a pool, and a graph's, outlives the context. */
 	block.context = block.pool || block.kind == MEMORY_GRAPH ? NULL : driver__context();
-	block.device = block.pool ? block.pool->device : driver__context()->device;
+	if (block.kind != MEMORY_GRAPH)
+		block.device = block.pool ? block.pool->device : driver__context()->device;
 	block.span = arena__round(block.size);
 	pthread_mutex_lock(&memory.lock);
 	if (!charge_block(&block))
@@ -333,32 +339,34 @@ bool memory__is_ours(uint64_t address)
 	for (int device = 0; device < driver.nr_devices; device++)
 		if (holds(&memory.devices[device], address))
 			return true;
-	return holds(&memory.host, address) || holds(&memory.reserved, address);
+	return holds(&memory.host, address) || holds(&memory.reserved, address) ||
+	       holds(&memory.low, address);
 }
 
-int memory__charge(int device, uint64_t size)
+int memory__charge(enum memory_kind kind, int device, uint64_t size)
 {
+	bool own = kind == MEMORY_PHYSICAL && device >= 0;
 	bool done;
 
 	pthread_mutex_lock(&memory.lock);
-	done = device < 0 || charge(device, size);
+	done = !own || charge(device, size);
 	if (done) {
-		totals_of(device, MEMORY_PHYSICAL)->allocations++;
-		totals_of(device, MEMORY_PHYSICAL)->bytes_allocated += size;
+		totals_of(device, kind)->allocations++;
+		totals_of(device, kind)->bytes_allocated += size;
 	}
 	pthread_mutex_unlock(&memory.lock);
 	return done ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-void memory__uncharge(int device, uint64_t size)
+void memory__uncharge(enum memory_kind kind, int device, uint64_t size)
 {
 	pthread_mutex_lock(&memory.lock);
-	if (device >= 0) {
+	if (kind == MEMORY_PHYSICAL && device >= 0) {
 		memory.used[device] -= size;
 		show(device);
 	}
-	totals_of(device, MEMORY_PHYSICAL)->frees++;
-	totals_of(device, MEMORY_PHYSICAL)->bytes_freed += size;
+	totals_of(device, kind)->frees++;
+	totals_of(device, kind)->bytes_freed += size;
 	pthread_mutex_unlock(&memory.lock);
 }
 

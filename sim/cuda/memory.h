@@ -34,6 +34,8 @@ struct block {
 	enum memory_kind kind;
 	int device;
 	bool touched;			/* holds bytes that were written through a copy */
+	bool low;			/* its address must fit in 32 bits */
+	bool from_pool;			/* imported by a pool, and freed like its own */
 	unsigned int flags;
 	uint64_t id;
 	struct CUctx_st *context;
@@ -64,9 +66,12 @@ bool memory__find(uint64_t address, struct block *found);
 bool memory__covers(uint64_t address, uint64_t size, bool write);
 /* Whether the address lies in a range that only the simulation hands out. */
 bool memory__is_ours(uint64_t address);
-/* Takes or gives back memory of a device without an address. */
-int memory__charge(int device, uint64_t size);
-void memory__uncharge(int device, uint64_t size);
+/*
+ * Takes or gives back memory of a device without an address: of cuMemCreate, or
+ * another process's. `device`: -1 for host memory.
+ */
+int memory__charge(enum memory_kind kind, int device, uint64_t size);
+void memory__uncharge(enum memory_kind kind, int device, uint64_t size);
 /* Addresses in the range that is kept for reservations. */
 uint64_t memory__reserve(uint64_t size);
 void memory__unreserve(uint64_t address, uint64_t size);
@@ -77,6 +82,12 @@ void memory__release_all(struct CUctx_st *context);
 void memory__describe(FILE *out);
 void memory__describe_device(FILE *out, int device);
 void virtual__describe(FILE *out);
+
+/* virtual.c: a physical allocation to share: NULL if the handle is of none. */
+struct physical *physical__get(CUmemGenericAllocationHandle handle, uint64_t *size, int *device);
+/* One more handle of this process's own; another process's allocation. 0 or an error. */
+int physical__retain(CUmemGenericAllocationHandle handle);
+int physical__import(uint64_t size, int device, CUmemGenericAllocationHandle *out);
 
 /* A pool lets go of all that it holds beyond `keep` bytes and does not use. */
 void memory__trim_pool(struct CUmemPoolHandle_st *pool, uint64_t keep);

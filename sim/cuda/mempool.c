@@ -3,9 +3,10 @@
  * Memory pools and the allocations ordered by a stream. An allocation is usable
  * and a free done at once, whatever the stream has still to do.
  */
+#include "cuda/graph.h"
 #include "cuda/memory.h"
 
-static struct CUmemPoolHandle_st *checked(struct CUmemPoolHandle_st *pool)
+struct CUmemPoolHandle_st *mempool__get(CUmemoryPool pool)
 {
 	return pool__holds(driver.pools, pool) && !pool->doomed ? pool : NULL;
 }
@@ -24,6 +25,37 @@ void mempool__synchronized(int device)
 			memory__trim_pool(pool, pool->threshold);
 }
 
+/* Addresses for the graph's runs; there is no memory behind them before. */
+static int capture_allocation(struct sim_call *call, CUdeviceptr *out, size_t size,
+			      const struct CUmemPoolHandle_st *pool, struct CUstream_st *stream)
+{
+	struct CUgraphNode_st *node = capture__add(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+	int result = node ? node__reserve(node, size, pool->device, out) :
+			    (int)CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (result)
+		return result;
+	call->captured = true;
+	sim_add(&call->thread->tallies.captured.allocations, 1);
+	return CUDA_SUCCESS;
+}
+
+static int capture_free(struct sim_call *call, CUdeviceptr address, struct CUstream_st *stream)
+{
+	struct CUgraphNode_st *node;
+	struct block block;
+
+	if (!memory__find(address, &block) || block.kind != MEMORY_GRAPH)
+		return CUDA_ERROR_INVALID_VALUE;
+	node = capture__add(stream, CU_GRAPH_NODE_TYPE_MEM_FREE);
+	if (!node)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	node->address = address;
+	call->captured = true;
+	sim_add(&call->thread->tallies.captured.frees, 1);
+	return CUDA_SUCCESS;
+}
+
 static int allocate(struct sim_call *call, CUdeviceptr *out, size_t size,
 		    struct CUmemPoolHandle_st *pool, CUstream handle)
 {
@@ -37,7 +69,7 @@ static int allocate(struct sim_call *call, CUdeviceptr *out, size_t size,
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (stream__capture(stream))
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		return capture_allocation(call, out, size, pool, stream);
 	if (pool->maximum && pool->used + size > pool->maximum)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	result = memory__allocate(&like, &address);
@@ -49,6 +81,7 @@ static int allocate(struct sim_call *call, CUdeviceptr *out, size_t size,
 static int release(struct sim_call *call, CUdeviceptr address, CUstream handle)
 {
 	struct CUstream_st *stream = stream__get(call, handle);
+	struct block block;
 
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -56,7 +89,11 @@ static int release(struct sim_call *call, CUdeviceptr address, CUstream handle)
 		call->null_free = true;
 		return CUDA_SUCCESS;
 	}
-	return memory__free(address, KIND(MEMORY_POOL), NULL);
+	if (stream__capture(stream))
+		return capture_free(call, address, stream);
+	if (memory__find(address, &block) && block.from_pool)
+		return memory__free(address, KIND(MEMORY_IMPORTED), NULL);
+	return memory__free(address, KIND(MEMORY_POOL) | KIND(MEMORY_GRAPH), NULL);
 }
 
 static int create(CUmemoryPool *out, const CUmemPoolProps *properties)
@@ -162,6 +199,16 @@ static int get_pool(CUmemoryPool *out, CUdevice device, struct CUmemPoolHandle_s
 	return CUDA_SUCCESS;
 }
 
+/* The pool of a kind of memory at a place; only devices have any here. */
+static int get_pool_at(CUmemoryPool *out, const CUmemLocation *location, CUmemAllocationType type,
+		       struct CUmemPoolHandle_st *const *pools)
+{
+	if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	return get_pool(out, location->id, pools);
+}
+
 static int set_pool(CUdevice device, struct CUmemPoolHandle_st *pool)
 {
 	int result = driver__require_device(device);
@@ -172,6 +219,15 @@ static int set_pool(CUdevice device, struct CUmemPoolHandle_st *pool)
 		return CUDA_ERROR_INVALID_VALUE;
 	driver.current_pool[device] = pool;
 	return CUDA_SUCCESS;
+}
+
+static int set_pool_at(const CUmemLocation *location, CUmemAllocationType type,
+		       struct CUmemPoolHandle_st *pool)
+{
+	if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	return set_pool(location->id, pool);
 }
 
 static int get_access(CUmemAccess_flags *out, struct CUmemPoolHandle_st *pool,
@@ -192,28 +248,37 @@ DRIVER_PTSZ(cuMemAllocAsync, SIM_ALLOC, (CUdeviceptr *out, size_t size, CUstream
 	    allocate(&call, out, size, current_pool(), stream));
 DRIVER_PTSZ(cuMemAllocFromPoolAsync, SIM_ALLOC, (CUdeviceptr *out, size_t size,
 						 CUmemoryPool pool, CUstream stream), size,
-	    allocate(&call, out, size, checked(pool), stream));
+	    allocate(&call, out, size, mempool__get(pool), stream));
 DRIVER_PTSZ(cuMemFreeAsync, SIM_FREE, (CUdeviceptr address, CUstream stream), 0,
 	    release(&call, address, stream));
 DRIVER_PLAIN(cuMemPoolCreate, (CUmemoryPool *out, const CUmemPoolProps *properties),
 	     create(out, properties));
-DRIVER_PLAIN(cuMemPoolDestroy, (CUmemoryPool pool), destroy(checked(pool)));
-DRIVER_PLAIN(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep), trim(checked(pool), keep));
+DRIVER_PLAIN(cuMemPoolDestroy, (CUmemoryPool pool), destroy(mempool__get(pool)));
+DRIVER_PLAIN(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep), trim(mempool__get(pool), keep));
 DRIVER_PLAIN(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
 				     void *out),
-	     get_attribute(checked(pool), attribute, out));
+	     get_attribute(mempool__get(pool), attribute, out));
 DRIVER_PLAIN(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
 				     void *value),
-	     set_attribute(checked(pool), attribute, value));
+	     set_attribute(mempool__get(pool), attribute, value));
 DRIVER_PLAIN(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *access,
 				  size_t count),
-	     ((void)count, checked(pool) && access ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE));
+	     ((void)count, mempool__get(pool) && access ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE));
 DRIVER_PLAIN(cuMemPoolGetAccess, (CUmemAccess_flags *out, CUmemoryPool pool,
 				  CUmemLocation *location),
-	     get_access(out, checked(pool), location));
+	     get_access(out, mempool__get(pool), location));
 DRIVER_PLAIN(cuDeviceGetDefaultMemPool, (CUmemoryPool *out, CUdevice device),
 	     get_pool(out, device, driver.default_pool));
 DRIVER_PLAIN(cuDeviceGetMemPool, (CUmemoryPool *out, CUdevice device),
 	     get_pool(out, device, driver.current_pool));
 DRIVER_PLAIN(cuDeviceSetMemPool, (CUdevice device, CUmemoryPool pool),
-	     set_pool(device, checked(pool)));
+	     set_pool(device, mempool__get(pool)));
+DRIVER_PLAIN(cuMemGetDefaultMemPool, (CUmemoryPool *out, CUmemLocation *location,
+				      CUmemAllocationType type),
+	     get_pool_at(out, location, type, driver.default_pool));
+DRIVER_PLAIN(cuMemGetMemPool, (CUmemoryPool *out, CUmemLocation *location,
+			       CUmemAllocationType type),
+	     get_pool_at(out, location, type, driver.current_pool));
+DRIVER_PLAIN(cuMemSetMemPool, (CUmemLocation *location, CUmemAllocationType type,
+			       CUmemoryPool pool),
+	     set_pool_at(location, type, mempool__get(pool)));

@@ -87,6 +87,21 @@ static int fill_later(struct sim_call *call, struct fill fill, CUstream stream)
 			 width * height * sizeof(type),					\
 			 fill_later(&call, ROWS(sizeof(type)), stream))
 
+/* The first forms, with 32-bit addresses and sizes. */
+#define V1_MEMSETS(bits, type)								\
+	DRIVER_COPY(cuMemsetD##bits, SIM_SET, SIM_SYNCHRONOUS,				\
+		    (CUdeviceptr_v1 address, type value, unsigned int count),		\
+		    (uint64_t)count * sizeof(type), false,				\
+		    fill_now(&call, ROW(sizeof(type))));				\
+	DRIVER_COPY(cuMemsetD2D##bits, SIM_SET, SIM_SYNCHRONOUS,			\
+		    (CUdeviceptr_v1 address, unsigned int pitch, type value,		\
+		     unsigned int width, unsigned int height),				\
+		    (uint64_t)width * height * sizeof(type), false,			\
+		    fill_now(&call, ROWS(sizeof(type))))
+
+V1_MEMSETS(8, unsigned char);
+V1_MEMSETS(16, unsigned short);
+V1_MEMSETS(32, unsigned int);
 MEMSETS(8, unsigned char);
 MEMSETS(16, unsigned short);
 MEMSETS(32, unsigned int);

@@ -70,6 +70,7 @@ static struct kernel *new_kernel(struct image *image, uint32_t type, const char 
 	kernel->name = sim_names__get(id);
 	kernel->name_id = id;
 	kernel->image = image;
+	kernel->block[0] = kernel->block[1] = kernel->block[2] = 1;
 	kernel->attributes[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = 1024;
 	kernel->attributes[CU_FUNC_ATTRIBUTE_NUM_REGS] = 32;
 	kernel->attributes[CU_FUNC_ATTRIBUTE_PTX_VERSION] = 90;
@@ -364,6 +365,22 @@ static int get_global(CUdeviceptr *out, size_t *size, const void *handle, uint32
 	return CUDA_SUCCESS;
 }
 
+static int get_low_global(CUdeviceptr_v1 *out, unsigned int *size, CUmodule module,
+			  const char *name)
+{
+	CUdeviceptr address;
+	size_t wide;
+	int result = get_global(&address, &wide, module, IMAGE_MODULE, name);
+
+	if (result)
+		return result;
+	if (out)
+		*out = (CUdeviceptr_v1)address;
+	if (size)
+		*size = (unsigned int)wide;
+	return CUDA_SUCCESS;
+}
+
 static int count(unsigned int *out, const void *handle, uint32_t type)
 {
 	struct image *image = checked(handle, type);
@@ -452,6 +469,9 @@ DRIVER(cuModuleEnumerateFunctions, SIM_OTHER, (CUfunction *out, unsigned int roo
 DRIVER(cuModuleGetGlobal_v2, SIM_OTHER, (CUdeviceptr *out, size_t *size, CUmodule module,
 					 const char *name), 0,
        get_global(out, size, module, IMAGE_MODULE, name));
+DRIVER(cuModuleGetGlobal, SIM_OTHER, (CUdeviceptr_v1 *out, unsigned int *size, CUmodule module,
+				      const char *name), 0,
+       get_low_global(out, size, module, name));
 DRIVER_PLAIN(cuModuleGetLoadingMode, (CUmoduleLoadingMode *out), loading_mode(out));
 
 DRIVER_PLAIN(cuLibraryLoadData, (CUlibrary *out, const void *code, LIBRARY_PARAMS),

@@ -93,7 +93,7 @@ void stream__wait_default(const struct sim_call *call)
 		wait_until(busy_until(stream__get(call, NULL)));
 }
 
-static int create(CUstream *out, unsigned int flags, int priority)
+int stream__create(CUstream *out, struct CUctx_st *context, unsigned int flags, int priority)
 {
 	struct CUstream_st *stream;
 
@@ -102,7 +102,7 @@ static int create(CUstream *out, unsigned int flags, int priority)
 	stream = pool__take(driver.streams);
 	if (!stream)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	stream->context = driver__context();
+	stream->context = context;
 	stream->flags = flags;
 	stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
 	stream->id = __atomic_add_fetch(&driver.next_id, 1, __ATOMIC_RELAXED);
@@ -175,7 +175,7 @@ static int get_context(const struct CUstream_st *stream, CUcontext *out, CUgreen
 		return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
 	*out = stream->context;
 	if (green)
-		*green = NULL;
+		*green = stream->context->green;
 	return CUDA_SUCCESS;
 }
 
@@ -261,6 +261,37 @@ static int record(struct CUevent_st *event, struct CUstream_st *stream)
 	return CUDA_SUCCESS;
 }
 
+void event__record(CUevent event, struct CUstream_st *stream)
+{
+	if (!checked(event))
+		return;
+	event->capture = NULL;
+	event->stream = stream;
+	event->recorded = true;
+	event->done_at = driver.async_ns ? busy_until(stream) : sim_now();
+}
+
+int event__record_context(CUevent event, struct CUctx_st *context)
+{
+	if (!checked(event))
+		return CUDA_ERROR_INVALID_HANDLE;
+	event__record(event, context->legacy);
+	if (driver.async_ns)
+		event->done_at = __atomic_load_n(&context->busy_until, __ATOMIC_RELAXED);
+	return CUDA_SUCCESS;
+}
+
+int event__wait_context(struct CUctx_st *context, CUevent event)
+{
+	if (!checked(event))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (event->capture)
+		return CUDA_ERROR_CAPTURED_EVENT;
+	if (driver.async_ns && event->recorded)
+		occupy(context->legacy, event->done_at);
+	return CUDA_SUCCESS;
+}
+
 static int wait_event(struct CUstream_st *stream, struct CUevent_st *event)
 {
 	if (!event || !stream)
@@ -312,9 +343,9 @@ static int elapsed(float *out, const struct CUevent_st *start, const struct CUev
 
 #define STREAM stream__get(&call, stream)
 
-DRIVER(cuStreamCreate, SIM_OTHER, (CUstream *out, unsigned int flags), 0, create(out, flags, 0));
+DRIVER(cuStreamCreate, SIM_OTHER, (CUstream *out, unsigned int flags), 0, stream__create(out, driver__context(), flags, 0));
 DRIVER(cuStreamCreateWithPriority, SIM_OTHER, (CUstream *out, unsigned int flags, int priority),
-       0, create(out, flags, priority));
+       0, stream__create(out, driver__context(), flags, priority));
 DRIVER(cuStreamDestroy, SIM_OTHER, (CUstream stream), 0, destroy(stream));
 DRIVER(cuStreamDestroy_v2, SIM_OTHER, (CUstream stream), 0, destroy(stream));
 DRIVER_PTSZ(cuStreamSynchronize, SIM_SYNC, (CUstream stream), 0, stream__wait(STREAM));

@@ -20,6 +20,7 @@ struct physical {
 	uint32_t handles;	/* references through handles */
 	uint32_t mappings;
 	int device;
+	enum memory_kind kind;		/* its own, or imported */
 	CUmemAllocationProp properties;
 };
 
@@ -119,16 +120,17 @@ static int create(CUmemGenericAllocationHandle *out, size_t size,
 		return CUDA_ERROR_INVALID_DEVICE;
 	if (!vmm.physical)
 		vmm.physical = pool__new(sizeof(*physical), MAX_PHYSICAL);
-	result = memory__charge(device, size);
+	result = memory__charge(MEMORY_PHYSICAL, device, size);
 	if (result)
 		return result;
 	physical = vmm.physical ? pool__take(vmm.physical) : NULL;
 	if (!physical) {
-		memory__uncharge(device, size);
+		memory__uncharge(MEMORY_PHYSICAL, device, size);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	physical->size = size;
 	physical->device = device;
+	physical->kind = MEMORY_PHYSICAL;
 	physical->handles = 1;
 	physical->properties = *properties;
 	*out = (uintptr_t)physical;
@@ -140,7 +142,7 @@ static void let_go(struct physical *physical)
 {
 	if (physical->handles || physical->mappings)
 		return;
-	memory__uncharge(physical->device, physical->size);
+	memory__uncharge(physical->kind, physical->device, physical->size);
 	pool__give(vmm.physical, physical);
 }
 
@@ -201,6 +203,58 @@ static int retain(CUmemGenericAllocationHandle *out, void *address)
 	block.physical->handles++;
 	*out = (uintptr_t)block.physical;
 	return CUDA_SUCCESS;
+}
+
+struct physical *physical__get(CUmemGenericAllocationHandle handle, uint64_t *size, int *device)
+{
+	struct physical *physical;
+
+	pthread_mutex_lock(&vmm.lock);
+	physical = checked(handle);
+	if (physical) {
+		*size = physical->size;
+		*device = physical->device;
+	}
+	pthread_mutex_unlock(&vmm.lock);
+	return physical;
+}
+
+int physical__retain(CUmemGenericAllocationHandle handle)
+{
+	int result = CUDA_ERROR_INVALID_VALUE;
+	struct physical *physical;
+
+	pthread_mutex_lock(&vmm.lock);
+	physical = checked(handle);
+	if (physical) {
+		physical->handles++;
+		result = CUDA_SUCCESS;
+	}
+	pthread_mutex_unlock(&vmm.lock);
+	return result;
+}
+
+int physical__import(uint64_t size, int device, CUmemGenericAllocationHandle *out)
+{
+	struct physical *physical;
+
+	pthread_mutex_lock(&vmm.lock);
+	if (!vmm.physical)
+		vmm.physical = pool__new(sizeof(*physical), MAX_PHYSICAL);
+	physical = vmm.physical ? pool__take(vmm.physical) : NULL;
+	if (physical) {
+		memory__charge(MEMORY_IMPORTED, device, size);
+		physical->kind = MEMORY_IMPORTED;
+		physical->size = size;
+		physical->device = device;
+		physical->handles = 1;
+		physical->properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+		physical->properties.location =
+			(CUmemLocation){ CU_MEM_LOCATION_TYPE_DEVICE, device };
+		*out = (uintptr_t)physical;
+	}
+	pthread_mutex_unlock(&vmm.lock);
+	return physical ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static int granularity(size_t *out, const CUmemAllocationProp *properties)

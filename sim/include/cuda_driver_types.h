@@ -44,6 +44,7 @@ typedef struct CUgreenCtx_st *CUgreenCtx;
 #define CU_MEM_ATTACH_HOST 0x2
 #define CU_LAUNCH_PARAM_END ((void *)0x00)
 #define CU_IPC_HANDLE_SIZE 64
+#define CUDA_ARRAY3D_LAYERED 0x01
 
 typedef enum cudaError_enum {
 	CUDA_SUCCESS = 0,
@@ -142,8 +143,10 @@ typedef enum CUdevice_P2PAttribute_enum {
 	CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,
 } CUdevice_P2PAttribute;
 typedef enum CUmem_advise_enum { CU_MEM_ADVISE_SET_READ_MOSTLY = 1 } CUmem_advise;
-typedef enum CUmem_range_attribute_enum { CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1 }
-	CUmem_range_attribute;
+typedef enum CUmem_range_attribute_enum {
+	CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1,
+	CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
+} CUmem_range_attribute;
 typedef enum CUdriverProcAddressQueryResult_enum {
 	CU_GET_PROC_ADDRESS_SUCCESS = 0,
 	CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
@@ -163,29 +166,16 @@ typedef enum CUstreamCaptureMode_enum {
 	CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
 	CU_STREAM_CAPTURE_MODE_RELAXED = 2,
 } CUstreamCaptureMode;
-typedef enum CUgraphNodeType_enum {
-	CU_GRAPH_NODE_TYPE_KERNEL = 0,
-	CU_GRAPH_NODE_TYPE_MEMCPY = 1,
-	CU_GRAPH_NODE_TYPE_MEMSET = 2,
-	CU_GRAPH_NODE_TYPE_HOST = 3,
-	CU_GRAPH_NODE_TYPE_GRAPH = 4,
-	CU_GRAPH_NODE_TYPE_EMPTY = 5,
-	CU_GRAPH_NODE_TYPE_WAIT_EVENT = 6,
-	CU_GRAPH_NODE_TYPE_EVENT_RECORD = 7,
-	CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
-	CU_GRAPH_NODE_TYPE_MEM_FREE = 11,
-} CUgraphNodeType;
-typedef enum CUgraphInstantiateResult_enum { CUDA_GRAPH_INSTANTIATE_SUCCESS = 0 }
-	CUgraphInstantiateResult;
-
 typedef enum CUmemLocationType_enum {
 	CU_MEM_LOCATION_TYPE_INVALID = 0,
 	CU_MEM_LOCATION_TYPE_DEVICE = 1,
 	CU_MEM_LOCATION_TYPE_HOST = 2,
+	CU_MEM_LOCATION_TYPE_HOST_NUMA = 3,
 } CUmemLocationType;
 typedef enum CUmemAllocationType_enum {
 	CU_MEM_ALLOCATION_TYPE_INVALID = 0,
 	CU_MEM_ALLOCATION_TYPE_PINNED = 1,
+	CU_MEM_ALLOCATION_TYPE_MANAGED = 2,
 } CUmemAllocationType;
 typedef enum CUmemAllocationHandleType_enum {
 	CU_MEM_HANDLE_TYPE_NONE = 0,
@@ -379,8 +369,72 @@ typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
 	unsigned int Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
 
-typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
-	CUfunction func;
+typedef struct CUmipmappedArray_st *CUmipmappedArray;
+
+typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS_st {
+	size_t size;
+	size_t alignment;
+	unsigned int reserved[4];
+} CUDA_ARRAY_MEMORY_REQUIREMENTS;
+
+typedef struct CUmemPoolPtrExportData_st {
+	unsigned char reserved[64];
+} CUmemPoolPtrExportData;
+
+typedef enum CUmemcpySrcAccessOrder_enum {
+	CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
+} CUmemcpySrcAccessOrder;
+
+typedef struct CUmemcpyAttributes_st {
+	CUmemcpySrcAccessOrder srcAccessOrder;
+	CUmemLocation srcLocHint;
+	CUmemLocation dstLocHint;
+	unsigned int flags;
+} CUmemcpyAttributes;
+
+typedef enum CUmemcpy3DOperandType_enum {
+	CU_MEMCPY_OPERAND_TYPE_POINTER = 1,
+	CU_MEMCPY_OPERAND_TYPE_ARRAY = 2,
+} CUmemcpy3DOperandType;
+
+typedef struct CUoffset3D_st {
+	size_t x;
+	size_t y;
+	size_t z;
+} CUoffset3D;
+
+typedef struct CUextent3D_st {
+	size_t width;
+	size_t height;
+	size_t depth;
+} CUextent3D;
+
+typedef struct CUmemcpy3DOperand_st {
+	CUmemcpy3DOperandType type;
+	union {
+		struct {
+			CUdeviceptr ptr;
+			size_t rowLength;
+			size_t layerHeight;
+			CUmemLocation locHint;
+		} ptr;
+		struct {
+			CUarray array;
+			CUoffset3D offset;
+		} array;
+	} op;
+} CUmemcpy3DOperand;
+
+typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
+	CUmemcpy3DOperand src;
+	CUmemcpy3DOperand dst;
+	CUextent3D extent;
+	CUmemcpySrcAccessOrder srcAccessOrder;
+	unsigned int flags;
+} CUDA_MEMCPY3D_BATCH_OP;
+
+typedef struct CUDA_LAUNCH_PARAMS_st {
+	CUfunction function;
 	unsigned int gridDimX;
 	unsigned int gridDimY;
 	unsigned int gridDimZ;
@@ -388,44 +442,48 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
 	unsigned int blockDimY;
 	unsigned int blockDimZ;
 	unsigned int sharedMemBytes;
+	CUstream hStream;
 	void **kernelParams;
-	void **extra;
-	CUkernel kern;
-	CUcontext ctx;
-} CUDA_KERNEL_NODE_PARAMS;
+} CUDA_LAUNCH_PARAMS;
 
-typedef struct CUDA_MEMSET_NODE_PARAMS_st {
-	CUdeviceptr dst;
-	size_t pitch;
-	unsigned int value;
-	unsigned int elementSize;
-	size_t width;
-	size_t height;
-} CUDA_MEMSET_NODE_PARAMS;
+typedef union CUstreamBatchMemOpParams_union {
+	unsigned int operation;
+	struct {
+		unsigned int operation;
+		CUdeviceptr address;
+		union {
+			cuuint32_t value;
+			cuuint64_t value64;
+		};
+		unsigned int flags;
+		CUdeviceptr alias;
+	} writeValue;
+	cuuint64_t pad[6];
+} CUstreamBatchMemOpParams;
+#define CU_STREAM_MEM_OP_WAIT_VALUE_32 1
+#define CU_STREAM_MEM_OP_WRITE_VALUE_32 2
+#define CU_STREAM_MEM_OP_WAIT_VALUE_64 4
+#define CU_STREAM_MEM_OP_WRITE_VALUE_64 5
 
-typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
-	cuuint64_t flags;
-	CUstream hUploadStream;
-	CUgraphNode hErrNode_out;
-	CUgraphInstantiateResult result_out;
-} CUDA_GRAPH_INSTANTIATE_PARAMS;
-
-typedef struct CUgraphEdgeData_st {
-	unsigned char from_port;
-	unsigned char to_port;
-	unsigned char type;
-	unsigned char reserved[5];
-} CUgraphEdgeData;
-
-typedef struct CUmemcpyAttributes_st CUmemcpyAttributes;
+typedef enum CUlaunchAttributeID_enum {
+	CU_LAUNCH_ATTRIBUTE_IGNORE = 0,
+	CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3,
+	CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
+} CUlaunchAttributeID;
+#define CUstreamAttrID CUlaunchAttributeID
+#define CUkernelNodeAttrID CUlaunchAttributeID
+typedef union CUlaunchAttributeValue_union {
+	char pad[64];
+} CUlaunchAttributeValue;
+#define CUstreamAttrValue CUlaunchAttributeValue
+#define CUkernelNodeAttrValue CUlaunchAttributeValue
 
 typedef void (CUDA_CB *CUhostFn)(void *userData);
 typedef void (CUDA_CB *CUstreamCallback)(CUstream hStream, CUresult status, void *userData);
 typedef size_t (CUDA_CB *CUoccupancyB2DSize)(int blockSize);
 
-typedef struct CUDA_HOST_NODE_PARAMS_v2_st {
-	CUhostFn fn;
-	void *userData;
-} CUDA_HOST_NODE_PARAMS;
+#include "cuda_device_types.h"
+#include "cuda_graph_types.h"
+#include "cuda_v1_types.h"
 
 #endif

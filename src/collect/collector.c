@@ -39,6 +39,14 @@ static void tell_change(struct collector *collector, const struct record_library
 	collector->hooks.process_changed(&change, collector->hooks.arg);
 }
 
+/* Without memory it is tried again when the maps are read. */
+static void see_process(struct collector *collector, uint32_t slot)
+{
+	if (slot < collector->options.max_processes && collector->records[slot].state != PROCESS_FREE &&
+	    collector->index_of[slot] == NO_PROCESS)
+		collector__add_process(collector, slot);
+}
+
 static int on_record(void *arg, void *data, size_t size)
 {
 	struct collector *collector = arg;
@@ -54,6 +62,9 @@ static int on_record(void *arg, void *data, size_t size)
 	case RECORD_UNLOAD:
 		if (size >= sizeof(*unload))
 			name_store__unload(collector->names, record->slot, unload->module, unload->generation);
+		break;
+	case RECORD_PROCESS:
+		see_process(collector, record->slot);
 		break;
 	case RECORD_PROCESS_ENDED:
 		if (collector->hooks.process_ended)
@@ -104,8 +115,10 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->names = name_store__new();
 	collector->reader = map_reader__new();
 	collector->symbols = symbol_cache__new(16);
+	collector->attribution = attribution__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
-	if (!collector->names || !collector->reader || !collector->symbols || !collector->index_of) {
+	if (!collector->names || !collector->reader || !collector->symbols || !collector->attribution ||
+	    !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
@@ -136,6 +149,7 @@ void collector__free(struct collector *collector)
 	name_store__free(collector->names);
 	map_reader__free(collector->reader);
 	symbol_cache__free(collector->symbols);
+	attribution__free(collector->attribution);
 	free(collector->index_of);
 	free(collector->late);
 	free(collector->doomed.keys);

@@ -3,6 +3,7 @@
 #ifndef COLLECT_PRIVATE_H
 #define COLLECT_PRIVATE_H
 
+#include "collect/attribution.h"
 #include "collect/collector.h"
 #include "collect/map_reader.h"
 #include "gpuprobe/state.h"
@@ -35,6 +36,7 @@ struct collector {
 	struct name_store *names;
 	struct map_reader *reader;
 	struct symbol_cache *symbols;
+	struct attribution *attribution;
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;
 	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */

@@ -92,6 +92,7 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 				(record->start_ns < collector->attached_ns || was_late(collector, record));
 	if (process->since_attach)
 		mark_record(collector, process);
+	attribution__learn(collector->attribution, process, record);
 	collector->index_of[slot] = (uint32_t)model->process_count++;
 	return 0;
 }

@@ -268,11 +268,15 @@ static int read_context(const void *key_data, const void *value, void *arg)
 static int read_device(const void *key_data, const void *value, void *arg)
 {
 	const struct device_key *key = key_data;
+	const struct device_record *record = value;
 	struct reading *reading = arg;
 	struct process *process = collector__process_at(reading->collector, key->slot);
 
-	(void)value;
-	return process && is_doomed(reading, process) ? doom(reading, key) : 0;
+	if (!process)
+		return 0;
+	if (record->has_uuid && attribution__tell_uuid(process, key->device, record->uuid))
+		return -ENOMEM;
+	return is_doomed(reading, process) ? doom(reading, key) : 0;
 }
 
 static int read_unnamed(const void *key_data, const void *value, void *arg)
@@ -559,11 +563,12 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = read_map(&reading, skeleton->maps.events, read_event);
 	if (!ret && reap)
 		ret = read_map(&reading, skeleton->maps.contexts, read_context);
-	if (!ret && reap)
+	if (!ret)
 		ret = read_map(&reading, skeleton->maps.devices, read_device);
 	if (!ret && reap)
 		ret = read_map(&reading, skeleton->maps.unnamed, read_unnamed);
 	if (!ret)
 		ret = finish_processes(collector);
+	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
 }

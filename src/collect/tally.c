@@ -97,32 +97,30 @@ static void apply_device_memory(struct device_totals *device, const struct tally
 	device->live_bytes += tally->bytes;
 }
 
+static bool counts_by_device(enum operation operation)
+{
+	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY || operation == OP_SET ||
+	       operation == OP_WAIT;
+}
+
 /* The same once more, by device. */
 static int apply_device(struct process *process, const struct tally_key *key, const struct tally *tally,
 			enum operation operation)
 {
-	struct device_totals *device =
-		device_totals__of(&process->devices, &process->device_count, key->device);
+	struct device_totals *device;
 
+	if (!counts_by_device(operation))
+		return 0;
+	device = device_totals__of(&process->devices, &process->device_count, key->device);
 	if (!device)
 		return -ENOMEM;
-	switch (operation) {
-	case OP_ALLOC:
-	case OP_FREE:
+	if (operation == OP_ALLOC || operation == OP_FREE) {
 		apply_device_memory(device, key, tally, operation == OP_FREE);
-		break;
-	case OP_COPY:
-	case OP_SET:
-		if (key->flags & TALLY_CAPTURED)
-			break;
+	} else if (operation == OP_WAIT) {
+		device->wait_ns += tally->ns;
+	} else if (!(key->flags & TALLY_CAPTURED)) {
 		device->copies += tally->calls;
 		device->copy_bytes += tally->bytes;
-		break;
-	case OP_WAIT:
-		device->wait_ns += tally->ns;
-		break;
-	default:
-		break;
 	}
 	return 0;
 }

@@ -17,11 +17,17 @@ void process__clear(struct process *process)
 	free(process->failures);
 	free(process->devices);
 	free(process->functions);
+	free(process->gpus);
+	free(process->environment);
+	free(process->uuids);
 	process->live = NULL;
 	process->freed = NULL;
 	process->failures = NULL;
 	process->devices = NULL;
 	process->functions = NULL;
+	process->gpus = NULL;
+	process->environment = NULL;
+	process->uuids = NULL;
 }
 
 void model__clear(struct model *model)
@@ -29,5 +35,6 @@ void model__clear(struct model *model)
 	for (size_t i = 0; i < model->process_count; i++)
 		process__clear(&model->processes[i]);
 	free(model->processes);
+	free(model->gpus);
 	memset(model, 0, sizeof(*model));
 }

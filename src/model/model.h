@@ -15,6 +15,7 @@
 #include "gpuprobe/function.h"
 #include "gpuprobe/losses.h"
 #include "gpuprobe/state.h"
+#include "model/gpu.h"
 
 enum section {
 	SECTION_MEMORY = 1 << 0,
@@ -108,6 +109,17 @@ struct process {
 	uint64_t ended_ns;	/* CLOCK_BOOTTIME, when ended */
 	bool reported_end;	/* a report has shown it as ended */
 
+	bool identified;	/* the next four are known */
+	int32_t parent;		/* at its first call; 0: not in gpuprobe's pid namespace */
+	uint32_t uid;		/* the real user */
+	int32_t namespace_pid;	/* in its own pid namespace */
+	char user[33];		/* name or, without one, number */
+	bool cgroup_known;	/* container and pod were looked for */
+	char container[65];	/* id; empty: in none */
+	char pod[37];		/* uid; empty: in none */
+	struct process_gpu *gpus; /* first those with CUDA's numbers, by these */
+	size_t gpu_count;
+
 	struct memory_totals memory[MEMORY_KINDS];
 	uint64_t live_at_exit_bytes;	/* device, managed and pool; once ended */
 	uint64_t live_at_exit_count;
@@ -143,6 +155,9 @@ struct process {
 	size_t failure_count;
 
 	/* What the lists above are made from; for model/ and collect/ only. */
+	struct cuda_environment *environment; /* NULL when not known; malloc */
+	struct device_uuid *uuids; /* that calls have told */
+	size_t uuid_count;
 	struct kernel_table *kernel_table;
 	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
 	uint32_t freed_reported; /* of these, what reports have told of */
@@ -157,6 +172,9 @@ struct model {
 
 	struct process *processes; /* in order of first sight */
 	size_t process_count;
+
+	struct gpu *gpus; /* of the machine, by NVML; while there are CUDA processes */
+	size_t gpu_count;
 
 	uint64_t lost[LOSS_COUNT];
 	uint64_t sites_attached[LAYER_COUNT];

@@ -13,6 +13,12 @@
 /* A key whose value is an address or a handle: "0x7989d8000000". */
 void json_parts__key_address(struct json *j, const char *key, uint64_t address);
 
+/* Parent, user, container, pod; nothing where that is not known at all. */
+void json_process__write(struct json *j, const struct process *p);
+/* The process's GPUs, and the machine's. */
+void json_process__write_gpus(struct json *j, const struct model *model, const struct process *p);
+void json_process__write_machine(struct json *j, const struct model *model);
+
 void json_memory__write(struct json *j, const struct process *p);
 /* An object of its own under `key`; the report's totals have it too. */
 void json_memory__write_totals(struct json *j, const char *key, const struct memory_totals *m);

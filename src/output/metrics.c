@@ -83,6 +83,7 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	err = metrics_page__choose_processes(&page);
 	if (err)
 		return err;
+	process_series__write(&page);
 	if (model->sections & SECTION_MEMORY)
 		memory_series__write(&page);
 	if (model->sections & SECTION_LAUNCH)

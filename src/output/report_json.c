@@ -57,16 +57,20 @@ static void write_totals(struct json *j, const struct model *model)
 	json__object_end(j);
 }
 
-static void write_process(struct json *j, unsigned int sections, const struct process *p)
+static void write_process(struct json *j, const struct model *model, const struct process *p)
 {
+	unsigned int sections = model->sections;
+
 	json__object_begin(j);
 	json__key_i64(j, "pid", p->pid);
 	json__key_string(j, "comm", p->comm);
+	json_process__write(j, p);
 	json__key_u64(j, "start_ns", p->start_ns);
 	json__key_bool(j, "since_attach", p->since_attach);
 	json__key_bool(j, "ended", p->ended);
 	if (p->ended)
 		json__key_u64(j, "ended_ns", p->ended_ns);
+	json_process__write_gpus(j, model, p);
 	if (sections & SECTION_MEMORY)
 		json_memory__write(j, p);
 	if (sections & SECTION_LAUNCH)
@@ -88,7 +92,7 @@ static void write_processes(struct json *j, const struct model *model)
 	json__array_begin(j);
 	for (i = 0; i < model->process_count; i++) {
 		if (report__shows(&model->processes[i]))
-			write_process(j, model->sections, &model->processes[i]);
+			write_process(j, model, &model->processes[i]);
 	}
 	json__array_end(j);
 }
@@ -125,6 +129,7 @@ void report_json__print(FILE *out, const struct model *model)
 	json__key_u64(&j, "launch_sample", model->launch_sample);
 	write_totals(&j, model);
 	write_processes(&j, model);
+	json_process__write_machine(&j, model);
 	write_gpuprobe(&j, model);
 	json__object_end(&j);
 	fputc('\n', out);

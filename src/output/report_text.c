@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "output/report_line.h"
 #include "output/report_memory.h"
+#include "output/report_process.h"
 #include "output/report_totals.h"
 #include "output/report_waits.h"
 #include "output/words.h"
@@ -241,6 +242,7 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 			report_waits__print(out, model);
 		}
 		print_errors(out, model, options);
+		report_process__print(out, model);
 	}
 	print_losses(out, model);
 	fputs(RULE, out);

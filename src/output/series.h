@@ -10,6 +10,7 @@
 #include "output/kernel_series.h"
 #include "output/metrics_page.h"
 
+void process_series__write(struct metrics_page *page);
 void memory_series__write(struct metrics_page *page);
 /* `series` keeps what pages have told of kernels. 0 or -ENOMEM. */
 int launch_series__write(struct metrics_page *page, struct kernel_series *series);

@@ -10,10 +10,18 @@ from lib import api as table
 from lib import exact, paths
 from lib.paths import LIBCUDA, LIBCUDART, workload
 
+
+def objects(*kinds):
+    return {f"{operation} {kind}" for operation in ("create", "destroy") for kind in kinds}
+
+
+# Operations, of objects with their kind.
+ALWAYS = {"context", "device", "capture"}
 SECTIONS = {
-    "--memleak": {"alloc", "free"},
-    "--cudatrace": {"launch", "graph_launch", "get_kernel", "unload", "context"},
-    "--bandwidth-util": {"copy", "set", "wait", "query", "event_record", "stream_destroy", "context"},
+    "--memleak": ALWAYS | {"alloc", "free", "virtual", "pool", "wait", "query"} | objects("pool"),
+    "--cudatrace": ALWAYS | {"launch", "graph_launch", "get_kernel", "graph"} |
+                   objects("context", "module", "library", "graph", "graph_exec"),
+    "--bandwidth-util": ALWAYS | {"copy", "set", "wait", "query", "event_record"} | objects("stream", "event"),
 }
 # One driver and one runtime library: what a machine has of its own may add to the sums.
 ATTACHED = re.compile(r"(\S+/(libcuda\.so\.1|libcudart\.so\.13))\S*.*: (\d+) functions probed, (\d+) it does not have")
@@ -30,10 +38,11 @@ def wanted(library, operations, api):
     """Functions that must be probed in a library: of its layer, exported, of these operations."""
     layer = "driver" if library == LIBCUDA else "runtime"
     if api == "auto" and layer == "runtime":
-        operations = operations & {"alloc", "free"}
+        operations = operations & {"alloc", "free", "device"}
     if api not in ("auto", "both", layer):
         operations = set()
-    rows = [f for f in table.functions().values() if f.layer == layer and f.operation in operations]
+    rows = [f for f in table.functions().values()
+            if f.layer == layer and not f.gone and {f.operation, f"{f.operation} {f.kind}"} & operations]
     found = [f for f in rows if f.symbol in exports(library)]
     return len(found), len(rows) - len(found)
 

@@ -53,6 +53,8 @@ static char *render_once(const struct model *model, enum exposition form)
 struct busy {
 	struct kernel kernels[2];
 	struct failure failures[4];
+	struct gpu gpus[2];
+	struct process_gpu of[3];
 	struct process process;
 	struct model model;
 };
@@ -70,9 +72,28 @@ static void fill_busy(struct busy *b)
 			FAILURE("cuLaunchKernel", "CUDA_ERROR_INVALID_HANDLE", 400, LAYER_DRIVER, 1, false),
 			FAILURE("cuMemFree_v2", NULL, 4711, LAYER_DRIVER, 1, false),
 		},
+		.gpus = {
+			{ .index = 3, .mig = GPU_NONE, .uuid = "GPU-a", .name = "H200",
+			  .total_bytes = 100, .used_bytes = 60 },
+			{ .index = 4, .mig = 1, .uuid = "MIG-b", .total_bytes = 10,
+			  .used_bytes = GPU_UNKNOWN_BYTES },
+		},
+		.of = {
+			{ .ordinal = 0, .gpu = 0, .used_bytes = 50, .untracked_bytes = 20 },
+			{ .ordinal = 1, .gpu = 1, .used_bytes = GPU_UNKNOWN_BYTES,
+			  .untracked_bytes = GPU_UNKNOWN_BYTES },
+			/* Which GPU it is, is not known. */
+			{ .ordinal = 2, .gpu = GPU_NONE, .used_bytes = 1, .untracked_bytes = 1 },
+		},
 		.process = {
 			.pid = 42,
 			.comm = "train",
+			.identified = true,
+			.parent = 7,
+			.user = "ann",
+			.cgroup_known = true,
+			.container = "c0ffee",
+			.gpu_count = 3,
 			.memory[MEMORY_DEVICE] = {
 				.allocations = 5, .allocation_failures = 4,
 				.allocation_ns = 1500000000, .frees = 2, .free_failures = 1,
@@ -99,12 +120,15 @@ static void fill_busy(struct busy *b)
 			.sections = SECTION_ALL,
 			.launch_sample = 64,
 			.process_count = 1,
+			.gpu_count = 2,
 			.sites_attached = { 12, 34 },
 			.live_at_exit_bytes = 77,
 		},
 	};
 	b->process.kernels = b->kernels;
 	b->process.failures = b->failures;
+	b->process.gpus = b->of;
+	b->model.gpus = b->gpus;
 	b->model.processes = &b->process;
 	b->model.lost[LOSS_RING_FULL] = 8;
 }
@@ -119,6 +143,26 @@ static void cut_own(char *page)
 }
 
 static const char busy_prometheus[] =
+	"# TYPE gpuprobe_process_info gauge\n"
+	"# HELP gpuprobe_process_info Who a process is: parent, user, container and pod, and the pid"
+	" in its own namespace.\n"
+	"gpuprobe_process_info{pid=\"42\",comm=\"train\",ppid=\"7\",user=\"ann\","
+	"container=\"c0ffee\",pod=\"\",ns_pid=\"unknown\"} 1\n"
+	"# TYPE gpuprobe_gpu_memory_used_bytes gauge\n"
+	"# HELP gpuprobe_gpu_memory_used_bytes Memory of a GPU in use by all processes, by NVML.\n"
+	"gpuprobe_gpu_memory_used_bytes{gpu=\"3\",uuid=\"GPU-a\",name=\"H200\"} 60\n"
+	"# TYPE gpuprobe_gpu_memory_total_bytes gauge\n"
+	"# HELP gpuprobe_gpu_memory_total_bytes Memory of a GPU, by NVML.\n"
+	"gpuprobe_gpu_memory_total_bytes{gpu=\"3\",uuid=\"GPU-a\",name=\"H200\"} 100\n"
+	"gpuprobe_gpu_memory_total_bytes{gpu=\"4:1\",uuid=\"MIG-b\",name=\"\"} 10\n"
+	"# TYPE gpuprobe_process_gpu_memory_bytes gauge\n"
+	"# HELP gpuprobe_process_gpu_memory_bytes Memory of a GPU in use by a process, by NVML.\n"
+	"gpuprobe_process_gpu_memory_bytes{pid=\"42\",comm=\"train\",gpu=\"3\",uuid=\"GPU-a\"} 50\n"
+	"# TYPE gpuprobe_device_memory_untracked_bytes gauge\n"
+	"# HELP gpuprobe_device_memory_untracked_bytes Memory of a GPU that NVML counts for a process"
+	" and no allocation seen accounts for: context, code, libraries.\n"
+	"gpuprobe_device_memory_untracked_bytes{pid=\"42\",comm=\"train\",gpu=\"3\","
+	"uuid=\"GPU-a\"} 20\n"
 	"# TYPE gpuprobe_memory_live_bytes gauge\n"
 	"# HELP gpuprobe_memory_live_bytes Bytes allocated and not freed, by kind of memory.\n"
 	"gpuprobe_memory_live_bytes{pid=\"42\",comm=\"train\",kind=\"device\"} 3000\n"

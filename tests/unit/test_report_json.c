@@ -74,7 +74,7 @@ static void writes_an_empty_report(void **state)
 		      ",\"host_memory\":" NO_MEMORY_TOTALS
 		      ",\"live_at_exit_bytes\":0,\"live_at_exit_allocations\":0,"
 		      "\"launches\":0,\"kernels\":0,\"graph_launches\":0},"
-		      "\"processes\":[],\"libraries\":0,"
+		      "\"processes\":[],\"gpus\":[],\"libraries\":0,"
 		      "\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
 }
 
@@ -145,7 +145,7 @@ static void writes_memory(void **state)
 		"\"start_ns\":77},{\"address\":\"0xffffffffffffffff\",\"bytes\":1,"
 		"\"kind\":\"host\",\"start_ns\":78}],"
 		"\"freed\":[{\"address\":\"0x10\",\"kind\":\"pool\"}],\"freed_unlisted\":11},"
-		"\"errors\":[],\"devices\":[],\"functions\":[]}],\"libraries\":2,"
+		"\"errors\":[],\"devices\":[],\"functions\":[]}],\"gpus\":[],\"libraries\":2,"
 		"\"probes_attached\":{\"runtime\":3,\"driver\":4},\"functions_missing\":5,");
 }
 
@@ -216,7 +216,7 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"error\":\"CUDA_ERROR_INVALID_HANDLE\",\"code\":400,\"count\":2,"
 		"\"sampled\":true},{\"function\":\"cudaFree\",\"layer\":\"runtime\","
 		"\"error\":null,\"code\":-1,\"count\":1,\"sampled\":false}],"
-		"\"devices\":[],\"functions\":[]}],\"libraries\":0,"
+		"\"devices\":[],\"functions\":[]}],\"gpus\":[],\"libraries\":0,"
 		"\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
 }
 
@@ -257,6 +257,51 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 	free(text);
 }
 
+static void writes_who_a_process_is_and_its_gpus(void **state)
+{
+	struct gpu gpus[] = {
+		{ .index = 3, .mig = GPU_NONE, .uuid = "GPU-a", .name = "NVIDIA \"H200\"",
+		  .bus_id = "00000000:06:00.0", .total_bytes = 100, .used_bytes = 60 },
+		{ .index = 4, .mig = 1, .total_bytes = GPU_UNKNOWN_BYTES,
+		  .used_bytes = GPU_UNKNOWN_BYTES },
+	};
+	struct process_gpu of[] = {
+		{ .ordinal = 0, .gpu = 1, .used_bytes = 50, .untracked_bytes = GPU_UNKNOWN_BYTES },
+		{ .ordinal = GPU_NONE, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES,
+		  .untracked_bytes = 0 },
+	};
+	struct process p[] = {
+		{ .pid = 6, .comm = "x", .identified = true, .parent = 1, .uid = 1000,
+		  .user = "ann", .namespace_pid = 7, .cgroup_known = true, .container = "c0ffee",
+		  .gpus = of, .gpu_count = 2 },
+		{ .pid = 8, .comm = "y", .identified = true, .user = "0" },
+	};
+	struct model model = {
+		.sections = SECTION_COPY, .processes = p, .process_count = 2, .gpus = gpus,
+		.gpu_count = 2,
+	};
+	char *text = print(&model);
+
+	(void)state;
+	assert_non_null(strstr(
+		text, "{\"pid\":6,\"comm\":\"x\",\"ppid\":1,\"uid\":1000,\"user\":\"ann\","
+		      "\"container\":\"c0ffee\",\"pod\":null,\"namespace_pid\":7,"));
+	assert_non_null(strstr(
+		text, "\"gpus\":[{\"ordinal\":0,\"gpu\":\"4:1\",\"uuid\":null,\"used_bytes\":50,"
+		      "\"untracked_bytes\":null},{\"ordinal\":null,\"gpu\":null,\"uuid\":null,"
+		      "\"used_bytes\":null,\"untracked_bytes\":0}],\"copies\""));
+	assert_non_null(strstr(
+		text, "{\"pid\":8,\"comm\":\"y\",\"ppid\":null,\"uid\":0,\"user\":\"0\","
+		      "\"container\":\"unknown\",\"pod\":\"unknown\",\"namespace_pid\":null,"));
+	assert_non_null(strstr(
+		text, "\"gpus\":[{\"gpu\":\"3\",\"index\":3,\"mig\":null,\"uuid\":\"GPU-a\","
+		      "\"name\":\"NVIDIA \\\"H200\\\"\",\"pci_bus_id\":\"00000000:06:00.0\","
+		      "\"total_bytes\":100,\"used_bytes\":60},{\"gpu\":\"4:1\",\"index\":4,"
+		      "\"mig\":1,\"uuid\":null,\"name\":null,\"pci_bus_id\":null,"
+		      "\"total_bytes\":null,\"used_bytes\":null}],\"libraries\""));
+	free(text);
+}
+
 static void writes_no_waits_as_empty_lists(void **state)
 {
 	struct process p = { .pid = 6, .comm = "x" };
@@ -293,6 +338,7 @@ int main(void)
 		cmocka_unit_test(writes_memory),
 		cmocka_unit_test(writes_launches_copies_waits_and_errors),
 		cmocka_unit_test(writes_what_was_counted_by_function_and_device),
+		cmocka_unit_test(writes_who_a_process_is_and_its_gpus),
 		cmocka_unit_test(writes_no_waits_as_empty_lists),
 		cmocka_unit_test(names_what_was_lost),
 	};

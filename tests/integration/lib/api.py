@@ -12,6 +12,7 @@ class Function:
     symbol: str
     operation: str  # "-" where nothing watches it
     kind: str
+    gone: bool  # the newest library has it no more
 
     @property
     def base(self):
@@ -21,12 +22,14 @@ class Function:
 
 @functools.cache
 def functions():
-    """All rows of api/functions.tsv by symbol."""
+    """The newest form of every function of api/functions.tsv by symbol."""
     rows = {}
     with open(paths.ROOT / "api" / "functions.tsv", encoding="utf-8") as table:
         for line in table:
             if line.startswith(("#", "layer\t")):
                 continue
-            layer, symbol, _family, operation, kind = line.split("\t")[:5]
-            rows[symbol] = Function(layer, symbol, operation, kind)
+            layer, symbol, _family, operation, kind, flags = line.split("\t")[:6]
+            gone = "soname=" in flags
+            if symbol not in rows or not gone:
+                rows[symbol] = Function(layer, symbol, operation, kind, gone)
     return rows

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Processes' owners, containers and GPUs, see attribution.h.
+#include "collect/attribution.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "device/cuda_environment.h"
+#include "device/nvml.h"
+#include "device/visible_devices.h"
+#include "target/cgroup.h"
+#include "target/process.h"
+#include "target/user_name.h"
+
+#define NVML_WAIT_MS 50
+#define TOGETHER_NS (100 * NS_PER_MS)  /* what NVML and the tallies count is of one moment */
+#define STALE_NS (10 * NS_PER_S)     /* of an NVML that does not answer any more */
+#define START_STEP_NS (20 * NS_PER_MS) /* start times of /proc are in ticks of 10 ms */
+
+_Static_assert(sizeof(((struct process *)0)->user) == USER_NAME_SIZE, "names of users");
+_Static_assert(sizeof(((struct process *)0)->container) == CONTAINER_ID_LENGTH + 1, "containers");
+_Static_assert(sizeof(((struct process *)0)->pod) == POD_UID_LENGTH + 1, "pods");
+
+struct attribution {
+	struct nvml *nvml;
+	struct user_names *users;
+	uint64_t begun_ns; /* of the snapshot that the model has */
+	bool is_new;	   /* it has it since this refresh */
+};
+
+struct attribution *attribution__new(void)
+{
+	struct attribution *attribution = calloc(1, sizeof(*attribution));
+
+	if (!attribution)
+		return NULL;
+	attribution->nvml = nvml__new();
+	attribution->users = user_names__new();
+	if (attribution->nvml && attribution->users)
+		return attribution;
+	attribution__free(attribution);
+	return NULL;
+}
+
+void attribution__free(struct attribution *attribution)
+{
+	if (!attribution)
+		return;
+	nvml__free(attribution->nvml);
+	user_names__free(attribution->users);
+	free(attribution);
+}
+
+/* --- who it is --- */
+
+/* Whether /proc still has the process of the record under its pid, and it runs the same program. */
+static bool is_still_there(const struct process_record *record)
+{
+	struct process_info info;
+	uint64_t apart;
+
+	if (process__info(record->pid, &info) || info.state == 'Z' || info.state == 'X')
+		return false;
+	apart = info.start_ns > record->start_ns ? info.start_ns - record->start_ns : record->start_ns - info.start_ns;
+	return apart <= START_STEP_NS && __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
+}
+
+static void read_proc(struct process *process, const struct process_record *record)
+{
+	struct cuda_environment *environment = calloc(1, sizeof(*environment));
+	struct cgroup_names names;
+	int ret;
+
+	ret = cgroup__read(record->pid, &names);
+	if (environment)
+		cuda_environment__read(record->pid, environment);
+	/* Asked last: what was read before was this process's then. */
+	if (!is_still_there(record)) {
+		free(environment);
+		return;
+	}
+	process->environment = environment;
+	if (ret)
+		return;
+	process->cgroup_known = true;
+	memcpy(process->container, names.container, sizeof(process->container));
+	memcpy(process->pod, names.pod, sizeof(process->pod));
+}
+
+void attribution__learn(struct attribution *attribution, struct process *process,
+			const struct process_record *record)
+{
+	process->identified = true;
+	process->parent = record->parent;
+	process->uid = record->uid;
+	process->namespace_pid = record->namespace_pid;
+	user_names__find(attribution->users, record->uid, process->user);
+	read_proc(process, record);
+}
+
+/* --- its GPUs --- */
+
+uint64_t attribution__untracked(uint64_t nvml_used, uint64_t tracked)
+{
+	if (nvml_used == GPU_UNKNOWN_BYTES || tracked == GPU_UNKNOWN_BYTES || tracked > nvml_used)
+		return GPU_UNKNOWN_BYTES;
+	return nvml_used - tracked;
+}
+
+int attribution__tell_uuid(struct process *process, int ordinal, const uint8_t uuid[16])
+{
+	struct device_uuid *grown;
+
+	for (size_t i = 0; i < process->uuid_count; i++)
+		if (process->uuids[i].ordinal == ordinal)
+			return 0;
+	grown = realloc(process->uuids, (process->uuid_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	process->uuids = grown;
+	grown[process->uuid_count].ordinal = ordinal;
+	memcpy(grown[process->uuid_count++].uuid, uuid, sizeof(grown->uuid));
+	return 0;
+}
+
+/* Whether NVML sees the process on a GPU that it should not have by its environment. */
+static bool is_elsewhere(const struct process *process, const struct visible_devices *visible,
+			 const struct gpu_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->use_count; i++) {
+		bool found = false;
+
+		if (snapshot->uses[i].pid != process->pid)
+			continue;
+		for (size_t k = 0; k < visible->count && !found; k++)
+			found = visible->gpu[k] == snapshot->uses[i].gpu || visible->gpu[k] == GPU_NONE;
+		if (!found)
+			return true;
+	}
+	return false;
+}
+
+/* A GPU that is divided has its own UUID told for the instance that the process has of it. */
+static bool agree(const struct gpu_snapshot *snapshot, int by_environment, int told)
+{
+	const struct gpu *part, *whole;
+
+	if (by_environment == GPU_NONE || told == GPU_NONE || by_environment == told)
+		return true;
+	part = &snapshot->gpus[by_environment];
+	whole = &snapshot->gpus[told];
+	return whole->divided && part->mig != GPU_NONE && part->index == whole->index;
+}
+
+/* Whether a call told of a device what cannot be by the process's environment. */
+static bool is_another(const struct process *process, const struct visible_devices *visible,
+		       const struct gpu_snapshot *snapshot)
+{
+	for (size_t i = 0; i < process->uuid_count; i++) {
+		const struct device_uuid *told = &process->uuids[i];
+		int place = visible_devices__by_uuid(told->uuid, snapshot->gpus, snapshot->gpu_count);
+
+		if ((size_t)told->ordinal >= visible->count || !agree(snapshot, visible->gpu[told->ordinal], place))
+			return true;
+	}
+	return false;
+}
+
+static void map_visible(struct process *process, const struct gpu_snapshot *snapshot, struct visible_devices *visible)
+{
+	*visible = (struct visible_devices){0};
+	if (!process->environment)
+		return;
+	visible_devices__map(process->environment, snapshot->gpus, snapshot->gpu_count, visible);
+	if (!visible->known ||
+	    (!is_elsewhere(process, visible, snapshot) && !is_another(process, visible, snapshot)))
+		return;
+	/* It has changed its variables, or may not open what it sees. */
+	process->environment->known = false;
+	*visible = (struct visible_devices){0};
+}
+
+/* A process's list of GPUs in the making. */
+struct gpu_list {
+	struct process_gpu *gpus;
+	size_t count;
+};
+
+static struct process_gpu *append(struct gpu_list *list, int ordinal, int place)
+{
+	struct process_gpu *gpu = &list->gpus[list->count++];
+
+	*gpu = (struct process_gpu){ordinal, place, GPU_UNKNOWN_BYTES, GPU_UNKNOWN_BYTES};
+	return gpu;
+}
+
+static void add_visible(struct gpu_list *list, const struct visible_devices *visible)
+{
+	for (size_t i = 0; i < visible->count; i++)
+		append(list, (int)i, visible->gpu[i]);
+}
+
+static void add_told(struct gpu_list *list, const struct process *process, const struct gpu_snapshot *snapshot)
+{
+	size_t visible = list->count;
+
+	for (size_t i = 0; i < process->uuid_count; i++) {
+		const struct device_uuid *told = &process->uuids[i];
+		int place = visible_devices__by_uuid(told->uuid, snapshot->gpus, snapshot->gpu_count);
+
+		if (visible == 0)
+			append(list, told->ordinal, place);
+		else if (list->gpus[told->ordinal].gpu == GPU_NONE)
+			list->gpus[told->ordinal].gpu = place;
+	}
+}
+
+/* The only device that calls were made for; -1 when there is none, or not just one. */
+static int only_device(const struct process *process)
+{
+	if (process->device_count != 1 || process->devices[0].device == DEVICE_UNKNOWN)
+		return -1;
+	return process->devices[0].device;
+}
+
+static void add_used(struct gpu_list *list, const struct process *process, const struct gpu_snapshot *snapshot)
+{
+	size_t named = list->count, only = 0;
+	struct process_gpu *gpu;
+
+	for (size_t i = 0; i < snapshot->use_count; i++) {
+		const struct gpu_use *use = &snapshot->uses[i];
+
+		if (use->pid != process->pid)
+			continue;
+		for (gpu = list->gpus; gpu < list->gpus + named && gpu->gpu != use->gpu; gpu++)
+			;
+		if (gpu == list->gpus + named) {
+			gpu = append(list, GPU_NONE, use->gpu);
+			only = list->count - 1;
+		}
+		gpu->used_bytes = use->bytes;
+	}
+	/* One device is used, and NVML sees the process on one GPU: that is it. */
+	if (named == 0 && list->count == 1)
+		list->gpus[only].ordinal = only_device(process);
+}
+
+/*
+ * The process's live bytes on a device, where they are all that it has there:
+ * managed memory need not be on the device, and what was lost or was there
+ * before gpuprobe is not in them.
+ */
+static uint64_t tracked_bytes(const struct model *model, const struct process *process, int ordinal)
+{
+	static const enum loss incomplete[] = {LOSS_ALLOCATION_MAP_FULL, LOSS_TALLY_MAP_FULL, LOSS_NO_MEMORY,
+					       LOSS_THREAD_STORAGE, LOSS_CALL_DEPTH};
+	uint64_t bytes = 0;
+
+	if (!(model->sections & SECTION_MEMORY) || process->since_attach || ordinal == GPU_NONE ||
+	    process->memory[MEMORY_MANAGED].live_count)
+		return GPU_UNKNOWN_BYTES;
+	for (size_t i = 0; i < sizeof(incomplete) / sizeof(*incomplete); i++)
+		if (model->lost[incomplete[i]])
+			return GPU_UNKNOWN_BYTES;
+	for (size_t i = 0; i < process->device_count; i++) {
+		const struct device_totals *device = &process->devices[i];
+
+		if (device->device == DEVICE_UNKNOWN && device->live_count)
+			return GPU_UNKNOWN_BYTES;
+		if (device->device == ordinal)
+			bytes = device->live_bytes;
+	}
+	return bytes;
+}
+
+static uint64_t old_untracked(const struct process *process, const struct process_gpu *gpu)
+{
+	for (size_t i = 0; i < process->gpu_count; i++)
+		if (process->gpus[i].ordinal == gpu->ordinal && process->gpus[i].gpu == gpu->gpu)
+			return process->gpus[i].untracked_bytes;
+	return GPU_UNKNOWN_BYTES;
+}
+
+/* Anew with each snapshot that is of the tallies' moment; in between it is as it was. */
+static void find_untracked(const struct attribution *attribution, const struct model *model,
+			   const struct process *process, struct process_gpu *gpu)
+{
+	if (!attribution->is_new)
+		gpu->untracked_bytes = old_untracked(process, gpu);
+	else if (attribution->begun_ns - model->now_ns < TOGETHER_NS)
+		gpu->untracked_bytes = attribution__untracked(gpu->used_bytes,
+							      tracked_bytes(model, process, gpu->ordinal));
+}
+
+static size_t count_uses(const struct process *process, const struct gpu_snapshot *snapshot)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < snapshot->use_count; i++)
+		count += snapshot->uses[i].pid == process->pid;
+	return count;
+}
+
+/* The list anew: by the environment, by what calls told, then what NVML sees beside that. */
+static void list_gpus(const struct attribution *attribution, const struct model *model, struct process *process,
+		      const struct gpu_snapshot *snapshot)
+{
+	struct visible_devices visible;
+	struct gpu_list list = {0};
+
+	map_visible(process, snapshot, &visible);
+	list.gpus = calloc(visible.count + process->uuid_count + count_uses(process, snapshot) + 1,
+			   sizeof(*list.gpus));
+	if (!list.gpus)
+		return;
+	add_visible(&list, &visible);
+	add_told(&list, process, snapshot);
+	add_used(&list, process, snapshot);
+	for (size_t i = 0; i < list.count; i++)
+		find_untracked(attribution, model, process, &list.gpus[i]);
+	free(process->gpus);
+	process->gpus = list.gpus;
+	process->gpu_count = list.count;
+}
+
+/* Whether places in one list of GPUs are the same in the other. */
+static bool same_gpus(const struct model *model, const struct gpu_snapshot *snapshot)
+{
+	if (model->gpu_count != snapshot->gpu_count)
+		return false;
+	for (size_t i = 0; i < model->gpu_count; i++)
+		if (model->gpus[i].index != snapshot->gpus[i].index || model->gpus[i].mig != snapshot->gpus[i].mig ||
+		    strcmp(model->gpus[i].uuid, snapshot->gpus[i].uuid))
+			return false;
+	return true;
+}
+
+static void forget_gpus(struct process *process)
+{
+	free(process->gpus);
+	process->gpus = NULL;
+	process->gpu_count = 0;
+}
+
+static int take_gpus(struct model *model, const struct gpu_snapshot *snapshot)
+{
+	struct gpu *list = calloc(snapshot->gpu_count + 1, sizeof(*list));
+
+	if (!list)
+		return -1;
+	memcpy(list, snapshot->gpus, snapshot->gpu_count * sizeof(*list));
+	if (!same_gpus(model, snapshot))
+		for (size_t i = 0; i < model->process_count; i++)
+			forget_gpus(&model->processes[i]);
+	free(model->gpus);
+	model->gpus = list;
+	model->gpu_count = snapshot->gpu_count;
+	return 0;
+}
+
+/* What was used a while ago is not what is used now. */
+static void forget_use(struct attribution *attribution, struct model *model)
+{
+	attribution->begun_ns = 0;
+	for (size_t i = 0; i < model->gpu_count; i++)
+		model->gpus[i].used_bytes = GPU_UNKNOWN_BYTES;
+	for (size_t i = 0; i < model->process_count; i++)
+		for (size_t k = 0; k < model->processes[i].gpu_count; k++) {
+			model->processes[i].gpus[k].used_bytes = GPU_UNKNOWN_BYTES;
+			model->processes[i].gpus[k].untracked_bytes = GPU_UNKNOWN_BYTES;
+		}
+}
+
+static bool has_live_process(const struct model *model)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (!model->processes[i].ended)
+			return true;
+	return false;
+}
+
+/* An ended process has no memory any more; which GPUs it had is still true. */
+static void end_use(struct process *process)
+{
+	for (size_t i = 0; i < process->gpu_count; i++) {
+		process->gpus[i].used_bytes = GPU_UNKNOWN_BYTES;
+		process->gpus[i].untracked_bytes = GPU_UNKNOWN_BYTES;
+	}
+}
+
+void attribution__refresh(struct attribution *attribution, struct model *model)
+{
+	const struct gpu_snapshot *snapshot = NULL;
+
+	if (has_live_process(model))
+		snapshot = nvml__refresh(attribution->nvml, NVML_WAIT_MS);
+	if (!snapshot || clock__boot_ns() - snapshot->begun_ns > STALE_NS) {
+		forget_use(attribution, model);
+		return;
+	}
+	attribution->is_new = snapshot->begun_ns != attribution->begun_ns;
+	if (attribution->is_new && take_gpus(model, snapshot))
+		return;
+	attribution->begun_ns = snapshot->begun_ns;
+	for (size_t i = 0; i < model->process_count; i++) {
+		if (model->processes[i].ended)
+			end_use(&model->processes[i]);
+		else
+			list_gpus(attribution, model, &model->processes[i], snapshot);
+	}
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A process's environment variables and device nodes, see cuda_environment.h.
+#include "device/cuda_environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define MAX_ENVIRONMENT (4 * 1024 * 1024)
+#define MAX_MOUNTS (1024 * 1024)
+#define NVIDIA_MAJOR 195 /* of /dev/nvidiaN: Documentation/admin-guide/devices.txt */
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+static const char *value_of(const char *variable, size_t length, const char *name)
+{
+	size_t name_length = strlen(name);
+
+	if (length <= name_length || memcmp(variable, name, name_length) || variable[name_length] != '=')
+		return NULL;
+	return variable + name_length + 1;
+}
+
+/* False where the value is longer than any that means something. */
+static bool keep(char *to, size_t size, const char *value)
+{
+	return snprintf(to, size, "%s", value) < (int)size;
+}
+
+void cuda_environment__parse(const char *bytes, size_t length, struct cuda_environment *environment)
+{
+	const char *value;
+
+	environment->known = true;
+	while (length) {
+		size_t used = strnlen(bytes, length);
+
+		/*
+		 * A last one without its end may be cut; and programs that set their title
+		 * (setproctitle) write over what /proc shows and keep their variables elsewhere.
+		 */
+		if (used == length || !memchr(bytes, '=', used)) {
+			environment->known = false;
+			return;
+		}
+		/* getenv takes the first of a name. */
+		value = value_of(bytes, used, "CUDA_VISIBLE_DEVICES");
+		if (value && !environment->has_visible) {
+			environment->has_visible = true;
+			environment->known &= keep(environment->visible, VISIBLE_SIZE, value);
+		}
+		value = value_of(bytes, used, "CUDA_DEVICE_ORDER");
+		if (value && !environment->has_order) {
+			environment->has_order = true;
+			environment->known &= keep(environment->order, sizeof(environment->order), value);
+		}
+		if (value_of(bytes, used, "SLURM_JOB_ID"))
+			environment->batch_job = true;
+		bytes += used + 1;
+		length -= used + 1;
+	}
+}
+
+/* Reads a file of unknown length (malloc), `limit` bytes at most. Returns 0, -EFBIG or another errno. */
+static int read_whole(const char *path, size_t limit, char **bytes, size_t *length)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t size = 0;
+	int ret = 0;
+	ssize_t n = 1;
+
+	*bytes = NULL;
+	*length = 0;
+	if (fd < 0)
+		return -errno;
+	while (!ret && n) {
+		if (*length == size) {
+			char *grown = size < limit ? realloc(*bytes, size ? size * 2 : 16384) : NULL;
+
+			if (!grown) {
+				ret = size < limit ? -ENOMEM : -EFBIG;
+				break;
+			}
+			*bytes = grown;
+			size = size ? size * 2 : 16384;
+		}
+		n = read(fd, *bytes + *length, size - *length);
+		if (n > 0)
+			*length += (size_t)n;
+		else if (n < 0 && errno != EINTR)
+			ret = -errno;
+	}
+	close(fd);
+	return ret;
+}
+
+static void read_variables(pid_t pid, struct cuda_environment *environment)
+{
+	char path[64], *bytes;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	if (!read_whole(path, MAX_ENVIRONMENT, &bytes, &length))
+		cuda_environment__parse(bytes, length, environment);
+	free(bytes);
+}
+
+/* Whether the process has gpuprobe's mounts and root directory. */
+static bool shares_root(pid_t pid)
+{
+	struct stat own, other;
+	char path[64], root[8];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	if (stat("/proc/self/ns/mnt", &own) || stat(path, &other) || own.st_ino != other.st_ino)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	n = readlink(path, root, sizeof(root));
+	return n == 1 && root[0] == '/';
+}
+
+static bool is_local(const char *type)
+{
+	static const char *const types[] = {"overlay", "tmpfs", "devtmpfs", "ext4", "ext3", "ext2", "xfs",
+					    "btrfs", "zfs", "f2fs", "squashfs", "erofs"};
+
+	for (size_t i = 0; i < COUNT(types); i++)
+		if (!strcmp(type, types[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Whether / and /dev of the process are on file systems that answer by
+ * themselves: one that a program or another machine serves could keep gpuprobe
+ * waiting for ever. Lines of mountinfo: proc(5).
+ */
+static bool answers(pid_t pid)
+{
+	char path[64], *text = NULL, *line, *rest;
+	bool root = false, dev = true;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
+	if (read_whole(path, MAX_MOUNTS, &text, &length) || !length) {
+		free(text);
+		return false;
+	}
+	text[length - 1] = '\0';
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char point[8], type[16], *types = strstr(line, " - ");
+
+		if (sscanf(line, "%*s %*s %*s %*s %7s", point) != 1 || !types || sscanf(types + 3, "%15s", type) != 1)
+			continue;
+		if (!strcmp(point, "/"))
+			root = is_local(type);
+		else if (!strcmp(point, "/dev"))
+			dev = is_local(type);
+	}
+	free(text);
+	return root && dev;
+}
+
+static void read_nodes(pid_t pid, struct cuda_environment *environment)
+{
+	struct stat node;
+	char path[64];
+	int dev;
+
+	if (shares_root(pid)) {
+		environment->nodes = NODES_ALL;
+		return;
+	}
+	if (!answers(pid))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/root/dev", (int)pid);
+	dev = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dev < 0)
+		return;
+	for (unsigned int minor = 0; minor < NODES_MAX; minor++) {
+		snprintf(path, sizeof(path), "nvidia%u", minor);
+		if (!fstatat(dev, path, &node, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) && S_ISCHR(node.st_mode) &&
+		    node.st_rdev == makedev(NVIDIA_MAJOR, minor))
+			environment->minors |= 1ull << minor;
+	}
+	close(dev);
+	/* CUDA works with none of them only where it is not NVIDIA's. */
+	if (environment->minors)
+		environment->nodes = NODES_LISTED;
+}
+
+void cuda_environment__read(pid_t pid, struct cuda_environment *environment)
+{
+	*environment = (struct cuda_environment){0};
+	read_variables(pid, environment);
+	read_nodes(pid, environment);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The thread that asks NVML, see nvml.h. What the two threads share is freed by
+ * the last of them that leaves.
+ */
+#include "device/nvml.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define STOP_MS 100
+
+struct shared {
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* by CLOCK_MONOTONIC */
+	struct gpu_snapshot *fresh; /* not taken yet */
+	bool asked;	/* for a snapshot; the thread clears it when that is there */
+	bool stop;
+	bool failed;	/* there is no NVML: the thread has left */
+	bool left;	/* the thread is about to end */
+	bool abandoned; /* the owner is gone: the thread frees this */
+};
+
+struct nvml {
+	struct shared *shared;
+	struct gpu_snapshot *current;
+	bool started;
+	bool failed;
+	uint64_t asked_ns;
+};
+
+static void shared__free(struct shared *shared)
+{
+	gpu_snapshot__free(shared->fresh);
+	pthread_cond_destroy(&shared->changed);
+	pthread_mutex_destroy(&shared->lock);
+	free(shared);
+}
+
+/* Waits until a snapshot is wanted. Returns false when the thread has to stop. */
+static bool wait_for_question(struct shared *shared)
+{
+	bool stop;
+
+	pthread_mutex_lock(&shared->lock);
+	while (!shared->asked && !shared->stop)
+		pthread_cond_wait(&shared->changed, &shared->lock);
+	stop = shared->stop;
+	pthread_mutex_unlock(&shared->lock);
+	return !stop;
+}
+
+static void hand_over(struct shared *shared, struct gpu_snapshot *snapshot)
+{
+	pthread_mutex_lock(&shared->lock);
+	if (snapshot) {
+		gpu_snapshot__free(shared->fresh);
+		shared->fresh = snapshot;
+	}
+	shared->asked = false;
+	pthread_cond_broadcast(&shared->changed);
+	pthread_mutex_unlock(&shared->lock);
+}
+
+static void leave(struct shared *shared, bool failed)
+{
+	bool abandoned;
+
+	pthread_mutex_lock(&shared->lock);
+	shared->failed = failed;
+	shared->left = true;
+	shared->asked = false;
+	abandoned = shared->abandoned;
+	pthread_cond_broadcast(&shared->changed);
+	pthread_mutex_unlock(&shared->lock);
+	if (abandoned)
+		shared__free(shared);
+}
+
+static void *run(void *arg)
+{
+	struct shared *shared = arg;
+	struct nvml_library *library = NULL;
+
+	if (nvml_library__open(&library)) {
+		leave(shared, true);
+		return NULL;
+	}
+	while (wait_for_question(shared))
+		hand_over(shared, nvml_library__read(library));
+	nvml_library__close(library);
+	leave(shared, false);
+	return NULL;
+}
+
+static struct shared *shared__new(void)
+{
+	struct shared *shared = calloc(1, sizeof(*shared));
+	pthread_condattr_t attributes;
+
+	if (!shared)
+		return NULL;
+	pthread_mutex_init(&shared->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&shared->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	return shared;
+}
+
+struct nvml *nvml__new(void)
+{
+	struct nvml *nvml = calloc(1, sizeof(*nvml));
+
+	if (!nvml)
+		return NULL;
+	nvml->shared = shared__new();
+	if (nvml->shared)
+		return nvml;
+	free(nvml);
+	return NULL;
+}
+
+/* Signals are the event loop's: the thread takes none. */
+static void start(struct nvml *nvml)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t thread;
+
+	nvml->started = true;
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&thread, &attributes, run, nvml->shared)) {
+		nvml->failed = true;
+		nvml->shared->left = true;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+static struct timespec deadline(unsigned int ms)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_sec += ms / 1000;
+	time.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (time.tv_nsec >= 1000000000) {
+		time.tv_sec++;
+		time.tv_nsec -= 1000000000;
+	}
+	return time;
+}
+
+/* With the lock held. */
+static void ask(struct nvml *nvml, unsigned int wait_ms)
+{
+	struct shared *shared = nvml->shared;
+	struct timespec until = deadline(wait_ms);
+	uint64_t now = clock__boot_ns();
+
+	if (shared->asked || (nvml->asked_ns && now - nvml->asked_ns < NVML_INTERVAL_MS * NS_PER_MS))
+		return;
+	nvml->asked_ns = now;
+	shared->asked = true;
+	pthread_cond_broadcast(&shared->changed);
+	while (shared->asked && !shared->left)
+		if (pthread_cond_timedwait(&shared->changed, &shared->lock, &until))
+			break;
+}
+
+const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms)
+{
+	struct shared *shared = nvml->shared;
+
+	if (nvml->failed)
+		return NULL;
+	if (!nvml->started)
+		start(nvml);
+	pthread_mutex_lock(&shared->lock);
+	if (!shared->left)
+		ask(nvml, wait_ms);
+	nvml->failed = shared->left && shared->failed;
+	if (shared->fresh) {
+		gpu_snapshot__free(nvml->current);
+		nvml->current = shared->fresh;
+		shared->fresh = NULL;
+	}
+	pthread_mutex_unlock(&shared->lock);
+	return nvml->current;
+}
+
+/* Returns whether the thread has left; else it frees what is shared when it does. */
+static bool stop(struct shared *shared)
+{
+	struct timespec until = deadline(STOP_MS);
+	bool left;
+
+	pthread_mutex_lock(&shared->lock);
+	shared->stop = true;
+	pthread_cond_broadcast(&shared->changed);
+	while (!shared->left)
+		if (pthread_cond_timedwait(&shared->changed, &shared->lock, &until))
+			break;
+	left = shared->left;
+	shared->abandoned = !left;
+	pthread_mutex_unlock(&shared->lock);
+	return left;
+}
+
+void nvml__free(struct nvml *nvml)
+{
+	if (!nvml)
+		return;
+	if (!nvml->started || stop(nvml->shared))
+		shared__free(nvml->shared);
+	gpu_snapshot__free(nvml->current);
+	free(nvml);
+}

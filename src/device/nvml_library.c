@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Loading of NVML and its questions, see nvml_library.h. Types and numbers are
+ * those of NVIDIA's nvml.h; every function may be missing from an older or
+ * another library.
+ */
+#include "device/nvml_library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+
+#define NVML_SUCCESS 0
+#define NVML_ERROR_INSUFFICIENT_SIZE 7
+#define NVML_NO_INSTANCE UINT32_MAX
+#define MAX_INSTANCE_ID 1024
+#define MAX_PID 4194304 /* the kernel's PID_MAX_LIMIT */
+#define MAX_PROCESSES 65536
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
+#define ENTRY_ROOM 64 /* bytes kept for an entry of a process list, see list_kind */
+
+typedef void *nvml_device;
+
+struct nvml_memory {
+	unsigned long long total, free, used;
+};
+
+struct nvml_memory_v2 {
+	unsigned int version;
+	unsigned long long total, reserved, free, used;
+};
+
+#define NVML_MEMORY_V2 (sizeof(struct nvml_memory_v2) | 2u << 24)
+
+struct nvml_pci {
+	char bus_id_legacy[16];
+	unsigned int domain, bus, device, pci_device_id, pci_subsystem_id;
+	char bus_id[32];
+};
+
+struct nvml_process {
+	unsigned int pid;
+	unsigned long long used;
+	unsigned int gpu_instance, compute_instance; /* since _v2 */
+};
+
+typedef int (*list_fn)(nvml_device, unsigned int *, void *);
+
+/* A kind of process: the same question in its versions, newest first. */
+struct list_kind {
+	const char *name;
+	list_fn versions[3];
+};
+
+/*
+ * _v3 and _v2 have entries of 24 bytes, the first version of 16. Drivers 535.43
+ * to 535.86 gave 32 by _v3 (XuehaiPan/nvitop pull request 79), so they are not
+ * asked by it, and there is always room for larger ones than expected.
+ */
+static const size_t entry_sizes[3] = {24, 24, 16};
+static const char *const version_suffixes[3] = {"_v3", "_v2", ""};
+
+struct nvml_library {
+	void *handle;
+	int (*init)(void);
+	int (*shutdown)(void);
+	int (*count)(unsigned int *);
+	int (*by_index)(unsigned int, nvml_device *);
+	int (*uuid)(nvml_device, char *, unsigned int);
+	int (*name)(nvml_device, char *, unsigned int);
+	int (*minor)(nvml_device, unsigned int *);
+	int (*pci)(nvml_device, struct nvml_pci *);
+	int (*memory)(nvml_device, struct nvml_memory *);
+	int (*memory_v2)(nvml_device, struct nvml_memory_v2 *);
+	int (*driver_version)(char *, unsigned int);
+	int (*mig_mode)(nvml_device, unsigned int *, unsigned int *);
+	int (*mig_count)(nvml_device, unsigned int *);
+	int (*mig_by_index)(nvml_device, unsigned int, nvml_device *);
+	int (*gpu_instance)(nvml_device, unsigned int *);
+	int (*compute_instance)(nvml_device, unsigned int *);
+	struct list_kind lists[3];
+};
+
+/* One reading. */
+struct survey {
+	const struct nvml_library *nvml;
+	struct gpu_snapshot *snapshot;
+	nvml_device handles[NVML_MAX_GPUS];
+};
+
+static void *symbol(const struct nvml_library *nvml, const char *name)
+{
+	return dlsym(nvml->handle, name);
+}
+
+static void find_lists(struct nvml_library *nvml)
+{
+	static const char *const kinds[3] = {"Compute", "Graphics", "MPSCompute"};
+
+	for (int kind = 0; kind < 3; kind++) {
+		nvml->lists[kind].name = kinds[kind];
+		for (int version = 0; version < 3; version++) {
+			char name[80];
+
+			snprintf(name, sizeof(name), "nvmlDeviceGet%sRunningProcesses%s", kinds[kind],
+				 version_suffixes[version]);
+			nvml->lists[kind].versions[version] = symbol(nvml, name);
+		}
+	}
+}
+
+static void find_functions(struct nvml_library *nvml)
+{
+	nvml->init = symbol(nvml, "nvmlInit_v2");
+	nvml->shutdown = symbol(nvml, "nvmlShutdown");
+	nvml->count = symbol(nvml, "nvmlDeviceGetCount_v2");
+	nvml->by_index = symbol(nvml, "nvmlDeviceGetHandleByIndex_v2");
+	nvml->uuid = symbol(nvml, "nvmlDeviceGetUUID");
+	nvml->name = symbol(nvml, "nvmlDeviceGetName");
+	nvml->minor = symbol(nvml, "nvmlDeviceGetMinorNumber");
+	nvml->pci = symbol(nvml, "nvmlDeviceGetPciInfo_v3");
+	nvml->memory = symbol(nvml, "nvmlDeviceGetMemoryInfo");
+	nvml->memory_v2 = symbol(nvml, "nvmlDeviceGetMemoryInfo_v2");
+	nvml->driver_version = symbol(nvml, "nvmlSystemGetDriverVersion");
+	nvml->mig_mode = symbol(nvml, "nvmlDeviceGetMigMode");
+	nvml->mig_count = symbol(nvml, "nvmlDeviceGetMaxMigDeviceCount");
+	nvml->mig_by_index = symbol(nvml, "nvmlDeviceGetMigDeviceHandleByIndex");
+	nvml->gpu_instance = symbol(nvml, "nvmlDeviceGetGpuInstanceId");
+	nvml->compute_instance = symbol(nvml, "nvmlDeviceGetComputeInstanceId");
+	find_lists(nvml);
+}
+
+static void avoid_wide_entries(struct nvml_library *nvml)
+{
+	unsigned int major, minor;
+	char version[81] = "";
+
+	if (!nvml->driver_version || nvml->driver_version(version, sizeof(version) - 1) != NVML_SUCCESS)
+		return;
+	if (sscanf(version, "%u.%u", &major, &minor) != 2 || major != 535 || minor >= 98)
+		return;
+	for (int kind = 0; kind < 3; kind++)
+		nvml->lists[kind].versions[0] = NULL;
+}
+
+int nvml_library__open(struct nvml_library **out)
+{
+	struct nvml_library *nvml = calloc(1, sizeof(*nvml));
+	int ret = -ENOENT;
+
+	if (!nvml)
+		return -ENOMEM;
+	nvml->handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!nvml->handle)
+		goto fail;
+	find_functions(nvml);
+	if (!nvml->init || !nvml->shutdown || !nvml->count || !nvml->by_index)
+		goto fail;
+	ret = -ENODEV;
+	if (nvml->init() != NVML_SUCCESS)
+		goto fail;
+	avoid_wide_entries(nvml);
+	*out = nvml;
+	return 0;
+fail:
+	if (nvml->handle)
+		dlclose(nvml->handle);
+	free(nvml);
+	return ret;
+}
+
+void nvml_library__close(struct nvml_library *nvml)
+{
+	if (!nvml)
+		return;
+	nvml->shutdown();
+	dlclose(nvml->handle);
+	free(nvml);
+}
+
+void gpu_snapshot__free(struct gpu_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	free(snapshot->gpus);
+	free(snapshot->uses);
+	free(snapshot);
+}
+
+/* --- GPUs --- */
+
+static void ask_text(int (*question)(nvml_device, char *, unsigned int), nvml_device device, char *text,
+		     unsigned int size)
+{
+	if (!question || question(device, text, size) != NVML_SUCCESS)
+		text[0] = '\0';
+	text[size - 1] = '\0';
+}
+
+static unsigned int ask_number(int (*question)(nvml_device, unsigned int *), nvml_device device)
+{
+	unsigned int number;
+
+	return question && question(device, &number) == NVML_SUCCESS ? number : UINT32_MAX;
+}
+
+/* With the second version, what the driver reserves for itself is not `used`. */
+static void ask_memory(const struct nvml_library *nvml, nvml_device device, struct gpu *gpu)
+{
+	struct nvml_memory_v2 newer = {.version = NVML_MEMORY_V2};
+	struct nvml_memory older;
+
+	gpu->total_bytes = gpu->used_bytes = GPU_UNKNOWN_BYTES;
+	if (nvml->memory_v2 && nvml->memory_v2(device, &newer) == NVML_SUCCESS) {
+		gpu->total_bytes = newer.total;
+		gpu->used_bytes = newer.used;
+	} else if (nvml->memory && nvml->memory(device, &older) == NVML_SUCCESS) {
+		gpu->total_bytes = older.total;
+		gpu->used_bytes = older.used;
+	}
+}
+
+static struct gpu *add_gpu(struct survey *survey, nvml_device device, unsigned int index)
+{
+	const struct nvml_library *nvml = survey->nvml;
+	struct gpu_snapshot *snapshot = survey->snapshot;
+	struct gpu *gpu;
+
+	if (snapshot->gpu_count == NVML_MAX_GPUS)
+		return NULL;
+	survey->handles[snapshot->gpu_count] = device;
+	gpu = &snapshot->gpus[snapshot->gpu_count++];
+	*gpu = (struct gpu){.index = index, .mig = GPU_NONE, .minor = UINT32_MAX};
+	ask_text(nvml->uuid, device, gpu->uuid, GPU_UUID_SIZE);
+	ask_text(nvml->name, device, gpu->name, GPU_NAME_SIZE);
+	ask_memory(nvml, device, gpu);
+	return gpu;
+}
+
+static void add_instances(struct survey *survey, struct gpu *whole, nvml_device device)
+{
+	const struct nvml_library *nvml = survey->nvml;
+	unsigned int current, pending, most;
+
+	if (!nvml->mig_mode || !nvml->mig_by_index || nvml->mig_mode(device, &current, &pending) != NVML_SUCCESS ||
+	    !current)
+		return;
+	whole->divided = true;
+	most = ask_number(nvml->mig_count, device);
+	for (unsigned int i = 0; most != UINT32_MAX && i < most && i < NVML_MAX_GPUS; i++) {
+		nvml_device part;
+		struct gpu *gpu;
+
+		/* Numbers may have gaps. */
+		if (nvml->mig_by_index(device, i, &part) != NVML_SUCCESS)
+			continue;
+		gpu = add_gpu(survey, part, whole->index);
+		if (!gpu)
+			return;
+		gpu->mig = (int)i;
+		gpu->minor = whole->minor;
+		memcpy(gpu->bus_id, whole->bus_id, sizeof(gpu->bus_id));
+		gpu->instance[0] = ask_number(nvml->gpu_instance, part);
+		gpu->instance[1] = ask_number(nvml->compute_instance, part);
+	}
+}
+
+static void survey_gpus(struct survey *survey)
+{
+	const struct nvml_library *nvml = survey->nvml;
+	unsigned int count = 0;
+
+	if (nvml->count(&count) != NVML_SUCCESS)
+		return;
+	for (unsigned int i = 0; i < count && i < NVML_MAX_GPUS; i++) {
+		struct nvml_pci pci;
+		nvml_device device;
+		struct gpu *gpu;
+
+		/* One that has fallen off the bus. */
+		if (nvml->by_index(i, &device) != NVML_SUCCESS)
+			continue;
+		gpu = add_gpu(survey, device, i);
+		if (!gpu)
+			return;
+		gpu->minor = ask_number(nvml->minor, device);
+		if (nvml->pci && nvml->pci(device, &pci) == NVML_SUCCESS)
+			snprintf(gpu->bus_id, sizeof(gpu->bus_id), "%.*s", (int)sizeof(pci.bus_id) - 1, pci.bus_id);
+		add_instances(survey, gpu, device);
+	}
+}
+
+/* --- processes --- */
+
+/* Known bytes win over unknown ones, and of two the larger: lists of one process are not parts of a sum. */
+static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
+{
+	struct gpu_use *grown;
+
+	for (size_t i = 0; i < snapshot->use_count; i++) {
+		struct gpu_use *old = &snapshot->uses[i];
+
+		if (old->pid != use->pid || old->gpu != use->gpu)
+			continue;
+		if (old->bytes == GPU_UNKNOWN_BYTES || (use->bytes != GPU_UNKNOWN_BYTES && use->bytes > old->bytes))
+			old->bytes = use->bytes;
+		return true;
+	}
+	grown = realloc(snapshot->uses, (snapshot->use_count + 1) * sizeof(*grown));
+	if (!grown)
+		return false;
+	snapshot->uses = grown;
+	grown[snapshot->use_count++] = *use;
+	return true;
+}
+
+/* An entry; false where it cannot be one, so that the list has another form than expected. */
+static bool read_entry(const char *entries, size_t at, size_t size, struct nvml_process *process)
+{
+	*process = (struct nvml_process){.gpu_instance = NVML_NO_INSTANCE, .compute_instance = NVML_NO_INSTANCE};
+	memcpy(process, entries + at * size, size);
+	return process->pid <= MAX_PID &&
+	       (process->gpu_instance == NVML_NO_INSTANCE || process->gpu_instance < MAX_INSTANCE_ID) &&
+	       (process->compute_instance == NVML_NO_INSTANCE || process->compute_instance < MAX_INSTANCE_ID);
+}
+
+/* Asks one version of a list. Returns 0, -EBADMSG for a list that makes no sense, -ENODATA, or -ENOMEM. */
+static int ask_list(list_fn question, size_t size, nvml_device device, struct gpu_snapshot *snapshot, int gpu)
+{
+	unsigned int room = 64, count;
+	struct nvml_process process;
+	char *entries = NULL, *grown;
+	int ret = -ENODATA, result;
+
+	do {
+		grown = realloc(entries, (size_t)room * ENTRY_ROOM);
+		if (!grown) {
+			ret = -ENOMEM;
+			goto out;
+		}
+		entries = grown;
+		count = room;
+		result = question(device, &count, entries);
+		room *= 2;
+	} while (result == NVML_ERROR_INSUFFICIENT_SIZE && room <= MAX_PROCESSES);
+	if (result != NVML_SUCCESS || count > room / 2)
+		goto out;
+	ret = 0;
+	for (unsigned int i = 0; i < count && !ret; i++)
+		if (!read_entry(entries, i, size, &process))
+			ret = -EBADMSG;
+	for (unsigned int i = 0; i < count && !ret; i++) {
+		read_entry(entries, i, size, &process);
+		/* All ones is NVML_VALUE_NOT_AVAILABLE, and is GPU_UNKNOWN_BYTES. */
+		if (process.pid && !add_use(snapshot, &(struct gpu_use){(pid_t)process.pid, gpu, process.used}))
+			ret = -ENOMEM;
+	}
+out:
+	free(entries);
+	return ret;
+}
+
+/* By the newest version that answers sensibly. A kind that the library does not have at all is no matter. */
+static bool ask_kind(const struct list_kind *kind, nvml_device device, struct gpu_snapshot *snapshot, int gpu)
+{
+	bool asked = false;
+
+	for (int version = 0; version < 3; version++) {
+		if (!kind->versions[version])
+			continue;
+		asked = true;
+		if (!ask_list(kind->versions[version], entry_sizes[version], device, snapshot, gpu))
+			return true;
+	}
+	return !asked;
+}
+
+/* Whether the pids that NVML tells are those of gpuprobe's pid namespace, see nvml_library.h. */
+static bool pids_are_ours(void)
+{
+	char version[256] = "";
+	struct stat own;
+	FILE *in;
+
+	if (!stat("/proc/self/ns/pid", &own) && own.st_ino == INITIAL_PID_NAMESPACE)
+		return true;
+	in = fopen("/proc/driver/nvidia/version", "re");
+	if (!in)
+		return false;
+	if (!fgets(version, sizeof(version), in))
+		version[0] = '\0';
+	fclose(in);
+	return strstr(version, "Open Kernel Module");
+}
+
+static void survey_processes(struct survey *survey)
+{
+	struct gpu_snapshot *snapshot = survey->snapshot;
+
+	if (!pids_are_ours())
+		return;
+	snapshot->uses_known = survey->nvml->lists[0].versions[0] || survey->nvml->lists[0].versions[1] ||
+			       survey->nvml->lists[0].versions[2];
+	for (size_t i = 0; i < snapshot->gpu_count; i++) {
+		/* Those of a divided GPU are told by its instances. */
+		if (snapshot->gpus[i].divided)
+			continue;
+		for (int kind = 0; kind < 3; kind++)
+			/* Graphics and MPS may not be supported; computing always is. */
+			if (!ask_kind(&survey->nvml->lists[kind], survey->handles[i], snapshot, (int)i) && kind == 0)
+				snapshot->uses_known = false;
+	}
+}
+
+struct gpu_snapshot *nvml_library__read(const struct nvml_library *nvml)
+{
+	struct survey survey = {.nvml = nvml, .snapshot = calloc(1, sizeof(struct gpu_snapshot))};
+
+	if (!survey.snapshot)
+		return NULL;
+	survey.snapshot->begun_ns = clock__boot_ns();
+	survey.snapshot->gpus = calloc(NVML_MAX_GPUS, sizeof(*survey.snapshot->gpus));
+	if (!survey.snapshot->gpus) {
+		gpu_snapshot__free(survey.snapshot);
+		return NULL;
+	}
+	survey_gpus(&survey);
+	survey_processes(&survey);
+	return survey.snapshot;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// CUDA_VISIBLE_DEVICES against the machine's list of GPUs, see visible_devices.h.
+#include "device/visible_devices.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Whole GPUs in the order of their PCI bus, as far as the process has their device nodes. */
+struct candidates {
+	const struct gpu *gpus;
+	size_t gpu_count;
+	int place[VISIBLE_MAX];
+	size_t count;
+	bool divided; /* there are instances */
+	bool ordered; /* place[] is by CUDA's numbers */
+};
+
+static bool has_node(const struct cuda_environment *environment, const struct gpu *gpu)
+{
+	if (environment->nodes == NODES_ALL)
+		return true;
+	return gpu->minor < NODES_MAX && environment->minors >> gpu->minor & 1;
+}
+
+static void insert(struct candidates *candidates, int place)
+{
+	const struct gpu *gpus = candidates->gpus;
+	size_t at = candidates->count++;
+
+	for (; at && strcmp(gpus[candidates->place[at - 1]].bus_id, gpus[place].bus_id) > 0; at--)
+		candidates->place[at] = candidates->place[at - 1];
+	candidates->place[at] = place;
+}
+
+/* Whether the list holds every GPU that the process has a node of. */
+static bool covers_nodes(const struct candidates *candidates, const struct cuda_environment *environment)
+{
+	uint64_t known = 0;
+
+	for (size_t i = 0; i < candidates->count; i++)
+		if (candidates->gpus[candidates->place[i]].minor < NODES_MAX)
+			known |= 1ull << candidates->gpus[candidates->place[i]].minor;
+	return environment->nodes == NODES_ALL || (environment->minors & ~known) == 0;
+}
+
+static bool of_one_name(const struct candidates *candidates)
+{
+	const struct gpu *gpus = candidates->gpus;
+
+	for (size_t i = 0; i < candidates->count; i++)
+		if (!gpus[candidates->place[i]].name[0] ||
+		    strcmp(gpus[candidates->place[0]].name, gpus[candidates->place[i]].name))
+			return false;
+	return true;
+}
+
+/* False where too little is known to say anything. */
+static bool find_candidates(const struct cuda_environment *environment, const struct gpu *gpus, size_t count,
+			    struct candidates *candidates)
+{
+	bool by_bus = !strcmp(environment->order, "PCI_BUS_ID");
+
+	*candidates = (struct candidates){.gpus = gpus, .gpu_count = count};
+	for (size_t i = 0; i < count; i++) {
+		candidates->divided |= gpus[i].mig != GPU_NONE || gpus[i].divided;
+		if (gpus[i].mig != GPU_NONE || !has_node(environment, &gpus[i]))
+			continue;
+		if (candidates->count == VISIBLE_MAX || !gpus[i].bus_id[0])
+			return false;
+		insert(candidates, (int)i);
+	}
+	candidates->ordered = !environment->batch_job && (by_bus || of_one_name(candidates));
+	return candidates->count && covers_nodes(candidates, environment);
+}
+
+/* Takes a device into the list. One that is there already makes CUDA see none at all. */
+static bool add(struct visible_devices *visible, const struct candidates *candidates, size_t number, size_t *numbers)
+{
+	for (size_t i = 0; i < visible->count; i++) {
+		if (numbers[i] == number) {
+			visible->count = 0;
+			return false;
+		}
+	}
+	numbers[visible->count] = number;
+	visible->gpu[visible->count++] = candidates->ordered ? candidates->place[number] : GPU_NONE;
+	return true;
+}
+
+/*
+ * Numbers, read as by strtoul and cut to 32 bits, whatever follows them up to
+ * the comma. The first that is none, or too large, ends the list.
+ */
+static void map_numbers(const char *list, const struct candidates *candidates, struct visible_devices *visible)
+{
+	size_t numbers[VISIBLE_MAX];
+
+	while (list) {
+		char *end;
+		uint32_t number = (uint32_t)strtoul(list, &end, 10);
+
+		if (end == list || number >= candidates->count || !add(visible, candidates, number, numbers))
+			return;
+		list = strchr(end, ',');
+		if (list)
+			list++;
+	}
+}
+
+/*
+ * The GPU whose UUID begins with the element, whatever the case of its digits;
+ * what follows a whole UUID does not count. -1 when there is none or several.
+ */
+static int match_uuid(const char *element, size_t length, const struct candidates *candidates)
+{
+	int found = -1;
+
+	if (length <= strlen("GPU-") || strncmp(element, "GPU-", strlen("GPU-")))
+		return -1;
+	for (size_t i = 0; i < candidates->count; i++) {
+		const char *uuid = candidates->gpus[candidates->place[i]].uuid;
+		size_t compared = length < strlen(uuid) ? length : strlen(uuid);
+
+		if (!compared || strncasecmp(element, uuid, compared))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (int)i;
+	}
+	return found;
+}
+
+static void map_uuids(const char *list, struct candidates *candidates, struct visible_devices *visible)
+{
+	size_t numbers[VISIBLE_MAX];
+
+	/* They name themselves, whatever the order. */
+	candidates->ordered = true;
+	while (*list) {
+		size_t length = strcspn(list, ",");
+		int number = match_uuid(list, length, candidates);
+
+		if (number < 0)
+			return;
+		/* Which of its instances CUDA takes is not known. */
+		if (candidates->gpus[candidates->place[number]].divided) {
+			visible->known = false;
+			return;
+		}
+		if (!add(visible, candidates, (size_t)number, numbers))
+			return;
+		list += length + (list[length] == ',');
+	}
+}
+
+/* "MIG-UUID", or before driver 470 "MIG-GPU-UUID/GPU INSTANCE/COMPUTE INSTANCE". */
+static bool is_instance(const char *element, size_t length, const struct gpu *gpu, const struct candidates *candidates)
+{
+	char old[GPU_UUID_SIZE + 48];
+
+	if (gpu->mig == GPU_NONE || !gpu->uuid[0])
+		return false;
+	if (strlen(gpu->uuid) == length && !strncasecmp(gpu->uuid, element, length))
+		return true;
+	for (size_t i = 0; i < candidates->gpu_count; i++) {
+		const struct gpu *whole = &candidates->gpus[i];
+
+		if (whole->mig != GPU_NONE || whole->index != gpu->index)
+			continue;
+		snprintf(old, sizeof(old), "MIG-%s/%u/%u", whole->uuid, gpu->instance[0], gpu->instance[1]);
+		if (strlen(old) == length && !strncasecmp(old, element, length))
+			return true;
+	}
+	return false;
+}
+
+static void map_instance(const char *list, const struct candidates *candidates, struct visible_devices *visible)
+{
+	size_t length = strcspn(list, ",");
+
+	for (size_t i = 0; i < candidates->gpu_count; i++) {
+		if (!is_instance(list, length, &candidates->gpus[i], candidates))
+			continue;
+		visible->gpu[visible->count++] = (int)i;
+		return;
+	}
+	/* It may be a form that is not known here. Without instances CUDA sees nothing. */
+	visible->known = !candidates->divided;
+}
+
+void visible_devices__map(const struct cuda_environment *environment, const struct gpu *gpus, size_t count,
+			  struct visible_devices *visible)
+{
+	struct candidates candidates;
+
+	*visible = (struct visible_devices){0};
+	if (!environment->known || environment->nodes == NODES_UNKNOWN ||
+	    !find_candidates(environment, gpus, count, &candidates))
+		return;
+	visible->known = true;
+	/* An order that the driver does not know makes cuInit fail. */
+	if (environment->has_order && strcmp(environment->order, "PCI_BUS_ID") &&
+	    strcmp(environment->order, "FASTEST_FIRST"))
+		return;
+	if (environment->has_visible && !strncmp(environment->visible, "GPU-", 4)) {
+		map_uuids(environment->visible, &candidates, visible);
+	} else if (environment->has_visible && !strncmp(environment->visible, "MIG-", 4)) {
+		map_instance(environment->visible, &candidates, visible);
+	} else if (candidates.divided || environment->batch_job) {
+		visible->known = false;
+	} else if (environment->has_visible) {
+		map_numbers(environment->visible, &candidates, visible);
+	} else {
+		for (size_t i = 0; i < candidates.count; i++)
+			visible->gpu[i] = candidates.ordered ? candidates.place[i] : GPU_NONE;
+		visible->count = candidates.count;
+	}
+	if (!visible->known)
+		visible->count = 0;
+}
+
+int visible_devices__by_uuid(const uint8_t uuid[16], const struct gpu *gpus, size_t count)
+{
+	char text[40], *at = text;
+
+	for (int i = 0; i < 16; i++)
+		at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+	for (size_t i = 0; i < count; i++)
+		if (strlen(gpus[i].uuid) > 4 && !strcasecmp(gpus[i].uuid + 4, text))
+			return (int)i;
+	return GPU_NONE;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whose the processes are, in the text report, see report_process.h.
+#include "output/report_process.h"
+
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "output/gpu_label.h"
+#include "output/report_line.h"
+#include "output/report_totals.h"
+
+static void print_identity(FILE *out, const struct process *p)
+{
+	fputs(REPORT_INDENT "user ", out);
+	escape__text(out, p->user);
+	if (p->parent)
+		fprintf(out, ", parent %d", p->parent);
+	else
+		fputs(", parent unknown", out);
+	if (p->namespace_pid && p->namespace_pid != p->pid)
+		fprintf(out, ", own pid %d", p->namespace_pid);
+	fputc('\n', out);
+	if (!p->cgroup_known)
+		fputs(REPORT_INDENT "container unknown\n", out);
+	if (p->pod[0])
+		fprintf(out, REPORT_INDENT "pod %s\n", p->pod);
+	if (p->container[0])
+		fprintf(out, REPORT_INDENT "container %s\n", p->container);
+}
+
+static void print_gpu(FILE *out, const struct model *model, const struct process_gpu *g)
+{
+	const struct gpu *gpu = gpu_label__find(model, g);
+	char label[GPU_LABEL_SIZE];
+
+	fputs(REPORT_INDENT, out);
+	if (g->ordinal != GPU_NONE)
+		fprintf(out, "device %d: ", g->ordinal);
+	if (!gpu) {
+		fputs("GPU unknown\n", out);
+		return;
+	}
+	gpu_label(gpu, label);
+	fprintf(out, "GPU %s (", label);
+	escape__text(out, gpu->name);
+	fputs(", ", out);
+	escape__text(out, gpu->uuid[0] ? gpu->uuid : "UUID unknown");
+	fputc(')', out);
+	if (g->used_bytes != GPU_UNKNOWN_BYTES)
+		fprintf(out, ", NVML %" PRIu64 " Bytes", g->used_bytes);
+	if (g->untracked_bytes != GPU_UNKNOWN_BYTES)
+		fprintf(out, " - tracked %" PRIu64 " = untracked %" PRIu64 " (context, code, libraries)",
+			g->used_bytes - g->untracked_bytes, g->untracked_bytes);
+	fputc('\n', out);
+}
+
+void report_process__print(FILE *out, const struct model *model)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!report__shows(p) || !p->identified)
+			continue;
+		if (first)
+			fputs("\nprocesses:\n", out);
+		first = false;
+		report_line__process(out, p);
+		print_identity(out, p);
+		for (size_t k = 0; k < p->gpu_count; k++)
+			print_gpu(out, model, &p->gpus[k]);
+	}
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Names of control groups, see cgroup.h. A line of /proc/PID/cgroup is
+ * "NUMBER:CONTROLLERS:PATH" (cgroups(7)); a runtime names the last parts of
+ * the path:
+ *
+ *   /docker/ID                                         Docker, plain
+ *   /system.slice/docker-ID.scope                      Docker, systemd
+ *   /kubepods/burstable/podUID/ID                      kubelet, plain
+ *   /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID.slice/cri-containerd-ID.scope
+ *                                                      systemd; UID has _ for -
+ *   /kubepods-burstable-podUID.slice:cri-containerd:ID containerd without systemd's driver
+ */
+#include "target/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_TEXT (64 * 1024)
+#define STATIC_POD_LENGTH 32 /* of the hash that a static pod has for a UID */
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+/* A piece of the text, not terminated. */
+struct part {
+	const char *start;
+	size_t length;
+};
+
+static bool is_hex(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!strchr("0123456789abcdef", text[i]) || !text[i])
+			return false;
+	return true;
+}
+
+static bool strip_end(struct part *part, const char *end)
+{
+	size_t length = strlen(end);
+
+	if (part->length < length || memcmp(part->start + part->length - length, end, length))
+		return false;
+	part->length -= length;
+	return true;
+}
+
+static bool strip_start(struct part *part, const char *start)
+{
+	size_t length = strlen(start);
+
+	if (part->length < length || memcmp(part->start, start, length))
+		return false;
+	part->start += length;
+	part->length -= length;
+	return true;
+}
+
+/* What follows the last `separator`, or the whole. */
+static struct part after_last(struct part part, char separator)
+{
+	const char *found = memrchr(part.start, separator, part.length);
+
+	if (!found)
+		return part;
+	found++;
+	return (struct part){.start = found, .length = part.length - (size_t)(found - part.start)};
+}
+
+static bool take_container(struct part part, char *container)
+{
+	static const char *const runtimes[] = {"docker-", "cri-containerd-", "crio-", "libpod-", "nerdctl-"};
+
+	strip_end(&part, ".scope");
+	part = after_last(part, ':');
+	for (size_t i = 0; i < COUNT(runtimes); i++)
+		if (strip_start(&part, runtimes[i]))
+			break;
+	if (part.length != CONTAINER_ID_LENGTH || !is_hex(part.start, part.length))
+		return false;
+	memcpy(container, part.start, part.length);
+	container[part.length] = '\0';
+	return true;
+}
+
+/* A UID as 8-4-4-4-12 hex digits; systemd's units have _ in place of its dashes. */
+static bool is_uid(const char *text)
+{
+	for (size_t i = 0; i < POD_UID_LENGTH; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text[i] != '-' && text[i] != '_' : !is_hex(&text[i], 1))
+			return false;
+	}
+	return true;
+}
+
+static bool take_uid(struct part part, char *pod)
+{
+	if (part.length == STATIC_POD_LENGTH ? !is_hex(part.start, part.length)
+					     : part.length != POD_UID_LENGTH || !is_uid(part.start))
+		return false;
+	for (size_t i = 0; i < part.length; i++)
+		pod[i] = part.start[i] == '_' ? '-' : part.start[i];
+	pod[part.length] = '\0';
+	return true;
+}
+
+static bool contains(struct part part, const char *word)
+{
+	return memmem(part.start, part.length, word, strlen(word));
+}
+
+/* `below` tells whether a part before it was the kubelet's. */
+static bool take_pod(struct part part, bool below, char *pod)
+{
+	const char *colon = memchr(part.start, ':', part.length);
+
+	if (colon)
+		part.length = (size_t)(colon - part.start);
+	if (strip_end(&part, ".slice")) {
+		if (!contains(part, "kubepods"))
+			return false;
+		part = after_last(part, '-');
+	} else if (!below) {
+		return false;
+	}
+	return strip_start(&part, "pod") && take_uid(part, pod);
+}
+
+static void parse_path(struct part path, struct cgroup_names *names)
+{
+	const char *end = path.start + path.length;
+	bool kubelet = false;
+
+	for (const char *at = path.start; at < end;) {
+		const char *slash = memchr(at, '/', (size_t)(end - at));
+		struct part part = {.start = at, .length = (size_t)((slash ? slash : end) - at)};
+
+		take_pod(part, kubelet, names->pod);
+		take_container(part, names->container);
+		kubelet = kubelet || contains(part, "kubepods");
+		at += part.length + 1;
+	}
+}
+
+static void parse_line(struct part line, struct cgroup_names *names)
+{
+	const char *end = line.start + line.length;
+	const char *colon = memchr(line.start, ':', line.length);
+	const char *path = colon ? memchr(colon + 1, ':', (size_t)(end - colon - 1)) : NULL;
+
+	if (path)
+		parse_path((struct part){.start = path + 1, .length = (size_t)(end - path - 1)}, names);
+}
+
+void cgroup__parse(const char *text, struct cgroup_names *names)
+{
+	*names = (struct cgroup_names){0};
+	/* Hierarchies of v1 name the same place; the first that names a container says it all. */
+	while (*text && !names->container[0]) {
+		size_t length = strcspn(text, "\n");
+
+		parse_line((struct part){.start = text, .length = length}, names);
+		text += length + (text[length] == '\n');
+	}
+}
+
+/* The whole file as text, or an errno. */
+static int read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	do {
+		n = read(fd, text + length, size - length);
+		if (n > 0)
+			length += (size_t)n;
+	} while ((n > 0 && length < size) || (n < 0 && errno == EINTR));
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return (int)n;
+	if (length == size)
+		return -EFBIG;
+	text[length] = '\0';
+	return 0;
+}
+
+int cgroup__read(pid_t pid, struct cgroup_names *names)
+{
+	char path[64], *text = malloc(MAX_TEXT);
+	int ret;
+
+	*names = (struct cgroup_names){0};
+	if (!text)
+		return -ENOMEM;
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	ret = read_text(path, text, MAX_TEXT);
+	if (!ret)
+		cgroup__parse(text, names);
+	free(text);
+	return ret;
+}

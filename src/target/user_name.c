@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names of users, see user_name.h.
+#include "target/user_name.h"
+
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define KEPT 256		/* users remembered; then the oldest place is used again */
+#define MAX_ENTRIES 100000	/* of the host's passwd that are looked at */
+#define BUFFER_SIZE 16384	/* of one entry */
+
+struct user {
+	uid_t uid;
+	char name[USER_NAME_SIZE];
+};
+
+struct user_names {
+	bool foreign; /* gpuprobe's root directory is not the host's */
+	size_t count; /* found so far */
+	struct user users[KEPT];
+	char buffer[BUFFER_SIZE];
+};
+
+/* Whether the first process that we see has another root directory. */
+static bool is_foreign(void)
+{
+	struct stat own, first;
+
+	if (stat("/", &own) || stat("/proc/1/root/", &first))
+		return false;
+	return own.st_dev != first.st_dev || own.st_ino != first.st_ino;
+}
+
+struct user_names *user_names__new(void)
+{
+	struct user_names *names = calloc(1, sizeof(*names));
+
+	if (names)
+		names->foreign = is_foreign();
+	return names;
+}
+
+void user_names__free(struct user_names *names)
+{
+	free(names);
+}
+
+static const struct passwd *find_entry(struct user_names *names, FILE *in, uid_t uid, struct passwd *entry)
+{
+	struct passwd *found;
+
+	for (int i = 0; i < MAX_ENTRIES && !fgetpwent_r(in, entry, names->buffer, BUFFER_SIZE, &found); i++)
+		if (found->pw_uid == uid)
+			return found;
+	return NULL;
+}
+
+static void look_up(struct user_names *names, struct user *user)
+{
+	const struct passwd *found = NULL;
+	struct passwd entry, *result;
+	FILE *in = NULL;
+
+	if (!names->foreign) {
+		if (!getpwuid_r(user->uid, &entry, names->buffer, BUFFER_SIZE, &result))
+			found = result;
+	} else if ((in = fopen("/proc/1/root/etc/passwd", "re"))) {
+		found = find_entry(names, in, user->uid, &entry);
+	}
+	if (found && found->pw_name[0] && strlen(found->pw_name) < USER_NAME_SIZE)
+		snprintf(user->name, sizeof(user->name), "%s", found->pw_name);
+	else
+		snprintf(user->name, sizeof(user->name), "%u", user->uid);
+	if (in)
+		fclose(in);
+}
+
+void user_names__find(struct user_names *names, uid_t uid, char name[USER_NAME_SIZE])
+{
+	size_t kept = names->count < KEPT ? names->count : KEPT;
+	struct user *user = NULL;
+
+	for (size_t i = 0; i < kept && !user; i++)
+		if (names->users[i].uid == uid)
+			user = &names->users[i];
+	if (!user) {
+		user = &names->users[names->count++ % KEPT];
+		user->uid = uid;
+		look_up(names, user);
+	}
+	memcpy(name, user->name, USER_NAME_SIZE);
+}

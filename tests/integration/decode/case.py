@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What one row of the table is driven with, in a process of its own, and what gpuprobe must have decoded.
+
+A case knows the function's prototype and what CUDA means by it, not what the table says it means.
+"""
+import ctypes
+
+from decode import structures as s
+
+DEVICES = 3
+HERE = object()  # the case's own device; None is an unknown one
+BLOCK = 1 << 20
+LEGACY, PER_THREAD = 1, 2  # CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
+
+
+class Failed(Exception):
+    """A call that must succeed did not."""
+
+    def __init__(self, symbol, code):
+        super().__init__(f"{symbol} answers {code}")
+        self.code = code
+
+
+class NoRule(Exception):
+    """Nobody has said how to drive the row."""
+
+
+def word(value=0):
+    return ctypes.c_uint64(value)
+
+
+class Case:
+    def __init__(self, library, row):
+        self.row = row
+        self.library = library
+        self.runtime = row.layer == "runtime"
+        self.n = row.number
+        self.device = self.n % DEVICES
+        self.kept = []  # what calls point to
+        self.tallies = {}
+        self.expected = {"in_flight": {}}
+        self.sizes = 0
+
+    # Calls.
+
+    def test(self, **values):
+        """The row's function, with arguments by name; it must succeed."""
+        assert set(values) == set(self.row.names), f"{self.row.names} given {list(values)}"
+        self.kept.append(values)
+        code = self.library.call(self.row, [values[name] for name in self.row.names])
+        if code:
+            raise Failed(self.row.symbol, code)
+
+    def do(self, symbol, *values):
+        """Another function, whose row has a case of its own; its result code must be 0."""
+        self.kept.append(values)
+        code = self.library.call(self.library.row(symbol), values)
+        if code:
+            raise Failed(symbol, code)
+
+    def made(self, symbol, *values):
+        """What it writes to its first argument."""
+        out = word()
+        self.do(symbol, out, *values)
+        return out.value
+
+    def either(self, driver, runtime, *values):
+        self.do(runtime if self.runtime else driver, *values)
+
+    def makes(self, driver, runtime, *values):
+        return self.made(runtime if self.runtime else driver, *values)
+
+    # What there must be to call something.
+
+    def start(self, device=None):
+        """Makes the device's primary context current."""
+        device = self.device if device is None else device
+        if self.runtime:
+            self.do("cudaSetDevice", device)
+            return None
+        self.do("cuInit", 0)
+        context = self.made("cuDevicePrimaryCtxRetain", device)
+        self.do("cuCtxSetCurrent", context)
+        return context
+
+    def size(self, unit=1):
+        """Another number for each call and row, a multiple of `unit`, at most 64 KiB."""
+        self.sizes += 1
+        return (4096 + 16 * self.n + 1024 * self.sizes) // unit * unit
+
+    def on_device(self, size=BLOCK):
+        return self.makes("cuMemAlloc_v2", "cudaMalloc", size)
+
+    def pinned(self, size=BLOCK):
+        return self.makes("cuMemAllocHost_v2", "cudaMallocHost", size)
+
+    def pageable(self, size=BLOCK):
+        memory = ctypes.create_string_buffer(size)
+        self.kept.append(memory)
+        return ctypes.addressof(memory)
+
+    def array(self, width=BLOCK // 16, height=16):
+        """An array of bytes."""
+        if self.runtime:
+            return self.made("cudaMallocArray", s.ChannelFormat(8, 0, 0, 0, 1), width, height, 0)
+        return self.made("cuArrayCreate_v2", s.ArrayDescriptor(width, height, 1, 1))
+
+    def stream(self):
+        if self.runtime:
+            return self.made("cudaStreamCreate")
+        return self.made("cuStreamCreate", 1)
+
+    def event(self):
+        if self.runtime:
+            return self.made("cudaEventCreate")
+        return self.made("cuEventCreate", 0)
+
+    @property
+    def default_stream(self):
+        """The handle by which every function means what stream 0 is to this one."""
+        return PER_THREAD if self.row.per_thread else LEGACY
+
+    def wait(self, stream):
+        self.either("cuStreamSynchronize", "cudaStreamSynchronize", stream)
+
+    def fly(self, stream, size=None):
+        """Puts an asynchronous copy within the device on a stream; its size."""
+        size = size or self.size()
+        if not hasattr(self, "flown"):
+            self.flown = self.on_device(), self.on_device()
+        if self.runtime:
+            self.do("cudaMemcpyAsync", *self.flown, size, 3, stream)
+        else:
+            self.do("cuMemcpyDtoDAsync_v2", *self.flown, size, stream)
+        return size
+
+    # What gpuprobe must say.
+
+    def tally(self, kind, size=0, *flags, calls=1, device=HERE):
+        """Successful calls of the row's function, of a kind, with that many bytes."""
+        device = self.device if device is HERE else device
+        key = kind, tuple(sorted(flags)), device
+        before = self.tallies.get(key, (0, 0))
+        self.tallies[key] = before[0] + calls, before[1] + size
+
+    def count_of(self, symbol, kind, device, size=0, calls=1):
+        """Successful calls of another function: what is on which device tells what is current."""
+        listed = self.expected.setdefault("others", {}).setdefault(symbol, [])
+        listed.append({"kind": kind, "flags": [], "device": device, "calls": calls, "bytes": size})
+
+    def flying(self, kind, size):
+        """What must be in flight at the end."""
+        before = self.expected["in_flight"].get(kind, (0, 0))
+        self.expected["in_flight"][kind] = before[0] + 1, before[1] + size
+
+    def expect(self, **parts):
+        self.expected.update(parts)
+
+    def result(self):
+        """For the test, as JSON has it."""
+        tallies = [{"kind": kind, "flags": list(flags), "device": device, "calls": calls, "bytes": size}
+                   for (kind, flags, device), (calls, size) in self.tallies.items()]
+        return {**self.expected, "tallies": tallies}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How launches are driven: which kernel, and the shape that gpuprobe shows of it."""
+from decode import structures as s
+from decode.case import NoRule
+
+DIMENSIONS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ")
+
+
+def ptx(*names):
+    text = ".version 7.0\n.target sm_75\n.address_size 64\n"
+    return (text + "".join(f".visible .entry {name}()\n{{\n\tret;\n}}\n" for name in names)).encode()
+
+
+def kernels(c, *names):
+    """Handles of kernels, by a function that is not tested here."""
+    code = ptx(*names)
+    if c.runtime:
+        library = c.made("cudaLibraryLoadData", code, None, None, 0, None, None, 0)
+        return [c.made("cudaLibraryGetKernel", library, name.encode()) for name in names]
+    module = c.made("cuModuleLoadData", code)
+    return [c.made("cuModuleGetFunction", module, name.encode()) for name in names]
+
+
+def launch_one(c, handle):
+    """A launch by a function that is not tested here."""
+    if c.runtime:
+        c.do("cudaLaunchKernel", handle, s.Dim3(1, 1, 1), s.Dim3(1, 1, 1), None, 0, 0)
+    else:
+        c.do("cuLaunchKernel", handle, 1, 1, 1, 1, 1, 1, 0, 0, None, None)
+
+
+def shape_of(c):
+    """(grid, block, shared bytes) that no other row has."""
+    n = c.n
+    return (1 + n, 2 + n % 11, 3 + n % 7), (1 + n % 13, 1 + n % 5, 2 + n % 3), 16 * (1 + n % 101)
+
+
+def arguments(c, func, stream):
+    """(by name, whether the shape is among them)"""
+    row = c.row
+    grid, block, shared = shape_of(c)
+    values = {name: None for name in row.names if name in ("kernelParams", "extra", "args")}
+    values["func" if row.has("func") else "f"] = func
+    if row.has("config"):
+        structure = s.RuntimeLaunchConfig if c.runtime else s.LaunchConfig
+        values["config"] = structure(s.Dim3(*grid), s.Dim3(*block), shared, stream, 0, 0)
+        return values, True
+    if row.has("hStream", "stream"):
+        values["hStream" if row.has("hStream") else "stream"] = stream
+    if row.has("gridDim"):
+        return values | {"gridDim": s.Dim3(*grid), "blockDim": s.Dim3(*block), "sharedMem": shared}, True
+    if row.has("gridDimX"):
+        return values | dict(zip(DIMENSIONS, grid + block)) | {"sharedMemBytes": shared}, True
+    if row.has("grid_width"):
+        values |= {"grid_width": grid[0], "grid_height": grid[1]}
+    return values, False
+
+
+def launch(c):
+    """One of two kernels, on a stream of its own."""
+    c.start()
+    if c.row.has("launchParamsList"):
+        raise NoRule(c.row)
+    name = f"kernel_{c.n}"
+    other, handle = kernels(c, f"other_{c.n}", name)
+    del other
+    stream = c.stream()
+    values, shaped = arguments(c, handle, stream)
+    c.test(**values)
+    c.tally("-")
+    c.expect(launches={name: 1})
+    if shaped:
+        grid, block, shared = shape_of(c)
+        c.expect(shape={"grid": list(grid), "block": list(block), "shared_bytes": shared, "stream": f"{stream:#x}"})

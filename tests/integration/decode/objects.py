@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How objects are made and ended: of three that live, one ends, by the row's function or by a trusted one."""
+import ctypes
+import tempfile
+
+from decode import structures as s
+from decode.case import NoRule, word
+from decode.launches import launch_one, ptx
+
+# Parts of names and the kind of object that such a function makes or ends; the first that fits.
+KINDS = (("Stream", "stream"), ("Event", "event"), ("Module", "module"), ("Library", "library"),
+         ("GraphExec", "graph_exec"), ("GraphInstantiate", "graph_exec"), ("Graph", "graph"), ("MemPool", "pool"))
+# Kind -> functions that make and end one, of the driver and of the runtime.
+MAKERS = {"stream": "stream", "event": "event", "module": "module", "library": "code_library"}
+ENDERS = {"stream": ("cuStreamDestroy_v2", "cudaStreamDestroy"), "event": ("cuEventDestroy_v2", "cudaEventDestroy"),
+          "module": ("cuModuleUnload", None), "library": ("cuLibraryUnload", "cudaLibraryUnload"),
+          "pool": ("cuMemPoolDestroy", "cudaMemPoolDestroy")}
+
+
+def kind_of(symbol):
+    for part, kind in KINDS:
+        if part in symbol:
+            return kind
+    return None
+
+
+def make(c, kind):
+    """One of a kind, by a function that is not tested here."""
+    code = ptx("kernel")
+    if kind == "stream":
+        return c.stream()
+    if kind == "event":
+        return c.event()
+    if kind == "module":
+        return c.made("cuModuleLoadData", code)
+    if kind == "library":
+        return c.makes("cuLibraryLoadData", "cudaLibraryLoadData", code, None, None, 0, None, None, 0)
+    if kind == "pool":
+        return c.makes("cuMemPoolCreate", "cudaMemPoolCreate", pool_props(c))
+    raise NoRule(c.row)
+
+
+def pool_props(c):
+    return s.PoolProps(allocType=1, location=s.Location(1, c.device))
+
+
+def file_with_code(c):
+    written = tempfile.NamedTemporaryFile(suffix=".ptx")
+    written.write(ptx("kernel"))
+    written.flush()
+    c.kept.append(written)
+    return written.name.encode()
+
+
+def creation_arguments(c, out):
+    """By name."""
+    row = c.row
+    values = {row.names[0]: out}
+    for name, kind in ((a.name, a.type) for a in row.arguments[1:]):
+        if name.lower() in ("flags", "priority") or name.startswith("num"):
+            values[name] = 0
+        elif name in ("image", "code", "fatCubin"):
+            values[name] = ptx("kernel")
+        elif name in ("fname", "fileName"):
+            values[name] = file_with_code(c)
+        elif name == "poolProps":
+            values[name] = pool_props(c)
+        elif kind.endswith("*"):
+            values[name] = None
+        else:
+            raise NoRule(row)
+    return values
+
+
+def create(c):
+    c.start()
+    kind = kind_of(c.row.symbol)
+    if not kind:
+        raise NoRule(c.row)
+    made = []
+    for _ in range(3):
+        out = word()
+        c.test(**creation_arguments(c, out))
+        c.tally(kind)
+        made.append(out.value)
+    c.either(*ENDERS[kind], made[1])
+    c.expect(objects={kind: [3, 1, 2]})
+
+
+def destroy(c):
+    c.start()
+    kind = kind_of(c.row.symbol)
+    if not kind:
+        raise NoRule(c.row)
+    made = [make(c, kind) for _ in range(3)]
+    c.test(**{c.row.names[0]: made[1]})
+    c.tally(kind)
+    c.expect(objects={kind: [3, 1, 2]})
+
+
+def get_kernel(c):
+    """A kernel whose name only this call tells, since the word at handle + 8 is made unreadable."""
+    c.start()
+    name = f"kernel_{c.n}"
+    row = c.row
+    code = ptx("other", name)
+    if row.has("hmod"):
+        container = {"hmod": c.made("cuModuleLoadData", code)}
+    elif row.has("library"):
+        container = {"library": c.makes("cuLibraryLoadData", "cudaLibraryLoadData", code, None, None, 0, None,
+                                        None, 0)}
+    else:
+        raise NoRule(row)
+    out = word()
+    c.test(**{row.names[0]: out, "name": name.encode(), **container})
+    ctypes.c_uint64.from_address(out.value + 8).value = 0
+    launch_one(c, out.value)
+    c.expect(launches={name: 1})

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A CUDA runtime of the few functions by which test_forms.py tells which form
+ * of a function gpuprobe reads: all do nothing but succeed. With OLD it has what
+ * went with CUDA 13; with PROGRAM it is a program that carries it inside and
+ * makes the calls of the test by itself.
+ */
+#include <stddef.h>
+#include <unistd.h>
+
+#define NOTHING(name)                                                                       \
+	__attribute__((noipa)) int name(const void *, const void *, const size_t *, size_t,    \
+					void *, size_t *, size_t, unsigned long,               \
+					unsigned long);                                             \
+	int name(const void *a, const void *b, const size_t *c, size_t d, void *e, size_t *f,  \
+		 size_t g, unsigned long h, unsigned long i)                                \
+	{                                                                                   \
+		(void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i; \
+		return 0;                                                                   \
+	}
+
+/* What a libcudart is known by. */
+NOTHING(cudaMalloc)
+NOTHING(cudaLaunchKernel)
+
+NOTHING(cudaMemcpyBatchAsync)
+
+__attribute__((noipa)) int cudaStreamSynchronize(unsigned long stream);
+int cudaStreamSynchronize(unsigned long stream)
+{
+	(void)stream;
+	return 0;
+}
+
+#ifdef OLD
+NOTHING(cudaThreadExit)
+NOTHING(cudaThreadSynchronize)
+#endif
+
+#ifdef PROGRAM
+int main(void)
+{
+	/* On the stack: constants would be in a page that nobody has touched yet. */
+	size_t sizes[] = { 100, 20, 3 };
+
+	for (int i = 0; i < 4; i++)
+		cudaMemcpyBatchAsync(NULL, NULL, sizes, 3, NULL, NULL, 0,
+				     OLD_FORM ? 0x6000 : 0x5000, OLD_FORM ? 0x5000 : 0x6000);
+	cudaStreamSynchronize(0x5000);
+	cudaMemcpyBatchAsync(NULL, NULL, sizes, 2, NULL, NULL, 0, OLD_FORM ? 0x6000 : 0x7000,
+			     OLD_FORM ? 0x7000 : 0x6000);
+	sleep(1);
+	return 0;
+}
+#endif

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whose a process is and which GPUs it has: /proc, control groups, the environment, the simulated NVML."""
+import contextlib
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from lib import paths
+from lib.paths import LIBCUDA, LIBCUDART, workload
+from lib.probe import Background
+from lib.scrape import Endpoint
+from lib.script import script
+
+GIVEN = [LIBCUDA, LIBCUDART]
+NVML = {"LD_LIBRARY_PATH": paths.SIM}
+UUIDS = [f"GPU-{b''.join([b'simulated-gpu-0', str(i).encode()]).hex()}" for i in range(10)]
+UUIDS = [f"{u[:12]}-{u[12:16]}-{u[16:20]}-{u[20:24]}-{u[24:]}" for u in UUIDS]
+CONTAINER = "0123456789abcdef" * 4
+POD = "12345678-90ab-cdef-1234-567890abcdef"
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def process_of(report, pid):
+    found = [p for p in report["processes"] if p["pid"] == pid]
+    return found[0] if found else None
+
+
+def wait_process(running, pid, condition):
+    return running.find(lambda r: (p := process_of(r, pid)) and condition(p) and p)
+
+
+def devices(process):
+    """CUDA's number -> the machine's GPU."""
+    return {g["ordinal"]: g["gpu"] for g in process["gpus"]}
+
+
+def test_of_command(gpuprobe_by):
+    """Known of a process however short it lived."""
+    with gpuprobe_by.start(workload("launch"), "--launches", 1, interval=0) as running:
+        result = running.finish()
+        process = result.process
+        assert (process["ppid"], process["uid"], process["user"]) == (running.pid, 0, "root")
+        assert process["namespace_pid"] == process["pid"] == result.truth.pid
+        assert process["container"] in (None, "unknown")
+
+
+@pytest.mark.parametrize("uid,user", [(65534, "nobody"), (54321, "54321")])
+def test_users(gpuprobe, uid, user):
+    with gpuprobe.start(libraries=GIVEN) as running:
+        running.report()
+        with Background("setpriv", f"--reuid={uid}", "--clear-groups", workload("launch"), "--hold", 1,
+                        env={"CUDA_SIM_TRUTH": None}) as program:
+            process = wait_process(running, program.pid, lambda p: p["launches"])
+        assert (process["uid"], process["user"], process["ppid"]) == (uid, user, os.getpid())
+        running.stop()
+
+
+def test_before_gpuprobe(gpuprobe):
+    with Background(workload("idle-holder"), "--then-launch", 10) as holder:
+        assert holder.stdout.readline() == "READY\n"
+        with gpuprobe.start() as running:
+            running.report()
+            assert holder.tell("go") == "DONE"
+            process = wait_process(running, holder.pid, lambda p: p["launches"])
+            assert process["since_attach"] and process["ppid"] == os.getpid() and process["user"] == "root"
+            assert process["container"] is None and process["pod"] is None
+            running.stop()
+
+
+def test_nested_pid_namespaces(gpuprobe_by):
+    """The pid is gpuprobe's word for it; its own stands beside it."""
+    nested = ["unshare", "--pid", "--fork", "--kill-child", "unshare", "--pid", "--fork", "--kill-child"]
+    with gpuprobe_by.start(libraries=GIVEN) as running:
+        running.report()
+        with Background(*nested, workload("launch"), "--launches", 5, "--hold", 1) as outer:
+            process = running.find(lambda r: [p for p in r["processes"] if p["launches"] == 5])[0]
+            status = Path(f"/proc/{process['pid']}/status").read_text()
+            assert process["pid"] != outer.pid and process["namespace_pid"] == 1
+            assert f"NSpid:\t{process['pid']}\t2\t1\n" in status or f"NSpid:\t{process['pid']}\t1\t1\n" in status
+            assert f"PPid:\t{process['ppid']}\n" in status
+        running.stop()
+
+
+def test_own_pid_in_the_text(gpuprobe):
+    with gpuprobe.start(libraries=GIVEN, base=["--metrics-addr", "none"]) as running:
+        running.line()
+        with Background("unshare", "--pid", "--fork", "--kill-child", workload("launch"), "--hold", 1):
+            end = time.monotonic() + 20
+            while ", own pid 1\n" not in running.stdout:
+                assert time.monotonic() < end and running.line() is not None
+        running.stop()
+    assert "        user root, parent " in running.stdout
+
+
+def test_children_without_cuda_do_not_appear(gpuprobe_by):
+    """A child forked by a CUDA process, and a program that it executes, are nobody as long as they make no call."""
+    result = gpuprobe_by.run(*script("""
+        start()
+        _, (kernel,) = module("k")
+        children = [os.fork() for _ in range(1)]
+        if not children[0]:
+            time.sleep(0.3)
+            os._exit(0)
+        os.system("sleep 0.2")
+        need(launch(kernel))
+        os.wait()
+        """))
+    assert result.process["pid"] == result.truth.pid and result.process["launches"] == 1
+
+
+@contextlib.contextmanager
+def control_group(*parts):
+    """A control group of that path below one of the test's own."""
+    top = CGROUPS / f"gpuprobe-test-{os.getpid()}"
+    made = []
+    try:
+        path = top
+        for part in ("", *parts):
+            path = path / part
+            path.mkdir(exist_ok=True)
+            made.append(path)
+    except OSError as error:
+        for path in reversed(made):
+            path.rmdir()
+        pytest.skip(f"no control groups can be made here: {error}")
+    try:
+        yield path
+    finally:
+        for path in reversed(made):
+            for _ in range(100):
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+                if not path.exists():
+                    break
+                time.sleep(0.05)
+
+
+@pytest.mark.parametrize("parts,pod", [
+    (("system.slice", f"docker-{CONTAINER}.scope"), None),
+    (("kubepods", "burstable", f"pod{POD}", CONTAINER), POD),
+    (("kubepods.slice", f"kubepods-pod{POD.replace('-', '_')}.slice", f"cri-containerd-{CONTAINER}.scope"), POD),
+])
+def test_containers(gpuprobe, parts, pod):
+    endpoint = Endpoint()
+    with control_group(*parts) as group, gpuprobe.start(libraries=GIVEN, base=["--json"],
+                                                        args=endpoint.option) as running:
+        running.report()
+        shell = f"echo $$ > {group}/cgroup.procs && exec {workload('launch')} --launches 5 --hold 2"
+        with Background("sh", "-c", shell) as program:
+            process = wait_process(running, program.pid, lambda p: p["launches"] == 5)
+            assert (process["container"], process["pod"]) == (CONTAINER, pod)
+            page = endpoint.scrape()
+            labels, one = page.find("gpuprobe_process_info", pid=program.pid)[0]
+            assert one == 1 and labels == {
+                "pid": str(program.pid), "comm": "launch", "ppid": str(os.getpid()), "user": "root",
+                "container": CONTAINER, "pod": pod or "", "ns_pid": str(program.pid)}
+        running.stop()
+
+
+def test_gpus_by_nvml(gpuprobe):
+    endpoint = Endpoint()
+    env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_SIM_MEMORY": "1G"}
+    with gpuprobe.start(libraries=GIVEN, env=env, base=["--json"], args=endpoint.option) as running:
+        # Without a CUDA process NVML is not asked.
+        assert running.report()["gpus"] == []
+        with Background(*script("""
+                start(1)
+                made(driver.cuMemAlloc_v2, 1 << 20)
+                time.sleep(8)
+                """), env={"CUDA_SIM_DEVICES": 3, "CUDA_SIM_TRUTH": None}) as program:
+            process = wait_process(running, program.pid, lambda p: len(p["gpus"]) > 1 and p["gpus"][1]["used_bytes"])
+            assert devices(process) == {0: "0", 1: "1", 2: "2"}
+            assert [g["uuid"] for g in process["gpus"]] == UUIDS[:3]
+            assert [g["used_bytes"] for g in process["gpus"]] == [None, 1 << 20, None]
+            # Counted by gpuprobe, too: the simulator's contexts take nothing.
+            process = wait_process(running, program.pid, lambda p: p["gpus"][1]["untracked_bytes"] is not None)
+            assert process["gpus"][1]["untracked_bytes"] == 0
+            report = running.report()
+            assert [(g["gpu"], g["uuid"], g["name"], g["total_bytes"]) for g in report["gpus"]] == \
+                [(str(i), UUIDS[i], "Simulated GPU", 1 << 30) for i in range(3)]
+            assert [g["mig"] for g in report["gpus"]] == [None] * 3 and report["gpus"][1]["used_bytes"] >= 1 << 20
+            page = endpoint.scrape()
+            labels = {"gpu": 1, "uuid": UUIDS[1]}
+            assert page.value("gpuprobe_gpu_memory_total_bytes", name="Simulated GPU", **labels) == 1 << 30
+            assert page.value("gpuprobe_gpu_memory_used_bytes", name="Simulated GPU", **labels) >= 1 << 20
+            assert page.value("gpuprobe_process_gpu_memory_bytes", pid=program.pid, **labels) == 1 << 20
+            assert page.value("gpuprobe_device_memory_untracked_bytes", pid=program.pid, **labels) == 0
+        process = wait_process(running, program.pid, lambda p: p["ended"])
+        assert [g["used_bytes"] for g in process["gpus"]] == [None] * 3
+        running.stop()
+
+
+@pytest.mark.parametrize("visible,expected", [
+    (None, {0: "0", 1: "1", 2: "2"}),
+    ("2,0", {0: "2", 1: "0"}),
+    (f"{UUIDS[1]},{UUIDS[0]}", {0: "1", 1: "0"}),
+    # The simulator does not know the variable: NVML sees it where it cannot be, so the variable does not hold.
+    ("1", {0: "0"}),
+    ("", {0: "0"}),
+])
+def test_visible_devices(gpuprobe, visible, expected):
+    env = {"CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": visible, "CUDA_DEVICE_ORDER": None}
+    with gpuprobe.start(libraries=GIVEN, env={**NVML, "CUDA_SIM_DEVICES": 3}) as running:
+        running.report()
+        with Background(workload("memory"), "--pairs", 0, "--keep", 3, "--hold", 8,
+                        env={**env, "CUDA_SIM_TRUTH": None}) as program:
+            process = wait_process(running, program.pid, lambda p: any(g["used_bytes"] for g in p["gpus"]))
+            assert devices(process) == expected
+        running.stop()
+
+
+def test_uuid_that_a_call_told(gpuprobe):
+    """It holds, whatever the environment says."""
+    with gpuprobe.start(libraries=GIVEN, env={**NVML, "CUDA_SIM_DEVICES": 3}) as running:
+        running.report()
+        with Background(*script("""
+                start(2)
+                need(driver.cuDeviceGetUuid_v2(ref(ctypes.create_string_buffer(16)), 2))
+                time.sleep(8)
+                """), env={"CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": "2,1,0", "CUDA_SIM_TRUTH": None}) as program:
+            process = wait_process(running, program.pid, lambda p: p["gpus"] and p["gpus"][0]["ordinal"] == 2)
+            assert devices(process) == {2: "2"}
+        running.stop()
+
+
+def test_without_nvml(gpuprobe):
+    """There is none in the loader's reach: everything else is as it is."""
+    with gpuprobe.start(workload("launch"), "--launches", 3, "--hold", 0.5) as running:
+        result = running.finish()
+    assert result.final["gpus"] == [] and result.process["gpus"] == [] and result.process["launches"] == 3

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * NVML in a thread: a library made for this test, with a divided GPU and what
+ * drivers do wrong. Each test is a process of its own: a library stays loaded.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <libgen.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "device/nvml.h"
+
+/* The loader takes the fake for libnvidia-ml.so.1 once it is loaded. */
+static void load_fake(const char *words)
+{
+	char exe[4096] = "", path[5000];
+
+	setenv("FAKE_NVML", words, 1);
+	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	snprintf(path, sizeof(path), "%s/fake/libnvidia-ml.so.1", dirname(exe));
+	assert_non_null(dlopen(path, RTLD_NOW));
+}
+
+static void run_apart(void (*work)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		work();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Assertions of a child end it; what they print is seen. */
+#define CHECK(condition)                                                                                \
+	do {                                                                                            \
+		if (!(condition)) {                                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                 \
+			_exit(1);                                                                       \
+		}                                                                                       \
+	} while (0)
+
+static const struct gpu_use *use_of(const struct gpu_snapshot *snapshot, int gpu, pid_t pid)
+{
+	const struct gpu_use *found = NULL;
+
+	for (size_t i = 0; i < snapshot->use_count; i++) {
+		if (snapshot->uses[i].pid != pid || snapshot->uses[i].gpu != gpu)
+			continue;
+		CHECK(!found);
+		found = &snapshot->uses[i];
+	}
+	return found;
+}
+
+static struct gpu_snapshot *read_fake(const char *words)
+{
+	struct nvml_library *library;
+
+	load_fake(words);
+	CHECK(!nvml_library__open(&library));
+	return nvml_library__read(library);
+}
+
+static void list(void)
+{
+	struct gpu_snapshot *s = read_fake("");
+
+	CHECK(s && s->gpu_count == 4);
+	CHECK(s->gpus[0].index == 0 && s->gpus[0].mig == GPU_NONE && !s->gpus[0].divided);
+	CHECK(strlen(s->gpus[0].name) == GPU_NAME_SIZE - 1 && !s->gpus[1].name[0]);
+	CHECK(s->gpus[0].total_bytes == 1000 && s->gpus[0].used_bytes == 100);
+	CHECK(s->gpus[1].index == 1 && s->gpus[1].mig == GPU_NONE && s->gpus[1].divided);
+	CHECK(s->gpus[2].index == 1 && s->gpus[2].mig == 0 && s->gpus[2].instance[0] == 13);
+	CHECK(s->gpus[3].index == 1 && s->gpus[3].mig == 2 && s->gpus[3].instance[1] == 0);
+	CHECK(!strcmp(s->gpus[2].uuid, "MIG-00000003-0000-0000-0000-000000000000"));
+	CHECK(s->gpus[2].total_bytes == 3000 && s->gpus[3].total_bytes == GPU_UNKNOWN_BYTES);
+	CHECK(s->gpus[0].minor == UINT32_MAX && !s->gpus[0].bus_id[0]);
+	gpu_snapshot__free(s);
+}
+
+static void check_uses(const char *words)
+{
+	struct gpu_snapshot *s = read_fake(words);
+
+	CHECK(s && s->uses_known && s->use_count == 3 * 200 + 1);
+	CHECK(use_of(s, 0, 1005)->bytes == 5 && use_of(s, 2, 1005)->bytes == 15 && !use_of(s, 1, 1005));
+	CHECK(use_of(s, 0, 1007)->bytes == GPU_UNKNOWN_BYTES);
+	/* In two lists, once. */
+	CHECK(use_of(s, 0, 1003)->bytes == 77 && use_of(s, 0, 2000)->bytes == 88);
+	gpu_snapshot__free(s);
+}
+
+static void uses(void)
+{
+	check_uses("");
+}
+
+static void wide_entries(void)
+{
+	check_uses("wide");
+}
+
+static void strange_entries(void)
+{
+	check_uses("strange");
+}
+
+static void in_a_thread(void)
+{
+	const struct gpu_snapshot *s, *again;
+	struct nvml *nvml = nvml__new();
+
+	load_fake("");
+	s = nvml__refresh(nvml, 5000);
+	CHECK(s && s->gpu_count == 4 && clock__boot_ns() - s->begun_ns < 5 * NS_PER_S);
+	/* Not asked again so soon. */
+	again = nvml__refresh(nvml, 5000);
+	CHECK(again == s);
+	usleep(2100 * 1000);
+	again = nvml__refresh(nvml, 5000);
+	CHECK(again && again->gpu_count == 4 && clock__boot_ns() - again->begun_ns < NS_PER_S);
+	nvml__free(nvml);
+}
+
+static void hanging(void)
+{
+	uint64_t began = clock__boot_ns();
+	struct nvml *nvml = nvml__new();
+
+	load_fake("hang");
+	CHECK(!nvml__refresh(nvml, 50));
+	/* It is not waited for a second time. */
+	for (int i = 0; i < 100; i++)
+		CHECK(!nvml__refresh(nvml, 50));
+	CHECK(clock__boot_ns() - began < 500 * NS_PER_MS);
+	began = clock__boot_ns();
+	nvml__free(nvml);
+	CHECK(clock__boot_ns() - began < 300 * NS_PER_MS);
+	/* The thread comes back, finds nobody, and cleans up. */
+	sleep(3);
+}
+
+static void without_a_driver(void)
+{
+	struct nvml_library *library;
+	struct nvml *nvml = nvml__new();
+
+	load_fake("nodriver");
+	CHECK(nvml_library__open(&library) == -ENODEV);
+	CHECK(!nvml__refresh(nvml, 1000) && !nvml__refresh(nvml, 1000));
+	nvml__free(nvml);
+	nvml__free(nvml__new());
+	nvml__free(NULL);
+}
+
+static void lists_gpus(void **state)
+{
+	(void)state;
+	run_apart(list);
+}
+
+static void lists_uses(void **state)
+{
+	(void)state;
+	run_apart(uses);
+}
+
+static void survives_other_entries(void **state)
+{
+	(void)state;
+	run_apart(wide_entries);
+	run_apart(strange_entries);
+}
+
+static void answers_from_a_thread(void **state)
+{
+	(void)state;
+	run_apart(in_a_thread);
+}
+
+static void never_hangs(void **state)
+{
+	(void)state;
+	run_apart(hanging);
+}
+
+static void works_without(void **state)
+{
+	(void)state;
+	run_apart(without_a_driver);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_gpus),
+		cmocka_unit_test(lists_uses),
+		cmocka_unit_test(survives_other_entries),
+		cmocka_unit_test(answers_from_a_thread),
+		cmocka_unit_test(never_hangs),
+		cmocka_unit_test(works_without),
+	};
+
+	return cmocka_run_group_tests_name("nvml", tests, NULL, NULL);
+}
