@@ -317,8 +317,8 @@ static __always_inline void destroy_graph_leave(u32 slot, const struct call *cal
 	struct graph_record record = {
 		.kernels = call->arg[GRAPH_KERNELS],
 		.start_ns = call->arg[GRAPH_START],
-		.doubts = call->arg[GRAPH_DOUBTS],
-		.open = !!(call->flag & GRAPH_IS_OPEN),
+		.doubts = call->flag & GRAPH_IS_OPEN ? call->arg[GRAPH_DOUBTS] : node_doubts(slot),
+		.open = 1, /* its nodes may have been taken off the record */
 	};
 
 	if (result && !(call->flag & GRAPH_IS_UNKNOWN))

@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "collect/graphs.h"
 #include "collect/inflight.h"
 #include "collect/private.h"
+#include "collect/shapes.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
@@ -551,8 +553,13 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	collector__consume(collector);
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.tallies, read_tally);
+	/* Before the launches, the last of which take a kernel's shape with them. */
+	if (!ret)
+		ret = shapes__read(collector, reap);
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.launches, read_launches);
+	if (!ret)
+		ret = graphs__read(collector, reap);
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.failures, read_failure);
 	if (!ret)

@@ -18,6 +18,10 @@ void tally__reset(struct process *process)
 	memset(&process->copy_waits, 0, sizeof(process->copy_waits));
 	memset(&process->free_waits, 0, sizeof(process->free_waits));
 	process->graph_launches = 0;
+	process->captured_graph_launches = 0;
+	process->host_functions = 0;
+	process->captured_host_functions = 0;
+	process->first_launches = (struct wait_totals){0};
 	process->function_count = 0;
 	device_totals__reset(process->devices, process->device_count);
 }
@@ -175,7 +179,21 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 			apply_wait(&process->free_waits, tally);
 		break;
 	case OP_GRAPH_LAUNCH:
-		process->graph_launches += tally->calls + tally->failures;
+		if (key->flags & TALLY_CAPTURED)
+			process->captured_graph_launches += tally->calls;
+		else
+			process->graph_launches += tally->calls;
+		process->graph_launches += tally->failures;
+		break;
+	case OP_LAUNCH:
+		if (key->flags & TALLY_FIRST)
+			apply_wait(&process->first_launches, tally);
+		break;
+	case OP_HOST_FUNCTION:
+		if (key->flags & TALLY_CAPTURED)
+			process->captured_host_functions += tally->calls;
+		else
+			process->host_functions += tally->calls;
 		break;
 	case OP_COPY:
 	case OP_SET:

@@ -17,6 +17,7 @@ void process__clear(struct process *process)
 	free(process->failures);
 	free(process->devices);
 	free(process->functions);
+	free(process->graph_runs);
 	free(process->gpus);
 	free(process->environment);
 	free(process->uuids);
@@ -25,6 +26,7 @@ void process__clear(struct process *process)
 	process->failures = NULL;
 	process->devices = NULL;
 	process->functions = NULL;
+	process->graph_runs = NULL;
 	process->gpus = NULL;
 	process->environment = NULL;
 	process->uuids = NULL;

@@ -69,6 +69,9 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.failures,   skeleton->maps.sites,    skeleton->maps.streams,
 		skeleton->maps.events,	   skeleton->maps.contexts, skeleton->maps.launches,
 		skeleton->maps.unnamed,	   skeleton->maps.allocations,
+		skeleton->maps.shapes,	   skeleton->maps.captures, skeleton->maps.capturing,
+		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
+		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
@@ -76,6 +79,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 	bpf_map__set_max_entries(skeleton->maps.free_slots, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.allocations, options->max_allocations);
 	bpf_map__set_max_entries(skeleton->maps.launches, options->max_kernels);
+	bpf_map__set_max_entries(skeleton->maps.shapes, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);
 	/* So many functions a process may call; where maps are filled beforehand, a quarter must do. */
 	bpf_map__set_max_entries(skeleton->maps.tallies,
