@@ -14,6 +14,7 @@ void process_series__write(struct metrics_page *page);
 void memory_series__write(struct metrics_page *page);
 /* `series` keeps what pages have told of kernels. 0 or -ENOMEM. */
 int launch_series__write(struct metrics_page *page, struct kernel_series *series);
+void graph_series__write(struct metrics_page *page);
 void copy_series__write(struct metrics_page *page);
 void wait_series__write(struct metrics_page *page);
 void error_series__write(struct metrics_page *page);
