@@ -62,6 +62,8 @@ static __always_inline void capture_ended(struct thread *thread, struct call *ca
 		return;
 	if (last.into)
 		call->kind = CAPTURE_END_TO;
+	else
+		object_begins(thread->slot, call, OBJECT_GRAPH, graph, 0);
 	graph_captured(thread->slot, graph, id, &last);
 }
 

@@ -8,6 +8,7 @@
 #define BPF_GRAPH_H
 
 #include "capture.h"
+#include "live.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -53,23 +54,21 @@ struct {
 #define NODE_GRAPH_START 3
 #define NODE_EXEC 1
 #define NODE_ENABLED 2
-/* call.arg of graphs and executable graphs */
+/* call.arg of graphs and executable graphs that are made */
 #define GRAPH_OUT 0
 #define GRAPH_HANDLE 1
-#define GRAPH_KERNELS 2
-#define GRAPH_START 3
-#define GRAPH_DOUBTS 0 /* of one that is destroyed */
 /* call.arg of a graph launch */
 #define RUN_KERNELS 0
 #define RUN_CAPTURE 1
-/* call.flag */
-#define GRAPH_IS_UNKNOWN 0x01 /* the size is not known, or there is no record */
-#define GRAPH_IS_OPEN 0x02
+/* call.flag of an added or removed node */
+#define NODE_IS_UNKNOWN 0x01 /* how many kernels it runs is not known, or there is no record */
+#define NODE_OPENS 0x02	     /* it has nodes of its own; of a removed one: how many kernels is not known */
 
 /* CUgraphNodeType */
 #define NODE_TYPE_KERNEL 0
 #define NODE_TYPE_GRAPH 4
 #define NODE_TYPE_LAST_PLAIN 12 /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; after it what decides on kernels itself */
+#define GRAPH_DEPTH 4 /* graphs embedded in one another that are followed */
 #define NODE_PARAMS_CHILD 16	/* offset of graph.graph in CUgraphNodeParams */
 
 static __always_inline int read_handle(u64 address, u64 *handle)
@@ -175,18 +174,18 @@ static __always_inline void node_of_params(u64 params, struct call *call, u32 sl
 
 	if (bpf_probe_read_user(&type, sizeof(type), (void *)params)) {
 		lose(LOSS_UNREADABLE);
-		call->flag |= GRAPH_IS_UNKNOWN;
+		call->flag |= NODE_IS_UNKNOWN;
 		return;
 	}
 	if (type == NODE_TYPE_KERNEL)
 		call->arg[NODE_KERNELS] = 1;
 	else if (type > NODE_TYPE_LAST_PLAIN)
-		call->flag |= GRAPH_IS_UNKNOWN;
+		call->flag |= NODE_IS_UNKNOWN;
 	if (type != NODE_TYPE_GRAPH)
 		return;
-	call->flag |= GRAPH_IS_OPEN;
+	call->flag |= NODE_OPENS;
 	if (read_handle(params + NODE_PARAMS_CHILD, &child) || !graph_size(slot, child, &call->arg[NODE_KERNELS]))
-		call->flag |= GRAPH_IS_UNKNOWN;
+		call->flag |= NODE_IS_UNKNOWN;
 }
 
 static __always_inline void add_node_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
@@ -198,9 +197,9 @@ static __always_inline void add_node_enter(struct pt_regs *ctx, const volatile s
 	if (call->kind == GRAPH_ADD_NODE) {
 		node_of_params(argument(ctx, function, ROLE_PARAMS), call, slot);
 	} else if (call->kind == GRAPH_ADD_CHILD) {
-		call->flag |= GRAPH_IS_OPEN;
+		call->flag |= NODE_OPENS;
 		if (!graph_size(slot, argument(ctx, function, ROLE_CHILD), &call->arg[NODE_KERNELS]))
-			call->flag |= GRAPH_IS_UNKNOWN;
+			call->flag |= NODE_IS_UNKNOWN;
 	}
 }
 
@@ -210,29 +209,6 @@ static __always_inline void open_graph(u32 slot, struct graph_record *graph)
 	if (!graph->open)
 		graph->doubts = node_doubts(slot);
 	graph->open = 1;
-}
-
-static __always_inline void node_added(u32 slot, const struct call *call)
-{
-	struct graph_record *graph = graph_at(slot, call->arg[NODE_GRAPH]);
-	struct graph_node_record node = {
-		.graph = call->arg[NODE_GRAPH],
-		.kernels = call->arg[NODE_KERNELS],
-		.unknown = call->flag & GRAPH_IS_UNKNOWN,
-	};
-	struct graph_key key = {.slot = slot};
-
-	if (!graph)
-		return;
-	__sync_fetch_and_add(&graph->kernels, node.kernels);
-	if (node.unknown)
-		graph->unknown = 1;
-	if (graph->embedded)
-		raise_doubts(slot);
-	node.graph_start_ns = graph->start_ns;
-	if (read_handle(call->arg[NODE_OUT], &key.handle) ||
-	    bpf_map_update_elem(&graph_nodes, &key, &node, BPF_ANY) || call->flag & GRAPH_IS_OPEN)
-		open_graph(slot, graph);
 }
 
 /* The node's record, if it is of a graph that there still is. */
@@ -248,6 +224,49 @@ static __always_inline struct graph_node_record *node_at(u32 slot, u64 handle)
 	return graph && graph->start_ns == node->graph_start_ns ? node : NULL;
 }
 
+/* The graph runs so many kernels more, and so do those that it is embedded in, one in the other. */
+static __noinline int graph_grows(u32 slot, struct graph_record *graph, u64 kernels, u32 unknown)
+{
+	struct graph_node_record *node;
+
+	for (int i = 0; i < GRAPH_DEPTH && graph; i++) {
+		__sync_fetch_and_add(&graph->kernels, kernels);
+		if (unknown)
+			graph->unknown = 1;
+		if (!graph->embedded)
+			return 0;
+		node = node_at(slot, graph->node);
+		if (!node)
+			break;
+		__sync_fetch_and_add(&node->kernels, kernels);
+		if (unknown)
+			node->unknown = 1;
+		graph = graph_at(slot, node->graph);
+	}
+	/* Whose node it is in, or how deep, is not known. */
+	raise_doubts(slot);
+	return 0;
+}
+
+static __always_inline void node_added(u32 slot, const struct call *call)
+{
+	struct graph_record *graph = graph_at(slot, call->arg[NODE_GRAPH]);
+	struct graph_node_record node = {
+		.graph = call->arg[NODE_GRAPH],
+		.kernels = call->arg[NODE_KERNELS],
+		.unknown = call->flag & NODE_IS_UNKNOWN,
+	};
+	struct graph_key key = {.slot = slot};
+
+	if (!graph)
+		return;
+	graph_grows(slot, graph, node.kernels, node.unknown);
+	node.graph_start_ns = graph->start_ns;
+	if (read_handle(call->arg[NODE_OUT], &key.handle) ||
+	    bpf_map_update_elem(&graph_nodes, &key, &node, BPF_ANY) || call->flag & NODE_OPENS)
+		open_graph(slot, graph);
+}
+
 static __always_inline void remove_node_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 					      u32 slot, struct call *call)
 {
@@ -256,13 +275,13 @@ static __always_inline void remove_node_enter(struct pt_regs *ctx, const volatil
 
 	call->arg[NODE_HANDLE] = key.handle;
 	if (!node) {
-		call->flag = GRAPH_IS_UNKNOWN;
+		call->flag = NODE_IS_UNKNOWN;
 		return;
 	}
 	call->arg[NODE_GRAPH] = node->graph;
 	call->arg[NODE_KERNELS] = node->kernels;
 	call->arg[NODE_GRAPH_START] = node->graph_start_ns;
-	call->flag = node->unknown ? GRAPH_IS_OPEN : 0;
+	call->flag = node->unknown ? NODE_OPENS : 0;
 	bpf_map_delete_elem(&graph_nodes, &key);
 }
 
@@ -273,11 +292,11 @@ static __always_inline void remove_node_leave(u32 slot, const struct call *call,
 		.graph = call->arg[NODE_GRAPH],
 		.graph_start_ns = call->arg[NODE_GRAPH_START],
 		.kernels = call->arg[NODE_KERNELS],
-		.unknown = !!(call->flag & GRAPH_IS_OPEN),
+		.unknown = !!(call->flag & NODE_OPENS),
 	};
 	struct graph_record *graph;
 
-	if (call->flag & GRAPH_IS_UNKNOWN) {
+	if (call->flag & NODE_IS_UNKNOWN) {
 		if (!result)
 			raise_doubts(slot);
 		return;
@@ -290,65 +309,94 @@ static __always_inline void remove_node_leave(u32 slot, const struct call *call,
 	}
 	if (!graph || graph->start_ns != node.graph_start_ns)
 		return;
-	__sync_fetch_and_add(&graph->kernels, -node.kernels);
-	if (graph->embedded)
-		raise_doubts(slot);
+	graph_grows(slot, graph, -node.kernels, 0);
 }
 
-/* Ends take effect at entry: the handle may come back before the call does. */
-static __always_inline void destroy_graph_enter(u32 slot, struct call *call)
+/*
+ * The handle may be another's before the call has returned: what comes to be
+ * meanwhile has a record of its own, which is not leaving.
+ */
+static __always_inline void graph_leaves(u32 slot, u64 graph)
 {
-	struct graph_record *record = graph_at(slot, call->arg[GRAPH_HANDLE]);
+	struct graph_record *record = graph_at(slot, graph);
 
-	call->flag = GRAPH_IS_UNKNOWN;
-	/* One that is being captured cannot go. */
-	if (!record || record->capture)
+	if (record)
+		record->leaving = 1;
+}
+
+static __always_inline void graph_left(u32 slot, u64 graph, s32 result)
+{
+	struct graph_record *record = graph_at(slot, graph);
+
+	if (!record || !record->leaving)
 		return;
-	if (!record->unknown)
-		call->flag = (record->open ? GRAPH_IS_OPEN : 0);
-	call->arg[GRAPH_DOUBTS] = record->doubts;
-	call->arg[GRAPH_KERNELS] = record->kernels;
-	call->arg[GRAPH_START] = record->start_ns;
-	forget_graph(slot, call->arg[GRAPH_HANDLE]);
+	record->leaving = 0;
+	if (!result)
+		forget_graph(slot, graph);
 }
 
-static __always_inline void destroy_graph_leave(u32 slot, const struct call *call, s32 result)
+static __always_inline struct graph_exec_record *exec_at(u32 slot, u64 exec)
 {
-	struct graph_record record = {
-		.kernels = call->arg[GRAPH_KERNELS],
-		.start_ns = call->arg[GRAPH_START],
-		.doubts = call->flag & GRAPH_IS_OPEN ? call->arg[GRAPH_DOUBTS] : node_doubts(slot),
-		.open = 1, /* its nodes may have been taken off the record */
-	};
+	struct graph_key key = {.handle = exec, .slot = slot};
 
-	if (result && !(call->flag & GRAPH_IS_UNKNOWN))
-		set_graph(slot, call->arg[GRAPH_HANDLE], &record);
+	return bpf_map_lookup_elem(&graph_execs, &key);
 }
 
-static __always_inline void destroy_exec_enter(u32 slot, struct call *call)
+static __always_inline void forget_exec(u32 slot, u64 exec)
 {
-	struct graph_key key = {.handle = call->arg[GRAPH_HANDLE], .slot = slot};
-	struct graph_exec_record *exec = bpf_map_lookup_elem(&graph_execs, &key);
+	struct graph_key key = {.handle = exec, .slot = slot};
 
-	call->flag = exec ? 0 : GRAPH_IS_UNKNOWN;
-	if (!exec)
-		return;
-	call->arg[GRAPH_KERNELS] = exec->kernels;
-	call->arg[GRAPH_START] = exec->start_ns;
 	bpf_map_delete_elem(&graph_execs, &key);
 }
 
-static __always_inline void destroy_exec_leave(u32 slot, const struct call *call, s32 result)
+static __always_inline void exec_leaves(u32 slot, u64 exec)
 {
-	struct graph_key key = {.handle = call->arg[GRAPH_HANDLE], .slot = slot};
-	struct graph_exec_record exec = {
-		.kernels = call->arg[GRAPH_KERNELS],
-		.start_ns = call->arg[GRAPH_START],
-	};
+	struct graph_exec_record *record = exec_at(slot, exec);
 
-	if (result && !(call->flag & GRAPH_IS_UNKNOWN) &&
-	    bpf_map_update_elem(&graph_execs, &key, &exec, BPF_NOEXIST))
-		lose(LOSS_GRAPH_MAP_FULL);
+	if (record)
+		record->leaving = 1;
+}
+
+static __always_inline void exec_left(u32 slot, u64 exec, s32 result)
+{
+	struct graph_exec_record *record = exec_at(slot, exec);
+
+	if (!record || !record->leaving)
+		return;
+	record->leaving = 0;
+	if (!result)
+		forget_exec(slot, exec);
+}
+
+static __always_inline u8 object_of(u8 change)
+{
+	return change == GRAPH_DESTROY_EXEC || change == GRAPH_INSTANTIATE ? OBJECT_GRAPH_EXEC : OBJECT_GRAPH;
+}
+
+static __always_inline void destroy_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+					  u32 slot, struct call *call)
+{
+	bool is_exec = call->kind == GRAPH_DESTROY_EXEC;
+	u64 handle = argument(ctx, function, is_exec ? ROLE_GRAPHEXEC : ROLE_GRAPH);
+
+	call->arg[OBJECT_HANDLE] = handle;
+	call->flag = object_ends(slot, call, object_of(call->kind), handle);
+	if (is_exec)
+		exec_leaves(slot, handle);
+	else
+		graph_leaves(slot, handle);
+}
+
+static __always_inline void destroy_leave(u32 slot, const struct call *call, s32 result)
+{
+	u64 handle = call->arg[OBJECT_HANDLE];
+
+	if (call->kind == GRAPH_DESTROY_EXEC)
+		exec_left(slot, handle, result);
+	else
+		graph_left(slot, handle, result);
+	if (result && call->flag)
+		object_lives_on(slot, call, object_of(call->kind), handle);
 }
 
 static __noinline int graph_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
@@ -371,12 +419,8 @@ static __noinline int graph_enter(struct pt_regs *ctx, const volatile struct fun
 		call->arg[NODE_ENABLED] = argument(ctx, function, ROLE_FLAGS);
 		return 0;
 	case GRAPH_DESTROY:
-		call->arg[GRAPH_HANDLE] = argument(ctx, function, ROLE_GRAPH);
-		destroy_graph_enter(thread->slot, call);
-		return 0;
 	case GRAPH_DESTROY_EXEC:
-		call->arg[GRAPH_HANDLE] = argument(ctx, function, ROLE_GRAPHEXEC);
-		destroy_exec_enter(thread->slot, call);
+		destroy_enter(ctx, function, thread->slot, call);
 		return 0;
 	case GRAPH_EMBEDDED:
 		call->arg[GRAPH_HANDLE] = argument(ctx, function, ROLE_HANDLE);
@@ -389,13 +433,14 @@ static __noinline int graph_enter(struct pt_regs *ctx, const volatile struct fun
 }
 
 /* An empty graph, or a copy: of a copy's nodes none is on record. */
-static __always_inline void graph_made(u32 slot, const struct call *call)
+static __always_inline void graph_made(u32 slot, struct call *call)
 {
 	struct graph_record record = {.start_ns = now(), .doubts = node_doubts(slot)};
 	u64 graph;
 
 	if (read_handle(call->arg[GRAPH_OUT], &graph))
 		return;
+	object_begins(slot, call, OBJECT_GRAPH, graph, 0);
 	record.open = call->kind == GRAPH_CLONE;
 	if (call->kind == GRAPH_CLONE && !graph_size(slot, call->arg[GRAPH_HANDLE], &record.kernels))
 		forget_graph(slot, graph);
@@ -403,17 +448,26 @@ static __always_inline void graph_made(u32 slot, const struct call *call)
 		set_graph(slot, graph, &record);
 }
 
-/* The graph within a node can be had, and changed: its size is of no use by itself. */
+/* The graph within a node can be had, and changed, which changes the graph that the node is of. */
 static __always_inline void graph_embedded(u32 slot, const struct call *call)
 {
-	struct graph_record record = {.start_ns = now(), .unknown = 1, .embedded = 1};
+	struct graph_record record = {.start_ns = now(), .doubts = node_doubts(slot), .open = 1, .embedded = 1};
+	struct graph_node_record *node = node_at(slot, call->arg[GRAPH_HANDLE]);
+	struct graph_record *known;
 	u64 graph;
 
-	if (!read_handle(call->arg[GRAPH_OUT], &graph))
-		set_graph(slot, graph, &record);
+	if (read_handle(call->arg[GRAPH_OUT], &graph))
+		return;
+	known = graph_at(slot, graph);
+	if (known && known->embedded && known->node == call->arg[GRAPH_HANDLE])
+		return;
+	record.node = call->arg[GRAPH_HANDLE];
+	record.unknown = !node || node->unknown;
+	record.kernels = node ? node->kernels : 0;
+	set_graph(slot, graph, &record);
 }
 
-static __always_inline void graph_instantiated(u32 slot, const struct call *call)
+static __always_inline void graph_instantiated(u32 slot, struct call *call)
 {
 	struct graph_exec_record exec = {.start_ns = now()};
 	struct graph_key key = {.slot = slot};
@@ -421,8 +475,9 @@ static __always_inline void graph_instantiated(u32 slot, const struct call *call
 
 	if (read_handle(call->arg[GRAPH_OUT], &key.handle))
 		return;
+	object_begins(slot, call, OBJECT_GRAPH_EXEC, key.handle, 0);
 	if (!graph_size(slot, call->arg[GRAPH_HANDLE], &exec.kernels)) {
-		bpf_map_delete_elem(&graph_execs, &key);
+		forget_exec(slot, key.handle);
 		return;
 	}
 	error = bpf_map_update_elem(&graph_execs, &key, &exec, BPF_ANY);
@@ -438,8 +493,7 @@ static __always_inline void node_switched(u32 slot, const struct call *call)
 		.node = call->arg[NODE_HANDLE],
 		.slot = slot,
 	};
-	struct graph_key exec_key = {.handle = key.exec, .slot = slot};
-	struct graph_exec_record *exec = bpf_map_lookup_elem(&graph_execs, &exec_key);
+	struct graph_exec_record *exec = exec_at(slot, key.exec);
 	struct graph_node_record *node = node_at(slot, key.node);
 	bool enabled = call->arg[NODE_ENABLED], was_enabled;
 	u64 start_ns, *disabled;
@@ -463,7 +517,7 @@ static __always_inline void node_switched(u32 slot, const struct call *call)
 		return;
 	}
 unknown:
-	bpf_map_delete_elem(&graph_execs, &exec_key);
+	forget_exec(slot, key.exec);
 }
 
 static __noinline int graph_changes(u32 slot, struct call *call, s32 result)
@@ -475,10 +529,8 @@ static __noinline int graph_changes(u32 slot, struct call *call, s32 result)
 		remove_node_leave(slot, call, result);
 		return 0;
 	case GRAPH_DESTROY:
-		destroy_graph_leave(slot, call, result);
-		return 0;
 	case GRAPH_DESTROY_EXEC:
-		destroy_exec_leave(slot, call, result);
+		destroy_leave(slot, call, result);
 		return 0;
 	}
 	if (result)
@@ -507,17 +559,20 @@ static __noinline int graph_changes(u32 slot, struct call *call, s32 result)
 	return 0;
 }
 
-static __noinline int graph_leave(struct thread *thread, struct call *call, s32 result)
+__noinline int graph_leave(struct thread *thread, struct call *call, s32 result)
 {
+	bool destroys;
+
 	if (!thread || !call)
 		return 0;
+	destroys = call->kind == GRAPH_DESTROY || call->kind == GRAPH_DESTROY_EXEC;
 	graph_changes(thread->slot, call, result);
-	if (is_end_of_driver(result) && (call->kind == GRAPH_DESTROY || call->kind == GRAPH_DESTROY_EXEC))
+	if (is_end_of_driver(result) && destroys)
 		return 0;
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);
 	else
-		count_success(thread->slot, call, call->kind, 0, 0);
+		count_success(thread->slot, call, call->kind, destroys && !call->flag ? TALLY_UNTRACKED : 0, 0);
 	return 0;
 }
 
@@ -525,8 +580,7 @@ static __noinline int graph_leave(struct thread *thread, struct call *call, s32 
 static __noinline int graph_launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 					 struct thread *thread, struct call *call)
 {
-	struct graph_key key = {.handle = argument(ctx, function, ROLE_GRAPHEXEC), .slot = thread->slot};
-	struct graph_exec_record *exec = bpf_map_lookup_elem(&graph_execs, &key);
+	struct graph_exec_record *exec = exec_at(thread->slot, argument(ctx, function, ROLE_GRAPHEXEC));
 
 	call->kind = exec ? GRAPH_SIZE_KNOWN : GRAPH_SIZE_UNKNOWN;
 	call->arg[RUN_KERNELS] = exec ? exec->kernels : 0;

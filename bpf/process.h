@@ -76,7 +76,8 @@ static __always_inline void end_thread(struct task_struct *task, u32 tgid)
 		return;
 	key.scope = BPF_CORE_READ(task, pid);
 	key.slot = binding->slot;
-	bpf_map_delete_elem(&streams, &key);
+	if (config.track_inflight)
+		drop_stream(&key);
 	capture = stream_leaves_capture(&key);
 	if (capture)
 		stream_left_capture(&key, capture);

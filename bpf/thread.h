@@ -113,6 +113,7 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->unified = 0;
 	process->sticky_code = 0;
 	process->sticky_ns = 0;
+	process->sticky_failures = 0;
 	process->after_sticky = 0;
 	process->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	process->seen_ns = now();

@@ -11,7 +11,7 @@
 #include "gpuprobe/losses.h"
 
 #define COMM_SIZE 16
-#define NAME_SIZE 4097	     /* a kernel name of 4,096 bytes and its NUL */
+#define NAME_SIZE 4098	     /* a kernel name of 4,096 bytes, its NUL, and one more by which a longer one shows */
 #define NAME_SHORT_SIZE 256  /* what most names fit in */
 #define FREED_KEPT 32	     /* freed addresses a process remembers for the report */
 #define CALL_DEPTH 8	     /* watched calls nested in one thread */
@@ -32,6 +32,8 @@ struct config {
 	__u8 hold;		/* stop watched processes where libraries may be new */
 	__u8 track_inflight;	/* keep account of unfinished asynchronous copies */
 	__u8 launch_returns;	/* the returns of launches are probed */
+	__u8 sees_memory;	/* all that allocates is probed: memory not on record is the program's own */
+	__u8 pad[3];
 };
 
 /* A process is a slot in the array `processes`, from first sight until userspace has read its end. */
@@ -64,7 +66,8 @@ struct process_record {
 	__u32 unified; /* copies were seen whose addresses must tell their direction */
 	__s32 sticky_code; /* the first failure that CUDA says no call recovers from; 0: none */
 	__u64 sticky_ns;
-	__u64 after_sticky; /* calls that succeeded after it */
+	__u64 sticky_failures; /* later calls that failed with that code too */
+	__u64 after_sticky;    /* later calls that did not; of launches only those looked at */
 	char comm[COMM_SIZE]; /* of the leader, at first sight; then at the end */
 	__u64 freed[FREED_KEPT];
 };
@@ -114,10 +117,15 @@ struct thread {
 #define TALLY_CAPTURED 0x10  /* went into a graph, was not executed */
 #define TALLY_PINNED 0x20    /* copies whose host side is pinned */
 #define TALLY_PAGEABLE 0x40  /* copies whose host side is not */
-#define TALLY_COVERED 0x80   /* asynchronous copies that a wait has covered: ns is from issue to its end */
+/*
+ * Asynchronous copies that a wait has covered, of no one function: ns is from
+ * the issue of the oldest of a stretch to the wait's end. A stretch counts once.
+ */
+#define TALLY_COVERED 0x80
 #define TALLY_FIRST 0x100    /* the first launch of each kernel, which may load its module */
 #define TALLY_IN_LAUNCH 0x200 /* loads that a launch caused */
 #define TALLY_WITH_CONTEXT 0x400 /* ended with their context, not by a call of their own */
+#define TALLY_OBJECT 0x800 /* of the calls that change contexts: those that made or ended one */
 
 #define ROW_NONE 0xffff /* tallies of no one function: see their flags */
 
@@ -240,8 +248,9 @@ struct graph_record {
 	__u32 doubts;	/* process_record.node_doubts when it became known */
 	__u8 unknown;
 	__u8 open;
-	__u8 embedded; /* within a child graph node: what changes it changes another graph */
-	__u8 pad;
+	__u8 embedded; /* in `node`, of another graph: what changes it changes that */
+	__u8 leaving;  /* is being destroyed */
+	__u64 node;
 };
 
 /* A node that was seen added. It goes with its graph. */
@@ -256,6 +265,7 @@ struct graph_node_record {
 struct graph_exec_record {
 	__u64 kernels; /* one launch runs */
 	__u64 start_ns;
+	__u64 leaving; /* is being destroyed */
 };
 
 /* A node that an executable graph leaves out; the value is graph_exec_record.start_ns. */
@@ -339,7 +349,10 @@ struct stream_record {
 	__u32 lock; /* taken by compare and swap: BPF spin locks are not for tracing programs */
 	__u32 head; /* the segment in use is segments[head % SEGMENTS] */
 	__u64 covered; /* segments of an epoch below this are done */
+	__u64 covered_ns; /* the end of the wait that told so; written before it */
 	__u64 context;
+	__u8 device;
+	__u8 pad[7];
 	struct stream_segment segments[SEGMENTS];
 };
 
@@ -362,9 +375,12 @@ struct context_key {
 
 struct context_record {
 	__u64 covered; /* see stream_record */
+	__u64 covered_ns;
 	__u64 died_ns; /* when it last went, with all that lived in it; its handle may have come back since */
+	__u64 died_epoch; /* copies of an earlier epoch went with it, done or not */
 	__u8 device;
-	__u8 pad[7];
+	__u8 dying; /* the call that ends it has not returned: died_ns may be taken back */
+	__u8 pad[6];
 };
 
 /* A device as its process numbers it. */

@@ -5,6 +5,7 @@
 
 #include "collect/attribution.h"
 #include "collect/collector.h"
+#include "collect/contexts.h"
 #include "collect/map_reader.h"
 #include "gpuprobe/state.h"
 #include "model/kernels.h"
@@ -37,6 +38,7 @@ struct collector {
 	struct map_reader *reader;
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
+	struct contexts *contexts; /* as the latest reading found them */
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;
 	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */

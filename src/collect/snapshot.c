@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "collect/graphs.h"
 #include "collect/inflight.h"
+#include "collect/objects.h"
 #include "collect/private.h"
 #include "collect/shapes.h"
 #include "collect/tally.h"
@@ -66,12 +67,27 @@ static int doom(struct reading *reading, const void *key)
 	return 0;
 }
 
+static void clear_object(struct collector *collector, const struct object_key *key)
+{
+	const struct bpf_map *map = collector->skeleton->maps.objects;
+	struct process *process = collector__process_at(collector, key->slot);
+
+	if (process && !process->ended)
+		objects__clear_away(process, collector->contexts, map, key);
+	else
+		bpf_map__delete_elem(map, key, sizeof(*key), 0);
+}
+
 static void delete_doomed(struct reading *reading)
 {
 	struct key_list *list = &reading->collector->doomed;
 	size_t size = bpf_map__key_size(reading->map);
 
 	for (size_t i = 0; i < list->count; i++) {
+		if (reading->map == reading->collector->skeleton->maps.objects) {
+			clear_object(reading->collector, (const void *)(list->keys + i * size));
+			continue;
+		}
 		bpf_map__delete_elem(reading->map, list->keys + i * size, size, 0);
 		/* Several launch keys may have needed the name, so it goes after all have been read. */
 		if (reading->map == reading->collector->skeleton->maps.launches)
@@ -189,7 +205,8 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 	return ret ? ret : doom(reading, key);
 }
 
-static int add_failure(struct process *process, const struct failure_key *key, uint64_t count)
+static int add_failure(struct process *process, const struct failure_key *key,
+		       const struct failure_record *record)
 {
 	const struct api_function *function = &api_functions[key->row];
 	struct failure *grown;
@@ -203,7 +220,9 @@ static int add_failure(struct process *process, const struct failure_key *key, u
 		.error = api__error_name(function->desc.layer, key->code),
 		.code = key->code,
 		.layer = function->desc.layer,
-		.count = count,
+		.count = record->count,
+		.first_ns = record->first_ns,
+		.last_ns = record->last_ns,
 		.sampled = key->sampled,
 	};
 	return 0;
@@ -219,7 +238,7 @@ static int read_failure(const void *key_data, const void *value, void *arg)
 
 	if (!process || key->row >= api_function_count)
 		return 0;
-	ret = add_failure(process, key, record->count);
+	ret = add_failure(process, key, record);
 	if (ret)
 		return ret;
 	return is_doomed(reading, process) ? doom(reading, key) : 0;
@@ -232,21 +251,34 @@ static int read_stream(const void *key_data, const void *value, void *arg)
 	const struct stream_record *stream = value;
 	struct collector *collector = reading->collector;
 	struct process *process = collector__process_at(collector, key->slot);
-	struct context_key context_key = {.context = stream->context, .slot = key->slot};
-	struct context_record context;
-	bool known;
 
 	if (!process)
 		return 0;
-	if (process->ended) /* nothing is in flight for a process that is gone */
-		return is_doomed(reading, process) ? doom(reading, key) : 0;
-	known = !bpf_map__lookup_elem(collector->skeleton->maps.contexts, &context_key, sizeof(context_key),
-				      &context, sizeof(context), 0);
-	inflight__add(process->inflight, stream, known ? &context : NULL, collector->model.now_ns);
-	return 0;
+	inflight__add(process, stream, contexts__find(collector->contexts, key->slot, stream->context),
+		      collector->model.now_ns);
+	return is_doomed(reading, process) ? doom(reading, key) : 0;
 }
 
-/* Events, contexts and unnamed kernels: nothing to show, only to clear away. */
+/* What died with its context is cleared away as well. */
+static int read_object(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct object_key *key = key_data;
+	const struct object_record *record = value;
+	const struct contexts *contexts = reading->collector->contexts;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+
+	if (!process)
+		return 0;
+	if (objects__add(process, contexts, key, record))
+		return -ENOMEM;
+	if (is_doomed(reading, process))
+		return doom(reading, key);
+	return contexts__took(contexts, key->slot, record->context, record->start_ns) &&
+	       contexts__is_settled(contexts, key->slot, record->context) ? doom(reading, key) : 0;
+}
+
+/* Events and unnamed kernels: nothing to show, only to clear away. */
 static int read_event(const void *key_data, const void *value, void *arg)
 {
 	const struct event_key *key = key_data;
@@ -263,8 +295,11 @@ static int read_context(const void *key_data, const void *value, void *arg)
 	struct reading *reading = arg;
 	struct process *process = collector__process_at(reading->collector, key->slot);
 
-	(void)value;
-	return process && is_doomed(reading, process) ? doom(reading, key) : 0;
+	if (!process)
+		return 0;
+	if (contexts__add(reading->collector->contexts, key, value))
+		return -ENOMEM;
+	return is_doomed(reading, process) ? doom(reading, key) : 0;
 }
 
 static int read_device(const void *key_data, const void *value, void *arg)
@@ -486,6 +521,14 @@ static void read_losses(struct collector *collector)
 	free(per_cpu);
 }
 
+static void read_sticky(struct process *process, const struct process_record *record)
+{
+	process->sticky.code = __atomic_load_n(&record->sticky_code, __ATOMIC_ACQUIRE);
+	process->sticky.ns = record->sticky_ns;
+	process->sticky.same = record->sticky_failures;
+	process->sticky.others = record->after_sticky;
+}
+
 /* Sees new and ended processes, and sets what is summed up anew to 0. */
 static int refresh_processes(struct collector *collector)
 {
@@ -508,6 +551,7 @@ static int refresh_processes(struct collector *collector)
 		} else if (!process__info(process->pid, &info)) {
 			memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
 		}
+		read_sticky(process, &collector->records[process->slot]);
 		tally__reset(process);
 		process->failure_count = 0;
 		memset(process->inflight, 0, sizeof(process->inflight));
@@ -551,6 +595,9 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	ret = refresh_processes(collector);
 	/* After that: all that an ended process has told is told by now. */
 	collector__consume(collector);
+	contexts__clear(collector->contexts);
+	if (!ret)
+		ret = read_map(&reading, skeleton->maps.contexts, read_context);
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.tallies, read_tally);
 	/* Before the launches, the last of which take a kernel's shape with them. */
@@ -565,11 +612,11 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.streams, read_stream);
 	if (!ret)
+		ret = read_map(&reading, skeleton->maps.objects, read_object);
+	if (!ret)
 		ret = read_lists(&reading);
 	if (!ret && reap)
 		ret = read_map(&reading, skeleton->maps.events, read_event);
-	if (!ret && reap)
-		ret = read_map(&reading, skeleton->maps.contexts, read_context);
 	if (!ret)
 		ret = read_map(&reading, skeleton->maps.devices, read_device);
 	if (!ret && reap)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/objects.h"
 #include "model/api.h"
 #include "model/devices.h"
 
@@ -17,12 +18,14 @@ void tally__reset(struct process *process)
 	memset(process->queries, 0, sizeof(process->queries));
 	memset(&process->copy_waits, 0, sizeof(process->copy_waits));
 	memset(&process->free_waits, 0, sizeof(process->free_waits));
+	memset(process->covered, 0, sizeof(process->covered));
 	process->graph_launches = 0;
 	process->captured_graph_launches = 0;
 	process->host_functions = 0;
 	process->captured_host_functions = 0;
 	process->first_launches = (struct wait_totals){0};
 	process->function_count = 0;
+	objects__reset(process);
 	device_totals__reset(process->devices, process->device_count);
 }
 
@@ -68,11 +71,21 @@ static void apply_copy(struct process *process, const struct tally_key *key, con
 {
 	struct copy_totals *copies = &process->copies[key->kind][async];
 
+	if (key->flags & TALLY_CAPTURED) {
+		copies->captured_calls += tally->calls;
+		copies->captured_bytes += tally->bytes;
+		return;
+	}
 	copies->calls += tally->calls;
 	copies->bytes += tally->bytes;
 	copies->ns += tally->ns;
-	if (!async)
-		apply_wait(&process->copy_waits, tally);
+	if (key->flags & TALLY_PINNED) {
+		copies->pinned_calls += tally->calls;
+		copies->pinned_bytes += tally->bytes;
+	} else if (key->flags & TALLY_PAGEABLE) {
+		copies->pageable_calls += tally->calls;
+		copies->pageable_bytes += tally->bytes;
+	}
 }
 
 static void apply_query(struct process *process, const struct tally_key *key, const struct tally *tally)
@@ -101,6 +114,38 @@ static void apply_device_memory(struct device_totals *device, const struct tally
 	device->live_bytes += tally->bytes;
 }
 
+/* Where time inside calls of the function is counted as waiting; NULL where it is not. */
+static struct wait_totals *waits_of(const struct function_desc *function, const struct tally_key *key,
+				    struct wait_totals waits[WAIT_SCOPES], struct wait_totals *copy_waits,
+				    struct wait_totals *free_waits)
+{
+	if (function->flags & FUNCTION_ASYNC || key->flags & TALLY_CAPTURED)
+		return NULL;
+	switch (function->operation) {
+	case OP_WAIT:
+		return key->kind < WAIT_SCOPES ? &waits[key->kind] : NULL;
+	case OP_COPY:
+	case OP_SET:
+		return copy_waits;
+	case OP_FREE:
+		return free_waits;
+	default:
+		return NULL;
+	}
+}
+
+static void apply_waits(struct process *process, struct device_totals *device, const struct tally_key *key,
+			const struct tally *tally, const struct function_desc *function)
+{
+	struct wait_totals *waits =
+		waits_of(function, key, process->waits, &process->copy_waits, &process->free_waits);
+
+	if (!waits)
+		return;
+	apply_wait(waits, tally);
+	apply_wait(waits_of(function, key, device->waits, &device->copy_waits, &device->free_waits), tally);
+}
+
 static bool counts_by_device(enum operation operation)
 {
 	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY || operation == OP_SET ||
@@ -109,8 +154,9 @@ static bool counts_by_device(enum operation operation)
 
 /* The same once more, by device. */
 static int apply_device(struct process *process, const struct tally_key *key, const struct tally *tally,
-			enum operation operation)
+			const struct function_desc *function)
 {
+	enum operation operation = function->operation;
 	struct device_totals *device;
 
 	if (!counts_by_device(operation))
@@ -118,6 +164,7 @@ static int apply_device(struct process *process, const struct tally_key *key, co
 	device = device_totals__of(&process->devices, &process->device_count, key->device);
 	if (!device)
 		return -ENOMEM;
+	apply_waits(process, device, key, tally, function);
 	if (operation == OP_ALLOC || operation == OP_FREE) {
 		apply_device_memory(device, key, tally, operation == OP_FREE);
 	} else if (operation == OP_WAIT) {
@@ -154,17 +201,32 @@ static int append_function(struct process *process, const struct tally_key *key,
 	return 0;
 }
 
+/* What is counted of no one function. */
+static void apply_rowless(struct process *process, const struct tally_key *key, const struct tally *tally)
+{
+	struct covered_totals *covered;
+
+	if (!(key->flags & TALLY_COVERED) || key->kind >= COPY_KINDS)
+		return;
+	covered = &process->covered[key->kind];
+	covered->calls += tally->calls;
+	covered->bytes += tally->bytes;
+	covered->ns += tally->ns;
+}
+
 int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
 	const struct function_desc *function;
 	int ret;
 
+	if (key->row == ROW_NONE)
+		apply_rowless(process, key, tally);
 	if (key->row >= api_function_count)
 		return 0;
 	function = &api_functions[key->row].desc;
 	ret = append_function(process, key, tally);
 	if (!ret)
-		ret = apply_device(process, key, tally, function->operation);
+		ret = apply_device(process, key, tally, function);
 	if (ret)
 		return ret;
 	switch (function->operation) {
@@ -175,8 +237,6 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	case OP_FREE:
 		if (key->kind < MEMORY_KINDS)
 			apply_free(process, key, tally);
-		if (!(function->flags & FUNCTION_ASYNC))
-			apply_wait(&process->free_waits, tally);
 		break;
 	case OP_GRAPH_LAUNCH:
 		if (key->flags & TALLY_CAPTURED)
@@ -200,13 +260,18 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 		if (key->kind < COPY_KINDS)
 			apply_copy(process, key, tally, function->flags & FUNCTION_ASYNC);
 		break;
-	case OP_WAIT:
-		if (key->kind < WAIT_SCOPES)
-			apply_wait(&process->waits[key->kind], tally);
-		break;
 	case OP_QUERY:
 		if (key->kind < WAIT_SCOPES)
 			apply_query(process, key, tally);
+		break;
+	case OP_CREATE:
+	case OP_DESTROY:
+	case OP_CONTEXT:
+		objects__apply_tally(process, key, tally);
+		break;
+	case OP_GRAPH:
+	case OP_CAPTURE:
+		objects__apply_graph(process, key, tally);
 		break;
 	default:
 		break;

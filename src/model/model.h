@@ -56,6 +56,37 @@ struct copy_totals {
 	uint64_t calls;	 /* successful */
 	uint64_t bytes;	 /* of successful calls */
 	uint64_t ns;	 /* inside successful calls; of asynchronous ones: to enqueue */
+	/* Of these, what had a host side that is pinned or not, where that is known. */
+	uint64_t pinned_calls, pinned_bytes;
+	uint64_t pageable_calls, pageable_bytes;
+	/* Beside them: put into graphs, not executed. */
+	uint64_t captured_calls, captured_bytes;
+};
+
+/* Asynchronous copies that waits have covered: how fast they were at least. */
+struct covered_totals {
+	uint64_t calls, bytes;
+	uint64_t ns; /* from the issue of the oldest of each stretch to the end of its wait */
+};
+
+/* Objects of a kind. Those that went with their context or are live were all seen made. */
+struct object_totals {
+	uint64_t created;	    /* successful calls, loads of modules and libraries among them */
+	uint64_t destroyed;	    /* successful calls */
+	uint64_t unknown_destroyed; /* of these: of handles never seen made */
+	uint64_t with_context;	    /* gone with their context */
+	uint64_t live;
+	uint64_t ns;		    /* inside the calls that made them */
+	uint64_t in_launch;	    /* made inside launches, which they made slow */
+	uint64_t in_launch_ns;
+};
+
+/* An error after which, by CUDA's documentation, a process can only end. */
+struct sticky_error {
+	int code;	 /* 0: none was met */
+	uint64_t ns;	 /* CLOCK_BOOTTIME, of the first failure */
+	uint64_t same;	 /* later calls that failed with it */
+	uint64_t others; /* later calls that did not */
 };
 
 /* Time that threads spent blocked, or asked whether they would be. */
@@ -87,6 +118,7 @@ struct failure {
 	int code;
 	enum layer layer;
 	uint64_t count;
+	uint64_t first_ns, last_ns; /* CLOCK_BOOTTIME */
 	bool sampled; /* one launch in `launch_sample` was checked */
 };
 
@@ -97,6 +129,9 @@ struct device_totals {
 	uint64_t allocations, live_bytes, live_count; /* memory of the device */
 	uint64_t copies, copy_bytes;
 	uint64_t wait_ns;
+	struct wait_totals waits[WAIT_SCOPES], copy_waits, free_waits; /* as of the process */
+	uint64_t objects[OBJECT_KINDS]; /* live */
+	bool had_objects[OBJECT_KINDS]; /* live in an earlier reading */
 };
 
 /* What was counted of one function, told apart as in the BPF maps: see struct tally_key. */
@@ -154,6 +189,9 @@ struct process {
 
 	struct copy_totals copies[COPY_KINDS][2];	/* [kind][0 sync, 1 async] */
 	struct copy_inflight inflight[COPY_KINDS];
+	struct covered_totals covered[COPY_KINDS];
+
+	struct object_totals objects[OBJECT_KINDS];
 
 	struct wait_totals waits[WAIT_SCOPES];
 	struct query_totals queries[WAIT_SCOPES];
@@ -168,11 +206,13 @@ struct process {
 
 	struct failure *failures; /* most first */
 	size_t failure_count;
+	struct sticky_error sticky;
 
 	/* What the lists above are made from; for model/ and collect/ only. */
 	struct cuda_environment *environment; /* NULL when not known; malloc */
 	struct device_uuid *uuids; /* that calls have told */
 	size_t uuid_count;
+	uint64_t objects_cleared[OBJECT_KINDS]; /* gone with their context, and no longer in the maps */
 	struct kernel_table *kernel_table;
 	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
 	uint32_t freed_reported; /* of these, what reports have told of */

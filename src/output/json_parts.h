@@ -26,6 +26,7 @@ void json_memory__write_totals(struct json *j, const char *key, const struct mem
 void json_launch__write(struct json *j, const struct model *model, const struct process *p);
 void json_copy__write(struct json *j, const struct process *p);
 void json_wait__write(struct json *j, const struct process *p);
+void json_object__write(struct json *j, const struct process *p);
 void json_error__write(struct json *j, const struct process *p);
 
 #endif

@@ -94,6 +94,7 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 		copy_series__write(&page);
 		wait_series__write(&page);
 	}
+	object_series__write(&page);
 	error_series__write(&page);
 	write_gpuprobe(&page, metrics->options.version);
 	exposition__end(&page.writer);

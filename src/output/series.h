@@ -17,6 +17,7 @@ int launch_series__write(struct metrics_page *page, struct kernel_series *series
 void graph_series__write(struct metrics_page *page);
 void copy_series__write(struct metrics_page *page);
 void wait_series__write(struct metrics_page *page);
+void object_series__write(struct metrics_page *page);
 void error_series__write(struct metrics_page *page);
 
 #endif

@@ -43,8 +43,8 @@ const char *words__copy_kind(enum copy_kind kind)
 		return "D2H";
 	case COPY_D2D:
 		return "D2D";
-	case COPY_DEFAULT:
-		return "default";
+	case COPY_DEFAULT: /* the direction follows from addresses that are not known */
+		return "unknown";
 	case COPY_P2P:
 		return "P2P";
 	case COPY_SET:
@@ -80,31 +80,6 @@ const char *words__object_kind(enum object_kind kind)
 	return kind < OBJECT_KINDS ? names[kind] : "unknown";
 }
 
-static const char *capture_change(enum capture_change change)
-{
-	static const char *const names[CAPTURE_CHANGES] = {
-		[CAPTURE_BEGIN] = "begin", [CAPTURE_BEGIN_TO] = "begin_to", [CAPTURE_END] = "end",
-		[CAPTURE_TOLD] = "told",   [CAPTURE_JOIN] = "join",	   [CAPTURE_END_TO] = "end_to",
-	};
-
-	return change < CAPTURE_CHANGES ? names[change] : "unknown";
-}
-
-static const char *graph_change(enum graph_change change)
-{
-	static const char *const names[GRAPH_CHANGES] = {
-		[GRAPH_ADD_KERNEL] = "add_kernel",     [GRAPH_ADD_CHILD] = "add_child",
-		[GRAPH_ADD_NODE] = "add_node",	       [GRAPH_CLONE] = "clone",
-		[GRAPH_INSTANTIATE] = "instantiate",   [GRAPH_UPDATE] = "update",
-		[GRAPH_REMOVE_NODE] = "remove_node",   [GRAPH_ENABLE_NODE] = "enable_node",
-		[GRAPH_CREATE] = "create",	       [GRAPH_DESTROY] = "destroy",
-		[GRAPH_DESTROY_EXEC] = "destroy_exec", [GRAPH_ADD_OTHER] = "add_other",
-		[GRAPH_EMBEDDED] = "embedded",
-	};
-
-	return change < GRAPH_CHANGES ? names[change] : "unknown";
-}
-
 const char *words__kind_of(enum operation operation, uint8_t kind)
 {
 	switch (operation) {
@@ -121,11 +96,9 @@ const char *words__kind_of(enum operation operation, uint8_t kind)
 	case OP_DESTROY:
 		return words__object_kind(kind);
 	case OP_GRAPH_LAUNCH:
-		return kind == GRAPH_SIZE_KNOWN ? "known_size" : "unknown_size";
+		return kind == GRAPH_SIZE_UNKNOWN ? "unknown_size" : "-";
 	case OP_CAPTURE:
-		return capture_change(kind);
-	case OP_GRAPH:
-		return graph_change(kind);
+		return kind == CAPTURE_END_TO ? "into_a_graph" : "-";
 	default:
 		return "-";
 	}
@@ -156,6 +129,8 @@ const char *words__tally_flag(uint16_t flag)
 		return "in_launch";
 	case TALLY_WITH_CONTEXT:
 		return "with_context";
+	case TALLY_OBJECT:
+		return "object";
 	default:
 		return "unknown";
 	}

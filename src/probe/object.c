@@ -38,6 +38,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
 	rodata->config.track_inflight = options->track_inflight;
+	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;
 	for (size_t i = 0; i < api_function_count; i++)
 		memcpy((void *)&rodata->functions[i], &api_functions[i].desc, sizeof(struct function_desc));
@@ -72,6 +73,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.shapes,	   skeleton->maps.captures, skeleton->maps.capturing,
 		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
+		skeleton->maps.objects,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
@@ -83,6 +85,8 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);
 	/* So many functions a process may call; where maps are filled beforehand, a quarter must do. */
 	bpf_map__set_max_entries(skeleton->maps.tallies,
+				 options->max_processes * (features->lazy_maps ? 64 : 16));
+	bpf_map__set_max_entries(skeleton->maps.objects,
 				 options->max_processes * (features->lazy_maps ? 64 : 16));
 	bpf_map__set_max_entries(skeleton->maps.contexts, options->max_processes * 8);
 	if (!features->lazy_maps)
