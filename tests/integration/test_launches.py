@@ -128,7 +128,7 @@ def test_sampled_failures_are_marked_in_the_text(gpuprobe, missing_links):
     if "session" in missing_links:
         pytest.skip("launches are sampled by session links only")
     result = gpuprobe.run(*FAILING, base=["--display-interval", "0", "--metrics-addr", "none"])
-    assert "        cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x 16 (sampled 1/64)\n" in result.stdout
+    assert "        cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x 16 (sampled 1/64)" in result.stdout
     assert "total kernel launches: 1000 calls of 1 kernel\n" in result.stdout
 
 
