@@ -99,17 +99,14 @@ static __always_inline u8 sample_launch(struct pt_regs *ctx, const volatile stru
 
 /* Returns 1 where the call's return is of no interest. */
 static __always_inline int launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-					u32 row)
+					struct thread *thread, u32 row)
 {
-	struct thread *thread = current_thread();
 	struct process_record *process;
 	struct launch_key key = {};
 	u64 *count, before, capture = 0;
 	bool each, sampled;
 	u8 flags = 0;
 
-	if (!thread)
-		return 1;
 	if (both_layers && call_is_nested(thread, ctx->sp, row, OP_LAUNCH))
 		return 1;
 	process = process_at(thread->slot);

@@ -87,7 +87,8 @@ struct call {
 	__u8 kind;
 	__u8 flag;   /* by operation */
 	__u8 device; /* on which it acts, or DEVICE_UNKNOWN */
-	__u8 pad[2];
+	__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
+	__u8 pad;
 };
 
 enum thread_state {
