@@ -12,9 +12,18 @@
 #ifndef BPF_CALL_H
 #define BPF_CALL_H
 
+#include "gpuprobe/sticky.h"
 #include "thread.h"
 
 #define ROW_UNKNOWN 0xffffffff
+/* For a call that never returned: undone like one that failed, but not counted. No CUresult, no cudaError_t. */
+#define RESULT_ABANDONED 0x7fffffff
+
+/*
+ * abandon.h: undoes the thread's calls that are gone, now that it is at `sp`,
+ * where another call enters or none does.
+ */
+int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering);
 
 /* The row of the function whose probe runs, at its entry. */
 static __always_inline u32 entry_row(struct pt_regs *ctx)
@@ -87,6 +96,14 @@ static __always_inline bool has_role(const volatile struct function_desc *functi
 	return function->place[role] != PLACE_NONE;
 }
 
+/* Whether the thread's innermost recorded call began deeper in the stack than `sp`. */
+static __always_inline bool innermost_is_below(const struct thread *thread, u64 sp)
+{
+	u32 depth = thread->depth;
+
+	return depth && thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp < sp;
+}
+
 /* Forgets the calls of the thread that are gone: those that began below `sp`. */
 static __always_inline void drop_gone_calls(struct thread *thread, u64 sp)
 {
@@ -113,6 +130,19 @@ static __always_inline bool is_in_progress(const struct call *call)
 	return !bpf_probe_read_user(&address, sizeof(address), (void *)call->sp) && address == trampoline;
 }
 
+/* Objects of one kind are made by another's making: a stream's loads the library of the first use. */
+static __always_inline bool is_same_act(const struct call *call, u32 row, u8 operation)
+{
+	const volatile struct function_desc *function;
+
+	if (call->operation != operation)
+		return false;
+	if (operation != OP_CREATE && operation != OP_DESTROY)
+		return true;
+	function = function_at(row);
+	return function && function->kind == call->kind;
+}
+
 /*
  * Whether a call in progress is the same act as the one that enters now.
  * With the same stack pointer it is so only if it is another function's: one
@@ -125,7 +155,7 @@ static __always_inline bool call_is_nested(struct thread *thread, u64 sp, u32 ro
 	for (u32 i = 0; i < CALL_DEPTH; i++) {
 		if (i >= thread->depth)
 			break;
-		if (thread->calls[i].operation != operation)
+		if (!is_same_act(&thread->calls[i], row, operation))
 			continue;
 		if ((thread->calls[i].sp > sp || thread->calls[i].row != row) && is_in_progress(&thread->calls[i]))
 			return true;
@@ -211,6 +241,28 @@ static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 fl
 	return tally;
 }
 
+/* A process cannot use CUDA any more: what becomes of its later calls tells whether that is so. */
+static __always_inline void note_sticky(u32 slot, s32 code)
+{
+	struct process_record *process = process_at(slot);
+
+	if (!process)
+		return;
+	if (!process->sticky_code) {
+		if (!error__is_sticky(code))
+			return;
+		if (!__sync_val_compare_and_swap(&process->sticky_code, 0, code)) {
+			process->sticky_ns = now();
+			any_sticky = 1;
+			return;
+		}
+	}
+	if (process->sticky_code == code)
+		__sync_fetch_and_add(&process->sticky_failures, 1);
+	else
+		__sync_fetch_and_add(&process->after_sticky, 1);
+}
+
 /* Counts a successful call. Programs can be preempted: atomic even per CPU. */
 static __always_inline void count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
 {
@@ -221,6 +273,8 @@ static __always_inline void count_success(u32 slot, const struct call *call, u8 
 	__sync_fetch_and_add(&tally->calls, 1);
 	__sync_fetch_and_add(&tally->bytes, bytes);
 	__sync_fetch_and_add(&tally->ns, now() - call->start_ns);
+	if (any_sticky)
+		note_sticky(slot, 0);
 }
 
 static __always_inline void count_failure(u32 slot, const struct call *call, u8 kind, u16 flags, s32 code)
@@ -232,11 +286,15 @@ static __always_inline void count_failure(u32 slot, const struct call *call, u8 
 		.sampled = flags & TALLY_SAMPLED ? 1 : 0,
 	};
 	struct failure_record *failure, fresh = {};
-	struct tally *tally = tally_of(slot, call->row, kind, flags, call->device);
+	struct tally *tally;
 	long error;
 
+	if (code == RESULT_ABANDONED)
+		return;
+	tally = tally_of(slot, call->row, kind, flags, call->device);
 	if (tally)
 		__sync_fetch_and_add(&tally->failures, 1);
+	note_sticky(slot, code);
 	failure = bpf_map_lookup_elem(&failures, &key);
 	if (!failure) {
 		fresh.first_ns = now();

@@ -12,14 +12,18 @@
 #ifndef BPF_CONTEXT_H
 #define BPF_CONTEXT_H
 
-#include "call.h"
+#include "inflight.h"
 #include "module.h"
 
-/* call.arg */
-#define CONTEXT_ARGUMENT 0 /* a context, or where one is written */
-#define CONTEXT_DEVICE 1   /* its device's number, or DEVICE_UNKNOWN */
-#define CONTEXT_OUT 2
+/* call.arg; of an end also live.h's. call.named is the device that the call names. */
+#define CONTEXT_ARGUMENT OBJECT_HANDLE /* a context, or where one is written */
+#define CONTEXT_OUT 1
 #define CONTEXT_DIED 3 /* died_ns of the context that goes, as it was before */
+
+/* call.flag */
+#define CONTEXT_COUNTS 1    /* the call makes or ends a context */
+#define CONTEXT_ON_RECORD 2 /* which has a record, or had one */
+#define CONTEXT_DROPPED 4   /* its device's primary context has one reference less */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -104,18 +108,27 @@ static __always_inline void push_context(struct thread *thread, u64 context, u8 
 	set_top(thread, context, device);
 }
 
+/* Gives one reference to the device's primary context back. Returns whether it was the last. */
+static __always_inline bool drop_reference(struct thread *thread, struct call *call, struct device_record *record)
+{
+	if (!record->retains)
+		return false;
+	call->flag |= CONTEXT_DROPPED;
+	/* Where not all references were seen taken, the last cannot be told. */
+	return __sync_fetch_and_add(&record->retains, -1) == 1 && is_seen_from_start(thread->slot);
+}
+
 /* The context that a call ends, at its entry; 0 where none is known. */
-static __always_inline u64 context_that_goes(struct thread *thread, const struct call *call)
+static __always_inline u64 context_that_goes(struct thread *thread, struct call *call)
 {
 	struct device_record *record;
 
 	if (call->kind == CONTEXT_DESTROY)
 		return call->arg[CONTEXT_ARGUMENT];
-	record = device_record_of(thread->slot, call->arg[CONTEXT_DEVICE]);
+	record = device_record_of(thread->slot, call->named);
 	if (!record)
 		return 0;
-	/* Others hold it still. Where not all references were seen taken, the last cannot be told. */
-	if (call->kind == CONTEXT_RELEASE && (record->retains != 1 || !is_seen_from_start(thread->slot)))
+	if (call->kind == CONTEXT_RELEASE && !drop_reference(thread, call, record))
 		return 0;
 	return record->primary;
 }
@@ -130,10 +143,17 @@ static __always_inline void end_context(struct thread *thread, struct call *call
 		return;
 	/* Its modules go with it, and their handles may come back. */
 	unload_enter(thread, 0);
+	/* A reset leaves the context itself to those who hold it. */
+	if (call->kind != CONTEXT_RESET) {
+		call->flag |= CONTEXT_COUNTS;
+		if (object_ends(thread->slot, call, OBJECT_CONTEXT, context))
+			call->flag |= CONTEXT_ON_RECORD;
+	}
 	record = context_record_of(thread->slot, context);
 	if (!record)
 		return;
 	call->arg[CONTEXT_DIED] = record->died_ns;
+	record->dying = 1;
 	record->died_ns = call->start_ns;
 }
 
@@ -145,16 +165,13 @@ static __always_inline bool is_end_of_context(u8 kind)
 static __noinline int context_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				    struct thread *thread, struct call *call)
 {
-	u64 device = DEVICE_UNKNOWN;
+	u64 device;
 
 	call->kind = function->kind;
 	call->arg[CONTEXT_ARGUMENT] = argument(ctx, function, ROLE_CTX);
 	call->arg[CONTEXT_OUT] = argument(ctx, function, ROLE_OUT);
-	if (has_role(function, ROLE_DEVICE))
-		device = argument(ctx, function, ROLE_DEVICE);
-	else if (function->kind == CONTEXT_RESET)
-		device = current_device(thread);
-	call->arg[CONTEXT_DEVICE] = device < DEVICE_UNKNOWN ? device : DEVICE_UNKNOWN;
+	device = has_role(function, ROLE_DEVICE) ? argument(ctx, function, ROLE_DEVICE) : call->device;
+	call->named = device < DEVICE_UNKNOWN ? device : DEVICE_UNKNOWN;
 	if (is_end_of_context(call->kind))
 		end_context(thread, call);
 	return 0;
@@ -170,22 +187,37 @@ static __always_inline u64 read_context(u64 address)
 	return 0;
 }
 
-static __always_inline void count_reference(struct thread *thread, const struct call *call, u64 context)
+static __always_inline void context_begins(u32 slot, struct call *call, u64 context)
 {
-	struct device_record *record = device_record_of(thread->slot, call->arg[CONTEXT_DEVICE]);
-
-	if (!record)
-		return;
-	record->primary = context;
-	__sync_fetch_and_add(&record->retains, 1);
+	context_is_on(slot, context, call->named);
+	call->flag |= CONTEXT_COUNTS;
+	if (object_begins(slot, call, OBJECT_CONTEXT, context, 0))
+		call->flag |= CONTEXT_ON_RECORD;
 }
 
-static __always_inline void drop_reference(struct thread *thread, const struct call *call)
+/* The first reference makes the primary context; of several threads' first ones, one does. */
+static __always_inline void count_reference(struct thread *thread, struct call *call, u64 context)
 {
-	struct device_record *record = device_record_of(thread->slot, call->arg[CONTEXT_DEVICE]);
+	struct object_key key = {.handle = context, .slot = thread->slot, .kind = OBJECT_CONTEXT};
+	struct device_record *record = device_record_of(thread->slot, call->named);
+	struct object_record fresh = {.start_ns = call->start_ns, .row = call->row, .device = call->named};
+	long error;
 
-	if (record && record->retains)
-		__sync_fetch_and_add(&record->retains, -1);
+	context_is_on(thread->slot, context, call->named);
+	if (record) {
+		record->primary = context;
+		__sync_fetch_and_add(&record->retains, 1);
+	}
+	if (!context)
+		return;
+	error = bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);
+	if (error == -17 /* EEXIST */)
+		return;
+	call->flag |= CONTEXT_COUNTS;
+	if (error)
+		lose_update(error, LOSS_OBJECT_MAP_FULL);
+	else
+		call->flag |= CONTEXT_ON_RECORD;
 }
 
 /* A context that is current when destroyed is popped as well. */
@@ -195,31 +227,24 @@ static __always_inline void pop_destroyed(struct thread *thread, u64 context)
 		thread->context_depth--;
 }
 
-static __noinline int change_context(struct thread *thread, struct call *call)
+__noinline int change_context(struct thread *thread, struct call *call)
 {
 	u64 context;
-	u8 device;
 
 	if (!thread || !call)
 		return 0;
 	context = call->arg[CONTEXT_ARGUMENT];
-	device = call->arg[CONTEXT_DEVICE];
 	switch (call->kind) {
 	case CONTEXT_CREATE:
 		context = read_context(context);
-		context_is_on(thread->slot, context, device);
-		push_context(thread, context, device);
+		context_begins(thread->slot, call, context);
+		push_context(thread, context, call->named);
 		break;
 	case CONTEXT_RETAIN:
-		context = read_context(context);
-		context_is_on(thread->slot, context, device);
-		count_reference(thread, call, context);
-		break;
-	case CONTEXT_RELEASE:
-		drop_reference(thread, call);
+		count_reference(thread, call, read_context(context));
 		break;
 	case CONTEXT_GREEN:
-		context_is_on(thread->slot, read_context(call->arg[CONTEXT_OUT]), device);
+		context_begins(thread->slot, call, read_context(call->arg[CONTEXT_OUT]));
 		break;
 	case CONTEXT_DERIVE:
 		context_is_on(thread->slot, read_context(call->arg[CONTEXT_OUT]),
@@ -244,32 +269,67 @@ static __noinline int change_context(struct thread *thread, struct call *call)
 	return 0;
 }
 
-/* The call failed: what lived in the context lives on. */
-static __always_inline void undo_end(u32 slot, const struct call *call)
+/* TALLY_* of a call that succeeded. */
+static __always_inline u16 context_flags(const struct call *call)
 {
-	struct context_record *record;
-
-	if (!call->arg[CONTEXT_ARGUMENT])
-		return;
-	record = context_record_of(slot, call->arg[CONTEXT_ARGUMENT]);
-	if (record && record->died_ns == call->start_ns)
-		record->died_ns = call->arg[CONTEXT_DIED];
+	if (!(call->flag & CONTEXT_COUNTS))
+		return 0;
+	return call->flag & CONTEXT_ON_RECORD ? TALLY_OBJECT : TALLY_OBJECT | TALLY_UNTRACKED;
 }
 
-static __noinline int context_leave(struct thread *thread, struct call *call, s32 result)
+/* The context is gone: copies that were in flight in it are no more, whether they were done or not. */
+static __always_inline void context_ended(struct thread *thread, const struct call *call)
 {
+	struct context_record *record = context_record_of(thread->slot, call->arg[CONTEXT_ARGUMENT]);
+	struct process_record *process = process_at(thread->slot);
+
+	if (record) {
+		record->died_epoch = next_epoch(thread->slot);
+		record->dying = 0;
+	}
+	/* After that: who sees the count may clear away what lived in it. */
+	if (process)
+		__sync_fetch_and_add(&process->deaths, 1);
+}
+
+/* The call failed: what lived in the context lives on. */
+static __always_inline void context_lives_on(struct thread *thread, const struct call *call)
+{
+	u64 context = call->arg[CONTEXT_ARGUMENT];
+	struct context_record *record = context_record_of(thread->slot, context);
+	struct device_record *device;
+
+	if (record && record->died_ns == call->start_ns)
+		record->died_ns = call->arg[CONTEXT_DIED];
+	if (record)
+		record->dying = 0;
+	if (call->flag & CONTEXT_ON_RECORD)
+		object_lives_on(thread->slot, call, OBJECT_CONTEXT, context);
+	if (!(call->flag & CONTEXT_DROPPED))
+		return;
+	device = device_record_of(thread->slot, call->named);
+	if (device)
+		__sync_fetch_and_add(&device->retains, 1);
+}
+
+__noinline int context_leave(struct thread *thread, struct call *call, s32 result)
+{
+	bool ends;
+
 	if (!thread || !call)
 		return 0;
-	if (is_end_of_context(call->kind) && is_end_of_driver(result))
-		return 0;
+	ends = is_end_of_context(call->kind);
 	if (!result) {
-		count_success(thread->slot, call, call->kind, 0, 0);
 		change_context(thread, call);
+		if (ends && call->arg[CONTEXT_ARGUMENT])
+			context_ended(thread, call);
+		count_success(thread->slot, call, call->kind, context_flags(call), 0);
 		return 0;
 	}
-	count_failure(thread->slot, call, call->kind, 0, result);
-	if (is_end_of_context(call->kind))
-		undo_end(thread->slot, call);
+	if (ends)
+		context_lives_on(thread, call);
+	if (!ends || !is_end_of_driver(result))
+		count_failure(thread->slot, call, call->kind, 0, result);
 	return 0;
 }
 

@@ -6,20 +6,14 @@
 #ifndef BPF_COPY_H
 #define BPF_COPY_H
 
+#include "batch.h"
 #include "inflight.h"
-#include "params.h"
 
 /* call.arg */
 #define COPY_BYTES 0
 #define COPY_STREAM 1
 #define COPY_EPOCH 2 /* of a synchronous copy */
-
-static __always_inline u64 bytes_of(struct pt_regs *ctx, const volatile struct function_desc *function)
-{
-	if (has_role(function, ROLE_SIZE))
-		return argument(ctx, function, ROLE_SIZE) * function->unit;
-	return argument(ctx, function, ROLE_WIDTH) * function->unit * argument(ctx, function, ROLE_HEIGHT);
-}
+#define COPY_FLAGS 3 /* TALLY_* */
 
 static __always_inline u8 kind_of(struct pt_regs *ctx, const volatile struct function_desc *function)
 {
@@ -44,28 +38,87 @@ static __always_inline bool is_synchronous(const volatile struct function_desc *
 	       (kind == COPY_H2D || kind == COPY_D2H);
 }
 
+static __always_inline void plan_copy(struct pt_regs *ctx, const volatile struct function_desc *function,
+				      struct copy_plan *plan)
+{
+	plan->kind = kind_of(ctx, function);
+	if (function->params) {
+		plan_by_params(ctx, function, plan);
+		/* What the row says of the kind stands, unless it leaves that to the parameters. */
+		if (function->kind != COPY_BY_PARAMS)
+			plan->kind = kind_of(ctx, function);
+		return;
+	}
+	if (has_role(function, ROLE_SIZE))
+		plan->bytes = argument(ctx, function, ROLE_SIZE) * function->unit;
+	else
+		plan->bytes = argument(ctx, function, ROLE_WIDTH) * function->unit *
+			      argument(ctx, function, ROLE_HEIGHT);
+	plan->from = argument(ctx, function, ROLE_SRC);
+	plan->to = argument(ctx, function, ROLE_DST);
+	/* Without an address that side is an array or, of a runtime's copy, a variable of the device. */
+	plan->from_array = !has_role(function, ROLE_SRC);
+	plan->to_array = !has_role(function, ROLE_DST);
+}
+
+/* From now on the ranges of device memory are wanted as well. */
+static __always_inline void want_ranges(u32 slot)
+{
+	struct process_record *process = process_at(slot);
+
+	if (process && !process->unified)
+		process->unified = 1;
+}
+
+/*
+ * Functions that are not static are verified once by themselves, not at each
+ * place that calls them.
+ */
+
+/* Finds the sides that must be known: for the direction, or to tell whether the host's is pinned. */
+__noinline int find_sides(u32 slot, struct copy_plan *plan)
+{
+	int from = SIDE_DEVICE | DEVICE_UNKNOWN << SIDE_DEVICE_SHIFT, to = from, host;
+
+	if (!plan)
+		return 0;
+	if (plan->kind == COPY_DEFAULT)
+		want_ranges(slot);
+	if (!plan->from_array && (plan->kind == COPY_DEFAULT || plan->kind == COPY_H2D))
+		from = side_of(slot, plan->from);
+	if (!plan->to_array && (plan->kind == COPY_DEFAULT || plan->kind == COPY_D2H))
+		to = side_of(slot, plan->to);
+	if (plan->kind == COPY_DEFAULT)
+		plan->kind = kind_of_sides(from, to);
+	if (plan->kind != COPY_H2D && plan->kind != COPY_D2H)
+		return 0;
+	host = (plan->kind == COPY_H2D ? from : to) & SIDE_MASK;
+	if (host == SIDE_PINNED)
+		return TALLY_PINNED;
+	return host == SIDE_PAGEABLE ? TALLY_PAGEABLE : 0;
+}
+
 static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				 struct thread *thread, struct call *call)
 {
-	u8 kind = kind_of(ctx, function);
-	u64 bytes;
+	struct copy_plan plan = {};
 
-	if (function->params)
-		bytes = bytes_of_params(ctx, function, &kind);
-	else
-		bytes = bytes_of(ctx, function);
-	/* What the row says of the kind stands, unless it leaves that to the parameters. */
-	if (function->kind != COPY_BY_PARAMS)
-		kind = kind_of(ctx, function);
-	call->kind = kind < COPY_KINDS ? kind : COPY_DEFAULT;
-	call->arg[COPY_BYTES] = bytes;
+	plan_copy(ctx, function, &plan);
+	if (function->params == PARAMS_SIZES || function->params == PARAMS_3D_BATCH) {
+		want_ranges(thread->slot);
+		call->arg[COPY_FLAGS] = find_batch_sides(ctx, function, thread->slot, &plan);
+	} else {
+		call->arg[COPY_FLAGS] = find_sides(thread->slot, &plan);
+	}
+	call->kind = plan.kind < COPY_KINDS ? plan.kind : COPY_DEFAULT;
+	call->arg[COPY_BYTES] = plan.bytes;
 	call->arg[COPY_STREAM] = argument(ctx, function, ROLE_STREAM);
 	if (config.track_inflight && is_synchronous(function, call->kind))
 		call->arg[COPY_EPOCH] = next_epoch(thread->slot);
 	return 0;
 }
 
-static __noinline int copy_leave(struct thread *thread, struct call *call, s32 result)
+__noinline int copy_leave(struct thread *thread, struct call *call, s32 result)
 {
 	const volatile struct function_desc *function;
 	struct stream_key key;
@@ -79,14 +132,14 @@ static __noinline int copy_leave(struct thread *thread, struct call *call, s32 r
 		count_failure(thread->slot, call, call->kind, 0, result);
 		return 0;
 	}
-	count_success(thread->slot, call, call->kind, 0, call->arg[COPY_BYTES]);
+	count_success(thread->slot, call, call->kind, call->arg[COPY_FLAGS], call->arg[COPY_BYTES]);
 	if (!config.track_inflight)
 		return 0;
 	key = stream_key_of(thread, function, call->arg[COPY_STREAM]);
 	if (is_synchronous(function, call->kind))
 		cover_stream(&key, call->arg[COPY_EPOCH]);
 	if (function->flags & FUNCTION_ASYNC)
-		inflight_add(thread, &key, call->kind, call->arg[COPY_BYTES], call->start_ns);
+		inflight_add(thread, &key, call, call->arg[COPY_BYTES]);
 	return 0;
 }
 

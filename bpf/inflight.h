@@ -2,11 +2,16 @@
 /*
  * Asynchronous copies that no wait has covered yet; the scheme is told at
  * struct stream_record in gpuprobe/state.h.
+ *
+ * A wait also says how fast copies were at least: their bytes over the time
+ * from the issue of a segment's oldest to the wait's end. A segment is settled
+ * so, once, by whoever comes to its stream next with the lock; what nobody
+ * came for, userspace adds when it reads.
  */
 #ifndef BPF_INFLIGHT_H
 #define BPF_INFLIGHT_H
 
-#include "call.h"
+#include "live.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -50,44 +55,109 @@ static __always_inline struct stream_key stream_key_of(const struct thread *thre
 	return key;
 }
 
-/* Below which epoch the stream's copies are done. */
-static __always_inline u64 covered_epoch(const struct stream_record *stream, u32 slot)
+/* Up to which epochs a stream's copies are done, when that was told, and those that went with the context. */
+struct coverage {
+	u64 epoch, ns, dead;
+};
+
+static __always_inline struct coverage coverage_of(const struct stream_record *stream, u32 slot)
 {
 	struct context_key key = {.context = stream->context, .slot = slot};
 	struct context_record *context = bpf_map_lookup_elem(&contexts, &key);
-	u64 covered = stream->covered;
+	struct coverage coverage = {.epoch = stream->covered, .ns = stream->covered_ns};
 
-	return context && context->covered > covered ? context->covered : covered;
+	if (!context)
+		return coverage;
+	coverage.dead = context->died_epoch;
+	if (context->covered <= coverage.epoch)
+		return coverage;
+	coverage.epoch = context->covered;
+	coverage.ns = context->covered_ns;
+	return coverage;
 }
 
-/* The segment for copies of `epoch`; the caller holds the lock. */
-static __always_inline struct stream_segment *segment_for(struct stream_record *stream, u64 epoch, u64 covered)
+static __always_inline void settle(u32 slot, const struct stream_record *stream, u8 kind, u64 calls, u64 bytes,
+				   u64 ns)
+{
+	struct tally *tally = tally_of(slot, ROW_NONE, kind, TALLY_COVERED, stream->device);
+
+	if (!tally)
+		return;
+	__sync_fetch_and_add(&tally->calls, calls);
+	__sync_fetch_and_add(&tally->bytes, bytes);
+	__sync_fetch_and_add(&tally->ns, ns);
+}
+
+/* Empties a segment, and settles it if its copies are done; the caller holds the lock. */
+static __noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, u64 covered_ns)
+{
+	struct stream_segment *segment;
+
+	if (!stream)
+		return 0;
+	segment = &stream->segments[index % SEGMENTS];
+	for (u32 kind = 0; kind < COPY_KINDS; kind++) {
+		if (segment->calls[kind] && covered_ns)
+			settle(slot, stream, kind, segment->calls[kind], segment->bytes[kind],
+			       covered_ns > segment->oldest_ns[kind] ? covered_ns - segment->oldest_ns[kind] :
+								       now() - segment->oldest_ns[kind]);
+		segment->calls[kind] = 0;
+		segment->bytes[kind] = 0;
+		segment->oldest_ns[kind] = 0;
+	}
+	segment->epoch = 0;
+	return 0;
+}
+
+/* Settles all segments that are done; the caller holds the lock. */
+__noinline int settle_stream(struct stream_record *stream, u32 slot)
+{
+	struct coverage coverage;
+
+	if (!stream)
+		return 0;
+	coverage = coverage_of(stream, slot);
+	for (u32 i = 0; i < SEGMENTS; i++) {
+		u64 epoch = stream->segments[i].epoch;
+
+		if (epoch && epoch < coverage.epoch)
+			clear_segment(stream, i, slot, coverage.ns);
+		else if (epoch && epoch < coverage.dead)
+			clear_segment(stream, i, slot, 0);
+	}
+	return 0;
+}
+
+/* The segment for copies of `epoch`; the caller holds the lock and has settled the stream. */
+static __always_inline struct stream_segment *segment_for(struct stream_record *stream, u64 epoch)
 {
 	struct stream_segment *segment = &stream->segments[stream->head % SEGMENTS];
 	struct stream_segment *next;
 
-	if (segment->epoch == epoch && epoch >= covered)
+	if (segment->epoch == epoch)
 		return segment;
 	next = &stream->segments[(stream->head + 1) % SEGMENTS];
-	if (segment->epoch < covered)
+	if (!segment->epoch)
 		next = segment;
-	else if (next->epoch && next->epoch >= covered) {
-		/* All in use: hold the latest to be in flight longer. */
-		segment->epoch = epoch;
-		return segment;
-	} else {
+	else if (!next->epoch)
 		stream->head++;
-	}
-	for (int kind = 0; kind < COPY_KINDS; kind++) {
-		next->calls[kind] = 0;
-		next->bytes[kind] = 0;
-		next->oldest_ns[kind] = 0;
-	}
+	else /* All in use: hold the latest to be in flight longer. */
+		next = segment;
 	next->epoch = epoch;
 	return next;
 }
 
-static __always_inline struct stream_record *stream_record_of(const struct thread *thread,
+/* The context and device of a stream: its own, where its making was seen, else the thread's. */
+static __always_inline void place_stream(struct thread *thread, const struct stream_key *key,
+					 struct stream_record *stream)
+{
+	const struct object_record *object = live_object(thread->slot, OBJECT_STREAM, key->stream);
+
+	stream->context = object ? object->context : current_context(thread);
+	stream->device = object ? object->device : current_device(thread);
+}
+
+static __always_inline struct stream_record *stream_record_of(struct thread *thread,
 							      const struct stream_key *key)
 {
 	struct stream_record *stream = bpf_map_lookup_elem(&streams, key), *empty;
@@ -104,7 +174,7 @@ static __always_inline struct stream_record *stream_record_of(const struct threa
 	if (!stream)
 		lose_update(error, LOSS_INFLIGHT_MAP_FULL);
 	else if (!error)
-		stream->context = current_context(thread);
+		place_stream(thread, key, stream);
 	return stream;
 }
 
@@ -116,30 +186,42 @@ static __always_inline bool lock_stream(struct stream_record *stream)
 	return false;
 }
 
-/* Adds an asynchronous copy that has just been issued. */
-static __always_inline void inflight_add(const struct thread *thread, const struct stream_key *key, u8 kind,
-					 u64 bytes, u64 issued_ns)
+static __always_inline void unlock_stream(struct stream_record *stream)
 {
-	struct process_record *process = process_at(thread->slot);
+	__sync_lock_test_and_set(&stream->lock, 0);
+}
+
+/* Adds an asynchronous copy that has just been issued. */
+__noinline int inflight_add(struct thread *thread, const struct stream_key *key, const struct call *call,
+				   u64 bytes)
+{
+	struct process_record *process;
 	struct stream_record *stream;
 	struct stream_segment *segment;
+	u32 kind;
 
+	if (!thread || !key || !call)
+		return 0;
+	process = process_at(thread->slot);
+	kind = call->kind;
 	if (!process || kind >= COPY_KINDS)
-		return;
+		return 0;
 	stream = stream_record_of(thread, key);
 	if (!stream)
-		return;
+		return 0;
 	if (!lock_stream(stream)) {
 		lose(LOSS_INFLIGHT_BUSY);
-		return;
+		return 0;
 	}
+	settle_stream(stream, thread->slot);
 	/* Epochs begin at 1, so that 0 marks a segment never used. */
-	segment = segment_for(stream, process->epoch + 1, covered_epoch(stream, thread->slot));
+	segment = segment_for(stream, process->epoch + 1);
 	if (!segment->calls[kind])
-		segment->oldest_ns[kind] = issued_ns;
+		segment->oldest_ns[kind] = call->start_ns;
 	segment->calls[kind]++;
 	segment->bytes[kind] += bytes;
-	__sync_lock_test_and_set(&stream->lock, 0);
+	unlock_stream(stream);
+	return 0;
 }
 
 /* Begins a new epoch: what is issued before this moment is of an earlier one. */
@@ -150,21 +232,40 @@ static __always_inline u64 next_epoch(u32 slot)
 	return process ? __sync_fetch_and_add(&process->epoch, 1) + 2 : 0;
 }
 
-static __always_inline void raise_covered(u64 *covered, u64 epoch)
+/* The time first: who sees the epoch must not see an older wait's time. */
+static __always_inline void raise_covered(volatile u64 *covered, volatile u64 *covered_ns, u64 epoch)
 {
-	if (epoch > *covered)
-		*covered = epoch;
+	if (epoch <= *covered)
+		return;
+	*covered_ns = now();
+	*covered = epoch;
+}
+
+/* Settles what is done, where nobody else has the stream; else they do, or the next. */
+static __always_inline void try_settle(struct stream_record *stream, u32 slot)
+{
+	if (__sync_val_compare_and_swap(&stream->lock, 0, 1))
+		return;
+	settle_stream(stream, slot);
+	unlock_stream(stream);
 }
 
 /* All that the stream was given before `epoch` began is done. */
-static __always_inline void cover_stream(const struct stream_key *key, u64 epoch)
+__noinline int cover_stream(const struct stream_key *key, u64 epoch)
 {
-	struct stream_record *stream = bpf_map_lookup_elem(&streams, key);
+	struct stream_record *stream;
 
-	if (stream)
-		raise_covered(&stream->covered, epoch);
+	if (!key)
+		return 0;
+	stream = bpf_map_lookup_elem(&streams, key);
+	if (!stream)
+		return 0;
+	raise_covered(&stream->covered, &stream->covered_ns, epoch);
+	try_settle(stream, key->slot);
+	return 0;
 }
 
+/* All that the context's streams were given; each is settled when somebody comes to it. */
 static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 {
 	struct context_key key = {.context = context, .slot = slot};
@@ -173,12 +274,44 @@ static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 	long error;
 
 	if (record) {
-		raise_covered(&record->covered, epoch);
+		raise_covered(&record->covered, &record->covered_ns, epoch);
 		return;
 	}
+	fresh.covered_ns = now();
 	error = bpf_map_update_elem(&contexts, &key, &fresh, BPF_ANY);
 	if (error)
 		lose_update(error, LOSS_CONTEXT_MAP_FULL);
+}
+
+/* The stream, or the handle that its record is of, is over. */
+__noinline int drop_stream(const struct stream_key *key)
+{
+	struct stream_record *stream;
+
+	if (!key)
+		return 0;
+	stream = bpf_map_lookup_elem(&streams, key);
+	if (!stream)
+		return 0;
+	try_settle(stream, key->slot);
+	bpf_map_delete_elem(&streams, key);
+	return 0;
+}
+
+static __always_inline void forget_stream(u32 slot, u64 handle)
+{
+	struct stream_key key = {.slot = slot, .stream = handle};
+
+	/* The special ones are not made and ended by handle. */
+	if (handle > STREAM_PER_THREAD)
+		drop_stream(&key);
+}
+
+static __always_inline void forget_event(u32 slot, u64 handle)
+{
+	struct event_key key = {.event = handle, .slot = slot};
+
+	bpf_map_delete_elem(&events, &key);
 }
 
 #endif

@@ -98,6 +98,7 @@ struct super_block {
 } CO_RE;
 
 struct inode {
+	unsigned short i_mode;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 } CO_RE;
@@ -108,6 +109,7 @@ struct file {
 
 struct vm_area_struct {
 	unsigned long vm_start;
+	unsigned long vm_flags;
 	struct file *vm_file;
 } CO_RE;
 

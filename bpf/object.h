@@ -1,22 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Streams, events, modules and libraries: that they come to be and cease to
- * be. An end takes effect at the call's entry, since the handle may be
- * another object's before the call returns.
+ * Calls that make and end objects: streams, events, modules, libraries, and
+ * what else has a handle. A load of a module or library inside a launch is
+ * what made that launch slow, and is told apart.
  */
 #ifndef BPF_OBJECT_H
 #define BPF_OBJECT_H
 
-#include "inflight.h"
-#include "module.h"
+#include "context.h"
 
-#define OBJECT_HANDLE 0
+/* call.arg of a call that makes one */
+#define OBJECT_OUT 0
+#define OBJECT_IN_LAUNCH 2
 
-static __always_inline void forget_stream(u32 slot, u64 handle)
+/* Which objects go with the context in which they were made. */
+static __always_inline bool lives_in_context(u8 kind)
 {
-	struct stream_key key = {.slot = slot, .stream = handle};
+	return kind == OBJECT_STREAM || kind == OBJECT_EVENT || kind == OBJECT_MODULE;
+}
 
-	bpf_map_delete_elem(&streams, &key);
+/* Whether a launch is in progress in the thread, around the call that has just entered. */
+static __always_inline bool is_in_launch(const struct thread *thread)
+{
+	for (u32 i = 0; i < CALL_DEPTH; i++) {
+		if (i >= thread->depth)
+			break;
+		if (thread->calls[i].operation == OP_LAUNCH)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline void make_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+				       struct thread *thread, struct call *call)
+{
+	u64 context = current_context(thread);
+
+	if (has_role(function, ROLE_CTX)) {
+		context = argument(ctx, function, ROLE_CTX);
+		call->device = device_of_context(thread->slot, context);
+	}
+	call->arg[OBJECT_OUT] = argument(ctx, function, ROLE_OUT);
+	call->arg[OBJECT_CONTEXT_OF] = lives_in_context(call->kind) ? context : 0;
+	call->arg[OBJECT_IN_LAUNCH] = is_in_launch(thread);
+}
+
+static __always_inline void end_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+				      struct thread *thread, struct call *call)
+{
+	u64 handle = argument(ctx, function, ROLE_HANDLE);
+
+	call->arg[OBJECT_HANDLE] = handle;
+	call->flag = object_ends(thread->slot, call, call->kind, handle);
+	if (call->kind == OBJECT_STREAM)
+		forget_stream(thread->slot, handle);
+	else if (call->kind == OBJECT_EVENT)
+		forget_event(thread->slot, handle);
+	else if (call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY)
+		unload_enter(thread, handle);
 }
 
 static __noinline int object_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
@@ -24,25 +65,43 @@ static __noinline int object_enter(struct pt_regs *ctx, const volatile struct fu
 {
 	call->kind = function->kind;
 	if (function->operation == OP_CREATE)
-		return 0;
-	call->arg[OBJECT_HANDLE] = argument(ctx, function, ROLE_HANDLE);
-	if (call->kind == OBJECT_STREAM)
-		forget_stream(thread->slot, call->arg[OBJECT_HANDLE]);
-	else if (call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY)
-		unload_enter(thread, call->arg[OBJECT_HANDLE]);
+		make_enter(ctx, function, thread, call);
+	else
+		end_enter(ctx, function, thread, call);
 	return 0;
 }
 
-static __noinline int object_leave(struct thread *thread, struct call *call, s32 result)
+static __always_inline void object_made(u32 slot, struct call *call)
+{
+	u16 flags = call->arg[OBJECT_IN_LAUNCH] ? TALLY_IN_LAUNCH : 0;
+	u64 handle = 0;
+
+	if (bpf_probe_read_user(&handle, sizeof(handle), (void *)call->arg[OBJECT_OUT]))
+		lose(LOSS_UNREADABLE);
+	/* What a handle stood for before, its end having escaped us, is over. */
+	if (call->kind == OBJECT_STREAM)
+		forget_stream(slot, handle);
+	else if (call->kind == OBJECT_EVENT)
+		forget_event(slot, handle);
+	if (!object_begins(slot, call, call->kind, handle, call->arg[OBJECT_CONTEXT_OF]))
+		flags |= TALLY_UNTRACKED;
+	count_success(slot, call, call->kind, flags, 0);
+}
+
+__noinline int object_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;
-	if (is_end_of_driver(result) && call->operation == OP_DESTROY)
-		return 0;
-	if (result)
-		count_failure(thread->slot, call, call->kind, 0, result);
-	else
-		count_success(thread->slot, call, call->kind, 0, 0);
+	if (result) {
+		if (!is_end_of_driver(result) || call->operation != OP_DESTROY)
+			count_failure(thread->slot, call, call->kind, 0, result);
+		if (call->operation == OP_DESTROY && call->flag)
+			object_lives_on(thread->slot, call, call->kind, call->arg[OBJECT_HANDLE]);
+	} else if (call->operation == OP_CREATE) {
+		object_made(thread->slot, call);
+	} else {
+		count_success(thread->slot, call, call->kind, call->flag ? 0 : TALLY_UNTRACKED, 0);
+	}
 	return 0;
 }
 

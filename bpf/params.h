@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The parameter structures of copies: how many bytes they move, and which
- * way. Where their members are is in gpuprobe/copy_params.h.
+ * The parameter structures of copies: how many bytes they move, which way,
+ * and between which addresses. Where their members are is in
+ * gpuprobe/copy_params.h.
  */
 #ifndef BPF_PARAMS_H
 #define BPF_PARAMS_H
 
 #include "call.h"
 #include "gpuprobe/copy_params.h"
+
+/* What a call copies, as its arguments and structures say. */
+struct copy_plan {
+	u64 bytes;
+	u64 from, to; /* addresses; 0: not told, or no address */
+	u32 kind;
+	u8 from_array, to_array; /* device memory, without an address */
+	u8 pad[2];
+};
 
 #define BATCH_MAX 1024 /* elements of a batch that are summed up; more are a counted loss */
 
@@ -43,17 +53,37 @@ static __always_inline u8 kind_between(u32 from, u32 to)
 	return to_host ? COPY_D2H : COPY_D2D;
 }
 
-static __always_inline u64 driver_box(u64 params, bool three, u8 *kind)
+/* The address of a side of a driver's structure, which its memory type names. */
+static __always_inline u64 driver_address(u64 params, u32 type, u32 type_offset)
 {
+	u64 address = 0;
+
+	if (type == TYPE_ARRAY)
+		return 0;
+	read_at(&address, sizeof(address), params,
+		type_offset + (type == TYPE_HOST ? MEMCPY_HOST_AFTER_TYPE : MEMCPY_DEVICE_AFTER_TYPE));
+	return address;
+}
+
+__noinline int driver_box(u64 params, bool three, struct copy_plan *plan)
+{
+	u32 from_at = three ? MEMCPY3D_SRC_TYPE : MEMCPY2D_SRC_TYPE;
+	u32 to_at = three ? MEMCPY3D_DST_TYPE : MEMCPY2D_DST_TYPE;
 	struct extent box = {.depth = 1};
 	u32 from = 0, to = 0;
 
-	read_at(&from, sizeof(from), params, three ? MEMCPY3D_SRC_TYPE : MEMCPY2D_SRC_TYPE);
-	read_at(&to, sizeof(to), params, three ? MEMCPY3D_DST_TYPE : MEMCPY2D_DST_TYPE);
-	if (!read_at(&box, three ? 24 : 16, params, three ? MEMCPY3D_WIDTH : MEMCPY2D_WIDTH))
+	if (!plan)
 		return 0;
-	*kind = kind_between(from, to);
-	return box.width * box.height * box.depth;
+	read_at(&from, sizeof(from), params, from_at);
+	read_at(&to, sizeof(to), params, to_at);
+	plan->kind = kind_between(from, to);
+	plan->from = driver_address(params, from, from_at);
+	plan->to = driver_address(params, to, to_at);
+	plan->from_array = from == TYPE_ARRAY;
+	plan->to_array = to == TYPE_ARRAY;
+	if (read_at(&box, three ? 24 : 16, params, three ? MEMCPY3D_WIDTH : MEMCPY2D_WIDTH))
+		plan->bytes = box.width * box.height * box.depth;
+	return 0;
 }
 
 /* Global, as the next: the verifier goes through their loops once, not for each way to them. */
@@ -99,54 +129,62 @@ __noinline u64 sum_boxes(u64 operations, u64 count)
 }
 
 /* Of the runtime's structures; where an array takes part, the width is in elements of unknown size. */
-static __always_inline u64 runtime_box(u64 params, bool peer, u8 *kind)
+__noinline int runtime_box(u64 params, bool peer, struct copy_plan *plan)
 {
 	u64 source = 0, destination = 0;
 	struct extent box = {};
 	u32 given = COPY_DEFAULT;
 
+	if (!plan)
+		return 0;
 	if (!peer && read_at(&given, sizeof(given), params, PARMS_KIND))
-		*kind = given <= COPY_DEFAULT ? given : COPY_DEFAULT;
+		plan->kind = given <= COPY_DEFAULT ? given : COPY_DEFAULT;
 	read_at(&source, sizeof(source), params, PARMS_SRC_ARRAY);
 	read_at(&destination, sizeof(destination), params, peer ? PEER_DST_ARRAY : PARMS_DST_ARRAY);
-	if (source || destination) {
+	plan->from_array = source != 0;
+	plan->to_array = destination != 0;
+	if (!peer && !source)
+		read_at(&plan->from, sizeof(plan->from), params, PARMS_SRC_PTR);
+	if (!peer && !destination)
+		read_at(&plan->to, sizeof(plan->to), params, PARMS_DST_PTR);
+	if (source || destination)
 		lose(LOSS_ARRAY_ELEMENTS);
-		return 0;
-	}
-	if (!read_at(&box, sizeof(box), params, peer ? PEER_EXTENT_AT : PARMS_EXTENT_AT))
-		return 0;
-	return box.width * box.height * box.depth;
+	else if (read_at(&box, sizeof(box), params, peer ? PEER_EXTENT_AT : PARMS_EXTENT_AT))
+		plan->bytes = box.width * box.height * box.depth;
+	return 0;
 }
 
-/* The bytes of a call whose row has copy_params; *kind is set where they tell it. */
-static __noinline u64 bytes_of_params(struct pt_regs *ctx, const volatile struct function_desc *function, u8 *kind)
+/* Fills the plan of a call whose row has copy_params. */
+static __noinline int plan_by_params(struct pt_regs *ctx, const volatile struct function_desc *function,
+				     struct copy_plan *plan)
 {
 	u64 params, elements;
 	struct extent box = {};
 
-	if (!function || !kind)
+	if (!function || !plan)
 		return 0;
 	params = argument(ctx, function, ROLE_PARAMS);
 	elements = argument(ctx, function, ROLE_ELEMENTS);
 	switch (function->params) {
 	case PARAMS_MEMCPY2D:
-		return driver_box(params, false, kind);
+		return driver_box(params, false, plan);
 	case PARAMS_MEMCPY3D:
-		return driver_box(params, true, kind);
 	case PARAMS_MEMCPY3D_PEER:
-		return driver_box(params, true, kind);
+		return driver_box(params, true, plan);
 	case PARAMS_3D:
-		return runtime_box(params, false, kind);
+		return runtime_box(params, false, plan);
 	case PARAMS_3D_PEER:
-		return runtime_box(params, true, kind);
+		return runtime_box(params, true, plan);
 	case PARAMS_SIZES:
-		return sum_sizes(params, elements);
+		plan->bytes = sum_sizes(params, elements);
+		return 0;
 	case PARAMS_3D_BATCH:
-		return sum_boxes(params, elements);
+		plan->bytes = sum_boxes(params, elements);
+		return 0;
 	case PARAMS_EXTENT:
-		if (!read_at(&box, sizeof(box), stack_address(ctx, function, ROLE_EXTENT), 0))
-			return 0;
-		return box.width * box.height * box.depth;
+		if (read_at(&box, sizeof(box), stack_address(ctx, function, ROLE_EXTENT), 0))
+			plan->bytes = box.width * box.height * box.depth;
+		return 0;
 	}
 	return 0;
 }

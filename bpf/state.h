@@ -17,6 +17,9 @@ const volatile struct function_desc functions[MAX_FUNCTIONS];
 /* Launches are probed at both layers, so nested ones must be told; set when that comes to be. */
 volatile __u32 both_layers;
 
+/* Some process has met an error that lasts: the only thing that other processes' calls look at. */
+volatile __u32 any_sticky;
+
 /* When the probes were in, CLOCK_BOOTTIME: what older processes did before is not known. */
 volatile __u64 attached_ns;
 

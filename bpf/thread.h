@@ -107,11 +107,14 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->host_levels = 0;
 	process->device_levels = 0;
 	process->freed_next = 0;
+	process->aside_next = 0;
+	process->deaths = 0;
 	process->captures = 0;
 	process->late = 0;
 	process->unified = 0;
 	process->sticky_code = 0;
 	process->sticky_ns = 0;
+	process->sticky_failures = 0;
 	process->after_sticky = 0;
 	process->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	process->seen_ns = now();

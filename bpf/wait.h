@@ -90,7 +90,16 @@ static __always_inline void wait_succeeded(u32 slot, const struct call *call)
 		cover_stream(&key, call->arg[WAITED_EPOCH]);
 }
 
-static __noinline int wait_leave(struct thread *thread, struct call *call, s32 result)
+/* Pools give memory back then (pool.h). */
+static __always_inline void wait_ended(u32 slot)
+{
+	struct process_record *process = process_at(slot);
+
+	if (process)
+		__sync_fetch_and_add(&process->waits, 1);
+}
+
+__noinline int wait_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;
@@ -103,6 +112,8 @@ static __noinline int wait_leave(struct thread *thread, struct call *call, s32 r
 		return 0;
 	}
 	count_success(thread->slot, call, call->kind, 0, 0);
+	if (call->operation == OP_WAIT)
+		wait_ended(thread->slot);
 	wait_succeeded(thread->slot, call);
 	return 0;
 }

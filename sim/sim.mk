@@ -33,6 +33,8 @@ SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
 	$(filter-out sim/workloads/common.c,$(wildcard sim/workloads/*.c)))
 SIM_COMMON := $(SIM_OBJ)/workloads/common.o
+SIM_WORKLOADS += $(SIM_OUT)/mix
+SIM_MIX := $(patsubst sim/workloads/%.c,$(SIM_OBJ)/workloads/%.o,$(wildcard sim/workloads/mix/*.c))
 
 .PHONY: sim
 sim: $(SIM_LIBRARIES) $(SIM_LINKS) $(SIM_WORKLOADS)
@@ -84,6 +86,10 @@ SIM_LINK = $(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT) -Wl,--enable-new-dtags \
 	-Wl,-rpath,'$$ORIGIN' -pthread
 
 $(SIM_OUT)/%: $(SIM_OBJ)/workloads/%.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(SIM_LINK) -lcudart -lcuda
+
+# In a folder of its own; the program has the same name.
+$(SIM_OUT)/mix: $(SIM_MIX) $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(SIM_LINK) -lcudart -lcuda
 
 # These two bring CUDA in their own way.

@@ -11,6 +11,8 @@
 /* CUDA_MEMCPY2D; CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER */
 #define MEMCPY2D_SRC_TYPE 16
 #define MEMCPY2D_DST_TYPE 72
+#define MEMCPY_HOST_AFTER_TYPE 8    /* srcHost and dstHost, from the type of their side */
+#define MEMCPY_DEVICE_AFTER_TYPE 16 /* srcDevice and dstDevice, which is also where unified ones are */
 #define MEMCPY2D_WIDTH 112 /* WidthInBytes, Height */
 #define MEMCPY3D_SRC_TYPE 32
 #define MEMCPY3D_DST_TYPE 120
@@ -18,7 +20,9 @@
 
 /* cudaMemcpy3DParms; the peers' differ behind the source */
 #define PARMS_SRC_ARRAY 0
+#define PARMS_SRC_PTR 32
 #define PARMS_DST_ARRAY 64
+#define PARMS_DST_PTR 96
 #define PARMS_EXTENT_AT 128
 #define PARMS_KIND 152
 #define PEER_DST_ARRAY 72
@@ -28,6 +32,7 @@
 #define BATCH_OP_SIZE 112
 #define BATCH_OP_SRC_TYPE 0
 #define BATCH_OP_DST_TYPE 40
+#define BATCH_PTR_AFTER_TYPE 8 /* of an operand that is no array: its address */
 #define BATCH_OP_EXTENT_AT 80
 
 #endif

@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include "cuda/arena.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <uthash.h>
 
@@ -20,11 +22,17 @@ struct bin {
 	UT_hash_handle hh;
 };
 
+/* There is a device file behind it, as behind what the real driver maps. */
 static bool start(struct arena *arena, uint64_t size, int flags)
 {
-	void *base = mmap(NULL, size + LARGE, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+	int device = open("/dev/zero", O_RDWR | O_CLOEXEC);
+	void *base;
 
+	if (device < 0)
+		return false;
+	base = mmap(NULL, size + LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | flags,
+		    device, 0);
+	close(device);
 	if (base == MAP_FAILED)
 		return false;
 	madvise(base, size + LARGE, MADV_DONTDUMP);

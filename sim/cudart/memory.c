@@ -172,7 +172,8 @@ static CUmemLocation location_of(struct cudaMemLocation location)
 
 #define ROUND_PITCH(width) (((width) + 511) & ~(size_t)511)
 
-RUNTIME(cudaMalloc, SIM_ALLOC, (void **out, size_t size), size, allocate(out, size));
+RUNTIME(cudaMalloc, SIM_ALLOC, (void **out, size_t size), size,
+	(call.nothing = !size, allocate(out, size)));
 RUNTIME(cudaMallocManaged, SIM_ALLOC, (void **out, size_t size, unsigned int flags), size,
 	allocate_managed(out, size, flags));
 RUNTIME(cudaMallocPitch, SIM_ALLOC, (void **out, size_t *pitch, size_t width, size_t height),

@@ -116,9 +116,10 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->reader = map_reader__new();
 	collector->symbols = symbol_cache__new(16);
 	collector->attribution = attribution__new();
+	collector->contexts = contexts__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
 	if (!collector->names || !collector->reader || !collector->symbols || !collector->attribution ||
-	    !collector->index_of) {
+	    !collector->contexts || !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
@@ -150,9 +151,11 @@ void collector__free(struct collector *collector)
 	map_reader__free(collector->reader);
 	symbol_cache__free(collector->symbols);
 	attribution__free(collector->attribution);
+	contexts__free(collector->contexts);
 	free(collector->index_of);
 	free(collector->late);
 	free(collector->doomed.keys);
+	free(collector->dead.keys);
 	free(collector);
 }
 

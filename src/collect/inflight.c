@@ -18,14 +18,36 @@ static void add_segment(struct copy_inflight inflight[COPY_KINDS], const struct 
 	}
 }
 
-void inflight__add(struct copy_inflight inflight[COPY_KINDS], const struct stream_record *stream,
+static void add_covered(struct covered_totals covered[COPY_KINDS], const struct stream_segment *segment,
+			uint64_t covered_ns)
+{
+	for (int kind = 0; kind < COPY_KINDS; kind++) {
+		/* A wait ends after what it covers was issued, or the record was being changed. */
+		if (!segment->calls[kind] || covered_ns <= segment->oldest_ns[kind])
+			continue;
+		covered[kind].calls += segment->calls[kind];
+		covered[kind].bytes += segment->bytes[kind];
+		covered[kind].ns += covered_ns - segment->oldest_ns[kind];
+	}
+}
+
+void inflight__add(struct process *process, const struct stream_record *stream,
 		   const struct context_record *context, uint64_t now_ns)
 {
-	uint64_t covered = stream->covered;
+	uint64_t covered = stream->covered, covered_ns = stream->covered_ns;
 
-	if (context && context->covered > covered)
+	if (context && context->covered > covered) {
 		covered = context->covered;
-	for (int i = 0; i < SEGMENTS; i++)
-		if (stream->segments[i].epoch && stream->segments[i].epoch >= covered)
-			add_segment(inflight, &stream->segments[i], now_ns);
+		covered_ns = context->covered_ns;
+	}
+	for (int i = 0; i < SEGMENTS; i++) {
+		const struct stream_segment *segment = &stream->segments[i];
+
+		if (!segment->epoch)
+			continue;
+		if (segment->epoch < covered)
+			add_covered(process->covered, segment, covered_ns);
+		else if (!process->ended && !(context && segment->epoch < context->died_epoch))
+			add_segment(process->inflight, segment, now_ns);
+	}
 }

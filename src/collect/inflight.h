@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of a stream's asynchronous copies no wait has covered; the scheme
- * is told at struct stream_record in gpuprobe/state.h.
+ * How much of a stream's asynchronous copies no wait has covered, and how fast
+ * the others were at least; the scheme is told at struct stream_record in
+ * gpuprobe/state.h.
  */
 #ifndef COLLECT_INFLIGHT_H
 #define COLLECT_INFLIGHT_H
@@ -10,10 +11,11 @@
 #include "model/model.h"
 
 /*
- * Adds what is in flight on `stream` to `inflight`, by kind. `context` is the
- * record of the stream's context or NULL; `now_ns` gives ages.
+ * Adds what is in flight on `stream` to the process's `inflight`, and what a
+ * wait has covered but the BPF programs have not settled yet to its `covered`.
+ * `context` is the record of the stream's context or NULL; `now_ns` gives ages.
  */
-void inflight__add(struct copy_inflight inflight[COPY_KINDS], const struct stream_record *stream,
+void inflight__add(struct process *process, const struct stream_record *stream,
 		   const struct context_record *context, uint64_t now_ns);
 
 #endif

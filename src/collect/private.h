@@ -5,6 +5,7 @@
 
 #include "collect/attribution.h"
 #include "collect/collector.h"
+#include "collect/contexts.h"
 #include "collect/map_reader.h"
 #include "gpuprobe/state.h"
 #include "model/kernels.h"
@@ -37,6 +38,7 @@ struct collector {
 	struct map_reader *reader;
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
+	struct contexts *contexts; /* as the latest reading found them */
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;
 	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */
@@ -44,6 +46,7 @@ struct collector {
 	struct late_process *late;
 	size_t late_count;
 	struct key_list doomed;
+	struct key_list dead; /* allocations that went with their context */
 };
 
 /* processes.c */

@@ -26,8 +26,13 @@ struct device_totals *device_totals__of(struct device_totals **list, size_t *cou
 
 void device_totals__reset(struct device_totals *list, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		list[i] = (struct device_totals){.device = list[i].device};
+	for (size_t i = 0; i < count; i++) {
+		struct device_totals reset = {.device = list[i].device};
+
+		for (int kind = 0; kind < OBJECT_KINDS; kind++)
+			reset.had_objects[kind] = list[i].had_objects[kind] || list[i].objects[kind];
+		list[i] = reset;
+	}
 }
 
 bool memory_kind__is_device(enum memory_kind kind)

@@ -31,15 +31,35 @@ struct memory_totals {
 	uint64_t frees;		       /* successful calls, whatever they freed */
 	uint64_t free_failures;
 	uint64_t unknown_frees;	       /* of these frees: of addresses never seen allocated */
+	uint64_t with_context;	       /* ended with their context, not by a call of their own */
+	uint64_t with_context_bytes;
 	uint64_t live_bytes;
 	uint64_t live_count;
 };
 
+/* Memory that ended with its context, of one kind on one device. */
+struct context_ends {
+	uint8_t kind, device;
+	uint64_t count, bytes;
+};
+
+/* A memory pool. */
+struct pool_totals {
+	uint64_t handle; /* 0: not known */
+	uint8_t device;	 /* its number in the process, or DEVICE_UNKNOWN */
+	uint64_t used;	 /* bytes of live allocations; as the driver rounds them, once it has told */
+	uint64_t reserved;
+	uint64_t threshold; /* bytes that waits leave reserved */
+	bool estimated;	    /* `reserved` is reckoned, not told by the driver */
+	bool destroyed;	    /* but for its live allocations */
+};
+
 struct allocation {
-	uint64_t address;
+	uint64_t address;  /* or handle */
 	uint64_t size;	   /* bytes; 0 in the list of freed ones */
-	uint64_t start_ns; /* CLOCK_BOOTTIME of the call's return */
+	uint64_t start_ns; /* CLOCK_BOOTTIME of the call's entry */
 	uint8_t kind;	   /* enum memory_kind */
+	uint8_t device;	   /* its number in the process, or DEVICE_UNKNOWN */
 };
 
 struct kernel {
@@ -55,6 +75,37 @@ struct copy_totals {
 	uint64_t calls;	 /* successful */
 	uint64_t bytes;	 /* of successful calls */
 	uint64_t ns;	 /* inside successful calls; of asynchronous ones: to enqueue */
+	/* Of these, what had a host side that is pinned or not, where that is known. */
+	uint64_t pinned_calls, pinned_bytes;
+	uint64_t pageable_calls, pageable_bytes;
+	/* Beside them: put into graphs, not executed. */
+	uint64_t captured_calls, captured_bytes;
+};
+
+/* Asynchronous copies that waits have covered: how fast they were at least. */
+struct covered_totals {
+	uint64_t calls, bytes;
+	uint64_t ns; /* from the issue of the oldest of each stretch to the end of its wait */
+};
+
+/* Objects of a kind. Those that went with their context or are live were all seen made. */
+struct object_totals {
+	uint64_t created;	    /* successful calls, loads of modules and libraries among them */
+	uint64_t destroyed;	    /* successful calls */
+	uint64_t unknown_destroyed; /* of these: of handles never seen made */
+	uint64_t with_context;	    /* gone with their context */
+	uint64_t live;
+	uint64_t ns;		    /* inside the calls that made them */
+	uint64_t in_launch;	    /* made inside launches, which they made slow */
+	uint64_t in_launch_ns;
+};
+
+/* An error after which, by CUDA's documentation, a process can only end. */
+struct sticky_error {
+	int code;	 /* 0: none was met */
+	uint64_t ns;	 /* CLOCK_BOOTTIME, of the first failure */
+	uint64_t same;	 /* later calls that failed with it */
+	uint64_t others; /* later calls that did not */
 };
 
 /* Time that threads spent blocked, or asked whether they would be. */
@@ -79,6 +130,7 @@ struct failure {
 	int code;
 	enum layer layer;
 	uint64_t count;
+	uint64_t first_ns, last_ns; /* CLOCK_BOOTTIME */
 	bool sampled; /* one launch in `launch_sample` was checked */
 };
 
@@ -89,6 +141,9 @@ struct device_totals {
 	uint64_t allocations, live_bytes, live_count; /* memory of the device */
 	uint64_t copies, copy_bytes;
 	uint64_t wait_ns;
+	struct wait_totals waits[WAIT_SCOPES], copy_waits, free_waits; /* as of the process */
+	uint64_t objects[OBJECT_KINDS]; /* live */
+	bool had_objects[OBJECT_KINDS]; /* live in an earlier reading */
 };
 
 /* What was counted of one function, told apart as in the BPF maps: see struct tally_key. */
@@ -121,7 +176,8 @@ struct process {
 	size_t gpu_count;
 
 	struct memory_totals memory[MEMORY_KINDS];
-	uint64_t live_at_exit_bytes;	/* device, managed and pool; once ended */
+	uint64_t double_frees;		/* of what had been freed before, failed or not */
+	uint64_t live_at_exit_bytes;	/* of memory on devices; once ended */
 	uint64_t live_at_exit_count;
 	/* Largest first, cut to what reports show; live_listed of live_count. */
 	struct allocation *live;
@@ -130,6 +186,8 @@ struct process {
 	struct allocation *freed;
 	size_t freed_listed;
 	uint64_t freed_unlisted; /* frees since the last report that are not in `freed` */
+	struct pool_totals *pools; /* by device */
+	size_t pool_count;
 
 	struct kernel *kernels; /* by launches, most first */
 	size_t kernel_count;
@@ -139,6 +197,9 @@ struct process {
 
 	struct copy_totals copies[COPY_KINDS][2];	/* [kind][0 sync, 1 async] */
 	struct copy_inflight inflight[COPY_KINDS];
+	struct covered_totals covered[COPY_KINDS];
+
+	struct object_totals objects[OBJECT_KINDS];
 
 	struct wait_totals waits[WAIT_SCOPES];
 	struct query_totals queries[WAIT_SCOPES];
@@ -153,12 +214,19 @@ struct process {
 
 	struct failure *failures; /* most first */
 	size_t failure_count;
+	struct sticky_error sticky;
 
 	/* What the lists above are made from; for model/ and collect/ only. */
 	struct cuda_environment *environment; /* NULL when not known; malloc */
 	struct device_uuid *uuids; /* that calls have told */
 	size_t uuid_count;
+	uint64_t objects_cleared[OBJECT_KINDS]; /* gone with their context, and no longer in the maps */
 	struct kernel_table *kernel_table;
+	struct context_ends *context_ends;
+	size_t context_end_count;
+	uint32_t deaths_seen;	 /* contexts that ended so far */
+	uint32_t deaths_swept;	 /* of these, those whose memory was cleared away */
+	bool fills_ranges, filled_ranges; /* older memory's addresses must be made known, and are */
 	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
 	uint32_t freed_reported; /* of these, what reports have told of */
 };

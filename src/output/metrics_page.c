@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "output/gpu_label.h"
+
 /* By pid, and processes of one pid by age: all lie in one array. */
 static int by_pid(const void *a, const void *b)
 {
@@ -55,4 +57,27 @@ void metrics_page__sample(struct exposition_writer *w, const struct process *p)
 	exposition__sample(w);
 	exposition__label(w, "pid", pid);
 	exposition__label(w, "comm", p->comm);
+}
+
+static const struct gpu *gpu_of(const struct model *model, const struct process *p, uint8_t device)
+{
+	for (size_t i = 0; i < p->gpu_count && device != DEVICE_UNKNOWN; i++)
+		if (p->gpus[i].ordinal == device)
+			return gpu_label__find(model, &p->gpus[i]);
+	return NULL;
+}
+
+void metrics_page__sample_on(struct metrics_page *page, const struct process *p, uint8_t device)
+{
+	const struct gpu *gpu = gpu_of(page->model, p, device);
+	struct exposition_writer *w = &page->writer;
+	char number[8], label[GPU_LABEL_SIZE];
+
+	snprintf(number, sizeof(number), "%u", device);
+	if (gpu)
+		gpu_label(gpu, label);
+	metrics_page__sample(w, p);
+	exposition__label(w, "device", device == DEVICE_UNKNOWN ? "unknown" : number);
+	exposition__label(w, "gpu", gpu ? label : "unknown");
+	exposition__label(w, "uuid", gpu ? gpu->uuid : "");
 }

@@ -25,4 +25,10 @@ int metrics_page__choose_processes(struct metrics_page *page);
 /* Starts a sample of a process, with the labels pid and comm. */
 void metrics_page__sample(struct exposition_writer *w, const struct process *p);
 
+/*
+ * The same on a device of the process, with the labels device (its number in
+ * the process), gpu and uuid; "unknown" and an empty uuid where not known.
+ */
+void metrics_page__sample_on(struct metrics_page *page, const struct process *p, uint8_t device);
+
 #endif

@@ -79,6 +79,7 @@ static void write_process(struct json *j, const struct model *model, const struc
 		json_copy__write(j, p);
 		json_wait__write(j, p);
 	}
+	json_object__write(j, p);
 	json_error__write(j, p);
 	json_functions__write(j, p);
 	json__object_end(j);

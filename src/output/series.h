@@ -12,10 +12,12 @@
 
 void process_series__write(struct metrics_page *page);
 void memory_series__write(struct metrics_page *page);
+void virtual_series__write(struct metrics_page *page);
 /* `series` keeps what pages have told of kernels. 0 or -ENOMEM. */
 int launch_series__write(struct metrics_page *page, struct kernel_series *series);
 void copy_series__write(struct metrics_page *page);
 void wait_series__write(struct metrics_page *page);
+void object_series__write(struct metrics_page *page);
 void error_series__write(struct metrics_page *page);
 
 #endif

@@ -18,12 +18,14 @@ static const struct metric_family queries = {
 	"Stream and event queries by their answer.",
 };
 
-static void wait_sample(struct exposition_writer *w, const struct process *p, const char *kind,
+static void wait_sample(struct metrics_page *page, const struct process *p, uint8_t device, const char *kind,
 			const struct wait_totals *totals)
 {
+	struct exposition_writer *w = &page->writer;
+
 	if (!totals->calls)
 		return;
-	metrics_page__sample(w, p);
+	metrics_page__sample_on(page, p, device);
 	exposition__label(w, "kind", kind);
 	if (w->family == &waits)
 		exposition__u64(w, totals->calls);
@@ -31,21 +33,25 @@ static void wait_sample(struct exposition_writer *w, const struct process *p, co
 		exposition__seconds(w, totals->ns);
 }
 
-static void write_wait_counter(struct metrics_page *page, const struct metric_family *family)
+static void write_device_waits(struct metrics_page *page, const struct process *p,
+			       const struct device_totals *d)
 {
-	struct exposition_writer *w = &page->writer;
-	size_t i;
 	int scope;
 
-	exposition__family(w, family);
-	for (i = 0; i < page->process_count; i++) {
-		const struct process *p = page->processes[i];
+	for (scope = 0; scope < WAIT_SCOPES; scope++)
+		wait_sample(page, p, d->device, words__wait_scope(scope), &d->waits[scope]);
+	wait_sample(page, p, d->device, "copy", &d->copy_waits);
+	wait_sample(page, p, d->device, "free", &d->free_waits);
+}
 
-		for (scope = 0; scope < WAIT_SCOPES; scope++)
-			wait_sample(w, p, words__wait_scope(scope), &p->waits[scope]);
-		wait_sample(w, p, "copy", &p->copy_waits);
-		wait_sample(w, p, "free", &p->free_waits);
-	}
+static void write_wait_counter(struct metrics_page *page, const struct metric_family *family)
+{
+	size_t i, k;
+
+	exposition__family(&page->writer, family);
+	for (i = 0; i < page->process_count; i++)
+		for (k = 0; k < page->processes[i]->device_count; k++)
+			write_device_waits(page, page->processes[i], &page->processes[i]->devices[k]);
 }
 
 static void query_sample(struct exposition_writer *w, const struct process *p, int scope,

@@ -43,8 +43,8 @@ const char *words__copy_kind(enum copy_kind kind)
 		return "D2H";
 	case COPY_D2D:
 		return "D2D";
-	case COPY_DEFAULT:
-		return "default";
+	case COPY_DEFAULT: /* the direction follows from addresses that are not known */
+		return "unknown";
 	case COPY_P2P:
 		return "P2P";
 	case COPY_SET:
@@ -85,6 +85,7 @@ const char *words__kind_of(enum operation operation, uint8_t kind)
 	switch (operation) {
 	case OP_ALLOC:
 	case OP_FREE:
+	case OP_VIRTUAL:
 		return words__memory_kind(kind);
 	case OP_COPY:
 	case OP_SET:
@@ -125,6 +126,14 @@ const char *words__tally_flag(uint16_t flag)
 		return "in_launch";
 	case TALLY_WITH_CONTEXT:
 		return "with_context";
+	case TALLY_OBJECT:
+		return "object";
+	case TALLY_REFERENCE:
+		return "reference";
+	case TALLY_DOUBLE:
+		return "double";
+	case TALLY_ENDED:
+		return "ended";
 	default:
 		return "unknown";
 	}

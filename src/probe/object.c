@@ -38,6 +38,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
 	rodata->config.track_inflight = options->track_inflight;
+	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;
 	for (size_t i = 0; i < api_function_count; i++)
 		memcpy((void *)&rodata->functions[i], &api_functions[i].desc, sizeof(struct function_desc));
@@ -68,17 +69,21 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.process_of, skeleton->maps.watched,  skeleton->maps.tallies,
 		skeleton->maps.failures,   skeleton->maps.sites,    skeleton->maps.streams,
 		skeleton->maps.events,	   skeleton->maps.contexts, skeleton->maps.launches,
-		skeleton->maps.unnamed,	   skeleton->maps.allocations,
+		skeleton->maps.unnamed,	   skeleton->maps.allocations, skeleton->maps.objects,
+		skeleton->maps.ranges,	   skeleton->maps.pools,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.processes, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.free_slots, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.allocations, options->max_allocations);
+	bpf_map__set_max_entries(skeleton->maps.ranges, options->max_allocations);
 	bpf_map__set_max_entries(skeleton->maps.launches, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);
 	/* So many functions a process may call; where maps are filled beforehand, a quarter must do. */
 	bpf_map__set_max_entries(skeleton->maps.tallies,
+				 options->max_processes * (features->lazy_maps ? 64 : 16));
+	bpf_map__set_max_entries(skeleton->maps.objects,
 				 options->max_processes * (features->lazy_maps ? 64 : 16));
 	bpf_map__set_max_entries(skeleton->maps.contexts, options->max_processes * 8);
 	if (!features->lazy_maps)

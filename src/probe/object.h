@@ -20,6 +20,7 @@ struct object_options {
 	bool check_launches; /* look at the return of every launch */
 	bool only_watched;   /* map `watched` decides which processes count */
 	bool track_inflight; /* keep account of unfinished asynchronous copies */
+	bool sees_memory;    /* all functions that allocate are probed */
 	bool hold;	     /* stop watched processes at new libraries */
 	uint32_t max_processes;
 	uint32_t max_allocations;

@@ -38,7 +38,7 @@ def test_a_million_live_allocations(gpuprobe):
 
 def test_reloads_by_threads(gpuprobe_by):
     """Reports every 20 ms while handles come back as other kernels'."""
-    with gpuprobe_by.start(workload("modules"), "--rounds", 20000, "--kernels", 5, "--launches", 20,
+    with gpuprobe_by.start(workload("modules"), "--rounds", 2000, "--kernels", 5, "--launches", 20,
                            interval=0.02) as running:
         result = running.finish(300)
     exact.check(result)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The section of the text report on failed calls. */
+#ifndef OUTPUT_REPORT_ERRORS_H
+#define OUTPUT_REPORT_ERRORS_H
+
+#include "output/report_text.h"
+
+/* Nothing where no call has failed. */
+void report_errors__print(FILE *out, const struct model *model, const struct report_options *options);
+
+#endif
