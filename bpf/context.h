@@ -15,7 +15,7 @@
 #include "inflight.h"
 #include "module.h"
 
-/* call.arg; of an end also live.h's. call.device is the device that the call names. */
+/* call.arg; of an end also live.h's. call.named is the device that the call names. */
 #define CONTEXT_ARGUMENT OBJECT_HANDLE /* a context, or where one is written */
 #define CONTEXT_OUT 1
 #define CONTEXT_DIED 3 /* died_ns of the context that goes, as it was before */
@@ -125,7 +125,7 @@ static __always_inline u64 context_that_goes(struct thread *thread, struct call 
 
 	if (call->kind == CONTEXT_DESTROY)
 		return call->arg[CONTEXT_ARGUMENT];
-	record = device_record_of(thread->slot, call->device);
+	record = device_record_of(thread->slot, call->named);
 	if (!record)
 		return 0;
 	if (call->kind == CONTEXT_RELEASE && !drop_reference(thread, call, record))
@@ -170,10 +170,8 @@ static __noinline int context_enter(struct pt_regs *ctx, const volatile struct f
 	call->kind = function->kind;
 	call->arg[CONTEXT_ARGUMENT] = argument(ctx, function, ROLE_CTX);
 	call->arg[CONTEXT_OUT] = argument(ctx, function, ROLE_OUT);
-	if (has_role(function, ROLE_DEVICE)) {
-		device = argument(ctx, function, ROLE_DEVICE);
-		call->device = device < DEVICE_UNKNOWN ? device : DEVICE_UNKNOWN;
-	}
+	device = has_role(function, ROLE_DEVICE) ? argument(ctx, function, ROLE_DEVICE) : call->device;
+	call->named = device < DEVICE_UNKNOWN ? device : DEVICE_UNKNOWN;
 	if (is_end_of_context(call->kind))
 		end_context(thread, call);
 	return 0;
@@ -191,7 +189,7 @@ static __always_inline u64 read_context(u64 address)
 
 static __always_inline void context_begins(u32 slot, struct call *call, u64 context)
 {
-	context_is_on(slot, context, call->device);
+	context_is_on(slot, context, call->named);
 	call->flag |= CONTEXT_COUNTS;
 	if (object_begins(slot, call, OBJECT_CONTEXT, context, 0))
 		call->flag |= CONTEXT_ON_RECORD;
@@ -201,11 +199,11 @@ static __always_inline void context_begins(u32 slot, struct call *call, u64 cont
 static __always_inline void count_reference(struct thread *thread, struct call *call, u64 context)
 {
 	struct object_key key = {.handle = context, .slot = thread->slot, .kind = OBJECT_CONTEXT};
-	struct device_record *record = device_record_of(thread->slot, call->device);
-	struct object_record fresh = {.start_ns = call->start_ns, .row = call->row, .device = call->device};
+	struct device_record *record = device_record_of(thread->slot, call->named);
+	struct object_record fresh = {.start_ns = call->start_ns, .row = call->row, .device = call->named};
 	long error;
 
-	context_is_on(thread->slot, context, call->device);
+	context_is_on(thread->slot, context, call->named);
 	if (record) {
 		record->primary = context;
 		__sync_fetch_and_add(&record->retains, 1);
@@ -240,7 +238,7 @@ __noinline int change_context(struct thread *thread, struct call *call)
 	case CONTEXT_CREATE:
 		context = read_context(context);
 		context_begins(thread->slot, call, context);
-		push_context(thread, context, call->device);
+		push_context(thread, context, call->named);
 		break;
 	case CONTEXT_RETAIN:
 		count_reference(thread, call, read_context(context));
@@ -309,7 +307,7 @@ static __always_inline void context_lives_on(struct thread *thread, const struct
 		object_lives_on(thread->slot, call, OBJECT_CONTEXT, context);
 	if (!(call->flag & CONTEXT_DROPPED))
 		return;
-	device = device_record_of(thread->slot, call->device);
+	device = device_record_of(thread->slot, call->named);
 	if (device)
 		__sync_fetch_and_add(&device->retains, 1);
 }

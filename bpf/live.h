@@ -71,7 +71,7 @@ __noinline int object_begins(u32 slot, const struct call *call, u8 kind, u64 han
 		return false;
 	fresh.start_ns = call->start_ns;
 	fresh.row = call->row;
-	fresh.device = call->device;
+	fresh.device = kind == OBJECT_CONTEXT ? call->named : call->device;
 	error = bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);
 	if (error == -17 /* EEXIST */) {
 		replace_object(&key, &fresh);
@@ -95,7 +95,11 @@ __noinline int object_ends(u32 slot, struct call *call, u8 kind, u64 handle)
 		return false;
 	call->arg[OBJECT_CONTEXT_OF] = record->context;
 	call->arg[OBJECT_START] = record->start_ns;
-	call->device = record->device;
+	/* The end of an object belongs to its own device, that of a context to where the thread is. */
+	if (kind == OBJECT_CONTEXT)
+		call->named = record->device;
+	else
+		call->device = record->device;
 	/* Of two threads that end one object, one finds the record gone. */
 	return !bpf_map_delete_elem(&objects, &key);
 }
@@ -111,7 +115,7 @@ __noinline int object_lives_on(u32 slot, const struct call *call, u8 kind, u64 h
 		return 0;
 	record.context = call->arg[OBJECT_CONTEXT_OF];
 	record.start_ns = call->arg[OBJECT_START];
-	record.device = call->device;
+	record.device = kind == OBJECT_CONTEXT ? call->named : call->device;
 	error = bpf_map_update_elem(&objects, &key, &record, BPF_NOEXIST);
 	if (error)
 		lose_update(error, LOSS_OBJECT_MAP_FULL);

@@ -415,6 +415,9 @@ __noinline int alloc_leave(struct thread *thread, struct call *call, s32 result)
 {
 	if (!thread || !call)
 		return 0;
+	/* The runtime makes a context current inside a thread's first call. */
+	if (call->device == DEVICE_UNKNOWN)
+		call->device = current_device(thread);
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);
 	else

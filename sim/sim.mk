@@ -22,11 +22,12 @@ sim_objects = $(patsubst sim/%.c,$(SIM_OBJ)/$(2)/%.o,$(wildcard sim/$(1)/*.c))
 SIM_RECORD := $(call sim_objects,record,shared)
 SIM_CUDA := $(call sim_objects,cuda,shared)
 SIM_CUDART := $(call sim_objects,cudart,shared)
+SIM_CUDART_12 := $(call sim_objects,cudart,runtime12)
 SIM_CUDART_STATIC := $(call sim_objects,cudart,static) $(call sim_objects,record,static)
 SIM_NVML := $(call sim_objects,nvml,shared) $(SIM_OBJ)/shared/record/parse.o
 
-SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 \
-	libcudart_static.a)
+SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
+	libnvidia-ml.so.1 libcudart_static.a)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
@@ -41,6 +42,11 @@ sim: $(SIM_LIBRARIES) $(SIM_LINKS) $(SIM_WORKLOADS)
 $(SIM_OBJ)/shared/%.o: sim/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The runtime of CUDA 12: the same sources with the forms of functions that it has.
+$(SIM_OBJ)/runtime12/%.o: sim/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) -DCUDART_VERSION=12080 -MMD -MP -c -o $@ $<
 
 # In the static archive the API is hidden: local symbols of the program, as with
 # the real one.
@@ -58,6 +64,10 @@ $(SIM_OUT)/libcuda.so.1: $(SIM_CUDA) $(SIM_RECORD)
 $(SIM_OUT)/libcudart.so.13: $(SIM_CUDART) $(SIM_RECORD) sim/cudart/libcudart.map
 	$(CC) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=sim/cudart/libcudart.map \
 		$(SIM_LDFLAGS) -o $@ $(SIM_CUDART) $(SIM_RECORD) -pthread -ldl
+
+$(SIM_OUT)/libcudart.so.12: $(SIM_CUDART_12) $(SIM_RECORD) sim/cudart/libcudart12.map
+	$(CC) -shared -Wl,-soname,libcudart.so.12 -Wl,--version-script=sim/cudart/libcudart12.map \
+		$(SIM_LDFLAGS) -o $@ $(SIM_CUDART_12) $(SIM_RECORD) -pthread -ldl
 
 $(SIM_OUT)/libnvidia-ml.so.1: $(SIM_NVML)
 	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 $(SIM_LDFLAGS) -o $@ $^
@@ -94,7 +104,7 @@ $(SIM_OUT)/static_runtime: $(SIM_OBJ)/workloads/static_runtime.o $(SIM_COMMON) \
 .PHONY: sim-check
 sim-check: sim $(SIM_OUT)/selftest
 	sim/check-prologues.sh $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcudart.so.13 \
-		$(SIM_OUT)/libnvidia-ml.so.1
+		$(SIM_OUT)/libcudart.so.12 $(SIM_OUT)/libnvidia-ml.so.1
 	$(SIM_OUT)/selftest
 
 $(SIM_OUT)/selftest: $(patsubst sim/tests/%.c,$(SIM_OBJ)/workloads/%.o, \

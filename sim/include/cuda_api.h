@@ -22,6 +22,9 @@
 #include "cuda_resource_functions.h"
 #include "cuda_v1_functions.h"
 #include "cuda_runtime_functions.h"
+#include "cuda_runtime_array_functions.h"
+#include "cuda_runtime_graph_functions.h"
+#include "cuda_runtime_version_functions.h"
 #endif
 
 #endif

@@ -28,7 +28,7 @@
 #define sim_unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Most functions that both libraries together may register. */
-#define SIM_MAX_FUNCTIONS 1536
+#define SIM_MAX_FUNCTIONS 2560
 /* The kernel that calls with a handle of no kernel are counted under. */
 #define SIM_NO_KERNEL 0u
 /* A query of work that has not finished: an answer, not a failure. */

@@ -303,7 +303,7 @@ static int load(struct monitor *monitor, struct error *err)
 		.only_watched = options->command || options->pid_count,
 		.hold = options->command,
 		.track_inflight = options->sections & SECTION_COPY,
-		.sees_memory = options->sections & SECTION_MEMORY && options->api != API_RUNTIME,
+		.sees_memory = options->sections & SECTION_MEMORY,
 		.max_processes = options->max_processes,
 		.max_allocations = options->max_allocations,
 		.max_kernels = options->max_kernels,

@@ -166,6 +166,8 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 		/* First seen while the maps are read: its name has come since. */
 		if (!name) {
 			collector__consume(collector);
+			/* A new process may have come with it, and all of them to another place. */
+			process = collector__process_at(collector, kernel->slot);
 			name = name_store__find(collector->names, kernel);
 		}
 		/* What was read may be the name of the next kernel behind the handle, if that changed meanwhile. */

@@ -53,7 +53,13 @@ def launches(process, expected):
     return {k["name"]: k["launches"] for k in process["kernels"] if k["name"] in expected}
 
 
-VIEWS = {"in_flight": in_flight, "live": live, "launches": launches, "memory": memory, "freed": freed}
+def objects(process):
+    """By kind: [made, ended, live]; contexts are every case's own affair."""
+    return {kind: [o["created"], o["destroyed"], o["live"]] for kind, o in process["objects"].items()
+            if kind != "context"}
+
+
+VIEWS = {"objects": objects, "in_flight": in_flight, "live": live, "launches": launches, "memory": memory, "freed": freed}
 
 
 def differences(row, expected, process):

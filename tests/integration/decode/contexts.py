@@ -68,7 +68,7 @@ def create(c):
     values = {"pctx": out, "flags": 0, "dev": c.next, "paramsArray": None, "numParams": 0,
               "ctxCreateParams": s.ContextParams()}
     c.test(**{name: values[name] for name in c.row.names})
-    c.tally("-")
+    c.tally("-", 0, "object")
     allocated_on(c, c.next)
     c.do("cuCtxPopCurrent_v2", word())
     allocated_on(c, c.device)
@@ -83,7 +83,7 @@ def retain(c):
         out = word()
         before = c.device if c.on else None
         c.test(pctx=out, dev=device)
-        c.tally("-", device=before)
+        c.tally("-", 0, "object", device=before)
         c.do("cuCtxSetCurrent", out.value)
         allocated_on(c, device)
 
@@ -98,7 +98,7 @@ def end(c):
     allocated_on(c, c.next)
     c.do("cuCtxPopCurrent_v2", word())
     c.test(ctx=context)
-    c.tally("-")
+    c.tally("-", 0, "object")
     c.expect(memory={"device": [1, stays[1]]})
 
 
@@ -110,7 +110,7 @@ def end_primary(c):
     allocated_on(c, c.next)
     c.do("cuCtxSetCurrent", c.primary[c.device])
     c.test(dev=c.next)
-    c.tally("-")
+    c.tally("-", 0, *(["object"] if "Release" in c.row.symbol else []))
     c.expect(memory={"device": [1, stays[1]]})
 
 
@@ -138,7 +138,7 @@ def make_green(c):
     begin(c)
     out = word()
     c.test(phCtx=out, desc=green(c, c.next), dev=c.next, flags=1)
-    c.tally("-")
+    c.tally("-", 0, "object")
     c.do("cuCtxSetCurrent", c.made("cuCtxFromGreenCtx", out.value))
     allocated_on(c, c.next)
 
@@ -161,7 +161,7 @@ def end_green(c):
     c.do("cuCtxSetCurrent", context)
     c.do("cuCtxSetCurrent", c.primary[c.device])
     c.test(hCtx=made)
-    c.tally("-")
+    c.tally("-", 0, "object")
     c.expect(memory={"device": [1, stays[1]]})
 
 
