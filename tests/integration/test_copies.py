@@ -17,7 +17,8 @@ def test_every_function(gpuprobe_by, layer):
     """Each 1-D copy and memset of the layer, with its _ptds or _ptsz form, by 4 threads."""
     result = gpuprobe_by.run(workload("copy"), "--api", layer, "--threads", 4, "--count", 25, "--bytes", 4000)
     exact.check(result)
-    assert len(exact.copies(result.process)) == (12 if layer == "driver" else 10)
+    assert exact.sides(result.process) == result.truth.sides()
+    assert len(exact.copies(result.process)) == 10
 
 
 @pytest.mark.parametrize("api", ["driver", "runtime", "both"])
@@ -63,10 +64,12 @@ def test_kinds_of_the_runtime(gpuprobe_by):
         assert runtime.cudaMemcpy(device, host, 10, 9) != 0
     """)
     result = gpuprobe_by.run(*program, args=["--api", "runtime"])
-    kinds = ("H2H", "H2D", "D2H", "D2D", "default")
+    kinds = ("H2H", "H2D", "D2H", "D2D")
     expected = {(kind, "sync"): (n + 1, (n + 1) * (1000 + n)) for n, kind in enumerate(kinds)}
     expected |= {(kind, "async"): (n + 2, (n + 2) * (2000 + n)) for n, kind in enumerate(kinds)}
-    expected["H2D", "sync"] = (3, 2 * 1001)  # with the one of no bytes
+    # With the one of no bytes, and cudaMemcpyDefault, whose addresses tell that it goes to the device.
+    expected["H2D", "sync"] = (2 + 1 + 5, 2 * 1001 + 5 * 1004)
+    expected["H2D", "async"] = (3 + 6, 3 * 2001 + 6 * 2004)
     assert exact.copies(result.process) == expected
     assert exact.errors(result.process) == {("runtime", "cudaMemcpy", 21): 1}
     result = gpuprobe_by.run(*program)
@@ -147,9 +150,12 @@ def test_text(gpuprobe):
     result = gpuprobe.run(workload("copy"), "--api", "driver", "--count", 2, "--bytes", 1000, base=TEXT)
     section = result.stdout.partition("\ncopies:\n")[2]
     assert section.startswith(f"process {result.truth.pid} (copy) ended\n")
-    for kind in ("H2D", "D2H", "D2D", "default", "P2P"):
-        assert re.search(rf"^        {kind} 4 calls, 4000 Bytes, [\d.]+ bytes/sec for [\d.]+ secs$", section, re.M)
-        assert re.search(rf"^        {kind} async 4 calls, 4000 Bytes$", section, re.M)
+    for kind, calls in (("H2D", 4), ("D2H", 4), ("D2D", 8), ("P2P", 4)):
+        side = f", {calls} pinned" if kind in ("H2D", "D2H") else ""
+        assert re.search(rf"^        {kind} {calls} calls, {calls}000 Bytes, [\d.]+ bytes/sec for [\d.]+ secs{side}$",
+                         section, re.M)
+        assert re.search(rf"^        {kind} async {calls} calls, {calls}000 Bytes, at least [\d.]+ bytes/sec from "
+                         rf"issue to the wait that covered {calls}{side}$", section, re.M)
     assert re.search(r"^        set 12 calls, 12000 Bytes, ", section, re.M)
 
 
@@ -395,6 +401,7 @@ def test_in_flight_in_the_text(gpuprobe):
     with gpuprobe.start(workload("copy"), "--count", 0, "--in-flight", 2, "--bytes", 4000, "--hold", "0.5",
                         base=["--metrics-addr", "none"]) as running:
         result = running.finish()
-    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, oldest [\d.]+ ms\)$",
+    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, oldest [\d.]+ ms\), 2 pinned$",
                      result.stdout, re.M)
-    assert re.search(r"^        H2D async 2 calls, 8000 Bytes$", result.stdout, re.M)
+    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, at least [\d.]+ bytes/sec from issue to the wait that covered 2, "
+                     r"2 pinned$", result.stdout, re.M)
