@@ -172,6 +172,9 @@ static __noinline int alloc_leave(struct thread *thread, struct call *call, s32 
 {
 	if (!thread || !call)
 		return 0;
+	/* The runtime makes a context current inside a thread's first call. */
+	if (call->device == DEVICE_UNKNOWN)
+		call->device = current_device(thread);
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);
 	else

@@ -22,16 +22,19 @@ sim_objects = $(patsubst sim/%.c,$(SIM_OBJ)/$(2)/%.o,$(wildcard sim/$(1)/*.c))
 SIM_RECORD := $(call sim_objects,record,shared)
 SIM_CUDA := $(call sim_objects,cuda,shared)
 SIM_CUDART := $(call sim_objects,cudart,shared)
+SIM_CUDART_12 := $(call sim_objects,cudart,runtime12)
 SIM_CUDART_STATIC := $(call sim_objects,cudart,static) $(call sim_objects,record,static)
 SIM_NVML := $(call sim_objects,nvml,shared) $(SIM_OBJ)/shared/record/parse.o
 
-SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 \
-	libcudart_static.a)
+SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
+	libnvidia-ml.so.1 libcudart_static.a)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
 	$(filter-out sim/workloads/common.c,$(wildcard sim/workloads/*.c)))
 SIM_COMMON := $(SIM_OBJ)/workloads/common.o
+SIM_WORKLOADS += $(SIM_OUT)/mix
+SIM_MIX := $(patsubst sim/workloads/%.c,$(SIM_OBJ)/workloads/%.o,$(wildcard sim/workloads/mix/*.c))
 
 .PHONY: sim
 sim: $(SIM_LIBRARIES) $(SIM_LINKS) $(SIM_WORKLOADS)
@@ -39,6 +42,11 @@ sim: $(SIM_LIBRARIES) $(SIM_LINKS) $(SIM_WORKLOADS)
 $(SIM_OBJ)/shared/%.o: sim/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The runtime of CUDA 12: the same sources with the forms of functions that it has.
+$(SIM_OBJ)/runtime12/%.o: sim/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) -DCUDART_VERSION=12080 -MMD -MP -c -o $@ $<
 
 # In the static archive the API is hidden: local symbols of the program, as with
 # the real one.
@@ -56,6 +64,10 @@ $(SIM_OUT)/libcuda.so.1: $(SIM_CUDA) $(SIM_RECORD)
 $(SIM_OUT)/libcudart.so.13: $(SIM_CUDART) $(SIM_RECORD) sim/cudart/libcudart.map
 	$(CC) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=sim/cudart/libcudart.map \
 		$(SIM_LDFLAGS) -o $@ $(SIM_CUDART) $(SIM_RECORD) -pthread -ldl
+
+$(SIM_OUT)/libcudart.so.12: $(SIM_CUDART_12) $(SIM_RECORD) sim/cudart/libcudart12.map
+	$(CC) -shared -Wl,-soname,libcudart.so.12 -Wl,--version-script=sim/cudart/libcudart12.map \
+		$(SIM_LDFLAGS) -o $@ $(SIM_CUDART_12) $(SIM_RECORD) -pthread -ldl
 
 $(SIM_OUT)/libnvidia-ml.so.1: $(SIM_NVML)
 	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 $(SIM_LDFLAGS) -o $@ $^
@@ -76,6 +88,10 @@ SIM_LINK = $(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT) -Wl,--enable-new-dtags \
 $(SIM_OUT)/%: $(SIM_OBJ)/workloads/%.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(SIM_LINK) -lcudart -lcuda
 
+# In a folder of its own; the program has the same name.
+$(SIM_OUT)/mix: $(SIM_MIX) $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(SIM_LINK) -lcudart -lcuda
+
 # These two bring CUDA in their own way.
 $(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)
 	$(SIM_LINK) -ldl
@@ -88,7 +104,7 @@ $(SIM_OUT)/static_runtime: $(SIM_OBJ)/workloads/static_runtime.o $(SIM_COMMON) \
 .PHONY: sim-check
 sim-check: sim $(SIM_OUT)/selftest
 	sim/check-prologues.sh $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcudart.so.13 \
-		$(SIM_OUT)/libnvidia-ml.so.1
+		$(SIM_OUT)/libcudart.so.12 $(SIM_OUT)/libnvidia-ml.so.1
 	$(SIM_OUT)/selftest
 
 $(SIM_OUT)/selftest: $(patsubst sim/tests/%.c,$(SIM_OBJ)/workloads/%.o, \

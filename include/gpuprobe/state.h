@@ -11,7 +11,7 @@
 #include "gpuprobe/losses.h"
 
 #define COMM_SIZE 16
-#define NAME_SIZE 4097	     /* a kernel name of 4,096 bytes and its NUL */
+#define NAME_SIZE 4098	     /* a kernel name of 4,096 bytes, its NUL, and one more by which a longer one shows */
 #define NAME_SHORT_SIZE 256  /* what most names fit in */
 #define FREED_KEPT 32	     /* freed addresses a process remembers for the report */
 #define CALL_DEPTH 8	     /* watched calls nested in one thread */

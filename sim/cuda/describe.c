@@ -27,8 +27,8 @@ static void print_moves(FILE *out, const char *name, const struct sim_moves *mov
 static void print_device(FILE *out, const struct sim_device_tally *device)
 {
 	fprintf(out, "\"launches\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"captured\":%" PRIu64
-		",\"graph_launches\":%" PRIu64, device->launches, device->failed,
-		device->captured, device->graph_launches);
+		",\"abandoned\":%" PRIu64 ",\"graph_launches\":%" PRIu64, device->launches,
+		device->failed, device->captured, device->abandoned, device->graph_launches);
 	print_moves(out, "copies", &device->copies);
 	print_moves(out, "sets", &device->sets);
 }
@@ -61,7 +61,7 @@ static void print_devices(FILE *out, const struct sim_tallies *sum)
 		fputc('}', out);
 		comma = ",";
 	}
-	if (none->launches || none->copies.calls || none->sets.calls) {
+	if (none->launches || none->abandoned || none->copies.calls || none->sets.calls) {
 		fprintf(out, "%s\n  \"none\": {", comma);
 		print_device(out, none);
 		fputc('}', out);

@@ -21,6 +21,12 @@ __thread struct driver_thread driver_thread __attribute__((tls_model("initial-ex
 SIM_EXPORT const struct sim_recorder *cuda_sim_recorder(void);
 /* For programs that are about to end without exit: writes the truth file now. */
 SIM_EXPORT void cuda_sim_write_truth(void);
+/*
+ * Has the calling thread run `run` once, inside the next call of either library
+ * but `skip`, before it does any work. It may end the thread or the process or
+ * jump out of the call, and may make no calls of its own.
+ */
+SIM_EXPORT void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument);
 
 const struct sim_recorder *cuda_sim_recorder(void)
 {
@@ -30,6 +36,11 @@ const struct sim_recorder *cuda_sim_recorder(void)
 void cuda_sim_write_truth(void)
 {
 	sim_truth__write();
+}
+
+void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument)
+{
+	sim_faults__interrupt(skip, run, argument);
 }
 
 struct sim_thread *sim_self(void)

@@ -80,6 +80,7 @@
 #define DRIVER_LAUNCH_FORM(name, params, handle, ptds, work)				\
 	DRIVER_PROLOGUE(name, SIM_LAUNCH, params, 0, ptds);				\
 	call.kernel = kernel__name_id(handle);						\
+	call.device = (uint32_t)driver__device();					\
 	result = sim_inject(&call);							\
 	if (!result)									\
 		result = driver__require_context();					\

@@ -83,6 +83,9 @@ static int look_up(const char *symbol, void **out, int version, uint64_t flags,
 
 	if (!symbol || !out)
 		return CUDA_ERROR_INVALID_VALUE;
+	/* The one function whose newer form has another name. */
+	if (!strcmp(symbol, "cuGraphInstantiate") && version >= 12000)
+		function = find("cuGraphInstantiateWithFlags");
 	for (int i = 0; i < 4 && !function; i++) {
 		char name[MAX_NAME];
 

@@ -177,5 +177,6 @@ DRIVER(cuMemPoolImportPointer, SIM_ALLOC, (CUdeviceptr *out, CUmemoryPool pool,
 					   CUmemPoolPtrExportData *data), 0,
        import_pointer(out, mempool__get(pool), data));
 DRIVER(cuMemGetHandleForAddressRange, SIM_OTHER, (void *out, CUdeviceptr address, size_t size,
-						  int type, unsigned long long flags), 0,
+						  CUmemRangeHandleType type,
+						  unsigned long long flags), 0,
        ((void)type, (void)flags, range_handle(out, address, size)));

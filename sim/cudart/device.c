@@ -78,16 +78,18 @@ static int properties(struct cudaDeviceProp *out, int device)
 
 static int enable_peer(int device, unsigned int flags)
 {
-	if (device < 0 || device >= RUNTIME_MAX_DEVICES)
-		return cudaErrorInvalidDevice;
-	return (int)D.cuCtxEnablePeerAccess(runtime.primary[device], flags);
+	CUcontext peer;
+	int result = runtime__retain(device, &peer);
+
+	return result ? result : (int)D.cuCtxEnablePeerAccess(peer, flags);
 }
 
 static int disable_peer(int device)
 {
-	if (device < 0 || device >= RUNTIME_MAX_DEVICES)
-		return cudaErrorInvalidDevice;
-	return (int)D.cuCtxDisablePeerAccess(runtime.primary[device]);
+	CUcontext peer;
+	int result = runtime__retain(device, &peer);
+
+	return result ? result : (int)D.cuCtxDisablePeerAccess(peer);
 }
 
 static int choose(int *out, const struct cudaDeviceProp *wanted)
@@ -106,8 +108,57 @@ RUNTIME_PLAIN(cudaSetValidDevices, (int *devices, int count),
 	      devices && count > 0 ? cudaSuccess : cudaErrorInvalidValue);
 RUNTIME_PLAIN(cudaChooseDevice, (int *out, const struct cudaDeviceProp *wanted),
 	      choose(out, wanted));
+#if CUDART_VERSION >= 13000
 RUNTIME_PLAIN(cudaGetDeviceProperties, (struct cudaDeviceProp *out, int device),
 	      properties(out, device));
+RUNTIME_PLAIN(cudaDeviceGetHostAtomicCapabilities,
+	      (unsigned int *out, const enum cudaAtomicOperation *operations,
+	       unsigned int count, int device),
+	      (int)D.cuDeviceGetHostAtomicCapabilities(
+		      out, (const CUatomicOperation *)operations, count, device));
+RUNTIME_PLAIN(cudaDeviceGetP2PAtomicCapabilities,
+	      (unsigned int *out, const enum cudaAtomicOperation *operations,
+	       unsigned int count, int from, int to),
+	      (int)D.cuDeviceGetP2PAtomicCapabilities(
+		      out, (const CUatomicOperation *)operations, count, from, to));
+#else
+/* The plain name is the form of CUDA 11, whose structure is shorter. */
+#define SIZE_IN_11 712
+
+static int short_properties(void *out, int device)
+{
+	struct cudaDeviceProp all;
+	int result = properties(&all, device);
+
+	if (!result && out)
+		memcpy(out, &all, SIZE_IN_11);
+	return result || out ? result : (int)cudaErrorInvalidValue;
+}
+
+static int set_cache(enum cudaFuncCache *out)
+{
+	return set_int((unsigned int *)out, 0);
+}
+
+RUNTIME_PLAIN(cudaGetDeviceProperties, (struct cudaDeviceProp *out, int device),
+	      short_properties(out, device));
+RUNTIME_PLAIN(cudaGetDeviceProperties_v2, (struct cudaDeviceProp *out, int device),
+	      properties(out, device));
+RUNTIME(cudaThreadSynchronize, SIM_SYNC, (void), 0, (int)D.cuCtxSynchronize());
+RUNTIME(cudaThreadExit, SIM_OTHER, (void), 0,
+	(int)D.cuDevicePrimaryCtxReset_v2(runtime_thread.device));
+RUNTIME(cudaThreadGetLimit, SIM_OTHER, (size_t *out, enum cudaLimit limit), 0,
+	(int)D.cuCtxGetLimit(out, (CUlimit)limit));
+RUNTIME(cudaThreadSetLimit, SIM_OTHER, (enum cudaLimit limit, size_t value), 0,
+	(int)D.cuCtxSetLimit((CUlimit)limit, value));
+RUNTIME(cudaThreadGetCacheConfig, SIM_OTHER, (enum cudaFuncCache *out), 0, set_cache(out));
+RUNTIME(cudaThreadSetCacheConfig, SIM_OTHER, (enum cudaFuncCache config), 0,
+	((void)config, cudaSuccess));
+RUNTIME_PLAIN(cudaSetDoubleForDevice, (double *value),
+	      value ? cudaSuccess : cudaErrorInvalidValue);
+RUNTIME_PLAIN(cudaSetDoubleForHost, (double *value),
+	      value ? cudaSuccess : cudaErrorInvalidValue);
+#endif
 RUNTIME_PLAIN(cudaDeviceGetAttribute, (int *out, enum cudaDeviceAttr number, int device),
 	      (int)D.cuDeviceGetAttribute(out, (CUdevice_attribute)number, device));
 RUNTIME_PLAIN(cudaDeviceGetPCIBusId, (char *out, int length, int device),
@@ -140,6 +191,40 @@ RUNTIME(cudaCtxResetPersistingL2Cache, SIM_OTHER, (void), 0,
 	(int)D.cuCtxResetPersistingL2Cache());
 RUNTIME(cudaProfilerStart, SIM_OTHER, (void), 0, (int)D.cuProfilerStart());
 RUNTIME(cudaProfilerStop, SIM_OTHER, (void), 0, (int)D.cuProfilerStop());
+
+RUNTIME(cudaDeviceGetSharedMemConfig, SIM_OTHER, (enum cudaSharedMemConfig *out), 0,
+	set_int((unsigned int *)out, 0));
+RUNTIME(cudaDeviceSetSharedMemConfig, SIM_OTHER, (enum cudaSharedMemConfig config), 0,
+	((void)config, cudaSuccess));
+RUNTIME(cudaDeviceFlushGPUDirectRDMAWrites, SIM_OTHER,
+	(enum cudaFlushGPUDirectRDMAWritesTarget target,
+	 enum cudaFlushGPUDirectRDMAWritesScope scope), 0,
+	(int)D.cuFlushGPUDirectRDMAWrites((CUflushGPUDirectRDMAWritesTarget)target,
+					  (CUflushGPUDirectRDMAWritesScope)scope));
+RUNTIME_PLAIN(cudaDeviceGetTexture1DLinearMaxWidth,
+	      (size_t *out, const struct cudaChannelFormatDesc *desc, int device),
+	      desc ? (int)D.cuDeviceGetTexture1DLinearMaxWidth(out, CU_AD_FORMAT_FLOAT, 1, device) :
+		     (int)cudaErrorInvalidValue);
+RUNTIME_PLAIN(cudaDeviceRegisterAsyncNotification,
+	      (int device, cudaAsyncCallback function, void *argument,
+	       cudaAsyncCallbackHandle_t *out),
+	      (int)D.cuDeviceRegisterAsyncNotification(device, (CUasyncCallback)(void *)function,
+						       argument, (CUasyncCallbackHandle *)out));
+RUNTIME_PLAIN(cudaDeviceUnregisterAsyncNotification,
+	      (int device, cudaAsyncCallbackHandle_t handle),
+	      (int)D.cuDeviceUnregisterAsyncNotification(device,
+							 (CUasyncCallbackHandle)handle));
+RUNTIME_PLAIN(cudaDeviceGetGraphMemAttribute, (int device,
+					       enum cudaGraphMemAttributeType attribute_,
+					       void *out),
+	      (int)D.cuDeviceGetGraphMemAttribute(device, (CUgraphMem_attribute)attribute_,
+						  out));
+RUNTIME_PLAIN(cudaDeviceSetGraphMemAttribute, (int device,
+					       enum cudaGraphMemAttributeType attribute_,
+					       void *value),
+	      (int)D.cuDeviceSetGraphMemAttribute(device, (CUgraphMem_attribute)attribute_,
+						  value));
+RUNTIME_PLAIN(cudaDeviceGraphMemTrim, (int device), (int)D.cuDeviceGraphMemTrim(device));
 
 /* The library's own version needs no driver. */
 RUNTIME_PROLOGUE(cudaRuntimeGetVersion, SIM_OTHER, (int *out), 0, false);

@@ -53,10 +53,62 @@
 	X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)				\
 	X(cuOccupancyAvailableDynamicSMemPerBlock) X(cuOccupancyMaxActiveClusters)	\
 	X(cuOccupancyMaxPotentialClusterSize)						\
-	X(cuGraphCreate) X(cuGraphDestroy) X(cuGraphAddKernelNode_v2)			\
-	X(cuGraphAddEmptyNode) X(cuGraphGetNodes) X(cuGraphInstantiateWithFlags)	\
-	X(cuGraphExecDestroy) Y(cuGraphUpload)						\
-	X(cuGetProcAddress_v2) X(cuProfilerStart) X(cuProfilerStop)
+	X(cuGetProcAddress_v2) X(cuProfilerStart) X(cuProfilerStop)			\
+	DRIVER_ARRAY_CALLS(X, Y, Z) DRIVER_GRAPH_CALLS(X, Y)
+
+#define DRIVER_ARRAY_CALLS(X, Y, Z)							\
+	X(cuArrayCreate_v2) X(cuArray3DCreate_v2) X(cuArrayDestroy)			\
+	X(cuArray3DGetDescriptor_v2) X(cuArrayGetMemoryRequirements)			\
+	X(cuMipmappedArrayCreate) X(cuMipmappedArrayDestroy)				\
+	X(cuMipmappedArrayGetLevel) X(cuMipmappedArrayGetMemoryRequirements)		\
+	Z(cuMemcpyHtoA_v2) Z(cuMemcpyAtoH_v2) Z(cuMemcpyDtoA_v2) Z(cuMemcpyAtoD_v2)	\
+	Z(cuMemcpyAtoA_v2) Y(cuMemcpyHtoAAsync_v2) Y(cuMemcpyAtoHAsync_v2)		\
+	Z(cuMemcpy3DPeer) Y(cuMemcpy3DPeerAsync) Y(cuMemcpy3DBatchAsync_v2)		\
+	Y(cuMemcpyBatchAsync) Y(cuMemcpy3DBatchAsync) X(cuPointerGetAttribute)		\
+	Y(cuMemPrefetchAsync) X(cuMemAdvise) Y(cuMemPrefetchBatchAsync)			\
+	Y(cuMemDiscardBatchAsync) Y(cuMemDiscardAndPrefetchBatchAsync)			\
+	X(cuMemRangeGetAttribute) X(cuMemRangeGetAttributes)				\
+	X(cuMemGetDefaultMemPool) X(cuMemGetMemPool) X(cuMemSetMemPool)			\
+	X(cuMemPoolExportToShareableHandle) X(cuMemPoolImportFromShareableHandle)	\
+	X(cuMemPoolExportPointer) X(cuMemPoolImportPointer)				\
+	X(cuDeviceGetHostAtomicCapabilities) X(cuDeviceGetP2PAtomicCapabilities)	\
+	X(cuDeviceGetTexture1DLinearMaxWidth) X(cuFlushGPUDirectRDMAWrites)		\
+	X(cuDeviceRegisterAsyncNotification) X(cuDeviceUnregisterAsyncNotification)	\
+	X(cuDeviceGetGraphMemAttribute) X(cuDeviceSetGraphMemAttribute)			\
+	X(cuDeviceGraphMemTrim) X(cuKernelGetParamInfo)					\
+	X(cuLaunchCooperativeKernelMultiDevice)						\
+	Y(cuStreamGetAttribute) Y(cuStreamSetAttribute) Y(cuStreamCopyAttributes)
+
+#define DRIVER_GRAPH_CALLS(X, Y)							\
+	X(cuGraphCreate) X(cuGraphDestroy) X(cuGraphClone) X(cuGraphDestroyNode)	\
+	X(cuGraphAddKernelNode_v2) X(cuGraphAddMemcpyNode) X(cuGraphAddMemsetNode)	\
+	X(cuGraphAddHostNode) X(cuGraphAddChildGraphNode) X(cuGraphAddEmptyNode)	\
+	X(cuGraphAddEventRecordNode) X(cuGraphAddEventWaitNode)				\
+	X(cuGraphAddMemAllocNode) X(cuGraphAddMemFreeNode) X(cuGraphAddNode_v2)		\
+	X(cuGraphNodeGetType) X(cuGraphNodeFindInClone) X(cuGraphGetNodes)		\
+	X(cuGraphGetRootNodes) X(cuGraphGetEdges_v2) X(cuGraphAddDependencies_v2)	\
+	X(cuGraphRemoveDependencies_v2) X(cuGraphNodeGetDependencies_v2)		\
+	X(cuGraphNodeGetDependentNodes_v2) X(cuGraphKernelNodeGetParams_v2)		\
+	X(cuGraphKernelNodeSetParams_v2) X(cuGraphMemcpyNodeGetParams)			\
+	X(cuGraphMemcpyNodeSetParams) X(cuGraphMemsetNodeGetParams)			\
+	X(cuGraphMemsetNodeSetParams) X(cuGraphHostNodeGetParams)			\
+	X(cuGraphHostNodeSetParams) X(cuGraphChildGraphNodeGetGraph)			\
+	X(cuGraphEventRecordNodeGetEvent) X(cuGraphEventRecordNodeSetEvent)		\
+	X(cuGraphEventWaitNodeGetEvent) X(cuGraphEventWaitNodeSetEvent)			\
+	X(cuGraphMemAllocNodeGetParams) X(cuGraphMemFreeNodeGetParams)			\
+	X(cuGraphNodeSetParams) X(cuGraphKernelNodeCopyAttributes)			\
+	X(cuGraphKernelNodeGetAttribute) X(cuGraphKernelNodeSetAttribute)		\
+	X(cuGraphInstantiateWithFlags) Y(cuGraphInstantiateWithParams)			\
+	X(cuGraphExecDestroy) Y(cuGraphUpload) X(cuGraphExecGetFlags)			\
+	X(cuGraphExecUpdate_v2) X(cuGraphExecNodeSetParams)				\
+	X(cuGraphExecKernelNodeSetParams_v2) X(cuGraphExecMemcpyNodeSetParams)		\
+	X(cuGraphExecMemsetNodeSetParams) X(cuGraphExecHostNodeSetParams)		\
+	X(cuGraphExecChildGraphNodeSetParams) X(cuGraphExecEventRecordNodeSetEvent)	\
+	X(cuGraphExecEventWaitNodeSetEvent) X(cuGraphNodeSetEnabled)			\
+	X(cuGraphNodeGetEnabled) X(cuGraphDebugDotPrint) X(cuUserObjectCreate)		\
+	X(cuUserObjectRetain) X(cuUserObjectRelease) X(cuGraphRetainUserObject)		\
+	X(cuGraphReleaseUserObject) Y(cuStreamBeginCaptureToGraph)			\
+	Y(cuStreamUpdateCaptureDependencies_v2)
 
 #define DECLARE(name) __typeof__(name) *name;
 #define DECLARE_PTSZ(name) DECLARE(name) DECLARE(name##_ptsz)

@@ -71,6 +71,42 @@ RUNTIME_LAUNCH(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const voi
 				     void **params), function,
 	       launch_configured(&call, config, function, params));
 
+#if CUDART_VERSION < 13000
+#define MAX_LAUNCHES 16
+
+static int launch_many(const struct cudaLaunchParams *params, unsigned int count,
+		       unsigned int flags)
+{
+	CUDA_LAUNCH_PARAMS many[MAX_LAUNCHES];
+	CUkernel kernel;
+	int result;
+
+	if (!params || !count || count > MAX_LAUNCHES)
+		return cudaErrorInvalidValue;
+	for (unsigned int i = 0; i < count; i++) {
+		const struct cudaLaunchParams *one = &params[i];
+
+		result = kernel__resolve(one->func, &kernel);
+		if (result)
+			return result;
+		many[i] = (CUDA_LAUNCH_PARAMS){
+			.function = (CUfunction)kernel, .gridDimX = one->gridDim.x,
+			.gridDimY = one->gridDim.y, .gridDimZ = one->gridDim.z,
+			.blockDimX = one->blockDim.x, .blockDimY = one->blockDim.y,
+			.blockDimZ = one->blockDim.z,
+			.sharedMemBytes = (unsigned int)one->sharedMem,
+			.hStream = one->stream, .kernelParams = one->args,
+		};
+	}
+	return (int)D.cuLaunchCooperativeKernelMultiDevice(many, count, flags);
+}
+
+RUNTIME(cudaLaunchCooperativeKernelMultiDevice, SIM_LAUNCH, (struct cudaLaunchParams *params,
+							     unsigned int count,
+							     unsigned int flags), 0,
+	launch_many(params, count, flags));
+#endif
+
 /*
  * What nvcc makes of <<<>>>: as in the real library it jumps on to the public
  * function with the caller's stack pointer, and is no call of its own.

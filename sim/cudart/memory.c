@@ -172,7 +172,8 @@ static CUmemLocation location_of(struct cudaMemLocation location)
 
 #define ROUND_PITCH(width) (((width) + 511) & ~(size_t)511)
 
-RUNTIME(cudaMalloc, SIM_ALLOC, (void **out, size_t size), size, allocate(out, size));
+RUNTIME(cudaMalloc, SIM_ALLOC, (void **out, size_t size), size,
+	(call.nothing = !size, allocate(out, size)));
 RUNTIME(cudaMallocManaged, SIM_ALLOC, (void **out, size_t size, unsigned int flags), size,
 	allocate_managed(out, size, flags));
 RUNTIME(cudaMallocPitch, SIM_ALLOC, (void **out, size_t *pitch, size_t width, size_t height),
@@ -205,16 +206,36 @@ RUNTIME(cudaMemGetInfo, SIM_OTHER, (size_t *available, size_t *total), 0,
 RUNTIME(cudaPointerGetAttributes, SIM_OTHER, (struct cudaPointerAttributes *out,
 					      const void *pointer), 0,
 	pointer_attributes(out, pointer));
+#define ADVISE(location)								\
+	(int)D.cuMemAdvise_v2(device_address(address), size, (CUmem_advise)advice, location)
+#define PREFETCH(location)								\
+	(int)D_PTSZ(cuMemPrefetchAsync_v2)(device_address(address), size, location, flags, stream)
+
+#if CUDART_VERSION >= 13000
 RUNTIME(cudaMemAdvise, SIM_OTHER, (const void *address, size_t size,
 				   enum cudaMemoryAdvise advice,
 				   struct cudaMemLocation location), 0,
-	(int)D.cuMemAdvise_v2(device_address(address), size, (CUmem_advise)advice,
-			      location_of(location)));
+	ADVISE(location_of(location)));
 RUNTIME_PTSZ(cudaMemPrefetchAsync, SIM_OTHER, (const void *address, size_t size,
 					       struct cudaMemLocation location,
 					       unsigned int flags, cudaStream_t stream), 0,
-	     (int)D_PTSZ(cuMemPrefetchAsync_v2)(device_address(address), size,
-						location_of(location), flags, stream));
+	     PREFETCH(location_of(location)));
+#else
+RUNTIME(cudaMemAdvise, SIM_OTHER, (const void *address, size_t size,
+				   enum cudaMemoryAdvise advice, int device), 0,
+	(int)D.cuMemAdvise(device_address(address), size, (CUmem_advise)advice, device));
+RUNTIME(cudaMemAdvise_v2, SIM_OTHER, (const void *address, size_t size,
+				      enum cudaMemoryAdvise advice,
+				      struct cudaMemLocation location), 0,
+	ADVISE(location_of(location)));
+RUNTIME_PTSZ(cudaMemPrefetchAsync, SIM_OTHER, (const void *address, size_t size, int device,
+					       cudaStream_t stream), 0,
+	     (int)D_PTSZ(cuMemPrefetchAsync)(device_address(address), size, device, stream));
+RUNTIME_PTSZ(cudaMemPrefetchAsync_v2, SIM_OTHER, (const void *address, size_t size,
+						  struct cudaMemLocation location,
+						  unsigned int flags, cudaStream_t stream), 0,
+	     PREFETCH(location_of(location)));
+#endif
 RUNTIME(cudaIpcGetMemHandle, SIM_OTHER, (cudaIpcMemHandle_t *out, void *address), 0,
 	(int)D.cuIpcGetMemHandle((CUipcMemHandle *)out, device_address(address)));
 RUNTIME(cudaIpcOpenMemHandle, SIM_ALLOC, (void **out, cudaIpcMemHandle_t handle,
@@ -248,3 +269,58 @@ RUNTIME_PLAIN(cudaDeviceGetMemPool, (cudaMemPool_t *out, int device),
 	      (int)D.cuDeviceGetMemPool(out, device));
 RUNTIME_PLAIN(cudaDeviceSetMemPool, (int device, cudaMemPool_t pool),
 	      (int)D.cuDeviceSetMemPool(device, pool));
+RUNTIME(cudaMemPoolExportToShareableHandle, SIM_OTHER,
+	(void *out, cudaMemPool_t pool, enum cudaMemAllocationHandleType type,
+	 unsigned int flags), 0,
+	(int)D.cuMemPoolExportToShareableHandle(out, pool, (CUmemAllocationHandleType)type,
+						flags));
+RUNTIME(cudaMemPoolImportFromShareableHandle, SIM_ALLOC,
+	(cudaMemPool_t *out, void *handle, enum cudaMemAllocationHandleType type,
+	 unsigned int flags), 0,
+	(int)D.cuMemPoolImportFromShareableHandle(out, handle, (CUmemAllocationHandleType)type,
+						  flags));
+RUNTIME(cudaMemPoolExportPointer, SIM_OTHER, (struct cudaMemPoolPtrExportData *out,
+					      void *address), 0,
+	(int)D.cuMemPoolExportPointer((CUmemPoolPtrExportData *)out, device_address(address)));
+RUNTIME(cudaMemPoolImportPointer, SIM_ALLOC, (void **out, cudaMemPool_t pool,
+					      struct cudaMemPoolPtrExportData *data), 0,
+	(int)D.cuMemPoolImportPointer((CUdeviceptr *)out, pool, (CUmemPoolPtrExportData *)data));
+RUNTIME(cudaMemRangeGetAttribute, SIM_OTHER, (void *out, size_t size,
+					      enum cudaMemRangeAttribute attribute,
+					      const void *address, size_t count), 0,
+	(int)D.cuMemRangeGetAttribute(out, size, (CUmem_range_attribute)attribute,
+				      device_address(address), count));
+RUNTIME(cudaMemRangeGetAttributes, SIM_OTHER, (void **out, size_t *sizes,
+					       enum cudaMemRangeAttribute *attributes,
+					       size_t nr_attributes, const void *address,
+					       size_t count), 0,
+	(int)D.cuMemRangeGetAttributes(out, sizes, (CUmem_range_attribute *)attributes,
+				       nr_attributes, device_address(address), count));
+
+#if CUDART_VERSION >= 13000
+#define AT_LOCATION struct cudaMemLocation *location, enum cudaMemAllocationType type
+#define PASS_LOCATION (CUmemLocation *)location, (CUmemAllocationType)type
+#define RANGES void **addresses, size_t *sizes, size_t count
+#define LOCATIONS struct cudaMemLocation *locations, size_t *indices, size_t nr_locations
+#define PASS_LOCATIONS (CUmemLocation *)locations, indices, nr_locations
+
+RUNTIME(cudaMemGetDefaultMemPool, SIM_OTHER, (cudaMemPool_t *out, AT_LOCATION), 0,
+	(int)D.cuMemGetDefaultMemPool(out, PASS_LOCATION));
+RUNTIME(cudaMemGetMemPool, SIM_OTHER, (cudaMemPool_t *out, AT_LOCATION), 0,
+	(int)D.cuMemGetMemPool(out, PASS_LOCATION));
+RUNTIME(cudaMemSetMemPool, SIM_OTHER, (AT_LOCATION, cudaMemPool_t pool), 0,
+	(int)D.cuMemSetMemPool(PASS_LOCATION, pool));
+RUNTIME_PTSZ(cudaMemPrefetchBatchAsync, SIM_OTHER,
+	     (RANGES, LOCATIONS, unsigned long long flags, cudaStream_t stream), 0,
+	     (int)D_PTSZ(cuMemPrefetchBatchAsync)((CUdeviceptr *)addresses, sizes, count,
+						  PASS_LOCATIONS, flags, stream));
+RUNTIME_PTSZ(cudaMemDiscardBatchAsync, SIM_OTHER,
+	     (RANGES, unsigned long long flags, cudaStream_t stream), 0,
+	     (int)D_PTSZ(cuMemDiscardBatchAsync)((CUdeviceptr *)addresses, sizes, count, flags,
+						 stream));
+RUNTIME_PTSZ(cudaMemDiscardAndPrefetchBatchAsync, SIM_OTHER,
+	     (RANGES, LOCATIONS, unsigned long long flags, cudaStream_t stream), 0,
+	     (int)D_PTSZ(cuMemDiscardAndPrefetchBatchAsync)((CUdeviceptr *)addresses, sizes,
+							    count, PASS_LOCATIONS, flags,
+							    stream));
+#endif

@@ -311,3 +311,15 @@ RUNTIME(cudaFuncSetCacheConfig, SIM_OTHER, (const void *function, enum cudaFuncC
 RUNTIME(cudaFuncSetSharedMemConfig, SIM_OTHER, (const void *function,
 						enum cudaSharedMemConfig config), 0,
 	((void)config, exists(function)));
+
+static int param_info(const void *function, size_t index, size_t *offset, size_t *size)
+{
+	CUkernel kernel;
+	int result = kernel__resolve(function, &kernel);
+
+	return result ? result : (int)D.cuKernelGetParamInfo(kernel, index, offset, size);
+}
+
+RUNTIME(cudaFuncGetParamInfo, SIM_OTHER, (const void *function, size_t index, size_t *offset,
+					  size_t *size), 0,
+	param_info(function, index, offset, size));

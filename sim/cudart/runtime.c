@@ -57,6 +57,21 @@ struct sim_thread *sim_self(void)
 	return runtime.recorder->self();
 }
 
+/* As the real one, which asks for far more. */
+static int ask_devices(void)
+{
+	CUdevice device;
+	CUuuid uuid;
+	int count, result = (int)D.cuDeviceGetCount(&count);
+
+	for (int i = 0; !result && i < count; i++) {
+		result = (int)D.cuDeviceGet(&device, i);
+		if (!result)
+			result = (int)D.cuDeviceGetUuid_v2(&uuid, device);
+	}
+	return result;
+}
+
 int runtime__require_driver(void)
 {
 	static bool initialized;
@@ -69,16 +84,20 @@ int runtime__require_driver(void)
 	pthread_mutex_lock(&lock);
 	if (!initialized) {
 		result = (int)D.cuInit(0);
+		if (!result)
+			result = ask_devices();
 		__atomic_store_n(&initialized, !result, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
 	return result;
 }
 
-static int retain(int device, CUcontext *out)
+int runtime__retain(int device, CUcontext *out)
 {
 	int result = cudaSuccess;
 
+	if (device < 0 || device >= RUNTIME_MAX_DEVICES)
+		return cudaErrorInvalidDevice;
 	pthread_mutex_lock(&lock);
 	if (!runtime.primary[device])
 		result = (int)D.cuDevicePrimaryCtxRetain(&runtime.primary[device], device);
@@ -95,11 +114,9 @@ int runtime__use_device(int device)
 
 	if (result)
 		return result;
-	if (device < 0 || device >= RUNTIME_MAX_DEVICES)
-		return cudaErrorInvalidDevice;
 	result = (int)D.cuDeviceGet(&found, device);
 	if (!result)
-		result = retain(device, &context);
+		result = runtime__retain(device, &context);
 	if (!result)
 		result = (int)D.cuCtxSetCurrent(context);
 	if (!result)

@@ -126,6 +126,8 @@ extern __thread struct runtime_thread runtime_thread
 /* 0, or why there is no driver: cudaErrorInsufficientDriver without a libcuda. */
 int runtime__require_driver(void);
 int runtime__slow_require_context(void);
+/* The device's primary context, retained with its first use. */
+int runtime__retain(int device, CUcontext *out);
 /* Makes the primary context of the device current, with its first use. */
 int runtime__use_device(int device);
 

@@ -1,36 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Streams, events, capture and graphs: each its driver function.
+ * Streams, events and capture: each its driver function.
  */
 #include "cudart/runtime.h"
 
 #include <string.h>
-
-static int graph_kernel(cudaGraphNode_t *out, cudaGraph_t graph,
-			const cudaGraphNode_t *dependencies, size_t nr_dependencies,
-			const struct cudaKernelNodeParams *params)
-{
-	CUDA_KERNEL_NODE_PARAMS node = { 0 };
-	CUkernel kernel;
-	int result;
-
-	if (!params)
-		return cudaErrorInvalidValue;
-	result = kernel__resolve(params->func, &kernel);
-	if (result)
-		return result;
-	node.kern = kernel;
-	node.gridDimX = params->gridDim.x;
-	node.gridDimY = params->gridDim.y;
-	node.gridDimZ = params->gridDim.z;
-	node.blockDimX = params->blockDim.x;
-	node.blockDimY = params->blockDim.y;
-	node.blockDimZ = params->blockDim.z;
-	node.sharedMemBytes = params->sharedMemBytes;
-	node.kernelParams = params->kernelParams;
-	node.extra = params->extra;
-	return (int)D.cuGraphAddKernelNode_v2(out, graph, dependencies, nr_dependencies, &node);
-}
 
 static int open_event(cudaEvent_t *out, const cudaIpcEventHandle_t *handle)
 {
@@ -103,37 +77,66 @@ RUNTIME_PTSZ(cudaStreamEndCapture, SIM_OTHER, (cudaStream_t stream, cudaGraph_t 
 RUNTIME_PTSZ(cudaStreamIsCapturing, SIM_OTHER, (cudaStream_t stream,
 						enum cudaStreamCaptureStatus *out), 0,
 	     (int)D_PTSZ(cuStreamIsCapturing)(stream, (CUstreamCaptureStatus *)out));
+
+#define CAPTURE cudaStream_t stream, enum cudaStreamCaptureStatus *status,		\
+		unsigned long long *id, cudaGraph_t *graph,				\
+		const cudaGraphNode_t **dependencies
+#define GET_CAPTURE(edges)								\
+	(int)D_PTSZ(cuStreamGetCaptureInfo_v3)(stream, (CUstreamCaptureStatus *)status,	\
+					       (cuuint64_t *)id, graph, dependencies,	\
+					       edges, count)
+
+#if CUDART_VERSION >= 13000
 RUNTIME_PTSZ(cudaStreamGetCaptureInfo, SIM_OTHER,
-	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-	      cudaGraph_t *graph, const cudaGraphNode_t **dependencies,
-	      const cudaGraphEdgeData **edges, size_t *count), 0,
+	     (CAPTURE, const cudaGraphEdgeData **edges, size_t *count), 0,
+	     GET_CAPTURE((const CUgraphEdgeData **)edges));
+RUNTIME_PTSZ(cudaStreamUpdateCaptureDependencies, SIM_OTHER,
+	     (cudaStream_t stream, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges,
+	      size_t count, unsigned int flags), 0,
+	     (int)D_PTSZ(cuStreamUpdateCaptureDependencies_v2)(
+		     stream, dependencies, (const CUgraphEdgeData *)edges, count, flags));
+#else
+RUNTIME_PTSZ(cudaStreamGetCaptureInfo, SIM_OTHER,
+	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id),
+	     0,
 	     (int)D_PTSZ(cuStreamGetCaptureInfo_v3)(stream, (CUstreamCaptureStatus *)status,
-						    (cuuint64_t *)id, graph, dependencies,
-						    (const CUgraphEdgeData **)edges, count));
+						    (cuuint64_t *)id, NULL, NULL, NULL, NULL));
+RUNTIME_PTSZ(cudaStreamGetCaptureInfo_v2, SIM_OTHER, (CAPTURE, size_t *count), 0,
+	     GET_CAPTURE(NULL));
+RUNTIME_PTSZ(cudaStreamGetCaptureInfo_v3, SIM_OTHER,
+	     (CAPTURE, const cudaGraphEdgeData **edges, size_t *count), 0,
+	     GET_CAPTURE((const CUgraphEdgeData **)edges));
+RUNTIME_PTSZ(cudaStreamUpdateCaptureDependencies, SIM_OTHER,
+	     (cudaStream_t stream, cudaGraphNode_t *dependencies, size_t count,
+	      unsigned int flags), 0,
+	     (int)D_PTSZ(cuStreamUpdateCaptureDependencies_v2)(stream, dependencies, NULL, count,
+							       flags));
+RUNTIME_PTSZ(cudaStreamUpdateCaptureDependencies_v2, SIM_OTHER,
+	     (cudaStream_t stream, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges,
+	      size_t count, unsigned int flags), 0,
+	     (int)D_PTSZ(cuStreamUpdateCaptureDependencies_v2)(
+		     stream, dependencies, (const CUgraphEdgeData *)edges, count, flags));
+RUNTIME(cudaEventElapsedTime_v2, SIM_OTHER, (float *out, cudaEvent_t start, cudaEvent_t end), 0,
+	(int)D.cuEventElapsedTime_v2(out, start, end));
+#endif
+
+RUNTIME_PTSZ(cudaStreamBeginCaptureToGraph, SIM_OTHER,
+	     (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+	      const cudaGraphEdgeData *edges, size_t count, enum cudaStreamCaptureMode mode), 0,
+	     (int)D_PTSZ(cuStreamBeginCaptureToGraph)(stream, graph, dependencies,
+						      (const CUgraphEdgeData *)edges, count,
+						      (CUstreamCaptureMode)mode));
+RUNTIME_PTSZ(cudaStreamGetAttribute, SIM_OTHER, (cudaStream_t stream,
+						 cudaLaunchAttributeID attribute,
+						 cudaLaunchAttributeValue *out), 0,
+	     (int)D_PTSZ(cuStreamGetAttribute)(stream, (CUstreamAttrID)attribute,
+					       (CUstreamAttrValue *)out));
+RUNTIME_PTSZ(cudaStreamSetAttribute, SIM_OTHER, (cudaStream_t stream,
+						 cudaLaunchAttributeID attribute,
+						 const cudaLaunchAttributeValue *value), 0,
+	     (int)D_PTSZ(cuStreamSetAttribute)(stream, (CUstreamAttrID)attribute,
+					       (const CUstreamAttrValue *)value));
+RUNTIME_PTSZ(cudaStreamCopyAttributes, SIM_OTHER, (cudaStream_t to, cudaStream_t from), 0,
+	     (int)D_PTSZ(cuStreamCopyAttributes)(to, from));
 RUNTIME(cudaThreadExchangeStreamCaptureMode, SIM_OTHER, (enum cudaStreamCaptureMode *mode), 0,
 	(int)D.cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode));
-
-RUNTIME_PLAIN(cudaGraphCreate, (cudaGraph_t *out, unsigned int flags),
-	      (int)D.cuGraphCreate(out, flags));
-RUNTIME_PLAIN(cudaGraphDestroy, (cudaGraph_t graph), (int)D.cuGraphDestroy(graph));
-RUNTIME(cudaGraphAddKernelNode, SIM_OTHER,
-	(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
-	 size_t nr_dependencies, const struct cudaKernelNodeParams *params), 0,
-	graph_kernel(out, graph, dependencies, nr_dependencies, params));
-RUNTIME_PLAIN(cudaGraphAddEmptyNode,
-	      (cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
-	       size_t nr_dependencies),
-	      (int)D.cuGraphAddEmptyNode(out, graph, dependencies, nr_dependencies));
-RUNTIME_PLAIN(cudaGraphGetNodes, (cudaGraph_t graph, cudaGraphNode_t *out, size_t *count),
-	      (int)D.cuGraphGetNodes(graph, out, count));
-RUNTIME(cudaGraphInstantiate, SIM_OTHER, (cudaGraphExec_t *out, cudaGraph_t graph,
-					  unsigned long long flags), 0,
-	(int)D.cuGraphInstantiateWithFlags(out, graph, flags));
-RUNTIME(cudaGraphInstantiateWithFlags, SIM_OTHER, (cudaGraphExec_t *out, cudaGraph_t graph,
-						   unsigned long long flags), 0,
-	(int)D.cuGraphInstantiateWithFlags(out, graph, flags));
-RUNTIME_PLAIN(cudaGraphExecDestroy, (cudaGraphExec_t exec), (int)D.cuGraphExecDestroy(exec));
-RUNTIME_PTSZ(cudaGraphUpload, SIM_OTHER, (cudaGraphExec_t exec, cudaStream_t stream), 0,
-	     (int)D_PTSZ(cuGraphUpload)(exec, stream));
-RUNTIME_PTSZ(cudaGraphLaunch, SIM_LAUNCH, (cudaGraphExec_t exec, cudaStream_t stream), 0,
-	     (int)D_PTSZ(cuGraphLaunch)(exec, stream));

@@ -18,7 +18,13 @@
 #include "cuda_driver_types.h"
 #include "cuda_runtime_types.h"
 #include "cuda_driver_functions.h"
+#include "cuda_graph_functions.h"
+#include "cuda_resource_functions.h"
+#include "cuda_v1_functions.h"
 #include "cuda_runtime_functions.h"
+#include "cuda_runtime_array_functions.h"
+#include "cuda_runtime_graph_functions.h"
+#include "cuda_runtime_version_functions.h"
 #endif
 
 #endif

@@ -53,6 +53,9 @@ typedef struct CUdevprop_st {
 	int textureAlign;
 } CUdevprop;
 
+typedef enum CUmemRangeHandleType_enum {
+	CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 1,
+} CUmemRangeHandleType;
 typedef enum CUatomicOperation_enum { CU_ATOMIC_OPERATION_INTEGER_ADD = 0 } CUatomicOperation;
 typedef void (*CUasyncCallback)(void *info, void *userData, CUasyncCallbackHandle callback);
 

@@ -514,7 +514,7 @@ CUresult cuGetExportTable(const void **out, const CUuuid *id);
 #define cuGraphAddKernelNode cuGraphAddKernelNode_v2
 #define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
 #define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
-#define cuGraphInstantiate cuGraphInstantiate_v2
+#define cuGraphInstantiate cuGraphInstantiateWithFlags
 #define cuGetProcAddress cuGetProcAddress_v2
 #endif
 

@@ -60,12 +60,6 @@ cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned int flags)
 cudaError_t cudaHostGetFlags(unsigned int *out, void *host);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *pointer);
-cudaError_t cudaMemAdvise(const void *address, size_t size, enum cudaMemoryAdvise advice,
-			struct cudaMemLocation location);
-cudaError_t cudaMemPrefetchAsync(const void *address, size_t size, struct cudaMemLocation location,
-			unsigned int flags, cudaStream_t stream);
-cudaError_t cudaMemPrefetchAsync_ptsz(const void *address, size_t size,
-			struct cudaMemLocation location, unsigned int flags, cudaStream_t stream);
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *address);
 cudaError_t cudaIpcOpenMemHandle(void **out, cudaIpcMemHandle_t handle, unsigned int flags);
 cudaError_t cudaIpcCloseMemHandle(void *address);
@@ -121,12 +115,6 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size,
 			enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void *to, const void *symbol, size_t size, size_t offset,
 			enum cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes,
-			size_t count, struct cudaMemcpyAttributes *attributes, size_t *indices,
-			size_t nr_attributes, cudaStream_t stream);
-cudaError_t cudaMemcpyBatchAsync_ptsz(void *const *to, const void *const *from, const size_t *sizes,
-			size_t count, struct cudaMemcpyAttributes *attributes, size_t *indices,
-			size_t nr_attributes, cudaStream_t stream);
 cudaError_t cudaMemset(void *address, int value, size_t size);
 cudaError_t cudaMemset_ptds(void *address, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *address, int value, size_t size, cudaStream_t stream);
@@ -202,14 +190,6 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *out);
 cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *out);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *out);
 cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *out);
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-			unsigned long long *id, cudaGraph_t *graph,
-			const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
-			size_t *count);
-cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-			unsigned long long *id, cudaGraph_t *graph,
-			const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
-			size_t *count);
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
 cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned int flags);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);

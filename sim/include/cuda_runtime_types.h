@@ -7,7 +7,10 @@
 
 #include <stddef.h>
 
+/* Of the runtime whose binary interface is meant: 12 has other forms of some functions. */
+#ifndef CUDART_VERSION
 #define CUDART_VERSION 13000
+#endif
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
@@ -19,6 +22,11 @@ typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef struct CUuuid_st cudaUUID_t;
+typedef struct cudaArray *cudaArray_t;
+typedef const struct cudaArray *cudaArray_const_t;
+typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
+typedef const struct cudaMipmappedArray *cudaMipmappedArray_const_t;
+typedef struct cudaAsyncCallbackEntry *cudaAsyncCallbackHandle_t;
 
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
@@ -107,10 +115,9 @@ enum cudaStreamCaptureMode {
 	cudaStreamCaptureModeThreadLocal = 1,
 	cudaStreamCaptureModeRelaxed = 2,
 };
-enum cudaGraphNodeType {
-	cudaGraphNodeTypeKernel = 0,
-	cudaGraphNodeTypeEmpty = 5,
-};
+enum cudaFlushGPUDirectRDMAWritesTarget { cudaFlushGPUDirectRDMAWritesTargetCurrentDevice = 0 };
+enum cudaFlushGPUDirectRDMAWritesScope { cudaFlushGPUDirectRDMAWritesToOwner = 100 };
+enum cudaAtomicOperation { cudaAtomicOperationIntegerAdd = 0 };
 enum cudaMemLocationType {
 	cudaMemLocationTypeInvalid = 0,
 	cudaMemLocationTypeDevice = 1,
@@ -162,14 +169,26 @@ struct cudaPos {
 };
 
 struct cudaMemcpy3DParms {
-	void *srcArray;
+	cudaArray_t srcArray;
 	struct cudaPos srcPos;
 	struct cudaPitchedPtr srcPtr;
-	void *dstArray;
+	cudaArray_t dstArray;
 	struct cudaPos dstPos;
 	struct cudaPitchedPtr dstPtr;
 	struct cudaExtent extent;
 	enum cudaMemcpyKind kind;
+};
+
+struct cudaMemcpy3DPeerParms {
+	cudaArray_t srcArray;
+	struct cudaPos srcPos;
+	struct cudaPitchedPtr srcPtr;
+	int srcDevice;
+	cudaArray_t dstArray;
+	struct cudaPos dstPos;
+	struct cudaPitchedPtr dstPtr;
+	int dstDevice;
+	struct cudaExtent extent;
 };
 
 struct cudaMemLocation {
@@ -231,22 +250,6 @@ typedef struct cudaLaunchConfig_st {
 	unsigned int numAttrs;
 } cudaLaunchConfig_t;
 
-struct cudaKernelNodeParams {
-	void *func;
-	dim3 gridDim;
-	dim3 blockDim;
-	unsigned int sharedMemBytes;
-	void **kernelParams;
-	void **extra;
-};
-
-typedef struct cudaGraphEdgeData_st {
-	unsigned char from_port;
-	unsigned char to_port;
-	unsigned char type;
-	unsigned char reserved[5];
-} cudaGraphEdgeData;
-
 typedef struct cudaIpcMemHandle_st {
 	char reserved[CUDA_IPC_HANDLE_SIZE];
 } cudaIpcMemHandle_t;
@@ -255,7 +258,11 @@ typedef struct cudaIpcEventHandle_st {
 	char reserved[CUDA_IPC_HANDLE_SIZE];
 } cudaIpcEventHandle_t;
 
-enum cudaChannelFormatKind { cudaChannelFormatKindSigned = 0 };
+enum cudaChannelFormatKind {
+	cudaChannelFormatKindSigned = 0,
+	cudaChannelFormatKindUnsigned = 1,
+	cudaChannelFormatKindFloat = 2,
+};
 
 struct cudaChannelFormatDesc {
 	int x;
@@ -265,7 +272,12 @@ struct cudaChannelFormatDesc {
 	enum cudaChannelFormatKind f;
 };
 
-/* The fields up to major and minor, and multiProcessorCount to the bus ids, as in CUDA 13. */
+/* The fields up to major and minor, and multiProcessorCount to the bus ids, as in CUDA. */
+#if CUDART_VERSION < 13000
+#define FEATURES 94
+#else
+#define FEATURES 92
+#endif
 struct cudaDeviceProp {
 	char name[256];
 	cudaUUID_t uuid;
@@ -279,15 +291,28 @@ struct cudaDeviceProp {
 	int maxThreadsPerBlock;
 	int maxThreadsDim[3];
 	int maxGridSize[3];
+#if CUDART_VERSION < 13000
+	int clockRate;
+#endif
 	size_t totalConstMem;
 	int major;
 	int minor;
 	size_t textureAlignment;
 	size_t texturePitchAlignment;
+#if CUDART_VERSION < 13000
+	int deviceOverlap;
+	int multiProcessorCount;
+	int kernelExecTimeoutEnabled;
+	int integrated;
+	int canMapHostMemory;
+	int computeMode;
+	int texture_limits[40];
+#else
 	int multiProcessorCount;
 	int integrated;
 	int canMapHostMemory;
 	int texture_limits[39];
+#endif
 	size_t surfaceAlignment;
 	int concurrentKernels;
 	int ECCEnabled;
@@ -297,6 +322,9 @@ struct cudaDeviceProp {
 	int tccDriver;
 	int asyncEngineCount;
 	int unifiedAddressing;
+#if CUDART_VERSION < 13000
+	int memoryClockRate;
+#endif
 	int memoryBusWidth;
 	int l2CacheSize;
 	int persistingL2CacheMaxSize;
@@ -307,12 +335,86 @@ struct cudaDeviceProp {
 	size_t sharedMemPerMultiprocessor;
 	int regsPerMultiprocessor;
 	int managedMemory;
-	int features[92];
+	int features[FEATURES];
 };
 
-struct cudaMemcpyAttributes;
+enum cudaMemcpySrcAccessOrder { cudaMemcpySrcAccessOrderStream = 1 };
+
+struct cudaMemcpyAttributes {
+	enum cudaMemcpySrcAccessOrder srcAccessOrder;
+	struct cudaMemLocation srcLocHint;
+	struct cudaMemLocation dstLocHint;
+	unsigned int flags;
+};
+
+enum cudaMemcpy3DOperandType {
+	cudaMemcpyOperandTypePointer = 1,
+	cudaMemcpyOperandTypeArray = 2,
+};
+
+struct cudaOffset3D {
+	size_t x;
+	size_t y;
+	size_t z;
+};
+
+struct cudaMemcpy3DOperand {
+	enum cudaMemcpy3DOperandType type;
+	union {
+		struct {
+			void *ptr;
+			size_t rowLength;
+			size_t layerHeight;
+			struct cudaMemLocation locHint;
+		} ptr;
+		struct {
+			cudaArray_t array;
+			struct cudaOffset3D offset;
+		} array;
+	} op;
+};
+
+struct cudaMemcpy3DBatchOp {
+	struct cudaMemcpy3DOperand src;
+	struct cudaMemcpy3DOperand dst;
+	struct cudaExtent extent;
+	enum cudaMemcpySrcAccessOrder srcAccessOrder;
+	unsigned int flags;
+};
+
+struct cudaArrayMemoryRequirements {
+	size_t size;
+	size_t alignment;
+	unsigned int reserved[4];
+};
+
+struct cudaMemPoolPtrExportData {
+	unsigned char reserved[64];
+};
+
+struct cudaLaunchParams {
+	void *func;
+	dim3 gridDim;
+	dim3 blockDim;
+	void **args;
+	size_t sharedMem;
+	cudaStream_t stream;
+};
+
+typedef enum cudaLaunchAttributeID {
+	cudaLaunchAttributeIgnore = 0,
+	cudaLaunchAttributeSynchronizationPolicy = 3,
+	cudaLaunchAttributePriority = 8,
+} cudaLaunchAttributeID;
+
+typedef union cudaLaunchAttributeValue {
+	char pad[64];
+} cudaLaunchAttributeValue;
 
 typedef void (*cudaHostFn_t)(void *userData);
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *userData);
+typedef void (*cudaAsyncCallback)(void *info, void *userData, cudaAsyncCallbackHandle_t callback);
+
+#include "cuda_runtime_graph_types.h"
 
 #endif

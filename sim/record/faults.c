@@ -205,11 +205,57 @@ static bool strikes(const struct sim_fault *fault, uint64_t call)
 	return true;
 }
 
+void sim_faults__interrupt(uint32_t skip, void (*run)(void *), void *argument)
+{
+	sim_self()->interrupt = (struct sim_interrupt){ run, argument, skip };
+}
+
+/* Notes for every launch in progress that it may never end: `change` is 1, or -1 if it does. */
+static void abandon_launches(struct sim_thread *thread, uint64_t change)
+{
+	for (uint32_t i = 0; i < thread->depth && i < SIM_MAX_DEPTH; i++) {
+		const struct sim_call *call = thread->open[i].call;
+		enum sim_caller caller = sim_caller(call, thread->open[i].layer);
+		struct sim_launches *launches;
+
+		if (call->kernel == SIM_NO_KERNEL)
+			continue;
+		launches = call->kernel < thread->nr_kernels ?
+			   &thread->kernels[call->kernel][caller] :
+			   thread->recorder->grow(thread, call, caller);
+		if (launches)
+			sim_add(&launches->abandoned, change);
+		if (thread->open[i].layer == SIM_DRIVER)
+			sim_add(&thread->tallies.devices[call->device].abandoned, change);
+	}
+}
+
+/* Does what the thread has asked for; may never come back. */
+static void interrupt(struct sim_thread *thread)
+{
+	struct sim_interrupt asked = thread->interrupt;
+
+	if (!asked.run)
+		return;
+	if (asked.skip) {
+		thread->interrupt.skip--;
+		return;
+	}
+	thread->interrupt.run = NULL;
+	abandon_launches(thread, 1);
+	asked.run(asked.argument);
+	abandon_launches(thread, (uint64_t)-1);
+}
+
 int sim_faults__inject(struct sim_call *call)
 {
 	struct sim_function *function = call->function;
-	uint64_t number = __atomic_add_fetch(&function->armed_calls, 1, __ATOMIC_RELAXED);
+	uint64_t number;
 
+	interrupt(call->thread);
+	if (!function->armed)
+		return 0;
+	number = __atomic_add_fetch(&function->armed_calls, 1, __ATOMIC_RELAXED);
 	if (function->latency)
 		wait_ns((uint64_t)(function->latency->fixed_ns +
 				   function->latency->byte_ns * (double)call->bytes));

@@ -48,6 +48,12 @@ void sim_truth__write(void);
 bool sim_truth__per_process(void);
 bool sim_truth__wanted(void);
 
+/* The calling thread's part of cuda_sim_interrupt(). */
+void sim_faults__interrupt(uint32_t skip, void (*run)(void *), void *argument);
+
+/* How often calls of the function were begun in the thread and never ended. */
+uint64_t sim_recorder__abandoned(const struct sim_thread *thread, uint32_t function, bool nested);
+
 uint64_t sim_now(void);
 
 /*

@@ -72,12 +72,46 @@ static void add_counters(uint64_t *to, const uint64_t *from, size_t size)
 		to[i] += from[i];
 }
 
+/* Counts the open calls from the place `keep` on and forgets them. */
+static void abandon_from(struct sim_thread *thread, uint32_t keep)
+{
+	while (thread->depth > keep) {
+		const struct sim_open_call *open = &thread->open[--thread->depth];
+
+		if (thread->depth >= SIM_MAX_DEPTH)
+			continue;
+		sim_add(&thread->functions[open->function][open->nested].abandoned, 1);
+		if (open->layer == SIM_RUNTIME && thread->runtime_depth)
+			thread->runtime_depth--;
+	}
+}
+
+/* A call whose place on the stack is at or below that of the one that enters now is gone. */
+static SIM_COLD void abandon(struct sim_thread *thread, const struct sim_call *call)
+{
+	uint32_t keep = thread->depth;
+
+	while (keep && thread->open[keep - 1].call <= call)
+		keep--;
+	abandon_from(thread, keep);
+}
+
+uint64_t sim_recorder__abandoned(const struct sim_thread *thread, uint32_t function, bool nested)
+{
+	uint64_t count = thread->functions[function][nested].abandoned;
+
+	for (uint32_t i = 0; i < thread->depth && i < SIM_MAX_DEPTH; i++)
+		count += thread->open[i].function == function && thread->open[i].nested == nested;
+	return count;
+}
+
 static void retire(void *argument)
 {
 	struct sim_thread *thread = argument;
 	struct sim_thread *retired = &sim_state.retired;
 
 	self = NULL;
+	abandon_from(thread, 0);
 	pthread_mutex_lock(&sim_state.lock);
 	unlink_thread(thread);
 	add_counters(&retired->functions[0][0].calls, &thread->functions[0][0].calls,
@@ -200,6 +234,7 @@ static const struct sim_recorder recorder = {
 	.self = sim_recorder__self,
 	.attach = attach,
 	.inject = sim_faults__inject,
+	.abandon = abandon,
 	.fail = fail,
 	.grow = grow,
 	.now = sim_now,
@@ -232,6 +267,8 @@ static void forget(struct sim_thread *thread)
 	memset(thread->null_frees, 0, sizeof(thread->null_frees));
 	memset(&thread->tallies, 0, sizeof(thread->tallies));
 	thread->runtime_depth = 0;
+	thread->depth = 0;
+	thread->interrupt.run = NULL;
 }
 
 static void before_fork(void)

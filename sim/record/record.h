@@ -28,7 +28,7 @@
 #define sim_unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Most functions that both libraries together may register. */
-#define SIM_MAX_FUNCTIONS 1536
+#define SIM_MAX_FUNCTIONS 2560
 /* The kernel that calls with a handle of no kernel are counted under. */
 #define SIM_NO_KERNEL 0u
 /* A query of work that has not finished: an answer, not a failure. */
@@ -83,6 +83,26 @@ struct sim_counts {
 	uint64_t not_ready;
 	uint64_t bytes;			/* of successful calls */
 	uint64_t ns;			/* only while a truth file is asked for */
+	uint64_t nulls;			/* successful frees of NULL and allocations of nothing */
+	uint64_t abandoned;		/* begun and never ended: not in `calls` */
+};
+
+/* Calls of a thread that are noted as in progress; a deeper one is counted all the same. */
+#define SIM_MAX_DEPTH 8
+
+/* A call in progress, as it is found when it never ends. */
+struct sim_open_call {
+	const struct sim_call *call;	/* where it lies on the stack; may be gone */
+	uint32_t function;
+	bool nested;
+	enum sim_layer layer;
+};
+
+/* What the thread has asked to be done inside a call: see cuda_sim_interrupt(). */
+struct sim_interrupt {
+	void (*run)(void *argument);	/* NULL: nothing */
+	void *argument;
+	uint32_t skip;			/* calls to let pass first */
 };
 
 struct sim_copies {
@@ -97,6 +117,7 @@ struct sim_launches {
 	uint64_t launches;		/* calls, failed ones included */
 	uint64_t failed;
 	uint64_t captured;		/* of the successful ones: into a graph */
+	uint64_t abandoned;		/* not in `launches`: begun and interrupted for good */
 };
 
 /*
@@ -109,6 +130,9 @@ struct sim_thread {
 	bool captured;			/* a driver call in the runtime's call went into a graph */
 	uint32_t runtime_depth;		/* calls of the runtime in progress */
 	uint32_t nr_kernels;
+	uint32_t depth;			/* calls of both layers in progress */
+	struct sim_open_call open[SIM_MAX_DEPTH];
+	struct sim_interrupt interrupt;
 	struct sim_counts (*functions)[2];	/* by function; [1] made by the runtime */
 	struct sim_launches (*kernels)[SIM_CALLERS];
 	struct sim_copies copies[SIM_CALLERS][SIM_COPY_KINDS][SIM_MODES];
@@ -125,10 +149,12 @@ struct sim_call {
 	uint64_t bytes;
 	uint64_t start;
 	uint32_t kernel;
+	uint32_t device;		/* of a launch at the driver */
 	bool nested;
 	bool per_thread;		/* the _ptds or _ptsz form */
 	bool captured;
 	bool null_free;
+	bool nothing;			/* an allocation of no bytes, which gives no address */
 };
 
 /* What libcudart needs of the recorder inside libcuda. */
@@ -136,6 +162,8 @@ struct sim_recorder {
 	struct sim_thread *(*self)(void);
 	void (*attach)(struct sim_function *const *begin, struct sim_function *const *end);
 	int (*inject)(struct sim_call *call);
+	/* Counts the open calls that the stack no longer holds: those that began below `call`. */
+	void (*abandon)(struct sim_thread *thread, const struct sim_call *call);
 	void (*fail)(const struct sim_call *call, int result);
 	struct sim_launches *(*grow)(struct sim_thread *thread, const struct sim_call *call,
 				     enum sim_caller caller);
@@ -181,23 +209,32 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 {
 	struct sim_thread *thread = sim_self();
 
+	if (sim_unlikely(thread->depth && thread->depth <= SIM_MAX_DEPTH &&
+			 thread->open[thread->depth - 1].call <= call))
+		thread->recorder->abandon(thread, call);
 	call->thread = thread;
 	call->function = function;
 	call->bytes = bytes;
 	call->kernel = SIM_NO_KERNEL;
+	call->device = SIM_NO_DEVICE;
 	call->per_thread = per_thread;
 	call->captured = false;
 	call->null_free = false;
+	call->nothing = false;
 	call->nested = thread->runtime_depth != 0;
 	if (layer == SIM_RUNTIME && thread->runtime_depth++ == 0)
 		thread->captured = false;
+	if (thread->depth < SIM_MAX_DEPTH)
+		thread->open[thread->depth] = (struct sim_open_call){
+			call, function->index, call->nested, layer };
+	thread->depth++;
 	call->start = sim_unlikely(thread->timed) ? thread->recorder->now() : 0;
 }
 
 /* What the environment has in store for this call: 0 or the result it must fail with. */
 static inline int sim_inject(struct sim_call *call)
 {
-	if (sim_unlikely(call->function->armed))
+	if (sim_unlikely(call->function->armed || call->thread->interrupt.run))
 		return call->thread->recorder->inject(call);
 	return 0;
 }
@@ -207,6 +244,7 @@ static inline int sim_leave(struct sim_call *call, enum sim_layer layer, int res
 	struct sim_thread *thread = call->thread;
 	struct sim_counts *counts = &thread->functions[call->function->index][call->nested];
 
+	thread->depth--;
 	if (layer == SIM_RUNTIME)
 		thread->runtime_depth--;
 	sim_add(&counts->calls, 1);
@@ -216,8 +254,12 @@ static inline int sim_leave(struct sim_call *call, enum sim_layer layer, int res
 		sim_add(&counts->bytes, call->bytes);
 	if (sim_unlikely(call->start))
 		sim_add(&counts->ns, thread->recorder->now() - call->start);
-	if (sim_unlikely(call->null_free))
+	if (sim_unlikely(call->null_free)) {
 		sim_add(&thread->null_frees[sim_caller(call, layer)], 1);
+		sim_add(&counts->nulls, !result);
+	}
+	if (sim_unlikely(call->nothing))
+		sim_add(&counts->nulls, !result);
 	if (sim_unlikely(call->captured))
 		thread->captured = true;
 	return result;

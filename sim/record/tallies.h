@@ -42,6 +42,7 @@ struct sim_device_tally {
 	uint64_t launches;		/* calls, failed and captured ones included */
 	uint64_t failed;
 	uint64_t captured;
+	uint64_t abandoned;		/* not in `launches` */
 	uint64_t graph_launches;	/* executed ones */
 	struct sim_moves copies;
 	struct sim_moves sets;

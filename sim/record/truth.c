@@ -112,6 +112,8 @@ static struct sim_counts fold_function(uint32_t index, bool nested)
 		sum.not_ready += read_counter(&counts->not_ready);
 		sum.bytes += read_counter(&counts->bytes);
 		sum.ns += read_counter(&counts->ns);
+		sum.nulls += read_counter(&counts->nulls);
+		sum.abandoned += sim_recorder__abandoned(thread, index, nested);
 	}
 	return sum;
 }
@@ -148,8 +150,9 @@ static void print_errors(FILE *out, uint32_t index, int nested)
 static void print_counts(FILE *out, const struct sim_counts *counts)
 {
 	fprintf(out, "\"calls\":%" PRIu64 ",\"failures\":%" PRIu64 ",\"not_ready\":%" PRIu64
-		",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64 ",", counts->calls, counts->failures,
-		counts->not_ready, counts->bytes, counts->ns);
+		",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"nulls\":%" PRIu64
+		",\"abandoned\":%" PRIu64 ",", counts->calls, counts->failures, counts->not_ready,
+		counts->bytes, counts->ns, counts->nulls, counts->abandoned);
 }
 
 static void print_function(FILE *out, uint32_t index, const struct sim_counts *own,
@@ -158,7 +161,7 @@ static void print_function(FILE *out, uint32_t index, const struct sim_counts *o
 	struct sim_counts sum = {
 		own->calls + nested->calls, own->failures + nested->failures,
 		own->not_ready + nested->not_ready, own->bytes + nested->bytes,
-		own->ns + nested->ns,
+		own->ns + nested->ns, own->nulls + nested->nulls, own->abandoned + nested->abandoned,
 	};
 
 	fprintf(out, "  \"%s\": {", sim_state.functions[index]->name);
@@ -183,7 +186,8 @@ static void print_layer(FILE *out, enum sim_layer layer, const char *name)
 		struct sim_counts own = fold_function(i, false);
 		struct sim_counts nested = fold_function(i, true);
 
-		if (sim_state.functions[i]->layer != layer || own.calls + nested.calls == 0)
+		if (sim_state.functions[i]->layer != layer ||
+		    own.calls + nested.calls + own.abandoned + nested.abandoned == 0)
 			continue;
 		fprintf(out, "%s\n", comma);
 		print_function(out, i, &own, &nested);
@@ -261,6 +265,7 @@ static struct sim_launches fold_launches(uint32_t kernel, enum sim_caller caller
 		sum.launches += read_counter(&launches->launches);
 		sum.failed += read_counter(&launches->failed);
 		sum.captured += read_counter(&launches->captured);
+		sum.abandoned += read_counter(&launches->abandoned);
 	}
 	return sum;
 }
@@ -274,9 +279,9 @@ static void print_kernel(FILE *out, uint32_t kernel, const struct sim_launches *
 	fputs(": {", out);
 	for (int caller = 0; caller < SIM_CALLERS; caller++) {
 		fprintf(out, "%s\"%s\":{\"launches\":%" PRIu64 ",\"failed\":%" PRIu64
-			",\"captured\":%" PRIu64 "}", comma, callers[caller],
-			launches[caller].launches, launches[caller].failed,
-			launches[caller].captured);
+			",\"captured\":%" PRIu64 ",\"abandoned\":%" PRIu64 "}", comma,
+			callers[caller], launches[caller].launches, launches[caller].failed,
+			launches[caller].captured, launches[caller].abandoned);
 		comma = ",";
 	}
 	fputc('}', out);
@@ -293,7 +298,7 @@ static void print_kernels(FILE *out)
 
 		for (int caller = 0; caller < SIM_CALLERS; caller++) {
 			launches[caller] = fold_launches(kernel, caller);
-			sum += launches[caller].launches;
+			sum += launches[caller].launches + launches[caller].abandoned;
 		}
 		if (!sum)
 			continue;

@@ -24,14 +24,14 @@ static void separate(struct json *json)
 		return;
 	}
 	if (json->depth && (json->filled & bit))
-		fputc(',', json->out);
+		putc_unlocked(',', json->out);
 	json->filled |= bit;
 }
 
 static void begin(struct json *json, char bracket)
 {
 	separate(json);
-	fputc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	assert(json->depth < JSON_MAX_DEPTH);
 	json->depth++;
 	json->filled &= ~(UINT64_C(1) << json->depth);
@@ -41,7 +41,7 @@ static void end(struct json *json, char bracket)
 {
 	assert(json->depth && !json->after_key);
 	json->depth--;
-	fputc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 }
 
 void json__object_begin(struct json *json)
@@ -105,8 +105,8 @@ static void escape_ascii(FILE *out, char c)
 	switch (c) {
 	case '"':
 	case '\\':
-		fputc('\\', out);
-		fputc(c, out);
+		putc_unlocked('\\', out);
+		putc_unlocked(c, out);
 		return;
 	case '\n':
 		fputs("\\n", out);
@@ -121,14 +121,14 @@ static void escape_ascii(FILE *out, char c)
 	if ((unsigned char)c < 0x20 || c == 0x7f)
 		fprintf(out, "\\u%04x", c);
 	else
-		fputc(c, out);
+		putc_unlocked(c, out);
 }
 
 static void quote(FILE *out, const char *s)
 {
 	size_t n;
 
-	fputc('"', out);
+	putc_unlocked('"', out);
 	while (*s) {
 		n = json__utf8_length(s);
 		if (n == 0) {
@@ -142,14 +142,14 @@ static void quote(FILE *out, const char *s)
 			fwrite(s, 1, n, out);
 		s += n;
 	}
-	fputc('"', out);
+	putc_unlocked('"', out);
 }
 
 void json__key(struct json *json, const char *key)
 {
 	separate(json);
 	quote(json->out, key);
-	fputc(':', json->out);
+	putc_unlocked(':', json->out);
 	json->after_key = true;
 }
 

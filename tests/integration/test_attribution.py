@@ -19,7 +19,8 @@ UUIDS = [f"GPU-{b''.join([b'simulated-gpu-0', str(i).encode()]).hex()}" for i in
 UUIDS = [f"{u[:12]}-{u[12:16]}-{u[16:20]}-{u[20:24]}-{u[24:]}" for u in UUIDS]
 CONTAINER = "0123456789abcdef" * 4
 POD = "12345678-90ab-cdef-1234-567890abcdef"
-CGROUPS = Path("/sys/fs/cgroup")
+# Of the unified hierarchy, alone or beside others, and of an older one.
+CGROUPS = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup/pids")]
 
 
 def process_of(report, pid):
@@ -111,9 +112,11 @@ def test_children_without_cuda_do_not_appear(gpuprobe_by):
 
 
 @contextlib.contextmanager
-def control_group(*parts):
+def control_group(root, *parts):
     """A control group of that path below one of the test's own."""
-    top = CGROUPS / f"gpuprobe-test-{os.getpid()}"
+    if not (root / "cgroup.procs").exists():
+        pytest.skip(f"{root} is no hierarchy of control groups")
+    top = root / f"gpuprobe-test-{os.getpid()}"
     made = []
     try:
         path = top
@@ -137,14 +140,15 @@ def control_group(*parts):
                 time.sleep(0.05)
 
 
+@pytest.mark.parametrize("root", CGROUPS)
 @pytest.mark.parametrize("parts,pod", [
     (("system.slice", f"docker-{CONTAINER}.scope"), None),
     (("kubepods", "burstable", f"pod{POD}", CONTAINER), POD),
     (("kubepods.slice", f"kubepods-pod{POD.replace('-', '_')}.slice", f"cri-containerd-{CONTAINER}.scope"), POD),
 ])
-def test_containers(gpuprobe, parts, pod):
+def test_containers(gpuprobe, root, parts, pod):
     endpoint = Endpoint()
-    with control_group(*parts) as group, gpuprobe.start(libraries=GIVEN, base=["--json"],
+    with control_group(root, *parts) as group, gpuprobe.start(libraries=GIVEN, base=["--json"],
                                                         args=endpoint.option) as running:
         running.report()
         shell = f"echo $$ > {group}/cgroup.procs && exec {workload('launch')} --launches 5 --hold 2"
@@ -183,8 +187,9 @@ def test_gpus_by_nvml(gpuprobe):
             assert [g["mig"] for g in report["gpus"]] == [None] * 3 and report["gpus"][1]["used_bytes"] >= 1 << 20
             page = endpoint.scrape()
             labels = {"gpu": 1, "uuid": UUIDS[1]}
-            assert page.value("gpuprobe_gpu_memory_total_bytes", name="Simulated GPU", **labels) == 1 << 30
-            assert page.value("gpuprobe_gpu_memory_used_bytes", name="Simulated GPU", **labels) >= 1 << 20
+            assert page.value("gpuprobe_gpu_memory_total_bytes", **labels) == 1 << 30
+            assert page.value("gpuprobe_gpu_memory_used_bytes", **labels) >= 1 << 20
+            assert page.find("gpuprobe_gpu_memory_used_bytes", **labels)[0][0]["name"] == "Simulated GPU"
             assert page.value("gpuprobe_process_gpu_memory_bytes", pid=program.pid, **labels) == 1 << 20
             assert page.value("gpuprobe_device_memory_untracked_bytes", pid=program.pid, **labels) == 0
         process = wait_process(running, program.pid, lambda p: p["ended"])

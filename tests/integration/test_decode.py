@@ -3,41 +3,46 @@
 
 Each row's function is called in a process of its own with values that no other row has (decode/). The
 cases come from the table: a row that no rule can drive fails the test, and so does a row that is excused
-without need.
+without need (decode/excuses.py).
 """
+import contextlib
 import json
 import os
 import signal
 
 import pytest
+from conftest import LINKS
 
-from decode import compare, structures, table
+from decode import compare, excuses, structures, table
 from lib import exact, paths
 
 CALLER = paths.TESTS / "decode" / "caller.py"
 BASE = ["--json", "--display-interval", "0", "--metrics-addr", "none", "--check-launches", "--top", "0"]
-LIBRARIES = {("driver", 1): paths.LIBCUDA, ("runtime", 13): paths.LIBCUDART}
-
-# Rows that cannot be driven: symbol -> why.
-EXCUSED = {}
-
-
-def watched(layer, major):
-    """The rows of a library that have an operation, by symbol."""
-    return {symbol: row for symbol, row in table.in_library(layer, major).items() if row.operation != "-"}
+# (layer, soname major) -> library
+LIBRARIES = {("driver", 1): paths.LIBCUDA, ("runtime", 13): paths.LIBCUDART,
+             ("runtime", 12): paths.SIM / "libcudart.so.12"}
+NOT_SUPPORTED = 801
 
 
-def drive(probe, layer, major, rows):
+def rows_of(layer, major):
+    """By symbol the rows that are driven in this library: those with an operation that no newer one has."""
+    newer = [m for other, m in LIBRARIES if other == layer and m > major]
+    elsewhere = {row for m in newer for row in table.in_library(layer, m).values()}
+    return {symbol: row for symbol, row in table.in_library(layer, major).items()
+            if row.operation != "-" and row not in elsewhere}
+
+
+def drive(probe, layer, major, mode, rows):
     """Drives the rows under gpuprobe: (what the caller told, the processes by pid, the report)."""
     results = probe.directory / "results"
-    library = LIBRARIES[layer, major]
     try:
-        run = probe.run(paths.PYTHON, CALLER, library, layer, major, results, *rows, base=BASE,
+        run = probe.run(paths.PYTHON, CALLER, LIBRARIES[layer, major], layer, major, mode, results, *rows, base=BASE,
                         args=["--api", layer, "--max-processes", 4096], env={"CUDA_SIM_DEVICES": 3})
     finally:
         told = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
         for one in told:
-            os.kill(one["pid"], signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one["pid"], signal.SIGKILL)
     return told, {p["pid"]: p for p in run.final["processes"]}, run.final
 
 
@@ -45,28 +50,23 @@ def show(row, what, passed, decoded):
     return f"{row}: {what}\n    passed  {passed}\n    decoded {decoded}"
 
 
-def check(rows, told, processes):
+def check_one(row, told, processes):
     """A line for each difference."""
+    if "expected" not in told:
+        return [f"{row}: {told.get('failed', 'no rule drives it')}"]
+    if told["pid"] not in processes:
+        return [f"{row}: gpuprobe did not see the process"]
+    found = compare.differences(row, told["expected"], processes[told["pid"]])
+    return [show(row, *difference) for difference in found]
+
+
+def check(probe, layer, major, rows):
+    told, processes, report = drive(probe, layer, major, "drive", rows)
     wrong = []
-    by_name = {str(row): row for row in rows.values()}
+    assert [one["symbol"] for one in told] == list(rows)
     for one in told:
-        row = by_name[one["row"]]
-        if "expected" not in one:
-            wrong.append(f"{row}: {one.get('failed', 'no rule drives it')}")
-        elif one["pid"] not in processes:
-            wrong.append(f"{row}: gpuprobe did not see the process")
-        else:
-            found = compare.differences(row, one["expected"], processes[one["pid"]])
-            wrong += [show(row, *difference) for difference in found]
-    return wrong
-
-
-def check_library(probe, layer, major):
-    rows = {symbol: row for symbol, row in watched(layer, major).items() if symbol not in EXCUSED}
-    told, processes, report = drive(probe, layer, major, rows)
-    wrong = check(rows, told, processes)
-    assert not wrong, f"{len(wrong)} of {len(rows)} rows:\n" + "\n".join(wrong)
-    assert len(told) == len(rows)
+        wrong += check_one(rows[one["symbol"]], one, processes)
+    assert not wrong, f"{len(wrong)} differences in {len(rows)} rows:\n" + "\n".join(wrong)
     assert exact.lost(report) == {}
 
 
@@ -75,6 +75,35 @@ def test_structures():
     assert structures.check() == []
 
 
+def test_rows():
+    """Each row with an operation is driven in a library or excused."""
+    driven = {row for library in LIBRARIES for row in rows_of(*library).values()}
+    left = [str(row) for row in table.rows() if row.operation != "-" and row not in driven
+            and not excuses.reason(row)]
+    assert left == []
+
+
 @pytest.mark.parametrize("layer, major", LIBRARIES)
 def test_every_row(gpuprobe, layer, major):
-    check_library(gpuprobe, layer, major)
+    check(gpuprobe, layer, major, {s: row for s, row in rows_of(layer, major).items() if not excuses.reason(row)})
+
+
+@pytest.mark.parametrize("links", [kind for kind in LINKS if kind != "session"], indirect=True)
+@pytest.mark.parametrize("layer, major", [library for library in LIBRARIES if library != ("runtime", 12)])
+def test_every_place(gpuprobe_by, layer, major):
+    """With the other links a row for each combination of operation, kind, flags and places."""
+    alike = {row.shape: (s, row) for s, row in rows_of(layer, major).items() if not excuses.reason(row)}
+    check(gpuprobe_by, layer, major, dict(alike.values()))
+
+
+@pytest.mark.parametrize("layer, major", LIBRARIES)
+def test_excuses(gpuprobe, layer, major):
+    """What is excused for not being simulated is exported and answers 801, whatever it is given."""
+    rows = {s: row for s, row in rows_of(layer, major).items() if excuses.reason(row) == "not simulated"}
+    told, _, _ = drive(gpuprobe, layer, major, "ask", rows)
+    assert {one["symbol"]: one["code"] for one in told} == dict.fromkeys(rows, NOT_SUPPORTED)
+
+
+def test_excuses_are_of_rows():
+    symbols = {row.symbol for row in table.rows() if row.operation != "-"}
+    assert excuses.NOT_SIMULATED <= symbols

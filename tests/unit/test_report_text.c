@@ -514,6 +514,53 @@ static void escapes_what_processes_name(void **state)
 		      "        0x1 (k\\x1b[2J) -> 1\n" RULE);
 }
 
+static void tells_whose_a_process_is(void **state)
+{
+	struct gpu gpus[] = {
+		{ .index = 0, .mig = GPU_NONE, .uuid = "GPU-a", .name = "NVIDIA\x1b[31m" },
+		{ .index = 1, .mig = 2, .name = "MIG" },
+	};
+	struct process_gpu of[] = {
+		{ .ordinal = 0, .gpu = 0, .used_bytes = 300, .untracked_bytes = 200 },
+		{ .ordinal = 1, .gpu = 1, .used_bytes = 7, .untracked_bytes = GPU_UNKNOWN_BYTES },
+		{ .ordinal = 2, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES,
+		  .untracked_bytes = GPU_UNKNOWN_BYTES },
+		{ .ordinal = GPU_NONE, .gpu = 0, .used_bytes = GPU_UNKNOWN_BYTES,
+		  .untracked_bytes = GPU_UNKNOWN_BYTES },
+	};
+	struct process p[] = {
+		{ .pid = 6, .comm = "x", .identified = true, .parent = 5, .user = "a\nb", .namespace_pid = 6,
+		  .cgroup_known = true, .gpus = of, .gpu_count = COUNT(of) },
+		{ .pid = 7, .comm = "y", .identified = true, .user = "1000", .namespace_pid = 1,
+		  .cgroup_known = true, .container = "c0ffee", .pod = "12-34" },
+		{ .pid = 8, .comm = "z", .identified = true, .parent = 1, .user = "root", .namespace_pid = 8 },
+		{ .pid = 9, .comm = "gone", .identified = true, .ended = true, .reported_end = true },
+	};
+	struct model model = model_of(p, COUNT(p), 0);
+
+	(void)state;
+	model.gpus = gpus;
+	model.gpu_count = COUNT(gpus);
+	expect_report(&model, &plain,
+		      RULE DATE
+		      "\n"
+		      "processes:\n"
+		      "process 6 (x)\n"
+		      "        user a\\nb, parent 5\n"
+		      "        device 0: GPU 0 (NVIDIA\\x1b[31m, GPU-a), NVML 300 Bytes - tracked 100 ="
+		      " untracked 200 (context, code, libraries)\n"
+		      "        device 1: GPU 1:2 (MIG, UUID unknown), NVML 7 Bytes\n"
+		      "        device 2: GPU unknown\n"
+		      "        GPU 0 (NVIDIA\\x1b[31m, GPU-a)\n"
+		      "process 7 (y)\n"
+		      "        user 1000, parent unknown, own pid 1\n"
+		      "        pod 12-34\n"
+		      "        container c0ffee\n"
+		      "process 8 (z)\n"
+		      "        user root, parent 1\n"
+		      "        container unknown\n" RULE);
+}
+
 static void dates_in_local_time(void **state)
 {
 	struct model model = model_of(NULL, 0, SECTION_ALL);
@@ -544,6 +591,7 @@ int main(void)
 		cmocka_unit_test(shows_every_kind_of_copy),
 		cmocka_unit_test(shows_waits_and_queries),
 		cmocka_unit_test(escapes_what_processes_name),
+		cmocka_unit_test(tells_whose_a_process_is),
 		cmocka_unit_test(dates_in_local_time),
 	};
 

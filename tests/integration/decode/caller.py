@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The process that gpuprobe watches: drives the rows it is told, each in a child of its own.
 
-usage: caller.py LIBRARY LAYER MAJOR RESULTS [SYMBOL ...]
+usage: caller.py LIBRARY LAYER MAJOR drive|ask RESULTS [SYMBOL ...]
+
+With `ask`, functions are only called with nothing, for their result.
 
 RESULTS gets a line of JSON for each row: pid and what gpuprobe must say of it, or what went wrong. The
 children stay until they are killed, so that what is in flight or alive at their end can be seen.
@@ -35,20 +37,34 @@ def drive(library, row):
     return driven, {"expected": driven.result()}
 
 
-def child(library, row, report):
+def ask(library, row):
+    """What the function answers to zeroes."""
+    values = [passing.nothing(argument.type) for argument in row.arguments]
+    return None, {"code": library.call(row, values)}
+
+
+MODES = {"drive": drive, "ask": ask}
+
+
+def stay(_kept):
+    """Until it is killed, with what was passed to calls as it is."""
+    while True:
+        signal.pause()
+
+
+def child(work, library, row, report):
     """Drives a row, says so, and waits to be killed with its memory as it is."""
     signal.alarm(LONGEST)
     quiet = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(quiet, descriptor)
-    kept, told = drive(library, row)
+    kept, told = work(library, row)
     with os.fdopen(report, "w") as pipe:
-        json.dump({"row": str(row), "pid": os.getpid(), **told}, pipe)
-    while kept:
-        signal.pause()
+        json.dump({"symbol": row.symbol, "pid": os.getpid(), **told}, pipe)
+    stay(kept)
 
 
-def main(path, layer, major, results, *symbols):
+def main(path, layer, major, mode, results, *symbols):
     rows = table.in_library(layer, int(major))
     library = passing.Library(path, rows)
     with open(results, "w", encoding="utf-8") as lines:
@@ -57,11 +73,11 @@ def main(path, layer, major, results, *symbols):
             pid = os.fork()
             if not pid:
                 os.close(reading)
-                child(library, rows[symbol], writing)
+                child(MODES[mode], library, rows[symbol], writing)
             os.close(writing)
             with os.fdopen(reading) as pipe:
                 told = pipe.read()
-            print(told or json.dumps({"row": str(rows[symbol]), "pid": pid, "failed": "it died", "code": None}),
+            print(told or json.dumps({"symbol": symbol, "pid": pid, "failed": "it died", "code": None}),
                   file=lines)
 
 

@@ -34,6 +34,7 @@ def begin(c):
 def set_current(c):
     begin(c)
     c.tally("-", device=None)  # the call in begin()
+    c.repeated = 0
     c.test(ctx=c.primary[c.next])
     c.tally("-")
     allocated_on(c, c.next)

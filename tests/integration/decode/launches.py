@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How launches are driven: which kernel, and the shape that gpuprobe shows of it."""
-from decode import structures as s
-from decode.case import NoRule
+import ctypes
 
+from decode import structures as s
+from decode.case import DEVICES, word
+
+RELAXED = 2  # CUstreamCaptureMode
 DIMENSIONS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ")
 
 
@@ -21,12 +24,12 @@ def kernels(c, *names):
     return [c.made("cuModuleGetFunction", module, name.encode()) for name in names]
 
 
-def launch_one(c, handle):
+def launch_one(c, handle, stream=0):
     """A launch by a function that is not tested here."""
     if c.runtime:
-        c.do("cudaLaunchKernel", handle, s.Dim3(1, 1, 1), s.Dim3(1, 1, 1), None, 0, 0)
+        c.do("cudaLaunchKernel", handle, s.Dim3(1, 1, 1), s.Dim3(1, 1, 1), None, 0, stream)
     else:
-        c.do("cuLaunchKernel", handle, 1, 1, 1, 1, 1, 1, 0, 0, None, None)
+        c.do("cuLaunchKernel", handle, 1, 1, 1, 1, 1, 1, 0, stream, None, None)
 
 
 def shape_of(c):
@@ -59,16 +62,57 @@ def arguments(c, func, stream):
 def launch(c):
     """One of two kernels, on a stream of its own."""
     c.start()
-    if c.row.has("launchParamsList"):
-        raise NoRule(c.row)
     name = f"kernel_{c.n}"
     other, handle = kernels(c, f"other_{c.n}", name)
     del other
     stream = c.stream()
     values, shaped = arguments(c, handle, stream)
     c.test(**values)
-    c.tally("-")
+    c.tally("-", 0, "first")
     c.expect(launches={name: 1})
     if shaped:
         grid, block, shared = shape_of(c)
-        c.expect(shape={"grid": list(grid), "block": list(block), "shared_bytes": shared, "stream": f"{stream:#x}"})
+        c.expect(shapes={name: shown(grid, block, shared, stream)})
+
+
+def shown(grid, block, shared, stream):
+    return {"grid": list(grid), "block": list(block), "shared_bytes": shared, "stream": f"{stream:#x}"}
+
+
+def launch_list(c):
+    """Two kernels, each with a shape of its own, on two streams of two devices."""
+    c.start()
+    names = [f"first_{c.n}", f"second_{c.n}"]
+    params = (s.LaunchParams * 2)()
+    shapes, launched = {}, {}
+    for number, name in enumerate(names):
+        c.start((c.device + number) % DEVICES)
+        [handle] = kernels(c, name)
+        stream = c.stream()
+        grid, block, shared = shape_of(c)
+        grid = (grid[0] + number, *grid[1:])
+        params[number] = s.LaunchParams(handle, s.Dim3(*grid), s.Dim3(*block), shared, stream, 0)
+        shapes[name], launched[name] = shown(grid, block, shared, stream), 1
+    c.start()
+    c.test(launchParamsList=params, numDevices=2, flags=0)
+    c.tally("-")
+    c.expect(launches=launched, shapes=shapes)
+
+
+def host_function(c):
+    """One that is executed and one that is captured."""
+    c.start()
+    row = c.row
+    stream_name = "hStream" if row.has("hStream") else "stream"
+    c.callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(lambda *_: None)
+    values = {"fn": c.callback, "callback": c.callback, "userData": None, "flags": 0}
+    values = {name: values[name] for name in row.names if name != stream_name}
+    stream, other = c.stream(), c.stream()
+    c.either("cuStreamBeginCapture_v2", "cudaStreamBeginCapture", stream, RELAXED)
+    c.test(**values, **{stream_name: other})
+    c.tally("-")
+    # CUDA refuses callbacks in a capture.
+    if row.has("fn"):
+        c.test(**values, **{stream_name: stream})
+        c.tally("-", 0, "captured")
+    c.either("cuStreamEndCapture", "cudaStreamEndCapture", stream, word())

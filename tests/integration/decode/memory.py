@@ -2,7 +2,7 @@
 """How allocations and frees are driven: what lives at the end tells address, size and kind."""
 import ctypes
 
-from decode.case import NoRule
+from decode import arrays, pools, virtual
 
 
 def kind_of(symbol):
@@ -13,10 +13,13 @@ def kind_of(symbol):
     return "device"
 
 
+LISTED = ("device", "managed", "pool", "array")
+
+
 def lives(c, address, size, kind):
-    """In the list of what lives, where pinned memory is not, and in the sums."""
+    """In the list of what lives, where host memory is not, and in the sums."""
     listed = c.expected.setdefault("live", {})
-    if kind != "host":
+    if kind in LISTED:
         listed[f"{address:#x}"] = [size, kind]
     sums = c.expected.setdefault("memory", {}).setdefault(kind, [0, 0])
     sums[0] += 1
@@ -69,31 +72,52 @@ def alloc_linear(c, number, pool, stream):
     return out[0], size
 
 
-def pool_of(c):
-    if c.runtime:
-        return c.made("cudaDeviceGetDefaultMemPool", c.device)
-    return c.made("cuDeviceGetDefaultMemPool", c.device)
+def allocate_other(c, kind, make):
+    """Three of which the second is ended: its handle must be known."""
+    if "Pool" in c.row.symbol:
+        pools.import_pointer(c)
+        return
+    mipmapped = "Mipmapped" in c.row.symbol
+    for number in range(3):
+        handle, size = make(c, number)
+        c.tally(kind, size)
+        if number == 1:
+            c.either(*arrays.enders(kind, mipmapped), handle)
+        else:
+            lives(c, handle, size, kind)
+    c.expect(freed={kind: [1, 0]})
 
 
 def allocate(c):
     """Three allocations, of which the second is freed: its address must be known."""
     c.start()
-    if c.row.arguments[0].type.endswith("Array *") or "rray" in c.row.symbol:
-        raise NoRule(c.row)
+    if c.row.symbol in virtual.RULES:
+        virtual.RULES[c.row.symbol](c)
+        return
+    other = arrays.rule_of(c.row)
+    if other:
+        allocate_other(c, *other)
+        return
     kind = kind_of(c.row.symbol)
-    pool = pool_of(c) if c.row.has("pool", "memPool") else None
+    pool = pools.new(c) if c.row.has("pool", "memPool") else None
+    if pool:
+        pools.keep_all(c, pool)
     stream = c.stream() if c.row.has("hStream", "stream") else None
+    sizes = []
     for number in range(3):
         if "Pitch" in c.row.symbol:
             address, size = alloc_pitch(c, number)
         else:
             address, size = alloc_linear(c, number, pool, stream)
         c.tally(kind, size)
+        sizes.append(size)
         if number == 1:
             free(c, kind, address)
         else:
             lives(c, address, size, kind)
     c.expect(freed={kind: [1, 0]})
+    if pool:
+        pools.expect_pool(c, pool, sizes[0] + sizes[2], sizes[0] + max(sizes[1:]))
 
 
 def make(c, kind, size):
@@ -109,10 +133,16 @@ def release(c):
     """One of three allocations is freed."""
     c.start()
     row = c.row
-    kind = kind_of(row.symbol)
-    if "rray" in row.symbol:
-        raise NoRule(row)
-    made = [(make(c, kind, size), size) for size in (c.size(), c.size(), c.size())]
+    if row.symbol in virtual.RULES:
+        virtual.RULES[row.symbol](c)
+        return
+    other = arrays.end_of(row)
+    if other:
+        kind, maker = other
+        made = [maker(c, number) for number in range(3)]
+    else:
+        kind = kind_of(row.symbol)
+        made = [(make(c, kind, size), size) for size in (c.size(), c.size(), c.size())]
     arguments = {row.names[0]: made[1][0]}
     for name in row.names[1:]:
         arguments[name] = 0 if name in ("hStream", "stream") else None
@@ -120,3 +150,4 @@ def release(c):
     c.tally(kind, made[1][1])
     lives(c, *made[0], kind)
     lives(c, *made[2], kind)
+    c.expect(freed={kind: [1, 0]})

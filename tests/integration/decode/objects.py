@@ -3,6 +3,7 @@
 import ctypes
 import tempfile
 
+from decode import pools
 from decode import structures as s
 from decode.case import NoRule, word
 from decode.launches import launch_one, ptx
@@ -80,8 +81,14 @@ def create(c):
     made = []
     for _ in range(3):
         out = word()
-        c.test(**creation_arguments(c, out))
-        c.tally(kind)
+        if "PoolImport" in c.row.symbol:
+            file = word()
+            pools.shared(c, file)
+            c.test(**dict(zip(c.row.names, (out, file.value, 1, 0))))
+            c.tally(kind, device=None)  # of which device it is, nobody says
+        else:
+            c.test(**creation_arguments(c, out))
+            c.tally(kind)
         made.append(out.value)
     c.either(*ENDERS[kind], made[1])
     c.expect(objects={kind: [3, 1, 2]})

@@ -62,6 +62,11 @@ def argument(kind, value):
     raise TypeError(f"how is a {kind} passed?")
 
 
+def nothing(kind):
+    """A zero of the type."""
+    return BY_VALUE[kind]() if kind in BY_VALUE else 0
+
+
 class Library:
     """A CUDA library with the table's rows for its version."""
 

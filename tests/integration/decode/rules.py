@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which rule drives a row, by its operation."""
-from decode import contexts, copies, launches, memory, objects, waits
+from decode import captures, contexts, copies, graphs, launches, memory, objects, pools, virtual, waits
 from decode.case import NoRule
 
 RULES = {
@@ -9,6 +9,8 @@ RULES = {
     "copy": copies.copy,
     "set": copies.fill,
     "launch": launches.launch,
+    "launch_list": launches.launch_list,
+    "host_function": launches.host_function,
     "wait": waits.answer,
     "query": waits.answer,
     "event_record": waits.event_record,
@@ -17,6 +19,11 @@ RULES = {
     "get_kernel": objects.get_kernel,
     "context": contexts.change,
     "device": contexts.device,
+    "virtual": virtual.change,
+    "pool": pools.change,
+    "graph_launch": graphs.launch,
+    "capture": captures.change,
+    "graph": graphs.change,
 }
 
 

@@ -186,6 +186,37 @@ class MemAllocNodeParams(Structure):
                 ("bytesize", c_uint64), ("dptr", POINTER)]
 
 
+class HostNodeParams(Structure):
+    """CUDA_HOST_NODE_PARAMS, struct cudaHostNodeParams"""
+    _fields_ = [("fn", POINTER), ("userData", POINTER)]
+
+
+class MemsetNodeParams(Structure):
+    """CUDA_MEMSET_NODE_PARAMS, struct cudaMemsetParams"""
+    _fields_ = [("dst", POINTER), ("pitch", c_uint64), ("value", c_uint), ("elementSize", c_uint),
+                ("width", c_uint64), ("height", c_uint64)]
+
+
+class BatchMemOpNodeParams(Structure):
+    """CUDA_BATCH_MEM_OP_NODE_PARAMS"""
+    _fields_ = [("ctx", POINTER), ("count", c_uint), ("paramArray", POINTER), ("flags", c_uint)]
+
+
+class InstantiateParams(Structure):
+    """CUDA_GRAPH_INSTANTIATE_PARAMS, cudaGraphInstantiateParams"""
+    _fields_ = [("flags", c_uint64), ("stream", POINTER), ("error_node", POINTER), ("result", c_uint)]
+
+
+class UpdateResult(Structure):
+    """CUgraphExecUpdateResultInfo, cudaGraphExecUpdateResultInfo"""
+    _fields_ = [("result", c_uint), ("error_node", POINTER), ("error_from", POINTER)]
+
+
+class NodeParams(Structure):
+    """CUgraphNodeParams, struct cudaGraphNodeParams: the body depends on the type"""
+    _fields_ = [("type", c_uint), ("reserved", c_uint * 3), ("body", c_ubyte * 232), ("reserved2", c_uint64)]
+
+
 # Structure -> (size, offsets of some fields).
 LAYOUT = {
     Dim3: (12, {}),
@@ -208,6 +239,7 @@ LAYOUT = {
     AllocationProp: (32, {"requestedHandleTypes": 4, "location": 8}),
     PoolProps: (88, {}),
     KernelNodeParams: (72, {"grid": 8, "block": 20, "shared": 32}),
+    NodeParams: (256, {"body": 16}),
     MemAllocNodeParams: (120, {"bytesize": 104, "dptr": 112}),
 }
 

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the mix workload share: the actors, which make random calls
+ * one at a time, what they hold, and the numbers they draw. An actor outlives
+ * its thread: when that ends in the middle of a call, another one goes on.
+ */
+#ifndef WORKLOADS_MIX_H
+#define WORKLOADS_MIX_H
+
+#include "../common.h"
+#include "cuda_api.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <sys/types.h>
+
+#define MIX_DEVICES 4
+#define MIX_HOLDINGS 48
+#define MIX_SHARED 256
+#define MIX_STREAMS 3
+#define MIX_EVENTS 4
+#define MIX_MODULES 3
+#define MIX_GRAPHS 3
+#define MIX_KERNELS 6			/* of a module */
+#define MIX_BUFFER (64u << 10)		/* bytes of an actor's pageable memory */
+
+enum layers { LAYERS_RUNTIME, LAYERS_DRIVER, LAYERS_BOTH };
+
+/* By what a thing is given back. */
+enum holding_kind {
+	HOLD_DEVICE, HOLD_MANAGED, HOLD_POOL, HOLD_PINNED, HOLD_REGISTERED, HOLD_ARRAY,
+	HOLD_KINDS,
+};
+
+/*
+ * Where a thing lives, and until when: with the device's primary context up to
+ * its next reset, or with a context of the actor's own.
+ */
+struct home {
+	int device;
+	uint32_t generation;		/* of the device: how often it was reset */
+	uint64_t context;		/* the number of an own context, 0: the primary one */
+};
+
+struct holding {
+	enum holding_kind kind;
+	struct home home;
+	uint64_t address;		/* or an array's handle */
+	size_t size;
+	bool flat;			/* can be copied from and to as so many bytes */
+};
+
+struct stream_slot {
+	struct home home;
+	CUstream stream;
+	bool capturing;
+};
+
+struct event_slot {
+	struct home home;
+	CUevent event;
+};
+
+/* A module or a library with its kernels. */
+struct module_slot {
+	struct home home;
+	CUmodule module;
+	CUlibrary library;
+	uint32_t count;
+	void *kernels[MIX_KERNELS];
+};
+
+struct exec_slot {
+	CUgraphExec exec;
+};
+
+struct mix;
+
+struct actor {
+	struct mix *mix;
+	uint32_t index;
+	uint64_t random;
+	pthread_t thread;
+	bool running;
+	bool in_action;			/* holds the lock of mix->quiet */
+	sigjmp_buf way_out;		/* of a call that is left by a jump */
+	struct home here;		/* what is current; device -1: nothing */
+	uint64_t contexts_made;
+	struct holding held[MIX_HOLDINGS];
+	uint32_t nr_held;
+	struct stream_slot streams[MIX_STREAMS];
+	struct event_slot events[MIX_EVENTS];
+	struct module_slot modules[MIX_MODULES];
+	struct exec_slot execs[MIX_GRAPHS];
+	char *buffer;			/* pageable */
+	uint64_t actions;
+	uint64_t deaths;
+};
+
+/* How a thread or a process ends in the middle of a call. */
+enum end {
+	END_JUMP, END_EXIT, END_BARE, END_CANCEL, END_THREAD_ENDS,	/* of the thread alone */
+	END_STAY = END_THREAD_ENDS,	/* never: the process will be killed in it */
+	END_EXEC, END_PROCESS_EXIT, END_PROCESS_EXIT_NOW,
+};
+
+/* The process. */
+struct mix {
+	uint64_t seed;
+	uint64_t nr_threads;
+	double seconds;
+	int layers;
+	int nr_devices;
+	bool deadly;			/* threads may end in the middle of calls */
+	bool resets;			/* of devices */
+	uint32_t families;
+	const char *family_list;
+	double pause;			/* after an action, on the average */
+	struct actor *actors;
+	CUcontext primary[MIX_DEVICES];
+	uint32_t generations[MIX_DEVICES];
+	CUlibrary library;		/* of all actors */
+	void *kernels[MIX_KERNELS];
+	pthread_rwlock_t quiet;		/* read by each action; written while all stand still */
+	bool stop;
+	int ended[2];			/* a pipe: indices of actors whose thread has ended */
+	pthread_mutex_t lock;		/* the things that go from one actor to another */
+	struct holding shared[MIX_SHARED];
+	uint32_t nr_shared;
+	uint32_t inside;		/* threads that stay inside a call */
+	char **environment;
+};
+
+/* For what must succeed: calls fail at random. */
+#define RETRY(call)										\
+	do {											\
+		int result_, tries_ = 1000;							\
+												\
+		do										\
+			result_ = (int)(call);							\
+		while (result_ && --tries_);							\
+		need(result_, #call);								\
+	} while (0)
+
+/* splitmix64: each actor draws its own numbers. */
+static inline uint64_t mix__draw(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+static inline uint32_t actor__below(struct actor *actor, uint32_t limit)
+{
+	return (uint32_t)(mix__draw(&actor->random) >> 32) % limit;
+}
+
+static inline bool actor__chance(struct actor *actor, uint32_t in)
+{
+	return actor__below(actor, in) == 0;
+}
+
+#define PICK(actor, array) ((array)[actor__below(actor, sizeof(array) / sizeof(*(array)))])
+
+/* Whether the next call is to be one of the runtime's. */
+static inline bool actor__at_runtime(struct actor *actor)
+{
+	int layers = actor->mix->layers;
+
+	return layers == LAYERS_RUNTIME || (layers == LAYERS_BOTH && actor__chance(actor, 2));
+}
+
+static inline bool home__is_here(const struct actor *actor, const struct home *home)
+{
+	return home->device == actor->here.device && home->context == actor->here.context &&
+	       home->generation == actor->here.generation;
+}
+
+/* actor.c */
+/* Which families a list of their names with commas has, all if it is NULL. */
+uint32_t actor__families(const char *list);
+/* One action of any family; the caller holds mix->quiet for reading. */
+void actor__act(struct actor *actor);
+/* Finds out what is current after a call that may have changed it. */
+void actor__find_here(struct actor *actor);
+/* Forgets what went with a context or a reset of its device. */
+void actor__forget_gone(struct actor *actor);
+/* After a jump or in a new thread: what the calls left half done is left alone. */
+void actor__recover(struct actor *actor, bool new_thread);
+
+/* memory.c */
+void memory__act(struct actor *actor);
+/* Allocates something that copies can use, unless that fails. */
+void memory__allocate(struct actor *actor);
+/* A random thing held of the kinds in the mask, NULL if there is none. */
+struct holding *memory__pick(struct actor *actor, uint32_t kinds);
+
+/* It went without being freed. */
+void memory__forget(const struct holding *holding);
+
+/* virtual.c: ranges and physical memory, and what another process would import. */
+void virtual__act(struct actor *actor);
+void ipc__act(struct actor *actor);
+void pool__act(struct actor *actor);
+
+/* copy.c, set.c */
+void copy__act(struct actor *actor);
+void set__act(struct actor *actor);
+/* A copy that may go to `stream`, and is asynchronous. */
+void copy__enqueue(struct actor *actor, CUstream stream);
+
+/* launch.c */
+void launch__act(struct actor *actor);
+void launch__enqueue(struct actor *actor, CUstream stream);
+void module__act(struct actor *actor);
+/* Kernels for all, before there are actors. */
+void launch__prepare(struct mix *mix);
+
+/* graph.c */
+void graph__act(struct actor *actor);
+
+/* object.c */
+void stream__act(struct actor *actor);
+void event__act(struct actor *actor);
+void wait__act(struct actor *actor);
+void device__act(struct actor *actor);
+void context__act(struct actor *actor);
+/* A stream of what is current: an own one, or one without handle. */
+CUstream stream__pick(struct actor *actor);
+struct stream_slot *stream__own(struct actor *actor);
+CUevent event__pick(struct actor *actor);
+
+/* death.c: inside the call that comes after some others. */
+void death__arm(struct actor *actor, enum end end);
+void death__disarm(void);
+
+/* child.c */
+/* Becomes one of the children whose process ends in the way `end` tells; does not return. */
+_Noreturn void child__live(struct mix *mix, enum end end);
+/* Starts a child by executing this program. */
+pid_t child__execute(struct mix *mix, uint64_t seed);
+/* Starts a child that goes on in this program: before CUDA is used. */
+pid_t child__fork(struct mix *mix, uint64_t seed);
+
+/* main.c */
+void mix__start(struct mix *mix);
+/* Runs the actors for so long; their threads are gone at the end. */
+void mix__run(struct mix *mix, double seconds);
+
+#endif

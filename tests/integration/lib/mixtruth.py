@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Everything comparable of a process of a report, family by family, against its truth file.
+
+seen() and true() make the same dictionaries of the two: {family: {what: number}}. What differs is
+listed by difference(), so that a failure says which family went wrong, and by how much.
+"""
+from collections import Counter
+
+from lib import api as table
+from lib import exact
+from lib.truth import CALLERS
+
+# Operations whose calls are tallied by function, each one of them.
+TALLIED = ("alloc", "free", "copy", "set", "wait", "query", "graph_launch")
+
+# Operations for which --api auto probes the runtime, too.
+AUTO = ("alloc", "free", "device")
+
+
+def _by_function_seen(process, checked):
+    """(symbol, field) -> number, over all devices."""
+    sums = Counter()
+    for row in process["functions"]:
+        function = table.functions()[row["function"]]
+        if "replaced" in row["flags"] or function.operation not in TALLIED + (("launch",) if checked else ()):
+            continue
+        for field in ("calls", "failures"):
+            sums[row["function"], field] += row[field]
+        if function.operation in ("copy", "set"):
+            sums[row["function"], "bytes"] += row["bytes"]
+    return dict(+sums)
+
+
+def _own(counts, nested):
+    """The calls of a driver function that the program made itself."""
+    own = {field: counts[field] - nested[field]
+           for field in ("calls", "failures", "not_ready", "bytes", "nulls", "abandoned")}
+    errors = Counter(counts["errors"])
+    errors.subtract(nested["errors"])
+    return own | {"errors": dict(+errors)}
+
+
+def _counted(truth, api):
+    """(function, counts) of the calls that gpuprobe counts as the program's own, by layer."""
+    for layer in ("driver", "runtime"):
+        for symbol, counts in truth.data[layer].items():
+            function = table.functions().get(symbol)
+            if not function or function.operation == "-":
+                continue
+            outermost = api == "both" or (api == "auto" and function.operation in AUTO)
+            if layer == "driver" and outermost:
+                yield function, _own(counts, counts["nested"])
+            elif outermost or layer == ("runtime" if api == "runtime" else "driver"):
+                yield function, counts
+
+
+def _by_function_true(truth, api, checked):
+    sums = Counter()
+    for function, counts in _counted(truth, api):
+        if function.operation not in TALLIED + (("launch",) if checked else ()):
+            continue
+        sums[function.symbol, "calls"] = counts["calls"] - counts["failures"]
+        if function.operation == "free":
+            sums[function.symbol, "calls"] -= counts["nulls"]
+        sums[function.symbol, "failures"] = counts["failures"]
+        if function.operation in ("copy", "set"):
+            sums[function.symbol, "bytes"] = counts["bytes"]
+    return dict(+sums)
+
+
+def _launches_true(truth, api):
+    """By kernel. A launch counts from its beginning, also one that never ended."""
+    sums = {name: sum(callers[c]["launches"] + callers[c]["abandoned"] for c in CALLERS[api])
+            for name, callers in truth.data["kernels"].items()}
+    return {name: count for name, count in sums.items() if count}
+
+
+def _errors_true(truth, api, checked):
+    """(layer, function, code) -> count."""
+    sums = Counter()
+    for function, counts in _counted(truth, api):
+        if function.operation == "launch" and not checked:
+            continue
+        for code, count in counts["errors"].items():
+            sums[function.layer, function.base, int(code)] += count
+    return dict(+sums)
+
+
+def _errors_seen(process, checked):
+    return {key: count for key, count in exact.errors(process).items()
+            if checked or table.functions()[key[1]].operation != "launch"}
+
+
+def _waits_seen(process):
+    return {w["in"]: w["calls"] for w in process["waits"] if w["calls"] and w["in"] in ("stream", "event", "device")}
+
+
+def _waits_true(truth, api):
+    sums = Counter()
+    for function, counts in _counted(truth, api):
+        if function.operation == "wait":
+            kind = "device" if function.kind == "context" else function.kind
+            sums[kind] += counts["calls"] - counts["failures"]
+    return dict(+sums)
+
+
+def _queries_seen(process):
+    return {q["of"]: (q["calls"], q["not_ready"]) for q in process["queries"] if q["calls"]}
+
+
+def _queries_true(truth, api):
+    sums = {}
+    for function, counts in _counted(truth, api):
+        if function.operation == "query":
+            calls, not_ready = sums.get(function.kind, (0, 0))
+            sums[function.kind] = (calls + counts["calls"] - counts["failures"], not_ready + counts["not_ready"])
+    return {kind: value for kind, value in sums.items() if value[0]}
+
+
+def _memory_true(truth, api):
+    """An allocation of nothing succeeds and counts, though nothing is live afterwards."""
+    numbers = truth.memory()
+    for function, counts in _counted(truth, api):
+        if function.operation == "alloc" and counts["nulls"]:
+            numbers.setdefault(function.kind, Counter())["allocations"] += counts["nulls"]
+    return _flat(numbers)
+
+
+def _flat(numbers):
+    """{kind: {field: number}} -> {(kind, field): number}, without zeros."""
+    return {(kind, field): n for kind, fields in numbers.items() for field, n in fields.items() if n}
+
+
+def _devices_seen(process):
+    sums = Counter()
+    for device in process["devices"]:
+        place = "none" if device["device"] is None else str(device["device"])
+        sums[place, "launches"] = device["launches"]
+        sums[place, "copies"] = device["copies"]
+        sums[place, "copy_bytes"] = device["copy_bytes"]
+    return dict(+sums)
+
+
+def _devices_true(truth):
+    sums = Counter()
+    for place, device in truth.data["devices"].items():
+        sums[place, "launches"] = device["launches"] + device["abandoned"]
+        sums[place, "copies"] = sum(device[f"{what}_calls"] - device[f"{what}_failures"]
+                                    for what in ("copies", "sets"))
+        sums[place, "copy_bytes"] = device["copies_bytes"] + device["sets_bytes"]
+    return dict(+sums)
+
+
+def seen(process, checked=False):
+    """What gpuprobe shows of the process."""
+    return {
+        "memory": _flat(exact.memory(process)),
+        "live": exact.live(process),
+        "launches": exact.launches(process),
+        "copies": exact.copies(process),
+        "waits": _waits_seen(process),
+        "queries": _queries_seen(process),
+        "errors": _errors_seen(process, checked),
+        "functions": _by_function_seen(process, checked),
+        "devices": _devices_seen(process),
+    }
+
+
+def true(truth, api="auto", checked=False):
+    """What happened, in the same form."""
+    return {
+        "memory": _memory_true(truth, api),
+        "live": truth.live(),
+        "launches": _launches_true(truth, api),
+        "copies": truth.copies(api),
+        "waits": _waits_true(truth, api),
+        "queries": _queries_true(truth, api),
+        "errors": _errors_true(truth, api, checked),
+        "functions": _by_function_true(truth, api, checked),
+        "devices": _devices_true(truth),
+    }
+
+
+def differences(process, truth, api="auto", checked=False):
+    """Lines `family: what: seen N, true M`; none if all is as it was."""
+    here, there = seen(process, checked), true(truth, api, checked)
+    if api == "both":
+        del there["devices"]  # the truth has them of the driver's calls only
+    lines = []
+    for family in there:
+        for what in sorted(here[family].keys() | there[family].keys(), key=str):
+            shown, happened = here[family].get(what), there[family].get(what)
+            if shown != happened:
+                lines.append(f"{family}: {what}: seen {shown}, true {happened}")
+    return lines
