@@ -16,6 +16,14 @@
 #include "thread.h"
 
 #define ROW_UNKNOWN 0xffffffff
+/* For a call that never returned: undone like one that failed, but not counted. No CUresult, no cudaError_t. */
+#define RESULT_ABANDONED 0x7fffffff
+
+/*
+ * abandon.h: undoes the thread's calls that are gone, now that it is at `sp`,
+ * where another call enters or none does.
+ */
+int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering);
 
 /* The row of the function whose probe runs, at its entry. */
 static __always_inline u32 entry_row(struct pt_regs *ctx)
@@ -86,6 +94,14 @@ static __always_inline u64 stack_address(struct pt_regs *ctx, const volatile str
 static __always_inline bool has_role(const volatile struct function_desc *function, enum role role)
 {
 	return function->place[role] != PLACE_NONE;
+}
+
+/* Whether the thread's innermost recorded call began deeper in the stack than `sp`. */
+static __always_inline bool innermost_is_below(const struct thread *thread, u64 sp)
+{
+	u32 depth = thread->depth;
+
+	return depth && thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp < sp;
 }
 
 /* Forgets the calls of the thread that are gone: those that began below `sp`. */
@@ -270,9 +286,12 @@ static __always_inline void count_failure(u32 slot, const struct call *call, u8 
 		.sampled = flags & TALLY_SAMPLED ? 1 : 0,
 	};
 	struct failure_record *failure, fresh = {};
-	struct tally *tally = tally_of(slot, call->row, kind, flags, call->device);
+	struct tally *tally;
 	long error;
 
+	if (code == RESULT_ABANDONED)
+		return;
+	tally = tally_of(slot, call->row, kind, flags, call->device);
 	if (tally)
 		__sync_fetch_and_add(&tally->failures, 1);
 	note_sticky(slot, code);

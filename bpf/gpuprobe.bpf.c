@@ -7,6 +7,7 @@
  *
  *   loader, process   which processes there are, and when they bring libraries
  *   thread, call      who calls, with what arguments, nested in what
+ *   abandon           calls that never return
  *   memory, launch, copy, wait, context, module   the families of the API
  *
  * The program exists three times, for three kinds of links, of which
@@ -17,6 +18,7 @@
 #include "loader.h"
 #include "process.h"
 
+#include "abandon.h"
 #include "context.h"
 #include "copy.h"
 #include "device.h"
@@ -24,6 +26,7 @@
 #include "memory.h"
 #include "module.h"
 #include "object.h"
+#include "virtual.h"
 #include "wait.h"
 
 /* Returns 1 where the call's return is of no interest, else 0. */
@@ -36,11 +39,13 @@ static __always_inline int enter(struct pt_regs *ctx)
 
 	if (!function)
 		return 1;
-	if (function->operation == OP_LAUNCH)
-		return launch_enter(ctx, function, row);
 	thread = current_thread();
 	if (!thread)
 		return 1;
+	if (thread->depth)
+		abandon_gone_calls(thread, ctx->sp, true);
+	if (function->operation == OP_LAUNCH)
+		return launch_enter(ctx, function, thread, row);
 	call = call_enter(thread, ctx, row, function->operation);
 	if (!call)
 		return 1;
@@ -69,9 +74,17 @@ static __always_inline int enter(struct pt_regs *ctx)
 	case OP_GET_KERNEL:
 		module_enter(ctx, function, call);
 		break;
+	case OP_VIRTUAL:
+		virtual_enter(ctx, function, thread, call);
+		break;
+	case OP_POOL:
+		pool_enter(ctx, function, thread, call);
+		break;
 	case OP_CREATE:
 	case OP_DESTROY:
 		object_enter(ctx, function, thread, call);
+		if (function->kind == OBJECT_POOL)
+			pool_object_enter(ctx, function, thread, call);
 		break;
 	}
 	return 0;
@@ -85,6 +98,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 
 	if (!thread)
 		return;
+	if (innermost_is_below(thread, ctx->sp - 8))
+		abandon_gone_calls(thread, ctx->sp - 8, false);
 	call = call_leave(thread, ctx);
 	if (!call)
 		return;
@@ -119,9 +134,17 @@ static __always_inline void leave(struct pt_regs *ctx)
 	case OP_GET_KERNEL:
 		module_leave(thread, call, result);
 		break;
+	case OP_VIRTUAL:
+		virtual_leave(thread, call, result);
+		break;
+	case OP_POOL:
+		pool_leave(thread, call, result);
+		break;
 	case OP_CREATE:
 	case OP_DESTROY:
 		object_leave(thread, call, result);
+		if (call->kind == OBJECT_POOL)
+			pool_object_leave(thread, call, result);
 		break;
 	}
 }

@@ -67,15 +67,12 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 
 /* Returns 1 where the call's return is of no interest. */
 static __always_inline int launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-					u32 row)
+					struct thread *thread, u32 row)
 {
-	struct thread *thread = current_thread();
 	struct process_record *process;
 	struct launch_key key = {};
 	u64 *count, before;
 
-	if (!thread)
-		return 1;
 	if (both_layers && call_is_nested(thread, ctx->sp, row, OP_LAUNCH))
 		return 1;
 	process = process_at(thread->slot);

@@ -8,6 +8,7 @@
 #ifndef BPF_PROCESS_H
 #define BPF_PROCESS_H
 
+#include "call.h"
 #include "inflight.h"
 #include "loader.h"
 
@@ -65,6 +66,23 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/*
+ * The calling thread's calls in progress will not return. Of a process that
+ * is being killed the threads end in any order: its slot is looked at after the
+ * last one, and stays its own until then.
+ */
+static __always_inline void abandon_calls(u32 tgid)
+{
+	struct thread *thread = returning_thread();
+	struct process_record *process;
+
+	if (!thread || !thread->depth)
+		return;
+	process = process_at(thread->slot);
+	if (process && process->state != PROCESS_FREE && process->tgid == tgid)
+		abandon_gone_calls(thread, ~0ull, false);
+}
+
 /* The per-thread default stream ends with its thread. */
 static __always_inline void end_thread(struct task_struct *task, u32 tgid)
 {
@@ -85,6 +103,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	u32 tgid = BPF_CORE_READ(task, tgid);
 	s32 pid;
 
+	abandon_calls(tgid);
 	/* Fires for each thread; the process ends with the last. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
 		if (config.track_inflight)
@@ -111,6 +130,7 @@ int process_exec(void *ctx __attribute__((unused)))
 	struct record_library *record;
 	s32 pid;
 
+	abandon_calls(tgid);
 	end_process(task, tgid);
 	bpf_task_storage_delete(&threads, task);
 	pid = pid_of(task);

@@ -75,16 +75,20 @@ void actor__recover(struct actor *actor, bool new_thread)
 			actor->modules[i] = (struct module_slot){ 0 };
 }
 
+/*
+ * Modules and contexts are few: with each that goes, all kernels of the process
+ * are new ones to gpuprobe until it has read its maps.
+ */
 static const struct {
 	const char *name;
 	uint32_t weight;
 	void (*act)(struct actor *actor);
 } families[] = {
-	{ "memory", 32, memory__act }, { "copy", 22, copy__act }, { "set", 6, set__act },
-	{ "launch", 14, launch__act }, { "wait", 5, wait__act }, { "event", 4, event__act },
-	{ "stream", 3, stream__act }, { "graph", 4, graph__act }, { "module", 2, module__act },
-	{ "device", 3, device__act }, { "virtual", 2, virtual__act }, { "ipc", 1, ipc__act },
-	{ "pool", 1, pool__act }, { "context", 1, context__act },
+	{ "memory", 320, memory__act }, { "copy", 220, copy__act }, { "set", 60, set__act },
+	{ "launch", 140, launch__act }, { "wait", 50, wait__act }, { "event", 40, event__act },
+	{ "stream", 30, stream__act }, { "graph", 40, graph__act }, { "module", 2, module__act },
+	{ "device", 30, device__act }, { "virtual", 15, virtual__act }, { "ipc", 10, ipc__act },
+	{ "pool", 10, pool__act }, { "context", 4, context__act },
 };
 
 #define FAMILIES (sizeof(families) / sizeof(*families))

@@ -10,6 +10,8 @@ from lib import api as table
 from lib import exact
 from lib.truth import CALLERS
 
+# Differences of a family that are told one by one.
+LISTED = 12
 # Operations whose calls are tallied by function, each one of them.
 TALLIED = ("alloc", "free", "copy", "set", "wait", "query", "graph_launch")
 
@@ -151,13 +153,79 @@ def _devices_true(truth):
     return dict(+sums)
 
 
+def _copies_seen(process):
+    """What the functions tell: sums by mode, copies apart from sets."""
+    sums = Counter()
+    for row in process["copies"]:
+        what = "set" if row["kind"] == "set" else "copy"
+        sums[what, row["mode"], "calls"] += row["calls"]
+        sums[what, row["mode"], "bytes"] += row["bytes"]
+    return dict(+sums)
+
+
+def _copies_true(truth, api):
+    sums = Counter()
+    for (kind, mode), (calls, size) in truth.copies(api).items():
+        what = "set" if kind == "set" else "copy"
+        sums[what, mode, "calls"] += calls
+        sums[what, mode, "bytes"] += size
+    return dict(+sums)
+
+
+def _sides_seen(process):
+    """By what was on either side; from one device to another counts as on the device."""
+    sums = Counter()
+    for row in process["copies"]:
+        if row["kind"] == "set":
+            continue
+        direction = "D2D" if row["kind"] == "P2P" else row["kind"]
+        sums[direction, "calls"] += row["calls"]
+        sums[direction, "bytes"] += row["bytes"]
+        for side in ("pinned", "pageable"):
+            if direction in ("H2D", "D2H"):
+                sums[direction, side, "calls"] += row[side]["calls"]
+                sums[direction, side, "bytes"] += row[side]["bytes"]
+    return dict(+sums)
+
+
+def _sides_true(truth):
+    sums = Counter()
+    for direction, sides in truth.data["copy_sides"].items():
+        parts = sides if direction in ("H2D", "D2H") else {None: sides}
+        for side, counts in parts.items():
+            for field in ("calls", "bytes"):
+                sums[direction, field] += counts[field]
+                if side in ("pinned", "pageable"):
+                    sums[direction, side, field] += counts[field]
+    return dict(+sums)
+
+
+OBJECT_FIELDS = ("created", "destroyed", "with_context", "live")
+
+
+def _objects_seen(process):
+    return _flat({kind: {field: numbers[field] for field in OBJECT_FIELDS}
+                  for kind, numbers in process["objects"].items()})
+
+
+def _objects_true(truth):
+    """Contexts are of any kind: a device's primary one, too."""
+    kinds = {}
+    for kind, numbers in truth.data["objects"].items():
+        kind = "context" if kind in ("primary_context", "green_context") else kind
+        kinds.setdefault(kind, Counter()).update({field: numbers[field] for field in OBJECT_FIELDS})
+    return _flat(kinds)
+
+
 def seen(process, checked=False):
     """What gpuprobe shows of the process."""
     return {
         "memory": _flat(exact.memory(process)),
         "live": exact.live(process),
         "launches": exact.launches(process),
-        "copies": exact.copies(process),
+        "copies": _copies_seen(process),
+        "sides": _sides_seen(process),
+        "objects": _objects_seen(process),
         "waits": _waits_seen(process),
         "queries": _queries_seen(process),
         "errors": _errors_seen(process, checked),
@@ -172,7 +240,9 @@ def true(truth, api="auto", checked=False):
         "memory": _memory_true(truth, api),
         "live": truth.live(),
         "launches": _launches_true(truth, api),
-        "copies": truth.copies(api),
+        "copies": _copies_true(truth, api),
+        "sides": _sides_true(truth),
+        "objects": _objects_true(truth),
         "waits": _waits_true(truth, api),
         "queries": _queries_true(truth, api),
         "errors": _errors_true(truth, api, checked),
@@ -182,14 +252,14 @@ def true(truth, api="auto", checked=False):
 
 
 def differences(process, truth, api="auto", checked=False):
-    """Lines `family: what: seen N, true M`; none if all is as it was."""
+    """Lines `family: what: seen N, true M`, a few of each family; none if all is as it was."""
     here, there = seen(process, checked), true(truth, api, checked)
-    if api == "both":
-        del there["devices"]  # the truth has them of the driver's calls only
+    if api == "both":  # the truth has them of the driver's calls only
+        del there["devices"], there["sides"], there["objects"]
     lines = []
     for family in there:
-        for what in sorted(here[family].keys() | there[family].keys(), key=str):
-            shown, happened = here[family].get(what), there[family].get(what)
-            if shown != happened:
-                lines.append(f"{family}: {what}: seen {shown}, true {happened}")
+        keys = sorted(here[family].keys() | there[family].keys(), key=str)
+        wrong = [f"{family}: {key}: seen {here[family].get(key)}, true {there[family].get(key)}"
+                 for key in keys if here[family].get(key) != there[family].get(key)]
+        lines += wrong[:LISTED] + ([f"{family}: {len(wrong) - LISTED} more"] if len(wrong) > LISTED else [])
     return lines

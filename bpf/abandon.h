@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Calls that never return: the thread jumped out of them, ended, or executed
+ * another program. What such a call had done at its entry is undone, as if it
+ * had failed; that it failed is not counted. Whether the driver has done the
+ * work nobody knows. If it has, the address or the handle comes back some day,
+ * and is seen to be replaced then.
+ */
+#ifndef BPF_ABANDON_H
+#define BPF_ABANDON_H
+
+#include "context.h"
+#include "memory.h"
+#include "object.h"
+
+static __always_inline bool acts_at_entry(u8 operation)
+{
+	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT;
+}
+
+static __always_inline void abandon_call(struct thread *thread, struct call *call)
+{
+	switch (call->operation) {
+	case OP_FREE:
+		free_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_CONTEXT:
+		context_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_DESTROY:
+		object_leave(thread, call, RESULT_ABANDONED);
+		break;
+	}
+}
+
+/*
+ * A call that began deeper in the stack than where the thread is now is gone. So
+ * is one that began where another one enters, or, if that can be told at once,
+ * further up, unless it has yet to return.
+ */
+static __always_inline bool will_not_return(const struct call *call, u64 sp, bool entering)
+{
+	if (call->sp < sp)
+		return true;
+	return entering && (call->sp == sp || acts_at_entry(call->operation)) && !is_in_progress(call);
+}
+
+__noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)
+{
+	struct call *call;
+	u32 depth;
+
+	if (!thread)
+		return 0;
+	for (int i = 0; i < CALL_DEPTH; i++) {
+		depth = thread->depth;
+		if (!depth || depth > CALL_DEPTH)
+			break;
+		call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
+		if (!will_not_return(call, sp, entering))
+			break;
+		thread->depth = depth - 1;
+		abandon_call(thread, call);
+	}
+	return 0;
+}
+
+#endif
