@@ -13,6 +13,13 @@ def launches(process):
         assert kernel["name"] not in counts, f"{kernel['name']} is listed twice"
         counts[kernel["name"]] = kernel["launches"]
     assert process["launches"] == sum(counts.values())
+    return {name: count for name, count in counts.items() if count}
+
+
+def captured_launches(process):
+    """Those that went into graphs, by full kernel name."""
+    counts = {k["name"]: k["captured"] for k in process["kernels"] if k["captured"]}
+    assert process["captured"]["launches"] == sum(counts.values())
     return counts
 
 
@@ -123,7 +130,10 @@ def lost(report):
 def check_process(process, truth, api="auto", checked=False):
     """Everything that the truth file tells, against a process of a final report with all sections."""
     seen = {
-        "launches": launches(process), "graph_launches": process["graph_launches"],
+        "launches": launches(process), "captured_launches": captured_launches(process),
+        "graph_launches": process["graph_launches"],
+        # Graphs of unknown size are not expected of programs that were watched from the start.
+        "graph_kernels": process["graph_kernels"], "unsized": process["graph_launches_of_unknown_size"],
         "copies": of_named_kinds(copies(process), truth.copies(api)), "memory": memory(process),
         "ranges": ranges(process), "with_context": with_context(process),
         "allocation_failures": memory_sum(process, "allocation_failures"),
@@ -131,7 +141,8 @@ def check_process(process, truth, api="auto", checked=False):
         "errors": {key: count for key, count in errors(process).items() if checked or "Launch" not in key[1]},
     }
     true = {
-        "launches": truth.launches(api), "graph_launches": truth.graph_launches(api),
+        "launches": truth.launches(api), "captured_launches": truth.captured_launches(api),
+        "graph_launches": truth.graph_launches(api), "graph_kernels": truth.graph_kernels(api), "unsized": 0,
         "copies": truth.copies(api), "memory": truth.memory(), "ranges": truth.ranges(),
         "with_context": truth.with_context(),
         "allocation_failures": truth.allocation_failures(api), "free_failures": truth.free_failures(api),

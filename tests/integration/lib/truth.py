@@ -47,8 +47,14 @@ class Truth:
         return self.data[table.functions()[function].layer][function]["ns"]
 
     def launches(self, api="auto"):
-        """Launch calls by kernel name."""
-        sums = {name: sum(callers[c]["launches"] for c in CALLERS[api])
+        """Launch calls that were executed, by kernel name; failed ones are among them."""
+        sums = {name: sum(callers[c]["launches"] - callers[c]["captured"] for c in CALLERS[api])
+                for name, callers in self.data["kernels"].items()}
+        return {name: count for name, count in sums.items() if count}
+
+    def captured_launches(self, api="auto"):
+        """Launch calls that went into graphs, by kernel name."""
+        sums = {name: sum(callers[c]["captured"] for c in CALLERS[api])
                 for name, callers in self.data["kernels"].items()}
         return {name: count for name, count in sums.items() if count}
 
@@ -119,7 +125,13 @@ class Truth:
         return dict(+sums)
 
     def graph_launches(self, api="auto"):
-        return sum(counts["calls"] for _, counts in self._counts(api, {"graph_launch"}))
+        """Executed ones; failed ones are among them."""
+        calls = sum(counts["calls"] for _, counts in self._counts(api, {"graph_launch"}))
+        return calls - (self.data["captured"]["graph_launches"] if calls else 0)
+
+    def graph_kernels(self, api="auto"):
+        """Kernels that executed graphs ran."""
+        return self.data["graphs"]["kernels"] if self.graph_launches(api) else 0
 
     def allocation_failures(self, api="auto"):
         return sum(counts["failures"] for _, counts in self._counts(api, {"alloc"}))
