@@ -17,6 +17,8 @@ void process__clear(struct process *process)
 	free(process->failures);
 	free(process->devices);
 	free(process->functions);
+	free(process->pools);
+	free(process->context_ends);
 	free(process->gpus);
 	free(process->environment);
 	free(process->uuids);
@@ -25,6 +27,8 @@ void process__clear(struct process *process)
 	process->failures = NULL;
 	process->devices = NULL;
 	process->functions = NULL;
+	process->pools = NULL;
+	process->context_ends = NULL;
 	process->gpus = NULL;
 	process->environment = NULL;
 	process->uuids = NULL;

@@ -69,14 +69,15 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.process_of, skeleton->maps.watched,  skeleton->maps.tallies,
 		skeleton->maps.failures,   skeleton->maps.sites,    skeleton->maps.streams,
 		skeleton->maps.events,	   skeleton->maps.contexts, skeleton->maps.launches,
-		skeleton->maps.unnamed,	   skeleton->maps.allocations,
-		skeleton->maps.objects,
+		skeleton->maps.unnamed,	   skeleton->maps.allocations, skeleton->maps.objects,
+		skeleton->maps.ranges,	   skeleton->maps.pools,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.processes, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.free_slots, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.allocations, options->max_allocations);
+	bpf_map__set_max_entries(skeleton->maps.ranges, options->max_allocations);
 	bpf_map__set_max_entries(skeleton->maps.launches, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);
 	/* So many functions a process may call; where maps are filled beforehand, a quarter must do. */
