@@ -66,7 +66,23 @@ def pools(process, expected):
             if pool["handle"] in expected}
 
 
-VIEWS = {"objects": objects, "in_flight": in_flight, "live": live, "launches": launches, "memory": memory,
+def captured(process, expected):
+    return {k["name"]: k["captured"] for k in process["kernels"] if k["name"] in expected}
+
+
+def shapes(process, expected):
+    """Of kernels that were launched once: grid, block, shared memory and stream."""
+    return {k["name"]: {**k["shape"]["latest"], "samples": k["shape"]["samples"]} for k in process["kernels"]
+            if k["name"] in expected}
+
+
+def graphs(process, _):
+    return {"launches": process["graph_launches"], "kernels": process["graph_kernels"],
+            "of_unknown_size": process["graph_launches_of_unknown_size"]}
+
+
+VIEWS = {"captured": captured, "shapes": shapes, "graphs": graphs, "objects": objects, "in_flight": in_flight,
+         "live": live, "launches": launches, "memory": memory,
          "freed": freed, "pools": pools}
 
 
