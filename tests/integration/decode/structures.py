@@ -124,6 +124,12 @@ class LaunchParams(Structure):
                 ("kernelParams", POINTER)]
 
 
+class RuntimeLaunchParams(Structure):
+    """struct cudaLaunchParams"""
+    _fields_ = [("function", POINTER), ("grid", Dim3), ("block", Dim3), ("kernelParams", POINTER),
+                ("shared", c_uint64), ("stream", POINTER)]
+
+
 class ArrayDescriptor(Structure):
     """CUDA_ARRAY_DESCRIPTOR"""
     _fields_ = [("Width", c_uint64), ("Height", c_uint64), ("Format", c_uint), ("NumChannels", c_uint)]
