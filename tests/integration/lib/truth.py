@@ -62,13 +62,13 @@ class Truth:
         return sum(callers[c]["failed"] for callers in self.data["kernels"].values() for c in CALLERS[api])
 
     def copies(self, api="auto"):
-        """(kind, mode) -> (calls, bytes) of copies that succeeded."""
+        """(kind, mode) -> (calls, bytes) of copies that were done, by what their addresses say."""
         sums = {}
         for caller in CALLERS[api]:
-            for kind, modes in self.data["copies"][caller].items():
+            for kind, modes in self.data["executed_copies"][caller].items():
                 for mode, copies in modes.items():
                     calls, size = sums.get((kind, mode), (0, 0))
-                    sums[kind, mode] = (calls + copies["calls"] - copies["failures"], size + copies["bytes"])
+                    sums[kind, mode] = (calls + copies["calls"], size + copies["bytes"])
         return {key: value for key, value in sums.items() if value[0]}
 
     def _counts(self, api, operations):
