@@ -66,7 +66,8 @@ class Truth:
             for kind, modes in self.data["copies"][caller].items():
                 for mode, copies in modes.items():
                     calls, size = sums.get((kind, mode), (0, 0))
-                    sums[kind, mode] = (calls + copies["calls"] - copies["failures"], size + copies["bytes"])
+                    executed = copies["calls"] - copies["failures"] - copies["captured_calls"]
+                    sums[kind, mode] = (calls + executed, size + copies["bytes"])
         return {key: value for key, value in sums.items() if value[0]}
 
     def _counts(self, api, operations):
