@@ -12,8 +12,6 @@
 
 /* Roles without which a call of the operation cannot be understood. */
 static const uint64_t needed_roles[OP_COUNT] = {
-	[OP_ALLOC] = BIT(ROLE_OUT),
-	[OP_FREE] = BIT(ROLE_PTR),
 	[OP_SET] = BIT(ROLE_PTR),
 	[OP_LAUNCH] = BIT(ROLE_FUNC),
 	[OP_GRAPH_LAUNCH] = BIT(ROLE_GRAPHEXEC) | BIT(ROLE_STREAM),
@@ -55,7 +53,8 @@ static const uint64_t pointer_roles = BIT(ROLE_OUT) | BIT(ROLE_PITCHOUT) | BIT(R
 static const uint64_t number_roles =
 	BIT(ROLE_SIZE) | BIT(ROLE_WIDTH) | BIT(ROLE_HEIGHT) | BIT(ROLE_KIND) | BIT(ROLE_GRIDX) |
 	BIT(ROLE_GRIDY) | BIT(ROLE_GRIDZ) | BIT(ROLE_BLOCKX) | BIT(ROLE_BLOCKY) |
-	BIT(ROLE_BLOCKZ) | BIT(ROLE_SHMEM) | BIT(ROLE_FLAGS) | BIT(ROLE_ELEMENTS);
+	BIT(ROLE_BLOCKZ) | BIT(ROLE_SHMEM) | BIT(ROLE_FLAGS) | BIT(ROLE_ELEMENTS) |
+	BIT(ROLE_OFFSET);
 
 static bool has(const struct table_function *function, enum role role)
 {
@@ -143,7 +142,7 @@ static int check_amount(const struct table_function *function, const struct row 
 {
 	const char *operation = word__of_operation(function->desc.operation);
 
-	if (function->desc.params)
+	if (function->desc.params && function->desc.operation != OP_ALLOC)
 		return check_params(function, row);
 
 	if (has(function, ROLE_SIZE) && has(function, ROLE_WIDTH))
@@ -155,6 +154,91 @@ static int check_amount(const struct table_function *function, const struct row 
 	if (function->desc.operation == OP_ALLOC && !has(function, ROLE_PITCHOUT))
 		return need(function, row, ROLE_PITCHOUT);
 	return need(function, row, ROLE_HEIGHT);
+}
+
+/* What an allocation's structure leaves to arguments of the call. */
+static int check_alloc_params(const struct table_function *function, const struct row *row)
+{
+	switch (function->desc.params) {
+	case PARAMS_ARRAY:
+	case PARAMS_ARRAY_V1:
+	case PARAMS_ARRAY3D:
+	case PARAMS_ARRAY3D_V1:
+	case PARAMS_BUFFER:
+		return need(function, row, ROLE_PARAMS);
+	case PARAMS_CHANNELS:
+		if (has(function, ROLE_EXTENT))
+			return need(function, row, ROLE_PARAMS);
+		return has(function, ROLE_WIDTH) ? need(function, row, ROLE_HEIGHT) :
+						   need(function, row, ROLE_EXTENT);
+	case PARAMS_PITCHED:
+		return need(function, row, ROLE_EXTENT);
+	case PARAMS_PHYSICAL:
+		return has(function, ROLE_PARAMS) ? check_amount(function, row) :
+						    need(function, row, ROLE_PARAMS);
+	case PARAMS_EXTERNAL_ARRAY:
+		return 0;
+	default:
+		return row__fail(row, "alloc with the params of a copy");
+	}
+}
+
+/* Where the address is: written to *out, or that of registered memory, given. */
+static int check_alloc(const struct table_function *function, const struct row *row)
+{
+	int rc = need(function, row, function->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT);
+
+	if (rc)
+		return rc;
+	if (function->desc.params)
+		return check_alloc_params(function, row);
+	/* What another process has allocated, a call need not tell. */
+	return function->desc.kind == MEMORY_IMPORTED ? 0 : check_amount(function, row);
+}
+
+/* An address, or the handle of what has none. */
+static int check_free(const struct table_function *function, const struct row *row)
+{
+	bool handle = function->desc.kind == MEMORY_ARRAY || function->desc.kind == MEMORY_PHYSICAL;
+
+	return need(function, row, handle ? ROLE_HANDLE : ROLE_PTR);
+}
+
+static int check_virtual(const struct table_function *function, const struct row *row)
+{
+	int rc;
+
+	if (function->desc.kind != VIRTUAL_MAP && function->desc.kind != VIRTUAL_UNMAP)
+		return need(function, row, ROLE_OUT);
+	rc = need(function, row, ROLE_PTR);
+	if (!rc)
+		rc = need(function, row, ROLE_SIZE);
+	if (!rc && function->desc.kind == VIRTUAL_MAP)
+		rc = need(function, row, ROLE_HANDLE);
+	return rc;
+}
+
+static int check_pool(const struct table_function *function, const struct row *row)
+{
+	bool device = has(function, ROLE_DEVICE) || has(function, ROLE_PARAMS);
+
+	if (function->desc.kind >= POOL_CURRENT && !device)
+		return need(function, row, ROLE_DEVICE);
+	switch (function->desc.kind) {
+	case POOL_TRIM:
+		return has(function, ROLE_POOL) ? need(function, row, ROLE_SIZE) :
+						  need(function, row, ROLE_POOL);
+	case POOL_SET:
+		return has(function, ROLE_KIND) ? need(function, row, ROLE_PARAMS) :
+						  need(function, row, ROLE_KIND);
+	case POOL_GET:
+		return has(function, ROLE_KIND) ? need(function, row, ROLE_OUT) :
+						  need(function, row, ROLE_KIND);
+	case POOL_CURRENT:
+		return need(function, row, ROLE_POOL);
+	default:
+		return need(function, row, ROLE_OUT);
+	}
 }
 
 static int check_kind_argument(const struct table_function *function, const struct row *row)
@@ -204,9 +288,16 @@ static int check_operation(const struct table_function *function, const struct r
 	const struct function_desc *desc = &function->desc;
 	int rc = check_needed(function, row);
 
-	if (!rc && (desc->operation == OP_ALLOC || desc->operation == OP_COPY ||
-		    desc->operation == OP_SET))
+	if (!rc && (desc->operation == OP_COPY || desc->operation == OP_SET))
 		rc = check_amount(function, row);
+	if (!rc && desc->operation == OP_ALLOC)
+		rc = check_alloc(function, row);
+	if (!rc && desc->operation == OP_FREE)
+		rc = check_free(function, row);
+	if (!rc && desc->operation == OP_VIRTUAL)
+		rc = check_virtual(function, row);
+	if (!rc && desc->operation == OP_POOL)
+		rc = check_pool(function, row);
 	if (!rc && desc->operation == OP_COPY)
 		rc = check_kind_argument(function, row);
 	if (!rc && desc->operation == OP_CONTEXT)

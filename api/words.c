@@ -108,6 +108,7 @@ static const struct word virtual_changes[] = {
 	{ "unmap", VIRTUAL_UNMAP },
 	{ "retain", VIRTUAL_RETAIN },
 	{ "import", VIRTUAL_IMPORT },
+	{ "multicast", VIRTUAL_MULTICAST },
 	{ NULL, 0 },
 };
 
@@ -117,6 +118,7 @@ static const struct word pool_changes[] = {
 	{ "get", POOL_GET },
 	{ "current", POOL_CURRENT },
 	{ "told", POOL_TOLD },
+	{ "default", POOL_DEFAULT },
 	{ NULL, 0 },
 };
 
@@ -162,6 +164,15 @@ static const struct word copy_params[] = {
 	{ "sizes", PARAMS_SIZES },
 	{ "3d_batch", PARAMS_3D_BATCH },
 	{ "extent", PARAMS_EXTENT },
+	{ "array", PARAMS_ARRAY },
+	{ "array_v1", PARAMS_ARRAY_V1 },
+	{ "array3d", PARAMS_ARRAY3D },
+	{ "array3d_v1", PARAMS_ARRAY3D_V1 },
+	{ "channels", PARAMS_CHANNELS },
+	{ "pitched", PARAMS_PITCHED },
+	{ "buffer", PARAMS_BUFFER },
+	{ "external_array", PARAMS_EXTERNAL_ARRAY },
+	{ "physical", PARAMS_PHYSICAL },
 	{ NULL, 0 },
 };
 
@@ -227,6 +238,7 @@ static const char *const roles[ROLE_COUNT] = {
 	[ROLE_PARAMS] = "params",
 	[ROLE_ELEMENTS] = "elements",
 	[ROLE_EXTENT] = "extent",
+	[ROLE_OFFSET] = "offset",
 };
 
 /*

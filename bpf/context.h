@@ -281,11 +281,15 @@ static __always_inline u16 context_flags(const struct call *call)
 static __always_inline void context_ended(struct thread *thread, const struct call *call)
 {
 	struct context_record *record = context_record_of(thread->slot, call->arg[CONTEXT_ARGUMENT]);
+	struct process_record *process = process_at(thread->slot);
 
 	if (record) {
 		record->died_epoch = next_epoch(thread->slot);
 		record->dying = 0;
 	}
+	/* After that: who sees the count may clear away what lived in it. */
+	if (process)
+		__sync_fetch_and_add(&process->deaths, 1);
 }
 
 /* The call failed: what lived in the context lives on. */

@@ -30,6 +30,7 @@
 #include "memory.h"
 #include "module.h"
 #include "object.h"
+#include "virtual.h"
 #include "wait.h"
 
 /* Returns 1 where the call's return is of no interest, else 0. */
@@ -77,9 +78,17 @@ static __always_inline int enter(struct pt_regs *ctx)
 	case OP_GET_KERNEL:
 		module_enter(ctx, function, call);
 		break;
+	case OP_VIRTUAL:
+		virtual_enter(ctx, function, thread, call);
+		break;
+	case OP_POOL:
+		pool_enter(ctx, function, thread, call);
+		break;
 	case OP_CREATE:
 	case OP_DESTROY:
 		object_enter(ctx, function, thread, call);
+		if (function->kind == OBJECT_POOL)
+			pool_object_enter(ctx, function, thread, call);
 		break;
 	case OP_CAPTURE:
 		capture_enter(ctx, function, call);
@@ -141,9 +150,17 @@ static __always_inline void leave(struct pt_regs *ctx)
 	case OP_GET_KERNEL:
 		module_leave(thread, call, result);
 		break;
+	case OP_VIRTUAL:
+		virtual_leave(thread, call, result);
+		break;
+	case OP_POOL:
+		pool_leave(thread, call, result);
+		break;
 	case OP_CREATE:
 	case OP_DESTROY:
 		object_leave(thread, call, result);
+		if (call->kind == OBJECT_POOL)
+			pool_object_leave(thread, call, result);
 		break;
 	case OP_CAPTURE:
 		capture_leave(thread, call, result);

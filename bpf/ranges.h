@@ -77,13 +77,43 @@ static __always_inline void range_remove(u32 slot, u64 address, u64 size)
 	bpf_map_delete_elem(&ranges, &key);
 }
 
+/* The kinds that a context takes along. */
+static __always_inline bool memory_lives_in_context(u8 kind)
+{
+	switch (kind) {
+	case MEMORY_DEVICE:
+	case MEMORY_MANAGED:
+	case MEMORY_HOST:
+	case MEMORY_REGISTERED:
+	case MEMORY_ARRAY:
+	case MEMORY_IMPORTED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Its record stands until userspace clears it away, or its address comes again. */
+static __always_inline bool died_with_context(u32 slot, const struct allocation_record *record)
+{
+	struct process_record *process = process_at(slot);
+	struct context_key key = {.slot = slot};
+	struct context_record *context;
+
+	if (!process || !process->deaths || !memory_lives_in_context(record->kind) || !record->context)
+		return false;
+	key.context = record->context;
+	context = bpf_map_lookup_elem(&contexts, &key);
+	return context && !context->dying && context->died_ns > record->start_ns;
+}
+
 /* Whether what stands in the map is still so: its allocation may be gone. */
 static __always_inline bool is_live_range(u32 slot, const struct range_record *range)
 {
 	struct allocation_key key = {.address = range->address, .slot = slot, .space = range->space};
 	const struct allocation_record *record = bpf_map_lookup_elem(&allocations, &key);
 
-	return record && record->size == range->size;
+	return record && record->size == range->size && !died_with_context(slot, record);
 }
 
 static __always_inline const struct range_record *range_at_level(u32 slot, u64 address, u32 level)

@@ -75,7 +75,7 @@ __noinline int side_of(u32 slot, u64 address)
 		return SIDE_UNKNOWN;
 	/* Most copies begin where an allocation does. */
 	record = bpf_map_lookup_elem(&allocations, &key);
-	if (record && !is_gone(slot, record->context, record->start_ns))
+	if (record && !died_with_context(slot, record))
 		return side_of_kind(record->kind, record->device);
 	range = range_of(slot, address, process->host_levels | process->device_levels);
 	if (range)

@@ -107,6 +107,8 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->host_levels = 0;
 	process->device_levels = 0;
 	process->freed_next = 0;
+	process->aside_next = 0;
+	process->deaths = 0;
 	process->captures = 0;
 	process->late = 0;
 	process->node_doubts = 0;

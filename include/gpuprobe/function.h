@@ -89,7 +89,7 @@ enum copy_kind {
 	COPY_BY_ARGUMENT = 0xff, /* the kind is an argument (ROLE_KIND) */
 };
 
-/* What ROLE_PARAMS of a copy points to, by the names of the API. */
+/* What ROLE_PARAMS of a copy or an allocation points to, by the names of the API. */
 enum copy_params {
 	PARAMS_NONE = 0,
 	PARAMS_MEMCPY2D,      /* CUDA_MEMCPY2D */
@@ -100,6 +100,15 @@ enum copy_params {
 	PARAMS_SIZES,	      /* ROLE_ELEMENTS sizes, size_t */
 	PARAMS_3D_BATCH,      /* ROLE_ELEMENTS operations, cudaMemcpy3DBatchOp */
 	PARAMS_EXTENT,	      /* none: a cudaExtent by value, ROLE_EXTENT */
+	PARAMS_ARRAY,	      /* CUDA_ARRAY_DESCRIPTOR */
+	PARAMS_ARRAY_V1,      /* the same with numbers of 32 bits */
+	PARAMS_ARRAY3D,	      /* CUDA_ARRAY3D_DESCRIPTOR */
+	PARAMS_ARRAY3D_V1,    /* the same with numbers of 32 bits */
+	PARAMS_CHANNELS,      /* cudaChannelFormatDesc; the shape is in ROLE_EXTENT, or WIDTH and HEIGHT */
+	PARAMS_PITCHED,	      /* none: ROLE_OUT is a cudaPitchedPtr, of ROLE_EXTENT */
+	PARAMS_BUFFER,	      /* CUDA_EXTERNAL_MEMORY_BUFFER_DESC */
+	PARAMS_EXTERNAL_ARRAY, /* none: an imported mipmapped array, of a size not told */
+	PARAMS_PHYSICAL,      /* CUmemAllocationProp */
 };
 
 /* What an OP_CONTEXT call does to the calling thread's current context. */
@@ -128,15 +137,17 @@ enum virtual_change {
 	VIRTUAL_UNMAP,	 /* nothing is behind the ROLE_SIZE bytes at ROLE_PTR any more */
 	VIRTUAL_RETAIN,	 /* *ROLE_OUT is a handle, with one more reference, of the memory at ROLE_PTR */
 	VIRTUAL_IMPORT,	 /* *ROLE_OUT is a handle of another process's memory */
+	VIRTUAL_MULTICAST, /* *ROLE_OUT is a handle without memory of its own */
 };
 
-/* What an OP_POOL call does to ROLE_POOL. */
+/* What an OP_POOL call does to ROLE_POOL. The device may be a CUmemLocation, ROLE_PARAMS. */
 enum pool_change {
 	POOL_TRIM = 0,	/* down to ROLE_SIZE bytes, or what is in use */
 	POOL_SET,	/* the attribute ROLE_KIND becomes *ROLE_PARAMS */
 	POOL_GET,	/* *ROLE_OUT is the attribute ROLE_KIND */
 	POOL_CURRENT,	/* it is now what ROLE_DEVICE allocates from */
-	POOL_TOLD,	/* *ROLE_OUT is the pool of ROLE_DEVICE */
+	POOL_TOLD,	/* *ROLE_OUT is the pool that ROLE_DEVICE allocates from */
+	POOL_DEFAULT,	/* *ROLE_OUT is the pool that ROLE_DEVICE allocates from at first */
 };
 
 /* What an OP_CAPTURE call does to ROLE_STREAM. */
@@ -218,6 +229,7 @@ enum role {
 	ROLE_PARAMS, /* pointer to a parameter structure, or to an array of them */
 	ROLE_ELEMENTS, /* how many there are in that array */
 	ROLE_EXTENT,   /* cudaExtent by value: width, height, depth in three stack slots */
+	ROLE_OFFSET,   /* into physical memory, in bytes */
 	ROLE_COUNT,
 };
 

@@ -28,6 +28,9 @@
 	X(NO_MEMORY, "no_memory", "records for which the kernel had no memory")                    \
 	X(BATCH_TOO_LONG, "batch_too_long", "batched copies of more than 1,024 parts, whose bytes beyond are not counted") \
 	X(ARRAY_ELEMENTS, "array_elements", "copies of arrays whose element size the runtime's call does not tell: bytes not counted") \
+	X(ARRAY_FORMAT, "array_format", "arrays of formats whose size is not known: bytes not counted") \
+	X(POOL_MAP_FULL, "pool_map_full", "calls whose memory pool had no room in a table") \
+	X(UNMAP_TOO_LONG, "unmap_too_long", "unmappings of more than 16,384 mappings at once, of which the rest is not seen") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory")
 
 enum loss {

@@ -13,7 +13,7 @@
 #define COMM_SIZE 16
 #define NAME_SIZE 4098	     /* a kernel name of 4,096 bytes, its NUL, and one more by which a longer one shows */
 #define NAME_SHORT_SIZE 256  /* what most names fit in */
-#define FREED_KEPT 32	     /* freed addresses a process remembers for the report */
+#define FREED_KEPT 32	     /* latest frees that a process remembers, see process_record */
 #define CALL_DEPTH 8	     /* watched calls nested in one thread */
 #define CONTEXT_DEPTH 8	     /* contexts pushed in one thread */
 #define SEGMENTS 8	     /* stretches between waits that a stream tells apart */
@@ -69,7 +69,10 @@ struct process_record {
 	__u64 sticky_failures; /* later calls that failed with that code too */
 	__u64 after_sticky;    /* later calls that did not; of launches only those looked at */
 	char comm[COMM_SIZE]; /* of the leader, at first sight; then at the end */
-	__u64 freed[FREED_KEPT];
+	__u64 freed[FREED_KEPT]; /* addresses of device memory, for the report */
+	__u64 aside[FREED_KEPT]; /* of the rest: address or handle, enum space in the upper 8 bits */
+	__u32 aside_next;	 /* as freed_next */
+	__u32 deaths;		 /* contexts that ended so far, with what lived in them */
 };
 
 /* What `process_of` holds by tgid. */
@@ -87,8 +90,10 @@ struct call {
 	__u8 kind;
 	__u8 flag;   /* by operation */
 	__u8 device; /* on which it acts, or DEVICE_UNKNOWN */
-	__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
-	__u8 pad;
+	union {
+		__u16 extra; /* by operation */
+		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
+	};
 };
 
 enum thread_state {
@@ -127,6 +132,9 @@ struct thread {
 #define TALLY_IN_LAUNCH 0x200 /* loads that a launch caused */
 #define TALLY_WITH_CONTEXT 0x400 /* ended with their context, not by a call of their own */
 #define TALLY_OBJECT 0x800 /* of the calls that change contexts: those that made or ended one */
+#define TALLY_REFERENCE 0x1000 /* one more or less holds memory that lives on */
+#define TALLY_DOUBLE 0x2000   /* frees of what had been freed before */
+#define TALLY_ENDED 0x4000    /* what a call ended, counted apart from the call itself */
 
 #define ROW_NONE 0xffff /* tallies of no one function: see their flags */
 
@@ -155,6 +163,8 @@ enum space {
 	SPACE_ARRAY,
 	SPACE_PHYSICAL,
 	SPACE_RESERVED,
+	SPACE_MAPPED,
+	SPACE_ENDING, /* physical memory whose last mapping, by its address, is being undone */
 };
 
 struct allocation_key {
@@ -167,11 +177,15 @@ struct allocation_key {
 struct allocation_record {
 	__u64 size;
 	__u64 start_ns;
-	__u64 context; /* in which it lives, and with which it goes; 0: in none, or not known */
+	union {
+		__u64 context; /* in which it lives, and with which it goes; 0: in none, or not known */
+		__u64 pool;    /* of MEMORY_POOL, see struct pool_key */
+		__u64 handle;  /* of MEMORY_MAPPED: the physical memory's */
+	};
 	__u16 row;
 	__u8 kind; /* enum memory_kind */
 	__u8 device;
-	__u32 references; /* of physical memory: handles and mappings */
+	__u32 references; /* of physical memory: handles and mappings; of imports: how often opened */
 };
 
 /*
@@ -395,10 +409,37 @@ struct device_key {
 
 struct device_record {
 	__u64 primary; /* the primary context; 0: not known */
+	__u64 pool;    /* that it allocates from now, see struct pool_key */
 	__u32 retains; /* references to it that were seen taken, less those given back */
 	__u8 has_uuid;
 	__u8 pad[3];
 	__u8 uuid[UUID_SIZE];
+};
+
+/*
+ * A memory pool. A program that allocates from its device's pool need not know
+ * the handle, so a device's first pool has handle 0 here; once its handle is
+ * told, that is an alias.
+ */
+struct pool_key {
+	__u64 handle;
+	__u16 slot;
+	__u8 device; /* of handle 0; else 0 */
+	__u8 pad[5];
+};
+
+struct pool_record {
+	__u64 handle; /* as the program knows it; 0: not known */
+	__u64 used;   /* by allocations that were seen */
+	__s64 beyond; /* what the program was told to be used, less `used` then */
+	__u64 reserved;
+	__u64 threshold; /* down to which a wait lets it fall */
+	__u64 waits;	 /* the process's, when last looked at */
+	__u8 device;
+	__u8 alias; /* stands for handle 0 of `device`; nothing else here counts */
+	__u8 destroyed; /* lives until its last allocation is freed */
+	__u8 estimated; /* `reserved` has changed since the program was told */
+	__u8 pad[4];
 };
 
 /* Streams, events, modules and libraries that live. */

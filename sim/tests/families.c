@@ -5,6 +5,7 @@
  */
 #include "check.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -226,12 +227,34 @@ static void test_runtime_contexts(void)
 	TOLD(5, "driver", "cuCtxSetCurrent", "from_runtime");
 }
 
+/* One process, both runtimes: their calls are one sum, and the driver's is theirs too. */
+static void test_two_runtimes(void)
+{
+	void *library = dlopen("libcudart.so.12", RTLD_NOW | RTLD_LOCAL);
+	cudaError_t (*allocate)(void **, size_t), (*synchronize)(void);
+	void *address;
+
+	EXPECT(library);
+	allocate = (cudaError_t (*)(void **, size_t))dlsym(library, "cudaMalloc");
+	synchronize = (cudaError_t (*)(void))dlsym(library, "cudaThreadSynchronize");
+	EXPECT(allocate && synchronize && (void *)allocate != (void *)cudaMalloc);
+	OK(cudaMalloc(&address, 1000));
+	OK(allocate(&address, 2000));
+	OK(synchronize());
+	TOLD(2, "runtime", "cudaMalloc", "calls");
+	TOLD(3000, "runtime", "cudaMalloc", "bytes");
+	TOLD(2, "driver", "cuMemAlloc_v2", "from_runtime");
+	TOLD(1, "runtime", "cudaThreadSynchronize", "calls");
+	TOLD(1, "waits", "context", "calls");
+}
+
 const struct test family_tests[] = {
 	{ "arrays", test_arrays, NULL, NULL },
 	{ "batches", test_batches, NULL, NULL },
 	{ "volumes", test_volumes, "CUDA_SIM_DEVICES", "2" },
 	{ "green_contexts", test_green, NULL, NULL },
 	{ "shared_handles", test_shared, NULL, NULL },
+	{ "two_runtimes", test_two_runtimes, NULL, NULL },
 	{ "runtime_contexts", test_runtime_contexts, "CUDA_SIM_DEVICES", "2" },
 	{ NULL, NULL, NULL, NULL },
 };

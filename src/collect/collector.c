@@ -156,6 +156,7 @@ void collector__free(struct collector *collector)
 	free(collector->index_of);
 	free(collector->late);
 	free(collector->doomed.keys);
+	free(collector->dead.keys);
 	free(collector);
 }
 

@@ -46,6 +46,7 @@ struct collector {
 	struct late_process *late;
 	size_t late_count;
 	struct key_list doomed;
+	struct key_list dead; /* allocations that went with their context */
 };
 
 /* processes.c */

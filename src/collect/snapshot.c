@@ -13,8 +13,10 @@
 #include "base/clock.h"
 #include "collect/graphs.h"
 #include "collect/inflight.h"
+#include "collect/memory.h"
 #include "collect/objects.h"
 #include "collect/private.h"
+#include "collect/reading.h"
 #include "collect/shapes.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
@@ -25,30 +27,7 @@
 
 #define NAME_TRIES 64 /* nameless kernels that one reading looks up in their process */
 
-/* The state of one reading. */
-struct reading {
-	struct collector *collector;
-	const struct bpf_map *map; /* being read */
-	bool with_lists;
-	bool reap;
-	unsigned int name_tries;
-	int error;
-};
-
-/* Whether the entry's process is done and its entry to be deleted. */
-static bool is_doomed(const struct reading *reading, const struct process *process)
-{
-	return reading->reap && process->ended;
-}
-
-/* Whether the process's lists of addresses are made anew in this reading. */
-static bool is_listed(const struct reading *reading, const struct process *process)
-{
-	return process->slot != NO_PROCESS && (reading->with_lists || is_doomed(reading, process));
-}
-
-/* Remembers a key for delete_doomed: a map is not changed while it is read. */
-static int doom(struct reading *reading, const void *key)
+int reading__doom(struct reading *reading, const void *key)
 {
 	struct key_list *list = &reading->collector->doomed;
 	size_t size = bpf_map__key_size(reading->map);
@@ -97,7 +76,7 @@ static void delete_doomed(struct reading *reading)
 	list->count = 0;
 }
 
-static int read_map(struct reading *reading, struct bpf_map *map, map_entry_fn fn)
+int reading__map(struct reading *reading, struct bpf_map *map, map_entry_fn fn)
 {
 	int ret;
 
@@ -128,7 +107,7 @@ static int read_tally(const void *key_data, const void *values, void *arg)
 	ret = tally__apply(process, key, &sum);
 	if (ret)
 		return ret;
-	return is_doomed(reading, process) ? doom(reading, key) : 0;
+	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
 /* Looks for a name in the live process, where no record told one. */
@@ -198,13 +177,13 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 			name = buffer;
 	}
 	ret = kernel_table__set(process->kernel_table, key, launches, name);
-	if (ret || (!over && !is_doomed(reading, process)))
+	if (ret || (!over && !reading__dooms(reading, process)))
 		return ret;
 	/* An old generation is left for one more reading, for counts that were under way. */
-	if (over && !is_doomed(reading, process) && !kernel_table__retire(process->kernel_table, key))
+	if (over && !reading__dooms(reading, process) && !kernel_table__retire(process->kernel_table, key))
 		return 0;
 	ret = kernel_table__fold(process->kernel_table, key);
-	return ret ? ret : doom(reading, key);
+	return ret ? ret : reading__doom(reading, key);
 }
 
 static int add_failure(struct process *process, const struct failure_key *key,
@@ -243,7 +222,7 @@ static int read_failure(const void *key_data, const void *value, void *arg)
 	ret = add_failure(process, key, record);
 	if (ret)
 		return ret;
-	return is_doomed(reading, process) ? doom(reading, key) : 0;
+	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
 static int read_stream(const void *key_data, const void *value, void *arg)
@@ -258,7 +237,7 @@ static int read_stream(const void *key_data, const void *value, void *arg)
 		return 0;
 	inflight__add(process, stream, contexts__find(collector->contexts, key->slot, stream->context),
 		      collector->model.now_ns);
-	return is_doomed(reading, process) ? doom(reading, key) : 0;
+	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
 /* What died with its context is cleared away as well. */
@@ -274,10 +253,10 @@ static int read_object(const void *key_data, const void *value, void *arg)
 		return 0;
 	if (objects__add(process, contexts, key, record))
 		return -ENOMEM;
-	if (is_doomed(reading, process))
-		return doom(reading, key);
+	if (reading__dooms(reading, process))
+		return reading__doom(reading, key);
 	return contexts__took(contexts, key->slot, record->context, record->start_ns) &&
-	       contexts__is_settled(contexts, key->slot, record->context) ? doom(reading, key) : 0;
+	       contexts__is_settled(contexts, key->slot, record->context) ? reading__doom(reading, key) : 0;
 }
 
 /* Events and unnamed kernels: nothing to show, only to clear away. */
@@ -288,7 +267,7 @@ static int read_event(const void *key_data, const void *value, void *arg)
 	struct process *process = collector__process_at(reading->collector, key->slot);
 
 	(void)value;
-	return process && is_doomed(reading, process) ? doom(reading, key) : 0;
+	return process && reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
 static int read_context(const void *key_data, const void *value, void *arg)
@@ -301,7 +280,7 @@ static int read_context(const void *key_data, const void *value, void *arg)
 		return 0;
 	if (contexts__add(reading->collector->contexts, key, value))
 		return -ENOMEM;
-	return is_doomed(reading, process) ? doom(reading, key) : 0;
+	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
 static int read_device(const void *key_data, const void *value, void *arg)
@@ -315,7 +294,7 @@ static int read_device(const void *key_data, const void *value, void *arg)
 		return 0;
 	if (record->has_uuid && attribution__tell_uuid(process, key->device, record->uuid))
 		return -ENOMEM;
-	return is_doomed(reading, process) ? doom(reading, key) : 0;
+	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
 static int read_unnamed(const void *key_data, const void *value, void *arg)
@@ -327,184 +306,9 @@ static int read_unnamed(const void *key_data, const void *value, void *arg)
 	(void)value;
 	if (!process)
 		return 0;
-	if (key->generation == reading->collector->records[key->slot].generation && !is_doomed(reading, process))
+	if (key->generation == reading->collector->records[key->slot].generation && !reading__dooms(reading, process))
 		return 0;
-	return doom(reading, key);
-}
-
-/* Appends, for a list that is sorted when all have been seen. */
-static int append_allocation(struct process *process, const struct allocation *allocation)
-{
-	size_t capacity = process->live_capacity ? process->live_capacity * 2 : 64;
-	struct allocation *grown;
-
-	if (process->live_listed == process->live_capacity) {
-		grown = realloc(process->live, capacity * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		process->live = grown;
-		process->live_capacity = capacity;
-	}
-	process->live[process->live_listed++] = *allocation;
-	return 0;
-}
-
-/* Keeps the `top` largest in order; most allocations are none of them. */
-static int list_allocation(struct process *process, size_t top, const struct allocation *allocation)
-{
-	struct allocation *live;
-	size_t i;
-	int ret;
-
-	if (!top)
-		return append_allocation(process, allocation);
-	if (process->live_listed == top && process->live[top - 1].size >= allocation->size)
-		return 0;
-	if (process->live_listed < top) {
-		ret = append_allocation(process, allocation);
-		if (ret)
-			return ret;
-	}
-	live = process->live;
-	for (i = process->live_listed - 1; i > 0 && live[i - 1].size < allocation->size; i--)
-		live[i] = live[i - 1];
-	live[i] = *allocation;
-	return 0;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const struct allocation *x = a, *y = b;
-
-	if (x->size != y->size)
-		return x->size < y->size ? 1 : -1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
-static int read_allocation(const void *key_data, const void *value, void *arg)
-{
-	struct reading *reading = arg;
-	const struct allocation_key *key = key_data;
-	const struct allocation_record *record = value;
-	struct process *process = collector__process_at(reading->collector, key->slot);
-	struct allocation allocation = {
-		.address = key->address,
-		.size = record->size,
-		.start_ns = record->start_ns,
-		.kind = record->kind,
-	};
-
-	if (!process)
-		return 0;
-	if (memory_kind__is_device(record->kind) && is_listed(reading, process) &&
-	    list_allocation(process, reading->collector->options.top, &allocation))
-		return -ENOMEM;
-	return is_doomed(reading, process) ? doom(reading, key) : 0;
-}
-
-static int prepare_lists(const struct reading *reading)
-{
-	struct collector *collector = reading->collector;
-
-	for (size_t i = 0; i < collector->model.process_count; i++) {
-		struct process *process = &collector->model.processes[i];
-
-		if (!is_listed(reading, process))
-			continue;
-		if (!process->freed)
-			process->freed = calloc(FREED_KEPT, sizeof(*process->freed));
-		if (!process->freed)
-			return -ENOMEM;
-		process->live_listed = 0;
-		process->freed_listed = 0;
-	}
-	return 0;
-}
-
-static bool is_live(const struct collector *collector, const struct process *process, uint64_t address)
-{
-	struct allocation_key key = {.address = address, .slot = process->slot};
-	struct allocation_record record;
-
-	return !bpf_map__lookup_elem(collector->skeleton->maps.allocations, &key, sizeof(key), &record,
-				     sizeof(record), 0);
-}
-
-static bool is_listed_freed(const struct process *process, uint64_t address)
-{
-	for (size_t i = 0; i < process->freed_listed; i++)
-		if (process->freed[i].address == address)
-			return true;
-	return false;
-}
-
-/* What was freed since the last report, from the ring that BPF keeps in the process's record. */
-static void list_freed(const struct collector *collector, struct process *process)
-{
-	const struct process_record *record = &collector->records[process->slot];
-	uint32_t seen = __atomic_load_n(&record->freed_next, __ATOMIC_RELAXED);
-	uint32_t fresh = seen - process->freed_reported;
-	uint32_t kept = fresh < FREED_KEPT ? fresh : FREED_KEPT;
-
-	process->freed_seen = seen;
-	for (uint32_t i = 1; i <= kept; i++) {
-		uint64_t address = record->freed[(seen - i) % FREED_KEPT];
-
-		if (address && !is_listed_freed(process, address) && !is_live(collector, process, address))
-			process->freed[process->freed_listed++].address = address;
-	}
-	process->freed_unlisted = fresh - kept;
-}
-
-static bool has_live_memory(const struct process *process)
-{
-	for (int kind = 0; kind < MEMORY_KINDS; kind++)
-		if ((int64_t)process->memory[kind].live_count > 0)
-			return true;
-	return false;
-}
-
-/*
- * Whether all live allocations must be gone through. Not for the end of a
- * process that had none left: others may have a million.
- */
-static bool needs_walk(const struct reading *reading)
-{
-	const struct collector *collector = reading->collector;
-
-	if (reading->with_lists)
-		return true;
-	/* With counters lost, what a process has live is not known for certain. */
-	if (reading->reap && (collector->model.lost[LOSS_TALLY_MAP_FULL] || collector->model.lost[LOSS_NO_MEMORY]))
-		return true;
-	for (size_t i = 0; i < collector->model.process_count; i++)
-		if (collector->model.processes[i].slot != NO_PROCESS &&
-		    is_doomed(reading, &collector->model.processes[i]) &&
-		    has_live_memory(&collector->model.processes[i]))
-			return true;
-	return false;
-}
-
-static int read_lists(struct reading *reading)
-{
-	struct collector *collector = reading->collector;
-	int ret = prepare_lists(reading);
-
-	if (ret)
-		return ret;
-	/* Before the walk, which deletes what ended processes had live. */
-	for (size_t i = 0; i < collector->model.process_count; i++)
-		if (is_listed(reading, &collector->model.processes[i]))
-			list_freed(collector, &collector->model.processes[i]);
-	if (needs_walk(reading))
-		ret = read_map(reading, collector->skeleton->maps.allocations, read_allocation);
-	for (size_t i = 0; i < collector->model.process_count; i++) {
-		struct process *process = &collector->model.processes[i];
-
-		if (is_listed(reading, process) && process->live_listed)
-			qsort(process->live, process->live_listed, sizeof(*process->live), by_size);
-	}
-	return ret;
+	return reading__doom(reading, key);
 }
 
 static void read_losses(struct collector *collector)
@@ -554,6 +358,8 @@ static int refresh_processes(struct collector *collector)
 			memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
 		}
 		read_sticky(process, &collector->records[process->slot]);
+		process->deaths_seen =
+			__atomic_load_n(&collector->records[process->slot].deaths, __ATOMIC_ACQUIRE);
 		tally__reset(process);
 		process->failure_count = 0;
 		memset(process->inflight, 0, sizeof(process->inflight));
@@ -599,30 +405,30 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	collector__consume(collector);
 	contexts__clear(collector->contexts);
 	if (!ret)
-		ret = read_map(&reading, skeleton->maps.contexts, read_context);
+		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
 	if (!ret)
-		ret = read_map(&reading, skeleton->maps.tallies, read_tally);
+		ret = reading__map(&reading, skeleton->maps.tallies, read_tally);
 	/* Before the launches, the last of which take a kernel's shape with them. */
 	if (!ret)
 		ret = shapes__read(collector, reap);
 	if (!ret)
-		ret = read_map(&reading, skeleton->maps.launches, read_launches);
+		ret = reading__map(&reading, skeleton->maps.launches, read_launches);
 	if (!ret)
 		ret = graphs__read(collector, reap);
 	if (!ret)
-		ret = read_map(&reading, skeleton->maps.failures, read_failure);
+		ret = reading__map(&reading, skeleton->maps.failures, read_failure);
 	if (!ret)
-		ret = read_map(&reading, skeleton->maps.streams, read_stream);
+		ret = reading__map(&reading, skeleton->maps.streams, read_stream);
 	if (!ret)
-		ret = read_map(&reading, skeleton->maps.objects, read_object);
+		ret = reading__map(&reading, skeleton->maps.objects, read_object);
 	if (!ret)
-		ret = read_lists(&reading);
+		ret = memory__read(&reading);
 	if (!ret && reap)
-		ret = read_map(&reading, skeleton->maps.events, read_event);
+		ret = reading__map(&reading, skeleton->maps.events, read_event);
 	if (!ret)
-		ret = read_map(&reading, skeleton->maps.devices, read_device);
+		ret = reading__map(&reading, skeleton->maps.devices, read_device);
 	if (!ret && reap)
-		ret = read_map(&reading, skeleton->maps.unnamed, read_unnamed);
+		ret = reading__map(&reading, skeleton->maps.unnamed, read_unnamed);
 	if (!ret)
 		ret = finish_processes(collector);
 	attribution__refresh(collector->attribution, &collector->model);

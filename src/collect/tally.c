@@ -13,6 +13,7 @@
 void tally__reset(struct process *process)
 {
 	memset(process->memory, 0, sizeof(process->memory));
+	process->double_frees = 0;
 	memset(process->copies, 0, sizeof(process->copies));
 	memset(process->waits, 0, sizeof(process->waits));
 	memset(process->queries, 0, sizeof(process->queries));
@@ -29,18 +30,39 @@ void tally__reset(struct process *process)
 	device_totals__reset(process->devices, process->device_count);
 }
 
+static void apply_end(struct memory_totals *memory, const struct tally *tally)
+{
+	memory->live_count -= tally->calls;
+	memory->live_bytes -= tally->bytes;
+}
+
+static void apply_end_with_context(struct memory_totals *memory, const struct tally *tally)
+{
+	memory->with_context += tally->calls;
+	memory->with_context_bytes += tally->bytes;
+	apply_end(memory, tally);
+}
+
 static void apply_allocation(struct memory_totals *memory, const struct tally_key *key, const struct tally *tally)
 {
+	if (key->flags & TALLY_WITH_CONTEXT) {
+		apply_end_with_context(memory, tally);
+		return;
+	}
 	if (key->flags & TALLY_REPLACED) {
 		/* Their address came again: they were freed where we did not see it. */
-		memory->live_count -= tally->calls;
-		memory->live_bytes -= tally->bytes;
+		apply_end(memory, tally);
+		return;
+	}
+	if (key->flags & TALLY_REFERENCE) {
+		/* It was there already; or how large an import is came out late. */
+		memory->live_bytes += tally->bytes;
 		return;
 	}
 	memory->allocations += tally->calls;
 	memory->allocation_failures += tally->failures;
 	memory->allocation_ns += tally->ns;
-	if (key->flags & TALLY_UNTRACKED)
+	if (key->flags & (TALLY_UNTRACKED | TALLY_CAPTURED))
 		return;
 	memory->live_count += tally->calls;
 	memory->live_bytes += tally->bytes;
@@ -50,14 +72,40 @@ static void apply_free(struct process *process, const struct tally_key *key, con
 {
 	struct memory_totals *memory = &process->memory[key->kind];
 
-	memory->free_failures += tally->failures;
-	memory->frees += tally->calls;
-	if (key->kind == MEMORY_UNKNOWN) {
-		memory->unknown_frees += tally->calls;
+	if (key->flags & TALLY_WITH_CONTEXT) {
+		apply_end_with_context(memory, tally);
 		return;
 	}
-	memory->live_count -= tally->calls;
-	memory->live_bytes -= tally->bytes;
+	memory->free_failures += tally->failures;
+	if (key->flags & TALLY_DOUBLE)
+		process->double_frees += tally->calls + tally->failures;
+	if (key->flags & (TALLY_REFERENCE | TALLY_CAPTURED))
+		return;
+	memory->frees += tally->calls;
+	if (key->kind == MEMORY_UNKNOWN) {
+		if (!(key->flags & TALLY_DOUBLE))
+			memory->unknown_frees += tally->calls;
+		return;
+	}
+	apply_end(memory, tally);
+}
+
+/* Mappings and what they hold. Failures are errors, not failed allocations: no memory was asked for. */
+static void apply_virtual(struct process *process, const struct tally_key *key, const struct tally *tally,
+			  enum virtual_change change)
+{
+	struct memory_totals *memory = &process->memory[key->kind];
+
+	if (key->flags & TALLY_ENDED) {
+		memory->frees += tally->calls;
+		apply_end(memory, tally);
+	} else if (key->flags & (TALLY_REFERENCE | TALLY_REPLACED | TALLY_WITH_CONTEXT)) {
+		apply_allocation(memory, key, tally);
+	} else if (change == VIRTUAL_MAP || change == VIRTUAL_IMPORT) {
+		const struct tally successful = {.calls = tally->calls, .bytes = tally->bytes, .ns = tally->ns};
+
+		apply_allocation(memory, key, &successful);
+	}
 }
 
 static void apply_wait(struct wait_totals *waits, const struct tally *tally)
@@ -97,12 +145,20 @@ static void apply_query(struct process *process, const struct tally_key *key, co
 		queries->not_ready += tally->calls;
 }
 
-static void apply_device_memory(struct device_totals *device, const struct tally_key *key,
-				const struct tally *tally, bool is_free)
+/* What ended by a call of another operation, or was found ended, is counted under that call's row. */
+static bool is_end(const struct tally_key *key, enum operation operation)
 {
-	if (!memory_kind__is_device(key->kind))
+	return operation == OP_FREE || key->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED);
+}
+
+static void apply_device_memory(struct device_totals *device, const struct tally_key *key,
+				const struct tally *tally, enum operation operation)
+{
+	if (key->flags & TALLY_REFERENCE)
 		return;
-	if (is_free || key->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT)) {
+	if (is_end(key, operation)) {
+		if (key->flags & TALLY_CAPTURED)
+			return;
 		device->live_count -= tally->calls;
 		device->live_bytes -= tally->bytes;
 		return;
@@ -112,6 +168,13 @@ static void apply_device_memory(struct device_totals *device, const struct tally
 		return;
 	device->live_count += tally->calls;
 	device->live_bytes += tally->bytes;
+}
+
+/* Whether a free waits for what still uses the memory. */
+static bool blocks(const struct function_desc *function, const struct tally_key *key)
+{
+	return function->kind != MEMORY_PHYSICAL && function->kind != MEMORY_RESERVED &&
+	       !(key->flags & TALLY_WITH_CONTEXT);
 }
 
 /* Where time inside calls of the function is counted as waiting; NULL where it is not. */
@@ -128,7 +191,7 @@ static struct wait_totals *waits_of(const struct function_desc *function, const 
 	case OP_SET:
 		return copy_waits;
 	case OP_FREE:
-		return free_waits;
+		return blocks(function, key) ? free_waits : NULL;
 	default:
 		return NULL;
 	}
@@ -146,10 +209,16 @@ static void apply_waits(struct process *process, struct device_totals *device, c
 	apply_wait(waits_of(function, key, device->waits, &device->copy_waits, &device->free_waits), tally);
 }
 
-static bool counts_by_device(enum operation operation)
+static bool counts_by_device(enum operation operation, uint8_t kind)
 {
-	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY || operation == OP_SET ||
-	       operation == OP_WAIT;
+	switch (operation) {
+	case OP_ALLOC:
+	case OP_VIRTUAL:
+		return memory_kind__is_device(kind);
+	default:
+		return operation == OP_FREE || operation == OP_COPY || operation == OP_SET ||
+		       operation == OP_WAIT;
+	}
 }
 
 /* The same once more, by device. */
@@ -159,14 +228,15 @@ static int apply_device(struct process *process, const struct tally_key *key, co
 	enum operation operation = function->operation;
 	struct device_totals *device;
 
-	if (!counts_by_device(operation))
+	if (!counts_by_device(operation, key->kind))
 		return 0;
 	device = device_totals__of(&process->devices, &process->device_count, key->device);
 	if (!device)
 		return -ENOMEM;
 	apply_waits(process, device, key, tally, function);
-	if (operation == OP_ALLOC || operation == OP_FREE) {
-		apply_device_memory(device, key, tally, operation == OP_FREE);
+	if (operation == OP_ALLOC || operation == OP_FREE || operation == OP_VIRTUAL) {
+		if (memory_kind__is_device(key->kind))
+			apply_device_memory(device, key, tally, operation);
 	} else if (operation == OP_WAIT) {
 		device->wait_ns += tally->ns;
 	} else if (!(key->flags & TALLY_CAPTURED)) {
@@ -237,6 +307,10 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	case OP_FREE:
 		if (key->kind < MEMORY_KINDS)
 			apply_free(process, key, tally);
+		break;
+	case OP_VIRTUAL:
+		if (key->kind < MEMORY_KINDS)
+			apply_virtual(process, key, tally, function->kind);
 		break;
 	case OP_GRAPH_LAUNCH:
 		if (key->flags & TALLY_CAPTURED)

@@ -17,6 +17,8 @@ void process__clear(struct process *process)
 	free(process->failures);
 	free(process->devices);
 	free(process->functions);
+	free(process->pools);
+	free(process->context_ends);
 	free(process->graph_runs);
 	free(process->gpus);
 	free(process->environment);
@@ -26,6 +28,8 @@ void process__clear(struct process *process)
 	process->failures = NULL;
 	process->devices = NULL;
 	process->functions = NULL;
+	process->pools = NULL;
+	process->context_ends = NULL;
 	process->graph_runs = NULL;
 	process->gpus = NULL;
 	process->environment = NULL;

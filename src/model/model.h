@@ -31,15 +31,35 @@ struct memory_totals {
 	uint64_t frees;		       /* successful calls, whatever they freed */
 	uint64_t free_failures;
 	uint64_t unknown_frees;	       /* of these frees: of addresses never seen allocated */
+	uint64_t with_context;	       /* ended with their context, not by a call of their own */
+	uint64_t with_context_bytes;
 	uint64_t live_bytes;
 	uint64_t live_count;
 };
 
+/* Memory that ended with its context, of one kind on one device. */
+struct context_ends {
+	uint8_t kind, device;
+	uint64_t count, bytes;
+};
+
+/* A memory pool. */
+struct pool_totals {
+	uint64_t handle; /* 0: not known */
+	uint8_t device;	 /* its number in the process, or DEVICE_UNKNOWN */
+	uint64_t used;	 /* bytes of live allocations; as the driver rounds them, once it has told */
+	uint64_t reserved;
+	uint64_t threshold; /* bytes that waits leave reserved */
+	bool estimated;	    /* `reserved` is reckoned, not told by the driver */
+	bool destroyed;	    /* but for its live allocations */
+};
+
 struct allocation {
-	uint64_t address;
+	uint64_t address;  /* or handle */
 	uint64_t size;	   /* bytes; 0 in the list of freed ones */
-	uint64_t start_ns; /* CLOCK_BOOTTIME of the call's return */
+	uint64_t start_ns; /* CLOCK_BOOTTIME of the call's entry */
 	uint8_t kind;	   /* enum memory_kind */
+	uint8_t device;	   /* its number in the process, or DEVICE_UNKNOWN */
 };
 
 struct kernel {
@@ -164,7 +184,8 @@ struct process {
 	size_t gpu_count;
 
 	struct memory_totals memory[MEMORY_KINDS];
-	uint64_t live_at_exit_bytes;	/* device, managed and pool; once ended */
+	uint64_t double_frees;		/* of what had been freed before, failed or not */
+	uint64_t live_at_exit_bytes;	/* of memory on devices; once ended */
 	uint64_t live_at_exit_count;
 	/* Largest first, cut to what reports show; live_listed of live_count. */
 	struct allocation *live;
@@ -173,6 +194,8 @@ struct process {
 	struct allocation *freed;
 	size_t freed_listed;
 	uint64_t freed_unlisted; /* frees since the last report that are not in `freed` */
+	struct pool_totals *pools; /* by device */
+	size_t pool_count;
 
 	struct kernel *kernels; /* by launches, most first */
 	size_t kernel_count;
@@ -214,6 +237,11 @@ struct process {
 	size_t uuid_count;
 	uint64_t objects_cleared[OBJECT_KINDS]; /* gone with their context, and no longer in the maps */
 	struct kernel_table *kernel_table;
+	struct context_ends *context_ends;
+	size_t context_end_count;
+	uint32_t deaths_seen;	 /* contexts that ended so far */
+	uint32_t deaths_swept;	 /* of these, those whose memory was cleared away */
+	bool fills_ranges, filled_ranges; /* older memory's addresses must be made known, and are */
 	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
 	uint32_t freed_reported; /* of these, what reports have told of */
 };

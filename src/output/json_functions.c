@@ -3,16 +3,8 @@
 #include "output/json_functions.h"
 
 #include "model/api.h"
+#include "output/json_parts.h"
 #include "output/words.h"
-
-static void write_device_number(struct json *j, uint8_t device)
-{
-	json__key(j, "device");
-	if (device == DEVICE_UNKNOWN)
-		json__null(j);
-	else
-		json__u64(j, device);
-}
 
 static void write_flags(struct json *j, uint16_t flags)
 {
@@ -34,7 +26,7 @@ static void write_function(struct json *j, const struct function_totals *f)
 	json__key_string(j, "layer", words__layer(function->desc.layer));
 	json__key_string(j, "kind", words__kind_of(function->desc.operation, f->kind));
 	write_flags(j, f->flags);
-	write_device_number(j, f->device);
+	json_parts__key_device(j, f->device);
 	json__key_u64(j, "calls", f->calls);
 	json__key_u64(j, "failures", f->failures);
 	json__key_u64(j, "bytes", f->bytes);
@@ -45,7 +37,7 @@ static void write_function(struct json *j, const struct function_totals *f)
 static void write_device(struct json *j, const struct device_totals *d)
 {
 	json__object_begin(j);
-	write_device_number(j, d->device);
+	json_parts__key_device(j, d->device);
 	json__key_u64(j, "launches", d->launches);
 	json__key_u64(j, "allocations", d->allocations);
 	json__key_u64(j, "live_bytes", d->live_bytes);

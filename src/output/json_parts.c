@@ -11,3 +11,12 @@ void json_parts__key_address(struct json *j, const char *key, uint64_t address)
 	snprintf(text, sizeof(text), "0x%" PRIx64, address);
 	json__key_string(j, key, text);
 }
+
+void json_parts__key_device(struct json *j, uint8_t device)
+{
+	json__key(j, "device");
+	if (device == DEVICE_UNKNOWN)
+		json__null(j);
+	else
+		json__u64(j, device);
+}

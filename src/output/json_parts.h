@@ -19,6 +19,9 @@ void json_process__write(struct json *j, const struct process *p);
 void json_process__write_gpus(struct json *j, const struct model *model, const struct process *p);
 void json_process__write_machine(struct json *j, const struct model *model);
 
+/* The key "device": its number in the process, or null where that is not known. */
+void json_parts__key_device(struct json *j, uint8_t device);
+
 void json_memory__write(struct json *j, const struct process *p);
 /* An object of its own under `key`; the report's totals have it too. */
 void json_memory__write_totals(struct json *j, const char *key, const struct memory_totals *m);

@@ -14,7 +14,8 @@ static const struct metric_family live_allocations = {
 };
 static const struct metric_family allocations = {
 	"gpuprobe_allocations", METRIC_COUNTER,
-	"Successful allocation calls for memory of every kind, host memory included.",
+	"Successful allocation calls for memory of every kind, host memory included; address ranges"
+	" are no memory.",
 };
 static const struct metric_family allocation_failures = {
 	"gpuprobe_allocation_failures", METRIC_COUNTER,
@@ -34,7 +35,7 @@ static const struct metric_family allocation_seconds = {
 };
 static const struct metric_family live_at_exit = {
 	"gpuprobe_live_at_exit_bytes", METRIC_COUNTER,
-	"Bytes of device, managed and pool memory that ended processes had not freed.",
+	"Bytes of memory on devices that ended processes had not freed.",
 };
 
 /* A kind has series once it was used, device memory always: its 0 is worth knowing. */
@@ -94,8 +95,10 @@ static void write_memory_counter(struct metrics_page *page, const struct metric_
 		const struct process *p = page->processes[i];
 		uint64_t sum = 0;
 
-		for (kind = 0; kind < MEMORY_KINDS; kind++)
-			sum += memory_value(&p->memory[kind], family);
+		for (kind = 0; kind < MEMORY_KINDS; kind++) {
+			if (kind != MEMORY_RESERVED && kind != MEMORY_MAPPED)
+				sum += memory_value(&p->memory[kind], family);
+		}
 		metrics_page__sample(w, p);
 		if (family == &allocation_seconds)
 			exposition__seconds(w, sum);

@@ -84,8 +84,10 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	if (err)
 		return err;
 	process_series__write(&page);
-	if (model->sections & SECTION_MEMORY)
+	if (model->sections & SECTION_MEMORY) {
 		memory_series__write(&page);
+		virtual_series__write(&page);
+	}
 	if (model->sections & SECTION_LAUNCH)
 		err = launch_series__write(&page, metrics->kernels);
 	if (err)

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "model/devices.h"
 #include "output/report_line.h"
 #include "output/words.h"
 
@@ -26,20 +27,111 @@ static bool has_any(const struct memory_totals *m)
 	       m->live_count;
 }
 
-static void print_host(FILE *out, const char *indent, const struct memory_totals *host, bool ended)
+/* How memory beside that on devices is spoken of. */
+struct aside_words {
+	enum memory_kind kind;
+	const char *name, *done, *undone, *to_do, *to_undo;
+};
+
+static const struct aside_words host_words = {
+	MEMORY_HOST, "host: ", "allocated", "freed", "allocate", "free",
+};
+static const struct aside_words registered_words = {
+	MEMORY_REGISTERED, "registered host memory: ", "registered", "unregistered", "register",
+	"unregister",
+};
+/* Of some it is not known how large they are. */
+static const struct aside_words imported_words = {
+	MEMORY_IMPORTED, "imported, not its own: at least ", "opened", "closed", "open", "close",
+};
+static const struct aside_words reserved_words = {
+	MEMORY_RESERVED, "reserved addresses: ", "reserved", "freed", "reserve", "free",
+};
+
+static void print_aside(FILE *out, const char *indent, const struct aside_words *words,
+			const struct memory_totals *m, bool ended)
 {
-	if (!has_any(host))
+	if (!has_any(m))
 		return;
-	fprintf(out, "%shost: ", indent);
-	print_amount(out, host->live_bytes, host->live_count);
-	if (ended && host->live_count)
+	fprintf(out, "%s%s", indent, words->name);
+	print_amount(out, m->live_bytes, m->live_count);
+	if (ended && m->live_count)
 		fputs(" live at exit", out);
-	fprintf(out, " (%" PRIu64 " allocated, %" PRIu64 " freed", host->allocations, host->frees);
-	if (host->allocation_failures)
-		fprintf(out, ", %" PRIu64 " failed to allocate", host->allocation_failures);
-	if (host->free_failures)
-		fprintf(out, ", %" PRIu64 " failed to free", host->free_failures);
+	fprintf(out, " (%" PRIu64 " %s, %" PRIu64 " %s", m->allocations, words->done, m->frees,
+		words->undone);
+	if (m->allocation_failures)
+		fprintf(out, ", %" PRIu64 " failed to %s", m->allocation_failures, words->to_do);
+	if (m->free_failures)
+		fprintf(out, ", %" PRIu64 " failed to %s", m->free_failures, words->to_undo);
+	if (m->with_context)
+		fprintf(out, ", %" PRIu64 " gone with their context", m->with_context);
 	fputs(")\n", out);
+}
+
+static void print_process_aside(FILE *out, const struct process *p)
+{
+	static const struct aside_words *const all[] = {
+		&host_words, &registered_words, &imported_words, &reserved_words,
+	};
+	const struct memory_totals *mapped = &p->memory[MEMORY_MAPPED];
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		print_aside(out, REPORT_INDENT, all[i], &p->memory[all[i]->kind], p->ended);
+	if (has_any(mapped))
+		fprintf(out, REPORT_INDENT "mapped of these: %" PRIu64 " Bytes in %" PRIu64 " mapping%s\n",
+			mapped->live_bytes, mapped->live_count, report_line__plural(mapped->live_count));
+}
+
+/* What the memory on devices is made up of, where that is more than one kind. */
+static void print_kinds(FILE *out, const struct process *p)
+{
+	const char *before = REPORT_INDENT "of these: ";
+	int kinds = 0, kind;
+
+	for (kind = 0; kind < MEMORY_KINDS; kind++)
+		kinds += memory_kind__is_device(kind) && p->memory[kind].live_count;
+	if (kinds < 2)
+		return;
+	for (kind = 0; kind < MEMORY_KINDS; kind++) {
+		const struct memory_totals *m = &p->memory[kind];
+
+		if (!memory_kind__is_device(kind) || !m->live_count)
+			continue;
+		fprintf(out, "%s%s ", before, words__memory_kind(kind));
+		print_amount(out, m->live_bytes, m->live_count);
+		before = ", ";
+	}
+	fputc('\n', out);
+}
+
+static void print_pools(FILE *out, const struct process *p)
+{
+	for (size_t i = 0; i < p->pool_count; i++) {
+		const struct pool_totals *pool = &p->pools[i];
+
+		fputs(REPORT_INDENT "pool", out);
+		if (pool->handle)
+			fprintf(out, " 0x%" PRIx64, pool->handle);
+		if (pool->device != DEVICE_UNKNOWN)
+			fprintf(out, " of device %" PRIu8, pool->device);
+		fprintf(out, ": %" PRIu64 " Bytes used, %" PRIu64 " Bytes reserved%s%s\n", pool->used,
+			pool->reserved, pool->estimated ? " (estimate)" : "",
+			pool->destroyed ? ", destroyed" : "");
+	}
+}
+
+static void print_odd_frees(FILE *out, const struct process *p, uint64_t unknown, uint64_t with_context,
+			    uint64_t with_context_bytes)
+{
+	if (with_context) {
+		fputs(REPORT_INDENT "gone with their context: ", out);
+		print_amount(out, with_context_bytes, with_context);
+		fputc('\n', out);
+	}
+	print_unknown_frees(out, REPORT_INDENT, unknown);
+	if (p->double_frees)
+		fprintf(out, REPORT_INDENT "frees of what had been freed before: %" PRIu64 "\n",
+			p->double_frees);
 }
 
 static void print_totals(FILE *out, const struct report_totals *totals)
@@ -58,7 +150,7 @@ static void print_totals(FILE *out, const struct report_totals *totals)
 		print_amount(out, totals->live_at_exit_bytes, totals->live_at_exit_count);
 		fputc('\n', out);
 	}
-	print_host(out, "", &totals->host, false);
+	print_aside(out, "", &host_words, &totals->host, false);
 	print_unknown_frees(out, "", m->unknown_frees + totals->host.unknown_frees);
 }
 
@@ -120,8 +212,11 @@ static void print_process(FILE *out, const struct process *p, const struct repor
 	fputs(REPORT_INDENT "total: ", out);
 	print_amount(out, device.live_bytes, device.live_count);
 	fputs(p->ended && device.live_count ? " live at exit\n" : "\n", out);
-	print_host(out, REPORT_INDENT, host, p->ended);
-	print_unknown_frees(out, REPORT_INDENT, device.unknown_frees + host->unknown_frees);
+	print_kinds(out, p);
+	print_pools(out, p);
+	print_process_aside(out, p);
+	print_odd_frees(out, p, device.unknown_frees + host->unknown_frees, device.with_context,
+			device.with_context_bytes);
 }
 
 static bool says_something(const struct process *p)
@@ -132,7 +227,7 @@ static bool says_something(const struct process *p)
 		if (has_any(&p->memory[kind]))
 			return true;
 	}
-	return p->live_listed || p->freed_listed;
+	return p->live_listed || p->freed_listed || p->pool_count;
 }
 
 void report_memory__print(FILE *out, const struct model *model, const struct report_totals *totals,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "model/devices.h"
+
 bool report__shows(const struct process *process)
 {
 	return !(process->ended && process->reported_end);
@@ -17,6 +19,8 @@ static void add(struct memory_totals *sum, const struct memory_totals *m)
 	sum->frees += m->frees;
 	sum->free_failures += m->free_failures;
 	sum->unknown_frees += m->unknown_frees;
+	sum->with_context += m->with_context;
+	sum->with_context_bytes += m->with_context_bytes;
 	sum->live_bytes += m->live_bytes;
 	sum->live_count += m->live_count;
 }
@@ -27,7 +31,7 @@ void report__device_memory(const struct process *process, struct memory_totals *
 
 	memset(sum, 0, sizeof(*sum));
 	for (kind = 0; kind < MEMORY_KINDS; kind++) {
-		if (kind != MEMORY_HOST)
+		if (memory_kind__is_device(kind) || kind == MEMORY_UNKNOWN)
 			add(sum, &process->memory[kind]);
 	}
 }

@@ -11,7 +11,7 @@
 struct report_totals {
 	size_t processes; /* those the report shows */
 	/*
-	 * All kinds but host memory. Live are only those of processes that
+	 * All kinds on devices, and frees of what is not known. Live are only those of processes that
 	 * run; what the ended ones left is live at exit.
 	 */
 	struct memory_totals device;
@@ -25,7 +25,7 @@ struct report_totals {
 /* A process that ended is in one report more and then in none. */
 bool report__shows(const struct process *process);
 
-/* The process's memory of every kind but host added up, frees of unknown addresses included. */
+/* The process's memory of every kind on devices added up, frees of unknown addresses included. */
 void report__device_memory(const struct process *process, struct memory_totals *sum);
 
 /* Fills `totals` from the processes that the report shows. */

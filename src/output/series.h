@@ -12,6 +12,7 @@
 
 void process_series__write(struct metrics_page *page);
 void memory_series__write(struct metrics_page *page);
+void virtual_series__write(struct metrics_page *page);
 /* `series` keeps what pages have told of kernels. 0 or -ENOMEM. */
 int launch_series__write(struct metrics_page *page, struct kernel_series *series);
 void graph_series__write(struct metrics_page *page);

@@ -85,6 +85,7 @@ const char *words__kind_of(enum operation operation, uint8_t kind)
 	switch (operation) {
 	case OP_ALLOC:
 	case OP_FREE:
+	case OP_VIRTUAL:
 		return words__memory_kind(kind);
 	case OP_COPY:
 	case OP_SET:
@@ -131,6 +132,12 @@ const char *words__tally_flag(uint16_t flag)
 		return "with_context";
 	case TALLY_OBJECT:
 		return "object";
+	case TALLY_REFERENCE:
+		return "reference";
+	case TALLY_DOUBLE:
+		return "double";
+	case TALLY_ENDED:
+		return "ended";
 	default:
 		return "unknown";
 	}

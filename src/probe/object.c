@@ -69,17 +69,18 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.process_of, skeleton->maps.watched,  skeleton->maps.tallies,
 		skeleton->maps.failures,   skeleton->maps.sites,    skeleton->maps.streams,
 		skeleton->maps.events,	   skeleton->maps.contexts, skeleton->maps.launches,
-		skeleton->maps.unnamed,	   skeleton->maps.allocations,
+		skeleton->maps.unnamed,	   skeleton->maps.allocations, skeleton->maps.objects,
+		skeleton->maps.ranges,	   skeleton->maps.pools,
 		skeleton->maps.shapes,	   skeleton->maps.captures, skeleton->maps.capturing,
 		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
-		skeleton->maps.objects,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.processes, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.free_slots, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.allocations, options->max_allocations);
+	bpf_map__set_max_entries(skeleton->maps.ranges, options->max_allocations);
 	bpf_map__set_max_entries(skeleton->maps.launches, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.shapes, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);

@@ -44,8 +44,29 @@ def errors(process):
 def memory(process):
     """kind -> allocations, frees, live bytes and number."""
     kinds = {kind: {field: totals[field] for field in MEMORY_FIELDS}
-             for kind, totals in process["memory"].items() if isinstance(totals, dict)}
+             for kind, totals in process["memory"].items()
+             if isinstance(totals, dict) and kind not in ("reserved", "mapped")}
     return {kind: totals for kind, totals in kinds.items() if any(totals.values())}
+
+
+def with_context(process):
+    """kind -> (number, bytes) of what went with its context."""
+    return {kind: (totals["with_context"], totals["with_context_bytes"])
+            for kind, totals in process["memory"].items() if isinstance(totals, dict) and totals["with_context"]}
+
+
+def ranges(process):
+    """Bytes of addresses reserved and mapped."""
+    return {kind: process["memory"][kind]["live_bytes"] for kind in ("reserved", "mapped")}
+
+
+def pools(process):
+    """device -> bytes used and reserved by its pools."""
+    sums = {}
+    for pool in process["memory"]["pools"]:
+        used, reserved = sums.get(pool["device"], (0, 0))
+        sums[pool["device"]] = used + pool["used_bytes"], reserved + pool["reserved_bytes"]
+    return {device: amounts for device, amounts in sums.items() if any(amounts)}
 
 
 def live(process):
@@ -72,7 +93,8 @@ def check_process(process, truth, api="auto", checked=False):
         "graph_launches": process["graph_launches"],
         # Graphs of unknown size are not expected of programs that were watched from the start.
         "graph_kernels": process["graph_kernels"], "unsized": process["graph_launches_of_unknown_size"],
-        "copies": copies(process), "memory": memory(process),
+        "copies": copies(process), "memory": memory(process), "ranges": ranges(process),
+        "with_context": with_context(process),
         "allocation_failures": memory_sum(process, "allocation_failures"),
         "free_failures": memory_sum(process, "free_failures"),
         "errors": {key: count for key, count in errors(process).items() if checked or "Launch" not in key[1]},
@@ -80,7 +102,8 @@ def check_process(process, truth, api="auto", checked=False):
     true = {
         "launches": truth.launches(api), "captured_launches": truth.captured_launches(api),
         "graph_launches": truth.graph_launches(api), "graph_kernels": truth.graph_kernels(api), "unsized": 0,
-        "copies": truth.copies(api), "memory": truth.memory(),
+        "copies": truth.copies(api), "memory": truth.memory(), "ranges": truth.ranges(),
+        "with_context": truth.with_context(),
         "allocation_failures": truth.allocation_failures(api), "free_failures": truth.free_failures(api),
         "errors": truth.errors(api, launches=checked),
     }

@@ -10,7 +10,9 @@ from collections import Counter
 
 from lib import api as table
 
-MEMORY_KINDS = ("device", "managed", "pool", "host")
+MEMORY_KINDS = ("device", "managed", "pool", "host", "physical", "array", "imported", "registered")
+# Those that have addresses, on a device.
+ADDRESS_KINDS = ("device", "managed", "pool")
 # By --api: the callers in the truth file whose calls count.
 CALLERS = {
     "auto": ("driver", "driver_from_runtime"),
@@ -127,9 +129,27 @@ class Truth:
         return kinds
 
     def live(self):
-        """address -> (bytes, kind) of what was live at the end, host memory apart."""
+        """address -> (bytes, kind) of what was live at the end on devices and has an address."""
         return {int(a["address"], 16): (a["size"], a["kind"]) for a in self.data["live"]
-                if a["kind"] in MEMORY_KINDS and a["kind"] != "host"}
+                if a["kind"] in ADDRESS_KINDS}
+
+    def with_context(self):
+        """kind -> (number, bytes) of what its context took along."""
+        return {kind: (memory["released_with_context"], memory["bytes_released_with_context"])
+                for kind, memory in self.data["memory"].items()
+                if kind in MEMORY_KINDS and memory["released_with_context"]}
+
+    def ranges(self):
+        """Bytes reserved and mapped at the end."""
+        return {kind: self.data["virtual"][f"{kind}_bytes"] for kind in ("reserved", "mapped")}
+
+    def pools(self):
+        """device -> bytes used and reserved by its pools at the end."""
+        sums = {}
+        for pool in self.data["pools"]:
+            used, reserved = sums.get(pool["device"], (0, 0))
+            sums[pool["device"]] = used + pool["used_bytes"], reserved + pool["reserved_bytes"]
+        return {device: amounts for device, amounts in sums.items() if any(amounts)}
 
 
 def read_truths(directory):

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Live allocations, see memory.h.
+#include "collect/memory.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/context_ends.h"
+#include "collect/pools.h"
+#include "collect/ranges.h"
+#include "gen/gpuprobe.skel.h"
+#include "model/devices.h"
+
+/* Whether the process's lists of addresses are made anew in this reading. */
+static bool is_listed(const struct reading *reading, const struct process *process)
+{
+	return process->slot != NO_PROCESS && (reading->with_lists || reading__dooms(reading, process));
+}
+
+/* Appends, for a list that is sorted when all have been seen. */
+static int append_allocation(struct process *process, const struct allocation *allocation)
+{
+	size_t capacity = process->live_capacity ? process->live_capacity * 2 : 64;
+	struct allocation *grown;
+
+	if (process->live_listed == process->live_capacity) {
+		grown = realloc(process->live, capacity * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		process->live = grown;
+		process->live_capacity = capacity;
+	}
+	process->live[process->live_listed++] = *allocation;
+	return 0;
+}
+
+/* Keeps the `top` largest in order; most allocations are none of them. */
+static int list_allocation(struct process *process, size_t top, const struct allocation *allocation)
+{
+	struct allocation *live;
+	size_t i;
+	int ret;
+
+	if (!top)
+		return append_allocation(process, allocation);
+	if (process->live_listed == top && process->live[top - 1].size >= allocation->size)
+		return 0;
+	if (process->live_listed < top) {
+		ret = append_allocation(process, allocation);
+		if (ret)
+			return ret;
+	}
+	live = process->live;
+	for (i = process->live_listed - 1; i > 0 && live[i - 1].size < allocation->size; i--)
+		live[i] = live[i - 1];
+	live[i] = *allocation;
+	return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct allocation *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool lives_in_context(const struct allocation_record *record)
+{
+	switch (record->kind) {
+	case MEMORY_DEVICE:
+	case MEMORY_MANAGED:
+	case MEMORY_HOST:
+	case MEMORY_REGISTERED:
+	case MEMORY_ARRAY:
+	case MEMORY_IMPORTED:
+		return record->context;
+	default:
+		return false;
+	}
+}
+
+/* Whether the allocation went with its context, for certain. */
+static bool is_dead(const struct collector *collector, uint32_t slot, const struct allocation_record *record)
+{
+	return lives_in_context(record) &&
+	       contexts__took(collector->contexts, slot, record->context, record->start_ns) &&
+	       contexts__is_settled(collector->contexts, slot, record->context);
+}
+
+/*
+ * Deletes what was found dead once the map has been read. Should the address
+ * have been given out again since, the new allocation is put back.
+ */
+static int clear_dead(struct collector *collector)
+{
+	const struct bpf_map *allocations = collector->skeleton->maps.allocations;
+	const struct allocation_key *keys = (const void *)collector->dead.keys;
+	int ret = 0;
+
+	for (size_t i = 0; i < collector->dead.count; i++) {
+		const struct allocation_key *key = &keys[i];
+		struct process *process = collector__process_at(collector, key->slot);
+		struct allocation_record record;
+
+		if (!process || bpf_map__lookup_elem(allocations, key, sizeof(*key), &record, sizeof(record), 0) ||
+		    !is_dead(collector, key->slot, &record) ||
+		    bpf_map__lookup_and_delete_elem(allocations, key, sizeof(*key), &record, sizeof(record), 0))
+			continue;
+		if (is_dead(collector, key->slot, &record)) {
+			ranges__remove(collector->skeleton->maps.ranges, key, &record);
+			ret |= context_ends__add(process, record.kind, record.device, record.size);
+		} else {
+			bpf_map__update_elem(allocations, key, sizeof(*key), &record, sizeof(record), BPF_NOEXIST);
+		}
+	}
+	collector->dead.count = 0;
+	return ret ? -ENOMEM : 0;
+}
+
+static int found_dead(struct reading *reading, struct process *process, const struct allocation_key *key,
+		      const struct allocation_record *record)
+{
+	struct key_list *list = &reading->collector->dead;
+	size_t capacity = list->capacity ? list->capacity * 2 : 256;
+	char *grown;
+
+	/* Nothing of an ended process changes any more. */
+	if (reading__dooms(reading, process)) {
+		if (context_ends__add(process, record->kind, record->device, record->size))
+			return -ENOMEM;
+		return reading__doom(reading, key);
+	}
+	if (list->count == list->capacity) {
+		grown = realloc(list->keys, capacity * sizeof(*key));
+		if (!grown)
+			return -ENOMEM;
+		list->keys = grown;
+		list->capacity = capacity;
+	}
+	((struct allocation_key *)list->keys)[list->count++] = *key;
+	return 0;
+}
+
+static int read_allocation(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct allocation_key *key = key_data;
+	const struct allocation_record *record = value;
+	struct collector *collector = reading->collector;
+	struct process *process = collector__process_at(collector, key->slot);
+	struct allocation allocation = {
+		.address = key->address,
+		.size = record->size,
+		.start_ns = record->start_ns,
+		.kind = record->kind,
+		.device = record->device,
+	};
+
+	if (!process)
+		return 0;
+	if (is_dead(collector, key->slot, record))
+		return found_dead(reading, process, key, record);
+	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && is_listed(reading, process) &&
+	    list_allocation(process, collector->options.top, &allocation))
+		return -ENOMEM;
+	if (process->fills_ranges && memory_kind__is_device(record->kind))
+		ranges__fill(collector->skeleton->maps.ranges, collector->skeleton->maps.allocations,
+			     &collector->records[key->slot], key, record);
+	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+}
+
+static int prepare_lists(const struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+
+	for (size_t i = 0; i < collector->model.process_count; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		if (!is_listed(reading, process))
+			continue;
+		if (!process->freed)
+			process->freed = calloc(FREED_KEPT, sizeof(*process->freed));
+		if (!process->freed)
+			return -ENOMEM;
+		process->live_listed = 0;
+		process->freed_listed = 0;
+	}
+	return 0;
+}
+
+static bool is_live(const struct collector *collector, const struct process *process, uint64_t address)
+{
+	struct allocation_key key = {.address = address, .slot = process->slot};
+	struct allocation_record record;
+
+	return !bpf_map__lookup_elem(collector->skeleton->maps.allocations, &key, sizeof(key), &record,
+				     sizeof(record), 0);
+}
+
+static bool is_listed_freed(const struct process *process, uint64_t address)
+{
+	for (size_t i = 0; i < process->freed_listed; i++)
+		if (process->freed[i].address == address)
+			return true;
+	return false;
+}
+
+/* What was freed since the last report, from the ring that BPF keeps in the process's record. */
+static void list_freed(const struct collector *collector, struct process *process)
+{
+	const struct process_record *record = &collector->records[process->slot];
+	uint32_t seen = __atomic_load_n(&record->freed_next, __ATOMIC_RELAXED);
+	uint32_t fresh = seen - process->freed_reported;
+	uint32_t kept = fresh < FREED_KEPT ? fresh : FREED_KEPT;
+
+	process->freed_seen = seen;
+	for (uint32_t i = 1; i <= kept; i++) {
+		uint64_t address = record->freed[(seen - i) % FREED_KEPT];
+
+		if (address && !is_listed_freed(process, address) && !is_live(collector, process, address))
+			process->freed[process->freed_listed++].address = address;
+	}
+	process->freed_unlisted = fresh - kept;
+}
+
+static bool has_live_memory(const struct process *process)
+{
+	for (int kind = 0; kind < MEMORY_KINDS; kind++)
+		if ((int64_t)process->memory[kind].live_count > 0)
+			return true;
+	return false;
+}
+
+static bool needs_walk_for(const struct reading *reading, const struct process *process)
+{
+	if (process->slot == NO_PROCESS)
+		return false;
+	if (process->deaths_seen != process->deaths_swept || process->fills_ranges)
+		return true;
+	return reading__dooms(reading, process) && has_live_memory(process);
+}
+
+/*
+ * Whether all live allocations must be gone through. Not for the end of a
+ * process that had none left: others may have a million.
+ */
+static bool needs_walk(const struct reading *reading)
+{
+	const struct collector *collector = reading->collector;
+
+	if (reading->with_lists)
+		return true;
+	/* With counters lost, what a process has live is not known for certain. */
+	if (reading->reap && (collector->model.lost[LOSS_TALLY_MAP_FULL] || collector->model.lost[LOSS_NO_MEMORY]))
+		return true;
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		if (needs_walk_for(reading, &collector->model.processes[i]))
+			return true;
+	return false;
+}
+
+/* Copies have come up whose addresses must tell what they are: those of older memory must be made known. */
+static void note_unified(const struct collector *collector, struct process *process)
+{
+	process->fills_ranges = !process->filled_ranges &&
+				__atomic_load_n(&collector->records[process->slot].unified, __ATOMIC_ACQUIRE);
+}
+
+static int walk(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	int ret;
+
+	collector->dead.count = 0;
+	ret = reading__map(reading, collector->skeleton->maps.allocations, read_allocation);
+	if (!ret)
+		ret = clear_dead(collector);
+	for (size_t i = 0; i < collector->model.process_count && !ret; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		process->deaths_swept = process->deaths_seen;
+		process->filled_ranges |= process->fills_ranges;
+	}
+	return ret;
+}
+
+static int read_range(const void *key_data, const void *value, void *arg)
+{
+	const struct range_key *key = key_data;
+	struct reading *reading = arg;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+
+	(void)value;
+	return process && reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+}
+
+/* Ranges outlive what ended with its process or context: they are cleared away with the process. */
+static int clear_ranges(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+
+	for (size_t i = 0; i < collector->model.process_count; i++) {
+		const struct process *process = &collector->model.processes[i];
+		const struct process_record *record;
+
+		if (process->slot == NO_PROCESS || !reading__dooms(reading, process))
+			continue;
+		record = &collector->records[process->slot];
+		if (record->host_levels || record->device_levels)
+			return reading__map(reading, collector->skeleton->maps.ranges, read_range);
+	}
+	return 0;
+}
+
+static void sort_lists(const struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+
+	for (size_t i = 0; i < collector->model.process_count; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		if (is_listed(reading, process) && process->live_listed)
+			qsort(process->live, process->live_listed, sizeof(*process->live), by_size);
+	}
+}
+
+static int apply_context_ends(struct collector *collector)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < collector->model.process_count && !ret; i++)
+		if (collector->model.processes[i].slot != NO_PROCESS)
+			ret = context_ends__apply(&collector->model.processes[i]);
+	return ret;
+}
+
+int memory__read(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	int ret = prepare_lists(reading);
+
+	if (ret)
+		return ret;
+	/* Before the walk, which deletes what ended processes had live. */
+	for (size_t i = 0; i < collector->model.process_count; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		if (is_listed(reading, process))
+			list_freed(collector, process);
+		if (process->slot != NO_PROCESS)
+			note_unified(collector, process);
+	}
+	if (needs_walk(reading))
+		ret = walk(reading);
+	sort_lists(reading);
+	if (!ret)
+		ret = apply_context_ends(collector);
+	if (!ret)
+		ret = clear_ranges(reading);
+	return ret ? ret : pools__read(reading);
+}

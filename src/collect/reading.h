@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One reading of the BPF maps, as the files that each read some of them see
+ * it. What has no use any more is deleted on the way.
+ */
+#ifndef COLLECT_READING_H
+#define COLLECT_READING_H
+
+#include "collect/private.h"
+
+struct bpf_map;
+
+struct reading {
+	struct collector *collector;
+	const struct bpf_map *map; /* being read */
+	bool with_lists;
+	bool reap;
+	unsigned int name_tries;
+};
+
+/* Whether the process is done, and what the maps have of it to be deleted. */
+static inline bool reading__dooms(const struct reading *reading, const struct process *process)
+{
+	return reading->reap && process->ended;
+}
+
+/* Has a key of the map that is being read deleted once that is done. Returns 0 or -ENOMEM. */
+int reading__doom(struct reading *reading, const void *key);
+
+/* Calls `fn` with the reading for each entry. Returns 0 or a negative errno. */
+int reading__map(struct reading *reading, struct bpf_map *map, map_entry_fn fn);
+
+#endif
