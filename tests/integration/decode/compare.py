@@ -67,22 +67,22 @@ def pools(process, expected):
 
 
 def captured(process, expected):
-    """Launches that went into a graph, by kernel."""
     return {k["name"]: k["captured"] for k in process["kernels"] if k["name"] in expected}
 
 
 def shapes(process, expected):
-    """The latest grid, block, shared bytes and stream by kernel."""
-    return {k["name"]: k["shape"] and k["shape"]["latest"] for k in process["kernels"] if k["name"] in expected}
+    """Of kernels that were launched once: grid, block, shared memory and stream."""
+    return {k["name"]: {**k["shape"]["latest"], "samples": k["shape"]["samples"]} for k in process["kernels"]
+            if k["name"] in expected}
 
 
 def graphs(process, _):
-    """Executed launches of graphs, and the kernels that these ran."""
-    return {"launches": process["graph_launches"] - process["graph_launches_of_unknown_size"],
-            "kernels": process["graph_kernels"]}
+    return {"launches": process["graph_launches"], "kernels": process["graph_kernels"],
+            "of_unknown_size": process["graph_launches_of_unknown_size"]}
 
 
-VIEWS = {"captured": captured, "shapes": shapes, "graphs": graphs, "objects": objects, "in_flight": in_flight, "live": live, "launches": launches, "memory": memory,
+VIEWS = {"captured": captured, "shapes": shapes, "graphs": graphs, "objects": objects, "in_flight": in_flight,
+         "live": live, "launches": launches, "memory": memory,
          "freed": freed, "pools": pools}
 
 

@@ -76,7 +76,7 @@ def launch(c):
 
 
 def shown(grid, block, shared, stream):
-    return {"grid": list(grid), "block": list(block), "shared_bytes": shared, "stream": f"{stream:#x}"}
+    return {"grid": list(grid), "block": list(block), "shared_bytes": shared, "stream": f"{stream:#x}", "samples": 1}
 
 
 def launch_list(c):
