@@ -12,10 +12,11 @@
 #include "context.h"
 #include "memory.h"
 #include "object.h"
+#include "virtual.h"
 
 static __always_inline bool acts_at_entry(u8 operation)
 {
-	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT;
+	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT || operation == OP_VIRTUAL;
 }
 
 static __always_inline void abandon_call(struct thread *thread, struct call *call)
@@ -27,8 +28,13 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 	case OP_CONTEXT:
 		context_leave(thread, call, RESULT_ABANDONED);
 		break;
+	case OP_VIRTUAL:
+		virtual_leave(thread, call, RESULT_ABANDONED);
+		break;
 	case OP_DESTROY:
 		object_leave(thread, call, RESULT_ABANDONED);
+		if (call->kind == OBJECT_POOL)
+			pool_object_leave(thread, call, RESULT_ABANDONED);
 		break;
 	}
 }

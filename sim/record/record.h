@@ -154,6 +154,7 @@ struct sim_call {
 	bool per_thread;		/* the _ptds or _ptsz form */
 	bool captured;
 	bool null_free;
+	bool batch;			/* of copies */
 	bool nothing;			/* an allocation of no bytes, which gives no address */
 };
 
@@ -221,6 +222,7 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 	call->captured = false;
 	call->null_free = false;
 	call->nothing = false;
+	call->batch = false;
 	call->nested = thread->runtime_depth != 0;
 	if (layer == SIM_RUNTIME && thread->runtime_depth++ == 0)
 		thread->captured = false;
