@@ -72,13 +72,14 @@ static enum sim_host_side side_of(bool known, const struct block *block)
 	return block->kind == MEMORY_MANAGED ? SIM_MANAGED : SIM_PINNED;
 }
 
-void copy__note(const struct sim_call *call, CUmemorytype to_type, uint64_t to,
+void copy__note(struct sim_call *call, CUmemorytype to_type, uint64_t to,
 		CUmemorytype from_type, uint64_t from, uint64_t bytes)
 {
 	struct sim_tallies *tallies = &call->thread->tallies;
 	struct block to_block, from_block;
 	bool to_known, from_known, to_device, from_device;
-	enum sim_direction direction;
+	enum sim_copy_kind kind = SIM_H2H;
+	enum sim_direction direction = SIM_ON_HOST;
 	enum sim_host_side side = 0;
 
 	if (!call->start)
@@ -87,18 +88,21 @@ void copy__note(const struct sim_call *call, CUmemorytype to_type, uint64_t to,
 	from_known = memory__find(from, &from_block);
 	to_device = on_device(to_type, to_known, &to_block);
 	from_device = on_device(from_type, from_known, &from_block);
-	if (to_device && from_device)
+	if (to_device && from_device) {
+		kind = SIM_D2D;
 		direction = SIM_ON_DEVICE;
-	else if (to_device)
+	} else if (to_device) {
+		kind = SIM_H2D;
 		direction = SIM_TO_DEVICE;
-	else if (from_device)
-		direction = SIM_TO_HOST;
-	else
-		direction = SIM_ON_HOST;
-	if (direction == SIM_TO_DEVICE)
 		side = side_of(from_known, &from_block);
-	else if (direction == SIM_TO_HOST)
+	} else if (from_device) {
+		kind = SIM_D2H;
+		direction = SIM_TO_HOST;
 		side = side_of(to_known, &to_block);
+	}
+	/* The parts of a batch can be of several kinds: then it has none. */
+	call->resolved = call->resolved == SIM_COPY_KINDS || call->resolved == kind ?
+			 kind : SIM_DEFAULT;
 	sim_add(&tallies->sides[direction][side].calls, 1);
 	sim_add(&tallies->sides[direction][side].bytes, bytes);
 	if (!call->batch)
@@ -107,7 +111,7 @@ void copy__note(const struct sim_call *call, CUmemorytype to_type, uint64_t to,
 	sim_add(&tallies->batch_sides[direction][side].bytes, bytes);
 }
 
-void copy__note_kind(const struct sim_call *call, uint64_t to, uint64_t from, size_t size,
+void copy__note_kind(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
 		     enum sim_copy_kind kind)
 {
 	static const CUmemorytype types[][2] = {
