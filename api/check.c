@@ -19,6 +19,32 @@ static const uint64_t needed_roles[OP_COUNT] = {
 	[OP_CREATE] = BIT(ROLE_OUT),
 	[OP_DESTROY] = BIT(ROLE_HANDLE),
 	[OP_GET_KERNEL] = BIT(ROLE_OUT) | BIT(ROLE_NAME) | BIT(ROLE_MODULE),
+	[OP_CAPTURE] = BIT(ROLE_STREAM),
+	[OP_HOST_FUNCTION] = BIT(ROLE_STREAM),
+	[OP_LAUNCH_LIST] = BIT(ROLE_PARAMS) | BIT(ROLE_ELEMENTS),
+};
+
+static const uint64_t capture_roles[CAPTURE_CHANGES] = {
+	[CAPTURE_BEGIN_TO] = BIT(ROLE_GRAPH),
+	[CAPTURE_END] = BIT(ROLE_OUT),
+	[CAPTURE_TOLD] = BIT(ROLE_OUT),
+	[CAPTURE_JOIN] = BIT(ROLE_EVENT),
+};
+
+static const uint64_t graph_roles[GRAPH_CHANGES] = {
+	[GRAPH_ADD_KERNEL] = BIT(ROLE_OUT) | BIT(ROLE_GRAPH),
+	[GRAPH_ADD_CHILD] = BIT(ROLE_OUT) | BIT(ROLE_GRAPH) | BIT(ROLE_CHILD),
+	[GRAPH_ADD_NODE] = BIT(ROLE_OUT) | BIT(ROLE_GRAPH) | BIT(ROLE_PARAMS),
+	[GRAPH_ADD_OTHER] = BIT(ROLE_OUT) | BIT(ROLE_GRAPH),
+	[GRAPH_CLONE] = BIT(ROLE_OUT) | BIT(ROLE_GRAPH),
+	[GRAPH_INSTANTIATE] = BIT(ROLE_OUT) | BIT(ROLE_GRAPH),
+	[GRAPH_UPDATE] = BIT(ROLE_GRAPHEXEC) | BIT(ROLE_GRAPH),
+	[GRAPH_REMOVE_NODE] = BIT(ROLE_HANDLE),
+	[GRAPH_ENABLE_NODE] = BIT(ROLE_GRAPHEXEC) | BIT(ROLE_HANDLE) | BIT(ROLE_FLAGS),
+	[GRAPH_CREATE] = BIT(ROLE_OUT),
+	[GRAPH_DESTROY] = BIT(ROLE_GRAPH),
+	[GRAPH_DESTROY_EXEC] = BIT(ROLE_GRAPHEXEC),
+	[GRAPH_EMBEDDED] = BIT(ROLE_OUT) | BIT(ROLE_HANDLE),
 };
 
 /* Roles that are read through, and roles that are numbers. */
@@ -74,13 +100,26 @@ static int check_soname(const struct table_function *function, const struct row 
 	return row__fail(row, "the flag soname= is for the runtime only");
 }
 
+static uint64_t roles_of_kind(const struct function_desc *desc)
+{
+	switch (desc->operation) {
+	case OP_CAPTURE:
+		return capture_roles[desc->kind];
+	case OP_GRAPH:
+		return graph_roles[desc->kind];
+	default:
+		return 0;
+	}
+}
+
 static int check_needed(const struct table_function *function, const struct row *row)
 {
+	uint64_t needed = needed_roles[function->desc.operation] | roles_of_kind(&function->desc);
 	unsigned int role;
 	int rc = 0;
 
 	for (role = 0; role < ROLE_COUNT && !rc; role++) {
-		if (needed_roles[function->desc.operation] & BIT(role))
+		if (needed & BIT(role))
 			rc = need(function, row, (enum role)role);
 	}
 	return rc;

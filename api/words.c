@@ -36,6 +36,8 @@ static const struct word operations[] = {
 	{ "pool", OP_POOL },
 	{ "capture", OP_CAPTURE },
 	{ "graph", OP_GRAPH },
+	{ "host_function", OP_HOST_FUNCTION },
+	{ "launch_list", OP_LAUNCH_LIST },
 	{ NULL, 0 },
 };
 _Static_assert(sizeof(operations) / sizeof(operations[0]) == OP_COUNT + 1, "a word for each");
@@ -138,6 +140,11 @@ static const struct word graph_changes[] = {
 	{ "update", GRAPH_UPDATE },
 	{ "remove_node", GRAPH_REMOVE_NODE },
 	{ "enable_node", GRAPH_ENABLE_NODE },
+	{ "create", GRAPH_CREATE },
+	{ "destroy", GRAPH_DESTROY },
+	{ "destroy_exec", GRAPH_DESTROY_EXEC },
+	{ "add_other", GRAPH_ADD_OTHER },
+	{ "embedded", GRAPH_EMBEDDED },
 	{ NULL, 0 },
 };
 

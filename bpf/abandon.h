@@ -10,12 +10,16 @@
 #define BPF_ABANDON_H
 
 #include "context.h"
+#include "graph.h"
+#include "launch.h"
 #include "memory.h"
 #include "object.h"
+#include "virtual.h"
 
 static __always_inline bool acts_at_entry(u8 operation)
 {
-	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT;
+	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT ||
+	       operation == OP_GRAPH || operation == OP_VIRTUAL;
 }
 
 static __always_inline void abandon_call(struct thread *thread, struct call *call)
@@ -29,6 +33,21 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 		break;
 	case OP_DESTROY:
 		object_leave(thread, call, RESULT_ABANDONED);
+		if (call->kind == OBJECT_POOL)
+			pool_object_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_VIRTUAL:
+		virtual_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_GRAPH:
+		graph_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_LAUNCH:
+		/* Whether it is in the graph is not known. */
+		capture_add(thread->slot, call->arg[LAUNCH_CAPTURE], 0, true);
+		break;
+	case OP_GRAPH_LAUNCH:
+		capture_add(thread->slot, call->arg[RUN_CAPTURE], 0, true);
 		break;
 	}
 }

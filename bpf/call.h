@@ -147,10 +147,13 @@ static __always_inline bool is_same_act(const struct call *call, u32 row, u8 ope
  * Whether a call in progress is the same act as the one that enters now.
  * With the same stack pointer it is so only if it is another function's: one
  * jumped into the other; the same function is a new call that took the place
- * of one that never returned.
+ * of one that never returned. Global: the verifier goes through it once, not for
+ * each way to it.
  */
-static __always_inline bool call_is_nested(struct thread *thread, u64 sp, u32 row, u8 operation)
+__noinline int call_is_nested(struct thread *thread, u64 sp, u32 row, u32 operation)
 {
+	if (!thread)
+		return 0;
 	drop_gone_calls(thread, sp);
 	for (u32 i = 0; i < CALL_DEPTH; i++) {
 		if (i >= thread->depth)

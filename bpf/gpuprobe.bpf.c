@@ -19,10 +19,14 @@
 #include "process.h"
 
 #include "abandon.h"
+#include "capture_call.h"
 #include "context.h"
 #include "copy.h"
 #include "device.h"
+#include "graph.h"
+#include "host_function.h"
 #include "launch.h"
+#include "launch_list.h"
 #include "memory.h"
 #include "module.h"
 #include "object.h"
@@ -86,6 +90,21 @@ static __always_inline int enter(struct pt_regs *ctx)
 		if (function->kind == OBJECT_POOL)
 			pool_object_enter(ctx, function, thread, call);
 		break;
+	case OP_CAPTURE:
+		capture_enter(ctx, function, call);
+		break;
+	case OP_GRAPH:
+		graph_enter(ctx, function, thread, call);
+		break;
+	case OP_GRAPH_LAUNCH:
+		graph_launch_enter(ctx, function, thread, call);
+		break;
+	case OP_HOST_FUNCTION:
+		host_function_enter(ctx, function, thread, call);
+		break;
+	case OP_LAUNCH_LIST:
+		launch_list_enter(ctx, function, thread, call);
+		break;
 	}
 	return 0;
 }
@@ -106,9 +125,6 @@ static __always_inline void leave(struct pt_regs *ctx)
 	switch (call->operation) {
 	case OP_LAUNCH:
 		launch_leave(thread, call, result);
-		break;
-	case OP_GRAPH_LAUNCH:
-		graph_leave(thread, call, result);
 		break;
 	case OP_ALLOC:
 		alloc_leave(thread, call, result);
@@ -145,6 +161,21 @@ static __always_inline void leave(struct pt_regs *ctx)
 		object_leave(thread, call, result);
 		if (call->kind == OBJECT_POOL)
 			pool_object_leave(thread, call, result);
+		break;
+	case OP_CAPTURE:
+		capture_leave(thread, call, result);
+		break;
+	case OP_GRAPH:
+		graph_leave(thread, call, result);
+		break;
+	case OP_GRAPH_LAUNCH:
+		graph_launch_leave(thread, call, result);
+		break;
+	case OP_HOST_FUNCTION:
+		host_function_leave(thread, call, result);
+		break;
+	case OP_LAUNCH_LIST:
+		launch_list_leave(thread, call, result);
 		break;
 	}
 }

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Launches: every one is counted at entry, by process and kernel handle; one
- * in config.launch_sample, and the first of each kernel, is looked at again
- * on its return. This is the hottest path of gpuprobe.
+ * Launches: every one is counted at entry, by process, kernel handle and
+ * device; one in config.launch_sample, and the first of each kernel, is looked
+ * at more closely, and again on its return. This is the hottest path of
+ * gpuprobe.
  */
 #ifndef BPF_LAUNCH_H
 #define BPF_LAUNCH_H
 
-#include "call.h"
+#include "capture.h"
 #include "name.h"
+#include "shape.h"
+
+/* call.flag */
+#define LAUNCH_SAMPLED 0x01
+#define LAUNCH_FIRST 0x02 /* of its kernel */
+/* call.arg */
+#define LAUNCH_CAPTURE 0
 
 /* launches by kernel; per CPU, since threads launch the same kernel at once */
 struct {
@@ -55,14 +63,38 @@ static __noinline u64 *kernel_first_sight(struct launch_key *key)
 }
 
 /* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
-static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row, bool sampled)
+static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row, u8 flags, u64 capture)
 {
 	struct call *call = call_enter(thread, ctx, row, OP_LAUNCH);
 
-	if (!call)
+	if (!call) {
+		/* Whether it will be in the graph is not seen. */
+		capture_add(thread->slot, capture, 0, true);
 		return 1;
-	call->flag = sampled;
+	}
+	call->flag = flags;
+	call->arg[LAUNCH_CAPTURE] = capture;
 	return 0;
+}
+
+/* The capture that takes the launch, 0 where it is executed. */
+static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+					struct thread *thread)
+{
+	return capture_of(thread, function, stream_of_launch(ctx, function));
+}
+
+/* A closer look. Returns flags for its call. */
+static __always_inline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+					const struct kernel_key *kernel, bool again)
+{
+	u8 flags = config.launch_sample > 1 ? LAUNCH_SAMPLED : 0;
+
+	if (sample_shape(ctx, function, kernel))
+		flags |= LAUNCH_FIRST;
+	if (again && bpf_map_lookup_elem(&unnamed, kernel))
+		name_kernel(kernel);
+	return flags;
 }
 
 /* Returns 1 where the call's return is of no interest. */
@@ -71,52 +103,60 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 {
 	struct process_record *process;
 	struct launch_key key = {};
-	u64 *count, before;
+	u64 *count, before, capture = 0;
+	bool each, sampled;
+	u8 flags = 0;
 
 	if (both_layers && call_is_nested(thread, ctx->sp, row, OP_LAUNCH))
 		return 1;
 	process = process_at(thread->slot);
 	if (!process)
 		return 1;
+	if (process->captures)
+		capture = capture_of_launch(ctx, function, thread);
 	key.kernel.handle = argument(ctx, function, ROLE_FUNC);
 	key.kernel.slot = thread->slot;
 	key.kernel.generation = process->generation;
 	key.device = current_device(thread);
+	key.captured = capture != 0;
 	count = bpf_map_lookup_elem(&launches, &key);
 	if (!count)
 		count = kernel_first_sight(&key);
 	if (!count)
 		return 1;
 	before = __sync_fetch_and_add(count, 1);
+	sampled = !(before & (config.launch_sample - 1));
+	if (sampled)
+		flags = sample_launch(ctx, function, &key.kernel, before);
 	/* A nested launch is known by the enclosing one being on record: the runtime's always. */
-	if (both_layers && function->layer == LAYER_RUNTIME)
-		return follow_launch(thread, ctx, row, false);
-	if (before & (config.launch_sample - 1))
+	each = both_layers && function->layer == LAYER_RUNTIME;
+	if (!each && !config.launch_returns) {
+		capture_add(thread->slot, capture, 1, false);
 		return 1;
-	if (before && bpf_map_lookup_elem(&unnamed, &key.kernel))
-		name_kernel(&key.kernel);
-	if (!config.launch_returns)
-		return 1;
-	return follow_launch(thread, ctx, row, config.launch_sample > 1);
+	}
+	if (each || capture)
+		return follow_launch(thread, ctx, row, flags & LAUNCH_FIRST, capture);
+	return sampled ? follow_launch(thread, ctx, row, flags, 0) : 1;
 }
 
 static __always_inline void launch_leave(struct thread *thread, const struct call *call, s32 result)
 {
-	u8 flags = call->flag ? TALLY_SAMPLED : 0;
+	u64 capture = call->arg[LAUNCH_CAPTURE];
+	u16 flags = 0;
 
-	if (result)
+	if (call->flag & LAUNCH_SAMPLED)
+		flags |= TALLY_SAMPLED;
+	if (call->flag & LAUNCH_FIRST)
+		flags |= TALLY_FIRST;
+	if (capture)
+		flags |= TALLY_CAPTURED;
+	if (result) {
 		count_failure(thread->slot, call, 0, flags, result);
-	else
-		count_success(thread->slot, call, 0, flags, 0);
-}
-
-/* Graph launches are few and stand for many kernels: each is followed to its return. */
-static __always_inline void graph_leave(struct thread *thread, const struct call *call, s32 result)
-{
-	if (result)
-		count_failure(thread->slot, call, 0, 0, result);
-	else
-		count_success(thread->slot, call, 0, 0, 0);
+		return;
+	}
+	count_success(thread->slot, call, 0, flags, 0);
+	if (capture)
+		capture_add(thread->slot, capture, 1, false);
 }
 
 #endif

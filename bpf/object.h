@@ -7,11 +7,14 @@
 #ifndef BPF_OBJECT_H
 #define BPF_OBJECT_H
 
+#include "capture.h"
 #include "context.h"
 
 /* call.arg of a call that makes one */
 #define OBJECT_OUT 0
 #define OBJECT_IN_LAUNCH 2
+/* call.arg of one that ends a stream */
+#define OBJECT_CAPTURE 3 /* that it took part in */
 
 /* Which objects go with the context in which they were made. */
 static __always_inline bool lives_in_context(u8 kind)
@@ -45,6 +48,27 @@ static __always_inline void make_enter(struct pt_regs *ctx, const volatile struc
 	call->arg[OBJECT_IN_LAUNCH] = is_in_launch(thread);
 }
 
+static __always_inline u64 leave_capture(u32 slot, u64 stream)
+{
+	struct stream_key key = {.slot = slot, .stream = stream};
+
+	return stream_leaves_capture(&key);
+}
+
+/* The stream has gone, or has not: its capture goes with it, or has it still. */
+static __always_inline void left_capture(u32 slot, const struct call *call, s32 result)
+{
+	struct stream_key key = {.slot = slot, .stream = call->arg[OBJECT_HANDLE]};
+	u64 capture = call->arg[OBJECT_CAPTURE];
+
+	if (!capture)
+		return;
+	if (result)
+		take_part(&key, capture);
+	else
+		stream_left_capture(&key, capture);
+}
+
 static __always_inline void end_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				      struct thread *thread, struct call *call)
 {
@@ -52,6 +76,7 @@ static __always_inline void end_enter(struct pt_regs *ctx, const volatile struct
 
 	call->arg[OBJECT_HANDLE] = handle;
 	call->flag = object_ends(thread->slot, call, call->kind, handle);
+	call->arg[OBJECT_CAPTURE] = call->kind == OBJECT_STREAM ? leave_capture(thread->slot, handle) : 0;
 	if (call->kind == OBJECT_STREAM)
 		forget_stream(thread->slot, handle);
 	else if (call->kind == OBJECT_EVENT)
@@ -92,6 +117,8 @@ __noinline int object_leave(struct thread *thread, struct call *call, s32 result
 {
 	if (!thread || !call)
 		return 0;
+	if (call->operation == OP_DESTROY)
+		left_capture(thread->slot, call, result);
 	if (result) {
 		if (!is_end_of_driver(result) || call->operation != OP_DESTROY)
 			count_failure(thread->slot, call, call->kind, 0, result);

@@ -9,7 +9,7 @@
 #define BPF_PROCESS_H
 
 #include "call.h"
-#include "inflight.h"
+#include "capture.h"
 #include "loader.h"
 
 static __always_inline void tell_ended(u32 slot)
@@ -88,12 +88,17 @@ static __always_inline void end_thread(struct task_struct *task, u32 tgid)
 {
 	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
 	struct stream_key key = {.stream = STREAM_PER_THREAD};
+	u64 capture;
 
 	if (!binding)
 		return;
 	key.scope = BPF_CORE_READ(task, pid);
 	key.slot = binding->slot;
-	drop_stream(&key);
+	if (config.track_inflight)
+		drop_stream(&key);
+	capture = stream_leaves_capture(&key);
+	if (capture)
+		stream_left_capture(&key, capture);
 }
 
 SEC("raw_tp/sched_process_exit")
@@ -106,8 +111,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	abandon_calls(tgid);
 	/* Fires for each thread; the process ends with the last. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
-		if (config.track_inflight)
-			end_thread(task, tgid);
+		end_thread(task, tgid);
 		return 0;
 	}
 	end_process(task, tgid);

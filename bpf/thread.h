@@ -111,6 +111,7 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->deaths = 0;
 	process->captures = 0;
 	process->late = 0;
+	process->node_doubts = 0;
 	process->unified = 0;
 	process->sticky_code = 0;
 	process->sticky_ns = 0;

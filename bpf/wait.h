@@ -6,7 +6,7 @@
 #ifndef BPF_WAIT_H
 #define BPF_WAIT_H
 
-#include "inflight.h"
+#include "capture.h"
 
 /* call.arg */
 #define WAITED_STREAM 0 /* of a stream, its scope is in WAITED_SCOPE */
@@ -44,6 +44,8 @@ static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct func
 {
 	call->kind = function->kind;
 	call->arg[WAITED_OBJECT] = argument(ctx, function, ROLE_EVENT);
+	if (function->operation == OP_EVENT_RECORD)
+		call->flag = argument(ctx, function, ROLE_FLAGS) & EXTERNAL_EVENT;
 	if (function->kind == WAIT_CONTEXT) {
 		call->arg[WAITED_OBJECT] = argument(ctx, function, ROLE_CTX);
 		if (!call->arg[WAITED_OBJECT])
@@ -67,6 +69,8 @@ static __always_inline void event_recorded(u32 slot, const struct call *call)
 	event.stream.stream = call->arg[WAITED_STREAM];
 	event.stream.scope = call->arg[WAITED_SCOPE];
 	event.stream.slot = slot;
+	if (capture_event(&key, &event.stream, call->flag))
+		return;
 	if (!bpf_map_lookup_elem(&streams, &event.stream)) {
 		bpf_map_delete_elem(&events, &key);
 		return;

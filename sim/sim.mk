@@ -102,10 +102,11 @@ $(SIM_OUT)/static_runtime: $(SIM_OBJ)/workloads/static_runtime.o $(SIM_COMMON) \
 
 # What others rely on: first instructions, layouts, results.
 .PHONY: sim-check
-sim-check: sim $(SIM_OUT)/selftest
+sim-check: sim $(SIM_OUT)/selftest $(SIM_OUT)/selftest12
 	sim/check-prologues.sh $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcudart.so.13 \
 		$(SIM_OUT)/libcudart.so.12 $(SIM_OUT)/libnvidia-ml.so.1
 	$(SIM_OUT)/selftest
+	$(SIM_OUT)/selftest12
 
 $(SIM_OUT)/selftest: $(patsubst sim/tests/%.c,$(SIM_OBJ)/workloads/%.o, \
 		$(wildcard sim/tests/*.c)) | $(SIM_LIBRARIES) $(SIM_LINKS)
@@ -114,5 +115,9 @@ $(SIM_OUT)/selftest: $(patsubst sim/tests/%.c,$(SIM_OBJ)/workloads/%.o, \
 $(SIM_OBJ)/workloads/%.o: sim/tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -Isim/include -MMD -MP -c -o $@ $<
+
+$(SIM_OUT)/selftest12: sim/tests12/runtime12.c | $(SIM_LIBRARIES)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -Isim/include -DCUDART_VERSION=12080 -o $@ $< -L$(SIM_OUT) \
+		-Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -l:libcudart.so.12
 
 -include $(wildcard $(SIM_OBJ)/*/*.d $(SIM_OBJ)/*/*/*.d)

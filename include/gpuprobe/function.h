@@ -42,6 +42,8 @@ enum operation {
 	OP_POOL,           /* changes a memory pool, see enum pool_change */
 	OP_CAPTURE,        /* a stream's work goes into a graph, see enum capture_change */
 	OP_GRAPH,          /* a graph is built, see enum graph_change */
+	OP_HOST_FUNCTION,  /* a function of the program's own is put on a stream */
+	OP_LAUNCH_LIST,    /* ROLE_ELEMENTS launches, in the list ROLE_PARAMS */
 	OP_COUNT,
 };
 
@@ -153,13 +155,15 @@ enum capture_change {
 	CAPTURE_BEGIN = 0,
 	CAPTURE_BEGIN_TO, /* into the graph ROLE_GRAPH */
 	CAPTURE_END,	  /* *ROLE_OUT is the graph, if the capture was valid */
-	CAPTURE_TOLD,	  /* *ROLE_OUT tells whether it captures */
+	CAPTURE_TOLD,	  /* *ROLE_OUT tells whether it captures, *ROLE_HANDLE the capture's number, *ROLE_GRAPH its graph */
 	CAPTURE_JOIN,	  /* it waits for ROLE_EVENT: a captured one takes it into its capture */
+	CAPTURE_END_TO,	  /* of no row: the end of a capture into a graph that was there before */
+	CAPTURE_CHANGES,
 };
 
-/* What an OP_GRAPH call does. */
+/* What an OP_GRAPH call does. Where a node is added, *ROLE_OUT is the node. */
 enum graph_change {
-	GRAPH_ADD_KERNEL = 0, /* a kernel node for ROLE_GRAPH; *ROLE_OUT is the node */
+	GRAPH_ADD_KERNEL = 0, /* a kernel node for ROLE_GRAPH */
 	GRAPH_ADD_CHILD,      /* a node for ROLE_GRAPH that holds the graph ROLE_CHILD */
 	GRAPH_ADD_NODE,	      /* a node of the kind in ROLE_PARAMS for ROLE_GRAPH */
 	GRAPH_CLONE,	      /* *ROLE_OUT is a copy of ROLE_GRAPH */
@@ -167,6 +171,18 @@ enum graph_change {
 	GRAPH_UPDATE,	      /* ROLE_GRAPHEXEC is as ROLE_GRAPH now */
 	GRAPH_REMOVE_NODE,    /* ROLE_HANDLE leaves its graph */
 	GRAPH_ENABLE_NODE,    /* ROLE_HANDLE runs in ROLE_GRAPHEXEC or not, by ROLE_FLAGS */
+	GRAPH_CREATE,	      /* *ROLE_OUT is an empty graph */
+	GRAPH_DESTROY,	      /* ROLE_GRAPH goes, with its nodes */
+	GRAPH_DESTROY_EXEC,   /* ROLE_GRAPHEXEC goes */
+	GRAPH_ADD_OTHER,      /* a node for ROLE_GRAPH that runs no kernel */
+	GRAPH_EMBEDDED,	      /* *ROLE_OUT is the graph within the child graph node ROLE_HANDLE */
+	GRAPH_CHANGES,
+};
+
+/* The kinds of OP_GRAPH_LAUNCH, in tallies: whether the number of its kernels is known. */
+enum graph_size {
+	GRAPH_SIZE_KNOWN = 0,
+	GRAPH_SIZE_UNKNOWN,
 };
 
 /* What an OP_WAIT or OP_QUERY covers. */

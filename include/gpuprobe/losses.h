@@ -15,6 +15,10 @@
 	X(ERROR_MAP_FULL, "error_map_full", "failures whose counter could not be made")            \
 	X(INFLIGHT_MAP_FULL, "inflight_map_full", "asynchronous copies on streams beyond --max-inflight") \
 	X(INFLIGHT_BUSY, "inflight_busy", "asynchronous copies on a stream that many threads used at once") \
+	X(CAPTURE_MAP_FULL, "capture_map_full", "captures whose launches may be counted as executed")    \
+	X(GRAPH_MAP_FULL, "graph_map_full", "graphs and executed graph launches for which there was no room") \
+	X(SHAPE_MAP_FULL, "shape_map_full", "sampled launches whose grid and block could not be kept") \
+	X(LAUNCH_LIST_TOO_LONG, "launch_list_too_long", "launches on more than 16 devices by one call: those beyond") \
 	X(EVENT_MAP_FULL, "event_map_full", "recorded events whose place in the stream was not kept") \
 	X(OBJECT_MAP_FULL, "object_map_full", "streams, events, contexts, modules and libraries beyond what a table holds") \
 	X(CONTEXT_MAP_FULL, "context_map_full", "calls whose context had no room in a table")     \

@@ -60,9 +60,9 @@ struct process_record {
 	__u64 host_levels; /* see struct range_key: levels at which host memory was recorded */
 	__u64 device_levels;
 	__u32 freed_next; /* frees so far; the latest are in freed[] */
-	__u32 captures; /* streams that capture now: launches look their stream up only then */
+	__u32 captures; /* in progress: launches look their stream up only then */
 	__u32 late;	/* set by userspace: calls before some moment were not seen */
-	__u32 pad;
+	__u32 node_doubts; /* see struct graph_record */
 	__u32 unified; /* copies were seen whose addresses must tell their direction */
 	__s32 sticky_code; /* the first failure that CUDA says no call recovers from; 0: none */
 	__u64 sticky_ns;
@@ -90,10 +90,10 @@ struct call {
 	__u8 kind;
 	__u8 flag;   /* by operation */
 	__u8 device; /* on which it acts, or DEVICE_UNKNOWN */
-	__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
-	__u8 pad;
-	__u16 extra; /* by operation */
-	__u8 unused[6];
+	union {
+		__u16 extra; /* by operation */
+		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
+	};
 };
 
 enum thread_state {
@@ -243,6 +243,61 @@ struct shape_record {
 	__u64 shared_min, shared_max;
 };
 
+struct graph_key {
+	__u64 handle; /* of a graph, an executable graph or a node */
+	__u32 slot;
+	__u32 pad;
+};
+
+/*
+ * A graph whose kernel nodes are known; one without a record is of unknown
+ * size. A graph is open where it has nodes that were not seen added one by one
+ * (captured, cloned, of a child graph). When a node goes that was not seen
+ * added, that may be of any open graph: process_record.node_doubts is raised,
+ * and the size of the open graphs from before is not known any more.
+ */
+struct graph_record {
+	__u64 kernels;	/* one execution runs */
+	__u64 start_ns; /* tells it from an earlier one of the same handle */
+	__u64 capture;	/* in which it is made; 0: none */
+	__u32 doubts;	/* process_record.node_doubts when it became known */
+	__u8 unknown;
+	__u8 open;
+	__u8 embedded; /* in `node`, of another graph: what changes it changes that */
+	__u8 leaving;  /* is being destroyed */
+	__u64 node;
+};
+
+/* A node that was seen added. It goes with its graph. */
+struct graph_node_record {
+	__u64 graph;
+	__u64 graph_start_ns;
+	__u64 kernels;
+	__u64 unknown;
+};
+
+/* An executable graph of known size. */
+struct graph_exec_record {
+	__u64 kernels; /* one launch runs */
+	__u64 start_ns;
+	__u64 leaving; /* is being destroyed */
+};
+
+/* A node that an executable graph leaves out; the value is graph_exec_record.start_ns. */
+struct disabled_node_key {
+	__u64 exec;
+	__u64 node;
+	__u32 slot;
+	__u32 pad;
+};
+
+/* Executed graph launches by size. */
+struct graph_run_key {
+	__u64 kernels;
+	__u32 slot;
+	__u32 unknown; /* the size is not known */
+};
+
 struct failure_key {
 	__u32 slot;
 	__s32 code;
@@ -272,6 +327,26 @@ struct stream_key {
 	__u64 scope;  /* of a special stream: its context, or its thread */
 	__u32 slot;
 	__u32 pad;
+};
+
+/*
+ * A capture in progress. Which streams take part is said by the map `capturing`
+ * (struct stream_key to the capture's number), of which entries of captures
+ * that have ended mean nothing.
+ */
+struct capture_key {
+	__u64 id;
+	__u32 slot;
+	__u32 pad;
+};
+
+struct capture_record {
+	__u64 kernels; /* nodes so far */
+	__u64 start_ns;
+	__u64 context;	/* with which it ends */
+	__u64 into;	/* the graph that it extends; 0: a new one */
+	struct stream_key origin; /* the stream that began it; 0 where that was not seen */
+	__u64 unknown; /* not all of its launches were seen */
 };
 
 #define STREAM_LEGACY 1

@@ -72,12 +72,13 @@ static enum sim_host_side side_of(bool known, const struct block *block)
 	return block->kind == MEMORY_MANAGED ? SIM_MANAGED : SIM_PINNED;
 }
 
-void copy__note(const struct sim_call *call, CUmemorytype to_type, uint64_t to,
+void copy__note(struct sim_call *call, CUmemorytype to_type, uint64_t to,
 		CUmemorytype from_type, uint64_t from, uint64_t bytes)
 {
 	struct sim_calls_bytes (*sides)[SIM_HOST_SIDES] = call->thread->tallies.sides;
 	struct block to_block, from_block;
 	bool to_known, from_known, to_device, from_device;
+	enum sim_copy_kind kind = SIM_H2H;
 	struct sim_calls_bytes *side;
 
 	if (!call->start)
@@ -86,19 +87,25 @@ void copy__note(const struct sim_call *call, CUmemorytype to_type, uint64_t to,
 	from_known = memory__find(from, &from_block);
 	to_device = on_device(to_type, to_known, &to_block);
 	from_device = on_device(from_type, from_known, &from_block);
-	if (to_device && from_device)
+	side = &sides[SIM_ON_HOST][0];
+	if (to_device && from_device) {
+		kind = SIM_D2D;
 		side = &sides[SIM_ON_DEVICE][0];
-	else if (to_device)
+	} else if (to_device) {
+		kind = SIM_H2D;
 		side = &sides[SIM_TO_DEVICE][side_of(from_known, &from_block)];
-	else if (from_device)
+	} else if (from_device) {
+		kind = SIM_D2H;
 		side = &sides[SIM_TO_HOST][side_of(to_known, &to_block)];
-	else
-		side = &sides[SIM_ON_HOST][0];
+	}
+	/* The parts of a batch can be of several kinds: then it has none. */
+	call->resolved = call->resolved == SIM_COPY_KINDS || call->resolved == kind ?
+			 kind : SIM_DEFAULT;
 	sim_add(&side->calls, 1);
 	sim_add(&side->bytes, bytes);
 }
 
-void copy__note_kind(const struct sim_call *call, uint64_t to, uint64_t from, size_t size,
+void copy__note_kind(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
 		     enum sim_copy_kind kind)
 {
 	static const CUmemorytype types[][2] = {

@@ -121,6 +121,8 @@ static void retire(void *argument)
 			     thread->nr_kernels * sizeof(*thread->kernels));
 	add_counters(&retired->copies[0][0][0].calls, &thread->copies[0][0][0].calls,
 		     sizeof(thread->copies));
+	add_counters(&retired->executed[0][0][0].calls, &thread->executed[0][0][0].calls,
+		     sizeof(thread->executed));
 	add_counters(retired->null_frees, thread->null_frees, sizeof(thread->null_frees));
 	add_counters((uint64_t *)&retired->tallies, (const uint64_t *)&thread->tallies,
 		     sizeof(thread->tallies));
@@ -160,12 +162,29 @@ void sim_tallies__fold(struct sim_tallies *sum)
 	pthread_mutex_unlock(&sim_state.lock);
 }
 
+/* The place of a function of that name among the first ones, 0 if there is none. */
+static uint32_t find_earlier(const struct sim_function *function, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (sim_state.functions[i]->layer == function->layer &&
+		    !strcmp(sim_state.functions[i]->name, function->name))
+			return i;
+	return 0;
+}
+
+/* A second runtime in the process counts its calls with those of the first. */
 static void attach(struct sim_function *const *begin, struct sim_function *const *end)
 {
+	uint32_t earlier;
+
 	pthread_mutex_lock(&sim_state.lock);
+	earlier = sim_state.nr_functions;
 	for (; begin < end && sim_state.nr_functions < SIM_MAX_FUNCTIONS; begin++) {
-		(*begin)->index = sim_state.nr_functions;
-		sim_state.functions[sim_state.nr_functions++] = *begin;
+		(*begin)->index = find_earlier(*begin, earlier);
+		if (!(*begin)->index) {
+			(*begin)->index = sim_state.nr_functions;
+			sim_state.functions[sim_state.nr_functions++] = *begin;
+		}
 		sim_faults__arm(*begin);
 	}
 	sim_faults__check(end[-1]->layer);
@@ -264,6 +283,7 @@ static void forget(struct sim_thread *thread)
 	if (thread->kernels)
 		memset(thread->kernels, 0, thread->nr_kernels * sizeof(*thread->kernels));
 	memset(thread->copies, 0, sizeof(thread->copies));
+	memset(thread->executed, 0, sizeof(thread->executed));
 	memset(thread->null_frees, 0, sizeof(thread->null_frees));
 	memset(&thread->tallies, 0, sizeof(thread->tallies));
 	thread->runtime_depth = 0;

@@ -112,6 +112,7 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->attached_ns = UINT64_MAX;
 	collector->model.sections = options->sections;
 	collector->model.launch_sample = options->launch_sample;
+	collector->model.shape_sample = skeleton->rodata->config.launch_sample;
 	collector->names = name_store__new();
 	collector->reader = map_reader__new();
 	collector->symbols = symbol_cache__new(16);

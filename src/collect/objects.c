@@ -27,6 +27,46 @@ static void apply_made(struct object_totals *objects, const struct tally_key *ke
 	objects->in_launch_ns += tally->ns;
 }
 
+/* Calls of graphs count as objects where they make or end one: tells of which kind, or OBJECT_KINDS. */
+static enum object_kind of_graph(const struct function_desc *function, const struct tally_key *key, bool *is_made)
+{
+	*is_made = true;
+	if (function->operation == OP_CAPTURE)
+		return key->kind == CAPTURE_END ? OBJECT_GRAPH : OBJECT_KINDS;
+	switch (function->kind) {
+	case GRAPH_CREATE:
+	case GRAPH_CLONE:
+		return OBJECT_GRAPH;
+	case GRAPH_INSTANTIATE:
+		return OBJECT_GRAPH_EXEC;
+	case GRAPH_DESTROY:
+		*is_made = false;
+		return OBJECT_GRAPH;
+	case GRAPH_DESTROY_EXEC:
+		*is_made = false;
+		return OBJECT_GRAPH_EXEC;
+	default:
+		return OBJECT_KINDS;
+	}
+}
+
+void objects__apply_graph(struct process *process, const struct tally_key *key, const struct tally *tally)
+{
+	enum object_kind kind;
+	bool is_made;
+
+	kind = of_graph(&api_functions[key->row].desc, key, &is_made);
+	if (kind == OBJECT_KINDS || key->flags & TALLY_REPLACED)
+		return;
+	if (is_made) {
+		apply_made(&process->objects[kind], key, tally);
+		return;
+	}
+	process->objects[kind].destroyed += tally->calls;
+	if (key->flags & TALLY_UNTRACKED)
+		process->objects[kind].unknown_destroyed += tally->calls;
+}
+
 static bool makes(const struct function_desc *function)
 {
 	if (function->operation == OP_CREATE)

@@ -16,6 +16,9 @@ void objects__reset(struct process *process);
 /* Adds a counter of a function that makes or ends objects. */
 void objects__apply_tally(struct process *process, const struct tally_key *key, const struct tally *tally);
 
+/* Adds a counter of a function of graphs or captures, which may make or end graphs. */
+void objects__apply_graph(struct process *process, const struct tally_key *key, const struct tally *tally);
+
 /* Adds an object that is on record: live, or gone with its context. Returns 0 or -ENOMEM. */
 int objects__add(struct process *process, const struct contexts *contexts, const struct object_key *key,
 		 const struct object_record *record);

@@ -11,11 +11,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "collect/graphs.h"
 #include "collect/inflight.h"
 #include "collect/memory.h"
 #include "collect/objects.h"
 #include "collect/private.h"
 #include "collect/reading.h"
+#include "collect/shapes.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
@@ -406,8 +408,13 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.tallies, read_tally);
+	/* Before the launches, the last of which take a kernel's shape with them. */
+	if (!ret)
+		ret = shapes__read(collector, reap);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.launches, read_launches);
+	if (!ret)
+		ret = graphs__read(collector, reap);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.failures, read_failure);
 	if (!ret)

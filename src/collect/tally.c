@@ -21,6 +21,10 @@ void tally__reset(struct process *process)
 	memset(&process->free_waits, 0, sizeof(process->free_waits));
 	memset(process->covered, 0, sizeof(process->covered));
 	process->graph_launches = 0;
+	process->captured_graph_launches = 0;
+	process->host_functions = 0;
+	process->captured_host_functions = 0;
+	process->first_launches = (struct wait_totals){0};
 	process->function_count = 0;
 	objects__reset(process);
 	device_totals__reset(process->devices, process->device_count);
@@ -309,7 +313,21 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 			apply_virtual(process, key, tally, function->kind);
 		break;
 	case OP_GRAPH_LAUNCH:
-		process->graph_launches += tally->calls + tally->failures;
+		if (key->flags & TALLY_CAPTURED)
+			process->captured_graph_launches += tally->calls;
+		else
+			process->graph_launches += tally->calls;
+		process->graph_launches += tally->failures;
+		break;
+	case OP_LAUNCH:
+		if (key->flags & TALLY_FIRST)
+			apply_wait(&process->first_launches, tally);
+		break;
+	case OP_HOST_FUNCTION:
+		if (key->flags & TALLY_CAPTURED)
+			process->captured_host_functions += tally->calls;
+		else
+			process->host_functions += tally->calls;
 		break;
 	case OP_COPY:
 	case OP_SET:
@@ -324,6 +342,10 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	case OP_DESTROY:
 	case OP_CONTEXT:
 		objects__apply_tally(process, key, tally);
+		break;
+	case OP_GRAPH:
+	case OP_CAPTURE:
+		objects__apply_graph(process, key, tally);
 		break;
 	default:
 		break;

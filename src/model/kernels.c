@@ -12,6 +12,8 @@
 
 /* A kernel as it is shown: all handles of one name, or one handle without a name. */
 struct shown_kernel {
+	struct shape_record folded_shape;  /* of handles that are gone */
+	struct shape_record current_shape; /* scratch of kernel_table__list */
 	char *mangled; /* NULL while unknown */
 	char *full, *brief;
 	uint64_t handle; /* the latest */
@@ -24,15 +26,25 @@ struct shown_kernel {
 };
 
 struct kernel_handle {
-	struct launch_key key;
-	uint64_t launches;
+	struct kernel_key key;
 	struct shown_kernel *shown;
+	struct shape_record shape;
+	size_t counts; /* that it has in the table */
+	UT_hash_handle hh;
+};
+
+/* A handle's launches of one sort. */
+struct launch_count {
+	struct launch_key key;
+	struct kernel_handle *handle;
+	uint64_t launches;
 	int retired;
 	UT_hash_handle hh;
 };
 
 struct kernel_table {
 	struct kernel_handle *handles;
+	struct launch_count *counts;
 	struct shown_kernel *named;
 	struct shown_kernel *unnamed;
 	uint64_t next_serial;
@@ -56,10 +68,15 @@ static void free_shown(struct shown_kernel *shown)
 void kernel_table__free(struct kernel_table *table)
 {
 	struct kernel_handle *handle, *next_handle;
+	struct launch_count *count, *next_count;
 	struct shown_kernel *shown, *next;
 
 	if (!table)
 		return;
+	HASH_ITER(hh, table->counts, count, next_count) {
+		HASH_DEL(table->counts, count);
+		free(count);
+	}
 	HASH_ITER(hh, table->handles, handle, next_handle) {
 		HASH_DEL(table->handles, handle);
 		free(handle);
@@ -76,12 +93,48 @@ void kernel_table__free(struct kernel_table *table)
 	free(table);
 }
 
-static struct kernel_handle *find_handle(const struct kernel_table *table, const struct launch_key *key)
+static struct kernel_handle *find_handle(const struct kernel_table *table, const struct kernel_key *key)
 {
 	struct kernel_handle *handle;
 
 	HASH_FIND(hh, table->handles, key, sizeof(*key), handle);
 	return handle;
+}
+
+static struct launch_count *find_count(const struct kernel_table *table, const struct launch_key *key)
+{
+	struct launch_count *count;
+
+	HASH_FIND(hh, table->counts, key, sizeof(*key), count);
+	return count;
+}
+
+static void widen(__u64 *min, __u64 *max, __u64 other_min, __u64 other_max)
+{
+	if (other_min < *min)
+		*min = other_min;
+	if (other_max > *max)
+		*max = other_max;
+}
+
+/* Samples of two handles of one kernel. */
+static void merge_shape(struct shape_record *sum, const struct shape_record *shape)
+{
+	if (!shape->samples)
+		return;
+	if (!sum->samples) {
+		*sum = *shape;
+		return;
+	}
+	sum->samples += shape->samples;
+	widen(&sum->blocks_min, &sum->blocks_max, shape->blocks_min, shape->blocks_max);
+	widen(&sum->threads_min, &sum->threads_max, shape->threads_min, shape->threads_max);
+	widen(&sum->shared_min, &sum->shared_max, shape->shared_min, shape->shared_max);
+	if (shape->latest_ns < sum->latest_ns)
+		return;
+	sum->latest_ns = shape->latest_ns;
+	sum->latest = shape->latest;
+	sum->stream = shape->stream;
 }
 
 static struct shown_kernel *add_unnamed(struct kernel_table *table, uint64_t handle)
@@ -132,7 +185,8 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 	if (known) {
 		known->folded[0] += shown->folded[0];
 		known->folded[1] += shown->folded[1];
-		known->handle = handle->key.kernel.handle;
+		merge_shape(&known->folded_shape, &shown->folded_shape);
+		known->handle = handle->key.handle;
 		unlink_unnamed(table, shown);
 		free_shown(shown);
 		handle->shown = known;
@@ -146,14 +200,17 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 	return 0;
 }
 
-static struct kernel_handle *add_handle(struct kernel_table *table, const struct launch_key *key)
+static struct kernel_handle *take_handle(struct kernel_table *table, const struct kernel_key *key)
 {
-	struct kernel_handle *handle = calloc(1, sizeof(*handle));
+	struct kernel_handle *handle = find_handle(table, key);
 
+	if (handle)
+		return handle;
+	handle = calloc(1, sizeof(*handle));
 	if (!handle)
 		return NULL;
 	handle->key = *key;
-	handle->shown = add_unnamed(table, key->kernel.handle);
+	handle->shown = add_unnamed(table, key->handle);
 	if (!handle->shown) {
 		free(handle);
 		return NULL;
@@ -162,54 +219,100 @@ static struct kernel_handle *add_handle(struct kernel_table *table, const struct
 	return handle;
 }
 
+static struct launch_count *add_count(struct kernel_table *table, const struct launch_key *key)
+{
+	struct kernel_handle *handle = take_handle(table, &key->kernel);
+	struct launch_count *count = calloc(1, sizeof(*count));
+
+	if (!handle || !count) {
+		free(count);
+		return NULL;
+	}
+	count->key = *key;
+	count->handle = handle;
+	handle->counts++;
+	HASH_ADD(hh, table->counts, key, sizeof(count->key), count);
+	return count;
+}
+
 int kernel_table__set(struct kernel_table *table, const struct launch_key *key, uint64_t launches,
 		      const char *name)
 {
-	struct kernel_handle *handle = find_handle(table, key);
+	struct launch_count *count = find_count(table, key);
+
+	if (!count)
+		count = add_count(table, key);
+	if (!count)
+		return -ENOMEM;
+	count->launches = launches;
+	if (!name || count->handle->shown->mangled)
+		return 0;
+	return name_shown(table, count->handle, name);
+}
+
+int kernel_table__set_shape(struct kernel_table *table, const struct kernel_key *key,
+			    const struct shape_record *shape)
+{
+	struct kernel_handle *handle = take_handle(table, key);
 
 	if (!handle)
-		handle = add_handle(table, key);
-	if (!handle)
 		return -ENOMEM;
-	handle->launches = launches;
-	if (!name || handle->shown->mangled)
-		return 0;
-	return name_shown(table, handle, name);
+	handle->shape = *shape;
+	return 0;
 }
 
 int kernel_table__is_named(const struct kernel_table *table, const struct launch_key *key)
 {
-	const struct kernel_handle *handle = find_handle(table, key);
+	const struct kernel_handle *handle = find_handle(table, &key->kernel);
 
 	return handle && handle->shown->mangled;
 }
 
+int kernel_table__is_over(const struct kernel_table *table, const struct kernel_key *key)
+{
+	const struct launch_count *count;
+
+	for (count = table->counts; count; count = count->hh.next)
+		if (!count->retired && !memcmp(&count->key.kernel, key, sizeof(*key)))
+			return 0;
+	return 1;
+}
+
 int kernel_table__retire(struct kernel_table *table, const struct launch_key *key)
 {
-	struct kernel_handle *handle = find_handle(table, key);
-	int before = handle ? handle->retired : 1;
+	struct launch_count *count = find_count(table, key);
+	int before = count ? count->retired : 1;
 
-	if (handle)
-		handle->retired = 1;
+	if (count)
+		count->retired = 1;
 	return before;
+}
+
+static void fold_handle(struct kernel_table *table, struct kernel_handle *handle)
+{
+	merge_shape(&handle->shown->folded_shape, &handle->shape);
+	HASH_DEL(table->handles, handle);
+	free(handle);
 }
 
 int kernel_table__fold(struct kernel_table *table, const struct launch_key *key)
 {
-	struct kernel_handle *handle = find_handle(table, key);
+	struct launch_count *count = find_count(table, key);
 	struct device_totals *totals;
 
-	if (!handle)
+	if (!count)
 		return 0;
-	handle->shown->folded[!!key->captured] += handle->launches;
 	if (!key->captured) {
 		totals = device_totals__of(&table->folded, &table->folded_count, key->device);
 		if (!totals)
 			return -ENOMEM;
-		totals->launches += handle->launches;
+		totals->launches += count->launches;
 	}
-	HASH_DEL(table->handles, handle);
-	free(handle);
+	count->handle->shown->folded[!!key->captured] += count->launches;
+	if (!--count->handle->counts)
+		fold_handle(table, count->handle);
+	HASH_DEL(table->counts, count);
+	free(count);
 	return 0;
 }
 
@@ -224,12 +327,16 @@ static int by_launches(const void *a, const void *b)
 
 static void append(struct process *process, const struct shown_kernel *shown)
 {
+	/* Its shape may be known before its launches are. */
+	if (!shown->mangled && !shown->current[0] && !shown->current[1])
+		return;
 	process->kernels[process->kernel_count++] = (struct kernel){
 		.handle = shown->handle,
 		.name = shown->full,
 		.short_name = shown->brief,
 		.launches = shown->current[0],
 		.captured = shown->current[1],
+		.shape = shown->current_shape,
 		.serial = shown->serial,
 	};
 	process->launches += shown->current[0];
@@ -238,7 +345,7 @@ static void append(struct process *process, const struct shown_kernel *shown)
 
 static int sum_by_device(const struct kernel_table *table, struct process *process)
 {
-	const struct kernel_handle *handle;
+	const struct launch_count *count;
 	struct device_totals *totals;
 
 	for (size_t i = 0; i < table->folded_count; i++) {
@@ -247,34 +354,49 @@ static int sum_by_device(const struct kernel_table *table, struct process *proce
 			return -ENOMEM;
 		totals->launches += table->folded[i].launches;
 	}
-	for (handle = table->handles; handle; handle = handle->hh.next) {
-		if (handle->key.captured)
+	for (count = table->counts; count; count = count->hh.next) {
+		if (count->key.captured)
 			continue;
-		totals = device_totals__of(&process->devices, &process->device_count, handle->key.device);
+		totals = device_totals__of(&process->devices, &process->device_count, count->key.device);
 		if (!totals)
 			return -ENOMEM;
-		totals->launches += handle->launches;
+		totals->launches += count->launches;
 	}
 	return 0;
+}
+
+static void begin_sum(struct shown_kernel *shown)
+{
+	memcpy(shown->current, shown->folded, sizeof(shown->current));
+	shown->current_shape = shown->folded_shape;
+}
+
+/* What handles that are gone counted, and what those that are there do. */
+static void sum_up(struct kernel_table *table)
+{
+	struct shown_kernel *shown;
+	struct kernel_handle *handle;
+	struct launch_count *count;
+
+	for (shown = table->unnamed; shown; shown = shown->next_unnamed)
+		begin_sum(shown);
+	for (shown = table->named; shown; shown = shown->hh.next)
+		begin_sum(shown);
+	for (handle = table->handles; handle; handle = handle->hh.next)
+		merge_shape(&handle->shown->current_shape, &handle->shape);
+	for (count = table->counts; count; count = count->hh.next)
+		count->handle->shown->current[!!count->key.captured] += count->launches;
 }
 
 int kernel_table__list(struct kernel_table *table, struct process *process)
 {
 	size_t count = HASH_COUNT(table->named);
-	struct kernel_handle *handle, *next_handle;
 	struct shown_kernel *shown, *next;
 	struct kernel *list;
 
-	for (shown = table->unnamed; shown; shown = shown->next_unnamed) {
-		memcpy(shown->current, shown->folded, sizeof(shown->current));
+	for (shown = table->unnamed; shown; shown = shown->next_unnamed)
 		count++;
-	}
-	HASH_ITER(hh, table->named, shown, next) {
-		memcpy(shown->current, shown->folded, sizeof(shown->current));
-	}
-	HASH_ITER(hh, table->handles, handle, next_handle) {
-		handle->shown->current[!!handle->key.captured] += handle->launches;
-	}
+	sum_up(table);
 	if (sum_by_device(table, process))
 		return -ENOMEM;
 	list = realloc(process->kernels, (count ? count : 1) * sizeof(*list));
@@ -289,7 +411,7 @@ int kernel_table__list(struct kernel_table *table, struct process *process)
 	}
 	for (shown = table->unnamed; shown; shown = shown->next_unnamed)
 		append(process, shown);
-	qsort(list, count, sizeof(*list), by_launches);
+	qsort(list, process->kernel_count, sizeof(*list), by_launches);
 	return 0;
 }
 

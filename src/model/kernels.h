@@ -25,6 +25,10 @@ void kernel_table__free(struct kernel_table *table);
 int kernel_table__set(struct kernel_table *table, const struct launch_key *key, uint64_t launches,
 		      const char *name);
 
+/* What the handle's sampled launches looked like. Returns 0 or -ENOMEM. */
+int kernel_table__set_shape(struct kernel_table *table, const struct kernel_key *key,
+			    const struct shape_record *shape);
+
 /* Whether the handle has its name, so that none need be looked for. */
 int kernel_table__is_named(const struct kernel_table *table, const struct launch_key *key);
 
@@ -33,6 +37,9 @@ int kernel_table__is_named(const struct kernel_table *table, const struct launch
  * so that what was under way then has been counted, else 0.
  */
 int kernel_table__retire(struct kernel_table *table, const struct launch_key *key);
+
+/* Whether all that the handle counted is of a generation that is over. */
+int kernel_table__is_over(const struct kernel_table *table, const struct kernel_key *key);
 
 /* The handle is gone and its count final: it becomes part of its name's count. Returns 0 or -ENOMEM. */
 int kernel_table__fold(struct kernel_table *table, const struct launch_key *key);

@@ -19,6 +19,7 @@ void process__clear(struct process *process)
 	free(process->functions);
 	free(process->pools);
 	free(process->context_ends);
+	free(process->graph_runs);
 	free(process->gpus);
 	free(process->environment);
 	free(process->uuids);
@@ -29,6 +30,7 @@ void process__clear(struct process *process)
 	process->functions = NULL;
 	process->pools = NULL;
 	process->context_ends = NULL;
+	process->graph_runs = NULL;
 	process->gpus = NULL;
 	process->environment = NULL;
 	process->uuids = NULL;

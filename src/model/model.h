@@ -68,6 +68,7 @@ struct kernel {
 	char *short_name; /* bare function name; NULL while unknown */
 	uint64_t launches; /* executed; failed ones included */
 	uint64_t captured; /* put into graphs */
+	struct shape_record shape; /* of sampled launches; without samples where none was seen */
 	uint64_t serial; /* order of first sight within the process, from 0 */
 };
 
@@ -122,6 +123,13 @@ struct query_totals {
 struct copy_inflight {
 	uint64_t calls, bytes;
 	uint64_t oldest_ns; /* age of the oldest; 0 when there is none */
+};
+
+/* Executed launches of graphs of one size. */
+struct graph_run {
+	uint64_t kernels; /* in each */
+	bool unknown;	  /* how many there are is not known */
+	uint64_t launches;
 };
 
 struct failure {
@@ -193,7 +201,14 @@ struct process {
 	size_t kernel_count;
 	uint64_t launches; /* of all kernels */
 	uint64_t captured_launches;
-	uint64_t graph_launches;
+	uint64_t graph_launches; /* failed ones included, captured ones not */
+	uint64_t captured_graph_launches;
+	struct graph_run *graph_runs; /* most launches first */
+	size_t graph_run_count, graph_run_capacity;
+	uint64_t graph_kernels;	 /* executed by graph launches of known size */
+	uint64_t unsized_graph_launches;
+	uint64_t host_functions, captured_host_functions; /* calls that succeeded */
+	struct wait_totals first_launches; /* one of each kernel, and the time in it; needs returns of launches */
 
 	struct copy_totals copies[COPY_KINDS][2];	/* [kind][0 sync, 1 async] */
 	struct copy_inflight inflight[COPY_KINDS];
@@ -235,7 +250,8 @@ struct model {
 	struct timespec wall;	/* CLOCK_REALTIME of the snapshot */
 	uint64_t now_ns;	/* CLOCK_BOOTTIME of the snapshot */
 	unsigned int sections;	/* enum section, those chosen */
-	unsigned int launch_sample; /* one launch in so many is checked; 1: each */
+	unsigned int launch_sample; /* one launch in so many is checked; 1: each; 0: none */
+	unsigned int shape_sample;  /* one launch in so many tells grid and block; 1: each */
 	bool final;		/* the last report of this run */
 
 	struct process *processes; /* in order of first sight */

@@ -26,7 +26,7 @@ void json_memory__write(struct json *j, const struct process *p);
 /* An object of its own under `key`; the report's totals have it too. */
 void json_memory__write_totals(struct json *j, const char *key, const struct memory_totals *m);
 
-void json_launch__write(struct json *j, const struct process *p);
+void json_launch__write(struct json *j, const struct model *model, const struct process *p);
 void json_copy__write(struct json *j, const struct process *p);
 void json_wait__write(struct json *j, const struct process *p);
 void json_object__write(struct json *j, const struct process *p);

@@ -9,9 +9,6 @@ static const struct metric_family kernel_launches = {
 	"Kernel launch calls by kernel; kernels without a name or beyond --metrics-kernels are"
 	" counted as other.",
 };
-static const struct metric_family graph_launches = {
-	"gpuprobe_graph_launches", METRIC_COUNTER, "Graph launch calls.",
-};
 
 static void kernel_sample(struct exposition_writer *w, const struct process *p, const char *label,
 			  uint64_t launches)
@@ -45,17 +42,9 @@ static int write_kernels(struct metrics_page *page, struct kernel_series *series
 
 int launch_series__write(struct metrics_page *page, struct kernel_series *series)
 {
-	struct exposition_writer *w = &page->writer;
-	size_t i;
-	int err;
+	int err = write_kernels(page, series);
 
-	err = write_kernels(page, series);
-	if (err)
-		return err;
-	exposition__family(w, &graph_launches);
-	for (i = 0; i < page->process_count; i++) {
-		metrics_page__sample(w, page->processes[i]);
-		exposition__u64(w, page->processes[i]->graph_launches);
-	}
-	return 0;
+	if (!err)
+		graph_series__write(page);
+	return err;
 }

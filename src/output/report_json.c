@@ -52,7 +52,10 @@ static void write_totals(struct json *j, const struct model *model)
 	if (model->sections & SECTION_LAUNCH) {
 		json__key_u64(j, "launches", totals.launches);
 		json__key_u64(j, "kernels", totals.kernels);
+		json__key_u64(j, "captured_launches", totals.captured_launches);
 		json__key_u64(j, "graph_launches", totals.graph_launches);
+		json__key_u64(j, "graph_kernels", totals.graph_kernels);
+		json__key_u64(j, "graph_launches_of_unknown_size", totals.unsized_graph_launches);
 	}
 	json__object_end(j);
 }
@@ -74,7 +77,7 @@ static void write_process(struct json *j, const struct model *model, const struc
 	if (sections & SECTION_MEMORY)
 		json_memory__write(j, p);
 	if (sections & SECTION_LAUNCH)
-		json_launch__write(j, p);
+		json_launch__write(j, model, p);
 	if (sections & SECTION_COPY) {
 		json_copy__write(j, p);
 		json_wait__write(j, p);

@@ -50,7 +50,10 @@ static void add_process(struct report_totals *totals, const struct process *proc
 	add(&totals->device, &device);
 	add(&totals->host, &host);
 	totals->launches += process->launches;
+	totals->captured_launches += process->captured_launches;
 	totals->graph_launches += process->graph_launches;
+	totals->graph_kernels += process->graph_kernels;
+	totals->unsized_graph_launches += process->unsized_graph_launches;
 	totals->kernels += process->kernel_count;
 	totals->processes++;
 }

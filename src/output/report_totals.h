@@ -17,7 +17,8 @@ struct report_totals {
 	struct memory_totals device;
 	struct memory_totals host;
 	uint64_t live_at_exit_bytes, live_at_exit_count;
-	uint64_t launches, graph_launches;
+	uint64_t launches, captured_launches;
+	uint64_t graph_launches, graph_kernels, unsized_graph_launches;
 	uint64_t kernels; /* one of the same name in two processes counts twice */
 };
 

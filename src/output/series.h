@@ -15,6 +15,7 @@ void memory_series__write(struct metrics_page *page);
 void virtual_series__write(struct metrics_page *page);
 /* `series` keeps what pages have told of kernels. 0 or -ENOMEM. */
 int launch_series__write(struct metrics_page *page, struct kernel_series *series);
+void graph_series__write(struct metrics_page *page);
 void copy_series__write(struct metrics_page *page);
 void wait_series__write(struct metrics_page *page);
 void object_series__write(struct metrics_page *page);

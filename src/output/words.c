@@ -96,6 +96,10 @@ const char *words__kind_of(enum operation operation, uint8_t kind)
 	case OP_CREATE:
 	case OP_DESTROY:
 		return words__object_kind(kind);
+	case OP_GRAPH_LAUNCH:
+		return kind == GRAPH_SIZE_UNKNOWN ? "unknown_size" : "-";
+	case OP_CAPTURE:
+		return kind == CAPTURE_END_TO ? "into_a_graph" : "-";
 	default:
 		return "-";
 	}

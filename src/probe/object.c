@@ -71,6 +71,9 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.events,	   skeleton->maps.contexts, skeleton->maps.launches,
 		skeleton->maps.unnamed,	   skeleton->maps.allocations, skeleton->maps.objects,
 		skeleton->maps.ranges,	   skeleton->maps.pools,
+		skeleton->maps.shapes,	   skeleton->maps.captures, skeleton->maps.capturing,
+		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
+		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
@@ -79,6 +82,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 	bpf_map__set_max_entries(skeleton->maps.allocations, options->max_allocations);
 	bpf_map__set_max_entries(skeleton->maps.ranges, options->max_allocations);
 	bpf_map__set_max_entries(skeleton->maps.launches, options->max_kernels);
+	bpf_map__set_max_entries(skeleton->maps.shapes, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);
 	/* So many functions a process may call; where maps are filled beforehand, a quarter must do. */
 	bpf_map__set_max_entries(skeleton->maps.tallies,

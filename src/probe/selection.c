@@ -29,6 +29,8 @@ static unsigned int sections_of(const struct function_desc *function)
 	case OP_LAUNCH:
 	case OP_GRAPH_LAUNCH:
 	case OP_GRAPH:
+	case OP_HOST_FUNCTION:
+	case OP_LAUNCH_LIST:
 	case OP_GET_KERNEL:
 		return SECTION_LAUNCH;
 	case OP_COPY:

@@ -15,6 +15,7 @@ from lib import paths
 from lib.scrape import OPENMETRICS, PROMETHEUS, PROMETHEUS_ACCEPT, Endpoint, Page
 
 LIBRARIES = [paths.LIBCUDA, paths.LIBCUDART]
+ON = {"device", "gpu", "uuid"}  # of what is told by device
 # Name of the family in OpenMetrics -> type, labels besides pid and comm (None: no pid and comm either), section.
 FAMILIES = {
     "gpuprobe_memory_live_bytes": ("gauge", {"kind"}, "memory"),
@@ -25,11 +26,35 @@ FAMILIES = {
     "gpuprobe_free_failures": ("counter", set(), "memory"),
     "gpuprobe_allocation_seconds": ("counter", set(), "memory"),
     "gpuprobe_live_at_exit_bytes": ("counter", None, "memory"),
+    "gpuprobe_virtual_reserved_bytes": ("gauge", set(), "memory"),
+    "gpuprobe_virtual_mapped_bytes": ("gauge", set(), "memory"),
+    "gpuprobe_pool_reserved_bytes": ("gauge", {"gpu", "uuid"}, "memory"),
+    "gpuprobe_pool_used_bytes": ("gauge", {"gpu", "uuid"}, "memory"),
+    "gpuprobe_allocations_ended_with_context": ("counter", {"kind"}, "memory"),
+    "gpuprobe_double_frees": ("counter", set(), "memory"),
     "gpuprobe_kernel_launches": ("counter", {"kernel"}, "launches"),
     "gpuprobe_graph_launches": ("counter", set(), "launches"),
     "gpuprobe_copies": ("counter", {"kind", "mode"}, "copies"),
     "gpuprobe_copy_bytes": ("counter", {"kind", "mode"}, "copies"),
     "gpuprobe_copy_seconds": ("counter", {"kind", "mode"}, "copies"),
+    "gpuprobe_copies_inflight": ("gauge", {"kind"}, "copies"),
+    "gpuprobe_copies_inflight_bytes": ("gauge", {"kind"}, "copies"),
+    "gpuprobe_copies_inflight_oldest_seconds": ("gauge", {"kind"}, "copies"),
+    "gpuprobe_waits": ("counter", {"kind"} | ON, "copies"),
+    "gpuprobe_wait_seconds": ("counter", {"kind"} | ON, "copies"),
+    "gpuprobe_queries": ("counter", {"kind", "answer"}, "copies"),
+    "gpuprobe_streams_live": ("gauge", ON, None),
+    "gpuprobe_events_live": ("gauge", ON, None),
+    "gpuprobe_modules_live": ("gauge", ON, None),
+    "gpuprobe_libraries_live": ("gauge", ON, None),
+    "gpuprobe_contexts_live": ("gauge", ON, None),
+    "gpuprobe_module_loads": ("counter", {"kind"}, None),
+    "gpuprobe_module_load_seconds": ("counter", {"kind"}, None),
+    "gpuprobe_process": ("info", {"ppid", "user", "container", "pod", "ns_pid"}, None),
+    "gpuprobe_gpu_memory_used_bytes": ("gauge", None, None),
+    "gpuprobe_gpu_memory_total_bytes": ("gauge", None, None),
+    "gpuprobe_process_gpu_memory_bytes": ("gauge", {"gpu", "uuid"}, None),
+    "gpuprobe_device_memory_untracked_bytes": ("gauge", {"gpu", "uuid"}, None),
     "gpuprobe_errors": ("counter", {"function", "error"}, None),
     "gpuprobe_events_lost": ("counter", None, None),
     "gpuprobe_probes_attached": ("gauge", None, None),
@@ -42,7 +67,8 @@ FAMILIES = {
     "process_start_time_seconds": ("gauge", None, None),
 }
 OWN_LABELS = {"gpuprobe_events_lost_total": {"reason"}, "gpuprobe_probes_attached": {"layer"},
-              "gpuprobe_build_info": {"version"}}
+              "gpuprobe_build_info": {"version"}, "gpuprobe_gpu_memory_used_bytes": {"gpu", "uuid", "name"},
+              "gpuprobe_gpu_memory_total_bytes": {"gpu", "uuid", "name"}}
 
 
 class Served:

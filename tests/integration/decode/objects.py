@@ -4,6 +4,7 @@ import ctypes
 import tempfile
 
 from decode import pools
+from decode import contexts
 from decode import structures as s
 from decode.case import NoRule, word
 from decode.launches import launch_one, ptx
@@ -58,7 +59,9 @@ def creation_arguments(c, out):
     row = c.row
     values = {row.names[0]: out}
     for name, kind in ((a.name, a.type) for a in row.arguments[1:]):
-        if name.lower() in ("flags", "priority") or name.startswith("num"):
+        if name.lower() == "flags" and row.has("greenCtx"):
+            values[name] = 1  # must be non-blocking
+        elif name.lower() in ("flags", "priority") or name.startswith("num"):
             values[name] = 0
         elif name in ("image", "code", "fatCubin"):
             values[name] = ptx("kernel")
@@ -66,11 +69,23 @@ def creation_arguments(c, out):
             values[name] = file_with_code(c)
         elif name == "poolProps":
             values[name] = pool_props(c)
+        elif name == "handle":
+            values[name] = c.exported
+        elif name == "greenCtx":
+            values[name] = c.made("cuGreenCtxCreate", contexts.green(c, c.device), c.device, 1)
         elif kind.endswith("*"):
             values[name] = None
         else:
             raise NoRule(row)
     return values
+
+
+def exported_event(c):
+    """The handle of an event, for another process to open."""
+    handle = s.IpcHandle()
+    event = c.makes("cuEventCreate", "cudaEventCreateWithFlags", 6)  # interprocess, without timing
+    c.either("cuIpcGetEventHandle", "cudaIpcGetEventHandle", handle, event)
+    return handle
 
 
 def create(c):
@@ -79,6 +94,8 @@ def create(c):
     if not kind:
         raise NoRule(c.row)
     made = []
+    others = 1 if c.row.has("handle") else 0
+    c.exported = exported_event(c) if others else None
     for _ in range(3):
         out = word()
         if "PoolImport" in c.row.symbol:
@@ -91,7 +108,7 @@ def create(c):
             c.tally(kind)
         made.append(out.value)
     c.either(*ENDERS[kind], made[1])
-    c.expect(objects={kind: [3, 1, 2]})
+    c.expect(objects={kind: [3 + others, 1, 2 + others]})
 
 
 def destroy(c):

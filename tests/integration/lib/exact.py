@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A process of a JSON report against its truth, number by number."""
 
+from collections import Counter
+
 MEMORY_FIELDS = ("allocations", "frees", "live_bytes", "live_allocations")
 
 
@@ -11,12 +13,58 @@ def launches(process):
         assert kernel["name"] not in counts, f"{kernel['name']} is listed twice"
         counts[kernel["name"]] = kernel["launches"]
     assert process["launches"] == sum(counts.values())
+    return {name: count for name, count in counts.items() if count}
+
+
+def captured_launches(process):
+    """Those that went into graphs, by full kernel name."""
+    counts = {k["name"]: k["captured"] for k in process["kernels"] if k["captured"]}
+    assert process["captured"]["launches"] == sum(counts.values())
     return counts
 
 
 def copies(process):
     """(kind, mode) -> (calls, bytes)."""
     return {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
+
+
+def of_named_kinds(seen, true):
+    """
+    The copies seen, but those of unified addresses as the truth's by-function books have them: `default`. They
+    are what is seen of a kind beyond the copies that the functions call so.
+    """
+    folded = {}
+    for (kind, mode), (calls, size) in seen.items():
+        named = true.get((kind, mode), (0, 0))
+        if kind == "set" or calls < named[0] or size < named[1]:
+            named = calls, size
+        rest = folded.get(("default", mode), (0, 0))
+        folded["default", mode] = rest[0] + calls - named[0], rest[1] + size - named[1]
+        folded[kind, mode] = named
+    return {key: value for key, value in folded.items() if value[0]}
+
+
+def sides(process):
+    """What copies were, kind -> host side -> (calls, bytes): as the truth's `copy_sides`. Not of batches."""
+    kinds = {}
+    for c in process["copies"]:
+        if c["kind"] == "set":
+            continue
+        found = kinds.setdefault("D2D" if c["kind"] == "P2P" else c["kind"], Counter())
+        rest = c["calls"], c["bytes"]
+        for side in ("pinned", "pageable") if c["kind"] in ("H2D", "D2H") else ():
+            found[side, "calls"] += c[side]["calls"]
+            found[side, "bytes"] += c[side]["bytes"]
+            rest = rest[0] - c[side]["calls"], rest[1] - c[side]["bytes"]
+        found["managed" if c["kind"] in ("H2D", "D2H") else "all", "calls"] += rest[0]
+        found["managed" if c["kind"] in ("H2D", "D2H") else "all", "bytes"] += rest[1]
+    return {kind: dict(+found) for kind, found in kinds.items() if +found}
+
+
+def objects(process):
+    """kind -> created, destroyed, with_context, live."""
+    return {kind: tuple(o[field] for field in ("created", "destroyed", "with_context", "live"))
+            for kind, o in process["objects"].items()}
 
 
 def in_flight(process):
@@ -82,15 +130,19 @@ def lost(report):
 def check_process(process, truth, api="auto", checked=False):
     """Everything that the truth file tells, against a process of a final report with all sections."""
     seen = {
-        "launches": launches(process), "graph_launches": process["graph_launches"],
-        "copies": copies(process), "memory": memory(process), "ranges": ranges(process),
-        "with_context": with_context(process),
+        "launches": launches(process), "captured_launches": captured_launches(process),
+        "graph_launches": process["graph_launches"],
+        # Graphs of unknown size are not expected of programs that were watched from the start.
+        "graph_kernels": process["graph_kernels"], "unsized": process["graph_launches_of_unknown_size"],
+        "copies": of_named_kinds(copies(process), truth.copies(api)), "memory": memory(process),
+        "ranges": ranges(process), "with_context": with_context(process),
         "allocation_failures": memory_sum(process, "allocation_failures"),
         "free_failures": memory_sum(process, "free_failures"),
         "errors": {key: count for key, count in errors(process).items() if checked or "Launch" not in key[1]},
     }
     true = {
-        "launches": truth.launches(api), "graph_launches": truth.graph_launches(api),
+        "launches": truth.launches(api), "captured_launches": truth.captured_launches(api),
+        "graph_launches": truth.graph_launches(api), "graph_kernels": truth.graph_kernels(api), "unsized": 0,
         "copies": truth.copies(api), "memory": truth.memory(), "ranges": truth.ranges(),
         "with_context": truth.with_context(),
         "allocation_failures": truth.allocation_failures(api), "free_failures": truth.free_failures(api),

@@ -47,8 +47,14 @@ class Truth:
         return self.data[table.functions()[function].layer][function]["ns"]
 
     def launches(self, api="auto"):
-        """Launch calls by kernel name."""
-        sums = {name: sum(callers[c]["launches"] for c in CALLERS[api])
+        """Launch calls that were executed, by kernel name; failed ones are among them."""
+        sums = {name: sum(callers[c]["launches"] - callers[c]["captured"] for c in CALLERS[api])
+                for name, callers in self.data["kernels"].items()}
+        return {name: count for name, count in sums.items() if count}
+
+    def captured_launches(self, api="auto"):
+        """Launch calls that went into graphs, by kernel name."""
+        sums = {name: sum(callers[c]["captured"] for c in CALLERS[api])
                 for name, callers in self.data["kernels"].items()}
         return {name: count for name, count in sums.items() if count}
 
@@ -62,8 +68,30 @@ class Truth:
             for kind, modes in self.data["copies"][caller].items():
                 for mode, copies in modes.items():
                     calls, size = sums.get((kind, mode), (0, 0))
-                    sums[kind, mode] = (calls + copies["calls"] - copies["failures"], size + copies["bytes"])
+                    executed = copies["calls"] - copies["failures"] - copies["captured_calls"]
+                    sums[kind, mode] = (calls + executed, size + copies["bytes"])
         return {key: value for key, value in sums.items() if value[0]}
+
+    def sides(self):
+        """What the driver's copies were, kind -> host side -> (calls, bytes), as exact.sides has it."""
+        kinds = {}
+        for kind, told in self.data["copy_sides"].items():
+            told = {"all": told} if "calls" in told else told
+            found = {(side, field): counts[field] for side, counts in told.items()
+                     for field in ("calls", "bytes") if counts[field]}
+            if found:
+                kinds[kind] = found
+        return kinds
+
+    def objects(self, *kinds):
+        """kind -> created, destroyed, with_context, live; contexts of all sorts as one."""
+        sums = {}
+        for kind, told in self.data["objects"].items():
+            kind = "context" if kind.endswith("context") else kind
+            before = sums.get(kind, (0, 0, 0, 0))
+            sums[kind] = tuple(b + told[field] for b, field in
+                               zip(before, ("created", "destroyed", "with_context", "live")))
+        return {kind: counts for kind, counts in sums.items() if any(counts) and (not kinds or kind in kinds)}
 
     def _counts(self, api, operations):
         """(layer, function row, counts) of the calls that count as the user's own."""
@@ -97,7 +125,13 @@ class Truth:
         return dict(+sums)
 
     def graph_launches(self, api="auto"):
-        return sum(counts["calls"] for _, counts in self._counts(api, {"graph_launch"}))
+        """Executed ones; failed ones are among them."""
+        calls = sum(counts["calls"] for _, counts in self._counts(api, {"graph_launch"}))
+        return calls - (self.data["captured"]["graph_launches"] if calls else 0)
+
+    def graph_kernels(self, api="auto"):
+        """Kernels that executed graphs ran."""
+        return self.data["graphs"]["kernels"] if self.graph_launches(api) else 0
 
     def allocation_failures(self, api="auto"):
         return sum(counts["failures"] for _, counts in self._counts(api, {"alloc"}))

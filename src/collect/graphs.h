@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Launches of graphs by size, read into the model; and what the BPF programs
+ * keep of captures and graphs, cleared of what has gone.
+ */
+#ifndef COLLECT_GRAPHS_H
+#define COLLECT_GRAPHS_H
+
+#include <stdbool.h>
+
+struct collector;
+
+/* With `reap` also deletes what ended processes have. Returns 0 or a negative errno. */
+int graphs__read(struct collector *collector, bool reap);
+
+#endif

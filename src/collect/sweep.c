@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reading and clearing of one map, see sweep.h.
+#include "collect/sweep.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool sweep__is_doomed(const struct sweep *sweep, uint32_t slot)
+{
+	const struct process *process = collector__process_at(sweep->collector, slot);
+
+	return sweep->reap && process && process->ended;
+}
+
+static int remember(struct sweep *sweep, const void *key)
+{
+	struct key_list *list = &sweep->doomed;
+	size_t size = bpf_map__key_size(sweep->map);
+	size_t capacity = list->capacity ? list->capacity * 2 : 64;
+	char *grown;
+
+	if (list->count == list->capacity) {
+		grown = realloc(list->keys, capacity * size);
+		if (!grown)
+			return -ENOMEM;
+		list->keys = grown;
+		list->capacity = capacity;
+	}
+	memcpy(list->keys + list->count++ * size, key, size);
+	return 0;
+}
+
+static int take_entry(const void *key, const void *value, void *arg)
+{
+	struct sweep *sweep = arg;
+	int ret = sweep->take(sweep, key, value);
+
+	return ret > 0 ? remember(sweep, key) : ret;
+}
+
+int sweep__run(struct sweep *sweep)
+{
+	size_t size = bpf_map__key_size(sweep->map);
+	int ret;
+
+	ret = map_reader__each(sweep->collector->reader, sweep->map, take_entry, sweep);
+	for (size_t i = 0; i < sweep->doomed.count; i++) {
+		const char *key = sweep->doomed.keys + i * size;
+
+		if (!bpf_map__delete_elem(sweep->map, key, size, 0) && sweep->deleted)
+			sweep->deleted(sweep, key);
+	}
+	free(sweep->doomed.keys);
+	sweep->doomed = (struct key_list){0};
+	return ret;
+}
