@@ -92,8 +92,8 @@ def launch_list(c):
         stream = c.stream()
         grid, block, shared = shape_of(c)
         grid = (grid[0] + number, *grid[1:])
-        params[number] = structure(function=handle, grid=s.Dim3(*grid), block=s.Dim3(*block), shared=shared,
-                                   stream=stream)
+        shape = {"grid": s.Dim3(*grid), "block": s.Dim3(*block), "shared": shared, "stream": stream}
+        params[number] = structure(function=handle, **shape)
         shapes[name], launched[name] = shown(grid, block, shared, stream), 1
     c.start()
     c.test(launchParamsList=params, numDevices=2, flags=0)
