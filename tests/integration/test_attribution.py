@@ -217,13 +217,14 @@ def test_visible_devices(gpuprobe, visible, expected):
         running.stop()
 
 
-def test_uuid_that_a_call_told(gpuprobe):
+@pytest.mark.parametrize("function", ["cuDeviceGetUuid", "cuDeviceGetUuid_v2"])
+def test_uuid_that_a_call_told(gpuprobe, function):
     """It holds, whatever the environment says."""
     with gpuprobe.start(libraries=GIVEN, env={**NVML, "CUDA_SIM_DEVICES": 3}) as running:
         running.report()
-        with Background(*script("""
+        with Background(*script(f"""
                 start(2)
-                need(driver.cuDeviceGetUuid_v2(ref(ctypes.create_string_buffer(16)), 2))
+                need(driver.{function}(ref(ctypes.create_string_buffer(16)), 2))
                 time.sleep(8)
                 """), env={"CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": "2,1,0", "CUDA_SIM_TRUTH": None}) as program:
             process = wait_process(running, program.pid, lambda p: p["gpus"] and p["gpus"][0]["ordinal"] == 2)
