@@ -14,10 +14,12 @@
 #include "launch.h"
 #include "memory.h"
 #include "object.h"
+#include "virtual.h"
 
 static __always_inline bool acts_at_entry(u8 operation)
 {
-	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT || operation == OP_GRAPH;
+	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT ||
+	       operation == OP_GRAPH || operation == OP_VIRTUAL;
 }
 
 static __always_inline void abandon_call(struct thread *thread, struct call *call)
@@ -31,6 +33,11 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 		break;
 	case OP_DESTROY:
 		object_leave(thread, call, RESULT_ABANDONED);
+		if (call->kind == OBJECT_POOL)
+			pool_object_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_VIRTUAL:
+		virtual_failed(thread, call, RESULT_ABANDONED);
 		break;
 	case OP_GRAPH:
 		graph_leave(thread, call, RESULT_ABANDONED);

@@ -118,6 +118,15 @@ static __always_inline bool drop_reference(struct thread *thread, struct call *c
 	return __sync_fetch_and_add(&record->retains, -1) == 1 && is_seen_from_start(thread->slot);
 }
 
+/*
+ * Where the runtime's calls alone are watched, no call tells the handle of the
+ * primary context: a small number by the device stands for it.
+ */
+static __always_inline u64 primary_standin(u8 device)
+{
+	return (u64)device + 1;
+}
+
 /* The context that a call ends, at its entry; 0 where none is known. */
 static __always_inline u64 context_that_goes(struct thread *thread, struct call *call)
 {
@@ -130,6 +139,8 @@ static __always_inline u64 context_that_goes(struct thread *thread, struct call 
 		return 0;
 	if (call->kind == CONTEXT_RELEASE && !drop_reference(thread, call, record))
 		return 0;
+	if (!record->primary && call->kind == CONTEXT_RESET && call->named != DEVICE_UNKNOWN)
+		return primary_standin(call->named);
 	return record->primary;
 }
 

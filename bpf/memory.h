@@ -199,6 +199,16 @@ __noinline int record_allocation(const struct allocation_key *at, const struct c
 	return flags;
 }
 
+static __always_inline u64 context_of_allocation(struct thread *thread, const volatile struct function_desc *function,
+						 u8 device)
+{
+	u64 context = current_context(thread);
+
+	if (context || function->layer != LAYER_RUNTIME || device == DEVICE_UNKNOWN)
+		return context;
+	return primary_standin(device);
+}
+
 /* Where the memory lives: in a pool, in the current context, or apart. */
 static __always_inline void place_allocation(struct thread *thread, const volatile struct function_desc *function,
 					     struct call *call, struct allocation_record *record)
@@ -211,7 +221,7 @@ static __always_inline void place_allocation(struct thread *thread, const volati
 	if (call->kind == MEMORY_POOL)
 		record->pool = pool_of_allocation(thread->slot, call->arg[ALLOC_POOL], &call->device);
 	else if (memory_lives_in_context(call->kind) && !has_role(function, ROLE_POOL))
-		record->context = current_context(thread);
+		record->context = context_of_allocation(thread, function, call->device);
 	record->device = call->device;
 }
 
@@ -288,9 +298,10 @@ static __always_inline void take_allocation(const struct allocation_key *key, st
 {
 	struct allocation_record *record = bpf_map_lookup_elem(&allocations, key), old;
 
-	call->flag = was_freed(key) ? FREE_DOUBLE : FREE_UNKNOWN;
-	if (!record)
+	if (!record) {
+		call->flag = was_freed(key) ? FREE_DOUBLE : FREE_UNKNOWN;
 		return;
+	}
 	if (died_with_context(key->slot, record)) {
 		old = *record;
 		if (bpf_map_delete_elem(&allocations, key))

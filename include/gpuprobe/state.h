@@ -90,10 +90,10 @@ struct call {
 	__u8 kind;
 	__u8 flag;   /* by operation */
 	__u8 device; /* on which it acts, or DEVICE_UNKNOWN */
-	__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
-	__u8 pad;
-	__u16 extra; /* by operation */
-	__u8 unused[6];
+	union {
+		__u16 extra; /* by operation */
+		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
+	};
 };
 
 enum thread_state {

@@ -20,10 +20,10 @@ int copy__later(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
  */
 int copy__begin(struct sim_call *call, CUstream handle, CUgraphNodeType type);
 /* Notes what the two sides of an executed copy were; unified ones by their address. */
-void copy__note(const struct sim_call *call, CUmemorytype to_type, uint64_t to,
+void copy__note(struct sim_call *call, CUmemorytype to_type, uint64_t to,
 		CUmemorytype from_type, uint64_t from, uint64_t bytes);
 /* The same with the sides that the kind says. */
-void copy__note_kind(const struct sim_call *call, uint64_t to, uint64_t from, size_t size,
+void copy__note_kind(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
 		     enum sim_copy_kind kind);
 
 /* copy3d.c: a block of rows; of each side where it begins and how far rows and planes are. */
@@ -44,7 +44,7 @@ struct box {
 
 int box__check(const struct box *box);
 /* Moves the bytes and notes the sides. */
-int box__move(const struct sim_call *call, const struct box *box);
+int box__move(struct sim_call *call, const struct box *box);
 uint64_t box__bytes(const struct box *box);
 
 /* array.c: the side that an array is, from (x in bytes, y, z) on; false if it is no array. */

@@ -108,7 +108,7 @@ static int move(const struct box *box)
 	return result;
 }
 
-int box__move(const struct sim_call *call, const struct box *box)
+int box__move(struct sim_call *call, const struct box *box)
 {
 	int result = move(box);
 

@@ -73,6 +73,7 @@ static int open_event(CUevent *out, const CUipcEventHandle *handle)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	(*out)->context = driver__context();
 	(*out)->flags = exported.flags;
+	driver__created(SIM_EVENT);
 	return CUDA_SUCCESS;
 }
 

@@ -121,6 +121,8 @@ static void retire(void *argument)
 			     thread->nr_kernels * sizeof(*thread->kernels));
 	add_counters(&retired->copies[0][0][0].calls, &thread->copies[0][0][0].calls,
 		     sizeof(thread->copies));
+	add_counters(&retired->executed[0][0][0].calls, &thread->executed[0][0][0].calls,
+		     sizeof(thread->executed));
 	add_counters(retired->null_frees, thread->null_frees, sizeof(thread->null_frees));
 	add_counters((uint64_t *)&retired->tallies, (const uint64_t *)&thread->tallies,
 		     sizeof(thread->tallies));
@@ -281,6 +283,7 @@ static void forget(struct sim_thread *thread)
 	if (thread->kernels)
 		memset(thread->kernels, 0, thread->nr_kernels * sizeof(*thread->kernels));
 	memset(thread->copies, 0, sizeof(thread->copies));
+	memset(thread->executed, 0, sizeof(thread->executed));
 	memset(thread->null_frees, 0, sizeof(thread->null_frees));
 	memset(&thread->tallies, 0, sizeof(thread->tallies));
 	thread->runtime_depth = 0;

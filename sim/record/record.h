@@ -128,6 +128,7 @@ struct sim_thread {
 	const struct sim_recorder *recorder;
 	bool timed;
 	bool captured;			/* a driver call in the runtime's call went into a graph */
+	enum sim_copy_kind resolved;	/* what its copy was */
 	uint32_t runtime_depth;		/* calls of the runtime in progress */
 	uint32_t nr_kernels;
 	uint32_t depth;			/* calls of both layers in progress */
@@ -136,6 +137,8 @@ struct sim_thread {
 	struct sim_counts (*functions)[2];	/* by function; [1] made by the runtime */
 	struct sim_launches (*kernels)[SIM_CALLERS];
 	struct sim_copies copies[SIM_CALLERS][SIM_COPY_KINDS][SIM_MODES];
+	/* Executed ones, by what the addresses say where the function does not. */
+	struct sim_calls_bytes executed[SIM_CALLERS][SIM_COPY_KINDS][SIM_MODES];
 	uint64_t null_frees[SIM_CALLERS];
 	struct sim_tallies tallies;
 	struct sim_thread *next;
@@ -154,7 +157,9 @@ struct sim_call {
 	bool per_thread;		/* the _ptds or _ptsz form */
 	bool captured;
 	bool null_free;
+	bool batch;			/* of copies */
 	bool nothing;			/* an allocation of no bytes, which gives no address */
+	enum sim_copy_kind resolved;	/* of a copy; SIM_COPY_KINDS: not known yet */
 };
 
 /* What libcudart needs of the recorder inside libcuda. */
@@ -220,10 +225,14 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 	call->per_thread = per_thread;
 	call->captured = false;
 	call->null_free = false;
+	call->resolved = SIM_COPY_KINDS;
 	call->nothing = false;
+	call->batch = false;
 	call->nested = thread->runtime_depth != 0;
-	if (layer == SIM_RUNTIME && thread->runtime_depth++ == 0)
+	if (layer == SIM_RUNTIME && thread->runtime_depth++ == 0) {
 		thread->captured = false;
+		thread->resolved = SIM_COPY_KINDS;
+	}
 	if (thread->depth < SIM_MAX_DEPTH)
 		thread->open[thread->depth] = (struct sim_open_call){
 			call, function->index, call->nested, layer };
@@ -262,6 +271,8 @@ static inline int sim_leave(struct sim_call *call, enum sim_layer layer, int res
 		sim_add(&counts->nulls, !result);
 	if (sim_unlikely(call->captured))
 		thread->captured = true;
+	if (layer == SIM_DRIVER && sim_unlikely(call->resolved != SIM_COPY_KINDS))
+		thread->resolved = call->resolved;
 	return result;
 }
 
@@ -295,6 +306,9 @@ static inline void sim_count_copy(struct sim_call *call, enum sim_layer layer,
 				  enum sim_copy_kind kind, enum sim_mode mode, int result)
 {
 	struct sim_copies *copies = &call->thread->copies[sim_caller(call, layer)][kind][mode];
+	enum sim_copy_kind resolved = layer == SIM_RUNTIME ? call->thread->resolved :
+							     call->resolved;
+	struct sim_calls_bytes *executed;
 
 	sim_add(&copies->calls, 1);
 	if (result) {
@@ -303,7 +317,12 @@ static inline void sim_count_copy(struct sim_call *call, enum sim_layer layer,
 		sim_add(&copies->captured_calls, 1);
 		sim_add(&copies->captured_bytes, call->bytes);
 	} else {
+		if (kind != SIM_DEFAULT || resolved == SIM_COPY_KINDS)
+			resolved = kind;
+		executed = &call->thread->executed[sim_caller(call, layer)][resolved][mode];
 		sim_add(&copies->bytes, call->bytes);
+		sim_add(&executed->calls, 1);
+		sim_add(&executed->bytes, call->bytes);
 	}
 }
 

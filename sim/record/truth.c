@@ -351,6 +351,37 @@ static void print_copies(FILE *out)
 	fputs("\n },\n", out);
 }
 
+static struct sim_calls_bytes fold_executed(int caller, int kind, int mode)
+{
+	struct sim_calls_bytes sum = { 0 };
+
+	for_each_thread(thread) {
+		sum.calls += read_counter(&thread->executed[caller][kind][mode].calls);
+		sum.bytes += read_counter(&thread->executed[caller][kind][mode].bytes);
+	}
+	return sum;
+}
+
+static void print_executed(FILE *out)
+{
+	fputs(" \"executed_copies\": {", out);
+	for (int caller = 0; caller < SIM_CALLERS; caller++) {
+		fprintf(out, "%s\n  \"%s\": {", caller ? "," : "", callers[caller]);
+		for (int kind = 0; kind < SIM_COPY_KINDS; kind++) {
+			struct sim_calls_bytes sync = fold_executed(caller, kind, SIM_SYNCHRONOUS);
+			struct sim_calls_bytes async = fold_executed(caller, kind,
+								     SIM_ASYNCHRONOUS);
+
+			fprintf(out, "%s\"%s\":{\"sync\":{\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64
+				"},\"async\":{\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}",
+				kind ? "," : "", copy_kinds[kind], sync.calls, sync.bytes,
+				async.calls, async.bytes);
+		}
+		fputc('}', out);
+	}
+	fputs("\n },\n", out);
+}
+
 static void print_null_frees(FILE *out)
 {
 	fputs(" \"null_frees\": {", out);
@@ -387,6 +418,7 @@ static void print_truth(FILE *out)
 	print_layer(out, SIM_RUNTIME, "runtime");
 	print_kernels(out);
 	print_copies(out);
+	print_executed(out);
 	print_waits(out);
 	print_null_frees(out);
 	pthread_mutex_unlock(&sim_state.lock);

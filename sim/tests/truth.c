@@ -138,6 +138,13 @@ static void test_truth_devices(void)
 	TOLD(160, "copy_sides", "D2H", "managed", "bytes");
 	TOLD(360, "copy_sides", "D2D", "bytes");
 	TOLD(80, "copy_sides", "H2H", "bytes");
+	TOLD(10 + 200 + 160, "executed_copies", "driver", "D2H", "sync", "bytes");
+	TOLD(100 + 20, "executed_copies", "driver", "H2D", "sync", "bytes");
+	TOLD(320, "executed_copies", "driver", "D2D", "sync", "bytes");
+	TOLD(0, "executed_copies", "driver", "default", "sync", "calls");
+	OK(cudaMemcpy(pageable, (void *)(uintptr_t)b, 7, cudaMemcpyDefault));
+	TOLD(7, "executed_copies", "runtime", "D2H", "sync", "bytes");
+	TOLD(0, "executed_copies", "runtime", "default", "sync", "calls");
 	OK(cuCtxDestroy_v2(second));
 	TOLD(0, "devices", "1", "memory", "device", "live_bytes");
 	TOLD(8192, "devices", "1", "memory", "device", "bytes_released_with_context");

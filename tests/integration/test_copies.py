@@ -7,6 +7,7 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
+from lib.probe import Background
 from lib.script import script
 
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
@@ -17,7 +18,8 @@ def test_every_function(gpuprobe_by, layer):
     """Each 1-D copy and memset of the layer, with its _ptds or _ptsz form, by 4 threads."""
     result = gpuprobe_by.run(workload("copy"), "--api", layer, "--threads", 4, "--count", 25, "--bytes", 4000)
     exact.check(result)
-    assert len(exact.copies(result.process)) == (12 if layer == "driver" else 10)
+    assert exact.sides(result.process) == result.truth.sides()
+    assert len(exact.copies(result.process)) == 10
 
 
 @pytest.mark.parametrize("api", ["driver", "runtime", "both"])
@@ -63,10 +65,12 @@ def test_kinds_of_the_runtime(gpuprobe_by):
         assert runtime.cudaMemcpy(device, host, 10, 9) != 0
     """)
     result = gpuprobe_by.run(*program, args=["--api", "runtime"])
-    kinds = ("H2H", "H2D", "D2H", "D2D", "default")
+    kinds = ("H2H", "H2D", "D2H", "D2D")
     expected = {(kind, "sync"): (n + 1, (n + 1) * (1000 + n)) for n, kind in enumerate(kinds)}
     expected |= {(kind, "async"): (n + 2, (n + 2) * (2000 + n)) for n, kind in enumerate(kinds)}
-    expected["H2D", "sync"] = (3, 2 * 1001)  # with the one of no bytes
+    # With the one of no bytes, and cudaMemcpyDefault, whose addresses tell that it goes to the device.
+    expected["H2D", "sync"] = (2 + 1 + 5, 2 * 1001 + 5 * 1004)
+    expected["H2D", "async"] = (3 + 6, 3 * 2001 + 6 * 2004)
     assert exact.copies(result.process) == expected
     assert exact.errors(result.process) == {("runtime", "cudaMemcpy", 21): 1}
     result = gpuprobe_by.run(*program)
@@ -147,9 +151,12 @@ def test_text(gpuprobe):
     result = gpuprobe.run(workload("copy"), "--api", "driver", "--count", 2, "--bytes", 1000, base=TEXT)
     section = result.stdout.partition("\ncopies:\n")[2]
     assert section.startswith(f"process {result.truth.pid} (copy) ended\n")
-    for kind in ("H2D", "D2H", "D2D", "default", "P2P"):
-        assert re.search(rf"^        {kind} 4 calls, 4000 Bytes, [\d.]+ bytes/sec for [\d.]+ secs$", section, re.M)
-        assert re.search(rf"^        {kind} async 4 calls, 4000 Bytes$", section, re.M)
+    for kind, calls in (("H2D", 4), ("D2H", 4), ("D2D", 8), ("P2P", 4)):
+        side = f", {calls} pinned" if kind in ("H2D", "D2H") else ""
+        assert re.search(rf"^        {kind} {calls} calls, {calls}000 Bytes, [\d.]+ bytes/sec for [\d.]+ secs{side}$",
+                         section, re.M)
+        assert re.search(rf"^        {kind} async {calls} calls, {calls}000 Bytes, at least [\d.]+ bytes/sec from "
+                         rf"issue to the wait that covered {calls}{side}$", section, re.M)
     assert re.search(r"^        set 12 calls, 12000 Bytes, ", section, re.M)
 
 
@@ -395,6 +402,122 @@ def test_in_flight_in_the_text(gpuprobe):
     with gpuprobe.start(workload("copy"), "--count", 0, "--in-flight", 2, "--bytes", 4000, "--hold", "0.5",
                         base=["--metrics-addr", "none"]) as running:
         result = running.finish()
-    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, oldest [\d.]+ ms\)$",
+    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, oldest [\d.]+ ms\), 2 pinned$",
                      result.stdout, re.M)
-    assert re.search(r"^        H2D async 2 calls, 8000 Bytes$", result.stdout, re.M)
+    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, at least [\d.]+ bytes/sec from issue to the wait that covered 2, "
+                     r"2 pinned$", result.stdout, re.M)
+
+
+# --- what the sides are ---
+
+SIDES = script("""
+    start(1)
+    far = made(driver.cuMemAlloc_v2, 1 << 16)
+    start(0)
+    near, managed = made(driver.cuMemAlloc_v2, 1 << 16), made(driver.cuMemAllocManaged, 1 << 16, 1)
+    pinned = made(driver.cuMemHostAlloc, 1 << 16, 0)
+    buffer = ctypes.create_string_buffer(1 << 16)
+    own = ctypes.addressof(buffer)
+    places = [far, near, managed, pinned, own]
+    for n, (to, source) in enumerate((a, b) for a in places for b in places):
+        need(driver.cuMemcpy(to, source, 1000 + n))
+        need(driver.cuMemcpyAsync(to, source, 2000 + n, 0))
+    for host in (pinned, own, managed):
+        need(driver.cuMemcpyHtoD_v2(near, host, 100))
+        need(driver.cuMemcpyDtoHAsync_v2(host, near, 200, 0))
+""")
+
+
+def test_sides(gpuprobe_by):
+    """By where the addresses lie; managed memory counts as the device's, and as neither pinned nor not."""
+    result = gpuprobe_by.run(*SIDES, env={"CUDA_SIM_DEVICES": 2})
+    exact.check(result)
+    assert exact.sides(result.process) == result.truth.sides()
+    assert exact.copies(result.process)["P2P", "sync"][0] == 2
+
+
+def test_sides_before_attach(gpuprobe):
+    """What was allocated before is not known: neither the direction nor the host's side is guessed."""
+    with Background(*script("""
+        start()
+        device, host = made(driver.cuMemAlloc_v2, 4096), made(driver.cuMemHostAlloc, 4096, 0)
+        print("READY", flush=True)
+        input()
+        need(driver.cuMemcpy(device, host, 100))
+        need(driver.cuMemcpyHtoD_v2(device, host, 200))
+        later = made(driver.cuMemHostAlloc, 4096, 0)
+        need(driver.cuMemcpyHtoD_v2(device, later, 300))
+        print("DONE", flush=True)
+        input()
+    """)) as process:
+        assert process.stdout.readline() == "READY\n"
+        with gpuprobe.start(args=["--pid", process.pid]) as running:
+            running.report()
+            assert process.tell("") == "DONE"
+            report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["copies"])
+            found = {c["kind"]: c for c in report["processes"][0]["copies"]}
+            assert found["unknown"]["calls"] == 1
+            assert found["H2D"]["calls"] == 2
+            assert found["H2D"]["pinned"] == {"calls": 1, "bytes": 300}
+            assert found["H2D"]["pageable"] == {"calls": 0, "bytes": 0}
+            running.stop()
+
+
+def test_sides_need_the_memory_section(gpuprobe):
+    """Without allocations being watched, no host memory is known to be the program's own."""
+    result = gpuprobe.run(*SIDES, args=["--bandwidth-util"], env={"CUDA_SIM_DEVICES": 2})
+    assert not [c for c in result.process["copies"] if c["pinned"]["calls"] or c["pageable"]["calls"]]
+
+
+# --- how fast asynchronous copies were at least ---
+
+def covered(process):
+    return {c["kind"]: c["covered"] for c in process["copies"] if c["mode"] == "async"}
+
+
+@pytest.mark.parametrize("wait", ["cuStreamSynchronize(stream)", "cuCtxSynchronize()", "cuEventSynchronize(event)"])
+def test_from_issue_to_the_wait(gpuprobe_by, wait):
+    """Each copy counts once, by the wait that covered it first."""
+    result = gpuprobe_by.run(*script(f"""
+        start()
+        device, host = made(driver.cuMemAlloc_v2, 1 << 20), made(driver.cuMemHostAlloc, 1 << 20, 0)
+        stream, event = made(driver.cuStreamCreate, 1), made(driver.cuEventCreate, 0)
+        for n in range(20):
+            need(driver.cuMemcpyHtoDAsync_v2(device, host, 1 << 20, stream))
+            need(driver.cuMemcpyDtoHAsync_v2(host, device, 1000, stream))
+            need(driver.cuEventRecord(event, stream))
+            need(driver.{wait})
+            need(driver.{wait})
+        need(driver.cuMemcpyHtoDAsync_v2(device, host, 4, stream))
+    """), env={"CUDA_SIM_ASYNC": "10ms"})
+    exact.check(result)
+    found = covered(result.process)
+    assert (found["H2D"]["calls"], found["H2D"]["bytes"]) == (20, 20 << 20)
+    assert (found["D2H"]["calls"], found["D2H"]["bytes"]) == (20, 20000)
+    waited = next(w["ns"] for w in result.process["waits"] if w["in"] in ("stream", "device", "event"))
+    assert 20 * 10e6 <= found["D2H"]["ns"] <= found["H2D"]["ns"] < waited + 20 * 5e6
+    assert found["H2D"]["at_least_bytes_per_second"] == pytest.approx((20 << 20) / (found["H2D"]["ns"] / 1e9))
+
+
+def test_a_destroyed_stream_keeps_what_was_covered(gpuprobe):
+    result = gpuprobe.run(*script("""
+        start()
+        device, host = made(driver.cuMemAlloc_v2, 1 << 20), made(driver.cuMemHostAlloc, 1 << 20, 0)
+        for n in range(5):
+            stream = made(driver.cuStreamCreate, 1)
+            need(driver.cuMemcpyHtoDAsync_v2(device, host, 1000, stream))
+            need(driver.cuCtxSynchronize())
+            need(driver.cuStreamDestroy_v2(stream))
+        need(driver.cuMemFree_v2(device))
+        context = made(driver.cuCtxCreate_v2, 0, 0)
+        device = made(driver.cuMemAlloc_v2, 1 << 20)
+        stream = made(driver.cuStreamCreate, 1)
+        need(driver.cuMemcpyHtoDAsync_v2(device, host, 1000, stream))
+        need(driver.cuCtxSynchronize())
+        need(driver.cuMemcpyHtoDAsync_v2(device, host, 77, stream))
+        need(driver.cuMemFree_v2(device))
+        need(driver.cuCtxDestroy_v2(context))
+    """))
+    exact.check(result)
+    assert (covered(result.process)["H2D"]["calls"], covered(result.process)["H2D"]["bytes"]) == (6, 6000)
+    assert exact.in_flight(result.process) == {}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Failures: exact by function and code, under the outermost name."""
+import re
+
 import pytest
 
 from lib import exact
@@ -72,7 +74,7 @@ def test_a_code_without_a_name(gpuprobe):
     assert {(e["function"], e["error"], e["code"]) for e in result.process["errors"]} == \
         {("cuMemAlloc_v2", None, 31337), ("cuMemFree_v2", None, -5)}
     result = gpuprobe.run(*program, env=faults, base=TEXT)
-    assert "        cuMemAlloc_v2: unknown error (31337) x 1\n" in result.stdout
+    assert re.search(r"^        cuMemAlloc_v2: unknown error \(31337\) x 1, at \d\d:\d\d:\d\d$", result.stdout, re.M)
 
 
 def test_errors_are_shown_with_every_section(gpuprobe):
@@ -83,3 +85,69 @@ def test_errors_are_shown_with_every_section(gpuprobe):
         functions = {error["function"] for error in result.process["errors"]}
         assert function in functions
         assert not functions & ({"cuMemAlloc_v2", "cuModuleGetFunction", "cuMemcpyHtoD_v2"} - {function})
+
+
+def test_first_and_latest_time(gpuprobe):
+    result = gpuprobe.run(*script("""
+        start()
+        assert driver.cuMemFree_v2(0x10)
+        time.sleep(0.4)
+        assert driver.cuMemFree_v2(0x10)
+    """))
+    error, = result.process["errors"]
+    assert 0.4e9 < error["last_ns"] - error["first_ns"] < 2e9
+    assert result.process["start_ns"] < error["first_ns"] < error["last_ns"] < result.final["boot_ns"]
+
+
+STICKY = script("""
+    start()
+    device = made(driver.cuMemAlloc_v2, 4096)
+    host = made(driver.cuMemHostAlloc, 4096, 0)
+    assert driver.cuMemcpyHtoD_v2(device, host, 100) == 700
+    for _ in range(5):
+        assert driver.cuStreamSynchronize(0) == 700
+    for _ in range(6):
+        assert driver.cuMemcpyHtoD_v2(device, host, 100) == 700
+""")
+
+
+def test_an_error_that_lasts(gpuprobe_by):
+    result = gpuprobe_by.run(*STICKY, env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:*=700,cuStreamSynchronize:*=700"})
+    exact.check(result)
+    sticky = result.process["sticky_error"]
+    assert (sticky["code"], sticky["error"]) == (700, "cudaErrorIllegalAddress")
+    assert (sticky["later_same"], sticky["later_others"]) == (11, 0)
+    assert sticky["since_ns"] >= min(e["first_ns"] for e in result.process["errors"]) - 1e6
+    result = gpuprobe_by.run(*STICKY, base=TEXT,
+                             env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:*=700,cuStreamSynchronize:*=700"})
+    assert re.search(r"^        cudaErrorIllegalAddress \(700\) since \d\d:\d\d:\d\d: every later call fails \(11 of 11\)$",
+                     result.stdout, re.M)
+
+
+def test_an_error_that_lasts_but_for_some_calls(gpuprobe):
+    """Calls that succeed all the same, or fail otherwise, are told."""
+    result = gpuprobe.run(*script("""
+        start()
+        device = made(driver.cuMemAlloc_v2, 4096)
+        host = made(driver.cuMemHostAlloc, 4096, 0)
+        for n in range(4):
+            assert driver.cuMemcpyHtoD_v2(device, host, 100) == (719 if n else 717)
+        need(driver.cuStreamSynchronize(0))
+        assert driver.cuMemFree_v2(0x10)
+    """), env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:1=717,cuMemcpyHtoD_v2:2=719,cuMemcpyHtoD_v2:3=719,cuMemcpyHtoD_v2:4=719"})
+    sticky = result.process["sticky_error"]
+    assert (sticky["code"], sticky["later_same"], sticky["later_others"]) == (717, 0, 5)
+
+
+def test_errors_that_pass(gpuprobe):
+    """Of these the process recovers; a query's "not yet" is none at all."""
+    result = gpuprobe.run(*script("""
+        start()
+        stream = made(driver.cuStreamCreate, 1)
+        assert driver.cuMemAlloc_v2(ref(out()), 1 << 50) == 2
+        need(driver.cuMemsetD8Async(made(driver.cuMemAlloc_v2, 4096), 0, 4096, stream))
+        assert driver.cuStreamQuery(stream) == 600
+    """), env={"CUDA_SIM_ASYNC": "2s"})
+    exact.check(result)
+    assert [e["code"] for e in result.process["errors"]] == [2]
+    assert result.process["sticky_error"] is None

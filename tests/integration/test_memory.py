@@ -193,7 +193,7 @@ process {pid} \(memory\) ended
         .*total: 5000 Bytes in 1 allocation live at exit
 """, result.stdout, re.DOTALL), result.stdout
     assert "\nerrors:\n" f"process {pid} (memory) ended\n" \
-           "        cudaMalloc: cudaErrorMemoryAllocation (2) x 1\n" in result.stdout
+           "        cudaMalloc: cudaErrorMemoryAllocation (2) x 1, at " in result.stdout
 
 
 def test_text_of_host_memory(gpuprobe):

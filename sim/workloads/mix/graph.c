@@ -79,25 +79,91 @@ static CUgraph capture(struct actor *actor)
 	return result ? NULL : graph;
 }
 
-static CUgraph build(struct actor *actor)
+static void nothing(void *argument)
+{
+	(void)argument;
+}
+
+static void add_kernel(struct actor *actor, CUgraph graph, CUgraphNode *node)
 {
 	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-		.blockDimX = 1, .blockDimY = 1, .blockDimZ = 1,
+		.gridDimX = 1 + actor__below(actor, 9), .gridDimY = 1, .gridDimZ = 1,
+		.blockDimX = 32, .blockDimY = 1, .blockDimZ = 1,
+		.kern = PICK(actor, actor->mix->kernels),
 	};
-	CUgraphNode node;
-	CUgraph graph;
+
+	(void)cuGraphAddKernelNode(node, graph, NULL, 0, &params);
+}
+
+/* A graph in the graph, which is copied into it. */
+static void add_child(struct actor *actor, CUgraph graph, CUgraphNode *node)
+{
+	CUgraph child;
+
+	if (cuGraphCreate(&child, 0))
+		return;
+	for (uint32_t i = actor__below(actor, 4); i; i--)
+		add_kernel(actor, child, node);
+	(void)cuGraphAddChildGraphNode(node, graph, NULL, 0, child);
+	(void)cuGraphDestroy(child);
+}
+
+static void add_node(struct actor *actor, CUgraph graph)
+{
+	const struct holding *holding = memory__pick(actor, 1u << HOLD_DEVICE);
+	CUDA_HOST_NODE_PARAMS host = { .fn = nothing };
+	CUDA_MEMSET_NODE_PARAMS set = { .elementSize = 1, .width = 1, .height = 1 };
+	CUgraphNode node = NULL;
+
+	switch (actor__below(actor, 8)) {
+	case 0:
+		(void)cuGraphAddEmptyNode(&node, graph, NULL, 0);
+		return;
+	case 1:
+		(void)cuGraphAddHostNode(&node, graph, NULL, 0, &host);
+		return;
+	case 2:
+		set.dst = holding ? holding->address : 0;
+		(void)cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, actor->mix->primary[0]);
+		return;
+	case 3:
+		add_child(actor, graph, &node);
+		return;
+	default:
+		add_kernel(actor, graph, &node);
+	}
+	if (node && actor__chance(actor, 10))
+		(void)cuGraphDestroyNode(node);
+}
+
+static CUgraph build(struct actor *actor)
+{
+	CUgraph graph, copy;
 
 	if (cuGraphCreate(&graph, 0))
 		return NULL;
-	for (uint32_t i = actor__below(actor, 5); i; i--) {
-		params.kern = PICK(actor, actor->mix->kernels);
-		if (actor__chance(actor, 4))
-			(void)cuGraphAddEmptyNode(&node, graph, NULL, 0);
-		else
-			(void)cuGraphAddKernelNode(&node, graph, NULL, 0, &params);
+	for (uint32_t i = actor__below(actor, 6); i; i--)
+		add_node(actor, graph);
+	if (!actor__chance(actor, 4) || cuGraphClone(&copy, graph))
+		return graph;
+	(void)cuGraphDestroy(graph);
+	return copy;
+}
+
+/* What has been instantiated changes: a node is switched off, or all becomes another graph. */
+static void change(struct actor *actor, CUgraphExec exec, CUgraph graph)
+{
+	CUgraphExecUpdateResultInfo info;
+	CUgraphNode nodes[8];
+	size_t count = 8;
+
+	if (actor__chance(actor, 2)) {
+		(void)cuGraphExecUpdate(exec, graph, &info);
+		return;
 	}
-	return graph;
+	if (!cuGraphGetNodes(graph, nodes, &count) && count && count <= 8)
+		(void)cuGraphNodeSetEnabled(exec, nodes[actor__below(actor, (uint32_t)count)],
+					    actor__below(actor, 2));
 }
 
 static int instantiate(struct actor *actor, CUgraphExec *out, CUgraph graph)
@@ -128,8 +194,11 @@ static void make(struct actor *actor, struct exec_slot *slot)
 
 	if (!graph)
 		return;
-	if (!instantiate(actor, &exec, graph))
+	if (!instantiate(actor, &exec, graph)) {
 		slot->exec = exec;
+		if (actor__chance(actor, 3))
+			change(actor, exec, graph);
+	}
 	(void)(actor__at_runtime(actor) ? (int)cudaGraphDestroy((cudaGraph_t)graph) :
 					  (int)cuGraphDestroy(graph));
 }

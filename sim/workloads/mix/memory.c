@@ -102,6 +102,16 @@ static int allocate_registered(struct actor *actor, void **out, size_t size)
 	return result;
 }
 
+static int allocate_array_at_runtime(struct actor *actor, void **out, size_t width, size_t height)
+{
+	struct cudaChannelFormatDesc channels = { 8, 8, 0, 0, cudaChannelFormatKindUnsigned };
+
+	if (actor__chance(actor, 2))
+		return (int)cudaMallocArray((cudaArray_t *)out, &channels, width, height, 0);
+	return (int)cudaMalloc3DArray((cudaArray_t *)out, &channels,
+				      (struct cudaExtent){ width, height, 0 }, 0);
+}
+
 static int allocate_array(struct actor *actor, void **out, size_t size)
 {
 	static const CUarray_format formats[] = {
@@ -116,11 +126,28 @@ static int allocate_array(struct actor *actor, void **out, size_t size)
 		.NumChannels = solid.NumChannels,
 	};
 
+	if (actor__at_runtime(actor))
+		return allocate_array_at_runtime(actor, out, solid.Width, solid.Height);
 	if (actor__chance(actor, 2))
 		return (int)cuArrayCreate((CUarray *)out, &flat);
 	if (solid.Height)
 		solid.Depth = actor__below(actor, 4);
 	return (int)cuArray3DCreate((CUarray *)out, &solid);
+}
+
+static int allocate_mipmaps(struct actor *actor, void **out, size_t size)
+{
+	struct cudaChannelFormatDesc channels = { 32, 0, 0, 0, cudaChannelFormatKindFloat };
+	uint32_t levels = 1 + actor__below(actor, 4);
+	CUDA_ARRAY3D_DESCRIPTOR shape = {
+		.Width = 16 + size % 100, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 2,
+	};
+
+	if (actor__at_runtime(actor))
+		return (int)cudaMallocMipmappedArray((cudaMipmappedArray_t *)out, &channels,
+						     (struct cudaExtent){ shape.Width, 16, 0 },
+						     levels, 0);
+	return (int)cuMipmappedArrayCreate((CUmipmappedArray *)out, &shape, levels);
 }
 
 static const struct {
@@ -136,6 +163,7 @@ static const struct {
 	{ allocate_pinned, HOLD_PINNED, true },
 	{ allocate_registered, HOLD_REGISTERED, true },
 	{ allocate_array, HOLD_ARRAY, false },
+	{ allocate_mipmaps, HOLD_MIPMAPS, false },
 };
 
 static void hold(struct actor *actor, const struct holding *holding)
@@ -198,7 +226,11 @@ static int release(struct actor *actor, const struct holding *holding)
 		return runtime ? (int)cudaHostUnregister(pointer) :
 				 (int)cuMemHostUnregister(pointer);
 	case HOLD_ARRAY:
-		return (int)cuArrayDestroy((CUarray)pointer);
+		return runtime ? (int)cudaFreeArray((cudaArray_t)pointer) :
+				 (int)cuArrayDestroy((CUarray)pointer);
+	case HOLD_MIPMAPS:
+		return runtime ? (int)cudaFreeMipmappedArray((cudaMipmappedArray_t)pointer) :
+				 (int)cuMipmappedArrayDestroy((CUmipmappedArray)pointer);
 	default:
 		return 0;
 	}

@@ -29,6 +29,7 @@ enum layers { LAYERS_RUNTIME, LAYERS_DRIVER, LAYERS_BOTH };
 /* By what a thing is given back. */
 enum holding_kind {
 	HOLD_DEVICE, HOLD_MANAGED, HOLD_POOL, HOLD_PINNED, HOLD_REGISTERED, HOLD_ARRAY,
+	HOLD_MIPMAPS,
 	HOLD_KINDS,
 };
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A process of a JSON report against its truth, number by number."""
 
+from collections import Counter
+
 MEMORY_FIELDS = ("allocations", "frees", "live_bytes", "live_allocations")
 
 
@@ -24,6 +26,45 @@ def captured_launches(process):
 def copies(process):
     """(kind, mode) -> (calls, bytes)."""
     return {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
+
+
+def of_named_kinds(seen, true):
+    """
+    The copies seen, but those of unified addresses as the truth's by-function books have them: `default`. They
+    are what is seen of a kind beyond the copies that the functions call so.
+    """
+    folded = {}
+    for (kind, mode), (calls, size) in seen.items():
+        named = true.get((kind, mode), (0, 0))
+        if kind == "set" or calls < named[0] or size < named[1]:
+            named = calls, size
+        rest = folded.get(("default", mode), (0, 0))
+        folded["default", mode] = rest[0] + calls - named[0], rest[1] + size - named[1]
+        folded[kind, mode] = named
+    return {key: value for key, value in folded.items() if value[0]}
+
+
+def sides(process):
+    """What copies were, kind -> host side -> (calls, bytes): as the truth's `copy_sides`. Not of batches."""
+    kinds = {}
+    for c in process["copies"]:
+        if c["kind"] == "set":
+            continue
+        found = kinds.setdefault("D2D" if c["kind"] == "P2P" else c["kind"], Counter())
+        rest = c["calls"], c["bytes"]
+        for side in ("pinned", "pageable") if c["kind"] in ("H2D", "D2H") else ():
+            found[side, "calls"] += c[side]["calls"]
+            found[side, "bytes"] += c[side]["bytes"]
+            rest = rest[0] - c[side]["calls"], rest[1] - c[side]["bytes"]
+        found["managed" if c["kind"] in ("H2D", "D2H") else "all", "calls"] += rest[0]
+        found["managed" if c["kind"] in ("H2D", "D2H") else "all", "bytes"] += rest[1]
+    return {kind: dict(+found) for kind, found in kinds.items() if +found}
+
+
+def objects(process):
+    """kind -> created, destroyed, with_context, live."""
+    return {kind: tuple(o[field] for field in ("created", "destroyed", "with_context", "live"))
+            for kind, o in process["objects"].items()}
 
 
 def in_flight(process):
@@ -93,8 +134,8 @@ def check_process(process, truth, api="auto", checked=False):
         "graph_launches": process["graph_launches"],
         # Graphs of unknown size are not expected of programs that were watched from the start.
         "graph_kernels": process["graph_kernels"], "unsized": process["graph_launches_of_unknown_size"],
-        "copies": copies(process), "memory": memory(process), "ranges": ranges(process),
-        "with_context": with_context(process),
+        "copies": of_named_kinds(copies(process), truth.copies(api)), "memory": memory(process),
+        "ranges": ranges(process), "with_context": with_context(process),
         "allocation_failures": memory_sum(process, "allocation_failures"),
         "free_failures": memory_sum(process, "free_failures"),
         "errors": {key: count for key, count in errors(process).items() if checked or "Launch" not in key[1]},

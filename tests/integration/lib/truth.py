@@ -62,14 +62,35 @@ class Truth:
         return sum(callers[c]["failed"] for callers in self.data["kernels"].values() for c in CALLERS[api])
 
     def copies(self, api="auto"):
-        """(kind, mode) -> (calls, bytes) of copies that succeeded."""
+        """(kind, mode) -> (calls, bytes) of copies that were done, by what their addresses say."""
         sums = {}
         for caller in CALLERS[api]:
-            for kind, modes in self.data["copies"][caller].items():
+            for kind, modes in self.data["executed_copies"][caller].items():
                 for mode, copies in modes.items():
                     calls, size = sums.get((kind, mode), (0, 0))
-                    sums[kind, mode] = (calls + copies["calls"] - copies["failures"], size + copies["bytes"])
+                    sums[kind, mode] = (calls + copies["calls"], size + copies["bytes"])
         return {key: value for key, value in sums.items() if value[0]}
+
+    def sides(self):
+        """What the driver's copies were, kind -> host side -> (calls, bytes), as exact.sides has it."""
+        kinds = {}
+        for kind, told in self.data["copy_sides"].items():
+            told = {"all": told} if "calls" in told else told
+            found = {(side, field): counts[field] for side, counts in told.items()
+                     for field in ("calls", "bytes") if counts[field]}
+            if found:
+                kinds[kind] = found
+        return kinds
+
+    def objects(self, *kinds):
+        """kind -> created, destroyed, with_context, live; contexts of all sorts as one."""
+        sums = {}
+        for kind, told in self.data["objects"].items():
+            kind = "context" if kind.endswith("context") else kind
+            before = sums.get(kind, (0, 0, 0, 0))
+            sums[kind] = tuple(b + told[field] for b, field in
+                               zip(before, ("created", "destroyed", "with_context", "live")))
+        return {kind: counts for kind, counts in sums.items() if any(counts) and (not kinds or kind in kinds)}
 
     def _counts(self, api, operations):
         """(layer, function row, counts) of the calls that count as the user's own."""
