@@ -37,7 +37,7 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 			pool_object_leave(thread, call, RESULT_ABANDONED);
 		break;
 	case OP_VIRTUAL:
-		virtual_leave(thread, call, RESULT_ABANDONED);
+		virtual_failed(thread, call, RESULT_ABANDONED);
 		break;
 	case OP_GRAPH:
 		graph_leave(thread, call, RESULT_ABANDONED);

@@ -159,14 +159,20 @@ static __always_inline u64 at_least_one(u64 number)
 	return number ? number : 1;
 }
 
-/* A height or depth of 0 is that of an array of fewer dimensions. */
-static __always_inline u64 bytes_of_level(const struct array_shape *shape, u32 level)
+/*
+ * A height or depth of 0 is that of an array of fewer dimensions. Global: the
+ * verifier goes through it once, not for each level.
+ */
+__noinline u64 bytes_of_level(const struct array_shape *shape, u32 level)
 {
-	bool in_layers = shape->flags & ARRAY_IN_LAYERS;
-	u64 width = at_least_one(shape->extent.width >> level);
-	u64 height = at_least_one(shape->extent.height >> level);
-	u64 depth = at_least_one(in_layers ? shape->extent.depth : shape->extent.depth >> level);
+	u64 width, height, depth;
 
+	if (!shape)
+		return 0;
+	width = at_least_one(shape->extent.width >> (level & 63));
+	height = at_least_one(shape->extent.height >> (level & 63));
+	depth = at_least_one(shape->flags & ARRAY_IN_LAYERS ? shape->extent.depth :
+							      shape->extent.depth >> (level & 63));
 	if (shape->in_blocks) {
 		width = (width + 3) & ~3ull;
 		height = (height + 3) & ~3ull;

@@ -266,34 +266,38 @@ static __always_inline void note_sticky(u32 slot, s32 code)
 		__sync_fetch_and_add(&process->after_sticky, 1);
 }
 
-/* Counts a successful call. Programs can be preempted: atomic even per CPU. */
-static __always_inline void count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
+/*
+ * Counts a successful call. Programs can be preempted: atomic even per CPU.
+ * Global, as the next: the verifier goes through them once, and what they keep
+ * on the stack (512 bytes for all that call each other) their callers do not.
+ */
+__noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
 {
-	struct tally *tally = tally_of(slot, call->row, kind, flags, call->device);
+	struct tally *tally;
 
+	if (!call)
+		return 0;
+	tally = tally_of(slot, call->row, kind, flags, call->device);
 	if (!tally)
-		return;
+		return 0;
 	__sync_fetch_and_add(&tally->calls, 1);
 	__sync_fetch_and_add(&tally->bytes, bytes);
 	__sync_fetch_and_add(&tally->ns, now() - call->start_ns);
 	if (any_sticky)
 		note_sticky(slot, 0);
+	return 0;
 }
 
-static __always_inline void count_failure(u32 slot, const struct call *call, u8 kind, u16 flags, s32 code)
+__noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 flags, s32 code)
 {
-	struct failure_key key = {
-		.slot = slot,
-		.code = code,
-		.row = call->row,
-		.sampled = flags & TALLY_SAMPLED ? 1 : 0,
-	};
+	struct failure_key key = {.slot = slot, .code = code, .sampled = flags & TALLY_SAMPLED ? 1 : 0};
 	struct failure_record *failure, fresh = {};
 	struct tally *tally;
 	long error;
 
-	if (code == RESULT_ABANDONED)
-		return;
+	if (!call || code == RESULT_ABANDONED)
+		return 0;
+	key.row = call->row;
 	tally = tally_of(slot, call->row, kind, flags, call->device);
 	if (tally)
 		__sync_fetch_and_add(&tally->failures, 1);
@@ -305,11 +309,12 @@ static __always_inline void count_failure(u32 slot, const struct call *call, u8 
 		failure = bpf_map_lookup_elem(&failures, &key);
 		if (!failure) {
 			lose_update(error, LOSS_ERROR_MAP_FULL);
-			return;
+			return 0;
 		}
 	}
 	__sync_fetch_and_add(&failure->count, 1);
 	failure->last_ns = now();
+	return 0;
 }
 
 #endif

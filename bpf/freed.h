@@ -41,11 +41,31 @@ __noinline int remember_freed(const struct allocation_key *key, u32 kind)
 	return 0;
 }
 
+/*
+ * 1 or 0, without a branch: in a loop the verifier follows each anew in every
+ * round. The barriers keep the compiler from making one of it.
+ */
+static __always_inline u64 is_equal(u64 a, u64 b)
+{
+	u64 differs = (a ^ b) | -(a ^ b);
+
+	barrier_var(differs);
+	return ~differs >> 63;
+}
+
+static __always_inline u64 is_below(u32 a, u32 b)
+{
+	u64 difference = (u64)a - b;
+
+	barrier_var(difference);
+	return difference >> 63;
+}
+
 /* Whether the address or handle is among the latest frees. */
 __noinline int was_freed(const struct allocation_key *key)
 {
+	u64 aside, found_shown = 0, found_aside = 0;
 	struct process_record *process;
-	u64 aside;
 
 	if (!key)
 		return 0;
@@ -54,12 +74,10 @@ __noinline int was_freed(const struct allocation_key *key)
 		return 0;
 	aside = aside_entry(key);
 	for (u32 i = 0; i < FREED_KEPT; i++) {
-		if (i < process->freed_next && key->space == SPACE_ADDRESS && process->freed[i] == key->address)
-			return 1;
-		if (i < process->aside_next && process->aside[i] == aside)
-			return 1;
+		found_shown |= is_equal(process->freed[i], key->address) & is_below(i, process->freed_next);
+		found_aside |= is_equal(process->aside[i], aside) & is_below(i, process->aside_next);
 	}
-	return 0;
+	return found_aside || (found_shown && key->space == SPACE_ADDRESS);
 }
 
 /* The address is in use again, but there is no room to know that: its next free is no second one. */

@@ -89,7 +89,7 @@ static __always_inline void settle(u32 slot, const struct stream_record *stream,
 }
 
 /* Empties a segment, and settles it if its copies are done; the caller holds the lock. */
-static __noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, u64 covered_ns)
+__noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, u64 covered_ns)
 {
 	struct stream_segment *segment;
 
@@ -192,21 +192,23 @@ static __always_inline void unlock_stream(struct stream_record *stream)
 }
 
 /* Adds an asynchronous copy that has just been issued. */
-__noinline int inflight_add(struct thread *thread, const struct stream_key *key, const struct call *call,
+__noinline int inflight_add(struct thread *thread, const struct stream_key *at, const struct call *call,
 				   u64 bytes)
 {
 	struct process_record *process;
+	struct stream_key key;
 	struct stream_record *stream;
 	struct stream_segment *segment;
 	u32 kind;
 
-	if (!thread || !key || !call)
+	if (!thread || !at || !call)
 		return 0;
+	key = *at; /* Linux 6.1 takes keys from the stack, not from a global function's argument */
 	process = process_at(thread->slot);
 	kind = call->kind;
 	if (!process || kind >= COPY_KINDS)
 		return 0;
-	stream = stream_record_of(thread, key);
+	stream = stream_record_of(thread, &key);
 	if (!stream)
 		return 0;
 	if (!lock_stream(stream)) {
@@ -251,17 +253,19 @@ static __always_inline void try_settle(struct stream_record *stream, u32 slot)
 }
 
 /* All that the stream was given before `epoch` began is done. */
-__noinline int cover_stream(const struct stream_key *key, u64 epoch)
+__noinline int cover_stream(const struct stream_key *at, u64 epoch)
 {
 	struct stream_record *stream;
+	struct stream_key key;
 
-	if (!key)
+	if (!at)
 		return 0;
-	stream = bpf_map_lookup_elem(&streams, key);
+	key = *at;
+	stream = bpf_map_lookup_elem(&streams, &key);
 	if (!stream)
 		return 0;
 	raise_covered(&stream->covered, &stream->covered_ns, epoch);
-	try_settle(stream, key->slot);
+	try_settle(stream, key.slot);
 	return 0;
 }
 
@@ -284,17 +288,19 @@ static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 }
 
 /* The stream, or the handle that its record is of, is over. */
-__noinline int drop_stream(const struct stream_key *key)
+__noinline int drop_stream(const struct stream_key *at)
 {
 	struct stream_record *stream;
+	struct stream_key key;
 
-	if (!key)
+	if (!at)
 		return 0;
-	stream = bpf_map_lookup_elem(&streams, key);
+	key = *at;
+	stream = bpf_map_lookup_elem(&streams, &key);
 	if (!stream)
 		return 0;
-	try_settle(stream, key->slot);
-	bpf_map_delete_elem(&streams, key);
+	try_settle(stream, key.slot);
+	bpf_map_delete_elem(&streams, &key);
 	return 0;
 }
 

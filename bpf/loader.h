@@ -48,41 +48,51 @@ struct {
  */
 __noinline int names_cuda(u64 name)
 {
-	char path[256];
-	long size = bpf_probe_read_user_str(path, sizeof(path), (void *)name);
+	char path[256] = {};
+	u64 last = 0; /* seven characters */
 
-	if (size < 8)
+	if (bpf_probe_read_user_str(path, sizeof(path), (void *)name) < 0)
 		return 0;
-	for (int i = 0; i + 7 < (int)sizeof(path); i++) {
-		if (i + 7 >= size)
-			return 0;
-		if (path[i] == 'l' && path[i + 1] == 'i' && path[i + 2] == 'b' && path[i + 3] == 'c' &&
-		    path[i + 4] == 'u' && path[i + 5] == 'd' && path[i + 6] == 'a')
+	for (int i = 0; i < (int)sizeof(path); i++) {
+		last = (last << 8 | (u8)path[i]) & 0xffffffffffffff;
+		if (last == 0x6c696263756461 /* libcuda */)
 			return 1;
 	}
 	return 0;
 }
 
-/* Moves the cursor over what is new. Returns nonzero if a CUDA library was among it. */
-static __noinline u32 look_at_new_objects(struct loader_cursor *cursor, u64 head)
+/* A walk along the list of loaded objects. */
+struct object_walk {
+	struct loader_cursor cursor;
+	u64 at;
+	u32 found;
+};
+
+/* A step of bpf_loop. */
+static long look_at_object(u64 index __attribute__((unused)), struct object_walk *walk)
 {
 	struct link_map object;
-	u64 at = head;
-	u32 found = 0;
 
-	if (!cursor)
-		return 0;
+	if (!walk->at || bpf_probe_read_user(&object, sizeof(object), (void *)walk->at))
+		return 1;
+	walk->found |= names_cuda(object.l_name);
+	walk->cursor.last = walk->at;
+	walk->at = object.l_next;
+	return 0;
+}
+
+/* Moves the cursor over what is new. Returns nonzero if a CUDA library was among it. */
+static __always_inline u32 look_at_new_objects(struct loader_cursor *cursor, u64 head)
+{
+	struct object_walk walk = {.cursor = *cursor, .at = head};
+	struct link_map object;
+
 	/* A cursor that leads nowhere is another process's that had the pid before: begin anew. */
 	if (cursor->last && !bpf_probe_read_user(&object, sizeof(object), (void *)cursor->last))
-		at = object.l_next;
-	for (int i = 0; i < MAX_OBJECTS && at; i++) {
-		if (bpf_probe_read_user(&object, sizeof(object), (void *)at))
-			break;
-		found |= names_cuda(object.l_name);
-		cursor->last = at;
-		at = object.l_next;
-	}
-	return found;
+		walk.at = object.l_next;
+	bpf_loop(MAX_OBJECTS, look_at_object, &walk, 0);
+	*cursor = walk.cursor;
+	return walk.found;
 }
 
 /* Whether the process has mapped CUDA libraries since it was last looked at. */

@@ -86,46 +86,64 @@ __noinline int driver_box(u64 params, bool three, struct copy_plan *plan)
 	return 0;
 }
 
-/* Global, as the next: the verifier goes through their loops once, not for each way to them. */
-__noinline u64 sum_sizes(u64 sizes, u64 count)
-{
-	u64 bytes = 0, size;
+/* The sum over a batch, and where its next part is told. */
+struct batch_sum {
+	u64 at;
+	u64 bytes, arrays;
+};
 
-	for (u32 i = 0; i < BATCH_MAX && i < count; i++) {
-		if (!read_at(&size, sizeof(size), sizes, i * 8))
-			break;
-		bytes += size;
-	}
-	if (count > BATCH_MAX)
-		lose(LOSS_BATCH_TOO_LONG);
-	return bytes;
+static long add_size(u64 index __attribute__((unused)), struct batch_sum *sum)
+{
+	u64 size;
+
+	if (!read_at(&size, sizeof(size), sum->at, 0))
+		return 1;
+	sum->at += sizeof(size);
+	sum->bytes += size;
+	return 0;
 }
 
-/*
- * The extent of an operation is in elements: of one byte, unless an array takes
- * part. Read at once and without branches, which each of the loop's rounds
- * would cost the verifier anew.
- */
+/* The extent of an operation is in elements: of one byte, unless an array takes part. */
+static long add_box(u64 index __attribute__((unused)), struct batch_sum *sum)
+{
+	u64 operation[BATCH_OP_SIZE / 8], plain;
+
+	if (!read_at(operation, sizeof(operation), sum->at, 0))
+		return 1;
+	sum->at += sizeof(operation);
+	/* The types' second bit is set for an array, and for nothing else. */
+	plain = ~(operation[BATCH_OP_SRC_TYPE / 8] | operation[BATCH_OP_DST_TYPE / 8]) >> OPERAND_ARRAY_BIT & 1;
+	sum->arrays += 1 - plain;
+	sum->bytes += plain * operation[BATCH_OP_EXTENT_AT / 8] * operation[BATCH_OP_EXTENT_AT / 8 + 1] *
+		      operation[BATCH_OP_EXTENT_AT / 8 + 2];
+	return 0;
+}
+
+static __always_inline u32 parts_summed(u64 count)
+{
+	if (count <= BATCH_MAX)
+		return count;
+	lose(LOSS_BATCH_TOO_LONG);
+	return BATCH_MAX;
+}
+
+/* Global, as the next: the verifier goes through them once, not for each way to them. */
+__noinline u64 sum_sizes(u64 sizes, u64 count)
+{
+	struct batch_sum sum = {.at = sizes};
+
+	bpf_loop(parts_summed(count), add_size, &sum, 0);
+	return sum.bytes;
+}
+
 __noinline u64 sum_boxes(u64 operations, u64 count)
 {
-	u64 operation[BATCH_OP_SIZE / 8], bytes = 0, arrays = 0, plain;
+	struct batch_sum sum = {.at = operations};
 
-	for (u32 i = 0; i < BATCH_MAX && i < count; i++) {
-		if (!read_at(operation, sizeof(operation), operations, i * BATCH_OP_SIZE))
-			break;
-		/* The types' second bit is set for an array, and for nothing else. */
-		plain = ~(operation[BATCH_OP_SRC_TYPE / 8] | operation[BATCH_OP_DST_TYPE / 8]) >>
-				OPERAND_ARRAY_BIT & 1;
-		arrays += 1 - plain;
-		bytes += plain * operation[BATCH_OP_EXTENT_AT / 8] *
-			 operation[BATCH_OP_EXTENT_AT / 8 + 1] *
-			 operation[BATCH_OP_EXTENT_AT / 8 + 2];
-	}
-	if (arrays)
+	bpf_loop(parts_summed(count), add_box, &sum, 0);
+	if (sum.arrays)
 		lose(LOSS_ARRAY_ELEMENTS);
-	if (count > BATCH_MAX)
-		lose(LOSS_BATCH_TOO_LONG);
-	return bytes;
+	return sum.bytes;
 }
 
 /* Of the runtime's structures; where an array takes part, the width is in elements of unknown size. */

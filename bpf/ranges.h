@@ -19,18 +19,18 @@ struct {
 	__type(value, struct range_record);
 } ranges SEC(".maps");
 
-/* The position of the highest bit; `size` is not 0. */
+/* The position of the highest bit; `size` is not 0. Without branches, each of which costs the verifier. */
 static __always_inline u32 level_of(u64 size)
 {
-	u32 level = 0;
+	for (u32 step = 1; step < 64; step <<= 1)
+		size |= size >> step;
+	return __builtin_popcountll(size) - 1;
+}
 
-	for (u32 step = 32; step; step >>= 1) {
-		if (size >> step) {
-			size >>= step;
-			level += step;
-		}
-	}
-	return level;
+/* The position of the lowest bit; `levels` is not 0. */
+static __always_inline u32 lowest_level(u64 levels)
+{
+	return __builtin_popcountll((levels & -levels) - 1);
 }
 
 static __always_inline bool is_host_kind(u8 kind)
@@ -137,21 +137,35 @@ static __always_inline const struct range_record *range_at_level(u32 slot, u64 a
 	return NULL;
 }
 
-/* The live range among those of `levels` that holds the address, or NULL. */
-static __noinline const struct range_record *range_of(u32 slot, u64 address, u64 levels)
-{
-	const struct range_record *range;
+/* A search for the range that holds an address. */
+struct range_search {
+	u64 address;
+	u64 levels; /* not looked at yet */
+	u32 slot;
+	u8 found;
+	u8 kind, device; /* of the memory, if found */
+	u8 pad;
+};
 
-	for (u32 level = 0; level < LEVELS; level++) {
-		if (!(levels >> level))
-			break;
-		if (!(levels >> level & 1))
-			continue;
-		range = range_at_level(slot, address, level);
-		if (range && is_live_range(slot, range))
-			return range;
+/* A step of bpf_loop: the lowest level that is left. */
+static long search_level(u64 index __attribute__((unused)), struct range_search *search)
+{
+	const struct range_record *range = range_at_level(search->slot, search->address, lowest_level(search->levels));
+
+	if (range && is_live_range(search->slot, range)) {
+		search->found = true;
+		search->kind = range->kind;
+		search->device = range->device;
+		return 1;
 	}
-	return NULL;
+	search->levels &= search->levels - 1;
+	return !search->levels;
+}
+
+static __always_inline void find_range(struct range_search *search)
+{
+	if (search->levels)
+		bpf_loop(LEVELS, search_level, search, 0);
 }
 
 #endif

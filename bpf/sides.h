@@ -69,7 +69,7 @@ __noinline int side_of(u32 slot, u64 address)
 	struct allocation_key key = {.address = address, .slot = slot, .space = SPACE_ADDRESS};
 	const struct allocation_record *record;
 	const struct process_record *process = process_at(slot);
-	const struct range_record *range;
+	struct range_search search = {.address = address, .slot = slot};
 
 	if (!process || !address)
 		return SIDE_UNKNOWN;
@@ -77,9 +77,10 @@ __noinline int side_of(u32 slot, u64 address)
 	record = bpf_map_lookup_elem(&allocations, &key);
 	if (record && !died_with_context(slot, record))
 		return side_of_kind(record->kind, record->device);
-	range = range_of(slot, address, process->host_levels | process->device_levels);
-	if (range)
-		return side_of_kind(range->kind, range->device);
+	search.levels = process->host_levels | process->device_levels;
+	find_range(&search);
+	if (search.found)
+		return side_of_kind(search.kind, search.device);
 	if (config.sees_memory && is_seen_from_start(slot) && is_ordinary_memory(address))
 		return SIDE_PAGEABLE | DEVICE_UNKNOWN << SIDE_DEVICE_SHIFT;
 	return SIDE_UNKNOWN;

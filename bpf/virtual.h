@@ -254,6 +254,24 @@ count:
 	return 0;
 }
 
+/* Undoes what the call's entry did. Apart, so that an abandoned call does not need the stack of one that succeeds. */
+__noinline int virtual_failed(struct thread *thread, struct call *call, s32 result)
+{
+	const volatile struct function_desc *function;
+
+	if (!thread || !call)
+		return 0;
+	function = function_at(call->row);
+	if (!function)
+		return 0;
+	count_failure(thread->slot, call, call->kind, 0, result);
+	if (function->kind != VIRTUAL_UNMAP)
+		return 0;
+	unmap_walk(thread->slot, call, UNMAP_RESTORE);
+	unmap_walk(thread->slot, call, UNMAP_REREFERENCE);
+	return 0;
+}
+
 __noinline int virtual_leave(struct thread *thread, struct call *call, s32 result)
 {
 	const volatile struct function_desc *function;
@@ -264,13 +282,7 @@ __noinline int virtual_leave(struct thread *thread, struct call *call, s32 resul
 	if (!function)
 		return 0;
 	if (result)
-		count_failure(thread->slot, call, call->kind, 0, result);
-	if (result && function->kind == VIRTUAL_UNMAP) {
-		unmap_walk(thread->slot, call, UNMAP_RESTORE);
-		unmap_walk(thread->slot, call, UNMAP_REREFERENCE);
-	}
-	if (result)
-		return 0;
+		return virtual_failed(thread, call, result);
 	if (function->kind == VIRTUAL_MAP) {
 		map_succeeded(thread->slot, call);
 	} else if (function->kind == VIRTUAL_UNMAP) {
