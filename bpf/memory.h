@@ -171,7 +171,8 @@ static __always_inline int replace_allocation(const struct allocation_key *key, 
 	found = bpf_map_lookup_elem(&allocations, key);
 	if (!found)
 		return TALLY_UNTRACKED;
-	if (died_with_context(key->slot, found)) {
+	/* An address that comes again while its context is being ended is the proof that it went with it. */
+	if (context_took(key->slot, found, true)) {
 		flags = TALLY_WITH_CONTEXT;
 	} else if (found->kind == MEMORY_IMPORTED && fresh->kind == MEMORY_IMPORTED) {
 		/* What is opened again has the address that it had. */
