@@ -7,6 +7,7 @@
 #define BPF_COPY_H
 
 #include "batch.h"
+#include "capture.h"
 #include "inflight.h"
 
 /* call.arg */
@@ -113,6 +114,8 @@ static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct func
 	call->kind = plan.kind < COPY_KINDS ? plan.kind : COPY_DEFAULT;
 	call->arg[COPY_BYTES] = plan.bytes;
 	call->arg[COPY_STREAM] = argument(ctx, function, ROLE_STREAM);
+	if (function->flags & FUNCTION_ASYNC && is_capturing(thread, function, call->arg[COPY_STREAM]))
+		call->arg[COPY_FLAGS] |= TALLY_CAPTURED;
 	if (config.track_inflight && is_synchronous(function, call->kind))
 		call->arg[COPY_EPOCH] = next_epoch(thread->slot);
 	return 0;
@@ -133,7 +136,7 @@ __noinline int copy_leave(struct thread *thread, struct call *call, s32 result)
 		return 0;
 	}
 	count_success(thread->slot, call, call->kind, call->arg[COPY_FLAGS], call->arg[COPY_BYTES]);
-	if (!config.track_inflight)
+	if (!config.track_inflight || call->arg[COPY_FLAGS] & TALLY_CAPTURED)
 		return 0;
 	key = stream_key_of(thread, function, call->arg[COPY_STREAM]);
 	if (is_synchronous(function, call->kind))

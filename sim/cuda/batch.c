@@ -26,6 +26,7 @@ static int copy_batch(struct sim_call *call, const CUdeviceptr *to, const CUdevi
 {
 	int result;
 
+	call->batch = true;
 	/* The default stream is refused. */
 	if (!to || !from || !sizes || !count || !stream)
 		return fail_at(failed, SIZE_MAX, CUDA_ERROR_INVALID_VALUE);

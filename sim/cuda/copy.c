@@ -75,11 +75,12 @@ static enum sim_host_side side_of(bool known, const struct block *block)
 void copy__note(struct sim_call *call, CUmemorytype to_type, uint64_t to,
 		CUmemorytype from_type, uint64_t from, uint64_t bytes)
 {
-	struct sim_calls_bytes (*sides)[SIM_HOST_SIDES] = call->thread->tallies.sides;
+	struct sim_tallies *tallies = &call->thread->tallies;
 	struct block to_block, from_block;
 	bool to_known, from_known, to_device, from_device;
 	enum sim_copy_kind kind = SIM_H2H;
-	struct sim_calls_bytes *side;
+	enum sim_direction direction = SIM_ON_HOST;
+	enum sim_host_side side = 0;
 
 	if (!call->start)
 		return;			/* no truth file is asked for */
@@ -87,22 +88,27 @@ void copy__note(struct sim_call *call, CUmemorytype to_type, uint64_t to,
 	from_known = memory__find(from, &from_block);
 	to_device = on_device(to_type, to_known, &to_block);
 	from_device = on_device(from_type, from_known, &from_block);
-	side = &sides[SIM_ON_HOST][0];
 	if (to_device && from_device) {
 		kind = SIM_D2D;
-		side = &sides[SIM_ON_DEVICE][0];
+		direction = SIM_ON_DEVICE;
 	} else if (to_device) {
 		kind = SIM_H2D;
-		side = &sides[SIM_TO_DEVICE][side_of(from_known, &from_block)];
+		direction = SIM_TO_DEVICE;
+		side = side_of(from_known, &from_block);
 	} else if (from_device) {
 		kind = SIM_D2H;
-		side = &sides[SIM_TO_HOST][side_of(to_known, &to_block)];
+		direction = SIM_TO_HOST;
+		side = side_of(to_known, &to_block);
 	}
 	/* The parts of a batch can be of several kinds: then it has none. */
 	call->resolved = call->resolved == SIM_COPY_KINDS || call->resolved == kind ?
 			 kind : SIM_DEFAULT;
-	sim_add(&side->calls, 1);
-	sim_add(&side->bytes, bytes);
+	sim_add(&tallies->sides[direction][side].calls, 1);
+	sim_add(&tallies->sides[direction][side].bytes, bytes);
+	if (!call->batch)
+		return;
+	sim_add(&tallies->batch_sides[direction][side].calls, 1);
+	sim_add(&tallies->batch_sides[direction][side].bytes, bytes);
 }
 
 void copy__note_kind(struct sim_call *call, uint64_t to, uint64_t from, size_t size,

@@ -114,15 +114,16 @@ static void print_host_sides(FILE *out, const char *name, const struct sim_calls
 	fputs("},", out);
 }
 
-static void print_sides(FILE *out, const struct sim_tallies *sum)
+static void print_sides(FILE *out, const char *name,
+			const struct sim_calls_bytes (*sides)[SIM_HOST_SIDES])
 {
-	fputs(" \"copy_sides\": {", out);
-	print_host_sides(out, "H2D", sum->sides[SIM_TO_DEVICE]);
-	print_host_sides(out, "D2H", sum->sides[SIM_TO_HOST]);
+	fprintf(out, " \"%s\": {", name);
+	print_host_sides(out, "H2D", sides[SIM_TO_DEVICE]);
+	print_host_sides(out, "D2H", sides[SIM_TO_HOST]);
 	fputs("\n  ", out);
-	print_side(out, "D2D", &sum->sides[SIM_ON_DEVICE][0]);
+	print_side(out, "D2D", &sides[SIM_ON_DEVICE][0]);
 	fputs(",\n  ", out);
-	print_side(out, "H2H", &sum->sides[SIM_ON_HOST][0]);
+	print_side(out, "H2H", &sides[SIM_ON_HOST][0]);
 	fputs("\n },\n", out);
 }
 
@@ -152,7 +153,8 @@ void describe__driver(FILE *out)
 	print_devices(out, &sum);
 	print_captured(out, &sum);
 	print_objects(out, &sum);
-	print_sides(out, &sum);
+	print_sides(out, "copy_sides", sum.sides);
+	print_sides(out, "batch_sides", sum.batch_sides);
 	print_pools(out);
 	virtual__describe(out);
 	memory__describe(out);

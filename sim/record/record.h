@@ -157,6 +157,7 @@ struct sim_call {
 	bool per_thread;		/* the _ptds or _ptsz form */
 	bool captured;
 	bool null_free;
+	bool batch;			/* of copies */
 	bool nothing;			/* an allocation of no bytes, which gives no address */
 	enum sim_copy_kind resolved;	/* of a copy; SIM_COPY_KINDS: not known yet */
 };
@@ -226,6 +227,7 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 	call->null_free = false;
 	call->resolved = SIM_COPY_KINDS;
 	call->nothing = false;
+	call->batch = false;
 	call->nested = thread->runtime_depth != 0;
 	if (layer == SIM_RUNTIME && thread->runtime_depth++ == 0) {
 		thread->captured = false;

@@ -75,6 +75,7 @@ struct sim_tallies {
 	} graphs;
 	struct sim_object_tally objects[SIM_OBJECTS];
 	struct sim_calls_bytes sides[SIM_DIRECTIONS][SIM_HOST_SIDES];
+	struct sim_calls_bytes batch_sides[SIM_DIRECTIONS][SIM_HOST_SIDES];	/* those of batches */
 };
 
 /* The sum over all threads, ended ones included. */

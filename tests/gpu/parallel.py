@@ -29,6 +29,6 @@ def check_rank(results, process, rank, launches):
                   (functions["cudaMalloc"]["calls"],
                    functions["cudaMalloc"]["bytes"] - functions.get("cudaFree", {"bytes": 0})["bytes"]))
     results.check(f"{name}: the GPU it is on, by UUID", [f"GPU-{rank['uuid']}"],
-                  [gpu["uuid"] for gpu in process["gpus"] if gpu["device"] == number])
+                  [gpu["uuid"] for gpu in process["gpus"] if gpu["ordinal"] == number])
     results.tell(f"{name}: launches, live bytes, copies", {key: mine.get(key) for key in ("launches", "live_bytes", "copies")})
     launches[number] = mine.get("launches")

@@ -22,6 +22,8 @@ BASE = ["--json", "--display-interval", "0", "--metrics-addr", "none", "--check-
 LIBRARIES = {("driver", 1): paths.LIBCUDA, ("runtime", 13): paths.LIBCUDART,
              ("runtime", 12): paths.SIM / "libcudart.so.12"}
 NOT_SUPPORTED = 801
+# What lives in a context is known only where the driver is watched.
+BY_BOTH = {"cudaDeviceReset", "cudaThreadExit"}
 
 
 def rows_of(layer, major):
@@ -32,12 +34,12 @@ def rows_of(layer, major):
             if row.operation != "-" and row not in elsewhere}
 
 
-def drive(probe, layer, major, mode, rows):
+def drive(probe, layer, major, mode, rows, api=None):
     """Drives the rows under gpuprobe: (what the caller told, the processes by pid, the report)."""
     results = probe.directory / "results"
     try:
         run = probe.run(paths.PYTHON, CALLER, LIBRARIES[layer, major], layer, major, mode, results, *rows, base=BASE,
-                        args=["--api", layer, "--max-processes", 4096], env={"CUDA_SIM_DEVICES": 3})
+                        args=["--api", api or layer, "--max-processes", 4096], env={"CUDA_SIM_DEVICES": 3})
     finally:
         told = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
         for one in told:
@@ -60,8 +62,8 @@ def check_one(row, told, processes):
     return [show(row, *difference) for difference in found]
 
 
-def check(probe, layer, major, rows):
-    told, processes, report = drive(probe, layer, major, "drive", rows)
+def check(probe, layer, major, rows, api=None):
+    told, processes, report = drive(probe, layer, major, "drive", rows, api)
     wrong = []
     assert [one["symbol"] for one in told] == list(rows)
     for one in told:
@@ -83,16 +85,26 @@ def test_rows():
     assert left == []
 
 
+def drivable(layer, major):
+    return {s: row for s, row in rows_of(layer, major).items() if not excuses.reason(row)}
+
+
 @pytest.mark.parametrize("layer, major", LIBRARIES)
 def test_every_row(gpuprobe, layer, major):
-    check(gpuprobe, layer, major, {s: row for s, row in rows_of(layer, major).items() if not excuses.reason(row)})
+    check(gpuprobe, layer, major, {s: row for s, row in drivable(layer, major).items() if s not in BY_BOTH})
+
+
+@pytest.mark.parametrize("major", [major for layer, major in LIBRARIES if layer == "runtime"])
+def test_rows_by_both_layers(gpuprobe, major):
+    rows = {s: row for s, row in drivable("runtime", major).items() if s in BY_BOTH}
+    check(gpuprobe, "runtime", major, rows, "both")
 
 
 @pytest.mark.parametrize("links", [kind for kind in LINKS if kind != "session"], indirect=True)
 @pytest.mark.parametrize("layer, major", [library for library in LIBRARIES if library != ("runtime", 12)])
 def test_every_place(gpuprobe_by, layer, major):
     """With the other links a row for each combination of operation, kind, flags and places."""
-    alike = {row.shape: (s, row) for s, row in rows_of(layer, major).items() if not excuses.reason(row)}
+    alike = {row.shape: (s, row) for s, row in drivable(layer, major).items() if s not in BY_BOTH}
     check(gpuprobe_by, layer, major, dict(alike.values()))
 
 

@@ -56,6 +56,7 @@ struct busy {
 	struct gpu gpus[2];
 	struct process_gpu of[3];
 	struct process process;
+	struct device_totals devices[2];
 	struct model model;
 };
 
@@ -85,6 +86,21 @@ static void fill_busy(struct busy *b)
 			/* Which GPU it is, is not known. */
 			{ .ordinal = 2, .gpu = GPU_NONE, .used_bytes = 1, .untracked_bytes = 1 },
 		},
+		.devices = {
+			{
+				.device = 0,
+				.waits[WAIT_STREAM] = { 3, 2500000000 },
+				.copy_waits = { 2, 5253241 },
+				.free_waits = { 2, 60 },
+				.objects[OBJECT_STREAM] = 2,
+				.objects[OBJECT_MODULE] = 4,
+			},
+			{
+				.device = DEVICE_UNKNOWN,
+				.waits[WAIT_CONTEXT] = { 1, 40 },
+				.had_objects[OBJECT_STREAM] = true,
+			},
+		},
 		.process = {
 			.pid = 42,
 			.comm = "train",
@@ -107,13 +123,16 @@ static void fill_busy(struct busy *b)
 			.kernel_count = 2,
 			.launches = 23,
 			.graph_launches = 9,
-			.copies[COPY_H2D] = { { 2, 100, 5253241 }, { 1, 50, 1000000000 } },
-			.waits[WAIT_STREAM] = { 3, 2500000000 },
-			.waits[WAIT_CONTEXT] = { 1, 40 },
+			.copies[COPY_H2D] = {
+				{ .calls = 2, .bytes = 100, .ns = 5253241 },
+				{ .calls = 1, .bytes = 50, .ns = 1000000000 },
+			},
+			.inflight[COPY_H2D] = { 1, 50, 30000000 },
+			.objects[OBJECT_STREAM] = { .created = 5, .destroyed = 3, .live = 2 },
+			.objects[OBJECT_MODULE] = { .created = 4, .ns = 250000000, .live = 4 },
+			.device_count = 2,
 			.queries[WAIT_STREAM] = { 7, 5 },
 			.queries[WAIT_EVENT] = { 2, 0 },
-			.copy_waits = { 2, 5253241 },
-			.free_waits = { 2, 60 },
 			.failure_count = 4,
 		},
 		.model = {
@@ -127,6 +146,7 @@ static void fill_busy(struct busy *b)
 	};
 	b->process.kernels = b->kernels;
 	b->process.failures = b->failures;
+	b->process.devices = b->devices;
 	b->process.gpus = b->of;
 	b->model.gpus = b->gpus;
 	b->model.processes = &b->process;
@@ -142,12 +162,17 @@ static void cut_own(char *page)
 	*own = '\0';
 }
 
+/* Labels of the process on its device 0, and on one that is not known. */
+#define ON_GPU_3 "pid=\"42\",comm=\"train\",device=\"0\",gpu=\"3\",uuid=\"GPU-a\""
+#define ON_UNKNOWN "pid=\"42\",comm=\"train\",device=\"unknown\",gpu=\"unknown\",uuid=\"\""
+
 static const char busy_prometheus[] =
 	"# TYPE gpuprobe_process_info gauge\n"
-	"# HELP gpuprobe_process_info Who a process is: parent, user, container and pod, and the pid"
-	" in its own namespace.\n"
+	"# HELP gpuprobe_process_info Who a process is: parent, user, container and pod, and the"
+	" pid in its own namespace.\n"
 	"gpuprobe_process_info{pid=\"42\",comm=\"train\",ppid=\"7\",user=\"ann\","
-	"container=\"c0ffee\",pod=\"\",ns_pid=\"unknown\"} 1\n"
+	"container=\"c0ffee\",pod=\"\",ns_pid=\"unknown\"}"
+	" 1\n"
 	"# TYPE gpuprobe_gpu_memory_used_bytes gauge\n"
 	"# HELP gpuprobe_gpu_memory_used_bytes Memory of a GPU in use by all processes, by NVML.\n"
 	"gpuprobe_gpu_memory_used_bytes{gpu=\"3\",uuid=\"GPU-a\",name=\"H200\"} 60\n"
@@ -159,10 +184,10 @@ static const char busy_prometheus[] =
 	"# HELP gpuprobe_process_gpu_memory_bytes Memory of a GPU in use by a process, by NVML.\n"
 	"gpuprobe_process_gpu_memory_bytes{pid=\"42\",comm=\"train\",gpu=\"3\",uuid=\"GPU-a\"} 50\n"
 	"# TYPE gpuprobe_device_memory_untracked_bytes gauge\n"
-	"# HELP gpuprobe_device_memory_untracked_bytes Memory of a GPU that NVML counts for a process"
-	" and no allocation seen accounts for: context, code, libraries.\n"
-	"gpuprobe_device_memory_untracked_bytes{pid=\"42\",comm=\"train\",gpu=\"3\","
-	"uuid=\"GPU-a\"} 20\n"
+	"# HELP gpuprobe_device_memory_untracked_bytes Memory of a GPU that NVML counts for a"
+	" process and no allocation seen accounts for: context, code, libraries.\n"
+	"gpuprobe_device_memory_untracked_bytes{pid=\"42\",comm=\"train\",gpu=\"3\",uuid=\"GPU-a\"}"
+	" 20\n"
 	"# TYPE gpuprobe_memory_live_bytes gauge\n"
 	"# HELP gpuprobe_memory_live_bytes Bytes allocated and not freed, by kind of memory.\n"
 	"gpuprobe_memory_live_bytes{pid=\"42\",comm=\"train\",kind=\"device\"} 3000\n"
@@ -173,43 +198,85 @@ static const char busy_prometheus[] =
 	"gpuprobe_memory_live_allocations{pid=\"42\",comm=\"train\",kind=\"host\"} 1\n"
 	"# TYPE gpuprobe_allocations_total counter\n"
 	"# HELP gpuprobe_allocations_total Successful allocation calls for memory of every kind,"
-	" host memory included.\n"
+	" host memory included; address ranges are no memory.\n"
 	"gpuprobe_allocations_total{pid=\"42\",comm=\"train\"} 6\n"
 	"# TYPE gpuprobe_allocation_failures_total counter\n"
-	"# HELP gpuprobe_allocation_failures_total Failed allocation calls for memory of every kind,"
-	" host memory included.\n"
+	"# HELP gpuprobe_allocation_failures_total Failed allocation calls for memory of every"
+	" kind, host memory included.\n"
 	"gpuprobe_allocation_failures_total{pid=\"42\",comm=\"train\"} 4\n"
 	"# TYPE gpuprobe_frees_total counter\n"
-	"# HELP gpuprobe_frees_total Successful free calls for memory of every kind,"
-	" host memory included.\n"
+	"# HELP gpuprobe_frees_total Successful free calls for memory of every kind, host memory"
+	" included.\n"
 	"gpuprobe_frees_total{pid=\"42\",comm=\"train\"} 8\n"
 	"# TYPE gpuprobe_free_failures_total counter\n"
-	"# HELP gpuprobe_free_failures_total Failed free calls for memory of every kind,"
-	" host memory included.\n"
+	"# HELP gpuprobe_free_failures_total Failed free calls for memory of every kind, host"
+	" memory included.\n"
 	"gpuprobe_free_failures_total{pid=\"42\",comm=\"train\"} 1\n"
 	"# TYPE gpuprobe_allocation_seconds_total counter\n"
-	"# HELP gpuprobe_allocation_seconds_total Time inside successful allocation calls,"
-	" in seconds.\n"
+	"# HELP gpuprobe_allocation_seconds_total Time inside successful allocation calls, in"
+	" seconds.\n"
 	"gpuprobe_allocation_seconds_total{pid=\"42\",comm=\"train\"} 1.500000007\n"
 	"# TYPE gpuprobe_live_at_exit_bytes_total counter\n"
-	"# HELP gpuprobe_live_at_exit_bytes_total Bytes of device, managed and pool memory that"
-	" ended processes had not freed.\n"
+	"# HELP gpuprobe_live_at_exit_bytes_total Bytes of memory on devices that ended processes"
+	" had not freed.\n"
 	"gpuprobe_live_at_exit_bytes_total 77\n"
+	"# TYPE gpuprobe_virtual_reserved_bytes gauge\n"
+	"# HELP gpuprobe_virtual_reserved_bytes Bytes of address ranges reserved for virtual"
+	" memory management; no memory by themselves.\n"
+	"# TYPE gpuprobe_virtual_mapped_bytes gauge\n"
+	"# HELP gpuprobe_virtual_mapped_bytes Bytes of reserved address ranges that have memory"
+	" mapped behind them.\n"
+	"# TYPE gpuprobe_pool_used_bytes gauge\n"
+	"# HELP gpuprobe_pool_used_bytes Bytes that live allocations have of the memory pools of"
+	" a device.\n"
+	"# TYPE gpuprobe_pool_reserved_bytes gauge\n"
+	"# HELP gpuprobe_pool_reserved_bytes Bytes that the memory pools of a device hold;"
+	" reckoned unless the program asked the driver.\n"
+	"# TYPE gpuprobe_allocations_ended_with_context_total counter\n"
+	"# HELP gpuprobe_allocations_ended_with_context_total Allocations that ended with their"
+	" context and not by a free, by kind of memory.\n"
+	"# TYPE gpuprobe_double_frees_total counter\n"
+	"# HELP gpuprobe_double_frees_total Free calls for what had been freed before, failed or"
+	" not.\n"
+	"gpuprobe_double_frees_total{pid=\"42\",comm=\"train\"} 0\n"
 	"# TYPE gpuprobe_kernel_launches_total counter\n"
-	"# HELP gpuprobe_kernel_launches_total Kernel launch calls by kernel; kernels without a name"
-	" or beyond --metrics-kernels are counted as other.\n"
-	"gpuprobe_kernel_launches_total{pid=\"42\",comm=\"train\",kernel=\"void a::k<int>(int*)\"}"
-	" 20\n"
+	"# HELP gpuprobe_kernel_launches_total Kernel launch calls by kernel; kernels without a"
+	" name or beyond --metrics-kernels are counted as other.\n"
+	"gpuprobe_kernel_launches_total{pid=\"42\",comm=\"train\",kernel=\"void"
+	" a::k<int>(int*)\"} 20\n"
 	"gpuprobe_kernel_launches_total{pid=\"42\",comm=\"train\",kernel=\"other\"} 3\n"
 	"# TYPE gpuprobe_graph_launches_total counter\n"
 	"# HELP gpuprobe_graph_launches_total Graph launch calls.\n"
 	"gpuprobe_graph_launches_total{pid=\"42\",comm=\"train\"} 9\n"
+	"# TYPE gpuprobe_graph_kernels_total counter\n"
+	"# HELP gpuprobe_graph_kernels_total Kernels executed by launches of graphs that were"
+	" captured or built while watched.\n"
+	"gpuprobe_graph_kernels_total{pid=\"42\",comm=\"train\"} 0\n"
+	"# TYPE gpuprobe_graph_launches_unsized_total counter\n"
+	"# HELP gpuprobe_graph_launches_unsized_total Graph launches that executed an unknown"
+	" number of kernels.\n"
+	"gpuprobe_graph_launches_unsized_total{pid=\"42\",comm=\"train\"} 0\n"
+	"# TYPE gpuprobe_captured_launches_total counter\n"
+	"# HELP gpuprobe_captured_launches_total Kernel launch calls that were put into a graph,"
+	" not executed.\n"
+	"gpuprobe_captured_launches_total{pid=\"42\",comm=\"train\"} 0\n"
+	"# TYPE gpuprobe_host_functions_total counter\n"
+	"# HELP gpuprobe_host_functions_total Host functions put on streams.\n"
+	"gpuprobe_host_functions_total{pid=\"42\",comm=\"train\"} 0\n"
+	"# TYPE gpuprobe_first_launches_total counter\n"
+	"# HELP gpuprobe_first_launches_total First launches of kernels that succeeded.\n"
+	"gpuprobe_first_launches_total{pid=\"42\",comm=\"train\"} 0\n"
+	"# TYPE gpuprobe_first_launch_seconds_total counter\n"
+	"# HELP gpuprobe_first_launch_seconds_total Time inside the first launch of each kernel,"
+	" which may load it, in seconds.\n"
+	"gpuprobe_first_launch_seconds_total{pid=\"42\",comm=\"train\"} 0\n"
 	"# TYPE gpuprobe_copies_total counter\n"
 	"# HELP gpuprobe_copies_total Successful copy and set calls by kind and mode.\n"
 	"gpuprobe_copies_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"sync\"} 2\n"
 	"gpuprobe_copies_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"async\"} 1\n"
 	"# TYPE gpuprobe_copy_bytes_total counter\n"
-	"# HELP gpuprobe_copy_bytes_total Bytes of successful copy and set calls by kind and mode.\n"
+	"# HELP gpuprobe_copy_bytes_total Bytes of successful copy and set calls by kind and"
+	" mode.\n"
 	"gpuprobe_copy_bytes_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"sync\"} 100\n"
 	"gpuprobe_copy_bytes_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"async\"} 50\n"
 	"# TYPE gpuprobe_copy_seconds_total counter\n"
@@ -218,32 +285,66 @@ static const char busy_prometheus[] =
 	"gpuprobe_copy_seconds_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"sync\"}"
 	" 0.005253241\n"
 	"gpuprobe_copy_seconds_total{pid=\"42\",comm=\"train\",kind=\"H2D\",mode=\"async\"} 1\n"
+	"# TYPE gpuprobe_copies_inflight gauge\n"
+	"# HELP gpuprobe_copies_inflight Asynchronous copies that no wait has covered yet.\n"
+	"gpuprobe_copies_inflight{pid=\"42\",comm=\"train\",kind=\"H2D\"} 1\n"
+	"# TYPE gpuprobe_copies_inflight_bytes gauge\n"
+	"# HELP gpuprobe_copies_inflight_bytes Bytes of asynchronous copies that no wait has"
+	" covered yet.\n"
+	"gpuprobe_copies_inflight_bytes{pid=\"42\",comm=\"train\",kind=\"H2D\"} 50\n"
+	"# TYPE gpuprobe_copies_inflight_oldest_seconds gauge\n"
+	"# HELP gpuprobe_copies_inflight_oldest_seconds Age of the oldest asynchronous copy that"
+	" no wait has covered yet, in seconds.\n"
+	"gpuprobe_copies_inflight_oldest_seconds{pid=\"42\",comm=\"train\",kind=\"H2D\"} 0.03\n"
 	"# TYPE gpuprobe_waits_total counter\n"
-	"# HELP gpuprobe_waits_total Successful calls that block until the GPU is done, by what they"
-	" wait for: stream, event, device; synchronous copies and frees beside them.\n"
-	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"stream\"} 3\n"
-	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"device\"} 1\n"
-	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"copy\"} 2\n"
-	"gpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"free\"} 2\n"
+	"# HELP gpuprobe_waits_total Successful calls that block until the GPU is done, by what"
+	" they wait for: stream, event, device; synchronous copies and frees beside them.\n"
+	"gpuprobe_waits_total{" ON_GPU_3 ",kind=\"stream\"} 3\n"
+	"gpuprobe_waits_total{" ON_GPU_3 ",kind=\"copy\"} 2\n"
+	"gpuprobe_waits_total{" ON_GPU_3 ",kind=\"free\"} 2\n"
+	"gpuprobe_waits_total{" ON_UNKNOWN ",kind=\"device\"} 1\n"
 	"# TYPE gpuprobe_wait_seconds_total counter\n"
-	"# HELP gpuprobe_wait_seconds_total Time inside calls that block until the GPU is done, in"
-	" seconds.\n"
-	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"stream\"} 2.5\n"
-	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"device\"} 0.00000004\n"
-	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"copy\"} 0.005253241\n"
-	"gpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"free\"} 0.00000006\n"
+	"# HELP gpuprobe_wait_seconds_total Time inside calls that block until the GPU is done,"
+	" in seconds.\n"
+	"gpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"stream\"} 2.5\n"
+	"gpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"copy\"} 0.005253241\n"
+	"gpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"free\"} 0.00000006\n"
+	"gpuprobe_wait_seconds_total{" ON_UNKNOWN ",kind=\"device\"} 0.00000004\n"
 	"# TYPE gpuprobe_queries_total counter\n"
 	"# HELP gpuprobe_queries_total Stream and event queries by their answer.\n"
 	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"stream\",answer=\"done\"} 2\n"
 	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"stream\",answer=\"not_ready\"} 5\n"
 	"gpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"event\",answer=\"done\"} 2\n"
+	"# TYPE gpuprobe_streams_live gauge\n"
+	"# HELP gpuprobe_streams_live Streams made and not destroyed.\n"
+	"gpuprobe_streams_live{" ON_GPU_3 "} 2\n"
+	"gpuprobe_streams_live{" ON_UNKNOWN "} 0\n"
+	"# TYPE gpuprobe_events_live gauge\n"
+	"# HELP gpuprobe_events_live Events made and not destroyed.\n"
+	"# TYPE gpuprobe_contexts_live gauge\n"
+	"# HELP gpuprobe_contexts_live Contexts made, or primary ones retained, and not destroyed"
+	" or released.\n"
+	"# TYPE gpuprobe_modules_live gauge\n"
+	"# HELP gpuprobe_modules_live Modules loaded and not unloaded.\n"
+	"gpuprobe_modules_live{" ON_GPU_3 "} 4\n"
+	"# TYPE gpuprobe_libraries_live gauge\n"
+	"# HELP gpuprobe_libraries_live Libraries loaded and not unloaded.\n"
+	"# TYPE gpuprobe_module_loads_total counter\n"
+	"# HELP gpuprobe_module_loads_total Successful loads of modules and libraries.\n"
+	"gpuprobe_module_loads_total{pid=\"42\",comm=\"train\",kind=\"module\"} 4\n"
+	"# TYPE gpuprobe_module_load_seconds_total counter\n"
+	"# HELP gpuprobe_module_load_seconds_total Time inside successful loads of modules and"
+	" libraries, in seconds.\n"
+	"gpuprobe_module_load_seconds_total{pid=\"42\",comm=\"train\",kind=\"module\"} 0.25\n"
 	"# TYPE gpuprobe_errors_total counter\n"
-	"# HELP gpuprobe_errors_total Failed calls by function and error; of launches only a sample"
-	" is checked unless --check-launches is given.\n"
+	"# HELP gpuprobe_errors_total Failed calls by function and error; of launches only a"
+	" sample is checked unless --check-launches is given.\n"
 	"gpuprobe_errors_total{pid=\"42\",comm=\"train\",function=\"cudaMalloc\","
-	"error=\"cudaErrorMemoryAllocation\"} 4\n"
+	"error=\"cudaErrorMemoryAllocation\"}"
+	" 4\n"
 	"gpuprobe_errors_total{pid=\"42\",comm=\"train\",function=\"cuLaunchKernel\","
-	"error=\"CUDA_ERROR_INVALID_HANDLE\"} 3\n"
+	"error=\"CUDA_ERROR_INVALID_HANDLE\"}"
+	" 3\n"
 	"gpuprobe_errors_total{pid=\"42\",comm=\"train\",function=\"cuMemFree_v2\",error=\"4711\"}"
 	" 1\n"
 	"# TYPE gpuprobe_events_lost_total counter\n"
@@ -504,19 +605,16 @@ static void waits_have_series_once_there_are_any(void **state)
 
 	(void)state;
 	fill_busy(&b);
-	memset(b.process.waits, 0, sizeof(b.process.waits));
-	memset(&b.process.copy_waits, 0, sizeof(b.process.copy_waits));
-	memset(&b.process.free_waits, 0, sizeof(b.process.free_waits));
+	memset(b.devices, 0, sizeof(b.devices));
 	memset(b.process.queries, 0, sizeof(b.process.queries));
-	b.process.waits[WAIT_EVENT] = (struct wait_totals){ 9, 0 };
+	b.process.device_count = 1;
+	b.devices[0].waits[WAIT_EVENT] = (struct wait_totals){ 9, 0 };
 	b.process.queries[WAIT_EVENT] = (struct query_totals){ 4, 4 };
 	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
 	assert_has(page,
-		   "\ngpuprobe_waits_total{pid=\"42\",comm=\"train\",kind=\"event\"} 9\n#", NULL,
-		   NULL);
+		   "\ngpuprobe_waits_total{" ON_GPU_3 ",kind=\"event\"} 9\n#", NULL, NULL);
 	assert_has(page,
-		   "\ngpuprobe_wait_seconds_total{pid=\"42\",comm=\"train\",kind=\"event\"} 0\n#",
-		   NULL, NULL);
+		   "\ngpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"event\"} 0\n#", NULL, NULL);
 	assert_has(page,
 		   "\ngpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"event\","
 		   "answer=\"not_ready\"} 4\n#",
@@ -568,6 +666,7 @@ struct launches {
 	struct metrics *metrics;
 	struct kernel kernels[16];
 	struct process process;
+	struct device_totals devices[2];
 	struct model model;
 	char *page;
 };

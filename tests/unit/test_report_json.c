@@ -51,9 +51,14 @@ static void expect_report(const struct model *model, const char *start)
 	free(expected);
 }
 
+#define NONE_WITH_CONTEXT "\"with_context\":0,\"with_context_bytes\":0,"
+#define NO_SIDES                                                                                \
+	"\"pinned\":{\"calls\":0,\"bytes\":0},\"pageable\":{\"calls\":0,\"bytes\":0},"         \
+	"\"captured\":{\"calls\":0,\"bytes\":0}"
 #define NO_MEMORY_TOTALS                                                                        \
 	"{\"allocations\":0,\"allocation_failures\":0,\"allocation_ns\":0,\"frees\":0,"         \
-	"\"free_failures\":0,\"unknown_frees\":0,\"live_bytes\":0,\"live_allocations\":0}"
+	"\"free_failures\":0,\"unknown_frees\":0," NONE_WITH_CONTEXT                          \
+	"\"live_bytes\":0,\"live_allocations\":0}"
 
 static void writes_an_empty_report(void **state)
 {
@@ -73,7 +78,9 @@ static void writes_an_empty_report(void **state)
 		      "\"totals\":{\"processes\":0,\"device_memory\":" NO_MEMORY_TOTALS
 		      ",\"host_memory\":" NO_MEMORY_TOTALS
 		      ",\"live_at_exit_bytes\":0,\"live_at_exit_allocations\":0,"
-		      "\"launches\":0,\"kernels\":0,\"graph_launches\":0},"
+		      "\"launches\":0,\"kernels\":0,\"captured_launches\":0,"
+		      "\"graph_launches\":0,\"graph_kernels\":0,"
+		      "\"graph_launches_of_unknown_size\":0},"
 		      "\"processes\":[],\"gpus\":[],\"libraries\":0,"
 		      "\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
 }
@@ -81,8 +88,10 @@ static void writes_an_empty_report(void **state)
 static void writes_memory(void **state)
 {
 	struct allocation live[] = {
-		{ 0x7989d8000000, 8000000, 77, MEMORY_DEVICE },
-		{ 0xffffffffffffffff, 1, 78, MEMORY_HOST },
+		{ .address = 0x7989d8000000, .size = 8000000, .start_ns = 77, .kind = MEMORY_DEVICE,
+		  .device = 1 },
+		{ .address = 0xffffffffffffffff, .size = 1, .start_ns = 78, .kind = MEMORY_HOST,
+		  .device = DEVICE_UNKNOWN },
 	};
 	struct allocation freed[] = { { .address = 0x10, .kind = MEMORY_POOL } };
 	struct process p = {
@@ -95,6 +104,7 @@ static void writes_memory(void **state)
 			.allocations = 1, .allocation_failures = 2, .allocation_ns = 3,
 			.frees = 4, .free_failures = 5, .unknown_frees = 6,
 			.live_bytes = 7, .live_count = 8,
+			.with_context = 1, .with_context_bytes = 99,
 		},
 		.memory[MEMORY_HOST] = { .allocations = UINT64_MAX },
 		.live_at_exit_bytes = 9,
@@ -122,30 +132,34 @@ static void writes_memory(void **state)
 		"\"final\":false,\"sections\":[\"memory\"],\"launch_sample\":1,"
 		"\"totals\":{\"processes\":1,\"device_memory\":{\"allocations\":1,"
 		"\"allocation_failures\":2,\"allocation_ns\":3,\"frees\":4,\"free_failures\":5,"
-		"\"unknown_frees\":6,\"live_bytes\":0,\"live_allocations\":0},"
+		"\"unknown_frees\":6,\"with_context\":1,\"with_context_bytes\":99,"
+		"\"live_bytes\":0,\"live_allocations\":0},"
 		"\"host_memory\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
 		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
-		"\"live_bytes\":0,\"live_allocations\":0},"
+		NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
 		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10},"
 		"\"processes\":[{\"pid\":5,\"comm\":\"a\\\"\xef\xbf\xbd\",\"start_ns\":3,"
 		"\"since_attach\":false,\"ended\":true,\"ended_ns\":4,\"memory\":{"
 		"\"device\":{\"allocations\":1,\"allocation_failures\":2,\"allocation_ns\":3,"
-		"\"frees\":4,\"free_failures\":5,\"unknown_frees\":6,\"live_bytes\":7,"
+		"\"frees\":4,\"free_failures\":5,\"unknown_frees\":6,"
+		"\"with_context\":1,\"with_context_bytes\":99,\"live_bytes\":7,"
 		"\"live_allocations\":8},"
 		"\"managed\":" NO_MEMORY_TOTALS ",\"pool\":" NO_MEMORY_TOTALS ","
 		"\"host\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
 		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
-		"\"live_bytes\":0,\"live_allocations\":0},"
+		NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
 		"\"registered\":" NO_MEMORY_TOTALS ",\"array\":" NO_MEMORY_TOTALS ","
 		"\"physical\":" NO_MEMORY_TOTALS ",\"imported\":" NO_MEMORY_TOTALS ","
 		"\"reserved\":" NO_MEMORY_TOTALS ",\"mapped\":" NO_MEMORY_TOTALS ","
 		"\"unknown\":" NO_MEMORY_TOTALS ","
 		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10,"
+		"\"double_frees\":0,\"pools\":[],"
 		"\"live\":[{\"address\":\"0x7989d8000000\",\"bytes\":8000000,\"kind\":\"device\","
-		"\"start_ns\":77},{\"address\":\"0xffffffffffffffff\",\"bytes\":1,"
-		"\"kind\":\"host\",\"start_ns\":78}],"
+		"\"device\":1,\"start_ns\":77},{\"address\":\"0xffffffffffffffff\",\"bytes\":1,"
+		"\"kind\":\"host\",\"device\":null,\"start_ns\":78}],"
 		"\"freed\":[{\"address\":\"0x10\",\"kind\":\"pool\"}],\"freed_unlisted\":11},"
-		"\"errors\":[],\"devices\":[],\"functions\":[]}],\"gpus\":[],\"libraries\":2,"
+		"\"objects\":{},\"errors\":[],\"sticky_error\":null,\"devices\":[],\"functions\":[]}],"
+		"\"gpus\":[],\"libraries\":2,"
 		"\"probes_attached\":{\"runtime\":3,\"driver\":4},\"functions_missing\":5,");
 }
 
@@ -169,8 +183,16 @@ static void writes_launches_copies_waits_and_errors(void **state)
 			.kernel_count = 2,
 			.launches = 23,
 			.graph_launches = 2,
-			.copies[COPY_H2D] = { { 1, 3, 2 }, { 4, 5, 6 } },
-			.copies[COPY_SET][0] = { 7, 8, 0 },
+			.copies[COPY_H2D] = {
+				{ .calls = 1, .bytes = 3, .ns = 2 },
+				{ .calls = 4, .bytes = 5, .ns = 6, .pinned_calls = 1, .pinned_bytes = 2,
+				  .pageable_calls = 3, .pageable_bytes = 4, .captured_calls = 5,
+				  .captured_bytes = 6 },
+			},
+			.copies[COPY_SET][0] = { .calls = 7, .bytes = 8 },
+			.covered[COPY_H2D] = { 3, 40, 2 },
+			.objects[OBJECT_MODULE] = { 1, 2, 3, 4, 5, 6, 7, 8 },
+			.sticky = { 719, 4, 5, 6 },
 			.inflight[COPY_H2D] = { 9, 10, 11 },
 			.inflight[COPY_P2P] = { 1, 2, 3 },
 			.waits[WAIT_STREAM] = { 12, 13 },
@@ -194,28 +216,45 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		&model,
 		"{\"schema\":1,\"time\":\"1970-01-01T00:00:00.000000Z\",\"boot_ns\":0,"
 		"\"final\":false,\"sections\":[\"launches\",\"copies\"],\"launch_sample\":64,"
-		"\"totals\":{\"processes\":1,\"launches\":23,\"kernels\":2,\"graph_launches\":2},"
+		"\"totals\":{\"processes\":1,\"launches\":23,\"kernels\":2,"
+		"\"captured_launches\":0,\"graph_launches\":2,\"graph_kernels\":0,"
+		"\"graph_launches_of_unknown_size\":0},"
 		"\"processes\":[{\"pid\":6,\"comm\":\"x\",\"start_ns\":0,\"since_attach\":true,"
-		"\"ended\":false,\"launches\":23,\"graph_launches\":2,"
+		"\"ended\":false,\"launches\":23,\"graph_launches\":2,\"graph_kernels\":0,"
+		"\"graph_launches_of_unknown_size\":0,\"graph_sizes\":[],\"host_functions\":0,"
+		"\"captured\":{\"launches\":0,\"graph_launches\":0,\"host_functions\":0},"
+		"\"first_launches\":{\"calls\":0,\"ns\":0},"
 		"\"kernels\":[{\"handle\":\"0x10\",\"name\":\"void a::k<int>(int*)\","
-		"\"short_name\":\"k\",\"launches\":20,\"serial\":1},"
+		"\"short_name\":\"k\",\"launches\":20,\"captured\":0,\"serial\":1,"
+		"\"shape\":null},"
 		"{\"handle\":\"0x20\",\"name\":null,\"short_name\":null,\"launches\":3,"
-		"\"serial\":0}],"
+		"\"captured\":0,\"serial\":0,\"shape\":null}],"
 		"\"copies\":[{\"kind\":\"H2D\",\"mode\":\"sync\",\"calls\":1,\"bytes\":3,\"ns\":2,"
-		"\"bytes_per_second\":1500000000},"
+		"\"bytes_per_second\":1500000000," NO_SIDES "},"
 		"{\"kind\":\"H2D\",\"mode\":\"async\",\"calls\":4,\"bytes\":5,\"ns\":6,"
+		"\"pinned\":{\"calls\":1,\"bytes\":2},\"pageable\":{\"calls\":3,\"bytes\":4},"
+		"\"captured\":{\"calls\":5,\"bytes\":6},\"covered\":{\"calls\":3,\"bytes\":40,\"ns\":2,"
+		"\"at_least_bytes_per_second\":20000000000},"
 		"\"in_flight\":{\"calls\":9,\"bytes\":10,\"oldest_ns\":11}},"
 		"{\"kind\":\"P2P\",\"mode\":\"async\",\"calls\":0,\"bytes\":0,\"ns\":0,"
+		NO_SIDES ",\"covered\":{\"calls\":0,\"bytes\":0,\"ns\":0},"
 		"\"in_flight\":{\"calls\":1,\"bytes\":2,\"oldest_ns\":3}},"
-		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0}],"
+		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0,"
+		NO_SIDES "}],"
 		"\"waits\":[{\"in\":\"stream\",\"calls\":12,\"ns\":13},"
 		"{\"in\":\"device\",\"calls\":1,\"ns\":0},"
 		"{\"in\":\"copy\",\"calls\":8,\"ns\":2},{\"in\":\"free\",\"calls\":14,\"ns\":15}],"
 		"\"queries\":[{\"of\":\"event\",\"calls\":17,\"not_ready\":16}],"
+		"\"objects\":{\"module\":{\"created\":1,\"destroyed\":2,\"unknown_destroyed\":3,"
+		"\"with_context\":4,\"live\":5,\"create_ns\":6,\"created_in_launches\":7,"
+		"\"create_in_launches_ns\":8}},"
 		"\"errors\":[{\"function\":\"cuLaunchKernel\",\"layer\":\"driver\","
 		"\"error\":\"CUDA_ERROR_INVALID_HANDLE\",\"code\":400,\"count\":2,"
-		"\"sampled\":true},{\"function\":\"cudaFree\",\"layer\":\"runtime\","
-		"\"error\":null,\"code\":-1,\"count\":1,\"sampled\":false}],"
+		"\"first_ns\":0,\"last_ns\":0,\"sampled\":true},{\"function\":\"cudaFree\",\"layer\":\"runtime\","
+		"\"error\":null,\"code\":-1,\"count\":1,\"first_ns\":0,\"last_ns\":0,"
+		"\"sampled\":false}],\"sticky_error\":{\"code\":719,"
+		"\"error\":\"cudaErrorLaunchFailure\",\"since_ns\":4,\"later_same\":5,"
+		"\"later_others\":6},"
 		"\"devices\":[],\"functions\":[]}],\"gpus\":[],\"libraries\":0,"
 		"\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
 }
@@ -249,7 +288,7 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 		"{\"device\":null,\"launches\":8,\"allocations\":0,\"live_bytes\":0,"
 		"\"live_allocations\":0,\"copies\":0,\"copy_bytes\":0,\"wait_ns\":0}],"
 		"\"functions\":[{\"function\":\"cudaMemcpyBatchAsync\",\"layer\":\"runtime\","
-		"\"kind\":\"default\",\"flags\":[\"captured\",\"pinned\"],\"device\":1,"
+		"\"kind\":\"unknown\",\"flags\":[\"captured\",\"pinned\"],\"device\":1,"
 		"\"calls\":2,\"failures\":3,\"bytes\":4,\"ns\":5},"
 		"{\"function\":\"cuCtxSetCurrent\",\"layer\":\"driver\",\"kind\":\"-\","
 		"\"flags\":[],\"device\":null,\"calls\":1,\"failures\":0,\"bytes\":0,"
@@ -309,7 +348,8 @@ static void writes_no_waits_as_empty_lists(void **state)
 	char *text = print(&model);
 
 	(void)state;
-	assert_non_null(strstr(text, "\"copies\":[],\"waits\":[],\"queries\":[],\"errors\":[],"));
+	assert_non_null(strstr(text, "\"copies\":[],\"waits\":[],\"queries\":[],"
+				     "\"objects\":{},\"errors\":[],"));
 	free(text);
 	model.sections = SECTION_LAUNCH;
 	text = print(&model);

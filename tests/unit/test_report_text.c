@@ -211,6 +211,7 @@ static void marks_what_an_ended_process_left(void **state)
 		      "        0x0000000000001000: 100 Bytes live at exit\n"
 		      "        0x0000000000003000: 64 Bytes host live at exit\n"
 		      "        total: 4196 Bytes in 2 allocations live at exit\n"
+		      "        of these: device 100 Bytes in 1 allocation, managed 4096 Bytes in 1 allocation\n"
 		      "        host: 64 Bytes in 1 allocation live at exit (1 allocated, 0 freed)\n"
 		      RULE);
 }
@@ -450,7 +451,7 @@ static void shows_every_kind_of_copy(void **state)
 		      "process 1 (cp)\n"
 		      "        H2H 1 call, 10 Bytes\n"
 		      "        D2D 3 calls, 30 Bytes, 10000000000.0 bytes/sec for 0.000000003 secs\n"
-		      "        default 1 call, 0 Bytes, 0.0 bytes/sec for 2.00000 secs\n"
+		      "        unknown 1 call, 0 Bytes, 0.0 bytes/sec for 2.00000 secs\n"
 		      "        set 2 calls, 10 Bytes, 1000100.0 bytes/sec for 0.000009999 secs\n"
 		      "        D2H async 0 calls, 0 Bytes, 1 in flight (77 Bytes, oldest 0.040 ms)\n"
 		      "        D2D async 1 call, 5 Bytes\n"

@@ -16,7 +16,7 @@ struct end_point {
 	size_t room;
 };
 
-/* Without memory of the device, and at times with it, what is none of it. */
+/* Without memory of the device, what is none of it; at times more than there is. */
 static struct end_point device_end(struct actor *actor)
 {
 	const struct holding *holding = memory__pick(actor, DEVICES);
@@ -24,7 +24,7 @@ static struct end_point device_end(struct actor *actor)
 	if (!holding)
 		return (struct end_point){ (uintptr_t)actor->buffer, MIX_BUFFER };
 	if (actor__chance(actor, 100))
-		return (struct end_point){ holding->address + holding->size - 1, MOST };
+		return (struct end_point){ holding->address, holding->size + MOST };
 	return (struct end_point){ holding->address, holding->size };
 }
 
@@ -277,17 +277,20 @@ static void solid_by_driver(struct actor *actor, const struct copy *copy)
 	}
 }
 
-static void solid_to_peer(struct actor *actor, const struct copy *copy)
+/* From device to device, as the name says: the structure could say otherwise. */
+static void solid_to_peer(struct actor *actor, CUstream stream)
 {
-	struct shape shape = random_shape(actor, copy, true);
+	struct copy copy = { .to = device_end(actor), .from = device_end(actor),
+			     .kind = cudaMemcpyDeviceToDevice };
+	struct shape shape = random_shape(actor, &copy, true);
 	CUDA_MEMCPY3D_PEER out = { .dstHeight = shape.height, .srcHeight = shape.height,
 				   .Depth = shape.depth,
 				   .dstContext = actor->mix->primary[0],
 				   .srcContext = actor->mix->primary[0] };
 
-	SET_ENDS(actor, copy, &shape, &out);
-	(void)(actor__chance(actor, 2) ? cuMemcpy3DPeer(&out) :
-					 cuMemcpy3DPeerAsync(&out, copy->stream));
+	SET_ENDS(actor, &copy, &shape, &out);
+	out.dstMemoryType = out.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+	(void)(actor__chance(actor, 2) ? cuMemcpy3DPeer(&out) : cuMemcpy3DPeerAsync(&out, stream));
 }
 
 static void shaped_by_runtime(struct actor *actor, const struct copy *copy)
@@ -323,16 +326,20 @@ static void shaped_by_runtime(struct actor *actor, const struct copy *copy)
 	}
 }
 
+/* Memory of the host that a structure calls the device's would be either. */
 static void shaped(struct actor *actor)
 {
-	struct copy copy = random_copy(actor, stream__pick(actor));
+	struct copy copy;
 
+	if (!memory__pick(actor, DEVICES))
+		return;
+	copy = random_copy(actor, stream__pick(actor));
 	if (actor__at_runtime(actor))
 		shaped_by_runtime(actor, &copy);
 	else if (actor__chance(actor, 2))
 		flat_by_driver(actor, &copy);
 	else if (actor__chance(actor, 4))
-		solid_to_peer(actor, &copy);
+		solid_to_peer(actor, copy.stream);
 	else
 		solid_by_driver(actor, &copy);
 }

@@ -54,13 +54,36 @@ def launches(process, expected):
 
 
 def objects(process, expected):
-    """By kind: [made, ended, live]; what else a case needs to make is its own affair."""
-    return {kind: [o["created"], o["destroyed"], o["live"]] for kind, o in process["objects"].items()
-            if kind in expected}
+    """By kind: [created, destroyed by a known handle, living]."""
+    found = process["objects"]
+    return {kind: [found[kind][part] for part in ("created", "destroyed", "live")] if kind in found else None
+            for kind in expected}
 
 
-VIEWS = {"objects": objects, "in_flight": in_flight, "live": live, "launches": launches, "memory": memory,
-         "freed": freed}
+def pools(process, expected):
+    """By handle: [used, reserved] bytes."""
+    return {pool["handle"]: [pool["used_bytes"], pool["reserved_bytes"]] for pool in process["memory"]["pools"]
+            if pool["handle"] in expected}
+
+
+def captured(process, expected):
+    return {k["name"]: k["captured"] for k in process["kernels"] if k["name"] in expected}
+
+
+def shapes(process, expected):
+    """Of kernels that were launched once: grid, block, shared memory and stream."""
+    return {k["name"]: {**k["shape"]["latest"], "samples": k["shape"]["samples"]} for k in process["kernels"]
+            if k["name"] in expected}
+
+
+def graphs(process, _):
+    return {"launches": process["graph_launches"], "kernels": process["graph_kernels"],
+            "of_unknown_size": process["graph_launches_of_unknown_size"]}
+
+
+VIEWS = {"captured": captured, "shapes": shapes, "graphs": graphs, "objects": objects, "in_flight": in_flight,
+         "live": live, "launches": launches, "memory": memory,
+         "freed": freed, "pools": pools}
 
 
 def differences(row, expected, process):

@@ -40,16 +40,16 @@ def sides(c, way, pinned):
     return side(c, way[2], pinned), side(c, way[0], pinned)
 
 
-def kind_between(destination, source):
-    return f"{source.where}2{destination.where}".replace("A", "D")
-
-
-def host_flags(kind, *two):
-    """Only between host and device it matters whether the host's memory is pinned."""
+def meaning(destination, source):
+    """
+    (kind, flags) of a copy between the two. Only between host and device it matters whether the host's
+    memory is pinned.
+    """
+    kind = f"{source.where}2{destination.where}".replace("A", "D")
     if kind not in ("H2D", "D2H"):
-        return ()
-    host = next(end for end in two if end.where == "H")
-    return ("pinned",) if host.pinned else ("pageable",)
+        return kind, ()
+    host = destination if destination.where == "H" else source
+    return kind, ("pinned",) if host.pinned else ("pageable",)
 
 
 class Trial:
@@ -179,8 +179,8 @@ def linear(c):
             arguments["symbol"] = symbol_of(c)
         if row.has("kind"):
             arguments["kind"] = kind
-        between = kind_between(destination, origin)
-        trials.append(Trial(arguments, between, size, host_flags(between, destination, origin)))
+        between, flags = meaning(destination, origin)
+        trials.append(Trial(arguments, between, size, flags))
     run(c, trials)
 
 
@@ -244,9 +244,8 @@ def driver_structure(c):
                 params.Depth = depth
             describe_side(c, params, "dst", destination, unified)
             describe_side(c, params, "src", origin, unified)
-            between = kind_between(destination, origin)
-            trials.append(Trial({"pCopy": params}, between, width * height * depth,
-                                host_flags(between, destination, origin)))
+            between, flags = meaning(destination, origin)
+            trials.append(Trial({"pCopy": params}, between, width * height * depth, flags))
     run(c, trials)
 
 
@@ -276,9 +275,8 @@ def runtime_structure(c):
             params = s.Memcpy3DParms(srcPtr=s.PitchedPtr(origin.address, PITCH, width, 16),
                                      dstPtr=s.PitchedPtr(destination.address, PITCH, width, 16),
                                      extent=s.Extent(width, height, depth), kind=kind)
-            between = kind_between(destination, origin)
-            trials.append(Trial({"p": params}, between, width * height * depth,
-                                host_flags(between, destination, origin)))
+            between, flags = meaning(destination, origin)
+            trials.append(Trial({"p": params}, between, width * height * depth, flags))
     run(c, trials)
 
 
@@ -300,19 +298,28 @@ def runtime_peer_structure(c):
 
 # Batches: one call counts once, with the bytes of all its copies.
 
+def batch_trial(c, destinations, sources, meant):
+    """A batch of as many copies as there are addresses."""
+    count = len(destinations)
+    sizes = [c.size(16) for _ in range(count)]
+    array = ctypes.c_uint64 * count
+    arguments = {"dsts": array(*destinations), "srcs": array(*sources), "sizes": array(*sizes), "count": count,
+                 "attrs": s.BatchAttributes(srcAccessOrder=1), "attrsIdxs": array(), "numAttrs": 1}
+    if c.row.has("failIdx"):
+        arguments["failIdx"] = word()
+    return Trial(arguments, meant[0], sum(sizes), meant[1])
+
+
 def batch(c):
     trials = []
-    for count in (1, 3, 7):
-        sizes = [c.size(16) for _ in range(count)]
-        array = ctypes.c_uint64 * count
+    for way in ("H2D", "D2H", "D2D"):
+        destination, source = sides(c, way, True)
+        trials.append(batch_trial(c, [destination.address], [source.address],
+                                  meaning(destination, source)))
+    for count in (3, 7):
         # Each at the beginning of an allocation: what lies inside older ones is known some time later.
-        arguments = {"dsts": array(*[c.on_device() for _ in range(count)]),
-                     "srcs": array(*[c.on_device() for _ in range(count)]),
-                     "sizes": array(*sizes), "count": count, "attrs": s.BatchAttributes(srcAccessOrder=1),
-                     "attrsIdxs": array(), "numAttrs": 1}
-        if c.row.has("failIdx"):
-            arguments["failIdx"] = word()
-        trials.append(Trial(arguments, "D2D", sum(sizes)))
+        destinations, sources = [[c.on_device() for _ in range(count)] for _ in range(2)]
+        trials.append(batch_trial(c, destinations, sources, ("D2D", ())))
     run(c, trials, c.stream())  # a batch refuses the default stream
 
 

@@ -76,14 +76,15 @@ def launch(c):
 
 
 def shown(grid, block, shared, stream):
-    return {"grid": list(grid), "block": list(block), "shared_bytes": shared, "stream": f"{stream:#x}"}
+    return {"grid": list(grid), "block": list(block), "shared_bytes": shared, "stream": f"{stream:#x}", "samples": 1}
 
 
 def launch_list(c):
     """Two kernels, each with a shape of its own, on two streams of two devices."""
     c.start()
     names = [f"first_{c.n}", f"second_{c.n}"]
-    params = (s.LaunchParams * 2)()
+    structure = s.RuntimeLaunchParams if c.runtime else s.LaunchParams
+    params = (structure * 2)()
     shapes, launched = {}, {}
     for number, name in enumerate(names):
         c.start((c.device + number) % DEVICES)
@@ -91,7 +92,8 @@ def launch_list(c):
         stream = c.stream()
         grid, block, shared = shape_of(c)
         grid = (grid[0] + number, *grid[1:])
-        params[number] = s.LaunchParams(handle, s.Dim3(*grid), s.Dim3(*block), shared, stream, 0)
+        shape = {"grid": s.Dim3(*grid), "block": s.Dim3(*block), "shared": shared, "stream": stream}
+        params[number] = structure(function=handle, **shape)
         shapes[name], launched[name] = shown(grid, block, shared, stream), 1
     c.start()
     c.test(launchParamsList=params, numDevices=2, flags=0)

@@ -3,8 +3,7 @@
 import ctypes
 import tempfile
 
-from decode import pools
-from decode import contexts
+from decode import contexts, passing, pools
 from decode import structures as s
 from decode.case import NoRule, word
 from decode.launches import launch_one, ptx
@@ -12,8 +11,7 @@ from decode.launches import launch_one, ptx
 # Parts of names and the kind of object that such a function makes or ends; the first that fits.
 KINDS = (("Stream", "stream"), ("Event", "event"), ("Module", "module"), ("Library", "library"),
          ("GraphExec", "graph_exec"), ("GraphInstantiate", "graph_exec"), ("Graph", "graph"), ("MemPool", "pool"))
-# Kind -> functions that make and end one, of the driver and of the runtime.
-MAKERS = {"stream": "stream", "event": "event", "module": "module", "library": "code_library"}
+# Kind -> functions that end one, of the driver and of the runtime.
 ENDERS = {"stream": ("cuStreamDestroy_v2", "cudaStreamDestroy"), "event": ("cuEventDestroy_v2", "cudaEventDestroy"),
           "module": ("cuModuleUnload", None), "library": ("cuLibraryUnload", "cudaLibraryUnload"),
           "pool": ("cuMemPoolDestroy", "cudaMemPoolDestroy")}
@@ -54,38 +52,37 @@ def file_with_code(c):
     return written.name.encode()
 
 
+def event_handle(c):
+    """An event of this very process, to be opened again."""
+    handle = s.IpcHandle()
+    event = c.makes("cuEventCreate", "cudaEventCreateWithFlags", 4 | 2)  # interprocess, without timing
+    c.either("cuIpcGetEventHandle", "cudaIpcGetEventHandle", handle, event)
+    return handle
+
+
 def creation_arguments(c, out):
     """By name."""
     row = c.row
     values = {row.names[0]: out}
     for name, kind in ((a.name, a.type) for a in row.arguments[1:]):
-        if name.lower() == "flags" and row.has("greenCtx"):
-            values[name] = 1  # must be non-blocking
+        if name == "greenCtx":
+            values[name] = contexts.green_of(c, c.device)
+        elif kind in passing.BY_VALUE:
+            values[name] = c.exported_event
         elif name.lower() in ("flags", "priority") or name.startswith("num"):
-            values[name] = 0
+            # Streams of green contexts must be non-blocking.
+            values[name] = int(name == "flags" and row.has("greenCtx"))
         elif name in ("image", "code", "fatCubin"):
             values[name] = ptx("kernel")
         elif name in ("fname", "fileName"):
             values[name] = file_with_code(c)
         elif name == "poolProps":
             values[name] = pool_props(c)
-        elif name == "handle":
-            values[name] = c.exported
-        elif name == "greenCtx":
-            values[name] = c.made("cuGreenCtxCreate", contexts.green(c, c.device), c.device, 1)
         elif kind.endswith("*"):
             values[name] = None
         else:
             raise NoRule(row)
     return values
-
-
-def exported_event(c):
-    """The handle of an event, for another process to open."""
-    handle = s.IpcHandle()
-    event = c.makes("cuEventCreate", "cudaEventCreateWithFlags", 6)  # interprocess, without timing
-    c.either("cuIpcGetEventHandle", "cudaIpcGetEventHandle", handle, event)
-    return handle
 
 
 def create(c):
@@ -94,13 +91,16 @@ def create(c):
     if not kind:
         raise NoRule(c.row)
     made = []
-    others = 1 if c.row.has("handle") else 0
-    c.exported = exported_event(c) if others else None
+    others = 0
+    if "IpcOpenEvent" in c.row.symbol:
+        c.exported_event = event_handle(c)
+        others = 1
     for _ in range(3):
         out = word()
         if "PoolImport" in c.row.symbol:
             file = word()
             pools.shared(c, file)
+            others += 1
             c.test(**dict(zip(c.row.names, (out, file.value, 1, 0))))
             c.tally(kind, device=None)  # of which device it is, nobody says
         else:

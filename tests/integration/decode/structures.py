@@ -124,6 +124,12 @@ class LaunchParams(Structure):
                 ("kernelParams", POINTER)]
 
 
+class RuntimeLaunchParams(Structure):
+    """cudaLaunchParams, of CUDA 12 and before"""
+    _fields_ = [("function", POINTER), ("grid", Dim3), ("block", Dim3), ("args", POINTER), ("shared", c_uint64),
+                ("stream", POINTER)]
+
+
 class ArrayDescriptor(Structure):
     """CUDA_ARRAY_DESCRIPTOR"""
     _fields_ = [("Width", c_uint64), ("Height", c_uint64), ("Format", c_uint), ("NumChannels", c_uint)]
@@ -234,6 +240,7 @@ LAYOUT = {
     LaunchConfig: (56, {"block": 12, "shared": 24, "stream": 32, "attrs": 40, "numAttrs": 48}),
     RuntimeLaunchConfig: (56, {"block": 12, "shared": 24, "stream": 32, "attrs": 40, "numAttrs": 48}),
     LaunchParams: (56, {"grid": 8, "block": 20, "stream": 40}),
+    RuntimeLaunchParams: (56, {"grid": 8, "block": 20, "stream": 48}),
     ArrayDescriptor: (24, {"Height": 8, "Format": 16, "NumChannels": 20}),
     Array3DDescriptor: (40, {"Height": 8, "Depth": 16, "Format": 24, "NumChannels": 28, "Flags": 32}),
     AllocationProp: (32, {"requestedHandleTypes": 4, "location": 8}),

@@ -10,9 +10,13 @@ def size_of(c, number=0):
     return GRAIN * (1 + (c.n + number) % 5)
 
 
+def memory_device(c):
+    """Where the memory is: the structure says so, not the thread's context."""
+    return (c.device + 1) % DEVICES
+
+
 def properties(c):
-    """Memory of the next device: that of the structure counts, not the thread's."""
-    return s.AllocationProp(type=1, location=s.Location(1, (c.device + 1) % DEVICES), requestedHandleTypes=1)
+    return s.AllocationProp(type=1, location=s.Location(1, memory_device(c)), requestedHandleTypes=1)
 
 
 def physical(c, size):
@@ -36,7 +40,7 @@ def create(c):
         out, size = word(), size_of(c, number)
         c.test(handle=out, size=size, prop=properties(c), flags=0)
         made.append((out.value, size))
-        c.tally("physical", size, device=(c.device + 1) % DEVICES)
+        c.tally("physical", size, device=memory_device(c))
     c.do("cuMemRelease", made[1][0])
     c.expect(memory={"physical": [2, made[0][1] + made[2][1]]})
 
@@ -45,7 +49,7 @@ def release(c):
     sizes = [size_of(c, number) for number in range(3)]
     handles = [physical(c, size) for size in sizes]
     c.test(handle=handles[1])
-    c.tally("physical", sizes[1], device=(c.device + 1) % DEVICES)
+    c.tally("physical", sizes[1], device=memory_device(c))
     c.expect(memory={"physical": [2, sizes[0] + sizes[2]]})
 
 
@@ -57,7 +61,7 @@ def retain(c):
         address, handle = mapped(c, size)
         out = word()
         c.test(handle=out, addr=address)
-        c.tally("-")
+        c.tally("physical", 0, "reference", device=memory_device(c))
         c.do("cuMemRelease", handle)
         c.do("cuMemUnmap", address, size)
         c.do("cuMemAddressFree", address, size)
@@ -72,7 +76,7 @@ def map_by_row(c):
     size = size_of(c)
     address, handle = reserve(c, 4 * GRAIN + size), physical(c, size)
     c.test(ptr=address + GRAIN, size=size, offset=0, handle=handle, flags=0)
-    c.tally("-", size)
+    c.tally("mapped", size, device=memory_device(c))
     c.do("cuMemRelease", handle)
     c.expect(memory={"physical": [1, size], "mapped": [1, size], "reserved": [1, 4 * GRAIN + size]})
 
@@ -81,7 +85,8 @@ def unmap_by_row(c):
     sizes = [size_of(c, number) for number in range(2)]
     ranges = [mapped(c, size) for size in sizes]
     c.test(ptr=ranges[0][0], size=sizes[0])
-    c.tally("-", sizes[0])
+    c.tally("mapped")
+    c.tally("mapped", sizes[0], "ended", device=memory_device(c))
     c.do("cuMemRelease", ranges[0][1])
     c.expect(memory={"physical": [1, sizes[1]], "mapped": [1, sizes[1]], "reserved": [2, sum(sizes)]})
 
@@ -113,7 +118,7 @@ def import_by_row(c):
     c.do("cuMemExportToShareableHandle", shared, handle, 1, 0)
     out = word()
     c.test(handle=out, osHandle=shared.value, shHandleType=1)
-    c.tally("-")
+    c.tally("physical", 0, "reference", device=memory_device(c))
     c.do("cuMemRelease", handle)
     c.expect(memory={"physical": [1, size]})
 

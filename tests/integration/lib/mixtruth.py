@@ -8,10 +8,10 @@ from collections import Counter
 
 from lib import api as table
 from lib import exact
-from lib.truth import CALLERS
+from lib.truth import ADDRESS_KINDS, CALLERS
 
 # Differences of a family that are told one by one.
-LISTED = 12
+LISTED = 40
 # Operations whose calls are tallied by function, each one of them.
 TALLIED = ("alloc", "free", "copy", "set", "wait", "query", "graph_launch")
 
@@ -122,6 +122,8 @@ def _queries_true(truth, api):
 def _memory_true(truth, api):
     """An allocation of nothing succeeds and counts, though nothing is live afterwards."""
     numbers = truth.memory()
+    if "imported" in numbers:
+        numbers["imported"]["live_bytes"] = 0  # how large it is no call tells
     for function, counts in _counted(truth, api):
         if function.operation == "alloc" and counts["nulls"]:
             numbers.setdefault(function.kind, Counter())["allocations"] += counts["nulls"]
@@ -173,30 +175,32 @@ def _copies_true(truth, api):
 
 
 def _sides_seen(process):
-    """By what was on either side; from one device to another counts as on the device."""
+    """By what was on either side; from one device to another counts as on the device. Not of batches."""
     sums = Counter()
-    for row in process["copies"]:
-        if row["kind"] == "set":
+    for row in process["functions"]:
+        if table.functions()[row["function"]].operation != "copy" or "Batch" in row["function"]:
+            continue
+        if {"captured", "covered"} & set(row["flags"]) or not row["calls"]:
             continue
         direction = "D2D" if row["kind"] == "P2P" else row["kind"]
-        sums[direction, "calls"] += row["calls"]
-        sums[direction, "bytes"] += row["bytes"]
-        for side in ("pinned", "pageable"):
-            if direction in ("H2D", "D2H"):
-                sums[direction, side, "calls"] += row[side]["calls"]
-                sums[direction, side, "bytes"] += row[side]["bytes"]
+        sides = [side for side in ("pinned", "pageable") if side in row["flags"] and direction in ("H2D", "D2H")]
+        for field in ("calls", "bytes"):
+            sums[direction, field] += row[field]
+            for side in sides:
+                sums[direction, side, field] += row[field]
     return dict(+sums)
 
 
 def _sides_true(truth):
     sums = Counter()
-    for direction, sides in truth.data["copy_sides"].items():
-        parts = sides if direction in ("H2D", "D2H") else {None: sides}
-        for side, counts in parts.items():
-            for field in ("calls", "bytes"):
-                sums[direction, field] += counts[field]
-                if side in ("pinned", "pageable"):
-                    sums[direction, side, field] += counts[field]
+    for books, sign in (("copy_sides", 1), ("batch_sides", -1)):
+        for direction, sides in truth.data[books].items():
+            parts = sides if direction in ("H2D", "D2H") else {None: sides}
+            for side, counts in parts.items():
+                for field in ("calls", "bytes"):
+                    sums[direction, field] += sign * counts[field]
+                    if side in ("pinned", "pageable"):
+                        sums[direction, side, field] += sign * counts[field]
     return dict(+sums)
 
 
@@ -221,7 +225,10 @@ def seen(process, checked=False):
     """What gpuprobe shows of the process."""
     return {
         "memory": _flat(exact.memory(process)),
-        "live": exact.live(process),
+        "with_context": exact.with_context(process),
+        "ranges": exact.ranges(process),
+        "pools": {device: used for device, (used, _) in exact.pools(process).items() if used},
+        "live": {address: what for address, what in exact.live(process).items() if what[1] in ADDRESS_KINDS},
         "launches": exact.launches(process),
         "copies": _copies_seen(process),
         "sides": _sides_seen(process),
@@ -238,6 +245,9 @@ def true(truth, api="auto", checked=False):
     """What happened, in the same form."""
     return {
         "memory": _memory_true(truth, api),
+        "with_context": truth.with_context(),
+        "ranges": truth.ranges(),
+        "pools": {device: used for device, (used, _) in truth.pools().items() if used},
         "live": truth.live(),
         "launches": _launches_true(truth, api),
         "copies": _copies_true(truth, api),

@@ -62,14 +62,13 @@ class Truth:
         return sum(callers[c]["failed"] for callers in self.data["kernels"].values() for c in CALLERS[api])
 
     def copies(self, api="auto"):
-        """(kind, mode) -> (calls, bytes) of copies that succeeded."""
+        """(kind, mode) -> (calls, bytes) of copies that were done, by what their addresses say."""
         sums = {}
         for caller in CALLERS[api]:
-            for kind, modes in self.data["copies"][caller].items():
+            for kind, modes in self.data["executed_copies"][caller].items():
                 for mode, copies in modes.items():
                     calls, size = sums.get((kind, mode), (0, 0))
-                    executed = copies["calls"] - copies["failures"] - copies["captured_calls"]
-                    sums[kind, mode] = (calls + executed, size + copies["bytes"])
+                    sums[kind, mode] = (calls + copies["calls"], size + copies["bytes"])
         return {key: value for key, value in sums.items() if value[0]}
 
     def sides(self):
