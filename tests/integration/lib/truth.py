@@ -146,6 +146,8 @@ class Truth:
             if memory["allocations"]:
                 kinds[kind] = {"allocations": memory["allocations"], "frees": memory["frees"],
                                "live_bytes": memory["live_bytes"], "live_allocations": memory["live_count"]}
+                if kind == "imported":
+                    del kinds[kind]["live_bytes"]
         return kinds
 
     def live(self):
