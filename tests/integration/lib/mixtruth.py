@@ -222,6 +222,9 @@ def seen(process, checked=False):
     return {
         "memory": _flat(exact.memory(process)),
         "live": exact.live(process),
+        "with_context": exact.with_context(process),
+        "ranges": exact.ranges(process),
+        "pools": {device: used for device, (used, _) in exact.pools(process).items() if used},
         "launches": exact.launches(process),
         "copies": _copies_seen(process),
         "sides": _sides_seen(process),
@@ -239,6 +242,9 @@ def true(truth, api="auto", checked=False):
     return {
         "memory": _memory_true(truth, api),
         "live": truth.live(),
+        "with_context": truth.with_context(),
+        "ranges": truth.ranges(),
+        "pools": {device: used for device, (used, _) in truth.pools().items() if used},
         "launches": _launches_true(truth, api),
         "copies": _copies_true(truth, api),
         "sides": _sides_true(truth),
