@@ -4,7 +4,7 @@ import ctypes
 
 from decode import graphs
 from decode.case import word
-from decode.launches import RELAXED, begin_capture, end_capture, kernels, launch_one
+from decode.launches import RELAXED, begin_capture, captured_stream, end_capture, kernels, launch_one
 
 
 def stream_of(row):
@@ -24,17 +24,9 @@ def prepare(c):
     [c.kernel] = kernels(c, c.name)
 
 
-def given_stream(c):
-    """(what to pass, the handle that functions of any form know the stream by)"""
-    if c.row.per_thread:
-        return 0, c.default_stream
-    stream = c.stream()
-    return stream, stream
-
-
 def begin_by_row(c):
     prepare(c)
-    passed, stream = given_stream(c)
+    passed, stream = captured_stream(c)
     other = c.stream()
     values = {stream_of(c.row): passed, "mode": RELAXED, "dependencies": None, "dependencyData": None,
               "numDependencies": 0}
@@ -53,7 +45,7 @@ def begin_by_row(c):
 
 def end_by_row(c):
     prepare(c)
-    passed, stream = given_stream(c)
+    passed, stream = captured_stream(c)
     begin_capture(c, stream)
     launched(c, stream, True)
     out = word()
@@ -67,7 +59,7 @@ def end_by_row(c):
 def join_by_row(c):
     """A stream that waits for an event of a capturing stream captures as well."""
     prepare(c)
-    passed, joined = given_stream(c)
+    passed, joined = captured_stream(c)
     origin, other = c.stream(), c.stream()
     event, back = c.event(), c.event()
     begin_capture(c, origin)
@@ -88,7 +80,7 @@ def join_by_row(c):
 def told_by_row(c):
     """What gpuprobe believed of the stream is not changed by what is true."""
     prepare(c)
-    passed, stream = given_stream(c)
+    passed, stream = captured_stream(c)
     other = c.stream()
     begin_capture(c, stream)
     for given in (passed, other):

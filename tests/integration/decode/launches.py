@@ -78,6 +78,15 @@ def launch(c):
     c.test(**values)
     c.tally("-", 0, "first")
     c.expect(launches={name: 1}, shapes={name: shape})
+    if c.row.has("hStream", "stream", "config"):
+        captured = f"captured_{c.n}"
+        passed, stream = captured_stream(c)
+        values, shape = arguments(c, kernels(c, captured)[0], passed)
+        begin_capture(c, stream)
+        c.test(**values)
+        c.tally("-", 0, "first", "captured")
+        end_capture(c, stream)
+        c.expect(captured={name: 0, captured: 1})
 
 
 def launch_list(c):
@@ -102,6 +111,14 @@ def launch_list(c):
     c.expect(launches=launched, shapes=shapes)
 
 
+def captured_stream(c):
+    """(what to pass, the handle that functions of any form know the stream by) of one that can be captured."""
+    if c.row.per_thread:
+        return 0, c.default_stream
+    stream = c.stream()
+    return stream, stream
+
+
 def begin_capture(c, stream):
     c.either("cuStreamBeginCapture_v2", "cudaStreamBeginCapture", stream, RELAXED)
 
@@ -121,12 +138,12 @@ def host_function(c):
     c.callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(lambda *_: None)
     values = {"fn": c.callback, "callback": c.callback, "userData": None, "flags": 0}
     values = {name: values[name] for name in row.names if name != stream_name}
-    stream, other = c.stream(), c.stream()
+    (passed, stream), other = captured_stream(c), c.stream()
     begin_capture(c, stream)
     c.test(**values, **{stream_name: other})
     c.tally("-")
     # CUDA refuses callbacks in a capture.
     if row.has("fn"):
-        c.test(**values, **{stream_name: stream})
+        c.test(**values, **{stream_name: passed})
         c.tally("-", 0, "captured")
     end_capture(c, stream)
