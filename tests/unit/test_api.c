@@ -228,8 +228,9 @@ static void test_memory(void **state)
 	assert_string_equal(f->base, "cuMemAllocFromPoolAsync");
 	assert_string_equal(f->family, "memory");
 
-	/* Sizes that are no single number come with a later family. */
-	assert_int_equal(get("cudaMalloc3D")->desc.operation, OP_NONE);
+	assert_int_equal(get("cudaMalloc3D")->desc.operation, OP_ALLOC);
+	assert_int_equal(get("cudaMalloc3D")->desc.params, PARAMS_PITCHED);
+	assert_int_equal(get("cudaMalloc3D")->desc.place[ROLE_EXTENT], SP(8));
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].size, 24);
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].place, SP(8));
 }
@@ -351,6 +352,27 @@ static bool has_amount(const struct api_function *f)
 	}
 }
 
+static bool is_by_handle(uint8_t kind)
+{
+	return kind == MEMORY_ARRAY || kind == MEMORY_PHYSICAL;
+}
+
+/* What is written where, and how much it is: an import's size is not told. */
+static bool check_allocation(const struct api_function *f)
+{
+	if (!has(f, f->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT))
+		return false;
+	if (f->desc.kind == MEMORY_IMPORTED)
+		return true;
+	if (f->desc.params == PARAMS_PHYSICAL)
+		return has(f, ROLE_SIZE) && has(f, ROLE_PARAMS);
+	if (f->desc.params == PARAMS_PITCHED)
+		return has(f, ROLE_EXTENT);
+	if (f->desc.params == PARAMS_CHANNELS)
+		return has(f, ROLE_PARAMS) && (has(f, ROLE_EXTENT) || has(f, ROLE_WIDTH));
+	return has_amount(f) && has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH);
+}
+
 /* Every row that a BPF program serves has what the program reads. */
 static void check_row(const struct api_function *f)
 {
@@ -359,11 +381,10 @@ static void check_row(const struct api_function *f)
 
 	switch (f->desc.operation) {
 	case OP_ALLOC:
-		ok = has(f, ROLE_OUT) && amount &&
-		     has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH);
+		ok = check_allocation(f);
 		break;
 	case OP_FREE:
-		ok = has(f, ROLE_PTR);
+		ok = has(f, is_by_handle(f->desc.kind) ? ROLE_HANDLE : ROLE_PTR);
 		break;
 	case OP_COPY:
 		ok = amount && has(f, ROLE_KIND) == (f->desc.kind == COPY_BY_ARGUMENT);
