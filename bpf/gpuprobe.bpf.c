@@ -55,7 +55,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return 1;
 	switch (function->operation) {
 	case OP_ALLOC:
-		alloc_enter(ctx, function, call);
+		alloc_enter(ctx, function, thread, call);
 		break;
 	case OP_FREE:
 		free_enter(ctx, function, thread, call);

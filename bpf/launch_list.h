@@ -28,7 +28,8 @@ struct listed_launch {
 	};
 };
 
-static __noinline int launch_listed(u32 slot, u64 address, u8 layer)
+/* Global: the verifier goes through it once, not in each round of the loop that calls it. */
+__noinline int launch_listed(u32 slot, u64 address, u8 layer)
 {
 	struct process_record *process = process_at(slot);
 	/* Each is on a device of its own, which only its stream tells. */

@@ -12,6 +12,7 @@
 #define BPF_MEMORY_H
 
 #include "arrays.h"
+#include "capture.h"
 #include "freed.h"
 #include "pool.h"
 #include "ranges.h"
@@ -33,7 +34,11 @@ enum free_state {
 	FREE_TAKEN,	/* the record is in the call */
 	FREE_REFERENCE, /* the memory has other references */
 	FREE_DOUBLE,	/* the address had been freed before */
+	FREE_CAPTURED,	/* it went into a graph */
 };
+
+/* call.flag of an allocation: it went into a graph */
+#define ALLOC_CAPTURED 1
 
 /* The pitch that cudaPitchedPtr has behind its address. */
 #define PITCHED_PITCH 8
@@ -133,10 +138,20 @@ static __always_inline u64 size_asked(struct pt_regs *ctx, const volatile struct
 	return argument(ctx, function, ROLE_SIZE);
 }
 
+/* Whether a capturing stream has the call: memory of a graph comes and goes with the graph's runs. */
+static __always_inline bool goes_into_graph(struct pt_regs *ctx, const volatile struct function_desc *function,
+					    struct thread *thread)
+{
+	if (!has_role(function, ROLE_STREAM) || !has_captures(thread->slot))
+		return false;
+	return is_capturing(thread, function, argument(ctx, function, ROLE_STREAM));
+}
+
 static __noinline int alloc_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-				  struct call *call)
+				  struct thread *thread, struct call *call)
 {
 	call->kind = function->kind;
+	call->flag = goes_into_graph(ctx, function, thread) ? ALLOC_CAPTURED : 0;
 	call->arg[ALLOC_OUT] = argument(ctx, function, has_role(function, ROLE_OUT) ? ROLE_OUT : ROLE_PTR);
 	call->arg[ALLOC_PITCHOUT] = argument(ctx, function, ROLE_PITCHOUT);
 	call->arg[ALLOC_HEIGHT] = argument(ctx, function, ROLE_HEIGHT);
@@ -156,7 +171,8 @@ static __always_inline int replace_allocation(const struct allocation_key *key, 
 	found = bpf_map_lookup_elem(&allocations, key);
 	if (!found)
 		return TALLY_UNTRACKED;
-	if (died_with_context(key->slot, found)) {
+	/* An address that comes again while its context is being ended is the proof that it went with it. */
+	if (context_took(key->slot, found, true)) {
 		flags = TALLY_WITH_CONTEXT;
 	} else if (found->kind == MEMORY_IMPORTED && fresh->kind == MEMORY_IMPORTED) {
 		/* What is opened again has the address that it had. */
@@ -213,9 +229,6 @@ static __always_inline u64 context_of_allocation(struct thread *thread, const vo
 static __always_inline void place_allocation(struct thread *thread, const volatile struct function_desc *function,
 					     struct call *call, struct allocation_record *record)
 {
-	/* The runtime makes a context current inside the call, if need be. */
-	if (call->device == DEVICE_UNKNOWN && call->kind != MEMORY_PHYSICAL)
-		call->device = current_device(thread);
 	if (call->kind == MEMORY_RESERVED)
 		call->device = DEVICE_UNKNOWN;
 	if (call->kind == MEMORY_POOL)
@@ -276,6 +289,15 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 	key.address = read_allocation(function, call);
 	key.space = space_of(function);
 	record.size = call->arg[ALLOC_SIZE];
+	if (call->flag == ALLOC_CAPTURED) {
+		/* On record as nothing, so that its free is not one of something unknown. */
+		record.kind = MEMORY_UNKNOWN;
+		record.size = 0;
+		if (key.address)
+			record_allocation(&key, call, &record);
+		count_success(thread->slot, call, call->kind, TALLY_CAPTURED, call->arg[ALLOC_SIZE]);
+		return;
+	}
 	place_allocation(thread, function, call, &record);
 	/* An allocation of no bytes has no address, and nothing is live. */
 	if (key.address)
@@ -355,8 +377,14 @@ static __noinline int free_enter(struct pt_regs *ctx, const volatile struct func
 	call->kind = MEMORY_UNKNOWN;
 	call->arg[FREE_ADDRESS] = argument(ctx, function, has_role(function, ROLE_PTR) ? ROLE_PTR : ROLE_HANDLE);
 	call->arg[FREED_SIZE] = 0;
-	if (call->arg[FREE_ADDRESS])
+	if (!call->arg[FREE_ADDRESS])
+		return 0;
+	if (goes_into_graph(ctx, function, thread)) {
+		call->kind = function->kind;
+		call->flag = FREE_CAPTURED;
+	} else {
 		free_begins(thread->slot, call);
+	}
 	return 0;
 }
 
@@ -393,6 +421,8 @@ static __always_inline u16 flags_of_free(const struct call *call)
 {
 	if (call->flag == FREE_DOUBLE)
 		return TALLY_DOUBLE;
+	if (call->flag == FREE_CAPTURED)
+		return TALLY_CAPTURED;
 	return call->flag == FREE_REFERENCE ? TALLY_REFERENCE : 0;
 }
 
@@ -427,7 +457,7 @@ __noinline int alloc_leave(struct thread *thread, struct call *call, s32 result)
 	if (!thread || !call)
 		return 0;
 	/* The runtime makes a context current inside a thread's first call. */
-	if (call->device == DEVICE_UNKNOWN)
+	if (call->device == DEVICE_UNKNOWN && call->kind != MEMORY_PHYSICAL)
 		call->device = current_device(thread);
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);

@@ -61,7 +61,7 @@ static __always_inline void kernel_given(u32 slot, const struct call *call)
 	if (bpf_probe_read_user(&key.handle, sizeof(key.handle), (void *)call->arg[KERNEL_OUT]))
 		lose(LOSS_UNREADABLE);
 	else
-		send_name(&key, call->arg[KERNEL_MODULE], NAME_GIVEN, (const char *)call->arg[KERNEL_NAME]);
+		send_name(&key, call->arg[KERNEL_MODULE], NAME_GIVEN, call->arg[KERNEL_NAME]);
 }
 
 static __noinline int module_leave(struct thread *thread, struct call *call, s32 result)

@@ -93,8 +93,8 @@ static __always_inline bool memory_lives_in_context(u8 kind)
 	}
 }
 
-/* Its record stands until userspace clears it away, or its address comes again. */
-static __always_inline bool died_with_context(u32 slot, const struct allocation_record *record)
+/* Whether the context has ended in which the memory lived, or, with `dying`, is just being ended. */
+static __always_inline bool context_took(u32 slot, const struct allocation_record *record, bool dying)
 {
 	struct process_record *process = process_at(slot);
 	struct context_key key = {.slot = slot};
@@ -104,7 +104,13 @@ static __always_inline bool died_with_context(u32 slot, const struct allocation_
 		return false;
 	key.context = record->context;
 	context = bpf_map_lookup_elem(&contexts, &key);
-	return context && !context->dying && context->died_ns > record->start_ns;
+	return context && (dying || !context->dying) && context->died_ns > record->start_ns;
+}
+
+/* Its record stands until userspace clears it away, or its address comes again. */
+static __always_inline bool died_with_context(u32 slot, const struct allocation_record *record)
+{
+	return context_took(slot, record, false);
 }
 
 /* Whether what stands in the map is still so: its allocation may be gone. */

@@ -109,20 +109,22 @@ static __always_inline void keep_shape(struct shape_record *record, const struct
 }
 
 /* Keeps the shape of a launch of that kernel. Returns 1 if it is the kernel's first, else 0. */
-static __noinline int add_shape(const struct kernel_key *kernel, const struct launch_config *config)
+__noinline int add_shape(const struct kernel_key *kernel, const struct launch_config *config)
 {
 	struct shape_record *record, fresh = {.blocks_min = ~0ull, .threads_min = ~0ull, .shared_min = ~0ull};
+	struct kernel_key key;
 	long error = 0;
 
 	if (!kernel || !config)
 		return 0;
-	record = bpf_map_lookup_elem(&shapes, kernel);
+	key = *kernel;
+	record = bpf_map_lookup_elem(&shapes, &key);
 	if (record) {
 		keep_shape(record, config);
 		return 0;
 	}
-	error = bpf_map_update_elem(&shapes, kernel, &fresh, BPF_NOEXIST);
-	record = bpf_map_lookup_elem(&shapes, kernel);
+	error = bpf_map_update_elem(&shapes, &key, &fresh, BPF_NOEXIST);
+	record = bpf_map_lookup_elem(&shapes, &key);
 	if (!record) {
 		lose_update(error, LOSS_SHAPE_MAP_FULL);
 		return 0;

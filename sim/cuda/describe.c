@@ -17,6 +17,33 @@ static const char *const object_names[SIM_OBJECTS] = {
 	[SIM_GRAPH_EXEC] = "graph_exec", [SIM_POOL] = "pool",
 };
 
+static void print_kind(FILE *out, int device, enum memory_kind kind)
+{
+	struct memory_totals totals = memory__totals(device, kind);
+
+	fprintf(out, "\n  \"%s\": {\"allocations\":%" PRIu64 ",\"frees\":%" PRIu64
+		",\"bytes_allocated\":%" PRIu64 ",\"bytes_freed\":%" PRIu64
+		",\"released_with_context\":%" PRIu64 ",\"bytes_released_with_context\":%" PRIu64
+		",\"live_bytes\":%" PRIu64 ",\"live_count\":%" PRIu64 "}",
+		memory__kind_name(kind), totals.allocations, totals.frees,
+		totals.bytes_allocated, totals.bytes_freed, totals.released,
+		totals.bytes_released,
+		totals.bytes_allocated - totals.bytes_freed - totals.bytes_released,
+		totals.allocations - totals.frees - totals.released);
+}
+
+/* Those that are the program's own allocations. `device`: -1 for all. */
+static void print_memory(FILE *out, int device)
+{
+	fputc('{', out);
+	for (int kind = 0; kind < MEMORY_MAPPED; kind++) {
+		if (kind)
+			fputc(',', out);
+		print_kind(out, device, (enum memory_kind)kind);
+	}
+	fputs("\n }", out);
+}
+
 static void print_moves(FILE *out, const char *name, const struct sim_moves *moves)
 {
 	fprintf(out, ",\"%s_calls\":%" PRIu64 ",\"%s_failures\":%" PRIu64 ",\"%s_captured\":%"
@@ -57,7 +84,7 @@ static void print_devices(FILE *out, const struct sim_tallies *sum)
 		fprintf(out, "\"name\":\"%s\",", DEVICE_NAME);
 		print_device(out, &sum->devices[device]);
 		fputs(",\n   \"memory\":", out);
-		memory__describe_device(out, device);
+		print_memory(out, device);
 		fputc('}', out);
 		comma = ",";
 	}
@@ -157,5 +184,8 @@ void describe__driver(FILE *out)
 	print_sides(out, "batch_sides", sum.batch_sides);
 	print_pools(out);
 	virtual__describe(out);
-	memory__describe(out);
+	fputs(" \"memory\": ", out);
+	print_memory(out, -1);
+	fputs(",\n", out);
+	memory__describe_live(out);
 }

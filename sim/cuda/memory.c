@@ -19,15 +19,6 @@
 /* Memory of a larger freed allocation is handed back to the system. */
 #define DISCARD_FROM (256u << 10)
 
-struct totals {
-	uint64_t allocations;
-	uint64_t frees;
-	uint64_t bytes_allocated;
-	uint64_t bytes_freed;
-	uint64_t released;		/* with their context */
-	uint64_t bytes_released;
-};
-
 static struct {
 	pthread_mutex_t lock;
 	struct arena devices[MAX_DEVICES];
@@ -37,7 +28,7 @@ static struct {
 	uint64_t used[MAX_DEVICES];
 	void *live;			/* a search tree of blocks, by address */
 	/* By device; in the last place what is on none. */
-	struct totals totals[MAX_DEVICES + 1][MEMORY_KINDS];
+	struct memory_totals totals[MAX_DEVICES + 1][MEMORY_KINDS];
 	uint64_t next_id;
 } memory = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -49,7 +40,7 @@ static const char *const kind_names[MEMORY_KINDS] = {
 	[MEMORY_GLOBAL] = "global", [MEMORY_GRAPH] = "graph",
 };
 
-static struct totals *totals_of(int device, enum memory_kind kind)
+static struct memory_totals *totals_of(int device, enum memory_kind kind)
 {
 	return &memory.totals[device < 0 ? MAX_DEVICES : device][kind];
 }
@@ -106,6 +97,16 @@ static struct arena *arena_of(const struct block *block)
 	return block->kind == MEMORY_HOST ? &memory.host : &memory.reserved;
 }
 
+/* Pools reserve so much at a time, as the real driver does (580, on an H200). */
+#define POOL_STEP (32ull << 20)
+
+static uint64_t whole_steps(uint64_t bytes)
+{
+	if (bytes > UINT64_MAX - POOL_STEP)
+		return bytes;
+	return (bytes + POOL_STEP - 1) / POOL_STEP * POOL_STEP;
+}
+
 /* What an allocation takes of its device; a pool may have it in reserve. */
 static bool charge_block(const struct block *block)
 {
@@ -116,7 +117,7 @@ static bool charge_block(const struct block *block)
 		return true;
 	if (!pool)
 		return charge(block->device, charged_size(block));
-	used = pool->used + block->size;
+	used = whole_steps(pool->used + block->size);
 	if (used > pool->reserved_bytes) {
 		if (!charge(block->device, used - pool->reserved_bytes))
 			return false;
@@ -138,7 +139,7 @@ static void uncharge_block(const struct block *block)
 
 static void trim(struct CUmemPoolHandle_st *pool, uint64_t keep)
 {
-	uint64_t kept = keep > pool->used ? keep : pool->used;
+	uint64_t kept = whole_steps(keep > pool->used ? keep : pool->used);
 
 	if (pool->reserved_bytes <= kept)
 		return;
@@ -445,25 +446,16 @@ static void visit_live(const void *node, VISIT which, void *argument)
 	visit->comma = ",";
 }
 
-static void describe_kind(FILE *out, const struct totals *totals, const char *name)
+struct memory_totals memory__totals(int device, enum memory_kind kind)
 {
-	fprintf(out, "\n  \"%s\": {\"allocations\":%" PRIu64 ",\"frees\":%" PRIu64
-		",\"bytes_allocated\":%" PRIu64 ",\"bytes_freed\":%" PRIu64
-		",\"released_with_context\":%" PRIu64 ",\"bytes_released_with_context\":%" PRIu64
-		",\"live_bytes\":%" PRIu64 ",\"live_count\":%" PRIu64 "}", name,
-		totals->allocations, totals->frees, totals->bytes_allocated, totals->bytes_freed,
-		totals->released, totals->bytes_released,
-		totals->bytes_allocated - totals->bytes_freed - totals->bytes_released,
-		totals->allocations - totals->frees - totals->released);
-}
+	struct memory_totals sum = { 0 };
 
-static struct totals sum_of_devices(int kind)
-{
-	struct totals sum = { 0 };
+	pthread_mutex_lock(&memory.lock);
+	for (int i = 0; i <= MAX_DEVICES; i++) {
+		const struct memory_totals *totals = &memory.totals[i][kind];
 
-	for (int device = 0; device <= MAX_DEVICES; device++) {
-		const struct totals *totals = &memory.totals[device][kind];
-
+		if (device >= 0 && i != device)
+			continue;
 		sum.allocations += totals->allocations;
 		sum.frees += totals->frees;
 		sum.bytes_allocated += totals->bytes_allocated;
@@ -471,39 +463,21 @@ static struct totals sum_of_devices(int kind)
 		sum.released += totals->released;
 		sum.bytes_released += totals->bytes_released;
 	}
+	pthread_mutex_unlock(&memory.lock);
 	return sum;
 }
 
-/* `device`: -1 for the sum of all. */
-static void describe_kinds(FILE *out, int device)
+const char *memory__kind_name(enum memory_kind kind)
 {
-	fputc('{', out);
-	for (int kind = 0; kind < MEMORY_MAPPED; kind++) {
-		struct totals totals = device < 0 ? sum_of_devices(kind) :
-						    memory.totals[device][kind];
-
-		if (kind)
-			fputc(',', out);
-		describe_kind(out, &totals, kind_names[kind]);
-	}
-	fputs("\n }", out);
+	return kind_names[kind];
 }
 
-void memory__describe_device(FILE *out, int device)
-{
-	pthread_mutex_lock(&memory.lock);
-	describe_kinds(out, device);
-	pthread_mutex_unlock(&memory.lock);
-}
-
-void memory__describe(FILE *out)
+void memory__describe_live(FILE *out)
 {
 	struct visit visit = { .out = out, .comma = "" };
 
 	pthread_mutex_lock(&memory.lock);
-	fputs(" \"memory\": ", out);
-	describe_kinds(out, -1);
-	fputs(",\n \"live\": [", out);
+	fputs(" \"live\": [", out);
 	twalk_r(memory.live, visit_live, &visit);
 	fputs("\n ]", out);
 	pthread_mutex_unlock(&memory.lock);

@@ -78,9 +78,21 @@ void memory__unreserve(uint64_t address, uint64_t size);
 
 uint64_t memory__used(int device);
 void memory__release_all(struct CUctx_st *context);
-/* Writes the parts of the truth file that are about memory. */
-void memory__describe(FILE *out);
-void memory__describe_device(FILE *out, int device);
+/* What was ever allocated of a kind on a device, and what became of it. */
+struct memory_totals {
+	uint64_t allocations;
+	uint64_t frees;
+	uint64_t bytes_allocated;
+	uint64_t bytes_freed;
+	uint64_t released;		/* with their context */
+	uint64_t bytes_released;
+};
+
+/* `device`: -1 for the sum of all, and of what is on none. */
+struct memory_totals memory__totals(int device, enum memory_kind kind);
+const char *memory__kind_name(enum memory_kind kind);
+/* Write members of the truth file. */
+void memory__describe_live(FILE *out);
 void virtual__describe(FILE *out);
 
 /* virtual.c: a physical allocation to share: NULL if the handle is of none. */

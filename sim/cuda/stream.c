@@ -343,7 +343,8 @@ static int elapsed(float *out, const struct CUevent_st *start, const struct CUev
 
 #define STREAM stream__get(&call, stream)
 
-DRIVER(cuStreamCreate, SIM_OTHER, (CUstream *out, unsigned int flags), 0, stream__create(out, driver__context(), flags, 0));
+DRIVER(cuStreamCreate, SIM_OTHER, (CUstream *out, unsigned int flags), 0,
+       stream__create(out, driver__context(), flags, 0));
 DRIVER(cuStreamCreateWithPriority, SIM_OTHER, (CUstream *out, unsigned int flags, int priority),
        0, stream__create(out, driver__context(), flags, priority));
 DRIVER(cuStreamDestroy, SIM_OTHER, (CUstream stream), 0, destroy(stream));

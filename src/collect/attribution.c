@@ -192,7 +192,13 @@ static struct process_gpu *append(struct gpu_list *list, int ordinal, int place)
 {
 	struct process_gpu *gpu = &list->gpus[list->count++];
 
-	*gpu = (struct process_gpu){ordinal, place, GPU_UNKNOWN_BYTES, GPU_UNKNOWN_BYTES};
+	*gpu = (struct process_gpu){
+		.ordinal = ordinal,
+		.gpu = place,
+		.used_bytes = GPU_UNKNOWN_BYTES,
+		.untracked_bytes = GPU_UNKNOWN_BYTES,
+		.asked_bytes = GPU_UNKNOWN_BYTES,
+	};
 	return gpu;
 }
 
@@ -276,23 +282,47 @@ static uint64_t tracked_bytes(const struct model *model, const struct process *p
 	return bytes;
 }
 
-static uint64_t old_untracked(const struct process *process, const struct process_gpu *gpu)
+static uint64_t allocation_calls(const struct process *process, int ordinal)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < process->device_count; i++)
+		if (process->devices[i].device == ordinal)
+			calls = process->devices[i].allocations;
+	return calls;
+}
+
+static const struct process_gpu *find_old(const struct process *process, const struct process_gpu *gpu)
 {
 	for (size_t i = 0; i < process->gpu_count; i++)
 		if (process->gpus[i].ordinal == gpu->ordinal && process->gpus[i].gpu == gpu->gpu)
-			return process->gpus[i].untracked_bytes;
-	return GPU_UNKNOWN_BYTES;
+			return &process->gpus[i];
+	return NULL;
 }
 
-/* Anew with each snapshot that is of the tallies' moment; in between it is as it was. */
+/*
+ * Anew with each snapshot that is of the tallies' moment, or since whose
+ * question nothing was allocated or freed; in between it is as it was.
+ */
 static void find_untracked(const struct attribution *attribution, const struct model *model,
 			   const struct process *process, struct process_gpu *gpu)
 {
+	const struct process_gpu *old = find_old(process, gpu);
+	uint64_t bytes = tracked_bytes(model, process, gpu->ordinal);
+	uint64_t calls = allocation_calls(process, gpu->ordinal);
+	bool unchanged = old && old->asked_bytes == bytes && old->asked_calls == calls;
+
 	if (!attribution->is_new)
-		gpu->untracked_bytes = old_untracked(process, gpu);
-	else if (attribution->begun_ns - model->now_ns < TOGETHER_NS)
-		gpu->untracked_bytes = attribution__untracked(gpu->used_bytes,
-							      tracked_bytes(model, process, gpu->ordinal));
+		gpu->untracked_bytes = old ? old->untracked_bytes : GPU_UNKNOWN_BYTES;
+	else if (unchanged || attribution->begun_ns - model->now_ns < TOGETHER_NS)
+		gpu->untracked_bytes = attribution__untracked(gpu->used_bytes, bytes);
+	if (nvml__asked_ns(attribution->nvml) >= model->now_ns) {
+		gpu->asked_bytes = bytes;
+		gpu->asked_calls = calls;
+	} else if (old) {
+		gpu->asked_bytes = old->asked_bytes;
+		gpu->asked_calls = old->asked_calls;
+	}
 }
 
 static size_t count_uses(const struct process *process, const struct gpu_snapshot *snapshot)

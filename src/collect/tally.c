@@ -24,6 +24,8 @@ void tally__reset(struct process *process)
 	process->captured_graph_launches = 0;
 	process->host_functions = 0;
 	process->captured_host_functions = 0;
+	process->captured_allocations = 0;
+	process->captured_frees = 0;
 	process->first_launches = (struct wait_totals){0};
 	process->function_count = 0;
 	objects__reset(process);
@@ -59,10 +61,12 @@ static void apply_allocation(struct memory_totals *memory, const struct tally_ke
 		memory->live_bytes += tally->bytes;
 		return;
 	}
-	memory->allocations += tally->calls;
 	memory->allocation_failures += tally->failures;
+	if (key->flags & TALLY_CAPTURED)
+		return;
+	memory->allocations += tally->calls;
 	memory->allocation_ns += tally->ns;
-	if (key->flags & (TALLY_UNTRACKED | TALLY_CAPTURED))
+	if (key->flags & TALLY_UNTRACKED)
 		return;
 	memory->live_count += tally->calls;
 	memory->live_bytes += tally->bytes;
@@ -154,17 +158,15 @@ static bool is_end(const struct tally_key *key, enum operation operation)
 static void apply_device_memory(struct device_totals *device, const struct tally_key *key,
 				const struct tally *tally, enum operation operation)
 {
-	if (key->flags & TALLY_REFERENCE)
+	if (key->flags & (TALLY_REFERENCE | TALLY_CAPTURED))
 		return;
 	if (is_end(key, operation)) {
-		if (key->flags & TALLY_CAPTURED)
-			return;
 		device->live_count -= tally->calls;
 		device->live_bytes -= tally->bytes;
 		return;
 	}
 	device->allocations += tally->calls;
-	if (key->flags & (TALLY_UNTRACKED | TALLY_CAPTURED))
+	if (key->flags & TALLY_UNTRACKED)
 		return;
 	device->live_count += tally->calls;
 	device->live_bytes += tally->bytes;
@@ -303,10 +305,14 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	case OP_ALLOC:
 		if (key->kind < MEMORY_KINDS)
 			apply_allocation(&process->memory[key->kind], key, tally);
+		if (key->flags & TALLY_CAPTURED)
+			process->captured_allocations += tally->calls;
 		break;
 	case OP_FREE:
 		if (key->kind < MEMORY_KINDS)
 			apply_free(process, key, tally);
+		if (key->flags & TALLY_CAPTURED)
+			process->captured_frees += tally->calls;
 		break;
 	case OP_VIRTUAL:
 		if (key->kind < MEMORY_KINDS)

@@ -197,6 +197,11 @@ const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms
 	return nvml->current;
 }
 
+uint64_t nvml__asked_ns(const struct nvml *nvml)
+{
+	return nvml->asked_ns;
+}
+
 /* Returns whether the thread has left; else it frees what is shared when it does. */
 static bool stop(struct shared *shared)
 {

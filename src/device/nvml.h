@@ -26,4 +26,7 @@ void nvml__free(struct nvml *nvml);
  */
 const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms);
 
+/* When NVML was asked last (CLOCK_BOOTTIME); 0: never. The next new snapshot is later than that. */
+uint64_t nvml__asked_ns(const struct nvml *nvml);
+
 #endif

@@ -44,6 +44,8 @@ struct process_gpu {
 	uint64_t used_bytes; /* memory the process has on it by NVML; GPU_UNKNOWN_BYTES */
 	/* Of these, what no allocation seen accounts for (context, code, libraries). */
 	uint64_t untracked_bytes; /* GPU_UNKNOWN_BYTES */
+	/* What was tracked, and allocated so far, when NVML was asked last; for collect/ only. */
+	uint64_t asked_bytes, asked_calls;
 };
 
 #endif

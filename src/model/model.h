@@ -184,6 +184,7 @@ struct process {
 	size_t gpu_count;
 
 	struct memory_totals memory[MEMORY_KINDS];
+	uint64_t captured_allocations, captured_frees; /* put into graphs */
 	uint64_t double_frees;		/* of what had been freed before, failed or not */
 	uint64_t live_at_exit_bytes;	/* of memory on devices; once ended */
 	uint64_t live_at_exit_count;

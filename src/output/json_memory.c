@@ -95,6 +95,8 @@ void json_memory__write(struct json *j, const struct process *p)
 		json__key_u64(j, "live_at_exit_allocations", p->live_at_exit_count);
 	}
 	json__key_u64(j, "double_frees", p->double_frees);
+	json__key_u64(j, "captured_allocations", p->captured_allocations);
+	json__key_u64(j, "captured_frees", p->captured_frees);
 	write_pools(j, p);
 	write_live(j, p);
 	write_freed(j, p);

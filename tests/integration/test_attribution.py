@@ -2,6 +2,7 @@
 """Whose a process is and which GPUs it has: /proc, control groups, the environment, the simulated NVML."""
 import contextlib
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from lib import paths
 from lib.paths import LIBCUDA, LIBCUDART, workload
-from lib.probe import Background
+from lib.probe import Background, descendants
 from lib.scrape import Endpoint
 from lib.script import script
 
@@ -75,8 +76,9 @@ def test_nested_pid_namespaces(gpuprobe_by):
     nested = ["unshare", "--pid", "--fork", "--kill-child", "unshare", "--pid", "--fork", "--kill-child"]
     with gpuprobe_by.start(libraries=GIVEN) as running:
         running.report()
-        with Background(*nested, workload("launch"), "--launches", 5, "--hold", 1) as outer:
-            process = running.find(lambda r: [p for p in r["processes"] if p["launches"] == 5])[0]
+        with Background(*nested, workload("launch"), "--launches", 5, "--hold", 5) as outer:
+            process = running.find(lambda r: [p for p in r["processes"] if p["launches"] == 5 and not p["ended"] and
+                                              p["pid"] in descendants(outer.pid)])[0]
             status = Path(f"/proc/{process['pid']}/status").read_text()
             assert process["pid"] != outer.pid and process["namespace_pid"] == 1
             assert f"NSpid:\t{process['pid']}\t2\t1\n" in status or f"NSpid:\t{process['pid']}\t1\t1\n" in status
@@ -163,39 +165,49 @@ def test_containers(gpuprobe, root, parts, pod):
         running.stop()
 
 
+def first_process(running, condition):
+    """COMMAND in the first report in which it meets the condition."""
+    return running.find(lambda r: (p := r["processes"] and r["processes"][0]) and condition(p) and p)
+
+
+def test_nvml_is_not_asked_in_vain(gpuprobe):
+    """As long as there is no CUDA process."""
+    with gpuprobe.start("sleep", 1.5, env={**NVML, "CUDA_SIM_DEVICES": 3}) as running:
+        result = running.finish()
+    assert len(result.reports) > 3 and all(r["gpus"] == [] for r in result.reports)
+
+
 def test_gpus_by_nvml(gpuprobe):
     endpoint = Endpoint()
     env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_SIM_MEMORY": "1G"}
-    with gpuprobe.start(libraries=GIVEN, env=env, base=["--json"], args=endpoint.option) as running:
-        # Without a CUDA process, of this machine's tests or another's, NVML is not asked.
-        first = running.report()
-        assert first["processes"] or first["gpus"] == []
-        with Background(*script("""
-                start(1)
-                made(driver.cuMemAlloc_v2, 1 << 20)
-                time.sleep(8)
-                """), env={"CUDA_SIM_DEVICES": 3, "CUDA_SIM_TRUTH": None}) as program:
-            process = wait_process(running, program.pid, lambda p: len(p["gpus"]) > 1 and p["gpus"][1]["used_bytes"])
-            assert devices(process) == {0: "0", 1: "1", 2: "2"}
-            assert [g["uuid"] for g in process["gpus"]] == UUIDS[:3]
-            assert [g["used_bytes"] for g in process["gpus"]] == [None, 1 << 20, None]
-            # Counted by gpuprobe, too: the simulator's contexts take nothing.
-            process = wait_process(running, program.pid, lambda p: p["gpus"][1]["untracked_bytes"] is not None)
-            assert process["gpus"][1]["untracked_bytes"] == 0
-            report = running.report()
-            assert [(g["gpu"], g["uuid"], g["name"], g["total_bytes"]) for g in report["gpus"]] == \
-                [(str(i), UUIDS[i], "Simulated GPU", 1 << 30) for i in range(3)]
-            assert [g["mig"] for g in report["gpus"]] == [None] * 3 and report["gpus"][1]["used_bytes"] >= 1 << 20
-            page = endpoint.scrape()
-            labels = {"gpu": 1, "uuid": UUIDS[1]}
-            assert page.value("gpuprobe_gpu_memory_total_bytes", **labels) == 1 << 30
-            assert page.value("gpuprobe_gpu_memory_used_bytes", **labels) >= 1 << 20
-            assert page.find("gpuprobe_gpu_memory_used_bytes", **labels)[0][0]["name"] == "Simulated GPU"
-            assert page.value("gpuprobe_process_gpu_memory_bytes", pid=program.pid, **labels) == 1 << 20
-            assert page.value("gpuprobe_device_memory_untracked_bytes", pid=program.pid, **labels) == 0
-        process = wait_process(running, program.pid, lambda p: p["ended"])
-        assert [g["used_bytes"] for g in process["gpus"]] == [None] * 3
-        running.stop()
+    command = script("""
+        start(1)
+        made(driver.cuMemAlloc_v2, 1 << 20)
+        time.sleep(60)
+        """)
+    with gpuprobe.start(*command, env=env, base=["--json"], args=endpoint.option) as running:
+        process = first_process(running, lambda p: len(p["gpus"]) > 1 and p["gpus"][1]["used_bytes"])
+        assert devices(process) == {0: "0", 1: "1", 2: "2"}
+        assert [g["uuid"] for g in process["gpus"]] == UUIDS[:3]
+        assert [g["used_bytes"] for g in process["gpus"]] == [None, 1 << 20, None]
+        # Counted by gpuprobe, too: the simulator's contexts take nothing.
+        process = first_process(running, lambda p: p["gpus"][1]["untracked_bytes"] is not None)
+        assert process["gpus"][1]["untracked_bytes"] == 0
+        report = running.report()
+        assert [(g["gpu"], g["uuid"], g["name"], g["total_bytes"]) for g in report["gpus"]] == \
+            [(str(i), UUIDS[i], "Simulated GPU", 1 << 30) for i in range(3)]
+        assert [g["mig"] for g in report["gpus"]] == [None] * 3 and report["gpus"][1]["used_bytes"] >= 1 << 20
+        labels = {"gpu": 1, "uuid": UUIDS[1]}
+        page = endpoint.until(lambda page: page.find("gpuprobe_device_memory_untracked_bytes", **labels))
+        assert page.value("gpuprobe_gpu_memory_total_bytes", **labels) == 1 << 30
+        assert page.value("gpuprobe_gpu_memory_used_bytes", **labels) >= 1 << 20
+        assert page.find("gpuprobe_gpu_memory_used_bytes", **labels)[0][0]["name"] == "Simulated GPU"
+        assert page.value("gpuprobe_process_gpu_memory_bytes", pid=process["pid"], **labels) == 1 << 20
+        assert page.value("gpuprobe_device_memory_untracked_bytes", pid=process["pid"], **labels) == 0
+        os.kill(process["pid"], signal.SIGKILL)
+        result = running.finish()
+    assert [g["used_bytes"] for g in result.process["gpus"]] == [None] * 3
+    assert devices(result.process) == {0: "0", 1: "1", 2: "2"}
 
 
 @pytest.mark.parametrize("visible,expected", [
@@ -207,28 +219,27 @@ def test_gpus_by_nvml(gpuprobe):
     ("", {0: "0"}),
 ])
 def test_visible_devices(gpuprobe, visible, expected):
-    env = {"CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": visible, "CUDA_DEVICE_ORDER": None}
-    with gpuprobe.start(libraries=GIVEN, env={**NVML, "CUDA_SIM_DEVICES": 3}) as running:
-        running.report()
-        with Background(workload("memory"), "--pairs", 0, "--keep", 3, "--hold", 8,
-                        env={**env, "CUDA_SIM_TRUTH": None}) as program:
-            process = wait_process(running, program.pid, lambda p: any(g["used_bytes"] for g in p["gpus"]))
-            assert devices(process) == expected
-        running.stop()
+    env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": visible, "CUDA_DEVICE_ORDER": None}
+    with gpuprobe.start(workload("memory"), "--pairs", 0, "--keep", 3, "--hold", 60, env=env) as running:
+        process = first_process(running, lambda p: any(g["used_bytes"] for g in p["gpus"]))
+        assert devices(process) == expected
+        os.kill(process["pid"], signal.SIGKILL)
+        running.finish()
 
 
 def test_uuid_that_a_call_told(gpuprobe):
     """It holds, whatever the environment says."""
-    with gpuprobe.start(libraries=GIVEN, env={**NVML, "CUDA_SIM_DEVICES": 3}) as running:
-        running.report()
-        with Background(*script("""
-                start(2)
-                need(driver.cuDeviceGetUuid_v2(ref(ctypes.create_string_buffer(16)), 2))
-                time.sleep(8)
-                """), env={"CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": "2,1,0", "CUDA_SIM_TRUTH": None}) as program:
-            process = wait_process(running, program.pid, lambda p: p["gpus"] and p["gpus"][0]["ordinal"] == 2)
-            assert devices(process) == {2: "2"}
-        running.stop()
+    command = script("""
+        start(2)
+        need(driver.cuDeviceGetUuid_v2(ref(ctypes.create_string_buffer(16)), 2))
+        time.sleep(60)
+        """)
+    env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": "2,1,0", "CUDA_DEVICE_ORDER": None}
+    with gpuprobe.start(*command, env=env) as running:
+        process = first_process(running, lambda p: p["gpus"] and p["gpus"][0]["ordinal"] == 2)
+        assert devices(process) == {2: "2"}
+        os.kill(process["pid"], signal.SIGKILL)
+        running.finish()
 
 
 def test_without_nvml(gpuprobe):

@@ -22,6 +22,7 @@ BASE = ["--json", "--display-interval", "0", "--metrics-addr", "none", "--check-
 LIBRARIES = {("driver", 1): paths.LIBCUDA, ("runtime", 13): paths.LIBCUDART,
              ("runtime", 12): paths.SIM / "libcudart.so.12"}
 NOT_SUPPORTED = 801
+MAY_BE_UNKNOWN = 5  # rows of copies
 # What lives in a context is known only where the driver is watched.
 BY_BOTH = {"cudaDeviceReset", "cudaThreadExit"}
 
@@ -36,7 +37,7 @@ def rows_of(layer, major):
 
 def drive(probe, layer, major, mode, rows, api=None):
     """Drives the rows under gpuprobe: (what the caller told, the processes by pid, the report)."""
-    results = probe.directory / "results"
+    results = probe.directory / f"results{probe.runs}"
     try:
         run = probe.run(paths.PYTHON, CALLER, LIBRARIES[layer, major], layer, major, mode, results, *rows, base=BASE,
                         args=["--api", api or layer, "--max-processes", 4096], env={"CUDA_SIM_DEVICES": 3})
@@ -62,14 +63,24 @@ def check_one(row, told, processes):
     return [show(row, *difference) for difference in found]
 
 
-def check(probe, layer, major, rows, api=None):
+def differing(probe, layer, major, rows, api):
+    """The lines of rows that differ, by symbol."""
     told, processes, report = drive(probe, layer, major, "drive", rows, api)
-    wrong = []
     assert [one["symbol"] for one in told] == list(rows)
-    for one in told:
-        wrong += check_one(rows[one["symbol"]], one, processes)
-    assert not wrong, f"{len(wrong)} differences in {len(rows)} rows:\n" + "\n".join(wrong)
     assert exact.lost(report) == {}
+    wrong = {one["symbol"]: check_one(rows[one["symbol"]], one, processes) for one in told}
+    return {symbol: lines for symbol, lines in wrong.items() if lines}
+
+
+def check(probe, layer, major, rows, api=None):
+    wrong = differing(probe, layer, major, rows, api)
+    again = {symbol: rows[symbol] for symbol in wrong if rows[symbol].operation == "copy"}
+    # What an address is cannot be asked of a busy kernel each time (bpf/sides.h): then it is unknown.
+    if again and len(again) <= MAY_BE_UNKNOWN:
+        second = differing(probe, layer, major, again, api)
+        wrong = {symbol: lines for symbol, lines in wrong.items() if symbol in second or symbol not in again}
+    lines = [line for found in wrong.values() for line in found]
+    assert not lines, f"{len(lines)} differences in {len(rows)} rows:\n" + "\n".join(lines)
 
 
 def test_structures():

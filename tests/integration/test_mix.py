@@ -67,7 +67,7 @@ def test_seeds(gpuprobe, seed):
 
 
 def test_each_path(gpuprobe_by):
-    check_mix(gpuprobe_by, 4, seconds=4)
+    check_mix(gpuprobe_by, 7, seconds=4)
 
 
 def test_both_layers(gpuprobe):

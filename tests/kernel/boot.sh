@@ -4,7 +4,8 @@
 # Boots a kernel under qemu's software emulation, with this machine's root file
 # system read-only, runs SCRIPT there as root in /bin/sh, prints what it prints
 # and exits with its status. KERNEL is a directory with a vmlinuz and modules
-# anywhere below it, as fetch.sh makes it. Writable in the guest: /run and /dev.
+# anywhere below it, as fetch.sh makes it. Writable in the guest: /run and /dev,
+# and /run/output, which is the directory GUEST_OUTPUT here, if that is set.
 # GUEST_SECONDS bounds the whole [480].
 set -eu
 
@@ -54,6 +55,7 @@ make_initramfs() {
 }
 
 make_initramfs "$@"
+mkdir "$work/output"
 mkfifo "$work/console"
 sed -u -e 's/\r$//' -e '/reboot: Power down$/d' "$work/console" &
 reader=$!
@@ -64,6 +66,7 @@ timeout "$seconds" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m
 	-kernel "$vmlinuz" -initrd "$work/initramfs" \
 	-append "console=ttyS0 quiet panic=-1" \
 	-virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
+	-virtfs "local,path=${GUEST_OUTPUT:-$work/output},mount_tag=output,security_model=none" \
 	< /dev/null > "$work/console" 2>&1 &
 qemu=$!
 ended=0

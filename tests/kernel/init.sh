@@ -33,6 +33,8 @@ mount -t proc proc /host/proc
 mount -t sysfs sys /host/sys
 mount -t devtmpfs dev /host/dev
 mount -t tmpfs run /host/run
+mkdir /host/run/output
+mount -t 9p -o trans=virtio,version=9p2000.L output /host/run/output
 mount -t tracefs tracefs /host/sys/kernel/tracing
 mount -t bpf bpf /host/sys/fs/bpf
 ip link set lo up

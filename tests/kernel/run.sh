@@ -3,14 +3,16 @@
 # Usage: run.sh BUILD [KERNEL...]
 # Runs suite.sh on old kernels: in each directory KERNEL (see boot.sh) or, where
 # none is given, Debian 12's stock one, fetched once. Needs `make portable sim`.
+# What the guest keeps of its reports and truths is compared here (compare.py).
 # Closes with `N passed, N failed`, exits with 1 if any failed.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 shift
-output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+work=$(mktemp -d)
+output=$work/output
+trap 'rm -rf "$work"' EXIT
 passed=0
 failed=0
 
@@ -19,13 +21,22 @@ not_ok() {
 	failed=$((failed + 1))
 }
 
-# Prints the guest's output but for its closing line, which is added to the sums.
+# Prints what the guest and the comparison tell but for their closing lines, which are added to the sums.
 run_suite() {
-	"$here/boot.sh" "$1" "$here/suite.sh" "$build" 2>&1 | tee "$output" |
-		sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d'
+	rm -rf "$work/kept"
+	mkdir "$work/kept"
+	{
+		GUEST_OUTPUT=$work/kept "$here/boot.sh" "$1" "$here/suite.sh" "$build"
+	} 2>&1 | tee "$output" | sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d'
+	add_sums "boot of $1"
+	"$here/compare.py" "$work/kept" 2>&1 | tee "$output" | sed -E '/^[0-9]+ passed, [0-9]+ failed$/d'
+	add_sums "comparison with the truth on $1"
+}
+
+add_sums() {
 	sums=$(sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$output")
 	if [ -z "$sums" ]; then
-		not_ok "boot of $1"
+		not_ok "$1"
 		return
 	fi
 	passed=$((passed + ${sums% *}))

@@ -86,9 +86,9 @@ static const struct {
 } families[] = {
 	{ "memory", 320, memory__act }, { "copy", 220, copy__act }, { "set", 60, set__act },
 	{ "launch", 140, launch__act }, { "wait", 50, wait__act }, { "event", 40, event__act },
-	{ "stream", 30, stream__act }, { "graph", 40, graph__act }, { "module", 2, module__act },
+	{ "stream", 30, stream__act }, { "graph", 40, graph__act }, { "module", 1, module__act },
 	{ "device", 30, device__act }, { "virtual", 15, virtual__act }, { "ipc", 10, ipc__act },
-	{ "pool", 10, pool__act }, { "context", 4, context__act },
+	{ "pool", 10, pool__act }, { "context", 1, context__act },
 };
 
 #define FAMILIES (sizeof(families) / sizeof(*families))

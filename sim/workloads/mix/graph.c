@@ -157,7 +157,7 @@ static void change(struct actor *actor, CUgraphExec exec, CUgraph graph)
 	CUgraphNode nodes[8];
 	size_t count = 8;
 
-	if (actor__chance(actor, 2)) {
+	if (!actor__chance(actor, 20)) {
 		(void)cuGraphExecUpdate(exec, graph, &info);
 		return;
 	}

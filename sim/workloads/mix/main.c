@@ -12,11 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_CHILDREN 256
-#define DEATH_IN 500			/* one action in so many is the thread's last */
+#define DEATH_IN 400			/* one action in so many is the thread's last */
 #define RESET_SECONDS 0.7
 #define CHILD_SECONDS 0.5
 
@@ -44,6 +45,7 @@ static void *live(void *argument)
 {
 	struct actor *actor = argument;
 
+	actor->tid = (pid_t)syscall(SYS_gettid);
 	if (sigsetjmp(actor->way_out, 0)) {
 		actor->deaths++;
 		actor__recover(actor, false);
@@ -76,6 +78,9 @@ static void replace_thread(struct mix *mix, double seconds)
 		give_up("the pipe is gone");
 	actor = &mix->actors[index];
 	pthread_join(actor->thread, NULL);
+	/* Whoever is joined may still be on the way out of the kernel. */
+	while (!syscall(SYS_tgkill, getpid(), actor->tid, 0))
+		sleep_seconds(0.0001);
 	actor->deaths++;
 	start_thread(actor);
 }
@@ -227,7 +232,7 @@ static void wait_for_children(const struct family *family)
 
 int main(int argc, char **argv)
 {
-	struct mix mix = { .nr_threads = 64, .seconds = 10, .layers = LAYERS_BOTH, .pause = 0.001,
+	struct mix mix = { .nr_threads = 64, .seconds = 10, .layers = LAYERS_BOTH, .pause = 0.002,
 			   .environment = environ };
 	struct family family = { .mix = &mix };
 	uint64_t children = 5, end = 0, actions = 0, deaths = 0;
@@ -244,7 +249,7 @@ int main(int argc, char **argv)
 		{ "no-resets", OPTION_FLAG, &no_resets, NULL, "no device is reset" },
 		{ "families", OPTION_TEXT, &mix.family_list, NULL, "only these, with commas" },
 		{ "pause", OPTION_SECONDS, &mix.pause, NULL,
-		  "between a thread's actions, on the average [0.001]" },
+		  "between a thread's actions, on the average [0.002]" },
 		{ "end", OPTION_NUMBER, &end, NULL, "how a child ends, for the program itself" },
 		{ 0 },
 	};

@@ -82,6 +82,7 @@ struct actor {
 	uint32_t index;
 	uint64_t random;
 	pthread_t thread;
+	pid_t tid;
 	bool running;
 	bool in_action;			/* holds the lock of mix->quiet */
 	sigjmp_buf way_out;		/* of a call that is left by a jump */

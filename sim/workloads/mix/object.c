@@ -202,11 +202,13 @@ static void live_in_context(struct actor *actor)
 {
 	static void (*const acts[])(struct actor *) = {
 		memory__allocate, memory__allocate, memory__act, stream__act, event__act,
-		module__act, launch__act, copy__act, set__act, wait__act,
+		launch__act, copy__act, set__act, wait__act,
 	};
 
 	for (uint32_t i = 2 + actor__below(actor, 12); i; i--)
 		PICK(actor, acts)(actor);
+	if (actor__chance(actor, 4))
+		module__act(actor);
 }
 
 static void forget_context(struct actor *actor, uint64_t number)

@@ -84,7 +84,9 @@ def errors(process):
 
 def memory(process):
     """kind -> allocations, frees, live bytes and number."""
-    kinds = {kind: {field: totals[field] for field in MEMORY_FIELDS}
+    kinds = {kind: {field: totals[field] for field in MEMORY_FIELDS
+                    # How large imported memory is, few calls tell.
+                    if (kind, field) != ("imported", "live_bytes")}
              for kind, totals in process["memory"].items()
              if isinstance(totals, dict) and kind not in ("reserved", "mapped")}
     return {kind: totals for kind, totals in kinds.items() if any(totals.values())}
@@ -111,8 +113,8 @@ def pools(process):
 
 
 def live(process):
-    """address -> (bytes, kind). Needs --top 0 to be complete."""
-    listed = process["memory"]["live"]
+    """address -> (bytes, kind), of what has an address. Needs --top 0 to be complete."""
+    listed = [a for a in process["memory"]["live"] if a["kind"] in ("device", "managed", "pool")]
     addresses = {int(a["address"], 16): (a["bytes"], a["kind"]) for a in listed}
     assert len(addresses) == len(listed), "an address is listed twice"
     return addresses

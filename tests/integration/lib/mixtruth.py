@@ -11,10 +11,12 @@ from lib import exact
 from lib.truth import ADDRESS_KINDS, CALLERS
 
 # Differences of a family that are told one by one.
-LISTED = 40
+LISTED = 12
 # Operations whose calls are tallied by function, each one of them.
 TALLIED = ("alloc", "free", "copy", "set", "wait", "query", "graph_launch")
 
+# Rows of what a call found ended, or of copies counted once more, not of calls of that function.
+APART = {"replaced", "with_context", "ended", "covered"}
 # Operations for which --api auto probes the runtime, too.
 AUTO = ("alloc", "free", "device")
 
@@ -24,7 +26,7 @@ def _by_function_seen(process, checked):
     sums = Counter()
     for row in process["functions"]:
         function = table.functions()[row["function"]]
-        if "replaced" in row["flags"] or function.operation not in TALLIED + (("launch",) if checked else ()):
+        if APART & set(row["flags"]) or function.operation not in TALLIED + (("launch",) if checked else ()):
             continue
         for field in ("calls", "failures"):
             sums[row["function"], field] += row[field]
@@ -50,6 +52,9 @@ def _counted(truth, api):
             if not function or function.operation == "-":
                 continue
             outermost = api == "both" or (api == "auto" and function.operation in AUTO)
+            if api == "both" and function.operation == "context" and function.kind != "reset":
+                yield function, counts  # none of the runtime's functions is the same act
+                continue
             if layer == "driver" and outermost:
                 yield function, _own(counts, counts["nested"])
             elif outermost or layer == ("runtime" if api == "runtime" else "driver"):
@@ -68,6 +73,14 @@ def _by_function_true(truth, api, checked):
         if function.operation in ("copy", "set"):
             sums[function.symbol, "bytes"] = counts["bytes"]
     return dict(+sums)
+
+
+def _launches_seen(process):
+    """By kernel, executed and captured ones."""
+    sums = Counter()
+    for kernel in process["kernels"]:
+        sums[kernel["name"]] += kernel["launches"] + kernel["captured"]
+    return dict(sums)
 
 
 def _launches_true(truth, api):
@@ -130,6 +143,30 @@ def _memory_true(truth, api):
     return _flat(numbers)
 
 
+def _captured_seen(process):
+    sums = Counter(launches=process["captured"]["launches"], graph_launches=process["captured"]["graph_launches"])
+    for row in process["copies"]:
+        what = "sets" if row["kind"] == "set" else "copies"
+        for field in ("calls", "bytes"):
+            sums[f"{what}_{field}"] += row["captured"][field]
+    return dict(+sums)
+
+
+def _captured_true(truth):
+    captured = truth.data["captured"]
+    return {what: captured[what] for what in captured if captured[what] and what not in ("allocations", "frees")}
+
+
+def _graphs_seen(process):
+    return {"launches": process["graph_launches"], "kernels": process["graph_kernels"],
+            "of unknown size": process["graph_launches_of_unknown_size"]}
+
+
+def _graphs_true(truth, api):
+    return {"launches": truth.graph_launches(api), "kernels": truth.data["graphs"]["kernels"],
+            "of unknown size": 0}
+
+
 def _flat(numbers):
     """{kind: {field: number}} -> {(kind, field): number}, without zeros."""
     return {(kind, field): n for kind, fields in numbers.items() for field, n in fields.items() if n}
@@ -148,15 +185,15 @@ def _devices_seen(process):
 def _devices_true(truth):
     sums = Counter()
     for place, device in truth.data["devices"].items():
-        sums[place, "launches"] = device["launches"] + device["abandoned"]
-        sums[place, "copies"] = sum(device[f"{what}_calls"] - device[f"{what}_failures"]
+        sums[place, "launches"] = device["launches"] + device["abandoned"] - device["captured"]
+        sums[place, "copies"] = sum(device[f"{what}_calls"] - device[f"{what}_failures"] - device[f"{what}_captured"]
                                     for what in ("copies", "sets"))
         sums[place, "copy_bytes"] = device["copies_bytes"] + device["sets_bytes"]
     return dict(+sums)
 
 
 def _copies_seen(process):
-    """What the functions tell: sums by mode, copies apart from sets."""
+    """Executed ones by mode, copies apart from sets."""
     sums = Counter()
     for row in process["copies"]:
         what = "set" if row["kind"] == "set" else "copy"
@@ -180,7 +217,7 @@ def _sides_seen(process):
     for row in process["functions"]:
         if table.functions()[row["function"]].operation != "copy" or "Batch" in row["function"]:
             continue
-        if {"captured", "covered"} & set(row["flags"]) or not row["calls"]:
+        if APART & set(row["flags"]) or "captured" in row["flags"] or not row["calls"]:
             continue
         direction = "D2D" if row["kind"] == "P2P" else row["kind"]
         sides = [side for side in ("pinned", "pageable") if side in row["flags"] and direction in ("H2D", "D2H")]
@@ -225,11 +262,13 @@ def seen(process, checked=False):
     """What gpuprobe shows of the process."""
     return {
         "memory": _flat(exact.memory(process)),
-        "with_context": exact.with_context(process),
+        "with_context": {kind: what for kind, what in exact.with_context(process).items() if kind != "imported"},
         "ranges": exact.ranges(process),
         "pools": {device: used for device, (used, _) in exact.pools(process).items() if used},
         "live": {address: what for address, what in exact.live(process).items() if what[1] in ADDRESS_KINDS},
-        "launches": exact.launches(process),
+        "launches": _launches_seen(process),
+        "captured": _captured_seen(process),
+        "graphs": _graphs_seen(process),
         "copies": _copies_seen(process),
         "sides": _sides_seen(process),
         "objects": _objects_seen(process),
@@ -245,11 +284,13 @@ def true(truth, api="auto", checked=False):
     """What happened, in the same form."""
     return {
         "memory": _memory_true(truth, api),
-        "with_context": truth.with_context(),
+        "with_context": {kind: what for kind, what in truth.with_context().items() if kind != "imported"},
         "ranges": truth.ranges(),
         "pools": {device: used for device, (used, _) in truth.pools().items() if used},
         "live": truth.live(),
         "launches": _launches_true(truth, api),
+        "captured": _captured_true(truth),
+        "graphs": _graphs_true(truth, api),
         "copies": _copies_true(truth, api),
         "sides": _sides_true(truth),
         "objects": _objects_true(truth),
@@ -261,6 +302,29 @@ def true(truth, api="auto", checked=False):
     }
 
 
+def _is_bearable(family, what, shown, happened, truth):
+    """
+    What is known to be told less sharply. A failed launch into a capture is one that was captured to gpuprobe,
+    which looks at its entry, and none to the truth. And what lies at an address of no allocation is not known at
+    a moment at which the process's mappings are being changed: a copy's side is then unknown.
+    """
+    shown, happened = shown or 0, happened or 0
+    failed = sum(device["failed"] for device in truth.data["devices"].values())
+    if family == "captured" and what == "launches":
+        return 0 <= shown - happened <= failed
+    if family == "graphs" and what in ("kernels", "of unknown size") and (
+            "cuGraphNodeSetEnabled" in truth.data["driver"] or any(f["abandoned"] for f in truth.data["driver"].values())):
+        return shown <= happened if what == "kernels" else shown <= 10 + truth.data["graphs"]["launches"] // 3
+    if family == "devices" and what[1] == "launches":
+        return 0 <= happened - shown <= truth.data["devices"][what[0]]["failed"]
+    if family == "sides" and "pinned" not in what:
+        most = 50 + sum(side["calls"] for side in truth.data["copy_sides"]["H2D"].values()) // 10
+        if what[-1] == "bytes":
+            most *= 1 << 14
+        return 0 <= (shown - happened if what[0] == "unknown" else happened - shown) <= most
+    return False
+
+
 def differences(process, truth, api="auto", checked=False):
     """Lines `family: what: seen N, true M`, a few of each family; none if all is as it was."""
     here, there = seen(process, checked), true(truth, api, checked)
@@ -270,6 +334,7 @@ def differences(process, truth, api="auto", checked=False):
     for family in there:
         keys = sorted(here[family].keys() | there[family].keys(), key=str)
         wrong = [f"{family}: {key}: seen {here[family].get(key)}, true {there[family].get(key)}"
-                 for key in keys if here[family].get(key) != there[family].get(key)]
+                 for key in keys if here[family].get(key) != there[family].get(key) and
+                 not _is_bearable(family, key, here[family].get(key), there[family].get(key), truth)]
         lines += wrong[:LISTED] + ([f"{family}: {len(wrong) - LISTED} more"] if len(wrong) > LISTED else [])
     return lines

@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares what the guest has kept with the truth, number by number, as the integration tests do.
+
+usage: compare.py DIRECTORY
+
+DIRECTORY has a folder for each test: `reports`, a JSON report a line, and the truth files in `truth`.
+Prints `ok exact NAME` or `not ok exact NAME` with the differences, closes with `N passed, N failed`
+and exits with 1 if any failed.
+"""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
+
+from lib import exact, mixtruth  # noqa: E402
+from lib.probe import Result  # noqa: E402
+
+SHOWN = 40
+# Threads find a stream's record in use by another one: its copies in flight are then not known, and nothing else.
+BEARABLE = {"inflight_busy"}
+
+
+def differences(test):
+    """Lines that tell what differs, and whose processes' numbers were compared."""
+    result = Result(0, (test / "reports").read_text(), "", test / "truth")
+    final = result.final
+    wrong = [f"lost: {reason}: {count}" for reason, count in exact.lost(final).items() if reason not in BEARABLE]
+    families = set()
+    for truth in result.truths:
+        name = f"{truth.comm} {truth.pid}"
+        if truth.idle:
+            continue
+        shown = [p for report in result.reports for p in report["processes"] if p["pid"] == truth.pid]
+        if not shown:
+            wrong.append(f"{name}: not shown")
+            continue
+        process, checked = shown[-1], final["launch_sample"] == 1
+        if process["since_attach"] or not process["ended"]:
+            wrong.append(f"{name}: since attach {process['since_attach']}, ended {process['ended']}")
+        wrong += [f"{name}: {line}" for line in mixtruth.differences(process, truth, checked=checked)]
+        families |= {family for family, numbers in mixtruth.true(truth, checked=checked).items() if numbers}
+    if not families:
+        wrong.append("nothing to compare")
+    if test.name.startswith("mix"):
+        missing = mixtruth.true(result.truths[0]).keys() - families
+        wrong += [f"the workload did nothing of {family}" for family in sorted(missing)]
+    return wrong, families
+
+
+def main(directory):
+    passed = failed = 0
+    for test in sorted(Path(directory).iterdir()):
+        wrong, families = differences(test)
+        if wrong:
+            failed += 1
+            print(f"not ok exact {test.name}: {len(wrong)} differences")
+            print("".join(f"# {line}\n" for line in wrong[:SHOWN]), end="")
+        else:
+            passed += 1
+            print(f"ok exact {test.name} ({', '.join(sorted(families))})")
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
