@@ -229,9 +229,6 @@ static __always_inline u64 context_of_allocation(struct thread *thread, const vo
 static __always_inline void place_allocation(struct thread *thread, const volatile struct function_desc *function,
 					     struct call *call, struct allocation_record *record)
 {
-	/* The runtime makes a context current inside the call, if need be. */
-	if (call->device == DEVICE_UNKNOWN && call->kind != MEMORY_PHYSICAL)
-		call->device = current_device(thread);
 	if (call->kind == MEMORY_RESERVED)
 		call->device = DEVICE_UNKNOWN;
 	if (call->kind == MEMORY_POOL)
@@ -460,7 +457,7 @@ __noinline int alloc_leave(struct thread *thread, struct call *call, s32 result)
 	if (!thread || !call)
 		return 0;
 	/* The runtime makes a context current inside a thread's first call. */
-	if (call->device == DEVICE_UNKNOWN)
+	if (call->device == DEVICE_UNKNOWN && call->kind != MEMORY_PHYSICAL)
 		call->device = current_device(thread);
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);

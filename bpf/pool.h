@@ -103,7 +103,7 @@ static __always_inline u64 pool_used(const struct pool_record *pool)
 
 static __always_inline void raise_reserved(struct pool_record *pool)
 {
-	u64 used = pool_used(pool), reserved;
+	u64 used = POOL_STEPS(pool_used(pool)), reserved;
 
 	for (int i = 0; i < RAISE_TRIES; i++) {
 		reserved = pool->reserved;
@@ -120,8 +120,7 @@ static __always_inline void lower_reserved(struct pool_record *pool, u64 keep)
 {
 	u64 used = pool_used(pool);
 
-	if (keep < used)
-		keep = used;
+	keep = POOL_STEPS(keep < used ? used : keep);
 	if (pool->reserved <= keep)
 		return;
 	pool->reserved = keep;

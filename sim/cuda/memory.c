@@ -97,6 +97,16 @@ static struct arena *arena_of(const struct block *block)
 	return block->kind == MEMORY_HOST ? &memory.host : &memory.reserved;
 }
 
+/* Pools reserve so much at a time, as the real driver does (580, on an H200). */
+#define POOL_STEP (32ull << 20)
+
+static uint64_t whole_steps(uint64_t bytes)
+{
+	if (bytes > UINT64_MAX - POOL_STEP)
+		return bytes;
+	return (bytes + POOL_STEP - 1) / POOL_STEP * POOL_STEP;
+}
+
 /* What an allocation takes of its device; a pool may have it in reserve. */
 static bool charge_block(const struct block *block)
 {
@@ -107,7 +117,7 @@ static bool charge_block(const struct block *block)
 		return true;
 	if (!pool)
 		return charge(block->device, charged_size(block));
-	used = pool->used + block->size;
+	used = whole_steps(pool->used + block->size);
 	if (used > pool->reserved_bytes) {
 		if (!charge(block->device, used - pool->reserved_bytes))
 			return false;
@@ -129,7 +139,7 @@ static void uncharge_block(const struct block *block)
 
 static void trim(struct CUmemPoolHandle_st *pool, uint64_t keep)
 {
-	uint64_t kept = keep > pool->used ? keep : pool->used;
+	uint64_t kept = whole_steps(keep > pool->used ? keep : pool->used);
 
 	if (pool->reserved_bytes <= kept)
 		return;

@@ -222,29 +222,29 @@ static void test_truth_pools(void)
 		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
 		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
 	};
-	uint64_t threshold = 1024, reserved;
+	uint64_t threshold = 40 << 20, step = 32 << 20, reserved;
 	CUcontext context = open_driver();
 	CUdeviceptr a, b;
 	CUmemoryPool pool;
 
 	OK(cuMemPoolCreate(&pool, &properties));
 	OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
-	OK(cuMemAllocFromPoolAsync(&a, 4096, pool, NULL));
+	OK(cuMemAllocFromPoolAsync(&a, 100 << 20, pool, NULL));
 	OK(cuMemAllocFromPoolAsync(&b, 512, pool, NULL));
 	OK(cuMemFreeAsync(a, NULL));
 	TOLD(512, "pools", "default", "default", "used_bytes");
-	TOLD(4608, "pools", "default", "default", "reserved_bytes");
-	OK(cuMemPoolTrimTo(pool, 2000));
+	TOLD(4 * step, "pools", "default", "default", "reserved_bytes");
+	OK(cuMemPoolTrimTo(pool, 90 << 20));
 	OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
-	EXPECT(reserved == 2000);
+	EXPECT(reserved == 3 * step);
 	OK(cuCtxSynchronize());
 	OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
-	EXPECT(reserved == 1024);
+	EXPECT(reserved == 2 * step);
 	OK(cuMemPoolTrimTo(pool, 0));
 	OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
-	EXPECT(reserved == 512);
+	EXPECT(reserved == step);
 	OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &reserved));
-	EXPECT(reserved == 4608);
+	EXPECT(reserved == 4 * step);
 	OK(cuCtxDestroy_v2(context));
 	TOLD(512, "memory", "pool", "live_bytes");	/* outlives the context */
 	open_driver();

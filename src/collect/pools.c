@@ -48,7 +48,7 @@ static int read_pool(const void *key_data, const void *value, void *arg)
 		.estimated = record->estimated,
 		.destroyed = record->destroyed,
 	};
-	uint64_t least = record->threshold > pool.used ? record->threshold : pool.used;
+	uint64_t least = POOL_STEPS(record->threshold > pool.used ? record->threshold : pool.used);
 
 	if (!process)
 		return 0;

@@ -13,3 +13,8 @@ def script(body):
                f"sys.dont_write_bytecode = True\nsys.path.insert(0, {str(PROGRAMS)!r})\n"
                "from cuda import *\n")
     return [paths.PYTHON, "-c", prelude + textwrap.dedent(body)]
+
+
+def memory_script(body):
+    """script, with programs/memory_api.py in reach as well."""
+    return script("from memory_api import *\n" + textwrap.dedent(body))

@@ -156,8 +156,9 @@ class Truth:
                 if a["kind"] in ADDRESS_KINDS}
 
     def with_context(self):
-        """kind -> (number, bytes) of what its context took along."""
-        return {kind: (memory["released_with_context"], memory["bytes_released_with_context"])
+        """kind -> (number, bytes) of what its context took along; imports are of unknown size."""
+        return {kind: (memory["released_with_context"],
+                       0 if kind == "imported" else memory["bytes_released_with_context"])
                 for kind, memory in self.data["memory"].items()
                 if kind in MEMORY_KINDS and memory["released_with_context"]}
 
