@@ -228,7 +228,7 @@ static void test_memory(void **state)
 	assert_string_equal(f->base, "cuMemAllocFromPoolAsync");
 	assert_string_equal(f->family, "memory");
 
-	assert_int_equal(get("cudaMalloc3D")->desc.operation, OP_ALLOC);
+	/* Sizes that are no single number. */
 	assert_int_equal(get("cudaMalloc3D")->desc.params, PARAMS_PITCHED);
 	assert_int_equal(get("cudaMalloc3D")->desc.place[ROLE_EXTENT], SP(8));
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].size, 24);
@@ -352,25 +352,22 @@ static bool has_amount(const struct api_function *f)
 	}
 }
 
-static bool is_by_handle(uint8_t kind)
+static bool has_alloc_amount(const struct api_function *f)
 {
-	return kind == MEMORY_ARRAY || kind == MEMORY_PHYSICAL;
-}
-
-/* What is written where, and how much it is: an import's size is not told. */
-static bool check_allocation(const struct api_function *f)
-{
-	if (!has(f, f->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT))
-		return false;
-	if (f->desc.kind == MEMORY_IMPORTED)
-		return true;
-	if (f->desc.params == PARAMS_PHYSICAL)
-		return has(f, ROLE_SIZE) && has(f, ROLE_PARAMS);
-	if (f->desc.params == PARAMS_PITCHED)
+	switch (f->desc.params) {
+	case PARAMS_NONE:
+		return f->desc.kind == MEMORY_IMPORTED || (has_amount(f) && has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH));
+	case PARAMS_CHANNELS:
+		return has(f, ROLE_PARAMS) && (has(f, ROLE_EXTENT) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT)));
+	case PARAMS_PITCHED:
 		return has(f, ROLE_EXTENT);
-	if (f->desc.params == PARAMS_CHANNELS)
-		return has(f, ROLE_PARAMS) && (has(f, ROLE_EXTENT) || has(f, ROLE_WIDTH));
-	return has_amount(f) && has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH);
+	case PARAMS_PHYSICAL:
+		return has(f, ROLE_PARAMS) && has(f, ROLE_SIZE);
+	case PARAMS_EXTERNAL_ARRAY:
+		return true;
+	default:
+		return has(f, ROLE_PARAMS);
+	}
 }
 
 /* Every row that a BPF program serves has what the program reads. */
@@ -381,10 +378,17 @@ static void check_row(const struct api_function *f)
 
 	switch (f->desc.operation) {
 	case OP_ALLOC:
-		ok = check_allocation(f);
+		ok = has_alloc_amount(f) &&
+		     has(f, f->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT);
 		break;
 	case OP_FREE:
-		ok = has(f, is_by_handle(f->desc.kind) ? ROLE_HANDLE : ROLE_PTR);
+		ok = has(f, ROLE_PTR) || has(f, ROLE_HANDLE);
+		break;
+	case OP_VIRTUAL:
+		ok = has(f, ROLE_OUT) || (has(f, ROLE_PTR) && has(f, ROLE_SIZE));
+		break;
+	case OP_POOL:
+		ok = has(f, ROLE_POOL) || has(f, ROLE_OUT);
 		break;
 	case OP_COPY:
 		ok = amount && has(f, ROLE_KIND) == (f->desc.kind == COPY_BY_ARGUMENT);
