@@ -157,7 +157,8 @@ enum capture_change {
 	CAPTURE_BEGIN = 0,
 	CAPTURE_BEGIN_TO, /* into the graph ROLE_GRAPH */
 	CAPTURE_END,	  /* *ROLE_OUT is the graph, if the capture was valid */
-	CAPTURE_TOLD,	  /* *ROLE_OUT tells whether it captures, *ROLE_HANDLE the capture's number, *ROLE_GRAPH its graph */
+	/* *ROLE_OUT tells whether it captures, *ROLE_HANDLE the capture's number, *ROLE_GRAPH its graph */
+	CAPTURE_TOLD,
 	CAPTURE_JOIN,	  /* it waits for ROLE_EVENT: a captured one takes it into its capture */
 	CAPTURE_END_TO,	  /* of no row: the end of a capture into a graph that was there before */
 	CAPTURE_CHANGES,
