@@ -323,24 +323,31 @@ static __always_inline void context_lives_on(struct thread *thread, const struct
 		__sync_fetch_and_add(&device->retains, 1);
 }
 
-__noinline int context_leave(struct thread *thread, struct call *call, s32 result)
+/* Undoes what the call's entry did. Apart, so that an abandoned call does not need the stack of one that succeeds. */
+__noinline int context_failed(struct thread *thread, struct call *call, s32 result)
 {
 	bool ends;
 
 	if (!thread || !call)
 		return 0;
 	ends = is_end_of_context(call->kind);
-	if (!result) {
-		change_context(thread, call);
-		if (ends && call->arg[CONTEXT_ARGUMENT])
-			context_ended(thread, call);
-		count_success(thread->slot, call, call->kind, context_flags(call), 0);
-		return 0;
-	}
 	if (ends)
 		context_lives_on(thread, call);
 	if (!ends || !is_end_of_driver(result))
 		count_failure(thread->slot, call, call->kind, 0, result);
+	return 0;
+}
+
+__noinline int context_leave(struct thread *thread, struct call *call, s32 result)
+{
+	if (!thread || !call)
+		return 0;
+	if (result)
+		return context_failed(thread, call, result);
+	change_context(thread, call);
+	if (is_end_of_context(call->kind) && call->arg[CONTEXT_ARGUMENT])
+		context_ended(thread, call);
+	count_success(thread->slot, call, call->kind, context_flags(call), 0);
 	return 0;
 }
 
