@@ -236,7 +236,7 @@ static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 fl
 	struct tally_key key = {.slot = slot, .row = row, .flags = flags, .kind = kind, .device = device};
 	struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
 	struct tally zero = {};
-	long error;
+	int error;
 
 	if (tally)
 		return tally;
@@ -296,7 +296,7 @@ __noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 fla
 	struct failure_key key = {.slot = slot, .code = code, .sampled = flags & TALLY_SAMPLED ? 1 : 0};
 	struct failure_record *failure, fresh = {};
 	struct tally *tally;
-	long error;
+	int error;
 
 	if (!call || code == RESULT_ABANDONED)
 		return 0;

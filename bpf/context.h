@@ -36,7 +36,7 @@ static __noinline struct device_record *device_record_of(u32 slot, u8 device)
 {
 	struct device_key key = {.slot = slot, .device = device};
 	struct device_record *record = bpf_map_lookup_elem(&devices, &key), fresh = {};
-	long error;
+	int error;
 
 	if (record)
 		return record;
@@ -52,7 +52,7 @@ static __always_inline struct context_record *context_record_of(u32 slot, u64 co
 	struct context_key key = {.context = context, .slot = slot};
 	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
 	struct context_record fresh = {.device = DEVICE_UNKNOWN};
-	long error;
+	int error;
 
 	if (record || !context)
 		return record;
@@ -212,7 +212,7 @@ static __always_inline void count_reference(struct thread *thread, struct call *
 	struct object_key key = {.handle = context, .slot = thread->slot, .kind = OBJECT_CONTEXT};
 	struct device_record *record = device_record_of(thread->slot, call->named);
 	struct object_record fresh = {.start_ns = call->start_ns, .row = call->row, .device = call->named};
-	long error;
+	int error;
 
 	context_is_on(thread->slot, context, call->named);
 	if (record) {
