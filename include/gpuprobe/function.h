@@ -95,6 +95,8 @@ enum copy_params {
 	PARAMS_MEMCPY2D,      /* CUDA_MEMCPY2D */
 	PARAMS_MEMCPY3D,      /* CUDA_MEMCPY3D */
 	PARAMS_MEMCPY3D_PEER, /* CUDA_MEMCPY3D_PEER */
+	PARAMS_MEMCPY2D_V1,   /* CUDA_MEMCPY2D_v1: numbers of 32 bits */
+	PARAMS_MEMCPY3D_V1,   /* CUDA_MEMCPY3D_v1 */
 	PARAMS_3D,	      /* cudaMemcpy3DParms */
 	PARAMS_3D_PEER,	      /* cudaMemcpy3DPeerParms */
 	PARAMS_SIZES,	      /* ROLE_ELEMENTS sizes, size_t */
@@ -155,7 +157,8 @@ enum capture_change {
 	CAPTURE_BEGIN = 0,
 	CAPTURE_BEGIN_TO, /* into the graph ROLE_GRAPH */
 	CAPTURE_END,	  /* *ROLE_OUT is the graph, if the capture was valid */
-	CAPTURE_TOLD,	  /* *ROLE_OUT tells whether it captures, *ROLE_HANDLE the capture's number, *ROLE_GRAPH its graph */
+	/* *ROLE_OUT tells whether it captures, *ROLE_HANDLE the capture's number, *ROLE_GRAPH its graph */
+	CAPTURE_TOLD,
 	CAPTURE_JOIN,	  /* it waits for ROLE_EVENT: a captured one takes it into its capture */
 	CAPTURE_END_TO,	  /* of no row: the end of a capture into a graph that was there before */
 	CAPTURE_CHANGES,

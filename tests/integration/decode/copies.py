@@ -232,7 +232,8 @@ def driver_structure(c):
     structure = {(False, False): s.Memcpy2D, (True, False): s.Memcpy3D, (False, True): s.Memcpy2DV1,
                  (True, True): s.Memcpy3DV1}[three, v1]
     trials = []
-    ways_to_go = [(way, False) for way in ("H2D", "D2H", "D2D", "H2H")] + [(way, True) for way in KINDS]
+    # An address of 32 bits cannot be the host's.
+    ways_to_go = [(way, False) for way in KINDS] + [(way, True) for way in (("D2D",) if v1 else KINDS)]
     if not three:
         ways_to_go += [("H2A", False), ("A2H", False), ("D2A", False), ("A2A", False)]
     for way, unified in ways_to_go:
