@@ -130,14 +130,17 @@ static __always_inline bool is_in_progress(const struct call *call)
 	return !bpf_probe_read_user(&address, sizeof(address), (void *)call->sp) && address == trampoline;
 }
 
-/* Objects of one kind are made by another's making: a stream's loads the library of the first use. */
+/*
+ * Objects of one kind are made by another's making (a stream's loads the library of the first
+ * use), and the choice of a device asks for the UUIDs of all.
+ */
 static __always_inline bool is_same_act(const struct call *call, u32 row, u8 operation)
 {
 	const volatile struct function_desc *function;
 
 	if (call->operation != operation)
 		return false;
-	if (operation != OP_CREATE && operation != OP_DESTROY)
+	if (operation != OP_CREATE && operation != OP_DESTROY && operation != OP_DEVICE)
 		return true;
 	function = function_at(row);
 	return function && function->kind == call->kind;
