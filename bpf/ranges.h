@@ -52,7 +52,7 @@ static __always_inline void range_add(u32 slot, const struct range_record *range
 	struct range_key key;
 	struct process_record *process = process_at(slot);
 	u64 *levels;
-	long error;
+	int error;
 
 	if (!process || !range->size)
 		return;
