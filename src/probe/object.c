@@ -74,6 +74,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.shapes,	   skeleton->maps.captures, skeleton->maps.capturing,
 		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
+		skeleton->maps.devices,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
