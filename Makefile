@@ -30,7 +30,7 @@ LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
 SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/identity.skel.h
 
-.PHONY: all help clean install deps check-deps sim demo bench test test-full portable
+.PHONY: all help clean install deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -52,6 +52,7 @@ help:
 include api/api.mk
 -include sim/sim.mk
 -include tests/tests.mk
+include bench/bench.mk
 include deploy/portable.mk
 
 # --- packages: the one list is deploy/packages.txt ---
@@ -98,9 +99,6 @@ demo:
 	@deploy/packages.sh install build
 	@$(MAKE) --no-print-directory all
 	@deploy/demo.sh $(BUILD)
-
-bench: all
-	/usr/bin/python3 bench/monitor.py --build $(BUILD)
 
 install: all
 	install -D -m 755 $(BUILD)/gpuprobe $(DESTDIR)$(PREFIX)/sbin/gpuprobe

@@ -159,6 +159,8 @@ static const struct word copy_params[] = {
 	{ "memcpy2d", PARAMS_MEMCPY2D },
 	{ "memcpy3d", PARAMS_MEMCPY3D },
 	{ "memcpy3d_peer", PARAMS_MEMCPY3D_PEER },
+	{ "memcpy2d_v1", PARAMS_MEMCPY2D_V1 },
+	{ "memcpy3d_v1", PARAMS_MEMCPY3D_V1 },
 	{ "3d", PARAMS_3D },
 	{ "3d_peer", PARAMS_3D_PEER },
 	{ "sizes", PARAMS_SIZES },

@@ -29,7 +29,7 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 		free_leave(thread, call, RESULT_ABANDONED);
 		break;
 	case OP_CONTEXT:
-		context_leave(thread, call, RESULT_ABANDONED);
+		context_failed(thread, call, RESULT_ABANDONED);
 		break;
 	case OP_DESTROY:
 		object_leave(thread, call, RESULT_ABANDONED);

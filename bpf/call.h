@@ -130,14 +130,17 @@ static __always_inline bool is_in_progress(const struct call *call)
 	return !bpf_probe_read_user(&address, sizeof(address), (void *)call->sp) && address == trampoline;
 }
 
-/* Objects of one kind are made by another's making: a stream's loads the library of the first use. */
+/*
+ * Objects of one kind are made by another's making (a stream's loads the library of the first
+ * use), and the choice of a device asks for the UUIDs of all.
+ */
 static __always_inline bool is_same_act(const struct call *call, u32 row, u8 operation)
 {
 	const volatile struct function_desc *function;
 
 	if (call->operation != operation)
 		return false;
-	if (operation != OP_CREATE && operation != OP_DESTROY)
+	if (operation != OP_CREATE && operation != OP_DESTROY && operation != OP_DEVICE)
 		return true;
 	function = function_at(row);
 	return function && function->kind == call->kind;
@@ -233,7 +236,7 @@ static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 fl
 	struct tally_key key = {.slot = slot, .row = row, .flags = flags, .kind = kind, .device = device};
 	struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
 	struct tally zero = {};
-	long error;
+	int error;
 
 	if (tally)
 		return tally;
@@ -293,7 +296,7 @@ __noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 fla
 	struct failure_key key = {.slot = slot, .code = code, .sampled = flags & TALLY_SAMPLED ? 1 : 0};
 	struct failure_record *failure, fresh = {};
 	struct tally *tally;
-	long error;
+	int error;
 
 	if (!call || code == RESULT_ABANDONED)
 		return 0;

@@ -133,7 +133,7 @@ static __always_inline void capture_add(u32 slot, u64 id, u64 kernels, bool unkn
 
 static __always_inline void take_part(const struct stream_key *key, u64 id)
 {
-	long error = bpf_map_update_elem(&capturing, key, &id, BPF_ANY);
+	int error = bpf_map_update_elem(&capturing, key, &id, BPF_ANY);
 
 	if (error)
 		lose_update(error, LOSS_CAPTURE_MAP_FULL);
@@ -144,7 +144,7 @@ static __always_inline void begin_capture(const struct stream_key *key, u64 id, 
 {
 	struct process_record *process = process_at(key->slot);
 	struct capture_key capture = {.id = id, .slot = key->slot};
-	long error;
+	int error;
 
 	if (!process)
 		return;
@@ -162,7 +162,7 @@ static __always_inline void begin_capture(const struct stream_key *key, u64 id, 
  */
 static __noinline int capture_event(const struct event_key *key, const struct stream_key *stream, u32 flags)
 {
-	long error;
+	int error;
 	u64 id;
 
 	if (!key || !stream || !has_captures(key->slot))

@@ -36,7 +36,7 @@ static __noinline struct device_record *device_record_of(u32 slot, u8 device)
 {
 	struct device_key key = {.slot = slot, .device = device};
 	struct device_record *record = bpf_map_lookup_elem(&devices, &key), fresh = {};
-	long error;
+	int error;
 
 	if (record)
 		return record;
@@ -52,7 +52,7 @@ static __always_inline struct context_record *context_record_of(u32 slot, u64 co
 	struct context_key key = {.context = context, .slot = slot};
 	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
 	struct context_record fresh = {.device = DEVICE_UNKNOWN};
-	long error;
+	int error;
 
 	if (record || !context)
 		return record;
@@ -212,7 +212,7 @@ static __always_inline void count_reference(struct thread *thread, struct call *
 	struct object_key key = {.handle = context, .slot = thread->slot, .kind = OBJECT_CONTEXT};
 	struct device_record *record = device_record_of(thread->slot, call->named);
 	struct object_record fresh = {.start_ns = call->start_ns, .row = call->row, .device = call->named};
-	long error;
+	int error;
 
 	context_is_on(thread->slot, context, call->named);
 	if (record) {
@@ -323,24 +323,31 @@ static __always_inline void context_lives_on(struct thread *thread, const struct
 		__sync_fetch_and_add(&device->retains, 1);
 }
 
-__noinline int context_leave(struct thread *thread, struct call *call, s32 result)
+/* Undoes what the call's entry did. Apart, so that an abandoned call does not need the stack of one that succeeds. */
+__noinline int context_failed(struct thread *thread, struct call *call, s32 result)
 {
 	bool ends;
 
 	if (!thread || !call)
 		return 0;
 	ends = is_end_of_context(call->kind);
-	if (!result) {
-		change_context(thread, call);
-		if (ends && call->arg[CONTEXT_ARGUMENT])
-			context_ended(thread, call);
-		count_success(thread->slot, call, call->kind, context_flags(call), 0);
-		return 0;
-	}
 	if (ends)
 		context_lives_on(thread, call);
 	if (!ends || !is_end_of_driver(result))
 		count_failure(thread->slot, call, call->kind, 0, result);
+	return 0;
+}
+
+__noinline int context_leave(struct thread *thread, struct call *call, s32 result)
+{
+	if (!thread || !call)
+		return 0;
+	if (result)
+		return context_failed(thread, call, result);
+	change_context(thread, call);
+	if (is_end_of_context(call->kind) && call->arg[CONTEXT_ARGUMENT])
+		context_ended(thread, call);
+	count_success(thread->slot, call, call->kind, context_flags(call), 0);
 	return 0;
 }
 

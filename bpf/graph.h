@@ -116,7 +116,7 @@ static __always_inline bool graph_size(u32 slot, u64 graph, u64 *kernels)
 static __always_inline void set_graph(u32 slot, u64 graph, const struct graph_record *record)
 {
 	struct graph_key key = {.handle = graph, .slot = slot};
-	long error = bpf_map_update_elem(&graphs, &key, record, BPF_ANY);
+	int error = bpf_map_update_elem(&graphs, &key, record, BPF_ANY);
 
 	if (error)
 		lose_update(error, LOSS_GRAPH_MAP_FULL);
@@ -471,7 +471,7 @@ static __always_inline void graph_instantiated(u32 slot, struct call *call)
 {
 	struct graph_exec_record exec = {.start_ns = now()};
 	struct graph_key key = {.slot = slot};
-	long error;
+	int error;
 
 	if (read_handle(call->arg[GRAPH_OUT], &key.handle))
 		return;
@@ -596,7 +596,7 @@ static __always_inline void count_run(u32 slot, const struct call *call)
 		.unknown = call->kind == GRAPH_SIZE_UNKNOWN,
 	};
 	u64 *count = bpf_map_lookup_elem(&graph_runs, &key), zero = 0;
-	long error;
+	int error;
 
 	if (!count) {
 		error = bpf_map_update_elem(&graph_runs, &key, &zero, BPF_NOEXIST);

@@ -162,7 +162,7 @@ static __always_inline struct stream_record *stream_record_of(struct thread *thr
 {
 	struct stream_record *stream = bpf_map_lookup_elem(&streams, key), *empty;
 	u32 zero = 0;
-	long error;
+	int error;
 
 	if (stream)
 		return stream;
@@ -275,7 +275,7 @@ static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 	struct context_key key = {.context = context, .slot = slot};
 	struct context_record *record = bpf_map_lookup_elem(&contexts, &key);
 	struct context_record fresh = {.covered = epoch, .device = DEVICE_UNKNOWN};
-	long error;
+	int error;
 
 	if (record) {
 		raise_covered(&record->covered, &record->covered_ns, epoch);

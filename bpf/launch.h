@@ -49,7 +49,7 @@ static __always_inline void name_kernel(const struct kernel_key *key)
 static __noinline u64 *kernel_first_sight(struct launch_key *key)
 {
 	u64 *count, zero = 0;
-	long error;
+	int error;
 
 	if (!key)
 		return NULL;

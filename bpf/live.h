@@ -65,7 +65,7 @@ __noinline int object_begins(u32 slot, const struct call *call, u8 kind, u64 han
 {
 	struct object_key key = {.handle = handle, .slot = slot, .kind = kind};
 	struct object_record fresh = {.context = context};
-	long error;
+	int error;
 
 	if (!call || !handle)
 		return false;
@@ -109,7 +109,7 @@ __noinline int object_lives_on(u32 slot, const struct call *call, u8 kind, u64 h
 {
 	struct object_key key = {.handle = handle, .slot = slot, .kind = kind};
 	struct object_record record = {.row = ROW_NONE};
-	long error;
+	int error;
 
 	if (!call)
 		return 0;

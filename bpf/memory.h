@@ -195,7 +195,7 @@ __noinline int record_allocation(const struct allocation_key *at, const struct c
 {
 	struct allocation_record record;
 	struct allocation_key key;
-	long error;
+	int error;
 	int flags = 0;
 
 	if (!at || !call || !fresh)
@@ -392,7 +392,7 @@ static __noinline int free_enter(struct pt_regs *ctx, const volatile struct func
 static __always_inline int undo_free(const struct allocation_key *key, const struct call *call)
 {
 	struct allocation_record *found, record = {.references = 1};
-	long error;
+	int error;
 
 	if (call->flag == FREE_REFERENCE) {
 		found = bpf_map_lookup_elem(&allocations, key);

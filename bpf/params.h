@@ -127,6 +127,39 @@ static __always_inline u32 parts_summed(u64 count)
 	return BATCH_MAX;
 }
 
+/* In the first forms addresses of device memory have 32 bits. */
+static __always_inline u64 first_form_address(u64 params, u32 type, u32 host_at, u32 device_at)
+{
+	u64 address = 0;
+	u32 device = 0;
+
+	if (type == TYPE_HOST)
+		read_at(&address, sizeof(address), params, host_at);
+	else if (type != TYPE_ARRAY && read_at(&device, sizeof(device), params, device_at))
+		address = device;
+	return address;
+}
+
+__noinline int first_form_box(u64 params, bool three, struct copy_plan *plan)
+{
+	u32 from = 0, to = 0, box[3] = {0, 0, 1};
+
+	if (!plan)
+		return 0;
+	read_at(&from, sizeof(from), params, three ? MEMCPY3D_V1_SRC_TYPE : MEMCPY2D_V1_SRC_TYPE);
+	read_at(&to, sizeof(to), params, three ? MEMCPY3D_V1_DST_TYPE : MEMCPY2D_V1_DST_TYPE);
+	plan->kind = kind_between(from, to);
+	plan->from = first_form_address(params, from, three ? MEMCPY3D_V1_SRC_HOST : MEMCPY2D_V1_SRC_HOST,
+					three ? MEMCPY3D_V1_SRC_DEVICE : MEMCPY2D_V1_SRC_DEVICE);
+	plan->to = first_form_address(params, to, three ? MEMCPY3D_V1_DST_HOST : MEMCPY2D_V1_DST_HOST,
+				      three ? MEMCPY3D_V1_DST_DEVICE : MEMCPY2D_V1_DST_DEVICE);
+	plan->from_array = from == TYPE_ARRAY;
+	plan->to_array = to == TYPE_ARRAY;
+	if (read_at(box, three ? 12 : 8, params, three ? MEMCPY3D_V1_WIDTH : MEMCPY2D_V1_WIDTH))
+		plan->bytes = (u64)box[0] * box[1] * box[2];
+	return 0;
+}
+
 /* Global, as the next: the verifier goes through them once, not for each way to them. */
 __noinline u64 sum_sizes(u64 sizes, u64 count)
 {
@@ -189,6 +222,10 @@ static __noinline int plan_by_params(struct pt_regs *ctx, const volatile struct 
 	case PARAMS_MEMCPY3D:
 	case PARAMS_MEMCPY3D_PEER:
 		return driver_box(params, true, plan);
+	case PARAMS_MEMCPY2D_V1:
+		return first_form_box(params, false, plan);
+	case PARAMS_MEMCPY3D_V1:
+		return first_form_box(params, true, plan);
 	case PARAMS_3D:
 		return runtime_box(params, false, plan);
 	case PARAMS_3D_PEER:

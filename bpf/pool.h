@@ -74,7 +74,7 @@ static __noinline struct pool_record *pool_of(u32 slot, u64 handle, u8 device)
 	struct pool_record *pool = pool_find(slot, handle, device), fresh = {.handle = handle, .device = device};
 	struct pool_key key = pool_key_of(slot, handle, device);
 	struct process_record *process;
-	long error;
+	int error;
 
 	if (pool)
 		return pool;
@@ -210,7 +210,7 @@ __noinline int pool_is_first(u32 slot, u64 handle, u32 device)
 	struct pool_key key = pool_key_of(slot, handle, 0);
 	struct pool_record *pool = bpf_map_lookup_elem(&pools, &key);
 	struct pool_record *first, known;
-	long error;
+	int error;
 
 	if (pool && pool->alias)
 		return 0;
@@ -388,7 +388,7 @@ static __always_inline void pool_created(u32 slot, const struct call *call)
 	struct pool_record fresh = {.device = call->device};
 	struct process_record *process = process_at(slot);
 	struct pool_key key = {.slot = slot};
-	long error;
+	int error;
 
 	/* What cannot be read is a loss that object.h has counted. */
 	if (!process || bpf_probe_read_user(&key.handle, sizeof(key.handle), (void *)call->arg[POOL_OBJECT]))

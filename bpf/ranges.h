@@ -52,7 +52,7 @@ static __always_inline void range_add(u32 slot, const struct range_record *range
 	struct range_key key;
 	struct process_record *process = process_at(slot);
 	u64 *levels;
-	long error;
+	int error;
 
 	if (!process || !range->size)
 		return;
@@ -67,14 +67,18 @@ static __always_inline void range_add(u32 slot, const struct range_record *range
 		__sync_fetch_and_or(levels, 1ull << (key.level & 63));
 }
 
+/* Where one that is gone stood another may stand by now, which begins elsewhere in the block. */
 static __always_inline void range_remove(u32 slot, u64 address, u64 size)
 {
+	const struct range_record *range;
 	struct range_key key;
 
 	if (!size)
 		return;
 	key = range_key_of(slot, address, size);
-	bpf_map_delete_elem(&ranges, &key);
+	range = bpf_map_lookup_elem(&ranges, &key);
+	if (range && range->address == address)
+		bpf_map_delete_elem(&ranges, &key);
 }
 
 /* The kinds that a context takes along. */

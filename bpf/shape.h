@@ -113,7 +113,7 @@ __noinline int add_shape(const struct kernel_key *kernel, const struct launch_co
 {
 	struct shape_record *record, fresh = {.blocks_min = ~0ull, .threads_min = ~0ull, .shared_min = ~0ull};
 	struct kernel_key key;
-	long error = 0;
+	int error = 0;
 
 	if (!kernel || !config)
 		return 0;

@@ -121,8 +121,12 @@ static __always_inline void lose(enum loss reason)
 		__sync_fetch_and_add(count, 1);
 }
 
-/* Counts a failed map update: no room under the map's own name, no memory apart. */
-static __always_inline void lose_update(long error, enum loss full)
+/*
+ * Counts a failed map update: no room under the map's own name, no memory apart.
+ * Such an error is an int wherever it is kept: before Linux 6.4 the upper half
+ * of what a map's functions return is 0, so that as a long it is not negative.
+ */
+static __always_inline void lose_update(int error, enum loss full)
 {
 	lose(error == -12 /* ENOMEM */ ? LOSS_NO_MEMORY : full);
 }

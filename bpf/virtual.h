@@ -54,7 +54,7 @@ static __always_inline void drop_mapping_reference(const struct allocation_key *
 	struct allocation_key key = {.address = mapping->handle, .slot = at->slot, .space = SPACE_PHYSICAL};
 	struct allocation_key ending = {.address = at->address, .slot = at->slot, .space = SPACE_ENDING};
 	struct allocation_record *physical = physical_of(at->slot, mapping), old;
-	long error;
+	int error;
 
 	if (!physical || __sync_fetch_and_add(&physical->references, -1) != 1)
 		return;
@@ -91,7 +91,7 @@ static __always_inline void restore_physical(const struct allocation_key *at, co
 	struct allocation_key key = {.address = mapping->handle, .slot = at->slot, .space = SPACE_PHYSICAL};
 	struct allocation_key ending = {.address = at->address, .slot = at->slot, .space = SPACE_ENDING};
 	struct allocation_record *found = bpf_map_lookup_elem(&allocations, &ending), back;
-	long error;
+	int error;
 
 	if (!found)
 		return;

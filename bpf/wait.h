@@ -64,7 +64,7 @@ static __always_inline void event_recorded(u32 slot, const struct call *call)
 {
 	struct event_key key = {.event = call->arg[WAITED_OBJECT], .slot = slot};
 	struct event_record event = {.epoch = call->arg[WAITED_EPOCH]};
-	long error;
+	int error;
 
 	event.stream.stream = call->arg[WAITED_STREAM];
 	event.stream.scope = call->arg[WAITED_SCOPE];

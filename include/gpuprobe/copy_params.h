@@ -18,6 +18,22 @@
 #define MEMCPY3D_DST_TYPE 120
 #define MEMCPY3D_WIDTH 176 /* WidthInBytes, Height, Depth */
 
+/* CUDA_MEMCPY2D_v1 and CUDA_MEMCPY3D_v1: sizes and device addresses have 32 bits */
+#define MEMCPY2D_V1_SRC_TYPE 8
+#define MEMCPY2D_V1_SRC_HOST 16
+#define MEMCPY2D_V1_SRC_DEVICE 24
+#define MEMCPY2D_V1_DST_TYPE 52
+#define MEMCPY2D_V1_DST_HOST 56
+#define MEMCPY2D_V1_DST_DEVICE 64
+#define MEMCPY2D_V1_WIDTH 84 /* WidthInBytes, Height */
+#define MEMCPY3D_V1_SRC_TYPE 16
+#define MEMCPY3D_V1_SRC_HOST 24
+#define MEMCPY3D_V1_SRC_DEVICE 32
+#define MEMCPY3D_V1_DST_TYPE 80
+#define MEMCPY3D_V1_DST_HOST 88
+#define MEMCPY3D_V1_DST_DEVICE 96
+#define MEMCPY3D_V1_WIDTH 128 /* WidthInBytes, Height, Depth */
+
 /* cudaMemcpy3DParms; the peers' differ behind the source */
 #define PARMS_SRC_ARRAY 0
 #define PARMS_SRC_PTR 32

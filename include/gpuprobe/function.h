@@ -95,6 +95,8 @@ enum copy_params {
 	PARAMS_MEMCPY2D,      /* CUDA_MEMCPY2D */
 	PARAMS_MEMCPY3D,      /* CUDA_MEMCPY3D */
 	PARAMS_MEMCPY3D_PEER, /* CUDA_MEMCPY3D_PEER */
+	PARAMS_MEMCPY2D_V1,   /* CUDA_MEMCPY2D_v1: numbers of 32 bits */
+	PARAMS_MEMCPY3D_V1,   /* CUDA_MEMCPY3D_v1 */
 	PARAMS_3D,	      /* cudaMemcpy3DParms */
 	PARAMS_3D_PEER,	      /* cudaMemcpy3DPeerParms */
 	PARAMS_SIZES,	      /* ROLE_ELEMENTS sizes, size_t */

@@ -243,7 +243,9 @@ static void interrupt(struct sim_thread *thread)
 	}
 	thread->interrupt.run = NULL;
 	abandon_launches(thread, 1);
+	thread->left = true;
 	asked.run(asked.argument);
+	thread->left = false;
 	abandon_launches(thread, (uint64_t)-1);
 }
 

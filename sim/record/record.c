@@ -72,10 +72,10 @@ static void add_counters(uint64_t *to, const uint64_t *from, size_t size)
 		to[i] += from[i];
 }
 
-/* Counts the open calls from the place `keep` on and forgets them. */
-static void abandon_from(struct sim_thread *thread, uint32_t keep)
+/* Counts the open calls as ones that never end, and forgets them. */
+static void abandon_all(struct sim_thread *thread)
 {
-	while (thread->depth > keep) {
+	while (thread->depth) {
 		const struct sim_open_call *open = &thread->open[--thread->depth];
 
 		if (thread->depth >= SIM_MAX_DEPTH)
@@ -86,14 +86,10 @@ static void abandon_from(struct sim_thread *thread, uint32_t keep)
 	}
 }
 
-/* A call whose place on the stack is at or below that of the one that enters now is gone. */
-static SIM_COLD void abandon(struct sim_thread *thread, const struct sim_call *call)
+static SIM_COLD void abandon(struct sim_thread *thread)
 {
-	uint32_t keep = thread->depth;
-
-	while (keep && thread->open[keep - 1].call <= call)
-		keep--;
-	abandon_from(thread, keep);
+	thread->left = false;
+	abandon_all(thread);
 }
 
 uint64_t sim_recorder__abandoned(const struct sim_thread *thread, uint32_t function, bool nested)
@@ -111,7 +107,7 @@ static void retire(void *argument)
 	struct sim_thread *retired = &sim_state.retired;
 
 	self = NULL;
-	abandon_from(thread, 0);
+	abandon_all(thread);
 	pthread_mutex_lock(&sim_state.lock);
 	unlink_thread(thread);
 	add_counters(&retired->functions[0][0].calls, &thread->functions[0][0].calls,
@@ -289,6 +285,7 @@ static void forget(struct sim_thread *thread)
 	thread->runtime_depth = 0;
 	thread->depth = 0;
 	thread->interrupt.run = NULL;
+	thread->left = false;
 }
 
 static void before_fork(void)

@@ -92,7 +92,7 @@ struct sim_counts {
 
 /* A call in progress, as it is found when it never ends. */
 struct sim_open_call {
-	const struct sim_call *call;	/* where it lies on the stack; may be gone */
+	const struct sim_call *call;	/* on the stack; gone once the thread has left it */
 	uint32_t function;
 	bool nested;
 	enum sim_layer layer;
@@ -134,6 +134,7 @@ struct sim_thread {
 	uint32_t depth;			/* calls of both layers in progress */
 	struct sim_open_call open[SIM_MAX_DEPTH];
 	struct sim_interrupt interrupt;
+	bool left;			/* what the thread asked for was done: its open calls are gone */
 	struct sim_counts (*functions)[2];	/* by function; [1] made by the runtime */
 	struct sim_launches (*kernels)[SIM_CALLERS];
 	struct sim_copies copies[SIM_CALLERS][SIM_COPY_KINDS][SIM_MODES];
@@ -167,8 +168,8 @@ struct sim_recorder {
 	struct sim_thread *(*self)(void);
 	void (*attach)(struct sim_function *const *begin, struct sim_function *const *end);
 	int (*inject)(struct sim_call *call);
-	/* Counts the open calls that the stack no longer holds: those that began below `call`. */
-	void (*abandon)(struct sim_thread *thread, const struct sim_call *call);
+	/* Counts the thread's open calls, which it has left for good. */
+	void (*abandon)(struct sim_thread *thread);
 	void (*fail)(const struct sim_call *call, int result);
 	struct sim_launches *(*grow)(struct sim_thread *thread, const struct sim_call *call,
 				     enum sim_caller caller);
@@ -214,9 +215,8 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 {
 	struct sim_thread *thread = sim_self();
 
-	if (sim_unlikely(thread->depth && thread->depth <= SIM_MAX_DEPTH &&
-			 thread->open[thread->depth - 1].call <= call))
-		thread->recorder->abandon(thread, call);
+	if (sim_unlikely(thread->left))
+		thread->recorder->abandon(thread);
 	call->thread = thread;
 	call->function = function;
 	call->bytes = bytes;

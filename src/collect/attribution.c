@@ -404,15 +404,20 @@ static void forget_use(struct attribution *attribution, struct model *model)
 		}
 }
 
-static bool has_live_process(const struct model *model)
+/* Also of one that ended before any reading saw it: a call told which GPUs it had. */
+static bool lacks_gpus(const struct process *process)
+{
+	return process->ended && !process->gpu_count && process->uuid_count;
+}
+
+static bool needs_nvml(const struct model *model)
 {
 	for (size_t i = 0; i < model->process_count; i++)
-		if (!model->processes[i].ended)
+		if (!model->processes[i].ended || lacks_gpus(&model->processes[i]))
 			return true;
 	return false;
 }
 
-/* An ended process has no memory any more; which GPUs it had is still true. */
 static void end_use(struct process *process)
 {
 	for (size_t i = 0; i < process->gpu_count; i++) {
@@ -425,7 +430,7 @@ void attribution__refresh(struct attribution *attribution, struct model *model)
 {
 	const struct gpu_snapshot *snapshot = NULL;
 
-	if (has_live_process(model))
+	if (needs_nvml(model))
 		snapshot = nvml__refresh(attribution->nvml, NVML_WAIT_MS);
 	if (!snapshot || clock__boot_ns() - snapshot->begun_ns > STALE_NS) {
 		forget_use(attribution, model);
@@ -436,9 +441,9 @@ void attribution__refresh(struct attribution *attribution, struct model *model)
 		return;
 	attribution->begun_ns = snapshot->begun_ns;
 	for (size_t i = 0; i < model->process_count; i++) {
+		if (!model->processes[i].ended || lacks_gpus(&model->processes[i]))
+			list_gpus(attribution, model, &model->processes[i], snapshot);
 		if (model->processes[i].ended)
 			end_use(&model->processes[i]);
-		else
-			list_gpus(attribution, model, &model->processes[i], snapshot);
 	}
 }

@@ -28,7 +28,7 @@ int attribution__tell_uuid(struct process *process, int ordinal, const uint8_t u
 
 /*
  * Brings the model's GPUs, and those of its live processes, up to date. Without
- * a live process NVML is not asked. Waits for NVML 50 ms at most. To be called when
+ * a live process, or one that ended unseen, NVML is not asked. Waits for NVML 50 ms at most. To be called when
  * the tallies have just been read: what NVML counts is compared with them.
  */
 void attribution__refresh(struct attribution *attribution, struct model *model);

@@ -92,6 +92,17 @@ static bool is_dead(const struct collector *collector, uint32_t slot, const stru
 	       contexts__is_settled(collector->contexts, slot, record->context);
 }
 
+/* The address may have been given out again since its record was deleted, and its range with the dead one's. */
+static void restore_range(struct collector *collector, const struct allocation_key *key)
+{
+	const struct gpuprobe_bpf *skeleton = collector->skeleton;
+	struct allocation_record record;
+
+	if (!bpf_map__lookup_elem(skeleton->maps.allocations, key, sizeof(*key), &record, sizeof(record), 0))
+		ranges__fill(skeleton->maps.ranges, skeleton->maps.allocations, &collector->records[key->slot], key,
+			     &record);
+}
+
 /*
  * Deletes what was found dead once the map has been read. Should the address
  * have been given out again since, the new allocation is put back.
@@ -112,8 +123,9 @@ static int clear_dead(struct collector *collector)
 		    bpf_map__lookup_and_delete_elem(allocations, key, sizeof(*key), &record, sizeof(record), 0))
 			continue;
 		if (is_dead(collector, key->slot, &record)) {
-			ranges__remove(collector->skeleton->maps.ranges, key, &record);
 			ret |= context_ends__add(process, record.kind, record.device, record.size);
+			ranges__remove(collector->skeleton->maps.ranges, key, &record);
+			restore_range(collector, key);
 		} else {
 			bpf_map__update_elem(allocations, key, sizeof(*key), &record, sizeof(record), BPF_NOEXIST);
 		}

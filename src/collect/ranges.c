@@ -59,10 +59,13 @@ int ranges__fill(const struct bpf_map *ranges, const struct bpf_map *allocations
 void ranges__remove(const struct bpf_map *ranges, const struct allocation_key *key,
 		    const struct allocation_record *allocation)
 {
+	struct range_record found;
 	struct range_key at;
 
 	if (!is_in_addresses(key, allocation))
 		return;
 	at = key_of(key, allocation->size);
-	bpf_map__delete_elem(ranges, &at, sizeof(at), 0);
+	/* Another range may stand there by now, which begins elsewhere in the block. */
+	if (!bpf_map__lookup_elem(ranges, &at, sizeof(at), &found, sizeof(found), 0) && found.address == key->address)
+		bpf_map__delete_elem(ranges, &at, sizeof(at), 0);
 }

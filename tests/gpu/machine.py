@@ -57,6 +57,8 @@ class Machine:
         ran = subprocess.run([self.gpuprobe, "--json", "--display-interval", "0", "--metrics-addr", "none",
                               "--top", "0", *arguments, "--", *command],
                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+        if ran.returncode:
+            print(ran.stderr.decode()[-2000:], file=sys.stderr)
         lines = [line for line in ran.stdout.decode().splitlines() if line.startswith('{"schema"')]
         if not lines:
             sys.exit(f"{' '.join(command)}: no report: {ran.stderr.decode()}")

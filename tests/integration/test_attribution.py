@@ -227,11 +227,12 @@ def test_visible_devices(gpuprobe, visible, expected):
         running.finish()
 
 
-def test_uuid_that_a_call_told(gpuprobe):
+@pytest.mark.parametrize("function", ["cuDeviceGetUuid", "cuDeviceGetUuid_v2"])
+def test_uuid_that_a_call_told(gpuprobe, function):
     """It holds, whatever the environment says."""
-    command = script("""
+    command = script(f"""
         start(2)
-        need(driver.cuDeviceGetUuid_v2(ref(ctypes.create_string_buffer(16)), 2))
+        need(driver.{function}(ref(ctypes.create_string_buffer(16)), 2))
         time.sleep(60)
         """)
     env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": "2,1,0", "CUDA_DEVICE_ORDER": None}

@@ -228,8 +228,9 @@ static void test_memory(void **state)
 	assert_string_equal(f->base, "cuMemAllocFromPoolAsync");
 	assert_string_equal(f->family, "memory");
 
-	/* Sizes that are no single number come with a later family. */
-	assert_int_equal(get("cudaMalloc3D")->desc.operation, OP_NONE);
+	/* Sizes that are no single number. */
+	assert_int_equal(get("cudaMalloc3D")->desc.params, PARAMS_PITCHED);
+	assert_int_equal(get("cudaMalloc3D")->desc.place[ROLE_EXTENT], SP(8));
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].size, 24);
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].place, SP(8));
 }
@@ -351,6 +352,24 @@ static bool has_amount(const struct api_function *f)
 	}
 }
 
+static bool has_alloc_amount(const struct api_function *f)
+{
+	switch (f->desc.params) {
+	case PARAMS_NONE:
+		return f->desc.kind == MEMORY_IMPORTED || (has_amount(f) && has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH));
+	case PARAMS_CHANNELS:
+		return has(f, ROLE_PARAMS) && (has(f, ROLE_EXTENT) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT)));
+	case PARAMS_PITCHED:
+		return has(f, ROLE_EXTENT);
+	case PARAMS_PHYSICAL:
+		return has(f, ROLE_PARAMS) && has(f, ROLE_SIZE);
+	case PARAMS_EXTERNAL_ARRAY:
+		return true;
+	default:
+		return has(f, ROLE_PARAMS);
+	}
+}
+
 /* Every row that a BPF program serves has what the program reads. */
 static void check_row(const struct api_function *f)
 {
@@ -359,11 +378,17 @@ static void check_row(const struct api_function *f)
 
 	switch (f->desc.operation) {
 	case OP_ALLOC:
-		ok = has(f, ROLE_OUT) && amount &&
-		     has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH);
+		ok = has_alloc_amount(f) &&
+		     has(f, f->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT);
 		break;
 	case OP_FREE:
-		ok = has(f, ROLE_PTR);
+		ok = has(f, ROLE_PTR) || has(f, ROLE_HANDLE);
+		break;
+	case OP_VIRTUAL:
+		ok = has(f, ROLE_OUT) || (has(f, ROLE_PTR) && has(f, ROLE_SIZE));
+		break;
+	case OP_POOL:
+		ok = has(f, ROLE_POOL) || has(f, ROLE_OUT);
 		break;
 	case OP_COPY:
 		ok = amount && has(f, ROLE_KIND) == (f->desc.kind == COPY_BY_ARGUMENT);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "../../sim/include/cuda_driver_types.h"
+#include "../../sim/include/cuda_v1_types.h"
 #include "../../sim/include/cuda_runtime_types.h"
 #include "gpuprobe/copy_params.h"
 #include "gpuprobe/function.h"
@@ -75,6 +76,28 @@ static void test_driver_structures(void **state)
 	assert_int_equal(sizeof(CUmemorytype), 4);
 }
 
+static void test_first_forms(void **state)
+{
+	(void)state;
+	AT(CUDA_MEMCPY2D_v1, srcMemoryType, MEMCPY2D_V1_SRC_TYPE);
+	AT(CUDA_MEMCPY2D_v1, srcHost, MEMCPY2D_V1_SRC_HOST);
+	AT(CUDA_MEMCPY2D_v1, srcDevice, MEMCPY2D_V1_SRC_DEVICE);
+	AT(CUDA_MEMCPY2D_v1, dstMemoryType, MEMCPY2D_V1_DST_TYPE);
+	AT(CUDA_MEMCPY2D_v1, dstHost, MEMCPY2D_V1_DST_HOST);
+	AT(CUDA_MEMCPY2D_v1, dstDevice, MEMCPY2D_V1_DST_DEVICE);
+	AT(CUDA_MEMCPY2D_v1, WidthInBytes, MEMCPY2D_V1_WIDTH);
+	AT(CUDA_MEMCPY2D_v1, Height, MEMCPY2D_V1_WIDTH + 4);
+	AT(CUDA_MEMCPY3D_v1, srcMemoryType, MEMCPY3D_V1_SRC_TYPE);
+	AT(CUDA_MEMCPY3D_v1, srcHost, MEMCPY3D_V1_SRC_HOST);
+	AT(CUDA_MEMCPY3D_v1, srcDevice, MEMCPY3D_V1_SRC_DEVICE);
+	AT(CUDA_MEMCPY3D_v1, dstMemoryType, MEMCPY3D_V1_DST_TYPE);
+	AT(CUDA_MEMCPY3D_v1, dstHost, MEMCPY3D_V1_DST_HOST);
+	AT(CUDA_MEMCPY3D_v1, dstDevice, MEMCPY3D_V1_DST_DEVICE);
+	AT(CUDA_MEMCPY3D_v1, WidthInBytes, MEMCPY3D_V1_WIDTH);
+	AT(CUDA_MEMCPY3D_v1, Height, MEMCPY3D_V1_WIDTH + 4);
+	AT(CUDA_MEMCPY3D_v1, Depth, MEMCPY3D_V1_WIDTH + 8);
+}
+
 static void test_runtime_structures(void **state)
 {
 	(void)state;
@@ -110,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_driver_structures),
+		cmocka_unit_test(test_first_forms),
 		cmocka_unit_test(test_runtime_structures),
 		cmocka_unit_test(test_kinds),
 	};

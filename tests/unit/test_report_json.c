@@ -153,7 +153,7 @@ static void writes_memory(void **state)
 		"\"reserved\":" NO_MEMORY_TOTALS ",\"mapped\":" NO_MEMORY_TOTALS ","
 		"\"unknown\":" NO_MEMORY_TOTALS ","
 		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10,"
-		"\"double_frees\":0,\"pools\":[],"
+		"\"double_frees\":0,\"captured_allocations\":0,\"captured_frees\":0,\"pools\":[],"
 		"\"live\":[{\"address\":\"0x7989d8000000\",\"bytes\":8000000,\"kind\":\"device\","
 		"\"device\":1,\"start_ns\":77},{\"address\":\"0xffffffffffffffff\",\"bytes\":1,"
 		"\"kind\":\"host\",\"device\":null,\"start_ns\":78}],"

@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--port", type=int, default=29511)
     options = parser.parse_args()
     ranks = torch.cuda.device_count()
-    torch.multiprocessing.spawn(rank_main, args=(ranks, ranks, options.steps, options.port), nprocs=ranks)
+    torch.multiprocessing.spawn(rank_main, args=(ranks, options.steps, options.port), nprocs=ranks)
 
 
 if __name__ == "__main__":

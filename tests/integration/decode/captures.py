@@ -4,18 +4,7 @@ import ctypes
 
 from decode import graphs
 from decode.case import word
-from decode.launches import RELAXED, kernels, launch_one
-
-
-def begin(c, stream):
-    c.either("cuStreamBeginCapture_v2", "cudaStreamBeginCapture", stream, RELAXED)
-
-
-def end(c, stream):
-    """The graph."""
-    graph = word()
-    c.either("cuStreamEndCapture", "cudaStreamEndCapture", stream, graph)
-    return graph.value
+from decode.launches import RELAXED, begin_capture, captured_stream, end_capture, kernels, launch_one
 
 
 def stream_of(row):
@@ -35,17 +24,9 @@ def prepare(c):
     [c.kernel] = kernels(c, c.name)
 
 
-def given_stream(c):
-    """(what to pass, the handle that functions of any form know the stream by)"""
-    if c.row.per_thread:
-        return 0, c.default_stream
-    stream = c.stream()
-    return stream, stream
-
-
 def begin_by_row(c):
     prepare(c)
-    passed, stream = given_stream(c)
+    passed, stream = captured_stream(c)
     other = c.stream()
     values = {stream_of(c.row): passed, "mode": RELAXED, "dependencies": None, "dependencyData": None,
               "numDependencies": 0}
@@ -57,15 +38,15 @@ def begin_by_row(c):
     launched(c, stream, True)
     launched(c, stream, True)
     launched(c, other, False)
-    graph = end(c, stream)
+    graph = end_capture(c, stream)
     launched(c, stream, False)
     graphs.expect_weight(c, graph, 2)
 
 
 def end_by_row(c):
     prepare(c)
-    passed, stream = given_stream(c)
-    begin(c, stream)
+    passed, stream = captured_stream(c)
+    begin_capture(c, stream)
     launched(c, stream, True)
     out = word()
     graph = next(name for name in c.row.names if name in ("phGraph", "pGraph"))
@@ -78,10 +59,10 @@ def end_by_row(c):
 def join_by_row(c):
     """A stream that waits for an event of a capturing stream captures as well."""
     prepare(c)
-    passed, joined = given_stream(c)
+    passed, joined = captured_stream(c)
     origin, other = c.stream(), c.stream()
     event, back = c.event(), c.event()
-    begin(c, origin)
+    begin_capture(c, origin)
     launched(c, origin, True)
     c.either("cuEventRecord", "cudaEventRecord", event, origin)
     names = c.row.names
@@ -91,7 +72,7 @@ def join_by_row(c):
     launched(c, other, False)
     c.either("cuEventRecord", "cudaEventRecord", back, joined)
     c.either("cuStreamWaitEvent", "cudaStreamWaitEvent", origin, back, 0)
-    graph = end(c, origin)
+    graph = end_capture(c, origin)
     launched(c, joined, False)
     graphs.expect_weight(c, graph, 2)
 
@@ -99,16 +80,16 @@ def join_by_row(c):
 def told_by_row(c):
     """What gpuprobe believed of the stream is not changed by what is true."""
     prepare(c)
-    passed, stream = given_stream(c)
+    passed, stream = captured_stream(c)
     other = c.stream()
-    begin(c, stream)
+    begin_capture(c, stream)
     for given in (passed, other):
         outs = {name: (ctypes.c_uint64 * 2)() for name in c.row.names}
         c.test(**{**outs, stream_of(c.row): given})
         c.tally("-")
     launched(c, stream, True)
     launched(c, other, False)
-    graphs.expect_weight(c, end(c, stream), 1)
+    graphs.expect_weight(c, end_capture(c, stream), 1)
 
 
 def change(c):

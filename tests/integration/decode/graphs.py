@@ -4,7 +4,7 @@ import ctypes
 
 from decode import structures as s
 from decode.case import NoRule, word
-from decode.launches import kernels
+from decode.launches import begin_capture, captured_stream, end_capture, kernels
 
 # CUgraphNodeType
 KERNEL, MEMSET, CHILD, EMPTY = 0, 2, 4, 5
@@ -274,3 +274,8 @@ def launch(c):
         c.test(**dict(zip(row.names, (executable, stream))))
         c.tally("-")
         note_run(c, 2)
+    passed, stream = captured_stream(c)
+    begin_capture(c, stream)
+    c.test(**dict(zip(row.names, (executable, passed))))
+    c.tally("-", 0, "captured")
+    end_capture(c, stream)

@@ -38,45 +38,55 @@ def shape_of(c):
     return (1 + n, 2 + n % 11, 3 + n % 7), (1 + n % 13, 1 + n % 5, 2 + n % 3), 16 * (1 + n % 101)
 
 
+def shown(grid, block, shared, stream):
+    """A shape as the report has it after one sample; what a function does not say is null."""
+    return {"grid": grid and list(grid), "block": block and list(block), "shared_bytes": shared,
+            "stream": f"{stream:#x}", "samples": 1}
+
+
 def arguments(c, func, stream):
-    """(by name, whether the shape is among them)"""
+    """(arguments by name, the shape that they tell)"""
     row = c.row
     grid, block, shared = shape_of(c)
+    shape = shown(grid, block, shared, stream)
     values = {name: None for name in row.names if name in ("kernelParams", "extra", "args")}
     values["func" if row.has("func") else "f"] = func
     if row.has("config"):
         structure = s.RuntimeLaunchConfig if c.runtime else s.LaunchConfig
         values["config"] = structure(s.Dim3(*grid), s.Dim3(*block), shared, stream, 0, 0)
-        return values, True
+        return values, shape
     if row.has("hStream", "stream"):
         values["hStream" if row.has("hStream") else "stream"] = stream
+    else:
+        stream = 0
     if row.has("gridDim"):
-        return values | {"gridDim": s.Dim3(*grid), "blockDim": s.Dim3(*block), "sharedMem": shared}, True
+        return values | {"gridDim": s.Dim3(*grid), "blockDim": s.Dim3(*block), "sharedMem": shared}, shape
     if row.has("gridDimX"):
-        return values | dict(zip(DIMENSIONS, grid + block)) | {"sharedMemBytes": shared}, True
+        return values | dict(zip(DIMENSIONS, grid + block)) | {"sharedMemBytes": shared}, shape
     if row.has("grid_width"):
-        values |= {"grid_width": grid[0], "grid_height": grid[1]}
-    return values, False
+        return (values | {"grid_width": grid[0], "grid_height": grid[1]},
+                shown((*grid[:2], 1), None, 0, stream))
+    return values, shown(None, None, 0, stream)
 
 
 def launch(c):
     """One of two kernels, on a stream of its own."""
     c.start()
     name = f"kernel_{c.n}"
-    other, handle = kernels(c, f"other_{c.n}", name)
-    del other
-    stream = c.stream()
-    values, shaped = arguments(c, handle, stream)
+    handle = kernels(c, f"other_{c.n}", name)[1]
+    values, shape = arguments(c, handle, c.stream())
     c.test(**values)
     c.tally("-", 0, "first")
-    c.expect(launches={name: 1})
-    if shaped:
-        grid, block, shared = shape_of(c)
-        c.expect(shapes={name: shown(grid, block, shared, stream)})
-
-
-def shown(grid, block, shared, stream):
-    return {"grid": list(grid), "block": list(block), "shared_bytes": shared, "stream": f"{stream:#x}", "samples": 1}
+    c.expect(launches={name: 1}, shapes={name: shape})
+    if c.row.has("hStream", "stream", "config"):
+        captured = f"captured_{c.n}"
+        passed, stream = captured_stream(c)
+        values, shape = arguments(c, kernels(c, captured)[0], passed)
+        begin_capture(c, stream)
+        c.test(**values)
+        c.tally("-", 0, "first", "captured")
+        end_capture(c, stream)
+        c.expect(captured={name: 0, captured: 1})
 
 
 def launch_list(c):
@@ -101,6 +111,25 @@ def launch_list(c):
     c.expect(launches=launched, shapes=shapes)
 
 
+def captured_stream(c):
+    """(what to pass, the handle that functions of any form know the stream by) of one that can be captured."""
+    if c.row.per_thread:
+        return 0, c.default_stream
+    stream = c.stream()
+    return stream, stream
+
+
+def begin_capture(c, stream):
+    c.either("cuStreamBeginCapture_v2", "cudaStreamBeginCapture", stream, RELAXED)
+
+
+def end_capture(c, stream):
+    """The graph."""
+    graph = word()
+    c.either("cuStreamEndCapture", "cudaStreamEndCapture", stream, graph)
+    return graph.value
+
+
 def host_function(c):
     """One that is executed and one that is captured."""
     c.start()
@@ -109,12 +138,12 @@ def host_function(c):
     c.callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(lambda *_: None)
     values = {"fn": c.callback, "callback": c.callback, "userData": None, "flags": 0}
     values = {name: values[name] for name in row.names if name != stream_name}
-    stream, other = c.stream(), c.stream()
-    c.either("cuStreamBeginCapture_v2", "cudaStreamBeginCapture", stream, RELAXED)
+    (passed, stream), other = captured_stream(c), c.stream()
+    begin_capture(c, stream)
     c.test(**values, **{stream_name: other})
     c.tally("-")
     # CUDA refuses callbacks in a capture.
     if row.has("fn"):
-        c.test(**values, **{stream_name: stream})
+        c.test(**values, **{stream_name: passed})
         c.tally("-", 0, "captured")
-    c.either("cuStreamEndCapture", "cudaStreamEndCapture", stream, word())
+    end_capture(c, stream)

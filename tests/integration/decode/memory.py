@@ -3,6 +3,7 @@
 import ctypes
 
 from decode import arrays, pools, virtual
+from decode.launches import begin_capture, captured_stream, end_capture
 
 
 def kind_of(symbol):
@@ -116,6 +117,11 @@ def allocate(c):
         else:
             lives(c, address, size, kind)
     c.expect(freed={kind: [1, 0]})
+    if stream:
+        passed, stream = captured_stream(c)
+        begin_capture(c, stream)
+        c.tally(kind, alloc_linear(c, 3, pool, passed)[1], "captured")
+        end_capture(c, stream)
     if pool:
         pools.expect_pool(c, pool, sizes[0] + sizes[2], sizes[0] + max(sizes[1:]))
 
@@ -151,3 +157,10 @@ def release(c):
     lives(c, *made[0], kind)
     lives(c, *made[2], kind)
     c.expect(freed={kind: [1, 0]})
+    if row.has("hStream", "stream"):
+        passed, stream = captured_stream(c)
+        begin_capture(c, stream)
+        address = c.makes("cuMemAllocAsync", "cudaMallocAsync", c.size(), stream)
+        c.test(**dict(zip(row.names, (address, passed))))
+        c.tally(kind, 0, "captured")
+        end_capture(c, stream)

@@ -73,16 +73,20 @@ def retain(c):
 
 
 def map_by_row(c):
+    """Two ranges of one size, of which one is unmapped: it must be known by its address."""
     size = size_of(c)
-    address, handle = reserve(c, 4 * GRAIN + size), physical(c, size)
-    c.test(ptr=address + GRAIN, size=size, offset=0, handle=handle, flags=0)
-    c.tally("mapped", size, device=memory_device(c))
-    c.do("cuMemRelease", handle)
-    c.expect(memory={"physical": [1, size], "mapped": [1, size], "reserved": [1, 4 * GRAIN + size]})
+    address = reserve(c, 4 * GRAIN + 2 * size)
+    for place in (address + GRAIN, address + 2 * GRAIN + size):
+        handle = physical(c, size)
+        c.test(ptr=place, size=size, offset=0, handle=handle, flags=0)
+        c.tally("mapped", size, device=memory_device(c))
+        c.do("cuMemRelease", handle)
+    c.do("cuMemUnmap", address + GRAIN, size)
+    c.expect(memory={"physical": [1, size], "mapped": [1, size], "reserved": [1, 4 * GRAIN + 2 * size]})
 
 
 def unmap_by_row(c):
-    sizes = [size_of(c, number) for number in range(2)]
+    sizes = [size_of(c)] * 2
     ranges = [mapped(c, size) for size in sizes]
     c.test(ptr=ranges[0][0], size=sizes[0])
     c.tally("mapped")

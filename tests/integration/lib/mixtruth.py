@@ -52,7 +52,7 @@ def _counted(truth, api):
             if not function or function.operation == "-":
                 continue
             outermost = api == "both" or (api == "auto" and function.operation in AUTO)
-            if api == "both" and function.operation == "context" and function.kind != "reset":
+            if api == "both" and function.operation in ("context", "get_kernel") and function.kind != "reset":
                 yield function, counts  # none of the runtime's functions is the same act
                 continue
             if layer == "driver" and outermost:
@@ -304,19 +304,20 @@ def true(truth, api="auto", checked=False):
 
 def _is_bearable(family, what, shown, happened, truth):
     """
-    What is known to be told less sharply. A failed launch into a capture is one that was captured to gpuprobe,
-    which looks at its entry, and none to the truth. And what lies at an address of no allocation is not known at
+    What is known to be told less sharply. A failed or unended launch into a capture is one that was captured to
+    gpuprobe, which looks at its entry, and none to the truth. And what lies at an address of no allocation is not known at
     a moment at which the process's mappings are being changed: a copy's side is then unknown.
     """
     shown, happened = shown or 0, happened or 0
-    failed = sum(device["failed"] for device in truth.data["devices"].values())
+    failed = sum(device["failed"] + device["abandoned"] for device in truth.data["devices"].values())
     if family == "captured" and what == "launches":
         return 0 <= shown - happened <= failed
     if family == "graphs" and what in ("kernels", "of unknown size") and (
             "cuGraphNodeSetEnabled" in truth.data["driver"] or any(f["abandoned"] for f in truth.data["driver"].values())):
         return shown <= happened if what == "kernels" else shown <= 10 + truth.data["graphs"]["launches"] // 3
     if family == "devices" and what[1] == "launches":
-        return 0 <= happened - shown <= truth.data["devices"][what[0]]["failed"]
+        device = truth.data["devices"][what[0]]
+        return 0 <= happened - shown <= device["failed"] + device["abandoned"]
     if family == "sides" and "pinned" not in what:
         most = 50 + sum(side["calls"] for side in truth.data["copy_sides"]["H2D"].values()) // 10
         if what[-1] == "bytes":

@@ -176,6 +176,6 @@ class Truth:
 
 
 def read_truths(directory):
-    """The truth files of a directory, by pid."""
-    return sorted((Truth(json.loads(path.read_text())) for path in directory.glob("*.json")),
-                  key=lambda truth: truth.pid)
+    """The truth files of a directory, by pid, and by the time of the program where their names tell it (%u)."""
+    paths = sorted(directory.glob("*.json"), key=lambda path: [int(n) for n in path.stem.split(".") if n.isdigit()])
+    return sorted((Truth(json.loads(path.read_text())) for path in paths), key=lambda truth: truth.pid)

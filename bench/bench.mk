@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What the benchmarks need besides gpuprobe. Included by the top Makefile.
+
+.PHONY: bench bench-programs
+
+bench: all bench-programs
+	/usr/bin/python3 bench/monitor.py --build $(BUILD)
+
+bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty
+
+$(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -Isim/include -o $@ $^ -L$(SIM_OUT) -Wl,--enable-new-dtags \
+		-Wl,-rpath,'$$ORIGIN/../sim' -lcudart -lcuda -pthread
+
+$(BUILD)/bench/empty: bench/empty.c $(BUILD)/libgpuprobe.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)

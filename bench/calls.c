@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a call costs: calls KIND [CHUNKS]. Calls one function, or a pair, over
+ * and over, and prints the nanoseconds of one call or pair: the 10th percentile
+ * and the median of CHUNKS [4000] short stretches. A stretch is shorter than a
+ * time slice, so that the low percentile knows nothing of other programs.
+ */
+#include "../sim/workloads/gpu.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define CALLS 500 /* in a stretch */
+#define KERNELS 8
+#define COPY_BYTES 64
+
+struct bench {
+	struct kernels kernels;
+	CUstream stream;
+	CUdeviceptr memory;
+	char host[COPY_BYTES];
+};
+
+static void launch(struct bench *bench, int i)
+{
+	NEED(cuLaunchKernel(bench->kernels.handles[i % KERNELS], 1, 1, 1, 1, 1, 1, 0, bench->stream, NULL, NULL));
+}
+
+static void allocate(struct bench *bench, int i)
+{
+	CUdeviceptr memory;
+
+	(void)bench;
+	(void)i;
+	NEED(cuMemAlloc_v2(&memory, 4096));
+	NEED(cuMemFree_v2(memory));
+}
+
+static void copy(struct bench *bench, int i)
+{
+	(void)i;
+	NEED(cuMemcpyHtoD_v2(bench->memory, bench->host, COPY_BYTES));
+}
+
+static void wait_for_stream(struct bench *bench, int i)
+{
+	(void)i;
+	NEED(cuStreamSynchronize(bench->stream));
+}
+
+static const struct kind {
+	const char *name;
+	void (*call)(struct bench *bench, int i);
+} kinds[] = {{"launch", launch}, {"allocation", allocate}, {"copy", copy}, {"wait", wait_for_stream}};
+
+static double clock_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void measure(struct bench *bench, const struct kind *kind, size_t chunks)
+{
+	double *ns = must_allocate(chunks * sizeof(*ns));
+
+	for (size_t chunk = 0; chunk < chunks; chunk++) {
+		double began = clock_ns();
+
+		for (int i = 0; i < CALLS; i++)
+			kind->call(bench, i);
+		ns[chunk] = (clock_ns() - began) / CALLS;
+	}
+	qsort(ns, chunks, sizeof(*ns), by_size);
+	printf("%.1f %.1f\n", ns[chunks / 10], ns[chunks / 2]);
+	free(ns);
+}
+
+int main(int argc, char **argv)
+{
+	struct gpu gpu = gpu__open(API_DRIVER);
+	struct bench bench = {.kernels = kernels__load(API_DRIVER, "kernel", KERNELS, 0)};
+	long chunks = argc > 2 ? strtol(argv[2], NULL, 10) : 4000;
+
+	gpu__enter(&gpu);
+	NEED(cuStreamCreate(&bench.stream, 0));
+	NEED(cuMemAlloc_v2(&bench.memory, COPY_BYTES));
+	for (size_t i = 0; argc > 1 && chunks > 0 && i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(argv[1], kinds[i].name))
+			continue;
+		measure(&bench, &kinds[i], (size_t)chunks);
+		return 0;
+	}
+	give_up("usage: calls launch|allocation|copy|wait [CHUNKS]");
+}
