@@ -220,7 +220,9 @@ def test_gpus_by_nvml(gpuprobe):
 ])
 def test_visible_devices(gpuprobe, visible, expected):
     env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": visible, "CUDA_DEVICE_ORDER": None}
-    with gpuprobe.start(workload("memory"), "--pairs", 0, "--keep", 3, "--hold", 60, env=env) as running:
+    # By the driver's API: the runtime asks for UUIDs, and these would tell.
+    with gpuprobe.start(workload("memory"), "--pairs", 0, "--keep", 3, "--hold", 60, "--api", "driver",
+                        env=env) as running:
         process = first_process(running, lambda p: any(g["used_bytes"] for g in p["gpus"]))
         assert devices(process) == expected
         os.kill(process["pid"], signal.SIGKILL)
