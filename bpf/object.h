@@ -48,6 +48,15 @@ static __always_inline void make_enter(struct pt_regs *ctx, const volatile struc
 	call->arg[OBJECT_IN_LAUNCH] = is_in_launch(thread);
 }
 
+static __always_inline void event_ends(u32 slot, u64 handle)
+{
+	struct event_key key = {.event = handle, .slot = slot};
+
+	forget_event(slot, handle);
+	if (has_captures(slot))
+		bpf_map_delete_elem(&captured_events, &key);
+}
+
 static __always_inline u64 leave_capture(u32 slot, u64 stream)
 {
 	struct stream_key key = {.slot = slot, .stream = stream};
@@ -80,7 +89,7 @@ static __always_inline void end_enter(struct pt_regs *ctx, const volatile struct
 	if (call->kind == OBJECT_STREAM)
 		forget_stream(thread->slot, handle);
 	else if (call->kind == OBJECT_EVENT)
-		forget_event(thread->slot, handle);
+		event_ends(thread->slot, handle);
 	else if (call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY)
 		unload_enter(thread, handle);
 }

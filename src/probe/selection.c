@@ -7,7 +7,8 @@
 static unsigned int sections_of_object(enum object_kind kind)
 {
 	switch (kind) {
-	case OBJECT_STREAM:
+	case OBJECT_STREAM: /* a capture ends with its stream */
+		return SECTION_ALL;
 	case OBJECT_EVENT:
 		return SECTION_COPY;
 	case OBJECT_POOL:
@@ -28,14 +29,12 @@ static unsigned int sections_of(const struct function_desc *function)
 		return SECTION_MEMORY;
 	case OP_LAUNCH:
 	case OP_GRAPH_LAUNCH:
-	case OP_GRAPH:
 	case OP_HOST_FUNCTION:
 	case OP_LAUNCH_LIST:
 	case OP_GET_KERNEL:
 		return SECTION_LAUNCH;
 	case OP_COPY:
 	case OP_SET:
-	case OP_EVENT_RECORD:
 		return SECTION_COPY;
 	case OP_WAIT: /* waits end what is in flight, and let pools give memory back */
 	case OP_QUERY:
@@ -45,7 +44,9 @@ static unsigned int sections_of(const struct function_desc *function)
 		return sections_of_object(function->kind);
 	case OP_CONTEXT: /* who is on which device, and with a context all goes that is in it */
 	case OP_DEVICE:
-	case OP_CAPTURE: /* what is captured is not executed */
+	case OP_CAPTURE:      /* what is captured is not executed, and becomes a graph */
+	case OP_EVENT_RECORD: /* streams join a capture by events */
+	case OP_GRAPH:
 		return SECTION_ALL;
 	default:
 		return 0;

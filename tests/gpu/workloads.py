@@ -39,7 +39,7 @@ def truth_copies(truth):
     """The copies that reached the driver, by kind and mode, as gpuprobe counts them."""
     total = {}
     for layer in ("driver", "driver_from_runtime"):
-        for kind, modes in truth["copies"][layer].items():
+        for kind, modes in truth["executed_copies"][layer].items():
             for mode, copies in modes.items():
                 if copies["calls"]:
                     calls, size = total.get(f"{kind} {mode}", (0, 0))

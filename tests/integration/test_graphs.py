@@ -443,3 +443,35 @@ put(s, two, 2)
     assert "        graph launches: 1000\n            1000 (3 kernels each)\n" in result.stdout
     assert "        captured, not executed: 3 kernel launches\n" in result.stdout
     assert ") -> 0, 3 captured\n            grid (1,1,1) block (1,1,1)" in result.stdout
+
+
+@pytest.mark.parametrize("option", ["--cudatrace", "--bandwidth-util"])
+def test_one_section_knows_captures_too(gpuprobe, option):
+    """Forks by events, graphs and streams that go are followed whatever is shown."""
+    result = gpuprobe.run(*program("""
+memory = made(driver.cuMemAlloc_v2, 4096)
+joined, fork, back = stream(), event(), event()
+begin(s)
+need(driver.cuEventRecord(fork, s))
+need(driver.cuStreamWaitEvent(joined, fork, 0))
+put(joined, one, 3)
+need(driver.cuMemsetD8Async(memory, 1, 500, joined))
+need(driver.cuEventRecord(back, joined))
+need(driver.cuStreamWaitEvent(s, back, 0))
+graph = end(s)
+run(instance(graph), 2)
+need(driver.cuGraphDestroy(graph))
+gone = stream()
+begin(gone)
+need(driver.cuStreamDestroy_v2(gone))
+again = stream()
+put(again, two, 4)
+need(driver.cuMemsetD8Async(memory, 1, 300, again))
+"""), args=[option])
+    if option == "--cudatrace":
+        assert exact.launches(result.process) == {"two": 4}
+        assert sizes(result.process) == {3: 2}
+    else:
+        assert exact.copies(result.process) == {("set", "async"): (1, 300)}
+    assert result.process["objects"]["graph"]["live"] == 0
+    assert exact.lost(result.final) == {}

@@ -16,12 +16,12 @@ def objects(*kinds):
 
 
 # Operations, of objects with their kind.
-ALWAYS = {"context", "device", "capture"}
+ALWAYS = {"context", "device", "capture", "event_record", "graph"} | objects("stream")
 SECTIONS = {
     "--memleak": ALWAYS | {"alloc", "free", "virtual", "pool", "wait", "query"} | objects("pool"),
-    "--cudatrace": ALWAYS | {"launch", "graph_launch", "get_kernel", "graph"} |
+    "--cudatrace": ALWAYS | {"launch", "launch_list", "host_function", "graph_launch", "get_kernel"} |
                    objects("context", "module", "library", "graph", "graph_exec"),
-    "--bandwidth-util": ALWAYS | {"copy", "set", "wait", "query", "event_record"} | objects("stream", "event"),
+    "--bandwidth-util": ALWAYS | {"copy", "set", "wait", "query"} | objects("event"),
 }
 # One driver and one runtime library: what a machine has of its own may add to the sums.
 ATTACHED = re.compile(r"(\S+/(libcuda\.so\.1|libcudart\.so\.13))\S*.*: (\d+) functions probed, (\d+) it does not have")

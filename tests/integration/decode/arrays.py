@@ -3,10 +3,8 @@
 
 Each rule returns (kind, a function that makes one by the row's function, as (handle, bytes)).
 """
-import ctypes
-
 from decode import structures as s
-from decode.case import NoRule, word
+from decode.case import word
 
 # CUarray_format -> bytes
 FORMATS = {0x01: 1, 0x02: 2, 0x03: 4, 0x20: 4}

@@ -153,11 +153,6 @@ class Case:
         before = self.tallies.get(key, (0, 0))
         self.tallies[key] = before[0] + calls, before[1] + size
 
-    def count_of(self, symbol, kind, device, size=0, calls=1):
-        """Successful calls of another function: what is on which device tells what is current."""
-        listed = self.expected.setdefault("others", {}).setdefault(symbol, [])
-        listed.append({"kind": kind, "flags": [], "device": device, "calls": calls, "bytes": size})
-
     def flying(self, kind, size):
         """What must be in flight at the end."""
         before = self.expected["in_flight"].get(kind, (0, 0))

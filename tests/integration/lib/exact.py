@@ -28,20 +28,21 @@ def copies(process):
     return {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
 
 
-def of_named_kinds(seen, true):
+def as_executed(seen, true):
     """
-    The copies seen, but those of unified addresses as the truth's by-function books have them: `default`. They
-    are what is seen of a kind beyond the copies that the functions call so.
+    The copies seen, as the truth tells what was executed: there P2P are the functions for peers alone, and a copy
+    of unified addresses from one device to another is D2D.
     """
-    folded = {}
-    for (kind, mode), (calls, size) in seen.items():
-        named = true.get((kind, mode), (0, 0))
-        if kind == "set" or calls < named[0] or size < named[1]:
+    told = dict(seen)
+    for mode in ("sync", "async"):
+        calls, size = told.pop(("P2P", mode), (0, 0))
+        named = true.get(("P2P", mode), (0, 0))
+        if calls < named[0] or size < named[1]:
             named = calls, size
-        rest = folded.get(("default", mode), (0, 0))
-        folded["default", mode] = rest[0] + calls - named[0], rest[1] + size - named[1]
-        folded[kind, mode] = named
-    return {key: value for key, value in folded.items() if value[0]}
+        inside = told.get(("D2D", mode), (0, 0))
+        told["P2P", mode] = named
+        told["D2D", mode] = inside[0] + calls - named[0], inside[1] + size - named[1]
+    return {key: value for key, value in told.items() if value[0]}
 
 
 def sides(process):
@@ -136,7 +137,7 @@ def check_process(process, truth, api="auto", checked=False):
         "graph_launches": process["graph_launches"],
         # Graphs of unknown size are not expected of programs that were watched from the start.
         "graph_kernels": process["graph_kernels"], "unsized": process["graph_launches_of_unknown_size"],
-        "copies": of_named_kinds(copies(process), truth.copies(api)), "memory": memory(process),
+        "copies": as_executed(copies(process), truth.copies(api)), "memory": memory(process),
         "ranges": ranges(process), "with_context": with_context(process),
         "allocation_failures": memory_sum(process, "allocation_failures"),
         "free_failures": memory_sum(process, "free_failures"),
