@@ -97,6 +97,7 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 		wait_series__write(&page);
 	}
 	object_series__write(&page);
+	device_series__write(&page);
 	error_series__write(&page);
 	write_gpuprobe(&page, metrics->options.version);
 	exposition__end(&page.writer);

@@ -54,6 +54,16 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	fputc('\n', out);
 }
 
+static void print_device(FILE *out, const struct device_totals *d)
+{
+	if (d->device == DEVICE_UNKNOWN)
+		fputs(REPORT_INDENT "on a device unknown: ", out);
+	else
+		fprintf(out, REPORT_INDENT "on device %u: ", d->device);
+	fprintf(out, "%" PRIu64 " Bytes live, %" PRIu64 " launches, %" PRIu64 " copies and sets of %" PRIu64 " Bytes\n",
+		d->live_bytes, d->launches, d->copies, d->copy_bytes);
+}
+
 void report_process__print(FILE *out, const struct model *model)
 {
 	bool first = true;
@@ -70,5 +80,7 @@ void report_process__print(FILE *out, const struct model *model)
 		print_identity(out, p);
 		for (size_t k = 0; k < p->gpu_count; k++)
 			print_gpu(out, model, &p->gpus[k]);
+		for (size_t k = 0; k < p->device_count; k++)
+			print_device(out, &p->devices[k]);
 	}
 }

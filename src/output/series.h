@@ -19,6 +19,7 @@ void graph_series__write(struct metrics_page *page);
 void copy_series__write(struct metrics_page *page);
 void wait_series__write(struct metrics_page *page);
 void object_series__write(struct metrics_page *page);
+void device_series__write(struct metrics_page *page);
 void error_series__write(struct metrics_page *page);
 
 #endif

@@ -89,6 +89,10 @@ static void fill_busy(struct busy *b)
 		.devices = {
 			{
 				.device = 0,
+				.live_bytes = 3000,
+				.launches = 20,
+				.copies = 5,
+				.copy_bytes = 77,
 				.waits[WAIT_STREAM] = { 3, 2500000000 },
 				.copy_waits = { 2, 5253241 },
 				.free_waits = { 2, 60 },
@@ -97,6 +101,7 @@ static void fill_busy(struct busy *b)
 			},
 			{
 				.device = DEVICE_UNKNOWN,
+				.launches = 3,
 				.waits[WAIT_CONTEXT] = { 1, 40 },
 				.had_objects[OBJECT_STREAM] = true,
 			},
@@ -336,6 +341,22 @@ static const char busy_prometheus[] =
 	"# HELP gpuprobe_module_load_seconds_total Time inside successful loads of modules and"
 	" libraries, in seconds.\n"
 	"gpuprobe_module_load_seconds_total{pid=\"42\",comm=\"train\",kind=\"module\"} 0.25\n"
+	"# TYPE gpuprobe_device_memory_live_bytes gauge\n"
+	"# HELP gpuprobe_device_memory_live_bytes Live bytes of memory that is on the device, of all kinds together.\n"
+	"gpuprobe_device_memory_live_bytes{" ON_GPU_3 "} 3000\n"
+	"gpuprobe_device_memory_live_bytes{" ON_UNKNOWN "} 0\n"
+	"# TYPE gpuprobe_device_launches_total counter\n"
+	"# HELP gpuprobe_device_launches_total Kernel launches on the device, those into graphs left out.\n"
+	"gpuprobe_device_launches_total{" ON_GPU_3 "} 20\n"
+	"gpuprobe_device_launches_total{" ON_UNKNOWN "} 3\n"
+	"# TYPE gpuprobe_device_copies_total counter\n"
+	"# HELP gpuprobe_device_copies_total Successful copies and sets on the device.\n"
+	"gpuprobe_device_copies_total{" ON_GPU_3 "} 5\n"
+	"gpuprobe_device_copies_total{" ON_UNKNOWN "} 0\n"
+	"# TYPE gpuprobe_device_copy_bytes_total counter\n"
+	"# HELP gpuprobe_device_copy_bytes_total Bytes of these copies and sets.\n"
+	"gpuprobe_device_copy_bytes_total{" ON_GPU_3 "} 77\n"
+	"gpuprobe_device_copy_bytes_total{" ON_UNKNOWN "} 0\n"
 	"# TYPE gpuprobe_errors_total counter\n"
 	"# HELP gpuprobe_errors_total Failed calls by function and error; of launches only a"
 	" sample is checked unless --check-launches is given.\n"
