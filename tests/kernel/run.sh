@@ -25,14 +25,14 @@ not_ok() {
 run_suite() {
 	rm -rf "$work/kept"
 	mkdir "$work/kept"
-	{
-		GUEST_OUTPUT=$work/kept "$here/boot.sh" "$1" "$here/suite.sh" "$build"
-	} 2>&1 | tee "$output" | sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d'
+	GUEST_OUTPUT=$work/kept "$here/boot.sh" "$1" "$here/suite.sh" "$build" 2>&1 | tee "$output" |
+		sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d'
 	add_sums "boot of $1"
 	"$here/compare.py" "$work/kept" 2>&1 | tee "$output" | sed -E '/^[0-9]+ passed, [0-9]+ failed$/d'
 	add_sums "comparison with the truth on $1"
 }
 
+# add_sums NAME: what has just been run; a run without sums has failed.
 add_sums() {
 	sums=$(sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$output")
 	if [ -z "$sums" ]; then
