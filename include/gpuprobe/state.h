@@ -417,6 +417,13 @@ struct device_record {
 };
 
 /*
+ * The driver reserves for a pool in steps of 32 MiB (measured on driver 580,
+ * H200: docs/gpu-results.md). What `bytes` take is that, rounded up.
+ */
+#define POOL_STEP (32ull << 20)
+#define POOL_STEPS(bytes) ((bytes) > ~0ull - POOL_STEP ? (bytes) : ((bytes) + POOL_STEP - 1) / POOL_STEP * POOL_STEP)
+
+/*
  * A memory pool. A program that allocates from its device's pool need not know
  * the handle, so a device's first pool has handle 0 here; once its handle is
  * told, that is an alias.
@@ -424,14 +431,7 @@ struct device_record {
 struct pool_key {
 	__u64 handle;
 	__u16 slot;
-	__u8 device; /*
- * The driver reserves for a pool in steps of 32 MiB (measured on driver 580,
- * H200: docs/gpu-results.md). What `bytes` take is that, rounded up.
- */
-#define POOL_STEP (32ull << 20)
-#define POOL_STEPS(bytes) ((bytes) > ~0ull - POOL_STEP ? (bytes) : ((bytes) + POOL_STEP - 1) / POOL_STEP * POOL_STEP)
-
-/* of handle 0; else 0 */
+	__u8 device; /* of handle 0; else 0 */
 	__u8 pad[5];
 };
 

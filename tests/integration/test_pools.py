@@ -7,7 +7,7 @@ from lib.script import memory_script
 
 ALL = ["--top", "0"]
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
-MB = 1 << 20
+STEP = 32 << 20  # that pools reserve in; sizes here are multiples of it
 
 
 def check(result):
@@ -26,17 +26,17 @@ def check(result):
 def test_reserved(gpuprobe_by):
     """It rises with what is used, and falls by trims, and by waits down to the threshold."""
     pools = check(gpuprobe_by.run(*memory_script("""
-        MB = 1 << 20
+        STEP = 32 << 20
         start()
         a, b, c = new_pool(), new_pool(), new_pool()
-        take = lambda pool, size: made(driver.cuMemAllocFromPoolAsync, size * MB, pool, 0)
+        take = lambda pool, size: made(driver.cuMemAllocFromPoolAsync, size * STEP, pool, 0)
         give = lambda address: need(driver.cuMemFreeAsync(address, 0))
-        threshold(b, 20 * MB)
+        threshold(b, 20 * STEP)
         for pool in (a, b, c):
             first = take(pool, 64)
             take(pool, 2)
             give(first)
-        need(driver.cuMemPoolTrimTo(c, 10 * MB))
+        need(driver.cuMemPoolTrimTo(c, 10 * STEP))
         wait()
         take(c, 30)
         wait()
@@ -46,12 +46,12 @@ def test_reserved(gpuprobe_by):
     """), args=ALL))
     assert len(pools) == 3
     assert all(pool["reserved_is_estimate"] for pool in pools.values())
-    assert sorted(pool["reserved_bytes"] // MB for pool in pools.values()) == [5, 20, 37]
+    assert sorted(pool["reserved_bytes"] // STEP for pool in pools.values()) == [5, 20, 37]
 
 
 def test_waits_of_every_kind(gpuprobe):
     check(gpuprobe.run(*memory_script("""
-        MB = 1 << 20
+        STEP = 32 << 20
         start()
         stream = made(driver.cuStreamCreate, 1)
         event = made(driver.cuEventCreate, 0)
@@ -60,8 +60,8 @@ def test_waits_of_every_kind(gpuprobe):
                  lambda: need(driver.cuEventSynchronize(event)), lambda: need(runtime.cudaDeviceSynchronize())]
         need(driver.cuEventRecord(event, stream))
         for pool, ends in reversed(list(zip(pools, waits))):
-            need(driver.cuMemFreeAsync(made(driver.cuMemAllocFromPoolAsync, 8 * MB, pool, stream), stream))
-            made(driver.cuMemAllocFromPoolAsync, MB, pool, stream)
+            need(driver.cuMemFreeAsync(made(driver.cuMemAllocFromPoolAsync, 8 * STEP, pool, stream), stream))
+            made(driver.cuMemAllocFromPoolAsync, STEP, pool, stream)
             ends()
     """), args=ALL))
 
@@ -69,14 +69,14 @@ def test_waits_of_every_kind(gpuprobe):
 def test_the_device_and_its_pool(gpuprobe_by):
     """Who names no pool allocates from the device's, whose handle may come out late; another can be made current."""
     result = gpuprobe_by.run(*memory_script("""
-        MB = 1 << 20
+        STEP = 32 << 20
         contexts = [start(device) for device in (0, 1)]
-        allocate = lambda size: made(driver.cuMemAllocAsync, size * MB, 0)
+        allocate = lambda size: made(driver.cuMemAllocAsync, size * STEP, 0)
         allocate(1)                                  # of device 1
         need(driver.cuCtxSetCurrent(contexts[0]))
         allocate(2)
         default = made(driver.cuDeviceGetDefaultMemPool, 0)
-        made(driver.cuMemAllocFromPoolAsync, 4 * MB, default, 0)
+        made(driver.cuMemAllocFromPoolAsync, 4 * STEP, default, 0)
         mine = new_pool(0)
         need(driver.cuDeviceSetMemPool(0, mine))
         allocate(8)
@@ -85,7 +85,7 @@ def test_the_device_and_its_pool(gpuprobe_by):
         need(driver.cuDeviceSetMemPool(1, other))
         need(driver.cuCtxSetCurrent(contexts[1]))
         allocate(16)
-        made(runtime.cudaMallocAsync, 32 * MB, 0)
+        made(runtime.cudaMallocAsync, 32 * STEP, 0)
         need(driver.cuDeviceSetMemPool(1, made(driver.cuDeviceGetDefaultMemPool, 1)))
         allocate(64)
         # Destroyed with live memory in it: the device falls back to its own.
@@ -94,23 +94,23 @@ def test_the_device_and_its_pool(gpuprobe_by):
         allocate(128)
     """), args=ALL, env={"CUDA_SIM_DEVICES": 2})
     pools = check(result)
-    assert {(p["device"], p["used_bytes"] // MB) for p in pools.values()} == {(0, 134), (1, 65), (0, 8), (1, 48)}
-    assert [p["used_bytes"] // MB for p in pools.values() if p["destroyed"]] == [8]
-    assert {d["device"]: d["live_bytes"] // MB for d in result.process["devices"]} == {0: 142, 1: 113}
+    assert {(p["device"], p["used_bytes"] // STEP) for p in pools.values()} == {(0, 134), (1, 65), (0, 8), (1, 48)}
+    assert [p["used_bytes"] // STEP for p in pools.values() if p["destroyed"]] == [8]
+    assert {d["device"]: d["live_bytes"] // STEP for d in result.process["devices"]} == {0: 142, 1: 113}
 
 
 def test_told(gpuprobe_by):
     """What the driver answers is the truth, until something happens."""
     pools = check(gpuprobe_by.run(*memory_script("""
-        MB = 1 << 20
+        STEP = 32 << 20
         start()
         a, b = new_pool(), new_pool()
         threshold(a, ALL_BYTES)
-        need(driver.cuMemFreeAsync(made(driver.cuMemAllocFromPoolAsync, 10 * MB, a, 0), 0))
-        made(driver.cuMemAllocFromPoolAsync, 2 * MB, a, 0)
-        made(driver.cuMemAllocFromPoolAsync, 3 * MB, b, 0)
-        assert attribute(a, RESERVED) == 10 * MB and attribute(a, USED) == 2 * MB
-        assert attribute(b, USED) == 3 * MB
+        need(driver.cuMemFreeAsync(made(driver.cuMemAllocFromPoolAsync, 10 * STEP, a, 0), 0))
+        made(driver.cuMemAllocFromPoolAsync, 2 * STEP, a, 0)
+        made(driver.cuMemAllocFromPoolAsync, 3 * STEP, b, 0)
+        assert attribute(a, RESERVED) == 10 * STEP and attribute(a, USED) == 2 * STEP
+        assert attribute(b, USED) == 3 * STEP
     """), args=ALL))
     assert [p["reserved_is_estimate"] for p in sorted(pools.values(), key=lambda p: -p["reserved_bytes"])] == \
         [False, True]
@@ -210,5 +210,5 @@ def test_text_and_metrics(gpuprobe):
         made(driver.cuMemAllocFromPoolAsync, 3000, pool, 0)
     """
     result = gpuprobe.run(*memory_script(body), base=TEXT)
-    assert re.search(r"        pool 0x[0-9a-f]+ of device 0: 3000 Bytes used, 5000 Bytes reserved \(estimate\)\n",
+    assert re.search(r"        pool 0x[0-9a-f]+ of device 0: 3000 Bytes used, 33554432 Bytes reserved \(estimate\)\n",
                      result.stdout), result.stdout
