@@ -460,7 +460,8 @@ def test_launches_and_copies_against_the_truth(serve):
         result = served.finish()
     check_labels(page)
     for truth in result.truths:
-        told = {labels["kernel"]: value for labels, value in page.find("gpuprobe_kernel_launches_total", pid=truth.pid)}
+        told = {labels["kernel"]: value for labels, value in page.find("gpuprobe_kernel_launches_total", pid=truth.pid)
+                if value}  # one that was only captured stands there with 0
         assert told == truth.launches()
         assert page.value("gpuprobe_graph_launches_total", pid=truth.pid) == truth.graph_launches()
         copies = {(labels["kind"], labels["mode"]): (value, page.value(
