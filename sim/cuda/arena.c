@@ -22,17 +22,18 @@ struct bin {
 	UT_hash_handle hh;
 };
 
-/* There is a device file behind it, as behind what the real driver maps. */
+/* There is a device file behind it, as behind what the real driver maps; in a root without any, nothing. */
 static bool start(struct arena *arena, uint64_t size, int flags)
 {
 	int device = open("/dev/zero", O_RDWR | O_CLOEXEC);
 	void *base;
 
 	if (device < 0)
-		return false;
+		flags |= MAP_ANONYMOUS;
 	base = mmap(NULL, size + LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | flags,
 		    device, 0);
-	close(device);
+	if (device >= 0)
+		close(device);
 	if (base == MAP_FAILED)
 		return false;
 	madvise(base, size + LARGE, MADV_DONTDUMP);

@@ -163,7 +163,8 @@ def test_json_is_one_object_a_line():
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", report["time"])
     process, = reports[-1]["processes"]
     assert {"pid", "comm", "start_ns", "since_attach", "ended", "ended_ns", "memory", "launches",
-            "graph_launches", "kernels", "copies", "errors", "waits", "queries", "devices", "functions",
+            "graph_launches", "graph_kernels", "graph_launches_of_unknown_size", "graph_sizes", "captured",
+            "first_launches", "host_functions", "objects", "sticky_error", "kernels", "copies", "errors", "waits", "queries", "devices", "functions",
             "ppid", "uid", "user", "container", "pod", "namespace_pid", "gpus"} == set(process)
     assert process["comm"] == "launch"
 

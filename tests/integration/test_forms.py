@@ -37,7 +37,7 @@ def check(probe, *command):
         result = running.finish()
     process = [r["processes"][0] for r in result.reports if r["processes"] and not r["processes"][0]["ended"]][-1]
     copies, = process["copies"]
-    assert (copies["kind"], copies["mode"]) == ("default", "async")
+    assert (copies["kind"], copies["mode"]) == ("unknown", "async")
     assert (copies["calls"], copies["bytes"]) == (5, 4 * 123 + 120)
     assert (copies["in_flight"]["calls"], copies["in_flight"]["bytes"]) == (1, 120)
     assert exact.lost(result.final) == {}
