@@ -40,7 +40,8 @@ def check(probe, *command):
     assert (copies["kind"], copies["mode"]) == ("unknown", "async")
     assert (copies["calls"], copies["bytes"]) == (5, 4 * 123 + 120)
     assert (copies["in_flight"]["calls"], copies["in_flight"]["bytes"]) == (1, 120)
-    assert exact.lost(result.final) == {}
+    # The lists of addresses are NULL: both ends of 14 copies, so that their way is unknown.
+    assert exact.lost(result.final) == {"unreadable": 28}
 
 
 @pytest.mark.parametrize("soname, old", [
