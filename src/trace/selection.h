@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which functions are traced: -e "memory,cudaMalloc,cu*Async,!cudaGetDevice".
+ *
+ * A word is a family (memory launch copy sync stream event device context
+ * module graph errors all) or a name of a function, * and ? standing for any
+ * characters. Words are taken in their order over all -e; one with ! takes
+ * away. If the first word takes away, it is from the default: the families
+ * memory, launch, copy, sync, stream, event and device, without the chatty
+ * getters. A plain name means its _ptds and _ptsz forms too.
+ */
+#ifndef TRACE_SELECTION_H
+#define TRACE_SELECTION_H
+
+#include <stdbool.h>
+
+#include "probe/selection.h"
+#include "model/api.h"
+
+struct trace_selection;
+
+/* NULL without memory. */
+struct trace_selection *trace_selection__new(enum api_mode api);
+void trace_selection__free(struct trace_selection *selection);
+
+/*
+ * Adds the words of one -e. -EINVAL with a text that names a word that is no
+ * family and the name of no function, and what is like it; a pattern with * or
+ * ? may match nothing now (a newer library may have it), and so may a name that
+ * begins with cu.
+ */
+int trace_selection__add(struct trace_selection *selection, const char *text, struct error *err);
+
+/* Whether the row of the table is traced. */
+bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function);
+
+/* Whether a function that a library exports and the table does not know is traced: by name or pattern, or by all. */
+bool trace_selection__wants_symbol(const struct trace_selection *selection, const char *symbol, enum layer layer);
+
+#endif

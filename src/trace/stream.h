@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the tracer's ring to lines in the order of their times: takes records
+ * in, knows threads, processes and kernel names, holds events back until no
+ * earlier one can come, and hands out lines.
+ *
+ * A line is held until every call that began before it has returned. A call in
+ * progress for longer than `hold_ns`, or that keeps more than `hold_bytes`
+ * waiting, is given a line of its own (LINE_IN_PROGRESS) and is waited for no
+ * longer; its result comes as LINE_RESUMED.
+ */
+#ifndef TRACE_STREAM_H
+#define TRACE_STREAM_H
+
+#include "base/error.h"
+#include "base/log.h"
+#include "trace/function.h"
+
+struct trace_bpf; /* the skeleton, generated */
+struct trace_stream;
+
+struct trace_stream_options {
+	uint64_t hold_ns;    /* 0: 1 s */
+	uint64_t hold_bytes; /* 0: 64 MiB */
+	unsigned int kernel_args; /* as config */
+	bool has_stack;
+	bool entry_return;
+	bool full_names;     /* kernel names demangled whole */
+	bool wants_cgroup;   /* processes' cgroups are looked up */
+	bool wants_places;   /* kernel_place and frames are looked up */
+	/* Called with each line, in order. Nonzero ends the reading: no line is handed out any more. */
+	int (*line)(const struct trace_line *line, void *arg);
+	/* A process has become another program or has loaded libraries (RECORD_EXEC, RECORD_LIBRARY). */
+	void (*process_changed)(const struct record_library *record, void *arg);
+	void *arg;
+};
+
+struct trace_counts {
+	uint64_t calls;	     /* whose lines were handed out, each once */
+	uint64_t lost;	     /* not shown for want of room, all reasons */
+	uint64_t losses[TRACE_LOSSES];
+	uint64_t unfinished; /* of the calls */
+};
+
+/* `skeleton`, `functions` and `log` must outlive the stream. The skeleton is loaded, nothing is attached yet. */
+int trace_stream__new(struct trace_bpf *skeleton, const struct trace_functions *functions,
+		      const struct trace_stream_options *options, const struct log *log, struct trace_stream **out,
+		      struct error *err);
+void trace_stream__free(struct trace_stream *stream);
+
+/* Readable when there is much to read; but it is to be drained every 100 ms at the latest, readable or not. */
+int trace_stream__fd(const struct trace_stream *stream);
+
+/*
+ * Takes in what is in the ring, a bounded part of it at a time, and hands out
+ * the lines that are due. Returns 1 if there is more, 0 if not, -ECANCELED once
+ * `line` has returned nonzero, or another negative errno.
+ */
+int trace_stream__drain(struct trace_stream *stream);
+
+/*
+ * After the probes are off: takes in the rest, adds the calls still in
+ * progress (LINE_UNFINISHED) and hands everything out. As trace_stream__drain.
+ */
+int trace_stream__finish(struct trace_stream *stream);
+
+void trace_stream__count(const struct trace_stream *stream, struct trace_counts *counts);
+
+#endif
