@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "probe/selection.h"
+#include "base/error.h"
 #include "model/api.h"
 
 struct trace_selection;
