@@ -160,3 +160,17 @@ fail:
 	gpuprobe_bpf__destroy(skeleton);
 	return ret;
 }
+
+void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *programs)
+{
+	*programs = (struct probe_programs){
+		.session = skeleton->progs.call_session,
+		.entry = skeleton->progs.call_entry,
+		.on_return = skeleton->progs.call_return,
+		.loader = skeleton->progs.loader_entry,
+		.sites = skeleton->maps.sites,
+		.watched = skeleton->maps.watched,
+		.held = skeleton->maps.held,
+		.both_layers = &skeleton->bss->both_layers,
+	};
+}
