@@ -210,7 +210,7 @@ static int set(struct trace_names *names, struct trace_name *name, const char *m
 	return 0;
 }
 
-int trace_names__add(struct trace_names *names, const struct trace_name_record *record, size_t size)
+int trace_names__add(struct trace_names *names, const struct record_name *record, size_t size)
 {
 	struct trace_name *name;
 	struct name_key key;
@@ -219,7 +219,9 @@ int trace_names__add(struct trace_names *names, const struct trace_name_record *
 	if (size < sizeof(*record) || record->length >= size - sizeof(*record) ||
 	    !kernel_name__valid(record->name, record->length + 1ul))
 		return -EINVAL;
-	key = (struct name_key){.handle = record->handle, .process = record->process, .generation = record->generation};
+	key = (struct name_key){
+		.handle = record->handle, .process = record->header.slot, .generation = record->generation,
+	};
 	name = find(names, &key);
 	if (name && name->told)
 		return 0;

@@ -24,10 +24,10 @@ struct trace_names *trace_names__new(bool full);
 void trace_names__free(struct trace_names *names); /* all that waits must have put its name before */
 
 /*
- * A TRACE_NAME record of `size` bytes. 0, -EINVAL for one that holds no name,
+ * A RECORD_KERNEL_NAME of `size` bytes; its slot is the process's number. 0, -EINVAL for one that holds no name,
  * or -ENOMEM. Beyond what is kept, the names of the oldest process leave.
  */
-int trace_names__add(struct trace_names *names, const struct trace_name_record *record, size_t size);
+int trace_names__add(struct trace_names *names, const struct record_name *record, size_t size);
 
 /* What a launch tells of its kernel. */
 struct launched_kernel {
