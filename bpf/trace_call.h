@@ -95,12 +95,13 @@ static __always_inline void begin_event(struct pt_regs *ctx, struct traced_threa
 
 /* A call that is nested and not shown: of a launch it tells the outer one the driver's handle. */
 static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_thread *thread,
-					   const struct trace_plan *plan)
+					   const struct trace_plan *plan, u32 depth)
 {
 	u64 registers[REGISTERS] = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9};
 
 	if (plan->flags & TRACE_PLAN_KERNEL && plan->layer == LAYER_DRIVER && plan->kernel_word < REGISTERS)
-		keep_driver_handle(thread, &thread->calls[0], registers[plan->kernel_word]);
+		keep_driver_handle(thread, &thread->calls[(depth - 1) & (TRACE_DEPTH - 1)],
+				   registers[plan->kernel_word]);
 }
 
 /* Returns 1 where the call's return is of no interest, else 0. */
@@ -127,7 +128,7 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	if (plan->flags & TRACE_PLAN_HIDDEN)
 		return 1;
 	if (depth && !trace.nested) {
-		look_at_nested(ctx, thread, plan);
+		look_at_nested(ctx, thread, plan, depth);
 		return 1;
 	}
 	if (depth >= TRACE_DEPTH) {
@@ -138,8 +139,8 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	if (!depth)
 		set_in_progress(thread, TRACE_ENTERING);
 	begin_event(ctx, thread, call, plan, row, depth);
-	if (depth && trace.nested)
-		look_at_nested(ctx, thread, plan);
+	if (depth)
+		look_at_nested(ctx, thread, plan, depth);
 	if (trace.entry_return) {
 		if (put_event(thread, call, TRACE_ENTRY)) {
 			set_in_progress(thread, 0);
