@@ -72,8 +72,8 @@ static void set_call(struct trace_stream *stream, const struct waiting *waiting)
 	if (has_returned(line->kind) && plan->returns == TRACE_RETURNS_ERROR && !event->result)
 		trace_device__follow(waiting->thread, plan, stream->source->config, event, waiting->size);
 	line->device = trace_device__of(waiting->thread);
-	line->kernel = waiting->name ? trace_name__shown(waiting->name) : NULL;
-	line->kernel_full = waiting->name ? trace_name__mangled(waiting->name) : NULL;
+	line->kernel = waiting->name ? launch_name__shown(waiting->name) : NULL;
+	line->kernel_full = waiting->name ? launch_name__mangled(waiting->name) : NULL;
 	line->kernel_place = NULL;
 	line->frames = NULL;
 	line->lost = 0;
@@ -99,7 +99,7 @@ void trace_stream__let_go(struct trace_stream *stream, struct waiting *waiting)
 {
 	if (waiting->thread)
 		trace_threads__put(stream->threads, waiting->thread);
-	trace_names__put(stream->names, waiting->name);
+	launch_names__put(stream->names, waiting->name);
 }
 
 int trace_stream__hand_out(struct trace_stream *stream, size_t lines)

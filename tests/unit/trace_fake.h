@@ -121,6 +121,7 @@ static inline struct fake *fake__new(void)
 	}
 	close(fd);
 	fake->clock = FAKE_BEGIN;
+	fake->config.wake_bytes = FAKE_RING / 4;
 	fake->ring = (struct ring){
 		.consumer = &fake->consumer, .producer = &fake->producer, .data = fake->data, .size = FAKE_RING,
 	};
@@ -172,7 +173,7 @@ static inline void fake__announce(struct fake *fake, uint32_t thread, uint32_t p
 		.type = TRACE_THREAD, .thread = thread, .process = process, .pid = pid, .tid = tid, .uid = 1000,
 	};
 
-	strncpy(record.comm, comm, sizeof(record.comm));
+	memcpy(record.comm, comm, strnlen(comm, sizeof(record.comm)));
 	if (thread >= fake->thread_count)
 		fake->thread_count = thread + 1;
 	fake__put(fake, &record, sizeof(record));
