@@ -46,11 +46,11 @@ unsigned int trace_columns__width(enum trace_column column, enum trace_timestamp
 	static const unsigned char widths[COLUMN_COUNT] = {
 		[COLUMN_PROCESS] = 16, [COLUMN_PID] = 7,      [COLUMN_PPID] = 7,     [COLUMN_TID] = 7,
 		[COLUMN_UID] = 6,      [COLUMN_CGROUP] = 24,  [COLUMN_DEVICE] = 6,   [COLUMN_LAYER] = 7,
-		[COLUMN_EVENT] = 18,   [COLUMN_DETAILS] = 52, [COLUMN_PTR] = 14,     [COLUMN_SIZE] = 12,
+		[COLUMN_EVENT] = 18,   [COLUMN_DETAILS] = 53, [COLUMN_PTR] = 14,     [COLUMN_SIZE] = 12,
 		[COLUMN_DST] = 14,     [COLUMN_SRC] = 14,     [COLUMN_KIND] = 7,     [COLUMN_BW] = 9,
 		[COLUMN_KERNEL] = 24,  [COLUMN_GRID] = 14,    [COLUMN_BLOCK] = 14,   [COLUMN_SHMEM] = 6,
-		[COLUMN_STREAM] = 14,  [COLUMN_ARGS] = 24,    [COLUMN_STACK] = 40,   [COLUMN_DURATION] = 9,
-		[COLUMN_RESULT] = 11,
+		[COLUMN_STREAM] = 14,  [COLUMN_ARGS] = 24,    [COLUMN_STACK] = 40,   [COLUMN_DURATION] = 8,
+		[COLUMN_RESULT] = 12,
 	};
 
 	if (column == COLUMN_TIME || column == COLUMN_END)
