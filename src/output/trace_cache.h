@@ -15,7 +15,9 @@
 struct trace_process_text {
 	bool known;
 	uint8_t length;
+	uint8_t pid_length;
 	uint32_t number;
+	char pid[TRACE_TEXT_NUMBER];
 	char comm[COMM_SIZE * TRACE_TEXT_EXPANSION];
 };
 
