@@ -44,12 +44,14 @@ char *trace_text__digits(char *at, uint64_t value, unsigned int digits)
 		memcpy(p + 2, pairs + four % 100 * 2, 2);
 		at += 4;
 	}
-	for (; digits; digits--) {
-		*--p = (char)('0' + value % 10);
-		value /= 10;
-		at++;
+	if (digits & 2) {
+		p -= 2;
+		memcpy(p, pairs + value % 100 * 2, 2);
+		value /= 100;
 	}
-	return at;
+	if (digits & 1)
+		*--p = (char)('0' + value % 10);
+	return at + digits;
 }
 
 char *trace_text__unsigned(char *at, uint64_t value)
@@ -87,16 +89,21 @@ static uint64_t hex_of_half(uint32_t value)
 char *trace_text__hex(char *at, uint64_t value)
 {
 	unsigned int digits = (significant_bits(value) + 3) / 4;
-	uint64_t upper = hex_of_half((uint32_t)(value >> 32)), lower = hex_of_half((uint32_t)value);
-	char all[2 * 16];
+	uint64_t part;
 
-	memcpy(all, &upper, sizeof(upper));
-	memcpy(all + 8, &lower, sizeof(lower));
 	at[0] = '0';
 	at[1] = 'x';
-	/* Sixteen bytes whatever they are: a copy of a known length. */
-	memcpy(at + 2, all + 16 - digits, 16);
-	return at + 2 + digits;
+	at += 2;
+	/* Eight bytes at a time, whatever they are: what is too much is written over. */
+	if (digits > 8) {
+		part = hex_of_half((uint32_t)(value >> 32)) >> 8 * (16 - digits);
+		memcpy(at, &part, sizeof(part));
+		at += digits - 8;
+		digits = 8;
+	}
+	part = hex_of_half((uint32_t)value) >> 8 * (8 - digits);
+	memcpy(at, &part, sizeof(part));
+	return at + digits;
 }
 
 char *trace_text__bytes(char *at, const void *bytes, size_t length)
