@@ -44,29 +44,38 @@ static __noinline int kernel_first_seen(const struct traced_thread *thread, u64 
 }
 
 /* Sees to it that userspace has the name of the kernel with `handle`, if it can be read. */
-static __always_inline void name_launched(const struct traced_thread *thread, u64 handle)
+static __always_inline void name_launched(struct traced_thread *thread, u64 handle)
 {
+	/* Handles are of objects on the heap: the lowest bits tell nothing. */
+	struct known_kernel *known = &thread->known[(handle >> 4 ^ handle >> 10) & (KERNELS_KNOWN - 1)];
 	struct kernel_key key = {
 		.handle = handle,
 		.slot = thread->process,
 		.generation = generation_of(thread->process),
 	};
-	u32 *tries = bpf_map_lookup_elem(&kernels_seen, &key);
+	u32 *tries;
 
-	if (!tries || *tries)
+	if (known->handle == handle && known->generation == key.generation)
+		return;
+	tries = bpf_map_lookup_elem(&kernels_seen, &key);
+	if (!tries || *tries) {
 		kernel_first_seen(thread, handle, tries ? *tries : 0);
+		return;
+	}
+	known->handle = handle;
+	known->generation = key.generation;
 }
 
 /*
  * The driver launches what the call in progress, the runtime's, was told to: its
  * handle is what the kernel's name is found by.
  */
-static __always_inline void keep_driver_handle(const struct traced_thread *thread, struct traced_call *outer,
+static __always_inline void keep_driver_handle(struct traced_thread *thread, struct traced_call *outer,
 					       u64 handle)
 {
-	u32 at = outer->kernel_at;
+	u32 at = outer->kernel_at & 0xff; /* within the words: a bound that every verifier sees */
 
-	if (!at || at > TRACE_WORDS * sizeof(u64))
+	if (!at)
 		return;
 	*(u64 *)(outer->payload + at) = handle;
 	name_launched(thread, handle);

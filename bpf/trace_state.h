@@ -60,6 +60,15 @@ struct traced_call {
 	u8 payload[TRACE_PAYLOAD_MAX];
 };
 
+/* Kernels whose names are with userspace, by the low bits of the handle: what a thread launches again and again. */
+#define KERNELS_KNOWN 16
+
+struct known_kernel {
+	u64 handle;
+	u32 generation;
+	u32 pad;
+};
+
 enum tracing {
 	TRACING_NEW = 0,
 	TRACING,
@@ -73,6 +82,7 @@ struct traced_thread {
 	u32 announced; /* its TRACE_THREAD record is in the ring */
 	u32 depth;
 	u32 pad;
+	struct known_kernel known[KERNELS_KNOWN];
 	struct traced_call calls[TRACE_DEPTH];
 };
 

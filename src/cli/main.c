@@ -9,6 +9,7 @@
 #include "cli/subcommand.h"
 
 static const struct subcommand subcommands[] = {
+	{"trace", "every call as it happens, decoded", trace_command__run},
 	{NULL, NULL, NULL},
 };
 
