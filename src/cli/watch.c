@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gen/gpuprobe.skel.h"
 #include "target/loader_cache.h"
 #include "target/process.h"
 
@@ -23,12 +22,12 @@ int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 	return 0;
 }
 
-static int watch_pid(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err)
+static int watch_pid(const struct probe_programs *programs, pid_t pid, struct error *err)
 {
 	int32_t key = pid;
 	uint8_t yes = 1;
 
-	if (bpf_map__update_elem(skeleton->maps.watched, &key, sizeof(key), &yes, sizeof(yes), BPF_ANY))
+	if (bpf_map__update_elem(programs->watched, &key, sizeof(key), &yes, sizeof(yes), BPF_ANY))
 		return error__set(err, -errno, "cannot watch process %d: %s", pid, strerror(errno));
 	return 0;
 }
@@ -38,11 +37,11 @@ static int watch_pid(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err
  * tracepoint, of parents that are in the map by then: so it is looked again
  * until nobody new turns up.
  */
-static int watch_tree(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err)
+static int watch_tree(const struct probe_programs *programs, pid_t pid, struct error *err)
 {
 	struct pid_list children = {0};
 	size_t known;
-	int ret = watch_pid(skeleton, pid, err);
+	int ret = watch_pid(programs, pid, err);
 
 	do {
 		known = children.count;
@@ -50,7 +49,7 @@ static int watch_tree(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *er
 		if (!ret)
 			ret = process__descendants(pid, &children);
 		for (size_t i = 0; i < children.count && !ret; i++)
-			ret = watch_pid(skeleton, children.pids[i], err);
+			ret = watch_pid(programs, children.pids[i], err);
 	} while (!ret && children.count > known);
 	pid_list__clear(&children);
 	return ret;
@@ -71,14 +70,14 @@ static void say_what_to_give(struct error *err)
 	error__set(err, 0, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
 }
 
-static int attach_given(const struct options *options, struct attacher *attacher, struct error *err)
+static int attach_given(const struct targets *targets, struct attacher *attacher, struct error *err)
 {
 	int ret = 0;
 
 	for (int driver = 1; driver >= 0; driver--)
-		for (size_t i = 0; i < options->library_count && ret >= 0; i++)
-			if (is_driver_path(options->libraries[i]) == driver)
-				ret = attacher__add_library(attacher, options->libraries[i], err);
+		for (size_t i = 0; i < targets->library_count && ret >= 0; i++)
+			if (is_driver_path(targets->libraries[i]) == driver)
+				ret = attacher__add_library(attacher, targets->libraries[i], err);
 	if (ret == -ENOENT || ret == -ENOEXEC || ret == -EACCES || ret == -ENOTDIR || ret == -EISDIR)
 		say_what_to_give(err);
 	return ret < 0 ? ret : 0;
@@ -117,14 +116,14 @@ static void attach_from_environment(struct attacher *attacher, const struct log 
 	}
 }
 
-static void attach_running(const struct options *options, struct attacher *attacher)
+static void attach_running(const struct targets *targets, struct attacher *attacher)
 {
 	struct pid_list list = {0};
 
-	if (options->pid_count) {
-		for (size_t i = 0; i < options->pid_count; i++) {
-			attacher__add_process(attacher, options->pids[i], SCAN_PROGRAM, 0);
-			if (process__descendants(options->pids[i], &list))
+	if (targets->pid_count) {
+		for (size_t i = 0; i < targets->pid_count; i++) {
+			attacher__add_process(attacher, targets->pids[i], SCAN_PROGRAM, 0);
+			if (process__descendants(targets->pids[i], &list))
 				continue;
 			for (size_t child = 0; child < list.count; child++)
 				attacher__add_process(attacher, list.pids[child], SCAN_PROGRAM, 0);
@@ -132,7 +131,7 @@ static void attach_running(const struct options *options, struct attacher *attac
 		}
 		return;
 	}
-	if (options->command || process__list(&list))
+	if (targets->command || process__list(&list))
 		return;
 	for (size_t i = 0; i < list.count; i++)
 		if (list.pids[i] != getpid())
@@ -140,7 +139,7 @@ static void attach_running(const struct options *options, struct attacher *attac
 	pid_list__clear(&list);
 }
 
-int watch__begin(const struct options *options, const struct command *command, struct gpuprobe_bpf *skeleton,
+int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, const struct log *log, struct error *err)
 {
 	struct attacher_counts counts;
@@ -148,11 +147,11 @@ int watch__begin(const struct options *options, const struct command *command, s
 	int ret = 0;
 
 	if (command)
-		ret = watch_pid(skeleton, command__pid(command), err);
-	for (size_t i = 0; i < options->pid_count && !ret; i++)
-		ret = watch_tree(skeleton, options->pids[i], err);
+		ret = watch_pid(programs, command__pid(command), err);
+	for (size_t i = 0; i < targets->pid_count && !ret; i++)
+		ret = watch_tree(programs, targets->pids[i], err);
 	if (!ret)
-		ret = attach_given(options, attacher, err);
+		ret = attach_given(targets, attacher, err);
 	if (ret)
 		return ret;
 	if (command)
@@ -160,7 +159,7 @@ int watch__begin(const struct options *options, const struct command *command, s
 	attach_cached(attacher, log);
 	if (attacher__add_own_loader(attacher, &why) < 0)
 		log__warn(log, "%s", why.text);
-	attach_running(options, attacher);
+	attach_running(targets, attacher);
 	attacher__count(attacher, &counts);
 	if (!counts.libraries && !command)
 		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");

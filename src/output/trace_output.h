@@ -76,6 +76,9 @@ int trace_output__line(struct trace_output *output, const struct trace_line *lin
 /* Writes what is in the buffer. As trace_output__line. */
 int trace_output__flush(struct trace_output *output);
 
+/* The terminal has another width from the next line on. */
+void trace_output__set_width(struct trace_output *output, unsigned int width);
+
 /*
  * Calls whose lines have reached the descriptor whole, each counted with its
  * last one: LINE_CALL, LINE_RETURN, LINE_RESUMED or LINE_UNFINISHED.
