@@ -31,6 +31,13 @@ pid_t command__pid(const struct command *command);
  */
 int command__guard(struct command *command, int held_fd, struct error *err);
 
+/*
+ * Says to the guard that gpuprobe goes on. Once this was called it must be
+ * called every second: should gpuprobe stand still for longer, since nobody
+ * reads what it writes, the guard wakes those in the map and takes them out.
+ */
+void command__beat(const struct command *command);
+
 /* Lets the processes in the BPF map `held_fd` go on: those that gpuprobe has stopped. */
 void command__wake_held(int held_fd);
 

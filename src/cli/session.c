@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
+#include "target/process.h"
 
 struct session {
 	const struct targets *targets;
@@ -74,19 +75,21 @@ void session__process_changed(struct session *session, const struct record_libra
 	const struct probe_programs *programs = session->probes.programs;
 	enum process_scan scan = record->header.type == RECORD_EXEC ? SCAN_PROGRAM : SCAN_NAMED;
 	pid_t pid = record->pid;
+	bool held = record->stopped;
 	int late;
 
 	if (!session->attacher) /* detached: nobody is held any more */
 		return;
 	late = attacher__add_process(session->attacher, pid, scan, record->time_ns);
-	if (record->stopped) {
+	if (held) {
 		if (!record->parent_stopped)
 			waker__letting_go(session->waker, pid);
 		kill(pid, SIGCONT);
-		bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
-	} else if (late > 0 && session->hooks.late) {
-		session->hooks.late(pid, record->time_ns, session->hooks.arg);
+		/* No longer in the map: it was let go early, or it has ended. */
+		held = !bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0) || !process__exists(pid);
 	}
+	if (late > 0 && !held && session->hooks.late)
+		session->hooks.late(pid, record->time_ns, session->hooks.arg);
 }
 
 /* --- setting up --- */
@@ -208,6 +211,12 @@ int session__run(struct session *session, struct error *err)
 	if (!ret)
 		event_base_dispatch(session->loop);
 	return ret;
+}
+
+void session__beat(const struct session *session)
+{
+	if (session->command)
+		command__beat(session->command);
 }
 
 void session__stop(struct session *session)

@@ -68,9 +68,12 @@ static void on_ring(evutil_socket_t fd, short what, void *arg)
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
+	struct trace *trace = arg;
+
 	(void)fd;
 	(void)what;
-	drain(arg, true);
+	session__beat(trace->session);
+	drain(trace, true);
 }
 
 static void on_resize(evutil_socket_t fd, short what, void *arg)
