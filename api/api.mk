@@ -21,8 +21,8 @@ $(BUILD)/api/error.o: src/base/error.c
 $(BUILD)/api/generate: $(BUILD)/api/generate.o $(BUILD)/api/error.o $(API_OBJS)
 	$(HOSTCC) $(LDFLAGS) -o $@ $^
 
-$(API_GENERATED): $(BUILD)/api/generate api/functions.tsv api/errors.tsv
+$(API_GENERATED): $(BUILD)/api/generate api/functions.tsv api/errors.tsv api/enums.tsv
 	@mkdir -p $(@D)
-	$(BUILD)/api/generate api/functions.tsv api/errors.tsv $@
+	$(BUILD)/api/generate api/functions.tsv api/errors.tsv api/enums.tsv $@
 
 -include $(wildcard $(BUILD)/api/*.d)

@@ -365,6 +365,15 @@ static int check_pitchout(const struct table_function *function, const struct ro
 	return row__fail(row, "out and pitchout point to numbers of different size");
 }
 
+/* What is counted by its result must have one. */
+static int check_returns(const struct table_function *function, const struct row *row)
+{
+	if (!function->returns || function->desc.operation == OP_NONE)
+		return 0;
+	return row__fail(row, "%s needs a result, so not the flag returns=",
+			 word__of_operation(function->desc.operation));
+}
+
 int function__check(const struct table_function *function, const struct row *row)
 {
 	int rc = check_layer(function, row);
@@ -377,6 +386,8 @@ int function__check(const struct table_function *function, const struct row *row
 		rc = check_operation(function, row);
 	if (!rc)
 		rc = check_unit(function, row);
+	if (!rc)
+		rc = check_returns(function, row);
 	if (!rc)
 		rc = check_types(function, row);
 	if (!rc)

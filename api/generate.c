@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// generate FUNCTIONS.TSV ERRORS.TSV OUT.C: makes the C tables of the CUDA API
+// generate FUNCTIONS.TSV ERRORS.TSV ENUMS.TSV OUT.C: makes the C tables of the CUDA API
 // from its description, at build time. OUT.C is left alone when the description
 // is wrong.
 #include <errno.h>
@@ -42,8 +42,8 @@ int main(int argc, char **argv)
 	struct table *table;
 	int rc;
 
-	if (argc != 4) {
-		fputs("usage: generate FUNCTIONS.TSV ERRORS.TSV OUT.C\n", stderr);
+	if (argc != 5) {
+		fputs("usage: generate FUNCTIONS.TSV ERRORS.TSV ENUMS.TSV OUT.C\n", stderr);
 		return 2;
 	}
 	table = table__new();
@@ -53,7 +53,9 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = read_file(table, argv[2], table__read_codes, &err);
 	if (!rc)
-		rc = write_file(table, argv[3], &err);
+		rc = read_file(table, argv[3], table__read_values, &err);
+	if (!rc)
+		rc = write_file(table, argv[4], &err);
 	table__free(table);
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);

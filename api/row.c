@@ -131,7 +131,22 @@ static int parse_soname(struct table_function *function, const struct row *row, 
 	return 0;
 }
 
-static int parse_flags(struct table_function *function, const struct row *row)
+static int parse_returns(struct table_function *function, const struct row *row, const char *text)
+{
+	int returns = word__returns(text);
+
+	if (returns < 0)
+		return row__fail(row, "a function returns value, nothing or earlier, not %s", text);
+	function->returns = (uint8_t)returns;
+	return 0;
+}
+
+/* Flags that speak of arguments, which are read after them. */
+struct argument_flags {
+	char *address, *given; /* "NAME,...", or NULL */
+};
+
+static int parse_flags(struct table_function *function, const struct row *row, struct argument_flags *flags)
 {
 	char *rest = row->fields[COLUMN_FLAGS], *word;
 	int rc = 0;
@@ -150,6 +165,12 @@ static int parse_flags(struct table_function *function, const struct row *row)
 			rc = parse_params(function, row, word + 7);
 		else if (strncmp(word, "soname=", 7) == 0)
 			rc = parse_soname(function, row, word + 7);
+		else if (strncmp(word, "returns=", 8) == 0)
+			rc = parse_returns(function, row, word + 8);
+		else if (strncmp(word, "address=", 8) == 0)
+			flags->address = word + 8;
+		else if (strncmp(word, "given=", 6) == 0)
+			flags->given = word + 6;
 		else
 			rc = row__fail(row, "unknown flag \"%s\"", word);
 	}
@@ -211,7 +232,8 @@ static int parse_arguments(struct table_function *function, const struct row *ro
 	char *rest = row->fields[COLUMN_ARGUMENTS], *next;
 	int rc;
 
-	if (strcmp(rest, "-") == 0 || strcmp(rest, "?") == 0)
+	function->unrecorded = strcmp(rest, "?") == 0;
+	if (strcmp(rest, "-") == 0 || function->unrecorded)
 		return 0;
 	function->arguments = calloc(MAX_ARGUMENTS, sizeof(*function->arguments));
 	if (!function->arguments)
@@ -233,8 +255,7 @@ static int parse_arguments(struct table_function *function, const struct row *ro
 	return 0;
 }
 
-static const struct table_argument *find_argument(const struct table_function *function,
-						  const char *name)
+static struct table_argument *find_argument(const struct table_function *function, const char *name)
 {
 	size_t i;
 
@@ -243,6 +264,26 @@ static const struct table_argument *find_argument(const struct table_function *f
 			return &function->arguments[i];
 	}
 	return NULL;
+}
+
+/* "NAME,..." of address= and given=: says so of those arguments. */
+static int set_passing(struct table_function *function, const struct row *row, char *names,
+		       enum api_passing passing)
+{
+	struct table_argument *argument;
+	char *name;
+
+	while ((name = strsep(&names, ","))) {
+		argument = find_argument(function, name);
+		if (!argument)
+			return row__fail(row, "a flag names no argument: %s", name);
+		if (!type__is_pointer(argument->type))
+			return row__fail(row, "%s is no pointer, a flag says it is", name);
+		if (argument->passing)
+			return row__fail(row, "flags name %s twice", name);
+		argument->passing = (uint8_t)passing;
+	}
+	return 0;
 }
 
 static int set_role(struct table_function *function, const struct row *row, enum role role,
@@ -306,6 +347,7 @@ static int parse_roles(struct table_function *function, const struct row *row)
 
 int function__parse(struct table_function *function, const struct row *row)
 {
+	struct argument_flags flags = { NULL, NULL };
 	int rc;
 
 	memset(function, 0, sizeof(*function));
@@ -314,9 +356,13 @@ int function__parse(struct table_function *function, const struct row *row)
 	if (!rc)
 		rc = parse_words(function, row);
 	if (!rc)
-		rc = parse_flags(function, row);
+		rc = parse_flags(function, row, &flags);
 	if (!rc)
 		rc = parse_arguments(function, row);
+	if (!rc)
+		rc = set_passing(function, row, flags.address, PASSING_ADDRESS);
+	if (!rc)
+		rc = set_passing(function, row, flags.given, PASSING_GIVEN);
 	if (!rc)
 		rc = parse_roles(function, row);
 	return rc;

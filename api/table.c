@@ -13,6 +13,7 @@
 static const char functions_header[] =
 	"layer\tsymbol\tfamily\toperation\tkind\tflags\troles\targuments\tnote";
 static const char codes_header[] = "layer\tcode\tname";
+static const char values_header[] = "type\tvalue\tname";
 
 /* Adds what the row in `text` says to the table. */
 typedef int (*row_reader)(struct table *table, struct row *row, char *text);
@@ -32,8 +33,13 @@ void table__free(struct table *table)
 		function__clear(&table->functions[i]);
 	for (i = 0; i < table->code_count; i++)
 		free(table->codes[i].name);
+	for (i = 0; i < table->value_count; i++) {
+		free(table->values[i].type);
+		free(table->values[i].name);
+	}
 	free(table->functions);
 	free(table->codes);
+	free(table->values);
 	free(table);
 }
 
@@ -223,6 +229,80 @@ int table__read_codes(struct table *table, FILE *in, const char *file, struct er
 		row.line = b->line;
 		return row__fail(&row, "code %d of that layer is already in line %u", b->code,
 				 a->line);
+	}
+	return 0;
+}
+
+/* An int in decimal and nothing else. */
+static int parse_value(const struct row *row, const char *text, int *value)
+{
+	const char *digits = text + (*text == '-');
+	char *end;
+	long number;
+
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (*digits < '0' || *digits > '9' || *end || errno || number > INT_MAX || number < INT_MIN)
+		return row__fail(row, "%s is not a value of an enumeration", text);
+	*value = (int)number;
+	return 0;
+}
+
+static int read_value(struct table *table, struct row *row, char *text)
+{
+	struct table_value *values, *value;
+	int rc = row__split(row, text, 3), number = 0;
+
+	if (!rc && !row__is_identifier(row->fields[0]))
+		return row__fail(row, "%s is not a type", row->fields[0]);
+	if (!rc && !row__is_identifier(row->fields[2]))
+		return row__fail(row, "%s is not a name", row->fields[2]);
+	if (!rc)
+		rc = parse_value(row, row->fields[1], &number);
+	if (rc)
+		return rc;
+	values = reallocarray(table->values, table->value_count + 1, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	table->values = values;
+	value = &values[table->value_count++];
+	*value = (struct table_value){ .value = number, .line = row->line };
+	value->type = strdup(row->fields[0]);
+	value->name = strdup(row->fields[2]);
+	return value->type && value->name ? 0 : -ENOMEM;
+}
+
+static int compare_values(const void *left, const void *right)
+{
+	const struct table_value *a = left, *b = right;
+	int order = strcmp(a->type, b->type);
+
+	if (!order)
+		order = (a->value > b->value) - (a->value < b->value);
+	return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+int table__read_values(struct table *table, FILE *in, const char *file, struct error *err)
+{
+	struct row row = { .file = file, .err = err };
+	const struct table_value *a, *b;
+	size_t i;
+	int rc;
+
+	rc = read_rows(table, in, &row, values_header, read_value);
+	if (rc)
+		return rc == -ENOMEM ? error__set(err, rc, "%s: out of memory", file) : rc;
+	if (!table->value_count)
+		return row__fail(&row, "the table is empty");
+
+	qsort(table->values, table->value_count, sizeof(*table->values), compare_values);
+	for (i = 1; i < table->value_count; i++) {
+		a = &table->values[i - 1];
+		b = &table->values[i];
+		if (a->value != b->value || strcmp(a->type, b->type) != 0)
+			continue;
+		row.line = b->line;
+		return row__fail(&row, "value %d of that type is already in line %u", b->value, a->line);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * functions.tsv and errors.tsv in memory: read, checked, sorted, and written
+ * functions.tsv, enums.tsv and errors.tsv in memory: read, checked, sorted, and written
  * out again as C. functions.tsv says itself what its columns mean.
  *
  * Whatever does not fit together is an error of one line, "FILE:LINE: what".
@@ -8,12 +8,15 @@
 #ifndef API_TABLE_H
 #define API_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "gpuprobe/function.h"
+#include "gpuprobe/trace.h"
+#include "model/api.h"
 #include "place.h"
 
 #define MAX_ARGUMENTS 24
@@ -23,6 +26,7 @@ struct table_argument {
 	char *type;
 	struct place place;
 	uint8_t size;
+	uint8_t passing; /* enum api_passing */
 };
 
 struct table_function {
@@ -31,7 +35,9 @@ struct table_function {
 	struct function_desc desc;
 	struct table_argument *arguments;
 	size_t argument_count;
-	uint8_t soname; /* the last library major that has it so; 0: the newest */
+	uint8_t soname;	 /* the last library major that has it so; 0: the newest */
+	uint8_t returns; /* enum trace_returns */
+	bool unrecorded; /* its arguments are not known */
 	unsigned int line;
 };
 
@@ -42,11 +48,20 @@ struct table_code {
 	unsigned int line;
 };
 
+struct table_value {
+	char *type;
+	char *name;
+	int value;
+	unsigned int line;
+};
+
 struct table {
 	struct table_function *functions; /* by symbol (strcmp), then soname, the newest last */
 	size_t function_count;
 	struct table_code *codes; /* by layer, then code */
 	size_t code_count;
+	struct table_value *values; /* of enumerations, by type (strcmp), then value */
+	size_t value_count;
 };
 
 /* An empty table, or NULL when memory is out. */
@@ -60,6 +75,7 @@ void table__free(struct table *table);
  */
 int table__read_functions(struct table *table, FILE *in, const char *file, struct error *err);
 int table__read_codes(struct table *table, FILE *in, const char *file, struct error *err);
+int table__read_values(struct table *table, FILE *in, const char *file, struct error *err);
 
 /*
  * Writes the C file that src/model/api_tables.h declares the contents of.

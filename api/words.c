@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gpuprobe/trace.h"
+
 struct word {
 	const char *text; /* NULL ends a list */
 	int value;
@@ -178,6 +180,13 @@ static const struct word copy_params[] = {
 	{ NULL, 0 },
 };
 
+static const struct word returns[] = {
+	{ "value", TRACE_RETURNS_VALUE },
+	{ "nothing", TRACE_RETURNS_NOTHING },
+	{ "earlier", TRACE_RETURNS_EARLIER },
+	{ NULL, 0 },
+};
+
 static const struct word no_kinds[] = {
 	{ "-", 0 },
 	{ NULL, 0 },
@@ -325,6 +334,11 @@ int word__kind(enum operation operation, const char *word)
 int word__params(const char *word)
 {
 	return find(copy_params, word);
+}
+
+int word__returns(const char *word)
+{
+	return find(returns, word);
 }
 
 int word__role(const char *word)

@@ -16,8 +16,8 @@ static void write_arguments(const struct table *table, FILE *out)
 	for (i = 0; i < table->function_count; i++) {
 		for (j = 0; j < table->functions[i].argument_count; j++) {
 			a = &table->functions[i].arguments[j];
-			fprintf(out, "\t{ \"%s\", \"%s\", 0x%02x, %u },\n", a->name, a->type,
-				place__encode(&a->place, a->size), a->size);
+			fprintf(out, "\t{ \"%s\", \"%s\", 0x%02x, %u, 0x%02x, %u },\n", a->name, a->type,
+				place__encode(&a->place, a->size), a->size, a->place.first, a->passing);
 		}
 	}
 	fputs("\t{ 0 },\n};\n\n", out);
@@ -41,7 +41,8 @@ static void write_function(const struct table_function *function, size_t first, 
 	fputs("\n\t\t\t} },\n", out);
 	fprintf(out, "\t\t.arguments = &arguments[%zu],\n\t\t.argument_count = %zu,\n", first,
 		function->argument_count);
-	fprintf(out, "\t\t.soname = %u,\n\t},\n", function->soname);
+	fprintf(out, "\t\t.soname = %u,\n\t\t.returns = %u,\n\t\t.unrecorded = %u,\n\t},\n",
+		function->soname, function->returns, function->unrecorded);
 }
 
 static void write_functions(const struct table *table, FILE *out)
@@ -72,14 +73,29 @@ static void write_codes(const struct table *table, FILE *out)
 	      out);
 }
 
+static void write_values(const struct table *table, FILE *out)
+{
+	const struct table_value *value;
+	size_t i;
+
+	fputs("\nconst struct api_value api_values[] = {\n", out);
+	for (i = 0; i < table->value_count; i++) {
+		value = &table->values[i];
+		fprintf(out, "\t{ \"%s\", \"%s\", %d },\n", value->type, value->name, value->value);
+	}
+	fputs("};\nconst size_t api_value_count = sizeof(api_values) / sizeof(api_values[0]);\n",
+	      out);
+}
+
 int table__write(const struct table *table, FILE *out)
 {
-	fputs("// Made by api/generate from functions.tsv and errors.tsv.\n"
+	fputs("// Made by api/generate from functions.tsv, errors.tsv and enums.tsv.\n"
 	      "#include \"model/api.h\"\n"
 	      "#include \"model/api_tables.h\"\n\n",
 	      out);
 	write_arguments(table, out);
 	write_functions(table, out);
 	write_codes(table, out);
+	write_values(table, out);
 	return ferror(out) ? -EIO : 0;
 }

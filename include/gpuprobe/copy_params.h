@@ -42,6 +42,7 @@
 #define PARMS_EXTENT_AT 128
 #define PARMS_KIND 152
 #define PEER_DST_ARRAY 72
+#define PEER_DST_PTR 104
 #define PEER_EXTENT_AT 144
 
 /* CUDA_MEMCPY3D_BATCH_OP, cudaMemcpy3DBatchOp: elements of an array */

@@ -56,3 +56,25 @@ const char *api__error_name(enum layer layer, int code)
 	found = bsearch(&key, api_errors, api_error_count, sizeof(key), compare_error);
 	return found ? found->name : NULL;
 }
+
+static int compare_type(const void *type, const void *entry)
+{
+	return strcmp(type, ((const struct api_value *)entry)->type);
+}
+
+const struct api_value *api__values(const char *type, size_t *count)
+{
+	const struct api_value *first, *end;
+
+	first = bsearch(type, api_values, api_value_count, sizeof(*first), compare_type);
+	*count = 0;
+	if (!first)
+		return NULL;
+	end = first + 1;
+	while (first > api_values && strcmp(first[-1].type, type) == 0)
+		first--;
+	while (end < api_values + api_value_count && strcmp(end->type, type) == 0)
+		end++;
+	*count = (size_t)(end - first);
+	return first;
+}

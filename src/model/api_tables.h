@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include "model/api.h"
+
 struct api_error {
 	int layer; /* enum layer */
 	int code;
@@ -16,5 +18,8 @@ struct api_error {
 
 extern const struct api_error api_errors[]; /* by layer, then code */
 extern const size_t api_error_count;
+
+extern const struct api_value api_values[]; /* by type (strcmp), then value */
+extern const size_t api_value_count;
 
 #endif

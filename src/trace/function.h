@@ -14,8 +14,11 @@
 struct trace_function;
 struct trace_functions; /* all of them */
 
-/* The functions of the table. NULL without memory. */
-struct trace_functions *trace_functions__new(void);
+/*
+ * The functions of the table. With `kernel_args` launches keep the words by
+ * which kernel arguments are found. NULL without memory.
+ */
+struct trace_functions *trace_functions__new(bool kernel_args);
 void trace_functions__free(struct trace_functions *functions);
 
 size_t trace_functions__count(const struct trace_functions *functions);
@@ -25,13 +28,14 @@ const struct trace_function *trace_functions__at(const struct trace_functions *f
 
 /*
  * The row of a function that the table does not know, by its symbol: an old
- * one or a new one, with six raw arguments. -ENOSPC when MAX_FUNCTIONS rows
- * are in use, -ENOMEM.
+ * one or a new one, with six raw arguments. Asked again, the same row. -ENOSPC
+ * when MAX_FUNCTIONS rows are in use, -ENOMEM.
  */
 int trace_functions__add(struct trace_functions *functions, const char *symbol, enum layer layer);
 
-/* "cudaMalloc": the name as exported; and the name people use, without _ptds and the like. */
+/* "cudaMalloc": the name as exported; and the name people use, without _ptds and _ptsz. */
 const char *trace_function__symbol(const struct trace_function *function);
+const char *trace_function__name(const struct trace_function *function);
 const char *trace_function__family(const struct trace_function *function); /* "other" for one not in the table */
 enum layer trace_function__layer(const struct trace_function *function);
 enum operation trace_function__operation(const struct trace_function *function);

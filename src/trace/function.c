@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table of functions that can be traced, see function.h.
+#include "trace/function.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/steps.h"
+
+#define NOT_READY 600 /* of both layers: the answer of a query */
+
+struct trace_functions {
+	struct trace_names names;
+	size_t count;
+	struct trace_function *function[MAX_FUNCTIONS]; /* each by itself: their addresses stay */
+};
+
+const char *trace_names__join(struct trace_names *names, const char *argument, const char *member)
+{
+	char **list = reallocarray(names->list, names->count + 1, sizeof(*list));
+	char *name;
+
+	if (!list)
+		return NULL;
+	names->list = list;
+	if (asprintf(&name, "%s.%s", argument, member) < 0)
+		return NULL;
+	list[names->count++] = name;
+	return name;
+}
+
+static void function__free(struct trace_function *function)
+{
+	if (!function)
+		return;
+	free(function->steps);
+	free(function->own_symbol);
+	free(function);
+}
+
+void trace_functions__free(struct trace_functions *functions)
+{
+	size_t i;
+
+	if (!functions)
+		return;
+	for (i = 0; i < functions->count; i++)
+		function__free(functions->function[i]);
+	for (i = 0; i < functions->names.count; i++)
+		free(functions->names.list[i]);
+	free(functions->names.list);
+	free(functions);
+}
+
+static int add_row(struct trace_functions *functions, const struct api_function *row, bool kernel_args)
+{
+	struct trace_function *function = calloc(1, sizeof(*function));
+	int rc;
+
+	if (!function)
+		return -ENOMEM;
+	function->symbol = row->symbol;
+	function->base = row->base;
+	function->family = row->family;
+	function->operation = row->desc.operation;
+	rc = trace_plan__build(row, kernel_args, &functions->names, function);
+	if (rc) {
+		function__free(function);
+		return rc;
+	}
+	functions->function[functions->count++] = function;
+	return 0;
+}
+
+struct trace_functions *trace_functions__new(bool kernel_args)
+{
+	struct trace_functions *functions = calloc(1, sizeof(*functions));
+	size_t row;
+
+	for (row = 0; functions && row < api_function_count; row++) {
+		if (!add_row(functions, &api_functions[row], kernel_args))
+			continue;
+		trace_functions__free(functions);
+		return NULL;
+	}
+	return functions;
+}
+
+size_t trace_functions__count(const struct trace_functions *functions)
+{
+	return functions->count;
+}
+
+const struct trace_function *trace_functions__at(const struct trace_functions *functions, uint32_t row)
+{
+	return row < functions->count ? functions->function[row] : NULL;
+}
+
+int trace_functions__add(struct trace_functions *functions, const char *symbol, enum layer layer)
+{
+	struct trace_function *function;
+	size_t row;
+
+	for (row = api_function_count; row < functions->count; row++) {
+		function = functions->function[row];
+		if (function->plan.layer == layer && strcmp(function->symbol, symbol) == 0)
+			return (int)row;
+	}
+	if (functions->count == MAX_FUNCTIONS)
+		return -ENOSPC;
+	function = calloc(1, sizeof(*function));
+	if (!function)
+		return -ENOMEM;
+	function->own_symbol = strdup(symbol);
+	function->symbol = function->base = function->own_symbol;
+	function->family = "other";
+	function->operation = OP_NONE;
+	if (!function->own_symbol || trace_plan__build_raw(layer, function)) {
+		function__free(function);
+		return -ENOMEM;
+	}
+	functions->function[functions->count] = function;
+	return (int)functions->count++;
+}
+
+const char *trace_function__symbol(const struct trace_function *function)
+{
+	return function->symbol;
+}
+
+const char *trace_function__name(const struct trace_function *function)
+{
+	return function->base;
+}
+
+const char *trace_function__family(const struct trace_function *function)
+{
+	return function->family;
+}
+
+enum layer trace_function__layer(const struct trace_function *function)
+{
+	return (enum layer)function->plan.layer;
+}
+
+enum operation trace_function__operation(const struct trace_function *function)
+{
+	return (enum operation)function->operation;
+}
+
+enum trace_returns trace_function__returns(const struct trace_function *function)
+{
+	return (enum trace_returns)function->plan.returns;
+}
+
+const struct trace_plan *trace_function__plan(const struct trace_function *function)
+{
+	return &function->plan;
+}
+
+const char *trace_function__result_name(const struct trace_function *function, int32_t result)
+{
+	if (function->plan.returns != TRACE_RETURNS_ERROR && function->plan.returns != TRACE_RETURNS_EARLIER)
+		return NULL;
+	return api__error_name((enum layer)function->plan.layer, result);
+}
+
+bool trace_function__is_failure(const struct trace_function *function, int32_t result)
+{
+	return function->plan.returns == TRACE_RETURNS_ERROR && result && result != NOT_READY;
+}

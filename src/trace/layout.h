@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the members are that are shown of the API's structures, whether a
+ * structure is passed by value or by its address. Those of copies are in
+ * trace/box.h.
+ */
+#ifndef TRACE_LAYOUT_H
+#define TRACE_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_member {
+	const char *name;
+	const char *type;
+	uint8_t offset;
+};
+
+struct trace_layout {
+	const char *type; /* without const and struct */
+	uint8_t size;	  /* up to the end of the last of the members */
+	uint8_t count;
+	const struct trace_member *members;
+};
+
+/* NULL for a type that is no structure, or one of which nothing is shown. */
+const struct trace_layout *trace_layout__find(const char *type);
+
+#endif
