@@ -202,7 +202,7 @@ static int set_up(struct trace *trace, struct error *err)
 	if (ret)
 		return ret;
 	trace->gaps = gaps__new(begin_ns, trace->log);
-	trace->functions = trace_functions__new();
+	trace->functions = trace_functions__new(options->config.kernel_args);
 	if (!trace->gaps || !trace->functions)
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = open_stream(trace, err);
