@@ -18,6 +18,7 @@
 
 #include "target/process.h"
 
+#define HELD_LET_GO 2 /* in the map of those that are held; the BPF programs put 1 there */
 #define STALL_MS 5000 /* nobody is held for longer by a gpuprobe that waits for something itself */
 
 struct command {
@@ -168,14 +169,18 @@ static void close_all_but(int a, int b)
 	close_range((unsigned int)high + 1, ~0u, 0);
 }
 
-/* gpuprobe's loop stands still: those that it was to wake may go on, and it can tell by the map that they did. */
+/* gpuprobe's loop stands still: those that it was to wake go on, and it can see that they did. */
 static void let_go(int held_fd)
 {
-	int32_t pid;
+	int32_t pid, *previous = NULL, key;
+	uint8_t state = HELD_LET_GO;
 
-	command__wake_held(held_fd);
-	while (!bpf_map_get_next_key(held_fd, NULL, &pid) && !bpf_map_delete_elem(held_fd, &pid))
-		;
+	while (!bpf_map_get_next_key(held_fd, previous, &pid)) {
+		bpf_map_update_elem(held_fd, &pid, &state, BPF_EXIST);
+		kill(pid, SIGCONT);
+		key = pid;
+		previous = &key;
+	}
 }
 
 /* Returns when gpuprobe has ended. */
@@ -236,6 +241,14 @@ int command__guard(struct command *command, int held_fd, struct error *err)
 	command->life = life[1];
 	fcntl(command->life, F_SETFL, O_NONBLOCK); /* beats that nobody takes are none */
 	return 0;
+}
+
+bool command__was_let_go(int held_fd, pid_t pid)
+{
+	int32_t key = pid;
+	uint8_t state;
+
+	return !bpf_map_lookup_elem(held_fd, &key, &state) && state == HELD_LET_GO;
 }
 
 void command__beat(const struct command *command)

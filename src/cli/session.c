@@ -17,7 +17,6 @@
 #include "cli/command.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
-#include "target/process.h"
 
 struct session {
 	const struct targets *targets;
@@ -75,20 +74,20 @@ void session__process_changed(struct session *session, const struct record_libra
 	const struct probe_programs *programs = session->probes.programs;
 	enum process_scan scan = record->header.type == RECORD_EXEC ? SCAN_PROGRAM : SCAN_NAMED;
 	pid_t pid = record->pid;
-	bool held = record->stopped;
+	bool let_go = false;
 	int late;
 
 	if (!session->attacher) /* detached: nobody is held any more */
 		return;
 	late = attacher__add_process(session->attacher, pid, scan, record->time_ns);
-	if (held) {
+	if (record->stopped) {
+		let_go = command__was_let_go(bpf_map__fd(programs->held), pid);
 		if (!record->parent_stopped)
 			waker__letting_go(session->waker, pid);
 		kill(pid, SIGCONT);
-		/* No longer in the map: it was let go early, or it has ended. */
-		held = !bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0) || !process__exists(pid);
+		bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
 	}
-	if (late > 0 && !held && session->hooks.late)
+	if (late > 0 && (let_go || !record->stopped) && session->hooks.late)
 		session->hooks.late(pid, record->time_ns, session->hooks.arg);
 }
 
