@@ -19,7 +19,8 @@
 #include "target/process.h"
 
 #define HELD_LET_GO 2 /* in the map of those that are held; the BPF programs put 1 there */
-#define STALL_MS 5000 /* nobody is held for longer by a gpuprobe that waits for something itself */
+#define STALL_MS 5000  /* nobody is held for longer by a gpuprobe that waits for something itself */
+#define STALLED_MS 100 /* and then, until it goes on */
 
 struct command {
 	char **argv;
@@ -194,6 +195,7 @@ static void watch_over(int life, int held_fd)
 	for (;;) {
 		if (!poll(&poller, 1, patience)) {
 			let_go(held_fd);
+			patience = STALLED_MS;
 			continue;
 		}
 		n = read(life, beats, sizeof(beats));

@@ -293,8 +293,10 @@ static int run(const struct trace_options *options, const struct log *log, int *
 	struct trace trace = {.options = options, .log = log};
 	int ret = set_up(&trace, err);
 
-	if (!ret)
+	if (!ret) {
+		session__beat(trace.session);
 		ret = session__run(trace.session, err);
+	}
 	if (!ret)
 		ret = finish(&trace, status, err);
 	tear_down(&trace);
