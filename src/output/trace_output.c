@@ -52,6 +52,13 @@ void trace_output__free(struct trace_output *output)
 	free(output);
 }
 
+void trace_output__set_width(struct trace_output *output, unsigned int width)
+{
+	output->options.width = width;
+	if (output->options.format == TRACE_TABLE)
+		trace_table__layout(output);
+}
+
 static size_t text_room(const char *text)
 {
 	return text ? strlen(text) * TRACE_TEXT_EXPANSION : 0;
