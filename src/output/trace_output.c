@@ -154,13 +154,6 @@ int trace_output__flush(struct trace_output *output)
 	return trace_buffer__flush(&output->buffer);
 }
 
-void trace_output__set_width(struct trace_output *output, unsigned int width)
-{
-	output->options.width = width;
-	if (output->options.format == TRACE_TABLE)
-		trace_table__layout(output);
-}
-
 uint64_t trace_output__written(const struct trace_output *output)
 {
 	return output->buffer.calls;
