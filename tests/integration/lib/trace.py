@@ -93,7 +93,8 @@ class Tracer:
         self.links = links
         self.runs = 0
 
-    def _base(self, form, columns):
+    def base(self, form, columns):
+        """(the file for the lines, the command's first words)"""
         self.runs += 1
         path = self.probe.directory / f"trace{self.runs}"
         base = ["trace", "--format", form, "-O", str(path)]
@@ -101,12 +102,12 @@ class Tracer:
 
     def run(self, *command, args=(), form="json", columns=COLUMNS, **options):
         """Runs `gpuprobe trace args -- command` to its end; a Traced."""
-        path, base = self._base(form, columns)
+        path, base = self.base(form, columns)
         return Traced(self.probe.run(*command, args=args, base=base, **options), path)
 
     def start(self, *command, args=(), form="json", columns=COLUMNS, **options):
         """Starts it beside the test: (a Running, the path of its lines)."""
-        path, base = self._base(form, columns)
+        path, base = self.base(form, columns)
         return self.probe.start(*command, args=args, base=base, interval=None, **options), path
 
     def traced(self, *options, args=(), **more):
