@@ -22,13 +22,14 @@ LDLIBS := -lbpf -lelf -levent_core -levent_extra -lz -Wl,-Bstatic -lstdc++ -Wl,-
 LDFLAGS += -pie -Wl,-z,relro,-z,now
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \
-	-I/usr/include/$(shell gcc -print-multiarch) -Wall -Wextra -Werror
+	-I/usr/include/$(shell gcc -print-multiarch) -Wall -Wextra -Werror \
+	-Wno-gnu-variable-sized-type-not-at-end
 
 LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
-SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/identity.skel.h
+SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h
 
 .PHONY: all help clean install deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:

@@ -61,7 +61,7 @@ static __always_inline bool will_not_return(const struct call *call, u64 sp, boo
 {
 	if (call->sp < sp)
 		return true;
-	return entering && (call->sp == sp || acts_at_entry(call->operation)) && !is_in_progress(call);
+	return entering && (call->sp == sp || acts_at_entry(call->operation)) && !is_in_progress(call->sp);
 }
 
 __noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)

@@ -13,9 +13,9 @@
 #define BPF_CALL_H
 
 #include "gpuprobe/sticky.h"
+#include "site.h"
 #include "thread.h"
 
-#define ROW_UNKNOWN 0xffffffff
 /* For a call that never returned: undone like one that failed, but not counted. No CUresult, no cudaError_t. */
 #define RESULT_ABANDONED 0x7fffffff
 
@@ -24,20 +24,6 @@
  * where another call enters or none does.
  */
 int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering);
-
-/* The row of the function whose probe runs, at its entry. */
-static __always_inline u32 entry_row(struct pt_regs *ctx)
-{
-	u64 cookie = bpf_get_attach_cookie(ctx);
-	struct site_key key;
-	u32 *row;
-
-	if (config.links != LINKS_TRACEFS)
-		return cookie;
-	key.event_and_ip = (u32)cookie << 12 | (ctx->ip & 0xfff);
-	row = bpf_map_lookup_elem(&sites, &key);
-	return row ? *row : ROW_UNKNOWN;
-}
 
 static __always_inline const volatile struct function_desc *function_at(u32 row)
 {
@@ -118,19 +104,6 @@ static __always_inline void drop_gone_calls(struct thread *thread, u64 sp)
 }
 
 /*
- * Whether a recorded call has yet to return: until then the kernel's trampoline
- * is its return address. The frame of one that was left by a jump is soon
- * overwritten, by the next call from the same place at the latest.
- */
-static __always_inline bool is_in_progress(const struct call *call)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	u64 trampoline = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr), address;
-
-	return !bpf_probe_read_user(&address, sizeof(address), (void *)call->sp) && address == trampoline;
-}
-
-/*
  * Objects of one kind are made by another's making (a stream's loads the library of the first
  * use), and the choice of a device asks for the UUIDs of all.
  */
@@ -163,7 +136,7 @@ __noinline int call_is_nested(struct thread *thread, u64 sp, u32 row, u32 operat
 			break;
 		if (!is_same_act(&thread->calls[i], row, operation))
 			continue;
-		if ((thread->calls[i].sp > sp || thread->calls[i].row != row) && is_in_progress(&thread->calls[i]))
+		if ((thread->calls[i].sp > sp || thread->calls[i].row != row) && is_in_progress(thread->calls[i].sp))
 			return true;
 		thread->depth = i;
 		break;

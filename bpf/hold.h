@@ -7,7 +7,7 @@
 #ifndef BPF_HOLD_H
 #define BPF_HOLD_H
 
-#include "thread.h"
+#include "task.h"
 
 #define SIGSTOP 19
 #define SIGNAL_STOP_STOPPED 1 /* include/linux/sched/signal.h */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The life of processes: children of watched ones are watched; exit and exec
- * end a process, whose counters stay in its slot until userspace has read
- * them. The record in the ring only hastens that; the slot's state is what
+ * The life of processes: exit and exec end a process, whose counters stay in
+ * its slot until userspace has read them. The record in the ring only hastens that; the slot's state is what
  * counts, so a full ring loses nothing here.
  */
 #ifndef BPF_PROCESS_H
@@ -10,7 +9,7 @@
 
 #include "call.h"
 #include "capture.h"
-#include "loader.h"
+#include "descend.h"
 
 static __always_inline void tell_ended(u32 slot)
 {
@@ -43,27 +42,6 @@ static __always_inline void end_process(struct task_struct *task, u32 tgid)
 	process->ended_ns = now();
 	process->state = PROCESS_ENDED;
 	tell_ended(slot);
-}
-
-SEC("raw_tp/sched_process_fork")
-int process_fork(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct task_struct *parent = (void *)ctx->args[0];
-	struct task_struct *child = (void *)ctx->args[1];
-	s32 parent_pid, pid;
-	u8 yes = 1;
-
-	if (!config.only_watched)
-		return 0;
-	if (BPF_CORE_READ(child, pid) != BPF_CORE_READ(child, tgid))
-		return 0; /* a thread */
-	parent_pid = pid_of(BPF_CORE_READ(parent, group_leader));
-	if (!parent_pid || !bpf_map_lookup_elem(&watched, &parent_pid))
-		return 0;
-	pid = pid_of(child);
-	if (pid)
-		bpf_map_update_elem(&watched, &pid, &yes, BPF_ANY);
-	return 0;
 }
 
 /*
@@ -106,7 +84,6 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
 	u32 tgid = BPF_CORE_READ(task, tgid);
-	s32 pid;
 
 	abandon_calls(tgid);
 	/* Fires for each thread; the process ends with the last. */
@@ -115,14 +92,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	}
 	end_process(task, tgid);
-	pid = pid_of(BPF_CORE_READ(task, group_leader));
-	if (!pid)
-		return 0;
-	bpf_map_delete_elem(&loader_cursors, &pid);
-	if (config.only_watched)
-		bpf_map_delete_elem(&watched, &pid);
-	if (config.hold)
-		bpf_map_delete_elem(&held, &pid);
+	forget_process(task);
 	return 0;
 }
 
@@ -131,27 +101,11 @@ int process_exec(void *ctx __attribute__((unused)))
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct record_library *record;
-	s32 pid;
 
 	abandon_calls(tgid);
 	end_process(task, tgid);
 	bpf_task_storage_delete(&threads, task);
-	pid = pid_of(task);
-	if (!pid || !pid_is_watched(pid))
-		return 0;
-	bpf_map_delete_elem(&loader_cursors, &pid);
-	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-	if (!record) {
-		lose(LOSS_RING_FULL);
-		return 0;
-	}
-	record->header.type = RECORD_EXEC;
-	record->header.slot = 0;
-	record->pid = pid;
-	record->time_ns = now();
-	hold_process(pid, record);
-	bpf_ringbuf_submit(record, 0);
+	tell_exec(task);
 	return 0;
 }
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The maps that all families share, the configuration, and the losses.
+ * The maps that all families of the monitor share.
  *
  * Sizes here are placeholders where userspace sets them (src/probe/object.c).
  */
 #ifndef BPF_STATE_H
 #define BPF_STATE_H
 
-#include "kernel.h"
-#include "gpuprobe/state.h"
+#include "base.h"
 
 /* Set by userspace before load: constants to the verifier. */
-const volatile struct config config;
 const volatile struct function_desc functions[MAX_FUNCTIONS];
 
 /* Launches are probed at both layers, so nested ones must be told; set when that comes to be. */
@@ -46,14 +44,6 @@ struct {
 	__type(value, u32);
 } free_slots SEC(".maps");
 
-/* pid in gpuprobe's namespace -> 1, where only some processes are watched. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, s32);
-	__type(value, u8);
-} watched SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -83,18 +73,6 @@ struct {
 	__type(value, struct failure_record);
 } failures SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
-} ring SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, LOSS_COUNT);
-	__type(key, u32);
-	__type(value, u64);
-} losses SEC(".maps");
-
 /* Contexts that were seen made, made current or waited for. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -102,38 +80,5 @@ struct {
 	__type(key, struct context_key);
 	__type(value, struct context_record);
 } contexts SEC(".maps");
-
-
-/* (event << 12 | ip & 0xfff) -> row, for LINKS_TRACEFS. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, struct site_key);
-	__type(value, u32);
-} sites SEC(".maps");
-
-static __always_inline void lose(enum loss reason)
-{
-	u32 key = reason;
-	u64 *count = bpf_map_lookup_elem(&losses, &key);
-
-	if (count)
-		__sync_fetch_and_add(count, 1);
-}
-
-/*
- * Counts a failed map update: no room under the map's own name, no memory apart.
- * Such an error is an int wherever it is kept: before Linux 6.4 the upper half
- * of what a map's functions return is 0, so that as a long it is not negative.
- */
-static __always_inline void lose_update(int error, enum loss full)
-{
-	lose(error == -12 /* ENOMEM */ ? LOSS_NO_MEMORY : full);
-}
-
-static __always_inline u64 now(void)
-{
-	return bpf_ktime_get_boot_ns();
-}
 
 #endif

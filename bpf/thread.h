@@ -8,44 +8,7 @@
 #define BPF_THREAD_H
 
 #include "state.h"
-
-#define PID_LEVELS 32 /* the kernel's limit of nested pid namespaces */
-
-/*
- * The pid that `task`'s thread has in gpuprobe's pid namespace; 0 where it has
- * none. A pid has a number in each namespace from the initial one down to its
- * own; gpuprobe cannot know how deep its own is, but knows it by its inode.
- */
-static __always_inline s32 pid_of(struct task_struct *task)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	struct upid *number;
-	u32 level;
-
-	if (!pid)
-		return 0;
-	level = BPF_CORE_READ(pid, level);
-	number = (void *)pid + bpf_core_field_offset(struct pid, numbers);
-	for (u32 i = 0; i < PID_LEVELS && i <= level; i++) {
-		if (BPF_CORE_READ(number, ns, ns.inum) == config.pidns_inum)
-			return BPF_CORE_READ(number, nr);
-		number = (void *)number + bpf_core_type_size(struct upid);
-	}
-	return 0;
-}
-
-/* The pid that `task`'s thread has in its own pid namespace, the innermost. */
-static __always_inline s32 innermost_pid(struct task_struct *task)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	struct upid *numbers;
-
-	if (!pid)
-		return 0;
-	numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
-	numbers = (void *)numbers + BPF_CORE_READ(pid, level) * bpf_core_type_size(struct upid);
-	return BPF_CORE_READ(numbers, nr);
-}
+#include "task.h"
 
 /* Who the calling process is. Userspace may come too late to read it in /proc. */
 static __always_inline void identify(struct process_record *process, struct task_struct *task)
@@ -67,11 +30,6 @@ static __always_inline void tell_process(u32 slot)
 	record->type = RECORD_PROCESS;
 	record->slot = slot;
 	bpf_ringbuf_submit(record, 0);
-}
-
-static __always_inline bool pid_is_watched(s32 pid)
-{
-	return !config.only_watched || bpf_map_lookup_elem(&watched, &pid);
 }
 
 static __always_inline struct process_record *process_at(u32 slot)

@@ -34,6 +34,7 @@ struct monitor {
 	const struct options *options;
 	const struct log *log;
 	struct gpuprobe_bpf *skeleton;
+	struct probe_programs programs;
 	struct attacher *attacher;
 	struct collector *collector;
 	struct command *command;
@@ -326,6 +327,7 @@ static int load(struct monitor *monitor, struct error *err)
 		ret = object__load(&object, &features, &monitor->skeleton, err);
 	if (ret)
 		return ret;
+	object__programs(monitor->skeleton, &monitor->programs);
 	collect.launch_sample = object__launch_sample(&object);
 	selection.launch_returns = collect.launch_sample > 0;
 	ret = collector__new(monitor->skeleton, &collect, &hooks, monitor->log, &monitor->collector, err);
@@ -336,7 +338,7 @@ static int load(struct monitor *monitor, struct error *err)
 	if (!ret && monitor->command)
 		ret = command__guard(monitor->command, bpf_map__fd(monitor->skeleton->maps.held), err);
 	if (!ret)
-		ret = attacher__new(&selection, object.links, monitor->skeleton, monitor->log, &monitor->attacher, err);
+		ret = attacher__new(&selection, object.links, &monitor->programs, monitor->log, &monitor->attacher, err);
 	return ret;
 }
 
@@ -362,7 +364,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 	if (!ret)
 		ret = make_events(monitor, err);
 	if (!ret)
-		ret = watch__begin(options, monitor->command, monitor->skeleton, monitor->attacher, monitor->log, err);
+		ret = watch__begin(options, monitor->command, &monitor->programs, monitor->attacher, monitor->log, err);
 	if (ret)
 		return ret;
 	collector__attached(monitor->collector);

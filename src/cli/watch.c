@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gen/gpuprobe.skel.h"
 #include "target/loader_cache.h"
 #include "target/process.h"
 
@@ -23,12 +22,12 @@ int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 	return 0;
 }
 
-static int watch_pid(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err)
+static int watch_pid(const struct probe_programs *programs, pid_t pid, struct error *err)
 {
 	int32_t key = pid;
 	uint8_t yes = 1;
 
-	if (bpf_map__update_elem(skeleton->maps.watched, &key, sizeof(key), &yes, sizeof(yes), BPF_ANY))
+	if (bpf_map__update_elem(programs->watched, &key, sizeof(key), &yes, sizeof(yes), BPF_ANY))
 		return error__set(err, -errno, "cannot watch process %d: %s", pid, strerror(errno));
 	return 0;
 }
@@ -38,11 +37,11 @@ static int watch_pid(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err
  * tracepoint, of parents that are in the map by then: so it is looked again
  * until nobody new turns up.
  */
-static int watch_tree(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *err)
+static int watch_tree(const struct probe_programs *programs, pid_t pid, struct error *err)
 {
 	struct pid_list children = {0};
 	size_t known;
-	int ret = watch_pid(skeleton, pid, err);
+	int ret = watch_pid(programs, pid, err);
 
 	do {
 		known = children.count;
@@ -50,7 +49,7 @@ static int watch_tree(struct gpuprobe_bpf *skeleton, pid_t pid, struct error *er
 		if (!ret)
 			ret = process__descendants(pid, &children);
 		for (size_t i = 0; i < children.count && !ret; i++)
-			ret = watch_pid(skeleton, children.pids[i], err);
+			ret = watch_pid(programs, children.pids[i], err);
 	} while (!ret && children.count > known);
 	pid_list__clear(&children);
 	return ret;
@@ -140,7 +139,7 @@ static void attach_running(const struct options *options, struct attacher *attac
 	pid_list__clear(&list);
 }
 
-int watch__begin(const struct options *options, const struct command *command, struct gpuprobe_bpf *skeleton,
+int watch__begin(const struct options *options, const struct command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, const struct log *log, struct error *err)
 {
 	struct attacher_counts counts;
@@ -148,9 +147,9 @@ int watch__begin(const struct options *options, const struct command *command, s
 	int ret = 0;
 
 	if (command)
-		ret = watch_pid(skeleton, command__pid(command), err);
+		ret = watch_pid(programs, command__pid(command), err);
 	for (size_t i = 0; i < options->pid_count && !ret; i++)
-		ret = watch_tree(skeleton, options->pids[i], err);
+		ret = watch_tree(programs, options->pids[i], err);
 	if (!ret)
 		ret = attach_given(options, attacher, err);
 	if (ret)

@@ -9,8 +9,6 @@
 #include "cli/options.h"
 #include "probe/attacher.h"
 
-struct gpuprobe_bpf;
-
 /* -ESRCH with a text where one of the processes does not exist. */
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err);
 
@@ -19,7 +17,7 @@ int watch__check_pids(const pid_t *pids, size_t count, struct error *err);
  * the libraries of the options and the loader's cache, and those of running
  * processes. `command` is NULL without one.
  */
-int watch__begin(const struct options *options, const struct command *command, struct gpuprobe_bpf *skeleton,
+int watch__begin(const struct options *options, const struct command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, const struct log *log, struct error *err);
 
 #endif

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gen/gpuprobe.skel.h"
 #include "model/api.h"
 #include "probe/attacher_private.h"
 #include "target/cuda_library.h"
@@ -20,10 +19,10 @@
 static void choose_rows(struct attacher *attacher)
 {
 	for (size_t row = 0; row < api_function_count; row++)
-		attacher->wanted[row] = selection__wants(&attacher->selection, &api_functions[row].desc);
+		attacher->wanted[row] = selection__wants(&attacher->selection, &api_functions[row]);
 }
 
-int attacher__new(const struct selection *selection, enum link_kind links, struct gpuprobe_bpf *skeleton,
+int attacher__new(const struct selection *selection, enum link_kind links, const struct probe_programs *programs,
 		  const struct log *log, struct attacher **out, struct error *err)
 {
 	struct attacher *attacher = calloc(1, sizeof(*attacher));
@@ -33,14 +32,14 @@ int attacher__new(const struct selection *selection, enum link_kind links, struc
 		return error__set(err, -ENOMEM, "out of memory");
 	attacher->selection = *selection;
 	attacher->log = log;
-	attacher->skeleton = skeleton;
+	attacher->both_layers = programs->both_layers;
 	/* Until a libcuda is met. */
 	attacher->selection.no_driver = true;
 	attacher->wanted = calloc(api_function_count, sizeof(*attacher->wanted));
 	ret = attacher->wanted ? 0 : error__set(err, -ENOMEM, "out of memory");
 	if (!ret) {
 		choose_rows(attacher);
-		ret = links__new(links, skeleton, &attacher->links, err);
+		ret = links__new(links, programs, &attacher->links, err);
 	}
 	if (!ret)
 		ret = identity_reader__new(&attacher->identities, err);
@@ -89,12 +88,12 @@ static void warn_of_slow_sites(const struct attacher *attacher, const char *name
 			       size_t count)
 {
 	size_t slow = 0;
-	const char *example = NULL;
+	const char *example = "of names unknown to gpuprobe";
 
 	for (size_t i = 0; i < count; i++) {
 		if (!sites[i].slow)
 			continue;
-		if (!slow++)
+		if (!slow++ && sites[i].row < api_function_count)
 			example = api_functions[sites[i].row].symbol;
 	}
 	if (slow)
@@ -115,19 +114,32 @@ static void note_layers(struct attacher *attacher, unsigned int layers)
 		attacher->selection.no_driver = false;
 		choose_rows(attacher);
 	}
-	if (layers & LAYER_BIT(LAYER_RUNTIME) && selection__both_layers(&attacher->selection))
-		attacher->skeleton->bss->both_layers = 1;
+	if (attacher->both_layers && layers & LAYER_BIT(LAYER_RUNTIME) &&
+	    selection__both_layers(&attacher->selection))
+		*attacher->both_layers = 1;
+}
+
+static bool wants_return(const struct attacher *attacher, uint16_t row)
+{
+	return row >= api_function_count ||
+	       selection__wants_return(&attacher->selection, &api_functions[row].desc);
 }
 
 /* Probes the wanted functions of a CUDA library. */
 static int attach_library(struct attacher *attacher, int fd, struct elf_file *file, struct error *err)
 {
+	const struct function_choice *choice = attacher->selection.choice;
+	struct wanted_functions wanted = {.rows = attacher->wanted};
 	struct probe_site *sites = NULL;
 	struct link_site *link_sites = NULL;
 	size_t count = 0, missing = 0;
 	int ret;
 
-	ret = cuda_library__sites(file, attacher->wanted, &sites, &count, &missing);
+	if (choice) {
+		wanted.unknown = choice->row_of_unknown;
+		wanted.arg = choice->arg;
+	}
+	ret = cuda_library__sites(file, &wanted, &sites, &count, &missing);
 	if (ret)
 		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file), strerror(-ret));
 	link_sites = calloc(count ? count : 1, sizeof(*link_sites));
@@ -136,11 +148,9 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		goto out;
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct function_desc *function = &api_functions[sites[i].row].desc;
-
 		link_sites[i].row = sites[i].row;
 		link_sites[i].file_offset = sites[i].file_offset;
-		link_sites[i].wants_return = selection__wants_return(&attacher->selection, function);
+		link_sites[i].wants_return = wants_return(attacher, sites[i].row);
 	}
 	ret = links__attach(attacher->links, fd, link_sites, count, err);
 	if (ret) {
@@ -148,7 +158,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		goto out;
 	}
 	for (size_t i = 0; i < count; i++)
-		attacher->counts.sites[api_functions[sites[i].row].desc.layer]++;
+		attacher->counts.sites[sites[i].layer]++;
 	attacher->counts.missing += missing;
 	attacher->counts.libraries += count > 0;
 	warn_of_slow_sites(attacher, elf_file__name(file), sites, count);

@@ -15,9 +15,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "gpuprobe/state.h"
+#include "probe/programs.h"
 #include "probe/selection.h"
 
-struct gpuprobe_bpf;
 struct attacher;
 
 struct attacher_counts {
@@ -33,8 +33,8 @@ enum process_scan {
 	SCAN_PROGRAM,	/* the program in any case: it may have the runtime inside */
 };
 
-/* `skeleton` and `log` must outlive the attacher. */
-int attacher__new(const struct selection *selection, enum link_kind links, struct gpuprobe_bpf *skeleton,
+/* `log` must outlive the attacher. */
+int attacher__new(const struct selection *selection, enum link_kind links, const struct probe_programs *programs,
 		  const struct log *log, struct attacher **out, struct error *err);
 
 /* Detaches everything. */

@@ -16,7 +16,7 @@ struct attached_file {
 
 struct attacher {
 	struct selection selection;
-	struct gpuprobe_bpf *skeleton;
+	volatile uint32_t *both_layers; /* see struct probe_programs */
 	struct links *links;
 	struct identity_reader *identities;
 	const struct log *log;

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gen/gpuprobe.skel.h"
 #include "probe/multi_link.h"
 #include "probe/tracefs.h"
 
@@ -26,7 +25,7 @@ struct holder {
 
 struct links {
 	enum link_kind kind;
-	struct gpuprobe_bpf *skeleton;
+	struct probe_programs programs;
 	struct tracefs *tracefs;
 	unsigned int next_event;
 	struct holder *holders;
@@ -34,7 +33,7 @@ struct links {
 	size_t capacity;
 };
 
-int links__new(enum link_kind kind, struct gpuprobe_bpf *skeleton, struct links **out, struct error *err)
+int links__new(enum link_kind kind, const struct probe_programs *programs, struct links **out, struct error *err)
 {
 	struct links *links = calloc(1, sizeof(*links));
 	int ret;
@@ -42,7 +41,7 @@ int links__new(enum link_kind kind, struct gpuprobe_bpf *skeleton, struct links 
 	if (!links)
 		return error__set(err, -ENOMEM, "out of memory");
 	links->kind = kind;
-	links->skeleton = skeleton;
+	links->programs = *programs;
 	if (kind == LINKS_TRACEFS) {
 		ret = tracefs__new(&links->tracefs, err);
 		if (ret) {
@@ -187,7 +186,7 @@ static int remember_sites(struct links *links, unsigned int event, const struct 
 		struct site_key key = {.event_and_ip = event << 12 | (sites[i]->file_offset & 0xfff)};
 		uint32_t row = sites[i]->row;
 
-		if (bpf_map__update_elem(links->skeleton->maps.sites, &key, sizeof(key), &row, sizeof(row), BPF_ANY))
+		if (bpf_map__update_elem(links->programs.sites, &key, sizeof(key), &row, sizeof(row), BPF_ANY))
 			return error__set(err, -errno, "cannot keep the probe sites: %s", strerror(errno));
 	}
 	return 0;
@@ -206,7 +205,7 @@ static int attach_round(struct links *links, const struct link_site **remaining,
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
 	bool used[4096] = {false};
 	const struct bpf_program *program =
-		on_return ? links->skeleton->progs.call_return : links->skeleton->progs.call_entry;
+		on_return ? links->programs.on_return : links->programs.entry;
 	size_t n = 0;
 	int ret = -ENOMEM;
 
@@ -266,7 +265,7 @@ static int attach_multi_returns(struct links *links, int fd, const struct link_s
 		if (sites[i].wants_return)
 			offsets[returns++] = sites[i].file_offset;
 	if (returns)
-		ret = attach_multi(links, links->skeleton->progs.call_return, ATTACH_UPROBE_MULTI, fd, offsets, NULL,
+		ret = attach_multi(links, links->programs.on_return, ATTACH_UPROBE_MULTI, fd, offsets, NULL,
 				   returns, true, err);
 	free(offsets);
 	return ret;
@@ -275,7 +274,6 @@ static int attach_multi_returns(struct links *links, int fd, const struct link_s
 static int attach_all_multi(struct links *links, int fd, const struct link_site *sites, size_t count,
 			    struct error *err)
 {
-	const struct gpuprobe_bpf *skeleton = links->skeleton;
 	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
 	uint64_t *cookies = offsets + count;
 	int ret;
@@ -287,14 +285,14 @@ static int attach_all_multi(struct links *links, int fd, const struct link_site 
 		cookies[i] = sites[i].row;
 	}
 	if (links->kind == LINKS_SESSION) {
-		ret = attach_multi(links, skeleton->progs.call_session, ATTACH_UPROBE_SESSION, fd, offsets, cookies,
+		ret = attach_multi(links, links->programs.session, ATTACH_UPROBE_SESSION, fd, offsets, cookies,
 				   count, false, err);
 		goto out;
 	}
 	/* Returns first: a call must not be seen entering whose return is not. */
 	ret = attach_multi_returns(links, fd, sites, count, err);
 	if (!ret)
-		ret = attach_multi(links, skeleton->progs.call_entry, ATTACH_UPROBE_MULTI, fd, offsets, cookies,
+		ret = attach_multi(links, links->programs.entry, ATTACH_UPROBE_MULTI, fd, offsets, cookies,
 				   count, false, err);
 out:
 	free(offsets);
@@ -322,7 +320,7 @@ int links__attach(struct links *links, int fd, const struct link_site *sites, si
 
 int links__attach_loader(struct links *links, int fd, uint64_t file_offset, int64_t to_r_debug, struct error *err)
 {
-	const struct bpf_program *program = links->skeleton->progs.loader_entry;
+	const struct bpf_program *program = links->programs.loader;
 	uint64_t cookie = (uint64_t)to_r_debug;
 
 	if (links->kind == LINKS_TRACEFS)

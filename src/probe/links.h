@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "gpuprobe/state.h"
+#include "probe/programs.h"
 
-struct gpuprobe_bpf;
 struct links;
 
 /* One function to probe. */
@@ -28,8 +28,7 @@ struct link_site {
 	uint64_t file_offset; /* of its first instruction */
 };
 
-/* `skeleton` must outlive the links. */
-int links__new(enum link_kind kind, struct gpuprobe_bpf *skeleton, struct links **out, struct error *err);
+int links__new(enum link_kind kind, const struct probe_programs *programs, struct links **out, struct error *err);
 
 /* Detaches everything, in parallel, since each link's end waits for the kernel. */
 void links__free(struct links *links);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "gpuprobe/state.h"
 #include "probe/features.h"
+#include "probe/programs.h"
 
 struct gpuprobe_bpf; /* the skeleton, generated */
 
@@ -37,6 +38,9 @@ struct object_options {
  */
 int object__load(const struct object_options *options, const struct features *features,
 		 struct gpuprobe_bpf **skeleton, struct error *err);
+
+/* What attaching needs of a loaded object. */
+void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *programs);
 
 /* Whether launches' returns are seen, and of how many one: 0 none, 1 all, else sampled. */
 uint32_t object__launch_sample(const struct object_options *options);

@@ -53,7 +53,7 @@ static unsigned int sections_of(const struct function_desc *function)
 	}
 }
 
-bool selection__wants(const struct selection *selection, const struct function_desc *function)
+static bool wants_by_section(const struct selection *selection, const struct function_desc *function)
 {
 	bool is_driver = function->layer == LAYER_DRIVER;
 
@@ -73,9 +73,16 @@ bool selection__wants(const struct selection *selection, const struct function_d
 	       function->operation == OP_FREE || function->operation == OP_DEVICE;
 }
 
+bool selection__wants(const struct selection *selection, const struct api_function *function)
+{
+	if (selection->choice)
+		return selection->choice->wants(function, selection->choice->arg);
+	return wants_by_section(selection, &function->desc);
+}
+
 bool selection__wants_return(const struct selection *selection, const struct function_desc *function)
 {
-	if (function->operation != OP_LAUNCH || selection->launch_returns)
+	if (selection->choice || function->operation != OP_LAUNCH || selection->launch_returns)
 		return true;
 	return function->layer == LAYER_RUNTIME && selection__both_layers(selection);
 }

@@ -57,7 +57,7 @@ unsigned int cuda_library__layers(struct elf_file *file)
 
 struct collection {
 	struct elf_file *file;
-	const bool *wanted;
+	const struct wanted_functions *wanted;
 	unsigned int layers;
 	int major; /* of the runtime in it */
 	bool *exported; /* by row: found in .dynsym, so .symtab has nothing to add */
@@ -67,7 +67,7 @@ struct collection {
 	enum elf_table table;
 };
 
-static bool add_site(struct collection *collection, uint64_t file_offset, uint16_t row)
+static bool add_site(struct collection *collection, uint64_t file_offset, uint16_t row, enum layer layer)
 {
 	if (collection->count == collection->capacity) {
 		size_t capacity = collection->capacity ? collection->capacity * 2 : 256;
@@ -81,8 +81,33 @@ static bool add_site(struct collection *collection, uint64_t file_offset, uint16
 	collection->sites[collection->count++] = (struct probe_site){
 		.file_offset = file_offset,
 		.row = row,
+		.layer = layer,
 	};
 	return true;
+}
+
+/* The layer that a function belongs to by its name. */
+static enum layer layer_of(const char *symbol)
+{
+	return strncmp(symbol, "cuda", 4) && strncmp(symbol, "__cuda", 6) ? LAYER_DRIVER : LAYER_RUNTIME;
+}
+
+static int collect_unknown(struct collection *collection, const struct elf_symbol *symbol)
+{
+	const struct wanted_functions *wanted = collection->wanted;
+	enum layer layer = layer_of(symbol->name);
+	int row;
+
+	if (!wanted->unknown || collection->table != ELF_TABLE_DYNAMIC || !(collection->layers & LAYER_BIT(layer)))
+		return 0;
+	/* A form of a known function that this library's major does not have is known all the same. */
+	if ((strncmp(symbol->name, "cu", 2) && strncmp(symbol->name, "__cuda", 6)) ||
+	    api__find(symbol->name, API_NEWEST) >= 0)
+		return 0;
+	row = wanted->unknown(symbol->name, layer, wanted->arg);
+	if (row < 0)
+		return 0;
+	return add_site(collection, symbol->file_offset, (uint16_t)row, layer) ? 0 : -ENOMEM;
 }
 
 static int collect(const struct elf_symbol *symbol, void *arg)
@@ -95,13 +120,15 @@ static int collect(const struct elf_symbol *symbol, void *arg)
 	if (symbol->name[0] != 'c' && symbol->name[0] != '_')
 		return 0;
 	row = api__find(symbol->name, collection->major);
-	if (row < 0 || !collection->wanted[row] ||
+	if (row < 0)
+		return collect_unknown(collection, symbol);
+	if (!collection->wanted->rows[row] ||
 	    !(collection->layers & LAYER_BIT(api_functions[row].desc.layer)))
 		return 0;
 	if (!dynamic && (collection->exported[row] ||
 			 api_functions[row].desc.layer != LAYER_RUNTIME))
 		return 0;
-	if (!add_site(collection, symbol->file_offset, (uint16_t)row))
+	if (!add_site(collection, symbol->file_offset, (uint16_t)row, api_functions[row].desc.layer))
 		return -ENOMEM;
 	collection->found[row] = true;
 	if (dynamic)
@@ -119,8 +146,12 @@ static int collect_table(struct collection *collection, enum elf_table table)
 static int compare_rows(uint16_t x, uint16_t y)
 {
 	const struct api_function *a = &api_functions[x], *b = &api_functions[y];
-	bool a_plain = strcmp(a->symbol, a->base) == 0, b_plain = strcmp(b->symbol, b->base) == 0;
+	bool a_plain, b_plain;
 
+	if (x >= api_function_count || y >= api_function_count)
+		return x - y;
+	a_plain = strcmp(a->symbol, a->base) == 0;
+	b_plain = strcmp(b->symbol, b->base) == 0;
 	if ((a->desc.operation != OP_NONE) != (b->desc.operation != OP_NONE))
 		return a->desc.operation != OP_NONE ? -1 : 1;
 	if (a_plain != b_plain)
@@ -177,7 +208,7 @@ static size_t count_missing(const struct collection *collection)
 	size_t missing = 0;
 
 	for (size_t row = 0; row < api_function_count; row++) {
-		if (collection->wanted[row] && !collection->found[row] &&
+		if (collection->wanted->rows[row] && !collection->found[row] &&
 		    (collection->layers & LAYER_BIT(api_functions[row].desc.layer)) &&
 		    is_form(collection, row))
 			missing++;
@@ -185,7 +216,7 @@ static size_t count_missing(const struct collection *collection)
 	return missing;
 }
 
-int cuda_library__sites(struct elf_file *file, const bool *wanted, struct probe_site **sites,
+int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_site **sites,
 			size_t *count, size_t *missing)
 {
 	struct collection collection = {.file = file, .wanted = wanted};

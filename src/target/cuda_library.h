@@ -22,12 +22,21 @@
 /* The layers that `file` implements; 0 when it is no CUDA library, or unreadable. */
 unsigned int cuda_library__layers(struct elf_file *file);
 
+struct wanted_functions {
+	const bool *rows; /* a flag for each row of api_functions[] */
+	/*
+	 * Asked for each exported function of the API (cu*, __cuda*) that the table does not
+	 * know: the row to put its site under, or negative where it is not wanted. NULL: none is.
+	 */
+	int (*unknown)(const char *symbol, enum layer layer, void *arg);
+	void *arg;
+};
+
 /*
- * The places of the wanted functions in `file`. `wanted` has a flag for each
- * row of api_functions[]; rows of layers that the file does not implement are
- * left alone, and so are those for other majors of the runtime than the one
- * in it (target/runtime_major.h). *sites (malloc, sorted by file_offset, NULL when empty) has
- * *count entries; *missing counts the wanted rows of the file's layers that
+ * The places of the wanted functions in `file`. Rows of layers that the file
+ * does not implement are left alone, and so are those for other majors of the
+ * runtime than the one in it (target/runtime_major.h). *sites (malloc, sorted
+ * by file_offset, NULL when empty) has *count entries; *missing counts the wanted rows of the file's layers that
  * it does not have, which is normal for a library older or newer than the
  * table.
  *
@@ -40,7 +49,7 @@ unsigned int cuda_library__layers(struct elf_file *file);
  *
  * Returns 0, -ENOMEM, -EIO or -EBADMSG.
  */
-int cuda_library__sites(struct elf_file *file, const bool *wanted, struct probe_site **sites,
+int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_site **sites,
 			size_t *count, size_t *missing);
 
 #endif

@@ -11,7 +11,8 @@
 
 struct probe_site {
 	uint64_t file_offset; /* of the function's first instruction */
-	uint16_t row;	      /* in api_functions[] */
+	uint16_t row;	      /* in api_functions[], or beyond: one that the table does not know */
+	uint8_t layer;	      /* enum layer */
 	bool slow;	      /* the kernel must single-step it: about 15 us a call, not 0.5 */
 };
 

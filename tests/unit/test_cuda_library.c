@@ -88,7 +88,7 @@ static struct found find(const struct test_elf *elf, const char *const *names)
 	}
 	for (size_t row = 0; !names && row < api_function_count; row++)
 		wanted[row] = true;
-	assert_int_equal(cuda_library__sites(file, wanted, &found.sites, &found.count,
+	assert_int_equal(cuda_library__sites(file, &(struct wanted_functions){.rows = wanted}, &found.sites, &found.count,
 					     &found.missing), 0);
 	elf_file__free(file);
 	free(wanted);

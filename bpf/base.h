@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the monitor's programs and the tracer's have in common: the
+ * configuration, which processes are watched, the ring, and the losses.
+ *
+ * Sizes here are placeholders where userspace sets them (src/probe/).
+ */
+#ifndef BPF_BASE_H
+#define BPF_BASE_H
+
+#include "kernel.h"
+#include "gpuprobe/state.h"
+
+/* Set by userspace before load: constants to the verifier. */
+const volatile struct config config;
+
+/* pid in gpuprobe's namespace -> 1, where only some processes are watched. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, s32);
+	__type(value, u8);
+} watched SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LOSS_COUNT);
+	__type(key, u32);
+	__type(value, u64);
+} losses SEC(".maps");
+
+/* (event << 12 | ip & 0xfff) -> row, for LINKS_TRACEFS. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct site_key);
+	__type(value, u32);
+} sites SEC(".maps");
+
+static __always_inline void lose(enum loss reason)
+{
+	u32 key = reason;
+	u64 *count = bpf_map_lookup_elem(&losses, &key);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+/*
+ * Counts a failed map update: no room under the map's own name, no memory apart.
+ * Such an error is an int wherever it is kept: before Linux 6.4 the upper half
+ * of what a map's functions return is 0, so that as a long it is not negative.
+ */
+static __always_inline void lose_update(int error, enum loss full)
+{
+	lose(error == -12 /* ENOMEM */ ? LOSS_NO_MEMORY : full);
+}
+
+static __always_inline u64 now(void)
+{
+	return bpf_ktime_get_boot_ns();
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What attaching needs of a loaded BPF object, the monitor's or the tracer's:
+ * the programs for probe sites, and the maps that go with them.
+ */
+#ifndef PROBE_PROGRAMS_H
+#define PROBE_PROGRAMS_H
+
+#include <stdint.h>
+
+struct bpf_program;
+struct bpf_map;
+
+/* All belong to the object, which must outlive whoever uses them. */
+struct probe_programs {
+	const struct bpf_program *session;	    /* with session links, else the next two */
+	const struct bpf_program *entry, *on_return;
+	const struct bpf_program *loader; /* at _dl_debug_state */
+	struct bpf_map *sites;		  /* for tracefs links */
+	struct bpf_map *watched, *held;	  /* processes by pid */
+	volatile uint32_t *both_layers;	  /* set when launches are probed at both layers; NULL: of no interest */
+};
+
+#endif
