@@ -16,7 +16,7 @@ CHOSEN = {
 
 
 def check(result, log, functions):
-    """The lines of the threads that the log knows are its calls; none was lost, and none is of a function not chosen."""
+    """The lines of threads in the log are its calls; none was lost, and none is of a function not chosen."""
     assert result.lost == 0
     assert trace.in_order(result.lines)
     trace.check_threads(result.lines, log, functions)

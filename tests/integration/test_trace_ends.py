@@ -38,10 +38,6 @@ def threads(tmp_path_factory):
     return program
 
 
-def is_unfinished(line):
-    return line["result"] == "unfinished" or line.get("unfinished") is True
-
-
 def test_a_call_that_hangs(tracer_by, tmp_path):
     """At the end it is shown without a result, with the time so far; what came before it is whole."""
     running, path = tracer_by.start(*HANGS, tmp_path / "hangs", args=["-e", "memory,sync"], env=SLOW)
@@ -49,9 +45,9 @@ def test_a_call_that_hangs(tracer_by, tmp_path):
         trace.wait_for_lines(path, 1)
         time.sleep(1.2)
         result = trace.Traced(running.stop(), path)
-    assert [line["event"] for line in result.lines if not is_unfinished(line)] == ["cuMemAlloc_v2"]
+    assert [line["event"] for line in result.lines if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"]
     last = result.lines[-1]
-    assert is_unfinished(last) and last["event"] == "cuCtxSynchronize"
+    assert trace.is_unfinished(last) and last["event"] == "cuCtxSynchronize"
     assert last["duration"] >= 1_000_000_000
 
 
@@ -75,7 +71,7 @@ def test_entry_and_return(tracer_by):
         need(driver.cuMemFree_v2(memory))
         assert driver.cuMemAlloc_v2(ref(out()), 1 << 50) == 2
     """), args=["--entry-return", "-e", "cuMemAlloc_v2,cuMemFree_v2"])
-    assert [(line["event"], line["phase"]) for line in result.lines] == [
+    assert [(line["event"], line["line"]) for line in result.lines] == [
         ("cuMemAlloc_v2", "entry"), ("cuMemAlloc_v2", "return"), ("cuMemFree_v2", "entry"),
         ("cuMemFree_v2", "return"), ("cuMemAlloc_v2", "entry"), ("cuMemAlloc_v2", "return")]
     assert [line["result"] for line in result.lines[1::2]] == \
@@ -98,7 +94,7 @@ def test_the_entry_of_a_call_that_hangs_is_shown_at_once(tracer_by, tmp_path):
     running, path = tracer_by.start(*HANGS, tmp_path / "hangs", args=["--entry-return", "-e", "sync"], env=SLOW)
     with running:
         lines = trace.wait_for_lines(path, 1)
-        assert [(line["event"], line["phase"]) for line in lines] == [("cuCtxSynchronize", "entry")]
+        assert [(line["event"], line["line"]) for line in lines] == [("cuCtxSynchronize", "entry")]
         running.stop()
 
 
@@ -106,15 +102,15 @@ def test_jumps(tracer_by, threads):
     """Allocations left by longjmp are unfinished; those after them are whole."""
     result = tracer_by.run(threads, "jump", 7, args=["-e", "memory"],
                            env={"CUDA_SIM_LATENCY": "cuMemAllocManaged=20ms"})
-    unfinished = [line for line in result.lines if is_unfinished(line)]
+    unfinished = [line for line in result.lines if trace.is_unfinished(line)]
     assert [line["event"] for line in unfinished] == ["cuMemAllocManaged"] * 7
-    assert [line["event"] for line in result.lines if not is_unfinished(line)] == ["cuMemAlloc_v2"] * 7
+    assert [line["event"] for line in result.lines if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"] * 7
     assert trace.in_order(result.lines)
 
 
 def test_threads_that_end_in_calls(tracer_by, threads):
     result = tracer_by.run(threads, "leave", 20, args=["-e", "launch"])
-    assert [is_unfinished(line) for line in result.lines] == [False, True] * 20
+    assert [trace.is_unfinished(line) for line in result.lines] == [False, True] * 20
     assert len({line["tid"] for line in result.lines}) == 20
     assert trace.in_order(result.lines)
 
@@ -159,7 +155,7 @@ def test_mix_with_deaths(tracer_by):
     assert result.lost == 0
     ended, left = {}, {}
     for line in result.lines:
-        which = left if is_unfinished(line) else ended
+        which = left if trace.is_unfinished(line) else ended
         which[line["event"]] = which.get(line["event"], 0) + 1
     assert ended == {name: counts["calls"] for name, counts in truth.items() if counts["calls"]}
     assert left == {name: counts["abandoned"] for name, counts in truth.items() if counts["abandoned"]}

@@ -11,8 +11,8 @@ from lib import paths
 from lib.script import script
 
 # Each would damage a table, a line of TSV or a terminal.
-NAMES = ["tab\there", "line\nbreak", "carriage\rreturn", 'quo"te', "back\\slash", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07",
-         "nul-free\x01\x02\x7f", "caf\u00e9 \u2603 \U0001f600", "\u202eright to left", "comma,semi;colon", "{\"a\":1}",
+NAMES = ["tab\there", "line\nbreak", "carriage\rreturn", 'quo"te', "back\\slash", "\x1b[31mred\x1b[0m",
+         "\x1b]0;title\x07", "nul-free\x01\x02\x7f", "caf\u00e9 \u2603 \U0001f600", "\u202eright to left", "comma,semi;colon", "{\"a\":1}",
          "<unreadable 0x0>", " leading", "-", "\u009b31m"]
 BYTES = [b"\xff\xfe\x80broken", b"half\xc3", b"\xed\xa0\x80surrogate", b"\xf4\x90\x80\x80"]
 
@@ -151,7 +151,7 @@ def test_strings_in_the_table(tracer):
     assert len(lines) == 14
     for line, address in zip(lines[9:12], ("0xdead0000", "0xffffffff81000000", "0x8000000000000000"), strict=True):
         assert f"<unreadable {address}>" in line
-    assert "..." in lines[13]
+    assert '"...' in lines[13]
 
 
 def test_pointers_that_cannot_be_read(tracer_by):

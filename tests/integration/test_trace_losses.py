@@ -21,6 +21,8 @@ def count_lines(path):
     with open(path, encoding="utf-8") as file:
         for line in file:
             parsed = json.loads(line)
+            if parsed.get("line") == "in_progress":
+                continue
             if "event" in parsed:
                 calls += 1
                 ordered = ordered and parsed["time"] >= last
@@ -39,7 +41,7 @@ def called(result):
 def test_a_small_ring(tracer_by):
     """A page or two: most is lost, and all of it counted."""
     result = tracer_by.run(TRACED, "--api", "driver", "--threads", 8, "--rounds", 2000,
-                           args=["-e", FUNCTIONS, "--buffer", "4K"], columns="time,event,tid")
+                           args=["-e", FUNCTIONS, "--buffer", "64K"], columns="time,event,tid")
     assert result.lost > 0
     assert len(result.lines) + result.lost == called(result) == 8 * 2000 * 4
     assert trace.in_order(result.lines)
@@ -48,8 +50,8 @@ def test_a_small_ring(tracer_by):
 
 def test_losses_are_lines_of_the_table(tracer):
     result = tracer.run(TRACED, "--api", "driver", "--threads", 8, "--rounds", 2000,
-                        args=["-e", FUNCTIONS, "--buffer", "4K"], form="table", columns=None)
-    told = [int(number.replace(",", "")) for number in re.findall(r"^--- lost ([\d,]+) events? ---", result.text, re.M)]
+                        args=["-e", FUNCTIONS, "--buffer", "64K"], form="table", columns=None)
+    told = [int(number.replace(",", "")) for number in re.findall(r"^--- lost ([\d,]+) events? ", result.text, re.M)]
     lines = [line for line in result.text.splitlines() if " cu" in line and not line.startswith("TIME")]
     assert told and len(lines) + sum(told) == called(result)
 
@@ -57,7 +59,7 @@ def test_losses_are_lines_of_the_table(tracer):
 def test_strict(tracer_by):
     """The exit status tells of losses only where it is asked for."""
     command = TRACED, "--api", "driver", "--threads", 8, "--rounds", 1000
-    arguments = ["-e", FUNCTIONS, "--buffer", "4K"]
+    arguments = ["-e", FUNCTIONS, "--buffer", "64K"]
     assert tracer_by.run(*command, args=arguments).lost > 0
     strict = tracer_by.run(*command, args=[*arguments, "--strict"], status=None)
     assert strict.lost > 0 and strict.status == 3
@@ -70,7 +72,7 @@ def test_strict_keeps_the_status_of_a_command_that_failed(tracer):
     assert result.status == 7
 
 
-@pytest.mark.parametrize("size", ["64K", "1M", "16M", "67108864"])
+@pytest.mark.parametrize("size", ["664K", "1M", "16M", "67108864"])
 def test_sizes(tracer, size):
     result = tracer.run(TRACED, "--api", "driver", "--threads", 4, "--rounds", 3000,
                         args=["-e", FUNCTIONS, "--buffer", size], columns="time,event")
@@ -105,8 +107,8 @@ def test_a_million_in_tsv(tracer_by):
     with open(path, encoding="utf-8") as lines:
         head = next(lines).rstrip("\n").split("\t")
         for line in lines:
-            if line.startswith("---"):
-                lost += int(re.search(r"lost ([\d,]+)", line).group(1).replace(",", ""))
+            if line.startswith("#"):
+                lost += int(line.split()[2])
                 continue
             fields = dict(zip(head, line.rstrip("\n").split("\t"), strict=True))
             assert int(fields["time"]) >= last

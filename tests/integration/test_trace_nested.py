@@ -42,7 +42,7 @@ def test_nested(tracer_by):
     result = tracer_by.run(*ONE_OF_EACH, args=["-e", names, "--nested"])
     assert memory_events(result) == ["cudaMalloc", "cuMemAlloc_v2", "cudaFree", "cuMemFree_v2", "cuMemAlloc_v2",
                                      "cuMemFree_v2"]
-    assert [line["depth"] for line in result.lines] == [0, 1, 0, 1, 0, 0]
+    assert [line.get("depth", 0) for line in result.lines] == [0, 1, 0, 1, 0, 0]
     for outer, inner in (result.lines[0:2], result.lines[2:4]):
         assert outer["time"] <= inner["time"]
         assert inner["time"] + inner["duration"] <= outer["time"] + outer["duration"]

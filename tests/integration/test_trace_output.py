@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from lib import paths
+from lib import paths, trace
 from lib.probe import environment
 from lib.script import script
 
@@ -30,7 +30,7 @@ def test_each_column(tracer, column):
     for form in ("table", "tsv", "json"):
         result = tracer.run(TRACED, "--rounds", 2, args=["-o", column, "-e", "cudaMemcpy"], form=form, columns=None)
         if form == "json":
-            assert all(set(line) - {"depth", "phase"} <= {column} for line in result.objects)
+            assert all(set(line) - trace.EXTRA == {column} for line in result.objects)
             assert len(result.text.splitlines()) == 2
         else:
             head, rows = table_of(result.text)
@@ -146,7 +146,7 @@ def test_the_schema_takes_the_lines(tracer):
     assert "version" in done.stdout.lower() or "$id" in schema
     known = set(re.findall(r'"([a-z_]+)":', done.stdout))
     result = tracer.run(TRACED, "--rounds", 3, args=["-o", "all"], columns=None)
-    assert {key for line in result.objects for key in line} <= known
+    assert {key for line in result.objects for key in line} <= known | trace.EXTRA
     assert set(ALL) <= known
 
 
@@ -175,11 +175,12 @@ def test_lines_are_written_as_they_come():
         running.stdout.read()
 
 
-def test_a_closed_pipe():
+def test_a_closed_pipe(tmp_path):
     """`| head` ends it without a word, and COMMAND goes on or ends by itself."""
-    done = subprocess.run(["bash", "-c", 'timeout -s KILL 60 "$0" trace -e copy -- "$1" --rounds 20000 2>err | head -n 3; '
-                           'echo "${PIPESTATUS[0]}"; cat err; rm err', str(paths.GPUPROBE), TRACED], env=environment(), text=True,
-                          capture_output=True, timeout=90, check=False, cwd=os.environ.get("TMPDIR", "/tmp"))
+    command = ('timeout -s KILL 60 "$0" trace -e copy -- "$1" --rounds 20000 2>err | head -n 3; '
+               'echo "${PIPESTATUS[0]}"; cat err')
+    done = subprocess.run(["bash", "-c", command, paths.GPUPROBE, TRACED], env=environment(), text=True,
+                          capture_output=True, timeout=90, check=False, cwd=tmp_path)
     lines = done.stdout.splitlines()
     assert len([line for line in lines if "cuda" in line]) == 2
     assert "roken pipe" not in done.stdout and lines[3] in ("0", "141")

@@ -13,7 +13,10 @@ from lib import paths
 from lib.probe import Probe
 
 # The times of all clocks are those of the calls themselves.
-COLUMNS = "time,process,pid,tid,layer,event,details,ptr,size,dst,src,kind,kernel,grid,block,shmem,stream,duration,result"
+COLUMNS = ("time,process,pid,tid,layer,event,details,ptr,size,dst,src,kind,kernel,grid,block,shmem,stream,duration,"
+           "result")
+# What a line has besides its columns.
+EXTRA = {"schema", "line", "depth", "code", "failed"}
 KINDS = {0: "H2H", 1: "H2D", 2: "D2H", 3: "D2D", 4: "default"}
 NO_ROLE = {"func", "event", "device", "value", "ctx", "flags"}  # of the log, not columns
 SUCCESS = ("cudaSuccess", "CUDA_SUCCESS")
@@ -61,13 +64,13 @@ class Traced:
 
     @property
     def lines(self):
-        """Lines of calls."""
-        return [line for line in self.objects if "event" in line]
+        """Lines of calls, one each: what was first shown in progress is there with its end."""
+        return [line for line in self.objects if "event" in line and line.get("line") != "in_progress"]
 
     @property
     def lost(self):
         """Calls of which lines tell that they were lost."""
-        return sum(line["lost"] for line in self.objects if "lost" in line)
+        return sum(line["lost"] for line in self.objects if line.get("line") == "lost")
 
     @property
     def events(self):
@@ -129,9 +132,14 @@ def wait_for_lines(path, count, timeout=20):
 
 
 def in_order(lines):
-    """Whether they are in the order of their start times."""
-    times = [line["time"] for line in lines]
+    """Whether they are in the order of their times, which is that of the return where a call had been in progress."""
+    times = [line["time"] for line in lines if "time" in line]
     return times == sorted(times)
+
+
+def is_unfinished(line):
+    """Whether the call did not return while it was watched."""
+    return line.get("line") == "unfinished"
 
 
 def wanted(log, functions):
