@@ -12,8 +12,8 @@ from lib.script import script
 
 # Each would damage a table, a line of TSV or a terminal.
 NAMES = ["tab\there", "line\nbreak", "carriage\rreturn", 'quo"te', "back\\slash", "\x1b[31mred\x1b[0m",
-         "\x1b]0;title\x07", "nul-free\x01\x02\x7f", "caf\u00e9 \u2603 \U0001f600", "\u202eright to left", "comma,semi;colon", "{\"a\":1}",
-         "<unreadable 0x0>", " leading", "-", "\u009b31m"]
+         "\x1b]0;title\x07", "nul-free\x01\x02\x7f", "caf\u00e9 \u2603 \U0001f600", "\u202eright to left",
+         "comma,semi;colon", "{\"a\":1}", "<unreadable 0x0>", " leading", "-", "\u009b31m"]
 BYTES = [b"\xff\xfe\x80broken", b"half\xc3", b"\xed\xa0\x80surrogate", b"\xf4\x90\x80\x80"]
 
 

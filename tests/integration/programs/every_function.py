@@ -48,7 +48,7 @@ def prepare(kind, row, index):
         address, there = pointed(kind, row, index)
         return ctypes.c_uint64(address), address, there
     value = number(row, index)
-    if kind in passing.WORDS or kind in passing.HANDLES:
+    if kind in passing.WORDS or kind in passing.HANDLES or (kind.startswith("cuda") and kind.endswith("_t")):
         value |= 0x7b7b << 44
         return ctypes.c_uint64(value), value, None
     if kind in BYTES:
