@@ -17,7 +17,7 @@
 
 #define KERNELS 4
 #define MAX_VALUES 6
-#define CALLS_FIRST 2  /* of a thread before its rounds */
+#define CALLS_FIRST 3  /* of a thread before its rounds */
 #define CALLS_ROUND 11 /* at most, of a round */
 #define TOO_MUCH (1ull << 50)
 
@@ -97,8 +97,8 @@ static void runtime_round(struct worker *worker)
 
 	NEED(CALL(worker, "device", cudaSetDevice, (0), 0));
 	NEED(CALL(worker, "ptr size", cudaMalloc, (&memory, size), VALUE(memory), size));
-	NEED(CALL(worker, "dst src size kind", cudaMemcpy, (memory, host, size, cudaMemcpyHostToDevice), VALUE(memory),
-		  VALUE(host), size, cudaMemcpyHostToDevice));
+	NEED(CALL(worker, "dst src size kind", cudaMemcpy, (memory, host, size, cudaMemcpyHostToDevice),
+		  VALUE(memory), VALUE(host), size, cudaMemcpyHostToDevice));
 	NEED(CALL(worker, "ptr value size", cudaMemset, (memory, 7, size), VALUE(memory), 7, size));
 	NEED(CALL(worker, "func grid block shmem stream", cudaLaunchKernel, (kernel, grid, block, NULL, x, stream),
 		  VALUE(kernel), x, 32, x, VALUE(stream)));
@@ -151,14 +151,14 @@ static void prepare(struct worker *worker)
 	worker->records = must_allocate(records * sizeof(struct record));
 	worker->host = must_allocate(run.size);
 	if (run.api == API_RUNTIME) {
-		NEED(CALL(worker, "ptr flags", cudaStreamCreateWithFlags, (&worker->stream, cudaStreamNonBlocking),
+		NEED(CALL(worker, "stream flags", cudaStreamCreateWithFlags, (&worker->stream, cudaStreamNonBlocking),
 			  VALUE(worker->stream), cudaStreamNonBlocking));
-		NEED(CALL(worker, "ptr", cudaEventCreate, (&worker->event), VALUE(worker->event)));
+		NEED(CALL(worker, "event", cudaEventCreate, (&worker->event), VALUE(worker->event)));
 	} else {
-		gpu__enter(&run.gpu);
-		NEED(CALL(worker, "ptr flags", cuStreamCreate, (&worker->stream, CU_STREAM_NON_BLOCKING),
+		NEED(CALL(worker, "ctx", cuCtxSetCurrent, (run.gpu.context), VALUE(run.gpu.context)));
+		NEED(CALL(worker, "stream flags", cuStreamCreate, (&worker->stream, CU_STREAM_NON_BLOCKING),
 			  VALUE(worker->stream), CU_STREAM_NON_BLOCKING));
-		NEED(CALL(worker, "ptr flags", cuEventCreate, (&worker->event, 0), VALUE(worker->event), 0));
+		NEED(CALL(worker, "event flags", cuEventCreate, (&worker->event, 0), VALUE(worker->event), 0));
 	}
 }
 

@@ -9,7 +9,7 @@ CHOSEN = {
     "runtime": {"cudaStreamCreateWithFlags", "cudaEventCreate", "cudaSetDevice", "cudaMalloc", "cudaMemcpy",
                 "cudaMemset", "cudaLaunchKernel", "cudaEventRecord", "cudaMemcpyAsync", "cudaEventSynchronize",
                 "cudaStreamSynchronize", "cudaFree"},
-    "driver": {"cuStreamCreate", "cuEventCreate", "cuMemAlloc_v2", "cuMemcpyHtoD_v2", "cuMemsetD8_v2",
+    "driver": {"cuCtxSetCurrent", "cuStreamCreate", "cuEventCreate", "cuMemAlloc_v2", "cuMemcpyHtoD_v2", "cuMemsetD8_v2",
                "cuLaunchKernel", "cuEventRecord", "cuMemcpyDtoHAsync_v2", "cuEventSynchronize",
                "cuStreamSynchronize", "cuMemFree_v2"},
 }
