@@ -43,6 +43,7 @@ help:
 #: make             build gpuprobe and the simulated CUDA libraries
 #: make deps        install the Debian packages that are missing (root)
 #: make demo        build, then watch the demo workload for 15 s (root)
+#: make examples    programs to watch, by nvcc where there is one
 #: make test        build and run all tests (root)
 #: make test-full   the long runs as well (root)
 #: make bench       what the monitor costs, into docs/performance.md (root)
@@ -52,6 +53,7 @@ help:
 
 include api/api.mk
 -include sim/sim.mk
+include examples/examples.mk
 -include tests/tests.mk
 include bench/bench.mk
 include deploy/portable.mk
@@ -89,7 +91,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 
 $(BUILD)/libgpuprobe.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) qcs $@ $^
 
 $(BUILD)/gpuprobe: $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)

@@ -105,10 +105,6 @@ static const struct trace_member driver_resource_desc[] = {
 	{ "resType", "CUresourcetype", 0 },
 };
 
-static const struct trace_member driver_dev_resource[] = {
-	{ "type", "CUdevResourceType", 0 },
-};
-
 static const struct trace_member driver_graph_exec_update_result_info[] = {
 	{ "result", "CUgraphExecUpdateResult", 0 },
 	{ "errorNode", "CUgraphNode", 8 },
@@ -298,7 +294,6 @@ static const struct trace_layout layouts[] = {
 	LAYOUT("CUDA_MEMSET_NODE_PARAMS", 40, driver_memset_node_params),
 	LAYOUT("CUDA_MEM_ALLOC_NODE_PARAMS", 120, driver_mem_alloc_node_params),
 	LAYOUT("CUDA_RESOURCE_DESC", 4, driver_resource_desc),
-	LAYOUT("CUdevResource", 4, driver_dev_resource),
 	LAYOUT("CUgraphExecUpdateResultInfo", 24, driver_graph_exec_update_result_info),
 	LAYOUT("CUgraphNodeParams", 4, driver_graph_node_params),
 	LAYOUT("CUlaunchConfig", 52, driver_launch_config),

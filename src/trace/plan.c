@@ -117,6 +117,34 @@ static bool is_only_stream(const struct builder *b, const struct api_argument *a
 	return streams == 1 && (strcmp(type, "CUstream") == 0 || strcmp(type, "cudaStream_t") == 0);
 }
 
+/* Arguments that are called as a column and are what the column shows, though the row gives them no role. */
+static const struct {
+	const char *type;
+	struct label label;
+} own_labels[] = {
+	{ "size_t", { "size", TRACE_SIZE } },	      { "CUdeviceptr", { "ptr", TRACE_PTR } },
+	{ "void *", { "ptr", TRACE_PTR } },	      { "const void *", { "ptr", TRACE_PTR } },
+	{ "void *", { "dst", TRACE_DST } },	      { "const void *", { "src", TRACE_SRC } },
+	{ "enum cudaMemcpyKind", { "kind", TRACE_KIND } },
+};
+
+static struct label own_label(const struct api_argument *argument)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(own_labels) / sizeof(own_labels[0]); i++) {
+		if (strcmp(argument->name, own_labels[i].label.name) == 0 &&
+		    strcmp(argument->type, own_labels[i].type) == 0)
+			return own_labels[i].label;
+	}
+	/* The sides of a copy are addresses; an array is none. */
+	if (strncmp(argument->type, "cudaArray_", 10) == 0 && strcmp(argument->name, "dst") == 0)
+		return (struct label){ "dstArray", TRACE_NO_ROLE };
+	if (strncmp(argument->type, "cudaArray_", 10) == 0 && strcmp(argument->name, "src") == 0)
+		return (struct label){ "srcArray", TRACE_NO_ROLE };
+	return (struct label){ argument->name, TRACE_NO_ROLE };
+}
+
 static struct label label_of(const struct builder *b, const struct api_argument *argument,
 			     enum type_reading reading)
 {
@@ -141,7 +169,7 @@ static struct label label_of(const struct builder *b, const struct api_argument 
 	}
 	if (is_only_stream(b, argument))
 		return (struct label){ "stream", TRACE_STREAM };
-	return label;
+	return own_label(argument);
 }
 
 /* Numbers that are called so are sets of bits. */
@@ -224,6 +252,7 @@ static void add_members(struct builder *b, struct list *list, const struct api_a
 			step.name = label->name;
 			step.role = label->role;
 		} else {
+			step.role = TRACE_NO_ROLE;
 			step.name = trace_names__join(b->names, argument->name, member->name);
 			b->out_of_memory |= !step.name;
 		}

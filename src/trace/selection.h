@@ -7,12 +7,16 @@
  * characters. Words are taken in their order over all -e; one with ! takes
  * away. If the first word takes away, it is from the default: the families
  * memory, launch, copy, sync, stream, event and device, without the chatty
- * getters. A plain name means its _ptds and _ptsz forms too.
+ * getters; of device, with the contexts that the driver has for it, only what
+ * changes something. A plain name means its _ptds and _ptsz forms too.
+ *
+ * API_AUTO stands for both layers: what is nested is told apart at the call.
  */
 #ifndef TRACE_SELECTION_H
 #define TRACE_SELECTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "probe/selection.h"
 #include "base/error.h"
@@ -31,6 +35,13 @@ void trace_selection__free(struct trace_selection *selection);
  * begins with cu.
  */
 int trace_selection__add(struct trace_selection *selection, const char *text, struct error *err);
+
+/*
+ * The n-th plain name, from 0, that the table does not have: it may be mistyped,
+ * or a newer library's. *like is the name of the table that is most like it, or
+ * NULL. NULL when there are no more.
+ */
+const char *trace_selection__unknown(const struct trace_selection *selection, size_t n, const char **like);
 
 /* Whether the row of the table is traced. */
 bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function);

@@ -111,6 +111,7 @@ static void test_runtime_structures(void **state)
 	assert_int_equal(sizeof(enum cudaMemcpyKind), 4);
 	AT(struct peer_parms, srcArray, PARMS_SRC_ARRAY);
 	AT(struct peer_parms, dstArray, PEER_DST_ARRAY);
+	AT(struct peer_parms, dstPtr, PEER_DST_PTR);
 	AT(struct peer_parms, extent, PEER_EXTENT_AT);
 	AT(struct batch_op, src.type, BATCH_OP_SRC_TYPE);
 	AT(struct batch_op, dst.type, BATCH_OP_DST_TYPE);

@@ -610,9 +610,85 @@ static void test_write(void **state)
 	assert_non_null(strstr(first, ".base = \"cuStreamQuery\""));
 	assert_non_null(strstr(second, ".arguments = &arguments[1],\n\t\t.argument_count = 2,"
 				       "\n\t\t.soname = 0,"));
-	assert_non_null(strstr(text, "{ \"devPtr\", \"void **\", 0x00, 8 },"));
+	assert_non_null(strstr(text, "{ \"devPtr\", \"void **\", 0x00, 8, 0x00, 0 },"));
 	free(text);
 	table__free(table);
+}
+
+/* What the tracer goes by: what comes back, and how pointers are passed. */
+static void test_showing_flags(void **state)
+{
+	struct table *table = read_good(
+		HEADER OTHER("cudaA", "returns=earlier", "-") OTHER("cudaB", "returns=value", "?")
+		OTHER("cudaC", "returns=nothing address=a,c given=b",
+		      "a rdi void **; b rsi size_t *; c rdx int *; d rcx int *; e xmm0 float"));
+	const struct table_function *f = table->functions;
+
+	(void)state;
+	assert_int_equal(f[0].returns, TRACE_RETURNS_EARLIER);
+	assert_false(f[0].unrecorded);
+	assert_int_equal(f[1].returns, TRACE_RETURNS_VALUE);
+	assert_true(f[1].unrecorded);
+	assert_int_equal(f[2].returns, TRACE_RETURNS_NOTHING);
+	assert_int_equal(f[2].arguments[0].passing, PASSING_ADDRESS);
+	assert_int_equal(f[2].arguments[1].passing, PASSING_GIVEN);
+	assert_int_equal(f[2].arguments[2].passing, PASSING_ADDRESS);
+	assert_int_equal(f[2].arguments[3].passing, PASSING_BY_TYPE);
+	table__free(table);
+}
+
+static void test_bad_showing_flags(void **state)
+{
+	(void)state;
+	expect_bad_row("runtime\tcudaX\tother\t-\t-\treturns=error\t-\t-\t-",
+		       "a function returns value, nothing or earlier, not error");
+	expect_bad_row("runtime\tcudaX\tother\t-\t-\taddress=b\t-\ta rdi void **\t-",
+		       "a flag names no argument: b");
+	expect_bad_row("runtime\tcudaX\tother\t-\t-\tgiven=a\t-\ta rdi int\t-",
+		       "a is no pointer, a flag says it is");
+	expect_bad_row("runtime\tcudaX\tother\t-\t-\taddress=a given=a\t-\ta rdi void **\t-",
+		       "flags name a twice");
+	expect_bad_row("runtime\tcudaFree\tmemory\tfree\tdevice\treturns=value\tptr=a\ta rdi void *\t-",
+		       "free needs a result, so not the flag returns=");
+}
+
+#define VALUES "type\tvalue\tname\n"
+
+static void test_values(void **state)
+{
+	static const char text[] = VALUES "cudaLimit\t2\tB\ncudaLimit\t-1\tA\nCUlimit\t7\tC\n";
+	struct error err = { .text = "" };
+	struct table *table = table__new();
+
+	(void)state;
+	assert_int_equal(read_bytes(table, table__read_values, text, sizeof(text) - 1, &err), 0);
+	assert_int_equal(table->value_count, 3);
+	assert_string_equal(table->values[0].type, "CUlimit");
+	assert_int_equal(table->values[1].value, -1);
+	assert_string_equal(table->values[1].name, "A");
+	assert_int_equal(table->values[2].value, 2);
+	table__free(table);
+}
+
+static void test_bad_values(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{ VALUES "cudaLimit\t1\n", "t.tsv:2: 2 columns, 3 are needed" },
+		{ VALUES "enum x\t1\tA\n", "t.tsv:2: enum x is not a type" },
+		{ VALUES "x\t1\tA B\n", "t.tsv:2: A B is not a name" },
+		{ VALUES "x\t0x1\tA\n", "t.tsv:2: 0x1 is not a value of an enumeration" },
+		{ VALUES "x\t-\tA\n", "t.tsv:2: - is not a value of an enumeration" },
+		{ VALUES "x\t2147483648\tA\n", "t.tsv:2: 2147483648 is not a value of an enumeration" },
+		{ VALUES "x\t1\tA\nx\t1\tB\n", "t.tsv:3: value 1 of that type is already in line 2" },
+		{ VALUES, "t.tsv:1: the table is empty" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		expect_error(table__read_values, bad[i].text, strlen(bad[i].text), bad[i].message);
 }
 
 static void test_write_fails(void **state)
@@ -650,6 +726,10 @@ int main(void)
 		cmocka_unit_test(test_too_many_functions),
 		cmocka_unit_test(test_codes),
 		cmocka_unit_test(test_bad_codes),
+		cmocka_unit_test(test_showing_flags),
+		cmocka_unit_test(test_bad_showing_flags),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_bad_values),
 		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_write_fails),
 	};

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which functions are traced, see selection.h.
+#include "trace/selection.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/similar.h"
+
+/* Of the default: what programs and libraries ask all the time, and what comes before each launch. */
+static const char *const chatty[] = {
+	"cudaGetDevice", "cuCtxGetCurrent", "cuCtxGetDevice*", "cudaGetLastError", "cudaPeekAtLastError",
+	"*GetAttribute*", "*GetProcAddress*", "cudaGetDriverEntryPoint*", "*Occupancy*", "cu*StreamGet*",
+	"cu*StreamIsCapturing", "*ThreadExchangeStreamCaptureMode", "__cuda*CallConfiguration",
+};
+
+/* What only tells of a device, and changes nothing. */
+static const char *const tells[] = {
+	"*Get*", "*CanAccess*", "*ComputeCapability", "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*",
+};
+
+/* The first half of a call that another name is known by, which it jumps into. Taken by its name alone. */
+static const char *const halves[] = { "__cudaLaunchKernel" };
+
+static const char *const errors[] = {
+	"cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString", "cudaGetErrorName",
+	"cuGetErrorString", "cuGetErrorName",
+};
+
+enum family {
+	FAMILY_NONE = 0, /* the rule is a name */
+	FAMILY_MEMORY,
+	FAMILY_LAUNCH,
+	FAMILY_COPY,
+	FAMILY_SYNC,
+	FAMILY_STREAM,
+	FAMILY_EVENT,
+	FAMILY_DEVICE,
+	FAMILY_CONTEXT,
+	FAMILY_MODULE,
+	FAMILY_GRAPH,
+	FAMILY_ERRORS,
+	FAMILY_ALL,
+	FAMILIES,
+};
+
+static const char *const family_words[FAMILIES] = {
+	[FAMILY_MEMORY] = "memory", [FAMILY_LAUNCH] = "launch",	  [FAMILY_COPY] = "copy",
+	[FAMILY_SYNC] = "sync",	    [FAMILY_STREAM] = "stream",	  [FAMILY_EVENT] = "event",
+	[FAMILY_DEVICE] = "device", [FAMILY_CONTEXT] = "context", [FAMILY_MODULE] = "module",
+	[FAMILY_GRAPH] = "graph",   [FAMILY_ERRORS] = "errors",	  [FAMILY_ALL] = "all",
+};
+
+struct rule {
+	enum family family;
+	char *name; /* of FAMILY_NONE; may have * and ? in it */
+	bool away;
+};
+
+struct trace_selection {
+	enum api_mode api;
+	struct rule *rules;
+	size_t count;
+};
+
+struct trace_selection *trace_selection__new(enum api_mode api)
+{
+	struct trace_selection *selection = calloc(1, sizeof(*selection));
+
+	if (selection)
+		selection->api = api;
+	return selection;
+}
+
+void trace_selection__free(struct trace_selection *selection)
+{
+	size_t i;
+
+	if (!selection)
+		return;
+	for (i = 0; i < selection->count; i++)
+		free(selection->rules[i].name);
+	free(selection->rules);
+	free(selection);
+}
+
+/* * and ? and nothing else; the last * is where it goes back to. */
+static bool matches(const char *pattern, const char *text)
+{
+	const char *star = NULL, *from = NULL;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			from = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star;
+			text = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+static bool in_list(const char *const *list, size_t count, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (matches(list[i], name))
+			return true;
+	}
+	return false;
+}
+
+#define IN_LIST(list, name) in_list(list, sizeof(list) / sizeof((list)[0]), name)
+
+static bool in_family(enum family family, const struct api_function *function)
+{
+	if (IN_LIST(halves, function->base))
+		return false;
+	switch (family) {
+	case FAMILY_ALL:
+		return true;
+	case FAMILY_ERRORS:
+		return IN_LIST(errors, function->base);
+	case FAMILY_MODULE:
+		if (strcmp(function->family, "library") == 0)
+			return true;
+		break;
+	default:
+		break;
+	}
+	return strcmp(function->family, family_words[family]) == 0;
+}
+
+static bool in_default(const struct api_function *function)
+{
+	unsigned int family;
+
+	if (IN_LIST(chatty, function->base))
+		return false;
+	for (family = FAMILY_MEMORY; family <= FAMILY_EVENT; family++) {
+		if (in_family((enum family)family, function))
+			return true;
+	}
+	/* The driver's way to set a device is its context. */
+	if (function->desc.operation != OP_CONTEXT && !in_family(FAMILY_DEVICE, function))
+		return false;
+	return !IN_LIST(tells, function->base);
+}
+
+static bool of_layer(const struct trace_selection *selection, enum layer layer)
+{
+	switch (selection->api) {
+	case API_DRIVER:
+		return layer == LAYER_DRIVER;
+	case API_RUNTIME:
+		return layer == LAYER_RUNTIME;
+	default:
+		return true;
+	}
+}
+
+bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function)
+{
+	const struct rule *rule = selection->rules, *end = rule + selection->count;
+	bool wanted;
+
+	if (!of_layer(selection, (enum layer)function->desc.layer))
+		return false;
+	wanted = (rule == end || rule->away) && in_default(function);
+	for (; rule < end; rule++) {
+		if (rule->name ? matches(rule->name, function->symbol) || matches(rule->name, function->base) :
+				 in_family(rule->family, function))
+			wanted = !rule->away;
+	}
+	return wanted;
+}
+
+/* Whether `symbol` is what the pattern says with _ptds or _ptsz behind it. */
+static bool matches_per_thread(const char *pattern, const char *symbol)
+{
+	size_t length = strlen(symbol);
+	char base[128];
+
+	if (length <= 5 || length >= sizeof(base) ||
+	    (strcmp(symbol + length - 5, "_ptds") != 0 && strcmp(symbol + length - 5, "_ptsz") != 0))
+		return false;
+	memcpy(base, symbol, length - 5);
+	base[length - 5] = '\0';
+	return matches(pattern, base);
+}
+
+bool trace_selection__wants_symbol(const struct trace_selection *selection, const char *symbol, enum layer layer)
+{
+	const struct rule *rule = selection->rules, *end = rule + selection->count;
+	bool wanted = false;
+
+	if (!of_layer(selection, layer))
+		return false;
+	for (; rule < end; rule++) {
+		if (rule->name ? matches(rule->name, symbol) || matches_per_thread(rule->name, symbol) :
+				 rule->family == FAMILY_ALL)
+			wanted = !rule->away;
+	}
+	return wanted;
+}
+
+static enum family family_of(const char *word)
+{
+	unsigned int family;
+
+	for (family = FAMILY_MEMORY; family < FAMILIES; family++) {
+		if (strcmp(word, family_words[family]) == 0)
+			return (enum family)family;
+	}
+	return FAMILY_NONE;
+}
+
+static bool is_pattern(const char *word)
+{
+	return strpbrk(word, "*?") != NULL;
+}
+
+/* Whether the table has a function of that name, be it with _ptds alone. */
+static bool is_known(const char *name)
+{
+	size_t row;
+
+	if (api__find(name, API_NEWEST) >= 0)
+		return true;
+	for (row = 0; row < api_function_count; row++) {
+		if (strcmp(api_functions[row].base, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *function_like(const char *word, bool families_too)
+{
+	struct similar similar;
+	size_t i;
+
+	similar__begin(&similar, word);
+	for (i = FAMILY_MEMORY; families_too && i < FAMILIES; i++)
+		similar__try(&similar, family_words[i]);
+	for (i = 0; i < api_function_count; i++)
+		similar__try(&similar, api_functions[i].base);
+	return similar.best;
+}
+
+/* Letters, digits, _ and the two that stand for others. */
+static bool is_spelt_well(const char *word)
+{
+	for (; *word; word++) {
+		if (!isalnum((unsigned char)*word) && !strchr("_*?", *word))
+			return false;
+	}
+	return true;
+}
+
+static int check_name(const char *word, struct error *err)
+{
+	const char *like;
+
+	if (!*word)
+		return error__set(err, -EINVAL, "a word is missing: families, names and patterns, parted by commas");
+	if (is_spelt_well(word) && (is_pattern(word) || is_known(word) || strncmp(word, "cu", 2) == 0))
+		return 0;
+	like = is_spelt_well(word) ? function_like(word, true) : NULL;
+	if (like)
+		return error__set(err, -EINVAL, "%s is no family and no function; %s is like it", word, like);
+	return error__set(err, -EINVAL,
+			  "%.64s is no family and no function; the families are memory, launch, copy, sync, stream, "
+			  "event, device, context, module, graph, errors, all", word);
+}
+
+static int add_word(struct trace_selection *selection, const char *word, struct error *err)
+{
+	struct rule rule = { .away = *word == '!' }, *rules;
+	int rc = 0;
+
+	word += rule.away;
+	rule.family = family_of(word);
+	if (!rule.family)
+		rc = check_name(word, err);
+	if (rc)
+		return rc;
+	rules = reallocarray(selection->rules, selection->count + 1, sizeof(*rules));
+	if (!rules)
+		return error__set(err, -ENOMEM, "out of memory");
+	selection->rules = rules;
+	rule.name = rule.family ? NULL : strdup(word);
+	if (!rule.family && !rule.name)
+		return error__set(err, -ENOMEM, "out of memory");
+	rules[selection->count++] = rule;
+	return 0;
+}
+
+int trace_selection__add(struct trace_selection *selection, const char *text, struct error *err)
+{
+	char *copy = strdup(text), *rest = copy, *word;
+	int rc = copy ? 0 : error__set(err, -ENOMEM, "out of memory");
+
+	while (!rc && (word = strsep(&rest, ",")))
+		rc = add_word(selection, word, err);
+	free(copy);
+	return rc;
+}
+
+const char *trace_selection__unknown(const struct trace_selection *selection, size_t n, const char **like)
+{
+	const struct rule *rule = selection->rules, *end = rule + selection->count;
+
+	for (; rule < end; rule++) {
+		if (!rule->name || is_pattern(rule->name) || is_known(rule->name) || n--)
+			continue;
+		*like = function_like(rule->name, false);
+		return rule->name;
+	}
+	return NULL;
+}

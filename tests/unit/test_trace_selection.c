@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// -e: families, names, patterns, exclusions, the default, mistakes.
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/selection.h"
+
+static struct trace_selection *selection_of(enum api_mode api, const char *const *texts)
+{
+	struct trace_selection *selection = trace_selection__new(api);
+	struct error err = { .text = "" };
+
+	assert_non_null(selection);
+	for (; *texts; texts++) {
+		if (trace_selection__add(selection, *texts, &err))
+			fail_msg("%s: %s", *texts, err.text);
+	}
+	return selection;
+}
+
+#define SELECTION(...) selection_of(API_AUTO, (const char *const[]){ __VA_ARGS__, NULL })
+
+static const struct api_function *row(const char *symbol)
+{
+	int found = api__find(symbol, API_NEWEST);
+
+	if (found < 0)
+		fail_msg("%s is not in the table", symbol);
+	return &api_functions[found];
+}
+
+/* Names with a ! in front must not be wanted. */
+static void expect(struct trace_selection *selection, const char *const *names)
+{
+	for (; *names; names++) {
+		const char *name = *names + (**names == '!');
+
+		if (trace_selection__wants(selection, row(name)) != (**names != '!'))
+			fail_msg("%s is %swanted", name, **names == '!' ? "" : "not ");
+	}
+	trace_selection__free(selection);
+}
+
+#define EXPECT(selection, ...) expect(selection, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void test_default(void **state)
+{
+	(void)state;
+	EXPECT(selection_of(API_AUTO, (const char *const[]){ NULL }),
+	       "cudaMalloc", "cudaFree", "cuMemAlloc_v2", "cudaMemGetInfo", "cudaMemcpy", "cudaMemcpy_ptds",
+	       "cuMemcpyHtoD_v2", "cudaMemset", "cudaLaunchKernel", "cudaLaunchKernel_ptsz", "cuLaunchKernelEx",
+	       "cudaGraphLaunch", "cudaStreamSynchronize", "cudaStreamQuery", "cudaEventQuery", "cudaStreamCreate",
+	       "cudaEventRecord", "cudaSetDevice", "cudaDeviceReset", "cuCtxSetCurrent",
+	       "cuCtxPushCurrent_v2", "cuCtxDestroy_v2", "cuDevicePrimaryCtxRetain", "cudaDeviceSetLimit",
+	       "cudaDeviceEnablePeerAccess",
+	       "!cudaGetDevice", "!cudaGetDeviceCount", "!cudaGetDeviceProperties_v2", "!cuCtxGetCurrent",
+	       "!cuCtxGetDevice", "!cudaGetLastError", "!cudaPeekAtLastError", "!cudaDeviceGetAttribute",
+	       "!cuDeviceGetAttribute", "!cuPointerGetAttribute", "!cudaPointerGetAttributes",
+	       "!cudaFuncGetAttributes", "!cuGetProcAddress_v2", "!cudaDeviceCanAccessPeer", "!cuDeviceTotalMem_v2",
+	       "!cudaOccupancyMaxActiveBlocksPerMultiprocessor", "!cudaStreamIsCapturing",
+	       "!cudaStreamGetCaptureInfo_ptsz", "!cudaThreadExchangeStreamCaptureMode", "!__cudaLaunchKernel",
+	       "!__cudaPushCallConfiguration", "!cuModuleLoad", "!cuLibraryLoadData", "!cudaGraphCreate",
+	       "!cuCtxGetLimit", "!cuCtxSetLimit", "!cudaGetErrorString", "!cudaGLMapBufferObject");
+}
+
+static void test_families(void **state)
+{
+	(void)state;
+	EXPECT(SELECTION("memory"), "cudaMalloc", "cudaPointerGetAttributes", "!cudaMemcpy", "!cudaLaunchKernel");
+	EXPECT(SELECTION("launch,copy"), "cudaLaunchKernel", "cudaMemcpy", "!cudaMalloc", "!__cudaLaunchKernel");
+	EXPECT(SELECTION("sync", "stream", "event"), "cudaStreamQuery", "cudaStreamCreate", "cudaEventCreate",
+	       "!cudaMalloc");
+	EXPECT(SELECTION("device"), "cudaGetDevice", "cudaSetDevice", "!cuCtxSetCurrent");
+	EXPECT(SELECTION("context"), "cuCtxSetCurrent", "cuCtxGetCurrent", "!cudaSetDevice");
+	EXPECT(SELECTION("module"), "cuModuleLoad", "cuLibraryLoadData", "cuModuleGetFunction", "!cudaMalloc");
+	EXPECT(SELECTION("graph"), "cudaGraphCreate", "!cudaMalloc");
+	EXPECT(SELECTION("errors"), "cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString",
+	       "cudaGetErrorName", "cuGetErrorName", "cuGetErrorString", "!cudaDriverGetVersion", "!cudaMalloc");
+	EXPECT(SELECTION("all"), "cudaMalloc", "cudaGetDevice", "cudaGLMapBufferObject", "cuProfilerStart",
+	       "!__cudaLaunchKernel");
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	EXPECT(SELECTION("cudaMalloc"), "cudaMalloc", "!cudaMallocHost", "!cudaFree");
+	EXPECT(SELECTION("cudaMemcpyAsync"), "cudaMemcpyAsync", "cudaMemcpyAsync_ptsz", "!cudaMemcpy");
+	EXPECT(SELECTION("cudaMemcpyAsync_ptsz"), "!cudaMemcpyAsync", "cudaMemcpyAsync_ptsz");
+	EXPECT(SELECTION("cu*Async"), "cudaMemcpyAsync", "cuMemAllocAsync", "cuMemAllocAsync_ptsz", "!cudaMalloc");
+	EXPECT(SELECTION("cudaM?lloc"), "cudaMalloc", "!cudaMallocHost");
+	EXPECT(SELECTION("*"), "cudaMalloc", "__cudaLaunchKernel");
+	EXPECT(SELECTION("__cudaLaunchKernel"), "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz", "!cudaLaunchKernel");
+}
+
+static void test_exclusions(void **state)
+{
+	(void)state;
+	EXPECT(SELECTION("!cudaMalloc"), "!cudaMalloc", "cudaFree", "cudaLaunchKernel", "!cudaGetDevice");
+	EXPECT(SELECTION("!memory"), "!cudaMalloc", "cudaLaunchKernel");
+	EXPECT(SELECTION("memory,!cudaFree*"), "cudaMalloc", "!cudaFree", "!cudaFreeHost", "!cudaLaunchKernel");
+	EXPECT(SELECTION("memory", "!cudaFree*,cudaFree"), "cudaMalloc", "cudaFree", "!cudaFreeHost");
+	EXPECT(SELECTION("!all,cudaMalloc"), "cudaMalloc", "!cudaFree");
+	EXPECT(SELECTION("cudaMalloc,!all"), "!cudaMalloc");
+	EXPECT(SELECTION("!cudaMalloc,cudaGetDevice"), "!cudaMalloc", "cudaGetDevice", "cudaFree");
+}
+
+static void test_layers(void **state)
+{
+	static const char *const all[] = { "all", NULL };
+
+	(void)state;
+	EXPECT(selection_of(API_RUNTIME, all), "cudaMalloc", "!cuMemAlloc_v2");
+	EXPECT(selection_of(API_DRIVER, all), "!cudaMalloc", "cuMemAlloc_v2");
+	EXPECT(selection_of(API_BOTH, all), "cudaMalloc", "cuMemAlloc_v2");
+	EXPECT(selection_of(API_AUTO, all), "cudaMalloc", "cuMemAlloc_v2");
+}
+
+static bool wants_symbol(struct trace_selection *selection, const char *symbol, enum layer layer)
+{
+	bool wanted = trace_selection__wants_symbol(selection, symbol, layer);
+
+	trace_selection__free(selection);
+	return wanted;
+}
+
+/* Functions that the table does not know. */
+static void test_symbols(void **state)
+{
+	static const char *const none[] = { NULL }, *const all[] = { "all", NULL };
+
+	(void)state;
+	assert_false(wants_symbol(selection_of(API_AUTO, none), "cuNew", LAYER_DRIVER));
+	assert_false(wants_symbol(SELECTION("memory"), "cuMemNew", LAYER_DRIVER));
+	assert_false(wants_symbol(SELECTION("!cuOld"), "cuNew", LAYER_DRIVER));
+	assert_true(wants_symbol(SELECTION("all"), "cuNew", LAYER_DRIVER));
+	assert_false(wants_symbol(SELECTION("all,!cuN*"), "cuNew", LAYER_DRIVER));
+	assert_true(wants_symbol(SELECTION("cuNew"), "cuNew", LAYER_DRIVER));
+	assert_true(wants_symbol(SELECTION("cuNew"), "cuNew_ptsz", LAYER_DRIVER));
+	assert_false(wants_symbol(SELECTION("cuNew"), "cuNewer", LAYER_DRIVER));
+	assert_true(wants_symbol(SELECTION("cu*New"), "cudaSomeNew", LAYER_RUNTIME));
+	assert_false(wants_symbol(selection_of(API_RUNTIME, all), "cuNew", LAYER_DRIVER));
+	assert_true(wants_symbol(selection_of(API_DRIVER, all), "cuNew", LAYER_DRIVER));
+}
+
+static void expect_mistake(const char *text, const char *message)
+{
+	struct trace_selection *selection = trace_selection__new(API_AUTO);
+	struct error err = { .text = "" };
+
+	assert_int_equal(trace_selection__add(selection, text, &err), -EINVAL);
+	assert_string_equal(err.text, message);
+	trace_selection__free(selection);
+}
+
+static void test_mistakes(void **state)
+{
+	static const char missing[] = "a word is missing: families, names and patterns, parted by commas";
+
+	(void)state;
+	expect_mistake("", missing);
+	expect_mistake("memory,,copy", missing);
+	expect_mistake("!", missing);
+	expect_mistake("memory,", missing);
+	expect_mistake("memroy", "memroy is no family and no function; memory is like it");
+	expect_mistake("Malloc", "Malloc is no family and no function; cudaMalloc is like it");
+	expect_mistake("CUDAMALLOC", "CUDAMALLOC is no family and no function; cudaMalloc is like it");
+	expect_mistake("xyzzy", "xyzzy is no family and no function; the families are memory, launch, copy, sync, "
+				"stream, event, device, context, module, graph, errors, all");
+	expect_mistake("cuda[M]alloc", "cuda[M]alloc is no family and no function; the families are memory, launch, "
+				       "copy, sync, stream, event, device, context, module, graph, errors, all");
+}
+
+/* A name that begins with cu may be a newer library's, but it can be asked for. */
+static void test_unknown(void **state)
+{
+	struct trace_selection *selection = SELECTION("cudaMaloc,memory,cuNo*", "cudaMalloc,!cuQqqqqqqqqqqqqqqqqqqq");
+	const char *like = NULL;
+
+	(void)state;
+	assert_string_equal(trace_selection__unknown(selection, 0, &like), "cudaMaloc");
+	assert_string_equal(like, "cudaMalloc");
+	assert_string_equal(trace_selection__unknown(selection, 1, &like), "cuQqqqqqqqqqqqqqqqqqqq");
+	assert_null(like);
+	assert_null(trace_selection__unknown(selection, 2, &like));
+	trace_selection__free(selection);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_default),	   cmocka_unit_test(test_families), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_exclusions), cmocka_unit_test(test_layers),   cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_mistakes),   cmocka_unit_test(test_unknown),
+	};
+
+	return cmocka_run_group_tests_name("trace selection", tests, NULL, NULL);
+}
