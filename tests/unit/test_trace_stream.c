@@ -599,6 +599,20 @@ static void what_is_in_progress_at_the_end_is_unfinished(void **state)
 	assert_int_equal(counts_of(test).unfinished, 3);
 }
 
+static void a_thread_that_ends_at_the_end_tells_its_calls_once(void **state)
+{
+	struct test *test = *state;
+
+	fake__announce(test->fake, 0, 5, 100, 101, "app");
+	enter(test, 0, SIMPLE, 1);
+	enter(test, 0, DRIVER, 2);
+	test->fake->clock += 100;
+	test->fake->ends_threads = true;
+	finish(test);
+	assert_int_equal(test->count, 2);
+	assert_int_equal(counts_of(test).calls, 2);
+}
+
 static void the_last_line_may_be_any(void **state)
 {
 	struct test *test = *state;
@@ -838,6 +852,7 @@ int main(void)
 		TEST(losses_are_shown_where_they_were),
 		TEST(entries_and_returns_are_lines_of_their_own),
 		TEST(what_is_in_progress_at_the_end_is_unfinished),
+		TEST(a_thread_that_ends_at_the_end_tells_its_calls_once),
 		TEST(the_last_line_may_be_any),
 		TEST(a_drain_is_bounded),
 		TEST(any_interleaving_is_in_order_and_whole),
