@@ -1,92 +1,177 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How wide a text is on a terminal, see trace_text.h: CJK and emoji take two columns, marks none.
-#include "output/trace_text.h"
+/*
+ * Calls in progress: until when all events have come, and which calls are not
+ * waited for any longer.
+ *
+ * A call says when it began before that can be seen in any line, and takes
+ * that back after its event is in the ring (include/gpuprobe/trace.h). So if
+ * the ring is read as far as it was written when all threads had been looked
+ * at, nothing can come any more that began before the earliest of them.
+ */
+#include <errno.h>
+#include <string.h>
 
-struct range {
-	uint32_t first, last;
-};
+#include "base/clock.h"
+#include "trace/private.h"
 
-static const struct range two_columns[] = {
-	{0x1100, 0x115f},   {0x2e80, 0x303e},	{0x3041, 0xa4cf},   {0xac00, 0xd7a3},	{0xf900, 0xfaff},
-	{0xfe30, 0xfe6f},   {0xff00, 0xff60},	{0xffe0, 0xffe6},   {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff},
-	{0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
-};
+/* How far the clocks of CPUs, and the order in which their writes are seen, may be apart. */
+#define CLOCK_MARGIN_NS 10000
+#define ENTERING_LOOKS 200 /* at a thread that is just entering */
+#define SEARCH_PAUSE_NS (50 * NS_PER_MS)
 
-static const struct range no_column[] = {
-	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x064b, 0x065f}, {0x1ab0, 0x1aff},
-	{0x1dc0, 0x1dff}, {0x200b, 0x200d}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
-};
-
-static bool is_in(const struct range *ranges, size_t count, uint32_t code)
+static uint64_t began(const struct trace_stream *stream, uint32_t thread)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (code >= ranges[i].first && code <= ranges[i].last)
-			return true;
-	}
-	return false;
+	return __atomic_load_n(&stream->source->began[thread], __ATOMIC_ACQUIRE);
 }
 
-static size_t code_width(uint32_t code)
+static uint64_t began_settled(const struct trace_stream *stream, uint32_t thread)
 {
-	if (is_in(no_column, sizeof(no_column) / sizeof(no_column[0]), code))
+	uint64_t since = began(stream, thread);
+
+	for (unsigned int i = 0; since == TRACE_ENTERING && i < ENTERING_LOOKS; i++)
+		since = began(stream, thread);
+	return since;
+}
+
+static uint32_t thread_count(const struct trace_stream *stream)
+{
+	uint32_t count = stream->source->calls->thread_count(stream->source);
+
+	return count < TRACE_THREADS ? count : TRACE_THREADS;
+}
+
+/* A thread that seems to be entering for as long as others are waited for is waited for no longer. */
+static bool is_entering(struct trace_stream *stream, bool entering)
+{
+	if (!entering)
+		stream->entering_since = 0;
+	else if (!stream->entering_since)
+		stream->entering_since = stream->now;
+	return entering && stream->now - stream->entering_since < stream->options.hold_ns;
+}
+
+uint64_t trace_stream__look(struct trace_stream *stream)
+{
+	uint64_t bound = stream->now > CLOCK_MARGIN_NS ? stream->now - CLOCK_MARGIN_NS : 0;
+	uint32_t count = thread_count(stream);
+	bool entering = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t since = began_settled(stream, i);
+
+		if (since == TRACE_ENTERING)
+			entering = true;
+		else if (since && since < bound && stream->shown[i][0] != since)
+			bound = since;
+	}
+	return is_entering(stream, entering) ? 0 : bound;
+}
+
+/* Whether it will be told when it returns, for all that is known now. */
+static bool will_be_told(const struct trace_stream *stream, const struct trace_event *event)
+{
+	const struct trace_config *config = stream->source->config;
+
+	return !config->failed && event->duration_ns >= config->min_duration_ns;
+}
+
+/* Whether the call, or the one around it, is to be waited for no longer. */
+static bool is_sought(struct trace_stream *stream, const struct trace_event *event)
+{
+	if (!event->depth) {
+		stream->searched = TRACE_THREADS;
+		if (event->start_ns >= stream->search_before || began(stream, event->thread) != event->start_ns)
+			return false;
+		stream->searched = event->thread;
+	}
+	return stream->searched == event->thread;
+}
+
+static int show_in_progress(const struct trace_event *event, size_t size, void *arg)
+{
+	struct trace_stream *stream = arg;
+	const struct trace_function *function = trace_stream__check(stream, event, size);
+	uint64_t *shown;
+
+	if (!function || !is_sought(stream, event))
 		return 0;
-	return is_in(two_columns, sizeof(two_columns) / sizeof(two_columns[0]), code) ? 2 : 1;
+	shown = &stream->shown[event->thread][event->depth];
+	if (*shown == event->start_ns ||
+	    order__has(stream->order, event->thread, event->depth, event->start_ns))
+		return 0;
+	*shown = event->start_ns;
+	if (!will_be_told(stream, event) || event->start_ns < stream->handed)
+		return 0;
+	return trace_stream__add(stream, event, size, function, LINE_IN_PROGRESS, event->start_ns);
 }
 
-/* The text has been escaped, so that it is valid UTF-8: its length and code point. */
-static size_t next_code(const char *text, size_t length, uint32_t *code)
+/* What was sought in vain twice has no event to come, or comes late. */
+static void give_up_missing(struct trace_stream *stream)
 {
-	unsigned char first = (unsigned char)text[0];
-	size_t n = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	uint32_t count = thread_count(stream);
 
-	if (n > length)
-		n = length;
-	*code = n == 1 ? first : first & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++)
-		*code = *code << 6 | ((unsigned char)text[i] & 0x3f);
-	return n;
-}
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t since = began(stream, i);
 
-static bool is_ascii(const char *text, size_t length)
-{
-	uint64_t all = 0, word;
-	size_t i = 0;
-
-	for (; length - i >= sizeof(word); i += sizeof(word)) {
-		memcpy(&word, text + i, sizeof(word));
-		all |= word;
+		if (!since || since == TRACE_ENTERING || since >= stream->search_before ||
+		    stream->shown[i][0] == since)
+			continue;
+		if (stream->missed[i] == since)
+			stream->shown[i][0] = since;
+		stream->missed[i] = since;
 	}
-	for (; i < length; i++)
-		all |= (unsigned char)text[i];
-	return !(all & 0x8080808080808080);
 }
 
-size_t trace_text__width(const char *text, size_t length)
+int trace_stream__stop_waiting(struct trace_stream *stream)
 {
-	size_t width = 0, i = 0;
-	uint32_t code;
+	const struct trace_stream_options *options = &stream->options;
+	uint64_t oldest = stream->now > options->hold_ns ? stream->now - options->hold_ns : 0;
+	int ret;
 
-	if (is_ascii(text, length))
-		return length;
-	while (i < length) {
-		i += next_code(text + i, length - i, &code);
-		width += code_width(code);
-	}
-	return width;
+	if (stream->now < stream->next_search_ns)
+		return 0;
+	stream->search_before = oldest;
+	/* Without the calls that began before the middle of what waits, half of it can go. */
+	if (order__bytes(stream->order) > options->hold_bytes && order__middle(stream->order) > oldest)
+		stream->search_before = order__middle(stream->order);
+	if (stream->due >= stream->search_before)
+		return 0;
+	stream->next_search_ns = stream->now + SEARCH_PAUSE_NS;
+	stream->searched = TRACE_THREADS;
+	ret = stream->source->calls->in_progress(stream->source, show_in_progress, stream);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret)
+		log__debug(stream->log, "cannot list the calls in progress: %s", strerror(-ret));
+	give_up_missing(stream);
+	return 1;
 }
 
-size_t trace_text__fit(const char *text, size_t length, size_t columns)
+static int show_unfinished(const struct trace_event *event, size_t size, void *arg)
 {
-	size_t width = 0, i = 0;
-	uint32_t code;
+	struct trace_stream *stream = arg;
+	const struct trace_function *function = trace_stream__check(stream, event, size);
+	uint64_t *shown, time = event->start_ns;
 
-	while (i < length) {
-		size_t n = next_code(text + i, length - i, &code);
+	if (!function || !will_be_told(stream, event) ||
+	    order__has(stream->order, event->thread, event->depth, event->start_ns))
+		return 0;
+	shown = &stream->shown[event->thread][event->depth];
+	if (*shown == event->start_ns || stream->options.entry_return || time < stream->handed)
+		time += event->duration_ns;
+	if (time < stream->handed)
+		time = stream->handed;
+	*shown = TOLD;
+	return trace_stream__add(stream, event, size, function, LINE_UNFINISHED, time);
+}
 
-		width += code_width(code);
-		if (width > columns)
-			break;
-		i += n;
+int trace_stream__add_unfinished(struct trace_stream *stream)
+{
+	int ret = stream->source->calls->in_progress(stream->source, show_unfinished, stream);
+
+	if (ret && ret != -ENOMEM) {
+		log__warn(stream->log, "cannot list the calls that are still in progress: %s", strerror(-ret));
+		ret = 0;
 	}
-	return i;
+	return ret;
 }
