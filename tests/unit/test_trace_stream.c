@@ -347,11 +347,14 @@ static void a_thread_number_given_anew_leaves_what_waits_alone(void **state)
 	call(test, 0, 2, 50);
 	fake__announce(test->fake, 0, 7, 300, 301, "second, longer than 15");
 	call(test, 0, 3, 50);
+	fake__announce(test->fake, 0, 7, 300, 302, "second, longer than 15");
+	call(test, 0, 4, 50);
 	fake__announce(test->fake, 0, 8, 400, 401, "third");
 	drain(test, MS);
 	fake__leave(test->fake, 1, 0);
 	drain(test, MS);
-	assert_int_equal(test->count, 3);
+	assert_int_equal(test->count, 4);
+	assert_int_equal(test->got[3].tid, 302);
 	assert_int_equal(test->got[1].tid, 101);
 	assert_string_equal(test->got[1].comm, "first");
 	assert_int_equal(test->got[2].tid, 301);
