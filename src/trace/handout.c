@@ -52,7 +52,23 @@ static void set_loss(struct trace_line *line, const struct waiting *waiting)
 	line->reason = waiting->reason;
 }
 
-static void set_call(struct trace_stream *stream, const struct waiting *waiting)
+/* That of the return in lines that only tell of it; what was shown in progress has its last line at its end. */
+static uint64_t time_of(const struct waiting *waiting, uint64_t time)
+{
+	const struct trace_event *event = &waiting->event;
+
+	switch (waiting->kind) {
+	case LINE_RETURN:
+	case LINE_RESUMED:
+		return event->start_ns + event->duration_ns;
+	case LINE_UNFINISHED:
+		return time;
+	default:
+		return event->start_ns;
+	}
+}
+
+static void set_call(struct trace_stream *stream, const struct waiting *waiting, uint64_t time)
 {
 	const struct trace_event *event = &waiting->event;
 	const struct trace_function *function = trace_functions__at(stream->functions, event->row);
@@ -65,7 +81,7 @@ static void set_call(struct trace_stream *stream, const struct waiting *waiting)
 	line->process = &waiting->thread->process->shown;
 	line->tid = waiting->thread->tid;
 	line->depth = event->depth;
-	line->start_ns = event->start_ns;
+	line->start_ns = time_of(waiting, time);
 	line->duration_ns = event->duration_ns;
 	line->result = result_of(event, plan->returns);
 	line->failed = has_returned(line->kind) && trace_function__is_failure(function, event->result);
@@ -113,7 +129,7 @@ int trace_stream__hand_out(struct trace_stream *stream, size_t lines)
 		if (waiting->kind == LINE_LOST)
 			set_loss(&stream->line, waiting);
 		else
-			set_call(stream, waiting);
+			set_call(stream, waiting, time);
 		stream->handed = time;
 		count(stream, waiting->kind);
 		if (stream->options.line(&stream->line, stream->options.arg))

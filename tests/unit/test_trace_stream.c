@@ -45,21 +45,17 @@ struct test {
 	unsigned int changes;
 };
 
-static uint64_t time_of(const struct trace_line *line)
-{
-	bool at_end = line->kind == LINE_RETURN || line->kind == LINE_RESUMED;
-
-	return line->start_ns + (at_end ? line->duration_ns : 0);
-}
-
 static int keep_line(const struct trace_line *line, void *arg)
 {
 	struct test *test = arg;
 	struct got *got = &test->got[test->count++];
 
+	bool at_end = line->kind == LINE_RETURN || line->kind == LINE_RESUMED;
+
 	assert_true(test->count <= LINES_MAX);
 	*got = (struct got){
-		.kind = line->kind, .time = time_of(line), .start = line->start_ns, .duration = line->duration_ns,
+		.kind = line->kind, .time = line->start_ns, .duration = line->duration_ns,
+		.start = line->start_ns - (at_end ? line->duration_ns : 0),
 		.lost = line->lost, .tid = line->tid, .depth = line->depth, .device = line->device,
 	};
 	if (line->process) {
@@ -593,6 +589,7 @@ static void what_is_in_progress_at_the_end_is_unfinished(void **state)
 	assert_int_equal(test->count, 5);
 	assert_int_equal(test->got[1].serial, 1);
 	assert_int_equal(test->got[1].kind, LINE_UNFINISHED);
+	assert_sorted(test);
 	assert_int_equal(test->got[2].serial, 2);
 	assert_int_equal(test->got[2].kind, LINE_UNFINISHED);
 	assert_int_equal(test->got[2].duration, 250);
