@@ -136,6 +136,14 @@ static void a_host_function_has_its_symbol_s_name(void **state)
 	launch_names__free(names);
 }
 
+/* "PROGRAM+0x…" */
+static int is_in_program(const char *text)
+{
+	size_t length = strlen(program_invocation_short_name);
+
+	return text && !strncmp(text, program_invocation_short_name, length) && !strncmp(text + length, "+0x", 3);
+}
+
 static void addresses_lie_in_objects(void **state)
 {
 	struct trace_places *places = trace_places__new();
@@ -148,11 +156,9 @@ static void addresses_lie_in_objects(void **state)
 	assert_null(trace_places__find(places, &process, address, 0));
 	trace_places__see(places, &process, SECOND);
 	text = trace_places__find(places, &process, address, SECOND);
-	assert_non_null(text);
-	assert_int_equal(strncmp(text, "test_trace_names+0x", 19), 0);
+	assert_true(is_in_program(text));
 	assert_ptr_equal(trace_places__find(places, &process, address, SECOND), text);
-	text = trace_places__find(places, &process, address + 1, SECOND);
-	assert_int_equal(strncmp(text, "test_trace_names+0x", 19), 0);
+	assert_true(is_in_program(trace_places__find(places, &process, address + 1, SECOND)));
 	assert_null(trace_places__find(places, &process, (uintptr_t)&on_stack, SECOND));
 	assert_null(trace_places__find(places, &process, 0, SECOND));
 	trace_places__see(places, &other, SECOND);
