@@ -320,9 +320,19 @@ static void test_entry(void **state)
 {
 	const struct example malloc_call = { "cudaMalloc", { 0x10, 64 }, { NUMBER(0x700) }, .fields = NULL };
 	const struct state *both = *state;
+	const struct trace_function *function;
+	static struct trace_line line;
+	struct event_builder b;
+	uint64_t handle;
 
 	decode_example(both->plain, &malloc_call, TRACE_ENTRY, "size=64");
 	decode_example(both->plain, &malloc_call, TRACE_UNFINISHED, "size=64 ptr=0x700");
+
+	/* Whatever is behind an entry event is no block. */
+	function = build(both->plain, &malloc_call, TRACE_CALL, &b);
+	b.event.type = TRACE_ENTRY;
+	trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
+	assert_int_equal(line.field_count, 1);
 }
 
 /* The forms that a function had in older libraries are rows of their own. */

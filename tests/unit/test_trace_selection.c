@@ -66,7 +66,8 @@ static void test_default(void **state)
 	       "!cudaOccupancyMaxActiveBlocksPerMultiprocessor", "!cudaStreamIsCapturing",
 	       "!cudaStreamGetCaptureInfo_ptsz", "!cudaThreadExchangeStreamCaptureMode", "!__cudaLaunchKernel",
 	       "!__cudaPushCallConfiguration", "!cuModuleLoad", "!cuLibraryLoadData", "!cudaGraphCreate",
-	       "!cuCtxGetLimit", "!cuCtxSetLimit", "!cudaGetErrorString", "!cudaGLMapBufferObject");
+	       "!cuDevSmResourceSplitByCount", "!cuDeviceComputeCapability", "!cudaChooseDevice",
+	       "!__cudaPopCallConfiguration", "!cudaDeviceGetMemPool", "cudaDeviceSetMemPool", "!cuCtxGetLimit", "!cuCtxSetLimit", "!cudaGetErrorString", "!cudaGLMapBufferObject");
 }
 
 static void test_families(void **state)
