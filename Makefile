@@ -22,13 +22,14 @@ LDLIBS := -lbpf -lelf -levent_core -levent_extra -lz -Wl,-Bstatic -lstdc++ -Wl,-
 LDFLAGS += -pie -Wl,-z,relro,-z,now
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \
-	-I/usr/include/$(shell gcc -print-multiarch) -Wall -Wextra -Werror
+	-I/usr/include/$(shell gcc -print-multiarch) -Wall -Wextra -Werror \
+	-Wno-gnu-variable-sized-type-not-at-end
 
 LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
-SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/identity.skel.h
+SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h
 
 .PHONY: all help clean install deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:
@@ -42,6 +43,7 @@ help:
 #: make             build gpuprobe and the simulated CUDA libraries
 #: make deps        install the Debian packages that are missing (root)
 #: make demo        build, then watch the demo workload for 15 s (root)
+#: make examples    programs to watch, by nvcc where there is one
 #: make test        build and run all tests (root)
 #: make test-full   the long runs as well (root)
 #: make bench       what the monitor costs, into docs/performance.md (root)
@@ -51,6 +53,7 @@ help:
 
 include api/api.mk
 -include sim/sim.mk
+include examples/examples.mk
 -include tests/tests.mk
 include bench/bench.mk
 include deploy/portable.mk
@@ -88,7 +91,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 
 $(BUILD)/libgpuprobe.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) qcs $@ $^
 
 $(BUILD)/gpuprobe: $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)

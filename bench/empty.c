@@ -44,7 +44,7 @@ static int find_sites(const char *library, char **functions, struct probe_site *
 			wanted[row] = true;
 	}
 	if (!ret)
-		ret = cuda_library__sites(file, wanted, sites, count, &missing);
+		ret = cuda_library__sites(file, &(struct wanted_functions){.rows = wanted}, sites, count, &missing);
 	elf_file__free(file);
 	free(wanted);
 	return ret;

@@ -119,6 +119,11 @@ struct bpf_iter_meta {
 	struct seq_file *seq;
 } CO_RE;
 
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} CO_RE;
+
 struct bpf_iter__task_vma {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;

@@ -6,7 +6,7 @@
 #ifndef BPF_NAME_H
 #define BPF_NAME_H
 
-#include "state.h"
+#include "base.h"
 
 static __always_inline void fill_name(struct record_name *record, const struct kernel_key *key, u64 module,
 				      u16 source, long size)

@@ -22,7 +22,7 @@ run-tests: all test-programs portable
 run-all-tests: all test-programs portable
 	@tests/run.py --full $(BUILD)
 
-test-programs: $(UNIT_TESTS) $(SIM_OUT)/selftest
+test-programs: $(UNIT_TESTS) $(SIM_OUT)/selftest $(EXAMPLES_SIMULATED)
 
 # What a test needs besides the library; what is already in there is left out by the linker.
 $(BUILD)/tests/test_generate: $(API_OBJS)

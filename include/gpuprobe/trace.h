@@ -19,7 +19,7 @@
  *
  * A block is a __u16 with its length in bytes, or TRACE_UNREADABLE, and then
  * those bytes, without padding. The length of a string is without its NUL; one
- * of TRACE_STRING_SIZE or more did not fit. A read through a null pointer, and
+ * of more than TRACE_STRING_SIZE is cut. A read through a null pointer, and
  * a read at return of a call that failed, have length 0.
  */
 #ifndef GPUPROBE_TRACE_H
@@ -33,7 +33,7 @@
 #define TRACE_WORDS 16	       /* the most argument words kept */
 #define TRACE_READS 8	       /* the most reads of one function */
 #define TRACE_STRING_SIZE 256  /* bytes of a string that are shown */
-#define TRACE_BLOCK_MAX 256    /* the most bytes of a block */
+#define TRACE_BLOCK_MAX 256    /* the most bytes of a block; a string that is cut has one more */
 #define TRACE_PAYLOAD_MAX 1536 /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
 #define TRACE_ARGS_MAX 16      /* kernel arguments shown */
 #define TRACE_STACK_MAX 32     /* frames shown */
@@ -97,13 +97,16 @@ struct trace_config {
 	char comm[COMM_SIZE];
 };
 
-/* Records of the tracer's ring. The loader's and exec's notices (RECORD_*, state.h) are in it as well. */
+/*
+ * Records of the tracer's ring. In it are as well, as in the monitor's (state.h): RECORD_EXEC and
+ * RECORD_LIBRARY; and RECORD_KERNEL_NAME, whose slot is the process's number, before the first event
+ * of a launch with that handle in that generation.
+ */
 enum trace_record_type {
 	TRACE_CALL = 64,  /* struct trace_event: a call has returned */
 	TRACE_ENTRY,	  /* struct trace_event: a call has begun (config.entry_return) */
 	TRACE_UNFINISHED, /* struct trace_event: a call will not return: its thread ended or left it by a jump */
 	TRACE_THREAD,	  /* struct trace_thread_record: who the events with this thread number are of, from here on */
-	TRACE_NAME,	  /* struct trace_name_record: the name of a kernel, before its first launch's event */
 };
 
 /* Its first four bytes are struct record's type. */
@@ -124,7 +127,7 @@ struct trace_event {
 struct trace_thread_record {
 	__u32 type;
 	__u32 thread;  /* number: index of `in_progress`; given anew once the thread has ended */
-	__u32 process; /* number: never given twice */
+	__u32 process; /* number: not given twice */
 	__s32 tid;     /* in gpuprobe's pid namespace, as the next two */
 	__s32 pid;
 	__s32 parent;
@@ -132,15 +135,6 @@ struct trace_thread_record {
 	__s32 namespace_pid; /* in the process's own pid namespace */
 	__u64 start_ns; /* of the process */
 	char comm[COMM_SIZE]; /* of the process's leader */
-};
-
-struct trace_name_record {
-	__u32 type;
-	__u32 process;
-	__u64 handle;
-	__u32 generation;
-	__u32 length; /* without the NUL */
-	char name[];
 };
 
 /*
@@ -157,6 +151,7 @@ enum trace_loss {
 	TRACE_LOST_RING = 0, /* no room in the ring */
 	TRACE_LOST_THREAD,   /* no storage or number for the thread */
 	TRACE_LOST_DEPTH,    /* nested deeper than TRACE_DEPTH */
+	TRACE_LOST_RETURN,   /* --entry-return: the second event of a call whose first was told: no lost call */
 	TRACE_LOSSES,
 };
 

@@ -3,11 +3,11 @@
 #include "base/escape.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The length of the UTF-8 character at `s` and its code point; 0 when it is not valid. */
-static size_t decode(const unsigned char *s, uint32_t *code)
+static size_t decode(const unsigned char *s, size_t available, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t length;
@@ -24,9 +24,10 @@ static size_t decode(const unsigned char *s, uint32_t *code)
 		length = 4;
 	else
 		return 0;
+	if (length > available)
+		return 0;
 	*code = s[0] & (0x7f >> length);
 	for (size_t i = 1; i < length; i++) {
-		/* The terminating zero is no continuation, so this stays in the string. */
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 		*code = *code << 6 | (s[i] & 0x3f);
@@ -42,6 +43,14 @@ static bool is_control(uint32_t code)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
 	       (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
 	       (code >= 0x2066 && code <= 0x2069);
+}
+
+size_t escape__printable(const char *s, size_t length)
+{
+	uint32_t code = 0;
+	size_t n = decode((const unsigned char *)s, length, &code);
+
+	return n && !is_control(code) ? n : 0;
 }
 
 static bool write_short(FILE *out, unsigned char c)
@@ -65,21 +74,17 @@ static bool write_short(FILE *out, unsigned char c)
 
 void escape__text(FILE *out, const char *s)
 {
-	const unsigned char *at = (const unsigned char *)s;
+	while (s && *s) {
+		size_t length = escape__printable(s, strnlen(s, 4));
 
-	while (at && *at) {
-		uint32_t code = 0;
-		size_t length = decode(at, &code);
-
-		if (length && !is_control(code) && code != '\\') {
-			fwrite(at, 1, length, out);
-			at += length;
+		if (length && *s != '\\') {
+			fwrite(s, 1, length, out);
+			s += length;
 			continue;
 		}
-		if (!write_short(out, *at)) {
-			for (size_t i = 0; i < (length ? length : 1); i++)
-				fprintf(out, "\\x%02x", at[i]);
-		}
-		at += length ? length : 1;
+		/* The rest of a character that is not printed is no character by itself, and comes out the same way. */
+		if (!write_short(out, (unsigned char)*s))
+			fprintf(out, "\\x%02x", (unsigned char)*s);
+		s++;
 	}
 }

@@ -6,7 +6,16 @@
 #ifndef BASE_ESCAPE_H
 #define BASE_ESCAPE_H
 
+#include <stddef.h>
 #include <stdio.h>
+
+/*
+ * The length (1 to 4) of the character at `s` if it can be printed as it is:
+ * valid UTF-8, and none of the characters that escape__text writes as \xNN.
+ * 0 if not: then its first byte is to be escaped. A backslash counts as
+ * printable. Of `s` are `length` bytes there, at least one.
+ */
+size_t escape__printable(const char *s, size_t length);
 
 /*
  * Writes `s` to `out`: printable UTF-8 as it is; a backslash doubled; newline,

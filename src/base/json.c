@@ -175,21 +175,27 @@ void json__i64(struct json *json, int64_t value)
 	fprintf(json->out, "%" PRId64, value);
 }
 
+void json__format_double(char text[JSON_NUMBER_SIZE], double value)
+{
+	int digits;
+
+	for (digits = 15; digits <= 17; digits++) {
+		snprintf(text, JSON_NUMBER_SIZE, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+}
+
 void json__double(struct json *json, double value)
 {
-	char text[32];
-	int digits;
+	char text[JSON_NUMBER_SIZE];
 
 	if (!isfinite(value)) {
 		json__null(json);
 		return;
 	}
 	separate(json);
-	for (digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
+	json__format_double(text, value);
 	fputs(text, json->out);
 }
 

@@ -47,6 +47,11 @@ void json__key_i64(struct json *json, const char *key, int64_t value);
 void json__key_double(struct json *json, const char *key, double value);
 void json__key_bool(struct json *json, const char *key, bool value);
 
+#define JSON_NUMBER_SIZE 32
+
+/* The shortest of 15 to 17 digits that read back as the same number; "nan", "inf" or "-inf", which JSON has not. */
+void json__format_double(char text[JSON_NUMBER_SIZE], double value);
+
 /*
  * The length (1 to 4) of the well-formed UTF-8 sequence at the start of the
  * NUL-terminated string `s`, 0 where there is none: a stray or missing

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gpuprobe: chooses what to do by the command line.
+// gpuprobe: chooses what to do by the first word of the command line.
 #include <bpf/libbpf.h>
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/escape.h"
-#include "cli/monitor.h"
-#include "cli/options.h"
+#include "cli/subcommand.h"
 
-#define EXIT_FAILURE_OTHER 1
-#define EXIT_USAGE 2
+static const struct subcommand subcommands[] = {
+	{"trace", "every call as it happens, decoded", trace_command__run},
+	{NULL, NULL, NULL},
+};
 
 static int print_all(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -32,40 +32,51 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-static int fail(int status, const struct error *err)
+void subcommand__set_bpf_log(enum log_level level)
 {
-	fputs("gpuprobe: ", stderr);
-	escape__text(stderr, err->text); /* it may quote an argument or a file's name */
-	fputc('\n', stderr);
-	return status;
+	libbpf_set_print(level >= LOG_DEBUG ? print_all : level >= LOG_INFO ? print_warnings : print_nothing);
+}
+
+void subcommand__print_all(FILE *out)
+{
+	fputs("\nOther commands (gpuprobe COMMAND --help tells their options):\n", out);
+	for (size_t i = 0; subcommands[i].word; i++)
+		fprintf(out, "  %-23s %s\n", subcommands[i].word, subcommands[i].what);
+}
+
+static int unknown_word(const char *word, struct error *err)
+{
+	char words[128] = "";
+
+	for (size_t i = 0; subcommands[i].word; i++) {
+		strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
+		strncat(words, subcommands[i].word, sizeof(words) - strlen(words) - 1);
+	}
+	return error__set(err, -EINVAL, "no command '%s' (there is: %s): put -- before a COMMAND to be run, see gpuprobe --help",
+			  word, words);
+}
+
+/* Without a word, or with an option first, it is the monitor. */
+static int run(int argc, char **argv, int *status, struct error *err)
+{
+	if (argc < 2 || argv[1][0] == '-')
+		return monitor_command__run(argc, argv, status, err);
+	for (size_t i = 0; subcommands[i].word; i++)
+		if (!strcmp(argv[1], subcommands[i].word))
+			return subcommands[i].run(argc - 1, argv + 1, status, err);
+	*status = EXIT_USAGE;
+	return unknown_word(argv[1], err);
 }
 
 int main(int argc, char **argv)
 {
 	struct error err = {""};
-	struct options options;
-	struct log log;
-	int ret;
+	int status = EXIT_FAILED;
 
-	ret = options__parse(&options, argc, argv, &err);
-	if (ret == OPTIONS_HELP) {
-		options__print_help(stdout);
-	} else if (ret == OPTIONS_VERSION) {
-		puts("gpuprobe " GPUPROBE_VERSION);
-	} else if (ret < 0) {
-		ret = fail(EXIT_USAGE, &err);
-		goto out;
-	}
-	if (ret) {
-		ret = 0;
-		goto out;
-	}
-	log.level = options.log_level;
-	libbpf_set_print(log.level >= LOG_DEBUG ? print_all : log.level >= LOG_INFO ? print_warnings : print_nothing);
-	ret = monitor__run(&options, &log, &err);
-	if (ret < 0)
-		ret = fail(EXIT_FAILURE_OTHER, &err);
-out:
-	options__clear(&options);
-	return ret;
+	if (run(argc, argv, &status, &err) >= 0)
+		return status;
+	fputs("gpuprobe: ", stderr);
+	escape__text(stderr, err.text); /* it may quote an argument or a file's name */
+	fputc('\n', stderr);
+	return status;
 }

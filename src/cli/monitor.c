@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets the parts of the monitor up and runs its event loop, see monitor.h.
-#include "cli/monitor.h"
-
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
+// Sets the parts of the monitor up and runs its event loop, see subcommand.h.
 #include <errno.h>
 #include <event2/event.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/command.h"
 #include "cli/console.h"
-#include "cli/waker.h"
-#include "cli/watch.h"
+#include "cli/options.h"
+#include "cli/session.h"
+#include "cli/subcommand.h"
 #include "collect/collector.h"
 #include "gen/gpuprobe.skel.h"
 #include "output/metrics.h"
@@ -33,21 +27,15 @@
 struct monitor {
 	const struct options *options;
 	const struct log *log;
+	struct session *session;
 	struct gpuprobe_bpf *skeleton;
 	struct probe_programs programs;
-	struct attacher *attacher;
 	struct collector *collector;
-	struct command *command;
-	struct waker *waker; /* with a command */
 	struct metrics *metrics;
 	struct http_server *server;
 	struct console *console;
-	struct event_base *loop;
-	struct event *ring, *reap, *display, *deadline, *signals;
+	struct event *ring, *reap, *display;
 	uint64_t reap_ns; /* what the last reaping took */
-	int signal_fd;
-	int status; /* exit status */
-	bool interrupted;
 };
 
 /* --- reports --- */
@@ -57,7 +45,7 @@ static void refresh_counts(struct monitor *monitor)
 	struct model *model = collector__model(monitor->collector);
 	struct attacher_counts counts;
 
-	attacher__count(monitor->attacher, &counts);
+	session__count(monitor->session, &counts);
 	memcpy(model->sites_attached, counts.sites, sizeof(model->sites_attached));
 	model->sites_missing = counts.missing;
 	model->libraries = counts.libraries;
@@ -106,7 +94,7 @@ static void on_output_closed(void *arg)
 {
 	struct monitor *monitor = arg;
 
-	event_base_loopbreak(monitor->loop);
+	session__stop(monitor->session);
 }
 
 static int render_metrics(void *arg, enum exposition form, FILE *out)
@@ -133,22 +121,18 @@ static void on_display(evutil_socket_t fd, short what, void *arg)
 		report(monitor, false);
 }
 
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
+static void take_notices(void *arg)
 {
 	struct monitor *monitor = arg;
 
-	(void)fd;
-	(void)what;
-	event_base_loopbreak(monitor->loop);
+	collector__consume(monitor->collector);
 }
 
 static void on_ring(evutil_socket_t fd, short what, void *arg)
 {
-	struct monitor *monitor = arg;
-
 	(void)fd;
 	(void)what;
-	collector__consume(monitor->collector);
+	take_notices(arg);
 }
 
 static void on_reap(evutil_socket_t fd, short what, void *arg)
@@ -175,66 +159,21 @@ static void on_process_ended(void *arg)
 		evtimer_add(monitor->reap, &delay);
 }
 
-static void on_process_changed(const struct process_change *change, void *arg)
+static void on_process_changed(const struct record_library *record, void *arg)
 {
 	struct monitor *monitor = arg;
-	enum process_scan scan = change->exec ? SCAN_PROGRAM : SCAN_NAMED;
-	int late = attacher__add_process(monitor->attacher, change->pid, scan, change->time_ns);
 
-	if (change->stopped) {
-		if (!change->parent_stopped)
-			waker__letting_go(monitor->waker, change->pid);
-		kill(change->pid, SIGCONT);
-		bpf_map__delete_elem(monitor->skeleton->maps.held, &change->pid, sizeof(change->pid), 0);
-	} else if (late > 0) {
-		collector__mark_late(monitor->collector, change->pid, change->time_ns);
-	}
+	session__process_changed(monitor->session, record);
 }
 
-/* Ctrl-C on the terminal has reached COMMAND as well; a signal sent to gpuprobe alone is passed on. */
-static void on_stop_signal(struct monitor *monitor, const struct signalfd_siginfo *info)
-{
-	if (!monitor->command || monitor->interrupted) {
-		event_base_loopbreak(monitor->loop);
-		return;
-	}
-	monitor->interrupted = true;
-	if (info->ssi_code == SI_USER || info->ssi_signo != SIGINT)
-		command__signal(monitor->command, (int)info->ssi_signo);
-}
-
-static void on_signal(evutil_socket_t fd, short what, void *arg)
+static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 {
 	struct monitor *monitor = arg;
-	struct signalfd_siginfo info;
 
-	(void)what;
-	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGCHLD)
-			on_stop_signal(monitor, &info);
-		else if (monitor->command && command__ended(monitor->command, &monitor->status))
-			event_base_loopbreak(monitor->loop);
-	}
+	collector__mark_late(monitor->collector, pid, time_ns);
 }
 
 /* --- setting up --- */
-
-static int open_signals(struct monitor *monitor, struct error *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return error__set(err, -errno, "cannot block signals: %s", strerror(errno));
-	signal(SIGPIPE, SIG_IGN);
-	monitor->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (monitor->signal_fd < 0)
-		return error__set(err, -errno, "cannot open a signalfd: %s", strerror(errno));
-	return 0;
-}
 
 static struct timeval to_timeval(double seconds)
 {
@@ -245,23 +184,17 @@ static struct timeval to_timeval(double seconds)
 
 static int make_events(struct monitor *monitor, struct error *err)
 {
-	struct event_base *loop = monitor->loop;
-	const struct options *options = monitor->options;
-	struct timeval interval = to_timeval(options->display_interval), duration = to_timeval(options->duration);
+	struct event_base *loop = session__loop(monitor->session);
+	struct timeval interval = to_timeval(monitor->options->display_interval);
 
 	monitor->ring = event_new(loop, collector__ring_fd(monitor->collector), EV_READ | EV_PERSIST, on_ring, monitor);
-	monitor->signals = event_new(loop, monitor->signal_fd, EV_READ | EV_PERSIST, on_signal, monitor);
 	monitor->reap = evtimer_new(loop, on_reap, monitor);
 	monitor->display = event_new(loop, -1, EV_PERSIST, on_display, monitor);
-	monitor->deadline = evtimer_new(loop, on_deadline, monitor);
-	if (!monitor->ring || !monitor->signals || !monitor->reap || !monitor->display || !monitor->deadline)
+	if (!monitor->ring || !monitor->reap || !monitor->display)
 		return error__set(err, -ENOMEM, "out of memory");
 	event_add(monitor->ring, NULL);
-	event_add(monitor->signals, NULL);
-	if (options->display_interval > 0)
+	if (monitor->options->display_interval > 0)
 		event_add(monitor->display, &interval);
-	if (options->duration > 0)
-		evtimer_add(monitor->deadline, &duration);
 	return 0;
 }
 
@@ -282,7 +215,7 @@ static int start_server(struct monitor *monitor, struct error *err)
 	monitor->metrics = metrics__new(&form);
 	if (!monitor->metrics)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = http_server__new(monitor->loop, &options, &monitor->server, &why);
+	ret = http_server__new(session__loop(monitor->session), &options, &monitor->server, &why);
 	if (!ret)
 		return 0;
 	if (monitor->options->metrics_address_given)
@@ -301,8 +234,8 @@ static int load(struct monitor *monitor, struct error *err)
 	};
 	struct object_options object = {
 		.check_launches = options->check_launches,
-		.only_watched = options->command || options->pid_count,
-		.hold = options->command,
+		.only_watched = options->targets.command || options->targets.pid_count,
+		.hold = options->targets.command,
 		.track_inflight = options->sections & SECTION_COPY,
 		.sees_memory = options->sections & SECTION_MEMORY,
 		.max_processes = options->max_processes,
@@ -314,9 +247,10 @@ static int load(struct monitor *monitor, struct error *err)
 		.sections = options->sections,
 		.max_processes = options->max_processes,
 		.top = options->top,
-		.exact_from_start = options->command,
+		.exact_from_start = options->targets.command,
 	};
 	struct selection selection = {.sections = options->sections, .api = options->api};
+	struct session_probes probes = {.selection = &selection, .programs = &monitor->programs};
 	struct features features;
 	int ret;
 
@@ -328,35 +262,26 @@ static int load(struct monitor *monitor, struct error *err)
 	if (ret)
 		return ret;
 	object__programs(monitor->skeleton, &monitor->programs);
+	probes.links = object.links;
+	probes.exec = &monitor->skeleton->links.process_exec;
 	collect.launch_sample = object__launch_sample(&object);
 	selection.launch_returns = collect.launch_sample > 0;
 	ret = collector__new(monitor->skeleton, &collect, &hooks, monitor->log, &monitor->collector, err);
-	if (!ret && monitor->command)
-		ret = waker__new(monitor->loop, monitor->collector, bpf_map__fd(monitor->skeleton->maps.watched),
-				 &monitor->waker, err);
-	/* Before any probe: what it holds open must not keep one in place. */
-	if (!ret && monitor->command)
-		ret = command__guard(monitor->command, bpf_map__fd(monitor->skeleton->maps.held), err);
 	if (!ret)
-		ret = attacher__new(&selection, object.links, &monitor->programs, monitor->log, &monitor->attacher, err);
+		ret = session__prepare(monitor->session, &probes, err);
 	return ret;
 }
 
 static int set_up(struct monitor *monitor, struct error *err)
 {
 	const struct options *options = monitor->options;
+	const struct session_hooks hooks = {.take_notices = take_notices, .late = on_late_process, .arg = monitor};
 	int ret;
 
-	monitor->loop = event_base_new();
-	if (!monitor->loop)
-		return error__set(err, -ENOMEM, "cannot make an event loop");
-	ret = console__new(monitor->loop, STDOUT_FILENO, on_output_closed, monitor, &monitor->console, err);
+	ret = session__new(&options->targets, options->duration, &hooks, monitor->log, &monitor->session, err);
 	if (!ret)
-		ret = open_signals(monitor, err);
-	if (!ret)
-		ret = watch__check_pids(options->pids, options->pid_count, err);
-	if (!ret && options->command)
-		ret = command__new(options->command, &monitor->command, err);
+		ret = console__new(session__loop(monitor->session), STDOUT_FILENO, on_output_closed, monitor,
+				   &monitor->console, err);
 	if (!ret)
 		ret = load(monitor, err);
 	if (!ret)
@@ -364,7 +289,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 	if (!ret)
 		ret = make_events(monitor, err);
 	if (!ret)
-		ret = watch__begin(options, monitor->command, &monitor->programs, monitor->attacher, monitor->log, err);
+		ret = session__attach(monitor->session, err);
 	if (ret)
 		return ret;
 	collector__attached(monitor->collector);
@@ -382,42 +307,53 @@ static void tear_down(struct monitor *monitor)
 	console__free(monitor->console);
 	http_server__free(monitor->server);
 	metrics__free(monitor->metrics);
-	attacher__free(monitor->attacher); /* no probe runs from here on */
-	if (monitor->command && monitor->skeleton) {
-		bpf_link__destroy(monitor->skeleton->links.process_exec);
-		monitor->skeleton->links.process_exec = NULL; /* and nothing is stopped any more */
-		command__wake_held(bpf_map__fd(monitor->skeleton->maps.held));
-	}
-	command__free(monitor->command);
-	waker__free(monitor->waker);
 	free_event(monitor->ring);
 	free_event(monitor->reap);
 	free_event(monitor->display);
-	free_event(monitor->deadline);
-	free_event(monitor->signals);
+	session__free(monitor->session);
 	collector__free(monitor->collector);
 	gpuprobe_bpf__destroy(monitor->skeleton);
-	if (monitor->signal_fd >= 0)
-		close(monitor->signal_fd);
-	if (monitor->loop)
-		event_base_free(monitor->loop);
 }
 
-int monitor__run(const struct options *options, const struct log *log, struct error *err)
+static int run(const struct options *options, const struct log *log, int *status, struct error *err)
 {
-	struct monitor monitor = {.options = options, .log = log, .signal_fd = -1};
+	struct monitor monitor = {.options = options, .log = log};
 	int ret = set_up(&monitor, err);
 
-	if (!ret && monitor.command)
-		ret = command__start(monitor.command, err);
+	if (!ret)
+		ret = session__run(monitor.session, err);
 	if (!ret) {
-		event_base_dispatch(monitor.loop);
 		if (!console__finish(monitor.console)) {
 			report(&monitor, true);
 			console__finish(monitor.console);
 		}
-		ret = monitor.status;
+		*status = session__status(monitor.session);
 	}
 	tear_down(&monitor);
+	return ret;
+}
+
+int monitor_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	struct options options;
+	struct log log;
+	int ret = options__parse(&options, argc, argv, err);
+
+	if (ret == OPTIONS_RUN) {
+		log.level = options.log_level;
+		subcommand__set_bpf_log(log.level);
+		ret = run(&options, &log, status, err);
+	} else if (ret < 0) {
+		*status = EXIT_USAGE;
+	} else {
+		*status = 0;
+		if (ret == OPTIONS_HELP) {
+			options__print_help(stdout);
+			subcommand__print_all(stdout);
+		} else {
+			puts("gpuprobe " GPUPROBE_VERSION);
+		}
+	}
+	options__clear(&options);
 	return ret;
 }

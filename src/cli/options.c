@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,66 +102,15 @@ void options__print_help(FILE *out)
 	fputs(help, out);
 }
 
-static int parse_number(const char *name, const char *text, unsigned long min, unsigned long max,
-			unsigned long *value, struct error *err)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || *text == '-' || *value < min || *value > max)
-		return error__set(err, -EINVAL, "%s '%s': give a whole number from %lu to %lu", name, text, min, max);
-	return 0;
-}
-
 static int parse_capacity(const char *name, const char *text, uint32_t *value, struct error *err)
 {
 	unsigned long number;
 	/* What BPF maps can be made with, and no kernel would have the memory for more. */
-	int ret = parse_number(name, text, 1, 1ul << 26, &number, err);
+	int ret = arguments__number(name, text, 1, 1ul << 26, &number, err);
 
 	if (!ret)
 		*value = (uint32_t)number;
 	return ret;
-}
-
-static int parse_seconds(const char *name, const char *text, double min, double *value, struct error *err)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtod(text, &end);
-	if (errno || end == text || *end || !isfinite(*value) || *value > 1e9 || *value < 0 ||
-	    (*value > 0 && *value < min))
-		return error__set(err, -EINVAL, "%s '%s': give seconds, such as 5 or 0.5", name, text);
-	return 0;
-}
-
-static int add_pid(struct options *options, const char *text, struct error *err)
-{
-	unsigned long pid;
-	int ret = parse_number("--pid", text, 1, INT_MAX, &pid, err);
-	pid_t *grown;
-
-	if (ret)
-		return ret;
-	grown = realloc(options->pids, (options->pid_count + 1) * sizeof(*grown));
-	if (!grown)
-		return error__set(err, -ENOMEM, "out of memory");
-	options->pids = grown;
-	grown[options->pid_count++] = (pid_t)pid;
-	return 0;
-}
-
-static int add_library(struct options *options, const char *path, struct error *err)
-{
-	const char **grown = realloc(options->libraries, (options->library_count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return error__set(err, -ENOMEM, "out of memory");
-	options->libraries = grown;
-	grown[options->library_count++] = path;
-	return 0;
 }
 
 static int take_address(struct options *options, const char *text, struct error *err)
@@ -188,14 +135,11 @@ static int parse_api(struct options *options, const char *text, struct error *er
 		[API_RUNTIME] = "runtime",
 		[API_BOTH] = "both",
 	};
+	size_t which = 0;
+	int ret = arguments__word("--api", text, words, sizeof(words) / sizeof(*words), &which, err);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		if (strcmp(text, words[i]))
-			continue;
-		options->api = (enum api_mode)i;
-		return 0;
-	}
-	return error__set(err, -EINVAL, "--api '%s': choose auto, driver, runtime or both", text);
+	options->api = (enum api_mode)which;
+	return ret;
 }
 
 static int take_value(struct options *options, int id, const char *text, struct error *err)
@@ -207,17 +151,17 @@ static int take_value(struct options *options, int id, const char *text, struct 
 	case OPT_METRICS_ADDR:
 		return take_address(options, text, err);
 	case OPT_METRICS_KERNELS:
-		ret = parse_number("--metrics-kernels", text, 0, 1000000, &number, err);
+		ret = arguments__number("--metrics-kernels", text, 0, 1000000, &number, err);
 		options->metrics_kernels = (unsigned int)number;
 		return ret;
 	case OPT_TOP:
-		ret = parse_number("--top", text, 0, 1000000, &number, err);
+		ret = arguments__number("--top", text, 0, 1000000, &number, err);
 		options->top = (unsigned int)number;
 		return ret;
 	case OPT_DISPLAY_INTERVAL:
-		return parse_seconds("--display-interval", text, 0.01, &options->display_interval, err);
+		return arguments__seconds("--display-interval", text, 0.01, &options->display_interval, err);
 	case OPT_DURATION:
-		return parse_seconds("--duration", text, 0.001, &options->duration, err);
+		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
 	case OPT_MAX_PROCESSES:
 		return parse_capacity("--max-processes", text, &options->max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
@@ -229,9 +173,9 @@ static int take_value(struct options *options, int id, const char *text, struct 
 	case OPT_API:
 		return parse_api(options, text, err);
 	case OPT_LIBRARY:
-		return add_library(options, text, err);
+		return targets__add_library(&options->targets, text, err);
 	case 'p':
-		return add_pid(options, text, err);
+		return targets__add_pid(&options->targets, text, err);
 	}
 	return -EINVAL;
 }
@@ -257,30 +201,8 @@ static bool take_flag(struct options *options, int id)
 	case OPT_JSON:
 		options->json = true;
 		return true;
-	case 'v':
-		options->log_level = options->log_level < LOG_INFO ? LOG_INFO : LOG_DEBUG;
-		return true;
-	case 'q':
-		options->log_level = LOG_QUIET;
-		return true;
 	}
 	return false;
-}
-
-static int check_combination(const struct options *options, struct error *err)
-{
-	if (options->command && options->pid_count)
-		return error__set(err, -EINVAL, "--pid and a COMMAND do not go together: choose one");
-	return 0;
-}
-
-static int unknown_option(int argc, char **argv, struct error *err)
-{
-	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
-
-	if (optopt > 0 && optopt < 256 && word[0] == '-' && word[1] != '-')
-		return error__set(err, -EINVAL, "unknown option '-%c': see gpuprobe --help", optopt);
-	return error__set(err, -EINVAL, "unknown option '%s': see gpuprobe --help", word);
 }
 
 int options__parse(struct options *options, int argc, char **argv, struct error *err)
@@ -305,32 +227,22 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 			return OPTIONS_HELP;
 		if (id == 'V')
 			return OPTIONS_VERSION;
-		if (id == ':')
-			return error__set(err, -EINVAL, "%s needs a value: see gpuprobe --help", argv[optind - 1]);
-		if (id == '?')
-			return unknown_option(argc, argv, err);
+		if (id == ':' || id == '?')
+			return arguments__bad_option(id, argc, argv, "gpuprobe", err);
+		if (arguments__take_log_level(id, &options->log_level))
+			continue;
 		if (take_flag(options, id))
 			continue;
 		ret = take_value(options, id, optarg, err);
 		if (ret)
 			return ret;
 	}
-	if (optind < argc && strcmp(argv[optind - 1], "--"))
-		return error__set(err, -EINVAL, "unexpected '%s': put -- before a COMMAND, see gpuprobe --help",
-				  argv[optind]);
-	if (optind < argc)
-		options->command = argv + optind;
-	else if (argc > 1 && !strcmp(argv[argc - 1], "--"))
-		return error__set(err, -EINVAL, "no COMMAND after --");
 	if (!options->sections)
 		options->sections = SECTION_ALL;
-	return check_combination(options, err);
+	return targets__take_command(&options->targets, argc, argv, "gpuprobe", err);
 }
 
 void options__clear(struct options *options)
 {
-	free(options->pids);
-	free(options->libraries);
-	options->pids = NULL;
-	options->libraries = NULL;
+	targets__clear(&options->targets);
 }

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/arguments.h"
 #include "probe/selection.h"
 
 struct options {
@@ -19,18 +19,14 @@ struct options {
 	unsigned int metrics_kernels;
 	double display_interval; /* seconds; 0: only the final report */
 	double duration;	 /* seconds; 0: until stopped */
-	pid_t *pids;
-	size_t pid_count;
+	struct targets targets;
 	enum api_mode api;
 	bool check_launches;
 	uint32_t max_processes, max_allocations, max_kernels, max_inflight;
-	const char **libraries; /* of --libcudart-path and --libcuda-path */
-	size_t library_count;
 	unsigned int top;
 	bool full_names;
 	bool json;
 	enum log_level log_level;
-	char **command; /* NULL-terminated, or NULL */
 };
 
 enum options_result {

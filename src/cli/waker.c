@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "collect/collector.h"
 #include "target/process.h"
 
 #define FIRST_LOOK_MS 2
@@ -24,7 +23,8 @@ struct ancestor {
 };
 
 struct waker {
-	struct collector *collector;
+	void (*take_notices)(void *arg);
+	void *arg;
 	struct event *timer;
 	int watched_fd;
 	struct ancestor ancestors[MAX_ANCESTORS];
@@ -54,7 +54,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	collector__consume(waker->collector);
+	waker->take_notices(waker->arg);
 	for (size_t i = 0; i < waker->count; i++) {
 		wake(waker->ancestors[i].pid);
 		if (waker->ancestors[i].until_ns > now)
@@ -65,14 +65,15 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 		start_timer(waker, LOOKS_MS);
 }
 
-int waker__new(struct event_base *loop, struct collector *collector, int watched_fd, struct waker **out,
-	       struct error *err)
+int waker__new(struct event_base *loop, int watched_fd, void (*take_notices)(void *arg), void *arg,
+	       struct waker **out, struct error *err)
 {
 	struct waker *waker = calloc(1, sizeof(*waker));
 
 	if (!waker)
 		return error__set(err, -ENOMEM, "out of memory");
-	waker->collector = collector;
+	waker->take_notices = take_notices;
+	waker->arg = arg;
 	waker->watched_fd = watched_fd;
 	waker->timer = evtimer_new(loop, on_timer, waker);
 	if (!waker->timer) {

@@ -70,14 +70,14 @@ static void say_what_to_give(struct error *err)
 	error__set(err, 0, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
 }
 
-static int attach_given(const struct options *options, struct attacher *attacher, struct error *err)
+static int attach_given(const struct targets *targets, struct attacher *attacher, struct error *err)
 {
 	int ret = 0;
 
 	for (int driver = 1; driver >= 0; driver--)
-		for (size_t i = 0; i < options->library_count && ret >= 0; i++)
-			if (is_driver_path(options->libraries[i]) == driver)
-				ret = attacher__add_library(attacher, options->libraries[i], err);
+		for (size_t i = 0; i < targets->library_count && ret >= 0; i++)
+			if (is_driver_path(targets->libraries[i]) == driver)
+				ret = attacher__add_library(attacher, targets->libraries[i], err);
 	if (ret == -ENOENT || ret == -ENOEXEC || ret == -EACCES || ret == -ENOTDIR || ret == -EISDIR)
 		say_what_to_give(err);
 	return ret < 0 ? ret : 0;
@@ -116,14 +116,14 @@ static void attach_from_environment(struct attacher *attacher, const struct log 
 	}
 }
 
-static void attach_running(const struct options *options, struct attacher *attacher)
+static void attach_running(const struct targets *targets, struct attacher *attacher)
 {
 	struct pid_list list = {0};
 
-	if (options->pid_count) {
-		for (size_t i = 0; i < options->pid_count; i++) {
-			attacher__add_process(attacher, options->pids[i], SCAN_PROGRAM, 0);
-			if (process__descendants(options->pids[i], &list))
+	if (targets->pid_count) {
+		for (size_t i = 0; i < targets->pid_count; i++) {
+			attacher__add_process(attacher, targets->pids[i], SCAN_PROGRAM, 0);
+			if (process__descendants(targets->pids[i], &list))
 				continue;
 			for (size_t child = 0; child < list.count; child++)
 				attacher__add_process(attacher, list.pids[child], SCAN_PROGRAM, 0);
@@ -131,7 +131,7 @@ static void attach_running(const struct options *options, struct attacher *attac
 		}
 		return;
 	}
-	if (options->command || process__list(&list))
+	if (targets->command || process__list(&list))
 		return;
 	for (size_t i = 0; i < list.count; i++)
 		if (list.pids[i] != getpid())
@@ -139,7 +139,7 @@ static void attach_running(const struct options *options, struct attacher *attac
 	pid_list__clear(&list);
 }
 
-int watch__begin(const struct options *options, const struct command *command, const struct probe_programs *programs,
+int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, const struct log *log, struct error *err)
 {
 	struct attacher_counts counts;
@@ -148,10 +148,10 @@ int watch__begin(const struct options *options, const struct command *command, c
 
 	if (command)
 		ret = watch_pid(programs, command__pid(command), err);
-	for (size_t i = 0; i < options->pid_count && !ret; i++)
-		ret = watch_tree(programs, options->pids[i], err);
+	for (size_t i = 0; i < targets->pid_count && !ret; i++)
+		ret = watch_tree(programs, targets->pids[i], err);
 	if (!ret)
-		ret = attach_given(options, attacher, err);
+		ret = attach_given(targets, attacher, err);
 	if (ret)
 		return ret;
 	if (command)
@@ -159,7 +159,7 @@ int watch__begin(const struct options *options, const struct command *command, c
 	attach_cached(attacher, log);
 	if (attacher__add_own_loader(attacher, &why) < 0)
 		log__warn(log, "%s", why.text);
-	attach_running(options, attacher);
+	attach_running(targets, attacher);
 	attacher__count(attacher, &counts);
 	if (!counts.libraries && !command)
 		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");

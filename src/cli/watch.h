@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the monitor watches from the start: processes, libraries, loaders. */
+/* What is watched from the start: processes, libraries, loaders. */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/options.h"
 #include "probe/attacher.h"
 
 /* -ESRCH with a text where one of the processes does not exist. */
@@ -14,10 +14,10 @@ int watch__check_pids(const pid_t *pids, size_t count, struct error *err);
 
 /*
  * Puts the chosen processes into the map `watched`, and attaches the loader,
- * the libraries of the options and the loader's cache, and those of running
+ * the libraries that were given and the loader's cache, and those of running
  * processes. `command` is NULL without one.
  */
-int watch__begin(const struct options *options, const struct command *command, const struct probe_programs *programs,
+int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, const struct log *log, struct error *err);
 
 #endif

@@ -26,19 +26,6 @@ static int on_name(struct collector *collector, const struct record_name *record
 	return 0;
 }
 
-static void tell_change(struct collector *collector, const struct record_library *record)
-{
-	const struct process_change change = {
-		.pid = record->pid,
-		.time_ns = record->time_ns,
-		.exec = record->header.type == RECORD_EXEC,
-		.stopped = record->stopped,
-		.parent_stopped = record->parent_stopped,
-	};
-
-	collector->hooks.process_changed(&change, collector->hooks.arg);
-}
-
 /* Without memory it is tried again when the maps are read. */
 static void see_process(struct collector *collector, uint32_t slot)
 {
@@ -73,7 +60,7 @@ static int on_record(void *arg, void *data, size_t size)
 	case RECORD_LIBRARY:
 	case RECORD_EXEC:
 		if (size >= sizeof(*library) && collector->hooks.process_changed)
-			tell_change(collector, library);
+			collector->hooks.process_changed(library, collector->hooks.arg);
 		break;
 	}
 	return 0;

@@ -26,18 +26,10 @@ struct collector_options {
 	bool exact_from_start;	/* no process is `since attach`: COMMAND's */
 };
 
-struct process_change {
-	pid_t pid;
-	uint64_t time_ns; /* of the change, in CLOCK_BOOTTIME */
-	bool exec;
-	bool stopped; /* it waits for SIGCONT */
-	bool parent_stopped; /* its parent was stopped before, not on its account */
-};
-
 /* What the owner does about notices that are not the collector's own. All optional. */
 struct collector_hooks {
-	/* A process has become another program or has loaded libraries. */
-	void (*process_changed)(const struct process_change *change, void *arg);
+	/* A process has become another program (RECORD_EXEC) or has loaded libraries (RECORD_LIBRARY). */
+	void (*process_changed)(const struct record_library *record, void *arg);
 	/* A process has ended: collector__reap should be called before long. */
 	void (*process_ended)(void *arg);
 	void *arg;

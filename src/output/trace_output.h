@@ -60,7 +60,7 @@ struct trace_output;
  */
 int trace_output__parse_columns(struct trace_output_options *options, const char *text, struct error *err);
 
-/* `fd` stays the caller's. -ENOMEM. */
+/* `fd` stays the caller's, who ignores SIGPIPE if it may be a pipe. -ENOMEM. */
 int trace_output__new(int fd, const struct trace_output_options *options, struct trace_output **out, struct error *err);
 void trace_output__free(struct trace_output *output); /* what was not flushed is dropped */
 
@@ -76,7 +76,13 @@ int trace_output__line(struct trace_output *output, const struct trace_line *lin
 /* Writes what is in the buffer. As trace_output__line. */
 int trace_output__flush(struct trace_output *output);
 
-/* Calls whose lines have reached the descriptor whole. */
+/* The terminal has another width from the next line on. */
+void trace_output__set_width(struct trace_output *output, unsigned int width);
+
+/*
+ * Calls whose lines have reached the descriptor whole, each counted with its
+ * last one: LINE_CALL, LINE_RETURN, LINE_RESUMED or LINE_UNFINISHED.
+ */
 uint64_t trace_output__written(const struct trace_output *output);
 
 /* The schema of TRACE_JSON, a JSON Schema document with its version. */

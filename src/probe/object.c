@@ -10,6 +10,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
 #include "probe/multi_link.h"
+#include "probe/tracepoints.h"
 #include "target/process.h"
 
 _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
@@ -109,24 +110,13 @@ static int fill_free_slots(struct gpuprobe_bpf *skeleton, uint32_t count, struct
 static int attach_tracepoints(struct gpuprobe_bpf *skeleton, const struct object_options *options,
 			      struct error *err)
 {
-	struct {
-		struct bpf_program *program;
-		struct bpf_link **link;
-		const char *name;
-	} points[] = {
+	const struct tracepoint points[] = {
 		{skeleton->progs.process_exit, &skeleton->links.process_exit, "sched_process_exit"},
 		{skeleton->progs.process_exec, &skeleton->links.process_exec, "sched_process_exec"},
 		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
 	};
-	size_t count = options->only_watched ? 3 : 2;
 
-	for (size_t i = 0; i < count; i++) {
-		*points[i].link = bpf_program__attach_raw_tracepoint(points[i].program, points[i].name);
-		if (!*points[i].link)
-			return error__set(err, -errno, "cannot attach to the tracepoint %s: %s", points[i].name,
-					  strerror(errno));
-	}
-	return 0;
+	return tracepoints__attach(points, options->only_watched ? 3 : 2, err);
 }
 
 int object__load(const struct object_options *options, const struct features *features,

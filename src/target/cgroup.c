@@ -195,18 +195,63 @@ static int read_text(const char *path, char *text, size_t size)
 	return 0;
 }
 
-int cgroup__read(pid_t pid, struct cgroup_names *names)
+/* /proc/PID/cgroup; *text is malloc'd. */
+static int read_process(pid_t pid, char **text)
 {
-	char path[64], *text = malloc(MAX_TEXT);
+	char path[64];
 	int ret;
 
-	*names = (struct cgroup_names){0};
-	if (!text)
+	*text = malloc(MAX_TEXT);
+	if (!*text)
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	ret = read_text(path, text, MAX_TEXT);
-	if (!ret)
-		cgroup__parse(text, names);
-	free(text);
+	ret = read_text(path, *text, MAX_TEXT);
+	if (ret)
+		free(*text);
 	return ret;
+}
+
+int cgroup__read(pid_t pid, struct cgroup_names *names)
+{
+	char *text;
+	int ret = read_process(pid, &text);
+
+	*names = (struct cgroup_names){0};
+	if (ret)
+		return ret;
+	cgroup__parse(text, names);
+	free(text);
+	return 0;
+}
+
+/* "0::/system.slice/x.service", or of v1 "4:cpu,cpuacct:/system.slice/x.service". */
+static struct part unified_path(const char *text)
+{
+	struct part found = {0};
+
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *end = line + strcspn(line, "\n");
+		const char *colon = memchr(line, ':', (size_t)(end - line));
+		const char *path = colon ? memchr(colon + 1, ':', (size_t)(end - colon - 1)) : NULL;
+		bool is_unified = strncmp(line, "0::", 3) == 0;
+
+		if (path && (!found.start || is_unified))
+			found = (struct part){.start = path + 1, .length = (size_t)(end - path - 1)};
+		if (is_unified)
+			break;
+	}
+	return found;
+}
+
+char *cgroup__path(pid_t pid)
+{
+	struct part path;
+	char *text, *copy;
+
+	if (read_process(pid, &text))
+		return NULL;
+	path = unified_path(text);
+	copy = path.start ? strndup(path.start, path.length) : NULL;
+	free(text);
+	return copy;
 }

@@ -31,4 +31,11 @@ void cgroup__parse(const char *text, struct cgroup_names *names);
  */
 int cgroup__read(pid_t pid, struct cgroup_names *names);
 
+/*
+ * The path of a process's control group, of the unified hierarchy where it is
+ * in one, else of the first that is named; raw: escape before printing. malloc;
+ * NULL where there is none to be read, or without memory.
+ */
+char *cgroup__path(pid_t pid);
+
 #endif

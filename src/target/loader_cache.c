@@ -220,3 +220,10 @@ int loader_cache__find_cuda(const char *root, struct path_list *list, struct err
 				  path);
 	return error__set(err, ret, "%s: %s", path, strerror(-ret));
 }
+
+int loader_cache__find_in(const char *directory, struct path_list *list, struct error *err)
+{
+	int ret = search_directory("", directory, list);
+
+	return ret ? error__set(err, ret, "%s: %s", directory, strerror(-ret)) : 0;
+}

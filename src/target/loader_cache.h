@@ -27,4 +27,7 @@ void path_list__clear(struct path_list *list);
  */
 int loader_cache__find_cuda(const char *root, struct path_list *list, struct error *err);
 
+/* Adds those in one directory to `list`, which may be {0} or filled; a directory that is not there has none. */
+int loader_cache__find_in(const char *directory, struct path_list *list, struct error *err);
+
 #endif

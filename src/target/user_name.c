@@ -2,6 +2,7 @@
 // Names of users, see user_name.h.
 #include "target/user_name.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -49,14 +50,20 @@ void user_names__free(struct user_names *names)
 	free(names);
 }
 
-static const struct passwd *find_entry(struct user_names *names, FILE *in, uid_t uid, struct passwd *entry)
+/* The host's entry with this name, or with this number where `name` is NULL. */
+static const struct passwd *find_entry(FILE *in, const char *name, uid_t uid, char *buffer, struct passwd *entry)
 {
 	struct passwd *found;
 
-	for (int i = 0; i < MAX_ENTRIES && !fgetpwent_r(in, entry, names->buffer, BUFFER_SIZE, &found); i++)
-		if (found->pw_uid == uid)
+	for (int i = 0; i < MAX_ENTRIES && !fgetpwent_r(in, entry, buffer, BUFFER_SIZE, &found); i++)
+		if (name ? !strcmp(found->pw_name, name) : found->pw_uid == uid)
 			return found;
 	return NULL;
+}
+
+static FILE *open_host_users(void)
+{
+	return fopen("/proc/1/root/etc/passwd", "re");
 }
 
 static void look_up(struct user_names *names, struct user *user)
@@ -68,8 +75,8 @@ static void look_up(struct user_names *names, struct user *user)
 	if (!names->foreign) {
 		if (!getpwuid_r(user->uid, &entry, names->buffer, BUFFER_SIZE, &result))
 			found = result;
-	} else if ((in = fopen("/proc/1/root/etc/passwd", "re"))) {
-		found = find_entry(names, in, user->uid, &entry);
+	} else if ((in = open_host_users())) {
+		found = find_entry(in, NULL, user->uid, names->buffer, &entry);
 	}
 	if (found && found->pw_name[0] && strlen(found->pw_name) < USER_NAME_SIZE)
 		snprintf(user->name, sizeof(user->name), "%s", found->pw_name);
@@ -93,4 +100,24 @@ void user_names__find(struct user_names *names, uid_t uid, char name[USER_NAME_S
 		look_up(names, user);
 	}
 	memcpy(name, user->name, USER_NAME_SIZE);
+}
+
+int user_name__to_uid(const char *name, uid_t *uid)
+{
+	const struct passwd *found = NULL;
+	struct passwd entry, *result;
+	char buffer[BUFFER_SIZE];
+	FILE *in = NULL;
+
+	if (!is_foreign()) {
+		if (!getpwnam_r(name, &entry, buffer, sizeof(buffer), &result))
+			found = result;
+	} else if ((in = open_host_users())) {
+		found = find_entry(in, name, 0, buffer, &entry);
+	}
+	if (found)
+		*uid = found->pw_uid;
+	if (in)
+		fclose(in);
+	return found ? 0 : -ENOENT;
 }

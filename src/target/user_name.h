@@ -20,4 +20,7 @@ void user_names__free(struct user_names *names);
 /* Writes the user's name, or the number where there is none. May wait for the machine's directory service once. */
 void user_names__find(struct user_names *names, uid_t uid, char name[USER_NAME_SIZE]);
 
+/* The number of the user with this name, asked in the same place. -ENOENT where there is none. */
+int user_name__to_uid(const char *name, uid_t *uid);
+
 #endif

@@ -37,9 +37,10 @@ struct trace_stream_options {
 
 struct trace_counts {
 	uint64_t calls;	     /* whose lines were handed out, each once */
-	uint64_t lost;	     /* not shown for want of room, all reasons */
-	uint64_t losses[TRACE_LOSSES];
+	uint64_t lost;	     /* calls not shown for want of room, all reasons */
+	uint64_t losses[TRACE_LOSSES]; /* TRACE_LOST_RETURN is not part of `lost` */
 	uint64_t unfinished; /* of the calls */
+	uint64_t malformed;  /* records that cannot be: dropped */
 };
 
 /* `skeleton`, `functions` and `log` must outlive the stream. The skeleton is loaded, nothing is attached yet. */

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A traced call from entry to return. As in call.h, a recorded call encloses
+ * the present one while the stack pointer is at or below where it began and
+ * its return address is still the kernel's; else it is gone, by a jump, and
+ * becomes an event that says so.
+ */
+#ifndef BPF_TRACE_CALL_H
+#define BPF_TRACE_CALL_H
+
+#include "site.h"
+#include "trace_kernel.h"
+
+#define NOT_READY 600 /* CUDA_ERROR_NOT_READY and cudaErrorNotReady: an answer, no failure */
+
+static __always_inline const struct trace_plan *plan_at(u32 row)
+{
+	if (row >= MAX_FUNCTIONS)
+		return NULL;
+	barrier_var(row);
+	return &plans[row];
+}
+
+static __always_inline bool has_failed(const struct trace_plan *plan, s32 result)
+{
+	return plan->returns == TRACE_RETURNS_ERROR && result && result != NOT_READY;
+}
+
+/* Tells of the calls from `depth` on that will not return. Global: the verifier goes through it once. */
+__noinline int give_up_calls(struct traced_thread *thread, u32 depth)
+{
+	if (!thread)
+		return 0;
+	for (u32 i = TRACE_DEPTH; i > 0; i--) {
+		u32 top = thread->depth;
+		struct traced_call *call;
+
+		if (top <= depth || top > TRACE_DEPTH)
+			break;
+		call = &thread->calls[(top - 1) & (TRACE_DEPTH - 1)];
+		thread->depth = top - 1;
+		call->event.duration_ns = now() - call->event.start_ns;
+		if (!trace.failed && call->event.duration_ns >= trace.min_duration_ns)
+			put_event(thread, call, TRACE_UNFINISHED);
+	}
+	if (!thread->depth)
+		set_in_progress(thread, 0);
+	return 0;
+}
+
+/* How many of the thread's recorded calls enclose one of `row` that enters at `sp`. */
+__noinline int calls_around(const struct traced_thread *thread, u64 sp, u32 row)
+{
+	u32 depth;
+
+	if (!thread)
+		return 0;
+	depth = thread->depth;
+	for (u32 i = 0; i < TRACE_DEPTH; i++) {
+		const struct traced_call *call = &thread->calls[(depth - 1) & (TRACE_DEPTH - 1)];
+
+		if (!depth)
+			break;
+		/* With the same stack pointer one function jumped into another; the same one began anew. */
+		if ((call->sp > sp || (call->sp == sp && call->event.row != row)) && is_in_progress(call->sp))
+			break;
+		depth--;
+	}
+	return depth;
+}
+
+/* The part of an event that is known at entry. */
+static __always_inline void begin_event(struct pt_regs *ctx, struct traced_thread *thread, struct traced_call *call,
+					const struct trace_plan *plan, u32 row, u32 depth)
+{
+	call->sp = ctx->sp;
+	call->kernel_at = 0;
+	call->event.row = row;
+	call->event.depth = depth;
+	call->event.result = 0;
+	call->event.upper = 0;
+	call->event.duration_ns = 0;
+	call->event.generation = generation_of(thread->process);
+	call->event.start_ns = now();
+	keep_words(call, ctx, plan);
+	if (plan->reads)
+		add_reads(call, plan, false);
+	if (trace.kernel_args && plan->flags & TRACE_PLAN_ARGS)
+		add_launch_arguments(call, plan);
+	if (trace.stack_frames)
+		add_stack(call, ctx);
+	if (plan->flags & TRACE_PLAN_KERNEL && plan->layer == LAYER_DRIVER)
+		name_launched(thread, word_of(call, plan->kernel_word));
+}
+
+/* A call that is nested and not shown: of a launch it tells the outer one the driver's handle. */
+static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_thread *thread,
+					   const struct trace_plan *plan, u32 depth)
+{
+	u64 registers[REGISTERS] = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9};
+
+	if (plan->flags & TRACE_PLAN_KERNEL && plan->layer == LAYER_DRIVER && plan->kernel_word < REGISTERS)
+		keep_driver_handle(thread, &thread->calls[(depth - 1) & (TRACE_DEPTH - 1)],
+				   registers[plan->kernel_word]);
+}
+
+/* Returns 1 where the call's return is of no interest, else 0. */
+static __always_inline int trace_enter(struct pt_regs *ctx)
+{
+	u32 row = entry_row(ctx), depth;
+	const struct trace_plan *plan = plan_at(row);
+	struct traced_thread *thread;
+	struct traced_call *call;
+
+	if (!plan)
+		return 1;
+	thread = tracing_thread();
+	if (!thread)
+		return 1;
+	depth = thread->depth;
+	if (depth) {
+		depth = calls_around(thread, ctx->sp, row);
+		if (depth < thread->depth)
+			give_up_calls(thread, depth);
+	}
+	if (plan->flags & TRACE_PLAN_ENDS)
+		raise_generation(thread->process);
+	if (plan->flags & TRACE_PLAN_HIDDEN)
+		return 1;
+	if (depth && !trace.nested) {
+		look_at_nested(ctx, thread, plan, depth);
+		return 1;
+	}
+	if (depth >= TRACE_DEPTH) {
+		lose_call(TRACE_LOST_DEPTH);
+		return 1;
+	}
+	call = &thread->calls[depth & (TRACE_DEPTH - 1)];
+	if (!depth)
+		set_in_progress(thread, TRACE_ENTERING);
+	begin_event(ctx, thread, call, plan, row, depth);
+	if (depth)
+		look_at_nested(ctx, thread, plan, depth);
+	if (trace.entry_return) {
+		if (put_event(thread, call, TRACE_ENTRY)) {
+			set_in_progress(thread, 0);
+			return 1;
+		}
+		set_in_progress(thread, 0);
+	} else if (!depth) {
+		set_in_progress(thread, call->event.start_ns);
+	}
+	thread->depth = depth + 1;
+	return 0;
+}
+
+/* What is known of the call's end, and the event. */
+static __always_inline void end_event(struct traced_thread *thread, struct traced_call *call, u64 result)
+{
+	const struct trace_plan *plan = plan_at(call->event.row);
+	u64 duration = now() - call->event.start_ns;
+	bool failed;
+
+	if (!plan)
+		return;
+	failed = has_failed(plan, result);
+	if (duration < trace.min_duration_ns || (trace.failed && !failed))
+		return;
+	call->event.duration_ns = duration;
+	call->event.result = result;
+	call->event.upper = result >> 32;
+	if (plan->flags & TRACE_PLAN_KERNEL && plan->layer == LAYER_RUNTIME && call->kernel_at &&
+	    !word_of(call, call->kernel_at / sizeof(u64)))
+		name_launched(thread, word_of(call, plan->kernel_word));
+	if (plan->reads && failed)
+		add_empty_reads(call, plan);
+	else if (plan->reads)
+		add_reads(call, plan, true);
+	put_event(thread, call, TRACE_CALL);
+}
+
+static __always_inline void trace_leave(struct pt_regs *ctx)
+{
+	struct traced_thread *thread = thread_in_call();
+	u64 sp = ctx->sp - 8;
+	struct traced_call *call;
+	u32 depth;
+
+	if (!thread)
+		return;
+	depth = thread->depth;
+	call = &thread->calls[(depth - 1) & (TRACE_DEPTH - 1)];
+	if (call->sp < sp) {
+		/* Calls that began deeper in the stack were left by a jump. */
+		for (u32 i = 0; i < TRACE_DEPTH; i++) {
+			if (!depth || thread->calls[(depth - 1) & (TRACE_DEPTH - 1)].sp >= sp)
+				break;
+			depth--;
+		}
+		give_up_calls(thread, depth);
+		if (!depth)
+			return;
+		call = &thread->calls[(depth - 1) & (TRACE_DEPTH - 1)];
+	}
+	if (call->sp != sp)
+		return;
+	if (trace.entry_return)
+		set_in_progress(thread, TRACE_ENTERING);
+	thread->depth = depth - 1;
+	end_event(thread, call, ctx->ax);
+	if (depth == 1 || trace.entry_return)
+		set_in_progress(thread, 0);
+}
+
+#endif

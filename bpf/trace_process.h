@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Threads and processes end, for the tracer: their calls in progress become
+ * events, their numbers come free.
+ */
+#ifndef BPF_TRACE_PROCESS_H
+#define BPF_TRACE_PROCESS_H
+
+#include "descend.h"
+#include "trace_call.h"
+
+/* The calling thread makes no more calls, or none as what it was: exit or exec. */
+static __always_inline void end_tracing(struct task_struct *task)
+{
+	struct traced_thread *thread = bpf_task_storage_get(&traced_threads, task, 0, 0);
+	u32 number;
+
+	if (!thread)
+		return;
+	if (thread->state == TRACING) {
+		give_up_calls(thread, 0);
+		set_in_progress(thread, 0);
+		number = thread->number;
+		bpf_map_push_elem(&free_threads, &number, 0);
+	}
+	bpf_task_storage_delete(&traced_threads, task);
+}
+
+SEC("raw_tp/sched_process_exit")
+int trace_exit(void *ctx __attribute__((unused)))
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	end_tracing(task);
+	/* Fires for each thread; the process ends with the last. */
+	if (BPF_CORE_READ(task, signal, live.counter) > 0)
+		return 0;
+	bpf_map_delete_elem(&process_numbers, &tgid);
+	forget_process(task);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int trace_exec(void *ctx __attribute__((unused)))
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	end_tracing(task);
+	bpf_map_delete_elem(&process_numbers, &tgid);
+	tell_exec(task);
+	return 0;
+}
+
+#endif

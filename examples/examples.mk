@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Programs to watch. Included by the top Makefile. With nvcc they are built for
+# this machine's CUDA, without it for the simulated one; `make examples NVCC=` leaves nvcc out.
+
+NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
+
+EXAMPLES_SIMULATED := $(SIM_OUT)/cuda_events_test
+EXAMPLES := $(if $(NVCC),$(BUILD)/examples/cuda_events_test,$(EXAMPLES_SIMULATED))
+
+.PHONY: examples
+examples: $(EXAMPLES)
+	@echo "built $(EXAMPLES)"
+
+# The runtime is shared, so that its functions are there for every tracer.
+$(BUILD)/examples/%: examples/%.c
+	@mkdir -p $(@D)
+	$(NVCC) -x cu -cudart shared -O2 -o $@ $<
+
+$(EXAMPLES_SIMULATED): examples/cuda_events_test.c | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -DSIMULATED -Isim/include -o $@ $< -L$(SIM_OUT) \
+		-Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -lcudart -lcuda

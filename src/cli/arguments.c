@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Values of command lines, see arguments.h.
+#include "cli/arguments.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max, unsigned long *value,
+		      struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || *value < min || *value > max)
+		return error__set(err, -EINVAL, "%s '%s': give a whole number from %lu to %lu", name, text, min, max);
+	return 0;
+}
+
+int arguments__seconds(const char *name, const char *text, double min, double *value, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtod(text, &end);
+	if (errno || end == text || *end || !isfinite(*value) || *value > 1e9 || *value < 0 ||
+	    (*value > 0 && *value < min))
+		return error__set(err, -EINVAL, "%s '%s': give seconds, such as 5 or 0.5", name, text);
+	return 0;
+}
+
+int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err)
+{
+	static const struct {
+		const char *word;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", NS_PER_MS}, {"s", NS_PER_S}};
+	char *end;
+	double value;
+
+	errno = 0;
+	value = strtod(text, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (errno || end == text || strcmp(end, units[i].word))
+			continue;
+		value *= units[i].ns;
+		if (!isfinite(value) || value < 1 || value > 1e18)
+			break;
+		*ns = (uint64_t)llround(value);
+		return 0;
+	}
+	return error__set(err, -EINVAL, "%s '%s': give a time with its unit, ns, us, ms or s, such as 1ms", name, text);
+}
+
+static const char *size_text(uint64_t bytes, char text[32])
+{
+	static const char suffixes[] = {'\0', 'K', 'M', 'G'};
+	size_t i = 0;
+
+	for (; bytes && !(bytes % 1024) && i + 1 < sizeof(suffixes); i++)
+		bytes /= 1024;
+	snprintf(text, 32, "%llu%.1s", (unsigned long long)bytes, &suffixes[i]);
+	return text;
+}
+
+int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct error *err)
+{
+	static const char suffixes[] = "KMG";
+	char *end, low[32], high[32];
+	const char *suffix;
+	unsigned int shift = 0;
+
+	errno = 0;
+	*bytes = strtoul(text, &end, 10);
+	suffix = *end ? strchr(suffixes, *end) : NULL;
+	if (suffix) {
+		shift = 10 * ((unsigned int)(suffix - suffixes) + 1);
+		end++;
+	}
+	if (errno || *text < '0' || *text > '9' || *end || *bytes > UINT64_MAX >> shift ||
+	    *bytes << shift < min || *bytes << shift > max)
+		return error__set(err, -EINVAL, "%s '%s': give a size from %s to %s, such as 16M", name, text,
+				  size_text(min, low), size_text(max, high));
+	*bytes <<= shift;
+	return 0;
+}
+
+int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
+		    struct error *err)
+{
+	char list[256] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(text, words[i])) {
+			*which = i;
+			return 0;
+		}
+		if (i)
+			strncat(list, i + 1 < count ? ", " : " or ", sizeof(list) - strlen(list) - 1);
+		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
+	}
+	return error__set(err, -EINVAL, "%s '%s': choose %s", name, text, list);
+}
+
+int arguments__append(const char ***list, size_t *count, const char *text, struct error *err)
+{
+	const char **grown = realloc(*list, (*count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return error__set(err, -ENOMEM, "out of memory");
+	*list = grown;
+	grown[(*count)++] = text;
+	return 0;
+}
+
+int targets__add_pid(struct targets *targets, const char *text, struct error *err)
+{
+	unsigned long pid;
+	int ret = arguments__number("--pid", text, 1, INT_MAX, &pid, err);
+	pid_t *grown;
+
+	if (ret)
+		return ret;
+	grown = realloc(targets->pids, (targets->pid_count + 1) * sizeof(*grown));
+	if (!grown)
+		return error__set(err, -ENOMEM, "out of memory");
+	targets->pids = grown;
+	grown[targets->pid_count++] = (pid_t)pid;
+	return 0;
+}
+
+int targets__add_library(struct targets *targets, const char *path, struct error *err)
+{
+	return arguments__append(&targets->libraries, &targets->library_count, path, err);
+}
+
+int targets__take_command(struct targets *targets, int argc, char **argv, const char *program, struct error *err)
+{
+	if (optind < argc && strcmp(argv[optind - 1], "--"))
+		return error__set(err, -EINVAL, "unexpected '%s': put -- before a COMMAND, see %s --help", argv[optind],
+				  program);
+	if (optind < argc)
+		targets->command = argv + optind;
+	else if (argc > 1 && !strcmp(argv[argc - 1], "--"))
+		return error__set(err, -EINVAL, "no COMMAND after --");
+	if (targets->command && targets->pid_count)
+		return error__set(err, -EINVAL, "--pid and a COMMAND do not go together: choose one");
+	return 0;
+}
+
+void targets__clear(struct targets *targets)
+{
+	free(targets->pids);
+	free(targets->libraries);
+	*targets = (struct targets){0};
+}
+
+bool arguments__take_log_level(int id, enum log_level *level)
+{
+	if (id == 'v')
+		*level = *level < LOG_INFO ? LOG_INFO : LOG_DEBUG;
+	else if (id == 'q')
+		*level = LOG_QUIET;
+	return id == 'v' || id == 'q';
+}
+
+int arguments__bad_option(int id, int argc, char **argv, const char *program, struct error *err)
+{
+	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+
+	if (id == ':')
+		return error__set(err, -EINVAL, "%s needs a value: see %s --help", word, program);
+	if (optopt > 0 && optopt < 256 && word[0] == '-' && word[1] != '-')
+		return error__set(err, -EINVAL, "unknown option '-%c': see %s --help", optopt, program);
+	return error__set(err, -EINVAL, "unknown option '%s': see %s --help", word, program);
+}

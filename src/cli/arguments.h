@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the command lines of the monitor and of other commands have in common:
+ * numbers, times, words to choose from, and the processes and libraries that
+ * are to be watched. `name` is the option's, for messages. All return 0, or
+ * -EINVAL (-ENOMEM) with a line for a person in `err`.
+ */
+#ifndef CLI_ARGUMENTS_H
+#define CLI_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+/* What is to be watched. The texts are argv's. */
+struct targets {
+	pid_t *pids;
+	size_t pid_count;
+	const char **libraries; /* of --libcudart-path and --libcuda-path */
+	size_t library_count;
+	char **command; /* NULL-terminated, or NULL */
+};
+
+int targets__add_pid(struct targets *targets, const char *text, struct error *err);
+int targets__add_library(struct targets *targets, const char *path, struct error *err);
+
+/*
+ * COMMAND, from where getopt_long has stopped (optind). `program` is what has
+ * the help, "gpuprobe trace". COMMAND and processes exclude each other.
+ */
+int targets__take_command(struct targets *targets, int argc, char **argv, const char *program, struct error *err);
+
+void targets__clear(struct targets *targets);
+
+int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max, unsigned long *value,
+		      struct error *err);
+
+/* Seconds, 0 or from `min` up. */
+int arguments__seconds(const char *name, const char *text, double min, double *value, struct error *err);
+
+/* "1.5ms" in nanoseconds: ns, us, ms or s. */
+int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err);
+
+/* "16M" in bytes: a whole number, K, M and G being powers of 1024. */
+int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
+		    struct error *err);
+
+/* Which of `count` words it is. */
+int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
+		    struct error *err);
+
+/* Appends a pointer to an array that grows. */
+int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);
+
+/* -v and -q: whether `id` was one of them. */
+bool arguments__take_log_level(int id, enum log_level *level);
+
+/* The error where getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
+int arguments__bad_option(int id, int argc, char **argv, const char *program, struct error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Gaps of a trace: a process that nobody held may call a library that came
+ * with it before that has probes. It is told once for each process.
+ */
+#ifndef CLI_GAPS_H
+#define CLI_GAPS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+
+struct gaps;
+
+/* Times are told in milliseconds since `begin_ns` (CLOCK_BOOTTIME). NULL without memory. */
+struct gaps *gaps__new(uint64_t begin_ns, const struct log *log);
+void gaps__free(struct gaps *gaps);
+
+/* The process ran from `since_ns` until now without probes in a library that it has. */
+void gaps__add(struct gaps *gaps, pid_t pid, uint64_t since_ns);
+
+#endif

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A session of watching, see session.h.
+#include "cli/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/waker.h"
+#include "cli/watch.h"
+
+struct session {
+	const struct targets *targets;
+	double duration;
+	struct session_hooks hooks;
+	const struct log *log;
+	struct event_base *loop;
+	struct event *signals, *deadline;
+	struct command *command;
+	struct waker *waker; /* with a command */
+	struct session_probes probes;
+	struct attacher *attacher;
+	int signal_fd;
+	int status; /* exit status */
+	bool interrupted;
+};
+
+/* --- what happens --- */
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	session__stop(arg);
+}
+
+/* Ctrl-C on the terminal has reached COMMAND as well; a signal sent to gpuprobe alone is passed on. */
+static void on_stop_signal(struct session *session, const struct signalfd_siginfo *info)
+{
+	if (!session->command || session->interrupted) {
+		session__stop(session);
+		return;
+	}
+	session->interrupted = true;
+	if (info->ssi_code == SI_USER || info->ssi_signo != SIGINT)
+		command__signal(session->command, (int)info->ssi_signo);
+}
+
+static void on_signal(evutil_socket_t fd, short what, void *arg)
+{
+	struct session *session = arg;
+	struct signalfd_siginfo info;
+
+	(void)what;
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			on_stop_signal(session, &info);
+		else if (session->command && command__ended(session->command, &session->status))
+			session__stop(session);
+	}
+}
+
+void session__process_changed(struct session *session, const struct record_library *record)
+{
+	const struct probe_programs *programs = session->probes.programs;
+	enum process_scan scan = record->header.type == RECORD_EXEC ? SCAN_PROGRAM : SCAN_NAMED;
+	pid_t pid = record->pid;
+	int late;
+
+	if (!session->attacher) /* detached: nobody is held any more */
+		return;
+	late = attacher__add_process(session->attacher, pid, scan, record->time_ns);
+	if (record->stopped) {
+		if (!record->parent_stopped)
+			waker__letting_go(session->waker, pid);
+		kill(pid, SIGCONT);
+		bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
+	} else if (late > 0 && session->hooks.late) {
+		session->hooks.late(pid, record->time_ns, session->hooks.arg);
+	}
+}
+
+/* --- setting up --- */
+
+static void stop_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+}
+
+static int open_signals(struct session *session, struct error *err)
+{
+	sigset_t set;
+
+	stop_signals(&set);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return error__set(err, -errno, "cannot block signals: %s", strerror(errno));
+	signal(SIGPIPE, SIG_IGN);
+	session->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (session->signal_fd < 0)
+		return error__set(err, -errno, "cannot open a signalfd: %s", strerror(errno));
+	return 0;
+}
+
+static int make_events(struct session *session, struct error *err)
+{
+	double whole = floor(session->duration);
+	struct timeval duration = {
+		.tv_sec = (time_t)whole,
+		.tv_usec = (suseconds_t)((session->duration - whole) * 1e6),
+	};
+
+	session->signals = event_new(session->loop, session->signal_fd, EV_READ | EV_PERSIST, on_signal, session);
+	session->deadline = evtimer_new(session->loop, on_deadline, session);
+	if (!session->signals || !session->deadline)
+		return error__set(err, -ENOMEM, "out of memory");
+	event_add(session->signals, NULL);
+	if (session->duration > 0)
+		evtimer_add(session->deadline, &duration);
+	return 0;
+}
+
+static int set_up(struct session *session, struct error *err)
+{
+	const struct targets *targets = session->targets;
+	int ret;
+
+	session->loop = event_base_new();
+	if (!session->loop)
+		return error__set(err, -ENOMEM, "cannot make an event loop");
+	ret = open_signals(session, err);
+	if (!ret)
+		ret = watch__check_pids(targets->pids, targets->pid_count, err);
+	if (!ret && targets->command)
+		ret = command__new(targets->command, &session->command, err);
+	return ret;
+}
+
+int session__new(const struct targets *targets, double duration, const struct session_hooks *hooks,
+		 const struct log *log, struct session **out, struct error *err)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	int ret;
+
+	if (!session)
+		return error__set(err, -ENOMEM, "out of memory");
+	session->targets = targets;
+	session->duration = duration;
+	session->hooks = *hooks;
+	session->log = log;
+	session->signal_fd = -1;
+	ret = set_up(session, err);
+	if (ret) {
+		session__free(session);
+		return ret;
+	}
+	*out = session;
+	return 0;
+}
+
+int session__prepare(struct session *session, const struct session_probes *probes, struct error *err)
+{
+	const struct probe_programs *programs = probes->programs;
+	int ret = 0;
+
+	session->probes = *probes;
+	if (session->command)
+		ret = waker__new(session->loop, bpf_map__fd(programs->watched), session->hooks.take_notices,
+				 session->hooks.arg, &session->waker, err);
+	/* Before any probe: what it holds open must not keep one in place. */
+	if (!ret && session->command)
+		ret = command__guard(session->command, bpf_map__fd(programs->held), err);
+	if (!ret)
+		ret = attacher__new(probes->selection, probes->links, programs, session->log, &session->attacher, err);
+	return ret;
+}
+
+int session__attach(struct session *session, struct error *err)
+{
+	int ret = make_events(session, err);
+
+	return ret ? ret : watch__begin(session->targets, session->command, session->probes.programs,
+					session->attacher, session->log, err);
+}
+
+/* --- running --- */
+
+struct event_base *session__loop(const struct session *session)
+{
+	return session->loop;
+}
+
+int session__run(struct session *session, struct error *err)
+{
+	int ret = session->command ? command__start(session->command, err) : 0;
+
+	if (!ret)
+		event_base_dispatch(session->loop);
+	return ret;
+}
+
+void session__stop(struct session *session)
+{
+	event_base_loopbreak(session->loop);
+}
+
+int session__status(const struct session *session)
+{
+	return session->status;
+}
+
+void session__count(const struct session *session, struct attacher_counts *counts)
+{
+	attacher__count(session->attacher, counts);
+}
+
+/* --- tearing down --- */
+
+void session__detach(struct session *session)
+{
+	attacher__free(session->attacher);
+	session->attacher = NULL;
+	if (!session->command || !session->probes.programs)
+		return;
+	bpf_link__destroy(*session->probes.exec);
+	*session->probes.exec = NULL; /* and nothing is stopped any more */
+	command__wake_held(bpf_map__fd(session->probes.programs->held));
+}
+
+void session__release_signals(struct session *session)
+{
+	sigset_t set;
+
+	(void)session;
+	stop_signals(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void session__free(struct session *session)
+{
+	if (!session)
+		return;
+	session__detach(session);
+	command__free(session->command);
+	waker__free(session->waker);
+	if (session->signals)
+		event_free(session->signals);
+	if (session->deadline)
+		event_free(session->deadline);
+	if (session->signal_fd >= 0)
+		close(session->signal_fd);
+	if (session->loop)
+		event_base_free(session->loop);
+	free(session);
+}

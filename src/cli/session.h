@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A session of watching, whatever is made of it: the event loop, signals, the
+ * deadline, COMMAND and what it is held for, and the probes. The monitor and
+ * the tracer differ in the BPF object and in what they do with its records.
+ */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/arguments.h"
+#include "probe/attacher.h"
+
+struct bpf_link;
+struct event_base;
+struct session;
+
+struct session_hooks {
+	/* The records that wait in the ring are to be taken in. */
+	void (*take_notices)(void *arg);
+	/*
+	 * The process that had this pid at `time_ns` was running then what had no
+	 * probes yet; those that were held are never late. Optional.
+	 */
+	void (*late)(pid_t pid, uint64_t time_ns, void *arg);
+	void *arg;
+};
+
+/* What a session needs of the loaded BPF object. */
+struct session_probes {
+	const struct selection *selection;
+	enum link_kind links;
+	const struct probe_programs *programs; /* to outlive the session */
+	struct bpf_link **exec;		       /* the tracepoint that stops processes at exec; ended before the last wake-up */
+};
+
+/*
+ * Blocks and takes over SIGINT, SIGTERM and SIGCHLD, ignores SIGPIPE, and
+ * forks the process that is to become COMMAND. -ESRCH where a process that was
+ * given does not exist. `targets` and `log` must outlive the session; a
+ * duration of 0 (seconds) is no deadline.
+ */
+int session__new(const struct targets *targets, double duration, const struct session_hooks *hooks,
+		 const struct log *log, struct session **out, struct error *err);
+
+/* Detaches, lets everybody go on that was held, and ends a COMMAND that was not started. */
+void session__free(struct session *session);
+
+struct event_base *session__loop(const struct session *session);
+
+/* Prepares for probes; none is in yet. Its hooks may be called from here on. */
+int session__prepare(struct session *session, const struct session_probes *probes, struct error *err);
+
+/* Puts the probes in. Events of the loop are only taken by session__run. */
+int session__attach(struct session *session, struct error *err);
+
+/* What the BPF programs tell of a process: its new files are probed and, if it was stopped, it goes on. */
+void session__process_changed(struct session *session, const struct record_library *record);
+
+/*
+ * Starts COMMAND and runs the loop until COMMAND has ended, the deadline has
+ * come, a signal asks for it (with COMMAND, which has got the first one, the
+ * second), or session__stop. Returns 0 or a negative errno.
+ */
+int session__run(struct session *session, struct error *err);
+
+/* Ends session__run. */
+void session__stop(struct session *session);
+
+/* What to exit with: 0, or that of COMMAND once it has ended. */
+int session__status(const struct session *session);
+
+void session__count(const struct session *session, struct attacher_counts *counts);
+
+/* Takes the probes out and lets everybody go on that was held. No probe runs from here on. */
+void session__detach(struct session *session);
+
+/* After session__detach: the next SIGINT or SIGTERM ends gpuprobe on the spot. */
+void session__release_signals(struct session *session);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What main.c chooses from: gpuprobe's commands, each in a file of its own. */
+#ifndef CLI_SUBCOMMAND_H
+#define CLI_SUBCOMMAND_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+#define EXIT_FAILED 1
+#define EXIT_USAGE 2
+#define EXIT_LOST 3 /* --strict: events were lost */
+
+struct subcommand {
+	const char *word; /* the first of the command line */
+	const char *what; /* a line of gpuprobe --help */
+	/*
+	 * argv[0] is the word. Returns 0 or a negative errno with the reason in
+	 * `err`; *status is what gpuprobe exits with in either case,
+	 * EXIT_FAILED beforehand.
+	 */
+	int (*run)(int argc, char **argv, int *status, struct error *err);
+};
+
+int monitor_command__run(int argc, char **argv, int *status, struct error *err);
+int trace_command__run(int argc, char **argv, int *status, struct error *err);
+
+/* A line for each command but the monitor, for its help. */
+void subcommand__print_all(FILE *out);
+
+/* libbpf's own messages: all with -vv, its warnings with -v, else none. */
+void subcommand__set_bpf_log(enum log_level level);
+
+#endif

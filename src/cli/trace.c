@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `gpuprobe trace`: sets its parts up, runs the event loop and ends it, see subcommand.h.
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/gaps.h"
+#include "cli/session.h"
+#include "cli/subcommand.h"
+#include "cli/trace_choice.h"
+#include "cli/trace_options.h"
+#include "cli/trace_sink.h"
+#include "gen/trace.skel.h"
+#include "probe/features.h"
+#include "probe/trace_object.h"
+#include "target/cgroup_place.h"
+#include "trace/stream.h"
+
+#define DRAIN_MS 100 /* a line waits no longer for being looked at */
+
+struct trace {
+	const struct trace_options *options;
+	const struct log *log;
+	struct session *session;
+	struct trace_bpf *skeleton;
+	struct probe_programs programs;
+	struct trace_functions *functions;
+	struct trace_choice choice;
+	struct trace_stream *stream;
+	struct trace_sink *sink;
+	struct gaps *gaps;
+	struct event *ring, *tick, *more, *resized;
+	int failure; /* of the stream */
+};
+
+/* --- what happens --- */
+
+static int on_line(const struct trace_line *line, void *arg)
+{
+	struct trace *trace = arg;
+
+	return trace_sink__line(trace->sink, line);
+}
+
+/* One round of reading. Signals and notices get their turn before the next. */
+static void drain(struct trace *trace, bool flush)
+{
+	static const struct timeval at_once = {0};
+	int ret = trace_stream__drain(trace->stream);
+
+	if (ret == 1)
+		evtimer_add(trace->more, &at_once);
+	if (ret < 0 && ret != -ECANCELED)
+		trace->failure = ret;
+	if (ret < 0 || ((flush || !ret) && trace_sink__flush(trace->sink)))
+		session__stop(trace->session);
+}
+
+static void on_ring(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	drain(arg, false);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	drain(arg, true);
+}
+
+static void on_resize(evutil_socket_t fd, short what, void *arg)
+{
+	struct trace *trace = arg;
+
+	(void)fd;
+	(void)what;
+	trace_sink__resize(trace->sink);
+}
+
+static void take_notices(void *arg)
+{
+	drain(arg, false);
+}
+
+static void on_process_changed(const struct record_library *record, void *arg)
+{
+	struct trace *trace = arg;
+
+	session__process_changed(trace->session, record);
+}
+
+static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
+{
+	struct trace *trace = arg;
+
+	gaps__add(trace->gaps, pid, time_ns);
+}
+
+/* --- setting up --- */
+
+static int load(struct trace *trace, enum link_kind *links, struct error *err)
+{
+	const struct trace_options *options = trace->options;
+	struct trace_object_options object = {
+		.only_watched = options->targets.command || options->targets.pid_count,
+		.hold = options->targets.command,
+		.ring_bytes = options->ring_bytes,
+		.config = options->config,
+	};
+	struct cgroup_place place;
+	struct features features;
+	int ret = 0;
+
+	if (options->cgroup) {
+		ret = cgroup_place__find(options->cgroup, &place, err);
+		object.config.cgroup = place.id;
+		object.config.cgroup_level = place.level;
+	}
+	if (!ret)
+		ret = features__probe(&features, err);
+	if (!ret)
+		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
+	if (!ret)
+		ret = trace_object__load(&object, &features, &trace->skeleton, err);
+	if (ret)
+		return ret;
+	*links = object.links;
+	trace_object__programs(trace->skeleton, &trace->programs);
+	return 0;
+}
+
+static int open_stream(struct trace *trace, struct error *err)
+{
+	const struct trace_options *options = trace->options;
+	struct trace_stream_options stream = {
+		.kernel_args = options->config.kernel_args,
+		.has_stack = options->config.stack_frames,
+		.entry_return = options->config.entry_return,
+		.full_names = options->full_names,
+		.wants_cgroup = trace_options__shows(options, COLUMN_CGROUP),
+		.wants_places = options->lines,
+		.line = on_line,
+		.process_changed = on_process_changed,
+		.arg = trace,
+	};
+
+	return trace_stream__new(trace->skeleton, trace->functions, &stream, trace->log, &trace->stream, err);
+}
+
+static int prepare_probes(struct trace *trace, enum link_kind links, struct error *err)
+{
+	const struct selection selection = {.api = API_BOTH, .choice = &trace->choice.choice};
+	const struct session_probes probes = {
+		.selection = &selection,
+		.links = links,
+		.programs = &trace->programs,
+		.exec = &trace->skeleton->links.trace_exec,
+	};
+
+	trace_choice__init(&trace->choice, trace->options->selection, trace->functions, trace->skeleton);
+	return session__prepare(trace->session, &probes, err);
+}
+
+static int make_events(struct trace *trace, struct error *err)
+{
+	static const struct timeval period = {.tv_usec = DRAIN_MS * 1000};
+	struct event_base *loop = session__loop(trace->session);
+
+	trace->ring = event_new(loop, trace_stream__fd(trace->stream), EV_READ | EV_PERSIST, on_ring, trace);
+	trace->tick = event_new(loop, -1, EV_PERSIST, on_tick, trace);
+	trace->more = evtimer_new(loop, on_ring, trace);
+	trace->resized = evsignal_new(loop, SIGWINCH, on_resize, trace);
+	if (!trace->ring || !trace->tick || !trace->more || !trace->resized)
+		return error__set(err, -ENOMEM, "out of memory");
+	event_add(trace->ring, NULL);
+	event_add(trace->tick, &period);
+	event_add(trace->resized, NULL);
+	return 0;
+}
+
+static int set_up(struct trace *trace, struct error *err)
+{
+	const struct trace_options *options = trace->options;
+	const struct session_hooks hooks = {.take_notices = take_notices, .late = on_late_process, .arg = trace};
+	uint64_t begin_ns = clock__boot_ns();
+	enum link_kind links;
+	int ret;
+
+	ret = session__new(&options->targets, options->duration, &hooks, trace->log, &trace->session, err);
+	if (!ret)
+		ret = load(trace, &links, err);
+	if (!ret)
+		ret = trace_sink__new(options, begin_ns, &trace->sink, err);
+	if (ret)
+		return ret;
+	trace->gaps = gaps__new(begin_ns, trace->log);
+	trace->functions = trace_functions__new(options->config.kernel_args);
+	if (!trace->gaps || !trace->functions)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = open_stream(trace, err);
+	if (!ret)
+		ret = prepare_probes(trace, links, err);
+	if (!ret)
+		ret = make_events(trace, err);
+	return ret ? ret : session__attach(trace->session, err);
+}
+
+/* --- the end --- */
+
+/* Why calls were lost, "; 3 had no room in the ring: see --buffer". */
+static void tell_losses(const struct trace_counts *counts, char *text, size_t size)
+{
+	static const char *const reasons[TRACE_LOSSES] = {
+		[TRACE_LOST_RING] = "had no room in the ring (see --buffer)",
+		[TRACE_LOST_THREAD] = "were of threads beyond those that can be followed",
+		[TRACE_LOST_DEPTH] = "were nested too deep",
+		[TRACE_LOST_RETURN] = "are shown without their return",
+	};
+	size_t length = 0;
+
+	*text = '\0';
+	for (int i = 0; i < TRACE_LOSSES && length < size; i++)
+		if (counts->losses[i])
+			length += (size_t)snprintf(text + length, size - length, "%s%llu %s", length ? ", " : ": ",
+						   (unsigned long long)counts->losses[i], reasons[i]);
+}
+
+static void tell_end(const struct trace *trace, const struct trace_counts *counts)
+{
+	char losses[256];
+
+	tell_losses(counts, losses, sizeof(losses));
+	if (trace->log->level <= LOG_QUIET && !*losses)
+		return;
+	fprintf(stderr, "gpuprobe: %s %llu events, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
+		(unsigned long long)trace_sink__calls(trace->sink), (unsigned long long)counts->lost, losses);
+}
+
+/* Probes off, then the rest: what waits in the ring, and calls still in progress. */
+static int finish(struct trace *trace, int *status, struct error *err)
+{
+	struct trace_counts counts;
+	int ret;
+
+	session__detach(trace->session);
+	session__release_signals(trace->session);
+	do {
+		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
+	} while (ret == 1);
+	trace_stream__count(trace->stream, &counts);
+	if (ret < 0 && ret != -ECANCELED)
+		error__set(err, ret, "cannot read on: %s", strerror(-ret));
+	else
+		ret = 0;
+	if (trace_sink__finish(trace->sink, counts.lost, ret ? NULL : err) && !ret)
+		ret = -EIO;
+	tell_end(trace, &counts);
+	if (!ret)
+		*status = trace->options->strict && counts.lost ? EXIT_LOST : session__status(trace->session);
+	return ret;
+}
+
+static void free_event(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+static void tear_down(struct trace *trace)
+{
+	free_event(trace->ring);
+	free_event(trace->tick);
+	free_event(trace->more);
+	free_event(trace->resized);
+	session__free(trace->session);
+	trace_stream__free(trace->stream);
+	trace_functions__free(trace->functions);
+	trace_bpf__destroy(trace->skeleton);
+	trace_sink__free(trace->sink);
+	gaps__free(trace->gaps);
+}
+
+static int run(const struct trace_options *options, const struct log *log, int *status, struct error *err)
+{
+	struct trace trace = {.options = options, .log = log};
+	int ret = set_up(&trace, err);
+
+	if (!ret)
+		ret = session__run(trace.session, err);
+	if (!ret)
+		ret = finish(&trace, status, err);
+	tear_down(&trace);
+	return ret;
+}
+
+int trace_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	struct trace_options options;
+	struct log log;
+	int ret = trace_options__parse(&options, argc, argv, err);
+
+	if (ret == TRACE_OPTIONS_RUN) {
+		log.level = options.log_level;
+		subcommand__set_bpf_log(log.level);
+		ret = run(&options, &log, status, err);
+	} else if (ret < 0) {
+		*status = EXIT_USAGE;
+	} else {
+		*status = 0;
+		if (ret == TRACE_OPTIONS_HELP)
+			trace_options__print_help(stdout);
+		else
+			trace_output__print_json_schema(stdout);
+	}
+	trace_options__clear(&options);
+	return ret;
+}

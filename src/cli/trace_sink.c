@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Output and summary of a trace, see trace_sink.h.
+#include "cli/trace_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "output/trace_summary.h"
+
+#define DEFAULT_WIDTH 80 /* of a terminal that does not tell */
+
+struct trace_sink {
+	const struct trace_options *options;
+	int fd;
+	bool is_terminal;
+	struct trace_output *output;   /* NULL with -c */
+	struct trace_summary *summary; /* NULL without -c and -C */
+	uint64_t calls;		       /* taken in */
+	int failure;		       /* a negative errno: nothing can be written any more */
+};
+
+static int open_file(struct trace_sink *sink, struct error *err)
+{
+	const char *path = sink->options->file;
+
+	sink->fd = STDOUT_FILENO;
+	if (!path)
+		return 0;
+	sink->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	return sink->fd < 0 ? error__set(err, -errno, "%s: %s", path, strerror(errno)) : 0;
+}
+
+static unsigned int terminal_width(const struct trace_sink *sink)
+{
+	struct winsize size;
+
+	if (!sink->is_terminal)
+		return 0;
+	return ioctl(sink->fd, TIOCGWINSZ, &size) || !size.ws_col ? DEFAULT_WIDTH : size.ws_col;
+}
+
+/* https://no-color.org: any value but an empty one turns colour off. */
+static bool wants_color(const struct trace_sink *sink)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return sink->is_terminal && !(no_color && *no_color) && term && *term && strcmp(term, "dumb");
+}
+
+static int open_output(struct trace_sink *sink, uint64_t begin_ns, struct error *err)
+{
+	struct trace_output_options form = sink->options->output;
+	struct timespec wall = clock__wall();
+	int ret;
+
+	form.width = terminal_width(sink);
+	form.color = wants_color(sink);
+	form.begin_ns = begin_ns;
+	form.wall_offset_ns = (int64_t)wall.tv_sec * (int64_t)NS_PER_S + wall.tv_nsec - (int64_t)clock__boot_ns();
+	ret = trace_output__new(sink->fd, &form, &sink->output, err);
+	if (!ret)
+		sink->failure = trace_output__header(sink->output);
+	return ret;
+}
+
+int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, struct trace_sink **out, struct error *err)
+{
+	struct trace_sink *sink = calloc(1, sizeof(*sink));
+	int ret;
+
+	if (!sink)
+		return error__set(err, -ENOMEM, "out of memory");
+	sink->options = options;
+	ret = open_file(sink, err);
+	if (!ret) {
+		sink->is_terminal = isatty(sink->fd);
+		if (options->summary && !(sink->summary = trace_summary__new()))
+			ret = error__set(err, -ENOMEM, "out of memory");
+	}
+	if (!ret && options->lines)
+		ret = open_output(sink, begin_ns, err);
+	if (ret) {
+		trace_sink__free(sink);
+		return ret;
+	}
+	*out = sink;
+	return 0;
+}
+
+void trace_sink__free(struct trace_sink *sink)
+{
+	if (!sink)
+		return;
+	trace_output__free(sink->output);
+	trace_summary__free(sink->summary);
+	if (sink->options->file && sink->fd >= 0)
+		close(sink->fd);
+	free(sink);
+}
+
+/* Whether it is the last line of a call. */
+static bool ends_call(const struct trace_line *line)
+{
+	return line->kind == LINE_CALL || line->kind == LINE_RETURN || line->kind == LINE_RESUMED ||
+	       line->kind == LINE_UNFINISHED;
+}
+
+static bool is_done(const struct trace_sink *sink)
+{
+	return sink->failure || (sink->options->count && sink->calls >= sink->options->count);
+}
+
+bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
+{
+	if (is_done(sink))
+		return true;
+	if (sink->output)
+		sink->failure = trace_output__line(sink->output, line);
+	if (!sink->failure && sink->summary)
+		sink->failure = trace_summary__add(sink->summary, line);
+	sink->calls += ends_call(line);
+	return is_done(sink);
+}
+
+/* A pipe without a reader says so also while there is nothing to write. */
+static bool reader_is_gone(const struct trace_sink *sink)
+{
+	struct pollfd poller = {.fd = sink->fd};
+
+	return poll(&poller, 1, 0) > 0 && poller.revents & POLLERR;
+}
+
+bool trace_sink__flush(struct trace_sink *sink)
+{
+	if (!sink->failure && sink->output)
+		sink->failure = trace_output__flush(sink->output);
+	if (!sink->failure && reader_is_gone(sink))
+		sink->failure = -EPIPE;
+	return is_done(sink);
+}
+
+void trace_sink__resize(struct trace_sink *sink)
+{
+	if (sink->output)
+		trace_output__set_width(sink->output, terminal_width(sink));
+}
+
+static int print_summary(const struct trace_sink *sink, uint64_t lost)
+{
+	int copy = fcntl(sink->fd, F_DUPFD_CLOEXEC, 3), ret;
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+
+	if (!out) {
+		ret = -errno;
+		if (copy >= 0)
+			close(copy);
+		return ret;
+	}
+	if (sink->output && sink->options->output.format == TRACE_TABLE)
+		fputc('\n', out);
+	trace_summary__print(sink->summary, lost, sink->options->output.format, out);
+	errno = 0;
+	ret = ferror(out) || fflush(out) ? -(errno ? errno : EIO) : 0;
+	fclose(out);
+	return ret;
+}
+
+int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err)
+{
+	const char *where = sink->options->file ? sink->options->file : "standard output";
+
+	if (!sink->failure && sink->output)
+		sink->failure = trace_output__flush(sink->output);
+	if (!sink->failure && sink->summary)
+		sink->failure = print_summary(sink, lost);
+	if (!sink->failure || sink->failure == -EPIPE)
+		return 0;
+	return error__set(err, sink->failure, "%s: %s after %llu events were written", where,
+			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink));
+}
+
+uint64_t trace_sink__calls(const struct trace_sink *sink)
+{
+	return sink->output ? trace_output__written(sink->output) : sink->calls;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a bpftrace script shows the arguments of a CUDA function: what it has to
+ * keep at the call's entry, and a printf format with the expressions for it.
+ *
+ * At entry the script keeps the six argument registers of a call, and of a
+ * function with arguments on the stack those too; at return, where $call and
+ * $stack are the two, the details are printed.
+ */
+#ifndef OUTPUT_BPFTRACE_DETAILS_H
+#define OUTPUT_BPFTRACE_DETAILS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/api.h"
+
+/* Whose kernel a launch shows. */
+enum bpftrace_kernel {
+	BPFTRACE_NO_KERNEL = 0,
+	BPFTRACE_KERNEL_INSIDE, /* a launch of the runtime: that of the driver's launch inside it */
+	BPFTRACE_KERNEL_GIVEN,	/* a launch of the driver: its own argument */
+};
+
+struct bpftrace_details {
+	char *format;	 /* "size=%lu ptr=0x%lx"; empty where there is nothing to show */
+	char *arguments; /* for the format, each with a comma before it */
+	unsigned int stack_words; /* of the stack's argument slots that it needs */
+	enum bpftrace_kernel kernel;
+	unsigned int kernel_place; /* of BPFTRACE_KERNEL_GIVEN: the number of the register */
+};
+
+/* 0 or -ENOMEM. bpftrace_details__clear releases it, in both cases. */
+int bpftrace_details__make(struct bpftrace_details *details, const struct api_function *function);
+
+/* Six raw registers, for a function that the table does not have. */
+int bpftrace_details__make_raw(struct bpftrace_details *details);
+
+void bpftrace_details__clear(struct bpftrace_details *details);
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The bpftrace script, see bpftrace_script.h; what it shows of a function is made in bpftrace_details.c.
+#include "output/bpftrace_script.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/bpftrace_details.h"
+#include "output/words.h"
+
+/* What bpftrace attaches at most unless BPFTRACE_MAX_PROBES says more. */
+#define PROBES_BY_DEFAULT 512
+
+/* BEGIN, END and the end of a thread. */
+#define PROBES_OF_ITS_OWN 3
+
+/* More than the highest code of an error. */
+#define ERROR_CODES 1000
+
+/* Sites that share a function's text. */
+struct entry {
+	const struct bpftrace_site *sites;
+	size_t count;
+	struct bpftrace_details details;
+};
+
+struct script {
+	FILE *out;
+	struct entry *entries;
+	size_t count;
+	size_t sites;
+	unsigned int stack_words; /* the most that one of them needs */
+	bool has_layer[LAYER_COUNT], has_kernel;
+};
+
+static int compare_sites(const void *a, const void *b)
+{
+	const struct bpftrace_site *x = a, *y = b;
+	int order;
+
+	/* The runtime first: its calls are what most programs make. */
+	if (x->layer != y->layer)
+		return x->layer < y->layer ? -1 : 1;
+	order = strcmp(x->symbol, y->symbol);
+	if (order)
+		return order;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static bool is_same_function(const struct bpftrace_site *a, const struct bpftrace_site *b)
+{
+	return a->row == b->row && a->layer == b->layer && !strcmp(a->symbol, b->symbol);
+}
+
+static size_t sort_sites(struct bpftrace_site *sites, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(sites, count, sizeof(*sites), compare_sites);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || compare_sites(&sites[kept - 1], &sites[i]))
+			sites[kept++] = sites[i];
+	return kept;
+}
+
+static int add_entry(struct script *script, const struct bpftrace_site *sites, size_t count)
+{
+	struct entry *entry = &script->entries[script->count++];
+
+	*entry = (struct entry){.sites = sites, .count = count};
+	script->has_layer[sites->layer] = true;
+	if (sites->row < 0 ? bpftrace_details__make_raw(&entry->details) :
+			     bpftrace_details__make(&entry->details, &api_functions[sites->row]))
+		return -ENOMEM;
+	if (script->stack_words < entry->details.stack_words)
+		script->stack_words = entry->details.stack_words;
+	script->has_kernel |= entry->details.kernel != BPFTRACE_NO_KERNEL;
+	return 0;
+}
+
+static int make_entries(struct script *script, const struct bpftrace_site *sites)
+{
+	size_t end;
+
+	script->entries = calloc(script->sites, sizeof(*script->entries));
+	if (!script->entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < script->sites; i = end) {
+		for (end = i + 1; end < script->sites && is_same_function(&sites[i], &sites[end]); end++)
+			;
+		if (add_entry(script, &sites[i], end - i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* bpftrace takes a path in quotes, and knows no way to write a quote or a backslash in it. */
+static int check_path(const char *path, struct error *err)
+{
+	for (const unsigned char *at = (const unsigned char *)path; *at; at++)
+		if (*at < ' ' || *at == 0x7f || strchr("\"\\*?[]", *at))
+			return error__set(err, -EINVAL, "%s: bpftrace cannot read such a path in a script", path);
+	return 0;
+}
+
+static void print_head(const struct script *script, const char *note)
+{
+	size_t probes = 2 * script->sites + PROBES_OF_ITS_OWN;
+	FILE *out = script->out;
+
+	if (probes > PROBES_BY_DEFAULT)
+		fprintf(out, "#!/usr/bin/env -S BPFTRACE_MAX_PROBES=%zu bpftrace\n", probes);
+	else
+		fputs("#!/usr/bin/env bpftrace\n", out);
+	fputs("// SPDX-License-Identifier: BSD-2-Clause\n"
+	      "/*\n"
+	      " * CUDA calls as they return, one line each, of the runtime and of the driver.\n"
+	      " *\n"
+	      " * Run it as root, with bpftrace 0.17 or later; -p PID watches one process, -c COMMAND\n"
+	      " * starts one. Ctrl-C ends it: detaching takes some 0.1 s a probe.\n",
+	      out);
+	if (probes > PROBES_BY_DEFAULT)
+		fprintf(out,
+			" * It has %zu probes, so it needs that line above, or: BPFTRACE_MAX_PROBES=%zu bpftrace FILE,\n"
+			" * and ulimit -n %zu.\n",
+			probes, probes, 2 * probes + 256);
+	fprintf(out,
+		" *\n"
+		" * %s\n"
+		" *\n"
+		" * Of traced calls inside one another, as the driver's that the runtime makes, the outermost is\n"
+		" * shown, once. TIME is that of the call; lines come in the order of the returns. A launch shows\n"
+		" * its kernel's mangled name, up to 63 characters of it, found through the handle that the driver\n"
+		" * was given. What an argument points to is read when the call has returned.\n"
+		" * \"Lost N events\" from bpftrace means lines that are missing. gpuprobe trace has none of these\n"
+		" * limits.\n"
+		" */\n\n",
+		note);
+}
+
+static void print_tables(const struct script *script)
+{
+	static const char *const maps[] = {[LAYER_RUNTIME] = "runtime_error", [LAYER_DRIVER] = "driver_error"};
+
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		for (int code = 0; script->has_layer[layer] && code < ERROR_CODES; code++)
+			if (api__error_name((enum layer)layer, code))
+				fprintf(script->out, "\t@%s[%d] = \"%s\";\n", maps[layer], code,
+					api__error_name((enum layer)layer, code));
+}
+
+static void print_begin(const struct script *script)
+{
+	fputs("BEGIN\n{\n", script->out);
+	for (int kind = 0; kind < COPY_DEFAULT; kind++)
+		fprintf(script->out, "\t@copy_kind[%d] = \"%s\";\n", kind, words__copy_kind((enum copy_kind)kind));
+	fprintf(script->out, "\t@copy_kind[%d] = \"default\";\n", COPY_DEFAULT);
+	print_tables(script);
+	fputs("\tprintf(\"%12s %-16s %7s %7s %-24s %13s %3s %-32s %s\\n\", \"TIME(ms)\", \"PROCESS\", \"PID\", \"TID\",\n"
+	      "\t       \"EVENT\", \"DURATION(us)\", \"\", \"RESULT\", \"DETAILS\");\n"
+	      "}\n\n",
+	      script->out);
+}
+
+static void print_sites(const struct script *script, const struct entry *entry, const char *type, bool more)
+{
+	for (size_t i = 0; i < entry->count; i++)
+		fprintf(script->out, "%s%s:\"%s\":%s", more || i ? ",\n" : "", type, entry->sites[i].path,
+			entry->sites[i].symbol);
+}
+
+/* The functions whose entries do the same. */
+static bool is_alike(const struct entry *a, const struct entry *b)
+{
+	return !a->details.stack_words == !b->details.stack_words && a->details.kernel == b->details.kernel &&
+	       a->details.kernel_place == b->details.kernel_place;
+}
+
+static void print_kept(const struct script *script, const struct entry *entry)
+{
+	FILE *out = script->out;
+
+	fputs("{\n"
+	      "\tif (reg(\"sp\") >= @call[tid].0) {\n"
+	      "\t\t@call[tid] = (reg(\"sp\"), elapsed, arg0, arg1, arg2, arg3, arg4, arg5);\n",
+	      out);
+	if (entry->details.stack_words) {
+		fputs("\t\t@stack[tid] = (", out);
+		/* bpftrace takes no tuple of one. */
+		for (unsigned int i = 0; i < script->stack_words || i < 2; i++)
+			fprintf(out, "%ssarg%u", i ? ", " : "", i);
+		fputs(");\n", out);
+	}
+	if (entry->details.kernel == BPFTRACE_KERNEL_INSIDE)
+		fputs("\t\t@kernel[tid] = 0;\n", out);
+	fputs("\t}\n", out);
+	if (entry->details.kernel == BPFTRACE_KERNEL_GIVEN)
+		fprintf(out, "\t@kernel[tid] = arg%u;\n", entry->details.kernel_place);
+	fputs("}\n\n", out);
+}
+
+static bool has_predecessor(const struct script *script, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (is_alike(&script->entries[i], &script->entries[at]))
+			return true;
+	return false;
+}
+
+static void print_entries(const struct script *script)
+{
+	fputs("// A call is outermost where no traced one is in progress further up the thread's stack.\n", script->out);
+	for (size_t i = 0; i < script->count; i++) {
+		if (has_predecessor(script, i))
+			continue;
+		for (size_t j = i; j < script->count; j++)
+			if (is_alike(&script->entries[i], &script->entries[j]))
+				print_sites(script, &script->entries[j], "uprobe", j > i);
+		fputc('\n', script->out);
+		print_kept(script, &script->entries[i]);
+	}
+}
+
+static void print_return(const struct script *script, const struct entry *entry)
+{
+	const struct bpftrace_details *details = &entry->details;
+	const char *map = entry->sites->layer == LAYER_RUNTIME ? "runtime" : "driver";
+	FILE *out = script->out;
+
+	print_sites(script, entry, "uretprobe", false);
+	fputs("\n/@call[tid].0 + 8 == reg(\"sp\")/\n{\n"
+	      "\t$call = @call[tid];\n",
+	      out);
+	if (details->stack_words)
+		fputs("\t$stack = @stack[tid];\n", out);
+	fprintf(out,
+		"\t$duration = elapsed - $call.1;\n"
+		"\t$result = (int32)retval;\n"
+		"\tprintf(\"%%8lu.%%03lu %%-16s %%7d %%7d %%-24s %%9lu.%%03lu %%3d %%-32s %s\\n\",\n"
+		"\t       $call.1 / 1000000, $call.1 / 1000 %% 1000, comm, pid, tid, \"%s\", $duration / 1000,\n"
+		"\t       $duration %% 1000, $result, @%s_error[$result]%s);\n"
+		"\tdelete(@call[tid]);\n",
+		details->format, entry->sites->symbol, map, details->arguments);
+	if (details->stack_words)
+		fputs("\tdelete(@stack[tid]);\n", out);
+	if (details->kernel)
+		fputs("\tdelete(@kernel[tid]);\n", out);
+	fputs("}\n\n", out);
+}
+
+/* Maps that have something in them are printed by bpftrace at its end. */
+static void print_end(const struct script *script)
+{
+	static const char *const maps[] = {"@call", "@stack", "@kernel", "@copy_kind", "@runtime_error", "@driver_error"};
+	const bool used[] = {true, script->stack_words > 0, script->has_kernel, true,
+			     script->has_layer[LAYER_RUNTIME], script->has_layer[LAYER_DRIVER]};
+
+	fputs("// A thread that ends in a call leaves nothing to the next one with its number.\n"
+	      "tracepoint:sched:sched_process_exit\n{\n",
+	      script->out);
+	for (int i = 0; i < 3; i++)
+		if (used[i])
+			fprintf(script->out, "\tdelete(%s[tid]);\n", maps[i]);
+	fputs("}\n\nEND\n{\n", script->out);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		if (used[i])
+			fprintf(script->out, "\tclear(%s);\n", maps[i]);
+	fputs("}\n", script->out);
+}
+
+static void free_entries(struct script *script)
+{
+	for (size_t i = 0; i < script->count; i++)
+		bpftrace_details__clear(&script->entries[i].details);
+	free(script->entries);
+}
+
+int bpftrace_script__print(struct bpftrace_site *sites, size_t count, const char *note, FILE *out,
+			   struct error *err)
+{
+	struct script script = {.out = out};
+	int ret = 0;
+
+	if (!count)
+		return error__set(err, -EINVAL, "nothing to probe: no library has a function of this selection");
+	script.sites = sort_sites(sites, count);
+	for (size_t i = 0; !ret && i < script.sites; i++)
+		ret = check_path(sites[i].path, err);
+	if (ret)
+		return ret;
+	ret = make_entries(&script, sites);
+	if (ret) {
+		free_entries(&script);
+		return error__set(err, ret, "out of memory");
+	}
+	print_head(&script, note);
+	print_begin(&script);
+	print_entries(&script);
+	for (size_t i = 0; i < script.count; i++)
+		print_return(&script, &script.entries[i]);
+	print_end(&script);
+	free_entries(&script);
+	return 0;
+}

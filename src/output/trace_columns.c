@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The columns of a trace, see trace_columns.h.
+#include "output/trace_columns.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const words[COLUMN_COUNT] = {
+#define COLUMN_WORD(id, word) [COLUMN_##id] = (word),
+	TRACE_COLUMNS(COLUMN_WORD)
+#undef COLUMN_WORD
+};
+
+static const char *const headings[COLUMN_COUNT] = {
+#define COLUMN_HEADING(id, word) [COLUMN_##id] = #id,
+	TRACE_COLUMNS(COLUMN_HEADING)
+#undef COLUMN_HEADING
+};
+
+const char *trace_columns__word(enum trace_column column)
+{
+	return words[column];
+}
+
+const char *trace_columns__heading(enum trace_column column)
+{
+	return headings[column];
+}
+
+static unsigned int time_width(enum trace_timestamps timestamps)
+{
+	switch (timestamps) {
+	case TIMESTAMPS_WALL:
+		return 15;
+	case TIMESTAMPS_ISO:
+		return 30;
+	case TIMESTAMPS_NS:
+		return 16;
+	default:
+		return 10;
+	}
+}
+
+unsigned int trace_columns__width(enum trace_column column, enum trace_timestamps timestamps)
+{
+	static const unsigned char widths[COLUMN_COUNT] = {
+		[COLUMN_PROCESS] = 16, [COLUMN_PID] = 7,      [COLUMN_PPID] = 7,     [COLUMN_TID] = 7,
+		[COLUMN_UID] = 6,      [COLUMN_CGROUP] = 24,  [COLUMN_DEVICE] = 6,   [COLUMN_LAYER] = 7,
+		[COLUMN_EVENT] = 18,   [COLUMN_DETAILS] = 53, [COLUMN_PTR] = 14,     [COLUMN_SIZE] = 12,
+		[COLUMN_DST] = 14,     [COLUMN_SRC] = 14,     [COLUMN_KIND] = 7,     [COLUMN_BW] = 9,
+		[COLUMN_KERNEL] = 24,  [COLUMN_GRID] = 14,    [COLUMN_BLOCK] = 14,   [COLUMN_SHMEM] = 6,
+		[COLUMN_STREAM] = 14,  [COLUMN_ARGS] = 24,    [COLUMN_STACK] = 40,   [COLUMN_DURATION] = 8,
+		[COLUMN_RESULT] = 12,
+	};
+
+	if (column == COLUMN_TIME || column == COLUMN_END)
+		return time_width(timestamps);
+	return widths[column];
+}
+
+size_t trace_columns__default(enum trace_format format, enum trace_column columns[COLUMN_COUNT])
+{
+	static const enum trace_column person[] = {
+		COLUMN_TIME,  COLUMN_PROCESS, COLUMN_PID,      COLUMN_TID,
+		COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT,
+	};
+	/* What is counted, summed up and grouped by has a column, so that nobody has to take details apart for it. */
+	static const enum trace_column program[] = {
+		COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID,    COLUMN_TID,	    COLUMN_EVENT,    COLUMN_DETAILS,
+		COLUMN_SIZE, COLUMN_KIND,    COLUMN_KERNEL, COLUMN_STREAM, COLUMN_DURATION, COLUMN_RESULT,
+	};
+
+	if (format == TRACE_TSV) {
+		memcpy(columns, program, sizeof(program));
+		return sizeof(program) / sizeof(program[0]);
+	}
+	memcpy(columns, person, sizeof(person));
+	return sizeof(person) / sizeof(person[0]);
+}
+
+enum trace_role trace_columns__role(enum trace_column column)
+{
+	static const unsigned char roles[COLUMN_COUNT] = {
+		[COLUMN_PTR] = TRACE_PTR,	[COLUMN_SIZE] = TRACE_SIZE,   [COLUMN_DST] = TRACE_DST,
+		[COLUMN_SRC] = TRACE_SRC,	[COLUMN_KIND] = TRACE_KIND,   [COLUMN_GRID] = TRACE_GRID,
+		[COLUMN_BLOCK] = TRACE_BLOCK,	[COLUMN_SHMEM] = TRACE_SHMEM, [COLUMN_STREAM] = TRACE_STREAM,
+		[COLUMN_ARGS] = TRACE_ARGS,
+	};
+
+	return roles[column];
+}
+
+static int find_word(const char *text, size_t length)
+{
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (strlen(words[i]) == length && !memcmp(words[i], text, length))
+			return i;
+	}
+	return -1;
+}
+
+static int add_column(struct trace_output_options *options, const char *text, size_t length, struct error *err)
+{
+	int column = find_word(text, length);
+
+	if (column < 0)
+		return error__set(err, -EINVAL, "there is no column '%.*s'", (int)length, text);
+	for (size_t i = 0; i < options->column_count; i++) {
+		if ((int)options->columns[i] == column)
+			return error__set(err, -EINVAL, "the column '%.*s' is there twice", (int)length, text);
+	}
+	options->columns[options->column_count++] = (enum trace_column)column;
+	return 0;
+}
+
+static void add_all(struct trace_output_options *options)
+{
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		options->columns[i] = (enum trace_column)i;
+	options->column_count = COLUMN_COUNT;
+}
+
+int trace_output__parse_columns(struct trace_output_options *options, const char *text, struct error *err)
+{
+	int ret = 0;
+
+	options->column_count = 0;
+	if (!strcmp(text, "all")) {
+		add_all(options);
+		return 0;
+	}
+	while (!ret) {
+		size_t length = strcspn(text, ",");
+
+		ret = add_column(options, text, length, err);
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	if (ret)
+		options->column_count = 0;
+	return ret;
+}

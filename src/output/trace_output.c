@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The lines of a trace on their way to a descriptor, see trace_output.h.
+#include "output/trace_output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "output/trace_private.h"
+
+/* What a line takes besides its texts: every column's number and padding, punctuation, indentation. */
+#define LINE_ROOM 8192
+
+static void look_at_columns(struct trace_output *output)
+{
+	const struct trace_output_options *options = &output->options;
+
+	for (size_t i = 0; i < options->column_count; i++) {
+		enum trace_column column = options->columns[i];
+
+		output->has_kernel |= column == COLUMN_KERNEL;
+		output->has_cgroup |= column == COLUMN_CGROUP;
+		output->has_stack |= column == COLUMN_STACK;
+		output->has_roles |= column == COLUMN_BW || trace_columns__role(column) != TRACE_NO_ROLE;
+	}
+}
+
+int trace_output__new(int fd, const struct trace_output_options *options, struct trace_output **out, struct error *err)
+{
+	struct trace_output *output = calloc(1, sizeof(*output));
+
+	if (!output || trace_buffer__init(&output->buffer, fd)) {
+		free(output);
+		return error__set(err, -ENOMEM, "no memory for the trace's output");
+	}
+	output->options = *options;
+	if (!options->column_count)
+		output->options.column_count = trace_columns__default(options->format, output->options.columns);
+	look_at_columns(output);
+	trace_time__init(&output->time, options);
+	output->cache.json = options->format == TRACE_JSON;
+	if (options->format == TRACE_TABLE)
+		trace_table__layout(output);
+	*out = output;
+	return 0;
+}
+
+void trace_output__free(struct trace_output *output)
+{
+	if (!output)
+		return;
+	trace_buffer__free(&output->buffer);
+	free(output);
+}
+
+void trace_output__set_width(struct trace_output *output, unsigned int width)
+{
+	output->options.width = width;
+	if (output->options.format == TRACE_TABLE)
+		trace_table__layout(output);
+}
+
+static size_t text_room(const char *text)
+{
+	return text ? strlen(text) * TRACE_TEXT_EXPANSION : 0;
+}
+
+/* No line takes more than this, whatever is in it. */
+static size_t line_room(const struct trace_output *output, const struct trace_view *view)
+{
+	const struct trace_line *line = view->line;
+	size_t size = LINE_ROOM + (size_t)output->options.width * TRACE_TEXT_EXPANSION;
+
+	if (line->kind == LINE_LOST)
+		return size;
+	size += trace_field__room(line) + (size_t)view->function->length * TRACE_TEXT_EXPANSION;
+	size += 2 * text_room(line->kernel ? line->kernel : line->kernel_full) + text_room(line->kernel_place);
+	if (output->has_cgroup)
+		size += text_room(line->process->cgroup);
+	for (uint32_t i = 0; output->has_stack && i < line->stack_depth; i++)
+		size += TRACE_TEXT_NUMBER + (line->frames ? text_room(line->frames[i]) : 0);
+	return size;
+}
+
+/* Of several arguments with one role the first counts. */
+static void find_roles(struct trace_view *view)
+{
+	const struct trace_line *line = view->line;
+
+	memset(view->by_role, 0, sizeof(view->by_role));
+	for (size_t i = 0; i < line->field_count; i++) {
+		const struct trace_field *field = &line->fields[i];
+
+		if (field->role < TRACE_ROLES && !view->by_role[field->role])
+			view->by_role[field->role] = field;
+	}
+}
+
+static void look_at(struct trace_output *output, const struct trace_line *line, struct trace_view *view)
+{
+	view->line = line;
+	if (line->kind == LINE_LOST)
+		return;
+	view->process = trace_cache__process(&output->cache, line->process);
+	view->function = trace_cache__function(&output->cache, line->function);
+	if (output->has_roles)
+		find_roles(view);
+}
+
+static char *write_line(struct trace_output *output, const struct trace_view *view, char *at)
+{
+	switch (output->options.format) {
+	case TRACE_TSV:
+		return trace_tsv__line(output, view, at);
+	case TRACE_JSON:
+		return trace_json__line(output, view, at);
+	default:
+		return trace_table__line(output, view, at);
+	}
+}
+
+int trace_output__header(struct trace_output *output)
+{
+	char *at = trace_buffer__room(&output->buffer, LINE_ROOM + output->options.width);
+
+	if (!at)
+		return output->buffer.error;
+	if (output->options.format == TRACE_TABLE)
+		at = trace_table__header(output, at);
+	else if (output->options.format == TRACE_TSV)
+		at = trace_tsv__header(output, at);
+	trace_buffer__commit(&output->buffer, at, false);
+	return 0;
+}
+
+int trace_output__line(struct trace_output *output, const struct trace_line *line)
+{
+	bool lost = line->kind == LINE_LOST;
+	struct trace_view view;
+	char *at;
+
+	look_at(output, line, &view);
+	at = trace_buffer__room(&output->buffer, line_room(output, &view));
+	if (!at)
+		return output->buffer.error;
+	at = write_line(output, &view, at);
+	trace_buffer__commit(&output->buffer, at, !lost && line->kind != LINE_ENTRY && line->kind != LINE_IN_PROGRESS);
+	if (!lost)
+		trace_time__advance(&output->time, line->start_ns);
+	return 0;
+}
+
+int trace_output__flush(struct trace_output *output)
+{
+	return trace_buffer__flush(&output->buffer);
+}
+
+uint64_t trace_output__written(const struct trace_output *output)
+{
+	return output->buffer.calls;
+}

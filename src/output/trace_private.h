@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the writers of a trace's forms share; for src/output/trace_*.c only. */
+#ifndef OUTPUT_TRACE_PRIVATE_H
+#define OUTPUT_TRACE_PRIVATE_H
+
+#include "output/trace_buffer.h"
+#include "output/trace_cache.h"
+#include "output/trace_columns.h"
+#include "output/trace_output.h"
+#include "output/trace_text.h"
+#include "output/trace_time.h"
+
+/* An argument's name is ours and shorter; so much is shown of one in any case. So of constants' names. */
+#define TRACE_WORD_SIZE 64
+
+#define TRACE_MIN_DETAILS 10 /* columns of a terminal, however narrow it is */
+
+struct trace_output {
+	struct trace_output_options options; /* with the columns that are shown */
+	bool has_kernel; /* the kernel's name has a column of its own and is not in the details */
+	bool has_roles;	 /* as have arguments */
+	bool has_cgroup, has_stack;
+	unsigned int starts[COLUMN_COUNT]; /* of the table's columns */
+	struct trace_buffer buffer;
+	struct trace_time time;
+	struct trace_cache cache;
+};
+
+/* A line on its way into a form. */
+struct trace_view {
+	const struct trace_line *line;
+	const struct trace_process_text *process; /* NULL in LINE_LOST, as the function */
+	struct trace_function_text *function;
+	const struct trace_field *by_role[TRACE_ROLES]; /* if output->has_roles */
+};
+
+/* --- the forms: each writes a line, its newline too, and returns the place behind it --- */
+
+void trace_table__layout(struct trace_output *output);
+char *trace_table__header(struct trace_output *output, char *at);
+char *trace_table__line(struct trace_output *output, const struct trace_view *view, char *at);
+
+char *trace_tsv__header(struct trace_output *output, char *at);
+char *trace_tsv__line(struct trace_output *output, const struct trace_view *view, char *at);
+
+char *trace_json__line(struct trace_output *output, const struct trace_view *view, char *at);
+
+/* --- trace_cell.c: a column's text in the table and in TSV --- */
+
+char *trace_cell__write(struct trace_output *output, const struct trace_view *view, enum trace_column column, char *at);
+
+/* --- trace_field.c: an argument's value --- */
+
+/* `doubled`: see trace_text__escaped. */
+char *trace_field__text(const struct trace_field *field, bool doubled, char *at);
+char *trace_field__json(const struct trace_field *field, char *at);
+
+/* Room for all that a line shows of its fields, in any form. */
+size_t trace_field__room(const struct trace_line *line);
+
+/* --- trace_line.c: what is said of lines in every form --- */
+
+/* "ring_full" */
+const char *trace_line__reason(enum trace_loss reason);
+
+/* CLOCK_BOOTTIME of the call's return; false where it has not returned. */
+bool trace_line__end(const struct trace_line *line, uint64_t *end_ns);
+
+/* Whether it tells of a result. */
+bool trace_line__has_result(const struct trace_line *line);
+
+/* Bytes per second of a synchronous copy; false where there is no telling. */
+bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Opens, configures and loads the tracer's BPF object, see trace_object.h.
+#include "probe/trace_object.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "gen/trace.skel.h"
+#include "probe/multi_link.h"
+#include "probe/tracepoints.h"
+#include "target/process.h"
+
+static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_options *options,
+			  struct error *err)
+{
+	struct trace_bpf__rodata *rodata = skeleton->rodata;
+	struct pid_namespace namespace;
+	int ret = process__own_namespace(&namespace);
+
+	if (ret)
+		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));
+	rodata->config.links = options->links;
+	rodata->config.pidns_inum = (uint32_t)namespace.inode;
+	rodata->config.only_watched = options->only_watched;
+	rodata->config.hold = options->hold;
+	memcpy((void *)&rodata->trace, &options->config, sizeof(options->config));
+	rodata->trace.wake_bytes = options->ring_bytes / 4;
+	return 0;
+}
+
+static void choose_programs(struct trace_bpf *skeleton, const struct trace_object_options *options)
+{
+	bool session = options->links == LINKS_SESSION;
+	int type = session ? ATTACH_UPROBE_SESSION : ATTACH_UPROBE_MULTI;
+
+	bpf_program__set_autoload(skeleton->progs.trace_session, session);
+	bpf_program__set_autoload(skeleton->progs.trace_entry, !session);
+	bpf_program__set_autoload(skeleton->progs.trace_return, !session);
+	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched);
+	if (options->links == LINKS_TRACEFS)
+		return;
+	bpf_program__set_expected_attach_type(skeleton->progs.trace_session, type);
+	bpf_program__set_expected_attach_type(skeleton->progs.trace_entry, type);
+	bpf_program__set_expected_attach_type(skeleton->progs.trace_return, type);
+	bpf_program__set_expected_attach_type(skeleton->progs.loader_entry, ATTACH_UPROBE_MULTI);
+}
+
+static void size_maps(struct trace_bpf *skeleton, const struct trace_object_options *options,
+		      const struct features *features)
+{
+	struct bpf_map *growing[] = {skeleton->maps.watched, skeleton->maps.sites, skeleton->maps.held};
+
+	bpf_map__set_max_entries(skeleton->maps.ring, (uint32_t)options->ring_bytes);
+	if (!features->lazy_maps)
+		return;
+	for (size_t i = 0; i < sizeof(growing) / sizeof(*growing); i++)
+		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
+}
+
+static int attach_tracepoints(struct trace_bpf *skeleton, const struct trace_object_options *options,
+			      struct error *err)
+{
+	const struct tracepoint points[] = {
+		{skeleton->progs.trace_exit, &skeleton->links.trace_exit, "sched_process_exit"},
+		{skeleton->progs.trace_exec, &skeleton->links.trace_exec, "sched_process_exec"},
+		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
+	};
+
+	return tracepoints__attach(points, options->only_watched ? 3 : 2, err);
+}
+
+int trace_object__load(const struct trace_object_options *options, const struct features *features,
+		       struct trace_bpf **skeleton_out, struct error *err)
+{
+	struct trace_bpf *skeleton = trace_bpf__open();
+	int ret;
+
+	if (!skeleton)
+		return error__set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	choose_programs(skeleton, options);
+	size_maps(skeleton, options, features);
+	ret = fill_constants(skeleton, options, err);
+	if (ret)
+		goto fail;
+	ret = trace_bpf__load(skeleton);
+	if (ret) {
+		error__set(err, ret, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
+			   strerror(-ret));
+		goto fail;
+	}
+	ret = attach_tracepoints(skeleton, options, err);
+	if (ret)
+		goto fail;
+	*skeleton_out = skeleton;
+	return 0;
+fail:
+	trace_bpf__destroy(skeleton);
+	return ret;
+}
+
+void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *programs)
+{
+	*programs = (struct probe_programs){
+		.session = skeleton->progs.trace_session,
+		.entry = skeleton->progs.trace_entry,
+		.on_return = skeleton->progs.trace_return,
+		.loader = skeleton->progs.loader_entry,
+		.sites = skeleton->maps.sites,
+		.watched = skeleton->maps.watched,
+		.held = skeleton->maps.held,
+	};
+}
+
+void trace_object__set_plan(struct trace_bpf *skeleton, uint32_t row, const struct trace_plan *plan)
+{
+	if (row < MAX_FUNCTIONS)
+		memcpy(&skeleton->bss->plans[row], plan, sizeof(*plan));
+}

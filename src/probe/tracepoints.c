@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attaches programs to tracepoints, see tracepoints.h.
+#include "probe/tracepoints.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+int tracepoints__attach(const struct tracepoint *points, size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		*points[i].link = bpf_program__attach_raw_tracepoint(points[i].program, points[i].name);
+		if (!*points[i].link)
+			return error__set(err, -errno, "cannot attach to the tracepoint %s: %s", points[i].name,
+					  strerror(errno));
+	}
+	return 0;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From events whose turn has come to lines.
+#include <errno.h>
+#include <string.h>
+
+#include "trace/device.h"
+#include "trace/private.h"
+
+static uint64_t result_of(const struct trace_event *event, enum trace_returns returns)
+{
+	switch (returns) {
+	case TRACE_RETURNS_VALUE:
+		return (uint64_t)event->upper << 32 | (uint32_t)event->result;
+	case TRACE_RETURNS_NOTHING:
+		return 0;
+	default:
+		return (uint64_t)(int64_t)event->result;
+	}
+}
+
+static bool has_returned(enum trace_line_kind kind)
+{
+	return kind == LINE_CALL || kind == LINE_RETURN || kind == LINE_RESUMED;
+}
+
+static void set_places(struct trace_stream *stream, const struct trace_event *event, size_t size)
+{
+	struct trace_line *line = &stream->line;
+	uint32_t depth = line->stack_depth < TRACE_STACK_MAX ? line->stack_depth : TRACE_STACK_MAX;
+	uint64_t address;
+
+	trace_places__see(stream->places, line->process, stream->now);
+	address = trace_function__layer(line->function) == LAYER_RUNTIME ?
+			  trace_function__launched(line->function, event, size) : 0;
+	if (address)
+		line->kernel_place = trace_places__find(stream->places, line->process, address, stream->now);
+	for (uint32_t i = 0; i < depth; i++) {
+		memcpy(&address, &line->stack[i], sizeof(address));
+		stream->frames[i] = trace_places__find(stream->places, line->process, address, stream->now);
+	}
+	if (depth)
+		line->frames = stream->frames;
+}
+
+static void set_loss(struct trace_line *line, const struct waiting *waiting)
+{
+	memset(line, 0, offsetof(struct trace_line, fields));
+	line->kind = LINE_LOST;
+	line->device = -1;
+	line->start_ns = waiting->event.start_ns;
+	memcpy(&line->lost, waiting->event.payload, sizeof(line->lost));
+	line->reason = waiting->reason;
+}
+
+static void set_call(struct trace_stream *stream, const struct waiting *waiting)
+{
+	const struct trace_event *event = &waiting->event;
+	const struct trace_function *function = trace_functions__at(stream->functions, event->row);
+	const struct trace_plan *plan = trace_function__plan(function);
+	struct trace_line *line = &stream->line;
+	uint64_t handle;
+
+	line->kind = waiting->kind;
+	line->function = function;
+	line->process = &waiting->thread->process->shown;
+	line->tid = waiting->thread->tid;
+	line->depth = event->depth;
+	line->start_ns = event->start_ns;
+	line->duration_ns = event->duration_ns;
+	line->result = result_of(event, plan->returns);
+	line->failed = has_returned(line->kind) && trace_function__is_failure(function, event->result);
+	if (has_returned(line->kind) && plan->returns == TRACE_RETURNS_ERROR && !event->result)
+		trace_device__follow(waiting->thread, plan, stream->source->config, event, waiting->size);
+	line->device = trace_device__of(waiting->thread);
+	line->kernel = waiting->name ? trace_name__shown(waiting->name) : NULL;
+	line->kernel_full = waiting->name ? trace_name__mangled(waiting->name) : NULL;
+	line->kernel_place = NULL;
+	line->frames = NULL;
+	line->lost = 0;
+	trace_function__decode(function, event, waiting->size, stream->options.kernel_args,
+			       stream->options.has_stack, line, &handle);
+	if (stream->places)
+		set_places(stream, event, waiting->size);
+}
+
+/* With two lines a call the first stands for it. */
+static void count(struct trace_stream *stream, enum trace_line_kind kind)
+{
+	bool is_entry = kind == LINE_ENTRY;
+	bool is_last = has_returned(kind) || kind == LINE_UNFINISHED;
+
+	if (stream->options.entry_return ? is_entry : is_last)
+		stream->counts.calls++;
+	if (kind == LINE_UNFINISHED)
+		stream->counts.unfinished++;
+}
+
+void trace_stream__let_go(struct trace_stream *stream, struct waiting *waiting)
+{
+	if (waiting->thread)
+		trace_threads__put(stream->threads, waiting->thread);
+	trace_names__put(stream->names, waiting->name);
+}
+
+int trace_stream__hand_out(struct trace_stream *stream, size_t lines)
+{
+	struct waiting *waiting;
+	uint64_t time;
+
+	while (!stream->ended && (waiting = order__first(stream->order, &time)) && time < stream->due) {
+		if (!lines--)
+			return 1;
+		if (waiting->kind == LINE_LOST)
+			set_loss(&stream->line, waiting);
+		else
+			set_call(stream, waiting);
+		stream->handed = time;
+		count(stream, waiting->kind);
+		if (stream->options.line(&stream->line, stream->options.arg))
+			stream->ended = -ECANCELED;
+		trace_stream__let_go(stream, waiting);
+		order__pop(stream->order);
+	}
+	return stream->ended;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names of launched kernels, see names.h.
+#include "trace/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+#include <utlist.h>
+
+#include "base/clock.h"
+#include "symbol/host_stub.h"
+#include "symbol/kernel_name.h"
+#include "symbol/remote_name.h"
+#include "trace/threads.h"
+
+#define QUICK 1024 /* slots of the quick way to names that were just used */
+#define FILES_OPEN 16
+#define RETRY_NS NS_PER_S /* after the first failure; then twice as long each time */
+#define RETRY_SHIFT_MAX 6
+
+struct name_key {
+	uint64_t handle;
+	uint32_t process;
+	uint32_t generation;
+};
+
+struct trace_name {
+	struct name_key key;
+	size_t references; /* of events, of the table and of the list of what is looked for */
+	char *mangled, *shown; /* NULL while not known */
+	size_t bytes;
+	uint64_t address; /* of the host function, or 0 */
+	uint64_t start_ns; /* of the process */
+	uint64_t retry_ns;
+	pid_t pid;
+	uint8_t failures;
+	bool told;   /* not found by us */
+	bool sought; /* in the list */
+	bool gone;   /* from the table */
+	struct trace_name *next_sought;
+	struct trace_name *prev, *next; /* of its process */
+	UT_hash_handle hh;
+};
+
+/* The names of a process, the oldest first. */
+struct process_names {
+	uint32_t number;
+	struct trace_name *first;
+	UT_hash_handle hh; /* its order is that of their first names */
+};
+
+struct trace_names {
+	bool full;
+	struct trace_name *all;
+	struct process_names *processes;
+	struct trace_name *sought;
+	struct symbol_cache *symbols;
+	size_t bytes;
+	struct trace_name *quick[QUICK];
+};
+
+struct trace_names *trace_names__new(bool full)
+{
+	struct trace_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	names->full = full;
+	names->symbols = symbol_cache__new(FILES_OPEN);
+	if (!names->symbols) {
+		free(names);
+		return NULL;
+	}
+	return names;
+}
+
+static size_t quick_slot(const struct name_key *key)
+{
+	uint64_t mixed = (key->handle ^ (uint64_t)key->process << 40 ^ (uint64_t)key->generation << 20) *
+			 0x9e3779b97f4a7c15u;
+
+	return (size_t)(mixed >> 54);
+}
+
+static void put(struct trace_name *name)
+{
+	if (--name->references)
+		return;
+	free(name->mangled);
+	free(name->shown);
+	free(name);
+}
+
+/* Takes it out of the table; events that wait keep it. */
+static void drop(struct trace_names *names, struct trace_name *name)
+{
+	struct trace_name **quick = &names->quick[quick_slot(&name->key)];
+	struct process_names *process;
+
+	if (*quick == name)
+		*quick = NULL;
+	HASH_FIND(hh, names->processes, &name->key.process, sizeof(name->key.process), process);
+	DL_DELETE(process->first, name);
+	if (!process->first) {
+		HASH_DEL(names->processes, process);
+		free(process);
+	}
+	HASH_DEL(names->all, name);
+	names->bytes -= name->bytes;
+	name->gone = true;
+	put(name);
+}
+
+void trace_names__free(struct trace_names *names)
+{
+	struct trace_name *name, *next;
+
+	if (!names)
+		return;
+	for (name = names->sought; name; name = next) {
+		next = name->next_sought;
+		put(name);
+	}
+	HASH_ITER(hh, names->all, name, next) {
+		drop(names, name);
+	}
+	symbol_cache__free(names->symbols);
+	free(names);
+}
+
+static void limit(struct trace_names *names, const struct trace_name *keep)
+{
+	while (HASH_COUNT(names->all) > TRACE_NAMES_MAX || names->bytes > TRACE_NAMES_BYTES_MAX) {
+		struct trace_name *oldest = names->processes->first;
+
+		if (oldest == keep)
+			return;
+		drop(names, oldest);
+	}
+}
+
+static struct process_names *take_process(struct trace_names *names, uint32_t number)
+{
+	struct process_names *process;
+
+	HASH_FIND(hh, names->processes, &number, sizeof(number), process);
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->number = number;
+	HASH_ADD(hh, names->processes, number, sizeof(process->number), process);
+	return process;
+}
+
+static struct trace_name *add(struct trace_names *names, const struct name_key *key)
+{
+	struct trace_name *name = calloc(1, sizeof(*name));
+	struct process_names *process = name ? take_process(names, key->process) : NULL;
+
+	if (!process) {
+		free(name);
+		return NULL;
+	}
+	name->key = *key;
+	name->references = 1;
+	DL_APPEND(process->first, name);
+	HASH_ADD(hh, names->all, key, sizeof(name->key), name);
+	limit(names, name);
+	return name;
+}
+
+static struct trace_name *find(struct trace_names *names, const struct name_key *key)
+{
+	struct trace_name **quick = &names->quick[quick_slot(key)], *name = *quick;
+
+	if (name && !memcmp(&name->key, key, sizeof(*key)))
+		return name;
+	HASH_FIND(hh, names->all, key, sizeof(*key), name);
+	if (name)
+		*quick = name;
+	return name;
+}
+
+static int set(struct trace_names *names, struct trace_name *name, const char *mangled)
+{
+	char *copy = strdup(mangled), *full = kernel_name__demangle(mangled), *shown = full;
+
+	if (full && !names->full) {
+		shown = kernel_name__short(full);
+		free(full);
+	}
+	if (!copy || !shown) {
+		free(copy);
+		free(shown);
+		return -ENOMEM;
+	}
+	free(name->mangled);
+	free(name->shown);
+	name->mangled = copy;
+	name->shown = shown;
+	if (name->gone)
+		return 0;
+	names->bytes -= name->bytes;
+	name->bytes = strlen(copy) + strlen(shown);
+	names->bytes += name->bytes;
+	limit(names, name);
+	return 0;
+}
+
+int trace_names__add(struct trace_names *names, const struct record_name *record, size_t size)
+{
+	struct trace_name *name;
+	struct name_key key;
+	int ret;
+
+	if (size < sizeof(*record) || record->length >= size - sizeof(*record) ||
+	    !kernel_name__valid(record->name, record->length + 1ul))
+		return -EINVAL;
+	key = (struct name_key){
+		.handle = record->handle, .process = record->header.slot, .generation = record->generation,
+	};
+	name = find(names, &key);
+	if (name && name->told)
+		return 0;
+	if (!name)
+		name = add(names, &key);
+	if (!name)
+		return -ENOMEM;
+	ret = set(names, name, record->name);
+	if (!ret)
+		name->told = true;
+	return ret;
+}
+
+static void seek(struct trace_names *names, struct trace_name *name, const struct launched_kernel *kernel)
+{
+	name->pid = kernel->process->pid;
+	name->start_ns = kernel->process->start_ns;
+	name->address = kernel->address;
+	name->sought = true;
+	name->references++;
+	name->next_sought = names->sought;
+	names->sought = name;
+}
+
+struct trace_name *trace_names__take(struct trace_names *names, const struct launched_kernel *kernel, uint64_t now)
+{
+	const struct name_key key = {
+		.handle = kernel->handle, .process = kernel->process->number, .generation = kernel->generation,
+	};
+	struct trace_name *name = find(names, &key);
+
+	if (!name)
+		name = add(names, &key);
+	if (!name)
+		return NULL;
+	if (!name->mangled && !name->sought && now >= name->retry_ns)
+		seek(names, name, kernel);
+	name->references++;
+	return name;
+}
+
+void trace_names__put(struct trace_names *names, struct trace_name *name)
+{
+	(void)names;
+	if (name)
+		put(name);
+}
+
+/* The symbol is exact; what lies behind a handle is how drivers have it. */
+static int look_for(struct trace_names *names, struct trace_name *name)
+{
+	const struct trace_process process = {.pid = name->pid, .start_ns = name->start_ns};
+	char read[REMOTE_NAME_SIZE], *found = NULL;
+	int ret = -ENOENT;
+
+	if (!traced_process__is_there(&process))
+		return -ESRCH;
+	if (name->address)
+		ret = host_stub__name(names->symbols, name->pid, name->address, &found);
+	if (!ret)
+		ret = set(names, name, found);
+	else if (!remote_name__read(name->pid, name->key.handle, read))
+		ret = set(names, name, read);
+	free(found);
+	return ret;
+}
+
+void trace_names__look_up(struct trace_names *names, uint64_t now)
+{
+	while (names->sought) {
+		struct trace_name *name = names->sought;
+		int ret = name->mangled ? 0 : look_for(names, name);
+
+		names->sought = name->next_sought;
+		name->sought = false;
+		if (ret == -ESRCH)
+			name->retry_ns = UINT64_MAX;
+		else if (ret)
+			name->retry_ns = now + (RETRY_NS << name->failures);
+		if (ret && name->failures < RETRY_SHIFT_MAX)
+			name->failures++;
+		put(name);
+	}
+}
+
+const char *trace_name__shown(const struct trace_name *name)
+{
+	return name->shown;
+}
+
+const char *trace_name__mangled(const struct trace_name *name)
+{
+	return name->mangled;
+}

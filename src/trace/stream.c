@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From the tracer's ring to lines, see stream.h: what is done in a drain.
+ *
+ *   progress.c   until when all events have come; calls not waited for
+ *   intake.c     records into events that wait (order.c), losses
+ *   handout.c    events into lines
+ */
+#include "trace/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "trace/private.h"
+
+#define HOLD_NS NS_PER_S
+#define HOLD_BYTES (64ull << 20)
+/* In one drain, so that whoever calls can do other things in between. */
+#define RECORDS_MAX 32768
+#define BYTES_MAX (8u << 20)
+#define LINES_MAX (2 * RECORDS_MAX)
+/* At the end, for a record that is still being written. */
+#define BUSY_TRIES 200
+#define BUSY_PAUSE_NS NS_PER_MS
+
+static int make_parts(struct trace_stream *stream)
+{
+	const struct trace_stream_options *options = &stream->options;
+
+	stream->order = order__new();
+	stream->threads = trace_threads__new(options->wants_cgroup);
+	stream->names = trace_names__new(options->full_names);
+	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
+	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
+	if (options->wants_places)
+		stream->places = trace_places__new();
+	if (!stream->order || !stream->threads || !stream->names || !stream->shown || !stream->missed ||
+	    (options->wants_places && !stream->places))
+		return -ENOMEM;
+	return 0;
+}
+
+int trace_stream__open(struct trace_source *source, const struct trace_functions *functions,
+		       const struct trace_stream_options *options, const struct log *log, struct trace_stream **out,
+		       struct error *err)
+{
+	struct trace_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream) {
+		source->calls->free(source);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	stream->source = source;
+	stream->functions = functions;
+	stream->options = *options;
+	stream->log = log;
+	if (!stream->options.hold_ns)
+		stream->options.hold_ns = HOLD_NS;
+	if (!stream->options.hold_bytes)
+		stream->options.hold_bytes = HOLD_BYTES;
+	if (make_parts(stream)) {
+		trace_stream__free(stream);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	*out = stream;
+	return 0;
+}
+
+int trace_stream__new(struct trace_bpf *skeleton, const struct trace_functions *functions,
+		      const struct trace_stream_options *options, const struct log *log, struct trace_stream **out,
+		      struct error *err)
+{
+	struct trace_source *source;
+	int ret = trace_source__new(skeleton, &source, err);
+
+	return ret ? ret : trace_stream__open(source, functions, options, log, out, err);
+}
+
+void trace_stream__free(struct trace_stream *stream)
+{
+	struct waiting *waiting;
+	uint64_t time;
+
+	if (!stream)
+		return;
+	while (stream->order && (waiting = order__first(stream->order, &time))) {
+		trace_stream__let_go(stream, waiting);
+		order__pop(stream->order);
+	}
+	order__free(stream->order);
+	trace_names__free(stream->names);
+	trace_places__free(stream->places);
+	trace_threads__free(stream->threads);
+	free(stream->shown);
+	free(stream->missed);
+	stream->source->calls->free(stream->source);
+	free(stream);
+}
+
+int trace_stream__fd(const struct trace_stream *stream)
+{
+	return stream->source->fd;
+}
+
+void trace_stream__count(const struct trace_stream *stream, struct trace_counts *counts)
+{
+	*counts = stream->counts;
+}
+
+/* 1 when more has been written that no wake-up will come for. */
+static int has_much(struct trace_stream *stream)
+{
+	struct trace_source *source = stream->source;
+	uint64_t waiting = source->calls->written(source) - source->calls->position(source);
+
+	return waiting && waiting >= source->config->wake_bytes;
+}
+
+/* Reads the ring to `end`, as far as it goes. RING_BUSY, INTAKE_FULL, 0 or a negative errno. */
+static int read_ring(struct trace_stream *stream, uint64_t end)
+{
+	struct trace_source *source = stream->source;
+
+	stream->records_left = RECORDS_MAX;
+	stream->bytes_left = BYTES_MAX;
+	if (source->calls->position(source) >= end)
+		return 0;
+	return source->calls->read(source, end, trace_stream__take_record, stream);
+}
+
+/* Returns 1 when there is more to take in, 0 or a negative errno. */
+static int take_in(struct trace_stream *stream)
+{
+	struct trace_source *source = stream->source;
+	int ret;
+
+	if (!stream->looked) {
+		stream->bound = trace_stream__look(stream);
+		stream->end = source->calls->written(source);
+		stream->looked = true;
+		ret = trace_stream__take_losses(stream);
+		if (ret)
+			return ret;
+	}
+	ret = read_ring(stream, stream->end);
+	trace_names__look_up(stream->names, stream->now);
+	if (ret == INTAKE_FULL && source->calls->position(source) < stream->end)
+		return 1;
+	if (ret < 0 || ret == RING_BUSY)
+		return ret < 0 ? ret : 0;
+	stream->looked = false;
+	if (stream->bound > stream->due)
+		stream->due = stream->bound;
+	return trace_stream__stop_waiting(stream);
+}
+
+int trace_stream__drain(struct trace_stream *stream)
+{
+	struct trace_source *source = stream->source;
+	int more, ret;
+
+	if (stream->ended)
+		return stream->ended;
+	stream->now = source->calls->now(source);
+	source->calls->acknowledge(source);
+	more = take_in(stream);
+	if (more < 0)
+		return more;
+	ret = trace_stream__hand_out(stream, LINES_MAX);
+	if (ret < 0)
+		return ret;
+	return more || ret || has_much(stream);
+}
+
+/* All that is in the ring. What is still being written after a while is not waited for. */
+static int take_in_rest(struct trace_stream *stream)
+{
+	const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
+	struct trace_source *source = stream->source;
+	uint64_t end = source->calls->written(source);
+	unsigned int tries = 0;
+	int ret = 0;
+
+	while (source->calls->position(source) < end) {
+		ret = read_ring(stream, end);
+		if (ret < 0)
+			return ret;
+		if (ret != RING_BUSY)
+			continue;
+		if (++tries > BUSY_TRIES) {
+			log__warn(stream->log, "a record of the ring was never finished: what follows it is not shown");
+			break;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+int trace_stream__finish(struct trace_stream *stream)
+{
+	int ret;
+
+	if (stream->ended)
+		return stream->ended;
+	stream->now = stream->source->calls->now(stream->source);
+	/* Once more after the calls in progress: threads that end meanwhile tell theirs themselves. */
+	ret = take_in_rest(stream);
+	if (!ret)
+		ret = trace_stream__add_unfinished(stream);
+	if (!ret)
+		ret = take_in_rest(stream);
+	if (!ret)
+		ret = trace_stream__take_losses(stream);
+	if (ret)
+		return ret;
+	trace_names__look_up(stream->names, stream->now);
+	stream->due = UINT64_MAX;
+	return trace_stream__hand_out(stream, SIZE_MAX);
+}

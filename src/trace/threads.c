@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Threads by their numbers and their processes, see threads.h.
+#include "trace/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/cgroup.h"
+#include "target/process.h"
+
+/* /proc tells a start in clock ticks. */
+#define START_PRECISION_NS 20000000
+
+struct trace_threads {
+	bool wants_cgroup;
+	struct traced_process *processes;
+	struct trace_thread *at[TRACE_THREADS]; /* NULL: not told */
+	struct trace_thread unknown;
+	struct traced_process unknown_process;
+};
+
+static void forget_devices(struct trace_thread *thread)
+{
+	thread->pushed = 0;
+	for (size_t i = 0; i <= CONTEXTS_PUSHED; i++)
+		thread->current[i] = (struct context_device){.device = -1};
+}
+
+struct trace_threads *trace_threads__new(bool wants_cgroup)
+{
+	struct trace_threads *threads = calloc(1, sizeof(*threads));
+
+	if (!threads)
+		return NULL;
+	threads->wants_cgroup = wants_cgroup;
+	threads->unknown_process.shown.number = PROCESS_NOT_TOLD;
+	threads->unknown_process.references = 1;
+	threads->unknown.process = &threads->unknown_process;
+	threads->unknown.references = 1;
+	forget_devices(&threads->unknown);
+	return threads;
+}
+
+void trace_threads__free(struct trace_threads *threads)
+{
+	if (!threads)
+		return;
+	for (size_t i = 0; i < TRACE_THREADS; i++) {
+		if (threads->at[i])
+			trace_threads__put(threads, threads->at[i]);
+	}
+	free(threads);
+}
+
+bool traced_process__is_there(const struct trace_process *process)
+{
+	struct process_info info;
+
+	if (process->pid <= 0 || process__info(process->pid, &info))
+		return false;
+	return info.start_ns + START_PRECISION_NS > process->start_ns &&
+	       info.start_ns < process->start_ns + START_PRECISION_NS;
+}
+
+static struct traced_process *add_process(struct trace_threads *threads, const struct trace_thread_record *record)
+{
+	struct traced_process *process = calloc(1, sizeof(*process));
+	struct trace_process *shown;
+
+	if (!process)
+		return NULL;
+	shown = &process->shown;
+	shown->number = record->process;
+	shown->pid = record->pid;
+	shown->parent = record->parent;
+	shown->uid = record->uid;
+	shown->start_ns = record->start_ns;
+	memcpy(shown->comm, record->comm, sizeof(shown->comm) - 1);
+	/* Without it where the process has gone already. */
+	if (threads->wants_cgroup && traced_process__is_there(shown))
+		shown->cgroup = cgroup__path(record->pid);
+	HASH_ADD(hh, threads->processes, shown.number, sizeof(shown->number), process);
+	return process;
+}
+
+static void put_process(struct trace_threads *threads, struct traced_process *process)
+{
+	if (--process->references)
+		return;
+	HASH_DEL(threads->processes, process);
+	free((char *)process->shown.cgroup);
+	free(process);
+}
+
+static bool is_same(const struct trace_thread *thread, const struct trace_thread_record *record)
+{
+	return thread && thread->tid == record->tid && thread->process->shown.number == record->process;
+}
+
+int trace_threads__announce(struct trace_threads *threads, const struct trace_thread_record *record)
+{
+	struct traced_process *process;
+	struct trace_thread *thread;
+
+	if (record->thread >= TRACE_THREADS || record->process == PROCESS_NOT_TOLD)
+		return -EINVAL;
+	if (is_same(threads->at[record->thread], record))
+		return 0;
+	thread = calloc(1, sizeof(*thread));
+	HASH_FIND(hh, threads->processes, &record->process, sizeof(record->process), process);
+	if (thread && !process)
+		process = add_process(threads, record);
+	if (!thread || !process) {
+		free(thread);
+		return -ENOMEM;
+	}
+	process->references++;
+	thread->process = process;
+	thread->tid = record->tid;
+	thread->references = 1;
+	forget_devices(thread);
+	if (threads->at[record->thread])
+		trace_threads__put(threads, threads->at[record->thread]);
+	threads->at[record->thread] = thread;
+	return 0;
+}
+
+struct trace_thread *trace_threads__take(struct trace_threads *threads, uint32_t number)
+{
+	struct trace_thread *thread = threads->at[number];
+
+	if (!thread)
+		thread = &threads->unknown;
+	thread->references++;
+	return thread;
+}
+
+void trace_threads__put(struct trace_threads *threads, struct trace_thread *thread)
+{
+	if (--thread->references)
+		return;
+	put_process(threads, thread->process);
+	free(thread);
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The forms of a trace's lines against files that were looked through by a
+ * person, tests/unit/golden/trace*; with GOLDEN=write they are written anew.
+ * tests/integration/test_trace_forms.py reads the same files back.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "output/trace_output.h"
+#include "trace_lines.h"
+
+#define FIRST_EXAMPLE_LINES 4
+
+static char *contents(FILE *file, size_t *length)
+{
+	char *text = NULL;
+
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	*length = (size_t)ftell(file);
+	rewind(file);
+	text = calloc(1, *length + 1);
+	assert_non_null(text);
+	assert_int_equal(fread(text, 1, *length, file), *length);
+	return text;
+}
+
+/* The header and the first `count` lines in a form. */
+static char *print(const struct trace_output_options *options, size_t count, size_t *length)
+{
+	struct trace_line lines[LINES];
+	struct trace_output *output;
+	FILE *file = tmpfile();
+	char *text;
+
+	assert_non_null(file);
+	build_lines(lines);
+	assert_int_equal(trace_output__new(fileno(file), options, &output, NULL), 0);
+	assert_int_equal(trace_output__header(output), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(trace_output__line(output, &lines[i]), 0);
+	assert_int_equal(trace_output__flush(output), 0);
+	trace_output__free(output);
+	text = contents(file, length);
+	fclose(file);
+	return text;
+}
+
+static void expect_golden(const char *name, const char *text, size_t length)
+{
+	const char *mode = getenv("GOLDEN");
+	bool writes = mode && !strcmp(mode, "write");
+	size_t expected_length;
+	char path[256], *expected;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "tests/unit/golden/%s", name);
+	file = fopen(path, writes ? "w+" : "r");
+	assert_non_null(file);
+	if (writes)
+		assert_int_equal(fwrite(text, 1, length, file), length);
+	expected = contents(file, &expected_length);
+	fclose(file);
+	/* The length last, for a failure shows the texts. */
+	assert_string_equal(text, expected);
+	assert_int_equal(length, expected_length);
+	free(expected);
+}
+
+static struct trace_output_options options_of(enum trace_format format, const char *columns)
+{
+	/* 2026-11-22T14:02:11.123456789Z when the trace begins. */
+	struct trace_output_options options = {
+		.format = format, .begin_ns = BEGIN_NS,
+		.wall_offset_ns = 1795356131123456789 - (int64_t)BEGIN_NS,
+	};
+
+	if (columns)
+		assert_int_equal(trace_output__parse_columns(&options, columns, NULL), 0);
+	return options;
+}
+
+static void expect_form(const char *name, const struct trace_output_options *options)
+{
+	size_t length;
+	char *text = print(options, LINES, &length);
+
+	expect_golden(name, text, length);
+	free(text);
+}
+
+static void the_table_is_as_its_description_shows_it(void **state)
+{
+	static const char expected[] =
+		"TIME(ms)   PROCESS          PID     TID     EVENT              DETAILS                               "
+		"                DURATION RESULT\n"
+		"1234.018   my_cuda_app      12345   12345   cudaMalloc         size=1048576 ptr=0x7f8b00000000       "
+		"                412.1us  cudaSuccess\n"
+		"1235.101   my_cuda_app      12345   12345   cudaMemcpy         dst=0x7f8b00000000 src=0x55d0c0 "
+		"size=1048576 kind=H2D 368.0us  cudaSuccess\n"
+		"1240.440   my_cuda_app      12345   12345   cudaLaunchKernel   vadd grid=(4096,1,1) block=(256,1,1) "
+		"shmem=0 stream=0 5.2us    cudaSuccess\n"
+		"1240.900   my_cuda_app      12345   12345   cudaMalloc         size=1125899906842624                 "
+		"                18.3us   cudaErrorMemoryAllocation\n";
+	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
+	size_t length;
+	char *text = print(&options, FIRST_EXAMPLE_LINES, &length);
+
+	(void)state;
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void tables(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
+
+	(void)state;
+	expect_form("trace.table", &options);
+	options.width = 120;
+	options.color = true;
+	expect_form("trace.terminal", &options);
+	options = options_of(TRACE_TABLE, "all");
+	expect_form("trace-all.table", &options);
+}
+
+static void tsv(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TSV, NULL);
+
+	(void)state;
+	expect_form("trace.tsv", &options);
+	options = options_of(TRACE_TSV, "all");
+	options.timestamps = TIMESTAMPS_NS;
+	expect_form("trace-all.tsv", &options);
+	/* A process's name at the beginning of a line. */
+	options = options_of(TRACE_TSV, "process,event");
+	expect_form("trace-process.tsv", &options);
+}
+
+static void json(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_JSON, NULL);
+
+	(void)state;
+	expect_form("trace.json", &options);
+	options = options_of(TRACE_JSON, "all");
+	options.timestamps = TIMESTAMPS_NS;
+	expect_form("trace-all.json", &options);
+}
+
+static void json_schema(void **state)
+{
+	FILE *file = tmpfile();
+	size_t length;
+	char *text;
+
+	(void)state;
+	assert_non_null(file);
+	trace_output__print_json_schema(file);
+	text = contents(file, &length);
+	fclose(file);
+	expect_golden("trace.schema.json", text, length);
+	free(text);
+}
+
+/* The times of the first three lines, one a line, in a form of timestamps. */
+static void expect_times(enum trace_format format, enum trace_timestamps timestamps, const char *expected)
+{
+	struct trace_output_options options = options_of(format, "time,end");
+	size_t length;
+	char *text;
+
+	options.timestamps = timestamps;
+	text = print(&options, 3, &length);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void forms_of_time(void **state)
+{
+	(void)state;
+	setenv("TZ", "UTC-2", 1);
+	expect_times(TRACE_TABLE, TIMESTAMPS_RELATIVE,
+		     "TIME(ms)   END(ms)\n1234.018   1234.430\n1235.101   1235.469\n1240.440   1240.445\n");
+	expect_times(TRACE_TSV, TIMESTAMPS_RELATIVE,
+		     "time\tend\n1234.018000\t1234.430100\n1235.101000\t1235.469000\n1240.440000\t1240.445200\n");
+	expect_times(TRACE_TABLE, TIMESTAMPS_WALL,
+		     "TIME            END\n16:02:12.357474 16:02:12.357886\n16:02:12.358557 16:02:12.358925\n"
+		     "16:02:12.363896 16:02:12.363901\n");
+	expect_times(TRACE_TSV, TIMESTAMPS_ISO,
+		     "time\tend\n2026-11-22T14:02:12.357474789Z\t2026-11-22T14:02:12.357886889Z\n"
+		     "2026-11-22T14:02:12.358557789Z\t2026-11-22T14:02:12.358925789Z\n"
+		     "2026-11-22T14:02:12.363896789Z\t2026-11-22T14:02:12.363901989Z\n");
+	expect_times(TRACE_TABLE, TIMESTAMPS_NS,
+		     "TIME(ns)         END(ns)\n5001234018000    5001234430100\n5001235101000    5001235469000\n"
+		     "5001240440000    5001240445200\n");
+	expect_times(TRACE_TABLE, TIMESTAMPS_DELTA,
+		     "DELTA(ms)  END(ms)\n0.000      0.412\n1.083      1.451\n5.339      5.344\n");
+	expect_times(TRACE_JSON, TIMESTAMPS_ISO,
+		     "{\"schema\":1,\"time\":\"2026-11-22T14:02:12.357474789Z\","
+		     "\"end\":\"2026-11-22T14:02:12.357886889Z\"}\n"
+		     "{\"schema\":1,\"time\":\"2026-11-22T14:02:12.358557789Z\","
+		     "\"end\":\"2026-11-22T14:02:12.358925789Z\"}\n"
+		     "{\"schema\":1,\"time\":\"2026-11-22T14:02:12.363896789Z\","
+		     "\"end\":\"2026-11-22T14:02:12.363901989Z\"}\n");
+}
+
+static void columns_are_chosen_by_their_words(void **state)
+{
+	struct trace_output_options options = {0};
+	struct error err;
+
+	(void)state;
+	assert_int_equal(trace_output__parse_columns(&options, "result,time", &err), 0);
+	assert_int_equal(options.column_count, 2);
+	assert_int_equal(options.columns[0], COLUMN_RESULT);
+	assert_int_equal(options.columns[1], COLUMN_TIME);
+	assert_int_equal(trace_output__parse_columns(&options, "all", &err), 0);
+	assert_int_equal(options.column_count, COLUMN_COUNT);
+	assert_int_equal(trace_output__parse_columns(&options, "time,tme", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "'tme'"));
+	assert_int_equal(trace_output__parse_columns(&options, "time,pid,time", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "'time' is there twice"));
+	assert_int_equal(trace_output__parse_columns(&options, "", &err), -EINVAL);
+	assert_int_equal(trace_output__parse_columns(&options, "time,", &err), -EINVAL);
+	/* A word that begins as another one. */
+	assert_int_equal(trace_output__parse_columns(&options, "p", &err), -EINVAL);
+	assert_int_equal(trace_output__parse_columns(&options, "pids", &err), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table_is_as_its_description_shows_it),
+		cmocka_unit_test(tables),
+		cmocka_unit_test(tsv),
+		cmocka_unit_test(json),
+		cmocka_unit_test(json_schema),
+		cmocka_unit_test(forms_of_time),
+		cmocka_unit_test(columns_are_chosen_by_their_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

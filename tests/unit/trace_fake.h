@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Plays the tracer's BPF programs for tests of the stream: a ring that wraps,
+ * the table of calls in progress, losses, and a clock that goes as it is told.
+ */
+#ifndef TESTS_TRACE_FAKE_H
+#define TESTS_TRACE_FAKE_H
+
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "model/api.h"
+#include "trace/private.h"
+
+#define FAKE_RING (1u << 20)
+#define FAKE_WORDS 16
+#define FAKE_BEGIN 1000000000ull
+
+struct fake_call {
+	struct trace_event event;
+	uint64_t payload[FAKE_WORDS];
+	size_t size; /* of event and payload */
+};
+
+struct fake {
+	struct trace_source source; /* first */
+	struct trace_config config;
+	struct ring ring;
+	uint64_t consumer, producer;
+	char *data;
+	uint64_t clock;
+	uint64_t began[TRACE_THREADS];
+	uint32_t thread_count;
+	struct trace_lost lost[TRACE_LOSSES];
+	struct fake_call calls[64][TRACE_DEPTH]; /* in progress, by thread */
+	uint32_t depth[64];
+	unsigned int lists; /* how often calls in progress were asked for */
+	bool hides_calls;   /* from that list */
+};
+
+static inline struct fake *fake_of(struct trace_source *source)
+{
+	return (struct fake *)source;
+}
+
+static inline uint64_t fake__now(struct trace_source *source)
+{
+	return fake_of(source)->clock;
+}
+
+static inline uint32_t fake__thread_count(struct trace_source *source)
+{
+	return fake_of(source)->thread_count;
+}
+
+static inline void fake__acknowledge(struct trace_source *source)
+{
+	(void)source;
+}
+
+static inline uint64_t fake__written(struct trace_source *source)
+{
+	return ring__written(&fake_of(source)->ring);
+}
+
+static inline uint64_t fake__position(struct trace_source *source)
+{
+	return fake_of(source)->ring.read;
+}
+
+static inline int fake__read(struct trace_source *source, uint64_t end, ring_record_fn fn, void *arg)
+{
+	return ring__read(&fake_of(source)->ring, end, fn, arg);
+}
+
+static inline int fake__in_progress(struct trace_source *source, trace_call_fn fn, void *arg)
+{
+	struct fake *fake = fake_of(source);
+	int ret = 0;
+
+	fake->lists++;
+	for (uint32_t i = 0; i < 64 && !fake->hides_calls; i++) {
+		for (uint32_t d = 0; d < fake->depth[i] && !ret; d++) {
+			struct fake_call call = fake->calls[i][d];
+
+			call.event.type = TRACE_UNFINISHED;
+			call.event.duration_ns = fake->clock - call.event.start_ns;
+			ret = fn(&call.event, call.size, arg);
+		}
+	}
+	return ret;
+}
+
+static inline void fake__free(struct trace_source *source)
+{
+	struct fake *fake = fake_of(source);
+
+	munmap(fake->data, 2 * FAKE_RING);
+	free(fake);
+}
+
+static inline struct fake *fake__new(void)
+{
+	static const struct trace_source_calls calls = {
+		fake__now, fake__thread_count, fake__acknowledge, fake__written,
+		fake__position, fake__read, fake__in_progress, fake__free,
+	};
+	struct fake *fake = calloc(1, sizeof(*fake));
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+
+	if (!fake || fd < 0 || ftruncate(fd, FAKE_RING))
+		abort();
+	fake->data = mmap(NULL, 2 * FAKE_RING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 2; i++) {
+		if (mmap(fake->data + i * FAKE_RING, FAKE_RING, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			 0) == MAP_FAILED)
+			abort();
+	}
+	close(fd);
+	fake->clock = FAKE_BEGIN;
+	fake->ring = (struct ring){
+		.consumer = &fake->consumer, .producer = &fake->producer, .data = fake->data, .size = FAKE_RING,
+	};
+	fake->source = (struct trace_source){
+		.calls = &calls, .config = &fake->config, .began = fake->began, .lost = fake->lost, .fd = -1,
+	};
+	return fake;
+}
+
+/* Begins a record, which is being written until fake__commit. NULL where there is no room. */
+static inline char *fake__reserve(struct fake *fake, const void *record, size_t size)
+{
+	uint64_t bytes = (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ull;
+	char *at = fake->data + (fake->producer & (FAKE_RING - 1));
+
+	if (fake->producer + bytes - fake->consumer > FAKE_RING)
+		return NULL;
+	*(uint32_t *)at = (uint32_t)size | BPF_RINGBUF_BUSY_BIT;
+	memcpy(at + BPF_RINGBUF_HDR_SZ, record, size);
+	fake->producer += bytes;
+	return at;
+}
+
+static inline void fake__commit(char *at)
+{
+	*(uint32_t *)at &= ~BPF_RINGBUF_BUSY_BIT;
+}
+
+static inline bool fake__put(struct fake *fake, const void *record, size_t size)
+{
+	char *at = fake__reserve(fake, record, size);
+
+	if (at)
+		fake__commit(at);
+	return at;
+}
+
+static inline void fake__lose(struct fake *fake, enum trace_loss reason)
+{
+	fake->lost[reason].count++;
+	if (!fake->lost[reason].since_ns)
+		fake->lost[reason].since_ns = fake->clock;
+}
+
+static inline void fake__announce(struct fake *fake, uint32_t thread, uint32_t process, pid_t pid, pid_t tid,
+				  const char *comm)
+{
+	struct trace_thread_record record = {
+		.type = TRACE_THREAD, .thread = thread, .process = process, .pid = pid, .tid = tid, .uid = 1000,
+	};
+
+	strncpy(record.comm, comm, sizeof(record.comm));
+	if (thread >= fake->thread_count)
+		fake->thread_count = thread + 1;
+	fake__put(fake, &record, sizeof(record));
+}
+
+static inline void fake__name(struct fake *fake, uint32_t process, uint64_t handle, uint32_t generation,
+			      const char *name)
+{
+	size_t length = strlen(name);
+	struct record_name *record = calloc(1, sizeof(*record) + length + 1);
+
+	record->header = (struct record){.type = RECORD_KERNEL_NAME, .slot = process};
+	record->handle = handle;
+	record->generation = generation;
+	record->length = (uint16_t)length;
+	memcpy(record->name, name, length + 1);
+	fake__put(fake, record, sizeof(*record) + length + 1);
+	free(record);
+}
+
+/* The event of a call that begins now, with `serial` in its first word. */
+static inline struct fake_call *fake__begin(struct fake *fake, const struct trace_functions *functions,
+					    uint32_t thread, const char *symbol, uint64_t serial)
+{
+	uint32_t row = (uint32_t)api__find(symbol, API_NEWEST), depth = fake->depth[thread]++;
+	const struct trace_plan *plan = trace_function__plan(trace_functions__at(functions, row));
+	struct fake_call *call = &fake->calls[thread][depth];
+
+	*call = (struct fake_call){0};
+	call->event.row = (uint16_t)row;
+	call->event.thread = thread;
+	call->event.depth = (uint8_t)depth;
+	call->event.words = plan->words;
+	call->event.start_ns = fake->clock;
+	call->payload[0] = serial;
+	call->size = sizeof(call->event) + plan->words * sizeof(uint64_t) +
+		     (plan->flags & TRACE_PLAN_KERNEL ? sizeof(uint64_t) : 0);
+	return call;
+}
+
+/* Entry of a call, as BPF does it. */
+static inline struct fake_call *fake__enter(struct fake *fake, const struct trace_functions *functions,
+					    uint32_t thread, const char *symbol, uint64_t serial)
+{
+	struct fake_call *call;
+
+	if (!fake->depth[thread])
+		fake->began[thread] = TRACE_ENTERING;
+	call = fake__begin(fake, functions, thread, symbol, serial);
+	if (!call->event.depth)
+		fake->began[thread] = call->event.start_ns;
+	return call;
+}
+
+/* The innermost call of the thread returns now: its event as it goes into the ring. */
+static inline struct fake_call fake__end(struct fake *fake, uint32_t thread, int32_t result)
+{
+	struct fake_call call = fake->calls[thread][--fake->depth[thread]];
+
+	call.event.type = TRACE_CALL;
+	call.event.result = result;
+	call.event.duration_ns = fake->clock - call.event.start_ns;
+	return call;
+}
+
+static inline void fake__leave(struct fake *fake, uint32_t thread, int32_t result)
+{
+	struct fake_call call = fake__end(fake, thread, result);
+
+	if (!fake__put(fake, &call.event, call.size))
+		fake__lose(fake, TRACE_LOST_RING);
+	if (!fake->depth[thread])
+		fake->began[thread] = 0;
+}
+
+#endif
