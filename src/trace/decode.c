@@ -179,7 +179,7 @@ static void put_text(struct reader *r, const struct trace_step *step, const stru
 	if (!field)
 		return;
 	field->text = (const char *)block->data;
-	field->cut = block->length >= TRACE_STRING_SIZE;
+	field->cut = block->length > TRACE_STRING_SIZE;
 	field->length = field->cut ? TRACE_STRING_SIZE : block->length;
 }
 

@@ -349,20 +349,25 @@ static void test_sonames(void **state)
 
 static void test_long_string(void **state)
 {
-	const struct example call = { "cuModuleGetFunction", { 0x10, 0x20, 0x30 },
-					     { NUMBER(0xf), { text_300, TRACE_STRING_SIZE } }, .fields = NULL };
 	const struct state *both = *state;
 	const struct trace_function *function;
 	struct event_builder b;
 	static struct trace_line line;
 	uint64_t handle;
+	uint16_t length;
 
-	function = build(both->plain, &call, TRACE_CALL, &b);
-	trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
-	assert_int_equal(line.field_count, 3);
-	assert_string_equal(line.fields[1].name, "name");
-	assert_true(line.fields[1].cut);
-	assert_int_equal(line.fields[1].length, TRACE_STRING_SIZE);
+	/* One more byte than is shown tells that there is more. */
+	for (length = TRACE_STRING_SIZE - 1; length <= TRACE_STRING_SIZE + 1; length++) {
+		const struct example call = { "cuModuleGetFunction", { 0x10, 0x20, 0x30 },
+					      { NUMBER(0xf), { text_300, length } }, .fields = NULL };
+
+		function = build(both->plain, &call, TRACE_CALL, &b);
+		trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
+		assert_int_equal(line.field_count, 3);
+		assert_string_equal(line.fields[1].name, "name");
+		assert_int_equal(line.fields[1].cut, length > TRACE_STRING_SIZE);
+		assert_int_equal(line.fields[1].length, length < TRACE_STRING_SIZE ? length : TRACE_STRING_SIZE);
+	}
 }
 
 /* Which kernel: the driver's handle where it was seen, else the program's own word. */

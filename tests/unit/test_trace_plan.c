@@ -45,7 +45,7 @@ static size_t payload_of(const struct trace_plan *plan)
 	size_t size = plan->words * 8u + (plan->flags & TRACE_PLAN_KERNEL ? 8 : 0), i;
 
 	for (i = 0; i < plan->reads; i++)
-		size += 2 + (plan->read[i].kind == TRACE_READ_BYTES ? plan->read[i].size : TRACE_STRING_SIZE);
+		size += 2 + (plan->read[i].kind == TRACE_READ_BYTES ? plan->read[i].size : TRACE_STRING_SIZE + 1);
 	return size;
 }
 
