@@ -172,6 +172,18 @@ static const struct example examples[] = {
 	{ "cuModuleLoadDataEx", { 0x10, 0x20, 2, 0x30, 0x40 }, { NUMBER(0x60d) },
 	  .fields = "image=0x20 numOptions=2 options=0x30 optionValues=0x40 module=0x60d" },
 	{ "cuGraphGetNodes", { 0x6, 0x10, 0x20 }, { NUMBER(5) }, .fields = "hGraph=0x6 nodes=0x10 numNodes=5" },
+	{ "cuGraphNodeSetEnabled", { 0xe, 0x40de, DIRT | 1 }, { NOTHING },
+	  .fields = "hGraphExec=0xe hNode=0x40de isEnabled=1" },
+	{ "cuGraphAddNode_v2", { 0x10, 0x6, 0, 0, 0, 0x20 }, { NUMBER(0x40de), INT(2) },
+	  .fields = "hGraph=0x6 dependencies=0x0 dependencyData=0x0 numDependencies=0 "
+		    "nodeParams.type=CU_GRAPH_NODE_TYPE_MEMSET phGraphNode=0x40de" },
+	{ "cuGraphAddMemcpyNode", { 0x10, 0x6, 0, 0, 0x20, 0xc }, { NUMBER(0x40de),
+	  OBJECT((CUDA_MEMCPY3D){ .srcMemoryType = 1, .srcHost = (void *)0x55, .dstMemoryType = 2, .dstDevice = 0x700,
+				  .WidthInBytes = 64, .Height = 1, .Depth = 1 }) },
+	  .fields = "hGraph=0x6 dependencies=0x0 numDependencies=0 dst=0x700 src=0x55 size=64 kind=H2D ctx=0xc "
+		    "phGraphNode=0x40de" },
+	{ "cudaMemcpyToArray", { 0xa1, 1, 2, 0x55, 64, 1 }, { NOTHING },
+	  .fields = "dstArray=0xa1 wOffset=1 hOffset=2 src=0x55 size=64 kind=H2D" },
 	{ "cudaDeviceSynchronize", { 0 }, { NOTHING }, .fields = "" },
 	{ "cudaGLMapBufferObject", { 1, 2, 3, 4, 5, 6 }, { NOTHING },
 	  .fields = "arg0=0x1 arg1=0x2 arg2=0x3 arg3=0x4 arg4=0x5 arg5=0x6" },
