@@ -21,7 +21,7 @@ static const char *const tells[] = {
 	"*Get*", "*CanAccess*", "*ComputeCapability", "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*",
 };
 
-/* The first half of a call that another name is known by, which it jumps into. Taken by its name alone. */
+/* The first half of a call that another name is known by, which it jumps into. Of no family but all. */
 static const char *const halves[] = { "__cudaLaunchKernel" };
 
 static const char *const errors[] = {
@@ -125,7 +125,7 @@ static bool in_list(const char *const *list, size_t count, const char *name)
 
 static bool in_family(enum family family, const struct api_function *function)
 {
-	if (IN_LIST(halves, function->base))
+	if (family != FAMILY_ALL && IN_LIST(halves, function->base))
 		return false;
 	switch (family) {
 	case FAMILY_ALL:
