@@ -329,6 +329,15 @@ static void build_launch(struct builder *b, bool kernel_args)
 		keep_kernel_args(b);
 }
 
+/* __cudaLaunchKernel, which only jumps into cudaLaunchKernel, is shown as the launch that it is. */
+static bool is_launch(const struct api_function *row)
+{
+	if (row->desc.operation == OP_LAUNCH)
+		return true;
+	return row->desc.operation == OP_NONE && row->desc.place[ROLE_FUNC] != PLACE_NONE &&
+	       row->desc.place[ROLE_GRIDX] != PLACE_NONE;
+}
+
 /* After it a kernel's handle may be another kernel's. */
 static bool ends_kernels(const struct function_desc *desc)
 {
@@ -392,7 +401,8 @@ int trace_plan__build(const struct api_function *row, bool kernel_args, struct t
 	function->plan.returns = row->returns;
 	if (ends_kernels(&row->desc))
 		function->plan.flags |= TRACE_PLAN_ENDS;
-	if (row->desc.operation == OP_LAUNCH) {
+	if (is_launch(row)) {
+		function->operation = OP_LAUNCH;
 		build_launch(&b, kernel_args);
 	} else {
 		for (i = 0; i < row->argument_count; i++)
