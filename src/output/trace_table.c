@@ -151,7 +151,8 @@ static char *write_loss(const struct trace_line *line, char *at)
 	const char *reason = trace_line__reason(line->reason);
 
 	at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, "--- lost "), line->lost);
-	at = line->lost == 1 ? TRACE_TEXT_CONSTANT(at, " event (") : TRACE_TEXT_CONSTANT(at, " events (");
+	at = trace_line__lost_returns(line) ? TRACE_TEXT_CONSTANT(at, " return") : TRACE_TEXT_CONSTANT(at, " event");
+	at = line->lost == 1 ? TRACE_TEXT_CONSTANT(at, " (") : TRACE_TEXT_CONSTANT(at, "s (");
 	for (; *reason; reason++)
 		*at++ = *reason == '_' ? ' ' : *reason;
 	return TRACE_TEXT_CONSTANT(at, ") ---");

@@ -103,7 +103,8 @@ def test_tsv_reads_back():
         for word, value in line.items():
             assert tsv_value(word, seen[key][word]) == value, (key, word)
     assert [note.split() for note in notes] == [[b"#", b"lost", b"1203", b"ring_full", b"5003246000000"],
-                                               [b"#", b"lost", b"1", b"call_depth", b"5003246001000"]]
+                                               [b"#", b"lost", b"1", b"call_depth", b"5003246001000"],
+                                               [b"#", b"lost_returns", b"5", b"ring_full", b"5003246002000"]]
 
 
 def test_tsv_says_what_a_line_is():
@@ -128,7 +129,7 @@ def test_tsv_details_read_back():
 
 def test_a_process_cannot_write_a_note():
     rows, notes = read_tsv("trace-process.tsv")
-    assert len(notes) == 2
+    assert len(notes) == 3
     assert unescape(rows[20]["process"]) == b"# lost 9"
 
 
@@ -177,9 +178,10 @@ def test_json_reads_back():
 def test_json_says_what_a_line_is():
     lines = read_json("trace-all.json")
     assert [line["line"] for line in lines if "line" in line] == [
-        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished", "lost", "lost"]
+        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished", "lost", "lost", "lost"]
     assert [(line["lost"], line["reason"]) for line in lines if "lost" in line] == [(1203, "ring_full"),
                                                                                     (1, "call_depth")]
+    assert [(line["lost_returns"], line["reason"]) for line in lines if "lost_returns" in line] == [(5, "ring_full")]
     assert [line["end"] for line in lines if line.get("line") in ("entry", "in_progress", "unfinished")] == [None] * 3
     assert [line["code"] for line in lines if line.get("failed")] == [2, 700, 12345, 1]
     assert [line["code"] for line in lines if "code" in line and "failed" not in line] == [600]
