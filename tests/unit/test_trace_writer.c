@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -209,9 +210,14 @@ static void *read_slowly(void *arg)
 {
 	int fd = *(int *)arg;
 	char *text = calloc(1, MEGABYTE);
+	sigset_t alarm;
 	size_t length = 0;
 	ssize_t n;
 
+	/* The writer is to have it. */
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 	while (text && (n = read(fd, text + length, 4096)) > 0 && length + 4096 < MEGABYTE) {
 		length += (size_t)n;
 		if (length % 65536 < 4096)
@@ -220,16 +226,16 @@ static void *read_slowly(void *arg)
 	return text;
 }
 
-static void a_pipe_that_does_not_block_is_waited_for(void **state)
+/* All lines go through a pipe whose reader is slow. */
+static void expect_all(int flags)
 {
 	struct trace_output *output;
 	pthread_t reader;
 	char *text, *at, expected[64];
 	int ends[2], error;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(fcntl(ends[1], F_SETFL, flags), 0);
 	output = new_output(ends[1]);
 	assert_int_equal(pthread_create(&reader, NULL, read_slowly, &ends[0]), 0);
 	assert_int_equal(write_lines(output, MANY, &error), MANY);
@@ -248,6 +254,30 @@ static void a_pipe_that_does_not_block_is_waited_for(void **state)
 	assert_int_equal(*at, '\0');
 	free(text);
 	close(ends[0]);
+}
+
+static void a_pipe_that_does_not_block_is_waited_for(void **state)
+{
+	(void)state;
+	expect_all(O_NONBLOCK);
+}
+
+static void take_signal(int number)
+{
+	(void)number;
+}
+
+static void a_write_goes_on_after_a_signal(void **state)
+{
+	struct sigaction action = {.sa_handler = take_signal}; /* without SA_RESTART */
+	struct itimerval often = {{0, 100}, {0, 100}}, never = {0};
+
+	(void)state;
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+	expect_all(0);
+	expect_all(O_NONBLOCK);
+	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
 }
 
 /* A name that is larger than the buffer, all of it to be escaped; and the line after it. */
@@ -289,6 +319,7 @@ int main(void)
 		cmocka_unit_test(each_call_counts_once),
 		cmocka_unit_test(a_call_of_two_lines_counts_once),
 		cmocka_unit_test(a_pipe_that_does_not_block_is_waited_for),
+		cmocka_unit_test(a_write_goes_on_after_a_signal),
 		cmocka_unit_test(a_line_may_be_larger_than_the_buffer),
 	};
 
