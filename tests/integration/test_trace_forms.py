@@ -124,7 +124,7 @@ def test_tsv_details_read_back():
                     details[0])
     assert unescape(name[1]) == NAME
     assert unescape(name[2]) == b"cut\xe4"
-    assert details[1] == b"i=-9223372036854775808 ms=0.1 bad=nan x=? flags=0x3 handle=00ff10 none=[]"
+    assert details[1] == b"i=-9223372036854775808 ms=0.1 bad=nan x=? flags=0x3 handle=00ff10 none=[] null=0x0"
 
 
 def test_a_process_cannot_write_a_note():
@@ -192,7 +192,7 @@ def test_json_details_read_back():
     details = [line["details"] for line in read_json("trace.json") if line.get("event") == "cuModuleGetFunction"]
     assert details[0] == {"name": as_json(None, NAME), "log": {"cut": "cut\ufffd"}, "image": {"unreadable": "0xdead000"}}
     assert details[1] == {"i": -2**63, "ms": 0.1, "bad": None, "x": None, "flags": "0x3", "handle": "00ff10",
-                          "none": []}
+                          "none": [], "null": "0x0"}
     kernels = [line["details"] for line in read_json("trace.json") if line.get("event") == "cuLaunchKernel"]
     assert kernels[0]["kernel"] == "vadd<int, 4>" and kernels[0]["at"] == "a.out+0x1234"
     assert kernels[1]["kernel"] is None

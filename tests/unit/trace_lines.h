@@ -182,14 +182,14 @@ static void build_forms(struct trace_line *line)
 			   {.name = "image", .form = FORM_UNREADABLE, .number = 0xdead000}},
 	};
 	*line++ = (struct trace_line){
-		CALL(get_module, application, 3248001, 0), .field_count = 7,
+		CALL(get_module, application, 3248001, 0), .field_count = 8,
 		.fields = {{.name = "i", .form = FORM_SIGNED, .number = (uint64_t)INT64_MIN},
 			   {.name = "ms", .form = FORM_REAL, .real = 0.1},
 			   {.name = "bad", .form = FORM_REAL, .real = __builtin_nan("")},
 			   {.name = "x", .form = FORM_UNKNOWN},
 			   {.name = "flags", .form = FORM_FLAGS, .number = 3},
 			   {.name = "handle", .form = FORM_BYTES, .text = "\0\xff\x10", .length = 3},
-			   {.name = "none", .form = FORM_WORDS, .length = 0}},
+			   {.name = "none", .form = FORM_WORDS, .length = 0}, ADDRESS("null", TRACE_NO_ROLE, 0)},
 	};
 	*line++ = (struct trace_line){
 		CALL(cuda_memcpy, application, 3248002, 1000), .field_count = 2,
