@@ -37,8 +37,10 @@ void trace_table__layout(struct trace_output *output)
 	}
 	details = details_width(output, others);
 	for (size_t i = 0; i < options->column_count; i++) {
+		bool is_details = options->columns[i] == COLUMN_DETAILS;
+
 		output->starts[i] = start;
-		start += 1 + (options->columns[i] == COLUMN_DETAILS ? details : column_width(output, options->columns[i]));
+		start += 1 + (is_details ? details : column_width(output, options->columns[i]));
 	}
 }
 
