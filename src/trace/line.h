@@ -93,7 +93,12 @@ struct trace_line {
 	pid_t tid;
 	uint8_t depth;
 	int16_t device; /* -1: not known */
-	uint64_t start_ns; /* the line's time, CLOCK_BOOTTIME: of the start but where the kind says else; LINE_LOST: of the first */
+	/*
+	 * CLOCK_BOOTTIME, by which lines are in order: when the call began; in LINE_RETURN and
+	 * LINE_RESUMED when it returned; in LINE_UNFINISHED, if it had a line before, when it was
+	 * given up; in LINE_LOST that of the first.
+	 */
+	uint64_t start_ns;
 	uint64_t duration_ns; /* so far where it has not returned */
 	uint64_t result;      /* see enum trace_returns */
 	bool failed;	      /* the result is a failure */
