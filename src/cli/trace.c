@@ -267,6 +267,9 @@ static int finish(struct trace *trace, int *status, struct error *err)
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
 	trace_stream__count(trace->stream, &counts);
+	if (counts.malformed)
+		log__warn(trace->log, "%llu records could not be understood and were dropped",
+			  (unsigned long long)counts.malformed);
 	if (ret < 0 && ret != -ECANCELED)
 		error__set(err, ret, "cannot read on: %s", strerror(-ret));
 	else
