@@ -249,7 +249,7 @@ static void tell_end(const struct trace *trace, const struct trace_counts *count
 	char losses[256];
 
 	tell_losses(counts, losses, sizeof(losses));
-	if (trace->log->level <= LOG_QUIET && !*losses)
+	if (!*losses && (trace->log->level <= LOG_QUIET || trace_sink__is_closed(trace->sink)))
 		return;
 	fprintf(stderr, "gpuprobe: %s %llu events, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
 		(unsigned long long)trace_sink__calls(trace->sink), (unsigned long long)counts->lost, losses);
