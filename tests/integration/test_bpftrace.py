@@ -130,7 +130,7 @@ def test_library_that_lacks_functions(tmp_path):
     lines = watch(tmp_path, script, paths.PYTHON, program)
     assert [(line.event, line.code, line.name, line.details) for line in lines] == [
         ("cuMemFree_v2", 5, "CUDA_ERROR_PROFILER_DISABLED", "ptr=0x123"),
-        ("cuBrandNew", 5, "CUDA_ERROR_PROFILER_DISABLED", "rdi=0x1 rsi=0x2 rdx=0x3 rcx=0x4 r8=0x5 r9=0x6")]
+        ("cuBrandNew", 5, "CUDA_ERROR_PROFILER_DISABLED", "arg0=0x1 arg1=0x2 arg2=0x3 arg3=0x4 arg4=0x5 arg5=0x6")]
 
 
 def test_many_probes_ask_for_room():
