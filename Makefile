@@ -91,7 +91,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 
 $(BUILD)/libgpuprobe.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) qcs $@ $^
 
 $(BUILD)/gpuprobe: $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)

@@ -2,10 +2,14 @@
 #
 # What the benchmarks need besides gpuprobe. Included by the top Makefile.
 
-.PHONY: bench bench-programs
+.PHONY: bench bench-trace bench-programs
 
 bench: all bench-programs
 	/usr/bin/python3 bench/monitor.py --build $(BUILD)
+
+#: make bench-trace what the tracer costs and bears, beside bpftrace (root)
+bench-trace: all bench-programs
+	/usr/bin/python3 bench/trace.py --build $(BUILD)
 
 bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty
 

@@ -4,6 +4,9 @@
  * and over, and prints the nanoseconds of one call or pair: the 10th percentile
  * and the median of CHUNKS [4000] short stretches. A stretch is shorter than a
  * time slice, so that the low percentile knows nothing of other programs.
+ *
+ * How many calls are borne: calls KIND RATE SECONDS. Makes RATE of them a second,
+ * evenly, or with 0 as many as it can, and prints their number and the seconds.
  */
 #include "../sim/workloads/gpu.h"
 
@@ -85,20 +88,40 @@ static void measure(struct bench *bench, const struct kind *kind, size_t chunks)
 	free(ns);
 }
 
+/* Behind time it calls without a pause until it has caught up. */
+static void pace(struct bench *bench, const struct kind *kind, double rate, double seconds)
+{
+	double began = clock_ns(), end = began + seconds * 1e9, now_ns = began;
+	double step = rate > 0 ? 1e9 / rate : 0;
+	unsigned long calls = 0;
+
+	while (now_ns < end) {
+		if (now_ns >= began + (double)calls * step)
+			for (int i = 0; i < (rate > 0 ? 1 : KERNELS); i++)
+				kind->call(bench, (int)(calls++ % KERNELS));
+		now_ns = clock_ns();
+	}
+	printf("%lu %.6f\n", calls, (now_ns - began) / 1e9);
+}
+
 int main(int argc, char **argv)
 {
 	struct gpu gpu = gpu__open(API_DRIVER);
 	struct bench bench = {.kernels = kernels__load(API_DRIVER, "kernel", KERNELS, 0)};
 	long chunks = argc > 2 ? strtol(argv[2], NULL, 10) : 4000;
+	double seconds = argc > 3 ? strtod(argv[3], NULL) : 0;
 
 	gpu__enter(&gpu);
 	NEED(cuStreamCreate(&bench.stream, 0));
 	NEED(cuMemAlloc_v2(&bench.memory, COPY_BYTES));
-	for (size_t i = 0; argc > 1 && chunks > 0 && i < sizeof(kinds) / sizeof(*kinds); i++) {
+	for (size_t i = 0; argc > 1 && chunks >= 0 && i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strcmp(argv[1], kinds[i].name))
 			continue;
-		measure(&bench, &kinds[i], (size_t)chunks);
+		if (seconds > 0)
+			pace(&bench, &kinds[i], (double)chunks, seconds);
+		else if (chunks)
+			measure(&bench, &kinds[i], (size_t)chunks);
 		return 0;
 	}
-	give_up("usage: calls launch|allocation|copy|wait [CHUNKS]");
+	give_up("usage: calls launch|allocation|copy|wait [CHUNKS | RATE SECONDS]");
 }

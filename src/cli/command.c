@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
@@ -16,6 +17,10 @@
 #include <unistd.h>
 
 #include "target/process.h"
+
+#define HELD_LET_GO 2 /* in the map of those that are held; the BPF programs put 1 there */
+#define STALL_MS 5000  /* nobody is held for longer by a gpuprobe that waits for something itself */
+#define STALLED_MS 100 /* and then, until it goes on */
 
 struct command {
 	char **argv;
@@ -165,18 +170,51 @@ static void close_all_but(int a, int b)
 	close_range((unsigned int)high + 1, ~0u, 0);
 }
 
+/* gpuprobe's loop stands still: those that it was to wake go on, and it can see that they did. */
+static void let_go(int held_fd)
+{
+	int32_t pid, *previous = NULL, key;
+	uint8_t state = HELD_LET_GO;
+
+	while (!bpf_map_get_next_key(held_fd, previous, &pid)) {
+		bpf_map_update_elem(held_fd, &pid, &state, BPF_EXIST);
+		kill(pid, SIGCONT);
+		key = pid;
+		previous = &key;
+	}
+}
+
+/* Returns when gpuprobe has ended. */
+static void watch_over(int life, int held_fd)
+{
+	struct pollfd poller = {.fd = life, .events = POLLIN};
+	int patience = -1; /* until the first beat */
+	char beats[64];
+	ssize_t n;
+
+	for (;;) {
+		if (!poll(&poller, 1, patience)) {
+			let_go(held_fd);
+			patience = STALLED_MS;
+			continue;
+		}
+		n = read(life, beats, sizeof(beats));
+		if (n > 0)
+			patience = STALL_MS;
+		else if (!n || errno != EINTR)
+			return;
+	}
+}
+
 static void __attribute__((noreturn)) run_guard(int life, int held_fd)
 {
-	char byte;
-
 	setsid(); /* out of reach of the terminal's Ctrl-C */
 	prctl(PR_SET_NAME, "gpuprobe-guard");
 	close_all_but(life, held_fd);
 	/* Who reads gpuprobe's output must see its end. */
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
-	while (read(life, &byte, 1) < 0 && errno == EINTR)
-		;
+	watch_over(life, held_fd);
 	/* Probes of a killed gpuprobe go within moments; what they stop until then is woken too. */
 	for (int i = 0; i < 10; i++) {
 		command__wake_held(held_fd);
@@ -203,7 +241,22 @@ int command__guard(struct command *command, int held_fd, struct error *err)
 	}
 	close(life[0]);
 	command->life = life[1];
+	fcntl(command->life, F_SETFL, O_NONBLOCK); /* beats that nobody takes are none */
 	return 0;
+}
+
+bool command__was_let_go(int held_fd, pid_t pid)
+{
+	int32_t key = pid;
+	uint8_t state;
+
+	return !bpf_map_lookup_elem(held_fd, &key, &state) && state == HELD_LET_GO;
+}
+
+void command__beat(const struct command *command)
+{
+	if (command->life >= 0 && write(command->life, "", 1) < 0)
+		return; /* the guard has enough of them, or is gone */
 }
 
 int command__start(struct command *command, struct error *err)

@@ -31,6 +31,16 @@ pid_t command__pid(const struct command *command);
  */
 int command__guard(struct command *command, int held_fd, struct error *err);
 
+/*
+ * Says to the guard that gpuprobe goes on. Once this was called it must be
+ * called every second: should gpuprobe stand still for longer, since nobody
+ * reads what it writes, the guard wakes those in the map.
+ */
+void command__beat(const struct command *command);
+
+/* Whether the guard has done so with a process that is in the map. */
+bool command__was_let_go(int held_fd, pid_t pid);
+
 /* Lets the processes in the BPF map `held_fd` go on: those that gpuprobe has stopped. */
 void command__wake_held(int held_fd);
 

@@ -74,19 +74,21 @@ void session__process_changed(struct session *session, const struct record_libra
 	const struct probe_programs *programs = session->probes.programs;
 	enum process_scan scan = record->header.type == RECORD_EXEC ? SCAN_PROGRAM : SCAN_NAMED;
 	pid_t pid = record->pid;
+	bool let_go = false;
 	int late;
 
 	if (!session->attacher) /* detached: nobody is held any more */
 		return;
 	late = attacher__add_process(session->attacher, pid, scan, record->time_ns);
 	if (record->stopped) {
+		let_go = command__was_let_go(bpf_map__fd(programs->held), pid);
 		if (!record->parent_stopped)
 			waker__letting_go(session->waker, pid);
 		kill(pid, SIGCONT);
 		bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
-	} else if (late > 0 && session->hooks.late) {
-		session->hooks.late(pid, record->time_ns, session->hooks.arg);
 	}
+	if (late > 0 && (let_go || !record->stopped) && session->hooks.late)
+		session->hooks.late(pid, record->time_ns, session->hooks.arg);
 }
 
 /* --- setting up --- */
@@ -208,6 +210,12 @@ int session__run(struct session *session, struct error *err)
 	if (!ret)
 		event_base_dispatch(session->loop);
 	return ret;
+}
+
+void session__beat(const struct session *session)
+{
+	if (session->command)
+		command__beat(session->command);
 }
 
 void session__stop(struct session *session)

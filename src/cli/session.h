@@ -23,7 +23,7 @@ struct session_hooks {
 	void (*take_notices)(void *arg);
 	/*
 	 * The process that had this pid at `time_ns` was running then what had no
-	 * probes yet; those that were held are never late. Optional.
+	 * probes yet; those that were held are not late. Optional.
 	 */
 	void (*late)(pid_t pid, uint64_t time_ns, void *arg);
 	void *arg;
@@ -66,6 +66,13 @@ void session__process_changed(struct session *session, const struct record_libra
  * second), or session__stop. Returns 0 or a negative errno.
  */
 int session__run(struct session *session, struct error *err);
+
+/*
+ * For those whose loop can stand still, since they write to whoever reads:
+ * once it was called it is to be called every second; else those that are held
+ * are let go, and are late.
+ */
+void session__beat(const struct session *session);
 
 /* Ends session__run. */
 void session__stop(struct session *session);

@@ -68,9 +68,12 @@ static void on_ring(evutil_socket_t fd, short what, void *arg)
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
+	struct trace *trace = arg;
+
 	(void)fd;
 	(void)what;
-	drain(arg, true);
+	session__beat(trace->session);
+	drain(trace, true);
 }
 
 static void on_resize(evutil_socket_t fd, short what, void *arg)
@@ -183,6 +186,16 @@ static int make_events(struct trace *trace, struct error *err)
 	return 0;
 }
 
+/* Mistyped, or of a library newer than the table. */
+static void warn_of_unknown_names(const struct trace *trace)
+{
+	const char *like, *name;
+
+	for (size_t n = 0; (name = trace_selection__unknown(trace->options->selection, n, &like)); n++)
+		log__warn(trace->log, "-e %s: no function of this name is known%s%s", name, like ? "; did you mean " : "",
+			  like ? like : "");
+}
+
 static int set_up(struct trace *trace, struct error *err)
 {
 	const struct trace_options *options = trace->options;
@@ -198,6 +211,7 @@ static int set_up(struct trace *trace, struct error *err)
 		ret = trace_sink__new(options, begin_ns, &trace->sink, err);
 	if (ret)
 		return ret;
+	warn_of_unknown_names(trace);
 	trace->gaps = gaps__new(begin_ns, trace->log);
 	trace->functions = trace_functions__new(options->config.kernel_args);
 	if (!trace->gaps || !trace->functions)
@@ -290,8 +304,10 @@ static int run(const struct trace_options *options, const struct log *log, int *
 	struct trace trace = {.options = options, .log = log};
 	int ret = set_up(&trace, err);
 
-	if (!ret)
+	if (!ret) {
+		session__beat(trace.session);
 		ret = session__run(trace.session, err);
+	}
 	if (!ret)
 		ret = finish(&trace, status, err);
 	tear_down(&trace);

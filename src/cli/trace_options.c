@@ -45,7 +45,7 @@ static const char help[] =
 	"  --libcuda-path FILE     the same\n"
 	"\n"
 	"How they are shown:\n"
-	"  -o COLUMN,...           columns: time end process pid ppid tid uid cgroup device\n"
+	"  -o COLUMN,...           of time end process pid ppid tid uid cgroup device\n"
 	"                          layer event details ptr size dst src kind bw kernel\n"
 	"                          grid block shmem stream args stack duration result\n"
 	"  --timestamps relative|wall|iso|ns|delta\n"

@@ -181,6 +181,8 @@ int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err
 		sink->failure = print_summary(sink, lost);
 	if (!sink->failure || sink->failure == -EPIPE)
 		return 0;
+	if (!sink->output)
+		return error__set(err, sink->failure, "%s: %s", where, strerror(-sink->failure));
 	return error__set(err, sink->failure, "%s: %s after %llu events were written", where,
 			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink));
 }

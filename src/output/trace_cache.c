@@ -26,7 +26,8 @@ const struct trace_process_text *trace_cache__process(struct trace_cache *cache,
 		return text;
 	text->known = true;
 	text->number = process->number;
-	text->length = (uint8_t)escape(cache, text->comm, process->comm, strnlen(process->comm, COMM_SIZE));
+	text->pid_length = (uint32_t)(trace_text__signed(text->pid, process->pid) - text->pid);
+	text->length = (uint32_t)escape(cache, text->comm, process->comm, strnlen(process->comm, COMM_SIZE));
 	return text;
 }
 

@@ -71,13 +71,14 @@ static char *write_details(const struct trace_output *output, const struct trace
 		const struct trace_field *field = &line->fields[i];
 
 		at = separate(at, begin);
-		at = trace_text__copy(at, field->name, strnlen(field->name, TRACE_WORD_SIZE));
+		at = trace_text__word(at, field->name, TRACE_WORD_SIZE);
 		*at++ = '=';
 		at = trace_field__text(field, doubled, at);
 	}
 	if (line->kernel_place) {
-		at = TRACE_TEXT_CONSTANT(separate(at, begin), "at=");
-		at = trace_text__escaped(at, line->kernel_place, strlen(line->kernel_place), 0, doubled);
+		at = TRACE_TEXT_CONSTANT(separate(at, begin), "at=\"");
+		at = trace_text__escaped(at, line->kernel_place, strlen(line->kernel_place), '"', doubled);
+		*at++ = '"';
 	}
 	return at == begin && doubled ? write_unknown(at) : at;
 }
@@ -200,7 +201,7 @@ char *trace_cell__write(struct trace_output *output, const struct trace_view *vi
 	case COLUMN_PROCESS:
 		return trace_text__copy(at, view->process->comm, view->process->length);
 	case COLUMN_PID:
-		return trace_text__signed(at, line->process->pid);
+		return trace_text__copy(at, view->process->pid, view->process->pid_length);
 	case COLUMN_PPID:
 		return trace_text__signed(at, line->process->parent);
 	case COLUMN_TID:

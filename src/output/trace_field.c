@@ -34,7 +34,7 @@ static uint64_t word_at(const struct trace_field *field, size_t i)
 
 static char *write_word(const struct trace_field *field, char *at)
 {
-	return trace_text__copy(at, field->text, strnlen(field->text, TRACE_WORD_SIZE));
+	return trace_text__word(at, field->text, TRACE_WORD_SIZE);
 }
 
 static char *write_dims(const struct trace_field *field, char open, char close, char *at)

@@ -95,7 +95,7 @@ static char *write_details(const struct trace_output *output, const struct trace
 		const struct trace_field *field = &line->fields[i];
 
 		at = TRACE_TEXT_CONSTANT(separate(at, begin), "\"");
-		at = trace_text__copy(at, field->name, strnlen(field->name, TRACE_WORD_SIZE));
+		at = trace_text__word(at, field->name, TRACE_WORD_SIZE);
 		at = trace_field__json(field, TRACE_TEXT_CONSTANT(at, "\":"));
 	}
 	if (line->kernel_place)
@@ -170,7 +170,7 @@ static char *write_value(struct trace_output *output, const struct trace_view *v
 	case COLUMN_PROCESS:
 		return write_process(view->process, at);
 	case COLUMN_PID:
-		return trace_text__signed(at, line->process->pid);
+		return trace_text__copy(at, view->process->pid, view->process->pid_length);
 	case COLUMN_PPID:
 		return trace_text__signed(at, line->process->parent);
 	case COLUMN_TID:

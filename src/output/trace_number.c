@@ -35,17 +35,23 @@ char *trace_text__digits(char *at, uint64_t value, unsigned int digits)
 {
 	char *p = at + digits;
 
-	for (; digits >= 2; digits -= 2) {
+	for (; digits >= 4; digits -= 4) {
+		unsigned int four = (unsigned int)(value % 10000);
+
+		value /= 10000;
+		p -= 4;
+		memcpy(p, pairs + four / 100 * 2, 2);
+		memcpy(p + 2, pairs + four % 100 * 2, 2);
+		at += 4;
+	}
+	if (digits & 2) {
 		p -= 2;
 		memcpy(p, pairs + value % 100 * 2, 2);
 		value /= 100;
-		at += 2;
 	}
-	if (digits) {
+	if (digits & 1)
 		*--p = (char)('0' + value % 10);
-		at++;
-	}
-	return at;
+	return at + digits;
 }
 
 char *trace_text__unsigned(char *at, uint64_t value)
@@ -67,18 +73,37 @@ char *trace_text__signed(char *at, int64_t value)
 
 static const char hex_digits[] = "0123456789abcdef";
 
+/* The eight digits of 32 bits as the bytes of a word, all at once. */
+static uint64_t hex_of_half(uint32_t value)
+{
+	uint64_t word = value, letters;
+
+	word = (word | word << 16) & 0x0000ffff0000ffff;
+	word = (word | word << 8) & 0x00ff00ff00ff00ff;
+	word = (word | word << 4) & 0x0f0f0f0f0f0f0f0f;
+	/* 6 more is 16 or more in the bytes that are letters. */
+	letters = (word + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	return __builtin_bswap64(word + 0x3030303030303030 + letters * ('a' - '9' - 1));
+}
+
 char *trace_text__hex(char *at, uint64_t value)
 {
 	unsigned int digits = (significant_bits(value) + 3) / 4;
-	char *end = at + 2 + digits, *p = end;
+	uint64_t part;
 
 	at[0] = '0';
 	at[1] = 'x';
-	do {
-		*--p = hex_digits[value & 0xf];
-		value >>= 4;
-	} while (value);
-	return end;
+	at += 2;
+	/* Eight bytes at a time, whatever they are: what is too much is written over. */
+	if (digits > 8) {
+		part = hex_of_half((uint32_t)(value >> 32)) >> 8 * (16 - digits);
+		memcpy(at, &part, sizeof(part));
+		at += digits - 8;
+		digits = 8;
+	}
+	part = hex_of_half((uint32_t)value) >> 8 * (8 - digits);
+	memcpy(at, &part, sizeof(part));
+	return at + digits;
 }
 
 char *trace_text__bytes(char *at, const void *bytes, size_t length)

@@ -142,6 +142,7 @@ int trace_output__line(struct trace_output *output, const struct trace_line *lin
 	at = trace_buffer__room(&output->buffer, line_room(output, &view));
 	if (!at)
 		return output->buffer.error;
+	trace_time__expect(&output->time, line->start_ns);
 	at = write_line(output, &view, at);
 	trace_buffer__commit(&output->buffer, at, !lost && line->kind != LINE_ENTRY && line->kind != LINE_IN_PROGRESS);
 	if (!lost)

@@ -14,7 +14,7 @@
 
 /* The most bytes that one byte of a text becomes, in any form. */
 #define TRACE_TEXT_EXPANSION 6
-/* The most bytes that a number takes, in any form. */
+/* The most bytes that a number takes, in any form; behind a shorter one they may be written over. */
 #define TRACE_TEXT_NUMBER 32
 
 static inline char *trace_text__copy(char *at, const char *text, size_t length)
@@ -25,6 +25,14 @@ static inline char *trace_text__copy(char *at, const char *text, size_t length)
 
 /* A constant, whose length the compiler knows. */
 #define TRACE_TEXT_CONSTANT(at, text) trace_text__copy((at), (text), sizeof(text) - 1)
+
+/* Of a short text that ends with a NUL, `most` bytes at most: quicker than asking for its length first. */
+static inline char *trace_text__word(char *at, const char *word, size_t most)
+{
+	for (size_t i = 0; i < most && word[i]; i++)
+		*at++ = word[i];
+	return at;
+}
 
 char *trace_text__unsigned(char *at, uint64_t value);
 char *trace_text__signed(char *at, int64_t value);

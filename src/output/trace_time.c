@@ -75,6 +75,12 @@ static char *write_calendar(struct trace_time *time, char *at, uint64_t ns)
 	return at;
 }
 
+void trace_time__expect(struct trace_time *time, uint64_t ns)
+{
+	if (!time->previous_ns)
+		time->previous_ns = ns;
+}
+
 char *trace_time__write(struct trace_time *time, char *at, uint64_t ns)
 {
 	switch (time->form) {
@@ -84,7 +90,7 @@ char *trace_time__write(struct trace_time *time, char *at, uint64_t ns)
 	case TIMESTAMPS_ISO:
 		return write_calendar(time, at, ns);
 	case TIMESTAMPS_DELTA:
-		return write_milliseconds(time, at, ns, time->previous_ns ? time->previous_ns : ns);
+		return write_milliseconds(time, at, ns, time->previous_ns);
 	case TIMESTAMPS_RELATIVE:
 		break;
 	}

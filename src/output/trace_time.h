@@ -13,7 +13,7 @@ struct trace_time {
 	bool exact; /* milliseconds with all their digits, else three */
 	uint64_t begin_ns;
 	int64_t wall_offset_ns;
-	uint64_t previous_ns; /* of the line before; TIMESTAMPS_DELTA */
+	uint64_t previous_ns; /* of the line before, the first one's of itself; TIMESTAMPS_DELTA */
 	struct {
 		bool known;
 		int64_t second; /* since 1970 */
@@ -26,6 +26,9 @@ void trace_time__init(struct trace_time *time, const struct trace_output_options
 
 /* Whether it is a text: the others are numbers. */
 bool trace_time__is_text(const struct trace_time *time);
+
+/* A line of this time comes: if it is the first, what is counted from the one before is counted from it. */
+void trace_time__expect(struct trace_time *time, uint64_t ns);
 
 /* Writes CLOCK_BOOTTIME `ns`; returns the place behind it. */
 char *trace_time__write(struct trace_time *time, char *at, uint64_t ns);

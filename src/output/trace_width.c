@@ -49,11 +49,16 @@ static size_t next_code(const char *text, size_t length, uint32_t *code)
 
 static bool is_ascii(const char *text, size_t length)
 {
-	unsigned char all = 0;
+	uint64_t all = 0, word;
+	size_t i = 0;
 
-	for (size_t i = 0; i < length; i++)
+	for (; length - i >= sizeof(word); i += sizeof(word)) {
+		memcpy(&word, text + i, sizeof(word));
+		all |= word;
+	}
+	for (; i < length; i++)
 		all |= (unsigned char)text[i];
-	return all < 0x80;
+	return !(all & 0x8080808080808080);
 }
 
 size_t trace_text__width(const char *text, size_t length)

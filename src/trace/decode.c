@@ -4,6 +4,8 @@
 // no memory is taken, no text is made.
 //
 // The event is hostile: every length in it is compared with what is left.
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/steps.h"
@@ -156,6 +158,19 @@ static void put_dim3(struct reader *r, const struct trace_step *step, const uint
 		memcpy(field->dims, data, sizeof(field->dims));
 }
 
+/* The double that is written as the shortest number that is this float: 0.057108, not 0.05710799992084503. */
+static double widen(float narrow)
+{
+	char text[32];
+
+	for (int digits = 6; digits <= 9; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, (double)narrow);
+		if (strtof(text, NULL) == narrow)
+			return strtod(text, NULL);
+	}
+	return narrow;
+}
+
 static void put_real(struct reader *r, const struct trace_step *step, const uint8_t *data)
 {
 	struct trace_field *field = next_field(r, step->name, step->role, FORM_REAL);
@@ -165,7 +180,7 @@ static void put_real(struct reader *r, const struct trace_step *step, const uint
 		return;
 	if (step->size == sizeof(narrow)) {
 		memcpy(&narrow, data, sizeof(narrow));
-		field->real = narrow;
+		field->real = widen(narrow);
 	} else {
 		memcpy(&field->real, data, sizeof(field->real));
 	}

@@ -66,6 +66,9 @@ static void set_call(struct trace_stream *stream, const struct waiting *waiting)
 	line->tid = waiting->thread->tid;
 	line->depth = event->depth;
 	line->start_ns = event->start_ns;
+	/* A line that is there for the return alone has the return's time. */
+	if (line->kind == LINE_RETURN || line->kind == LINE_RESUMED)
+		line->start_ns += event->duration_ns;
 	line->duration_ns = event->duration_ns;
 	line->result = result_of(event, plan->returns);
 	line->failed = has_returned(line->kind) && trace_function__is_failure(function, event->result);

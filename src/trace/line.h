@@ -93,7 +93,7 @@ struct trace_line {
 	pid_t tid;
 	uint8_t depth;
 	int16_t device; /* -1: not known */
-	uint64_t start_ns; /* CLOCK_BOOTTIME; in LINE_LOST of the first */
+	uint64_t start_ns; /* the line's time, CLOCK_BOOTTIME: of the start but where the kind says else; LINE_LOST: of the first */
 	uint64_t duration_ns; /* so far where it has not returned */
 	uint64_t result;      /* see enum trace_returns */
 	bool failed;	      /* the result is a failure */

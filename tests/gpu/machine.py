@@ -19,6 +19,7 @@ def shown(value):
 class Results:
     def __init__(self):
         self.rows = []
+        self.texts = []  # titles and what gpuprobe printed
 
     def check(self, what, expected, seen):
         good = expected == seen
@@ -29,6 +30,10 @@ class Results:
         """A figure with nothing to compare it with."""
         self.rows.append((what, "", seen, None))
         print(f"told: {what}: {shown(seen)}", flush=True)
+
+    def keep(self, title, text):
+        """What gpuprobe printed, as it is."""
+        self.texts.append((title, text))
 
     def failed(self):
         return sum(good is False for *_, good in self.rows)

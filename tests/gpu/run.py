@@ -23,6 +23,7 @@ from frameworks import test_cupy, test_jax
 from machine import Machine, Results, shown
 from parallel import test_parallel
 from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, test_reconcile
+from trace import test_trace
 from workloads import test_static_runtime, test_workloads
 
 TESTS = {
@@ -37,6 +38,7 @@ TESTS = {
     "reconcile": test_reconcile,
     "cupy": test_cupy,
     "jax": test_jax,
+    "trace": test_trace,
     "parallel": test_parallel,
 }
 
@@ -71,6 +73,8 @@ def page(results, machine):
         verdict = {True: "ok", False: "FAILED", None: ""}[good]
         wanted = f"`{shown(expected)}`" if good is not None else ""
         lines.append(f"| {what} | {wanted} | `{shown(seen)}` | {verdict} |".replace("\n", " "))
+    for title, text in results.texts:
+        lines += ["", f"## {title}", "", "```", text.rstrip("\n"), "```"]
     return "\n".join(lines) + "\n"
 
 

@@ -6,10 +6,11 @@ import subprocess
 
 import pytest
 
-pytest.register_assert_rewrite("lib.exact", "lib.probe")
+pytest.register_assert_rewrite("lib.exact", "lib.probe", "lib.trace")
 
 from lib import leftovers, paths  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
+from lib.trace import Tracer  # noqa: E402
 
 # GPUPROBE_TEST_LINKS=session,multi leaves a kind out.
 LINKS = tuple(os.environ.get("GPUPROBE_TEST_LINKS", "session,multi,perf").split(","))
@@ -69,6 +70,18 @@ def gpuprobe(tmp_path):
 def gpuprobe_by(tmp_path, links):
     """gpuprobe with each kind of links in turn."""
     return Probe(tmp_path, links)
+
+
+@pytest.fixture
+def tracer(tmp_path):
+    """gpuprobe trace with the links it chooses by itself."""
+    return Tracer(tmp_path)
+
+
+@pytest.fixture
+def tracer_by(tmp_path, links):
+    """gpuprobe trace with each kind of links in turn."""
+    return Tracer(tmp_path, links)
 
 
 @pytest.fixture

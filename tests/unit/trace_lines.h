@@ -207,7 +207,7 @@ static void build_forms(struct trace_line *line)
 	line[-1].start_ns = BEGIN_NS - 1234567;
 }
 
-static void build_lines(struct trace_line lines[LINES])
+static inline void build_lines(struct trace_line lines[LINES])
 {
 	build_first_lines(lines);
 	build_kinds(lines + 6);

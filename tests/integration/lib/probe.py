@@ -246,9 +246,13 @@ class Probe:
 
     def start(self, *command, args=(), base=("--json", "--metrics-addr", "none"), interval=0.1, env=None,
               libraries=(), cwd=None):
-        """Starts it beside the test, without COMMAND's own output; a context manager."""
+        """
+        Starts it beside the test, without COMMAND's own output; a context manager. Without `interval` where there
+        are no reports.
+        """
         environ, truth_dir, options = self._prepare(env, libraries)
-        argv = [str(paths.GPUPROBE), *base, "--display-interval", str(interval), *options, *map(str, args)]
+        reports = [] if interval is None else ["--display-interval", str(interval)]
+        argv = [str(paths.GPUPROBE), *base, *reports, *options, *map(str, args)]
         if command:
             # In the middle of a report that is longer than the pipe takes at once, a line would hurt.
             argv += ["--", "sh", "-c", 'exec "$@" >/dev/null', "sh", *map(str, command)]

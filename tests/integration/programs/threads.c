@@ -6,6 +6,7 @@
  *   exec N PROGRAM   not the first thread replaces the process, after N launches
  *   many N           N threads, 32 at a time, each with one launch and one pair of allocation and free
  *   jump N           N allocations from which a signal handler jumps away, then N that succeed
+ *   leave N          N threads, one after the other, that end in the middle of a launch
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -28,6 +30,8 @@ static sigjmp_buf away;
 
 /* The simulated libcuda's own; on exec nobody writes the books otherwise. */
 void cuda_sim_write_truth(void);
+/* Has the thread's next call run `run` (sim/README.md). */
+void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument);
 
 static void need(int result)
 {
@@ -125,9 +129,34 @@ static void jump(void)
 		need((int)cuMemAlloc(&address, 50));
 }
 
+static void end_thread(void *unused)
+{
+	(void)unused;
+	syscall(SYS_exit, 0);
+}
+
+static void *leave_in_launch(void *unused)
+{
+	(void)unused;
+	need((int)cuCtxSetCurrent(context));
+	launch(1);
+	cuda_sim_interrupt(0, end_thread, NULL);
+	launch(1);
+	return NULL;
+}
+
+static void leave(void)
+{
+	pthread_t thread;
+
+	for (unsigned long i = 0; i < number; i++)
+		if (pthread_create(&thread, NULL, leave_in_launch, NULL) || pthread_join(thread, NULL))
+			exit(1);
+}
+
 static _Noreturn void usage(void)
 {
-	fputs("usage: threads leaderless|exec|many|jump N [PROGRAM [ARG...]]\n", stderr);
+	fputs("usage: threads leaderless|exec|many|jump|leave N [PROGRAM [ARG...]]\n", stderr);
 	exit(2);
 }
 
@@ -155,6 +184,8 @@ int main(int argc, char **argv)
 		many();
 	else if (!strcmp(argv[1], "jump"))
 		jump();
+	else if (!strcmp(argv[1], "leave"))
+		leave();
 	else
 		usage();
 	return 0;

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs `gpuprobe trace` with its lines as JSON in a file, and compares them with what was called.
+
+A workload with --log (sim/workloads/traced.c) notes each of its calls; the simulated CUDA's truth
+files count those that it makes itself, too.
+"""
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from lib import paths
+from lib.probe import Probe
+
+# The times of all clocks are those of the calls themselves.
+COLUMNS = ("time,process,pid,tid,layer,event,details,ptr,size,dst,src,kind,kernel,grid,block,shmem,stream,duration,"
+           "result")
+# What a line has besides its columns.
+EXTRA = {"schema", "line", "depth", "code", "failed"}
+KINDS = {0: "H2H", 1: "H2D", 2: "D2H", 3: "D2D", 4: "default"}
+NO_ROLE = {"func", "event", "device", "value", "ctx", "flags"}  # of the log, not columns
+SUCCESS = ("cudaSuccess", "CUDA_SUCCESS")
+# Their arguments are not noted, or they are made before the log begins.
+DEFAULT = "memory,launch,copy,sync,stream,event,device"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A line of a workload's log."""
+    tid: int
+    before: int  # nanoseconds of CLOCK_BOOTTIME, as all times
+    after: int
+    function: str
+    result: int
+    values: dict
+
+
+def read_log(path):
+    """The calls by thread, each thread's in their order."""
+    threads = {}
+    with open(path, encoding="utf-8") as log:
+        for line in log:
+            tid, before, after, function, result, *values = line.rstrip("\n").split("\t")
+            pairs = (value.split("=") for value in values)
+            threads.setdefault(int(tid), []).append(
+                Call(int(tid), int(before), int(after), function, int(result), {n: int(v, 16) for n, v in pairs}))
+    return threads
+
+
+class Traced:
+    """What a trace left behind: its lines, and what it said of itself."""
+
+    def __init__(self, result, path):
+        self.status = result.status
+        self.stdout = result.stdout
+        self.stderr = result.stderr
+        self.result = result
+        self.text = path.read_text(encoding="utf-8") if path.exists() else ""
+
+    @property
+    def objects(self):
+        """All lines, those that tell of losses too."""
+        return [json.loads(line) for line in self.text.splitlines()]
+
+    @property
+    def lines(self):
+        """Lines of calls, one each: what was first shown in progress is there with its end."""
+        return [line for line in self.objects if "event" in line and line.get("line") != "in_progress"]
+
+    @property
+    def lost(self):
+        """Calls of which lines tell that they were lost."""
+        return sum(line["lost"] for line in self.objects if line.get("line") == "lost")
+
+    @property
+    def events(self):
+        return [line["event"] for line in self.lines]
+
+    @property
+    def counts(self):
+        return Counter(self.events)
+
+    @property
+    def truth(self):
+        return self.result.truth
+
+    def of(self, *events):
+        return [line for line in self.lines if line["event"] in events]
+
+
+class Tracer:
+    """gpuprobe trace with a kind of links: the fixtures `tracer` and `tracer_by`."""
+
+    def __init__(self, directory, links=None):
+        self.probe = Probe(directory, links)
+        self.links = links
+        self.runs = 0
+
+    def base(self, form, columns):
+        """(the file for the lines, the command's first words)"""
+        self.runs += 1
+        path = self.probe.directory / f"trace{self.runs}"
+        base = ["trace", "--format", form, "-O", str(path)]
+        return path, base + (["-o", columns, "--timestamps", "ns"] if columns else [])
+
+    def run(self, *command, args=(), form="json", columns=COLUMNS, **options):
+        """Runs `gpuprobe trace args -- command` to its end; a Traced."""
+        path, base = self.base(form, columns)
+        return Traced(self.probe.run(*command, args=args, base=base, **options), path)
+
+    def start(self, *command, args=(), form="json", columns=COLUMNS, **options):
+        """Starts it beside the test: (a Running, the path of its lines)."""
+        path, base = self.base(form, columns)
+        return self.probe.start(*command, args=args, base=base, interval=None, **options), path
+
+    def traced(self, *options, args=(), **more):
+        """Runs the workload `traced`: (Traced, its log by thread)."""
+        log = self.probe.directory / f"log{self.runs}"
+        result = self.run(paths.workload("traced"), *options, "--log", log, args=args, **more)
+        return result, read_log(log)
+
+
+def wait_for_lines(path, count, timeout=20):
+    """Until the file has so many whole lines; they, parsed."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        if text.count("\n") >= count:
+            return [json.loads(line) for line in text[:text.rindex("\n")].splitlines()]
+        time.sleep(0.02)
+    raise TimeoutError(f"{count} lines did not come within {timeout} s: {text}")
+
+
+def in_order(lines):
+    """Whether they are in the order of their times, which is that of the return where a call had been in progress."""
+    times = [line["time"] for line in lines if "time" in line]
+    return times == sorted(times)
+
+
+def is_unfinished(line):
+    """Whether the call did not return while it was watched."""
+    return line.get("line") == "unfinished"
+
+
+def wanted(log, functions):
+    """Of a log by thread the calls of these functions, None for all."""
+    return {tid: [c for c in calls if functions is None or c.function in functions] for tid, calls in log.items()}
+
+
+def differences(line, call):
+    """In what a line differs from the call that it should be of."""
+    found = []
+    if line["event"] != call.function:
+        return [f"{line['event']} instead of {call.function}"]
+    if not call.before <= line["time"] <= line["time"] + line["duration"] <= call.after:
+        found.append(f"time {line['time']} + {line['duration']}, called from {call.before} to {call.after}")
+    if (line["result"] in SUCCESS) != (call.result == 0):
+        found.append(f"result {line['result']} instead of {call.result}")
+    for name, value in call.values.items():
+        if name not in NO_ROLE and not same(name, line.get(name), value):
+            found.append(f"{name} is {line.get(name)!r} instead of {value:#x}")
+    return found
+
+
+def same(name, shown, value):
+    """Whether a column shows the value of the log."""
+    if name == "kind":
+        return shown == KINDS[value]
+    if name in ("grid", "block"):
+        return shown is not None and shown[0] == value
+    if isinstance(shown, str):
+        return int(shown, 16) == value
+    return shown == value
+
+
+def check_threads(lines, log, functions=None):
+    """Each thread's lines are its calls, in their order, with their times, results and values."""
+    for tid, calls in wanted(log, functions).items():
+        own = [line for line in lines if line["tid"] == tid]
+        assert [line["event"] for line in own][:200] == [call.function for call in calls][:200]
+        assert len(own) == len(calls)
+        wrong = [f"{call.function}: {', '.join(found)}" for line, call in zip(own, calls)
+                 if (found := differences(line, call))]
+        assert wrong[:5] == [], f"{len(wrong)} of {len(calls)} calls differ"

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""COMMAND from its first call, libraries that come later, and programs that were there before."""
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from lib import leftovers, paths, trace
+from lib.probe import Background
+from lib.script import script
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
+    leftovers.mount_tracefs()
+    before = leftovers.left_over()
+    yield
+    leftovers.assert_none(before)
+
+
+@pytest.fixture
+def private(tmp_path):
+    """Copies of the libraries and some workloads: files that gpuprobe has never met."""
+    directory = tmp_path / "private"
+    directory.mkdir()
+    for name in ("libcuda.so.1", "libcudart.so.13", "traced", "static_runtime", "dlopener"):
+        shutil.copy(paths.SIM / name, directory)
+    return directory
+
+
+def test_the_first_call(tracer_by, private):
+    """Of libraries that no other program has loaded: each call from the first on."""
+    log = private / "log"
+    result = tracer_by.run(private / "traced", "--rounds", 5, "--log", log, args=["-e", "all", "--nested"])
+    truth = result.truth.data
+    assert dict(result.counts) == {name: counts["calls"] for layer in ("runtime", "driver")
+                                   for name, counts in truth[layer].items()}
+    assert result.lines[0]["event"] == "cudaSetDevice"
+
+
+def test_calls_at_the_library_s_initialisation(tracer_by, private):
+    """A library whose constructor calls CUDA, before main."""
+    source = private / "early.c"
+    source.write_text("int cuInit(unsigned); __attribute__((constructor)) static void early(void) { cuInit(0); }\n"
+                      "int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-o", private / "early", source, f"-L{private}", "-l:libcuda.so.1",
+                    f"-Wl,-rpath,{private}"], check=True)
+    result = tracer_by.run(private / "early", args=["-e", "cuInit"])
+    assert result.events == ["cuInit"]
+
+
+@pytest.mark.parametrize("library", ["libcuda.so.1", "libcudart.so.13"])
+def test_a_library_that_is_opened_later(tracer_by, private, library):
+    """Attached before its functions can run."""
+    result = tracer_by.run(private / "dlopener", "--library", private / library, "--calls", 50, "--before", 0.3,
+                           args=["-e", "memory,launch"])
+    own = "cuda" if "cudart" in library else "cu"
+    assert result.lost == 0
+    assert result.counts[f"{own}LaunchKernel"] == 50
+    names = ("cudaMalloc", "cudaFree") if "cudart" in library else ("cuMemAlloc_v2", "cuMemFree_v2")
+    assert (result.counts[names[0]], result.counts[names[1]]) == (51, 50)
+
+
+def test_a_static_runtime(tracer_by, private):
+    """The runtime is in the program: its functions are not exported, the driver's calls are seen."""
+    result = tracer_by.run(private / "static_runtime", args=["-e", "launch,memory", "--api", "driver"])
+    truth = result.truth.data["driver"]
+    for name in ("cuLaunchKernel", "cuMemAlloc_v2", "cuMemFree_v2"):
+        assert result.counts[name] == truth[name]["calls"]
+
+
+def test_a_stranger_s_library_that_comes_later(tracer, private):
+    """A program that was there before and opens CUDA later: what is missed is said, and all after it is there."""
+    with Background(private / "dlopener", "--library", private / "libcuda.so.1", "--before", 3, "--calls", 20,
+                    "--hold", 5) as stranger:
+        running, path = tracer.start(args=["-p", stranger.pid, "-e", "launch"])
+        with running:
+            time.sleep(6)
+            result = trace.Traced(running.stop(), path)
+    missed = 20 - len(result.lines) - result.lost
+    assert missed >= 0
+    assert missed == 0 or re.search(r"miss|before|may have", result.stderr), result.stderr
+
+
+def test_a_process_that_runs(tracer_by):
+    """From the moment on: each thread's calls, without a gap."""
+    log = tracer_by.probe.directory / "log"
+    with Background(paths.workload("traced"), "--threads", 4, "--rounds", 300, "--rate", 100, "--log", log) as caller:
+        running, path = tracer_by.start(args=["-p", caller.pid])
+        with running:
+            caller.wait(30)
+            time.sleep(0.5)
+            result = trace.Traced(running.stop(), path)
+    calls = trace.read_log(log)
+    assert result.lost == 0 and len(result.lines) > 1000
+    for tid, own in calls.items():
+        events = [line["event"] for line in result.lines if line["tid"] == tid]
+        assert events == [call.function for call in own][-len(events):]
+
+
+def test_a_process_that_hangs_already(tracer_by, tmp_path):
+    """A call that began before the probes were there is not shown, and holds up nothing."""
+    with Background(*script("""
+        import threading
+        start()
+        threading.Thread(target=driver.cuCtxSynchronize, daemon=True).start()
+        time.sleep(0.5)
+        touch(sys.argv[1])
+        while True:
+            memory = made(driver.cuMemAlloc_v2, 4096)
+            need(driver.cuMemFree_v2(memory))
+            time.sleep(0.01)
+    """), tmp_path / "hangs", env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"}) as caller:
+        while not (tmp_path / "hangs").exists():
+            time.sleep(0.05)
+        running, path = tracer_by.start(args=["-p", caller.pid, "-e", "memory,sync"])
+        with running:
+            trace.wait_for_lines(path, 50)
+            result = trace.Traced(running.stop(), path)
+    assert set(result.events) == {"cuMemAlloc_v2", "cuMemFree_v2"}
+
+
+@pytest.mark.parametrize("status", [0, 1, 42])
+def test_status_of_command(tracer, status):
+    assert tracer.run("sh", "-c", f"exit {status}", status=None).status == status
+
+
+def test_a_command_that_is_none(tracer):
+    result = tracer.run("/no/such/program", status=None)
+    assert result.status not in (0, None) and "/no/such/program" in result.stderr

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Calls that hang or never return, and processes that end, fork and become others: each call once."""
+import signal
+import subprocess
+import time
+
+import pytest
+
+from lib import leftovers, paths, trace
+from lib.paths import ROOT, SIM
+from lib.probe import Background
+from lib.script import PROGRAMS, script
+
+SLOW = {"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"}
+HANGS = script("""
+    start()
+    memory = made(driver.cuMemAlloc_v2, 4096)
+    touch(sys.argv[1])
+    driver.cuCtxSynchronize()
+""")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
+    leftovers.mount_tracefs()
+    before = leftovers.left_over()
+    yield
+    leftovers.assert_none(before)
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory):
+    """programs/threads.c"""
+    program = tmp_path_factory.mktemp("threads") / "threads"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{ROOT}/sim/include", "-o", program,
+                    PROGRAMS / "threads.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
+    return program
+
+
+def test_a_call_that_hangs(tracer_by, tmp_path):
+    """At the end it is shown without a result, with the time so far; what came before it is whole."""
+    running, path = tracer_by.start(*HANGS, tmp_path / "hangs", args=["-e", "memory,sync"], env=SLOW)
+    with running:
+        trace.wait_for_lines(path, 1)
+        time.sleep(1.2)
+        result = trace.Traced(running.stop(), path)
+    assert [line["event"] for line in result.lines if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"]
+    last = result.lines[-1]
+    assert trace.is_unfinished(last) and last["event"] == "cuCtxSynchronize"
+    assert last["duration"] >= 1_000_000_000
+
+
+def test_a_call_that_hangs_holds_up_nobody(tracer_by, tmp_path):
+    """Lines of others come while it hangs."""
+    with Background(*HANGS, tmp_path / "hangs", env=SLOW):
+        running, path = tracer_by.start(paths.workload("traced"), "--rounds", 10000, "--rate", 100,
+                                        args=["-e", "cudaMemset,sync"])
+        with running:
+            lines = trace.wait_for_lines(path, 250)
+            result = trace.Traced(running.stop(), path)
+    assert len([line for line in lines if line.get("event") == "cudaMemset"]) >= 40
+    assert trace.in_order([line for line in result.lines if line["event"] == "cudaMemset"])
+
+
+def test_entry_and_return(tracer_by):
+    """Two lines a call; the second has the result."""
+    result = tracer_by.run(*script("""
+        start()
+        memory = made(driver.cuMemAlloc_v2, 4096)
+        need(driver.cuMemFree_v2(memory))
+        assert driver.cuMemAlloc_v2(ref(out()), 1 << 50) == 2
+    """), args=["--entry-return", "-e", "cuMemAlloc_v2,cuMemFree_v2"])
+    assert [(line["event"], line["line"]) for line in result.lines] == [
+        ("cuMemAlloc_v2", "entry"), ("cuMemAlloc_v2", "return"), ("cuMemFree_v2", "entry"),
+        ("cuMemFree_v2", "return"), ("cuMemAlloc_v2", "entry"), ("cuMemAlloc_v2", "return")]
+    assert [line["result"] for line in result.lines[1::2]] == \
+        ["CUDA_SUCCESS", "CUDA_SUCCESS", "CUDA_ERROR_OUT_OF_MEMORY"]
+    assert trace.in_order(result.lines)
+
+
+def test_entry_and_return_in_the_table(tracer):
+    result = tracer.run(*script("""
+        start()
+        made(driver.cuMemAlloc_v2, 4096)
+        assert driver.cuMemAlloc_v2(ref(out()), 1 << 50) == 2
+    """), args=["--entry-return", "-e", "cuMemAlloc_v2"], form="table", columns=None)
+    assert "returned=0 (success)" in result.text
+    assert "returned=2 (" in result.text
+    assert result.text.count("cuMemAlloc_v2") == 4
+
+
+def test_the_entry_of_a_call_that_hangs_is_shown_at_once(tracer_by, tmp_path):
+    running, path = tracer_by.start(*HANGS, tmp_path / "hangs", args=["--entry-return", "-e", "sync"], env=SLOW)
+    with running:
+        lines = trace.wait_for_lines(path, 1)
+        assert [(line["event"], line["line"]) for line in lines] == [("cuCtxSynchronize", "entry")]
+        running.stop()
+
+
+def test_jumps(tracer_by, threads):
+    """Allocations left by longjmp are unfinished; those after them are whole."""
+    result = tracer_by.run(threads, "jump", 7, args=["-e", "memory"],
+                           env={"CUDA_SIM_LATENCY": "cuMemAllocManaged=20ms"})
+    unfinished = [line for line in result.lines if trace.is_unfinished(line)]
+    assert [line["event"] for line in unfinished] == ["cuMemAllocManaged"] * 7
+    assert [line["event"] for line in result.lines if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"] * 7
+    assert trace.in_order(result.lines)
+
+
+def test_threads_that_end_in_calls(tracer_by, threads):
+    result = tracer_by.run(threads, "leave", 20, args=["-e", "launch"])
+    assert [trace.is_unfinished(line) for line in result.lines] == [False, True] * 20
+    assert len({line["tid"] for line in result.lines}) == 20
+    assert trace.in_order(result.lines)
+
+
+def test_many_threads_one_after_the_other(tracer_by, threads):
+    """Thread numbers are given anew; each line is still its own thread's."""
+    result = tracer_by.run(threads, "many", 2016, args=["-e", "memory,launch"])
+    assert result.lost == 0
+    assert result.counts == {"cuMemAlloc_v2": 2016, "cuLaunchKernel": 2016, "cuMemFree_v2": 2016}
+    by_thread = {}
+    for line in result.lines:
+        by_thread.setdefault(line["tid"], []).append(line["event"])
+    wrong = [tid for tid, events in by_thread.items()
+             if events != ["cuMemAlloc_v2", "cuLaunchKernel", "cuMemFree_v2"] * (len(events) // 3)]
+    assert wrong == []
+
+
+def test_exec(tracer_by, threads):
+    """Another thread than the first makes it another program: its lines are those of both, under their names."""
+    result = tracer_by.run(threads, "exec", 123, paths.workload("traced"), "--rounds", 5,
+                           args=["-e", "cuLaunchKernel,cudaLaunchKernel"])
+    assert [line["process"] for line in result.lines] == ["threads"] * 123 + ["traced"] * 5
+    assert len({line["pid"] for line in result.lines}) == 1
+
+
+def test_fork(tracer_by):
+    """Children are traced from their first call, by their own numbers."""
+    result = tracer_by.run(paths.workload("forker"), "--processes", 8, "--launches", 50, "--pairs", 5,
+                           args=["-e", "launch,memory"], columns="time,pid,ppid,tid,event,result")
+    assert result.lost == 0
+    launches = [line["pid"] for line in result.lines if "Launch" in line["event"]]
+    assert len(set(launches)) == 8 and all(launches.count(pid) == 50 for pid in set(launches))
+    truths = {truth.pid: truth for truth in result.result.truths if not truth.idle}
+    assert set(launches) == set(truths)
+
+
+def test_mix_with_deaths(tracer_by):
+    """Threads that die in calls: each call that ended is there, and so is each that did not."""
+    result = tracer_by.run(paths.workload("mix"), "--seconds", 2, "--threads", 16, "--children", 0,
+                           args=["-e", "all", "--api", "driver"], columns="time,tid,event,duration,result")
+    truth = result.truth.data["driver"]
+    assert result.lost == 0
+    ended, left = {}, {}
+    for line in result.lines:
+        which = left if trace.is_unfinished(line) else ended
+        which[line["event"]] = which.get(line["event"], 0) + 1
+    assert ended == {name: counts["calls"] for name, counts in truth.items() if counts["calls"]}
+    assert left == {name: counts["abandoned"] for name, counts in truth.items() if counts["abandoned"]}
+
+
+def test_interrupt_in_the_middle(tracer_by):
+    """Ctrl-C: what was called until then is written whole; the last line is a whole one; COMMAND ends too."""
+    running, path = tracer_by.start(paths.workload("traced"), "--threads", 8, "--rounds", 1000000)
+    with running:
+        trace.wait_for_lines(path, 20000)
+        began = time.monotonic()
+        result = trace.Traced(running.stop(signal.SIGINT), path)
+    assert time.monotonic() - began < 15
+    assert result.text.endswith("\n")
+    assert len(result.lines) >= 20000 and trace.in_order(result.lines)
+
+
+def test_killed(tracer_by):
+    """SIGKILL leaves the target running, and nothing in the kernel."""
+    with Background(paths.workload("traced"), "--rounds", 200, "--rate", 100) as caller:
+        running, path = tracer_by.start(args=["-p", caller.pid])
+        with running:
+            trace.wait_for_lines(path, 20)
+            running.process.kill()
+            running.process.wait(10)
+        assert caller.wait(20) == 0

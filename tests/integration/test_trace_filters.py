@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which calls are told: --failed, --min-duration, --count, --duration, --comm, --uid, --cgroup, -p."""
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from lib import paths, trace
+from lib.probe import Background
+from lib.script import script
+
+TRACED = paths.workload("traced")
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def test_failed(tracer_by):
+    result, log = tracer_by.traced("--threads", 4, "--rounds", 100, "--fail", 9, args=["--failed"])
+    failed = sum(call.result != 0 for calls in log.values() for call in calls)
+    assert failed == 4 * 12
+    assert result.events == ["cudaMalloc"] * failed
+    assert {line["size"] for line in result.lines} == {1 << 50}
+
+
+def test_not_ready_is_no_failure(tracer):
+    """600 is an answer: work that has not finished."""
+    result = tracer.run(*script("""
+        need(runtime.cudaSetDevice(0))
+        stream = made(runtime.cudaStreamCreate)
+        memory = made(runtime.cudaMalloc, 4096)
+        host = ctypes.create_string_buffer(4096)
+        need(runtime.cudaMemcpyAsync(memory, host, 4096, 1, stream))
+        assert runtime.cudaStreamQuery(stream) == 600
+        need(runtime.cudaStreamSynchronize(stream))
+        assert runtime.cudaMalloc(ref(out()), 1 << 50) == 2
+    """), args=["-e", "all", "--failed", "--api", "runtime"], env={"CUDA_SIM_ASYNC": "50ms"})
+    assert result.events == ["cudaMalloc"]
+    shown = tracer.run(*script("""
+        stream = made(runtime.cudaStreamCreate)
+        memory = made(runtime.cudaMalloc, 4096)
+        need(runtime.cudaMemcpyAsync(memory, ctypes.create_string_buffer(4096), 4096, 1, stream))
+        assert runtime.cudaStreamQuery(stream) == 600
+        need(runtime.cudaStreamSynchronize(stream))
+    """), args=["-e", "cudaStreamQuery"], env={"CUDA_SIM_ASYNC": "50ms"})
+    assert [line["result"] for line in shown.lines] == ["cudaErrorNotReady"]
+
+
+def test_min_duration(tracer_by):
+    """Calls that take 20 ms among such that take microseconds."""
+    result, log = tracer_by.traced("--rounds", 10, args=["--min-duration", "10ms"],
+                                   env={"CUDA_SIM_LATENCY": "cudaStreamSynchronize=20ms,cudaMemset=2ms"})
+    calls = [call for calls in log.values() for call in calls]
+    assert len(calls) > 100
+    assert result.events == [call.function for call in calls if call.after - call.before >= 20_000_000]
+    assert all(line["duration"] >= 10_000_000 for line in result.lines)
+
+
+@pytest.mark.parametrize("text, ns", [("1500us", 1_500_000), ("0.0015s", 1_500_000), ("1500000ns", 1_500_000)])
+def test_min_duration_units(tracer, text, ns):
+    result, _ = tracer.traced("--rounds", 5, args=["--min-duration", text, "-e", "cudaMemset,cudaFree"],
+                              env={"CUDA_SIM_LATENCY": "cudaMemset=2ms,cudaFree=1ms"})
+    assert result.events == ["cudaMemset"] * 5
+    assert all(line["duration"] >= ns for line in result.lines)
+
+
+def test_count(tracer_by):
+    """Ends after so many lines; COMMAND goes on or is ended, but the lines are those."""
+    result = tracer_by.run(TRACED, "--rounds", 1000, args=["--count", 17, "-e", "copy"], status=None)
+    assert len(result.lines) == 17
+    assert result.events == (["cudaMemcpy", "cudaMemset", "cudaMemcpyAsync"] * 6)[:17]
+
+
+def test_duration(tracer_by):
+    began = time.monotonic()
+    with Background(TRACED, "--rounds", 10000, "--rate", 50) as caller:
+        result = tracer_by.run(args=["--duration", 2, "-e", "cudaMemset", "-p", caller.pid])
+        assert caller.poll() is None
+    assert 2 <= time.monotonic() - began < 12
+    assert 40 <= len(result.lines) <= 110
+    assert set(result.events) == {"cudaMemset"}
+
+
+def test_process(tracer_by):
+    """Of two that call, the one that was asked for."""
+    with Background(TRACED, "--rounds", 100000, "--rate", 50) as other, \
+            Background(TRACED, "--rounds", 100000, "--rate", 50) as one:
+        result = tracer_by.run(args=["-p", one.pid, "--duration", 1.5])
+        assert other.poll() is None
+    assert {line["pid"] for line in result.lines} == {one.pid}
+    assert len(result.lines) > 100
+
+
+def test_two_processes(tracer):
+    with Background(TRACED, "--rounds", 100000, "--rate", 50), \
+            Background(TRACED, "--rounds", 100000, "--rate", 50) as one, \
+            Background(TRACED, "--rounds", 100000, "--rate", 50) as two:
+        result = tracer.run(args=["-p", one.pid, "-p", two.pid, "--duration", 1.5])
+    assert {line["pid"] for line in result.lines} == {one.pid, two.pid}
+
+
+def test_a_process_that_is_none(tracer):
+    result = tracer.run(args=["-p", "4194304"], status=None)
+    assert result.status not in (0, None) and "4194304" in result.stderr
+
+
+def two_programs(tracer, tmp_path, *args):
+    """Runs the workload under two names; the processes that lines came from."""
+    renamed = tmp_path / "elsewhere"
+    shutil.copy(TRACED, renamed)
+    command = ["sh", "-c", '"$0" --rounds 20 & "$1" --rounds 20; wait', TRACED, renamed]
+    result = tracer.run(*command, args=["--api", "runtime", *args], env={"LD_LIBRARY_PATH": paths.SIM})
+    return {line["process"] for line in result.lines}, result
+
+
+def test_comm(tracer_by, tmp_path):
+    assert two_programs(tracer_by, tmp_path)[0] == {"traced", "elsewhere"}
+    assert two_programs(tracer_by, tmp_path, "--comm", "elsewhere")[0] == {"elsewhere"}
+    assert two_programs(tracer_by, tmp_path, "--comm", "else")[0] == set()
+
+
+def test_uid(tracer_by, tmp_path):
+    """The real user's number."""
+    command = script("""
+        need(runtime.cudaSetDevice(0))
+        for user in (0, 12345):
+            if not os.fork():
+                os.setuid(user)
+                os.execv(sys.executable, [sys.executable, "-c",
+                         "import ctypes; ctypes.CDLL(%r).cudaSetDevice(0)" % (SIM + "/libcudart.so.13")])
+            os.wait()
+    """)
+    every = tracer_by.run(*command, args=["-e", "cudaSetDevice"], columns="time,uid,event")
+    assert [line["uid"] for line in every.lines] == [0, 0, 12345]
+    one = tracer_by.run(*command, args=["-e", "cudaSetDevice", "--uid", 12345], columns="time,uid,event")
+    assert [line["uid"] for line in one.lines] == [12345]
+
+
+@pytest.fixture
+def cgroup():
+    """A cgroup of our own, with one below it."""
+    if not (CGROUPS / "cgroup.procs").exists():
+        pytest.skip("no cgroup v2 at /sys/fs/cgroup")
+    made = CGROUPS / f"gpuprobe-test-{os.getpid()}"
+    below = made / "below"
+    try:
+        below.mkdir(parents=True)
+    except OSError as error:
+        pytest.skip(f"no cgroup can be made: {error}")
+    yield made
+    for directory in (below, made):
+        for _ in range(100):
+            with contextlib.suppress(OSError):
+                directory.rmdir()
+                break
+            time.sleep(0.05)
+
+
+def in_cgroup(directory, *command):
+    return subprocess.run(["sh", "-c", f'echo $$ > {directory}/cgroup.procs && exec "$@"', "sh", *command],
+                          check=True, stdout=subprocess.DEVNULL)
+
+
+def test_cgroup(tracer_by, cgroup):
+    """Those in it and below; the column names it."""
+    running, path = tracer_by.start(args=["--cgroup", cgroup, "-e", "cudaMemset"], columns="time,pid,cgroup,event",
+                                    libraries=[paths.LIBCUDART, paths.LIBCUDA])
+    with running:
+        time.sleep(2)
+        in_cgroup(cgroup, TRACED, "--rounds", "11")
+        in_cgroup(cgroup / "below", TRACED, "--rounds", "7")
+        subprocess.run([TRACED, "--rounds", "5"], check=True)
+        trace.wait_for_lines(path, 18)
+        result = trace.Traced(running.stop(), path)
+    groups = [line["cgroup"] for line in result.lines]
+    assert len(groups) == 18
+    assert groups == [f"/{cgroup.name}"] * 11 + [f"/{cgroup.name}/below"] * 7
+
+
+def test_a_cgroup_that_is_none(tracer):
+    result = tracer.run("true", args=["--cgroup", "/sys/fs/cgroup/no-such-group"], status=None)
+    assert result.status not in (0, None) and "no-such-group" in result.stderr
+
+
+def test_filters_together(tracer, tmp_path):
+    found, result = two_programs(tracer, tmp_path, "--comm", "traced", "-e", "cudaFree", "--count", "5")
+    assert found == {"traced"} and result.events == ["cudaFree"] * 5

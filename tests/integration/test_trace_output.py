@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Columns, time stamps, formats, the file that is written to, and a reader that goes away."""
+import datetime
+import json
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+from lib import paths, trace
+from lib.probe import environment
+from lib.script import script
+
+TRACED = paths.workload("traced")
+ALL = ("time", "end", "process", "pid", "ppid", "tid", "uid", "cgroup", "device", "layer", "event", "details", "ptr",
+       "size", "dst", "src", "kind", "bw", "kernel", "grid", "block", "shmem", "stream", "args", "stack", "duration",
+       "result")
+
+
+def table_of(text):
+    head, *rows = text.splitlines()
+    return head.split(), rows
+
+
+@pytest.mark.parametrize("column", ALL)
+def test_each_column(tracer, column):
+    """By itself, in each format; the key of JSON is the same word."""
+    for form in ("table", "tsv", "json"):
+        result = tracer.run(TRACED, "--rounds", 2, args=["-o", column, "-e", "cudaMemcpy"], form=form, columns=None)
+        if form == "json":
+            assert all(set(line) - trace.EXTRA == {column} for line in result.objects)
+            assert len(result.text.splitlines()) == 2
+        else:
+            head, rows = table_of(result.text)
+            assert head[0].lower().startswith(column) and len(rows) == 2
+
+
+def test_order_of_columns(tracer):
+    result = tracer.run(TRACED, "--rounds", 2, args=["-o", "result,event,size", "-e", "cudaMemcpy"], form="tsv",
+                        columns=None)
+    assert result.text.splitlines() == ["result\tevent\tsize", "cudaSuccess\tcudaMemcpy\t4096",
+                                        "cudaSuccess\tcudaMemcpy\t4095"]
+
+
+@pytest.mark.parametrize("text", ["", "nothing", "time,time", "time,,pid", "time,"])
+def test_columns_that_are_wrong(tracer, text):
+    result = tracer.run("true", args=["-o", text], columns=None, status=None)
+    assert result.status not in (0, None)
+    assert result.stderr
+
+
+def test_end_is_time_and_duration(tracer_by):
+    result = tracer_by.run(TRACED, "--rounds", 20, columns="time,end,duration,event")
+    assert result.lines
+    assert all(line["end"] == line["time"] + line["duration"] for line in result.lines)
+
+
+def test_bandwidth(tracer):
+    """Bytes a second of synchronous copies, and of nothing else."""
+    result = tracer.run(TRACED, "--rounds", 20, args=["-e", "copy"], columns="time,event,size,bw,duration")
+    for line in result.lines:
+        if line["event"] == "cudaMemcpy":
+            assert line["bw"] == pytest.approx(line["size"] / line["duration"] * 1e9, rel=0.01)
+        elif line["event"] == "cudaMemcpyAsync":
+            assert line.get("bw") is None
+
+
+def run_clock(tracer, form, timestamps, rounds=30):
+    before = time.time()
+    result = tracer.run(TRACED, "--rounds", rounds, "--rate", 50, args=["-o", "time,end", "--timestamps", timestamps,
+                                                                         "-e", "cudaMemset"], form=form, columns=None)
+    return result, before, time.time()
+
+
+@pytest.mark.parametrize("form", ["table", "tsv"])
+def test_relative(tracer, form):
+    """Milliseconds since the beginning."""
+    result, before, after = run_clock(tracer, form, "relative")
+    times = [float(line.split()[0]) for line in result.text.splitlines()[1:]]
+    assert len(times) == 30 and times == sorted(times)
+    assert 0 <= times[0] and times[-1] <= (after - before) * 1000
+    assert 500 <= times[-1] - times[0] <= 2000
+
+
+@pytest.mark.parametrize("form", ["table", "tsv"])
+def test_delta(tracer, form):
+    """Milliseconds since the line before."""
+    result, _, _ = run_clock(tracer, form, "delta")
+    times = [float(line.split()[0]) for line in result.text.splitlines()[1:]]
+    assert len(times) == 30
+    assert 500 <= sum(times[1:]) <= 2000
+    assert sum(10 < time < 40 for time in times[1:]) >= 20
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "json"])
+def test_iso(tracer, form):
+    result, before, after = run_clock(tracer, form, "iso")
+    texts = [line["time"] for line in result.objects] if form == "json" else \
+        [line.split()[0] for line in result.text.splitlines()[1:]]
+    assert len(texts) == 30
+    for text in texts:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z", text)
+        moment = datetime.datetime.strptime(text[:26], "%Y-%m-%dT%H:%M:%S.%f").replace(tzinfo=datetime.timezone.utc)
+        assert before - 0.1 <= moment.timestamp() <= after + 0.1
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata"])
+def test_wall(tracer, zone):
+    """The local time of day."""
+    before = time.time()
+    result = tracer.run(TRACED, "--rounds", 5, args=["-o", "time", "--timestamps", "wall", "-e", "cudaMemset"],
+                        form="tsv", columns=None, env={"TZ": zone})
+    texts = result.text.splitlines()[1:]
+    hours = 5.5 if zone != "UTC" else 0
+    expected = datetime.datetime.fromtimestamp(before, datetime.timezone.utc) + datetime.timedelta(hours=hours)
+    if not os.path.exists(f"/usr/share/zoneinfo/{zone}"):
+        pytest.skip("no time zones on this machine")
+    for text in texts:
+        assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{6}", text)
+        shown = expected.replace(hour=int(text[:2]), minute=int(text[3:5]), second=int(text[6:8]))
+        assert abs((shown - expected).total_seconds()) < 20 or expected.hour == 23
+
+
+def test_timestamps_that_are_wrong(tracer):
+    result = tracer.run("true", args=["--timestamps", "lunar"], columns=None, status=None)
+    assert result.status not in (0, None) and "lunar" in result.stderr
+
+
+def test_a_format_that_is_none(tracer):
+    result = tracer.run("true", form="xml", status=None)
+    assert result.status not in (0, None) and "xml" in result.stderr
+
+
+def plain(*args, **more):
+    return subprocess.run(["timeout", "-s", "KILL", "60", paths.GPUPROBE, "trace", *args], env=environment(), text=True,
+                          capture_output=True, check=False, stdin=subprocess.DEVNULL, **more)
+
+
+def test_the_schema_takes_the_lines(tracer):
+    """Every key of a line is in the schema with its type; the schema names its version."""
+    done = plain("--json-schema")
+    assert done.returncode == 0
+    schema = json.loads(done.stdout)
+    assert "version" in done.stdout.lower() or "$id" in schema
+    known = set(re.findall(r'"([a-z_]+)":', done.stdout))
+    result = tracer.run(TRACED, "--rounds", 3, args=["-o", "all"], columns=None)
+    assert {key for line in result.objects for key in line} <= known | trace.EXTRA
+    assert set(ALL) <= known
+
+
+def test_standard_output():
+    """By default the table, on the standard output, together with that of COMMAND."""
+    done = plain("-e", "cudaMemset", "--", TRACED, "--rounds", "3")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0].split() == ["TIME(ms)", "PROCESS", "PID", "TID", "EVENT", "DETAILS", "DURATION",
+                                                   "RESULT"]
+    assert len([line for line in done.stdout.splitlines() if "cudaMemset" in line]) == 3
+
+
+def test_lines_are_written_as_they_come():
+    """To a pipe, too: a slow program's calls are there while it runs."""
+    command = ["timeout", "-s", "KILL", "60", paths.GPUPROBE, "trace", "-e", "cudaMemset", "--", TRACED, "--rounds",
+               "40", "--rate", "10"]
+    with subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE) as running:
+        head = running.stdout.readline()
+        began = time.monotonic()
+        first = running.stdout.readline()
+        assert running.poll() is None and "TIME" in head and "cudaMemset" in first
+        for _ in range(10):
+            assert "cudaMemset" in running.stdout.readline()
+        assert time.monotonic() - began < 3
+        running.send_signal(2)
+        running.stdout.read()
+
+
+def test_a_closed_pipe(tmp_path):
+    """`| head` ends it without a word, and COMMAND goes on or ends by itself."""
+    command = ('timeout -s KILL 60 "$0" trace -e copy -- "$1" --rounds 20000 2>err | head -n 3; '
+               'echo "${PIPESTATUS[0]}"; cat err')
+    done = subprocess.run(["bash", "-c", command, paths.GPUPROBE, TRACED], env=environment(), text=True,
+                          capture_output=True, timeout=90, check=False, cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert len([line for line in lines if "cuda" in line]) == 2
+    assert "roken pipe" not in done.stdout and lines[3] in ("0", "141")
+    assert lines[4:] == [] or "error" not in "\n".join(lines[4:])
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "json"])
+def test_a_full_disk(form):
+    """An error that says how many events were written."""
+    done = plain("--format", form, "-O", "/dev/full", "-e", "copy", "--", TRACED, "--rounds", "5000")
+    assert done.returncode not in (0, -9)
+    assert re.search(r"No space left", done.stderr)
+    assert re.search(r"\b\d[\d,]* (events|calls|lines)", done.stderr)
+
+
+def test_a_disk_that_becomes_full(tmp_path):
+    """A file system of 64 KiB: as many whole lines are in the file as are told."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], check=True)
+    try:
+        done = plain("--format", "json", "-O", disk / "trace", "-e", "copy", "--", TRACED, "--rounds", "5000")
+        assert done.returncode not in (0, -9) and "No space left" in done.stderr
+        whole = (disk / "trace").read_text(encoding="utf-8", errors="replace").count("\n")
+        assert whole > 50
+        assert re.search(rf"\b{whole}\b", done.stderr.replace(",", "")), (whole, done.stderr)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_file_that_cannot_be_made():
+    done = plain("-O", "/no/such/directory/trace", "--", "true")
+    assert done.returncode not in (0, -9) and "/no/such/directory/trace" in done.stderr
+
+
+def test_a_file_is_written_anew(tmp_path):
+    file = tmp_path / "trace"
+    file.write_text("x" * 100000)
+    assert plain("-O", file, "-e", "cudaMemset", "--format", "tsv", "--", TRACED, "--rounds", "2").returncode == 0
+    assert "x" * 10 not in file.read_text() and len(file.read_text().splitlines()) == 3
+
+
+def test_tsv_and_json_say_the_same(tracer):
+    """Read back, column by column, of a program whose every run is the same."""
+    command = script("""
+        start()
+        for size in (1, 4096, 1 << 50):
+            word = out()
+            if driver.cuMemAlloc_v2(ref(word), size) == 0:
+                driver.cuMemFree_v2(word.value)
+    """)
+    columns = "event,size,layer,result"
+    as_tsv = tracer.run(*command, args=["-e", "memory", "-o", columns], form="tsv", columns=None)
+    as_json = tracer.run(*command, args=["-e", "memory", "-o", columns], columns=None)
+    head, *rows = [line.split("\t") for line in as_tsv.text.splitlines()]
+    read = [dict(zip(head, row, strict=True)) for row in rows]
+    assert [{k: v for k, v in row.items() if v not in ("", "-")} for row in read] == \
+        [{k: str(v) for k, v in line.items() if v is not None} for line in as_json.lines]

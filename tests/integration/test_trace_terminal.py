@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""On a terminal: colour there only, lines as wide as it is, Ctrl-C from the keyboard."""
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+from lib import paths
+from lib.probe import environment
+
+TRACED = paths.workload("traced")
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def on_terminal(*args, columns=120, until=None, key=None, **env):
+    """
+    Runs gpuprobe trace under a pseudo-terminal: (the status, what it showed). `key` is typed once `until`
+    has been shown.
+    """
+    pid, terminal = pty.fork()
+    if not pid:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execvpe("timeout", ["timeout", "--foreground", "-s", "KILL", "60", str(paths.GPUPROBE), "trace",
+                               *map(str, args)], environment(TERM="xterm", **env))
+    shown = b""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+        if key and until.encode() in shown:
+            os.write(terminal, key)
+            key = None
+    os.close(terminal)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return status, shown.decode(errors="replace").replace("\r\n", "\n")
+
+
+def test_colours():
+    """A failure is coloured; take the colours away, and the table is the plain one."""
+    status, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1, columns=160)
+    assert status == 0
+    failing = [line for line in shown.splitlines() if "cudaErrorMemoryAllocation" in line]
+    assert len(failing) == 3 and all(ESCAPE.search(line) for line in failing)
+    assert "\x1b" not in ESCAPE.sub("", shown)
+
+
+def test_no_color():
+    status, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1, NO_COLOR=1)
+    assert status == 0 and "cudaErrorMemoryAllocation" in shown
+    assert "\x1b" not in shown
+
+
+def test_an_empty_no_color_means_nothing():
+    _, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1, NO_COLOR="")
+    assert "\x1b" in shown
+
+
+def test_no_colour_in_a_file_or_pipe(tmp_path):
+    on_terminal("-O", tmp_path / "trace", "-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1)
+    assert "\x1b" not in (tmp_path / "trace").read_text()
+    done = subprocess.run([paths.GPUPROBE, "trace", "-e", "cudaMalloc", "--", TRACED, "--rounds", "3", "--fail", "1"],
+                          env=environment(TERM="xterm"), capture_output=True, text=True, timeout=60, check=True)
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_width(columns):
+    """No line is wider than the terminal; the result is still there."""
+    status, shown = on_terminal("-e", "cudaMemcpy,cudaLaunchKernel", "--", TRACED, "--rounds", 3, columns=columns)
+    lines = [line for line in ESCAPE.sub("", shown).splitlines() if "cuda" in line or "TIME" in line]
+    assert status == 0 and len(lines) == 7
+    assert max(map(len, lines)) <= columns
+    assert all(re.search(r"cudaSucc", line) for line in lines[1:])
+
+
+def test_a_file_is_not_cut(tmp_path):
+    name = "n" * 300
+    on_terminal("-O", tmp_path / "trace", "-e", "launch", "--", TRACED, "--rounds", 1, "--name-prefix", name,
+                columns=80)
+    assert name in (tmp_path / "trace").read_text()
+
+
+def test_interrupt_from_the_keyboard():
+    """Ctrl-C goes to COMMAND as well; the trace ends whole, with its last line."""
+    began = time.monotonic()
+    _, shown = on_terminal("-e", "cudaMemset", "--", TRACED, "--rounds", 100000, "--rate", 50, columns=150,
+                           until="cudaMemset", key=b"\x03")
+    assert time.monotonic() - began < 20
+    lines = [line for line in ESCAPE.sub("", shown).splitlines() if "cudaMemset" in line]
+    assert lines and all("cudaSuccess" in line for line in lines)
+
+
+def test_command_has_the_terminal():
+    """It is COMMAND's, too."""
+    status, shown = on_terminal("-e", "launch", "--", "sh", "-c", "test -t 0 && test -t 1 && echo have one")
+    assert status == 0 and "have one" in shown
