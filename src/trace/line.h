@@ -41,7 +41,7 @@ struct trace_process {
 enum trace_form {
 	FORM_UNSIGNED = 0, /* .number */
 	FORM_SIGNED,	   /* .number as int64_t */
-	FORM_ADDRESS,	   /* .number, in hexadecimal, 0 too: pointers and handles */
+	FORM_ADDRESS,	   /* .number, in hexadecimal, 0 too: pointers and handles; but stream 0 is written 0 */
 	FORM_FLAGS,	   /* .number, in hexadecimal */
 	FORM_REAL,	   /* .real */
 	FORM_WORD,	   /* .text: a constant's name, ours; .number is its value */
@@ -70,7 +70,7 @@ enum trace_role {
 };
 
 struct trace_field {
-	const char *name; /* the column's word where it has a role, else the argument's own name */
+	const char *name; /* the column's word where it has a role, else the argument's own, or "argument.member" */
 	uint8_t form;	  /* enum trace_form */
 	uint8_t role;	  /* enum trace_role */
 	bool cut;	  /* FORM_TEXT: there was more */
