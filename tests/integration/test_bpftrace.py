@@ -187,6 +187,14 @@ def test_nothing_to_probe():
     assert "nothing to probe" in make_script("-e", "cuNoSuchThing*", status=1)
 
 
+def test_a_mistyped_name_is_said():
+    done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "-e", "cudaMaloc,cudaFree", "--libcudart-path",
+                           paths.LIBCUDART, "--libcuda-path", paths.LIBCUDA], capture_output=True, text=True,
+                          timeout=60, check=True)
+    assert "-e cudaMaloc: no library has a function of this name; did you mean cudaMalloc" in done.stderr
+    assert functions(done.stdout) == {str(paths.LIBCUDART): {"cudaFree"}}
+
+
 def test_a_full_disk_is_said():
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "--standard-paths"], stdout=full, text=True,
