@@ -146,12 +146,18 @@ static int add_site(struct request *request, size_t row, const char *path)
 	return 0;
 }
 
+/* What a file calls its functions goes into a script that root will run. */
+static bool is_identifier(const char *symbol)
+{
+	return symbol[strspn(symbol, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
+}
+
 /* A function that the table does not have gets a row of its own. */
 static int add_unknown(const char *symbol, enum layer layer, void *arg)
 {
 	struct request *request = arg;
 
-	if (!trace_selection__wants_symbol(request->selection, symbol, layer))
+	if (!is_identifier(symbol) || !trace_selection__wants_symbol(request->selection, symbol, layer))
 		return -ENOENT;
 	return trace_functions__add(request->functions, symbol, layer);
 }

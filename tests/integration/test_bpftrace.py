@@ -127,7 +127,7 @@ def test_pattern(tmp_path):
 
 def test_library_that_lacks_functions(tmp_path):
     """bpftrace would refuse a script with a function that is not there."""
-    path = library(tmp_path, "libcuda.so.1", ["cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuBrandNew"])
+    path = library(tmp_path, "libcuda.so.1", ["cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuBrandNew", "cuBrand$"])
     script = make_script("-e", "cuMem*,cuBrand*", libcuda=path, libcudart=None, *["--api", "driver"])
     assert functions(script) == {str(path): {"cuMemAlloc_v2", "cuMemFree_v2", "cuBrandNew"}}
     program = tmp_path / "program.py"
