@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "cli/arguments.h"
 #include "cli/cuda_files.h"
 #include "cli/subcommand.h"
@@ -145,12 +146,18 @@ static int add_site(struct request *request, size_t row, const char *path)
 	return 0;
 }
 
+/* What a file calls its functions goes into a script that root will run. */
+static bool is_identifier(const char *symbol)
+{
+	return symbol[strspn(symbol, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
+}
+
 /* A function that the table does not have gets a row of its own. */
 static int add_unknown(const char *symbol, enum layer layer, void *arg)
 {
 	struct request *request = arg;
 
-	if (!trace_selection__wants_symbol(request->selection, symbol, layer))
+	if (!is_identifier(symbol) || !trace_selection__wants_symbol(request->selection, symbol, layer))
 		return -ENOENT;
 	return trace_functions__add(request->functions, symbol, layer);
 }
@@ -204,6 +211,27 @@ static int standard_sites(struct request *request, struct error *err)
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
+static bool is_found(const struct request *request, const char *name)
+{
+	const struct trace_function *function;
+
+	for (size_t row = api_function_count; (function = trace_functions__at(request->functions, (uint32_t)row)); row++)
+		if (!strcmp(trace_function__symbol(function), name))
+			return true;
+	return false;
+}
+
+static void warn_of_unknown_names(const struct request *request)
+{
+	const struct log log = {.level = LOG_WARN};
+	const char *like, *name;
+
+	for (size_t n = 0; (name = trace_selection__unknown(request->selection, n, &like)); n++)
+		if (!is_found(request, name))
+			log__warn(&log, "-e %s: no library has a function of this name%s%s", name,
+				  like ? "; did you mean " : "", like ? like : "");
+}
+
 static const char *note_of(const struct request *request)
 {
 	if (!request->standard)
@@ -225,25 +253,33 @@ static void clear(struct request *request)
 	cuda_files__clear(&request->files);
 }
 
+static int print(struct request *request, struct error *err)
+{
+	int ret = request->standard ? standard_sites(request, err) : find_sites(request, err);
+
+	if (ret)
+		return ret;
+	warn_of_unknown_names(request);
+	ret = bpftrace_script__print(request->sites, request->site_count, note_of(request), stdout, err);
+	if (!ret && fflush(stdout))
+		ret = error__set(err, -errno, "cannot write the script: %s", strerror(errno));
+	return ret;
+}
+
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct request request = {.api = API_BOTH};
 	int ret = parse(&request, argc, argv, status, err);
 
-	if (ret)
-		goto out;
-	*status = EXIT_FAILED;
-	if (request.help)
-		fputs(help, stdout);
-	else
-		ret = request.standard ? standard_sites(&request, err) : find_sites(&request, err);
-	if (!ret && !request.help)
-		ret = bpftrace_script__print(request.sites, request.site_count, note_of(&request), stdout, err);
-	if (!ret && fflush(stdout))
-		ret = error__set(err, -errno, "cannot write the script: %s", strerror(errno));
+	if (!ret) {
+		*status = EXIT_FAILED;
+		if (request.help)
+			fputs(help, stdout);
+		else
+			ret = print(&request, err);
+	}
 	if (!ret)
 		*status = 0;
-out:
 	clear(&request);
 	return ret;
 }

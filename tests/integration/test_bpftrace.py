@@ -127,7 +127,7 @@ def test_pattern(tmp_path):
 
 def test_library_that_lacks_functions(tmp_path):
     """bpftrace would refuse a script with a function that is not there."""
-    path = library(tmp_path, "libcuda.so.1", ["cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuBrandNew"])
+    path = library(tmp_path, "libcuda.so.1", ["cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuBrandNew", "cuBrand$"])
     script = make_script("-e", "cuMem*,cuBrand*", libcuda=path, libcudart=None, *["--api", "driver"])
     assert functions(script) == {str(path): {"cuMemAlloc_v2", "cuMemFree_v2", "cuBrandNew"}}
     program = tmp_path / "program.py"
@@ -185,6 +185,14 @@ def test_refuses_a_path_that_bpftrace_cannot_read(tmp_path):
 
 def test_nothing_to_probe():
     assert "nothing to probe" in make_script("-e", "cuNoSuchThing*", status=1)
+
+
+def test_a_mistyped_name_is_said():
+    done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "-e", "cudaMaloc,cudaFree", "--libcudart-path",
+                           paths.LIBCUDART, "--libcuda-path", paths.LIBCUDA], capture_output=True, text=True,
+                          timeout=60, check=True)
+    assert "-e cudaMaloc: no library has a function of this name; did you mean cudaMalloc" in done.stderr
+    assert functions(done.stdout) == {str(paths.LIBCUDART): {"cudaFree"}}
 
 
 def test_a_full_disk_is_said():
