@@ -374,6 +374,23 @@ static int check_returns(const struct table_function *function, const struct row
 			 word__of_operation(function->desc.operation));
 }
 
+/* What a call writes through a pointer is read when it has returned. */
+static int check_passing(const struct table_function *function, const struct row *row)
+{
+	static const enum role written[] = { ROLE_OUT, ROLE_PITCHOUT };
+	const struct table_argument *argument;
+	size_t i;
+
+	for (i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+		argument = has(function, written[i]) ?
+				   argument_at(function, function->desc.place[written[i]]) : NULL;
+		if (argument && argument->passing)
+			return row__fail(row, "role %s is written, a flag says of %s that it is not",
+					 word__of_role(written[i]), argument->name);
+	}
+	return 0;
+}
+
 int function__check(const struct table_function *function, const struct row *row)
 {
 	int rc = check_layer(function, row);
@@ -388,6 +405,8 @@ int function__check(const struct table_function *function, const struct row *row
 		rc = check_unit(function, row);
 	if (!rc)
 		rc = check_returns(function, row);
+	if (!rc)
+		rc = check_passing(function, row);
 	if (!rc)
 		rc = check_types(function, row);
 	if (!rc)

@@ -11,7 +11,7 @@ bench: all bench-programs
 bench-trace: all bench-programs
 	/usr/bin/python3 bench/trace.py --build $(BUILD)
 
-bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty
+bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format
 
 $(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
@@ -19,5 +19,9 @@ $(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS
 		-Wl,-rpath,'$$ORIGIN/../sim' -lcudart -lcuda -pthread
 
 $(BUILD)/bench/empty: bench/empty.c $(BUILD)/libgpuprobe.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/bench/format: bench/format.c $(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)

@@ -97,7 +97,7 @@ static void measure(const char *name, enum trace_format format, const struct tra
 
 int main(int argc, char **argv)
 {
-	struct trace_functions *functions = trace_functions__new();
+	struct trace_functions *functions = trace_functions__new(false);
 	long count = argc > 1 ? atol(argv[1]) : 2000000;
 	int fd = open(argc > 2 ? argv[2] : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 

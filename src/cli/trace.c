@@ -249,7 +249,7 @@ static void tell_end(const struct trace *trace, const struct trace_counts *count
 	char losses[256];
 
 	tell_losses(counts, losses, sizeof(losses));
-	if (trace->log->level <= LOG_QUIET && !*losses)
+	if (!*losses && (trace->log->level <= LOG_QUIET || trace_sink__is_closed(trace->sink)))
 		return;
 	fprintf(stderr, "gpuprobe: %s %llu events, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
 		(unsigned long long)trace_sink__calls(trace->sink), (unsigned long long)counts->lost, losses);
@@ -267,6 +267,9 @@ static int finish(struct trace *trace, int *status, struct error *err)
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
 	trace_stream__count(trace->stream, &counts);
+	if (counts.malformed)
+		log__warn(trace->log, "%llu records could not be understood and were dropped",
+			  (unsigned long long)counts.malformed);
 	if (ret < 0 && ret != -ECANCELED)
 		error__set(err, ret, "cannot read on: %s", strerror(-ret));
 	else

@@ -237,7 +237,8 @@ static int take_value(struct trace_options *options, struct given *given, int id
 	case 'e':
 		return arguments__append(&given->events, &given->event_count, text, err);
 	case 'o':
-		return trace_output__parse_columns(&options->output, text, err);
+		ret = trace_output__parse_columns(&options->output, text, err);
+		return ret ? error__prefix(err, ret, "-o") : 0;
 	case 'O':
 		options->file = text;
 		return *text ? 0 : error__set(err, -EINVAL, "-O '': give the name of a file");
@@ -341,7 +342,7 @@ static int select_functions(struct trace_options *options, const struct given *g
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < given->event_count && !ret; i++)
 		ret = trace_selection__add(options->selection, given->events[i], err);
-	return ret;
+	return ret ? error__prefix(err, ret, "-e") : 0;
 }
 
 static int parse_words(struct trace_options *options, struct given *given, int argc, char **argv, struct error *err)

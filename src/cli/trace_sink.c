@@ -179,12 +179,17 @@ int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err
 		sink->failure = trace_output__flush(sink->output);
 	if (!sink->failure && sink->summary)
 		sink->failure = print_summary(sink, lost);
-	if (!sink->failure || sink->failure == -EPIPE)
+	if (!sink->failure || trace_sink__is_closed(sink))
 		return 0;
 	if (!sink->output)
 		return error__set(err, sink->failure, "%s: %s", where, strerror(-sink->failure));
 	return error__set(err, sink->failure, "%s: %s after %llu events were written", where,
 			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink));
+}
+
+bool trace_sink__is_closed(const struct trace_sink *sink)
+{
+	return sink->failure == -EPIPE;
 }
 
 uint64_t trace_sink__calls(const struct trace_sink *sink)

@@ -35,6 +35,9 @@ void trace_sink__resize(struct trace_sink *sink);
  */
 int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err);
 
+/* Whether it ended since nobody reads it any more. */
+bool trace_sink__is_closed(const struct trace_sink *sink);
+
 /* Calls that were written, or with -c summed up. */
 uint64_t trace_sink__calls(const struct trace_sink *sink);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bpftrace script, see bpftrace_script.h; what it shows of a function is made in bpftrace_details.c.
+// The bpftrace script, see bpftrace_script.h; what it shows of a function is made in trace/bpftrace_details.c.
 #include "output/bpftrace_script.h"
 
 #include <errno.h>
@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/bpftrace_details.h"
-#include "output/words.h"
+#include "model/api.h"
+#include "trace/bpftrace_details.h"
+#include "trace/type.h"
 
 /* What bpftrace attaches at most unless BPFTRACE_MAX_PROBES says more. */
 #define PROBES_BY_DEFAULT 512
@@ -39,21 +40,15 @@ static int compare_sites(const void *a, const void *b)
 {
 	const struct bpftrace_site *x = a, *y = b;
 	int order;
+	enum layer layers[] = {trace_function__layer(x->function), trace_function__layer(y->function)};
 
 	/* The runtime first: its calls are what most programs make. */
-	if (x->layer != y->layer)
-		return x->layer < y->layer ? -1 : 1;
-	order = strcmp(x->symbol, y->symbol);
+	if (layers[0] != layers[1])
+		return layers[0] < layers[1] ? -1 : 1;
+	order = strcmp(trace_function__symbol(x->function), trace_function__symbol(y->function));
 	if (order)
 		return order;
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
 	return strcmp(x->path, y->path);
-}
-
-static bool is_same_function(const struct bpftrace_site *a, const struct bpftrace_site *b)
-{
-	return a->row == b->row && a->layer == b->layer && !strcmp(a->symbol, b->symbol);
 }
 
 static size_t sort_sites(struct bpftrace_site *sites, size_t count)
@@ -61,6 +56,7 @@ static size_t sort_sites(struct bpftrace_site *sites, size_t count)
 	size_t kept = 0;
 
 	qsort(sites, count, sizeof(*sites), compare_sites);
+	/* One name at two places of a file is one for bpftrace. */
 	for (size_t i = 0; i < count; i++)
 		if (!kept || compare_sites(&sites[kept - 1], &sites[i]))
 			sites[kept++] = sites[i];
@@ -72,9 +68,8 @@ static int add_entry(struct script *script, const struct bpftrace_site *sites, s
 	struct entry *entry = &script->entries[script->count++];
 
 	*entry = (struct entry){.sites = sites, .count = count};
-	script->has_layer[sites->layer] = true;
-	if (sites->row < 0 ? bpftrace_details__make_raw(&entry->details) :
-			     bpftrace_details__make(&entry->details, &api_functions[sites->row]))
+	script->has_layer[trace_function__layer(sites->function)] = true;
+	if (bpftrace_details__make(&entry->details, sites->function))
 		return -ENOMEM;
 	if (script->stack_words < entry->details.stack_words)
 		script->stack_words = entry->details.stack_words;
@@ -90,7 +85,7 @@ static int make_entries(struct script *script, const struct bpftrace_site *sites
 	if (!script->entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < script->sites; i = end) {
-		for (end = i + 1; end < script->sites && is_same_function(&sites[i], &sites[end]); end++)
+		for (end = i + 1; end < script->sites && sites[i].function == sites[end].function; end++)
 			;
 		if (add_entry(script, &sites[i], end - i))
 			return -ENOMEM;
@@ -156,9 +151,8 @@ static void print_tables(const struct script *script)
 static void print_begin(const struct script *script)
 {
 	fputs("BEGIN\n{\n", script->out);
-	for (int kind = 0; kind < COPY_DEFAULT; kind++)
-		fprintf(script->out, "\t@copy_kind[%d] = \"%s\";\n", kind, words__copy_kind((enum copy_kind)kind));
-	fprintf(script->out, "\t@copy_kind[%d] = \"default\";\n", COPY_DEFAULT);
+	for (int kind = 0; kind <= COPY_DEFAULT; kind++)
+		fprintf(script->out, "\t@copy_kind[%d] = \"%s\";\n", kind, trace_type__copy_kind(kind));
 	print_tables(script);
 	fputs("\tprintf(\"%12s %-16s %7s %7s %-24s %13s %3s %-32s %s\\n\", \"TIME(ms)\", \"PROCESS\", \"PID\", \"TID\",\n"
 	      "\t       \"EVENT\", \"DURATION(us)\", \"\", \"RESULT\", \"DETAILS\");\n"
@@ -170,14 +164,14 @@ static void print_sites(const struct script *script, const struct entry *entry, 
 {
 	for (size_t i = 0; i < entry->count; i++)
 		fprintf(script->out, "%s%s:\"%s\":%s", more || i ? ",\n" : "", type, entry->sites[i].path,
-			entry->sites[i].symbol);
+			trace_function__symbol(entry->sites[i].function));
 }
 
 /* The functions whose entries do the same. */
 static bool is_alike(const struct entry *a, const struct entry *b)
 {
 	return !a->details.stack_words == !b->details.stack_words && a->details.kernel == b->details.kernel &&
-	       a->details.kernel_place == b->details.kernel_place;
+	       a->details.kernel_word == b->details.kernel_word;
 }
 
 static void print_kept(const struct script *script, const struct entry *entry)
@@ -199,7 +193,7 @@ static void print_kept(const struct script *script, const struct entry *entry)
 		fputs("\t\t@kernel[tid] = 0;\n", out);
 	fputs("\t}\n", out);
 	if (entry->details.kernel == BPFTRACE_KERNEL_GIVEN)
-		fprintf(out, "\t@kernel[tid] = arg%u;\n", entry->details.kernel_place);
+		fprintf(out, "\t@kernel[tid] = arg%u;\n", entry->details.kernel_word);
 	fputs("}\n\n", out);
 }
 
@@ -225,12 +219,34 @@ static void print_entries(const struct script *script)
 	}
 }
 
+/* The result's columns, 36 characters wide: a code and its name, a value, nothing. */
+static void result_columns(const struct trace_function *function, const char **format, const char **arguments)
+{
+	bool runtime = trace_function__layer(function) == LAYER_RUNTIME;
+
+	switch (trace_function__returns(function)) {
+	case TRACE_RETURNS_VALUE:
+		*format = "0x%-34lx";
+		*arguments = "retval";
+		return;
+	case TRACE_RETURNS_NOTHING:
+		*format = "%-36s";
+		*arguments = "\"\"";
+		return;
+	default:
+		*format = "%3d %-32s";
+		*arguments = runtime ? "$result, @runtime_error[$result]" : "$result, @driver_error[$result]";
+	}
+}
+
 static void print_return(const struct script *script, const struct entry *entry)
 {
+	const struct trace_function *function = entry->sites->function;
 	const struct bpftrace_details *details = &entry->details;
-	const char *map = entry->sites->layer == LAYER_RUNTIME ? "runtime" : "driver";
+	const char *format, *arguments;
 	FILE *out = script->out;
 
+	result_columns(function, &format, &arguments);
 	print_sites(script, entry, "uretprobe", false);
 	fputs("\n/@call[tid].0 + 8 == reg(\"sp\")/\n{\n"
 	      "\t$call = @call[tid];\n",
@@ -240,11 +256,11 @@ static void print_return(const struct script *script, const struct entry *entry)
 	fprintf(out,
 		"\t$duration = elapsed - $call.1;\n"
 		"\t$result = (int32)retval;\n"
-		"\tprintf(\"%%8lu.%%03lu %%-16s %%7d %%7d %%-24s %%9lu.%%03lu %%3d %%-32s %s\\n\",\n"
+		"\tprintf(\"%%8lu.%%03lu %%-16s %%7d %%7d %%-24s %%9lu.%%03lu %s %s\\n\",\n"
 		"\t       $call.1 / 1000000, $call.1 / 1000 %% 1000, comm, pid, tid, \"%s\", $duration / 1000,\n"
-		"\t       $duration %% 1000, $result, @%s_error[$result]%s);\n"
+		"\t       $duration %% 1000, %s%s);\n"
 		"\tdelete(@call[tid]);\n",
-		details->format, entry->sites->symbol, map, details->arguments);
+		format, details->format, trace_function__symbol(function), arguments, details->arguments);
 	if (details->stack_words)
 		fputs("\tdelete(@stack[tid]);\n", out);
 	if (details->kernel)

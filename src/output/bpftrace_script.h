@@ -8,18 +8,15 @@
 #define OUTPUT_BPFTRACE_SCRIPT_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
-#include "model/api.h"
+#include "trace/function.h"
 
-/* A function in a library, or in a program with the runtime inside. */
+/* A function in a library, or in a program with the runtime inside. bpftrace refuses one that the file does not have. */
 struct bpftrace_site {
-	const char *path;   /* absolute */
-	const char *symbol; /* bpftrace refuses a script with one that the file does not have */
-	enum layer layer;
-	int row; /* in api_functions[]; -1: not in the table */
+	const char *path; /* absolute */
+	const struct trace_function *function;
 };
 
 /*

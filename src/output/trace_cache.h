@@ -15,7 +15,7 @@
 struct trace_process_text {
 	bool known;
 	uint32_t number;
-	uint32_t length, pid_length; /* of more bits than they need: of lengths below 256 gcc makes a slow `rep movs` */
+	uint32_t length, pid_length; /* more bits than they need: below 256 gcc copies by a slow `rep movs` */
 	char pid[TRACE_TEXT_NUMBER];
 	char comm[COMM_SIZE * TRACE_TEXT_EXPANSION];
 };

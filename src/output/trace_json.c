@@ -228,7 +228,9 @@ static char *write_kind(enum trace_line_kind kind, char *at)
 static char *write_loss(struct trace_output *output, const struct trace_line *line, char *at)
 {
 	at = write_time(output, line->start_ns, TRACE_TEXT_CONSTANT(at, ",\"time\":"));
-	at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, ",\"lost\":"), line->lost);
+	at = trace_line__lost_returns(line) ? TRACE_TEXT_CONSTANT(at, ",\"lost_returns\":") :
+					      TRACE_TEXT_CONSTANT(at, ",\"lost\":");
+	at = trace_text__unsigned(at, line->lost);
 	return write_text(trace_line__reason(line->reason), TRACE_TEXT_CONSTANT(at, ",\"reason\":"));
 }
 

@@ -9,6 +9,7 @@ const char *trace_line__reason(enum trace_loss reason)
 {
 	switch (reason) {
 	case TRACE_LOST_RING:
+	case TRACE_LOST_RETURN:
 		return words__loss_name(LOSS_RING_FULL);
 	case TRACE_LOST_THREAD:
 		return words__loss_name(LOSS_THREAD_STORAGE);
@@ -17,6 +18,11 @@ const char *trace_line__reason(enum trace_loss reason)
 	default:
 		return "unknown";
 	}
+}
+
+bool trace_line__lost_returns(const struct trace_line *line)
+{
+	return line->reason == TRACE_LOST_RETURN;
 }
 
 bool trace_line__has_result(const struct trace_line *line)

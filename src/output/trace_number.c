@@ -24,11 +24,12 @@ static unsigned int significant_bits(uint64_t value)
 	return 64 - (unsigned int)__builtin_clzll(value | 1);
 }
 
+/* Of more than 0. */
 static unsigned int count_digits(uint64_t value)
 {
 	unsigned int guess = significant_bits(value) * 1233 >> 12; /* bits * log10(2) */
 
-	return guess + (value >= powers[guess]) + (value == 0);
+	return guess + (value >= powers[guess]);
 }
 
 char *trace_text__digits(char *at, uint64_t value, unsigned int digits)

@@ -106,6 +106,14 @@ static void look_at(struct trace_output *output, const struct trace_line *line, 
 		find_roles(view);
 }
 
+/* Each call once, see trace_output__written. */
+static bool counts(const struct trace_output *output, enum trace_line_kind kind)
+{
+	if (output->options.entry_return)
+		return kind == LINE_ENTRY;
+	return kind != LINE_LOST && kind != LINE_ENTRY && kind != LINE_IN_PROGRESS;
+}
+
 static char *write_line(struct trace_output *output, const struct trace_view *view, char *at)
 {
 	switch (output->options.format) {
@@ -134,7 +142,6 @@ int trace_output__header(struct trace_output *output)
 
 int trace_output__line(struct trace_output *output, const struct trace_line *line)
 {
-	bool lost = line->kind == LINE_LOST;
 	struct trace_view view;
 	char *at;
 
@@ -144,8 +151,8 @@ int trace_output__line(struct trace_output *output, const struct trace_line *lin
 		return output->buffer.error;
 	trace_time__expect(&output->time, line->start_ns);
 	at = write_line(output, &view, at);
-	trace_buffer__commit(&output->buffer, at, !lost && line->kind != LINE_ENTRY && line->kind != LINE_IN_PROGRESS);
-	if (!lost)
+	trace_buffer__commit(&output->buffer, at, counts(output, line->kind));
+	if (line->kind != LINE_LOST)
 		trace_time__advance(&output->time, line->start_ns);
 	return 0;
 }

@@ -80,8 +80,10 @@ int trace_output__flush(struct trace_output *output);
 void trace_output__set_width(struct trace_output *output, unsigned int width);
 
 /*
- * Calls whose lines have reached the descriptor whole, each counted with its
- * last one: LINE_CALL, LINE_RETURN, LINE_RESUMED or LINE_UNFINISHED.
+ * Calls whose lines have reached the descriptor whole, each counted once: with
+ * its last line, which is LINE_CALL, LINE_RESUMED or LINE_UNFINISHED; or, with
+ * options.entry_return, with its first, which stands for it as the second may
+ * be lost.
  */
 uint64_t trace_output__written(const struct trace_output *output);
 

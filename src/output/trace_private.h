@@ -63,6 +63,9 @@ size_t trace_field__room(const struct trace_line *line);
 /* "ring_full" */
 const char *trace_line__reason(enum trace_loss reason);
 
+/* Whether it is only the returns of calls that a LINE_LOST tells of: the calls are shown. */
+bool trace_line__lost_returns(const struct trace_line *line);
+
 /* CLOCK_BOOTTIME of the call's return; false where it has not returned. */
 bool trace_line__end(const struct trace_line *line, uint64_t *end_ns);
 

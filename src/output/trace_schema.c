@@ -233,7 +233,9 @@ static void write_own_keys(struct json *j)
 	json__object_end(j);
 	write_key(j, "depth", "integer", "of how many traced calls it is within, where that is not 0");
 	write_key(j, "lost", "integer", "calls that are not shown");
-	write_key(j, "summary", "object", "by itself in a line, for -c and -C: the sums by function, times in nanoseconds");
+	write_key(j, "lost_returns", "integer", "calls that are shown by their entry only: their return is not");
+	write_key(j, "summary", "object",
+		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds");
 	write_key(j, "reason", "string", "why: ring_full, thread_storage or call_depth");
 }
 

@@ -93,7 +93,8 @@ static void print_rule(FILE *out)
 	      out);
 }
 
-static void print_notes(FILE *out, const struct trace_summary *summary, const struct summary_sums *total, uint64_t lost)
+static void print_notes(const struct trace_summary *summary, const struct summary_sums *total, uint64_t lost,
+			FILE *out)
 {
 	char text[TRACE_TEXT_NUMBER];
 
@@ -125,7 +126,7 @@ static void print_table(const struct trace_summary *summary, const struct summar
 	print_duration(out, false, 0);
 	print_duration(out, finished, total->max_ns);
 	fputs(" total\n", out);
-	print_notes(out, summary, total, lost);
+	print_notes(summary, total, lost, out);
 }
 
 /* --- tab-separated values: nanoseconds, without totals, which adding up gives --- */

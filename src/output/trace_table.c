@@ -37,8 +37,10 @@ void trace_table__layout(struct trace_output *output)
 	}
 	details = details_width(output, others);
 	for (size_t i = 0; i < options->column_count; i++) {
+		bool is_details = options->columns[i] == COLUMN_DETAILS;
+
 		output->starts[i] = start;
-		start += 1 + (options->columns[i] == COLUMN_DETAILS ? details : column_width(output, options->columns[i]));
+		start += 1 + (is_details ? details : column_width(output, options->columns[i]));
 	}
 }
 
@@ -151,7 +153,8 @@ static char *write_loss(const struct trace_line *line, char *at)
 	const char *reason = trace_line__reason(line->reason);
 
 	at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, "--- lost "), line->lost);
-	at = line->lost == 1 ? TRACE_TEXT_CONSTANT(at, " event (") : TRACE_TEXT_CONSTANT(at, " events (");
+	at = trace_line__lost_returns(line) ? TRACE_TEXT_CONSTANT(at, " return") : TRACE_TEXT_CONSTANT(at, " event");
+	at = line->lost == 1 ? TRACE_TEXT_CONSTANT(at, " (") : TRACE_TEXT_CONSTANT(at, "s (");
 	for (; *reason; reason++)
 		*at++ = *reason == '_' ? ' ' : *reason;
 	return TRACE_TEXT_CONSTANT(at, ") ---");

@@ -13,7 +13,7 @@ static uint64_t zero_bytes(uint64_t word)
 	return (word - EACH_BYTE(0x01)) & ~word;
 }
 
-/* Whether all eight bytes are printable ASCII without quotes, backslashes and semicolons: in no form is one escaped. */
+/* Whether all eight bytes are printable ASCII without quotes, backslashes and semicolons: never escaped. */
 static bool is_plain(uint64_t word)
 {
 	uint64_t bad = word | (word - EACH_BYTE(0x20)) | zero_bytes(word ^ EACH_BYTE('"')) |

@@ -2,7 +2,8 @@
 /*
  * Lines of tab-separated values. \t, \n, \r, \\ and \xNN in a value stand for
  * what they say, `-` for what is not known or does not apply. A line that
- * begins with # is no call but a note: "# lost 1203 ring_full TIME".
+ * begins with # is no call but a note: "# lost 1203 ring_full TIME" tells of
+ * calls that have no line, "# lost_returns …" of such that have but their first.
  *
  * The result of a line that is not a whole call begins with what it is:
  * <entry>, <returned>, <in progress>, <resumed> or <unfinished>.
@@ -26,7 +27,9 @@ static char *write_loss(struct trace_output *output, const struct trace_line *li
 {
 	const char *reason = trace_line__reason(line->reason);
 
-	at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, "# lost "), line->lost);
+	at = trace_line__lost_returns(line) ? TRACE_TEXT_CONSTANT(at, "# lost_returns ") :
+					      TRACE_TEXT_CONSTANT(at, "# lost ");
+	at = trace_text__unsigned(at, line->lost);
 	*at++ = ' ';
 	at = trace_text__copy(at, reason, strlen(reason));
 	*at++ = ' ';

@@ -194,7 +194,7 @@ static void put_text(struct reader *r, const struct trace_step *step, const stru
 	if (!field)
 		return;
 	field->text = (const char *)block->data;
-	field->cut = block->length >= TRACE_STRING_SIZE;
+	field->cut = block->length > TRACE_STRING_SIZE;
 	field->length = field->cut ? TRACE_STRING_SIZE : block->length;
 }
 
@@ -316,31 +316,11 @@ static void put_stand_in(struct reader *r, const struct trace_step *step)
 		put_text(r, step, block);
 }
 
-static void take_step(struct reader *r, const struct trace_step *step)
+/* A step whose bytes are there. */
+static void put_field(struct reader *r, const struct trace_step *step, const uint8_t *data)
 {
-	const uint8_t *data;
 	int32_t code;
 
-	if (step->block != STEP_FROM_WORDS) {
-		const struct block *block = &r->block[step->block];
-
-		if (!block->length || block->length >= BLOCK_MISSING) {
-			if (step->flags & STEP_FIRST)
-				put_stand_in(r, step);
-			return;
-		}
-		if (step->form == FORM_TEXT) {
-			put_text(r, step, block);
-			return;
-		}
-	}
-	if (step->form == FORM_UNKNOWN) {
-		put_number(r, step->name, step->role, FORM_UNKNOWN, 0);
-		return;
-	}
-	data = source_of(r, step);
-	if (!data)
-		return;
 	switch (step->kind) {
 	case STEP_VALUE:
 		put_value(r, step, data);
@@ -367,6 +347,37 @@ static void take_step(struct reader *r, const struct trace_step *step)
 			put_number(r, step->name, step->role, FORM_UNSIGNED, r->product);
 		break;
 	}
+}
+
+/* Whether a step is done with its block: a string, or one that is not there. */
+static bool take_block_step(struct reader *r, const struct trace_step *step)
+{
+	const struct block *block = &r->block[step->block];
+
+	if (!block->length || block->length >= BLOCK_MISSING) {
+		if (step->flags & STEP_FIRST)
+			put_stand_in(r, step);
+		return true;
+	}
+	if (step->form != FORM_TEXT)
+		return false;
+	put_text(r, step, block);
+	return true;
+}
+
+static void take_step(struct reader *r, const struct trace_step *step)
+{
+	const uint8_t *data;
+
+	if (step->block != STEP_FROM_WORDS && take_block_step(r, step))
+		return;
+	if (step->form == FORM_UNKNOWN) {
+		put_number(r, step->name, step->role, FORM_UNKNOWN, 0);
+		return;
+	}
+	data = source_of(r, step);
+	if (data)
+		put_field(r, step, data);
 }
 
 static void take_reads(struct reader *r, bool at_return)

@@ -62,7 +62,6 @@ static int add_row(struct trace_functions *functions, const struct api_function 
 	if (!function)
 		return -ENOMEM;
 	function->symbol = row->symbol;
-	function->base = row->base;
 	function->family = row->family;
 	function->operation = row->desc.operation;
 	rc = trace_plan__build(row, kernel_args, &functions->names, function);
@@ -114,7 +113,7 @@ int trace_functions__add(struct trace_functions *functions, const char *symbol, 
 	if (!function)
 		return -ENOMEM;
 	function->own_symbol = strdup(symbol);
-	function->symbol = function->base = function->own_symbol;
+	function->symbol = function->own_symbol;
 	function->family = "other";
 	function->operation = OP_NONE;
 	if (!function->own_symbol || trace_plan__build_raw(layer, function)) {
@@ -128,11 +127,6 @@ int trace_functions__add(struct trace_functions *functions, const char *symbol, 
 const char *trace_function__symbol(const struct trace_function *function)
 {
 	return function->symbol;
-}
-
-const char *trace_function__name(const struct trace_function *function)
-{
-	return function->base;
 }
 
 const char *trace_function__family(const struct trace_function *function)

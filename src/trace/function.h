@@ -33,9 +33,8 @@ const struct trace_function *trace_functions__at(const struct trace_functions *f
  */
 int trace_functions__add(struct trace_functions *functions, const char *symbol, enum layer layer);
 
-/* "cudaMalloc": the name as exported; and the name people use, without _ptds and _ptsz. */
+/* "cudaMalloc", "cudaMemcpy_ptds": the name as exported. */
 const char *trace_function__symbol(const struct trace_function *function);
-const char *trace_function__name(const struct trace_function *function);
 const char *trace_function__family(const struct trace_function *function); /* "other" for one not in the table */
 enum layer trace_function__layer(const struct trace_function *function);
 enum operation trace_function__operation(const struct trace_function *function);

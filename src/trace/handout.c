@@ -52,7 +52,23 @@ static void set_loss(struct trace_line *line, const struct waiting *waiting)
 	line->reason = waiting->reason;
 }
 
-static void set_call(struct trace_stream *stream, const struct waiting *waiting)
+/* That of the return in lines that only tell of it; what was shown in progress has its last line at its end. */
+static uint64_t time_of(const struct waiting *waiting, uint64_t time)
+{
+	const struct trace_event *event = &waiting->event;
+
+	switch (waiting->kind) {
+	case LINE_RETURN:
+	case LINE_RESUMED:
+		return event->start_ns + event->duration_ns;
+	case LINE_UNFINISHED:
+		return time;
+	default:
+		return event->start_ns;
+	}
+}
+
+static void set_call(struct trace_stream *stream, const struct waiting *waiting, uint64_t time)
 {
 	const struct trace_event *event = &waiting->event;
 	const struct trace_function *function = trace_functions__at(stream->functions, event->row);
@@ -65,18 +81,15 @@ static void set_call(struct trace_stream *stream, const struct waiting *waiting)
 	line->process = &waiting->thread->process->shown;
 	line->tid = waiting->thread->tid;
 	line->depth = event->depth;
-	line->start_ns = event->start_ns;
-	/* A line that is there for the return alone has the return's time. */
-	if (line->kind == LINE_RETURN || line->kind == LINE_RESUMED)
-		line->start_ns += event->duration_ns;
+	line->start_ns = time_of(waiting, time);
 	line->duration_ns = event->duration_ns;
 	line->result = result_of(event, plan->returns);
 	line->failed = has_returned(line->kind) && trace_function__is_failure(function, event->result);
 	if (has_returned(line->kind) && plan->returns == TRACE_RETURNS_ERROR && !event->result)
 		trace_device__follow(waiting->thread, plan, stream->source->config, event, waiting->size);
 	line->device = trace_device__of(waiting->thread);
-	line->kernel = waiting->name ? trace_name__shown(waiting->name) : NULL;
-	line->kernel_full = waiting->name ? trace_name__mangled(waiting->name) : NULL;
+	line->kernel = waiting->name ? launch_name__shown(waiting->name) : NULL;
+	line->kernel_full = waiting->name ? launch_name__mangled(waiting->name) : NULL;
 	line->kernel_place = NULL;
 	line->frames = NULL;
 	line->lost = 0;
@@ -102,7 +115,7 @@ void trace_stream__let_go(struct trace_stream *stream, struct waiting *waiting)
 {
 	if (waiting->thread)
 		trace_threads__put(stream->threads, waiting->thread);
-	trace_names__put(stream->names, waiting->name);
+	launch_names__put(stream->names, waiting->name);
 }
 
 int trace_stream__hand_out(struct trace_stream *stream, size_t lines)
@@ -116,7 +129,7 @@ int trace_stream__hand_out(struct trace_stream *stream, size_t lines)
 		if (waiting->kind == LINE_LOST)
 			set_loss(&stream->line, waiting);
 		else
-			set_call(stream, waiting);
+			set_call(stream, waiting, time);
 		stream->handed = time;
 		count(stream, waiting->kind);
 		if (stream->options.line(&stream->line, stream->options.arg))

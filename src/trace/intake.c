@@ -27,7 +27,7 @@ static uint64_t driver_handle(const struct trace_event *event, size_t size)
 	return size < sizeof(*event) + (event->words + 1ul) * sizeof(uint64_t) ? 0 : event->payload[event->words];
 }
 
-static struct trace_name *name_of(struct trace_stream *stream, const struct trace_event *event, size_t size,
+static struct launch_name *name_of(struct trace_stream *stream, const struct trace_event *event, size_t size,
 				  const struct trace_function *function, const struct trace_thread *thread)
 {
 	uint64_t address = trace_function__launched(function, event, size);
@@ -40,7 +40,7 @@ static struct trace_name *name_of(struct trace_stream *stream, const struct trac
 
 	if (!kernel.handle)
 		kernel.handle = address;
-	return kernel.handle ? trace_names__take(stream->names, &kernel, stream->now) : NULL;
+	return kernel.handle ? launch_names__take(stream->names, &kernel, stream->now) : NULL;
 }
 
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
@@ -124,7 +124,7 @@ static int take(struct trace_stream *stream, const void *data, size_t size)
 		return size < sizeof(struct trace_thread_record) ? -EINVAL :
 								   trace_threads__announce(stream->threads, data);
 	case RECORD_KERNEL_NAME:
-		return trace_names__add(stream->names, data, size);
+		return launch_names__add(stream->names, data, size);
 	case RECORD_LIBRARY:
 	case RECORD_EXEC:
 		return size < sizeof(struct record_library) ? -EINVAL : take_change(stream, data);

@@ -41,7 +41,7 @@ struct trace_process {
 enum trace_form {
 	FORM_UNSIGNED = 0, /* .number */
 	FORM_SIGNED,	   /* .number as int64_t */
-	FORM_ADDRESS,	   /* .number, in hexadecimal, 0 too: pointers and handles */
+	FORM_ADDRESS,	   /* .number, in hexadecimal, 0 too: pointers and handles; but stream 0 is written 0 */
 	FORM_FLAGS,	   /* .number, in hexadecimal */
 	FORM_REAL,	   /* .real */
 	FORM_WORD,	   /* .text: a constant's name, ours; .number is its value */
@@ -70,7 +70,7 @@ enum trace_role {
 };
 
 struct trace_field {
-	const char *name; /* the column's word where it has a role, else the argument's own name */
+	const char *name; /* the column's word where it has a role, else the argument's own, or "argument.member" */
 	uint8_t form;	  /* enum trace_form */
 	uint8_t role;	  /* enum trace_role */
 	bool cut;	  /* FORM_TEXT: there was more */
@@ -93,7 +93,12 @@ struct trace_line {
 	pid_t tid;
 	uint8_t depth;
 	int16_t device; /* -1: not known */
-	uint64_t start_ns; /* the line's time, CLOCK_BOOTTIME: of the start but where the kind says else; LINE_LOST: of the first */
+	/*
+	 * CLOCK_BOOTTIME, by which lines are in order: when the call began; in LINE_RETURN and
+	 * LINE_RESUMED when it returned; in LINE_UNFINISHED, if it had a line before, when it was
+	 * given up; in LINE_LOST that of the first.
+	 */
+	uint64_t start_ns;
 	uint64_t duration_ns; /* so far where it has not returned */
 	uint64_t result;      /* see enum trace_returns */
 	bool failed;	      /* the result is a failure */

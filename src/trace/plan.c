@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "trace/label.h"
 #include "trace/steps.h"
 
 struct list {
@@ -23,12 +23,6 @@ struct builder {
 	bool out_of_memory;
 };
 
-/* What an argument is called, and the column it is shown in. */
-struct label {
-	const char *name;
-	uint8_t role;
-};
-
 static struct trace_step *add(struct list *list, const struct trace_step *step)
 {
 	if (list->count == TRACE_FIELDS_MAX)
@@ -37,18 +31,6 @@ static struct trace_step *add(struct list *list, const struct trace_step *step)
 	if (!step->unit)
 		list->steps[list->count].unit = 1;
 	return &list->steps[list->count++];
-}
-
-static uint8_t word_of(const struct api_function *row, enum role role)
-{
-	uint8_t place = row->desc.place[role];
-
-	return place == PLACE_NONE ? TRACE_NO_WORD : place & PLACE_MASK;
-}
-
-static bool has_role(const struct builder *b, const struct api_argument *argument, enum role role)
-{
-	return argument->word != PLACE_NONE && word_of(b->row, role) == argument->word;
 }
 
 static void keep_words(struct builder *b, const struct api_argument *argument)
@@ -61,123 +43,6 @@ static void keep_words(struct builder *b, const struct api_argument *argument)
 	end = argument->word + (argument->size + 7u) / 8;
 	if (end > plan->words)
 		plan->words = end < TRACE_WORDS ? (uint8_t)end : TRACE_WORDS;
-}
-
-/* Whether a row makes an object that has a column or a name of its own. */
-static bool label_of_object(const struct function_desc *desc, struct label *label)
-{
-	if (desc->kind == OBJECT_STREAM)
-		*label = (struct label){ "stream", TRACE_STREAM };
-	else if (desc->kind == OBJECT_EVENT)
-		*label = (struct label){ "event", TRACE_NO_ROLE };
-	else
-		return false;
-	return true;
-}
-
-/* Of the argument that is, or will be, the address or the object that the call is about. */
-static bool label_subject(const struct builder *b, const struct api_argument *argument, struct label *label)
-{
-	const struct function_desc *desc = &b->row->desc;
-
-	if (has_role(b, argument, ROLE_OUT) && desc->operation == OP_CREATE)
-		return label_of_object(desc, label);
-	if (has_role(b, argument, ROLE_HANDLE) && desc->operation == OP_DESTROY)
-		return label_of_object(desc, label);
-	if (!has_role(b, argument, ROLE_PTR) &&
-	    !(has_role(b, argument, ROLE_OUT) && desc->operation == OP_ALLOC) &&
-	    !(has_role(b, argument, ROLE_HANDLE) && desc->operation == OP_FREE))
-		return false;
-	*label = (struct label){ "ptr", TRACE_PTR };
-	return true;
-}
-
-static const struct {
-	uint8_t role; /* enum role */
-	struct label label;
-} role_labels[] = {
-	{ ROLE_SIZE, { "size", TRACE_SIZE } },	 { ROLE_STREAM, { "stream", TRACE_STREAM } },
-	{ ROLE_SHMEM, { "shmem", TRACE_SHMEM } }, { ROLE_EVENT, { "event", TRACE_NO_ROLE } },
-	{ ROLE_DEVICE, { "device", TRACE_NO_ROLE } }, { ROLE_FLAGS, { "flags", TRACE_NO_ROLE } },
-	{ ROLE_WIDTH, { "width", TRACE_NO_ROLE } },   { ROLE_HEIGHT, { "height", TRACE_NO_ROLE } },
-	{ ROLE_PITCHOUT, { "pitch", TRACE_NO_ROLE } },
-};
-
-/* The one stream of a function that is of no family has its column too. */
-static bool is_only_stream(const struct builder *b, const struct api_argument *argument)
-{
-	unsigned int streams = 0, i;
-	const char *type;
-
-	for (i = 0; i < b->row->argument_count; i++) {
-		type = b->row->arguments[i].type;
-		streams += strcmp(type, "CUstream") == 0 || strcmp(type, "cudaStream_t") == 0;
-	}
-	type = argument->type;
-	return streams == 1 && (strcmp(type, "CUstream") == 0 || strcmp(type, "cudaStream_t") == 0);
-}
-
-/* Arguments that are called as a column and are what the column shows, though the row gives them no role. */
-static const struct {
-	const char *type;
-	struct label label;
-} own_labels[] = {
-	{ "size_t", { "size", TRACE_SIZE } },	      { "CUdeviceptr", { "ptr", TRACE_PTR } },
-	{ "void *", { "ptr", TRACE_PTR } },	      { "const void *", { "ptr", TRACE_PTR } },
-	{ "void *", { "dst", TRACE_DST } },	      { "const void *", { "src", TRACE_SRC } },
-	{ "enum cudaMemcpyKind", { "kind", TRACE_KIND } },
-};
-
-static struct label own_label(const struct api_argument *argument)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(own_labels) / sizeof(own_labels[0]); i++) {
-		if (strcmp(argument->name, own_labels[i].label.name) == 0 &&
-		    strcmp(argument->type, own_labels[i].type) == 0)
-			return own_labels[i].label;
-	}
-	/* The sides of a copy are addresses; an array is none. */
-	if (strncmp(argument->type, "cudaArray_", 10) == 0 && strcmp(argument->name, "dst") == 0)
-		return (struct label){ "dstArray", TRACE_NO_ROLE };
-	if (strncmp(argument->type, "cudaArray_", 10) == 0 && strcmp(argument->name, "src") == 0)
-		return (struct label){ "srcArray", TRACE_NO_ROLE };
-	return (struct label){ argument->name, TRACE_NO_ROLE };
-}
-
-static struct label label_of(const struct builder *b, const struct api_argument *argument,
-			     enum type_reading reading)
-{
-	struct label label = { argument->name, TRACE_NO_ROLE };
-	size_t i;
-
-	/* The sides of a batch are arrays of addresses. */
-	if (has_role(b, argument, ROLE_DST) || has_role(b, argument, ROLE_SRC)) {
-		if (strstr(argument->type, "**") || strstr(argument->type, "*const *") ||
-		    argument->passing == PASSING_ADDRESS || reading > READING_ADDRESS)
-			return label;
-		return has_role(b, argument, ROLE_DST) ? (struct label){ "dst", TRACE_DST } :
-							  (struct label){ "src", TRACE_SRC };
-	}
-	if (has_role(b, argument, ROLE_KIND) && b->row->desc.operation == OP_COPY)
-		return (struct label){ "kind", TRACE_KIND };
-	if (label_subject(b, argument, &label))
-		return label;
-	for (i = 0; i < sizeof(role_labels) / sizeof(role_labels[0]); i++) {
-		if (has_role(b, argument, role_labels[i].role))
-			return role_labels[i].label;
-	}
-	if (is_only_stream(b, argument))
-		return (struct label){ "stream", TRACE_STREAM };
-	return own_label(argument);
-}
-
-/* Numbers that are called so are sets of bits. */
-static bool is_flags(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length >= 5 && strcasecmp(name + length - 5, "flags") == 0;
 }
 
 /* The step for a value of `type`; structures are taken apart before. */
@@ -195,7 +60,8 @@ static void set_value(struct trace_step *step, const struct trace_type *type, co
 	} else if (type->sort == SORT_BOX) {
 		step->kind = STEP_BOX;
 		step->box = type->box;
-	} else if (is_flags(argument_name) && (step->form == FORM_UNSIGNED || step->form == FORM_SIGNED)) {
+	} else if (trace_label__is_flags(argument_name) &&
+		   (step->form == FORM_UNSIGNED || step->form == FORM_SIGNED)) {
 		step->form = FORM_FLAGS;
 	}
 }
@@ -206,20 +72,20 @@ static bool is_factor(const struct builder *b, const struct api_argument *argume
 	const struct function_desc *desc = &b->row->desc;
 	bool alloc = desc->operation == OP_ALLOC;
 
-	if (word_of(b->row, ROLE_SIZE) != TRACE_NO_WORD ||
+	if (trace_label__word_of(b->row, ROLE_SIZE) != TRACE_NO_WORD ||
 	    (!alloc && desc->operation != OP_COPY && desc->operation != OP_SET))
 		return false;
 	if (!member) {
-		if (has_role(b, argument, ROLE_HEIGHT))
-			return !alloc || word_of(b->row, ROLE_PITCHOUT) != TRACE_NO_WORD;
-		return has_role(b, argument, alloc ? ROLE_PITCHOUT : ROLE_WIDTH);
+		if (trace_label__has_role(b->row, argument, ROLE_HEIGHT))
+			return !alloc || trace_label__word_of(b->row, ROLE_PITCHOUT) != TRACE_NO_WORD;
+		return trace_label__has_role(b->row, argument, alloc ? ROLE_PITCHOUT : ROLE_WIDTH);
 	}
 	/* A pitched allocation's rows are as far apart as the pitch is. */
-	if (desc->params == PARAMS_PITCHED && has_role(b, argument, ROLE_OUT))
+	if (desc->params == PARAMS_PITCHED && trace_label__has_role(b->row, argument, ROLE_OUT))
 		return strcmp(member, "pitch") == 0;
-	if (desc->params == PARAMS_PITCHED && has_role(b, argument, ROLE_EXTENT))
+	if (desc->params == PARAMS_PITCHED && trace_label__has_role(b->row, argument, ROLE_EXTENT))
 		return strcmp(member, "width") != 0;
-	return desc->params == PARAMS_EXTENT && has_role(b, argument, ROLE_EXTENT);
+	return desc->params == PARAMS_EXTENT && trace_label__has_role(b->row, argument, ROLE_EXTENT);
 }
 
 static void note_factor(struct builder *b, struct trace_step *step, const struct list *list)
@@ -231,7 +97,8 @@ static void note_factor(struct builder *b, struct trace_step *step, const struct
 
 /* The members of a structure at `offset` in the words or in a block. */
 static void add_members(struct builder *b, struct list *list, const struct api_argument *argument,
-			const struct label *label, const struct trace_layout *layout, const struct trace_step *at)
+			const struct trace_label *label, const struct trace_layout *layout,
+			const struct trace_step *at)
 {
 	const struct trace_member *member;
 	struct trace_type type;
@@ -263,7 +130,7 @@ static void add_members(struct builder *b, struct list *list, const struct api_a
 }
 
 /* The number of the new read in the plan, or -1 when it has no room: the address is shown then. */
-static int add_read(struct builder *b, const struct api_argument *argument, const struct label *label,
+static int add_read(struct builder *b, const struct api_argument *argument, const struct trace_label *label,
 		    enum type_reading reading, const struct trace_type *type)
 {
 	struct trace_plan *plan = &b->function->plan;
@@ -286,7 +153,7 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 {
 	struct trace_type type;
 	enum type_reading reading = trace_type__of(argument->type, argument->passing, &type);
-	struct label label = label_of(b, argument, reading);
+	struct trace_label label = trace_label__of(b->row, argument, reading);
 	struct trace_step step = { .name = label.name, .role = label.role, .block = STEP_FROM_WORDS };
 	struct list *list = &b->given;
 	int block = -1;
@@ -313,7 +180,7 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 		return;
 	}
 	set_value(&step, &type, argument->name);
-	if (label.role == TRACE_SIZE || has_role(b, argument, ROLE_WIDTH))
+	if (label.role == TRACE_SIZE || trace_label__has_role(b->row, argument, ROLE_WIDTH))
 		step.unit = b->row->desc.unit;
 	if (is_factor(b, argument, NULL))
 		note_factor(b, &step, list);
@@ -348,11 +215,11 @@ static void add_conclusions(struct builder *b)
 	add(&b->given, &kind);
 }
 
-static void add_dims(struct builder *b, const struct label *label, enum role x)
+static void add_dims(struct builder *b, const struct trace_label *label, enum role x)
 {
 	const uint8_t *place = b->row->desc.place;
-	struct trace_step step = { .name = label->name, .role = label->role, .form = FORM_DIM3, .kind = STEP_DIMS,
-				   .block = STEP_FROM_WORDS };
+	struct trace_step step = { .name = label->name, .role = label->role, .form = FORM_DIM3,
+				   .kind = STEP_DIMS, .block = STEP_FROM_WORDS };
 	int i;
 
 	if (place[x] == PLACE_NONE)
@@ -363,7 +230,7 @@ static void add_dims(struct builder *b, const struct label *label, enum role x)
 		step.size = 12;
 	} else {
 		for (i = 0; i < 3; i++)
-			step.words[i] = word_of(b->row, (enum role)(x + i));
+			step.words[i] = trace_label__word_of(b->row, (enum role)(x + i));
 	}
 	add(&b->given, &step);
 }
@@ -382,10 +249,11 @@ static const struct api_argument *argument_at(const struct api_function *row, ui
 /* grid, block, shmem and stream of a launch configuration, which are its first members. */
 static void add_config(struct builder *b, const struct api_argument *argument)
 {
-	static const struct label labels[] = {
-		{ "grid", TRACE_GRID }, { "block", TRACE_BLOCK }, { "shmem", TRACE_SHMEM }, { "stream", TRACE_STREAM },
+	static const struct trace_label labels[] = {
+		{ "grid", TRACE_GRID }, { "block", TRACE_BLOCK },
+		{ "shmem", TRACE_SHMEM }, { "stream", TRACE_STREAM },
 	};
-	static const struct label own = { "config", TRACE_NO_ROLE };
+	static const struct trace_label own = { "config", TRACE_NO_ROLE };
 	struct trace_step step = { .block = 0 };
 	struct trace_type type;
 	size_t i;
@@ -411,13 +279,14 @@ static void add_config(struct builder *b, const struct api_argument *argument)
 static void keep_kernel_args(struct builder *b)
 {
 	struct trace_plan *plan = &b->function->plan;
-	const struct api_argument *args = argument_at(b->row, word_of(b->row, ROLE_ARGS)), *extra = NULL;
+	const struct api_argument *args, *extra = NULL;
 	unsigned int i;
 
 	for (i = 0; i < b->row->argument_count; i++) {
 		if (strcmp(b->row->arguments[i].name, "extra") == 0)
 			extra = &b->row->arguments[i];
 	}
+	args = argument_at(b->row, trace_label__word_of(b->row, ROLE_ARGS));
 	if (!args)
 		return;
 	plan->flags |= TRACE_PLAN_ARGS;
@@ -431,18 +300,19 @@ static void keep_kernel_args(struct builder *b)
 
 static void build_launch(struct builder *b, bool kernel_args)
 {
-	static const struct label grid = { "grid", TRACE_GRID }, block = { "block", TRACE_BLOCK };
-	const struct api_argument *config = argument_at(b->row, word_of(b->row, ROLE_CONFIG));
-	static const enum role kept[] = { ROLE_FUNC, ROLE_CONFIG, ROLE_GRIDX, ROLE_GRIDY, ROLE_GRIDZ, ROLE_BLOCKX,
-					  ROLE_BLOCKY, ROLE_BLOCKZ };
+	static const struct trace_label grid = { "grid", TRACE_GRID }, block = { "block", TRACE_BLOCK };
+	const struct api_argument *config = argument_at(b->row, trace_label__word_of(b->row, ROLE_CONFIG));
+	static const enum role kept[] = {
+		ROLE_FUNC, ROLE_CONFIG, ROLE_GRIDX, ROLE_GRIDY, ROLE_GRIDZ, ROLE_BLOCKX, ROLE_BLOCKY, ROLE_BLOCKZ,
+	};
 	static const enum role shown[] = { ROLE_SHMEM, ROLE_STREAM };
 	const struct api_argument *argument;
 	size_t i;
 
 	b->function->plan.flags |= TRACE_PLAN_KERNEL;
-	b->function->plan.kernel_word = word_of(b->row, ROLE_FUNC);
+	b->function->plan.kernel_word = trace_label__word_of(b->row, ROLE_FUNC);
 	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
-		argument = argument_at(b->row, word_of(b->row, kept[i]));
+		argument = argument_at(b->row, trace_label__word_of(b->row, kept[i]));
 		if (argument)
 			keep_words(b, argument);
 	}
@@ -451,7 +321,7 @@ static void build_launch(struct builder *b, bool kernel_args)
 	add_dims(b, &grid, ROLE_GRIDX);
 	add_dims(b, &block, ROLE_BLOCKX);
 	for (i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
-		argument = argument_at(b->row, word_of(b->row, shown[i]));
+		argument = argument_at(b->row, trace_label__word_of(b->row, shown[i]));
 		if (argument)
 			add_argument(b, argument);
 	}
@@ -459,13 +329,22 @@ static void build_launch(struct builder *b, bool kernel_args)
 		keep_kernel_args(b);
 }
 
+/* __cudaLaunchKernel, which only jumps into cudaLaunchKernel, is shown as the launch that it is. */
+static bool is_launch(const struct api_function *row)
+{
+	if (row->desc.operation == OP_LAUNCH)
+		return true;
+	return row->desc.operation == OP_NONE && row->desc.place[ROLE_FUNC] != PLACE_NONE &&
+	       row->desc.place[ROLE_GRIDX] != PLACE_NONE;
+}
+
 /* After it a kernel's handle may be another kernel's. */
 static bool ends_kernels(const struct function_desc *desc)
 {
 	if (desc->operation == OP_DESTROY)
 		return desc->kind == OBJECT_MODULE || desc->kind == OBJECT_LIBRARY;
-	return desc->operation == OP_CONTEXT && (desc->kind == CONTEXT_DESTROY || desc->kind == CONTEXT_RESET ||
-						 desc->kind == CONTEXT_RELEASE);
+	return desc->operation == OP_CONTEXT &&
+	       (desc->kind == CONTEXT_DESTROY || desc->kind == CONTEXT_RESET || desc->kind == CONTEXT_RELEASE);
 }
 
 static int take_steps(struct trace_function *function, const struct list *given, const struct list *told)
@@ -522,7 +401,8 @@ int trace_plan__build(const struct api_function *row, bool kernel_args, struct t
 	function->plan.returns = row->returns;
 	if (ends_kernels(&row->desc))
 		function->plan.flags |= TRACE_PLAN_ENDS;
-	if (row->desc.operation == OP_LAUNCH) {
+	if (is_launch(row)) {
+		function->operation = OP_LAUNCH;
 		build_launch(&b, kernel_args);
 	} else {
 		for (i = 0; i < row->argument_count; i++)

@@ -3,7 +3,7 @@
 #ifndef TRACE_PRIVATE_H
 #define TRACE_PRIVATE_H
 
-#include "trace/names.h"
+#include "trace/launch_names.h"
 #include "trace/order.h"
 #include "trace/places.h"
 #include "trace/source.h"
@@ -17,7 +17,7 @@ struct trace_stream {
 	const struct log *log;
 	struct order *order;
 	struct trace_threads *threads;
-	struct trace_names *names;
+	struct launch_names *names;
 	struct trace_places *places;
 	struct trace_line line;
 	const char *frames[TRACE_STACK_MAX];

@@ -21,7 +21,7 @@ static const char *const tells[] = {
 	"*Get*", "*CanAccess*", "*ComputeCapability", "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*",
 };
 
-/* The first half of a call that another name is known by, which it jumps into. Taken by its name alone. */
+/* The first half of a call that another name is known by, which it jumps into. Of no family but all. */
 static const char *const halves[] = { "__cudaLaunchKernel" };
 
 static const char *const errors[] = {
@@ -125,7 +125,7 @@ static bool in_list(const char *const *list, size_t count, const char *name)
 
 static bool in_family(enum family family, const struct api_function *function)
 {
-	if (IN_LIST(halves, function->base))
+	if (family != FAMILY_ALL && IN_LIST(halves, function->base))
 		return false;
 	switch (family) {
 	case FAMILY_ALL:
@@ -170,6 +170,12 @@ static bool of_layer(const struct trace_selection *selection, enum layer layer)
 	}
 }
 
+/* A plain name means the forms for a stream of the thread's own too. */
+static bool names(const char *pattern, const struct api_function *function)
+{
+	return matches(pattern, function->symbol) || matches(pattern, function->base);
+}
+
 bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function)
 {
 	const struct rule *rule = selection->rules, *end = rule + selection->count;
@@ -179,8 +185,7 @@ bool trace_selection__wants(const struct trace_selection *selection, const struc
 		return false;
 	wanted = (rule == end || rule->away) && in_default(function);
 	for (; rule < end; rule++) {
-		if (rule->name ? matches(rule->name, function->symbol) || matches(rule->name, function->base) :
-				 in_family(rule->family, function))
+		if (rule->name ? names(rule->name, function) : in_family(rule->family, function))
 			wanted = !rule->away;
 	}
 	return wanted;
@@ -273,15 +278,16 @@ static int check_name(const char *word, struct error *err)
 	const char *like;
 
 	if (!*word)
-		return error__set(err, -EINVAL, "a word is missing: families, names and patterns, parted by commas");
+		return error__set(err, -EINVAL,
+				  "a word is missing: families, names and patterns, parted by commas");
 	if (is_spelt_well(word) && (is_pattern(word) || is_known(word) || strncmp(word, "cu", 2) == 0))
 		return 0;
 	like = is_spelt_well(word) ? function_like(word, true) : NULL;
 	if (like)
 		return error__set(err, -EINVAL, "%s is no family and no function; %s is like it", word, like);
 	return error__set(err, -EINVAL,
-			  "%.64s is no family and no function; the families are memory, launch, copy, sync, stream, "
-			  "event, device, context, module, graph, errors, all", word);
+			  "%.64s is no family and no function; the families are memory, launch, copy, "
+			  "sync, stream, event, device, context, module, graph, errors, all", word);
 }
 
 static int add_word(struct trace_selection *selection, const char *word, struct error *err)

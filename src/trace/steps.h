@@ -55,7 +55,6 @@ struct trace_block_field {
 
 struct trace_function {
 	const char *symbol;
-	const char *base;
 	const char *family;
 	uint8_t operation;
 	struct trace_plan plan;

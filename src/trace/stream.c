@@ -32,7 +32,7 @@ static int make_parts(struct trace_stream *stream)
 
 	stream->order = order__new();
 	stream->threads = trace_threads__new(options->wants_cgroup);
-	stream->names = trace_names__new(options->full_names);
+	stream->names = launch_names__new(options->full_names);
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
 	if (options->wants_places)
@@ -91,7 +91,7 @@ void trace_stream__free(struct trace_stream *stream)
 		order__pop(stream->order);
 	}
 	order__free(stream->order);
-	trace_names__free(stream->names);
+	launch_names__free(stream->names);
 	trace_places__free(stream->places);
 	trace_threads__free(stream->threads);
 	free(stream->shown);
@@ -146,7 +146,7 @@ static int take_in(struct trace_stream *stream)
 			return ret;
 	}
 	ret = read_ring(stream, stream->end);
-	trace_names__look_up(stream->names, stream->now);
+	launch_names__look_up(stream->names, stream->now);
 	if (ret == INTAKE_FULL && source->calls->position(source) < stream->end)
 		return 1;
 	if (ret < 0 || ret == RING_BUSY)
@@ -216,7 +216,7 @@ int trace_stream__finish(struct trace_stream *stream)
 		ret = trace_stream__take_losses(stream);
 	if (ret)
 		return ret;
-	trace_names__look_up(stream->names, stream->now);
+	launch_names__look_up(stream->names, stream->now);
 	stream->due = UINT64_MAX;
 	return trace_stream__hand_out(stream, SIZE_MAX);
 }

@@ -103,7 +103,8 @@ def test_tsv_reads_back():
         for word, value in line.items():
             assert tsv_value(word, seen[key][word]) == value, (key, word)
     assert [note.split() for note in notes] == [[b"#", b"lost", b"1203", b"ring_full", b"5003246000000"],
-                                               [b"#", b"lost", b"1", b"call_depth", b"5003246001000"]]
+                                               [b"#", b"lost", b"1", b"call_depth", b"5003246001000"],
+                                               [b"#", b"lost_returns", b"5", b"ring_full", b"5003246002000"]]
 
 
 def test_tsv_says_what_a_line_is():
@@ -123,12 +124,12 @@ def test_tsv_details_read_back():
                     details[0])
     assert unescape(name[1]) == NAME
     assert unescape(name[2]) == b"cut\xe4"
-    assert details[1] == b"i=-9223372036854775808 ms=0.1 bad=nan x=? flags=0x3 handle=00ff10 none=[]"
+    assert details[1] == b"i=-9223372036854775808 ms=0.1 bad=nan x=? flags=0x3 handle=00ff10 none=[] null=0x0"
 
 
 def test_a_process_cannot_write_a_note():
     rows, notes = read_tsv("trace-process.tsv")
-    assert len(notes) == 2
+    assert len(notes) == 3
     assert unescape(rows[20]["process"]) == b"# lost 9"
 
 
@@ -177,9 +178,10 @@ def test_json_reads_back():
 def test_json_says_what_a_line_is():
     lines = read_json("trace-all.json")
     assert [line["line"] for line in lines if "line" in line] == [
-        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished", "lost", "lost"]
+        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished", "lost", "lost", "lost"]
     assert [(line["lost"], line["reason"]) for line in lines if "lost" in line] == [(1203, "ring_full"),
                                                                                     (1, "call_depth")]
+    assert [(line["lost_returns"], line["reason"]) for line in lines if "lost_returns" in line] == [(5, "ring_full")]
     assert [line["end"] for line in lines if line.get("line") in ("entry", "in_progress", "unfinished")] == [None] * 3
     assert [line["code"] for line in lines if line.get("failed")] == [2, 700, 12345, 1]
     assert [line["code"] for line in lines if "code" in line and "failed" not in line] == [600]
@@ -190,7 +192,7 @@ def test_json_details_read_back():
     details = [line["details"] for line in read_json("trace.json") if line.get("event") == "cuModuleGetFunction"]
     assert details[0] == {"name": as_json(None, NAME), "log": {"cut": "cut\ufffd"}, "image": {"unreadable": "0xdead000"}}
     assert details[1] == {"i": -2**63, "ms": 0.1, "bad": None, "x": None, "flags": "0x3", "handle": "00ff10",
-                          "none": []}
+                          "none": [], "null": "0x0"}
     kernels = [line["details"] for line in read_json("trace.json") if line.get("event") == "cuLaunchKernel"]
     assert kernels[0]["kernel"] == "vadd<int, 4>" and kernels[0]["at"] == "a.out+0x1234"
     assert kernels[1]["kernel"] is None

@@ -648,6 +648,9 @@ static void test_bad_showing_flags(void **state)
 		       "a is no pointer, a flag says it is");
 	expect_bad_row("runtime\tcudaX\tother\t-\t-\taddress=a given=a\t-\ta rdi void **\t-",
 		       "flags name a twice");
+	expect_bad_row("runtime\tcudaMalloc\tmemory\talloc\tdevice\taddress=p\tout=p size=s\t"
+		       "p rdi void **; s rsi size_t\t-",
+		       "role out is written, a flag says of p that it is not");
 	expect_bad_row("runtime\tcudaFree\tmemory\tfree\tdevice\treturns=value\tptr=a\ta rdi void *\t-",
 		       "free needs a result, so not the flag returns=");
 }

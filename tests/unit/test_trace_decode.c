@@ -172,6 +172,18 @@ static const struct example examples[] = {
 	{ "cuModuleLoadDataEx", { 0x10, 0x20, 2, 0x30, 0x40 }, { NUMBER(0x60d) },
 	  .fields = "image=0x20 numOptions=2 options=0x30 optionValues=0x40 module=0x60d" },
 	{ "cuGraphGetNodes", { 0x6, 0x10, 0x20 }, { NUMBER(5) }, .fields = "hGraph=0x6 nodes=0x10 numNodes=5" },
+	{ "cuGraphNodeSetEnabled", { 0xe, 0x40de, DIRT | 1 }, { NOTHING },
+	  .fields = "hGraphExec=0xe hNode=0x40de isEnabled=1" },
+	{ "cuGraphAddNode_v2", { 0x10, 0x6, 0, 0, 0, 0x20 }, { NUMBER(0x40de), INT(2) },
+	  .fields = "hGraph=0x6 dependencies=0x0 dependencyData=0x0 numDependencies=0 "
+		    "nodeParams.type=CU_GRAPH_NODE_TYPE_MEMSET phGraphNode=0x40de" },
+	{ "cuGraphAddMemcpyNode", { 0x10, 0x6, 0, 0, 0x20, 0xc }, { NUMBER(0x40de),
+	  OBJECT((CUDA_MEMCPY3D){ .srcMemoryType = 1, .srcHost = (void *)0x55, .dstMemoryType = 2, .dstDevice = 0x700,
+				  .WidthInBytes = 64, .Height = 1, .Depth = 1 }) },
+	  .fields = "hGraph=0x6 dependencies=0x0 numDependencies=0 dst=0x700 src=0x55 size=64 kind=H2D ctx=0xc "
+		    "phGraphNode=0x40de" },
+	{ "cudaMemcpyToArray", { 0xa1, 1, 2, 0x55, 64, 1 }, { NOTHING },
+	  .fields = "dstArray=0xa1 wOffset=1 hOffset=2 src=0x55 size=64 kind=H2D" },
 	{ "cudaDeviceSynchronize", { 0 }, { NOTHING }, .fields = "" },
 	{ "cudaGLMapBufferObject", { 1, 2, 3, 4, 5, 6 }, { NOTHING },
 	  .fields = "arg0=0x1 arg1=0x2 arg2=0x3 arg3=0x4 arg4=0x5 arg5=0x6" },
@@ -320,9 +332,19 @@ static void test_entry(void **state)
 {
 	const struct example malloc_call = { "cudaMalloc", { 0x10, 64 }, { NUMBER(0x700) }, .fields = NULL };
 	const struct state *both = *state;
+	const struct trace_function *function;
+	static struct trace_line line;
+	struct event_builder b;
+	uint64_t handle;
 
 	decode_example(both->plain, &malloc_call, TRACE_ENTRY, "size=64");
 	decode_example(both->plain, &malloc_call, TRACE_UNFINISHED, "size=64 ptr=0x700");
+
+	/* Whatever is behind an entry event is no block. */
+	function = build(both->plain, &malloc_call, TRACE_CALL, &b);
+	b.event.type = TRACE_ENTRY;
+	trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
+	assert_int_equal(line.field_count, 1);
 }
 
 /* The forms that a function had in older libraries are rows of their own. */
@@ -339,20 +361,25 @@ static void test_sonames(void **state)
 
 static void test_long_string(void **state)
 {
-	const struct example call = { "cuModuleGetFunction", { 0x10, 0x20, 0x30 },
-					     { NUMBER(0xf), { text_300, TRACE_STRING_SIZE } }, .fields = NULL };
 	const struct state *both = *state;
 	const struct trace_function *function;
 	struct event_builder b;
 	static struct trace_line line;
 	uint64_t handle;
+	uint16_t length;
 
-	function = build(both->plain, &call, TRACE_CALL, &b);
-	trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
-	assert_int_equal(line.field_count, 3);
-	assert_string_equal(line.fields[1].name, "name");
-	assert_true(line.fields[1].cut);
-	assert_int_equal(line.fields[1].length, TRACE_STRING_SIZE);
+	/* One more byte than is shown tells that there is more. */
+	for (length = TRACE_STRING_SIZE - 1; length <= TRACE_STRING_SIZE + 1; length++) {
+		const struct example call = { "cuModuleGetFunction", { 0x10, 0x20, 0x30 },
+					      { NUMBER(0xf), { text_300, length } }, .fields = NULL };
+
+		function = build(both->plain, &call, TRACE_CALL, &b);
+		trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
+		assert_int_equal(line.field_count, 3);
+		assert_string_equal(line.fields[1].name, "name");
+		assert_int_equal(line.fields[1].cut, length > TRACE_STRING_SIZE);
+		assert_int_equal(line.fields[1].length, length < TRACE_STRING_SIZE ? length : TRACE_STRING_SIZE);
+	}
 }
 
 /* Which kernel: the driver's handle where it was seen, else the program's own word. */

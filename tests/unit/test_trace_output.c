@@ -215,6 +215,68 @@ static void forms_of_time(void **state)
 		     "\"end\":\"2026-11-22T14:02:12.363901989Z\"}\n");
 }
 
+/* The text of one line without a header, in a buffer that the next call uses again. */
+static const char *print_line(const struct trace_output_options *options, const struct trace_line *line)
+{
+	static char text[1024];
+	struct trace_output *output;
+	FILE *file = tmpfile();
+	ssize_t length;
+
+	assert_non_null(file);
+	assert_int_equal(trace_output__new(fileno(file), options, &output, NULL), 0);
+	assert_int_equal(trace_output__line(output, line), 0);
+	assert_int_equal(trace_output__flush(output), 0);
+	trace_output__free(output);
+	length = pread(fileno(file), text, sizeof(text) - 1, 0);
+	assert_true(length > 0);
+	text[length] = '\0';
+	fclose(file);
+	return text;
+}
+
+/* Of a second's end and the next one's beginning, and of one before 1970. */
+static void times_of_two_seconds(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TSV, "time,end");
+	struct trace_line line = {CALL(query, application, 0, 1000000000)};
+
+	(void)state;
+	options.timestamps = TIMESTAMPS_ISO;
+	options.wall_offset_ns = 0;
+	line.start_ns = 1999999999;
+	assert_string_equal(print_line(&options, &line),
+			    "1970-01-01T00:00:01.999999999Z\t1970-01-01T00:00:02.999999999Z\n");
+	options.wall_offset_ns = -2000000000;
+	assert_string_equal(print_line(&options, &line),
+			    "1969-12-31T23:59:59.999999999Z\t1970-01-01T00:00:00.999999999Z\n");
+}
+
+/* However long the result is: the details are cut for it. */
+static void a_terminal_line_is_no_wider_than_the_terminal(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
+	struct trace_line lines[LINES], *line = &lines[2];
+
+	(void)state;
+	build_lines(lines);
+	line->failed = true;
+	for (int result = 0; result < 1000; result++) {
+		line->result = (uint64_t)result;
+		for (options.width = 120; options.width <= 180; options.width += 20)
+			assert_true(strlen(print_line(&options, line)) <= options.width + strlen("…\n") - 1);
+	}
+	/* A narrow one has lines that wrap, with a little of the details. */
+	options.width = 1;
+	assert_non_null(strstr(print_line(&options, line), " vadd grid… 5.2us "));
+	/* What fits is not cut. */
+	line->result = 0;
+	options.width = 138;
+	assert_null(strstr(print_line(&options, line), "…"));
+	options.width = 137;
+	assert_non_null(strstr(print_line(&options, line), "…"));
+}
+
 static void columns_are_chosen_by_their_words(void **state)
 {
 	struct trace_output_options options = {0};
@@ -247,6 +309,8 @@ int main(void)
 		cmocka_unit_test(json),
 		cmocka_unit_test(json_schema),
 		cmocka_unit_test(forms_of_time),
+		cmocka_unit_test(times_of_two_seconds),
+		cmocka_unit_test(a_terminal_line_is_no_wider_than_the_terminal),
 		cmocka_unit_test(columns_are_chosen_by_their_words),
 	};
 

@@ -45,7 +45,7 @@ static size_t payload_of(const struct trace_plan *plan)
 	size_t size = plan->words * 8u + (plan->flags & TRACE_PLAN_KERNEL ? 8 : 0), i;
 
 	for (i = 0; i < plan->reads; i++)
-		size += 2 + (plan->read[i].kind == TRACE_READ_BYTES ? plan->read[i].size : TRACE_STRING_SIZE);
+		size += 2 + (plan->read[i].kind == TRACE_READ_BYTES ? plan->read[i].size : TRACE_STRING_SIZE + 1);
 	return size;
 }
 
@@ -125,7 +125,7 @@ static void test_all_arguments(void **state)
 		const struct api_function *api = &api_functions[row];
 		const struct trace_function *function = trace_functions__at(both->plain, row);
 
-		if (api->desc.operation == OP_LAUNCH)
+		if (function->operation == OP_LAUNCH)
 			continue;
 		for (i = 0; i < api->argument_count; i++) {
 			uint8_t word = api->arguments[i].word;
@@ -161,6 +161,7 @@ static void test_launches(void **state)
 	} launches[] = {
 		{ "cudaLaunchKernel", 8, 8, 0, 5, TRACE_NO_WORD },
 		{ "cudaLaunchKernel_ptsz", 8, 8, 0, 5, TRACE_NO_WORD },
+		{ "__cudaLaunchKernel", 8, 8, 0, 5, TRACE_NO_WORD },
 		{ "cudaLaunchCooperativeKernel", 8, 8, 0, 5, TRACE_NO_WORD },
 		{ "cudaLaunchKernelExC", 2, 3, 1, 2, TRACE_NO_WORD },
 		{ "cuLaunchKernel", 9, 11, 0, 9, 10 },

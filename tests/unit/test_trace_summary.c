@@ -179,6 +179,20 @@ static void forms_for_programs(void **unused)
 	trace_summary__free(summary);
 }
 
+/* Bucket middles are above the least value of their bucket. */
+static void no_percentile_is_above_the_maximum(void **unused)
+{
+	struct trace_summary *summary = trace_summary__new();
+
+	(void)unused;
+	assert_non_null(summary);
+	add(summary, (struct trace_line){CALL(cuda_malloc, application, 0, 32768)});
+	expect_form(summary, 0, TRACE_TSV,
+		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
+		    "cudaMalloc\t1\t0\t0\t32768\t32768\t32768\t32768\t32768\n");
+	trace_summary__free(summary);
+}
+
 static void a_trace_without_calls(void **unused)
 {
 	struct trace_summary *summary = trace_summary__new();
@@ -200,6 +214,7 @@ int main(void)
 		cmocka_unit_test(an_empty_histogram_and_the_largest_value),
 		cmocka_unit_test(the_table),
 		cmocka_unit_test(forms_for_programs),
+		cmocka_unit_test(no_percentile_is_above_the_maximum),
 		cmocka_unit_test(a_trace_without_calls),
 	};
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -175,8 +176,32 @@ static void each_call_counts_once(void **state)
 		assert_int_equal(trace_output__flush(output), 0);
 		assert_int_equal(trace_output__written(output), calls);
 	}
-	/* All but one entry, one call in progress and two losses. */
-	assert_int_equal(calls, LINES - 4);
+	/* All but one entry, one call in progress and three losses. */
+	assert_int_equal(calls, LINES - 5);
+	trace_output__free(output);
+	fclose(file);
+}
+
+/* With two lines a call, the first counts: the second may be lost. */
+static void a_call_of_two_lines_counts_once(void **state)
+{
+	static const enum trace_line_kind kinds[] = {LINE_ENTRY, LINE_ENTRY, LINE_RETURN, LINE_LOST, LINE_UNFINISHED};
+	static const uint64_t written[] = {1, 2, 2, 2, 2};
+	struct trace_output_options options = tsv;
+	struct trace_line line = numbered_line(1);
+	struct trace_output *output;
+	FILE *file = tmpfile();
+
+	(void)state;
+	assert_non_null(file);
+	options.entry_return = true;
+	assert_int_equal(trace_output__new(fileno(file), &options, &output, NULL), 0);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		line.kind = kinds[i];
+		assert_int_equal(trace_output__line(output, &line), 0);
+		assert_int_equal(trace_output__flush(output), 0);
+		assert_int_equal(trace_output__written(output), written[i]);
+	}
 	trace_output__free(output);
 	fclose(file);
 }
@@ -185,9 +210,14 @@ static void *read_slowly(void *arg)
 {
 	int fd = *(int *)arg;
 	char *text = calloc(1, MEGABYTE);
+	sigset_t alarm;
 	size_t length = 0;
 	ssize_t n;
 
+	/* The writer is to have it. */
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 	while (text && (n = read(fd, text + length, 4096)) > 0 && length + 4096 < MEGABYTE) {
 		length += (size_t)n;
 		if (length % 65536 < 4096)
@@ -196,16 +226,16 @@ static void *read_slowly(void *arg)
 	return text;
 }
 
-static void a_pipe_that_does_not_block_is_waited_for(void **state)
+/* All lines go through a pipe whose reader is slow. */
+static void expect_all(int flags)
 {
 	struct trace_output *output;
 	pthread_t reader;
 	char *text, *at, expected[64];
 	int ends[2], error;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(fcntl(ends[1], F_SETFL, flags), 0);
 	output = new_output(ends[1]);
 	assert_int_equal(pthread_create(&reader, NULL, read_slowly, &ends[0]), 0);
 	assert_int_equal(write_lines(output, MANY, &error), MANY);
@@ -224,6 +254,30 @@ static void a_pipe_that_does_not_block_is_waited_for(void **state)
 	assert_int_equal(*at, '\0');
 	free(text);
 	close(ends[0]);
+}
+
+static void a_pipe_that_does_not_block_is_waited_for(void **state)
+{
+	(void)state;
+	expect_all(O_NONBLOCK);
+}
+
+static void take_signal(int number)
+{
+	(void)number;
+}
+
+static void a_write_goes_on_after_a_signal(void **state)
+{
+	struct sigaction action = {.sa_handler = take_signal}; /* without SA_RESTART */
+	struct itimerval often = {{0, 100}, {0, 100}}, never = {0};
+
+	(void)state;
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+	expect_all(0);
+	expect_all(O_NONBLOCK);
+	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
 }
 
 /* A name that is larger than the buffer, all of it to be escaped; and the line after it. */
@@ -263,7 +317,9 @@ int main(void)
 		cmocka_unit_test(a_reader_that_has_gone_is_told),
 		cmocka_unit_test(a_partial_write_counts_its_whole_lines),
 		cmocka_unit_test(each_call_counts_once),
+		cmocka_unit_test(a_call_of_two_lines_counts_once),
 		cmocka_unit_test(a_pipe_that_does_not_block_is_waited_for),
+		cmocka_unit_test(a_write_goes_on_after_a_signal),
 		cmocka_unit_test(a_line_may_be_larger_than_the_buffer),
 	};
 

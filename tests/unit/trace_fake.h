@@ -39,6 +39,7 @@ struct fake {
 	uint32_t depth[64];
 	unsigned int lists; /* how often calls in progress were asked for */
 	bool hides_calls;   /* from that list */
+	bool ends_threads;  /* that have calls in progress, right after they were asked for */
 };
 
 static inline struct fake *fake_of(struct trace_source *source)
@@ -76,6 +77,34 @@ static inline int fake__read(struct trace_source *source, uint64_t end, ring_rec
 	return ring__read(&fake_of(source)->ring, end, fn, arg);
 }
 
+/* Begins a record, which is being written until fake__commit. NULL where there is no room. */
+static inline char *fake__reserve(struct fake *fake, const void *record, size_t size)
+{
+	uint64_t bytes = (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ull;
+	char *at = fake->data + (fake->producer & (FAKE_RING - 1));
+
+	if (fake->producer + bytes - fake->consumer > FAKE_RING)
+		return NULL;
+	*(uint32_t *)at = (uint32_t)size | BPF_RINGBUF_BUSY_BIT;
+	memcpy(at + BPF_RINGBUF_HDR_SZ, record, size);
+	fake->producer += bytes;
+	return at;
+}
+
+static inline void fake__commit(char *at)
+{
+	*(uint32_t *)at &= ~BPF_RINGBUF_BUSY_BIT;
+}
+
+static inline bool fake__put(struct fake *fake, const void *record, size_t size)
+{
+	char *at = fake__reserve(fake, record, size);
+
+	if (at)
+		fake__commit(at);
+	return at;
+}
+
 static inline int fake__in_progress(struct trace_source *source, trace_call_fn fn, void *arg)
 {
 	struct fake *fake = fake_of(source);
@@ -89,6 +118,8 @@ static inline int fake__in_progress(struct trace_source *source, trace_call_fn f
 			call.event.type = TRACE_UNFINISHED;
 			call.event.duration_ns = fake->clock - call.event.start_ns;
 			ret = fn(&call.event, call.size, arg);
+			if (fake->ends_threads)
+				fake__put(fake, &call.event, call.size);
 		}
 	}
 	return ret;
@@ -121,6 +152,7 @@ static inline struct fake *fake__new(void)
 	}
 	close(fd);
 	fake->clock = FAKE_BEGIN;
+	fake->config.wake_bytes = FAKE_RING / 4;
 	fake->ring = (struct ring){
 		.consumer = &fake->consumer, .producer = &fake->producer, .data = fake->data, .size = FAKE_RING,
 	};
@@ -128,34 +160,6 @@ static inline struct fake *fake__new(void)
 		.calls = &calls, .config = &fake->config, .began = fake->began, .lost = fake->lost, .fd = -1,
 	};
 	return fake;
-}
-
-/* Begins a record, which is being written until fake__commit. NULL where there is no room. */
-static inline char *fake__reserve(struct fake *fake, const void *record, size_t size)
-{
-	uint64_t bytes = (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ull;
-	char *at = fake->data + (fake->producer & (FAKE_RING - 1));
-
-	if (fake->producer + bytes - fake->consumer > FAKE_RING)
-		return NULL;
-	*(uint32_t *)at = (uint32_t)size | BPF_RINGBUF_BUSY_BIT;
-	memcpy(at + BPF_RINGBUF_HDR_SZ, record, size);
-	fake->producer += bytes;
-	return at;
-}
-
-static inline void fake__commit(char *at)
-{
-	*(uint32_t *)at &= ~BPF_RINGBUF_BUSY_BIT;
-}
-
-static inline bool fake__put(struct fake *fake, const void *record, size_t size)
-{
-	char *at = fake__reserve(fake, record, size);
-
-	if (at)
-		fake__commit(at);
-	return at;
 }
 
 static inline void fake__lose(struct fake *fake, enum trace_loss reason)
@@ -172,7 +176,7 @@ static inline void fake__announce(struct fake *fake, uint32_t thread, uint32_t p
 		.type = TRACE_THREAD, .thread = thread, .process = process, .pid = pid, .tid = tid, .uid = 1000,
 	};
 
-	strncpy(record.comm, comm, sizeof(record.comm));
+	memcpy(record.comm, comm, strnlen(comm, sizeof(record.comm)));
 	if (thread >= fake->thread_count)
 		fake->thread_count = thread + 1;
 	fake__put(fake, &record, sizeof(record));

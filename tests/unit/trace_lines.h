@@ -15,7 +15,7 @@
 #define BEGIN_NS 5000000000000ull
 #define AT_US(us) (BEGIN_NS + (us) * 1000ull)
 #define KERNEL_NAME_LENGTH 4096
-#define LINES 34
+#define LINES 35
 
 /* A stand-in for the table's functions, which leaves it to the test what they are. */
 struct trace_function {
@@ -141,6 +141,8 @@ static void build_kinds(struct trace_line *line)
 				      .reason = TRACE_LOST_RING};
 	*line++ = (struct trace_line){.kind = LINE_LOST, .start_ns = AT_US(3246001), .lost = 1,
 				      .reason = TRACE_LOST_DEPTH};
+	*line++ = (struct trace_line){.kind = LINE_LOST, .start_ns = AT_US(3246002), .lost = 5,
+				      .reason = TRACE_LOST_RETURN};
 	*line++ = (struct trace_line){CALL(error_string, application, 3246100, 40), .result = 0xffffffffffffffff};
 	*line++ = (struct trace_line){CALL(nothing, application, 3246200, 40)};
 	*line++ = (struct trace_line){CALL(query, application, 3246300, 999949), .result = 600};
@@ -180,14 +182,14 @@ static void build_forms(struct trace_line *line)
 			   {.name = "image", .form = FORM_UNREADABLE, .number = 0xdead000}},
 	};
 	*line++ = (struct trace_line){
-		CALL(get_module, application, 3248001, 0), .field_count = 7,
+		CALL(get_module, application, 3248001, 0), .field_count = 8,
 		.fields = {{.name = "i", .form = FORM_SIGNED, .number = (uint64_t)INT64_MIN},
 			   {.name = "ms", .form = FORM_REAL, .real = 0.1},
 			   {.name = "bad", .form = FORM_REAL, .real = __builtin_nan("")},
 			   {.name = "x", .form = FORM_UNKNOWN},
 			   {.name = "flags", .form = FORM_FLAGS, .number = 3},
 			   {.name = "handle", .form = FORM_BYTES, .text = "\0\xff\x10", .length = 3},
-			   {.name = "none", .form = FORM_WORDS, .length = 0}},
+			   {.name = "none", .form = FORM_WORDS, .length = 0}, ADDRESS("null", TRACE_NO_ROLE, 0)},
 	};
 	*line++ = (struct trace_line){
 		CALL(cuda_memcpy, application, 3248002, 1000), .field_count = 2,
@@ -211,8 +213,8 @@ static inline void build_lines(struct trace_line lines[LINES])
 {
 	build_first_lines(lines);
 	build_kinds(lines + 6);
-	build_hostile_names(lines + 20);
-	build_forms(lines + 28);
+	build_hostile_names(lines + 21);
+	build_forms(lines + 29);
 	/* As written above, device N is N + 1 and none is 0. */
 	for (size_t i = 0; i < LINES; i++)
 		lines[i].device--;

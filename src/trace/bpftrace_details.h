@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a bpftrace script shows the arguments of a CUDA function: what it has to
- * keep at the call's entry, and a printf format with the expressions for it.
+ * How a bpftrace script shows the arguments of a function: what it has to keep
+ * at the call's entry, and a printf format with the expressions for it. The
+ * fields are those of a line of the trace, by the same steps (trace/steps.h),
+ * as far as bpftrace comes by them.
  *
  * At entry the script keeps the six argument registers of a call, and of a
  * function with arguments on the stack those too; at return, where $call and
- * $stack are the two, the details are printed.
+ * $stack are the two, and $result is the result, the details are printed.
  */
-#ifndef OUTPUT_BPFTRACE_DETAILS_H
-#define OUTPUT_BPFTRACE_DETAILS_H
+#ifndef TRACE_BPFTRACE_DETAILS_H
+#define TRACE_BPFTRACE_DETAILS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "model/api.h"
+#include "trace/function.h"
 
 /* Whose kernel a launch shows. */
 enum bpftrace_kernel {
@@ -27,15 +26,11 @@ struct bpftrace_details {
 	char *arguments; /* for the format, each with a comma before it */
 	unsigned int stack_words; /* of the stack's argument slots that it needs */
 	enum bpftrace_kernel kernel;
-	unsigned int kernel_place; /* of BPFTRACE_KERNEL_GIVEN: the number of the register */
+	unsigned int kernel_word; /* of BPFTRACE_KERNEL_GIVEN: the number of the register */
 };
 
 /* 0 or -ENOMEM. bpftrace_details__clear releases it, in both cases. */
-int bpftrace_details__make(struct bpftrace_details *details, const struct api_function *function);
-
-/* Six raw registers, for a function that the table does not have. */
-int bpftrace_details__make_raw(struct bpftrace_details *details);
-
+int bpftrace_details__make(struct bpftrace_details *details, const struct trace_function *function);
 void bpftrace_details__clear(struct bpftrace_details *details);
 
 #endif

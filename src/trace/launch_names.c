@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of launched kernels, see names.h.
-#include "trace/names.h"
+// Names of launched kernels, see launch_names.h.
+#include "trace/launch_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct name_key {
 	uint32_t generation;
 };
 
-struct trace_name {
+struct launch_name {
 	struct name_key key;
 	size_t references; /* of events, of the table and of the list of what is looked for */
 	char *mangled, *shown; /* NULL while not known */
@@ -38,31 +38,31 @@ struct trace_name {
 	bool told;   /* not found by us */
 	bool sought; /* in the list */
 	bool gone;   /* from the table */
-	struct trace_name *next_sought;
-	struct trace_name *prev, *next; /* of its process */
+	struct launch_name *next_sought;
+	struct launch_name *prev, *next; /* of its process */
 	UT_hash_handle hh;
 };
 
 /* The names of a process, the oldest first. */
 struct process_names {
 	uint32_t number;
-	struct trace_name *first;
+	struct launch_name *first;
 	UT_hash_handle hh; /* its order is that of their first names */
 };
 
-struct trace_names {
+struct launch_names {
 	bool full;
-	struct trace_name *all;
+	struct launch_name *all;
 	struct process_names *processes;
-	struct trace_name *sought;
+	struct launch_name *sought;
 	struct symbol_cache *symbols;
 	size_t bytes;
-	struct trace_name *quick[QUICK];
+	struct launch_name *quick[QUICK];
 };
 
-struct trace_names *trace_names__new(bool full)
+struct launch_names *launch_names__new(bool full)
 {
-	struct trace_names *names = calloc(1, sizeof(*names));
+	struct launch_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
@@ -83,7 +83,7 @@ static size_t quick_slot(const struct name_key *key)
 	return (size_t)(mixed >> 54);
 }
 
-static void put(struct trace_name *name)
+static void put(struct launch_name *name)
 {
 	if (--name->references)
 		return;
@@ -93,9 +93,9 @@ static void put(struct trace_name *name)
 }
 
 /* Takes it out of the table; events that wait keep it. */
-static void drop(struct trace_names *names, struct trace_name *name)
+static void drop(struct launch_names *names, struct launch_name *name)
 {
-	struct trace_name **quick = &names->quick[quick_slot(&name->key)];
+	struct launch_name **quick = &names->quick[quick_slot(&name->key)];
 	struct process_names *process;
 
 	if (*quick == name)
@@ -112,9 +112,9 @@ static void drop(struct trace_names *names, struct trace_name *name)
 	put(name);
 }
 
-void trace_names__free(struct trace_names *names)
+void launch_names__free(struct launch_names *names)
 {
-	struct trace_name *name, *next;
+	struct launch_name *name, *next;
 
 	if (!names)
 		return;
@@ -129,10 +129,10 @@ void trace_names__free(struct trace_names *names)
 	free(names);
 }
 
-static void limit(struct trace_names *names, const struct trace_name *keep)
+static void limit(struct launch_names *names, const struct launch_name *keep)
 {
-	while (HASH_COUNT(names->all) > TRACE_NAMES_MAX || names->bytes > TRACE_NAMES_BYTES_MAX) {
-		struct trace_name *oldest = names->processes->first;
+	while (HASH_COUNT(names->all) > LAUNCH_NAMES_MAX || names->bytes > LAUNCH_NAMES_BYTES_MAX) {
+		struct launch_name *oldest = names->processes->first;
 
 		if (oldest == keep)
 			return;
@@ -140,7 +140,7 @@ static void limit(struct trace_names *names, const struct trace_name *keep)
 	}
 }
 
-static struct process_names *take_process(struct trace_names *names, uint32_t number)
+static struct process_names *take_process(struct launch_names *names, uint32_t number)
 {
 	struct process_names *process;
 
@@ -155,9 +155,9 @@ static struct process_names *take_process(struct trace_names *names, uint32_t nu
 	return process;
 }
 
-static struct trace_name *add(struct trace_names *names, const struct name_key *key)
+static struct launch_name *add(struct launch_names *names, const struct name_key *key)
 {
-	struct trace_name *name = calloc(1, sizeof(*name));
+	struct launch_name *name = calloc(1, sizeof(*name));
 	struct process_names *process = name ? take_process(names, key->process) : NULL;
 
 	if (!process) {
@@ -172,9 +172,9 @@ static struct trace_name *add(struct trace_names *names, const struct name_key *
 	return name;
 }
 
-static struct trace_name *find(struct trace_names *names, const struct name_key *key)
+static struct launch_name *find(struct launch_names *names, const struct name_key *key)
 {
-	struct trace_name **quick = &names->quick[quick_slot(key)], *name = *quick;
+	struct launch_name **quick = &names->quick[quick_slot(key)], *name = *quick;
 
 	if (name && !memcmp(&name->key, key, sizeof(*key)))
 		return name;
@@ -184,7 +184,7 @@ static struct trace_name *find(struct trace_names *names, const struct name_key 
 	return name;
 }
 
-static int set(struct trace_names *names, struct trace_name *name, const char *mangled)
+static int set(struct launch_names *names, struct launch_name *name, const char *mangled)
 {
 	char *copy = strdup(mangled), *full = kernel_name__demangle(mangled), *shown = full;
 
@@ -210,9 +210,9 @@ static int set(struct trace_names *names, struct trace_name *name, const char *m
 	return 0;
 }
 
-int trace_names__add(struct trace_names *names, const struct record_name *record, size_t size)
+int launch_names__add(struct launch_names *names, const struct record_name *record, size_t size)
 {
-	struct trace_name *name;
+	struct launch_name *name;
 	struct name_key key;
 	int ret;
 
@@ -235,7 +235,7 @@ int trace_names__add(struct trace_names *names, const struct record_name *record
 	return ret;
 }
 
-static void seek(struct trace_names *names, struct trace_name *name, const struct launched_kernel *kernel)
+static void seek(struct launch_names *names, struct launch_name *name, const struct launched_kernel *kernel)
 {
 	name->pid = kernel->process->pid;
 	name->start_ns = kernel->process->start_ns;
@@ -246,12 +246,12 @@ static void seek(struct trace_names *names, struct trace_name *name, const struc
 	names->sought = name;
 }
 
-struct trace_name *trace_names__take(struct trace_names *names, const struct launched_kernel *kernel, uint64_t now)
+struct launch_name *launch_names__take(struct launch_names *names, const struct launched_kernel *kernel, uint64_t now)
 {
 	const struct name_key key = {
 		.handle = kernel->handle, .process = kernel->process->number, .generation = kernel->generation,
 	};
-	struct trace_name *name = find(names, &key);
+	struct launch_name *name = find(names, &key);
 
 	if (!name)
 		name = add(names, &key);
@@ -263,7 +263,7 @@ struct trace_name *trace_names__take(struct trace_names *names, const struct lau
 	return name;
 }
 
-void trace_names__put(struct trace_names *names, struct trace_name *name)
+void launch_names__put(struct launch_names *names, struct launch_name *name)
 {
 	(void)names;
 	if (name)
@@ -271,7 +271,7 @@ void trace_names__put(struct trace_names *names, struct trace_name *name)
 }
 
 /* The symbol is exact; what lies behind a handle is how drivers have it. */
-static int look_for(struct trace_names *names, struct trace_name *name)
+static int look_for(struct launch_names *names, struct launch_name *name)
 {
 	const struct trace_process process = {.pid = name->pid, .start_ns = name->start_ns};
 	char read[REMOTE_NAME_SIZE], *found = NULL;
@@ -289,10 +289,10 @@ static int look_for(struct trace_names *names, struct trace_name *name)
 	return ret;
 }
 
-void trace_names__look_up(struct trace_names *names, uint64_t now)
+void launch_names__look_up(struct launch_names *names, uint64_t now)
 {
 	while (names->sought) {
-		struct trace_name *name = names->sought;
+		struct launch_name *name = names->sought;
 		int ret = name->mangled ? 0 : look_for(names, name);
 
 		names->sought = name->next_sought;
@@ -307,12 +307,12 @@ void trace_names__look_up(struct trace_names *names, uint64_t now)
 	}
 }
 
-const char *trace_name__shown(const struct trace_name *name)
+const char *launch_name__shown(const struct launch_name *name)
 {
 	return name->shown;
 }
 
-const char *trace_name__mangled(const struct trace_name *name)
+const char *launch_name__mangled(const struct launch_name *name)
 {
 	return name->mangled;
 }

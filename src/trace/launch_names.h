@@ -4,8 +4,8 @@
  * programs tell them, and where they do not, from the host function's symbol
  * or read from the process.
  */
-#ifndef TRACE_NAMES_H
-#define TRACE_NAMES_H
+#ifndef TRACE_LAUNCH_NAMES_H
+#define TRACE_LAUNCH_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,21 +13,21 @@
 
 #include "trace/line.h"
 
-#define TRACE_NAMES_MAX 65536
-#define TRACE_NAMES_BYTES_MAX (64u << 20) /* of their texts */
+#define LAUNCH_NAMES_MAX 65536
+#define LAUNCH_NAMES_BYTES_MAX (64u << 20) /* of their texts */
 
-struct trace_names;
-struct trace_name;
+struct launch_names;
+struct launch_name;
 
 /* `full`: names are shown demangled whole, else by the bare function. NULL without memory. */
-struct trace_names *trace_names__new(bool full);
-void trace_names__free(struct trace_names *names); /* all that waits must have put its name before */
+struct launch_names *launch_names__new(bool full);
+void launch_names__free(struct launch_names *names); /* all that waits must have put its name before */
 
 /*
  * A RECORD_KERNEL_NAME of `size` bytes; its slot is the process's number. 0, -EINVAL for one that holds no name,
  * or -ENOMEM. Beyond what is kept, the names of the oldest process leave.
  */
-int trace_names__add(struct trace_names *names, const struct record_name *record, size_t size);
+int launch_names__add(struct launch_names *names, const struct record_name *record, size_t size);
 
 /* What a launch tells of its kernel. */
 struct launched_kernel {
@@ -39,16 +39,16 @@ struct launched_kernel {
 
 /*
  * The name of a launch's kernel, known now or later, with one more reference;
- * NULL without memory. What was not told is looked for by trace_names__look_up.
+ * NULL without memory. What was not told is looked for by launch_names__look_up.
  */
-struct trace_name *trace_names__take(struct trace_names *names, const struct launched_kernel *kernel, uint64_t now);
-void trace_names__put(struct trace_names *names, struct trace_name *name); /* NULL ok */
+struct launch_name *launch_names__take(struct launch_names *names, const struct launched_kernel *kernel, uint64_t now);
+void launch_names__put(struct launch_names *names, struct launch_name *name); /* NULL ok */
 
 /* Looks for the names that were taken and are not known: the sooner, the more processes are still there. */
-void trace_names__look_up(struct trace_names *names, uint64_t now);
+void launch_names__look_up(struct launch_names *names, uint64_t now);
 
 /* As it is shown, and mangled; NULL while it is not known. Valid until names are added or put. */
-const char *trace_name__shown(const struct trace_name *name);
-const char *trace_name__mangled(const struct trace_name *name);
+const char *launch_name__shown(const struct launch_name *name);
+const char *launch_name__mangled(const struct launch_name *name);
 
 #endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Names of launched kernels beyond what is told: what is kept of many, and
+ * what is read from a process, which is this one; where its addresses lie.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "target/cgroup.h"
+#include "target/process.h"
+#include "trace/launch_names.h"
+#include "trace/places.h"
+#include "trace/threads.h"
+
+#define SECOND NS_PER_S
+
+void a_host_function(void);
+void a_host_function(void)
+{
+}
+
+static struct trace_process self(void)
+{
+	struct trace_process process = {.number = 1, .pid = getpid()};
+	struct process_info info;
+
+	assert_int_equal(process__info(getpid(), &info), 0);
+	process.start_ns = info.start_ns;
+	return process;
+}
+
+static int tell(struct launch_names *names, uint32_t process, uint64_t handle, const char *text, int length_off)
+{
+	size_t length = strlen(text), size = sizeof(struct record_name) + length + 1;
+	struct record_name *record = calloc(1, size);
+	int ret;
+
+	record->header.slot = process;
+	record->handle = handle;
+	record->length = (uint16_t)((int)length + length_off);
+	memcpy(record->name, text, length);
+	ret = launch_names__add(names, record, size);
+	free(record);
+	return ret;
+}
+
+/* The name that a launch has now, or NULL. */
+static const char *name_of(struct launch_names *names, const struct trace_process *process, uint64_t handle,
+			   uint64_t address, uint64_t now)
+{
+	const struct launched_kernel kernel = {.process = process, .handle = handle, .address = address};
+	struct launch_name *name = launch_names__take(names, &kernel, now);
+	const char *shown;
+
+	assert_non_null(name);
+	launch_names__look_up(names, now);
+	shown = launch_name__shown(name);
+	launch_names__put(names, name);
+	return shown;
+}
+
+static void records_that_hold_no_name_are_refused(void **state)
+{
+	struct launch_names *names = launch_names__new(false);
+	struct record_name record = {.length = 0};
+
+	(void)state;
+	assert_int_equal(tell(names, 1, 2, "kernel", 1), -EINVAL);
+	assert_int_equal(tell(names, 1, 2, "kernel", -1), -EINVAL);
+	assert_int_equal(tell(names, 1, 2, "", 0), -EINVAL);
+	assert_int_equal(launch_names__add(names, &record, sizeof(record) - 1), -EINVAL);
+	assert_int_equal(tell(names, 1, 2, "kernel", 0), 0);
+	launch_names__free(names);
+}
+
+static void the_oldest_process_loses_its_names_first(void **state)
+{
+	struct launch_names *names = launch_names__new(false);
+	const struct trace_process gone = {.number = 7}, old = {.number = 5}, new = {.number = 6};
+	const struct launched_kernel kernel = {.process = &old, .handle = 0};
+	struct launch_name *waiting;
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(tell(names, 5, i, "old", 0), 0);
+	waiting = launch_names__take(names, &kernel, 0);
+	for (uint64_t i = 0; i < LAUNCH_NAMES_MAX - 500; i++)
+		assert_int_equal(tell(names, 6, i, "new", 0), 0);
+	assert_null(name_of(names, &old, 1, 0, 0));
+	assert_string_equal(name_of(names, &old, 999, 0, 0), "old");
+	assert_string_equal(name_of(names, &new, 0, 0, 0), "new");
+	assert_null(name_of(names, &gone, 0, 0, 0));
+	assert_string_equal(launch_name__shown(waiting), "old"); /* as long as a line waits for it */
+	launch_names__put(names, waiting);
+	launch_names__free(names);
+}
+
+static void a_name_is_read_from_the_process_once_it_is_there(void **state)
+{
+	static uint64_t structure[2];
+	struct launch_names *names = launch_names__new(true);
+	const struct trace_process process = self();
+	uint64_t handle = (uintptr_t)structure;
+
+	(void)state;
+	structure[1] = 0;
+	assert_null(name_of(names, &process, handle, 0, SECOND));
+	structure[1] = (uintptr_t)"_Z4vaddPfS_i";
+	assert_null(name_of(names, &process, handle, 0, SECOND + 1)); /* not tried again at once */
+	assert_string_equal(name_of(names, &process, handle, 0, 3 * SECOND), "vadd(float*, float*, int)");
+	assert_int_equal(tell(names, 1, handle, "told", 0), 0);
+	assert_string_equal(name_of(names, &process, handle, 0, 3 * SECOND), "told");
+	launch_names__free(names);
+}
+
+static void a_host_function_has_its_symbol_s_name(void **state)
+{
+	struct launch_names *names = launch_names__new(false);
+	struct trace_process process = self();
+	uint64_t address = (uintptr_t)a_host_function;
+
+	(void)state;
+	assert_string_equal(name_of(names, &process, address, address, SECOND), "a_host_function");
+	process.number = 2;
+	process.start_ns -= SECOND; /* the pid was another's */
+	assert_null(name_of(names, &process, address, address, SECOND));
+	launch_names__free(names);
+}
+
+static void addresses_lie_in_objects(void **state)
+{
+	struct trace_places *places = trace_places__new();
+	const struct trace_process process = self(), other = {.number = 9};
+	uint64_t address = (uintptr_t)a_host_function;
+	const char *text;
+	int on_stack = 0;
+
+	(void)state;
+	assert_null(trace_places__find(places, &process, address, 0));
+	trace_places__see(places, &process, SECOND);
+	text = trace_places__find(places, &process, address, SECOND);
+	assert_non_null(text);
+	assert_int_equal(strncmp(text, "test_trace_names+0x", 19), 0);
+	assert_ptr_equal(trace_places__find(places, &process, address, SECOND), text);
+	text = trace_places__find(places, &process, address + 1, SECOND);
+	assert_int_equal(strncmp(text, "test_trace_names+0x", 19), 0);
+	assert_null(trace_places__find(places, &process, (uintptr_t)&on_stack, SECOND));
+	assert_null(trace_places__find(places, &process, 0, SECOND));
+	trace_places__see(places, &other, SECOND);
+	assert_null(trace_places__find(places, &other, address, SECOND));
+	trace_places__changed(places, getpid());
+	trace_places__see(places, &process, 2 * SECOND);
+	assert_non_null(trace_places__find(places, &process, address, 2 * SECOND));
+	trace_places__free(places);
+}
+
+static void processes_are_one_for_all_their_threads(void **state)
+{
+	struct trace_threads *threads = trace_threads__new(true);
+	const struct trace_process process = self();
+	struct trace_thread_record record = {
+		.thread = 3, .process = 8, .tid = 11, .pid = getpid(), .start_ns = process.start_ns,
+	};
+	struct trace_thread *first, *second;
+	char *path = cgroup__path(getpid());
+
+	(void)state;
+	memset(record.comm, 'x', sizeof(record.comm)); /* not terminated */
+	assert_int_equal(trace_threads__announce(threads, &record), 0);
+	first = trace_threads__take(threads, 3);
+	record.thread = 4;
+	record.tid = 12;
+	assert_int_equal(trace_threads__announce(threads, &record), 0);
+	second = trace_threads__take(threads, 4);
+	assert_ptr_equal(first->process, second->process);
+	assert_int_equal(strlen(first->process->shown.comm), COMM_SIZE - 1);
+	if (path)
+		assert_string_equal(first->process->shown.cgroup, path);
+	trace_threads__put(threads, first);
+	trace_threads__put(threads, second);
+	trace_threads__free(threads);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_that_hold_no_name_are_refused),
+		cmocka_unit_test(the_oldest_process_loses_its_names_first),
+		cmocka_unit_test(a_name_is_read_from_the_process_once_it_is_there),
+		cmocka_unit_test(a_host_function_has_its_symbol_s_name),
+		cmocka_unit_test(addresses_lie_in_objects),
+		cmocka_unit_test(processes_are_one_for_all_their_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
