@@ -23,8 +23,8 @@ def check(result, log, functions):
     trace.check_threads(result.lines, log, functions)
     others = {line["event"] for line in result.lines if line["tid"] not in log}
     # The first thread prepares the device.
-    assert others <= {"cudaSetDevice", "cuCtxSetCurrent", "cudaLibraryLoadData", "cudaLibraryGetKernel", "cuModuleLoadData",
-                      "cuModuleGetFunction", "cuDevicePrimaryCtxRetain", "cuInit"}
+    assert others <= {"cudaSetDevice", "cuCtxSetCurrent", "cudaLibraryLoadData", "cudaLibraryGetKernel",
+                      "cuModuleLoadData", "cuModuleGetFunction", "cuDevicePrimaryCtxRetain", "cuInit"}
 
 
 @pytest.mark.parametrize("threads", [1, 16])

@@ -54,7 +54,8 @@ def prepare(kind, row, index, address):
         address, there = pointed(kind, row, index)
         return ctypes.c_uint64(address), address, there
     value = number(row, index)
-    if kind in passing.WORDS or kind in passing.HANDLES or (kind.startswith("cuda") and kind.endswith("_t")):
+    handle = kind.startswith("cuda") and kind.endswith("_t") and kind != "cudaError_t"
+    if kind in passing.WORDS or kind in passing.HANDLES or handle:
         value |= 0x7b7b << 44
         return ctypes.c_uint64(value), value, None
     if kind in BYTES:
@@ -75,7 +76,9 @@ def main(path, layer, major, results, address=None):
             prepared = [prepare(a.type, row, i, address) for i, a in enumerate(row.arguments)]
             function = library[symbol]
             function.restype = ctypes.c_int
-            function(*[value for value, _, _ in prepared])
+            # A structure that it returns goes where a hidden first argument points.
+            hidden = [ctypes.create_string_buffer(64)] if symbol == "cudaCreateChannelDesc" else []
+            function(*hidden, *[value for value, _, _ in prepared])
             told = [[a.name, a.type, value, there] for a, (_, value, there) in zip(row.arguments, prepared)]
             print(json.dumps({"symbol": symbol, "arguments": told}), file=lines)
 
