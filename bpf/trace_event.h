@@ -141,7 +141,8 @@ static __always_inline void add_stack(struct traced_call *call, struct pt_regs *
 		end_block(call, at, TRACE_UNREADABLE);
 		return;
 	}
-	n = bpf_get_stack(ctx, call->payload + at + 2, size, BPF_F_USER_STACK);
+	/* The first entry would be the function itself. */
+	n = bpf_get_stack(ctx, call->payload + at + 2, size, BPF_F_USER_STACK | 1);
 	end_block(call, at, n < 0 ? TRACE_UNREADABLE : n);
 }
 
