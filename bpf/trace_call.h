@@ -117,6 +117,7 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	const struct trace_plan *plan = plan_at(row);
 	struct traced_thread *thread;
 	struct traced_call *call;
+	volatile u64 *progress;
 
 	if (!plan)
 		return 1;
@@ -142,19 +143,22 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 		return 1;
 	}
 	call = &thread->calls[depth & (TRACE_DEPTH - 1)];
+	progress = progress_of(thread);
+	if (!progress)
+		return 1;
 	if (!depth || trace.entry_return)
-		set_in_progress(thread, TRACE_ENTERING);
+		*progress = TRACE_ENTERING;
 	begin_event(ctx, thread, call, plan, row, depth);
 	if (depth)
 		look_at_nested(ctx, thread, plan, depth);
 	if (trace.entry_return) {
-		if (put_event(thread, call, TRACE_ENTRY)) {
-			set_in_progress(thread, 0);
+		bool told = !put_event(thread, call, TRACE_ENTRY);
+
+		*progress = 0;
+		if (!told)
 			return 1;
-		}
-		set_in_progress(thread, 0);
 	} else if (!depth) {
-		set_in_progress(thread, call->event.start_ns);
+		*progress = call->event.start_ns;
 	}
 	thread->depth = depth + 1;
 	return 0;
