@@ -418,6 +418,11 @@ static void set_stack(struct reader *r)
 
 	if (block.length >= BLOCK_MISSING)
 		return;
+	/* The first is 0 where what follows is whole, see add_stack in bpf/trace_event.h. */
+	if (block.length >= 8 && !memcmp(block.data, &(uint64_t){0}, 8)) {
+		block.data += 8;
+		block.length -= 8;
+	}
 	r->line->stack = (const uint64_t *)(const void *)block.data;
 	r->line->stack_depth = block.length / 8u;
 	if (r->line->stack_depth > TRACE_STACK_MAX)

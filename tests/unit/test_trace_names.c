@@ -148,7 +148,7 @@ static int is_in_program(const char *text)
 
 static void addresses_lie_in_objects(void **state)
 {
-	struct trace_places *places = trace_places__new();
+	struct trace_places *places = trace_places__new(false);
 	const struct trace_process process = self(), other = {.number = 9};
 	uint64_t address = (uintptr_t)a_host_function;
 	const char *text;
