@@ -10,6 +10,7 @@
 
 #include "symbol/vdso.h"
 #include "target/proc_maps.h"
+#include "target/process.h"
 #include "target/root_file.h"
 
 #define OBJECTS_MAX 16384
@@ -183,12 +184,25 @@ static int keep_mapping(const struct mapping *mapping, void *arg)
 	return 0;
 }
 
+/* A process that ends has no program any more: its mappings may have gone as they were read. */
+static bool has_mappings(pid_t pid)
+{
+	char path[64], target[1];
+
+	process__exe_path(pid, path, sizeof(path));
+	return readlink(path, target, sizeof(target)) >= 0;
+}
+
 /* The mappings all at once, and then the files: the process may be about to end. */
 int process_map__read(struct process_map *map, struct symbol_cache *cache)
 {
 	struct reading reading = {0};
 	int ret = proc_maps__each(map->pid, keep_mapping, &reading);
 
+	if (map->objects.count && !has_mappings(map->pid)) {
+		clear(&reading.objects);
+		return -ESRCH;
+	}
 	if (cache)
 		open_files(&reading.objects, &map->objects, map->pid, cache);
 	clear(&map->objects);

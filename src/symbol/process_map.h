@@ -36,7 +36,8 @@ void process_map__free(struct process_map *map);
 /*
  * Reads the mappings anew; what was there before goes. With a cache, files are
  * opened into it, at most a thousand that are new. At most 16384 mappings are
- * kept. Returns 0, -ESRCH or another negative errno; what was read until then stays.
+ * kept. Returns 0 or a negative errno; -ESRCH: the process is gone, and what was
+ * known of it stays.
  */
 int process_map__read(struct process_map *map, struct symbol_cache *cache);
 

@@ -102,7 +102,7 @@ static int take_event(struct trace_stream *stream, const struct trace_event *eve
 static int take_change(struct trace_stream *stream, const struct record_library *record)
 {
 	if (stream->places)
-		trace_places__changed(stream->places, record->pid);
+		trace_places__changed(stream->places, record->pid, stream->now);
 	if (stream->options.process_changed)
 		stream->options.process_changed(record, stream->options.arg);
 	return 0;

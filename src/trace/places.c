@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "symbol/native_frames.h"
+#include "target/process.h"
 #include "trace/threads.h"
 
 #define PROCESSES_MAX 256 /* whose mappings are kept; the oldest leaves */
@@ -30,14 +31,14 @@ struct place {
 };
 
 struct process_places {
-	uint32_t number;
 	pid_t pid;
 	bool changed;
+	uint64_t start_ns; /* of the process */
 	uint64_t read_ns;
 	struct native_process *native;
 	struct place *texts;
 	size_t bytes;
-	UT_hash_handle hh;
+	UT_hash_handle hh; /* by pid */
 };
 
 struct trace_places {
@@ -106,14 +107,20 @@ static struct process_places *find_process(struct trace_places *places, const st
 {
 	struct process_places *process;
 
-	HASH_FIND(hh, places->processes, &shown->number, sizeof(shown->number), process);
-	return process;
+	HASH_FIND(hh, places->processes, &shown->pid, sizeof(shown->pid), process);
+	return process && traced_process__began(shown, process->start_ns) ? process : NULL;
 }
 
 static struct process_places *add_process(struct trace_places *places, const struct trace_process *shown)
 {
-	struct process_places *process = calloc(1, sizeof(*process));
+	struct process_places *process, *before;
 
+	HASH_FIND(hh, places->processes, &shown->pid, sizeof(shown->pid), before);
+	if (before)
+		drop(places, before); /* the pid was another's */
+	else if (HASH_COUNT(places->processes) >= PROCESSES_MAX)
+		drop(places, places->processes);
+	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
 	process->native = native_process__new(shown->pid);
@@ -121,11 +128,9 @@ static struct process_places *add_process(struct trace_places *places, const str
 		free(process);
 		return NULL;
 	}
-	if (HASH_COUNT(places->processes) >= PROCESSES_MAX)
-		drop(places, places->processes);
-	process->number = shown->number;
 	process->pid = shown->pid;
-	HASH_ADD(hh, places->processes, number, sizeof(process->number), process);
+	process->start_ns = shown->start_ns;
+	HASH_ADD(hh, places->processes, pid, sizeof(process->pid), process);
 	return process;
 }
 
@@ -143,12 +148,22 @@ void trace_places__see(struct trace_places *places, const struct trace_process *
 		read_mappings(places, process, shown, now);
 }
 
-void trace_places__changed(struct trace_places *places, pid_t pid)
+void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now)
 {
-	for (struct process_places *process = places->processes; process; process = process->hh.next) {
-		if (process->pid == pid)
-			process->changed = true;
-	}
+	struct trace_process shown = {.pid = pid};
+	struct process_places *process;
+	struct process_info info;
+
+	if (process__info(pid, &info))
+		return;
+	shown.start_ns = info.start_ns;
+	process = find_process(places, &shown);
+	if (!process)
+		process = add_process(places, &shown);
+	if (!process)
+		return;
+	read_mappings(places, process, &shown, now);
+	process->changed = true;
 }
 
 /* The end of a path; the whole of what is none. */

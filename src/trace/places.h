@@ -23,8 +23,11 @@ void trace_places__free(struct trace_places *places);
 /* Reads a process's mappings if that was not done or they have changed: while it is there. */
 void trace_places__see(struct trace_places *places, const struct trace_process *process, uint64_t now);
 
-/* The process's mappings have changed. */
-void trace_places__changed(struct trace_places *places, pid_t pid);
+/*
+ * The process's mappings have changed. They are read at once, while it is there,
+ * and again at its next event: a process may be gone before that is read.
+ */
+void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now);
 
 /*
  * The text for an address, NULL where it lies in no file or without memory.

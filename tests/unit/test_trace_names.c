@@ -165,9 +165,15 @@ static void addresses_lie_in_objects(void **state)
 	assert_null(trace_places__find(places, &process, 0, SECOND));
 	trace_places__see(places, &other, SECOND);
 	assert_null(trace_places__find(places, &other, address, SECOND));
-	trace_places__changed(places, getpid());
+	trace_places__changed(places, getpid(), 2 * SECOND);
+	assert_non_null(trace_places__find(places, &process, address, 2 * SECOND));
 	trace_places__see(places, &process, 2 * SECOND);
 	assert_non_null(trace_places__find(places, &process, address, 2 * SECOND));
+	trace_places__free(places);
+	/* A process may end before its first event is read. */
+	places = trace_places__new(false);
+	trace_places__changed(places, getpid(), SECOND);
+	assert_true(is_in_program(trace_places__find(places, &process, address, SECOND)));
 	trace_places__free(places);
 }
 
