@@ -130,6 +130,9 @@ static __always_inline void add_launch_arguments(struct traced_call *call, const
 		add_argument_buffer(call, word_of(call, plan->extra_word));
 }
 
+/* With the word that does not count. */
+#define STACK_BYTES_MAX ((TRACE_STACK_MAX + 1) * sizeof(u64))
+
 /*
  * Appends the return addresses. The kernel walks frame pointers, and at a
  * function's entry that of the caller is not yet pushed: before Linux 6.11, and
@@ -139,13 +142,13 @@ static __always_inline void add_launch_arguments(struct traced_call *call, const
  */
 static __always_inline void add_stack(struct traced_call *call, struct pt_regs *ctx)
 {
-	u32 at = call->used, size = trace.stack_frames * sizeof(u64);
+	u32 at = call->used, size = (trace.stack_frames + 1) * sizeof(u64);
 	u64 *stack, caller;
 	long n;
 
-	if (size > TRACE_STACK_MAX * sizeof(u64))
-		size = TRACE_STACK_MAX * sizeof(u64);
-	if (at > TRACE_PAYLOAD_MAX - 2 - TRACE_STACK_MAX * sizeof(u64)) {
+	if (size > STACK_BYTES_MAX)
+		size = STACK_BYTES_MAX;
+	if (at > TRACE_PAYLOAD_MAX - 2 - STACK_BYTES_MAX) {
 		end_block(call, at, TRACE_UNREADABLE);
 		return;
 	}

@@ -429,6 +429,22 @@ static void set_stack(struct reader *r)
 		r->line->stack_depth = TRACE_STACK_MAX;
 }
 
+void trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size,
+			   unsigned int kernel_args, struct trace_line *line)
+{
+	struct reader r = { .function = function, .event = event, .line = line, .product = 1 };
+
+	line->stack = NULL;
+	line->stack_depth = 0;
+	if (size < sizeof(*event))
+		return;
+	open_event(&r, size);
+	take_reads(&r, false);
+	if (kernel_args && function->plan.flags & TRACE_PLAN_ARGS)
+		take_block(&r);
+	set_stack(&r);
+}
+
 void trace_function__decode(const struct trace_function *function, const struct trace_event *event, size_t size,
 			    unsigned int kernel_args, bool has_stack, struct trace_line *line, uint64_t *handle)
 {

@@ -17,6 +17,8 @@
 #define TEXTS_MAX 65536	  /* of a process; all are made anew then */
 #define TEXT_BYTES_MAX (16u << 20) /* of a process, the same */
 #define REREAD_NS NS_PER_S /* at the earliest, for an address that lies in none of the mappings */
+/* The same for a stack's: at first. Where a reading did not help, twice as long until the next, up to REREAD_NS. */
+#define REREAD_FIRST_NS (10 * NS_PER_MS)
 
 enum kind { PLACE, FRAME };
 
@@ -35,6 +37,7 @@ struct process_places {
 	bool changed;
 	uint64_t start_ns; /* of the process */
 	uint64_t read_ns;
+	uint64_t reread_ns; /* how long to wait for the next reading for a stack's sake; 0: the first time */
 	struct native_process *native;
 	struct place *texts;
 	size_t bytes;
@@ -166,6 +169,33 @@ void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now)
 	process->changed = true;
 }
 
+static bool knows_all(const struct process_places *process, const uint64_t *stack, uint32_t depth)
+{
+	struct native_frame frame;
+	uint64_t address;
+
+	for (uint32_t i = 0; i < depth; i++) {
+		memcpy(&address, &stack[i], sizeof(address));
+		if (native_process__place(process->native, address, &frame))
+			return false;
+	}
+	return true;
+}
+
+void trace_places__see_stack(struct trace_places *places, const struct trace_process *shown, const uint64_t *stack,
+			     uint32_t depth, uint64_t now)
+{
+	struct process_places *process = find_process(places, shown);
+
+	if (!process || now < process->read_ns + process->reread_ns || knows_all(process, stack, depth))
+		return;
+	read_mappings(places, process, shown, now);
+	if (knows_all(process, stack, depth) || !process->reread_ns)
+		process->reread_ns = REREAD_FIRST_NS;
+	else if (process->reread_ns < REREAD_NS)
+		process->reread_ns *= 2;
+}
+
 /* The end of a path; the whole of what is none. */
 static const char *base_name(const char *path)
 {
@@ -182,6 +212,8 @@ static int write_frame(const struct native_frame *frame, char *text, size_t size
 		return snprintf(text, size, "%s+0x%llx", frame->object, offset);
 	if (!frame->function)
 		return snprintf(text, size, "%s+0x%llx %s:%u", frame->object, offset, base_name(frame->file), frame->line);
+	if (*frame->object == '[') /* [vdso], [jit] */
+		return snprintf(text, size, "%s+0x%llx %s", frame->function, offset, frame->object);
 	if (!frame->file)
 		return snprintf(text, size, "%s+0x%llx [%s]", frame->function, offset, frame->object);
 	return snprintf(text, size, "%s+0x%llx [%s] %s:%u", frame->function, offset, frame->object,

@@ -24,6 +24,13 @@ void trace_places__free(struct trace_places *places);
 void trace_places__see(struct trace_places *places, const struct trace_process *process, uint64_t now);
 
 /*
+ * The same before the frames of a stack (unaligned): read again, now and then, if
+ * one of its addresses lies in no mapping, as after a dlopen.
+ */
+void trace_places__see_stack(struct trace_places *places, const struct trace_process *process, const uint64_t *stack,
+			     uint32_t depth, uint64_t now);
+
+/*
  * The process's mappings have changed. They are read at once, while it is there,
  * and again at its next event: a process may be gone before that is read.
  */
