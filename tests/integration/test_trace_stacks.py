@@ -44,12 +44,13 @@ def marks():
     return found
 
 
-def build(directory, *options):
-    """The program and its plugin: (program, plugin)."""
+def build(directory, *options, libraries=SIM):
+    """The program, with the runtime that is in `libraries`, and its plugin: (program, plugin)."""
     program, plugin = directory / "stacks", directory / "plugin.so"
     flags = [*FRAMES, *(option for option in options if option != "-no-pie")]
-    subprocess.run(["g++", *flags, *("-no-pie",) * ("-no-pie" in options), "-o", program, SOURCE, f"-L{SIM}",
-                    "-l:libcudart.so.13", f"-Wl,-rpath,{SIM}", "-pthread", "-ldl", "-Wl,--build-id"], check=True)
+    subprocess.run(["g++", *flags, *("-no-pie",) * ("-no-pie" in options), "-o", program, SOURCE,
+                    f"-L{libraries}", "-l:libcudart.so.13", f"-Wl,-rpath,{libraries}", "-pthread", "-ldl",
+                    "-Wl,--build-id"], check=True)
     subprocess.run(["gcc", *flags, "-shared", "-fPIC", "-o", plugin, PLUGIN, "-Wl,--build-id"], check=True)
     return program, plugin
 
@@ -105,6 +106,17 @@ def test_each_kind_of_links(tracer_by, tmp_path):
     """The caller itself is there however the probe is made."""
     program, plugin = build(tmp_path, "-g")
     check(run(tracer_by, program, plugin))
+
+
+def test_a_function_without_a_frame(tracer_by, tmp_path):
+    """Where it does not push %rbp first, the kernel's walk misses the caller: the top of the stack has it."""
+    library = tmp_path / "libcudart.so.13"
+    subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-fcf-protection=none", "-shared", "-fPIC", "-o", library,
+                    f"-Wl,-soname,{library.name}", PROGRAMS / "runtime_form.c"], check=True)
+    code = subprocess.run(["objdump", "-d", "--disassemble=cudaMalloc", library], capture_output=True, text=True,
+                          check=True).stdout
+    assert "push" not in code
+    check(run(tracer_by, *build(tmp_path, "-g", libraries=tmp_path)))
 
 
 @pytest.mark.parametrize("pie", [(), ("-no-pie",)], ids=["pie", "no-pie"])
