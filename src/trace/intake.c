@@ -48,12 +48,13 @@ static void see_places(struct trace_stream *stream, const struct waiting *waitin
 {
 	const struct trace_process *process = &waiting->thread->process->shown;
 	struct trace_line *line = &stream->line;
+	uint64_t code_pages;
 
 	trace_places__see(stream->places, process, stream->now);
 	if (!stream->options.has_stack)
 		return;
-	trace_function__stack(function, &waiting->event, waiting->size, stream->options.kernel_args, line);
-	trace_places__see_stack(stream->places, process, line->stack, line->stack_depth, stream->now);
+	code_pages = trace_function__stack(function, &waiting->event, waiting->size, stream->options.kernel_args, line);
+	trace_places__see_stack(stream->places, process, line, code_pages, stream->now);
 }
 
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,

@@ -19,6 +19,8 @@
 #define REREAD_NS NS_PER_S /* at the earliest, for an address that lies in none of the mappings */
 /* The same for a stack's: at first. Where a reading did not help, twice as long until the next, up to REREAD_NS. */
 #define REREAD_FIRST_NS (10 * NS_PER_MS)
+/* At the earliest where code was mapped or unmapped: a reading takes up to a millisecond. */
+#define REREAD_CHANGED_NS (5 * NS_PER_MS)
 
 enum kind { PLACE, FRAME };
 
@@ -37,6 +39,7 @@ struct process_places {
 	bool changed;
 	uint64_t start_ns; /* of the process */
 	uint64_t read_ns;
+	uint64_t code_pages; /* mapped as of the last reading, as an event told; 0: none has */
 	uint64_t reread_ns; /* how long to wait for the next reading for a stack's sake; 0: the first time */
 	struct native_process *native;
 	struct place *texts;
@@ -169,28 +172,34 @@ void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now)
 	process->changed = true;
 }
 
-static bool knows_all(const struct process_places *process, const uint64_t *stack, uint32_t depth)
+static bool knows_all(const struct process_places *process, const struct trace_line *line)
 {
 	struct native_frame frame;
 	uint64_t address;
 
-	for (uint32_t i = 0; i < depth; i++) {
-		memcpy(&address, &stack[i], sizeof(address));
+	for (uint32_t i = 0; i < line->stack_depth; i++) {
+		memcpy(&address, &line->stack[i], sizeof(address));
 		if (native_process__place(process->native, address, &frame))
 			return false;
 	}
 	return true;
 }
 
-void trace_places__see_stack(struct trace_places *places, const struct trace_process *shown, const uint64_t *stack,
-			     uint32_t depth, uint64_t now)
+void trace_places__see_stack(struct trace_places *places, const struct trace_process *shown,
+			     const struct trace_line *line, uint64_t code_pages, uint64_t now)
 {
 	struct process_places *process = find_process(places, shown);
 
-	if (!process || now < process->read_ns + process->reread_ns || knows_all(process, stack, depth))
+	if (!process)
+		return;
+	if (code_pages && code_pages != process->code_pages && now >= process->read_ns + REREAD_CHANGED_NS) {
+		process->code_pages = code_pages;
+		read_mappings(places, process, shown, now);
+	}
+	if (now < process->read_ns + process->reread_ns || knows_all(process, line))
 		return;
 	read_mappings(places, process, shown, now);
-	if (knows_all(process, stack, depth) || !process->reread_ns)
+	if (knows_all(process, line) || !process->reread_ns)
 		process->reread_ns = REREAD_FIRST_NS;
 	else if (process->reread_ns < REREAD_NS)
 		process->reread_ns *= 2;

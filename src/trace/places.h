@@ -24,11 +24,12 @@ void trace_places__free(struct trace_places *places);
 void trace_places__see(struct trace_places *places, const struct trace_process *process, uint64_t now);
 
 /*
- * The same before the frames of a stack (unaligned): read again, now and then, if
- * one of its addresses lies in no mapping, as after a dlopen.
+ * The same for an event with a stack, that of `line`, made when the process had
+ * mapped so many pages of code (0: not known): read again when that has changed, as
+ * by dlopen and dlclose, and now and then where an address lies in no mapping.
  */
-void trace_places__see_stack(struct trace_places *places, const struct trace_process *process, const uint64_t *stack,
-			     uint32_t depth, uint64_t now);
+void trace_places__see_stack(struct trace_places *places, const struct trace_process *process,
+			     const struct trace_line *line, uint64_t code_pages, uint64_t now);
 
 /*
  * The process's mappings have changed. They are read at once, while it is there,

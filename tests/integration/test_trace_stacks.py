@@ -185,6 +185,45 @@ def test_forms(tracer, tmp_path):
     check({int(size): stack.split(";") for size, stack in rows.items()})
 
 
+def test_libraries_that_come_and_go(tracer, tmp_path):
+    """One takes the very place of another, with other code mapped between: each frame is of what was there then."""
+    source, program = tmp_path / "turns.c", tmp_path / "turns"
+    source.write_text(r"""
+        #include <dlfcn.h>
+        #include <sys/mman.h>
+        #include <unistd.h>
+        int cudaMalloc(void **address, unsigned long size);
+        static volatile int calls;
+        static __attribute__((noinline)) void allocate(void)
+        {
+            void *address;
+            cudaMalloc(&address, 4096);
+            calls++;
+        }
+        int main(int count, char **paths)
+        {
+            for (int i = 1; i < count; i++) {
+                void *library = dlopen(paths[i], RTLD_NOW);
+                ((void (*)(void (*)(void)))dlsym(library, "call_back"))(allocate);
+                usleep(150000);
+                mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                dlclose(library);
+            }
+            return 0;
+        }
+    """, encoding="utf-8")
+    subprocess.run(["gcc", *FRAMES, "-o", program, source, f"-L{SIM}", "-l:libcudart.so.13", f"-Wl,-rpath,{SIM}",
+                    "-ldl"], check=True)
+    one, other = tmp_path / "one.so", tmp_path / "other.so"
+    subprocess.run(["gcc", *FRAMES, "-shared", "-fPIC", "-o", one, PLUGIN], check=True)
+    subprocess.run(["gcc", *FRAMES, "-shared", "-fPIC", "-Dcall=another", "-o", other, PLUGIN], check=True)
+    result = tracer.run(program, one, other, one, other, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    names = [[re.sub(r"\+0x[0-9a-f]+", "", text) for text in line["stack"][:4]] for line in result.lines]
+    of_one = ["allocate [turns]", "call [one.so]", "call_back [one.so]", "main [turns]"]
+    of_other = ["allocate [turns]", "another [other.so]", "call_back [other.so]", "main [turns]"]
+    assert names == [of_one, of_other] * 2
+
+
 def test_just_in_time_code(tracer, tmp_path):
     """Code that the process makes itself has the names that it writes to /tmp/perf-PID.map."""
     source = tmp_path / "jit.c"
