@@ -12,7 +12,7 @@
 #include "symbol/process_map.h"
 #include "target/elf_file.h"
 
-#define FILES_OPEN 512
+#define FILES_OPEN 400 /* a process may have 1024 files by default; probes need some of them */
 #define FRAMES_BYTES_MAX (32u << 20)
 #define JIT_NAME "[jit]"
 

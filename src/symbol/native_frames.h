@@ -9,7 +9,7 @@
  * the line that the instruction came from. What cannot be known is left out,
  * never guessed.
  *
- * Memory is bounded: 512 open files, their indexes and debug information as
+ * Memory is bounded: 400 open files, their indexes and debug information as
  * symbol_cache.h says, 32 MiB of frames, and for each process its mappings.
  */
 #ifndef SYMBOL_NATIVE_FRAMES_H

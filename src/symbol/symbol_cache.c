@@ -115,12 +115,22 @@ struct symbol_file *symbol_cache__find(struct symbol_cache *cache, const struct 
 	return NULL;
 }
 
+/* A debug file counts too. */
+static size_t open_files(const struct symbol_cache *cache)
+{
+	size_t files = cache->count;
+
+	for (size_t i = 0; i < cache->count; i++)
+		files += cache->files[i].debug != NULL;
+	return files;
+}
+
 static struct symbol_file *add(struct symbol_cache *cache, const struct file_key *key, struct elf_file *elf,
 			       struct elf_file *debug)
 {
 	struct symbol_file *file;
 
-	if (cache->count == cache->max)
+	while (cache->count && open_files(cache) + 1 + (debug != NULL) > cache->max)
 		drop(cache, least_recently_used(cache));
 	file = &cache->files[cache->count++];
 	*file = (struct symbol_file){.key = *key, .elf = elf, .debug = debug, .used = ++cache->clock};

@@ -36,7 +36,7 @@ struct symbol_file {
 	uint64_t used; /* value of the cache's clock */
 };
 
-/* NULL without memory. At most `max_files` files (1 or more) are kept open. */
+/* NULL without memory. At most `max_files` files (1 or more) are kept open, debug files included. */
 struct symbol_cache *symbol_cache__new(size_t max_files);
 void symbol_cache__free(struct symbol_cache *cache);
 
