@@ -69,6 +69,7 @@ struct uprobes_state {
 
 struct mm_struct {
 	struct uprobes_state uprobes_state;
+	unsigned long exec_vm; /* pages of executable mappings */
 } CO_RE;
 
 typedef struct {

@@ -130,20 +130,39 @@ static __always_inline void add_launch_arguments(struct traced_call *call, const
 		add_argument_buffer(call, word_of(call, plan->extra_word));
 }
 
+/* With the two words in front. */
+#define STACK_BYTES_MAX ((TRACE_STACK_MAX + 2) * sizeof(u64))
+
+/*
+ * Appends the return addresses, and in front of them how many pages of code the
+ * process has mapped, which tells when that changes. The kernel walks frame pointers, and at a
+ * function's entry that of the caller is not yet pushed: before Linux 6.11, and
+ * later where the function does not begin with `push %rbp`, the caller itself
+ * is missed, whose address is on top of the stack. The first address, which would
+ * be the probed function, is it then; else it is 0 and does not count.
+ */
 static __always_inline void add_stack(struct traced_call *call, struct pt_regs *ctx)
 {
-	u32 at = call->used, size = trace.stack_frames * sizeof(u64);
+	u32 at = call->used, size = (trace.stack_frames + 2) * sizeof(u64);
+	u64 *stack, caller;
 	long n;
 
-	if (size > TRACE_STACK_MAX * sizeof(u64))
-		size = TRACE_STACK_MAX * sizeof(u64);
-	if (at > TRACE_PAYLOAD_MAX - 2 - TRACE_STACK_MAX * sizeof(u64)) {
+	if (size > STACK_BYTES_MAX)
+		size = STACK_BYTES_MAX;
+	if (at > TRACE_PAYLOAD_MAX - 2 - STACK_BYTES_MAX) {
 		end_block(call, at, TRACE_UNREADABLE);
 		return;
 	}
-	/* The first entry would be the function itself. */
-	n = bpf_get_stack(ctx, call->payload + at + 2, size, BPF_F_USER_STACK | 1);
-	end_block(call, at, n < 0 ? TRACE_UNREADABLE : n);
+	stack = (u64 *)(call->payload + at + 2);
+	stack[0] = BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm);
+	n = bpf_get_stack(ctx, stack + 1, size - sizeof(*stack), BPF_F_USER_STACK);
+	if (n >= (long)sizeof(*stack)) {
+		if (bpf_probe_read_user(&caller, sizeof(caller), (void *)ctx->sp) ||
+		    (n >= 2 * (long)sizeof(*stack) && stack[2] == caller))
+			caller = 0;
+		stack[1] = caller;
+	}
+	end_block(call, at, n < 0 ? TRACE_UNREADABLE : n + sizeof(*stack));
 }
 
 /* Appends the reads of the plan that are made at entry, or those that are made at return. */

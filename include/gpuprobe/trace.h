@@ -14,7 +14,9 @@
  *                                      driver was given for the launch, or 0
  *   a block for each read at entry     in the order of plan.read[]
  *   a block                            with TRACE_PLAN_ARGS and config.kernel_args
- *   a block                            with config.stack_frames: return addresses, innermost first
+ *   a block                            with config.stack_frames: how many pages of code are
+ *                                      mapped, then return addresses, innermost first; where
+ *                                      the first is 0 it does not count
  *   a block for each read at return    in the order of plan.read[]; none in an entry event
  *
  * A block is a __u16 with its length in bytes, or TRACE_UNREADABLE, and then

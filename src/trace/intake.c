@@ -43,6 +43,20 @@ static struct launch_name *name_of(struct trace_stream *stream, const struct tra
 	return kernel.handle ? launch_names__take(stream->names, &kernel, stream->now) : NULL;
 }
 
+/* While the process is there: it may have ended by the time the line is handed out. */
+static void see_places(struct trace_stream *stream, const struct waiting *waiting, const struct trace_function *function)
+{
+	const struct trace_process *process = &waiting->thread->process->shown;
+	struct trace_line *line = &stream->line;
+	uint64_t code_pages;
+
+	trace_places__see(stream->places, process, stream->now);
+	if (!stream->options.has_stack)
+		return;
+	code_pages = trace_function__stack(function, &waiting->event, waiting->size, stream->options.kernel_args, line);
+	trace_places__see_stack(stream->places, process, line, code_pages, stream->now);
+}
+
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
 		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time)
 {
@@ -61,7 +75,7 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 	if (plan->flags & TRACE_PLAN_KERNEL)
 		waiting->name = name_of(stream, event, size, function, waiting->thread);
 	if (stream->places)
-		trace_places__see(stream->places, &waiting->thread->process->shown, stream->now);
+		see_places(stream, waiting, function);
 	order__insert(stream->order, waiting, time);
 	return 0;
 }

@@ -36,7 +36,7 @@ static int make_parts(struct trace_stream *stream)
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
 	if (options->wants_places)
-		stream->places = trace_places__new();
+		stream->places = trace_places__new(options->has_stack);
 	if (!stream->order || !stream->threads || !stream->names || !stream->shown || !stream->missed ||
 	    (options->wants_places && !stream->places))
 		return -ENOMEM;
