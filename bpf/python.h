@@ -28,7 +28,7 @@ struct {
 /* Where a frame and its code object are read to: too large for the stack. */
 struct python_scratch {
 	u8 frame[PYTHON_FRAME_READ];
-	u64 code[PYTHON_CODE_WORDS];
+	struct python_identity identity;
 };
 
 struct python_walk {
@@ -93,17 +93,40 @@ static __always_inline u32 instruction_of(const struct python_walk *walk, u64 co
 	return at < PYTHON_NO_INSTRUCTION ? at : PYTHON_NO_INSTRUCTION;
 }
 
+/* What the table of lines begins with. */
+static __always_inline int read_table(struct python_identity *identity, u64 table)
+{
+	u32 size = sizeof(identity->table);
+
+	if (read_pointer(table + PYTHON_BYTES_SIZE, &identity->table_size))
+		return -1;
+	__builtin_memset(identity->table, 0, sizeof(identity->table));
+	if (identity->table_size < size)
+		size = identity->table_size;
+	barrier_var(size);
+	if (size > sizeof(identity->table))
+		return -1;
+	return bpf_probe_read_user(identity->table, size, (void *)(table + PYTHON_BYTES_DATA)) ? -1 : 0;
+}
+
 /* Reads what the checksum is of. Returns 0 where it is a code object. */
 static __always_inline int read_code(const struct python_walk *walk, u64 code)
 {
-	u32 size = walk->target->code_words * sizeof(u64);
+	struct python_identity *identity = &walk->scratch->identity;
+	u32 count = walk->target->code_words, size = count * sizeof(u64);
 
 	barrier_var(size);
-	if (size > sizeof(walk->scratch->code))
+	if (size > sizeof(identity->code))
 		return -1;
-	if (bpf_probe_read_user(walk->scratch->code, size, (void *)(code + PYTHON_OB_TYPE)))
+	if (bpf_probe_read_user(identity->code, size, (void *)(code + PYTHON_OB_TYPE)) ||
+	    identity->code[0] != walk->target->code_type)
 		return -1;
-	return walk->scratch->code[0] == walk->target->code_type ? 0 : -1;
+	barrier_var(count);
+	if (count < 2 || count > PYTHON_CODE_WORDS)
+		return -1;
+	if (read_pointer(identity->code[count - 2] + PYTHON_TEXT_HASH, &identity->name_hash))
+		return -1;
+	return read_table(identity, identity->code[count - 1]);
 }
 
 static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 instruction)
@@ -115,7 +138,7 @@ static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 in
 		return;
 	walk->frames[at].code = code;
 	walk->frames[at].instruction = instruction;
-	walk->frames[at].checksum = python_checksum(walk->scratch->code, target->code_words, target->code_changing);
+	walk->frames[at].checksum = python_checksum(&walk->scratch->identity, target->code_words, target->code_changing);
 	walk->sum = (walk->sum ^ code ^ (u64)walk->frames[at].checksum << 32) * 0x9e3779b97f4a7c15ull;
 	walk->count = at + 1;
 }

@@ -15,7 +15,11 @@
 #define PYTHON_FRAMES_MAX 32
 #define PYTHON_FRAME_READ 128 /* a frame is read whole, up to so many bytes */
 #define PYTHON_CODE_WORDS 17  /* of a code object, from its ob_type on */
+#define PYTHON_TABLE_WORDS 16 /* of its table of lines */
 #define PYTHON_OB_TYPE 8      /* of every object of a build with a GIL */
+#define PYTHON_TEXT_HASH 24   /* in a str */
+#define PYTHON_BYTES_SIZE 16  /* in a bytes object */
+#define PYTHON_BYTES_DATA 32
 #define PYTHON_NO_WORD 0xff
 
 /* How the frames are marked that a C call of the interpreter began with. */
@@ -62,16 +66,32 @@ struct python_frame {
 #define PYTHON_NO_INSTRUCTION 0x0fffffffu /* none has begun yet, or it is not known */
 #define PYTHON_INSTRUCTION_MASK 0x0fffffffu
 
-/* The checksum of the `count` words of a code object from its ob_type on. */
-static inline __u32 python_checksum(const __u64 *words, __u32 count, __u32 changing)
+/*
+ * What tells a code object from others that come to lie where it was: itself
+ * with its pointers, and what two of those point to, for other texts and
+ * tables come to lie where its own were, too.
+ */
+struct python_identity {
+	__u64 code[PYTHON_CODE_WORDS]; /* from its ob_type on; the last two are its name and its table of lines */
+	__u64 name_hash;  /* that Python keeps with the name */
+	__u64 table_size; /* in bytes */
+	__u64 table[PYTHON_TABLE_WORDS]; /* what it begins with, and zeros */
+};
+
+/* The checksum of it, of which `count` words are the code object's. */
+static inline __u32 python_checksum(const struct python_identity *identity, __u32 count, __u32 changing)
 {
-	__u64 sum = count;
+	__u64 sum = identity->name_hash ^ identity->table_size << 48;
 
 	for (__u32 i = 0; i < PYTHON_CODE_WORDS; i++) {
 		if (i >= count)
 			break;
 		if (i != changing)
-			sum = (sum ^ words[i]) * 0x9e3779b97f4a7c15ull;
+			sum = (sum ^ identity->code[i]) * 0x9e3779b97f4a7c15ull;
+		sum ^= sum >> 29;
+	}
+	for (__u32 i = 0; i < PYTHON_TABLE_WORDS; i++) {
+		sum = (sum ^ identity->table[i]) * 0x9e3779b97f4a7c15ull;
 		sum ^= sum >> 29;
 	}
 	return (__u32)(sum ^ sum >> 32);

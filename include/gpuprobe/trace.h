@@ -37,7 +37,7 @@
 #define TRACE_READS 8	       /* the most reads of one function */
 #define TRACE_STRING_SIZE 256  /* bytes of a string that are shown */
 #define TRACE_BLOCK_MAX 256    /* the most bytes of a block; a string that is cut has one more */
-#define TRACE_PAYLOAD_MAX 1792 /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
+#define TRACE_PAYLOAD_MAX 1728 /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
 #define TRACE_ARGS_MAX 16      /* kernel arguments shown */
 #define TRACE_STACK_MAX 32     /* frames shown */
 #define TRACE_UNREADABLE 0xffff

@@ -83,24 +83,49 @@ static uint64_t word_at(const uint8_t *object, uint16_t offset)
 	return value;
 }
 
-/* Reads the code object as far as BPF has: whether it is the frame's. */
-static int read_object(pid_t pid, const struct python_target *target, const struct python_frame *frame,
-		       uint8_t object[CODE_BYTES])
+/*
+ * Whether what lies there is an object: the first word of one that was freed is
+ * a pointer of the allocator's, or 0. Objects that live for ever have up to 2^32 references.
+ */
+static bool is_alive(pid_t pid, uint64_t address)
 {
-	uint64_t words[PYTHON_CODE_WORDS] = {0};
-	uint32_t count = target->code_words;
+	uint64_t references;
+
+	return !process_memory__read(pid, address, &references, sizeof(references)) && references &&
+	       references <= 1ull << 32;
+}
+
+/* Reads the code object as far as BPF has. */
+static int read_object(pid_t pid, const struct python_target *target, uint64_t address, uint8_t object[CODE_BYTES])
+{
+	uint64_t type;
 	int ret;
 
-	if (count > PYTHON_CODE_WORDS)
+	if (target->code_words < 2 || target->code_words > PYTHON_CODE_WORDS)
 		return -EINVAL;
 	memset(object, 0, CODE_BYTES);
-	ret = process_memory__read(pid, frame->code, object, PYTHON_OB_TYPE + count * sizeof(uint64_t));
+	ret = process_memory__read(pid, address, object, PYTHON_OB_TYPE + target->code_words * sizeof(uint64_t));
 	if (ret)
 		return ret;
-	memcpy(words, object + PYTHON_OB_TYPE, count * sizeof(uint64_t));
-	if (words[0] != target->code_type)
-		return -EPROTO;
-	return python_checksum((const __u64 *)words, count, target->code_changing) == frame->checksum ? 0 : -EPROTO;
+	type = word_at(object, PYTHON_OB_TYPE);
+	return type == target->code_type && is_alive(pid, address) ? 0 : -EPROTO;
+}
+
+/* Whether all that was read is what the frame's checksum is of. */
+static bool is_of_frame(pid_t pid, const struct python_target *target, const struct python_frame *frame,
+			const struct python_code *code, const uint8_t object[CODE_BYTES])
+{
+	struct python_identity identity = {.table_size = code->table_size};
+	uint64_t hash, name;
+
+	memcpy(identity.code, object + PYTHON_OB_TYPE, target->code_words * sizeof(uint64_t));
+	memcpy(identity.table, code->table,
+	       code->table_size < sizeof(identity.table) ? code->table_size : sizeof(identity.table));
+	name = identity.code[target->code_words - 2];
+	if (process_memory__read(pid, name + PYTHON_TEXT_HASH, &hash, sizeof(hash)))
+		return false;
+	identity.name_hash = hash;
+	return python_checksum(&identity, target->code_words, target->code_changing) == frame->checksum;
 }
 
 static int read_table(pid_t pid, uint64_t address, struct python_code *code)
@@ -119,29 +144,33 @@ static int read_table(pid_t pid, uint64_t address, struct python_code *code)
 	return size ? process_memory__read(pid, address + PYTHON_BYTES_DATA, code->table, size) : 0;
 }
 
+/* All of it may be freed while it is read: what it is is compared last. */
 static int read_code(pid_t pid, const struct python_offsets *offsets, const struct python_frame *frame,
 		     struct python_code *code)
 {
-	uint8_t object[CODE_BYTES], again[CODE_BYTES];
-	uint64_t first_line;
-	int ret = read_object(pid, &offsets->target, frame, object);
+	uint16_t name_at = offsets->code_qualname ? offsets->code_qualname : offsets->code_name;
+	uint8_t object[CODE_BYTES];
+	uint64_t name, file, table;
+	int ret = read_object(pid, &offsets->target, frame->code, object);
 
 	if (ret)
 		return ret;
-	first_line = word_at(object, offsets->code_first_line);
-	code->first_line = (int32_t)first_line;
+	name = word_at(object, name_at);
+	file = word_at(object, offsets->code_file);
+	table = word_at(object, offsets->code_table);
+	code->first_line = (int32_t)word_at(object, offsets->code_first_line);
 	code->lines = offsets->lines;
-	code->function = python_text__read(pid, offsets, word_at(object, offsets->code_qualname ? offsets->code_qualname :
-											offsets->code_name));
-	code->file = python_text__read(pid, offsets, word_at(object, offsets->code_file));
+	code->function = python_text__read(pid, offsets, name);
+	code->file = python_text__read(pid, offsets, file);
 	if (!code->function || !code->file)
 		return -EPROTO;
-	/* A table too long to keep leaves the line of the function's beginning. */
-	ret = read_table(pid, word_at(object, offsets->code_table), code);
-	if (ret && ret != -E2BIG)
+	ret = read_table(pid, table, code);
+	if (!ret)
+		ret = read_object(pid, &offsets->target, frame->code, object);
+	if (ret)
 		return ret;
-	/* It may have been freed while the parts were read. */
-	return read_object(pid, &offsets->target, frame, again);
+	return is_alive(pid, name) && is_alive(pid, file) && is_alive(pid, table) &&
+			       is_of_frame(pid, &offsets->target, frame, code, object) ? 0 : -EPROTO;
 }
 
 static struct code_key key_of(uint32_t process, const struct python_frame *frame)
@@ -188,9 +217,8 @@ const struct python_code *python_codes__find(struct python_codes *codes, uint32_
 int python_code__line(const struct python_code *code, const struct python_frame *frame)
 {
 	uint32_t offset = frame->instruction & PYTHON_INSTRUCTION_MASK;
-	int line = 0;
 
-	if (offset != PYTHON_NO_INSTRUCTION)
-		line = python_lines__find(code->lines, code->table, code->table_size, code->first_line, offset);
-	return line ? line : code->first_line;
+	if (offset == PYTHON_NO_INSTRUCTION)
+		return code->first_line;
+	return python_lines__find(code->lines, code->table, code->table_size, code->first_line, offset);
 }

@@ -183,6 +183,9 @@ static void take_all(struct taking *taking, struct python_offsets *offsets)
 	expect(taking, WORD_TEXT_STATE, PYTHON_TEXT_STATE);
 	expect(taking, WORD_TEXT_LENGTH, PYTHON_TEXT_LENGTH);
 	expect(taking, WORD_TEXT_ASCII, offsets->text_ascii);
+	/* The checksum is of what ends with the name and the table. */
+	if (offsets->code_table != target->code_words * 8u || offsets->code_qualname + 8u != offsets->code_table)
+		taking->wrong = true;
 	if (target->frame_back >= target->frame_size || target->frame_code >= target->frame_size ||
 	    target->frame_instruction >= target->frame_size || target->frame_owner >= target->frame_size)
 		taking->wrong = true;

@@ -30,8 +30,6 @@ struct python_offsets {
 /* In every str, and bytes object, and type, of these builds. */
 #define PYTHON_TEXT_LENGTH 16
 #define PYTHON_TEXT_STATE 32
-#define PYTHON_BYTES_SIZE 16
-#define PYTHON_BYTES_DATA 32
 #define PYTHON_TYPE_NAME 24
 #define PYTHON_TYPE_BASICSIZE 32
 #define PYTHON_TYPE_MEMBERS 240

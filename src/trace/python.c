@@ -212,15 +212,16 @@ static size_t room_for(const struct named_frame *named)
 /* "forward (model.py:123)"; returns the length with its NUL. */
 static size_t write_text(const struct named_frame *named, char *at, size_t room)
 {
-	int n;
+	int n, line = named->code ? python_code__line(named->code, &named->frame) : 0;
 
 	if (!named->frame.code)
 		n = snprintf(at, room, "%s", MISSING);
 	else if (!named->code)
 		n = snprintf(at, room, "[Python code 0x%llx]", (unsigned long long)named->frame.code);
+	else if (!line)
+		n = snprintf(at, room, "%s (%s)", named->code->function, named->file);
 	else
-		n = snprintf(at, room, "%s (%s:%d)", named->code->function, named->file,
-			     python_code__line(named->code, &named->frame));
+		n = snprintf(at, room, "%s (%s:%d)", named->code->function, named->file, line);
 	return (size_t)n + 1;
 }
 

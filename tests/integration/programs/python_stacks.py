@@ -3,8 +3,9 @@
 
 usage: python_stacks.py LIBCUDART HELD LOG [wait]
 
-Each allocation has a size of its own. LOG has for each size its frames, the innermost first. HELD is the
-extension module of held.c; with `wait` the calls come after a line on stdin.
+Each allocation has a size of its own. LOG has for each size its frames, the innermost first, and which sizes
+are of calls from code that is gone at once. HELD is the extension module of held.c; with `wait` the calls
+come after a line on stdin.
 """
 import asyncio
 import contextlib
@@ -51,7 +52,7 @@ def new_size(frame, line):
     return size
 
 
-# The calls are on the lines that are noted, `ways` lines below the definition.
+# The calls are on the lines that are noted.
 
 def by_ctypes():
     size, pointer = new_size(sys._getframe(), by_ctypes.__code__.co_firstlineno + 2), ctypes.c_void_p()
@@ -184,6 +185,15 @@ def nested():
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int)
 
 
+kept = []
+
+
+def run(source, name="<string>"):
+    """Executes it, and keeps its code."""
+    kept.append(compile(source, name, "exec"))
+    exec(kept[-1], {"allocate": allocate})
+
+
 def control():
     try:
         allocate()
@@ -197,7 +207,7 @@ def control():
     while True:
         allocate()
         break
-    exec("\n" * 400 + "allocate()\ndef far():\n    pass\n    allocate()\nfar()", {"allocate": allocate})
+    run("\n" * 400 + "allocate()\ndef far():\n    pass\n    allocate()\nfar()")
     # As many lines back as forth.
     (allocate(),
      allocate(), allocate(
@@ -218,9 +228,8 @@ class Модель:
 
 def names():
     Модель().𠀋()
-    code = compile("def ф():\n\n  allocate()\nф()\n", "/nowhere/файл 𠀋.py", "exec")
-    exec(code, {"allocate": allocate})
-    exec("def " + "x" * 500 + "():\n allocate()\n" + "x" * 500 + "()", {"allocate": allocate})
+    run("def ф():\n\n  allocate()\nф()\n", "/nowhere/файл 𠀋.py")
+    run("def " + "x" * 500 + "():\n allocate()\n" + "x" * 500 + "()")
 
 
 def worker():
@@ -286,12 +295,14 @@ def main():
     asyncio.run(top())
     recursion(15)
     recursion(200)
+    first = last + 1
     replaced()
+    return list(range(first, last + 1))
 
 
 if sys.argv[4:] == ["wait"]:
     print("ready", flush=True)
     sys.stdin.readline()
-main()
+short_lived = main()
 with open(log_path, "w", encoding="utf-8") as log:
-    json.dump(stacks, log)
+    json.dump({"stacks": stacks, "short_lived": short_lived}, log)
