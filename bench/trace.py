@@ -29,11 +29,6 @@ COLUMNS = "time,process,pid,tid,event,details,duration,result"
 BEGIN, END = "<!-- bench/trace.py -->", "<!-- end of bench/trace.py -->"
 
 
-def on_core(core):
-    """For a child: to run on the core alone."""
-    return lambda: os.sched_setaffinity(0, {core})
-
-
 class Machine:
     """Where the programs are, and the cores for the caller and for the reader."""
 
@@ -46,42 +41,33 @@ class Machine:
             sys.exit("two cores are needed: one calls and one reads")
         self.reader, self.caller = cores[:2]
 
+    def caller_command(self, *arguments):
+        return ["taskset", "-c", str(self.caller), f"{self.build}/bench/calls", *map(str, arguments)]
+
     def call(self, *arguments):
         """Runs bench/calls.c to its end; the numbers that it prints."""
-        done = subprocess.run([f"{self.build}/bench/calls", *map(str, arguments)], stdout=subprocess.PIPE,
-                              preexec_fn=on_core(self.caller), check=True, text=True)
-        return [float(word) for word in done.stdout.split()]
+        return numbers(subprocess.run(self.caller_command(*arguments), stdout=subprocess.PIPE, check=True, text=True))
 
     def command(self, form, file=None):
-        return [f"{self.build}/gpuprobe", "trace", "-e", FAMILIES, "--format", form, "-O", file or self.file,
-                "--libcuda-path", self.library]
+        return [f"{self.build}/gpuprobe", "trace", "-e", FAMILIES, "--format", form, "-O", file or self.file]
 
-    def start_trace(self, form, file=None, more=()):
-        return start(self.command(form, file) + list(more), self.reader)
-
-
-def start(command, core, **options):
-    process = subprocess.Popen(command, preexec_fn=on_core(core), stdin=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, **options)
-    time.sleep(3)  # attached, and start-up over
-    if process.poll() is not None:
-        sys.exit(f"{' '.join(command)}: {process.stderr.read().decode()}")
-    return process
+    def trace(self, form, *arguments, file=None, more=()):
+        """The same under gpuprobe trace: (the numbers, the calls that were lost)."""
+        done = subprocess.run(["taskset", "-c", str(self.reader), *self.command(form, file), *more, "--",
+                               *self.caller_command(*arguments)], text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
+        if done.returncode:
+            sys.exit(f"status {done.returncode}: {done.stderr}")
+        return numbers(done), lost_in(done.stderr)
 
 
-def stop(process):
-    """Ends it by SIGINT; what it said."""
-    process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=120)[1].decode()
-    if process.returncode:
-        sys.exit(f"status {process.returncode}: {said}")
-    return said
+def numbers(done):
+    return [float(word) for word in done.stdout.split()]
 
 
 def lost_in(said):
-    """The calls that the last line of a trace says were lost; 0 where it names none."""
-    found = re.findall(r"([\d,]+) lost", said)
-    return int(found[-1].replace(",", "")) if found else 0
+    """The calls that the last line of a trace says were lost."""
+    return int(re.findall(r"written \d+ events, lost (\d+)", said)[-1])
 
 
 def lines_of(form, path):
@@ -89,7 +75,7 @@ def lines_of(form, path):
     with open(path, "rb") as file:
         if form == "json":
             return sum(1 for line in file if b'"event"' in line)
-        return sum(1 for line in file if not line.startswith((b"---", b"#"))) - 1  # the head
+        return sum(1 for line in file if not line.startswith(b"#")) - 1  # the head
 
 
 # --- what a call pays ---
@@ -105,9 +91,7 @@ def cost(machine, kind, rounds, chunks):
         sums["empty"].append(machine.call(kind, chunks)[0])
         floor.communicate()
         for form in ("json", "tsv"):
-            process = machine.start_trace(form)
-            sums[form].append(machine.call(kind, chunks)[0])
-            stop(process)
+            sums[form].append(machine.trace(form, kind, chunks)[0][0])
     return sums
 
 
@@ -115,9 +99,7 @@ def cost(machine, kind, rounds, chunks):
 
 def bear(machine, form, kind, rate, seconds):
     """(calls a second, lost, megabytes) of a run at `rate`, 0: as fast as it can."""
-    process = machine.start_trace(form)
-    calls, took = machine.call(kind, rate, seconds)
-    lost = lost_in(stop(process))
+    (calls, took), lost = machine.trace(form, kind, rate, seconds)
     lines = lines_of(form, machine.file)
     if lines + lost != calls:
         sys.exit(f"{form}, {kind}: {lines} lines and {lost} lost are not the {calls:.0f} calls")
@@ -128,15 +110,13 @@ def bear(machine, form, kind, rate, seconds):
 
 def table_lines(machine, kind, seconds):
     """Lines a second of the table to /dev/null while the caller calls as fast as it can."""
-    process = machine.start_trace("table", "/dev/null", ["-o", COLUMNS])
-    calls, took = machine.call(kind, 0, seconds)
-    lost = lost_in(stop(process))
+    (calls, took), lost = machine.trace("table", kind, 0, seconds, file="/dev/null", more=["-o", COLUMNS])
     return (calls - lost) / took, lost
 
 
 def bpftrace_script(machine):
     with open("bench/bpftrace_table.bt", encoding="utf-8") as file:
-        return file.read().replace("LIBCUDA", os.path.realpath(machine.library))
+        return file.read().replace('"LIBCUDA"', f'"{os.path.realpath(machine.library)}"')
 
 
 def bpftrace_lines(machine, kind, seconds, script):
@@ -145,14 +125,18 @@ def bpftrace_lines(machine, kind, seconds, script):
     its buffers, count too.
     """
     with open(machine.file, "wb") as out:
-        process = start(["bpftrace", script], machine.reader, stdout=out)
+        process = subprocess.Popen(["taskset", "-c", str(machine.reader), "bpftrace", script],
+                                   stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        time.sleep(5)  # its probes are in
         _, took = machine.call(kind, 0, seconds)
         process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=120)[1].decode()
-    with open(machine.file, "rb") as file:
-        lines = sum(1 for line in file if KINDS[kind][1].removesuffix("_v2").encode() in line)
-    found = re.findall(r"Lost (\d+) events", said)
-    return lines / took, sum(map(int, found))
+        process.wait(120)
+    with open(machine.file, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    lines = sum(KINDS[kind][1] in line for line in text.splitlines())
+    if not lines:
+        sys.exit(f"bpftrace printed nothing: {text[:500]}")
+    return lines / took, sum(map(int, re.findall(r"Lost (\d+) events", text)))
 
 
 # --- the page ---
@@ -187,7 +171,8 @@ nothing on entry and return, and traced into a file. The bar is 1.25 times the e
 def bear_section(machine, options):
     text = f"""
 One thread calls for {options.seconds:g} s at a rate or as fast as it can, into a file. Lines and
-lost calls together are the calls that were made, in each round.
+lost calls together are the calls that were made, in each round. A caller that does not
+reach the rate is held up by the probe, not by the reader.
 
 | what | format | asked | calls/s | lost | of calls | file |
 |---|---|---|---|---|---|---|
@@ -204,7 +189,6 @@ lost calls together are the calls that were made, in each round.
 
 
 def table_section(machine, options):
-    """bpftrace takes part where its script is."""
     script = f"{machine.file}.bt"
     with open(script, "w", encoding="utf-8") as file:
         file.write(bpftrace_script(machine))
@@ -215,9 +199,9 @@ def table_section(machine, options):
     ratios = [a[0] / b[0] for a, b in zip(ours, theirs)]
     command = " ".join(machine.command("table", "/dev/null") + ["-o", COLUMNS])
     return f"""
-Lines of the table a second, `{COLUMNS}`, while one thread launches as fast as it
-can. gpuprobe writes to /dev/null; of bpftrace the lines that it printed count, not those that
-it lost. The bar is ten times bpftrace's.
+Lines of the table a second while one thread launches as fast as it can. gpuprobe
+writes to /dev/null; of bpftrace the lines that it printed count, not those that it lost.
+Each is as fast as the caller with its probes, or slower. The bar is ten times bpftrace's.
 
 | what | lines/s | lost |
 |---|---|---|
@@ -258,7 +242,8 @@ def main():
 
 Written by `bench/trace.py` on {datetime.date.today()}: Linux {platform.release()}, {os.cpu_count()} CPUs
 ({processor()}), simulated CUDA libraries, load {load:.1f} at the start. The caller and
-the reader have a core each. `gpuprobe trace -e {FAMILIES}`; {options.rounds} rounds, what is compared in turn.
+the reader have a core each. `gpuprobe trace -e {FAMILIES} -O FILE -- COMMAND`, COMMAND being
+`bench/calls`; {options.rounds} rounds, what is compared in turn.
 """
         for part in options.parts.split(","):
             section += sections[part](machine, options)

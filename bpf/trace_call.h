@@ -11,6 +11,12 @@
 #include "site.h"
 #include "trace_kernel.h"
 
+/*
+ * A call that takes longer may have a line already, and its return gets one of its own: no later
+ * line may be handed out while that is on its way.
+ */
+#define LONG_CALL_NS 1000000
+
 #define NOT_READY 600 /* CUDA_ERROR_NOT_READY and cudaErrorNotReady: an answer, no failure */
 
 static __always_inline const struct trace_plan *plan_at(u32 row)
@@ -113,6 +119,7 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	const struct trace_plan *plan = plan_at(row);
 	struct traced_thread *thread;
 	struct traced_call *call;
+	volatile u64 *progress;
 
 	if (!plan)
 		return 1;
@@ -138,19 +145,22 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 		return 1;
 	}
 	call = &thread->calls[depth & (TRACE_DEPTH - 1)];
-	if (!depth)
-		set_in_progress(thread, TRACE_ENTERING);
+	progress = progress_of(thread);
+	if (!progress)
+		return 1;
+	if (!depth || trace.entry_return)
+		*progress = TRACE_ENTERING;
 	begin_event(ctx, thread, call, plan, row, depth);
 	if (depth)
 		look_at_nested(ctx, thread, plan, depth);
 	if (trace.entry_return) {
-		if (put_event(thread, call, TRACE_ENTRY)) {
-			set_in_progress(thread, 0);
+		bool told = !put_event(thread, call, TRACE_ENTRY);
+
+		*progress = 0;
+		if (!told)
 			return 1;
-		}
-		set_in_progress(thread, 0);
 	} else if (!depth) {
-		set_in_progress(thread, call->event.start_ns);
+		*progress = call->event.start_ns;
 	}
 	thread->depth = depth + 1;
 	return 0;
@@ -165,6 +175,10 @@ static __always_inline void end_event(struct traced_thread *thread, struct trace
 
 	if (!plan)
 		return;
+	if (duration > LONG_CALL_NS) {
+		set_in_progress(thread, TRACE_ENTERING);
+		duration = now() - call->event.start_ns;
+	}
 	failed = has_failed(plan, result);
 	if (duration < trace.min_duration_ns || (trace.failed && !failed))
 		return;
@@ -210,8 +224,7 @@ static __always_inline void trace_leave(struct pt_regs *ctx)
 		set_in_progress(thread, TRACE_ENTERING);
 	thread->depth = depth - 1;
 	end_event(thread, call, ctx->ax);
-	if (depth == 1 || trace.entry_return)
-		set_in_progress(thread, 0);
+	set_in_progress(thread, depth == 1 || trace.entry_return ? 0 : thread->calls[0].event.start_ns);
 }
 
 #endif

@@ -131,18 +131,36 @@ static __always_inline void add_launch_arguments(struct traced_call *call, const
 		add_argument_buffer(call, word_of(call, plan->extra_word));
 }
 
+/* With the word that does not count. */
+#define STACK_BYTES_MAX ((TRACE_STACK_MAX + 1) * sizeof(u64))
+
+/*
+ * Appends the return addresses. The kernel walks frame pointers, and at a
+ * function's entry that of the caller is not yet pushed: before Linux 6.11, and
+ * later where the function does not begin with `push %rbp`, the caller itself
+ * is missed, whose address is on top of the stack. The first word, which would
+ * be the probed function, takes it then; else it is 0 and does not count.
+ */
 static __always_inline void add_stack(struct traced_call *call, struct pt_regs *ctx)
 {
-	u32 at = call->used, size = trace.stack_frames * sizeof(u64);
+	u32 at = call->used, size = (trace.stack_frames + 1) * sizeof(u64);
+	u64 *stack, caller;
 	long n;
 
-	if (size > TRACE_STACK_MAX * sizeof(u64))
-		size = TRACE_STACK_MAX * sizeof(u64);
-	if (at > TRACE_PAYLOAD_MAX - 2 - TRACE_STACK_MAX * sizeof(u64)) {
+	if (size > STACK_BYTES_MAX)
+		size = STACK_BYTES_MAX;
+	if (at > TRACE_PAYLOAD_MAX - 2 - STACK_BYTES_MAX) {
 		end_block(call, at, TRACE_UNREADABLE);
 		return;
 	}
-	n = bpf_get_stack(ctx, call->payload + at + 2, size, BPF_F_USER_STACK);
+	stack = (u64 *)(call->payload + at + 2);
+	n = bpf_get_stack(ctx, stack, size, BPF_F_USER_STACK);
+	if (n >= (long)sizeof(*stack)) {
+		if (bpf_probe_read_user(&caller, sizeof(caller), (void *)ctx->sp) ||
+		    (n >= 2 * (long)sizeof(*stack) && stack[1] == caller))
+			caller = 0;
+		stack[0] = caller;
+	}
 	end_block(call, at, n < 0 ? TRACE_UNREADABLE : n);
 }
 

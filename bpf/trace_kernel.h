@@ -48,15 +48,14 @@ static __always_inline void name_launched(struct traced_thread *thread, u64 hand
 {
 	/* Handles are of objects on the heap: the lowest bits tell nothing. */
 	struct known_kernel *known = &thread->known[(handle >> 4 ^ handle >> 10) & (KERNELS_KNOWN - 1)];
-	struct kernel_key key = {
-		.handle = handle,
-		.slot = thread->process,
-		.generation = generation_of(thread->process),
-	};
-	u32 *tries;
+	u32 generation = generation_of(thread->process), *tries;
+	struct kernel_key key;
 
-	if (known->handle == handle && known->generation == key.generation)
+	if (known->handle == handle && known->generation == generation)
 		return;
+	key.handle = handle;
+	key.slot = thread->process;
+	key.generation = generation;
 	tries = bpf_map_lookup_elem(&kernels_seen, &key);
 	if (!tries || *tries) {
 		kernel_first_seen(thread, handle, tries ? *tries : 0);

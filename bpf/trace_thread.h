@@ -137,13 +137,20 @@ static __always_inline struct traced_thread *thread_in_call(void)
 	return thread && thread->state == TRACING && thread->depth ? thread : NULL;
 }
 
-static __always_inline void set_in_progress(const struct traced_thread *thread, u64 since)
+/* Where the thread shows since when it is in a call; NULL never, but the verifier does not know. */
+static __always_inline volatile u64 *progress_of(const struct traced_thread *thread)
 {
 	u32 number = thread->number;
-	volatile u64 *place = bpf_map_lookup_elem(&in_progress, &number);
 
-	if (place)
-		*place = since;
+	return bpf_map_lookup_elem(&in_progress, &number);
+}
+
+static __always_inline void set_in_progress(const struct traced_thread *thread, u64 since)
+{
+	volatile u64 *progress = progress_of(thread);
+
+	if (progress)
+		*progress = since;
 }
 
 #endif

@@ -14,7 +14,8 @@
  *                                      driver was given for the launch, or 0
  *   a block for each read at entry     in the order of plan.read[]
  *   a block                            with TRACE_PLAN_ARGS and config.kernel_args
- *   a block                            with config.stack_frames: return addresses, innermost first
+ *   a block                            with config.stack_frames: return addresses, innermost
+ *                                      first; where the first is 0 it does not count
  *   a block                            with config.stack_frames: struct python_frame's, innermost first;
  *                                      empty where the thread runs no Python that is known
  *   a block for each read at return    in the order of plan.read[]; none in an entry event

@@ -53,6 +53,14 @@ static void on_stop_signal(struct session *session, const struct signalfd_siginf
 	session->interrupted = true;
 	if (info->ssi_code == SI_USER || info->ssi_signo != SIGINT)
 		command__signal(session->command, (int)info->ssi_signo);
+	if (session->hooks.grace_ms) {
+		struct timeval grace = {
+			.tv_sec = session->hooks.grace_ms / 1000,
+			.tv_usec = session->hooks.grace_ms % 1000 * 1000,
+		};
+
+		evtimer_add(session->deadline, &grace);
+	}
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)

@@ -27,6 +27,8 @@ struct session_hooks {
 	 */
 	void (*late)(pid_t pid, uint64_t time_ns, void *arg);
 	void *arg;
+	/* Milliseconds that a COMMAND which was passed a signal has for its end; 0: until it ends. */
+	unsigned int grace_ms;
 };
 
 /* What a session needs of the loaded BPF object. */

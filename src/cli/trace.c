@@ -20,6 +20,7 @@
 #include "target/process.h"
 #include "trace/stream.h"
 
+#define GRACE_MS 1000 /* a COMMAND that hangs in a call would not end by Ctrl-C, and that call is what one wants to see */
 #define DRAIN_MS 100 /* a line waits no longer for being looked at */
 
 struct trace {
@@ -224,7 +225,12 @@ static void warn_of_unknown_names(const struct trace *trace)
 static int set_up(struct trace *trace, struct error *err)
 {
 	const struct trace_options *options = trace->options;
-	const struct session_hooks hooks = {.take_notices = take_notices, .late = on_late_process, .arg = trace};
+	const struct session_hooks hooks = {
+		.take_notices = take_notices,
+		.late = on_late_process,
+		.arg = trace,
+		.grace_ms = GRACE_MS,
+	};
 	uint64_t begin_ns = clock__boot_ns();
 	enum link_kind links;
 	int ret;

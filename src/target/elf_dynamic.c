@@ -56,6 +56,43 @@ static void read_table_section(struct elf_file *file, enum elf_table which,
 		set_table(file, which, &place);
 }
 
+#define DEBUG_LINK ".gnu_debuglink"
+#define DEBUG_LINK_MAX 512 /* a file's name, padding, the CRC */
+
+/* The file's name with its zero, padded to a multiple of four, and the CRC. */
+static void take_debug_link(struct elf_file *file, const Elf64_Shdr *section)
+{
+	char contents[DEBUG_LINK_MAX];
+	size_t length, size = section->sh_size;
+
+	if (file->debug_link || size > sizeof(contents) ||
+	    elf_internal__read_all(file, section->sh_offset, contents, size))
+		return;
+	length = strnlen(contents, size);
+	if (!length || (length + 4) / 4 * 4 + sizeof(file->debug_crc) > size || memchr(contents, '/', length))
+		return;
+	memcpy(&file->debug_crc, contents + (length + 4) / 4 * 4, sizeof(file->debug_crc));
+	file->debug_link = strndup(contents, length);
+}
+
+/* Sections are known by their types otherwise; this one has but its name. */
+static void find_debug_link(struct elf_file *file, const Elf64_Shdr *sections, uint64_t count, uint64_t names)
+{
+	char name[sizeof(DEBUG_LINK)];
+
+	if (names >= count)
+		return;
+	for (uint64_t i = 0; i < count; i++) {
+		const Elf64_Shdr *section = &sections[i];
+
+		if (section->sh_type != SHT_PROGBITS || section->sh_flags || section->sh_size > DEBUG_LINK_MAX ||
+		    elf_internal__read_all(file, sections[names].sh_offset + section->sh_name, name, sizeof(name)))
+			continue;
+		if (memcmp(name, DEBUG_LINK, sizeof(name)) == 0)
+			take_debug_link(file, section);
+	}
+}
+
 /* All section headers (malloc), *count of them, or NULL. */
 static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *header, uint64_t *count)
 {
@@ -118,6 +155,7 @@ void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header)
 			read_table_section(file, ELF_TABLE_FULL, section,
 					   &sections[section->sh_link]);
 	}
+	find_debug_link(file, sections, count, header->e_shstrndx);
 	free(sections);
 }
 

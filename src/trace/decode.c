@@ -418,10 +418,31 @@ static void set_stack(struct reader *r)
 
 	if (block.length >= BLOCK_MISSING)
 		return;
+	/* The first is 0 where what follows is whole, see add_stack in bpf/trace_event.h. */
+	if (block.length >= 8 && !memcmp(block.data, &(uint64_t){0}, 8)) {
+		block.data += 8;
+		block.length -= 8;
+	}
 	r->line->stack = (const uint64_t *)(const void *)block.data;
 	r->line->stack_depth = block.length / 8u;
 	if (r->line->stack_depth > TRACE_STACK_MAX)
 		r->line->stack_depth = TRACE_STACK_MAX;
+}
+
+void trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size,
+			   unsigned int kernel_args, struct trace_line *line)
+{
+	struct reader r = { .function = function, .event = event, .line = line, .product = 1 };
+
+	line->stack = NULL;
+	line->stack_depth = 0;
+	if (size < sizeof(*event))
+		return;
+	open_event(&r, size);
+	take_reads(&r, false);
+	if (kernel_args && function->plan.flags & TRACE_PLAN_ARGS)
+		take_block(&r);
+	set_stack(&r);
 }
 
 void trace_function__decode(const struct trace_function *function, const struct trace_event *event, size_t size,

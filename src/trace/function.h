@@ -43,6 +43,10 @@ enum trace_returns trace_function__returns(const struct trace_function *function
 /* Its plan, with all that is kept for showing its arguments. */
 const struct trace_plan *trace_function__plan(const struct trace_function *function);
 
+/* Fills line->stack and ->stack_depth only, from an event that has a block of return addresses. */
+void trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size,
+			   unsigned int kernel_args, struct trace_line *line);
+
 /*
  * The fields of an event of `size` bytes in the order in which they are shown:
  * a launch's grid, block, shmem, stream; else the arguments in C order and

@@ -36,7 +36,7 @@ static void set_places(struct trace_stream *stream, const struct trace_event *ev
 		line->kernel_place = trace_places__find(stream->places, line->process, address, stream->now);
 	for (uint32_t i = 0; i < depth; i++) {
 		memcpy(&address, &line->stack[i], sizeof(address));
-		stream->frames[i] = trace_places__find(stream->places, line->process, address, stream->now);
+		stream->frames[i] = trace_places__frame(stream->places, line->process, address, stream->now);
 	}
 	if (depth)
 		line->frames = stream->frames;

@@ -52,6 +52,19 @@ static void see_python(struct trace_stream *stream, const struct trace_event *ev
 	trace_python__see(stream->python, process, frames, count);
 }
 
+/* While the process is there: it may have ended by the time the line is handed out. */
+static void see_places(struct trace_stream *stream, const struct waiting *waiting, const struct trace_function *function)
+{
+	const struct trace_process *process = &waiting->thread->process->shown;
+	struct trace_line *line = &stream->line;
+
+	trace_places__see(stream->places, process, stream->now);
+	if (!stream->options.has_stack)
+		return;
+	trace_function__stack(function, &waiting->event, waiting->size, stream->options.kernel_args, line);
+	trace_places__see_stack(stream->places, process, line->stack, line->stack_depth, stream->now);
+}
+
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
 		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time)
 {
@@ -70,7 +83,7 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 	if (plan->flags & TRACE_PLAN_KERNEL)
 		waiting->name = name_of(stream, event, size, function, waiting->thread);
 	if (stream->places)
-		trace_places__see(stream->places, &waiting->thread->process->shown, stream->now);
+		see_places(stream, waiting, function);
 	if (stream->python)
 		see_python(stream, event, size, function, &waiting->thread->process->shown);
 	order__insert(stream->order, waiting, time);
@@ -113,7 +126,7 @@ static int take_event(struct trace_stream *stream, const struct trace_event *eve
 static int take_change(struct trace_stream *stream, const struct record_library *record)
 {
 	if (stream->places)
-		trace_places__changed(stream->places, record->pid);
+		trace_places__changed(stream->places, record->pid, stream->now);
 	if (stream->python)
 		trace_python__look_at(stream->python, record->pid, record->header.type == RECORD_EXEC);
 	if (stream->options.process_changed)

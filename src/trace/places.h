@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where addresses of traced processes lie: "libfoo.so+0x1234", the offset
- * being from where the object begins in memory.
+ * being from where the object begins in memory; and what they are as frames:
+ * "grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88", where no line
+ * is known "malloc+0x1b [libc.so.6]", where no function is "server+0x1234".
  */
 #ifndef TRACE_PLACES_H
 #define TRACE_PLACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,15 +16,25 @@
 
 struct trace_places;
 
-/* NULL without memory. */
-struct trace_places *trace_places__new(void);
+/* NULL without memory. With `wants_frames` the objects' files are opened at first sight. */
+struct trace_places *trace_places__new(bool wants_frames);
 void trace_places__free(struct trace_places *places);
 
 /* Reads a process's mappings if that was not done or they have changed: while it is there. */
 void trace_places__see(struct trace_places *places, const struct trace_process *process, uint64_t now);
 
-/* The process's mappings have changed. */
-void trace_places__changed(struct trace_places *places, pid_t pid);
+/*
+ * The same before the frames of a stack (unaligned): read again, now and then, if
+ * one of its addresses lies in no mapping, as after a dlopen.
+ */
+void trace_places__see_stack(struct trace_places *places, const struct trace_process *process, const uint64_t *stack,
+			     uint32_t depth, uint64_t now);
+
+/*
+ * The process's mappings have changed. They are read at once, while it is there,
+ * and again at its next event: a process may be gone before that is read.
+ */
+void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now);
 
 /*
  * The text for an address, NULL where it lies in no file or without memory.
@@ -29,5 +42,9 @@ void trace_places__changed(struct trace_places *places, pid_t pid);
  */
 const char *trace_places__find(struct trace_places *places, const struct trace_process *process, uint64_t address,
 			       uint64_t now);
+
+/* The same as a frame, for a return address; only where frames are wanted. */
+const char *trace_places__frame(struct trace_places *places, const struct trace_process *process, uint64_t address,
+				uint64_t now);
 
 #endif

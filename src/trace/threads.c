@@ -53,14 +53,17 @@ void trace_threads__free(struct trace_threads *threads)
 	free(threads);
 }
 
+bool traced_process__began(const struct trace_process *process, uint64_t start_ns)
+{
+	return start_ns + START_PRECISION_NS > process->start_ns && start_ns < process->start_ns + START_PRECISION_NS;
+}
+
 bool traced_process__is_there(const struct trace_process *process)
 {
 	struct process_info info;
 
-	if (process->pid <= 0 || process__info(process->pid, &info))
-		return false;
-	return info.start_ns + START_PRECISION_NS > process->start_ns &&
-	       info.start_ns < process->start_ns + START_PRECISION_NS;
+	return process->pid > 0 && !process__info(process->pid, &info) &&
+	       traced_process__began(process, info.start_ns);
 }
 
 static struct traced_process *add_process(struct trace_threads *threads, const struct trace_thread_record *record)

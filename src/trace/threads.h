@@ -58,6 +58,9 @@ struct trace_thread *trace_threads__take(struct trace_threads *threads, uint32_t
 /* One reference less. */
 void trace_threads__put(struct trace_threads *threads, struct trace_thread *thread);
 
+/* Whether a process that began at `start_ns`, by /proc or by the kernel, is this one if it has its pid. */
+bool traced_process__began(const struct trace_process *process, uint64_t start_ns);
+
 /* Whether the process that was announced is the one that has its pid now. */
 bool traced_process__is_there(const struct trace_process *process);
 

@@ -9,7 +9,8 @@ CHOSEN = {
     "runtime": {"cudaStreamCreateWithFlags", "cudaEventCreate", "cudaSetDevice", "cudaMalloc", "cudaMemcpy",
                 "cudaMemset", "cudaLaunchKernel", "cudaEventRecord", "cudaMemcpyAsync", "cudaEventSynchronize",
                 "cudaStreamSynchronize", "cudaFree"},
-    "driver": {"cuCtxSetCurrent", "cuStreamCreate", "cuEventCreate", "cuMemAlloc_v2", "cuMemcpyHtoD_v2", "cuMemsetD8_v2",
+    "driver": {"cuCtxSetCurrent", "cuStreamCreate", "cuEventCreate", "cuMemAlloc_v2", "cuMemcpyHtoD_v2",
+               "cuMemsetD8_v2",
                "cuLaunchKernel", "cuEventRecord", "cuMemcpyDtoHAsync_v2", "cuEventSynchronize",
                "cuStreamSynchronize", "cuMemFree_v2"},
 }
@@ -22,8 +23,8 @@ def check(result, log, functions):
     trace.check_threads(result.lines, log, functions)
     others = {line["event"] for line in result.lines if line["tid"] not in log}
     # The first thread prepares the device.
-    assert others <= {"cudaSetDevice", "cudaLibraryLoadData", "cudaLibraryGetKernel", "cuModuleLoadData",
-                      "cuModuleGetFunction", "cuDevicePrimaryCtxRetain", "cuInit"}
+    assert others <= {"cudaSetDevice", "cuCtxSetCurrent", "cudaLibraryLoadData", "cudaLibraryGetKernel",
+                      "cuModuleLoadData", "cuModuleGetFunction", "cuDevicePrimaryCtxRetain", "cuInit"}
 
 
 @pytest.mark.parametrize("threads", [1, 16])

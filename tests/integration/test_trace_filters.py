@@ -14,7 +14,8 @@ from lib.probe import Background
 from lib.script import script
 
 TRACED = paths.workload("traced")
-CGROUPS = Path("/sys/fs/cgroup")
+CGROUPS = next((Path(at) for at in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+                if os.path.exists(f"{at}/cgroup.procs")), None)
 
 
 def test_failed(tracer_by):
@@ -141,8 +142,8 @@ def test_uid(tracer_by, tmp_path):
 @pytest.fixture
 def cgroup():
     """A cgroup of our own, with one below it."""
-    if not (CGROUPS / "cgroup.procs").exists():
-        pytest.skip("no cgroup v2 at /sys/fs/cgroup")
+    if not CGROUPS:
+        pytest.skip("no cgroups of version 2 are mounted")
     made = CGROUPS / f"gpuprobe-test-{os.getpid()}"
     below = made / "below"
     try:
@@ -169,8 +170,8 @@ def test_cgroup(tracer_by, cgroup):
                                     libraries=[paths.LIBCUDART, paths.LIBCUDA])
     with running:
         time.sleep(2)
-        in_cgroup(cgroup, TRACED, "--rounds", "11")
-        in_cgroup(cgroup / "below", TRACED, "--rounds", "7")
+        in_cgroup(cgroup, TRACED, "--rounds", "11", "--hold", "0.5")
+        in_cgroup(cgroup / "below", TRACED, "--rounds", "7", "--hold", "0.5")
         subprocess.run([TRACED, "--rounds", "5"], check=True)
         trace.wait_for_lines(path, 18)
         result = trace.Traced(running.stop(), path)

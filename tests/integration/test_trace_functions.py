@@ -5,8 +5,9 @@ The libraries are stand-ins that export every function of the table, do nothing 
 functions is in no table.
 """
 import json
+import re
+import struct
 import subprocess
-from collections import Counter
 
 import pytest
 
@@ -19,6 +20,9 @@ FLAGS = ["-O1", "-shared", "-fPIC", "-fno-omit-frame-pointer", "-fcf-protection=
 SONAMES = {("driver", 1): "libcuda.so.1", ("runtime", 13): "libcudart.so.13", ("runtime", 12): "libcudart.so.12"}
 # Shown in another way than the value itself.
 NOT_VALUES = {"func", "kernelParams", "args", "extra", "config"}
+LAUNCHES = {"launch", "launch_list", "graph_launch"}
+# Structures of copies, of which the two sides are shown; unit tests have them.
+COPIES = re.compile(r"MEMCPY|cudaMemcpy3D|Memcpy3DBatch")
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +45,12 @@ def stand_in(tmp_path_factory):
 
 
 def shown_values(details):
-    """All values of the details: numbers, hexadecimal ones too, as numbers; texts."""
-    values = Counter()
+    """All values of the details: numbers, hexadecimal ones too; texts; addresses of what could not be read."""
+    values = []
     for value in details.values():
         for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str) and one.startswith("0x"):
-                one = int(one, 16)
-            if isinstance(one, (int, str)):
-                values[one] += 1
+            one = one["unreadable"] if isinstance(one, dict) and "unreadable" in one else one
+            values.append(int(one, 16) if isinstance(one, str) and one.startswith("0x") else one)
     return values
 
 
@@ -56,18 +58,29 @@ def unit_of(row):
     return next((int(flag[len("unit="):]) for flag in row.flags if flag.startswith("unit=")), 1)
 
 
+def shows(values, row, value, there):
+    """Whether a value is shown, or what is where it points: as much of it as the type has."""
+    right = {value, value * unit_of(row), there}
+    if isinstance(there, int):
+        data = there.to_bytes(8, "little")
+        right |= {int.from_bytes(data[:size], "little") for size in (1, 2, 4)}
+        reals = [pytest.approx(real) for real in struct.unpack("f", data[:4]) + struct.unpack("d", data)]
+        if any(one in reals for one in values if isinstance(one, float)):
+            return True
+        if any(one.startswith(data.hex()) for one in values if isinstance(one, str)):
+            return True
+    return any(one in values for one in right if one is not None)
+
+
 def missing(row, told, details):
     """The arguments whose value the line does not have."""
     values = shown_values(details)
     lacking = []
     for name, kind, value, there in told["arguments"]:
-        # Of what a pointer points to only so much is shown as its type has.
-        right = {value, there, value and value * unit_of(row), there and isinstance(there, int) and there & 0xffffffff,
-                 there and isinstance(there, int) and there & 0xff, there and isinstance(there, int) and there & 0xffff}
-        if value is None or name in NOT_VALUES:
+        taken_apart = kind.endswith("*") and any(key.startswith(f"{name}.") for key in details)
+        if value is None or name in NOT_VALUES or taken_apart or COPIES.search(kind):
             continue
-        structure = kind.endswith("*") and there is not None and any(key.startswith(f"{name}.") for key in details)
-        if not structure and not any(one in values for one in right if one is not None and one is not False):
+        if not shows(values, row, value, there):
             lacking.append(f"{row.symbol}: {name} ({kind}) {value:#x} is not in {details}")
     return lacking
 
@@ -81,11 +94,25 @@ def test_every_function(tracer, stand_in, layer, major, tmp_path):
     assert len(told) > 350 and result.lost == 0
     assert result.events == [one["symbol"] for one in told]
     rows = table.in_library(layer, major)
-    launches = {"launch", "launch_list", "graph_launch"}
     lacking = [text for line, one in zip(result.lines, told, strict=True)
-               if rows[one["symbol"]].operation not in launches
+               if rows[one["symbol"]].operation not in LAUNCHES and "gridDim" not in rows[one["symbol"]].names
                for text in missing(rows[one["symbol"]], one, line["details"])]
     assert lacking == [], f"{len(lacking)} arguments are not shown:\n" + "\n".join(lacking[:40])
+
+
+@pytest.mark.parametrize("address", ["dead0000", "ffffffff81000000", "8000000000000000", "8", "0"])
+@pytest.mark.parametrize("layer, major", [("driver", 1), ("runtime", 13)])
+def test_pointers_that_cannot_be_read(tracer, stand_in, layer, major, address, tmp_path):
+    """Given to every function: a line each, in which no more stands for them than where they led."""
+    result = tracer.run(paths.PYTHON, PROGRAMS / "every_function.py", stand_in(layer, major), layer, major,
+                        tmp_path / "told", address, args=["-e", "all", "--api", layer, "--args", 4],
+                        columns="time,event,details,kernel,args")
+    told = [json.loads(line) for line in (tmp_path / "told").read_text().splitlines()]
+    assert result.events == [one["symbol"] for one in told] and result.lost == 0
+    unreadable = {one["unreadable"] for line in result.lines for one in line["details"].values()
+                  if isinstance(one, dict) and "unreadable" in one}
+    assert unreadable == ({f"0x{address}"} if address != "0" else set())
+    assert {line["kernel"] for line in result.lines} == {None}
 
 
 @pytest.mark.parametrize("layer, major", [("driver", 1), ("runtime", 13)])

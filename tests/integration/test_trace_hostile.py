@@ -17,15 +17,15 @@ NAMES = ["tab\there", "line\nbreak", "carriage\rreturn", 'quo"te', "back\\slash"
 BYTES = [b"\xff\xfe\x80broken", b"half\xc3", b"\xed\xa0\x80surrogate", b"\xf4\x90\x80\x80"]
 
 
-def launches_of(names):
-    """Loads a module with kernels of the names, and launches each once. Names in PTX are what the simulator makes of
-    them: it takes any in a binary image."""
+def calls_with(names):
+    """
+    Loads an image in which the simulator finds any name, asks for kernels of the names and launches each; the
+    last one is an ordinary one.
+    """
     return script(f"""
         start()
-        names = {names!r}
-        image = b"\\x7fELF" + bytes(4096)
-        loaded = made(driver.cuModuleLoadData, image)
-        for name in names:
+        loaded = made(driver.cuModuleLoadData, b"\\x7fELF" + bytes(4096))
+        for name in [*{names!r}, "plain"]:
             data = name if isinstance(name, bytes) else name.encode()
             kernel = made(driver.cuModuleGetFunction, loaded, data)
             need(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, None, None))
@@ -37,30 +37,32 @@ def control_free(text):
     return not any(unicodedata.category(c) in ("Cc", "Cf") and c not in "\n\t" for c in text)
 
 
-def test_kernel_names_in_json(tracer_by):
-    result = tracer_by.run(*launches_of(NAMES), args=["-e", "cuLaunchKernel"], columns="time,event,kernel")
-    assert [line["kernel"] for line in result.lines] == NAMES
+def test_names_in_json(tracer_by):
+    """Whole as arguments; what cannot be a kernel's name is not made one."""
+    result = tracer_by.run(*calls_with(NAMES), args=["-e", "cuModuleGetFunction,cuLaunchKernel"],
+                           columns="time,event,details,kernel")
+    assert [line["details"]["name"] for line in result.of("cuModuleGetFunction")] == [*NAMES, "plain"]
+    kernels = [line["kernel"] for line in result.of("cuLaunchKernel")]
+    assert kernels[-1] == "plain"
+    assert all(kernel in (None, name) for kernel, name in zip(kernels, [*NAMES, "plain"], strict=True))
 
 
 def test_bytes_that_are_no_text_in_json(tracer):
     """Every line is valid UTF-8 and JSON, and names differ where bytes did."""
-    result = tracer.run(*launches_of(BYTES), args=["-e", "cuLaunchKernel"], columns="time,event,kernel")
-    assert len({line["kernel"] for line in result.lines}) == len(BYTES)
+    result = tracer.run(*calls_with(BYTES), args=["-e", "cuModuleGetFunction"], columns="time,event,details")
+    assert len({line["details"]["name"] for line in result.lines}) == len(BYTES) + 1
 
 
-def test_kernel_names_in_tsv(tracer_by):
-    """A name is one field of one line."""
-    result = tracer_by.run(*launches_of(NAMES + BYTES), args=["-e", "cuLaunchKernel", "-o", "kernel,event"], form="tsv",
-                           columns=None)
-    rows = [line.split("\t") for line in result.text.split("\n")[:-1]]
-    assert rows[0] == ["kernel", "event"]
-    assert [row[1] for row in rows[1:]] == ["cuLaunchKernel"] * len(NAMES + BYTES)
-    assert control_free(result.text)
-
-
-def test_kernel_names_in_the_table(tracer):
-    result = tracer.run(*launches_of(NAMES + BYTES), args=["-e", "cuLaunchKernel"], form="table", columns=None)
-    assert len(result.text.splitlines()) == 1 + len(NAMES + BYTES)
+@pytest.mark.parametrize("form", ["tsv", "table"])
+def test_names_in_text(tracer, form):
+    """A name stays in its line, and in TSV in its field."""
+    result = tracer.run(*calls_with(NAMES + BYTES), args=["-e", "cuModuleGetFunction,cuLaunchKernel", "-o",
+                                                           "details,kernel,event"], form=form, columns=None)
+    lines = result.text.split("\n")[:-1]
+    assert len(lines) == 1 + 2 * len(NAMES + BYTES + ["plain"])
+    if form == "tsv":
+        assert [line.split("\t")[2] for line in lines[1:]] == \
+            ["cuModuleGetFunction", "cuLaunchKernel"] * len(NAMES + BYTES + ["plain"])
     assert control_free(result.text)
 
 
@@ -68,8 +70,8 @@ def test_kernel_names_in_the_table(tracer):
 def test_long_kernel_names(tracer_by, length):
     """Whole."""
     name = "n" * length
-    result = tracer_by.run(*launches_of([name]), args=["-e", "cuLaunchKernel"], columns="time,event,kernel")
-    assert [line["kernel"] for line in result.lines] == [name]
+    result = tracer_by.run(*calls_with([name]), args=["-e", "cuLaunchKernel"], columns="time,event,kernel")
+    assert [line["kernel"] for line in result.lines] == [name, "plain"]
 
 
 def test_process_names(tracer_by):
@@ -152,22 +154,6 @@ def test_strings_in_the_table(tracer):
     for line, address in zip(lines[9:12], ("0xdead0000", "0xffffffff81000000", "0x8000000000000000"), strict=True):
         assert f"<unreadable {address}>" in line
     assert '"...' in lines[13]
-
-
-def test_pointers_that_cannot_be_read(tracer_by):
-    """Of structures and results, too: the call fails before it looks at them."""
-    result = tracer_by.run(*script("""
-        start()
-        for bad in (0xdead0000, 0xffffffff81000000, 8, None):
-            driver.cuMemAlloc_v2(bad, 4096)
-            driver.cuLaunchKernelEx(bad, 0x1000, None, None)
-            driver.cuMemcpy3D_v2(bad)
-            driver.cuMemCreate(ref(out()), 4096, bad, 0)
-            driver.cuStreamWaitValue32_v2(0, bad, 1, 0)
-    """), args=["-e", "all", "--args", 4], env={"CUDA_SIM_FAIL": ",".join(f"{name}:*=1" for name in (
-        "cuMemAlloc_v2", "cuLaunchKernelEx", "cuMemcpy3D_v2", "cuMemCreate", "cuStreamWaitValue32_v2"))})
-    for name in ("cuMemAlloc_v2", "cuLaunchKernelEx", "cuMemcpy3D_v2", "cuMemCreate"):
-        assert [line["result"] for line in result.of(name)] == ["CUDA_ERROR_INVALID_VALUE"] * 4
 
 
 def test_a_handle_that_is_none(tracer_by):

@@ -77,7 +77,7 @@ def test_no_colour_in_a_file_or_pipe(tmp_path):
     assert "\x1b" not in done.stdout
 
 
-@pytest.mark.parametrize("columns", [80, 100, 200])
+@pytest.mark.parametrize("columns", [100, 120, 200])
 def test_width(columns):
     """No line is wider than the terminal; the result is still there."""
     status, shown = on_terminal("-e", "cudaMemcpy,cudaLaunchKernel", "--", TRACED, "--rounds", 3, columns=columns)

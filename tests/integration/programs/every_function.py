@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Calls every function of the table in a stand-in library, with values that no other call has.
 
-usage: every_function.py LIBRARY LAYER MAJOR RESULTS
+usage: every_function.py LIBRARY LAYER MAJOR RESULTS [ADDRESS]
 
 RESULTS gets a line of JSON for each function: symbol, and of each argument its name and type, the value that was
-passed, and what is where a pointer points.
+passed, and what is where a pointer points. With ADDRESS all pointers are that.
 """
 import ctypes
 import json
@@ -28,27 +28,34 @@ def number(row, index):
 
 def pointed(kind, row, index):
     """(the address, what is there) of a block whose first word is told; a string for characters."""
-    if kind == "const char *":
-        text = ctypes.create_string_buffer(f"{row.symbol}/{index}".encode())
+    block = (ctypes.c_uint64 * 64)()
+    text = ctypes.create_string_buffer(f"{row.symbol}/{index}".encode(), 512)
+    if kind in ("const char *", "char *"):
         kept.append(text)
         return ctypes.addressof(text), text.value.decode()
-    block = (ctypes.c_uint64 * 64)()
+    if kind == "const char **":
+        block[0] = ctypes.addressof(text)
+        kept.extend((text, block))
+        return ctypes.addressof(block), text.value.decode()
     block[0] = number(row, index) | 0x5a5a << 44
     kept.append(block)
     return ctypes.addressof(block), block[0]
 
 
-def prepare(kind, row, index):
+def prepare(kind, row, index, address):
     """(what ctypes passes, the value, what it points to)"""
     if kind in passing.BY_VALUE:
         return passing.BY_VALUE[kind](), None, None
     if kind in ("float", "double"):
         return (ctypes.c_float if kind == "float" else ctypes.c_double)(1.5), None, None
+    if kind.endswith("*") and address is not None:
+        return ctypes.c_uint64(address), address, None
     if kind.endswith("*"):
         address, there = pointed(kind, row, index)
         return ctypes.c_uint64(address), address, there
     value = number(row, index)
-    if kind in passing.WORDS or kind in passing.HANDLES or (kind.startswith("cuda") and kind.endswith("_t")):
+    handle = kind.startswith("cuda") and kind.endswith("_t") and kind != "cudaError_t"
+    if kind in passing.WORDS or kind in passing.HANDLES or handle:
         value |= 0x7b7b << 44
         return ctypes.c_uint64(value), value, None
     if kind in BYTES:
@@ -59,16 +66,19 @@ def prepare(kind, row, index):
     return ctypes.c_uint64(value), value, None
 
 
-def main(path, layer, major, results):
+def main(path, layer, major, results, address=None):
+    address = address and int(address, 16)
     library = ctypes.CDLL(path)
     with open(results, "w", encoding="utf-8") as lines:
         for symbol, row in sorted(table.in_library(layer, int(major)).items()):
             if row.arguments is None or not hasattr(library, symbol):
                 continue
-            prepared = [prepare(a.type, row, i) for i, a in enumerate(row.arguments)]
+            prepared = [prepare(a.type, row, i, address) for i, a in enumerate(row.arguments)]
             function = library[symbol]
             function.restype = ctypes.c_int
-            function(*[value for value, _, _ in prepared])
+            # A structure that it returns goes where a hidden first argument points.
+            hidden = [ctypes.create_string_buffer(64)] if symbol == "cudaCreateChannelDesc" else []
+            function(*hidden, *[value for value, _, _ in prepared])
             told = [[a.name, a.type, value, there] for a, (_, value, there) in zip(row.arguments, prepared)]
             print(json.dumps({"symbol": symbol, "arguments": told}), file=lines)
 
