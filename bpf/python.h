@@ -113,8 +113,9 @@ static __always_inline int read_table(struct python_identity *identity, u64 tabl
 static __always_inline int read_code(const struct python_walk *walk, u64 code)
 {
 	struct python_identity *identity = &walk->scratch->identity;
-	u32 count = walk->target->code_words, size = count * sizeof(u64);
+	u32 count = walk->target->code_words, size = count * sizeof(u64), changing = walk->target->code_changing;
 
+	__builtin_memset(identity->code, 0, sizeof(identity->code));
 	barrier_var(size);
 	if (size > sizeof(identity->code))
 		return -1;
@@ -126,19 +127,23 @@ static __always_inline int read_code(const struct python_walk *walk, u64 code)
 		return -1;
 	if (read_pointer(identity->code[count - 2] + PYTHON_TEXT_HASH, &identity->name_hash))
 		return -1;
-	return read_table(identity, identity->code[count - 1]);
+	if (read_table(identity, identity->code[count - 1]))
+		return -1;
+	barrier_var(changing);
+	if (changing < PYTHON_CODE_WORDS)
+		identity->code[changing] = 0;
+	return 0;
 }
 
 static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 instruction)
 {
-	const struct python_target *target = walk->target;
 	u32 at = walk->count;
 
 	if (at >= PYTHON_FRAMES_MAX)
 		return;
 	walk->frames[at].code = code;
 	walk->frames[at].instruction = instruction;
-	walk->frames[at].checksum = python_checksum(&walk->scratch->identity, target->code_words, target->code_changing);
+	walk->frames[at].checksum = python_checksum(&walk->scratch->identity);
 	walk->sum = (walk->sum ^ code ^ (u64)walk->frames[at].checksum << 32) * 0x9e3779b97f4a7c15ull;
 	walk->count = at + 1;
 }
@@ -200,8 +205,12 @@ static __always_inline u32 walk_python(const struct python_target *target, struc
 		.frames = frames,
 		.max = max,
 	};
-	u64 state = python_state(target);
+	u64 state;
 
+	/* Linux 5.17. The tracer runs on older ones, without this. */
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
+		return 0;
+	state = python_state(target);
 	if (!state || read_pointer(state + target->state_frame, &walk.frame))
 		return 0;
 	if (target->cframe_frame != PYTHON_NO_CFRAME && walk.frame &&

@@ -78,16 +78,16 @@ struct python_identity {
 	__u64 table[PYTHON_TABLE_WORDS]; /* what it begins with, and zeros */
 };
 
-/* The checksum of it, of which `count` words are the code object's. */
-static inline __u32 python_checksum(const struct python_identity *identity, __u32 count, __u32 changing)
+/*
+ * The checksum of it. The words of `code` that are not the object's, and the one that changes, are 0.
+ * Without branches: the verifier would go every way.
+ */
+static inline __u32 python_checksum(const struct python_identity *identity)
 {
 	__u64 sum = identity->name_hash ^ identity->table_size << 48;
 
 	for (__u32 i = 0; i < PYTHON_CODE_WORDS; i++) {
-		if (i >= count)
-			break;
-		if (i != changing)
-			sum = (sum ^ identity->code[i]) * 0x9e3779b97f4a7c15ull;
+		sum = (sum ^ identity->code[i]) * 0x9e3779b97f4a7c15ull;
 		sum ^= sum >> 29;
 	}
 	for (__u32 i = 0; i < PYTHON_TABLE_WORDS; i++) {

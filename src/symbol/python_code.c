@@ -125,7 +125,9 @@ static bool is_of_frame(pid_t pid, const struct python_target *target, const str
 	if (process_memory__read(pid, name + PYTHON_TEXT_HASH, &hash, sizeof(hash)))
 		return false;
 	identity.name_hash = hash;
-	return python_checksum(&identity, target->code_words, target->code_changing) == frame->checksum;
+	if (target->code_changing < PYTHON_CODE_WORDS)
+		identity.code[target->code_changing] = 0;
+	return python_checksum(&identity) == frame->checksum;
 }
 
 static int read_table(pid_t pid, uint64_t address, struct python_code *code)

@@ -53,9 +53,7 @@ size_t python_merge(const uint64_t *native, uint32_t depth, const bool *entry, u
 
 	for (uint32_t i = 0; i < depth; i++) {
 		memcpy(&address, &native[i], sizeof(address));
-		/* A call may be the last instruction of its function. */
-		if (i)
-			address--;
+		address--; /* a call may be the last instruction of its function */
 		if (!is_within(address, ranges->object_start, ranges->object_end)) {
 			put(&merging, false, i);
 			continue;

@@ -24,12 +24,12 @@ struct merged_frame {
 };
 
 /*
- * Merges `native` return addresses (unaligned; the first is the function's own) and
- * `count` Python frames, both innermost first. `entry` tells of a Python frame
- * whether a call of the interpreter began with it. Where the native stack has
- * fewer such calls than that (it could not be followed), what is left stands behind the
- * interpreter's last frame, or at the end. Returns how many frames *merged has: at
- * most `depth` and `count` together.
+ * Merges `native` return addresses (unaligned) and `count` Python frames, both
+ * innermost first. `entry` tells of a Python frame whether a call of the
+ * interpreter began with it. Where the native stack has fewer such calls than
+ * that (it could not be followed), what is left stands behind the interpreter's
+ * last frame, or at the end. Returns how many frames *merged has: at most
+ * `depth` and `count` together.
  */
 size_t python_merge(const uint64_t *native, uint32_t depth, const bool *entry, uint32_t count,
 		    const struct merge_ranges *ranges, struct merged_frame *merged);

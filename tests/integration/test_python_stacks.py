@@ -135,6 +135,22 @@ def test_other_programs_say_nothing(tracer):
     assert "python" not in result.stderr.lower()
 
 
+def test_unknown_version(tracer, tmp_path):
+    """The reason is told once, and the calls are there."""
+    program = tmp_path / "python3.99"
+    source = tmp_path / "unknown.c"
+    source.write_text("""
+        int cudaMalloc(void **, unsigned long);
+        char _PyRuntime[4096] = "x";
+        int main(void) { void *p; for (int i = 0; i < 5; i++) cudaMalloc(&p, 64); return 0; }
+    """)
+    subprocess.run(["gcc", "-rdynamic", "-o", program, source, paths.LIBCUDART], check=True)
+    result = tracer.run(program, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    assert len(result.lines) == 5
+    assert re.findall(r"process \d+: (python frames unavailable: .*)", result.stderr) == [
+        "python frames unavailable: CPython 3.99 is not known"]
+
+
 def test_versions():
     """Says which versions the tests above ran with."""
     found = interpreters()

@@ -70,7 +70,7 @@ static struct python_frame frame_of(const struct objects *o, const struct python
 	return (struct python_frame){
 		.code = (uintptr_t)o->code,
 		.instruction = at,
-		.checksum = python_checksum(&identity, offsets->target.code_words, offsets->target.code_changing),
+		.checksum = python_checksum(&identity),
 	};
 }
 

@@ -86,8 +86,8 @@ static void bounds(void **state)
 	(void)state;
 	assert_string_equal(MERGED("p|", NATIVE(0), 0x12000, NATIVE(1)), "n0 p0 n2");
 	assert_string_equal(MERGED("p|p|", NATIVE(0), 0x20000, NATIVE(1), 0x10000), "n0 p0 p1 n2 n3");
-	/* The first is the function's own address. */
-	assert_string_equal(MERGED("p|", 0x20000, NATIVE(1)), "n0 n1 p0");
+	assert_string_equal(MERGED("p|", 0x20000, NATIVE(1)), "p0 n1");
+	assert_string_equal(MERGED("p|", 0x20001, NATIVE(1)), "n0 n1 p0");
 }
 
 int main(void)
