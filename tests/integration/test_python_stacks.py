@@ -140,9 +140,9 @@ def test_unknown_version(tracer, tmp_path):
     program = tmp_path / "python3.99"
     source = tmp_path / "unknown.c"
     source.write_text("""
-        int cudaMalloc(void **, unsigned long);
+        int cudaMalloc(void **, unsigned long), usleep(unsigned);
         char _PyRuntime[4096] = "x";
-        int main(void) { void *p; for (int i = 0; i < 5; i++) cudaMalloc(&p, 64); return 0; }
+        int main(void) { void *p; for (int i = 0; i < 5; i++) cudaMalloc(&p, 64); usleep(500000); return 0; }
     """)
     subprocess.run(["gcc", "-rdynamic", "-o", program, source, paths.LIBCUDART], check=True)
     result = tracer.run(program, args=["-e", "cudaMalloc"], columns="time,event,stack")
