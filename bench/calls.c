@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define CALLS 500 /* in a stretch */
@@ -65,6 +66,16 @@ static double clock_ns(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
+/* Of this process, from its start. */
+static double cpu_seconds(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
 static int by_size(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -101,7 +112,7 @@ static void pace(struct bench *bench, const struct kind *kind, double rate, doub
 				kind->call(bench, (int)(calls++ % KERNELS));
 		now_ns = clock_ns();
 	}
-	printf("%lu %.6f\n", calls, (now_ns - began) / 1e9);
+	printf("%lu %.6f %.6f\n", calls, (now_ns - began) / 1e9, cpu_seconds());
 }
 
 int main(int argc, char **argv)

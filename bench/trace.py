@@ -46,23 +46,28 @@ class Machine:
 
     def call(self, *arguments):
         """Runs bench/calls.c to its end; the numbers that it prints."""
-        return numbers(subprocess.run(self.caller_command(*arguments), stdout=subprocess.PIPE, check=True, text=True))
+        return numbers(subprocess.run(self.caller_command(*arguments), stdout=subprocess.PIPE, check=True,
+                                      text=True).stdout)
 
     def command(self, form, file=None):
         return [f"{self.build}/gpuprobe", "trace", "-e", FAMILIES, "--format", form, "-O", file or self.file]
 
     def trace(self, form, *arguments, file=None, more=()):
-        """The same under gpuprobe trace: (the numbers, the calls that were lost)."""
-        done = subprocess.run(["taskset", "-c", str(self.reader), *self.command(form, file), *more, "--",
-                               *self.caller_command(*arguments)], text=True, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
-        if done.returncode:
-            sys.exit(f"status {done.returncode}: {done.stderr}")
-        return numbers(done), lost_in(done.stderr)
+        """The same under gpuprobe trace: (the numbers, the calls that were lost, CPU seconds of all together)."""
+        with tempfile.TemporaryFile("w+") as said:
+            process = subprocess.Popen(["taskset", "-c", str(self.reader), *self.command(form, file), *more, "--",
+                                        *self.caller_command(*arguments)], text=True, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=said)
+            out = process.stdout.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            said.seek(0)
+            if status:
+                sys.exit(f"status {status}: {said.read()}")
+            return numbers(out), lost_in(said.read()), usage.ru_utime + usage.ru_stime
 
 
-def numbers(done):
-    return [float(word) for word in done.stdout.split()]
+def numbers(text):
+    return [float(word) for word in text.split()]
 
 
 def lost_in(said):
@@ -98,19 +103,20 @@ def cost(machine, kind, rounds, chunks):
 # --- what is borne without loss ---
 
 def bear(machine, form, kind, rate, seconds):
-    """(calls a second, lost, megabytes) of a run at `rate`, 0: as fast as it can."""
-    (calls, took), lost = machine.trace(form, kind, rate, seconds)
+    """(calls a second, lost, megabytes, the reader's CPU ns a call) of a run at `rate`, 0: as fast as it can."""
+    (_, _, idle), _, start = machine.trace(form, kind, 1, 0.01)  # loading and attaching
+    (calls, took, own), lost, used = machine.trace(form, kind, rate, seconds)
     lines = lines_of(form, machine.file)
     if lines + lost != calls:
         sys.exit(f"{form}, {kind}: {lines} lines and {lost} lost are not the {calls:.0f} calls")
-    return calls / took, lost, os.path.getsize(machine.file) / 1e6
+    return calls / took, lost, os.path.getsize(machine.file) / 1e6, (used - own - start + idle) / calls * 1e9
 
 
 # --- lines of the table ---
 
 def table_lines(machine, kind, seconds):
     """Lines a second of the table to /dev/null while the caller calls as fast as it can."""
-    (calls, took), lost = machine.trace("table", kind, 0, seconds, file="/dev/null", more=["-o", COLUMNS])
+    (calls, took, _), lost, _ = machine.trace("table", kind, 0, seconds, file="/dev/null", more=["-o", COLUMNS])
     return (calls - lost) / took, lost
 
 
@@ -128,7 +134,7 @@ def bpftrace_lines(machine, kind, seconds, script):
         process = subprocess.Popen(["taskset", "-c", str(machine.reader), "bpftrace", script],
                                    stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
         time.sleep(5)  # its probes are in
-        _, took = machine.call(kind, 0, seconds)
+        _, took, _ = machine.call(kind, 0, seconds)
         process.send_signal(signal.SIGINT)
         process.wait(120)
     with open(machine.file, encoding="utf-8", errors="replace") as file:
@@ -172,19 +178,21 @@ def bear_section(machine, options):
     text = f"""
 One thread calls for {options.seconds:g} s at a rate or as fast as it can, into a file. Lines and
 lost calls together are the calls that were made, in each round. A caller that does not
-reach the rate is held up by the probe, not by the reader.
+reach the rate is held up by the probe, not by the reader, whose CPU time a call (loading
+and attaching apart) tells what it could take in.
 
-| what | format | asked | calls/s | lost | of calls | file |
-|---|---|---|---|---|---|---|
+| what | format | asked | calls/s | lost | of calls | reader, ns a call | file |
+|---|---|---|---|---|---|---|---|
 """
     for kind, (name, _) in KINDS.items():
         for form, bar in BARS.items():
             for rate in (bar, 0):
                 runs = [bear(machine, form, kind, rate, options.seconds) for _ in range(options.rounds)]
-                rates, lost, sizes = zip(*runs)
+                rates, lost, sizes, costs = zip(*runs)
                 shares = [b / (a * options.seconds) for a, b in zip(rates, lost)]
                 text += f"| {name} | `{form}` | {f'{rate:,}/s' if rate else 'all it can'} | {spread(rates)} | " \
-                        f"{spread(lost)} | {spread(shares, '{:.2%}')} | {statistics.median(sizes):,.0f} MB |\n"
+                        f"{spread(lost)} | {spread(shares, '{:.2%}')} | {spread(costs)} | " \
+                        f"{statistics.median(sizes):,.0f} MB |\n"
     return text
 
 

@@ -46,8 +46,8 @@ static __noinline int kernel_first_seen(const struct traced_thread *thread, u64 
 /* Sees to it that userspace has the name of the kernel with `handle`, if it can be read. */
 static __always_inline void name_launched(struct traced_thread *thread, u64 handle)
 {
-	/* Handles are of objects on the heap: the lowest bits tell nothing. */
-	struct known_kernel *known = &thread->known[(handle >> 4 ^ handle >> 10) & (KERNELS_KNOWN - 1)];
+	/* Handles are addresses of objects that may lie side by side: a product's upper bits tell them apart. */
+	struct known_kernel *known = &thread->known[handle * 0x9e3779b97f4a7c15 >> 32 & (KERNELS_KNOWN - 1)];
 	u32 generation = generation_of(thread->process), *tries;
 	struct kernel_key key;
 

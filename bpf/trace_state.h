@@ -61,8 +61,8 @@ struct traced_call {
 	u8 payload[TRACE_PAYLOAD_MAX];
 };
 
-/* Kernels whose names are with userspace, by the low bits of the handle: what a thread launches again and again. */
-#define KERNELS_KNOWN 16
+/* Kernels whose names are with userspace, by a few bits made of the handle: what a thread launches again and again. */
+#define KERNELS_KNOWN 32
 
 struct known_kernel {
 	u64 handle;

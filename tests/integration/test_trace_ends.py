@@ -2,6 +2,7 @@
 """Calls that hang or never return, and processes that end, fork and become others: each call once."""
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -57,7 +58,7 @@ def test_a_call_that_hangs(tracer_by, tmp_path):
 
 
 def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
-    """The first SIGINT is COMMAND's, the second ends the trace."""
+    """It is given some time to end, and the trace ends without it."""
     running, path = tracer_by.start(*script("""
         start()
         touch(sys.argv[1])
@@ -69,12 +70,12 @@ def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
         time.sleep(0.3)
         children = descendants(running.pid)
         running.process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
-        assert running.process.poll() is None
-        result = trace.Traced(running.stop(), path)
+        running.process.wait(10)
         for child in children:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
+        result = trace.Traced(running.finish(), path)
+    assert result.status in (0, 130)
     assert [(line["event"], line["line"]) for line in result.lines] == [("cuCtxSynchronize", "unfinished")]
 
 
@@ -112,8 +113,8 @@ def test_entry_and_return_in_the_table(tracer):
         made(driver.cuMemAlloc_v2, 4096)
         assert driver.cuMemAlloc_v2(ref(out()), 1 << 50) == 2
     """), args=["--entry-return", "-e", "cuMemAlloc_v2"], form="table", columns=None)
-    assert "returned=0 (success)" in result.text or "returned=0 (CUDA_SUCCESS)" in result.text
-    assert "returned=2 (" in result.text
+    assert re.findall(r"returned=.*", result.text) == ["returned=0 (CUDA_SUCCESS)",
+                                                       "returned=2 (CUDA_ERROR_OUT_OF_MEMORY)"]
     assert result.text.count("cuMemAlloc_v2") == 4
 
 

@@ -126,7 +126,7 @@ def test_parent(tracer_by):
 
 def test_stacks(tracer_by):
     """The caller's frames, innermost first, as objects and offsets."""
-    result = tracer_by.run(paths.workload("traced"), "--rounds", 3, "--hold", 0.5, args=["-e", "cudaLaunchKernel"],
+    result = tracer_by.run(paths.workload("traced"), "--rounds", 3, args=["-e", "cudaLaunchKernel"],
                            columns="time,event,stack")
     assert len(result.lines) == 3
     for line in result.lines:

@@ -169,6 +169,34 @@ cuStreamCreate:%7,cuEventDestroy_v2:%3,cuStreamSynchronize:%5,cuCtxDestroy_v2:%3
 	mixed "$@"
 }
 
+# --- the tracer ---
+
+# traced EVENTS ARG...: gpuprobe trace with these arguments writes so many events, in their order, and loses none.
+traced() {
+	events=$1
+	shift
+	"$GPUPROBE" trace --format tsv -O lines "$@" > workload.out 2> err
+	grep "written $events events, lost 0" err
+	test "$(grep -vc '^#' lines)" -eq $((events + 1))
+	tail -n +2 lines | awk '$1 < before { exit 1 } { before = $1 }'
+}
+
+traces_launches() {
+	traced 20000 -e launch -- "$SIM/launch" --threads 4 --launches 5000 --kernels 3
+	test "$(cut -f 9 lines | grep -cx 'kernel_[0-2]')" -eq 20000
+}
+
+traces_nested() {
+	traced 400 --nested -e 'cudaMalloc,cudaFree,cuMemAlloc_v2,cuMemFree_v2' -- "$SIM/memory" --pairs 100
+}
+
+traces_entries() {
+	"$GPUPROBE" trace --entry-return --format tsv -O lines -e launch -- "$SIM/launch" --launches 500 > workload.out 2> err
+	grep 'written 500 events, lost 0' err
+	test "$(grep -c '<entry>' lines)" -eq 500
+	test "$(grep -c '<returned>' lines)" -eq 500
+}
+
 # --- copies in flight ---
 
 in_flight() {
@@ -222,7 +250,7 @@ other_namespace() {
 
 no_programs() {
 	bpftool prog list > programs
-	! grep -E ' name (call_|loader_entry|process_e|process_f|identity_of)' programs
+	! grep -E ' name (call_|trace_|calls_in|loader_entry|process_e|process_f|identity_of)' programs
 }
 
 # The kernel takes its time to free them.
@@ -270,6 +298,10 @@ run memory_full_map full_map_is_counted
 
 run copies each "copy --count 3 --threads 2" "copy --count 3 --threads 2 --api driver"
 run copies_in_flight in_flight
+
+run trace_launches traces_launches
+run trace_nested traces_nested
+run trace_entries traces_entries
 
 run modules each "modules --rounds 5" "modules --rounds 5 --api driver"
 
