@@ -83,7 +83,7 @@ def check(lines, log):
 
 
 def test_command(tracer, python, held, tmp_path):
-    """From the first call on; the script ends right after the last."""
+    """From the first call on."""
     result = tracer.run(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", args=["-e", "cudaMalloc"],
                         columns="time,size,event,stack")
     assert result.lost == 0

@@ -306,3 +306,5 @@ if sys.argv[4:] == ["wait"]:
 short_lived = main()
 with open(log_path, "w", encoding="utf-8") as log:
     json.dump({"stacks": stacks, "short_lived": short_lived}, log)
+# What code is called is read while the process is there; on a busy machine that takes a moment.
+time.sleep(1)
