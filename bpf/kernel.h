@@ -80,6 +80,10 @@ struct cred {
 	kuid_t uid;
 } CO_RE;
 
+struct thread_struct {
+	unsigned long fsbase; /* pthread_self() */
+} CO_RE;
+
 struct task_struct {
 	int pid;
 	int tgid;
@@ -92,6 +96,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	u64 start_boottime;
 	char comm[16];
+	struct thread_struct thread;
 } CO_RE;
 
 struct super_block {

@@ -118,8 +118,14 @@ int elf_file__each_function(struct elf_file *file, enum elf_table table, const c
  */
 int elf_file__find_function(struct elf_file *file, const char *name, struct elf_symbol *symbol);
 
-/* The virtual address of the exported variable `name`. Returns 0, -ENOENT or another errno. */
+/*
+ * The virtual address of the variable `name`, which is sought first in .dynsym,
+ * then in .symtab. Returns 0, -ENOENT or another errno.
+ */
 int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value);
+
+/* The virtual address of the section `name`, where it is loaded. False: there is none. */
+bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr);
 
 /*
  * The function that `vaddr` lies in: *name (malloc, without @VERSION) and

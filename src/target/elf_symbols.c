@@ -191,6 +191,8 @@ int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *val
 	};
 	int ret = walk_file(&walk, ELF_TABLE_DYNAMIC);
 
+	if (ret <= 0)
+		ret = walk_file(&walk, ELF_TABLE_FULL);
 	if (ret != 1)
 		return ret < 0 ? ret : -ENOENT;
 	*value = found.value;

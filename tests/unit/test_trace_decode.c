@@ -431,6 +431,7 @@ static void test_args_and_stack(void **state)
 	event__bytes(&b, &none, 8);
 	event__block(&b, args, sizeof(args));
 	event__block(&b, stack, sizeof(stack));
+	event__block(&b, "", 0);
 	trace_function__decode(function, &b.event, b.size, 3, true, &line, &handle);
 	line__text(&line, text, sizeof(text));
 	assert_string_equal(text, "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=0x11,0x22,0x33");
