@@ -205,6 +205,7 @@ static int set_up(struct trace *trace, struct error *err)
 		.late = on_late_process,
 		.arg = trace,
 		.grace_ms = GRACE_MS,
+		.end_with_pids = true,
 	};
 	uint64_t begin_ns = clock__boot_ns();
 	enum link_kind links;

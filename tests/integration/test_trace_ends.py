@@ -211,3 +211,33 @@ def test_killed(tracer_by):
             running.process.wait(10)
         assert caller.wait(20) == 0
     tracer_by.run("true")
+
+
+def test_the_end_of_the_processes(tracer_by):
+    """-p ends with the last of the processes, with all that they called."""
+    log = [tracer_by.probe.directory / "log0", tracer_by.probe.directory / "log1"]
+    with Background(paths.workload("traced"), "--rounds", 20, "--rate", 50, "--log", log[0]) as one, \
+            Background(paths.workload("traced"), "--rounds", 100, "--rate", 50, "--log", log[1]) as other:
+        running, path = tracer_by.start(args=["-p", one.pid, "-p", other.pid, "-e", "cudaFree"])
+        with running:
+            result = trace.Traced(running.finish(), path)
+        assert one.poll() == 0 and other.poll() == 0
+    assert result.status == 0 and result.lost == 0
+    assert {line["pid"] for line in result.lines} >= {other.pid}
+    last = max(call.after for calls in trace.read_log(log[1]).values() for call in calls
+               if call.function == "cudaFree")
+    assert result.lines[-1]["time"] + result.lines[-1]["duration"] <= last
+    assert last - result.lines[-1]["time"] < 1_000_000_000
+
+
+def test_a_child_that_outlives_the_process(tracer, tmp_path):
+    """The trace goes on with a child of a process that has ended, until it has ended too."""
+    with Background("sh", "-c", f"read go; {paths.workload('traced')} --rounds 30 --rate 30 & echo started") as parent:
+        running, path = tracer.start(args=["-p", parent.pid, "-e", "cudaFree"])
+        with running:
+            time.sleep(1.5)
+            assert parent.tell("go") == "started"
+            assert parent.wait(5) == 0
+            result = trace.Traced(running.finish(), path)
+    assert result.status == 0
+    assert len(result.lines) >= 25
