@@ -187,17 +187,22 @@ static int make_events(struct trace *trace, struct error *err)
 	return 0;
 }
 
-/* Mistyped, or of a library newer than the table. */
-static void warn_of_unknown_names(const struct trace *trace)
+/* Mistyped, or of a library newer than the table that comes later. */
+static int check_names(const struct trace *trace, struct error *err)
 {
+	const struct trace_selection *selection = trace->options->selection;
 	const char *like, *name;
+	int ret = trace_selection__check_names(selection, trace->functions, err);
 
-	for (size_t n = 0; (name = trace_selection__unknown(trace->options->selection, n, &like)); n++)
-		log__warn(trace->log, "-e %s: no function of this name is known%s%s", name, like ? "; did you mean " : "",
-			  like ? like : "");
+	if (ret)
+		return error__prefix(err, ret, "-e");
+	for (size_t n = 0; (name = trace_selection__unknown(selection, trace->functions, n, &like)); n++)
+		log__warn(trace->log, "-e %s: no function of this name is known%s%s%s", name,
+			  like ? "; did you mean " : "", like ? like : "", like ? "?" : "");
+	return 0;
 }
 
-static int set_up(struct trace *trace, struct error *err)
+static int set_up(struct trace *trace, int *status, struct error *err)
 {
 	const struct trace_options *options = trace->options;
 	const struct session_hooks hooks = {
@@ -218,7 +223,6 @@ static int set_up(struct trace *trace, struct error *err)
 		ret = trace_sink__new(options, begin_ns, &trace->sink, err);
 	if (ret)
 		return ret;
-	warn_of_unknown_names(trace);
 	trace->gaps = gaps__new(begin_ns, trace->log);
 	trace->functions = trace_functions__new(options->config.kernel_args);
 	if (!trace->gaps || !trace->functions)
@@ -228,7 +232,14 @@ static int set_up(struct trace *trace, struct error *err)
 		ret = prepare_probes(trace, links, err);
 	if (!ret)
 		ret = make_events(trace, err);
-	return ret ? ret : session__attach(trace->session, err);
+	if (!ret)
+		ret = session__attach(trace->session, err);
+	if (ret)
+		return ret;
+	ret = check_names(trace, err);
+	if (ret)
+		*status = EXIT_USAGE;
+	return ret;
 }
 
 /* --- the end --- */
@@ -312,7 +323,7 @@ static void tear_down(struct trace *trace)
 static int run(const struct trace_options *options, const struct log *log, int *status, struct error *err)
 {
 	struct trace trace = {.options = options, .log = log};
-	int ret = set_up(&trace, err);
+	int ret = set_up(&trace, status, err);
 
 	if (!ret) {
 		session__beat(trace.session);

@@ -342,6 +342,8 @@ static int select_functions(struct trace_options *options, const struct given *g
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < given->event_count && !ret; i++)
 		ret = trace_selection__add(options->selection, given->events[i], err);
+	if (!ret)
+		ret = trace_selection__check(options->selection, err);
 	return ret ? error__prefix(err, ret, "-e") : 0;
 }
 

@@ -126,3 +126,15 @@ def test_default_word_list_is_documented(tracer):
     help_text = tracer.run(args=["--help"], status=None).stdout
     for family in DEFAULT.split(","):
         assert family in help_text
+
+
+def test_a_mistyped_name_alone(tracer):
+    """There is nothing to wait for: an error, and COMMAND is not started."""
+    result = tracer.run("touch", tracer.probe.directory / "started", args=["-e", "cudaMaloc"], status=2)
+    assert result.stderr.splitlines()[-1].endswith("did you mean cudaMalloc?")
+    assert not (tracer.probe.directory / "started").exists()
+
+
+def test_a_mistyped_name_among_others(tracer):
+    result = tracer.run("true", args=["-e", "cudaMaloc,sync"])
+    assert "-e cudaMaloc: no function of this name is known; did you mean cudaMalloc?" in result.stderr
