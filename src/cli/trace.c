@@ -43,6 +43,8 @@ static int on_line(const struct trace_line *line, void *arg)
 {
 	struct trace *trace = arg;
 
+	if (line->process)
+		gaps__line(trace->gaps, line->process);
 	return trace_sink__line(trace->sink, line);
 }
 
@@ -102,7 +104,8 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 {
 	struct trace *trace = arg;
 
-	gaps__add(trace->gaps, pid, time_ns);
+	(void)time_ns;
+	gaps__add(trace->gaps, pid);
 }
 
 /* --- setting up --- */
@@ -276,6 +279,7 @@ static void tell_end(const struct trace *trace, const struct trace_counts *count
 /* Probes off, then the rest: what waits in the ring, and calls still in progress. */
 static int finish(struct trace *trace, int *status, struct error *err)
 {
+	const struct trace_config *config = &trace->options->config;
 	struct trace_counts counts;
 	int ret;
 
@@ -284,6 +288,8 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	do {
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
+	if (!config->by_comm && !config->by_uid && !trace->options->cgroup)
+		gaps__tell_rest(trace->gaps);
 	trace_stream__count(trace->stream, &counts);
 	if (counts.malformed)
 		log__warn(trace->log, "%llu records could not be understood and were dropped",
