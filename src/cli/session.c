@@ -38,11 +38,17 @@ struct session {
 
 /* --- what happens --- */
 
+/* Of the duration, or of the time that COMMAND has to end. */
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
+	struct session *session = arg;
+
 	(void)fd;
 	(void)what;
-	session__stop(arg);
+	if (session->interrupted)
+		log__warn(session->log, "%s (%d) has not ended: it goes on", session->targets->command[0],
+			  command__pid(session->command));
+	session__stop(session);
 }
 
 static void on_all_ended(void *arg)
