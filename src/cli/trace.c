@@ -267,13 +267,14 @@ static void tell_losses(const struct trace_counts *counts, char *text, size_t si
 
 static void tell_end(const struct trace *trace, const struct trace_counts *counts)
 {
+	unsigned long long calls = trace_sink__calls(trace->sink);
 	char losses[256];
 
 	tell_losses(counts, losses, sizeof(losses));
-	if (!*losses && (trace->log->level <= LOG_QUIET || trace_sink__is_closed(trace->sink)))
+	if (!*losses && (trace->options->quiet || trace_sink__is_closed(trace->sink)))
 		return;
-	fprintf(stderr, "gpuprobe: %s %llu events, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
-		(unsigned long long)trace_sink__calls(trace->sink), (unsigned long long)counts->lost, losses);
+	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
+		calls, calls == 1 ? "" : "s", (unsigned long long)counts->lost, losses);
 }
 
 /* Probes off, then the rest: what waits in the ring, and calls still in progress. */

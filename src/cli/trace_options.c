@@ -359,6 +359,7 @@ static int parse_words(struct trace_options *options, struct given *given, int a
 			return TRACE_OPTIONS_SCHEMA;
 		if (id == ':' || id == '?')
 			return arguments__bad_option(id, argc, argv, PROGRAM, err);
+		options->quiet |= id == 'q';
 		if (arguments__take_log_level(id, &options->log_level) || take_flag(options, given, id))
 			continue;
 		ret = take_value(options, given, id, optarg, err);

@@ -27,6 +27,7 @@ struct trace_options {
 	bool summary;			   /* and summed up at the end */
 	bool full_names;
 	bool strict; /* losses make the exit status EXIT_LOST */
+	bool quiet;  /* -q, wherever it stands: no last line unless calls were lost */
 	enum log_level log_level;
 };
 
