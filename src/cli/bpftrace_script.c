@@ -25,7 +25,7 @@
 #define STANDARD_LIBCUDART "/usr/local/cuda/lib64/libcudart.so"
 
 static const char help[] =
-	"usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
+	"Usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
 	"\n"
 	"Prints a script for bpftrace that shows CUDA calls as they return, with the paths\n"
 	"of this machine's libraries and those functions that they have.\n"

@@ -19,13 +19,13 @@
 #define BUFFER_MAX (2ul << 30) /* the largest power of two that a BPF map can be made with */
 
 static const char help[] =
-	"Usage: gpuprobe trace [OPTIONS] [-p PID]... [-- COMMAND [ARG...]]\n"
+	"Usage: gpuprobe trace [OPTIONS] [[-p PID]... | -- COMMAND [ARG...]]\n"
 	"\n"
 	"Shows every CUDA call as it happens, decoded, one line each: of the whole\n"
 	"machine, the processes of -p, or COMMAND and its descendants.\n"
 	"\n"
 	"Which calls:\n"
-	"  -e WORD,...             families (memory launch copy sync stream event device\n"
+	"  -e, --events WORD,...   families (memory launch copy sync stream event device\n"
 	"                          context module graph errors all), functions, patterns\n"
 	"                          (cu*Async), and what to leave out (!cudaGetDevice);\n"
 	"                          repeatable [memory, launch, copy, sync, stream, event\n"
@@ -89,6 +89,7 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
+	{"events", required_argument, NULL, 'e'},
 	{"api", required_argument, NULL, OPT_API},
 	{"nested", no_argument, NULL, OPT_NESTED},
 	{"failed", no_argument, NULL, OPT_FAILED},
@@ -243,7 +244,7 @@ static int take_value(struct trace_options *options, struct given *given, int id
 		options->file = text;
 		return *text ? 0 : error__set(err, -EINVAL, "-O '': give the name of a file");
 	case 'p':
-		return targets__add_pid(&options->targets, text, err);
+		return targets__add_pid(&options->targets, "-p", text, err);
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case OPT_API:
@@ -262,7 +263,10 @@ static int take_value(struct trace_options *options, struct given *given, int id
 		options->count = number;
 		return ret;
 	case OPT_DURATION:
-		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
+		ret = arguments__seconds("--duration", text, 0.001, &options->duration, err);
+		if (!ret && options->duration == 0)
+			return error__set(err, -EINVAL, "--duration '%s': give more than 0 seconds", text);
+		return ret;
 	case OPT_TIMESTAMPS:
 		given->timestamps = true;
 		return parse_timestamps(options, text, err);
