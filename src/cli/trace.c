@@ -14,6 +14,7 @@
 #include "cli/trace_options.h"
 #include "cli/trace_sink.h"
 #include "gen/trace.skel.h"
+#include "model/api.h"
 #include "probe/features.h"
 #include "probe/trace_object.h"
 #include "target/cgroup_place.h"
@@ -342,6 +343,19 @@ static int run(const struct trace_options *options, const struct log *log, int *
 	return ret;
 }
 
+/* Of a symbol with several forms the newest. */
+static void list_functions(const struct trace_selection *selection)
+{
+	for (size_t row = 0; row < api_function_count; row++) {
+		const struct api_function *function = &api_functions[row];
+
+		if (api__find(function->symbol, API_NEWEST) != (int)row || !trace_selection__wants(selection, function))
+			continue;
+		printf("%s %s %s\n", function->symbol, function->desc.layer == LAYER_DRIVER ? "driver" : "runtime",
+		       function->family);
+	}
+}
+
 int trace_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct trace_options options;
@@ -358,6 +372,8 @@ int trace_command__run(int argc, char **argv, int *status, struct error *err)
 		*status = 0;
 		if (ret == TRACE_OPTIONS_HELP)
 			trace_options__print_help(stdout);
+		else if (ret == TRACE_OPTIONS_LIST)
+			list_functions(options.selection);
 		else
 			trace_output__print_json_schema(stdout);
 	}

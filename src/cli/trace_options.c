@@ -30,6 +30,7 @@ static const char help[] =
 	"                          (cu*Async), and what to leave out (!cudaGetDevice);\n"
 	"                          repeatable [memory, launch, copy, sync, stream, event\n"
 	"                          and device without getters]\n"
+	"  --list-functions        print the functions that this selects, and end\n"
 	"  --api runtime|driver|both\n"
 	"                          layers to trace [both]\n"
 	"  --nested                the driver's calls inside one of the runtime, too\n"
@@ -84,6 +85,7 @@ enum option_id {
 	OPT_FULL_NAMES,
 	OPT_FORMAT,
 	OPT_JSON_SCHEMA,
+	OPT_LIST_FUNCTIONS,
 	OPT_BUFFER,
 	OPT_STRICT,
 };
@@ -109,6 +111,7 @@ static const struct option long_options[] = {
 	{"format", required_argument, NULL, OPT_FORMAT},
 	{"json-schema", no_argument, NULL, OPT_JSON_SCHEMA},
 	{"summary", no_argument, NULL, 'c'},
+	{"list-functions", no_argument, NULL, OPT_LIST_FUNCTIONS},
 	{"buffer", required_argument, NULL, OPT_BUFFER},
 	{"strict", no_argument, NULL, OPT_STRICT},
 	{"verbose", no_argument, NULL, 'v'},
@@ -122,7 +125,7 @@ struct given {
 	const char **events; /* of -e */
 	size_t event_count;
 	enum api_mode api;
-	bool only_summary, also_summary, timestamps;
+	bool only_summary, also_summary, timestamps, list;
 };
 
 void trace_options__print_help(FILE *out)
@@ -289,6 +292,9 @@ static bool take_flag(struct trace_options *options, struct given *given, int id
 	case 'C':
 		given->also_summary = true;
 		return true;
+	case OPT_LIST_FUNCTIONS:
+		given->list = true;
+		return true;
 	case OPT_NESTED:
 		options->config.nested = 1;
 		return true;
@@ -373,7 +379,9 @@ static int parse_words(struct trace_options *options, struct given *given, int a
 	ret = targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 	if (!ret)
 		ret = check_combination(options, given, err);
-	return ret ? ret : select_functions(options, given, err);
+	if (!ret)
+		ret = select_functions(options, given, err);
+	return !ret && given->list ? TRACE_OPTIONS_LIST : ret;
 }
 
 int trace_options__parse(struct trace_options *options, int argc, char **argv, struct error *err)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """-e: families, names, patterns and exclusions; and that nothing else is attached."""
 import re
+import subprocess
 
 import pytest
 
@@ -138,3 +139,14 @@ def test_a_mistyped_name_alone(tracer):
 def test_a_mistyped_name_among_others(tracer):
     result = tracer.run("true", args=["-e", "cudaMaloc,sync"])
     assert "-e cudaMaloc: no function of this name is known; did you mean cudaMalloc?" in result.stderr
+
+
+def test_the_list_of_functions():
+    """What a selection means, without tracing."""
+    done = subprocess.run([paths.GPUPROBE, "trace", "--list-functions", "-e", "sync,cudaMalloc", "--api", "runtime"],
+                          capture_output=True, text=True, check=True)
+    rows = [line.split(" ") for line in done.stdout.splitlines()]
+    assert ["cudaMalloc", "runtime", "memory"] in rows and ["cudaStreamSynchronize", "runtime", "sync"] in rows
+    assert {family for name, _, family in rows if name != "cudaMalloc"} == {"sync"}
+    assert {layer for _, layer, _ in rows} == {"runtime"}
+    assert len({name for name, _, _ in rows}) == len(rows)

@@ -261,7 +261,8 @@ static void test_what_only_prints(void **state)
 	static const struct {
 		const char *words;
 		enum trace_options_result result;
-	} cases[] = {{"-h", TRACE_OPTIONS_HELP}, {"-c --help", TRACE_OPTIONS_HELP}, {"--json-schema", TRACE_OPTIONS_SCHEMA}};
+	} cases[] = {{"-h", TRACE_OPTIONS_HELP}, {"-c --help", TRACE_OPTIONS_HELP},
+		     {"--json-schema", TRACE_OPTIONS_SCHEMA}, {"--list-functions -e sync", TRACE_OPTIONS_LIST}};
 	struct line line;
 
 	(void)state;
@@ -275,7 +276,7 @@ static void test_what_only_prints(void **state)
 static void test_help_has_every_option(void **state)
 {
 	static const char *const words[] = {
-		"-e, --events", "--failed", "--min-duration", "--api", "--nested", "--count", "--duration", "--comm", "--uid",
+		"-e, --events", "--list-functions", "--failed", "--min-duration", "--api", "--nested", "--count", "--duration", "--comm", "--uid",
 		"--cgroup", "-o ", "--timestamps", "--entry-return", "--args", "--format", "--json-schema", "-O ",
 		"--strict", "--buffer", "-c, --summary", "-C ", "-p, --pid", "--libcuda-path", "--libcudart-path",
 		"-v, --verbose", "-q, --quiet", "-h, --help", "--full-names",
