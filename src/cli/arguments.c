@@ -120,10 +120,10 @@ int arguments__append(const char ***list, size_t *count, const char *text, struc
 	return 0;
 }
 
-int targets__add_pid(struct targets *targets, const char *name, const char *text, struct error *err)
+int targets__add_pid(struct targets *targets, const char *text, struct error *err)
 {
 	unsigned long pid;
-	int ret = arguments__number(name, text, 1, INT_MAX, &pid, err);
+	int ret = arguments__number("-p, --pid", text, 1, INT_MAX, &pid, err);
 	pid_t *grown;
 
 	if (ret)

@@ -25,8 +25,7 @@ struct targets {
 	char **command; /* NULL-terminated, or NULL */
 };
 
-/* `name` is the option by which it was given, for messages. */
-int targets__add_pid(struct targets *targets, const char *name, const char *text, struct error *err);
+int targets__add_pid(struct targets *targets, const char *text, struct error *err);
 int targets__add_library(struct targets *targets, const char *path, struct error *err);
 
 /*

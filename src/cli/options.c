@@ -175,7 +175,7 @@ static int take_value(struct options *options, int id, const char *text, struct 
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case 'p':
-		return targets__add_pid(&options->targets, "-p", text, err);
+		return targets__add_pid(&options->targets, text, err);
 	}
 	return -EINVAL;
 }

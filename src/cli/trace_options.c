@@ -247,7 +247,7 @@ static int take_value(struct trace_options *options, struct given *given, int id
 		options->file = text;
 		return *text ? 0 : error__set(err, -EINVAL, "-O '': give the name of a file");
 	case 'p':
-		return targets__add_pid(&options->targets, "-p", text, err);
+		return targets__add_pid(&options->targets, text, err);
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case OPT_API:

@@ -351,7 +351,7 @@ static const struct {
 	{"--buffer -1M", "give a size"},
 	{"--buffer ~", "give a size"},
 	{"-p 0", "whole number from 1"},
-	{"-p x", "-p 'x': give a whole number"},
+	{"-p x", "-p, --pid 'x': give a whole number"},
 	{"--events memroy", "memory is like it"},
 	{"--pid 1 -- true", "choose one"},
 	{"-c -C", "-c and -C do not go together"},
