@@ -43,7 +43,7 @@ help:
 #: make             build gpuprobe and the simulated CUDA libraries
 #: make deps        install the Debian packages that are missing (root)
 #: make demo        build, then watch the demo workload for 15 s (root)
-#: make examples    programs to watch, by nvcc where there is one
+#: make examples    programs to watch, where there is nvcc by it too
 #: make test        build and run all tests (root)
 #: make test-full   the long runs as well (root)
 #: make bench       what the monitor costs, into docs/performance.md (root)

@@ -72,7 +72,7 @@ def numbers(text):
 
 def lost_in(said):
     """The calls that the last line of a trace says were lost."""
-    return int(re.findall(r"written \d+ events, lost (\d+)", said)[-1])
+    return int(re.findall(r"written \d+ calls?, lost (\d+)", said)[-1])
 
 
 def lines_of(form, path):

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Programs to watch. Included by the top Makefile. With nvcc they are built for
-# this machine's CUDA, without it for the simulated one; `make examples NVCC=` leaves nvcc out.
+# Programs to watch. Included by the top Makefile. They are built for the simulated CUDA, by
+# plain make too, and where there is nvcc also for this machine's; `make examples NVCC=` leaves nvcc out.
 
 NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
 
 EXAMPLES_SIMULATED := $(SIM_OUT)/cuda_events_test
-EXAMPLES := $(if $(NVCC),$(BUILD)/examples/cuda_events_test,$(EXAMPLES_SIMULATED))
+EXAMPLES := $(if $(NVCC),$(BUILD)/examples/cuda_events_test) $(EXAMPLES_SIMULATED)
+
+sim: $(EXAMPLES_SIMULATED)
 
 .PHONY: examples
 examples: $(EXAMPLES)
-	@echo "built $(EXAMPLES)"
+	@echo "built $(strip $(EXAMPLES))"
 
 # The runtime is shared, so that its functions are there for every tracer.
 $(BUILD)/examples/%: examples/%.c

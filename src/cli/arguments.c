@@ -123,7 +123,7 @@ int arguments__append(const char ***list, size_t *count, const char *text, struc
 int targets__add_pid(struct targets *targets, const char *text, struct error *err)
 {
 	unsigned long pid;
-	int ret = arguments__number("--pid", text, 1, INT_MAX, &pid, err);
+	int ret = arguments__number("-p, --pid", text, 1, INT_MAX, &pid, err);
 	pid_t *grown;
 
 	if (ret)

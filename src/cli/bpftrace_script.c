@@ -25,7 +25,7 @@
 #define STANDARD_LIBCUDART "/usr/local/cuda/lib64/libcudart.so"
 
 static const char help[] =
-	"usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
+	"Usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
 	"\n"
 	"Prints a script for bpftrace that shows CUDA calls as they return, with the paths\n"
 	"of this machine's libraries and those functions that they have.\n"
@@ -211,25 +211,14 @@ static int standard_sites(struct request *request, struct error *err)
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
-static bool is_found(const struct request *request, const char *name)
-{
-	const struct trace_function *function;
-
-	for (size_t row = api_function_count; (function = trace_functions__at(request->functions, (uint32_t)row)); row++)
-		if (!strcmp(trace_function__symbol(function), name))
-			return true;
-	return false;
-}
-
 static void warn_of_unknown_names(const struct request *request)
 {
 	const struct log log = {.level = LOG_WARN};
 	const char *like, *name;
 
-	for (size_t n = 0; (name = trace_selection__unknown(request->selection, n, &like)); n++)
-		if (!is_found(request, name))
-			log__warn(&log, "-e %s: no library has a function of this name%s%s", name,
-				  like ? "; did you mean " : "", like ? like : "");
+	for (size_t n = 0; (name = trace_selection__unknown(request->selection, request->functions, n, &like)); n++)
+		log__warn(&log, "-e %s: no library has a function of this name%s%s%s", name,
+			  like ? "; did you mean " : "", like ? like : "", like ? "?" : "");
 }
 
 static const char *note_of(const struct request *request)

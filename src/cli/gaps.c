@@ -2,23 +2,30 @@
 // Tells what a trace may have missed, see gaps.h.
 #include "cli/gaps.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "target/process.h"
 
-#define MAX_TOLD 1024 /* processes remembered; then the oldest place is used again */
+#define MAX_GAPS 1024 /* kept; then the oldest place is used again */
+#define PLACES 1024   /* of processes that were looked for */
 
-struct told {
-	pid_t pid;
-	uint64_t start_ns;
+struct gap {
+	pid_t pid; /* 0: told */
+	uint64_t until_ns;
+	char comm[COMM_SIZE]; /* empty where it had ended by then */
 };
 
 struct gaps {
 	uint64_t begin_ns;
 	const struct log *log;
-	size_t count; /* so far */
-	struct told told[MAX_TOLD];
+	size_t gap_count, told_count; /* so far */
+	struct gap gaps[MAX_GAPS];
+	uint32_t told[MAX_GAPS]; /* numbers of processes */
+	uint32_t none[PLACES];	 /* by its number: the process + 1 that has no gap to tell */
 };
 
 struct gaps *gaps__new(uint64_t begin_ns, const struct log *log)
@@ -37,31 +44,73 @@ void gaps__free(struct gaps *gaps)
 	free(gaps);
 }
 
-static bool was_told(const struct gaps *gaps, const struct process_info *info)
+static size_t kept(size_t count)
 {
-	size_t kept = gaps->count < MAX_TOLD ? gaps->count : MAX_TOLD;
+	return count < MAX_GAPS ? count : MAX_GAPS;
+}
 
-	for (size_t i = 0; i < kept; i++)
-		if (gaps->told[i].pid == info->pid && gaps->told[i].start_ns == info->start_ns)
+static struct gap *find(struct gaps *gaps, pid_t pid)
+{
+	for (size_t i = 0; i < kept(gaps->gap_count); i++)
+		if (gaps->gaps[i].pid == pid)
+			return &gaps->gaps[i];
+	return NULL;
+}
+
+void gaps__add(struct gaps *gaps, pid_t pid)
+{
+	struct process_info info = {.comm = ""};
+	struct gap *gap = find(gaps, pid);
+
+	if (!gap)
+		gap = &gaps->gaps[gaps->gap_count++ % MAX_GAPS];
+	*gap = (struct gap){.pid = pid, .until_ns = clock__boot_ns()};
+	if (!process__info(pid, &info))
+		snprintf(gap->comm, sizeof(gap->comm), "%.*s", COMM_SIZE - 1, info.comm);
+	memset(gaps->none, 0, sizeof(gaps->none));
+}
+
+static bool was_told(const struct gaps *gaps, uint32_t number)
+{
+	for (size_t i = 0; i < kept(gaps->told_count); i++)
+		if (gaps->told[i] == number)
 			return true;
 	return false;
 }
 
-static double milliseconds(uint64_t from, uint64_t to)
+static void tell(const struct gaps *gaps, const struct gap *gap, const char *comm)
 {
-	return to > from ? (double)(to - from) / NS_PER_MS : 0;
+	double ms = gap->until_ns > gaps->begin_ns ? (double)(gap->until_ns - gaps->begin_ns) / NS_PER_MS : 0;
+	char name[COMM_SIZE + 4] = "";
+
+	if (*comm)
+		snprintf(name, sizeof(name), " (%s)", comm);
+	log__warn(gaps->log, "process %d%s: some calls before %.3f ms may be missing: a library of it had no probes yet",
+		  gap->pid, name, ms);
 }
 
-void gaps__add(struct gaps *gaps, pid_t pid, uint64_t since_ns)
+void gaps__line(struct gaps *gaps, const struct trace_process *process)
 {
-	uint64_t now = clock__boot_ns();
-	struct process_info info = {.pid = pid, .comm = "ended"};
+	uint32_t *none = &gaps->none[process->number % PLACES];
+	struct gap *gap;
 
-	if (process__info(pid, &info))
-		info.start_ns = since_ns;
-	if (was_told(gaps, &info))
+	if (*none == process->number + 1)
 		return;
-	gaps->told[gaps->count++ % MAX_TOLD] = (struct told){.pid = pid, .start_ns = info.start_ns};
-	log__warn(gaps->log, "process %d (%s): calls before %.3f ms were not seen: a library of it had no probes for %.3f ms",
-		  pid, info.comm, milliseconds(gaps->begin_ns, now), milliseconds(since_ns, now));
+	*none = process->number + 1;
+	gap = find(gaps, process->pid);
+	/* Of an earlier process with this pid there was no line. */
+	if (!gap || gap->until_ns < process->start_ns)
+		return;
+	if (!was_told(gaps, process->number)) {
+		tell(gaps, gap, process->comm);
+		gaps->told[gaps->told_count++ % MAX_GAPS] = process->number;
+	}
+	gap->pid = 0;
+}
+
+void gaps__tell_rest(const struct gaps *gaps)
+{
+	for (size_t i = 0; i < kept(gaps->gap_count); i++)
+		if (gaps->gaps[i].pid)
+			tell(gaps, &gaps->gaps[i], gaps->gaps[i].comm);
 }

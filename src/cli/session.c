@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/exits.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
 
@@ -27,6 +28,7 @@ struct session {
 	struct event *signals, *deadline;
 	struct command *command;
 	struct waker *waker; /* with a command */
+	struct exits *exits; /* with processes at whose end it ends */
 	struct session_probes probes;
 	struct attacher *attacher;
 	int signal_fd;
@@ -36,10 +38,21 @@ struct session {
 
 /* --- what happens --- */
 
+/* Of the duration, or of the time that COMMAND has to end. */
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
+	struct session *session = arg;
+
 	(void)fd;
 	(void)what;
+	if (session->interrupted)
+		log__warn(session->log, "%s (%d) has not ended: it goes on", session->targets->command[0],
+			  command__pid(session->command));
+	session__stop(session);
+}
+
+static void on_all_ended(void *arg)
+{
 	session__stop(arg);
 }
 
@@ -198,10 +211,15 @@ int session__prepare(struct session *session, const struct session_probes *probe
 
 int session__attach(struct session *session, struct error *err)
 {
+	const struct probe_programs *programs = session->probes.programs;
 	int ret = make_events(session, err);
 
-	return ret ? ret : watch__begin(session->targets, session->command, session->probes.programs,
-					session->attacher, session->log, err);
+	if (!ret)
+		ret = watch__begin(session->targets, session->command, programs, session->attacher, session->log, err);
+	if (!ret && session->hooks.end_with_pids && session->targets->pid_count)
+		ret = exits__new(session->loop, session->targets, bpf_map__fd(programs->watched), on_all_ended, session,
+				 &session->exits, err);
+	return ret;
 }
 
 /* --- running --- */
@@ -270,6 +288,7 @@ void session__free(struct session *session)
 	session__detach(session);
 	command__free(session->command);
 	waker__free(session->waker);
+	exits__free(session->exits);
 	if (session->signals)
 		event_free(session->signals);
 	if (session->deadline)

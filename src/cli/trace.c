@@ -14,6 +14,7 @@
 #include "cli/trace_options.h"
 #include "cli/trace_sink.h"
 #include "gen/trace.skel.h"
+#include "model/api.h"
 #include "probe/features.h"
 #include "probe/trace_object.h"
 #include "target/cgroup_place.h"
@@ -44,6 +45,8 @@ static int on_line(const struct trace_line *line, void *arg)
 {
 	struct trace *trace = arg;
 
+	if (line->process)
+		gaps__line(trace->gaps, line->process);
 	return trace_sink__line(trace->sink, line);
 }
 
@@ -103,7 +106,8 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 {
 	struct trace *trace = arg;
 
-	gaps__add(trace->gaps, pid, time_ns);
+	(void)time_ns;
+	gaps__add(trace->gaps, pid);
 }
 
 /* --- setting up --- */
@@ -212,17 +216,22 @@ static int see_processes(struct trace *trace, struct error *err)
 	return ret && ret != -ESRCH ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;
 }
 
-/* Mistyped, or of a library newer than the table. */
-static void warn_of_unknown_names(const struct trace *trace)
+/* Mistyped, or of a library newer than the table that comes later. */
+static int check_names(const struct trace *trace, struct error *err)
 {
+	const struct trace_selection *selection = trace->options->selection;
 	const char *like, *name;
+	int ret = trace_selection__check_names(selection, trace->functions, err);
 
-	for (size_t n = 0; (name = trace_selection__unknown(trace->options->selection, n, &like)); n++)
-		log__warn(trace->log, "-e %s: no function of this name is known%s%s", name, like ? "; did you mean " : "",
-			  like ? like : "");
+	if (ret)
+		return error__prefix(err, ret, "-e");
+	for (size_t n = 0; (name = trace_selection__unknown(selection, trace->functions, n, &like)); n++)
+		log__warn(trace->log, "-e %s: no function of this name is known%s%s%s", name,
+			  like ? "; did you mean " : "", like ? like : "", like ? "?" : "");
+	return 0;
 }
 
-static int set_up(struct trace *trace, struct error *err)
+static int set_up(struct trace *trace, int *status, struct error *err)
 {
 	const struct trace_options *options = trace->options;
 	const struct session_hooks hooks = {
@@ -230,6 +239,7 @@ static int set_up(struct trace *trace, struct error *err)
 		.late = on_late_process,
 		.arg = trace,
 		.grace_ms = GRACE_MS,
+		.end_with_pids = true,
 	};
 	uint64_t begin_ns = clock__boot_ns();
 	enum link_kind links;
@@ -242,7 +252,6 @@ static int set_up(struct trace *trace, struct error *err)
 		ret = trace_sink__new(options, begin_ns, &trace->sink, err);
 	if (ret)
 		return ret;
-	warn_of_unknown_names(trace);
 	trace->gaps = gaps__new(begin_ns, trace->log);
 	trace->functions = trace_functions__new(options->config.kernel_args);
 	if (!trace->gaps || !trace->functions)
@@ -254,7 +263,14 @@ static int set_up(struct trace *trace, struct error *err)
 		ret = make_events(trace, err);
 	if (!ret)
 		ret = see_processes(trace, err);
-	return ret ? ret : session__attach(trace->session, err);
+	if (!ret)
+		ret = session__attach(trace->session, err);
+	if (ret)
+		return ret;
+	ret = check_names(trace, err);
+	if (ret)
+		*status = EXIT_USAGE;
+	return ret;
 }
 
 /* --- the end --- */
@@ -279,18 +295,20 @@ static void tell_losses(const struct trace_counts *counts, char *text, size_t si
 
 static void tell_end(const struct trace *trace, const struct trace_counts *counts)
 {
+	unsigned long long calls = trace_sink__calls(trace->sink);
 	char losses[256];
 
 	tell_losses(counts, losses, sizeof(losses));
-	if (!*losses && (trace->log->level <= LOG_QUIET || trace_sink__is_closed(trace->sink)))
+	if (!*losses && (trace->options->quiet || trace_sink__is_closed(trace->sink)))
 		return;
-	fprintf(stderr, "gpuprobe: %s %llu events, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
-		(unsigned long long)trace_sink__calls(trace->sink), (unsigned long long)counts->lost, losses);
+	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
+		calls, calls == 1 ? "" : "s", (unsigned long long)counts->lost, losses);
 }
 
 /* Probes off, then the rest: what waits in the ring, and calls still in progress. */
 static int finish(struct trace *trace, int *status, struct error *err)
 {
+	const struct trace_config *config = &trace->options->config;
 	struct trace_counts counts;
 	int ret;
 
@@ -299,6 +317,8 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	do {
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
+	if (!config->by_comm && !config->by_uid && !trace->options->cgroup)
+		gaps__tell_rest(trace->gaps);
 	trace_stream__count(trace->stream, &counts);
 	if (counts.malformed)
 		log__warn(trace->log, "%llu records could not be understood and were dropped",
@@ -338,7 +358,7 @@ static void tear_down(struct trace *trace)
 static int run(const struct trace_options *options, const struct log *log, int *status, struct error *err)
 {
 	struct trace trace = {.options = options, .log = log};
-	int ret = set_up(&trace, err);
+	int ret = set_up(&trace, status, err);
 
 	if (!ret) {
 		session__beat(trace.session);
@@ -348,6 +368,19 @@ static int run(const struct trace_options *options, const struct log *log, int *
 		ret = finish(&trace, status, err);
 	tear_down(&trace);
 	return ret;
+}
+
+/* Of a symbol with several forms the newest. */
+static void list_functions(const struct trace_selection *selection)
+{
+	for (size_t row = 0; row < api_function_count; row++) {
+		const struct api_function *function = &api_functions[row];
+
+		if (api__find(function->symbol, API_NEWEST) != (int)row || !trace_selection__wants(selection, function))
+			continue;
+		printf("%s %s %s\n", function->symbol, function->desc.layer == LAYER_DRIVER ? "driver" : "runtime",
+		       function->family);
+	}
 }
 
 int trace_command__run(int argc, char **argv, int *status, struct error *err)
@@ -366,6 +399,8 @@ int trace_command__run(int argc, char **argv, int *status, struct error *err)
 		*status = 0;
 		if (ret == TRACE_OPTIONS_HELP)
 			trace_options__print_help(stdout);
+		else if (ret == TRACE_OPTIONS_LIST)
+			list_functions(options.selection);
 		else
 			trace_output__print_json_schema(stdout);
 	}

@@ -19,17 +19,18 @@
 #define BUFFER_MAX (2ul << 30) /* the largest power of two that a BPF map can be made with */
 
 static const char help[] =
-	"Usage: gpuprobe trace [OPTIONS] [-p PID]... [-- COMMAND [ARG...]]\n"
+	"Usage: gpuprobe trace [OPTIONS] [[-p PID]... | -- COMMAND [ARG...]]\n"
 	"\n"
 	"Shows every CUDA call as it happens, decoded, one line each: of the whole\n"
 	"machine, the processes of -p, or COMMAND and its descendants.\n"
 	"\n"
 	"Which calls:\n"
-	"  -e WORD,...             families (memory launch copy sync stream event device\n"
+	"  -e, --events WORD,...   families (memory launch copy sync stream event device\n"
 	"                          context module graph errors all), functions, patterns\n"
 	"                          (cu*Async), and what to leave out (!cudaGetDevice);\n"
 	"                          repeatable [memory, launch, copy, sync, stream, event\n"
 	"                          and device without getters]\n"
+	"  --list-functions        print the functions that this selects, and end\n"
 	"  --api runtime|driver|both\n"
 	"                          layers to trace [both]\n"
 	"  --nested                the driver's calls inside one of the runtime, too\n"
@@ -84,11 +85,13 @@ enum option_id {
 	OPT_FULL_NAMES,
 	OPT_FORMAT,
 	OPT_JSON_SCHEMA,
+	OPT_LIST_FUNCTIONS,
 	OPT_BUFFER,
 	OPT_STRICT,
 };
 
 static const struct option long_options[] = {
+	{"events", required_argument, NULL, 'e'},
 	{"api", required_argument, NULL, OPT_API},
 	{"nested", no_argument, NULL, OPT_NESTED},
 	{"failed", no_argument, NULL, OPT_FAILED},
@@ -108,6 +111,7 @@ static const struct option long_options[] = {
 	{"format", required_argument, NULL, OPT_FORMAT},
 	{"json-schema", no_argument, NULL, OPT_JSON_SCHEMA},
 	{"summary", no_argument, NULL, 'c'},
+	{"list-functions", no_argument, NULL, OPT_LIST_FUNCTIONS},
 	{"buffer", required_argument, NULL, OPT_BUFFER},
 	{"strict", no_argument, NULL, OPT_STRICT},
 	{"verbose", no_argument, NULL, 'v'},
@@ -121,7 +125,7 @@ struct given {
 	const char **events; /* of -e */
 	size_t event_count;
 	enum api_mode api;
-	bool only_summary, also_summary, timestamps;
+	bool only_summary, also_summary, timestamps, list;
 };
 
 void trace_options__print_help(FILE *out)
@@ -262,7 +266,10 @@ static int take_value(struct trace_options *options, struct given *given, int id
 		options->count = number;
 		return ret;
 	case OPT_DURATION:
-		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
+		ret = arguments__seconds("--duration", text, 0.001, &options->duration, err);
+		if (!ret && options->duration == 0)
+			return error__set(err, -EINVAL, "--duration '%s': give more than 0 seconds", text);
+		return ret;
 	case OPT_TIMESTAMPS:
 		given->timestamps = true;
 		return parse_timestamps(options, text, err);
@@ -284,6 +291,9 @@ static bool take_flag(struct trace_options *options, struct given *given, int id
 		return true;
 	case 'C':
 		given->also_summary = true;
+		return true;
+	case OPT_LIST_FUNCTIONS:
+		given->list = true;
 		return true;
 	case OPT_NESTED:
 		options->config.nested = 1;
@@ -342,6 +352,8 @@ static int select_functions(struct trace_options *options, const struct given *g
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < given->event_count && !ret; i++)
 		ret = trace_selection__add(options->selection, given->events[i], err);
+	if (!ret)
+		ret = trace_selection__check(options->selection, err);
 	return ret ? error__prefix(err, ret, "-e") : 0;
 }
 
@@ -357,6 +369,7 @@ static int parse_words(struct trace_options *options, struct given *given, int a
 			return TRACE_OPTIONS_SCHEMA;
 		if (id == ':' || id == '?')
 			return arguments__bad_option(id, argc, argv, PROGRAM, err);
+		options->quiet |= id == 'q';
 		if (arguments__take_log_level(id, &options->log_level) || take_flag(options, given, id))
 			continue;
 		ret = take_value(options, given, id, optarg, err);
@@ -366,7 +379,9 @@ static int parse_words(struct trace_options *options, struct given *given, int a
 	ret = targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 	if (!ret)
 		ret = check_combination(options, given, err);
-	return ret ? ret : select_functions(options, given, err);
+	if (!ret)
+		ret = select_functions(options, given, err);
+	return !ret && given->list ? TRACE_OPTIONS_LIST : ret;
 }
 
 int trace_options__parse(struct trace_options *options, int argc, char **argv, struct error *err)

@@ -27,6 +27,7 @@ struct trace_options {
 	bool summary;			   /* and summed up at the end */
 	bool full_names;
 	bool strict; /* losses make the exit status EXIT_LOST */
+	bool quiet;  /* -q, wherever it stands: no last line unless calls were lost */
 	enum log_level log_level;
 };
 
@@ -34,6 +35,7 @@ enum trace_options_result {
 	TRACE_OPTIONS_RUN = 0,
 	TRACE_OPTIONS_HELP,   /* -h: trace_options__print_help to stdout, exit 0 */
 	TRACE_OPTIONS_SCHEMA, /* --json-schema */
+	TRACE_OPTIONS_LIST,   /* --list-functions: of the selection */
 };
 
 /*

@@ -183,7 +183,7 @@ int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err
 		return 0;
 	if (!sink->output)
 		return error__set(err, sink->failure, "%s: %s", where, strerror(-sink->failure));
-	return error__set(err, sink->failure, "%s: %s after %llu events were written", where,
+	return error__set(err, sink->failure, "%s: %s after %llu calls were written", where,
 			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink));
 }
 

@@ -31,7 +31,7 @@ void trace_sink__resize(struct trace_sink *sink);
 /*
  * Writes the rest, and the summary, which says that `lost` calls are not in
  * it. Returns 0, also when the reader has gone, or a negative errno with a
- * text that says how many events were written.
+ * text that says how many calls were written.
  */
 int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err);
 

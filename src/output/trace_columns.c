@@ -99,12 +99,23 @@ static int find_word(const char *text, size_t length)
 	return -1;
 }
 
+static int no_column(const char *text, size_t length, struct error *err)
+{
+	char list[256] = "";
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
+		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
+	}
+	return error__set(err, -EINVAL, "there is no column '%.*s'; there are %s", (int)length, text, list);
+}
+
 static int add_column(struct trace_output_options *options, const char *text, size_t length, struct error *err)
 {
 	int column = find_word(text, length);
 
 	if (column < 0)
-		return error__set(err, -EINVAL, "there is no column '%.*s'", (int)length, text);
+		return no_column(text, length, err);
 	for (size_t i = 0; i < options->column_count; i++) {
 		if ((int)options->columns[i] == column)
 			return error__set(err, -EINVAL, "the column '%.*s' is there twice", (int)length, text);

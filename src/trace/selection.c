@@ -236,7 +236,7 @@ static bool is_pattern(const char *word)
 	return strpbrk(word, "*?") != NULL;
 }
 
-/* Whether the table has a function of that name, be it with _ptds alone. */
+/* Whether the table has a function of that name, be it with _ptds alone, or one that the pattern matches. */
 static bool is_known(const char *name)
 {
 	size_t row;
@@ -244,7 +244,7 @@ static bool is_known(const char *name)
 	if (api__find(name, API_NEWEST) >= 0)
 		return true;
 	for (row = 0; row < api_function_count; row++) {
-		if (strcmp(api_functions[row].base, name) == 0)
+		if (names(name, &api_functions[row]))
 			return true;
 	}
 	return false;
@@ -323,15 +323,74 @@ int trace_selection__add(struct trace_selection *selection, const char *text, st
 	return rc;
 }
 
-const char *trace_selection__unknown(const struct trace_selection *selection, size_t n, const char **like)
+/* Whether a library that was met has a function that the table has not, of that name. */
+static bool is_exported(const struct trace_functions *functions, const char *name)
+{
+	const struct trace_function *function;
+	uint32_t row = (uint32_t)api_function_count;
+
+	while ((function = trace_functions__at(functions, row++))) {
+		const char *symbol = trace_function__symbol(function);
+
+		if (matches(name, symbol) || matches_per_thread(name, symbol))
+			return true;
+	}
+	return false;
+}
+
+const char *trace_selection__unknown(const struct trace_selection *selection, const struct trace_functions *functions,
+				     size_t n, const char **like)
 {
 	const struct rule *rule = selection->rules, *end = rule + selection->count;
 
 	for (; rule < end; rule++) {
-		if (!rule->name || is_pattern(rule->name) || is_known(rule->name) || n--)
+		if (!rule->name || is_known(rule->name) || is_exported(functions, rule->name) || n--)
 			continue;
-		*like = function_like(rule->name, false);
+		*like = is_pattern(rule->name) ? NULL : function_like(rule->name, false);
 		return rule->name;
 	}
 	return NULL;
+}
+
+static bool wants_a_row(const struct trace_selection *selection)
+{
+	size_t row;
+
+	for (row = 0; row < api_function_count; row++) {
+		if (trace_selection__wants(selection, &api_functions[row]))
+			return true;
+	}
+	return false;
+}
+
+int trace_selection__check(const struct trace_selection *selection, struct error *err)
+{
+	const struct rule *rule = selection->rules, *end = rule + selection->count;
+
+	if (wants_a_row(selection))
+		return 0;
+	for (; rule < end; rule++) {
+		if (rule->name && !rule->away && !is_known(rule->name))
+			return 0;
+	}
+	return error__set(err, -EINVAL, "no function is left of what was selected");
+}
+
+int trace_selection__check_names(const struct trace_selection *selection, const struct trace_functions *functions,
+				 struct error *err)
+{
+	const struct rule *rule = selection->rules, *end = rule + selection->count;
+	const char *like;
+
+	if (wants_a_row(selection) || trace_functions__count(functions) > api_function_count)
+		return 0;
+	for (; rule < end; rule++) {
+		if (!rule->name || rule->away || is_pattern(rule->name) || is_known(rule->name))
+			continue;
+		like = function_like(rule->name, false);
+		if (like)
+			return error__set(err, -EINVAL, "no function %s is known, and no library found has it; "
+							"did you mean %s?", rule->name, like);
+	}
+	return 0;
 }

@@ -21,6 +21,7 @@
 #include "probe/selection.h"
 #include "base/error.h"
 #include "model/api.h"
+#include "trace/function.h"
 
 struct trace_selection;
 
@@ -37,11 +38,27 @@ void trace_selection__free(struct trace_selection *selection);
 int trace_selection__add(struct trace_selection *selection, const char *text, struct error *err);
 
 /*
- * The n-th plain name, from 0, that the table does not have: it may be mistyped,
- * or a newer library's. *like is the name of the table that is most like it, or
- * NULL. NULL when there are no more.
+ * To be asked when all is added: -EINVAL with a text if no function is left,
+ * and no name or pattern is there that only a newer library could have.
  */
-const char *trace_selection__unknown(const struct trace_selection *selection, size_t n, const char **like);
+int trace_selection__check(const struct trace_selection *selection, struct error *err);
+
+/*
+ * To be asked when the libraries that were found are in `functions`: -EINVAL
+ * with a text if nothing is selected but names that neither the table nor a
+ * library has, and one is like a name of the table.
+ */
+int trace_selection__check_names(const struct trace_selection *selection, const struct trace_functions *functions,
+				 struct error *err);
+
+/*
+ * The n-th name or pattern, from 0, of no function of the table nor of the
+ * libraries met so far: it may be mistyped, or a newer library's. *like is the
+ * name of the table that is most like a plain name, or NULL. NULL when there
+ * are no more.
+ */
+const char *trace_selection__unknown(const struct trace_selection *selection, const struct trace_functions *functions,
+				     size_t n, const char **like);
 
 /* Whether the row of the table is traced. */
 bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function);

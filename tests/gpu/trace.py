@@ -24,7 +24,7 @@ class Trace:
         ran = subprocess.run([machine.gpuprobe, "trace", "-O", path, *arguments, "--", *command], env=environment,
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300)
         self.status = ran.returncode
-        said = re.search(r"(?:written|summed up) (\d+) events, lost (\d+)", ran.stderr.decode())
+        said = re.search(r"(?:written|summed up) (\d+) calls?, lost (\d+)", ran.stderr.decode())
         self.written, self.lost = (int(said[1]), int(said[2])) if said else (None, None)
         with open(path) as file:
             self.text = file.read()

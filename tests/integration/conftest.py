@@ -45,6 +45,18 @@ def missing_links():
     return missing
 
 
+# Where links without sessions are tested on every run; elsewhere `make test-full` does.
+MULTI_ALWAYS = {"test_launches", "test_memory", "test_copies", "test_trace_calls", "test_trace_losses"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        if parameters.get("links") == "multi" and item.module.__name__ not in MULTI_ALWAYS:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(params=LINKS)
 def links(request, missing_links):
     """Each kind of links in turn."""

@@ -191,7 +191,7 @@ def test_a_mistyped_name_is_said():
     done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "-e", "cudaMaloc,cudaFree", "--libcudart-path",
                            paths.LIBCUDART, "--libcuda-path", paths.LIBCUDA], capture_output=True, text=True,
                           timeout=60, check=True)
-    assert "-e cudaMaloc: no library has a function of this name; did you mean cudaMalloc" in done.stderr
+    assert "-e cudaMaloc: no library has a function of this name; did you mean cudaMalloc?" in done.stderr
     assert functions(done.stdout) == {str(paths.LIBCUDART): {"cudaFree"}}
 
 

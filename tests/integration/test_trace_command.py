@@ -82,7 +82,18 @@ def test_a_stranger_s_library_that_comes_later(tracer, private):
             result = trace.Traced(running.stop(), path)
     missed = 20 - len(result.lines) - result.lost
     assert missed >= 0
-    assert missed == 0 or re.search(r"miss|before|may have", result.stderr), result.stderr
+    told = re.findall(r"process (\d+) \((.*)\): some calls before [0-9.]+ ms may be missing: ", result.stderr)
+    assert told == [(str(stranger.pid), "dlopener")] or missed == 0 and told == [], result.stderr
+
+
+def test_a_stranger_that_is_filtered_out(tracer, private):
+    """Nothing is told of what is missed of a process that is not traced."""
+    with Background(private / "dlopener", "--library", private / "libcuda.so.1", "--before", 2, "--calls", 20):
+        running, path = tracer.start(args=["--comm", "another", "-e", "launch"])
+        with running:
+            time.sleep(4)
+            result = trace.Traced(running.stop(), path)
+    assert result.lines == [] and "may be missing" not in result.stderr
 
 
 def test_a_process_that_runs(tracer_by):

@@ -26,6 +26,11 @@ HANGS = script("""
 """)
 
 
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
+        return comm.read().strip()
+
+
 @pytest.fixture(autouse=True)
 def nothing_left():
     """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
@@ -68,7 +73,7 @@ def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
         while not (tmp_path / "hangs").exists():
             time.sleep(0.05)
         time.sleep(0.3)
-        children = descendants(running.pid)
+        children = [pid for pid in descendants(running.pid) if "guard" not in name_of(pid)]
         running.process.send_signal(signal.SIGINT)
         running.process.wait(10)
         for child in children:
@@ -76,6 +81,7 @@ def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
                 os.kill(child, signal.SIGKILL)
         result = trace.Traced(running.finish(), path)
     assert result.status in (0, 130)
+    assert f"({children[0]}) has not ended: it goes on" in result.stderr
     assert [(line["event"], line["line"]) for line in result.lines] == [("cuCtxSynchronize", "unfinished")]
 
 
@@ -191,7 +197,7 @@ def test_mix_with_deaths(tracer_by):
 
 def test_interrupt_in_the_middle(tracer_by):
     """Ctrl-C: what was called until then is written whole; the last line is a whole one; COMMAND ends too."""
-    running, path = tracer_by.start(paths.workload("traced"), "--threads", 8, "--rounds", 1000000)
+    running, path = tracer_by.start(paths.workload("traced"), "--threads", 8, "--rounds", 1000000, "--rate", 3000)
     with running:
         trace.wait_for_lines(path, 20000)
         began = time.monotonic()
@@ -211,3 +217,33 @@ def test_killed(tracer_by):
             running.process.wait(10)
         assert caller.wait(20) == 0
     tracer_by.run("true")
+
+
+def test_the_end_of_the_processes(tracer_by):
+    """-p ends with the last of the processes, with all that they called."""
+    log = [tracer_by.probe.directory / "log0", tracer_by.probe.directory / "log1"]
+    with Background(paths.workload("traced"), "--rounds", 20, "--rate", 50, "--log", log[0]) as one, \
+            Background(paths.workload("traced"), "--rounds", 100, "--rate", 50, "--log", log[1]) as other:
+        running, path = tracer_by.start(args=["-p", one.pid, "-p", other.pid, "-e", "cudaFree"])
+        with running:
+            result = trace.Traced(running.finish(), path)
+        assert one.poll() == 0 and other.poll() == 0
+    assert result.status == 0 and result.lost == 0
+    assert {line["pid"] for line in result.lines} >= {other.pid}
+    last = max(call.after for calls in trace.read_log(log[1]).values() for call in calls
+               if call.function == "cudaFree")
+    assert result.lines[-1]["time"] + result.lines[-1]["duration"] <= last
+    assert last - result.lines[-1]["time"] < 1_000_000_000
+
+
+def test_a_child_that_outlives_the_process(tracer, tmp_path):
+    """The trace goes on with a child of a process that has ended, until it has ended too."""
+    with Background("sh", "-c", f"read go; {paths.workload('traced')} --rounds 30 --rate 30 & echo started") as parent:
+        running, path = tracer.start(args=["-p", parent.pid, "-e", "cudaFree"])
+        with running:
+            time.sleep(1.5)
+            assert parent.tell("go") == "started"
+            assert parent.wait(5) == 0
+            result = trace.Traced(running.finish(), path)
+    assert result.status == 0
+    assert len(result.lines) >= 25

@@ -189,11 +189,11 @@ def test_a_closed_pipe(tmp_path):
 
 @pytest.mark.parametrize("form", ["table", "tsv", "json"])
 def test_a_full_disk(form):
-    """An error that says how many events were written."""
+    """An error that says how many calls were written."""
     done = plain("--format", form, "-O", "/dev/full", "-e", "copy", "--", TRACED, "--rounds", "5000")
     assert done.returncode not in (0, -9)
     assert re.search(r"No space left", done.stderr)
-    assert re.search(r"\b\d[\d,]* (events|calls|lines)", done.stderr)
+    assert re.search(r"\b\d[\d,]* calls", done.stderr)
 
 
 def test_a_disk_that_becomes_full(tmp_path):
@@ -239,3 +239,15 @@ def test_tsv_and_json_say_the_same(tracer):
     read = [dict(zip(head, row, strict=True)) for row in rows]
     assert [{k: v for k, v in row.items() if v not in ("", "-")} for row in read] == \
         [{k: str(v) for k, v in line.items() if k not in trace.EXTRA and v is not None} for line in as_json.lines]
+
+
+@pytest.mark.parametrize("quiet", [["-q", "-v"], ["-v", "-q"]])
+def test_quiet_has_no_last_line(tracer, quiet):
+    """Wherever it stands."""
+    result = tracer.run(paths.workload("memory"), "--pairs", 1, args=["-e", "cudaMalloc", *quiet])
+    assert len(result.lines) >= 1 and "written" not in result.stderr
+
+
+def test_the_last_line_counts_calls(tracer):
+    result = tracer.run(paths.workload("memory"), "--pairs", 3, args=["-e", "cudaFree", "--count", 1])
+    assert result.stderr.splitlines()[-1] == "gpuprobe: written 1 call, lost 0"

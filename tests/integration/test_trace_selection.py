@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """-e: families, names, patterns and exclusions; and that nothing else is attached."""
 import re
+import subprocess
 
 import pytest
 
@@ -126,3 +127,26 @@ def test_default_word_list_is_documented(tracer):
     help_text = tracer.run(args=["--help"], status=None).stdout
     for family in DEFAULT.split(","):
         assert family in help_text
+
+
+def test_a_mistyped_name_alone(tracer):
+    """There is nothing to wait for: an error, and COMMAND is not started."""
+    result = tracer.run("touch", tracer.probe.directory / "started", args=["-e", "cudaMaloc"], status=2)
+    assert result.stderr.splitlines()[-1].endswith("did you mean cudaMalloc?")
+    assert not (tracer.probe.directory / "started").exists()
+
+
+def test_a_mistyped_name_among_others(tracer):
+    result = tracer.run("true", args=["-e", "cudaMaloc,sync"])
+    assert "-e cudaMaloc: no function of this name is known; did you mean cudaMalloc?" in result.stderr
+
+
+def test_the_list_of_functions():
+    """What a selection means, without tracing."""
+    done = subprocess.run([paths.GPUPROBE, "trace", "--list-functions", "-e", "sync,cudaMalloc", "--api", "runtime"],
+                          capture_output=True, text=True, check=True)
+    rows = [line.split(" ") for line in done.stdout.splitlines()]
+    assert ["cudaMalloc", "runtime", "memory"] in rows and ["cudaStreamSynchronize", "runtime", "sync"] in rows
+    assert {family for name, _, family in rows if name != "cudaMalloc"} == {"sync"}
+    assert {layer for _, layer, _ in rows} == {"runtime"}
+    assert len({name for name, _, _ in rows}) == len(rows)

@@ -179,13 +179,13 @@ cuStreamCreate:%7,cuEventDestroy_v2:%3,cuStreamSynchronize:%5,cuCtxDestroy_v2:%3
 
 # --- the tracer ---
 
-# traced EVENTS ARG...: gpuprobe trace with these arguments writes so many events, in their order, and loses none.
+# traced CALLS ARG...: gpuprobe trace with these arguments writes so many calls, in their order, and loses none.
 traced() {
-	events=$1
+	calls=$1
 	shift
 	"$GPUPROBE" trace --format tsv -O lines "$@" > workload.out 2> err
-	grep "written $events events, lost 0" err
-	test "$(grep -vc '^#' lines)" -eq $((events + 1))
+	grep "written $calls calls, lost 0" err
+	test "$(grep -vc '^#' lines)" -eq $((calls + 1))
 	tail -n +2 lines | awk '$1 < before { exit 1 } { before = $1 }'
 }
 
@@ -200,7 +200,7 @@ traces_nested() {
 
 traces_entries() {
 	"$GPUPROBE" trace --entry-return --format tsv -O lines -e launch -- "$SIM/launch" --launches 500 > workload.out 2> err
-	grep 'written 500 events, lost 0' err
+	grep 'written 500 calls, lost 0' err
 	test "$(grep -c '<entry>' lines)" -eq 500
 	test "$(grep -c '<returned>' lines)" -eq 500
 }

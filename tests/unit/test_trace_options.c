@@ -261,7 +261,8 @@ static void test_what_only_prints(void **state)
 	static const struct {
 		const char *words;
 		enum trace_options_result result;
-	} cases[] = {{"-h", TRACE_OPTIONS_HELP}, {"-c --help", TRACE_OPTIONS_HELP}, {"--json-schema", TRACE_OPTIONS_SCHEMA}};
+	} cases[] = {{"-h", TRACE_OPTIONS_HELP}, {"-c --help", TRACE_OPTIONS_HELP},
+		     {"--json-schema", TRACE_OPTIONS_SCHEMA}, {"--list-functions -e sync", TRACE_OPTIONS_LIST}};
 	struct line line;
 
 	(void)state;
@@ -275,7 +276,7 @@ static void test_what_only_prints(void **state)
 static void test_help_has_every_option(void **state)
 {
 	static const char *const words[] = {
-		"-e ", "--failed", "--min-duration", "--api", "--nested", "--count", "--duration", "--comm", "--uid",
+		"-e, --events", "--list-functions", "--failed", "--min-duration", "--api", "--nested", "--count", "--duration", "--comm", "--uid",
 		"--cgroup", "-o ", "--timestamps", "--entry-return", "--args", "--format", "--json-schema", "-O ",
 		"--strict", "--buffer", "-c, --summary", "-C ", "-p, --pid", "--libcuda-path", "--libcudart-path",
 		"-v, --verbose", "-q, --quiet", "-h, --help", "--full-names",
@@ -304,11 +305,16 @@ static const struct {
 	{"-e nosuchfamily", "nosuchfamily"},
 	{"-e", "-e needs a value: see gpuprobe trace --help"},
 	{"-e ~", ""},
+	{"-e sync -e !sync", "-e: no function is left of what was selected"},
+	{"-e !all", "no function is left"},
+	{"--api runtime -e cu*,!cuda*,!__cuda*", "no function is left"},
+	{"--api runtime -e cuMemAlloc_v2", "no function is left"},
 	{"--api auto", "choose runtime, driver or both"},
 	{"--api ~", "choose runtime, driver or both"},
 	{"--format xml", "--format 'xml': choose table, tsv or json"},
 	{"--timestamps utc", "choose relative, wall, iso, ns or delta"},
-	{"-o time,bogus", "bogus"},
+	{"-o time,bogus", "-o: there is no column 'bogus'; there are time, end, process, "},
+	{"-o durration", "stack, duration, result"},
 	{"-o time,time", "time"},
 	{"-o ~", ""},
 	{"-O ~", "name of a file"},
@@ -331,6 +337,7 @@ static const struct {
 	{"--count 1e3", "whole number"},
 	{"--duration x", "give seconds"},
 	{"--duration -1", "give seconds"},
+	{"--duration 0", "--duration '0': give more than 0 seconds"},
 	{"--args 17", "whole number from 0 to 16"},
 	{"--args x", "whole number"},
 	{"--buffer 63K", "from 64K to 2G"},
@@ -344,7 +351,8 @@ static const struct {
 	{"--buffer -1M", "give a size"},
 	{"--buffer ~", "give a size"},
 	{"-p 0", "whole number from 1"},
-	{"-p x", "whole number"},
+	{"-p x", "-p, --pid 'x': give a whole number"},
+	{"--events memroy", "memory is like it"},
 	{"--pid 1 -- true", "choose one"},
 	{"-c -C", "-c and -C do not go together"},
 	{"--summary -C", "-c and -C do not go together"},

@@ -180,16 +180,70 @@ static void test_mistakes(void **state)
 /* A name that begins with cu may be a newer library's, but it can be asked for. */
 static void test_unknown(void **state)
 {
-	struct trace_selection *selection = SELECTION("cudaMaloc,memory,cuNo*", "cudaMalloc,!cuQqqqqqqqqqqqqqqqqqqq");
+	struct trace_selection *selection =
+		SELECTION("cudaMaloc,memory,cuNo*", "cudaMalloc,!cuQqqqqqqqqqqqqqqqqqqq,cuNewThing,cuda*Async");
+	struct trace_functions *functions = trace_functions__new(false);
 	const char *like = NULL;
 
 	(void)state;
-	assert_string_equal(trace_selection__unknown(selection, 0, &like), "cudaMaloc");
+	assert_non_null(functions);
+	assert_true(trace_functions__add(functions, "cuNewThing_ptsz", LAYER_DRIVER) >= 0);
+	assert_string_equal(trace_selection__unknown(selection, functions, 0, &like), "cudaMaloc");
 	assert_string_equal(like, "cudaMalloc");
-	assert_string_equal(trace_selection__unknown(selection, 1, &like), "cuQqqqqqqqqqqqqqqqqqqq");
+	assert_string_equal(trace_selection__unknown(selection, functions, 1, &like), "cuNo*");
 	assert_null(like);
-	assert_null(trace_selection__unknown(selection, 2, &like));
+	assert_string_equal(trace_selection__unknown(selection, functions, 2, &like), "cuQqqqqqqqqqqqqqqqqqqq");
+	assert_null(like);
+	assert_null(trace_selection__unknown(selection, functions, 3, &like));
+	trace_functions__free(functions);
 	trace_selection__free(selection);
+}
+
+/* What selects nothing now: wrong, but for what a newer library could have. */
+static void test_check(void **state)
+{
+	static const struct {
+		const char *text;
+		bool ok;
+	} cases[] = {
+		{"sync", true}, {"sync,!sync", false}, {"!all", false}, {"all,!cu*,!__cu*", false},
+		{"cudaMalloc,!cuda*", false}, {"!cudaMalloc", true}, {"cuda*Zzz", true}, {"cudaMaloc", true},
+		{"!all,cuFutureThing", true}, {"!all,!cuFutureThing", false},
+	};
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct trace_selection *selection = SELECTION(cases[i].text);
+
+		if ((trace_selection__check(selection, &err) == 0) != cases[i].ok)
+			fail_msg("%s", cases[i].text);
+		trace_selection__free(selection);
+	}
+}
+
+static void test_check_names(void **state)
+{
+	struct trace_functions *functions = trace_functions__new(false);
+	struct trace_selection *mistyped = SELECTION("cudaMaloc"), *not_alone = SELECTION("cudaMaloc,sync"),
+			       *new = SELECTION("cuFutureThing"), *pattern = SELECTION("cuda*Zzz");
+	struct error err = { .text = "" };
+
+	(void)state;
+	assert_non_null(functions);
+	assert_int_equal(trace_selection__check_names(mistyped, functions, &err), -EINVAL);
+	assert_string_equal(err.text, "no function cudaMaloc is known, and no library found has it; "
+				      "did you mean cudaMalloc?");
+	assert_int_equal(trace_selection__check_names(not_alone, functions, &err), 0);
+	assert_int_equal(trace_selection__check_names(new, functions, &err), 0);
+	assert_int_equal(trace_selection__check_names(pattern, functions, &err), 0);
+	assert_true(trace_functions__add(functions, "cudaMaloc", LAYER_RUNTIME) >= 0);
+	assert_int_equal(trace_selection__check_names(mistyped, functions, &err), 0);
+	trace_selection__free(mistyped);
+	trace_selection__free(not_alone);
+	trace_selection__free(new);
+	trace_selection__free(pattern);
+	trace_functions__free(functions);
 }
 
 int main(void)
@@ -198,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_default),	   cmocka_unit_test(test_families), cmocka_unit_test(test_names),
 		cmocka_unit_test(test_exclusions), cmocka_unit_test(test_layers),   cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_mistakes),   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_check),	   cmocka_unit_test(test_check_names),
 	};
 
 	return cmocka_run_group_tests_name("trace selection", tests, NULL, NULL);
