@@ -142,9 +142,10 @@ static char *write_value(const struct trace_view *view, char *at)
 	return trace_text__signed(TRACE_TEXT_CONSTANT(at, "error "), (int32_t)view->line->result);
 }
 
-/* "returned=0 (cudaSuccess)", of the two lines of a call the second's. */
+/* "returned=0 (success)" or "returned=2 (cudaErrorMemoryAllocation)", of the two lines of a call the second's. */
 static char *write_returned(const struct trace_view *view, char *at)
 {
+	int32_t code = (int32_t)view->line->result;
 	size_t length;
 	const char *name;
 
@@ -154,8 +155,11 @@ static char *write_returned(const struct trace_view *view, char *at)
 	*at++ = '=';
 	if (view->function->returns == TRACE_RETURNS_VALUE)
 		return trace_text__hex(at, view->line->result);
-	at = trace_text__signed(at, (int32_t)view->line->result);
-	name = trace_cache__result(view->function, (int32_t)view->line->result, &length);
+	/* It is called the same in both layers. */
+	if (!code)
+		return TRACE_TEXT_CONSTANT(at, "0 (success)");
+	at = trace_text__signed(at, code);
+	name = trace_cache__result(view->function, code, &length);
 	if (!name)
 		return at;
 	at = trace_text__copy(TRACE_TEXT_CONSTANT(at, " ("), name, length);
