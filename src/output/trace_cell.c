@@ -59,6 +59,13 @@ static char *separate(char *at, const char *begin)
 	return at;
 }
 
+/* Whether a column of its own shows the argument, as of several with one role it does the first. */
+static bool has_column(const struct trace_output *output, const struct trace_view *view,
+		       const struct trace_field *field)
+{
+	return field->role < TRACE_ROLES && output->shows[field->role] && view->by_role[field->role] == field;
+}
+
 static char *write_details(const struct trace_output *output, const struct trace_view *view, char *at)
 {
 	const struct trace_line *line = view->line;
@@ -70,6 +77,8 @@ static char *write_details(const struct trace_output *output, const struct trace
 	for (size_t i = 0; i < line->field_count; i++) {
 		const struct trace_field *field = &line->fields[i];
 
+		if (has_column(output, view, field))
+			continue;
 		at = separate(at, begin);
 		at = trace_text__word(at, field->name, TRACE_WORD_SIZE);
 		*at++ = '=';

@@ -20,6 +20,7 @@ static void look_at_columns(struct trace_output *output)
 		output->has_kernel |= column == COLUMN_KERNEL;
 		output->has_cgroup |= column == COLUMN_CGROUP;
 		output->has_stack |= column == COLUMN_STACK;
+		output->shows[trace_columns__role(column)] = trace_columns__role(column) != TRACE_NO_ROLE;
 		output->has_roles |= column == COLUMN_BW || trace_columns__role(column) != TRACE_NO_ROLE;
 	}
 }

@@ -16,8 +16,9 @@
 struct trace_output {
 	struct trace_output_options options; /* with the columns that are shown */
 	bool chooses;	 /* which these are, by the terminal's width */
-	bool has_kernel; /* the kernel's name has a column of its own and is not in the details */
-	bool has_roles;	 /* as have arguments */
+	bool has_kernel; /* the kernel's name has a column of its own and is not in the details of the table and TSV */
+	bool shows[TRACE_ROLES]; /* as have arguments */
+	bool has_roles;		 /* views have their arguments by role */
 	bool has_cgroup, has_stack;
 	unsigned int starts[COLUMN_COUNT]; /* of the table's columns */
 	struct trace_buffer buffer;

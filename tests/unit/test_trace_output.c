@@ -385,6 +385,34 @@ static void expect_line(enum trace_format format, const char *columns, const str
 	assert_string_equal(print_line(&options, line), expected);
 }
 
+static void a_column_takes_its_argument_out_of_the_details(void **state)
+{
+	struct trace_line lines[LINES], pair = {
+		CALL(cuda_memcpy, application, 0, 1), .device = -1, .field_count = 3,
+		.fields = {UNSIGNED("size", TRACE_SIZE, 1), UNSIGNED("size", TRACE_SIZE, 2), TEXT("name", "x")},
+	};
+
+	(void)state;
+	build_lines(lines);
+	expect_line(TRACE_TABLE, "details,grid,kernel", &lines[2],
+		    "block=(256,1,1) shmem=0 stream=0                                     (4096,1,1)     vadd\n");
+	expect_line(TRACE_TABLE, "event,details,size,dst", &lines[1],
+		    "cudaMemcpy             src=0x55d0c0 kind=H2D                                                "
+		    "1048576      0x7f8b00000000\n");
+	expect_line(TRACE_TSV, "details,size,ptr", &lines[0], "-\t1048576\t0x7f8b00000000\n");
+	expect_line(TRACE_TSV, "details,args,shmem,stream,block", &lines[4],
+		    "vadd<int, 4> grid=(4294967295,65535,65535) at=\"a.out+0x1234\"\t[0x7f8b00000000,0x0,"
+		    "0xffffffffffffffff]\t49152\t0x5581a0\t(1,2,3)\n");
+	/* A rate shows no size. */
+	expect_line(TRACE_TSV, "details,bw", &lines[0], "size=1048576 ptr=0x7f8b00000000\t-\n");
+	/* Of two only the one that is shown. */
+	expect_line(TRACE_TSV, "size,details", &pair, "1\tsize=2 name=\"x\"\n");
+	/* In JSON they stay. */
+	expect_line(TRACE_JSON, "details,size,kernel,shmem", &lines[2],
+		    "{\"schema\":1,\"details\":{\"kernel\":\"vadd\",\"grid\":[4096,1,1],\"block\":[256,1,1],\"shmem\":0,"
+		    "\"stream\":\"0x0\"},\"size\":null,\"kernel\":\"vadd\",\"shmem\":0}\n");
+}
+
 /* Each is one space behind it, until there is room again. */
 static void what_is_too_long_pushes_the_rest(void **state)
 {
@@ -435,6 +463,7 @@ int main(void)
 		cmocka_unit_test(the_result_is_cut_last),
 		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
 		cmocka_unit_test(another_width),
+		cmocka_unit_test(a_column_takes_its_argument_out_of_the_details),
 		cmocka_unit_test(what_is_too_long_pushes_the_rest),
 		cmocka_unit_test(columns_are_chosen_by_their_words),
 	};
