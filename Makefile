@@ -18,7 +18,7 @@ CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERS
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS)
 # The demangler that writes into a callback is in the static C++ runtime only.
-LDLIBS := -lbpf -lelf -levent_core -levent_extra -lz -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -lm -lpthread
+LDLIBS := -lbpf -ldw -lelf -levent_core -levent_extra -lz -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -lm -lpthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \

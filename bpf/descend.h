@@ -48,7 +48,8 @@ static __always_inline void tell_exec(struct task_struct *task)
 	record->pid = pid;
 	record->time_ns = now();
 	hold_process(pid, record);
-	bpf_ringbuf_submit(record, 0);
+	/* The process may be waiting, whatever else is in the ring. */
+	bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
 }
 
 /* The calling process ends with this thread, its last. */

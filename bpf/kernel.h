@@ -69,6 +69,7 @@ struct uprobes_state {
 
 struct mm_struct {
 	struct uprobes_state uprobes_state;
+	unsigned long exec_vm; /* pages of executable mappings */
 } CO_RE;
 
 typedef struct {
@@ -77,6 +78,10 @@ typedef struct {
 
 struct cred {
 	kuid_t uid;
+} CO_RE;
+
+struct thread_struct {
+	unsigned long fsbase; /* pthread_self() */
 } CO_RE;
 
 struct task_struct {
@@ -91,6 +96,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	u64 start_boottime;
 	char comm[16];
+	struct thread_struct thread;
 } CO_RE;
 
 struct super_block {

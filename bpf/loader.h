@@ -140,7 +140,8 @@ int loader_entry(struct pt_regs *ctx)
 	record->pid = pid;
 	record->time_ns = now();
 	hold_process(pid, record);
-	bpf_ringbuf_submit(record, 0);
+	/* The process may be waiting, whatever else is in the ring. */
+	bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 

@@ -93,8 +93,10 @@ static __always_inline void begin_event(struct pt_regs *ctx, struct traced_threa
 		add_reads(call, plan, false);
 	if (trace.kernel_args && plan->flags & TRACE_PLAN_ARGS)
 		add_launch_arguments(call, plan);
-	if (trace.stack_frames)
+	if (trace.stack_frames) {
 		add_stack(call, ctx);
+		add_python(thread, call);
+	}
 	if (plan->flags & TRACE_PLAN_KERNEL && plan->layer == LAYER_DRIVER)
 		name_launched(thread, word_of(call, plan->kernel_word));
 }

@@ -26,6 +26,15 @@ static __always_inline void end_tracing(struct task_struct *task)
 	bpf_task_storage_delete(&traced_threads, task);
 }
 
+/* Another process or program may have nothing where this one's interpreter was. */
+static __always_inline void forget_python(struct task_struct *task)
+{
+	s32 pid = pid_of(BPF_CORE_READ(task, group_leader));
+
+	if (trace.stack_frames)
+		bpf_map_delete_elem(&python_targets, &pid);
+}
+
 SEC("raw_tp/sched_process_exit")
 int trace_exit(void *ctx __attribute__((unused)))
 {
@@ -37,6 +46,7 @@ int trace_exit(void *ctx __attribute__((unused)))
 	if (BPF_CORE_READ(task, signal, live.counter) > 0)
 		return 0;
 	bpf_map_delete_elem(&process_numbers, &tgid);
+	forget_python(task);
 	forget_process(task);
 	return 0;
 }
@@ -49,6 +59,7 @@ int trace_exec(void *ctx __attribute__((unused)))
 
 	end_tracing(task);
 	bpf_map_delete_elem(&process_numbers, &tgid);
+	forget_python(task);
 	tell_exec(task);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #define BPF_TRACE_STATE_H
 
 #include "base.h"
+#include "python.h"
 #include "gpuprobe/trace.h"
 
 /* Set by userspace before load. */
@@ -69,6 +70,14 @@ struct known_kernel {
 	u32 pad;
 };
 
+/* Python stacks that userspace was woken for, so that it reads their code objects while they are there. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u64);
+	__type(value, u8);
+} python_seen SEC(".maps");
+
 enum tracing {
 	TRACING_NEW = 0,
 	TRACING,
@@ -81,9 +90,12 @@ struct traced_thread {
 	u32 process;
 	u32 announced; /* its TRACE_THREAD record is in the ring */
 	u32 depth;
+	s32 pid; /* in gpuprobe's pid namespace */
+	u32 fresh; /* the next event has code objects that userspace may not know */
 	u32 pad;
 	struct known_kernel known[KERNELS_KNOWN];
 	struct traced_call calls[TRACE_DEPTH];
+	struct python_scratch scratch;
 };
 
 struct {

@@ -95,7 +95,8 @@ static __noinline int thread_first_seen(struct traced_thread *thread)
 
 	if (!thread)
 		return -1;
-	if (!is_chosen(task, pid_of(BPF_CORE_READ(task, group_leader)))) {
+	thread->pid = pid_of(BPF_CORE_READ(task, group_leader));
+	if (!is_chosen(task, thread->pid)) {
 		thread->state = TRACING_NOT;
 		return -1;
 	}

@@ -14,7 +14,11 @@
  *                                      driver was given for the launch, or 0
  *   a block for each read at entry     in the order of plan.read[]
  *   a block                            with TRACE_PLAN_ARGS and config.kernel_args
- *   a block                            with config.stack_frames: return addresses, innermost first
+ *   a block                            with config.stack_frames: how many pages of code are
+ *                                      mapped, then return addresses, innermost first; where
+ *                                      the first is 0 it does not count
+ *   a block                            with config.stack_frames: struct python_frame's, innermost first;
+ *                                      empty where the thread runs no Python that is known
  *   a block for each read at return    in the order of plan.read[]; none in an entry event
  *
  * A block is a __u16 with its length in bytes, or TRACE_UNREADABLE, and then
@@ -27,6 +31,7 @@
 
 #include <linux/types.h>
 
+#include "gpuprobe/python.h"
 #include "gpuprobe/state.h"
 
 #define TRACE_DEPTH 4	       /* traced calls nested in one thread that are told apart */
@@ -34,7 +39,7 @@
 #define TRACE_READS 8	       /* the most reads of one function */
 #define TRACE_STRING_SIZE 256  /* bytes of a string that are shown */
 #define TRACE_BLOCK_MAX 256    /* the most bytes of a block; a string that is cut has one more */
-#define TRACE_PAYLOAD_MAX 1536 /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
+#define TRACE_PAYLOAD_MAX 1728 /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
 #define TRACE_ARGS_MAX 16      /* kernel arguments shown */
 #define TRACE_STACK_MAX 32     /* frames shown */
 #define TRACE_UNREADABLE 0xffff
@@ -93,7 +98,7 @@ struct trace_config {
 	__u8 entry_return; /* two events a call */
 	__u8 kernel_args;  /* how many are kept of a launch, 0 to TRACE_ARGS_MAX */
 	__u8 stack_frames; /* 0 to TRACE_STACK_MAX */
-	__u8 pad;
+	__u8 python_frames; /* with stack_frames: 0 to PYTHON_FRAMES_MAX */
 	char comm[COMM_SIZE];
 };
 

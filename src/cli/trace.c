@@ -17,6 +17,7 @@
 #include "probe/features.h"
 #include "probe/trace_object.h"
 #include "target/cgroup_place.h"
+#include "target/process.h"
 #include "trace/stream.h"
 
 #define GRACE_MS 1000 /* a COMMAND that hangs in a call would not end by Ctrl-C, and that call is what one wants to see */
@@ -187,6 +188,30 @@ static int make_events(struct trace *trace, struct error *err)
 	return 0;
 }
 
+/* Processes that run already: those asked for, or all. */
+static int see_processes(struct trace *trace, struct error *err)
+{
+	const struct targets *targets = &trace->options->targets;
+	struct pid_list list = {0};
+	int ret = 0;
+
+	if (!trace->options->config.stack_frames || targets->command)
+		return 0;
+	for (size_t i = 0; i < targets->pid_count && !ret; i++) {
+		trace_stream__see_process(trace->stream, targets->pids[i]);
+		ret = process__descendants(targets->pids[i], &list);
+		for (size_t n = 0; n < list.count && !ret; n++)
+			trace_stream__see_process(trace->stream, list.pids[n]);
+		pid_list__clear(&list);
+	}
+	if (!targets->pid_count)
+		ret = process__list(&list);
+	for (size_t n = 0; n < list.count; n++)
+		trace_stream__see_process(trace->stream, list.pids[n]);
+	pid_list__clear(&list);
+	return ret && ret != -ESRCH ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;
+}
+
 /* Mistyped, or of a library newer than the table. */
 static void warn_of_unknown_names(const struct trace *trace)
 {
@@ -227,6 +252,8 @@ static int set_up(struct trace *trace, struct error *err)
 		ret = prepare_probes(trace, links, err);
 	if (!ret)
 		ret = make_events(trace, err);
+	if (!ret)
+		ret = see_processes(trace, err);
 	return ret ? ret : session__attach(trace->session, err);
 }
 

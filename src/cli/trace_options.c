@@ -383,6 +383,7 @@ int trace_options__parse(struct trace_options *options, int argc, char **argv, s
 	options->output.entry_return = options->config.entry_return;
 	if (trace_options__shows(options, COLUMN_STACK))
 		options->config.stack_frames = TRACE_STACK_MAX;
+	options->config.python_frames = options->config.stack_frames ? PYTHON_FRAMES_MAX : 0;
 	free(given.events);
 	return ret;
 }

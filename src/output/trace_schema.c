@@ -57,7 +57,8 @@ static const struct property properties[COLUMN_COUNT] = {
 	[COLUMN_STREAM] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "the stream's handle; 0x0: the default stream"},
 	[COLUMN_ARGS] = {TYPE_ADDRESSES | TYPE_UNREADABLE | TYPE_NULL,
 			 "the first arguments of the kernel as words of 64 bits"},
-	[COLUMN_STACK] = {TYPE_STRINGS | TYPE_NULL, "return addresses, innermost first"},
+	[COLUMN_STACK] = {TYPE_STRINGS | TYPE_NULL, "the frames that the call came from, innermost first: FUNCTION+0xOFFSET [OBJECT] FILE:LINE without the "
+			 "line where it is not known, OBJECT+0xOFFSET where no function is, an address where nothing is mapped"},
 	[COLUMN_DURATION] = {TYPE_INTEGER | TYPE_NULL,
 			     "nanoseconds that the call took; so far where it has not returned; null at its entry"},
 	[COLUMN_RESULT] = {TYPE_STRING | TYPE_NULL,

@@ -7,19 +7,10 @@
 #ifndef SYMBOL_HOST_STUB_H
 #define SYMBOL_HOST_STUB_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * Keeps opened files and their symbol indexes, known by device, inode, size
- * and time of change, the least recently used leaving first.
- */
-struct symbol_cache;
-
-/* NULL without memory. At most `max_files` files (1 or more) are kept open. */
-struct symbol_cache *symbol_cache__new(size_t max_files);
-void symbol_cache__free(struct symbol_cache *cache);
+#include "symbol/symbol_cache.h"
 
 /*
  * The mangled name of the kernel whose host function is at `address` in the

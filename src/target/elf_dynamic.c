@@ -8,6 +8,7 @@
 #include "target/elf_internal.h"
 
 #define SECTIONS_MAX 65536
+#define SECTION_NAME_MAX 256
 #define DYNAMIC_MAX 4096
 #define SONAME_MAX 1024
 #define BUCKETS_MAX (1u << 24)
@@ -55,19 +56,93 @@ static void read_table_section(struct elf_file *file, enum elf_table which,
 		set_table(file, which, &place);
 }
 
-void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header)
+#define DEBUG_LINK ".gnu_debuglink"
+#define DEBUG_LINK_MAX 512 /* a file's name, padding, the CRC */
+
+/* The file's name with its zero, padded to a multiple of four, and the CRC. */
+static void take_debug_link(struct elf_file *file, const Elf64_Shdr *section)
 {
-	uint64_t count = count_sections(file, header);
+	char contents[DEBUG_LINK_MAX];
+	size_t length, size = section->sh_size;
+
+	if (file->debug_link || size > sizeof(contents) ||
+	    elf_internal__read_all(file, section->sh_offset, contents, size))
+		return;
+	length = strnlen(contents, size);
+	if (!length || (length + 4) / 4 * 4 + sizeof(file->debug_crc) > size || memchr(contents, '/', length))
+		return;
+	memcpy(&file->debug_crc, contents + (length + 4) / 4 * 4, sizeof(file->debug_crc));
+	file->debug_link = strndup(contents, length);
+}
+
+/* Sections are known by their types otherwise; this one has but its name. */
+static void find_debug_link(struct elf_file *file, const Elf64_Shdr *sections, uint64_t count, uint64_t names)
+{
+	char name[sizeof(DEBUG_LINK)];
+
+	if (names >= count)
+		return;
+	for (uint64_t i = 0; i < count; i++) {
+		const Elf64_Shdr *section = &sections[i];
+
+		if (section->sh_type != SHT_PROGBITS || section->sh_flags || section->sh_size > DEBUG_LINK_MAX ||
+		    elf_internal__read_all(file, sections[names].sh_offset + section->sh_name, name, sizeof(name)))
+			continue;
+		if (memcmp(name, DEBUG_LINK, sizeof(name)) == 0)
+			take_debug_link(file, section);
+	}
+}
+
+/* All section headers (malloc), *count of them, or NULL. */
+static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *header, uint64_t *count)
+{
 	Elf64_Shdr *sections;
 
-	if (!count || count > SECTIONS_MAX ||
-	    !elf_internal__in_file(file, header->e_shoff, count * sizeof(Elf64_Shdr)))
-		return;
-	sections = malloc(count * sizeof(Elf64_Shdr));
+	*count = count_sections(file, header);
+	if (!*count || *count > SECTIONS_MAX ||
+	    !elf_internal__in_file(file, header->e_shoff, *count * sizeof(Elf64_Shdr)))
+		return NULL;
+	sections = malloc(*count * sizeof(Elf64_Shdr));
+	if (sections && elf_internal__read_all(file, header->e_shoff, sections, *count * sizeof(Elf64_Shdr))) {
+		free(sections);
+		return NULL;
+	}
+	return sections;
+}
+
+bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr)
+{
+	uint64_t count = 0, names;
+	bool found = false;
+	Elf64_Shdr *sections;
+	Elf64_Ehdr header;
+	char *text;
+
+	if (elf_internal__read_all(file, 0, &header, sizeof(header)))
+		return false;
+	sections = read_sections(file, &header, &count);
+	if (!sections || header.e_shstrndx >= count)
+		goto out;
+	names = sections[header.e_shstrndx].sh_offset;
+	for (uint64_t i = 0; i < count && !found; i++) {
+		text = sections[i].sh_flags & SHF_ALLOC ?
+			       elf_internal__string(file, names + sections[i].sh_name, SECTION_NAME_MAX) : NULL;
+		found = text && strcmp(text, name) == 0;
+		*vaddr = sections[i].sh_addr;
+		free(text);
+	}
+out:
+	free(sections);
+	return found;
+}
+
+void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header)
+{
+	uint64_t count;
+	Elf64_Shdr *sections = read_sections(file, header, &count);
+
 	if (!sections)
 		return;
-	if (elf_internal__read_all(file, header->e_shoff, sections, count * sizeof(Elf64_Shdr)))
-		goto out;
 	for (uint64_t i = 0; i < count; i++) {
 		const Elf64_Shdr *section = &sections[i];
 
@@ -80,7 +155,7 @@ void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header)
 			read_table_section(file, ELF_TABLE_FULL, section,
 					   &sections[section->sh_link]);
 	}
-out:
+	find_debug_link(file, sections, count, header->e_shstrndx);
 	free(sections);
 }
 

@@ -74,9 +74,9 @@ bool elf_internal__map(const struct elf_file *file, uint64_t vaddr, bool executa
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
+		uint64_t size = file->debug ? segment->p_memsz : segment->p_filesz;
 
-		if (segment->p_type != PT_LOAD || vaddr < segment->p_vaddr ||
-		    vaddr - segment->p_vaddr >= segment->p_filesz)
+		if (segment->p_type != PT_LOAD || vaddr < segment->p_vaddr || vaddr - segment->p_vaddr >= size)
 			continue;
 		if (executable && !(segment->p_flags & PF_X))
 			continue;
@@ -237,7 +237,7 @@ static int read_file(struct elf_file *file, struct error *err)
 	return 0;
 }
 
-int elf_file__open_fd(int fd, const char *name, struct elf_file **out, struct error *err)
+static int open_file(int fd, const char *name, bool debug, struct elf_file **out, struct error *err)
 {
 	struct elf_file *file = calloc(1, sizeof(*file));
 	int ret;
@@ -248,6 +248,7 @@ int elf_file__open_fd(int fd, const char *name, struct elf_file **out, struct er
 		return error__set(err, -ENOMEM, "%s: out of memory", name);
 	}
 	file->fd = fd;
+	file->debug = debug;
 	file->name = strdup(name);
 	ret = file->name ? read_file(file, err) : error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
@@ -256,6 +257,16 @@ int elf_file__open_fd(int fd, const char *name, struct elf_file **out, struct er
 	}
 	*out = file;
 	return 0;
+}
+
+int elf_file__open_fd(int fd, const char *name, struct elf_file **out, struct error *err)
+{
+	return open_file(fd, name, false, out, err);
+}
+
+int elf_file__open_debug_fd(int fd, const char *name, struct elf_file **out, struct error *err)
+{
+	return open_file(fd, name, true, out, err);
 }
 
 int elf_file__open(const char *path, struct elf_file **out, struct error *err)
@@ -278,6 +289,7 @@ void elf_file__free(struct elf_file *file)
 	free(file->segments);
 	free(file->soname);
 	free(file->interpreter);
+	free(file->debug_link);
 	free(file->index.symbols);
 	free(file);
 }
@@ -325,4 +337,20 @@ size_t elf_file__build_id(const struct elf_file *file, const uint8_t **id)
 {
 	*id = file->build_id;
 	return file->build_id_size;
+}
+
+int elf_file__fd(const struct elf_file *file)
+{
+	return file->fd;
+}
+
+const char *elf_file__debug_link(const struct elf_file *file, uint32_t *crc)
+{
+	*crc = file->debug_crc;
+	return file->debug_link;
+}
+
+bool elf_file__has_table(const struct elf_file *file, enum elf_table table)
+{
+	return file->tables[table].present && !file->tables[table].broken && file->tables[table].count;
 }

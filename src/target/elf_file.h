@@ -34,6 +34,7 @@ struct elf_symbol {
 	uint64_t file_offset; /* of its first byte */
 	uint32_t name_offset; /* of the name in its table's strings */
 	bool global;	      /* global or weak; false for local */
+	bool weak;
 };
 
 /* Returns 0 to go on; anything else ends the iteration, which returns it. */
@@ -53,7 +54,16 @@ int elf_file__open(const char *path, struct elf_file **out, struct error *err);
  */
 int elf_file__open_fd(int fd, const char *name, struct elf_file **out, struct error *err);
 
+/*
+ * The same for a separate debug file (objcopy --only-keep-debug), whose
+ * segments have addresses and no contents: for its symbols only.
+ */
+int elf_file__open_debug_fd(int fd, const char *name, struct elf_file **out, struct error *err);
+
 void elf_file__free(struct elf_file *file);
+
+/* The open file, which stays the elf_file's. */
+int elf_file__fd(const struct elf_file *file);
 
 /* What the file was opened as, for messages. */
 const char *elf_file__name(const struct elf_file *file);
@@ -75,6 +85,15 @@ bool elf_file__is_dynamic(const struct elf_file *file);
 
 /* The GNU build id; 0 bytes where there is none. *id belongs to the file. */
 size_t elf_file__build_id(const struct elf_file *file, const uint8_t **id);
+
+/*
+ * The name of the separate debug file that .gnu_debuglink tells, a base name,
+ * and the CRC of its contents. NULL where there is none; it belongs to the file.
+ */
+const char *elf_file__debug_link(const struct elf_file *file, uint32_t *crc);
+
+/* Whether the file has the table. */
+bool elf_file__has_table(const struct elf_file *file, enum elf_table table);
 
 /* Between virtual addresses and offsets in the file, by PT_LOAD. False: not mapped from it. */
 bool elf_file__vaddr_to_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset);
@@ -99,14 +118,22 @@ int elf_file__each_function(struct elf_file *file, enum elf_table table, const c
  */
 int elf_file__find_function(struct elf_file *file, const char *name, struct elf_symbol *symbol);
 
-/* The virtual address of the exported variable `name`. Returns 0, -ENOENT or another errno. */
+/*
+ * The virtual address of the variable `name`, which is sought first in .dynsym,
+ * then in .symtab. Returns 0, -ENOENT or another errno.
+ */
 int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value);
+
+/* The virtual address of the section `name`, where it is loaded. False: there is none. */
+bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr);
 
 /*
  * The function that `vaddr` lies in: *name (malloc, without @VERSION) and
  * *offset, the bytes from its start. A function of unknown size covers its
- * first byte only. The first call builds an index, kept with the file (16
- * bytes a function). -ENOENT where no symbol covers the address.
+ * first byte only. Of several names at one address a global one is taken, then
+ * a local one, then a weak one, and of equals the first in the table of
+ * strings. The first call builds an index, kept with the file (16 bytes a
+ * function). -ENOENT where no symbol covers the address.
  */
 int elf_file__symbol_at(struct elf_file *file, uint64_t vaddr, char **name, uint64_t *offset);
 

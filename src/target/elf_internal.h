@@ -27,7 +27,7 @@ struct symbol_table {
 struct indexed_symbol {
 	uint64_t value;
 	uint32_t size;
-	uint32_t name; /* offset in the strings; the top bit is set for local symbols */
+	uint32_t name; /* offset in the strings; the top two bits tell the rank among names of one address */
 };
 
 struct symbol_index {
@@ -44,10 +44,13 @@ struct elf_file {
 	Elf64_Phdr *segments;
 	size_t segment_count;
 	bool dynamic;
+	bool debug; /* a separate debug file */
 	char *soname;
 	char *interpreter;
 	uint8_t build_id[64];
 	size_t build_id_size;
+	char *debug_link;
+	uint32_t debug_crc;
 	struct symbol_table tables[2]; /* by enum elf_table */
 	struct symbol_index index;
 };

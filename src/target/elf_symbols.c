@@ -15,7 +15,12 @@
  */
 #define NAME_BUDGET (1ull << 30)
 #define INDEX_MAX (1u << 24)
-#define LOCAL_BIT 0x80000000u
+/* The rank of a name among those of one address, above its offset in the strings. */
+#define RANK_SHIFT 30
+#define NAME_MASK ((1u << RANK_SHIFT) - 1)
+_Static_assert(ELF_STRINGS_MAX <= NAME_MASK, "offsets in strings leave room for the rank");
+/* How many symbols that begin below an address are looked at: small ones may lie within a larger one. */
+#define BELOW_MAX 16
 
 struct walk {
 	struct elf_file *file;
@@ -90,6 +95,7 @@ static int visit(struct walk *walk, const Elf64_Sym *entry)
 	symbol.size = entry->st_size;
 	symbol.name_offset = entry->st_name;
 	symbol.global = ELF64_ST_BIND(entry->st_info) != STB_LOCAL;
+	symbol.weak = ELF64_ST_BIND(entry->st_info) == STB_WEAK;
 	return walk->fn(&symbol, walk->arg);
 }
 
@@ -185,10 +191,19 @@ int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *val
 	};
 	int ret = walk_file(&walk, ELF_TABLE_DYNAMIC);
 
+	if (ret <= 0)
+		ret = walk_file(&walk, ELF_TABLE_FULL);
 	if (ret != 1)
 		return ret < 0 ? ret : -ENOENT;
 	*value = found.value;
 	return 0;
+}
+
+static uint32_t rank_of(const struct elf_symbol *symbol)
+{
+	if (symbol->weak)
+		return 2u << RANK_SHIFT;
+	return symbol->global ? 0 : 1u << RANK_SHIFT;
 }
 
 static int add_to_index(const struct elf_symbol *symbol, void *arg)
@@ -210,12 +225,12 @@ static int add_to_index(const struct elf_symbol *symbol, void *arg)
 	index->symbols[index->count++] = (struct indexed_symbol){
 		.value = symbol->value,
 		.size = symbol->size < UINT32_MAX ? (uint32_t)symbol->size : UINT32_MAX,
-		.name = symbol->name_offset | (symbol->global ? 0 : LOCAL_BIT),
+		.name = symbol->name_offset | rank_of(symbol),
 	};
 	return 0;
 }
 
-/* The top bit of the name puts the local symbols of an address after its global ones. */
+/* By the rank in the name's top bits, then by the name's place: no order depends on that of the table. */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct indexed_symbol *x = a, *y = b;
@@ -250,10 +265,15 @@ static int build_index(struct elf_file *file)
 	return 0;
 }
 
-/* The first symbol of the greatest value that is not above `vaddr`, or NULL. */
+static bool covers(const struct indexed_symbol *symbol, uint64_t vaddr)
+{
+	return vaddr - symbol->value < (symbol->size ? symbol->size : 1);
+}
+
+/* The symbol that covers `vaddr` and begins last; the first of those that begin there. NULL: none. */
 static const struct indexed_symbol *search_index(const struct symbol_index *index, uint64_t vaddr)
 {
-	const struct indexed_symbol *symbols = index->symbols;
+	const struct indexed_symbol *symbols = index->symbols, *found = NULL;
 	size_t low = 0, high = index->count;
 
 	while (low < high) {
@@ -264,11 +284,15 @@ static const struct indexed_symbol *search_index(const struct symbol_index *inde
 		else
 			high = middle;
 	}
-	if (!low)
-		return NULL;
-	while (low > 1 && symbols[low - 2].value == symbols[low - 1].value)
-		low--;
-	return &symbols[low - 1];
+	for (size_t i = 0; low > 0 && (i < BELOW_MAX || found); i++) {
+		const struct indexed_symbol *symbol = &symbols[--low];
+
+		if (found && symbol->value != found->value)
+			break;
+		if (covers(symbol, vaddr))
+			found = symbol;
+	}
+	return found;
 }
 
 int elf_file__symbol_at(struct elf_file *file, uint64_t vaddr, char **name, uint64_t *offset)
@@ -281,10 +305,10 @@ int elf_file__symbol_at(struct elf_file *file, uint64_t vaddr, char **name, uint
 	if (ret)
 		return ret;
 	symbol = search_index(&file->index, vaddr);
-	if (!symbol || vaddr - symbol->value >= (symbol->size ? symbol->size : 1))
+	if (!symbol)
 		return -ENOENT;
 	table = &file->tables[file->index.table];
-	*name = elf_internal__string(file, table->strings + (symbol->name & ~LOCAL_BIT),
+	*name = elf_internal__string(file, table->strings + (symbol->name & NAME_MASK),
 				     NAME_MAX_SIZE);
 	if (!*name)
 		return -ENOENT;

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "target/root_file.h"
+
 #define MAPPINGS_MAX 1000000
 #define DELETED " (deleted)"
 
@@ -134,4 +136,16 @@ char *mapping__map_files_path(const struct mapping *mapping, pid_t pid)
 
 	return asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapping->start,
 			mapping->end) < 0 ? NULL : path;
+}
+
+/* The link in map_files leads to the very file; the path may lead to its successor. */
+int mapping__open(const struct mapping *mapping, pid_t pid)
+{
+	char *path = mapping__map_files_path(mapping, pid);
+	int fd = path ? regular_file__open(path) : -ENOMEM;
+
+	free(path);
+	if (fd < 0 && !mapping->deleted)
+		fd = root_file__open(pid, mapping->path);
+	return fd;
 }

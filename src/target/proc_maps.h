@@ -47,4 +47,11 @@ bool mapping__is_file(const struct mapping *mapping);
 char *mapping__root_path(const struct mapping *mapping, pid_t pid);
 char *mapping__map_files_path(const struct mapping *mapping, pid_t pid);
 
+/*
+ * Opens the mapping's file for reading: by map_files the very file, also when
+ * deleted; else by its path, which may lead to its successor. Returns a file
+ * descriptor or a negative errno; -EINVAL for what is no regular file.
+ */
+int mapping__open(const struct mapping *mapping, pid_t pid);
+
 #endif

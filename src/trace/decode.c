@@ -412,16 +412,39 @@ static void put_kernel_args(struct reader *r, const struct block *block)
 	field->length = block->length / 8u;
 }
 
-static void set_stack(struct reader *r)
+/* Returns the pages of code, see add_stack in bpf/trace_event.h. */
+static uint64_t set_stack(struct reader *r)
 {
 	struct block block = take_block(r);
+	uint64_t pages, first;
 
-	if (block.length >= BLOCK_MISSING)
-		return;
+	if (block.length >= BLOCK_MISSING || block.length < sizeof(pages) + sizeof(first))
+		return 0;
+	memcpy(&pages, block.data, sizeof(pages));
+	memcpy(&first, block.data + sizeof(pages), sizeof(first));
+	block.data += sizeof(pages) + (first ? 0 : sizeof(first));
+	block.length -= sizeof(pages) + (first ? 0 : sizeof(first));
 	r->line->stack = (const uint64_t *)(const void *)block.data;
 	r->line->stack_depth = block.length / 8u;
 	if (r->line->stack_depth > TRACE_STACK_MAX)
 		r->line->stack_depth = TRACE_STACK_MAX;
+	return pages;
+}
+
+uint64_t trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size,
+			       unsigned int kernel_args, struct trace_line *line)
+{
+	struct reader r = { .function = function, .event = event, .line = line, .product = 1 };
+
+	line->stack = NULL;
+	line->stack_depth = 0;
+	if (size < sizeof(*event))
+		return 0;
+	open_event(&r, size);
+	take_reads(&r, false);
+	if (kernel_args && function->plan.flags & TRACE_PLAN_ARGS)
+		take_block(&r);
+	return set_stack(&r);
 }
 
 void trace_function__decode(const struct trace_function *function, const struct trace_event *event, size_t size,
@@ -441,8 +464,10 @@ void trace_function__decode(const struct trace_function *function, const struct 
 	take_reads(&r, false);
 	if (kernel_args && function->plan.flags & TRACE_PLAN_ARGS)
 		args = take_block(&r);
-	if (has_stack)
+	if (has_stack) {
 		set_stack(&r);
+		take_block(&r); /* Python frames: trace_function__python */
+	}
 	if (event->type == TRACE_ENTRY)
 		r.at = r.end;
 	take_reads(&r, true);
@@ -460,4 +485,27 @@ uint64_t trace_function__launched(const struct trace_function *function, const s
 		return 0;
 	open_event(&r, size);
 	return word_at(&r, function->plan.kernel_word);
+}
+
+uint32_t trace_function__python(const struct trace_function *function, const struct trace_event *event, size_t size,
+				unsigned int kernel_args, const struct python_frame **frames)
+{
+	struct reader r = { .function = function, .event = event };
+	struct block block;
+	uint32_t count;
+
+	*frames = NULL;
+	if (size < sizeof(*event))
+		return 0;
+	open_event(&r, size);
+	take_reads(&r, false);
+	if (kernel_args && function->plan.flags & TRACE_PLAN_ARGS)
+		take_block(&r);
+	take_block(&r); /* the native stack */
+	block = take_block(&r);
+	if (block.length >= BLOCK_MISSING)
+		return 0;
+	*frames = (const struct python_frame *)(const void *)block.data;
+	count = block.length / sizeof(struct python_frame);
+	return count <= PYTHON_FRAMES_MAX + 1 ? count : 0;
 }

@@ -36,10 +36,19 @@ static void set_places(struct trace_stream *stream, const struct trace_event *ev
 		line->kernel_place = trace_places__find(stream->places, line->process, address, stream->now);
 	for (uint32_t i = 0; i < depth; i++) {
 		memcpy(&address, &line->stack[i], sizeof(address));
-		stream->frames[i] = trace_places__find(stream->places, line->process, address, stream->now);
+		stream->frames[i] = trace_places__frame(stream->places, line->process, address, stream->now);
 	}
 	if (depth)
 		line->frames = stream->frames;
+}
+
+static void set_python(struct trace_stream *stream, const struct trace_event *event, size_t size)
+{
+	struct trace_line *line = &stream->line;
+	const struct python_frame *frames;
+	uint32_t count = trace_function__python(line->function, event, size, stream->options.kernel_args, &frames);
+
+	trace_python__merge(stream->python, line, frames, count);
 }
 
 static void set_loss(struct trace_line *line, const struct waiting *waiting)
@@ -97,6 +106,8 @@ static void set_call(struct trace_stream *stream, const struct waiting *waiting,
 			       stream->options.has_stack, line, &handle);
 	if (stream->places)
 		set_places(stream, event, waiting->size);
+	if (stream->python)
+		set_python(stream, event, waiting->size);
 }
 
 /* With two lines a call the first stands for it. */

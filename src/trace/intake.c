@@ -43,6 +43,29 @@ static struct launch_name *name_of(struct trace_stream *stream, const struct tra
 	return kernel.handle ? launch_names__take(stream->names, &kernel, stream->now) : NULL;
 }
 
+static void see_python(struct trace_stream *stream, const struct trace_event *event, size_t size,
+		       const struct trace_function *function, const struct trace_process *process)
+{
+	const struct python_frame *frames;
+	uint32_t count = trace_function__python(function, event, size, stream->options.kernel_args, &frames);
+
+	trace_python__see(stream->python, process, frames, count);
+}
+
+/* While the process is there: it may have ended by the time the line is handed out. */
+static void see_places(struct trace_stream *stream, const struct waiting *waiting, const struct trace_function *function)
+{
+	const struct trace_process *process = &waiting->thread->process->shown;
+	struct trace_line *line = &stream->line;
+	uint64_t code_pages;
+
+	trace_places__see(stream->places, process, stream->now);
+	if (!stream->options.has_stack)
+		return;
+	code_pages = trace_function__stack(function, &waiting->event, waiting->size, stream->options.kernel_args, line);
+	trace_places__see_stack(stream->places, process, line, code_pages, stream->now);
+}
+
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
 		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time)
 {
@@ -61,7 +84,9 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 	if (plan->flags & TRACE_PLAN_KERNEL)
 		waiting->name = name_of(stream, event, size, function, waiting->thread);
 	if (stream->places)
-		trace_places__see(stream->places, &waiting->thread->process->shown, stream->now);
+		see_places(stream, waiting, function);
+	if (stream->python)
+		see_python(stream, event, size, function, &waiting->thread->process->shown);
 	order__insert(stream->order, waiting, time);
 	return 0;
 }
@@ -103,8 +128,23 @@ static int take_change(struct trace_stream *stream, const struct record_library 
 {
 	if (stream->places)
 		trace_places__changed(stream->places, record->pid, stream->now);
+	if (stream->python)
+		trace_python__look_at(stream->python, record->pid, record->header.type == RECORD_EXEC);
 	if (stream->options.process_changed)
 		stream->options.process_changed(record, stream->options.arg);
+	return 0;
+}
+
+static int take_thread(struct trace_stream *stream, const struct trace_thread_record *record)
+{
+	struct trace_thread *thread;
+	int ret = trace_threads__announce(stream->threads, record);
+
+	if (ret || !stream->python)
+		return ret;
+	thread = trace_threads__take(stream->threads, record->thread);
+	trace_python__announce(stream->python, &thread->process->shown);
+	trace_threads__put(stream->threads, thread);
 	return 0;
 }
 
@@ -121,8 +161,7 @@ static int take(struct trace_stream *stream, const void *data, size_t size)
 	case TRACE_UNFINISHED:
 		return take_event(stream, data, size);
 	case TRACE_THREAD:
-		return size < sizeof(struct trace_thread_record) ? -EINVAL :
-								   trace_threads__announce(stream->threads, data);
+		return size < sizeof(struct trace_thread_record) ? -EINVAL : take_thread(stream, data);
 	case RECORD_KERNEL_NAME:
 		return launch_names__add(stream->names, data, size);
 	case RECORD_LIBRARY:

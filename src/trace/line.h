@@ -107,7 +107,7 @@ struct trace_line {
 	const char *kernel_place; /* "a.out+0x1234", where its host function is, or NULL */
 	const uint64_t *stack; /* return addresses, innermost first; unaligned */
 	uint32_t stack_depth;
-	const char *const *frames; /* the same as "object+0x…" texts, or NULL */
+	const char *const *frames; /* the same as texts, see trace/places.h; or NULL */
 	size_t field_count;
 	struct trace_field fields[TRACE_FIELDS_MAX];
 	uint64_t lost;	       /* LINE_LOST: how many calls */

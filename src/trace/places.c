@@ -2,28 +2,34 @@
 // Where addresses lie, see places.h.
 #include "trace/places.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
 #include "base/clock.h"
-#include "target/proc_maps.h"
+#include "symbol/native_frames.h"
 #include "target/process.h"
 #include "trace/threads.h"
 
 #define PROCESSES_MAX 256 /* whose mappings are kept; the oldest leaves */
 #define TEXTS_MAX 65536	  /* of a process; all are made anew then */
+#define TEXT_BYTES_MAX (16u << 20) /* of a process, the same */
 #define REREAD_NS NS_PER_S /* at the earliest, for an address that lies in none of the mappings */
+/* The same for a stack's: at first. Where a reading did not help, twice as long until the next, up to REREAD_NS. */
+#define REREAD_FIRST_NS (10 * NS_PER_MS)
+/* At the earliest where code was mapped or unmapped: a reading takes up to a millisecond. */
+#define REREAD_CHANGED_NS (5 * NS_PER_MS)
 
-struct object {
-	uint64_t start, end; /* of a mapping */
-	uint64_t begin;	     /* of the whole */
-	char *name;
+enum kind { PLACE, FRAME };
+
+struct text_key {
+	uint64_t address, kind;
 };
 
 struct place {
-	uint64_t address;
+	struct text_key key;
 	UT_hash_handle hh;
 	char text[];
 };
@@ -33,19 +39,30 @@ struct process_places {
 	bool changed;
 	uint64_t start_ns; /* of the process */
 	uint64_t read_ns;
-	struct object *objects; /* by address */
-	size_t count, capacity;
+	uint64_t code_pages; /* mapped as of the last reading, as an event told; 0: none has */
+	uint64_t reread_ns; /* how long to wait for the next reading for a stack's sake; 0: the first time */
+	struct native_process *native;
 	struct place *texts;
+	size_t bytes;
 	UT_hash_handle hh; /* by pid */
 };
 
 struct trace_places {
 	struct process_places *processes; /* in order of first sight */
+	struct native_frames *frames;
 };
 
-struct trace_places *trace_places__new(void)
+struct trace_places *trace_places__new(bool wants_frames)
 {
-	return calloc(1, sizeof(struct trace_places));
+	struct trace_places *places = calloc(1, sizeof(*places));
+
+	if (!places)
+		return NULL;
+	places->frames = native_frames__new(wants_frames);
+	if (places->frames)
+		return places;
+	free(places);
+	return NULL;
 }
 
 static void clear_texts(struct process_places *process)
@@ -56,21 +73,14 @@ static void clear_texts(struct process_places *process)
 		HASH_DEL(process->texts, place);
 		free(place);
 	}
-}
-
-static void clear(struct process_places *process)
-{
-	clear_texts(process);
-	for (size_t i = 0; i < process->count; i++)
-		free(process->objects[i].name);
-	process->count = 0;
+	process->bytes = 0;
 }
 
 static void drop(struct trace_places *places, struct process_places *process)
 {
 	HASH_DEL(places->processes, process);
-	clear(process);
-	free(process->objects);
+	clear_texts(process);
+	native_process__free(process->native);
 	free(process);
 }
 
@@ -83,59 +93,20 @@ void trace_places__free(struct trace_places *places)
 	HASH_ITER(hh, places->processes, process, next) {
 		drop(places, process);
 	}
+	native_frames__free(places->frames);
 	free(places);
 }
 
-struct reading {
-	struct process_places *process;
-	uint64_t inode, begin; /* of the file that the last mapping was of */
-	dev_t device;
-};
-
-static int keep_mapping(const struct mapping *mapping, void *arg)
-{
-	struct reading *reading = arg;
-	struct process_places *process = reading->process;
-	const char *slash = strrchr(mapping->path, '/');
-	struct object *grown;
-
-	if (!mapping__is_file(mapping))
-		return 0;
-	if (mapping->file_offset == 0 || mapping->inode != reading->inode || mapping->device != reading->device)
-		reading->begin = mapping->start - mapping->file_offset;
-	reading->inode = mapping->inode;
-	reading->device = mapping->device;
-	if (!mapping->executable)
-		return 0;
-	if (process->count == process->capacity) {
-		process->capacity = process->capacity ? process->capacity * 2 : 64;
-		grown = realloc(process->objects, process->capacity * sizeof(*grown));
-		if (!grown) {
-			process->capacity = process->count;
-			return 1;
-		}
-		process->objects = grown;
-	}
-	process->objects[process->count] = (struct object){
-		.start = mapping->start, .end = mapping->end, .begin = reading->begin, .name = strdup(slash + 1),
-	};
-	if (!process->objects[process->count].name)
-		return 1;
-	process->count++;
-	return 0;
-}
-
 /* What was known stays where the process has gone. */
-static void read_mappings(struct process_places *process, const struct trace_process *shown, uint64_t now)
+static void read_mappings(struct trace_places *places, struct process_places *process,
+			  const struct trace_process *shown, uint64_t now)
 {
-	struct reading reading = {.process = process};
-
 	process->read_ns = now;
 	process->changed = false;
 	if (!traced_process__is_there(shown))
 		return;
-	clear(process);
-	proc_maps__each(shown->pid, keep_mapping, &reading);
+	clear_texts(process);
+	native_frames__read(places->frames, process->native);
 }
 
 static struct process_places *find_process(struct trace_places *places, const struct trace_process *shown)
@@ -158,6 +129,11 @@ static struct process_places *add_process(struct trace_places *places, const str
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
+	process->native = native_process__new(shown->pid);
+	if (!process->native) {
+		free(process);
+		return NULL;
+	}
 	process->pid = shown->pid;
 	process->start_ns = shown->start_ns;
 	HASH_ADD(hh, places->processes, pid, sizeof(process->pid), process);
@@ -168,14 +144,14 @@ void trace_places__see(struct trace_places *places, const struct trace_process *
 {
 	struct process_places *process = find_process(places, shown);
 
-	if (process && HASH_COUNT(process->texts) > TEXTS_MAX)
+	if (process && (HASH_COUNT(process->texts) > TEXTS_MAX || process->bytes > TEXT_BYTES_MAX))
 		clear_texts(process);
 	if (process && !process->changed)
 		return;
 	if (!process)
 		process = add_process(places, shown);
 	if (process)
-		read_mappings(process, shown, now);
+		read_mappings(places, process, shown, now);
 }
 
 void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now)
@@ -192,54 +168,121 @@ void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now)
 		process = add_process(places, &shown);
 	if (!process)
 		return;
-	read_mappings(process, &shown, now);
+	read_mappings(places, process, &shown, now);
 	process->changed = true;
 }
 
-static const struct object *find_object(const struct process_places *process, uint64_t address)
+static bool knows_all(const struct process_places *process, const struct trace_line *line)
 {
-	size_t low = 0, high = process->count;
+	struct native_frame frame;
+	uint64_t address;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (process->objects[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
+	for (uint32_t i = 0; i < line->stack_depth; i++) {
+		memcpy(&address, &line->stack[i], sizeof(address));
+		if (native_process__place(process->native, address, &frame))
+			return false;
 	}
-	return low < process->count && process->objects[low].start <= address ? &process->objects[low] : NULL;
+	return true;
 }
 
-static const char *add_text(struct process_places *process, const struct object *object, uint64_t address)
+void trace_places__see_stack(struct trace_places *places, const struct trace_process *shown,
+			     const struct trace_line *line, uint64_t code_pages, uint64_t now)
 {
-	size_t size = strlen(object->name) + sizeof("+0x0123456789abcdef");
-	struct place *place = malloc(sizeof(*place) + size);
+	struct process_places *process = find_process(places, shown);
+
+	if (!process)
+		return;
+	if (code_pages && code_pages != process->code_pages && now >= process->read_ns + REREAD_CHANGED_NS) {
+		process->code_pages = code_pages;
+		read_mappings(places, process, shown, now);
+	}
+	if (now < process->read_ns + process->reread_ns || knows_all(process, line))
+		return;
+	read_mappings(places, process, shown, now);
+	if (knows_all(process, line) || !process->reread_ns)
+		process->reread_ns = REREAD_FIRST_NS;
+	else if (process->reread_ns < REREAD_NS)
+		process->reread_ns *= 2;
+}
+
+/* The end of a path; the whole of what is none. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static int write_frame(const struct native_frame *frame, char *text, size_t size)
+{
+	unsigned long long offset = frame->offset;
+
+	if (!frame->function && !frame->file)
+		return snprintf(text, size, "%s+0x%llx", frame->object, offset);
+	if (!frame->function)
+		return snprintf(text, size, "%s+0x%llx %s:%u", frame->object, offset, base_name(frame->file), frame->line);
+	if (*frame->object == '[') /* [vdso], [jit] */
+		return snprintf(text, size, "%s+0x%llx %s", frame->function, offset, frame->object);
+	if (!frame->file)
+		return snprintf(text, size, "%s+0x%llx [%s]", frame->function, offset, frame->object);
+	return snprintf(text, size, "%s+0x%llx [%s] %s:%u", frame->function, offset, frame->object,
+			base_name(frame->file), frame->line);
+}
+
+static const char *add_text(struct process_places *process, const struct text_key *key, const struct native_frame *frame)
+{
+	int length = write_frame(frame, NULL, 0);
+	struct place *place = malloc(sizeof(*place) + (size_t)length + 1);
 
 	if (!place)
 		return NULL;
-	place->address = address;
-	snprintf(place->text, size, "%s+0x%llx", object->name, (unsigned long long)(address - object->begin));
-	HASH_ADD(hh, process->texts, address, sizeof(place->address), place);
+	place->key = *key;
+	write_frame(frame, place->text, (size_t)length + 1);
+	process->bytes += (size_t)length + 1;
+	HASH_ADD(hh, process->texts, key, sizeof(place->key), place);
 	return place->text;
 }
 
-const char *trace_places__find(struct trace_places *places, const struct trace_process *shown, uint64_t address,
-			       uint64_t now)
+static int look_up(struct trace_places *places, struct process_places *process, const struct text_key *key,
+		   struct native_frame *frame)
+{
+	if (key->kind == FRAME)
+		return native_frames__find(places->frames, process->native, key->address, ADDRESS_OF_RETURN, frame);
+	return native_process__place(process->native, key->address, frame);
+}
+
+static const char *find(struct trace_places *places, const struct trace_process *shown, const struct text_key *key,
+			uint64_t now)
 {
 	struct process_places *process = find_process(places, shown);
-	const struct object *object;
+	struct native_frame frame;
 	struct place *place;
 
 	if (!process)
 		return NULL;
-	HASH_FIND(hh, process->texts, &address, sizeof(address), place);
+	HASH_FIND(hh, process->texts, key, sizeof(*key), place);
 	if (place)
 		return place->text;
-	object = find_object(process, address);
-	if (!object && now >= process->read_ns + REREAD_NS) {
-		process->changed = true; /* read at its next event: texts that are in use must stay */
+	switch (look_up(places, process, key, &frame)) {
+	case 0:
+		return add_text(process, key, &frame);
+	case -ENOENT:
+		if (now >= process->read_ns + REREAD_NS)
+			process->changed = true; /* read at its next event: texts that are in use must stay */
+		return NULL;
+	default:
 		return NULL;
 	}
-	return object ? add_text(process, object, address) : NULL;
+}
+
+const char *trace_places__find(struct trace_places *places, const struct trace_process *process, uint64_t address,
+			       uint64_t now)
+{
+	return find(places, process, &(struct text_key){address, PLACE}, now);
+}
+
+const char *trace_places__frame(struct trace_places *places, const struct trace_process *process, uint64_t address,
+				uint64_t now)
+{
+	return find(places, process, &(struct text_key){address, FRAME}, now);
 }

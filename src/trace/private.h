@@ -6,6 +6,7 @@
 #include "trace/launch_names.h"
 #include "trace/order.h"
 #include "trace/places.h"
+#include "trace/python.h"
 #include "trace/source.h"
 #include "trace/stream.h"
 #include "trace/threads.h"
@@ -19,6 +20,7 @@ struct trace_stream {
 	struct trace_threads *threads;
 	struct launch_names *names;
 	struct trace_places *places;
+	struct trace_python *python; /* NULL: no stacks, or none of Python's */
 	struct trace_line line;
 	const char *frames[TRACE_STACK_MAX];
 	struct trace_counts counts;

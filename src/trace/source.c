@@ -121,6 +121,13 @@ static int in_progress(struct trace_source *source, trace_call_fn fn, void *arg)
 	return ret;
 }
 
+static int set_python(struct trace_source *source, pid_t pid, const struct python_target *target)
+{
+	int ret = bpf_map_update_elem(bpf_map__fd(of(source)->skeleton->maps.python_targets), &pid, target, BPF_ANY);
+
+	return ret < 0 ? -errno : 0;
+}
+
 static void free_source(struct trace_source *source)
 {
 	struct bpf_source *bpf = of(source);
@@ -142,6 +149,7 @@ static const struct trace_source_calls calls = {
 	.position = position,
 	.read = read_records,
 	.in_progress = in_progress,
+	.set_python = set_python,
 	.free = free_source,
 };
 

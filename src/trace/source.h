@@ -6,6 +6,8 @@
 #ifndef TRACE_SOURCE_H
 #define TRACE_SOURCE_H
 
+#include <sys/types.h>
+
 #include "base/error.h"
 #include "gpuprobe/trace.h"
 #include "trace/ring.h"
@@ -32,6 +34,8 @@ struct trace_source_calls {
 	 * `fn` has returned, or a negative errno.
 	 */
 	int (*in_progress)(struct trace_source *source, trace_call_fn fn, void *arg);
+	/* Tells where a process has its Python frames. NULL: the source has none. 0 or a negative errno. */
+	int (*set_python)(struct trace_source *source, pid_t pid, const struct python_target *target);
 	void (*free)(struct trace_source *source);
 };
 

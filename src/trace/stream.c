@@ -36,7 +36,12 @@ static int make_parts(struct trace_stream *stream)
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
 	if (options->wants_places)
-		stream->places = trace_places__new();
+		stream->places = trace_places__new(options->has_stack);
+	if (options->has_stack && options->wants_places && stream->source->calls->set_python) {
+		stream->python = trace_python__new(stream->source, stream->log);
+		if (!stream->python)
+			return -ENOMEM;
+	}
 	if (!stream->order || !stream->threads || !stream->names || !stream->shown || !stream->missed ||
 	    (options->wants_places && !stream->places))
 		return -ENOMEM;
@@ -93,11 +98,18 @@ void trace_stream__free(struct trace_stream *stream)
 	order__free(stream->order);
 	launch_names__free(stream->names);
 	trace_places__free(stream->places);
+	trace_python__free(stream->python);
 	trace_threads__free(stream->threads);
 	free(stream->shown);
 	free(stream->missed);
 	stream->source->calls->free(stream->source);
 	free(stream);
+}
+
+void trace_stream__see_process(struct trace_stream *stream, pid_t pid)
+{
+	if (stream->python)
+		trace_python__look_at(stream->python, pid, false);
 }
 
 int trace_stream__fd(const struct trace_stream *stream)

@@ -49,6 +49,9 @@ int trace_stream__new(struct trace_bpf *skeleton, const struct trace_functions *
 		      struct error *err);
 void trace_stream__free(struct trace_stream *stream);
 
+/* A process that ran before there were probes: what its stacks are read with is found before its first event. */
+void trace_stream__see_process(struct trace_stream *stream, pid_t pid);
+
 /* Readable when there is much to read; but it is to be drained every 100 ms at the latest, readable or not. */
 int trace_stream__fd(const struct trace_stream *stream);
 

@@ -32,6 +32,14 @@ refuses_links() {
 	test "$(wc -l < err)" -eq 1
 }
 
+# --- stacks ---
+
+# Whose frame this kernel's own walk of the stack misses.
+stacks_have_the_caller() {
+	"$GPUPROBE" trace --format tsv -o stack -e cudaLaunchKernel -O lines -- "$SIM/traced" --rounds 3
+	test "$(grep -c '^runtime_round+0x[0-9a-f]* \[traced\] traced.c:' lines)" -eq 3
+}
+
 # --- COMMAND: held until its probes are in ---
 
 by_ld_library_path() {
@@ -302,6 +310,7 @@ run copies_in_flight in_flight
 run trace_launches traces_launches
 run trace_nested traces_nested
 run trace_entries traces_entries
+run trace_stacks stacks_have_the_caller
 
 run modules each "modules --rounds 5" "modules --rounds 5 --api driver"
 

@@ -234,6 +234,38 @@ static void names_addresses(void **state)
 	elf_file__free(file);
 }
 
+/* Whatever their order in the table, and whatever lies within them. */
+static void chooses_among_names(void **state)
+{
+	static const struct test_symbol names[] = {
+		{"weak", FUNCTION_VADDR(1), 64, ELF64_ST_INFO(STB_WEAK, STT_FUNC), 1},
+		{"local", FUNCTION_VADDR(1), 64, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 1},
+		{"global", FUNCTION_VADDR(1), 64, 0, 1},
+		{"global_too", FUNCTION_VADDR(1), 64, 0, 1},
+		{"weak_2", FUNCTION_VADDR(2), 64, ELF64_ST_INFO(STB_WEAK, STT_FUNC), 1},
+		{"local_2", FUNCTION_VADDR(2), 64, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 1},
+		{"sizeless_3", FUNCTION_VADDR(3), 0, 0, 1},
+		{"local_3", FUNCTION_VADDR(3), 64, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 1},
+		{"outer", FUNCTION_VADDR(4), 64, 0, 1},
+		{"inner", FUNCTION_VADDR(4) + 8, 8, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 1},
+		{"indirect", FUNCTION_VADDR(5), 64, ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC), 1},
+		{"direct", FUNCTION_VADDR(5), 64, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 1},
+		{0},
+	};
+	struct test_elf elf = {.full = names};
+	struct elf_file *file = open_built(&elf);
+
+	(void)state;
+	assert_at(file, FUNCTION_VADDR(1) + 1, "global", 1);
+	assert_at(file, FUNCTION_VADDR(2), "local_2", 0);
+	assert_at(file, FUNCTION_VADDR(3), "sizeless_3", 0);
+	assert_at(file, FUNCTION_VADDR(3) + 1, "local_3", 1);
+	assert_at(file, FUNCTION_VADDR(4) + 9, "inner", 1);
+	assert_at(file, FUNCTION_VADDR(4) + 17, "outer", 17);
+	assert_at(file, FUNCTION_VADDR(5), "direct", 0);
+	elf_file__free(file);
+}
+
 static int stop_at_second(const struct elf_symbol *symbol, void *arg)
 {
 	(void)symbol;
@@ -592,6 +624,7 @@ int main(void)
 		cmocka_unit_test(reads_a_static_executable),
 		cmocka_unit_test(finds_by_name),
 		cmocka_unit_test(names_addresses),
+		cmocka_unit_test(chooses_among_names),
 		cmocka_unit_test(a_callback_can_stop),
 		cmocka_unit_test(agrees_with_the_loader),
 		cmocka_unit_test(refuses_what_is_no_elf_file),

@@ -413,7 +413,7 @@ static void test_handles(void **state)
 static void test_args_and_stack(void **state)
 {
 	static const uint64_t words[16] = { 0xf, 1, 1, 1, 1, 1, 1, 0, 0, 0xa0, 0xe0 };
-	static const uint64_t args[] = { 0x11, 0x22, 0x33 }, stack[] = { 0x4001, 0x4002 };
+	static const uint64_t args[] = { 0x11, 0x22, 0x33 }, stack[] = { 7, 0, 0x4001, 0x4002 };
 	const struct state *both = *state;
 	int row = api__find("cuLaunchKernel", API_NEWEST);
 	const struct trace_function *function = trace_functions__at(both->with_args, (uint32_t)row);
@@ -431,12 +431,13 @@ static void test_args_and_stack(void **state)
 	event__bytes(&b, &none, 8);
 	event__block(&b, args, sizeof(args));
 	event__block(&b, stack, sizeof(stack));
+	event__block(&b, "", 0);
 	trace_function__decode(function, &b.event, b.size, 3, true, &line, &handle);
 	line__text(&line, text, sizeof(text));
 	assert_string_equal(text, "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=0x11,0x22,0x33");
 	assert_int_equal(line.fields[4].role, TRACE_ARGS);
 	assert_int_equal(line.stack_depth, 2);
-	assert_memory_equal(line.stack, stack, sizeof(stack));
+	assert_memory_equal(line.stack, &stack[2], 2 * sizeof(*stack));
 
 	b.size = sizeof(b.event) + plan->words * 8u + 8;
 	event__block(&b, "", TRACE_UNREADABLE);

@@ -137,7 +137,7 @@ static inline struct fake *fake__new(void)
 {
 	static const struct trace_source_calls calls = {
 		fake__now, fake__thread_count, fake__acknowledge, fake__written,
-		fake__position, fake__read, fake__in_progress, fake__free,
+		fake__position, fake__read, fake__in_progress, NULL, fake__free,
 	};
 	struct fake *fake = calloc(1, sizeof(*fake));
 	int fd = memfd_create("ring", MFD_CLOEXEC);

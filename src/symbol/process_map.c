@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a process has mapped, see process_map.h.
+#include "symbol/process_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/vdso.h"
+#include "target/proc_maps.h"
+#include "target/process.h"
+#include "target/root_file.h"
+
+#define OBJECTS_MAX 16384
+#define OPENED_MAX 1000 /* by one reading: a process could have us open files for minutes */
+#define UPROBES_NAME "[uprobes]" /* the kernel's own: where probed functions return to */
+
+struct objects {
+	struct mapped_object *list; /* by address */
+	size_t count, capacity;
+};
+
+struct process_map {
+	pid_t pid;
+	struct objects objects;
+};
+
+struct process_map *process_map__new(pid_t pid)
+{
+	struct process_map *map = calloc(1, sizeof(*map));
+
+	if (map)
+		map->pid = pid;
+	return map;
+}
+
+static void clear(struct objects *objects)
+{
+	for (size_t i = 0; i < objects->count; i++)
+		free(objects->list[i].path);
+	free(objects->list);
+	*objects = (struct objects){0};
+}
+
+void process_map__free(struct process_map *map)
+{
+	if (!map)
+		return;
+	clear(&map->objects);
+	free(map);
+}
+
+static const struct mapped_object *find(const struct objects *objects, uint64_t address)
+{
+	size_t low = 0, high = objects->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (objects->list[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < objects->count && objects->list[low].start <= address ? &objects->list[low] : NULL;
+}
+
+const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address)
+{
+	return find(&map->objects, address);
+}
+
+/* Of a process that is gone: the file of that name in gpuprobe's own root, if it is the same. */
+static int open_same(const struct mapped_object *object)
+{
+	int fd = object->deleted ? -ENOENT : regular_file__open(object->path);
+	struct stat stat;
+
+	if (fd < 0 || (!fstat(fd, &stat) && stat.st_ino == object->inode && stat.st_dev == object->device))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static struct symbol_file *open_file(const struct mapped_object *object, pid_t pid, struct symbol_cache *cache)
+{
+	const struct mapping mapping = {
+		.start = object->start, .end = object->end, .deleted = object->deleted, .path = object->path,
+	};
+	struct symbol_file *file;
+	int fd;
+
+	if (object->is_vdso)
+		return symbol_cache__open_vdso(cache, &file) ? NULL : file;
+	if (!object->inode)
+		return NULL;
+	fd = mapping__open(&mapping, pid);
+	if (fd < 0)
+		fd = open_same(object);
+	return fd < 0 || symbol_cache__open(cache, fd, pid, object->path, &file) ? NULL : file;
+}
+
+struct reading {
+	struct objects objects;
+	uint64_t inode, begin; /* of the file that the last mapping was of */
+	dev_t device;
+};
+
+/* What was mapped there before has been opened before. */
+static bool take_known(const struct objects *before, struct mapped_object *object)
+{
+	const struct mapped_object *known = find(before, object->start);
+
+	if (!known || known->start != object->start || known->file_offset != object->file_offset ||
+	    known->inode != object->inode || known->device != object->device ||
+	    strcmp(known->path, object->path) != 0)
+		return false;
+	object->key = known->key;
+	return known->key.size != 0;
+}
+
+static void open_files(struct objects *objects, const struct objects *before, pid_t pid, struct symbol_cache *cache)
+{
+	size_t opened = 0;
+
+	for (size_t i = 0; i < objects->count && opened < OPENED_MAX; i++) {
+		struct mapped_object *object = &objects->list[i];
+		struct symbol_file *file;
+
+		if (take_known(before, object))
+			continue;
+		opened++;
+		file = open_file(object, pid, cache);
+		if (file)
+			object->key = file->key;
+	}
+}
+
+static struct mapped_object *add(struct objects *objects)
+{
+	if (objects->count == objects->capacity) {
+		size_t capacity = objects->capacity ? objects->capacity * 2 : 64;
+		struct mapped_object *grown;
+
+		if (capacity > OBJECTS_MAX)
+			return NULL;
+		grown = realloc(objects->list, capacity * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		objects->list = grown;
+		objects->capacity = capacity;
+	}
+	return &objects->list[objects->count];
+}
+
+static int keep_mapping(const struct mapping *mapping, void *arg)
+{
+	struct reading *reading = arg;
+	bool is_vdso = strcmp(mapping->path, VDSO_NAME) == 0;
+	struct mapped_object *object;
+
+	if (!mapping__is_file(mapping) && !is_vdso && strcmp(mapping->path, UPROBES_NAME) != 0)
+		return 0;
+	if (mapping->file_offset == 0 || mapping->inode != reading->inode || mapping->device != reading->device)
+		reading->begin = mapping->start - mapping->file_offset;
+	reading->inode = mapping->inode;
+	reading->device = mapping->device;
+	if (!mapping->executable)
+		return 0;
+	object = add(&reading->objects);
+	if (!object)
+		return 1;
+	*object = (struct mapped_object){
+		.start = mapping->start, .end = mapping->end, .file_offset = mapping->file_offset,
+		.begin = reading->begin, .inode = mapping->inode, .device = mapping->device,
+		.deleted = mapping->deleted, .is_vdso = is_vdso, .path = strdup(mapping->path),
+	};
+	if (!object->path)
+		return 1;
+	object->name = *object->path == '/' ? strrchr(object->path, '/') + 1 : object->path;
+	reading->objects.count++;
+	return 0;
+}
+
+/* A process that ends has no program any more: its mappings may have gone as they were read. */
+static bool has_mappings(pid_t pid)
+{
+	char path[64], target[1];
+
+	process__exe_path(pid, path, sizeof(path));
+	return readlink(path, target, sizeof(target)) >= 0;
+}
+
+/* The mappings all at once, and then the files: the process may be about to end. */
+int process_map__read(struct process_map *map, struct symbol_cache *cache)
+{
+	struct reading reading = {0};
+	int ret = proc_maps__each(map->pid, keep_mapping, &reading);
+
+	if (map->objects.count && !has_mappings(map->pid)) {
+		clear(&reading.objects);
+		return -ESRCH;
+	}
+	if (cache)
+		open_files(&reading.objects, &map->objects, map->pid, cache);
+	clear(&map->objects);
+	map->objects = reading.objects;
+	return ret < 0 ? ret : 0;
+}
+
+struct symbol_file *process_map__file(const struct process_map *map, const struct mapped_object *object,
+				      struct symbol_cache *cache)
+{
+	struct symbol_file *file;
+
+	if (!object->key.size)
+		return NULL;
+	file = symbol_cache__find(cache, &object->key);
+	if (file)
+		return file;
+	file = open_file(object, map->pid, cache);
+	/* The address range may have another file by now. */
+	return file && (object->is_vdso || memcmp(&file->key, &object->key, sizeof(file->key)) == 0) ? file : NULL;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The executable mappings of one process: which file lies where. The files are
+ * opened as they are seen, so that they are there for symbols when the process
+ * has ended.
+ */
+#ifndef SYMBOL_PROCESS_MAP_H
+#define SYMBOL_PROCESS_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "symbol/symbol_cache.h"
+
+struct process_map;
+
+/* An executable mapping. */
+struct mapped_object {
+	uint64_t start, end;
+	uint64_t file_offset; /* of `start` */
+	uint64_t begin;	      /* where the whole object begins in memory */
+	uint64_t inode, device; /* as maps shows them */
+	bool deleted;
+	bool is_vdso;
+	char *path;	  /* in the process's root, or "[vdso]", "[uprobes]" */
+	const char *name; /* the end of it */
+	struct file_key key; /* all zero: not opened */
+};
+
+/* Of a process that `pid` is. NULL without memory. */
+struct process_map *process_map__new(pid_t pid);
+void process_map__free(struct process_map *map);
+
+/*
+ * Reads the mappings anew; what was there before goes. With a cache, files are
+ * opened into it, at most a thousand that are new. At most 16384 mappings are
+ * kept. Returns 0 or a negative errno; -ESRCH: the process is gone, and what was
+ * known of it stays.
+ */
+int process_map__read(struct process_map *map, struct symbol_cache *cache);
+
+/* The mapping that an address lies in, or NULL. Valid until they are read again. */
+const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address);
+
+/* The object's file: from the cache, or opened again if the process is still there. NULL if neither. */
+struct symbol_file *process_map__file(const struct process_map *map, const struct mapped_object *object,
+				      struct symbol_cache *cache);
+
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Code objects of Python processes, see python_code.h.
+#include "symbol/python_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "symbol/python_text.h"
+#include "target/process_memory.h"
+
+#define CODE_BYTES (PYTHON_OB_TYPE + PYTHON_CODE_WORDS * sizeof(uint64_t))
+
+struct code_key {
+	uint64_t address;
+	uint32_t process;
+	uint32_t checksum;
+};
+
+struct kept_code {
+	struct code_key key;
+	bool known; /* else it could not be read */
+	size_t bytes;
+	struct python_code code;
+	UT_hash_handle hh;
+};
+
+struct python_codes {
+	struct kept_code *kept; /* the oldest first */
+	size_t bytes, bytes_max;
+};
+
+struct python_codes *python_codes__new(size_t bytes_max)
+{
+	struct python_codes *codes = calloc(1, sizeof(*codes));
+
+	if (codes)
+		codes->bytes_max = bytes_max;
+	return codes;
+}
+
+static void clear(struct python_code *code)
+{
+	free(code->function);
+	free(code->file);
+	free(code->table);
+	memset(code, 0, sizeof(*code));
+}
+
+static void drop(struct python_codes *codes, struct kept_code *kept)
+{
+	codes->bytes -= kept->bytes;
+	HASH_DEL(codes->kept, kept);
+	clear(&kept->code);
+	free(kept);
+}
+
+void python_codes__free(struct python_codes *codes)
+{
+	struct kept_code *kept, *next;
+
+	if (!codes)
+		return;
+	HASH_ITER(hh, codes->kept, kept, next) {
+		drop(codes, kept);
+	}
+	free(codes);
+}
+
+void python_codes__prune(struct python_codes *codes)
+{
+	while (codes->kept && codes->bytes > codes->bytes_max)
+		drop(codes, codes->kept);
+}
+
+static uint64_t word_at(const uint8_t *object, uint16_t offset)
+{
+	uint64_t value = 0;
+
+	if (offset + sizeof(value) <= CODE_BYTES)
+		memcpy(&value, object + offset, sizeof(value));
+	return value;
+}
+
+/*
+ * Whether what lies there is an object: the first word of one that was freed is
+ * a pointer of the allocator's, or 0. Objects that live for ever have up to 2^32 references.
+ */
+static bool is_alive(pid_t pid, uint64_t address)
+{
+	uint64_t references;
+
+	return !process_memory__read(pid, address, &references, sizeof(references)) && references &&
+	       references <= 1ull << 32;
+}
+
+/* Reads the code object as far as BPF has. */
+static int read_object(pid_t pid, const struct python_target *target, uint64_t address, uint8_t object[CODE_BYTES])
+{
+	uint64_t type;
+	int ret;
+
+	if (target->code_words < 2 || target->code_words > PYTHON_CODE_WORDS)
+		return -EINVAL;
+	memset(object, 0, CODE_BYTES);
+	ret = process_memory__read(pid, address, object, PYTHON_OB_TYPE + target->code_words * sizeof(uint64_t));
+	if (ret)
+		return ret;
+	type = word_at(object, PYTHON_OB_TYPE);
+	return type == target->code_type && is_alive(pid, address) ? 0 : -EPROTO;
+}
+
+/* Whether all that was read is what the frame's checksum is of. */
+static bool is_of_frame(pid_t pid, const struct python_target *target, const struct python_frame *frame,
+			const struct python_code *code, const uint8_t object[CODE_BYTES])
+{
+	struct python_identity identity = {.table_size = code->table_size};
+	uint64_t hash, name;
+
+	memcpy(identity.code, object + PYTHON_OB_TYPE, target->code_words * sizeof(uint64_t));
+	memcpy(identity.table, code->table,
+	       code->table_size < sizeof(identity.table) ? code->table_size : sizeof(identity.table));
+	name = identity.code[target->code_words - 2];
+	if (process_memory__read(pid, name + PYTHON_TEXT_HASH, &hash, sizeof(hash)))
+		return false;
+	identity.name_hash = hash;
+	if (target->code_changing < PYTHON_CODE_WORDS)
+		identity.code[target->code_changing] = 0;
+	return python_checksum(&identity) == frame->checksum;
+}
+
+static int read_table(pid_t pid, uint64_t address, struct python_code *code)
+{
+	uint64_t size;
+	int ret = process_memory__read(pid, address + PYTHON_BYTES_SIZE, &size, sizeof(size));
+
+	if (ret)
+		return ret;
+	if (size > PYTHON_TABLE_MAX)
+		return -E2BIG;
+	code->table = malloc(size ? size : 1);
+	if (!code->table)
+		return -ENOMEM;
+	code->table_size = size;
+	return size ? process_memory__read(pid, address + PYTHON_BYTES_DATA, code->table, size) : 0;
+}
+
+/* All of it may be freed while it is read: what it is is compared last. */
+static int read_code(pid_t pid, const struct python_offsets *offsets, const struct python_frame *frame,
+		     struct python_code *code)
+{
+	uint16_t name_at = offsets->code_qualname ? offsets->code_qualname : offsets->code_name;
+	uint8_t object[CODE_BYTES];
+	uint64_t name, file, table;
+	int ret = read_object(pid, &offsets->target, frame->code, object);
+
+	if (ret)
+		return ret;
+	name = word_at(object, name_at);
+	file = word_at(object, offsets->code_file);
+	table = word_at(object, offsets->code_table);
+	code->first_line = (int32_t)word_at(object, offsets->code_first_line);
+	code->lines = offsets->lines;
+	code->function = python_text__read(pid, offsets, name);
+	code->file = python_text__read(pid, offsets, file);
+	if (!code->function || !code->file)
+		return -EPROTO;
+	ret = read_table(pid, table, code);
+	if (!ret)
+		ret = read_object(pid, &offsets->target, frame->code, object);
+	if (ret)
+		return ret;
+	return is_alive(pid, name) && is_alive(pid, file) && is_alive(pid, table) &&
+			       is_of_frame(pid, &offsets->target, frame, code, object) ? 0 : -EPROTO;
+}
+
+static struct code_key key_of(uint32_t process, const struct python_frame *frame)
+{
+	return (struct code_key){.address = frame->code, .process = process, .checksum = frame->checksum};
+}
+
+static struct kept_code *look_up(const struct python_codes *codes, uint32_t process, const struct python_frame *frame)
+{
+	struct code_key key = key_of(process, frame);
+	struct kept_code *kept;
+
+	HASH_FIND(hh, codes->kept, &key, sizeof(key), kept);
+	return kept;
+}
+
+bool python_codes__has(const struct python_codes *codes, uint32_t process, const struct python_frame *frame)
+{
+	return look_up(codes, process, frame) != NULL;
+}
+
+const struct python_code *python_codes__find(struct python_codes *codes, uint32_t process, pid_t pid,
+					     const struct python_offsets *offsets, const struct python_frame *frame)
+{
+	struct kept_code *kept = look_up(codes, process, frame);
+
+	if (kept)
+		return kept->known ? &kept->code : NULL;
+	kept = calloc(1, sizeof(*kept));
+	if (!kept)
+		return NULL;
+	kept->key = key_of(process, frame);
+	kept->known = !read_code(pid, offsets, frame, &kept->code);
+	if (!kept->known)
+		clear(&kept->code);
+	kept->bytes = sizeof(*kept) + kept->code.table_size;
+	if (kept->known)
+		kept->bytes += strlen(kept->code.function) + strlen(kept->code.file) + 2;
+	codes->bytes += kept->bytes;
+	HASH_ADD(hh, codes->kept, key, sizeof(kept->key), kept);
+	return kept->known ? &kept->code : NULL;
+}
+
+int python_code__line(const struct python_code *code, const struct python_frame *frame)
+{
+	uint32_t offset = frame->instruction & PYTHON_INSTRUCTION_MASK;
+
+	if (offset == PYTHON_NO_INSTRUCTION)
+		return code->first_line;
+	return python_lines__find(code->lines, code->table, code->table_size, code->first_line, offset);
+}

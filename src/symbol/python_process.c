@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The Python interpreter in a process, see python_process.h.
+#include "symbol/python_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/python_layout.h"
+#include "target/elf_file.h"
+#include "target/proc_maps.h"
+
+#define PTHREAD_MAX 16384 /* struct pthread is smaller */
+
+enum object_role { OBJECT_PYTHON = 0, OBJECT_LIBC, OBJECT_LIBPTHREAD, OBJECT_ROLES };
+
+/* A mapped file. */
+struct object {
+	uint64_t start, end; /* of its mappings */
+	char *path, *link;   /* ways to the file; NULL: there is none of this role */
+	unsigned int minor;  /* that the file's name tells, or 0 */
+	char flavour;	     /* the letter behind it: 't', 'd', or 0 */
+};
+
+struct search {
+	pid_t pid;
+	struct object objects[OBJECT_ROLES];
+	bool musl;
+	unsigned int module_minor; /* that a module's name tells, or 0 */
+	uint64_t last_inode;
+	uint64_t file_start; /* where the mapped file begins */
+	struct object program; /* the executable, where it is not called python */
+};
+
+static bool starts(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "python3.11", "libpython3.13t.so.1.0": what is behind the 3. */
+static bool take_version(const char *name, struct object *object)
+{
+	const char *at = name;
+	unsigned int minor = 0, digits = 0;
+
+	if (starts(at, "lib"))
+		at += 3;
+	if (!starts(at, "python3."))
+		return false;
+	for (at += strlen("python3."); *at >= '0' && *at <= '9' && digits < 3; at++, digits++)
+		minor = minor * 10 + (unsigned int)(*at - '0');
+	object->minor = minor;
+	object->flavour = *at == 't' || *at == 'd' ? *at : 0;
+	return digits > 0;
+}
+
+static enum object_role role_of(const char *name, struct object *found)
+{
+	if (take_version(name, found))
+		return OBJECT_PYTHON;
+	if (starts(name, "libc.so.") || starts(name, "libc-2."))
+		return OBJECT_LIBC;
+	if (starts(name, "libpthread.so.") || starts(name, "libpthread-2."))
+		return OBJECT_LIBPTHREAD;
+	return OBJECT_ROLES;
+}
+
+/* "_struct.cpython-312-x86_64-linux-gnu.so" */
+static void note_module(struct search *search, const char *name)
+{
+	const char *tag = strstr(name, ".cpython-3");
+
+	if (tag)
+		search->module_minor = (unsigned int)strtoul(tag + strlen(".cpython-3"), NULL, 10);
+}
+
+static void keep(struct object *object, const struct mapping *mapping, uint64_t start, pid_t pid)
+{
+	if (object->path) {
+		if (mapping->end > object->end && object->start == start)
+			object->end = mapping->end;
+		return;
+	}
+	object->start = start;
+	object->end = mapping->end;
+	object->link = mapping__map_files_path(mapping, pid);
+	object->path = mapping__root_path(mapping, pid);
+}
+
+static int look_at(const struct mapping *mapping, void *arg)
+{
+	struct search *search = arg;
+	const char *slash = strrchr(mapping->path, '/');
+	struct object found = {0};
+	enum object_role role;
+
+	if (!mapping__is_file(mapping))
+		return 0;
+	if (mapping->inode != search->last_inode || mapping->file_offset == 0)
+		search->file_start = mapping->start - mapping->file_offset;
+	search->last_inode = mapping->inode;
+	role = role_of(slash + 1, &found);
+	if (starts(slash + 1, "ld-musl-") || starts(slash + 1, "libc.musl-"))
+		search->musl = true;
+	note_module(search, slash + 1);
+	if (role == OBJECT_ROLES) {
+		/* The lowest file is the program in most processes; what it is not, its symbols tell. */
+		if (!search->program.path || search->program.start == search->file_start)
+			keep(&search->program, mapping, search->file_start, search->pid);
+		return 0;
+	}
+	/* The library has the interpreter, where a program of that name is but its first user. */
+	if (role == OBJECT_PYTHON && starts(slash + 1, "lib") &&
+	    search->objects[role].path && search->objects[role].start != search->file_start) {
+		free(search->objects[role].path);
+		free(search->objects[role].link);
+		search->objects[role] = (struct object){0};
+	}
+	if (role == OBJECT_PYTHON && !search->objects[role].path) {
+		search->objects[role].minor = found.minor;
+		search->objects[role].flavour = found.flavour;
+	}
+	keep(&search->objects[role], mapping, search->file_start, search->pid);
+	return 0;
+}
+
+/* The link leads to the very file, the path perhaps to its successor. */
+static int open_object(const struct object *object, struct elf_file **elf)
+{
+	int fd = object->link ? open(object->link, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		fd = object->path ? open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	return fd < 0 ? -errno : elf_file__open_fd(fd, "mapped file", elf, NULL);
+}
+
+/* Where the file's addresses begin in memory: the address of its offset 0 is `start`. */
+static bool address_of(const struct elf_file *elf, const struct object *object, uint64_t vaddr, uint64_t *address)
+{
+	uint64_t first;
+
+	if (!elf_file__offset_to_vaddr(elf, 0, &first))
+		return false;
+	*address = object->start - first + vaddr;
+	return true;
+}
+
+static int read_u32(const struct elf_file *elf, uint64_t vaddr, unsigned int index, uint32_t *value)
+{
+	uint64_t offset;
+
+	if (!elf_file__vaddr_to_offset(elf, vaddr + index * sizeof(*value), &offset))
+		return -EBADMSG;
+	return elf_file__read(elf, offset, value, sizeof(*value)) == sizeof(*value) ? 0 : -EBADMSG;
+}
+
+/* The word `index` of a variable of libc's that describes itself to libthread_db. */
+static int read_described(struct elf_file *libc, const char *name, unsigned int index, uint32_t *value)
+{
+	uint64_t vaddr;
+	int ret = elf_file__find_object(libc, name, &vaddr);
+
+	return ret ? ret : read_u32(libc, vaddr, index, value);
+}
+
+/* A field is described by its bits, how many there are, and its offset. */
+static int read_libc(const struct object *object, struct python_target *target)
+{
+	uint32_t specific, size, data;
+	struct elf_file *elf;
+	int ret;
+
+	if (!object->path)
+		return -ENOENT;
+	ret = open_object(object, &elf);
+	if (ret)
+		return ret;
+	ret = read_described(elf, "_thread_db_pthread_specific", 2, &specific);
+	if (!ret)
+		ret = read_described(elf, "_thread_db_sizeof_pthread_key_data", 0, &size);
+	if (!ret)
+		ret = read_described(elf, "_thread_db_pthread_key_data_data", 2, &data);
+	elf_file__free(elf);
+	if (ret)
+		return ret;
+	if (specific > PTHREAD_MAX || specific % 8 || size > 64 || data % 8 || data + 8 > size)
+		return -EBADMSG;
+	target->specific = (uint16_t)specific;
+	target->value_size = (uint16_t)size;
+	target->value_data = (uint16_t)data;
+	return 0;
+}
+
+static int find_libc(const struct search *search, struct python_target *target, struct error *err)
+{
+	if (search->musl)
+		return error__set(err, -ENOTSUP, "musl does not tell where it keeps a thread's values");
+	if (read_libc(&search->objects[OBJECT_LIBC], target) &&
+	    read_libc(&search->objects[OBJECT_LIBPTHREAD], target))
+		return error__set(err, -ENOTSUP, "libc has no _thread_db_ symbols that tell where it keeps a thread's values");
+	return 0;
+}
+
+static unsigned int version_of(const struct search *search, struct elf_file *elf, const struct object *object)
+{
+	struct object named = {0};
+	uint32_t version;
+	uint64_t vaddr;
+
+	/* 0x030b02f0 is 3.11.2. */
+	if (!elf_file__find_object(elf, "Py_Version", &vaddr) && !read_u32(elf, vaddr, 0, &version) &&
+	    version >> 24 == 3)
+		return version >> 16 & 0xff;
+	if (elf_file__soname(elf) && take_version(elf_file__soname(elf), &named))
+		return named.minor;
+	return object->minor ? object->minor : search->module_minor;
+}
+
+/* _PyRuntime is a section of its own, too. */
+static bool find_runtime(struct elf_file *elf, uint64_t *vaddr)
+{
+	return !elf_file__find_object(elf, "_PyRuntime", vaddr) || elf_file__find_section(elf, ".PyRuntime", vaddr);
+}
+
+static void find_eval(struct elf_file *elf, const struct object *object, struct python_process *python)
+{
+	struct elf_symbol eval;
+	uint64_t address;
+
+	python->object_start = object->start;
+	python->object_end = object->end;
+	if (elf_file__find_function(elf, "_PyEval_EvalFrameDefault", &eval) ||
+	    !address_of(elf, object, eval.value, &address))
+		return;
+	python->eval_start = address;
+	python->eval_end = address + eval.size;
+}
+
+/* What the interpreter's file tells. */
+static int read_object(const struct search *search, const struct object *object, struct elf_file *elf,
+		       struct python_process *python, uint64_t *runtime, struct error *err)
+{
+	const struct python_offsets *offsets;
+	uint64_t vaddr, type;
+	unsigned int minor;
+
+	if (!find_runtime(elf, &vaddr) || !address_of(elf, object, vaddr, runtime))
+		return -ENOENT;
+	if (object->flavour)
+		return error__set(err, -ENOTSUP, "a %s build", object->flavour == 't' ? "free-threaded" : "debug");
+	minor = version_of(search, elf, object);
+	if (!minor)
+		return error__set(err, -ENOTSUP, "its version cannot be told");
+	offsets = python_offsets__of(minor);
+	if (!offsets)
+		return error__set(err, -ENOTSUP, "CPython 3.%u is not known", minor);
+	if (elf_file__find_object(elf, "PyCode_Type", &vaddr) || !address_of(elf, object, vaddr, &type))
+		return error__set(err, -ENOTSUP, "it has no symbol PyCode_Type");
+	python->offsets = *offsets;
+	python->offsets.target.code_type = type;
+	python->offsets.target.key_address = *runtime + offsets->key;
+	find_eval(elf, object, python);
+	return 0;
+}
+
+static int find_in(const struct search *search, const struct object *object, struct python_process *python,
+		   struct error *err)
+{
+	struct elf_file *elf;
+	uint64_t runtime;
+	int ret;
+
+	if (!object->path || open_object(object, &elf))
+		return -ENOENT;
+	ret = read_object(search, object, elf, python, &runtime, err);
+	elf_file__free(elf);
+	if (!ret)
+		ret = find_libc(search, &python->offsets.target, err);
+	return ret ? ret : python_layout__check(search->pid, runtime, &python->offsets, err);
+}
+
+static void clear(struct object *object)
+{
+	free(object->path);
+	free(object->link);
+}
+
+int python_process__find(pid_t pid, struct python_process *python, struct error *err)
+{
+	struct search search = {.pid = pid};
+	int ret = proc_maps__each(pid, look_at, &search);
+
+	memset(python, 0, sizeof(*python));
+	if (!ret)
+		ret = find_in(&search, &search.objects[OBJECT_PYTHON], python, err);
+	if (ret == -ENOENT)
+		ret = find_in(&search, &search.program, python, err);
+	for (size_t i = 0; i < OBJECT_ROLES; i++)
+		clear(&search.objects[i]);
+	clear(&search.program);
+	return ret;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ELF files of watched processes, opened once, with what their symbols and
+ * their debug information tell: known by device, inode, size and time of
+ * change, the least recently used leaving first.
+ *
+ * A file's separate debug file is looked for when the file is opened, while its
+ * process is there (symbol/debug_file.h). Names come from .symtab, the debug
+ * file's .symtab or .dynsym, the first of them that there is.
+ */
+#ifndef SYMBOL_SYMBOL_CACHE_H
+#define SYMBOL_SYMBOL_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct elf_file;
+struct source_lines;
+struct symbol_cache;
+
+/* Which file it is: all zero where it is not known. No padding: it is hashed and compared as bytes. */
+struct file_key {
+	uint64_t device, inode, size, changed_s, changed_ns;
+};
+
+/* A file in the cache. Valid until the next call of symbol_cache__open or __trim. */
+struct symbol_file {
+	struct file_key key;
+	struct elf_file *elf;	    /* NULL: it is no ELF file, which is worth knowing too */
+	struct elf_file *debug;	    /* the separate debug file, or NULL */
+	struct source_lines *lines; /* NULL: not read */
+	bool looked_for_lines;
+	uint64_t used; /* value of the cache's clock */
+};
+
+/* NULL without memory. At most `max_files` files (1 or more) are kept open, debug files included. */
+struct symbol_cache *symbol_cache__new(size_t max_files);
+void symbol_cache__free(struct symbol_cache *cache);
+
+/*
+ * The file that `fd` is open on, which is taken over. For a file that is new
+ * and where `pid` is not 0, its debug file is looked for in the root of that
+ * process and in gpuprobe's; `path` is the file's own, in the process. Returns
+ * 0 or a negative errno.
+ */
+int symbol_cache__open(struct symbol_cache *cache, int fd, pid_t pid, const char *path, struct symbol_file **out);
+
+/* The vdso, which is in no file: a copy in memory. Returns 0 or a negative errno. */
+int symbol_cache__open_vdso(struct symbol_cache *cache, struct symbol_file **out);
+
+/* The file with this key, NULL where it is not in the cache (any more). */
+struct symbol_file *symbol_cache__find(struct symbol_cache *cache, const struct file_key *key);
+
+/* Drops what is too much: to be called after look-ups, which make a file's tables grow. */
+void symbol_cache__trim(struct symbol_cache *cache);
+
+/*
+ * The symbol that the byte at `file_offset` lies in: *name (malloc, as it is
+ * in the file), *offset from its start. -ENOENT where there is none.
+ */
+int symbol_file__name(struct symbol_file *file, uint64_t file_offset, char **name, uint64_t *offset);
+
+/*
+ * The source file's path (malloc) and line of the byte at `file_offset`; -ENOENT
+ * where no debug information tells.
+ */
+int symbol_file__line(struct symbol_file *file, uint64_t file_offset, char **path, uint32_t *line);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One stack of native and Python frames, see python_merge.h.
+#include "trace/python_merge.h"
+
+#include <string.h>
+
+struct merging {
+	const bool *entry;
+	uint32_t count, next; /* Python frames: all, and the next to be placed */
+	struct merged_frame *merged;
+	size_t used;
+};
+
+static void put(struct merging *merging, bool python, uint32_t index)
+{
+	merging->merged[merging->used++] = (struct merged_frame){.python = python, .index = index};
+}
+
+/* The Python frames that one call of the interpreter ran. */
+static void put_call(struct merging *merging)
+{
+	bool ended = false;
+
+	while (merging->next < merging->count && !ended) {
+		ended = merging->entry[merging->next];
+		put(merging, true, merging->next++);
+	}
+}
+
+/* All Python frames that are left, before the frames from `place` on. */
+static void put_rest(struct merging *merging, size_t place)
+{
+	uint32_t left = merging->count - merging->next;
+
+	memmove(merging->merged + place + left, merging->merged + place,
+		(merging->used - place) * sizeof(*merging->merged));
+	for (uint32_t i = 0; i < left; i++)
+		merging->merged[place + i] = (struct merged_frame){.python = true, .index = merging->next + i};
+	merging->used += left;
+}
+
+static bool is_within(uint64_t address, uint64_t start, uint64_t end)
+{
+	return address >= start && address < end;
+}
+
+size_t python_merge(const uint64_t *native, uint32_t depth, const bool *entry, uint32_t count,
+		    const struct merge_ranges *ranges, struct merged_frame *merged)
+{
+	struct merging merging = {.entry = entry, .count = count, .merged = merged};
+	size_t place = SIZE_MAX;
+	uint64_t address;
+
+	for (uint32_t i = 0; i < depth; i++) {
+		memcpy(&address, &native[i], sizeof(address));
+		address--; /* a call may be the last instruction of its function */
+		if (!is_within(address, ranges->object_start, ranges->object_end)) {
+			put(&merging, false, i);
+			continue;
+		}
+		if (is_within(address, ranges->eval_start, ranges->eval_end))
+			put_call(&merging);
+		place = merging.used;
+	}
+	put_rest(&merging, place == SIZE_MAX ? merging.used : place);
+	return merging.used;
+}

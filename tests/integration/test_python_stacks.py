@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Python frames in the stacks of `gpuprobe trace`: function, file and line of each, for every CPython that is here."""
+import json
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from lib import paths, trace
+from lib.probe import Background
+
+PROGRAM = paths.TESTS / "programs" / "python_stacks.py"
+FRAMES_MAX = 32
+MORE = "[more Python frames]"
+FRAME = re.compile(r".* \((?P<file>.*):\d+\)")
+
+
+def interpreters():
+    """The executable of each version that is on this machine."""
+    found = {}
+    for minor in range(8, 15):
+        name = f"python3.{minor}"
+        places = [Path("/usr/bin") / name, Path("/usr/local/bin") / name,
+                  *sorted(Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/{name}")),
+                  *sorted(Path("/opt").glob(f"*/bin/{name}"))]
+        found[f"3.{minor}"] = next((place for place in places if place.exists()), None)
+    return found
+
+
+@pytest.fixture(params=interpreters().items(), ids=lambda item: item[0])
+def python(request):
+    version, path = request.param
+    if path is None:
+        pytest.skip(f"there is no CPython {version} here")
+    return path
+
+
+@pytest.fixture(scope="session")
+def held(tmp_path_factory):
+    """The extension module of programs/held.c."""
+    module = tmp_path_factory.mktemp("held") / "held.so"
+    subprocess.run(["gcc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fno-omit-frame-pointer", "-o", module,
+                    paths.TESTS / "programs" / "held.c"], check=True)
+    return module
+
+
+def python_frames(line, files):
+    """Those of the stack's frames that are Python's."""
+    frames = []
+    for frame in line["stack"]:
+        found = FRAME.fullmatch(frame)
+        if frame == MORE or frame.startswith("[Python code") or (found and found["file"] in files):
+            frames.append(frame)
+    return frames
+
+
+def expected_frames(frames):
+    return frames if len(frames) <= FRAMES_MAX else frames[:FRAMES_MAX] + [MORE]
+
+
+def without_name(shown, frames):
+    """What is expected of a stack whose code may be gone before it is read: its name or none, never another."""
+    assert len(shown) == len(frames)
+    return [mine if mine.startswith("[Python code 0x") and "(<string>:" in theirs else theirs
+            for mine, theirs in zip(shown, frames)]
+
+
+def check(lines, log):
+    """Each allocation's frames are those that Python itself told."""
+    truth = json.loads(log.read_text())
+    expected = {int(size): expected_frames(frames) for size, frames in truth["stacks"].items()}
+    files = {FRAME.fullmatch(frame)["file"] for frames in expected.values() for frame in frames if frame != MORE}
+    shown = {line["size"]: python_frames(line, files) for line in lines}
+    for size in truth["short_lived"]:
+        expected[size] = without_name(shown[size], expected[size])
+    assert len(expected) > 400
+    assert shown.keys() == expected.keys()
+    wrong = [(shown[size], frames) for size, frames in expected.items() if shown[size] != frames]
+    assert wrong[:3] == [], f"{len(wrong)} of {len(expected)} stacks differ"
+
+
+def test_command(tracer, python, held, tmp_path):
+    """From the first call on."""
+    result = tracer.run(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", args=["-e", "cudaMalloc"],
+                        columns="time,size,event,stack")
+    assert result.lost == 0
+    assert "unavailable" not in result.stderr
+    check(result.lines, tmp_path / "log")
+
+
+def test_links(tracer_by, held, tmp_path):
+    """With each kind of links."""
+    result = tracer_by.run(paths.PYTHON, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", args=["-e", "cudaMalloc"],
+                           columns="time,size,event,stack")
+    check(result.lines, tmp_path / "log")
+
+
+def test_process_that_runs(tracer, python, held, tmp_path):
+    """It was started before; its first call that is seen has its frames, too."""
+    env = {"LD_LIBRARY_PATH": paths.SIM}
+    with Background(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", "wait", env=env) as script:
+        assert script.stdout.readline() == "ready\n"
+        running, path = tracer.start(args=["-p", script.pid, "-e", "cudaMalloc"], columns="time,size,event,stack")
+        with running:
+            wait_until_attached(running)
+            script.stdin.write("\n")
+            script.stdin.flush()
+            script.wait(30)
+            time.sleep(0.3)
+            result = trace.Traced(running.stop(), path)
+    check(result.lines, tmp_path / "log")
+
+
+def wait_until_attached(running):
+    time.sleep(1.5)
+
+
+def test_no_symbols(tracer, held, tmp_path):
+    """A copy of the interpreter without .symtab, as distributions ship it, has its frames by .dynsym."""
+    stripped = tmp_path / "python3.11"
+    shutil.copy(Path(paths.PYTHON).resolve(), stripped)
+    subprocess.run(["strip", "--strip-all", stripped], check=True)
+    result = tracer.run(stripped, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", args=["-e", "cudaMalloc"],
+                        columns="time,size,event,stack", env={"PYTHONHOME": "/usr"})
+    check(result.lines, tmp_path / "log")
+
+
+def test_other_programs_say_nothing(tracer):
+    """One without an interpreter has no Python frames, and no message about them."""
+    result = tracer.run(paths.workload("memory"), "--pairs", 5, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    assert len(result.lines) >= 5
+    assert "python" not in result.stderr.lower()
+
+
+def test_unknown_version(tracer, tmp_path):
+    """The reason is told once, and the calls are there."""
+    program = tmp_path / "python3.99"
+    source = tmp_path / "unknown.c"
+    source.write_text("""
+        int cudaMalloc(void **, unsigned long), usleep(unsigned);
+        char _PyRuntime[4096] = "x";
+        int main(void) { void *p; for (int i = 0; i < 5; i++) cudaMalloc(&p, 64); usleep(500000); return 0; }
+    """)
+    subprocess.run(["gcc", "-rdynamic", "-o", program, source, paths.LIBCUDART], check=True)
+    result = tracer.run(program, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    assert len(result.lines) == 5
+    assert re.findall(r"process \d+: (python frames unavailable: .*)", result.stderr) == [
+        "python frames unavailable: CPython 3.99 is not known"]
+
+
+def test_versions():
+    """Says which versions the tests above ran with."""
+    found = interpreters()
+    print("ran:", ", ".join(v for v, path in found.items() if path),
+          "skipped:", ", ".join(v for v, path in found.items() if not path) or "none")
+    assert any(found.values())
