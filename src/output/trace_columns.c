@@ -86,7 +86,8 @@ static bool has_room(const struct trace_output_options *options, unsigned int de
 }
 
 static const enum trace_column usual[] = {
-	COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID, COLUMN_TID, COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT,
+	COLUMN_TIME,  COLUMN_PROCESS, COLUMN_PID,      COLUMN_TID,
+	COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT,
 };
 
 static void choose_table(struct trace_output_options *options)
