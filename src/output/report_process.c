@@ -60,8 +60,10 @@ static void print_device(FILE *out, const struct device_totals *d)
 		fputs(REPORT_INDENT "on a device unknown: ", out);
 	else
 		fprintf(out, REPORT_INDENT "on device %u: ", d->device);
-	fprintf(out, "%" PRIu64 " Bytes live, %" PRIu64 " launches, %" PRIu64 " copies and sets of %" PRIu64 " Bytes\n",
-		d->live_bytes, d->launches, d->copies, d->copy_bytes);
+	fprintf(out, "%" PRIu64 " Bytes live, %" PRIu64 " launch%s, ", d->live_bytes, d->launches,
+		d->launches == 1 ? "" : "es");
+	fprintf(out, "%" PRIu64 " %s of %" PRIu64 " Bytes\n", d->copies,
+		d->copies == 1 ? "copy or set" : "copies and sets", d->copy_bytes);
 }
 
 void report_process__print(FILE *out, const struct model *model)

@@ -59,6 +59,13 @@ static char *separate(char *at, const char *begin)
 	return at;
 }
 
+/* Whether a column of its own shows the argument, as of several with one role it does the first. */
+static bool has_column(const struct trace_output *output, const struct trace_view *view,
+		       const struct trace_field *field)
+{
+	return field->role < TRACE_ROLES && output->shows[field->role] && view->by_role[field->role] == field;
+}
+
 static char *write_details(const struct trace_output *output, const struct trace_view *view, char *at)
 {
 	const struct trace_line *line = view->line;
@@ -70,6 +77,8 @@ static char *write_details(const struct trace_output *output, const struct trace
 	for (size_t i = 0; i < line->field_count; i++) {
 		const struct trace_field *field = &line->fields[i];
 
+		if (has_column(output, view, field))
+			continue;
 		at = separate(at, begin);
 		at = trace_text__word(at, field->name, TRACE_WORD_SIZE);
 		*at++ = '=';
@@ -142,9 +151,10 @@ static char *write_value(const struct trace_view *view, char *at)
 	return trace_text__signed(TRACE_TEXT_CONSTANT(at, "error "), (int32_t)view->line->result);
 }
 
-/* "returned=0 (cudaSuccess)", of the two lines of a call the second's. */
+/* "returned=0 (success)" or "returned=2 (cudaErrorMemoryAllocation)", of the two lines of a call the second's. */
 static char *write_returned(const struct trace_view *view, char *at)
 {
+	int32_t code = (int32_t)view->line->result;
 	size_t length;
 	const char *name;
 
@@ -154,8 +164,11 @@ static char *write_returned(const struct trace_view *view, char *at)
 	*at++ = '=';
 	if (view->function->returns == TRACE_RETURNS_VALUE)
 		return trace_text__hex(at, view->line->result);
-	at = trace_text__signed(at, (int32_t)view->line->result);
-	name = trace_cache__result(view->function, (int32_t)view->line->result, &length);
+	/* It is called the same in both layers. */
+	if (!code)
+		return TRACE_TEXT_CONSTANT(at, "0 (success)");
+	at = trace_text__signed(at, code);
+	name = trace_cache__result(view->function, code, &length);
 	if (!name)
 		return at;
 	at = trace_text__copy(TRACE_TEXT_CONSTANT(at, " ("), name, length);

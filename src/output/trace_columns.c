@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* So many columns of a terminal are left to the details, or else process and thread are not shown. */
+#define ENOUGH_DETAILS 30
+
 static const char *const words[COLUMN_COUNT] = {
 #define COLUMN_WORD(id, word) [COLUMN_##id] = (word),
 	TRACE_COLUMNS(COLUMN_WORD)
@@ -46,7 +49,7 @@ unsigned int trace_columns__width(enum trace_column column, enum trace_timestamp
 	static const unsigned char widths[COLUMN_COUNT] = {
 		[COLUMN_PROCESS] = 16, [COLUMN_PID] = 7,      [COLUMN_PPID] = 7,     [COLUMN_TID] = 7,
 		[COLUMN_UID] = 6,      [COLUMN_CGROUP] = 24,  [COLUMN_DEVICE] = 6,   [COLUMN_LAYER] = 7,
-		[COLUMN_EVENT] = 18,   [COLUMN_DETAILS] = 53, [COLUMN_PTR] = 14,     [COLUMN_SIZE] = 12,
+		[COLUMN_EVENT] = 22,   [COLUMN_DETAILS] = 68, [COLUMN_PTR] = 14,     [COLUMN_SIZE] = 12,
 		[COLUMN_DST] = 14,     [COLUMN_SRC] = 14,     [COLUMN_KIND] = 7,     [COLUMN_BW] = 9,
 		[COLUMN_KERNEL] = 24,  [COLUMN_GRID] = 14,    [COLUMN_BLOCK] = 14,   [COLUMN_SHMEM] = 6,
 		[COLUMN_STREAM] = 14,  [COLUMN_ARGS] = 24,    [COLUMN_STACK] = 40,   [COLUMN_DURATION] = 8,
@@ -58,24 +61,66 @@ unsigned int trace_columns__width(enum trace_column column, enum trace_timestamp
 	return widths[column];
 }
 
-size_t trace_columns__default(enum trace_format format, enum trace_column columns[COLUMN_COUNT])
+unsigned int trace_columns__others(const struct trace_output_options *options)
 {
-	static const enum trace_column person[] = {
-		COLUMN_TIME,  COLUMN_PROCESS, COLUMN_PID,      COLUMN_TID,
-		COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT,
+	unsigned int width = 0;
+
+	for (size_t i = 0; i < options->column_count; i++) {
+		width += i > 0;
+		if (options->columns[i] != COLUMN_DETAILS)
+			width += trace_columns__width(options->columns[i], options->timestamps);
+	}
+	return width;
+}
+
+static void set_columns(struct trace_output_options *options, const enum trace_column *columns, size_t size)
+{
+	memcpy(options->columns, columns, size);
+	options->column_count = size / sizeof(*columns);
+}
+
+/* Whether a terminal leaves `details` columns to the details; without one there is no end to a line. */
+static bool has_room(const struct trace_output_options *options, unsigned int details)
+{
+	return !options->width || options->width >= trace_columns__others(options) + details;
+}
+
+static const enum trace_column usual[] = {
+	COLUMN_TIME,  COLUMN_PROCESS, COLUMN_PID,      COLUMN_TID,
+	COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT,
+};
+
+static void choose_table(struct trace_output_options *options)
+{
+	static const enum trace_column fewer[] = {
+		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT,
 	};
+	static const enum trace_column fewest[] = {
+		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DURATION, COLUMN_RESULT,
+	};
+
+	set_columns(options, usual, sizeof(usual));
+	if (has_room(options, ENOUGH_DETAILS))
+		return;
+	set_columns(options, fewer, sizeof(fewer));
+	if (!has_room(options, TRACE_MIN_DETAILS))
+		set_columns(options, fewest, sizeof(fewest));
+}
+
+void trace_columns__choose(struct trace_output_options *options)
+{
 	/* What is counted, summed up and grouped by has a column, so that nobody has to take details apart for it. */
-	static const enum trace_column program[] = {
+	static const enum trace_column tsv[] = {
 		COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID,    COLUMN_TID,	    COLUMN_EVENT,    COLUMN_DETAILS,
 		COLUMN_SIZE, COLUMN_KIND,    COLUMN_KERNEL, COLUMN_STREAM, COLUMN_DURATION, COLUMN_RESULT,
 	};
 
-	if (format == TRACE_TSV) {
-		memcpy(columns, program, sizeof(program));
-		return sizeof(program) / sizeof(program[0]);
-	}
-	memcpy(columns, person, sizeof(person));
-	return sizeof(person) / sizeof(person[0]);
+	if (options->format == TRACE_TABLE)
+		choose_table(options);
+	else if (options->format == TRACE_TSV)
+		set_columns(options, tsv, sizeof(tsv));
+	else
+		set_columns(options, usual, sizeof(usual));
 }
 
 enum trace_role trace_columns__role(enum trace_column column)

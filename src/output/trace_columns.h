@@ -5,14 +5,19 @@
 
 #include "output/trace_output.h"
 
+#define TRACE_MIN_DETAILS 10 /* columns of a terminal, or else there are none by default */
+
 const char *trace_columns__word(enum trace_column column);    /* "process" */
 const char *trace_columns__heading(enum trace_column column); /* "PROCESS" */
 
 /* Of the table without a terminal; the times' depend on their form. */
 unsigned int trace_columns__width(enum trace_column column, enum trace_timestamps timestamps);
 
-/* The format's own choice, into `columns`; returns how many. */
-size_t trace_columns__default(enum trace_format format, enum trace_column columns[COLUMN_COUNT]);
+/* What the columns take with a space between each two, without the details. */
+unsigned int trace_columns__others(const struct trace_output_options *options);
+
+/* The format's own choice; in the table fewer where the terminal is narrow. */
+void trace_columns__choose(struct trace_output_options *options);
 
 /* The role of arguments that the column shows, or TRACE_NO_ROLE. */
 enum trace_role trace_columns__role(enum trace_column column);

@@ -82,14 +82,15 @@ static char *separate(char *at, const char *begin)
 	return at;
 }
 
-static char *write_details(const struct trace_output *output, const struct trace_view *view, char *at)
+/* All of them, whatever columns there are: a key does not depend on others. */
+static char *write_details(const struct trace_view *view, char *at)
 {
 	const struct trace_line *line = view->line;
 	char *begin;
 
 	*at++ = '{';
 	begin = at;
-	if (view->function->is_launch && !output->has_kernel)
+	if (view->function->is_launch)
 		at = write_kernel(line, TRACE_TEXT_CONSTANT(at, "\"kernel\":"));
 	for (size_t i = 0; i < line->field_count; i++) {
 		const struct trace_field *field = &line->fields[i];
@@ -186,7 +187,7 @@ static char *write_value(struct trace_output *output, const struct trace_view *v
 	case COLUMN_EVENT:
 		return write_event(view->function, at);
 	case COLUMN_DETAILS:
-		return write_details(output, view, at);
+		return write_details(view, at);
 	case COLUMN_BW:
 		return write_bandwidth(view, at);
 	case COLUMN_KERNEL:

@@ -20,6 +20,7 @@ static void look_at_columns(struct trace_output *output)
 		output->has_kernel |= column == COLUMN_KERNEL;
 		output->has_cgroup |= column == COLUMN_CGROUP;
 		output->has_stack |= column == COLUMN_STACK;
+		output->shows[trace_columns__role(column)] = trace_columns__role(column) != TRACE_NO_ROLE;
 		output->has_roles |= column == COLUMN_BW || trace_columns__role(column) != TRACE_NO_ROLE;
 	}
 }
@@ -33,8 +34,9 @@ int trace_output__new(int fd, const struct trace_output_options *options, struct
 		return error__set(err, -ENOMEM, "no memory for the trace's output");
 	}
 	output->options = *options;
-	if (!options->column_count)
-		output->options.column_count = trace_columns__default(options->format, output->options.columns);
+	output->chooses = !options->column_count;
+	if (output->chooses)
+		trace_columns__choose(&output->options);
 	look_at_columns(output);
 	trace_time__init(&output->time, options);
 	output->cache.json = options->format == TRACE_JSON;
@@ -54,9 +56,17 @@ void trace_output__free(struct trace_output *output)
 
 void trace_output__set_width(struct trace_output *output, unsigned int width)
 {
+	size_t before = output->options.column_count;
+
 	output->options.width = width;
-	if (output->options.format == TRACE_TABLE)
-		trace_table__layout(output);
+	if (output->options.format != TRACE_TABLE)
+		return;
+	if (output->chooses)
+		trace_columns__choose(&output->options);
+	trace_table__layout(output);
+	/* Should it fail, the next line tells. */
+	if (output->options.column_count != before)
+		trace_output__header(output);
 }
 
 static size_t text_room(const char *text)

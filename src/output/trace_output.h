@@ -44,8 +44,8 @@ struct trace_output_options {
 	enum trace_format format;
 	enum trace_timestamps timestamps;
 	enum trace_column columns[COLUMN_COUNT];
-	size_t column_count; /* 0: the format's own choice */
-	unsigned int width;  /* of the terminal, in characters; 0: no terminal, nothing is cut */
+	size_t column_count; /* 0: the format's own choice, on a narrow terminal of fewer */
+	unsigned int width;  /* of the terminal, in characters, which no line exceeds; 0: none, nothing is cut */
 	bool color;
 	bool entry_return;
 	uint64_t begin_ns;   /* CLOCK_BOOTTIME of time 0 */
@@ -76,7 +76,7 @@ int trace_output__line(struct trace_output *output, const struct trace_line *lin
 /* Writes what is in the buffer. As trace_output__line. */
 int trace_output__flush(struct trace_output *output);
 
-/* The terminal has another width from the next line on. */
+/* The terminal has another width from the next line on; with a new line of names where columns come or go. */
 void trace_output__set_width(struct trace_output *output, unsigned int width);
 
 /*

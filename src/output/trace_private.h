@@ -13,12 +13,12 @@
 /* An argument's name is ours and shorter; so much is shown of one in any case. So of constants' names. */
 #define TRACE_WORD_SIZE 64
 
-#define TRACE_MIN_DETAILS 10 /* columns of a terminal, however narrow it is */
-
 struct trace_output {
 	struct trace_output_options options; /* with the columns that are shown */
-	bool has_kernel; /* the kernel's name has a column of its own and is not in the details */
-	bool has_roles;	 /* as have arguments */
+	bool chooses;	 /* which these are, by the terminal's width */
+	bool has_kernel; /* the kernel's name has a column of its own and is not in the details of the table and TSV */
+	bool shows[TRACE_ROLES]; /* as have arguments */
+	bool has_roles;		 /* views have their arguments by role */
 	bool has_cgroup, has_stack;
 	unsigned int starts[COLUMN_COUNT]; /* of the table's columns */
 	struct trace_buffer buffer;

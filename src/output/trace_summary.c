@@ -58,6 +58,8 @@ static struct summary_row *find_row(struct trace_summary *summary, const struct 
 static void add_time(struct summary_row *row, uint64_t duration_ns)
 {
 	row->sums.ns += duration_ns;
+	if (!row->histogram.count || duration_ns < row->sums.min_ns)
+		row->sums.min_ns = duration_ns;
 	if (duration_ns > row->sums.max_ns)
 		row->sums.max_ns = duration_ns;
 	trace_histogram__add(&row->histogram, duration_ns);

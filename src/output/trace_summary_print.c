@@ -44,11 +44,13 @@ static uint64_t average(const struct summary_sums *sums)
 	return finished ? sums->ns / finished : 0;
 }
 
-/* No percentile is above the maximum, which is exact. */
+/* Minimum and maximum are exact, and no percentile is outside of them. */
 static uint64_t percentile(const struct summary_row *row, unsigned int percent)
 {
 	uint64_t value = trace_histogram__percentile(&row->histogram, percent);
 
+	if (value < row->sums.min_ns)
+		return row->sums.min_ns;
 	return value < row->sums.max_ns ? value : row->sums.max_ns;
 }
 

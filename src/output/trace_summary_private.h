@@ -13,7 +13,7 @@ struct summary_sums {
 	uint64_t errors;
 	uint64_t unfinished;	/* of the calls: the next do not have them */
 	uint64_t ns;
-	uint64_t max_ns;
+	uint64_t min_ns, max_ns;
 	uint64_t unfinished_ns; /* so far */
 };
 

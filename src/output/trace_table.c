@@ -2,7 +2,8 @@
 /*
  * Lines of the table. Columns have fixed places; a value that is too long for
  * its column pushes the next ones to the right until one has room to spare.
- * On a terminal the details have what the others leave, and are cut.
+ * On a terminal the details have what the others leave and are cut, and so is
+ * the line's end where that is not enough: no line is wider than the terminal.
  */
 #include "output/trace_private.h"
 
@@ -11,36 +12,30 @@
 #define DIM "\033[2m"
 #define RESET "\033[0m"
 
-static unsigned int details_width(const struct trace_output *output, unsigned int others)
-{
-	unsigned int width = output->options.width;
-
-	if (!width)
-		return trace_columns__width(COLUMN_DETAILS, output->options.timestamps);
-	return width > others + TRACE_MIN_DETAILS ? width - others : TRACE_MIN_DETAILS;
-}
-
 static unsigned int column_width(const struct trace_output *output, enum trace_column column)
 {
 	return trace_columns__width(column, output->options.timestamps);
 }
 
+static unsigned int details_width(const struct trace_output *output)
+{
+	unsigned int width = output->options.width, others = trace_columns__others(&output->options);
+
+	if (!width)
+		return column_width(output, COLUMN_DETAILS);
+	return width > others + TRACE_MIN_DETAILS ? width - others : TRACE_MIN_DETAILS;
+}
+
 void trace_table__layout(struct trace_output *output)
 {
 	const struct trace_output_options *options = &output->options;
-	unsigned int others = 0, start = 0, details;
+	unsigned int start = 0;
 
-	for (size_t i = 0; i < options->column_count; i++) {
-		others += i > 0;
-		if (options->columns[i] != COLUMN_DETAILS)
-			others += column_width(output, options->columns[i]);
-	}
-	details = details_width(output, others);
 	for (size_t i = 0; i < options->column_count; i++) {
 		bool is_details = options->columns[i] == COLUMN_DETAILS;
 
 		output->starts[i] = start;
-		start += 1 + (is_details ? details : column_width(output, options->columns[i]));
+		start += 1 + (is_details ? details_width(output) : column_width(output, options->columns[i]));
 	}
 }
 
@@ -52,22 +47,52 @@ static char *pad(char *at, size_t position, size_t target, size_t *spaces)
 	return at + *spaces;
 }
 
+/* The text from `begin` to `at` fills no more than `columns`; returns its new end. */
+static char *cut(char *begin, char *at, size_t columns)
+{
+	size_t length = (size_t)(at - begin);
+
+	if (trace_text__width(begin, length) <= columns)
+		return at;
+	if (!columns)
+		return begin;
+	return TRACE_TEXT_CONSTANT(begin + trace_text__fit(begin, length, columns - 1), "…");
+}
+
+/* How many columns of the terminal are left behind `position`. */
+static size_t columns_left(const struct trace_output *output, size_t position)
+{
+	size_t width = output->options.width;
+
+	if (!width)
+		return SIZE_MAX;
+	return width > position ? width - position : 0;
+}
+
+static void write_heading(struct trace_output *output, enum trace_column column, char *heading, size_t size)
+{
+	const char *name = trace_columns__heading(column);
+
+	snprintf(heading, size, "%s", name);
+	if (column == COLUMN_TIME && output->options.timestamps == TIMESTAMPS_DELTA)
+		name = "DELTA";
+	if (column == COLUMN_TIME || column == COLUMN_END)
+		trace_time__heading(&output->time, name, heading, size);
+}
+
 char *trace_table__header(struct trace_output *output, char *at)
 {
 	const struct trace_output_options *options = &output->options;
 	size_t position = 0, spaces;
-	char heading[32];
+	char heading[32], *begin;
 
 	for (size_t i = 0; i < options->column_count; i++) {
-		const char *name = trace_columns__heading(options->columns[i]);
-
-		snprintf(heading, sizeof(heading), "%s", name);
-		if (options->columns[i] == COLUMN_TIME && options->timestamps == TIMESTAMPS_DELTA)
-			name = "DELTA";
-		if (options->columns[i] == COLUMN_TIME || options->columns[i] == COLUMN_END)
-			trace_time__heading(&output->time, name, heading, sizeof(heading));
-		at = pad(at, position, output->starts[i], &spaces);
-		at = trace_text__copy(at, heading, strlen(heading));
+		if (!columns_left(output, output->starts[i]))
+			break;
+		write_heading(output, options->columns[i], heading, sizeof(heading));
+		begin = at = pad(at, position, output->starts[i], &spaces);
+		at = cut(begin, trace_text__copy(at, heading, strlen(heading)),
+			 columns_left(output, position + spaces));
 		position += spaces + strlen(heading);
 	}
 	*at++ = '\n';
@@ -89,22 +114,13 @@ static size_t result_excess(struct trace_output *output, const struct trace_view
 	return 0;
 }
 
-/* The text from `begin` to `at` fills no more than `columns`; returns its new end. */
-static char *cut(char *begin, char *at, size_t columns)
-{
-	size_t length = (size_t)(at - begin);
-
-	if (trace_text__width(begin, length) <= columns)
-		return at;
-	return TRACE_TEXT_CONSTANT(begin + trace_text__fit(begin, length, columns - 1), "…");
-}
-
+/* What is left to the details between what is before them and, `excess` earlier than usual, behind. */
 static size_t details_limit(const struct trace_output *output, size_t i, size_t position, size_t excess)
 {
 	bool last = i + 1 == output->options.column_count;
 	size_t end = last ? output->options.width : output->starts[i + 1] - 1;
 
-	return end > position + excess + TRACE_MIN_DETAILS ? end - position - excess : TRACE_MIN_DETAILS;
+	return end > position + excess ? end - position - excess : 0;
 }
 
 /* Writes the cell with its colour; *width is how many columns it fills. */
@@ -114,17 +130,21 @@ static char *write_cell(struct trace_output *output, const struct trace_view *vi
 	enum trace_column column = output->options.columns[i];
 	bool red = output->options.color && column == COLUMN_RESULT && view->line->failed &&
 		   trace_line__has_result(view->line);
-	bool cuts = column == COLUMN_DETAILS && output->options.width;
+	bool makes_room = column == COLUMN_DETAILS && output->options.width;
+	size_t left = columns_left(output, position), limit;
 	char *begin;
 
-	if (cuts)
+	if (makes_room) {
 		*excess = result_excess(output, view, i, at);
+		limit = details_limit(output, i, position, *excess);
+		left = limit < left ? limit : left;
+	}
 	if (red)
 		at = TRACE_TEXT_CONSTANT(at, RED);
 	begin = at;
 	at = trace_cell__write(output, view, column, at);
-	if (cuts)
-		at = cut(begin, at, details_limit(output, i, position, *excess));
+	if (output->options.width)
+		at = cut(begin, at, left);
 	*width = trace_text__width(begin, (size_t)(at - begin));
 	return red ? TRACE_TEXT_CONSTANT(at, RESET) : at;
 }
@@ -169,10 +189,12 @@ char *trace_table__line(struct trace_output *output, const struct trace_view *vi
 {
 	const struct trace_line *line = view->line;
 	bool lost = line->kind == LINE_LOST, color = output->options.color && (lost || is_open(line));
+	char *begin;
 
 	if (color)
 		at = lost ? TRACE_TEXT_CONSTANT(at, YELLOW) : TRACE_TEXT_CONSTANT(at, DIM);
-	at = lost ? write_loss(line, at) : write_cells(output, view, at);
+	begin = at;
+	at = lost ? cut(begin, write_loss(line, at), columns_left(output, 0)) : write_cells(output, view, at);
 	if (color)
 		at = TRACE_TEXT_CONSTANT(at, RESET);
 	*at++ = '\n';

@@ -119,7 +119,7 @@ def test_entry_and_return_in_the_table(tracer):
         made(driver.cuMemAlloc_v2, 4096)
         assert driver.cuMemAlloc_v2(ref(out()), 1 << 50) == 2
     """), args=["--entry-return", "-e", "cuMemAlloc_v2"], form="table", columns=None)
-    assert re.findall(r"returned=.*", result.text) == ["returned=0 (CUDA_SUCCESS)",
+    assert re.findall(r"returned=.*", result.text) == ["returned=0 (success)",
                                                        "returned=2 (CUDA_ERROR_OUT_OF_MEMORY)"]
     assert result.text.count("cuMemAlloc_v2") == 4
 

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "output/trace_output.h"
+#include "output/trace_text.h"
 #include "trace_lines.h"
 
 #define FIRST_EXAMPLE_LINES 4
@@ -101,16 +102,16 @@ static void expect_form(const char *name, const struct trace_output_options *opt
 static void the_table_is_as_its_description_shows_it(void **state)
 {
 	static const char expected[] =
-		"TIME(ms)   PROCESS          PID     TID     EVENT              DETAILS                               "
-		"                DURATION RESULT\n"
-		"1234.018   my_cuda_app      12345   12345   cudaMalloc         size=1048576 ptr=0x7f8b00000000       "
-		"                412.1us  cudaSuccess\n"
-		"1235.101   my_cuda_app      12345   12345   cudaMemcpy         dst=0x7f8b00000000 src=0x55d0c0 "
-		"size=1048576 kind=H2D 368.0us  cudaSuccess\n"
-		"1240.440   my_cuda_app      12345   12345   cudaLaunchKernel   vadd grid=(4096,1,1) block=(256,1,1) "
-		"shmem=0 stream=0 5.2us    cudaSuccess\n"
-		"1240.900   my_cuda_app      12345   12345   cudaMalloc         size=1125899906842624                 "
-		"                18.3us   cudaErrorMemoryAllocation\n";
+		"TIME(ms)   PROCESS          PID     TID     EVENT                  DETAILS                           "
+		"                                   DURATION RESULT\n"
+		"1234.018   my_cuda_app      12345   12345   cudaMalloc             size=1048576 ptr=0x7f8b00000000   "
+		"                                   412.1us  cudaSuccess\n"
+		"1235.101   my_cuda_app      12345   12345   cudaMemcpy             dst=0x7f8b00000000 src=0x55d0c0 "
+		"size=1048576 kind=H2D                368.0us  cudaSuccess\n"
+		"1240.440   my_cuda_app      12345   12345   cudaLaunchKernel       vadd grid=(4096,1,1) block=(256,1,1) "
+		"shmem=0 stream=0                5.2us    cudaSuccess\n"
+		"1240.900   my_cuda_app      12345   12345   cudaMalloc             size=1125899906842624             "
+		"                                   18.3us   cudaErrorMemoryAllocation\n";
 	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
 	size_t length;
 	char *text = print(&options, FIRST_EXAMPLE_LINES, &length);
@@ -129,6 +130,8 @@ static void tables(void **state)
 	options.width = 120;
 	options.color = true;
 	expect_form("trace.terminal", &options);
+	options.width = 80;
+	expect_form("trace.narrow", &options);
 	options = options_of(TRACE_TABLE, "all");
 	expect_form("trace-all.table", &options);
 }
@@ -252,29 +255,175 @@ static void times_of_two_seconds(void **state)
 			    "1969-12-31T23:59:59.999999999Z\t1970-01-01T00:00:00.999999999Z\n");
 }
 
-/* However long the result is: the details are cut for it. */
-static void a_terminal_line_is_no_wider_than_the_terminal(void **state)
+/* What a terminal shows of the text: without colours. */
+static void take_colours_away(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		if (*from == '\033')
+			from = strchr(from, 'm');
+		else
+			*to++ = *from;
+	}
+	*to = '\0';
+}
+
+/* Every line of what was printed is within the terminal. */
+static void expect_no_wider(const struct trace_output_options *options)
+{
+	size_t length;
+	char *text = print(options, LINES, &length);
+
+	take_colours_away(text);
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		assert_true(trace_text__width(line, strlen(line)) <= options->width);
+	free(text);
+}
+
+static void no_line_is_wider_than_the_terminal(void **state)
+{
+	static const char *const columns[] = {NULL, "all", "details", "process,event", "result,event,details,kernel,args"};
+	struct trace_output_options options;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		options = options_of(TRACE_TABLE, columns[i]);
+		options.color = i % 2 == 0;
+		for (options.width = 1; options.width <= 250; options.width++)
+			expect_no_wider(&options);
+	}
+}
+
+/* The details are cut for it, as long as there are any; then it is itself. */
+static void the_result_is_cut_last(void **state)
 {
 	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
 	struct trace_line lines[LINES], *line = &lines[2];
 
 	(void)state;
 	build_lines(lines);
-	line->failed = true;
-	for (int result = 0; result < 1000; result++) {
-		line->result = (uint64_t)result;
-		for (options.width = 120; options.width <= 180; options.width += 20)
-			assert_true(strlen(print_line(&options, line)) <= options.width + strlen("…\n") - 1);
+	for (options.width = 60; options.width < 200; options.width += 20) {
+		line->result = 0;
+		assert_non_null(strstr(print_line(&options, line), options.width == 60 ? " cudaSucc…\n" :
+										   " cudaSuccess\n"));
+		line->result = 2;
+		assert_non_null(strstr(print_line(&options, line), options.width == 60 ? " cudaErro…\n" :
+										   " cudaErrorMemoryAllocation\n"));
 	}
-	/* A narrow one has lines that wrap, with a little of the details. */
-	options.width = 1;
-	assert_non_null(strstr(print_line(&options, line), " vadd grid… 5.2us "));
 	/* What fits is not cut. */
 	line->result = 0;
-	options.width = 138;
+	options.width = 142;
 	assert_null(strstr(print_line(&options, line), "…"));
-	options.width = 137;
+	options.width = 141;
 	assert_non_null(strstr(print_line(&options, line), "…"));
+}
+
+static void expect_header(unsigned int width, const char *columns, const char *expected)
+{
+	struct trace_output_options options = options_of(TRACE_TABLE, columns);
+	size_t length;
+	char *text;
+
+	options.width = width;
+	text = print(&options, 0, &length);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void a_narrow_terminal_has_fewer_columns(void **state)
+{
+	(void)state;
+	expect_header(119, NULL, "TIME(ms)   PROCESS          PID     TID     EVENT                  DETAILS             "
+				 "           DURATION RESULT\n");
+	expect_header(118, NULL, "TIME(ms)   PID     EVENT                  DETAILS                                      "
+				 "          DURATION RESULT\n");
+	expect_header(100, NULL, "TIME(ms)   PID     EVENT                  DETAILS                              DURATION "
+				 "RESULT\n");
+	expect_header(74, NULL, "TIME(ms)   PID     EVENT                  DETAILS    DURATION RESULT\n");
+	expect_header(73, NULL, "TIME(ms)   PID     EVENT                  DURATION RESULT\n");
+	/* What was asked for stays. */
+	expect_header(50, "time,process,pid,tid,details", "TIME(ms)   PROCESS          PID     TID     DETAI…\n");
+}
+
+/* Columns that come or go have their names written. */
+static void another_width(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
+	struct trace_line lines[LINES];
+	struct trace_output *output;
+	FILE *file = tmpfile();
+	size_t length;
+	char *text;
+
+	(void)state;
+	assert_non_null(file);
+	build_lines(lines);
+	options.width = 140;
+	assert_int_equal(trace_output__new(fileno(file), &options, &output, NULL), 0);
+	trace_output__set_width(output, 130);
+	trace_output__set_width(output, 80);
+	assert_int_equal(trace_output__line(output, lines), 0);
+	trace_output__set_width(output, 75);
+	assert_int_equal(trace_output__line(output, lines), 0);
+	assert_int_equal(trace_output__flush(output), 0);
+	trace_output__free(output);
+	text = contents(file, &length);
+	assert_string_equal(text, "TIME(ms)   PID     EVENT                  DETAILS          DURATION RESULT\n"
+				  "1234.018   12345   cudaMalloc             size=1048576 pt… 412.1us  cudaSuccess\n"
+				  "1234.018   12345   cudaMalloc             size=10485… 412.1us  cudaSuccess\n");
+	free(text);
+	fclose(file);
+}
+
+/* The line in a format with these columns. */
+static void expect_line(enum trace_format format, const char *columns, const struct trace_line *line,
+			const char *expected)
+{
+	struct trace_output_options options = options_of(format, columns);
+
+	assert_string_equal(print_line(&options, line), expected);
+}
+
+static void a_column_takes_its_argument_out_of_the_details(void **state)
+{
+	struct trace_line lines[LINES], pair = {
+		CALL(cuda_memcpy, application, 0, 1), .device = -1, .field_count = 3,
+		.fields = {UNSIGNED("size", TRACE_SIZE, 1), UNSIGNED("size", TRACE_SIZE, 2), TEXT("name", "x")},
+	};
+
+	(void)state;
+	build_lines(lines);
+	expect_line(TRACE_TABLE, "details,grid,kernel", &lines[2],
+		    "block=(256,1,1) shmem=0 stream=0                                     (4096,1,1)     vadd\n");
+	expect_line(TRACE_TABLE, "event,details,size,dst", &lines[1],
+		    "cudaMemcpy             src=0x55d0c0 kind=H2D                                                "
+		    "1048576      0x7f8b00000000\n");
+	expect_line(TRACE_TSV, "details,size,ptr", &lines[0], "-\t1048576\t0x7f8b00000000\n");
+	expect_line(TRACE_TSV, "details,args,shmem,stream,block", &lines[4],
+		    "vadd<int, 4> grid=(4294967295,65535,65535) at=\"a.out+0x1234\"\t[0x7f8b00000000,0x0,"
+		    "0xffffffffffffffff]\t49152\t0x5581a0\t(1,2,3)\n");
+	/* A rate shows no size. */
+	expect_line(TRACE_TSV, "details,bw", &lines[0], "size=1048576 ptr=0x7f8b00000000\t-\n");
+	/* Of two only the one that is shown. */
+	expect_line(TRACE_TSV, "size,details", &pair, "1\tsize=2 name=\"x\"\n");
+	/* In JSON they stay. */
+	expect_line(TRACE_JSON, "details,size,kernel,shmem", &lines[2],
+		    "{\"schema\":1,\"details\":{\"kernel\":\"vadd\",\"grid\":[4096,1,1],\"block\":[256,1,1],\"shmem\":0,"
+		    "\"stream\":\"0x0\"},\"size\":null,\"kernel\":\"vadd\",\"shmem\":0}\n");
+}
+
+/* Each is one space behind it, until there is room again. */
+static void what_is_too_long_pushes_the_rest(void **state)
+{
+	struct trace_line lines[LINES];
+
+	(void)state;
+	build_lines(lines);
+	expect_line(TRACE_TABLE, "args,kernel,grid,block,duration", &lines[4],
+		    "[0x7f8b00000000,0x0,0xffffffffffffffff] vadd<int, 4> (4294967295,65535,65535) (1,2,3) 890ns\n");
+	expect_line(TRACE_TABLE, "grid,block,kernel,result", &lines[4],
+		    "(4294967295,65535,65535) (1,2,3) vadd<int, 4>          CUDA_SUCCESS\n");
 }
 
 static void columns_are_chosen_by_their_words(void **state)
@@ -310,7 +459,12 @@ int main(void)
 		cmocka_unit_test(json_schema),
 		cmocka_unit_test(forms_of_time),
 		cmocka_unit_test(times_of_two_seconds),
-		cmocka_unit_test(a_terminal_line_is_no_wider_than_the_terminal),
+		cmocka_unit_test(no_line_is_wider_than_the_terminal),
+		cmocka_unit_test(the_result_is_cut_last),
+		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
+		cmocka_unit_test(another_width),
+		cmocka_unit_test(a_column_takes_its_argument_out_of_the_details),
+		cmocka_unit_test(what_is_too_long_pushes_the_rest),
 		cmocka_unit_test(columns_are_chosen_by_their_words),
 	};
 

@@ -158,7 +158,7 @@ static void forms_for_programs(void **unused)
 	(void)unused;
 	expect_form(summary, 7, TRACE_TSV,
 		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
-		    "cudaMemcpy\t1\t0\t0\t2000000000\t2000000000\t1996488704\t1996488704\t2000000000\n"
+		    "cudaMemcpy\t1\t0\t0\t2000000000\t2000000000\t2000000000\t2000000000\t2000000000\n"
 		    "cudaMalloc\t100\t1\t0\t5050000\t50500\t49664\t99328\t100000\n"
 		    "cudaStreamSynchronize\t3\t0\t1\t2000\t1000\t500\t1488\t1500\n"
 		    "cudaEventQuery\t1\t0\t1\t0\t-\t-\t-\t-\n"
@@ -167,7 +167,7 @@ static void forms_for_programs(void **unused)
 		    "{\"schema\":1,\"summary\":{\"calls\":105,\"errors\":1,\"unfinished\":2,"
 		    "\"unfinished_time\":3500000000,\"time\":2005052000,\"lost\":7,\"nested\":false,\"functions\":["
 		    "{\"event\":\"cudaMemcpy\",\"calls\":1,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
-		    "\"time\":2000000000,\"average\":2000000000,\"p50\":1996488704,\"p99\":1996488704,"
+		    "\"time\":2000000000,\"average\":2000000000,\"p50\":2000000000,\"p99\":2000000000,"
 		    "\"max\":2000000000},"
 		    "{\"event\":\"cudaMalloc\",\"calls\":100,\"errors\":1,\"unfinished\":0,\"unfinished_time\":0,"
 		    "\"time\":5050000,\"average\":50500,\"p50\":49664,\"p99\":99328,\"max\":100000},"
@@ -179,8 +179,8 @@ static void forms_for_programs(void **unused)
 	trace_summary__free(summary);
 }
 
-/* Bucket middles are above the least value of their bucket. */
-static void no_percentile_is_above_the_maximum(void **unused)
+/* A bucket's middle is above the least of its values and below the greatest: of one call they are its time. */
+static void no_percentile_is_outside_of_minimum_and_maximum(void **unused)
 {
 	struct trace_summary *summary = trace_summary__new();
 
@@ -190,6 +190,13 @@ static void no_percentile_is_above_the_maximum(void **unused)
 	expect_form(summary, 0, TRACE_TSV,
 		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
 		    "cudaMalloc\t1\t0\t0\t32768\t32768\t32768\t32768\t32768\n");
+	add(summary, (struct trace_line){CALL(cuda_memcpy, application, 0, 33791)});
+	add(summary, (struct trace_line){CALL(query, application, 0, 0)});
+	expect_form(summary, 0, TRACE_TSV,
+		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
+		    "cudaMemcpy\t1\t0\t0\t33791\t33791\t33791\t33791\t33791\n"
+		    "cudaMalloc\t1\t0\t0\t32768\t32768\t32768\t32768\t32768\n"
+		    "cudaEventQuery\t1\t0\t0\t0\t0\t0\t0\t0\n");
 	trace_summary__free(summary);
 }
 
@@ -214,7 +221,7 @@ int main(void)
 		cmocka_unit_test(an_empty_histogram_and_the_largest_value),
 		cmocka_unit_test(the_table),
 		cmocka_unit_test(forms_for_programs),
-		cmocka_unit_test(no_percentile_is_above_the_maximum),
+		cmocka_unit_test(no_percentile_is_outside_of_minimum_and_maximum),
 		cmocka_unit_test(a_trace_without_calls),
 	};
 
