@@ -23,6 +23,9 @@ static bool has_returned(enum trace_line_kind kind)
 	return kind == LINE_CALL || kind == LINE_RETURN || kind == LINE_RESUMED;
 }
 
+/* No program has code beyond: x86-64, four levels of page tables. */
+#define ADDRESSES_END (1ull << 47)
+
 static void set_places(struct trace_stream *stream, const struct trace_event *event, size_t size)
 {
 	struct trace_line *line = &stream->line;
@@ -36,8 +39,14 @@ static void set_places(struct trace_stream *stream, const struct trace_event *ev
 		line->kernel_place = trace_places__find(stream->places, line->process, address, stream->now);
 	for (uint32_t i = 0; i < depth; i++) {
 		memcpy(&address, &line->stack[i], sizeof(address));
+		if (address >= ADDRESSES_END) {
+			/* Code without frame pointers: what the walk took for a frame is something else. */
+			depth = i;
+			break;
+		}
 		stream->frames[i] = trace_places__frame(stream->places, line->process, address, stream->now);
 	}
+	line->stack_depth = depth;
 	if (depth)
 		line->frames = stream->frames;
 }

@@ -100,6 +100,7 @@ def test_shipped_agrees_with_the_truth(tmp_path):
     assert failed == [("cudaMalloc", "cudaErrorMemoryAllocation", "size=1125899906842624 ptr=0x0")]
 
 
+@pytest.mark.slow
 def test_the_drivers_calls_alone(tmp_path):
     """Without the runtime's probes the driver's calls are outermost."""
     script = make_script("--api", "driver", "-e", "cuMemAlloc*,cuMemFree_v2,cuLaunchKernel", libcudart=None)
@@ -110,6 +111,7 @@ def test_the_drivers_calls_alone(tmp_path):
         assert shown[function] == truth.calls(function) >= 3
 
 
+@pytest.mark.slow
 def test_pattern(tmp_path):
     script = make_script("-e", "cudaEvent*,!cudaEventRecord*,cudaMallocPitch,cudaMemGetInfo,cudaLibraryGetKernel")
     names = functions(script)[str(paths.LIBCUDART)]

@@ -63,8 +63,8 @@ def test_min_duration(tracer_by):
 def test_min_duration_units(tracer, text, ns):
     result, _ = tracer.traced("--rounds", 5, args=["--min-duration", text, "-e", "cudaMemset,cudaFree"],
                               env={"CUDA_SIM_LATENCY": "cudaMemset=2ms,cudaFree=1ms"})
-    assert result.events == ["cudaMemset"] * 5
-    assert all(line["duration"] >= ns for line in result.lines)
+    assert result.events.count("cudaMemset") == 5
+    assert all(line["duration"] >= ns for line in result.lines)  # on a busy machine a cudaFree may take as long
 
 
 def test_count(tracer_by):
