@@ -40,19 +40,27 @@ def build_example(machine):
     return path
 
 
+def is_end_of_driver(event):
+    """The runtime lets its context go when the driver has gone already, at every program's end."""
+    return event["result"] == "CUDA_ERROR_DEINITIALIZED"
+
+
 def test_example(machine, results):
     command = [build_example(machine), "--fail"]
     for links in ("session", "multi", "perf"):
         trace = Trace(machine, command, "--format", "json", "-e", "all", links=links)
-        calls = collections.Counter(event["event"] for event in trace.events())
+        events = trace.events()
+        calls = collections.Counter(event["event"] for event in events)
         failed = [(event["event"], event["details"].get("size"), event["result"])
-                  for event in trace.events() if event.get("failed")]
-        launched = {event["details"].get("kernel") for event in trace.events() if event["event"] == "cudaLaunchKernel"}
-        results.check(f"the example, traced, {links} links: exit status, lines and lost, its calls, kernel, failure",
-                      (0, (trace.written, 0), EXAMPLE_CALLS, ["vadd"],
-                       [("cudaMalloc", 1 << 50, "cudaErrorMemoryAllocation")]),
-                      (trace.status, (len(trace.events()), trace.lost), {name: calls[name] for name in EXAMPLE_CALLS},
-                       sorted(launched, key=str), failed))
+                  for event in events if event.get("failed") and not is_end_of_driver(event)]
+        launched = {event["details"].get("kernel") for event in events if event["event"] == "cudaLaunchKernel"}
+        results.check(f"the example traced, {links} links: exit status, lines, lost", (0, trace.written, 0),
+                      (trace.status, len(events), trace.lost))
+        results.check(f"the example traced, {links} links: its calls", EXAMPLE_CALLS,
+                      {name: calls[name] for name in EXAMPLE_CALLS})
+        results.check(f"the example traced, {links} links: its kernel, its failures",
+                      (["vadd"], [("cudaMalloc", 1 << 50, "cudaErrorMemoryAllocation")]),
+                      (sorted(launched, key=str), failed))
     shown = Trace(machine, command, "-e", "memory,launch,copy,sync,stream,event,cudaGetDevice,cudaSetDevice")
     results.keep("`gpuprobe trace -- ./cuda_events_test --fail` (examples/cuda_events_test.c, nvcc)", shown.text)
 
