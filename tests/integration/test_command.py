@@ -434,8 +434,9 @@ def test_command_that_daemonizes(gpuprobe, private, tmp_path):
     assert launches(result) == [6]
 
 
+# The hold lasts a millisecond: the shell does not always notice.
 @pytest.mark.xfail(reason="COMMAND is held by SIGSTOP, which a shell with job control reports as a stopped job",
-                   strict=True)
+                   strict=False)
 def test_job_control_does_not_see_the_hold():
     done = run("bash", "-c", f'set -m; "{LAUNCH}" --launches 3; echo "status $?"; jobs; wait')
     assert "status 0" in done.stdout
