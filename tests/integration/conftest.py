@@ -45,15 +45,17 @@ def missing_links():
     return missing
 
 
-# Where links without sessions are tested on every run; elsewhere `make test-full` does.
-MULTI_ALWAYS = {"test_launches", "test_memory", "test_copies", "test_trace_calls", "test_trace_losses"}
+# Where every kind of links is tested on each run. Elsewhere sessions are; `make test-full` has the
+# others, and the old kernel's suite tests tracefs links with all families.
+ALL_LINKS = {"test_command", "test_copies", "test_files", "test_launches", "test_memory", "test_processes",
+             "test_trace_calls", "test_trace_losses"}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        if parameters.get("links") == "multi" and item.module.__name__ not in MULTI_ALWAYS:
+        kind = getattr(getattr(item, "callspec", None), "params", {}).get("links", "session")
+        if kind != "session" and item.module.__name__ not in ALL_LINKS:
             item.add_marker(pytest.mark.slow)
 
 
