@@ -16,6 +16,7 @@
 #include "gpuprobe/losses.h"
 #include "gpuprobe/state.h"
 #include "model/gpu.h"
+#include "model/site.h"
 
 enum section {
 	SECTION_MEMORY = 1 << 0,
@@ -60,6 +61,8 @@ struct allocation {
 	uint64_t start_ns; /* CLOCK_BOOTTIME of the call's entry */
 	uint8_t kind;	   /* enum memory_kind */
 	uint8_t device;	   /* its number in the process, or DEVICE_UNKNOWN */
+	uint64_t stack_id; /* 0: none was taken */
+	const struct stack *stack; /* NULL: not known */
 };
 
 struct kernel {
@@ -232,6 +235,11 @@ struct process {
 	size_t failure_count;
 	struct sticky_error sticky;
 
+	struct call_site *sites; /* by kind; most first: by amount, of launches and failures by calls */
+	size_t site_count;
+	struct live_site *live_sites; /* largest first */
+	size_t live_site_count;
+
 	/* What the lists above are made from; for model/ and collect/ only. */
 	struct cuda_environment *environment; /* NULL when not known; malloc */
 	struct device_uuid *uuids; /* that calls have told */
@@ -254,6 +262,9 @@ struct model {
 	unsigned int launch_sample; /* one launch in so many is checked; 1: each; 0: none */
 	unsigned int shape_sample;  /* one launch in so many tells grid and block; 1: each */
 	bool final;		/* the last report of this run */
+	bool stacks;		/* stacks are taken: there may be call sites */
+	uint64_t min_wait_ns;	/* shorter waits are in no call site */
+	unsigned int stack_sample; /* the first launch of a kernel at a site has its stack taken, then one in so many */
 
 	struct process *processes; /* in order of first sight */
 	size_t process_count;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the stacks that BPF programs take (include/gpuprobe/stack.h) to named
+ * ones (model/stack.h): addresses into functions and lines, Python's frames in
+ * place of the interpreter's, copies of stacks unwound.
+ *
+ * A record is named at once, while its process and what it has mapped are
+ * there. Memory is bounded by `max` distinct stacks; the one not asked for the
+ * longest time leaves when there are more, and is told by BPF anew when it is
+ * seen again.
+ */
+#ifndef STACK_STACKS_H
+#define STACK_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+#include "gpuprobe/stack.h"
+#include "model/stack.h"
+
+struct stacks;
+
+/* What BPF programs are to be told. Each returns 0 or a negative errno. */
+struct stack_hooks {
+	/* Where the process has its Python frames; NULL: it has none any more. */
+	int (*set_python)(void *arg, pid_t pid, const struct python_target *target);
+	/* Where it has code. Called with STACK_DWARF and STACK_AUTO only. */
+	int (*set_code)(void *arg, pid_t pid, const struct code_map *map);
+	/* Frame pointers lead to the stack's beginning: a chain, see struct stack_record. */
+	int (*set_whole)(void *arg, uint64_t chain);
+	/* The stack with this id is to be told anew when it is seen. */
+	int (*forget)(void *arg, uint64_t id);
+	void *arg;
+};
+
+struct stacks_options {
+	enum stack_mode mode;
+	size_t max; /* distinct stacks kept, 1 or more */
+	struct stack_hooks hooks;
+};
+
+struct stacks_counts {
+	uint64_t kept;	    /* distinct stacks */
+	uint64_t evicted;   /* so far, for want of room */
+	uint64_t unwound;   /* by DWARF, so far */
+	uint64_t malformed; /* records that cannot be */
+};
+
+/* NULL without memory. `log` must outlive it. */
+struct stacks *stacks__new(const struct stacks_options *options, const struct log *log);
+void stacks__free(struct stacks *stacks);
+
+/*
+ * Looks at a process that is there: its mappings, where it has code, its Python
+ * interpreter. To be called when it is first seen, has become another program
+ * (`exec`), or has loaded libraries; cheap where nothing has changed.
+ */
+void stacks__look_at(struct stacks *stacks, pid_t pid, bool exec);
+
+/* The process makes CUDA calls: warns once where its Python frames cannot be had. */
+void stacks__announce(struct stacks *stacks, pid_t pid);
+
+/* Takes in a record of the ring. 0, -EINVAL for one that cannot be, or -ENOMEM. */
+int stacks__take(struct stacks *stacks, const void *record, size_t size);
+
+/* The stack with this id, NULL where it is not known. Valid until the next stacks__take. */
+const struct stack *stacks__find(struct stacks *stacks, uint64_t id);
+
+void stacks__count(const struct stacks *stacks, struct stacks_counts *counts);
+
+#endif
