@@ -83,6 +83,26 @@ const struct mapped_object *process_map__find(const struct process_map *map, uin
 	return find(&map->objects, address);
 }
 
+static bool is_same_object(const struct mapped_object *a, const struct mapped_object *b)
+{
+	return a->inode == b->inode && a->device == b->device && a->begin == b->begin;
+}
+
+bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,
+			 uint64_t *end)
+{
+	const struct mapped_object *last = map->objects.list + map->objects.count;
+
+	for (const struct mapped_object *before = object; before > map->objects.list && before[-1].end > start; before--) {
+		if (!is_same_object(before - 1, object))
+			return false;
+	}
+	while (object + 1 < last && is_same_object(object, object + 1))
+		object++;
+	*end = object->end;
+	return true;
+}
+
 /* Of a process that is gone: the file of that name in gpuprobe's own root, if it is the same. */
 static int open_same(const struct mapped_object *object)
 {
