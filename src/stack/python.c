@@ -41,18 +41,13 @@ static void add_frame(struct python_names *names, const struct python_code *code
 void python_names__make(struct python_names *names, struct python_codes *codes, const struct stack_process *process,
 			const struct stack_record *record)
 {
-	bool has_mark = false;
-
 	names->count = 0;
 	for (uint32_t i = 0; i < record->pythons; i++) {
 		const struct python_frame *frame = &record->python[i];
 
-		has_mark = !frame->code;
 		if (frame->code)
 			add_frame(names, find_code(codes, process, frame), frame);
 		else
 			add_mark(names, frame->instruction & PYTHON_ENTRY);
 	}
-	if (record->python_lost && !has_mark)
-		add_mark(names, false);
 }

@@ -10,7 +10,7 @@
 #include "symbol/python_code.h"
 
 /* With a mark that there are more. */
-#define PYTHON_NAMED_MAX (PYTHON_FRAMES_MAX + 2)
+#define PYTHON_NAMED_MAX (PYTHON_FRAMES_MAX + 1)
 
 /* Frames and which of them a call of the interpreter began with, innermost first. */
 struct python_names {
