@@ -16,6 +16,7 @@ static const struct {
 	bool may_go_on;
 } beginnings[] = {
 	{"_start", false},
+	{"_start_c", false},
 	{"_dl_start_user", false},
 	{"__libc_start_main", true},
 	{"generic_start_main", true},
@@ -33,8 +34,12 @@ static const struct {
 	{"runtime.rt0_go", true},
 };
 
+#define INTERNAL "__GI_" /* glibc's own names for what it exports */
+
 static bool is_name(const char *function)
 {
+	if (!strncmp(function, INTERNAL, sizeof(INTERNAL) - 1))
+		function += sizeof(INTERNAL) - 1;
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
 		size_t length = strlen(beginnings[i].name);
 
