@@ -418,6 +418,84 @@ static void a_pid_is_given_again(void **state)
 	free(record);
 }
 
+/* Code that is mapped from a file, and is called. */
+static void *map_code(const char *path)
+{
+	static const uint8_t code[4096] = {0xc3};
+	FILE *file = fopen(path, "w+");
+	void *mapped;
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(code, 1, sizeof(code), file), sizeof(code));
+	mapped = mmap(NULL, sizeof(code), PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0);
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	fclose(file);
+	unlink(path);
+	return mapped;
+}
+
+static const struct stack *take_at(struct stacks *stacks, struct stack_record *record, void *address)
+{
+	record->natives = 1;
+	record->native[0] = (uintptr_t)address + 8;
+	record->id++;
+	return take(stacks, record);
+}
+
+/* A record may be read when the library that it tells of is closed, and then another may lie there. */
+static void what_was_unmapped_is_known_until_another_lies_there(void **state)
+{
+	struct stack_record *record = record_of(getpid());
+	struct told told;
+	struct stacks *stacks = make(STACK_FP, &told);
+	const struct stack *stack;
+	void *code = map_code("/tmp/test_stacks_code.so");
+
+	(void)state;
+	record->code_pages = 100;
+	stack = take_at(stacks, record, code);
+	assert_non_null(stack->frames[1].object);
+	assert_non_null(strstr(stack->frames[1].object, "test_stacks_code.so"));
+	munmap(code, 4096);
+	stacks__look_at(stacks, getpid(), false);
+	stack = take_at(stacks, record, code);
+	assert_non_null(strstr(stack->frames[1].object, "test_stacks_code.so"));
+	assert_ptr_equal(mmap(code, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), code);
+	stacks__look_at(stacks, getpid(), false);
+	stack = take_at(stacks, record, code);
+	assert_null(stack->frames[1].object);
+	assert_int_equal(stack->frames[1].offset, (uintptr_t)code + 8);
+	munmap(code, 4096);
+	/* Nothing of another program's counts after exec. */
+	code = map_code("/tmp/test_stacks_code.so");
+	stacks__look_at(stacks, getpid(), false);
+	munmap(code, 4096);
+	stacks__look_at(stacks, getpid(), true);
+	stack = take_at(stacks, record, code);
+	assert_null(stack->frames[1].object);
+	stacks__free(stacks);
+	free(record);
+}
+
+/* New code is seen by the number of pages that a record tells, without a word of the loader. */
+static void what_is_mapped_later_is_seen(void **state)
+{
+	struct stack_record *record = record_of(getpid());
+	struct told told;
+	struct stacks *stacks = make(STACK_FP, &told);
+	void *code;
+
+	(void)state;
+	record->code_pages = 100;
+	take_at(stacks, record, (void *)what_is_mapped_later_is_seen);
+	code = map_code("/tmp/test_stacks_code.so");
+	record->code_pages = 101;
+	assert_non_null(take_at(stacks, record, code)->frames[1].object);
+	munmap(code, 4096);
+	stacks__free(stacks);
+	free(record);
+}
+
 static bool has_code(const struct told *told, const void *address)
 {
 	uint32_t bit = code_map_bit((uintptr_t)address);
@@ -574,6 +652,8 @@ int main(void)
 		cmocka_unit_test(threads_begin_too),
 		cmocka_unit_test(what_has_ended_is_named_as_far_as_it_is_known),
 		cmocka_unit_test(a_pid_is_given_again),
+		cmocka_unit_test(what_was_unmapped_is_known_until_another_lies_there),
+		cmocka_unit_test(what_is_mapped_later_is_seen),
 		cmocka_unit_test(tells_where_code_is),
 		cmocka_unit_test(rejects_what_cannot_be),
 		cmocka_unit_test(bears_anything),
