@@ -496,6 +496,27 @@ static void what_is_mapped_later_is_seen(void **state)
 	free(record);
 }
 
+/* Other code at the same place: only the number of pages tells. */
+static void what_has_changed_places_is_read_again(void **state)
+{
+	struct stack_record *record = record_of(getpid());
+	struct told told;
+	struct stacks *stacks = make(STACK_FP, &told);
+	void *code = map_code("/tmp/test_stacks_one.so"), *other = map_code("/tmp/test_stacks_two.so");
+
+	(void)state;
+	record->code_pages = 100;
+	assert_non_null(strstr(take_at(stacks, record, code)->frames[1].object, "one"));
+	assert_ptr_equal(mremap(other, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, code), code);
+	usleep(20000);
+	assert_non_null(strstr(take_at(stacks, record, code)->frames[1].object, "one"));
+	record->code_pages = 99;
+	assert_non_null(strstr(take_at(stacks, record, code)->frames[1].object, "two"));
+	munmap(code, 4096);
+	stacks__free(stacks);
+	free(record);
+}
+
 static bool has_code(const struct told *told, const void *address)
 {
 	uint32_t bit = code_map_bit((uintptr_t)address);
@@ -654,6 +675,7 @@ int main(void)
 		cmocka_unit_test(a_pid_is_given_again),
 		cmocka_unit_test(what_was_unmapped_is_known_until_another_lies_there),
 		cmocka_unit_test(what_is_mapped_later_is_seen),
+		cmocka_unit_test(what_has_changed_places_is_read_again),
 		cmocka_unit_test(tells_where_code_is),
 		cmocka_unit_test(rejects_what_cannot_be),
 		cmocka_unit_test(bears_anything),

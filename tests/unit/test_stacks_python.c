@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Python frames in stacks: code objects of an interpreter that runs, in place of its own frames.
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,6 +34,7 @@ struct fixture {
 	struct stacks *stacks;
 	struct stack_record record;
 	unsigned int told, untold;
+	int error; /* that there is in telling */
 };
 
 static int note_python(void *arg, pid_t pid, const struct python_target *target)
@@ -44,7 +46,7 @@ static int note_python(void *arg, pid_t pid, const struct python_target *target)
 		fixture->told++;
 	else
 		fixture->untold++;
-	return 0;
+	return fixture->error;
 }
 
 static void start(struct fixture *fixture)
@@ -239,6 +241,66 @@ static void are_another_programs_after_exec(void **state)
 	tear_down(&fixture);
 }
 
+static void announce(struct fixture *fixture)
+{
+	stacks__announce(fixture->stacks, fixture->pid);
+}
+
+static void look_at(struct fixture *fixture)
+{
+	stacks__look_at(fixture->stacks, fixture->pid, false);
+}
+
+/* What goes to stderr. */
+static void assert_said(struct fixture *fixture, void (*step)(struct fixture *fixture), const char *expected)
+{
+	char text[256] = "";
+	FILE *file = tmpfile();
+	int before = dup(STDERR_FILENO);
+
+	assert_non_null(file);
+	dup2(fileno(file), STDERR_FILENO);
+	step(fixture);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	if (*expected)
+		assert_non_null(strstr(text, expected));
+	else
+		assert_string_equal(text, "");
+}
+
+/* Once, and not before the process makes CUDA calls. */
+static void are_said_to_be_unavailable(void **state)
+{
+	const struct log log = {.level = LOG_WARN};
+	struct fixture fixture = {.error = -E2BIG};
+	struct stacks_options options = {.mode = STACK_FP, .max = 1, .hooks = {.set_python = note_python, .arg = &fixture}};
+
+	(void)state;
+	start(&fixture);
+	fixture.stacks = stacks__new(&options, &log);
+	assert_said(&fixture, look_at, "");
+	assert_said(&fixture, announce, "python frames unavailable: the BPF programs cannot be told where");
+	assert_said(&fixture, announce, "");
+	assert_said(&fixture, look_at, "");
+	assert_int_equal(fixture.told, 3);
+	/* Later there is room. */
+	fixture.error = 0;
+	look_at(&fixture);
+	look_at(&fixture);
+	assert_int_equal(fixture.told, 4);
+	tear_down(&fixture);
+	/* One without an interpreter has nothing to be said about. */
+	fixture.stacks = stacks__new(&options, &log);
+	fixture.pid = getpid();
+	assert_said(&fixture, announce, "");
+	fixture.pid = 0;
+	tear_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +308,7 @@ int main(void)
 		cmocka_unit_test(say_what_is_missing),
 		cmocka_unit_test(stay_known_when_the_process_has_ended),
 		cmocka_unit_test(are_another_programs_after_exec),
+		cmocka_unit_test(are_said_to_be_unavailable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
