@@ -46,8 +46,8 @@ def check_process(process):
             seen = sums(sites, kind, lambda site: site["function"], value)
             assert seen == function_sums(process, set(seen), value, apart)
     live = process["call_sites"]["live_memory"]
-    assert sum(site["count"] for site in live) == process["live_at_exit_allocations"]
-    assert sum(site["bytes"] for site in live) == process["live_at_exit_bytes"]
+    assert sum(site["count"] for site in live) == process["memory"]["live_at_exit_allocations"]
+    assert sum(site["bytes"] for site in live) == process["memory"]["live_at_exit_bytes"]
 
 
 @pytest.mark.parametrize("mode", MODES)
