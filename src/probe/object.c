@@ -29,28 +29,23 @@ uint32_t object__launch_sample(const struct object_options *options)
 	return options->links == LINKS_SESSION ? LAUNCH_SAMPLE : 0;
 }
 
-/* Of the maps of stacks those that the programs use with these options; the others are not created. */
+/* Without stacks their maps are not created; the programs do not use them then. */
 static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options)
 {
 	struct bpf_map *maps[] = {
-		skeleton->maps.stack_scratches, skeleton->maps.stack_ring,   skeleton->maps.stacks_told,
-		skeleton->maps.call_sites,	skeleton->maps.launch_sites, skeleton->maps.python_targets,
+		skeleton->maps.stack_scratches, skeleton->maps.stack_copy_scratches, skeleton->maps.stack_ring,
+		skeleton->maps.stacks_told,	skeleton->maps.whole_chains,	     skeleton->maps.code_maps,
+		skeleton->maps.call_sites,	skeleton->maps.launch_sites,	     skeleton->maps.python_targets,
 	};
-	struct bpf_map *of_copies[] = {skeleton->maps.stack_copy_scratches, skeleton->maps.code_maps};
-	bool copies = options->stack_mode > STACK_FP;
+	bool copies = options->stack_mode > STACK_FP, judges = options->stack_mode == STACK_AUTO;
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		bpf_map__set_autocreate(maps[i], options->stack_mode != STACK_OFF);
-	for (size_t i = 0; i < sizeof(of_copies) / sizeof(*of_copies); i++)
-		bpf_map__set_autocreate(of_copies[i], copies);
-	bpf_map__set_autocreate(skeleton->maps.whole_chains, options->stack_mode == STACK_AUTO);
-	if (copies)
-		bpf_map__set_autocreate(skeleton->maps.stack_scratches, false);
 	if (options->stack_mode == STACK_OFF)
 		return;
 	bpf_map__set_max_entries(skeleton->maps.stack_ring, copies ? COPY_RING_BYTES : STACK_RING_BYTES);
 	bpf_map__set_max_entries(skeleton->maps.stacks_told, 2 * options->max_stacks);
-	bpf_map__set_max_entries(skeleton->maps.whole_chains, 2 * options->max_stacks);
+	bpf_map__set_max_entries(skeleton->maps.whole_chains, judges ? 2 * options->max_stacks : 1);
 	bpf_map__set_max_entries(skeleton->maps.call_sites, 4 * options->max_stacks);
 	bpf_map__set_max_entries(skeleton->maps.launch_sites, 4 * options->max_stacks);
 }

@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "symbol/process_map.h"
+
 struct native_frames;  /* what is common to all processes */
 struct native_process; /* what one has mapped */
 
@@ -54,6 +56,10 @@ void native_frames__read(struct native_frames *frames, struct native_process *pr
 
 /* Frees what is too much. All frames that were found before end. */
 void native_frames__trim(struct native_frames *frames);
+
+/* Its mappings as of the last reading, and the files that they are of: what unwinding needs. */
+const struct process_map *native_process__map(const struct native_process *process);
+struct symbol_cache *native_frames__cache(struct native_frames *frames);
 
 /* Only the object that an address lies in, and the offset from where that begins. 0 or -ENOENT. */
 int native_process__place(const struct native_process *process, uint64_t address, struct native_frame *out);

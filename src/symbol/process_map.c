@@ -22,9 +22,19 @@ struct objects {
 	size_t count, capacity;
 };
 
+struct range {
+	uint64_t start, end;
+};
+
+struct ranges {
+	struct range *list; /* by address */
+	size_t count, capacity;
+};
+
 struct process_map {
 	pid_t pid;
 	struct objects objects;
+	struct ranges code;
 };
 
 struct process_map *process_map__new(pid_t pid)
@@ -49,6 +59,7 @@ void process_map__free(struct process_map *map)
 	if (!map)
 		return;
 	clear(&map->objects);
+	free(map->code.list);
 	free(map);
 }
 
@@ -70,6 +81,26 @@ static const struct mapped_object *find(const struct objects *objects, uint64_t 
 const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address)
 {
 	return find(&map->objects, address);
+}
+
+static bool is_same_object(const struct mapped_object *a, const struct mapped_object *b)
+{
+	return a->inode == b->inode && a->device == b->device && a->begin == b->begin;
+}
+
+bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,
+			 uint64_t *end)
+{
+	const struct mapped_object *last = map->objects.list + map->objects.count;
+
+	for (const struct mapped_object *before = object; before > map->objects.list && before[-1].end > start; before--) {
+		if (!is_same_object(before - 1, object))
+			return false;
+	}
+	while (object + 1 < last && is_same_object(object, object + 1))
+		object++;
+	*end = object->end;
+	return true;
 }
 
 /* Of a process that is gone: the file of that name in gpuprobe's own root, if it is the same. */
@@ -104,6 +135,7 @@ static struct symbol_file *open_file(const struct mapped_object *object, pid_t p
 
 struct reading {
 	struct objects objects;
+	struct ranges code;
 	uint64_t inode, begin; /* of the file that the last mapping was of */
 	dev_t device;
 };
@@ -155,12 +187,36 @@ static struct mapped_object *add(struct objects *objects)
 	return &objects->list[objects->count];
 }
 
+/* Mappings that lie side by side are one range. */
+static bool add_range(struct ranges *ranges, const struct mapping *mapping)
+{
+	struct range *last = ranges->count ? &ranges->list[ranges->count - 1] : NULL;
+
+	if (last && last->end == mapping->start) {
+		last->end = mapping->end;
+		return true;
+	}
+	if (ranges->count == ranges->capacity) {
+		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 64;
+		struct range *grown = capacity > OBJECTS_MAX ? NULL : realloc(ranges->list, capacity * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		ranges->list = grown;
+		ranges->capacity = capacity;
+	}
+	ranges->list[ranges->count++] = (struct range){mapping->start, mapping->end};
+	return true;
+}
+
 static int keep_mapping(const struct mapping *mapping, void *arg)
 {
 	struct reading *reading = arg;
 	bool is_vdso = strcmp(mapping->path, VDSO_NAME) == 0;
 	struct mapped_object *object;
 
+	if (mapping->executable && !add_range(&reading->code, mapping))
+		return 1;
 	if (!mapping__is_file(mapping) && !is_vdso && strcmp(mapping->path, UPROBES_NAME) != 0)
 		return 0;
 	if (mapping->file_offset == 0 || mapping->inode != reading->inode || mapping->device != reading->device)
@@ -201,13 +257,25 @@ int process_map__read(struct process_map *map, struct symbol_cache *cache)
 
 	if (map->objects.count && !has_mappings(map->pid)) {
 		clear(&reading.objects);
+		free(reading.code.list);
 		return -ESRCH;
 	}
 	if (cache)
 		open_files(&reading.objects, &map->objects, map->pid, cache);
 	clear(&map->objects);
 	map->objects = reading.objects;
+	free(map->code.list);
+	map->code = reading.code;
 	return ret < 0 ? ret : 0;
+}
+
+int process_map__each_code(const struct process_map *map, code_range_fn fn, void *arg)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < map->code.count && !ret; i++)
+		ret = fn(map->code.list[i].start, map->code.list[i].end, arg);
+	return ret;
 }
 
 struct symbol_file *process_map__file(const struct process_map *map, const struct mapped_object *object,

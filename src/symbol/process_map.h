@@ -41,8 +41,21 @@ void process_map__free(struct process_map *map);
  */
 int process_map__read(struct process_map *map, struct symbol_cache *cache);
 
+/* Returns 0 to go on; anything else ends the iteration, which returns it. */
+typedef int (*code_range_fn)(uint64_t start, uint64_t end, void *arg);
+
+/* Where there may be code, by rising address: executable mappings of no file, too, which have no object. */
+int process_map__each_code(const struct process_map *map, code_range_fn fn, void *arg);
+
 /* The mapping that an address lies in, or NULL. Valid until they are read again. */
 const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address);
+
+/*
+ * *end: where the last executable mapping of the object ends. False where others
+ * lie between `start` and there.
+ */
+bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,
+			 uint64_t *end);
 
 /* The object's file: from the cache, or opened again if the process is still there. NULL if neither. */
 struct symbol_file *process_map__file(const struct process_map *map, const struct mapped_object *object,
