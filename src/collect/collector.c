@@ -12,7 +12,9 @@
 
 #include "base/clock.h"
 #include "collect/private.h"
+#include "collect/sites.h"
 #include "gen/gpuprobe.skel.h"
+#include "stack/stacks.h"
 
 static int on_name(struct collector *collector, const struct record_name *record, size_t size)
 {
@@ -32,13 +34,23 @@ static void see_process(struct collector *collector, uint32_t slot)
 	if (slot < collector->options.max_processes && collector->records[slot].state != PROCESS_FREE &&
 	    collector->index_of[slot] == NO_PROCESS)
 		collector__add_process(collector, slot);
+	if (collector->stacks && slot < collector->options.max_processes)
+		stacks__announce(collector->stacks, collector->records[slot].pid);
+}
+
+/* While it is held, if it is COMMAND's: before its first call. */
+static void process_changed(struct collector *collector, const struct record_library *record)
+{
+	if (collector->stacks)
+		stacks__look_at(collector->stacks, record->pid, record->header.type == RECORD_EXEC);
+	if (collector->hooks.process_changed)
+		collector->hooks.process_changed(record, collector->hooks.arg);
 }
 
 static int on_record(void *arg, void *data, size_t size)
 {
 	struct collector *collector = arg;
 	const struct record *record = data;
-	const struct record_library *library = data;
 	const struct record_unload *unload = data;
 
 	if (size < sizeof(*record))
@@ -59,8 +71,8 @@ static int on_record(void *arg, void *data, size_t size)
 		break;
 	case RECORD_LIBRARY:
 	case RECORD_EXEC:
-		if (size >= sizeof(*library) && collector->hooks.process_changed)
-			collector->hooks.process_changed(library, collector->hooks.arg);
+		if (size >= sizeof(struct record_library))
+			process_changed(collector, data);
 		break;
 	}
 	return 0;
@@ -99,6 +111,9 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->attached_ns = UINT64_MAX;
 	collector->model.sections = options->sections;
 	collector->model.launch_sample = options->launch_sample;
+	collector->model.stacks = options->stack_mode != STACK_OFF;
+	collector->model.min_wait_ns = skeleton->rodata->config.min_wait_ns;
+	collector->model.stack_sample = skeleton->rodata->config.stack_sample;
 	collector->model.shape_sample = skeleton->rodata->config.launch_sample;
 	collector->names = name_store__new();
 	collector->reader = map_reader__new();
@@ -120,6 +135,13 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		ret = error__set(err, -errno, "cannot open the ring buffer: %s", strerror(errno));
 		goto fail;
 	}
+	if (options->stack_mode) {
+		ret = sites__open(collector);
+		if (ret) {
+			error__set(err, ret, "cannot make the table of stacks: %s", strerror(-ret));
+			goto fail;
+		}
+	}
 	*out = collector;
 	return 0;
 fail:
@@ -140,6 +162,7 @@ void collector__free(struct collector *collector)
 	symbol_cache__free(collector->symbols);
 	attribution__free(collector->attribution);
 	contexts__free(collector->contexts);
+	stacks__free(collector->stacks);
 	free(collector->index_of);
 	free(collector->late);
 	free(collector->doomed.keys);
@@ -155,6 +178,12 @@ int collector__ring_fd(const struct collector *collector)
 void collector__consume(struct collector *collector)
 {
 	ring_buffer__consume(collector->ring);
+}
+
+void collector__see_process(struct collector *collector, pid_t pid)
+{
+	if (collector->stacks)
+		stacks__look_at(collector->stacks, pid, false);
 }
 
 void collector__attached(struct collector *collector)

@@ -48,6 +48,9 @@ void collector__free(struct collector *collector);
 int collector__ring_fd(const struct collector *collector);
 void collector__consume(struct collector *collector);
 
+/* A process that runs already and may make CUDA calls: what its stacks are read by is looked up before it does. */
+void collector__see_process(struct collector *collector, pid_t pid);
+
 /* The probes are in: processes older than this moment are `since attach`. */
 void collector__attached(struct collector *collector);
 

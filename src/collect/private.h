@@ -15,6 +15,7 @@
 #define NO_PROCESS UINT32_MAX
 
 struct ring_buffer;
+struct stacks;
 
 struct late_process {
 	pid_t pid;
@@ -38,6 +39,7 @@ struct collector {
 	struct map_reader *reader;
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
+	struct stacks *stacks; /* NULL: none are taken */
 	struct contexts *contexts; /* as the latest reading found them */
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;

@@ -246,6 +246,7 @@ struct process {
 	size_t uuid_count;
 	uint64_t objects_cleared[OBJECT_KINDS]; /* gone with their context, and no longer in the maps */
 	struct kernel_table *kernel_table;
+	struct site_table *site_table; /* NULL where no stacks are taken */
 	struct context_ends *context_ends;
 	size_t context_end_count;
 	uint32_t deaths_seen;	 /* contexts that ended so far */
