@@ -10,7 +10,7 @@
 
 static const struct subcommand subcommands[] = {
 	{"trace", "every call as it happens, decoded", trace_command__run},
-	{"flame", "call stacks of memory, launches, waits or failures, as a flame graph", flame_command__run},
+	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run},
 	{"bpftrace-script", "print a script that shows CUDA calls by bpftrace", bpftrace_script_command__run},
 	{NULL, NULL, NULL},
 };
