@@ -394,8 +394,8 @@ static void test_notes(void **state)
 	model.lost[LOSS_RING_FULL] = 4;
 	model.launch_sample = 0;
 	expect_notes(&model, FLAME_LAUNCHES,
-		     "stacks are taken of the first launch of a kernel from a place and of one in 64 after it, and "
-		     "stand for those between\n"
+		     "stacks are those of a kernel's first launch by a call and of one in 64 after it, and stand for "
+		     "the launches between: --stack-sample 1 takes all\n"
 		     "stack not known: 1 launch, 100.00 %\n"
 		     "lost: notices that did not fit the ring buffer: 4\n");
 	expect_notes(&model, FLAME_FAILURES,
