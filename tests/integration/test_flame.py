@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 
@@ -177,16 +178,20 @@ def test_a_process_that_was_there_before(gpuprobe, program, tmp_path):
 
 
 def test_ctrl_c_writes_what_there_is(gpuprobe, program, tmp_path):
-    path = tmp_path / "graph.folded"
-    with gpuprobe.start(base=["flame", "--by", "live-bytes"], args=["-o", path, "-v"], interval=None,
-                        libraries=[SIM / "libcuda.so.1"]) as running:
+    """Of the whole machine, on which others may use CUDA too."""
+    path, library = tmp_path / "graph.folded", SIM / "libcuda.so.1"
+    with gpuprobe.start(base=["flame", "--by", "live-bytes", "--processes"], args=["-o", path, "-v"], interval=None,
+                        libraries=[library]) as running:
+        while f"{library}: " not in running.stderr:
+            assert running.process.poll() is None
+            time.sleep(0.01)
         with Background(program, "wait") as background:
-            # What came in time is there; a run of its own, as processes are not held here.
-            while not running.stderr:
-                running.process.poll()
             assert background.stdout.readline() == "done\n"
             result = running.stop(signal.SIGINT)
-    assert result.status == 0 and path.exists()
+            name = f"flame ({background.pid});"
+    assert result.status == 0
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines(True) if line.startswith(name)]
+    assert read_folded("".join(lines)) == EXPECTED["live-bytes"]
 
 
 def test_two_processes(gpuprobe, program, tmp_path):
