@@ -122,7 +122,8 @@ static int parse_duration(struct flame_options *options, const char *text, struc
 	return ret;
 }
 
-static int take_option(struct flame_options *options, struct given *given, int id, const char *text, struct error *err)
+static int take_option(struct flame_options *options, struct given *given, int id, const char *text,
+		       struct error *err)
 {
 	switch (id) {
 	case OPT_BY:
@@ -171,7 +172,8 @@ static int form_by_ending(struct flame_options *options, struct error *err)
 			return 0;
 		}
 	}
-	return error__set(err, -EINVAL, "-o '%s': its ending does not tell what to write: give --folded, --svg or --speedscope",
+	return error__set(err, -EINVAL,
+			  "-o '%s': its ending does not tell what to write: give --folded, --svg or --speedscope",
 			  options->file);
 }
 

@@ -26,7 +26,8 @@ static void enter(struct path *path, enum flame_frame_kind kind, char *label, co
 	const char *file = source && path->options->lines ? source->file : NULL;
 
 	if (path->at && label)
-		path->at = flame_store__child(path->graph->store, path->at, kind, label, file, file ? source->line : 0);
+		path->at = flame_store__child(path->graph->store, path->at, kind, label, file,
+					      file ? source->line : 0);
 	else
 		path->at = NULL;
 	free(label);
@@ -260,7 +261,8 @@ const char *flame_by__word(enum flame_by by)
 const char *flame_by__title(enum flame_by by)
 {
 	static const char *const titles[FLAME_BYS] = {
-		"Device memory allocated", "Live device memory", "Kernel launches", "Time waited", "Failed CUDA calls",
+		"Device memory allocated", "Live device memory", "Kernel launches", "Time waited",
+		"Failed CUDA calls",
 	};
 
 	return titles[by];

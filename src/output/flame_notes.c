@@ -60,8 +60,10 @@ static void note_short_waits(FILE *out, const struct model *model)
 static void note_samples(FILE *out, const struct flame_graph *graph, const struct model *model)
 {
 	if (graph->by == FLAME_LAUNCHES && model->stack_sample > 1)
-		fprintf(out, "stacks are those of a kernel's first launch by a call and of one in %u after it, and stand for "
-			     "the launches between: --stack-sample 1 takes all\n", model->stack_sample);
+		fprintf(out,
+			"stacks are those of a kernel's first launch by a call and of one in %u after it, and stand "
+			"for the launches between: --stack-sample 1 takes all\n",
+			model->stack_sample);
 	if (graph->by == FLAME_FAILURES && model->launch_sample > 1)
 		fprintf(out, "launches: of one in %u was seen whether it failed\n", model->launch_sample);
 	if (graph->by == FLAME_FAILURES && !model->launch_sample)

@@ -152,8 +152,9 @@ static struct stored_node *new_node(struct flame_store *store, struct flame_node
 	return stored;
 }
 
-struct flame_node *flame_store__child(struct flame_store *store, struct flame_node *parent, enum flame_frame_kind kind,
-				      const char *label, const char *file, uint32_t line)
+struct flame_node *flame_store__child(struct flame_store *store, struct flame_node *parent,
+				      enum flame_frame_kind kind, const char *label, const char *file,
+				      uint32_t line)
 {
 	struct node_key key = {.parent = parent, .frame = frame_of(store, kind, label, file, line)};
 	struct stored_node *stored;

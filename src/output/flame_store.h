@@ -16,8 +16,9 @@ void flame_store__free(struct flame_store *store);
  * is taken over. NULL without memory. A new one has no weight and is not among
  * its parent's children before flame_store__arrange.
  */
-struct flame_node *flame_store__child(struct flame_store *store, struct flame_node *parent, enum flame_frame_kind kind,
-				      const char *label, const char *file, uint32_t line);
+struct flame_node *flame_store__child(struct flame_store *store, struct flame_node *parent,
+				      enum flame_frame_kind kind, const char *label, const char *file,
+				      uint32_t line);
 
 /* Links the nodes, children by their labels, and sets their `begin`. -ENOMEM. */
 int flame_store__arrange(struct flame_store *store);

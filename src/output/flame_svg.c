@@ -226,8 +226,9 @@ static int print_page(struct page *page, const struct model *model)
 
 	measure(page);
 	height = height_of(page);
-	fprintf(page->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-			   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n",
+	fprintf(page->out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n",
 		WIDTH, height, WIDTH, height);
 	ret = print_title(page);
 	if (ret)

@@ -46,13 +46,16 @@ EXPECTED = {
 }
 
 
+def build(path, *options):
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fno-optimize-sibling-calls", *options, f"-I{ROOT}/sim/include",
+                    "-o", path, PROGRAMS / "flame.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """programs/flame.c"""
     path = tmp_path_factory.mktemp("flame") / "flame"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
-                    f"-I{ROOT}/sim/include", "-o", path, PROGRAMS / "flame.c", f"-L{SIM}", "-l:libcuda.so.1",
-                    f"-Wl,-rpath,{SIM}"], check=True)
+    build(path, "-fno-omit-frame-pointer")
     return path
 
 
@@ -166,6 +169,14 @@ def test_launches_are_all_there_however_few_stacks_are_taken(gpuprobe, program, 
     assert f"and of one in {sample} after it" in result.stderr
 
 
+@pytest.mark.parametrize("mode", ["dwarf", "auto"])
+def test_without_frame_pointers(gpuprobe, tmp_path, mode):
+    program, path = tmp_path / "flame", tmp_path / "graph.folded"
+    build(program, "-fomit-frame-pointer")
+    run(gpuprobe, "bytes", path, program, args=["--stack", mode])
+    assert read_folded(path.read_text(encoding="utf-8")) == EXPECTED["bytes"]
+
+
 def test_a_process_that_was_there_before(gpuprobe, program, tmp_path):
     """Its memory from before is not known, and that is told; Ctrl-C writes the file."""
     path = tmp_path / "graph.svg"
@@ -204,9 +215,7 @@ def test_two_processes(gpuprobe, program, tmp_path):
 
 def test_lines_of_source_are_apart_in_speedscope(gpuprobe, tmp_path):
     program, path = tmp_path / "flame", tmp_path / "graph.json"
-    subprocess.run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
-                    f"-I{ROOT}/sim/include", "-o", program, PROGRAMS / "flame.c", f"-L{SIM}", "-l:libcuda.so.1",
-                    f"-Wl,-rpath,{SIM}"], check=True)
+    build(program, "-fno-omit-frame-pointer", "-g")
     run(gpuprobe, "launches", path, program)
     frames = json.loads(path.read_text(encoding="utf-8"))["shared"]["frames"]
     source = (PROGRAMS / "flame.c").read_text(encoding="utf-8").splitlines()

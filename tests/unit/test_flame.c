@@ -295,6 +295,8 @@ static void test_svg_hostile(void **state)
 	(void)state;
 	assert_int_equal(occurrences(text, "<script"), 1);
 	assert_int_equal(occurrences(text, "]]>"), 2); /* of style and script */
+	assert_null(strstr(text, "innerHTML"));
+	assert_null(strstr(text, "eval("));
 	assert_null(strchr(text, '\x1b'));
 	assert_null(strstr(text, "\xef\xbf\xbe"));
 	assert_non_null(strstr(text, "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;]]&gt;&quot;&#39;&amp;;\\n"
