@@ -3,7 +3,8 @@
 gpuprobe says of their stacks compared with what they wrote down themselves.
 
 What is not the program's own is known by its object: libcuda and libcudart above, libc between the
-handler of a signal and what was interrupted, libc and _start below.
+handler of a signal and what was interrupted, libc and _start below. Where a flame graph's labels
+tell no object, it is the names that tell.
 """
 import json
 import re
@@ -14,12 +15,12 @@ from pathlib import Path
 from lib.paths import SIM
 from lib.script import PROGRAMS
 
-FRAME = re.compile(r"(?:(?P<function>.+)\+0x(?P<offset>[0-9a-f]+) \[(?P<object>[^]]+)\]"
-                   r"|(?P<file_only>[^ ]+)\+0x(?P<place>[0-9a-f]+)|(?P<address>0x[0-9a-f]+))"
-                   r"(?: (?P<file>[^ ]+):(?P<line>[0-9]+))?")
+FRAME = re.compile(r"(?:(?P<function>.+)\+0x[0-9a-f]+ \[(?P<object>[^]]+)\](?: (?P<file>[^ ]+):(?P<line>[0-9]+))?"
+                   r"|(?P<file_only>[^ ]+)\+0x(?P<place>[0-9a-f]+)|(?P<address>0x[0-9a-f]+))")
 TRUNCATED = "[truncated]"
-CUDA = re.compile(r"libcuda(rt)?\.so")
-BELOW = {"_start", "start_thread", "clone", "clone3", "__libc_start_main", "__libc_start_call_main"}
+CUDA = re.compile(r"cuda?[A-Z]\w+")
+BELOW = {"_start", "start_thread", "clone", "clone3", "__GI___clone3", "__clone3", "__libc_start_main",
+         "__libc_start_main_impl", "__libc_start_call_main"}
 # The kernel and the C library need some bytes below main and a thread's first function.
 MARGIN = 2048
 EXECUTABLE_BEGIN = 0x400000  # of a program that is not PIE
@@ -133,76 +134,87 @@ class Mismatch(AssertionError):
     """A stack is not the one that the program had."""
 
 
-def name_of(program, frame):
-    """The function that a frame is in, also where gpuprobe has an object and an offset alone."""
-    if frame["function"]:
-        return frame["function"]
-    if not frame["file_only"]:
-        return None
-    place = int(frame["place"], 16) + (EXECUTABLE_BEGIN if not program.variant.pie
-                                       and frame["file_only"] == program.path.name else 0)
-    for address, size, name in program.symbols.get(frame["file_only"], ()):
+@dataclass
+class Frame:
+    """One that gpuprobe tells of."""
+    text: str
+    name: str = None
+    object: str = None  # None: not told
+    file: str = None
+    line: str = None
+
+
+def function_at(program, file, place):
+    """The function of a return address in a file that was stripped; None: not known."""
+    place += EXECUTABLE_BEGIN if not program.variant.pie and file == program.path.name else 0
+    for address, size, name in program.symbols.get(file, ()):
         # Behind a call that does not return may be the function's end.
         if address < place <= address + size:
             return name
     return None
 
 
-def object_of(frame):
-    return frame["object"] or frame["file_only"] or ""
+def parse(program, text):
+    """A frame as text ("name+0x12 [object] file.c:3"), or a flame graph's label, which is the name alone."""
+    match = FRAME.fullmatch(text)
+    if not match:
+        return Frame(text, name=text)
+    if match["function"]:
+        return Frame(text, match["function"], match["object"], match["file"], match["line"])
+    if match["address"]:
+        return Frame(text, object="")
+    return Frame(text, function_at(program, match["file_only"], int(match["place"], 16)), match["file_only"])
 
 
-def is_libc(frame):
-    return object_of(frame).startswith("libc.so")
-
-
-def match_one(program, text, frame, expected):
-    name, file, line = expected
-    if name_of(program, frame) != name:
-        raise Mismatch(f"{text!r} instead of {name}")
-    if program.variant.lines and (frame["file"], frame["line"]) != (Path(file).name, str(line)):
-        raise Mismatch(f"{text!r} instead of {name} at {Path(file).name}:{line}")
+def is_foreign(program, known, frame):
+    """Of the C library, as far as that can be told."""
+    if frame.object is not None:
+        return frame.object.startswith("libc.so")
+    return frame.name not in {name for name, _, _ in known.frames}
 
 
 def is_below(program, frame):
     """What calls main, or a thread's first function."""
-    name = name_of(program, frame)
-    return is_libc(frame) or name in BELOW or (object_of(frame) == program.path.name and name is None)
+    return (frame.name in BELOW or (frame.object or "").startswith("libc.so")
+            or (frame.object == program.path.name and frame.name is None))
+
+
+def match_one(program, frame, expected):
+    name, file, line = expected
+    if frame.name != name:
+        raise Mismatch(f"{frame.text!r} instead of {name}")
+    if program.variant.lines and frame.object and (frame.file, frame.line) != (Path(file).name, str(line)):
+        raise Mismatch(f"{frame.text!r} instead of {name} at {Path(file).name}:{line}")
 
 
 def compare(program, known, texts):
-    """Raises Mismatch unless the frames are right; returns whether all of them are there."""
-    texts = list(texts)
+    """Raises Mismatch unless the frames are right, innermost first; returns whether all of them are there."""
     truncated = bool(texts) and texts[-1] == TRUNCATED
-    if truncated:
-        texts.pop()
-    frames = [FRAME.fullmatch(text) for text in texts]
-    if None in frames:
-        raise Mismatch(f"no frame: {texts[frames.index(None)]!r}")
+    frames = [parse(program, text) for text in (texts[:-1] if truncated else texts)]
     at = 0
-    while at < len(frames) and CUDA.match(object_of(frames[at])):
+    while at < len(frames) and CUDA.fullmatch(frames[at].name or ""):
         at += 1
-    if not at:
-        raise Mismatch(f"no CUDA function on top: {texts[:3]}")
+    if not at or frames[at - 1].name != known.event:
+        raise Mismatch(f"no {known.event} on top: {texts[:3]}")
     for expected in known.frames:
         if at == len(frames):
             break
+        begin = at
         if expected[0]:
-            match_one(program, texts[at], frames[at], expected)
+            match_one(program, frames[at], expected)
             at += 1
             continue
-        begin = at
-        while at < len(frames) and is_libc(frames[at]):
+        while at < len(frames) and is_foreign(program, known, frames[at]):
             at += 1
         if at == begin:
-            raise Mismatch(f"{texts[at]!r} instead of what calls a signal's handler")
+            raise Mismatch(f"{frames[at].text!r} instead of what calls a signal's handler")
     else:
-        wrong = [text for text, frame in zip(texts[at:], frames[at:]) if not is_below(program, frame)]
+        wrong = [frame.text for frame in frames[at:] if not is_below(program, frame)]
         if wrong:
             raise Mismatch(f"below the outermost function: {wrong}")
         return not truncated
     if not truncated:
-        raise Mismatch(f"ends after {texts[-1]!r} without saying so")
+        raise Mismatch(f"ends after {frames[-1].text!r} without saying so")
     return False
 
 
@@ -213,3 +225,15 @@ def check(program, known, texts, stack_size=None):
         raise Mismatch(f"truncated, though it has {known.bytes} bytes")
     if whole and stack_size is not None and known.bytes > stack_size:
         raise Mismatch(f"whole, though it has {known.bytes} bytes")
+
+
+def read_folded(text):
+    """What `gpuprobe flame --folded` writes: [(labels, innermost first, weight)], without the process."""
+    stacks = []
+    for line in text.splitlines():
+        labels, _, weight = line.rpartition(" ")
+        labels = labels.split(";")
+        if re.fullmatch(r".+ \([0-9]+\)", labels[0]):
+            labels.pop(0)
+        stacks.append((labels[::-1], int(weight)))
+    return stacks
