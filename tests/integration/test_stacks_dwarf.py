@@ -4,8 +4,6 @@
 Each stack that fits into what is copied is exactly right, from the CUDA function to the thread's
 beginning; of one that does not the innermost frames are right, and it says that it is truncated.
 """
-from collections import defaultdict
-
 import pytest
 
 from lib import stacks
@@ -16,53 +14,31 @@ def builder(tmp_path_factory):
     return stacks.Builder(tmp_path_factory.mktemp("known"))
 
 
-def flame(gpuprobe, program, truth, *args):
-    """(what the program knows, what gpuprobe wrote)"""
-    truth.unlink(missing_ok=True)
-    result = gpuprobe.run(*program.command(truth), args=["--folded", *args], base=["flame"])
-    assert result.status == 0, result.stderr
-    return stacks.read_truth(truth), stacks.read_folded(result.stdout)
+def watch(gpuprobe, program, truth, size):
+    """(what the program knows, the call sites that gpuprobe tells of)"""
+    result = gpuprobe.run(*program.command(truth), args=["--stack", "dwarf", "--stack-size", str(size),
+                                                         "--min-wait", "1ns"])
+    # A launch that fails is there a second time, as a failure.
+    sites = [site for process in result.final["processes"] for site in process["call_sites"]["calls"]
+             if site["kind"] != "launch"]
+    return stacks.read_truth(truth), sites
 
 
-def check_bytes(program, known, folded, stack_size):
-    """Calls from one place are one stack: their numbers, which are bytes, add up."""
-    places = defaultdict(list)
-    for call in known:
-        if call.event == "cudaMalloc":
-            # What is cut off may be what tells two stacks apart, but no two here are so alike.
-            places[str([frame[0] for frame in call.frames])].append(call)
-    by_weight = {weight: labels for labels, weight in folded}
-    assert len(by_weight) == len(folded) == len(places)
-    for calls in places.values():
-        weight = sum(call.number for call in calls)
-        assert weight in by_weight, (weight, calls[0].frames[:4])
-        stacks.check(program, calls[0], by_weight[weight], stack_size)
-
-
-@pytest.mark.parametrize("variant", stacks.VARIANTS, ids=lambda variant: variant.name)
-@pytest.mark.parametrize("source", ["known_stacks.c", "known_stacks.cc"])
-def test_allocations(gpuprobe, tmp_path, builder, source, variant):
+@pytest.mark.parametrize("source,variant", [
+    *(("known_stacks.c", variant) for variant in stacks.VARIANTS),
+    *(("known_stacks.cc", variant) for variant in stacks.VARIANTS[::2]),
+], ids=lambda value: getattr(value, "name", value))
+def test_every_stack_is_right(gpuprobe, tmp_path, builder, source, variant):
+    """Allocations, failures and waits; 120 and 300 frames deep, from signals, threads, a child, plugins."""
     program = builder.get(source, variant)
-    known, folded = flame(gpuprobe, program, tmp_path / "truth", "--by", "bytes", "--stack", "dwarf",
-                          "--stack-size", "32")
-    assert max(call.bytes for call in known) + stacks.MARGIN <= 32768
-    check_bytes(program, known, folded, 32768)
+    known, sites = watch(gpuprobe, program, tmp_path / "truth", 32)
+    assert max(call.bytes for call in known) + stacks.MARGIN <= 32 * 1024
+    stacks.check_all(program, known, sites, 32 * 1024)
 
 
 @pytest.mark.parametrize("size", [8, 16])
 def test_deeper_than_what_is_copied(gpuprobe, tmp_path, builder, size):
     program = builder.get("known_stacks.c", stacks.VARIANTS[0])
-    known, folded = flame(gpuprobe, program, tmp_path / "truth", "--by", "bytes", "--stack", "dwarf",
-                          "--stack-size", str(size))
+    known, sites = watch(gpuprobe, program, tmp_path / "truth", size)
     assert any(call.bytes > size * 1024 for call in known)
-    check_bytes(program, known, folded, size * 1024)
-
-
-def test_failures(gpuprobe, tmp_path, builder):
-    """Each from a place of its own."""
-    program = builder.get("known_stacks.c", stacks.VARIANTS[0])
-    known, folded = flame(gpuprobe, program, tmp_path / "truth", "--by", "failures", "--stack", "dwarf",
-                          "--stack-size", "32")
-    failed = [call for call in known if call.event in ("cudaFree", "cudaLaunchKernel")]
-    print(folded)
-    assert len(failed) == len(folded) == 3
+    stacks.check_all(program, known, sites, size * 1024)

@@ -3,8 +3,7 @@
 gpuprobe says of their stacks compared with what they wrote down themselves.
 
 What is not the program's own is known by its object: libcuda and libcudart above, libc between the
-handler of a signal and what was interrupted, libc and _start below. Where a flame graph's labels
-tell no object, it is the names that tell.
+handler of a signal and what was interrupted, libc and _start below.
 """
 import json
 import re
@@ -15,12 +14,8 @@ from pathlib import Path
 from lib.paths import SIM
 from lib.script import PROGRAMS
 
-FRAME = re.compile(r"(?:(?P<function>.+)\+0x[0-9a-f]+ \[(?P<object>[^]]+)\](?: (?P<file>[^ ]+):(?P<line>[0-9]+))?"
-                   r"|(?P<file_only>[^ ]+)\+0x(?P<place>[0-9a-f]+)|(?P<address>0x[0-9a-f]+))")
-TRUNCATED = "[truncated]"
-CUDA = re.compile(r"cuda?[A-Z]\w+")
-BELOW = {"_start", "start_thread", "clone", "clone3", "__GI___clone3", "__clone3", "__libc_start_main",
-         "__libc_start_main_impl", "__libc_start_call_main"}
+CUDA = re.compile(r"libcuda(rt)?\.so")
+LIBC = re.compile(r"libc\.so")
 # The kernel and the C library need some bytes below main and a thread's first function.
 MARGIN = 2048
 EXECUTABLE_BEGIN = 0x400000  # of a program that is not PIE
@@ -52,8 +47,6 @@ VARIANTS = [
     Variant("stripped-no-pie", ("-O2", "-fomit-frame-pointer", "-g", "-no-pie"), stripped=True),
     Variant("gold", ("-O2", "-fomit-frame-pointer", "-g", "-fuse-ld=gold")),
 ]
-WITH_FRAME_POINTERS = [Variant("fp-g", ("-O1", "-fno-omit-frame-pointer", "-g")),
-                       Variant("fp-stripped", ("-O1", "-fno-omit-frame-pointer"), stripped=True)]
 
 
 @dataclass
@@ -72,6 +65,10 @@ class Program:
     path: Path
     plugins: tuple = ()
     symbols: dict = field(default_factory=dict)  # by object: [(address, size, name)], of what was stripped
+
+    @property
+    def files(self):
+        return {path.name for path in (self.path, *self.plugins)}
 
     def command(self, truth):
         return [str(self.path), str(truth), *map(str, self.plugins)]
@@ -134,68 +131,52 @@ class Mismatch(AssertionError):
     """A stack is not the one that the program had."""
 
 
-@dataclass
-class Frame:
-    """One that gpuprobe tells of."""
-    text: str
-    name: str = None
-    object: str = None  # None: not told
-    file: str = None
-    line: str = None
-
-
-def function_at(program, file, place):
-    """The function of a return address in a file that was stripped; None: not known."""
-    place += EXECUTABLE_BEGIN if not program.variant.pie and file == program.path.name else 0
-    for address, size, name in program.symbols.get(file, ()):
+def function_of(program, frame):
+    """The function that a frame is in, in a file that was stripped by the object's offset; None: not known."""
+    if frame.get("function"):
+        return frame.get("function")
+    place = int(frame["offset"], 16)
+    if not program.variant.pie and frame.get("object") == program.path.name:
+        place += EXECUTABLE_BEGIN
+    for address, size, name in program.symbols.get(frame.get("object"), ()):
         # Behind a call that does not return may be the function's end.
         if address < place <= address + size:
             return name
     return None
 
 
-def parse(program, text):
-    """A frame as text ("name+0x12 [object] file.c:3"), or a flame graph's label, which is the name alone."""
-    match = FRAME.fullmatch(text)
-    if not match:
-        return Frame(text, name=text)
-    if match["function"]:
-        return Frame(text, match["function"], match["object"], match["file"], match["line"])
-    if match["address"]:
-        return Frame(text, object="")
-    return Frame(text, function_at(program, match["file_only"], int(match["place"], 16)), match["file_only"])
-
-
-def is_foreign(program, known, frame):
-    """Of the C library, as far as that can be told."""
-    if frame.object is not None:
-        return frame.object.startswith("libc.so")
-    return frame.name not in {name for name, _, _ in known.frames}
+def is_of(pattern, frame):
+    return bool(pattern.match(frame.get("object") or ""))
 
 
 def is_below(program, frame):
     """What calls main, or a thread's first function."""
-    return (frame.name in BELOW or (frame.object or "").startswith("libc.so")
-            or (frame.object == program.path.name and frame.name is None))
+    return is_of(LIBC, frame) or (frame.get("object") == program.path.name
+                                  and function_of(program, frame) in ("_start", None))
 
 
 def match_one(program, frame, expected):
     name, file, line = expected
-    if frame.name != name:
-        raise Mismatch(f"{frame.text!r} instead of {name}")
-    if program.variant.lines and frame.object and (frame.file, frame.line) != (Path(file).name, str(line)):
-        raise Mismatch(f"{frame.text!r} instead of {name} at {Path(file).name}:{line}")
+    if function_of(program, frame) != name:
+        raise Mismatch(f"{frame} instead of {name}")
+    if not frame.get("object") or frame.get("object") not in program.files:
+        raise Mismatch(f"{frame} in another object")
+    if program.variant.lines and (Path(frame.get("file") or "").name, frame.get("line")) != (Path(file).name, line):
+        raise Mismatch(f"{frame} instead of {name} at {Path(file).name}:{line}")
 
 
-def compare(program, known, texts):
+def compare(program, known, stack):
     """Raises Mismatch unless the frames are right, innermost first; returns whether all of them are there."""
-    truncated = bool(texts) and texts[-1] == TRUNCATED
-    frames = [parse(program, text) for text in (texts[:-1] if truncated else texts)]
+    if stack["broken"]:
+        raise Mismatch(f"broken: {stack['frames']}")
+    frames = [frame for frame in stack["frames"] if frame["kind"] == "native"]
+    if len(frames) + stack["truncated"] != len(stack["frames"]):
+        raise Mismatch(f"marks: {stack['frames']}")
     at = 0
-    while at < len(frames) and CUDA.fullmatch(frames[at].name or ""):
+    while at < len(frames) and is_of(CUDA, frames[at]):
         at += 1
-    if not at or frames[at - 1].name != known.event:
-        raise Mismatch(f"no {known.event} on top: {texts[:3]}")
+    if not at or frames[0]["function"] != known.event:
+        raise Mismatch(f"no {known.event} on top: {frames[:3]}")
     for expected in known.frames:
         if at == len(frames):
             break
@@ -204,36 +185,56 @@ def compare(program, known, texts):
             match_one(program, frames[at], expected)
             at += 1
             continue
-        while at < len(frames) and is_foreign(program, known, frames[at]):
+        while at < len(frames) and is_of(LIBC, frames[at]):
             at += 1
         if at == begin:
-            raise Mismatch(f"{frames[at].text!r} instead of what calls a signal's handler")
+            raise Mismatch(f"{frames[at]} instead of what calls a signal's handler")
     else:
-        wrong = [frame.text for frame in frames[at:] if not is_below(program, frame)]
+        wrong = [frame for frame in frames[at:] if not is_below(program, frame)]
         if wrong:
             raise Mismatch(f"below the outermost function: {wrong}")
-        return not truncated
-    if not truncated:
-        raise Mismatch(f"ends after {frames[-1].text!r} without saying so")
+        return not stack["truncated"]
+    if not stack["truncated"]:
+        raise Mismatch(f"ends after {frames[-1]} without saying so")
     return False
 
 
-def check(program, known, texts, stack_size=None):
+def check(program, known, stack, stack_size=None):
     """The same, and a stack that fits into `stack_size` bytes (None: any) must be whole."""
-    whole = compare(program, known, texts)
+    whole = compare(program, known, stack)
     if not whole and (stack_size is None or known.bytes + MARGIN <= stack_size):
         raise Mismatch(f"truncated, though it has {known.bytes} bytes")
     if whole and stack_size is not None and known.bytes > stack_size:
         raise Mismatch(f"whole, though it has {known.bytes} bytes")
 
 
-def read_folded(text):
-    """What `gpuprobe flame --folded` writes: [(labels, innermost first, weight)], without the process."""
-    stacks = []
-    for line in text.splitlines():
-        labels, _, weight = line.rpartition(" ")
-        labels = labels.split(";")
-        if re.fullmatch(r".+ \([0-9]+\)", labels[0]):
-            labels.pop(0)
-        stacks.append((labels[::-1], int(weight)))
-    return stacks
+def places(known):
+    """Calls from one place, which gpuprobe counts together: lists of Known."""
+    found = {}
+    for call in known:
+        found.setdefault((call.event, str(call.frames)), []).append(call)
+    return list(found.values())
+
+
+def check_all(program, known, sites, stack_size=None):
+    """
+    Each place is a site, told by its bytes if it allocates and else by its function and its stack,
+    and there are no others.
+    """
+    left = list(sites)
+    for calls in places(known):
+        event, number = calls[0].event, sum(call.number for call in calls)
+        mine = [site for site in left if site["function"] == event and site["calls"] == len(calls)
+                and site.get("bytes", number) == number]
+        wrong = []
+        for site in mine:
+            try:
+                check(program, calls[0], site["stack"], stack_size)
+                left.remove(site)
+                break
+            except Mismatch as mismatch:
+                wrong.append(str(mismatch))
+        else:
+            raise Mismatch(f"{event} {number} from {[frame[0] for frame in calls[0].frames][:4]}: {wrong}")
+    if left:
+        raise Mismatch(f"nobody called from {left}")
