@@ -42,6 +42,13 @@ static int set_whole(void *arg, uint64_t chain)
 	return set_entry(collector->skeleton->maps.whole_chains, &chain, sizeof(chain), &yes, sizeof(yes));
 }
 
+static int set_same(void *arg, uint64_t id, uint64_t same)
+{
+	struct collector *collector = arg;
+
+	return set_entry(collector->skeleton->maps.stacks_told, &id, sizeof(id), &same, sizeof(same));
+}
+
 static int forget(void *arg, uint64_t id)
 {
 	struct collector *collector = arg;
@@ -63,7 +70,7 @@ int sites__open(struct collector *collector)
 	const struct stacks_options options = {
 		.mode = collector->options.stack_mode,
 		.max = collector->options.max_stacks,
-		.hooks = {set_python, set_code, set_whole, forget, collector},
+		.hooks = {set_python, set_code, set_whole, set_same, forget, collector},
 	};
 
 	collector->stacks = stacks__new(&options, collector->log);
@@ -107,11 +114,13 @@ bool sites__leaves_out(const struct collector *collector, const struct process *
 	return !process->ended && record->start_ns + filter->older_ns > collector->model.now_ns;
 }
 
-int sites__add_live(struct process *process, const struct allocation_record *record)
+int sites__add_live(const struct collector *collector, struct process *process,
+		    const struct allocation_record *record)
 {
 	if (!process->site_table)
 		return 0;
-	return site_table__add_live(process->site_table, record->stack, record->size, record->start_ns);
+	return site_table__add_live(process->site_table, stacks__same(collector->stacks, record->stack), record->size,
+				    record->start_ns);
 }
 
 static int read_site(const void *key_data, const void *value, void *arg)
@@ -119,12 +128,19 @@ static int read_site(const void *key_data, const void *value, void *arg)
 	struct reading *reading = arg;
 	const struct call_site_key *key = key_data;
 	struct process *process = collector__process_at(reading->collector, key->slot);
+	uint64_t same;
 
 	if (!process || !process->site_table || key->kind >= SITE_KINDS)
 		return 0;
 	if (site_table__set(process->site_table, key, value))
 		return -ENOMEM;
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	if (reading__dooms(reading, process))
+		return reading__doom(reading, key);
+	/* Nothing is counted by such an id any more, once what was under way then is done. */
+	same = stacks__same(reading->collector->stacks, key->stack);
+	if (same == key->stack || !site_table__retire(process->site_table, key))
+		return 0;
+	return site_table__fold(process->site_table, key, same) ? -ENOMEM : reading__doom(reading, key);
 }
 
 static int read_launch_site(const void *key_data, const void *value, void *arg)
@@ -137,8 +153,8 @@ static int read_launch_site(const void *key_data, const void *value, void *arg)
 
 	if (!process || !process->site_table)
 		return 0;
-	if (site_table__add_launches(process->site_table, key, record->stack, launches > told ? launches - told : 0,
-				     reading__dooms(reading, process)))
+	if (site_table__add_launches(process->site_table, key, stacks__same(reading->collector->stacks, record->stack),
+				     launches > told ? launches - told : 0, reading__dooms(reading, process)))
 		return -ENOMEM;
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }

@@ -17,6 +17,7 @@ struct kept_id;
 
 struct kept_stack {
 	struct stack stack;
+	uint64_t id; /* the one that stands for all of them, and stays as long as the stack */
 	struct kept_id *ids;
 	struct kept_stack *prev, *next; /* by when they were asked for, the longest ago first */
 	UT_hash_handle hh;		/* by `key` */
@@ -122,11 +123,10 @@ static void evict_stack(struct stack_store *store, struct kept_stack *stack)
 static void make_room(struct stack_store *store)
 {
 	while (HASH_COUNT(store->ids) > store->max * IDS_PER_STACK) {
-		struct kept_stack *stack = store->oldest_id->stack;
-
-		forget_id(store, store->oldest_id);
-		if (!stack->ids)
-			evict_stack(store, stack);
+		if (store->oldest_id->id == store->oldest_id->stack->id)
+			evict_stack(store, store->oldest_id->stack);
+		else
+			forget_id(store, store->oldest_id);
 	}
 	while (store->oldest->next && (HASH_COUNT(store->by_frames) > store->max ||
 				       store->bytes + texts__bytes(store->texts) > BYTES_MAX))
@@ -207,12 +207,20 @@ static void touch(struct stack_store *store, struct kept_id *id)
 	DL_APPEND(store->oldest, id->stack);
 }
 
-static struct kept_id *find(struct stack_store *store, uint64_t id)
+static struct kept_id *find(const struct stack_store *store, uint64_t id)
 {
 	struct kept_id *kept;
 
 	HASH_FIND(hh, store->ids, &id, sizeof(id), kept);
 	return kept;
+}
+
+/* The id that stood for the stack is another's: those that it stood for are to be told anew. */
+static void lose_id(struct stack_store *store, struct kept_stack *stack)
+{
+	while (stack->ids)
+		forget_id(store, stack->ids);
+	drop_stack(store, stack);
 }
 
 int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_owner *owner,
@@ -233,12 +241,14 @@ int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_
 	}
 	if (kept)
 		drop_id(store, kept);
+	if (!made->stack->ids)
+		made->stack->id = id;
 	HASH_ADD(hh, store->ids, id, sizeof(made->id), made);
 	DL_APPEND2(store->oldest_id, made, older, younger);
 	DL_APPEND(made->stack->ids, made);
 	touch(store, made);
-	if (before && !before->ids)
-		drop_stack(store, before);
+	if (before && before != made->stack && before->id == id)
+		lose_id(store, before);
 	make_room(store);
 	return 0;
 }
@@ -251,6 +261,13 @@ const struct stack *stack_store__find(struct stack_store *store, uint64_t id)
 		return NULL;
 	touch(store, kept);
 	return &kept->stack->stack;
+}
+
+uint64_t stack_store__same(const struct stack_store *store, uint64_t id)
+{
+	struct kept_id *kept = find(store, id);
+
+	return kept ? kept->stack->id : id;
 }
 
 bool stack_store__has(struct stack_store *store, uint64_t id, const struct stack_owner *owner)
