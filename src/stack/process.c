@@ -261,8 +261,11 @@ static bool knows(const struct stack_process *process, uint64_t address)
 
 static bool knows_all(const struct stack_process *process, const struct stack_record *record)
 {
-	if (!knows(process, record->function) || (record->copied && !knows(process, record->registers.ip)))
+	if (!knows(process, record->function))
 		return false;
+	/* Of code without frame pointers native[] is no list of addresses: reading would never help. */
+	if (record->copied)
+		return knows(process, record->registers.ip);
 	for (uint32_t i = 0; i < record->natives; i++) {
 		if (!knows(process, record->native[i]))
 			return false;
@@ -275,9 +278,12 @@ static bool wait_is_over(const struct stack_process *process, uint64_t now)
 	return now >= process->read_ns + process->wait_ns;
 }
 
+/* After one that helped the next may come at once: libraries are loaded one after the other. */
 static void wait_longer(struct stack_process *process, bool helped)
 {
-	if (helped || !process->wait_ns)
+	if (helped)
+		process->wait_ns = 0;
+	else if (!process->wait_ns)
 		process->wait_ns = REREAD_FIRST_NS;
 	else if (process->wait_ns < REREAD_NS)
 		process->wait_ns *= 2;

@@ -114,7 +114,7 @@ class Builder:
             for name in ("one", "other"):
                 plugins.append(folder / f"{name}.so")
                 subprocess.run(["gcc", *options, "-shared", "-fPIC", f"-DNAME=plugin_{name}", "-o", plugins[-1],
-                                PROGRAMS / "known_stacks_plugin.c", "-nostartfiles"], check=True)
+                                PROGRAMS / "known_stacks_plugin.c"], check=True)
         program = Program(variant, path, tuple(plugins))
         for file in (path, *plugins) if variant.stripped else ():
             program.symbols[file.name] = symbols_of(file)
