@@ -259,6 +259,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 		return ret;
 	if (options->filter.max_bytes && options->filter.max_bytes < options->filter.min_bytes)
 		return error__set(err, -EINVAL, "--max-size is smaller than --min-size: no allocation is both");
+	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 }
 

@@ -139,7 +139,7 @@ static void write_sites(const struct writer *writer, const struct process *proce
 			continue;
 		if (writer->options->top && shown++ == writer->options->top)
 			break;
-		memleak_site__know(process, &process->live_sites[i], writer->growth, &site);
+		memleak_site__know(process, &process->live_sites[i], writer->growth, writer->options, &site);
 		write_site(writer, &site);
 	}
 	json__array_end(writer->j);

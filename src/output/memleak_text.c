@@ -175,7 +175,7 @@ static void print_sites(const struct printer *printer, const struct process *pro
 		if (printer->options->top && shown == printer->options->top)
 			break;
 		shown++;
-		memleak_site__know(process, live, printer->growth, &site);
+		memleak_site__know(process, live, printer->growth, printer->options, &site);
 		print_site(printer, &site);
 		rest.sites--;
 		rest.growing -= site.growth.verdict == GROWTH_GROWING;
