@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/watch.h"
 #include "collect/collector.h"
 #include "gen/gpuprobe.skel.h"
 #include "probe/attacher.h"
@@ -196,10 +197,21 @@ int counting__prepare(struct counting *counting, struct error *err)
 	return ret;
 }
 
+static void see_process(pid_t pid, void *arg)
+{
+	struct counting *counting = arg;
+
+	collector__see_process(counting->collector, pid);
+}
+
 int counting__attach(struct counting *counting, struct error *err)
 {
-	int ret = session__attach(counting->session, err);
+	int ret = 0;
 
+	if (counting->options.stacks.mode)
+		ret = watch__each_process(counting->options.targets, see_process, counting, err);
+	if (!ret)
+		ret = session__attach(counting->session, err);
 	if (!ret)
 		collector__attached(counting->collector);
 	return ret;
