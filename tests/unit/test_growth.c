@@ -243,6 +243,12 @@ static void test_end_of_growth(void **state)
 	assert_int_equal(v.evidence.verdict, GROWTH_STABLE);
 }
 
+static double odd_and_flat(double t)
+{
+	(void)t;
+	return 512;
+}
+
 static void test_evidence(void **state)
 {
 	struct verdicts v;
@@ -262,6 +268,8 @@ static void test_evidence(void **state)
 	run(&v, leak, 5000);
 	assert_int_equal(v.evidence.samples, 61);
 	assert_int_equal(v.evidence.span_ns, 60 * NS_PER_S);
+	run(&v, odd_and_flat, 100);
+	assert_true(v.evidence.slope == 0);
 }
 
 /* --- many sites --- */
