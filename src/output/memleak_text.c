@@ -89,7 +89,9 @@ static void print_growth(FILE *out, const struct memleak_site *site)
 		print_seconds(out, growth->span_ns);
 		break;
 	case GROWTH_UNKNOWN:
-		if (!site->process->ended)
+		if (growth->replaces)
+			fputs(", may take the place of memory from before attach that is freed", out);
+		else if (!site->process->ended)
 			fputs(", too early to tell whether it grows", out);
 		break;
 	}

@@ -325,6 +325,31 @@ static void test_sites(void **state)
 	growth__free(growth);
 }
 
+/* A cache that was full before gpuprobe came, and is replaced: known memory grows, but no memory does. */
+static void test_since_attach(void **state)
+{
+	struct growth *growth = growth__new(GROWTH_WINDOW_NS, 10);
+	struct process process = {.pid = 5, .start_ns = 50, .since_attach = true};
+	struct model model = {.processes = &process, .process_count = 1};
+	struct growth_evidence evidence;
+	struct live_site site;
+
+	(void)state;
+	for (uint64_t i = 0; i < 160; i++) {
+		model.now_ns = BEGIN + i * NS_PER_S;
+		set_site(&process, &site, NULL, 1000 * (i + 1));
+		site.count = i + 1;
+		if (i < 70)
+			process.memory[MEMORY_UNKNOWN].unknown_frees++;
+		assert_int_equal(growth__sample(growth, &model), 0);
+		growth__judge(growth, &process, NULL, &evidence);
+		/* With twice as many as could have been replaced it does grow. */
+		assert_int_equal(evidence.verdict == GROWTH_GROWING, i >= 120);
+		assert_int_equal(evidence.replaces, i >= 50 && i < 120);
+	}
+	growth__free(growth);
+}
+
 /* What is freed whole is at 0 meanwhile, not absent. */
 static void test_all_freed(void **state)
 {
@@ -352,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_noise),	      cmocka_unit_test(test_leaks),
 		cmocka_unit_test(test_end_of_growth), cmocka_unit_test(test_evidence),
 		cmocka_unit_test(test_sites),	      cmocka_unit_test(test_all_freed),
+		cmocka_unit_test(test_since_attach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

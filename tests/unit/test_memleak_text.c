@@ -116,7 +116,7 @@ static void test_growing(void **state)
 	scene.sites[0][1] = site(&python_stack, 8000000, 2, 10);
 	scene.sites[0][2] = site(NULL, 512, 1, 95);
 	sample(&scene, 12 << 20);
-	expect_json(&scene, "\"growth\":{\"verdict\":\"growing\",\"bytes_per_second\":12582912,\"span_ns\":60000000000,"
+	expect_json(&scene, "\"growth\":{\"verdict\":\"growing\",\"may_replace_older\":false,\"bytes_per_second\":12582912,\"span_ns\":60000000000,"
 			    "\"samples\":61}");
 	expect_json(&scene, "{\"kind\":\"native\",\"function\":\"grow_cache(Cache&, unsigned long)\",\"offset\":\"0x41\","
 			    "\"object\":\"server\",\"file\":\"/src/cache.cc\",\"line\":88}");
