@@ -28,6 +28,12 @@ void json_process__write_machine(struct json *j, const struct model *model);
 /* The key "device": its number in the process, or null where that is not known. */
 void json_parts__key_device(struct json *j, uint8_t device);
 
+/* The key "stack": its frames, innermost first, or null where it is not known. */
+void json_stack__write(struct json *j, const struct stack *stack);
+
+/* Call sites and live memory by site; where stacks are taken. */
+void json_site__write(struct json *j, const struct model *model, const struct process *p);
+
 void json_memory__write(struct json *j, const struct process *p);
 /* An object of its own under `key`; the report's totals have it too. */
 void json_memory__write_totals(struct json *j, const char *key, const struct memory_totals *m);

@@ -39,43 +39,6 @@ static void write_growth(struct json *j, const struct growth_evidence *growth)
 	json__object_end(j);
 }
 
-static void write_frame(struct json *j, const struct stack_frame *frame)
-{
-	static const char *const kinds[] = {
-		[FRAME_NATIVE] = "native", [FRAME_PYTHON] = "python", [FRAME_MARK] = "mark"};
-
-	json__object_begin(j);
-	json__key_string(j, "kind", kinds[frame->kind]);
-	json__key_string(j, "function", frame->function);
-	if (frame->kind == FRAME_NATIVE) {
-		json_parts__key_address(j, "offset", frame->offset);
-		json__key_string(j, "object", frame->object);
-	}
-	if (frame->file)
-		json__key_string(j, "file", frame->file);
-	if (frame->line)
-		json__key_u64(j, "line", frame->line);
-	json__object_end(j);
-}
-
-static void write_stack(struct json *j, const struct stack *stack)
-{
-	json__key(j, "stack");
-	if (!stack) {
-		json__null(j);
-		return;
-	}
-	json__object_begin(j);
-	json__key_bool(j, "truncated", stack->truncated);
-	json__key_bool(j, "broken", stack->broken);
-	json__key(j, "frames");
-	json__array_begin(j);
-	for (uint32_t i = 0; i < stack->count; i++)
-		write_frame(j, &stack->frames[i]);
-	json__array_end(j);
-	json__object_end(j);
-}
-
 static uint64_t age_of(const struct writer *writer, const struct process *process, uint64_t start_ns)
 {
 	uint64_t now_ns = process->ended ? process->ended_ns : writer->model->now_ns;
@@ -122,7 +85,7 @@ static void write_site(const struct writer *writer, const struct memleak_site *s
 		json__null(j);
 	write_growth(j, &site->growth);
 	json__key_bool(j, "leak", site->leak);
-	write_stack(j, live->stack);
+	json_stack__write(j, live->stack);
 	if (writer->options->show_allocations)
 		write_allocations(writer, site);
 	json__object_end(j);

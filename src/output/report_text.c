@@ -9,6 +9,7 @@
 #include "output/report_memory.h"
 #include "output/report_objects.h"
 #include "output/report_process.h"
+#include "output/report_sites.h"
 #include "output/report_totals.h"
 #include "output/report_waits.h"
 
@@ -61,6 +62,7 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		}
 		report_objects__print(out, model);
 		report_errors__print(out, model, options);
+		report_sites__print(out, model, options);
 		report_process__print(out, model);
 	}
 	report_line__losses(out, model);
