@@ -152,6 +152,7 @@ int sites__read(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
 	struct model *model = &collector->model;
+	struct stacks_counts counts;
 	int ret;
 
 	if (!collector->stacks)
@@ -162,6 +163,10 @@ int sites__read(struct reading *reading)
 		ret = reading__map(reading, collector->skeleton->maps.launch_sites, read_launch_site);
 	/* What has an id was told before it was counted. */
 	collector__consume(collector);
+	stacks__count(collector->stacks, &counts);
+	model->stacks_kept = counts.kept;
+	model->stacks_evicted = counts.evicted;
+	model->stacks_unwound = counts.unwound;
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (model->processes[i].site_table)
 			ret = site_table__list(model->processes[i].site_table, &model->processes[i], find_stack,

@@ -233,11 +233,12 @@ void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool
 		return;
 	if (exec)
 		begin_program(processes, process);
+	/* Before what takes longer: from now on there are Python frames in records. */
+	if (process->search != PYTHON_FOUND)
+		look_for_python(processes, process, now);
 	read_mappings(processes, process, now);
 	/* The loader may not be done with what it maps. */
 	process->changed = true;
-	if (process->search != PYTHON_FOUND)
-		look_for_python(processes, process, now);
 }
 
 void stack_processes__announce(struct stack_processes *processes, pid_t pid, uint64_t now)
@@ -282,8 +283,8 @@ static void wait_longer(struct stack_process *process, bool helped)
 		process->wait_ns *= 2;
 }
 
-static void reread(struct stack_processes *processes, struct stack_process *process,
-		   const struct stack_record *record, uint64_t now)
+void stack_processes__refresh(struct stack_processes *processes, struct stack_process *process,
+			      const struct stack_record *record, uint64_t now)
 {
 	bool other_pages = record->code_pages && record->code_pages != process->code_pages;
 
@@ -308,7 +309,6 @@ struct stack_process *stack_processes__of(struct stack_processes *processes, con
 		if (!process || !is_same_start(process->start_ns, record->start_ns))
 			return NULL;
 	}
-	reread(processes, process, record, now);
 	if (process->search == PYTHON_NOT_YET && now >= process->searched_ns + SEARCH_NS)
 		look_for_python(processes, process, now);
 	return process;

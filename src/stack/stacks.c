@@ -84,8 +84,10 @@ static int name(struct stacks *stacks, const struct stack_record *record, struct
 	native_frames__trim(frames);
 	python_codes__prune(stacks->codes);
 	process = stack_processes__of(stacks->processes, record, now);
-	/* These change soonest: they are read first. */
+	/* They can be read from the process alone, which may be about to end; mappings take longer. */
 	python_names__make(&stacks->naming.python, stacks->codes, process, record);
+	if (process)
+		stack_processes__refresh(stacks->processes, process, record, now);
 	ret = call_chain__make(&stacks->naming.chain, stacks->options.mode, stacks->processes, process, record, now);
 	if (ret)
 		return ret;
