@@ -17,8 +17,8 @@ struct kept_id;
 
 struct kept_stack {
 	struct stack stack;
-	uint64_t id; /* the one that stands for all of them, and stays as long as the stack */
 	struct kept_id *ids;
+	struct kept_id *first; /* stands for all of them, and stays as long as the stack */
 	struct kept_stack *prev, *next; /* by when they were asked for, the longest ago first */
 	UT_hash_handle hh;		/* by `key` */
 	size_t bytes;
@@ -123,7 +123,7 @@ static void evict_stack(struct stack_store *store, struct kept_stack *stack)
 static void make_room(struct stack_store *store)
 {
 	while (HASH_COUNT(store->ids) > store->max * IDS_PER_STACK) {
-		if (store->oldest_id->id == store->oldest_id->stack->id)
+		if (store->oldest_id == store->oldest_id->stack->first)
 			evict_stack(store, store->oldest_id->stack);
 		else
 			forget_id(store, store->oldest_id);
@@ -199,10 +199,16 @@ static struct kept_stack *intern(struct stack_store *store, const struct stack *
 	return made;
 }
 
-static void touch(struct stack_store *store, struct kept_id *id)
+static void make_youngest(struct stack_store *store, struct kept_id *id)
 {
 	DL_DELETE2(store->oldest_id, id, older, younger);
 	DL_APPEND2(store->oldest_id, id, older, younger);
+}
+
+static void touch(struct stack_store *store, struct kept_id *id)
+{
+	make_youngest(store, id->stack->first);
+	make_youngest(store, id);
 	DL_DELETE(store->oldest, id->stack);
 	DL_APPEND(store->oldest, id->stack);
 }
@@ -215,12 +221,17 @@ static struct kept_id *find(const struct stack_store *store, uint64_t id)
 	return kept;
 }
 
-/* The id that stood for the stack is another's: those that it stood for are to be told anew. */
-static void lose_id(struct stack_store *store, struct kept_stack *stack)
+/* The id leads to `stack` from now on. Those that it stood for before are to be told anew. */
+static void replace_id(struct stack_store *store, struct kept_id *id, const struct kept_stack *stack)
 {
-	while (stack->ids)
-		forget_id(store, stack->ids);
-	drop_stack(store, stack);
+	struct kept_stack *before = id->stack;
+	bool stood = id == before->first;
+
+	drop_id(store, id);
+	while (stood && before->ids)
+		forget_id(store, before->ids);
+	if (!before->ids && before != stack)
+		drop_stack(store, before);
 }
 
 int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_owner *owner,
@@ -228,7 +239,6 @@ int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_
 {
 	struct kept_id *kept = find(store, id);
 	struct kept_id *made = calloc(1, sizeof(*made));
-	struct kept_stack *before = kept ? kept->stack : NULL;
 
 	if (!made)
 		return -ENOMEM;
@@ -240,15 +250,13 @@ int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_
 		return -ENOMEM;
 	}
 	if (kept)
-		drop_id(store, kept);
+		replace_id(store, kept, made->stack);
 	if (!made->stack->ids)
-		made->stack->id = id;
+		made->stack->first = made;
 	HASH_ADD(hh, store->ids, id, sizeof(made->id), made);
 	DL_APPEND2(store->oldest_id, made, older, younger);
 	DL_APPEND(made->stack->ids, made);
 	touch(store, made);
-	if (before && before != made->stack && before->id == id)
-		lose_id(store, before);
 	make_room(store);
 	return 0;
 }
@@ -267,7 +275,7 @@ uint64_t stack_store__same(const struct stack_store *store, uint64_t id)
 {
 	struct kept_id *kept = find(store, id);
 
-	return kept ? kept->stack->id : id;
+	return kept ? kept->stack->first->id : id;
 }
 
 bool stack_store__has(struct stack_store *store, uint64_t id, const struct stack_owner *owner)

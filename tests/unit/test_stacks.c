@@ -26,7 +26,7 @@
 
 struct told {
 	struct code_map code;
-	unsigned int codes, pythons, wholes, forgotten;
+	unsigned int codes, pythons, wholes, same, forgotten;
 	uint64_t chain;
 };
 
@@ -55,6 +55,13 @@ static int set_whole(void *arg, uint64_t chain)
 	return 0;
 }
 
+static int set_same(void *arg, uint64_t id, uint64_t same)
+{
+	assert_int_not_equal(id, same);
+	((struct told *)arg)->same++;
+	return 0;
+}
+
 static int forget(void *arg, uint64_t id)
 {
 	(void)id;
@@ -66,7 +73,7 @@ static struct stacks *make(enum stack_mode mode, struct told *told)
 {
 	const struct stacks_options options = {
 		.mode = mode, .max = 100,
-		.hooks = {set_python, set_code, set_whole, forget, told},
+		.hooks = {set_python, set_code, set_whole, set_same, forget, told},
 	};
 	struct stacks *stacks = stacks__new(&options, NULL);
 
