@@ -3,7 +3,7 @@
 # else is linked statically.
 
 PORTABLE := $(BUILD)/portable/gpuprobe
-PORTABLE_LIBS := -Wl,-Bstatic -lbpf -ldw -lelf -levent_core -levent_extra -lz -lstdc++ -Wl,-Bdynamic -lm -lpthread
+PORTABLE_LIBS := -Wl,-Bstatic -lbpf -ldw -lelf -levent_core -levent_extra -lz -liberty -Wl,-Bdynamic -lm -lpthread
 
 portable: check-deps $(PORTABLE)
 
