@@ -149,6 +149,12 @@ static int read_table(pid_t pid, uint64_t address, struct python_code *code)
 	return size ? process_memory__read(pid, address + PYTHON_BYTES_DATA, code->table, size) : 0;
 }
 
+/* What 3.12 has at the end of a C call of the interpreter: its frame is none of Python's. */
+static bool is_shim(const struct python_code *code)
+{
+	return strcmp(code->function, "<interpreter trampoline>") == 0;
+}
+
 /* All of it may be freed while it is read: what it is is compared last. */
 static int read_code(pid_t pid, const struct python_offsets *offsets, const struct python_frame *frame,
 		     struct python_code *code)
@@ -167,7 +173,7 @@ static int read_code(pid_t pid, const struct python_offsets *offsets, const stru
 	code->lines = offsets->lines;
 	code->function = python_text__read(pid, offsets, name);
 	code->file = python_text__read(pid, offsets, file);
-	if (!code->function || !code->file)
+	if (!code->function || !code->file || is_shim(code))
 		return -EPROTO;
 	ret = read_table(pid, table, code);
 	if (!ret)
@@ -223,7 +229,8 @@ int python_code__line(const struct python_code *code, const struct python_frame 
 {
 	uint32_t offset = frame->instruction & PYTHON_INSTRUCTION_MASK;
 
+	/* Since 3.11 it is told by a pointer: what points elsewhere is at no line. */
 	if (offset == PYTHON_NO_INSTRUCTION)
-		return code->first_line;
+		return code->lines == PYTHON_LINES_LOCATIONS ? 0 : code->first_line;
 	return python_lines__find(code->lines, code->table, code->table_size, code->first_line, offset);
 }
