@@ -105,6 +105,8 @@ static bool is_utf8(const char *text)
 
 		if (more == 9 || (*at >= 0x80 && *at < 0xc0))
 			return false;
+		if (*at == 0xed && at[1] >= 0xa0) /* half of a surrogate pair */
+			return false;
 		for (at++; more; more--, at++) {
 			if ((*at & 0xc0) != 0x80)
 				return false;
@@ -132,6 +134,7 @@ static void texts(void **state)
 		if (!text)
 			continue;
 		read++;
+		assert_memory_equal((char *)(uintptr_t)address + PYTHON_OB_TYPE, &offsets.text_type, 8);
 		assert_true(strlen(text) <= 4 * PYTHON_TEXT_MAX);
 		assert_true(is_utf8(text));
 		free(text);
@@ -323,6 +326,8 @@ static void perf_maps(void **state)
 
 			assert_true(!name || (*name && offset <= address && !strchr(name, '\n')));
 			found += name != NULL;
+			if (name && (!strcmp(name, "f") || !strcmp(name, "inner")))
+				assert_true(offset < (*name == 'f' ? 0x10 : 2));
 		}
 		perf_map__free(map);
 	}
