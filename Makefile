@@ -104,7 +104,8 @@ demo:
 
 install: all
 	install -D -m 755 $(BUILD)/gpuprobe $(DESTDIR)$(PREFIX)/sbin/gpuprobe
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 man/gpuprobe.8 man/gpuprobe-trace.8
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 man/gpuprobe.8 man/gpuprobe-trace.8 \
+		man/gpuprobe-flame.8
 
 clean:
 	rm -rf $(BUILD)

@@ -13,8 +13,11 @@
 #define BPF_CALL_H
 
 #include "gpuprobe/sticky.h"
+#include "call_site.h"
 #include "site.h"
 #include "thread.h"
+
+#define CUDA_NOT_READY 600 /* a query's "not yet": an answer, not a failure */
 
 /* For a call that never returned: undone like one that failed, but not counted. No CUresult, no cudaError_t. */
 #define RESULT_ABANDONED 0x7fffffff
@@ -167,6 +170,12 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	call->operation = operation;
 	call->flag = 0;
 	call->device = current_device(thread);
+	if (config.stack_mode) {
+		call->function = ctx->ip;
+		call->site = SITE_KINDS;
+	}
+	if (config.stack_mode > STACK_FP && bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)ctx->sp))
+		call->caller = 0;
 	call->start_ns = now();
 	thread->depth = depth + 1;
 	return call;
@@ -242,6 +251,17 @@ static __always_inline void note_sticky(u32 slot, s32 code)
 		__sync_fetch_and_add(&process->after_sticky, 1);
 }
 
+/* Of successful calls those that are told by where they were made. */
+static __always_inline void count_success_site(u32 slot, const struct call *call, u16 flags, u64 bytes, u64 ns)
+{
+	struct call_site_key key = {.stack = call->stack, .what = call->row, .slot = slot, .kind = call->site};
+
+	if (call->site == SITE_ALLOCATION && !(flags & (TALLY_CAPTURED | TALLY_REFERENCE)))
+		count_site(&key, 1, bytes);
+	else if (call->site == SITE_WAIT && !(flags & TALLY_CAPTURED))
+		count_site(&key, 1, ns);
+}
+
 /*
  * Counts a successful call. Programs can be preempted: atomic even per CPU.
  * Global, as the next: the verifier goes through them once, and what they keep
@@ -250,18 +270,30 @@ static __always_inline void note_sticky(u32 slot, s32 code)
 __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
 {
 	struct tally *tally;
+	u64 ns;
 
 	if (!call)
 		return 0;
+	ns = now() - call->start_ns;
+	if (config.stack_mode)
+		count_success_site(slot, call, flags, bytes, ns);
 	tally = tally_of(slot, call->row, kind, flags, call->device);
 	if (!tally)
 		return 0;
 	__sync_fetch_and_add(&tally->calls, 1);
 	__sync_fetch_and_add(&tally->bytes, bytes);
-	__sync_fetch_and_add(&tally->ns, now() - call->start_ns);
+	__sync_fetch_and_add(&tally->ns, ns);
 	if (any_sticky)
 		note_sticky(slot, 0);
 	return 0;
+}
+
+static __always_inline void count_failure_site(u32 slot, const struct call *call, s32 code)
+{
+	struct call_site_key key = {.stack = call->stack, .what = (u64)call->row << 32 | (u32)code, .slot = slot,
+				    .kind = SITE_FAILURE};
+
+	count_site(&key, 1, 0);
 }
 
 __noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 flags, s32 code)
@@ -273,6 +305,8 @@ __noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 fla
 
 	if (!call || code == RESULT_ABANDONED)
 		return 0;
+	if (wants_site(SITE_FAILURE))
+		count_failure_site(slot, call, code);
 	key.row = call->row;
 	tally = tally_of(slot, call->row, kind, flags, call->device);
 	if (tally)

@@ -8,6 +8,7 @@
  *   loader, process   which processes there are, and when they bring libraries
  *   thread, call      who calls, with what arguments, nested in what
  *   abandon           calls that never return
+ *   stack, take_stack, call_site   where calls are made, if that is asked for
  *   memory, launch, copy, wait, context, module   the families of the API
  *
  * The program exists three times, for three kinds of links, of which
@@ -30,6 +31,7 @@
 #include "memory.h"
 #include "module.h"
 #include "object.h"
+#include "take_stack.h"
 #include "virtual.h"
 #include "wait.h"
 
@@ -122,6 +124,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 	call = call_leave(thread, ctx);
 	if (!call)
 		return;
+	note_stack(ctx, thread, call, result);
 	switch (call->operation) {
 	case OP_LAUNCH:
 		launch_leave(thread, call, result);

@@ -11,6 +11,7 @@
 #include "capture.h"
 #include "name.h"
 #include "shape.h"
+#include "take_stack.h"
 
 /* call.flag */
 #define LAUNCH_SAMPLED 0x01
@@ -124,6 +125,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 		count = kernel_first_sight(&key);
 	if (!count)
 		return 1;
+	if (wants_site(SITE_LAUNCH) && !capture)
+		note_launch(ctx, thread, &key);
 	before = __sync_fetch_and_add(count, 1);
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)

@@ -280,7 +280,8 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 {
 	const volatile struct function_desc *function = function_at(call->row);
 	struct allocation_record record = {
-		.start_ns = call->start_ns, .row = call->row, .kind = call->kind, .references = 1};
+		.start_ns = call->start_ns, .row = call->row, .kind = call->kind, .references = 1,
+		.stack = call->stack};
 	struct allocation_key key = {.slot = thread->slot};
 	u16 flags = TALLY_UNTRACKED;
 
@@ -337,6 +338,7 @@ static __always_inline void take_allocation(const struct allocation_key *key, st
 	call->arg[FREED_SIZE] = record->size;
 	call->arg[FREED_START] = record->start_ns;
 	call->arg[FREED_CONTEXT] = record->context;
+	call->freed_stack = record->stack;
 	call->extra = record->row;
 	call->flag = FREE_REFERENCE;
 	if (has_other_references(record, key->space))
@@ -406,6 +408,7 @@ static __always_inline int undo_free(const struct allocation_key *key, const str
 	record.row = call->extra;
 	record.kind = call->kind;
 	record.device = call->device;
+	record.stack = call->freed_stack;
 	error = bpf_map_update_elem(&allocations, key, &record, BPF_NOEXIST);
 	if (error) {
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);

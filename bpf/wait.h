@@ -14,7 +14,6 @@
 #define WAITED_OBJECT 2 /* event or context */
 #define WAITED_EPOCH 3
 
-#define CUDA_NOT_READY 600 /* a query's "not yet": an answer, not a failure */
 
 static __always_inline void enter_event(struct thread *thread, struct call *call)
 {

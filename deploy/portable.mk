@@ -3,7 +3,9 @@
 # else is linked statically.
 
 PORTABLE := $(BUILD)/portable/gpuprobe
-PORTABLE_LIBS := -Wl,-Bstatic -lbpf -ldw -lelf -levent_core -levent_extra -lz -liberty -Wl,-Bdynamic -lm -lpthread
+# libdwfl wants lzma and bzip2, for compressed files that it is never given.
+PORTABLE_LIBS := -Wl,-Bstatic -lbpf -ldw -lelf -llzma -lbz2 -levent_core -levent_extra -lz -liberty -Wl,-Bdynamic \
+	-ldl -lm -lpthread
 
 portable: check-deps $(PORTABLE)
 

@@ -31,6 +31,9 @@
 	X(ARRAY_FORMAT, "array_format", "arrays of formats whose size is not known: bytes not counted") \
 	X(POOL_MAP_FULL, "pool_map_full", "calls whose memory pool had no room in a table") \
 	X(UNMAP_TOO_LONG, "unmap_too_long", "unmappings of more than 16,384 mappings at once, of which the rest is not seen") \
+	X(STACK_RING_FULL, "stack_ring_full", "stacks that did not fit the ring buffer: told when they are seen again") \
+	X(STACK_NO_ROOM, "stack_no_room", "calls whose stack could not be taken: no memory for it") \
+	X(SITE_MAP_FULL, "site_map_full", "calls whose call site had no room in a table") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory")
 
 enum loss {

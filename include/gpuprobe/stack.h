@@ -56,8 +56,7 @@ struct stack_record {
 	struct stack_registers registers;
 	struct stack_caller caller[STACK_CALLERS];
 	__u64 native[STACK_FRAMES_MAX]; /* return addresses by frame pointers, innermost first; a first that is 0 does not count */
-	__u32 pad;
-	__u32 python_lost; /* the thread's Python frames could not be read, though there are such */
+	__u64 pad;
 	struct python_frame python[PYTHON_FRAMES_MAX + 1]; /* innermost first, see struct python_frame */
 	__u8 copy[];
 };

@@ -9,6 +9,7 @@
 
 #include "gpuprobe/function.h"
 #include "gpuprobe/losses.h"
+#include "gpuprobe/stack.h"
 
 #define COMM_SIZE 16
 #define NAME_SIZE 4098	     /* a kernel name of 4,096 bytes, its NUL, and one more by which a longer one shows */
@@ -33,7 +34,13 @@ struct config {
 	__u8 track_inflight;	/* keep account of unfinished asynchronous copies */
 	__u8 launch_returns;	/* the returns of launches are probed */
 	__u8 sees_memory;	/* all that allocates is probed: memory not on record is the program's own */
-	__u8 pad[3];
+	__u8 stack_mode;	/* enum stack_mode */
+	__u8 stack_sites;	/* of which calls, 1 << enum site_kind */
+	__u8 pad;
+	__u32 stack_bytes;	/* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
+	__u32 stack_sample;	/* see struct launch_site_key; a power of two */
+	__u64 stack_seed;	/* of ids, random: no process can make those of another */
+	__u64 min_wait_ns;	/* of a SITE_WAIT */
 };
 
 /* A process is a slot in the array `processes`, from first sight until userspace has read its end. */
@@ -85,6 +92,10 @@ struct call {
 	__u64 sp; /* at entry; the frame is gone once the stack pointer is above it */
 	__u64 start_ns;
 	__u64 arg[4]; /* by operation, see the family files */
+	__u64 function; /* its address */
+	__u64 caller;	/* the return address; with copies of stacks alone */
+	__u64 stack;	/* id of where it was made, at its return; 0: not taken */
+	__u64 freed_stack; /* of an OP_FREE: the id in the record that it took */
 	__u16 row;
 	__u8 operation;
 	__u8 kind;
@@ -94,6 +105,8 @@ struct call {
 		__u16 extra; /* by operation */
 		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
 	};
+	__u8 site; /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
+	__u8 pad[7];
 };
 
 enum thread_state {
@@ -186,6 +199,7 @@ struct allocation_record {
 	__u8 kind; /* enum memory_kind */
 	__u8 device;
 	__u32 references; /* of physical memory: handles and mappings; of imports: how often opened */
+	__u64 stack; /* id of where it was made; 0: not taken */
 };
 
 /*

@@ -39,6 +39,10 @@ static const char help[] =
 	"  --metrics-addr A:P      OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]\n"
 	"  --metrics-kernels N     kernels of a process with a series of their own [100]\n"
 	"\n"
+	"Call stacks (none are taken unless asked for):\n"
+	STACK_MODE_HELP("off")
+	STACK_CALL_HELP
+	"\n"
 	"Capacities (what does not fit is counted as lost and shown):\n"
 	"  --max-processes N       processes at a time [4096]\n"
 	"  --max-allocations N     live allocations [1048576]\n"
@@ -90,6 +94,8 @@ static const struct option long_options[] = {
 	{"top", required_argument, NULL, OPT_TOP},
 	{"full-names", no_argument, NULL, OPT_FULL_NAMES},
 	{"json", no_argument, NULL, OPT_JSON},
+	STACK_MODE_OPTIONS,
+	STACK_CALL_OPTIONS,
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
@@ -163,13 +169,13 @@ static int take_value(struct options *options, int id, const char *text, struct 
 	case OPT_DURATION:
 		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
 	case OPT_MAX_PROCESSES:
-		return parse_capacity("--max-processes", text, &options->max_processes, err);
+		return parse_capacity("--max-processes", text, &options->limits.max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
-		return parse_capacity("--max-allocations", text, &options->max_allocations, err);
+		return parse_capacity("--max-allocations", text, &options->limits.max_allocations, err);
 	case OPT_MAX_KERNELS:
-		return parse_capacity("--max-kernels", text, &options->max_kernels, err);
+		return parse_capacity("--max-kernels", text, &options->limits.max_kernels, err);
 	case OPT_MAX_INFLIGHT:
-		return parse_capacity("--max-inflight", text, &options->max_inflight, err);
+		return parse_capacity("--max-inflight", text, &options->limits.max_inflight, err);
 	case OPT_API:
 		return parse_api(options, text, err);
 	case OPT_LIBRARY:
@@ -177,7 +183,7 @@ static int take_value(struct options *options, int id, const char *text, struct 
 	case 'p':
 		return targets__add_pid(&options->targets, text, err);
 	}
-	return -EINVAL;
+	return stack_choice__take(&options->stacks, id, text, err);
 }
 
 static bool take_flag(struct options *options, int id)
@@ -213,13 +219,11 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 		.metrics_address = DEFAULT_ADDRESS,
 		.metrics_kernels = 100,
 		.display_interval = 5,
-		.max_processes = 4096,
-		.max_allocations = 1048576,
-		.max_kernels = 65536,
-		.max_inflight = 16384,
+		.limits = COUNTING_LIMITS,
 		.top = 20,
 		.log_level = LOG_WARN,
 	};
+	stack_choice__init(&options->stacks, STACK_OFF);
 	opterr = 0;
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
 	while ((id = getopt_long(argc, argv, "+:p:vqhV", long_options, NULL)) != -1) {

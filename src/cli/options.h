@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/arguments.h"
+#include "cli/counting.h"
+#include "cli/stack_options.h"
 #include "probe/selection.h"
 
 struct options {
@@ -22,7 +24,8 @@ struct options {
 	struct targets targets;
 	enum api_mode api;
 	bool check_launches;
-	uint32_t max_processes, max_allocations, max_kernels, max_inflight;
+	struct counting_limits limits;
+	struct stack_choice stacks;
 	unsigned int top;
 	bool full_names;
 	bool json;

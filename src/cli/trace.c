@@ -13,12 +13,12 @@
 #include "cli/trace_choice.h"
 #include "cli/trace_options.h"
 #include "cli/trace_sink.h"
+#include "cli/watch.h"
 #include "gen/trace.skel.h"
 #include "model/api.h"
 #include "probe/features.h"
 #include "probe/trace_object.h"
 #include "target/cgroup_place.h"
-#include "target/process.h"
 #include "trace/stream.h"
 
 #define GRACE_MS 1000 /* a COMMAND that hangs in a call would not end by Ctrl-C, and that call is what one wants to see */
@@ -192,28 +192,11 @@ static int make_events(struct trace *trace, struct error *err)
 	return 0;
 }
 
-/* Processes that run already: those asked for, or all. */
-static int see_processes(struct trace *trace, struct error *err)
+static void see_process(pid_t pid, void *arg)
 {
-	const struct targets *targets = &trace->options->targets;
-	struct pid_list list = {0};
-	int ret = 0;
+	struct trace *trace = arg;
 
-	if (!trace->options->config.stack_frames || targets->command)
-		return 0;
-	for (size_t i = 0; i < targets->pid_count && !ret; i++) {
-		trace_stream__see_process(trace->stream, targets->pids[i]);
-		ret = process__descendants(targets->pids[i], &list);
-		for (size_t n = 0; n < list.count && !ret; n++)
-			trace_stream__see_process(trace->stream, list.pids[n]);
-		pid_list__clear(&list);
-	}
-	if (!targets->pid_count)
-		ret = process__list(&list);
-	for (size_t n = 0; n < list.count; n++)
-		trace_stream__see_process(trace->stream, list.pids[n]);
-	pid_list__clear(&list);
-	return ret && ret != -ESRCH ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;
+	trace_stream__see_process(trace->stream, pid);
 }
 
 /* Mistyped, or of a library newer than the table that comes later. */
@@ -261,12 +244,13 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		ret = prepare_probes(trace, links, err);
 	if (!ret)
 		ret = make_events(trace, err);
-	if (!ret)
-		ret = see_processes(trace, err);
+	if (!ret && options->config.stack_frames)
+		ret = watch__each_process(&options->targets, see_process, trace, err);
 	if (!ret)
 		ret = session__attach(trace->session, err);
 	if (ret)
 		return ret;
+	trace_stream__begin(trace->stream, clock__boot_ns());
 	ret = check_names(trace, err);
 	if (ret)
 		*status = EXIT_USAGE;

@@ -165,3 +165,30 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");
 	return 0;
 }
+
+static void each_of(const struct pid_list *list, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	for (size_t i = 0; i < list->count; i++)
+		fn(list->pids[i], arg);
+}
+
+int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, void *arg), void *arg,
+			struct error *err)
+{
+	struct pid_list list = {0};
+	int ret = 0;
+
+	if (targets->command)
+		return 0;
+	for (size_t i = 0; i < targets->pid_count && !ret; i++) {
+		fn(targets->pids[i], arg);
+		ret = process__descendants(targets->pids[i], &list);
+		each_of(&list, fn, arg);
+		pid_list__clear(&list);
+	}
+	if (!targets->pid_count)
+		ret = process__list(&list);
+	each_of(&list, fn, arg);
+	pid_list__clear(&list);
+	return ret && ret != -ESRCH ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;
+}

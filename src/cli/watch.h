@@ -13,6 +13,13 @@
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err);
 
 /*
+ * Calls `fn` for each process that runs already and is to be watched: those
+ * that were asked for with their descendants, or all; none with a COMMAND.
+ */
+int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, void *arg), void *arg,
+			struct error *err);
+
+/*
  * Puts the chosen processes into the map `watched`, and attaches the loader,
  * the libraries that were given and the loader's cache, and those of running
  * processes. `command` is NULL without one.

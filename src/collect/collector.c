@@ -12,7 +12,9 @@
 
 #include "base/clock.h"
 #include "collect/private.h"
+#include "collect/sites.h"
 #include "gen/gpuprobe.skel.h"
+#include "stack/stacks.h"
 
 static int on_name(struct collector *collector, const struct record_name *record, size_t size)
 {
@@ -27,18 +29,31 @@ static int on_name(struct collector *collector, const struct record_name *record
 }
 
 /* Without memory it is tried again when the maps are read. */
-static void see_process(struct collector *collector, uint32_t slot)
+static void see_fresh_processes(struct collector *collector)
 {
-	if (slot < collector->options.max_processes && collector->records[slot].state != PROCESS_FREE &&
-	    collector->index_of[slot] == NO_PROCESS)
+	collector->has_fresh = false;
+	for (uint32_t slot = 0; slot < collector->options.max_processes; slot++) {
+		if (collector->records[slot].state == PROCESS_FREE || collector->index_of[slot] != NO_PROCESS)
+			continue;
 		collector__add_process(collector, slot);
+		if (collector->stacks)
+			stacks__announce(collector->stacks, collector->records[slot].pid);
+	}
+}
+
+/* While it is held, if it is COMMAND's: before its first call. */
+static void process_changed(struct collector *collector, const struct record_library *record)
+{
+	if (collector->stacks)
+		stacks__look_at(collector->stacks, record->pid, record->header.type == RECORD_EXEC);
+	if (collector->hooks.process_changed)
+		collector->hooks.process_changed(record, collector->hooks.arg);
 }
 
 static int on_record(void *arg, void *data, size_t size)
 {
 	struct collector *collector = arg;
 	const struct record *record = data;
-	const struct record_library *library = data;
 	const struct record_unload *unload = data;
 
 	if (size < sizeof(*record))
@@ -51,7 +66,7 @@ static int on_record(void *arg, void *data, size_t size)
 			name_store__unload(collector->names, record->slot, unload->module, unload->generation);
 		break;
 	case RECORD_PROCESS:
-		see_process(collector, record->slot);
+		collector->has_fresh = true;
 		break;
 	case RECORD_PROCESS_ENDED:
 		if (collector->hooks.process_ended)
@@ -59,8 +74,8 @@ static int on_record(void *arg, void *data, size_t size)
 		break;
 	case RECORD_LIBRARY:
 	case RECORD_EXEC:
-		if (size >= sizeof(*library) && collector->hooks.process_changed)
-			collector->hooks.process_changed(library, collector->hooks.arg);
+		if (size >= sizeof(struct record_library))
+			process_changed(collector, data);
 		break;
 	}
 	return 0;
@@ -99,6 +114,9 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->attached_ns = UINT64_MAX;
 	collector->model.sections = options->sections;
 	collector->model.launch_sample = options->launch_sample;
+	collector->model.stacks = options->stack_mode != STACK_OFF;
+	collector->model.min_wait_ns = skeleton->rodata->config.min_wait_ns;
+	collector->model.stack_sample = skeleton->rodata->config.stack_sample;
 	collector->model.shape_sample = skeleton->rodata->config.launch_sample;
 	collector->names = name_store__new();
 	collector->reader = map_reader__new();
@@ -120,6 +138,13 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		ret = error__set(err, -errno, "cannot open the ring buffer: %s", strerror(errno));
 		goto fail;
 	}
+	if (options->stack_mode) {
+		ret = sites__open(collector);
+		if (ret) {
+			error__set(err, ret, "cannot make the table of stacks: %s", strerror(-ret));
+			goto fail;
+		}
+	}
 	*out = collector;
 	return 0;
 fail:
@@ -140,6 +165,7 @@ void collector__free(struct collector *collector)
 	symbol_cache__free(collector->symbols);
 	attribution__free(collector->attribution);
 	contexts__free(collector->contexts);
+	stacks__free(collector->stacks);
 	free(collector->index_of);
 	free(collector->late);
 	free(collector->doomed.keys);
@@ -152,9 +178,18 @@ int collector__ring_fd(const struct collector *collector)
 	return ring_buffer__epoll_fd(collector->ring);
 }
 
+/* What is asked of /proc comes last: stacks of a program that ends at once are to be named first. */
 void collector__consume(struct collector *collector)
 {
 	ring_buffer__consume(collector->ring);
+	if (collector->has_fresh)
+		see_fresh_processes(collector);
+}
+
+void collector__see_process(struct collector *collector, pid_t pid)
+{
+	if (collector->stacks)
+		stacks__look_at(collector->stacks, pid, false);
 }
 
 void collector__attached(struct collector *collector)

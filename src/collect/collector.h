@@ -24,6 +24,9 @@ struct collector_options {
 	uint32_t max_processes;
 	size_t top;	     /* allocations listed per process; 0: all */
 	bool exact_from_start;	/* no process is `since attach`: COMMAND's */
+	enum stack_mode stack_mode; /* as the BPF object was loaded with */
+	size_t max_stacks;	    /* distinct ones that are kept */
+	struct live_filter live_filter; /* of live_site's and of lists of allocations */
 };
 
 /* What the owner does about notices that are not the collector's own. All optional. */
@@ -44,6 +47,9 @@ void collector__free(struct collector *collector);
 /* Readable when notices wait; collector__consume takes them in. */
 int collector__ring_fd(const struct collector *collector);
 void collector__consume(struct collector *collector);
+
+/* A process that runs already and may make CUDA calls: what its stacks are read by is looked up before it does. */
+void collector__see_process(struct collector *collector, pid_t pid);
 
 /* The probes are in: processes older than this moment are `since attach`. */
 void collector__attached(struct collector *collector);

@@ -11,14 +11,9 @@
 #include "collect/context_ends.h"
 #include "collect/pools.h"
 #include "collect/ranges.h"
+#include "collect/sites.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/devices.h"
-
-/* Whether the process's lists of addresses are made anew in this reading. */
-static bool is_listed(const struct reading *reading, const struct process *process)
-{
-	return process->slot != NO_PROCESS && (reading->with_lists || reading__dooms(reading, process));
-}
 
 /* Appends, for a list that is sorted when all have been seen. */
 static int append_allocation(struct process *process, const struct allocation *allocation)
@@ -171,14 +166,16 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 		.start_ns = record->start_ns,
 		.kind = record->kind,
 		.device = record->device,
+		.stack_id = record->stack,
 	};
 
 	if (!process)
 		return 0;
 	if (is_dead(collector, key->slot, record))
 		return found_dead(reading, process, key, record);
-	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && is_listed(reading, process) &&
-	    list_allocation(process, collector->options.top, &allocation))
+	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && reading__lists(reading, process) &&
+	    !sites__leaves_out(collector, process, record) &&
+	    (list_allocation(process, collector->options.top, &allocation) || sites__add_live(process, record)))
 		return -ENOMEM;
 	if (process->fills_ranges && memory_kind__is_device(record->kind))
 		ranges__fill(collector->skeleton->maps.ranges, collector->skeleton->maps.allocations,
@@ -193,7 +190,7 @@ static int prepare_lists(const struct reading *reading)
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 
-		if (!is_listed(reading, process))
+		if (!reading__lists(reading, process))
 			continue;
 		if (!process->freed)
 			process->freed = calloc(FREED_KEPT, sizeof(*process->freed));
@@ -336,7 +333,7 @@ static void sort_lists(const struct reading *reading)
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 
-		if (is_listed(reading, process) && process->live_listed)
+		if (reading__lists(reading, process) && process->live_listed)
 			qsort(process->live, process->live_listed, sizeof(*process->live), by_size);
 	}
 }
@@ -362,7 +359,7 @@ int memory__read(struct reading *reading)
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 
-		if (is_listed(reading, process))
+		if (reading__lists(reading, process))
 			list_freed(collector, process);
 		if (process->slot != NO_PROCESS)
 			note_unified(collector, process);

@@ -15,6 +15,7 @@
 #define NO_PROCESS UINT32_MAX
 
 struct ring_buffer;
+struct stacks;
 
 struct late_process {
 	pid_t pid;
@@ -38,9 +39,11 @@ struct collector {
 	struct map_reader *reader;
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
+	struct stacks *stacks; /* NULL: none are taken */
 	struct contexts *contexts; /* as the latest reading found them */
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;
+	bool has_fresh; /* a process has made its first call since */
 	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */
 	uint64_t attached_ns;
 	struct late_process *late;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "collect/private.h"
 #include "gen/gpuprobe.skel.h"
+#include "model/sites.h"
 #include "target/process.h"
 
 #define KEEP_ENDED_NS (120 * NS_PER_S) /* so that a scraper gets the last values */
@@ -82,8 +83,11 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 	process = &grown[model->process_count];
 	memset(process, 0, sizeof(*process));
 	process->kernel_table = kernel_table__new();
-	if (!process->kernel_table)
+	process->site_table = collector->stacks ? site_table__new() : NULL;
+	if (!process->kernel_table || (collector->stacks && !process->site_table)) {
+		process__clear(process);
 		return -ENOMEM;
+	}
 	process->slot = slot;
 	process->pid = record->pid;
 	process->start_ns = record->start_ns;

@@ -24,6 +24,12 @@ static inline bool reading__dooms(const struct reading *reading, const struct pr
 	return reading->reap && process->ended;
 }
 
+/* Whether the process's lists of addresses are made anew in this reading. */
+static inline bool reading__lists(const struct reading *reading, const struct process *process)
+{
+	return process->slot != NO_PROCESS && (reading->with_lists || reading__dooms(reading, process));
+}
+
 /* Has a key of the map that is being read deleted once that is done. Returns 0 or -ENOMEM. */
 int reading__doom(struct reading *reading, const void *key);
 

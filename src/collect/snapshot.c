@@ -18,6 +18,7 @@
 #include "collect/private.h"
 #include "collect/reading.h"
 #include "collect/shapes.h"
+#include "collect/sites.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
@@ -177,6 +178,8 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 			name = buffer;
 	}
 	ret = kernel_table__set(process->kernel_table, key, launches, name);
+	if (!ret)
+		ret = sites__name(process, kernel);
 	if (ret || (!over && !reading__dooms(reading, process)))
 		return ret;
 	/* An old generation is left for one more reading, for counts that were under way. */
@@ -404,6 +407,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	/* After that: all that an ended process has told is told by now. */
 	collector__consume(collector);
 	contexts__clear(collector->contexts);
+	sites__begin(&reading);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
 	if (!ret)
@@ -429,6 +433,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = reading__map(&reading, skeleton->maps.devices, read_device);
 	if (!ret && reap)
 		ret = reading__map(&reading, skeleton->maps.unnamed, read_unnamed);
+	if (!ret)
+		ret = sites__read(&reading);
 	if (!ret)
 		ret = finish_processes(collector);
 	attribution__refresh(collector->attribution, &collector->model);

@@ -268,6 +268,17 @@ int kernel_table__is_named(const struct kernel_table *table, const struct launch
 	return handle && handle->shown->mangled;
 }
 
+const char *kernel_table__full_name(const struct kernel_table *table, const struct kernel_key *key,
+				    const char **brief)
+{
+	const struct kernel_handle *handle = find_handle(table, key);
+
+	if (!handle || !handle->shown->mangled)
+		return NULL;
+	*brief = handle->shown->brief;
+	return handle->shown->full;
+}
+
 int kernel_table__is_over(const struct kernel_table *table, const struct kernel_key *key)
 {
 	const struct launch_count *count;

@@ -32,6 +32,10 @@ int kernel_table__set_shape(struct kernel_table *table, const struct kernel_key 
 /* Whether the handle has its name, so that none need be looked for. */
 int kernel_table__is_named(const struct kernel_table *table, const struct launch_key *key);
 
+/* The kernel's names, which are the table's and stay; NULL while it has none. */
+const char *kernel_table__full_name(const struct kernel_table *table, const struct kernel_key *key,
+				    const char **brief);
+
 /*
  * The handle's generation is over. Returns 1 if that was said of it before,
  * so that what was under way then has been counted, else 0.

@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include "model/kernels.h"
+#include "model/sites.h"
 
 void process__clear(struct process *process)
 {
 	kernel_table__clear_list(process);
 	kernel_table__free(process->kernel_table);
 	process->kernel_table = NULL;
+	site_table__clear_lists(process);
+	site_table__free(process->site_table);
+	process->site_table = NULL;
 	free(process->live);
 	free(process->freed);
 	free(process->failures);

@@ -6,12 +6,17 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
 #include "probe/multi_link.h"
 #include "probe/tracepoints.h"
 #include "target/process.h"
+
+/* For the stacks that a program's beginning brings, each once, while the first are being named. */
+#define STACK_RING_BYTES (4u << 20)
+#define COPY_RING_BYTES (32u << 20)
 
 _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
 	       "userspace and BPF agree on the row");
@@ -22,6 +27,39 @@ uint32_t object__launch_sample(const struct object_options *options)
 		return 1;
 	/* Without sessions a return probe costs every launch as much again: off unless asked for. */
 	return options->links == LINKS_SESSION ? LAUNCH_SAMPLE : 0;
+}
+
+/* Without stacks their maps are not created; the programs do not use them then. */
+static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options)
+{
+	struct bpf_map *maps[] = {
+		skeleton->maps.stack_scratches, skeleton->maps.stack_copy_scratches, skeleton->maps.stack_ring,
+		skeleton->maps.stacks_told,	skeleton->maps.whole_chains,	     skeleton->maps.code_maps,
+		skeleton->maps.call_sites,	skeleton->maps.launch_sites,	     skeleton->maps.python_targets,
+	};
+	bool copies = options->stack_mode > STACK_FP, judges = options->stack_mode == STACK_AUTO;
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		bpf_map__set_autocreate(maps[i], options->stack_mode != STACK_OFF);
+	if (options->stack_mode == STACK_OFF)
+		return;
+	bpf_map__set_max_entries(skeleton->maps.stack_ring, copies ? COPY_RING_BYTES : STACK_RING_BYTES);
+	bpf_map__set_max_entries(skeleton->maps.stacks_told, 2 * options->max_stacks);
+	bpf_map__set_max_entries(skeleton->maps.whole_chains, judges ? 2 * options->max_stacks : 1);
+	bpf_map__set_max_entries(skeleton->maps.call_sites, 4 * options->max_stacks);
+	bpf_map__set_max_entries(skeleton->maps.launch_sites, 4 * options->max_stacks);
+}
+
+static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)
+{
+	config->stack_mode = (uint8_t)options->stack_mode;
+	config->stack_sites = (uint8_t)options->stack_sites;
+	config->stack_bytes = options->stack_bytes;
+	config->stack_sample = options->stack_sample ? options->stack_sample : 1;
+	config->min_wait_ns = options->min_wait_ns;
+	if (getrandom(&config->stack_seed, sizeof(config->stack_seed), 0) != sizeof(config->stack_seed))
+		return error__set(err, -errno, "cannot get a random number: %s", strerror(errno));
+	return 0;
 }
 
 static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
@@ -41,6 +79,9 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.track_inflight = options->track_inflight;
 	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;
+	ret = fill_stack_constants(&rodata->config, options, err);
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < api_function_count; i++)
 		memcpy((void *)&rodata->functions[i], &api_functions[i].desc, sizeof(struct function_desc));
 	return 0;
@@ -75,7 +116,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.shapes,	   skeleton->maps.captures, skeleton->maps.capturing,
 		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
-		skeleton->maps.devices,
+		skeleton->maps.devices,	   skeleton->maps.call_sites, skeleton->maps.launch_sites,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
@@ -130,6 +171,7 @@ int object__load(const struct object_options *options, const struct features *fe
 		return error__set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
 	choose_programs(skeleton, options);
 	size_maps(skeleton, options, features);
+	size_stack_maps(skeleton, options);
 	ret = fill_constants(skeleton, options, err);
 	if (ret)
 		goto fail;

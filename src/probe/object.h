@@ -23,6 +23,12 @@ struct object_options {
 	bool track_inflight; /* keep account of unfinished asynchronous copies */
 	bool sees_memory;    /* all functions that allocate are probed */
 	bool hold;	     /* stop watched processes at new libraries */
+	enum stack_mode stack_mode;
+	unsigned int stack_sites; /* of which calls stacks are taken, 1 << enum site_kind */
+	uint32_t stack_bytes;	  /* of a stack that are copied, up to STACK_COPY_MAX */
+	uint32_t stack_sample;	  /* a power of two, see struct launch_site_key */
+	uint64_t min_wait_ns;	  /* of waits that have a site */
+	uint32_t max_stacks;
 	uint32_t max_processes;
 	uint32_t max_allocations;
 	uint32_t max_kernels;

@@ -9,7 +9,6 @@
 
 #include "symbol/function_name.h"
 #include "symbol/perf_map.h"
-#include "symbol/process_map.h"
 #include "target/elf_file.h"
 
 #define FILES_OPEN 400 /* a process may have 1024 files by default; probes need some of them */
@@ -106,6 +105,16 @@ void native_process__free(struct native_process *process)
 	process_map__free(process->map);
 	perf_map__free(process->jit);
 	free(process);
+}
+
+const struct process_map *native_process__map(const struct native_process *process)
+{
+	return process->map;
+}
+
+struct symbol_cache *native_frames__cache(struct native_frames *frames)
+{
+	return frames->cache;
 }
 
 void native_frames__read(struct native_frames *frames, struct native_process *process)
@@ -242,7 +251,7 @@ static const struct mapped_object *find_object(const struct native_process *proc
 
 int native_process__place(const struct native_process *process, uint64_t address, struct native_frame *out)
 {
-	const struct mapped_object *object = process_map__find(process->map, address);
+	const struct mapped_object *object = process_map__find_mapped(process->map, address);
 
 	*out = (struct native_frame){0};
 	if (!object)

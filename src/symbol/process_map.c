@@ -14,6 +14,7 @@
 #include "target/root_file.h"
 
 #define OBJECTS_MAX 16384
+#define UNMAPPED_MAX 256
 #define OPENED_MAX 1000 /* by one reading: a process could have us open files for minutes */
 #define UPROBES_NAME "[uprobes]" /* the kernel's own: where probed functions return to */
 
@@ -22,9 +23,20 @@ struct objects {
 	size_t count, capacity;
 };
 
+struct range {
+	uint64_t start, end;
+};
+
+struct ranges {
+	struct range *list; /* by address */
+	size_t count, capacity;
+};
+
 struct process_map {
 	pid_t pid;
 	struct objects objects;
+	struct objects unmapped; /* since they were read before */
+	struct ranges code;
 };
 
 struct process_map *process_map__new(pid_t pid)
@@ -49,6 +61,8 @@ void process_map__free(struct process_map *map)
 	if (!map)
 		return;
 	clear(&map->objects);
+	clear(&map->unmapped);
+	free(map->code.list);
 	free(map);
 }
 
@@ -67,9 +81,59 @@ static const struct mapped_object *find(const struct objects *objects, uint64_t 
 	return low < objects->count && objects->list[low].start <= address ? &objects->list[low] : NULL;
 }
 
-const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address)
+const struct mapped_object *process_map__find_mapped(const struct process_map *map, uint64_t address)
 {
 	return find(&map->objects, address);
+}
+
+const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address)
+{
+	const struct mapped_object *object = find(&map->objects, address);
+
+	return object ? object : find(&map->unmapped, address);
+}
+
+/* Whether a part of what lies between is one of the ranges, or in one. */
+static bool overlaps(const struct ranges *ranges, uint64_t start, uint64_t end)
+{
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->list[middle].end <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < ranges->count && ranges->list[low].start < end;
+}
+
+bool process_map__may_return(const struct process_map *map, uint64_t address)
+{
+	return address && (overlaps(&map->code, address - 1, address) || find(&map->unmapped, address - 1));
+}
+
+static bool is_same_object(const struct mapped_object *a, const struct mapped_object *b)
+{
+	return a->inode == b->inode && a->device == b->device && a->begin == b->begin;
+}
+
+bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,
+			 uint64_t *end)
+{
+	bool is_mapped = process_map__find_mapped(map, object->start) == object;
+	const struct objects *objects = is_mapped ? &map->objects : &map->unmapped;
+	const struct mapped_object *last = objects->list + objects->count;
+
+	for (const struct mapped_object *before = object; before > objects->list && before[-1].end > start; before--) {
+		if (!is_same_object(before - 1, object))
+			return false;
+	}
+	while (object + 1 < last && is_same_object(object, object + 1))
+		object++;
+	*end = object->end;
+	return is_mapped || !overlaps(&map->code, start, *end);
 }
 
 /* Of a process that is gone: the file of that name in gpuprobe's own root, if it is the same. */
@@ -104,6 +168,7 @@ static struct symbol_file *open_file(const struct mapped_object *object, pid_t p
 
 struct reading {
 	struct objects objects;
+	struct ranges code;
 	uint64_t inode, begin; /* of the file that the last mapping was of */
 	dev_t device;
 };
@@ -155,12 +220,36 @@ static struct mapped_object *add(struct objects *objects)
 	return &objects->list[objects->count];
 }
 
+/* Mappings that lie side by side are one range. */
+static bool add_range(struct ranges *ranges, const struct mapping *mapping)
+{
+	struct range *last = ranges->count ? &ranges->list[ranges->count - 1] : NULL;
+
+	if (last && last->end == mapping->start) {
+		last->end = mapping->end;
+		return true;
+	}
+	if (ranges->count == ranges->capacity) {
+		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 64;
+		struct range *grown = capacity > OBJECTS_MAX ? NULL : realloc(ranges->list, capacity * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		ranges->list = grown;
+		ranges->capacity = capacity;
+	}
+	ranges->list[ranges->count++] = (struct range){mapping->start, mapping->end};
+	return true;
+}
+
 static int keep_mapping(const struct mapping *mapping, void *arg)
 {
 	struct reading *reading = arg;
 	bool is_vdso = strcmp(mapping->path, VDSO_NAME) == 0;
 	struct mapped_object *object;
 
+	if (mapping->executable && !add_range(&reading->code, mapping))
+		return 1;
 	if (!mapping__is_file(mapping) && !is_vdso && strcmp(mapping->path, UPROBES_NAME) != 0)
 		return 0;
 	if (mapping->file_offset == 0 || mapping->inode != reading->inode || mapping->device != reading->device)
@@ -193,6 +282,43 @@ static bool has_mappings(pid_t pid)
 	return readlink(path, target, sizeof(target)) >= 0;
 }
 
+static void take_unmapped(struct objects *from, const struct ranges *code, struct objects *to)
+{
+	for (size_t i = 0; i < from->count && to->count < UNMAPPED_MAX; i++) {
+		struct mapped_object *object = &from->list[i], *kept;
+
+		kept = overlaps(code, object->start, object->end) ? NULL : add(to);
+		if (!kept)
+			continue;
+		*kept = *object;
+		object->path = NULL;
+		to->count++;
+	}
+	clear(from);
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct mapped_object *first = a, *second = b;
+
+	return first->start < second->start ? -1 : first->start > second->start;
+}
+
+/* Addresses that were taken before a library was closed are told by what it was. */
+static void replace(struct process_map *map, struct reading *reading)
+{
+	struct objects unmapped = {0};
+
+	take_unmapped(&map->objects, &reading->code, &unmapped);
+	take_unmapped(&map->unmapped, &reading->code, &unmapped);
+	if (unmapped.count)
+		qsort(unmapped.list, unmapped.count, sizeof(*unmapped.list), compare_starts);
+	free(map->code.list);
+	map->objects = reading->objects;
+	map->unmapped = unmapped;
+	map->code = reading->code;
+}
+
 /* The mappings all at once, and then the files: the process may be about to end. */
 int process_map__read(struct process_map *map, struct symbol_cache *cache)
 {
@@ -201,13 +327,22 @@ int process_map__read(struct process_map *map, struct symbol_cache *cache)
 
 	if (map->objects.count && !has_mappings(map->pid)) {
 		clear(&reading.objects);
+		free(reading.code.list);
 		return -ESRCH;
 	}
 	if (cache)
 		open_files(&reading.objects, &map->objects, map->pid, cache);
-	clear(&map->objects);
-	map->objects = reading.objects;
+	replace(map, &reading);
 	return ret < 0 ? ret : 0;
+}
+
+int process_map__each_code(const struct process_map *map, code_range_fn fn, void *arg)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < map->code.count && !ret; i++)
+		ret = fn(map->code.list[i].start, map->code.list[i].end, arg);
+	return ret;
 }
 
 struct symbol_file *process_map__file(const struct process_map *map, const struct mapped_object *object,

@@ -3,12 +3,14 @@
 #include "symbol/symbol_cache.h"
 
 #include <errno.h>
+#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbol/debug_file.h"
+#include "symbol/frame_info.h"
 #include "symbol/source_lines.h"
 #include "symbol/vdso.h"
 #include "target/elf_file.h"
@@ -17,6 +19,8 @@
 #define INDEX_BYTES_MAX (64u << 20)
 /* The same for debug information, which is far larger. */
 #define LINES_BYTES_MAX (512u << 20)
+/* And for frame information: some ten MiB of the largest libraries. */
+#define FRAMES_BYTES_MAX (256u << 20)
 
 struct symbol_cache {
 	struct symbol_file *files;
@@ -40,8 +44,13 @@ struct symbol_cache *symbol_cache__new(size_t max_files)
 	return cache;
 }
 
+/* Others may hold the handle: they must not read another file by a descriptor that is closed. */
 static void clear(struct symbol_file *file)
 {
+	if (file->frames) {
+		elf_cntl(file->frames, ELF_C_FDDONE);
+		elf_end(file->frames);
+	}
 	source_lines__free(file->lines);
 	elf_file__free(file->debug);
 	elf_file__free(file->elf);
@@ -83,12 +92,15 @@ void symbol_cache__trim(struct symbol_cache *cache)
 {
 	for (;;) {
 		size_t indexes = 0, lines = 0;
+		uint64_t frames = 0;
 
 		for (size_t i = 0; i < cache->count; i++) {
 			indexes += index_size(&cache->files[i]);
 			lines += source_lines__size(cache->files[i].lines);
+			frames += cache->files[i].frames_size;
 		}
-		if ((indexes <= INDEX_BYTES_MAX && lines <= LINES_BYTES_MAX) || cache->count <= 1)
+		if ((indexes <= INDEX_BYTES_MAX && lines <= LINES_BYTES_MAX && frames <= FRAMES_BYTES_MAX) ||
+		    cache->count <= 1)
 			return;
 		drop(cache, least_recently_used(cache));
 	}
@@ -207,4 +219,14 @@ int symbol_file__line(struct symbol_file *file, uint64_t file_offset, char **pat
 			file->lines = source_lines__new(elf_file__fd(file->debug));
 	}
 	return file->lines ? source_lines__find(file->lines, vaddr, path, line) : -ENOENT;
+}
+
+struct Elf *symbol_file__frames(struct symbol_file *file, uint64_t *size)
+{
+	if (!file->looked_for_frames) {
+		file->looked_for_frames = true;
+		file->frames = file->elf ? frame_info__open(elf_file__fd(file->elf), &file->frames_size) : NULL;
+	}
+	*size = file->frames_size;
+	return file->frames;
 }

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct Elf; /* libelf's */
 struct elf_file;
 struct source_lines;
 struct symbol_cache;
@@ -33,6 +34,9 @@ struct symbol_file {
 	struct elf_file *debug;	    /* the separate debug file, or NULL */
 	struct source_lines *lines; /* NULL: not read */
 	bool looked_for_lines;
+	struct Elf *frames;	/* NULL: not opened, or there is no frame information */
+	uint64_t frames_size;
+	bool looked_for_frames;
 	uint64_t used; /* value of the cache's clock */
 };
 
@@ -68,5 +72,13 @@ int symbol_file__name(struct symbol_file *file, uint64_t file_offset, char **nam
  * where no debug information tells.
  */
 int symbol_file__line(struct symbol_file *file, uint64_t file_offset, char **path, uint32_t *line);
+
+/*
+ * The file for libdw, where it has call frame information that can be believed,
+ * else NULL; *size: bytes that this takes in memory. The handle is the file's;
+ * who wants to keep it takes another reference (elf_begin), which outlives the
+ * file with all that has been read by then.
+ */
+struct Elf *symbol_file__frames(struct symbol_file *file, uint64_t *size);
 
 #endif

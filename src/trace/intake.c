@@ -70,8 +70,11 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time)
 {
 	const struct trace_plan *plan = trace_function__plan(function);
-	struct waiting *waiting = order__room(stream->order, size);
+	struct waiting *waiting;
 
+	if (event->start_ns < stream->began)
+		return 0;
+	waiting = order__room(stream->order, size);
 	if (!waiting)
 		return -ENOMEM;
 	memcpy(&waiting->event, event, size);

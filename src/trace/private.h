@@ -25,6 +25,7 @@ struct trace_stream {
 	const char *frames[TRACE_STACK_MAX];
 	struct trace_counts counts;
 	uint64_t now;	 /* of the latest drain */
+	uint64_t began;	 /* what is older is not shown */
 	uint64_t handed; /* time of the latest line: what comes with an earlier one is late */
 	uint64_t due;	 /* all events of before have come */
 	int ended;	 /* what ended the reading, or 0 */
@@ -64,7 +65,7 @@ int trace_stream__take_record(const void *data, size_t size, void *arg);
 const struct trace_function *trace_stream__check(struct trace_stream *stream, const struct trace_event *event,
 						 size_t size);
 
-/* Adds an event that was checked to those that wait, as a line of `kind`. 0 or -ENOMEM. */
+/* Adds an event that was checked to those that wait, as a line of `kind`, if it is to be shown. 0 or -ENOMEM. */
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
 		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time);
 

@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 #include "symbol/python_code.h"
-#include "trace/python_merge.h"
+#include "stack/merge.h"
 #include "trace/threads.h"
 
 #define CODE_BYTES_MAX (64u << 20)

@@ -112,6 +112,11 @@ void trace_stream__see_process(struct trace_stream *stream, pid_t pid)
 		trace_python__look_at(stream->python, pid, false);
 }
 
+void trace_stream__begin(struct trace_stream *stream, uint64_t now_ns)
+{
+	stream->began = now_ns;
+}
+
 int trace_stream__fd(const struct trace_stream *stream)
 {
 	return stream->source->fd;

@@ -52,6 +52,12 @@ void trace_stream__free(struct trace_stream *stream);
 /* A process that ran before there were probes: what its stacks are read with is found before its first event. */
 void trace_stream__see_process(struct trace_stream *stream, pid_t pid);
 
+/*
+ * All probes are in now: calls that began before are not shown, of which some
+ * functions' had probes and others' not yet.
+ */
+void trace_stream__begin(struct trace_stream *stream, uint64_t now_ns);
+
 /* Readable when there is much to read; but it is to be drained every 100 ms at the latest, readable or not. */
 int trace_stream__fd(const struct trace_stream *stream);
 

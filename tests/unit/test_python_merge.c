@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "trace/python_merge.h"
+#include "stack/merge.h"
 
 static const struct merge_ranges ranges = {0x10000, 0x20000, 0x11000, 0x12000};
 

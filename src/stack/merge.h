@@ -4,8 +4,8 @@
  * in calls of one C function: each such call in the native stack is replaced
  * by the Python frames that it ran, the other frames of the interpreter go.
  */
-#ifndef TRACE_PYTHON_MERGE_H
-#define TRACE_PYTHON_MERGE_H
+#ifndef STACK_MERGE_H
+#define STACK_MERGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One stack of native and Python frames, see python_merge.h.
-#include "trace/python_merge.h"
+// One stack of native and Python frames, see merge.h.
+#include "stack/merge.h"
 
 #include <string.h>
 

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sets up what counts CUDA calls, and looks after processes that end, see counting.h.
+#include "cli/counting.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/watch.h"
+#include "collect/collector.h"
+#include "gen/gpuprobe.skel.h"
+#include "probe/attacher.h"
+#include "probe/features.h"
+#include "probe/object.h"
+
+#define REAP_DELAY_MS 200 /* ends of processes are gathered for so long */
+
+struct counting {
+	struct counting_options options;
+	const struct log *log;
+	struct session *session;
+	struct gpuprobe_bpf *skeleton;
+	struct probe_programs programs;
+	struct collector *collector;
+	struct event *ring, *reap;
+	uint64_t reap_ns; /* what the last reaping took */
+};
+
+/* --- what happens --- */
+
+static void take_notices(void *arg)
+{
+	struct counting *counting = arg;
+
+	collector__consume(counting->collector);
+}
+
+static void on_ring(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	take_notices(arg);
+}
+
+static void warn_unread(const struct counting *counting, int ret)
+{
+	if (ret)
+		log__warn(counting->log, "the BPF maps could not be read whole: %s", strerror(-ret));
+}
+
+static void on_reap(evutil_socket_t fd, short what, void *arg)
+{
+	struct counting *counting = arg;
+	uint64_t began = clock__boot_ns();
+
+	(void)fd;
+	(void)what;
+	warn_unread(counting, collector__reap(counting->collector, false));
+	counting->reap_ns = clock__boot_ns() - began;
+}
+
+static void on_process_ended(void *arg)
+{
+	struct counting *counting = arg;
+	/* However many processes end, and however much there is to read: a tenth of the time at most. */
+	uint64_t delay_ms = REAP_DELAY_MS + 10 * counting->reap_ns / NS_PER_MS;
+	struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000), .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
+
+	if (counting->reap && !evtimer_pending(counting->reap, NULL))
+		evtimer_add(counting->reap, &delay);
+}
+
+static void on_process_changed(const struct record_library *record, void *arg)
+{
+	struct counting *counting = arg;
+
+	session__process_changed(counting->session, record);
+}
+
+static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
+{
+	struct counting *counting = arg;
+
+	collector__mark_late(counting->collector, pid, time_ns);
+}
+
+/* --- setting up --- */
+
+int counting__new(const struct counting_options *options, const struct log *log, struct counting **out,
+		  struct error *err)
+{
+	struct counting *counting = calloc(1, sizeof(*counting));
+	struct session_hooks hooks = {
+		.take_notices = take_notices,
+		.late = on_late_process,
+		.arg = counting,
+		.end_with_pids = options->end_with_pids,
+	};
+	int ret;
+
+	if (!counting)
+		return error__set(err, -ENOMEM, "out of memory");
+	counting->options = *options;
+	counting->log = log;
+	ret = session__new(options->targets, options->duration, &hooks, log, &counting->session, err);
+	if (ret) {
+		counting__free(counting);
+		return ret;
+	}
+	*out = counting;
+	return 0;
+}
+
+static int load_object(struct counting *counting, struct session_probes *probes, uint32_t *launch_sample,
+		       struct error *err)
+{
+	const struct counting_options *options = &counting->options;
+	const struct targets *targets = options->targets;
+	struct object_options object = {
+		.check_launches = options->check_launches,
+		.only_watched = targets->command || targets->pid_count,
+		.hold = targets->command,
+		.track_inflight = options->sections & SECTION_COPY,
+		.sees_memory = options->sections & SECTION_MEMORY,
+		.max_processes = options->limits.max_processes,
+		.max_allocations = options->limits.max_allocations,
+		.max_kernels = options->limits.max_kernels,
+		.max_inflight = options->limits.max_inflight,
+		.stack_mode = options->stacks.mode,
+		.stack_sites = options->stack_sites,
+		.stack_bytes = options->stacks.size,
+		.min_wait_ns = options->stacks.min_wait_ns,
+		.stack_sample = options->stacks.sample,
+		.max_stacks = (uint32_t)options->stacks.max,
+	};
+	struct features features;
+	int ret;
+
+	ret = features__probe(&features, err);
+	if (!ret)
+		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
+	if (!ret)
+		ret = object__load(&object, &features, &counting->skeleton, err);
+	if (ret)
+		return ret;
+	object__programs(counting->skeleton, &counting->programs);
+	probes->links = object.links;
+	*launch_sample = object__launch_sample(&object);
+	return 0;
+}
+
+static int make_events(struct counting *counting, struct error *err)
+{
+	struct event_base *loop = session__loop(counting->session);
+
+	counting->ring =
+		event_new(loop, collector__ring_fd(counting->collector), EV_READ | EV_PERSIST, on_ring, counting);
+	counting->reap = evtimer_new(loop, on_reap, counting);
+	if (!counting->ring || !counting->reap)
+		return error__set(err, -ENOMEM, "out of memory");
+	event_add(counting->ring, NULL);
+	return 0;
+}
+
+int counting__prepare(struct counting *counting, struct error *err)
+{
+	const struct counting_options *options = &counting->options;
+	const struct collector_hooks hooks = {
+		.process_changed = on_process_changed,
+		.process_ended = on_process_ended,
+		.arg = counting,
+	};
+	struct collector_options collect = {
+		.sections = options->sections,
+		.max_processes = options->limits.max_processes,
+		.top = options->top,
+		.exact_from_start = options->targets->command,
+		.stack_mode = options->stacks.mode,
+		.max_stacks = options->stacks.max,
+		.live_filter = options->live_filter,
+	};
+	struct selection selection = {.sections = options->sections, .api = options->api};
+	struct session_probes probes = {.selection = &selection, .programs = &counting->programs};
+	int ret = load_object(counting, &probes, &collect.launch_sample, err);
+
+	if (ret)
+		return ret;
+	selection.launch_returns = collect.launch_sample > 0;
+	probes.exec = &counting->skeleton->links.process_exec;
+	ret = collector__new(counting->skeleton, &collect, &hooks, counting->log, &counting->collector, err);
+	if (!ret)
+		ret = session__prepare(counting->session, &probes, err);
+	if (!ret)
+		ret = make_events(counting, err);
+	return ret;
+}
+
+static void see_process(pid_t pid, void *arg)
+{
+	struct counting *counting = arg;
+
+	collector__see_process(counting->collector, pid);
+}
+
+int counting__attach(struct counting *counting, struct error *err)
+{
+	int ret = 0;
+
+	if (counting->options.stacks.mode)
+		ret = watch__each_process(counting->options.targets, see_process, counting, err);
+	if (!ret)
+		ret = session__attach(counting->session, err);
+	if (!ret)
+		collector__attached(counting->collector);
+	return ret;
+}
+
+static void free_event(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+void counting__free(struct counting *counting)
+{
+	if (!counting)
+		return;
+	free_event(counting->ring);
+	free_event(counting->reap);
+	session__free(counting->session);
+	collector__free(counting->collector);
+	gpuprobe_bpf__destroy(counting->skeleton);
+	free(counting);
+}
+
+/* --- the model --- */
+
+struct session *counting__session(const struct counting *counting)
+{
+	return counting->session;
+}
+
+struct model *counting__model(const struct counting *counting)
+{
+	return collector__model(counting->collector);
+}
+
+static void refresh_counts(struct counting *counting)
+{
+	struct model *model = collector__model(counting->collector);
+	struct attacher_counts counts;
+
+	session__count(counting->session, &counts);
+	memcpy(model->sites_attached, counts.sites, sizeof(model->sites_attached));
+	model->sites_missing = counts.missing;
+	model->libraries = counts.libraries;
+}
+
+void counting__update(struct counting *counting, bool with_lists)
+{
+	warn_unread(counting, collector__update(counting->collector, with_lists));
+	refresh_counts(counting);
+}
+
+void counting__finish(struct counting *counting)
+{
+	warn_unread(counting, collector__reap(counting->collector, true));
+	refresh_counts(counting);
+	collector__model(counting->collector)->final = true;
+}
+
+void counting__reported(struct counting *counting)
+{
+	collector__reported(counting->collector);
+}

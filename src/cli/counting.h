@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counting of CUDA calls, as the monitor and the commands over the same model
+ * do it: a session, the BPF object with its probes, the collector, and what is
+ * to be done when processes end. What is made of the model is its owner's.
+ *
+ * In this order: new, prepare, attach, session__run, and then finish and free.
+ * Between prepare and attach the owner sets up what may fail without having
+ * touched any process.
+ */
+#ifndef CLI_COUNTING_H
+#define CLI_COUNTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/arguments.h"
+#include "cli/session.h"
+#include "cli/stack_options.h"
+#include "model/model.h"
+#include "probe/selection.h"
+
+struct counting;
+
+struct counting_limits {
+	uint32_t max_processes, max_allocations, max_kernels, max_inflight;
+};
+
+/* The limits where nothing else is said. */
+#define COUNTING_LIMITS                                                                                                \
+	((struct counting_limits){                                                                                     \
+		.max_processes = 4096,                                                                                 \
+		.max_allocations = 1048576,                                                                            \
+		.max_kernels = 65536,                                                                                  \
+		.max_inflight = 16384,                                                                                 \
+	})
+
+struct counting_options {
+	const struct targets *targets; /* to outlive the counting */
+	double duration;	       /* seconds; 0: until stopped */
+	bool end_with_pids;	       /* see struct session_hooks */
+	unsigned int sections;	       /* enum section: what is probed and read */
+	enum api_mode api;
+	bool check_launches; /* look at the result of every launch */
+	struct counting_limits limits;
+	size_t top; /* live allocations listed per process; 0: all */
+	struct stack_choice stacks;
+	unsigned int stack_sites;	/* of which calls they are taken, 1 << enum site_kind */
+	struct live_filter live_filter; /* of live_sites */
+};
+
+/* The session: the event loop, signals, the deadline, COMMAND. `log` must outlive it. -ESRCH as session__new. */
+int counting__new(const struct counting_options *options, const struct log *log, struct counting **out,
+		  struct error *err);
+
+/* NULL is fine. Takes the probes out and lets everybody go on. */
+void counting__free(struct counting *counting);
+
+/* Loads the BPF object and prepares for its probes; none is in yet. */
+int counting__prepare(struct counting *counting, struct error *err);
+
+/* Puts the probes in: counting begins. */
+int counting__attach(struct counting *counting, struct error *err);
+
+/* For session__loop, session__run, session__stop and session__status; owned by the counting. */
+struct session *counting__session(const struct counting *counting);
+
+/* The model as of the last update; owned by the counting. Not before prepare. */
+struct model *counting__model(const struct counting *counting);
+
+/* Reads the model anew; lists of allocations and live sites only `with_lists`. What could not be read is warned of. */
+void counting__update(struct counting *counting, bool with_lists);
+
+/* The same for the last report, with what processes that have ended did last; model->final is set. */
+void counting__finish(struct counting *counting);
+
+/* A report of the model has been given out, see collector__reported. */
+void counting__reported(struct counting *counting);
+
+#endif

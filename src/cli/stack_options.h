@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options of stacks, which the monitor and the commands that show call
+ * sites have in common: --stack, --stack-size, --stack-storage-size,
+ * --min-wait and --stack-sample.
+ */
+#ifndef CLI_STACK_OPTIONS_H
+#define CLI_STACK_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "gpuprobe/stack.h"
+
+struct stack_choice {
+	enum stack_mode mode;
+	uint32_t size;	      /* bytes of stack copied, of STACK_DWARF and STACK_AUTO */
+	uint64_t min_wait_ns; /* waits shorter than this have no stack taken */
+	uint32_t sample;      /* of a kernel's launches from one place one in so many, after the first; a power of two */
+	size_t max;	      /* distinct stacks kept */
+};
+
+/* For the tables of getopt_long; these numbers are no command's own. */
+enum stack_option_id {
+	OPT_STACK = 1024,
+	OPT_STACK_SIZE,
+	OPT_STACK_STORAGE_SIZE,
+	OPT_MIN_WAIT,
+	OPT_STACK_SAMPLE,
+};
+
+#define STACK_MODE_OPTIONS                                                                                             \
+	{"stack", required_argument, NULL, OPT_STACK}, {"stack-size", required_argument, NULL, OPT_STACK_SIZE},        \
+	{"stack-storage-size", required_argument, NULL, OPT_STACK_STORAGE_SIZE}
+#define STACK_CALL_OPTIONS                                                                                             \
+	{"min-wait", required_argument, NULL, OPT_MIN_WAIT}, {"stack-sample", required_argument, NULL, OPT_STACK_SAMPLE}
+
+/* How they are told of in a help text; `mode` is the default of --stack. */
+#define STACK_MODE_HELP(mode)                                                                                          \
+	"  --stack fp|dwarf|auto|off\n"                                                                                \
+	"                          how stacks are taken: by frame pointers, by copies\n"                               \
+	"                          to unwind, by copies where frame pointers lead\n"                                   \
+	"                          nowhere, or not at all [" mode "]\n"                                                \
+	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"                                      \
+	"  --stack-storage-size N  distinct stacks kept [16384]\n"
+#define STACK_CALL_HELP                                                                                                \
+	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [1ms]\n"                        \
+	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"                              \
+	"                          the first and of one in N, a power of two [64]\n"
+
+/* Stacks as they are by default, in this mode. */
+void stack_choice__init(struct stack_choice *choice, enum stack_mode mode);
+
+/*
+ * Takes the value of an option in `id`, an enum stack_option_id. 0, -EINVAL with a line for a
+ * person, or -ENOENT where `id` is none of these.
+ */
+int stack_choice__take(struct stack_choice *choice, int id, const char *text, struct error *err);
+
+#endif

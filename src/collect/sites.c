@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Stacks and call sites, see sites.h.
+#include "collect/sites.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "gen/gpuprobe.skel.h"
+#include "model/sites.h"
+#include "stack/stacks.h"
+
+/* --- what BPF programs are told --- */
+
+static int set_entry(struct bpf_map *map, const void *key, size_t key_size, const void *value, size_t value_size)
+{
+	return bpf_map__update_elem(map, key, key_size, value, value_size, BPF_ANY);
+}
+
+static int set_python(void *arg, pid_t pid, const struct python_target *target)
+{
+	struct collector *collector = arg;
+	struct bpf_map *map = collector->skeleton->maps.python_targets;
+
+	if (!target)
+		return bpf_map__delete_elem(map, &pid, sizeof(pid), 0);
+	return set_entry(map, &pid, sizeof(pid), target, sizeof(*target));
+}
+
+static int set_code(void *arg, pid_t pid, const struct code_map *map)
+{
+	struct collector *collector = arg;
+
+	return set_entry(collector->skeleton->maps.code_maps, &pid, sizeof(pid), map, sizeof(*map));
+}
+
+static int set_whole(void *arg, uint64_t chain)
+{
+	struct collector *collector = arg;
+	uint8_t yes = 1;
+
+	return set_entry(collector->skeleton->maps.whole_chains, &chain, sizeof(chain), &yes, sizeof(yes));
+}
+
+static int forget(void *arg, uint64_t id)
+{
+	struct collector *collector = arg;
+
+	return bpf_map__delete_elem(collector->skeleton->maps.stacks_told, &id, sizeof(id), 0);
+}
+
+static int on_stack(void *arg, void *data, size_t size)
+{
+	struct collector *collector = arg;
+
+	/* One that cannot be is counted there; without memory the stack stays unknown. */
+	stacks__take(collector->stacks, data, size);
+	return 0;
+}
+
+int sites__open(struct collector *collector)
+{
+	const struct stacks_options options = {
+		.mode = collector->options.stack_mode,
+		.max = collector->options.max_stacks,
+		.hooks = {set_python, set_code, set_whole, forget, collector},
+	};
+
+	collector->stacks = stacks__new(&options, collector->log);
+	if (!collector->stacks)
+		return -ENOMEM;
+	return ring_buffer__add(collector->ring, bpf_map__fd(collector->skeleton->maps.stack_ring), on_stack, collector);
+}
+
+/* --- reading --- */
+
+void sites__begin(const struct reading *reading)
+{
+	struct model *model = &reading->collector->model;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		if (process->site_table && process->slot != NO_PROCESS)
+			site_table__begin(process->site_table, reading__lists(reading, process));
+	}
+}
+
+int sites__name(struct process *process, const struct kernel_key *key)
+{
+	const char *full, *brief;
+
+	if (!process->site_table)
+		return 0;
+	full = kernel_table__full_name(process->kernel_table, key, &brief);
+	return full ? site_table__name(process->site_table, key, full, brief) : 0;
+}
+
+bool sites__leaves_out(const struct collector *collector, const struct process *process,
+		       const struct allocation_record *record)
+{
+	const struct live_filter *filter = &collector->options.live_filter;
+
+	if (record->size < filter->min_bytes || (filter->max_bytes && record->size > filter->max_bytes))
+		return true;
+	/* It may be younger than this reading. What is live at exit does not become older. */
+	return !process->ended && record->start_ns + filter->older_ns > collector->model.now_ns;
+}
+
+int sites__add_live(struct process *process, const struct allocation_record *record)
+{
+	if (!process->site_table)
+		return 0;
+	return site_table__add_live(process->site_table, record->stack, record->size, record->start_ns);
+}
+
+static int read_site(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct call_site_key *key = key_data;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+
+	if (!process || !process->site_table || key->kind >= SITE_KINDS)
+		return 0;
+	if (site_table__set(process->site_table, key, value))
+		return -ENOMEM;
+	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+}
+
+static int read_launch_site(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct launch_site_key *key = key_data;
+	const struct launch_site_record *record = value;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+	uint64_t told = record->told, launches = record->launches;
+
+	if (!process || !process->site_table)
+		return 0;
+	if (site_table__add_launches(process->site_table, key, record->stack, launches > told ? launches - told : 0,
+				     reading__dooms(reading, process)))
+		return -ENOMEM;
+	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+}
+
+static const struct stack *find_stack(void *arg, uint64_t id)
+{
+	return stacks__find(arg, id);
+}
+
+int sites__read(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	struct model *model = &collector->model;
+	struct stacks_counts counts;
+	int ret;
+
+	if (!collector->stacks)
+		return 0;
+	/* In this order a launch that gets its stack meanwhile is told by the next reading, and not twice now. */
+	ret = reading__map(reading, collector->skeleton->maps.call_sites, read_site);
+	if (!ret)
+		ret = reading__map(reading, collector->skeleton->maps.launch_sites, read_launch_site);
+	/* What has an id was told before it was counted. */
+	collector__consume(collector);
+	stacks__count(collector->stacks, &counts);
+	model->stacks_kept = counts.kept;
+	model->stacks_evicted = counts.evicted;
+	model->stacks_unwound = counts.unwound;
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (model->processes[i].site_table)
+			ret = site_table__list(model->processes[i].site_table, &model->processes[i], find_stack,
+					       collector->stacks);
+	return ret;
+}

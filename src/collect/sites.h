@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stacks and call sites, where stacks are taken: takes in the ring of stacks,
+ * tells BPF programs what those need of processes, and reads the maps of sites.
+ */
+#ifndef COLLECT_SITES_H
+#define COLLECT_SITES_H
+
+#include "collect/reading.h"
+
+/* The stacks of a collector whose BPF object takes some. Returns 0 or a negative errno. */
+int sites__open(struct collector *collector);
+
+/* A reading begins. */
+void sites__begin(const struct reading *reading);
+
+/* A kernel that has launches: its name is kept for its sites. Returns 0 or -ENOMEM. */
+int sites__name(struct process *process, const struct kernel_key *key);
+
+/* A live allocation of device memory. Returns 0 or -ENOMEM. */
+int sites__add_live(struct process *process, const struct allocation_record *record);
+
+/* Whether the list of allocations and live sites leave it out, by the options' filter. */
+bool sites__leaves_out(const struct collector *collector, const struct process *process,
+		       const struct allocation_record *record);
+
+/* Reads the maps, once the lists of allocations are there. Returns 0 or a negative errno. */
+int sites__read(struct reading *reading);
+
+#endif

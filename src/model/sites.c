@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Call sites by id, shown by stack, see sites.h.
+#include "model/sites.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+/* What a site counted, in the maps now (`set`, `waiting`) and for good (`folded`). */
+struct site_count {
+	struct call_site_key key;
+	uint64_t calls, amount;
+	uint64_t waiting, folded; /* launches without a stack of their own */
+	UT_hash_handle hh;
+};
+
+struct site_kernel {
+	struct kernel_key key;
+	const char *full, *brief;
+	UT_hash_handle hh;
+};
+
+struct live_count {
+	uint64_t stack;
+	uint64_t bytes, count, oldest_ns, newest_ns;
+	UT_hash_handle hh;
+};
+
+struct site_table {
+	struct site_count *counts;
+	struct site_kernel *kernels;
+	struct live_count *live;
+};
+
+struct site_table *site_table__new(void)
+{
+	return calloc(1, sizeof(struct site_table));
+}
+
+static void clear_live(struct site_table *table)
+{
+	struct live_count *live, *next;
+
+	HASH_ITER(hh, table->live, live, next) {
+		HASH_DEL(table->live, live);
+		free(live);
+	}
+}
+
+void site_table__free(struct site_table *table)
+{
+	struct site_count *count, *next;
+	struct site_kernel *kernel, *next_kernel;
+
+	if (!table)
+		return;
+	HASH_ITER(hh, table->counts, count, next) {
+		HASH_DEL(table->counts, count);
+		free(count);
+	}
+	HASH_ITER(hh, table->kernels, kernel, next_kernel) {
+		HASH_DEL(table->kernels, kernel);
+		free(kernel);
+	}
+	clear_live(table);
+	free(table);
+}
+
+void site_table__begin(struct site_table *table, bool with_live)
+{
+	for (struct site_count *count = table->counts; count; count = count->hh.next)
+		count->waiting = 0;
+	if (with_live)
+		clear_live(table);
+}
+
+static struct site_count *take_count(struct site_table *table, const struct call_site_key *key)
+{
+	struct site_count *count;
+
+	HASH_FIND(hh, table->counts, key, sizeof(*key), count);
+	if (count)
+		return count;
+	count = calloc(1, sizeof(*count));
+	if (!count)
+		return NULL;
+	count->key = *key;
+	HASH_ADD(hh, table->counts, key, sizeof(count->key), count);
+	return count;
+}
+
+int site_table__set(struct site_table *table, const struct call_site_key *key, const struct call_site_record *record)
+{
+	struct site_count *count = take_count(table, key);
+
+	if (!count)
+		return -ENOMEM;
+	count->calls = record->calls;
+	count->amount = record->amount;
+	return 0;
+}
+
+int site_table__add_launches(struct site_table *table, const struct launch_site_key *key, uint64_t stack,
+			     uint64_t launches, bool final)
+{
+	struct call_site_key site = {.stack = stack, .what = key->handle, .generation = key->generation,
+				     .slot = (uint16_t)key->slot, .kind = SITE_LAUNCH};
+	struct site_count *count;
+
+	if (!launches)
+		return 0;
+	count = take_count(table, &site);
+	if (!count)
+		return -ENOMEM;
+	if (final)
+		count->folded += launches;
+	else
+		count->waiting += launches;
+	return 0;
+}
+
+static const struct site_kernel *find_kernel(const struct site_table *table, const struct kernel_key *key)
+{
+	struct site_kernel *kernel;
+
+	HASH_FIND(hh, table->kernels, key, sizeof(*key), kernel);
+	return kernel;
+}
+
+int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full, const char *brief)
+{
+	struct site_kernel *kernel;
+
+	if (find_kernel(table, key))
+		return 0;
+	kernel = calloc(1, sizeof(*kernel));
+	if (!kernel)
+		return -ENOMEM;
+	*kernel = (struct site_kernel){.key = *key, .full = full, .brief = brief};
+	HASH_ADD(hh, table->kernels, key, sizeof(kernel->key), kernel);
+	return 0;
+}
+
+int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes, uint64_t start_ns)
+{
+	struct live_count *live;
+
+	HASH_FIND(hh, table->live, &stack, sizeof(stack), live);
+	if (!live) {
+		live = calloc(1, sizeof(*live));
+		if (!live)
+			return -ENOMEM;
+		live->stack = stack;
+		live->oldest_ns = live->newest_ns = start_ns;
+		HASH_ADD(hh, table->live, stack, sizeof(live->stack), live);
+	}
+	live->bytes += bytes;
+	live->count++;
+	if (start_ns < live->oldest_ns)
+		live->oldest_ns = start_ns;
+	if (start_ns > live->newest_ns)
+		live->newest_ns = start_ns;
+	return 0;
+}
+
+/* --- lists --- */
+
+static struct call_site site_of(const struct site_table *table, const struct site_count *count)
+{
+	struct kernel_key key = {.handle = count->key.what, .slot = count->key.slot,
+				 .generation = count->key.generation};
+	struct call_site site = {
+		.kind = count->key.kind,
+		.calls = count->calls + count->waiting + count->folded,
+		.amount = count->amount,
+	};
+	const struct site_kernel *kernel;
+
+	if (site.kind == SITE_LAUNCH) {
+		kernel = find_kernel(table, &key);
+		site.kernel = kernel ? kernel->full : NULL;
+		site.kernel_short = kernel ? kernel->brief : NULL;
+	} else if (site.kind == SITE_FAILURE) {
+		site.row = (uint16_t)(count->key.what >> 32);
+		site.code = (int32_t)count->key.what;
+	} else {
+		site.row = (uint16_t)count->key.what;
+	}
+	return site;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* What was done there, the same for what is one site. A kernel's name is one string for all of its handles. */
+static int by_identity(const void *a, const void *b)
+{
+	const struct call_site *x = a, *y = b;
+	int order = compare(x->kind, y->kind);
+
+	if (!order)
+		order = compare((uintptr_t)x->stack, (uintptr_t)y->stack);
+	if (!order)
+		order = compare(x->row, y->row);
+	if (!order)
+		order = compare((uint32_t)x->code, (uint32_t)y->code);
+	return order ? order : compare((uintptr_t)x->kernel, (uintptr_t)y->kernel);
+}
+
+static uint64_t weight(const struct call_site *site)
+{
+	return site->amount ? site->amount : site->calls;
+}
+
+static uint64_t serial_of(const struct stack *stack)
+{
+	return stack ? stack->serial : UINT64_MAX;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct call_site *x = a, *y = b;
+	int order = compare(x->kind, y->kind);
+
+	if (!order)
+		order = compare(weight(y), weight(x));
+	return order ? order : compare(serial_of(x->stack), serial_of(y->stack));
+}
+
+static size_t merge_sites(struct call_site *sites, size_t count)
+{
+	size_t used = 0;
+
+	if (count)
+		qsort(sites, count, sizeof(*sites), by_identity);
+	for (size_t i = 0; i < count; i++) {
+		if (used && !by_identity(&sites[used - 1], &sites[i])) {
+			sites[used - 1].calls += sites[i].calls;
+			sites[used - 1].amount += sites[i].amount;
+		} else {
+			sites[used++] = sites[i];
+		}
+	}
+	if (used)
+		qsort(sites, used, sizeof(*sites), by_weight);
+	return used;
+}
+
+static int list_sites(const struct site_table *table, struct process *process, site_stack_fn find, void *arg)
+{
+	size_t room = HASH_COUNT(table->counts), count = 0;
+	struct call_site *list = realloc(process->sites, (room ? room : 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	process->sites = list;
+	for (const struct site_count *at = table->counts; at; at = at->hh.next) {
+		list[count] = site_of(table, at);
+		list[count].stack = at->key.stack ? find(arg, at->key.stack) : NULL;
+		count += list[count].calls > 0;
+	}
+	process->site_count = merge_sites(list, count);
+	return 0;
+}
+
+static int by_stack(const void *a, const void *b)
+{
+	const struct live_site *x = a, *y = b;
+
+	return compare((uintptr_t)x->stack, (uintptr_t)y->stack);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct live_site *x = a, *y = b;
+	int order = compare(y->bytes, x->bytes);
+
+	return order ? order : compare(serial_of(x->stack), serial_of(y->stack));
+}
+
+static void add_to_live(struct live_site *site, const struct live_site *other)
+{
+	site->bytes += other->bytes;
+	site->count += other->count;
+	if (other->oldest_ns < site->oldest_ns)
+		site->oldest_ns = other->oldest_ns;
+	if (other->newest_ns > site->newest_ns)
+		site->newest_ns = other->newest_ns;
+}
+
+static size_t merge_live(struct live_site *sites, size_t count)
+{
+	size_t used = 0;
+
+	if (count)
+		qsort(sites, count, sizeof(*sites), by_stack);
+	for (size_t i = 0; i < count; i++) {
+		if (used && sites[used - 1].stack == sites[i].stack)
+			add_to_live(&sites[used - 1], &sites[i]);
+		else
+			sites[used++] = sites[i];
+	}
+	if (used)
+		qsort(sites, used, sizeof(*sites), by_bytes);
+	return used;
+}
+
+static int list_live(const struct site_table *table, struct process *process, site_stack_fn find, void *arg)
+{
+	size_t room = HASH_COUNT(table->live), count = 0;
+	struct live_site *list = realloc(process->live_sites, (room ? room : 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	process->live_sites = list;
+	for (const struct live_count *live = table->live; live; live = live->hh.next)
+		list[count++] = (struct live_site){
+			.stack = live->stack ? find(arg, live->stack) : NULL,
+			.bytes = live->bytes,
+			.count = live->count,
+			.oldest_ns = live->oldest_ns,
+			.newest_ns = live->newest_ns,
+		};
+	process->live_site_count = merge_live(list, count);
+	return 0;
+}
+
+int site_table__list(const struct site_table *table, struct process *process, site_stack_fn find, void *arg)
+{
+	int ret = list_sites(table, process, find, arg);
+
+	if (!ret)
+		ret = list_live(table, process, find, arg);
+	for (size_t i = 0; i < process->live_listed; i++)
+		process->live[i].stack = process->live[i].stack_id ? find(arg, process->live[i].stack_id) : NULL;
+	return ret;
+}
+
+void site_table__clear_lists(struct process *process)
+{
+	free(process->sites);
+	free(process->live_sites);
+	process->sites = NULL;
+	process->live_sites = NULL;
+	process->site_count = 0;
+	process->live_site_count = 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The call sites of one process: counts come by id of stack, and are shown by
+ * stack. They outlast the maps that they were read from. Stacks may leave
+ * (stack/stacks.h), so ids are what is kept.
+ */
+#ifndef MODEL_SITES_H
+#define MODEL_SITES_H
+
+#include "gpuprobe/stack.h"
+#include "gpuprobe/state.h"
+#include "model/model.h"
+
+struct site_table;
+
+/* The stack with this id, or NULL. */
+typedef const struct stack *(*site_stack_fn)(void *arg, uint64_t id);
+
+/* NULL without memory. */
+struct site_table *site_table__new(void);
+void site_table__free(struct site_table *table);
+
+/* A reading begins: launches without a stack of their own, and live memory if it is read anew, are told from here on. */
+void site_table__begin(struct site_table *table, bool with_live);
+
+/* What a site stands at now. Returns 0 or -ENOMEM. */
+int site_table__set(struct site_table *table, const struct call_site_key *key, const struct call_site_record *record);
+
+/*
+ * Launches at a site that no stack was taken of: they are those of the latest
+ * one that was. `final`: they are told for the last time. Returns 0 or -ENOMEM.
+ */
+int site_table__add_launches(struct site_table *table, const struct launch_site_key *key, uint64_t stack,
+			     uint64_t launches, bool final);
+
+/* A kernel's names, which stay the caller's and must outlive the table. Returns 0 or -ENOMEM. */
+int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full, const char *brief);
+
+/* A live allocation. Returns 0 or -ENOMEM. */
+int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes, uint64_t start_ns);
+
+/* Rewrites the process's lists of sites and of live sites. Returns 0 or -ENOMEM. */
+int site_table__list(const struct site_table *table, struct process *process, site_stack_fn find, void *arg);
+
+/* Releases the lists. */
+void site_table__clear_lists(struct process *process);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where threads begin. A stack that was followed to there is whole.
+ *
+ * Told by the function's name: that which libc, the loader or Go's runtime
+ * starts a thread or a program in. Where the file was stripped of that name,
+ * told by the code behind the call, which in these functions can only end the
+ * thread or the process.
+ */
+#ifndef STACK_BEGINNING_H
+#define STACK_BEGINNING_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "symbol/native_frames.h"
+
+/* Whether `address`, a return address which `frame` is of, lies in such a function. `pid` 0: the process is gone. */
+bool stack_beginning__is(const struct native_frame *frame, uint64_t address, pid_t pid);
+
+#endif

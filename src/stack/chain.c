@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From a record to addresses, see chain.h.
+#include "stack/chain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "stack/beginning.h"
+
+#define TRAMPOLINES "[uprobes]" /* the kernel's own mapping: where probed functions return to */
+
+/* Nothing is mapped below, and above is the kernel. */
+#define LOWEST_CODE 0x10000
+#define USER_BITS 47
+
+/* Calls in progress whose return address the kernel replaced, the innermost first. */
+struct callers {
+	struct stack_caller list[STACK_CALLERS];
+	uint32_t count, next;
+};
+
+/* The call that the stack is of has returned: its place lies below. */
+static void sort_callers(const struct stack_record *record, struct callers *callers)
+{
+	memset(callers, 0, sizeof(*callers));
+	for (uint32_t i = 0; i < record->callers; i++) {
+		uint32_t at = callers->count;
+
+		if (record->caller[i].place < record->registers.sp)
+			continue;
+		for (; at && callers->list[at - 1].place > record->caller[i].place; at--)
+			callers->list[at] = callers->list[at - 1];
+		callers->list[at] = record->caller[i];
+		callers->count++;
+	}
+}
+
+static bool is_trampoline(const struct stack_process *process, uint64_t address)
+{
+	struct native_frame frame;
+
+	return process && !native_process__place(process->native, address, &frame) &&
+	       !strcmp(frame.object, TRAMPOLINES);
+}
+
+/*
+ * Where a function uses the frame pointer's register for something else, the
+ * kernel takes what it finds there for addresses. A process whose code has
+ * changed since its mappings were read may have code anywhere.
+ */
+static bool can_be_return(const struct stack_process *process, const struct stack_record *record, uint64_t address)
+{
+	if (address < LOWEST_CODE || address >> USER_BITS)
+		return false;
+	return !process || !record->code_pages || process->code_pages != record->code_pages ||
+	       process_map__may_return(native_process__map(process->native), address);
+}
+
+/* Kernels before 6.12 walk over the trampolines as if they were callers. */
+static void follow_pointers(struct call_chain *chain, const struct stack_process *process,
+			    const struct stack_record *record)
+{
+	struct callers callers;
+
+	sort_callers(record, &callers);
+	for (uint32_t i = record->natives && !record->native[0]; i < record->natives; i++) {
+		uint64_t address = record->native[i];
+
+		if (callers.next < callers.count && is_trampoline(process, address))
+			address = callers.list[callers.next++].address;
+		if (!can_be_return(process, record, address))
+			return;
+		chain->address[chain->count++] = address;
+	}
+	chain->truncated = record->flags & STACK_CUT;
+}
+
+static bool is_at_beginning(const struct call_chain *chain, struct stack_processes *processes,
+			    const struct stack_process *process)
+{
+	struct native_frame frame;
+	uint64_t address;
+
+	if (!chain->count || !process)
+		return false;
+	address = chain->address[chain->count - 1];
+	if (native_frames__find(stack_processes__frames(processes), process->native, address, ADDRESS_OF_RETURN, &frame))
+		return false;
+	return stack_beginning__is(&frame, address, stack_process__is_there(process) ? process->pid : 0);
+}
+
+static int run_unwinder(struct call_chain *chain, struct stack_processes *processes, struct stack_process *process,
+			const struct stack_record *record, enum unwind_end *end)
+{
+	int count;
+
+	if (!process->unwinder)
+		process->unwinder = unwinder__new(native_process__map(process->native),
+						  native_frames__cache(stack_processes__frames(processes)));
+	if (!process->unwinder)
+		return -ENOMEM;
+	memset(chain, 0, sizeof(*chain));
+	count = unwinder__run(process->unwinder, record, chain->address, chain->interrupted, CHAIN_MAX, end);
+	if (count < 0)
+		return count;
+	chain->count = (uint32_t)count;
+	chain->unwound = true;
+	chain->truncated = *end == UNWIND_TRUNCATED || *end == UNWIND_FULL;
+	chain->broken = *end == UNWIND_BROKEN;
+	return 0;
+}
+
+/* Where it ends too early, the mappings may be those of before. */
+static int unwind(struct call_chain *chain, struct stack_processes *processes, struct stack_process *process,
+		  const struct stack_record *record, uint64_t now)
+{
+	enum unwind_end end = UNWIND_BROKEN;
+	int ret = run_unwinder(chain, processes, process, record, &end);
+
+	if (ret || end != UNWIND_BROKEN || !stack_processes__retry(processes, process, now))
+		return ret;
+	return run_unwinder(chain, processes, process, record, &end);
+}
+
+int call_chain__make(struct call_chain *chain, enum stack_mode mode, struct stack_processes *processes,
+		     struct stack_process *process, const struct stack_record *record, uint64_t now)
+{
+	uint32_t by_pointers;
+	int ret;
+
+	memset(chain, 0, sizeof(*chain));
+	follow_pointers(chain, process, record);
+	chain->whole = chain->truncated || is_at_beginning(chain, processes, process);
+	chain->broken = !chain->whole;
+	by_pointers = chain->count;
+	if (!record->copied || !process || (mode == STACK_AUTO && chain->whole))
+		return 0;
+	ret = unwind(chain, processes, process, record, now);
+	if (ret || !chain->broken || chain->count >= by_pointers)
+		return ret;
+	/* Frame pointers, which may leave out frames, go further than what frame information is there. */
+	memset(chain, 0, sizeof(*chain));
+	follow_pointers(chain, process, record);
+	chain->broken = true;
+	return 0;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The processes that stacks are of, see process.h.
+#include "stack/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "stack/code_map.h"
+#include "target/process.h"
+
+#define PROCESSES_MAX 1024 /* the one whose last record or look is the longest ago leaves */
+#define START_PRECISION_NS 20000000 /* /proc tells a start in clock ticks */
+#define REREAD_NS NS_PER_S /* at the latest, for an address that lies in no mapping */
+/* The same at first. Where a reading did not help, twice as long until the next, up to REREAD_NS. */
+#define REREAD_FIRST_NS (10 * NS_PER_MS)
+/* At the earliest where code was mapped or unmapped: a reading takes up to a millisecond. */
+#define REREAD_CHANGED_NS (5 * NS_PER_MS)
+#define SEARCH_NS (100 * NS_PER_MS) /* between looks for an interpreter that is being loaded */
+
+struct stack_processes {
+	enum stack_mode mode;
+	const struct stack_hooks *hooks;
+	const struct log *log;
+	struct native_frames *frames;
+	struct stack_process *list; /* in order of last use */
+	uint32_t numbers;
+};
+
+struct stack_processes *stack_processes__new(enum stack_mode mode, const struct stack_hooks *hooks,
+					     const struct log *log)
+{
+	struct stack_processes *processes = calloc(1, sizeof(*processes));
+
+	if (!processes)
+		return NULL;
+	processes->mode = mode;
+	processes->hooks = hooks;
+	processes->log = log;
+	processes->frames = native_frames__new(true);
+	if (processes->frames)
+		return processes;
+	free(processes);
+	return NULL;
+}
+
+static void drop(struct stack_processes *processes, struct stack_process *process)
+{
+	HASH_DEL(processes->list, process);
+	unwinder__free(process->unwinder);
+	native_process__free(process->native);
+	free(process);
+}
+
+void stack_processes__free(struct stack_processes *processes)
+{
+	struct stack_process *process, *next;
+
+	if (!processes)
+		return;
+	HASH_ITER(hh, processes->list, process, next) {
+		drop(processes, process);
+	}
+	native_frames__free(processes->frames);
+	free(processes);
+}
+
+struct native_frames *stack_processes__frames(struct stack_processes *processes)
+{
+	return processes->frames;
+}
+
+static bool is_same_start(uint64_t a, uint64_t b)
+{
+	return a + START_PRECISION_NS > b && b + START_PRECISION_NS > a;
+}
+
+bool stack_process__is_there(const struct stack_process *process)
+{
+	struct process_info info;
+
+	return !process__info(process->pid, &info) && is_same_start(process->start_ns, info.start_ns);
+}
+
+static void tell_code(struct stack_processes *processes, struct stack_process *process)
+{
+	struct code_map map;
+
+	if ((processes->mode != STACK_DWARF && processes->mode != STACK_AUTO) || !processes->hooks->set_code)
+		return;
+	code_map__make(native_process__map(process->native), &map);
+	if (process->code_told && !memcmp(&map, &process->code, sizeof(map)))
+		return;
+	process->code = map;
+	process->code_told = !processes->hooks->set_code(processes->hooks->arg, process->pid, &map);
+}
+
+/* What was known stays where the process has gone. */
+static void read_mappings(struct stack_processes *processes, struct stack_process *process, uint64_t now)
+{
+	process->read_ns = now;
+	process->changed = false;
+	if (!stack_process__is_there(process))
+		return;
+	native_frames__read(processes->frames, process->native);
+	if (process->unwinder)
+		unwinder__changed(process->unwinder);
+	tell_code(processes, process);
+}
+
+static struct stack_process *add(struct stack_processes *processes, pid_t pid, uint64_t start_ns)
+{
+	struct stack_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->native = native_process__new(pid);
+	if (!process->native) {
+		free(process);
+		return NULL;
+	}
+	if (HASH_COUNT(processes->list) >= PROCESSES_MAX)
+		drop(processes, processes->list);
+	process->pid = pid;
+	process->start_ns = start_ns;
+	process->number = processes->numbers++;
+	process->changed = true;
+	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
+	return process;
+}
+
+/* The process if it is known. One that had its pid before leaves. */
+static struct stack_process *find(struct stack_processes *processes, pid_t pid, uint64_t start_ns)
+{
+	struct stack_process *process;
+
+	HASH_FIND(hh, processes->list, &pid, sizeof(pid), process);
+	if (!process)
+		return NULL;
+	if (is_same_start(process->start_ns, start_ns)) {
+		HASH_DEL(processes->list, process);
+		HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
+		return process;
+	}
+	if (process->start_ns < start_ns)
+		drop(processes, process);
+	return NULL;
+}
+
+/* The one that has the pid now; of a new one the mappings are yet to be read. */
+static struct stack_process *see(struct stack_processes *processes, pid_t pid)
+{
+	struct stack_process *process;
+	struct process_info info;
+
+	if (pid <= 0 || process__info(pid, &info))
+		return NULL;
+	process = find(processes, pid, info.start_ns);
+	return process ? process : add(processes, pid, info.start_ns);
+}
+
+static int tell_python(struct stack_processes *processes, struct stack_process *process)
+{
+	if (!processes->hooks->set_python)
+		return 0;
+	return processes->hooks->set_python(processes->hooks->arg, process->pid, &process->python.offsets.target);
+}
+
+/* Sets *err where the frames cannot be had. */
+static void search_python(struct stack_processes *processes, struct stack_process *process, struct error *err,
+			  uint64_t now)
+{
+	int ret = python_process__find(process->pid, &process->python, err);
+
+	process->searched_ns = now;
+	if (!ret) {
+		ret = tell_python(processes, process);
+		if (ret)
+			error__set(err, ret, "the BPF programs cannot be told where: %s", strerror(-ret));
+	}
+	if (!ret)
+		process->search = PYTHON_FOUND;
+	else if (ret == -ENOENT || ret == -ESRCH)
+		process->search = PYTHON_NOT_FOUND;
+	else
+		process->search = ret == -EAGAIN ? PYTHON_NOT_YET : PYTHON_REFUSED;
+}
+
+/* A libpython that is loaded later is found then: nothing is said until there is one. */
+static void look_for_python(struct stack_processes *processes, struct stack_process *process, uint64_t now)
+{
+	struct error err = {0};
+
+	search_python(processes, process, &err, now);
+	if (process->search != PYTHON_REFUSED || !process->announced || process->warned)
+		return;
+	process->warned = true;
+	log__warn(processes->log, "process %d: python frames unavailable: %s", (int)process->pid, err.text);
+}
+
+/* Nothing of what the program before had mapped is known any more. */
+static void forget_mappings(struct stack_process *process)
+{
+	struct native_process *native = native_process__new(process->pid);
+
+	if (!native)
+		return;
+	unwinder__free(process->unwinder);
+	process->unwinder = NULL;
+	native_process__free(process->native);
+	process->native = native;
+}
+
+/* Where it had Python frames BPF programs are not to look for any more. */
+static void begin_program(struct stack_processes *processes, struct stack_process *process)
+{
+	forget_mappings(process);
+	if (process->search == PYTHON_FOUND && processes->hooks->set_python)
+		processes->hooks->set_python(processes->hooks->arg, process->pid, NULL);
+	process->search = PYTHON_NOT_FOUND;
+	process->number = processes->numbers++;
+	process->announced = process->warned = false;
+	process->code_told = false;
+	process->wait_ns = 0;
+}
+
+void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool exec, uint64_t now)
+{
+	struct stack_process *process = see(processes, pid);
+
+	if (!process)
+		return;
+	if (exec)
+		begin_program(processes, process);
+	/* Before what takes longer: from now on there are Python frames in records. */
+	if (process->search != PYTHON_FOUND)
+		look_for_python(processes, process, now);
+	read_mappings(processes, process, now);
+	/* The loader may not be done with what it maps. */
+	process->changed = true;
+}
+
+void stack_processes__announce(struct stack_processes *processes, pid_t pid, uint64_t now)
+{
+	struct stack_process *process = see(processes, pid);
+
+	if (!process || process->announced)
+		return;
+	process->announced = true;
+	if (process->search != PYTHON_FOUND)
+		look_for_python(processes, process, now);
+}
+
+static bool knows(const struct stack_process *process, uint64_t address)
+{
+	struct native_frame frame;
+
+	return !address || !native_process__place(process->native, address, &frame);
+}
+
+static bool knows_all(const struct stack_process *process, const struct stack_record *record)
+{
+	if (!knows(process, record->function) || (record->copied && !knows(process, record->registers.ip)))
+		return false;
+	for (uint32_t i = 0; i < record->natives; i++) {
+		if (!knows(process, record->native[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool wait_is_over(const struct stack_process *process, uint64_t now)
+{
+	return now >= process->read_ns + process->wait_ns;
+}
+
+static void wait_longer(struct stack_process *process, bool helped)
+{
+	if (helped || !process->wait_ns)
+		process->wait_ns = REREAD_FIRST_NS;
+	else if (process->wait_ns < REREAD_NS)
+		process->wait_ns *= 2;
+}
+
+void stack_processes__refresh(struct stack_processes *processes, struct stack_process *process,
+			      const struct stack_record *record, uint64_t now)
+{
+	bool other_pages = record->code_pages && record->code_pages != process->code_pages;
+
+	if (process->changed || (other_pages && now >= process->read_ns + REREAD_CHANGED_NS)) {
+		process->code_pages = record->code_pages;
+		read_mappings(processes, process, now);
+	}
+	if (knows_all(process, record) || !wait_is_over(process, now))
+		return;
+	process->code_pages = record->code_pages;
+	read_mappings(processes, process, now);
+	wait_longer(process, knows_all(process, record));
+}
+
+struct stack_process *stack_processes__of(struct stack_processes *processes, const struct stack_record *record,
+					  uint64_t now)
+{
+	struct stack_process *process = find(processes, record->pid, record->start_ns);
+
+	if (!process) {
+		process = see(processes, record->pid);
+		if (!process || !is_same_start(process->start_ns, record->start_ns))
+			return NULL;
+	}
+	if (process->search == PYTHON_NOT_YET && now >= process->searched_ns + SEARCH_NS)
+		look_for_python(processes, process, now);
+	return process;
+}
+
+bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process, uint64_t now)
+{
+	if (!wait_is_over(process, now))
+		return false;
+	read_mappings(processes, process, now);
+	wait_longer(process, false);
+	return true;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From records to named stacks, see stacks.h.
+#include "stack/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "stack/naming.h"
+#include "stack/store.h"
+
+#define CODE_BYTES_MAX (64u << 20) /* of Python's code objects */
+
+struct stacks {
+	struct stacks_options options;
+	struct stack_processes *processes;
+	struct python_codes *codes;
+	struct stack_store *store;
+	uint64_t unwound, malformed;
+	struct naming naming;
+};
+
+static void forget(void *arg, uint64_t id)
+{
+	struct stacks *stacks = arg;
+
+	if (stacks->options.hooks.forget)
+		stacks->options.hooks.forget(stacks->options.hooks.arg, id);
+}
+
+struct stacks *stacks__new(const struct stacks_options *options, const struct log *log)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return NULL;
+	stacks->options = *options;
+	stacks->processes = stack_processes__new(options->mode, &stacks->options.hooks, log);
+	stacks->codes = python_codes__new(CODE_BYTES_MAX);
+	stacks->store = stack_store__new(options->max, forget, stacks);
+	if (stacks->processes && stacks->codes && stacks->store)
+		return stacks;
+	stacks__free(stacks);
+	return NULL;
+}
+
+void stacks__free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	stack_store__free(stacks->store);
+	python_codes__free(stacks->codes);
+	stack_processes__free(stacks->processes);
+	free(stacks);
+}
+
+void stacks__look_at(struct stacks *stacks, pid_t pid, bool exec)
+{
+	stack_processes__look_at(stacks->processes, pid, exec, clock__boot_ns());
+}
+
+void stacks__announce(struct stacks *stacks, pid_t pid)
+{
+	stack_processes__announce(stacks->processes, pid, clock__boot_ns());
+}
+
+/* The ring's room for a record may be larger than what was copied into it. */
+static bool can_be(const struct stack_record *record, size_t size)
+{
+	if (size < sizeof(*record) || (uintptr_t)record % _Alignof(struct stack_record))
+		return false;
+	return record->id && record->pid > 0 && record->natives <= STACK_FRAMES_MAX &&
+	       record->pythons <= PYTHON_FRAMES_MAX + 1 && record->callers <= STACK_CALLERS &&
+	       record->copied <= STACK_COPY_MAX && record->copied <= size - sizeof(*record);
+}
+
+static int name(struct stacks *stacks, const struct stack_record *record, struct stack *out)
+{
+	struct native_frames *frames = stack_processes__frames(stacks->processes);
+	uint64_t now = clock__boot_ns();
+	struct stack_process *process;
+	int ret;
+
+	native_frames__trim(frames);
+	python_codes__prune(stacks->codes);
+	process = stack_processes__of(stacks->processes, record, now);
+	/* They can be read from the process alone, which may be about to end; mappings take longer. */
+	python_names__make(&stacks->naming.python, stacks->codes, process, record);
+	if (process)
+		stack_processes__refresh(stacks->processes, process, record, now);
+	ret = call_chain__make(&stacks->naming.chain, stacks->options.mode, stacks->processes, process, record, now);
+	if (ret)
+		return ret;
+	return naming__make(&stacks->naming, frames, process, record, out);
+}
+
+int stacks__take(struct stacks *stacks, const void *data, size_t size)
+{
+	const struct stack_record *record = data;
+	struct stack_owner owner;
+	struct stack stack;
+	int ret;
+
+	if (!can_be(record, size)) {
+		stacks->malformed++;
+		return -EINVAL;
+	}
+	owner = (struct stack_owner){.start_ns = record->start_ns, .pid = record->pid};
+	if (stack_store__has(stacks->store, record->id, &owner))
+		return 0;
+	ret = name(stacks, record, &stack);
+	if (ret)
+		return ret;
+	stacks->unwound += stacks->naming.chain.unwound;
+	if (stacks->options.mode == STACK_AUTO && stacks->naming.chain.whole && stacks->options.hooks.set_whole)
+		stacks->options.hooks.set_whole(stacks->options.hooks.arg, record->chain);
+	return stack_store__add(stacks->store, record->id, &owner, &stack);
+}
+
+const struct stack *stacks__find(struct stacks *stacks, uint64_t id)
+{
+	return stack_store__find(stacks->store, id);
+}
+
+void stacks__count(const struct stacks *stacks, struct stacks_counts *counts)
+{
+	*counts = (struct stacks_counts){
+		.kept = stack_store__count(stacks->store), .evicted = stack_store__evicted(stacks->store),
+		.unwound = stacks->unwound, .malformed = stacks->malformed,
+	};
+}
