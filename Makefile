@@ -17,8 +17,7 @@ CFLAGS ?= -O2 -g
 CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS)
-# The demangler that writes into a callback is in the static C++ runtime only.
-LDLIBS := -lbpf -ldw -lelf -levent_core -levent_extra -lz -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -lm -lpthread
+LDLIBS := -lbpf -ldw -lelf -levent_core -levent_extra -lz -liberty -lm -lpthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \
