@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from test_mix import check_mix
+from test_mix import BEARABLE, check_mix
 
 MODES = ("fp", "auto", "dwarf")
 # What counts at sites, and which sums of functions it is; without those flagged as not executed, as another
@@ -54,6 +54,7 @@ def check_process(process):
 def test_all_kinds_of_calls(gpuprobe_by, mode):
     """By 64 threads, some of which fail or end in the middle: nothing is counted otherwise than without stacks."""
     more = ["--stack", mode, "--min-wait", "1ns", "--stack-sample", 4]
-    result = check_mix(gpuprobe_by, seed=7, seconds=3, more=more)
+    # So many stacks at once that some are not told: their calls count all the same.
+    result = check_mix(gpuprobe_by, seed=7, seconds=3, more=more, bearable=BEARABLE | {"stack_ring_full"})
     for process in result.final["processes"]:
         check_process(process)
