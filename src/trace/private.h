@@ -6,7 +6,6 @@
 #include "trace/launch_names.h"
 #include "trace/order.h"
 #include "trace/places.h"
-#include "trace/python.h"
 #include "trace/source.h"
 #include "trace/stream.h"
 #include "trace/threads.h"
@@ -20,9 +19,8 @@ struct trace_stream {
 	struct trace_threads *threads;
 	struct launch_names *names;
 	struct trace_places *places;
-	struct trace_python *python; /* NULL: no stacks, or none of Python's */
+	struct stacks *stacks; /* NULL: none are taken */
 	struct trace_line line;
-	const char *frames[TRACE_STACK_MAX];
 	struct trace_counts counts;
 	uint64_t now;	 /* of the latest drain */
 	uint64_t began;	 /* what is older is not shown */
@@ -32,8 +30,8 @@ struct trace_stream {
 
 	/* A look at the calls in progress: once the ring is read to `end`, all events before `bound` have come. */
 	bool looked;
-	uint64_t bound, end;
-	size_t records_left, bytes_left; /* that this drain takes in */
+	uint64_t bound, end, stacks_end;
+	size_t records_left, bytes_left, stacks_left; /* that this drain takes in */
 
 	/*
 	 * When the calls began that are in progress and not waited for, by thread
@@ -56,10 +54,13 @@ int trace_stream__open(struct trace_source *source, const struct trace_functions
 
 /* intake.c */
 
-#define INTAKE_FULL 2 /* records_left or bytes_left has run out */
+#define INTAKE_FULL 2 /* records_left, bytes_left or stacks_left has run out */
 
 /* A ring_record_fn; `arg` is the stream. INTAKE_FULL, or a negative errno that ends the reading. */
 int trace_stream__take_record(const void *data, size_t size, void *arg);
+
+/* The same for a record of the ring of stacks. */
+int trace_stream__take_stack(const void *data, size_t size, void *arg);
 
 /* What an event must be to be taken for one: of a function that is shown, and whole. */
 const struct trace_function *trace_stream__check(struct trace_stream *stream, const struct trace_event *event,

@@ -22,9 +22,21 @@
 #define RECORDS_MAX 32768
 #define BYTES_MAX (8u << 20)
 #define LINES_MAX (2 * RECORDS_MAX)
+#define STACKS_MAX 64 /* of which each may take a millisecond to name */
 /* At the end, for a record that is still being written. */
 #define BUSY_TRIES 200
 #define BUSY_PAUSE_NS NS_PER_MS
+
+static struct stacks *make_stacks(const struct trace_stream *stream)
+{
+	const struct stacks_options options = {
+		.mode = stream->options.stack_mode,
+		.max = stream->options.max_stacks,
+		.hooks = stream->source->stack_hooks,
+	};
+
+	return stacks__new(&options, stream->log);
+}
 
 static int make_parts(struct trace_stream *stream)
 {
@@ -36,14 +48,11 @@ static int make_parts(struct trace_stream *stream)
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
 	if (options->wants_places)
-		stream->places = trace_places__new(options->has_stack);
-	if (options->has_stack && options->wants_places && stream->source->calls->set_python) {
-		stream->python = trace_python__new(stream->source, stream->log);
-		if (!stream->python)
-			return -ENOMEM;
-	}
+		stream->places = trace_places__new();
+	if (stream->source->stacks)
+		stream->stacks = make_stacks(stream);
 	if (!stream->order || !stream->threads || !stream->names || !stream->shown || !stream->missed ||
-	    (options->wants_places && !stream->places))
+	    (options->wants_places && !stream->places) || (stream->source->stacks && !stream->stacks))
 		return -ENOMEM;
 	return 0;
 }
@@ -98,7 +107,7 @@ void trace_stream__free(struct trace_stream *stream)
 	order__free(stream->order);
 	launch_names__free(stream->names);
 	trace_places__free(stream->places);
-	trace_python__free(stream->python);
+	stacks__free(stream->stacks);
 	trace_threads__free(stream->threads);
 	free(stream->shown);
 	free(stream->missed);
@@ -108,8 +117,8 @@ void trace_stream__free(struct trace_stream *stream)
 
 void trace_stream__see_process(struct trace_stream *stream, pid_t pid)
 {
-	if (stream->python)
-		trace_python__look_at(stream->python, pid, false);
+	if (stream->stacks)
+		stacks__look_at(stream->stacks, pid, false);
 }
 
 void trace_stream__begin(struct trace_stream *stream, uint64_t now_ns)
@@ -124,15 +133,23 @@ int trace_stream__fd(const struct trace_stream *stream)
 
 void trace_stream__count(const struct trace_stream *stream, struct trace_counts *counts)
 {
+	struct stacks_counts stacks = {0};
+
+	if (stream->stacks)
+		stacks__count(stream->stacks, &stacks);
 	*counts = stream->counts;
+	counts->malformed += stacks.malformed;
+	counts->evicted = stacks.evicted;
 }
 
-/* 1 when more has been written that no wake-up will come for. */
+/* 1 when more has been written that no wake-up may come for. */
 static int has_much(struct trace_stream *stream)
 {
 	struct trace_source *source = stream->source;
 	uint64_t waiting = source->calls->written(source) - source->calls->position(source);
 
+	if (source->stacks && ring__written(source->stacks) > source->stacks->read)
+		return 1;
 	return waiting && waiting >= source->config->wake_bytes;
 }
 
@@ -148,30 +165,59 @@ static int read_ring(struct trace_stream *stream, uint64_t end)
 	return source->calls->read(source, end, trace_stream__take_record, stream);
 }
 
+/*
+ * Reads the ring of stacks to `end` and beyond, as far as it goes: the sooner
+ * they are named the more of what they are named by is there. As read_ring.
+ */
+static int read_stacks(struct trace_stream *stream, uint64_t end)
+{
+	struct ring *ring = stream->source->stacks;
+	uint64_t written;
+
+	if (!ring)
+		return 0;
+	written = ring__written(ring);
+	stream->stacks_left = STACKS_MAX;
+	return ring__read(ring, written > end ? written : end, trace_stream__take_stack, stream);
+}
+
+static bool has_all_stacks(const struct trace_stream *stream)
+{
+	return !stream->source->stacks || stream->source->stacks->read >= stream->stacks_end;
+}
+
 /* Returns 1 when there is more to take in, 0 or a negative errno. */
 static int take_in(struct trace_stream *stream)
 {
 	struct trace_source *source = stream->source;
-	int ret;
+	int ret, stacks;
 
 	if (!stream->looked) {
 		stream->bound = trace_stream__look(stream);
 		stream->end = source->calls->written(source);
+		/* What an event tells the id of is in there before it. */
+		stream->stacks_end = source->stacks ? ring__written(source->stacks) : 0;
 		stream->looked = true;
 		ret = trace_stream__take_losses(stream);
 		if (ret)
 			return ret;
 	}
+	stacks = read_stacks(stream, stream->stacks_end);
+	if (stacks < 0)
+		return stacks;
 	ret = read_ring(stream, stream->end);
 	launch_names__look_up(stream->names, stream->now);
 	if (ret == INTAKE_FULL && source->calls->position(source) < stream->end)
 		return 1;
 	if (ret < 0 || ret == RING_BUSY)
-		return ret < 0 ? ret : 0;
+		return ret < 0 ? ret : stacks == INTAKE_FULL;
+	if (!has_all_stacks(stream))
+		return stacks == INTAKE_FULL;
 	stream->looked = false;
 	if (stream->bound > stream->due)
 		stream->due = stream->bound;
-	return trace_stream__stop_waiting(stream);
+	ret = trace_stream__stop_waiting(stream);
+	return ret ? ret : stacks == INTAKE_FULL;
 }
 
 int trace_stream__drain(struct trace_stream *stream)
@@ -192,20 +238,27 @@ int trace_stream__drain(struct trace_stream *stream)
 	return more || ret || has_much(stream);
 }
 
-/* All that is in the ring. What is still being written after a while is not waited for. */
+static bool has_read_all(const struct trace_stream *stream, uint64_t end)
+{
+	return stream->source->calls->position(stream->source) >= end && has_all_stacks(stream);
+}
+
+/* All that is in the rings. What is still being written after a while is not waited for. */
 static int take_in_rest(struct trace_stream *stream)
 {
 	const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
 	struct trace_source *source = stream->source;
 	uint64_t end = source->calls->written(source);
 	unsigned int tries = 0;
-	int ret = 0;
+	int ret = 0, stacks;
 
-	while (source->calls->position(source) < end) {
-		ret = read_ring(stream, end);
+	stream->stacks_end = source->stacks ? ring__written(source->stacks) : 0;
+	while (!has_read_all(stream, end)) {
+		stacks = read_stacks(stream, stream->stacks_end);
+		ret = stacks < 0 ? stacks : read_ring(stream, end);
 		if (ret < 0)
 			return ret;
-		if (ret != RING_BUSY)
+		if (ret != RING_BUSY && stacks != RING_BUSY)
 			continue;
 		if (++tries > BUSY_TRIES) {
 			log__warn(stream->log, "a record of the ring was never finished: what follows it is not shown");
