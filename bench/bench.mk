@@ -2,7 +2,7 @@
 #
 # What the benchmarks need besides gpuprobe. Included by the top Makefile.
 
-.PHONY: bench bench-trace bench-programs
+.PHONY: bench bench-trace bench-stacks bench-programs
 
 bench: all bench-programs
 	/usr/bin/python3 bench/monitor.py --build $(BUILD)
@@ -11,11 +11,15 @@ bench: all bench-programs
 bench-trace: all bench-programs
 	/usr/bin/python3 bench/trace.py --build $(BUILD)
 
+#: make bench-stacks what stacks cost, by mode, and the memory they take (root)
+bench-stacks: all bench-programs
+	/usr/bin/python3 bench/stacks.py --build $(BUILD)
+
 bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format
 
 $(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -Isim/include -o $@ $^ -L$(SIM_OUT) -Wl,--enable-new-dtags \
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-omit-frame-pointer -Isim/include -o $@ $^ -L$(SIM_OUT) -Wl,--enable-new-dtags \
 		-Wl,-rpath,'$$ORIGIN/../sim' -lcudart -lcuda -pthread
 
 $(BUILD)/bench/empty: bench/empty.c $(BUILD)/libgpuprobe.a

@@ -5,6 +5,9 @@
  * and the median of CHUNKS [4000] short stretches. A stretch is shorter than a
  * time slice, so that the low percentile knows nothing of other programs.
  *
+ * KIND deep is an allocation and its free with 30 frames of callers. Frame
+ * pointers are kept (bench.mk), so that they lead to the stack's beginning.
+ *
  * How many calls are borne: calls KIND RATE SECONDS. Makes RATE of them a second,
  * evenly, or with 0 as many as it can, and prints their number and the seconds.
  */
@@ -18,6 +21,7 @@
 #define CALLS 500 /* in a stretch */
 #define KERNELS 8
 #define COPY_BYTES 64
+#define DEPTH 30
 
 struct bench {
 	struct kernels kernels;
@@ -41,6 +45,21 @@ static void allocate(struct bench *bench, int i)
 	NEED(cuMemFree_v2(memory));
 }
 
+/* So many frames above the call, as a program of some size has. */
+__attribute__((noinline)) static void descend(struct bench *bench, int i, int depth)
+{
+	if (depth)
+		descend(bench, i, depth - 1);
+	else
+		allocate(bench, i);
+	__asm__ volatile("" ::: "memory"); /* no tail call: the frame stays */
+}
+
+static void allocate_deep(struct bench *bench, int i)
+{
+	descend(bench, i, DEPTH);
+}
+
 static void copy(struct bench *bench, int i)
 {
 	(void)i;
@@ -56,7 +75,7 @@ static void wait_for_stream(struct bench *bench, int i)
 static const struct kind {
 	const char *name;
 	void (*call)(struct bench *bench, int i);
-} kinds[] = {{"launch", launch}, {"allocation", allocate}, {"copy", copy}, {"wait", wait_for_stream}};
+} kinds[] = {{"launch", launch}, {"allocation", allocate}, {"deep", allocate_deep}, {"copy", copy}, {"wait", wait_for_stream}};
 
 static double clock_ns(void)
 {
@@ -134,5 +153,5 @@ int main(int argc, char **argv)
 			measure(&bench, &kinds[i], (size_t)chunks);
 		return 0;
 	}
-	give_up("usage: calls launch|allocation|copy|wait [CHUNKS | RATE SECONDS]");
+	give_up("usage: calls launch|allocation|deep|copy|wait [CHUNKS | RATE SECONDS]");
 }

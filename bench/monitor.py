@@ -171,12 +171,12 @@ def processor():
     return found.group(1) if found else platform.machine()
 
 
-def tracer_section(path):
-    """The section that bench/trace.py wrote stays."""
+def other_sections(path):
+    """What bench/trace.py and bench/stacks.py wrote stays."""
     if not os.path.exists(path):
         return ""
     with open(path) as file:
-        found = re.search(r"\n<!-- bench/trace.py -->\n.*", file.read(), re.S)
+        found = re.search(r"\n<!-- bench/\w+.py -->\n.*", file.read(), re.S)
     return found.group(0) if found else ""
 
 
@@ -249,7 +249,7 @@ does nothing, and with the monitor, every section on.
         plain, empty, probed = cost_of_calls(options.build, kind, options.rounds)
         ratios = [b / a for a, b in zip(empty, probed)]
         page += f"| {name} | {spread(plain)} | {spread(empty)} | {spread(probed)} | {spread(ratios, '{:.2f}')} |\n"
-    page += NOTES + tracer_section(options.output)
+    page += NOTES + other_sections(options.output)
     with open(options.output, "w") as file:
         file.write(page)
     print(page)

@@ -39,14 +39,14 @@ enum stack_option_id {
 /* How they are told of in a help text; `mode` is the default of --stack. */
 #define STACK_MODE_HELP(mode)                                                                                          \
 	"  --stack fp|dwarf|auto|off\n"                                                                                \
-	"                          how stacks are taken: by frame pointers, by copies that\n"                          \
-	"                          are unwound, by copies where frame pointers lead\n"                                 \
+	"                          how stacks are taken: by frame pointers, by copies\n"                               \
+	"                          to unwind, by copies where frame pointers lead\n"                                   \
 	"                          nowhere, or not at all [" mode "]\n"                                                \
 	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"                                      \
 	"  --stack-storage-size N  distinct stacks kept [16384]\n"
 #define STACK_CALL_HELP                                                                                                \
-	"  --min-wait TIME         take stacks of waits this long: 1ms (ns, us, ms, s) [1ms]\n"                        \
-	"  --stack-sample N        of a kernel's launches from one place, take the stack of\n"                         \
+	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [1ms]\n"                        \
+	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"                              \
 	"                          the first and of one in N, a power of two [64]\n"
 
 /* Stacks as they are by default, in this mode. */

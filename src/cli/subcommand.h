@@ -24,6 +24,7 @@ struct subcommand {
 };
 
 int monitor_command__run(int argc, char **argv, int *status, struct error *err);
+int memleak_command__run(int argc, char **argv, int *status, struct error *err);
 int trace_command__run(int argc, char **argv, int *status, struct error *err);
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err);
 

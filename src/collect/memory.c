@@ -174,7 +174,7 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 	if (is_dead(collector, key->slot, record))
 		return found_dead(reading, process, key, record);
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && reading__lists(reading, process) &&
-	    !sites__leaves_out(collector, record) &&
+	    !sites__leaves_out(collector, process, record) &&
 	    (list_allocation(process, collector->options.top, &allocation) || sites__add_live(process, record)))
 		return -ENOMEM;
 	if (process->fills_ranges && memory_kind__is_device(record->kind))

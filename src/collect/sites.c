@@ -57,12 +57,15 @@ int sites__name(struct process *process, const struct kernel_key *key)
 	return full ? site_table__name(process->site_table, key, full, brief) : 0;
 }
 
-bool sites__leaves_out(const struct collector *collector, const struct allocation_record *record)
+bool sites__leaves_out(const struct collector *collector, const struct process *process,
+		       const struct allocation_record *record)
 {
 	const struct live_filter *filter = &collector->options.live_filter;
 
-	return record->size < filter->min_bytes || (filter->max_bytes && record->size > filter->max_bytes) ||
-	       collector->model.now_ns - record->start_ns < filter->older_ns;
+	if (record->size < filter->min_bytes || (filter->max_bytes && record->size > filter->max_bytes))
+		return true;
+	/* It may be younger than this reading. What is live at exit does not become older. */
+	return !process->ended && record->start_ns + filter->older_ns > collector->model.now_ns;
 }
 
 int sites__add_live(struct process *process, const struct allocation_record *record)

@@ -21,7 +21,8 @@ int sites__name(struct process *process, const struct kernel_key *key);
 int sites__add_live(struct process *process, const struct allocation_record *record);
 
 /* Whether the list of allocations and live sites leave it out, by the options' filter. */
-bool sites__leaves_out(const struct collector *collector, const struct allocation_record *record);
+bool sites__leaves_out(const struct collector *collector, const struct process *process,
+		       const struct allocation_record *record);
 
 /* Reads the maps, once the lists of allocations are there. Returns 0 or a negative errno. */
 int sites__read(struct reading *reading);

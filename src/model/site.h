@@ -33,7 +33,7 @@ struct live_site {
 
 /* Which live allocations are counted in live_site's. */
 struct live_filter {
-	uint64_t older_ns;  /* of at least this age */
+	uint64_t older_ns;  /* of at least this age; of processes that have ended of any */
 	uint64_t min_bytes; /* each of at least this size */
 	uint64_t max_bytes; /* and at most this; 0: any */
 };

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "output/words.h"
+
 void json_parts__key_address(struct json *j, const char *key, uint64_t address)
 {
 	char text[24];
@@ -19,4 +21,27 @@ void json_parts__key_device(struct json *j, uint8_t device)
 		json__null(j);
 	else
 		json__u64(j, device);
+}
+
+void json_parts__key_time(struct json *j, const struct timespec *wall)
+{
+	char seconds[32], text[64];
+	struct tm tm;
+
+	json__key(j, "time");
+	if (!gmtime_r(&wall->tv_sec, &tm) || !strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm)) {
+		json__null(j);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s.%06ldZ", seconds, wall->tv_nsec / 1000);
+	json__string(j, text);
+}
+
+void json_parts__key_lost(struct json *j, const struct model *model)
+{
+	json__key(j, "lost");
+	json__object_begin(j);
+	for (int i = 0; i < LOSS_COUNT; i++)
+		json__key_u64(j, words__loss_name(i), model->lost[i]);
+	json__object_end(j);
 }

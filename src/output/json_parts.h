@@ -13,6 +13,12 @@
 /* A key whose value is an address or a handle: "0x7989d8000000". */
 void json_parts__key_address(struct json *j, const char *key, uint64_t address);
 
+/* The key "time": the time of day, 2026-11-22T14:02:11.123456Z. */
+void json_parts__key_time(struct json *j, const struct timespec *wall);
+
+/* The key "lost": every loss by its name. */
+void json_parts__key_lost(struct json *j, const struct model *model);
+
 /* Parent, user, container, pod; nothing where that is not known at all. */
 void json_process__write(struct json *j, const struct process *p);
 /* The process's GPUs, and the machine's. */
@@ -21,6 +27,12 @@ void json_process__write_machine(struct json *j, const struct model *model);
 
 /* The key "device": its number in the process, or null where that is not known. */
 void json_parts__key_device(struct json *j, uint8_t device);
+
+/* The key "stack": its frames, innermost first, or null where it is not known. */
+void json_stack__write(struct json *j, const struct stack *stack);
+
+/* Call sites and live memory by site; where stacks are taken. */
+void json_site__write(struct json *j, const struct model *model, const struct process *p);
 
 void json_memory__write(struct json *j, const struct process *p);
 /* An object of its own under `key`; the report's totals have it too. */

@@ -7,21 +7,6 @@
 #include "output/report_totals.h"
 #include "output/words.h"
 
-static void write_time(struct json *j, const struct timespec *wall)
-{
-	char seconds[32], text[64];
-	struct tm tm;
-
-	json__key(j, "time");
-	if (!gmtime_r(&wall->tv_sec, &tm) ||
-	    !strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm)) {
-		json__null(j);
-		return;
-	}
-	snprintf(text, sizeof(text), "%s.%06ldZ", seconds, wall->tv_nsec / 1000);
-	json__string(j, text);
-}
-
 static void write_sections(struct json *j, unsigned int sections)
 {
 	unsigned int section;
@@ -84,6 +69,8 @@ static void write_process(struct json *j, const struct model *model, const struc
 	}
 	json_object__write(j, p);
 	json_error__write(j, p);
+	if (model->stacks)
+		json_site__write(j, model, p);
 	json_functions__write(j, p);
 	json__object_end(j);
 }
@@ -112,11 +99,7 @@ static void write_gpuprobe(struct json *j, const struct model *model)
 		json__key_u64(j, words__layer(i), model->sites_attached[i]);
 	json__object_end(j);
 	json__key_u64(j, "functions_missing", model->sites_missing);
-	json__key(j, "lost");
-	json__object_begin(j);
-	for (i = 0; i < LOSS_COUNT; i++)
-		json__key_u64(j, words__loss_name(i), model->lost[i]);
-	json__object_end(j);
+	json_parts__key_lost(j, model);
 }
 
 void report_json__print(FILE *out, const struct model *model)
@@ -126,7 +109,7 @@ void report_json__print(FILE *out, const struct model *model)
 	json__init(&j, out);
 	json__object_begin(&j);
 	json__key_u64(&j, "schema", REPORT_JSON_SCHEMA);
-	write_time(&j, &model->wall);
+	json_parts__key_time(&j, &model->wall);
 	json__key_u64(&j, "boot_ns", model->now_ns);
 	json__key_bool(&j, "final", model->final);
 	write_sections(&j, model->sections);

@@ -2,7 +2,10 @@
 // Common pieces of the text report, see report_line.h.
 #include "output/report_line.h"
 
+#include <inttypes.h>
+
 #include "base/escape.h"
+#include "output/words.h"
 
 size_t report_line__cut(const struct report_options *options, size_t count)
 {
@@ -19,6 +22,20 @@ void report_line__process(FILE *out, const struct process *process)
 	if (process->ended)
 		fputs(process->since_attach ? ", ended" : " ended", out);
 	fputc('\n', out);
+}
+
+void report_line__losses(FILE *out, const struct model *model)
+{
+	bool first = true;
+
+	for (int loss = 0; loss < LOSS_COUNT; loss++) {
+		if (!model->lost[loss])
+			continue;
+		if (first)
+			fputs("\nlost:\n", out);
+		first = false;
+		fprintf(out, REPORT_INDENT "%s: %" PRIu64 "\n", words__loss_text(loss), model->lost[loss]);
+	}
 }
 
 const char *report_line__plural(uint64_t count)

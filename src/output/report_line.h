@@ -14,6 +14,9 @@ size_t report_line__cut(const struct report_options *options, size_t count);
 /* The line that heads a process: "process 12 (train) since attach". */
 void report_line__process(FILE *out, const struct process *process);
 
+/* What has been lost so far, after an empty line; nothing where nothing has. */
+void report_line__losses(FILE *out, const struct model *model);
+
 /* "s" where `count` things are named in the plural, else "". */
 const char *report_line__plural(uint64_t count);
 

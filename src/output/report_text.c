@@ -2,9 +2,6 @@
 // The report for people, see report_text.h; its memory section is in report_memory.c.
 #include "output/report_text.h"
 
-#include <inttypes.h>
-
-#include "base/escape.h"
 #include "output/report_copies.h"
 #include "output/report_errors.h"
 #include "output/report_launches.h"
@@ -12,9 +9,9 @@
 #include "output/report_memory.h"
 #include "output/report_objects.h"
 #include "output/report_process.h"
+#include "output/report_sites.h"
 #include "output/report_totals.h"
 #include "output/report_waits.h"
-#include "output/words.h"
 
 #define RULE "========================\n"
 
@@ -43,22 +40,6 @@ static void print_no_process(FILE *out, const struct model *model)
 		fputs("no CUDA process seen yet\n", out);
 }
 
-static void print_losses(FILE *out, const struct model *model)
-{
-	bool first = true;
-	int loss;
-
-	for (loss = 0; loss < LOSS_COUNT; loss++) {
-		if (!model->lost[loss])
-			continue;
-		if (first)
-			fputs("\nlost:\n", out);
-		first = false;
-		fprintf(out, REPORT_INDENT "%s: %" PRIu64 "\n", words__loss_text(loss),
-			model->lost[loss]);
-	}
-}
-
 void report_text__print(FILE *out, const struct model *model, const struct report_options *options)
 {
 	struct report_totals totals;
@@ -81,8 +62,9 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		}
 		report_objects__print(out, model);
 		report_errors__print(out, model, options);
+		report_sites__print(out, model, options);
 		report_process__print(out, model);
 	}
-	print_losses(out, model);
+	report_line__losses(out, model);
 	fputs(RULE, out);
 }

@@ -54,6 +54,22 @@ const char *words__copy_kind(enum copy_kind kind)
 	}
 }
 
+const char *words__site_kind(enum site_kind kind)
+{
+	switch (kind) {
+	case SITE_ALLOCATION:
+		return "allocation";
+	case SITE_LAUNCH:
+		return "launch";
+	case SITE_WAIT:
+		return "wait";
+	case SITE_FAILURE:
+		return "failure";
+	default:
+		return "unknown";
+	}
+}
+
 const char *words__wait_scope(enum wait_scope scope)
 {
 	switch (scope) {

@@ -18,6 +18,7 @@ const char *words__kind_of(enum operation operation, uint8_t kind);
 
 const char *words__object_kind(enum object_kind kind);
 const char *words__wait_scope(enum wait_scope scope);   /* "stream" */
+const char *words__site_kind(enum site_kind kind);	/* "allocation" */
 const char *words__layer(enum layer layer);	       /* "driver" */
 const char *words__section(enum section section);      /* "memory" */
 const char *words__loss_name(enum loss loss);	       /* "ring_full" */

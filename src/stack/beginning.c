@@ -8,7 +8,7 @@
 
 #include "target/process_memory.h"
 
-#define CODE_BYTES 9
+#define CODE_BYTES 10
 
 /* Some are followed by a version or a suffix of the compiler: __libc_start_main_impl, runtime.goexit.abi0. */
 static const struct {
@@ -16,6 +16,7 @@ static const struct {
 	bool may_go_on;
 } beginnings[] = {
 	{"_start", false},
+	{"_start_c", false},
 	{"_dl_start_user", false},
 	{"__libc_start_main", true},
 	{"generic_start_main", true},
@@ -33,8 +34,12 @@ static const struct {
 	{"runtime.rt0_go", true},
 };
 
+#define INTERNAL "__GI_" /* glibc's own names for what it exports */
+
 static bool is_name(const char *function)
 {
+	if (!strncmp(function, INTERNAL, sizeof(INTERNAL) - 1))
+		function += sizeof(INTERNAL) - 1;
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
 		size_t length = strlen(beginnings[i].name);
 
@@ -49,9 +54,9 @@ static bool is_name(const char *function)
 /* What follows the call in a function that was stripped of its name. */
 static bool is_code(const uint8_t code[CODE_BYTES], bool in_libc)
 {
-	static const uint8_t halt[] = {0xf4};						      /* _start */
-	static const uint8_t end_thread[] = {0x89, 0xc7, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05}; /* clone */
-	static const uint8_t end_process[] = {0x89, 0xc7, 0xe8};	/* exit(main()) in libc's start */
+	static const uint8_t halt[] = {0xf4}; /* _start */
+	static const uint8_t end_thread[] = {0x48, 0x89, 0xc7, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05}; /* clone */
+	static const uint8_t end_process[] = {0x89, 0xc7, 0xe8}; /* exit(main()) in libc's start */
 	static const uint8_t keep_result[] = {0x64, 0x48, 0x89, 0x04, 0x25}; /* start_thread, in the thread's own area */
 
 	if (!memcmp(code, halt, sizeof(halt)) || !memcmp(code, end_thread, sizeof(end_thread)))

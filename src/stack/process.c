@@ -125,6 +125,7 @@ static struct stack_process *add(struct stack_processes *processes, pid_t pid, u
 	process->pid = pid;
 	process->start_ns = start_ns;
 	process->number = processes->numbers++;
+	process->changed = true;
 	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
 	return process;
 }
@@ -147,8 +148,8 @@ static struct stack_process *find(struct stack_processes *processes, pid_t pid, 
 	return NULL;
 }
 
-/* The one that has the pid now, with its mappings as they are now. */
-static struct stack_process *see(struct stack_processes *processes, pid_t pid, bool read, uint64_t now)
+/* The one that has the pid now; of a new one the mappings are yet to be read. */
+static struct stack_process *see(struct stack_processes *processes, pid_t pid)
 {
 	struct stack_process *process;
 	struct process_info info;
@@ -156,12 +157,7 @@ static struct stack_process *see(struct stack_processes *processes, pid_t pid, b
 	if (pid <= 0 || process__info(pid, &info))
 		return NULL;
 	process = find(processes, pid, info.start_ns);
-	read |= !process;
-	if (!process)
-		process = add(processes, pid, info.start_ns);
-	if (process && read)
-		read_mappings(processes, process, now);
-	return process;
+	return process ? process : add(processes, pid, info.start_ns);
 }
 
 static int tell_python(struct stack_processes *processes, struct stack_process *process)
@@ -203,9 +199,23 @@ static void look_for_python(struct stack_processes *processes, struct stack_proc
 	log__warn(processes->log, "process %d: python frames unavailable: %s", (int)process->pid, err.text);
 }
 
-/* What the program before had, BPF programs are not to look for any more. */
+/* Nothing of what the program before had mapped is known any more. */
+static void forget_mappings(struct stack_process *process)
+{
+	struct native_process *native = native_process__new(process->pid);
+
+	if (!native)
+		return;
+	unwinder__free(process->unwinder);
+	process->unwinder = NULL;
+	native_process__free(process->native);
+	process->native = native;
+}
+
+/* Where it had Python frames BPF programs are not to look for any more. */
 static void begin_program(struct stack_processes *processes, struct stack_process *process)
 {
+	forget_mappings(process);
 	if (process->search == PYTHON_FOUND && processes->hooks->set_python)
 		processes->hooks->set_python(processes->hooks->arg, process->pid, NULL);
 	process->search = PYTHON_NOT_FOUND;
@@ -217,23 +227,22 @@ static void begin_program(struct stack_processes *processes, struct stack_proces
 
 void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool exec, uint64_t now)
 {
-	struct stack_process *process = see(processes, pid, true, now);
+	struct stack_process *process = see(processes, pid);
 
 	if (!process)
 		return;
-	/* The loader may not be done with what it maps. */
-	process->changed = true;
 	if (exec)
 		begin_program(processes, process);
-	if (exec)
-		tell_code(processes, process);
+	read_mappings(processes, process, now);
+	/* The loader may not be done with what it maps. */
+	process->changed = true;
 	if (process->search != PYTHON_FOUND)
 		look_for_python(processes, process, now);
 }
 
 void stack_processes__announce(struct stack_processes *processes, pid_t pid, uint64_t now)
 {
-	struct stack_process *process = see(processes, pid, false, now);
+	struct stack_process *process = see(processes, pid);
 
 	if (!process || process->announced)
 		return;
@@ -284,6 +293,7 @@ static void reread(struct stack_processes *processes, struct stack_process *proc
 	}
 	if (knows_all(process, record) || !wait_is_over(process, now))
 		return;
+	process->code_pages = record->code_pages;
 	read_mappings(processes, process, now);
 	wait_longer(process, knows_all(process, record));
 }
@@ -294,10 +304,9 @@ struct stack_process *stack_processes__of(struct stack_processes *processes, con
 	struct stack_process *process = find(processes, record->pid, record->start_ns);
 
 	if (!process) {
-		process = see(processes, record->pid, false, now);
+		process = see(processes, record->pid);
 		if (!process || !is_same_start(process->start_ns, record->start_ns))
 			return NULL;
-		process->code_pages = record->code_pages;
 	}
 	reread(processes, process, record, now);
 	if (process->search == PYTHON_NOT_YET && now >= process->searched_ns + SEARCH_NS)

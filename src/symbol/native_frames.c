@@ -251,7 +251,7 @@ static const struct mapped_object *find_object(const struct native_process *proc
 
 int native_process__place(const struct native_process *process, uint64_t address, struct native_frame *out)
 {
-	const struct mapped_object *object = process_map__find(process->map, address);
+	const struct mapped_object *object = process_map__find_mapped(process->map, address);
 
 	*out = (struct native_frame){0};
 	if (!object)

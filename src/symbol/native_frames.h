@@ -61,12 +61,12 @@ void native_frames__trim(struct native_frames *frames);
 const struct process_map *native_process__map(const struct native_process *process);
 struct symbol_cache *native_frames__cache(struct native_frames *frames);
 
-/* Only the object that an address lies in, and the offset from where that begins. 0 or -ENOENT. */
+/* Only the object that is mapped where the address lies, and the offset from where that begins. 0 or -ENOENT. */
 int native_process__place(const struct native_process *process, uint64_t address, struct native_frame *out);
 
 /*
  * Finds what is at an address. Returns 0, -ENOENT where nothing is mapped
- * there (as of the last reading), or -ENOMEM. The texts live until the next
+ * there (as of the last reading) nor was before, or -ENOMEM. The texts live until the next
  * call of native_frames__read, __trim or of native_process__free.
  */
 int native_frames__find(struct native_frames *frames, const struct native_process *process, uint64_t address,

@@ -14,6 +14,7 @@
 #include "target/root_file.h"
 
 #define OBJECTS_MAX 16384
+#define UNMAPPED_MAX 256
 #define OPENED_MAX 1000 /* by one reading: a process could have us open files for minutes */
 #define UPROBES_NAME "[uprobes]" /* the kernel's own: where probed functions return to */
 
@@ -34,6 +35,7 @@ struct ranges {
 struct process_map {
 	pid_t pid;
 	struct objects objects;
+	struct objects unmapped; /* since they were read before */
 	struct ranges code;
 };
 
@@ -59,6 +61,7 @@ void process_map__free(struct process_map *map)
 	if (!map)
 		return;
 	clear(&map->objects);
+	clear(&map->unmapped);
 	free(map->code.list);
 	free(map);
 }
@@ -78,9 +81,32 @@ static const struct mapped_object *find(const struct objects *objects, uint64_t 
 	return low < objects->count && objects->list[low].start <= address ? &objects->list[low] : NULL;
 }
 
-const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address)
+const struct mapped_object *process_map__find_mapped(const struct process_map *map, uint64_t address)
 {
 	return find(&map->objects, address);
+}
+
+const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address)
+{
+	const struct mapped_object *object = find(&map->objects, address);
+
+	return object ? object : find(&map->unmapped, address);
+}
+
+/* Whether a part of what lies between is one of the ranges, or in one. */
+static bool overlaps(const struct ranges *ranges, uint64_t start, uint64_t end)
+{
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->list[middle].end <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < ranges->count && ranges->list[low].start < end;
 }
 
 static bool is_same_object(const struct mapped_object *a, const struct mapped_object *b)
@@ -91,16 +117,18 @@ static bool is_same_object(const struct mapped_object *a, const struct mapped_ob
 bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,
 			 uint64_t *end)
 {
-	const struct mapped_object *last = map->objects.list + map->objects.count;
+	bool is_mapped = process_map__find_mapped(map, object->start) == object;
+	const struct objects *objects = is_mapped ? &map->objects : &map->unmapped;
+	const struct mapped_object *last = objects->list + objects->count;
 
-	for (const struct mapped_object *before = object; before > map->objects.list && before[-1].end > start; before--) {
+	for (const struct mapped_object *before = object; before > objects->list && before[-1].end > start; before--) {
 		if (!is_same_object(before - 1, object))
 			return false;
 	}
 	while (object + 1 < last && is_same_object(object, object + 1))
 		object++;
 	*end = object->end;
-	return true;
+	return is_mapped || !overlaps(&map->code, start, *end);
 }
 
 /* Of a process that is gone: the file of that name in gpuprobe's own root, if it is the same. */
@@ -249,6 +277,43 @@ static bool has_mappings(pid_t pid)
 	return readlink(path, target, sizeof(target)) >= 0;
 }
 
+static void take_unmapped(struct objects *from, const struct ranges *code, struct objects *to)
+{
+	for (size_t i = 0; i < from->count && to->count < UNMAPPED_MAX; i++) {
+		struct mapped_object *object = &from->list[i], *kept;
+
+		kept = overlaps(code, object->start, object->end) ? NULL : add(to);
+		if (!kept)
+			continue;
+		*kept = *object;
+		object->path = NULL;
+		to->count++;
+	}
+	clear(from);
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct mapped_object *first = a, *second = b;
+
+	return first->start < second->start ? -1 : first->start > second->start;
+}
+
+/* Addresses that were taken before a library was closed are told by what it was. */
+static void replace(struct process_map *map, struct reading *reading)
+{
+	struct objects unmapped = {0};
+
+	take_unmapped(&map->objects, &reading->code, &unmapped);
+	take_unmapped(&map->unmapped, &reading->code, &unmapped);
+	if (unmapped.count)
+		qsort(unmapped.list, unmapped.count, sizeof(*unmapped.list), compare_starts);
+	free(map->code.list);
+	map->objects = reading->objects;
+	map->unmapped = unmapped;
+	map->code = reading->code;
+}
+
 /* The mappings all at once, and then the files: the process may be about to end. */
 int process_map__read(struct process_map *map, struct symbol_cache *cache)
 {
@@ -262,10 +327,7 @@ int process_map__read(struct process_map *map, struct symbol_cache *cache)
 	}
 	if (cache)
 		open_files(&reading.objects, &map->objects, map->pid, cache);
-	clear(&map->objects);
-	map->objects = reading.objects;
-	free(map->code.list);
-	map->code = reading.code;
+	replace(map, &reading);
 	return ret < 0 ? ret : 0;
 }
 

@@ -34,7 +34,7 @@ struct process_map *process_map__new(pid_t pid);
 void process_map__free(struct process_map *map);
 
 /*
- * Reads the mappings anew; what was there before goes. With a cache, files are
+ * Reads the mappings anew; of what was there before up to 256 mappings stay known. With a cache, files are
  * opened into it, at most a thousand that are new. At most 16384 mappings are
  * kept. Returns 0 or a negative errno; -ESRCH: the process is gone, and what was
  * known of it stays.
@@ -47,8 +47,14 @@ typedef int (*code_range_fn)(uint64_t start, uint64_t end, void *arg);
 /* Where there may be code, by rising address: executable mappings of no file, too, which have no object. */
 int process_map__each_code(const struct process_map *map, code_range_fn fn, void *arg);
 
-/* The mapping that an address lies in, or NULL. Valid until they are read again. */
+/*
+ * The mapping that an address lies in, or lay in before it was unmapped, if nothing
+ * executable has been mapped there since; else NULL. Valid until they are read again.
+ */
 const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address);
+
+/* The same, only what is mapped as of the last reading. */
+const struct mapped_object *process_map__find_mapped(const struct process_map *map, uint64_t address);
 
 /*
  * *end: where the last executable mapping of the object ends. False where others

@@ -23,6 +23,7 @@ from frameworks import test_cupy, test_jax
 from machine import Machine, Results, shown
 from parallel import test_parallel
 from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, test_reconcile
+from stacks import test_stacks
 from trace import test_trace
 from workloads import test_static_runtime, test_workloads
 
@@ -39,6 +40,7 @@ TESTS = {
     "cupy": test_cupy,
     "jax": test_jax,
     "trace": test_trace,
+    "stacks": test_stacks,
     "parallel": test_parallel,
 }
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies of this program's own stack, unwound: the frames must be those that backtrace(3) and the program itself know.
 #include <alloca.h>
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elf.h>
 #include <execinfo.h>
+#include <fcntl.h>
+#include <libelf.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,12 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "stack/unwind.h"
-#include "symbol/native_frames.h"
+#include "symbol/frame_info.h"
 #include "symbol/process_map.h"
 #include "symbol/symbol_cache.h"
 
@@ -49,7 +58,7 @@ __asm__(".text\n"
 	".size take_registers,.-take_registers\n");
 
 /* The stack of this thread ends somewhere: what is read beyond that fails, as it does for the kernel. */
-static uint32_t copy_stack(uint64_t from, size_t size)
+static __attribute__((noinline)) uint32_t copy_stack(uint64_t from, size_t size)
 {
 	int pipe_ends[2];
 	uint32_t done = 0;
@@ -58,7 +67,7 @@ static uint32_t copy_stack(uint64_t from, size_t size)
 	while (done < size) {
 		size_t step = size - done < 4096 ? size - done : 4096;
 
-		if (write(pipe_ends[1], (const void *)(uintptr_t)(from + done), step) != (ssize_t)step)
+		if (syscall(SYS_write, pipe_ends[1], from + done, step) != (long)step)
 			break;
 		assert_int_equal(read(pipe_ends[0], record->copy + done, step), step);
 		done += (uint32_t)step;
@@ -70,13 +79,12 @@ static uint32_t copy_stack(uint64_t from, size_t size)
 
 #define FRAMELESS __attribute__((noinline, noipa, optimize("omit-frame-pointer")))
 
-/* Must not return before what is in the registers has been used: the caller's frame is what counts. */
-#define CAPTURE(size) \
-	do { \
-		take_registers(&record->registers); \
-		record->copied = copy_stack(record->registers.sp, size); \
-		truths = backtrace(truth, ADDRESSES); \
-	} while (0)
+static FRAMELESS void capture(void)
+{
+	take_registers(&record->registers);
+	record->copied = copy_stack(record->registers.sp, STACK_COPY_MAX);
+	truths = backtrace(truth, ADDRESSES);
+}
 
 struct fixture {
 	struct symbol_cache *cache;
@@ -132,12 +140,12 @@ static void assert_whole(const struct fixture *fixture)
 
 static FRAMELESS int simple(int depth)
 {
-	volatile char room[40];
+	volatile char room[4];
 
 	room[0] = (char)depth;
 	if (depth)
 		return simple(depth - 1) + room[0];
-	CAPTURE(STACK_COPY_MAX);
+	capture();
 	return room[0];
 }
 
@@ -172,10 +180,415 @@ static void frames_are_those_that_are(void **state)
 	clear(&fixture);
 }
 
+
+static void deep_recursion_as_far_as_the_copy_goes(void **state)
+{
+	struct fixture fixture = make();
+
+	(void)state;
+	simple(300);
+	run(&fixture, ADDRESSES);
+	assert_true(fixture.count > 300);
+	assert_whole(&fixture);
+	record->copied = 8192;
+	run(&fixture, ADDRESSES);
+	assert_int_equal(fixture.end, UNWIND_TRUNCATED);
+	assert_in_range(fixture.count, 60, 290);
+	assert_truth(&fixture, fixture.count);
+	record->copied = 0;
+	run(&fixture, ADDRESSES);
+	assert_int_equal(fixture.end, UNWIND_TRUNCATED);
+	assert_int_equal(fixture.count, 1);
+	clear(&fixture);
+}
+
+static void no_more_than_asked_for(void **state)
+{
+	struct fixture fixture = make();
+
+	(void)state;
+	simple(20);
+	fixture.addresses[10] = 0x1234;
+	run(&fixture, 10);
+	assert_int_equal(fixture.end, UNWIND_FULL);
+	assert_int_equal(fixture.count, 10);
+	assert_truth(&fixture, 10);
+	assert_int_equal(fixture.addresses[10], 0x1234);
+	run(&fixture, (size_t)truths); /* exactly as many as there are */
+	assert_whole(&fixture);
+	clear(&fixture);
+}
+
+/* The very first instruction of a function is interrupted: what lies before belongs to another. */
+void faulting(void);
+extern char behind_fault[];
+__asm__(".text\n"
+	"	.skip 16, 0x90\n"
+	".type faulting,@function\n"
+	"faulting:\n"
+	"	.cfi_startproc\n"
+	"	ud2\n"
+	".globl behind_fault\n"
+	"behind_fault:\n"
+	"	push %rbx\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	pop %rbx\n"
+	"	.cfi_def_cfa_offset 8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size faulting,.-faulting\n");
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+
+	(void)number;
+	(void)info;
+	simple(3);
+	interrupted->uc_mcontext.gregs[REG_RIP] += 2;
+}
+
+static void signals_are_told_apart(void **state)
+{
+	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
+	struct fixture fixture = make();
+	int at = 0;
+
+	(void)state;
+	sigaction(SIGILL, &action, &before);
+	faulting();
+	sigaction(SIGILL, &before, NULL);
+	run(&fixture, ADDRESSES);
+	assert_whole(&fixture);
+	while (at < fixture.count && fixture.addresses[at] != (uintptr_t)faulting)
+		at++;
+	assert_in_range(at, 6, fixture.count - 2);
+	for (int i = 0; i < fixture.count; i++)
+		assert_int_equal(is_interrupted(&fixture, i), i == at || i == at - 1);
+	clear(&fixture);
+}
+
+static void *in_thread(void *arg)
+{
+	simple(*(int *)arg);
+	return NULL;
+}
+
+static void threads_have_stacks_of_their_own(void **state)
+{
+	struct fixture fixture = make();
+	int depth = 12;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, in_thread, &depth), 0);
+	pthread_join(thread, NULL);
+	run(&fixture, ADDRESSES);
+	assert_whole(&fixture);
+	assert_in_range(fixture.count, 14, 20);
+	clear(&fixture);
+}
+
+/* The kernel's trampoline stands where a return address was. */
+static void calls_in_progress_are_known(void **state)
+{
+	struct fixture fixture = make();
+	size_t replaced = 0;
+	const uint64_t trampoline = 0x7fffffffe000;
+
+	(void)state;
+	simple(10);
+	for (size_t at = 0; at + 8 <= record->copied && replaced < 3; at += 8) {
+		uint64_t word;
+
+		memcpy(&word, record->copy + at, sizeof(word));
+		if (word != (uintptr_t)truth[2]) /* of all the frames of the recursion */
+			continue;
+		record->caller[replaced++] = (struct stack_caller){record->registers.sp + at, word};
+		memcpy(record->copy + at, &trampoline, sizeof(trampoline));
+	}
+	assert_int_equal(replaced, 3);
+	run(&fixture, ADDRESSES);
+	assert_int_equal(fixture.end, UNWIND_BROKEN);
+	assert_int_equal(fixture.count, 3);
+	assert_int_equal(fixture.addresses[2], trampoline);
+	record->callers = 3;
+	run(&fixture, ADDRESSES);
+	assert_whole(&fixture);
+	record->callers = 0;
+	clear(&fixture);
+}
+
+static void nothing_is_guessed(void **state)
+{
+	struct fixture fixture = make();
+
+	(void)state;
+	simple(3);
+	record->registers.ip = 0x1000;
+	run(&fixture, ADDRESSES);
+	assert_int_equal(fixture.end, UNWIND_BROKEN);
+	assert_int_equal(fixture.count, 1);
+	assert_int_equal(fixture.addresses[0], 0x1000);
+	simple(3);
+	record->registers.sp += 1 << 20; /* then everything is below */
+	record->registers.ip = (uintptr_t)truth[1];
+	record->copied = 0;
+	run(&fixture, ADDRESSES);
+	assert_int_equal(fixture.end, UNWIND_TRUNCATED);
+	clear(&fixture);
+}
+
+static uint64_t seed = 88172645463325252ull;
+
+static uint64_t draw(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Like what is on stacks, but not in its order. */
+static uint64_t draw_word(void)
+{
+	switch (draw() % 8) {
+	case 0:
+		return draw();
+	case 1:
+		return 0;
+	case 2:
+	case 3:
+		return record->registers.sp + draw() % STACK_COPY_MAX;
+	default:
+		return (uintptr_t)truth[draw() % (uint64_t)truths] + (draw() % 16 ? 0 : draw() % 64);
+	}
+}
+
+static void any_stack_ends(void **state)
+{
+	struct fixture fixture = make();
+	uint64_t frames = 0;
+
+	(void)state;
+	simple(30);
+	for (int i = 0; i < 3000; i++) {
+		uint64_t *registers = (uint64_t *)&record->registers;
+
+		record->copied = (uint32_t)(draw() % 2048);
+		record->callers = (uint8_t)(draw() % 256);
+		for (size_t k = 0; k + 8 <= record->copied; k += 8) {
+			uint64_t word = draw_word();
+
+			memcpy(record->copy + k, &word, sizeof(word));
+		}
+		for (size_t k = 0; k < sizeof(record->registers) / sizeof(*registers); k++)
+			registers[k] = k != 1 || draw() % 16 == 0 ? draw_word() : registers[k];
+		run(&fixture, ADDRESSES);
+		assert_in_range(fixture.count, 1, ADDRESSES);
+		frames += (uint64_t)fixture.count;
+	}
+	assert_true(frames > 5000); /* else nothing has been tried */
+	record->callers = 0;
+	clear(&fixture);
+}
+
+/* A file whose frame information is not what it was, mapped as code. */
+struct forged {
+	char path[32];
+	uint8_t *bytes, *mapped;
+	size_t size;
+	uint64_t frames, frames_size; /* .eh_frame, and .eh_frame_hdr before it */
+};
+
+static struct forged copy_program(void)
+{
+	struct forged forged = {.path = "/tmp/test_unwind.XXXXXX"};
+	FILE *in = fopen("/proc/self/exe", "r");
+	const Elf64_Shdr *sections;
+	const Elf64_Ehdr *header;
+	const char *names;
+	struct stat stat;
+
+	assert_non_null(in);
+	fstat(fileno(in), &stat);
+	forged.size = (size_t)stat.st_size;
+	forged.bytes = malloc(forged.size);
+	assert_int_equal(fread(forged.bytes, 1, forged.size, in), forged.size);
+	fclose(in);
+	header = (const Elf64_Ehdr *)forged.bytes;
+	sections = (const Elf64_Shdr *)(forged.bytes + header->e_shoff);
+	names = (const char *)forged.bytes + sections[header->e_shstrndx].sh_offset;
+	for (int i = 0; i < header->e_shnum; i++) {
+		if (strcmp(names + sections[i].sh_name, ".eh_frame_hdr") == 0)
+			forged.frames = sections[i].sh_offset;
+		if (strcmp(names + sections[i].sh_name, ".eh_frame") == 0)
+			forged.frames_size = sections[i].sh_offset + sections[i].sh_size - forged.frames;
+	}
+	assert_true(forged.frames && forged.frames_size);
+	return forged;
+}
+
+static void write_forged(struct forged *forged)
+{
+	int fd = mkstemp(forged->path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, forged->bytes, forged->size), forged->size);
+	forged->mapped = mmap(NULL, forged->size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_true(forged->mapped != MAP_FAILED);
+	close(fd);
+}
+
+static void drop_forged(struct forged *forged)
+{
+	munmap(forged->mapped, forged->size);
+	unlink(forged->path);
+	strcpy(forged->path, "/tmp/test_unwind.XXXXXX");
+}
+
+static bool is_believed(const struct forged *forged)
+{
+	int fd = open(forged->path, O_RDONLY);
+	uint64_t size;
+	struct Elf *elf = frame_info__open(fd, &size);
+
+	elf_end(elf);
+	close(fd);
+	return elf;
+}
+
+/* What would make libdw take gigabytes. */
+static void absurd_frame_information_is_refused(void **state)
+{
+	static const uint8_t usual[] = {DW_CFA_def_cfa, 7, 8, DW_CFA_offset + 16, 1};
+	static const uint8_t absurd[] = {DW_CFA_undefined, 0xff, 0xff, 0xff, 0x7f};
+	struct forged forged = copy_program();
+	uint8_t *at = memmem(forged.bytes + forged.frames, forged.frames_size, usual, sizeof(usual));
+
+	(void)state;
+	write_forged(&forged);
+	assert_true(is_believed(&forged));
+	drop_forged(&forged);
+	assert_non_null(at);
+	memcpy(at, absurd, sizeof(absurd));
+	write_forged(&forged);
+	assert_false(is_believed(&forged));
+	drop_forged(&forged);
+	memcpy(at, usual, sizeof(usual));
+	forged.bytes[forged.frames + 12 + 4] += 4; /* the table leads into the midst of an entry */
+	write_forged(&forged);
+	assert_false(is_believed(&forged));
+	drop_forged(&forged);
+	free(forged.bytes);
+}
+
+/* The program's own functions in a copy of its file, a few bytes of the frame information changed. */
+static void damaged_frame_information_does_no_harm(void **state)
+{
+	struct forged forged = copy_program();
+	unsigned int believed = 0;
+	Dl_info info;
+
+	(void)state;
+	assert_true(dladdr((void *)(uintptr_t)simple, &info));
+	for (int round = 0; round < 300; round++) {
+		struct fixture fixture;
+		uint8_t kept[4];
+		uint64_t at[4];
+
+		for (int i = 0; i < 4; i++) {
+			at[i] = forged.frames + draw() % forged.frames_size;
+			kept[i] = forged.bytes[at[i]];
+			forged.bytes[at[i]] = (uint8_t)draw();
+		}
+		write_forged(&forged);
+		believed += is_believed(&forged);
+		simple(30);
+		for (size_t k = 0; k + 8 <= record->copied; k += 8) {
+			uint64_t word;
+
+			memcpy(&word, record->copy + k, sizeof(word));
+			if (word - (uintptr_t)info.dli_fbase < forged.size)
+				word += (uintptr_t)forged.mapped - (uintptr_t)info.dli_fbase;
+			memcpy(record->copy + k, &word, sizeof(word));
+		}
+		record->registers.ip += (uintptr_t)forged.mapped - (uintptr_t)info.dli_fbase;
+		fixture = make();
+		run(&fixture, ADDRESSES);
+		clear(&fixture);
+		drop_forged(&forged);
+		for (int i = 3; i >= 0; i--)
+			forged.bytes[at[i]] = kept[i];
+	}
+	assert_in_range(believed, 30, 290);
+	free(forged.bytes);
+}
+
+/* Libraries that come and go: what was known of an address before must not be used. */
+static void mappings_change(void **state)
+{
+	struct fixture fixture = make();
+	struct forged forged = copy_program();
+	Dl_info info;
+
+	(void)state;
+	assert_true(dladdr((void *)(uintptr_t)simple, &info));
+	simple(3);
+	run(&fixture, ADDRESSES);
+	assert_whole(&fixture);
+	write_forged(&forged);
+	record->registers.ip += (uintptr_t)forged.mapped - (uintptr_t)info.dli_fbase;
+	run(&fixture, ADDRESSES);
+	assert_int_equal(fixture.count, 1);
+	process_map__read(fixture.map, fixture.cache);
+	unwinder__changed(fixture.unwinder);
+	run(&fixture, ADDRESSES);
+	assert_whole(&fixture);
+	drop_forged(&forged);
+	process_map__read(fixture.map, fixture.cache);
+	unwinder__changed(fixture.unwinder);
+	run(&fixture, ADDRESSES);
+	assert_int_equal(fixture.count, 1);
+	free(forged.bytes);
+	clear(&fixture);
+}
+
+/* A handle outlives its file in the cache, but reads nothing by the descriptor that was closed. */
+static void files_leave_the_cache(void **state)
+{
+	struct fixture fixture = make();
+	struct symbol_cache *small = symbol_cache__new(1);
+	struct unwinder *unwinder = unwinder__new(fixture.map, small);
+
+	(void)state;
+	unwinder__free(fixture.unwinder);
+	fixture.unwinder = unwinder;
+	simple(5);
+	run(&fixture, ADDRESSES);
+	assert_whole(&fixture);
+	run(&fixture, ADDRESSES);
+	assert_whole(&fixture);
+	symbol_cache__free(fixture.cache);
+	fixture.cache = small;
+	clear(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_are_those_that_are),
+		cmocka_unit_test(deep_recursion_as_far_as_the_copy_goes),
+		cmocka_unit_test(no_more_than_asked_for),
+		cmocka_unit_test(signals_are_told_apart),
+		cmocka_unit_test(threads_have_stacks_of_their_own),
+		cmocka_unit_test(calls_in_progress_are_known),
+		cmocka_unit_test(nothing_is_guessed),
+		cmocka_unit_test(any_stack_ends),
+		cmocka_unit_test(absurd_frame_information_is_refused),
+		cmocka_unit_test(damaged_frame_information_does_no_harm),
+		cmocka_unit_test(mappings_change),
+		cmocka_unit_test(files_leave_the_cache),
 	};
 	int failed;
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sites of `gpuprobe memleak` and what is known of each, the same for text and JSON. */
+#ifndef OUTPUT_MEMLEAK_SITE_H
+#define OUTPUT_MEMLEAK_SITE_H
+
+#include "output/memleak.h"
+
+struct memleak_site {
+	const struct process *process;
+	const struct live_site *live;
+	struct growth_evidence growth;
+	uint64_t allocated; /* successful calls from there, live and freed; 0: not known */
+	uint64_t freed;	    /* of these */
+	bool leak;	    /* the process has ended, and it grew or freed most and kept some */
+};
+
+/* Sums over the sites of a process that are not left out. */
+struct memleak_sums {
+	uint64_t sites, growing, leaks;
+	uint64_t bytes, count;
+};
+
+bool memleak_site__shows(const struct live_site *live, const struct memleak_options *options);
+
+void memleak_site__know(const struct process *process, const struct live_site *live, const struct growth *growth,
+			struct memleak_site *site);
+
+void memleak_site__sum(const struct process *process, const struct growth *growth,
+		       const struct memleak_options *options, struct memleak_sums *sums);
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The text of `gpuprobe memleak`:
+ *
+ *   [14:02:11] 3 call sites with live device memory, 1 of them growing
+ *           1.00 GiB in 1000 allocations, +12.0 MiB/s over the last 60 s  << growing
+ *               ages 0.6 s to 83.2 s, 61 samples
+ *                   cudaMalloc+0x0 [libcudart.so.13]
+ *
+ * Rounded sizes are followed by the exact ones.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "output/frame_text.h"
+#include "output/memleak.h"
+#include "output/memleak_site.h"
+#include "output/report_line.h"
+#include "output/report_totals.h"
+#include "output/words.h"
+
+#define EVIDENCE_INDENT "            "
+#define STACK_INDENT 16
+
+struct printer {
+	FILE *out;
+	const struct model *model;
+	const struct growth *growth;
+	const struct memleak_options *options;
+};
+
+static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+
+/* "1.00 GiB", "7.63 MiB (8000000 bytes)", "512 bytes" */
+static void print_bytes(FILE *out, uint64_t bytes)
+{
+	unsigned int unit = 0;
+	uint64_t rest;
+
+	while (bytes >> 10 * (unit + 1) && unit + 2 < sizeof(units) / sizeof(*units))
+		unit++;
+	if (!unit) {
+		fprintf(out, "%" PRIu64 " byte%s", bytes, report_line__plural(bytes));
+		return;
+	}
+	rest = bytes & ((1ull << 10 * unit) - 1);
+	fprintf(out, "%.2f %s", (double)bytes / (double)(1ull << 10 * unit), units[unit]);
+	/* Quarters of a unit are exact in two digits. */
+	if (rest & ((1ull << (10 * unit - 2)) - 1))
+		fprintf(out, " (%" PRIu64 " bytes)", bytes);
+}
+
+static void print_amount(FILE *out, uint64_t bytes, uint64_t count)
+{
+	print_bytes(out, bytes);
+	fprintf(out, " in %" PRIu64 " allocation%s", count, report_line__plural(count));
+}
+
+/* "+12.0 MiB/s" */
+static void print_slope(FILE *out, double slope)
+{
+	unsigned int unit = 0;
+
+	for (; fabs(slope) >= 1024 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+		slope /= 1024;
+	fprintf(out, "%+.1f %s/s", slope, units[unit]);
+}
+
+static void print_seconds(FILE *out, uint64_t ns)
+{
+	fprintf(out, ns < 10 * NS_PER_S ? "%.1f s" : "%.0f s", (double)ns / NS_PER_S);
+}
+
+static void print_growth(FILE *out, const struct memleak_site *site)
+{
+	const struct growth_evidence *growth = &site->growth;
+
+	switch (growth->verdict) {
+	case GROWTH_GROWING:
+		fputs(", ", out);
+		print_slope(out, growth->slope);
+		fputs(" over the last ", out);
+		print_seconds(out, growth->span_ns);
+		break;
+	case GROWTH_STABLE:
+		fputs(", stable over the last ", out);
+		print_seconds(out, growth->span_ns);
+		break;
+	case GROWTH_UNKNOWN:
+		if (!site->process->ended)
+			fputs(", too early to tell whether it grows", out);
+		break;
+	}
+}
+
+/* Nothing of an ended process becomes older. */
+static uint64_t age_of(const struct printer *printer, const struct process *process, uint64_t start_ns)
+{
+	uint64_t now_ns = process->ended ? process->ended_ns : printer->model->now_ns;
+
+	return now_ns > start_ns ? now_ns - start_ns : 0;
+}
+
+static void print_evidence(const struct printer *printer, const struct memleak_site *site)
+{
+	const struct live_site *live = site->live;
+	uint64_t oldest = age_of(printer, site->process, live->oldest_ns);
+	FILE *out = printer->out;
+
+	fputs(live->count == 1 ? EVIDENCE_INDENT "age " : EVIDENCE_INDENT "ages ", out);
+	if (live->count > 1) {
+		print_seconds(out, age_of(printer, site->process, live->newest_ns));
+		fputs(" to ", out);
+	}
+	print_seconds(out, oldest);
+	if (site->growth.samples)
+		fprintf(out, ", %" PRIu64 " sample%s", site->growth.samples, report_line__plural(site->growth.samples));
+	if (site->freed)
+		fprintf(out, ", %" PRIu64 " of %" PRIu64 " freed", site->freed, site->allocated);
+	else if (site->allocated)
+		fputs(", none freed", out);
+	fputc('\n', out);
+}
+
+static void print_allocations(const struct printer *printer, const struct memleak_site *site)
+{
+	const struct process *p = site->process;
+
+	for (size_t i = 0; i < p->live_listed; i++) {
+		const struct allocation *a = &p->live[i];
+
+		if (a->stack != site->live->stack)
+			continue;
+		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %" PRIu64 " bytes, ", a->address, a->size);
+		if (a->kind != MEMORY_DEVICE)
+			fprintf(printer->out, "%s, ", words__memory_kind(a->kind));
+		print_seconds(printer->out, age_of(printer, p, a->start_ns));
+		fputs(" old\n", printer->out);
+	}
+}
+
+static void print_site(const struct printer *printer, const struct memleak_site *site)
+{
+	const struct stack *stack = site->live->stack;
+	FILE *out = printer->out;
+
+	fputs(REPORT_INDENT, out);
+	print_amount(out, site->live->bytes, site->live->count);
+	print_growth(out, site);
+	if (site->leak)
+		fputs("  << leak\n", out);
+	else
+		fputs(site->growth.verdict == GROWTH_GROWING ? "  << growing\n" : "\n", out);
+	print_evidence(printer, site);
+	if (printer->options->show_allocations)
+		print_allocations(printer, site);
+	frame_text__print_stack(out, stack, STACK_INDENT);
+	if (stack && stack->broken && (!stack->count || stack->frames[stack->count - 1].kind != FRAME_MARK))
+		fprintf(out, "%*s[callers not found]\n", STACK_INDENT, "");
+}
+
+/* The largest sites, and what the others are together. */
+static void print_sites(const struct printer *printer, const struct process *process, struct memleak_sums rest)
+{
+	struct memleak_site site;
+	uint64_t shown = 0;
+
+	for (size_t i = 0; i < process->live_site_count; i++) {
+		const struct live_site *live = &process->live_sites[i];
+
+		if (!memleak_site__shows(live, printer->options))
+			continue;
+		if (printer->options->top && shown == printer->options->top)
+			break;
+		shown++;
+		memleak_site__know(process, live, printer->growth, &site);
+		print_site(printer, &site);
+		rest.sites--;
+		rest.growing -= site.growth.verdict == GROWTH_GROWING;
+		rest.bytes -= live->bytes;
+		rest.count -= live->count;
+	}
+	if (!rest.sites)
+		return;
+	fprintf(printer->out, REPORT_INDENT "... and %" PRIu64 " more call site%s: ", rest.sites,
+		report_line__plural(rest.sites));
+	print_amount(printer->out, rest.bytes, rest.count);
+	if (rest.growing)
+		fprintf(printer->out, ", %" PRIu64 " of them growing", rest.growing);
+	fputc('\n', printer->out);
+}
+
+static void print_time(const struct printer *printer)
+{
+	char text[32];
+	struct tm tm;
+
+	if (localtime_r(&printer->model->wall.tv_sec, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
+		fprintf(printer->out, "[%s] ", text);
+}
+
+/* --- processes that run --- */
+
+static void print_head(const struct printer *printer, const struct memleak_sums *sums, size_t processes)
+{
+	FILE *out = printer->out;
+
+	print_time(printer);
+	if (!processes) {
+		fputs(printer->model->final ? "no CUDA process was seen\n" : "no CUDA process seen yet\n", out);
+		return;
+	}
+	fprintf(out, "%" PRIu64 " call site%s with live device memory", sums->sites, report_line__plural(sums->sites));
+	if (sums->sites)
+		fprintf(out, ", %" PRIu64 " of them growing", sums->growing);
+	fputc('\n', out);
+}
+
+static void print_running(const struct printer *printer)
+{
+	const struct model *model = printer->model;
+	struct memleak_sums all = {0}, sums;
+	size_t running = 0, ended = 0;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		ended += p->ended && report__shows(p);
+		if (p->ended)
+			continue;
+		running++;
+		memleak_site__sum(p, printer->growth, printer->options, &sums);
+		all.sites += sums.sites;
+		all.growing += sums.growing;
+	}
+	if (!running && ended)
+		return;
+	print_head(printer, &all, model->process_count);
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (p->ended)
+			continue;
+		memleak_site__sum(p, printer->growth, printer->options, &sums);
+		if (!sums.sites)
+			continue;
+		if (running > 1 || p->since_attach)
+			report_line__process(printer->out, p);
+		print_sites(printer, p, sums);
+	}
+}
+
+/* --- processes that ended --- */
+
+static void print_ended(const struct printer *printer, const struct process *p)
+{
+	struct memleak_sums sums;
+	FILE *out = printer->out;
+
+	memleak_site__sum(p, printer->growth, printer->options, &sums);
+	print_time(printer);
+	fprintf(out, "process %d (", p->pid);
+	escape__text(out, p->comm);
+	fprintf(out, ")%s ended: ", p->since_attach ? " since attach" : "");
+	if (!p->live_at_exit_count) {
+		fputs("no device memory was live at exit\n", out);
+		return;
+	}
+	if (sums.count) {
+		print_amount(out, sums.bytes, sums.count);
+		fputs(" leaked (live at exit)", out);
+	}
+	/* What the options left out was live as well. */
+	if (p->live_at_exit_count > sums.count) {
+		fputs(sums.count ? ", of " : "left out were ", out);
+		print_amount(out, p->live_at_exit_bytes, p->live_at_exit_count);
+		fputs(sums.count ? "" : " live at exit", out);
+	}
+	fputc('\n', out);
+	print_sites(printer, p, sums);
+}
+
+void memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
+			 const struct memleak_options *options)
+{
+	const struct printer printer = {.out = out, .model = model, .growth = growth, .options = options};
+	size_t unfollowed = growth__unfollowed(growth);
+
+	print_running(&printer);
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].ended && report__shows(&model->processes[i]))
+			print_ended(&printer, &model->processes[i]);
+	if (unfollowed)
+		fprintf(out, REPORT_INDENT "%zu call site%s too many to tell whether they grow\n", unfollowed,
+			report_line__plural(unfollowed));
+	report_line__losses(out, model);
+}
