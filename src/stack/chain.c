@@ -9,6 +9,9 @@
 
 #define TRAMPOLINES "[uprobes]" /* the kernel's own mapping: where probed functions return to */
 
+/* No program has code beyond: x86-64, four levels of page tables. */
+#define ADDRESSES_END (1ull << 47)
+
 /* Calls in progress whose return address the kernel replaced, the innermost first. */
 struct callers {
 	struct stack_caller list[STACK_CALLERS];
@@ -51,6 +54,9 @@ static void follow_pointers(struct call_chain *chain, const struct stack_process
 
 		if (callers.next < callers.count && is_trampoline(process, address))
 			address = callers.list[callers.next++].address;
+		/* Code without frame pointers: what the walk took for a frame is something else. */
+		if (address >= ADDRESSES_END)
+			return;
 		chain->address[chain->count++] = address;
 	}
 	chain->truncated = record->flags & STACK_CUT;
