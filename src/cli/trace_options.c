@@ -55,7 +55,7 @@ static const char help[] =
 	"  --stack [fp|dwarf|auto|off]\n"
 	"                          one column more, stack: who called, found by frame\n"
 	"                          pointers, by copies that are unwound, or by copies\n"
-	"                          where frame pointers lead nowhere [fp; so for -o stack]\n"
+	"                          where frame pointers lead nowhere [fp, as -o stack]\n"
 	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"
 	"  --stack-storage-size N  distinct stacks kept [16384]\n"
 	"  --args N                the first N arguments of kernels, as 64-bit words\n"

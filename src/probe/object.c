@@ -35,14 +35,14 @@ static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_o
 {
 	const struct stack_maps_options sizes = stack_options(options);
 	const struct stack_maps maps = STACK_MAPS(skeleton);
-	struct bpf_map *of_sites[] = {skeleton->maps.call_sites, skeleton->maps.launch_sites};
+	bool takes = options->stack_mode != STACK_OFF;
 
 	stack_maps__size(&maps, &sizes);
-	for (size_t i = 0; i < sizeof(of_sites) / sizeof(*of_sites); i++) {
-		bpf_map__set_autocreate(of_sites[i], options->stack_mode != STACK_OFF);
-		if (options->stack_mode != STACK_OFF)
-			bpf_map__set_max_entries(of_sites[i], 4 * options->max_stacks);
-	}
+	/* A global function refers to call_sites, see there. */
+	bpf_map__set_max_entries(skeleton->maps.call_sites, takes ? 4 * options->max_stacks : 1);
+	bpf_map__set_autocreate(skeleton->maps.launch_sites, takes);
+	if (takes)
+		bpf_map__set_max_entries(skeleton->maps.launch_sites, 4 * options->max_stacks);
 }
 
 static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)

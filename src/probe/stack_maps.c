@@ -12,17 +12,23 @@
 #define RING_BYTES (4u << 20)
 #define COPY_RING_BYTES (32u << 20)
 
-/* What is not created the programs do not use: the mode is a constant to them. */
+/*
+ * What is not created the programs do not use: the mode is a constant to them. But
+ * before Linux 6.8 the verifier goes through global functions that nobody calls: the
+ * maps that those of bpf/stack.h refer to are there, if empty.
+ */
 void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_options *options)
 {
 	bool takes = options->mode != STACK_OFF, copies = options->mode > STACK_FP;
-	struct bpf_map *all[] = {maps->scratches,    maps->copy_scratches, maps->ring,	 maps->told,
-				 maps->whole_chains, maps->code,	   maps->python};
+	struct bpf_map *own[] = {maps->scratches, maps->copy_scratches, maps->ring, maps->told, maps->whole_chains};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		bpf_map__set_autocreate(all[i], takes);
-	if (!takes)
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		bpf_map__set_autocreate(own[i], takes);
+	if (!takes) {
+		bpf_map__set_max_entries(maps->code, 1);
+		bpf_map__set_max_entries(maps->python, 1);
 		return;
+	}
 	bpf_map__set_max_entries(maps->ring, copies ? COPY_RING_BYTES : RING_BYTES);
 	bpf_map__set_max_entries(maps->told, 2 * options->max);
 	bpf_map__set_max_entries(maps->whole_chains, options->mode == STACK_AUTO ? 2 * options->max : 1);
