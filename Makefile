@@ -17,8 +17,7 @@ CFLAGS ?= -O2 -g
 CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS)
-# The demangler that writes into a callback is in the static C++ runtime only.
-LDLIBS := -lbpf -ldw -lelf -levent_core -levent_extra -lz -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -lm -lpthread
+LDLIBS := -lbpf -ldw -lelf -levent_core -levent_extra -lz -liberty -lm -lpthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \
@@ -105,7 +104,7 @@ demo:
 
 install: all
 	install -D -m 755 $(BUILD)/gpuprobe $(DESTDIR)$(PREFIX)/sbin/gpuprobe
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 man/gpuprobe.8 man/gpuprobe-trace.8
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(wildcard man/*.8)
 
 clean:
 	rm -rf $(BUILD)

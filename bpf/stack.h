@@ -56,12 +56,16 @@ struct {
 	__uint(max_entries, 1 << 22);
 } stack_ring SEC(".maps");
 
-/* Ids that userspace has been told. One that leaves is told again. */
+/*
+ * Ids that userspace has been told. One that leaves is told again. The value
+ * is 0, or what userspace has found: another id whose stack is the same, by
+ * which calls are to be counted.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 32768);
 	__type(key, u64);
-	__type(value, u8);
+	__type(value, u64);
 } stacks_told SEC(".maps");
 
 /* With STACK_AUTO, written by userspace: chains that lead to the stack's beginning. */
@@ -306,7 +310,7 @@ static __always_inline u64 hash_native(struct stack_scratch *scratch)
 static __always_inline void tell_stack(struct stack_record *record)
 {
 	u32 size = sizeof(*record), copied = record->copied;
-	u8 yes = 1;
+	u64 same = 0;
 
 	if (copies_stacks()) {
 		barrier_var(copied);
@@ -317,7 +321,7 @@ static __always_inline void tell_stack(struct stack_record *record)
 	if (bpf_ringbuf_output(&stack_ring, record, size, 0))
 		lose(LOSS_STACK_RING_FULL);
 	else
-		bpf_map_update_elem(&stacks_told, &record->id, &yes, BPF_ANY);
+		bpf_map_update_elem(&stacks_told, &record->id, &same, BPF_NOEXIST);
 }
 
 /* Fills the record but for what its owner knows, and returns its id. */
@@ -339,11 +343,16 @@ static __always_inline u64 read_stack(struct stack_scratch *scratch, struct pt_r
 	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)), place->version);
 }
 
-/* Whether userspace is to be told of the stack. An id is never 0. */
-static __always_inline bool is_new_stack(struct stack_record *record, u64 id)
+/* The id that calls are counted by, if userspace has been told of the stack; else 0. An id is never 0. */
+static __always_inline u64 told_stack(struct stack_record *record, u64 id)
 {
+	const u64 *same;
+
 	record->id = id ? id : 1;
-	return !bpf_map_lookup_elem(&stacks_told, &record->id);
+	same = bpf_map_lookup_elem(&stacks_told, &record->id);
+	if (!same)
+		return 0;
+	return *same ? *same : record->id;
 }
 
 #endif

@@ -44,9 +44,9 @@ static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *threa
 		return 0;
 	place.start_ns = process->start_ns;
 	place.pid = process->pid;
-	id = read_stack(scratch, ctx, &place);
-	if (!is_new_stack(&scratch->record, id))
-		return scratch->record.id;
+	id = told_stack(&scratch->record, read_stack(scratch, ctx, &place));
+	if (id)
+		return id;
 	keep_callers(&scratch->record, thread);
 	tell_stack(&scratch->record);
 	return scratch->record.id;

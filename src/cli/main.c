@@ -11,6 +11,7 @@
 static const struct subcommand subcommands[] = {
 	{"trace", "every call as it happens, decoded", trace_command__run},
 	{"memleak", "live device memory by call stack, and what of it grows", memleak_command__run},
+	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run},
 	{"bpftrace-script", "print a script that shows CUDA calls by bpftrace", bpftrace_script_command__run},
 	{NULL, NULL, NULL},
 };

@@ -38,7 +38,7 @@ static const char help[] =
 	"  --libcuda-path FILE     the same\n"
 	"\n"
 	"Call stacks:\n"
-	STACK_MODE_HELP("fp")
+	STACK_MODE_NEEDED_HELP
 	"\n"
 	"Capacities (what does not fit is counted as lost and shown):\n"
 	"  --max-processes N       processes at a time [4096]\n"
@@ -259,6 +259,10 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 		return ret;
 	if (options->filter.max_bytes && options->filter.max_bytes < options->filter.min_bytes)
 		return error__set(err, -EINVAL, "--max-size is smaller than --min-size: no allocation is both");
+	if (options->stacks.mode == STACK_OFF)
+		return error__set(err, -EINVAL, "--stack off: memleak tells call sites apart by their stacks; "
+				  "gpuprobe --memleak shows memory without");
+	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 }
 

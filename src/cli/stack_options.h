@@ -36,16 +36,27 @@ enum stack_option_id {
 #define STACK_CALL_OPTIONS                                                                                             \
 	{"min-wait", required_argument, NULL, OPT_MIN_WAIT}, {"stack-sample", required_argument, NULL, OPT_STACK_SAMPLE}
 
+#define STACK_STORAGE_HELP                                                                                             \
+	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"                                      \
+	"  --stack-storage-size N  distinct stacks kept [16384]\n"
+
 /* How they are told of in a help text; `mode` is the default of --stack. */
 #define STACK_MODE_HELP(mode)                                                                                          \
 	"  --stack fp|dwarf|auto|off\n"                                                                                \
 	"                          how stacks are taken: by frame pointers, by copies\n"                               \
 	"                          to unwind, by copies where frame pointers lead\n"                                   \
 	"                          nowhere, or not at all [" mode "]\n"                                                \
-	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"                                      \
-	"  --stack-storage-size N  distinct stacks kept [16384]\n"
+	STACK_STORAGE_HELP
+
+/* Of a command that shows nothing without stacks. */
+#define STACK_MODE_NEEDED_HELP                                                                                         \
+	"  --stack fp|dwarf|auto   how stacks are taken: by frame pointers, by copies\n"                               \
+	"                          to unwind, by copies where frame pointers lead\n"                                   \
+	"                          nowhere [fp]\n"                                                                     \
+	STACK_STORAGE_HELP
+
 #define STACK_CALL_HELP                                                                                                \
-	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [1ms]\n"                        \
+	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [1ms]\n"                              \
 	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"                              \
 	"                          the first and of one in N, a power of two [64]\n"
 

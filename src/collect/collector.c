@@ -29,13 +29,16 @@ static int on_name(struct collector *collector, const struct record_name *record
 }
 
 /* Without memory it is tried again when the maps are read. */
-static void see_process(struct collector *collector, uint32_t slot)
+static void see_fresh_processes(struct collector *collector)
 {
-	if (slot < collector->options.max_processes && collector->records[slot].state != PROCESS_FREE &&
-	    collector->index_of[slot] == NO_PROCESS)
+	collector->has_fresh = false;
+	for (uint32_t slot = 0; slot < collector->options.max_processes; slot++) {
+		if (collector->records[slot].state == PROCESS_FREE || collector->index_of[slot] != NO_PROCESS)
+			continue;
 		collector__add_process(collector, slot);
-	if (collector->stacks && slot < collector->options.max_processes)
-		stacks__announce(collector->stacks, collector->records[slot].pid);
+		if (collector->stacks)
+			stacks__announce(collector->stacks, collector->records[slot].pid);
+	}
 }
 
 /* While it is held, if it is COMMAND's: before its first call. */
@@ -63,7 +66,7 @@ static int on_record(void *arg, void *data, size_t size)
 			name_store__unload(collector->names, record->slot, unload->module, unload->generation);
 		break;
 	case RECORD_PROCESS:
-		see_process(collector, record->slot);
+		collector->has_fresh = true;
 		break;
 	case RECORD_PROCESS_ENDED:
 		if (collector->hooks.process_ended)
@@ -175,9 +178,12 @@ int collector__ring_fd(const struct collector *collector)
 	return ring_buffer__epoll_fd(collector->ring);
 }
 
+/* What is asked of /proc comes last: stacks of a program that ends at once are to be named first. */
 void collector__consume(struct collector *collector)
 {
 	ring_buffer__consume(collector->ring);
+	if (collector->has_fresh)
+		see_fresh_processes(collector);
 }
 
 void collector__see_process(struct collector *collector, pid_t pid)

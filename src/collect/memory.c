@@ -175,7 +175,8 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 		return found_dead(reading, process, key, record);
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && reading__lists(reading, process) &&
 	    !sites__leaves_out(collector, process, record) &&
-	    (list_allocation(process, collector->options.top, &allocation) || sites__add_live(process, record)))
+	    (list_allocation(process, collector->options.top, &allocation) ||
+	     sites__add_live(collector, process, record)))
 		return -ENOMEM;
 	if (process->fills_ranges && memory_kind__is_device(record->kind))
 		ranges__fill(collector->skeleton->maps.ranges, collector->skeleton->maps.allocations,

@@ -68,11 +68,13 @@ bool sites__leaves_out(const struct collector *collector, const struct process *
 	return !process->ended && record->start_ns + filter->older_ns > collector->model.now_ns;
 }
 
-int sites__add_live(struct process *process, const struct allocation_record *record)
+int sites__add_live(const struct collector *collector, struct process *process,
+		    const struct allocation_record *record)
 {
 	if (!process->site_table)
 		return 0;
-	return site_table__add_live(process->site_table, record->stack, record->size, record->start_ns);
+	return site_table__add_live(process->site_table, stacks__same(collector->stacks, record->stack), record->size,
+				    record->start_ns);
 }
 
 static int read_site(const void *key_data, const void *value, void *arg)
@@ -80,12 +82,19 @@ static int read_site(const void *key_data, const void *value, void *arg)
 	struct reading *reading = arg;
 	const struct call_site_key *key = key_data;
 	struct process *process = collector__process_at(reading->collector, key->slot);
+	uint64_t same;
 
 	if (!process || !process->site_table || key->kind >= SITE_KINDS)
 		return 0;
 	if (site_table__set(process->site_table, key, value))
 		return -ENOMEM;
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	if (reading__dooms(reading, process))
+		return reading__doom(reading, key);
+	/* Nothing is counted by such an id any more, once what was under way then is done. */
+	same = stacks__same(reading->collector->stacks, key->stack);
+	if (same == key->stack || !site_table__retire(process->site_table, key))
+		return 0;
+	return site_table__fold(process->site_table, key, same) ? -ENOMEM : reading__doom(reading, key);
 }
 
 static int read_launch_site(const void *key_data, const void *value, void *arg)
@@ -98,8 +107,8 @@ static int read_launch_site(const void *key_data, const void *value, void *arg)
 
 	if (!process || !process->site_table)
 		return 0;
-	if (site_table__add_launches(process->site_table, key, record->stack, launches > told ? launches - told : 0,
-				     reading__dooms(reading, process)))
+	if (site_table__add_launches(process->site_table, key, stacks__same(reading->collector->stacks, record->stack),
+				     launches > told ? launches - told : 0, reading__dooms(reading, process)))
 		return -ENOMEM;
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
@@ -113,6 +122,7 @@ int sites__read(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
 	struct model *model = &collector->model;
+	struct stacks_counts counts;
 	int ret;
 
 	if (!collector->stacks)
@@ -123,6 +133,10 @@ int sites__read(struct reading *reading)
 		ret = reading__map(reading, collector->skeleton->maps.launch_sites, read_launch_site);
 	/* What has an id was told before it was counted. */
 	collector__consume(collector);
+	stacks__count(collector->stacks, &counts);
+	model->stacks_kept = counts.kept;
+	model->stacks_evicted = counts.evicted;
+	model->stacks_unwound = counts.unwound;
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (model->processes[i].site_table)
 			ret = site_table__list(model->processes[i].site_table, &model->processes[i], find_stack,

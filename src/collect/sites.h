@@ -18,7 +18,8 @@ void sites__begin(const struct reading *reading);
 int sites__name(struct process *process, const struct kernel_key *key);
 
 /* A live allocation of device memory. Returns 0 or -ENOMEM. */
-int sites__add_live(struct process *process, const struct allocation_record *record);
+int sites__add_live(const struct collector *collector, struct process *process,
+		    const struct allocation_record *record);
 
 /* Whether the list of allocations and live sites leave it out, by the options' filter. */
 bool sites__leaves_out(const struct collector *collector, const struct process *process,

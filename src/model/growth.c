@@ -21,6 +21,8 @@ struct growing_site {
 	struct growth_key key;
 	struct growth_history history;
 	uint64_t seen; /* the latest sample that it was live in */
+	uint64_t count; /* live in it */
+	uint64_t first_unknown, unknown; /* frees of memory never seen allocated: up to the end of its warm-up, and now */
 	UT_hash_handle hh;
 };
 
@@ -85,8 +87,28 @@ static struct growing_site *add(struct growth *growth, const struct process *pro
 	return site;
 }
 
+static uint64_t count_unknown_frees(const struct process *process)
+{
+	uint64_t count = 0;
+
+	for (int kind = 0; kind < MEMORY_KINDS; kind++)
+		count += process->memory[kind].unknown_frees;
+	return count;
+}
+
+static void sample_site(struct growing_site *site, const struct live_site *live, uint64_t unknown, uint64_t now_ns)
+{
+	growth_history__add(&site->history, now_ns, live->bytes);
+	site->count = live->count;
+	site->unknown = unknown;
+	if (!site->history.recent_count)
+		site->first_unknown = unknown;
+}
+
 static int sample_process(struct growth *growth, const struct process *process, uint64_t now_ns)
 {
+	uint64_t unknown = count_unknown_frees(process);
+
 	for (size_t i = 0; i < process->live_site_count; i++) {
 		const struct live_site *live = &process->live_sites[i];
 		struct growing_site *site = find(growth, process, live->stack);
@@ -100,7 +122,7 @@ static int sample_process(struct growth *growth, const struct process *process, 
 		if (!site)
 			return -ENOMEM;
 		site->seen = growth->samples;
-		growth_history__add(&site->history, now_ns, live->bytes);
+		sample_site(site, live, unknown, now_ns);
 	}
 	return 0;
 }
@@ -151,15 +173,28 @@ int growth__sample(struct growth *growth, const struct model *model)
 	return ret;
 }
 
+/*
+ * What was live before gpuprobe is not counted, and what takes its place is:
+ * that looks like growth until all of it has been replaced.
+ */
+static bool may_replace(const struct growing_site *site, const struct process *process)
+{
+	return process->since_attach && (site->unknown - site->first_unknown) * 2 >= site->count;
+}
+
 void growth__judge(const struct growth *growth, const struct process *process, const struct stack *stack,
 		   struct growth_evidence *evidence)
 {
 	const struct growing_site *site = find(growth, process, stack);
 
-	if (site)
-		growth_history__judge(&site->history, evidence);
-	else
-		*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN};
+	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN};
+	if (!site)
+		return;
+	growth_history__judge(&site->history, evidence);
+	if (evidence->verdict != GROWTH_GROWING || !may_replace(site, process))
+		return;
+	evidence->verdict = GROWTH_UNKNOWN;
+	evidence->replaces = true;
 }
 
 size_t growth__unfollowed(const struct growth *growth)

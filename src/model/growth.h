@@ -32,6 +32,7 @@ enum growth_verdict {
 
 struct growth_evidence {
 	enum growth_verdict verdict;
+	bool replaces;	  /* unknown, since the process frees memory of before gpuprobe, whose place this may take */
 	double slope;	  /* bytes per second, by least squares over the lows */
 	uint64_t span_ns; /* the time that was looked at */
 	uint64_t samples; /* in it */

@@ -104,14 +104,14 @@ static double slope_of(const struct stretch_lows *lows, double *fit)
 {
 	double mean_time = 0, mean_bytes = 0, sum = 0, times = 0, heights = 0;
 
-	/* From the first one on, so that nothing is lost to the size of the clock. */
+	/* From the first one on, so that nothing is lost to the size of the numbers. */
 	for (size_t i = 0; i < lows->count; i++) {
 		mean_time += (double)(lows->low[i].time_ns - lows->first_ns) / (double)lows->count;
-		mean_bytes += (double)lows->low[i].bytes / (double)lows->count;
+		mean_bytes += ((double)lows->low[i].bytes - (double)lows->low[0].bytes) / (double)lows->count;
 	}
 	for (size_t i = 0; i < lows->count; i++) {
 		double time = (double)(lows->low[i].time_ns - lows->first_ns) - mean_time;
-		double height = (double)lows->low[i].bytes - mean_bytes;
+		double height = (double)lows->low[i].bytes - (double)lows->low[0].bytes - mean_bytes;
 
 		sum += time * height;
 		times += time * time;

@@ -264,6 +264,9 @@ struct model {
 	unsigned int shape_sample;  /* one launch in so many tells grid and block; 1: each */
 	bool final;		/* the last report of this run */
 	bool stacks;		/* stacks are taken: there may be call sites */
+	uint64_t stacks_kept;	/* distinct ones */
+	uint64_t stacks_evicted; /* so far, for want of room */
+	uint64_t stacks_unwound; /* copies so far */
 	uint64_t min_wait_ns;	/* shorter waits are in no call site */
 	unsigned int stack_sample; /* the first launch of a kernel at a site has its stack taken, then one in so many */
 

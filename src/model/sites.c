@@ -7,11 +7,12 @@
 #include <string.h>
 #include <uthash.h>
 
-/* What a site counted, in the maps now (`set`, `waiting`) and for good (`folded`). */
 struct site_count {
 	struct call_site_key key;
-	uint64_t calls, amount;
-	uint64_t waiting, folded; /* launches without a stack of their own */
+	uint64_t calls, amount;		      /* as the map tells */
+	uint64_t folded_calls, folded_amount; /* what is in the maps no more */
+	uint64_t waiting;		      /* launches without a stack of their own */
+	int retired;
 	UT_hash_handle hh;
 };
 
@@ -75,11 +76,18 @@ void site_table__begin(struct site_table *table, bool with_live)
 		clear_live(table);
 }
 
-static struct site_count *take_count(struct site_table *table, const struct call_site_key *key)
+static struct site_count *find_count(const struct site_table *table, const struct call_site_key *key)
 {
 	struct site_count *count;
 
 	HASH_FIND(hh, table->counts, key, sizeof(*key), count);
+	return count;
+}
+
+static struct site_count *take_count(struct site_table *table, const struct call_site_key *key)
+{
+	struct site_count *count = find_count(table, key);
+
 	if (count)
 		return count;
 	count = calloc(1, sizeof(*count));
@@ -101,6 +109,34 @@ int site_table__set(struct site_table *table, const struct call_site_key *key, c
 	return 0;
 }
 
+int site_table__retire(struct site_table *table, const struct call_site_key *key)
+{
+	struct site_count *count = find_count(table, key);
+	int before = count ? count->retired : 0;
+
+	if (count)
+		count->retired = 1;
+	return before;
+}
+
+int site_table__fold(struct site_table *table, const struct call_site_key *key, uint64_t same)
+{
+	struct site_count *count = find_count(table, key), *into;
+	struct call_site_key other = *key;
+
+	if (!count)
+		return 0;
+	other.stack = same;
+	into = take_count(table, &other);
+	if (!into)
+		return -ENOMEM;
+	into->folded_calls += count->calls + count->folded_calls;
+	into->folded_amount += count->amount + count->folded_amount;
+	HASH_DEL(table->counts, count);
+	free(count);
+	return 0;
+}
+
 int site_table__add_launches(struct site_table *table, const struct launch_site_key *key, uint64_t stack,
 			     uint64_t launches, bool final)
 {
@@ -114,7 +150,7 @@ int site_table__add_launches(struct site_table *table, const struct launch_site_
 	if (!count)
 		return -ENOMEM;
 	if (final)
-		count->folded += launches;
+		count->folded_calls += launches;
 	else
 		count->waiting += launches;
 	return 0;
@@ -172,8 +208,8 @@ static struct call_site site_of(const struct site_table *table, const struct sit
 				 .generation = count->key.generation};
 	struct call_site site = {
 		.kind = count->key.kind,
-		.calls = count->calls + count->waiting + count->folded,
-		.amount = count->amount,
+		.calls = count->calls + count->waiting + count->folded_calls,
+		.amount = count->amount + count->folded_amount,
 	};
 	const struct site_kernel *kernel;
 

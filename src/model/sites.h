@@ -27,6 +27,16 @@ void site_table__begin(struct site_table *table, bool with_live);
 int site_table__set(struct site_table *table, const struct call_site_key *key, const struct call_site_record *record);
 
 /*
+ * The site's entry in the maps is to go, since its stack is another id's. Returns
+ * 1 if that was said of it before, so that what was under way then has been
+ * counted, else 0.
+ */
+int site_table__retire(struct site_table *table, const struct call_site_key *key);
+
+/* It goes now: what it stands at becomes part of the site of the id `same`. Returns 0 or -ENOMEM. */
+int site_table__fold(struct site_table *table, const struct call_site_key *key, uint64_t same);
+
+/*
  * Launches at a site that no stack was taken of: they are those of the latest
  * one that was. `final`: they are told for the last time. Returns 0 or -ENOMEM.
  */

@@ -37,8 +37,20 @@ void json_parts__key_time(struct json *j, const struct timespec *wall)
 	json__string(j, text);
 }
 
+static void key_stacks(struct json *j, const struct model *model)
+{
+	json__key(j, "stacks");
+	json__object_begin(j);
+	json__key_u64(j, "kept", model->stacks_kept);
+	json__key_u64(j, "evicted", model->stacks_evicted);
+	json__key_u64(j, "unwound", model->stacks_unwound);
+	json__object_end(j);
+}
+
 void json_parts__key_lost(struct json *j, const struct model *model)
 {
+	if (model->stacks)
+		key_stacks(j, model);
 	json__key(j, "lost");
 	json__object_begin(j);
 	for (int i = 0; i < LOSS_COUNT; i++)

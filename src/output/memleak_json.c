@@ -32,6 +32,7 @@ static void write_growth(struct json *j, const struct growth_evidence *growth)
 	json__key(j, "growth");
 	json__object_begin(j);
 	json__key_string(j, "verdict", verdict_word(growth));
+	json__key_bool(j, "may_replace_older", growth->replaces);
 	json__key_double(j, "bytes_per_second", growth->slope);
 	json__key_u64(j, "span_ns", growth->span_ns);
 	json__key_u64(j, "samples", growth->samples);
@@ -102,7 +103,7 @@ static void write_sites(const struct writer *writer, const struct process *proce
 			continue;
 		if (writer->options->top && shown++ == writer->options->top)
 			break;
-		memleak_site__know(process, &process->live_sites[i], writer->growth, &site);
+		memleak_site__know(process, &process->live_sites[i], writer->growth, writer->options, &site);
 		write_site(writer, &site);
 	}
 	json__array_end(writer->j);

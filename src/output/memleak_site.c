@@ -21,11 +21,13 @@ static uint64_t count_calls(const struct process *process, const struct stack *s
 }
 
 void memleak_site__know(const struct process *process, const struct live_site *live, const struct growth *growth,
-			struct memleak_site *site)
+			const struct memleak_options *options, struct memleak_site *site)
 {
 	*site = (struct memleak_site){.process = process, .live = live};
 	growth__judge(growth, process, live->stack, &site->growth);
-	site->allocated = count_calls(process, live->stack);
+	/* Else what is young or of other sizes is among the calls, and not among the live. */
+	if (process->ended && !options->some_sizes)
+		site->allocated = count_calls(process, live->stack);
 	/* Fewer than are live: some had no room in a table, which is told among the losses. */
 	if (site->allocated < live->count)
 		site->allocated = 0;
@@ -46,7 +48,7 @@ void memleak_site__sum(const struct process *process, const struct growth *growt
 
 		if (!memleak_site__shows(live, options))
 			continue;
-		memleak_site__know(process, live, growth, &site);
+		memleak_site__know(process, live, growth, options, &site);
 		sums->sites++;
 		sums->growing += site.growth.verdict == GROWTH_GROWING;
 		sums->leaks += site.leak;

@@ -9,7 +9,7 @@ struct memleak_site {
 	const struct process *process;
 	const struct live_site *live;
 	struct growth_evidence growth;
-	uint64_t allocated; /* successful calls from there, live and freed; 0: not known */
+	uint64_t allocated; /* once the process has ended: successful calls from there; 0: not known */
 	uint64_t freed;	    /* of these */
 	bool leak;	    /* the process has ended, and it grew or freed most and kept some */
 };
@@ -23,7 +23,7 @@ struct memleak_sums {
 bool memleak_site__shows(const struct live_site *live, const struct memleak_options *options);
 
 void memleak_site__know(const struct process *process, const struct live_site *live, const struct growth *growth,
-			struct memleak_site *site);
+			const struct memleak_options *options, struct memleak_site *site);
 
 void memleak_site__sum(const struct process *process, const struct growth *growth,
 		       const struct memleak_options *options, struct memleak_sums *sums);

@@ -89,7 +89,9 @@ static void print_growth(FILE *out, const struct memleak_site *site)
 		print_seconds(out, growth->span_ns);
 		break;
 	case GROWTH_UNKNOWN:
-		if (!site->process->ended)
+		if (growth->replaces)
+			fputs(", may take the place of memory from before attach that is freed", out);
+		else if (!site->process->ended)
 			fputs(", too early to tell whether it grows", out);
 		break;
 	}
@@ -175,7 +177,7 @@ static void print_sites(const struct printer *printer, const struct process *pro
 		if (printer->options->top && shown == printer->options->top)
 			break;
 		shown++;
-		memleak_site__know(process, live, printer->growth, &site);
+		memleak_site__know(process, live, printer->growth, printer->options, &site);
 		print_site(printer, &site);
 		rest.sites--;
 		rest.growing -= site.growth.verdict == GROWTH_GROWING;

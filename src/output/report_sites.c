@@ -117,6 +117,15 @@ static void print_kind(FILE *out, const struct model *model, const struct proces
 	print_rest(out, count - shown);
 }
 
+static void print_title(FILE *out, const struct model *model)
+{
+	fputs("\ncall sites", out);
+	if (model->stacks_evicted)
+		fprintf(out, " (%" PRIu64 " stacks are not known any more: see --stack-storage-size)",
+			model->stacks_evicted);
+	fputs(":\n", out);
+}
+
 void report_sites__print(FILE *out, const struct model *model, const struct report_options *options)
 {
 	bool first = true;
@@ -127,7 +136,7 @@ void report_sites__print(FILE *out, const struct model *model, const struct repo
 		if (!report__shows(p) || (!p->site_count && !p->live_site_count))
 			continue;
 		if (first)
-			fputs("\ncall sites:\n", out);
+			print_title(out, model);
 		first = false;
 		report_line__process(out, p);
 		print_live(out, p, options);

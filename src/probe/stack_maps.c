@@ -74,6 +74,13 @@ static int set_whole(void *arg, uint64_t chain)
 	return set_entry(maps->whole_chains, &chain, sizeof(chain), &yes, sizeof(yes));
 }
 
+static int set_same(void *arg, uint64_t id, uint64_t same)
+{
+	const struct stack_maps *maps = arg;
+
+	return set_entry(maps->told, &id, sizeof(id), &same, sizeof(same));
+}
+
 static int forget(void *arg, uint64_t id)
 {
 	const struct stack_maps *maps = arg;
@@ -83,5 +90,5 @@ static int forget(void *arg, uint64_t id)
 
 struct stack_hooks stack_maps__hooks(struct stack_maps *maps)
 {
-	return (struct stack_hooks){set_python, set_code, set_whole, forget, maps};
+	return (struct stack_hooks){set_python, set_code, set_whole, set_same, forget, maps};
 }

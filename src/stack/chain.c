@@ -9,8 +9,9 @@
 
 #define TRAMPOLINES "[uprobes]" /* the kernel's own mapping: where probed functions return to */
 
-/* No program has code beyond: x86-64, four levels of page tables. */
-#define ADDRESSES_END (1ull << 47)
+/* Nothing is mapped below, and above is the kernel. */
+#define LOWEST_CODE 0x10000
+#define USER_BITS 47
 
 /* Calls in progress whose return address the kernel replaced, the innermost first. */
 struct callers {
@@ -42,6 +43,19 @@ static bool is_trampoline(const struct stack_process *process, uint64_t address)
 	       !strcmp(frame.object, TRAMPOLINES);
 }
 
+/*
+ * Where a function uses the frame pointer's register for something else, the
+ * kernel takes what it finds there for addresses. A process whose code has
+ * changed since its mappings were read may have code anywhere.
+ */
+static bool can_be_return(const struct stack_process *process, const struct stack_record *record, uint64_t address)
+{
+	if (address < LOWEST_CODE || address >> USER_BITS)
+		return false;
+	return !process || !record->code_pages || process->code_pages != record->code_pages ||
+	       process_map__may_return(native_process__map(process->native), address);
+}
+
 /* Kernels before 6.12 walk over the trampolines as if they were callers. */
 static void follow_pointers(struct call_chain *chain, const struct stack_process *process,
 			    const struct stack_record *record)
@@ -54,8 +68,7 @@ static void follow_pointers(struct call_chain *chain, const struct stack_process
 
 		if (callers.next < callers.count && is_trampoline(process, address))
 			address = callers.list[callers.next++].address;
-		/* Code without frame pointers: what the walk took for a frame is something else. */
-		if (address >= ADDRESSES_END)
+		if (!can_be_return(process, record, address))
 			return;
 		chain->address[chain->count++] = address;
 	}

@@ -233,11 +233,12 @@ void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool
 		return;
 	if (exec)
 		begin_program(processes, process);
+	/* Before what takes longer: from now on there are Python frames in records. */
+	if (process->search != PYTHON_FOUND)
+		look_for_python(processes, process, now);
 	read_mappings(processes, process, now);
 	/* The loader may not be done with what it maps. */
 	process->changed = true;
-	if (process->search != PYTHON_FOUND)
-		look_for_python(processes, process, now);
 }
 
 void stack_processes__announce(struct stack_processes *processes, pid_t pid, uint64_t now)
@@ -260,8 +261,11 @@ static bool knows(const struct stack_process *process, uint64_t address)
 
 static bool knows_all(const struct stack_process *process, const struct stack_record *record)
 {
-	if (!knows(process, record->function) || (record->copied && !knows(process, record->registers.ip)))
+	if (!knows(process, record->function))
 		return false;
+	/* Of code without frame pointers native[] is no list of addresses: reading would never help. */
+	if (record->copied)
+		return knows(process, record->registers.ip);
 	for (uint32_t i = 0; i < record->natives; i++) {
 		if (!knows(process, record->native[i]))
 			return false;
@@ -274,16 +278,19 @@ static bool wait_is_over(const struct stack_process *process, uint64_t now)
 	return now >= process->read_ns + process->wait_ns;
 }
 
+/* After one that helped the next may come at once: libraries are loaded one after the other. */
 static void wait_longer(struct stack_process *process, bool helped)
 {
-	if (helped || !process->wait_ns)
+	if (helped)
+		process->wait_ns = 0;
+	else if (!process->wait_ns)
 		process->wait_ns = REREAD_FIRST_NS;
 	else if (process->wait_ns < REREAD_NS)
 		process->wait_ns *= 2;
 }
 
-static void reread(struct stack_processes *processes, struct stack_process *process,
-		   const struct stack_record *record, uint64_t now)
+void stack_processes__refresh(struct stack_processes *processes, struct stack_process *process,
+			      const struct stack_record *record, uint64_t now)
 {
 	bool other_pages = record->code_pages && record->code_pages != process->code_pages;
 
@@ -308,7 +315,6 @@ struct stack_process *stack_processes__of(struct stack_processes *processes, con
 		if (!process || !is_same_start(process->start_ns, record->start_ns))
 			return NULL;
 	}
-	reread(processes, process, record, now);
 	if (process->search == PYTHON_NOT_YET && now >= process->searched_ns + SEARCH_NS)
 		look_for_python(processes, process, now);
 	return process;

@@ -59,12 +59,18 @@ void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool
 void stack_processes__announce(struct stack_processes *processes, pid_t pid, uint64_t now);
 
 /*
- * The process of a record, its mappings read anew if they have changed since,
- * or if an address of the record is in none and it is time. NULL where it is
- * gone and nothing is known of it. Valid until the next call.
+ * The process of a record. NULL where it is gone and nothing is known of it.
+ * Valid until the next call.
  */
 struct stack_process *stack_processes__of(struct stack_processes *processes, const struct stack_record *record,
 					  uint64_t now);
+
+/*
+ * Reads the mappings anew if they have changed since a record was made, or if
+ * an address of it is in none and it is time.
+ */
+void stack_processes__refresh(struct stack_processes *processes, struct stack_process *process,
+			      const struct stack_record *record, uint64_t now);
 
 /* Reads the mappings again for one whose stack cannot be followed, if it is time; whether they were read. */
 bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process, uint64_t now);

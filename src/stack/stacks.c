@@ -84,12 +84,23 @@ static int name(struct stacks *stacks, const struct stack_record *record, struct
 	native_frames__trim(frames);
 	python_codes__prune(stacks->codes);
 	process = stack_processes__of(stacks->processes, record, now);
-	/* These change soonest: they are read first. */
+	/* They can be read from the process alone, which may be about to end; mappings take longer. */
 	python_names__make(&stacks->naming.python, stacks->codes, process, record);
+	if (process)
+		stack_processes__refresh(stacks->processes, process, record, now);
 	ret = call_chain__make(&stacks->naming.chain, stacks->options.mode, stacks->processes, process, record, now);
 	if (ret)
 		return ret;
 	return naming__make(&stacks->naming, frames, process, record, out);
+}
+
+static void tell_same(struct stacks *stacks, uint64_t id)
+{
+	const struct stack_hooks *hooks = &stacks->options.hooks;
+	uint64_t same = stack_store__same(stacks->store, id);
+
+	if (same != id && hooks->set_same)
+		hooks->set_same(hooks->arg, id, same);
 }
 
 int stacks__take(struct stacks *stacks, const void *data, size_t size)
@@ -104,15 +115,25 @@ int stacks__take(struct stacks *stacks, const void *data, size_t size)
 		return -EINVAL;
 	}
 	owner = (struct stack_owner){.start_ns = record->start_ns, .pid = record->pid};
-	if (stack_store__has(stacks->store, record->id, &owner))
+	if (stack_store__has(stacks->store, record->id, &owner)) {
+		tell_same(stacks, record->id);
 		return 0;
+	}
 	ret = name(stacks, record, &stack);
 	if (ret)
 		return ret;
 	stacks->unwound += stacks->naming.chain.unwound;
 	if (stacks->options.mode == STACK_AUTO && stacks->naming.chain.whole && stacks->options.hooks.set_whole)
 		stacks->options.hooks.set_whole(stacks->options.hooks.arg, record->chain);
-	return stack_store__add(stacks->store, record->id, &owner, &stack);
+	ret = stack_store__add(stacks->store, record->id, &owner, &stack);
+	if (!ret)
+		tell_same(stacks, record->id);
+	return ret;
+}
+
+uint64_t stacks__same(const struct stacks *stacks, uint64_t id)
+{
+	return stack_store__same(stacks->store, id);
 }
 
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id)

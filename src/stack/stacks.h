@@ -30,6 +30,8 @@ struct stack_hooks {
 	int (*set_code)(void *arg, pid_t pid, const struct code_map *map);
 	/* Frame pointers lead to the stack's beginning: a chain, see struct stack_record. */
 	int (*set_whole)(void *arg, uint64_t chain);
+	/* An id's stack is the same as another's, by whose id calls are counted from now on. */
+	int (*set_same)(void *arg, uint64_t id, uint64_t same);
 	/* The stack with this id is to be told anew when it is seen. */
 	int (*forget)(void *arg, uint64_t id);
 	void *arg;
@@ -67,6 +69,9 @@ int stacks__take(struct stacks *stacks, const void *record, size_t size);
 
 /* The stack with this id, NULL where it is not known. Valid until the next stacks__take. */
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id);
+
+/* The id that stands for all that lead to the same stack; the id itself where it is not known. */
+uint64_t stacks__same(const struct stacks *stacks, uint64_t id);
 
 void stacks__count(const struct stacks *stacks, struct stacks_counts *counts);
 

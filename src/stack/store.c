@@ -18,6 +18,7 @@ struct kept_id;
 struct kept_stack {
 	struct stack stack;
 	struct kept_id *ids;
+	struct kept_id *first; /* stands for all of them, and stays as long as the stack */
 	struct kept_stack *prev, *next; /* by when they were asked for, the longest ago first */
 	UT_hash_handle hh;		/* by `key` */
 	size_t bytes;
@@ -122,11 +123,10 @@ static void evict_stack(struct stack_store *store, struct kept_stack *stack)
 static void make_room(struct stack_store *store)
 {
 	while (HASH_COUNT(store->ids) > store->max * IDS_PER_STACK) {
-		struct kept_stack *stack = store->oldest_id->stack;
-
-		forget_id(store, store->oldest_id);
-		if (!stack->ids)
-			evict_stack(store, stack);
+		if (store->oldest_id == store->oldest_id->stack->first)
+			evict_stack(store, store->oldest_id->stack);
+		else
+			forget_id(store, store->oldest_id);
 	}
 	while (store->oldest->next && (HASH_COUNT(store->by_frames) > store->max ||
 				       store->bytes + texts__bytes(store->texts) > BYTES_MAX))
@@ -199,15 +199,21 @@ static struct kept_stack *intern(struct stack_store *store, const struct stack *
 	return made;
 }
 
-static void touch(struct stack_store *store, struct kept_id *id)
+static void make_youngest(struct stack_store *store, struct kept_id *id)
 {
 	DL_DELETE2(store->oldest_id, id, older, younger);
 	DL_APPEND2(store->oldest_id, id, older, younger);
+}
+
+static void touch(struct stack_store *store, struct kept_id *id)
+{
+	make_youngest(store, id->stack->first);
+	make_youngest(store, id);
 	DL_DELETE(store->oldest, id->stack);
 	DL_APPEND(store->oldest, id->stack);
 }
 
-static struct kept_id *find(struct stack_store *store, uint64_t id)
+static struct kept_id *find(const struct stack_store *store, uint64_t id)
 {
 	struct kept_id *kept;
 
@@ -215,12 +221,24 @@ static struct kept_id *find(struct stack_store *store, uint64_t id)
 	return kept;
 }
 
+/* The id leads to `stack` from now on. Those that it stood for before are to be told anew. */
+static void replace_id(struct stack_store *store, struct kept_id *id, const struct kept_stack *stack)
+{
+	struct kept_stack *before = id->stack;
+	bool stood = id == before->first;
+
+	drop_id(store, id);
+	while (stood && before->ids)
+		forget_id(store, before->ids);
+	if (!before->ids && before != stack)
+		drop_stack(store, before);
+}
+
 int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_owner *owner,
 		     const struct stack *stack)
 {
 	struct kept_id *kept = find(store, id);
 	struct kept_id *made = calloc(1, sizeof(*made));
-	struct kept_stack *before = kept ? kept->stack : NULL;
 
 	if (!made)
 		return -ENOMEM;
@@ -232,13 +250,13 @@ int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_
 		return -ENOMEM;
 	}
 	if (kept)
-		drop_id(store, kept);
+		replace_id(store, kept, made->stack);
+	if (!made->stack->ids)
+		made->stack->first = made;
 	HASH_ADD(hh, store->ids, id, sizeof(made->id), made);
 	DL_APPEND2(store->oldest_id, made, older, younger);
 	DL_APPEND(made->stack->ids, made);
 	touch(store, made);
-	if (before && !before->ids)
-		drop_stack(store, before);
 	make_room(store);
 	return 0;
 }
@@ -251,6 +269,13 @@ const struct stack *stack_store__find(struct stack_store *store, uint64_t id)
 		return NULL;
 	touch(store, kept);
 	return &kept->stack->stack;
+}
+
+uint64_t stack_store__same(const struct stack_store *store, uint64_t id)
+{
+	struct kept_id *kept = find(store, id);
+
+	return kept ? kept->stack->first->id : id;
 }
 
 bool stack_store__has(struct stack_store *store, uint64_t id, const struct stack_owner *owner)

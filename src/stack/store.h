@@ -41,6 +41,9 @@ int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_
 /* NULL where it is not known. Counts as asked for. */
 const struct stack *stack_store__find(struct stack_store *store, uint64_t id);
 
+/* The id that stands for all that lead to the same stack; the id itself where it is not known. */
+uint64_t stack_store__same(const struct stack_store *store, uint64_t id);
+
 /* Whether the id is known, and of this process. Counts as asked for. */
 bool stack_store__has(struct stack_store *store, uint64_t id, const struct stack_owner *owner);
 

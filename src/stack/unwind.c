@@ -174,7 +174,6 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 		if (!dwfl_thread_state_registers(thread, known[i].number, 1, &known[i].value))
 			return false;
 	}
-	dwfl_thread_state_register_pc(thread, registers->ip - 1);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Unwinds copies of stacks by the call frame information of the files that a
- * process has mapped (.eh_frame, .debug_frame), with libdw. What is known of a
+ * process has mapped (.eh_frame alone), with libdw. What is known of a
  * process's files is kept until its mappings are read anew.
  */
 #ifndef STACK_UNWIND_H

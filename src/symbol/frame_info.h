@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Call frame information of ELF files (.eh_frame, .debug_frame), as libdw is to
+ * Call frame information of ELF files (.eh_frame), as libdw is to
  * read it. libdw believes a file in what costs memory and time: that is looked
  * at before.
  */

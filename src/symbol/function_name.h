@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Readable names of functions, from their symbols: C++ by the demangler of
- * kernel_name.h, and Rust's legacy mangling, which is C++'s with a hash behind
- * and characters spelled out. Rust's v0 names ("_R…") stay as they are.
+ * Readable names of functions, from their symbols: C++ and both manglings of
+ * Rust ("_R…", and the older one, which is C++'s with a hash behind and
+ * characters spelled out). What is neither, or cannot be true, stays as it is.
  */
 #ifndef SYMBOL_FUNCTION_NAME_H
 #define SYMBOL_FUNCTION_NAME_H

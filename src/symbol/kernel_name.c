@@ -3,33 +3,16 @@
 // The bare function name is found in short_name.c.
 #include "symbol/kernel_name.h"
 
-#include <setjmp.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The demangler has a limit of its own at this length; here it is told apart from bad names. */
-#define MANGLED_MAX 1024
-#define DEMANGLED_MAX 65536
-/*
- * Conversion operators make the demangler go back and parse again, doubling
- * its time with each one inside another.
- */
-#define CONVERSIONS_MAX 12
+#include "symbol/demangler.h"
 
 #define STUB_PREFIX "__device_stub_"
 #define HASH_SIZE 9
-
-/*
- * The demangler of the C++ runtime (libstdc++.a), in the form that hands out
- * its text piece by piece: the other one, __cxa_demangle, would write without
- * end for a name whose parts refer back to each other, doubling each time.
- * Returns 0, or less for a name that it cannot demangle.
- */
-extern int __gcclibcxx_demangle_callback(const char *mangled,
-					 void (*write)(const char *text, size_t size, void *arg),
-					 void *arg);
 
 static bool is_identifier(char c)
 {
@@ -48,57 +31,14 @@ bool kernel_name__valid(const char *s, size_t max)
 	return length > 0 && length < max && s[length] == '\0';
 }
 
-struct demangling {
-	char *text;
-	size_t size;
-	jmp_buf too_long;
-};
-
-/* The demangler allocates nothing in this form, so leaving it by a jump loses nothing. */
-static void append(const char *text, size_t size, void *arg)
-{
-	struct demangling *demangling = arg;
-
-	if (size >= DEMANGLED_MAX - demangling->size)
-		longjmp(demangling->too_long, 1);
-	memcpy(demangling->text + demangling->size, text, size);
-	demangling->size += size;
-}
-
-static bool run_demangler(const char *mangled, struct demangling *demangling)
-{
-	if (setjmp(demangling->too_long))
-		return false;
-	return __gcclibcxx_demangle_callback(mangled, append, demangling) == 0;
-}
-
-static bool is_harmless(const char *mangled)
-{
-	size_t conversions = 0;
-
-	if (strnlen(mangled, MANGLED_MAX + 1) > MANGLED_MAX)
-		return false;
-	for (const char *at = mangled; (at = strstr(at, "cv")); at += 2)
-		conversions++;
-	return conversions <= CONVERSIONS_MAX;
-}
-
 char *kernel_name__demangle(const char *mangled)
 {
-	struct demangling demangling = {0};
-	char *result;
+	char *readable;
+	int ret = demangler__cpp(mangled, &readable);
 
-	if (strncmp(mangled, "_Z", 2) != 0 || !is_harmless(mangled))
-		return strdup(mangled);
-	demangling.text = malloc(DEMANGLED_MAX);
-	if (!demangling.text)
-		return NULL;
-	if (run_demangler(mangled, &demangling) && demangling.size)
-		result = strndup(demangling.text, demangling.size);
-	else
-		result = strdup(mangled);
-	free(demangling.text);
-	return result;
+	if (!ret)
+		return readable;
+	return ret == -ENOMEM ? NULL : strdup(mangled);
 }
 
 /* "22__device_stub__Z4stati…": the identifier's length, and where it begins. */

@@ -22,8 +22,8 @@ bool kernel_name__valid(const char *s, size_t max);
 /*
  * The C++ form of a mangled name. A copy of the name itself where it is not
  * mangled or cannot be demangled: it is malformed, longer than 1024 (which
- * the C++ runtime's demangler refuses), or its readable form would be longer
- * than 64 KiB. malloc; NULL without memory.
+ * the demangler refuses), or its readable form would be longer than 64 KiB.
+ * malloc; NULL without memory.
  */
 char *kernel_name__demangle(const char *mangled);
 

@@ -109,6 +109,11 @@ static bool overlaps(const struct ranges *ranges, uint64_t start, uint64_t end)
 	return low < ranges->count && ranges->list[low].start < end;
 }
 
+bool process_map__may_return(const struct process_map *map, uint64_t address)
+{
+	return address && (overlaps(&map->code, address - 1, address) || find(&map->unmapped, address - 1));
+}
+
 static bool is_same_object(const struct mapped_object *a, const struct mapped_object *b)
 {
 	return a->inode == b->inode && a->device == b->device && a->begin == b->begin;

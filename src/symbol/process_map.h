@@ -56,6 +56,9 @@ const struct mapped_object *process_map__find(const struct process_map *map, uin
 /* The same, only what is mapped as of the last reading. */
 const struct mapped_object *process_map__find_mapped(const struct process_map *map, uint64_t address);
 
+/* Whether a call can return to there: what lies before it is executable, of a file or not, or was as above. */
+bool process_map__may_return(const struct process_map *map, uint64_t address);
+
 /*
  * *end: where the last executable mapping of the object ends. False where others
  * lie between `start` and there.

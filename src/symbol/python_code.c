@@ -87,17 +87,20 @@ static uint64_t word_at(const uint8_t *object, uint16_t offset)
  * Whether what lies there is an object: the first word of one that was freed is
  * a pointer of the allocator's, or 0. Objects that live for ever have up to 2^32 references.
  */
-static bool is_alive(pid_t pid, uint64_t address)
+static bool is_alive(pid_t pid, const struct python_offsets *offsets, uint64_t address)
 {
 	uint64_t references;
 
-	return !process_memory__read(pid, address, &references, sizeof(references)) && references &&
-	       references <= 1ull << 32;
+	if (process_memory__read(pid, address, &references, sizeof(references)))
+		return false;
+	references &= UINT64_MAX >> (64 - offsets->references_bits);
+	return references && references <= 1ull << 32;
 }
 
 /* Reads the code object as far as BPF has. */
-static int read_object(pid_t pid, const struct python_target *target, uint64_t address, uint8_t object[CODE_BYTES])
+static int read_object(pid_t pid, const struct python_offsets *offsets, uint64_t address, uint8_t object[CODE_BYTES])
 {
+	const struct python_target *target = &offsets->target;
 	uint64_t type;
 	int ret;
 
@@ -108,7 +111,7 @@ static int read_object(pid_t pid, const struct python_target *target, uint64_t a
 	if (ret)
 		return ret;
 	type = word_at(object, PYTHON_OB_TYPE);
-	return type == target->code_type && is_alive(pid, address) ? 0 : -EPROTO;
+	return type == target->code_type && is_alive(pid, offsets, address) ? 0 : -EPROTO;
 }
 
 /* Whether all that was read is what the frame's checksum is of. */
@@ -146,6 +149,12 @@ static int read_table(pid_t pid, uint64_t address, struct python_code *code)
 	return size ? process_memory__read(pid, address + PYTHON_BYTES_DATA, code->table, size) : 0;
 }
 
+/* What 3.12 has at the end of a C call of the interpreter: its frame is none of Python's. */
+static bool is_shim(const struct python_code *code)
+{
+	return strcmp(code->function, "<interpreter trampoline>") == 0;
+}
+
 /* All of it may be freed while it is read: what it is is compared last. */
 static int read_code(pid_t pid, const struct python_offsets *offsets, const struct python_frame *frame,
 		     struct python_code *code)
@@ -153,7 +162,7 @@ static int read_code(pid_t pid, const struct python_offsets *offsets, const stru
 	uint16_t name_at = offsets->code_qualname ? offsets->code_qualname : offsets->code_name;
 	uint8_t object[CODE_BYTES];
 	uint64_t name, file, table;
-	int ret = read_object(pid, &offsets->target, frame->code, object);
+	int ret = read_object(pid, offsets, frame->code, object);
 
 	if (ret)
 		return ret;
@@ -164,14 +173,14 @@ static int read_code(pid_t pid, const struct python_offsets *offsets, const stru
 	code->lines = offsets->lines;
 	code->function = python_text__read(pid, offsets, name);
 	code->file = python_text__read(pid, offsets, file);
-	if (!code->function || !code->file)
+	if (!code->function || !code->file || is_shim(code))
 		return -EPROTO;
 	ret = read_table(pid, table, code);
 	if (!ret)
-		ret = read_object(pid, &offsets->target, frame->code, object);
+		ret = read_object(pid, offsets, frame->code, object);
 	if (ret)
 		return ret;
-	return is_alive(pid, name) && is_alive(pid, file) && is_alive(pid, table) &&
+	return is_alive(pid, offsets, name) && is_alive(pid, offsets, file) && is_alive(pid, offsets, table) &&
 			       is_of_frame(pid, &offsets->target, frame, code, object) ? 0 : -EPROTO;
 }
 
@@ -220,7 +229,8 @@ int python_code__line(const struct python_code *code, const struct python_frame 
 {
 	uint32_t offset = frame->instruction & PYTHON_INSTRUCTION_MASK;
 
+	/* Since 3.11 it is told by a pointer: what points elsewhere is at no line. */
 	if (offset == PYTHON_NO_INSTRUCTION)
-		return code->first_line;
+		return code->lines == PYTHON_LINES_LOCATIONS ? 0 : code->first_line;
 	return python_lines__find(code->lines, code->table, code->table_size, code->first_line, offset);
 }

@@ -46,7 +46,10 @@ bool python_codes__has(const struct python_codes *codes, uint32_t process, const
 /* Lets the oldest ones go while there are more bytes than are to be kept. */
 void python_codes__prune(struct python_codes *codes);
 
-/* The line that a frame of this code is at: its first where none of it has run; 0 where its table tells of none. */
+/*
+ * The line that a frame of this code is at: 0 where its table tells of none. Up to 3.10 its first where none
+ * of it has run; since 3.11 such a frame, or one whose instruction is not in its code, is at none.
+ */
 int python_code__line(const struct python_code *code, const struct python_frame *frame);
 
 #endif

@@ -3,6 +3,7 @@
 #include "symbol/python_layout.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "target/process_memory.h"
@@ -24,7 +25,7 @@ struct known_member {
 	uint16_t offset;
 };
 
-/* Compares one member of code objects. */
+/* Compares one member of a type. A name that is NULL is that of none. */
 static int check_member(pid_t pid, const struct member *member, const struct known_member *known, size_t count,
 			struct error *err)
 {
@@ -33,53 +34,109 @@ static int check_member(pid_t pid, const struct member *member, const struct kno
 	if (process_memory__read_string(pid, member->name, name, sizeof(name)))
 		return 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(known[i].name, name) && member->offset != known[i].offset)
-			return error__set(err, -EPROTO, "%s of its code objects is at %lld, not at %u", name,
+		if (known[i].name && !strcmp(known[i].name, name) && member->offset != known[i].offset)
+			return error__set(err, -EPROTO, "its %s is at %lld, not at %u", name,
 					  (long long)member->offset, known[i].offset);
 	}
 	return 0;
 }
 
-static int check_members(pid_t pid, uint64_t address, const struct python_offsets *offsets, struct error *err)
+static int check_members(pid_t pid, uint64_t address, const struct known_member *known, size_t count,
+			 struct error *err)
 {
+	struct member member;
+	int ret = 0;
+
+	for (int i = 0; i < MEMBERS_MAX && !ret; i++) {
+		if (process_memory__read(pid, address + (uint64_t)i * sizeof(member), &member, sizeof(member)))
+			return error__set(err, -EPROTO, "the members of its types cannot be read");
+		if (!member.name)
+			break;
+		ret = check_member(pid, &member, known, count, err);
+	}
+	return ret;
+}
+
+/* What a type tells of itself. */
+struct type {
+	uint64_t size, members;
+	char name[NAME_ROOM];
+};
+
+static int read_type(pid_t pid, uint64_t address, const char *name, struct type *type, struct error *err)
+{
+	uint64_t name_at;
+
+	if (process_memory__read(pid, address + PYTHON_TYPE_NAME, &name_at, sizeof(name_at)) ||
+	    process_memory__read(pid, address + PYTHON_TYPE_BASICSIZE, &type->size, sizeof(type->size)) ||
+	    process_memory__read(pid, address + PYTHON_TYPE_MEMBERS, &type->members, sizeof(type->members)))
+		return error__set(err, -EPROTO, "its type \"%s\" cannot be read", name);
+	/* Before relocation a pointer is 0, or an address as in the file. */
+	if (process_memory__read_string(pid, name_at, type->name, sizeof(type->name)))
+		return error__set(err, -EAGAIN, "it is being loaded");
+	if (strcmp(type->name, name) != 0)
+		return error__set(err, -EPROTO, "its type \"%s\" has another name", name);
+	return 0;
+}
+
+static int check_code_type(pid_t pid, const struct python_offsets *offsets, struct error *err)
+{
+	struct type type;
 	const struct known_member known[] = {
 		{"co_argcount", offsets->code_argcount}, {"co_firstlineno", offsets->code_first_line},
 		{"co_filename", offsets->code_file},	 {"co_name", offsets->code_name},
 		{"co_qualname", offsets->code_qualname}, {"co_linetable", offsets->code_table},
 		{"co_lnotab", offsets->code_table},
 	};
-	struct member member;
-	int ret = 0;
+	int ret = read_type(pid, offsets->target.code_type, "code", &type, err);
 
-	for (int i = 0; i < MEMBERS_MAX && !ret; i++) {
-		if (process_memory__read(pid, address + (uint64_t)i * sizeof(member), &member, sizeof(member)))
-			return error__set(err, -EPROTO, "the members of its code objects cannot be read");
-		if (!member.name)
-			break;
-		ret = check_member(pid, &member, known, sizeof(known) / sizeof(*known), err);
-	}
-	return ret;
+	if (ret)
+		return ret;
+	if (!type.members)
+		return error__set(err, -EAGAIN, "it is being loaded");
+	/* The bytecode is behind the object's fixed part. */
+	if (offsets->target.code_bytes && offsets->target.code_bytes != type.size)
+		return error__set(err, -EPROTO, "its code objects have %llu bytes, not %u",
+				  (unsigned long long)type.size, offsets->target.code_bytes);
+	return check_members(pid, type.members, known, sizeof(known) / sizeof(*known), err);
 }
 
-static int check_code_type(pid_t pid, struct python_offsets *offsets, struct error *err)
+/* A str that is not compact has a pointer behind what the others have; those that are ASCII lack the last words of it. */
+static int check_text_type(pid_t pid, const struct python_offsets *offsets, struct error *err)
 {
-	uint64_t type = offsets->target.code_type, name_at, members, size;
-	char name[NAME_ROOM];
+	unsigned int only_other = offsets->minor < 12 ? 3 : 2;
+	struct type type;
+	int ret = read_type(pid, offsets->text_type, "str", &type, err);
 
-	if (process_memory__read(pid, type + PYTHON_TYPE_NAME, &name_at, sizeof(name_at)) ||
-	    process_memory__read(pid, type + PYTHON_TYPE_BASICSIZE, &size, sizeof(size)) ||
-	    process_memory__read(pid, type + PYTHON_TYPE_MEMBERS, &members, sizeof(members)))
-		return error__set(err, -EPROTO, "the type of its code objects cannot be read");
-	/* Before relocation a pointer is 0, or an address as in the file. */
-	if (!members || process_memory__read_string(pid, name_at, name, sizeof(name)))
-		return error__set(err, -EAGAIN, "it is being loaded");
-	if (strcmp(name, "code") != 0)
-		return error__set(err, -EPROTO, "the type of its code objects has another name");
-	/* The bytecode is behind the object's fixed part. */
-	if (offsets->target.code_bytes && offsets->target.code_bytes != size)
-		return error__set(err, -EPROTO, "its code objects have %llu bytes, not %u", (unsigned long long)size,
-				  offsets->target.code_bytes);
-	return check_members(pid, members, offsets, err);
+	if (ret)
+		return ret;
+	if (type.size != offsets->text_other + 8u || offsets->text_other != offsets->text_ascii + 8 * only_other)
+		return error__set(err, -EPROTO, "its strings have %llu bytes, not %u", (unsigned long long)type.size,
+				  offsets->text_other + 8);
+	return 0;
+}
+
+/* Up to 3.10. 3.10 itself does not tell of f_lasti, which has 11 bytes between it and f_trace_opcodes. */
+static int check_frame_type(pid_t pid, const struct python_offsets *offsets, struct error *err)
+{
+	const struct python_target *target = &offsets->target;
+	const struct known_member known[] = {
+		{"f_back", target->frame_back}, {"f_code", target->frame_code}, {"f_lasti", target->frame_instruction},
+		{offsets->minor == 10 ? "f_trace_opcodes" : NULL, (uint16_t)(target->frame_instruction - 11)},
+	};
+	struct type type;
+	int ret = read_type(pid, offsets->frame_type, "frame", &type, err);
+
+	return ret ? ret : check_members(pid, type.members, known, sizeof(known) / sizeof(*known), err);
+}
+
+/* Whether all that is read of a frame lies within what is read. */
+static bool is_whole(const struct python_target *target)
+{
+	unsigned int size = target->frame_size, instruction_size = target->lasti_unit ? 4 : 8;
+
+	return size <= PYTHON_FRAME_READ && target->frame_back + 8u <= size && target->frame_code + 8u <= size &&
+	       target->frame_instruction + instruction_size <= size && target->frame_owner < size;
 }
 
 int python_layout__check(pid_t pid, uint64_t runtime, struct python_offsets *offsets, struct error *err)
@@ -94,5 +151,10 @@ int python_layout__check(pid_t pid, uint64_t runtime, struct python_offsets *off
 		if (ret)
 			return ret;
 	}
-	return check_code_type(pid, offsets, err);
+	if (!is_whole(&offsets->target))
+		return error__set(err, -EPROTO, "its frames are larger");
+	ret = check_code_type(pid, offsets, err);
+	if (!ret)
+		ret = check_text_type(pid, offsets, err);
+	return ret || offsets->minor > 10 ? ret : check_frame_type(pid, offsets, err);
 }

@@ -2,7 +2,7 @@
 /*
  * Compares what is thought of an interpreter's structures with what it tells
  * of itself in memory: the type of code objects has a name, a size, and a list
- * of members with their offsets, and since 3.13 there is a table of offsets.
+ * of members with their offsets, that of strings a name and a size, and since 3.13 there is a table of offsets.
  */
 #ifndef SYMBOL_PYTHON_LAYOUT_H
 #define SYMBOL_PYTHON_LAYOUT_H
@@ -13,7 +13,7 @@
 
 /*
  * `runtime` is the address of _PyRuntime; offsets->target.code_type that of
- * PyCode_Type. -EAGAIN: the loader has not finished with it. Other negative
+ * PyCode_Type, offsets->text_type that of PyUnicode_Type. -EAGAIN: the loader has not finished with it. Other negative
  * errnos: it is not as it was thought; *err tells what.
  */
 int python_layout__check(pid_t pid, uint64_t runtime, struct python_offsets *offsets, struct error *err);

@@ -7,13 +7,13 @@
 
 /*
  * As the compiler lays out the structures of 3.8.18, 3.9.18, 3.10.13, 3.11.7,
- * 3.12.1 and 3.13.0 on x86-64. Before 3.11 a frame is an object.
+ * 3.12.1 and 3.13.0 on x86-64, and as 3.14.10 has them. Before 3.11 a frame is an object.
  */
 static const struct python_offsets versions[] = {
 	{
 		.minor = 8, .lines = PYTHON_LINES_LNOTAB, .key = 1396,
 		.code_argcount = 16, .code_file = 104, .code_name = 112, .code_table = 120, .code_first_line = 40,
-		.text_ascii = 48, .text_other = 72,
+		.text_ascii = 48, .text_other = 72, .references_bits = 64,
 		.target = {
 			.state_frame = 24, .state_id = 176, .cframe_frame = PYTHON_NO_CFRAME, .frame_size = 112,
 			.frame_back = 24, .frame_code = 32, .frame_instruction = 104, .code_words = 15,
@@ -23,7 +23,7 @@ static const struct python_offsets versions[] = {
 	{
 		.minor = 9, .lines = PYTHON_LINES_LNOTAB, .key = 588,
 		.code_argcount = 16, .code_file = 104, .code_name = 112, .code_table = 120, .code_first_line = 40,
-		.text_ascii = 48, .text_other = 72,
+		.text_ascii = 48, .text_other = 72, .references_bits = 64,
 		.target = {
 			.state_frame = 24, .state_id = 176, .cframe_frame = PYTHON_NO_CFRAME, .frame_size = 112,
 			.frame_back = 24, .frame_code = 32, .frame_instruction = 104, .code_words = 15,
@@ -33,7 +33,7 @@ static const struct python_offsets versions[] = {
 	{
 		.minor = 10, .lines = PYTHON_LINES_RANGES, .key = 588,
 		.code_argcount = 16, .code_file = 104, .code_name = 112, .code_table = 120, .code_first_line = 40,
-		.text_ascii = 48, .text_other = 72,
+		.text_ascii = 48, .text_other = 72, .references_bits = 64,
 		.target = {
 			.state_frame = 24, .state_id = 176, .cframe_frame = PYTHON_NO_CFRAME, .frame_size = 104,
 			.frame_back = 24, .frame_code = 32, .frame_instruction = 96, .code_words = 15,
@@ -44,7 +44,7 @@ static const struct python_offsets versions[] = {
 		/* The changing word is co_flags with co_warmup. */
 		.minor = 11, .lines = PYTHON_LINES_LOCATIONS, .key = 596,
 		.code_argcount = 56, .code_file = 112, .code_name = 120, .code_qualname = 128, .code_table = 136,
-		.code_first_line = 72, .text_ascii = 48, .text_other = 72,
+		.code_first_line = 72, .text_ascii = 48, .text_other = 72, .references_bits = 64,
 		.target = {
 			.state_frame = 56, .state_id = 152, .cframe_frame = 8, .frame_size = 72, .frame_back = 48,
 			.frame_code = 32, .frame_instruction = 56, .frame_owner = 68, .code_bytes = 184,
@@ -54,7 +54,7 @@ static const struct python_offsets versions[] = {
 	{
 		.minor = 12, .lines = PYTHON_LINES_LOCATIONS, .key = 1548,
 		.code_argcount = 52, .code_file = 112, .code_name = 120, .code_qualname = 128, .code_table = 136,
-		.code_first_line = 68, .text_ascii = 40, .text_other = 56,
+		.code_first_line = 68, .text_ascii = 40, .text_other = 56, .references_bits = 64,
 		.target = {
 			.state_frame = 56, .state_id = 136, .cframe_frame = 0, .frame_size = 72, .frame_back = 8,
 			.frame_code = 0, .frame_instruction = 56, .frame_owner = 70, .code_bytes = 192,
@@ -64,7 +64,7 @@ static const struct python_offsets versions[] = {
 	{
 		.minor = 13, .lines = PYTHON_LINES_LOCATIONS, .key = 2164,
 		.code_argcount = 52, .code_file = 112, .code_name = 120, .code_qualname = 128, .code_table = 136,
-		.code_first_line = 68, .text_ascii = 40, .text_other = 56,
+		.code_first_line = 68, .text_ascii = 40, .text_other = 56, .references_bits = 64,
 		.target = {
 			.state_frame = 72, .state_id = 152, .cframe_frame = PYTHON_NO_CFRAME, .frame_size = 72,
 			.frame_back = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 70,
@@ -76,7 +76,7 @@ static const struct python_offsets versions[] = {
 		/* The lowest bits of a frame's code tell whether it is counted. */
 		.minor = 14, .lines = PYTHON_LINES_LOCATIONS, .key = 2340,
 		.code_argcount = 52, .code_file = 112, .code_name = 120, .code_qualname = 128, .code_table = 136,
-		.code_first_line = 68, .text_ascii = 40, .text_other = 56,
+		.code_first_line = 68, .text_ascii = 40, .text_other = 56, .references_bits = 48,
 		.target = {
 			.state_frame = 72, .state_id = 152, .cframe_frame = PYTHON_NO_CFRAME, .frame_size = 80,
 			.frame_back = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 74,
@@ -95,34 +95,32 @@ const struct python_offsets *python_offsets__of(unsigned int minor)
 	return NULL;
 }
 
-/* Words of the table that are the same in every version, and those of 3.13. */
 enum {
 	WORD_COOKIE = 0,
 	WORD_VERSION = 1,
 	WORD_FREE_THREADED = 2,
-	WORD_STATE_SIZE = 19,
-	WORD_STATE_FRAME = 23,
-	WORD_STATE_ID = 24,
-	WORD_FRAME_SIZE = 28,
-	WORD_FRAME_BACK = 29,
-	WORD_FRAME_CODE = 30,
-	WORD_FRAME_INSTRUCTION = 31,
-	WORD_FRAME_OWNER = 33,
-	WORD_CODE_SIZE = 34,
-	WORD_CODE_FILE = 35,
-	WORD_CODE_NAME = 36,
-	WORD_CODE_QUALNAME = 37,
-	WORD_CODE_TABLE = 38,
-	WORD_CODE_FIRST_LINE = 39,
-	WORD_CODE_ARGCOUNT = 40,
-	WORD_CODE_BYTES = 43,
-	WORD_OB_TYPE = 45,
-	WORD_TYPE_NAME = 47,
-	WORD_BYTES_SIZE = 65,
-	WORD_BYTES_DATA = 66,
-	WORD_TEXT_STATE = 68,
-	WORD_TEXT_LENGTH = 69,
-	WORD_TEXT_ASCII = 70,
+};
+
+/* Where in the table the offsets of each structure begin, by version: first there is its size. */
+struct sections {
+	uint8_t minor;
+	uint8_t state, frame, code, object, type, bytes, text;
+};
+
+static const struct sections sections_of[] = {
+	{13, 19, 28, 34, 44, 46, 64, 67},
+	{14, 22, 31, 39, 50, 52, 74, 77},
+};
+
+/* Words behind a section's first one. */
+enum {
+	STATE_FRAME = 4, STATE_ID,
+	FRAME_BACK = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5,
+	CODE_FILE = 1, CODE_NAME, CODE_QUALNAME, CODE_TABLE, CODE_FIRST_LINE, CODE_ARGCOUNT, CODE_BYTES = 9,
+	OBJECT_TYPE = 1,
+	TYPE_NAME = 1,
+	BYTES_SIZE = 1, BYTES_DATA,
+	TEXT_STATE = 1, TEXT_LENGTH, TEXT_ASCII,
 };
 
 /* No structure of the interpreter that is read here is larger, but for the bytecode behind a code object. */
@@ -141,10 +139,10 @@ struct taking {
 	bool wrong;
 };
 
-/* Takes an offset of something of `width` bytes in a structure whose size the table tells too. */
-static void take(struct taking *taking, uint16_t *offset, unsigned int word, unsigned int size_word, unsigned int width)
+/* Takes an offset of something of `width` bytes in a structure whose section begins at `section`. */
+static void take(struct taking *taking, uint16_t *offset, unsigned int section, unsigned int word, unsigned int width)
 {
-	uint64_t size = word_of(taking->table, size_word), value = word_of(taking->table, word);
+	uint64_t size = word_of(taking->table, section), value = word_of(taking->table, section + word);
 
 	if (size > STRUCTURE_MAX || size < width || value > size - width || value % width)
 		taking->wrong = true;
@@ -159,30 +157,30 @@ static void expect(struct taking *taking, unsigned int word, uint64_t value)
 		taking->wrong = true;
 }
 
-static void take_all(struct taking *taking, struct python_offsets *offsets)
+static void take_all(struct taking *taking, const struct sections *at, struct python_offsets *offsets)
 {
 	struct python_target *target = &offsets->target;
 
-	take(taking, &target->state_frame, WORD_STATE_FRAME, WORD_STATE_SIZE, 8);
-	take(taking, &target->state_id, WORD_STATE_ID, WORD_STATE_SIZE, 8);
-	take(taking, &target->frame_back, WORD_FRAME_BACK, WORD_FRAME_SIZE, 8);
-	take(taking, &target->frame_code, WORD_FRAME_CODE, WORD_FRAME_SIZE, 8);
-	take(taking, &target->frame_instruction, WORD_FRAME_INSTRUCTION, WORD_FRAME_SIZE, 8);
-	take(taking, &target->frame_owner, WORD_FRAME_OWNER, WORD_FRAME_SIZE, 1);
-	take(taking, &offsets->code_file, WORD_CODE_FILE, WORD_CODE_SIZE, 8);
-	take(taking, &offsets->code_name, WORD_CODE_NAME, WORD_CODE_SIZE, 8);
-	take(taking, &offsets->code_qualname, WORD_CODE_QUALNAME, WORD_CODE_SIZE, 8);
-	take(taking, &offsets->code_table, WORD_CODE_TABLE, WORD_CODE_SIZE, 8);
-	take(taking, &offsets->code_first_line, WORD_CODE_FIRST_LINE, WORD_CODE_SIZE, 4);
-	take(taking, &offsets->code_argcount, WORD_CODE_ARGCOUNT, WORD_CODE_SIZE, 4);
-	take(taking, &target->code_bytes, WORD_CODE_BYTES, WORD_CODE_SIZE, 2);
-	expect(taking, WORD_OB_TYPE, PYTHON_OB_TYPE);
-	expect(taking, WORD_TYPE_NAME, PYTHON_TYPE_NAME);
-	expect(taking, WORD_BYTES_SIZE, PYTHON_BYTES_SIZE);
-	expect(taking, WORD_BYTES_DATA, PYTHON_BYTES_DATA);
-	expect(taking, WORD_TEXT_STATE, PYTHON_TEXT_STATE);
-	expect(taking, WORD_TEXT_LENGTH, PYTHON_TEXT_LENGTH);
-	expect(taking, WORD_TEXT_ASCII, offsets->text_ascii);
+	take(taking, &target->state_frame, at->state, STATE_FRAME, 8);
+	take(taking, &target->state_id, at->state, STATE_ID, 8);
+	take(taking, &target->frame_back, at->frame, FRAME_BACK, 8);
+	take(taking, &target->frame_code, at->frame, FRAME_CODE, 8);
+	take(taking, &target->frame_instruction, at->frame, FRAME_INSTRUCTION, 8);
+	take(taking, &target->frame_owner, at->frame, FRAME_OWNER, 1);
+	take(taking, &offsets->code_file, at->code, CODE_FILE, 8);
+	take(taking, &offsets->code_name, at->code, CODE_NAME, 8);
+	take(taking, &offsets->code_qualname, at->code, CODE_QUALNAME, 8);
+	take(taking, &offsets->code_table, at->code, CODE_TABLE, 8);
+	take(taking, &offsets->code_first_line, at->code, CODE_FIRST_LINE, 4);
+	take(taking, &offsets->code_argcount, at->code, CODE_ARGCOUNT, 4);
+	take(taking, &target->code_bytes, at->code, CODE_BYTES, 2);
+	expect(taking, at->object + OBJECT_TYPE, PYTHON_OB_TYPE);
+	expect(taking, at->type + TYPE_NAME, PYTHON_TYPE_NAME);
+	expect(taking, at->bytes + BYTES_SIZE, PYTHON_BYTES_SIZE);
+	expect(taking, at->bytes + BYTES_DATA, PYTHON_BYTES_DATA);
+	expect(taking, at->text + TEXT_STATE, PYTHON_TEXT_STATE);
+	expect(taking, at->text + TEXT_LENGTH, PYTHON_TEXT_LENGTH);
+	expect(taking, at->text + TEXT_ASCII, offsets->text_ascii);
 	/* The checksum is of what ends with the name and the table. */
 	if (offsets->code_table != target->code_words * 8u || offsets->code_qualname + 8u != offsets->code_table)
 		taking->wrong = true;
@@ -203,10 +201,10 @@ int python_offsets__check(struct python_offsets *offsets, const void *table, str
 		return error__set(err, -EPROTO, "its table of offsets is of version %#llx", (unsigned long long)version);
 	if (word_of(table, WORD_FREE_THREADED))
 		return error__set(err, -ENOTSUP, "a free-threaded interpreter");
-	/* Where the words lie changes with the minor version. */
-	if (offsets->minor != 13)
-		return 0;
-	take_all(&taking, &taken);
+	for (size_t i = 0; i < sizeof(sections_of) / sizeof(*sections_of); i++) {
+		if (sections_of[i].minor == offsets->minor)
+			take_all(&taking, &sections_of[i], &taken);
+	}
 	if (taking.wrong)
 		return error__set(err, -EPROTO, "its table of offsets cannot be true");
 	*offsets = taken;

@@ -24,6 +24,9 @@ struct python_offsets {
 	uint16_t code_argcount, code_file, code_name, code_table, code_first_line;
 	uint16_t code_qualname; /* 0: it has none */
 	uint16_t text_ascii, text_other; /* in a str: its characters, where they are all ASCII, and else */
+	uint64_t text_type; /* PyUnicode_Type, what every str points to: 0 until it is found */
+	uint64_t frame_type; /* PyFrame_Type, where frames are objects: up to 3.10 */
+	uint8_t references_bits; /* of an object's first word that count; those above are flags */
 	struct python_target target; /* without its addresses, and those of libc */
 };
 
@@ -37,7 +40,7 @@ struct python_offsets {
 /* Those of CPython 3.`minor`, or NULL. */
 const struct python_offsets *python_offsets__of(unsigned int minor);
 
-#define PYTHON_DEBUG_OFFSETS_SIZE 584 /* of 3.13; no later one's is smaller */
+#define PYTHON_DEBUG_OFFSETS_SIZE 648 /* what is looked at of 3.14's; 3.13's ends before */
 
 /*
  * Compares `offsets` with the table that _PyRuntime of 3.13 or later begins

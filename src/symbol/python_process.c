@@ -238,13 +238,24 @@ static void find_eval(struct elf_file *elf, const struct object *object, struct 
 	python->eval_end = address + eval.size;
 }
 
+static int find_type(struct elf_file *elf, const struct object *object, const char *symbol, uint64_t *address,
+		     struct error *err)
+{
+	uint64_t vaddr;
+
+	if (elf_file__find_object(elf, symbol, &vaddr) || !address_of(elf, object, vaddr, address))
+		return error__set(err, -ENOTSUP, "it has no symbol %s", symbol);
+	return 0;
+}
+
 /* What the interpreter's file tells. */
 static int read_object(const struct search *search, const struct object *object, struct elf_file *elf,
 		       struct python_process *python, uint64_t *runtime, struct error *err)
 {
 	const struct python_offsets *offsets;
-	uint64_t vaddr, type;
+	uint64_t vaddr, code_type;
 	unsigned int minor;
+	int ret;
 
 	if (!find_runtime(elf, &vaddr) || !address_of(elf, object, vaddr, runtime))
 		return -ENOENT;
@@ -256,10 +267,15 @@ static int read_object(const struct search *search, const struct object *object,
 	offsets = python_offsets__of(minor);
 	if (!offsets)
 		return error__set(err, -ENOTSUP, "CPython 3.%u is not known", minor);
-	if (elf_file__find_object(elf, "PyCode_Type", &vaddr) || !address_of(elf, object, vaddr, &type))
-		return error__set(err, -ENOTSUP, "it has no symbol PyCode_Type");
 	python->offsets = *offsets;
-	python->offsets.target.code_type = type;
+	ret = find_type(elf, object, "PyCode_Type", &code_type, err);
+	if (!ret)
+		ret = find_type(elf, object, "PyUnicode_Type", &python->offsets.text_type, err);
+	if (!ret && minor <= 10)
+		ret = find_type(elf, object, "PyFrame_Type", &python->offsets.frame_type, err);
+	if (ret)
+		return ret;
+	python->offsets.target.code_type = code_type;
 	python->offsets.target.key_address = *runtime + offsets->key;
 	find_eval(elf, object, python);
 	return 0;

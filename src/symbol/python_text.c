@@ -62,11 +62,14 @@ char *python_text__read(pid_t pid, const struct python_offsets *offsets, uint64_
 {
 	uint8_t head[HEAD_SIZE], characters[PYTHON_TEXT_MAX * 4];
 	unsigned int width, compact, ascii;
-	uint64_t length;
+	uint64_t type, length;
 	uint32_t state;
 	char *text;
 
 	if (process_memory__read(pid, address, head, sizeof(head)))
+		return NULL;
+	memcpy(&type, head + PYTHON_OB_TYPE, sizeof(type));
+	if (type != offsets->text_type)
 		return NULL;
 	memcpy(&length, head + PYTHON_TEXT_LENGTH, sizeof(length));
 	memcpy(&state, head + PYTHON_TEXT_STATE, sizeof(state));

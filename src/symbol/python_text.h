@@ -12,7 +12,7 @@
 /*
  * The str at `address` in UTF-8, malloc'd. What is no character there (half of
  * a surrogate pair, which stands for a byte of a file's name that is no UTF-8)
- * becomes U+FFFD, as does NUL. NULL where it is no str or without memory.
+ * becomes U+FFFD, as does NUL. NULL where its type is not offsets->text_type, it cannot be true, or without memory.
  */
 char *python_text__read(pid_t pid, const struct python_offsets *offsets, uint64_t address);
 

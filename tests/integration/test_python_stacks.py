@@ -128,6 +128,39 @@ def test_no_symbols(tracer, held, tmp_path):
     check(result.lines, tmp_path / "log")
 
 
+def test_venv(tracer, held, tmp_path):
+    """Of a virtual environment, whose python is a symbolic link."""
+    subprocess.run([paths.PYTHON, "-m", "venv", "--symlinks", "--without-pip", tmp_path / "venv"], check=True)
+    result = tracer.run(tmp_path / "venv/bin/python", PROGRAM, paths.LIBCUDART, held, tmp_path / "log",
+                        args=["-e", "cudaMalloc"], columns="time,size,event,stack")
+    check(result.lines, tmp_path / "log")
+
+
+def static_libraries():
+    """(the prefix of an interpreter, its libpython3.N.a), the newest first."""
+    found = []
+    for path in interpreters().values():
+        if path is not None:
+            prefix = path.resolve().parents[1]
+            found += [(prefix, archive) for archive in prefix.glob(f"lib/{path.name}/config-*/lib{path.name}.a")]
+    return found[::-1]
+
+
+def test_embedded(tracer, held, tmp_path):
+    """A program of another name with the interpreter linked into it."""
+    libraries = static_libraries()
+    if not libraries:
+        pytest.skip("there is no static libpython here")
+    prefix, archive = libraries[0]
+    source = tmp_path / "server.c"
+    source.write_text("int Py_BytesMain(int, char **); int main(int c, char **v) { return Py_BytesMain(c, v); }")
+    subprocess.run(["gcc", "-rdynamic", "-o", tmp_path / "server", source, archive, "-lm", "-ldl", "-lutil", "-lpthread"],
+                   check=True)
+    result = tracer.run(tmp_path / "server", PROGRAM, paths.LIBCUDART, held, tmp_path / "log",
+                        args=["-e", "cudaMalloc"], columns="time,size,event,stack", env={"PYTHONHOME": prefix})
+    check(result.lines, tmp_path / "log")
+
+
 def test_other_programs_say_nothing(tracer):
     """One without an interpreter has no Python frames, and no message about them."""
     result = tracer.run(paths.workload("memory"), "--pairs", 5, args=["-e", "cudaMalloc"], columns="time,event,stack")

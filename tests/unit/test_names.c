@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "symbol/function_name.h"
 #include "symbol/kernel_name.h"
 
 static void valid_names(void **state)
@@ -369,6 +370,103 @@ static void cuts_between_characters(void **state)
 	assert_true(kernel_name__cut(name, out, sizeof(out), 200) > 190);
 }
 
+/* Mostly as rustc 1.95 has named them, in both manglings. */
+static void rust_names(void **state)
+{
+	static const struct pair pairs[] = {
+		{"_RNvC7mycrate3foo", "mycrate::foo"},
+		{"_RNvC6mycrate3foo", "_RNvC6mycrate3foo"},
+		{"_RNvMCs5pFU1ujB8J6_2m2INtB2_6DGraphhE7new_oneB2_", "<m2::DGraph<u8>>::new_one"},
+		{"_RNvXsD_NtNtCs3TffaVLKYX7_13rustc_session6config12dep_trackingNtB7_7CFGuardNtB5_15DepTrackingHash4hash",
+		 "<rustc_session::config::CFGuard as rustc_session::config::dep_tracking::DepTrackingHash>::hash"},
+		{"_RNvMNtCs5pFU1ujB8J6_2m2u9gre_6ka8iINtB2_1SINtNtCslNYArtu3iFV_5alloc3vec3VeclEEu6ldr85bB4_",
+		 "<m2::größe::S<alloc::vec::Vec<i32>>>::名前"},
+		{"_RINvCs5pFU1ujB8J6_2m26apply2FG_RL0_eEuEB2_", "m2::apply2::<for<'a> fn(&'a str)>"},
+		{"_RNCNvCs5pFU1ujB8J6_2m21a0B3_.llvm.11759624019434185736", "m2::a::{closure#0}"},
+		{"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"},
+		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.123", "core::fmt::Formatter::pad"},
+		{"_Z4vaddPfS_S_i", "vadd(float*, float*, float*, int)"},
+		/* A function of 62^8 lifetimes, which are not printed; the same in an identifier that is not ASCII. */
+		{"_RNvMINtC1a1bFGzzzzzzzz_EuEC1c1d", "_RNvMINtC1a1bFGzzzzzzzz_EuEC1c1d"},
+		{"_RNvC1mu14FGzzzzz_e_6ka8i", "_RNvC1mu14FGzzzzz_e_6ka8i"},
+		{"_RNvC1mu9gre_6ka8", "_RNvC1mu9gre_6ka8"},
+		{"_RB_", "_RB_"}, /* refers back to itself */
+		{"_R", "_R"},
+		{"_Rfoo", "_Rfoo"},
+		{"_RNv", "_RNv"},
+	};
+
+	(void)state;
+	CHECK_PAIRS(pairs, function_name__readable);
+}
+
+static void survive_as_function(const char *symbol)
+{
+	double start = seconds();
+	char *name = function_name__readable(symbol);
+
+	assert_non_null(name);
+	assert_true(strlen(name) <= FUNCTION_NAME_MAX);
+	if (seconds() - start > 1)
+		fail_msg("%.1f s: %s", seconds() - start, symbol);
+	free(name);
+}
+
+/* A reference back to a place in a Rust symbol, which is counted behind "_R". */
+static int put_reference(char *out, size_t place)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t number = place - 1;
+
+	if (number < 62)
+		return sprintf(out, "B%c_", digits[number]);
+	return sprintf(out, "B%c%c_", digits[number / 62], digits[number % 62]);
+}
+
+/* Each tuple has the one before it twice, 60 times; also with identifiers that are not ASCII, or end in mid-air. */
+static void doubling_rust_names_end(void **state)
+{
+	static const char *const firsts[] = {"TllE", "TC1xC1xE", "TC3xyzC0E", "TCu4tanaCu4tanaE", "TCu4zzzzCu4zzzzE"};
+	char name[2048];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(*firsts); i++) {
+		size_t before = strlen("INvC1a1b"), here;
+		char *at = name + sprintf(name, "_RINvC1a1b%s", firsts[i]);
+
+		for (int n = 0; n < 60; n++) {
+			here = (size_t)(at - name) - 2;
+			*at++ = 'T';
+			at += put_reference(at, before);
+			at += put_reference(at, before);
+			*at++ = 'E';
+			before = here;
+		}
+		strcpy(at, "E");
+		survive_as_function(name);
+	}
+}
+
+static void random_rust_names_end(void **state)
+{
+	static const char *const pieces[] = {
+		"N", "v", "C", "1a", "3abc", "u4tana", "u9gre_6ka8i", "u7zzzzzzz", "I", "E", "M", "X", "Y", "s_", "s0_", "B_",
+		"B0_", "B1_", "B7_", "Ba_", "Bz_", "B10_", "T", "R", "Q", "P", "O", "A", "S", "F", "D", "G_", "G0_", "GZZ_",
+		"GZZZZZZ_", "L_", "L0_", "K", "j1_", "lnff_", "b1_", "c41_", "p", "U", "KC", "l", "e", "z", "0", "_", "u", "C0",
+	};
+	unsigned int seed = 11;
+
+	(void)state;
+	for (int round = 0; round < 100000; round++) {
+		char name[1024] = "_RNv";
+		int count = 1 + rand_r(&seed) % 80;
+
+		for (int i = 0; i < count; i++)
+			strcat(name, pieces[(size_t)rand_r(&seed) % (sizeof(pieces) / sizeof(*pieces))]);
+		survive_as_function(name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +477,9 @@ int main(void)
 		cmocka_unit_test(doubling_names_end),
 		cmocka_unit_test(nested_names_end),
 		cmocka_unit_test(random_names_end),
+		cmocka_unit_test(rust_names),
+		cmocka_unit_test(doubling_rust_names_end),
+		cmocka_unit_test(random_rust_names_end),
 		cmocka_unit_test(long_names_stay),
 		cmocka_unit_test(cuts_long_names),
 		cmocka_unit_test(cuts_between_characters),

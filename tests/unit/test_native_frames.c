@@ -268,7 +268,7 @@ static void names_are_readable(void **state)
 			"<&T as core::fmt::Display,*::>::fmt");
 	assert_readable("_ZN3one3two17h0123456789abcdeXE", "one::two::h0123456789abcdeX");
 	assert_readable("_ZN3one7$u07$xx17h0123456789abcdefE", "one::$u07$xx");
-	assert_readable("_RNvC6mycrate3foo", "_RNvC6mycrate3foo");
+	assert_readable("_RNvC7mycrate3foo", "mycrate::foo");
 	assert_readable("_Z", "_Z");
 	memset(longer, 'a', sizeof(longer) - 1);
 	name = function_name__readable(longer);

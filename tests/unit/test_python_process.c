@@ -102,65 +102,80 @@ static void versions(void **state)
 	}
 }
 
-/* That of 3.13.0. */
-static void table_of_3_13(uint64_t table[73])
-{
-	static const struct {
-		unsigned int word;
-		uint64_t value;
-	} words[] = {
-		{1, 0x030d00f0}, {19, 280}, {23, 72}, {24, 152}, {28, 88}, {29, 8}, {30, 0}, {31, 56}, {33, 70},
-		{34, 208}, {35, 112}, {36, 120}, {37, 128}, {38, 136}, {39, 68}, {40, 52}, {43, 200}, {45, 8},
-		{47, 24}, {65, 16}, {66, 32}, {68, 32}, {69, 16}, {70, 40},
-	};
+#define TABLE_WORDS (PYTHON_DEBUG_OFFSETS_SIZE / 8)
 
-	memset(table, 0, 73 * sizeof(*table));
+struct word {
+	unsigned int word;
+	uint64_t value;
+};
+
+/* What 3.13.0 and 3.14.10 have there; first the sizes, then what is an offset, then what must not differ. */
+static const struct word words_of[2][24] = {
+	{
+		{1, 0x030d00f0}, {19, 304}, {28, 80}, {34, 208}, {23, 72}, {24, 152}, {29, 8}, {30, 0}, {31, 56}, {33, 70},
+		{35, 112}, {36, 120}, {37, 128}, {38, 136}, {39, 68}, {40, 52}, {43, 200}, {45, 8}, {47, 24}, {65, 16},
+		{66, 32}, {68, 32}, {69, 16}, {70, 40},
+	},
+	{
+		{1, 0x030e0af0}, {22, 832}, {31, 88}, {39, 216}, {26, 72}, {27, 152}, {32, 8}, {33, 0}, {34, 56}, {36, 74},
+		{40, 112}, {41, 120}, {42, 128}, {43, 136}, {44, 68}, {45, 52}, {48, 208}, {51, 8}, {53, 24}, {75, 16},
+		{76, 32}, {78, 32}, {79, 16}, {80, 40},
+	},
+};
+
+#define SIZES 1
+#define OFFSETS 4
+
+static void table_of(int minor, uint64_t table[TABLE_WORDS])
+{
+	memset(table, 0, TABLE_WORDS * sizeof(*table));
 	memcpy(table, "xdebugpy", 8);
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		table[words[i].word] = words[i].value;
+	for (size_t i = 0; i < 24; i++)
+		table[words_of[minor - 13][i].word] = words_of[minor - 13][i].value;
 }
 
-static int check_with(unsigned int word, uint64_t value)
+static int check_with(int minor, unsigned int word, uint64_t value)
 {
-	struct python_offsets offsets = *python_offsets__of(13);
-	uint64_t table[73];
+	struct python_offsets offsets = *python_offsets__of((unsigned int)minor);
+	uint64_t table[TABLE_WORDS];
 	struct error err = {0};
 	int ret;
 
-	table_of_3_13(table);
+	table_of(minor, table);
 	table[word] = value;
 	ret = python_offsets__check(&offsets, table, &err);
 	assert_int_equal(ret != 0, err.text[0] != '\0');
 	if (ret)
-		assert_memory_equal(&offsets, python_offsets__of(13), sizeof(offsets));
+		assert_memory_equal(&offsets, python_offsets__of((unsigned int)minor), sizeof(offsets));
 	return ret;
 }
 
 static void its_own_table(void **state)
 {
-	static const unsigned int offsets[] = {23, 24, 29, 30, 31, 33, 35, 36, 37, 38, 39, 40, 43,
-					       45, 47, 65, 66, 68, 69, 70};
-	struct python_offsets taken = *python_offsets__of(13);
-	uint64_t table[73];
-
 	(void)state;
-	table_of_3_13(table);
-	assert_int_equal(python_offsets__check(&taken, table, NULL), 0);
-	assert_memory_equal(&taken, python_offsets__of(13), sizeof(taken));
-	table[23] = 80;
-	assert_int_equal(python_offsets__check(&taken, table, NULL), 0);
-	assert_int_equal(taken.target.state_frame, 80);
-	assert_int_equal(check_with(0, 0), -EPROTO);
-	assert_int_equal(check_with(1, 0x030c01f0), -EPROTO);
-	assert_int_equal(check_with(2, 1), -ENOTSUP);
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
-		assert_int_equal(check_with(offsets[i], UINT64_MAX), -EPROTO);
-		assert_int_equal(check_with(offsets[i], UINT64_MAX - 7), -EPROTO);
-		assert_int_equal(check_with(offsets[i], 4096), -EPROTO);
+	for (int minor = 13; minor <= 14; minor++) {
+		const struct word *words = words_of[minor - 13];
+		struct python_offsets taken = *python_offsets__of((unsigned int)minor);
+		uint64_t table[TABLE_WORDS];
+
+		table_of(minor, table);
+		assert_int_equal(python_offsets__check(&taken, table, NULL), 0);
+		assert_memory_equal(&taken, python_offsets__of((unsigned int)minor), sizeof(taken));
+		table[words[OFFSETS].word] = 80;
+		assert_int_equal(python_offsets__check(&taken, table, NULL), 0);
+		assert_int_equal(taken.target.state_frame, 80);
+		assert_int_equal(check_with(minor, 0, 0), -EPROTO);
+		assert_int_equal(check_with(minor, 1, 0x030c01f0), -EPROTO);
+		assert_int_equal(check_with(minor, 2, 1), -ENOTSUP);
+		for (size_t i = SIZES; i < 24; i++)
+			assert_int_equal(check_with(minor, words[i].word, UINT64_MAX), -EPROTO);
+		for (size_t i = OFFSETS; i < 24; i++) {
+			assert_int_equal(check_with(minor, words[i].word, UINT64_MAX - 7), -EPROTO);
+			assert_int_equal(check_with(minor, words[i].word, 4096), -EPROTO);
+		}
+		assert_int_equal(check_with(minor, words[SIZES + 1].word, 4), -EPROTO);
+		assert_int_equal(check_with(minor, words[SIZES + 2].word, 100), -EPROTO);
 	}
-	assert_int_equal(check_with(19, UINT64_MAX), -EPROTO);
-	assert_int_equal(check_with(28, 4), -EPROTO);
-	assert_int_equal(check_with(34, 100), -EPROTO);
 }
 
 static void random_tables(void **state)
@@ -168,13 +183,13 @@ static void random_tables(void **state)
 	unsigned int seed = 1;
 
 	(void)state;
-	for (int round = 0; round < 100000; round++) {
-		struct python_offsets offsets = *python_offsets__of(13);
-		uint64_t table[73];
+	for (int round = 0; round < 200000; round++) {
+		struct python_offsets offsets = *python_offsets__of(13 + (unsigned int)round % 2);
+		uint64_t table[TABLE_WORDS];
 
-		table_of_3_13(table);
+		table_of(13 + round % 2, table);
 		for (int i = 0; i < 3; i++)
-			table[2 + (size_t)rand_r(&seed) % 71] = (uint64_t)rand_r(&seed) >> rand_r(&seed) % 31;
+			table[2 + (size_t)rand_r(&seed) % (TABLE_WORDS - 2)] = (uint64_t)rand_r(&seed) >> rand_r(&seed) % 31;
 		if (python_offsets__check(&offsets, table, NULL))
 			continue;
 		assert_true(offsets.target.frame_back < PYTHON_FRAME_READ);

@@ -26,7 +26,7 @@
 
 struct told {
 	struct code_map code;
-	unsigned int codes, pythons, wholes, forgotten;
+	unsigned int codes, pythons, wholes, same, forgotten;
 	uint64_t chain;
 };
 
@@ -55,6 +55,13 @@ static int set_whole(void *arg, uint64_t chain)
 	return 0;
 }
 
+static int set_same(void *arg, uint64_t id, uint64_t same)
+{
+	assert_int_not_equal(id, same);
+	((struct told *)arg)->same++;
+	return 0;
+}
+
 static int forget(void *arg, uint64_t id)
 {
 	(void)id;
@@ -66,7 +73,7 @@ static struct stacks *make(enum stack_mode mode, struct told *told)
 {
 	const struct stacks_options options = {
 		.mode = mode, .max = 100,
-		.hooks = {set_python, set_code, set_whole, forget, told},
+		.hooks = {set_python, set_code, set_whole, set_same, forget, told},
 	};
 	struct stacks *stacks = stacks__new(&options, NULL);
 
@@ -240,6 +247,40 @@ static void marks_what_is_missing(void **state)
 	stack = take(stacks, record);
 	assert_int_equal(stack->count, 0);
 	assert_true(stack->broken);
+	stacks__free(stacks);
+	free(record);
+}
+
+/* What the kernel takes for return addresses where there is no frame pointer. */
+static void addresses_that_cannot_be_are_left_out(void **state)
+{
+	static uint64_t data;
+	const uint64_t others[] = {1, 0xffff, 0xcf5bbdc21d80171a, 1ull << 47, (uintptr_t)&data};
+	struct stack_record *record = record_of(getpid());
+	struct told told;
+	struct stacks *stacks = make(STACK_FP, &told);
+	const struct stack *stack;
+
+	(void)state;
+	record->code_pages = 100;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		outer_with_chain(record);
+		record->native[3] = others[i];
+		record->flags = STACK_CUT;
+		record->id++;
+		stack = take(stacks, record);
+		assert_int_equal(stack->count, 4);
+		assert_true(stack->broken);
+		assert_false(stack->truncated);
+	}
+	/* It leads to the beginning, whatever is read behind that. */
+	outer_with_chain(record);
+	record->flags = 0;
+	record->native[record->natives++] = (uintptr_t)&data;
+	record->id++;
+	stack = take(stacks, record);
+	assert_ends(stack, "_start");
+	assert_false(stack->broken);
 	stacks__free(stacks);
 	free(record);
 }
@@ -472,7 +513,7 @@ static void what_was_unmapped_is_known_until_another_lies_there(void **state)
 	munmap(code, 4096);
 	stacks__look_at(stacks, getpid(), true);
 	stack = take_at(stacks, record, code);
-	assert_null(stack->frames[1].object);
+	assert_int_equal(stack->count, 1);
 	stacks__free(stacks);
 	free(record);
 }
@@ -667,6 +708,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_a_chain),
 		cmocka_unit_test(marks_what_is_missing),
+		cmocka_unit_test(addresses_that_cannot_be_are_left_out),
 		cmocka_unit_test(unwinds_a_copy),
 		cmocka_unit_test(auto_takes_what_is_whole),
 		cmocka_unit_test(falls_back_on_frame_pointers),

@@ -147,8 +147,8 @@ static void assert_python(const struct stack_frame *frame, const char *function,
 static void add_natives(struct fixture *fixture)
 {
 	const struct python_process *python = &fixture->python;
-	const uint64_t addresses[] = {0x1000, python->eval_start + 8, python->object_start + 8, 0x2000,
-				      python->eval_start + 16, 0x3000};
+	const uint64_t addresses[] = {0x11000, python->eval_start + 8, python->object_start + 8, 0x12000,
+				      python->eval_start + 16, 0x13000};
 
 	assert_int_not_equal(python->eval_start, 0);
 	memcpy(fixture->record.native, addresses, sizeof(addresses));
@@ -168,12 +168,12 @@ static void stand_in_place_of_the_interpreter(void **state)
 	add_python(&fixture, 0, true);
 	stack = take(&fixture);
 	assert_int_equal(stack->count, 6);
-	assert_int_equal(stack->frames[0].offset, 0x1000);
+	assert_int_equal(stack->frames[0].offset, 0x11000);
 	assert_python(&stack->frames[1], "forward", 2);
-	assert_int_equal(stack->frames[2].offset, 0x2000);
+	assert_int_equal(stack->frames[2].offset, 0x12000);
 	assert_python(&stack->frames[3], "größe", 4);
 	assert_python(&stack->frames[4], "forward", 2);
-	assert_int_equal(stack->frames[5].offset, 0x3000);
+	assert_int_equal(stack->frames[5].offset, 0x13000);
 	/* A thread without any keeps what is native. */
 	fixture.record.pythons = 0;
 	stack = take(&fixture);

@@ -132,10 +132,13 @@ static void ids_are_bounded(void **state)
 		add(store, id, "f", 0);
 	assert_int_equal(forgotten.count, 13);
 	assert_int_equal(forgotten.ids[0], 100);
-	assert_int_equal(forgotten.ids[12], 12);
+	assert_int_equal(forgotten.ids[12], 13);
 	assert_null(stack_store__find(store, 100));
-	assert_null(stack_store__find(store, 12));
-	assert_non_null(stack_store__find(store, 13));
+	assert_null(stack_store__find(store, 13));
+	assert_non_null(stack_store__find(store, 14));
+	/* The first stands for the others, and stays. */
+	assert_int_equal(stack_store__same(store, 20), 1);
+	assert_int_equal(stack_store__same(store, 13), 13);
 	assert_int_equal(stack_store__count(store), 1);
 	assert_int_equal(stack_store__evicted(store), 1);
 	stack_store__free(store);
@@ -159,6 +162,25 @@ static void an_id_is_of_one_process(void **state)
 	stack_store__free(store);
 }
 
+static void what_an_id_stood_for_is_told_anew(void **state)
+{
+	struct forgotten forgotten = {0};
+	struct stack_store *store = stack_store__new(4, note, &forgotten);
+
+	(void)state;
+	add(store, 1, "f", 0);
+	add(store, 2, "f", 0);
+	assert_int_equal(stack_store__same(store, 2), 1);
+	add(store, 1, "g", 0); /* another process's: its stack is no more that of 2 */
+	assert_int_equal(forgotten.count, 1);
+	assert_int_equal(forgotten.ids[0], 2);
+	assert_null(stack_store__find(store, 2));
+	assert_int_equal(stack_store__same(store, 1), 1);
+	add(store, 1, "g", 0);
+	assert_int_equal(stack_store__count(store), 1);
+	stack_store__free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +189,7 @@ int main(void)
 		cmocka_unit_test(the_longest_not_asked_for_leaves),
 		cmocka_unit_test(ids_are_bounded),
 		cmocka_unit_test(an_id_is_of_one_process),
+		cmocka_unit_test(what_an_id_stood_for_is_told_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,12 +14,8 @@ from pathlib import Path
 from lib.paths import SIM
 from lib.script import PROGRAMS
 
-FRAME = re.compile(r"(?:(?P<function>.+)\+0x(?P<offset>[0-9a-f]+) \[(?P<object>[^]]+)\]"
-                   r"|(?P<file_only>[^ ]+)\+0x(?P<place>[0-9a-f]+)|(?P<address>0x[0-9a-f]+))"
-                   r"(?: (?P<file>[^ ]+):(?P<line>[0-9]+))?")
-TRUNCATED = "[truncated]"
 CUDA = re.compile(r"libcuda(rt)?\.so")
-BELOW = {"_start", "start_thread", "clone", "clone3", "__libc_start_main", "__libc_start_call_main"}
+LIBC = re.compile(r"libc\.so")
 # The kernel and the C library need some bytes below main and a thread's first function.
 MARGIN = 2048
 EXECUTABLE_BEGIN = 0x400000  # of a program that is not PIE
@@ -51,8 +47,6 @@ VARIANTS = [
     Variant("stripped-no-pie", ("-O2", "-fomit-frame-pointer", "-g", "-no-pie"), stripped=True),
     Variant("gold", ("-O2", "-fomit-frame-pointer", "-g", "-fuse-ld=gold")),
 ]
-WITH_FRAME_POINTERS = [Variant("fp-g", ("-O1", "-fno-omit-frame-pointer", "-g")),
-                       Variant("fp-stripped", ("-O1", "-fno-omit-frame-pointer"), stripped=True)]
 
 
 @dataclass
@@ -71,6 +65,10 @@ class Program:
     path: Path
     plugins: tuple = ()
     symbols: dict = field(default_factory=dict)  # by object: [(address, size, name)], of what was stripped
+
+    @property
+    def files(self):
+        return {path.name for path in (self.path, *self.plugins)}
 
     def command(self, truth):
         return [str(self.path), str(truth), *map(str, self.plugins)]
@@ -116,7 +114,7 @@ class Builder:
             for name in ("one", "other"):
                 plugins.append(folder / f"{name}.so")
                 subprocess.run(["gcc", *options, "-shared", "-fPIC", f"-DNAME=plugin_{name}", "-o", plugins[-1],
-                                PROGRAMS / "known_stacks_plugin.c", "-nostartfiles"], check=True)
+                                PROGRAMS / "known_stacks_plugin.c"], check=True)
         program = Program(variant, path, tuple(plugins))
         for file in (path, *plugins) if variant.stripped else ():
             program.symbols[file.name] = symbols_of(file)
@@ -133,83 +131,110 @@ class Mismatch(AssertionError):
     """A stack is not the one that the program had."""
 
 
-def name_of(program, frame):
-    """The function that a frame is in, also where gpuprobe has an object and an offset alone."""
-    if frame["function"]:
-        return frame["function"]
-    if not frame["file_only"]:
-        return None
-    place = int(frame["place"], 16) + (EXECUTABLE_BEGIN if not program.variant.pie
-                                       and frame["file_only"] == program.path.name else 0)
-    for address, size, name in program.symbols.get(frame["file_only"], ()):
+def function_of(program, frame):
+    """The function that a frame is in, in a file that was stripped by the object's offset; None: not known."""
+    if frame.get("function"):
+        return frame.get("function")
+    place = int(frame["offset"], 16)
+    if not program.variant.pie and frame.get("object") == program.path.name:
+        place += EXECUTABLE_BEGIN
+    for address, size, name in program.symbols.get(frame.get("object"), ()):
         # Behind a call that does not return may be the function's end.
         if address < place <= address + size:
             return name
     return None
 
 
-def object_of(frame):
-    return frame["object"] or frame["file_only"] or ""
-
-
-def is_libc(frame):
-    return object_of(frame).startswith("libc.so")
-
-
-def match_one(program, text, frame, expected):
-    name, file, line = expected
-    if name_of(program, frame) != name:
-        raise Mismatch(f"{text!r} instead of {name}")
-    if program.variant.lines and (frame["file"], frame["line"]) != (Path(file).name, str(line)):
-        raise Mismatch(f"{text!r} instead of {name} at {Path(file).name}:{line}")
+def is_of(pattern, frame):
+    return bool(pattern.match(frame.get("object") or ""))
 
 
 def is_below(program, frame):
     """What calls main, or a thread's first function."""
-    name = name_of(program, frame)
-    return is_libc(frame) or name in BELOW or (object_of(frame) == program.path.name and name is None)
+    return is_of(LIBC, frame) or (frame.get("object") == program.path.name
+                                  and function_of(program, frame) in ("_start", None))
 
 
-def compare(program, known, texts):
-    """Raises Mismatch unless the frames are right; returns whether all of them are there."""
-    texts = list(texts)
-    truncated = bool(texts) and texts[-1] == TRUNCATED
-    if truncated:
-        texts.pop()
-    frames = [FRAME.fullmatch(text) for text in texts]
-    if None in frames:
-        raise Mismatch(f"no frame: {texts[frames.index(None)]!r}")
+def match_one(program, frame, expected):
+    name, file, line = expected
+    if function_of(program, frame) != name:
+        raise Mismatch(f"{frame} instead of {name}")
+    if not frame.get("object") or frame.get("object") not in program.files:
+        raise Mismatch(f"{frame} in another object")
+    if program.variant.lines and (Path(frame.get("file") or "").name, frame.get("line")) != (Path(file).name, line):
+        raise Mismatch(f"{frame} instead of {name} at {Path(file).name}:{line}")
+
+
+def compare(program, known, stack):
+    """Raises Mismatch unless the frames are right, innermost first; returns whether all of them are there."""
+    if stack["broken"]:
+        raise Mismatch(f"broken: {stack['frames']}")
+    frames = [frame for frame in stack["frames"] if frame["kind"] == "native"]
+    if len(frames) + stack["truncated"] != len(stack["frames"]):
+        raise Mismatch(f"marks: {stack['frames']}")
     at = 0
-    while at < len(frames) and CUDA.match(object_of(frames[at])):
+    while at < len(frames) and is_of(CUDA, frames[at]):
         at += 1
-    if not at:
-        raise Mismatch(f"no CUDA function on top: {texts[:3]}")
+    if not at or frames[0]["function"] != known.event:
+        raise Mismatch(f"no {known.event} on top: {frames[:3]}")
     for expected in known.frames:
         if at == len(frames):
             break
+        begin = at
         if expected[0]:
-            match_one(program, texts[at], frames[at], expected)
+            match_one(program, frames[at], expected)
             at += 1
             continue
-        begin = at
-        while at < len(frames) and is_libc(frames[at]):
+        while at < len(frames) and is_of(LIBC, frames[at]):
             at += 1
         if at == begin:
-            raise Mismatch(f"{texts[at]!r} instead of what calls a signal's handler")
+            raise Mismatch(f"{frames[at]} instead of what calls a signal's handler")
     else:
-        wrong = [text for text, frame in zip(texts[at:], frames[at:]) if not is_below(program, frame)]
+        wrong = [frame for frame in frames[at:] if not is_below(program, frame)]
         if wrong:
             raise Mismatch(f"below the outermost function: {wrong}")
-        return not truncated
-    if not truncated:
-        raise Mismatch(f"ends after {texts[-1]!r} without saying so")
+        return not stack["truncated"]
+    if not stack["truncated"]:
+        raise Mismatch(f"ends after {frames[-1]} without saying so")
     return False
 
 
-def check(program, known, texts, stack_size=None):
+def check(program, known, stack, stack_size=None):
     """The same, and a stack that fits into `stack_size` bytes (None: any) must be whole."""
-    whole = compare(program, known, texts)
+    whole = compare(program, known, stack)
     if not whole and (stack_size is None or known.bytes + MARGIN <= stack_size):
         raise Mismatch(f"truncated, though it has {known.bytes} bytes")
     if whole and stack_size is not None and known.bytes > stack_size:
         raise Mismatch(f"whole, though it has {known.bytes} bytes")
+
+
+def places(known):
+    """Calls from one place, which gpuprobe counts together: lists of Known."""
+    found = {}
+    for call in known:
+        found.setdefault((call.event, str(call.frames)), []).append(call)
+    return list(found.values())
+
+
+def check_all(program, known, sites, stack_size=None):
+    """
+    Each place is a site, told by its bytes if it allocates and else by its function and its stack,
+    and there are no others.
+    """
+    left = list(sites)
+    for calls in places(known):
+        event, number = calls[0].event, sum(call.number for call in calls)
+        mine = [site for site in left if site["function"] == event and site["calls"] == len(calls)
+                and site.get("bytes", number) == number]
+        wrong = []
+        for site in mine:
+            try:
+                check(program, calls[0], site["stack"], stack_size)
+                left.remove(site)
+                break
+            except Mismatch as mismatch:
+                wrong.append(str(mismatch))
+        else:
+            raise Mismatch(f"{event} {number} from {[frame[0] for frame in calls[0].frames][:4]}: {wrong}")
+    if left:
+        raise Mismatch(f"nobody called from {left}")

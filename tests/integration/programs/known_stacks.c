@@ -167,7 +167,7 @@ static KNOWN void run_child(void)
 	if (!pid) {
 		CALL(recurse(2, allocate, 1030));
 		CALL(recurse(2, free_nothing, 1031));
-		sleep(1); /* time to look at it */
+		usleep(300000); /* time to look at it */
 		exit(0);
 	}
 	waitpid(pid, NULL, 0);

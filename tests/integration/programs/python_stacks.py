@@ -69,12 +69,9 @@ def by_extension():
     held.allocate(size)
 
 
-def multi_line():
-    first = multi_line.__code__.co_firstlineno
-    size = ctypes.c_size_t(new_size(sys._getframe(), first + 5))
-    pointer = ctypes.c_void_p()
-    other = (
-        released.cudaMalloc(
+def multi_line(call, pointer, size):
+    return (
+        call(
             ctypes.byref(
                 pointer
             ),
@@ -83,7 +80,52 @@ def multi_line():
         )
         + 0
     )
-    return other
+
+
+def chained(call, pointer, size): return [
+    0,
+    (call
+     )(ctypes.byref(pointer),
+       size)][
+    1
+]
+
+
+def note(_, size):
+    """In place of a call: the line is that of the call as Python itself has it."""
+    frame = sys._getframe(1)
+    size.value = new_size(frame, frame.f_lineno)
+    return 0
+
+
+def multi_lines():
+    size, pointer = ctypes.c_size_t(), ctypes.c_void_p()
+    for function in multi_line, chained:
+        for library in released, locked:
+            for call in note, library.cudaMalloc:
+                function(call, pointer, size)
+    (
+        allocate
+    )(
+    )
+    Model(
+    ).forward(
+    )
+    functools.partial(
+        allocate,
+    )()
+    [
+        allocate()
+        for _ in
+        range(1)
+    ]
+    if (0 or
+            allocate() or
+            None):
+        pass
+    return (lambda:
+            allocate(
+            ))()
 
 
 def allocate():
@@ -133,6 +175,68 @@ def methods():
     with Model.Inner():
         allocate()
     del model
+
+
+def decorator(function):
+    allocate()
+
+    @functools.wraps(function)
+    def wrapper(*arguments):
+        return function(
+            *arguments)
+    return wrapper
+
+
+def decorators():
+    @decorator
+    @decorator
+    def decorated():
+        allocate()
+
+    decorated()
+
+
+class Meta(type):
+    def __new__(cls, name, bases, body):
+        allocate()
+        return super().__new__(cls, name, bases, body)
+
+
+def class_bodies():
+    class Body(metaclass=Meta):
+        allocate()
+        weights = [allocate() for _ in range(1)]
+
+        @decorator
+        def method(self):
+            allocate()
+
+        def __init_subclass__(cls):
+            allocate()
+
+        def __lt__(self, other):
+            allocate()
+            return False
+
+        def __getattr__(self, name):
+            allocate()
+
+    class Derived(Body):
+        pass
+
+    Body().method()
+    sorted([Derived(), Derived()])
+    Derived().missing
+
+
+def imported():
+    """At import: below frames of the interpreter's own, frozen code."""
+    folder = os.path.dirname(log_path)
+    with open(os.path.join(folder, "imported_module.py"), "w", encoding="utf-8") as module:
+        module.write("import sys, __main__\n\n__main__.kept.append(sys._getframe().f_code)\n__main__.allocate()\n")
+    sys.path.insert(0, folder)
+    import imported_module
+    kept.append(imported_module)
 
 
 def generator(n):
@@ -207,6 +311,8 @@ def control():
     while True:
         allocate()
         break
+    kept.append(compile("allocate(\n\n) or [allocate()\n for _ in 'a']", "<string>", "eval"))
+    eval(kept[-1])
     run("\n" * 400 + "allocate()\ndef far():\n    pass\n    allocate()\nfar()")
     # As many lines back as forth.
     (allocate(),
@@ -284,8 +390,11 @@ def replaced():
 
 def main():
     allocate()
-    multi_line()
+    multi_lines()
     methods()
+    decorators()
+    class_bodies()
+    imported()
     generators()
     comprehensions()
     nested()

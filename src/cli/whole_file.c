@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A file that is there whole or not at all, see whole_file.h.
+#include "cli/whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct whole_file {
+	const char *path; /* NULL: standard output */
+	char *target;	  /* what is to be replaced: where links lead to; NULL: nothing is */
+	char *temporary;  /* beside it; NULL once it is in its place */
+	int fd;
+};
+
+/* What a file has that open(2) makes, or the one that is replaced. */
+static mode_t mode_of(const char *target)
+{
+	struct stat status;
+	mode_t mask;
+
+	if (!stat(target, &status))
+		return status.st_mode & 0777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int open_beside(struct whole_file *file, struct error *err)
+{
+	file->target = realpath(file->path, NULL);
+	if (!file->target && errno == ENOENT)
+		file->target = strdup(file->path);
+	if (!file->target)
+		return error__set(err, -errno, "%s: %s", file->path, strerror(errno));
+	if (!access(file->target, F_OK) && access(file->target, W_OK))
+		return error__set(err, -errno, "%s: %s", file->path, strerror(errno));
+	if (asprintf(&file->temporary, "%s.XXXXXX", file->target) < 0) {
+		file->temporary = NULL;
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	file->fd = mkostemp(file->temporary, O_CLOEXEC);
+	if (file->fd >= 0 && !fchmod(file->fd, mode_of(file->target)))
+		return 0;
+	return error__set(err, -errno, "%s: %s", file->path, strerror(errno));
+}
+
+static int open_file(struct whole_file *file, struct error *err)
+{
+	struct stat status;
+
+	if (!file->path) {
+		file->fd = STDOUT_FILENO;
+		return 0;
+	}
+	if (stat(file->path, &status) || S_ISREG(status.st_mode))
+		return open_beside(file, err);
+	file->fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	return file->fd < 0 ? error__set(err, -errno, "%s: %s", file->path, strerror(errno)) : 0;
+}
+
+int whole_file__new(const char *path, struct whole_file **out, struct error *err)
+{
+	struct whole_file *file = calloc(1, sizeof(*file));
+	int ret;
+
+	if (!file)
+		return error__set(err, -ENOMEM, "out of memory");
+	file->path = path;
+	file->fd = -1;
+	ret = open_file(file, err);
+	if (ret) {
+		whole_file__free(file);
+		return ret;
+	}
+	*out = file;
+	return 0;
+}
+
+void whole_file__free(struct whole_file *file)
+{
+	if (!file)
+		return;
+	if (file->path && file->fd >= 0) {
+		close(file->fd);
+		if (file->temporary)
+			unlink(file->temporary);
+	}
+	free(file->temporary);
+	free(file->target);
+	free(file);
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length) {
+		ssize_t written = write(fd, text, length);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		text += written;
+		length -= (size_t)written;
+	}
+	return 0;
+}
+
+static int put_in_place(struct whole_file *file)
+{
+	if (!file->temporary)
+		return 0;
+	if (rename(file->temporary, file->target))
+		return -errno;
+	free(file->temporary);
+	file->temporary = NULL;
+	return 0;
+}
+
+int whole_file__write(struct whole_file *file, const char *text, size_t length, struct error *err)
+{
+	int ret = write_all(file->fd, text, length);
+
+	if (!ret)
+		ret = put_in_place(file);
+	if (!ret || (ret == -EPIPE && !file->path))
+		return 0;
+	return error__set(err, ret, "%s: %s", file->path ? file->path : "standard output", strerror(-ret));
+}

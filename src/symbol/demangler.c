@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The demanglers of libiberty, see demangler.h.
+#include "symbol/demangler.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The demangler of C++ has a limit of its own at this length. */
+#define CPP_MAX 1024
+#define RUST_MAX 8192
+/*
+ * Conversion operators make the demangler go back and parse again, doubling
+ * its time with each one inside another.
+ */
+#define CONVERSIONS_MAX 12
+/* A binder says how many lifetimes it has, and each is gone through even where nothing is printed. */
+#define BINDER_DIGITS_MAX 3
+/* Names that people make take microseconds. */
+#define TIME_MAX_NS 100000000ll
+
+struct demangling {
+	int (*demangle)(const char *symbol, int options, demangle_callbackref append, void *arg);
+	bool allocates;
+	const char *symbol;
+	char *masked; /* what the demangler reads in place of the symbol, or NULL: the symbol */
+	char *text;
+	size_t size;
+	int64_t end;
+	jmp_buf too_much;
+};
+
+/* What the thread has run, so that a busy machine makes no difference. */
+static int64_t spent(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static bool is_ascii(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] & 0x80)
+			return false;
+	}
+	return true;
+}
+
+/* A piece of what was masked, as it is in the symbol. Of an identifier that is not ASCII it cannot be told. */
+static const char *unmask(const struct demangling *demangling, const char *text)
+{
+	uintptr_t begin = (uintptr_t)demangling->masked, at = (uintptr_t)text;
+
+	if (!begin || at < begin || at >= begin + strlen(demangling->masked))
+		return text;
+	return demangling->symbol + (at - begin);
+}
+
+/*
+ * The form that returns a string would write without end for a name whose
+ * parts refer back to each other, doubling each time. The one that hands out
+ * its text piece by piece is left by a jump, which loses nothing: C++'s
+ * allocates nothing, Rust's holds memory only while it hands out an identifier
+ * that is not ASCII. Such a piece is let go, and the next one ends it: two of
+ * them never follow each other without anything between.
+ */
+static void append(const char *text, size_t size, void *arg)
+{
+	struct demangling *demangling = arg;
+
+	bool ascii = !demangling->allocates || is_ascii(text, size);
+
+	if (!size)
+		return;
+	if (size <= DEMANGLED_MAX - demangling->size && spent() <= demangling->end && (ascii || !demangling->masked)) {
+		memcpy(demangling->text + demangling->size, unmask(demangling, text), size);
+		demangling->size += size;
+		return;
+	}
+	demangling->end = 0;
+	if (ascii)
+		longjmp(demangling->too_much, 1);
+}
+
+static bool run(struct demangling *demangling)
+{
+	const char *symbol = demangling->masked ? demangling->masked : demangling->symbol;
+
+	if (setjmp(demangling->too_much))
+		return false;
+	return demangling->demangle(symbol, DMGL_PARAMS | DMGL_ANSI, append, demangling) && demangling->end;
+}
+
+static int make_readable(struct demangling *demangling, char **readable)
+{
+	int ret = -EINVAL;
+
+	demangling->end = spent() + TIME_MAX_NS;
+	demangling->text = malloc(DEMANGLED_MAX);
+	if (!demangling->text)
+		return -ENOMEM;
+	if (run(demangling) && demangling->size) {
+		*readable = strndup(demangling->text, demangling->size);
+		ret = *readable ? 0 : -ENOMEM;
+	}
+	free(demangling->text);
+	return ret;
+}
+
+int demangler__cpp(const char *symbol, char **readable)
+{
+	struct demangling demangling = {.demangle = cplus_demangle_v3_callback, .symbol = symbol};
+	size_t conversions = 0;
+
+	*readable = NULL;
+	if (strncmp(symbol, "_Z", 2) != 0 || strnlen(symbol, CPP_MAX + 1) > CPP_MAX)
+		return -EINVAL;
+	for (const char *at = symbol; (at = strstr(at, "cv")); at += 2)
+		conversions++;
+	return conversions > CONVERSIONS_MAX ? -EINVAL : make_readable(&demangling, readable);
+}
+
+static bool is_endless_binder(const char *at)
+{
+	size_t digits = 0;
+
+	if ((at[0] != 'F' && at[0] != 'D') || at[1] != 'G')
+		return false;
+	while (isalnum((unsigned char)at[2 + digits]))
+		digits++;
+	return digits > BINDER_DIGITS_MAX && at[2 + digits] == '_';
+}
+
+/*
+ * Makes a copy in which what could be a binder ("FG…_", "DG…_") with a number
+ * of lifetimes that no function has begins as nothing does: *masked, NULL where
+ * there is none. In an identifier it is none, and the mask is taken off again;
+ * but a reference back may lead there. Returns 0 or -ENOMEM.
+ */
+static int mask_binders(const char *symbol, char **masked)
+{
+	*masked = NULL;
+	for (size_t i = 0; symbol[i]; i++) {
+		if (!is_endless_binder(symbol + i))
+			continue;
+		if (!*masked)
+			*masked = strdup(symbol);
+		if (!*masked)
+			return -ENOMEM;
+		(*masked)[i + 1] = 'J';
+	}
+	return 0;
+}
+
+int demangler__rust(const char *symbol, char **readable)
+{
+	struct demangling demangling = {.demangle = rust_demangle_callback, .allocates = true, .symbol = symbol};
+	int ret;
+
+	*readable = NULL;
+	if (strnlen(symbol, RUST_MAX + 1) > RUST_MAX)
+		return -EINVAL;
+	if (strncmp(symbol, "_ZN", 3) == 0)
+		return make_readable(&demangling, readable);
+	if (strncmp(symbol, "_R", 2) != 0)
+		return -EINVAL;
+	if (mask_binders(symbol, &demangling.masked))
+		return -ENOMEM;
+	ret = make_readable(&demangling, readable);
+	free(demangling.masked);
+	return ret;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Calls of the driver from known functions, always as often:
+ *
+ *   keep:   100 allocations of 1000 bytes through grow
+ *   spare:   50 of 2000 bytes through grow, of which 45 are freed
+ *   pinned:   3 of host memory
+ *   first:  200 launches of alpha
+ *   second:  77 launches of alpha, 300 of beta
+ *   slow:     5 waits for the context
+ *   quick:   40 waits for a stream
+ *
+ * What fails is passed over. With an argument, it waits for a line of its stdin before its end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda_api.h"
+
+#define OWN __attribute__((noinline, noclone))
+
+static CUfunction alpha, beta;
+static volatile unsigned long done; /* what is done after a call keeps it from being a jump */
+
+static void need(int result)
+{
+	if (result)
+		exit(1);
+}
+
+OWN static CUdeviceptr grow(size_t size)
+{
+	CUdeviceptr address = 0;
+
+	cuMemAlloc(&address, size);
+	done++;
+	return address;
+}
+
+OWN static void keep(void)
+{
+	for (int i = 0; i < 100; i++)
+		grow(1000);
+	done++;
+}
+
+OWN static void spare(void)
+{
+	for (int i = 0; i < 50; i++) {
+		CUdeviceptr address = grow(2000);
+
+		if (i >= 5 && address)
+			need((int)cuMemFree(address));
+	}
+	done++;
+}
+
+OWN static void pinned(void)
+{
+	void *address;
+
+	for (int i = 0; i < 3; i++)
+		cuMemAllocHost(&address, 1 << 20);
+	done++;
+}
+
+OWN static void launch(CUfunction kernel)
+{
+	cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+	done++;
+}
+
+OWN static void first(void)
+{
+	for (int i = 0; i < 200; i++)
+		launch(alpha);
+	done++;
+}
+
+OWN static void second(void)
+{
+	for (int i = 0; i < 77; i++)
+		launch(alpha);
+	for (int i = 0; i < 300; i++)
+		launch(beta);
+	done++;
+}
+
+OWN static void slow(void)
+{
+	for (int i = 0; i < 5; i++)
+		cuCtxSynchronize();
+	done++;
+}
+
+OWN static void quick(void)
+{
+	for (int i = 0; i < 40; i++)
+		cuStreamSynchronize(NULL);
+	done++;
+}
+
+static void start(void)
+{
+	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+				   ".visible .entry _Z5alphaPf()\n{\n\tret;\n}\n"
+				   ".visible .entry beta()\n{\n\tret;\n}\n";
+	CUcontext context;
+	CUmodule module;
+
+	need((int)cuInit(0));
+	need((int)cuDevicePrimaryCtxRetain(&context, 0));
+	need((int)cuCtxSetCurrent(context));
+	need((int)cuModuleLoadData(&module, text));
+	need((int)cuModuleGetFunction(&alpha, module, "_Z5alphaPf"));
+	need((int)cuModuleGetFunction(&beta, module, "beta"));
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	start();
+	keep();
+	spare();
+	pinned();
+	first();
+	second();
+	slow();
+	quick();
+	puts("done");
+	fflush(stdout);
+	if (argc > 1)
+		getchar();
+	return 0;
+}

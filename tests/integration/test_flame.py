@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""gpuprobe flame: every stack of a program whose calls are known with its weight, in every form.
+
+programs/flame.c calls the driver always as often from the same functions.
+"""
+import json
+import os
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+
+import pytest
+
+from lib.paths import ROOT, SIM
+from lib.probe import Background
+from lib.script import PROGRAMS
+
+SVG = "{http://www.w3.org/2000/svg}"
+FORMS = {"folded": ".folded", "svg": ".svg", "speedscope": ".json"}
+UNITS = {"bytes": "bytes", "live-bytes": "bytes", "wait-time": "nanoseconds", "launches": "none", "failures": "none"}
+# Every 25th allocation and every 10th launch.
+FAILURES = "cuMemAlloc_v2:%25,cuLaunchKernel:%10=701"
+SLOW = "cuCtxSynchronize=20ms"
+EXPECTED = {
+    "bytes": {
+        ("main", "keep", "grow", "cuMemAlloc_v2"): 100 * 1000,
+        ("main", "spare", "grow", "cuMemAlloc_v2"): 50 * 2000,
+    },
+    "live-bytes": {
+        ("main", "keep", "grow", "cuMemAlloc_v2"): 100 * 1000,
+        ("main", "spare", "grow", "cuMemAlloc_v2"): 5 * 2000,
+    },
+    "launches": {
+        ("main", "first", "launch", "cuLaunchKernel", "alpha"): 200,
+        ("main", "second", "launch", "cuLaunchKernel", "alpha"): 77,
+        ("main", "second", "launch", "cuLaunchKernel", "beta"): 300,
+    },
+    "failures": {
+        ("main", "keep", "grow", "cuMemAlloc_v2", "CUDA_ERROR_OUT_OF_MEMORY"): 4,
+        ("main", "spare", "grow", "cuMemAlloc_v2", "CUDA_ERROR_OUT_OF_MEMORY"): 2,
+        ("main", "first", "launch", "cuLaunchKernel", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"): 20,
+        ("main", "second", "launch", "cuLaunchKernel", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"): 7 + 30,
+    },
+}
+
+
+def build(path, *options):
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fno-optimize-sibling-calls", *options, f"-I{ROOT}/sim/include",
+                    "-o", path, PROGRAMS / "flame.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """programs/flame.c"""
+    path = tmp_path_factory.mktemp("flame") / "flame"
+    build(path, "-fno-omit-frame-pointer")
+    return path
+
+
+# --- the forms read back: (process or None, frames) -> weight ---
+
+def from_main(stack):
+    """What is outside of main depends on the C library."""
+    return tuple(stack[stack.index("main"):] if "main" in stack else stack)
+
+
+def read_folded(text):
+    stacks = {}
+    for line in text.splitlines():
+        stack, _, weight = line.rpartition(" ")
+        assert stack not in stacks
+        stacks[stack] = int(weight)
+    return {from_main(stack.split(";")): weight for stack, weight in stacks.items()}
+
+
+def read_frames(text):
+    """Of an SVG: (depth, begin, end, name, weight as shown), in their order."""
+    frames = []
+    for frame in ElementTree.fromstring(text).find(f"{SVG}svg[@id='frames']"):
+        name, _, shown = frame.find(f"{SVG}title").text.partition("\n")
+        assert frame.find(f"{SVG}text").text == name
+        assert [child.tag for child in frame] == [SVG + "title", SVG + "rect", SVG + "text"]
+        frames.append((*(int(frame.get(f"data-{key}")) for key in ("depth", "begin", "end")), name, shown,
+                       float(frame.get("x").rstrip("%")), float(frame.get("width").rstrip("%"))))
+    return frames
+
+
+def read_svg(text):
+    """What a frame has besides those above it ends there."""
+    frames, path, stacks = read_frames(text), [], Counter()
+    total = frames[0][2]
+    for depth, begin, end, name, shown, x, width in frames:
+        path[depth:] = [name]
+        assert f"{end - begin:,} " in shown
+        assert abs(x - 100 * begin / total) < 1e-4 and abs(width - 100 * (end - begin) / total) < 1e-4
+        stacks[tuple(path)] += end - begin
+        if depth:
+            stacks[tuple(path[:-1])] -= end - begin
+    assert path[0] == "all"
+    return {from_main(stack[1:]): weight for stack, weight in stacks.items() if weight}
+
+
+def read_speedscope(text, by):
+    """By the rules of its file format."""
+    data = json.loads(text)
+    assert data["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert data["exporter"].startswith("gpuprobe ") and data["activeProfileIndex"] == 0
+    frames = data["shared"]["frames"]
+    for frame in frames:
+        assert set(frame) <= {"name", "file", "line"} and isinstance(frame["name"], str)
+    stacks = Counter()
+    [profile] = data["profiles"]
+    assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+    assert profile["type"] == "sampled" and profile["unit"] == UNITS[by] and profile["name"].startswith("flame (")
+    assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
+    assert len(profile["samples"]) == len(profile["weights"])
+    for sample, weight in zip(profile["samples"], profile["weights"]):
+        stacks[from_main([frames[number]["name"] for number in sample])] += weight
+    return dict(stacks)
+
+
+def read(form, text, by):
+    return {"folded": read_folded, "svg": read_svg}[form](text) if form != "speedscope" else read_speedscope(text, by)
+
+
+def run(gpuprobe, by, path, *command, args=(), **options):
+    return gpuprobe.run(*command, base=["flame"], args=["--by", by, "-o", path, *args], **options)
+
+
+# --- weights ---
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("by", EXPECTED)
+def test_weights(gpuprobe, program, tmp_path, by, form):
+    path = tmp_path / ("graph" + FORMS[form])
+    result = run(gpuprobe, by, path, program, args=["--stack-sample", 1],
+                 env={"CUDA_SIM_FAIL": FAILURES} if by == "failures" else {})
+    assert read(form, path.read_text(encoding="utf-8"), by) == EXPECTED[by]
+    assert sorted(os.listdir(tmp_path)) == sorted([path.name, "truth1"])
+    assert "gpuprobe" not in result.stderr
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_waits(gpuprobe, program, tmp_path, form):
+    """The time is taken outside of the library, so it is longer by a little, and short waits are told in total."""
+    path = tmp_path / ("graph" + FORMS[form])
+    result = run(gpuprobe, "wait-time", path, program, args=["--min-wait", "10ms"],
+                 env={"CUDA_SIM_LATENCY": SLOW})
+    stacks = read(form, path.read_text(encoding="utf-8"), "wait-time")
+    assert list(stacks) == [("main", "slow", "cuCtxSynchronize")]
+    [weight] = stacks.values()
+    assert result.truth.ns("cuCtxSynchronize") <= weight < result.truth.ns("cuCtxSynchronize") + 50_000_000
+    # 40 of a stream and 45 frees.
+    assert "waits shorter than 10.00 ms (10,000,000 nanoseconds) not shown: 85, together " in result.stderr
+
+
+@pytest.mark.parametrize("sample", [2, 64, 256])
+def test_launches_are_all_there_however_few_stacks_are_taken(gpuprobe, program, tmp_path, sample):
+    """Those through one call from functions further out are told apart by samples, which is told."""
+    path = tmp_path / "graph.txt"
+    result = run(gpuprobe, "launches", path, program, args=["--stack-sample", sample])
+    stacks = read_folded(path.read_text(encoding="utf-8"))
+    assert set(stacks) <= set(EXPECTED["launches"])
+    alpha = [weight for stack, weight in stacks.items() if stack[-1] == "alpha"]
+    assert sum(alpha) == 277 and sum(stacks.values()) == 577
+    assert abs(max(alpha) - 200) < sample
+    assert f"and of one in {sample} after it" in result.stderr
+
+
+@pytest.mark.parametrize("mode", ["dwarf", "auto"])
+def test_without_frame_pointers(gpuprobe, tmp_path, mode):
+    program, path = tmp_path / "flame", tmp_path / "graph.folded"
+    build(program, "-fomit-frame-pointer")
+    run(gpuprobe, "bytes", path, program, args=["--stack", mode])
+    assert read_folded(path.read_text(encoding="utf-8")) == EXPECTED["bytes"]
+
+
+def test_a_process_that_was_there_before(gpuprobe, program, tmp_path):
+    """Its memory from before is not known, and that is told; Ctrl-C writes the file."""
+    path = tmp_path / "graph.svg"
+    with Background(program, "wait") as background:
+        assert background.stdout.readline() == "done\n"
+        result = run(gpuprobe, "live-bytes", path, args=["-p", background.pid, "--duration", "0.5"])
+        assert "no bytes seen: the graph is empty" in result.stderr
+        frames = read_frames(path.read_text(encoding="utf-8"))
+        assert [frame[3] for frame in frames] == ["all"]
+
+
+def test_ctrl_c_writes_what_there_is(gpuprobe, program, tmp_path):
+    """Of the whole machine, on which others may use CUDA too."""
+    path, library = tmp_path / "graph.folded", SIM / "libcuda.so.1"
+    with gpuprobe.start(base=["flame", "--by", "live-bytes", "--processes"], args=["-o", path, "-v"], interval=None,
+                        libraries=[library]) as running:
+        while f"{library}: " not in running.stderr:
+            assert running.process.poll() is None
+            time.sleep(0.01)
+        with Background(program, "wait") as background:
+            assert background.stdout.readline() == "done\n"
+            result = running.stop(signal.SIGINT)
+            name = f"flame ({background.pid});"
+    assert result.status == 0
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines(True) if line.startswith(name)]
+    assert read_folded("".join(lines)) == EXPECTED["live-bytes"]
+
+
+def test_two_processes(gpuprobe, program, tmp_path):
+    path = tmp_path / "graph.folded"
+    run(gpuprobe, "bytes", path, "sh", "-c", f"{program} & {program}; wait")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4 and len({line.split(";")[0] for line in lines}) == 2
+    assert all(line.startswith("flame (") for line in lines)
+
+
+def test_lines_of_source_are_apart_in_speedscope(gpuprobe, tmp_path):
+    program, path = tmp_path / "flame", tmp_path / "graph.json"
+    build(program, "-fno-omit-frame-pointer", "-g")
+    run(gpuprobe, "launches", path, program)
+    frames = json.loads(path.read_text(encoding="utf-8"))["shared"]["frames"]
+    source = (PROGRAMS / "flame.c").read_text(encoding="utf-8").splitlines()
+    calls = [source[frame["line"] - 1].strip() for frame in frames if frame["name"] == "second"]
+    assert sorted(calls) == ["launch(alpha);", "launch(beta);"]
+
+
+# --- the file, the status ---
+
+def test_exit_status_is_commands(gpuprobe, tmp_path):
+    path = tmp_path / "graph.svg"
+    run(gpuprobe, "bytes", path, "sh", "-c", "exit 7", status=7)
+    assert path.exists()
+
+
+def test_the_file_is_whole_or_as_it_was(gpuprobe, program, tmp_path):
+    path, link = tmp_path / "graph.svg", tmp_path / "link.svg"
+    path.write_text("before", encoding="utf-8")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    result = run(gpuprobe, "bytes", link, "/nonexistent/program", status=None)
+    assert result.status == 1 and path.read_text(encoding="utf-8") == "before"
+    run(gpuprobe, "bytes", link, "cat", path)
+    assert gpuprobe.directory == tmp_path and link.is_symlink()
+    assert path.read_text(encoding="utf-8").startswith("<?xml") and path.stat().st_mode & 0o777 == 0o640
+    assert {name for name in os.listdir(tmp_path) if not name.startswith("truth")} == {"graph.svg", "link.svg"}
+
+
+def test_a_file_that_cannot_be_written_fails_before_command(gpuprobe, tmp_path):
+    for path in (tmp_path / "missing" / "graph.svg", "/proc/graph.svg"):
+        result = run(gpuprobe, "bytes", path, "touch", tmp_path / "ran", status=1)
+        assert f"gpuprobe: {path}: " in result.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_standard_output_and_devices(gpuprobe, program):
+    result = gpuprobe.run(program, base=["flame", "--by", "bytes", "-q"])
+    assert read_folded(result.stdout.removeprefix("done\n")) == EXPECTED["bytes"]
+    result = gpuprobe.run("true", base=["flame", "--by", "bytes", "--svg", "-o", "/dev/stdout", "-q"])
+    assert ElementTree.fromstring(result.stdout).tag == SVG + "svg"
+
+
+@pytest.mark.parametrize("args, told", [
+    ([], "give --by bytes"),
+    (["--by", "time"], "--by 'time': choose bytes"),
+    (["--by", "bytes", "-o", "graph.png"], "its ending does not tell"),
+    (["--by", "bytes", "--svg", "--folded"], "choose one"),
+    (["--by", "bytes", "--stack", "off"], "--stack off"),
+    (["--by", "bytes", "--duration", "0"], "more than 0 seconds"),
+    (["--by", "bytes", "-o", ""], "name of a file"),
+])
+def test_mistakes(gpuprobe, args, told):
+    result = gpuprobe.run("true", base=["flame"], args=args, status=2)
+    assert told in result.stderr
+
+
+def test_hostile_names(gpuprobe, program, tmp_path):
+    """A process's name can be markup: in an SVG it is a name."""
+    name, path = "</title><a>&;]]>"[:15], tmp_path / "graph.svg"
+    subprocess.run(["cp", program, tmp_path / name.replace("/", "|")], check=True)
+    run(gpuprobe, "bytes", path, tmp_path / name.replace("/", "|"), args=["--processes", "--title", "<b>&\"'"])
+    text = path.read_text(encoding="utf-8")
+    assert read_frames(text)[1][3].startswith(name.replace("/", "|") + " (")
+    assert ElementTree.fromstring(text).find(f"{SVG}text[@id='title']").text == "<b>&\"'"
