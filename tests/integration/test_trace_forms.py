@@ -131,7 +131,7 @@ def test_tsv_details_read_back():
 
 def test_a_process_cannot_write_a_note():
     rows, notes = read_tsv("trace-process.tsv")
-    assert len(notes) == 3
+    assert len(notes) == 4
     assert unescape(rows[20]["process"]) == b"# lost 9"
 
 

@@ -877,19 +877,19 @@ static void calls_have_the_stacks_of_their_ids(void **state)
 
 	open_with_stacks(test, 100);
 	fake__announce(test->fake, 0, 1, getpid(), getpid(), "test");
-	fake__commit(reserve_stack(test, 11, 0x1111));
+	fake__commit(reserve_stack(test, 11, 0x111110));
 	call_from(test, SIMPLE, 11);
-	fake__commit(reserve_stack(test, 12, 0x1212));
+	fake__commit(reserve_stack(test, 12, 0x121210));
 	call_from(test, LAUNCH, 12);
 	call_from(test, SIMPLE, 11);
 	call_from(test, SIMPLE, 13);
 	call_from(test, SIMPLE, 0);
 	assert_int_equal(trace_stream__drain(test->stream), 0);
 	assert_int_equal(test->count, 5);
-	assert_int_equal(test->got[0].caller, 0x1111);
+	assert_int_equal(test->got[0].caller, 0x111110);
 	assert_int_equal(test->got[0].frames, 2);
-	assert_int_equal(test->got[1].caller, 0x1212);
-	assert_int_equal(test->got[2].caller, 0x1111);
+	assert_int_equal(test->got[1].caller, 0x121210);
+	assert_int_equal(test->got[2].caller, 0x111110);
 	assert_int_equal(test->got[3].frames, 0);
 	assert_int_equal(test->got[4].frames, 0);
 	assert_int_equal(counts_of(test).unknown_stacks, 2);
@@ -903,8 +903,8 @@ static void a_call_waits_until_its_stack_is_read(void **state)
 	char *busy;
 
 	open_with_stacks(test, 100);
-	busy = reserve_stack(test, 10, 0x1010);
-	fake__commit(reserve_stack(test, 11, 0x1111));
+	busy = reserve_stack(test, 10, 0x101010);
+	fake__commit(reserve_stack(test, 11, 0x111110));
 	call_from(test, SIMPLE, 11);
 	trace_stream__drain(test->stream);
 	trace_stream__drain(test->stream);
@@ -912,7 +912,7 @@ static void a_call_waits_until_its_stack_is_read(void **state)
 	fake__commit(busy);
 	trace_stream__drain(test->stream);
 	assert_int_equal(test->count, 1);
-	assert_int_equal(test->got[0].caller, 0x1111);
+	assert_int_equal(test->got[0].caller, 0x111110);
 }
 
 /* More stacks than one drain names. */
@@ -923,7 +923,7 @@ static void stacks_are_named_a_part_at_a_time(void **state)
 
 	open_with_stacks(test, 1000);
 	for (uint64_t id = 1; id <= 200; id++) {
-		fake__commit(reserve_stack(test, id, id << 4));
+		fake__commit(reserve_stack(test, id, id << 20));
 		call_from(test, SIMPLE, id);
 	}
 	while (trace_stream__drain(test->stream))
@@ -931,7 +931,7 @@ static void stacks_are_named_a_part_at_a_time(void **state)
 	assert_true(drains > 2);
 	assert_int_equal(test->count, 200);
 	for (uint64_t id = 1; id <= 200; id++)
-		assert_int_equal(test->got[id - 1].caller, id << 4);
+		assert_int_equal(test->got[id - 1].caller, id << 20);
 }
 
 static void a_stack_that_had_to_leave_is_not_known(void **state)
@@ -939,15 +939,15 @@ static void a_stack_that_had_to_leave_is_not_known(void **state)
 	struct test *test = *state;
 
 	open_with_stacks(test, 1);
-	fake__commit(reserve_stack(test, 11, 0x1111));
+	fake__commit(reserve_stack(test, 11, 0x111110));
 	call_from(test, SIMPLE, 11);
-	fake__commit(reserve_stack(test, 12, 0x1212));
+	fake__commit(reserve_stack(test, 12, 0x121210));
 	call_from(test, SIMPLE, 12);
 	while (trace_stream__drain(test->stream))
 		;
 	assert_int_equal(test->count, 2);
 	assert_int_equal(test->got[0].frames, 0);
-	assert_int_equal(test->got[1].caller, 0x1212);
+	assert_int_equal(test->got[1].caller, 0x121210);
 	assert_int_equal(counts_of(test).unknown_stacks, 1);
 	assert_int_equal(counts_of(test).evicted, 1);
 }
@@ -976,12 +976,12 @@ static void unfinished_calls_have_stacks(void **state)
 	open_with_stacks(test, 100);
 	test->fake->stack = 11;
 	fake__enter(test->fake, test->functions, 0, LAUNCH, 1);
-	fake__commit(reserve_stack(test, 11, 0x1111));
+	fake__commit(reserve_stack(test, 11, 0x111110));
 	test->fake->clock += MS;
 	assert_int_equal(trace_stream__finish(test->stream), 0);
 	assert_int_equal(test->count, 1);
 	assert_int_equal(test->got[0].kind, LINE_UNFINISHED);
-	assert_int_equal(test->got[0].caller, 0x1111);
+	assert_int_equal(test->got[0].caller, 0x111110);
 }
 
 int main(void)
