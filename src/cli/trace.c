@@ -286,15 +286,14 @@ static void warn_stacks(const struct trace *trace, const struct trace_counts *co
 {
 	if (!counts->unknown_stacks)
 		return;
-	log__warn(trace->log, "the stacks of %llu calls are not shown: %llu had left for others%s",
-		  (unsigned long long)counts->unknown_stacks, (unsigned long long)counts->evicted,
-		  counts->evicted ? " (see --stack-storage-size)" : "");
+	log__warn(trace->log, "the stacks of %llu calls are not shown%s", (unsigned long long)counts->unknown_stacks,
+		  counts->evicted ? ": some had left for others (see --stack-storage-size)" : "");
 }
 
 static void tell_end(const struct trace *trace, const struct trace_counts *counts)
 {
 	unsigned long long calls = trace_sink__calls(trace->sink);
-	char losses[256];
+	char losses[512];
 
 	tell_losses(counts, losses, sizeof(losses));
 	if (!*losses && (trace->options->quiet || trace_sink__is_closed(trace->sink)))

@@ -37,10 +37,7 @@ static void set_place(struct trace_stream *stream, const struct trace_event *eve
 
 static void set_stack(struct trace_stream *stream, const struct trace_event *event, size_t size)
 {
-	uint64_t id = trace_function__stack(stream->line.function, event, size);
-
-	stream->line.stack = stacks__find(stream->stacks, id);
-	stream->counts.unknown_stacks += !stream->line.stack;
+	stream->line.stack = stacks__find(stream->stacks, trace_function__stack(stream->line.function, event, size));
 }
 
 static void set_loss(struct trace_line *line, const struct waiting *waiting)
@@ -109,8 +106,10 @@ static void count(struct trace_stream *stream, enum trace_line_kind kind)
 	bool is_entry = kind == LINE_ENTRY;
 	bool is_last = has_returned(kind) || kind == LINE_UNFINISHED;
 
-	if (stream->options.entry_return ? is_entry : is_last)
+	if (stream->options.entry_return ? is_entry : is_last) {
 		stream->counts.calls++;
+		stream->counts.unknown_stacks += stream->stacks && !stream->line.stack;
+	}
 	if (kind == LINE_UNFINISHED)
 		stream->counts.unfinished++;
 }

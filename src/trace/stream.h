@@ -44,7 +44,7 @@ struct trace_counts {
 	uint64_t unfinished; /* of the calls */
 	uint64_t malformed;  /* records that cannot be: dropped */
 	uint64_t evicted;    /* stacks that left for want of room */
-	uint64_t unknown_stacks; /* lines whose stack was not known */
+	uint64_t unknown_stacks; /* of the calls: whose stack was not known */
 };
 
 /* `skeleton`, `functions` and `log` must outlive the stream. The skeleton is loaded, nothing is attached yet. */
