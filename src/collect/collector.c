@@ -182,6 +182,9 @@ int collector__ring_fd(const struct collector *collector)
 void collector__consume(struct collector *collector)
 {
 	ring_buffer__consume(collector->ring);
+	/* What came meanwhile is to be looked at before the next is named, which may take long. */
+	while (collector->stacks && stacks__settle(collector->stacks))
+		ring_buffer__consume(collector->ring);
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
 }

@@ -4,18 +4,29 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
 
 #include "base/clock.h"
 #include "stack/naming.h"
 #include "stack/store.h"
 
 #define CODE_BYTES_MAX (64u << 20) /* of Python's code objects */
+#define WAITING_BYTES_MAX (64u << 20)
+
+struct waiting_record {
+	struct waiting_record *prev, *next;
+	size_t size; /* of the record */
+	struct stack_record record;
+};
 
 struct stacks {
 	struct stacks_options options;
 	struct stack_processes *processes;
 	struct python_codes *codes;
 	struct stack_store *store;
+	struct waiting_record *waiting; /* the oldest first */
+	size_t waiting_bytes;
 	uint64_t unwound, malformed;
 	struct naming naming;
 };
@@ -46,8 +57,13 @@ struct stacks *stacks__new(const struct stacks_options *options, const struct lo
 
 void stacks__free(struct stacks *stacks)
 {
+	struct waiting_record *waiting, *next;
+
 	if (!stacks)
 		return;
+	DL_FOREACH_SAFE(stacks->waiting, waiting, next) {
+		free(waiting);
+	}
 	stack_store__free(stacks->store);
 	python_codes__free(stacks->codes);
 	stack_processes__free(stacks->processes);
@@ -74,26 +90,6 @@ static bool can_be(const struct stack_record *record, size_t size)
 	       record->copied <= STACK_COPY_MAX && record->copied <= size - sizeof(*record);
 }
 
-static int name(struct stacks *stacks, const struct stack_record *record, struct stack *out)
-{
-	struct native_frames *frames = stack_processes__frames(stacks->processes);
-	uint64_t now = clock__boot_ns();
-	struct stack_process *process;
-	int ret;
-
-	native_frames__trim(frames);
-	python_codes__prune(stacks->codes);
-	process = stack_processes__of(stacks->processes, record, now);
-	/* They can be read from the process alone, which may be about to end; mappings take longer. */
-	python_names__make(&stacks->naming.python, stacks->codes, process, record);
-	if (process)
-		stack_processes__refresh(stacks->processes, process, record, now);
-	ret = call_chain__make(&stacks->naming.chain, stacks->options.mode, stacks->processes, process, record, now);
-	if (ret)
-		return ret;
-	return naming__make(&stacks->naming, frames, process, record, out);
-}
-
 static void tell_same(struct stacks *stacks, uint64_t id)
 {
 	const struct stack_hooks *hooks = &stacks->options.hooks;
@@ -103,11 +99,69 @@ static void tell_same(struct stacks *stacks, uint64_t id)
 		hooks->set_same(hooks->arg, id, same);
 }
 
+/* From here on these texts are known. The process may be about to end. */
+static void see_python(struct stacks *stacks, const struct stack_record *record)
+{
+	struct stack_process *process = stack_processes__of(stacks->processes, record, clock__boot_ns());
+
+	python_codes__prune(stacks->codes);
+	python_names__make(&stacks->naming.python, stacks->codes, process, record);
+}
+
+static int make_stack(struct stacks *stacks, const struct stack_record *record, struct stack *out)
+{
+	struct native_frames *frames = stack_processes__frames(stacks->processes);
+	uint64_t now = clock__boot_ns();
+	struct stack_process *process;
+	int ret;
+
+	native_frames__trim(frames);
+	process = stack_processes__of(stacks->processes, record, now);
+	python_names__make(&stacks->naming.python, stacks->codes, process, record);
+	if (process)
+		stack_processes__refresh(stacks->processes, process, record, now);
+	ret = call_chain__make(&stacks->naming.chain, stacks->options.mode, stacks->processes, process, record, now);
+	if (ret)
+		return ret;
+	return naming__make(&stacks->naming, frames, process, record, out);
+}
+
+static int name(struct stacks *stacks, const struct stack_record *record)
+{
+	const struct stack_owner owner = {.start_ns = record->start_ns, .pid = record->pid};
+	const struct stack_hooks *hooks = &stacks->options.hooks;
+	struct stack stack;
+	int ret = make_stack(stacks, record, &stack);
+
+	if (ret)
+		return ret;
+	stacks->unwound += stacks->naming.chain.unwound;
+	if (stacks->options.mode == STACK_AUTO && stacks->naming.chain.whole && hooks->set_whole)
+		hooks->set_whole(hooks->arg, record->chain);
+	ret = stack_store__add(stacks->store, record->id, &owner, &stack);
+	if (!ret)
+		tell_same(stacks, record->id);
+	return ret;
+}
+
+static int wait_for_name(struct stacks *stacks, const struct stack_record *record)
+{
+	size_t size = sizeof(*record) + record->copied;
+	struct waiting_record *waiting = malloc(sizeof(*waiting) + size);
+
+	if (!waiting)
+		return -ENOMEM;
+	waiting->size = size;
+	memcpy(&waiting->record, record, size);
+	DL_APPEND(stacks->waiting, waiting);
+	stacks->waiting_bytes += size;
+	return 0;
+}
+
 int stacks__take(struct stacks *stacks, const void *data, size_t size)
 {
 	const struct stack_record *record = data;
 	struct stack_owner owner;
-	struct stack stack;
 	int ret;
 
 	if (!can_be(record, size)) {
@@ -119,16 +173,25 @@ int stacks__take(struct stacks *stacks, const void *data, size_t size)
 		tell_same(stacks, record->id);
 		return 0;
 	}
-	ret = name(stacks, record, &stack);
-	if (ret)
-		return ret;
-	stacks->unwound += stacks->naming.chain.unwound;
-	if (stacks->options.mode == STACK_AUTO && stacks->naming.chain.whole && stacks->options.hooks.set_whole)
-		stacks->options.hooks.set_whole(stacks->options.hooks.arg, record->chain);
-	ret = stack_store__add(stacks->store, record->id, &owner, &stack);
-	if (!ret)
-		tell_same(stacks, record->id);
+	see_python(stacks, record);
+	ret = wait_for_name(stacks, record);
+	while (stacks->waiting_bytes > WAITING_BYTES_MAX)
+		stacks__settle(stacks);
 	return ret;
+}
+
+int stacks__settle(struct stacks *stacks)
+{
+	struct waiting_record *waiting = stacks->waiting;
+
+	if (!waiting)
+		return 0;
+	DL_DELETE(stacks->waiting, waiting);
+	stacks->waiting_bytes -= waiting->size;
+	/* Without memory the stack is not known. */
+	name(stacks, &waiting->record);
+	free(waiting);
+	return 1;
 }
 
 uint64_t stacks__same(const struct stacks *stacks, uint64_t id)
@@ -138,6 +201,8 @@ uint64_t stacks__same(const struct stacks *stacks, uint64_t id)
 
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id)
 {
+	while (stacks__settle(stacks))
+		;
 	return stack_store__find(stacks->store, id);
 }
 

@@ -4,8 +4,9 @@
  * ones (model/stack.h): addresses into functions and lines, Python's frames in
  * place of the interpreter's, copies of stacks unwound.
  *
- * A record is named at once, while its process and what it has mapped are
- * there. Memory is bounded by `max` distinct stacks; the one not asked for the
+ * Of a record the Python frames are named at once, since what they are called
+ * may be gone with the process; the rest, which may take longer than the next
+ * records can wait, by stacks__settle. Memory is bounded by `max` distinct stacks; the one not asked for the
  * longest time leaves when there are more, and is told by BPF anew when it is
  * seen again.
  */
@@ -67,7 +68,13 @@ void stacks__announce(struct stacks *stacks, pid_t pid);
 /* Takes in a record of the ring. 0, -EINVAL for one that cannot be, or -ENOMEM. */
 int stacks__take(struct stacks *stacks, const void *record, size_t size);
 
-/* The stack with this id, NULL where it is not known. Valid until the next stacks__take. */
+/* Names the record that has waited the longest. Returns 1 if there was one, 0 if none waits. */
+int stacks__settle(struct stacks *stacks);
+
+/*
+ * The stack with this id, NULL where it is not known. Settles all that waits.
+ * Valid until the next stacks__take or stacks__settle.
+ */
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id);
 
 /* The id that stands for all that lead to the same stack; the id itself where it is not known. */

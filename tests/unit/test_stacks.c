@@ -630,6 +630,8 @@ static void rejects_what_cannot_be(void **state)
 	assert_int_equal(stacks__take(stacks, record, RECORD_MAX), -EINVAL);
 	record->pid = getpid();
 	assert_int_equal(stacks__take(stacks, record, RECORD_MAX), 0);
+	assert_int_equal(stacks__settle(stacks), 1);
+	assert_int_equal(stacks__settle(stacks), 0);
 	stacks__count(stacks, &counts);
 	assert_int_equal(counts.malformed, 9);
 	assert_int_equal(counts.kept, 1);

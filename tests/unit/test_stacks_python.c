@@ -123,7 +123,7 @@ static void add_python(struct fixture *fixture, unsigned int which, bool entry)
 {
 	fixture->record.python[fixture->record.pythons++] = (struct python_frame){
 		.code = fixture->code[which], .checksum = checksum_of(fixture, fixture->code[which]),
-		.instruction = PYTHON_NO_INSTRUCTION | (entry ? PYTHON_ENTRY : 0),
+		.instruction = entry ? PYTHON_ENTRY : 0,
 	};
 }
 

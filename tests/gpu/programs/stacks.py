@@ -4,8 +4,8 @@
     stacks.py STEPS [PAUSE] [--leak]
 
 Each step launches one kernel at each line marked LAUNCH. With --leak a tensor of
-12 MiB is put into a list and forgotten each step, at the line marked LEAK. Tells
-`ready` after three steps, and at the end how often each line was run.
+32 MiB is put into a list and forgotten each step, at the line marked LEAK: larger
+than all that PyTorch's allocator could cut it from. Tells `ready` after three steps.
 """
 import argparse
 import time
@@ -30,7 +30,7 @@ class Layer(torch.nn.Module):
 
 
 def forget():
-    HELD.append(torch.empty(12 << 20, dtype=torch.uint8, device="cuda"))  # LEAK
+    HELD.append(torch.empty(32 << 20, dtype=torch.uint8, device="cuda"))  # LEAK
 
 
 def train(model, values, leak):
@@ -47,7 +47,7 @@ def main():
     parser.add_argument("pause", type=float, nargs="?", default=0)
     parser.add_argument("--leak", action="store_true")
     options = parser.parse_args()
-    values = torch.rand(48 << 20, device="cuda")  # VALUES
+    values = torch.rand(3 << 20, device="cuda")  # VALUES
     model = Layer(values.numel())
     torch.cuda.synchronize()
     with torch.no_grad():
