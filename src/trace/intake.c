@@ -167,7 +167,7 @@ int trace_stream__take_stack(const void *data, size_t size, void *arg)
 
 	/* One that cannot be is counted there; without memory the stack stays unknown. */
 	stacks__take(stream->stacks, data, size);
-	return --stream->stacks_left ? 0 : INTAKE_FULL;
+	return 0;
 }
 
 static int add_loss(struct trace_stream *stream, enum trace_loss reason, uint64_t count, uint64_t since)

@@ -28,10 +28,14 @@ struct trace_stream {
 	uint64_t due;	 /* all events of before have come */
 	int ended;	 /* what ended the reading, or 0 */
 
-	/* A look at the calls in progress: once the ring is read to `end`, all events before `bound` have come. */
+	/*
+	 * A look at the calls in progress: once the ring is read to `end`, all events before `bound` have come,
+	 * and their stacks once that of stacks is read to `stacks_end`.
+	 */
 	bool looked;
 	uint64_t bound, end, stacks_end;
-	size_t records_left, bytes_left, stacks_left; /* that this drain takes in */
+	bool names_wait; /* of stacks that were read: no line can be handed out */
+	size_t records_left, bytes_left; /* that this drain takes in */
 
 	/*
 	 * When the calls began that are in progress and not waited for, by thread
@@ -54,12 +58,12 @@ int trace_stream__open(struct trace_source *source, const struct trace_functions
 
 /* intake.c */
 
-#define INTAKE_FULL 2 /* records_left, bytes_left or stacks_left has run out */
+#define INTAKE_FULL 2 /* records_left or bytes_left has run out */
 
 /* A ring_record_fn; `arg` is the stream. INTAKE_FULL, or a negative errno that ends the reading. */
 int trace_stream__take_record(const void *data, size_t size, void *arg);
 
-/* The same for a record of the ring of stacks. */
+/* The same for a record of the ring of stacks, which is to be named then. */
 int trace_stream__take_stack(const void *data, size_t size, void *arg);
 
 /* What an event must be to be taken for one: of a function that is shown, and whole. */

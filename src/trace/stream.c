@@ -165,25 +165,27 @@ static int read_ring(struct trace_stream *stream, uint64_t end)
 	return source->calls->read(source, end, trace_stream__take_record, stream);
 }
 
-/*
- * Reads the ring of stacks to `end` and beyond, as far as it goes: the sooner
- * they are named the more of what they are named by is there. As read_ring.
- */
-static int read_stacks(struct trace_stream *stream, uint64_t end)
+/* Reads the ring of stacks as far as the events need it. RING_BUSY or 0. */
+static int read_stacks(struct trace_stream *stream)
 {
-	struct ring *ring = stream->source->stacks;
-	uint64_t written;
-
-	if (!ring)
+	if (!stream->stacks)
 		return 0;
-	written = ring__written(ring);
-	stream->stacks_left = STACKS_MAX;
-	return ring__read(ring, written > end ? written : end, trace_stream__take_stack, stream);
+	return ring__read(stream->source->stacks, stream->stacks_end, trace_stream__take_stack, stream);
 }
 
-static bool has_all_stacks(const struct trace_stream *stream)
+static bool has_read_stacks(const struct trace_stream *stream)
 {
-	return !stream->source->stacks || stream->source->stacks->read >= stream->stacks_end;
+	return !stream->stacks || stream->source->stacks->read >= stream->stacks_end;
+}
+
+/* Names some of those that were read. Returns 1 when there are more. */
+static int name_stacks(struct trace_stream *stream)
+{
+	for (unsigned int i = 0; stream->stacks && i < STACKS_MAX; i++) {
+		if (!stacks__settle(stream->stacks))
+			return 0;
+	}
+	return stream->stacks != NULL;
 }
 
 /* Returns 1 when there is more to take in, 0 or a negative errno. */
@@ -202,22 +204,20 @@ static int take_in(struct trace_stream *stream)
 		if (ret)
 			return ret;
 	}
-	stacks = read_stacks(stream, stream->stacks_end);
-	if (stacks < 0)
-		return stacks;
+	stacks = read_stacks(stream);
+	stream->names_wait = name_stacks(stream);
 	ret = read_ring(stream, stream->end);
 	launch_names__look_up(stream->names, stream->now);
 	if (ret == INTAKE_FULL && source->calls->position(source) < stream->end)
 		return 1;
 	if (ret < 0 || ret == RING_BUSY)
-		return ret < 0 ? ret : stacks == INTAKE_FULL;
-	if (!has_all_stacks(stream))
-		return stacks == INTAKE_FULL;
+		return ret < 0 ? ret : 0;
+	if (stacks == RING_BUSY || stream->names_wait)
+		return stream->names_wait;
 	stream->looked = false;
 	if (stream->bound > stream->due)
 		stream->due = stream->bound;
-	ret = trace_stream__stop_waiting(stream);
-	return ret ? ret : stacks == INTAKE_FULL;
+	return trace_stream__stop_waiting(stream);
 }
 
 int trace_stream__drain(struct trace_stream *stream)
@@ -230,8 +230,9 @@ int trace_stream__drain(struct trace_stream *stream)
 	stream->now = source->calls->now(source);
 	source->calls->acknowledge(source);
 	more = take_in(stream);
-	if (more < 0)
-		return more;
+	/* To look up one stack would name all that wait. */
+	if (more < 0 || stream->names_wait)
+		return more < 0 ? more : 1;
 	ret = trace_stream__hand_out(stream, LINES_MAX);
 	if (ret < 0)
 		return ret;
@@ -240,7 +241,7 @@ int trace_stream__drain(struct trace_stream *stream)
 
 static bool has_read_all(const struct trace_stream *stream, uint64_t end)
 {
-	return stream->source->calls->position(stream->source) >= end && has_all_stacks(stream);
+	return stream->source->calls->position(stream->source) >= end && has_read_stacks(stream);
 }
 
 /* All that is in the rings. What is still being written after a while is not waited for. */
@@ -254,8 +255,8 @@ static int take_in_rest(struct trace_stream *stream)
 
 	stream->stacks_end = source->stacks ? ring__written(source->stacks) : 0;
 	while (!has_read_all(stream, end)) {
-		stacks = read_stacks(stream, stream->stacks_end);
-		ret = stacks < 0 ? stacks : read_ring(stream, end);
+		stacks = read_stacks(stream);
+		ret = read_ring(stream, end);
 		if (ret < 0)
 			return ret;
 		if (ret != RING_BUSY && stacks != RING_BUSY)
