@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from lib.paths import workload
 from test_mix import BEARABLE, check_mix
 
 MODES = ("fp", "auto", "dwarf")
@@ -53,9 +54,17 @@ def check_process(process):
 @pytest.mark.parametrize("mode", MODES)
 def test_all_kinds_of_calls(gpuprobe_by, mode):
     """By 64 threads, some of which fail or end in the middle: nothing is counted otherwise than without stacks."""
-    # Reports in between have sites of several ids become one in the maps, too.
-    more = ["--stack", mode, "--min-wait", "1ns", "--stack-sample", 4, "--display-interval", "0.3"]
+    more = ["--stack", mode, "--min-wait", "1ns", "--stack-sample", 4]
     # So many stacks at once that some are not told: their calls count all the same.
     result = check_mix(gpuprobe_by, seed=7, seconds=3, more=more, bearable=BEARABLE | {"stack_ring_full"})
     for process in result.final["processes"]:
         check_process(process)
+
+
+def test_reports_between(gpuprobe):
+    """Each reading has sites of several ids of one stack become one in the maps; the sums stay whole."""
+    result = gpuprobe.run(workload("mix"), "--children", 0, "--threads", 16, "--seconds", 3, "--seed", 3, args=[
+        "--stack", "dwarf", "--min-wait", "1ns", "--check-launches", "--display-interval", "0.2"])
+    assert len(result.reports) > 5
+    check_process(result.process)
+    assert result.final["stacks"]["unwound"] > 2 * result.final["stacks"]["kept"]
