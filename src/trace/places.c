@@ -2,7 +2,6 @@
 // Where addresses lie, see places.h.
 #include "trace/places.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
