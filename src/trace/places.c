@@ -52,13 +52,13 @@ struct trace_places {
 	struct native_frames *frames;
 };
 
-struct trace_places *trace_places__new(bool wants_frames)
+struct trace_places *trace_places__new(bool wants_frames, const struct log *log)
 {
 	struct trace_places *places = calloc(1, sizeof(*places));
 
 	if (!places)
 		return NULL;
-	places->frames = native_frames__new(wants_frames);
+	places->frames = native_frames__new(wants_frames, log);
 	if (places->frames)
 		return places;
 	free(places);

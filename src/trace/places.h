@@ -12,12 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/log.h"
 #include "trace/line.h"
 
 struct trace_places;
 
-/* NULL without memory. With `wants_frames` the objects' files are opened at first sight. */
-struct trace_places *trace_places__new(bool wants_frames);
+/* NULL without memory. With `wants_frames` the objects' files are opened at first sight; `log`: see native_frames__new. */
+struct trace_places *trace_places__new(bool wants_frames, const struct log *log);
 void trace_places__free(struct trace_places *places);
 
 /* Reads a process's mappings if that was not done or they have changed: while it is there. */

@@ -36,7 +36,7 @@ static int make_parts(struct trace_stream *stream)
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
 	if (options->wants_places)
-		stream->places = trace_places__new(options->has_stack);
+		stream->places = trace_places__new(options->has_stack, stream->log);
 	if (options->has_stack && options->wants_places && stream->source->calls->set_python) {
 		stream->python = trace_python__new(stream->source, stream->log);
 		if (!stream->python)

@@ -150,7 +150,7 @@ static int is_in_program(const char *text)
 
 static void addresses_lie_in_objects(void **state)
 {
-	struct trace_places *places = trace_places__new(false);
+	struct trace_places *places = trace_places__new(false, NULL);
 	const struct trace_process process = self(), other = {.number = 9};
 	uint64_t address = (uintptr_t)a_host_function;
 	const char *text;
@@ -173,7 +173,7 @@ static void addresses_lie_in_objects(void **state)
 	assert_non_null(trace_places__find(places, &process, address, 2 * SECOND));
 	trace_places__free(places);
 	/* A process may end before its first event is read. */
-	places = trace_places__new(false);
+	places = trace_places__new(false, NULL);
 	trace_places__changed(places, getpid(), SECOND);
 	assert_true(is_in_program(trace_places__find(places, &process, address, SECOND)));
 	trace_places__free(places);
@@ -192,7 +192,7 @@ static void *map_code(void *at, const char *path)
 /* As libraries take each other's places: the pages of code that an event tells of say when to look again. */
 static void mappings_are_read_again_when_code_changes(void **state)
 {
-	struct trace_places *places = trace_places__new(true);
+	struct trace_places *places = trace_places__new(true, NULL);
 	const struct trace_process process = self();
 	char *at = map_code(NULL, "/bin/true");
 	uint64_t address = (uintptr_t)at + 64, elsewhere = 1;
