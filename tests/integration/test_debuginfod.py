@@ -3,6 +3,8 @@
 import http.server
 import json
 import re
+import socket
+import struct
 import subprocess
 import threading
 import time
@@ -23,7 +25,7 @@ class Server:
 
     def __init__(self):
         self.files, self.held = {}, {}
-        self.errors = {}  # instead of 404; None: no answer
+        self.errors = {}  # instead of 404; None: the connection is reset
         self.asked = []
         self.sent = threading.Event()
         server = self
@@ -46,6 +48,10 @@ class Server:
         if build_id in self.held:
             self.held[build_id].wait(60)
         if build_id in self.errors and self.errors[build_id] is None:
+            request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            request.rfile.close()
+            request.wfile.close()
+            request.connection.close()
             return
         content = self.files[build_id].read_bytes() if build_id in self.files else b""
         try:
@@ -201,7 +207,7 @@ def test_another_file(program, server, tmp_path):
     assert server.times_asked(program.id) == 1
 
 
-# The client itself remembers the first for a while, and not the second, an answer that ends before it begins.
+# The client itself remembers the first for a while, and not the second, a connection that is reset.
 @pytest.mark.parametrize("status", [404, None])
 def test_errors_are_remembered(program, server, tmp_path, status):
     server.errors[program.id] = status
