@@ -139,11 +139,9 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		goto fail;
 	}
 	if (options->stack_mode) {
-		ret = sites__open(collector);
-		if (ret) {
-			error__set(err, ret, "cannot make the table of stacks: %s", strerror(-ret));
+		ret = sites__open(collector, err);
+		if (ret)
 			goto fail;
-		}
 	}
 	*out = collector;
 	return 0;

@@ -132,25 +132,13 @@ static int clear_dead(struct collector *collector)
 static int found_dead(struct reading *reading, struct process *process, const struct allocation_key *key,
 		      const struct allocation_record *record)
 {
-	struct key_list *list = &reading->collector->dead;
-	size_t capacity = list->capacity ? list->capacity * 2 : 256;
-	char *grown;
-
 	/* Nothing of an ended process changes any more. */
 	if (reading__dooms(reading, process)) {
 		if (context_ends__add(process, record->kind, record->device, record->size))
 			return -ENOMEM;
 		return reading__doom(reading, key);
 	}
-	if (list->count == list->capacity) {
-		grown = realloc(list->keys, capacity * sizeof(*key));
-		if (!grown)
-			return -ENOMEM;
-		list->keys = grown;
-		list->capacity = capacity;
-	}
-	((struct allocation_key *)list->keys)[list->count++] = *key;
-	return 0;
+	return key_list__add(&reading->collector->dead, key, sizeof(*key));
 }
 
 static int read_allocation(const void *key_data, const void *value, void *arg)

@@ -6,6 +6,7 @@
 #include "collect/attribution.h"
 #include "collect/collector.h"
 #include "collect/contexts.h"
+#include "collect/key_list.h"
 #include "collect/map_reader.h"
 #include "gpuprobe/state.h"
 #include "model/kernels.h"
@@ -20,12 +21,6 @@ struct stacks;
 struct late_process {
 	pid_t pid;
 	uint64_t time_ns; /* when it was already running what had no probes */
-};
-
-/* Keys of map entries that are to be deleted once the map has been read. */
-struct key_list {
-	char *keys;
-	size_t count, capacity; /* in keys */
 };
 
 struct collector {
@@ -48,7 +43,7 @@ struct collector {
 	uint64_t attached_ns;
 	struct late_process *late;
 	size_t late_count;
-	struct key_list doomed;
+	struct key_list doomed; /* of the map that is being read */
 	struct key_list dead; /* allocations that went with their context */
 };
 

@@ -5,6 +5,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
 
 #include "gen/gpuprobe.skel.h"
 #include "model/sites.h"
@@ -56,27 +58,22 @@ static int forget(void *arg, uint64_t id)
 	return bpf_map__delete_elem(collector->skeleton->maps.stacks_told, &id, sizeof(id), 0);
 }
 
-static int on_stack(void *arg, void *data, size_t size)
+int sites__open(struct collector *collector, struct error *err)
 {
-	struct collector *collector = arg;
-
-	/* One that cannot be is counted there; without memory the stack stays unknown. */
-	stacks__take(collector->stacks, data, size);
-	return 0;
-}
-
-int sites__open(struct collector *collector)
-{
+	struct epoll_event waiting = {.events = EPOLLIN};
 	const struct stacks_options options = {
 		.mode = collector->options.stack_mode,
 		.max = collector->options.max_stacks,
+		.ring_fd = bpf_map__fd(collector->skeleton->maps.stack_ring),
 		.hooks = {set_python, set_code, set_whole, set_same, forget, collector},
 	};
+	int ret = stacks__new(&options, collector->log, &collector->stacks, err);
 
-	collector->stacks = stacks__new(&options, collector->log);
-	if (!collector->stacks)
-		return -ENOMEM;
-	return ring_buffer__add(collector->ring, bpf_map__fd(collector->skeleton->maps.stack_ring), on_stack, collector);
+	/* The collector's one descriptor tells of both. */
+	if (!ret && epoll_ctl(ring_buffer__epoll_fd(collector->ring), EPOLL_CTL_ADD, stacks__fd(collector->stacks),
+			      &waiting))
+		ret = error__set(err, -errno, "cannot wait for stacks: %s", strerror(errno));
+	return ret;
 }
 
 /* --- reading --- */

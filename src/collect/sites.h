@@ -8,8 +8,8 @@
 
 #include "collect/reading.h"
 
-/* The stacks of a collector whose BPF object takes some. Returns 0 or a negative errno. */
-int sites__open(struct collector *collector);
+/* The stacks of a collector whose BPF object takes some, and whose ring is open. Returns 0 or a negative errno. */
+int sites__open(struct collector *collector, struct error *err);
 
 /* A reading begins. */
 void sites__begin(const struct reading *reading);

@@ -30,21 +30,7 @@
 
 int reading__doom(struct reading *reading, const void *key)
 {
-	struct key_list *list = &reading->collector->doomed;
-	size_t size = bpf_map__key_size(reading->map);
-	size_t capacity = list->capacity ? list->capacity * 2 : 256;
-	char *grown;
-
-	/* Sized for the largest key, so that one list serves all maps. */
-	if (list->count == list->capacity) {
-		grown = realloc(list->keys, capacity * sizeof(struct stream_key));
-		if (!grown)
-			return -ENOMEM;
-		list->keys = grown;
-		list->capacity = capacity;
-	}
-	memcpy(list->keys + list->count++ * size, key, size);
-	return 0;
+	return key_list__add(&reading->collector->doomed, key, bpf_map__key_size(reading->map));
 }
 
 static void clear_object(struct collector *collector, const struct object_key *key)

@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool sweep__is_doomed(const struct sweep *sweep, uint32_t slot)
 {
@@ -14,30 +13,12 @@ bool sweep__is_doomed(const struct sweep *sweep, uint32_t slot)
 	return sweep->reap && process && process->ended;
 }
 
-static int remember(struct sweep *sweep, const void *key)
-{
-	struct key_list *list = &sweep->doomed;
-	size_t size = bpf_map__key_size(sweep->map);
-	size_t capacity = list->capacity ? list->capacity * 2 : 64;
-	char *grown;
-
-	if (list->count == list->capacity) {
-		grown = realloc(list->keys, capacity * size);
-		if (!grown)
-			return -ENOMEM;
-		list->keys = grown;
-		list->capacity = capacity;
-	}
-	memcpy(list->keys + list->count++ * size, key, size);
-	return 0;
-}
-
 static int take_entry(const void *key, const void *value, void *arg)
 {
 	struct sweep *sweep = arg;
 	int ret = sweep->take(sweep, key, value);
 
-	return ret > 0 ? remember(sweep, key) : ret;
+	return ret > 0 ? key_list__add(&sweep->doomed, key, bpf_map__key_size(sweep->map)) : ret;
 }
 
 int sweep__run(struct sweep *sweep)

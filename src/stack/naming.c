@@ -40,11 +40,11 @@ static size_t merge(const struct naming *naming, const struct stack_process *pro
 {
 	struct merge_ranges ranges = {0};
 
-	if (process && process->search == PYTHON_FOUND && naming->python.count) {
+	if (process && process->search == PYTHON_FOUND && naming->python->count) {
 		ranges = (struct merge_ranges){process->python.object_start, process->python.object_end,
 					       process->python.eval_start, process->python.eval_end};
 	}
-	return python_merge(naming->chain.address, naming->chain.count, naming->python.entry, naming->python.count,
+	return python_merge(naming->chain.address, naming->chain.count, naming->python->entry, naming->python->count,
 			    &ranges, merged);
 }
 
@@ -60,7 +60,7 @@ int naming__make(struct naming *naming, struct native_frames *frames, const stru
 		ret = name_address(frames, process, record->function, ADDRESS_OF_CODE, next++);
 	for (size_t i = 0; i < count && !ret; i++, next++) {
 		if (merged[i].python)
-			*next = naming->python.frames[merged[i].index];
+			*next = naming->python->frames[merged[i].index];
 		else
 			ret = name_caller(naming, frames, process, merged[i].index, next);
 	}

@@ -13,7 +13,7 @@
 /* What one stack is made in: large, to be used again. */
 struct naming {
 	struct call_chain chain;
-	struct python_names python;
+	const struct python_names *python;
 	struct stack_frame frames[NAMED_MAX];
 };
 

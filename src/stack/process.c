@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "stack/code_map.h"
+#include "stack/intake.h"
 #include "target/process.h"
 
 #define PROCESSES_MAX 1024 /* the one whose last record or look is the longest ago leaves */
@@ -22,6 +23,7 @@
 struct stack_processes {
 	enum stack_mode mode;
 	const struct stack_hooks *hooks;
+	struct stack_intake *intake;
 	const struct log *log;
 	struct native_frames *frames;
 	struct stack_process *list; /* in order of last use */
@@ -29,7 +31,7 @@ struct stack_processes {
 };
 
 struct stack_processes *stack_processes__new(enum stack_mode mode, const struct stack_hooks *hooks,
-					     const struct log *log)
+					     struct stack_intake *intake, const struct log *log)
 {
 	struct stack_processes *processes = calloc(1, sizeof(*processes));
 
@@ -37,6 +39,7 @@ struct stack_processes *stack_processes__new(enum stack_mode mode, const struct 
 		return NULL;
 	processes->mode = mode;
 	processes->hooks = hooks;
+	processes->intake = intake;
 	processes->log = log;
 	processes->frames = native_frames__new(true, log);
 	if (processes->frames)
@@ -45,8 +48,27 @@ struct stack_processes *stack_processes__new(enum stack_mode mode, const struct 
 	return NULL;
 }
 
+static struct python_owner owner_of(const struct stack_process *process)
+{
+	return (struct python_owner){.start_ns = process->start_ns, .pid = process->pid, .number = process->number};
+}
+
+/* Where it had Python frames nobody is to look for any more. */
+static void forget_python(struct stack_processes *processes, struct stack_process *process)
+{
+	const struct python_owner owner = owner_of(process);
+
+	if (process->search != PYTHON_FOUND)
+		return;
+	if (processes->hooks->set_python)
+		processes->hooks->set_python(processes->hooks->arg, process->pid, NULL);
+	stack_intake__set_python(processes->intake, &owner, NULL);
+	process->search = PYTHON_NOT_FOUND;
+}
+
 static void drop(struct stack_processes *processes, struct stack_process *process)
 {
+	forget_python(processes, process);
 	HASH_DEL(processes->list, process);
 	unwinder__free(process->unwinder);
 	native_process__free(process->native);
@@ -71,16 +93,16 @@ struct native_frames *stack_processes__frames(struct stack_processes *processes)
 	return processes->frames;
 }
 
-static bool is_same_start(uint64_t a, uint64_t b)
+bool stack_process__is_same_start(uint64_t a, uint64_t b)
 {
 	return a + START_PRECISION_NS > b && b + START_PRECISION_NS > a;
 }
 
-bool stack_process__is_there(const struct stack_process *process)
+bool stack_process__is_there(pid_t pid, uint64_t start_ns)
 {
 	struct process_info info;
 
-	return !process__info(process->pid, &info) && is_same_start(process->start_ns, info.start_ns);
+	return !process__info(pid, &info) && stack_process__is_same_start(start_ns, info.start_ns);
 }
 
 static void tell_code(struct stack_processes *processes, struct stack_process *process)
@@ -101,7 +123,7 @@ static void read_mappings(struct stack_processes *processes, struct stack_proces
 {
 	process->read_ns = now;
 	process->changed = false;
-	if (!stack_process__is_there(process))
+	if (!stack_process__is_there(process->pid, process->start_ns))
 		return;
 	native_frames__read(processes->frames, process->native);
 	if (process->unwinder)
@@ -138,7 +160,7 @@ static struct stack_process *find(struct stack_processes *processes, pid_t pid, 
 	HASH_FIND(hh, processes->list, &pid, sizeof(pid), process);
 	if (!process)
 		return NULL;
-	if (is_same_start(process->start_ns, start_ns)) {
+	if (stack_process__is_same_start(process->start_ns, start_ns)) {
 		HASH_DEL(processes->list, process);
 		HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
 		return process;
@@ -160,10 +182,14 @@ static struct stack_process *see(struct stack_processes *processes, pid_t pid)
 	return process ? process : add(processes, pid, info.start_ns);
 }
 
-static int tell_python(struct stack_processes *processes, struct stack_process *process)
+/* First who is to name what BPF programs will tell then. */
+static int tell_python(struct stack_processes *processes, const struct stack_process *process)
 {
-	if (!processes->hooks->set_python)
-		return 0;
+	const struct python_owner owner = owner_of(process);
+	int ret = stack_intake__set_python(processes->intake, &owner, &process->python.offsets);
+
+	if (ret || !processes->hooks->set_python)
+		return ret;
 	return processes->hooks->set_python(processes->hooks->arg, process->pid, &process->python.offsets.target);
 }
 
@@ -212,12 +238,10 @@ static void forget_mappings(struct stack_process *process)
 	process->native = native;
 }
 
-/* Where it had Python frames BPF programs are not to look for any more. */
 static void begin_program(struct stack_processes *processes, struct stack_process *process)
 {
 	forget_mappings(process);
-	if (process->search == PYTHON_FOUND && processes->hooks->set_python)
-		processes->hooks->set_python(processes->hooks->arg, process->pid, NULL);
+	forget_python(processes, process);
 	process->search = PYTHON_NOT_FOUND;
 	process->number = processes->numbers++;
 	process->announced = process->warned = false;
@@ -312,7 +336,7 @@ struct stack_process *stack_processes__of(struct stack_processes *processes, con
 
 	if (!process) {
 		process = see(processes, record->pid);
-		if (!process || !is_same_start(process->start_ns, record->start_ns))
+		if (!process || !stack_process__is_same_start(process->start_ns, record->start_ns))
 			return NULL;
 	}
 	if (process->search == PYTHON_NOT_YET && now >= process->searched_ns + SEARCH_NS)

@@ -44,11 +44,12 @@ struct stack_process {
 	UT_hash_handle hh; /* by pid */
 };
 
+struct stack_intake;
 struct stack_processes;
 
-/* `hooks` and `log` must outlive it. NULL without memory. */
+/* `hooks`, `intake` and `log` must outlive it. NULL without memory. */
 struct stack_processes *stack_processes__new(enum stack_mode mode, const struct stack_hooks *hooks,
-					     const struct log *log);
+					     struct stack_intake *intake, const struct log *log);
 void stack_processes__free(struct stack_processes *processes);
 
 /* What names addresses of all of them. */
@@ -75,7 +76,10 @@ void stack_processes__refresh(struct stack_processes *processes, struct stack_pr
 /* Reads the mappings again for one whose stack cannot be followed, if it is time; whether they were read. */
 bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process, uint64_t now);
 
+/* Whether these may be one process's: /proc tells a start in clock ticks. */
+bool stack_process__is_same_start(uint64_t a, uint64_t b);
+
 /* Whether the process is still there: its memory may be read. */
-bool stack_process__is_there(const struct stack_process *process);
+bool stack_process__is_there(pid_t pid, uint64_t start_ns);
 
 #endif

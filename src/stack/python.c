@@ -2,19 +2,19 @@
 // The Python frames of a record, see python.h.
 #include "stack/python.h"
 
-#include <string.h>
+#include "stack/process.h"
 
 #define MISSING "[more Python frames]"
 
 /* What is not known yet can be read from the process itself alone, not from one that has its pid now. */
-static const struct python_code *find_code(struct python_codes *codes, const struct stack_process *process,
-					   const struct python_frame *frame)
+static const struct python_code *find_code(struct python_codes *codes, const struct python_owner *owner,
+					   const struct python_offsets *offsets, const struct python_frame *frame)
 {
-	if (!process || process->search != PYTHON_FOUND)
+	if (!owner)
 		return NULL;
-	if (!python_codes__has(codes, process->number, frame) && !stack_process__is_there(process))
+	if (!python_codes__has(codes, owner->number, frame) && !stack_process__is_there(owner->pid, owner->start_ns))
 		return NULL;
-	return python_codes__find(codes, process->number, process->pid, &process->python.offsets, frame);
+	return python_codes__find(codes, owner->number, owner->pid, offsets, frame);
 }
 
 static void add_mark(struct python_names *names, bool entry)
@@ -38,15 +38,15 @@ static void add_frame(struct python_names *names, const struct python_code *code
 	names->entry[names->count++] = frame->instruction & PYTHON_ENTRY;
 }
 
-void python_names__make(struct python_names *names, struct python_codes *codes, const struct stack_process *process,
-			const struct stack_record *record)
+void python_names__make(struct python_names *names, struct python_codes *codes, const struct python_owner *owner,
+			const struct python_offsets *offsets, const struct stack_record *record)
 {
 	names->count = 0;
 	for (uint32_t i = 0; i < record->pythons; i++) {
 		const struct python_frame *frame = &record->python[i];
 
 		if (frame->code)
-			add_frame(names, find_code(codes, process, frame), frame);
+			add_frame(names, find_code(codes, owner, offsets, frame), frame);
 		else
 			add_mark(names, frame->instruction & PYTHON_ENTRY);
 	}

@@ -5,8 +5,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "stack/process.h"
+#include "gpuprobe/stack.h"
+#include "model/stack.h"
 #include "symbol/python_code.h"
 
 /* With a mark that there are more. */
@@ -19,12 +21,20 @@ struct python_names {
 	uint32_t count;
 };
 
+/* Whose code objects they are. */
+struct python_owner {
+	uint64_t start_ns; /* of the process */
+	pid_t pid;
+	uint32_t number; /* no other process's */
+};
+
 /*
  * Names the Python frames of a record. A frame whose code object is no more
- * what it was has no function and the object's address as offset. `process`
- * may be NULL. Texts are valid until python_codes__prune.
+ * what it was has no function and the object's address as offset. `owner` and
+ * `offsets` are NULL where nothing is known of an interpreter. Texts are valid
+ * until python_codes__prune.
  */
-void python_names__make(struct python_names *names, struct python_codes *codes, const struct stack_process *process,
-			const struct stack_record *record);
+void python_names__make(struct python_names *names, struct python_codes *codes, const struct python_owner *owner,
+			const struct python_offsets *offsets, const struct stack_record *record);
 
 #endif

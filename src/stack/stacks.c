@@ -4,30 +4,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <utlist.h>
 
 #include "base/clock.h"
+#include "stack/intake.h"
 #include "stack/naming.h"
 #include "stack/store.h"
 
-#define CODE_BYTES_MAX (64u << 20) /* of Python's code objects */
-#define WAITING_BYTES_MAX (64u << 20)
-
-struct waiting_record {
-	struct waiting_record *prev, *next;
-	size_t size; /* of the record */
-	struct stack_record record;
-};
-
 struct stacks {
 	struct stacks_options options;
+	struct stack_intake *intake;
 	struct stack_processes *processes;
-	struct python_codes *codes;
 	struct stack_store *store;
-	struct waiting_record *waiting; /* the oldest first */
-	size_t waiting_bytes;
-	uint64_t unwound, malformed;
+	uint64_t unwound;
 	struct naming naming;
 };
 
@@ -39,34 +27,37 @@ static void forget(void *arg, uint64_t id)
 		stacks->options.hooks.forget(stacks->options.hooks.arg, id);
 }
 
-struct stacks *stacks__new(const struct stacks_options *options, const struct log *log)
+int stacks__new(const struct stacks_options *options, const struct log *log, struct stacks **out, struct error *err)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	int ret;
 
 	if (!stacks)
-		return NULL;
+		return error__set(err, -ENOMEM, "out of memory");
 	stacks->options = *options;
-	stacks->processes = stack_processes__new(options->mode, &stacks->options.hooks, log);
-	stacks->codes = python_codes__new(CODE_BYTES_MAX);
+	ret = stack_intake__new(options->ring_fd, &stacks->intake, err);
+	if (ret)
+		goto fail;
+	stacks->processes = stack_processes__new(options->mode, &stacks->options.hooks, stacks->intake, log);
 	stacks->store = stack_store__new(options->max, forget, stacks);
-	if (stacks->processes && stacks->codes && stacks->store)
-		return stacks;
+	if (!stacks->processes || !stacks->store) {
+		ret = error__set(err, -ENOMEM, "out of memory");
+		goto fail;
+	}
+	*out = stacks;
+	return 0;
+fail:
 	stacks__free(stacks);
-	return NULL;
+	return ret;
 }
 
 void stacks__free(struct stacks *stacks)
 {
-	struct waiting_record *waiting, *next;
-
 	if (!stacks)
 		return;
-	DL_FOREACH_SAFE(stacks->waiting, waiting, next) {
-		free(waiting);
-	}
 	stack_store__free(stacks->store);
-	python_codes__free(stacks->codes);
 	stack_processes__free(stacks->processes);
+	stack_intake__free(stacks->intake);
 	free(stacks);
 }
 
@@ -80,16 +71,6 @@ void stacks__announce(struct stacks *stacks, pid_t pid)
 	stack_processes__announce(stacks->processes, pid, clock__boot_ns());
 }
 
-/* The ring's room for a record may be larger than what was copied into it. */
-static bool can_be(const struct stack_record *record, size_t size)
-{
-	if (size < sizeof(*record) || (uintptr_t)record % _Alignof(struct stack_record))
-		return false;
-	return record->id && record->pid > 0 && record->natives <= STACK_FRAMES_MAX &&
-	       record->pythons <= PYTHON_FRAMES_MAX + 1 && record->callers <= STACK_CALLERS &&
-	       record->copied <= STACK_COPY_MAX && record->copied <= size - sizeof(*record);
-}
-
 static void tell_same(struct stacks *stacks, uint64_t id)
 {
 	const struct stack_hooks *hooks = &stacks->options.hooks;
@@ -99,17 +80,9 @@ static void tell_same(struct stacks *stacks, uint64_t id)
 		hooks->set_same(hooks->arg, id, same);
 }
 
-/* From here on these texts are known. The process may be about to end. */
-static void see_python(struct stacks *stacks, const struct stack_record *record)
+static int make_stack(struct stacks *stacks, const struct taken_stack *taken, struct stack *out)
 {
-	struct stack_process *process = stack_processes__of(stacks->processes, record, clock__boot_ns());
-
-	python_codes__prune(stacks->codes);
-	python_names__make(&stacks->naming.python, stacks->codes, process, record);
-}
-
-static int make_stack(struct stacks *stacks, const struct stack_record *record, struct stack *out)
-{
+	const struct stack_record *record = &taken->record;
 	struct native_frames *frames = stack_processes__frames(stacks->processes);
 	uint64_t now = clock__boot_ns();
 	struct stack_process *process;
@@ -117,7 +90,7 @@ static int make_stack(struct stacks *stacks, const struct stack_record *record, 
 
 	native_frames__trim(frames);
 	process = stack_processes__of(stacks->processes, record, now);
-	python_names__make(&stacks->naming.python, stacks->codes, process, record);
+	stacks->naming.python = &taken->python;
 	if (process)
 		stack_processes__refresh(stacks->processes, process, record, now);
 	ret = call_chain__make(&stacks->naming.chain, stacks->options.mode, stacks->processes, process, record, now);
@@ -126,13 +99,19 @@ static int make_stack(struct stacks *stacks, const struct stack_record *record, 
 	return naming__make(&stacks->naming, frames, process, record, out);
 }
 
-static int name(struct stacks *stacks, const struct stack_record *record)
+static int name(struct stacks *stacks, const struct taken_stack *taken)
 {
+	const struct stack_record *record = &taken->record;
 	const struct stack_owner owner = {.start_ns = record->start_ns, .pid = record->pid};
 	const struct stack_hooks *hooks = &stacks->options.hooks;
 	struct stack stack;
-	int ret = make_stack(stacks, record, &stack);
+	int ret;
 
+	if (stack_store__has(stacks->store, record->id, &owner)) {
+		tell_same(stacks, record->id);
+		return 0;
+	}
+	ret = make_stack(stacks, taken, &stack);
 	if (ret)
 		return ret;
 	stacks->unwound += stacks->naming.chain.unwound;
@@ -144,53 +123,25 @@ static int name(struct stacks *stacks, const struct stack_record *record)
 	return ret;
 }
 
-static int wait_for_name(struct stacks *stacks, const struct stack_record *record)
+int stacks__take(struct stacks *stacks, const void *record, size_t size)
 {
-	size_t size = sizeof(*record) + record->copied;
-	struct waiting_record *waiting = malloc(sizeof(*waiting) + size);
-
-	if (!waiting)
-		return -ENOMEM;
-	waiting->size = size;
-	memcpy(&waiting->record, record, size);
-	DL_APPEND(stacks->waiting, waiting);
-	stacks->waiting_bytes += size;
-	return 0;
+	return stack_intake__take(stacks->intake, record, size);
 }
 
-int stacks__take(struct stacks *stacks, const void *data, size_t size)
+int stacks__fd(const struct stacks *stacks)
 {
-	const struct stack_record *record = data;
-	struct stack_owner owner;
-	int ret;
-
-	if (!can_be(record, size)) {
-		stacks->malformed++;
-		return -EINVAL;
-	}
-	owner = (struct stack_owner){.start_ns = record->start_ns, .pid = record->pid};
-	if (stack_store__has(stacks->store, record->id, &owner)) {
-		tell_same(stacks, record->id);
-		return 0;
-	}
-	see_python(stacks, record);
-	ret = wait_for_name(stacks, record);
-	while (stacks->waiting_bytes > WAITING_BYTES_MAX)
-		stacks__settle(stacks);
-	return ret;
+	return stack_intake__fd(stacks->intake);
 }
 
 int stacks__settle(struct stacks *stacks)
 {
-	struct waiting_record *waiting = stacks->waiting;
+	struct taken_stack *taken = stack_intake__pop(stacks->intake);
 
-	if (!waiting)
+	if (!taken)
 		return 0;
-	DL_DELETE(stacks->waiting, waiting);
-	stacks->waiting_bytes -= waiting->size;
 	/* Without memory the stack is not known. */
-	name(stacks, &waiting->record);
-	free(waiting);
+	name(stacks, taken);
+	taken_stack__free(taken);
 	return 1;
 }
 
@@ -201,6 +152,7 @@ uint64_t stacks__same(const struct stacks *stacks, uint64_t id)
 
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id)
 {
+	stack_intake__drain(stacks->intake);
 	while (stacks__settle(stacks))
 		;
 	return stack_store__find(stacks->store, id);
@@ -210,6 +162,6 @@ void stacks__count(const struct stacks *stacks, struct stacks_counts *counts)
 {
 	*counts = (struct stacks_counts){
 		.kept = stack_store__count(stacks->store), .evicted = stack_store__evicted(stacks->store),
-		.unwound = stacks->unwound, .malformed = stacks->malformed,
+		.unwound = stacks->unwound, .malformed = stack_intake__malformed(stacks->intake),
 	};
 }

@@ -4,11 +4,10 @@
  * ones (model/stack.h): addresses into functions and lines, Python's frames in
  * place of the interpreter's, copies of stacks unwound.
  *
- * Of a record the Python frames are named at once, since what they are called
- * may be gone with the process; the rest, which may take longer than the next
- * records can wait, by stacks__settle. Memory is bounded by `max` distinct stacks; the one not asked for the
- * longest time leaves when there are more, and is told by BPF anew when it is
- * seen again.
+ * Records are taken in by a thread (stack/intake.h), which names their Python
+ * frames; the rest, which may take long, is done by stacks__settle. Memory is
+ * bounded by `max` distinct stacks; the one not asked for the longest time
+ * leaves when there are more, and is told by BPF anew when it is seen again.
  */
 #ifndef STACK_STACKS_H
 #define STACK_STACKS_H
@@ -17,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "gpuprobe/stack.h"
 #include "model/stack.h"
@@ -40,7 +40,8 @@ struct stack_hooks {
 
 struct stacks_options {
 	enum stack_mode mode;
-	size_t max; /* distinct stacks kept, 1 or more */
+	size_t max;  /* distinct stacks kept, 1 or more */
+	int ring_fd; /* of the map `stack_ring`; -1: records come by stacks__take alone */
 	struct stack_hooks hooks;
 };
 
@@ -51,8 +52,8 @@ struct stacks_counts {
 	uint64_t malformed; /* records that cannot be */
 };
 
-/* NULL without memory. `log` must outlive it. */
-struct stacks *stacks__new(const struct stacks_options *options, const struct log *log);
+/* `log` must outlive it. 0 or a negative errno. */
+int stacks__new(const struct stacks_options *options, const struct log *log, struct stacks **out, struct error *err);
 void stacks__free(struct stacks *stacks);
 
 /*
@@ -65,14 +66,18 @@ void stacks__look_at(struct stacks *stacks, pid_t pid, bool exec);
 /* The process makes CUDA calls: warns once where its Python frames cannot be had. */
 void stacks__announce(struct stacks *stacks, pid_t pid);
 
-/* Takes in a record of the ring. 0, -EINVAL for one that cannot be, or -ENOMEM. */
+/* Takes in a record that is in no ring. 0, -EINVAL for one that cannot be, or -ENOMEM. */
 int stacks__take(struct stacks *stacks, const void *record, size_t size);
+
+/* Readable while records wait to be settled. */
+int stacks__fd(const struct stacks *stacks);
 
 /* Names the record that has waited the longest. Returns 1 if there was one, 0 if none waits. */
 int stacks__settle(struct stacks *stacks);
 
 /*
- * The stack with this id, NULL where it is not known. Settles all that waits.
+ * The stack with this id, NULL where it is not known. Settles all that waits
+ * or is in the ring.
  * Valid until the next stacks__take or stacks__settle.
  */
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id);

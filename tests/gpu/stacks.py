@@ -84,7 +84,7 @@ def test_live_memory(machine, results):
 
 def test_leak(machine, results):
     """In a process that runs already."""
-    program = subprocess.Popen([sys.executable, PROGRAM, "100000", "0.2", "--leak"], stdout=subprocess.PIPE)
+    program = subprocess.Popen([sys.executable, PROGRAM, "100000", "0.25", "--leak"], stdout=subprocess.PIPE)
     program.stdout.readline()
     began = time.monotonic()
     watching = subprocess.Popen([machine.gpuprobe, "memleak", "-p", str(program.pid), "1", "60"],

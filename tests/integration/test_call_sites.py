@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from lib.paths import workload
 from test_mix import BEARABLE, check_mix
 
 MODES = ("fp", "auto", "dwarf")
@@ -58,3 +59,12 @@ def test_all_kinds_of_calls(gpuprobe_by, mode):
     result = check_mix(gpuprobe_by, seed=7, seconds=3, more=more, bearable=BEARABLE | {"stack_ring_full"})
     for process in result.final["processes"]:
         check_process(process)
+
+
+def test_reports_between(gpuprobe):
+    """Each reading has sites of several ids of one stack become one in the maps; the sums stay whole."""
+    result = gpuprobe.run(workload("mix"), "--children", 0, "--threads", 16, "--seconds", 3, "--seed", 3, args=[
+        "--stack", "dwarf", "--min-wait", "1ns", "--check-launches", "--display-interval", "0.2"])
+    assert len(result.reports) > 5
+    check_process(result.process)
+    assert result.final["stacks"]["unwound"] > 2 * result.final["stacks"]["kept"]

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Takes records of stacks in, see intake.h.
+#include "stack/intake.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <uthash.h>
+#include <utlist.h>
+
+#include "base/clock.h"
+#include "stack/process.h"
+#include "symbol/python_code.h"
+
+#define CODE_BYTES_MAX (64u << 20) /* of Python's code objects */
+/* Beyond that the ring waits, too, and what does not fit that is counted as lost. */
+#define WAITING_BYTES_MAX (64u << 20)
+#define FULL_PAUSE_NS (5 * NS_PER_MS)
+
+struct interpreter {
+	struct python_owner owner;
+	struct python_offsets offsets;
+	UT_hash_handle hh; /* by pid */
+};
+
+struct stack_intake {
+	pthread_mutex_t lock; /* of all that follows but for the thread's own ends */
+	struct ring_buffer *ring; /* NULL: without a thread */
+	struct interpreter *interpreters;
+	struct python_codes *codes;
+	struct python_names names;
+	struct taken_stack *waiting; /* the oldest first */
+	size_t waiting_bytes;
+	uint64_t malformed;
+	int waiting_fd; /* an eventfd, readable while some wait */
+	int stop_fd;	/* an eventfd: the thread is to end */
+	pthread_t thread;
+	bool runs;
+};
+
+void taken_stack__free(struct taken_stack *taken)
+{
+	if (!taken)
+		return;
+	free(taken->texts);
+	free(taken);
+}
+
+/* --- records --- */
+
+/* The ring's room for a record may be larger than what was copied into it. */
+static bool can_be(const struct stack_record *record, size_t size)
+{
+	if (size < sizeof(*record) || (uintptr_t)record % _Alignof(struct stack_record))
+		return false;
+	return record->id && record->pid > 0 && record->natives <= STACK_FRAMES_MAX &&
+	       record->pythons <= PYTHON_FRAMES_MAX + 1 && record->callers <= STACK_CALLERS &&
+	       record->copied <= STACK_COPY_MAX && record->copied <= size - sizeof(*record);
+}
+
+static const struct interpreter *interpreter_of(const struct stack_intake *intake, const struct stack_record *record)
+{
+	struct interpreter *interpreter;
+
+	HASH_FIND_INT(intake->interpreters, &record->pid, interpreter);
+	return interpreter && stack_process__is_same_start(interpreter->owner.start_ns, record->start_ns) ? interpreter : NULL;
+}
+
+static size_t text_size(const char *text)
+{
+	return text ? strlen(text) + 1 : 0;
+}
+
+static const char *copy_text(const char *text, char **at)
+{
+	size_t size = text_size(text);
+	char *copy = *at;
+
+	if (!text)
+		return NULL;
+	memcpy(copy, text, size);
+	*at += size;
+	return copy;
+}
+
+/* The names with texts of their own: those of code objects go with these. */
+static int keep_names(const struct python_names *names, struct taken_stack *taken)
+{
+	size_t size = 0;
+	char *at;
+
+	for (uint32_t i = 0; i < names->count; i++)
+		size += text_size(names->frames[i].function) + text_size(names->frames[i].file);
+	taken->python.count = names->count;
+	memcpy(taken->python.frames, names->frames, names->count * sizeof(*names->frames));
+	memcpy(taken->python.entry, names->entry, names->count * sizeof(*names->entry));
+	if (!size)
+		return 0;
+	at = taken->texts = malloc(size);
+	if (!at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < names->count; i++) {
+		taken->python.frames[i].function = copy_text(names->frames[i].function, &at);
+		taken->python.frames[i].file = copy_text(names->frames[i].file, &at);
+	}
+	return 0;
+}
+
+static void put(struct stack_intake *intake, struct taken_stack *taken)
+{
+	uint64_t one = 1;
+
+	if (!intake->waiting && write(intake->waiting_fd, &one, sizeof(one)) < 0) {
+		/* It is readable already. */
+	}
+	DL_APPEND(intake->waiting, taken);
+	intake->waiting_bytes += taken->size;
+}
+
+static int take(struct stack_intake *intake, const struct stack_record *record)
+{
+	const struct interpreter *interpreter = interpreter_of(intake, record);
+	size_t size = sizeof(*record) + record->copied;
+	struct taken_stack *taken = malloc(sizeof(*taken) + record->copied);
+
+	if (!taken)
+		return -ENOMEM;
+	taken->size = size;
+	taken->texts = NULL;
+	memcpy(&taken->record, record, size);
+	python_codes__prune(intake->codes);
+	python_names__make(&intake->names, intake->codes, interpreter ? &interpreter->owner : NULL,
+			   interpreter ? &interpreter->offsets : NULL, record);
+	if (keep_names(&intake->names, taken)) {
+		taken_stack__free(taken);
+		return -ENOMEM;
+	}
+	put(intake, taken);
+	return 0;
+}
+
+static int take_checked(struct stack_intake *intake, const void *record, size_t size)
+{
+	if (can_be(record, size))
+		return take(intake, record);
+	intake->malformed++;
+	return -EINVAL;
+}
+
+int stack_intake__take(struct stack_intake *intake, const void *record, size_t size)
+{
+	int ret;
+
+	pthread_mutex_lock(&intake->lock);
+	ret = take_checked(intake, record, size);
+	pthread_mutex_unlock(&intake->lock);
+	return ret;
+}
+
+struct taken_stack *stack_intake__pop(struct stack_intake *intake)
+{
+	struct taken_stack *taken;
+	uint64_t count;
+
+	pthread_mutex_lock(&intake->lock);
+	taken = intake->waiting;
+	if (taken) {
+		DL_DELETE(intake->waiting, taken);
+		intake->waiting_bytes -= taken->size;
+	}
+	if (taken && !intake->waiting && read(intake->waiting_fd, &count, sizeof(count)) < 0) {
+		/* It was not readable. */
+	}
+	pthread_mutex_unlock(&intake->lock);
+	return taken;
+}
+
+int stack_intake__set_python(struct stack_intake *intake, const struct python_owner *owner,
+			     const struct python_offsets *offsets)
+{
+	struct interpreter *interpreter;
+	int ret = 0;
+
+	pthread_mutex_lock(&intake->lock);
+	HASH_FIND_INT(intake->interpreters, &owner->pid, interpreter);
+	if (interpreter) {
+		HASH_DEL(intake->interpreters, interpreter);
+		free(interpreter);
+	}
+	if (offsets) {
+		interpreter = calloc(1, sizeof(*interpreter));
+		ret = interpreter ? 0 : -ENOMEM;
+	}
+	if (offsets && interpreter) {
+		interpreter->owner = *owner;
+		interpreter->offsets = *offsets;
+		HASH_ADD(hh, intake->interpreters, owner.pid, sizeof(interpreter->owner.pid), interpreter);
+	}
+	pthread_mutex_unlock(&intake->lock);
+	return ret;
+}
+
+int stack_intake__fd(const struct stack_intake *intake)
+{
+	return intake->waiting_fd;
+}
+
+uint64_t stack_intake__malformed(struct stack_intake *intake)
+{
+	uint64_t malformed;
+
+	pthread_mutex_lock(&intake->lock);
+	malformed = intake->malformed;
+	pthread_mutex_unlock(&intake->lock);
+	return malformed;
+}
+
+/* --- the thread --- */
+
+static int on_record(void *arg, void *data, size_t size)
+{
+	/* One that cannot be is counted; without memory its stack is not known. */
+	take_checked(arg, data, size);
+	return 0;
+}
+
+/* Returns whether more waits than is to. */
+static bool consume(struct stack_intake *intake)
+{
+	bool full;
+
+	pthread_mutex_lock(&intake->lock);
+	full = intake->waiting_bytes > WAITING_BYTES_MAX;
+	if (!full)
+		ring_buffer__consume(intake->ring);
+	pthread_mutex_unlock(&intake->lock);
+	return full;
+}
+
+void stack_intake__drain(struct stack_intake *intake)
+{
+	if (intake->ring)
+		consume(intake);
+}
+
+static void *run(void *arg)
+{
+	const struct timespec pause = {.tv_nsec = FULL_PAUSE_NS};
+	struct stack_intake *intake = arg;
+	struct pollfd fds[] = {
+		{.fd = ring_buffer__epoll_fd(intake->ring), .events = POLLIN},
+		{.fd = intake->stop_fd, .events = POLLIN},
+	};
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return NULL;
+		if (fds[1].revents)
+			return NULL;
+		if (consume(intake))
+			nanosleep(&pause, NULL);
+	}
+}
+
+/* Signals are for the thread that has the event loop. */
+static int start_thread(struct stack_intake *intake)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&intake->thread, NULL, run, intake);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	intake->runs = !ret;
+	return -ret;
+}
+
+static void stop_thread(struct stack_intake *intake)
+{
+	uint64_t one = 1;
+
+	if (!intake->runs)
+		return;
+	while (write(intake->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(intake->thread, NULL);
+}
+
+static int open_ring(struct stack_intake *intake, int ring_fd)
+{
+	if (ring_fd < 0)
+		return 0;
+	intake->ring = ring_buffer__new(ring_fd, on_record, intake, NULL);
+	return intake->ring ? start_thread(intake) : -errno;
+}
+
+int stack_intake__new(int ring_fd, struct stack_intake **out, struct error *err)
+{
+	struct stack_intake *intake = calloc(1, sizeof(*intake));
+	int ret = -ENOMEM;
+
+	if (!intake)
+		return error__set(err, ret, "out of memory");
+	pthread_mutex_init(&intake->lock, NULL);
+	intake->waiting_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	intake->stop_fd = eventfd(0, EFD_CLOEXEC);
+	intake->codes = python_codes__new(CODE_BYTES_MAX);
+	if (intake->waiting_fd < 0 || intake->stop_fd < 0)
+		ret = -errno;
+	else if (intake->codes)
+		ret = open_ring(intake, ring_fd);
+	if (ret) {
+		stack_intake__free(intake);
+		return error__set(err, ret, "cannot take in stacks: %s", strerror(-ret));
+	}
+	*out = intake;
+	return 0;
+}
+
+void stack_intake__free(struct stack_intake *intake)
+{
+	struct interpreter *interpreter, *next;
+	struct taken_stack *taken, *next_taken;
+
+	if (!intake)
+		return;
+	stop_thread(intake);
+	ring_buffer__free(intake->ring);
+	DL_FOREACH_SAFE(intake->waiting, taken, next_taken) {
+		taken_stack__free(taken);
+	}
+	HASH_ITER(hh, intake->interpreters, interpreter, next) {
+		HASH_DEL(intake->interpreters, interpreter);
+		free(interpreter);
+	}
+	python_codes__free(intake->codes);
+	if (intake->waiting_fd >= 0)
+		close(intake->waiting_fd);
+	if (intake->stop_fd >= 0)
+		close(intake->stop_fd);
+	pthread_mutex_destroy(&intake->lock);
+	free(intake);
+}
