@@ -29,6 +29,9 @@ struct {
 struct python_scratch {
 	u8 frame[PYTHON_FRAME_READ];
 	struct python_identity identity;
+	/* Frames so far. Not in struct python_walk: what a map holds the verifier does not follow from one to the next. */
+	u32 count;
+	u32 pad;
 };
 
 struct python_walk {
@@ -37,7 +40,7 @@ struct python_walk {
 	struct python_frame *frames;
 	u64 frame; /* the next one's address */
 	u64 sum; /* of the code objects' addresses and checksums */
-	u32 count, max;
+	u32 max;
 	bool broken;
 };
 
@@ -137,7 +140,7 @@ static __always_inline int read_code(const struct python_walk *walk, u64 code)
 
 static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 instruction)
 {
-	u32 at = walk->count;
+	u32 at = walk->scratch->count;
 
 	if (at >= PYTHON_FRAMES_MAX)
 		return;
@@ -145,13 +148,13 @@ static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 in
 	walk->frames[at].instruction = instruction;
 	walk->frames[at].checksum = python_checksum(&walk->scratch->identity);
 	walk->sum = (walk->sum ^ code ^ (u64)walk->frames[at].checksum << 32) * 0x9e3779b97f4a7c15ull;
-	walk->count = at + 1;
+	walk->scratch->count = at + 1;
 }
 
 /* The latest frame was the first of a C call of the interpreter. */
 static __always_inline void mark_entry(struct python_walk *walk)
 {
-	u32 at = walk->count - 1;
+	u32 at = walk->scratch->count - 1;
 
 	if (at < PYTHON_FRAMES_MAX)
 		walk->frames[at].instruction |= PYTHON_ENTRY;
@@ -178,7 +181,7 @@ static long step_python(u32 n __attribute__((unused)), struct python_walk *walk)
 		goto next;
 	}
 	code = frame_word(scratch, target->frame_code) & ~(u64)target->code_tag;
-	if (walk->count >= walk->max || !code || read_code(walk, code))
+	if (scratch->count >= walk->max || !code || read_code(walk, code))
 		return 1;
 	instruction = instruction_of(walk, code);
 	if (entries == PYTHON_ENTRY_EACH || (entries == PYTHON_ENTRY_MARKED && owner))
@@ -206,6 +209,7 @@ static __always_inline u32 walk_python(const struct python_target *target, struc
 		.max = max,
 	};
 	u64 state;
+	u32 count;
 
 	/* Linux 5.17. The tracer runs on older ones, without this. */
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
@@ -216,18 +220,20 @@ static __always_inline u32 walk_python(const struct python_target *target, struc
 	if (target->cframe_frame != PYTHON_NO_CFRAME && walk.frame &&
 	    read_pointer(walk.frame + target->cframe_frame, &walk.frame))
 		return 0;
+	scratch->count = 0;
 	/* Each frame may have a shim behind it. */
 	bpf_loop(2 * PYTHON_FRAMES_MAX + 2, step_python, &walk, 0);
-	if (walk.count > PYTHON_FRAMES_MAX)
+	count = scratch->count;
+	if (count > PYTHON_FRAMES_MAX)
 		return 0;
 	if (walk.broken || walk.frame) {
-		frames[walk.count].code = 0;
-		frames[walk.count].instruction = 0;
-		frames[walk.count].checksum = 0;
-		walk.count++;
+		frames[count].code = 0;
+		frames[count].instruction = 0;
+		frames[count].checksum = 0;
+		count++;
 	}
 	*sum = walk.sum;
-	return walk.count;
+	return count;
 }
 
 #endif

@@ -8,6 +8,7 @@
  *   descend, loader   which processes there are, and when they bring libraries
  *   trace_thread      who calls, and whether that was asked for
  *   trace_call        calls from entry to return, nested and left by jumps
+ *   stack, trace_stack   where calls come from
  *   trace_event       arguments and what they point to, into the ring
  *   trace_kernel      names of launched kernels
  *   trace_process     ends of threads and processes

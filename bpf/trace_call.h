@@ -75,10 +75,12 @@ __noinline int calls_around(const struct traced_thread *thread, u64 sp, u32 row)
 	return depth;
 }
 
-/* The part of an event that is known at entry. */
+/* The part of an event that is known at entry. Its time is after that which the stack takes. */
 static __always_inline void begin_event(struct pt_regs *ctx, struct traced_thread *thread, struct traced_call *call,
 					const struct trace_plan *plan, u32 row, u32 depth)
 {
+	u64 stack = config.stack_mode ? take_stack(ctx, thread, depth) : 0;
+
 	call->sp = ctx->sp;
 	call->kernel_at = 0;
 	call->event.row = row;
@@ -88,15 +90,11 @@ static __always_inline void begin_event(struct pt_regs *ctx, struct traced_threa
 	call->event.duration_ns = 0;
 	call->event.generation = generation_of(thread->process);
 	call->event.start_ns = now();
-	keep_words(call, ctx, plan);
+	keep_words(call, ctx, plan, stack);
 	if (plan->reads)
 		add_reads(call, plan, false);
 	if (trace.kernel_args && plan->flags & TRACE_PLAN_ARGS)
 		add_launch_arguments(call, plan);
-	if (trace.stack_frames) {
-		add_stack(call, ctx);
-		add_python(thread, call);
-	}
 	if (plan->flags & TRACE_PLAN_KERNEL && plan->layer == LAYER_DRIVER)
 		name_launched(thread, word_of(call, plan->kernel_word));
 }

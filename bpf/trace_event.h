@@ -7,13 +7,12 @@
 #ifndef BPF_TRACE_EVENT_H
 #define BPF_TRACE_EVENT_H
 
-#include "trace_thread.h"
+#include "trace_stack.h"
 
 #define REGISTERS 6
 /* What a string may take: one byte more than is shown tells that it goes on, and its NUL. */
 #define STRING_ROOM (TRACE_STRING_SIZE + 2)
 #define BLOCK_ROOM (2 + STRING_ROOM)
-#define PYTHON_ROOM ((PYTHON_FRAMES_MAX + 1) * sizeof(struct python_frame))
 
 /* The block at `at` has `length` bytes, which are in place. */
 static __always_inline void end_block(struct traced_call *call, u32 at, u16 length)
@@ -131,79 +130,6 @@ static __always_inline void add_launch_arguments(struct traced_call *call, const
 		add_argument_buffer(call, word_of(call, plan->extra_word));
 }
 
-/* With the two words in front. */
-#define STACK_BYTES_MAX ((TRACE_STACK_MAX + 2) * sizeof(u64))
-
-/*
- * Appends the return addresses, and in front of them how many pages of code the
- * process has mapped, which tells when that changes. The kernel walks frame pointers, and at a
- * function's entry that of the caller is not yet pushed: before Linux 6.11, and
- * later where the function does not begin with `push %rbp`, the caller itself
- * is missed, whose address is on top of the stack. The first address, which would
- * be the probed function, is it then; else it is 0 and does not count.
- */
-static __always_inline void add_stack(struct traced_call *call, struct pt_regs *ctx)
-{
-	u32 at = call->used, size = (trace.stack_frames + 2) * sizeof(u64);
-	u64 *stack, caller;
-	long n;
-
-	if (size > STACK_BYTES_MAX)
-		size = STACK_BYTES_MAX;
-	if (at > TRACE_PAYLOAD_MAX - 2 - STACK_BYTES_MAX) {
-		end_block(call, at, TRACE_UNREADABLE);
-		return;
-	}
-	stack = (u64 *)(call->payload + at + 2);
-	stack[0] = BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm);
-	n = bpf_get_stack(ctx, stack + 1, size - sizeof(*stack), BPF_F_USER_STACK);
-	if (n >= (long)sizeof(*stack)) {
-		if (bpf_probe_read_user(&caller, sizeof(caller), (void *)ctx->sp) ||
-		    (n >= 2 * (long)sizeof(*stack) && stack[2] == caller))
-			caller = 0;
-		stack[1] = caller;
-	}
-	end_block(call, at, n < 0 ? TRACE_UNREADABLE : n + sizeof(*stack));
-}
-
-/*
- * Appends the thread's Python frames. Where it is a stack not seen before,
- * userspace is to be woken: code objects do not live for long in some programs.
- */
-__noinline int add_python(struct traced_thread *thread, struct traced_call *call)
-{
-	const struct python_target *target;
-	struct python_frame *frames;
-	u32 at, count = 0;
-	u64 sum;
-	s32 pid;
-	u8 yes = 1;
-
-	if (!thread || !call)
-		return 0;
-	at = call->used;
-	if (at > TRACE_PAYLOAD_MAX - 2 - PYTHON_ROOM) {
-		end_block(call, at, TRACE_UNREADABLE);
-		return 0;
-	}
-	pid = thread->pid;
-	target = bpf_map_lookup_elem(&python_targets, &pid);
-	frames = (struct python_frame *)(call->payload + at + 2);
-	if (target)
-		count = walk_python(target, &thread->scratch, frames, trace.python_frames, &sum);
-	if (count > PYTHON_FRAMES_MAX + 1)
-		count = 0;
-	end_block(call, at, count * sizeof(*frames));
-	if (!count)
-		return 0;
-	sum ^= (u64)thread->process << 32;
-	if (!bpf_map_lookup_elem(&python_seen, &sum)) {
-		bpf_map_update_elem(&python_seen, &sum, &yes, BPF_ANY);
-		thread->fresh = 1;
-	}
-	return 0;
-}
-
 /* Appends the reads of the plan that are made at entry, or those that are made at return. */
 static __always_inline void add_reads(struct traced_call *call, const struct trace_plan *plan, bool at_return)
 {
@@ -228,8 +154,9 @@ static __always_inline void add_empty_reads(struct traced_call *call, const stru
 	}
 }
 
-/* Keeps the arguments: the registers, and what of the stack the plan asks for. */
-static __always_inline void keep_words(struct traced_call *call, struct pt_regs *ctx, const struct trace_plan *plan)
+/* Keeps the arguments: the registers, and what of the stack the plan asks for. Behind them the other words. */
+static __always_inline void keep_words(struct traced_call *call, struct pt_regs *ctx, const struct trace_plan *plan,
+				       u64 stack)
 {
 	u64 *words = (u64 *)call->payload;
 	u32 count = plan->words;
@@ -245,13 +172,14 @@ static __always_inline void keep_words(struct traced_call *call, struct pt_regs 
 	if (count > REGISTERS &&
 	    bpf_probe_read_user(words + REGISTERS, (count - REGISTERS) * sizeof(u64), (void *)(ctx->sp + 8)))
 		lose(LOSS_UNREADABLE);
-	call->used = count * sizeof(u64);
 	call->event.words = count;
-	if (!(plan->flags & TRACE_PLAN_KERNEL))
-		return;
-	call->kernel_at = call->used;
-	*(u64 *)(call->payload + count * sizeof(u64)) = 0;
-	call->used += sizeof(u64);
+	if (plan->flags & TRACE_PLAN_KERNEL) {
+		call->kernel_at = count * sizeof(u64);
+		words[count++] = 0;
+	}
+	if (config.stack_mode)
+		words[count++] = stack;
+	call->used = count * sizeof(u64);
 }
 
 /* Puts the event of a call into the ring. Where there is no room it returns -1 and counts that. */
@@ -267,8 +195,7 @@ static __noinline int put_event(struct traced_thread *thread, struct traced_call
 	if (size > TRACE_PAYLOAD_MAX)
 		size = TRACE_PAYLOAD_MAX;
 	size += sizeof(call->event);
-	flags = thread->fresh ? BPF_RB_FORCE_WAKEUP : wake_flags(size);
-	thread->fresh = 0;
+	flags = wake_flags(size);
 	if ((thread->announced || !announce(thread)) && !bpf_ringbuf_output(&ring, &call->event, size, flags))
 		return 0;
 	lose_call(trace.entry_return && type != TRACE_ENTRY ? TRACE_LOST_RETURN : TRACE_LOST_RING);

@@ -31,7 +31,7 @@ static __always_inline void forget_python(struct task_struct *task)
 {
 	s32 pid = pid_of(BPF_CORE_READ(task, group_leader));
 
-	if (trace.stack_frames)
+	if (config.stack_mode)
 		bpf_map_delete_elem(&python_targets, &pid);
 }
 

@@ -7,7 +7,7 @@
 #define BPF_TRACE_STATE_H
 
 #include "base.h"
-#include "python.h"
+#include "stack.h"
 #include "gpuprobe/trace.h"
 
 /* Set by userspace before load. */
@@ -55,6 +55,7 @@ struct {
 /* A call in progress, and the event that it becomes. */
 struct traced_call {
 	u64 sp; /* at entry, see call.h */
+	u64 caller; /* return address; where stacks are taken */
 	u32 used; /* bytes of the payload */
 	u32 kernel_at; /* where in it the driver's handle goes, with TRACE_PLAN_KERNEL */
 	struct trace_event event;
@@ -70,14 +71,6 @@ struct known_kernel {
 	u32 pad;
 };
 
-/* Python stacks that userspace was woken for, so that it reads their code objects while they are there. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, u64);
-	__type(value, u8);
-} python_seen SEC(".maps");
-
 enum tracing {
 	TRACING_NEW = 0,
 	TRACING,
@@ -91,11 +84,9 @@ struct traced_thread {
 	u32 announced; /* its TRACE_THREAD record is in the ring */
 	u32 depth;
 	s32 pid; /* in gpuprobe's pid namespace */
-	u32 fresh; /* the next event has code objects that userspace may not know */
-	u32 pad;
+	u64 start_ns; /* of the process */
 	struct known_kernel known[KERNELS_KNOWN];
 	struct traced_call calls[TRACE_DEPTH];
-	struct python_scratch scratch;
 };
 
 struct {

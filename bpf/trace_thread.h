@@ -71,7 +71,7 @@ static __noinline int announce(struct traced_thread *thread)
 	record->parent = pid_of(BPF_CORE_READ(leader, real_parent, group_leader));
 	record->uid = BPF_CORE_READ(leader, real_cred, uid.val);
 	record->namespace_pid = innermost_pid(leader);
-	record->start_ns = BPF_CORE_READ(leader, start_boottime);
+	record->start_ns = thread->start_ns;
 	BPF_CORE_READ_INTO(&record->comm, leader, comm);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	thread->announced = 1;
@@ -105,6 +105,7 @@ static __noinline int thread_first_seen(struct traced_thread *thread)
 		return -1;
 	}
 	thread->process = number_of_process(tgid);
+	thread->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	thread->state = TRACING;
 	announce(thread);
 	return 0;

@@ -12,7 +12,7 @@
 
 #include <linux/types.h>
 
-#define PYTHON_FRAMES_MAX 32
+#define PYTHON_FRAMES_MAX 127 /* the kernel walks no more native ones, either */
 #define PYTHON_FRAME_READ 128 /* a frame is read whole, up to so many bytes */
 #define PYTHON_CODE_WORDS 17  /* of a code object, from its ob_type on */
 #define PYTHON_TABLE_WORDS 16 /* of its table of lines */

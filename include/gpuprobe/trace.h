@@ -12,13 +12,11 @@
  *                                      slots from sp+8 on
  *   one word                           with TRACE_PLAN_KERNEL: the handle that the
  *                                      driver was given for the launch, or 0
+ *   one word                           with stack_mode of struct config: the id of the call's
+ *                                      stack (gpuprobe/stack.h), which is in the ring of
+ *                                      stacks before the event; 0: it could not be taken
  *   a block for each read at entry     in the order of plan.read[]
  *   a block                            with TRACE_PLAN_ARGS and config.kernel_args
- *   a block                            with config.stack_frames: how many pages of code are
- *                                      mapped, then return addresses, innermost first; where
- *                                      the first is 0 it does not count
- *   a block                            with config.stack_frames: struct python_frame's, innermost first;
- *                                      empty where the thread runs no Python that is known
  *   a block for each read at return    in the order of plan.read[]; none in an entry event
  *
  * A block is a __u16 with its length in bytes, or TRACE_UNREADABLE, and then
@@ -31,7 +29,6 @@
 
 #include <linux/types.h>
 
-#include "gpuprobe/python.h"
 #include "gpuprobe/state.h"
 
 #define TRACE_DEPTH 4	       /* traced calls nested in one thread that are told apart */
@@ -39,9 +36,8 @@
 #define TRACE_READS 8	       /* the most reads of one function */
 #define TRACE_STRING_SIZE 256  /* bytes of a string that are shown */
 #define TRACE_BLOCK_MAX 256    /* the most bytes of a block; a string that is cut has one more */
-#define TRACE_PAYLOAD_MAX 1728 /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
+#define TRACE_PAYLOAD_MAX 928  /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
 #define TRACE_ARGS_MAX 16      /* kernel arguments shown */
-#define TRACE_STACK_MAX 32     /* frames shown */
 #define TRACE_UNREADABLE 0xffff
 
 enum trace_read_kind {
@@ -97,8 +93,7 @@ struct trace_config {
 	__u8 nested;	   /* calls within calls too */
 	__u8 entry_return; /* two events a call */
 	__u8 kernel_args;  /* how many are kept of a launch, 0 to TRACE_ARGS_MAX */
-	__u8 stack_frames; /* 0 to TRACE_STACK_MAX */
-	__u8 python_frames; /* with stack_frames: 0 to PYTHON_FRAMES_MAX */
+	__u8 pad[2];
 	char comm[COMM_SIZE];
 };
 
@@ -144,8 +139,8 @@ struct trace_thread_record {
 
 /*
  * Losses of calls since the last look, in .bss, mapped: userspace takes them
- * by an atomic exchange. Each lost call counts once under one reason. (Losses
- * of another kind are in the map `losses` as in the monitor.)
+ * by an atomic exchange. Each lost call counts once under one reason. Losses
+ * of another kind, those of stacks among them, are in the map `losses` as in the monitor.
  */
 struct trace_lost {
 	__u64 count;
@@ -157,6 +152,9 @@ enum trace_loss {
 	TRACE_LOST_THREAD,   /* no storage or number for the thread */
 	TRACE_LOST_DEPTH,    /* nested deeper than TRACE_DEPTH */
 	TRACE_LOST_RETURN,   /* --entry-return: the second event of a call whose first was told: no lost call */
+	/* No lost calls; from `losses`, where bpf/stack.h counts them. */
+	TRACE_LOST_STACK,	 /* no room in the ring of stacks */
+	TRACE_LOST_STACK_MEMORY, /* no memory to take it in */
 	TRACE_LOSSES,
 };
 

@@ -119,6 +119,7 @@ static int load(struct trace *trace, enum link_kind *links, struct error *err)
 		.only_watched = options->targets.command || options->targets.pid_count,
 		.hold = options->targets.command,
 		.ring_bytes = options->ring_bytes,
+		.stacks = {options->stacks.mode, options->stacks.size, (uint32_t)options->stacks.max},
 		.config = options->config,
 	};
 	struct cgroup_place place;
@@ -148,7 +149,8 @@ static int open_stream(struct trace *trace, struct error *err)
 	const struct trace_options *options = trace->options;
 	struct trace_stream_options stream = {
 		.kernel_args = options->config.kernel_args,
-		.has_stack = options->config.stack_frames,
+		.stack_mode = options->stacks.mode,
+		.max_stacks = options->stacks.max,
 		.entry_return = options->config.entry_return,
 		.full_names = options->full_names,
 		.wants_cgroup = trace_options__shows(options, COLUMN_CGROUP),
@@ -244,7 +246,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		ret = prepare_probes(trace, links, err);
 	if (!ret)
 		ret = make_events(trace, err);
-	if (!ret && options->config.stack_frames)
+	if (!ret && options->stacks.mode)
 		ret = watch__each_process(&options->targets, see_process, trace, err);
 	if (!ret)
 		ret = session__attach(trace->session, err);
@@ -267,6 +269,8 @@ static void tell_losses(const struct trace_counts *counts, char *text, size_t si
 		[TRACE_LOST_THREAD] = "were of threads beyond those that can be followed",
 		[TRACE_LOST_DEPTH] = "were nested too deep",
 		[TRACE_LOST_RETURN] = "are shown without their return",
+		[TRACE_LOST_STACK] = "stacks had no room in their ring",
+		[TRACE_LOST_STACK_MEMORY] = "stacks could not be taken",
 	};
 	size_t length = 0;
 
@@ -277,10 +281,19 @@ static void tell_losses(const struct trace_counts *counts, char *text, size_t si
 						   (unsigned long long)counts->losses[i], reasons[i]);
 }
 
+/* Stacks that lines have not, since they had left by then or were lost. */
+static void warn_stacks(const struct trace *trace, const struct trace_counts *counts)
+{
+	if (!counts->unknown_stacks)
+		return;
+	log__warn(trace->log, "the stacks of %llu calls are not shown%s", (unsigned long long)counts->unknown_stacks,
+		  counts->evicted ? ": some had left for others (see --stack-storage-size)" : "");
+}
+
 static void tell_end(const struct trace *trace, const struct trace_counts *counts)
 {
 	unsigned long long calls = trace_sink__calls(trace->sink);
-	char losses[256];
+	char losses[512];
 
 	tell_losses(counts, losses, sizeof(losses));
 	if (!*losses && (trace->options->quiet || trace_sink__is_closed(trace->sink)))
@@ -307,6 +320,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	if (counts.malformed)
 		log__warn(trace->log, "%llu records could not be understood and were dropped",
 			  (unsigned long long)counts.malformed);
+	warn_stacks(trace, &counts);
 	if (ret < 0 && ret != -ECANCELED)
 		error__set(err, ret, "cannot read on: %s", strerror(-ret));
 	else

@@ -52,6 +52,12 @@ static const char help[] =
 	"  --timestamps relative|wall|iso|ns|delta\n"
 	"                          [relative: milliseconds since the beginning]\n"
 	"  --entry-return          two lines a call, when it begins and when it returns\n"
+	"  --stack [fp|dwarf|auto|off]\n"
+	"                          one column more, stack: who called, found by frame\n"
+	"                          pointers, by copies that are unwound, or by copies\n"
+	"                          where frame pointers lead nowhere [fp, as -o stack]\n"
+	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"
+	"  --stack-storage-size N  distinct stacks kept [16384]\n"
 	"  --args N                the first N arguments of kernels, as 64-bit words\n"
 	"  --full-names            whole demangled kernel names\n"
 	"  --format table|tsv|json [table]; json: one object a line\n"
@@ -106,6 +112,9 @@ static const struct option long_options[] = {
 	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
 	{"timestamps", required_argument, NULL, OPT_TIMESTAMPS},
 	{"entry-return", no_argument, NULL, OPT_ENTRY_RETURN},
+	{"stack", optional_argument, NULL, OPT_STACK},
+	{"stack-size", required_argument, NULL, OPT_STACK_SIZE},
+	{"stack-storage-size", required_argument, NULL, OPT_STACK_STORAGE_SIZE},
 	{"args", required_argument, NULL, OPT_ARGS},
 	{"full-names", no_argument, NULL, OPT_FULL_NAMES},
 	{"format", required_argument, NULL, OPT_FORMAT},
@@ -125,7 +134,7 @@ struct given {
 	const char **events; /* of -e */
 	size_t event_count;
 	enum api_mode api;
-	bool only_summary, also_summary, timestamps, list;
+	bool only_summary, also_summary, timestamps, list, stack;
 };
 
 void trace_options__print_help(FILE *out)
@@ -232,6 +241,17 @@ static int parse_args(struct trace_options *options, const char *text, struct er
 	return ret;
 }
 
+/* The mode may stand in the next word: no word but an option's value can stand there. */
+static int parse_stack(struct trace_options *options, struct given *given, int argc, char **argv, struct error *err)
+{
+	const char *mode = optarg;
+
+	if (!mode && optind < argc && *argv[optind] != '-')
+		mode = argv[optind++];
+	given->stack = true;
+	return stack_choice__take(&options->stacks, OPT_STACK, mode ? mode : "fp", err);
+}
+
 static int take_value(struct trace_options *options, struct given *given, int id, const char *text, struct error *err)
 {
 	unsigned long number;
@@ -273,6 +293,9 @@ static int take_value(struct trace_options *options, struct given *given, int id
 	case OPT_TIMESTAMPS:
 		given->timestamps = true;
 		return parse_timestamps(options, text, err);
+	case OPT_STACK_SIZE:
+	case OPT_STACK_STORAGE_SIZE:
+		return stack_choice__take(&options->stacks, id, text, err);
 	case OPT_ARGS:
 		return parse_args(options, text, err);
 	case OPT_FORMAT:
@@ -332,6 +355,8 @@ static int check_combination(const struct trace_options *options, const struct g
 		return contradiction("--entry-return", "--failed", early, err);
 	if (options->config.entry_return && options->config.min_duration_ns)
 		return contradiction("--entry-return", "--min-duration", early, err);
+	if (given->stack && options->stacks.mode == STACK_OFF && trace_options__shows(options, COLUMN_STACK))
+		return contradiction("--stack off", "-o stack", "the column would be empty", err);
 	if (!given->only_summary)
 		return 0;
 	if (options->config.entry_return)
@@ -340,6 +365,8 @@ static int check_combination(const struct trace_options *options, const struct g
 		return contradiction("-c", "-o", no_lines, err);
 	if (given->timestamps)
 		return contradiction("-c", "--timestamps", no_lines, err);
+	if (options->stacks.mode != STACK_OFF)
+		return contradiction("-c", "--stack", no_lines, err);
 	return options->config.kernel_args ? contradiction("-c", "--args", no_lines, err) : 0;
 }
 
@@ -372,7 +399,10 @@ static int parse_words(struct trace_options *options, struct given *given, int a
 		options->quiet |= id == 'q';
 		if (arguments__take_log_level(id, &options->log_level) || take_flag(options, given, id))
 			continue;
-		ret = take_value(options, given, id, optarg, err);
+		if (id == OPT_STACK)
+			ret = parse_stack(options, given, argc, argv, err);
+		else
+			ret = take_value(options, given, id, optarg, err);
 		if (ret)
 			return ret;
 	}
@@ -384,21 +414,36 @@ static int parse_words(struct trace_options *options, struct given *given, int a
 	return !ret && given->list ? TRACE_OPTIONS_LIST : ret;
 }
 
+/* The column brings stacks, and stacks bring the column. */
+static void choose_stacks(struct trace_options *options, const struct given *given)
+{
+	struct trace_output_options *output = &options->output;
+	bool shown = trace_options__shows(options, COLUMN_STACK);
+
+	if (!given->stack && shown)
+		options->stacks.mode = STACK_FP;
+	if (options->stacks.mode == STACK_OFF || shown)
+		return;
+	if (output->column_count)
+		output->columns[output->column_count++] = COLUMN_STACK;
+	else
+		output->adds_stack = true;
+}
+
 int trace_options__parse(struct trace_options *options, int argc, char **argv, struct error *err)
 {
 	struct given given = {.api = API_BOTH};
 	int ret;
 
 	*options = (struct trace_options){.ring_bytes = BUFFER_DEFAULT, .log_level = LOG_WARN};
+	stack_choice__init(&options->stacks, STACK_OFF);
 	opterr = 0;
 	optind = 0; /* another argv than the last: begin anew */
 	ret = parse_words(options, &given, argc, argv, err);
 	options->lines = !given.only_summary;
 	options->summary = given.only_summary || given.also_summary;
 	options->output.entry_return = options->config.entry_return;
-	if (trace_options__shows(options, COLUMN_STACK))
-		options->config.stack_frames = TRACE_STACK_MAX;
-	options->config.python_frames = options->config.stack_frames ? PYTHON_FRAMES_MAX : 0;
+	choose_stacks(options, &given);
 	free(given.events);
 	return ret;
 }

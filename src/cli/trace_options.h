@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/arguments.h"
+#include "cli/stack_options.h"
 #include "output/trace_output.h"
 #include "trace/selection.h"
 
@@ -18,6 +19,7 @@ struct trace_options {
 	struct trace_selection *selection;
 	struct trace_config config;	   /* all but wake_bytes and the cgroup, which is `cgroup` */
 	struct trace_output_options output; /* format, timestamps, columns, entry_return */
+	struct stack_choice stacks;	   /* min_wait_ns and sample are of no meaning here */
 	const char *cgroup;		   /* as given, or NULL */
 	const char *file;		   /* to write to, or NULL: stdout */
 	uint64_t count;			   /* calls after which it ends; 0: never */

@@ -11,12 +11,12 @@
 #include "gpuprobe/state.h"
 #include "model/kernels.h"
 #include "model/names.h"
+#include "probe/stack_maps.h"
 #include "symbol/host_stub.h"
 
 #define NO_PROCESS UINT32_MAX
 
 struct ring_buffer;
-struct stacks;
 
 struct late_process {
 	pid_t pid;
@@ -35,6 +35,7 @@ struct collector {
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
 	struct stacks *stacks; /* NULL: none are taken */
+	struct stack_maps stack_maps;
 	struct contexts *contexts; /* as the latest reading found them */
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;

@@ -2,7 +2,6 @@
 // Stacks and call sites, see sites.h.
 #include "collect/sites.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
@@ -12,63 +11,19 @@
 #include "model/sites.h"
 #include "stack/stacks.h"
 
-/* --- what BPF programs are told --- */
-
-static int set_entry(struct bpf_map *map, const void *key, size_t key_size, const void *value, size_t value_size)
-{
-	return bpf_map__update_elem(map, key, key_size, value, value_size, BPF_ANY);
-}
-
-static int set_python(void *arg, pid_t pid, const struct python_target *target)
-{
-	struct collector *collector = arg;
-	struct bpf_map *map = collector->skeleton->maps.python_targets;
-
-	if (!target)
-		return bpf_map__delete_elem(map, &pid, sizeof(pid), 0);
-	return set_entry(map, &pid, sizeof(pid), target, sizeof(*target));
-}
-
-static int set_code(void *arg, pid_t pid, const struct code_map *map)
-{
-	struct collector *collector = arg;
-
-	return set_entry(collector->skeleton->maps.code_maps, &pid, sizeof(pid), map, sizeof(*map));
-}
-
-static int set_whole(void *arg, uint64_t chain)
-{
-	struct collector *collector = arg;
-	uint8_t yes = 1;
-
-	return set_entry(collector->skeleton->maps.whole_chains, &chain, sizeof(chain), &yes, sizeof(yes));
-}
-
-static int set_same(void *arg, uint64_t id, uint64_t same)
-{
-	struct collector *collector = arg;
-
-	return set_entry(collector->skeleton->maps.stacks_told, &id, sizeof(id), &same, sizeof(same));
-}
-
-static int forget(void *arg, uint64_t id)
-{
-	struct collector *collector = arg;
-
-	return bpf_map__delete_elem(collector->skeleton->maps.stacks_told, &id, sizeof(id), 0);
-}
-
 int sites__open(struct collector *collector, struct error *err)
 {
 	struct epoll_event waiting = {.events = EPOLLIN};
-	const struct stacks_options options = {
+	struct stacks_options options = {
 		.mode = collector->options.stack_mode,
 		.max = collector->options.max_stacks,
-		.ring_fd = bpf_map__fd(collector->skeleton->maps.stack_ring),
-		.hooks = {set_python, set_code, set_whole, set_same, forget, collector},
 	};
-	int ret = stacks__new(&options, collector->log, &collector->stacks, err);
+	int ret;
 
+	collector->stack_maps = STACK_MAPS(collector->skeleton);
+	options.ring_fd = bpf_map__fd(collector->stack_maps.ring);
+	options.hooks = stack_maps__hooks(&collector->stack_maps);
+	ret = stacks__new(&options, collector->log, &collector->stacks, err);
 	/* The collector's one descriptor tells of both. */
 	if (!ret && epoll_ctl(ring_buffer__epoll_fd(collector->ring), EPOLL_CTL_ADD, stacks__fd(collector->stacks),
 			      &waiting))

@@ -15,70 +15,88 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void print_place(FILE *out, const struct stack_frame *frame)
+/* How a text of the program's is written. */
+typedef void (*put_fn)(FILE *out, const char *text);
+
+static void put_as_is(FILE *out, const char *text)
 {
-	escape__text(out, base_name(frame->file));
+	fputs(text, out);
+}
+
+static void print_place(FILE *out, const struct stack_frame *frame, put_fn put)
+{
+	put(out, base_name(frame->file));
 	if (frame->line)
 		fprintf(out, ":%" PRIu32, frame->line);
 }
 
-static void print_python(FILE *out, const struct stack_frame *frame)
+static void print_python(FILE *out, const struct stack_frame *frame, put_fn put)
 {
 	if (!frame->function) {
 		fprintf(out, "[Python code 0x%" PRIx64 "]", frame->offset);
 		return;
 	}
-	escape__text(out, frame->function);
+	put(out, frame->function);
 	if (!frame->file)
 		return;
 	fputs(" (", out);
-	print_place(out, frame);
+	print_place(out, frame, put);
 	fputc(')', out);
 }
 
 /* Of no function: where it is in its object, or the address. */
-static void print_unknown(FILE *out, const struct stack_frame *frame)
+static void print_unknown(FILE *out, const struct stack_frame *frame, put_fn put)
 {
 	if (frame->object) {
-		escape__text(out, frame->object);
+		put(out, frame->object);
 		fputc('+', out);
 	}
 	fprintf(out, "0x%" PRIx64, frame->offset);
 }
 
 /* "[vdso]" and "[jit]" have brackets already. */
-static void print_object(FILE *out, const char *object)
+static void print_object(FILE *out, const char *object, put_fn put)
 {
 	fputs(*object == '[' ? " " : " [", out);
-	escape__text(out, object);
+	put(out, object);
 	if (*object != '[')
 		fputc(']', out);
 }
 
-static void print_native(FILE *out, const struct stack_frame *frame)
+static void print_native(FILE *out, const struct stack_frame *frame, put_fn put)
 {
 	if (frame->function) {
-		escape__text(out, frame->function);
+		put(out, frame->function);
 		fprintf(out, "+0x%" PRIx64, frame->offset);
 		if (frame->object)
-			print_object(out, frame->object);
+			print_object(out, frame->object, put);
 	} else {
-		print_unknown(out, frame);
+		print_unknown(out, frame, put);
 	}
 	if (!frame->file)
 		return;
 	fputc(' ', out);
-	print_place(out, frame);
+	print_place(out, frame, put);
+}
+
+static void print(FILE *out, const struct stack_frame *frame, put_fn put)
+{
+	if (frame->kind == FRAME_PYTHON)
+		print_python(out, frame, put);
+	else if (frame->kind == FRAME_MARK)
+		put(out, frame->function);
+	else
+		print_native(out, frame, put);
 }
 
 void frame_text__print(FILE *out, const struct stack_frame *frame)
 {
-	if (frame->kind == FRAME_PYTHON)
-		print_python(out, frame);
-	else if (frame->kind == FRAME_MARK)
-		escape__text(out, frame->function);
-	else
-		print_native(out, frame);
+	print(out, frame, escape__text);
+}
+
+void frame_text__print_as_is(FILE *out, const struct stack_frame *frame)
+{
+	print(out, frame, put_as_is);
 }
 
 void frame_text__print_stack(FILE *out, const struct stack *stack, int indent)
@@ -99,7 +117,7 @@ void frame_text__print_label(FILE *out, const struct stack_frame *frame)
 	if (frame->kind == FRAME_NATIVE && frame->function)
 		escape__text(out, frame->function);
 	else if (frame->kind == FRAME_NATIVE)
-		print_unknown(out, frame);
+		print_unknown(out, frame, escape__text);
 	else
 		frame_text__print(out, frame);
 }

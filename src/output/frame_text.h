@@ -8,7 +8,7 @@
  *   0x7f0012345678                       in no file
  *   forward (model.py:123)               Python's
  *
- * Everything is escaped.
+ * Everything is escaped, where nothing else is said.
  */
 #ifndef OUTPUT_FRAME_TEXT_H
 #define OUTPUT_FRAME_TEXT_H
@@ -19,6 +19,9 @@
 
 /* Without a newline. */
 void frame_text__print(FILE *out, const struct stack_frame *frame);
+
+/* The same, not escaped: for who escapes the whole. */
+void frame_text__print_as_is(FILE *out, const struct stack_frame *frame);
 
 /* One frame a line, innermost first, each after `indent` blanks. NULL: "[stack not known]". */
 void frame_text__print_stack(FILE *out, const struct stack *stack, int indent);

@@ -93,21 +93,19 @@ static char *write_details(const struct trace_output *output, const struct trace
 }
 
 /* Innermost first, with semicolons between, so that none can be in a frame. */
-static char *write_stack(const struct trace_line *line, char *at)
+static char *write_stack(const struct trace_stack_text *stack, char *at)
 {
-	uint64_t address;
+	const char *frame;
 
-	if (!line->stack_depth)
+	if (!stack)
+		return TRACE_TEXT_CONSTANT(at, "[stack not known]");
+	if (!stack->count)
 		return write_unknown(at);
-	for (uint32_t i = 0; i < line->stack_depth; i++) {
+	frame = stack->frames;
+	for (uint32_t i = 0; i < stack->count; i++, frame += strlen(frame) + 1) {
 		if (i)
 			*at++ = ';';
-		if (line->frames && line->frames[i]) {
-			at = trace_text__escaped(at, line->frames[i], strlen(line->frames[i]), ';', false);
-			continue;
-		}
-		memcpy(&address, line->stack + i, sizeof(address));
-		at = trace_text__hex(at, address);
+		at = trace_text__escaped(at, frame, strlen(frame), ';', false);
 	}
 	return at;
 }
@@ -236,7 +234,7 @@ char *trace_cell__write(struct trace_output *output, const struct trace_view *vi
 	case COLUMN_KERNEL:
 		return write_text(kernel_name(line), at);
 	case COLUMN_STACK:
-		return write_stack(line, at);
+		return write_stack(view->stack, at);
 	case COLUMN_DURATION:
 		return write_duration(output, line, at);
 	case COLUMN_RESULT:

@@ -77,6 +77,8 @@ static void set_columns(struct trace_output_options *options, const enum trace_c
 {
 	memcpy(options->columns, columns, size);
 	options->column_count = size / sizeof(*columns);
+	if (options->adds_stack)
+		options->columns[options->column_count++] = COLUMN_STACK;
 }
 
 /* Whether a terminal leaves `details` columns to the details; without one there is no end to a line. */

@@ -105,22 +105,18 @@ static char *write_details(const struct trace_view *view, char *at)
 	return at;
 }
 
-static char *write_stack(const struct trace_line *line, char *at)
+static char *write_stack(const struct trace_stack_text *stack, char *at)
 {
-	uint64_t address;
+	const char *frame;
 
-	if (!line->stack_depth)
+	if (!stack)
 		return write_null(at);
 	*at++ = '[';
-	for (uint32_t i = 0; i < line->stack_depth; i++) {
+	frame = stack->frames;
+	for (uint32_t i = 0; i < stack->count; i++, frame += strlen(frame) + 1) {
 		if (i)
 			*at++ = ',';
-		if (line->frames && line->frames[i]) {
-			at = write_text(line->frames[i], at);
-			continue;
-		}
-		memcpy(&address, line->stack + i, sizeof(address));
-		at = TRACE_TEXT_CONSTANT(trace_text__hex(TRACE_TEXT_CONSTANT(at, "\""), address), "\"");
+		at = write_text(frame, at);
 	}
 	*at++ = ']';
 	return at;
@@ -193,7 +189,7 @@ static char *write_value(struct trace_output *output, const struct trace_view *v
 	case COLUMN_KERNEL:
 		return write_kernel(line, at);
 	case COLUMN_STACK:
-		return write_stack(line, at);
+		return write_stack(view->stack, at);
 	case COLUMN_DURATION:
 		return line->kind == LINE_ENTRY ? write_null(at) : trace_text__unsigned(at, line->duration_ns);
 	case COLUMN_RESULT:
@@ -229,9 +225,8 @@ static char *write_kind(enum trace_line_kind kind, char *at)
 static char *write_loss(struct trace_output *output, const struct trace_line *line, char *at)
 {
 	at = write_time(output, line->start_ns, TRACE_TEXT_CONSTANT(at, ",\"time\":"));
-	at = trace_line__lost_returns(line) ? TRACE_TEXT_CONSTANT(at, ",\"lost_returns\":") :
-					      TRACE_TEXT_CONSTANT(at, ",\"lost\":");
-	at = trace_text__unsigned(at, line->lost);
+	at = trace_text__word(TRACE_TEXT_CONSTANT(at, ",\""), trace_line__lost_word(line), TRACE_WORD_SIZE);
+	at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, "\":"), line->lost);
 	return write_text(trace_line__reason(line->reason), TRACE_TEXT_CONSTANT(at, ",\"reason\":"));
 }
 

@@ -15,14 +15,26 @@ const char *trace_line__reason(enum trace_loss reason)
 		return words__loss_name(LOSS_THREAD_STORAGE);
 	case TRACE_LOST_DEPTH:
 		return words__loss_name(LOSS_CALL_DEPTH);
+	case TRACE_LOST_STACK:
+		return words__loss_name(LOSS_STACK_RING_FULL);
+	case TRACE_LOST_STACK_MEMORY:
+		return words__loss_name(LOSS_STACK_NO_ROOM);
 	default:
 		return "unknown";
 	}
 }
 
-bool trace_line__lost_returns(const struct trace_line *line)
+const char *trace_line__lost_word(const struct trace_line *line)
 {
-	return line->reason == TRACE_LOST_RETURN;
+	switch (line->reason) {
+	case TRACE_LOST_RETURN:
+		return "lost_returns";
+	case TRACE_LOST_STACK:
+	case TRACE_LOST_STACK_MEMORY:
+		return "lost_stacks";
+	default:
+		return "lost";
+	}
 }
 
 bool trace_line__has_result(const struct trace_line *line)

@@ -51,6 +51,7 @@ void trace_output__free(struct trace_output *output)
 	if (!output)
 		return;
 	trace_buffer__free(&output->buffer);
+	trace_stacks__clear(&output->stacks);
 	free(output);
 }
 
@@ -86,8 +87,9 @@ static size_t line_room(const struct trace_output *output, const struct trace_vi
 	size += 2 * text_room(line->kernel ? line->kernel : line->kernel_full) + text_room(line->kernel_place);
 	if (output->has_cgroup)
 		size += text_room(line->process->cgroup);
-	for (uint32_t i = 0; output->has_stack && i < line->stack_depth; i++)
-		size += TRACE_TEXT_NUMBER + (line->frames ? text_room(line->frames[i]) : 0);
+	/* With each a quote or two and what is between them. */
+	if (view->stack)
+		size += view->stack->bytes * TRACE_TEXT_EXPANSION + view->stack->count * 4ul;
 	return size;
 }
 
@@ -112,6 +114,7 @@ static void look_at(struct trace_output *output, const struct trace_line *line, 
 		return;
 	view->process = trace_cache__process(&output->cache, line->process);
 	view->function = trace_cache__function(&output->cache, line->function);
+	view->stack = output->has_stack ? trace_stacks__text(&output->stacks, line->stack) : NULL;
 	if (output->has_roles)
 		find_roles(view);
 }

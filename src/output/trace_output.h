@@ -2,7 +2,7 @@
 /*
  * The lines of a trace as text: a table, tab-separated values, or JSON, one
  * object a line. Text gathers in a buffer that is written when it is full or
- * flushed; formatting allocates nothing.
+ * flushed; formatting allocates nothing, but for a stack at its first sight.
  */
 #ifndef OUTPUT_TRACE_OUTPUT_H
 #define OUTPUT_TRACE_OUTPUT_H
@@ -45,6 +45,7 @@ struct trace_output_options {
 	enum trace_timestamps timestamps;
 	enum trace_column columns[COLUMN_COUNT];
 	size_t column_count; /* 0: the format's own choice, on a narrow terminal of fewer */
+	bool adds_stack;     /* to the format's own choice the stack */
 	unsigned int width;  /* of the terminal, in characters, which no line exceeds; 0: none, nothing is cut */
 	bool color;
 	bool entry_return;

@@ -7,6 +7,7 @@
 #include "output/trace_cache.h"
 #include "output/trace_columns.h"
 #include "output/trace_output.h"
+#include "output/trace_stacks.h"
 #include "output/trace_text.h"
 #include "output/trace_time.h"
 
@@ -24,6 +25,7 @@ struct trace_output {
 	struct trace_buffer buffer;
 	struct trace_time time;
 	struct trace_cache cache;
+	struct trace_stacks stacks;
 };
 
 /* A line on its way into a form. */
@@ -31,6 +33,7 @@ struct trace_view {
 	const struct trace_line *line;
 	const struct trace_process_text *process; /* NULL in LINE_LOST, as the function */
 	struct trace_function_text *function;
+	const struct trace_stack_text *stack; /* if output->has_stack; NULL: not known */
 	const struct trace_field *by_role[TRACE_ROLES]; /* if output->has_roles */
 };
 
@@ -64,7 +67,7 @@ size_t trace_field__room(const struct trace_line *line);
 const char *trace_line__reason(enum trace_loss reason);
 
 /* Whether it is only the returns of calls that a LINE_LOST tells of: the calls are shown. */
-bool trace_line__lost_returns(const struct trace_line *line);
+const char *trace_line__lost_word(const struct trace_line *line);
 
 /* CLOCK_BOOTTIME of the call's return; false where it has not returned. */
 bool trace_line__end(const struct trace_line *line, uint64_t *end_ns);

@@ -57,8 +57,10 @@ static const struct property properties[COLUMN_COUNT] = {
 	[COLUMN_STREAM] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "the stream's handle; 0x0: the default stream"},
 	[COLUMN_ARGS] = {TYPE_ADDRESSES | TYPE_UNREADABLE | TYPE_NULL,
 			 "the first arguments of the kernel as words of 64 bits"},
-	[COLUMN_STACK] = {TYPE_STRINGS | TYPE_NULL, "the frames that the call came from, innermost first: FUNCTION+0xOFFSET [OBJECT] FILE:LINE without the "
-			 "line where it is not known, OBJECT+0xOFFSET where no function is, an address where nothing is mapped"},
+	[COLUMN_STACK] = {TYPE_STRINGS | TYPE_NULL,
+			  "the frames that the call came from, innermost first: FUNCTION+0xOFFSET [OBJECT] FILE:LINE "
+			  "without the line where it is not known, OBJECT+0xOFFSET where no function is, an address "
+			  "where nothing is mapped; FUNCTION (FILE:LINE) of Python's; null where it is not known"},
 	[COLUMN_DURATION] = {TYPE_INTEGER | TYPE_NULL,
 			     "nanoseconds that the call took; so far where it has not returned; null at its entry"},
 	[COLUMN_RESULT] = {TYPE_STRING | TYPE_NULL,
@@ -235,9 +237,10 @@ static void write_own_keys(struct json *j)
 	write_key(j, "depth", "integer", "of how many traced calls it is within, where that is not 0");
 	write_key(j, "lost", "integer", "calls that are not shown");
 	write_key(j, "lost_returns", "integer", "calls that are shown by their entry only: their return is not");
+	write_key(j, "lost_stacks", "integer", "stacks that are missing: null in the lines of calls from there");
 	write_key(j, "summary", "object",
 		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds");
-	write_key(j, "reason", "string", "why: ring_full, thread_storage or call_depth");
+	write_key(j, "reason", "string", "why: ring_full, thread_storage or call_depth; of stacks stack_ring_full or stack_no_room");
 }
 
 void trace_output__print_json_schema(FILE *out)

@@ -173,7 +173,12 @@ static char *write_loss(const struct trace_line *line, char *at)
 	const char *reason = trace_line__reason(line->reason);
 
 	at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, "--- lost "), line->lost);
-	at = trace_line__lost_returns(line) ? TRACE_TEXT_CONSTANT(at, " return") : TRACE_TEXT_CONSTANT(at, " event");
+	if (line->reason == TRACE_LOST_STACK || line->reason == TRACE_LOST_STACK_MEMORY)
+		at = TRACE_TEXT_CONSTANT(at, " stack");
+	else if (line->reason == TRACE_LOST_RETURN)
+		at = TRACE_TEXT_CONSTANT(at, " return");
+	else
+		at = TRACE_TEXT_CONSTANT(at, " event");
 	at = line->lost == 1 ? TRACE_TEXT_CONSTANT(at, " (") : TRACE_TEXT_CONSTANT(at, "s (");
 	for (; *reason; reason++)
 		*at++ = *reason == '_' ? ' ' : *reason;

@@ -3,7 +3,8 @@
  * Lines of tab-separated values. \t, \n, \r, \\ and \xNN in a value stand for
  * what they say, `-` for what is not known or does not apply. A line that
  * begins with # is no call but a note: "# lost 1203 ring_full TIME" tells of
- * calls that have no line, "# lost_returns …" of such that have but their first.
+ * calls that have no line, "# lost_returns …" of such that have but their first,
+ * "# lost_stacks …" of stacks that are not known.
  *
  * The result of a line that is not a whole call begins with what it is:
  * <entry>, <returned>, <in progress>, <resumed> or <unfinished>.
@@ -27,8 +28,8 @@ static char *write_loss(struct trace_output *output, const struct trace_line *li
 {
 	const char *reason = trace_line__reason(line->reason);
 
-	at = trace_line__lost_returns(line) ? TRACE_TEXT_CONSTANT(at, "# lost_returns ") :
-					      TRACE_TEXT_CONSTANT(at, "# lost ");
+	at = trace_text__word(TRACE_TEXT_CONSTANT(at, "# "), trace_line__lost_word(line), TRACE_WORD_SIZE);
+	*at++ = ' ';
 	at = trace_text__unsigned(at, line->lost);
 	*at++ = ' ';
 	at = trace_text__copy(at, reason, strlen(reason));

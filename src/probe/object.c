@@ -6,17 +6,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
 #include "probe/multi_link.h"
+#include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
 #include "target/process.h"
-
-/* For the stacks that a program's beginning brings, each once, while the first are being named. */
-#define STACK_RING_BYTES (4u << 20)
-#define COPY_RING_BYTES (32u << 20)
 
 _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
 	       "userspace and BPF agree on the row");
@@ -29,37 +25,34 @@ uint32_t object__launch_sample(const struct object_options *options)
 	return options->links == LINKS_SESSION ? LAUNCH_SAMPLE : 0;
 }
 
-/* Without stacks their maps are not created; the programs do not use them then. */
+static struct stack_maps_options stack_options(const struct object_options *options)
+{
+	return (struct stack_maps_options){
+		.mode = options->stack_mode, .bytes = options->stack_bytes, .max = options->max_stacks};
+}
+
 static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options)
 {
-	struct bpf_map *maps[] = {
-		skeleton->maps.stack_scratches, skeleton->maps.stack_copy_scratches, skeleton->maps.stack_ring,
-		skeleton->maps.stacks_told,	skeleton->maps.whole_chains,	     skeleton->maps.code_maps,
-		skeleton->maps.call_sites,	skeleton->maps.launch_sites,	     skeleton->maps.python_targets,
-	};
-	bool copies = options->stack_mode > STACK_FP, judges = options->stack_mode == STACK_AUTO;
+	const struct stack_maps_options sizes = stack_options(options);
+	const struct stack_maps maps = STACK_MAPS(skeleton);
+	bool takes = options->stack_mode != STACK_OFF;
 
-	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-		bpf_map__set_autocreate(maps[i], options->stack_mode != STACK_OFF);
-	if (options->stack_mode == STACK_OFF)
-		return;
-	bpf_map__set_max_entries(skeleton->maps.stack_ring, copies ? COPY_RING_BYTES : STACK_RING_BYTES);
-	bpf_map__set_max_entries(skeleton->maps.stacks_told, 2 * options->max_stacks);
-	bpf_map__set_max_entries(skeleton->maps.whole_chains, judges ? 2 * options->max_stacks : 1);
-	bpf_map__set_max_entries(skeleton->maps.call_sites, 4 * options->max_stacks);
-	bpf_map__set_max_entries(skeleton->maps.launch_sites, 4 * options->max_stacks);
+	stack_maps__size(&maps, &sizes);
+	/* A global function refers to call_sites, see there. */
+	bpf_map__set_max_entries(skeleton->maps.call_sites, takes ? 4 * options->max_stacks : 1);
+	bpf_map__set_autocreate(skeleton->maps.launch_sites, takes);
+	if (takes)
+		bpf_map__set_max_entries(skeleton->maps.launch_sites, 4 * options->max_stacks);
 }
 
 static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)
 {
-	config->stack_mode = (uint8_t)options->stack_mode;
+	const struct stack_maps_options stacks = stack_options(options);
+
 	config->stack_sites = (uint8_t)options->stack_sites;
-	config->stack_bytes = options->stack_bytes;
 	config->stack_sample = options->stack_sample ? options->stack_sample : 1;
 	config->min_wait_ns = options->min_wait_ns;
-	if (getrandom(&config->stack_seed, sizeof(config->stack_seed), 0) != sizeof(config->stack_seed))
-		return error__set(err, -errno, "cannot get a random number: %s", strerror(errno));
-	return 0;
+	return stack_maps__configure(config, &stacks, err);
 }
 
 static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)

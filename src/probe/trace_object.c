@@ -8,6 +8,7 @@
 
 #include "gen/trace.skel.h"
 #include "probe/multi_link.h"
+#include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
 #include "target/process.h"
 
@@ -26,7 +27,7 @@ static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_
 	rodata->config.hold = options->hold;
 	memcpy((void *)&rodata->trace, &options->config, sizeof(options->config));
 	rodata->trace.wake_bytes = options->ring_bytes / 4;
-	return 0;
+	return stack_maps__configure(&rodata->config, &options->stacks, err);
 }
 
 static void choose_programs(struct trace_bpf *skeleton, const struct trace_object_options *options)
@@ -50,7 +51,9 @@ static void size_maps(struct trace_bpf *skeleton, const struct trace_object_opti
 		      const struct features *features)
 {
 	struct bpf_map *growing[] = {skeleton->maps.watched, skeleton->maps.sites, skeleton->maps.held};
+	const struct stack_maps stacks = STACK_MAPS(skeleton);
 
+	stack_maps__size(&stacks, &options->stacks);
 	bpf_map__set_max_entries(skeleton->maps.ring, (uint32_t)options->ring_bytes);
 	if (!features->lazy_maps)
 		return;

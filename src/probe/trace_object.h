@@ -13,6 +13,7 @@
 #include "gpuprobe/trace.h"
 #include "probe/features.h"
 #include "probe/programs.h"
+#include "probe/stack_maps.h"
 
 struct trace_bpf; /* the skeleton, generated */
 
@@ -21,6 +22,7 @@ struct trace_object_options {
 	bool only_watched; /* map `watched` decides which processes count */
 	bool hold;	   /* stop watched processes at new libraries */
 	uint64_t ring_bytes; /* a power of two of pages; events are woken for at a quarter */
+	struct stack_maps_options stacks;
 	struct trace_config config; /* wake_bytes is filled in here */
 };
 

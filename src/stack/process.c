@@ -66,13 +66,18 @@ static void forget_python(struct stack_processes *processes, struct stack_proces
 	process->search = PYTHON_NOT_FOUND;
 }
 
-static void drop(struct stack_processes *processes, struct stack_process *process)
+static void release(struct stack_processes *processes, struct stack_process *process)
 {
-	forget_python(processes, process);
 	HASH_DEL(processes->list, process);
 	unwinder__free(process->unwinder);
 	native_process__free(process->native);
 	free(process);
+}
+
+static void drop(struct stack_processes *processes, struct stack_process *process)
+{
+	forget_python(processes, process);
+	release(processes, process);
 }
 
 void stack_processes__free(struct stack_processes *processes)
@@ -82,7 +87,7 @@ void stack_processes__free(struct stack_processes *processes)
 	if (!processes)
 		return;
 	HASH_ITER(hh, processes->list, process, next) {
-		drop(processes, process);
+		release(processes, process);
 	}
 	native_frames__free(processes->frames);
 	free(processes);

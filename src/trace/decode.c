@@ -62,11 +62,25 @@ none:
 	return block;
 }
 
+/* One of those behind the arguments. */
+static uint64_t take_word(struct reader *r)
+{
+	uint64_t word = 0;
+
+	if ((size_t)(r->end - r->at) < sizeof(word)) {
+		r->at = r->end;
+		return 0;
+	}
+	memcpy(&word, r->at, sizeof(word));
+	r->at += sizeof(word);
+	return word;
+}
+
 /* Finds the words; the driver's handle of a launch is behind them. */
 static uint64_t open_event(struct reader *r, size_t size)
 {
 	const struct trace_plan *plan = &r->function->plan;
-	uint64_t handle = 0;
+	uint64_t handle;
 
 	r->words = (const uint8_t *)r->event->payload;
 	r->end = (const uint8_t *)r->event + size;
@@ -76,12 +90,7 @@ static uint64_t open_event(struct reader *r, size_t size)
 	r->at = r->words + r->words_size;
 	if (!(plan->flags & TRACE_PLAN_KERNEL))
 		return 0;
-	if ((size_t)(r->end - r->at) >= sizeof(handle)) {
-		memcpy(&handle, r->at, sizeof(handle));
-		r->at += sizeof(handle);
-	} else {
-		r->at = r->end;
-	}
+	handle = take_word(r);
 	return handle ? handle : word_at(r, plan->kernel_word);
 }
 
@@ -412,39 +421,14 @@ static void put_kernel_args(struct reader *r, const struct block *block)
 	field->length = block->length / 8u;
 }
 
-/* Returns the pages of code, see add_stack in bpf/trace_event.h. */
-static uint64_t set_stack(struct reader *r)
+uint64_t trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size)
 {
-	struct block block = take_block(r);
-	uint64_t pages, first;
+	struct reader r = { .function = function, .event = event };
 
-	if (block.length >= BLOCK_MISSING || block.length < sizeof(pages) + sizeof(first))
-		return 0;
-	memcpy(&pages, block.data, sizeof(pages));
-	memcpy(&first, block.data + sizeof(pages), sizeof(first));
-	block.data += sizeof(pages) + (first ? 0 : sizeof(first));
-	block.length -= sizeof(pages) + (first ? 0 : sizeof(first));
-	r->line->stack = (const uint64_t *)(const void *)block.data;
-	r->line->stack_depth = block.length / 8u;
-	if (r->line->stack_depth > TRACE_STACK_MAX)
-		r->line->stack_depth = TRACE_STACK_MAX;
-	return pages;
-}
-
-uint64_t trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size,
-			       unsigned int kernel_args, struct trace_line *line)
-{
-	struct reader r = { .function = function, .event = event, .line = line, .product = 1 };
-
-	line->stack = NULL;
-	line->stack_depth = 0;
 	if (size < sizeof(*event))
 		return 0;
 	open_event(&r, size);
-	take_reads(&r, false);
-	if (kernel_args && function->plan.flags & TRACE_PLAN_ARGS)
-		take_block(&r);
-	return set_stack(&r);
+	return take_word(&r);
 }
 
 void trace_function__decode(const struct trace_function *function, const struct trace_event *event, size_t size,
@@ -455,19 +439,15 @@ void trace_function__decode(const struct trace_function *function, const struct 
 	size_t i;
 
 	line->field_count = 0;
-	line->stack = NULL;
-	line->stack_depth = 0;
 	*handle = 0;
 	if (size < sizeof(*event))
 		return;
 	*handle = open_event(&r, size);
+	if (has_stack)
+		take_word(&r);
 	take_reads(&r, false);
 	if (kernel_args && function->plan.flags & TRACE_PLAN_ARGS)
 		args = take_block(&r);
-	if (has_stack) {
-		set_stack(&r);
-		take_block(&r); /* Python frames: trace_function__python */
-	}
 	if (event->type == TRACE_ENTRY)
 		r.at = r.end;
 	take_reads(&r, true);
@@ -485,27 +465,4 @@ uint64_t trace_function__launched(const struct trace_function *function, const s
 		return 0;
 	open_event(&r, size);
 	return word_at(&r, function->plan.kernel_word);
-}
-
-uint32_t trace_function__python(const struct trace_function *function, const struct trace_event *event, size_t size,
-				unsigned int kernel_args, const struct python_frame **frames)
-{
-	struct reader r = { .function = function, .event = event };
-	struct block block;
-	uint32_t count;
-
-	*frames = NULL;
-	if (size < sizeof(*event))
-		return 0;
-	open_event(&r, size);
-	take_reads(&r, false);
-	if (kernel_args && function->plan.flags & TRACE_PLAN_ARGS)
-		take_block(&r);
-	take_block(&r); /* the native stack */
-	block = take_block(&r);
-	if (block.length >= BLOCK_MISSING)
-		return 0;
-	*frames = (const struct python_frame *)(const void *)block.data;
-	count = block.length / sizeof(struct python_frame);
-	return count <= PYTHON_FRAMES_MAX + 1 ? count : 0;
 }

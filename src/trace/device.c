@@ -36,7 +36,7 @@ static bool take_block(const char **at, const char *end, const char **bytes, uin
 }
 
 /* The 64 bits that the call has written where the argument in `place` points; 0 where that was not kept. */
-static uint64_t written(const struct trace_plan *plan, const struct trace_config *config,
+static uint64_t written(const struct trace_plan *plan, bool kernel_args, bool has_stack,
 			const struct trace_event *event, size_t size, uint8_t place)
 {
 	const char *at = (const char *)(event->payload + event->words), *end = (const char *)event + size, *bytes;
@@ -45,8 +45,8 @@ static uint64_t written(const struct trace_plan *plan, const struct trace_config
 	uint16_t length;
 
 	at += plan->flags & TRACE_PLAN_KERNEL ? sizeof(uint64_t) : 0;
-	before += plan->flags & TRACE_PLAN_ARGS && config->kernel_args;
-	before += config->stack_frames > 0;
+	at += has_stack ? sizeof(uint64_t) : 0;
+	before += plan->flags & TRACE_PLAN_ARGS && kernel_args;
 	for (size_t i = 0; i < plan->reads; i++)
 		before += !plan->read[i].at_return;
 	while (before--) {
@@ -119,7 +119,7 @@ static void end(struct trace_thread *thread, uint64_t context)
 }
 
 void trace_device__follow(struct trace_thread *thread, const struct trace_plan *plan,
-			  const struct trace_config *config, const struct trace_event *event, size_t size)
+			  bool kernel_args, bool has_stack, const struct trace_event *event, size_t size)
 {
 	const struct function_desc *desc;
 	uint64_t context;
@@ -146,7 +146,7 @@ void trace_device__follow(struct trace_thread *thread, const struct trace_plan *
 		break;
 	case CONTEXT_CREATE:
 	case CONTEXT_RETAIN:
-		context = written(plan, config, event, size, desc->place[ROLE_CTX]);
+		context = written(plan, kernel_args, has_stack, event, size, desc->place[ROLE_CTX]);
 		if (context)
 			learn(thread->process, context, device);
 		if (desc->kind == CONTEXT_CREATE)

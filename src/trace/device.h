@@ -11,9 +11,9 @@ int16_t trace_device__of(const struct trace_thread *thread);
 
 /*
  * Takes in what a successful call of the thread has changed. `plan` is its
- * function's, the event's size has been checked for its words only.
+ * function's; `kernel_args` and `has_stack`: whether those are in events. The event's size has been checked for its words only.
  */
 void trace_device__follow(struct trace_thread *thread, const struct trace_plan *plan,
-			  const struct trace_config *config, const struct trace_event *event, size_t size);
+			  bool kernel_args, bool has_stack, const struct trace_event *event, size_t size);
 
 #endif

@@ -43,33 +43,21 @@ enum trace_returns trace_function__returns(const struct trace_function *function
 /* Its plan, with all that is kept for showing its arguments. */
 const struct trace_plan *trace_function__plan(const struct trace_function *function);
 
-/*
- * Fills line->stack and ->stack_depth only, from an event that has a block of
- * return addresses. Returns how many pages of code the process had mapped, 0
- * where that is not known.
- */
-uint64_t trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size,
-			       unsigned int kernel_args, struct trace_line *line);
+/* The id of the stack, of an event that has one; 0: it could not be taken. */
+uint64_t trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size);
 
 /*
  * The fields of an event of `size` bytes in the order in which they are shown:
  * a launch's grid, block, shmem, stream; else the arguments in C order and
  * after them what was read at return. What does not fit the event's size (a
  * hostile or damaged record) is left out. Points into the event. `kernel_args`
- * is config.kernel_args, `has_stack` whether the blocks of a stack are in it.
- * Fills line->fields, ->field_count, ->stack and ->stack_depth only. *handle is
+ * is config.kernel_args, `has_stack` whether a stack's id is in it.
+ * Fills line->fields and ->field_count only. *handle is
  * the handle by which the kernel's name is to be looked up: the driver's where it
  * was seen, else the function's own; 0 where it is no launch.
  */
 void trace_function__decode(const struct trace_function *function, const struct trace_event *event, size_t size,
 			    unsigned int kernel_args, bool has_stack, struct trace_line *line, uint64_t *handle);
-
-/*
- * The Python frames of an event that has a stack, *frames unaligned: how many.
- * None where the event cannot be true.
- */
-uint32_t trace_function__python(const struct trace_function *function, const struct trace_event *event, size_t size,
-				unsigned int kernel_args, const struct python_frame **frames);
 
 /* The address that the program itself named the kernel by (a host function's, or a handle); 0: no launch. */
 uint64_t trace_function__launched(const struct trace_function *function, const struct trace_event *event, size_t size);

@@ -23,13 +23,9 @@ static bool has_returned(enum trace_line_kind kind)
 	return kind == LINE_CALL || kind == LINE_RETURN || kind == LINE_RESUMED;
 }
 
-/* No program has code beyond: x86-64, four levels of page tables. */
-#define ADDRESSES_END (1ull << 47)
-
-static void set_places(struct trace_stream *stream, const struct trace_event *event, size_t size)
+static void set_place(struct trace_stream *stream, const struct trace_event *event, size_t size)
 {
 	struct trace_line *line = &stream->line;
-	uint32_t depth = line->stack_depth < TRACE_STACK_MAX ? line->stack_depth : TRACE_STACK_MAX;
 	uint64_t address;
 
 	trace_places__see(stream->places, line->process, stream->now);
@@ -37,27 +33,11 @@ static void set_places(struct trace_stream *stream, const struct trace_event *ev
 			  trace_function__launched(line->function, event, size) : 0;
 	if (address)
 		line->kernel_place = trace_places__find(stream->places, line->process, address, stream->now);
-	for (uint32_t i = 0; i < depth; i++) {
-		memcpy(&address, &line->stack[i], sizeof(address));
-		if (address >= ADDRESSES_END) {
-			/* Code without frame pointers: what the walk took for a frame is something else. */
-			depth = i;
-			break;
-		}
-		stream->frames[i] = trace_places__frame(stream->places, line->process, address, stream->now);
-	}
-	line->stack_depth = depth;
-	if (depth)
-		line->frames = stream->frames;
 }
 
-static void set_python(struct trace_stream *stream, const struct trace_event *event, size_t size)
+static void set_stack(struct trace_stream *stream, const struct trace_event *event, size_t size)
 {
-	struct trace_line *line = &stream->line;
-	const struct python_frame *frames;
-	uint32_t count = trace_function__python(line->function, event, size, stream->options.kernel_args, &frames);
-
-	trace_python__merge(stream->python, line, frames, count);
+	stream->line.stack = stacks__find(stream->stacks, trace_function__stack(stream->line.function, event, size));
 }
 
 static void set_loss(struct trace_line *line, const struct waiting *waiting)
@@ -104,19 +84,20 @@ static void set_call(struct trace_stream *stream, const struct waiting *waiting,
 	line->result = result_of(event, plan->returns);
 	line->failed = has_returned(line->kind) && trace_function__is_failure(function, event->result);
 	if (has_returned(line->kind) && plan->returns == TRACE_RETURNS_ERROR && !event->result)
-		trace_device__follow(waiting->thread, plan, stream->source->config, event, waiting->size);
+		trace_device__follow(waiting->thread, plan, stream->options.kernel_args, stream->stacks, event,
+				     waiting->size);
 	line->device = trace_device__of(waiting->thread);
 	line->kernel = waiting->name ? launch_name__shown(waiting->name) : NULL;
 	line->kernel_full = waiting->name ? launch_name__mangled(waiting->name) : NULL;
 	line->kernel_place = NULL;
-	line->frames = NULL;
+	line->stack = NULL;
 	line->lost = 0;
 	trace_function__decode(function, event, waiting->size, stream->options.kernel_args,
-			       stream->options.has_stack, line, &handle);
+			       stream->stacks, line, &handle);
 	if (stream->places)
-		set_places(stream, event, waiting->size);
-	if (stream->python)
-		set_python(stream, event, waiting->size);
+		set_place(stream, event, waiting->size);
+	if (stream->stacks)
+		set_stack(stream, event, waiting->size);
 }
 
 /* With two lines a call the first stands for it. */
@@ -125,8 +106,10 @@ static void count(struct trace_stream *stream, enum trace_line_kind kind)
 	bool is_entry = kind == LINE_ENTRY;
 	bool is_last = has_returned(kind) || kind == LINE_UNFINISHED;
 
-	if (stream->options.entry_return ? is_entry : is_last)
+	if (stream->options.entry_return ? is_entry : is_last) {
 		stream->counts.calls++;
+		stream->counts.unknown_stacks += stream->stacks && !stream->line.stack;
+	}
 	if (kind == LINE_UNFINISHED)
 		stream->counts.unfinished++;
 }

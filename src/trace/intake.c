@@ -43,29 +43,6 @@ static struct launch_name *name_of(struct trace_stream *stream, const struct tra
 	return kernel.handle ? launch_names__take(stream->names, &kernel, stream->now) : NULL;
 }
 
-static void see_python(struct trace_stream *stream, const struct trace_event *event, size_t size,
-		       const struct trace_function *function, const struct trace_process *process)
-{
-	const struct python_frame *frames;
-	uint32_t count = trace_function__python(function, event, size, stream->options.kernel_args, &frames);
-
-	trace_python__see(stream->python, process, frames, count);
-}
-
-/* While the process is there: it may have ended by the time the line is handed out. */
-static void see_places(struct trace_stream *stream, const struct waiting *waiting, const struct trace_function *function)
-{
-	const struct trace_process *process = &waiting->thread->process->shown;
-	struct trace_line *line = &stream->line;
-	uint64_t code_pages;
-
-	trace_places__see(stream->places, process, stream->now);
-	if (!stream->options.has_stack)
-		return;
-	code_pages = trace_function__stack(function, &waiting->event, waiting->size, stream->options.kernel_args, line);
-	trace_places__see_stack(stream->places, process, line, code_pages, stream->now);
-}
-
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
 		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time)
 {
@@ -86,10 +63,9 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 	waiting->name = NULL;
 	if (plan->flags & TRACE_PLAN_KERNEL)
 		waiting->name = name_of(stream, event, size, function, waiting->thread);
+	/* While the process is there: it may have ended by the time the line is handed out. */
 	if (stream->places)
-		see_places(stream, waiting, function);
-	if (stream->python)
-		see_python(stream, event, size, function, &waiting->thread->process->shown);
+		trace_places__see(stream->places, &waiting->thread->process->shown, stream->now);
 	order__insert(stream->order, waiting, time);
 	return 0;
 }
@@ -131,8 +107,8 @@ static int take_change(struct trace_stream *stream, const struct record_library 
 {
 	if (stream->places)
 		trace_places__changed(stream->places, record->pid, stream->now);
-	if (stream->python)
-		trace_python__look_at(stream->python, record->pid, record->header.type == RECORD_EXEC);
+	if (stream->stacks)
+		stacks__look_at(stream->stacks, record->pid, record->header.type == RECORD_EXEC);
 	if (stream->options.process_changed)
 		stream->options.process_changed(record, stream->options.arg);
 	return 0;
@@ -140,15 +116,11 @@ static int take_change(struct trace_stream *stream, const struct record_library 
 
 static int take_thread(struct trace_stream *stream, const struct trace_thread_record *record)
 {
-	struct trace_thread *thread;
 	int ret = trace_threads__announce(stream->threads, record);
 
-	if (ret || !stream->python)
-		return ret;
-	thread = trace_threads__take(stream->threads, record->thread);
-	trace_python__announce(stream->python, &thread->process->shown);
-	trace_threads__put(stream->threads, thread);
-	return 0;
+	if (!ret && stream->stacks)
+		stacks__announce(stream->stacks, record->pid);
+	return ret;
 }
 
 /* -EINVAL for what is no such record. */
@@ -189,6 +161,15 @@ int trace_stream__take_record(const void *data, size_t size, void *arg)
 	return stream->records_left && stream->bytes_left ? 0 : INTAKE_FULL;
 }
 
+int trace_stream__take_stack(const void *data, size_t size, void *arg)
+{
+	struct trace_stream *stream = arg;
+
+	/* One that cannot be is counted there; without memory the stack stays unknown. */
+	stacks__take(stream->stacks, data, size);
+	return 0;
+}
+
 static int add_loss(struct trace_stream *stream, enum trace_loss reason, uint64_t count, uint64_t since)
 {
 	struct waiting *waiting = order__room(stream->order, sizeof(waiting->event) + sizeof(count));
@@ -207,8 +188,16 @@ static int add_loss(struct trace_stream *stream, enum trace_loss reason, uint64_
 	return 0;
 }
 
+/* Calls that are shown, but not whole. */
+static bool loses_no_call(enum trace_loss reason)
+{
+	return reason == TRACE_LOST_RETURN || reason == TRACE_LOST_STACK || reason == TRACE_LOST_STACK_MEMORY;
+}
+
 int trace_stream__take_losses(struct trace_stream *stream)
 {
+	if (stream->source->calls->count_lost_stacks)
+		stream->source->calls->count_lost_stacks(stream->source);
 	for (unsigned int i = 0; i < TRACE_LOSSES; i++) {
 		struct trace_lost *lost = &stream->source->lost[i];
 		uint64_t count, since;
@@ -221,7 +210,7 @@ int trace_stream__take_losses(struct trace_stream *stream)
 		if (!since || since > stream->now)
 			since = stream->now; /* it was being written */
 		stream->counts.losses[i] += count;
-		if (i != TRACE_LOST_RETURN)
+		if (!loses_no_call(i))
 			stream->counts.lost += count;
 		ret = add_loss(stream, i, count, since);
 		if (ret)

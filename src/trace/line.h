@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "gpuprobe/trace.h"
+#include "model/stack.h"
 
 struct trace_function; /* trace/function.h */
 
@@ -105,9 +106,7 @@ struct trace_line {
 	const char *kernel;   /* its short readable name, or NULL: no launch, or not known */
 	const char *kernel_full; /* mangled */
 	const char *kernel_place; /* "a.out+0x1234", where its host function is, or NULL */
-	const uint64_t *stack; /* return addresses, innermost first; unaligned */
-	uint32_t stack_depth;
-	const char *const *frames; /* the same as texts, see trace/places.h; or NULL */
+	const struct stack *stack; /* its first frame is the function itself; NULL: not taken, or not known */
 	size_t field_count;
 	struct trace_field fields[TRACE_FIELDS_MAX];
 	uint64_t lost;	       /* LINE_LOST: how many calls */

@@ -6,7 +6,6 @@
 #include "trace/launch_names.h"
 #include "trace/order.h"
 #include "trace/places.h"
-#include "trace/python.h"
 #include "trace/source.h"
 #include "trace/stream.h"
 #include "trace/threads.h"
@@ -20,9 +19,8 @@ struct trace_stream {
 	struct trace_threads *threads;
 	struct launch_names *names;
 	struct trace_places *places;
-	struct trace_python *python; /* NULL: no stacks, or none of Python's */
+	struct stacks *stacks; /* NULL: none are taken */
 	struct trace_line line;
-	const char *frames[TRACE_STACK_MAX];
 	struct trace_counts counts;
 	uint64_t now;	 /* of the latest drain */
 	uint64_t began;	 /* what is older is not shown */
@@ -30,9 +28,13 @@ struct trace_stream {
 	uint64_t due;	 /* all events of before have come */
 	int ended;	 /* what ended the reading, or 0 */
 
-	/* A look at the calls in progress: once the ring is read to `end`, all events before `bound` have come. */
+	/*
+	 * A look at the calls in progress: once the ring is read to `end`, all events before `bound` have come,
+	 * and their stacks once that of stacks is read to `stacks_end`.
+	 */
 	bool looked;
-	uint64_t bound, end;
+	uint64_t bound, end, stacks_end;
+	bool names_wait; /* of stacks that were read: no line can be handed out */
 	size_t records_left, bytes_left; /* that this drain takes in */
 
 	/*
@@ -60,6 +62,9 @@ int trace_stream__open(struct trace_source *source, const struct trace_functions
 
 /* A ring_record_fn; `arg` is the stream. INTAKE_FULL, or a negative errno that ends the reading. */
 int trace_stream__take_record(const void *data, size_t size, void *arg);
+
+/* The same for a record of the ring of stacks, which is to be named then. */
+int trace_stream__take_stack(const void *data, size_t size, void *arg);
 
 /* What an event must be to be taken for one: of a function that is shown, and whole. */
 const struct trace_function *trace_stream__check(struct trace_stream *stream, const struct trace_event *event,

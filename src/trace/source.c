@@ -13,6 +13,8 @@
 
 #include "base/clock.h"
 #include "gen/trace.skel.h"
+#include "gpuprobe/losses.h"
+#include "probe/stack_maps.h"
 
 #define CALL_BYTES (sizeof(struct trace_event) + TRACE_PAYLOAD_MAX)
 #define LIST_BYTES 65536 /* read at once */
@@ -23,6 +25,11 @@ struct bpf_source {
 	struct ring ring;
 	void *began;
 	struct bpf_link *list;
+	struct ring stack_ring;
+	struct stack_maps stack_maps;
+	int cpus;
+	uint64_t *per_cpu; /* a value of each, for reading the map of losses */
+	uint64_t not_told, not_taken; /* stacks, as of the last look */
 };
 
 static struct bpf_source *of(struct trace_source *source)
@@ -41,12 +48,12 @@ static uint32_t thread_count(struct trace_source *source)
 	return __atomic_load_n(&of(source)->skeleton->bss->thread_count, __ATOMIC_ACQUIRE);
 }
 
-/* Takes the event of the edge-triggered set, which then waits for the next. */
+/* Takes the events of the edge-triggered set, which then waits for the next. */
 static void acknowledge(struct trace_source *source)
 {
-	struct epoll_event event;
+	struct epoll_event events[2];
 
-	epoll_wait(source->fd, &event, 1, 0);
+	epoll_wait(source->fd, events, 2, 0);
 }
 
 static uint64_t written(struct trace_source *source)
@@ -121,11 +128,29 @@ static int in_progress(struct trace_source *source, trace_call_fn fn, void *arg)
 	return ret;
 }
 
-static int set_python(struct trace_source *source, pid_t pid, const struct python_target *target)
+/* How many more there are for this reason than were known. */
+static uint64_t new_losses(const struct bpf_source *bpf, enum loss reason, uint64_t *known)
 {
-	int ret = bpf_map_update_elem(bpf_map__fd(of(source)->skeleton->maps.python_targets), &pid, target, BPF_ANY);
+	uint64_t count = 0, added;
+	uint32_t key = reason;
 
-	return ret < 0 ? -errno : 0;
+	if (bpf_map_lookup_elem(bpf_map__fd(bpf->skeleton->maps.losses), &key, bpf->per_cpu))
+		return 0;
+	for (int i = 0; i < bpf->cpus; i++)
+		count += bpf->per_cpu[i];
+	added = count - *known;
+	*known = count;
+	return added;
+}
+
+static void count_lost_stacks(struct trace_source *source)
+{
+	struct bpf_source *bpf = of(source);
+
+	if (!source->stacks)
+		return;
+	source->lost[TRACE_LOST_STACK].count += new_losses(bpf, LOSS_STACK_RING_FULL, &bpf->not_told);
+	source->lost[TRACE_LOST_STACK_MEMORY].count += new_losses(bpf, LOSS_STACK_NO_ROOM, &bpf->not_taken);
 }
 
 static void free_source(struct trace_source *source)
@@ -136,6 +161,8 @@ static void free_source(struct trace_source *source)
 		close(source->fd);
 	bpf_link__destroy(bpf->list);
 	ring__unmap(&bpf->ring);
+	ring__unmap(&bpf->stack_ring);
+	free(bpf->per_cpu);
 	if (bpf->began)
 		munmap(bpf->began, TRACE_THREADS * sizeof(uint64_t));
 	free(bpf);
@@ -149,26 +176,56 @@ static const struct trace_source_calls calls = {
 	.position = position,
 	.read = read_records,
 	.in_progress = in_progress,
-	.set_python = set_python,
+	.count_lost_stacks = count_lost_stacks,
 	.free = free_source,
 };
 
-/*
- * A set of its own that is edge-triggered: the ring itself would be readable as
- * long as anything is in it, and the BPF programs wake us for much only.
- */
-static int open_set(int ring_fd)
+static int watch_ring(int set, int ring_fd)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+
+	return epoll_ctl(set, EPOLL_CTL_ADD, ring_fd, &event) ? -errno : 0;
+}
+
+/*
+ * A set of its own that is edge-triggered: the ring itself would be readable as
+ * long as anything is in it, and the BPF programs wake us for much only. For
+ * stacks they wake us at once: these are named while their process is there.
+ */
+static int open_set(const struct bpf_source *bpf)
+{
 	int fd = epoll_create1(EPOLL_CLOEXEC), ret;
 
 	if (fd < 0)
 		return -errno;
-	if (!epoll_ctl(fd, EPOLL_CTL_ADD, ring_fd, &event))
+	ret = watch_ring(fd, bpf_map__fd(bpf->skeleton->maps.ring));
+	if (!ret && bpf->source.stacks)
+		ret = watch_ring(fd, bpf_map__fd(bpf->stack_maps.ring));
+	if (!ret)
 		return fd;
-	ret = -errno;
 	close(fd);
 	return ret;
+}
+
+static int open_stacks(struct bpf_source *bpf)
+{
+	int ret;
+
+	if (bpf->skeleton->rodata->config.stack_mode == STACK_OFF)
+		return 0;
+	bpf->stack_maps = STACK_MAPS(bpf->skeleton);
+	ret = ring__map(&bpf->stack_ring, bpf_map__fd(bpf->stack_maps.ring), bpf_map__max_entries(bpf->stack_maps.ring));
+	if (ret)
+		return ret;
+	bpf->cpus = libbpf_num_possible_cpus();
+	if (bpf->cpus < 0)
+		return bpf->cpus;
+	bpf->per_cpu = calloc((size_t)bpf->cpus, sizeof(*bpf->per_cpu));
+	if (!bpf->per_cpu)
+		return -ENOMEM;
+	bpf->source.stacks = &bpf->stack_ring;
+	bpf->source.stack_hooks = stack_maps__hooks(&bpf->stack_maps);
+	return 0;
 }
 
 static int map_progress(struct bpf_source *bpf)
@@ -193,7 +250,10 @@ static int open_parts(struct bpf_source *bpf, struct error *err)
 	ret = map_progress(bpf);
 	if (ret)
 		return error__set(err, ret, "cannot map the table of calls in progress: %s", strerror(-ret));
-	bpf->source.fd = open_set(bpf_map__fd(ring));
+	ret = open_stacks(bpf);
+	if (ret)
+		return error__set(err, ret, "cannot map the ring of stacks: %s", strerror(-ret));
+	bpf->source.fd = open_set(bpf);
 	if (bpf->source.fd < 0)
 		return error__set(err, bpf->source.fd, "cannot watch the ring buffer: %s", strerror(-bpf->source.fd));
 	bpf->list = bpf_program__attach_iter(bpf->skeleton->progs.calls_in_progress, NULL);

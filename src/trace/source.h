@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "gpuprobe/trace.h"
+#include "stack/stacks.h"
 #include "trace/ring.h"
 
 struct trace_bpf;
@@ -34,8 +35,8 @@ struct trace_source_calls {
 	 * `fn` has returned, or a negative errno.
 	 */
 	int (*in_progress)(struct trace_source *source, trace_call_fn fn, void *arg);
-	/* Tells where a process has its Python frames. NULL: the source has none. 0 or a negative errno. */
-	int (*set_python)(struct trace_source *source, pid_t pid, const struct python_target *target);
+	/* Adds to `lost` the stacks that are missing since the last look. NULL: none ever are. */
+	void (*count_lost_stacks)(struct trace_source *source);
 	void (*free)(struct trace_source *source);
 };
 
@@ -44,6 +45,8 @@ struct trace_source {
 	const struct trace_config *config;
 	const uint64_t *began;	 /* by thread number, see TRACE_ENTERING; TRACE_THREADS of them */
 	struct trace_lost *lost; /* TRACE_LOSSES of them */
+	struct ring *stacks;	 /* of struct stack_record: those of an event are in it before the event; NULL: none are taken */
+	struct stack_hooks stack_hooks;
 	int fd;			 /* readable when there is much to read; -1: none */
 };
 

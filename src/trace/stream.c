@@ -22,9 +22,23 @@
 #define RECORDS_MAX 32768
 #define BYTES_MAX (8u << 20)
 #define LINES_MAX (2 * RECORDS_MAX)
+#define STACKS_MAX 64 /* of which each may take a millisecond to name */
 /* At the end, for a record that is still being written. */
 #define BUSY_TRIES 200
 #define BUSY_PAUSE_NS NS_PER_MS
+
+/* Their ring is read with that of the events, as far as these need it. */
+static int make_stacks(struct trace_stream *stream)
+{
+	const struct stacks_options options = {
+		.mode = stream->options.stack_mode,
+		.max = stream->options.max_stacks,
+		.ring_fd = -1,
+		.hooks = stream->source->stack_hooks,
+	};
+
+	return stacks__new(&options, stream->log, &stream->stacks, NULL);
+}
 
 static int make_parts(struct trace_stream *stream)
 {
@@ -36,12 +50,9 @@ static int make_parts(struct trace_stream *stream)
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
 	if (options->wants_places)
-		stream->places = trace_places__new(options->has_stack, stream->log);
-	if (options->has_stack && options->wants_places && stream->source->calls->set_python) {
-		stream->python = trace_python__new(stream->source, stream->log);
-		if (!stream->python)
-			return -ENOMEM;
-	}
+		stream->places = trace_places__new();
+	if (stream->source->stacks && make_stacks(stream))
+		return -ENOMEM;
 	if (!stream->order || !stream->threads || !stream->names || !stream->shown || !stream->missed ||
 	    (options->wants_places && !stream->places))
 		return -ENOMEM;
@@ -98,7 +109,7 @@ void trace_stream__free(struct trace_stream *stream)
 	order__free(stream->order);
 	launch_names__free(stream->names);
 	trace_places__free(stream->places);
-	trace_python__free(stream->python);
+	stacks__free(stream->stacks);
 	trace_threads__free(stream->threads);
 	free(stream->shown);
 	free(stream->missed);
@@ -108,8 +119,8 @@ void trace_stream__free(struct trace_stream *stream)
 
 void trace_stream__see_process(struct trace_stream *stream, pid_t pid)
 {
-	if (stream->python)
-		trace_python__look_at(stream->python, pid, false);
+	if (stream->stacks)
+		stacks__look_at(stream->stacks, pid, false);
 }
 
 void trace_stream__begin(struct trace_stream *stream, uint64_t now_ns)
@@ -124,15 +135,23 @@ int trace_stream__fd(const struct trace_stream *stream)
 
 void trace_stream__count(const struct trace_stream *stream, struct trace_counts *counts)
 {
+	struct stacks_counts stacks = {0};
+
+	if (stream->stacks)
+		stacks__count(stream->stacks, &stacks);
 	*counts = stream->counts;
+	counts->malformed += stacks.malformed;
+	counts->evicted = stacks.evicted;
 }
 
-/* 1 when more has been written that no wake-up will come for. */
+/* 1 when more has been written that no wake-up may come for. */
 static int has_much(struct trace_stream *stream)
 {
 	struct trace_source *source = stream->source;
 	uint64_t waiting = source->calls->written(source) - source->calls->position(source);
 
+	if (source->stacks && ring__written(source->stacks) > source->stacks->read)
+		return 1;
 	return waiting && waiting >= source->config->wake_bytes;
 }
 
@@ -148,26 +167,55 @@ static int read_ring(struct trace_stream *stream, uint64_t end)
 	return source->calls->read(source, end, trace_stream__take_record, stream);
 }
 
+/* Reads the ring of stacks as far as the events need it. RING_BUSY or 0. */
+static int read_stacks(struct trace_stream *stream)
+{
+	if (!stream->stacks)
+		return 0;
+	return ring__read(stream->source->stacks, stream->stacks_end, trace_stream__take_stack, stream);
+}
+
+static bool has_read_stacks(const struct trace_stream *stream)
+{
+	return !stream->stacks || stream->source->stacks->read >= stream->stacks_end;
+}
+
+/* Names some of those that were read. Returns 1 when there are more. */
+static int name_stacks(struct trace_stream *stream)
+{
+	for (unsigned int i = 0; stream->stacks && i < STACKS_MAX; i++) {
+		if (!stacks__settle(stream->stacks))
+			return 0;
+	}
+	return stream->stacks != NULL;
+}
+
 /* Returns 1 when there is more to take in, 0 or a negative errno. */
 static int take_in(struct trace_stream *stream)
 {
 	struct trace_source *source = stream->source;
-	int ret;
+	int ret, stacks;
 
 	if (!stream->looked) {
 		stream->bound = trace_stream__look(stream);
 		stream->end = source->calls->written(source);
+		/* What an event tells the id of is in there before it. */
+		stream->stacks_end = source->stacks ? ring__written(source->stacks) : 0;
 		stream->looked = true;
 		ret = trace_stream__take_losses(stream);
 		if (ret)
 			return ret;
 	}
+	stacks = read_stacks(stream);
+	stream->names_wait = name_stacks(stream);
 	ret = read_ring(stream, stream->end);
 	launch_names__look_up(stream->names, stream->now);
 	if (ret == INTAKE_FULL && source->calls->position(source) < stream->end)
 		return 1;
 	if (ret < 0 || ret == RING_BUSY)
 		return ret < 0 ? ret : 0;
+	if (stacks == RING_BUSY || stream->names_wait)
+		return stream->names_wait;
 	stream->looked = false;
 	if (stream->bound > stream->due)
 		stream->due = stream->bound;
@@ -184,28 +232,36 @@ int trace_stream__drain(struct trace_stream *stream)
 	stream->now = source->calls->now(source);
 	source->calls->acknowledge(source);
 	more = take_in(stream);
-	if (more < 0)
-		return more;
+	/* To look up one stack would name all that wait. */
+	if (more < 0 || stream->names_wait)
+		return more < 0 ? more : 1;
 	ret = trace_stream__hand_out(stream, LINES_MAX);
 	if (ret < 0)
 		return ret;
 	return more || ret || has_much(stream);
 }
 
-/* All that is in the ring. What is still being written after a while is not waited for. */
+static bool has_read_all(const struct trace_stream *stream, uint64_t end)
+{
+	return stream->source->calls->position(stream->source) >= end && has_read_stacks(stream);
+}
+
+/* All that is in the rings. What is still being written after a while is not waited for. */
 static int take_in_rest(struct trace_stream *stream)
 {
 	const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
 	struct trace_source *source = stream->source;
 	uint64_t end = source->calls->written(source);
 	unsigned int tries = 0;
-	int ret = 0;
+	int ret = 0, stacks;
 
-	while (source->calls->position(source) < end) {
+	stream->stacks_end = source->stacks ? ring__written(source->stacks) : 0;
+	while (!has_read_all(stream, end)) {
+		stacks = read_stacks(stream);
 		ret = read_ring(stream, end);
 		if (ret < 0)
 			return ret;
-		if (ret != RING_BUSY)
+		if (ret != RING_BUSY && stacks != RING_BUSY)
 			continue;
 		if (++tries > BUSY_TRIES) {
 			log__warn(stream->log, "a record of the ring was never finished: what follows it is not shown");

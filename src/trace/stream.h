@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "gpuprobe/stack.h"
 #include "trace/function.h"
 
 struct trace_bpf; /* the skeleton, generated */
@@ -23,11 +24,12 @@ struct trace_stream_options {
 	uint64_t hold_ns;    /* 0: 1 s */
 	uint64_t hold_bytes; /* 0: 64 MiB */
 	unsigned int kernel_args; /* as config */
-	bool has_stack;
+	enum stack_mode stack_mode;
+	size_t max_stacks; /* kept; where they are taken, 1 or more */
 	bool entry_return;
 	bool full_names;     /* kernel names demangled whole */
 	bool wants_cgroup;   /* processes' cgroups are looked up */
-	bool wants_places;   /* kernel_place and frames are looked up */
+	bool wants_places;   /* kernel_place is looked up */
 	/* Called with each line, in order. Nonzero ends the reading: no line is handed out any more. */
 	int (*line)(const struct trace_line *line, void *arg);
 	/* A process has become another program or has loaded libraries (RECORD_EXEC, RECORD_LIBRARY). */
@@ -38,9 +40,11 @@ struct trace_stream_options {
 struct trace_counts {
 	uint64_t calls;	     /* whose lines were handed out, each once */
 	uint64_t lost;	     /* calls not shown for want of room, all reasons */
-	uint64_t losses[TRACE_LOSSES]; /* TRACE_LOST_RETURN is not part of `lost` */
+	uint64_t losses[TRACE_LOSSES]; /* TRACE_LOST_RETURN and those of stacks are not part of `lost` */
 	uint64_t unfinished; /* of the calls */
 	uint64_t malformed;  /* records that cannot be: dropped */
+	uint64_t evicted;    /* stacks that left for want of room */
+	uint64_t unknown_stacks; /* of the calls: whose stack was not known */
 };
 
 /* `skeleton`, `functions` and `log` must outlive the stream. The skeleton is loaded, nothing is attached yet. */

@@ -13,7 +13,7 @@ from lib import paths, trace
 from lib.probe import Background
 
 PROGRAM = paths.TESTS / "programs" / "python_stacks.py"
-FRAMES_MAX = 32
+FRAMES_MAX = 127
 MORE = "[more Python frames]"
 FRAME = re.compile(r".* \((?P<file>.*):\d+\)")
 

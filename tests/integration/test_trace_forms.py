@@ -31,8 +31,9 @@ LINES = {
     1240900: {"result": "cudaErrorMemoryAllocation", "size": 1125899906842624, "ptr": None},
     1241000: {"kernel": b"vadd<int, 4>", "grid": [4294967295, 65535, 65535], "block": [1, 2, 3], "shmem": 49152,
               "stream": 0x5581a0, "args": [0x7f8b00000000, 0, 2**64 - 1], "device": 3, "layer": "driver",
-              "stack": [b"a.out+0x1136", b'lib;\n"x".so+0x34', b"0xffffffffffffffff"]},
-    1241001: {"kernel": None, "stack": [b"0x401136"]},
+              "stack": [b"a.out+0x1136", b'lib;\n"x".so+0x34', b"0xffffffffffffffff",
+                        b"forward (model.py:123)"]},
+    1241001: {"kernel": None, "stack": [b"a.out+0x1136"]},
     3246100: {"event": b"cudaGetErrorString", "result": "0xffffffffffffffff"},
     3246200: {"event": b"cudaProfilerNothing", "result": None},
     3246300: {"result": "cudaErrorNotReady"},
@@ -78,7 +79,7 @@ def read_tsv(name):
 
 def tsv_value(word, cell):
     """A cell as LINES has it."""
-    if cell == b"-":
+    if cell in (b"-", b"[stack not known]"):
         return None
     if word == "stack":
         return [unescape(frame) for frame in cell.split(b";")]
@@ -104,7 +105,8 @@ def test_tsv_reads_back():
             assert tsv_value(word, seen[key][word]) == value, (key, word)
     assert [note.split() for note in notes] == [[b"#", b"lost", b"1203", b"ring_full", b"5003246000000"],
                                                [b"#", b"lost", b"1", b"call_depth", b"5003246001000"],
-                                               [b"#", b"lost_returns", b"5", b"ring_full", b"5003246002000"]]
+                                               [b"#", b"lost_returns", b"5", b"ring_full", b"5003246002000"],
+                                               [b"#", b"lost_stacks", b"3", b"stack_ring_full", b"5003246003000"]]
 
 
 def test_tsv_says_what_a_line_is():
@@ -129,7 +131,7 @@ def test_tsv_details_read_back():
 
 def test_a_process_cannot_write_a_note():
     rows, notes = read_tsv("trace-process.tsv")
-    assert len(notes) == 3
+    assert len(notes) == 4
     assert unescape(rows[20]["process"]) == b"# lost 9"
 
 
@@ -178,10 +180,13 @@ def test_json_reads_back():
 def test_json_says_what_a_line_is():
     lines = read_json("trace-all.json")
     assert [line["line"] for line in lines if "line" in line] == [
-        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished", "lost", "lost", "lost"]
+        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished", "lost", "lost", "lost",
+        "lost"]
     assert [(line["lost"], line["reason"]) for line in lines if "lost" in line] == [(1203, "ring_full"),
                                                                                     (1, "call_depth")]
     assert [(line["lost_returns"], line["reason"]) for line in lines if "lost_returns" in line] == [(5, "ring_full")]
+    assert [(line["lost_stacks"], line["reason"]) for line in lines
+            if "lost_stacks" in line] == [(3, "stack_ring_full")]
     assert [line["end"] for line in lines if line.get("line") in ("entry", "in_progress", "unfinished")] == [None] * 3
     assert [line["code"] for line in lines if line.get("failed")] == [2, 700, 12345, 1]
     assert [line["code"] for line in lines if "code" in line and "failed" not in line] == [600]

@@ -72,13 +72,13 @@ static int forget(void *arg, uint64_t id)
 static struct stacks *make(enum stack_mode mode, struct told *told)
 {
 	const struct stacks_options options = {
-		.mode = mode, .max = 100,
+		.mode = mode, .max = 100, .ring_fd = -1,
 		.hooks = {set_python, set_code, set_whole, set_same, forget, told},
 	};
-	struct stacks *stacks = stacks__new(&options, NULL);
+	struct stacks *stacks;
 
 	memset(told, 0, sizeof(*told));
-	assert_non_null(stacks);
+	assert_int_equal(stacks__new(&options, NULL, &stacks, NULL), 0);
 	return stacks;
 }
 

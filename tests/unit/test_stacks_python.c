@@ -72,7 +72,7 @@ static void start(struct fixture *fixture)
 
 static void set_up(struct fixture *fixture)
 {
-	struct stacks_options options = {.mode = STACK_FP, .max = 10, .hooks = {.set_python = note_python, .arg = fixture}};
+	struct stacks_options options = {.mode = STACK_FP, .max = 10, .ring_fd = -1, .hooks = {.set_python = note_python, .arg = fixture}};
 	struct process_info info;
 
 	memset(fixture, 0, sizeof(*fixture));
@@ -80,7 +80,7 @@ static void set_up(struct fixture *fixture)
 	assert_int_equal(python_process__find(fixture->pid, &fixture->python, NULL), 0);
 	assert_int_equal(process__info(fixture->pid, &info), 0);
 	fixture->record = (struct stack_record){.id = 1, .pid = fixture->pid, .start_ns = info.start_ns};
-	fixture->stacks = stacks__new(&options, NULL);
+	assert_int_equal(stacks__new(&options, NULL, &fixture->stacks, NULL), 0);
 	assert_non_null(fixture->stacks);
 	stacks__look_at(fixture->stacks, fixture->pid, false);
 	assert_int_equal(fixture->told, 1);
@@ -277,11 +277,11 @@ static void are_said_to_be_unavailable(void **state)
 {
 	const struct log log = {.level = LOG_WARN};
 	struct fixture fixture = {.error = -E2BIG};
-	struct stacks_options options = {.mode = STACK_FP, .max = 1, .hooks = {.set_python = note_python, .arg = &fixture}};
+	struct stacks_options options = {.mode = STACK_FP, .max = 1, .ring_fd = -1, .hooks = {.set_python = note_python, .arg = &fixture}};
 
 	(void)state;
 	start(&fixture);
-	fixture.stacks = stacks__new(&options, &log);
+	assert_int_equal(stacks__new(&options, &log, &fixture.stacks, NULL), 0);
 	assert_said(&fixture, look_at, "");
 	assert_said(&fixture, announce, "python frames unavailable: the BPF programs cannot be told where");
 	assert_said(&fixture, announce, "");
@@ -294,7 +294,7 @@ static void are_said_to_be_unavailable(void **state)
 	assert_int_equal(fixture.told, 4);
 	tear_down(&fixture);
 	/* One without an interpreter has nothing to be said about. */
-	fixture.stacks = stacks__new(&options, &log);
+	assert_int_equal(stacks__new(&options, &log, &fixture.stacks, NULL), 0);
 	fixture.pid = getpid();
 	assert_said(&fixture, announce, "");
 	fixture.pid = 0;

@@ -409,11 +409,11 @@ static void test_handles(void **state)
 	assert_int_equal(trace_function__launched(function, &b.event, b.size), 0);
 }
 
-/* An event with kernel arguments and a stack: the blocks are between those of entry and return. */
+/* An event with kernel arguments and a stack: its id is behind the words, the block between those of entry and return. */
 static void test_args_and_stack(void **state)
 {
 	static const uint64_t words[16] = { 0xf, 1, 1, 1, 1, 1, 1, 0, 0, 0xa0, 0xe0 };
-	static const uint64_t args[] = { 0x11, 0x22, 0x33 }, stack[] = { 7, 0, 0x4001, 0x4002 };
+	static const uint64_t args[] = { 0x11, 0x22, 0x33 }, stack = 0x123456789abcdef0;
 	const struct state *both = *state;
 	int row = api__find("cuLaunchKernel", API_NEWEST);
 	const struct trace_function *function = trace_functions__at(both->with_args, (uint32_t)row);
@@ -429,23 +429,22 @@ static void test_args_and_stack(void **state)
 	event__begin(&b, plan, (uint32_t)row, TRACE_CALL, 0);
 	event__bytes(&b, words, plan->words * 8u);
 	event__bytes(&b, &none, 8);
+	event__bytes(&b, &stack, sizeof(stack));
 	event__block(&b, args, sizeof(args));
-	event__block(&b, stack, sizeof(stack));
-	event__block(&b, "", 0);
 	trace_function__decode(function, &b.event, b.size, 3, true, &line, &handle);
 	line__text(&line, text, sizeof(text));
 	assert_string_equal(text, "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=0x11,0x22,0x33");
 	assert_int_equal(line.fields[4].role, TRACE_ARGS);
-	assert_int_equal(line.stack_depth, 2);
-	assert_memory_equal(line.stack, &stack[2], 2 * sizeof(*stack));
+	assert_true(trace_function__stack(function, &b.event, b.size) == stack);
 
-	b.size = sizeof(b.event) + plan->words * 8u + 8;
+	b.size = sizeof(b.event) + plan->words * 8u + 16;
 	event__block(&b, "", TRACE_UNREADABLE);
-	event__block(&b, "", 0);
 	trace_function__decode(function, &b.event, b.size, 3, true, &line, &handle);
 	line__text(&line, text, sizeof(text));
 	assert_string_equal(text, "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=<unreadable 0xa0>");
-	assert_int_equal(line.stack_depth, 0);
+	/* What is cut has none. */
+	assert_int_equal(trace_function__stack(function, &b.event, sizeof(b.event) + plan->words * 8u + 15), 0);
+	assert_int_equal(trace_function__stack(function, &b.event, 3), 0);
 }
 
 /* Every row's decoding, of an event cut at every length, in memory that ends there. */

@@ -150,7 +150,7 @@ static int is_in_program(const char *text)
 
 static void addresses_lie_in_objects(void **state)
 {
-	struct trace_places *places = trace_places__new(false, NULL);
+	struct trace_places *places = trace_places__new();
 	const struct trace_process process = self(), other = {.number = 9};
 	uint64_t address = (uintptr_t)a_host_function;
 	const char *text;
@@ -173,49 +173,9 @@ static void addresses_lie_in_objects(void **state)
 	assert_non_null(trace_places__find(places, &process, address, 2 * SECOND));
 	trace_places__free(places);
 	/* A process may end before its first event is read. */
-	places = trace_places__new(false, NULL);
+	places = trace_places__new();
 	trace_places__changed(places, getpid(), SECOND);
 	assert_true(is_in_program(trace_places__find(places, &process, address, SECOND)));
-	trace_places__free(places);
-}
-
-static void *map_code(void *at, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), fixed = at ? MAP_FIXED : 0;
-
-	at = mmap(at, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | fixed, fd, 0);
-	assert_ptr_not_equal(at, MAP_FAILED);
-	close(fd);
-	return at;
-}
-
-/* As libraries take each other's places: the pages of code that an event tells of say when to look again. */
-static void mappings_are_read_again_when_code_changes(void **state)
-{
-	struct trace_places *places = trace_places__new(true, NULL);
-	const struct trace_process process = self();
-	char *at = map_code(NULL, "/bin/true");
-	uint64_t address = (uintptr_t)at + 64, elsewhere = 1;
-	struct trace_line line = {.stack = &address, .stack_depth = 1};
-
-	(void)state;
-	trace_places__see(places, &process, SECOND);
-	trace_places__see_stack(places, &process, &line, 100, 2 * SECOND);
-	assert_string_equal(trace_places__frame(places, &process, address, 2 * SECOND), "true+0x40");
-	map_code(at, "/bin/false");
-	trace_places__see_stack(places, &process, &line, 100, 3 * SECOND);
-	assert_string_equal(trace_places__frame(places, &process, address, 3 * SECOND), "true+0x40");
-	trace_places__see_stack(places, &process, &line, 101, 4 * SECOND);
-	assert_string_equal(trace_places__frame(places, &process, address, 4 * SECOND), "false+0x40");
-	/* So does an address in no mapping; not at once after the last time. */
-	map_code(at, "/bin/true");
-	line.stack = &elsewhere;
-	trace_places__see_stack(places, &process, &line, 101, 4 * SECOND + SECOND / 10);
-	assert_string_equal(trace_places__frame(places, &process, address, 5 * SECOND), "true+0x40");
-	map_code(at, "/bin/false");
-	trace_places__see_stack(places, &process, &line, 101, 4 * SECOND + SECOND / 10 + 1);
-	assert_string_equal(trace_places__frame(places, &process, address, 5 * SECOND), "true+0x40");
-	munmap(at, 4096);
 	trace_places__free(places);
 }
 
@@ -255,7 +215,6 @@ int main(void)
 		cmocka_unit_test(a_name_is_read_from_the_process_once_it_is_there),
 		cmocka_unit_test(a_host_function_has_its_symbol_s_name),
 		cmocka_unit_test(addresses_lie_in_objects),
-		cmocka_unit_test(mappings_are_read_again_when_code_changes),
 		cmocka_unit_test(processes_are_one_for_all_their_threads),
 	};
 

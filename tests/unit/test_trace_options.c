@@ -172,7 +172,8 @@ static void test_form(void **state)
 	assert_int_equal(line.options.output.column_count, 3);
 	assert_true(trace_options__shows(&line.options, COLUMN_STACK));
 	assert_false(trace_options__shows(&line.options, COLUMN_PID));
-	assert_int_equal(line.options.config.stack_frames, TRACE_STACK_MAX);
+	assert_int_equal(line.options.stacks.mode, STACK_FP);
+	assert_false(line.options.output.adds_stack);
 	assert_int_equal(line.options.config.kernel_args, 16);
 	assert_true(line.options.full_names);
 	assert_string_equal(line.options.file, "out.txt");
@@ -180,7 +181,45 @@ static void test_form(void **state)
 	accept(&line, "--entry-return -o time,event");
 	assert_int_equal(line.options.config.entry_return, 1);
 	assert_true(line.options.output.entry_return);
-	assert_int_equal(line.options.config.stack_frames, 0);
+	assert_int_equal(line.options.stacks.mode, STACK_OFF);
+	assert_false(line.options.output.adds_stack);
+	trace_options__clear(&line.options);
+}
+
+static void test_stacks(void **state)
+{
+	static const struct {
+		const char *words;
+		enum stack_mode mode;
+		size_t columns; /* chosen */
+		bool adds;
+	} cases[] = {
+		{"--stack", STACK_FP, 0, true},
+		{"--stack --nested", STACK_FP, 0, true},
+		{"--stack=dwarf", STACK_DWARF, 0, true},
+		{"--stack dwarf --nested", STACK_DWARF, 0, true},
+		{"--stack auto", STACK_AUTO, 0, true},
+		{"--stack off", STACK_OFF, 0, false},
+		{"--stack auto -o time,event", STACK_AUTO, 3, false},
+		{"-o stack,event --stack auto", STACK_AUTO, 2, false},
+		{"--stack off -o time,event", STACK_OFF, 2, false},
+	};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		accept(&line, cases[i].words);
+		assert_int_equal(line.options.stacks.mode, cases[i].mode);
+		assert_int_equal(line.options.output.column_count, cases[i].columns);
+		assert_int_equal(line.options.output.adds_stack, cases[i].adds);
+		if (cases[i].columns)
+			assert_int_equal(trace_options__shows(&line.options, COLUMN_STACK), cases[i].mode != STACK_OFF);
+		trace_options__clear(&line.options);
+	}
+	accept(&line, "--stack=dwarf --stack-size 32 --stack-storage-size 4 -- dwarf");
+	assert_int_equal(line.options.stacks.size, 32768);
+	assert_int_equal(line.options.stacks.max, 4);
+	assert_string_equal(line.options.targets.command[0], "dwarf");
 	trace_options__clear(&line.options);
 }
 
@@ -280,6 +319,7 @@ static void test_help_has_every_option(void **state)
 		"--cgroup", "-o ", "--timestamps", "--entry-return", "--args", "--format", "--json-schema", "-O ",
 		"--strict", "--buffer", "-c, --summary", "-C ", "-p, --pid", "--libcuda-path", "--libcudart-path",
 		"-v, --verbose", "-q, --quiet", "-h, --help", "--full-names",
+		"--stack [fp|dwarf|auto|off]", "--stack-size", "--stack-storage-size",
 	};
 	char *text = NULL;
 	size_t size, column = 0;
@@ -303,6 +343,12 @@ static const struct {
 	const char *part; /* of the message */
 } mistakes[] = {
 	{"-e nosuchfamily", "nosuchfamily"},
+	{"--stack=lbr", "--stack 'lbr': choose"},
+	{"--stack lbr", "--stack 'lbr': choose"},
+	{"--stack -o stack --stack=off", "--stack off and -o stack"},
+	{"-c --stack", "-c and --stack do not go together"},
+	{"--stack-size 12", "--stack-size '12': choose"},
+	{"--stack-storage-size 0", "--stack-storage-size"},
 	{"-e", "-e needs a value: see gpuprobe trace --help"},
 	{"-e ~", ""},
 	{"-e sync -e !sync", "-e: no function is left of what was selected"},
@@ -392,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_form),
+		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_buffer),
 		cmocka_unit_test(test_targets),

@@ -16,7 +16,7 @@
 #include "trace/private.h"
 
 #define FAKE_RING (1u << 20)
-#define FAKE_WORDS 16
+#define FAKE_WORDS 18 /* with those of a kernel and a stack */
 #define FAKE_BEGIN 1000000000ull
 
 struct fake_call {
@@ -25,12 +25,17 @@ struct fake_call {
 	size_t size; /* of event and payload */
 };
 
-struct fake {
-	struct trace_source source; /* first */
-	struct trace_config config;
+struct fake_ring {
 	struct ring ring;
 	uint64_t consumer, producer;
 	char *data;
+};
+
+struct fake {
+	struct trace_source source; /* first */
+	struct trace_config config;
+	struct fake_ring events, stacks;
+	uint64_t stack; /* the id of the calls that begin; 0 where they have none */
 	uint64_t clock;
 	uint64_t began[TRACE_THREADS];
 	uint32_t thread_count;
@@ -64,31 +69,36 @@ static inline void fake__acknowledge(struct trace_source *source)
 
 static inline uint64_t fake__written(struct trace_source *source)
 {
-	return ring__written(&fake_of(source)->ring);
+	return ring__written(&fake_of(source)->events.ring);
 }
 
 static inline uint64_t fake__position(struct trace_source *source)
 {
-	return fake_of(source)->ring.read;
+	return fake_of(source)->events.ring.read;
 }
 
 static inline int fake__read(struct trace_source *source, uint64_t end, ring_record_fn fn, void *arg)
 {
-	return ring__read(&fake_of(source)->ring, end, fn, arg);
+	return ring__read(&fake_of(source)->events.ring, end, fn, arg);
 }
 
 /* Begins a record, which is being written until fake__commit. NULL where there is no room. */
-static inline char *fake__reserve(struct fake *fake, const void *record, size_t size)
+static inline char *fake_ring__reserve(struct fake_ring *ring, const void *record, size_t size)
 {
 	uint64_t bytes = (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ull;
-	char *at = fake->data + (fake->producer & (FAKE_RING - 1));
+	char *at = ring->data + (ring->producer & (FAKE_RING - 1));
 
-	if (fake->producer + bytes - fake->consumer > FAKE_RING)
+	if (ring->producer + bytes - ring->consumer > FAKE_RING)
 		return NULL;
 	*(uint32_t *)at = (uint32_t)size | BPF_RINGBUF_BUSY_BIT;
 	memcpy(at + BPF_RINGBUF_HDR_SZ, record, size);
-	fake->producer += bytes;
+	ring->producer += bytes;
 	return at;
+}
+
+static inline char *fake__reserve(struct fake *fake, const void *record, size_t size)
+{
+	return fake_ring__reserve(&fake->events, record, size);
 }
 
 static inline void fake__commit(char *at)
@@ -129,35 +139,47 @@ static inline void fake__free(struct trace_source *source)
 {
 	struct fake *fake = fake_of(source);
 
-	munmap(fake->data, 2 * FAKE_RING);
+	munmap(fake->events.data, 2 * FAKE_RING);
+	munmap(fake->stacks.data, 2 * FAKE_RING);
 	free(fake);
 }
 
-static inline struct fake *fake__new(void)
+/* Memory that is there twice in a row, as the kernel maps it. */
+static inline void fake_ring__make(struct fake_ring *ring)
+{
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, FAKE_RING))
+		abort();
+	ring->data = mmap(NULL, 2 * FAKE_RING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 2; i++) {
+		if (mmap(ring->data + i * FAKE_RING, FAKE_RING, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			 0) == MAP_FAILED)
+			abort();
+	}
+	close(fd);
+	ring->ring = (struct ring){
+		.consumer = &ring->consumer, .producer = &ring->producer, .data = ring->data, .size = FAKE_RING,
+	};
+}
+
+static inline struct fake *fake__new(bool takes_stacks)
 {
 	static const struct trace_source_calls calls = {
 		fake__now, fake__thread_count, fake__acknowledge, fake__written,
 		fake__position, fake__read, fake__in_progress, NULL, fake__free,
 	};
 	struct fake *fake = calloc(1, sizeof(*fake));
-	int fd = memfd_create("ring", MFD_CLOEXEC);
 
-	if (!fake || fd < 0 || ftruncate(fd, FAKE_RING))
+	if (!fake)
 		abort();
-	fake->data = mmap(NULL, 2 * FAKE_RING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	for (int i = 0; i < 2; i++) {
-		if (mmap(fake->data + i * FAKE_RING, FAKE_RING, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-			 0) == MAP_FAILED)
-			abort();
-	}
-	close(fd);
+	fake_ring__make(&fake->events);
+	fake_ring__make(&fake->stacks);
 	fake->clock = FAKE_BEGIN;
 	fake->config.wake_bytes = FAKE_RING / 4;
-	fake->ring = (struct ring){
-		.consumer = &fake->consumer, .producer = &fake->producer, .data = fake->data, .size = FAKE_RING,
-	};
 	fake->source = (struct trace_source){
 		.calls = &calls, .config = &fake->config, .began = fake->began, .lost = fake->lost, .fd = -1,
+		.stacks = takes_stacks ? &fake->stacks.ring : NULL,
 	};
 	return fake;
 }
@@ -214,6 +236,10 @@ static inline struct fake_call *fake__begin(struct fake *fake, const struct trac
 	call->payload[0] = serial;
 	call->size = sizeof(call->event) + plan->words * sizeof(uint64_t) +
 		     (plan->flags & TRACE_PLAN_KERNEL ? sizeof(uint64_t) : 0);
+	if (!fake->source.stacks)
+		return call;
+	call->payload[plan->words + !!(plan->flags & TRACE_PLAN_KERNEL)] = fake->stack;
+	call->size += sizeof(uint64_t);
 	return call;
 }
 

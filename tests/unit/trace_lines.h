@@ -15,7 +15,7 @@
 #define BEGIN_NS 5000000000000ull
 #define AT_US(us) (BEGIN_NS + (us) * 1000ull)
 #define KERNEL_NAME_LENGTH 4096
-#define LINES 35
+#define LINES 36
 
 /* A stand-in for the table's functions, which leaves it to the test what they are. */
 struct trace_function {
@@ -89,8 +89,15 @@ static const struct trace_process note = {.number = 4, .pid = 4, .comm = "# lost
 				     UNSIGNED("shmem", TRACE_SHMEM, 0), ADDRESS("stream", TRACE_STREAM, 0)}
 #define STREAM(value) .field_count = 1, .fields = {ADDRESS("stream", TRACE_STREAM, value)}
 
-static const uint64_t stack_words[] = {0x401136, 0x7f0000001234, ~0ull};
-static const char *const stack_frames[] = {"a.out+0x1136", "lib;\n\"x\".so+0x34", NULL};
+/* The first is the function that was called. */
+static const struct stack_frame frames[] = {
+	{.function = "cuLaunchKernel", .object = "libcuda.so.1"}, {.object = "a.out", .offset = 0x1136},
+	{.object = "lib;\n\"x\".so", .offset = 0x34}, {.offset = ~0ull},
+	{.kind = FRAME_PYTHON, .function = "forward", .file = "/home/a/model.py", .line = 123},
+};
+static const struct stack long_stack = {.serial = 1, .count = 5, .frames = frames};
+static const struct stack short_stack = {.serial = 257, .count = 2, .frames = frames};
+static const struct stack no_frames = {.serial = 3, .count = 1, .frames = frames};
 static const uint64_t argument_words[] = {0x7f8b00000000, 0, ~0ull};
 
 /* The first four are the example of the table. */
@@ -112,19 +119,20 @@ static void build_first_lines(struct trace_line *line)
 	};
 	*line++ = (struct trace_line){
 		CALL(driver_launch, application, 1241000, 890), .depth = 1, .kernel = "vadd<int, 4>", .device = 4,
-		.kernel_full = "_Z4vaddIiLi4EEvv", .kernel_place = "a.out+0x1234", .stack = stack_words,
-		.stack_depth = 3, .frames = stack_frames, .field_count = 5,
+		.kernel_full = "_Z4vaddIiLi4EEvv", .kernel_place = "a.out+0x1234", .stack = &long_stack,
+		.field_count = 5,
 		.fields = {DIMS("grid", TRACE_GRID, 4294967295, 65535, 65535), DIMS("block", TRACE_BLOCK, 1, 2, 3),
 			   UNSIGNED("shmem", TRACE_SHMEM, 49152), ADDRESS("stream", TRACE_STREAM, 0x5581a0),
 			   {.name = "args", .form = FORM_WORDS, .role = TRACE_ARGS, .length = 3, .words = argument_words}},
 	};
 	*line++ = (struct trace_line){CALL(driver_launch, application, 1241001, 999), .depth = 2,
-				      .stack = stack_words, .stack_depth = 1, SHAPE};
+				      .stack = &short_stack, SHAPE};
 }
 
 static void build_kinds(struct trace_line *line)
 {
-	*line++ = (struct trace_line){CALL(synchronize, application, 1242000, 0), .kind = LINE_ENTRY, STREAM(0)};
+	*line++ = (struct trace_line){CALL(synchronize, application, 1242000, 0), .kind = LINE_ENTRY,
+				      .stack = &no_frames, STREAM(0)};
 	*line++ = (struct trace_line){CALL(synchronize, application, 1243000, 1000000), .kind = LINE_RETURN, STREAM(0)};
 	*line++ = (struct trace_line){CALL(synchronize, application, 1243100, 1000), .kind = LINE_RETURN, .result = 700,
 				      .failed = true, STREAM(1)};
@@ -143,6 +151,8 @@ static void build_kinds(struct trace_line *line)
 				      .reason = TRACE_LOST_DEPTH};
 	*line++ = (struct trace_line){.kind = LINE_LOST, .start_ns = AT_US(3246002), .lost = 5,
 				      .reason = TRACE_LOST_RETURN};
+	*line++ = (struct trace_line){.kind = LINE_LOST, .start_ns = AT_US(3246003), .lost = 3,
+				      .reason = TRACE_LOST_STACK};
 	*line++ = (struct trace_line){CALL(error_string, application, 3246100, 40), .result = 0xffffffffffffffff};
 	*line++ = (struct trace_line){CALL(nothing, application, 3246200, 40)};
 	*line++ = (struct trace_line){CALL(query, application, 3246300, 999949), .result = 600};
@@ -213,8 +223,8 @@ static inline void build_lines(struct trace_line lines[LINES])
 {
 	build_first_lines(lines);
 	build_kinds(lines + 6);
-	build_hostile_names(lines + 21);
-	build_forms(lines + 29);
+	build_hostile_names(lines + 22);
+	build_forms(lines + 30);
 	/* As written above, device N is N + 1 and none is 0. */
 	for (size_t i = 0; i < LINES; i++)
 		lines[i].device--;

@@ -70,7 +70,7 @@ class Traced:
     @property
     def lost(self):
         """Calls of which lines tell that they were lost."""
-        return sum(line["lost"] for line in self.objects if line.get("line") == "lost")
+        return sum(line.get("lost", 0) for line in self.objects if line.get("line") == "lost")
 
     @property
     def events(self):
