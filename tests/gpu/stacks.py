@@ -46,8 +46,14 @@ def by_line(stacks):
     return sums
 
 
+def shortened(frames):
+    """Python's frames, outermost first, and what was called or launched at the end."""
+    python = [frame for frame in frames[:-1] if re.search(r"\.py:\d+\)", frame)]
+    return f"{'; '.join(python)}; {len(frames) - len(python) - 1} native frames; {frames[-1]}"
+
+
 def largest(stacks, count):
-    return "\n".join(f"{weight:>14,}  {';'.join(frames)[-400:]}" for frames, weight in
+    return "\n".join(f"{weight:>14,}  {shortened(frames)}" for frames, weight in
                      sorted(stacks, key=lambda stack: -stack[1])[:count])
 
 
