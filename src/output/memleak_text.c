@@ -73,9 +73,16 @@ static void print_seconds(FILE *out, uint64_t ns)
 	fprintf(out, ns < 10 * NS_PER_S ? "%.1f s" : "%.0f s", (double)ns / NS_PER_S);
 }
 
-static void print_growth(FILE *out, const struct memleak_site *site)
+/* `what`, and that it is for "15 allocations beyond --max-allocations". */
+static void print_untracked(const struct printer *printer, const char *what, enum loss loss)
+{
+	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss], words__loss_text(loss));
+}
+
+static void print_growth(const struct printer *printer, const struct memleak_site *site)
 {
 	const struct growth_evidence *growth = &site->growth;
+	FILE *out = printer->out;
 
 	switch (growth->verdict) {
 	case GROWTH_GROWING:
@@ -91,6 +98,8 @@ static void print_growth(FILE *out, const struct memleak_site *site)
 	case GROWTH_UNKNOWN:
 		if (growth->replaces)
 			fputs(", may take the place of memory from before attach that is freed", out);
+		else if (!site->process->ended && site->untracked != LOSS_COUNT)
+			print_untracked(printer, ", not known whether it grows: ", site->untracked);
 		else if (!site->process->ended)
 			fputs(", too early to tell whether it grows", out);
 		break;
@@ -123,6 +132,8 @@ static void print_evidence(const struct printer *printer, const struct memleak_s
 		fprintf(out, ", %" PRIu64 " of %" PRIu64 " freed", site->freed, site->allocated);
 	else if (site->allocated)
 		fputs(", none freed", out);
+	if (site->process->ended && site->untracked != LOSS_COUNT)
+		print_untracked(printer, ", not known how many were freed: ", site->untracked);
 	fputc('\n', out);
 }
 
@@ -150,7 +161,7 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 
 	fputs(REPORT_INDENT, out);
 	print_amount(out, site->live->bytes, site->live->count);
-	print_growth(out, site);
+	print_growth(printer, site);
 	if (site->leak)
 		fputs("  << leak\n", out);
 	else
@@ -177,7 +188,7 @@ static void print_sites(const struct printer *printer, const struct process *pro
 		if (printer->options->top && shown == printer->options->top)
 			break;
 		shown++;
-		memleak_site__know(process, live, printer->growth, printer->options, &site);
+		memleak_site__know(printer->model, process, live, printer->growth, printer->options, &site);
 		print_site(printer, &site);
 		rest.sites--;
 		rest.growing -= site.growth.verdict == GROWTH_GROWING;
@@ -233,7 +244,7 @@ static void print_running(const struct printer *printer)
 		if (p->ended)
 			continue;
 		running++;
-		memleak_site__sum(p, printer->growth, printer->options, &sums);
+		memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
 		all.sites += sums.sites;
 		all.growing += sums.growing;
 	}
@@ -245,7 +256,7 @@ static void print_running(const struct printer *printer)
 
 		if (p->ended)
 			continue;
-		memleak_site__sum(p, printer->growth, printer->options, &sums);
+		memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
 		if (!sums.sites)
 			continue;
 		if (running > 1 || p->since_attach)
@@ -258,16 +269,20 @@ static void print_running(const struct printer *printer)
 
 static void print_ended(const struct printer *printer, const struct process *p)
 {
+	enum loss untracked = memleak_site__untracked(printer->model);
 	struct memleak_sums sums;
 	FILE *out = printer->out;
 
-	memleak_site__sum(p, printer->growth, printer->options, &sums);
+	memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
 	print_time(printer);
 	fprintf(out, "process %d (", p->pid);
 	escape__text(out, p->comm);
 	fprintf(out, ")%s ended: ", p->since_attach ? " since attach" : "");
 	if (!p->live_at_exit_count) {
-		fputs("no device memory was live at exit\n", out);
+		fputs("no device memory was live at exit", out);
+		if (untracked != LOSS_COUNT)
+			print_untracked(printer, " but maybe of ", untracked);
+		fputc('\n', out);
 		return;
 	}
 	if (sums.count) {

@@ -96,13 +96,23 @@ static void expect(struct scene *scene, const char *expected)
 	growth__free(scene->growth);
 }
 
-static void expect_json(const struct scene *scene, const char *part)
+static void expect_in(const struct scene *scene, bool json, const char *part)
 {
-	char *text = print(scene, true);
+	char *text = print(scene, json);
 
 	if (!strstr(text, part))
 		fail_msg("'%s' is not in %s", part, text);
 	free(text);
+}
+
+static void expect_json(const struct scene *scene, const char *part)
+{
+	expect_in(scene, true, part);
+}
+
+static void expect_part(const struct scene *scene, const char *part)
+{
+	expect_in(scene, false, part);
 }
 
 static void test_growing(void **state)
@@ -265,6 +275,35 @@ static void test_ends(void **state)
 	expect(&scene, "[14:02:11] 0 call sites with live device memory\n");
 }
 
+/* What had no room in the table is neither freed nor stable. */
+static void test_untracked(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	scene.model.lost[LOSS_ALLOCATION_MAP_FULL] = 15;
+	scene.processes[0].live_site_count = 1;
+	scene.sites[0][0] = site(&python_stack, 2048, 5, 10);
+	scene.calls[0] = (struct call_site){.stack = &python_stack, .kind = SITE_ALLOCATION, .calls = 20};
+	scene.processes[0].sites = scene.calls;
+	scene.processes[0].site_count = 1;
+	sample(&scene, 0);
+	expect_json(&scene, "\"growth\":{\"verdict\":\"unknown\",");
+	expect_part(&scene, "2.00 KiB in 5 allocations, not known whether it grows: "
+			    "15 allocations beyond --max-allocations\n");
+	end_process(&scene.processes[0]);
+	expect_json(&scene, "\"allocated\":null,");
+	expect_json(&scene, "\"leak\":false,");
+	expect_part(&scene, "        2.00 KiB in 5 allocations\n"
+			    "            ages 0.6 s to 90 s, 61 samples, not known how many were freed: "
+			    "15 allocations beyond --max-allocations\n");
+	scene.processes[0].live_site_count = 0;
+	scene.processes[0].live_at_exit_count = 0;
+	expect_part(&scene, "no device memory was live at exit but maybe of 15 allocations beyond --max-allocations\n");
+	growth__free(scene.growth);
+}
+
 static void test_nothing(void **state)
 {
 	struct scene scene;
@@ -290,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_growing), cmocka_unit_test(test_top),  cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_ended),	cmocka_unit_test(test_ends), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_untracked),
 	};
 
 	return cmocka_run_group_tests(tests, set_time_zone, NULL);
