@@ -288,6 +288,29 @@ def test_library_paths_repeat(option, tmp_path):
     assert again["probes_attached"] == done["probes_attached"]
 
 
+@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"], ["flame", "--by", "bytes"]])
+class TestOutputThatTakesNothing:
+    @staticmethod
+    def run(words, redirection):
+        return subprocess.run(["bash", "-c", f'"$@" {redirection}', "bash", paths.GPUPROBE, *words, "--",
+                               paths.SIM / "memory", "--pairs", "3", "--keep", "2"], env=environment(), text=True, capture_output=True, timeout=60,
+                              check=False)
+
+    def test_full_disk(self, words):
+        done = self.run(words, ">/dev/full")
+        assert done.returncode == 1
+        assert "gpuprobe: standard output: No space left on device\n" in done.stderr
+
+    def test_closed(self, words):
+        done = self.run(words, ">&-")
+        assert (done.returncode, done.stderr) == (1, "gpuprobe: standard output is closed\n")
+
+    def test_closed_input_and_errors(self, words):
+        done = self.run(words, "<&- 2>&-")
+        assert done.returncode == 0
+        assert "cudaMalloc" in done.stdout or "num_successful_mallocs" in done.stdout
+
+
 @pytest.mark.parametrize("option,map_name", [
     ("--max-processes", "process_of"),
     ("--max-allocations", "allocations"),
