@@ -129,6 +129,8 @@ static void write_process(const struct writer *writer, const struct process *p)
 	json__key_u64(j, "growing", sums.growing);
 	json__key_u64(j, "bytes", sums.bytes);
 	json__key_u64(j, "allocations", sums.count);
+	json__key_u64(j, "left_out_bytes", sums.left_out_bytes);
+	json__key_u64(j, "left_out_allocations", sums.left_out_count);
 	write_sites(writer, p);
 	json__object_end(j);
 }

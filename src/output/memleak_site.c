@@ -54,11 +54,16 @@ void memleak_site__sum(const struct model *model, const struct process *process,
 	struct memleak_site site;
 
 	memset(sums, 0, sizeof(*sums));
+	sums->left_out_bytes = process->left_out_bytes;
+	sums->left_out_count = process->left_out_count;
 	for (size_t i = 0; i < process->live_site_count; i++) {
 		const struct live_site *live = &process->live_sites[i];
 
-		if (!memleak_site__shows(live, options))
+		if (!memleak_site__shows(live, options)) {
+			sums->left_out_bytes += live->bytes;
+			sums->left_out_count += live->count;
 			continue;
+		}
 		memleak_site__know(model, process, live, growth, options, &site);
 		sums->sites++;
 		sums->growing += site.growth.verdict == GROWTH_GROWING;

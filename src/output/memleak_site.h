@@ -19,6 +19,7 @@ struct memleak_site {
 struct memleak_sums {
 	uint64_t sites, growing, leaks;
 	uint64_t bytes, count;
+	uint64_t left_out_bytes, left_out_count; /* live, and in none of these sites */
 };
 
 /* Why some allocations are not known, so that neither frees nor what is live can be: a loss, or LOSS_COUNT. */

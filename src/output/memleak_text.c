@@ -216,6 +216,29 @@ static void print_time(const struct printer *printer)
 
 /* --- processes that run --- */
 
+/* "; left out: 20.00 MiB in 10 allocations younger than 500 ms" */
+static void print_left_out(const struct printer *printer, const struct memleak_sums *sums)
+{
+	const struct memleak_options *options = printer->options;
+	FILE *out = printer->out;
+	const char *or = "";
+
+	if (!sums->left_out_count)
+		return;
+	fputs("; left out: ", out);
+	print_amount(out, sums->left_out_bytes, sums->left_out_count);
+	if (options->older_ns) {
+		fprintf(out, " younger than %g ms", (double)options->older_ns / NS_PER_MS);
+		or = " or";
+	}
+	if (options->some_sizes) {
+		fprintf(out, "%s of other sizes", or);
+		or = " or";
+	}
+	if (options->min_count)
+		fprintf(out, "%s of call sites with fewer than %" PRIu64, or, options->min_count);
+}
+
 static void print_head(const struct printer *printer, const struct memleak_sums *sums, size_t processes)
 {
 	FILE *out = printer->out;
@@ -228,6 +251,7 @@ static void print_head(const struct printer *printer, const struct memleak_sums 
 	fprintf(out, "%" PRIu64 " call site%s with live device memory", sums->sites, report_line__plural(sums->sites));
 	if (sums->sites)
 		fprintf(out, ", %" PRIu64 " of them growing", sums->growing);
+	print_left_out(printer, sums);
 	fputc('\n', out);
 }
 
@@ -247,6 +271,8 @@ static void print_running(const struct printer *printer)
 		memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
 		all.sites += sums.sites;
 		all.growing += sums.growing;
+		all.left_out_bytes += sums.left_out_bytes;
+		all.left_out_count += sums.left_out_count;
 	}
 	if (!running && ended)
 		return;
@@ -312,5 +338,6 @@ void memleak_text__print(FILE *out, const struct model *model, const struct grow
 	if (unfollowed)
 		fprintf(out, REPORT_INDENT "%zu call site%s too many to tell whether they grow\n", unfollowed,
 			report_line__plural(unfollowed));
+	report_line__evicted(out, model);
 	report_line__losses(out, model);
 }

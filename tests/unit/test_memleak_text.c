@@ -160,7 +160,8 @@ static void test_top(void **state)
 	scene.sites[0][0] = site(&cache_stack, 1ull << 20, 8, 90);
 	scene.sites[0][1] = site(&python_stack, 4096, 2, 90);
 	scene.sites[0][2] = site(NULL, 512, 1, 95);
-	expect(&scene, "[14:02:11] 2 call sites with live device memory, 0 of them growing\n"
+	expect(&scene, "[14:02:11] 2 call sites with live device memory, 0 of them growing; left out: 512 bytes in 1 "
+		       "allocation of call sites with fewer than 2\n"
 		       "        1.00 MiB in 8 allocations, too early to tell whether it grows\n"
 		       "            ages 0.6 s to 10 s\n"
 		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
@@ -304,6 +305,28 @@ static void test_untracked(void **state)
 	growth__free(scene.growth);
 }
 
+/* Live is more than what is shown, and what has no stack may have had one. */
+static void test_left_out(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	scene.processes[0].left_out_bytes = 20 << 20;
+	scene.processes[0].left_out_count = 10;
+	scene.options.older_ns = 500 * NS_PER_MS;
+	expect_json(&scene, "\"left_out_bytes\":20971520,\"left_out_allocations\":10,");
+	expect_part(&scene, "0 call sites with live device memory; left out: 20.00 MiB in 10 allocations younger than 500 ms\n");
+	scene.options.min_count = 3;
+	scene.options.some_sizes = true;
+	scene.processes[0].live_site_count = 1;
+	scene.sites[0][0] = site(NULL, 1 << 20, 2, 10);
+	scene.model.stacks_evicted = 7;
+	expect(&scene, "[14:02:11] 0 call sites with live device memory; left out: 21.00 MiB in 12 allocations "
+		       "younger than 500 ms or of other sizes or of call sites with fewer than 3\n"
+		       "        7 stacks are not known any more: see --stack-storage-size\n");
+}
+
 static void test_nothing(void **state)
 {
 	struct scene scene;
@@ -329,7 +352,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_growing), cmocka_unit_test(test_top),  cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_ended),	cmocka_unit_test(test_ends), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_untracked),
+		cmocka_unit_test(test_untracked), cmocka_unit_test(test_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, set_time_zone, NULL);
