@@ -167,11 +167,11 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 	else
 		fputs(site->growth.verdict == GROWTH_GROWING ? "  << growing\n" : "\n", out);
 	print_evidence(printer, site);
-	if (printer->options->show_allocations)
-		print_allocations(printer, site);
 	frame_text__print_stack(out, stack, STACK_INDENT);
 	if (stack && stack->broken && (!stack->count || stack->frames[stack->count - 1].kind != FRAME_MARK))
 		fprintf(out, "%*s[callers not found]\n", STACK_INDENT, "");
+	if (printer->options->show_allocations)
+		print_allocations(printer, site);
 }
 
 /* The largest sites, and what the others are together. */

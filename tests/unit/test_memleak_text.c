@@ -237,14 +237,14 @@ static void test_ended(void **state)
 		       "of 3.13 KiB (3208 bytes) in 5 allocations\n"
 		       "        3.00 KiB in 2 allocations  << leak\n"
 		       "            ages 0.6 s to 10 s, 98 of 100 freed\n"
-		       "            0x0000000000007000: 2048 bytes, 100 s old\n"
 		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
 		       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
 		       "                [callers not found]\n"
+		       "            0x0000000000007000: 2048 bytes, 100 s old\n"
 		       "        8 bytes in 1 allocation\n"
 		       "            age 10 s\n"
-		       "            0x0000000000009000: 8 bytes, managed, 100 s old\n"
-		       "                [stack not known]\n");
+		       "                [stack not known]\n"
+		       "            0x0000000000009000: 8 bytes, managed, 100 s old\n");
 }
 
 /* One that grew to its end, one that left nothing, and one that was told of before. */
