@@ -185,6 +185,21 @@ def test_top_cuts_lists():
     assert addresses("--top", "0")[0] == 30
 
 
+def test_manual_names_all_commands_and_marks():
+    pages = {page.stem: page.read_text(encoding="utf-8").replace("\\-", "-")
+             for page in (paths.ROOT / "man").glob("*.8")}
+    listed = run("--help").stdout.partition("Other commands")[2]
+    synopsis, _, others = pages["gpuprobe"].partition(".SH DESCRIPTION")
+    for command in re.findall(r"^  (\S+)", listed, re.MULTILINE):
+        assert f".B gpuprobe {command}" in synopsis
+        assert f"\\fBgpuprobe {command}\\fR" in others.partition(".SH OTHER COMMANDS")[2]
+    for page, text in pages.items():
+        references = text.partition(".SH SEE ALSO")[2]
+        assert all(f".BR {other} (8)" in references for other in pages if other != page)
+    for mark in "[stack not known]", "[callers not found]", "[truncated]", "[more Python frames]", "[Python code 0x":
+        assert mark in others
+
+
 def test_full_names():
     command = [paths.workload("launch"), "--launches", "2", "--name-prefix", "_ZN3foo3barIiEEvT_"]
     arguments = (*NONE, "--display-interval", "0", "--libcuda-path", paths.LIBCUDA)
