@@ -216,8 +216,10 @@ static int run(const struct memleak_command *options, const struct log *log, int
 			report(&memleak, true);
 			console__finish(memleak.console);
 		}
-		*status = session__status(counting__session(memleak.counting));
+		ret = console__failure(memleak.console, err);
 	}
+	if (!ret)
+		*status = session__status(counting__session(memleak.counting));
 	tear_down(&memleak);
 	return ret;
 }

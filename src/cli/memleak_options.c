@@ -262,6 +262,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	if (options->stacks.mode == STACK_OFF)
 		return error__set(err, -EINVAL, "--stack off: memleak tells call sites apart by their stacks; "
 				  "gpuprobe --memleak shows memory without");
+	options->output.older_ns = options->filter.older_ns;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 }

@@ -361,6 +361,7 @@ def test_second_ctrl_c_ends_gpuprobe(tmp_path):
     sleeping = [pid for pid, state in processes_with(mark).items()
                 if state == "S" and b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     assert len(sleeping) == 1
+    assert f"sh ({sleeping[0]}) has not ended: it goes on".encode() in shell.output
     os.kill(sleeping[0], signal.SIGKILL)
     shell.type("exit")
     assert shell.finish()[1].count("========================") == 2
