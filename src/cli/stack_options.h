@@ -60,6 +60,9 @@ enum stack_option_id {
 	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"                              \
 	"                          the first and of one in N, a power of two [64]\n"
 
+/* Said once where that happens with frame pointers alone. */
+#define STACKS_BREAK_OFF "some stacks break off: try --stack auto"
+
 /* Stacks as they are by default, in this mode. */
 void stack_choice__init(struct stack_choice *choice, enum stack_mode mode);
 

@@ -145,7 +145,6 @@ static void print_allocations(const struct printer *printer, const struct memlea
 
 static void print_site(const struct printer *printer, const struct memleak_site *site)
 {
-	const struct stack *stack = site->live->stack;
 	FILE *out = printer->out;
 
 	fputs(REPORT_INDENT, out);
@@ -158,9 +157,7 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 	print_evidence(printer, site);
 	if (printer->options->show_allocations)
 		print_allocations(printer, site);
-	frame_text__print_stack(out, stack, STACK_INDENT);
-	if (stack && stack->broken && (!stack->count || stack->frames[stack->count - 1].kind != FRAME_MARK))
-		fprintf(out, "%*s[callers not found]\n", STACK_INDENT, "");
+	frame_text__print_stack(out, site->live->stack, STACK_INDENT);
 }
 
 /* The largest sites, and what the others are together. */

@@ -177,6 +177,19 @@ def test_without_frame_pointers(gpuprobe, tmp_path, mode):
     assert read_folded(path.read_text(encoding="utf-8")) == EXPECTED["bytes"]
 
 
+def test_stacks_that_break_off_say_so(gpuprobe, tmp_path):
+    """Nothing looks outermost that is not, and what helps is told where it does."""
+    program, path = tmp_path / "flame", tmp_path / "graph.folded"
+    build(program, "-fomit-frame-pointer")
+    result = run(gpuprobe, "bytes", path, program, args=["--stack", "fp"])
+    stacks = read_folded(path.read_text(encoding="utf-8"))
+    assert sum(stacks.values()) == sum(EXPECTED["bytes"].values())
+    assert all(stack[0] == "[callers not found]" for stack in stacks)
+    assert result.stderr.count("some stacks break off: try --stack auto") == 1
+    result = run(gpuprobe, "bytes", path, program, args=["--stack", "auto"])
+    assert "break off" not in result.stderr
+
+
 def test_a_process_that_was_there_before(gpuprobe, program, tmp_path):
     """Its memory from before is not known, and that is told; Ctrl-C writes the file."""
     path = tmp_path / "graph.svg"

@@ -97,6 +97,17 @@ def test_text_at_exit(leaks):
     assert "churn" not in done.stdout
 
 
+def test_stacks_that_break_off(leaks, tmp_path):
+    """That is said of each, and once what helps."""
+    program = tmp_path / "leaks"
+    subprocess.run(["gcc", "-O1", "-fomit-frame-pointer", "-o", program, PROGRAMS / "leaks.c", f"-L{paths.SIM}",
+                    "-l:libcudart.so.13", f"-Wl,-rpath,{paths.SIM}"], check=True)
+    done = memleak("--", program, FREED, KEPT)
+    assert done.stdout.count("        [callers not found]\n") == done.stdout.count(" allocation") - 1
+    assert done.stderr.count("some stacks break off: try --stack auto") == 1
+    assert "break off" not in memleak("--", leaks, FREED, KEPT).stderr
+
+
 def test_all_freed(leaks):
     # The one that is kept is not asked for.
     done = memleak("-z", 4096, "--", leaks, FREED, 0)
