@@ -259,9 +259,9 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 		return ret;
 	if (options->filter.max_bytes && options->filter.max_bytes < options->filter.min_bytes)
 		return error__set(err, -EINVAL, "--max-size is smaller than --min-size: no allocation is both");
-	if (options->stacks.mode == STACK_OFF)
-		return error__set(err, -EINVAL, "--stack off: memleak tells call sites apart by their stacks; "
-				  "gpuprobe --memleak shows memory without");
+	ret = stack_choice__check(&options->stacks, err);
+	if (ret)
+		return ret;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 }

@@ -276,7 +276,11 @@ def test_standard_output_and_devices(gpuprobe, program):
     (["--by", "time"], "--by 'time': choose bytes"),
     (["--by", "bytes", "-o", "graph.png"], "its ending does not tell"),
     (["--by", "bytes", "--svg", "--folded"], "choose one"),
-    (["--by", "bytes", "--stack", "off"], "--stack off"),
+    (["--by", "bytes", "--stack", "off"], "--stack 'off': choose fp, dwarf or auto"),
+    (["--by", "bytes", "--min-wait", "1ms"], "--min-wait has no effect with --by bytes"),
+    (["--by", "launches", "--min-wait", "1ms"], "--min-wait has no effect with --by launches"),
+    (["--by", "wait-time", "--stack-sample", "1"], "--stack-sample has no effect with --by wait-time"),
+    (["--by", "bytes", "--stack-size", "32"], "--stack-size has no effect with --stack fp"),
     (["--by", "bytes", "--duration", "0"], "more than 0 seconds"),
     (["--by", "bytes", "-o", ""], "name of a file"),
 ])

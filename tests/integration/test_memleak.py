@@ -215,7 +215,7 @@ def test_status_is_that_of_command():
     (["-o", "-5"], "-o, --older '-5': give milliseconds, or a time such as 500ms, 2s or 1m"),
     (["-z", "big"], "-z, --min-size 'big': give a size"),
     (["-z", "2", "-Z", "1"], "--max-size is smaller than --min-size: no allocation is both"),
-    (["--stack", "deep"], "--stack 'deep': choose off, fp, dwarf or auto"),
+    (["--stack", "deep"], "--stack 'deep': choose fp, dwarf or auto"),
     (["--stack-size", "9"], "--stack-size '9': choose 8, 16 or 32 (KiB)"),
     (["--window", "1ms"], "--window '1ms': give a time from 1s to 1440m, such as 60s"),
     (["-p", "1", "--", "true"], "--pid and a COMMAND do not go together: choose one"),
