@@ -208,7 +208,8 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 		return 0;
 	ret = arguments__seconds("INTERVAL", argv[optind++], 0.01, &options->interval, err);
 	if (!ret && options->interval <= 0)
-		ret = error__set(err, -EINVAL, "INTERVAL '%s': give seconds, such as 5 or 0.5", argv[optind - 1]);
+		ret = error__set(err, -EINVAL, "INTERVAL '%s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
+				 argv[optind - 1]);
 	if (!ret && optind < argc && argv[optind][0] != '-')
 		ret = arguments__number("COUNT", argv[optind++], 1, 1ul << 40, &options->count, err);
 	return ret;

@@ -534,6 +534,7 @@ def test_address_of_another_machine():
 def test_no_such_command(tmp_path):
     fails(run(*NONE, "--", "no-such-command-anywhere"), 1, "no-such-command-anywhere", "PATH")
     fails(run(*NONE, "--", "/nonexistent/command"), 1, "/nonexistent/command")
+    fails(run(*NONE, "--", ""), 1, "cannot run '': no such command")
     (tmp_path / "data").write_text("x")
     fails(run(*NONE, "--", tmp_path / "data"), 1, "data", "Permission denied")
     fails(run(*NONE, "--", tmp_path), 1, "Permission denied")
