@@ -135,7 +135,7 @@ def run(gpuprobe, by, path, *command, args=(), **options):
 @pytest.mark.parametrize("by", EXPECTED)
 def test_weights(gpuprobe, program, tmp_path, by, form):
     path = tmp_path / ("graph" + FORMS[form])
-    result = run(gpuprobe, by, path, program, args=["--stack-sample", 1],
+    result = run(gpuprobe, by, path, program, args=["--stack-sample", 1] if by == "launches" else [],
                  env={"CUDA_SIM_FAIL": FAILURES} if by == "failures" else {})
     assert read(form, path.read_text(encoding="utf-8"), by) == EXPECTED[by]
     assert sorted(os.listdir(tmp_path)) == sorted([path.name, "truth1"])
