@@ -40,7 +40,7 @@ def cost(build, kind, rounds):
     for _ in range(rounds):
         sums["alone"].append(calls(build, kind))
         for mode in MODES:
-            process = monitor(build, mode, "--min-wait", "1ns")
+            process = monitor(build, mode, *(["--min-wait", "1ns"] if mode != "off" else []))
             sums[mode].append(calls(build, kind))
             stop(process)
     return sums

@@ -32,7 +32,8 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 	*value = strtod(text, &end);
 	if (errno || end == text || *end || !isfinite(*value) || *value > 1e9 || *value < 0 ||
 	    (*value > 0 && *value < min))
-		return error__set(err, -EINVAL, "%s '%s': give seconds, such as 5 or 0.5", name, text);
+		return error__set(err, -EINVAL, "%s '%s': give seconds from %g to 1000000000, such as 5 or 0.5", name,
+				  text, min);
 	return 0;
 }
 
@@ -56,7 +57,9 @@ int arguments__time(const char *name, const char *text, uint64_t *ns, struct err
 		*ns = (uint64_t)llround(value);
 		return 0;
 	}
-	return error__set(err, -EINVAL, "%s '%s': give a time with its unit, ns, us, ms or s, such as 1ms", name, text);
+	return error__set(err, -EINVAL,
+			  "%s '%s': give a time from 1ns to 1000000000s with its unit, ns, us, ms or s, such as 1ms",
+			  name, text);
 }
 
 static const char *size_text(uint64_t bytes, char text[32])
@@ -72,7 +75,7 @@ static const char *size_text(uint64_t bytes, char text[32])
 
 int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct error *err)
 {
-	static const char suffixes[] = "KMG";
+	static const char suffixes[] = "KMGkmg";
 	char *end, low[32], high[32];
 	const char *suffix;
 	unsigned int shift = 0;
@@ -81,13 +84,14 @@ int arguments__size(const char *name, const char *text, uint64_t min, uint64_t m
 	*bytes = strtoul(text, &end, 10);
 	suffix = *end ? strchr(suffixes, *end) : NULL;
 	if (suffix) {
-		shift = 10 * ((unsigned int)(suffix - suffixes) + 1);
+		shift = 10 * ((unsigned int)(suffix - suffixes) % 3 + 1);
 		end++;
 	}
 	if (errno || *text < '0' || *text > '9' || *end || *bytes > UINT64_MAX >> shift ||
 	    *bytes << shift < min || *bytes << shift > max)
-		return error__set(err, -EINVAL, "%s '%s': give a size from %s to %s, such as 16M", name, text,
-				  size_text(min, low), size_text(max, high));
+		return error__set(err, -EINVAL,
+				  "%s '%s': give a size from %s to %s, in bytes or with K, M or G, such as 1M", name,
+				  text, size_text(min, low), size_text(max, high));
 	*bytes <<= shift;
 	return 0;
 }

@@ -45,7 +45,7 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 /* "1.5ms" in nanoseconds: ns, us, ms or s. */
 int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err);
 
-/* "16M" in bytes: a whole number, K, M and G being powers of 1024. */
+/* "16M" in bytes: a whole number, K, M and G (k, m, g) being powers of 1024. */
 int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
 		    struct error *err);
 

@@ -115,7 +115,7 @@ int command__new(char **argv, struct command **out, struct error *err)
 	*out = command;
 	return 0;
 fail:
-	error__set(err, -errno, "cannot start %s: %s", argv[0], strerror(errno));
+	error__set(err, -errno, "cannot start '%s': %s", argv[0], strerror(errno));
 	for (int i = 0; i < 2; i++) {
 		if (go[i] >= 0)
 			close(go[i]);
@@ -265,7 +265,7 @@ int command__start(struct command *command, struct error *err)
 	ssize_t n;
 
 	if (write(command->go, "", 1) != 1)
-		return error__set(err, -EPIPE, "cannot start %s: its process is gone", command->argv[0]);
+		return error__set(err, -EPIPE, "cannot start '%s': its process is gone", command->argv[0]);
 	command->started = true;
 	do {
 		n = read(command->failure, &code, sizeof(code));
@@ -275,9 +275,9 @@ int command__start(struct command *command, struct error *err)
 	waitpid(command->pid, NULL, 0);
 	command->ended = true;
 	if (code == ENOENT)
-		return error__set(err, -code, "cannot run %s: no such command; give a path or a name in PATH",
+		return error__set(err, -code, "cannot run '%s': no such command; give a path or a name in PATH",
 				  command->argv[0]);
-	return error__set(err, -code, "cannot run %s: %s", command->argv[0], strerror(code));
+	return error__set(err, -code, "cannot run '%s': %s", command->argv[0], strerror(code));
 }
 
 bool command__ended(struct command *command, int *status)

@@ -104,9 +104,9 @@ static void tell_notes(const struct flame *flame, const struct flame_graph *grap
 
 	if (!out)
 		return;
-	if (!graph->root->total)
-		fprintf(out, "no %s seen: the graph is empty\n", flame_by__unit(graph->by));
 	flame_notes__print(out, graph, counting__model(flame->counting));
+	if (graph->broken && flame->options->stacks.mode == STACK_FP)
+		fputs(STACKS_BREAK_OFF "\n", out);
 	if (!fclose(out))
 		for (char *note = strtok_r(notes, "\n", &rest); note; note = strtok_r(NULL, "\n", &rest))
 			log__warn(flame->log, "%s", note);

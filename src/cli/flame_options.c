@@ -38,7 +38,7 @@ static const char help[] =
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
 	"\n"
-	"Stacks:\n" STACK_MODE_HELP("fp")
+	"Stacks:\n" STACK_MODE_NEEDED_HELP
 	"  --min-wait TIME         of waits those this long (ns, us, ms, s), the others\n"
 	"                          are told in total [100us]\n"
 	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"
@@ -177,13 +177,30 @@ static int form_by_ending(struct flame_options *options, struct error *err)
 			  options->file);
 }
 
+/* Waits have a threshold and launches are sampled: nothing else. */
+static int check_stacks(const struct flame_options *options, struct error *err)
+{
+	char by[32];
+	int ret = stack_choice__check(&options->stacks, err);
+
+	snprintf(by, sizeof(by), "--by %s", flame_by__word(options->by));
+	if (!ret && options->by != FLAME_WAIT_TIME)
+		ret = stack_choice__refuse(&options->stacks, OPT_MIN_WAIT, by, err);
+	if (!ret && options->by != FLAME_LAUNCHES)
+		ret = stack_choice__refuse(&options->stacks, OPT_STACK_SAMPLE, by, err);
+	return ret;
+}
+
 static int check(struct flame_options *options, const struct given *given, struct error *err)
 {
+	int ret;
+
 	if (!given->by)
 		return error__set(err, -EINVAL, "give --by bytes, live-bytes, launches, wait-time or failures, see "
 						PROGRAM " --help");
-	if (options->stacks.mode == STACK_OFF)
-		return error__set(err, -EINVAL, "--stack off: there is no flame graph without stacks");
+	ret = check_stacks(options, err);
+	if (ret)
+		return ret;
 	return given->form ? 0 : form_by_ending(options, err);
 }
 

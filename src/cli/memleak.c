@@ -14,6 +14,7 @@
 #include "cli/subcommand.h"
 #include "model/growth.h"
 #include "output/memleak.h"
+#include "output/memleak_site.h"
 
 /* Sampling takes a tenth of the time at most, however many allocations there are to walk over. */
 #define SAMPLE_SHARE 10
@@ -26,7 +27,7 @@ struct memleak {
 	struct growth *growth;
 	struct event *sample, *display;
 	unsigned long reports;
-	bool warned;
+	bool warned, broken;
 };
 
 /* --- reports --- */
@@ -59,6 +60,23 @@ static void sample(struct memleak *memleak)
 	log__warn(memleak->log, "no memory for what some call sites had live");
 }
 
+static bool shows_broken(const struct memleak *memleak)
+{
+	const struct model *model = counting__model(memleak->counting);
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		for (size_t n = 0; n < p->live_site_count; n++) {
+			const struct live_site *live = &p->live_sites[n];
+
+			if (live->stack && live->stack->broken && memleak_site__shows(live, &memleak->options->output))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void report(struct memleak *memleak, bool final)
 {
 	size_t length = 0;
@@ -69,6 +87,7 @@ static void report(struct memleak *memleak, bool final)
 	else
 		counting__update(memleak->counting, true);
 	sample(memleak);
+	memleak->broken = memleak->broken || shows_broken(memleak);
 	text = render(memleak, &length);
 	if (text)
 		console__write(memleak->console, text, length);
@@ -216,6 +235,8 @@ static int run(const struct memleak_command *options, const struct log *log, int
 			report(&memleak, true);
 			console__finish(memleak.console);
 		}
+		if (memleak.broken && options->stacks.mode == STACK_FP)
+			log__warn(log, STACKS_BREAK_OFF);
 		ret = console__failure(memleak.console, err);
 	}
 	if (!ret)

@@ -208,7 +208,8 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 		return 0;
 	ret = arguments__seconds("INTERVAL", argv[optind++], 0.01, &options->interval, err);
 	if (!ret && options->interval <= 0)
-		ret = error__set(err, -EINVAL, "INTERVAL '%s': give seconds, such as 5 or 0.5", argv[optind - 1]);
+		ret = error__set(err, -EINVAL, "INTERVAL '%s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
+				 argv[optind - 1]);
 	if (!ret && optind < argc && argv[optind][0] != '-')
 		ret = arguments__number("COUNT", argv[optind++], 1, 1ul << 40, &options->count, err);
 	return ret;
@@ -259,9 +260,9 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 		return ret;
 	if (options->filter.max_bytes && options->filter.max_bytes < options->filter.min_bytes)
 		return error__set(err, -EINVAL, "--max-size is smaller than --min-size: no allocation is both");
-	if (options->stacks.mode == STACK_OFF)
-		return error__set(err, -EINVAL, "--stack off: memleak tells call sites apart by their stacks; "
-				  "gpuprobe --memleak shows memory without");
+	ret = stack_choice__check(&options->stacks, err);
+	if (ret)
+		return ret;
 	options->output.older_ns = options->filter.older_ns;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);

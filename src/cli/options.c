@@ -40,7 +40,7 @@ static const char help[] =
 	"  --metrics-kernels N     kernels of a process with a series of their own [100]\n"
 	"\n"
 	"Call stacks (none are taken unless asked for):\n"
-	STACK_MODE_HELP("off")
+	STACK_MODE_HELP
 	STACK_CALL_HELP
 	"\n"
 	"Capacities (what does not fit is counted as lost and shown):\n"
@@ -243,6 +243,9 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 	}
 	if (!options->sections)
 		options->sections = SECTION_ALL;
+	ret = stack_choice__check(&options->stacks, err);
+	if (ret)
+		return ret;
 	return targets__take_command(&options->targets, argc, argv, "gpuprobe", err);
 }
 

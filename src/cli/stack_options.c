@@ -16,6 +16,7 @@ void stack_choice__init(struct stack_choice *choice, enum stack_mode mode)
 {
 	*choice = (struct stack_choice){
 		.mode = mode,
+		.needed = mode != STACK_OFF,
 		.size = 16384,
 		.min_wait_ns = NS_PER_MS,
 		.sample = 64,
@@ -31,11 +32,11 @@ static int take_mode(struct stack_choice *choice, const char *text, struct error
 		[STACK_DWARF] = "dwarf",
 		[STACK_AUTO] = "auto",
 	};
-	size_t which = 0;
-	int ret = arguments__word("--stack", text, words, sizeof(words) / sizeof(*words), &which, err);
+	size_t first = choice->needed ? STACK_FP : STACK_OFF, which = 0;
+	int ret = arguments__word("--stack", text, words + first, sizeof(words) / sizeof(*words) - first, &which, err);
 
 	if (!ret)
-		choice->mode = (enum stack_mode)which;
+		choice->mode = (enum stack_mode)(first + which);
 	return ret;
 }
 
@@ -68,11 +69,15 @@ static int take_sample(struct stack_choice *choice, const char *text, struct err
 	return 0;
 }
 
+static const char *const names[] = {"--stack", "--stack-size", "--stack-storage-size", "--min-wait", "--stack-sample"};
+
 int stack_choice__take(struct stack_choice *choice, int id, const char *text, struct error *err)
 {
 	unsigned long number = 0;
 	int ret;
 
+	if (id >= OPT_STACK && id <= OPT_STACK_SAMPLE)
+		choice->given[id - OPT_STACK] = names[id - OPT_STACK];
 	switch (id) {
 	case OPT_STACK:
 		return take_mode(choice, text, err);
@@ -88,4 +93,23 @@ int stack_choice__take(struct stack_choice *choice, int id, const char *text, st
 		return take_sample(choice, text, err);
 	}
 	return -ENOENT;
+}
+
+int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id, const char *with,
+			 struct error *err)
+{
+	const char *name = choice->given[id - OPT_STACK];
+
+	return name ? error__set(err, -EINVAL, "%s has no effect with %s", name, with) : 0;
+}
+
+int stack_choice__check(const struct stack_choice *choice, struct error *err)
+{
+	int ret = 0;
+
+	if (choice->mode == STACK_FP)
+		return stack_choice__refuse(choice, OPT_STACK_SIZE, "--stack fp, which copies none", err);
+	for (int id = OPT_STACK_SIZE; choice->mode == STACK_OFF && id <= OPT_STACK_SAMPLE && !ret; id++)
+		ret = stack_choice__refuse(choice, id, "--stack off", err);
+	return ret;
 }

@@ -7,6 +7,7 @@
 #ifndef CLI_STACK_OPTIONS_H
 #define CLI_STACK_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,8 @@ struct stack_choice {
 	uint64_t min_wait_ns; /* waits shorter than this have no stack taken */
 	uint32_t sample;      /* of a kernel's launches from one place one in so many, after the first; a power of two */
 	size_t max;	      /* distinct stacks kept */
+	bool needed;	      /* there is nothing to show with STACK_OFF: it is not to choose */
+	const char *given[5]; /* by enum stack_option_id, from OPT_STACK on: the option, where it was */
 };
 
 /* For the tables of getopt_long; these numbers are no command's own. */
@@ -30,37 +33,40 @@ enum stack_option_id {
 	OPT_STACK_SAMPLE,
 };
 
-#define STACK_MODE_OPTIONS                                                                                             \
-	{"stack", required_argument, NULL, OPT_STACK}, {"stack-size", required_argument, NULL, OPT_STACK_SIZE},        \
+#define STACK_MODE_OPTIONS                                                                                              \
+	{"stack", required_argument, NULL, OPT_STACK}, {"stack-size", required_argument, NULL, OPT_STACK_SIZE},         \
 	{"stack-storage-size", required_argument, NULL, OPT_STACK_STORAGE_SIZE}
-#define STACK_CALL_OPTIONS                                                                                             \
+#define STACK_CALL_OPTIONS                                                                                              \
 	{"min-wait", required_argument, NULL, OPT_MIN_WAIT}, {"stack-sample", required_argument, NULL, OPT_STACK_SAMPLE}
 
-#define STACK_STORAGE_HELP                                                                                             \
-	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"                                      \
+#define STACK_STORAGE_HELP                                                                                              \
+	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"                                       \
 	"  --stack-storage-size N  distinct stacks kept [16384]\n"
 
-/* How they are told of in a help text; `mode` is the default of --stack. */
-#define STACK_MODE_HELP(mode)                                                                                          \
-	"  --stack fp|dwarf|auto|off\n"                                                                                \
-	"                          how stacks are taken: by frame pointers, by copies\n"                               \
-	"                          to unwind, by copies where frame pointers lead\n"                                   \
-	"                          nowhere, or not at all [" mode "]\n"                                                \
+/* How they are told of in a help text. */
+#define STACK_MODE_HELP                                                                                                 \
+	"  --stack fp|dwarf|auto|off\n"                                                                                 \
+	"                          how stacks are taken: by frame pointers, by copies\n"                                \
+	"                          to unwind, by copies where frame pointers lead\n"                                    \
+	"                          nowhere, or not at all [off]\n"                                                      \
 	STACK_STORAGE_HELP
 
 /* Of a command that shows nothing without stacks. */
-#define STACK_MODE_NEEDED_HELP                                                                                         \
-	"  --stack fp|dwarf|auto   how stacks are taken: by frame pointers, by copies\n"                               \
-	"                          to unwind, by copies where frame pointers lead\n"                                   \
-	"                          nowhere [fp]\n"                                                                     \
+#define STACK_MODE_NEEDED_HELP                                                                                          \
+	"  --stack fp|dwarf|auto   how stacks are taken: by frame pointers, by copies\n"                                \
+	"                          to unwind, by copies where frame pointers lead\n"                                    \
+	"                          nowhere [fp]\n"                                                                      \
 	STACK_STORAGE_HELP
 
-#define STACK_CALL_HELP                                                                                                \
+#define STACK_CALL_HELP                                                                                                 \
 	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [1ms]\n"                              \
-	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"                              \
+	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"                               \
 	"                          the first and of one in N, a power of two [64]\n"
 
-/* Stacks as they are by default, in this mode. */
+/* Said once where that happens with frame pointers alone. */
+#define STACKS_BREAK_OFF "some stacks break off: try --stack auto"
+
+/* Stacks as they are by default, in this mode; `needed` where that is not STACK_OFF. */
 void stack_choice__init(struct stack_choice *choice, enum stack_mode mode);
 
 /*
@@ -68,5 +74,12 @@ void stack_choice__init(struct stack_choice *choice, enum stack_mode mode);
  * person, or -ENOENT where `id` is none of these.
  */
 int stack_choice__take(struct stack_choice *choice, int id, const char *text, struct error *err);
+
+/* Once all are taken: whether each has an effect in this mode. 0, or -EINVAL with a line for a person. */
+int stack_choice__check(const struct stack_choice *choice, struct error *err);
+
+/* The same for one of them, which `with` leaves without effect: "--by bytes". */
+int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id, const char *with,
+			 struct error *err);
 
 #endif

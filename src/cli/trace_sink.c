@@ -33,7 +33,7 @@ static int open_file(struct trace_sink *sink, struct error *err)
 	if (!path)
 		return 0;
 	sink->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	return sink->fd < 0 ? error__set(err, -errno, "%s: %s", path, strerror(errno)) : 0;
+	return sink->fd < 0 ? error__set(err, -errno, "cannot write %s: %s", path, strerror(errno)) : 0;
 }
 
 static unsigned int terminal_width(const struct trace_sink *sink)
@@ -182,8 +182,8 @@ int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err
 	if (!sink->failure || trace_sink__is_closed(sink))
 		return 0;
 	if (!sink->output)
-		return error__set(err, sink->failure, "%s: %s", where, strerror(-sink->failure));
-	return error__set(err, sink->failure, "%s: %s after %llu calls were written", where,
+		return error__set(err, sink->failure, "cannot write %s: %s", where, strerror(-sink->failure));
+	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written", where,
 			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink));
 }
 

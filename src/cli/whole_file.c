@@ -36,9 +36,9 @@ static int open_beside(struct whole_file *file, struct error *err)
 	if (!file->target && errno == ENOENT)
 		file->target = strdup(file->path);
 	if (!file->target)
-		return error__set(err, -errno, "%s: %s", file->path, strerror(errno));
+		return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
 	if (!access(file->target, F_OK) && access(file->target, W_OK))
-		return error__set(err, -errno, "%s: %s", file->path, strerror(errno));
+		return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
 	if (asprintf(&file->temporary, "%s.XXXXXX", file->target) < 0) {
 		file->temporary = NULL;
 		return error__set(err, -ENOMEM, "out of memory");
@@ -46,7 +46,7 @@ static int open_beside(struct whole_file *file, struct error *err)
 	file->fd = mkostemp(file->temporary, O_CLOEXEC);
 	if (file->fd >= 0 && !fchmod(file->fd, mode_of(file->target)))
 		return 0;
-	return error__set(err, -errno, "%s: %s", file->path, strerror(errno));
+	return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
 }
 
 static int open_file(struct whole_file *file, struct error *err)
@@ -60,7 +60,7 @@ static int open_file(struct whole_file *file, struct error *err)
 	if (stat(file->path, &status) || S_ISREG(status.st_mode))
 		return open_beside(file, err);
 	file->fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return file->fd < 0 ? error__set(err, -errno, "%s: %s", file->path, strerror(errno)) : 0;
+	return file->fd < 0 ? error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno)) : 0;
 }
 
 int whole_file__new(const char *path, struct whole_file **out, struct error *err)
@@ -129,5 +129,5 @@ int whole_file__write(struct whole_file *file, const char *text, size_t length, 
 		ret = put_in_place(file);
 	if (!ret || (ret == -EPIPE && !file->path))
 		return 0;
-	return error__set(err, ret, "%s: %s", file->path ? file->path : "standard output", strerror(-ret));
+	return error__set(err, ret, "cannot write %s: %s", file->path ? file->path : "standard output", strerror(-ret));
 }

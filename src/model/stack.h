@@ -13,7 +13,7 @@
 enum stack_frame_kind {
 	FRAME_NATIVE = 0,
 	FRAME_PYTHON, /* function, file, line */
-	FRAME_MARK,   /* no frame: `function` says what is missing here, "[truncated]" */
+	FRAME_MARK,   /* no frame: `function` says what is missing here, "[truncated]", "[callers not found]" */
 };
 
 struct stack_frame {
@@ -30,7 +30,7 @@ struct stack {
 	uint64_t serial; /* order of first sight, from 0 */
 	uint32_t count;
 	bool truncated; /* the outermost frames are missing, by a limit; the last frame is a mark that says so */
-	bool broken;	/* they are missing since the stack could not be followed to its beginning */
+	bool broken;	/* they are missing since the stack could not be followed to its beginning; a last frame says so, too */
 	const struct stack_frame *frames; /* innermost first: the CUDA function, its caller, … */
 };
 

@@ -16,7 +16,7 @@ struct flame_caption {
 	struct timespec begin; /* CLOCK_REALTIME, since when it was watched */
 };
 
-/* What limits the graph, a line each: what is not in it, sampled or lost. Nothing where nothing does. */
+/* What limits the graph, a line each: why it is empty, what is not in it, sampled or lost. Nothing where nothing does. */
 int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct model *model);
 
 /* A line a stack, "main;grow;cudaMalloc 4096", as flamegraph.pl and its kind read it. */

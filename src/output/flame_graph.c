@@ -111,6 +111,7 @@ static int count(struct path *path, const struct stack *stack, uint64_t weight)
 		weight = UINT64_MAX - graph->root->total;
 	if (!stack || !stack->count)
 		graph->unknown += weight;
+	graph->broken |= stack && stack->broken;
 	graph->sites++;
 	path->at->self += weight;
 	for (struct flame_node *node = path->at; node; node = node->parent)

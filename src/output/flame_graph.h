@@ -69,6 +69,7 @@ struct flame_graph {
 	unsigned int depth;    /* of the deepest node */
 	uint64_t sites;	       /* stacks with a weight; several may have become one */
 	uint64_t unknown;      /* of the total: of stacks that are not known */
+	bool broken;	       /* some stacks break off */
 	struct flame_store *store;
 };
 

@@ -4,7 +4,31 @@
 
 #include "output/flame_forms.h"
 #include "output/flame_text.h"
+#include "output/report_line.h"
 #include "output/words.h"
+
+static void note_nothing(FILE *out, const struct flame_graph *graph, const struct model *model)
+{
+	static const char *const words[FLAME_BYS] = {
+		[FLAME_BYTES] = "no allocation of device memory was seen",
+		[FLAME_LIVE_BYTES] = "no live device memory at the end",
+		[FLAME_LAUNCHES] = "no kernel launch was seen",
+		[FLAME_FAILURES] = "no failure was seen",
+	};
+
+	if (graph->root->total)
+		return;
+	if (!model->process_count) {
+		fputs("no CUDA process was seen", out);
+	} else if (graph->by == FLAME_WAIT_TIME) {
+		fputs("no wait of ", out);
+		report_line__time(out, model->min_wait_ns);
+		fputs(" or more was seen", out);
+	} else {
+		fputs(words[graph->by], out);
+	}
+	fputs(": the graph is empty\n", out);
+}
 
 /* They were there before the probes: what they did earlier is not known. */
 static void note_attached(FILE *out, const struct model *model)
@@ -59,7 +83,7 @@ static void note_short_waits(FILE *out, const struct model *model)
 
 static void note_samples(FILE *out, const struct flame_graph *graph, const struct model *model)
 {
-	if (graph->by == FLAME_LAUNCHES && model->stack_sample > 1)
+	if (graph->by == FLAME_LAUNCHES && graph->root->total && model->stack_sample > 1)
 		fprintf(out,
 			"stacks are those of a kernel's first launch by a call and of one in %u after it, and stand "
 			"for the launches between: --stack-sample 1 takes all\n",
@@ -83,6 +107,7 @@ static void note_unknown(FILE *out, const struct flame_graph *graph)
 
 int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct model *model)
 {
+	note_nothing(out, graph, model);
 	note_attached(out, model);
 	if (graph->by == FLAME_WAIT_TIME)
 		note_short_waits(out, model);

@@ -156,7 +156,6 @@ static void print_allocations(const struct printer *printer, const struct memlea
 
 static void print_site(const struct printer *printer, const struct memleak_site *site)
 {
-	const struct stack *stack = site->live->stack;
 	FILE *out = printer->out;
 
 	fputs(REPORT_INDENT, out);
@@ -167,9 +166,7 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 	else
 		fputs(site->growth.verdict == GROWTH_GROWING ? "  << growing\n" : "\n", out);
 	print_evidence(printer, site);
-	frame_text__print_stack(out, stack, STACK_INDENT);
-	if (stack && stack->broken && (!stack->count || stack->frames[stack->count - 1].kind != FRAME_MARK))
-		fprintf(out, "%*s[callers not found]\n", STACK_INDENT, "");
+	frame_text__print_stack(out, site->live->stack, STACK_INDENT);
 	if (printer->options->show_allocations)
 		print_allocations(printer, site);
 }

@@ -45,6 +45,23 @@ void report_line__losses(FILE *out, const struct model *model)
 	}
 }
 
+void report_line__time(FILE *out, uint64_t ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = (double)ns;
+	size_t unit = 0;
+
+	for (; value >= 1000 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+		value /= 1000;
+	fprintf(out, "%.12g%s", value, units[unit]);
+}
+
+void report_line__seconds(FILE *out, uint64_t ns)
+{
+	/* Below 10 us five decimals would leave one digit or none. */
+	fprintf(out, "%.*f secs", ns && ns < 10000 ? 9 : 5, (double)ns / 1e9);
+}
+
 const char *report_line__plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";

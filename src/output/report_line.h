@@ -20,6 +20,12 @@ void report_line__evicted(FILE *out, const struct model *model);
 /* What has been lost so far, after an empty line; nothing where nothing has. */
 void report_line__losses(FILE *out, const struct model *model);
 
+/* "1ms", "1.5us": as options take times. */
+void report_line__time(FILE *out, uint64_t ns);
+
+/* "0.05344 secs" */
+void report_line__seconds(FILE *out, uint64_t ns);
+
 /* "s" where `count` things are named in the plural, else "". */
 const char *report_line__plural(uint64_t count);
 

@@ -11,7 +11,6 @@
 #include "output/report_totals.h"
 
 #define STACK_INDENT 24
-#define NS_PER_SECOND 1e9
 
 static void print_failure(FILE *out, const struct call_site *site)
 {
@@ -43,9 +42,10 @@ static void print_site(FILE *out, const struct call_site *site)
 		print_launches(out, site);
 		break;
 	case SITE_WAIT:
-		fprintf(out, "%" PRIu64 " call%s of %s, %.*f secs\n", site->calls, report_line__plural(site->calls),
-			api_functions[site->row].base, (double)site->amount < 1e7 ? 9 : 5,
-			(double)site->amount / NS_PER_SECOND);
+		fprintf(out, "%" PRIu64 " call%s of %s, ", site->calls, report_line__plural(site->calls),
+			api_functions[site->row].base);
+		report_line__seconds(out, site->amount);
+		fputc('\n', out);
 		break;
 	default:
 		fprintf(out, "%" PRIu64 " Bytes by %" PRIu64 " call%s of %s\n", site->amount, site->calls,
@@ -87,7 +87,8 @@ static void print_head(FILE *out, const struct model *model, enum site_kind kind
 				model->stack_sample);
 		break;
 	case SITE_WAIT:
-		fprintf(out, "    waits of at least %g ms", (double)model->min_wait_ns / 1e6);
+		fputs("    waits of at least ", out);
+		report_line__time(out, model->min_wait_ns);
 		break;
 	case SITE_FAILURE:
 		fputs("    failures", out);

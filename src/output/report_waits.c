@@ -12,10 +12,9 @@ static void print_wait(FILE *out, const char *in, const struct wait_totals *wait
 {
 	if (!waits->calls)
 		return;
-	/* Below 10 us five decimals would leave one digit or none. */
-	fprintf(out, REPORT_INDENT "%s %" PRIu64 " call%s, %.*f secs\n", in, waits->calls,
-		report_line__plural(waits->calls), waits->ns && waits->ns < 10000 ? 9 : 5,
-		(double)waits->ns / 1e9);
+	fprintf(out, REPORT_INDENT "%s %" PRIu64 " call%s, ", in, waits->calls, report_line__plural(waits->calls));
+	report_line__seconds(out, waits->ns);
+	fputc('\n', out);
 }
 
 static void print_queries(FILE *out, const char *of, const struct query_totals *queries)

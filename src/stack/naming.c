@@ -8,6 +8,7 @@
 #include "stack/merge.h"
 
 #define TRUNCATED "[truncated]"
+#define BROKEN "[callers not found]"
 
 static int name_address(struct native_frames *frames, const struct stack_process *process, uint64_t address,
 			enum native_address kind, struct stack_frame *out)
@@ -66,8 +67,9 @@ int naming__make(struct naming *naming, struct native_frames *frames, const stru
 	}
 	if (ret)
 		return ret;
-	if (naming->chain.truncated)
-		*next++ = (struct stack_frame){.kind = FRAME_MARK, .function = TRUNCATED};
+	if (naming->chain.truncated || naming->chain.broken)
+		*next++ = (struct stack_frame){
+			.kind = FRAME_MARK, .function = naming->chain.truncated ? TRUNCATED : BROKEN};
 	*out = (struct stack){
 		.count = (uint32_t)(next - naming->frames), .frames = naming->frames,
 		.truncated = naming->chain.truncated, .broken = naming->chain.broken,

@@ -428,6 +428,11 @@ def test_bad_value(option, values, words):
         fails(run(f"{option}={value}", *QUICK), 2, option, *words)
 
 
+@pytest.mark.parametrize("option", ["--min-wait=1ms", "--stack-sample=1", "--stack-storage-size=9", "--stack-size=8"])
+def test_options_of_stacks_without_stacks(option):
+    fails(run(option, *QUICK), 2, f"{option.partition('=')[0]} has no effect with --stack off")
+
+
 def test_an_error_stays_one_line():
     fails(run("--api", "a\nb\x1b[31m"), 2, r"a\nb\x1b[31m")
     fails(run("--libcuda-path", "/a\nb"), 1, r"/a\nb")
@@ -567,6 +572,7 @@ def test_address_of_another_machine():
 def test_no_such_command(tmp_path):
     fails(run(*NONE, "--", "no-such-command-anywhere"), 1, "no-such-command-anywhere", "PATH")
     fails(run(*NONE, "--", "/nonexistent/command"), 1, "/nonexistent/command")
+    fails(run(*NONE, "--", ""), 1, "cannot run '': no such command")
     (tmp_path / "data").write_text("x")
     fails(run(*NONE, "--", tmp_path / "data"), 1, "data", "Permission denied")
     fails(run(*NONE, "--", tmp_path), 1, "Permission denied")

@@ -135,7 +135,7 @@ def run(gpuprobe, by, path, *command, args=(), **options):
 @pytest.mark.parametrize("by", EXPECTED)
 def test_weights(gpuprobe, program, tmp_path, by, form):
     path = tmp_path / ("graph" + FORMS[form])
-    result = run(gpuprobe, by, path, program, args=["--stack-sample", 1],
+    result = run(gpuprobe, by, path, program, args=["--stack-sample", 1] if by == "launches" else [],
                  env={"CUDA_SIM_FAIL": FAILURES} if by == "failures" else {})
     assert read(form, path.read_text(encoding="utf-8"), by) == EXPECTED[by]
     assert sorted(os.listdir(tmp_path)) == sorted([path.name, "truth1"])
@@ -177,13 +177,26 @@ def test_without_frame_pointers(gpuprobe, tmp_path, mode):
     assert read_folded(path.read_text(encoding="utf-8")) == EXPECTED["bytes"]
 
 
+def test_stacks_that_break_off_say_so(gpuprobe, tmp_path):
+    """Nothing looks outermost that is not, and what helps is told where it does."""
+    program, path = tmp_path / "flame", tmp_path / "graph.folded"
+    build(program, "-fomit-frame-pointer")
+    result = run(gpuprobe, "bytes", path, program, args=["--stack", "fp"])
+    stacks = read_folded(path.read_text(encoding="utf-8"))
+    assert sum(stacks.values()) == sum(EXPECTED["bytes"].values())
+    assert all(stack[0] == "[callers not found]" for stack in stacks)
+    assert result.stderr.count("some stacks break off: try --stack auto") == 1
+    result = run(gpuprobe, "bytes", path, program, args=["--stack", "auto"])
+    assert "break off" not in result.stderr
+
+
 def test_a_process_that_was_there_before(gpuprobe, program, tmp_path):
     """Its memory from before is not known, and that is told; Ctrl-C writes the file."""
     path = tmp_path / "graph.svg"
     with Background(program, "wait") as background:
         assert background.stdout.readline() == "done\n"
         result = run(gpuprobe, "live-bytes", path, args=["-p", background.pid, "--duration", "0.5"])
-        assert "no bytes seen: the graph is empty" in result.stderr
+        assert "no CUDA process was seen: the graph is empty" in result.stderr
         frames = read_frames(path.read_text(encoding="utf-8"))
         assert [frame[3] for frame in frames] == ["all"]
 
@@ -247,7 +260,7 @@ def test_the_file_is_whole_or_as_it_was(gpuprobe, program, tmp_path):
 def test_a_file_that_cannot_be_written_fails_before_command(gpuprobe, tmp_path):
     for path in (tmp_path / "missing" / "graph.svg", "/proc/graph.svg"):
         result = run(gpuprobe, "bytes", path, "touch", tmp_path / "ran", status=1)
-        assert f"gpuprobe: {path}: " in result.stderr
+        assert f"gpuprobe: cannot write {path}: No such file or directory" in result.stderr
     assert not (tmp_path / "ran").exists()
 
 
@@ -263,7 +276,11 @@ def test_standard_output_and_devices(gpuprobe, program):
     (["--by", "time"], "--by 'time': choose bytes"),
     (["--by", "bytes", "-o", "graph.png"], "its ending does not tell"),
     (["--by", "bytes", "--svg", "--folded"], "choose one"),
-    (["--by", "bytes", "--stack", "off"], "--stack off"),
+    (["--by", "bytes", "--stack", "off"], "--stack 'off': choose fp, dwarf or auto"),
+    (["--by", "bytes", "--min-wait", "1ms"], "--min-wait has no effect with --by bytes"),
+    (["--by", "launches", "--min-wait", "1ms"], "--min-wait has no effect with --by launches"),
+    (["--by", "wait-time", "--stack-sample", "1"], "--stack-sample has no effect with --by wait-time"),
+    (["--by", "bytes", "--stack-size", "32"], "--stack-size has no effect with --stack fp"),
     (["--by", "bytes", "--duration", "0"], "more than 0 seconds"),
     (["--by", "bytes", "-o", ""], "name of a file"),
 ])

@@ -192,7 +192,7 @@ def test_a_full_disk(form):
     """An error that says how many calls were written."""
     done = plain("--format", form, "-O", "/dev/full", "-e", "copy", "--", TRACED, "--rounds", "5000")
     assert done.returncode not in (0, -9)
-    assert re.search(r"No space left", done.stderr)
+    assert re.search(r"cannot write /dev/full: No space left", done.stderr)
     assert re.search(r"\b\d[\d,]* calls", done.stderr)
 
 

@@ -87,7 +87,8 @@ def as_sites(lines):
         key = (line["event"], tuple(line["stack"]))
         function = {"kind": "native", "function": line["event"], "object": "libcudart.so.13"}
         site = sites.setdefault(key, {"function": line["event"], "calls": 0, "bytes": 0, "stack": {
-            "broken": False, "truncated": line["stack"][-1] == "[truncated]",
+            "broken": line["stack"][-1] == "[callers not found]",
+            "truncated": line["stack"][-1] == "[truncated]",
             "frames": [function, *map(parse, line["stack"])]}})
         site["calls"] += 1
         site["bytes"] += line["size"] or 0

@@ -401,8 +401,28 @@ static void test_notes(void **state)
 		     "stack not known: 1 launch, 100.00 %\n"
 		     "lost: notices that did not fit the ring buffer: 4\n");
 	expect_notes(&model, FLAME_FAILURES,
+		     "no failure was seen: the graph is empty\n"
 		     "launches: it was not seen whether they failed\n"
 		     "lost: notices that did not fit the ring buffer: 4\n");
+}
+
+static void test_notes_of_nothing(void **state)
+{
+	struct process process = {.pid = 1};
+	struct model model = model_of(&process, 1);
+
+	(void)state;
+	model.stack_sample = 64;
+	model.min_wait_ns = 100000;
+	expect_notes(&model, FLAME_BYTES, "no allocation of device memory was seen: the graph is empty\n");
+	expect_notes(&model, FLAME_LIVE_BYTES, "no live device memory at the end: the graph is empty\n");
+	expect_notes(&model, FLAME_LAUNCHES, "no kernel launch was seen: the graph is empty\n");
+	expect_notes(&model, FLAME_WAIT_TIME, "no wait of 100us or more was seen: the graph is empty\n");
+	expect_notes(&model, FLAME_FAILURES, "no failure was seen: the graph is empty\n");
+	model.min_wait_ns = 1500000;
+	expect_notes(&model, FLAME_WAIT_TIME, "no wait of 1.5ms or more was seen: the graph is empty\n");
+	model.process_count = 0;
+	expect_notes(&model, FLAME_WAIT_TIME, "no CUDA process was seen: the graph is empty\n");
 }
 
 static void expect_amount(enum flame_by by, uint64_t value, const char *expected)
@@ -449,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_speedscope),
 		cmocka_unit_test(test_speedscope_of_nothing),
 		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_notes_of_nothing),
 		cmocka_unit_test(test_amounts),
 	};
 

@@ -185,7 +185,8 @@ static void test_stacks(void **state)
 	assert_int_equal(line.options.stacks.mode, STACK_AUTO);
 	assert_int_equal(line.options.stacks.size, 32768);
 	assert_int_equal(line.options.stacks.max, 100);
-	refuse("--stack off", "gpuprobe --memleak shows memory without");
+	refuse("--stack off", "--stack 'off': choose fp, dwarf or auto");
+	refuse("--stack-size 32", "--stack-size has no effect with --stack fp");
 	refuse("--stack on", "--stack 'on'");
 	refuse("--stack-size 64", "--stack-size '64'");
 	refuse("--stack-size 16M", "--stack-size '16M'");
@@ -215,6 +216,14 @@ static void test_calls(void **state)
 	assert_int_equal(stack_choice__take(&choice, OPT_STACK_SAMPLE, "0", &err), -EINVAL);
 	assert_int_equal(choice.sample, 1);
 	assert_int_equal(stack_choice__take(&choice, 'p', "1", &err), -ENOENT);
+	assert_int_equal(stack_choice__check(&choice, &err), -EINVAL);
+	assert_string_equal(err.text, "--min-wait has no effect with --stack off");
+	assert_int_equal(stack_choice__take(&choice, OPT_STACK, "fp", &err), 0);
+	assert_int_equal(stack_choice__check(&choice, &err), 0);
+	assert_int_equal(stack_choice__take(&choice, OPT_STACK_SIZE, "32", &err), 0);
+	assert_int_equal(stack_choice__check(&choice, &err), -EINVAL);
+	assert_int_equal(stack_choice__take(&choice, OPT_STACK, "auto", &err), 0);
+	assert_int_equal(stack_choice__check(&choice, &err), 0);
 }
 
 int main(void)

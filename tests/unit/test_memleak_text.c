@@ -19,13 +19,14 @@ static const struct stack_frame cache_frames[] = {
 	{.function = "cudaMalloc", .object = "libcudart.so.13"},
 	{.function = "grow_cache(Cache&, unsigned long)", .object = "server", .file = "/src/cache.cc", .offset = 0x41,
 	 .line = 88},
+	{.function = "[callers not found]", .kind = FRAME_MARK},
 };
 static const struct stack_frame python_frames[] = {
 	{.function = "cudaMalloc", .object = "libcudart.so.13"},
 	{.function = "for\033ward", .file = "/x/model.py", .line = 123, .kind = FRAME_PYTHON},
 	{.function = "[truncated]", .kind = FRAME_MARK},
 };
-static const struct stack cache_stack = {.serial = 0, .count = 2, .frames = cache_frames, .broken = true};
+static const struct stack cache_stack = {.serial = 0, .count = 3, .frames = cache_frames, .broken = true};
 static const struct stack python_stack = {.serial = 1, .count = 3, .frames = python_frames, .truncated = true};
 
 struct scene {

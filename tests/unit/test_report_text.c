@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "model/api.h"
 #include "model_builder.h"
 #include "output/report_text.h"
 
@@ -499,6 +500,33 @@ static void shows_waits_and_queries(void **state)
 		      "        event queries 2 (2 not ready)\n" RULE);
 }
 
+/* A threshold in the unit that it is given in, and seconds as with the waits above. */
+static void tells_where_waits_come_from(void **state)
+{
+	struct call_site sites[] = {
+		{ .kind = SITE_WAIT, .row = (uint16_t)api__find("cuCtxSynchronize", API_NEWEST), .calls = 2,
+		  .amount = 938110 },
+		{ .kind = SITE_WAIT, .row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST), .calls = 1,
+		  .amount = 9999 },
+	};
+	struct process p = { .pid = 1, .comm = "busy", .sites = sites, .site_count = COUNT(sites) };
+	struct model model = model_of(&p, 1, SECTION_COPY);
+	char *text;
+
+	(void)state;
+	model.stacks = true;
+	model.min_wait_ns = 1;
+	text = print(&model, &plain);
+	assert_non_null(strstr(text, "    waits of at least 1ns:\n"
+				     "        2 calls of cuCtxSynchronize, 0.00094 secs\n"));
+	assert_non_null(strstr(text, "        1 call of cuStreamSynchronize, 0.000009999 secs\n"));
+	free(text);
+	model.min_wait_ns = 1500000;
+	text = print(&model, &plain);
+	assert_non_null(strstr(text, "    waits of at least 1.5ms:\n"));
+	free(text);
+}
+
 static void escapes_what_processes_name(void **state)
 {
 	struct kernel k = KERNEL(0x1, "k\x1b[2J", NULL, 1, 0);
@@ -591,6 +619,7 @@ int main(void)
 		cmocka_unit_test(leaves_reported_ends_out),
 		cmocka_unit_test(shows_every_kind_of_copy),
 		cmocka_unit_test(shows_waits_and_queries),
+		cmocka_unit_test(tells_where_waits_come_from),
 		cmocka_unit_test(escapes_what_processes_name),
 		cmocka_unit_test(tells_whose_a_process_is),
 		cmocka_unit_test(dates_in_local_time),

@@ -246,7 +246,8 @@ static void test_buffer(void **state)
 		const char *text;
 		uint64_t bytes;
 	} sizes[] = {{"64K", 64 << 10}, {"65536", 64 << 10}, {"65537", 128 << 10}, {"1M", 1 << 20},
-		     {"3M", 4 << 20}, {"16M", 16 << 20}, {"1G", 1u << 30}, {"2G", 2u << 30}, {"1025M", 2u << 30}};
+		     {"3M", 4 << 20}, {"1m", 1 << 20}, {"64k", 64 << 10}, {"1g", 1u << 30},
+		     {"16M", 16 << 20}, {"1G", 1u << 30}, {"2G", 2u << 30}, {"1025M", 2u << 30}};
 	char words[64];
 	struct line line;
 
@@ -364,7 +365,7 @@ static const struct {
 	{"-o time,time", "time"},
 	{"-o ~", ""},
 	{"-O ~", "name of a file"},
-	{"--min-duration 1", "with its unit"},
+	{"--min-duration 1", "from 1ns to 1000000000s with its unit"},
 	{"--min-duration ms", "with its unit"},
 	{"--min-duration -1ms", "with its unit"},
 	{"--min-duration 0ms", "with its unit"},
@@ -391,9 +392,8 @@ static const struct {
 	{"--buffer 4G", "from 64K to 2G"},
 	{"--buffer 17179869184G", "from 64K to 2G"},
 	{"--buffer 99999999999999999999", "from 64K to 2G"},
-	{"--buffer 16m", "give a size"},
 	{"--buffer 16MB", "give a size"},
-	{"--buffer M", "give a size"},
+	{"--buffer M", "give a size from 64K to 2G, in bytes or with K, M or G, such as 1M"},
 	{"--buffer -1M", "give a size"},
 	{"--buffer ~", "give a size"},
 	{"-p 0", "whole number from 1"},
