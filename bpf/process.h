@@ -22,8 +22,8 @@ static __always_inline void tell_ended(u32 slot)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Ends the process of `tgid`, if it is one of ours. */
-static __always_inline void end_process(struct task_struct *task, u32 tgid)
+/* Ends the process of `tgid`, if it is one of ours. On exec the task has the next program's name by now. */
+static __always_inline void end_process(struct task_struct *task, u32 tgid, bool exec)
 {
 	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
 	struct process_record *process;
@@ -38,7 +38,8 @@ static __always_inline void end_process(struct task_struct *task, u32 tgid)
 	process = process_at(slot);
 	if (!process)
 		return;
-	BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
+	if (!exec)
+		BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
 	process->ended_ns = now();
 	process->state = PROCESS_ENDED;
 	tell_ended(slot);
@@ -91,7 +92,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 		end_thread(task, tgid);
 		return 0;
 	}
-	end_process(task, tgid);
+	end_process(task, tgid, false);
 	forget_process(task);
 	return 0;
 }
@@ -103,7 +104,7 @@ int process_exec(void *ctx __attribute__((unused)))
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
 	abandon_calls(tgid);
-	end_process(task, tgid);
+	end_process(task, tgid, true);
 	bpf_task_storage_delete(&threads, task);
 	tell_exec(task);
 	return 0;

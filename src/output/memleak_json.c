@@ -103,7 +103,8 @@ static void write_sites(const struct writer *writer, const struct process *proce
 			continue;
 		if (writer->options->top && shown++ == writer->options->top)
 			break;
-		memleak_site__know(writer->model, process, &process->live_sites[i], writer->growth, writer->options, &site);
+		memleak_site__know(writer->model, process, &process->live_sites[i], writer->growth, writer->options,
+				   &site);
 		write_site(writer, &site);
 	}
 	json__array_end(writer->j);

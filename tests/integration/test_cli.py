@@ -303,13 +303,14 @@ def test_library_paths_repeat(option, tmp_path):
     assert again["probes_attached"] == done["probes_attached"]
 
 
-@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"], ["flame", "--by", "bytes"]])
+@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"],
+                                   ["flame", "--by", "bytes"]])
 class TestOutputThatTakesNothing:
     @staticmethod
     def run(words, redirection):
         return subprocess.run(["bash", "-c", f'"$@" {redirection}', "bash", paths.GPUPROBE, *words, "--",
-                               paths.SIM / "memory", "--pairs", "3", "--keep", "2"], env=environment(), text=True, capture_output=True, timeout=60,
-                              check=False)
+                               paths.SIM / "memory", "--pairs", "3", "--keep", "2"], env=environment(),
+                              text=True, capture_output=True, timeout=60, check=False)
 
     def test_full_disk(self, words):
         done = self.run(words, ">/dev/full")

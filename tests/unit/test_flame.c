@@ -395,10 +395,12 @@ static void test_notes(void **state)
 	process.since_attach = false;
 	model.lost[LOSS_RING_FULL] = 4;
 	model.launch_sample = 0;
+	model.stacks_evicted = 7;
 	expect_notes(&model, FLAME_LAUNCHES,
 		     "stacks are those of a kernel's first launch by a call and of one in 64 after it, and stand for "
 		     "the launches between: --stack-sample 1 takes all\n"
 		     "stack not known: 1 launch, 100.00 %\n"
+		     "7 stacks are not known any more: see --stack-storage-size\n"
 		     "lost: notices that did not fit the ring buffer: 4\n");
 	expect_notes(&model, FLAME_FAILURES,
 		     "no failure was seen: the graph is empty\n"

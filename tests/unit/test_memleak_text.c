@@ -317,7 +317,8 @@ static void test_left_out(void **state)
 	scene.processes[0].left_out_count = 10;
 	scene.options.older_ns = 500 * NS_PER_MS;
 	expect_json(&scene, "\"left_out_bytes\":20971520,\"left_out_allocations\":10,");
-	expect_part(&scene, "0 call sites with live device memory; left out: 20.00 MiB in 10 allocations younger than 500 ms\n");
+	expect_part(&scene, "0 call sites with live device memory; left out: 20.00 MiB in 10 allocations "
+			    "younger than 500 ms\n");
 	scene.options.min_count = 3;
 	scene.options.some_sizes = true;
 	scene.processes[0].live_site_count = 1;
