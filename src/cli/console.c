@@ -21,7 +21,7 @@ struct console {
 	struct event *writable;
 	char *text;
 	size_t length, written;
-	bool broken;
+	int failure; /* a negative errno: nothing can be written any more */
 	void (*closed)(void *arg);
 	void *arg;
 };
@@ -52,9 +52,9 @@ static bool takes_more(const struct console *console)
 	return poll(&poller, 1, 0) > 0;
 }
 
-static void fail(struct console *console)
+static void fail(struct console *console, int failure)
 {
-	console->broken = true;
+	console->failure = failure;
 	forget_text(console);
 	console->closed(console->arg);
 }
@@ -62,12 +62,15 @@ static void fail(struct console *console)
 static void advance(struct console *console)
 {
 	while (console->written < console->length) {
+		int ret;
+
 		if (!takes_more(console)) {
 			event_add(console->writable, NULL);
 			return;
 		}
-		if (write_piece(console)) {
-			fail(console);
+		ret = write_piece(console);
+		if (ret) {
+			fail(console, ret);
 			return;
 		}
 	}
@@ -116,7 +119,7 @@ bool console__is_busy(const struct console *console)
 
 void console__write(struct console *console, char *text, size_t length)
 {
-	if (console->broken || console->text) {
+	if (console->failure || console->text) {
 		free(text);
 		return;
 	}
@@ -127,11 +130,17 @@ void console__write(struct console *console, char *text, size_t length)
 
 int console__finish(struct console *console)
 {
-	int ret = console->broken ? -EPIPE : 0;
-
 	event_del(console->writable);
-	while (!ret && console->written < console->length)
-		ret = write_piece(console);
+	while (!console->failure && console->written < console->length)
+		console->failure = write_piece(console);
 	forget_text(console);
-	return ret;
+	return console->failure;
+}
+
+int console__failure(const struct console *console, struct error *err)
+{
+	/* Whoever stops reading has seen enough. */
+	if (!console->failure || console->failure == -EPIPE)
+		return 0;
+	return error__set(err, console->failure, "standard output: %s", strerror(-console->failure));
 }

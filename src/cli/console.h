@@ -29,4 +29,7 @@ void console__write(struct console *console, char *text, size_t length);
 /* Writes all that is left, however long it takes. Returns 0 or a negative errno. */
 int console__finish(struct console *console);
 
+/* Why not all was written. 0 also where nobody reads any more, else a negative errno with the reason in `err`. */
+int console__failure(const struct console *console, struct error *err);
+
 #endif

@@ -2,8 +2,10 @@
 // gpuprobe: chooses what to do by the first word of the command line.
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/escape.h"
 #include "cli/subcommand.h"
@@ -71,12 +73,27 @@ static int run(int argc, char **argv, int *status, struct error *err)
 	return unknown_word(argv[1], err);
 }
 
+/* So that no file that is opened later takes the place of a standard one, and what is meant for that. */
+static int check_standard_files(struct error *err)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (fd == STDOUT_FILENO)
+			return error__set(err, -EBADF, "standard output is closed");
+		/* The lowest one that is free. */
+		if (open("/dev/null", O_RDWR) < 0)
+			return error__set(err, -errno, "/dev/null: %s", strerror(errno));
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = {""};
 	int status = EXIT_FAILED;
 
-	if (run(argc, argv, &status, &err) >= 0)
+	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0)
 		return status;
 	fputs("gpuprobe: ", stderr);
 	escape__text(stderr, err.text); /* it may quote an argument or a file's name */

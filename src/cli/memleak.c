@@ -237,8 +237,10 @@ static int run(const struct memleak_command *options, const struct log *log, int
 		}
 		if (memleak.broken && options->stacks.mode == STACK_FP)
 			log__warn(log, STACKS_BREAK_OFF);
-		*status = session__status(counting__session(memleak.counting));
+		ret = console__failure(memleak.console, err);
 	}
+	if (!ret)
+		*status = session__status(counting__session(memleak.counting));
 	tear_down(&memleak);
 	return ret;
 }

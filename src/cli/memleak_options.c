@@ -263,6 +263,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	ret = stack_choice__check(&options->stacks, err);
 	if (ret)
 		return ret;
+	options->output.older_ns = options->filter.older_ns;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 }

@@ -194,8 +194,10 @@ static int run(const struct options *options, const struct log *log, int *status
 			report(&monitor, true);
 			console__finish(monitor.console);
 		}
-		*status = session__status(counting__session(monitor.counting));
+		ret = console__failure(monitor.console, err);
 	}
+	if (!ret)
+		*status = session__status(counting__session(monitor.counting));
 	tear_down(&monitor);
 	return ret;
 }

@@ -38,6 +38,15 @@ struct session {
 
 /* --- what happens --- */
 
+/* gpuprobe ends before COMMAND, which was to end. */
+static void end_without_command(struct session *session)
+{
+	if (!command__ended(session->command, &session->status))
+		log__warn(session->log, "%s (%d) has not ended: it goes on", session->targets->command[0],
+			  command__pid(session->command));
+	session__stop(session);
+}
+
 /* Of the duration, or of the time that COMMAND has to end. */
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
@@ -46,9 +55,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (session->interrupted)
-		log__warn(session->log, "%s (%d) has not ended: it goes on", session->targets->command[0],
-			  command__pid(session->command));
-	session__stop(session);
+		end_without_command(session);
+	else
+		session__stop(session);
 }
 
 static void on_all_ended(void *arg)
@@ -59,8 +68,12 @@ static void on_all_ended(void *arg)
 /* Ctrl-C on the terminal has reached COMMAND as well; a signal sent to gpuprobe alone is passed on. */
 static void on_stop_signal(struct session *session, const struct signalfd_siginfo *info)
 {
-	if (!session->command || session->interrupted) {
+	if (!session->command) {
 		session__stop(session);
+		return;
+	}
+	if (session->interrupted) {
+		end_without_command(session);
 		return;
 	}
 	session->interrupted = true;

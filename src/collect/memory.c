@@ -141,6 +141,20 @@ static int found_dead(struct reading *reading, struct process *process, const st
 	return key_list__add(&reading->collector->dead, key, sizeof(*key));
 }
 
+/* Puts live memory of a device into the lists, or counts it as left out of them. */
+static int list_live(const struct collector *collector, struct process *process,
+		     const struct allocation_record *record, const struct allocation *allocation)
+{
+	if (sites__leaves_out(collector, process, record)) {
+		process->left_out_bytes += record->size;
+		process->left_out_count++;
+		return 0;
+	}
+	if (list_allocation(process, collector->options.top, allocation))
+		return -ENOMEM;
+	return sites__add_live(collector, process, record);
+}
+
 static int read_allocation(const void *key_data, const void *value, void *arg)
 {
 	struct reading *reading = arg;
@@ -162,9 +176,7 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 	if (is_dead(collector, key->slot, record))
 		return found_dead(reading, process, key, record);
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && reading__lists(reading, process) &&
-	    !sites__leaves_out(collector, process, record) &&
-	    (list_allocation(process, collector->options.top, &allocation) ||
-	     sites__add_live(collector, process, record)))
+	    list_live(collector, process, record, &allocation))
 		return -ENOMEM;
 	if (process->fills_ranges && memory_kind__is_device(record->kind))
 		ranges__fill(collector->skeleton->maps.ranges, collector->skeleton->maps.allocations,
@@ -186,6 +198,7 @@ static int prepare_lists(const struct reading *reading)
 		if (!process->freed)
 			return -ENOMEM;
 		process->live_listed = 0;
+		process->left_out_bytes = process->left_out_count = 0;
 		process->freed_listed = 0;
 	}
 	return 0;

@@ -194,6 +194,7 @@ struct process {
 	/* Largest first, cut to what reports show; live_listed of live_count. */
 	struct allocation *live;
 	size_t live_listed, live_capacity;
+	uint64_t left_out_bytes, left_out_count; /* live, and by the filter neither in `live` nor in live_sites */
 	/* Freed since the last report, latest first, each address once, none that is live again. */
 	struct allocation *freed;
 	size_t freed_listed;

@@ -113,6 +113,9 @@ int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct 
 		note_short_waits(out, model);
 	note_samples(out, graph, model);
 	note_unknown(out, graph);
+	if (graph->unknown && model->stacks_evicted)
+		fprintf(out, "%" PRIu64 " stacks are not known any more: see --stack-storage-size\n",
+			model->stacks_evicted);
 	for (int loss = 0; loss < LOSS_COUNT; loss++)
 		if (model->lost[loss])
 			fprintf(out, "lost: %s: %" PRIu64 "\n", words__loss_text(loss), model->lost[loss]);

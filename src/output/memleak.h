@@ -21,6 +21,7 @@ struct memleak_options {
 	uint64_t min_count;	/* sites with fewer live allocations are left out */
 	bool show_allocations;	/* each of them below its site */
 	bool some_sizes;	/* allocations of other sizes are in no site */
+	uint64_t older_ns;	/* nor are younger ones */
 };
 
 /* A report as people read it. */

@@ -103,7 +103,7 @@ static void write_sites(const struct writer *writer, const struct process *proce
 			continue;
 		if (writer->options->top && shown++ == writer->options->top)
 			break;
-		memleak_site__know(process, &process->live_sites[i], writer->growth, writer->options, &site);
+		memleak_site__know(writer->model, process, &process->live_sites[i], writer->growth, writer->options, &site);
 		write_site(writer, &site);
 	}
 	json__array_end(writer->j);
@@ -114,7 +114,7 @@ static void write_process(const struct writer *writer, const struct process *p)
 	struct memleak_sums sums;
 	struct json *j = writer->j;
 
-	memleak_site__sum(p, writer->growth, writer->options, &sums);
+	memleak_site__sum(writer->model, p, writer->growth, writer->options, &sums);
 	json__object_begin(j);
 	json__key_i64(j, "pid", p->pid);
 	json__key_string(j, "comm", p->comm);
@@ -129,6 +129,8 @@ static void write_process(const struct writer *writer, const struct process *p)
 	json__key_u64(j, "growing", sums.growing);
 	json__key_u64(j, "bytes", sums.bytes);
 	json__key_u64(j, "allocations", sums.count);
+	json__key_u64(j, "left_out_bytes", sums.left_out_bytes);
+	json__key_u64(j, "left_out_allocations", sums.left_out_count);
 	write_sites(writer, p);
 	json__object_end(j);
 }

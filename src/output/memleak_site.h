@@ -11,6 +11,7 @@ struct memleak_site {
 	struct growth_evidence growth;
 	uint64_t allocated; /* once the process has ended: successful calls from there; 0: not known */
 	uint64_t freed;	    /* of these */
+	enum loss untracked; /* memleak_site__untracked's */
 	bool leak;	    /* the process has ended, and it grew or freed most and kept some */
 };
 
@@ -18,14 +19,18 @@ struct memleak_site {
 struct memleak_sums {
 	uint64_t sites, growing, leaks;
 	uint64_t bytes, count;
+	uint64_t left_out_bytes, left_out_count; /* live, and in none of these sites */
 };
+
+/* Why some allocations are not known, so that neither frees nor what is live can be: a loss, or LOSS_COUNT. */
+enum loss memleak_site__untracked(const struct model *model);
 
 bool memleak_site__shows(const struct live_site *live, const struct memleak_options *options);
 
-void memleak_site__know(const struct process *process, const struct live_site *live, const struct growth *growth,
-			const struct memleak_options *options, struct memleak_site *site);
+void memleak_site__know(const struct model *model, const struct process *process, const struct live_site *live,
+			const struct growth *growth, const struct memleak_options *options, struct memleak_site *site);
 
-void memleak_site__sum(const struct process *process, const struct growth *growth,
+void memleak_site__sum(const struct model *model, const struct process *process, const struct growth *growth,
 		       const struct memleak_options *options, struct memleak_sums *sums);
 
 #endif

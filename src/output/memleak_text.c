@@ -73,9 +73,16 @@ static void print_seconds(FILE *out, uint64_t ns)
 	fprintf(out, ns < 10 * NS_PER_S ? "%.1f s" : "%.0f s", (double)ns / NS_PER_S);
 }
 
-static void print_growth(FILE *out, const struct memleak_site *site)
+/* `what`, and that it is for "15 allocations beyond --max-allocations". */
+static void print_untracked(const struct printer *printer, const char *what, enum loss loss)
+{
+	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss], words__loss_text(loss));
+}
+
+static void print_growth(const struct printer *printer, const struct memleak_site *site)
 {
 	const struct growth_evidence *growth = &site->growth;
+	FILE *out = printer->out;
 
 	switch (growth->verdict) {
 	case GROWTH_GROWING:
@@ -91,6 +98,8 @@ static void print_growth(FILE *out, const struct memleak_site *site)
 	case GROWTH_UNKNOWN:
 		if (growth->replaces)
 			fputs(", may take the place of memory from before attach that is freed", out);
+		else if (!site->process->ended && site->untracked != LOSS_COUNT)
+			print_untracked(printer, ", not known whether it grows: ", site->untracked);
 		else if (!site->process->ended)
 			fputs(", too early to tell whether it grows", out);
 		break;
@@ -123,6 +132,8 @@ static void print_evidence(const struct printer *printer, const struct memleak_s
 		fprintf(out, ", %" PRIu64 " of %" PRIu64 " freed", site->freed, site->allocated);
 	else if (site->allocated)
 		fputs(", none freed", out);
+	if (site->process->ended && site->untracked != LOSS_COUNT)
+		print_untracked(printer, ", not known how many were freed: ", site->untracked);
 	fputc('\n', out);
 }
 
@@ -149,15 +160,15 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 
 	fputs(REPORT_INDENT, out);
 	print_amount(out, site->live->bytes, site->live->count);
-	print_growth(out, site);
+	print_growth(printer, site);
 	if (site->leak)
 		fputs("  << leak\n", out);
 	else
 		fputs(site->growth.verdict == GROWTH_GROWING ? "  << growing\n" : "\n", out);
 	print_evidence(printer, site);
+	frame_text__print_stack(out, site->live->stack, STACK_INDENT);
 	if (printer->options->show_allocations)
 		print_allocations(printer, site);
-	frame_text__print_stack(out, site->live->stack, STACK_INDENT);
 }
 
 /* The largest sites, and what the others are together. */
@@ -174,7 +185,7 @@ static void print_sites(const struct printer *printer, const struct process *pro
 		if (printer->options->top && shown == printer->options->top)
 			break;
 		shown++;
-		memleak_site__know(process, live, printer->growth, printer->options, &site);
+		memleak_site__know(printer->model, process, live, printer->growth, printer->options, &site);
 		print_site(printer, &site);
 		rest.sites--;
 		rest.growing -= site.growth.verdict == GROWTH_GROWING;
@@ -202,6 +213,29 @@ static void print_time(const struct printer *printer)
 
 /* --- processes that run --- */
 
+/* "; left out: 20.00 MiB in 10 allocations younger than 500 ms" */
+static void print_left_out(const struct printer *printer, const struct memleak_sums *sums)
+{
+	const struct memleak_options *options = printer->options;
+	FILE *out = printer->out;
+	const char *or = "";
+
+	if (!sums->left_out_count)
+		return;
+	fputs("; left out: ", out);
+	print_amount(out, sums->left_out_bytes, sums->left_out_count);
+	if (options->older_ns) {
+		fprintf(out, " younger than %g ms", (double)options->older_ns / NS_PER_MS);
+		or = " or";
+	}
+	if (options->some_sizes) {
+		fprintf(out, "%s of other sizes", or);
+		or = " or";
+	}
+	if (options->min_count)
+		fprintf(out, "%s of call sites with fewer than %" PRIu64, or, options->min_count);
+}
+
 static void print_head(const struct printer *printer, const struct memleak_sums *sums, size_t processes)
 {
 	FILE *out = printer->out;
@@ -214,6 +248,7 @@ static void print_head(const struct printer *printer, const struct memleak_sums 
 	fprintf(out, "%" PRIu64 " call site%s with live device memory", sums->sites, report_line__plural(sums->sites));
 	if (sums->sites)
 		fprintf(out, ", %" PRIu64 " of them growing", sums->growing);
+	print_left_out(printer, sums);
 	fputc('\n', out);
 }
 
@@ -230,9 +265,11 @@ static void print_running(const struct printer *printer)
 		if (p->ended)
 			continue;
 		running++;
-		memleak_site__sum(p, printer->growth, printer->options, &sums);
+		memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
 		all.sites += sums.sites;
 		all.growing += sums.growing;
+		all.left_out_bytes += sums.left_out_bytes;
+		all.left_out_count += sums.left_out_count;
 	}
 	if (!running && ended)
 		return;
@@ -242,7 +279,7 @@ static void print_running(const struct printer *printer)
 
 		if (p->ended)
 			continue;
-		memleak_site__sum(p, printer->growth, printer->options, &sums);
+		memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
 		if (!sums.sites)
 			continue;
 		if (running > 1 || p->since_attach)
@@ -255,16 +292,20 @@ static void print_running(const struct printer *printer)
 
 static void print_ended(const struct printer *printer, const struct process *p)
 {
+	enum loss untracked = memleak_site__untracked(printer->model);
 	struct memleak_sums sums;
 	FILE *out = printer->out;
 
-	memleak_site__sum(p, printer->growth, printer->options, &sums);
+	memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
 	print_time(printer);
 	fprintf(out, "process %d (", p->pid);
 	escape__text(out, p->comm);
 	fprintf(out, ")%s ended: ", p->since_attach ? " since attach" : "");
 	if (!p->live_at_exit_count) {
-		fputs("no device memory was live at exit\n", out);
+		fputs("no device memory was live at exit", out);
+		if (untracked != LOSS_COUNT)
+			print_untracked(printer, " but maybe of ", untracked);
+		fputc('\n', out);
 		return;
 	}
 	if (sums.count) {
@@ -294,5 +335,6 @@ void memleak_text__print(FILE *out, const struct model *model, const struct grow
 	if (unfollowed)
 		fprintf(out, REPORT_INDENT "%zu call site%s too many to tell whether they grow\n", unfollowed,
 			report_line__plural(unfollowed));
+	report_line__evicted(out, model);
 	report_line__losses(out, model);
 }

@@ -24,6 +24,13 @@ void report_line__process(FILE *out, const struct process *process)
 	fputc('\n', out);
 }
 
+void report_line__evicted(FILE *out, const struct model *model)
+{
+	if (model->stacks_evicted)
+		fprintf(out, REPORT_INDENT "%" PRIu64 " stack%s not known any more: see --stack-storage-size\n",
+			model->stacks_evicted, model->stacks_evicted == 1 ? " is" : "s are");
+}
+
 void report_line__losses(FILE *out, const struct model *model)
 {
 	bool first = true;

@@ -14,6 +14,9 @@ size_t report_line__cut(const struct report_options *options, size_t count);
 /* The line that heads a process: "process 12 (train) since attach". */
 void report_line__process(FILE *out, const struct process *process);
 
+/* Why some stacks are not known any more, a line; nothing where none has left. */
+void report_line__evicted(FILE *out, const struct model *model);
+
 /* What has been lost so far, after an empty line; nothing where nothing has. */
 void report_line__losses(FILE *out, const struct model *model);
 

@@ -41,7 +41,7 @@ struct stack_processes *stack_processes__new(enum stack_mode mode, const struct 
 	processes->hooks = hooks;
 	processes->intake = intake;
 	processes->log = log;
-	processes->frames = native_frames__new(true);
+	processes->frames = native_frames__new(true, log);
 	if (processes->frames)
 		return processes;
 	free(processes);

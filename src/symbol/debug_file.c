@@ -2,6 +2,7 @@
 // Separate debug files, see debug_file.h.
 #include "symbol/debug_file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,13 +10,14 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "symbol/build_id.h"
+#include "symbol/debuginfod.h"
 #include "target/elf_file.h"
 #include "target/root_file.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 /* What is read at most to find a CRC: half a second. */
 #define CRC_BYTES_MAX (1ull << 30)
-#define HEX_SIZE (2 * 64 + 1)
 
 struct search {
 	const struct elf_file *elf;
@@ -74,19 +76,13 @@ static bool try_path(struct search *search, const char *path, bool by_link)
 	       take(search, regular_file__open(path), by_link);
 }
 
-static void write_hex(const uint8_t *bytes, size_t count, char *text)
-{
-	for (size_t i = 0; i < count; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-}
-
 static bool try_build_id(struct search *search)
 {
-	char path[PATH_MAX], hex[HEX_SIZE];
+	char path[PATH_MAX], hex[BUILD_ID_TEXT_SIZE];
 
 	if (search->id_size < 2)
 		return false;
-	write_hex(search->id, search->id_size, hex);
+	build_id__write(search->id, search->id_size, hex);
 	snprintf(path, sizeof(path), DEBUG_FOLDER "/.build-id/%.2s/%s.debug", hex, hex + 2);
 	return try_path(search, path, false);
 }
@@ -109,23 +105,14 @@ static bool try_link(struct search *search, const char *object)
 	return try_path(search, path, true);
 }
 
-/* Where debuginfod-find(1) and debuggers keep what they have fetched. */
+/* What debuginfod-find(1) and debuggers have fetched. */
 static bool try_debuginfod_cache(struct search *search)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS"), *folder = getenv("DEBUGINFOD_CACHE_PATH");
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char path[PATH_MAX], hex[HEX_SIZE];
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	char path[PATH_MAX];
 
-	if (!urls || !*urls || !search->id_size)
-		return false;
-	write_hex(search->id, search->id_size, hex);
-	if (folder && *folder)
-		snprintf(path, sizeof(path), "%s/%s/debuginfo", folder, hex);
-	else if (cache && *cache)
-		snprintf(path, sizeof(path), "%s/debuginfod_client/%s/debuginfo", cache, hex);
-	else
-		snprintf(path, sizeof(path), "%s/.cache/debuginfod_client/%s/debuginfo", home ? home : "", hex);
-	return take(search, regular_file__open(path), false);
+	return urls && *urls && debuginfod__cache_path(search->id, search->id_size, path) &&
+	       take(search, regular_file__open(path), false);
 }
 
 struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const char *path)
@@ -135,5 +122,27 @@ struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const c
 	search.id_size = elf_file__build_id(elf, &search.id);
 	if (!try_build_id(&search) && !try_link(&search, path))
 		try_debuginfod_cache(&search);
+	return search.found;
+}
+
+bool debug_file__is_wanted(const struct elf_file *elf)
+{
+	const uint8_t *id;
+
+	return elf_file__build_id(elf, &id) &&
+	       (!elf_file__has_table(elf, ELF_TABLE_FULL) || !elf_file__has_lines(elf));
+}
+
+struct elf_file *debug_file__fetch(const struct elf_file *elf, struct debuginfod *debuginfod, bool *later)
+{
+	struct search search = {.elf = elf};
+	const char *path;
+	int ret;
+
+	search.id_size = elf_file__build_id(elf, &search.id);
+	ret = debuginfod__find(debuginfod, search.id, search.id_size, &path);
+	*later = ret == -EAGAIN;
+	if (!ret)
+		take(&search, regular_file__open(path), false);
 	return search.found;
 }

@@ -6,14 +6,18 @@
  * /usr/lib/debug). Looked for in the root of the file's process first, then in
  * gpuprobe's own.
  *
- * Nothing is ever asked of a network. Where the user has set DEBUGINFOD_URLS,
- * what debuginfod's client has in its cache is used.
+ * A network is asked only where the user has set DEBUGINFOD_URLS: what
+ * debuginfod's client has in its cache is used then, and what is missing is
+ * asked of its servers (symbol/debuginfod.h), once something is to be named of
+ * the file.
  */
 #ifndef SYMBOL_DEBUG_FILE_H
 #define SYMBOL_DEBUG_FILE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
+struct debuginfod;
 struct elf_file;
 
 /*
@@ -23,5 +27,14 @@ struct elf_file;
  * caller frees it; NULL: there is none.
  */
 struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const char *path);
+
+/* Whether servers are worth asking: it has a build id, and no names or no lines of its own. */
+bool debug_file__is_wanted(const struct elf_file *elf);
+
+/*
+ * Asks debuginfod's servers, as debuginfod__find does: may take seconds the
+ * first time. The caller frees it. NULL: there is none, or none yet, *later being set.
+ */
+struct elf_file *debug_file__fetch(const struct elf_file *elf, struct debuginfod *debuginfod, bool *later);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "symbol/debuginfod.h"
 #include "symbol/function_name.h"
 #include "symbol/perf_map.h"
 #include "target/elf_file.h"
@@ -33,6 +34,7 @@ struct known_frame {
 struct native_frames {
 	bool wants_names;
 	struct symbol_cache *cache;
+	struct debuginfod *debuginfod; /* NULL: not to be asked */
 	struct known_frame *known;
 	size_t bytes;
 };
@@ -43,7 +45,17 @@ struct native_process {
 	struct perf_map *jit;
 };
 
-struct native_frames *native_frames__new(bool wants_names)
+/* Frames are named without it as far as they can be. */
+static void start_debuginfod(struct native_frames *frames, const struct log *log)
+{
+	struct error err;
+
+	if (debuginfod__new(&frames->debuginfod, &err))
+		log__warn(log, "%s", err.text);
+	symbol_cache__ask(frames->cache, frames->debuginfod);
+}
+
+struct native_frames *native_frames__new(bool wants_names, const struct log *log)
 {
 	struct native_frames *frames = calloc(1, sizeof(*frames));
 
@@ -51,10 +63,13 @@ struct native_frames *native_frames__new(bool wants_names)
 		return NULL;
 	frames->wants_names = wants_names;
 	frames->cache = symbol_cache__new(FILES_OPEN);
-	if (frames->cache)
-		return frames;
-	free(frames);
-	return NULL;
+	if (!frames->cache) {
+		free(frames);
+		return NULL;
+	}
+	if (wants_names)
+		start_debuginfod(frames, log);
+	return frames;
 }
 
 static void free_frame(struct known_frame *frame)
@@ -81,6 +96,7 @@ void native_frames__free(struct native_frames *frames)
 		return;
 	clear(frames);
 	symbol_cache__free(frames->cache);
+	debuginfod__free(frames->debuginfod);
 	free(frames);
 }
 

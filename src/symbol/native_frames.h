@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/log.h"
 #include "symbol/process_map.h"
 
 struct native_frames;  /* what is common to all processes */
@@ -38,8 +39,12 @@ enum native_address {
 	ADDRESS_OF_CODE,       /* an instruction that was to be executed */
 };
 
-/* NULL without memory. Files are opened only if `wants_names`; without, no function is ever known. */
-struct native_frames *native_frames__new(bool wants_names);
+/*
+ * NULL without memory. Files are opened only if `wants_names`; without, no
+ * function is ever known. `log` is told where debuginfod is to be asked and
+ * cannot be.
+ */
+struct native_frames *native_frames__new(bool wants_names, const struct log *log);
 void native_frames__free(struct native_frames *frames);
 
 /* A process whose mappings are not read yet. NULL without memory. */
@@ -67,7 +72,8 @@ int native_process__place(const struct native_process *process, uint64_t address
 /*
  * Finds what is at an address. Returns 0, -ENOENT where nothing is mapped
  * there (as of the last reading) nor was before, or -ENOMEM. The texts live until the next
- * call of native_frames__read, __trim or of native_process__free.
+ * call of native_frames__read, __trim or of native_process__free. Where the user
+ * wants debuginfod asked, a file's first frame may take as long as debuginfod__find says.
  */
 int native_frames__find(struct native_frames *frames, const struct native_process *process, uint64_t address,
 			enum native_address kind, struct native_frame *out);

@@ -27,6 +27,7 @@ struct symbol_cache {
 	size_t count, max;
 	uint64_t clock;
 	struct file_key vdso; /* all zero until it is opened */
+	struct debuginfod *debuginfod; /* or NULL */
 };
 
 struct symbol_cache *symbol_cache__new(size_t max_files)
@@ -42,6 +43,11 @@ struct symbol_cache *symbol_cache__new(size_t max_files)
 		return NULL;
 	}
 	return cache;
+}
+
+void symbol_cache__ask(struct symbol_cache *cache, struct debuginfod *debuginfod)
+{
+	cache->debuginfod = debuginfod;
 }
 
 /* Others may hold the handle: they must not read another file by a descriptor that is closed. */
@@ -127,32 +133,36 @@ struct symbol_file *symbol_cache__find(struct symbol_cache *cache, const struct 
 	return NULL;
 }
 
-/* A debug file counts too. */
+/* A debug file counts too, also one that may yet come. */
+static size_t files_of(const struct symbol_file *file)
+{
+	return 1 + (file->debug || file->debuginfod);
+}
+
 static size_t open_files(const struct symbol_cache *cache)
 {
-	size_t files = cache->count;
+	size_t files = 0;
 
 	for (size_t i = 0; i < cache->count; i++)
-		files += cache->files[i].debug != NULL;
+		files += files_of(&cache->files[i]);
 	return files;
 }
 
-static struct symbol_file *add(struct symbol_cache *cache, const struct file_key *key, struct elf_file *elf,
-			       struct elf_file *debug)
+static struct symbol_file *add(struct symbol_cache *cache, const struct symbol_file *file)
 {
-	struct symbol_file *file;
+	struct symbol_file *added;
 
-	while (cache->count && open_files(cache) + 1 + (debug != NULL) > cache->max)
+	while (cache->count && open_files(cache) + files_of(file) > cache->max)
 		drop(cache, least_recently_used(cache));
-	file = &cache->files[cache->count++];
-	*file = (struct symbol_file){.key = *key, .elf = elf, .debug = debug, .used = ++cache->clock};
-	return file;
+	added = &cache->files[cache->count++];
+	*added = *file;
+	added->used = ++cache->clock;
+	return added;
 }
 
 int symbol_cache__open(struct symbol_cache *cache, int fd, pid_t pid, const char *path, struct symbol_file **out)
 {
-	struct elf_file *elf, *debug = NULL;
-	struct file_key key;
+	struct symbol_file file = {0};
 	struct stat stat;
 
 	*out = NULL;
@@ -162,17 +172,19 @@ int symbol_cache__open(struct symbol_cache *cache, int fd, pid_t pid, const char
 		close(fd);
 		return ret;
 	}
-	key = key_of(&stat);
-	*out = symbol_cache__find(cache, &key);
+	file.key = key_of(&stat);
+	*out = symbol_cache__find(cache, &file.key);
 	if (*out) {
 		close(fd);
 		return 0;
 	}
-	if (elf_file__open_fd(fd, "mapped file", &elf, NULL) == -ENOMEM)
+	if (elf_file__open_fd(fd, "mapped file", &file.elf, NULL) == -ENOMEM)
 		return -ENOMEM;
-	if (elf && pid)
-		debug = debug_file__open(elf, pid, path);
-	*out = add(cache, &key, elf, debug);
+	if (file.elf && pid)
+		file.debug = debug_file__open(file.elf, pid, path);
+	if (file.elf && pid && !file.debug && cache->debuginfod && debug_file__is_wanted(file.elf))
+		file.debuginfod = cache->debuginfod;
+	*out = add(cache, &file);
 	return 0;
 }
 
@@ -192,6 +204,20 @@ int symbol_cache__open_vdso(struct symbol_cache *cache, struct symbol_file **out
 	return ret;
 }
 
+/* Only files that frames lie in are asked for, and one that comes late serves the frames named after that. */
+static void fetch_debug(struct symbol_file *file)
+{
+	bool later;
+
+	if (!file->debuginfod)
+		return;
+	file->debug = debug_file__fetch(file->elf, file->debuginfod, &later);
+	if (!later)
+		file->debuginfod = NULL;
+	if (file->debug && !file->lines)
+		file->looked_for_lines = false;
+}
+
 int symbol_file__name(struct symbol_file *file, uint64_t file_offset, char **name, uint64_t *offset)
 {
 	uint64_t vaddr;
@@ -200,6 +226,7 @@ int symbol_file__name(struct symbol_file *file, uint64_t file_offset, char **nam
 	*name = NULL;
 	if (!file->elf || !elf_file__offset_to_vaddr(file->elf, file_offset, &vaddr))
 		return -ENOENT;
+	fetch_debug(file);
 	in_debug = file->debug && !elf_file__has_table(file->elf, ELF_TABLE_FULL);
 	if (in_debug && !elf_file__symbol_at(file->debug, vaddr, name, offset))
 		return 0;
@@ -212,6 +239,7 @@ int symbol_file__line(struct symbol_file *file, uint64_t file_offset, char **pat
 
 	if (!file->elf || !elf_file__offset_to_vaddr(file->elf, file_offset, &vaddr))
 		return -ENOENT;
+	fetch_debug(file);
 	if (!file->looked_for_lines) {
 		file->looked_for_lines = true;
 		file->lines = source_lines__new(elf_file__fd(file->elf));

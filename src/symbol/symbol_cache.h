@@ -5,7 +5,8 @@
  * change, the least recently used leaving first.
  *
  * A file's separate debug file is looked for when the file is opened, while its
- * process is there (symbol/debug_file.h). Names come from .symtab, the debug
+ * process is there (symbol/debug_file.h); debuginfod, if it is to be asked,
+ * when something is first looked up in the file. Names come from .symtab, the debug
  * file's .symtab or .dynsym, the first of them that there is.
  */
 #ifndef SYMBOL_SYMBOL_CACHE_H
@@ -18,6 +19,7 @@
 #include <time.h>
 
 struct Elf; /* libelf's */
+struct debuginfod;
 struct elf_file;
 struct source_lines;
 struct symbol_cache;
@@ -32,6 +34,7 @@ struct symbol_file {
 	struct file_key key;
 	struct elf_file *elf;	    /* NULL: it is no ELF file, which is worth knowing too */
 	struct elf_file *debug;	    /* the separate debug file, or NULL */
+	struct debuginfod *debuginfod; /* to be asked for that; NULL: not, or not any more */
 	struct source_lines *lines; /* NULL: not read */
 	bool looked_for_lines;
 	struct Elf *frames;	/* NULL: not opened, or there is no frame information */
@@ -43,6 +46,9 @@ struct symbol_file {
 /* NULL without memory. At most `max_files` files (1 or more) are kept open, debug files included. */
 struct symbol_cache *symbol_cache__new(size_t max_files);
 void symbol_cache__free(struct symbol_cache *cache);
+
+/* Has debuginfod asked for debug files of what is opened from now on. It must outlive the cache. */
+void symbol_cache__ask(struct symbol_cache *cache, struct debuginfod *debuginfod);
 
 /*
  * The file that `fd` is open on, which is taken over. For a file that is new
@@ -62,6 +68,9 @@ struct symbol_file *symbol_cache__find(struct symbol_cache *cache, const struct 
 void symbol_cache__trim(struct symbol_cache *cache);
 
 /*
+ * Of a file that debuginfod is to be asked about, the first look-up of a name or
+ * a line may take as long as debuginfod__find says.
+ *
  * The symbol that the byte at `file_offset` lies in: *name (malloc, as it is
  * in the file), *offset from its start. -ENOENT where there is none.
  */

@@ -110,7 +110,8 @@ static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *
 	return sections;
 }
 
-bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr)
+/* One that is loaded, or one that is not and has contents in the file. */
+static bool find_section(const struct elf_file *file, const char *name, bool loaded, uint64_t *vaddr)
 {
 	uint64_t count = 0, names;
 	bool found = false;
@@ -125,8 +126,10 @@ bool elf_file__find_section(const struct elf_file *file, const char *name, uint6
 		goto out;
 	names = sections[header.e_shstrndx].sh_offset;
 	for (uint64_t i = 0; i < count && !found; i++) {
-		text = sections[i].sh_flags & SHF_ALLOC ?
-			       elf_internal__string(file, names + sections[i].sh_name, SECTION_NAME_MAX) : NULL;
+		if (loaded ? !(sections[i].sh_flags & SHF_ALLOC) :
+			     sections[i].sh_flags & SHF_ALLOC || sections[i].sh_type == SHT_NOBITS)
+			continue;
+		text = elf_internal__string(file, names + sections[i].sh_name, SECTION_NAME_MAX);
 		found = text && strcmp(text, name) == 0;
 		*vaddr = sections[i].sh_addr;
 		free(text);
@@ -134,6 +137,18 @@ bool elf_file__find_section(const struct elf_file *file, const char *name, uint6
 out:
 	free(sections);
 	return found;
+}
+
+bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr)
+{
+	return find_section(file, name, true, vaddr);
+}
+
+bool elf_file__has_lines(const struct elf_file *file)
+{
+	uint64_t vaddr;
+
+	return find_section(file, ".debug_line", false, &vaddr);
 }
 
 void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header)

@@ -127,6 +127,9 @@ int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *val
 /* The virtual address of the section `name`, where it is loaded. False: there is none. */
 bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr);
 
+/* Whether the file itself has DWARF's source lines (.debug_line). */
+bool elf_file__has_lines(const struct elf_file *file);
+
 /*
  * The function that `vaddr` lies in: *name (malloc, without @VERSION) and
  * *offset, the bytes from its start. A function of unknown size covers its

@@ -45,7 +45,7 @@ struct trace_places *trace_places__new(void)
 
 	if (!places)
 		return NULL;
-	places->frames = native_frames__new(false);
+	places->frames = native_frames__new(false, NULL);
 	if (places->frames)
 		return places;
 	free(places);

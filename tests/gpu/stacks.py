@@ -46,8 +46,14 @@ def by_line(stacks):
     return sums
 
 
+def shortened(frames):
+    """Python's frames, outermost first, and what was called or launched at the end."""
+    python = [frame for frame in frames[:-1] if re.search(r"\.py:\d+\)", frame)]
+    return f"{'; '.join(python)}; {len(frames) - len(python) - 1} native frames; {frames[-1]}"
+
+
 def largest(stacks, count):
-    return "\n".join(f"{weight:>14,}  {';'.join(frames)[-400:]}" for frames, weight in
+    return "\n".join(f"{weight:>14,}  {shortened(frames)}" for frames, weight in
                      sorted(stacks, key=lambda stack: -stack[1])[:count])
 
 
@@ -90,15 +96,13 @@ def test_leak(machine, results):
     watching = subprocess.Popen([machine.gpuprobe, "memleak", "-p", str(program.pid), "1", "60"],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     line, found, text = lines_marked("LEAK")[0], None, ""
-    block = []
+    head = ""
     for raw in watching.stdout:
         row = raw.decode()
         text += row
-        if not row.startswith(" " * 16):  # not a frame: a site's head, or the time
-            block = [row]
-        else:
-            block.append(row)
-        if "growing" in block[0] and f"(stacks.py:{line})" in row:
+        if not row.startswith(" " * 12):  # of a site the first line, or the report's
+            head = row
+        if "<< growing" in head and f"(stacks.py:{line})" in row:
             found = time.monotonic() - began
             break
     watching.send_signal(2)

@@ -185,6 +185,21 @@ def test_top_cuts_lists():
     assert addresses("--top", "0")[0] == 30
 
 
+def test_manual_names_all_commands_and_marks():
+    pages = {page.stem: page.read_text(encoding="utf-8").replace("\\-", "-")
+             for page in (paths.ROOT / "man").glob("*.8")}
+    listed = run("--help").stdout.partition("Other commands")[2]
+    synopsis, _, others = pages["gpuprobe"].partition(".SH DESCRIPTION")
+    for command in re.findall(r"^  (\S+)", listed, re.MULTILINE):
+        assert f".B gpuprobe {command}" in synopsis
+        assert f"\\fBgpuprobe {command}\\fR" in others.partition(".SH OTHER COMMANDS")[2]
+    for page, text in pages.items():
+        references = text.partition(".SH SEE ALSO")[2]
+        assert all(f".BR {other} (8)" in references for other in pages if other != page)
+    for mark in "[stack not known]", "[callers not found]", "[truncated]", "[more Python frames]", "[Python code 0x":
+        assert mark in others
+
+
 def test_full_names():
     command = [paths.workload("launch"), "--launches", "2", "--name-prefix", "_ZN3foo3barIiEEvT_"]
     arguments = (*NONE, "--display-interval", "0", "--libcuda-path", paths.LIBCUDA)
@@ -286,6 +301,29 @@ def test_library_paths_repeat(option, tmp_path):
                            option, tmp_path / "soft.so").stdout)
     assert again["libraries"] == done["libraries"]
     assert again["probes_attached"] == done["probes_attached"]
+
+
+@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"], ["flame", "--by", "bytes"]])
+class TestOutputThatTakesNothing:
+    @staticmethod
+    def run(words, redirection):
+        return subprocess.run(["bash", "-c", f'"$@" {redirection}', "bash", paths.GPUPROBE, *words, "--",
+                               paths.SIM / "memory", "--pairs", "3", "--keep", "2"], env=environment(), text=True, capture_output=True, timeout=60,
+                              check=False)
+
+    def test_full_disk(self, words):
+        done = self.run(words, ">/dev/full")
+        assert done.returncode == 1
+        assert "gpuprobe: standard output: No space left on device\n" in done.stderr
+
+    def test_closed(self, words):
+        done = self.run(words, ">&-")
+        assert (done.returncode, done.stderr) == (1, "gpuprobe: standard output is closed\n")
+
+    def test_closed_input_and_errors(self, words):
+        done = self.run(words, "<&- 2>&-")
+        assert done.returncode == 0
+        assert "cudaMalloc" in done.stdout or "num_successful_mallocs" in done.stdout
 
 
 @pytest.mark.parametrize("option,map_name", [

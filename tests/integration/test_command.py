@@ -361,6 +361,7 @@ def test_second_ctrl_c_ends_gpuprobe(tmp_path):
     sleeping = [pid for pid, state in processes_with(mark).items()
                 if state == "S" and b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     assert len(sleeping) == 1
+    assert f"sh ({sleeping[0]}) has not ended: it goes on".encode() in shell.output
     os.kill(sleeping[0], signal.SIGKILL)
     shell.type("exit")
     assert shell.finish()[1].count("========================") == 2
@@ -488,13 +489,21 @@ def kill_at_random(links, rounds, directory):
     return begun
 
 
-def test_killed_at_random_moments(tmp_path, links):
-    rounds = 50 if links == "session" else 25
-    begun = kill_at_random(links, rounds, tmp_path)
+def check_killed(links, rounds, directory):
+    begun = kill_at_random(links, rounds, directory)
     assert begun > rounds // 10, "the moments were all too early to show anything"
     if links == "perf":
         # Definitions in tracefs outlive their owner; the next start removes them.
         assert run("true", GPUPROBE_LINKS="perf").returncode == 0
+
+
+def test_killed_at_random_moments(tmp_path, links):
+    check_killed(links, 20 if links == "session" else 8, tmp_path)
+
+
+@pytest.mark.slow
+def test_killed_at_many_random_moments(tmp_path, links):
+    check_killed(links, 50, tmp_path)
 
 
 def test_next_start_removes_stale_events(tracefs):

@@ -47,9 +47,22 @@ def wanted(library, operations, api):
     return len(found), len(rows) - len(found)
 
 
-@pytest.mark.parametrize("api", ["auto", "driver", "runtime", "both"])
+# One layer alone is the same for each section: all of them at once tell it; each of them, in the long run.
+ONE_LAYER = [pytest.param(layer, marks=pytest.mark.slow) for layer in ("driver", "runtime")]
+
+
+@pytest.mark.parametrize("api", ["driver", "runtime"])
+def test_what_is_attached_of_one_layer(gpuprobe, api):
+    check_attached(gpuprobe, [], api)
+
+
+@pytest.mark.parametrize("api", ["auto", "both", *ONE_LAYER])
 @pytest.mark.parametrize("options", [[option] for option in SECTIONS] + [["--memleak", "--bandwidth-util"], []])
 def test_what_is_attached(gpuprobe, options, api):
+    check_attached(gpuprobe, options, api)
+
+
+def check_attached(gpuprobe, options, api):
     result = gpuprobe.run("true", args=["-v", "--api", api, *options], libraries=[LIBCUDA, LIBCUDART])
     operations = set().union(*(SECTIONS[option] for option in options or SECTIONS))
     seen = {path: (int(probed), int(missing)) for path, _, probed, missing in ATTACHED.findall(result.stderr)

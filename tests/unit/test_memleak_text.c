@@ -97,13 +97,23 @@ static void expect(struct scene *scene, const char *expected)
 	growth__free(scene->growth);
 }
 
-static void expect_json(const struct scene *scene, const char *part)
+static void expect_in(const struct scene *scene, bool json, const char *part)
 {
-	char *text = print(scene, true);
+	char *text = print(scene, json);
 
 	if (!strstr(text, part))
 		fail_msg("'%s' is not in %s", part, text);
 	free(text);
+}
+
+static void expect_json(const struct scene *scene, const char *part)
+{
+	expect_in(scene, true, part);
+}
+
+static void expect_part(const struct scene *scene, const char *part)
+{
+	expect_in(scene, false, part);
 }
 
 static void test_growing(void **state)
@@ -151,7 +161,8 @@ static void test_top(void **state)
 	scene.sites[0][0] = site(&cache_stack, 1ull << 20, 8, 90);
 	scene.sites[0][1] = site(&python_stack, 4096, 2, 90);
 	scene.sites[0][2] = site(NULL, 512, 1, 95);
-	expect(&scene, "[14:02:11] 2 call sites with live device memory, 0 of them growing\n"
+	expect(&scene, "[14:02:11] 2 call sites with live device memory, 0 of them growing; left out: 512 bytes in 1 "
+		       "allocation of call sites with fewer than 2\n"
 		       "        1.00 MiB in 8 allocations, too early to tell whether it grows\n"
 		       "            ages 0.6 s to 10 s\n"
 		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
@@ -227,14 +238,14 @@ static void test_ended(void **state)
 		       "of 3.13 KiB (3208 bytes) in 5 allocations\n"
 		       "        3.00 KiB in 2 allocations  << leak\n"
 		       "            ages 0.6 s to 10 s, 98 of 100 freed\n"
-		       "            0x0000000000007000: 2048 bytes, 100 s old\n"
 		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
 		       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
 		       "                [callers not found]\n"
+		       "            0x0000000000007000: 2048 bytes, 100 s old\n"
 		       "        8 bytes in 1 allocation\n"
 		       "            age 10 s\n"
-		       "            0x0000000000009000: 8 bytes, managed, 100 s old\n"
-		       "                [stack not known]\n");
+		       "                [stack not known]\n"
+		       "            0x0000000000009000: 8 bytes, managed, 100 s old\n");
 }
 
 /* One that grew to its end, one that left nothing, and one that was told of before. */
@@ -266,6 +277,57 @@ static void test_ends(void **state)
 	expect(&scene, "[14:02:11] 0 call sites with live device memory\n");
 }
 
+/* What had no room in the table is neither freed nor stable. */
+static void test_untracked(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	scene.model.lost[LOSS_ALLOCATION_MAP_FULL] = 15;
+	scene.processes[0].live_site_count = 1;
+	scene.sites[0][0] = site(&python_stack, 2048, 5, 10);
+	scene.calls[0] = (struct call_site){.stack = &python_stack, .kind = SITE_ALLOCATION, .calls = 20};
+	scene.processes[0].sites = scene.calls;
+	scene.processes[0].site_count = 1;
+	sample(&scene, 0);
+	expect_json(&scene, "\"growth\":{\"verdict\":\"unknown\",");
+	expect_part(&scene, "2.00 KiB in 5 allocations, not known whether it grows: "
+			    "15 allocations beyond --max-allocations\n");
+	end_process(&scene.processes[0]);
+	expect_json(&scene, "\"allocated\":null,");
+	expect_json(&scene, "\"leak\":false,");
+	expect_part(&scene, "        2.00 KiB in 5 allocations\n"
+			    "            ages 0.6 s to 90 s, 61 samples, not known how many were freed: "
+			    "15 allocations beyond --max-allocations\n");
+	scene.processes[0].live_site_count = 0;
+	scene.processes[0].live_at_exit_count = 0;
+	expect_part(&scene, "no device memory was live at exit but maybe of 15 allocations beyond --max-allocations\n");
+	growth__free(scene.growth);
+}
+
+/* Live is more than what is shown, and what has no stack may have had one. */
+static void test_left_out(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	scene.processes[0].left_out_bytes = 20 << 20;
+	scene.processes[0].left_out_count = 10;
+	scene.options.older_ns = 500 * NS_PER_MS;
+	expect_json(&scene, "\"left_out_bytes\":20971520,\"left_out_allocations\":10,");
+	expect_part(&scene, "0 call sites with live device memory; left out: 20.00 MiB in 10 allocations younger than 500 ms\n");
+	scene.options.min_count = 3;
+	scene.options.some_sizes = true;
+	scene.processes[0].live_site_count = 1;
+	scene.sites[0][0] = site(NULL, 1 << 20, 2, 10);
+	scene.model.stacks_evicted = 7;
+	expect(&scene, "[14:02:11] 0 call sites with live device memory; left out: 21.00 MiB in 12 allocations "
+		       "younger than 500 ms or of other sizes or of call sites with fewer than 3\n"
+		       "        7 stacks are not known any more: see --stack-storage-size\n");
+}
+
 static void test_nothing(void **state)
 {
 	struct scene scene;
@@ -291,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_growing), cmocka_unit_test(test_top),  cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_ended),	cmocka_unit_test(test_ends), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_untracked), cmocka_unit_test(test_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, set_time_zone, NULL);

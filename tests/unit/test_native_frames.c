@@ -31,7 +31,7 @@ struct fixture {
 
 static struct fixture make(pid_t pid)
 {
-	struct fixture fixture = {native_frames__new(true), native_process__new(pid)};
+	struct fixture fixture = {native_frames__new(true, NULL), native_process__new(pid)};
 
 	assert_non_null(fixture.frames);
 	assert_non_null(fixture.process);

@@ -18,7 +18,7 @@ def environment(**changes):
     """The environment for gpuprobe and COMMAND; None removes a variable."""
     env = dict(os.environ)
     # COMMAND would run as the user behind `sudo make test`, who cannot write the truth file.
-    changes = {"SUDO_UID": None, "SUDO_GID": None, "TZ": "UTC", **changes}
+    changes = {"SUDO_UID": None, "SUDO_GID": None, "TZ": "UTC", "DEBUGINFOD_URLS": None, **changes}
     for name, value in changes.items():
         if value is None:
             env.pop(name, None)
