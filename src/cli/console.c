@@ -142,5 +142,5 @@ int console__failure(const struct console *console, struct error *err)
 	/* Whoever stops reading has seen enough. */
 	if (!console->failure || console->failure == -EPIPE)
 		return 0;
-	return error__set(err, console->failure, "standard output: %s", strerror(-console->failure));
+	return error__set(err, console->failure, "cannot write standard output: %s", strerror(-console->failure));
 }

@@ -315,7 +315,7 @@ class TestOutputThatTakesNothing:
     def test_full_disk(self, words):
         done = self.run(words, ">/dev/full")
         assert done.returncode == 1
-        assert "gpuprobe: standard output: No space left on device\n" in done.stderr
+        assert "gpuprobe: cannot write standard output: No space left on device\n" in done.stderr
 
     def test_closed(self, words):
         done = self.run(words, ">&-")

@@ -40,6 +40,14 @@ stacks_have_the_caller() {
 	test "$(grep -c '^runtime_round+0x[0-9a-f]* \[traced\] traced.c:' lines)" -eq 3
 }
 
+# stacks_of_leaks MODE: three allocations that are never freed.
+stacks_of_leaks() {
+	"$GPUPROBE" memleak --stack "$1" -- "$SIM/memory" --pairs 1 --keep 3 > leaks
+	grep '12.00 KiB in 3 allocations leaked' leaks
+	grep '^ *run_thread+0x[0-9a-f]* \[memory\] memory.c:' leaks
+	! grep 'stack not known' leaks
+}
+
 # --- COMMAND: held until its probes are in ---
 
 by_ld_library_path() {
@@ -311,6 +319,8 @@ run trace_launches traces_launches
 run trace_nested traces_nested
 run trace_entries traces_entries
 run trace_stacks stacks_have_the_caller
+run memleak_frame_pointers stacks_of_leaks fp
+run memleak_copies stacks_of_leaks dwarf
 
 run modules each "modules --rounds 5" "modules --rounds 5 --api driver"
 
