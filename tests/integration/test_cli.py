@@ -154,7 +154,7 @@ def test_sections(options, sections):
 def test_json_is_one_object_a_line():
     command = [paths.workload("launch"), "--launches", "3"]
     done = run(*NONE, "--display-interval", "0.05", "--json", "--libcuda-path", paths.LIBCUDA, "--",
-               "sh", "-c", 'sleep 0.2; exec "$@" >&2', "sh", *command)
+               "sh", "-c", 'sleep 0.7; exec "$@" >&2', "sh", *command)
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(reports) > 2
     for report in reports:
@@ -169,14 +169,19 @@ def test_json_is_one_object_a_line():
     assert process["comm"] == "launch"
 
 
+LISTED = re.compile(r"^\s+0x[0-9a-f]{16}: \d+ Bytes", re.MULTILINE)
+
+
 def test_top_cuts_lists():
-    command = [paths.workload("memory"), "--pairs", "0", "--keep", "30", "--hold", "0.6"]
+    """In the first report that has all 30 allocations."""
+    command = [paths.workload("memory"), "--pairs", "0", "--keep", "30", "--hold", "0.8"]
     arguments = (*NONE, "--display-interval", "0.25", "--libcuda-path", paths.LIBCUDA)
 
     def addresses(*options):
         done = run(*arguments, *options, "--", *command)
-        first = done.stdout.split("========================")[1]
-        return len(re.findall(r"^\s+0x[0-9a-f]{16}: \d+ Bytes", first, re.MULTILINE)), first
+        reports = done.stdout.split("========================")
+        first = next(report for report in reports if "in 30 allocations" in report)
+        return len(LISTED.findall(first)), first
 
     assert addresses()[0] == 20
     count, text = addresses("--top", "3")
