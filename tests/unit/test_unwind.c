@@ -65,7 +65,8 @@ static __attribute__((noinline)) uint32_t copy_stack(uint64_t from, size_t size)
 
 	assert_int_equal(pipe(pipe_ends), 0);
 	while (done < size) {
-		size_t step = size - done < 4096 ? size - done : 4096;
+		size_t page = 4096 - ((from + done) & 4095); /* as the BPF programs do: the next may not be mapped */
+		size_t step = size - done < page ? size - done : page;
 
 		if (syscall(SYS_write, pipe_ends[1], from + done, step) != (long)step)
 			break;
