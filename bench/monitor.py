@@ -83,9 +83,9 @@ def under_launches(gpuprobe, sim, rate, seconds):
     return share, memory, reached
 
 
-def calls(build, kind):
+def calls(build, kind, chunks=4000):
     """Nanoseconds of one call, or pair."""
-    done = subprocess.run([f"{build}/bench/calls", kind], stdout=subprocess.PIPE, check=True, text=True)
+    done = subprocess.run([f"{build}/bench/calls", kind, str(chunks)], stdout=subprocess.PIPE, check=True, text=True)
     return float(done.stdout.split()[0])
 
 

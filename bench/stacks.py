@@ -26,6 +26,7 @@ KINDS = {
     "launch": "a launch",
 }
 LIVE = 100_000
+CHUNKS = 800  # of 500 calls
 BAR_BYTES = 64  # of kernel memory for a live allocation beyond its record
 
 
@@ -38,10 +39,10 @@ def cost(build, kind, rounds):
     """{mode: [nanoseconds]} of a call under the monitor, and alone."""
     sums = {mode: [] for mode in ("alone", *MODES)}
     for _ in range(rounds):
-        sums["alone"].append(calls(build, kind))
+        sums["alone"].append(calls(build, kind, CHUNKS))
         for mode in MODES:
             process = monitor(build, mode, *(["--min-wait", "1ns"] if mode != "off" else []))
-            sums[mode].append(calls(build, kind))
+            sums[mode].append(calls(build, kind, CHUNKS))
             stop(process)
     return sums
 
@@ -92,8 +93,8 @@ launch at first sight and then one in 64 at a place.
 
 {cost_table(build, rounds)}
 What {LIVE:,} live allocations of one call site add to the memory of the maps and of gpuprobe (bar: at most
-{BAR_BYTES} bytes of kernel memory each beyond the record that there is without stacks; a stack is kept once,
-however many allocations it has):
+{BAR_BYTES} bytes of kernel memory each beyond the record; the stack's id, 8 bytes of it, is there in every mode, and
+a stack is kept once, however many allocations it has):
 
 {memory_table(build)}{END}
 """
