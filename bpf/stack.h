@@ -89,7 +89,6 @@ struct {
 struct stack_place {
 	u64 start_ns; /* of the process */
 	u64 function;
-	u64 version; /* of the process's code: a stack of the same addresses in another has an id of its own */
 	u32 owner;
 	s32 pid;
 	bool entering; /* the function's first instruction is next, else the one after the call */
@@ -340,7 +339,8 @@ static __always_inline u64 read_stack(struct stack_scratch *scratch, struct pt_r
 	keep_registers(record, ctx, place);
 	walk_native(record, ctx, place->entering);
 	walk_python_stack(scratch);
-	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)), place->version);
+	/* Where code was mapped or unmapped the same addresses may be another library's. */
+	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)), record->code_pages);
 }
 
 /* The id that calls are counted by, if userspace has been told of the stack; else 0. An id is never 0. */

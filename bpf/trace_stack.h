@@ -26,8 +26,6 @@ static __noinline u64 take_stack(struct pt_regs *ctx, struct traced_thread *thre
 	struct stack_place place = {
 		.start_ns = thread->start_ns,
 		.function = ctx->ip,
-		/* Libraries take each other's places. Events that wait keep the id of what was there when they began. */
-		.version = BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm),
 		.owner = thread->process,
 		.pid = thread->pid,
 		.entering = true,
