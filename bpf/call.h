@@ -200,6 +200,7 @@ static __always_inline struct call *call_leave(struct thread *thread, struct pt_
 	if (call->sp != sp)
 		return NULL;
 	thread->depth = depth - 1;
+	call->end_ns = now();
 	return call;
 }
 
@@ -274,7 +275,7 @@ __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 fla
 
 	if (!call)
 		return 0;
-	ns = now() - call->start_ns;
+	ns = call->end_ns - call->start_ns;
 	if (config.stack_mode)
 		count_success_site(slot, call, flags, bytes, ns);
 	tally = tally_of(slot, call->row, kind, flags, call->device);

@@ -9,6 +9,7 @@
  *   thread, call      who calls, with what arguments, nested in what
  *   abandon           calls that never return
  *   stack, take_stack, call_site   where calls are made, if that is asked for
+ *   account, account_call   where time goes, if that is asked for
  *   memory, launch, copy, wait, context, module   the families of the API
  *
  * The program exists three times, for three kinds of links, of which
@@ -20,6 +21,7 @@
 #include "process.h"
 
 #include "abandon.h"
+#include "account_call.h"
 #include "capture_call.h"
 #include "context.h"
 #include "copy.h"
@@ -111,20 +113,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline void leave(struct pt_regs *ctx)
+static __always_inline void leave_family(struct thread *thread, struct call *call, s32 result)
 {
-	struct thread *thread = returning_thread();
-	s32 result = ctx->ax;
-	struct call *call;
-
-	if (!thread)
-		return;
-	if (innermost_is_below(thread, ctx->sp - 8))
-		abandon_gone_calls(thread, ctx->sp - 8, false);
-	call = call_leave(thread, ctx);
-	if (!call)
-		return;
-	note_stack(ctx, thread, call, result);
 	switch (call->operation) {
 	case OP_LAUNCH:
 		launch_leave(thread, call, result);
@@ -181,6 +171,25 @@ static __always_inline void leave(struct pt_regs *ctx)
 		launch_list_leave(thread, call, result);
 		break;
 	}
+}
+
+static __always_inline void leave(struct pt_regs *ctx)
+{
+	struct thread *thread = returning_thread();
+	s32 result = ctx->ax;
+	struct call *call;
+
+	if (!thread)
+		return;
+	if (innermost_is_below(thread, ctx->sp - 8))
+		abandon_gone_calls(thread, ctx->sp - 8, false);
+	call = call_leave(thread, ctx);
+	if (!call)
+		return;
+	note_stack(ctx, thread, call, result);
+	leave_family(thread, call, result);
+	if (config.account)
+		account_leave(thread, call, result);
 }
 
 extern bool bpf_session_is_return(void) __ksym __weak;

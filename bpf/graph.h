@@ -60,6 +60,7 @@ struct {
 /* call.arg of a graph launch */
 #define RUN_KERNELS 0
 #define RUN_CAPTURE 1
+#define RUN_EXEC 2
 /* call.flag of an added or removed node */
 #define NODE_IS_UNKNOWN 0x01 /* how many kernels it runs is not known, or there is no record */
 #define NODE_OPENS 0x02	     /* it has nodes of its own; of a removed one: how many kernels is not known */
@@ -580,8 +581,10 @@ __noinline int graph_leave(struct thread *thread, struct call *call, s32 result)
 static __noinline int graph_launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 					 struct thread *thread, struct call *call)
 {
-	struct graph_exec_record *exec = exec_at(thread->slot, argument(ctx, function, ROLE_GRAPHEXEC));
+	u64 handle = argument(ctx, function, ROLE_GRAPHEXEC);
+	struct graph_exec_record *exec = exec_at(thread->slot, handle);
 
+	call->arg[RUN_EXEC] = handle;
 	call->kind = exec ? GRAPH_SIZE_KNOWN : GRAPH_SIZE_UNKNOWN;
 	call->arg[RUN_KERNELS] = exec ? exec->kernels : 0;
 	call->arg[RUN_CAPTURE] = capture_of(thread, function, argument(ctx, function, ROLE_STREAM));

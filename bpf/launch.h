@@ -8,6 +8,7 @@
 #ifndef BPF_LAUNCH_H
 #define BPF_LAUNCH_H
 
+#include "account.h"
 #include "capture.h"
 #include "name.h"
 #include "shape.h"
@@ -18,6 +19,7 @@
 #define LAUNCH_FIRST 0x02 /* of its kernel */
 /* call.arg */
 #define LAUNCH_CAPTURE 0
+#define LAUNCH_HANDLE 1
 
 /* launches by kernel; per CPU, since threads launch the same kernel at once */
 struct {
@@ -64,7 +66,8 @@ static __noinline u64 *kernel_first_sight(struct launch_key *key)
 }
 
 /* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
-static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row, u8 flags, u64 capture)
+static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row, u8 flags, u64 capture,
+					 u64 handle)
 {
 	struct call *call = call_enter(thread, ctx, row, OP_LAUNCH);
 
@@ -75,6 +78,7 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 	}
 	call->flag = flags;
 	call->arg[LAUNCH_CAPTURE] = capture;
+	call->arg[LAUNCH_HANDLE] = handle;
 	return 0;
 }
 
@@ -87,11 +91,12 @@ static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile stru
 
 /* A closer look. Returns flags for its call. */
 static __always_inline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
-					const struct kernel_key *kernel, bool again)
+					const struct thread *thread, const struct kernel_key *kernel, bool again)
 {
-	u8 flags = config.launch_sample > 1 ? LAUNCH_SAMPLED : 0;
+	/* For an account every return is looked at. */
+	u8 flags = config.launch_sample > 1 && !config.account ? LAUNCH_SAMPLED : 0;
 
-	if (sample_shape(ctx, function, kernel))
+	if (sample_shape(ctx, function, thread, kernel))
 		flags |= LAUNCH_FIRST;
 	if (again && bpf_map_lookup_elem(&unnamed, kernel))
 		name_kernel(kernel);
@@ -130,16 +135,16 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	before = __sync_fetch_and_add(count, 1);
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)
-		flags = sample_launch(ctx, function, &key.kernel, before);
+		flags = sample_launch(ctx, function, thread, &key.kernel, before);
 	/* A nested launch is known by the enclosing one being on record: the runtime's always. */
-	each = both_layers && function->layer == LAYER_RUNTIME;
+	each = config.account || (both_layers && function->layer == LAYER_RUNTIME);
 	if (!each && !config.launch_returns) {
 		capture_add(thread->slot, capture, 1, false);
 		return 1;
 	}
 	if (each || capture)
-		return follow_launch(thread, ctx, row, flags & LAUNCH_FIRST, capture);
-	return sampled ? follow_launch(thread, ctx, row, flags, 0) : 1;
+		return follow_launch(thread, ctx, row, flags & LAUNCH_FIRST, capture, key.kernel.handle);
+	return sampled ? follow_launch(thread, ctx, row, flags, 0, key.kernel.handle) : 1;
 }
 
 static __always_inline void launch_leave(struct thread *thread, const struct call *call, s32 result)

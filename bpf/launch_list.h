@@ -64,7 +64,7 @@ __noinline int launch_listed(u32 slot, u64 address, u8 layer)
 		look.shape.shared_bytes = launch.runtime.shared_bytes;
 		look.stream = launch.runtime.stream;
 	}
-	add_shape(&key.kernel, &look);
+	add_shape(&key.kernel, &look, NO_GAP);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #ifndef BPF_PROCESS_H
 #define BPF_PROCESS_H
 
+#include "account.h"
 #include "call.h"
 #include "capture.h"
 #include "descend.h"
@@ -87,6 +88,8 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	u32 tgid = BPF_CORE_READ(task, tgid);
 
 	abandon_calls(tgid);
+	if (config.account)
+		close_account();
 	/* Fires for each thread; the process ends with the last. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
 		end_thread(task, tgid);
@@ -104,6 +107,8 @@ int process_exec(void *ctx __attribute__((unused)))
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
 	abandon_calls(tgid);
+	if (config.account)
+		close_account();
 	end_process(task, tgid, true);
 	bpf_task_storage_delete(&threads, task);
 	tell_exec(task);

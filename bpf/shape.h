@@ -7,7 +7,7 @@
 #ifndef BPF_SHAPE_H
 #define BPF_SHAPE_H
 
-#include "call.h"
+#include "account.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -15,6 +15,8 @@ struct {
 	__type(key, struct kernel_key);
 	__type(value, struct shape_record);
 } shapes SEC(".maps");
+
+#define NO_GAP (~0ull)
 
 /* CUlaunchConfig and cudaLaunchConfig_t begin alike: grid, block, shared bytes (four of them in the driver's). */
 struct launch_config {
@@ -94,7 +96,7 @@ static __always_inline void widen(u64 *min, u64 *max, u64 value)
 		*max = value;
 }
 
-static __always_inline void keep_shape(struct shape_record *record, const struct launch_config *config)
+static __always_inline void keep_shape(struct shape_record *record, const struct launch_config *config, u64 gap)
 {
 	if (__sync_val_compare_and_swap(&record->lock, 0, 1))
 		return;
@@ -105,13 +107,19 @@ static __always_inline void keep_shape(struct shape_record *record, const struct
 	widen(&record->blocks_min, &record->blocks_max, product(config->shape.grid));
 	widen(&record->threads_min, &record->threads_max, product(config->shape.block));
 	widen(&record->shared_min, &record->shared_max, config->shape.shared_bytes);
+	if (gap != NO_GAP) {
+		record->gaps++;
+		record->gap_ns += gap;
+		widen(&record->gap_min, &record->gap_max, gap);
+	}
 	__sync_val_compare_and_swap(&record->lock, 1, 0);
 }
 
 /* Keeps the shape of a launch of that kernel. Returns 1 if it is the kernel's first, else 0. */
-__noinline int add_shape(const struct kernel_key *kernel, const struct launch_config *config)
+__noinline int add_shape(const struct kernel_key *kernel, const struct launch_config *config, u64 gap)
 {
-	struct shape_record *record, fresh = {.blocks_min = ~0ull, .threads_min = ~0ull, .shared_min = ~0ull};
+	struct shape_record *record, fresh = {
+		.blocks_min = ~0ull, .threads_min = ~0ull, .shared_min = ~0ull, .gap_min = ~0ull};
 	struct kernel_key key;
 	int error = 0;
 
@@ -120,7 +128,7 @@ __noinline int add_shape(const struct kernel_key *kernel, const struct launch_co
 	key = *kernel;
 	record = bpf_map_lookup_elem(&shapes, &key);
 	if (record) {
-		keep_shape(record, config);
+		keep_shape(record, config, gap);
 		return 0;
 	}
 	error = bpf_map_update_elem(&shapes, &key, &fresh, BPF_NOEXIST);
@@ -129,19 +137,30 @@ __noinline int add_shape(const struct kernel_key *kernel, const struct launch_co
 		lose_update(error, LOSS_SHAPE_MAP_FULL);
 		return 0;
 	}
-	keep_shape(record, config);
+	keep_shape(record, config, gap);
 	return !error;
 }
 
+/* Since the thread's launch before, as far as that is known. */
+static __always_inline u64 gap_before_launch(const struct thread *thread)
+{
+	const struct thread_account *account;
+
+	if (!config.account)
+		return NO_GAP;
+	account = account_of(thread);
+	return account && account->launched_ns ? now() - account->launched_ns : NO_GAP;
+}
+
 static __noinline int sample_shape(struct pt_regs *ctx, const volatile struct function_desc *function,
-				   const struct kernel_key *kernel)
+				   const struct thread *thread, const struct kernel_key *kernel)
 {
 	struct launch_config config = {};
 
-	if (!kernel)
+	if (!kernel || !thread)
 		return 0;
 	read_launch(ctx, function, &config);
-	return add_shape(kernel, &config);
+	return add_shape(kernel, &config, gap_before_launch(thread));
 }
 
 #endif

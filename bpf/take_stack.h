@@ -73,7 +73,7 @@ static __always_inline enum site_kind site_kind_of(const struct call *call, s32 
 		return call->operation == OP_QUERY && result == CUDA_NOT_READY ? SITE_KINDS : SITE_FAILURE;
 	if (call->operation == OP_ALLOC)
 		return SITE_ALLOCATION;
-	if (is_blocking(call) && now() - call->start_ns >= config.min_wait_ns)
+	if (is_blocking(call) && call->end_ns - call->start_ns >= config.min_wait_ns)
 		return SITE_WAIT;
 	return SITE_KINDS;
 }

@@ -34,6 +34,11 @@
 	X(STACK_RING_FULL, "stack_ring_full", "stacks that did not fit the ring buffer: told when they are seen again") \
 	X(STACK_NO_ROOM, "stack_no_room", "calls whose stack could not be taken: no memory for it") \
 	X(SITE_MAP_FULL, "site_map_full", "calls whose call site had no room in a table") \
+	X(THREAD_ACCOUNTS, "thread_accounts", "calls of threads beyond 1,024 at a time, whose time is not in the account") \
+	X(DURATION_MAP_FULL, "duration_map_full", "calls whose duration is in no histogram, for want of room") \
+	X(SIZE_MAP_FULL, "size_map_full", "allocations of sizes that had no room in a table") \
+	X(COPY_SIZE_MAP_FULL, "copy_size_map_full", "copies whose size had no room in a table") \
+	X(IGNORED_MAP_FULL, "ignored_map_full", "errors nobody asked about that had no room in a table") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory")
 
 enum loss {

@@ -36,7 +36,7 @@ struct config {
 	__u8 sees_memory;	/* all that allocates is probed: memory not on record is the program's own */
 	__u8 stack_mode;	/* enum stack_mode */
 	__u8 stack_sites;	/* of which calls, 1 << enum site_kind */
-	__u8 pad;
+	__u8 account; /* the account of a run is kept, see gpuprobe/account.h */
 	__u32 stack_bytes;	/* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
 	__u32 stack_sample;	/* see struct launch_site_key; a power of two */
 	__u64 stack_seed;	/* of ids, random: no process can make those of another */
@@ -91,6 +91,7 @@ struct process_binding {
 struct call {
 	__u64 sp; /* at entry; the frame is gone once the stack pointer is above it */
 	__u64 start_ns;
+	__u64 end_ns; /* once it has returned */
 	__u64 arg[4]; /* by operation, see the family files */
 	__u64 function; /* its address */
 	__u64 caller;	/* the return address; with copies of stacks alone */
@@ -122,6 +123,8 @@ struct thread {
 	__u32 context_depth;
 	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
 	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
+	__u32 account; /* number of its struct thread_account plus 1; 0: none */
+	__u32 pad;
 	struct call calls[CALL_DEPTH];
 };
 
@@ -255,6 +258,8 @@ struct shape_record {
 	__u64 blocks_min, blocks_max; /* in the grid */
 	__u64 threads_min, threads_max; /* in a block */
 	__u64 shared_min, shared_max;
+	/* With an account, of those that followed another launch of their thread: the time from its return to their entry */
+	__u64 gaps, gap_ns, gap_min, gap_max;
 };
 
 struct graph_key {

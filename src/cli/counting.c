@@ -120,6 +120,7 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	const struct targets *targets = options->targets;
 	struct object_options object = {
 		.check_launches = options->check_launches,
+		.account = options->account,
 		.only_watched = targets->command || targets->pid_count,
 		.hold = targets->command,
 		.track_inflight = options->sections & SECTION_COPY,
@@ -177,6 +178,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.max_processes = options->limits.max_processes,
 		.top = options->top,
 		.exact_from_start = options->targets->command,
+		.account = options->account,
 		.stack_mode = options->stacks.mode,
 		.max_stacks = options->stacks.max,
 		.live_filter = options->live_filter,

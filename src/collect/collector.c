@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collect/account.h"
 #include "collect/private.h"
 #include "collect/sites.h"
 #include "gen/gpuprobe.skel.h"
@@ -138,6 +139,11 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		ret = error__set(err, -errno, "cannot open the ring buffer: %s", strerror(errno));
 		goto fail;
 	}
+	if (options->account) {
+		ret = account_maps__new(skeleton, options->max_processes, &collector->account_maps, err);
+		if (ret)
+			goto fail;
+	}
 	if (options->stack_mode) {
 		ret = sites__open(collector, err);
 		if (ret)
@@ -164,6 +170,7 @@ void collector__free(struct collector *collector)
 	attribution__free(collector->attribution);
 	contexts__free(collector->contexts);
 	stacks__free(collector->stacks);
+	account_maps__free(collector->account_maps);
 	free(collector->index_of);
 	free(collector->late);
 	free(collector->doomed.keys);

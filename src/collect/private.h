@@ -16,6 +16,7 @@
 
 #define NO_PROCESS UINT32_MAX
 
+struct account_maps;
 struct ring_buffer;
 
 struct late_process {
@@ -34,6 +35,7 @@ struct collector {
 	struct map_reader *reader;
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
+	struct account_maps *account_maps; /* NULL: no account is kept */
 	struct stacks *stacks; /* NULL: none are taken */
 	struct stack_maps stack_maps;
 	struct contexts *contexts; /* as the latest reading found them */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "collect/account.h"
 #include "collect/graphs.h"
 #include "collect/inflight.h"
 #include "collect/memory.h"
@@ -423,6 +424,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = sites__read(&reading);
 	if (!ret)
 		ret = finish_processes(collector);
+	if (!ret)
+		ret = account__read(&reading);
 	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
 }

@@ -130,6 +130,9 @@ static void merge_shape(struct shape_record *sum, const struct shape_record *sha
 	widen(&sum->blocks_min, &sum->blocks_max, shape->blocks_min, shape->blocks_max);
 	widen(&sum->threads_min, &sum->threads_max, shape->threads_min, shape->threads_max);
 	widen(&sum->shared_min, &sum->shared_max, shape->shared_min, shape->shared_max);
+	sum->gaps += shape->gaps;
+	sum->gap_ns += shape->gap_ns;
+	widen(&sum->gap_min, &sum->gap_max, shape->gap_min, shape->gap_max);
 	if (shape->latest_ns < sum->latest_ns)
 		return;
 	sum->latest_ns = shape->latest_ns;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/account.h"
 #include "model/kernels.h"
 #include "model/sites.h"
 
@@ -16,6 +17,8 @@ void process__clear(struct process *process)
 	site_table__clear_lists(process);
 	site_table__free(process->site_table);
 	process->site_table = NULL;
+	account__free(process->account);
+	process->account = NULL;
 	free(process->live);
 	free(process->freed);
 	free(process->failures);

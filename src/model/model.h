@@ -25,6 +25,8 @@ enum section {
 	SECTION_ALL = SECTION_MEMORY | SECTION_LAUNCH | SECTION_COPY,
 };
 
+struct account;
+
 struct memory_totals {
 	uint64_t allocations;	       /* successful calls */
 	uint64_t allocation_failures;
@@ -240,6 +242,8 @@ struct process {
 	size_t site_count;
 	struct live_site *live_sites; /* largest first */
 	size_t live_site_count;
+
+	struct account *account; /* NULL where none is kept, see model/account.h */
 
 	/* What the lists above are made from; for model/ and collect/ only. */
 	struct cuda_environment *environment; /* NULL when not known; malloc */

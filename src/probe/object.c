@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gen/gpuprobe.skel.h"
+#include "gpuprobe/account.h"
 #include "model/api.h"
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
@@ -19,7 +20,7 @@ _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rod
 
 uint32_t object__launch_sample(const struct object_options *options)
 {
-	if (options->check_launches)
+	if (options->check_launches || options->account)
 		return 1;
 	/* Without sessions a return probe costs every launch as much again: off unless asked for. */
 	return options->links == LINKS_SESSION ? LAUNCH_SAMPLE : 0;
@@ -45,6 +46,24 @@ static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_o
 		bpf_map__set_max_entries(skeleton->maps.launch_sites, 4 * options->max_stacks);
 }
 
+/* Without an account its maps are as small as they can be: the programs refer to them. */
+static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options, bool lazy)
+{
+	if (!options->account)
+		return;
+	bpf_map__set_max_entries(skeleton->maps.thread_accounts, ACCOUNT_THREADS);
+	bpf_map__set_max_entries(skeleton->maps.process_accounts, options->max_processes);
+	bpf_map__set_max_entries(skeleton->maps.durations, lazy ? 16384 : 1024);
+}
+
+static int fill_free_accounts(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
+{
+	for (uint32_t number = 0; options->account && number < ACCOUNT_THREADS; number++)
+		if (bpf_map__update_elem(skeleton->maps.free_accounts, NULL, 0, &number, sizeof(number), 0))
+			return error__set(err, -errno, "cannot fill the table of threads: %s", strerror(errno));
+	return 0;
+}
+
 static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)
 {
 	const struct stack_maps_options stacks = stack_options(options);
@@ -65,7 +84,9 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	if (ret)
 		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));
 	rodata->config.links = options->links;
-	rodata->config.launch_sample = sample ? sample : LAUNCH_SAMPLE;
+	/* For an account each return is looked at, but not each shape. */
+	rodata->config.launch_sample = sample && !options->account ? sample : LAUNCH_SAMPLE;
+	rodata->config.account = options->account;
 	rodata->config.pidns_inum = (uint32_t)namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
@@ -110,6 +131,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 		skeleton->maps.devices,	   skeleton->maps.call_sites, skeleton->maps.launch_sites,
+		skeleton->maps.durations,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
@@ -165,6 +187,7 @@ int object__load(const struct object_options *options, const struct features *fe
 	choose_programs(skeleton, options);
 	size_maps(skeleton, options, features);
 	size_stack_maps(skeleton, options);
+	size_account_maps(skeleton, options, features->lazy_maps);
 	ret = fill_constants(skeleton, options, err);
 	if (ret)
 		goto fail;
@@ -175,6 +198,8 @@ int object__load(const struct object_options *options, const struct features *fe
 		goto fail;
 	}
 	ret = fill_free_slots(skeleton, options->max_processes, err);
+	if (!ret)
+		ret = fill_free_accounts(skeleton, options, err);
 	if (!ret)
 		ret = attach_tracepoints(skeleton, options, err);
 	if (ret)

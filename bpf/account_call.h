@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What each call adds to the account of a run: where the thread's time goes,
+ * how launches follow one another, and what waits follow them. The topics have
+ * files of their own.
+ */
+#ifndef BPF_ACCOUNT_CALL_H
+#define BPF_ACCOUNT_CALL_H
+
+#include "account.h"
+#include "launch.h"
+
+/* Launches that are executed; `handle` is the kernel's or the executable graph's. */
+static __always_inline void account_launch(struct thread_account *account, const struct call *call, u64 handle)
+{
+	u64 gap = 0, ns = call->end_ns - call->start_ns;
+	u32 bucket;
+
+	if (account->launched_ns) {
+		gap = call->start_ns - account->launched_ns;
+		account->gap_count++;
+		account->gap_ns += gap;
+		bucket = time_bucket(gap);
+		if (bucket < TIME_BUCKETS)
+			account->gaps[bucket]++;
+	}
+	if (account->launched_ns && gap <= CHAINED_GAP_NS && !account->others) {
+		add_time(&account->chained, ns);
+		account->chained_gap_ns += gap;
+	}
+	account->sequence[account->sequence_count & (SEQUENCE_KEPT - 1)] = handle;
+	account->sequence_count++;
+	account->launches++;
+	account->launches_since_wait++;
+	account->launched_ns = call->end_ns;
+	account->others = 0;
+}
+
+static __always_inline void account_wait(struct thread_account *account, u64 ns, u64 end_ns)
+{
+	if (!account->launches_since_wait)
+		add_time(&account->bare_waits, ns);
+	else if (account->launches_since_wait == 1)
+		add_time(&account->single_waits, ns);
+	else
+		add_time(&account->batch_waits, ns);
+	account->launches_since_wait = 0;
+	account->waited_ns = end_ns;
+}
+
+/* A call has returned; its family has dealt with it. */
+static __noinline int account_leave(struct thread *thread, struct call *call, s32 result)
+{
+	struct thread_account *account;
+	u64 ns;
+
+	if (!thread || !call)
+		return 0;
+	ns = call->end_ns - call->start_ns;
+	note_duration(thread->slot, call->row, ns);
+	if (!thread->account)
+		open_account(thread, call->start_ns);
+	account = account_of(thread);
+	if (!account)
+		return 0;
+	if (!thread->depth)
+		add_time(&account->time[class_of(call->operation)], ns);
+	account->latest_ns = call->end_ns;
+	if (call->operation == OP_LAUNCH && !call->arg[LAUNCH_CAPTURE])
+		account_launch(account, call, call->arg[LAUNCH_HANDLE]);
+	else if (call->operation == OP_GRAPH_LAUNCH && !call->arg[RUN_CAPTURE])
+		account_launch(account, call, call->arg[RUN_EXEC]);
+	else if (!thread->depth)
+		account->others++;
+	if (call->operation == OP_WAIT && !result)
+		account_wait(account, ns, call->end_ns);
+	return 0;
+}
+
+#endif

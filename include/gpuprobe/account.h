@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The account of a run, which `stat` and `diagnose` ask for: where threads
+ * spend their time, how long calls take, what is allocated and copied over and
+ * over, when the GPU had nothing to do. Kept by BPF where config.account is
+ * set, summed up at each call, so that it is complete, not sampled; what is
+ * sampled says so. Times are CLOCK_BOOTTIME nanoseconds.
+ *
+ * What only one thread writes is written without atomic operations: struct
+ * thread_account is its thread's alone.
+ */
+#ifndef GPUPROBE_ACCOUNT_H
+#define GPUPROBE_ACCOUNT_H
+
+#include "gpuprobe/function.h"
+
+/*
+ * Histograms of times: below 2^FIRST_OCTAVE ns in 16 equal steps, then 16 to
+ * each octave, so that a bucket's middle is at most 3.2 % off. The last one
+ * has all that is longer than 64 s.
+ */
+#define TIME_STEPS 16
+#define TIME_FIRST_OCTAVE 7
+#define TIME_OCTAVES 29
+#define TIME_BUCKETS (TIME_STEPS + TIME_OCTAVES * TIME_STEPS)
+
+/* What an outermost call spends its time on, by its operation. */
+enum time_class {
+	TIME_LAUNCH = 0, /* kernels, graphs, host functions */
+	TIME_MEMORY,	 /* allocate and free, memory of all kinds */
+	TIME_COPY,	 /* copies and sets */
+	TIME_WAIT,	 /* waits; queries are TIME_OTHER */
+	TIME_OTHER,
+	TIME_CLASSES,
+};
+
+struct time_totals {
+	__u64 calls;
+	__u64 ns;
+};
+
+/* Of a process and a row of the API: every call that was seen to return, failed ones too; nested ones of the same act not. */
+struct duration_key {
+	__u32 slot;
+	__u16 row;
+	__u16 pad;
+};
+
+struct duration_record {
+	__u64 calls;
+	__u64 ns;
+	__u64 max_ns;
+	__u64 pad;
+	__u64 buckets[TIME_BUCKETS];
+};
+
+/* What makes a thread that feeds the GPU wait for it, though no wait was asked for. */
+enum implicit_wait {
+	IMPLICIT_COPY = 0, /* a synchronous copy */
+	IMPLICIT_SET,
+	IMPLICIT_FREE,	   /* of device or pinned memory, not in stream order */
+	IMPLICIT_LOAD,	   /* a module or library, by a call or inside a kernel's first launch */
+	IMPLICIT_WAITS,
+};
+
+#define IMPLICIT_MIN_NS 10000	/* a call that took less has not blocked */
+#define CHAINED_GAP_NS 50000	/* launches with at most this between them are back to back */
+#define IDLE_GAP_NS 100000000	/* the GPU's queue is empty for longer: it is idle */
+#define SEQUENCE_KEPT 512	/* handles of a thread's latest launches */
+#define ACCOUNT_THREADS 1024	/* that have an account at a time */
+
+/* A thread that makes watched calls. ended_ns is set when it exits; userspace gives its place free then. */
+struct thread_account {
+	__u32 slot;
+	__s32 tid;	  /* in gpuprobe's pid namespace */
+	__u64 start_ns;	  /* of the thread */
+	__u64 first_ns;	  /* its first watched call's entry */
+	__u64 latest_ns;  /* its latest watched call's return */
+	__u64 ended_ns;	  /* 0: it lives */
+	char comm[16];
+	struct time_totals time[TIME_CLASSES]; /* outermost calls, failed ones too */
+
+	/* Launches, of kernels and of graphs, captured ones not */
+	__u64 launches;
+	__u64 launched_ns;  /* the latest's return */
+	__u64 gap_count, gap_ns; /* from the return of one to the entry of the next, whatever is between */
+	struct time_totals chained; /* launches back to back with the one before, no other outermost call between */
+	__u64 chained_gap_ns;	    /* the gaps before these */
+	__u64 others;		    /* outermost calls since the latest launch */
+
+	/* Waits (OP_WAIT), by the launches of this thread since the one before */
+	__u64 launches_since_wait;
+	struct time_totals single_waits; /* exactly one launch */
+	struct time_totals bare_waits;	 /* none */
+	struct time_totals batch_waits;	 /* more */
+	__u64 waited_ns;		 /* the latest's end */
+
+	/* Implicit waits in the middle of launches: more launches followed. Those that none has followed yet are pending. */
+	struct time_totals implicit[IMPLICIT_WAITS];
+	struct time_totals pending[IMPLICIT_WAITS];
+
+	/* Times of more than IDLE_GAP_NS with the device's queue known to be empty, which a launch of this thread ended */
+	__u64 idle_gaps, idle_ns, idle_max_ns;
+	__u64 idle_inside_ns; /* of these: inside other CUDA calls of this thread */
+	__u64 idle_stack;     /* id of the launch that ended the longest; 0: not taken */
+	__u64 inside_ns;      /* all of `time`, when the queue was last seen to become empty by this thread */
+
+	/* The legacy default stream */
+	__u64 legacy_launches;	/* of `launches`: onto it */
+	__u64 legacy_behind;	/* of these: while another thread of the process waited for it */
+	__u64 legacy_crossings; /* launches onto it after one onto another stream that it waits for, or the reverse, no wait between */
+	struct time_totals legacy_waits; /* waits that cover it */
+	__u64 last_stream;
+
+	/* The latest failed call that the program has not asked about; code 0: none */
+	__s32 error_code;
+	__u32 error_row;
+	__u64 error_ns;
+	__u64 error_launches; /* launches since */
+	__u64 error_stack;
+
+	__u64 sequence_count;		 /* launches so far; the latest is at (count - 1) % SEQUENCE_KEPT */
+	__u64 sequence[SEQUENCE_KEPT];	 /* handles of kernels and executable graphs */
+	__u64 gaps[TIME_BUCKETS];	 /* of `gap_count` */
+};
+
+/* Allocations of one size by one function: how often they come and go. */
+struct size_key {
+	__u64 size;
+	__u16 slot;
+	__u16 row; /* of the allocation */
+	__u8 kind; /* enum memory_kind */
+	__u8 device;
+	__u8 pad[2];
+};
+
+struct size_record {
+	__u64 allocations, allocation_ns;
+	__u64 frees, free_ns;
+	__u64 live, peak; /* at a time; with context ends not known, `live` is then too high */
+	__u64 first_ns, latest_ns; /* allocations */
+};
+
+#define COPY_SIZES 48 /* the n-th has copies of 2^n to 2^(n+1) - 1 bytes, the first those of 0 as well, the last all larger */
+
+enum copy_host {
+	COPY_HOST_UNKNOWN = 0, /* or there is none */
+	COPY_HOST_PINNED,
+	COPY_HOST_PAGEABLE,
+};
+
+/* Executed copies and sets that succeeded, by kind and mode. */
+struct copy_size_key {
+	__u16 slot;
+	__u8 kind; /* enum copy_kind */
+	__u8 async;
+	__u8 host; /* enum copy_host */
+	__u8 device;
+	__u8 pad[2];
+};
+
+struct copy_size_record {
+	__u64 calls[COPY_SIZES];
+	__u64 bytes[COPY_SIZES];
+	__u64 ns[COPY_SIZES]; /* inside the calls */
+};
+
+/*
+ * One range copied to another. It is copied again where nothing has used or
+ * changed the one side of it on the device since: no launch, no set, no copy of another
+ * direction, no free. The map forgets the least recently copied ranges; how much was copied again is in
+ * struct process_account.
+ */
+struct repeat_key {
+	__u64 from, to, bytes;
+	__u16 slot;
+	__u8 kind; /* COPY_H2D or COPY_D2H */
+	__u8 pad[5];
+};
+
+struct repeat_record {
+	__u64 version; /* process_account's device_uses (H2D) or device_changes (D2H) at the latest copy */
+	__u64 copies;
+	__u64 repeats, repeat_ns; /* of these: again for nothing, and the time inside them */
+	__u32 row;
+	__u32 pad;
+};
+
+/* Errors that the program did not ask about, but made launches after. */
+struct ignored_key {
+	__u32 slot;
+	__s32 code;
+	__u16 row;
+	__u16 pad[3];
+};
+
+struct ignored_record {
+	__u64 calls;	/* that failed so */
+	__u64 launches; /* after them, before anything was asked or failed again */
+	__u64 first_ns;
+	__u64 stack; /* id of the latest */
+};
+
+#define ACCOUNT_DEVICES 8
+
+/* What is known to be queued on a device, by its number in the process modulo ACCOUNT_DEVICES. */
+struct device_queue {
+	__u64 launched_epoch; /* process_record.epoch at the latest launch, plus 1; 0: none yet */
+	__u64 stream;	      /* the only one launched on since it was last empty, plus 1; 0: none */
+	__u64 mixed;	      /* not the only one */
+	__u64 empty_ns;	      /* since when it is known to be empty; 0: it is not */
+};
+
+/* By slot, beside struct process_record. */
+struct process_account {
+	struct device_queue queues[ACCOUNT_DEVICES];
+	__u64 worked; /* the device's memory was used or changed since the latest copy to or from the host */
+	__u64 device_uses, device_changes;
+	struct time_totals repeats[2]; /* of copies for nothing: H2D, D2H */
+	__u64 repeat_bytes[2];
+	__u64 legacy_waiting; /* threads inside a wait that covers the legacy default stream */
+	/* Results that were used, perhaps, without a wait that covers them */
+	__u64 unrecorded_waits;	  /* waits for events that were made but never recorded */
+	__u64 unrecorded_queries;
+	__u64 destroyed_busy;	  /* streams destroyed with launches or copies that no wait had covered */
+	__u64 freed_busy;	  /* host memory freed while an asynchronous copy to it was in flight */
+	__u64 freed_busy_bytes;
+	__u64 missing_stack;	  /* id of the latest of these four; 0: not taken */
+	__u64 missing_row;
+	struct time_totals asks;  /* calls that ask for an error; their time is not taken */
+};
+
+/* The bucket of a time. */
+static inline __u32 time_bucket(__u64 ns)
+{
+	__u32 octave = TIME_FIRST_OCTAVE;
+
+	if (ns < 1u << TIME_FIRST_OCTAVE)
+		return (__u32)(ns >> (TIME_FIRST_OCTAVE - 4));
+	if (ns >> (TIME_FIRST_OCTAVE + TIME_OCTAVES))
+		return TIME_BUCKETS - 1;
+	for (__u32 step = 16; step; step >>= 1)
+		if (ns >> (octave + step))
+			octave += step;
+	return TIME_STEPS + (octave - TIME_FIRST_OCTAVE) * TIME_STEPS + ((__u32)(ns >> (octave - 4)) & (TIME_STEPS - 1));
+}
+
+/* The least time that is in a bucket; of TIME_BUCKETS the end of the last. */
+static inline __u64 time_bucket_start(__u32 bucket)
+{
+	__u32 octave, step;
+
+	if (bucket < TIME_STEPS)
+		return (__u64)bucket << (TIME_FIRST_OCTAVE - 4);
+	octave = TIME_FIRST_OCTAVE + (bucket - TIME_STEPS) / TIME_STEPS;
+	step = (bucket - TIME_STEPS) % TIME_STEPS;
+	return (1ull << octave) + ((__u64)step << (octave - 4));
+}
+
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The account of a run: threads, totals and histograms of durations, see account.h.
+#include "collect/account.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collect/sweep.h"
+#include "gen/gpuprobe.skel.h"
+#include "model/account.h"
+#include "model/devices.h"
+
+struct account_maps {
+	struct thread_account *threads;	   /* ACCOUNT_THREADS, the BPF map */
+	struct process_account *processes; /* by slot, the BPF map */
+	size_t threads_bytes, processes_bytes;
+	const struct bpf_map *free_accounts;
+};
+
+/* --- the shared maps --- */
+
+static void *map_array(const struct bpf_map *map, size_t count, size_t size, size_t *bytes, struct error *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *mapping;
+
+	*bytes = (count * size + page - 1) / page * page;
+	mapping = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (mapping != MAP_FAILED)
+		return mapping;
+	error__set(err, -errno, "cannot map %s: %s", bpf_map__name(map), strerror(errno));
+	return NULL;
+}
+
+int account_maps__new(const struct gpuprobe_bpf *skeleton, uint32_t max_processes, struct account_maps **out,
+		      struct error *err)
+{
+	struct account_maps *maps = calloc(1, sizeof(*maps));
+
+	if (!maps)
+		return error__set(err, -ENOMEM, "out of memory");
+	maps->free_accounts = skeleton->maps.free_accounts;
+	maps->threads = map_array(skeleton->maps.thread_accounts, ACCOUNT_THREADS, sizeof(*maps->threads),
+				  &maps->threads_bytes, err);
+	if (maps->threads)
+		maps->processes = map_array(skeleton->maps.process_accounts, max_processes, sizeof(*maps->processes),
+					    &maps->processes_bytes, err);
+	if (!maps->processes) {
+		account_maps__free(maps);
+		return -EIO;
+	}
+	*out = maps;
+	return 0;
+}
+
+void account_maps__free(struct account_maps *maps)
+{
+	if (!maps)
+		return;
+	if (maps->threads)
+		munmap(maps->threads, maps->threads_bytes);
+	if (maps->processes)
+		munmap(maps->processes, maps->processes_bytes);
+	free(maps);
+}
+
+/* --- threads --- */
+
+static int append(void **items, size_t *count, const void *item, size_t size)
+{
+	char *grown;
+
+	/* Doubled whenever the count is a power of two. */
+	if (!(*count & (*count - 1))) {
+		grown = realloc(*items, (*count ? 2 * *count : 1) * size);
+		if (!grown)
+			return -ENOMEM;
+		*items = grown;
+	}
+	memcpy((char *)*items + *count * size, item, size);
+	++*count;
+	return 0;
+}
+
+static void sum_up(struct account *account, const struct thread_account *thread, uint64_t began_ns)
+{
+	account->unlisted_threads++;
+	account->unlisted_wall_ns += account__wall_ns(thread, began_ns, thread->ended_ns);
+	for (int i = 0; i < TIME_CLASSES; i++) {
+		account->unlisted_time[i].calls += thread->time[i].calls;
+		account->unlisted_time[i].ns += thread->time[i].ns;
+	}
+}
+
+/* Those that have ended stand before the others, and stay. */
+static int keep_ended(struct account *account, const struct thread_account *thread, uint64_t began_ns)
+{
+	int ret;
+
+	if (account->ended_count >= ACCOUNT_ENDED_KEPT) {
+		sum_up(account, thread, began_ns);
+		return 0;
+	}
+	ret = append((void **)&account->threads, &account->thread_count, thread, sizeof(*thread));
+	if (ret)
+		return ret;
+	account->threads[account->thread_count - 1] = account->threads[account->ended_count];
+	account->threads[account->ended_count++] = *thread;
+	return 0;
+}
+
+static void give_back(const struct account_maps *maps, uint32_t number)
+{
+	memset(&maps->threads[number], 0, sizeof(maps->threads[number]));
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	bpf_map__update_elem(maps->free_accounts, NULL, 0, &number, sizeof(number), 0);
+}
+
+static int read_thread(const struct reading *reading, uint32_t number)
+{
+	const struct account_maps *maps = reading->collector->account_maps;
+	const struct thread_account *shared = &maps->threads[number];
+	uint64_t ended_ns = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE);
+	struct process *process;
+	struct thread_account thread;
+	int ret;
+
+	if (!shared->first_ns)
+		return 0;
+	process = collector__process_at(reading->collector, shared->slot);
+	if (!process || !process->account)
+		return 0;
+	thread = *shared;
+	if (reading__dooms(reading, process) && !ended_ns)
+		ended_ns = process->ended_ns;
+	thread.ended_ns = ended_ns;
+	if (!ended_ns)
+		return append((void **)&process->account->threads, &process->account->thread_count, &thread,
+			      sizeof(thread));
+	ret = keep_ended(process->account, &thread, reading->collector->attached_ns);
+	if (!ret)
+		give_back(maps, number);
+	return ret;
+}
+
+/* --- the rest --- */
+
+static int take_duration(const struct sweep *sweep, const void *key_data, const void *value)
+{
+	const struct duration_key *key = key_data;
+	struct process *process = collector__process_at(sweep->collector, key->slot);
+	struct account_function function = {.row = key->row};
+	int ret;
+
+	if (!process || !process->account)
+		return 0;
+	function.time = *(const struct duration_record *)value;
+	ret = append((void **)&process->account->functions, &process->account->function_count, &function,
+		     sizeof(function));
+	return ret ? ret : sweep__is_doomed(sweep, key->slot);
+}
+
+static int sweep_map(const struct reading *reading, const struct bpf_map *map,
+		     int (*take)(const struct sweep *sweep, const void *key, const void *value))
+{
+	struct sweep sweep = {.collector = reading->collector, .map = map, .reap = reading->reap, .take = take};
+
+	return sweep__run(&sweep);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct account_function *x = a, *y = b;
+
+	return x->time.ns < y->time.ns ? 1 : x->time.ns > y->time.ns ? -1 : (int)x->row - (int)y->row;
+}
+
+static int begin(struct reading *reading, struct process *process)
+{
+	struct account *account = process->account;
+
+	if (!account)
+		account = process->account = account__new();
+	if (!account)
+		return -ENOMEM;
+	account->thread_count = account->ended_count;
+	account->function_count = 0;
+	account->totals = reading->collector->account_maps->processes[process->slot];
+	return 0;
+}
+
+static void finish(struct reading *reading, struct process *process)
+{
+	struct account *account = process->account;
+	uint64_t bytes = 0;
+
+	for (int kind = 0; kind < MEMORY_KINDS; kind++)
+		if (memory_kind__is_device(kind))
+			bytes += process->memory[kind].live_bytes;
+	if (bytes > account->peak_bytes)
+		account->peak_bytes = bytes;
+	if (account->function_count)
+		qsort(account->functions, account->function_count, sizeof(*account->functions), by_time);
+	if (reading__dooms(reading, process))
+		memset(&reading->collector->account_maps->processes[process->slot], 0, sizeof(struct process_account));
+}
+
+static int each_process(struct reading *reading, int (*fn)(struct reading *reading, struct process *process))
+{
+	struct model *model = &reading->collector->model;
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (model->processes[i].slot != NO_PROCESS)
+			ret = fn(reading, &model->processes[i]);
+	return ret;
+}
+
+static int finish_process(struct reading *reading, struct process *process)
+{
+	finish(reading, process);
+	return 0;
+}
+
+int account__read(struct reading *reading)
+{
+	const struct gpuprobe_bpf *skeleton = reading->collector->skeleton;
+	int ret;
+
+	if (!reading->collector->account_maps)
+		return 0;
+	ret = each_process(reading, begin);
+	for (uint32_t number = 0; number < ACCOUNT_THREADS && !ret; number++)
+		ret = read_thread(reading, number);
+	if (!ret)
+		ret = sweep_map(reading, skeleton->maps.durations, take_duration);
+	if (!ret)
+		ret = each_process(reading, finish_process);
+	return ret;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads the account of a run (gpuprobe/account.h) from the BPF maps into the model. */
+#ifndef COLLECT_ACCOUNT_H
+#define COLLECT_ACCOUNT_H
+
+#include "base/error.h"
+#include "collect/reading.h"
+
+struct account_maps;
+
+/* Maps what BPF shares with userspace. Returns 0 or a negative errno with a message. */
+int account_maps__new(const struct gpuprobe_bpf *skeleton, uint32_t max_processes, struct account_maps **out,
+		      struct error *err);
+void account_maps__free(struct account_maps *maps);
+
+/*
+ * Fills struct process's `account` anew for each process that still has its slot, and gives the
+ * places of threads that have ended free. Returns 0 or a negative errno. Does nothing where no
+ * account is kept.
+ */
+int account__read(struct reading *reading);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Findings: what is wrong with a program, by the evidence of its CUDA calls,
+ * what that costs, and what usually fixes it. Drawn from the model alone.
+ *
+ * kinds.c is the one table of them, with severities, thresholds and advice. A
+ * rule (struct finding_kind's `draw`) looks at one process, or at all, and
+ * adds a finding only with evidence above its thresholds.
+ */
+#ifndef FINDING_FINDING_H
+#define FINDING_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/model.h"
+
+enum finding_severity {
+	SEVERITY_INFO = 0,
+	SEVERITY_WARNING,
+	SEVERITY_CRITICAL, /* the program fails, or is about to */
+};
+
+enum finding_unit {
+	UNIT_COUNT = 0,
+	UNIT_BYTES,
+	UNIT_NS,
+	UNIT_SHARE, /* 0 to 1, shown as percent */
+	UNIT_PER_SECOND,
+	UNIT_BYTES_PER_SECOND,
+	UNIT_RATIO,
+};
+
+/* A threshold: below it there is no finding. The first of a kind is what `--threshold ID=VALUE` sets. */
+struct finding_threshold {
+	const char *name; /* NULL ends the list */
+	double value;	  /* by default, in `unit` */
+	enum finding_unit unit;
+	const char *meaning; /* "least share of the watched time" */
+};
+
+#define FINDING_THRESHOLDS 4
+
+struct findings;
+struct finding_kind;
+
+/* What a rule is given. Values of thresholds by their place in the kind's list. */
+struct finding_input {
+	const struct model *model;
+	const struct findings *state; /* history: growth of sites and sizes, of the devices' free memory */
+	const struct finding_kind *kind;
+	const double *thresholds;
+	uint64_t began_ns; /* when the probes were in, CLOCK_BOOTTIME */
+};
+
+struct finding_list;
+
+/* What there must be for a rule to be asked. */
+#define NEEDS_ACCOUNT 0x1  /* process->account: of stat and diagnose */
+#define NEEDS_ASKS 0x2	   /* calls that ask for errors are probed */
+#define NEEDS_GETTERS 0x4
+
+struct finding_kind {
+	const char *id; /* "alloc-churn" */
+	enum finding_severity severity;
+	unsigned int needs; /* NEEDS_* */
+	const char *title;  /* what is wrong, a few words: "the same memory is allocated and freed again and again" */
+	const char *advice; /* one paragraph */
+	const char *cost;   /* what its cost is the time of; NULL: it has none in time */
+	struct finding_threshold thresholds[FINDING_THRESHOLDS + 1];
+	/* Adds what it finds of one process, which has ended or not. 0 or -ENOMEM. NULL where draw_all is there. */
+	int (*draw)(const struct finding_input *input, const struct process *process, struct finding_list *out);
+	/* The same over all processes: devices and ranks compared. */
+	int (*draw_all)(const struct finding_input *input, struct finding_list *out);
+};
+
+/* In the order they are shown in by id; `count` of them. */
+extern const struct finding_kind finding_kinds[];
+extern const size_t finding_kind_count;
+
+/* NULL where there is none. */
+const struct finding_kind *finding_kind__find(const char *id);
+
+/* A number of the evidence. */
+struct finding_number {
+	const char *name; /* "allocations": static, JSON's member */
+	double value;
+	enum finding_unit unit;
+};
+
+#define FINDING_NUMBERS 12
+
+struct finding {
+	const struct finding_kind *kind;
+	enum finding_severity severity; /* the kind's, unless the evidence is worse */
+	int32_t pid;   /* 0: of no one process */
+	int32_t tid;   /* 0: of no one thread */
+	char comm[16]; /* the process's */
+	char *subject; /* what it is about: "cudaMalloc of 1.0 GiB", a kernel; NULL: the process. Escaped when shown */
+	char *evidence; /* one sentence, numbers with their units. Escaped when shown */
+	struct finding_number numbers[FINDING_NUMBERS];
+	size_t number_count;
+	bool has_cost;
+	uint64_t cost_ns;
+	double share; /* of the watched time of the process, or of the thread where there is one */
+	bool has_saving;
+	uint64_t saving_ns;
+	const char *assumption; /* under which; static; NULL without has_saving */
+	const struct stack *stack; /* where; the model's; NULL: not known */
+	double weight; /* order within a severity: cost, or what stands for it */
+};
+
+struct finding_list {
+	struct finding *items;
+	size_t count, capacity;
+};
+
+/* A new finding at the end of the list, its kind, severity and process filled in; NULL without memory. `process` may be NULL. */
+struct finding *finding_list__add(struct finding_list *list, const struct finding_input *input,
+				  const struct process *process);
+
+/* Texts as printf; what was there is released. 0 or -ENOMEM. */
+int finding__subject(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int finding__evidence(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Numbers beyond FINDING_NUMBERS are left out (a mistake of the rule, which its test shows). */
+void finding__number(struct finding *finding, const char *name, double value, enum finding_unit unit);
+
+/* The cost, and its share of `of_ns`. */
+void finding__cost(struct finding *finding, uint64_t cost_ns, uint64_t of_ns);
+void finding__saving(struct finding *finding, uint64_t saving_ns, const char *assumption);
+
+/* Releases the findings and leaves the list empty. */
+void finding_list__clear(struct finding_list *list);
+
+/* --- of a run --- */
+
+struct findings_options {
+	bool account, asks, getters; /* what there is of NEEDS_* */
+	uint64_t window_ns;	     /* of growth, see model/growth.h */
+};
+
+/* All at their default thresholds. NULL without memory. */
+struct findings *findings__new(const struct findings_options *options);
+void findings__free(struct findings *findings);
+
+/*
+ * "ID=VALUE" or "ID.NAME=VALUE"; VALUE as the unit has it: 5%, 0.05, 64K, 100ms, 10/s, 12.
+ * Returns 0 or -EINVAL with the reason.
+ */
+int findings__set_threshold(struct findings *findings, const char *text, struct error *err);
+
+/* The value in use, by the kind and the place in its list: for help and JSON. */
+double findings__threshold(const struct findings *findings, const struct finding_kind *kind, size_t place);
+
+/* The probes are in. */
+void findings__begin(struct findings *findings, uint64_t began_ns);
+uint64_t findings__began_ns(const struct findings *findings);
+
+/* Takes a sample of what is judged by its course; every second or so. 0 or -ENOMEM. */
+int findings__sample(struct findings *findings, const struct model *model);
+
+/*
+ * Draws all findings there are evidence for by now, worst first. What was in
+ * the list is released. 0 or -ENOMEM: some are missing then.
+ */
+int findings__draw(struct findings *findings, const struct model *model, struct finding_list *list);
+
+#endif

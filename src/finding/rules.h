@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rules: a function for each kind of finding, see struct finding_kind. What
+ * each looks for is told in its file, thresholds are in kinds.c.
+ */
+#ifndef FINDING_RULES_H
+#define FINDING_RULES_H
+
+#include "finding/finding.h"
+
+/* alloc_churn.c */
+int alloc_churn__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* leaks.c */
+int leak_growing__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+int leak_at_exit__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* launch_bound.c */
+int launch_bound__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* short_waits.c */
+int sync_after_every_launch__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+int sync_stall__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* implicit_sync.c */
+int implicit_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* copies.c */
+int small_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+int pageable_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+int redundant_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* errors.c */
+int unchecked_errors__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+int sticky_error__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+int error_storm__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* out_of_memory.c */
+int oom_near__draw(const struct finding_input *input, struct finding_list *out);
+int oom__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* fragmentation.c */
+int fragmentation__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* graph_recapture.c */
+int graph_recapture__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* idle_gaps.c */
+int idle_gaps__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* default_stream.c */
+int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* chatty_getters.c */
+int chatty_getters__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* device_imbalance.c */
+int device_imbalance__draw(const struct finding_input *input, struct finding_list *out);
+
+/* missing_sync.c */
+int missing_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+#endif

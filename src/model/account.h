@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The account of a process (gpuprobe/account.h), as `stat` and `diagnose` show
+ * it: plain data beside struct process, from the maps by collect/account.c.
+ */
+#ifndef MODEL_ACCOUNT_H
+#define MODEL_ACCOUNT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprobe/account.h"
+
+/* Threads that have ended stay in the list up to this many; the rest are summed up. */
+#define ACCOUNT_ENDED_KEPT 256
+
+struct account_function {
+	uint16_t row; /* in api_functions */
+	struct duration_record time;
+};
+
+struct account_size {
+	struct size_key key;
+	struct size_record record;
+};
+
+struct account_copies {
+	struct copy_size_key key;
+	struct copy_size_record record;
+};
+
+struct account_repeat {
+	struct repeat_key key;
+	struct repeat_record record;
+};
+
+struct account_ignored {
+	struct ignored_key key;
+	struct ignored_record record;
+};
+
+struct account {
+	struct account_function *functions; /* most time first */
+	size_t function_count;
+	struct thread_account *threads; /* those that have ended first, otherwise in no order */
+	size_t thread_count;
+	size_t ended_count;
+	uint64_t unlisted_threads; /* ended, and only summed up */
+	struct time_totals unlisted_time[TIME_CLASSES];
+	uint64_t unlisted_wall_ns; /* their lives, as far as watched */
+	struct account_size *sizes; /* most time first */
+	size_t size_count;
+	struct account_copies *copies;
+	size_t copy_count;
+	struct account_repeat *repeats; /* most time first; those copied again for nothing */
+	size_t repeat_count;
+	struct account_ignored *ignored; /* most first; what is pending in threads that went on with launches included */
+	size_t ignored_count;
+	struct process_account totals;
+	uint64_t inflight_at_exit[2]; /* once ended: copies to the host that no wait had covered, calls and bytes */
+
+	uint64_t peak_bytes; /* of device memory live at a reading: not less was live at some time */
+};
+
+/* Everything zero; release with account__free. NULL without memory. */
+struct account *account__new(void);
+void account__free(struct account *account);
+
+/*
+ * The time below which `share` (0 to 1) of the counts of a histogram lie: the
+ * middle of their bucket, but never above `max_ns` (pass UINT64_MAX where it is not known). 0 for an empty one.
+ */
+uint64_t account__percentile(const uint64_t buckets[TIME_BUCKETS], double share, uint64_t max_ns);
+
+/* The time of the thread's life that was watched, from `began_ns` or its start to `now_ns` or its end. */
+uint64_t account__wall_ns(const struct thread_account *thread, uint64_t began_ns, uint64_t now_ns);
+
+/* Time inside outermost CUDA calls. */
+uint64_t account__inside_ns(const struct thread_account *thread);
+
+#endif
