@@ -7,25 +7,58 @@
 #include "cli/account_options.h"
 #include "cli/counting.h"
 #include "cli/reports.h"
+#include "cli/samples.h"
 #include "cli/subcommand.h"
+#include "finding/finding.h"
+#include "model/growth.h"
 #include "output/stat.h"
+
+#define SAMPLE_PERIOD 1.0 /* seconds */
 
 struct account_run {
 	const struct account_command *options;
 	const struct log *log;
 	struct counting *counting;
 	struct reports *reports;
-	uint64_t began_ns; /* when the probes were in */
+	struct samples *samples;
+	struct findings *findings;
+	struct finding_list list; /* of the latest report */
+	bool warned;
 };
 
 /* --- reports --- */
+
+/* Once: what is missing now may be there the next time, and would be missing again. */
+static void warn_memory(struct account_run *run, int ret)
+{
+	if (ret && !run->warned)
+		log__warn(run->log, "no memory for what findings are drawn from: some may be missing");
+	run->warned = run->warned || ret;
+}
+
+static void sample(void *arg)
+{
+	struct account_run *run = arg;
+
+	warn_memory(run, findings__sample(run->findings, counting__model(run->counting)));
+}
+
+static void look(void *arg)
+{
+	struct account_run *run = arg;
+
+	sample(run);
+	warn_memory(run, findings__draw(run->findings, counting__model(run->counting), &run->list));
+}
 
 static void print(FILE *out, void *arg)
 {
 	const struct account_run *run = arg;
 	const struct stat_report report = {
 		.model = counting__model(run->counting),
-		.began_ns = run->began_ns,
+		.began_ns = findings__began_ns(run->findings),
+		.state = run->findings,
+		.findings = &run->list,
 		.options = &run->options->output,
 	};
 
@@ -33,6 +66,25 @@ static void print(FILE *out, void *arg)
 }
 
 /* --- setting up --- */
+
+/* -EINVAL where a threshold is none. */
+static int make_findings(struct account_run *run, struct error *err)
+{
+	const struct findings_options options = {
+		.account = true,
+		.asks = run->options->diagnose,
+		.getters = run->options->getters,
+		.window_ns = GROWTH_WINDOW_NS,
+	};
+	int ret = 0;
+
+	run->findings = findings__new(&options);
+	if (!run->findings)
+		return error__set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < run->options->threshold_count && !ret; i++)
+		ret = findings__set_threshold(run->findings, run->options->thresholds[i], err);
+	return ret ? error__prefix(err, ret, "--threshold") : 0;
+}
 
 static int set_up(struct account_run *run, struct error *err)
 {
@@ -51,6 +103,8 @@ static int set_up(struct account_run *run, struct error *err)
 	};
 	const struct reports_options reports = {
 		.interval = options->interval,
+		.whole = true,
+		.look = look,
 		.print = print,
 		.arg = run,
 	};
@@ -64,23 +118,32 @@ static int set_up(struct account_run *run, struct error *err)
 	if (!ret)
 		ret = reports__start(run->reports, err);
 	if (!ret)
+		ret = samples__new(run->counting, SAMPLE_PERIOD, sample, run, &run->samples, err);
+	if (!ret)
 		ret = counting__attach(run->counting, err);
-	run->began_ns = clock__boot_ns();
+	findings__begin(run->findings, clock__boot_ns());
 	return ret;
 }
 
 static int run_command(const struct account_command *options, const struct log *log, int *status, struct error *err)
 {
 	struct account_run run = {.options = options, .log = log};
-	int ret = set_up(&run, err);
+	int ret = make_findings(&run, err);
 
+	if (ret == -EINVAL)
+		*status = EXIT_USAGE;
+	if (!ret)
+		ret = set_up(&run, err);
 	if (!ret)
 		ret = session__run(counting__session(run.counting), err);
 	if (!ret)
 		ret = reports__finish(run.reports, err);
 	if (!ret)
 		*status = session__status(counting__session(run.counting));
+	samples__free(run.samples);
 	reports__free(run.reports);
+	finding_list__clear(&run.list);
+	findings__free(run.findings);
 	counting__free(run.counting);
 	return ret;
 }

@@ -50,7 +50,8 @@ static void report(struct reports *reports, bool final)
 		console__write(reports->console, text, length);
 	else
 		log__warn(reports->log, "no memory for a report");
-	counting__reported(reports->counting);
+	if (!reports->options.whole)
+		counting__reported(reports->counting);
 	reports->made++;
 }
 

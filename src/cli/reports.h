@@ -20,6 +20,7 @@ struct reports_options {
 	double interval;     /* seconds between reports; 0: the last one alone */
 	unsigned long count; /* then no more; 0: any number */
 	bool always_last;    /* the last one is due whatever `count` says, and COMMAND goes on to its end */
+	bool whole;	     /* each is of all so far: what has ended is in those that follow, too */
 	/* The model was read anew: what is to be taken from it before it is shown. Optional. */
 	void (*look)(void *arg);
 	void (*print)(FILE *out, void *arg);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "finding/finding.h"
 #include "model/model.h"
 #include "output/report_text.h"
 
@@ -18,6 +19,8 @@
 struct stat_report {
 	const struct model *model;
 	uint64_t began_ns; /* when the probes were in, CLOCK_BOOTTIME */
+	const struct findings *state;
+	const struct finding_list *findings;
 	const struct report_options *options;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The JSON of `gpuprobe stat` and `gpuprobe diagnose`, see stat.h.
+#include "output/findings.h"
 #include "output/json_account.h"
 #include "output/json_parts.h"
 #include "output/report_totals.h"
@@ -25,12 +26,18 @@ static void write_account(struct json *j, const struct stat_report *report, cons
 	json_sizes__write(j, account);
 }
 
+static bool was_used(const struct memory_totals *m)
+{
+	return m->allocations || m->allocation_failures || m->frees || m->free_failures || m->live_count;
+}
+
 static void write_memory(struct json *j, const struct process *p)
 {
 	json__key(j, "memory");
 	json__object_begin(j);
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
-		json_memory__write_totals(j, words__memory_kind(kind), &p->memory[kind]);
+		if (was_used(&p->memory[kind]))
+			json_memory__write_totals(j, words__memory_kind(kind), &p->memory[kind]);
 	if (p->ended) {
 		json__key_u64(j, "live_at_exit_bytes", p->live_at_exit_bytes);
 		json__key_u64(j, "live_at_exit_allocations", p->live_at_exit_count);
@@ -76,6 +83,8 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 		if (report__shows(&model->processes[i]))
 			write_process(&j, report, &model->processes[i]);
 	json__array_end(&j);
+	json_findings__write(&j, report->findings);
+	json_findings__write_thresholds(&j, report->state);
 	json_parts__key_lost(&j, model);
 	json__object_end(&j);
 	fputc('\n', out);
