@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "model/model.h"
+
 struct account *account__new(void)
 {
 	return calloc(1, sizeof(struct account));
@@ -22,7 +24,7 @@ void account__free(struct account *account)
 	free(account);
 }
 
-uint64_t account__percentile(const uint64_t buckets[TIME_BUCKETS], double share, uint64_t max_ns)
+uint64_t account__percentile(const __u64 buckets[TIME_BUCKETS], double share, uint64_t max_ns)
 {
 	uint64_t total = 0, below = 0, wanted, middle;
 	uint32_t bucket = 0;
@@ -56,4 +58,14 @@ uint64_t account__inside_ns(const struct thread_account *thread)
 	for (int i = 0; i < TIME_CLASSES; i++)
 		ns += thread->time[i].ns;
 	return ns;
+}
+
+uint64_t account__errors(const struct process *process, uint16_t row)
+{
+	uint64_t failures = 0;
+
+	for (size_t i = 0; i < process->function_count; i++)
+		if (process->functions[i].row == row)
+			failures += process->functions[i].failures;
+	return failures;
 }

@@ -70,12 +70,17 @@ void account__free(struct account *account);
  * The time below which `share` (0 to 1) of the counts of a histogram lie: the
  * middle of their bucket, but never above `max_ns` (pass UINT64_MAX where it is not known). 0 for an empty one.
  */
-uint64_t account__percentile(const uint64_t buckets[TIME_BUCKETS], double share, uint64_t max_ns);
+uint64_t account__percentile(const __u64 buckets[TIME_BUCKETS], double share, uint64_t max_ns);
 
 /* The time of the thread's life that was watched, from `began_ns` or its start to `now_ns` or its end. */
 uint64_t account__wall_ns(const struct thread_account *thread, uint64_t began_ns, uint64_t now_ns);
 
 /* Time inside outermost CUDA calls. */
 uint64_t account__inside_ns(const struct thread_account *thread);
+
+struct process;
+
+/* Failed calls of the function in `row`, of the process's tallies. */
+uint64_t account__errors(const struct process *process, uint16_t row);
 
 #endif
