@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "finding/amount.h"
+#include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/where.h"
 
@@ -62,7 +62,7 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 	return finding__evidence(finding,
 				 "of %" PRIu64 " launches of %" PRIu64 " thread%s, %" PRIu64 " went onto the legacy default stream while another thread waited for it, and %" PRIu64 " changed between it and a stream that waits for it; waits that cover it took %s",
 				 meeting->launches, meeting->threads, meeting->threads == 1 ? "" : "s", meeting->behind,
-				 meeting->crossings, amount__time((double)meeting->waits.ns).text);
+				 meeting->crossings, quantity__time((double)meeting->waits.ns).text);
 }
 
 int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "finding/amount.h"
+#include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/where.h"
 #include "model/api.h"
@@ -138,7 +138,7 @@ static int tell_sticky(struct finding *finding, const struct process *process, u
 	return ret ? ret : finding__evidence(finding,
 					     "%s failed with %s, after which a process can only end; in the %s since then %" PRIu64 " call%s failed with it and %" PRIu64 " did not",
 					     first ? first->function : "a call", text.text,
-					     amount__time((double)since_ns).text, sticky->same, plural(sticky->same),
+					     quantity__time((double)since_ns).text, sticky->same, plural(sticky->same),
 					     sticky->others);
 }
 
@@ -235,11 +235,11 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 		return ret;
 	return finding__evidence(finding,
 				 "%" PRIu64 " calls failed within %s, %s; most of them %s with %s: %" PRIu64 "%s%s%s",
-				 storm->failures, amount__time((double)(storm->last_ns - storm->first_ns)).text,
-				 amount__rate(rate_of(storm)).text, worst->function, text.text, worst->count,
+				 storm->failures, quantity__time((double)(storm->last_ns - storm->first_ns)).text,
+				 quantity__rate(rate_of(storm)).text, worst->function, text.text, worst->count,
 				 worst->sampled ? " of the launches that were looked at" : "",
 				 storm->calls && !worst->sampled ? ", of its calls " : "",
-				 storm->calls && !worst->sampled ? amount__percent(share).text : "");
+				 storm->calls && !worst->sampled ? quantity__share(share).text : "");
 }
 
 int error_storm__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

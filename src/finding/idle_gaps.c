@@ -4,7 +4,7 @@
  * its queue, and the next launch came long after. What the thread did
  * meanwhile outside of CUDA is its own: reading and preparing data, most often.
  */
-#include "finding/amount.h"
+#include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/threads.h"
 
@@ -39,10 +39,10 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	finding->stack = account__stack(watched->process->account, thread->idle_stack);
 	return finding__evidence(finding,
 				 "%llu times nothing was queued for more than 100 ms, %s on average and %s at most, %s of the thread's time; of it the thread spent %s outside of CUDA calls%s",
-				 thread->idle_gaps, amount__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
-				 amount__time((double)thread->idle_max_ns).text,
-				 amount__percent(threads__share(watched, thread->idle_ns)).text,
-				 amount__time(host).text,
+				 thread->idle_gaps, quantity__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
+				 quantity__time((double)thread->idle_max_ns).text,
+				 quantity__share(threads__share(watched, thread->idle_ns)).text,
+				 quantity__time(host).text,
 				 host > (double)thread->idle_ns / 2 ? ": a data loader that cannot keep up looks like this" : "");
 }
 

@@ -4,7 +4,7 @@
  * launches before and after them: synchronous copies and sets, frees, loads of
  * modules.
  */
-#include "finding/amount.h"
+#include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/threads.h"
 #include "finding/where.h"
@@ -133,11 +133,11 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	ret = name_worst(watched, finding);
 	return ret ? ret : finding__evidence(finding,
 					     "%llu calls blocked between launches for %s, %s of the thread's time: %s %s in %llu calls, %s each",
-					     all.calls, amount__time((double)all.ns).text,
-					     amount__percent(threads__share(watched, all.ns)).text,
-					     words_of(worst_of(thread)), amount__time((double)worst->ns).text,
+					     all.calls, quantity__time((double)all.ns).text,
+					     quantity__share(threads__share(watched, all.ns)).text,
+					     words_of(worst_of(thread)), quantity__time((double)worst->ns).text,
 					     worst->calls,
-					     amount__time((double)worst->ns / (double)worst->calls).text);
+					     quantity__time((double)worst->ns / (double)worst->calls).text);
 }
 
 int implicit_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

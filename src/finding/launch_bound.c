@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "finding/amount.h"
+#include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/sequence.h"
 #include "finding/threads.h"
@@ -159,12 +159,12 @@ static int tell(const struct watched_thread *watched, const struct sequence *seq
 	finding__number(finding, "sequence_share", sequence->share, UNIT_SHARE);
 	return finding__evidence(finding,
 				 "%s launches; those back to back take %s each with %s before each (median %s), together %s of the thread's time, and waits %s%s",
-				 amount__rate(rate_of(watched)).text,
-				 amount__time((double)thread->chained.ns / (double)thread->chained.calls).text,
-				 amount__time((double)thread->chained_gap_ns / (double)thread->chained.calls).text,
-				 amount__time((double)gap).text,
-				 amount__percent(threads__share(watched, thread->chained.ns + thread->chained_gap_ns)).text,
-				 amount__percent(threads__share(watched, waited_ns(thread))).text,
+				 quantity__rate(rate_of(watched)).text,
+				 quantity__time((double)thread->chained.ns / (double)thread->chained.calls).text,
+				 quantity__time((double)thread->chained_gap_ns / (double)thread->chained.calls).text,
+				 quantity__time((double)gap).text,
+				 quantity__share(threads__share(watched, thread->chained.ns + thread->chained_gap_ns)).text,
+				 quantity__share(threads__share(watched, waited_ns(thread))).text,
 				 sequence->period ? "" : "; no sequence of them repeats");
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "finding/amount.h"
+#include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/where.h"
 
@@ -27,7 +27,7 @@ static void say(FILE *out, uint64_t count, const char *one, const char *many)
 static void say_bytes(FILE *out, uint64_t count, uint64_t bytes)
 {
 	if (count)
-		fprintf(out, " (%s)", amount__bytes((double)bytes).text);
+		fprintf(out, " (%s)", quantity__bytes((double)bytes).text);
 }
 
 /* malloc; NULL without memory. */

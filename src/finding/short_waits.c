@@ -4,7 +4,7 @@
  * and the thread begins to feed it again. Waits that are long show a GPU that
  * is busy; they are no finding.
  */
-#include "finding/amount.h"
+#include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/threads.h"
 #include "finding/where.h"
@@ -79,9 +79,9 @@ static int single_draw(const struct watched_thread *watched, struct finding *fin
 	estimate(watched, waits, finding);
 	point_at(watched, finding);
 	return finding__evidence(finding, "%llu of %llu launches were waited for one by one, %s each: %s, %s of the thread's time",
-				 waits->calls, thread->launches, amount__time(mean(waits)).text,
-				 amount__time((double)waits->ns).text,
-				 amount__percent(threads__share(watched, waits->ns)).text);
+				 waits->calls, thread->launches, quantity__time(mean(waits)).text,
+				 quantity__time((double)waits->ns).text,
+				 quantity__share(threads__share(watched, waits->ns)).text);
 }
 
 int sync_after_every_launch__draw(const struct finding_input *input, const struct process *process,
@@ -124,8 +124,8 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 	point_at(watched, finding);
 	return finding__evidence(finding,
 				 "%llu waits of %s each: %s, %s of the thread's time; %llu of them came after several launches, %llu after none",
-				 waits.calls, amount__time(mean(&waits)).text, amount__time((double)waits.ns).text,
-				 amount__percent(threads__share(watched, waits.ns)).text, thread->batch_waits.calls,
+				 waits.calls, quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
+				 quantity__share(threads__share(watched, waits.ns)).text, thread->batch_waits.calls,
 				 thread->bare_waits.calls);
 }
 
