@@ -2,8 +2,6 @@
 // Faults of copying: too small, from pageable memory, for nothing.
 #include "faults.h"
 
-#include <string.h>
-
 #define SMALL 4096
 #define BATCH 256
 #define LARGE (4u << 20)

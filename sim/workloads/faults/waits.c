@@ -2,10 +2,8 @@
 // Faults of waiting: too often, without meaning to, and with nothing queued.
 #include "faults.h"
 
-#include <string.h>
-
 #define LAUNCHES 24	/* of a step */
-#define HOST_WORK 0.002
+#define HOST_WORK 0.003
 #define LONG_HOST_WORK 0.15
 
 /* Waits after every `between` launches; fixed: once a step. */
@@ -34,19 +32,19 @@ static void sync_stall(struct run *run)
 	wait_often(run, 3);
 }
 
-#define FREED 2000
+#define FREED 300
 #define BLOCK_BYTES (256u << 10)
 
 /*
  * A scratch buffer is freed, another one cleared and a result fetched while the
  * stream has work and more is to come; fixed: in the order of the stream, and
- * freed at the end.
+ * freed when all is done.
  */
 static void implicit_sync(struct run *run)
 {
 	void *scratch = device_memory(BLOCK_BYTES), *result = pinned_memory(BLOCK_BYTES);
 	void **freed = must_allocate(FREED * sizeof(*freed));
-	uint64_t step;
+	int step;
 
 	/* Of different sizes: none of them comes again. */
 	for (int i = 0; i < FREED; i++)
@@ -67,8 +65,10 @@ static void implicit_sync(struct run *run)
 		run__launch(run, STEP_LAUNCHES);
 		run__wait(run);
 	}
-	for (int i = run->fixed ? 0 : (int)step; i < FREED; i++)
+	for (int i = run->fixed ? 0 : step; i < FREED; i++)
 		NEED(cudaFree(freed[i]));
+	while (run__goes_on(run))
+		run__step(run);
 	NEED(cudaFree(scratch));
 	NEED(cudaFreeHost(result));
 	free(freed);
