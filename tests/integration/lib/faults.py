@@ -4,7 +4,6 @@
 A row tells how the pair is run, which findings are true beside the fault's own, and how the truth about its cost is
 had: from the simulator's truth file, or from what the workload has measured where that file cannot tell.
 """
-import json
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -16,10 +15,6 @@ TOLERANCE = 0.10
 def within(found, truth):
     """Whether the number is what it should be, within a tenth."""
     return abs(found - truth) <= TOLERANCE * truth
-
-
-def nested_included(counts):
-    return counts["ns"]
 
 
 def time_in(*functions, layer="driver"):
@@ -54,6 +49,7 @@ class Fault:
     seconds: float = 2
     arguments: tuple = ()
     companions: dict = field(default_factory=dict)  # other findings that are true -> why
+    alone: bool = False              # no other program at the same time
     name: str = None                 # in the table, where an id has several pairs
 
     @property
@@ -71,7 +67,7 @@ FAULTS = [
     Fault("leak-growing", numbers={"bytes": own("bytes")}, seconds=5, options=("--window", "3s")),
     Fault("leak-at-exit", numbers={"bytes": own("bytes")}),
     Fault("launch-bound", cost=time_in("cuLaunchKernel"),
-          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=20us,cuGraphLaunch=20us"}),
+          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=15us,cuGraphLaunch=15us"}),
     Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("sync-stall", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("implicit-sync",
@@ -89,7 +85,7 @@ FAULTS = [
     Fault("sticky-error", numbers={"calls": own("calls")}, fixed_env={},
           env={"CUDA_SIM_FAIL": "cuLaunchKernel:201+=700,cuMemFree_v2:*=700"}),
     Fault("error-storm", numbers={"calls": own("calls")}),
-    Fault("oom-near", env={"CUDA_SIM_MEMORY": "3800M"}),
+    Fault("oom-near", alone=True, env={"CUDA_SIM_MEMORY": "3800M"}),
     Fault("oom", numbers={"calls": own("calls")}, env={"CUDA_SIM_MEMORY": "1G"}),
     Fault("fragmentation", numbers={"bytes": own("bytes")}),
     Fault("graph-recapture",
@@ -106,8 +102,3 @@ FAULTS = [
     *(Fault("missing-sync", name=f"missing-sync, {part}", arguments=("--part", part), seconds=1,
             numbers={"calls": own("calls")}) for part in ("free", "event", "stream", "exit")),
 ]
-
-
-def measured(path):
-    """What the workload itself has measured; nothing for a rank, which has no such file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
