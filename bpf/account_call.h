@@ -53,7 +53,7 @@ static __always_inline void account_wait(struct thread_account *account, u64 ns,
 }
 
 /* Allocations and frees by size. What went into a graph, or ended nothing that was known, is none. */
-static __always_inline void account_memory(u32 slot, const struct call *call)
+static __always_inline void account_size(u32 slot, const struct call *call)
 {
 	struct size_key key = {.slot = slot, .kind = call->kind, .device = call->device};
 
@@ -68,23 +68,6 @@ static __always_inline void account_memory(u32 slot, const struct call *call)
 	}
 }
 
-/* What the call, nested or not, means to those that come after it. */
-static __always_inline void account_process(u32 slot, const struct call *call, s32 result)
-{
-	struct process_account *account = process_account_at(slot);
-
-	if (!account)
-		return;
-	if (!result)
-		account_memory(slot, call);
-	if (call->operation == OP_ALLOC && call->kind == MEMORY_MANAGED)
-		account->managed = 1;
-	if (call->operation == OP_COPY || call->operation == OP_SET)
-		account_copy(slot, call, result);
-	else if (is_work(call))
-		note_work(account);
-}
-
 /* A call has returned; its family has dealt with it. */
 static __noinline int account_leave(struct thread *thread, struct call *call, s32 result)
 {
@@ -95,7 +78,6 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 		return 0;
 	ns = call->end_ns - call->start_ns;
 	note_duration(thread->slot, call->row, ns);
-	account_process(thread->slot, call, result);
 	if (!thread->account)
 		open_account(thread, call->start_ns);
 	account = account_of(thread);
@@ -114,6 +96,26 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 		account->others++;
 	if (call->operation == OP_WAIT && !result)
 		account_wait(account, ns, call->end_ns);
+	return 0;
+}
+
+/* What the call, nested or not, says of memory: after account_leave, which knows what has emptied the device's queue. */
+__noinline int account_memory(u32 slot, const struct call *call, s32 result)
+{
+	struct process_account *account = process_account_at(slot);
+
+	if (!account || !call)
+		return 0;
+	if (!result)
+		account_size(slot, call);
+	if (call->operation == OP_ALLOC && call->kind == MEMORY_MANAGED)
+		account->managed = 1;
+	if (call->operation == OP_COPY || call->operation == OP_SET)
+		account_copy(slot, call, result);
+	else if (queues_use(call))
+		note_use(account, true);
+	else if (uses_memory(call))
+		note_use(account, false);
 	return 0;
 }
 

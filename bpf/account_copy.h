@@ -94,14 +94,16 @@ static __noinline int note_copy_size(u32 slot, const struct call *call, u32 asyn
 /* --- what the device's memory was used for --- */
 
 /* Read first: threads that launch at once are not to write the same line each time. */
-static __always_inline void note_work(struct process_account *account)
+static __always_inline void note_use(struct process_account *account, bool queued)
 {
 	if (*(volatile u64 *)&account->worked != WORK_DONE)
 		account->worked = WORK_DONE;
+	if (queued && !*(volatile u64 *)&account->queued)
+		account->queued = 1;
 }
 
-/* Work that was done since raises both versions: at the next copy, once for all. */
-static __always_inline void take_work(struct process_account *account)
+/* What was done since raises both versions: at the next copy, once for all. */
+static __always_inline void take_uses(struct process_account *account)
 {
 	if (*(volatile u64 *)&account->worked == WORK_NONE)
 		return;
@@ -112,17 +114,19 @@ static __always_inline void take_work(struct process_account *account)
 	__sync_val_compare_and_swap(&account->worked, WORK_BEING_TAKEN, WORK_NONE);
 }
 
-/* Calls, other than copies, that may use or change device memory, or end it. */
-static __always_inline bool is_work(const struct call *call)
+/* Calls, other than copies, that put something on a stream that may use or change device memory. */
+static __always_inline bool queues_use(const struct call *call)
+{
+	return call->operation == OP_LAUNCH || call->operation == OP_GRAPH_LAUNCH ||
+	       call->operation == OP_LAUNCH_LIST || call->operation == OP_HOST_FUNCTION;
+}
+
+/* Those that use, change or end it when they are made. */
+static __always_inline bool uses_memory(const struct call *call)
 {
 	switch (call->operation) {
-	case OP_LAUNCH:
-	case OP_GRAPH_LAUNCH:
-	case OP_LAUNCH_LIST:
-	case OP_HOST_FUNCTION:
 	case OP_ALLOC:
 	case OP_FREE:
-	case OP_SET:
 	case OP_VIRTUAL:
 		return true;
 	case OP_CREATE: /* modules bring variables */
@@ -135,24 +139,54 @@ static __always_inline bool is_work(const struct call *call)
 	}
 }
 
-/*
- * Whether all kernels so far are done when the copy is, or were put on its own
- * stream before it.
- */
-static __always_inline bool is_settled(u32 slot, const struct process_account *account, const struct call *call)
+static __always_inline bool is_empty(const struct device_queue *queue)
 {
-	u64 stream = call->arg[COPY_STREAM] > STREAM_PER_THREAD ? call->arg[COPY_STREAM] + 1 : 0;
-	const struct device_queue *queue;
+	return !queue->launched_epoch || *(volatile const u64 *)&queue->empty_ns;
+}
 
-	for (u32 i = 0; i < ACCOUNT_DEVICES; i++) {
-		queue = &account->queues[i];
-		if (queue->launched_epoch && !queue->empty_ns && (queue->mixed || !stream || queue->stream != stream))
-			return false;
-	}
-	if (is_seen_from_start(slot))
+/* Of the process's queues those that are not known to be empty, 1 << number. */
+static __noinline u32 busy_queues(const struct process_account *account)
+{
+	u32 busy = 0;
+
+	for (u32 i = 0; account && i < ACCOUNT_DEVICES; i++)
+		busy |= !is_empty(&account->queues[i]) << i;
+	return busy;
+}
+
+/* Whether all that is on the queue was put on the copy's own stream. */
+static __always_inline bool is_in_order(const struct device_queue *queue, const struct call *call)
+{
+	return !queue->mixed && call->arg[COPY_STREAM] > STREAM_PER_THREAD && queue->stream == call->arg[COPY_STREAM];
+}
+
+/*
+ * Whether whatever may use or change device memory so far is done when the
+ * copy, which has returned, is.
+ */
+static __noinline bool is_settled(u32 slot, struct process_account *account, const struct call *call)
+{
+	u32 busy, own = call->device < ACCOUNT_DEVICES ? call->device : ACCOUNT_DEVICES - 1;
+
+	if (!account)
+		return false;
+	/* What was put there before it was watched has to be known to be done first. */
+	if (!is_seen_from_start(slot) && !account->queues[own].empty_ns)
+		return false;
+	if (!*(volatile u64 *)&account->queued)
 		return true;
-	queue = &account->queues[call->device & (ACCOUNT_DEVICES - 1)];
-	return queue->launched_epoch || queue->empty_ns;
+	busy = busy_queues(account);
+	if (!busy) {
+		__sync_lock_test_and_set(&account->queued, 0);
+		/* Who comes meanwhile has changed a queue before it looks at `queued`. */
+		busy = busy_queues(account);
+		if (busy)
+			account->queued = 1;
+	}
+	for (u32 i = 0; i < ACCOUNT_DEVICES; i++)
+		if (busy & 1 << i && !is_in_order(&account->queues[i], call))
+			return false;
+	return true;
 }
 
 /* --- repeats --- */
@@ -173,7 +207,7 @@ static __always_inline void repeat_enter(struct pt_regs *ctx, const volatile str
 	account = process_account_at(thread->slot);
 	if (!account)
 		return;
-	take_work(account);
+	take_uses(account);
 	call->from = argument(ctx, function, ROLE_SRC);
 	call->to = argument(ctx, function, ROLE_DST);
 	call->version = call->kind == COPY_H2D ? account->device_uses : account->device_changes;
@@ -246,7 +280,7 @@ __noinline int account_copy(u32 slot, const struct call *call, s32 result)
 	if (!result)
 		note_copy_size(slot, call, function->flags & FUNCTION_ASYNC ? 1 : 0);
 	if (result || !call->from) {
-		note_work(account);
+		note_use(account, true);
 		return 0;
 	}
 	note_range(slot, account, call);

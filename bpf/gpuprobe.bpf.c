@@ -192,8 +192,10 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	note_stack(ctx, thread, call, result);
 	leave_family(thread, call, result);
-	if (config.account)
+	if (config.account) {
 		account_leave(thread, call, result);
+		account_memory(thread->slot, call, result);
+	}
 }
 
 extern bool bpf_session_is_return(void) __ksym __weak;

@@ -219,6 +219,7 @@ struct process_account {
 	__u64 device_uses, device_changes;
 	struct time_totals repeats[2]; /* of copies for nothing: H2D, D2H */
 	__u64 repeat_bytes[2];
+	__u64 queued;  /* work, other than copies to and from the host, is on a device and not known to be done */
 	__u64 managed; /* managed memory was allocated: the program may use and change it without a call */
 	__u64 legacy_waiting; /* threads inside a wait that covers the legacy default stream */
 	/* Results that were used, perhaps, without a wait that covers them */
