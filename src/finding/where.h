@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "finding/finding.h"
+#include "model/account.h"
 
 /* The time that the process was watched: from its start, or the probes, to its end, or now. */
 uint64_t where__watched_ns(const struct finding_input *input, const struct process *process);
