@@ -22,8 +22,8 @@
 #define LEAST_BYTES 0
 #define LEAST_FREED 1
 
-/* Older than so many times the pace at which the live ones came: it was not in hand. */
-#define IN_HAND 2
+/* Of the watched time, what a step may take in the midst of which the process was ended. */
+#define STEP_TIME 0.1
 /* Of all allocations of a size so many are kept at least, more than are in hand. */
 #define KEPT_LEAST 0.02
 #define KEPT_COUNT 2
@@ -237,13 +237,14 @@ int leak_growing__draw(const struct finding_input *input, const struct process *
 
 /* --- leak-at-exit --- */
 
-/* The oldest was made long before those that the process had in hand at its end. */
+/* The oldest was made before the process's last step, and before the latest allocations that are as many as are live. */
 static bool is_old(const struct finding_input *input, const struct kept *kept, const struct live_site *live)
 {
-	double pace = (double)where__watched_ns(input, kept->process) / (double)kept->allocations;
+	double watched = (double)where__watched_ns(input, kept->process);
+	double latest = watched / (double)kept->allocations * (double)kept->count;
 	double age = kept->process->ended_ns > live->oldest_ns ? (double)(kept->process->ended_ns - live->oldest_ns) : 0;
 
-	return age > IN_HAND * pace * (double)kept->count;
+	return age > STEP_TIME * watched && age > latest;
 }
 
 static bool keeps_more(const struct kept *kept, const struct size_record *record)
