@@ -158,6 +158,15 @@ int oom__draw(const struct finding_input *input, const struct process *process, 
 #define MOST_FREE 0
 #define LEAST_GROWTH 1
 
+/* Of the time in which it grew, what it may have held still since. */
+#define STILL_TIME (1.0 / 6)
+
+/* It grows, and has not come to an end. */
+static bool goes_on(const struct growth_evidence *evidence)
+{
+	return evidence->verdict == GROWTH_GROWING && (double)evidence->still_ns < STILL_TIME * (double)evidence->span_ns;
+}
+
 /* Who takes more and more of a GPU: a watched process, or NULL: somebody. False: nobody does. */
 static bool find_growth(const struct finding_input *input, const struct gpu *gpu, const struct process **process,
 			struct growth_evidence *most)
@@ -167,7 +176,7 @@ static bool find_growth(const struct finding_input *input, const struct gpu *gpu
 
 	*process = NULL;
 	device_history__judge_gpu(devices, gpu, most);
-	if (most->verdict != GROWTH_GROWING)
+	if (!goes_on(most))
 		*most = (struct growth_evidence){0};
 	for (size_t i = 0; i < input->model->process_count; i++) {
 		const struct process *p = &input->model->processes[i];
@@ -176,7 +185,7 @@ static bool find_growth(const struct finding_input *input, const struct gpu *gpu
 			if (device_history__gpu(input->model, p, p->devices[k].device) != gpu)
 				continue;
 			device_history__judge_process(devices, p, p->devices[k].device, &evidence);
-			if (evidence.verdict != GROWTH_GROWING || (*process && evidence.grown <= most->grown))
+			if (!goes_on(&evidence) || (*process && evidence.grown <= most->grown))
 				continue;
 			*process = p;
 			*most = evidence;
