@@ -5,7 +5,6 @@
  * is not.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +20,7 @@ enum {
 static void say(FILE *out, uint64_t count, const char *one, const char *many)
 {
 	if (count)
-		fprintf(out, "%s%" PRIu64 " %s", ftell(out) ? "; " : "", count, count == 1 ? one : many);
+		fprintf(out, "%s%s %s", ftell(out) ? "; " : "", quantity__count(count).text, count == 1 ? one : many);
 }
 
 static void say_bytes(FILE *out, uint64_t count, uint64_t bytes)
