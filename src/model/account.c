@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "model/model.h"
+
 struct account *account__new(void)
 {
 	return calloc(1, sizeof(struct account));
@@ -57,6 +59,16 @@ uint64_t account__inside_ns(const struct thread_account *thread)
 	for (int i = 0; i < TIME_CLASSES; i++)
 		ns += thread->time[i].ns;
 	return ns;
+}
+
+uint64_t account__errors(const struct process *process, uint16_t row)
+{
+	uint64_t failures = 0;
+
+	for (size_t i = 0; i < process->function_count; i++)
+		if (process->functions[i].row == row)
+			failures += process->functions[i].failures;
+	return failures;
 }
 
 const struct stack *account__stack(const struct account *account, uint64_t id)

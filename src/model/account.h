@@ -89,6 +89,11 @@ uint64_t account__wall_ns(const struct thread_account *thread, uint64_t began_ns
 /* Time inside outermost CUDA calls. */
 uint64_t account__inside_ns(const struct thread_account *thread);
 
+struct process;
+
+/* Failed calls of the function in `row`, of the process's tallies. */
+uint64_t account__errors(const struct process *process, uint16_t row);
+
 /* The stack with an id that the account has, which is the model's; NULL: not taken, or not known any more. */
 const struct stack *account__stack(const struct account *account, uint64_t id);
 
