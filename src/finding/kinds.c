@@ -69,8 +69,7 @@ const struct finding_kind finding_kinds[] = {
 			  "next launch has come all the way. Work of one stream runs in order without any wait. "
 			  "Wait only where the host reads a result (and then for an event or the stream, not the "
 			  "device), or once in many launches. In PyTorch look for .item(), .cpu(), print of a "
-			  "tensor, or torch.cuda.synchronize() in the loop; CUDA_LAUNCH_BLOCKING=1 in the "
-			  "environment does the same.",
+			  "tensor, or torch.cuda.synchronize() in the loop.",
 		.cost = "waits that followed exactly one launch",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least share of the thread's time"},
@@ -137,10 +136,10 @@ const struct finding_kind finding_kinds[] = {
 		.title = "copies from or to host memory that is not pinned",
 		.advice = "From memory that is not pinned the driver copies through a buffer of its own, at a "
 			  "fraction of the link's rate, and the call does not return before it has read the memory: "
-			  "nothing overlaps, even in asynchronous copies. Allocate buffers for copies by "
+			  "little overlaps, even in asynchronous copies. Allocate buffers for copies by "
 			  "cudaMallocHost, or pin what is there by cudaHostRegister, once and not per copy; in "
 			  "PyTorch pin_memory=True in the DataLoader and .to(device, non_blocking=True). Pinned "
-			  "memory is taken from the system for good: pin the buffers, not the data set.",
+			  "memory cannot be swapped out: pin the buffers, not the data set.",
 		.cost = "copies of host memory that is not pinned",
 		.thresholds = {
 			{"share", 0.05, UNIT_SHARE, "least share of the watched time"},

@@ -55,9 +55,10 @@ static void point_at(const struct watched_thread *watched, struct finding *findi
 
 static void estimate(const struct watched_thread *watched, const struct time_totals *waits, struct finding *finding)
 {
-	uint64_t rest = waits->ns / WAITS_NEEDED * (WAITS_NEEDED - 1);
+	uint64_t all_but_needed = waits->ns / WAITS_NEEDED * (WAITS_NEEDED - 1);
+	uint64_t overlap = threads__overlap(watched, waits->ns, waits->calls);
 
-	finding__saving(finding, threads__overlap(watched, rest, waits->calls), assumption);
+	finding__saving(finding, all_but_needed < overlap ? all_but_needed : overlap, assumption);
 }
 
 /* --- after each launch --- */
