@@ -227,11 +227,12 @@ static int tell_repeats(struct finding *finding, const struct process_account *t
 	finding__number(finding, "to_host_bytes", (double)totals->repeat_bytes[1], UNIT_BYTES);
 	finding__saving(finding, sum->ns, "what is copied for nothing is not copied");
 	return finding__evidence(finding,
-				 "%s copies to the device wrote what nothing there had used since the copy before, and %s to the host read what nothing had changed since: %s in %s, %s of the time; the worst range %s times again",
+				 "%s copies to the device wrote what nothing there had used since the copy before, and %s to the host read what nothing had changed since: %s in %s, %s of the time%s%s%s",
 				 quantity__count(totals->repeats[0].calls).text, quantity__count(totals->repeats[1].calls).text,
 				 quantity__bytes((double)sum->bytes).text, quantity__time((double)sum->ns).text,
 				 quantity__share(finding->share).text,
-				 worst ? quantity__count(worst->record.repeats).text : "several");
+				 worst ? "; one range " : "", worst ? quantity__count(worst->record.repeats).text : "",
+				 worst ? " times" : "");
 }
 
 int redundant_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

@@ -58,7 +58,7 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 
 	if (!finding)
 		return -ENOMEM;
-	finding__number(finding, "failures", (double)record->calls, UNIT_COUNT);
+	finding__number(finding, "calls", (double)record->calls, UNIT_COUNT);
 	finding__number(finding, "launches_after", (double)record->launches, UNIT_COUNT);
 	finding__number(finding, "code", ignored->key.code, UNIT_COUNT);
 	finding->weight = (double)record->calls;
@@ -155,8 +155,8 @@ int sticky_error__draw(const struct finding_input *input, const struct process *
 	if (!finding)
 		return -ENOMEM;
 	finding__number(finding, "code", sticky->code, UNIT_COUNT);
-	finding__number(finding, "failed_after", (double)sticky->same, UNIT_COUNT);
-	finding__number(finding, "not_failed_after", (double)sticky->others, UNIT_COUNT);
+	finding__number(finding, "calls", (double)sticky->same + 1, UNIT_COUNT);
+	finding__number(finding, "calls_without_it", (double)sticky->others, UNIT_COUNT);
 	finding__number(finding, "since", (double)since_ns, UNIT_NS);
 	finding->weight = (double)sticky->same + 1;
 	return tell_sticky(finding, process, since_ns);
@@ -221,9 +221,9 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 	int row = api__find(worst->function, API_NEWEST);
 	int ret;
 
-	finding__number(finding, "failures", (double)storm->failures, UNIT_COUNT);
+	finding__number(finding, "calls", (double)storm->failures, UNIT_COUNT);
 	finding__number(finding, "rate", rate_of(storm), UNIT_PER_SECOND);
-	finding__number(finding, "most_failures", (double)worst->count, UNIT_COUNT);
+	finding__number(finding, "most_calls", (double)worst->count, UNIT_COUNT);
 	finding__number(finding, "most_code", worst->code, UNIT_COUNT);
 	if (storm->calls && !worst->sampled)
 		finding__number(finding, "most_share", share, UNIT_SHARE);

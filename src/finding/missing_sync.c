@@ -65,6 +65,7 @@ static int fill_in(struct finding *finding, const struct account *account)
 	int ret = text ? finding__evidence(finding, "%s", text) : -ENOMEM;
 
 	free(text);
+	finding__number(finding, "calls", finding->weight, UNIT_COUNT);
 	finding__number(finding, "freed_in_flight", (double)totals->freed_busy, UNIT_COUNT);
 	finding__number(finding, "freed_in_flight_bytes", (double)totals->freed_busy_bytes, UNIT_BYTES);
 	finding__number(finding, "in_flight_at_exit", (double)account->inflight_at_exit[0], UNIT_COUNT);

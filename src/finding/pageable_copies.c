@@ -160,7 +160,7 @@ static int name_function(struct finding *finding, const struct process *process)
 				worst->kind == COPY_H2D ? "host to device" : "device to host");
 }
 
-static int tell(struct finding *finding, const struct sum *all, const struct way *worse)
+static int tell(struct finding *finding, const struct sum *all, const struct way *worse, const char *direction)
 {
 	static const char *const words[REFERENCES] = {
 		[REFERENCE_NONE] = "",
@@ -177,10 +177,10 @@ static int tell(struct finding *finding, const struct sum *all, const struct way
 	finding__number(finding, "bandwidth", rate(&sum), UNIT_BYTES_PER_SECOND);
 	if (known)
 		finding__number(finding, "reference_bandwidth", worse->reference_rate, UNIT_BYTES_PER_SECOND);
-	return finding__evidence(finding, "%s in %s copies of host memory that is not pinned took %s, %s of the time: %s%s%s%s",
+	return finding__evidence(finding, "%s in %s copies of host memory that is not pinned took %s, %s of the time: %s %s%s%s%s",
 				 quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
 				 quantity__time((double)all->ns).text, quantity__share(finding->share).text,
-				 quantity__bandwidth(rate(&sum)).text, known ? ", beside " : "",
+				 direction, quantity__bandwidth(rate(&sum)).text, known ? ", beside " : "",
 				 known ? quantity__bandwidth(worse->reference_rate).text : "", words[worse->reference]);
 }
 
@@ -204,5 +204,5 @@ int pageable_copies__draw(const struct finding_input *input, const struct proces
 	finding__cost(finding, all.ns, watched_ns);
 	estimate(finding, &ways[worse], &ways[!worse]);
 	ret = name_function(finding, process);
-	return ret ? ret : tell(finding, &all, &ways[worse]);
+	return ret ? ret : tell(finding, &all, &ways[worse], worse ? "device to host" : "host to device");
 }

@@ -44,7 +44,7 @@ static void unchecked_errors(void **state)
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "unchecked-errors");
 	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2: CUDA_ERROR_INVALID_VALUE");
-	assert_true(finding__value(finding, "failures") == 3);
+	assert_true(finding__value(finding, "calls") == 3);
 	assert_true(finding__value(finding, "launches_after") == 40);
 	assert_false(finding->has_cost);
 	assert_ptr_equal(finding->stack, &somewhere);
@@ -87,7 +87,7 @@ static void sticky_error(void **state)
 	assert_string_equal(finding->kind->id, "sticky-error");
 	assert_int_equal(finding->severity, SEVERITY_CRITICAL);
 	assert_string_equal(finding->subject, "cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS");
-	assert_true(finding__value(finding, "failed_after") == 800);
+	assert_true(finding__value(finding, "calls") == 801);
 	assert_true(finding__value(finding, "since") == 8e9);
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* It failed at two places: which was the first is not known. */
@@ -120,7 +120,7 @@ static void error_storm(void **state)
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "error-storm");
 	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2: CUDA_ERROR_INVALID_VALUE");
-	assert_true(finding__value(finding, "failures") == 1000);
+	assert_true(finding__value(finding, "calls") == 1000);
 	assert_true(finding__value(finding, "rate") == 125);
 	assert_true(finding__value(finding, "most_share") == 0.25);
 	/* Few, however fast; many, but slowly. */
@@ -167,6 +167,7 @@ static void missing_sync(void **state)
 			    "1 wait for an event that was never recorded, which waits for nothing; "
 			    "3 queries of events that were never recorded, which answer that all is done; "
 			    "1 stream destroyed with work on it that no wait had covered");
+	assert_true(finding__value(finding, "calls") == 8);
 	assert_true(finding__value(finding, "freed_in_flight") == 2);
 	assert_true(finding__value(finding, "in_flight_at_exit") == 1);
 	assert_ptr_equal(finding->stack, &somewhere);
