@@ -51,17 +51,20 @@ class Studies:
 # --- running ---
 
 def compiler():
+    """nvcc; `NVCC=` in the environment leaves it out, as with make."""
+    if "NVCC" in os.environ:
+        return os.environ["NVCC"]
     return shutil.which("nvcc") or next(filter(os.path.exists, ["/usr/local/cuda/bin/nvcc"]), None)
 
 
 def build(machine, name):
-    """A C program by nvcc; where there is none, for the simulated CUDA, to try this script."""
+    """A C program by nvcc; without one for the simulated CUDA, to try this script."""
     path, source = f"{machine.work}/{name}", f"{PROGRAMS}/{name}.c"
     if compiler():
         subprocess.run([compiler(), "-x", "cu", "-O2", "-o", path, source], check=True)
     else:
         sim = os.path.abspath(machine.sim)
-        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-Isim/include", "-o", path, source, f"-L{sim}",
+        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", f"-I{PROGRAMS}/../../../sim/include", "-o", path, source, f"-L{sim}",
                         f"-Wl,-rpath,{sim}", "-lcudart", "-lcuda"], check=True)
     return [path]
 
