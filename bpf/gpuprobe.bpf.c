@@ -55,6 +55,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 		abandon_gone_calls(thread, ctx->sp, true);
 	if (function->operation == OP_LAUNCH)
 		return launch_enter(ctx, function, thread, row);
+	if (config.account && function->operation == OP_ASK && function->kind == ASK_ERROR)
+		return ask_enter(thread);
 	call = call_enter(thread, ctx, row, function->operation);
 	if (!call)
 		return 1;
@@ -70,6 +72,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 	case OP_COPY:
 	case OP_SET:
 		copy_enter(ctx, function, thread, call);
+		if (config.account)
+			repeat_enter(ctx, function, thread, call);
 		break;
 	case OP_WAIT:
 	case OP_QUERY:
@@ -195,6 +199,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 	if (!config.account)
 		return;
 	account_leave(thread, call, result);
+	account_memory(thread->slot, call, result);
 	wants = work_leave(thread, call, result);
 	if (wants)
 		keep_account_stack(ctx, thread, call, wants);

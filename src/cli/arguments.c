@@ -113,6 +113,32 @@ int arguments__word(const char *name, const char *text, const char *const *words
 	return error__set(err, -EINVAL, "%s '%s': choose %s", name, text, list);
 }
 
+int arguments__api(const char *text, enum api_mode *api, struct error *err)
+{
+	static const char *const words[] = {
+		[API_AUTO] = "auto",
+		[API_DRIVER] = "driver",
+		[API_RUNTIME] = "runtime",
+		[API_BOTH] = "both",
+	};
+	size_t which = 0;
+	int ret = arguments__word("--api", text, words, sizeof(words) / sizeof(*words), &which, err);
+
+	*api = (enum api_mode)which;
+	return ret;
+}
+
+int arguments__capacity(const char *name, const char *text, uint32_t *value, struct error *err)
+{
+	unsigned long number;
+	/* What BPF maps can be made with, and no kernel would have the memory for more. */
+	int ret = arguments__number(name, text, 1, 1ul << 26, &number, err);
+
+	if (!ret)
+		*value = (uint32_t)number;
+	return ret;
+}
+
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err)
 {
 	const char **grown = realloc(*list, (*count + 1) * sizeof(*grown));

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "probe/selection.h"
 
 /* What is to be watched. The texts are argv's. */
 struct targets {
@@ -52,6 +53,12 @@ int arguments__size(const char *name, const char *text, uint64_t min, uint64_t m
 /* Which of `count` words it is. */
 int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
 		    struct error *err);
+
+/* --api: the layers that are probed. */
+int arguments__api(const char *text, enum api_mode *api, struct error *err);
+
+/* How many of something BPF maps are made for: --max-processes and its like. */
+int arguments__capacity(const char *name, const char *text, uint32_t *value, struct error *err);
 
 /* Appends a pointer to an array that grows. */
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);

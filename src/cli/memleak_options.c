@@ -117,31 +117,6 @@ static int parse_window(const char *text, uint64_t *ns, struct error *err)
 	return 0;
 }
 
-static int parse_capacity(const char *name, const char *text, uint32_t *value, struct error *err)
-{
-	unsigned long number;
-	int ret = arguments__number(name, text, 1, 1ul << 26, &number, err);
-
-	if (!ret)
-		*value = (uint32_t)number;
-	return ret;
-}
-
-static int parse_api(const char *text, enum api_mode *api, struct error *err)
-{
-	static const char *const words[] = {
-		[API_AUTO] = "auto",
-		[API_DRIVER] = "driver",
-		[API_RUNTIME] = "runtime",
-		[API_BOTH] = "both",
-	};
-	size_t which = 0;
-	int ret = arguments__word("--api", text, words, sizeof(words) / sizeof(*words), &which, err);
-
-	*api = (enum api_mode)which;
-	return ret;
-}
-
 static int take_filter(struct memleak_command *options, int id, const char *text, struct error *err)
 {
 	unsigned long number = 0;
@@ -188,13 +163,13 @@ static int take_option(struct memleak_command *options, int id, const char *text
 		options->json = true;
 		return 0;
 	case OPT_API:
-		return parse_api(text, &options->api, err);
+		return arguments__api(text, &options->api, err);
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case OPT_MAX_PROCESSES:
-		return parse_capacity("--max-processes", text, &options->limits.max_processes, err);
+		return arguments__capacity("--max-processes", text, &options->limits.max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
-		return parse_capacity("--max-allocations", text, &options->limits.max_allocations, err);
+		return arguments__capacity("--max-allocations", text, &options->limits.max_allocations, err);
 	}
 	return -EINVAL;
 }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "model/model.h"
+
 struct account *account__new(void)
 {
 	return calloc(1, sizeof(struct account));
@@ -19,10 +21,11 @@ void account__free(struct account *account)
 	free(account->copies);
 	free(account->repeats);
 	free(account->ignored);
+	free(account->stacks);
 	free(account);
 }
 
-uint64_t account__percentile(const uint64_t buckets[TIME_BUCKETS], double share, uint64_t max_ns)
+uint64_t account__percentile(const __u64 buckets[TIME_BUCKETS], double share, uint64_t max_ns)
 {
 	uint64_t total = 0, below = 0, wanted, middle;
 	uint32_t bucket = 0;
@@ -56,4 +59,22 @@ uint64_t account__inside_ns(const struct thread_account *thread)
 	for (int i = 0; i < TIME_CLASSES; i++)
 		ns += thread->time[i].ns;
 	return ns;
+}
+
+uint64_t account__errors(const struct process *process, uint16_t row)
+{
+	uint64_t failures = 0;
+
+	for (size_t i = 0; i < process->function_count; i++)
+		if (process->functions[i].row == row)
+			failures += process->functions[i].failures;
+	return failures;
+}
+
+const struct stack *account__stack(const struct account *account, uint64_t id)
+{
+	for (size_t i = 0; id && i < account->stack_count; i++)
+		if (account->stacks[i].id == id)
+			return account->stacks[i].stack;
+	return NULL;
 }
