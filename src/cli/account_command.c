@@ -23,6 +23,7 @@ struct account_run {
 	struct samples *samples;
 	struct findings *findings;
 	struct finding_list list; /* of the latest report */
+	unsigned long number;	  /* of reports so far */
 	bool warned;
 };
 
@@ -53,16 +54,25 @@ static void look(void *arg)
 
 static void print(FILE *out, void *arg)
 {
-	const struct account_run *run = arg;
+	struct account_run *run = arg;
 	const struct stat_report report = {
 		.model = counting__model(run->counting),
 		.began_ns = findings__began_ns(run->findings),
 		.state = run->findings,
 		.findings = &run->list,
 		.options = &run->options->output,
+		.getters = run->options->getters,
+		.number = run->number++,
 	};
 
-	stat_json__print(out, &report);
+	if (run->options->form == ACCOUNT_JSON)
+		stat_json__print(out, &report);
+	else if (run->options->form == ACCOUNT_CSV)
+		stat_csv__print(out, &report);
+	else if (run->options->diagnose)
+		diagnose_text__print(out, &report);
+	else
+		stat_text__print(out, &report);
 }
 
 /* --- setting up --- */

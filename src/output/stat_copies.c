@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copies and sets with their sizes, in the text of `gpuprobe stat`; see stat_tables.h.
+#include <inttypes.h>
+#include <string.h>
+
+#include "model/account.h"
+#include "output/report_line.h"
+#include "output/report_totals.h"
+#include "output/stat_tables.h"
+#include "output/words.h"
+
+#define BAR 40
+
+/* A kind of copies over all devices: a row of the table. */
+struct copies {
+	uint8_t kind, async, host;
+	uint64_t calls, bytes, ns;
+	struct copy_size_record sizes;
+};
+
+static void add(struct copies *copies, const struct copy_size_record *record)
+{
+	for (int i = 0; i < COPY_SIZES; i++) {
+		copies->sizes.calls[i] += record->calls[i];
+		copies->sizes.bytes[i] += record->bytes[i];
+		copies->sizes.ns[i] += record->ns[i];
+		copies->calls += record->calls[i];
+		copies->bytes += record->bytes[i];
+		copies->ns += record->ns[i];
+	}
+}
+
+static void sum_up(const struct account *account, int kind, int async, int host, struct copies *copies)
+{
+	*copies = (struct copies){.kind = (uint8_t)kind, .async = (uint8_t)async, .host = (uint8_t)host};
+	for (size_t i = 0; i < account->copy_count; i++) {
+		const struct copy_size_key *key = &account->copies[i].key;
+
+		if (key->kind == kind && !key->async == !async && key->host == host)
+			add(copies, &account->copies[i].record);
+	}
+}
+
+static bool has_host(const struct copies *copies)
+{
+	return copies->kind != COPY_SET && copies->kind != COPY_D2D && copies->kind != COPY_P2P;
+}
+
+/* "H2D async, pinned" */
+static void print_what(FILE *out, const struct copies *copies)
+{
+	fprintf(out, "  %s %s", words__copy_kind(copies->kind), copies->async ? "async" : "sync");
+	if (copies->host != COPY_HOST_UNKNOWN)
+		fprintf(out, ", %s", words__copy_host(copies->host));
+	else if (has_host(copies))
+		fputs(", pinned or not is unknown", out);
+	fputc('\n', out);
+}
+
+static void print_head(FILE *out)
+{
+	static const char *const names[] = {"calls", "bytes", "bytes each", "in calls", "bandwidth"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		stat_cell__text(out, names[i]);
+	fputs("  copies\n", out);
+}
+
+/* Asynchronous ones return before their bytes are moved: their time in calls tells no bandwidth. */
+static void print_row(FILE *out, const struct copies *copies)
+{
+	bool known = !copies->async && copies->ns;
+
+	stat_cell__count(out, copies->calls);
+	stat_cell__bytes(out, copies->bytes);
+	stat_cell__bytes(out, copies->calls ? copies->bytes / copies->calls : 0);
+	stat_cell__time(out, copies->ns);
+	stat_cell__text(out, known ? quantity__bandwidth((double)copies->bytes * 1e9 / (double)copies->ns).text : "-");
+	print_what(out, copies);
+}
+
+static void print_covered(FILE *out, const struct process *p)
+{
+	for (int kind = 0; kind < COPY_KINDS; kind++) {
+		const struct covered_totals *covered = &p->covered[kind];
+
+		if (!covered->ns)
+			continue;
+		fprintf(out, REPORT_INDENT "%s async: at least %s from issue to the wait that covered %s of %s\n",
+			words__copy_kind(kind),
+			quantity__bandwidth((double)covered->bytes * 1e9 / (double)covered->ns).text,
+			quantity__count(covered->calls).text, quantity__count(p->copies[kind][1].calls).text);
+	}
+}
+
+/* "4.0 KiB to 8.0 KiB", as it is in the histogram: by powers of two. */
+static void print_bucket(FILE *out, int bucket)
+{
+	struct quantity from = quantity__bytes(bucket ? (double)(1ull << bucket) : 0);
+
+	stat_cell__text(out, from.text);
+	if (bucket < COPY_SIZES - 1)
+		fprintf(out, " to %-10s", quantity__bytes((double)(1ull << (bucket + 1))).text);
+	else
+		fputs(" and more     ", out);
+}
+
+static void print_histogram(FILE *out, const struct copies *copies)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < COPY_SIZES; i++)
+		most = copies->sizes.calls[i] > most ? copies->sizes.calls[i] : most;
+	stat_cell__text(out, "calls");
+	stat_cell__text(out, "bytes each");
+	fprintf(out, "%*s", BAR + 17, "");
+	print_what(out, copies);
+	for (int i = 0; i < COPY_SIZES; i++) {
+		uint64_t calls = copies->sizes.calls[i];
+		int length = (int)((double)calls / (double)most * BAR + 0.5);
+
+		if (!calls)
+			continue;
+		stat_cell__count(out, calls);
+		print_bucket(out, i);
+		fprintf(out, " |%.*s%*s|\n", length, "########################################", BAR - length, "");
+	}
+}
+
+static void print_process(FILE *out, const struct process *p, void (*print)(FILE *out, const struct copies *copies))
+{
+	struct copies copies;
+
+	for (int kind = 0; kind < COPY_KINDS; kind++)
+		for (int async = 0; async < 2; async++)
+			for (int host = COPY_HOST_UNKNOWN; host <= COPY_HOST_PAGEABLE; host++) {
+				sum_up(p->account, kind, async, host, &copies);
+				if (copies.calls)
+					print(out, &copies);
+			}
+}
+
+void stat_copies__print(FILE *out, const struct stat_report *report)
+{
+	const char *title = "copies and sets";
+
+	for (size_t i = 0; i < report->model->process_count; i++) {
+		const struct process *p = &report->model->processes[i];
+
+		if (!report__shows(p) || !p->account || !p->account->copy_count)
+			continue;
+		stat__process_head(out, p, &title);
+		print_head(out);
+		print_process(out, p, print_row);
+		print_covered(out, p);
+		print_process(out, p, print_histogram);
+	}
+}
