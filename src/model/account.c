@@ -22,6 +22,7 @@ void account__free(struct account *account)
 	free(account->copies);
 	free(account->repeats);
 	free(account->ignored);
+	free(account->stacks);
 	free(account);
 }
 
@@ -128,4 +129,12 @@ uint64_t account__errors(const struct process *process, uint16_t row)
 		if (process->functions[i].row == row)
 			failures += process->functions[i].failures;
 	return failures;
+}
+
+const struct stack *account__stack(const struct account *account, uint64_t id)
+{
+	for (size_t i = 0; id && i < account->stack_count; i++)
+		if (account->stacks[i].id == id)
+			return account->stacks[i].stack;
+	return NULL;
 }

@@ -14,6 +14,8 @@
 /* Threads that have ended stay in the list up to this many; the rest are summed up. */
 #define ACCOUNT_ENDED_KEPT 256
 
+struct stack;
+
 struct account_function {
 	uint16_t row; /* in api_functions */
 	struct duration_record time;
@@ -39,6 +41,12 @@ struct account_ignored {
 	struct ignored_record record;
 };
 
+/* What an id of a stack in the account stands for. */
+struct account_stack {
+	uint64_t id;
+	const struct stack *stack;
+};
+
 struct account {
 	struct account_function *functions; /* most time first */
 	size_t function_count;
@@ -58,6 +66,9 @@ struct account {
 	size_t ignored_count;
 	struct process_account totals;
 	uint64_t inflight_at_exit[2]; /* once ended: copies to the host that no wait had covered, calls and bytes */
+
+	struct account_stack *stacks; /* of the ids above that are known; rewritten by each reading */
+	size_t stack_count;
 
 	uint64_t peak_bytes; /* of device memory live at a reading: not less was live at some time */
 };
@@ -97,5 +108,8 @@ struct process;
 
 /* Failed calls of the function in `row`, of the process's tallies. */
 uint64_t account__errors(const struct process *process, uint16_t row);
+
+/* The stack with an id that the account has, which is the model's; NULL: not taken, or not known any more. */
+const struct stack *account__stack(const struct account *account, uint64_t id);
 
 #endif
