@@ -49,10 +49,10 @@ uint64_t stat__until_ns(const struct stat_report *report, const struct process *
 	return process->ended ? process->ended_ns : report->model->now_ns;
 }
 
-void stat__process_head(FILE *out, const struct process *process, const char **title)
+void stat_cell__heads(FILE *out, const char *const *names, size_t count, const char *last)
 {
-	if (*title)
-		fprintf(out, "\n%s:\n", *title);
-	*title = NULL;
-	report_line__process(out, process);
+	fputc('\n', out);
+	for (size_t i = 0; i < count; i++)
+		stat_cell__text(out, names[i]);
+	fprintf(out, "  %s\n", last);
 }

@@ -5,7 +5,6 @@
 
 #include "model/account.h"
 #include "output/report_line.h"
-#include "output/report_totals.h"
 #include "output/stat_tables.h"
 #include "output/words.h"
 
@@ -57,15 +56,6 @@ static void print_what(FILE *out, const struct copies *copies)
 	fputc('\n', out);
 }
 
-static void print_head(FILE *out)
-{
-	static const char *const names[] = {"calls", "bytes", "bytes each", "in calls", "bandwidth"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		stat_cell__text(out, names[i]);
-	fputs("  copies\n", out);
-}
-
 /* Asynchronous ones return before their bytes are moved: their time in calls tells no bandwidth. */
 static void print_row(FILE *out, const struct copies *copies)
 {
@@ -111,6 +101,7 @@ static void print_histogram(FILE *out, const struct copies *copies)
 
 	for (int i = 0; i < COPY_SIZES; i++)
 		most = copies->sizes.calls[i] > most ? copies->sizes.calls[i] : most;
+	fputc('\n', out);
 	stat_cell__text(out, "calls");
 	stat_cell__text(out, "bytes each");
 	fprintf(out, "%*s", BAR + 17, "");
@@ -140,19 +131,15 @@ static void print_process(FILE *out, const struct process *p, void (*print)(FILE
 			}
 }
 
-void stat_copies__print(FILE *out, const struct stat_report *report)
+void stat_copies__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	const char *title = "copies and sets";
+	static const char *const names[] = {"calls", "bytes", "bytes each", "in calls", "bandwidth"};
 
-	for (size_t i = 0; i < report->model->process_count; i++) {
-		const struct process *p = &report->model->processes[i];
-
-		if (!report__shows(p) || !p->account || !p->account->copy_count)
-			continue;
-		stat__process_head(out, p, &title);
-		print_head(out);
-		print_process(out, p, print_row);
-		print_covered(out, p);
-		print_process(out, p, print_histogram);
-	}
+	(void)report;
+	if (!p->account || !p->account->copy_count)
+		return;
+	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "copies and sets");
+	print_process(out, p, print_row);
+	print_covered(out, p);
+	print_process(out, p, print_histogram);
 }

@@ -3,17 +3,7 @@
 #include "model/account.h"
 #include "model/api.h"
 #include "output/report_line.h"
-#include "output/report_totals.h"
 #include "output/stat_tables.h"
-
-static void print_head(FILE *out)
-{
-	static const char *const names[] = {"calls", "errors", "total", "average", "p50", "p99", "max"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		stat_cell__text(out, names[i]);
-	fputs("  function\n", out);
-}
 
 static void print_function(FILE *out, const struct process *p, const struct account_function *f)
 {
@@ -29,21 +19,16 @@ static void print_function(FILE *out, const struct process *p, const struct acco
 	fprintf(out, "  %s\n", api_functions[f->row].symbol);
 }
 
-void stat_functions__print(FILE *out, const struct stat_report *report)
+void stat_functions__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	const char *title = "functions";
+	static const char *const names[] = {"calls", "errors", "total", "average", "p50", "p99", "max"};
+	size_t count = p->account ? p->account->function_count : 0;
+	size_t shown = report_line__cut(report->options, count);
 
-	for (size_t i = 0; i < report->model->process_count; i++) {
-		const struct process *p = &report->model->processes[i];
-		size_t shown;
-
-		if (!report__shows(p) || !p->account || !p->account->function_count)
-			continue;
-		stat__process_head(out, p, &title);
-		print_head(out);
-		shown = report_line__cut(report->options, p->account->function_count);
-		for (size_t n = 0; n < shown; n++)
-			print_function(out, p, &p->account->functions[n]);
-		stat_cell__rest(out, p->account->function_count - shown, "function");
-	}
+	if (!count)
+		return;
+	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "function");
+	for (size_t i = 0; i < shown; i++)
+		print_function(out, p, &p->account->functions[i]);
+	stat_cell__rest(out, count - shown, "function");
 }

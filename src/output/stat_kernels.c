@@ -4,7 +4,6 @@
 
 #include "base/escape.h"
 #include "output/report_line.h"
-#include "output/report_totals.h"
 #include "output/stat_tables.h"
 
 /* "256", "1-4096", or "-" where none was looked at. */
@@ -17,15 +16,6 @@ static void cell_range(FILE *out, bool known, uint64_t min, uint64_t max)
 	else if (known)
 		snprintf(text, sizeof(text), "%" PRIu64 "-%" PRIu64, min, max);
 	stat_cell__text(out, text);
-}
-
-static void print_head(FILE *out)
-{
-	static const char *const names[] = {"launches", "blocks", "threads", "gap min", "gap average", "gap max"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		stat_cell__text(out, names[i]);
-	fputs("  kernel\n", out);
 }
 
 static void print_kernel(FILE *out, const struct kernel *k, bool full_names)
@@ -49,11 +39,12 @@ static void print_kernel(FILE *out, const struct kernel *k, bool full_names)
 
 static void print_kernels(FILE *out, const struct stat_report *report, const struct process *p)
 {
+	static const char *const names[] = {"launches", "blocks", "threads", "gap min", "gap average", "gap max"};
 	size_t shown = report_line__cut(report->options, p->kernel_count);
 
 	if (!p->kernel_count)
 		return;
-	print_head(out);
+	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "kernel");
 	for (size_t i = 0; i < shown; i++)
 		print_kernel(out, &p->kernels[i], report->options->full_names);
 	stat_cell__rest(out, p->kernel_count - shown, "kernel");
@@ -82,17 +73,10 @@ static void print_graphs(FILE *out, const struct process *p)
 			quantity__time((double)p->first_launches.ns).text);
 }
 
-void stat_kernels__print(FILE *out, const struct stat_report *report)
+void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	const char *title = "kernels";
-
-	for (size_t i = 0; i < report->model->process_count; i++) {
-		const struct process *p = &report->model->processes[i];
-
-		if (!report__shows(p) || (!p->kernel_count && !p->graph_launches))
-			continue;
-		stat__process_head(out, p, &title);
-		print_kernels(out, report, p);
-		print_graphs(out, p);
-	}
+	print_kernels(out, report, p);
+	if (!p->kernel_count && (p->graph_launches || p->captured_launches))
+		fputc('\n', out);
+	print_graphs(out, p);
 }

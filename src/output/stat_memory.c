@@ -51,15 +51,6 @@ static void print_totals(FILE *out, const struct process *p)
 	print_calls(out, host);
 }
 
-static void print_head(FILE *out)
-{
-	static const char *const names[] = {"allocated", "freed", "most live", "each", "each free", "total", "size"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		stat_cell__text(out, names[i]);
-	fputs("  function\n", out);
-}
-
 static void print_size(FILE *out, const struct account_size *size)
 {
 	const struct size_record *record = &size->record;
@@ -77,26 +68,22 @@ static void print_size(FILE *out, const struct account_size *size)
 	fputc('\n', out);
 }
 
-void stat_memory__print(FILE *out, const struct stat_report *report)
+void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	const char *title = "memory";
+	static const char *const names[] = {"allocated", "freed", "most live", "each", "each free", "total", "size"};
+	const struct account *account = p->account;
+	size_t shown = account ? report_line__cut(report->options, account->size_count) : 0;
+	struct memory_totals device;
 
-	for (size_t i = 0; i < report->model->process_count; i++) {
-		const struct process *p = &report->model->processes[i];
-		const struct account *account = p->account;
-		struct memory_totals device;
-		size_t shown;
-
-		report__device_memory(p, &device);
-		if (!report__shows(p) || !account || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations))
-			continue;
-		stat__process_head(out, p, &title);
-		print_totals(out, p);
-		shown = report_line__cut(report->options, account->size_count);
-		if (shown)
-			print_head(out);
-		for (size_t n = 0; n < shown; n++)
-			print_size(out, &account->sizes[n]);
-		stat_cell__rest(out, account->size_count - shown, "size");
-	}
+	report__device_memory(p, &device);
+	if (!account || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations))
+		return;
+	if (shown)
+		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "allocations");
+	else
+		fputc('\n', out);
+	for (size_t i = 0; i < shown; i++)
+		print_size(out, &account->sizes[i]);
+	stat_cell__rest(out, account->size_count - shown, "size");
+	print_totals(out, p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sections of the text of `gpuprobe stat`: a table for each process that has something to say
- * there. `gpuprobe diagnose` has the head in common with it.
+ * The tables of the text of `gpuprobe stat`, each of one process, after an empty line; nothing
+ * where there is nothing to say. `gpuprobe diagnose` has the head in common with it.
  */
 #ifndef OUTPUT_STAT_TABLES_H
 #define OUTPUT_STAT_TABLES_H
@@ -11,15 +11,20 @@
 #include "base/quantity.h"
 #include "output/stat.h"
 
-void stat_threads__print(FILE *out, const struct stat_report *report);
-void stat_functions__print(FILE *out, const struct stat_report *report);
-void stat_kernels__print(FILE *out, const struct stat_report *report);
-void stat_copies__print(FILE *out, const struct stat_report *report);
-void stat_memory__print(FILE *out, const struct stat_report *report);
+void stat_threads__print(FILE *out, const struct stat_report *report, const struct process *p);
+void stat_launches__print(FILE *out, const struct stat_report *report, const struct process *p);
+void stat_functions__print(FILE *out, const struct stat_report *report, const struct process *p);
+void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p);
+void stat_copies__print(FILE *out, const struct stat_report *report, const struct process *p);
+void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p);
+
+/* Where the time of several processes goes, in the order given, `count` of them. */
+void stat_processes__print(FILE *out, const struct stat_report *report, const struct process *const *processes,
+			   size_t count);
 
 /* --- what they share --- */
 
-#define STAT_CELL 12 /* columns of a cell, which has its text at the right */
+#define STAT_CELL 13 /* columns of a cell, which has its text at the right */
 
 void stat_cell__text(FILE *out, const char *text);
 void stat_cell__count(FILE *out, uint64_t count);
@@ -36,7 +41,7 @@ void stat__print_head(FILE *out, const struct stat_report *report);
 /* Until when a process was watched: its end, or the moment of the report. */
 uint64_t stat__until_ns(const struct stat_report *report, const struct process *process);
 
-/* Prints `title` before the first process of a section that has something to say, and the process's line. */
-void stat__process_head(FILE *out, const struct process *process, const char **title);
+/* An empty line, and the names of columns; the last, which has no width, after two blanks. */
+void stat_cell__heads(FILE *out, const char *const *names, size_t count, const char *last);
 
 #endif
