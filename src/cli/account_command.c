@@ -107,6 +107,8 @@ static int set_up(struct account_run *run, struct error *err)
 		.sections = SECTION_ALL,
 		.api = options->api,
 		.account = true,
+		.asks = options->diagnose,
+		.getters = options->getters,
 		.limits = options->limits,
 		.top = 1,
 		.stacks = options->stacks,
