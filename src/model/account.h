@@ -70,7 +70,7 @@ struct account {
 	struct account_stack *stacks; /* of the ids above that are known; rewritten by each reading */
 	size_t stack_count;
 
-	uint64_t peak_bytes; /* of device memory live at a reading: not less was live at some time */
+	uint64_t peak_bytes; /* of device memory live at a reading, or of one size at any time: not less was live at some time */
 };
 
 /* Everything zero; release with account__free. NULL without memory. */

@@ -8,7 +8,8 @@
 #include "output/stat_tables.h"
 #include "output/words.h"
 
-#define BAR 40
+#define BAR "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
+#define BAR_WIDTH 40
 
 /* A kind of copies over all devices: a row of the table. */
 struct copies {
@@ -83,39 +84,43 @@ static void print_covered(FILE *out, const struct process *p)
 	}
 }
 
-/* "4.0 KiB to 8.0 KiB", as it is in the histogram: by powers of two. */
-static void print_bucket(FILE *out, int bucket)
+/* A power of two as it is: "64 KiB". */
+static void bucket_text(int bucket, char text[16])
 {
-	struct quantity from = quantity__bytes(bucket ? (double)(1ull << bucket) : 0);
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
 
-	stat_cell__text(out, from.text);
-	if (bucket < COPY_SIZES - 1)
-		fprintf(out, " to %-10s", quantity__bytes((double)(1ull << (bucket + 1))).text);
-	else
-		fputs(" and more     ", out);
+	snprintf(text, 16, "%u %s", bucket ? 1u << bucket % 10 : 0, units[bucket / 10]);
 }
 
+static void print_bucket(FILE *out, const struct copies *copies, int bucket, uint64_t most)
+{
+	int length = (int)((double)copies->sizes.calls[bucket] / (double)most * BAR_WIDTH + 0.5);
+	char from[16], to[16] = "";
+
+	bucket_text(bucket, from);
+	if (bucket + 1 < COPY_SIZES)
+		bucket_text(bucket + 1, to);
+	stat_cell__count(out, copies->sizes.calls[bucket]);
+	fprintf(out, "  %8s - %-8s |%.*s%*s|\n", from, to, length, BAR, BAR_WIDTH - length, "");
+}
+
+/* How many were of which sizes, by powers of two; nothing where all were of about one, as "bytes each" tells. */
 static void print_histogram(FILE *out, const struct copies *copies)
 {
 	uint64_t most = 0;
+	int buckets = 0;
 
-	for (int i = 0; i < COPY_SIZES; i++)
-		most = copies->sizes.calls[i] > most ? copies->sizes.calls[i] : most;
-	fputc('\n', out);
-	stat_cell__text(out, "calls");
-	stat_cell__text(out, "bytes each");
-	fprintf(out, "%*s", BAR + 17, "");
-	print_what(out, copies);
 	for (int i = 0; i < COPY_SIZES; i++) {
-		uint64_t calls = copies->sizes.calls[i];
-		int length = (int)((double)calls / (double)most * BAR + 0.5);
-
-		if (!calls)
-			continue;
-		stat_cell__count(out, calls);
-		print_bucket(out, i);
-		fprintf(out, " |%.*s%*s|\n", length, "########################################", BAR - length, "");
+		buckets += copies->sizes.calls[i] > 0;
+		most = copies->sizes.calls[i] > most ? copies->sizes.calls[i] : most;
 	}
+	if (buckets < 2)
+		return;
+	fputs("\n        sizes of", out);
+	print_what(out, copies);
+	for (int i = 0; i < COPY_SIZES; i++)
+		if (copies->sizes.calls[i])
+			print_bucket(out, copies, i, most);
 }
 
 static void print_process(FILE *out, const struct process *p, void (*print)(FILE *out, const struct copies *copies))

@@ -68,15 +68,21 @@ static void put_text(const struct writer *w, const char *text)
 	free(safe);
 }
 
-/* What every row begins with: the table, seconds since the probes were in, the process. */
-static void begin_row(const struct writer *w, const char *table)
+/* The table, and seconds since the probes were in. */
+static void begin_line(const struct writer *w, const char *table)
 {
 	const struct stat_report *report = w->report;
 	uint64_t now_ns = report->model->now_ns;
 
 	fputs(table, w->out);
 	put_real(w, true, now_ns > report->began_ns ? (double)(now_ns - report->began_ns) / (double)NS_PER_S : 0);
-	fprintf(w->out, ",%d", w->process->pid);
+}
+
+/* And the process. */
+static void begin_row(const struct writer *w, const char *table)
+{
+	begin_line(w, table);
+	put_real(w, w->process->pid, w->process->pid);
 	put_text(w, w->process->comm);
 }
 
@@ -269,10 +275,15 @@ static void print_lost(const struct writer *w)
 	const struct model *model = w->report->model;
 
 	if (!w->report->number)
-		fputs("lost,reason,count\n", w->out);
-	for (int loss = 0; loss < LOSS_COUNT; loss++)
-		if (model->lost[loss])
-			fprintf(w->out, "lost,%s,%" PRIu64 "\n", words__loss_name(loss), model->lost[loss]);
+		fputs("lost,seconds,reason,count\n", w->out);
+	for (int loss = 0; loss < LOSS_COUNT; loss++) {
+		if (!model->lost[loss])
+			continue;
+		begin_line(w, "lost");
+		put_text(w, words__loss_name(loss));
+		put_number(w, model->lost[loss]);
+		fputc('\n', w->out);
+	}
 }
 
 void stat_csv__print(FILE *out, const struct stat_report *report)

@@ -26,9 +26,9 @@ static void print_kernel(FILE *out, const struct kernel *k, bool full_names)
 	stat_cell__count(out, k->launches);
 	cell_range(out, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);
 	cell_range(out, shape->samples && shape->threads_max, shape->threads_min, shape->threads_max);
-	stat_cell__time(out, shape->gap_min);
+	stat_cell__time(out, shape->gaps ? shape->gap_min : 0);
 	stat_cell__time(out, shape->gaps ? shape->gap_ns / shape->gaps : 0);
-	stat_cell__time(out, shape->gap_max);
+	stat_cell__time(out, shape->gaps ? shape->gap_max : 0);
 	fputs("  ", out);
 	if (name)
 		escape__text(out, name);

@@ -78,12 +78,11 @@ void stat_memory__print(FILE *out, const struct stat_report *report, const struc
 	report__device_memory(p, &device);
 	if (!account || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations))
 		return;
+	fputs("\n    memory:\n", out);
+	print_totals(out, p);
 	if (shown)
-		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "allocations");
-	else
-		fputc('\n', out);
+		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "allocations of one size");
 	for (size_t i = 0; i < shown; i++)
 		print_size(out, &account->sizes[i]);
 	stat_cell__rest(out, account->size_count - shown, "size");
-	print_totals(out, p);
 }
