@@ -15,6 +15,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "model/account.h"
 #include "model/devices.h"
+#include "stack/stacks.h"
 
 struct account_maps {
 	struct thread_account *threads;	   /* ACCOUNT_THREADS, the BPF map */
@@ -252,6 +253,43 @@ static int finish_process(struct reading *reading, struct process *process)
 	return 0;
 }
 
+/* --- stacks --- */
+
+/* The stack of an id, where it is known; no id twice. */
+static int add_stack(const struct collector *collector, struct account *account, uint64_t id)
+{
+	struct account_stack entry = {.id = id};
+
+	if (!id || account__stack(account, id))
+		return 0;
+	entry.stack = stacks__find(collector->stacks, id);
+	return entry.stack ? append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry)) : 0;
+}
+
+/* Anew in each reading, also of processes that have ended: stacks may leave. */
+static int find_stacks(const struct collector *collector, struct account *account)
+{
+	int ret;
+
+	account->stack_count = 0;
+	ret = add_stack(collector, account, account->totals.missing_stack);
+	for (size_t i = 0; i < account->thread_count && !ret; i++)
+		ret = add_stack(collector, account, account->threads[i].idle_stack);
+	for (size_t i = 0; i < account->ignored_count && !ret; i++)
+		ret = add_stack(collector, account, account->ignored[i].record.stack);
+	return ret;
+}
+
+static int read_stacks(const struct collector *collector)
+{
+	int ret = 0;
+
+	for (size_t i = 0; collector->stacks && i < collector->model.process_count && !ret; i++)
+		if (collector->model.processes[i].account)
+			ret = find_stacks(collector, collector->model.processes[i].account);
+	return ret;
+}
+
 int account__read(struct reading *reading)
 {
 	const struct gpuprobe_bpf *skeleton = reading->collector->skeleton;
@@ -271,5 +309,5 @@ int account__read(struct reading *reading)
 		ret = sweep_map(reading, skeleton->maps.durations, take_duration);
 	if (!ret)
 		ret = each_process(reading, finish_process);
-	return ret;
+	return ret ? ret : read_stacks(reading->collector);
 }
