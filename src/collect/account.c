@@ -194,14 +194,33 @@ static int begin(struct reading *reading, struct process *process)
 	return 0;
 }
 
+/*
+ * Between two readings much may come and go: what was live at a time of one size alone. Not
+ * once a context has taken memory along, which sizes are not told.
+ */
+static uint64_t most_of_one_size(const struct process *process)
+{
+	const struct account *account = process->account;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < account->size_count && !process->deaths_seen; i++) {
+		uint64_t bytes = account->sizes[i].key.size * account->sizes[i].record.peak;
+
+		if (memory_kind__is_device(account->sizes[i].key.kind) && bytes > most)
+			most = bytes;
+	}
+	return most;
+}
+
 static void finish(struct reading *reading, struct process *process)
 {
 	struct account *account = process->account;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, most = most_of_one_size(process);
 
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
 		if (memory_kind__is_device(kind))
 			bytes += process->memory[kind].live_bytes;
+	bytes = bytes > most ? bytes : most;
 	if (bytes > account->peak_bytes)
 		account->peak_bytes = bytes;
 	if (account->function_count)
@@ -248,7 +267,7 @@ static int add_stack(const struct collector *collector, struct account *account,
 	if (!id || account__stack(account, id))
 		return 0;
 	entry.stack = stacks__find(collector->stacks, id);
-	return entry.stack ? append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry)) : 0;
+	return entry.stack ? growing_list__append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry)) : 0;
 }
 
 /* Anew in each reading, also of processes that have ended: stacks may leave. */
