@@ -139,6 +139,8 @@ static __noinline int end_idle_time(struct thread *thread, struct call *call, st
 /* An asynchronous copy: the idle time stands still. */
 static __always_inline void note_copy_work(struct device_queue *queue, const struct call *call)
 {
+	if (call->kind != COPY_H2D && call->kind != COPY_D2H && !queue->used)
+		queue->used = 1;
 	if (queue->empty_ns && !queue->busy_ns)
 		queue->busy_ns = call->start_ns;
 }
@@ -195,6 +197,7 @@ static __noinline int note_empty(struct process_account *process, const struct e
 		return 0;
 	queue->stream = 0;
 	queue->mixed = 0;
+	queue->used = 0;
 	if (queue->empty_ns)
 		go_on_empty(queue, emptying, end_ns);
 	else

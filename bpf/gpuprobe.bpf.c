@@ -199,8 +199,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 	if (!config.account)
 		return;
 	account_leave(thread, call, result);
-	account_memory(thread->slot, call, result);
 	wants = work_leave(thread, call, result);
+	account_memory(thread->slot, call, result);
 	if (wants)
 		keep_account_stack(ctx, thread, call, wants);
 }

@@ -221,6 +221,7 @@ struct device_queue {
 	__u64 empty_epoch;    /* of the wait that told so */
 	__u64 empty_tid;      /* who waited */
 	__u64 busy_ns;	      /* when the first copy came since then that no wait has covered; 0: none */
+	__u64 used;	      /* not only copies from and to the host have come since then, but no launch */
 	__u64 copied_ns;      /* time of copies since then: it was not empty */
 	__u64 legacy_waiting; /* threads inside a wait that covers the legacy default stream */
 };
