@@ -120,14 +120,13 @@ static __noinline int note_covered(struct thread *thread, const struct stream_ke
 	return 0;
 }
 
-/* A free that blocks: all that came before it, and in its epoch, may be done. */
+/* A free that blocks: all that came before may be done. */
 static __noinline int note_freed(struct thread *thread)
 {
-	const struct process_record *process = process_at(thread->slot);
 	struct context_record *context = context_to_note(thread->slot, current_context(thread));
 
-	if (process && context)
-		raise_epoch(&context->freed_epoch, process->epoch + 2);
+	if (context)
+		raise_epoch(&context->freed_epoch, next_epoch(thread->slot));
 	return 0;
 }
 

@@ -201,7 +201,7 @@ static __noinline int copy_work(struct thread *thread, struct call *call)
 	if (call->operation != OP_COPY)
 		return 0;
 	key = stream_key_of_id(thread, id);
-	note_covered(thread, &key, work_epoch(thread->slot) + 1);
+	note_covered(thread, &key, next_epoch(thread->slot));
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static __noinline int host_function_work(struct thread *thread, struct call *cal
 	if (call->arg[HOST_FUNCTION_CAPTURE])
 		return 0;
 	other_work(thread, call, call->noted, false);
-	note_followed(&key, work_epoch(thread->slot) + 1);
+	note_followed(&key, next_epoch(thread->slot));
 	return 0;
 }
 
