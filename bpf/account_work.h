@@ -129,7 +129,7 @@ static __always_inline int launch_work(struct thread *thread, struct call *call,
 	if (!account)
 		return 0;
 	if (id == STREAM_LEGACY)
-		note_legacy_launch(account, queue, number);
+		note_legacy_launch(thread, account, queue, number);
 	if (account->pending_calls)
 		count_pending(thread);
 	if (call->operation == OP_LAUNCH && call->flag & LAUNCH_FIRST && !thread->depth &&
