@@ -15,6 +15,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "model/account.h"
 #include "model/devices.h"
+#include "stack/stacks.h"
 
 struct account_maps {
 	struct thread_account *threads;	   /* ACCOUNT_THREADS, the BPF map */
@@ -193,14 +194,33 @@ static int begin(struct reading *reading, struct process *process)
 	return 0;
 }
 
+/*
+ * Between two readings much may come and go: what was live at a time of one size alone. Not
+ * once a context has taken memory along, which sizes are not told.
+ */
+static uint64_t most_of_one_size(const struct process *process)
+{
+	const struct account *account = process->account;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < account->size_count && !process->deaths_seen; i++) {
+		uint64_t bytes = account->sizes[i].key.size * account->sizes[i].record.peak;
+
+		if (memory_kind__is_device(account->sizes[i].key.kind) && bytes > most)
+			most = bytes;
+	}
+	return most;
+}
+
 static void finish(struct reading *reading, struct process *process)
 {
 	struct account *account = process->account;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, most = most_of_one_size(process);
 
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
 		if (memory_kind__is_device(kind))
 			bytes += process->memory[kind].live_bytes;
+	bytes = bytes > most ? bytes : most;
 	if (bytes > account->peak_bytes)
 		account->peak_bytes = bytes;
 	if (account->function_count)
@@ -233,6 +253,43 @@ static int finish_process(struct reading *reading, struct process *process)
 	return 0;
 }
 
+/* --- stacks --- */
+
+/* The stack of an id, where it is known; no id twice. */
+static int add_stack(const struct collector *collector, struct account *account, uint64_t id)
+{
+	struct account_stack entry = {.id = id};
+
+	if (!id || account__stack(account, id))
+		return 0;
+	entry.stack = stacks__find(collector->stacks, id);
+	return entry.stack ? growing_list__append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry)) : 0;
+}
+
+/* Anew in each reading, also of processes that have ended: stacks may leave. */
+static int find_stacks(const struct collector *collector, struct account *account)
+{
+	int ret;
+
+	account->stack_count = 0;
+	ret = add_stack(collector, account, account->totals.missing_stack);
+	for (size_t i = 0; i < account->thread_count && !ret; i++)
+		ret = add_stack(collector, account, account->threads[i].idle_stack);
+	for (size_t i = 0; i < account->ignored_count && !ret; i++)
+		ret = add_stack(collector, account, account->ignored[i].record.stack);
+	return ret;
+}
+
+static int read_stacks(const struct collector *collector)
+{
+	int ret = 0;
+
+	for (size_t i = 0; collector->stacks && i < collector->model.process_count && !ret; i++)
+		if (collector->model.processes[i].account)
+			ret = find_stacks(collector, collector->model.processes[i].account);
+	return ret;
+}
+
 int account__read(struct reading *reading)
 {
 	const struct gpuprobe_bpf *skeleton = reading->collector->skeleton;
@@ -252,5 +309,5 @@ int account__read(struct reading *reading)
 		ret = sweep_map(reading, skeleton->maps.durations, take_duration);
 	if (!ret)
 		ret = each_process(reading, finish_process);
-	return ret;
+	return ret ? ret : read_stacks(reading->collector);
 }

@@ -5,7 +5,6 @@
  * one after the other.
  */
 #include <errno.h>
-#include <inttypes.h>
 
 #include "base/quantity.h"
 #include "finding/rules.h"
@@ -60,9 +59,10 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 	finding__number(finding, "threads", (double)meeting->threads, UNIT_COUNT);
 	finding__saving(finding, (uint64_t)((double)meeting->waits.ns * (1 - 1 / ways)), assumption);
 	return finding__evidence(finding,
-				 "of %" PRIu64 " launches of %" PRIu64 " thread%s, %" PRIu64 " went onto the legacy default stream while another thread waited for it, and %" PRIu64 " changed between it and a stream that waits for it; waits that cover it took %s",
-				 meeting->launches, meeting->threads, meeting->threads == 1 ? "" : "s", meeting->behind,
-				 meeting->crossings, quantity__time((double)meeting->waits.ns).text);
+				 "of %s launches of %s thread%s, %s went onto the legacy default stream while another thread waited for it, and %s changed between it and a stream that waits for it; waits that cover it took %s",
+				 quantity__count(meeting->launches).text, quantity__count(meeting->threads).text,
+				 meeting->threads == 1 ? "" : "s", quantity__count(meeting->behind).text,
+				 quantity__count(meeting->crossings).text, quantity__time((double)meeting->waits.ns).text);
 }
 
 int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

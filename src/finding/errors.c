@@ -5,7 +5,6 @@
  * end.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +58,7 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 
 	if (!finding)
 		return -ENOMEM;
-	finding__number(finding, "failures", (double)record->calls, UNIT_COUNT);
+	finding__number(finding, "calls", (double)record->calls, UNIT_COUNT);
 	finding__number(finding, "launches_after", (double)record->launches, UNIT_COUNT);
 	finding__number(finding, "code", ignored->key.code, UNIT_COUNT);
 	finding->weight = (double)record->calls;
@@ -68,9 +67,10 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 		finding->stack = where__of_failure(process, row, ignored->key.code);
 	ret = finding__subject(finding, "%s: %s", where__function(row), text.text);
 	return ret ? ret : finding__evidence(finding,
-					     "%llu call%s of %s failed with %s; no call asked for the error before %llu more launch%s",
-					     record->calls, plural(record->calls), where__function(row), text.text,
-					     record->launches, record->launches == 1 ? "" : "es");
+					     "%s call%s of %s failed with %s; no call asked for the error before %s more launch%s",
+					     quantity__count(record->calls).text, plural(record->calls),
+					     where__function(row), text.text, quantity__count(record->launches).text,
+					     record->launches == 1 ? "" : "es");
 }
 
 int unchecked_errors__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
@@ -136,10 +136,10 @@ static int tell_sticky(struct finding *finding, const struct process *process, u
 		ret = finding__subject(finding, "%s: %s", first->function, text.text);
 	}
 	return ret ? ret : finding__evidence(finding,
-					     "%s failed with %s, after which a process can only end; in the %s since then %" PRIu64 " call%s failed with it and %" PRIu64 " did not",
+					     "%s failed with %s, after which a process can only end; in the %s since then %s call%s failed with it and %s did not",
 					     first ? first->function : "a call", text.text,
-					     quantity__time((double)since_ns).text, sticky->same, plural(sticky->same),
-					     sticky->others);
+					     quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
+					     plural(sticky->same), quantity__count(sticky->others).text);
 }
 
 int sticky_error__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
@@ -155,8 +155,8 @@ int sticky_error__draw(const struct finding_input *input, const struct process *
 	if (!finding)
 		return -ENOMEM;
 	finding__number(finding, "code", sticky->code, UNIT_COUNT);
-	finding__number(finding, "failed_after", (double)sticky->same, UNIT_COUNT);
-	finding__number(finding, "not_failed_after", (double)sticky->others, UNIT_COUNT);
+	finding__number(finding, "calls", (double)sticky->same + 1, UNIT_COUNT);
+	finding__number(finding, "calls_without_it", (double)sticky->others, UNIT_COUNT);
 	finding__number(finding, "since", (double)since_ns, UNIT_NS);
 	finding->weight = (double)sticky->same + 1;
 	return tell_sticky(finding, process, since_ns);
@@ -221,9 +221,9 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 	int row = api__find(worst->function, API_NEWEST);
 	int ret;
 
-	finding__number(finding, "failures", (double)storm->failures, UNIT_COUNT);
+	finding__number(finding, "calls", (double)storm->failures, UNIT_COUNT);
 	finding__number(finding, "rate", rate_of(storm), UNIT_PER_SECOND);
-	finding__number(finding, "most_failures", (double)worst->count, UNIT_COUNT);
+	finding__number(finding, "most_calls", (double)worst->count, UNIT_COUNT);
 	finding__number(finding, "most_code", worst->code, UNIT_COUNT);
 	if (storm->calls && !worst->sampled)
 		finding__number(finding, "most_share", share, UNIT_SHARE);
@@ -234,9 +234,10 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
-				 "%" PRIu64 " calls failed within %s, %s; most of them %s with %s: %" PRIu64 "%s%s%s",
-				 storm->failures, quantity__time((double)(storm->last_ns - storm->first_ns)).text,
-				 quantity__rate(rate_of(storm)).text, worst->function, text.text, worst->count,
+				 "%s calls failed within %s, %s; most of them %s with %s: %s%s%s%s",
+				 quantity__count(storm->failures).text, quantity__time((double)(storm->last_ns - storm->first_ns)).text,
+				 quantity__rate(rate_of(storm)).text, worst->function, text.text,
+				 quantity__count(worst->count).text,
 				 worst->sampled ? " of the launches that were looked at" : "",
 				 storm->calls && !worst->sampled ? ", of its calls " : "",
 				 storm->calls && !worst->sampled ? quantity__share(share).text : "");

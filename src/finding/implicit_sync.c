@@ -132,11 +132,11 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	finding__saving(finding, threads__overlap(watched, all.ns, all.calls), assumption);
 	ret = name_worst(watched, finding);
 	return ret ? ret : finding__evidence(finding,
-					     "%llu calls blocked between launches for %s, %s of the thread's time: %s %s in %llu calls, %s each",
-					     all.calls, quantity__time((double)all.ns).text,
+					     "%s calls blocked between launches for %s, %s of the thread's time: %s %s in %s calls, %s each",
+					     quantity__count(all.calls).text, quantity__time((double)all.ns).text,
 					     quantity__share(threads__share(watched, all.ns)).text,
 					     words_of(worst_of(thread)), quantity__time((double)worst->ns).text,
-					     worst->calls,
+					     quantity__count(worst->calls).text,
 					     quantity__time((double)worst->ns / (double)worst->calls).text);
 }
 

@@ -5,7 +5,6 @@
  * is not.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +20,7 @@ enum {
 static void say(FILE *out, uint64_t count, const char *one, const char *many)
 {
 	if (count)
-		fprintf(out, "%s%" PRIu64 " %s", ftell(out) ? "; " : "", count, count == 1 ? one : many);
+		fprintf(out, "%s%s %s", ftell(out) ? "; " : "", quantity__count(count).text, count == 1 ? one : many);
 }
 
 static void say_bytes(FILE *out, uint64_t count, uint64_t bytes)
@@ -66,6 +65,7 @@ static int fill_in(struct finding *finding, const struct account *account)
 	int ret = text ? finding__evidence(finding, "%s", text) : -ENOMEM;
 
 	free(text);
+	finding__number(finding, "calls", finding->weight, UNIT_COUNT);
 	finding__number(finding, "freed_in_flight", (double)totals->freed_busy, UNIT_COUNT);
 	finding__number(finding, "freed_in_flight_bytes", (double)totals->freed_busy_bytes, UNIT_BYTES);
 	finding__number(finding, "in_flight_at_exit", (double)account->inflight_at_exit[0], UNIT_COUNT);

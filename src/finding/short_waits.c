@@ -55,9 +55,10 @@ static void point_at(const struct watched_thread *watched, struct finding *findi
 
 static void estimate(const struct watched_thread *watched, const struct time_totals *waits, struct finding *finding)
 {
-	uint64_t rest = waits->ns / WAITS_NEEDED * (WAITS_NEEDED - 1);
+	uint64_t all_but_needed = waits->ns / WAITS_NEEDED * (WAITS_NEEDED - 1);
+	uint64_t overlap = threads__overlap(watched, waits->ns, waits->calls);
 
-	finding__saving(finding, threads__overlap(watched, rest, waits->calls), assumption);
+	finding__saving(finding, all_but_needed < overlap ? all_but_needed : overlap, assumption);
 }
 
 /* --- after each launch --- */
@@ -78,8 +79,9 @@ static int single_draw(const struct watched_thread *watched, struct finding *fin
 	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
 	estimate(watched, waits, finding);
 	point_at(watched, finding);
-	return finding__evidence(finding, "%llu of %llu launches were waited for one by one, %s each: %s, %s of the thread's time",
-				 waits->calls, thread->launches, quantity__time(mean(waits)).text,
+	return finding__evidence(finding, "%s of %s launches were waited for one by one, %s each: %s, %s of the thread's time",
+				 quantity__count(waits->calls).text, quantity__count(thread->launches).text,
+				 quantity__time(mean(waits)).text,
 				 quantity__time((double)waits->ns).text,
 				 quantity__share(threads__share(watched, waits->ns)).text);
 }
@@ -123,10 +125,10 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 	estimate(watched, &waits, finding);
 	point_at(watched, finding);
 	return finding__evidence(finding,
-				 "%llu waits of %s each: %s, %s of the thread's time; %llu of them came after several launches, %llu after none",
-				 waits.calls, quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
-				 quantity__share(threads__share(watched, waits.ns)).text, thread->batch_waits.calls,
-				 thread->bare_waits.calls);
+				 "%s waits of %s each: %s, %s of the thread's time; %s of them came after several launches, %s after none",
+				 quantity__count(waits.calls).text, quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
+				 quantity__share(threads__share(watched, waits.ns)).text, 
+				 quantity__count(thread->batch_waits.calls).text, quantity__count(thread->bare_waits.calls).text);
 }
 
 int sync_stall__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
