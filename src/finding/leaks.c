@@ -216,7 +216,7 @@ static int draw_growing(const struct finding_input *input, const struct kept *ke
 	struct finding *finding;
 
 	(void)known;
-	if (kept->growth.verdict != GROWTH_GROWING || !kept->growth.grown ||
+	if (kept->growth.verdict != GROWTH_GROWING ||
 	    (double)kept->growth.grown < input->thresholds[LEAST_BYTES])
 		return 0;
 	finding = add(input, kept, out);

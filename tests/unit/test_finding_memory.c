@@ -243,6 +243,42 @@ static void test_leak_growing(void **state)
 	run__end(&s.run);
 }
 
+/* Nothing was ever freed, but it grew to the end. With stacks, sizes are not told beside sites. */
+static void test_grew_to_the_end(void **state)
+{
+	struct account_size size = size_of("cudaMalloc", MIB, 200, 180, 20);
+	struct account account = {.sizes = &size, .size_count = 1};
+	struct sited s;
+
+	(void)state;
+	sited__begin(&s);
+	s.process.account = &account;
+	for (int t = 0; t <= 100; t++)
+		sited__sample(&s, t, (uint64_t)t * 3, (uint64_t)t * 3);
+	assert_int_equal(run__count(&s.run, "leak-growing"), 1);
+	assert_int_equal(s.run.list.count, 1);
+	end(&s.run, &s.process, 100);
+	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
+	assert_int_equal(s.run.list.count, 1);
+	run__end(&s.run);
+}
+
+/* What was live before gpuprobe came is not counted, what takes its place is. */
+static void test_replaced_is_no_growth(void **state)
+{
+	struct sited s;
+
+	(void)state;
+	sited__begin(&s);
+	s.process.since_attach = true;
+	for (int t = 0; t <= 100; t++) {
+		s.process.memory[MEMORY_UNKNOWN].unknown_frees = (uint64_t)t * 3;
+		sited__sample(&s, t, (uint64_t)t * 3, (uint64_t)t * 3);
+	}
+	run__finds_nothing(&s.run);
+	run__end(&s.run);
+}
+
 /* What is set up once, comes and goes, or has come to an end does not grow; at exit nothing of it is a leak. */
 static void test_nothing_leaks(void **state)
 {
@@ -289,9 +325,15 @@ static void test_leak_at_exit(void **state)
 	assert_string_equal(finding->evidence, "180 of 200 allocations of this call site were freed, and 20 (20.0 MiB) "
 					       "never: live when the process ended");
 	assert_true(number_of(finding, "live_bytes") == 20.0 * MIB);
-	/* The oldest of them is older than the latest twenty at the pace of the run, which were in hand. */
+	/* They are of the last step, or the latest that were made at the pace of the run. */
 	s.live.oldest_ns = RUN_BEGAN + 1850 * NS_PER_MS;
 	run__finds_nothing(&s.run);
+	s.live.count = 60;
+	s.live.bytes = 60 * MIB;
+	s.live.oldest_ns = RUN_BEGAN + 1500 * NS_PER_MS;
+	run__finds_nothing(&s.run);
+	s.live.oldest_ns = RUN_BEGAN + 1300 * NS_PER_MS;
+	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
 	s.live.oldest_ns = RUN_BEGAN;
 	/* Half is not most. */
 	s.live.count = 100;
@@ -471,6 +513,8 @@ int main(void)
 		cmocka_unit_test(test_no_churn),
 		cmocka_unit_test(test_churn_has_a_place),
 		cmocka_unit_test(test_leak_growing),
+		cmocka_unit_test(test_grew_to_the_end),
+		cmocka_unit_test(test_replaced_is_no_growth),
 		cmocka_unit_test(test_nothing_leaks),
 		cmocka_unit_test(test_leak_at_exit),
 		cmocka_unit_test(test_leak_at_exit_not_known),
