@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one table of findings: what each is called, how bad it is, above which thresholds it is one, and what helps.
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "finding/rules.h"
@@ -74,7 +76,12 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "many short launches back to back: the CPU cannot feed the GPU",
-		.advice = "",
+		.advice = "A launch costs the CPU a few microseconds, whatever the kernel does; with kernels that "
+			  "take no longer the GPU is done before the next one comes. Record the repeating sequence "
+			  "once as a CUDA graph and launch that (cudaStreamBeginCapture and cudaGraphLaunch; in "
+			  "PyTorch torch.cuda.graph or torch.compile(mode=\"reduce-overhead\")), or fuse kernels, "
+			  "or give each more to do (a larger batch). How long kernels run cannot be seen from "
+			  "calls: a profiler of the GPU tells.",
 		.cost = "launches back to back",
 		.thresholds = {
 			{"share", 0.5, UNIT_SHARE, "least share of the thread's time spent launching, gaps included"},
@@ -88,7 +95,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the program waits after each launch",
-		.advice = "",
+		.advice = "After each launch the thread waits until the GPU is done, which then idles until the "
+			  "next launch has come all the way. Work of one stream runs in order without any wait. "
+			  "Wait only where the host reads a result (and then for an event or the stream, not the "
+			  "device), or once in many launches. In PyTorch look for .item(), .cpu(), print of a "
+			  "tensor, or torch.cuda.synchronize() in the loop.",
 		.cost = "waits that followed exactly one launch",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least share of the thread's time"},
@@ -102,7 +113,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the program spends its time in many short waits",
-		.advice = "",
+		.advice = "Each wait lets the GPU's queue run empty, and the GPU idles until the thread has "
+			  "launched anew. Wait less often; let the thread prepare and launch the next work first "
+			  "and wait for the work before it by an event (two or more buffers in turn); leave out "
+			  "waits that came after nothing was launched. Few long waits are no fault, the GPU is busy "
+			  "then.",
 		.cost = "waits that did not follow exactly one launch",
 		.thresholds = {
 			{"share", 0.2, UNIT_SHARE, "least share of the thread's time"},
@@ -116,7 +131,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "calls that block in the middle of launches",
-		.advice = "",
+		.advice = "Some calls wait for the GPU without being asked to: synchronous copies (use "
+			  "cudaMemcpyAsync with pinned memory), cudaMemset of pinned or managed memory "
+			  "(cudaMemsetAsync), cudaFree and cudaFreeHost (allocate once and keep it, or use "
+			  "cudaMallocAsync and cudaFreeAsync), and modules that load when a kernel is first "
+			  "launched (launch each once before the loop, or set CUDA_MODULE_LOADING=EAGER).",
 		.cost = "calls that blocked between launches",
 		.thresholds = {
 			{"share", 0.05, UNIT_SHARE, "least share of the thread's time"},
@@ -129,7 +148,10 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "many small copies",
-		.advice = "",
+		.advice = "Each copy costs microseconds, however few bytes it has. Put what belongs together into "
+			  "one buffer and copy that once; keep small values on the device, or pass them as kernel "
+			  "parameters (up to 32,764 bytes since CUDA 12.1, 4,096 before); cudaMemcpyBatchAsync, of "
+			  "CUDA 12.8, takes many copies in one call.",
 		.cost = "copies of less than 64 KiB",
 		.thresholds = {
 			{"share", 0.05, UNIT_SHARE, "least share of the watched time"},
@@ -142,7 +164,12 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "copies from or to host memory that is not pinned",
-		.advice = "",
+		.advice = "From memory that is not pinned the driver copies through a buffer of its own, at a "
+			  "fraction of the link's rate, and the call does not return before it has read the memory: "
+			  "little overlaps, even in asynchronous copies. Allocate buffers for copies by "
+			  "cudaMallocHost, or pin what is there by cudaHostRegister, once and not per copy; in "
+			  "PyTorch pin_memory=True in the DataLoader and .to(device, non_blocking=True). Pinned "
+			  "memory cannot be swapped out: pin the buffers, not the data set.",
 		.cost = "copies of host memory that is not pinned",
 		.thresholds = {
 			{"share", 0.05, UNIT_SHARE, "least share of the watched time"},
@@ -155,7 +182,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the same range is copied again for nothing",
-		.advice = "",
+		.advice = "The same range is copied again although nothing on the device has used it (to the "
+			  "device), or changed it (to the host), since the last time. Copy once, before the loop or "
+			  "when the data has changed, and keep the copy. Whether the host changed its side "
+			  "meanwhile cannot be seen from calls: a copy to the device that nothing used before the "
+			  "next one was for nothing all the same.",
 		.cost = "copies of what had not changed or not been used since the last time",
 		.thresholds = {
 			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},
@@ -168,7 +199,10 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT | NEEDS_ASKS,
 		.title = "a call failed, and the program went on without asking",
-		.advice = "",
+		.advice = "A call failed, and the program launched more work without asking for the error. Results "
+			  "of later work may then be wrong, without a word. Check the result of each call, and "
+			  "cudaGetLastError() after each launch, at least in debug builds. That a program looked at "
+			  "the result itself cannot be seen from calls: what shows is that it went on.",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed calls"},
 		},
@@ -179,7 +213,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_CRITICAL,
 		.needs = 0,
 		.title = "everything fails after this call",
-		.advice = "",
+		.advice = "After this error the context is lost: each later call returns it or another, whatever it "
+			  "does, and only a new process helps. It is reported by a call after the one that caused "
+			  "it, for it is a kernel that failed, most often by an access out of bounds. Run under "
+			  "compute-sanitizer, or with CUDA_LAUNCH_BLOCKING=1 so that the launch itself reports it, "
+			  "and let the program end where it meets it.",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least calls that failed so"},
 		},
@@ -190,7 +228,9 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "calls fail all the time",
-		.advice = "",
+		.advice = "Calls fail again and again, and each costs time. Look at the first of them: a feature "
+			  "that the device does not have, an argument that is always wrong, a retry without end. "
+			  "Ask once whether something is supported, and remember the answer.",
 		.thresholds = {
 			{"rate", 10, UNIT_PER_SECOND, "least failures"},
 			{"calls", 100, UNIT_COUNT, "least failures"},
@@ -285,7 +325,12 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the GPU has nothing to do",
-		.advice = "",
+		.advice = "The GPU had nothing to do, for the thread came back with work long after it had waited "
+			  "for the last. Where the time is spent outside of CUDA calls, input does not keep up: "
+			  "load and prepare the next batch in other threads or processes while the GPU works (more "
+			  "workers and prefetching in a data loader), move preparation to the GPU, write "
+			  "checkpoints and logs beside the loop. Idle is counted only where a wait shows that the "
+			  "queue was empty: it may be more.",
 		.cost = "times with nothing queued of more than 100 ms each",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least share of the thread's time"},
@@ -298,7 +343,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the legacy default stream makes work wait that could run side by side",
-		.advice = "",
+		.advice = "The legacy default stream waits for all other streams and they for it, also across "
+			  "threads, so that what could run side by side runs in turn. Give each thread or task a "
+			  "stream of its own, made with cudaStreamNonBlocking, or compile with --default-stream "
+			  "per-thread (CUDA_API_PER_THREAD_DEFAULT_STREAM), and order what depends on one another "
+			  "by events.",
 		.cost = "waits for the legacy default stream",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least of the launches that met others there"},
@@ -311,7 +360,10 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_INFO,
 		.needs = NEEDS_ACCOUNT | NEEDS_GETTERS,
 		.title = "the program asks the same questions all the time",
-		.advice = "",
+		.advice = "The program asks the same things over and over: the current device, attributes, whether "
+			  "a stream captures. Each call is short, but so many add up, and they hold locks of the "
+			  "driver. Ask once and keep the answer; set the device when a thread begins, not at each "
+			  "call.",
 		.cost = "calls that only ask",
 		.thresholds = {
 			{"rate", 100000, UNIT_PER_SECOND, "least such calls"},
@@ -345,7 +397,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "results may be used before they are there",
-		.advice = "",
+		.advice = "Work that was still under way lost what it was for, or was relied on without a wait. "
+			  "Wait for the copy (its stream or an event recorded after it) before its host memory is "
+			  "freed or read and before the process ends; record an event before it is waited for, as "
+			  "one that was never recorded counts as done; wait for a stream before it is destroyed if "
+			  "its results matter. Whether a wrong result was used cannot be seen from calls.",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least such calls"},
 		},
@@ -361,4 +417,15 @@ const struct finding_kind *finding_kind__find(const char *id)
 		if (!strcmp(finding_kinds[i].id, id))
 			return &finding_kinds[i];
 	return NULL;
+}
+
+int finding_kind__unknown(const char *id, size_t length, struct error *err)
+{
+	char known[400] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < finding_kind_count && at < sizeof(known); i++)
+		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", finding_kinds[i].id);
+	return error__set(err, -EINVAL, "no finding is called '%.*s'; there are %s", (int)(length < 64 ? length : 64),
+			  id, known);
 }

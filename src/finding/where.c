@@ -2,7 +2,6 @@
 // Places and times of findings, see where.h.
 #include "finding/where.h"
 
-#include "model/account.h"
 #include "model/api.h"
 
 static uint64_t end_of(const struct finding_input *input, const struct process *process)
