@@ -258,10 +258,10 @@ static void full_queues_are_not_launch_bound(void **state)
 	struct finding_case *c = launching();
 
 	(void)state;
-	/* As long as kernels of 30 us, and most of them. */
+	/* As long as kernels of 40 us, and most of them. */
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 500000, 4 * US);
-	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 30 * US);
+	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 40 * US);
 	assert_int_equal(case__draw(c), 0);
 	end(c);
 	/* Shorter ones: the first thousand, which found room, were many times as fast. */
@@ -275,9 +275,10 @@ static void full_queues_are_not_launch_bound(void **state)
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1001000, 12 * US);
 	assert_int_equal(case__draw(c), 1);
 	end(c);
-	/* Another thread's launches are fast, this one's are not. */
+	/* Another thread's launches are fast; this one's are not, and go on for 120,000. */
 	c = launching();
-	c->threads[0].launches = c->threads[0].chained.calls = 150000;
+	c->threads[0].launches = 120000;
+	c->threads[0].chained.calls = 75000;
 	assert_int_equal(case__draw(c), 0);
 	end(c);
 }
