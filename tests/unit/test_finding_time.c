@@ -53,6 +53,7 @@ static size_t period_of(const struct thread_account *thread)
 static void sequences(void **state)
 {
 	struct thread_account thread = {0};
+	struct sequence sequence;
 
 	(void)state;
 	assert_int_equal(period_of(&thread), 0);
@@ -62,7 +63,9 @@ static void sequences(void **state)
 	assert_int_equal(period_of(&thread), 3);
 	/* The ring goes round many times, and cuts a round in two. */
 	rounds(&thread, "abc", 1000);
-	assert_int_equal(period_of(&thread), 3);
+	sequence__find(&thread, &sequence);
+	assert_int_equal(sequence.period, 3);
+	assert_true(sequence.share == 1);
 	thread = (struct thread_account){0};
 	rounds(&thread, "a", 600);
 	assert_int_equal(period_of(&thread), 1);
@@ -155,9 +158,11 @@ static void handles_outlast_their_maps(void **state)
 	assert_int_equal(kernel_table__fold(table, &first), 0);
 	assert_true(kernel_table__knows(table, 5, &brief));
 	assert_string_equal(brief, "old");
+	assert_int_equal(kernel_table__set(table, &first, 1, "old"), 0);
 	assert_int_equal(kernel_table__set(table, &second, 1, "new"), 0);
 	assert_true(kernel_table__knows(table, 5, &brief));
 	assert_string_equal(brief, "new");
+	assert_int_equal(kernel_table__fold(table, &first), 0);
 	assert_int_equal(kernel_table__fold(table, &second), 0);
 	assert_true(kernel_table__knows(table, 5, &brief));
 	assert_string_equal(brief, "new");
@@ -262,6 +267,12 @@ static void full_queues_are_not_launch_bound(void **state)
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 500000, 4 * US);
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 40 * US);
+	assert_int_equal(case__draw(c), 0);
+	end(c);
+	/* From before the probes on, so that no launch was seen that found room. */
+	c = launching();
+	c->functions[0].time = (struct duration_record){0};
+	case__add_durations(&c->functions[0], "cuLaunchKernel", 1200000, 40 * US);
 	assert_int_equal(case__draw(c), 0);
 	end(c);
 	/* Shorter ones: the first thousand, which found room, were many times as fast. */
