@@ -88,18 +88,6 @@ static __always_inline struct thread_account *account_of(const struct thread *th
 	return bpf_map_lookup_elem(&thread_accounts, &number);
 }
 
-/* The calling thread has no more calls: it exits, or becomes another program. */
-static __always_inline void close_account(void)
-{
-	struct thread *thread = returning_thread();
-	struct thread_account *account = thread ? account_of(thread) : NULL;
-
-	if (!account)
-		return;
-	account->ended_ns = now();
-	thread->account = 0;
-}
-
 static __always_inline enum time_class class_of(u8 operation)
 {
 	switch (operation) {

@@ -2,6 +2,7 @@
 // gpuprobe stat and gpuprobe diagnose: the account of a run and the findings in it, see account_options.h.
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cli/account_options.h"
@@ -10,7 +11,7 @@
 #include "cli/samples.h"
 #include "cli/subcommand.h"
 #include "finding/finding.h"
-#include "model/growth.h"
+#include "output/findings.h"
 #include "output/stat.h"
 
 #define SAMPLE_PERIOD 1.0 /* seconds */
@@ -23,6 +24,7 @@ struct account_run {
 	struct samples *samples;
 	struct findings *findings;
 	struct finding_list list; /* of the latest report */
+	unsigned long number;	  /* of reports so far */
 	bool warned;
 };
 
@@ -53,16 +55,25 @@ static void look(void *arg)
 
 static void print(FILE *out, void *arg)
 {
-	const struct account_run *run = arg;
+	struct account_run *run = arg;
 	const struct stat_report report = {
 		.model = counting__model(run->counting),
 		.began_ns = findings__began_ns(run->findings),
 		.state = run->findings,
 		.findings = &run->list,
 		.options = &run->options->output,
+		.getters = run->options->getters,
+		.number = run->number++,
 	};
 
-	stat_json__print(out, &report);
+	if (run->options->form == ACCOUNT_JSON)
+		stat_json__print(out, &report);
+	else if (run->options->form == ACCOUNT_CSV)
+		stat_csv__print(out, &report);
+	else if (run->options->diagnose)
+		diagnose_text__print(out, &report);
+	else
+		stat_text__print(out, &report);
 }
 
 /* --- setting up --- */
@@ -74,7 +85,7 @@ static int make_findings(struct account_run *run, struct error *err)
 		.account = true,
 		.asks = run->options->diagnose,
 		.getters = run->options->getters,
-		.window_ns = GROWTH_WINDOW_NS,
+		.window_ns = run->options->window_ns,
 	};
 	int ret = 0;
 
@@ -96,6 +107,8 @@ static int set_up(struct account_run *run, struct error *err)
 		.sections = SECTION_ALL,
 		.api = options->api,
 		.account = true,
+		.asks = options->diagnose,
+		.getters = options->getters,
 		.limits = options->limits,
 		.top = 1,
 		.stacks = options->stacks,
@@ -125,6 +138,25 @@ static int set_up(struct account_run *run, struct error *err)
 	return ret;
 }
 
+/* COMMAND's failure is told before that of what was found in it. */
+static int status_of(const struct account_run *run)
+{
+	int status = session__status(counting__session(run->counting));
+
+	for (size_t i = 0; i < run->list.count && !status; i++)
+		if (run->options->fail_on != NO_FAIL && (int)run->list.items[i].severity >= run->options->fail_on)
+			status = EXIT_FINDINGS;
+	return status;
+}
+
+static bool has_broken_stack(const struct finding_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].stack && list->items[i].stack->broken)
+			return true;
+	return false;
+}
+
 static int run_command(const struct account_command *options, const struct log *log, int *status, struct error *err)
 {
 	struct account_run run = {.options = options, .log = log};
@@ -138,8 +170,10 @@ static int run_command(const struct account_command *options, const struct log *
 		ret = session__run(counting__session(run.counting), err);
 	if (!ret)
 		ret = reports__finish(run.reports, err);
+	if (options->stacks.mode == STACK_FP && has_broken_stack(&run.list))
+		log__warn(log, STACKS_BREAK_OFF);
 	if (!ret)
-		*status = session__status(counting__session(run.counting));
+		*status = status_of(&run);
 	samples__free(run.samples);
 	reports__free(run.reports);
 	finding_list__clear(&run.list);
@@ -148,13 +182,31 @@ static int run_command(const struct account_command *options, const struct log *
 	return ret;
 }
 
+static void tell(const struct account_command *options)
+{
+	bool all = options->explain && !strcmp(options->explain, "all");
+
+	if (options->list)
+		findings_text__list(stdout);
+	for (size_t i = 0; options->explain && i < finding_kind_count; i++) {
+		if (!all && strcmp(finding_kinds[i].id, options->explain))
+			continue;
+		findings_text__explain(stdout, &finding_kinds[i]);
+		if (all && i + 1 < finding_kind_count)
+			putchar('\n');
+	}
+}
+
 static int start(bool diagnose, int argc, char **argv, int *status, struct error *err)
 {
 	struct account_command options;
 	struct log log;
 	int ret = account_options__parse(&options, diagnose, argc, argv, err);
 
-	if (ret == ACCOUNT_RUN) {
+	if (ret == ACCOUNT_RUN && (options.explain || options.list)) {
+		*status = 0;
+		tell(&options);
+	} else if (ret == ACCOUNT_RUN) {
 		log.level = options.log_level;
 		subcommand__set_bpf_log(log.level);
 		ret = run_command(&options, &log, status, err);

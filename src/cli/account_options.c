@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "model/growth.h"
 
 #define STAT "gpuprobe stat"
 #define DIAGNOSE "gpuprobe diagnose"
@@ -20,7 +23,7 @@ static const char stat_head[] =
 	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
 	"  --json                  one JSON object a report instead of text\n"
 	"  --csv                   the tables as comma-separated values\n"
-	"  --top N                 rows of a table; 0: all [20]\n"
+	"  --top N                 rows of a table, and processes; 0: all [10]\n"
 	"  --full-names            whole demangled kernel names\n";
 
 static const char diagnose_head[] =
@@ -33,13 +36,16 @@ static const char diagnose_head[] =
 	"\n"
 	"  --explain ID            what a finding means and what to do about it, or all\n"
 	"  --list                  every kind of finding with its thresholds\n"
+	"  --fail-on info|warning|critical\n"
+	"                          exit with 4 if there are findings at least so bad\n"
 	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
 	"  --json                  one JSON object a report instead of text\n"
-	"  --top N                 findings shown; 0: all [20]\n";
+	"  --top N                 findings shown; 0: all [10]\n";
 
 static const char shared_middle[] =
 	"  --threshold ID=VALUE    when it is a finding: its first threshold, or with\n"
 	"                          ID.NAME=VALUE another (repeatable)\n"
+	"  --window TIME           judge growth over the last so long: 30s, 10m [60s]\n"
 	"  --getters               probe calls that only ask (cudaGetDevice), too, for\n"
 	"                          chatty-getters: costs the program most where it asks most\n"
 	"\n"
@@ -82,6 +88,8 @@ enum option_id {
 	OPT_TOP,
 	OPT_FULL_NAMES,
 	OPT_THRESHOLD,
+	OPT_WINDOW,
+	OPT_FAIL_ON,
 	OPT_GETTERS,
 	OPT_EXPLAIN,
 	OPT_LIST,
@@ -96,7 +104,8 @@ enum option_id {
 #define SHARED_OPTIONS                                                                                                 \
 	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON},                    \
 	{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD},              \
-	{"getters", no_argument, NULL, OPT_GETTERS}, {"pid", required_argument, NULL, 'p'},                            \
+	{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS},                  \
+	{"pid", required_argument, NULL, 'p'},                                                                         \
 	{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API},                \
 	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},                                                      \
 	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},                                                        \
@@ -116,6 +125,7 @@ static const struct option stat_options[] = {
 static const struct option diagnose_options[] = {
 	{"explain", required_argument, NULL, OPT_EXPLAIN},
 	{"list", no_argument, NULL, OPT_LIST},
+	{"fail-on", required_argument, NULL, OPT_FAIL_ON},
 	SHARED_OPTIONS,
 };
 
@@ -133,6 +143,20 @@ static int take_form(struct account_command *options, enum account_form form, st
 		return error__set(err, -EINVAL, "--json and --csv do not go together: choose one");
 	options->form = form;
 	return 0;
+}
+
+static int take_fail_on(struct account_command *options, const char *text, struct error *err)
+{
+	static const char *const words[] = {
+		[SEVERITY_INFO] = "info",
+		[SEVERITY_WARNING] = "warning",
+		[SEVERITY_CRITICAL] = "critical",
+	};
+	size_t which = 0;
+	int ret = arguments__word("--fail-on", text, words, sizeof(words) / sizeof(*words), &which, err);
+
+	options->fail_on = (int)which;
+	return ret;
 }
 
 static int take_shown(struct account_command *options, int id, const char *text, struct error *err)
@@ -156,6 +180,10 @@ static int take_shown(struct account_command *options, int id, const char *text,
 		return arguments__seconds("--interval", text, 0.01, &options->interval, err);
 	case OPT_THRESHOLD:
 		return arguments__append(&options->thresholds, &options->threshold_count, text, err);
+	case OPT_WINDOW:
+		return arguments__window(text, &options->window_ns, err);
+	case OPT_FAIL_ON:
+		return take_fail_on(options, text, err);
 	case OPT_EXPLAIN:
 		options->explain = text;
 		return 0;
@@ -201,6 +229,19 @@ static int take_option(struct account_command *options, int id, const char *text
 	return ret == -ENOENT ? stack_choice__take(&options->stacks, id, text, err) : ret;
 }
 
+/* --explain and --list tell what is known of findings, and watch nothing. */
+static int check_told(const struct account_command *options, struct error *err)
+{
+	if (options->explain && options->list)
+		return error__set(err, -EINVAL, "--explain and --list do not go together: choose one");
+	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
+		return error__set(err, -EINVAL, "%s watches nothing: leave the program away",
+				  options->list ? "--list" : "--explain");
+	if (!options->explain || !strcmp(options->explain, "all") || finding_kind__find(options->explain))
+		return 0;
+	return finding_kind__unknown(options->explain, strlen(options->explain), err);
+}
+
 int account_options__parse(struct account_command *options, bool diagnose, int argc, char **argv, struct error *err)
 {
 	const char *program = diagnose ? DIAGNOSE : STAT;
@@ -209,7 +250,9 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 	*options = (struct account_command){
 		.diagnose = diagnose,
 		.limits = COUNTING_LIMITS,
-		.output = {.top = 20},
+		.output = {.top = 10},
+		.window_ns = GROWTH_WINDOW_NS,
+		.fail_on = NO_FAIL,
 		.log_level = LOG_WARN,
 	};
 	stack_choice__init(&options->stacks, diagnose ? STACK_FP : STACK_OFF);
@@ -229,7 +272,9 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 			return ret;
 	}
 	ret = stack_choice__check(&options->stacks, err);
-	return ret ? ret : targets__take_command(&options->targets, argc, argv, program, err);
+	if (!ret)
+		ret = targets__take_command(&options->targets, argc, argv, program, err);
+	return ret ? ret : check_told(options, err);
 }
 
 void account_options__clear(struct account_command *options)

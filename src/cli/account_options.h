@@ -15,6 +15,7 @@
 #include "cli/arguments.h"
 #include "cli/counting.h"
 #include "cli/stack_options.h"
+#include "finding/finding.h"
 #include "output/report_text.h"
 
 enum account_form {
@@ -22,6 +23,8 @@ enum account_form {
 	ACCOUNT_JSON,
 	ACCOUNT_CSV, /* of stat alone */
 };
+
+#define NO_FAIL (-1)
 
 struct account_command {
 	bool diagnose;
@@ -33,6 +36,8 @@ struct account_command {
 	struct stack_choice stacks;
 	enum account_form form;
 	struct report_options output;
+	uint64_t window_ns;	 /* over which growth is judged */
+	int fail_on;		 /* enum finding_severity: findings at least so bad are a failure; NO_FAIL: none is */
 	bool getters;		 /* calls that only ask are probed as well */
 	const char **thresholds; /* "ID=VALUE", argv's */
 	size_t threshold_count;

@@ -62,6 +62,26 @@ int arguments__time(const char *name, const char *text, uint64_t *ns, struct err
 			  name, text);
 }
 
+bool arguments__in_unit(const char *text, const char *unit, double unit_ns, uint64_t *ns)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || strcmp(end, unit) || !isfinite(value) || value < 0 || value * unit_ns > 1e18)
+		return false;
+	*ns = (uint64_t)llround(value * unit_ns);
+	return true;
+}
+
+int arguments__window(const char *text, uint64_t *ns, struct error *err)
+{
+	bool right = arguments__in_unit(text, "m", 60e9, ns) || !arguments__time("--window", text, ns, err);
+
+	if (!right || *ns < NS_PER_S || *ns > 86400 * NS_PER_S)
+		return error__set(err, -EINVAL, "--window '%s': give a time from 1s to 1440m, such as 60s", text);
+	return 0;
+}
+
 static const char *size_text(uint64_t bytes, char text[32])
 {
 	static const char suffixes[] = {'\0', 'K', 'M', 'G'};

@@ -46,6 +46,12 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 /* "1.5ms" in nanoseconds: ns, us, ms or s. */
 int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err);
 
+/* The number before `unit`, in units of `unit_ns`; whether that is what the text is. */
+bool arguments__in_unit(const char *text, const char *unit, double unit_ns, uint64_t *ns);
+
+/* --window: over how long growth is judged, from a second to a day. */
+int arguments__window(const char *text, uint64_t *ns, struct error *err);
+
 /* "16M" in bytes: a whole number, K, M and G (k, m, g) being powers of 1024. */
 int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
 		    struct error *err);

@@ -10,7 +10,8 @@
 
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
-#define EXIT_LOST 3 /* --strict: events were lost */
+#define EXIT_LOST 3	/* --strict: events were lost */
+#define EXIT_FINDINGS 4 /* --fail-on: there are such findings */
 
 struct subcommand {
 	const char *word; /* the first of the command line */

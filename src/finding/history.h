@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What rules judge by its course over time: live memory by call site or size,
- * the memory of devices, and what is reserved and not used.
+ * What rules judge by its course over time: live memory by call site or size
+ * (model/growth.h), the memory of devices, what is reserved and not used, and
+ * graphs.
  */
 #ifndef FINDING_HISTORY_H
 #define FINDING_HISTORY_H
 
+#include "finding/device_history.h"
 #include "finding/finding.h"
+#include "finding/graph_history.h"
+#include "finding/unused_history.h"
 #include "model/growth.h"
 
-struct finding_history;
+struct finding_history {
+	uint64_t window_ns, sampled_ns;
+	struct growth *growth;
+	struct device_history *devices;
+	struct unused_history *unused;
+	struct graph_history *graphs;
+};
 
 /* NULL without memory. */
 struct finding_history *finding_history__new(uint64_t window_ns);
@@ -20,28 +30,5 @@ int finding_history__sample(struct finding_history *history, const struct model 
 
 /* The history behind a rule's `state`. */
 const struct finding_history *findings__history(const struct findings *findings);
-
-/* Growth of sites and sizes. */
-const struct growth *finding_history__growth(const struct finding_history *history);
-
-/* Whether the used memory of a GPU grows; unknown without samples where it is not followed. */
-void finding_history__judge_gpu(const struct finding_history *history, const struct gpu *gpu,
-				struct growth_evidence *evidence);
-
-/* The least that was reserved and not used over a time. */
-struct unused_evidence {
-	bool known;	  /* it was looked at for long enough */
-	uint64_t bytes;	  /* in each sample at least so many */
-	double share;	  /* of what was reserved: in each sample at least */
-	uint64_t span_ns; /* the time that was looked at */
-	uint64_t samples; /* in it */
-};
-
-/* Of a pool of the process; of NULL: physical memory that is mapped nowhere. */
-void finding_history__judge_unused(const struct finding_history *history, const struct process *process,
-				   const struct pool_totals *pool, struct unused_evidence *evidence);
-
-/* Physical memory of the process that is mapped nowhere: so much at least. *created: all there is. */
-uint64_t finding_history__unmapped(const struct process *process, uint64_t *created);
 
 #endif

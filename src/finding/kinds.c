@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one table of findings: what each is called, how bad it is, above which thresholds it is one, and what helps.
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "finding/rules.h"
@@ -10,11 +12,22 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the same memory is allocated and freed again and again",
-		.advice = "",
+		.advice =
+			"Allocate the buffer once, before the loop, at the largest size that is needed, and use it in "
+			"every step; or keep freed buffers in a list by size and take them from there. cudaMalloc and "
+			"cudaFree go to the driver each time, cudaFree waits for the device, and cudaMallocHost and "
+			"cudaHostRegister pin pages, which takes longer the larger the buffer is. Where sizes vary, "
+			"cudaMallocAsync and cudaFreeAsync take memory from a pool in the order of a stream; set "
+			"cudaMemPoolAttrReleaseThreshold (to UINT64_MAX, say), since by default the pool gives its "
+			"memory back at each synchronisation, and then churns as well. In PyTorch the caching "
+			"allocator does all that: look for PYTORCH_NO_CUDA_MEMORY_CACHING, for "
+			"torch.cuda.empty_cache() within the loop, and for extensions that call cudaMalloc "
+			"themselves. It does not help where the buffers of a step must be gone to make room for those "
+			"of another.",
 		.cost = "allocations and frees of sizes that come again",
 		.thresholds = {
 			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},
-			{"pairs", 10, UNIT_COUNT, "least allocations of one size that were freed"},
+			{"pairs", 10, UNIT_COUNT, "least times that one size was freed, for each live at a time"},
 		},
 		.draw = alloc_churn__draw,
 	},
@@ -22,8 +35,17 @@ const struct finding_kind finding_kinds[] = {
 		.id = "leak-growing",
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
-		.title = "live memory of a call site only grows",
-		.advice = "",
+		.title = "live memory of one place only grows",
+		.advice =
+			"Something is allocated here again and again and never freed. Look at what holds the memory: "
+			"a list or cache that is only added to, an error path that returns before its cudaFree, a "
+			"buffer that is allocated anew when it has become too small, without a free of the old one. "
+			"gpuprobe memleak -p PID lists the live allocations of each call site with their ages. In "
+			"PyTorch memory grows where tensors are kept with their graph: sum up loss.item() or "
+			"loss.detach() rather than loss, and clear lists of outputs; "
+			"torch.cuda.memory._record_memory_history() tells which tensors they are, since the calls "
+			"show the caching allocator's segments alone. A cache that has a limit and is being filled "
+			"looks the same until it is full.",
 		.thresholds = {
 			{"bytes", 1048576, UNIT_BYTES, "least growth"},
 		},
@@ -33,8 +55,16 @@ const struct finding_kind finding_kinds[] = {
 		.id = "leak-at-exit",
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
-		.title = "a call site that freed most of its memory kept some to the end",
-		.advice = "",
+		.title = "memory was kept to the end where most was freed, or grew to the end",
+		.advice =
+			"What the process still had at its end cost nothing any more, but in a program that runs "
+			"longer, or code that is called more often, it is memory lost each time. Look for the paths "
+			"on which the free is missing: an error path, an early return, an exception, a buffer that is "
+			"replaced by another. Free with what allocates: a C++ object whose destructor calls cudaFree, "
+			"thrust::device_vector, rmm::device_buffer. Memory that is set up once and kept on purpose, "
+			"as weights and PyTorch's caching allocator's segments are, is not meant: there hardly "
+			"anything is freed before the end. Where the process was killed, the latest allocations have "
+			"had no time to be freed, which is allowed for.",
 		.thresholds = {
 			{"bytes", 1048576, UNIT_BYTES, "least that was live at exit"},
 			{"freed", 0.5, UNIT_SHARE, "least share of its allocations that were freed"},
@@ -212,7 +242,14 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "the memory of a device is nearly used up",
-		.advice = "",
+		.advice =
+			"Find out who takes more: the holders are named with the finding; leak-growing, where it is "
+			"found as well, names the call site, and gpuprobe memleak its allocations. If the growth is "
+			"meant, stop it before the device is full: a smaller batch, activation checkpointing, a limit "
+			"on the cache. In PyTorch torch.cuda.set_per_process_memory_fraction() makes one process fail "
+			"before the others do, and PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True leaves less "
+			"unused between its blocks. In inference servers lower the share that the key-value cache may "
+			"take. Where other processes hold the memory, move them, or this one, to another device.",
 		.thresholds = {
 			{"free", 0.05, UNIT_SHARE, "most of the memory that is free"},
 			{"growth", 0.01, UNIT_SHARE, "least of the memory that was taken lately"},
@@ -224,7 +261,17 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_CRITICAL,
 		.needs = 0,
 		.title = "an allocation failed for want of memory",
-		.advice = "",
+		.advice =
+			"Look first who has the memory: the evidence names the largest holders. If it is other "
+			"processes, end or move them; a process that is gone from nvidia-smi's list may live on in "
+			"another container. If it is this one: take a smaller batch, free before allocating rather "
+			"than after, and look for leak-growing and fragmentation among the findings. In PyTorch: "
+			"gradient accumulation, activation checkpointing, torch.no_grad() for inference, "
+			"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True where much is reserved and not allocated. "
+			"PyTorch's caching allocator answers a failed cudaMalloc by freeing its unused blocks and "
+			"asking again: if the program went on, that is what happened, and each such time costs a "
+			"synchronisation. Of pinned host memory (cudaMallocHost, cudaHostRegister) the limit is the "
+			"machine's memory, or that of the container (ulimit -l, cgroup).",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed allocations"},
 		},
@@ -235,7 +282,15 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "memory is reserved and not used",
-		.advice = "",
+		.advice =
+			"The memory is the process's, and nobody uses it. Of a pool of cudaMallocAsync: lower "
+			"cudaMemPoolAttrReleaseThreshold, or call cudaMemPoolTrimTo() once a phase with a large need "
+			"is over; do not where the next phase needs it again, since then it has to be allocated anew. "
+			"Physical memory of cuMemCreate that is mapped nowhere is released by cuMemRelease once its "
+			"mappings are undone. What is unused inside of segments that a caching allocator got from "
+			"cudaMalloc cannot be seen from calls: in PyTorch compare torch.cuda.memory_reserved() with "
+			"torch.cuda.memory_allocated(); PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or "
+			"max_split_size_mb, and torch.cuda.empty_cache() between phases lower the difference.",
 		.thresholds = {
 			{"share", 0.5, UNIT_SHARE, "least of the reserved memory that is not used"},
 			{"bytes", 268435456, UNIT_BYTES, "least that is reserved and not used"},
@@ -247,11 +302,21 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "graphs are made again and again instead of launched again",
-		.advice = "",
+		.advice =
+			"Capture and instantiate once, and launch the executable graph each time. What changes "
+			"between launches goes into buffers at fixed addresses that are filled before the launch, or "
+			"is set by cudaGraphExecKernelNodeSetParams(); where the same nodes get other arguments all "
+			"over, capture again and call cudaGraphExecUpdate(), which costs a fraction of an "
+			"instantiation. For shapes that vary, keep an executable graph for each of a few sizes and "
+			"pad to the next one. In PyTorch make the torch.cuda.CUDAGraph once and call replay(), after "
+			"copying the inputs into its static tensors; with torch.compile(mode=\"reduce-overhead\") mark "
+			"what varies as dynamic, or it is captured again for each shape. Where a graph really is "
+			"launched only a few times, launch its kernels without one.",
 		.cost = "captures and instantiations",
 		.thresholds = {
-			{"graphs", 10, UNIT_COUNT, "least instantiations"},
+			{"graphs", 10, UNIT_COUNT, "least instantiations while graphs are launched"},
 			{"launches", 4, UNIT_RATIO, "most launches of a graph on average"},
+			{"share", 0.01, UNIT_SHARE, "least share of the watched time"},
 		},
 		.draw = graph_recapture__draw,
 	},
@@ -310,10 +375,20 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "devices or ranks of one job do unequal work",
-		.advice = "",
+		.advice =
+			"In a job whose ranks wait for each other at each step, all go at the pace of the slowest, so "
+			"give each the same work: the same number of samples (torch.utils.data.DistributedSampler, "
+			"drop_last), sequences of about the same length in each batch (sorted or bucketed by length), "
+			"experts or table shards of the same size. Look whether one rank does more than its share: "
+			"evaluation, logging, checkpoints, data for the others. Where the launches are equal and one "
+			"rank is late all the same, its GPU may be slower (nvidia-smi -q -d PERFORMANCE: clocks, "
+			"power, heat), or its CPU may be shared or on the other NUMA node. Of stages of a pipeline, "
+			"or processes that do different things on purpose, the rates differ without harm: raise the "
+			"threshold.",
 		.thresholds = {
 			{"ratio", 1.2, UNIT_RATIO, "least ratio of the rates"},
 			{"launches", 1000, UNIT_COUNT, "least launches of each"},
+			{"bytes", 268435456, UNIT_BYTES, "least bytes copied by each, where these are compared"},
 		},
 		.draw_all = device_imbalance__draw,
 	},
@@ -342,4 +417,15 @@ const struct finding_kind *finding_kind__find(const char *id)
 		if (!strcmp(finding_kinds[i].id, id))
 			return &finding_kinds[i];
 	return NULL;
+}
+
+int finding_kind__unknown(const char *id, size_t length, struct error *err)
+{
+	char known[400] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < finding_kind_count && at < sizeof(known); i++)
+		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", finding_kinds[i].id);
+	return error__set(err, -EINVAL, "no finding is called '%.*s'; there are %s", (int)(length < 64 ? length : 64),
+			  id, known);
 }

@@ -67,17 +67,6 @@ static int parse_value(const char *text, const struct threshold_choice *choice, 
 	return -EINVAL;
 }
 
-/* "one, two, three" of what there is. */
-static int no_kind(const char *id, int length, struct error *err)
-{
-	char known[400] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < finding_kind_count && at < sizeof(known); i++)
-		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", finding_kinds[i].id);
-	return error__set(err, -EINVAL, "no finding is called '%.*s'; there are %s", length, id, known);
-}
-
 static int no_name(const struct finding_kind *kind, const char *name, int length, struct error *err)
 {
 	char known[200] = "";
@@ -117,7 +106,7 @@ int threshold__parse(const char *text, struct threshold_choice *choice, struct e
 		if (is_text(finding_kinds[i].id, text, length))
 			choice->kind = &finding_kinds[i];
 	if (!choice->kind)
-		return no_kind(text, length < 64 ? (int)length : 64, err);
+		return finding_kind__unknown(text, length, err);
 	if (name)
 		ret = find_place(choice->kind, name + 1, (size_t)(value - name - 1), &choice->place, err);
 	if (ret)

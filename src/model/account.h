@@ -70,7 +70,7 @@ struct account {
 	struct account_stack *stacks; /* of the ids above that are known; rewritten by each reading */
 	size_t stack_count;
 
-	uint64_t peak_bytes; /* of device memory live at a reading: not less was live at some time */
+	uint64_t peak_bytes; /* of device memory live at a reading, or of one size at any time: not less was live at some time */
 };
 
 /* Everything zero; release with account__free. NULL without memory. */
@@ -88,6 +88,21 @@ uint64_t account__wall_ns(const struct thread_account *thread, uint64_t began_ns
 
 /* Time inside outermost CUDA calls. */
 uint64_t account__inside_ns(const struct thread_account *thread);
+
+/* Where time goes, of a thread or of several: watched lives, and what of them was inside outermost CUDA calls. */
+struct account_time {
+	uint64_t threads;
+	uint64_t wall_ns, inside_ns, outside_ns;
+	struct time_totals time[TIME_CLASSES];
+};
+
+/* Of a thread, and of all of the process, those included that are only summed up. As account__wall_ns. */
+void account__thread_time(const struct thread_account *thread, uint64_t began_ns, uint64_t now_ns,
+			  struct account_time *time);
+void account__sum_time(const struct account *account, uint64_t began_ns, uint64_t now_ns, struct account_time *time);
+
+/* The listed threads, most time inside calls first: an array of thread_count (malloc), NULL without memory. */
+const struct thread_account **account__threads_by_time(const struct account *account);
 
 struct process;
 

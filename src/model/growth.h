@@ -39,6 +39,7 @@ struct growth_evidence {
 	uint64_t span_ns; /* the time that was looked at */
 	uint64_t grown;	  /* bytes, from the first of the lows to the last; of GROWTH_GROWING */
 	uint64_t samples; /* in it */
+	uint64_t still_ns; /* since when it has not grown any more, in the latest samples */
 };
 
 /* The least span of a verdict by the default window of 60 s is 40 s, after a warm-up of 10 s. */

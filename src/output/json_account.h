@@ -10,7 +10,7 @@
 #include "model/account.h"
 #include "model/model.h"
 
-/* The keys "threads" and "unlisted_threads". */
+/* The keys "all_threads", "threads" and "unlisted_threads". */
 void json_threads__write(struct json *j, const struct account *account, uint64_t began_ns, uint64_t now_ns);
 
 /* The key "functions": calls and durations by row of the API; `p` for their errors. */

@@ -12,6 +12,14 @@ static void write_times(struct json *j, const struct time_totals times[TIME_CLAS
 	json__object_end(j);
 }
 
+static void write_time(struct json *j, const struct account_time *time)
+{
+	json__key_u64(j, "wall_ns", time->wall_ns);
+	json__key_u64(j, "inside_ns", time->inside_ns);
+	json__key_u64(j, "outside_ns", time->outside_ns);
+	write_times(j, time->time);
+}
+
 static void write_implicit(struct json *j, const char *key, const struct time_totals waits[IMPLICIT_WAITS])
 {
 	json__key(j, key);
@@ -72,8 +80,9 @@ static void write_error(struct json *j, const struct thread_account *t)
 
 static void write_thread(struct json *j, const struct thread_account *t, uint64_t began_ns, uint64_t now_ns)
 {
-	uint64_t wall_ns = account__wall_ns(t, began_ns, now_ns), inside_ns = account__inside_ns(t);
+	struct account_time time;
 
+	account__thread_time(t, began_ns, now_ns, &time);
 	json__object_begin(j);
 	json__key_i64(j, "tid", t->tid);
 	json__key_string(j, "comm", t->comm);
@@ -81,10 +90,7 @@ static void write_thread(struct json *j, const struct thread_account *t, uint64_
 	json__key_u64(j, "first_ns", t->first_ns);
 	json__key_u64(j, "latest_ns", t->latest_ns);
 	json__key_u64(j, "ended_ns", t->ended_ns);
-	json__key_u64(j, "wall_ns", wall_ns);
-	json__key_u64(j, "inside_ns", inside_ns);
-	json__key_u64(j, "outside_ns", wall_ns > inside_ns ? wall_ns - inside_ns : 0);
-	write_times(j, t->time);
+	write_time(j, &time);
 	write_launches(j, t);
 	write_waits(j, t);
 	write_idle(j, t);
@@ -95,6 +101,14 @@ static void write_thread(struct json *j, const struct thread_account *t, uint64_
 
 void json_threads__write(struct json *j, const struct account *account, uint64_t began_ns, uint64_t now_ns)
 {
+	struct account_time all;
+
+	account__sum_time(account, began_ns, now_ns, &all);
+	json__key(j, "all_threads");
+	json__object_begin(j);
+	json__key_u64(j, "count", all.threads);
+	write_time(j, &all);
+	json__object_end(j);
 	json__key(j, "threads");
 	json__array_begin(j);
 	for (size_t i = 0; i < account->thread_count; i++)

@@ -85,6 +85,8 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 	json__array_end(&j);
 	json_findings__write(&j, report->findings);
 	json_findings__write_thresholds(&j, report->state);
+	json__key_bool(&j, "getters", report->getters);
+	json__key_u64(&j, "shape_sample", model->shape_sample);
 	json_parts__key_lost(&j, model);
 	json__object_end(&j);
 	fputc('\n', out);

@@ -54,6 +54,11 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 	bpf_map__set_max_entries(skeleton->maps.thread_accounts, ACCOUNT_THREADS);
 	bpf_map__set_max_entries(skeleton->maps.process_accounts, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.durations, lazy ? 16384 : 1024);
+	bpf_map__set_max_entries(skeleton->maps.sizes, lazy ? 65536 : 16384);
+	bpf_map__set_max_entries(skeleton->maps.copy_sizes, lazy ? 16384 : 1024);
+	bpf_map__set_max_entries(skeleton->maps.ignored, lazy ? 16384 : 1024);
+	/* Filled beforehand in any case: of a map that forgets. */
+	bpf_map__set_max_entries(skeleton->maps.repeats, 16384);
 }
 
 static int fill_free_accounts(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
@@ -131,7 +136,8 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 		skeleton->maps.devices,	   skeleton->maps.call_sites, skeleton->maps.launch_sites,
-		skeleton->maps.durations,
+		skeleton->maps.durations,  skeleton->maps.sizes,    skeleton->maps.copy_sizes,
+		skeleton->maps.ignored,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
