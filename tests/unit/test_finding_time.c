@@ -482,6 +482,7 @@ static void implicit_sync(void **state)
 	assert_int_equal(finding->cost_ns, NS_PER_S * 3 / 2);
 	assert_true(finding__value(finding, "frees") == 1000);
 	assert_true(finding__value(finding, "copy_ns") == 5e8);
+	assert_int_equal(finding->saving_ns, NS_PER_S * 3 / 2);
 	assert_ptr_equal(finding->stack, &somewhere);
 	case__free(c);
 }
@@ -504,6 +505,7 @@ static void few_implicit_waits(void **state)
 	thread->implicit[IMPLICIT_LOAD] = totals(20, NS_PER_S);
 	assert_int_equal(case__draw(c), 1);
 	assert_string_equal(c->list.items[0].subject, "loads of modules inside first launches");
+	assert_false(c->list.items[0].has_saving);
 	case__free(c);
 }
 
@@ -585,6 +587,34 @@ static void default_stream(void **state)
 	case__free(c);
 }
 
+/* --- getters --- */
+
+static void chatty_getters(void **state)
+{
+	struct finding_case *c = case__new();
+	const struct finding *finding;
+
+	(void)state;
+	case__add_durations(&c->functions[0], "cuPointerGetAttribute", 400000, US);
+	case__add_durations(&c->functions[1], "cudaGetDevice", 700000, US / 2);
+	/* These ask for errors, or change something. */
+	case__add_durations(&c->functions[2], "cudaGetLastError", 10000000, US / 10);
+	case__add_durations(&c->functions[3], "cudaSetDevice", 10000000, US / 10);
+	c->account.function_count = 4;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "chatty-getters");
+	assert_int_equal(finding->severity, SEVERITY_INFO);
+	assert_string_equal(finding->subject, "cudaGetDevice");
+	assert_int_equal(finding->cost_ns, 750000 * US);
+	assert_true(finding__value(finding, "calls") == 1100000);
+	assert_true(finding__value(finding, "rate") == 110000);
+	/* 99,000 a second. */
+	c->functions[0].time.calls = 290000;
+	assert_int_equal(case__draw(c), 0);
+	case__free(c);
+}
+
 static void nothing_is_no_finding(void **state)
 {
 	struct finding_case *c = case__new();
@@ -620,6 +650,7 @@ int main(void)
 		cmocka_unit_test(few_implicit_waits),
 		cmocka_unit_test(idle_gaps),
 		cmocka_unit_test(default_stream),
+		cmocka_unit_test(chatty_getters),
 		cmocka_unit_test(nothing_is_no_finding),
 	};
 
