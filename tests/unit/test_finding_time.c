@@ -484,6 +484,11 @@ static void implicit_sync(void **state)
 	assert_true(finding__value(finding, "copy_ns") == 5e8);
 	assert_int_equal(finding->saving_ns, NS_PER_S * 3 / 2);
 	assert_ptr_equal(finding->stack, &somewhere);
+	/* Loads cost, but nothing is saved by loading elsewhere. */
+	thread->implicit[IMPLICIT_LOAD] = totals(50, NS_PER_S / 4);
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.items[0].cost_ns, NS_PER_S * 7 / 4);
+	assert_int_equal(c->list.items[0].saving_ns, NS_PER_S * 3 / 2);
 	case__free(c);
 }
 
@@ -609,8 +614,9 @@ static void chatty_getters(void **state)
 	assert_int_equal(finding->cost_ns, 750000 * US);
 	assert_true(finding__value(finding, "calls") == 1100000);
 	assert_true(finding__value(finding, "rate") == 110000);
-	/* 99,000 a second. */
-	c->functions[0].time.calls = 290000;
+	/* 49,000 a second. */
+	c->functions[0].time.calls = 90000;
+	c->functions[1].time.calls = 400000;
 	assert_int_equal(case__draw(c), 0);
 	case__free(c);
 }
