@@ -163,8 +163,8 @@ static int tell_small(struct finding *finding, const struct process *process, co
 	if (sums->has_saving)
 		finding__saving(finding, (uint64_t)sums->saving_ns, batched);
 	/* Sites know no sizes: it is theirs where copies are mostly small. */
-	site = small->ns > sums->all.ns / 2 ? where__most(process, SITE_WAIT, is_copy_site, NULL) : NULL;
-	finding->stack = site ? site->stack : NULL;
+	site = where__most(process, worst->async ? SITE_COPY : SITE_WAIT, is_copy_site, NULL);
+	finding->stack = site && small->ns > sums->all.ns / 2 ? site->stack : NULL;
 	ret = finding__subject(finding, "%s, %s%s", direction(worst->kind), worst->async ? "asynchronous" : "synchronous",
 			       worst->host == COPY_HOST_PINNED ? ", pinned" :
 			       worst->host == COPY_HOST_PAGEABLE ? ", not pinned" : "");
@@ -211,7 +211,7 @@ static int name_repeat(struct finding *finding, const struct process *process, c
 	finding__number(finding, "most_repeats", (double)worst->record.repeats, UNIT_COUNT);
 	finding__number(finding, "most_bytes", (double)worst->key.bytes, UNIT_BYTES);
 	finding__number(finding, "most_ns", (double)worst->record.repeat_ns, UNIT_NS);
-	finding->stack = where__of_row(process, SITE_WAIT, row);
+	finding->stack = where__of_copy(process, row);
 	return finding__subject(finding, "%s of %s", where__function(row),
 				quantity__bytes((double)worst->key.bytes).text);
 }

@@ -155,7 +155,7 @@ static int name_function(struct finding *finding, const struct process *process)
 	}
 	if (!worst)
 		return 0;
-	finding->stack = where__of_row(process, SITE_WAIT, worst->row);
+	finding->stack = where__of_copy(process, worst->row);
 	return finding__subject(finding, "%s, %s", where__function(worst->row),
 				worst->kind == COPY_H2D ? "host to device" : "device to host");
 }
