@@ -25,7 +25,7 @@ const char *where__function(size_t row);
 /* Whether a site counts. */
 typedef bool (*where_fn)(const struct call_site *site, const void *arg);
 
-/* Of the sites of a kind that count, the one with the most time or bytes, or calls where it has neither; NULL: none. */
+/* Of the sites of a kind that count the one with the most time or bytes, or calls where it has neither, or NULL. */
 const struct call_site *where__most(const struct process *process, enum site_kind kind, where_fn counts,
 				    const void *arg);
 
