@@ -66,7 +66,10 @@ static const char diagnose_stacks[] =
 	"  --stack fp|dwarf|auto|off\n"
 	"                          how stacks are taken: by frame pointers, by copies\n"
 	"                          to unwind, by copies where frame pointers lead\n"
-	"                          nowhere, or not at all [fp]\n" STACK_STORAGE_HELP STACK_CALL_HELP;
+	"                          nowhere, or not at all [fp]\n" STACK_STORAGE_HELP
+	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [0]\n"
+	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"
+	"                          the first and of one in N, a power of two [64]\n";
 
 static const char shared_tail[] =
 	"\n"
@@ -257,6 +260,9 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 	};
 	stack_choice__init(&options->stacks, diagnose ? STACK_FP : STACK_OFF);
 	options->stacks.needed = false;
+	/* What stalls a program is many short waits. */
+	if (diagnose)
+		options->stacks.min_wait_ns = 0;
 	opterr = 0;
 	optind = 0; /* another argv than the last: begin anew */
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
