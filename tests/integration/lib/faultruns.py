@@ -61,12 +61,12 @@ class Verdict:
         if self.fixed or self.missed:
             return
         if self.fault.cost:
-            self.cost_ns = sum(finding["cost_ns"] for finding in self.own)
+            self.cost_ns = sum(finding["cost_seconds"] for finding in self.own) * 1e9
             self.truth_ns = self.fault.cost(truths, measured)
             if not within(self.cost_ns, self.truth_ns):
                 self.wrong.append(f"cost {self.cost_ns / 1e6:.1f} ms, in truth {self.truth_ns / 1e6:.1f} ms")
         for name, told in self.fault.numbers.items():
-            found = sum(finding["numbers"][name] for finding in self.own)
+            found = sum(finding["numbers"][name]["value"] for finding in self.own)
             truth = told(truths, measured)
             self.numbers[name] = (found, truth)
             if not within(found, truth):
