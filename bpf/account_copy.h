@@ -141,7 +141,7 @@ static __always_inline bool uses_memory(const struct call *call)
 
 static __always_inline bool is_empty(const struct device_queue *queue)
 {
-	return !queue->launched_epoch || *(volatile const u64 *)&queue->empty_ns;
+	return !queue->launched_epoch || (*(volatile const u64 *)&queue->empty_ns && !queue->used);
 }
 
 /* Of the process's queues those that are not known to be empty, 1 << number. */

@@ -169,6 +169,8 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	call->row = row;
 	call->operation = operation;
 	call->flag = 0;
+	if (config.account)
+		call->marked = 0;
 	call->device = current_device(thread);
 	if (config.stack_mode) {
 		call->function = ctx->ip;
