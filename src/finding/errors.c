@@ -167,7 +167,7 @@ int sticky_error__draw(const struct finding_input *input, const struct process *
 struct storm {
 	const struct failure *worst;
 	uint64_t failures, first_ns, last_ns;
-	uint64_t calls; /* of the functions that failed, failed ones included; 0: not known */
+	uint64_t calls; /* of the function that failed most, failed ones included */
 };
 
 static void add_calls(struct storm *storm, const struct process *process, const char *function)
@@ -175,7 +175,8 @@ static void add_calls(struct storm *storm, const struct process *process, const 
 	for (size_t i = 0; i < process->function_count; i++) {
 		const struct function_totals *totals = &process->functions[i];
 
-		if (!(totals->flags & (TALLY_FIRST | TALLY_WITH_CONTEXT | TALLY_ENDED | TALLY_DOUBLE)) &&
+		/* What is counted beside calls. */
+		if (!(totals->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED)) &&
 		    !strcmp(where__function(totals->row), function))
 			storm->calls += totals->calls + totals->failures;
 	}
@@ -217,7 +218,8 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 {
 	const struct failure *worst = storm->worst;
 	struct error_text text = error_text(worst->error, worst->code);
-	double share = storm->calls ? (double)worst->count / (double)storm->calls : 0;
+	bool known = storm->calls >= worst->count && !worst->sampled;
+	double share = known ? (double)worst->count / (double)storm->calls : 0;
 	int row = api__find(worst->function, API_NEWEST);
 	int ret;
 
@@ -225,7 +227,7 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 	finding__number(finding, "rate", rate_of(storm), UNIT_PER_SECOND);
 	finding__number(finding, "most_calls", (double)worst->count, UNIT_COUNT);
 	finding__number(finding, "most_code", worst->code, UNIT_COUNT);
-	if (storm->calls && !worst->sampled)
+	if (known)
 		finding__number(finding, "most_share", share, UNIT_SHARE);
 	finding->weight = (double)storm->failures;
 	if (row >= 0)
@@ -239,8 +241,8 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 				 quantity__rate(rate_of(storm)).text, worst->function, text.text,
 				 quantity__count(worst->count).text,
 				 worst->sampled ? " of the launches that were looked at" : "",
-				 storm->calls && !worst->sampled ? ", of its calls " : "",
-				 storm->calls && !worst->sampled ? quantity__share(share).text : "");
+				 known ? ", of its calls " : "",
+				 known ? quantity__share(share).text : "");
 }
 
 int error_storm__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

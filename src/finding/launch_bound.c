@@ -25,7 +25,7 @@ enum {
 	MOST_WAITS,
 };
 
-#define LAUNCH_BLOCKED_NS 25000 /* the median of launches that find room is a few microseconds */
+#define LAUNCH_BLOCKED_NS 30000 /* the median of launches that find room is a few microseconds */
 #define BLOCKED_RATIO 4
 #define FIRST_LAUNCHES 512 /* half of what a queue holds: so many launches have found it with room */
 
@@ -64,8 +64,8 @@ static bool queue_is_full(const struct watched_thread *watched)
 	const struct time_totals *chained = &watched->thread->chained;
 	uint64_t blocked_ns = 0, all_ns = 0;
 
-	/* This thread's, where others of the process launch faster. */
-	if (chained->ns > chained->calls * LAUNCH_BLOCKED_NS)
+	/* This thread's, where others of the process launch faster. A mean has what is out of the common in it. */
+	if (chained->ns > 2 * chained->calls * LAUNCH_BLOCKED_NS)
 		return true;
 	for (size_t i = 0; i < account->function_count; i++) {
 		const struct account_function *function = &account->functions[i];

@@ -115,7 +115,8 @@ static void error_storm(void **state)
 	add_failure(c, "cuMemFree_v2", 1, 100, NS_PER_S, 6 * NS_PER_S);
 	c->totals[0] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 2700, .failures = 900};
 	c->totals[1] = (struct function_totals){.row = row_of("cuMemFree_v2"), .calls = 99};
-	c->process.function_count = 2;
+	c->totals[2] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 5, .flags = TALLY_ENDED};
+	c->process.function_count = 3;
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "error-storm");
