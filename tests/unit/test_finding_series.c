@@ -195,6 +195,8 @@ static void test_processes_leave(void **state)
 		    ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "0.003"));
 	pages.model.process_count = 0;
 	assert_told(&pages, NULL, 0, "");
+	pages.model.process_count = 2;
+	assert_told(&pages, NULL, 0, "");
 	metrics__free(pages.metrics);
 }
 
