@@ -11,8 +11,12 @@
 
 /* Devices of all processes that are followed at a time. */
 #define COURSES_MAX 1024
-
-#define ALL_DEVICES UINT32_MAX
+/* Samples of one: a window and its end, see GROWTH_SAMPLE_NS. */
+#define SAMPLES 61
+/* Between so many of them at least more is taken, by and by. */
+#define RISES_LEAST 10
+/* Of the time in which it grew evenly, what it may have held still since. */
+#define STILL_TIME (1.0 / 6)
 
 struct gpu_course {
 	char uuid[GPU_UUID_SIZE];
@@ -23,20 +27,26 @@ struct gpu_course {
 struct course_key {
 	uint64_t start_ns; /* with the pid tells which process it is */
 	int32_t pid;
-	uint32_t device; /* its number in the process */
+	uint32_t device; /* its number in the process; of a full_course the GPU's place in the model */
+};
+
+struct device_sample {
+	uint64_t time_ns, bytes, launches;
 };
 
 /* What a process has live on one device. */
 struct device_course {
 	struct course_key key;
 	struct growth_history live;
+	struct device_sample samples[SAMPLES]; /* a ring */
+	size_t next, count;
 	uint64_t seen; /* the latest sample */
 	UT_hash_handle hh;
 };
 
-/* Of a process: its GPUs' fullest moment. */
+/* Of a process: a GPU's fullest moment. */
 struct full_course {
-	struct course_key key; /* of ALL_DEVICES */
+	struct course_key key;
 	struct memory_holding fullest;
 	uint64_t seen; /* the latest sample */
 	UT_hash_handle hh;
@@ -203,13 +213,24 @@ static int sample_device(struct device_history *history, const struct process *p
 	}
 	course->seen = history->samples;
 	growth_history__add(&course->live, now_ns, device->live_bytes);
+	course->samples[course->next] = (struct device_sample){
+		.time_ns = now_ns, .bytes = device->live_bytes, .launches = process->launches + process->graph_launches};
+	course->next = (course->next + 1) % SAMPLES;
+	if (course->count < SAMPLES)
+		course->count++;
 	return 0;
 }
 
-static int sample_full(struct device_history *history, const struct process *process,
+static bool is_fuller(const struct memory_holding *holding, const struct memory_holding *than)
+{
+	return !than->total ||
+	       (double)holding->used / (double)holding->total >= (double)than->used / (double)than->total;
+}
+
+static int sample_full(struct device_history *history, const struct process *process, uint32_t gpu,
 		       const struct memory_holding *holding)
 {
-	struct course_key key = key_of(process, ALL_DEVICES);
+	struct course_key key = key_of(process, gpu);
 	struct full_course *course;
 
 	HASH_FIND(hh, history->full, &key, sizeof(key), course);
@@ -221,8 +242,7 @@ static int sample_full(struct device_history *history, const struct process *pro
 		HASH_ADD(hh, history->full, key, sizeof(course->key), course);
 	}
 	course->seen = history->samples;
-	if (!course->fullest.total || (double)holding->used / (double)holding->total >=
-					      (double)course->fullest.used / (double)course->fullest.total)
+	if (is_fuller(holding, &course->fullest))
 		course->fullest = *holding;
 	return 0;
 }
@@ -243,7 +263,7 @@ static int sample_process(struct device_history *history, const struct model *mo
 		if (!gpu || !is_known(gpu))
 			continue;
 		tell_holding(model, gpu, process, &holders[gpu - model->gpus], &holding);
-		ret = sample_full(history, process, &holding);
+		ret = sample_full(history, process, (uint32_t)(gpu - model->gpus), &holding);
 	}
 	return ret;
 }
@@ -312,37 +332,89 @@ int device_history__sample(struct device_history *history, const struct model *m
 
 /* --- judging --- */
 
+/* Evenly, and it has not come to an end. */
+static void judge_course(const struct growth_history *course, struct device_growth *growth)
+{
+	struct growth_evidence evidence;
+
+	growth_history__judge(course, &evidence);
+	if (evidence.verdict != GROWTH_GROWING ||
+	    (double)evidence.still_ns >= STILL_TIME * (double)evidence.span_ns)
+		return;
+	*growth = (struct device_growth){.grows = true, .bytes = evidence.grown, .span_ns = evidence.span_ns};
+}
+
 void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
-			       struct growth_evidence *evidence)
+			       struct device_growth *growth)
 {
 	const struct gpu_course *course;
 
-	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN};
+	*growth = (struct device_growth){.grows = false};
 	HASH_FIND_STR(history->gpus, gpu->uuid, course);
 	if (course)
-		growth_history__judge(&course->used, evidence);
+		judge_course(&course->used, growth);
+}
+
+static const struct device_sample *sample_at(const struct device_course *course, size_t i)
+{
+	return &course->samples[(course->next + SAMPLES - course->count + i) % SAMPLES];
+}
+
+/* New heights in the latest samples that were reached while kernels were launched. */
+static void judge_rises(const struct device_course *course, struct device_growth *growth)
+{
+	const struct device_sample *before = sample_at(course, 0);
+	uint64_t highest = before->bytes, bytes = 0;
+	size_t rises = 0;
+
+	for (size_t i = 1; i < course->count; i++) {
+		const struct device_sample *sample = sample_at(course, i);
+
+		if (sample->bytes > highest && sample->launches > before->launches) {
+			bytes += sample->bytes - highest;
+			rises++;
+		}
+		if (sample->bytes > highest)
+			highest = sample->bytes;
+		before = sample;
+	}
+	if (rises < RISES_LEAST)
+		return;
+	growth->grows = true;
+	growth->bytes = bytes;
+	growth->span_ns = before->time_ns - sample_at(course, 0)->time_ns;
 }
 
 void device_history__judge_process(const struct device_history *history, const struct process *process,
-				   uint8_t device, struct growth_evidence *evidence)
+				   uint8_t device, struct device_growth *growth)
 {
 	struct course_key key = key_of(process, device);
 	const struct device_course *course;
 
-	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN};
+	*growth = (struct device_growth){.grows = false};
 	HASH_FIND(hh, history->devices, &key, sizeof(key), course);
-	if (course)
-		growth_history__judge(&course->live, evidence);
+	if (!course || !course->count)
+		return;
+	judge_course(&course->live, growth);
+	if (!growth->grows)
+		judge_rises(course, growth);
 }
 
 bool device_history__fullest(const struct device_history *history, const struct process *process,
-			     struct memory_holding *holding)
+			     const struct gpu *gpu, struct memory_holding *holding)
 {
-	struct course_key key = key_of(process, ALL_DEVICES);
 	const struct full_course *course;
+	char label[GPU_LABEL_SIZE] = "";
 
-	HASH_FIND(hh, history->full, &key, sizeof(key), course);
-	if (course)
-		*holding = course->fullest;
-	return course;
+	*holding = (struct memory_holding){.total = 0};
+	if (gpu)
+		gpu_label(gpu, label);
+	for (course = history->full; course; course = course->hh.next) {
+		if (course->key.start_ns != process->start_ns || course->key.pid != process->pid ||
+		    (gpu && strcmp(course->fullest.label, label)))
+			continue;
+		if (is_fuller(&course->fullest, holding))
+			*holding = course->fullest;
+	}
+	return holding->total > 0;
 }
