@@ -5,10 +5,12 @@ Each thing is looked for in a program that has it, and in those that come near t
 """
 import json
 import subprocess
+import time
 
 import pytest
 
 from lib.paths import ROOT, SIM
+from lib.probe import Background
 from lib.script import PROGRAMS, script
 
 STAT = ["stat", "--json"]
@@ -326,6 +328,50 @@ tell()
     check_idle(found, 3)
 
 
+def test_attached_late(gpuprobe, tmp_path):
+    """Which device a thread is on is not known then: each thread's waits are for its own."""
+    ready, go = tmp_path / "ready", tmp_path / "go"
+    program = script(COMMON + f"""
+def work():
+    need(launch(kernel))
+    touch({str(ready)!r})
+    wait_for({str(go)!r})
+    for _ in range(2):
+        need(launch(kernel))
+        need(driver.cuCtxSynchronize())
+        time.sleep(0.15)
+    time.sleep(0.5)
+thread = run(work)
+need(launch(kernel))
+wait_for({str(go)!r})
+time.sleep(0.6)
+need(launch(kernel))
+thread.join()
+""")
+    with Background(*program, env=IDLE) as process:
+        while not ready.exists():
+            time.sleep(0.01)
+        with gpuprobe.start(base=STAT, interval=None, args=["-p", process.pid, "--interval", 0.2]) as running:
+            running.report()
+            go.touch()
+            found = Account(running.finish())
+    assert found.sum("idle_gaps") == 1 and 0.14e9 < found.sum("idle_ns") < 0.2e9
+
+
+def test_stack_of_idle_time(gpuprobe):
+    result = gpuprobe.run(*script(COMMON + """
+def culprit():
+    need(launch(kernel))
+need(launch(kernel))
+for _ in range(10):
+    need(driver.cuCtxSynchronize())
+    time.sleep(0.12)
+    culprit()
+"""), base=["diagnose", "--json"], env=IDLE)
+    finding, = [f for f in result.final["findings"] if f["id"] == "idle-gaps"]
+    assert "culprit" in json.dumps(finding["stack"])
+
+
 # --- implicit waits ---
 
 IMPLICIT = {
@@ -607,6 +653,12 @@ run_ = made(driver.cuGraphInstantiateWithFlags, graph, 0)
 need(driver.cuGraphLaunch(run_, s))
 need(driver.cuEventSynchronize(e))
 need(driver.cuCtxSynchronize())
+""",
+    "event of all of a context": """
+need(launch(kernel, s))
+need(driver.cuCtxRecordEvent(context, e))
+need(driver.cuEventSynchronize(e))
+need(driver.cuStreamDestroy_v2(s))
 """,
     "stream waited for": """
 for _ in range(3):
