@@ -89,7 +89,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 
 	abandon_calls(tgid);
 	if (config.account)
-		close_account();
+		close_account(tgid);
 	/* Fires for each thread; the process ends with the last. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
 		end_thread(task, tgid);
@@ -108,7 +108,7 @@ int process_exec(void *ctx __attribute__((unused)))
 
 	abandon_calls(tgid);
 	if (config.account)
-		close_account();
+		close_account(tgid);
 	end_process(task, tgid, true);
 	bpf_task_storage_delete(&threads, task);
 	tell_exec(task);

@@ -12,7 +12,7 @@
 #ifndef GPUPROBE_ACCOUNT_H
 #define GPUPROBE_ACCOUNT_H
 
-#include "gpuprobe/function.h"
+#include "gpuprobe/state.h"
 
 /*
  * Histograms of times: below 2^FIRST_OCTAVE ns in 16 equal steps, then 16 to
@@ -47,7 +47,7 @@ struct duration_key {
 };
 
 struct duration_record {
-	__u64 calls;
+	__u64 calls; /* all of `buckets`; BPF leaves it 0 */
 	__u64 ns;
 	__u64 max_ns;
 	__u64 pad;
@@ -68,6 +68,23 @@ enum implicit_wait {
 #define IDLE_GAP_NS 100000000	/* the GPU's queue is empty for longer: it is idle */
 #define SEQUENCE_KEPT 512	/* handles of a thread's latest launches */
 #define ACCOUNT_THREADS 1024	/* that have an account at a time */
+#define ACCOUNT_ENDED 512	/* that have ended and wait to be read; those beyond are summed up at once */
+#define ACCOUNT_DURATIONS 4096	/* functions of processes */
+
+/*
+ * What a thread's calls count as, kept by itself: what is in here is not in the map of
+ * tallies, which has the key. A counter with no calls is free.
+ */
+#define THREAD_TALLIES 32
+
+struct thread_tally {
+	struct tally_key key;
+	__u64 calls, bytes, ns;
+};
+
+struct thread_tallies {
+	struct thread_tally tallies[THREAD_TALLIES];
+};
 
 /* A thread that makes watched calls. ended_ns is set when it exits; userspace gives its place free then. */
 struct thread_account {
@@ -228,6 +245,10 @@ struct process_account {
 	__u64 missing_stack;	  /* id of the latest of these four; 0: not taken */
 	__u64 missing_row;
 	struct time_totals asks;  /* calls that ask for an error; their time is not taken */
+	/* Threads that ended when many others had: only summed up */
+	__u64 unlisted_threads;
+	struct time_totals unlisted_time[TIME_CLASSES];
+	__u64 unlisted_wall_ns;
 };
 
 /* The bucket of a time. */

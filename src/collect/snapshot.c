@@ -21,6 +21,7 @@
 #include "collect/shapes.h"
 #include "collect/sites.h"
 #include "collect/tally.h"
+#include "collect/tally_table.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
 #include "model/devices.h"
@@ -80,6 +81,7 @@ static int read_tally(const void *key_data, const void *values, void *arg)
 	struct reading *reading = arg;
 	const struct tally_key *key = key_data;
 	const struct tally *per_cpu = values;
+	struct tally_table *table = account_maps__tallies(reading->collector->account_maps);
 	struct process *process = collector__process_at(reading->collector, key->slot);
 	struct tally sum = {0};
 	int ret;
@@ -92,10 +94,22 @@ static int read_tally(const void *key_data, const void *values, void *arg)
 		sum.bytes += per_cpu[cpu].bytes;
 		sum.ns += per_cpu[cpu].ns;
 	}
-	ret = tally__apply(process, key, &sum);
+	ret = table ? tally_table__add(table, key, &sum) : tally__apply(process, key, &sum);
 	if (ret)
 		return ret;
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+}
+
+static int read_tallies(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	struct tally_table *table = account_maps__tallies(collector->account_maps);
+	int ret;
+
+	if (table)
+		tally_table__begin(table);
+	ret = reading__map(reading, collector->skeleton->maps.tallies, read_tally);
+	return ret || !table ? ret : account__read_tallies(reading);
 }
 
 /* Looks for a name in the live process, where no record told one. */
@@ -398,7 +412,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
 	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.tallies, read_tally);
+		ret = read_tallies(&reading);
 	/* Before the launches, the last of which take a kernel's shape with them. */
 	if (!ret)
 		ret = shapes__read(collector, reap);
