@@ -9,6 +9,7 @@
 
 #include "gpuprobe/account.h"
 #include "call.h"
+#include "launch_count.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -128,6 +129,8 @@ static __noinline int fold_account(struct thread *thread, struct thread_account 
 		return 0;
 	for (u32 i = 0; i < THREAD_TALLIES; i++)
 		spill_tally(thread->account, i);
+	for (u32 i = 0; i < THREAD_LAUNCHES; i++)
+		spill_launches(thread->slot, thread->account, i);
 	for (u32 i = 0; i < TIME_CLASSES; i++) {
 		__sync_fetch_and_add(&process->unlisted_time[i].calls, account->time[i].calls);
 		__sync_fetch_and_add(&process->unlisted_time[i].ns, account->time[i].ns);

@@ -257,24 +257,21 @@ static __always_inline void count_success_site(u32 slot, const struct call *call
  */
 __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
 {
-	struct tally_key key = {.slot = slot, .flags = flags, .kind = kind};
 	struct tally *tally;
-	u64 ns;
+	u64 ns, bits;
 
 	if (!call)
 		return 0;
 	ns = call->end_ns - call->start_ns;
-	key.row = call->row;
-	key.device = call->device;
 	if (config.stack_mode)
 		count_success_site(slot, call, flags, bytes, ns);
-	if (config.account && count_by_thread(call->account, &key, bytes, ns))
-		goto counted;
-	tally = tally_at(&key);
-	if (!tally)
-		return 0;
-	add_tally(tally, 1, bytes, ns);
-counted:
+	bits = tally_bits(slot, call->row, kind, flags, call->device);
+	if (!config.account || !count_by_thread(call->account, bits, bytes, ns)) {
+		tally = tally_of(slot, call->row, kind, flags, call->device);
+		if (!tally)
+			return 0;
+		add_tally(tally, 1, bytes, ns);
+	}
 	if (any_sticky)
 		note_sticky(slot, 0);
 	return 0;

@@ -72,18 +72,30 @@ enum implicit_wait {
 #define ACCOUNT_DURATIONS 4096	/* functions of processes */
 
 /*
- * What a thread's calls count as, kept by itself: what is in here is not in the map of
- * tallies, which has the key. A counter with no calls is free.
+ * What a thread's calls and launches count as, kept by itself: what is in here is not in the
+ * maps `tallies` and `launches`, which had the key when it was put here. A counter of 0 is free.
  */
 #define THREAD_TALLIES 32
+#define THREAD_LAUNCHES 128
 
 struct thread_tally {
 	struct tally_key key;
 	__u64 calls, bytes, ns;
 };
 
-struct thread_tallies {
+/* Of the thread's process. */
+struct thread_launch {
+	__u64 handle;
+	__u32 generation;
+	__u8 device;
+	__u8 captured;
+	__u16 seen; /* of the kernel, so that one in so many is looked at */
+	__u64 launches;
+};
+
+struct thread_counts {
 	struct thread_tally tallies[THREAD_TALLIES];
+	struct thread_launch launches[THREAD_LAUNCHES];
 };
 
 /* A thread that makes watched calls. ended_ns is set when it exits; userspace gives its place free then. */

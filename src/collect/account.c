@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "collect/count_table.h"
 #include "collect/sweep.h"
-#include "collect/tally_table.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/account.h"
 #include "model/devices.h"
@@ -23,10 +23,10 @@ struct shared_array {
 
 struct account_maps {
 	struct shared_array threads;   /* struct thread_account by number */
-	struct shared_array tallies;   /* struct thread_tallies by the same number */
+	struct shared_array counts;    /* struct thread_counts by the same number */
 	struct shared_array processes; /* struct process_account by slot */
 	struct shared_array durations; /* struct duration_record by number */
-	struct tally_table *table;
+	struct count_table *tallies, *launches;
 	const struct gpuprobe_bpf *skeleton;
 };
 
@@ -57,9 +57,9 @@ static struct thread_account *thread_at(const struct account_maps *maps, uint32_
 	return (struct thread_account *)maps->threads.memory + number;
 }
 
-static struct thread_tallies *tallies_at(const struct account_maps *maps, uint32_t number)
+static struct thread_counts *counts_at(const struct account_maps *maps, uint32_t number)
 {
-	return (struct thread_tallies *)maps->tallies.memory + number;
+	return (struct thread_counts *)maps->counts.memory + number;
 }
 
 static struct process_account *process_at(const struct account_maps *maps, uint32_t slot)
@@ -77,16 +77,18 @@ int account_maps__new(const struct gpuprobe_bpf *skeleton, struct account_maps *
 	struct account_maps *maps = calloc(1, sizeof(*maps));
 	int ret = -ENOMEM;
 
-	if (maps)
-		maps->table = tally_table__new();
-	if (!maps || !maps->table) {
+	if (maps) {
+		maps->tallies = count_table__new(sizeof(struct tally_key));
+		maps->launches = count_table__new(sizeof(struct launch_key));
+	}
+	if (!maps || !maps->tallies || !maps->launches) {
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
 	maps->skeleton = skeleton;
 	ret = map_array(skeleton->maps.thread_accounts, &maps->threads, err);
 	if (!ret)
-		ret = map_array(skeleton->maps.thread_tallies, &maps->tallies, err);
+		ret = map_array(skeleton->maps.thread_counts, &maps->counts, err);
 	if (!ret)
 		ret = map_array(skeleton->maps.process_accounts, &maps->processes, err);
 	if (!ret)
@@ -105,16 +107,98 @@ void account_maps__free(struct account_maps *maps)
 	if (!maps)
 		return;
 	unmap_array(&maps->threads);
-	unmap_array(&maps->tallies);
+	unmap_array(&maps->counts);
 	unmap_array(&maps->processes);
 	unmap_array(&maps->durations);
-	tally_table__free(maps->table);
+	count_table__free(maps->tallies);
+	count_table__free(maps->launches);
 	free(maps);
 }
 
-struct tally_table *account_maps__tallies(const struct account_maps *maps)
+struct count_table *account_maps__tallies(const struct account_maps *maps)
 {
-	return maps ? maps->table : NULL;
+	return maps ? maps->tallies : NULL;
+}
+
+struct count_table *account_maps__launches(const struct account_maps *maps)
+{
+	return maps ? maps->launches : NULL;
+}
+
+/* --- what threads count by themselves --- */
+
+/* Copies what its thread may be changing. Returns whether that is one counter's, not a part of another's. */
+static bool copy_counter(void *copy, const void *shared, size_t size, size_t key_size)
+{
+	memcpy(copy, shared, size);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !memcmp(copy, shared, key_size);
+}
+
+static int add_tallies(const struct account_maps *maps, uint32_t number, enum count_from from)
+{
+	const struct thread_counts *own = counts_at(maps, number);
+	int ret = 0;
+
+	for (size_t i = 0; i < THREAD_TALLIES && !ret; i++) {
+		struct thread_tally mine;
+		struct tally tally;
+
+		if (!copy_counter(&mine, &own->tallies[i], sizeof(mine), sizeof(mine.key)) || !mine.calls)
+			continue;
+		tally = (struct tally){.calls = mine.calls, .bytes = mine.bytes, .ns = mine.ns};
+		ret = count_table__add(maps->tallies, from, &mine.key, &tally);
+	}
+	return ret;
+}
+
+static int add_launches(const struct account_maps *maps, uint32_t number, enum count_from from)
+{
+	const struct thread_counts *own = counts_at(maps, number);
+	int ret = 0;
+
+	for (size_t i = 0; i < THREAD_LAUNCHES && !ret; i++) {
+		struct launch_key key = {.kernel.slot = thread_at(maps, number)->slot};
+		struct thread_launch mine;
+
+		if (!copy_counter(&mine, &own->launches[i], sizeof(mine), offsetof(struct thread_launch, seen)) ||
+		    !mine.launches)
+			continue;
+		key.kernel.handle = mine.handle;
+		key.kernel.generation = mine.generation;
+		key.device = mine.device;
+		key.captured = mine.captured;
+		ret = count_table__add(maps->launches, from, &key, &(struct tally){.calls = mine.launches});
+	}
+	return ret;
+}
+
+static int add_living(const struct account_maps *maps,
+		      int (*add)(const struct account_maps *maps, uint32_t number, enum count_from from))
+{
+	int ret = 0;
+
+	for (uint32_t number = 0; number < ACCOUNT_THREADS && !ret; number++)
+		if (thread_at(maps, number)->first_ns)
+			ret = add(maps, number, COUNT_LIVING);
+	return ret;
+}
+
+int account_maps__add_tallies(const struct account_maps *maps)
+{
+	return add_living(maps, add_tallies);
+}
+
+int account_maps__add_launches(const struct account_maps *maps)
+{
+	return add_living(maps, add_launches);
+}
+
+static int keep_counts(const struct account_maps *maps, uint32_t number)
+{
+	int ret = add_tallies(maps, number, COUNT_ENDED);
+
+	return ret ? ret : add_launches(maps, number, COUNT_ENDED);
 }
 
 /* --- threads --- */
@@ -166,7 +250,7 @@ static int keep_ended(struct account *account, const struct thread_account *thre
 static void give_back(const struct account_maps *maps, uint32_t number, bool counted)
 {
 	memset(thread_at(maps, number), 0, sizeof(struct thread_account));
-	memset(tallies_at(maps, number), 0, sizeof(struct thread_tallies));
+	memset(counts_at(maps, number), 0, sizeof(struct thread_counts));
 	if (counted)
 		__atomic_fetch_sub(&maps->skeleton->bss->ended_accounts, 1, __ATOMIC_RELEASE);
 	bpf_map__update_elem(maps->skeleton->maps.free_accounts, NULL, 0, &number, sizeof(number), 0);
@@ -196,23 +280,12 @@ static int read_thread(const struct reading *reading, uint32_t number)
 			      sizeof(thread));
 	/* What a process that is done has counted was all applied in this reading. */
 	if (!reading__dooms(reading, process))
-		ret = tally_table__add_thread(maps->table, tallies_at(maps, number), true);
+		ret = keep_counts(maps, number);
 	if (!ret)
 		ret = keep_ended(process->account, &thread, reading->collector->attached_ns);
 	if (!ret)
 		give_back(maps, number, counted);
 	return ret;
-}
-
-int account__read_tallies(struct reading *reading)
-{
-	const struct account_maps *maps = reading->collector->account_maps;
-	int ret = 0;
-
-	for (uint32_t number = 0; number < ACCOUNT_THREADS && !ret; number++)
-		if (thread_at(maps, number)->first_ns)
-			ret = tally_table__add_thread(maps->table, tallies_at(maps, number), false);
-	return ret ? ret : tally_table__apply(maps->table, reading);
 }
 
 /* --- the rest --- */

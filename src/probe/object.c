@@ -53,7 +53,7 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 		return;
 	bpf_map__set_max_entries(skeleton->maps.thread_accounts, ACCOUNT_THREADS);
 	bpf_map__set_max_entries(skeleton->maps.process_accounts, options->max_processes);
-	bpf_map__set_max_entries(skeleton->maps.thread_tallies, ACCOUNT_THREADS);
+	bpf_map__set_max_entries(skeleton->maps.thread_counts, ACCOUNT_THREADS);
 	bpf_map__set_max_entries(skeleton->maps.durations, ACCOUNT_DURATIONS);
 	bpf_map__set_max_entries(skeleton->maps.duration_numbers, ACCOUNT_DURATIONS);
 }
