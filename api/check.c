@@ -365,10 +365,11 @@ static int check_pitchout(const struct table_function *function, const struct ro
 	return row__fail(row, "out and pitchout point to numbers of different size");
 }
 
-/* What is counted by its result must have one. */
+/* What is counted by its result must have one. Of what asks for an error the result is not looked at. */
 static int check_returns(const struct table_function *function, const struct row *row)
 {
-	if (!function->returns || function->desc.operation == OP_NONE)
+	if (!function->returns || function->desc.operation == OP_NONE ||
+	    (function->desc.operation == OP_ASK && function->desc.kind == ASK_ERROR))
 		return 0;
 	return row__fail(row, "%s needs a result, so not the flag returns=",
 			 word__of_operation(function->desc.operation));

@@ -40,6 +40,7 @@ static const struct word operations[] = {
 	{ "graph", OP_GRAPH },
 	{ "host_function", OP_HOST_FUNCTION },
 	{ "launch_list", OP_LAUNCH_LIST },
+	{ "ask", OP_ASK },
 	{ NULL, 0 },
 };
 _Static_assert(sizeof(operations) / sizeof(operations[0]) == OP_COUNT + 1, "a word for each");
@@ -150,6 +151,12 @@ static const struct word graph_changes[] = {
 	{ NULL, 0 },
 };
 
+static const struct word ask_kinds[] = {
+	{ "error", ASK_ERROR },
+	{ "getter", ASK_GETTER },
+	{ NULL, 0 },
+};
+
 static const struct word wait_scopes[] = {
 	{ "stream", WAIT_STREAM },
 	{ "event", WAIT_EVENT },
@@ -207,6 +214,7 @@ static const struct word *const kinds[OP_COUNT] = {
 	[OP_POOL] = pool_changes,
 	[OP_CAPTURE] = capture_changes,
 	[OP_GRAPH] = graph_changes,
+	[OP_ASK] = ask_kinds,
 };
 
 static const char *const families[] = {

@@ -8,7 +8,11 @@
 #define BPF_ACCOUNT_CALL_H
 
 #include "account.h"
+#include "account_copy.h"
+#include "account_error.h"
+#include "account_size.h"
 #include "launch.h"
+#include "memory.h"
 
 /* Launches that are executed; `handle` is the kernel's or the executable graph's. */
 static __always_inline void account_launch(struct thread_account *account, const struct call *call, u64 handle)
@@ -48,6 +52,22 @@ static __always_inline void account_wait(struct thread_account *account, u64 ns,
 	account->waited_ns = end_ns;
 }
 
+/* Allocations and frees by size. What went into a graph, or ended nothing that was known, is none. */
+static __always_inline void account_size(u32 slot, const struct call *call)
+{
+	struct size_key key = {.slot = slot, .kind = call->kind, .device = call->device};
+
+	if (call->operation == OP_ALLOC && call->flag != ALLOC_CAPTURED) {
+		key.size = call->arg[ALLOC_SIZE];
+		key.row = call->row;
+		size_allocated(&key, call, call->flag == ALLOC_ON_RECORD);
+	} else if (call->operation == OP_FREE && call->flag == FREE_TAKEN) {
+		key.size = call->arg[FREED_SIZE];
+		key.row = call->extra;
+		size_ended(&key, 1, call->end_ns - call->start_ns);
+	}
+}
+
 /* A call has returned; its family has dealt with it. */
 static __noinline int account_leave(struct thread *thread, struct call *call, s32 result)
 {
@@ -66,14 +86,36 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 	if (!thread->depth)
 		add_time(&account->time[class_of(call->operation)], ns);
 	account->latest_ns = call->end_ns;
+	if (!thread->depth)
+		account_error(account, call, result);
 	if (call->operation == OP_LAUNCH && !call->arg[LAUNCH_CAPTURE])
 		account_launch(account, call, call->arg[LAUNCH_HANDLE]);
 	else if (call->operation == OP_GRAPH_LAUNCH && !call->arg[RUN_CAPTURE])
 		account_launch(account, call, call->arg[RUN_EXEC]);
-	else if (!thread->depth)
+	else if (!thread->depth && call->operation != OP_ASK) /* getters are probed now and then only */
 		account->others++;
 	if (call->operation == OP_WAIT && !result)
 		account_wait(account, ns, call->end_ns);
+	return 0;
+}
+
+/* What the call, nested or not, says of memory: after account_leave, which knows what has emptied the device's queue. */
+__noinline int account_memory(u32 slot, const struct call *call, s32 result)
+{
+	struct process_account *account = process_account_at(slot);
+
+	if (!account || !call)
+		return 0;
+	if (!result)
+		account_size(slot, call);
+	if (call->operation == OP_ALLOC && call->kind == MEMORY_MANAGED)
+		account->managed = 1;
+	if (call->operation == OP_COPY || call->operation == OP_SET)
+		account_copy(slot, call, result);
+	else if (queues_use(call))
+		note_use(account, true);
+	else if (uses_memory(call))
+		note_use(account, false);
 	return 0;
 }
 

@@ -56,6 +56,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 		abandon_gone_calls(thread, ctx->sp, true);
 	if (function->operation == OP_LAUNCH)
 		return launch_enter(ctx, function, thread, row);
+	if (config.account && function->operation == OP_ASK && function->kind == ASK_ERROR)
+		return ask_enter(thread);
 	call = call_enter(thread, ctx, row, function->operation);
 	if (!call)
 		return 1;
@@ -69,6 +71,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 	case OP_COPY:
 	case OP_SET:
 		copy_enter(ctx, function, thread, call);
+		if (config.account)
+			repeat_enter(ctx, function, thread, call);
 		break;
 	case OP_WAIT:
 	case OP_QUERY:
@@ -190,8 +194,10 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	note_stack(ctx, thread, call, result);
 	leave_family(thread, call, result);
-	if (config.account)
+	if (config.account) {
 		account_leave(thread, call, result);
+		account_memory(thread->slot, call, result);
+	}
 }
 
 extern bool bpf_session_is_return(void) __ksym __weak;

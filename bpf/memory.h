@@ -11,6 +11,7 @@
 #ifndef BPF_MEMORY_H
 #define BPF_MEMORY_H
 
+#include "account_size.h"
 #include "arrays.h"
 #include "capture.h"
 #include "freed.h"
@@ -37,8 +38,9 @@ enum free_state {
 	FREE_CAPTURED,	/* it went into a graph */
 };
 
-/* call.flag of an allocation: it went into a graph */
+/* call.flag of an allocation: it went into a graph; it is on record, so that its end will be seen */
 #define ALLOC_CAPTURED 1
+#define ALLOC_ON_RECORD 2
 
 /* The pitch that cudaPitchedPtr has behind its address. */
 #define PITCHED_PITCH 8
@@ -90,6 +92,15 @@ static __always_inline void remove_from_ranges(const struct allocation_key *key,
 		range_remove(key->slot, key->address, size);
 }
 
+/* Of the account: what a call ended by the way was freed by it, though the time is not the memory's alone. */
+static __always_inline void count_ended_size(u32 slot, const struct allocation_record *record, u32 flags)
+{
+	struct size_key key = {
+		.size = record->size, .slot = slot, .row = record->row, .kind = record->kind, .device = record->device};
+
+	size_ended(&key, flags & TALLY_ENDED ? 1 : 0, 0);
+}
+
 /* Counts memory that came to its end, or was found ended, by the way; `flags` says how. */
 __noinline int count_end(u32 slot, u32 row, const struct allocation_record *record, u32 flags)
 {
@@ -97,6 +108,8 @@ __noinline int count_end(u32 slot, u32 row, const struct allocation_record *reco
 
 	if (!record)
 		return 0;
+	if (config.account)
+		count_ended_size(slot, record, flags);
 	tally = tally_of(slot, row, record->kind, flags, record->device);
 	if (!tally)
 		return 0;
@@ -305,6 +318,8 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 		flags = record_allocation(&key, call, &record);
 	if (call->kind == MEMORY_POOL && !(flags & TALLY_UNTRACKED))
 		pool_allocated(thread->slot, record.pool, record.device, record.size);
+	if (!(flags & (TALLY_UNTRACKED | TALLY_REFERENCE)))
+		call->flag = ALLOC_ON_RECORD;
 	count_success(thread->slot, call, call->kind, flags, flags & TALLY_REFERENCE ? 0 : record.size);
 }
 

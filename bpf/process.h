@@ -7,7 +7,7 @@
 #ifndef BPF_PROCESS_H
 #define BPF_PROCESS_H
 
-#include "account.h"
+#include "account_end.h"
 #include "call.h"
 #include "capture.h"
 #include "descend.h"

@@ -33,8 +33,9 @@ SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
 	$(filter-out sim/workloads/common.c,$(wildcard sim/workloads/*.c)))
 SIM_COMMON := $(SIM_OBJ)/workloads/common.o
-SIM_WORKLOADS += $(SIM_OUT)/mix
+SIM_WORKLOADS += $(SIM_OUT)/mix $(SIM_OUT)/faults
 SIM_MIX := $(patsubst sim/workloads/%.c,$(SIM_OBJ)/workloads/%.o,$(wildcard sim/workloads/mix/*.c))
+SIM_FAULTS := $(patsubst sim/workloads/%.c,$(SIM_OBJ)/workloads/%.o,$(wildcard sim/workloads/faults/*.c))
 
 .PHONY: sim
 sim: $(SIM_LIBRARIES) $(SIM_LINKS) $(SIM_WORKLOADS)
@@ -88,9 +89,15 @@ SIM_LINK = $(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT) -Wl,--enable-new-dtags \
 $(SIM_OUT)/%: $(SIM_OBJ)/workloads/%.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(SIM_LINK) -lcudart -lcuda
 
-# In a folder of its own; the program has the same name.
+# In folders of their own; the programs have the same names.
 $(SIM_OUT)/mix: $(SIM_MIX) $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(SIM_LINK) -lcudart -lcuda
+
+$(SIM_OUT)/faults: $(SIM_FAULTS) $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(SIM_LINK) -lcudart -lcuda
+
+# Call sites are told apart by frame pointers.
+$(SIM_FAULTS): CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 # These two bring CUDA in their own way.
 $(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)

@@ -82,7 +82,7 @@ def run_integration(sums, build, full):
     env = {**os.environ, "GPUPROBE_BUILD": str(build), "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as directory:
         results = Path(directory) / "results.xml"
-        command = ["/usr/bin/python3", "-m", "pytest", "-q", f"--junitxml={results}", "tests/integration"]
+        command = ["/usr/bin/python3", "-m", "pytest", "-q", "--durations=40", f"--junitxml={results}", "tests/integration"]
         if not full:
             command[4:4] = ["-m", "not slow"]
         try:

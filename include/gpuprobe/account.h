@@ -145,7 +145,8 @@ struct thread_account {
 	__s32 error_code;
 	__u32 error_row;
 	__u64 error_ns;
-	__u64 error_launches; /* launches since */
+	__u64 error_launches; /* launches since, failed ones and captured ones too */
+	__u64 error_others;   /* outermost calls since, of any kind; those that only ask not */
 	__u64 error_stack;
 
 	__u64 sequence_count;		 /* launches so far; the latest is at (count - 1) % SEQUENCE_KEPT */
@@ -243,10 +244,12 @@ struct device_queue {
 /* By slot, beside struct process_record. */
 struct process_account {
 	struct device_queue queues[ACCOUNT_DEVICES];
-	__u64 worked; /* the device's memory was used or changed since the latest copy to or from the host */
+	__u64 worked; /* device memory was used or changed since the next two were raised last; 2: they are being raised */
 	__u64 device_uses, device_changes;
 	struct time_totals repeats[2]; /* of copies for nothing: H2D, D2H */
 	__u64 repeat_bytes[2];
+	__u64 queued;  /* work, other than copies to and from the host, is on a device and not known to be done */
+	__u64 managed; /* managed memory was allocated: the program may use and change it without a call */
 	__u64 legacy_waiting; /* threads inside a wait that covers the legacy default stream */
 	/* Results that were used, perhaps, without a wait that covers them */
 	__u64 unrecorded_waits;	  /* waits for events that were made but never recorded */

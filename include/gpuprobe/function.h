@@ -44,6 +44,7 @@ enum operation {
 	OP_GRAPH,          /* a graph is built, see enum graph_change */
 	OP_HOST_FUNCTION,  /* a function of the program's own is put on a stream */
 	OP_LAUNCH_LIST,    /* ROLE_ELEMENTS launches, in the list ROLE_PARAMS */
+	OP_ASK,            /* changes nothing, see enum ask_kind; probed only where that is asked for */
 	OP_COUNT,
 };
 
@@ -180,6 +181,12 @@ enum graph_change {
 	GRAPH_ADD_OTHER,      /* a node for ROLE_GRAPH that runs no kernel */
 	GRAPH_EMBEDDED,	      /* *ROLE_OUT is the graph within the child graph node ROLE_HANDLE */
 	GRAPH_CHANGES,
+};
+
+/* What an OP_ASK call asks for. */
+enum ask_kind {
+	ASK_ERROR = 0, /* whether an earlier call failed, or what a result means: its entry alone is seen */
+	ASK_GETTER,
 };
 
 /* The kinds of OP_GRAPH_LAUNCH, in tallies: whether the number of its kernels is known. */

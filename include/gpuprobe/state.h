@@ -99,6 +99,8 @@ struct call {
 	__u64 caller;	/* the return address; with copies of stacks alone */
 	__u64 stack;	/* id of where it was made, at its return; 0: not taken */
 	__u64 freed_stack; /* of an OP_FREE: the id in the record that it took */
+	__u64 from, to;	   /* with an account, of a copy of one range between host and device; else `from` is 0 */
+	__u64 version;	   /* of such a copy: see struct repeat_record */
 	__u16 row;
 	__u8 operation;
 	__u8 kind;

@@ -276,6 +276,16 @@ static nvmlReturn_t utilization(nvmlDevice_t device, nvmlUtilization_t *out)
 	return NVML_SUCCESS;
 }
 
+/* A PCIe 5.0 link of 16 lanes, as the H200 has. */
+static nvmlReturn_t link_number(nvmlDevice_t device, unsigned int *out, unsigned int number)
+{
+	nvmlReturn_t result = check(device, out);
+
+	if (!result)
+		*out = number;
+	return result;
+}
+
 static nvmlReturn_t set_int(int *out, int value)
 {
 	if (!out)
@@ -347,6 +357,10 @@ NVML(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t *out),
      get_memory_v2(device, out));
 NVML(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t *out),
      utilization(device, out));
+NVML(nvmlDeviceGetCurrPcieLinkGeneration, (nvmlDevice_t device, unsigned int *out),
+     link_number(device, out, 5));
+NVML(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t device, unsigned int *out),
+     link_number(device, out, 16));
 NVML(nvmlDeviceGetComputeRunningProcesses,
      (nvmlDevice_t device, unsigned int *count, nvmlProcessInfo_v1_t *infos),
      get_processes(device, count, infos, NULL));

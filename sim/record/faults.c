@@ -13,7 +13,7 @@
 /* Below this a sleep would take longer than asked: spin. */
 #define SPIN_NS 50000
 
-enum which { FAIL_ONE, FAIL_EVERY, FAIL_ALL };
+enum which { FAIL_ONE, FAIL_FROM, FAIL_EVERY, FAIL_ALL };
 
 struct sim_fault {
 	enum which which;
@@ -61,6 +61,10 @@ static const char *parse_fault(const char *text, struct sim_fault *fault)
 		if (end == text || !fault->number)
 			return NULL;
 		text = end;
+		if (fault->which == FAIL_ONE && *text == '+') {
+			fault->which = FAIL_FROM;
+			text++;
+		}
 	}
 	if (*text == '=') {
 		fault->result = (int)strtol(text + 1, &end, 10);
@@ -99,7 +103,7 @@ static void arm_faults(struct sim_function *function)
 		text = parse_fault(text, fault);
 		if (!text || (*text && *text != ','))
 			sim_parse__refuse("CUDA_SIM_FAIL", list,
-					  "expected NAME:N, NAME:%N or NAME:*, each with =CODE or "
+					  "expected NAME:N, NAME:N+, NAME:%N or NAME:*, each with =CODE or "
 					  "without, in a list with commas");
 		fault->next = function->faults;
 		function->faults = fault;
@@ -197,6 +201,8 @@ static bool strikes(const struct sim_fault *fault, uint64_t call)
 	switch (fault->which) {
 	case FAIL_ONE:
 		return call == fault->number;
+	case FAIL_FROM:
+		return call >= fault->number;
 	case FAIL_EVERY:
 		return call % fault->number == 0;
 	case FAIL_ALL:

@@ -2,6 +2,8 @@
 // Reads the system's clocks, see clock.h.
 #include "base/clock.h"
 
+#include <math.h>
+
 uint64_t clock__boot_ns(void)
 {
 	struct timespec now;
@@ -16,4 +18,11 @@ struct timespec clock__wall(void)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	return now;
+}
+
+struct timeval clock__timeval(double seconds)
+{
+	double whole = floor(seconds);
+
+	return (struct timeval){.tv_sec = (time_t)whole, .tv_usec = (suseconds_t)((seconds - whole) * 1e6)};
 }

@@ -4,6 +4,7 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000ull
@@ -14,5 +15,8 @@ uint64_t clock__boot_ns(void);
 
 /* The time of day. */
 struct timespec clock__wall(void);
+
+/* A time that timers take. */
+struct timeval clock__timeval(double seconds);
 
 #endif

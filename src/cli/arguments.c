@@ -62,6 +62,26 @@ int arguments__time(const char *name, const char *text, uint64_t *ns, struct err
 			  name, text);
 }
 
+bool arguments__in_unit(const char *text, const char *unit, double unit_ns, uint64_t *ns)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || strcmp(end, unit) || !isfinite(value) || value < 0 || value * unit_ns > 1e18)
+		return false;
+	*ns = (uint64_t)llround(value * unit_ns);
+	return true;
+}
+
+int arguments__window(const char *text, uint64_t *ns, struct error *err)
+{
+	bool right = arguments__in_unit(text, "m", 60e9, ns) || !arguments__time("--window", text, ns, err);
+
+	if (!right || *ns < NS_PER_S || *ns > 86400 * NS_PER_S)
+		return error__set(err, -EINVAL, "--window '%s': give a time from 1s to 1440m, such as 60s", text);
+	return 0;
+}
+
 static const char *size_text(uint64_t bytes, char text[32])
 {
 	static const char suffixes[] = {'\0', 'K', 'M', 'G'};
@@ -111,6 +131,32 @@ int arguments__word(const char *name, const char *text, const char *const *words
 		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
 	}
 	return error__set(err, -EINVAL, "%s '%s': choose %s", name, text, list);
+}
+
+int arguments__api(const char *text, enum api_mode *api, struct error *err)
+{
+	static const char *const words[] = {
+		[API_AUTO] = "auto",
+		[API_DRIVER] = "driver",
+		[API_RUNTIME] = "runtime",
+		[API_BOTH] = "both",
+	};
+	size_t which = 0;
+	int ret = arguments__word("--api", text, words, sizeof(words) / sizeof(*words), &which, err);
+
+	*api = (enum api_mode)which;
+	return ret;
+}
+
+int arguments__capacity(const char *name, const char *text, uint32_t *value, struct error *err)
+{
+	unsigned long number;
+	/* What BPF maps can be made with, and no kernel would have the memory for more. */
+	int ret = arguments__number(name, text, 1, 1ul << 26, &number, err);
+
+	if (!ret)
+		*value = (uint32_t)number;
+	return ret;
 }
 
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err)

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "probe/selection.h"
 
 /* What is to be watched. The texts are argv's. */
 struct targets {
@@ -45,6 +46,12 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 /* "1.5ms" in nanoseconds: ns, us, ms or s. */
 int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err);
 
+/* The number before `unit`, in units of `unit_ns`; whether that is what the text is. */
+bool arguments__in_unit(const char *text, const char *unit, double unit_ns, uint64_t *ns);
+
+/* --window: over how long growth is judged, from a second to a day. */
+int arguments__window(const char *text, uint64_t *ns, struct error *err);
+
 /* "16M" in bytes: a whole number, K, M and G (k, m, g) being powers of 1024. */
 int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
 		    struct error *err);
@@ -52,6 +59,12 @@ int arguments__size(const char *name, const char *text, uint64_t min, uint64_t m
 /* Which of `count` words it is. */
 int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
 		    struct error *err);
+
+/* --api: the layers that are probed. */
+int arguments__api(const char *text, enum api_mode *api, struct error *err);
+
+/* How many of something BPF maps are made for: --max-processes and its like. */
+int arguments__capacity(const char *name, const char *text, uint32_t *value, struct error *err);
 
 /* Appends a pointer to an array that grows. */
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);

@@ -183,7 +183,12 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.max_stacks = options->stacks.max,
 		.live_filter = options->live_filter,
 	};
-	struct selection selection = {.sections = options->sections, .api = options->api};
+	struct selection selection = {
+		.sections = options->sections,
+		.api = options->api,
+		.asks = options->asks,
+		.getters = options->getters,
+	};
 	struct session_probes probes = {.selection = &selection, .programs = &counting->programs};
 	int ret = load_object(counting, &probes, &collect.launch_sample, err);
 

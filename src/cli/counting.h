@@ -45,6 +45,7 @@ struct counting_options {
 	unsigned int sections;	       /* enum section: what is probed and read */
 	enum api_mode api;
 	bool account;	     /* keep the account of a run; every launch is looked at */
+	bool asks, getters;  /* of the account: probe what asks for errors, and getters; see struct selection */
 	bool check_launches; /* look at the result of every launch */
 	struct counting_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,59 +86,13 @@ void memleak_options__print_help(FILE *out)
 	fputs(help, out);
 }
 
-/* The number before `unit`, in units of `unit_ns`; whether that is what it is. */
-static bool is_in_unit(const char *text, const char *unit, double unit_ns, uint64_t *ns)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || strcmp(end, unit) || !isfinite(value) || value < 0 || value * unit_ns > 1e18)
-		return false;
-	*ns = (uint64_t)llround(value * unit_ns);
-	return true;
-}
-
 /* Minutes, a plain number being milliseconds as with bcc's tool, or what arguments__time takes. */
 static int parse_age(const char *text, uint64_t *ns, struct error *err)
 {
-	if (is_in_unit(text, "m", 60e9, ns) || is_in_unit(text, "", NS_PER_MS, ns) ||
+	if (arguments__in_unit(text, "m", 60e9, ns) || arguments__in_unit(text, "", NS_PER_MS, ns) ||
 	    !arguments__time("-o, --older", text, ns, err))
 		return 0;
 	return error__set(err, -EINVAL, "-o, --older '%s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
-}
-
-static int parse_window(const char *text, uint64_t *ns, struct error *err)
-{
-	bool right = is_in_unit(text, "m", 60e9, ns) || !arguments__time("--window", text, ns, err);
-
-	if (!right || *ns < NS_PER_S || *ns > 86400 * NS_PER_S)
-		return error__set(err, -EINVAL, "--window '%s': give a time from 1s to 1440m, such as 60s", text);
-	return 0;
-}
-
-static int parse_capacity(const char *name, const char *text, uint32_t *value, struct error *err)
-{
-	unsigned long number;
-	int ret = arguments__number(name, text, 1, 1ul << 26, &number, err);
-
-	if (!ret)
-		*value = (uint32_t)number;
-	return ret;
-}
-
-static int parse_api(const char *text, enum api_mode *api, struct error *err)
-{
-	static const char *const words[] = {
-		[API_AUTO] = "auto",
-		[API_DRIVER] = "driver",
-		[API_RUNTIME] = "runtime",
-		[API_BOTH] = "both",
-	};
-	size_t which = 0;
-	int ret = arguments__word("--api", text, words, sizeof(words) / sizeof(*words), &which, err);
-
-	*api = (enum api_mode)which;
-	return ret;
 }
 
 static int take_filter(struct memleak_command *options, int id, const char *text, struct error *err)
@@ -181,20 +134,20 @@ static int take_option(struct memleak_command *options, int id, const char *text
 	case 'p':
 		return targets__add_pid(&options->targets, text, err);
 	case OPT_WINDOW:
-		return parse_window(text, &options->window_ns, err);
+		return arguments__window(text, &options->window_ns, err);
 	case OPT_DURATION:
 		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
 	case OPT_JSON:
 		options->json = true;
 		return 0;
 	case OPT_API:
-		return parse_api(text, &options->api, err);
+		return arguments__api(text, &options->api, err);
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case OPT_MAX_PROCESSES:
-		return parse_capacity("--max-processes", text, &options->limits.max_processes, err);
+		return arguments__capacity("--max-processes", text, &options->limits.max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
-		return parse_capacity("--max-allocations", text, &options->limits.max_allocations, err);
+		return arguments__capacity("--max-allocations", text, &options->limits.max_allocations, err);
 	}
 	return -EINVAL;
 }

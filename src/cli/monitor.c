@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sets the parts of the monitor up and runs its event loop, see subcommand.h.
 #include <errno.h>
-#include <event2/event.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdio.h>
 
-#include "cli/console.h"
 #include "cli/counting.h"
 #include "cli/options.h"
+#include "cli/reports.h"
 #include "cli/subcommand.h"
 #include "output/metrics.h"
 #include "output/report_json.h"
@@ -22,54 +18,21 @@ struct monitor {
 	struct counting *counting;
 	struct metrics *metrics;
 	struct http_server *server;
-	struct console *console;
-	struct event *display;
+	struct reports *reports;
 };
 
 /* --- reports --- */
 
-/* The report as text in memory (malloc); NULL without. */
-static char *render_report(const struct monitor *monitor, const struct model *model, size_t *length)
+static void print(FILE *out, void *arg)
 {
+	const struct monitor *monitor = arg;
 	const struct options *options = monitor->options;
 	const struct report_options form = {.top = options->top, .full_names = options->full_names};
-	char *text = NULL;
-	FILE *out = open_memstream(&text, length);
 
-	if (!out)
-		return NULL;
 	if (options->json)
-		report_json__print(out, model);
+		report_json__print(out, counting__model(monitor->counting));
 	else
-		report_text__print(out, model, &form);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
-static void report(struct monitor *monitor, bool final)
-{
-	size_t length = 0;
-	char *text;
-
-	if (final)
-		counting__finish(monitor->counting);
-	else
-		counting__update(monitor->counting, true);
-	text = render_report(monitor, counting__model(monitor->counting), &length);
-	if (text)
-		console__write(monitor->console, text, length);
-	else
-		log__warn(monitor->log, "no memory for a report");
-	counting__reported(monitor->counting);
-}
-
-static void on_output_closed(void *arg)
-{
-	struct monitor *monitor = arg;
-
-	session__stop(counting__session(monitor->counting));
+		report_text__print(out, counting__model(monitor->counting), &form);
 }
 
 static int render_metrics(void *arg, enum exposition form, FILE *out)
@@ -80,40 +43,7 @@ static int render_metrics(void *arg, enum exposition form, FILE *out)
 	return metrics__render(monitor->metrics, out, counting__model(monitor->counting), form);
 }
 
-/* --- what happens --- */
-
-static void on_display(evutil_socket_t fd, short what, void *arg)
-{
-	struct monitor *monitor = arg;
-
-	(void)fd;
-	(void)what;
-	/* Who has not read the last report yet gets the next when he has. */
-	if (!console__is_busy(monitor->console))
-		report(monitor, false);
-}
-
 /* --- setting up --- */
-
-static struct timeval to_timeval(double seconds)
-{
-	double whole = floor(seconds);
-
-	return (struct timeval){.tv_sec = (time_t)whole, .tv_usec = (suseconds_t)((seconds - whole) * 1e6)};
-}
-
-static int start_display(struct monitor *monitor, struct error *err)
-{
-	struct event_base *loop = session__loop(counting__session(monitor->counting));
-	struct timeval interval = to_timeval(monitor->options->display_interval);
-
-	monitor->display = event_new(loop, -1, EV_PERSIST, on_display, monitor);
-	if (!monitor->display)
-		return error__set(err, -ENOMEM, "out of memory");
-	if (monitor->options->display_interval > 0)
-		event_add(monitor->display, &interval);
-	return 0;
-}
 
 static int start_server(struct monitor *monitor, struct error *err)
 {
@@ -155,18 +85,22 @@ static int set_up(struct monitor *monitor, struct error *err)
 		.stacks = options->stacks,
 		.stack_sites = (1u << SITE_KINDS) - 1,
 	};
+	const struct reports_options reports = {
+		.interval = options->display_interval,
+		.print = print,
+		.arg = monitor,
+	};
 	int ret;
 
 	ret = counting__new(&counting, monitor->log, &monitor->counting, err);
 	if (!ret)
-		ret = console__new(session__loop(counting__session(monitor->counting)), STDOUT_FILENO,
-				   on_output_closed, monitor, &monitor->console, err);
+		ret = reports__new(monitor->counting, &reports, monitor->log, &monitor->reports, err);
 	if (!ret)
 		ret = counting__prepare(monitor->counting, err);
 	if (!ret)
 		ret = start_server(monitor, err);
 	if (!ret)
-		ret = start_display(monitor, err);
+		ret = reports__start(monitor->reports, err);
 	if (!ret)
 		ret = counting__attach(monitor->counting, err);
 	return ret;
@@ -174,11 +108,9 @@ static int set_up(struct monitor *monitor, struct error *err)
 
 static void tear_down(struct monitor *monitor)
 {
-	console__free(monitor->console);
+	reports__free(monitor->reports);
 	http_server__free(monitor->server);
 	metrics__free(monitor->metrics);
-	if (monitor->display)
-		event_free(monitor->display);
 	counting__free(monitor->counting);
 }
 
@@ -189,13 +121,8 @@ static int run(const struct options *options, const struct log *log, int *status
 
 	if (!ret)
 		ret = session__run(counting__session(monitor.counting), err);
-	if (!ret) {
-		if (!console__finish(monitor.console)) {
-			report(&monitor, true);
-			console__finish(monitor.console);
-		}
-		ret = console__failure(monitor.console, err);
-	}
+	if (!ret)
+		ret = reports__finish(monitor.reports, err);
 	if (!ret)
 		*status = session__status(counting__session(monitor.counting));
 	tear_down(&monitor);

@@ -108,17 +108,6 @@ void options__print_help(FILE *out)
 	fputs(help, out);
 }
 
-static int parse_capacity(const char *name, const char *text, uint32_t *value, struct error *err)
-{
-	unsigned long number;
-	/* What BPF maps can be made with, and no kernel would have the memory for more. */
-	int ret = arguments__number(name, text, 1, 1ul << 26, &number, err);
-
-	if (!ret)
-		*value = (uint32_t)number;
-	return ret;
-}
-
 static int take_address(struct options *options, const char *text, struct error *err)
 {
 	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
@@ -131,21 +120,6 @@ static int take_address(struct options *options, const char *text, struct error 
 	options->metrics_address = text;
 	ret = address__split(text, host, port, err);
 	return ret ? error__prefix(err, ret, "--metrics-addr") : 0;
-}
-
-static int parse_api(struct options *options, const char *text, struct error *err)
-{
-	static const char *const words[] = {
-		[API_AUTO] = "auto",
-		[API_DRIVER] = "driver",
-		[API_RUNTIME] = "runtime",
-		[API_BOTH] = "both",
-	};
-	size_t which = 0;
-	int ret = arguments__word("--api", text, words, sizeof(words) / sizeof(*words), &which, err);
-
-	options->api = (enum api_mode)which;
-	return ret;
 }
 
 static int take_value(struct options *options, int id, const char *text, struct error *err)
@@ -169,15 +143,15 @@ static int take_value(struct options *options, int id, const char *text, struct 
 	case OPT_DURATION:
 		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
 	case OPT_MAX_PROCESSES:
-		return parse_capacity("--max-processes", text, &options->limits.max_processes, err);
+		return arguments__capacity("--max-processes", text, &options->limits.max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
-		return parse_capacity("--max-allocations", text, &options->limits.max_allocations, err);
+		return arguments__capacity("--max-allocations", text, &options->limits.max_allocations, err);
 	case OPT_MAX_KERNELS:
-		return parse_capacity("--max-kernels", text, &options->limits.max_kernels, err);
+		return arguments__capacity("--max-kernels", text, &options->limits.max_kernels, err);
 	case OPT_MAX_INFLIGHT:
-		return parse_capacity("--max-inflight", text, &options->limits.max_inflight, err);
+		return arguments__capacity("--max-inflight", text, &options->limits.max_inflight, err);
 	case OPT_API:
-		return parse_api(options, text, err);
+		return arguments__api(text, &options->api, err);
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case 'p':

@@ -10,7 +10,8 @@
 
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
-#define EXIT_LOST 3 /* --strict: events were lost */
+#define EXIT_LOST 3	/* --strict: events were lost */
+#define EXIT_FINDINGS 4 /* --fail-on: there are such findings */
 
 struct subcommand {
 	const char *word; /* the first of the command line */
@@ -24,6 +25,8 @@ struct subcommand {
 };
 
 int monitor_command__run(int argc, char **argv, int *status, struct error *err);
+int stat_command__run(int argc, char **argv, int *status, struct error *err);
+int diagnose_command__run(int argc, char **argv, int *status, struct error *err);
 int memleak_command__run(int argc, char **argv, int *status, struct error *err);
 int trace_command__run(int argc, char **argv, int *status, struct error *err);
 int flame_command__run(int argc, char **argv, int *status, struct error *err);

@@ -9,11 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "collect/account_lists.h"
 #include "collect/count_table.h"
+#include "collect/growing_list.h"
 #include "collect/sweep.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/account.h"
 #include "model/devices.h"
+#include "stack/stacks.h"
 
 /* A BPF map, mapped. */
 struct shared_array {
@@ -203,22 +206,6 @@ static int keep_counts(const struct account_maps *maps, uint32_t number)
 
 /* --- threads --- */
 
-static int append(void **items, size_t *count, const void *item, size_t size)
-{
-	char *grown;
-
-	/* Doubled whenever the count is a power of two. */
-	if (!(*count & (*count - 1))) {
-		grown = realloc(*items, (*count ? 2 * *count : 1) * size);
-		if (!grown)
-			return -ENOMEM;
-		*items = grown;
-	}
-	memcpy((char *)*items + *count * size, item, size);
-	++*count;
-	return 0;
-}
-
 static void sum_up(struct account *account, const struct thread_account *thread, uint64_t began_ns)
 {
 	account->unlisted_threads++;
@@ -238,7 +225,7 @@ static int keep_ended(struct account *account, const struct thread_account *thre
 		sum_up(account, thread, began_ns);
 		return 0;
 	}
-	ret = append((void **)&account->threads, &account->thread_count, thread, sizeof(*thread));
+	ret = growing_list__append((void **)&account->threads, &account->thread_count, thread, sizeof(*thread));
 	if (ret)
 		return ret;
 	account->threads[account->thread_count - 1] = account->threads[account->ended_count];
@@ -275,8 +262,11 @@ static int read_thread(const struct reading *reading, uint32_t number)
 	if (reading__dooms(reading, process) && !ended_ns)
 		ended_ns = process->ended_ns;
 	thread.ended_ns = ended_ns;
+	ret = account_lists__add_pending(process->account, &thread);
+	if (ret)
+		return ret;
 	if (!ended_ns)
-		return append((void **)&process->account->threads, &process->account->thread_count, &thread,
+		return growing_list__append((void **)&process->account->threads, &process->account->thread_count, &thread,
 			      sizeof(thread));
 	/* What a process that is done has counted was all applied in this reading. */
 	if (!reading__dooms(reading, process))
@@ -305,7 +295,7 @@ static int take_duration(const struct sweep *sweep, const void *key_data, const 
 	function.time = *shared;
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
 		function.time.calls += function.time.buckets[i];
-	ret = append((void **)&process->account->functions, &process->account->function_count, &function,
+	ret = growing_list__append((void **)&process->account->functions, &process->account->function_count, &function,
 		     sizeof(function));
 	if (ret || !sweep__is_doomed(sweep, key->slot))
 		return ret;
@@ -329,6 +319,16 @@ static int by_time(const void *a, const void *b)
 	return x->time.ns < y->time.ns ? 1 : x->time.ns > y->time.ns ? -1 : (int)x->row - (int)y->row;
 }
 
+/* Of threads whose ends were not seen by themselves: BPF has told the others'. */
+static int add_pending_of_ended(struct account *account)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < account->ended_count && !ret; i++)
+		ret = account_lists__add_pending(account, &account->threads[i]);
+	return ret;
+}
+
 static int begin(struct reading *reading, struct process *process)
 {
 	struct account *account = process->account;
@@ -340,21 +340,42 @@ static int begin(struct reading *reading, struct process *process)
 	account->thread_count = account->ended_count;
 	account->function_count = 0;
 	account->totals = *process_at(reading->collector->account_maps, process->slot);
+	account_lists__clear(account);
 	return 0;
+}
+
+/*
+ * Between two readings much may come and go: what was live at a time of one size alone. Not
+ * once a context has taken memory along, which sizes are not told.
+ */
+static uint64_t most_of_one_size(const struct process *process)
+{
+	const struct account *account = process->account;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < account->size_count && !process->deaths_seen; i++) {
+		uint64_t bytes = account->sizes[i].key.size * account->sizes[i].record.peak;
+
+		if (memory_kind__is_device(account->sizes[i].key.kind) && bytes > most)
+			most = bytes;
+	}
+	return most;
 }
 
 static void finish(struct reading *reading, struct process *process)
 {
 	struct account *account = process->account;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, most = most_of_one_size(process);
 
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
 		if (memory_kind__is_device(kind))
 			bytes += process->memory[kind].live_bytes;
+	bytes = bytes > most ? bytes : most;
 	if (bytes > account->peak_bytes)
 		account->peak_bytes = bytes;
 	if (account->function_count)
 		qsort(account->functions, account->function_count, sizeof(*account->functions), by_time);
+	account_lists__sort(account);
 	if (reading__dooms(reading, process))
 		memset(process_at(reading->collector->account_maps, process->slot), 0, sizeof(struct process_account));
 }
@@ -370,10 +391,53 @@ static int each_process(struct reading *reading, int (*fn)(struct reading *readi
 	return ret;
 }
 
+static int begin_ended(struct reading *reading, struct process *process)
+{
+	(void)reading;
+	return add_pending_of_ended(process->account);
+}
+
 static int finish_process(struct reading *reading, struct process *process)
 {
 	finish(reading, process);
 	return 0;
+}
+
+/* --- stacks --- */
+
+/* The stack of an id, where it is known; no id twice. */
+static int add_stack(const struct collector *collector, struct account *account, uint64_t id)
+{
+	struct account_stack entry = {.id = id};
+
+	if (!id || account__stack(account, id))
+		return 0;
+	entry.stack = stacks__find(collector->stacks, id);
+	return entry.stack ? growing_list__append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry)) : 0;
+}
+
+/* Anew in each reading, also of processes that have ended: stacks may leave. */
+static int find_stacks(const struct collector *collector, struct account *account)
+{
+	int ret;
+
+	account->stack_count = 0;
+	ret = add_stack(collector, account, account->totals.missing_stack);
+	for (size_t i = 0; i < account->thread_count && !ret; i++)
+		ret = add_stack(collector, account, account->threads[i].idle_stack);
+	for (size_t i = 0; i < account->ignored_count && !ret; i++)
+		ret = add_stack(collector, account, account->ignored[i].record.stack);
+	return ret;
+}
+
+static int read_stacks(const struct collector *collector)
+{
+	int ret = 0;
+
+	for (size_t i = 0; collector->stacks && i < collector->model.process_count && !ret; i++)
+		if (collector->model.processes[i].account)
+			ret = find_stacks(collector, collector->model.processes[i].account);
+	return ret;
 }
 
 int account__read(struct reading *reading)
@@ -384,11 +448,16 @@ int account__read(struct reading *reading)
 	if (!reading->collector->account_maps)
 		return 0;
 	ret = each_process(reading, begin);
+	/* Before the threads, whose pending errors go to the map when they end: rather missed once than told twice. */
+	if (!ret)
+		ret = account_lists__read(reading);
+	if (!ret)
+		ret = each_process(reading, begin_ended);
 	for (uint32_t number = 0; number < ACCOUNT_THREADS && !ret; number++)
 		ret = read_thread(reading, number);
 	if (!ret)
 		ret = sweep_map(reading, skeleton->maps.duration_numbers, take_duration);
 	if (!ret)
 		ret = each_process(reading, finish_process);
-	return ret;
+	return ret ? ret : read_stacks(reading->collector);
 }

@@ -83,6 +83,8 @@ struct nvml_library {
 	int (*mig_by_index)(nvml_device, unsigned int, nvml_device *);
 	int (*gpu_instance)(nvml_device, unsigned int *);
 	int (*compute_instance)(nvml_device, unsigned int *);
+	int (*link_generation)(nvml_device, unsigned int *);
+	int (*link_width)(nvml_device, unsigned int *);
 	struct list_kind lists[3];
 };
 
@@ -132,6 +134,8 @@ static void find_functions(struct nvml_library *nvml)
 	nvml->mig_by_index = symbol(nvml, "nvmlDeviceGetMigDeviceHandleByIndex");
 	nvml->gpu_instance = symbol(nvml, "nvmlDeviceGetGpuInstanceId");
 	nvml->compute_instance = symbol(nvml, "nvmlDeviceGetComputeInstanceId");
+	nvml->link_generation = symbol(nvml, "nvmlDeviceGetCurrPcieLinkGeneration");
+	nvml->link_width = symbol(nvml, "nvmlDeviceGetCurrPcieLinkWidth");
 	find_lists(nvml);
 }
 
@@ -225,6 +229,23 @@ static void ask_memory(const struct nvml_library *nvml, nvml_device device, stru
 	}
 }
 
+/* What a lane moves in one direction, its encoding taken off. The sixth generation sends in units of 256 bytes, 236 of them data. */
+static uint64_t lane_bytes(unsigned int generation)
+{
+	static const uint64_t bytes[] = {250000000, 500000000, 984615384, 1969230769, 3938461538, 7375000000};
+
+	return generation >= 1 && generation <= sizeof(bytes) / sizeof(*bytes) ? bytes[generation - 1] : 0;
+}
+
+static void ask_link(const struct nvml_library *nvml, nvml_device device, struct gpu *gpu)
+{
+	unsigned int generation = ask_number(nvml->link_generation, device);
+	unsigned int width = ask_number(nvml->link_width, device);
+
+	if (width <= 32 && lane_bytes(generation))
+		gpu->link_bytes_per_second = lane_bytes(generation) * width;
+}
+
 static struct gpu *add_gpu(struct survey *survey, nvml_device device, unsigned int index)
 {
 	const struct nvml_library *nvml = survey->nvml;
@@ -239,6 +260,7 @@ static struct gpu *add_gpu(struct survey *survey, nvml_device device, unsigned i
 	ask_text(nvml->uuid, device, gpu->uuid, GPU_UUID_SIZE);
 	ask_text(nvml->name, device, gpu->name, GPU_NAME_SIZE);
 	ask_memory(nvml, device, gpu);
+	ask_link(nvml, device, gpu);
 	return gpu;
 }
 
@@ -264,6 +286,7 @@ static void add_instances(struct survey *survey, struct gpu *whole, nvml_device 
 			return;
 		gpu->mig = (int)i;
 		gpu->minor = whole->minor;
+		gpu->link_bytes_per_second = whole->link_bytes_per_second;
 		memcpy(gpu->bus_id, whole->bus_id, sizeof(gpu->bus_id));
 		gpu->instance[0] = ask_number(nvml->gpu_instance, part);
 		gpu->instance[1] = ask_number(nvml->compute_instance, part);

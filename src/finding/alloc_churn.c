@@ -1,10 +1,160 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Memory of the same size that is allocated and freed again and again. A size
+ * churns where each of the places that it needed at a time was filled and
+ * emptied many times: what is allocated once, or all at once, does not.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/where.h"
+#include "model/account.h"
+
+#define LEAST_SHARE 0
+#define LEAST_PAIRS 1
+
+static const char assumption[] = "as many buffers as were live at a time are allocated once and used again";
+
+/* The churning sizes of one function. */
+struct churn {
+	uint16_t row;
+	const struct account_size *worst; /* most time */
+	size_t sizes;
+	uint64_t allocations, frees, bytes;
+	uint64_t ns, saving_ns;
+};
+
+static uint64_t time_of(const struct size_record *record)
+{
+	return record->allocation_ns + record->free_ns;
+}
+
+static bool is_churning(const struct size_record *record, double pairs)
+{
+	return record->frees && (double)record->frees >= pairs * (double)record->peak;
+}
+
+/* The part of `ns` that `calls` would not have taken without all but `kept` of them. */
+static uint64_t without(uint64_t ns, uint64_t calls, uint64_t kept)
+{
+	return calls > kept ? (uint64_t)((double)ns * (double)(calls - kept) / (double)calls) : 0;
+}
+
+static void add_size(struct churn *churn, const struct account_size *size)
+{
+	const struct size_record *record = &size->record;
+
+	if (!churn->worst || time_of(record) > time_of(&churn->worst->record))
+		churn->worst = size;
+	churn->sizes++;
+	churn->allocations += record->allocations;
+	churn->frees += record->frees;
+	churn->bytes += size->key.size * record->allocations;
+	churn->ns += time_of(record);
+	churn->saving_ns += without(record->allocation_ns, record->allocations, record->peak) +
+			    without(record->free_ns, record->frees, record->peak);
+}
+
+/* Of one function, whose first churning size is at `first`. */
+static void sum_up(const struct account *account, size_t first, double pairs, struct churn *churn)
+{
+	*churn = (struct churn){.row = account->sizes[first].key.row};
+	for (size_t i = first; i < account->size_count; i++)
+		if (account->sizes[i].key.row == churn->row && is_churning(&account->sizes[i].record, pairs))
+			add_size(churn, &account->sizes[i]);
+}
+
+static bool has_come_before(const struct account *account, size_t at, double pairs)
+{
+	for (size_t i = 0; i < at; i++)
+		if (account->sizes[i].key.row == account->sizes[at].key.row &&
+		    is_churning(&account->sizes[i].record, pairs))
+			return true;
+	return false;
+}
+
+static bool is_site(const struct call_site *site, const void *arg)
+{
+	const struct churn *churn = arg;
+
+	return site->row == churn->row && site->amount == site->calls * churn->worst->key.size;
+}
+
+/* The place from where most of the worst size was allocated, and nothing else. */
+static const struct stack *stack_of(const struct process *process, const struct churn *churn)
+{
+	const struct call_site *site = where__most(process, SITE_ALLOCATION, is_site, churn);
+
+	return site && site->calls * 2 >= churn->worst->record.allocations ? site->stack : NULL;
+}
+
+static double mean(uint64_t ns, uint64_t calls)
+{
+	return calls ? (double)ns / (double)calls : 0;
+}
+
+static int tell(struct finding *finding, const struct churn *churn, uint64_t watched_ns)
+{
+	const struct size_record *record = &churn->worst->record;
+	struct quantity size = quantity__bytes((double)churn->worst->key.size);
+	char others[64] = "";
+
+	if (finding__subject(finding, "%s of %s", where__function(churn->row), size.text))
+		return -ENOMEM;
+	if (churn->sizes > 1)
+		snprintf(others, sizeof(others), ", with %s other size%s", quantity__count(churn->sizes - 1).text,
+			 churn->sizes > 2 ? "s" : "");
+	return finding__evidence(
+		finding,
+		"%s times %s were allocated by %s (%s each) and %s times freed (%s each), at most %s live at a time; "
+		"that took %s%s, %s of the %s that were watched",
+		quantity__count(record->allocations).text, size.text, where__function(churn->row),
+		quantity__time(mean(record->allocation_ns, record->allocations)).text,
+		quantity__count(record->frees).text, quantity__time(mean(record->free_ns, record->frees)).text,
+		quantity__count(record->peak).text, quantity__time((double)churn->ns).text, others,
+		quantity__share(finding->share).text, quantity__time((double)watched_ns).text);
+}
+
+static int add(const struct finding_input *input, const struct process *process, const struct churn *churn,
+	       uint64_t watched_ns, struct finding_list *out)
+{
+	const struct size_record *record = &churn->worst->record;
+	struct finding *finding = finding_list__add(out, input, process);
+
+	if (!finding)
+		return -ENOMEM;
+	finding__cost(finding, churn->ns, watched_ns);
+	finding__saving(finding, churn->saving_ns, assumption);
+	finding__number(finding, "size", (double)churn->worst->key.size, UNIT_BYTES);
+	finding__number(finding, "allocations", (double)record->allocations, UNIT_COUNT);
+	finding__number(finding, "frees", (double)record->frees, UNIT_COUNT);
+	finding__number(finding, "allocation_mean", mean(record->allocation_ns, record->allocations), UNIT_NS);
+	finding__number(finding, "free_mean", mean(record->free_ns, record->frees), UNIT_NS);
+	finding__number(finding, "live_at_once", (double)record->peak, UNIT_COUNT);
+	finding__number(finding, "sizes", (double)churn->sizes, UNIT_COUNT);
+	finding__number(finding, "all_allocations", (double)churn->allocations, UNIT_COUNT);
+	finding__number(finding, "all_frees", (double)churn->frees, UNIT_COUNT);
+	finding__number(finding, "all_bytes", (double)churn->bytes, UNIT_BYTES);
+	finding->stack = stack_of(process, churn);
+	return tell(finding, churn, watched_ns);
+}
 
 int alloc_churn__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	uint64_t watched_ns = where__watched_ns(input, process);
+	double pairs = input->thresholds[LEAST_PAIRS];
+	const struct account *account = process->account;
+	struct churn churn;
+	int ret = 0;
+
+	for (size_t i = 0; i < account->size_count && !ret; i++) {
+		if (!is_churning(&account->sizes[i].record, pairs) || has_come_before(account, i, pairs))
+			continue;
+		sum_up(account, i, pairs, &churn);
+		if ((double)churn.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns)
+			ret = add(input, process, &churn, watched_ns, out);
+	}
+	return ret;
 }

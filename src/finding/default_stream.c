@@ -1,10 +1,86 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Threads or streams that meet on the legacy default stream, which waits for
+ * all the others and lets them wait for it: what could run side by side runs
+ * one after the other.
+ */
+#include <errno.h>
+
+#include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/where.h"
+
+enum {
+	LEAST_SHARE,
+	LEAST_CALLS,
+};
+
+static const char assumption[] = "the threads or streams that meet have as much to do each, and the GPU has room for "
+				 "all of it side by side";
+
+/* What the threads that meet there did, together. */
+struct meeting {
+	uint64_t threads, launches, legacy_launches;
+	uint64_t behind, crossings;
+	struct time_totals waits;
+};
+
+static void add(struct meeting *meeting, const struct thread_account *thread)
+{
+	if (!thread->legacy_behind && !thread->legacy_crossings)
+		return;
+	meeting->threads++;
+	meeting->launches += thread->launches;
+	meeting->legacy_launches += thread->legacy_launches;
+	meeting->behind += thread->legacy_behind;
+	meeting->crossings += thread->legacy_crossings;
+	meeting->waits.calls += thread->legacy_waits.calls;
+	meeting->waits.ns += thread->legacy_waits.ns;
+}
+
+/* Two streams where one thread alone crosses from one to the other. */
+static uint64_t side_by_side(const struct meeting *meeting)
+{
+	return meeting->threads > 1 ? meeting->threads : 2;
+}
+
+static int fill_in(struct finding *finding, const struct meeting *meeting)
+{
+	uint64_t met = meeting->behind + meeting->crossings;
+	double ways = (double)side_by_side(meeting);
+
+	finding__number(finding, "launches", (double)meeting->launches, UNIT_COUNT);
+	finding__number(finding, "legacy_launches", (double)meeting->legacy_launches, UNIT_COUNT);
+	finding__number(finding, "behind_other_threads", (double)meeting->behind, UNIT_COUNT);
+	finding__number(finding, "between_streams", (double)meeting->crossings, UNIT_COUNT);
+	finding__number(finding, "met_share", (double)met / (double)meeting->launches, UNIT_SHARE);
+	finding__number(finding, "waits", (double)meeting->waits.calls, UNIT_COUNT);
+	finding__number(finding, "wait_ns", (double)meeting->waits.ns, UNIT_NS);
+	finding__number(finding, "threads", (double)meeting->threads, UNIT_COUNT);
+	finding__saving(finding, (uint64_t)((double)meeting->waits.ns * (1 - 1 / ways)), assumption);
+	return finding__evidence(finding,
+				 "of %s launches of %s thread%s, %s went onto the legacy default stream while another thread waited for it, and %s changed between it and a stream that waits for it; waits that cover it took %s",
+				 quantity__count(meeting->launches).text, quantity__count(meeting->threads).text,
+				 meeting->threads == 1 ? "" : "s", quantity__count(meeting->behind).text,
+				 quantity__count(meeting->crossings).text, quantity__time((double)meeting->waits.ns).text);
+}
 
 int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	const struct account *account = process->account;
+	struct meeting meeting = {0};
+	struct finding *finding;
+	double met;
+
+	for (size_t i = 0; account && i < account->thread_count; i++)
+		add(&meeting, &account->threads[i]);
+	met = (double)(meeting.behind + meeting.crossings);
+	if (!meeting.launches || met < input->thresholds[LEAST_CALLS] ||
+	    met < input->thresholds[LEAST_SHARE] * (double)meeting.launches)
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding__cost(finding, meeting.waits.ns, where__watched_ns(input, process));
+	return fill_in(finding, &meeting);
 }

@@ -1,26 +1,257 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Calls that fail: ones that the program took no notice of, as far as its
+ * calls tell; an error after which a process can only end; failures without
+ * end.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/where.h"
+#include "model/api.h"
+
+/* Of all three. */
+enum {
+	STORM_RATE,
+	STORM_CALLS,
+	LEAST_CALLS = 0,
+};
+
+#define IGNORED_SHOWN 8
+
+struct error_text {
+	char text[96];
+};
+
+/* "CUDA_ERROR_OUT_OF_MEMORY", "error 12345" of one that the table does not have. */
+static struct error_text error_text(const char *name, int code)
+{
+	struct error_text text;
+
+	if (name)
+		snprintf(text.text, sizeof(text.text), "%s", name);
+	else
+		snprintf(text.text, sizeof(text.text), "error %d", code);
+	return text;
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* --- unchecked-errors --- */
+
+static int draw_ignored(const struct finding_input *input, const struct process *process,
+			const struct account_ignored *ignored, struct finding_list *out)
+{
+	const struct ignored_record *record = &ignored->record;
+	size_t row = ignored->key.row;
+	const char *name = row < api_function_count ?
+			   api__error_name(api_functions[row].desc.layer, ignored->key.code) : NULL;
+	struct error_text text = error_text(name, ignored->key.code);
+	struct finding *finding = finding_list__add(out, input, process);
+	int ret;
+
+	if (!finding)
+		return -ENOMEM;
+	finding__number(finding, "calls", (double)record->calls, UNIT_COUNT);
+	finding__number(finding, "launches_after", (double)record->launches, UNIT_COUNT);
+	finding__number(finding, "code", ignored->key.code, UNIT_COUNT);
+	finding->weight = (double)record->calls;
+	finding->stack = account__stack(process->account, record->stack);
+	if (!finding->stack)
+		finding->stack = where__of_failure(process, row, ignored->key.code);
+	ret = finding__subject(finding, "%s: %s", where__function(row), text.text);
+	return ret ? ret : finding__evidence(finding,
+					     "%s call%s of %s failed with %s; no call asked for the error before %s more launch%s",
+					     quantity__count(record->calls).text, plural(record->calls),
+					     where__function(row), text.text, quantity__count(record->launches).text,
+					     record->launches == 1 ? "" : "es");
+}
 
 int unchecked_errors__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	const struct account *account = process->account;
+	size_t shown = 0;
+	int ret = 0;
+
+	for (size_t i = 0; account && i < account->ignored_count && shown < IGNORED_SHOWN && !ret; i++) {
+		const struct ignored_record *record = &account->ignored[i].record;
+
+		if (!record->launches || (double)record->calls < input->thresholds[LEAST_CALLS])
+			continue;
+		ret = draw_ignored(input, process, &account->ignored[i], out);
+		shown++;
+	}
+	return ret;
+}
+
+/* --- sticky-error --- */
+
+/* The failure with this code that was seen first; NULL: of no function that is listed. */
+static const struct failure *first_with(const struct process *process, int code)
+{
+	const struct failure *first = NULL;
+
+	for (size_t i = 0; i < process->failure_count; i++) {
+		const struct failure *failure = &process->failures[i];
+
+		if (failure->code == code && (!first || failure->first_ns < first->first_ns))
+			first = failure;
+	}
+	return first;
+}
+
+/* Where a call failed; NULL where it did at several places: the first of them is not known. */
+static const struct stack *only_place(const struct process *process, const char *function, int code)
+{
+	const struct stack *found = NULL;
+
+	for (size_t i = 0; i < process->site_count; i++) {
+		const struct call_site *site = &process->sites[i];
+
+		if (site->kind != SITE_FAILURE || site->code != code || strcmp(where__function(site->row), function))
+			continue;
+		if (found)
+			return NULL;
+		found = site->stack;
+	}
+	return found;
+}
+
+static int tell_sticky(struct finding *finding, const struct process *process, uint64_t since_ns)
+{
+	const struct sticky_error *sticky = &process->sticky;
+	const struct failure *first = first_with(process, sticky->code);
+	struct error_text text = error_text(first ? first->error : api__error_name(LAYER_DRIVER, sticky->code),
+					    sticky->code);
+	int ret = 0;
+
+	if (first) {
+		finding->stack = only_place(process, first->function, sticky->code);
+		ret = finding__subject(finding, "%s: %s", first->function, text.text);
+	}
+	return ret ? ret : finding__evidence(finding,
+					     "%s failed with %s, after which a process can only end; in the %s since then %s call%s failed with it and %s did not",
+					     first ? first->function : "a call", text.text,
+					     quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
+					     plural(sticky->same), quantity__count(sticky->others).text);
 }
 
 int sticky_error__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	const struct sticky_error *sticky = &process->sticky;
+	uint64_t end_ns = process->ended ? process->ended_ns : input->model->now_ns;
+	uint64_t since_ns = end_ns > sticky->ns ? end_ns - sticky->ns : 0;
+	struct finding *finding;
+
+	if (!sticky->code || (double)(sticky->same + 1) < input->thresholds[LEAST_CALLS])
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding__number(finding, "code", sticky->code, UNIT_COUNT);
+	finding__number(finding, "calls", (double)sticky->same + 1, UNIT_COUNT);
+	finding__number(finding, "calls_without_it", (double)sticky->others, UNIT_COUNT);
+	finding__number(finding, "since", (double)since_ns, UNIT_NS);
+	finding->weight = (double)sticky->same + 1;
+	return tell_sticky(finding, process, since_ns);
+}
+
+/* --- error-storm --- */
+
+struct storm {
+	const struct failure *worst;
+	uint64_t failures, first_ns, last_ns;
+	uint64_t calls; /* of the functions that failed, failed ones included; 0: not known */
+};
+
+static void add_calls(struct storm *storm, const struct process *process, const char *function)
+{
+	for (size_t i = 0; i < process->function_count; i++) {
+		const struct function_totals *totals = &process->functions[i];
+
+		if (!(totals->flags & (TALLY_FIRST | TALLY_WITH_CONTEXT | TALLY_ENDED | TALLY_DOUBLE)) &&
+		    !strcmp(where__function(totals->row), function))
+			storm->calls += totals->calls + totals->failures;
+	}
+}
+
+/* A sticky error makes everything fail, and is a finding of its own. */
+static bool is_storm(const struct process *process, const struct failure *failure)
+{
+	return failure->count && (!process->sticky.code || failure->code != process->sticky.code);
+}
+
+static void gather(struct storm *storm, const struct process *process)
+{
+	for (size_t i = 0; i < process->failure_count; i++) {
+		const struct failure *failure = &process->failures[i];
+
+		if (!is_storm(process, failure))
+			continue;
+		if (!storm->worst || failure->first_ns < storm->first_ns)
+			storm->first_ns = failure->first_ns;
+		if (failure->last_ns > storm->last_ns)
+			storm->last_ns = failure->last_ns;
+		if (!storm->worst || failure->count > storm->worst->count)
+			storm->worst = failure;
+		storm->failures += failure->count;
+	}
+	if (storm->worst)
+		add_calls(storm, process, storm->worst->function);
+}
+
+static double rate_of(const struct storm *storm)
+{
+	uint64_t ns = storm->last_ns > storm->first_ns ? storm->last_ns - storm->first_ns : 1;
+
+	return (double)storm->failures * 1e9 / (double)ns;
+}
+
+static int tell_storm(struct finding *finding, const struct process *process, const struct storm *storm)
+{
+	const struct failure *worst = storm->worst;
+	struct error_text text = error_text(worst->error, worst->code);
+	double share = storm->calls ? (double)worst->count / (double)storm->calls : 0;
+	int row = api__find(worst->function, API_NEWEST);
+	int ret;
+
+	finding__number(finding, "calls", (double)storm->failures, UNIT_COUNT);
+	finding__number(finding, "rate", rate_of(storm), UNIT_PER_SECOND);
+	finding__number(finding, "most_calls", (double)worst->count, UNIT_COUNT);
+	finding__number(finding, "most_code", worst->code, UNIT_COUNT);
+	if (storm->calls && !worst->sampled)
+		finding__number(finding, "most_share", share, UNIT_SHARE);
+	finding->weight = (double)storm->failures;
+	if (row >= 0)
+		finding->stack = where__of_failure(process, (size_t)row, worst->code);
+	ret = finding__subject(finding, "%s: %s", worst->function, text.text);
+	if (ret)
+		return ret;
+	return finding__evidence(finding,
+				 "%s calls failed within %s, %s; most of them %s with %s: %s%s%s%s",
+				 quantity__count(storm->failures).text, quantity__time((double)(storm->last_ns - storm->first_ns)).text,
+				 quantity__rate(rate_of(storm)).text, worst->function, text.text,
+				 quantity__count(worst->count).text,
+				 worst->sampled ? " of the launches that were looked at" : "",
+				 storm->calls && !worst->sampled ? ", of its calls " : "",
+				 storm->calls && !worst->sampled ? quantity__share(share).text : "");
 }
 
 int error_storm__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	struct storm storm = {0};
+	struct finding *finding;
+
+	gather(&storm, process);
+	if (!storm.worst || (double)storm.failures < input->thresholds[STORM_CALLS] ||
+	    rate_of(&storm) < input->thresholds[STORM_RATE])
+		return 0;
+	finding = finding_list__add(out, input, process);
+	return finding ? tell_storm(finding, process, &storm) : -ENOMEM;
 }

@@ -83,6 +83,9 @@ extern const size_t finding_kind_count;
 /* NULL where there is none. */
 const struct finding_kind *finding_kind__find(const char *id);
 
+/* -EINVAL, and in `err` that there is none called by the `length` bytes at `id`, and which there are. */
+int finding_kind__unknown(const char *id, size_t length, struct error *err);
+
 /* A number of the evidence. */
 struct finding_number {
 	const char *name; /* "allocations": static, JSON's member */
@@ -109,7 +112,7 @@ struct finding {
 	uint64_t saving_ns;
 	const char *assumption; /* under which; static; NULL without has_saving */
 	const struct stack *stack; /* where; the model's; NULL: not known */
-	double weight; /* order within a severity: cost, or what stands for it */
+	double weight; /* order among those of its kind: the cost, or bytes, calls */
 };
 
 struct finding_list {
@@ -131,6 +134,12 @@ void finding__number(struct finding *finding, const char *name, double value, en
 /* The cost, and its share of `of_ns`. */
 void finding__cost(struct finding *finding, uint64_t cost_ns, uint64_t of_ns);
 void finding__saving(struct finding *finding, uint64_t saving_ns, const char *assumption);
+
+/*
+ * Worst first: by severity, cost, place of the kind, weight, and then as they
+ * were added. 0, or -ENOMEM: the order is as it was.
+ */
+int finding_list__sort(struct finding_list *list);
 
 /* Releases the findings and leaves the list empty. */
 void finding_list__clear(struct finding_list *list);

@@ -1,10 +1,68 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Memory that a process has reserved and does not use, all the time: in pools,
+ * and physical memory that is mapped nowhere. What a step frees and the next
+ * one takes again comes and goes, and is none.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/quantity.h"
+#include "finding/history.h"
 #include "finding/rules.h"
+
+#define LEAST_SHARE 0
+#define LEAST_BYTES 1
+
+/* `pool` is NULL for physical memory. */
+static int add(const struct finding_input *input, const struct process *process, const struct pool_totals *pool,
+	       const struct unused_evidence *unused, struct finding_list *out)
+{
+	struct finding *finding = finding_list__add(out, input, process);
+	uint64_t reserved = pool ? pool->reserved : process->memory[MEMORY_PHYSICAL].live_bytes;
+	int ret;
+
+	if (!finding)
+		return -ENOMEM;
+	finding->weight = (double)unused->bytes;
+	finding__number(finding, "unused", (double)unused->bytes, UNIT_BYTES);
+	finding__number(finding, "unused_share", unused->share, UNIT_SHARE);
+	finding__number(finding, "reserved", (double)reserved, UNIT_BYTES);
+	finding__number(finding, "time", (double)unused->span_ns, UNIT_NS);
+	finding__number(finding, "samples", (double)unused->samples, UNIT_COUNT);
+	if (!pool)
+		ret = finding__subject(finding, "physical memory that is mapped nowhere");
+	else if (pool->device == DEVICE_UNKNOWN)
+		ret = finding__subject(finding, "memory pool 0x%" PRIx64, pool->handle);
+	else
+		ret = finding__subject(finding, "memory pool 0x%" PRIx64 " of device %u", pool->handle, pool->device);
+	if (ret)
+		return ret;
+	return finding__evidence(
+		finding, "of %s that %s%s at least %s (%s) %s not used for %s, at each of %s readings",
+		quantity__bytes((double)reserved).text, pool ? "the pool has reserved" : "were created",
+		pool && pool->estimated ? " (reckoned)" : "", quantity__bytes((double)unused->bytes).text,
+		quantity__share(unused->share).text, pool ? "were" : "were mapped nowhere and so",
+		quantity__time((double)unused->span_ns).text, quantity__count(unused->samples).text);
+}
+
+static int draw(const struct finding_input *input, const struct process *process, const struct pool_totals *pool,
+		struct finding_list *out)
+{
+	struct unused_evidence unused;
+
+	unused_history__judge(findings__history(input->state)->unused, process, pool, &unused);
+	if (!unused.known || !unused.bytes || unused.share < input->thresholds[LEAST_SHARE] ||
+	    (double)unused.bytes < input->thresholds[LEAST_BYTES])
+		return 0;
+	return add(input, process, pool, &unused, out);
+}
 
 int fragmentation__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	int ret = draw(input, process, NULL, out);
+
+	for (size_t i = 0; i < process->pool_count && !ret; i++)
+		ret = draw(input, process, &process->pools[i], out);
+	return ret;
 }

@@ -1,10 +1,53 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Times in which the GPU is known to have had nothing to do: a wait had emptied
+ * its queue, and the next launch came long after. What the thread did
+ * meanwhile outside of CUDA is its own: reading and preparing data, most often.
+ */
+#include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/threads.h"
+
+enum {
+	LEAST_SHARE,
+	LEAST_GAPS,
+};
+
+static uint64_t cost_of(const struct watched_thread *watched)
+{
+	const struct thread_account *thread = watched->thread;
+	const double *thresholds = watched->input->thresholds;
+
+	if ((double)thread->idle_gaps < thresholds[LEAST_GAPS] ||
+	    threads__share(watched, thread->idle_ns) < thresholds[LEAST_SHARE])
+		return 0;
+	return thread->idle_ns;
+}
+
+static int draw(const struct watched_thread *watched, struct finding *finding)
+{
+	const struct thread_account *thread = watched->thread;
+	uint64_t inside = thread->idle_inside_ns < thread->idle_ns ? thread->idle_inside_ns : thread->idle_ns;
+	double host = (double)(thread->idle_ns - inside);
+
+	finding__number(finding, "gaps", (double)thread->idle_gaps, UNIT_COUNT);
+	finding__number(finding, "idle_ns", (double)thread->idle_ns, UNIT_NS);
+	finding__number(finding, "mean", (double)thread->idle_ns / (double)thread->idle_gaps, UNIT_NS);
+	finding__number(finding, "longest", (double)thread->idle_max_ns, UNIT_NS);
+	finding__number(finding, "host_ns", host, UNIT_NS);
+	finding__number(finding, "calls_ns", (double)inside, UNIT_NS);
+	finding->stack = account__stack(watched->process->account, thread->idle_stack);
+	return finding__evidence(finding,
+				 "%s times nothing was queued for more than 100 ms, %s on average and %s at most, %s of the thread's time; of it the thread spent %s outside of CUDA calls%s",
+				 quantity__count(thread->idle_gaps).text,
+				 quantity__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
+				 quantity__time((double)thread->idle_max_ns).text,
+				 quantity__share(threads__share(watched, thread->idle_ns)).text,
+				 quantity__time(host).text,
+				 host > (double)thread->idle_ns / 2 ? ": a data loader that cannot keep up looks like this" : "");
+}
 
 int idle_gaps__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	return threads__draw(input, process, cost_of, draw, out);
 }

@@ -1,10 +1,146 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Calls that make a thread wait for the GPU though no wait was asked for, with
+ * launches before and after them: synchronous copies and sets, frees, loads of
+ * modules.
+ */
+#include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/threads.h"
+#include "finding/where.h"
+#include "model/api.h"
+
+enum {
+	LEAST_SHARE,
+	LEAST_CALLS,
+};
+
+static const char assumption[] = "the calls are replaced by forms in stream order, or made before the loop; "
+				 "what the thread does besides then goes on while the GPU works";
+
+static struct time_totals all_of(const struct thread_account *thread)
+{
+	struct time_totals sum = {0};
+
+	for (int cause = 0; cause < IMPLICIT_WAITS; cause++) {
+		sum.calls += thread->implicit[cause].calls;
+		sum.ns += thread->implicit[cause].ns;
+	}
+	return sum;
+}
+
+static enum implicit_wait worst_of(const struct thread_account *thread)
+{
+	int worst = 0;
+
+	for (int cause = 1; cause < IMPLICIT_WAITS; cause++)
+		if (thread->implicit[cause].ns > thread->implicit[worst].ns)
+			worst = cause;
+	return (enum implicit_wait)worst;
+}
+
+/* --- which function it was --- */
+
+static bool causes(size_t row, enum implicit_wait cause)
+{
+	const struct function_desc *function;
+
+	if (row >= api_function_count)
+		return false;
+	function = &api_functions[row].desc;
+	if (function->flags & FUNCTION_ASYNC)
+		return false;
+	switch (cause) {
+	case IMPLICIT_COPY:
+		return function->operation == OP_COPY;
+	case IMPLICIT_SET:
+		return function->operation == OP_SET;
+	case IMPLICIT_FREE:
+		return function->operation == OP_FREE;
+	case IMPLICIT_LOAD:
+		return function->operation == OP_CREATE &&
+		       (function->kind == OBJECT_MODULE || function->kind == OBJECT_LIBRARY);
+	default:
+		return false;
+	}
+}
+
+/* That took the process most time; -1: none, as where a launch loads what it launches. */
+static int function_of(const struct account *account, enum implicit_wait cause)
+{
+	/* The account has those with the most time first. */
+	for (size_t i = 0; i < account->function_count; i++)
+		if (causes(account->functions[i].row, cause))
+			return account->functions[i].row;
+	return -1;
+}
+
+static const char *words_of(enum implicit_wait cause)
+{
+	static const char *const words[IMPLICIT_WAITS] = {
+		[IMPLICIT_COPY] = "synchronous copies",
+		[IMPLICIT_SET] = "synchronous sets",
+		[IMPLICIT_FREE] = "frees",
+		[IMPLICIT_LOAD] = "loads of modules",
+	};
+
+	return words[cause];
+}
+
+static int name_worst(const struct watched_thread *watched, struct finding *finding)
+{
+	enum implicit_wait worst = worst_of(watched->thread);
+	int row = function_of(watched->process->account, worst);
+
+	if (row < 0)
+		return finding__subject(finding, "%s", worst == IMPLICIT_LOAD ? "loads of modules inside first launches" :
+						 words_of(worst));
+	finding->stack = where__of_row(watched->process, SITE_WAIT, (size_t)row);
+	return finding__subject(finding, "%s, mostly %s", words_of(worst), where__function((size_t)row));
+}
+
+/* --- the finding --- */
+
+static uint64_t cost_of(const struct watched_thread *watched)
+{
+	const struct time_totals all = all_of(watched->thread);
+	const double *thresholds = watched->input->thresholds;
+
+	if ((double)all.calls < thresholds[LEAST_CALLS] || threads__share(watched, all.ns) < thresholds[LEAST_SHARE])
+		return 0;
+	return all.ns;
+}
+
+static void number(struct finding *finding, const char *calls, const char *ns, const struct time_totals *totals)
+{
+	finding__number(finding, calls, (double)totals->calls, UNIT_COUNT);
+	finding__number(finding, ns, (double)totals->ns, UNIT_NS);
+}
+
+static int draw(const struct watched_thread *watched, struct finding *finding)
+{
+	const struct thread_account *thread = watched->thread;
+	const struct time_totals *by_cause = thread->implicit, *worst = &by_cause[worst_of(thread)];
+	const struct time_totals all = all_of(thread);
+	int ret;
+
+	number(finding, "calls", "ns", &all);
+	number(finding, "copies", "copy_ns", &by_cause[IMPLICIT_COPY]);
+	number(finding, "sets", "set_ns", &by_cause[IMPLICIT_SET]);
+	number(finding, "frees", "free_ns", &by_cause[IMPLICIT_FREE]);
+	number(finding, "loads", "load_ns", &by_cause[IMPLICIT_LOAD]);
+	finding__saving(finding, threads__overlap(watched, all.ns, all.calls), assumption);
+	ret = name_worst(watched, finding);
+	return ret ? ret : finding__evidence(finding,
+					     "%s calls blocked between launches for %s, %s of the thread's time: %s %s in %s calls, %s each",
+					     quantity__count(all.calls).text, quantity__time((double)all.ns).text,
+					     quantity__share(threads__share(watched, all.ns)).text,
+					     words_of(worst_of(thread)), quantity__time((double)worst->ns).text,
+					     quantity__count(worst->calls).text,
+					     quantity__time((double)worst->ns / (double)worst->calls).text);
+}
 
 int implicit_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	return threads__draw(input, process, cost_of, draw, out);
 }

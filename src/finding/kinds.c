@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one table of findings: what each is called, how bad it is, above which thresholds it is one, and what helps.
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "finding/rules.h"
@@ -10,11 +12,22 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the same memory is allocated and freed again and again",
-		.advice = "",
+		.advice =
+			"Allocate the buffer once, before the loop, at the largest size that is needed, and use it in "
+			"every step; or keep freed buffers in a list by size and take them from there. cudaMalloc and "
+			"cudaFree go to the driver each time, cudaFree waits for the device, and cudaMallocHost and "
+			"cudaHostRegister pin pages, which takes longer the larger the buffer is. Where sizes vary, "
+			"cudaMallocAsync and cudaFreeAsync take memory from a pool in the order of a stream; set "
+			"cudaMemPoolAttrReleaseThreshold (to UINT64_MAX, say), since by default the pool gives its "
+			"memory back at each synchronisation, and then churns as well. In PyTorch the caching "
+			"allocator does all that: look for PYTORCH_NO_CUDA_MEMORY_CACHING, for "
+			"torch.cuda.empty_cache() within the loop, and for extensions that call cudaMalloc "
+			"themselves. It does not help where the buffers of a step must be gone to make room for those "
+			"of another.",
 		.cost = "allocations and frees of sizes that come again",
 		.thresholds = {
 			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},
-			{"pairs", 10, UNIT_COUNT, "least allocations of one size that were freed"},
+			{"pairs", 10, UNIT_COUNT, "least times that one size was freed, for each live at a time"},
 		},
 		.draw = alloc_churn__draw,
 	},
@@ -22,8 +35,17 @@ const struct finding_kind finding_kinds[] = {
 		.id = "leak-growing",
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
-		.title = "live memory of a call site only grows",
-		.advice = "",
+		.title = "live memory of one place only grows",
+		.advice =
+			"Something is allocated here again and again and never freed. Look at what holds the memory: "
+			"a list or cache that is only added to, an error path that returns before its cudaFree, a "
+			"buffer that is allocated anew when it has become too small, without a free of the old one. "
+			"gpuprobe memleak -p PID lists the live allocations of each call site with their ages. In "
+			"PyTorch memory grows where tensors are kept with their graph: sum up loss.item() or "
+			"loss.detach() rather than loss, and clear lists of outputs; "
+			"torch.cuda.memory._record_memory_history() tells which tensors they are, since the calls "
+			"show the caching allocator's segments alone. A cache that has a limit and is being filled "
+			"looks the same until it is full.",
 		.thresholds = {
 			{"bytes", 1048576, UNIT_BYTES, "least growth"},
 		},
@@ -33,8 +55,16 @@ const struct finding_kind finding_kinds[] = {
 		.id = "leak-at-exit",
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
-		.title = "a call site that freed most of its memory kept some to the end",
-		.advice = "",
+		.title = "memory was kept to the end where most was freed, or grew to the end",
+		.advice =
+			"What the process still had at its end cost nothing any more, but in a program that runs "
+			"longer, or code that is called more often, it is memory lost each time. Look for the paths "
+			"on which the free is missing: an error path, an early return, an exception, a buffer that is "
+			"replaced by another. Free with what allocates: a C++ object whose destructor calls cudaFree, "
+			"thrust::device_vector, rmm::device_buffer. Memory that is set up once and kept on purpose, "
+			"as weights and PyTorch's caching allocator's segments are, is not meant: there hardly "
+			"anything is freed before the end. Where the process was killed, the latest allocations have "
+			"had no time to be freed, which is allowed for.",
 		.thresholds = {
 			{"bytes", 1048576, UNIT_BYTES, "least that was live at exit"},
 			{"freed", 0.5, UNIT_SHARE, "least share of its allocations that were freed"},
@@ -46,7 +76,12 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "many short launches back to back: the CPU cannot feed the GPU",
-		.advice = "",
+		.advice = "A launch costs the CPU a few microseconds, whatever the kernel does; with kernels that "
+			  "take no longer the GPU is done before the next one comes. Record the repeating sequence "
+			  "once as a CUDA graph and launch that (cudaStreamBeginCapture and cudaGraphLaunch; in "
+			  "PyTorch torch.cuda.graph or torch.compile(mode=\"reduce-overhead\")), or fuse kernels, "
+			  "or give each more to do (a larger batch). How long kernels run cannot be seen from "
+			  "calls: a profiler of the GPU tells.",
 		.cost = "launches back to back",
 		.thresholds = {
 			{"share", 0.5, UNIT_SHARE, "least share of the thread's time spent launching, gaps included"},
@@ -60,7 +95,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the program waits after each launch",
-		.advice = "",
+		.advice = "After each launch the thread waits until the GPU is done, which then idles until the "
+			  "next launch has come all the way. Work of one stream runs in order without any wait. "
+			  "Wait only where the host reads a result (and then for an event or the stream, not the "
+			  "device), or once in many launches. In PyTorch look for .item(), .cpu(), print of a "
+			  "tensor, or torch.cuda.synchronize() in the loop.",
 		.cost = "waits that followed exactly one launch",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least share of the thread's time"},
@@ -74,7 +113,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the program spends its time in many short waits",
-		.advice = "",
+		.advice = "Each wait lets the GPU's queue run empty, and the GPU idles until the thread has "
+			  "launched anew. Wait less often; let the thread prepare and launch the next work first "
+			  "and wait for the work before it by an event (two or more buffers in turn); leave out "
+			  "waits that came after nothing was launched. Few long waits are no fault, the GPU is busy "
+			  "then.",
 		.cost = "waits that did not follow exactly one launch",
 		.thresholds = {
 			{"share", 0.2, UNIT_SHARE, "least share of the thread's time"},
@@ -88,7 +131,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "calls that block in the middle of launches",
-		.advice = "",
+		.advice = "Some calls wait for the GPU without being asked to: synchronous copies (use "
+			  "cudaMemcpyAsync with pinned memory), cudaMemset of pinned or managed memory "
+			  "(cudaMemsetAsync), cudaFree and cudaFreeHost (allocate once and keep it, or use "
+			  "cudaMallocAsync and cudaFreeAsync), and modules that load when a kernel is first "
+			  "launched (launch each once before the loop, or set CUDA_MODULE_LOADING=EAGER).",
 		.cost = "calls that blocked between launches",
 		.thresholds = {
 			{"share", 0.05, UNIT_SHARE, "least share of the thread's time"},
@@ -101,7 +148,10 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "many small copies",
-		.advice = "",
+		.advice = "Each copy costs microseconds, however few bytes it has. Put what belongs together into "
+			  "one buffer and copy that once; keep small values on the device, or pass them as kernel "
+			  "parameters (up to 32,764 bytes since CUDA 12.1, 4,096 before); cudaMemcpyBatchAsync, of "
+			  "CUDA 12.8, takes many copies in one call.",
 		.cost = "copies of less than 64 KiB",
 		.thresholds = {
 			{"share", 0.05, UNIT_SHARE, "least share of the watched time"},
@@ -114,7 +164,12 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "copies from or to host memory that is not pinned",
-		.advice = "",
+		.advice = "From memory that is not pinned the driver copies through a buffer of its own, at a "
+			  "fraction of the link's rate, and the call does not return before it has read the memory: "
+			  "little overlaps, even in asynchronous copies. Allocate buffers for copies by "
+			  "cudaMallocHost, or pin what is there by cudaHostRegister, once and not per copy; in "
+			  "PyTorch pin_memory=True in the DataLoader and .to(device, non_blocking=True). Pinned "
+			  "memory cannot be swapped out: pin the buffers, not the data set.",
 		.cost = "copies of host memory that is not pinned",
 		.thresholds = {
 			{"share", 0.05, UNIT_SHARE, "least share of the watched time"},
@@ -127,7 +182,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the same range is copied again for nothing",
-		.advice = "",
+		.advice = "The same range is copied again although nothing on the device has used it (to the "
+			  "device), or changed it (to the host), since the last time. Copy once, before the loop or "
+			  "when the data has changed, and keep the copy. Whether the host changed its side "
+			  "meanwhile cannot be seen from calls: a copy to the device that nothing used before the "
+			  "next one was for nothing all the same.",
 		.cost = "copies of what had not changed or not been used since the last time",
 		.thresholds = {
 			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},
@@ -140,7 +199,10 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT | NEEDS_ASKS,
 		.title = "a call failed, and the program went on without asking",
-		.advice = "",
+		.advice = "A call failed, and the program launched more work without asking for the error. Results "
+			  "of later work may then be wrong, without a word. Check the result of each call, and "
+			  "cudaGetLastError() after each launch, at least in debug builds. That a program looked at "
+			  "the result itself cannot be seen from calls: what shows is that it went on.",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed calls"},
 		},
@@ -151,7 +213,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_CRITICAL,
 		.needs = 0,
 		.title = "everything fails after this call",
-		.advice = "",
+		.advice = "After this error the context is lost: each later call returns it or another, whatever it "
+			  "does, and only a new process helps. It is reported by a call after the one that caused "
+			  "it, for it is a kernel that failed, most often by an access out of bounds. Run under "
+			  "compute-sanitizer, or with CUDA_LAUNCH_BLOCKING=1 so that the launch itself reports it, "
+			  "and let the program end where it meets it.",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least calls that failed so"},
 		},
@@ -162,7 +228,9 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "calls fail all the time",
-		.advice = "",
+		.advice = "Calls fail again and again, and each costs time. Look at the first of them: a feature "
+			  "that the device does not have, an argument that is always wrong, a retry without end. "
+			  "Ask once whether something is supported, and remember the answer.",
 		.thresholds = {
 			{"rate", 10, UNIT_PER_SECOND, "least failures"},
 			{"calls", 100, UNIT_COUNT, "least failures"},
@@ -174,7 +242,14 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "the memory of a device is nearly used up",
-		.advice = "",
+		.advice =
+			"Find out who takes more: the holders are named with the finding; leak-growing, where it is "
+			"found as well, names the call site, and gpuprobe memleak its allocations. If the growth is "
+			"meant, stop it before the device is full: a smaller batch, activation checkpointing, a limit "
+			"on the cache. In PyTorch torch.cuda.set_per_process_memory_fraction() makes one process fail "
+			"before the others do, and PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True leaves less "
+			"unused between its blocks. In inference servers lower the share that the key-value cache may "
+			"take. Where other processes hold the memory, move them, or this one, to another device.",
 		.thresholds = {
 			{"free", 0.05, UNIT_SHARE, "most of the memory that is free"},
 			{"growth", 0.01, UNIT_SHARE, "least of the memory that was taken lately"},
@@ -186,7 +261,17 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_CRITICAL,
 		.needs = 0,
 		.title = "an allocation failed for want of memory",
-		.advice = "",
+		.advice =
+			"Look first who has the memory: the evidence names the largest holders. If it is other "
+			"processes, end or move them; a process that is gone from nvidia-smi's list may live on in "
+			"another container. If it is this one: take a smaller batch, free before allocating rather "
+			"than after, and look for leak-growing and fragmentation among the findings. In PyTorch: "
+			"gradient accumulation, activation checkpointing, torch.no_grad() for inference, "
+			"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True where much is reserved and not allocated. "
+			"PyTorch's caching allocator answers a failed cudaMalloc by freeing its unused blocks and "
+			"asking again: if the program went on, that is what happened, and each such time costs a "
+			"synchronisation. Of pinned host memory (cudaMallocHost, cudaHostRegister) the limit is the "
+			"machine's memory, or that of the container (ulimit -l, cgroup).",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed allocations"},
 		},
@@ -197,7 +282,15 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "memory is reserved and not used",
-		.advice = "",
+		.advice =
+			"The memory is the process's, and nobody uses it. Of a pool of cudaMallocAsync: lower "
+			"cudaMemPoolAttrReleaseThreshold, or call cudaMemPoolTrimTo() once a phase with a large need "
+			"is over; do not where the next phase needs it again, since then it has to be allocated anew. "
+			"Physical memory of cuMemCreate that is mapped nowhere is released by cuMemRelease once its "
+			"mappings are undone. What is unused inside of segments that a caching allocator got from "
+			"cudaMalloc cannot be seen from calls: in PyTorch compare torch.cuda.memory_reserved() with "
+			"torch.cuda.memory_allocated(); PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or "
+			"max_split_size_mb, and torch.cuda.empty_cache() between phases lower the difference.",
 		.thresholds = {
 			{"share", 0.5, UNIT_SHARE, "least of the reserved memory that is not used"},
 			{"bytes", 268435456, UNIT_BYTES, "least that is reserved and not used"},
@@ -209,11 +302,21 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "graphs are made again and again instead of launched again",
-		.advice = "",
+		.advice =
+			"Capture and instantiate once, and launch the executable graph each time. What changes "
+			"between launches goes into buffers at fixed addresses that are filled before the launch, or "
+			"is set by cudaGraphExecKernelNodeSetParams(); where the same nodes get other arguments all "
+			"over, capture again and call cudaGraphExecUpdate(), which costs a fraction of an "
+			"instantiation. For shapes that vary, keep an executable graph for each of a few sizes and "
+			"pad to the next one. In PyTorch make the torch.cuda.CUDAGraph once and call replay(), after "
+			"copying the inputs into its static tensors; with torch.compile(mode=\"reduce-overhead\") mark "
+			"what varies as dynamic, or it is captured again for each shape. Where a graph really is "
+			"launched only a few times, launch its kernels without one.",
 		.cost = "captures and instantiations",
 		.thresholds = {
-			{"graphs", 10, UNIT_COUNT, "least instantiations"},
+			{"graphs", 10, UNIT_COUNT, "least instantiations while graphs are launched"},
 			{"launches", 4, UNIT_RATIO, "most launches of a graph on average"},
+			{"share", 0.01, UNIT_SHARE, "least share of the watched time"},
 		},
 		.draw = graph_recapture__draw,
 	},
@@ -222,7 +325,12 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the GPU has nothing to do",
-		.advice = "",
+		.advice = "The GPU had nothing to do, for the thread came back with work long after it had waited "
+			  "for the last. Where the time is spent outside of CUDA calls, input does not keep up: "
+			  "load and prepare the next batch in other threads or processes while the GPU works (more "
+			  "workers and prefetching in a data loader), move preparation to the GPU, write "
+			  "checkpoints and logs beside the loop. Idle is counted only where a wait shows that the "
+			  "queue was empty: it may be more.",
 		.cost = "times with nothing queued of more than 100 ms each",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least share of the thread's time"},
@@ -235,7 +343,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the legacy default stream makes work wait that could run side by side",
-		.advice = "",
+		.advice = "The legacy default stream waits for all other streams and they for it, also across "
+			  "threads, so that what could run side by side runs in turn. Give each thread or task a "
+			  "stream of its own, made with cudaStreamNonBlocking, or compile with --default-stream "
+			  "per-thread (CUDA_API_PER_THREAD_DEFAULT_STREAM), and order what depends on one another "
+			  "by events.",
 		.cost = "waits for the legacy default stream",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least of the launches that met others there"},
@@ -248,7 +360,10 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_INFO,
 		.needs = NEEDS_ACCOUNT | NEEDS_GETTERS,
 		.title = "the program asks the same questions all the time",
-		.advice = "",
+		.advice = "The program asks the same things over and over: the current device, attributes, whether "
+			  "a stream captures. Each call is short, but so many add up, and they hold locks of the "
+			  "driver. Ask once and keep the answer; set the device when a thread begins, not at each "
+			  "call.",
 		.cost = "calls that only ask",
 		.thresholds = {
 			{"rate", 100000, UNIT_PER_SECOND, "least such calls"},
@@ -260,10 +375,20 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "devices or ranks of one job do unequal work",
-		.advice = "",
+		.advice =
+			"In a job whose ranks wait for each other at each step, all go at the pace of the slowest, so "
+			"give each the same work: the same number of samples (torch.utils.data.DistributedSampler, "
+			"drop_last), sequences of about the same length in each batch (sorted or bucketed by length), "
+			"experts or table shards of the same size. Look whether one rank does more than its share: "
+			"evaluation, logging, checkpoints, data for the others. Where the launches are equal and one "
+			"rank is late all the same, its GPU may be slower (nvidia-smi -q -d PERFORMANCE: clocks, "
+			"power, heat), or its CPU may be shared or on the other NUMA node. Of stages of a pipeline, "
+			"or processes that do different things on purpose, the rates differ without harm: raise the "
+			"threshold.",
 		.thresholds = {
 			{"ratio", 1.2, UNIT_RATIO, "least ratio of the rates"},
 			{"launches", 1000, UNIT_COUNT, "least launches of each"},
+			{"bytes", 268435456, UNIT_BYTES, "least bytes copied by each, where these are compared"},
 		},
 		.draw_all = device_imbalance__draw,
 	},
@@ -272,7 +397,11 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "results may be used before they are there",
-		.advice = "",
+		.advice = "Work that was still under way lost what it was for, or was relied on without a wait. "
+			  "Wait for the copy (its stream or an event recorded after it) before its host memory is "
+			  "freed or read and before the process ends; record an event before it is waited for, as "
+			  "one that was never recorded counts as done; wait for a stream before it is destroyed if "
+			  "its results matter. Whether a wrong result was used cannot be seen from calls.",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least such calls"},
 		},
@@ -288,4 +417,15 @@ const struct finding_kind *finding_kind__find(const char *id)
 		if (!strcmp(finding_kinds[i].id, id))
 			return &finding_kinds[i];
 	return NULL;
+}
+
+int finding_kind__unknown(const char *id, size_t length, struct error *err)
+{
+	char known[400] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < finding_kind_count && at < sizeof(known); i++)
+		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", finding_kinds[i].id);
+	return error__set(err, -EINVAL, "no finding is called '%.*s'; there are %s", (int)(length < 64 ? length : 64),
+			  id, known);
 }

@@ -1,10 +1,194 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A thread that spends its time launching, one short launch after the other,
+ * and hardly ever waits: the GPU is done with each before the next one comes.
+ *
+ * It is not so where the GPU's queue is full. Then a launch blocks until
+ * there is room, that is about as long as a kernel runs, and the GPU has work
+ * enough. Such launches take long (LAUNCH_BLOCKED_NS), or many times as long as
+ * the fastest, among which are those that found the queue empty at first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/sequence.h"
+#include "finding/threads.h"
+#include "finding/where.h"
+#include "model/api.h"
+
+enum {
+	LEAST_SHARE,
+	LEAST_RATE,
+	MOST_WAITS,
+};
+
+#define LAUNCH_BLOCKED_NS 25000 /* the median of launches that find room is a few microseconds */
+#define BLOCKED_RATIO 4
+#define FIRST_LAUNCHES 512 /* half of what a queue holds: so many launches have found it with room */
+
+/*
+ * What a CUDA graph in place of the launches costs. To be measured: high, so
+ * that no more is promised than is saved. The assumption's text has them, too.
+ */
+#define GRAPH_KERNEL_NS 2000
+#define GRAPH_LAUNCH_NS 10000
+#define GRAPH_LEAST 32
+static const char assumption[] = "what repeats is launched as CUDA graphs of 32 kernels or more; "
+				 "a kernel inside one costs the CPU nothing and the GPU at least 2 us, "
+				 "the launch of a graph 10 us";
+
+/* --- whether launches find the queue full --- */
+
+static bool is_launch(size_t row)
+{
+	enum operation operation = row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
+
+	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
+}
+
+static bool is_blocked(const struct duration_record *time)
+{
+	double first = time->calls > 2 * FIRST_LAUNCHES ? FIRST_LAUNCHES / (double)time->calls : 0.5;
+	uint64_t median = account__percentile(time->buckets, 0.5, time->max_ns);
+
+	return median > LAUNCH_BLOCKED_NS ||
+	       median > BLOCKED_RATIO * account__percentile(time->buckets, first, time->max_ns);
+}
+
+static bool queue_is_full(const struct watched_thread *watched)
+{
+	const struct account *account = watched->process->account;
+	const struct time_totals *chained = &watched->thread->chained;
+	uint64_t blocked_ns = 0, all_ns = 0;
+
+	/* This thread's, where others of the process launch faster. */
+	if (chained->ns > chained->calls * LAUNCH_BLOCKED_NS)
+		return true;
+	for (size_t i = 0; i < account->function_count; i++) {
+		const struct account_function *function = &account->functions[i];
+
+		if (!is_launch(function->row))
+			continue;
+		all_ns += function->time.ns;
+		if (is_blocked(&function->time))
+			blocked_ns += function->time.ns;
+	}
+	return blocked_ns > all_ns / 2;
+}
+
+/* --- the finding --- */
+
+static double rate_of(const struct watched_thread *watched)
+{
+	return (double)watched->thread->launches * 1e9 / (double)watched->ns;
+}
+
+/* Of all kinds: asked for, and by calls that block. */
+static uint64_t waited_ns(const struct thread_account *thread)
+{
+	uint64_t ns = thread->time[TIME_WAIT].ns;
+
+	for (int cause = 0; cause < IMPLICIT_WAITS; cause++)
+		ns += thread->implicit[cause].ns + thread->pending[cause].ns;
+	return ns;
+}
+
+static uint64_t cost_of(const struct watched_thread *watched)
+{
+	const struct thread_account *thread = watched->thread;
+	const double *thresholds = watched->input->thresholds;
+
+	if (!thread->chained.calls || rate_of(watched) < thresholds[LEAST_RATE] ||
+	    threads__share(watched, thread->chained.ns + thread->chained_gap_ns) < thresholds[LEAST_SHARE] ||
+	    threads__share(watched, waited_ns(thread)) >= thresholds[MOST_WAITS] || queue_is_full(watched))
+		return 0;
+	return thread->chained.ns;
+}
+
+struct place {
+	const struct process *process;
+	const struct sequence *sequence;
+};
+
+/* The thread's own, since other threads launch other kernels. */
+static bool is_in_sequence(const struct call_site *site, const void *arg)
+{
+	const struct place *place = arg;
+	const char *name;
+
+	for (size_t i = 0; site->kernel_short && i < place->sequence->period; i++) {
+		name = sequence__kernel(place->process, place->sequence->handles[i]);
+		if (name && !strcmp(name, site->kernel_short))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing where graphs are what is launched already. */
+static void estimate(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
+{
+	const struct thread_account *thread = watched->thread;
+	double launches = (double)thread->chained.calls * sequence->share;
+	double now = (double)(thread->chained.ns + thread->chained_gap_ns) * sequence->share;
+	double graph = sequence->period > GRAPH_LEAST ? (double)sequence->period : GRAPH_LEAST;
+	double then = launches * GRAPH_KERNEL_NS + launches / graph * GRAPH_LAUNCH_NS;
+
+	for (size_t i = 0; i < sequence->period; i++)
+		if (!sequence__kernel(watched->process, sequence->handles[i]))
+			return;
+	if (sequence->period && now > then)
+		finding__saving(finding, (uint64_t)(now - then), assumption);
+}
+
+static int tell(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
+{
+	const struct thread_account *thread = watched->thread;
+	uint64_t gap = account__percentile(thread->gaps, 0.5, UINT64_MAX);
+
+	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
+	finding__number(finding, "launch_rate", rate_of(watched), UNIT_PER_SECOND);
+	finding__number(finding, "back_to_back", (double)thread->chained.calls, UNIT_COUNT);
+	finding__number(finding, "back_to_back_ns", (double)thread->chained.ns, UNIT_NS);
+	finding__number(finding, "back_to_back_gap_ns", (double)thread->chained_gap_ns, UNIT_NS);
+	finding__number(finding, "median_gap", (double)gap, UNIT_NS);
+	finding__number(finding, "wait_share", threads__share(watched, waited_ns(thread)), UNIT_SHARE);
+	finding__number(finding, "sequence_launches", (double)sequence->period, UNIT_COUNT);
+	finding__number(finding, "sequence_share", sequence->share, UNIT_SHARE);
+	return finding__evidence(finding,
+				 "%s launches; those back to back take %s each with %s before each (median %s), together %s of the thread's time, and waits %s%s",
+				 quantity__rate(rate_of(watched)).text,
+				 quantity__time((double)thread->chained.ns / (double)thread->chained.calls).text,
+				 quantity__time((double)thread->chained_gap_ns / (double)thread->chained.calls).text,
+				 quantity__time((double)gap).text,
+				 quantity__share(threads__share(watched, thread->chained.ns + thread->chained_gap_ns)).text,
+				 quantity__share(threads__share(watched, waited_ns(thread))).text,
+				 sequence->period ? "" : "; no sequence of them repeats");
+}
+
+static int draw(const struct watched_thread *watched, struct finding *finding)
+{
+	struct sequence sequence;
+	const struct place place = {watched->process, &sequence};
+	const struct call_site *site;
+	char *text;
+	int ret = 0;
+
+	sequence__find(watched->thread, &sequence);
+	if (sequence.period) {
+		text = sequence__text(&sequence, watched->process);
+		ret = text ? finding__subject(finding, "%s", text) : -ENOMEM;
+		free(text);
+	}
+	site = where__most(watched->process, SITE_LAUNCH, is_in_sequence, &place);
+	finding->stack = site ? site->stack : NULL;
+	estimate(watched, &sequence, finding);
+	return ret ? ret : tell(watched, &sequence, finding);
+}
 
 int launch_bound__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	return threads__draw(input, process, cost_of, draw, out);
 }

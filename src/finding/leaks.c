@@ -1,18 +1,287 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Memory that is never freed: of processes that run, what only grows; of those
+ * that have ended, what grew to the end, or what was kept where most was freed.
+ * Live at exit alone is no leak. By call site where stacks are taken, else by
+ * function and size where there is an account.
+ *
+ * What a process had in hand when it was ended in the midst of its work is no
+ * leak either: it is young. Of sizes no ages are known, and several places in
+ * the program may share one, so more is asked of them.
+ */
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/quantity.h"
+#include "finding/history.h"
 #include "finding/rules.h"
+#include "finding/where.h"
+#include "model/account.h"
+#include "model/devices.h"
+
+#define LEAST_BYTES 0
+#define LEAST_FREED 1
+
+/* Of the watched time, what a step may take in the midst of which the process was ended. */
+#define STEP_TIME 0.1
+/* Of all allocations of a size so many are kept at least, more than are in hand. */
+#define KEPT_LEAST 0.02
+#define KEPT_COUNT 2
+/* Live at exit is so much of the most there was at a time, where more and more was kept. */
+#define KEPT_OF_PEAK 0.9
+
+/* What is live of one site or size. */
+struct kept {
+	const struct process *process;
+	const struct stack *stack;
+	const struct size_key *size; /* NULL: it is a site */
+	const char *function;	     /* NULL: several */
+	uint8_t device;		     /* DEVICE_UNKNOWN */
+	uint64_t bytes, count;
+	uint64_t allocations, frees; /* 0: not known */
+	struct growth_evidence growth;
+};
+
+/* --- what there is --- */
+
+/* The process's only device that has memory, as far as is known. */
+static uint8_t only_device(const struct process *process)
+{
+	uint8_t device = DEVICE_UNKNOWN;
+
+	for (size_t i = 0; i < process->device_count; i++) {
+		if (!process->devices[i].live_bytes)
+			continue;
+		if (device != DEVICE_UNKNOWN)
+			return DEVICE_UNKNOWN;
+		device = process->devices[i].device;
+	}
+	return device;
+}
+
+/* Where allocations had no room in a table, neither frees nor what is live can be known. */
+static bool knows_all(const struct model *model)
+{
+	return !model->lost[LOSS_ALLOCATION_MAP_FULL] && !model->lost[LOSS_NO_MEMORY];
+}
+
+static void count_calls(struct kept *kept)
+{
+	const struct process *process = kept->process;
+	size_t row = SIZE_MAX;
+
+	for (size_t i = 0; i < process->site_count; i++) {
+		const struct call_site *site = &process->sites[i];
+
+		if (site->kind != SITE_ALLOCATION || site->stack != kept->stack)
+			continue;
+		kept->allocations += site->calls;
+		kept->function = row == SIZE_MAX || row == site->row ? where__function(site->row) : NULL;
+		row = site->row;
+	}
+}
+
+static void know_site(const struct finding_input *input, const struct process *process,
+		      const struct live_site *live, struct kept *kept)
+{
+	*kept = (struct kept){
+		.process = process,
+		.stack = live->stack,
+		.device = only_device(process),
+		.bytes = live->bytes,
+		.count = live->count,
+	};
+	growth__judge(findings__history(input->state)->growth, process, live->stack, &kept->growth);
+	/* Of what has no stack nothing says that it is one place. */
+	if (live->stack)
+		count_calls(kept);
+	if (!knows_all(input->model) || kept->allocations < kept->count)
+		kept->allocations = 0;
+	kept->frees = kept->allocations ? kept->allocations - kept->count : 0;
+}
+
+static bool holds_memory(uint8_t kind)
+{
+	return memory_kind__is_device(kind) || kind == MEMORY_HOST;
+}
+
+static void know_size(const struct finding_input *input, const struct process *process,
+		      const struct account_size *size, struct kept *kept)
+{
+	*kept = (struct kept){
+		.process = process,
+		.size = &size->key,
+		.function = where__function(size->key.row),
+		.device = memory_kind__is_device(size->key.kind) ? size->key.device : DEVICE_UNKNOWN,
+		.bytes = size->record.live * size->key.size,
+		.count = size->record.live,
+		.allocations = size->record.allocations,
+		.frees = size->record.frees,
+	};
+	growth__judge_size(findings__history(input->state)->growth, process, &size->key, &kept->growth);
+}
+
+/* --- what is told --- */
+
+static int tell_subject(struct finding *finding, const struct kept *kept)
+{
+	if (kept->size)
+		return finding__subject(finding, "%s of %s", kept->function,
+					quantity__bytes((double)kept->size->size).text);
+	if (!kept->stack)
+		return finding__subject(finding, "allocations whose stacks are not known");
+	return finding__subject(finding, "a call site of %s", kept->function ? kept->function : "several functions");
+}
+
+/* "live memory of this call site grew by 120.0 MiB in 58.0 s (2.0 MiB/s)" */
+static int tell_growth(struct finding *finding, const struct kept *kept, const char *to, const char *rest)
+{
+	return finding__evidence(finding, "live memory of this %s grew by %s within %s (%s), to %s in %s allocation%s%s%s",
+				 kept->size ? "size" : "call site", quantity__bytes((double)kept->growth.grown).text,
+				 quantity__time((double)kept->growth.span_ns).text,
+				 quantity__bandwidth(kept->growth.slope).text,
+				 quantity__bytes((double)kept->bytes).text, quantity__count(kept->count).text,
+				 kept->count == 1 ? "" : "s", to, rest);
+}
+
+static void add_numbers(struct finding *finding, const struct kept *kept)
+{
+	finding__number(finding, "live_bytes", (double)kept->bytes, UNIT_BYTES);
+	finding__number(finding, "live_allocations", (double)kept->count, UNIT_COUNT);
+	if (kept->allocations) {
+		finding__number(finding, "allocations", (double)kept->allocations, UNIT_COUNT);
+		finding__number(finding, "frees", (double)kept->frees, UNIT_COUNT);
+	}
+	if (kept->growth.verdict != GROWTH_GROWING)
+		return;
+	finding__number(finding, "growth", (double)kept->growth.grown, UNIT_BYTES);
+	finding__number(finding, "growth_rate", kept->growth.slope, UNIT_BYTES_PER_SECOND);
+	finding__number(finding, "growth_time", (double)kept->growth.span_ns, UNIT_NS);
+}
+
+static struct finding *add(const struct finding_input *input, const struct kept *kept, struct finding_list *out)
+{
+	struct finding *finding = finding_list__add(out, input, kept->process);
+
+	if (!finding || tell_subject(finding, kept))
+		return NULL;
+	finding->stack = kept->stack;
+	add_numbers(finding, kept);
+	return finding;
+}
+
+/* Each site, or each size. */
+typedef int (*kept_fn)(const struct finding_input *input, const struct kept *kept, const void *known,
+		       struct finding_list *out);
+
+static int draw_each(const struct finding_input *input, const struct process *process, kept_fn draw,
+		     struct finding_list *out)
+{
+	const struct account *account = input->model->stacks ? NULL : process->account;
+	struct kept kept;
+	int ret = 0;
+
+	for (size_t i = 0; i < process->live_site_count && !ret; i++) {
+		know_site(input, process, &process->live_sites[i], &kept);
+		ret = draw(input, &kept, &process->live_sites[i], out);
+	}
+	for (size_t i = 0; account && i < account->size_count && !ret; i++) {
+		if (!holds_memory(account->sizes[i].key.kind))
+			continue;
+		know_size(input, process, &account->sizes[i], &kept);
+		ret = draw(input, &kept, &account->sizes[i].record, out);
+	}
+	return ret;
+}
+
+/* --- leak-growing --- */
+
+/* When the device is full; 0: not known. */
+static double seconds_left(const struct finding_input *input, const struct kept *kept)
+{
+	const struct gpu *gpu = kept->device == DEVICE_UNKNOWN
+					? NULL
+					: device_history__gpu(input->model, kept->process, kept->device);
+
+	if (!gpu || gpu->total_bytes == GPU_UNKNOWN_BYTES || gpu->used_bytes == GPU_UNKNOWN_BYTES ||
+	    gpu->used_bytes > gpu->total_bytes || kept->growth.slope <= 0)
+		return 0;
+	return (double)(gpu->total_bytes - gpu->used_bytes) / kept->growth.slope;
+}
+
+static int draw_growing(const struct finding_input *input, const struct kept *kept, const void *known,
+			struct finding_list *out)
+{
+	double left = seconds_left(input, kept);
+	struct finding *finding;
+
+	(void)known;
+	if (kept->growth.verdict != GROWTH_GROWING || !kept->growth.grown ||
+	    (double)kept->growth.grown < input->thresholds[LEAST_BYTES])
+		return 0;
+	finding = add(input, kept, out);
+	if (!finding)
+		return -ENOMEM;
+	finding->weight = (double)kept->growth.grown;
+	if (!left)
+		return tell_growth(finding, kept, "", "");
+	finding__number(finding, "full_in", left * (double)NS_PER_S, UNIT_NS);
+	return tell_growth(finding, kept, "; at this pace its device is full in ",
+			   quantity__time(left * (double)NS_PER_S).text);
+}
 
 int leak_growing__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	return process->ended ? 0 : draw_each(input, process, draw_growing, out);
+}
+
+/* --- leak-at-exit --- */
+
+/* The oldest was made before the process's last step, and before the latest allocations that are as many as are live. */
+static bool is_old(const struct finding_input *input, const struct kept *kept, const struct live_site *live)
+{
+	double watched = (double)where__watched_ns(input, kept->process);
+	double latest = watched / (double)kept->allocations * (double)kept->count;
+	double age = kept->process->ended_ns > live->oldest_ns ? (double)(kept->process->ended_ns - live->oldest_ns) : 0;
+
+	return age > STEP_TIME * watched && age > latest;
+}
+
+static bool keeps_more(const struct kept *kept, const struct size_record *record)
+{
+	return record->live >= KEPT_COUNT && (double)record->live >= KEPT_OF_PEAK * (double)record->peak &&
+	       (double)record->live >= KEPT_LEAST * (double)kept->allocations;
+}
+
+static bool is_kept(const struct finding_input *input, const struct kept *kept, const void *known)
+{
+	if (!kept->allocations || (double)kept->frees <= input->thresholds[LEAST_FREED] * (double)kept->allocations)
+		return false;
+	return kept->size ? keeps_more(kept, known) : is_old(input, kept, known);
+}
+
+static int draw_at_exit(const struct finding_input *input, const struct kept *kept, const void *known,
+			struct finding_list *out)
+{
+	struct finding *finding;
+
+	if (!kept->bytes || (double)kept->bytes < input->thresholds[LEAST_BYTES] ||
+	    (kept->growth.verdict != GROWTH_GROWING && !is_kept(input, kept, known)))
+		return 0;
+	finding = add(input, kept, out);
+	if (!finding)
+		return -ENOMEM;
+	finding->weight = (double)kept->bytes;
+	if (kept->growth.verdict == GROWTH_GROWING)
+		return tell_growth(finding, kept, " when the process ended", "");
+	return finding__evidence(finding,
+				 "%s of %s allocations of this %s were freed, and %s (%s) never: live when the process ended",
+				 quantity__count(kept->frees).text, quantity__count(kept->allocations).text,
+				 kept->size ? "size" : "call site", quantity__count(kept->count).text,
+				 quantity__bytes((double)kept->bytes).text);
 }
 
 int leak_at_exit__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	return process->ended ? draw_each(input, process, draw_at_exit, out) : 0;
 }

@@ -1,17 +1,237 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "finding/rules.h"
+/*
+ * Memory that does not suffice, and who has it: calls that failed for want of
+ * it, and devices of which little is left while more and more is taken. A
+ * process that takes nearly all at its start and then holds still, as servers
+ * do, is no matter.
+ */
+#include <errno.h>
+#include <stdio.h>
 
-int oom_near__draw(const struct finding_input *input, struct finding_list *out)
+#include "base/quantity.h"
+#include "finding/history.h"
+#include "finding/rules.h"
+#include "finding/where.h"
+#include "model/api.h"
+#include "model/devices.h"
+
+#define OUT_OF_MEMORY 2 /* in both layers */
+
+/* --- who has the memory --- */
+
+struct holders {
+	char text[256];
+};
+
+/* "of the 79.6 GiB of GPU 0 78.9 GiB were in use: 70.0 GiB by this process, …" */
+static struct holders describe(const struct memory_holding *holding)
 {
-	(void)input;
-	(void)out;
-	return 0;
+	struct holders holders;
+	size_t size = sizeof(holders.text), at;
+	const char *before = ": ";
+
+	at = (size_t)snprintf(holders.text, size, "of the %s of GPU %s %s were in use",
+			      quantity__bytes((double)holding->total).text, holding->label,
+			      quantity__bytes((double)holding->used).text);
+	if (holding->own != GPU_UNKNOWN_BYTES && at < size) {
+		at += (size_t)snprintf(holders.text + at, size - at, "%s%s by this process", before,
+				       quantity__bytes((double)holding->own).text);
+		before = ", ";
+	}
+	if (holding->largest_pid && at < size) {
+		at += (size_t)snprintf(holders.text + at, size - at, "%s%s by process %d (%.15s)", before,
+				       quantity__bytes((double)holding->largest).text, holding->largest_pid,
+				       holding->largest_comm);
+		before = ", ";
+	}
+	/* Without anybody's share known it says nothing. */
+	if (before[0] == ',' && holding->others && at < size)
+		snprintf(holders.text + at, size - at, ", %s by others", quantity__bytes((double)holding->others).text);
+	return holders;
+}
+
+static void add_holding(struct finding *finding, const struct memory_holding *holding)
+{
+	finding__number(finding, "device_total", (double)holding->total, UNIT_BYTES);
+	finding__number(finding, "device_used", (double)holding->used, UNIT_BYTES);
+	if (holding->own != GPU_UNKNOWN_BYTES)
+		finding__number(finding, "by_process", (double)holding->own, UNIT_BYTES);
+	if (holding->largest_pid) {
+		finding__number(finding, "largest_other_pid", holding->largest_pid, UNIT_COUNT);
+		finding__number(finding, "by_largest_other", (double)holding->largest, UNIT_BYTES);
+	}
+}
+
+/* --- oom --- */
+
+struct shortage {
+	const struct failure *most; /* that failed most often */
+	uint64_t calls;
+	bool of_device; /* not of the host's memory alone */
+};
+
+static bool is_of_host(const struct failure *failure)
+{
+	int row = api__find(failure->function, API_NEWEST);
+	const struct function_desc *desc = row < 0 ? NULL : &api_functions[row].desc;
+
+	return desc && desc->operation == OP_ALLOC && (desc->kind == MEMORY_HOST || desc->kind == MEMORY_REGISTERED);
+}
+
+static void sum_up(const struct process *process, struct shortage *shortage)
+{
+	*shortage = (struct shortage){0};
+	for (size_t i = 0; i < process->failure_count; i++) {
+		const struct failure *failure = &process->failures[i];
+
+		if (failure->code != OUT_OF_MEMORY)
+			continue;
+		shortage->calls += failure->count;
+		shortage->of_device = shortage->of_device || !is_of_host(failure);
+		if (!shortage->most || failure->count > shortage->most->count)
+			shortage->most = failure;
+	}
+}
+
+static uint64_t live_on_devices(const struct process *process)
+{
+	uint64_t bytes = 0;
+
+	if (process->ended)
+		return process->live_at_exit_bytes;
+	for (int kind = 0; kind < MEMORY_KINDS; kind++)
+		if (memory_kind__is_device(kind))
+			bytes += process->memory[kind].live_bytes;
+	return bytes;
+}
+
+/*
+ * How full the device was, by the reading in which it was fullest: where that is
+ * not half, NVML was asked too early or too late, or the call asked for too much at once.
+ */
+static int tell_oom(const struct finding_input *input, const struct process *process,
+		    const struct shortage *shortage, struct finding *finding)
+{
+	struct memory_holding holding;
+	uint64_t live = live_on_devices(process);
+	struct holders holders = {""};
+	char own[96] = "";
+
+	if (shortage->of_device && device_history__fullest(findings__history(input->state)->devices, process, &holding) &&
+	    holding.used >= holding.total / 2) {
+		add_holding(finding, &holding);
+		holders = describe(&holding);
+	}
+	finding__number(finding, "live_bytes", (double)live, UNIT_BYTES);
+	if (shortage->of_device)
+		snprintf(own, sizeof(own), "; the process has %s allocated on devices%s",
+			 quantity__bytes((double)live).text, process->ended ? " at its end" : "");
+	return finding__evidence(finding, "%s call%s failed for want of memory, %s of them %s (%s)%s%s%s",
+				 quantity__count(shortage->calls).text, shortage->calls == 1 ? "" : "s",
+				 quantity__count(shortage->most->count).text, shortage->most->function,
+				 shortage->most->error ? shortage->most->error : "2", own,
+				 holders.text[0] ? "; when the device was fullest, " : "", holders.text);
 }
 
 int oom__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	struct shortage shortage;
+	struct finding *finding;
+	int row;
+
+	sum_up(process, &shortage);
+	if (!shortage.calls || (double)shortage.calls < input->thresholds[0])
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding || finding__subject(finding, "%s", shortage.most->function))
+		return -ENOMEM;
+	finding->weight = (double)shortage.calls;
+	finding__number(finding, "calls", (double)shortage.calls, UNIT_COUNT);
+	row = api__find(shortage.most->function, API_NEWEST);
+	if (row >= 0)
+		finding->stack = where__of_failure(process, (size_t)row, OUT_OF_MEMORY);
+	return tell_oom(input, process, &shortage, finding);
+}
+
+/* --- oom-near --- */
+
+#define MOST_FREE 0
+#define LEAST_GROWTH 1
+
+/* Of the time in which it grew, what it may have held still since. */
+#define STILL_TIME (1.0 / 6)
+
+/* It grows, and has not come to an end. */
+static bool goes_on(const struct growth_evidence *evidence)
+{
+	return evidence->verdict == GROWTH_GROWING && (double)evidence->still_ns < STILL_TIME * (double)evidence->span_ns;
+}
+
+/* Who takes more and more of a GPU: a watched process, or NULL: somebody. False: nobody does. */
+static bool find_growth(const struct finding_input *input, const struct gpu *gpu, const struct process **process,
+			struct growth_evidence *most)
+{
+	const struct device_history *devices = findings__history(input->state)->devices;
+	struct growth_evidence evidence;
+
+	*process = NULL;
+	device_history__judge_gpu(devices, gpu, most);
+	if (!goes_on(most))
+		*most = (struct growth_evidence){0};
+	for (size_t i = 0; i < input->model->process_count; i++) {
+		const struct process *p = &input->model->processes[i];
+
+		for (size_t k = 0; k < p->device_count && !p->ended; k++) {
+			if (device_history__gpu(input->model, p, p->devices[k].device) != gpu)
+				continue;
+			device_history__judge_process(devices, p, p->devices[k].device, &evidence);
+			if (!goes_on(&evidence) || (*process && evidence.grown <= most->grown))
+				continue;
+			*process = p;
+			*most = evidence;
+		}
+	}
+	return most->grown && (double)most->grown >= input->thresholds[LEAST_GROWTH] * (double)gpu->total_bytes;
+}
+
+static int add_near(const struct finding_input *input, const struct process *process,
+		    const struct memory_holding *holding, const struct growth_evidence *growth,
+		    struct finding_list *out)
+{
+	struct finding *finding = finding_list__add(out, input, process);
+	uint64_t free_bytes = holding->total > holding->used ? holding->total - holding->used : 0;
+
+	if (!finding || finding__subject(finding, "GPU %s", holding->label))
+		return -ENOMEM;
+	finding->weight = (double)holding->used / (double)holding->total;
+	finding__number(finding, "free", (double)free_bytes, UNIT_BYTES);
+	finding__number(finding, "free_share", (double)free_bytes / (double)holding->total, UNIT_SHARE);
+	finding__number(finding, "growth", (double)growth->grown, UNIT_BYTES);
+	finding__number(finding, "growth_rate", growth->slope, UNIT_BYTES_PER_SECOND);
+	add_holding(finding, holding);
+	return finding__evidence(finding, "%s; %s (%s) are left, and %s took %s more within %s (%s)",
+				 describe(holding).text, quantity__bytes((double)free_bytes).text,
+				 quantity__share((double)free_bytes / (double)holding->total).text,
+				 process ? "this process" : "somebody", quantity__bytes((double)growth->grown).text,
+				 quantity__time((double)growth->span_ns).text, quantity__bandwidth(growth->slope).text);
+}
+
+int oom_near__draw(const struct finding_input *input, struct finding_list *out)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < input->model->gpu_count && !ret; i++) {
+		const struct gpu *gpu = &input->model->gpus[i];
+		const struct process *process;
+		struct memory_holding holding;
+		struct growth_evidence growth;
+
+		/* Of a divided one, its instances are looked at. */
+		if (gpu->divided || !find_growth(input, gpu, &process, &growth) ||
+		    !memory_holding__of(input->model, gpu, process, &holding))
+			continue;
+		if ((double)holding.total - (double)holding.used < input->thresholds[MOST_FREE] * (double)holding.total)
+			ret = add_near(input, process, &holding, &growth, out);
+	}
+	return ret;
 }

@@ -27,8 +27,10 @@ int implicit_sync__draw(const struct finding_input *input, const struct process 
 
 /* copies.c */
 int small_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
-int pageable_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 int redundant_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* pageable_copies.c */
+int pageable_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 
 /* errors.c */
 int unchecked_errors__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);

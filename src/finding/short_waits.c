@@ -1,18 +1,137 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A thread that waits often, and never for long: each time the GPU runs empty
+ * and the thread begins to feed it again. Waits that are long show a GPU that
+ * is busy; they are no finding.
+ */
+#include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/threads.h"
+#include "finding/where.h"
+#include "model/api.h"
 
-int sync_after_every_launch__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+enum {
+	LEAST_SHARE,
+	LEAST_CALLS,
+	MOST_MEAN,
+};
+
+#define WAITS_NEEDED 10 /* one in so many would do; the assumption's text has it, too */
+static const char assumption[] = "one wait in 10 would do; what the thread does besides then goes on while the GPU works";
+
+/* --- what both have in common --- */
+
+static double mean(const struct time_totals *waits)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	return waits->calls ? (double)waits->ns / (double)waits->calls : 0;
+}
+
+static uint64_t cost_of(const struct watched_thread *watched, const struct time_totals *waits)
+{
+	const double *thresholds = watched->input->thresholds;
+
+	if ((double)waits->calls < thresholds[LEAST_CALLS] || mean(waits) > thresholds[MOST_MEAN] ||
+	    threads__share(watched, waits->ns) < thresholds[LEAST_SHARE])
+		return 0;
+	return waits->ns;
+}
+
+/* Waits asked for that are short: the long ones of other threads stand before them. */
+static bool is_short_wait(const struct call_site *site, const void *arg)
+{
+	const double *most = arg;
+
+	return site->row < api_function_count && api_functions[site->row].desc.operation == OP_WAIT &&
+	       (double)site->amount <= *most * (double)site->calls;
+}
+
+static void point_at(const struct watched_thread *watched, struct finding *finding)
+{
+	const struct call_site *site = where__most(watched->process, SITE_WAIT, is_short_wait,
+						   &watched->input->thresholds[MOST_MEAN]);
+
+	finding->stack = site ? site->stack : NULL;
+}
+
+static void estimate(const struct watched_thread *watched, const struct time_totals *waits, struct finding *finding)
+{
+	uint64_t all_but_needed = waits->ns / WAITS_NEEDED * (WAITS_NEEDED - 1);
+	uint64_t overlap = threads__overlap(watched, waits->ns, waits->calls);
+
+	finding__saving(finding, all_but_needed < overlap ? all_but_needed : overlap, assumption);
+}
+
+/* --- after each launch --- */
+
+static uint64_t single_cost(const struct watched_thread *watched)
+{
+	return cost_of(watched, &watched->thread->single_waits);
+}
+
+static int single_draw(const struct watched_thread *watched, struct finding *finding)
+{
+	const struct thread_account *thread = watched->thread;
+	const struct time_totals *waits = &thread->single_waits;
+
+	finding__number(finding, "waits", (double)waits->calls, UNIT_COUNT);
+	finding__number(finding, "wait_ns", (double)waits->ns, UNIT_NS);
+	finding__number(finding, "mean", mean(waits), UNIT_NS);
+	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
+	estimate(watched, waits, finding);
+	point_at(watched, finding);
+	return finding__evidence(finding, "%s of %s launches were waited for one by one, %s each: %s, %s of the thread's time",
+				 quantity__count(waits->calls).text, quantity__count(thread->launches).text,
+				 quantity__time(mean(waits)).text,
+				 quantity__time((double)waits->ns).text,
+				 quantity__share(threads__share(watched, waits->ns)).text);
+}
+
+int sync_after_every_launch__draw(const struct finding_input *input, const struct process *process,
+				  struct finding_list *out)
+{
+	return threads__draw(input, process, single_cost, single_draw, out);
+}
+
+/* --- other waits --- */
+
+static struct time_totals other_waits(const struct thread_account *thread)
+{
+	return (struct time_totals){
+		.calls = thread->bare_waits.calls + thread->batch_waits.calls,
+		.ns = thread->bare_waits.ns + thread->batch_waits.ns,
+	};
+}
+
+static uint64_t stall_cost(const struct watched_thread *watched)
+{
+	const struct time_totals waits = other_waits(watched->thread);
+
+	return cost_of(watched, &waits);
+}
+
+static int stall_draw(const struct watched_thread *watched, struct finding *finding)
+{
+	const struct thread_account *thread = watched->thread;
+	const struct time_totals waits = other_waits(thread);
+
+	finding__number(finding, "waits", (double)waits.calls, UNIT_COUNT);
+	finding__number(finding, "wait_ns", (double)waits.ns, UNIT_NS);
+	finding__number(finding, "mean", mean(&waits), UNIT_NS);
+	finding__number(finding, "without_launch", (double)thread->bare_waits.calls, UNIT_COUNT);
+	finding__number(finding, "without_launch_ns", (double)thread->bare_waits.ns, UNIT_NS);
+	finding__number(finding, "after_several", (double)thread->batch_waits.calls, UNIT_COUNT);
+	finding__number(finding, "after_several_ns", (double)thread->batch_waits.ns, UNIT_NS);
+	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
+	estimate(watched, &waits, finding);
+	point_at(watched, finding);
+	return finding__evidence(finding,
+				 "%s waits of %s each: %s, %s of the thread's time; %s of them came after several launches, %s after none",
+				 quantity__count(waits.calls).text, quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
+				 quantity__share(threads__share(watched, waits.ns)).text, 
+				 quantity__count(thread->batch_waits.calls).text, quantity__count(thread->bare_waits.calls).text);
 }
 
 int sync_stall__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	return threads__draw(input, process, stall_cost, stall_draw, out);
 }

@@ -3,6 +3,9 @@
 #include "model/account.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
 
 struct account *account__new(void)
 {
@@ -19,10 +22,11 @@ void account__free(struct account *account)
 	free(account->copies);
 	free(account->repeats);
 	free(account->ignored);
+	free(account->stacks);
 	free(account);
 }
 
-uint64_t account__percentile(const uint64_t buckets[TIME_BUCKETS], double share, uint64_t max_ns)
+uint64_t account__percentile(const __u64 buckets[TIME_BUCKETS], double share, uint64_t max_ns)
 {
 	uint64_t total = 0, below = 0, wanted, middle;
 	uint32_t bucket = 0;
@@ -56,4 +60,81 @@ uint64_t account__inside_ns(const struct thread_account *thread)
 	for (int i = 0; i < TIME_CLASSES; i++)
 		ns += thread->time[i].ns;
 	return ns;
+}
+
+static void finish_time(struct account_time *time)
+{
+	for (int i = 0; i < TIME_CLASSES; i++)
+		time->inside_ns += time->time[i].ns;
+	/* A call that a reading falls into may be in the one and not yet in the other. */
+	time->outside_ns = time->wall_ns > time->inside_ns ? time->wall_ns - time->inside_ns : 0;
+}
+
+static void add_thread(struct account_time *time, const struct thread_account *thread, uint64_t began_ns,
+		       uint64_t now_ns)
+{
+	time->threads++;
+	time->wall_ns += account__wall_ns(thread, began_ns, now_ns);
+	for (int i = 0; i < TIME_CLASSES; i++) {
+		time->time[i].calls += thread->time[i].calls;
+		time->time[i].ns += thread->time[i].ns;
+	}
+}
+
+void account__thread_time(const struct thread_account *thread, uint64_t began_ns, uint64_t now_ns,
+			  struct account_time *time)
+{
+	*time = (struct account_time){0};
+	add_thread(time, thread, began_ns, now_ns);
+	finish_time(time);
+}
+
+void account__sum_time(const struct account *account, uint64_t began_ns, uint64_t now_ns, struct account_time *time)
+{
+	*time = (struct account_time){.threads = account->unlisted_threads, .wall_ns = account->unlisted_wall_ns};
+	memcpy(time->time, account->unlisted_time, sizeof(time->time));
+	for (size_t i = 0; i < account->thread_count; i++)
+		add_thread(time, &account->threads[i], began_ns, now_ns);
+	finish_time(time);
+}
+
+static int by_time_inside(const void *a, const void *b)
+{
+	const struct thread_account *x = *(const struct thread_account *const *)a;
+	const struct thread_account *y = *(const struct thread_account *const *)b;
+	uint64_t x_ns = account__inside_ns(x), y_ns = account__inside_ns(y);
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+const struct thread_account **account__threads_by_time(const struct account *account)
+{
+	const struct thread_account **threads = malloc((account->thread_count + 1) * sizeof(*threads));
+
+	if (!threads)
+		return NULL;
+	for (size_t i = 0; i < account->thread_count; i++)
+		threads[i] = &account->threads[i];
+	qsort(threads, account->thread_count, sizeof(*threads), by_time_inside);
+	return threads;
+}
+
+uint64_t account__errors(const struct process *process, uint16_t row)
+{
+	uint64_t failures = 0;
+
+	for (size_t i = 0; i < process->function_count; i++)
+		if (process->functions[i].row == row)
+			failures += process->functions[i].failures;
+	return failures;
+}
+
+const struct stack *account__stack(const struct account *account, uint64_t id)
+{
+	for (size_t i = 0; id && i < account->stack_count; i++)
+		if (account->stacks[i].id == id)
+			return account->stacks[i].stack;
+	return NULL;
 }

@@ -14,6 +14,8 @@
 /* Threads that have ended stay in the list up to this many; the rest are summed up. */
 #define ACCOUNT_ENDED_KEPT 256
 
+struct stack;
+
 struct account_function {
 	uint16_t row; /* in api_functions */
 	struct duration_record time;
@@ -39,6 +41,12 @@ struct account_ignored {
 	struct ignored_record record;
 };
 
+/* What an id of a stack in the account stands for. */
+struct account_stack {
+	uint64_t id;
+	const struct stack *stack;
+};
+
 struct account {
 	struct account_function *functions; /* most time first */
 	size_t function_count;
@@ -59,7 +67,10 @@ struct account {
 	struct process_account totals;
 	uint64_t inflight_at_exit[2]; /* once ended: copies to the host that no wait had covered, calls and bytes */
 
-	uint64_t peak_bytes; /* of device memory live at a reading: not less was live at some time */
+	struct account_stack *stacks; /* of the ids above that are known; rewritten by each reading */
+	size_t stack_count;
+
+	uint64_t peak_bytes; /* of device memory live at a reading, or of one size at any time: not less was live at some time */
 };
 
 /* Everything zero; release with account__free. NULL without memory. */
@@ -70,12 +81,35 @@ void account__free(struct account *account);
  * The time below which `share` (0 to 1) of the counts of a histogram lie: the
  * middle of their bucket, but never above `max_ns` (pass UINT64_MAX where it is not known). 0 for an empty one.
  */
-uint64_t account__percentile(const uint64_t buckets[TIME_BUCKETS], double share, uint64_t max_ns);
+uint64_t account__percentile(const __u64 buckets[TIME_BUCKETS], double share, uint64_t max_ns);
 
 /* The time of the thread's life that was watched, from `began_ns` or its start to `now_ns` or its end. */
 uint64_t account__wall_ns(const struct thread_account *thread, uint64_t began_ns, uint64_t now_ns);
 
 /* Time inside outermost CUDA calls. */
 uint64_t account__inside_ns(const struct thread_account *thread);
+
+/* Where time goes, of a thread or of several: watched lives, and what of them was inside outermost CUDA calls. */
+struct account_time {
+	uint64_t threads;
+	uint64_t wall_ns, inside_ns, outside_ns;
+	struct time_totals time[TIME_CLASSES];
+};
+
+/* Of a thread, and of all of the process, those included that are only summed up. As account__wall_ns. */
+void account__thread_time(const struct thread_account *thread, uint64_t began_ns, uint64_t now_ns,
+			  struct account_time *time);
+void account__sum_time(const struct account *account, uint64_t began_ns, uint64_t now_ns, struct account_time *time);
+
+/* The listed threads, most time inside calls first: an array of thread_count (malloc), NULL without memory. */
+const struct thread_account **account__threads_by_time(const struct account *account);
+
+struct process;
+
+/* Failed calls of the function in `row`, of the process's tallies. */
+uint64_t account__errors(const struct process *process, uint16_t row);
+
+/* The stack with an id that the account has, which is the model's; NULL: not taken, or not known any more. */
+const struct stack *account__stack(const struct account *account, uint64_t id);
 
 #endif

@@ -29,6 +29,7 @@ struct gpu {
 	char bus_id[GPU_BUS_ID_SIZE]; /* "00000000:06:00.0" */
 	uint64_t total_bytes;	/* of memory; GPU_UNKNOWN_BYTES */
 	uint64_t used_bytes;	/* by all processes, without what the driver keeps for itself */
+	uint64_t link_bytes_per_second; /* of its PCIe link in one direction, as it is now; 0: not known */
 };
 
 /* What a call told of a device. */

@@ -7,14 +7,18 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "model/account.h"
 #include "model/growth_history.h"
 
 #define NO_STACK UINT64_MAX
 
 struct growth_key {
 	uint64_t start_ns; /* with the pid tells which process it is */
-	uint64_t stack;	   /* serial */
-	int64_t pid;
+	uint64_t stack;	   /* serial; of a size NO_STACK */
+	uint64_t size;	   /* of each; 0: it is a call site */
+	int32_t pid;
+	uint16_t row;
+	uint8_t kind, device;
 };
 
 struct growing_site {
@@ -63,25 +67,40 @@ void growth__free(struct growth *growth)
 	free(growth);
 }
 
-static struct growing_site *find(const struct growth *growth, const struct process *process,
-				 const struct stack *stack)
+static struct growth_key key_of_stack(const struct process *process, const struct stack *stack)
 {
-	struct growth_key key = {
+	return (struct growth_key){
 		.start_ns = process->start_ns, .pid = process->pid, .stack = stack ? stack->serial : NO_STACK};
+}
+
+static struct growth_key key_of_size(const struct process *process, const struct size_key *size)
+{
+	return (struct growth_key){
+		.start_ns = process->start_ns,
+		.pid = process->pid,
+		.stack = NO_STACK,
+		.size = size->size,
+		.row = size->row,
+		.kind = size->kind,
+		.device = size->device,
+	};
+}
+
+static struct growing_site *find(const struct growth *growth, const struct growth_key *key)
+{
 	struct growing_site *site;
 
-	HASH_FIND(hh, growth->sites, &key, sizeof(key), site);
+	HASH_FIND(hh, growth->sites, key, sizeof(*key), site);
 	return site;
 }
 
-static struct growing_site *add(struct growth *growth, const struct process *process, const struct stack *stack)
+static struct growing_site *add(struct growth *growth, const struct growth_key *key)
 {
 	struct growing_site *site = calloc(1, sizeof(*site));
 
 	if (!site)
 		return NULL;
-	site->key = (struct growth_key){
-		.start_ns = process->start_ns, .pid = process->pid, .stack = stack ? stack->serial : NO_STACK};
+	site->key = *key;
 	site->history.window_ns = growth->window_ns;
 	HASH_ADD(hh, growth->sites, key, sizeof(site->key), site);
 	return site;
@@ -96,35 +115,75 @@ static uint64_t count_unknown_frees(const struct process *process)
 	return count;
 }
 
-static void sample_site(struct growing_site *site, const struct live_site *live, uint64_t unknown, uint64_t now_ns)
+/* What one process has live at one place, or of one size. */
+struct growth_amount {
+	struct growth_key key;
+	uint64_t bytes, count;
+	uint64_t unknown; /* frees of the process of memory never seen allocated */
+};
+
+static int sample_amount(struct growth *growth, const struct growth_amount *amount, uint64_t now_ns)
 {
-	growth_history__add(&site->history, now_ns, live->bytes);
-	site->count = live->count;
-	site->unknown = unknown;
+	struct growing_site *site = find(growth, &amount->key);
+
+	if (!site && HASH_COUNT(growth->sites) >= growth->max) {
+		growth->unfollowed++;
+		return 0;
+	}
+	if (!site)
+		site = add(growth, &amount->key);
+	if (!site)
+		return -ENOMEM;
+	site->seen = growth->samples;
+	growth_history__add(&site->history, now_ns, amount->bytes);
+	site->count = amount->count;
+	site->unknown = amount->unknown;
 	if (!site->history.recent_count)
-		site->first_unknown = unknown;
+		site->first_unknown = amount->unknown;
+	return 0;
 }
 
-static int sample_process(struct growth *growth, const struct process *process, uint64_t now_ns)
+static int sample_sites(struct growth *growth, const struct process *process, uint64_t now_ns)
 {
 	uint64_t unknown = count_unknown_frees(process);
+	int ret = 0;
 
-	for (size_t i = 0; i < process->live_site_count; i++) {
+	for (size_t i = 0; i < process->live_site_count && !ret; i++) {
 		const struct live_site *live = &process->live_sites[i];
-		struct growing_site *site = find(growth, process, live->stack);
+		struct growth_amount amount = {.key = key_of_stack(process, live->stack),
+					       .bytes = live->bytes,
+					       .count = live->count,
+					       .unknown = unknown};
 
-		if (!site && HASH_COUNT(growth->sites) >= growth->max) {
-			growth->unfollowed++;
-			continue;
-		}
-		if (!site)
-			site = add(growth, process, live->stack);
-		if (!site)
-			return -ENOMEM;
-		site->seen = growth->samples;
-		sample_site(site, live, unknown, now_ns);
+		ret = sample_amount(growth, &amount, now_ns);
 	}
-	return 0;
+	return ret;
+}
+
+/* Live memory of one size can grow only in number: what is one allocation at most is set up once. */
+static int sample_sizes(struct growth *growth, const struct process *process, uint64_t now_ns)
+{
+	uint64_t unknown = count_unknown_frees(process);
+	int ret = 0;
+
+	for (size_t i = 0; i < process->account->size_count && !ret; i++) {
+		const struct account_size *size = &process->account->sizes[i];
+		struct growth_amount amount = {.key = key_of_size(process, &size->key),
+					       .bytes = size->key.size * size->record.live,
+					       .count = size->record.live,
+					       .unknown = unknown};
+
+		if (size->key.size && size->record.peak > 1)
+			ret = sample_amount(growth, &amount, now_ns);
+	}
+	return ret;
+}
+
+static int sample_process(struct growth *growth, const struct model *model, const struct process *process)
+{
+	if (!model->stacks && process->account)
+		return sample_sizes(growth, process, model->now_ns);
+	return sample_sites(growth, process, model->now_ns);
 }
 
 static const struct process *process_of(const struct model *model, const struct growing_site *site)
@@ -168,7 +227,7 @@ int growth__sample(struct growth *growth, const struct model *model)
 	growth->unfollowed = 0;
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (!model->processes[i].ended)
-			ret = sample_process(growth, &model->processes[i], model->now_ns);
+			ret = sample_process(growth, model, &model->processes[i]);
 	sample_rest(growth, model);
 	return ret;
 }
@@ -182,11 +241,8 @@ static bool may_replace(const struct growing_site *site, const struct process *p
 	return process->since_attach && (site->unknown - site->first_unknown) * 2 >= site->count;
 }
 
-void growth__judge(const struct growth *growth, const struct process *process, const struct stack *stack,
-		   struct growth_evidence *evidence)
+static void judge(const struct growing_site *site, const struct process *process, struct growth_evidence *evidence)
 {
-	const struct growing_site *site = find(growth, process, stack);
-
 	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN};
 	if (!site)
 		return;
@@ -195,6 +251,22 @@ void growth__judge(const struct growth *growth, const struct process *process, c
 		return;
 	evidence->verdict = GROWTH_UNKNOWN;
 	evidence->replaces = true;
+}
+
+void growth__judge(const struct growth *growth, const struct process *process, const struct stack *stack,
+		   struct growth_evidence *evidence)
+{
+	struct growth_key key = key_of_stack(process, stack);
+
+	judge(find(growth, &key), process, evidence);
+}
+
+void growth__judge_size(const struct growth *growth, const struct process *process, const struct size_key *size,
+			struct growth_evidence *evidence)
+{
+	struct growth_key key = key_of_size(process, size);
+
+	judge(find(growth, &key), process, evidence);
 }
 
 size_t growth__unfollowed(const struct growth *growth)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Whether live memory of a call site grows: its bytes over time, and a verdict
- * with the evidence.
+ * with the evidence. Where no stacks are taken and there is an account, the
+ * same of the allocations of one size by one function.
  *
  * A site grows where the lows of ten stretches of a time rise from one to the
  * next: what is allocated and freed again in batches comes back to its lows,
@@ -20,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gpuprobe/account.h"
 #include "model/model.h"
 
 struct growth; /* of all sites */
@@ -35,7 +37,9 @@ struct growth_evidence {
 	bool replaces;	  /* unknown, since the process frees memory of before gpuprobe, whose place this may take */
 	double slope;	  /* bytes per second, by least squares over the lows */
 	uint64_t span_ns; /* the time that was looked at */
+	uint64_t grown;	  /* bytes, from the first of the lows to the last; of GROWTH_GROWING */
 	uint64_t samples; /* in it */
+	uint64_t still_ns; /* since when it has not grown any more, in the latest samples */
 };
 
 /* The least span of a verdict by the default window of 60 s is 40 s, after a warm-up of 10 s. */
@@ -50,7 +54,7 @@ struct growth *growth__new(uint64_t window_ns, size_t max);
 void growth__free(struct growth *growth);
 
 /*
- * Takes a sample of all live sites of processes that have not ended, as of
+ * Takes a sample of all live sites, or sizes, of processes that have not ended, as of
  * model->now_ns, and forgets processes that are gone. 0, or -ENOMEM: then
  * some sites are not followed.
  */
@@ -59,6 +63,10 @@ int growth__sample(struct growth *growth, const struct model *model);
 /* What is known of a site of this process. Unknown without samples where it is not followed. */
 void growth__judge(const struct growth *growth, const struct process *process, const struct stack *stack,
 		   struct growth_evidence *evidence);
+
+/* The same of the allocations of one size. */
+void growth__judge_size(const struct growth *growth, const struct process *process, const struct size_key *size,
+			struct growth_evidence *evidence);
 
 /* Sites that were not followed in the latest sample, for want of room. */
 size_t growth__unfollowed(const struct growth *growth);

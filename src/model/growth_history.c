@@ -212,6 +212,7 @@ static void judge_time(const struct growth_history *history, size_t points, size
 	evidence->slope = slope;
 	evidence->span_ns = lows.last_ns - lows.first_ns;
 	evidence->samples = lows.samples;
+	evidence->grown = grows ? lows.low[lows.count - 1].bytes - lows.low[0].bytes : 0;
 }
 
 /* Whether the last `count` of the full points are a time to look at: longer than the window. */
@@ -219,6 +220,16 @@ static bool is_longer(const struct growth_history *history, size_t full, size_t 
 {
 	return count >= LEAST_POINTS && history->points[full - 1].last_ns - history->points[full - count].first_ns >
 						history->window_ns;
+}
+
+/* From the first of the latest samples that are not below the last one. */
+static uint64_t still_ns(const struct growth_history *history)
+{
+	const struct growth_sample *last = recent_at(history, history->recent_count - 1), *first = last;
+
+	for (size_t i = history->recent_count; i > 0 && recent_at(history, i - 1)->bytes >= last->bytes; i--)
+		first = recent_at(history, i - 1);
+	return last->time_ns - first->time_ns;
 }
 
 void growth_history__judge(const struct growth_history *history, struct growth_evidence *evidence)
@@ -230,6 +241,7 @@ void growth_history__judge(const struct growth_history *history, struct growth_e
 	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN, .samples = history->recent_count};
 	if (!history->recent_count)
 		return;
+	evidence->still_ns = still_ns(history);
 	evidence->span_ns = recent_at(history, history->recent_count - 1)->time_ns - recent_at(history, 0)->time_ns;
 	if (history->recent_count < LEAST_POINTS || evidence->span_ns < history->window_ns / 3 * 2)
 		return;

@@ -42,8 +42,18 @@ struct launch_count {
 	UT_hash_handle hh;
 };
 
+/* What a handle that is gone stood for. */
+struct past_handle {
+	uint64_t handle;
+	struct shown_kernel *shown;
+	UT_hash_handle hh; /* the latest last */
+};
+
+#define PAST_HANDLES 4096
+
 struct kernel_table {
 	struct kernel_handle *handles;
+	struct past_handle *past;
 	struct launch_count *counts;
 	struct shown_kernel *named;
 	struct shown_kernel *unnamed;
@@ -70,9 +80,14 @@ void kernel_table__free(struct kernel_table *table)
 	struct kernel_handle *handle, *next_handle;
 	struct launch_count *count, *next_count;
 	struct shown_kernel *shown, *next;
+	struct past_handle *past, *next_past;
 
 	if (!table)
 		return;
+	HASH_ITER(hh, table->past, past, next_past) {
+		HASH_DEL(table->past, past);
+		free(past);
+	}
 	HASH_ITER(hh, table->counts, count, next_count) {
 		HASH_DEL(table->counts, count);
 		free(count);
@@ -302,9 +317,41 @@ int kernel_table__retire(struct kernel_table *table, const struct launch_key *ke
 	return before;
 }
 
+/* Without memory it is forgotten: only its name in a sequence of launches is then missing. */
+static void remember(struct kernel_table *table, const struct kernel_handle *handle)
+{
+	struct past_handle *past;
+
+	HASH_FIND(hh, table->past, &handle->key.handle, sizeof(handle->key.handle), past);
+	if (!past && HASH_COUNT(table->past) >= PAST_HANDLES)
+		past = table->past;
+	if (past)
+		HASH_DEL(table->past, past);
+	else
+		past = calloc(1, sizeof(*past));
+	if (!past)
+		return;
+	*past = (struct past_handle){.handle = handle->key.handle, .shown = handle->shown};
+	HASH_ADD(hh, table->past, handle, sizeof(past->handle), past);
+}
+
+bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **brief)
+{
+	const struct kernel_handle *at, *latest = NULL;
+	const struct past_handle *past;
+
+	for (at = table->handles; at; at = at->hh.next)
+		if (at->key.handle == handle && (!latest || at->key.generation > latest->key.generation))
+			latest = at;
+	HASH_FIND(hh, table->past, &handle, sizeof(handle), past);
+	*brief = latest ? latest->shown->brief : past ? past->shown->brief : NULL;
+	return latest || past;
+}
+
 static void fold_handle(struct kernel_table *table, struct kernel_handle *handle)
 {
 	merge_shape(&handle->shown->folded_shape, &handle->shape);
+	remember(table, handle);
 	HASH_DEL(table->handles, handle);
 	free(handle);
 }

@@ -7,6 +7,7 @@
 #ifndef MODEL_KERNELS_H
 #define MODEL_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,13 @@ int kernel_table__is_named(const struct kernel_table *table, const struct launch
 /* The kernel's names, which are the table's and stay; NULL while it has none. */
 const char *kernel_table__full_name(const struct kernel_table *table, const struct kernel_key *key,
 				    const char **brief);
+
+/*
+ * Whether the handle is, or lately was, a kernel's; `brief` is then the short name of the latest
+ * one that it stood for, NULL while that has none. Names stay the table's. The latest 4,096 handles that
+ * are gone are known.
+ */
+bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **brief);
 
 /*
  * The handle's generation is over. Returns 1 if that was said of it before,

@@ -25,6 +25,16 @@ static void write_range(struct json *j, const char *key, uint64_t min, uint64_t 
 	json__array_end(j);
 }
 
+/* Where an account is kept: the time from the return of the thread's launch before. */
+static void write_gaps(struct json *j, const struct shape_record *shape)
+{
+	if (!shape->gaps)
+		return;
+	json__key_u64(j, "gaps", shape->gaps);
+	json__key_u64(j, "gap_ns", shape->gap_ns);
+	write_range(j, "gap_range_ns", shape->gap_min, shape->gap_max);
+}
+
 static void write_shape(struct json *j, const struct shape_record *shape)
 {
 	json__key(j, "shape");
@@ -44,6 +54,7 @@ static void write_shape(struct json *j, const struct shape_record *shape)
 	write_range(j, "blocks", shape->blocks_min, shape->blocks_max);
 	write_range(j, "threads", shape->threads_min, shape->threads_max);
 	write_range(j, "shared_bytes", shape->shared_min, shape->shared_max);
+	write_gaps(j, shape);
 	json__object_end(j);
 }
 

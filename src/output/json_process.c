@@ -2,7 +2,7 @@
 // Who a process is and which GPUs there are, in the JSON report, see json_parts.h.
 #include "output/json_parts.h"
 
-#include "output/gpu_label.h"
+#include "model/gpu_label.h"
 
 static void key_bytes(struct json *j, const char *key, uint64_t bytes)
 {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "output/gpu_label.h"
+#include "model/gpu_label.h"
 
 /* By pid, and processes of one pid by age: all lie in one array. */
 static int by_pid(const void *a, const void *b)

@@ -2,7 +2,7 @@
 // Who the processes are, and the memory of the GPUs, on the metrics page, see series.h.
 #include <stdio.h>
 
-#include "output/gpu_label.h"
+#include "model/gpu_label.h"
 #include "output/series.h"
 
 static const struct metric_family info = {

@@ -54,14 +54,13 @@ static void print_sticky(FILE *out, const struct model *model, const struct proc
 		s->same, s->same + s->others);
 }
 
-static void print_process_errors(FILE *out, const struct model *model, const struct process *p,
-				 const struct report_options *options)
+void report_errors__list(FILE *out, const struct model *model, const struct process *p,
+			 const struct report_options *options)
 {
 	size_t shown = report_line__cut(options, p->failure_count), i;
 	size_t rest = p->failure_count - shown;
 	uint64_t rest_count = 0;
 
-	report_line__process(out, p);
 	print_sticky(out, model, p);
 	for (i = 0; i < shown; i++) {
 		const struct failure *f = &p->failures[i];
@@ -93,6 +92,7 @@ void report_errors__print(FILE *out, const struct model *model, const struct rep
 		if (first)
 			fputs("\nerrors:\n", out);
 		first = false;
-		print_process_errors(out, model, p, options);
+		report_line__process(out, p);
+		report_errors__list(out, model, p, options);
 	}
 }

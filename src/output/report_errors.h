@@ -8,4 +8,8 @@
 /* Nothing where no call has failed. */
 void report_errors__print(FILE *out, const struct model *model, const struct report_options *options);
 
+/* A process's failures, a line each, without what heads the process. */
+void report_errors__list(FILE *out, const struct model *model, const struct process *p,
+			 const struct report_options *options);
+
 #endif

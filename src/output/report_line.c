@@ -7,6 +7,31 @@
 #include "base/escape.h"
 #include "output/words.h"
 
+void report_line__date(FILE *out, const struct model *model)
+{
+	char text[32];
+	struct tm tm;
+
+	if (!localtime_r(&model->wall.tv_sec, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		fprintf(out, "%lld", (long long)model->wall.tv_sec);
+	else
+		fputs(text, out);
+}
+
+void report_line__no_process(FILE *out, const struct model *model)
+{
+	fputc('\n', out);
+	if (model->process_count)
+		fputs("no CUDA process is running\n", out);
+	else if (model->final)
+		fputs("no CUDA process was seen\n", out);
+	else if (!model->libraries)
+		fputs("no CUDA library found yet, waiting for a process that brings one\n", out);
+	else
+		fputs("no CUDA process seen yet\n", out);
+}
+
 size_t report_line__cut(const struct report_options *options, size_t count)
 {
 	return options->top && count > options->top ? options->top : count;

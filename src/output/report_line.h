@@ -5,8 +5,17 @@
 
 #include "output/report_text.h"
 
+/* Before and after a report. */
+#define REPORT_RULE "========================\n"
+
 /* What an entry of a process is indented by. */
 #define REPORT_INDENT "        "
+
+/* "2026-11-22 14:02:11" */
+void report_line__date(FILE *out, const struct model *model);
+
+/* Why there is no process to tell of, after an empty line. */
+void report_line__no_process(FILE *out, const struct model *model);
 
 /* How many entries of a list of `count` are shown under --top. */
 size_t report_line__cut(const struct report_options *options, size_t count);

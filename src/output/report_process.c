@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
-#include "output/gpu_label.h"
+#include "model/gpu_label.h"
 #include "output/report_line.h"
 #include "output/report_totals.h"
 

@@ -127,6 +127,14 @@ static void print_title(FILE *out, const struct model *model)
 	fputs(":\n", out);
 }
 
+void report_sites__list(FILE *out, const struct model *model, const struct process *p,
+			const struct report_options *options)
+{
+	print_live(out, p, options);
+	for (enum site_kind kind = 0; kind < SITE_KINDS; kind++)
+		print_kind(out, model, p, kind, options);
+}
+
 void report_sites__print(FILE *out, const struct model *model, const struct report_options *options)
 {
 	bool first = true;
@@ -140,8 +148,6 @@ void report_sites__print(FILE *out, const struct model *model, const struct repo
 			print_title(out, model);
 		first = false;
 		report_line__process(out, p);
-		print_live(out, p, options);
-		for (enum site_kind kind = 0; kind < SITE_KINDS; kind++)
-			print_kind(out, model, p, kind, options);
+		report_sites__list(out, model, p, options);
 	}
 }

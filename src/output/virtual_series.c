@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "output/gpu_label.h"
+#include "model/gpu_label.h"
 #include "output/words.h"
 
 static const struct metric_family virtual_reserved = {

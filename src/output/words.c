@@ -159,6 +159,40 @@ const char *words__tally_flag(uint16_t flag)
 	}
 }
 
+const char *words__time_class(enum time_class class)
+{
+	static const char *const names[TIME_CLASSES] = {
+		[TIME_LAUNCH] = "launch", [TIME_MEMORY] = "memory", [TIME_COPY] = "copy",
+		[TIME_WAIT] = "wait",	  [TIME_OTHER] = "other",
+	};
+
+	return class < TIME_CLASSES ? names[class] : "unknown";
+}
+
+const char *words__implicit_wait(enum implicit_wait wait)
+{
+	static const char *const names[IMPLICIT_WAITS] = {
+		[IMPLICIT_COPY] = "copy",
+		[IMPLICIT_SET] = "set",
+		[IMPLICIT_FREE] = "free",
+		[IMPLICIT_LOAD] = "load",
+	};
+
+	return wait < IMPLICIT_WAITS ? names[wait] : "unknown";
+}
+
+const char *words__copy_host(enum copy_host host)
+{
+	switch (host) {
+	case COPY_HOST_PINNED:
+		return "pinned";
+	case COPY_HOST_PAGEABLE:
+		return "pageable";
+	default:
+		return "unknown";
+	}
+}
+
 const char *words__layer(enum layer layer)
 {
 	return layer == LAYER_RUNTIME ? "runtime" : "driver";

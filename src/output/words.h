@@ -6,6 +6,7 @@
 #ifndef OUTPUT_WORDS_H
 #define OUTPUT_WORDS_H
 
+#include "gpuprobe/account.h"
 #include "model/model.h"
 
 const char *words__memory_kind(enum memory_kind kind); /* "device" */
@@ -19,6 +20,9 @@ const char *words__kind_of(enum operation operation, uint8_t kind);
 const char *words__object_kind(enum object_kind kind);
 const char *words__wait_scope(enum wait_scope scope);   /* "stream" */
 const char *words__site_kind(enum site_kind kind);	/* "allocation" */
+const char *words__time_class(enum time_class class);   /* "launch" */
+const char *words__implicit_wait(enum implicit_wait wait); /* "copy" */
+const char *words__copy_host(enum copy_host host);	   /* "pinned" */
 const char *words__layer(enum layer layer);	       /* "driver" */
 const char *words__section(enum section section);      /* "memory" */
 const char *words__loss_name(enum loss loss);	       /* "ring_full" */

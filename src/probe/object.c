@@ -47,7 +47,7 @@ static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_o
 }
 
 /* Without an account its maps are as small as they can be: the programs refer to them. */
-static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options)
+static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options, bool lazy)
 {
 	if (!options->account)
 		return;
@@ -56,6 +56,11 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 	bpf_map__set_max_entries(skeleton->maps.thread_counts, ACCOUNT_THREADS);
 	bpf_map__set_max_entries(skeleton->maps.durations, ACCOUNT_DURATIONS);
 	bpf_map__set_max_entries(skeleton->maps.duration_numbers, ACCOUNT_DURATIONS);
+	bpf_map__set_max_entries(skeleton->maps.sizes, lazy ? 65536 : 16384);
+	bpf_map__set_max_entries(skeleton->maps.copy_sizes, lazy ? 16384 : 1024);
+	bpf_map__set_max_entries(skeleton->maps.ignored, lazy ? 16384 : 1024);
+	/* Filled beforehand in any case: of a map that forgets. */
+	bpf_map__set_max_entries(skeleton->maps.repeats, 16384);
 }
 
 /* Puts the numbers of all that a table has room for into its queue of free ones. */
@@ -144,7 +149,8 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 		skeleton->maps.devices,	   skeleton->maps.call_sites, skeleton->maps.launch_sites,
-		skeleton->maps.duration_numbers,
+		skeleton->maps.duration_numbers, skeleton->maps.sizes, skeleton->maps.copy_sizes,
+		skeleton->maps.ignored,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
@@ -192,7 +198,7 @@ int object__load(const struct object_options *options, const struct features *fe
 	choose_programs(skeleton, options);
 	size_maps(skeleton, options, features);
 	size_stack_maps(skeleton, options);
-	size_account_maps(skeleton, options);
+	size_account_maps(skeleton, options, features->lazy_maps);
 	ret = fill_constants(skeleton, options, err);
 	if (ret)
 		goto fail;

@@ -53,6 +53,16 @@ static unsigned int sections_of(const struct function_desc *function)
 	}
 }
 
+/* Asked for apart from the sections: they are many, and short. */
+static bool wants_ask(const struct selection *selection, const struct function_desc *function)
+{
+	if (function->kind == ASK_ERROR)
+		return selection->asks;
+	if (!selection->getters)
+		return false;
+	return selection->api != (function->layer == LAYER_DRIVER ? API_RUNTIME : API_DRIVER);
+}
+
 static bool wants_by_section(const struct selection *selection, const struct function_desc *function)
 {
 	bool is_driver = function->layer == LAYER_DRIVER;
@@ -77,12 +87,18 @@ bool selection__wants(const struct selection *selection, const struct api_functi
 {
 	if (selection->choice)
 		return selection->choice->wants(function, selection->choice->arg);
+	if (function->desc.operation == OP_ASK)
+		return wants_ask(selection, &function->desc);
 	return wants_by_section(selection, &function->desc);
 }
 
 bool selection__wants_return(const struct selection *selection, const struct function_desc *function)
 {
-	if (selection->choice || function->operation != OP_LAUNCH || selection->launch_returns)
+	if (selection->choice)
+		return true;
+	if (function->operation == OP_ASK)
+		return function->kind != ASK_ERROR;
+	if (function->operation != OP_LAUNCH || selection->launch_returns)
 		return true;
 	return function->layer == LAYER_RUNTIME && selection__both_layers(selection);
 }

@@ -31,6 +31,8 @@ struct selection {
 	enum api_mode api;
 	bool no_driver;	       /* API_AUTO: no libcuda is known, so the runtime stands for everything */
 	bool launch_returns;   /* the returns of launches are looked at */
+	bool asks;	       /* what asks for errors (ASK_ERROR), at each layer whatever `api` */
+	bool getters;	       /* ASK_GETTER, as `api` has it; API_AUTO: at each layer */
 	const struct function_choice *choice; /* in place of all the above; NULL: none */
 };
 

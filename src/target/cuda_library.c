@@ -142,6 +142,12 @@ static int collect_table(struct collection *collection, enum elf_table table)
 	return elf_file__each_function(collection->file, table, NULL, collect, collection);
 }
 
+/* What only asks gives way as a function does that nobody watches. */
+static bool is_watched(const struct api_function *function)
+{
+	return function->desc.operation != OP_NONE && function->desc.operation != OP_ASK;
+}
+
 /* Of two names for one function, the one to keep sorts first; see the header for the order. */
 static int compare_rows(uint16_t x, uint16_t y)
 {
@@ -152,8 +158,8 @@ static int compare_rows(uint16_t x, uint16_t y)
 		return x - y;
 	a_plain = strcmp(a->symbol, a->base) == 0;
 	b_plain = strcmp(b->symbol, b->base) == 0;
-	if ((a->desc.operation != OP_NONE) != (b->desc.operation != OP_NONE))
-		return a->desc.operation != OP_NONE ? -1 : 1;
+	if (is_watched(a) != is_watched(b))
+		return is_watched(a) ? -1 : 1;
 	if (a_plain != b_plain)
 		return a_plain ? -1 : 1;
 	return -strcmp(a->symbol, b->symbol);

@@ -20,6 +20,7 @@ class Results:
     def __init__(self):
         self.rows = []
         self.texts = []  # titles and what gpuprobe printed
+        self.studies = None  # see cases.py
 
     def check(self, what, expected, seen):
         good = expected == seen

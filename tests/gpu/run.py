@@ -3,6 +3,7 @@
 """gpuprobe on real GPUs, compared with what is known to be true.
 
     tests/gpu/run.py --build build --output docs/gpu-results.md [--only parallel]
+    tests/gpu/run.py --only cases --output cases.md --studies docs/case-studies.md
 
 Needs a build of gpuprobe (make portable will do) and of the workloads
 (make sim), made on any machine, and here an NVIDIA driver, nvcc, PyTorch, CuPy
@@ -13,12 +14,14 @@ too. Prints each comparison, and writes them all to a page. Ends with
 """
 import argparse
 import datetime
+import json
 import platform
 import shutil
 import subprocess
 import sys
 import traceback
 
+from cases import CASE_TESTS, page as studies_page
 from frameworks import test_cupy, test_jax
 from machine import Machine, Results, shown
 from parallel import test_parallel
@@ -42,7 +45,9 @@ TESTS = {
     "trace": test_trace,
     "stacks": test_stacks,
     "parallel": test_parallel,
+    **CASE_TESTS,
 }
+GROUPS = {"cases": list(CASE_TESTS)}
 
 NOTES = """Launch calls of PyTorch's own profiler are its rows `cudaLaunchKernel`, `cudaLaunchKernelExC` and
 `cuLaunchKernel*`; kernels that ran are the events of its trace. What the profiler saw in 100 steps is compared with
@@ -65,10 +70,13 @@ def versions():
     return output(sys.executable, "-c", "import torch; print(f'CUDA {torch.version.cuda}, PyTorch {torch.__version__}')")
 
 
+def written(machine):
+    return (f"Written by `tests/gpu/run.py` on {datetime.date.today()}: {gpus()} (name, driver), "
+            f"{versions()}, Linux {platform.release()}, {output(machine.gpuprobe, '--version')}.")
+
+
 def page(results, machine):
-    lines = ["# On a real GPU", "",
-             f"Written by `tests/gpu/run.py` on {datetime.date.today()}: {gpus()} (name, driver), "
-             f"{versions()}, Linux {platform.release()}, {output(machine.gpuprobe, '--version')}.", "",
+    lines = ["# On a real GPU", "", written(machine), "",
              f"{results.passed()} passed, {results.failed()} failed", "", NOTES,
              "| what | expected | gpuprobe | |", "|---|---|---|---|"]
     for what, expected, seen, good in results.rows:
@@ -84,15 +92,27 @@ def several_gpus():
     return len(output("nvidia-smi", "-L").splitlines()) > 1
 
 
+def write_studies(studies, machine, options):
+    with open(options.studies, "w") as file:
+        file.write(studies_page(studies, written(machine)))
+    if options.raw:
+        with open(options.raw, "w") as file:
+            json.dump(studies.raw, file)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build")
     parser.add_argument("--output", default="docs/gpu-results.md")
-    parser.add_argument("--only", action="append", choices=TESTS, help="run this test alone (repeatable)")
+    parser.add_argument("--studies", default="docs/case-studies.md", help="where the case studies go")
+    parser.add_argument("--raw", help="a file for all that gpuprobe said of the case studies, as JSON")
+    parser.add_argument("--only", action="append", choices=[*TESTS, *GROUPS],
+                        help="run this test alone (repeatable)")
     options = parser.parse_args()
     machine, results = Machine(options), Results()
 
-    for name in options.only or TESTS:
+    chosen = options.only or TESTS
+    for name in [member for name in chosen for member in GROUPS.get(name, [name])]:
         if name == "parallel" and not several_gpus():
             continue
         try:
@@ -102,6 +122,8 @@ def main():
             results.check(f"{name}: ran to its end", "yes", repr(error))
         with open(options.output, "w") as file:
             file.write(page(results, machine))
+        if results.studies:
+            write_studies(results.studies, machine, options)
     shutil.rmtree(machine.work)
     print(f"{results.passed()} passed, {results.failed()} failed")
     return 1 if results.failed() else 0

@@ -90,6 +90,8 @@ static void list(void)
 	CHECK(!strcmp(s->gpus[2].uuid, "MIG-00000003-0000-0000-0000-000000000000"));
 	CHECK(s->gpus[2].total_bytes == 3000 && s->gpus[3].total_bytes == GPU_UNKNOWN_BYTES);
 	CHECK(s->gpus[0].minor == UINT32_MAX && !s->gpus[0].bus_id[0]);
+	CHECK(!s->gpus[0].link_bytes_per_second && s->gpus[1].link_bytes_per_second == 8ull * 1969230769);
+	CHECK(s->gpus[3].link_bytes_per_second == s->gpus[1].link_bytes_per_second);
 	gpu_snapshot__free(s);
 }
 

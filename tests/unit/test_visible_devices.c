@@ -260,6 +260,8 @@ static void reads_proc(void **state)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
+		/* The shell's child, too, is to be gone at the end: it has the test's output open. */
+		setpgid(0, 0);
 		dup2(ready[1], STDOUT_FILENO);
 		execle("/bin/sh", "sh", "-c", "echo; sleep 60", NULL, variables_of_child);
 		_exit(1);
@@ -267,7 +269,7 @@ static void reads_proc(void **state)
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	cuda_environment__read(pid, &environment);
-	kill(pid, SIGKILL);
+	kill(-pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(ready[0]);
 	assert_true(environment.known && environment.has_visible);

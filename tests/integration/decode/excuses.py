@@ -19,6 +19,8 @@ def reason(row):
         return "prototype not recorded"
     if row.symbol in NOT_SIMULATED:
         return "not simulated"
+    if row.operation == "ask":
+        return "no argument of it is read"
     if row.soname and row.soname <= NO_LIBRARY:
         return "no such library"
     return None

@@ -114,7 +114,7 @@ class Truth:
 
     def errors(self, api="auto", launches=False):
         """(layer, function, code) -> count. Launches' only where each is checked."""
-        operations = {f.operation for f in table.functions().values()} - {"-"}
+        operations = {f.operation for f in table.functions().values()} - {"-", "ask"}
         if not launches:
             operations -= {"launch"}
         sums = Counter()

@@ -46,6 +46,8 @@ API int nvmlSystemGetDriverVersion(char *, unsigned int);
 API int nvmlDeviceGetMigMode(handle, unsigned int *, unsigned int *);
 API int nvmlDeviceGetMaxMigDeviceCount(handle, unsigned int *);
 API int nvmlDeviceGetMigDeviceHandleByIndex(handle, unsigned int, handle *);
+API int nvmlDeviceGetCurrPcieLinkGeneration(handle, unsigned int *);
+API int nvmlDeviceGetCurrPcieLinkWidth(handle, unsigned int *);
 API int nvmlDeviceGetGpuInstanceId(handle, unsigned int *);
 API int nvmlDeviceGetComputeInstanceId(handle, unsigned int *);
 API int nvmlDeviceGetComputeRunningProcesses_v3(handle, unsigned int *, void *);
@@ -201,4 +203,17 @@ int nvmlDeviceGetGraphicsRunningProcesses_v2(handle device, unsigned int *count,
 int nvmlDeviceGetGraphicsRunningProcesses_v3(handle device, unsigned int *count, struct process *out)
 {
 	return nvmlDeviceGetGraphicsRunningProcesses_v2(device, count, out);
+}
+
+/* Instances do not tell; the first GPU has a generation of the future. */
+int nvmlDeviceGetCurrPcieLinkGeneration(handle device, unsigned int *generation)
+{
+	*generation = device == 1 ? 77 : 4;
+	return device > 2 ? NOT_SUPPORTED : 0;
+}
+
+int nvmlDeviceGetCurrPcieLinkWidth(handle device, unsigned int *width)
+{
+	*width = 8;
+	return device > 2 ? NOT_SUPPORTED : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names of GPUs in output, see gpu_label.h.
-#include "output/gpu_label.h"
+#include "model/gpu_label.h"
 
 #include <stdio.h>
 

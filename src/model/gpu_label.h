@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a GPU is called in every form of output. */
-#ifndef OUTPUT_GPU_LABEL_H
-#define OUTPUT_GPU_LABEL_H
+/* What a GPU is called in every form of output and in findings. */
+#ifndef MODEL_GPU_LABEL_H
+#define MODEL_GPU_LABEL_H
 
 #include "model/model.h"
 

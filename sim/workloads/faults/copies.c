@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults of copying: too small, from pageable memory, for nothing.
+#include "faults.h"
+
+#define SMALL 4096
+#define BATCH 256
+#define LARGE (4u << 20)
+#define RESULT (1u << 20)
+#define REPEATED (256u << 10)
+#define REPEATS 2
+
+static void to_device(struct run *run, void *to, const void *from, size_t bytes)
+{
+	NEED(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, run->stream));
+}
+
+static void to_host(struct run *run, void *to, const void *from, size_t bytes)
+{
+	NEED(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, run->stream));
+}
+
+/* 256 samples, one copy each; fixed: one for the batch. */
+static void small_copies(struct run *run)
+{
+	char *device = device_memory(BATCH * SMALL), *host = pinned_memory(BATCH * SMALL);
+	size_t bytes = run->fixed ? BATCH * SMALL : SMALL;
+
+	while (run__goes_on(run)) {
+		for (size_t at = 0; at < BATCH * SMALL; at += bytes)
+			to_device(run, device + at, host + at, bytes);
+		run__step(run);
+	}
+	NEED(cudaFree(device));
+	NEED(cudaFreeHost(host));
+	run__close(run);
+}
+
+/* Batches come from malloc'ed memory; fixed: from pinned. Results go to pinned memory. */
+static void pageable_copies(struct run *run)
+{
+	void *device = device_memory(LARGE), *result = pinned_memory(RESULT);
+	void *batch = run->fixed ? pinned_memory(LARGE) : must_allocate(LARGE);
+
+	while (run__goes_on(run)) {
+		to_device(run, device, batch, LARGE);
+		run__launch(run, STEP_LAUNCHES);
+		to_host(run, result, device, RESULT);
+		run__wait(run);
+	}
+	if (run->fixed)
+		NEED(cudaFreeHost(batch));
+	else
+		free(batch);
+	NEED(cudaFreeHost(result));
+	NEED(cudaFree(device));
+	run__close(run);
+}
+
+/* Each input is copied three times before it is used, each result fetched twice; fixed: once. */
+static void redundant_copies(struct run *run)
+{
+	void *input = device_memory(REPEATED), *output = device_memory(REPEATED);
+	void *from = pinned_memory(REPEATED), *to = pinned_memory(REPEATED);
+
+	while (run__goes_on(run)) {
+		to_device(run, input, from, REPEATED);
+		for (int i = 0; i < REPEATS && !run->fixed; i++) {
+			run__begin_cost(run);
+			to_device(run, input, from, REPEATED);
+			run__end_cost(run, REPEATED);
+		}
+		run__launch(run, STEP_LAUNCHES);
+		to_host(run, to, output, REPEATED);
+		if (!run->fixed) {
+			run__begin_cost(run);
+			to_host(run, to, output, REPEATED);
+			run__end_cost(run, REPEATED);
+		}
+		run__wait(run);
+	}
+	NEED(cudaFree(input));
+	NEED(cudaFree(output));
+	NEED(cudaFreeHost(from));
+	NEED(cudaFreeHost(to));
+	run__close(run);
+}
+
+const struct fault copy_faults[] = {
+	{ "small-copies", small_copies, "256 copies of 4 KiB each step; fixed: one of all", false },
+	{ "pageable-copies", pageable_copies, "4 MiB of malloc'ed memory each step; fixed: of pinned", false },
+	{ "redundant-copies", redundant_copies,
+	  "inputs copied three times, results twice; fixed: once", false },
+	{ 0 },
+};

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults about devices: asked for all the time, or not given the same work.
+#include "faults.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GETTERS 1000
+#define DEVICES 2
+
+static const uint64_t unequal[DEVICES] = { 12, 8 };
+static const uint64_t equal[DEVICES] = { 10, 10 };
+
+/* Which device is it? Asked before each of a thousand little things; fixed: once. */
+static void chatty_getters(struct run *run)
+{
+	int device = -1;
+
+	NEED(cudaGetDevice(&device));
+	while (run__goes_on(run)) {
+		for (int i = 0; !run->fixed && i < GETTERS; i++)
+			NEED(cudaGetDevice(&device));
+		run__step(run);
+	}
+	run__close(run);
+}
+
+static const uint64_t *launches_of(const struct run *run)
+{
+	return run->fixed ? equal : unequal;
+}
+
+static void feed_both(struct run *run)
+{
+	struct run runs[DEVICES];
+
+	for (int i = 0; i < DEVICES; i++) {
+		runs[i] = *run;
+		run__open(&runs[i], i);
+	}
+	while (run__goes_on(&runs[0])) {
+		for (int i = 0; i < DEVICES; i++) {
+			NEED(cudaSetDevice(i));
+			run__launch(&runs[i], launches_of(run)[i]);
+		}
+		for (int i = 0; i < DEVICES; i++) {
+			NEED(cudaSetDevice(i));
+			run__wait(&runs[i]);
+		}
+	}
+	for (int i = 0; i < DEVICES; i++) {
+		NEED(cudaSetDevice(i));
+		run__close(&runs[i]);
+	}
+}
+
+static void be_rank(struct run *run, int rank)
+{
+	run__open(run, rank);
+	while (run__goes_on(run)) {
+		run__launch(run, launches_of(run)[rank]);
+		run__wait(run);
+	}
+	run__close(run);
+	exit(0);
+}
+
+/* Of twenty launches a step one device gets twelve, the other eight; fixed: ten each. */
+static void device_imbalance(struct run *run)
+{
+	int status;
+
+	if (run->processes < DEVICES) {
+		feed_both(run);
+		return;
+	}
+	for (int rank = 0; rank < DEVICES; rank++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			give_up("a rank does not start");
+		if (!child)
+			be_rank(run, rank);
+	}
+	for (int rank = 0; rank < DEVICES; rank++)
+		if (wait(&status) < 0 || status)
+			give_up("a rank has failed");
+}
+
+const struct fault device_faults[] = {
+	{ "chatty-getters", chatty_getters, "cudaGetDevice a thousand times a step; fixed: once", false },
+	{ "device-imbalance", device_imbalance, "two devices with 60 % and 40 % of the launches; fixed: half each",
+	  true },
+	{ 0 },
+};

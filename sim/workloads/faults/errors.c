@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults in dealing with errors. Which calls fail is up to CUDA_SIM_FAIL.
+#include "faults.h"
+
+#define BATCH (256u << 10)
+#define LAST_STEPS 3
+
+/* A copy fails now and then, and nobody looks; fixed: the error is taken, and the copy done again. */
+static void unchecked_errors(struct run *run)
+{
+	void *device = device_memory(BATCH), *host = pinned_memory(BATCH);
+
+	while (run__goes_on(run)) {
+		while (cudaMemcpyAsync(device, host, BATCH, cudaMemcpyHostToDevice, run->stream)) {
+			run->calls++;
+			if (!run->fixed)
+				break;
+			cudaGetLastError();
+		}
+		run__step(run);
+	}
+	NEED(cudaFree(device));
+	NEED(cudaFreeHost(host));
+	run__close(run);
+}
+
+/*
+ * From some launch on everything fails. The program asks, tries again, and gives
+ * up. Its twin is not told to fail.
+ */
+static void sticky_error(struct run *run)
+{
+	void *buffer = device_memory(BATCH);
+	int failed = 0;
+
+	while (run__goes_on(run) && failed < LAST_STEPS) {
+		dim3 one = { 1, 1, 1 };
+
+		if (cudaLaunchKernel(run->kernels.handles[0], one, one, NULL, 0, run->stream) ||
+		    cudaStreamSynchronize(run->stream)) {
+			cudaGetLastError();
+			run->calls++;
+			failed++;
+		}
+	}
+	if (cudaFree(buffer)) {
+		cudaGetLastError();
+		run->calls++;
+	}
+	if (!failed)
+		run__close(run);
+}
+
+/* What was freed once is freed in each step again, and the error thrown away; fixed: it is not. */
+static void error_storm(struct run *run)
+{
+	void *freed = device_memory(BATCH);
+
+	NEED(cudaFree(freed));
+	while (run__goes_on(run)) {
+		if (!run->fixed && cudaFree(freed)) {
+			cudaGetLastError();
+			run->calls++;
+		}
+		run__step(run);
+	}
+	run__close(run);
+}
+
+const struct fault error_faults[] = {
+	{ "unchecked-errors", unchecked_errors, "copies that fail unnoticed; fixed: done again", false },
+	{ "sticky-error", sticky_error, "everything fails from some launch on; the twin is not told to", false },
+	{ "error-storm", error_storm, "a buffer freed again each step; fixed: once", false },
+	{ 0 },
+};

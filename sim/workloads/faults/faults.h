@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the faults workload share. For each finding of gpuprobe
+ * there is a program that has the fault and, with --fixed, its repaired twin:
+ * the same work without it. All are otherwise healthy: a step is some launches
+ * onto a stream of its own and one wait for them.
+ *
+ * How long calls take is the simulation's to say (CUDA_SIM_LATENCY,
+ * CUDA_SIM_ASYNC), what they took is in its truth file. What that cannot tell,
+ * such as which of several copies were needless, the workload measures itself.
+ */
+#ifndef WORKLOADS_FAULTS_H
+#define WORKLOADS_FAULTS_H
+
+#include "../gpu.h"
+
+#define FAULT_KERNELS 12
+#define STEP_LAUNCHES 8
+
+struct run {
+	bool fixed;
+	double end;		/* by now() */
+	double seconds;
+	uint64_t processes;	/* of device-imbalance */
+	const char *part;	/* of missing-sync; NULL: all */
+	struct kernels kernels;
+	cudaStream_t stream;	/* non-blocking */
+
+	/* The workload's own truth */
+	uint64_t cost_ns;
+	uint64_t calls;
+	uint64_t bytes;
+	uint64_t begun_ns;
+};
+
+struct fault {
+	const char *id;
+	void (*run)(struct run *run);
+	const char *about;
+	bool opens;		/* calls run__open itself, later or in other processes */
+};
+
+/* A file each; the list ends with a fault without id. */
+extern const struct fault memory_faults[];
+extern const struct fault pressure_faults[];
+extern const struct fault launch_faults[];
+extern const struct fault wait_faults[];
+extern const struct fault copy_faults[];
+extern const struct fault error_faults[];
+extern const struct fault stream_faults[];
+extern const struct fault device_faults[];
+
+/* Device, kernels and stream; the run's time begins. */
+void run__open(struct run *run, int device);
+void run__close(struct run *run);
+
+bool run__goes_on(const struct run *run);
+/* So many launches onto the stream, one kernel after the other. */
+void run__launch(struct run *run, uint64_t launches);
+void run__wait(struct run *run);
+/* A healthy step. */
+void run__step(struct run *run);
+
+/* What is between these two is the cost of the fault. */
+void run__begin_cost(struct run *run);
+void run__end_cost(struct run *run, uint64_t bytes);
+
+void *device_memory(size_t size);
+void *pinned_memory(size_t size);
+
+#endif

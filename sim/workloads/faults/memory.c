@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults of memory: churn, leaks, pools that keep what nobody uses.
+#include "faults.h"
+
+#define CHURNED (64ull << 20)
+#define LEAKED (1ull << 20)
+#define RING 4
+
+/* A buffer for each step, 64 MiB. */
+static void alloc_churn(struct run *run)
+{
+	void *buffer = run->fixed ? device_memory(CHURNED) : NULL;
+
+	while (run__goes_on(run)) {
+		if (!run->fixed)
+			buffer = device_memory(CHURNED);
+		run__step(run);
+		if (!run->fixed)
+			NEED(cudaFree(buffer));
+	}
+	if (run->fixed)
+		NEED(cudaFree(buffer));
+	run__close(run);
+}
+
+static void *result_of_step(void)
+{
+	return device_memory(LEAKED);
+}
+
+/* Results of all steps stay in a list, where the latest four are enough. */
+static void leak_growing(struct run *run)
+{
+	void *ring[RING] = { NULL };
+
+	for (uint64_t step = 0; run__goes_on(run); step++) {
+		void **place = &ring[step % RING];
+
+		if (run->fixed && *place)
+			NEED(cudaFree(*place));
+		else
+			run->bytes += LEAKED;
+		*place = result_of_step();
+		run__step(run);
+		sleep_seconds(0.01);
+	}
+	for (int i = 0; run->fixed && i < RING; i++)
+		NEED(cudaFree(ring[i]));
+	run__close(run);
+}
+
+/* The results of the last steps are forgotten. */
+static void leak_at_exit(struct run *run)
+{
+	void *ring[RING] = { NULL };
+
+	for (uint64_t step = 0; run__goes_on(run); step++) {
+		void **place = &ring[step % RING];
+
+		if (*place)
+			NEED(cudaFree(*place));
+		*place = result_of_step();
+		run__step(run);
+		sleep_seconds(0.01);
+	}
+	for (int i = 0; i < RING; i++) {
+		if (run->fixed)
+			NEED(cudaFree(ring[i]));
+		else
+			run->bytes += LEAKED;
+	}
+	run__close(run);
+}
+
+#define PIECES 32
+#define PIECE (32ull << 20)
+
+/* A gibibyte was needed once, and the pool keeps it: its threshold is that it gives back nothing. */
+static void fragmentation(struct run *run)
+{
+	uint64_t threshold = UINT64_MAX;
+	void *pieces[PIECES], *used;
+	cudaMemPool_t pool;
+
+	NEED(cudaDeviceGetDefaultMemPool(&pool, 0));
+	NEED(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+	NEED(cudaMallocAsync(&used, PIECE, run->stream));
+	for (int i = 0; i < PIECES; i++)
+		NEED(cudaMallocAsync(&pieces[i], PIECE, run->stream));
+	run__step(run);
+	for (int i = 0; i < PIECES; i++)
+		NEED(cudaFreeAsync(pieces[i], run->stream));
+	run__wait(run);
+	if (run->fixed)
+		NEED(cudaMemPoolTrimTo(pool, PIECE));
+	run->bytes = PIECES * PIECE;
+	while (run__goes_on(run))
+		run__step(run);
+	if (run->fixed)
+		NEED(cudaFreeAsync(used, run->stream));
+	run__wait(run);
+	if (run->fixed)
+		NEED(cudaMemPoolTrimTo(pool, 0));
+	run__close(run);
+}
+
+const struct fault memory_faults[] = {
+	{ "alloc-churn", alloc_churn, "64 MiB allocated and freed each step; fixed: once", false },
+	{ "leak-growing", leak_growing, "1 MiB kept of each step; fixed: of the latest four", false },
+	{ "leak-at-exit", leak_at_exit, "what the last four steps made is never freed; fixed: it is", false },
+	{ "fragmentation", fragmentation, "a pool keeps 1 GiB and uses 32 MiB; fixed: it is trimmed", false },
+	{ 0 },
+};

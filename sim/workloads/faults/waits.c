@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults of waiting: too often, without meaning to, and with nothing queued.
+#include "faults.h"
+
+#define LAUNCHES 24	/* of a step */
+#define HOST_WORK 0.003
+#define LONG_HOST_WORK 0.15
+
+/* Waits after every `between` launches; fixed: once a step. */
+static void wait_often(struct run *run, uint64_t between)
+{
+	while (run__goes_on(run)) {
+		for (uint64_t i = 0; i < LAUNCHES; i += between) {
+			run__launch(run, between);
+			if (!run->fixed)
+				run__wait(run);
+		}
+		if (run->fixed)
+			run__wait(run);
+		sleep_seconds(HOST_WORK);
+	}
+	run__close(run);
+}
+
+static void sync_after_every_launch(struct run *run)
+{
+	wait_often(run, 1);
+}
+
+static void sync_stall(struct run *run)
+{
+	wait_often(run, 3);
+}
+
+#define FREED 300
+#define BLOCK_BYTES (256u << 10)
+
+/*
+ * A scratch buffer is freed, another one cleared and a result fetched while the
+ * stream has work and more is to come; fixed: in the order of the stream, and
+ * freed when all is done.
+ */
+static void implicit_sync(struct run *run)
+{
+	void *scratch = device_memory(BLOCK_BYTES), *result = pinned_memory(BLOCK_BYTES);
+	void **freed = must_allocate(FREED * sizeof(*freed));
+	int step;
+
+	/* Of different sizes: none of them comes again. */
+	for (int i = 0; i < FREED; i++)
+		freed[i] = device_memory(4096 + (size_t)i * 512);
+	for (step = 0; step < FREED && run__goes_on(run); step++) {
+		run__launch(run, STEP_LAUNCHES);
+		if (run->fixed) {
+			NEED(cudaMemsetAsync(scratch, 0, BLOCK_BYTES, run->stream));
+			NEED(cudaMemcpyAsync(result, scratch, BLOCK_BYTES, cudaMemcpyDeviceToHost,
+					     run->stream));
+		} else {
+			NEED(cudaMemset(scratch, 0, BLOCK_BYTES));
+			run__launch(run, 1);
+			NEED(cudaMemcpy(result, scratch, BLOCK_BYTES, cudaMemcpyDeviceToHost));
+			run__launch(run, 1);
+			NEED(cudaFree(freed[step]));
+		}
+		run__launch(run, STEP_LAUNCHES);
+		run__wait(run);
+	}
+	for (int i = run->fixed ? 0 : step; i < FREED; i++)
+		NEED(cudaFree(freed[i]));
+	while (run__goes_on(run))
+		run__step(run);
+	NEED(cudaFree(scratch));
+	NEED(cudaFreeHost(result));
+	free(freed);
+	run__close(run);
+}
+
+/*
+ * The next batch is prepared when the one before is done: the GPU has nothing
+ * to do meanwhile. Fixed: it is prepared while the GPU works.
+ */
+static void idle_gaps(struct run *run)
+{
+	run__launch(run, STEP_LAUNCHES);
+	while (run__goes_on(run)) {
+		if (run->fixed)
+			sleep_seconds(LONG_HOST_WORK);
+		run__wait(run);
+		run__begin_cost(run);
+		if (!run->fixed)
+			sleep_seconds(LONG_HOST_WORK);
+		run__end_cost(run, 0);
+		run__launch(run, STEP_LAUNCHES);
+	}
+	run__close(run);
+}
+
+const struct fault wait_faults[] = {
+	{ "sync-after-every-launch", sync_after_every_launch, "waits after each launch; fixed: once a step", false },
+	{ "sync-stall", sync_stall, "waits after every three launches; fixed: once a step", false },
+	{ "implicit-sync", implicit_sync,
+	  "clears, copies and frees between launches, all of which block; fixed: in stream order", false },
+	{ "idle-gaps", idle_gaps, "150 ms of host work after each wait; fixed: beside the GPU's", false },
+	{ 0 },
+};

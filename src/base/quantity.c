@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Amounts as text, see quantity.h.
+#include "base/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+struct quantity quantity__count(uint64_t count)
+{
+	char digits[24];
+	struct quantity quantity;
+	size_t length = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count), at = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (i && !((length - i) % 3))
+			quantity.text[at++] = ',';
+		quantity.text[at++] = digits[i];
+	}
+	quantity.text[at] = '\0';
+	return quantity;
+}
+
+struct quantity quantity__bytes(double bytes)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	struct quantity quantity;
+	size_t unit = 0;
+
+	if (bytes < 1023.5) {
+		snprintf(quantity.text, sizeof(quantity.text), "%.0f byte%s", bytes, round(bytes) == 1 ? "" : "s");
+		return quantity;
+	}
+	bytes /= 1024;
+	/* What would be rounded up to 1024.0 is 1.0 of the next unit. */
+	for (; bytes >= 1023.95 && unit + 1 < COUNT(units); unit++)
+		bytes /= 1024;
+	snprintf(quantity.text, sizeof(quantity.text), "%.1f %s", bytes, units[unit]);
+	return quantity;
+}
+
+static struct quantity long_time(double seconds)
+{
+	struct quantity quantity;
+	uint64_t whole = (uint64_t)round(seconds);
+
+	if (whole < 3600)
+		snprintf(quantity.text, sizeof(quantity.text), "%" PRIu64 " min %" PRIu64 " s", whole / 60, whole % 60);
+	else
+		snprintf(quantity.text, sizeof(quantity.text), "%" PRIu64 " h %" PRIu64 " min", whole / 3600,
+			 whole % 3600 / 60);
+	return quantity;
+}
+
+struct quantity quantity__time(double ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	struct quantity quantity;
+	size_t unit = 0;
+
+	if (ns >= 119.5 * (double)NS_PER_S)
+		return long_time(fmin(ns, 1e19) / (double)NS_PER_S);
+	for (; ns >= 999.5 && unit + 1 < COUNT(units); unit++)
+		ns /= 1000;
+	snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", unit && ns < 99.95 ? 1 : 0, ns, units[unit]);
+	return quantity;
+}
+
+struct quantity quantity__share(double share)
+{
+	struct quantity quantity;
+
+	if (share > 0 && share < 0.001)
+		strcpy(quantity.text, "under 0.1 %");
+	else
+		snprintf(quantity.text, sizeof(quantity.text), "%.1f %%", fmin(share, 1e15) * 100);
+	return quantity;
+}
+
+struct quantity quantity__rate(double per_second)
+{
+	struct quantity quantity;
+
+	if (per_second < 99.95) {
+		snprintf(quantity.text, sizeof(quantity.text), "%.1f/s", per_second);
+		return quantity;
+	}
+	quantity = quantity__count((uint64_t)round(fmin(per_second, 1e18)));
+	strcat(quantity.text, "/s");
+	return quantity;
+}
+
+struct quantity quantity__ratio(double ratio)
+{
+	struct quantity quantity;
+
+	snprintf(quantity.text, sizeof(quantity.text), "%.2f", fmin(ratio, 1e15));
+	return quantity;
+}
+
+struct quantity quantity__bandwidth(double bytes_per_second)
+{
+	struct quantity quantity = quantity__bytes(bytes_per_second);
+
+	strcat(quantity.text, "/s");
+	return quantity;
+}

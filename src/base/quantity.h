@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Amounts as a person reads them, rounded, with their unit. Each returns its
+ * text by value: printf("%s", quantity__bytes(size).text).
+ */
+#ifndef BASE_QUANTITY_H
+#define BASE_QUANTITY_H
+
+#include <stdint.h>
+
+struct quantity {
+	char text[32];
+};
+
+struct quantity quantity__count(uint64_t count);   /* "1,000" */
+struct quantity quantity__bytes(double bytes);	   /* "1.0 GiB", "512 bytes", "1 byte" */
+struct quantity quantity__time(double ns);	   /* "412 us", "23.4 ms", "1.5 s", "2 min 5 s", "3 h 20 min" */
+struct quantity quantity__share(double share);	   /* 0.05: "5.0 %"; above 0 and below 0.1 %: "under 0.1 %" */
+struct quantity quantity__rate(double per_second); /* "12,000/s", "1.5/s" */
+struct quantity quantity__ratio(double ratio);	   /* "1.25" */
+
+/* Bytes per second: "12.0 MiB/s". */
+struct quantity quantity__bandwidth(double bytes_per_second);
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gpuprobe stat and gpuprobe diagnose: the account of a run and the findings in it, see account_options.h.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/account_options.h"
+#include "cli/counting.h"
+#include "cli/reports.h"
+#include "cli/samples.h"
+#include "cli/subcommand.h"
+#include "finding/finding.h"
+#include "output/findings.h"
+#include "output/stat.h"
+
+#define SAMPLE_PERIOD 1.0 /* seconds */
+
+struct account_run {
+	const struct account_command *options;
+	const struct log *log;
+	struct counting *counting;
+	struct reports *reports;
+	struct samples *samples;
+	struct findings *findings;
+	struct finding_list list; /* of the latest report */
+	unsigned long number;	  /* of reports so far */
+	bool warned;
+};
+
+/* --- reports --- */
+
+/* Once: what is missing now may be there the next time, and would be missing again. */
+static void warn_memory(struct account_run *run, int ret)
+{
+	if (ret && !run->warned)
+		log__warn(run->log, "no memory for what findings are drawn from: some may be missing");
+	run->warned = run->warned || ret;
+}
+
+static void sample(void *arg)
+{
+	struct account_run *run = arg;
+
+	warn_memory(run, findings__sample(run->findings, counting__model(run->counting)));
+}
+
+static void look(void *arg)
+{
+	struct account_run *run = arg;
+
+	sample(run);
+	warn_memory(run, findings__draw(run->findings, counting__model(run->counting), &run->list));
+}
+
+static void print(FILE *out, void *arg)
+{
+	struct account_run *run = arg;
+	const struct stat_report report = {
+		.model = counting__model(run->counting),
+		.began_ns = findings__began_ns(run->findings),
+		.state = run->findings,
+		.findings = &run->list,
+		.options = &run->options->output,
+		.getters = run->options->getters,
+		.number = run->number++,
+	};
+
+	if (run->options->form == ACCOUNT_JSON)
+		stat_json__print(out, &report);
+	else if (run->options->form == ACCOUNT_CSV)
+		stat_csv__print(out, &report);
+	else if (run->options->diagnose)
+		diagnose_text__print(out, &report);
+	else
+		stat_text__print(out, &report);
+}
+
+/* --- setting up --- */
+
+/* -EINVAL where a threshold is none. */
+static int make_findings(struct account_run *run, struct error *err)
+{
+	const struct findings_options options = {
+		.account = true,
+		.asks = run->options->diagnose,
+		.getters = run->options->getters,
+		.window_ns = run->options->window_ns,
+	};
+	int ret = 0;
+
+	run->findings = findings__new(&options);
+	if (!run->findings)
+		return error__set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < run->options->threshold_count && !ret; i++)
+		ret = findings__set_threshold(run->findings, run->options->thresholds[i], err);
+	return ret ? error__prefix(err, ret, "--threshold") : 0;
+}
+
+static int set_up(struct account_run *run, struct error *err)
+{
+	const struct account_command *options = run->options;
+	const struct counting_options counting = {
+		.targets = &options->targets,
+		.duration = options->duration,
+		.end_with_pids = true,
+		.sections = SECTION_ALL,
+		.api = options->api,
+		.account = true,
+		.asks = options->diagnose,
+		.getters = options->getters,
+		.limits = options->limits,
+		.top = 1,
+		.stacks = options->stacks,
+		.stack_sites = (1u << SITE_KINDS) - 1,
+	};
+	const struct reports_options reports = {
+		.interval = options->interval,
+		.whole = true,
+		.look = look,
+		.print = print,
+		.arg = run,
+	};
+	int ret;
+
+	ret = counting__new(&counting, run->log, &run->counting, err);
+	if (!ret)
+		ret = reports__new(run->counting, &reports, run->log, &run->reports, err);
+	if (!ret)
+		ret = counting__prepare(run->counting, err);
+	if (!ret)
+		ret = reports__start(run->reports, err);
+	if (!ret)
+		ret = samples__new(run->counting, SAMPLE_PERIOD, sample, run, &run->samples, err);
+	if (!ret)
+		ret = counting__attach(run->counting, err);
+	findings__begin(run->findings, clock__boot_ns());
+	return ret;
+}
+
+/* COMMAND's failure is told before that of what was found in it. */
+static int status_of(const struct account_run *run)
+{
+	int status = session__status(counting__session(run->counting));
+
+	for (size_t i = 0; i < run->list.count && !status; i++)
+		if (run->options->fail_on != NO_FAIL && (int)run->list.items[i].severity >= run->options->fail_on)
+			status = EXIT_FINDINGS;
+	return status;
+}
+
+static bool has_broken_stack(const struct finding_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].stack && list->items[i].stack->broken)
+			return true;
+	return false;
+}
+
+static int run_command(const struct account_command *options, const struct log *log, int *status, struct error *err)
+{
+	struct account_run run = {.options = options, .log = log};
+	int ret = make_findings(&run, err);
+
+	if (ret == -EINVAL)
+		*status = EXIT_USAGE;
+	if (!ret)
+		ret = set_up(&run, err);
+	if (!ret)
+		ret = session__run(counting__session(run.counting), err);
+	if (!ret)
+		ret = reports__finish(run.reports, err);
+	if (options->stacks.mode == STACK_FP && has_broken_stack(&run.list))
+		log__warn(log, STACKS_BREAK_OFF);
+	if (!ret)
+		*status = status_of(&run);
+	samples__free(run.samples);
+	reports__free(run.reports);
+	finding_list__clear(&run.list);
+	findings__free(run.findings);
+	counting__free(run.counting);
+	return ret;
+}
+
+static void tell(const struct account_command *options)
+{
+	bool all = options->explain && !strcmp(options->explain, "all");
+
+	if (options->list)
+		findings_text__list(stdout);
+	for (size_t i = 0; options->explain && i < finding_kind_count; i++) {
+		if (!all && strcmp(finding_kinds[i].id, options->explain))
+			continue;
+		findings_text__explain(stdout, &finding_kinds[i]);
+		if (all && i + 1 < finding_kind_count)
+			putchar('\n');
+	}
+}
+
+static int start(bool diagnose, int argc, char **argv, int *status, struct error *err)
+{
+	struct account_command options;
+	struct log log;
+	int ret = account_options__parse(&options, diagnose, argc, argv, err);
+
+	if (ret == ACCOUNT_RUN && (options.explain || options.list)) {
+		*status = 0;
+		tell(&options);
+	} else if (ret == ACCOUNT_RUN) {
+		log.level = options.log_level;
+		subcommand__set_bpf_log(log.level);
+		ret = run_command(&options, &log, status, err);
+	} else if (ret == ACCOUNT_HELP) {
+		*status = 0;
+		account_options__print_help(stdout, diagnose);
+	} else {
+		*status = EXIT_USAGE;
+	}
+	account_options__clear(&options);
+	return ret;
+}
+
+int stat_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	return start(false, argc, argv, status, err);
+}
+
+int diagnose_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	return start(true, argc, argv, status, err);
+}

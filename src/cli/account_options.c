@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parses the command lines of `gpuprobe stat` and `gpuprobe diagnose`, see account_options.h.
+#include "cli/account_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/growth.h"
+
+#define STAT "gpuprobe stat"
+#define DIAGNOSE "gpuprobe diagnose"
+
+static const char stat_head[] =
+	"Usage: " STAT " [OPTIONS] [-- COMMAND [ARG...]]\n"
+	"\n"
+	"The account of a run: where the time of the processes and threads goes, how long\n"
+	"calls take, kernels, copies, memory, errors, and what is wrong. Of the whole\n"
+	"machine, the processes of -p, or COMMAND and its descendants, until they have\n"
+	"ended, Ctrl-C or --duration.\n"
+	"\n"
+	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
+	"  --json                  one JSON object a report instead of text\n"
+	"  --csv                   the tables as comma-separated values\n"
+	"  --top N                 rows of a table, and processes; 0: all [10]\n"
+	"  --full-names            whole demangled kernel names\n";
+
+static const char diagnose_head[] =
+	"Usage: " DIAGNOSE " [OPTIONS] [-- COMMAND [ARG...]]\n"
+	"       " DIAGNOSE " --explain ID | --explain all | --list\n"
+	"\n"
+	"What is wrong with a program, by the evidence of its CUDA calls: what that costs,\n"
+	"where it is, and what would help. Of the whole machine, the processes of -p, or\n"
+	"COMMAND and its descendants, until they have ended, Ctrl-C or --duration.\n"
+	"\n"
+	"  --explain ID            what a finding means and what to do about it, or all\n"
+	"  --list                  every kind of finding with its thresholds\n"
+	"  --fail-on info|warning|critical\n"
+	"                          exit with 4 if there are findings at least so bad\n"
+	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
+	"  --json                  one JSON object a report instead of text\n"
+	"  --top N                 findings shown; 0: all [10]\n";
+
+static const char shared_middle[] =
+	"  --threshold ID=VALUE    when it is a finding: its first threshold, or with\n"
+	"                          ID.NAME=VALUE another (repeatable)\n"
+	"  --window TIME           judge growth over the last so long: 30s, 10m [60s]\n"
+	"  --getters               probe calls that only ask (cudaGetDevice), too, for\n"
+	"                          chatty-getters: costs the program most where it asks most\n"
+	"\n"
+	"What to watch:\n"
+	"  -p, --pid PID           only this process and its children (repeatable)\n"
+	"  --duration S            stop after S seconds\n"
+	"  --api auto|driver|runtime|both\n"
+	"                          layers to probe [auto: the driver for everything, of\n"
+	"                          the runtime allocation and free]\n"
+	"  --libcudart-path FILE   probe this library too (repeatable)\n"
+	"  --libcuda-path FILE     the same\n"
+	"\n";
+
+static const char stat_stacks[] = "Call stacks (none are taken unless asked for):\n" STACK_MODE_HELP STACK_CALL_HELP;
+
+static const char diagnose_stacks[] =
+	"Call stacks:\n"
+	"  --stack fp|dwarf|auto|off\n"
+	"                          how stacks are taken: by frame pointers, by copies\n"
+	"                          to unwind, by copies where frame pointers lead\n"
+	"                          nowhere, or not at all [fp]\n" STACK_STORAGE_HELP STACK_CALL_HELP;
+
+static const char shared_tail[] =
+	"\n"
+	"Capacities (what does not fit is counted as lost and shown):\n"
+	"  --max-processes N       processes at a time [4096]\n"
+	"  --max-allocations N     live allocations [1048576]\n"
+	"  --max-kernels N         kernel handles [65536]\n"
+	"  --max-inflight N        streams with asynchronous copies [16384]\n"
+	"\n"
+	"  -v, --verbose           say more on stderr (twice: even more)\n"
+	"  -q, --quiet             no warnings\n"
+	"  -h, --help              this text\n";
+
+enum option_id {
+	OPT_INTERVAL = 256,
+	OPT_DURATION,
+	OPT_JSON,
+	OPT_CSV,
+	OPT_TOP,
+	OPT_FULL_NAMES,
+	OPT_THRESHOLD,
+	OPT_WINDOW,
+	OPT_FAIL_ON,
+	OPT_GETTERS,
+	OPT_EXPLAIN,
+	OPT_LIST,
+	OPT_API,
+	OPT_LIBRARY,
+	OPT_MAX_PROCESSES,
+	OPT_MAX_ALLOCATIONS,
+	OPT_MAX_KERNELS,
+	OPT_MAX_INFLIGHT,
+};
+
+#define SHARED_OPTIONS                                                                                                 \
+	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON},                    \
+	{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD},              \
+	{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS},                  \
+	{"pid", required_argument, NULL, 'p'},                                                                         \
+	{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API},                \
+	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},                                                      \
+	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},                                                        \
+	{"max-processes", required_argument, NULL, OPT_MAX_PROCESSES},                                                 \
+	{"max-allocations", required_argument, NULL, OPT_MAX_ALLOCATIONS},                                             \
+	{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS},                                                     \
+	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT}, STACK_MODE_OPTIONS, STACK_CALL_OPTIONS,           \
+	{"verbose", no_argument, NULL, 'v'}, {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'},      \
+	{NULL, 0, NULL, 0}
+
+static const struct option stat_options[] = {
+	{"csv", no_argument, NULL, OPT_CSV},
+	{"full-names", no_argument, NULL, OPT_FULL_NAMES},
+	SHARED_OPTIONS,
+};
+
+static const struct option diagnose_options[] = {
+	{"explain", required_argument, NULL, OPT_EXPLAIN},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"fail-on", required_argument, NULL, OPT_FAIL_ON},
+	SHARED_OPTIONS,
+};
+
+void account_options__print_help(FILE *out, bool diagnose)
+{
+	fputs(diagnose ? diagnose_head : stat_head, out);
+	fputs(shared_middle, out);
+	fputs(diagnose ? diagnose_stacks : stat_stacks, out);
+	fputs(shared_tail, out);
+}
+
+static int take_form(struct account_command *options, enum account_form form, struct error *err)
+{
+	if (options->form && options->form != form)
+		return error__set(err, -EINVAL, "--json and --csv do not go together: choose one");
+	options->form = form;
+	return 0;
+}
+
+static int take_fail_on(struct account_command *options, const char *text, struct error *err)
+{
+	static const char *const words[] = {
+		[SEVERITY_INFO] = "info",
+		[SEVERITY_WARNING] = "warning",
+		[SEVERITY_CRITICAL] = "critical",
+	};
+	size_t which = 0;
+	int ret = arguments__word("--fail-on", text, words, sizeof(words) / sizeof(*words), &which, err);
+
+	options->fail_on = (int)which;
+	return ret;
+}
+
+static int take_shown(struct account_command *options, int id, const char *text, struct error *err)
+{
+	unsigned long number = 0;
+	int ret;
+
+	switch (id) {
+	case OPT_JSON:
+		return take_form(options, ACCOUNT_JSON, err);
+	case OPT_CSV:
+		return take_form(options, ACCOUNT_CSV, err);
+	case OPT_TOP:
+		ret = arguments__number("--top", text, 0, 1000000, &number, err);
+		options->output.top = (unsigned int)number;
+		return ret;
+	case OPT_FULL_NAMES:
+		options->output.full_names = true;
+		return 0;
+	case OPT_INTERVAL:
+		return arguments__seconds("--interval", text, 0.01, &options->interval, err);
+	case OPT_THRESHOLD:
+		return arguments__append(&options->thresholds, &options->threshold_count, text, err);
+	case OPT_WINDOW:
+		return arguments__window(text, &options->window_ns, err);
+	case OPT_FAIL_ON:
+		return take_fail_on(options, text, err);
+	case OPT_EXPLAIN:
+		options->explain = text;
+		return 0;
+	case OPT_LIST:
+		options->list = true;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int take_watched(struct account_command *options, int id, const char *text, struct error *err)
+{
+	switch (id) {
+	case 'p':
+		return targets__add_pid(&options->targets, text, err);
+	case OPT_GETTERS:
+		options->getters = true;
+		return 0;
+	case OPT_DURATION:
+		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
+	case OPT_API:
+		return arguments__api(text, &options->api, err);
+	case OPT_LIBRARY:
+		return targets__add_library(&options->targets, text, err);
+	case OPT_MAX_PROCESSES:
+		return arguments__capacity("--max-processes", text, &options->limits.max_processes, err);
+	case OPT_MAX_ALLOCATIONS:
+		return arguments__capacity("--max-allocations", text, &options->limits.max_allocations, err);
+	case OPT_MAX_KERNELS:
+		return arguments__capacity("--max-kernels", text, &options->limits.max_kernels, err);
+	case OPT_MAX_INFLIGHT:
+		return arguments__capacity("--max-inflight", text, &options->limits.max_inflight, err);
+	}
+	return -ENOENT;
+}
+
+static int take_option(struct account_command *options, int id, const char *text, struct error *err)
+{
+	int ret = take_shown(options, id, text, err);
+
+	if (ret == -ENOENT)
+		ret = take_watched(options, id, text, err);
+	return ret == -ENOENT ? stack_choice__take(&options->stacks, id, text, err) : ret;
+}
+
+/* --explain and --list tell what is known of findings, and watch nothing. */
+static int check_told(const struct account_command *options, struct error *err)
+{
+	if (options->explain && options->list)
+		return error__set(err, -EINVAL, "--explain and --list do not go together: choose one");
+	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
+		return error__set(err, -EINVAL, "%s watches nothing: leave the program away",
+				  options->list ? "--list" : "--explain");
+	if (!options->explain || !strcmp(options->explain, "all") || finding_kind__find(options->explain))
+		return 0;
+	return finding_kind__unknown(options->explain, strlen(options->explain), err);
+}
+
+int account_options__parse(struct account_command *options, bool diagnose, int argc, char **argv, struct error *err)
+{
+	const char *program = diagnose ? DIAGNOSE : STAT;
+	int id, ret;
+
+	*options = (struct account_command){
+		.diagnose = diagnose,
+		.limits = COUNTING_LIMITS,
+		.output = {.top = 10},
+		.window_ns = GROWTH_WINDOW_NS,
+		.fail_on = NO_FAIL,
+		.log_level = LOG_WARN,
+	};
+	stack_choice__init(&options->stacks, diagnose ? STACK_FP : STACK_OFF);
+	options->stacks.needed = false;
+	opterr = 0;
+	optind = 0; /* another argv than the last: begin anew */
+	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
+	while ((id = getopt_long(argc, argv, "+:p:vqh", diagnose ? diagnose_options : stat_options, NULL)) != -1) {
+		if (id == 'h')
+			return ACCOUNT_HELP;
+		if (id == ':' || id == '?')
+			return arguments__bad_option(id, argc, argv, program, err);
+		if (arguments__take_log_level(id, &options->log_level))
+			continue;
+		ret = take_option(options, id, optarg, err);
+		if (ret)
+			return ret;
+	}
+	ret = stack_choice__check(&options->stacks, err);
+	if (!ret)
+		ret = targets__take_command(&options->targets, argc, argv, program, err);
+	return ret ? ret : check_told(options, err);
+}
+
+void account_options__clear(struct account_command *options)
+{
+	targets__clear(&options->targets);
+	free(options->thresholds);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Samples of the model at uneven times, see samples.h.
+#include "cli/samples.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+
+/* Sampling takes a tenth of the time at most, however many allocations there are to walk over. */
+#define SAMPLE_SHARE 10
+
+struct samples {
+	struct counting *counting;
+	double period;
+	void (*take)(void *arg);
+	void *arg;
+	struct event *due;
+};
+
+/* A factor of 0.75 to 1.25: samples in step with a program's batches would take their beat for growth. */
+static double uneven(void)
+{
+	uint32_t number = UINT32_MAX / 2;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		return 1;
+	return 0.75 + 0.5 * number / UINT32_MAX;
+}
+
+static void on_due(evutil_socket_t fd, short what, void *arg)
+{
+	struct samples *samples = arg;
+	uint64_t began = clock__boot_ns();
+	struct timeval wait;
+	double took;
+
+	(void)fd;
+	(void)what;
+	counting__update(samples->counting, true);
+	samples->take(samples->arg);
+	took = (double)(clock__boot_ns() - began) / (double)NS_PER_S;
+	wait = clock__timeval(fmax(samples->period * uneven() - took, SAMPLE_SHARE * took));
+	evtimer_add(samples->due, &wait);
+}
+
+int samples__new(struct counting *counting, double period, void (*take)(void *arg), void *arg, struct samples **out,
+		 struct error *err)
+{
+	struct samples *samples = calloc(1, sizeof(*samples));
+	struct timeval at_once = {0};
+
+	if (!samples)
+		return error__set(err, -ENOMEM, "out of memory");
+	*samples = (struct samples){.counting = counting, .period = period, .take = take, .arg = arg};
+	samples->due = evtimer_new(session__loop(counting__session(counting)), on_due, samples);
+	if (!samples->due) {
+		free(samples);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	evtimer_add(samples->due, &at_once);
+	*out = samples;
+	return 0;
+}
+
+void samples__free(struct samples *samples)
+{
+	if (!samples)
+		return;
+	event_free(samples->due);
+	free(samples);
+}

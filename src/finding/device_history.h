@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory of devices over time: whether it grows, by NVML or by what a
+ * process allocates there, and who had it when it was used up most.
+ */
+#ifndef FINDING_DEVICE_HISTORY_H
+#define FINDING_DEVICE_HISTORY_H
+
+#include <stdint.h>
+
+#include "model/growth.h"
+#include "model/gpu_label.h"
+#include "model/model.h"
+
+struct device_history;
+
+/* NULL without memory. */
+struct device_history *device_history__new(uint64_t window_ns);
+void device_history__free(struct device_history *history);
+
+/* 0 or -ENOMEM. */
+int device_history__sample(struct device_history *history, const struct model *model);
+
+/* Of all that is used of a GPU, by NVML. Unknown without samples where it is not followed. */
+void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
+			       struct growth_evidence *evidence);
+
+/* Of what a process has live on a device, by its number in the process. */
+void device_history__judge_process(const struct device_history *history, const struct process *process,
+				   uint8_t device, struct growth_evidence *evidence);
+
+/* The machine's GPU that a process knows as this device; NULL when not known. */
+const struct gpu *device_history__gpu(const struct model *model, const struct process *process, uint8_t device);
+
+/* Who has the memory of a GPU. */
+struct memory_holding {
+	char label[GPU_LABEL_SIZE]; /* of the GPU */
+	uint64_t total, used;	    /* bytes, by all; known */
+	uint64_t own;		    /* by the process it is asked for; GPU_UNKNOWN_BYTES */
+	int32_t largest_pid;	    /* another watched process, that has most; 0: none */
+	char largest_comm[16];
+	uint64_t largest;
+	uint64_t others; /* neither of these two */
+};
+
+/* As of now, `process` being NULL or the one it is asked for. False where total or used are not known. */
+bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
+			struct memory_holding *holding);
+
+/* The same at the sample in which one of the process's GPUs was used up most. False: in none. */
+bool device_history__fullest(const struct device_history *history, const struct process *process,
+			     struct memory_holding *holding);
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The findings of a run: thresholds, history, and asking each rule, see finding.h.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "finding/finding.h"
+#include "finding/history.h"
+#include "finding/threshold.h"
+
+struct findings {
+	struct findings_options options;
+	uint64_t began_ns;
+	double (*thresholds)[FINDING_THRESHOLDS]; /* in use, by kind */
+	struct finding_history *history;
+};
+
+struct findings *findings__new(const struct findings_options *options)
+{
+	struct findings *findings = calloc(1, sizeof(*findings));
+
+	if (!findings)
+		return NULL;
+	findings->options = *options;
+	findings->thresholds = calloc(finding_kind_count, sizeof(*findings->thresholds));
+	findings->history = finding_history__new(options->window_ns);
+	if (!findings->thresholds || !findings->history) {
+		findings__free(findings);
+		return NULL;
+	}
+	for (size_t i = 0; i < finding_kind_count; i++)
+		for (size_t n = 0; n < FINDING_THRESHOLDS && finding_kinds[i].thresholds[n].name; n++)
+			findings->thresholds[i][n] = finding_kinds[i].thresholds[n].value;
+	return findings;
+}
+
+void findings__free(struct findings *findings)
+{
+	if (!findings)
+		return;
+	finding_history__free(findings->history);
+	free(findings->thresholds);
+	free(findings);
+}
+
+const struct finding_history *findings__history(const struct findings *findings)
+{
+	return findings->history;
+}
+
+int findings__set_threshold(struct findings *findings, const char *text, struct error *err)
+{
+	struct threshold_choice choice;
+	int ret = threshold__parse(text, &choice, err);
+
+	if (!ret)
+		findings->thresholds[choice.kind - finding_kinds][choice.place] = choice.value;
+	return ret;
+}
+
+double findings__threshold(const struct findings *findings, const struct finding_kind *kind, size_t place)
+{
+	return findings->thresholds[kind - finding_kinds][place];
+}
+
+void findings__begin(struct findings *findings, uint64_t began_ns)
+{
+	findings->began_ns = began_ns;
+}
+
+uint64_t findings__began_ns(const struct findings *findings)
+{
+	return findings->began_ns;
+}
+
+int findings__sample(struct findings *findings, const struct model *model)
+{
+	return finding_history__sample(findings->history, model);
+}
+
+/* --- drawing --- */
+
+/* What the command has; a process without an account is asked for nothing that needs one. */
+static bool has_needs(const struct findings *findings, const struct finding_kind *kind)
+{
+	const struct findings_options *options = &findings->options;
+	unsigned int has = (options->account ? NEEDS_ACCOUNT : 0) | (options->asks ? NEEDS_ASKS : 0) |
+			   (options->getters ? NEEDS_GETTERS : 0);
+
+	return !(kind->needs & ~has);
+}
+
+static int draw_kind(const struct findings *findings, const struct model *model, const struct finding_kind *kind,
+		     struct finding_list *list)
+{
+	const struct finding_input input = {
+		.model = model,
+		.state = findings,
+		.kind = kind,
+		.thresholds = findings->thresholds[kind - finding_kinds],
+		.began_ns = findings->began_ns,
+	};
+	int failed = 0, ret;
+
+	for (size_t i = 0; kind->draw && i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+
+		if ((kind->needs & NEEDS_ACCOUNT) && !process->account)
+			continue;
+		ret = kind->draw(&input, process, list);
+		failed = failed ? failed : ret;
+	}
+	if (!kind->draw_all)
+		return failed;
+	ret = kind->draw_all(&input, list);
+	return failed ? failed : ret;
+}
+
+int findings__draw(struct findings *findings, const struct model *model, struct finding_list *list)
+{
+	int failed = 0, ret;
+
+	finding_list__clear(list);
+	for (size_t i = 0; i < finding_kind_count; i++) {
+		if (!has_needs(findings, &finding_kinds[i]))
+			continue;
+		ret = draw_kind(findings, model, &finding_kinds[i], list);
+		failed = failed ? failed : ret;
+	}
+	ret = finding_list__sort(list);
+	return failed ? failed : ret;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The course of what findings judge over time, see history.h.
+#include "finding/history.h"
+
+#include <stdlib.h>
+
+struct finding_history *finding_history__new(uint64_t window_ns)
+{
+	struct finding_history *history = calloc(1, sizeof(*history));
+
+	if (!history)
+		return NULL;
+	history->window_ns = window_ns;
+	history->growth = growth__new(window_ns, GROWTH_SITES_MAX);
+	history->devices = device_history__new(window_ns);
+	history->unused = unused_history__new(window_ns);
+	history->graphs = graph_history__new();
+	if (history->growth && history->devices && history->unused && history->graphs)
+		return history;
+	finding_history__free(history);
+	return NULL;
+}
+
+void finding_history__free(struct finding_history *history)
+{
+	if (!history)
+		return;
+	growth__free(history->growth);
+	device_history__free(history->devices);
+	unused_history__free(history->unused);
+	graph_history__free(history->graphs);
+	free(history);
+}
+
+static int first_of(int failed, int ret)
+{
+	return failed ? failed : ret;
+}
+
+int finding_history__sample(struct finding_history *history, const struct model *model)
+{
+	int failed;
+
+	/* A timer may be a little early; what comes much closer would fill the windows too soon. */
+	if (history->sampled_ns && model->now_ns - history->sampled_ns < GROWTH_SAMPLE_NS(history->window_ns) / 2)
+		return 0;
+	history->sampled_ns = model->now_ns;
+	failed = growth__sample(history->growth, model);
+	failed = first_of(failed, device_history__sample(history->devices, model));
+	failed = first_of(failed, unused_history__sample(history->unused, model));
+	return first_of(failed, graph_history__sample(history->graphs, model));
+}

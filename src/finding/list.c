@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A list of findings, and how a rule fills one in, see finding.h.
+#include "finding/finding.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct finding *finding_list__add(struct finding_list *list, const struct finding_input *input,
+				  const struct process *process)
+{
+	struct finding *finding;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity ? 2 * list->capacity : 8;
+
+		finding = realloc(list->items, capacity * sizeof(*finding));
+		if (!finding)
+			return NULL;
+		list->items = finding;
+		list->capacity = capacity;
+	}
+	finding = &list->items[list->count++];
+	*finding = (struct finding){.kind = input->kind, .severity = input->kind->severity};
+	if (process) {
+		finding->pid = process->pid;
+		memcpy(finding->comm, process->comm, sizeof(finding->comm));
+		finding->comm[sizeof(finding->comm) - 1] = '\0';
+	}
+	return finding;
+}
+
+static int set_text(char **text, const char *format, va_list args)
+{
+	char *made;
+
+	if (vasprintf(&made, format, args) < 0)
+		return -ENOMEM;
+	free(*text);
+	*text = made;
+	return 0;
+}
+
+int finding__subject(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, format);
+	ret = set_text(&finding->subject, format, args);
+	va_end(args);
+	return ret;
+}
+
+int finding__evidence(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, format);
+	ret = set_text(&finding->evidence, format, args);
+	va_end(args);
+	return ret;
+}
+
+void finding__number(struct finding *finding, const char *name, double value, enum finding_unit unit)
+{
+	if (finding->number_count == FINDING_NUMBERS)
+		return;
+	finding->numbers[finding->number_count++] =
+		(struct finding_number){.name = name, .value = value, .unit = unit};
+}
+
+void finding__cost(struct finding *finding, uint64_t cost_ns, uint64_t of_ns)
+{
+	finding->has_cost = true;
+	finding->cost_ns = cost_ns;
+	finding->share = of_ns ? (double)cost_ns / (double)of_ns : 0;
+	finding->weight = (double)cost_ns;
+}
+
+void finding__saving(struct finding *finding, uint64_t saving_ns, const char *assumption)
+{
+	finding->has_saving = true;
+	finding->saving_ns = saving_ns;
+	finding->assumption = assumption;
+}
+
+static uint64_t cost_of(const struct finding *finding)
+{
+	return finding->has_cost ? finding->cost_ns : 0;
+}
+
+/* Each finding once more, with its place, so that equal ones stay in the order they were drawn in. */
+struct ranked {
+	struct finding finding;
+	size_t place;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->finding.severity != y->finding.severity)
+		return x->finding.severity < y->finding.severity ? 1 : -1;
+	if (cost_of(&x->finding) != cost_of(&y->finding))
+		return cost_of(&x->finding) < cost_of(&y->finding) ? 1 : -1;
+	if (x->finding.kind != y->finding.kind)
+		return x->finding.kind < y->finding.kind ? -1 : 1;
+	if (x->finding.weight != y->finding.weight)
+		return x->finding.weight < y->finding.weight ? 1 : -1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+int finding_list__sort(struct finding_list *list)
+{
+	struct ranked *ranked;
+
+	if (list->count < 2)
+		return 0;
+	ranked = malloc(list->count * sizeof(*ranked));
+	if (!ranked)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->count; i++)
+		ranked[i] = (struct ranked){.finding = list->items[i], .place = i};
+	qsort(ranked, list->count, sizeof(*ranked), compare);
+	for (size_t i = 0; i < list->count; i++)
+		list->items[i] = ranked[i].finding;
+	free(ranked);
+	return 0;
+}
+
+void finding_list__clear(struct finding_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].subject);
+		free(list->items[i].evidence);
+	}
+	free(list->items);
+	*list = (struct finding_list){0};
+}

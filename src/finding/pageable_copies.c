@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Copies of host memory that is not pinned: the driver copies it through a
+ * buffer of its own, and the thread waits, also in asynchronous copies. From what
+ * is counted of each function, so that it needs no account.
+ */
+#include <errno.h>
+
+#include "base/quantity.h"
+#include "finding/link.h"
+#include "finding/rules.h"
+#include "finding/where.h"
+#include "model/api.h"
+
+enum {
+	LEAST_SHARE,
+	LEAST_BYTES,
+};
+
+/* Fewer bytes, or smaller copies, tell nothing of a rate. */
+#define RATE_BYTES 16777216
+#define RATE_BYTES_A_CALL 262144
+
+struct sum {
+	uint64_t calls, bytes, ns;
+};
+
+/* What a rate was taken from. */
+enum reference {
+	REFERENCE_NONE = 0,
+	REFERENCE_PINNED,  /* synchronous copies of pinned memory in the same process and direction */
+	REFERENCE_COVERED, /* asynchronous ones: at least so fast */
+	REFERENCE_LINK,
+	REFERENCES,
+};
+
+/* One direction. */
+struct way {
+	struct sum pageable[2]; /* [0 sync, 1 async] */
+	struct sum pinned;	/* sync */
+	enum reference reference;
+	double reference_rate; /* bytes per second */
+};
+
+static const char *const assumptions[REFERENCES] = {
+	[REFERENCE_PINNED] = "pinned, the same bytes are copied as fast as this process's synchronous copies of pinned "
+			     "memory in the same direction",
+	[REFERENCE_COVERED] = "pinned, the same bytes are copied as fast as this process's asynchronous copies in the same "
+			      "direction at least were",
+	[REFERENCE_LINK] = "pinned, the same bytes are copied at 80 % of the nominal rate of the GPU's link",
+};
+
+static void add(struct sum *sum, const struct function_totals *totals)
+{
+	sum->calls += totals->calls;
+	sum->bytes += totals->bytes;
+	sum->ns += totals->ns;
+}
+
+static double rate(const struct sum *sum)
+{
+	return sum->ns ? (double)sum->bytes * 1e9 / (double)sum->ns : 0;
+}
+
+static bool tells_rate(uint64_t calls, uint64_t bytes)
+{
+	return bytes >= RATE_BYTES && bytes >= calls * RATE_BYTES_A_CALL;
+}
+
+static struct sum pageable(const struct way *way)
+{
+	const struct sum *sync = &way->pageable[0], *async = &way->pageable[1];
+
+	return (struct sum){sync->calls + async->calls, sync->bytes + async->bytes, sync->ns + async->ns};
+}
+
+/* --- what there is --- */
+
+static bool is_copy_of(const struct function_totals *totals, enum copy_kind kind)
+{
+	return totals->row < api_function_count && api_functions[totals->row].desc.operation == OP_COPY &&
+	       totals->kind == kind && !(totals->flags & TALLY_CAPTURED);
+}
+
+static void find_reference(struct way *way, const struct model *model, const struct process *process,
+			   enum copy_kind kind)
+{
+	const struct covered_totals *covered = &process->covered[kind];
+
+	if (tells_rate(way->pinned.calls, way->pinned.bytes) && way->pinned.ns) {
+		way->reference = REFERENCE_PINNED;
+		way->reference_rate = rate(&way->pinned);
+	} else if (!way->pageable[1].calls && tells_rate(covered->calls, covered->bytes) && covered->ns) {
+		way->reference = REFERENCE_COVERED;
+		way->reference_rate = (double)covered->bytes * 1e9 / (double)covered->ns;
+	} else if (link__rate(model, process) > 0) {
+		way->reference = REFERENCE_LINK;
+		way->reference_rate = link__rate(model, process);
+	}
+}
+
+static struct way look_at(const struct model *model, const struct process *process, enum copy_kind kind)
+{
+	struct way way = {0};
+
+	for (size_t i = 0; i < process->function_count; i++) {
+		const struct function_totals *totals = &process->functions[i];
+		bool async;
+
+		if (!is_copy_of(totals, kind))
+			continue;
+		async = api_functions[totals->row].desc.flags & FUNCTION_ASYNC;
+		if (totals->flags & TALLY_PAGEABLE)
+			add(&way.pageable[async], totals);
+		else if ((totals->flags & TALLY_PINNED) && !async)
+			add(&way.pinned, totals);
+	}
+	find_reference(&way, model, process, kind);
+	return way;
+}
+
+/* --- the finding --- */
+
+static double saved_ns(const struct way *way)
+{
+	struct sum sum = pageable(way);
+	double per_second = way->reference_rate * (way->reference == REFERENCE_LINK ? LINK_YIELD : 1);
+	double then = per_second ? (double)sum.bytes * 1e9 / per_second : 0;
+
+	return per_second && (double)sum.ns > then ? (double)sum.ns - then : 0;
+}
+
+/* The other direction counts where its rate was found in the same way, so that one sentence holds for both. */
+static void estimate(struct finding *finding, const struct way *worse, const struct way *other)
+{
+	double saved = saved_ns(worse);
+
+	if (worse->reference == REFERENCE_NONE)
+		return;
+	if (other->reference == worse->reference)
+		saved += saved_ns(other);
+	finding__saving(finding, (uint64_t)saved, assumptions[worse->reference]);
+}
+
+static int name_function(struct finding *finding, const struct process *process)
+{
+	const struct function_totals *worst = NULL;
+
+	for (size_t i = 0; i < process->function_count; i++) {
+		const struct function_totals *totals = &process->functions[i];
+
+		if ((is_copy_of(totals, COPY_H2D) || is_copy_of(totals, COPY_D2H)) && totals->flags & TALLY_PAGEABLE &&
+		    (!worst || totals->ns > worst->ns))
+			worst = totals;
+	}
+	if (!worst)
+		return 0;
+	finding->stack = where__of_row(process, SITE_WAIT, worst->row);
+	return finding__subject(finding, "%s, %s", where__function(worst->row),
+				worst->kind == COPY_H2D ? "host to device" : "device to host");
+}
+
+static int tell(struct finding *finding, const struct sum *all, const struct way *worse, const char *direction)
+{
+	static const char *const words[REFERENCES] = {
+		[REFERENCE_NONE] = "",
+		[REFERENCE_PINNED] = " of its pinned copies",
+		[REFERENCE_COVERED] = " or more of its asynchronous copies",
+		[REFERENCE_LINK] = " that the GPU's link has nominally",
+	};
+	bool known = worse->reference != REFERENCE_NONE;
+	const struct sum sum = pageable(worse);
+
+	finding__number(finding, "calls", (double)all->calls, UNIT_COUNT);
+	finding__number(finding, "bytes", (double)all->bytes, UNIT_BYTES);
+	finding__number(finding, "ns", (double)all->ns, UNIT_NS);
+	finding__number(finding, "bandwidth", rate(&sum), UNIT_BYTES_PER_SECOND);
+	if (known)
+		finding__number(finding, "reference_bandwidth", worse->reference_rate, UNIT_BYTES_PER_SECOND);
+	return finding__evidence(finding, "%s in %s copies of host memory that is not pinned took %s, %s of the time: %s %s%s%s%s",
+				 quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
+				 quantity__time((double)all->ns).text, quantity__share(finding->share).text,
+				 direction, quantity__bandwidth(rate(&sum)).text, known ? ", beside " : "",
+				 known ? quantity__bandwidth(worse->reference_rate).text : "", words[worse->reference]);
+}
+
+int pageable_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+{
+	const struct way ways[2] = {look_at(input->model, process, COPY_H2D), look_at(input->model, process, COPY_D2H)};
+	const struct sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
+	const struct sum all = {to_device.calls + to_host.calls, to_device.bytes + to_host.bytes,
+				to_device.ns + to_host.ns};
+	bool worse = to_host.ns > to_device.ns;
+	uint64_t watched_ns = where__watched_ns(input, process);
+	struct finding *finding;
+	int ret;
+
+	if (!all.ns || (double)all.bytes < input->thresholds[LEAST_BYTES] ||
+	    (double)all.ns < input->thresholds[LEAST_SHARE] * (double)watched_ns)
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding__cost(finding, all.ns, watched_ns);
+	estimate(finding, &ways[worse], &ways[!worse]);
+	ret = name_function(finding, process);
+	return ret ? ret : tell(finding, &all, &ways[worse], worse ? "device to host" : "host to device");
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Findings of threads. A process may have hundreds that do the same: the worst
+ * of them have a finding each, which says how many there are.
+ */
+#ifndef FINDING_THREADS_H
+#define FINDING_THREADS_H
+
+#include "finding/finding.h"
+#include "model/account.h"
+
+#define THREADS_SHOWN 4
+
+struct watched_thread {
+	const struct finding_input *input;
+	const struct process *process;
+	const struct thread_account *thread;
+	uint64_t ns; /* how long it was watched; not 0 */
+};
+
+/* What the fault costs this thread; 0: it has none. */
+typedef uint64_t (*thread_cost_fn)(const struct watched_thread *watched);
+
+/* Fills in the finding, which has its thread and cost. 0 or -ENOMEM. */
+typedef int (*thread_draw_fn)(const struct watched_thread *watched, struct finding *finding);
+
+/* Adds a finding for each of the threads that it costs most. 0 or -ENOMEM. */
+int threads__draw(const struct finding_input *input, const struct process *process, thread_cost_fn cost,
+		  thread_draw_fn draw, struct finding_list *out);
+
+/* `ns` as a share of the time that the thread was watched. */
+double threads__share(const struct watched_thread *watched, uint64_t ns);
+
+/*
+ * What is saved where the thread need not wait so long: at most `ns`, and at
+ * most what it does besides, since the GPU's work has to be done still, and
+ * `calls` times what a wait costs that has nothing to wait for.
+ */
+uint64_t threads__overlap(const struct watched_thread *watched, uint64_t ns, uint64_t calls);
+
+/* To be measured: what a wait costs for itself. Low, so that no more is promised than is saved. */
+#define EMPTY_WAIT_NS 2000
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reading thresholds, see threshold.h.
+#include "finding/threshold.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_LENGTH 32
+
+struct suffix {
+	const char *text;
+	double factor;
+};
+
+/* What a unit's numbers may be followed by. */
+struct unit_form {
+	const char *example;
+	double most;
+	struct suffix suffixes[16];
+};
+
+#define BYTE_SUFFIXES                                                                                                  \
+	{"", 1}, {"B", 1}, {"K", 1ull << 10}, {"KiB", 1ull << 10}, {"k", 1ull << 10}, {"M", 1ull << 20},               \
+		{"MiB", 1ull << 20}, {"m", 1ull << 20}, {"G", 1ull << 30}, {"GiB", 1ull << 30}, {"g", 1ull << 30},     \
+		{"T", 1ull << 40}, {"TiB", 1ull << 40}
+
+static const struct unit_form forms[] = {
+	[UNIT_COUNT] = {"a number such as 10", 1e18, {{"", 1}}},
+	[UNIT_BYTES] = {"bytes such as 65536, 64K, 1M or 2GiB", 1e18, {BYTE_SUFFIXES}},
+	[UNIT_NS] = {"a time with its unit such as 20us, 100ms or 1.5s", 1e18,
+		     {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}},
+	[UNIT_SHARE] = {"a share such as 5% or 0.05", 1, {{"", 1}, {"%", 0.01}}},
+	[UNIT_PER_SECOND] = {"a rate such as 10/s", 1e18, {{"", 1}, {"/s", 1}}},
+	[UNIT_BYTES_PER_SECOND] = {"bytes a second such as 100M", 1e18, {BYTE_SUFFIXES}},
+	[UNIT_RATIO] = {"a ratio such as 1.2", 1e18, {{"", 1}, {"x", 1}}},
+};
+
+/* Digits and at most one point between them; returns what is behind, or NULL. */
+static const char *parse_number(const char *text, double *value)
+{
+	size_t length = strspn(text, "0123456789.");
+	char number[NUMBER_LENGTH], *end;
+
+	if (!length || length >= sizeof(number))
+		return NULL;
+	memcpy(number, text, length);
+	number[length] = '\0';
+	*value = strtod(number, &end);
+	return end == number + length ? text + length : NULL;
+}
+
+static int parse_value(const char *text, const struct threshold_choice *choice, double *value)
+{
+	const struct unit_form *form = &forms[choice->kind->thresholds[choice->place].unit];
+	const char *rest = parse_number(text, value);
+
+	for (size_t i = 0; rest && i < sizeof(form->suffixes) / sizeof(*form->suffixes); i++) {
+		const struct suffix *suffix = &form->suffixes[i];
+
+		if (!suffix->text || strcmp(suffix->text, rest))
+			continue;
+		*value *= suffix->factor;
+		return *value <= form->most ? 0 : -EINVAL;
+	}
+	return -EINVAL;
+}
+
+static int no_name(const struct finding_kind *kind, const char *name, int length, struct error *err)
+{
+	char known[200] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < FINDING_THRESHOLDS && kind->thresholds[i].name && at < sizeof(known); i++)
+		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", kind->thresholds[i].name);
+	return error__set(err, -EINVAL, "%s has no threshold '%.*s'; it has %s", kind->id, length, name, known);
+}
+
+static bool is_text(const char *known, const char *text, size_t length)
+{
+	return strlen(known) == length && !memcmp(known, text, length);
+}
+
+static int find_place(const struct finding_kind *kind, const char *name, size_t length, size_t *place,
+		      struct error *err)
+{
+	for (*place = 0; *place < FINDING_THRESHOLDS && kind->thresholds[*place].name; ++*place)
+		if (is_text(kind->thresholds[*place].name, name, length))
+			return 0;
+	return no_name(kind, name, length < 64 ? (int)length : 64, err);
+}
+
+int threshold__parse(const char *text, struct threshold_choice *choice, struct error *err)
+{
+	const char *value = strchr(text, '='), *name;
+	size_t length;
+	int ret = 0;
+
+	if (!value)
+		return error__set(err, -EINVAL, "'%.64s' is not ID=VALUE or ID.NAME=VALUE", text);
+	*choice = (struct threshold_choice){0};
+	name = memchr(text, '.', (size_t)(value - text));
+	length = (size_t)((name ? name : value) - text);
+	for (size_t i = 0; i < finding_kind_count && !choice->kind; i++)
+		if (is_text(finding_kinds[i].id, text, length))
+			choice->kind = &finding_kinds[i];
+	if (!choice->kind)
+		return finding_kind__unknown(text, length, err);
+	if (name)
+		ret = find_place(choice->kind, name + 1, (size_t)(value - name - 1), &choice->place, err);
+	if (ret)
+		return ret;
+	if (parse_value(value + 1, choice, &choice->value))
+		return error__set(err, -EINVAL, "%s.%s: '%.64s' is not %s", choice->kind->id,
+				  choice->kind->thresholds[choice->place].name, value + 1,
+				  forms[choice->kind->thresholds[choice->place].unit].example);
+	return 0;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is reserved and not used over time, see unused_history.h.
+#include "finding/unused_history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+/* Pools of all processes that are followed at a time. */
+#define COURSES_MAX 1024
+/* Samples of one: a window and its end, see GROWTH_SAMPLE_NS. */
+#define SAMPLES 61
+/* Samples that say how it was all the time. */
+#define SAMPLES_LEAST 20
+
+#define NO_POOL UINT32_MAX
+
+struct unused_key {
+	uint64_t start_ns; /* with the pid tells which process it is */
+	uint64_t pool;	   /* handle; 0: not known */
+	int32_t pid;
+	uint32_t device; /* of the pool; NO_POOL: of physical memory */
+};
+
+struct unused_sample {
+	uint64_t time_ns, unused, reserved;
+};
+
+struct unused_course {
+	struct unused_key key;
+	struct unused_sample samples[SAMPLES]; /* a ring */
+	size_t next, count;
+	UT_hash_handle hh;
+};
+
+struct unused_history {
+	uint64_t window_ns;
+	struct unused_course *courses; /* a uthash table */
+};
+
+struct unused_history *unused_history__new(uint64_t window_ns)
+{
+	struct unused_history *history = calloc(1, sizeof(*history));
+
+	if (history)
+		history->window_ns = window_ns;
+	return history;
+}
+
+static void forget(struct unused_history *history, struct unused_course *course)
+{
+	HASH_DEL(history->courses, course);
+	free(course);
+}
+
+void unused_history__free(struct unused_history *history)
+{
+	struct unused_course *course, *next;
+
+	if (!history)
+		return;
+	HASH_ITER(hh, history->courses, course, next)
+		forget(history, course);
+	free(history);
+}
+
+static struct unused_key key_of(const struct process *process, const struct pool_totals *pool)
+{
+	return (struct unused_key){
+		.start_ns = process->start_ns,
+		.pool = pool ? pool->handle : 0,
+		.pid = process->pid,
+		.device = pool ? pool->device : NO_POOL,
+	};
+}
+
+static struct unused_course *find(const struct unused_history *history, const struct unused_key *key)
+{
+	struct unused_course *course;
+
+	HASH_FIND(hh, history->courses, key, sizeof(*key), course);
+	return course;
+}
+
+static int add_sample(struct unused_history *history, const struct unused_key *key, const struct unused_sample *sample)
+{
+	struct unused_course *course = find(history, key);
+
+	if (!course && HASH_COUNT(history->courses) >= COURSES_MAX)
+		return 0;
+	if (!course) {
+		course = calloc(1, sizeof(*course));
+		if (!course)
+			return -ENOMEM;
+		course->key = *key;
+		HASH_ADD(hh, history->courses, key, sizeof(course->key), course);
+	}
+	course->samples[course->next] = *sample;
+	course->next = (course->next + 1) % SAMPLES;
+	if (course->count < SAMPLES)
+		course->count++;
+	return 0;
+}
+
+uint64_t unused_history__unmapped(const struct process *process, uint64_t *created)
+{
+	uint64_t mapped = process->memory[MEMORY_MAPPED].live_bytes;
+
+	/* Where memory of others is mapped too, or its own twice, more of its own is mapped nowhere. */
+	*created = process->memory[MEMORY_PHYSICAL].live_bytes;
+	return *created > mapped ? *created - mapped : 0;
+}
+
+static int sample_process(struct unused_history *history, const struct process *process, uint64_t now_ns)
+{
+	struct unused_sample sample = {.time_ns = now_ns};
+	struct unused_key key = key_of(process, NULL);
+	int ret = 0;
+
+	sample.unused = unused_history__unmapped(process, &sample.reserved);
+	if (process->memory[MEMORY_PHYSICAL].allocations)
+		ret = add_sample(history, &key, &sample);
+	for (size_t i = 0; i < process->pool_count && !ret; i++) {
+		const struct pool_totals *pool = &process->pools[i];
+
+		key = key_of(process, pool);
+		sample.reserved = pool->reserved;
+		sample.unused = pool->reserved > pool->used ? pool->reserved - pool->used : 0;
+		ret = add_sample(history, &key, &sample);
+	}
+	return ret;
+}
+
+static bool has_process(const struct model *model, const struct unused_key *key)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].start_ns == key->start_ns && model->processes[i].pid == key->pid)
+			return true;
+	return false;
+}
+
+int unused_history__sample(struct unused_history *history, const struct model *model)
+{
+	struct unused_course *course, *next;
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (!model->processes[i].ended)
+			ret = sample_process(history, &model->processes[i], model->now_ns);
+	/* Of an ended process it stays as it was while the model has it. */
+	HASH_ITER(hh, history->courses, course, next)
+		if (!has_process(model, &course->key))
+			forget(history, course);
+	return ret;
+}
+
+void unused_history__judge(const struct unused_history *history, const struct process *process,
+			   const struct pool_totals *pool, struct unused_evidence *evidence)
+{
+	struct unused_key key = key_of(process, pool);
+	const struct unused_course *course = find(history, &key);
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	*evidence = (struct unused_evidence){.bytes = UINT64_MAX, .share = 1};
+	for (size_t i = 0; course && i < course->count; i++) {
+		const struct unused_sample *sample = &course->samples[i];
+		double share = sample->reserved ? (double)sample->unused / (double)sample->reserved : 0;
+
+		if (sample->unused < evidence->bytes)
+			evidence->bytes = sample->unused;
+		if (share < evidence->share)
+			evidence->share = share;
+		if (sample->time_ns < first_ns)
+			first_ns = sample->time_ns;
+		if (sample->time_ns > last_ns)
+			last_ns = sample->time_ns;
+		evidence->samples++;
+	}
+	evidence->span_ns = evidence->samples ? last_ns - first_ns : 0;
+	evidence->known =
+		evidence->samples >= SAMPLES_LEAST && evidence->span_ns >= history->window_ns / 3 * 2;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where something happened, and for how long it was watched: what rules have in
+ * common. Sites are there only where stacks are taken, and are those of all
+ * threads of a process.
+ */
+#ifndef FINDING_WHERE_H
+#define FINDING_WHERE_H
+
+#include <stdbool.h>
+
+#include "finding/finding.h"
+#include "model/account.h"
+
+/* The time that the process was watched: from its start, or the probes, to its end, or now. */
+uint64_t where__watched_ns(const struct finding_input *input, const struct process *process);
+
+/* The same of a thread. */
+uint64_t where__thread_ns(const struct finding_input *input, const struct process *process,
+			  const struct thread_account *thread);
+
+/* The name of a row of the API as people use it; "an unknown function" of one that the table does not have. */
+const char *where__function(size_t row);
+
+/* Whether a site counts. */
+typedef bool (*where_fn)(const struct call_site *site, const void *arg);
+
+/* Of the sites of a kind that count, the one with the most time or bytes, or calls where it has neither; NULL: none. */
+const struct call_site *where__most(const struct process *process, enum site_kind kind, where_fn counts,
+				    const void *arg);
+
+/* The stack of the site of this kind at which this function did most; NULL where it is not known. */
+const struct stack *where__of_row(const struct process *process, enum site_kind kind, size_t row);
+
+/* The same of failures of one function with one code. */
+const struct stack *where__of_failure(const struct process *process, size_t row, int code);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The text of `gpuprobe diagnose`: the findings, and what they are drawn from; see stat.h.
+#include "base/escape.h"
+#include "output/findings.h"
+#include "output/report_line.h"
+#include "output/report_totals.h"
+#include "output/stat_tables.h"
+
+static void print_findings(FILE *out, const struct stat_report *report)
+{
+	const struct finding_list *findings = report->findings;
+
+	fputc('\n', out);
+	if (findings->count) {
+		fprintf(out, "%zu finding%s: ", findings->count, report_line__plural(findings->count));
+		findings_text__print_counts(out, findings);
+		fputs("\n\n", out);
+	}
+	findings_text__print(out, findings, report->options->top);
+}
+
+/* What may have been wrong all the same. */
+static void print_limits(FILE *out, const struct stat_report *report)
+{
+	const struct model *model = report->model;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!p->since_attach || !report__shows(p))
+			continue;
+		fprintf(out, "\nprocess %d (", p->pid);
+		escape__text(out, p->comm);
+		fputs(") is watched since attach: nothing is known of its calls before that\n", out);
+	}
+	if (!report->getters)
+		fputs("\nnot looked for: chatty-getters (see --getters)\n", out);
+	report_line__evicted(out, model);
+	report_line__losses(out, model);
+}
+
+void diagnose_text__print(FILE *out, const struct stat_report *report)
+{
+	stat__print_head(out, report);
+	if (report->model->process_count) {
+		print_findings(out, report);
+		print_limits(out, report);
+	} else {
+		report_line__no_process(out, report->model);
+		report_line__losses(out, report->model);
+	}
+	if (report->findings->count)
+		fputs("\ngpuprobe diagnose --explain ID tells what to do\n", out);
+	fputs(REPORT_RULE, out);
+}

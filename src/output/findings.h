@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Findings as people and programs read them, and what there is to know about
+ * each kind. Subjects, evidence and names come from watched processes: they are escaped.
+ */
+#ifndef OUTPUT_FINDINGS_H
+#define OUTPUT_FINDINGS_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "finding/finding.h"
+
+const char *findings__severity_word(enum finding_severity severity); /* "warning" */
+
+/*
+ * Each finding in a few lines, worst first as the list is; `top` of them, 0: all. "no findings"
+ * where there are none.
+ */
+void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top);
+
+/* "1 critical, 2 warnings" */
+void findings_text__print_counts(FILE *out, const struct finding_list *list);
+
+/* What a kind means, its advice and thresholds. */
+void findings_text__explain(FILE *out, const struct finding_kind *kind);
+
+/* A table of all kinds with their severities and thresholds. */
+void findings_text__list(FILE *out);
+
+/* The key "findings": an array, worst first. */
+void json_findings__write(struct json *j, const struct finding_list *list);
+
+/* The key "thresholds": those in use, by id and name. */
+void json_findings__write_thresholds(struct json *j, const struct findings *findings);
+
+#endif

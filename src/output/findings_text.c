@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Findings as text, see findings.h:
+ *
+ *   warning  alloc-churn: the same memory is allocated and freed again and again
+ *           process 123 (train): cudaMalloc of 1.0 GiB
+ *           1,000 allocations, each freed before the next; 412 us and 23 us each
+ *           cost: 435 ms, 32.1 % of the process's watched time, in allocations and frees of sizes that come again
+ *           saving: about 434 ms, if the first is kept
+ *           at:
+ *                   cudaMalloc+0x0 [libcudart.so.13]
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "base/quantity.h"
+#include "output/findings.h"
+#include "output/frame_text.h"
+#include "output/report_line.h"
+#include "output/wrap.h"
+
+#define TEXT_INDENT 8
+#define STACK_INDENT 16
+#define LINE_WIDTH 100
+#define FRAMES_SHOWN 10
+
+const char *findings__severity_word(enum finding_severity severity)
+{
+	switch (severity) {
+	case SEVERITY_INFO:
+		return "info";
+	case SEVERITY_WARNING:
+		return "warning";
+	case SEVERITY_CRITICAL:
+		return "critical";
+	}
+	return "unknown";
+}
+
+static bool is_named(const struct finding *finding)
+{
+	return finding->subject && *finding->subject;
+}
+
+/* "process 123 (train), thread 124: cudaMalloc of 1.0 GiB" */
+static void print_subject(FILE *out, const struct finding *finding)
+{
+	if (!finding->pid && !is_named(finding))
+		return;
+	fputs(REPORT_INDENT, out);
+	if (finding->pid) {
+		fprintf(out, "process %d (", finding->pid);
+		escape__text(out, finding->comm);
+		fputc(')', out);
+	}
+	if (finding->tid)
+		fprintf(out, ", thread %d", finding->tid);
+	if (is_named(finding)) {
+		fputs(finding->pid ? ": " : "", out);
+		escape__text(out, finding->subject);
+	}
+	fputc('\n', out);
+}
+
+static void write_evidence(FILE *out, const struct finding *finding)
+{
+	escape__text(out, finding->evidence);
+}
+
+static void write_cost(FILE *out, const struct finding *finding)
+{
+	fprintf(out, "cost: %s, %s of the %swatched time", quantity__time((double)finding->cost_ns).text,
+		quantity__share(finding->share).text,
+		finding->tid ? "thread's " : finding->pid ? "process's " : "");
+	if (finding->kind->cost)
+		fprintf(out, ", in %s", finding->kind->cost);
+}
+
+static void write_saving(FILE *out, const struct finding *finding)
+{
+	fprintf(out, "saving: about %s", quantity__time((double)finding->saving_ns).text);
+	if (finding->assumption)
+		fprintf(out, ", if %s", finding->assumption);
+}
+
+/* A sentence in lines; nothing without memory. */
+static void print_sentence(FILE *out, const struct finding *finding,
+			   void (*write)(FILE *out, const struct finding *finding))
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *sentence = open_memstream(&text, &length);
+
+	if (!sentence)
+		return;
+	write(sentence, finding);
+	if (!fclose(sentence))
+		wrap__print(out, text, TEXT_INDENT, 2, LINE_WIDTH);
+	free(text);
+}
+
+static void print_stack(FILE *out, const struct stack *stack)
+{
+	uint32_t shown = stack && stack->count > FRAMES_SHOWN ? FRAMES_SHOWN : stack ? stack->count : 0;
+
+	if (!shown)
+		return;
+	fputs(REPORT_INDENT "at:\n", out);
+	for (uint32_t i = 0; i < shown; i++) {
+		fprintf(out, "%*s", STACK_INDENT, "");
+		frame_text__print(out, &stack->frames[i]);
+		fputc('\n', out);
+	}
+	if (shown < stack->count)
+		fprintf(out, "%*s... and %" PRIu32 " more frame%s\n", STACK_INDENT, "", stack->count - shown,
+			report_line__plural(stack->count - shown));
+}
+
+static void print_finding(FILE *out, const struct finding *finding)
+{
+	fprintf(out, "%s  %s: %s\n", findings__severity_word(finding->severity), finding->kind->id,
+		finding->kind->title);
+	print_subject(out, finding);
+	if (finding->evidence)
+		print_sentence(out, finding, write_evidence);
+	if (finding->has_cost)
+		print_sentence(out, finding, write_cost);
+	if (finding->has_saving)
+		print_sentence(out, finding, write_saving);
+	print_stack(out, finding->stack);
+}
+
+void findings_text__print_counts(FILE *out, const struct finding_list *list)
+{
+	static const char *const plurals[] = {"infos", "warnings", "critical"};
+	size_t counts[SEVERITY_CRITICAL + 1] = {0};
+	const char *comma = "";
+
+	for (size_t i = 0; i < list->count; i++)
+		counts[list->items[i].severity]++;
+	for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--) {
+		if (!counts[severity])
+			continue;
+		fprintf(out, "%s%zu %s", comma, counts[severity],
+			counts[severity] == 1 ? findings__severity_word(severity) : plurals[severity]);
+		comma = ", ";
+	}
+}
+
+void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top)
+{
+	size_t shown = top && list->count > top ? top : list->count;
+
+	if (!list->count)
+		fputs("no findings\n", out);
+	for (size_t i = 0; i < shown; i++)
+		print_finding(out, &list->items[i]);
+	if (shown < list->count)
+		fprintf(out, "... and %zu more finding%s\n", list->count - shown,
+			report_line__plural(list->count - shown));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The account of a process in JSON (gpuprobe/account.h): its members have the names
+ * of the fields there. Each function writes keys and values into the object that is open.
+ */
+#ifndef OUTPUT_JSON_ACCOUNT_H
+#define OUTPUT_JSON_ACCOUNT_H
+
+#include "base/json.h"
+#include "model/account.h"
+#include "model/model.h"
+
+/* The keys "all_threads", "threads" and "unlisted_threads". */
+void json_threads__write(struct json *j, const struct account *account, uint64_t began_ns, uint64_t now_ns);
+
+/* The key "functions": calls and durations by row of the API; `p` for their errors. */
+void json_durations__write(struct json *j, const struct process *p);
+
+/* The key "account": what is summed up over a process's threads. */
+void json_totals__write(struct json *j, const struct process_account *totals);
+
+/* The keys "allocation_sizes", "copy_sizes", "repeated_copies" and "ignored_errors". */
+void json_sizes__write(struct json *j, const struct account *account);
+
+/* Calls and nanoseconds as an object under `key`. */
+void json_account__key_totals(struct json *j, const char *key, const struct time_totals *totals);
+
+#endif

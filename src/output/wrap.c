@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sentences in lines, see wrap.h.
+#include "output/wrap.h"
+
+#include <string.h>
+
+/* Columns of UTF-8: the bytes that begin a character. */
+static int columns(const char *text, size_t length)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return count;
+}
+
+void wrap__print(FILE *out, const char *text, int indent, int hanging, int width)
+{
+	const char *blank = "";
+	int column = indent;
+
+	fprintf(out, "%*s", indent, "");
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		size_t length = strcspn(text, " ");
+		int word = columns(text, length);
+
+		if (*blank && column + 1 + word > width) {
+			fprintf(out, "\n%*s", indent + hanging, "");
+			column = indent + hanging;
+			blank = "";
+		}
+		fprintf(out, "%s%.*s", blank, (int)length, text);
+		column += (int)strlen(blank) + word;
+		blank = " ";
+		text += length;
+	}
+	fputc('\n', out);
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""For each finding a workload that has the fault, and its repaired twin, which has none (sim/workloads/faults).
+
+A row tells how the pair is run, which findings are true beside the fault's own, and how the truth about its cost is
+had: from the simulator's truth file, or from what the workload has measured where that file cannot tell.
+"""
+from dataclasses import dataclass, field
+from typing import Callable
+
+# Work on a stream takes 2 ms: a wait for a step is longer than what the rules call short.
+ASYNC = "2ms"
+TOLERANCE = 0.10
+
+
+def within(found, truth):
+    """Whether the number is what it should be, within a tenth."""
+    return abs(found - truth) <= TOLERANCE * truth
+
+
+def time_in(*functions, layer="driver"):
+    """The time inside these functions, as the simulator measured it."""
+    def told(truths, _):
+        return sum(truth.data[layer].get(name, {"ns": 0})["ns"] for truth in truths for name in functions)
+    return told
+
+
+def own(name):
+    """What the workload measured."""
+    def told(_, measured):
+        return measured[name]
+    return told
+
+
+def failures(*functions, layer="driver"):
+    def told(truths, _):
+        return sum(truth.data[layer][name]["failures"] for truth in truths for name in functions)
+    return told
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A pair."""
+    id: str
+    cost: Callable = None            # (truths, measured) -> ns
+    numbers: dict = field(default_factory=dict)  # the evidence's, by name -> (truths, measured) -> value
+    env: dict = field(default_factory=dict)
+    fixed_env: dict = None           # of the twin, where it is another one
+    options: tuple = ()              # of diagnose
+    seconds: float = 2
+    arguments: tuple = ()
+    companions: dict = field(default_factory=dict)  # other findings that are true -> why
+    alone: bool = False              # no other program at the same time
+    name: str = None                 # in the table, where an id has several pairs
+
+    @property
+    def title(self):
+        return self.name or self.id
+
+    def environment(self, fixed):
+        env = self.fixed_env if fixed and self.fixed_env is not None else self.env
+        return {"CUDA_SIM_ASYNC": ASYNC, **env}
+
+
+FAULTS = [
+    Fault("alloc-churn", cost=time_in("cudaMalloc", "cudaFree", layer="runtime"),
+          env={"CUDA_SIM_LATENCY": "cuMemAlloc_v2=412us,cuMemFree_v2=23us"}),
+    Fault("leak-growing", numbers={"bytes": own("bytes")}, seconds=5, options=("--window", "3s")),
+    Fault("leak-at-exit", numbers={"bytes": own("bytes")}),
+    Fault("launch-bound", cost=time_in("cuLaunchKernel"),
+          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=15us,cuGraphLaunch=15us"}),
+    Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
+    Fault("sync-stall", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
+    Fault("implicit-sync",
+          cost=lambda truths, measured: time_in("cuMemsetD8_v2", "cuMemcpyDtoH_v2")(truths, measured)
+          + time_in("cudaFree", layer="runtime")(truths, measured),
+          env={"CUDA_SIM_LATENCY": "cuMemsetD8_v2=100us,cuMemcpyDtoH_v2=300us,cuMemFree_v2=200us"}, fixed_env={}),
+    Fault("small-copies", cost=time_in("cuMemcpyHtoDAsync_v2"),
+          env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=20us"}),
+    Fault("pageable-copies", cost=time_in("cuMemcpyHtoDAsync_v2"),
+          env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100us+0.1ns/B"}),
+    Fault("redundant-copies", cost=own("cost_ns"),
+          env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=200us,cuMemcpyDtoHAsync_v2=200us"}),
+    Fault("unchecked-errors", numbers={"calls": failures("cuMemcpyHtoDAsync_v2")},
+          env={"CUDA_SIM_FAIL": "cuMemcpyHtoDAsync_v2:%200=1"}),
+    Fault("sticky-error", numbers={"calls": own("calls")}, fixed_env={},
+          env={"CUDA_SIM_FAIL": "cuLaunchKernel:201+=700,cuMemFree_v2:*=700"}),
+    Fault("error-storm", numbers={"calls": own("calls")}),
+    Fault("oom-near", alone=True, env={"CUDA_SIM_MEMORY": "3800M"}),
+    Fault("oom", numbers={"calls": own("calls")}, env={"CUDA_SIM_MEMORY": "1G"}),
+    Fault("fragmentation", numbers={"bytes": own("bytes")}),
+    Fault("graph-recapture",
+          cost=time_in("cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
+                       "cuGraphExecDestroy", "cuGraphDestroy"),
+          env={"CUDA_SIM_LATENCY": "cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,cuGraphExecDestroy=30us"}),
+    Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=3),
+    Fault("default-stream", cost=time_in("cuStreamSynchronize")),
+    Fault("chatty-getters", cost=time_in("cudaGetDevice", layer="runtime"), options=("--getters",),
+          env={"CUDA_SIM_LATENCY": "cudaGetDevice=4us"}),
+    Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2"}, numbers={"ratio": lambda *_: 1.5}),
+    Fault("device-imbalance", name="device-imbalance, by ranks", env={"CUDA_SIM_DEVICES": "2"},
+          arguments=("--processes", "2"), numbers={"ratio": lambda *_: 1.5}),
+    *(Fault("missing-sync", name=f"missing-sync, {part}", arguments=("--part", part), seconds=1,
+            numbers={"calls": own("calls")}) for part in ("free", "event", "stream", "exit")),
+]

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A process of which findings are drawn: watched for ten seconds from BEGAN on, with
+ * one thread, and all else 0. Every rule is asked, so that a case that is
+ * healthy shows no finding of any kind.
+ */
+#ifndef TESTS_FINDING_CASE_H
+#define TESTS_FINDING_CASE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "finding/finding.h"
+#include "model/account.h"
+#include "model/api.h"
+#include "model/growth.h"
+
+#define BEGAN (1000 * NS_PER_S)
+#define WATCHED (10 * NS_PER_S)
+#define US 1000ull
+#define CASE_THREADS 8
+#define CASE_ITEMS 8
+
+struct finding_case {
+	struct model model;
+	struct process process;
+	struct account account;
+	struct thread_account threads[CASE_THREADS];
+	struct account_function functions[CASE_ITEMS];
+	struct account_copies copies[CASE_ITEMS];
+	struct account_repeat repeats[CASE_ITEMS];
+	struct account_ignored ignored[CASE_ITEMS];
+	struct account_stack stacks[CASE_ITEMS];
+	struct function_totals totals[CASE_ITEMS];
+	struct failure failures[CASE_ITEMS];
+	struct call_site sites[CASE_ITEMS];
+	struct findings *findings;
+	struct finding_list list;
+};
+
+static inline void case__add_thread(struct finding_case *c)
+{
+	struct thread_account *thread = &c->threads[c->account.thread_count];
+
+	thread->tid = 100 + (int)c->account.thread_count++;
+	thread->start_ns = thread->first_ns = BEGAN;
+	thread->latest_ns = BEGAN + WATCHED;
+}
+
+static inline struct finding_case *case__new(void)
+{
+	const struct findings_options options = {.account = true, .asks = true, .getters = true,
+						 .window_ns = GROWTH_WINDOW_NS};
+	struct finding_case *c = calloc(1, sizeof(*c));
+
+	c->findings = findings__new(&options);
+	findings__begin(c->findings, BEGAN);
+	c->model.now_ns = BEGAN + WATCHED;
+	c->model.processes = &c->process;
+	c->model.process_count = 1;
+	c->process.pid = 100;
+	c->process.start_ns = BEGAN - NS_PER_S;
+	c->process.account = &c->account;
+	c->process.functions = c->totals;
+	c->process.failures = c->failures;
+	c->process.sites = c->sites;
+	c->account.functions = c->functions;
+	c->account.threads = c->threads;
+	c->account.copies = c->copies;
+	c->account.repeats = c->repeats;
+	c->account.ignored = c->ignored;
+	c->account.stacks = c->stacks;
+	case__add_thread(c);
+	return c;
+}
+
+static inline void case__free(struct finding_case *c)
+{
+	finding_list__clear(&c->list);
+	findings__free(c->findings);
+	free(c);
+}
+
+/* All findings, how many there are. */
+static inline size_t case__draw(struct finding_case *c)
+{
+	return findings__draw(c->findings, &c->model, &c->list) ? SIZE_MAX : c->list.count;
+}
+
+/* The first of a kind, NULL where there is none. */
+static inline const struct finding *case__find(const struct finding_case *c, const char *id)
+{
+	for (size_t i = 0; i < c->list.count; i++)
+		if (!strcmp(c->list.items[i].kind->id, id))
+			return &c->list.items[i];
+	return NULL;
+}
+
+/* A number of a finding by its name; -1 where it has none. */
+static inline double finding__value(const struct finding *finding, const char *name)
+{
+	for (size_t i = 0; i < finding->number_count; i++)
+		if (!strcmp(finding->numbers[i].name, name))
+			return finding->numbers[i].value;
+	return -1;
+}
+
+/* More calls of a function, so long each. */
+static inline void case__add_durations(struct account_function *function, const char *symbol, uint64_t calls,
+				       uint64_t ns)
+{
+	function->row = (uint16_t)api__find(symbol, API_NEWEST);
+	function->time.calls += calls;
+	function->time.ns += calls * ns;
+	function->time.buckets[time_bucket(ns)] += calls;
+	if (ns > function->time.max_ns)
+		function->time.max_ns = ns;
+}
+
+#endif

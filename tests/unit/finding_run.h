@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A run of findings over a model that a test makes up: time that goes by, and what is found. */
+#ifndef TESTS_FINDING_RUN_H
+#define TESTS_FINDING_RUN_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "finding/finding.h"
+#include "model/account.h"
+#include "model/api.h"
+#include "model/growth.h"
+
+#define RUN_BEGAN (1000 * NS_PER_S)
+#define KIB 1024ull
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
+struct run {
+	struct findings *findings;
+	struct model model; /* its processes are the test's */
+	struct finding_list list;
+};
+
+static inline void run__begin(struct run *run, struct process *processes, size_t count)
+{
+	const struct findings_options options = {
+		.account = true, .asks = true, .getters = true, .window_ns = GROWTH_WINDOW_NS};
+
+	*run = (struct run){.findings = findings__new(&options)};
+	assert_non_null(run->findings);
+	findings__begin(run->findings, RUN_BEGAN);
+	run->model.now_ns = RUN_BEGAN;
+	run->model.processes = processes;
+	run->model.process_count = count;
+}
+
+static inline void run__end(struct run *run)
+{
+	finding_list__clear(&run->list);
+	findings__free(run->findings);
+}
+
+/* So many seconds after the beginning; a sample is taken. */
+static inline void run__sample(struct run *run, double seconds)
+{
+	run->model.now_ns = RUN_BEGAN + (uint64_t)(seconds * 1e9);
+	assert_int_equal(findings__sample(run->findings, &run->model), 0);
+}
+
+/* Draws all, and checks each finding for what all have in common. */
+static inline void run__draw(struct run *run)
+{
+	assert_int_equal(findings__draw(run->findings, &run->model, &run->list), 0);
+	for (size_t i = 0; i < run->list.count; i++) {
+		const struct finding *finding = &run->list.items[i];
+
+		assert_non_null(finding->evidence);
+		assert_true(finding->number_count > 0 && finding->number_count < FINDING_NUMBERS);
+		assert_true(!finding->has_cost == !finding->kind->cost);
+		assert_true(!finding->has_saving == !finding->assumption);
+		assert_true(!finding->has_saving || finding->saving_ns <= finding->cost_ns);
+	}
+}
+
+static inline size_t run__count(struct run *run, const char *id)
+{
+	size_t count = 0;
+
+	run__draw(run);
+	for (size_t i = 0; i < run->list.count; i++)
+		count += !strcmp(run->list.items[i].kind->id, id);
+	return count;
+}
+
+/* The only finding of this id; fails where there is none or more than one. */
+static inline const struct finding *run__only(struct run *run, const char *id)
+{
+	size_t count = run__count(run, id);
+
+	if (count != 1)
+		fail_msg("%zu findings of %s", count, id);
+	for (size_t i = 0; i < run->list.count; i++)
+		if (!strcmp(run->list.items[i].kind->id, id))
+			return &run->list.items[i];
+	return NULL;
+}
+
+static inline void run__finds_nothing(struct run *run)
+{
+	run__draw(run);
+	for (size_t i = 0; i < run->list.count; i++)
+		print_error("%s: %s: %s\n", run->list.items[i].kind->id, run->list.items[i].subject,
+			    run->list.items[i].evidence);
+	assert_int_equal(run->list.count, 0);
+}
+
+static inline void run__set(struct run *run, const char *threshold)
+{
+	struct error err = {""};
+
+	if (findings__set_threshold(run->findings, threshold, &err))
+		fail_msg("%s", err.text);
+}
+
+/* A number of a finding's evidence; fails where it has none. */
+static inline double number_of(const struct finding *finding, const char *name)
+{
+	for (size_t i = 0; i < finding->number_count; i++)
+		if (!strcmp(finding->numbers[i].name, name))
+			return finding->numbers[i].value;
+	fail_msg("%s has no number %s", finding->kind->id, name);
+	return 0;
+}
+
+static inline uint16_t row_of(const char *symbol)
+{
+	int row = api__find(symbol, API_NEWEST);
+
+	assert_true(row >= 0);
+	return (uint16_t)row;
+}
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Findings of copies: each with its healthy neighbours, which give none.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "finding_case.h"
+
+#define MIB (1ull << 20)
+
+static const struct stack somewhere = {.serial = 7};
+
+static struct account_copies *add_copies(struct finding_case *c, enum copy_kind kind, int async, enum copy_host host)
+{
+	struct account_copies *copies = &c->copies[c->account.copy_count++];
+
+	copies->key = (struct copy_size_key){.kind = (uint8_t)kind, .async = (uint8_t)async, .host = (uint8_t)host};
+	return copies;
+}
+
+/* More copies, of 2^size bytes. */
+static void copy(struct account_copies *copies, int size, uint64_t calls, uint64_t ns_each)
+{
+	copies->record.calls[size] += calls;
+	copies->record.bytes[size] += calls << size;
+	copies->record.ns[size] += calls * ns_each;
+}
+
+static bool is_close(uint64_t value, double wanted)
+{
+	return (double)value > 0.999 * wanted && (double)value < 1.001 * wanted;
+}
+
+/* --- small copies --- */
+
+static void small_copies(void **state)
+{
+	struct finding_case *c = case__new();
+	struct account_copies *copies = add_copies(c, COPY_H2D, 0, COPY_HOST_PAGEABLE);
+	const struct finding *finding;
+
+	(void)state;
+	copy(copies, 12, 100000, 10 * US); /* 4 KiB */
+	copy(copies, 15, 10000, 20 * US);  /* 32 KiB */
+	copy(copies, 16, 5, 30 * US);	   /* 64 KiB is not small */
+	copy(copies, 20, 5, 100 * US);
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "small-copies");
+	assert_string_equal(finding->subject, "host to device, synchronous, not pinned");
+	assert_int_equal(finding->cost_ns, 1200000 * US);
+	assert_true(finding__value(finding, "calls") == 110000);
+	assert_true(finding__value(finding, "all_copies") == 110010);
+	assert_true(finding->share == 0.12);
+	/* 737,280,000 bytes: 704 copies of 10 us, and 100 us for each MiB. */
+	assert_true(finding->has_saving);
+	assert_true(is_close(finding->saving_ns, 1.2e9 - 703.125 * 10e3 - 703.125 * 100e3));
+	case__free(c);
+}
+
+static void small_asynchronous_copies(void **state)
+{
+	struct finding_case *c = case__new();
+	struct account_copies *copies = add_copies(c, COPY_D2H, 1, COPY_HOST_PINNED);
+
+	(void)state;
+	copy(copies, 0, 400000, 3 * US); /* of 1 byte */
+	assert_int_equal(case__draw(c), 1);
+	/* One call is left. */
+	assert_true(is_close(c->list.items[0].saving_ns, 1.2e9));
+	assert_string_equal(c->list.items[0].subject, "device to host, asynchronous, pinned");
+	case__free(c);
+}
+
+/* Where no copy is larger, the link's rate tells; without it nothing is promised. */
+static void batches_at_the_links_rate(void **state)
+{
+	struct finding_case *c = case__new();
+	struct gpu gpus[2] = {{.link_bytes_per_second = 9}, {.link_bytes_per_second = 10000000000}};
+	struct process_gpu gpu = {.gpu = 1};
+
+	(void)state;
+	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_UNKNOWN), 15, 100000, 10 * US);
+	assert_int_equal(case__draw(c), 1);
+	assert_false(c->list.items[0].has_saving);
+	c->model.gpus = gpus;
+	c->model.gpu_count = 2;
+	c->process.gpus = &gpu;
+	c->process.gpu_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	assert_true(c->list.items[0].has_saving);
+	assert_true(is_close(c->list.items[0].saving_ns, 1e9 - 3125 * 10e3 - 3276800000 / 8.0));
+	case__free(c);
+}
+
+static void large_copies_and_sets_are_not_small(void **state)
+{
+	struct finding_case *c = case__new();
+
+	(void)state;
+	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_PINNED), 16, 100000, 50 * US);
+	copy(add_copies(c, COPY_SET, 0, COPY_HOST_UNKNOWN), 4, 1000000, 5 * US);
+	assert_int_equal(case__draw(c), 0);
+	/* Few. */
+	copy(&c->copies[0], 4, 999, 1000 * US);
+	assert_int_equal(case__draw(c), 0);
+	/* Many, but hardly any time. */
+	copy(&c->copies[0], 4, 1, 1000 * US);
+	assert_int_equal(case__draw(c), 1);
+	c->copies[0].record.ns[4] = 499000 * US;
+	assert_int_equal(case__draw(c), 0);
+	case__free(c);
+}
+
+/* Sites know no sizes: one is pointed at only where most of the time is that of small copies. */
+static void small_copies_have_a_place(void **state)
+{
+	struct finding_case *c = case__new();
+	struct account_copies *copies = add_copies(c, COPY_H2D, 0, COPY_HOST_PINNED);
+
+	(void)state;
+	copy(copies, 12, 100000, 10 * US);
+	c->sites[0] = (struct call_site){.kind = SITE_WAIT, .calls = 1, .amount = 9,
+					 .row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST)};
+	c->sites[1] = (struct call_site){.stack = &somewhere, .kind = SITE_WAIT, .calls = 1, .amount = 1,
+					 .row = (uint16_t)api__find("cuMemcpyHtoD_v2", API_NEWEST)};
+	c->process.site_count = 2;
+	assert_int_equal(case__draw(c), 1);
+	assert_ptr_equal(c->list.items[0].stack, &somewhere);
+	copy(copies, 20, 20000, 100 * US);
+	assert_int_equal(case__draw(c), 1);
+	assert_null(c->list.items[0].stack);
+	case__free(c);
+}
+
+/* --- pageable copies --- */
+
+static void add_totals(struct finding_case *c, const char *symbol, enum copy_kind kind, uint16_t flags, uint64_t calls,
+		       uint64_t bytes, uint64_t ns)
+{
+	c->totals[c->process.function_count++] = (struct function_totals){
+		.row = (uint16_t)api__find(symbol, API_NEWEST), .kind = (uint8_t)kind, .flags = flags,
+		.calls = calls, .bytes = bytes, .ns = ns,
+	};
+}
+
+/* 4 GiB at 2 GiB/s up, 1 GiB at 1 GiB/s down. */
+static struct finding_case *pageable(void)
+{
+	struct finding_case *c = case__new();
+
+	c->process.account = NULL;
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 400, 4096 * MIB, 2 * NS_PER_S);
+	add_totals(c, "cuMemcpyDtoH_v2", COPY_D2H, TALLY_PAGEABLE, 100, 1024 * MIB, NS_PER_S);
+	return c;
+}
+
+static void pageable_copies(void **state)
+{
+	struct finding_case *c = pageable();
+	const struct finding *finding;
+
+	(void)state;
+	c->sites[0] = (struct call_site){.stack = &somewhere, .kind = SITE_WAIT, .calls = 1, .amount = 1,
+					 .row = (uint16_t)api__find("cuMemcpyHtoD_v2", API_NEWEST)};
+	c->process.site_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "pageable-copies");
+	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2, host to device");
+	assert_int_equal(finding->cost_ns, 3 * NS_PER_S);
+	assert_true(finding->share == 0.3);
+	assert_true(finding__value(finding, "bytes") == 5120.0 * MIB);
+	assert_true(finding__value(finding, "bandwidth") == 2048.0 * MIB);
+	assert_ptr_equal(finding->stack, &somewhere);
+	/* Nothing tells how fast they could be. */
+	assert_false(finding->has_saving);
+	case__free(c);
+}
+
+static void pinned_copies_beside_pageable_ones(void **state)
+{
+	struct finding_case *c = pageable();
+
+	(void)state;
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, NS_PER_S / 16);
+	/* What says nothing of them: put on streams alone, or into graphs. */
+	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED | TALLY_CAPTURED, 10, 1024 * MIB, 1);
+	assert_int_equal(case__draw(c), 1);
+	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 16384.0 * MIB);
+	assert_non_null(strstr(c->list.items[0].evidence, "2.0 GiB/s, beside 16.0 GiB/s of its pinned copies"));
+	/* 4 GiB in a quarter of a second. Of the other direction nothing is known. */
+	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9));
+	/* That one as well. */
+	add_totals(c, "cuMemcpyDtoH_v2", COPY_D2H, TALLY_PINNED, 10, 1024 * MIB, NS_PER_S / 4);
+	assert_int_equal(case__draw(c), 1);
+	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9 + 0.75e9));
+	case__free(c);
+}
+
+/* Small pinned copies tell no rate; asynchronous ones that waits have covered tell one at least. */
+static void asynchronous_copies_beside_pageable_ones(void **state)
+{
+	struct finding_case *c = pageable();
+
+	(void)state;
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 100000, 1024 * MIB, NS_PER_S / 2);
+	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
+	assert_int_equal(case__draw(c), 1);
+	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 8192.0 * MIB);
+	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9));
+	/* Some of them may be the pageable ones. */
+	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PAGEABLE, 1, 8, 1);
+	assert_int_equal(case__draw(c), 1);
+	assert_false(c->list.items[0].has_saving);
+	case__free(c);
+}
+
+static void pageable_copies_beside_the_link(void **state)
+{
+	struct finding_case *c = pageable();
+	struct gpu gpus[3] = {{.link_bytes_per_second = 10240 * MIB}, {.link_bytes_per_second = 40960 * MIB},
+			      {.link_bytes_per_second = 1}};
+	struct process_gpu own[3] = {{.gpu = 1}, {.gpu = 0}, {.gpu = GPU_NONE}};
+
+	(void)state;
+	c->model.gpus = gpus;
+	c->model.gpu_count = 3;
+	c->process.gpus = own;
+	c->process.gpu_count = 3;
+	assert_int_equal(case__draw(c), 1);
+	/* The slower one: 8 GiB/s are four fifths of it. */
+	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 10240.0 * MIB);
+	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9 + 0.875e9));
+	/* A link that is no faster: nothing is saved. */
+	gpus[0].link_bytes_per_second = 1;
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.items[0].saving_ns, 0);
+	case__free(c);
+}
+
+static void pinned_copies_are_no_finding(void **state)
+{
+	struct finding_case *c = case__new();
+
+	(void)state;
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 400, 4096 * MIB, 2 * NS_PER_S);
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, 0, 400, 4096 * MIB, 2 * NS_PER_S);
+	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PAGEABLE | TALLY_CAPTURED, 400, 4096 * MIB, 2 * NS_PER_S);
+	assert_int_equal(case__draw(c), 0);
+	/* Few bytes; or hardly any time. */
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 400, 63 * MIB, 2 * NS_PER_S);
+	assert_int_equal(case__draw(c), 0);
+	c->totals[3].bytes = 65 * MIB;
+	c->totals[3].ns = NS_PER_S * 4 / 10;
+	assert_int_equal(case__draw(c), 0);
+	c->totals[3].ns = NS_PER_S;
+	assert_int_equal(case__draw(c), 1);
+	case__free(c);
+}
+
+/* --- redundant copies --- */
+
+static void redundant_copies(void **state)
+{
+	struct finding_case *c = case__new();
+	const struct finding *finding;
+
+	(void)state;
+	c->account.totals.repeats[0] = (struct time_totals){.calls = 300, .ns = NS_PER_S};
+	c->account.totals.repeat_bytes[0] = 300 * MIB;
+	c->account.totals.repeats[1] = (struct time_totals){.calls = 100, .ns = NS_PER_S / 2};
+	c->account.totals.repeat_bytes[1] = 100 * MIB;
+	assert_int_equal(case__draw(c), 1);
+	assert_null(c->list.items[0].subject);
+	c->repeats[0] = (struct account_repeat){
+		.key = {.bytes = MIB, .kind = COPY_H2D},
+		.record = {.copies = 301, .repeats = 300, .repeat_ns = NS_PER_S,
+			   .row = (uint32_t)api__find("cuMemcpyHtoD_v2", API_NEWEST)},
+	};
+	c->account.repeat_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "redundant-copies");
+	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2 of 1.0 MiB");
+	assert_int_equal(finding->cost_ns, NS_PER_S * 3 / 2);
+	assert_int_equal(finding->saving_ns, NS_PER_S * 3 / 2);
+	assert_true(finding__value(finding, "to_device") == 300);
+	assert_true(finding__value(finding, "to_host_bytes") == 100.0 * MIB);
+	assert_true(finding__value(finding, "most_repeats") == 300);
+	/* Few; or hardly any time. */
+	c->account.totals.repeats[0].calls = 5;
+	c->account.totals.repeats[1].calls = 4;
+	assert_int_equal(case__draw(c), 0);
+	c->account.totals.repeats[0] = (struct time_totals){.calls = 300, .ns = NS_PER_S / 100};
+	c->account.totals.repeats[1] = (struct time_totals){.calls = 300, .ns = NS_PER_S / 100 * 9 / 10};
+	assert_int_equal(case__draw(c), 0);
+	case__free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_copies),
+		cmocka_unit_test(small_asynchronous_copies),
+		cmocka_unit_test(batches_at_the_links_rate),
+		cmocka_unit_test(large_copies_and_sets_are_not_small),
+		cmocka_unit_test(small_copies_have_a_place),
+		cmocka_unit_test(pageable_copies),
+		cmocka_unit_test(pinned_copies_beside_pageable_ones),
+		cmocka_unit_test(asynchronous_copies_beside_pageable_ones),
+		cmocka_unit_test(pageable_copies_beside_the_link),
+		cmocka_unit_test(pinned_copies_are_no_finding),
+		cmocka_unit_test(redundant_copies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

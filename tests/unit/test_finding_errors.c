@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Findings of failed calls, and of waits that are missing: each with its healthy neighbours, which give none.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "finding_case.h"
+
+static const struct stack somewhere = {.serial = 7}, elsewhere = {.serial = 8};
+
+static uint16_t row_of(const char *symbol)
+{
+	return (uint16_t)api__find(symbol, API_NEWEST);
+}
+
+/* --- unchecked errors --- */
+
+static void unchecked_errors(void **state)
+{
+	struct finding_case *c = case__new();
+	const struct finding *finding;
+
+	(void)state;
+	c->ignored[0] = (struct account_ignored){
+		.key = {.row = row_of("cuMemcpyHtoD_v2"), .code = 1},
+		.record = {.calls = 3, .launches = 40, .stack = 5},
+	};
+	/* Nothing was launched after it; one that the table does not have. */
+	c->ignored[1] = (struct account_ignored){.key = {.row = row_of("cuMemAlloc_v2"), .code = 2},
+						 .record = {.calls = 9}};
+	c->ignored[2] = (struct account_ignored){.key = {.row = row_of("cuLaunchKernel"), .code = 12345},
+						 .record = {.calls = 1, .launches = 1}};
+	c->account.ignored_count = 3;
+	c->stacks[0] = (struct account_stack){.id = 5, .stack = &somewhere};
+	c->account.stack_count = 1;
+	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_FAILURE, .calls = 1, .code = 12345,
+					 .row = row_of("cuLaunchKernel")};
+	c->process.site_count = 1;
+	assert_int_equal(case__draw(c), 2);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "unchecked-errors");
+	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2: CUDA_ERROR_INVALID_VALUE");
+	assert_true(finding__value(finding, "calls") == 3);
+	assert_true(finding__value(finding, "launches_after") == 40);
+	assert_false(finding->has_cost);
+	assert_ptr_equal(finding->stack, &somewhere);
+	assert_string_equal(c->list.items[1].subject, "cuLaunchKernel: error 12345");
+	assert_ptr_equal(c->list.items[1].stack, &elsewhere);
+	case__free(c);
+}
+
+/* --- sticky errors --- */
+
+static void add_failure(struct finding_case *c, const char *function, int code, uint64_t count, uint64_t first_ns,
+			uint64_t last_ns)
+{
+	c->failures[c->process.failure_count++] = (struct failure){
+		.function = function, .code = code, .layer = LAYER_DRIVER, .count = count,
+		.error = api__error_name(LAYER_DRIVER, code),
+		.first_ns = BEGAN + first_ns, .last_ns = BEGAN + last_ns,
+	};
+}
+
+static void sticky_error(void **state)
+{
+	struct finding_case *c = case__new();
+	const struct finding *finding;
+
+	(void)state;
+	c->process.account = NULL;
+	add_failure(c, "cuMemFree_v2", 700, 800, 3 * NS_PER_S, 9 * NS_PER_S);
+	add_failure(c, "cuStreamSynchronize", 700, 1, 2 * NS_PER_S, 2 * NS_PER_S);
+	add_failure(c, "cuMemAlloc_v2", 2, 1, NS_PER_S, NS_PER_S);
+	c->process.sticky = (struct sticky_error){.code = 700, .ns = BEGAN + 2 * NS_PER_S, .same = 800, .others = 3};
+	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_FAILURE, .calls = 800, .code = 700,
+					 .row = row_of("cuMemFree_v2")};
+	c->sites[1] = (struct call_site){.stack = &somewhere, .kind = SITE_FAILURE, .calls = 1, .code = 700,
+					 .row = row_of("cuStreamSynchronize")};
+	c->process.site_count = 2;
+	/* What follows from it is no storm of its own. */
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "sticky-error");
+	assert_int_equal(finding->severity, SEVERITY_CRITICAL);
+	assert_string_equal(finding->subject, "cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS");
+	assert_true(finding__value(finding, "calls") == 801);
+	assert_true(finding__value(finding, "since") == 8e9);
+	assert_ptr_equal(finding->stack, &somewhere);
+	/* It failed at two places: which was the first is not known. */
+	c->sites[2] = (struct call_site){.stack = &elsewhere, .kind = SITE_FAILURE, .calls = 1, .code = 700,
+					 .row = row_of("cuStreamSynchronize")};
+	c->process.site_count = 3;
+	assert_int_equal(case__draw(c), 1);
+	assert_null(c->list.items[0].stack);
+	c->process.sticky.code = 0;
+	c->process.failure_count = 0;
+	assert_int_equal(case__draw(c), 0);
+	case__free(c);
+}
+
+/* --- storms --- */
+
+static void error_storm(void **state)
+{
+	struct finding_case *c = case__new();
+	const struct finding *finding;
+
+	(void)state;
+	c->process.account = NULL;
+	add_failure(c, "cuMemcpyHtoD_v2", 1, 900, NS_PER_S, 9 * NS_PER_S);
+	add_failure(c, "cuMemFree_v2", 1, 100, NS_PER_S, 6 * NS_PER_S);
+	c->totals[0] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 2700, .failures = 900};
+	c->totals[1] = (struct function_totals){.row = row_of("cuMemFree_v2"), .calls = 99};
+	c->process.function_count = 2;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "error-storm");
+	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2: CUDA_ERROR_INVALID_VALUE");
+	assert_true(finding__value(finding, "calls") == 1000);
+	assert_true(finding__value(finding, "rate") == 125);
+	assert_true(finding__value(finding, "most_share") == 0.25);
+	/* Few, however fast; many, but slowly. */
+	c->failures[0].count = 60;
+	c->failures[1].count = 39;
+	assert_int_equal(case__draw(c), 0);
+	c->failures[0].count = 100;
+	c->failures[1].count = 0;
+	c->failures[0].last_ns = c->failures[0].first_ns + 11 * NS_PER_S;
+	assert_int_equal(case__draw(c), 0);
+	/* All at one moment. */
+	c->failures[0].last_ns = c->failures[0].first_ns;
+	assert_int_equal(case__draw(c), 1);
+	case__free(c);
+}
+
+/* --- missing waits --- */
+
+static void missing_sync(void **state)
+{
+	struct finding_case *c = case__new();
+	struct process_account *totals = &c->account.totals;
+	const struct finding *finding;
+
+	(void)state;
+	totals->freed_busy = 2;
+	totals->freed_busy_bytes = 2 << 20;
+	totals->unrecorded_waits = 1;
+	totals->unrecorded_queries = 3;
+	totals->destroyed_busy = 1;
+	totals->missing_row = row_of("cuEventSynchronize");
+	totals->missing_stack = 5;
+	c->account.inflight_at_exit[0] = 1;
+	c->account.inflight_at_exit[1] = 4096;
+	c->stacks[0] = (struct account_stack){.id = 5, .stack = &somewhere};
+	c->account.stack_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "missing-sync");
+	assert_string_equal(finding->subject, "cuEventSynchronize");
+	assert_string_equal(finding->evidence,
+			    "2 frees of host memory with a copy to it in flight (2.0 MiB); "
+			    "1 copy to the host that no wait had covered when the process ended (4.0 KiB); "
+			    "1 wait for an event that was never recorded, which waits for nothing; "
+			    "3 queries of events that were never recorded, which answer that all is done; "
+			    "1 stream destroyed with work on it that no wait had covered");
+	assert_true(finding__value(finding, "calls") == 8);
+	assert_true(finding__value(finding, "freed_in_flight") == 2);
+	assert_true(finding__value(finding, "in_flight_at_exit") == 1);
+	assert_ptr_equal(finding->stack, &somewhere);
+	case__free(c);
+}
+
+/* Each of them alone is one; what is not there is not spoken of. */
+static void each_missing_wait_is_a_finding(void **state)
+{
+	struct finding_case *c = case__new();
+	struct process_account *totals = &c->account.totals;
+	__u64 *const counts[] = {&totals->freed_busy, &totals->unrecorded_waits, &totals->unrecorded_queries,
+				 &totals->destroyed_busy};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		*counts[i] = 1;
+		assert_int_equal(case__draw(c), 1);
+		assert_null(strchr(c->list.items[0].evidence, ';'));
+		*counts[i] = 0;
+		assert_int_equal(case__draw(c), 0);
+	}
+	c->account.inflight_at_exit[0] = 1;
+	assert_int_equal(case__draw(c), 1);
+	/* No call: it is the process's end. */
+	assert_null(c->list.items[0].subject);
+	case__free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unchecked_errors),
+		cmocka_unit_test(sticky_error),
+		cmocka_unit_test(error_storm),
+		cmocka_unit_test(missing_sync),
+		cmocka_unit_test(each_missing_wait_is_a_finding),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

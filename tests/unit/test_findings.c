@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The core of findings: their table, texts, order, thresholds, and which rules are asked.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/quantity.h"
+#include "finding/finding.h"
+#include "model/account.h"
+#include "model/growth.h"
+
+/* --- the table --- */
+
+static void test_kinds_are_whole(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < finding_kind_count; i++) {
+		const struct finding_kind *kind = &finding_kinds[i];
+
+		assert_ptr_equal(finding_kind__find(kind->id), kind);
+		assert_true(!kind->draw != !kind->draw_all);
+		assert_non_null(kind->title);
+		assert_non_null(kind->thresholds[0].name);
+		assert_null(kind->thresholds[FINDING_THRESHOLDS].name);
+		for (size_t n = 0; kind->thresholds[n].name; n++)
+			assert_non_null(kind->thresholds[n].meaning);
+	}
+	assert_null(finding_kind__find("nothing"));
+}
+
+/* --- amounts --- */
+
+static void test_quantities(void **state)
+{
+	(void)state;
+	assert_string_equal(quantity__count(0).text, "0");
+	assert_string_equal(quantity__count(999).text, "999");
+	assert_string_equal(quantity__count(1000).text, "1,000");
+	assert_string_equal(quantity__count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+	assert_string_equal(quantity__bytes(0).text, "0 bytes");
+	assert_string_equal(quantity__bytes(1).text, "1 byte");
+	assert_string_equal(quantity__bytes(1023).text, "1023 bytes");
+	assert_string_equal(quantity__bytes(1024).text, "1.0 KiB");
+	assert_string_equal(quantity__bytes(1 << 30).text, "1.0 GiB");
+	assert_string_equal(quantity__bytes((1 << 30) - 1).text, "1.0 GiB");
+	assert_string_equal(quantity__bytes(1.5 * (1 << 20)).text, "1.5 MiB");
+	assert_string_equal(quantity__bandwidth(12 * (1 << 20)).text, "12.0 MiB/s");
+	assert_string_equal(quantity__time(999).text, "999 ns");
+	assert_string_equal(quantity__time(1000).text, "1.0 us");
+	assert_string_equal(quantity__time(23040).text, "23.0 us");
+	assert_string_equal(quantity__time(412000).text, "412 us");
+	assert_string_equal(quantity__time(999600).text, "1.0 ms");
+	assert_string_equal(quantity__time(1.5e9).text, "1.5 s");
+	assert_string_equal(quantity__time(119e9).text, "119 s");
+	assert_string_equal(quantity__time(125e9).text, "2 min 5 s");
+	assert_string_equal(quantity__time(12000e9).text, "3 h 20 min");
+	assert_string_equal(quantity__share(0).text, "0.0 %");
+	assert_string_equal(quantity__share(0.0005).text, "under 0.1 %");
+	assert_string_equal(quantity__share(0.0512).text, "5.1 %");
+	assert_string_equal(quantity__rate(1.5).text, "1.5/s");
+	assert_string_equal(quantity__rate(12345.4).text, "12,345/s");
+	assert_string_equal(quantity__ratio(1.25).text, "1.25");
+}
+
+/* Nothing that a broken counter comes to may overflow a text. */
+static void test_quantities_of_anything(void **state)
+{
+	(void)state;
+	for (double value = 1; value < 1e300; value *= 9.97) {
+		struct quantity all[] = {quantity__bytes(fmin(value, 1.8e19)), quantity__time(value), quantity__share(value),
+					 quantity__rate(value), quantity__ratio(value),
+					 quantity__bandwidth(fmin(value, 1.8e19))};
+
+		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+			assert_true(strlen(all[i].text) < sizeof(all[i].text));
+	}
+}
+
+/* --- thresholds --- */
+
+static struct findings *new_findings(void)
+{
+	const struct findings_options options = {.account = true, .window_ns = GROWTH_WINDOW_NS};
+	struct findings *findings = findings__new(&options);
+
+	assert_non_null(findings);
+	return findings;
+}
+
+static double value_of(const struct findings *findings, const char *id, const char *name)
+{
+	const struct finding_kind *kind = finding_kind__find(id);
+
+	for (size_t i = 0; kind && kind->thresholds[i].name; i++)
+		if (!strcmp(kind->thresholds[i].name, name))
+			return findings__threshold(findings, kind, i);
+	fail_msg("no threshold %s.%s", id, name);
+	return 0;
+}
+
+static void test_thresholds_begin_with_the_table(void **state)
+{
+	struct findings *findings = new_findings();
+
+	(void)state;
+	for (size_t i = 0; i < finding_kind_count; i++)
+		for (size_t n = 0; finding_kinds[i].thresholds[n].name; n++)
+			assert_true(findings__threshold(findings, &finding_kinds[i], n) ==
+				    finding_kinds[i].thresholds[n].value);
+	findings__free(findings);
+}
+
+static void takes(const char *text, const char *id, const char *name, double value)
+{
+	struct findings *findings = new_findings();
+	struct error err = {""};
+
+	if (findings__set_threshold(findings, text, &err))
+		fail_msg("%s: %s", text, err.text);
+	if (fabs(value_of(findings, id, name) - value) > value * 1e-12)
+		fail_msg("%s is %f", text, value_of(findings, id, name));
+	findings__free(findings);
+}
+
+static void test_thresholds_taken(void **state)
+{
+	(void)state;
+	takes("alloc-churn=5%", "alloc-churn", "share", 0.05);
+	takes("alloc-churn=0.25", "alloc-churn", "share", 0.25);
+	takes("alloc-churn=0", "alloc-churn", "share", 0);
+	takes("alloc-churn=100%", "alloc-churn", "share", 1);
+	takes("alloc-churn.pairs=100", "alloc-churn", "pairs", 100);
+	takes("leak-growing=64K", "leak-growing", "bytes", 65536);
+	takes("leak-growing.bytes=1M", "leak-growing", "bytes", 1048576);
+	takes("leak-growing=2GiB", "leak-growing", "bytes", 2147483648.0);
+	takes("leak-growing=512", "leak-growing", "bytes", 512);
+	takes("leak-growing=512B", "leak-growing", "bytes", 512);
+	takes("sync-stall.mean=100ms", "sync-stall", "mean", 1e8);
+	takes("sync-stall.mean=20us", "sync-stall", "mean", 2e4);
+	takes("sync-stall.mean=1.5s", "sync-stall", "mean", 1.5e9);
+	takes("error-storm=10/s", "error-storm", "rate", 10);
+	takes("error-storm=12.5", "error-storm", "rate", 12.5);
+	takes("device-imbalance=1.5", "device-imbalance", "ratio", 1.5);
+}
+
+static void refuses(const char *text, const char *why)
+{
+	struct findings *findings = new_findings();
+	struct error err = {""};
+
+	assert_int_equal(findings__set_threshold(findings, text, &err), -EINVAL);
+	if (!strstr(err.text, why))
+		fail_msg("%s: %s", text, err.text);
+	for (size_t i = 0; i < finding_kind_count; i++)
+		for (size_t n = 0; finding_kinds[i].thresholds[n].name; n++)
+			assert_true(findings__threshold(findings, &finding_kinds[i], n) ==
+				    finding_kinds[i].thresholds[n].value);
+	findings__free(findings);
+}
+
+static void test_thresholds_refused(void **state)
+{
+	(void)state;
+	refuses("", "is not ID=VALUE or ID.NAME=VALUE");
+	refuses("alloc-churn", "is not ID=VALUE or ID.NAME=VALUE");
+	refuses("churn=1", "no finding is called 'churn'; there are alloc-churn, ");
+	/* All ids are told, to the last. */
+	refuses("churn=1", finding_kinds[finding_kind_count - 1].id);
+	refuses("alloc=5%", "no finding is called 'alloc'");
+	refuses("=5%", "no finding is called ''");
+	refuses("alloc-churn.count=5", "alloc-churn has no threshold 'count'; it has share, pairs");
+	refuses("alloc-churn.=5", "has no threshold ''");
+	refuses("alloc-churn.pair=5", "has no threshold 'pair'");
+	refuses("alloc-churn=", "alloc-churn.share: '' is not a share such as 5% or 0.05");
+	refuses("alloc-churn=5", "is not a share");
+	refuses("alloc-churn=101%", "is not a share");
+	refuses("alloc-churn=-1%", "is not a share");
+	refuses("alloc-churn=nan", "is not a share");
+	refuses("alloc-churn=5%%", "is not a share");
+	refuses("alloc-churn=1.2.3", "is not a share");
+	refuses("alloc-churn=.", "is not a share");
+	refuses("alloc-churn.pairs=10K", "is not a number");
+	refuses("alloc-churn.pairs=0x10", "is not a number");
+	refuses("alloc-churn.pairs=inf", "is not a number");
+	refuses("alloc-churn.pairs=10000000000000000000000000000000000000000", "is not a number");
+	refuses("leak-growing=1X", "leak-growing.bytes: '1X' is not bytes such as");
+	refuses("sync-stall.mean=5", "is not a time with its unit");
+	refuses("error-storm=10/m", "is not a rate such as 10/s");
+}
+
+/* --- the list --- */
+
+static struct finding *add(struct finding_list *list, const char *id, const struct process *process)
+{
+	const struct finding_input input = {.kind = finding_kind__find(id)};
+	struct finding *finding = finding_list__add(list, &input, process);
+
+	assert_non_null(finding);
+	return finding;
+}
+
+static void test_list(void **state)
+{
+	const struct process process = {.pid = 12, .comm = "train"};
+	struct finding_list list = {0};
+	struct finding *finding = add(&list, "alloc-churn", &process);
+
+	(void)state;
+	assert_int_equal(finding->pid, 12);
+	assert_string_equal(finding->comm, "train");
+	assert_int_equal(finding->severity, SEVERITY_WARNING);
+	assert_null(finding->subject);
+	assert_int_equal(finding__subject(finding, "one %d", 1), 0);
+	assert_int_equal(finding__subject(finding, "two %d", 2), 0);
+	assert_int_equal(finding__evidence(finding, "%s", "so"), 0);
+	assert_string_equal(finding->subject, "two 2");
+	assert_string_equal(finding->evidence, "so");
+	for (int i = 0; i < FINDING_NUMBERS + 2; i++)
+		finding__number(finding, "n", i, UNIT_COUNT);
+	assert_int_equal(finding->number_count, FINDING_NUMBERS);
+	finding__cost(finding, 50, 200);
+	assert_true(finding->has_cost && finding->cost_ns == 50 && finding->share == 0.25);
+	finding__cost(finding, 50, 0);
+	assert_true(finding->share == 0);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(add(&list, "oom", NULL)->pid, 0);
+	assert_string_equal(list.items[0].subject, "two 2");
+	finding_list__clear(&list);
+	assert_int_equal(list.count, 0);
+	assert_null(list.items);
+}
+
+static void test_order(void **state)
+{
+	static const char *const order[] = {"oom", "implicit-sync", "alloc-churn", "leak-growing", "leak-growing",
+					    "leak-growing", "missing-sync", "chatty-getters"};
+	struct finding_list list = {0};
+	struct finding *finding;
+
+	(void)state;
+	finding__cost(add(&list, "chatty-getters", NULL), 1000000, 1);
+	add(&list, "missing-sync", NULL);
+	add(&list, "leak-growing", NULL)->weight = 1;
+	finding = add(&list, "leak-growing", NULL);
+	finding->weight = 5;
+	finding->tid = 1;
+	finding = add(&list, "leak-growing", NULL);
+	finding->weight = 5;
+	finding->tid = 2;
+	finding__cost(add(&list, "alloc-churn", NULL), 10, 1);
+	finding__cost(add(&list, "implicit-sync", NULL), 20, 1);
+	add(&list, "oom", NULL);
+	assert_int_equal(finding_list__sort(&list), 0);
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+		assert_string_equal(list.items[i].kind->id, order[i]);
+	assert_int_equal(list.items[3].tid, 1);
+	assert_int_equal(list.items[4].tid, 2);
+	assert_true(list.items[5].weight == 1);
+	finding_list__clear(&list);
+}
+
+/* --- drawing --- */
+
+static void test_nothing_of_nothing(void **state)
+{
+	struct findings *findings = new_findings();
+	struct process processes[2] = {{.pid = 1, .comm = "a"}, {.pid = 2, .comm = "b", .ended = true}};
+	struct model model = {.now_ns = 100 * NS_PER_S};
+	struct finding_list list = {0};
+
+	(void)state;
+	findings__begin(findings, 90 * NS_PER_S);
+	assert_int_equal(findings__began_ns(findings), 90 * NS_PER_S);
+	assert_int_equal(findings__draw(findings, &model, &list), 0);
+	assert_int_equal(list.count, 0);
+	model.processes = processes;
+	model.process_count = 2;
+	processes[0].account = account__new();
+	assert_int_equal(findings__sample(findings, &model), 0);
+	assert_int_equal(findings__draw(findings, &model, &list), 0);
+	assert_int_equal(list.count, 0);
+	account__free(processes[0].account);
+	findings__free(findings);
+	findings__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds_are_whole),
+		cmocka_unit_test(test_quantities),
+		cmocka_unit_test(test_quantities_of_anything),
+		cmocka_unit_test(test_thresholds_begin_with_the_table),
+		cmocka_unit_test(test_thresholds_taken),
+		cmocka_unit_test(test_thresholds_refused),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_nothing_of_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
