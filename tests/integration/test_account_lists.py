@@ -97,6 +97,7 @@ def test_what_is_no_allocation(gpuprobe_by):
         captured = made(driver.cuMemAllocAsync, 2000, stream)
         need(driver.cuMemFreeAsync(captured, stream))
         graph = made(lambda word: driver.cuStreamEndCapture(stream, word))
+        need(runtime.cudaMalloc(ref(out()), 0))
         area = reserve(2 << 20)
         need(driver.cuMemHostRegister_v2(ctypes.create_string_buffer(1 << 16), 1 << 16, 0))
     """))
@@ -293,9 +294,12 @@ SCENARIOS = {
     "waits between": ("up(); wait(); up(); wait(); down(); wait(); down()", 1, 1),
     "after a launch, once it is done": ("run(); wait(); down(); down(); up(); up()", 1, 1),
     "asynchronous": ("up_on(stream); up_on(stream); down_on(stream); down_on(stream); wait()", 1, 1),
-    "after a launch on the same stream": ("run(stream); down_on(stream); down_on(stream); up_on(stream); up_on(stream)", 1, 1),
-    "after a launch on another stream": ("run(other); down_on(stream); down_on(stream); up_on(stream); up_on(stream)", 0, 0),
-    "after launches on two streams": ("run(other); run(stream); [(down_on(stream), up_on(stream, y, b)) for _ in range(3)]", 0, 0),
+    "after a launch on the same stream": (
+        "run(stream); down_on(stream); down_on(stream); up_on(stream); up_on(stream)", 1, 1),
+    "after a launch on another stream": (
+        "run(other); down_on(stream); down_on(stream); up_on(stream); up_on(stream)", 0, 0),
+    "after launches on two streams": (
+        "run(other); run(stream); [(down_on(stream), up_on(stream, y, b)) for _ in range(3)]", 0, 0),
     "after two streams, once both are done": (
         "run(other); run(stream); wait(); [down_on(stream) for _ in range(3)]; [up() for _ in range(3)]", 2, 2),
     "while one of two streams is done": (
@@ -350,7 +354,7 @@ for _ in range(5):
 
 
 def test_repeats_by_the_runtime(gpuprobe):
-    """A direction that the addresses tell, and one that the call names; of the runtime's calls, with no driver's seen."""
+    """A direction that the addresses tell, and one that the call names, at each layer."""
     program = script("""
         device = made(runtime.cudaMalloc, 4096)
         host = made(runtime.cudaMallocHost, 4096)
@@ -437,6 +441,7 @@ source = ctypes.create_string_buffer(64)
 spare = [made(driver.cuMemAlloc_v2, 64) for _ in range(4)]
 event = made(driver.cuEventCreate, 0)
 pages = ctypes.create_string_buffer(3 * 4096)
+page = ctypes.addressof(pages) + 4095 & ~4095
 def free(): need(driver.cuMemFree_v2(spare.pop()))
 def free_wrongly(): assert driver.cuMemFree_v2(0x7770000)
 def wait(): need(driver.cuCtxSynchronize())
@@ -463,7 +468,7 @@ ERROR_SCENARIOS = {
     "of the runtime": ("fail_runtime(); run(2)", {CUDA_ALLOC: (1, 2)}),
     "frees in a row": ("free_wrongly(); free(); run()", {FREE: (1, 1)}),
     "not ready is no error": ("need(driver.cuEventRecord(event, 0)); query(); run()", {}),
-    "already so": ("[driver.cuMemHostRegister_v2(page, 4096, 0) for page in (0x1000 * (1 + ctypes.addressof(pages) // 0x1000),) * 2]; run()", {}),
+    "already so": ("[driver.cuMemHostRegister_v2(page, 4096, 0) for _ in range(2)]; run()", {}),
     "no such kernel": ("assert driver.cuModuleGetFunction(ref(out()), module_, b'none'); run()", {}),
     "not supported": ("assert driver.cuMulticastCreate(ref(out()), None); run()", {}),
     "the device is reset": ("fail_runtime(); runtime.cudaDeviceReset(); run()", {}),
