@@ -134,7 +134,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 		.limits = options->limits,
 		.top = options->top,
 		.stacks = options->stacks,
-		.stack_sites = (1u << SITE_KINDS) - 1,
+		.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
 	};
 	const struct reports_options reports = {
 		.interval = options->display_interval,
