@@ -6,11 +6,36 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
+from lib.probe import Probe
 from lib.script import memory_script, script
 
 STAT = ["stat", "--json"]
 DIAGNOSE = ["diagnose", "--json"]
 MIB = 1 << 20
+
+
+def by_scenario(probe, prelude, scenarios, base):
+    """The processes in which each of the scenarios was run, one after the other under one gpuprobe, by their names."""
+    pids = probe.directory / "pids"
+    result = probe.run(*script(f"""
+        import traceback
+        for name, actions in {scenarios!r}.items():
+            child = os.fork()
+            if not child:
+                try:
+                    exec({prelude!r} + actions, globals())
+                except BaseException:
+                    traceback.print_exc()
+                    os._exit(1)
+                os._exit(0)
+            with open({str(pids)!r}, "a") as told:
+                print(child, name, file=told)
+            if os.wait()[1]:
+                sys.exit(f"{{name}}: failed")
+    """), base=base)
+    assert exact.lost(result.final) == {}
+    lines = (line.partition(" ") for line in pids.read_text(encoding="utf-8").splitlines())
+    return {name: result.process_of(int(pid)) for pid, _, name in lines}
 
 
 def stat(probe, *command, args=(), env=None, base=STAT):
@@ -330,10 +355,15 @@ def repeats_of(process):
     return found
 
 
-@pytest.mark.parametrize("actions, there, back", SCENARIOS.values(), ids=SCENARIOS)
-def test_repeats(gpuprobe, actions, there, back):
-    result = stat(gpuprobe, *script(REPEATS + actions))
-    assert repeats_of(result.process) == (there, back)
+@pytest.fixture(scope="module")
+def repeating(tmp_path_factory):
+    scenarios = {name: actions for name, (actions, *_) in SCENARIOS.items()}
+    return by_scenario(Probe(tmp_path_factory.mktemp("repeats")), REPEATS, scenarios, STAT)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_repeats(repeating, name):
+    assert repeats_of(repeating[name]) == SCENARIOS[name][1:]
 
 
 def test_what_a_repeat_costs(gpuprobe_by):
@@ -468,28 +498,37 @@ ERROR_SCENARIOS = {
     "of the runtime": ("fail_runtime(); run(2)", {CUDA_ALLOC: (1, 2)}),
     "frees in a row": ("free_wrongly(); free(); run()", {FREE: (1, 1)}),
     "not ready is no error": ("need(driver.cuEventRecord(event, 0)); query(); run()", {}),
-    "already so": ("[driver.cuMemHostRegister_v2(page, 4096, 0) for _ in range(2)]; run()", {}),
+    "already so": (
+        "assert [driver.cuMemHostRegister_v2(page, 4096, 0) for _ in range(2)] == [0, 712]; run()", {}),
     "no such kernel": ("assert driver.cuModuleGetFunction(ref(out()), module_, b'none'); run()", {}),
     "not supported": ("assert driver.cuMulticastCreate(ref(out()), None); run()", {}),
     "the device is reset": ("fail_runtime(); runtime.cudaDeviceReset(); run()", {}),
 }
 
 
-def ignored(report):
+def ignored_in(process):
     """By function (calls, launches after them)."""
-    found = Counter()
-    for process in report["processes"]:
-        for error in process["ignored_errors"]:
-            found[error["function"], "calls"] += error["calls"]
-            found[error["function"], "launches"] += error["launches"]
-    return {name: (found[name, "calls"], found[name, "launches"]) for name, _ in found}
+    found = {error["function"]: (error["calls"], error["launches"]) for error in process["ignored_errors"]}
+    assert len(found) == len(process["ignored_errors"])
+    return found
 
 
-@pytest.mark.parametrize("actions, expected", ERROR_SCENARIOS.values(), ids=ERROR_SCENARIOS)
-def test_ignored_errors(gpuprobe, actions, expected):
-    result = gpuprobe.run(*script(ERRORS + actions), base=DIAGNOSE)
-    assert ignored(result.final) == expected
-    assert exact.lost(result.final) == {}
+def ignored(report):
+    """The same, of the only process that is in the report."""
+    processes = report["processes"]
+    assert len(processes) <= 1
+    return ignored_in(processes[0]) if processes else None
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory):
+    scenarios = {name: actions for name, (actions, _) in ERROR_SCENARIOS.items()}
+    return by_scenario(Probe(tmp_path_factory.mktemp("errors")), ERRORS, scenarios, DIAGNOSE)
+
+
+@pytest.mark.parametrize("name", ERROR_SCENARIOS)
+def test_ignored_errors(failing, name):
+    assert ignored_in(failing[name]) == ERROR_SCENARIOS[name][1]
 
 
 @pytest.mark.parametrize("api", ["auto", "driver", "runtime", "both"])
