@@ -40,6 +40,7 @@ struct device_course {
 	struct growth_history live;
 	struct device_sample samples[SAMPLES]; /* a ring */
 	size_t next, count;
+	uint64_t seen; /* the latest sample */
 	UT_hash_handle hh;
 };
 
@@ -47,11 +48,13 @@ struct device_course {
 struct full_course {
 	struct course_key key;
 	struct memory_holding fullest;
+	uint64_t seen; /* the latest sample */
 	UT_hash_handle hh;
 };
 
 struct device_history {
 	uint64_t window_ns;
+	uint64_t samples;
 	struct gpu_course *gpus; /* uthash tables */
 	struct device_course *devices;
 	struct full_course *full;
@@ -112,28 +115,60 @@ static uint64_t used_by(const struct model *model, const struct process *process
 	return GPU_UNKNOWN_BYTES;
 }
 
-bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
-			struct memory_holding *holding)
+/* The two processes that have most of a GPU: one of them is another than who asks. */
+struct holders {
+	const struct process *process[2];
+	uint64_t bytes[2];
+};
+
+static void add_holder(struct holders *holders, const struct process *process, uint64_t bytes)
 {
+	if (process->ended || bytes == GPU_UNKNOWN_BYTES || bytes <= holders->bytes[1])
+		return;
+	holders->process[1] = process;
+	holders->bytes[1] = bytes;
+	if (bytes <= holders->bytes[0])
+		return;
+	holders->process[1] = holders->process[0];
+	holders->bytes[1] = holders->bytes[0];
+	holders->process[0] = process;
+	holders->bytes[0] = bytes;
+}
+
+static bool is_known(const struct gpu *gpu)
+{
+	return gpu->total_bytes && gpu->total_bytes != GPU_UNKNOWN_BYTES && gpu->used_bytes != GPU_UNKNOWN_BYTES;
+}
+
+static void tell_holding(const struct model *model, const struct gpu *gpu, const struct process *process,
+			 const struct holders *holders, struct memory_holding *holding)
+{
+	size_t other = holders->process[0] && holders->process[0] == process;
+
 	*holding = (struct memory_holding){.total = gpu->total_bytes, .used = gpu->used_bytes, .own = GPU_UNKNOWN_BYTES};
-	if (gpu->total_bytes == GPU_UNKNOWN_BYTES || !gpu->total_bytes || gpu->used_bytes == GPU_UNKNOWN_BYTES)
-		return false;
 	gpu_label(gpu, holding->label);
 	if (process)
 		holding->own = used_by(model, process, gpu);
-	for (size_t i = 0; i < model->process_count; i++) {
-		const struct process *other = &model->processes[i];
-		uint64_t bytes = other == process || other->ended ? 0 : used_by(model, other, gpu);
-
-		if (bytes == GPU_UNKNOWN_BYTES || bytes <= holding->largest)
-			continue;
-		holding->largest = bytes;
-		holding->largest_pid = other->pid;
-		memcpy(holding->largest_comm, other->comm, sizeof(holding->largest_comm));
+	if (holders->process[other]) {
+		holding->largest = holders->bytes[other];
+		holding->largest_pid = holders->process[other]->pid;
+		memcpy(holding->largest_comm, holders->process[other]->comm, sizeof(holding->largest_comm));
 	}
 	holding->others = holding->used - (holding->largest < holding->used ? holding->largest : holding->used);
 	if (holding->own != GPU_UNKNOWN_BYTES)
 		holding->others -= holding->own < holding->others ? holding->own : holding->others;
+}
+
+bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
+			struct memory_holding *holding)
+{
+	struct holders holders = {0};
+
+	if (!is_known(gpu))
+		return false;
+	for (size_t i = 0; i < model->process_count; i++)
+		add_holder(&holders, &model->processes[i], used_by(model, &model->processes[i], gpu));
+	tell_holding(model, gpu, process, &holders, holding);
 	return true;
 }
 
@@ -176,6 +211,7 @@ static int sample_device(struct device_history *history, const struct process *p
 		course->live.window_ns = history->window_ns;
 		HASH_ADD(hh, history->devices, key, sizeof(course->key), course);
 	}
+	course->seen = history->samples;
 	growth_history__add(&course->live, now_ns, device->live_bytes);
 	course->samples[course->next] = (struct device_sample){
 		.time_ns = now_ns, .bytes = device->live_bytes, .launches = process->launches + process->graph_launches};
@@ -205,12 +241,15 @@ static int sample_full(struct device_history *history, const struct process *pro
 		course->key = key;
 		HASH_ADD(hh, history->full, key, sizeof(course->key), course);
 	}
+	course->seen = history->samples;
 	if (is_fuller(holding, &course->fullest))
 		course->fullest = *holding;
 	return 0;
 }
 
-static int sample_process(struct device_history *history, const struct model *model, const struct process *process)
+/* `holders` are those of the model's GPUs, in their order. */
+static int sample_process(struct device_history *history, const struct model *model, const struct process *process,
+			  const struct holders *holders)
 {
 	struct memory_holding holding;
 	int ret = 0;
@@ -221,10 +260,30 @@ static int sample_process(struct device_history *history, const struct model *mo
 	for (size_t i = 0; i < process->gpu_count && !ret; i++) {
 		const struct gpu *gpu = gpu_label__find(model, &process->gpus[i]);
 
-		if (gpu && memory_holding__of(model, gpu, process, &holding))
-			ret = sample_full(history, process, (uint32_t)(gpu - model->gpus), &holding);
+		if (!gpu || !is_known(gpu))
+			continue;
+		tell_holding(model, gpu, process, &holders[gpu - model->gpus], &holding);
+		ret = sample_full(history, process, (uint32_t)(gpu - model->gpus), &holding);
 	}
 	return ret;
+}
+
+/* Of all GPUs at once: there may be thousands of processes. Release with free; NULL without memory. */
+static struct holders *find_holders(const struct model *model)
+{
+	struct holders *holders = calloc(model->gpu_count + 1, sizeof(*holders));
+
+	for (size_t i = 0; holders && i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+
+		for (size_t k = 0; k < process->gpu_count; k++) {
+			const struct gpu *gpu = gpu_label__find(model, &process->gpus[k]);
+
+			if (gpu)
+				add_holder(&holders[gpu - model->gpus], process, process->gpus[k].used_bytes);
+		}
+	}
+	return holders;
 }
 
 static bool has_process(const struct model *model, const struct course_key *key)
@@ -242,13 +301,13 @@ static void forget_old(struct device_history *history, const struct model *model
 	struct full_course *full, *next_full;
 
 	HASH_ITER(hh, history->devices, device, next_device) {
-		if (has_process(model, &device->key))
+		if (device->seen == history->samples || has_process(model, &device->key))
 			continue;
 		HASH_DEL(history->devices, device);
 		free(device);
 	}
 	HASH_ITER(hh, history->full, full, next_full) {
-		if (has_process(model, &full->key))
+		if (full->seen == history->samples || has_process(model, &full->key))
 			continue;
 		HASH_DEL(history->full, full);
 		free(full);
@@ -257,14 +316,17 @@ static void forget_old(struct device_history *history, const struct model *model
 
 int device_history__sample(struct device_history *history, const struct model *model)
 {
-	int ret = 0;
+	struct holders *holders = find_holders(model);
+	int ret = holders ? 0 : -ENOMEM;
 
+	history->samples++;
 	for (size_t i = 0; i < model->gpu_count && !ret; i++)
 		ret = sample_gpu(history, &model->gpus[i], model->now_ns);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (!model->processes[i].ended)
-			ret = sample_process(history, model, &model->processes[i]);
+			ret = sample_process(history, model, &model->processes[i], holders);
 	forget_old(history, model);
+	free(holders);
 	return ret;
 }
 
