@@ -405,6 +405,13 @@ static void sync_stall(void **state)
 	assert_true(finding__value(finding, "waits") == 15000);
 	assert_true(finding__value(finding, "without_launch") == 5000);
 	assert_true(finding__value(finding, "after_several_ns") == 2e9);
+	/* Once in 16 launches at most; those that were waited for one by one are another matter. */
+	thread->launches = 16 * 15000;
+	assert_int_equal(case__draw(c), 1);
+	thread->launches = 17 * 15000;
+	assert_int_equal(case__draw(c), 0);
+	thread->single_waits = totals(15000, 1);
+	assert_int_equal(case__draw(c), 1);
 	case__free(c);
 }
 
