@@ -225,6 +225,10 @@ static void finish(struct reading *reading, struct process *process)
 		account->peak_bytes = bytes;
 	if (account->function_count)
 		qsort(account->functions, account->function_count, sizeof(*account->functions), by_time);
+	if (process->ended) {
+		account->inflight_at_exit[0] = account->totals.exit_copies;
+		account->inflight_at_exit[1] = account->totals.exit_bytes;
+	}
 	account_lists__sort(account);
 	if (reading__dooms(reading, process))
 		memset(&reading->collector->account_maps->processes[process->slot], 0, sizeof(struct process_account));
