@@ -58,7 +58,7 @@ def test_healthy(gpuprobe, command):
 
 def test_text(gpuprobe):
     result = gpuprobe.run(paths.workload("memory"), "--pairs", "500", base=TEXT, env=STORM)
-    section = re.search(r"\nfindings: 1 warning\n(.*?)\n={24}\n", result.stdout, re.DOTALL)
+    section = re.search(r"\nfindings: 1 warning\n\n(.*?)\n={24}\n", result.stdout, re.DOTALL)
     assert section, result.stdout
     first, subject, *evidence = section[1].split("\n")
     assert re.fullmatch(r"warning +error-storm: .+", first)
