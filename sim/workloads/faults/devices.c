@@ -5,13 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GETTERS 1000
+#define GETTERS 500
 #define DEVICES 2
 
 static const uint64_t unequal[DEVICES] = { 12, 8 };
 static const uint64_t equal[DEVICES] = { 10, 10 };
 
-/* Which device is it? Asked before each of a thousand little things; fixed: once. */
+/* Which device is it? Asked before each of five hundred little things; fixed: once. */
 static void chatty_getters(struct run *run)
 {
 	int device = -1;
@@ -88,7 +88,7 @@ static void device_imbalance(struct run *run)
 }
 
 const struct fault device_faults[] = {
-	{ "chatty-getters", chatty_getters, "cudaGetDevice a thousand times a step; fixed: once", false },
+	{ "chatty-getters", chatty_getters, "cudaGetDevice 500 times a step; fixed: once", false },
 	{ "device-imbalance", device_imbalance, "two devices with 60 % and 40 % of the launches; fixed: half each",
 	  true },
 	{ 0 },
