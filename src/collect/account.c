@@ -267,7 +267,9 @@ static int add_stack(const struct collector *collector, struct account *account,
 	if (!id || account__stack(account, id))
 		return 0;
 	entry.stack = stacks__find(collector->stacks, id);
-	return entry.stack ? growing_list__append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry)) : 0;
+	if (!entry.stack)
+		return 0;
+	return growing_list__append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry));
 }
 
 /* Anew in each reading, also of processes that have ended: stacks may leave. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program that asks the same things over and over: calls that change nothing, by the hundred thousand a second.
+// A program that asks the same things over and over: calls that change nothing, very many of them.
 #include <errno.h>
 
 #include "base/quantity.h"

@@ -67,7 +67,8 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 		finding->stack = where__of_failure(process, row, ignored->key.code);
 	ret = finding__subject(finding, "%s: %s", where__function(row), text.text);
 	return ret ? ret : finding__evidence(finding,
-					     "%s call%s of %s failed with %s; no call asked for the error before %s more launch%s",
+					     "%s call%s of %s failed with %s; no call asked for the error before "
+					     "%s more launch%s",
 					     quantity__count(record->calls).text, plural(record->calls),
 					     where__function(row), text.text, quantity__count(record->launches).text,
 					     record->launches == 1 ? "" : "es");
@@ -136,7 +137,8 @@ static int tell_sticky(struct finding *finding, const struct process *process, u
 		ret = finding__subject(finding, "%s: %s", first->function, text.text);
 	}
 	return ret ? ret : finding__evidence(finding,
-					     "%s failed with %s, after which a process can only end; in the %s since then %s call%s failed with it and %s did not",
+					     "%s failed with %s, after which a process can only end; in the %s since "
+					     "then %s call%s failed with it and %s did not",
 					     first ? first->function : "a call", text.text,
 					     quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
 					     plural(sticky->same), quantity__count(sticky->others).text);

@@ -117,7 +117,7 @@ static void number(struct finding *finding, const char *calls, const char *ns, c
 	finding__number(finding, ns, (double)totals->ns, UNIT_NS);
 }
 
-/* Loads are no shorter anywhere else: made before the loop they no longer come between launches, which saves no time as such. */
+/* Loads are no shorter before the loop, where they do not come between launches: that saves no time as such. */
 static void estimate(const struct watched_thread *watched, const struct time_totals *all, struct finding *finding)
 {
 	const struct time_totals *loads = &watched->thread->implicit[IMPLICIT_LOAD];

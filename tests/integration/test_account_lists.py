@@ -421,6 +421,7 @@ target = made(driver.cuMemAlloc_v2, 64)
 source = ctypes.create_string_buffer(64)
 spare = [made(driver.cuMemAlloc_v2, 64) for _ in range(4)]
 event = made(driver.cuEventCreate, 0)
+pages = ctypes.create_string_buffer(3 * 4096)
 def free(): need(driver.cuMemFree_v2(spare.pop()))
 def free_wrongly(): assert driver.cuMemFree_v2(0x7770000)
 def wait(): need(driver.cuCtxSynchronize())
@@ -447,6 +448,9 @@ ERROR_SCENARIOS = {
     "of the runtime": ("fail_runtime(); run(2)", {CUDA_ALLOC: (1, 2)}),
     "frees in a row": ("free_wrongly(); free(); run()", {FREE: (1, 1)}),
     "not ready is no error": ("need(driver.cuEventRecord(event, 0)); query(); run()", {}),
+    "already so": ("[driver.cuMemHostRegister_v2(page, 4096, 0) for page in (0x1000 * (1 + ctypes.addressof(pages) // 0x1000),) * 2]; run()", {}),
+    "no such kernel": ("assert driver.cuModuleGetFunction(ref(out()), module_, b'none'); run()", {}),
+    "not supported": ("assert driver.cuMulticastCreate(ref(out()), None); run()", {}),
     "the device is reset": ("fail_runtime(); runtime.cudaDeviceReset(); run()", {}),
 }
 
@@ -466,6 +470,21 @@ def test_ignored_errors(gpuprobe, actions, expected):
     result = gpuprobe.run(*script(ERRORS + actions), base=DIAGNOSE)
     assert ignored(result.final) == expected
     assert exact.lost(result.final) == {}
+
+
+@pytest.mark.parametrize("api", ["auto", "driver", "runtime", "both"])
+def test_what_asks_is_seen_at_each_layer(gpuprobe, api):
+    """Whichever layer is watched: who asks the runtime need not have called it."""
+    program = script(ERRORS + """
+for asking in (ask, peek, name):
+    assert runtime.cudaMalloc(ref(out()), 1 << 60)
+    asking()
+    need(runtime.cudaLaunchKernel(kernel, *[1 << 32 | 1, 1] * 2, None, 0, 0))
+""")
+    result = gpuprobe.run(*program, base=DIAGNOSE, args=["--api", api])
+    assert result.process["account"]["asks"]["calls"] == 3
+    assert sum(error["count"] for error in result.process["errors"]) == 3
+    assert ignored(result.final) == {}
 
 
 def test_launches_that_fail(gpuprobe_by):

@@ -74,7 +74,7 @@ static void sticky_error(void **state)
 	c->process.account = NULL;
 	add_failure(c, "cuMemFree_v2", 700, 800, 3 * NS_PER_S, 9 * NS_PER_S);
 	add_failure(c, "cuStreamSynchronize", 700, 1, 2 * NS_PER_S, 2 * NS_PER_S);
-	add_failure(c, "cuMemAlloc_v2", 2, 1, NS_PER_S, NS_PER_S);
+	add_failure(c, "cuMemcpyHtoD_v2", 1, 1, NS_PER_S, NS_PER_S);
 	c->process.sticky = (struct sticky_error){.code = 700, .ns = BEGAN + 2 * NS_PER_S, .same = 800, .others = 3};
 	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_FAILURE, .calls = 800, .code = 700,
 					 .row = row_of("cuMemFree_v2")};

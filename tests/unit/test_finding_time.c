@@ -263,16 +263,16 @@ static void full_queues_are_not_launch_bound(void **state)
 	struct finding_case *c = launching();
 
 	(void)state;
-	/* As long as kernels of 40 us, and most of them. */
+	/* As long as kernels of 60 us, and most of them. */
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 500000, 4 * US);
-	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 40 * US);
+	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 60 * US);
 	assert_int_equal(case__draw(c), 0);
 	end(c);
 	/* From before the probes on, so that no launch was seen that found room. */
 	c = launching();
 	c->functions[0].time = (struct duration_record){0};
-	case__add_durations(&c->functions[0], "cuLaunchKernel", 1200000, 40 * US);
+	case__add_durations(&c->functions[0], "cuLaunchKernel", 1200000, 60 * US);
 	assert_int_equal(case__draw(c), 0);
 	end(c);
 	/* Shorter ones: the first thousand, which found room, were many times as fast. */
@@ -289,7 +289,7 @@ static void full_queues_are_not_launch_bound(void **state)
 	/* Another thread's launches are fast; this one's are not, and go on for 120,000. */
 	c = launching();
 	c->threads[0].launches = 120000;
-	c->threads[0].chained.calls = 75000;
+	c->threads[0].chained.calls = 45000;
 	assert_int_equal(case__draw(c), 0);
 	end(c);
 }
