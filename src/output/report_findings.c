@@ -29,8 +29,6 @@ void report_findings__print(FILE *out, const struct finding_list *list, const st
 {
 	if (!list || !list->count)
 		return;
-	fputs("\nfindings: ", out);
-	findings_text__print_counts(out, list);
 	fputc('\n', out);
 	findings_text__print(out, list, options->top);
 }
