@@ -77,12 +77,12 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 	if (!thread || !call)
 		return 0;
 	ns = call->end_ns - call->start_ns;
-	note_duration(thread->slot, call->row, ns);
-	if (!thread->account)
-		open_account(thread, call->start_ns);
+	note_duration(thread, call->row, ns);
 	account = account_of(thread);
-	if (!account)
+	if (!account) {
+		lose(LOSS_THREAD_ACCOUNTS);
 		return 0;
+	}
 	if (!thread->depth)
 		add_time(&account->time[class_of(call->operation)], ns);
 	account->latest_ns = call->end_ns;

@@ -114,18 +114,4 @@ static __always_inline void account_error(struct thread_account *account, const 
 	account->error_stack = config.stack_mode ? call->stack : 0;
 }
 
-/* The calling thread has no more calls: it exits, or becomes another program. */
-static __always_inline void close_account(void)
-{
-	struct thread *thread = returning_thread();
-	struct thread_account *account = thread ? account_of(thread) : NULL;
-
-	if (!account)
-		return;
-	fold_error(account);
-	account->error_code = 0;
-	account->ended_ns = now();
-	thread->account = 0;
-}
-
 #endif
