@@ -9,6 +9,7 @@
 #ifndef BPF_ABANDON_H
 #define BPF_ABANDON_H
 
+#include "account_work.h"
 #include "context.h"
 #include "graph.h"
 #include "launch.h"
@@ -18,12 +19,16 @@
 
 static __always_inline bool acts_at_entry(u8 operation)
 {
+	if (config.account && operation == OP_WAIT)
+		return true;
 	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT ||
 	       operation == OP_GRAPH || operation == OP_VIRTUAL;
 }
 
 static __always_inline void abandon_call(struct thread *thread, struct call *call)
 {
+	if (config.account)
+		work_abandoned(thread, call);
 	switch (call->operation) {
 	case OP_FREE:
 		free_leave(thread, call, RESULT_ABANDONED);

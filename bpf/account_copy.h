@@ -141,7 +141,7 @@ static __always_inline bool uses_memory(const struct call *call)
 
 static __always_inline bool is_empty(const struct device_queue *queue)
 {
-	return !queue->launched_epoch || *(volatile const u64 *)&queue->empty_ns;
+	return !queue->launched_epoch || (*(volatile const u64 *)&queue->empty_ns && !queue->used);
 }
 
 /* Of the process's queues those that are not known to be empty, 1 << number. */
@@ -244,6 +244,7 @@ static __noinline int note_range(u32 slot, struct process_account *account, cons
 	struct repeat_key key = {
 		.from = call->from, .to = call->to, .bytes = call->arg[COPY_BYTES], .slot = slot, .kind = call->kind};
 	struct repeat_record *record, fresh = {.version = VERSION_UNSURE, .copies = 1, .row = call->row};
+	int error;
 
 	if (!account || !key.bytes)
 		return 0;
@@ -256,7 +257,9 @@ static __noinline int note_range(u32 slot, struct process_account *account, cons
 	if (is_settled(slot, account, call) && !may_be_managed(slot, account, call))
 		fresh.version = call->version;
 	if (!record) {
-		if (bpf_map_update_elem(&repeats, &key, &fresh, BPF_NOEXIST))
+		error = bpf_map_update_elem(&repeats, &key, &fresh, BPF_NOEXIST);
+		/* Another thread may have been first; of a map that forgets nothing else fails. */
+		if (error && error != -17 /* EEXIST */)
 			lose(LOSS_NO_MEMORY);
 		return 0;
 	}

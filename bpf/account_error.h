@@ -10,7 +10,10 @@
 #include "account.h"
 #include "context.h"
 
-#define CUDA_NOT_FOUND 500 /* of a kernel that is asked for: an answer */
+/* Answers rather than failures: of a kernel that is asked for by name; of what is tried and then done another way */
+#define CUDA_NOT_FOUND 500
+#define CUDA_ALREADY_REGISTERED 712
+#define CUDA_NOT_SUPPORTED 801
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -64,7 +67,8 @@ static __always_inline bool is_unwelcome(const struct call *call, s32 result)
 {
 	if (!result || result == RESULT_ABANDONED || result == CUDA_NOT_READY || is_end_of_driver(result))
 		return false;
-	if (call->operation == OP_GET_KERNEL && result == CUDA_NOT_FOUND)
+	if (result == CUDA_NOT_SUPPORTED || result == CUDA_ALREADY_REGISTERED ||
+	    (result == CUDA_NOT_FOUND && call->operation == OP_GET_KERNEL))
 		return false;
 	/* Getters are not always probed, and many fail to say no. */
 	return call->operation != OP_ASK;

@@ -170,6 +170,8 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	call->row = row;
 	call->operation = operation;
 	call->flag = 0;
+	if (config.account)
+		call->marked = 0;
 	call->device = current_device(thread);
 	if (config.account)
 		call->account = thread->account;
@@ -246,7 +248,7 @@ static __always_inline void count_success_site(u32 slot, const struct call *call
 
 	if (call->site == SITE_ALLOCATION && !(flags & (TALLY_CAPTURED | TALLY_REFERENCE)))
 		count_site(&key, 1, bytes);
-	else if (call->site == SITE_WAIT && !(flags & TALLY_CAPTURED))
+	else if ((call->site == SITE_WAIT || call->site == SITE_COPY) && !(flags & TALLY_CAPTURED))
 		count_site(&key, 1, ns);
 }
 

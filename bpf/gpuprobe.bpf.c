@@ -22,6 +22,7 @@
 
 #include "abandon.h"
 #include "account_call.h"
+#include "account_work.h"
 #include "capture_call.h"
 #include "context.h"
 #include "copy.h"
@@ -61,6 +62,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 	call = call_enter(thread, ctx, row, function->operation);
 	if (!call)
 		return 1;
+	if (config.account)
+		work_enter(ctx, function, thread, call);
 	switch (function->operation) {
 	case OP_ALLOC:
 		alloc_enter(ctx, function, thread, call);
@@ -184,6 +187,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 	struct thread *thread = returning_thread();
 	s32 result = ctx->ax;
 	struct call *call;
+	int wants;
 
 	if (!thread)
 		return;
@@ -194,10 +198,13 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	note_stack(ctx, thread, call, result);
 	leave_family(thread, call, result);
-	if (config.account) {
-		account_leave(thread, call, result);
-		account_memory(thread->slot, call, result);
-	}
+	if (!config.account)
+		return;
+	account_leave(thread, call, result);
+	wants = work_leave(thread, call, result);
+	account_memory(thread->slot, call, result);
+	if (wants)
+		keep_account_stack(ctx, thread, call, wants);
 }
 
 extern bool bpf_session_is_return(void) __ksym __weak;

@@ -152,9 +152,13 @@ static __always_inline void place_stream(struct thread *thread, const struct str
 					 struct stream_record *stream)
 {
 	const struct object_record *object = live_object(thread->slot, OBJECT_STREAM, key->stream);
+	const struct process_record *process = process_at(thread->slot);
 
 	stream->context = object ? object->context : current_context(thread);
 	stream->device = object ? object->device : current_device(thread);
+	/* What an earlier stream of this handle was given is no matter of this one. */
+	if (config.account && process)
+		stream->covered = process->epoch + 1;
 }
 
 static __always_inline struct stream_record *stream_record_of(struct thread *thread,

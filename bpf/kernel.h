@@ -95,6 +95,7 @@ struct task_struct {
 	const struct cred *real_cred;
 	struct signal_struct *signal;
 	u64 start_boottime;
+	int exit_code;
 	char comm[16];
 	struct thread_struct thread;
 } CO_RE;

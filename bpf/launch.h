@@ -9,6 +9,7 @@
 #define BPF_LAUNCH_H
 
 #include "account.h"
+#include "account_stream.h"
 #include "capture.h"
 #include "name.h"
 #include "shape.h"
@@ -116,7 +117,7 @@ static __always_inline u64 count_launch(struct thread *thread, struct launch_key
 
 /* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
 static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row, u8 flags, u64 capture,
-					 u64 handle)
+					 u64 handle, u64 stream)
 {
 	struct call *call = call_enter(thread, ctx, row, OP_LAUNCH);
 
@@ -128,6 +129,8 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 	call->flag = flags;
 	call->arg[LAUNCH_CAPTURE] = capture;
 	call->arg[LAUNCH_HANDLE] = handle;
+	if (config.account)
+		call->noted = stream;
 	return 0;
 }
 
@@ -158,7 +161,7 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 {
 	struct process_record *process;
 	struct launch_key key = {};
-	u64 before, capture = 0;
+	u64 before, capture = 0, stream = 0;
 	bool each, sampled;
 	u8 flags = 0;
 
@@ -188,9 +191,11 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 		capture_add(thread->slot, capture, 1, false);
 		return 1;
 	}
+	if (config.account)
+		stream = stream_id(function, stream_of_launch(ctx, function));
 	if (each || capture)
-		return follow_launch(thread, ctx, row, flags & LAUNCH_FIRST, capture, key.kernel.handle);
-	return sampled ? follow_launch(thread, ctx, row, flags, 0, key.kernel.handle) : 1;
+		return follow_launch(thread, ctx, row, flags & LAUNCH_FIRST, capture, key.kernel.handle, stream);
+	return sampled ? follow_launch(thread, ctx, row, flags, 0, key.kernel.handle, 0) : 1;
 }
 
 static __always_inline void launch_leave(struct thread *thread, const struct call *call, s32 result)

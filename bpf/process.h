@@ -8,6 +8,7 @@
 #define BPF_PROCESS_H
 
 #include "account_end.h"
+#include "account_missing.h"
 #include "call.h"
 #include "capture.h"
 #include "descend.h"
@@ -63,6 +64,15 @@ static __always_inline void abandon_calls(u32 tgid)
 		abandon_gone_calls(thread, ~0ull, false);
 }
 
+/* Before the slot can be another process's. */
+static __always_inline void end_targets(u32 tgid, int exit_code)
+{
+	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+
+	if (binding)
+		note_targets_left(binding->slot, exit_code);
+}
+
 /* The per-thread default stream ends with its thread. */
 static __always_inline void end_thread(struct task_struct *task, u32 tgid)
 {
@@ -95,6 +105,8 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 		end_thread(task, tgid);
 		return 0;
 	}
+	if (config.account)
+		end_targets(tgid, BPF_CORE_READ(task, exit_code));
 	end_process(task, tgid, false);
 	forget_process(task);
 	return 0;
@@ -107,8 +119,10 @@ int process_exec(void *ctx __attribute__((unused)))
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
 	abandon_calls(tgid);
-	if (config.account)
+	if (config.account) {
 		close_account(tgid);
+		end_targets(tgid, 1);
+	}
 	end_process(task, tgid, true);
 	bpf_task_storage_delete(&threads, task);
 	tell_exec(task);

@@ -149,6 +149,7 @@ struct range_search {
 	u8 found;
 	u8 kind, device; /* of the memory, if found */
 	u8 pad;
+	u64 begins;	 /* the same */
 };
 
 /* A step of bpf_loop: the lowest level that is left. */
@@ -160,6 +161,7 @@ static long search_level(u64 index __attribute__((unused)), struct range_search 
 		search->found = true;
 		search->kind = range->kind;
 		search->device = range->device;
+		search->begins = range->address;
 		return 1;
 	}
 	search->levels &= search->levels - 1;

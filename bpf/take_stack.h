@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Of which calls the stack is taken: allocations, failures and long waits at
- * their return, launches at their entry, some of them.
+ * Of which calls the stack is taken: allocations, failures, long waits and, where
+ * they are asked for, copies at their return, launches at their entry, some of them.
  */
 #ifndef BPF_TAKE_STACK_H
 #define BPF_TAKE_STACK_H
@@ -73,9 +73,9 @@ static __always_inline enum site_kind site_kind_of(const struct call *call, s32 
 		return call->operation == OP_QUERY && result == CUDA_NOT_READY ? SITE_KINDS : SITE_FAILURE;
 	if (call->operation == OP_ALLOC)
 		return SITE_ALLOCATION;
-	if (is_blocking(call) && call->end_ns - call->start_ns >= config.min_wait_ns)
-		return SITE_WAIT;
-	return SITE_KINDS;
+	if (is_blocking(call))
+		return call->end_ns - call->start_ns >= config.min_wait_ns ? SITE_WAIT : SITE_KINDS;
+	return call->operation == OP_COPY || call->operation == OP_SET ? SITE_COPY : SITE_KINDS;
 }
 
 /* Takes the stack of a call that returns, for its family to count by. */

@@ -30,6 +30,8 @@ $(BUILD)/tests/test_trace_options: $(BUILD)/obj/cli/trace_options.o $(BUILD)/obj
 	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/memleak_options.o $(BUILD)/obj/cli/stack_options.o \
 	$(BUILD)/obj/cli/arguments.o
+$(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/account_options.o $(BUILD)/obj/cli/stack_options.o \
+	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_trace_gaps: $(BUILD)/obj/cli/gaps.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 

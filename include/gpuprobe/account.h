@@ -127,19 +127,22 @@ struct thread_account {
 	/* Implicit waits in the middle of launches: more launches followed. Those that none has followed yet are pending. */
 	struct time_totals implicit[IMPLICIT_WAITS];
 	struct time_totals pending[IMPLICIT_WAITS];
+	__u64 pending_calls; /* of all causes */
 
 	/* Times of more than IDLE_GAP_NS with the device's queue known to be empty, which a launch of this thread ended */
 	__u64 idle_gaps, idle_ns, idle_max_ns;
 	__u64 idle_inside_ns; /* of these: inside other CUDA calls of this thread */
 	__u64 idle_stack;     /* id of the launch that ended the longest; 0: not taken */
-	__u64 inside_ns;      /* all of `time`, when the queue was last seen to become empty by this thread */
+	__u64 inside_ns;      /* all of `time`, when the queue became empty, or before this thread's first call since */
+	__u64 inside_since;   /* device_queue.empty_ns of that time */
 
 	/* The legacy default stream */
 	__u64 legacy_launches;	/* of `launches`: onto it */
 	__u64 legacy_behind;	/* of these: while another thread of the process waited for it */
 	__u64 legacy_crossings; /* launches onto it after one onto another stream that it waits for, or the reverse, no wait between */
 	struct time_totals legacy_waits; /* waits that cover it */
-	__u64 last_stream;
+	__u64 last_stream;  /* of the latest launch: bpf/account_stream.h, its device in the upper 8 bits */
+	__u64 last_epoch;   /* device_queue.launched_epoch of that */
 
 	/* The latest failed call that the program has not asked about; code 0: none */
 	__s32 error_code;
@@ -231,14 +234,25 @@ struct ignored_record {
 	__u64 stack; /* id of the latest */
 };
 
-#define ACCOUNT_DEVICES 8
+#define ACCOUNT_DEVICES 9 /* the last has the calls whose device is not known, and devices of higher numbers */
 
-/* What is known to be queued on a device, by its number in the process modulo ACCOUNT_DEVICES. */
+/*
+ * What is known to be queued on a device, by its number in the process. Work is
+ * launches and what else is put on a stream and not waited for in the call: asynchronous copies, sets.
+ */
 struct device_queue {
-	__u64 launched_epoch; /* process_record.epoch at the latest launch, plus 1; 0: none yet */
-	__u64 stream;	      /* the only one launched on since it was last empty, plus 1; 0: none */
+	__u64 launched_epoch; /* process_record.epoch at the latest work, plus 1; 0: none yet */
+	__u64 stream;	      /* the only one with work since it was last empty; see bpf/account_stream.h; 0: none */
 	__u64 mixed;	      /* not the only one */
-	__u64 empty_ns;	      /* since when it is known to be empty; 0: it is not */
+	__u64 context;	      /* the only one with work so far; 0: not known */
+	__u64 shared;	      /* not the only one: that one of them is done says nothing about the device */
+	__u64 empty_ns;	      /* since when no launch has come, and it was empty then; 0: it is not known to be */
+	__u64 empty_epoch;    /* of the wait that told so */
+	__u64 empty_tid;      /* who waited */
+	__u64 busy_ns;	      /* when the first copy came since then that no wait has covered; 0: none */
+	__u64 used;	      /* not only copies from and to the host have come since then, but no launch */
+	__u64 copied_ns;      /* time of copies since then: it was not empty */
+	__u64 legacy_waiting; /* threads inside a wait that covers the legacy default stream */
 };
 
 /* By slot, beside struct process_record. */
@@ -250,7 +264,6 @@ struct process_account {
 	__u64 repeat_bytes[2];
 	__u64 queued;  /* work, other than copies to and from the host, is on a device and not known to be done */
 	__u64 managed; /* managed memory was allocated: the program may use and change it without a call */
-	__u64 legacy_waiting; /* threads inside a wait that covers the legacy default stream */
 	/* Results that were used, perhaps, without a wait that covers them */
 	__u64 unrecorded_waits;	  /* waits for events that were made but never recorded */
 	__u64 unrecorded_queries;
@@ -259,6 +272,8 @@ struct process_account {
 	__u64 freed_busy_bytes;
 	__u64 missing_stack;	  /* id of the latest of these four; 0: not taken */
 	__u64 missing_row;
+	__u64 events_elsewhere;	  /* graphs record events of their own: who has recorded what is not seen any more */
+	__u64 exit_copies, exit_bytes; /* the process ended with these copies to pinned memory, which no wait had covered */
 	struct time_totals asks;  /* calls that ask for an error; their time is not taken */
 	/* Threads that ended when many others had: only summed up */
 	__u64 unlisted_threads;

@@ -13,7 +13,7 @@
 	X(KERNEL_MAP_FULL, "kernel_map_full", "launches of kernels beyond --max-kernels")          \
 	X(TALLY_MAP_FULL, "tally_map_full", "calls whose counter could not be made")               \
 	X(ERROR_MAP_FULL, "error_map_full", "failures whose counter could not be made")            \
-	X(INFLIGHT_MAP_FULL, "inflight_map_full", "asynchronous copies on streams beyond --max-inflight") \
+	X(INFLIGHT_MAP_FULL, "inflight_map_full", "asynchronous copies, or launches of an account, on streams beyond --max-inflight") \
 	X(INFLIGHT_BUSY, "inflight_busy", "asynchronous copies on a stream that many threads used at once") \
 	X(CAPTURE_MAP_FULL, "capture_map_full", "captures whose launches may be counted as executed")    \
 	X(GRAPH_MAP_FULL, "graph_map_full", "graphs and executed graph launches for which there was no room") \
@@ -39,6 +39,7 @@
 	X(SIZE_MAP_FULL, "size_map_full", "allocations of sizes that had no room in a table") \
 	X(COPY_SIZE_MAP_FULL, "copy_size_map_full", "copies whose size had no room in a table") \
 	X(IGNORED_MAP_FULL, "ignored_map_full", "errors nobody asked about that had no room in a table") \
+	X(TARGET_MAP_FULL, "target_map_full", "copies to pinned memory that had no room in a table") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory")
 
 enum loss {

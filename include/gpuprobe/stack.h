@@ -85,6 +85,7 @@ enum site_kind {
 	SITE_LAUNCH,	     /* what: the kernel's handle, with its generation; calls alone */
 	SITE_WAIT,	     /* successful calls of at least config.min_wait_ns; what: row; amount: nanoseconds */
 	SITE_FAILURE,	     /* what: row << 32 | code */
+	SITE_COPY,	     /* successful asynchronous copies and sets that were executed; what: row; amount: nanoseconds */
 	SITE_KINDS,
 };
 

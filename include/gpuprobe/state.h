@@ -111,8 +111,10 @@ struct call {
 		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
 	};
 	__u8 site; /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
-	__u8 pad[3];
+	__u8 marked; /* with an account, by operation: see bpf/account_work.h */
+	__u8 pad[2];
 	__u32 account; /* its thread's */
+	__u64 noted; /* as `marked` */
 };
 
 enum thread_state {
@@ -393,6 +395,8 @@ struct stream_record {
 	__u64 context;
 	__u8 device;
 	__u8 pad[7];
+	/* With an account: epochs of the latest work, plus 1, and of the latest event record or host function */
+	__u64 worked, recorded;
 	struct stream_segment segments[SEGMENTS];
 };
 
@@ -418,6 +422,12 @@ struct context_record {
 	__u64 covered_ns;
 	__u64 died_ns; /* when it last went, with all that lived in it; its handle may have come back since */
 	__u64 died_epoch; /* copies of an earlier epoch went with it, done or not */
+	/*
+	 * With an account: epochs before which work is done as well, though no wait was for it. All of it, since a free
+	 * blocked; what blocking streams were given, since the legacy default stream comes after that; what the latter
+	 * was given, since they come after that.
+	 */
+	__u64 freed_epoch, blocking_epoch, legacy_epoch;
 	__u8 device;
 	__u8 dying; /* the call that ends it has not returned: died_ns may be taken back */
 	__u8 pad[6];
@@ -482,12 +492,33 @@ struct object_key {
 	__u8 pad[5];
 };
 
+#define OBJECT_NON_BLOCKING 0x01 /* a stream that does not wait for the legacy default stream */
+#define OBJECT_ELSEWHERE 0x02	 /* an event that other processes may record */
+#define OBJECT_RECORDED 0x04	 /* an event that has been recorded */
+
 struct object_record {
 	__u64 context;
 	__u64 start_ns;
 	__u16 row;
 	__u8 device;
-	__u8 pad[5];
+	__u8 flags; /* with an account */
+	__u32 pad;
+	/* With an account: of an event that has never been recorded */
+	__u32 waits;
+	__u32 queries;
+};
+
+/* With an account: copies to an allocation of pinned memory, the latest of which was on that stream. */
+struct target_key {
+	__u64 address; /* the allocation's */
+	__u32 slot;
+	__u32 pad;
+};
+
+struct target_record {
+	struct stream_key stream;
+	__u64 epoch; /* as stream_record.worked */
+	__u64 calls, bytes; /* since all were covered last */
 };
 
 /* Where LINKS_TRACEFS cannot carry a cookie per site: (event << 12 | ip & 0xfff) -> row. */

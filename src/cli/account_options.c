@@ -15,7 +15,7 @@
 static const char stat_head[] =
 	"Usage: " STAT " [OPTIONS] [-- COMMAND [ARG...]]\n"
 	"\n"
-	"The account of a run: where the time of the processes and threads goes, how long\n"
+	"The account of a run: where the time of processes and threads goes, how long\n"
 	"calls take, kernels, copies, memory, errors, and what is wrong. Of the whole\n"
 	"machine, the processes of -p, or COMMAND and its descendants, until they have\n"
 	"ended, Ctrl-C or --duration.\n"
@@ -30,9 +30,10 @@ static const char diagnose_head[] =
 	"Usage: " DIAGNOSE " [OPTIONS] [-- COMMAND [ARG...]]\n"
 	"       " DIAGNOSE " --explain ID | --explain all | --list\n"
 	"\n"
-	"What is wrong with a program, by the evidence of its CUDA calls: what that costs,\n"
-	"where it is, and what would help. Of the whole machine, the processes of -p, or\n"
-	"COMMAND and its descendants, until they have ended, Ctrl-C or --duration.\n"
+	"What is wrong with a program, by the evidence of its CUDA calls: what that\n"
+	"costs, where it is, and what would help. Of the whole machine, the processes\n"
+	"of -p, or COMMAND and its descendants, until they have ended, Ctrl-C or\n"
+	"--duration.\n"
 	"\n"
 	"  --explain ID            what a finding means and what to do about it, or all\n"
 	"  --list                  every kind of finding with its thresholds\n"
@@ -46,8 +47,8 @@ static const char shared_middle[] =
 	"  --threshold ID=VALUE    when it is a finding: its first threshold, or with\n"
 	"                          ID.NAME=VALUE another (repeatable)\n"
 	"  --window TIME           judge growth over the last so long: 30s, 10m [60s]\n"
-	"  --getters               probe calls that only ask (cudaGetDevice), too, for\n"
-	"                          chatty-getters: costs the program most where it asks most\n"
+	"  --getters               probe calls that only ask, too (cudaGetDevice), for\n"
+	"                          chatty-getters: who asks most pays most\n"
 	"\n"
 	"What to watch:\n"
 	"  -p, --pid PID           only this process and its children (repeatable)\n"
@@ -66,7 +67,10 @@ static const char diagnose_stacks[] =
 	"  --stack fp|dwarf|auto|off\n"
 	"                          how stacks are taken: by frame pointers, by copies\n"
 	"                          to unwind, by copies where frame pointers lead\n"
-	"                          nowhere, or not at all [fp]\n" STACK_STORAGE_HELP STACK_CALL_HELP;
+	"                          nowhere, or not at all [fp]\n" STACK_STORAGE_HELP
+	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [0]\n"
+	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"
+	"                          the first and of one in N, a power of two [64]\n";
 
 static const char shared_tail[] =
 	"\n"
@@ -257,6 +261,9 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 	};
 	stack_choice__init(&options->stacks, diagnose ? STACK_FP : STACK_OFF);
 	options->stacks.needed = false;
+	/* What stalls a program is many short waits. */
+	if (diagnose)
+		options->stacks.min_wait_ns = 0;
 	opterr = 0;
 	optind = 0; /* another argv than the last: begin anew */
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */

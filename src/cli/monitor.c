@@ -3,14 +3,20 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "cli/counting.h"
 #include "cli/options.h"
 #include "cli/reports.h"
 #include "cli/subcommand.h"
+#include "finding/finding.h"
+#include "model/growth.h"
 #include "output/metrics.h"
+#include "output/report_findings.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
 #include "serve/http.h"
+
+#define SAMPLE_PERIOD_NS NS_PER_S /* at least, between samples of what is judged by its course */
 
 struct monitor {
 	const struct options *options;
@@ -19,18 +25,62 @@ struct monitor {
 	struct metrics *metrics;
 	struct http_server *server;
 	struct reports *reports;
+	struct findings *findings;
+	struct finding_list list; /* of the latest report or page */
+	uint64_t sampled_ns;
+	bool warned;
 };
 
+/* --- findings --- */
+
+/* Those there is evidence for without an account. */
+static int make_findings(struct monitor *monitor, struct error *err)
+{
+	const struct findings_options options = {.window_ns = GROWTH_WINDOW_NS};
+
+	monitor->findings = findings__new(&options);
+	return monitor->findings ? 0 : error__set(err, -ENOMEM, "out of memory");
+}
+
+/* The model was read anew. */
+static void draw(struct monitor *monitor)
+{
+	const struct model *model = counting__model(monitor->counting);
+	int ret = 0, drawn;
+
+	if (model->now_ns - monitor->sampled_ns >= SAMPLE_PERIOD_NS) {
+		ret = findings__sample(monitor->findings, model);
+		monitor->sampled_ns = model->now_ns;
+	}
+	drawn = findings__draw(monitor->findings, model, &monitor->list);
+	if ((ret || drawn) && !monitor->warned) {
+		log__warn(monitor->log, "no memory for what findings are drawn from: some may be missing");
+		monitor->warned = true;
+	}
+}
+
 /* --- reports --- */
+
+static void look(void *arg)
+{
+	struct monitor *monitor = arg;
+
+	draw(monitor);
+	report_findings__select(&monitor->list, counting__model(monitor->counting));
+}
 
 static void print(FILE *out, void *arg)
 {
 	const struct monitor *monitor = arg;
 	const struct options *options = monitor->options;
-	const struct report_options form = {.top = options->top, .full_names = options->full_names};
+	const struct report_options form = {
+		.top = options->top,
+		.full_names = options->full_names,
+		.findings = &monitor->list,
+	};
 
 	if (options->json)
-		report_json__print(out, counting__model(monitor->counting));
+		report_json__print(out, counting__model(monitor->counting), form.findings);
 	else
 		report_text__print(out, counting__model(monitor->counting), &form);
 }
@@ -40,7 +90,8 @@ static int render_metrics(void *arg, enum exposition form, FILE *out)
 	struct monitor *monitor = arg;
 
 	counting__update(monitor->counting, false);
-	return metrics__render(monitor->metrics, out, counting__model(monitor->counting), form);
+	draw(monitor);
+	return metrics__render(monitor->metrics, out, counting__model(monitor->counting), &monitor->list, form);
 }
 
 /* --- setting up --- */
@@ -83,16 +134,19 @@ static int set_up(struct monitor *monitor, struct error *err)
 		.limits = options->limits,
 		.top = options->top,
 		.stacks = options->stacks,
-		.stack_sites = (1u << SITE_KINDS) - 1,
+		.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
 	};
 	const struct reports_options reports = {
 		.interval = options->display_interval,
+		.look = look,
 		.print = print,
 		.arg = monitor,
 	};
 	int ret;
 
-	ret = counting__new(&counting, monitor->log, &monitor->counting, err);
+	ret = make_findings(monitor, err);
+	if (!ret)
+		ret = counting__new(&counting, monitor->log, &monitor->counting, err);
 	if (!ret)
 		ret = reports__new(monitor->counting, &reports, monitor->log, &monitor->reports, err);
 	if (!ret)
@@ -103,6 +157,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 		ret = reports__start(monitor->reports, err);
 	if (!ret)
 		ret = counting__attach(monitor->counting, err);
+	if (!ret)
+		findings__begin(monitor->findings, clock__boot_ns());
 	return ret;
 }
 
@@ -111,6 +167,8 @@ static void tear_down(struct monitor *monitor)
 	reports__free(monitor->reports);
 	http_server__free(monitor->server);
 	metrics__free(monitor->metrics);
+	finding_list__clear(&monitor->list);
+	findings__free(monitor->findings);
 	counting__free(monitor->counting);
 }
 

@@ -389,6 +389,10 @@ static void finish(struct reading *reading, struct process *process)
 		account->peak_bytes = bytes;
 	if (account->function_count)
 		qsort(account->functions, account->function_count, sizeof(*account->functions), by_time);
+	if (process->ended) {
+		account->inflight_at_exit[0] = account->totals.exit_copies;
+		account->inflight_at_exit[1] = account->totals.exit_bytes;
+	}
 	account_lists__sort(account);
 	if (reading__dooms(reading, process))
 		memset(process_at(reading->collector->account_maps, process->slot), 0, sizeof(struct process_account));
@@ -427,7 +431,9 @@ static int add_stack(const struct collector *collector, struct account *account,
 	if (!id || account__stack(account, id))
 		return 0;
 	entry.stack = stacks__find(collector->stacks, id);
-	return entry.stack ? growing_list__append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry)) : 0;
+	if (!entry.stack)
+		return 0;
+	return growing_list__append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry));
 }
 
 /* Anew in each reading, also of processes that have ended: stacks may leave. */

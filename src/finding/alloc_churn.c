@@ -79,15 +79,13 @@ static bool is_site(const struct call_site *site, const void *arg)
 {
 	const struct churn *churn = arg;
 
-	return site->row == churn->row && site->amount == site->calls * churn->worst->key.size;
+	return site->row == churn->row && site->calls && site->amount == site->calls * churn->worst->key.size;
 }
 
 /* The place from where most of the worst size was allocated, and nothing else. */
-static const struct stack *stack_of(const struct process *process, const struct churn *churn)
+static const struct call_site *site_of(const struct process *process, const struct churn *churn)
 {
-	const struct call_site *site = where__most(process, SITE_ALLOCATION, is_site, churn);
-
-	return site && site->calls * 2 >= churn->worst->record.allocations ? site->stack : NULL;
+	return where__most(process, SITE_ALLOCATION, is_site, churn);
 }
 
 static double mean(uint64_t ns, uint64_t calls)
@@ -121,6 +119,7 @@ static int add(const struct finding_input *input, const struct process *process,
 	       uint64_t watched_ns, struct finding_list *out)
 {
 	const struct size_record *record = &churn->worst->record;
+	const struct call_site *site = site_of(process, churn);
 	struct finding *finding = finding_list__add(out, input, process);
 
 	if (!finding)
@@ -137,7 +136,10 @@ static int add(const struct finding_input *input, const struct process *process,
 	finding__number(finding, "all_allocations", (double)churn->allocations, UNIT_COUNT);
 	finding__number(finding, "all_frees", (double)churn->frees, UNIT_COUNT);
 	finding__number(finding, "all_bytes", (double)churn->bytes, UNIT_BYTES);
-	finding->stack = stack_of(process, churn);
+	if (site && site->stack) {
+		finding->stack = site->stack;
+		finding__number(finding, "allocations_here", (double)site->calls, UNIT_COUNT);
+	}
 	return tell(finding, churn, watched_ns);
 }
 

@@ -1,10 +1,82 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A program that asks the same things over and over: calls that change nothing, very many of them.
+#include <errno.h>
+
+#include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/where.h"
+#include "model/api.h"
+
+enum {
+	LEAST_RATE,
+};
+
+struct asked {
+	uint64_t calls, ns;
+	const struct account_function *most; /* calls */
+	size_t functions;
+};
+
+static bool is_getter(size_t row)
+{
+	const struct function_desc *function = row < api_function_count ? &api_functions[row].desc : NULL;
+
+	return function && function->operation == OP_ASK && function->kind == ASK_GETTER;
+}
+
+static struct asked sum_up(const struct account *account)
+{
+	struct asked asked = {0};
+
+	for (size_t i = 0; i < account->function_count; i++) {
+		const struct account_function *function = &account->functions[i];
+
+		if (!is_getter(function->row))
+			continue;
+		asked.calls += function->time.calls;
+		asked.ns += function->time.ns;
+		asked.functions++;
+		if (!asked.most || function->time.calls > asked.most->time.calls)
+			asked.most = function;
+	}
+	return asked;
+}
+
+static int tell(struct finding *finding, const struct asked *asked, double rate)
+{
+	const struct duration_record *most = &asked->most->time;
+	const char *name = where__function(asked->most->row);
+	int ret;
+
+	finding__number(finding, "calls", (double)asked->calls, UNIT_COUNT);
+	finding__number(finding, "ns", (double)asked->ns, UNIT_NS);
+	finding__number(finding, "rate", rate, UNIT_PER_SECOND);
+	finding__number(finding, "functions", (double)asked->functions, UNIT_COUNT);
+	finding__number(finding, "most_calls", (double)most->calls, UNIT_COUNT);
+	ret = finding__subject(finding, "%s", name);
+	return ret ? ret : finding__evidence(finding,
+					     "%s calls that only ask, %s, took %s, %s of the time; %s of them %s, %s each",
+					     quantity__count(asked->calls).text, quantity__rate(rate).text,
+					     quantity__time((double)asked->ns).text, quantity__share(finding->share).text,
+					     quantity__count(most->calls).text, name,
+					     quantity__time((double)most->ns / (double)most->calls).text);
+}
 
 int chatty_getters__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	(void)input;
-	(void)process;
-	(void)out;
-	return 0;
+	uint64_t watched_ns = where__watched_ns(input, process);
+	struct asked asked = {0};
+	struct finding *finding;
+	double rate;
+
+	if (process->account)
+		asked = sum_up(process->account);
+	rate = watched_ns ? (double)asked.calls * 1e9 / (double)watched_ns : 0;
+	if (!asked.calls || rate < input->thresholds[LEAST_RATE])
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding__cost(finding, asked.ns, watched_ns);
+	return tell(finding, &asked, rate);
 }

@@ -47,8 +47,9 @@ static double rate(const struct sum *sum)
 #define SMALL_SIZES 16 /* those below 64 KiB */
 #define BATCH_BYTES 1048576.0
 
-static const char batched[] = "the small copies go in copies of 1 MiB, each at the cost of the shortest now and the bytes "
-			      "at the rate of the largest copies of that direction, or at 80 % of the link's nominal rate";
+static const char batched[] = "the small copies go in copies of 1 MiB, each at the cost of the shortest now and "
+			      "the bytes at the rate of the largest copies of that direction, or at 80 % of "
+			      "the link's nominal rate";
 
 struct small_copies {
 	struct sum small, all;
@@ -163,13 +164,14 @@ static int tell_small(struct finding *finding, const struct process *process, co
 	if (sums->has_saving)
 		finding__saving(finding, (uint64_t)sums->saving_ns, batched);
 	/* Sites know no sizes: it is theirs where copies are mostly small. */
-	site = small->ns > sums->all.ns / 2 ? where__most(process, SITE_WAIT, is_copy_site, NULL) : NULL;
-	finding->stack = site ? site->stack : NULL;
+	site = where__most(process, worst->async ? SITE_COPY : SITE_WAIT, is_copy_site, NULL);
+	finding->stack = site && small->ns > sums->all.ns / 2 ? site->stack : NULL;
 	ret = finding__subject(finding, "%s, %s%s", direction(worst->kind), worst->async ? "asynchronous" : "synchronous",
 			       worst->host == COPY_HOST_PINNED ? ", pinned" :
 			       worst->host == COPY_HOST_PAGEABLE ? ", not pinned" : "");
 	return ret ? ret : finding__evidence(finding,
-					     "%s of %s copies were of less than 64 KiB, %s and %s each on average: %s in %s, %s of the time",
+					     "%s of %s copies were of less than 64 KiB, %s and %s each on average: "
+					     "%s in %s, %s of the time",
 					     quantity__count(small->calls).text, quantity__count(sums->all.calls).text,
 					     quantity__bytes((double)small->bytes / (double)small->calls).text,
 					     quantity__time((double)small->ns / (double)small->calls).text,
@@ -211,7 +213,7 @@ static int name_repeat(struct finding *finding, const struct process *process, c
 	finding__number(finding, "most_repeats", (double)worst->record.repeats, UNIT_COUNT);
 	finding__number(finding, "most_bytes", (double)worst->key.bytes, UNIT_BYTES);
 	finding__number(finding, "most_ns", (double)worst->record.repeat_ns, UNIT_NS);
-	finding->stack = where__of_row(process, SITE_WAIT, row);
+	finding->stack = where__of_copy(process, row);
 	return finding__subject(finding, "%s of %s", where__function(row),
 				quantity__bytes((double)worst->key.bytes).text);
 }
@@ -227,8 +229,11 @@ static int tell_repeats(struct finding *finding, const struct process_account *t
 	finding__number(finding, "to_host_bytes", (double)totals->repeat_bytes[1], UNIT_BYTES);
 	finding__saving(finding, sum->ns, "what is copied for nothing is not copied");
 	return finding__evidence(finding,
-				 "%s copies to the device wrote what nothing there had used since the copy before, and %s to the host read what nothing had changed since: %s in %s, %s of the time%s%s%s",
-				 quantity__count(totals->repeats[0].calls).text, quantity__count(totals->repeats[1].calls).text,
+				 "%s copies to the device wrote what nothing there had used since the copy "
+				 "before, and %s to the host read what nothing had changed since: %s in %s, "
+				 "%s of the time%s%s%s",
+				 quantity__count(totals->repeats[0].calls).text,
+				 quantity__count(totals->repeats[1].calls).text,
 				 quantity__bytes((double)sum->bytes).text, quantity__time((double)sum->ns).text,
 				 quantity__share(finding->share).text,
 				 worst ? "; one range " : "", worst ? quantity__count(worst->record.repeats).text : "",

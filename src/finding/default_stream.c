@@ -15,8 +15,8 @@ enum {
 	LEAST_CALLS,
 };
 
-static const char assumption[] = "the threads or streams that meet have as much to do each, and the GPU has room for "
-				 "all of it side by side";
+static const char assumption[] = "the threads or streams that meet have as much to do each, and the GPU has room "
+				 "for all of it side by side";
 
 /* What the threads that meet there did, together. */
 struct meeting {
@@ -59,7 +59,9 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 	finding__number(finding, "threads", (double)meeting->threads, UNIT_COUNT);
 	finding__saving(finding, (uint64_t)((double)meeting->waits.ns * (1 - 1 / ways)), assumption);
 	return finding__evidence(finding,
-				 "of %s launches of %s thread%s, %s went onto the legacy default stream while another thread waited for it, and %s changed between it and a stream that waits for it; waits that cover it took %s",
+				 "of %s launches of %s thread%s, %s went onto the legacy default stream while another "
+				 "thread waited for it, and %s changed between it and a stream that waits for it; "
+				 "waits that cover it took %s",
 				 quantity__count(meeting->launches).text, quantity__count(meeting->threads).text,
 				 meeting->threads == 1 ? "" : "s", quantity__count(meeting->behind).text,
 				 quantity__count(meeting->crossings).text, quantity__time((double)meeting->waits.ns).text);

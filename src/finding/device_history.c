@@ -11,8 +11,12 @@
 
 /* Devices of all processes that are followed at a time. */
 #define COURSES_MAX 1024
-
-#define ALL_DEVICES UINT32_MAX
+/* Samples of one: a window and its end, see GROWTH_SAMPLE_NS. */
+#define SAMPLES 61
+/* Between so many of them at least more is taken, by and by. */
+#define RISES_LEAST 10
+/* Of the time in which it grew evenly, what it may have held still since. */
+#define STILL_TIME (1.0 / 6)
 
 struct gpu_course {
 	char uuid[GPU_UUID_SIZE];
@@ -23,25 +27,34 @@ struct gpu_course {
 struct course_key {
 	uint64_t start_ns; /* with the pid tells which process it is */
 	int32_t pid;
-	uint32_t device; /* its number in the process */
+	uint32_t device; /* its number in the process; of a full_course the GPU's place in the model */
+};
+
+struct device_sample {
+	uint64_t time_ns, bytes, launches;
 };
 
 /* What a process has live on one device. */
 struct device_course {
 	struct course_key key;
 	struct growth_history live;
+	struct device_sample samples[SAMPLES]; /* a ring */
+	size_t next, count;
+	uint64_t seen; /* the latest sample */
 	UT_hash_handle hh;
 };
 
-/* Of a process: its GPUs' fullest moment. */
+/* Of a process: a GPU's fullest moment. */
 struct full_course {
-	struct course_key key; /* of ALL_DEVICES */
+	struct course_key key;
 	struct memory_holding fullest;
+	uint64_t seen; /* the latest sample */
 	UT_hash_handle hh;
 };
 
 struct device_history {
 	uint64_t window_ns;
+	uint64_t samples;
 	struct gpu_course *gpus; /* uthash tables */
 	struct device_course *devices;
 	struct full_course *full;
@@ -102,28 +115,60 @@ static uint64_t used_by(const struct model *model, const struct process *process
 	return GPU_UNKNOWN_BYTES;
 }
 
-bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
-			struct memory_holding *holding)
+/* The two processes that have most of a GPU: one of them is another than who asks. */
+struct holders {
+	const struct process *process[2];
+	uint64_t bytes[2];
+};
+
+static void add_holder(struct holders *holders, const struct process *process, uint64_t bytes)
 {
+	if (process->ended || bytes == GPU_UNKNOWN_BYTES || bytes <= holders->bytes[1])
+		return;
+	holders->process[1] = process;
+	holders->bytes[1] = bytes;
+	if (bytes <= holders->bytes[0])
+		return;
+	holders->process[1] = holders->process[0];
+	holders->bytes[1] = holders->bytes[0];
+	holders->process[0] = process;
+	holders->bytes[0] = bytes;
+}
+
+static bool is_known(const struct gpu *gpu)
+{
+	return gpu->total_bytes && gpu->total_bytes != GPU_UNKNOWN_BYTES && gpu->used_bytes != GPU_UNKNOWN_BYTES;
+}
+
+static void tell_holding(const struct model *model, const struct gpu *gpu, const struct process *process,
+			 const struct holders *holders, struct memory_holding *holding)
+{
+	size_t other = holders->process[0] && holders->process[0] == process;
+
 	*holding = (struct memory_holding){.total = gpu->total_bytes, .used = gpu->used_bytes, .own = GPU_UNKNOWN_BYTES};
-	if (gpu->total_bytes == GPU_UNKNOWN_BYTES || !gpu->total_bytes || gpu->used_bytes == GPU_UNKNOWN_BYTES)
-		return false;
 	gpu_label(gpu, holding->label);
 	if (process)
 		holding->own = used_by(model, process, gpu);
-	for (size_t i = 0; i < model->process_count; i++) {
-		const struct process *other = &model->processes[i];
-		uint64_t bytes = other == process || other->ended ? 0 : used_by(model, other, gpu);
-
-		if (bytes == GPU_UNKNOWN_BYTES || bytes <= holding->largest)
-			continue;
-		holding->largest = bytes;
-		holding->largest_pid = other->pid;
-		memcpy(holding->largest_comm, other->comm, sizeof(holding->largest_comm));
+	if (holders->process[other]) {
+		holding->largest = holders->bytes[other];
+		holding->largest_pid = holders->process[other]->pid;
+		memcpy(holding->largest_comm, holders->process[other]->comm, sizeof(holding->largest_comm));
 	}
 	holding->others = holding->used - (holding->largest < holding->used ? holding->largest : holding->used);
 	if (holding->own != GPU_UNKNOWN_BYTES)
 		holding->others -= holding->own < holding->others ? holding->own : holding->others;
+}
+
+bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
+			struct memory_holding *holding)
+{
+	struct holders holders = {0};
+
+	if (!is_known(gpu))
+		return false;
+	for (size_t i = 0; i < model->process_count; i++)
+		add_holder(&holders, &model->processes[i], used_by(model, &model->processes[i], gpu));
+	tell_holding(model, gpu, process, &holders, holding);
 	return true;
 }
 
@@ -166,14 +211,26 @@ static int sample_device(struct device_history *history, const struct process *p
 		course->live.window_ns = history->window_ns;
 		HASH_ADD(hh, history->devices, key, sizeof(course->key), course);
 	}
+	course->seen = history->samples;
 	growth_history__add(&course->live, now_ns, device->live_bytes);
+	course->samples[course->next] = (struct device_sample){
+		.time_ns = now_ns, .bytes = device->live_bytes, .launches = process->launches + process->graph_launches};
+	course->next = (course->next + 1) % SAMPLES;
+	if (course->count < SAMPLES)
+		course->count++;
 	return 0;
 }
 
-static int sample_full(struct device_history *history, const struct process *process,
+static bool is_fuller(const struct memory_holding *holding, const struct memory_holding *than)
+{
+	return !than->total ||
+	       (double)holding->used / (double)holding->total >= (double)than->used / (double)than->total;
+}
+
+static int sample_full(struct device_history *history, const struct process *process, uint32_t gpu,
 		       const struct memory_holding *holding)
 {
-	struct course_key key = key_of(process, ALL_DEVICES);
+	struct course_key key = key_of(process, gpu);
 	struct full_course *course;
 
 	HASH_FIND(hh, history->full, &key, sizeof(key), course);
@@ -184,13 +241,15 @@ static int sample_full(struct device_history *history, const struct process *pro
 		course->key = key;
 		HASH_ADD(hh, history->full, key, sizeof(course->key), course);
 	}
-	if (!course->fullest.total || (double)holding->used / (double)holding->total >=
-					      (double)course->fullest.used / (double)course->fullest.total)
+	course->seen = history->samples;
+	if (is_fuller(holding, &course->fullest))
 		course->fullest = *holding;
 	return 0;
 }
 
-static int sample_process(struct device_history *history, const struct model *model, const struct process *process)
+/* `holders` are those of the model's GPUs, in their order. */
+static int sample_process(struct device_history *history, const struct model *model, const struct process *process,
+			  const struct holders *holders)
 {
 	struct memory_holding holding;
 	int ret = 0;
@@ -201,10 +260,30 @@ static int sample_process(struct device_history *history, const struct model *mo
 	for (size_t i = 0; i < process->gpu_count && !ret; i++) {
 		const struct gpu *gpu = gpu_label__find(model, &process->gpus[i]);
 
-		if (gpu && memory_holding__of(model, gpu, process, &holding))
-			ret = sample_full(history, process, &holding);
+		if (!gpu || !is_known(gpu))
+			continue;
+		tell_holding(model, gpu, process, &holders[gpu - model->gpus], &holding);
+		ret = sample_full(history, process, (uint32_t)(gpu - model->gpus), &holding);
 	}
 	return ret;
+}
+
+/* Of all GPUs at once: there may be thousands of processes. Release with free; NULL without memory. */
+static struct holders *find_holders(const struct model *model)
+{
+	struct holders *holders = calloc(model->gpu_count + 1, sizeof(*holders));
+
+	for (size_t i = 0; holders && i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+
+		for (size_t k = 0; k < process->gpu_count; k++) {
+			const struct gpu *gpu = gpu_label__find(model, &process->gpus[k]);
+
+			if (gpu)
+				add_holder(&holders[gpu - model->gpus], process, process->gpus[k].used_bytes);
+		}
+	}
+	return holders;
 }
 
 static bool has_process(const struct model *model, const struct course_key *key)
@@ -222,13 +301,13 @@ static void forget_old(struct device_history *history, const struct model *model
 	struct full_course *full, *next_full;
 
 	HASH_ITER(hh, history->devices, device, next_device) {
-		if (has_process(model, &device->key))
+		if (device->seen == history->samples || has_process(model, &device->key))
 			continue;
 		HASH_DEL(history->devices, device);
 		free(device);
 	}
 	HASH_ITER(hh, history->full, full, next_full) {
-		if (has_process(model, &full->key))
+		if (full->seen == history->samples || has_process(model, &full->key))
 			continue;
 		HASH_DEL(history->full, full);
 		free(full);
@@ -237,50 +316,105 @@ static void forget_old(struct device_history *history, const struct model *model
 
 int device_history__sample(struct device_history *history, const struct model *model)
 {
-	int ret = 0;
+	struct holders *holders = find_holders(model);
+	int ret = holders ? 0 : -ENOMEM;
 
+	history->samples++;
 	for (size_t i = 0; i < model->gpu_count && !ret; i++)
 		ret = sample_gpu(history, &model->gpus[i], model->now_ns);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (!model->processes[i].ended)
-			ret = sample_process(history, model, &model->processes[i]);
+			ret = sample_process(history, model, &model->processes[i], holders);
 	forget_old(history, model);
+	free(holders);
 	return ret;
 }
 
 /* --- judging --- */
 
+/* Evenly, and it has not come to an end. */
+static void judge_course(const struct growth_history *course, struct device_growth *growth)
+{
+	struct growth_evidence evidence;
+
+	growth_history__judge(course, &evidence);
+	if (evidence.verdict != GROWTH_GROWING ||
+	    (double)evidence.still_ns >= STILL_TIME * (double)evidence.span_ns)
+		return;
+	*growth = (struct device_growth){.grows = true, .bytes = evidence.grown, .span_ns = evidence.span_ns};
+}
+
 void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
-			       struct growth_evidence *evidence)
+			       struct device_growth *growth)
 {
 	const struct gpu_course *course;
 
-	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN};
+	*growth = (struct device_growth){.grows = false};
 	HASH_FIND_STR(history->gpus, gpu->uuid, course);
 	if (course)
-		growth_history__judge(&course->used, evidence);
+		judge_course(&course->used, growth);
+}
+
+static const struct device_sample *sample_at(const struct device_course *course, size_t i)
+{
+	return &course->samples[(course->next + SAMPLES - course->count + i) % SAMPLES];
+}
+
+/* New heights in the latest samples that were reached while kernels were launched. */
+static void judge_rises(const struct device_course *course, struct device_growth *growth)
+{
+	const struct device_sample *before = sample_at(course, 0);
+	uint64_t highest = before->bytes, bytes = 0;
+	size_t rises = 0;
+
+	for (size_t i = 1; i < course->count; i++) {
+		const struct device_sample *sample = sample_at(course, i);
+
+		if (sample->bytes > highest && sample->launches > before->launches) {
+			bytes += sample->bytes - highest;
+			rises++;
+		}
+		if (sample->bytes > highest)
+			highest = sample->bytes;
+		before = sample;
+	}
+	if (rises < RISES_LEAST)
+		return;
+	growth->grows = true;
+	growth->bytes = bytes;
+	growth->span_ns = before->time_ns - sample_at(course, 0)->time_ns;
 }
 
 void device_history__judge_process(const struct device_history *history, const struct process *process,
-				   uint8_t device, struct growth_evidence *evidence)
+				   uint8_t device, struct device_growth *growth)
 {
 	struct course_key key = key_of(process, device);
 	const struct device_course *course;
 
-	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN};
+	*growth = (struct device_growth){.grows = false};
 	HASH_FIND(hh, history->devices, &key, sizeof(key), course);
-	if (course)
-		growth_history__judge(&course->live, evidence);
+	if (!course || !course->count)
+		return;
+	judge_course(&course->live, growth);
+	if (!growth->grows)
+		judge_rises(course, growth);
 }
 
 bool device_history__fullest(const struct device_history *history, const struct process *process,
-			     struct memory_holding *holding)
+			     const struct gpu *gpu, struct memory_holding *holding)
 {
-	struct course_key key = key_of(process, ALL_DEVICES);
 	const struct full_course *course;
+	char label[GPU_LABEL_SIZE] = "";
 
-	HASH_FIND(hh, history->full, &key, sizeof(key), course);
-	if (course)
-		*holding = course->fullest;
-	return course;
+	*holding = (struct memory_holding){.total = 0};
+	if (gpu)
+		gpu_label(gpu, label);
+	for (course = history->full; course; course = course->hh.next) {
+		if (course->key.start_ns != process->start_ns || course->key.pid != process->pid ||
+		    (gpu && strcmp(course->fullest.label, label)))
+			continue;
+		if (is_fuller(&course->fullest, holding))
+			*holding = course->fullest;
+	}
+	return holding->total > 0;
 }

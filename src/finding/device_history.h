@@ -21,13 +21,24 @@ void device_history__free(struct device_history *history);
 /* 0 or -ENOMEM. */
 int device_history__sample(struct device_history *history, const struct model *model);
 
-/* Of all that is used of a GPU, by NVML. Unknown without samples where it is not followed. */
-void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
-			       struct growth_evidence *evidence);
+/* What a process took of a device in the latest window, by what it has live there. */
+struct device_growth {
+	bool grows;	   /* more and more: it goes on, or came by and by while the process launched kernels */
+	uint64_t bytes;	   /* so much more */
+	uint64_t span_ns;  /* within this time */
+};
 
-/* Of what a process has live on a device, by its number in the process. */
+/*
+ * Of a device by its number in the process. What is taken before kernels are
+ * launched, or in a few steps, is the process's start, and no growth. Of a
+ * process that has ended as it was then.
+ */
 void device_history__judge_process(const struct device_history *history, const struct process *process,
-				   uint8_t device, struct growth_evidence *evidence);
+				   uint8_t device, struct device_growth *growth);
+
+/* The same of all that is used of a GPU, by NVML; whoever has it. */
+void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
+			       struct device_growth *growth);
 
 /* The machine's GPU that a process knows as this device; NULL when not known. */
 const struct gpu *device_history__gpu(const struct model *model, const struct process *process, uint8_t device);
@@ -47,8 +58,11 @@ struct memory_holding {
 bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
 			struct memory_holding *holding);
 
-/* The same at the sample in which one of the process's GPUs was used up most. False: in none. */
+/*
+ * The same at the sample in which this GPU, or any of the process's (NULL), was
+ * used up most while the process was there. False: in none.
+ */
 bool device_history__fullest(const struct device_history *history, const struct process *process,
-			     struct memory_holding *holding);
+			     const struct gpu *gpu, struct memory_holding *holding);
 
 #endif

@@ -67,7 +67,8 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 		finding->stack = where__of_failure(process, row, ignored->key.code);
 	ret = finding__subject(finding, "%s: %s", where__function(row), text.text);
 	return ret ? ret : finding__evidence(finding,
-					     "%s call%s of %s failed with %s; no call asked for the error before %s more launch%s",
+					     "%s call%s of %s failed with %s; no call asked for the error before "
+					     "%s more launch%s",
 					     quantity__count(record->calls).text, plural(record->calls),
 					     where__function(row), text.text, quantity__count(record->launches).text,
 					     record->launches == 1 ? "" : "es");
@@ -136,7 +137,8 @@ static int tell_sticky(struct finding *finding, const struct process *process, u
 		ret = finding__subject(finding, "%s: %s", first->function, text.text);
 	}
 	return ret ? ret : finding__evidence(finding,
-					     "%s failed with %s, after which a process can only end; in the %s since then %s call%s failed with it and %s did not",
+					     "%s failed with %s, after which a process can only end; in the %s since "
+					     "then %s call%s failed with it and %s did not",
 					     first ? first->function : "a call", text.text,
 					     quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
 					     plural(sticky->same), quantity__count(sticky->others).text);
@@ -167,7 +169,7 @@ int sticky_error__draw(const struct finding_input *input, const struct process *
 struct storm {
 	const struct failure *worst;
 	uint64_t failures, first_ns, last_ns;
-	uint64_t calls; /* of the functions that failed, failed ones included; 0: not known */
+	uint64_t calls; /* of the function that failed most, failed ones included */
 };
 
 static void add_calls(struct storm *storm, const struct process *process, const char *function)
@@ -175,7 +177,8 @@ static void add_calls(struct storm *storm, const struct process *process, const 
 	for (size_t i = 0; i < process->function_count; i++) {
 		const struct function_totals *totals = &process->functions[i];
 
-		if (!(totals->flags & (TALLY_FIRST | TALLY_WITH_CONTEXT | TALLY_ENDED | TALLY_DOUBLE)) &&
+		/* What is counted beside calls. */
+		if (!(totals->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED)) &&
 		    !strcmp(where__function(totals->row), function))
 			storm->calls += totals->calls + totals->failures;
 	}
@@ -217,7 +220,8 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 {
 	const struct failure *worst = storm->worst;
 	struct error_text text = error_text(worst->error, worst->code);
-	double share = storm->calls ? (double)worst->count / (double)storm->calls : 0;
+	bool known = storm->calls >= worst->count && !worst->sampled;
+	double share = known ? (double)worst->count / (double)storm->calls : 0;
 	int row = api__find(worst->function, API_NEWEST);
 	int ret;
 
@@ -225,7 +229,7 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 	finding__number(finding, "rate", rate_of(storm), UNIT_PER_SECOND);
 	finding__number(finding, "most_calls", (double)worst->count, UNIT_COUNT);
 	finding__number(finding, "most_code", worst->code, UNIT_COUNT);
-	if (storm->calls && !worst->sampled)
+	if (known)
 		finding__number(finding, "most_share", share, UNIT_SHARE);
 	finding->weight = (double)storm->failures;
 	if (row >= 0)
@@ -239,8 +243,8 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 				 quantity__rate(rate_of(storm)).text, worst->function, text.text,
 				 quantity__count(worst->count).text,
 				 worst->sampled ? " of the launches that were looked at" : "",
-				 storm->calls && !worst->sampled ? ", of its calls " : "",
-				 storm->calls && !worst->sampled ? quantity__share(share).text : "");
+				 known ? ", of its calls " : "",
+				 known ? quantity__share(share).text : "");
 }
 
 int error_storm__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

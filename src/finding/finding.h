@@ -100,6 +100,7 @@ struct finding {
 	enum finding_severity severity; /* the kind's, unless the evidence is worse */
 	int32_t pid;   /* 0: of no one process */
 	int32_t tid;   /* 0: of no one thread */
+	uint64_t start_ns; /* the process's: with the pid tells which it is */
 	char comm[16]; /* the process's */
 	char *subject; /* what it is about: "cudaMalloc of 1.0 GiB", a kernel; NULL: the process. Escaped when shown */
 	char *evidence; /* one sentence, numbers with their units. Escaped when shown */
@@ -140,6 +141,10 @@ void finding__saving(struct finding *finding, uint64_t saving_ns, const char *as
  * were added. 0, or -ENOMEM: the order is as it was.
  */
 int finding_list__sort(struct finding_list *list);
+
+/* Releases those that `keep` has no use for; the others stay in their order. */
+void finding_list__retain(struct finding_list *list, bool (*keep)(const struct finding *finding, const void *arg),
+			  const void *arg);
 
 /* Releases the findings and leaves the list empty. */
 void finding_list__clear(struct finding_list *list);

@@ -38,7 +38,8 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	finding__number(finding, "calls_ns", (double)inside, UNIT_NS);
 	finding->stack = account__stack(watched->process->account, thread->idle_stack);
 	return finding__evidence(finding,
-				 "%s times nothing was queued for more than 100 ms, %s on average and %s at most, %s of the thread's time; of it the thread spent %s outside of CUDA calls%s",
+				 "%s times nothing was queued for more than 100 ms, %s on average and %s at most, "
+				 "%s of the thread's time; of it the thread spent %s outside of CUDA calls%s",
 				 quantity__count(thread->idle_gaps).text,
 				 quantity__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
 				 quantity__time((double)thread->idle_max_ns).text,

@@ -366,7 +366,7 @@ const struct finding_kind finding_kinds[] = {
 			  "call.",
 		.cost = "calls that only ask",
 		.thresholds = {
-			{"rate", 100000, UNIT_PER_SECOND, "least such calls"},
+			{"rate", 50000, UNIT_PER_SECOND, "least such calls"},
 		},
 		.draw = chatty_getters__draw,
 	},

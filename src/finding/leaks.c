@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory that is never freed: of processes that run, what only grows; of those
- * that have ended, what grew to the end, or what was kept where most was freed.
+ * Memory that is never freed: what only grows; and of processes that have ended
+ * what was live at their end, where it grew to the end or where most was freed.
  * Live at exit alone is no leak. By call site where stacks are taken, else by
  * function and size where there is an account.
  *
- * What a process had in hand when it was ended in the midst of its work is no
- * leak either: it is young. Of sizes no ages are known, and several places in
- * the program may share one, so more is asked of them.
+ * What a process had in hand at its end, as the results of its last step, is no
+ * leak either: it is young, and as much was there at any time before. Of sizes
+ * no ages are known, and several places in the program may share one, so more
+ * is asked of them.
  */
 #include <errno.h>
 
@@ -22,7 +23,7 @@
 #define LEAST_BYTES 0
 #define LEAST_FREED 1
 
-/* Of the watched time, what a step may take in the midst of which the process was ended. */
+/* Of the time in which a site allocated, what the last step may have taken. */
 #define STEP_TIME 0.1
 /* Of all allocations of a size so many are kept at least, more than are in hand. */
 #define KEPT_LEAST 0.02
@@ -35,10 +36,12 @@ struct kept {
 	const struct process *process;
 	const struct stack *stack;
 	const struct size_key *size; /* NULL: it is a site */
-	const char *function;	     /* NULL: several */
+	size_t row;		     /* of the function; SIZE_MAX: not known */
+	const char *function;	     /* NULL: not known */
 	uint8_t device;		     /* DEVICE_UNKNOWN */
 	uint64_t bytes, count;
 	uint64_t allocations, frees; /* 0: not known */
+	uint64_t amount;	     /* bytes of these allocations; of a site */
 	struct growth_evidence growth;
 };
 
@@ -68,7 +71,6 @@ static bool knows_all(const struct model *model)
 static void count_calls(struct kept *kept)
 {
 	const struct process *process = kept->process;
-	size_t row = SIZE_MAX;
 
 	for (size_t i = 0; i < process->site_count; i++) {
 		const struct call_site *site = &process->sites[i];
@@ -76,8 +78,9 @@ static void count_calls(struct kept *kept)
 		if (site->kind != SITE_ALLOCATION || site->stack != kept->stack)
 			continue;
 		kept->allocations += site->calls;
-		kept->function = row == SIZE_MAX || row == site->row ? where__function(site->row) : NULL;
-		row = site->row;
+		kept->amount += site->amount;
+		kept->row = site->row;
+		kept->function = where__function(site->row);
 	}
 }
 
@@ -87,6 +90,7 @@ static void know_site(const struct finding_input *input, const struct process *p
 	*kept = (struct kept){
 		.process = process,
 		.stack = live->stack,
+		.row = SIZE_MAX,
 		.device = only_device(process),
 		.bytes = live->bytes,
 		.count = live->count,
@@ -111,6 +115,7 @@ static void know_size(const struct finding_input *input, const struct process *p
 	*kept = (struct kept){
 		.process = process,
 		.size = &size->key,
+		.row = size->key.row,
 		.function = where__function(size->key.row),
 		.device = memory_kind__is_device(size->key.kind) ? size->key.device : DEVICE_UNKNOWN,
 		.bytes = size->record.live * size->key.size,
@@ -130,7 +135,7 @@ static int tell_subject(struct finding *finding, const struct kept *kept)
 					quantity__bytes((double)kept->size->size).text);
 	if (!kept->stack)
 		return finding__subject(finding, "allocations whose stacks are not known");
-	return finding__subject(finding, "a call site of %s", kept->function ? kept->function : "several functions");
+	return finding__subject(finding, "a call site of %s", kept->function ? kept->function : "an unknown function");
 }
 
 /* "live memory of this call site grew by 120.0 MiB in 58.0 s (2.0 MiB/s)" */
@@ -204,7 +209,7 @@ static double seconds_left(const struct finding_input *input, const struct kept 
 					: device_history__gpu(input->model, kept->process, kept->device);
 
 	if (!gpu || gpu->total_bytes == GPU_UNKNOWN_BYTES || gpu->used_bytes == GPU_UNKNOWN_BYTES ||
-	    gpu->used_bytes > gpu->total_bytes || kept->growth.slope <= 0)
+	    gpu->used_bytes > gpu->total_bytes || kept->growth.slope <= 0 || kept->process->ended)
 		return 0;
 	return (double)(gpu->total_bytes - gpu->used_bytes) / kept->growth.slope;
 }
@@ -216,13 +221,15 @@ static int draw_growing(const struct finding_input *input, const struct kept *ke
 	struct finding *finding;
 
 	(void)known;
-	if (kept->growth.verdict != GROWTH_GROWING || !kept->growth.grown ||
+	if (kept->growth.verdict != GROWTH_GROWING ||
 	    (double)kept->growth.grown < input->thresholds[LEAST_BYTES])
 		return 0;
 	finding = add(input, kept, out);
 	if (!finding)
 		return -ENOMEM;
 	finding->weight = (double)kept->growth.grown;
+	if (kept->process->ended)
+		return tell_growth(finding, kept, ", until the process ended", "");
 	if (!left)
 		return tell_growth(finding, kept, "", "");
 	finding__number(finding, "full_in", left * (double)NS_PER_S, UNIT_NS);
@@ -232,19 +239,47 @@ static int draw_growing(const struct finding_input *input, const struct kept *ke
 
 int leak_growing__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return process->ended ? 0 : draw_each(input, process, draw_growing, out);
+	return draw_each(input, process, draw_growing, out);
 }
 
 /* --- leak-at-exit --- */
 
+/* The first and the last time that the site's function allocated, of this size or of any (0); false: not known. */
+static bool find_span(const struct kept *kept, uint64_t size, uint64_t *first_ns, uint64_t *last_ns)
+{
+	const struct account *account = kept->process->account;
+
+	*first_ns = UINT64_MAX;
+	*last_ns = 0;
+	for (size_t i = 0; account && i < account->size_count; i++) {
+		const struct account_size *known = &account->sizes[i];
+
+		if (known->key.row != kept->row || (size && known->key.size != size))
+			continue;
+		if (known->record.first_ns < *first_ns)
+			*first_ns = known->record.first_ns;
+		if (known->record.latest_ns > *last_ns)
+			*last_ns = known->record.latest_ns;
+	}
+	return *last_ns > *first_ns;
+}
+
 /* The oldest was made before the process's last step, and before the latest allocations that are as many as are live. */
 static bool is_old(const struct finding_input *input, const struct kept *kept, const struct live_site *live)
 {
-	double watched = (double)where__watched_ns(input, kept->process);
-	double latest = watched / (double)kept->allocations * (double)kept->count;
-	double age = kept->process->ended_ns > live->oldest_ns ? (double)(kept->process->ended_ns - live->oldest_ns) : 0;
+	uint64_t first_ns, last_ns;
+	double span, latest, age;
 
-	return age > STEP_TIME * watched && age > latest;
+	/* Most sites allocate one size. */
+	if (!find_span(kept, kept->amount / kept->allocations, &first_ns, &last_ns) &&
+	    !find_span(kept, 0, &first_ns, &last_ns)) {
+		last_ns = kept->process->ended_ns;
+		first_ns = last_ns - where__watched_ns(input, kept->process);
+	}
+	span = (double)(last_ns - first_ns);
+	latest = span / (double)kept->allocations * (double)kept->count;
+	age = last_ns > live->oldest_ns ? (double)(last_ns - live->oldest_ns) : 0;
+	return age > STEP_TIME * span && age > latest;
 }
 
 static bool keeps_more(const struct kept *kept, const struct size_record *record)

@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 
-/* What copies of pinned memory reach of a link's nominal rate: low, so that no more is promised than is saved. */
+/* What copies of pinned memory reach of a link's nominal rate: low, so as not to promise more than is saved. */
 #define LINK_YIELD 0.8
 
 /* Of the process's GPUs the slowest link's nominal rate, bytes per second; 0: not known. */

@@ -26,6 +26,7 @@ struct finding *finding_list__add(struct finding_list *list, const struct findin
 	*finding = (struct finding){.kind = input->kind, .severity = input->kind->severity};
 	if (process) {
 		finding->pid = process->pid;
+		finding->start_ns = process->start_ns;
 		memcpy(finding->comm, process->comm, sizeof(finding->comm));
 		finding->comm[sizeof(finding->comm) - 1] = '\0';
 	}
@@ -132,12 +133,30 @@ int finding_list__sort(struct finding_list *list)
 	return 0;
 }
 
+static void release(struct finding *finding)
+{
+	free(finding->subject);
+	free(finding->evidence);
+}
+
+void finding_list__retain(struct finding_list *list, bool (*keep)(const struct finding *finding, const void *arg),
+			  const void *arg)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (keep(&list->items[i], arg))
+			list->items[kept++] = list->items[i];
+		else
+			release(&list->items[i]);
+	}
+	list->count = kept;
+}
+
 void finding_list__clear(struct finding_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		free(list->items[i].subject);
-		free(list->items[i].evidence);
-	}
+	for (size_t i = 0; i < list->count; i++)
+		release(&list->items[i]);
 	free(list->items);
 	*list = (struct finding_list){0};
 }

@@ -117,7 +117,7 @@ static int tell_oom(const struct finding_input *input, const struct process *pro
 	struct holders holders = {""};
 	char own[96] = "";
 
-	if (shortage->of_device && device_history__fullest(findings__history(input->state)->devices, process, &holding) &&
+	if (shortage->of_device && device_history__fullest(findings__history(input->state)->devices, process, NULL, &holding) &&
 	    holding.used >= holding.total / 2) {
 		add_holding(finding, &holding);
 		holders = describe(&holding);
@@ -158,80 +158,98 @@ int oom__draw(const struct finding_input *input, const struct process *process, 
 #define MOST_FREE 0
 #define LEAST_GROWTH 1
 
-/* Of the time in which it grew, what it may have held still since. */
-#define STILL_TIME (1.0 / 6)
-
-/* It grows, and has not come to an end. */
-static bool goes_on(const struct growth_evidence *evidence)
-{
-	return evidence->verdict == GROWTH_GROWING && (double)evidence->still_ns < STILL_TIME * (double)evidence->span_ns;
-}
-
-/* Who takes more and more of a GPU: a watched process, or NULL: somebody. False: nobody does. */
-static bool find_growth(const struct finding_input *input, const struct gpu *gpu, const struct process **process,
-			struct growth_evidence *most)
-{
-	const struct device_history *devices = findings__history(input->state)->devices;
-	struct growth_evidence evidence;
-
-	*process = NULL;
-	device_history__judge_gpu(devices, gpu, most);
-	if (!goes_on(most))
-		*most = (struct growth_evidence){0};
-	for (size_t i = 0; i < input->model->process_count; i++) {
-		const struct process *p = &input->model->processes[i];
-
-		for (size_t k = 0; k < p->device_count && !p->ended; k++) {
-			if (device_history__gpu(input->model, p, p->devices[k].device) != gpu)
-				continue;
-			device_history__judge_process(devices, p, p->devices[k].device, &evidence);
-			if (!goes_on(&evidence) || (*process && evidence.grown <= most->grown))
-				continue;
-			*process = p;
-			*most = evidence;
-		}
-	}
-	return most->grown && (double)most->grown >= input->thresholds[LEAST_GROWTH] * (double)gpu->total_bytes;
-}
-
+/* `growth` is the process's; without one, somebody's. */
 static int add_near(const struct finding_input *input, const struct process *process,
-		    const struct memory_holding *holding, const struct growth_evidence *growth,
-		    struct finding_list *out)
+		    const struct memory_holding *holding, const struct device_growth *growth, struct finding_list *out)
 {
 	struct finding *finding = finding_list__add(out, input, process);
 	uint64_t free_bytes = holding->total > holding->used ? holding->total - holding->used : 0;
+	double free_share = (double)free_bytes / (double)holding->total;
+	bool ended = process && process->ended;
 
 	if (!finding || finding__subject(finding, "GPU %s", holding->label))
 		return -ENOMEM;
-	finding->weight = (double)holding->used / (double)holding->total;
+	finding->weight = 1 - free_share;
 	finding__number(finding, "free", (double)free_bytes, UNIT_BYTES);
-	finding__number(finding, "free_share", (double)free_bytes / (double)holding->total, UNIT_SHARE);
-	finding__number(finding, "growth", (double)growth->grown, UNIT_BYTES);
-	finding__number(finding, "growth_rate", growth->slope, UNIT_BYTES_PER_SECOND);
+	finding__number(finding, "free_share", free_share, UNIT_SHARE);
+	finding__number(finding, "growth", (double)growth->bytes, UNIT_BYTES);
+	finding__number(finding, "growth_time", (double)growth->span_ns, UNIT_NS);
 	add_holding(finding, holding);
-	return finding__evidence(finding, "%s; %s (%s) are left, and %s took %s more within %s (%s)",
-				 describe(holding).text, quantity__bytes((double)free_bytes).text,
-				 quantity__share((double)free_bytes / (double)holding->total).text,
-				 process ? "this process" : "somebody", quantity__bytes((double)growth->grown).text,
-				 quantity__time((double)growth->span_ns).text, quantity__bandwidth(growth->slope).text);
+	return finding__evidence(finding, "%s%s; %s (%s) %s left, and %s took %s more within %s%s",
+				 ended ? "when the device was fullest, " : "", describe(holding).text,
+				 quantity__bytes((double)free_bytes).text, quantity__share(free_share).text,
+				 ended ? "were" : "are", process ? "this process" : "somebody",
+				 quantity__bytes((double)growth->bytes).text, quantity__time((double)growth->span_ns).text,
+				 ended ? " before its end" : "");
+}
+
+/* Not enough is left, and enough was taken. */
+static bool is_near(const struct finding_input *input, const struct memory_holding *holding,
+		    const struct device_growth *growth)
+{
+	return growth->grows && (double)growth->bytes >= input->thresholds[LEAST_GROWTH] * (double)holding->total &&
+	       (double)holding->total - (double)holding->used < input->thresholds[MOST_FREE] * (double)holding->total;
+}
+
+/* Once it has ended, a process has no memory: what counts is when the device was fullest. */
+static bool find_holding(const struct finding_input *input, const struct gpu *gpu, const struct process *process,
+			 struct memory_holding *holding)
+{
+	if (process && process->ended)
+		return device_history__fullest(findings__history(input->state)->devices, process, gpu, holding);
+	return memory_holding__of(input->model, gpu, process, holding);
+}
+
+/* What a process takes of the GPU. 1: a finding has been added. */
+static int draw_process(const struct finding_input *input, const struct gpu *gpu, const struct process *process,
+			struct finding_list *out)
+{
+	struct memory_holding holding;
+	struct device_growth growth;
+	int ret;
+
+	for (size_t i = 0; i < process->device_count; i++) {
+		uint8_t device = process->devices[i].device;
+
+		if (device_history__gpu(input->model, process, device) != gpu ||
+		    !find_holding(input, gpu, process, &holding))
+			continue;
+		device_history__judge_process(findings__history(input->state)->devices, process, device, &growth);
+		if (!is_near(input, &holding, &growth))
+			continue;
+		ret = add_near(input, process, &holding, &growth, out);
+		return ret ? ret : 1;
+	}
+	return 0;
+}
+
+static int draw_gpu(const struct finding_input *input, const struct gpu *gpu, struct finding_list *out)
+{
+	struct memory_holding holding;
+	struct device_growth growth;
+	bool told = false;
+
+	for (size_t i = 0; i < input->model->process_count; i++) {
+		int ret = draw_process(input, gpu, &input->model->processes[i], out);
+
+		if (ret < 0)
+			return ret;
+		told = told || ret;
+	}
+	/* Nobody that is watched. */
+	if (told || !find_holding(input, gpu, NULL, &holding))
+		return 0;
+	device_history__judge_gpu(findings__history(input->state)->devices, gpu, &growth);
+	return is_near(input, &holding, &growth) ? add_near(input, NULL, &holding, &growth, out) : 0;
 }
 
 int oom_near__draw(const struct finding_input *input, struct finding_list *out)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < input->model->gpu_count && !ret; i++) {
-		const struct gpu *gpu = &input->model->gpus[i];
-		const struct process *process;
-		struct memory_holding holding;
-		struct growth_evidence growth;
-
-		/* Of a divided one, its instances are looked at. */
-		if (gpu->divided || !find_growth(input, gpu, &process, &growth) ||
-		    !memory_holding__of(input->model, gpu, process, &holding))
-			continue;
-		if ((double)holding.total - (double)holding.used < input->thresholds[MOST_FREE] * (double)holding.total)
-			ret = add_near(input, process, &holding, &growth, out);
-	}
+	/* Of a divided one, its instances are looked at. */
+	for (size_t i = 0; i < input->model->gpu_count && !ret; i++)
+		if (!input->model->gpus[i].divided)
+			ret = draw_gpu(input, &input->model->gpus[i], out);
 	return ret;
 }

@@ -43,10 +43,10 @@ struct way {
 };
 
 static const char *const assumptions[REFERENCES] = {
-	[REFERENCE_PINNED] = "pinned, the same bytes are copied as fast as this process's synchronous copies of pinned "
-			     "memory in the same direction",
-	[REFERENCE_COVERED] = "pinned, the same bytes are copied as fast as this process's asynchronous copies in the same "
-			      "direction at least were",
+	[REFERENCE_PINNED] = "pinned, the same bytes are copied as fast as this process's synchronous copies "
+			     "of pinned memory in the same direction",
+	[REFERENCE_COVERED] = "pinned, the same bytes are copied as fast as this process's asynchronous copies "
+			      "in the same direction at least were",
 	[REFERENCE_LINK] = "pinned, the same bytes are copied at 80 % of the nominal rate of the GPU's link",
 };
 
@@ -155,12 +155,13 @@ static int name_function(struct finding *finding, const struct process *process)
 	}
 	if (!worst)
 		return 0;
-	finding->stack = where__of_row(process, SITE_WAIT, worst->row);
+	finding->stack = where__of_copy(process, worst->row);
 	return finding__subject(finding, "%s, %s", where__function(worst->row),
 				worst->kind == COPY_H2D ? "host to device" : "device to host");
 }
 
-static int tell(struct finding *finding, const struct sum *all, const struct way *worse, const char *direction)
+static int tell(struct finding *finding, const struct sum *all, const struct way *worse,
+		const char *direction)
 {
 	static const char *const words[REFERENCES] = {
 		[REFERENCE_NONE] = "",
@@ -177,7 +178,9 @@ static int tell(struct finding *finding, const struct sum *all, const struct way
 	finding__number(finding, "bandwidth", rate(&sum), UNIT_BYTES_PER_SECOND);
 	if (known)
 		finding__number(finding, "reference_bandwidth", worse->reference_rate, UNIT_BYTES_PER_SECOND);
-	return finding__evidence(finding, "%s in %s copies of host memory that is not pinned took %s, %s of the time: %s %s%s%s%s",
+	return finding__evidence(finding,
+				 "%s in %s copies of host memory that is not pinned took %s, %s of the time: "
+				 "%s %s%s%s%s",
 				 quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
 				 quantity__time((double)all->ns).text, quantity__share(finding->share).text,
 				 direction, quantity__bandwidth(rate(&sum)).text, known ? ", beside " : "",

@@ -22,7 +22,7 @@ struct sequence {
  */
 void sequence__find(const struct thread_account *thread, struct sequence *out);
 
-/* The short name of the kernel behind a handle, "(unnamed)" while it has none; NULL: it is no kernel's, but a graph's. */
+/* The short name of the kernel behind a handle, "(unnamed)" while it has none; NULL where it is a graph's. */
 const char *sequence__kernel(const struct process *process, uint64_t handle);
 
 /*

@@ -17,7 +17,8 @@ enum {
 };
 
 #define WAITS_NEEDED 10 /* one in so many would do; the assumption's text has it, too */
-static const char assumption[] = "one wait in 10 would do; what the thread does besides then goes on while the GPU works";
+static const char assumption[] = "one wait in 10 would do; what the thread does besides then goes on while the GPU "
+				 "works";
 
 /* --- what both have in common --- */
 
@@ -79,7 +80,9 @@ static int single_draw(const struct watched_thread *watched, struct finding *fin
 	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
 	estimate(watched, waits, finding);
 	point_at(watched, finding);
-	return finding__evidence(finding, "%s of %s launches were waited for one by one, %s each: %s, %s of the thread's time",
+	return finding__evidence(finding,
+				 "%s of %s launches were waited for one by one, %s each: %s, %s of the thread's "
+				 "time",
 				 quantity__count(waits->calls).text, quantity__count(thread->launches).text,
 				 quantity__time(mean(waits)).text,
 				 quantity__time((double)waits->ns).text,
@@ -125,7 +128,8 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 	estimate(watched, &waits, finding);
 	point_at(watched, finding);
 	return finding__evidence(finding,
-				 "%s waits of %s each: %s, %s of the thread's time; %s of them came after several launches, %s after none",
+				 "%s waits of %s each: %s, %s of the thread's time; %s of them came after several "
+				 "launches, %s after none",
 				 quantity__count(waits.calls).text, quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
 				 quantity__share(threads__share(watched, waits.ns)).text, 
 				 quantity__count(thread->batch_waits.calls).text, quantity__count(thread->bare_waits.calls).text);

@@ -50,6 +50,13 @@ const struct stack *where__of_row(const struct process *process, enum site_kind 
 	return site ? site->stack : NULL;
 }
 
+const struct stack *where__of_copy(const struct process *process, size_t row)
+{
+	bool async = row < api_function_count && api_functions[row].desc.flags & FUNCTION_ASYNC;
+
+	return where__of_row(process, async ? SITE_COPY : SITE_WAIT, row);
+}
+
 static bool is_failure(const struct call_site *site, const void *arg)
 {
 	const struct call_site *wanted = arg;

@@ -25,12 +25,15 @@ const char *where__function(size_t row);
 /* Whether a site counts. */
 typedef bool (*where_fn)(const struct call_site *site, const void *arg);
 
-/* Of the sites of a kind that count, the one with the most time or bytes, or calls where it has neither; NULL: none. */
+/* Of the sites of a kind that count the one with the most time or bytes, or calls where it has neither, or NULL. */
 const struct call_site *where__most(const struct process *process, enum site_kind kind, where_fn counts,
 				    const void *arg);
 
 /* The stack of the site of this kind at which this function did most; NULL where it is not known. */
 const struct stack *where__of_row(const struct process *process, enum site_kind kind, size_t row);
+
+/* The same of a copy: at sites of waits, or of copies where it is asynchronous. */
+const struct stack *where__of_copy(const struct process *process, size_t row);
 
 /* The same of failures of one function with one code. */
 const struct stack *where__of_failure(const struct process *process, size_t row, int code);

@@ -21,7 +21,7 @@ struct call_site {
 	const char *kernel;	   /* of SITE_LAUNCH: its full name, NULL while unknown; the process's kernel table's */
 	const char *kernel_short;
 	uint64_t calls;
-	uint64_t amount; /* SITE_ALLOCATION: bytes; SITE_WAIT: nanoseconds */
+	uint64_t amount; /* SITE_ALLOCATION: bytes; SITE_WAIT, SITE_COPY: nanoseconds */
 };
 
 /* Live memory of all kinds that are counted as memory of devices (memory_kind__is_device), by site. */

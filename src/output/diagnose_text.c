@@ -6,19 +6,6 @@
 #include "output/report_totals.h"
 #include "output/stat_tables.h"
 
-static void print_findings(FILE *out, const struct stat_report *report)
-{
-	const struct finding_list *findings = report->findings;
-
-	fputc('\n', out);
-	if (findings->count) {
-		fprintf(out, "%zu finding%s: ", findings->count, report_line__plural(findings->count));
-		findings_text__print_counts(out, findings);
-		fputs("\n\n", out);
-	}
-	findings_text__print(out, findings, report->options->top);
-}
-
 /* What may have been wrong all the same. */
 static void print_limits(FILE *out, const struct stat_report *report)
 {
@@ -43,7 +30,8 @@ void diagnose_text__print(FILE *out, const struct stat_report *report)
 {
 	stat__print_head(out, report);
 	if (report->model->process_count) {
-		print_findings(out, report);
+		fputc('\n', out);
+		findings_text__print(out, report->findings, report->options->top);
 		print_limits(out, report);
 	} else {
 		report_line__no_process(out, report->model);

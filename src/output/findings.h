@@ -14,13 +14,10 @@
 const char *findings__severity_word(enum finding_severity severity); /* "warning" */
 
 /*
- * Each finding in a few lines, worst first as the list is; `top` of them, 0: all. "no findings"
- * where there are none.
+ * "findings: 1 critical, 2 warnings", and each in a few lines after an empty one, worst first as the
+ * list is; `top` of them, 0: all. "no findings" where there are none.
  */
 void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top);
-
-/* "1 critical, 2 warnings" */
-void findings_text__print_counts(FILE *out, const struct finding_list *list);
 
 /* What a kind means, its advice and thresholds. */
 void findings_text__explain(FILE *out, const struct finding_kind *kind);

@@ -119,7 +119,7 @@ static void print_stack(FILE *out, const struct stack *stack)
 
 static void print_finding(FILE *out, const struct finding *finding)
 {
-	fprintf(out, "%s  %s: %s\n", findings__severity_word(finding->severity), finding->kind->id,
+	fprintf(out, "\n%s  %s: %s\n", findings__severity_word(finding->severity), finding->kind->id,
 		finding->kind->title);
 	print_subject(out, finding);
 	if (finding->evidence)
@@ -131,11 +131,11 @@ static void print_finding(FILE *out, const struct finding *finding)
 	print_stack(out, finding->stack);
 }
 
-void findings_text__print_counts(FILE *out, const struct finding_list *list)
+static void print_counts(FILE *out, const struct finding_list *list)
 {
 	static const char *const plurals[] = {"infos", "warnings", "critical"};
 	size_t counts[SEVERITY_CRITICAL + 1] = {0};
-	const char *comma = "";
+	const char *comma = "findings: ";
 
 	for (size_t i = 0; i < list->count; i++)
 		counts[list->items[i].severity]++;
@@ -146,17 +146,20 @@ void findings_text__print_counts(FILE *out, const struct finding_list *list)
 			counts[severity] == 1 ? findings__severity_word(severity) : plurals[severity]);
 		comma = ", ";
 	}
+	fputc('\n', out);
 }
 
 void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top)
 {
 	size_t shown = top && list->count > top ? top : list->count;
 
-	if (!list->count)
+	if (list->count)
+		print_counts(out, list);
+	else
 		fputs("no findings\n", out);
 	for (size_t i = 0; i < shown; i++)
 		print_finding(out, &list->items[i]);
 	if (shown < list->count)
-		fprintf(out, "... and %zu more finding%s\n", list->count - shown,
+		fprintf(out, "\n... and %zu more finding%s\n", list->count - shown,
 			report_line__plural(list->count - shown));
 }

@@ -56,6 +56,7 @@ static void write_queues(struct json *j, const struct process_account *totals)
 		json__key_u64(j, "stream", queue->stream);
 		json__key_u64(j, "mixed", queue->mixed);
 		json__key_u64(j, "empty_ns", queue->empty_ns);
+		json__key_u64(j, "legacy_waiting", queue->legacy_waiting);
 		json__object_end(j);
 	}
 	json__array_end(j);
@@ -87,7 +88,6 @@ void json_totals__write(struct json *j, const struct process_account *totals)
 	json__key_u64(j, "device_uses", totals->device_uses);
 	json__key_u64(j, "device_changes", totals->device_changes);
 	write_repeats(j, totals);
-	json__key_u64(j, "legacy_waiting", totals->legacy_waiting);
 	json__key_u64(j, "unrecorded_waits", totals->unrecorded_waits);
 	json__key_u64(j, "unrecorded_queries", totals->unrecorded_queries);
 	json__key_u64(j, "destroyed_busy", totals->destroyed_busy);

@@ -21,7 +21,7 @@ static void write_site(struct json *j, const struct call_site *site)
 	json__key_u64(j, "calls", site->calls);
 	if (site->kind == SITE_ALLOCATION)
 		json__key_u64(j, "bytes", site->amount);
-	if (site->kind == SITE_WAIT)
+	if (site->kind == SITE_WAIT || site->kind == SITE_COPY)
 		json__key_u64(j, "ns", site->amount);
 	if (site->kind == SITE_FAILURE)
 		write_failure(j, site);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "output/finding_series.h"
 #include "output/kernel_series.h"
 #include "output/self_metrics.h"
 #include "output/series.h"
@@ -13,6 +14,7 @@
 struct metrics {
 	struct metrics_options options;
 	struct kernel_series *kernels;
+	struct finding_series *findings;
 };
 
 static const struct metric_family events_lost = {
@@ -34,11 +36,11 @@ struct metrics *metrics__new(const struct metrics_options *options)
 		return NULL;
 	metrics->options = *options;
 	metrics->kernels = kernel_series__new(options->kernels);
-	if (!metrics->kernels) {
-		free(metrics);
-		return NULL;
-	}
-	return metrics;
+	metrics->findings = finding_series__new();
+	if (metrics->kernels && metrics->findings)
+		return metrics;
+	metrics__free(metrics);
+	return NULL;
 }
 
 void metrics__free(struct metrics *metrics)
@@ -46,6 +48,7 @@ void metrics__free(struct metrics *metrics)
 	if (!metrics)
 		return;
 	kernel_series__free(metrics->kernels);
+	finding_series__free(metrics->findings);
 	free(metrics);
 }
 
@@ -74,7 +77,7 @@ static void write_gpuprobe(struct metrics_page *page, const char *version)
 }
 
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
-		    enum exposition form)
+		    const struct finding_list *findings, enum exposition form)
 {
 	struct metrics_page page = { .model = model };
 	int err;
@@ -99,6 +102,10 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	object_series__write(&page);
 	device_series__write(&page);
 	error_series__write(&page);
+	if (findings)
+		err = finding_series__write(&page, metrics->findings, findings);
+	if (err)
+		goto out;
 	write_gpuprobe(&page, metrics->options.version);
 	exposition__end(&page.writer);
 	err = ferror(out) ? -EIO : 0;

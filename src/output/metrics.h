@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The metrics page. It keeps a little state of its own between two pages: what
- * has been told of which kernel (output/kernel_series.h).
+ * has been told of which kernel (output/kernel_series.h) and of which finding
+ * (output/finding_series.h).
  */
 #ifndef OUTPUT_METRICS_H
 #define OUTPUT_METRICS_H
 
 #include <stdio.h>
 
+#include "finding/finding.h"
 #include "model/model.h"
 #include "output/exposition.h"
 
@@ -25,10 +27,11 @@ void metrics__free(struct metrics *metrics);
 /*
  * Writes the page: the families of the model's sections, errors, losses and
  * gpuprobe itself. All processes of the model are in it, ended ones too; of
- * several with one pid only the newest. 0, -ENOMEM, or -EIO when a write to
+ * several with one pid only the newest. `findings` are those drawn of the
+ * model; NULL: there are no families of them. 0, -ENOMEM, or -EIO when a write to
  * `out` failed; then the page is no good.
  */
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
-		    enum exposition form);
+		    const struct finding_list *findings, enum exposition form);
 
 #endif

@@ -2,6 +2,7 @@
 // The report as JSON, see report_json.h. Each family of calls is in a file of its own.
 #include "output/report_json.h"
 
+#include "output/findings.h"
 #include "output/json_functions.h"
 #include "output/json_parts.h"
 #include "output/report_totals.h"
@@ -102,7 +103,7 @@ static void write_gpuprobe(struct json *j, const struct model *model)
 	json_parts__key_lost(j, model);
 }
 
-void report_json__print(FILE *out, const struct model *model)
+void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings)
 {
 	struct json j;
 
@@ -117,6 +118,8 @@ void report_json__print(FILE *out, const struct model *model)
 	write_totals(&j, model);
 	write_processes(&j, model);
 	json_process__write_machine(&j, model);
+	if (findings)
+		json_findings__write(&j, findings);
 	write_gpuprobe(&j, model);
 	json__object_end(&j);
 	fputc('\n', out);

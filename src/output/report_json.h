@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "finding/finding.h"
 #include "model/model.h"
 
 /*
@@ -17,7 +18,7 @@
  */
 #define REPORT_JSON_SCHEMA 1
 
-/* Writes one report, newline included. The caller looks at ferror(out). */
-void report_json__print(FILE *out, const struct model *model);
+/* Writes one report, newline included, with these findings; NULL: none are drawn. The caller looks at ferror(out). */
+void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings);
 
 #endif

@@ -42,6 +42,7 @@ static void print_site(FILE *out, const struct call_site *site)
 		print_launches(out, site);
 		break;
 	case SITE_WAIT:
+	case SITE_COPY:
 		fprintf(out, "%" PRIu64 " call%s of %s, ", site->calls, report_line__plural(site->calls),
 			api_functions[site->row].base);
 		report_line__seconds(out, site->amount);
@@ -92,6 +93,9 @@ static void print_head(FILE *out, const struct model *model, enum site_kind kind
 		break;
 	case SITE_FAILURE:
 		fputs("    failures", out);
+		break;
+	case SITE_COPY:
+		fputs("    asynchronous copies and sets", out);
 		break;
 	default:
 		fputs("    allocated", out);

@@ -4,6 +4,7 @@
 
 #include "output/report_copies.h"
 #include "output/report_errors.h"
+#include "output/report_findings.h"
 #include "output/report_launches.h"
 #include "output/report_line.h"
 #include "output/report_memory.h"
@@ -38,6 +39,7 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		report_errors__print(out, model, options);
 		report_sites__print(out, model, options);
 		report_process__print(out, model);
+		report_findings__print(out, options->findings, options);
 	}
 	report_line__losses(out, model);
 	fputs(REPORT_RULE, out);

@@ -49,7 +49,7 @@ static bool has_host(const struct copies *copies)
 /* "H2D async, pinned" */
 static void print_what(FILE *out, const struct copies *copies)
 {
-	fprintf(out, "  %s %s", words__copy_kind(copies->kind), copies->async ? "async" : "sync");
+	fprintf(out, "%s %s", words__copy_kind(copies->kind), copies->async ? "async" : "sync");
 	if (copies->host != COPY_HOST_UNKNOWN)
 		fprintf(out, ", %s", words__copy_host(copies->host));
 	else if (has_host(copies))
@@ -67,6 +67,7 @@ static void print_row(FILE *out, const struct copies *copies)
 	stat_cell__bytes(out, copies->calls ? copies->bytes / copies->calls : 0);
 	stat_cell__time(out, copies->ns);
 	stat_cell__text(out, known ? quantity__bandwidth((double)copies->bytes * 1e9 / (double)copies->ns).text : "-");
+	fputs("  ", out);
 	print_what(out, copies);
 }
 
@@ -116,7 +117,7 @@ static void print_histogram(FILE *out, const struct copies *copies)
 	}
 	if (buckets < 2)
 		return;
-	fputs("\n        sizes of", out);
+	fputs("\n" REPORT_INDENT "sizes of ", out);
 	print_what(out, copies);
 	for (int i = 0; i < COPY_SIZES; i++)
 		if (copies->sizes.calls[i])

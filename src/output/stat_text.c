@@ -79,20 +79,6 @@ static void print_processes(FILE *out, const struct stat_report *report)
 	free(processes);
 }
 
-static void print_findings(FILE *out, const struct stat_report *report)
-{
-	const struct finding_list *findings = report->findings;
-
-	if (!findings->count) {
-		fputs("\nno findings\n", out);
-		return;
-	}
-	fputs("\nfindings: ", out);
-	findings_text__print_counts(out, findings);
-	fputc('\n', out);
-	findings_text__print(out, findings, report->options->top);
-}
-
 void stat_text__print(FILE *out, const struct stat_report *report)
 {
 	const struct model *model = report->model;
@@ -102,7 +88,8 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 	stat__print_head(out, report);
 	if (totals.processes) {
 		print_processes(out, report);
-		print_findings(out, report);
+		fputc('\n', out);
+		findings_text__print(out, report->findings, report->options->top);
 	} else {
 		report_line__no_process(out, model);
 	}

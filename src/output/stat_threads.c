@@ -37,19 +37,23 @@ static void print_times(FILE *out, const struct account_time *time)
 	stat_cell__time(out, time->wall_ns);
 }
 
-static void print_share(FILE *out, uint64_t ns, uint64_t of_ns)
-{
-	struct quantity share = quantity__share(of_ns ? (double)ns / (double)of_ns : 0);
-
-	stat_cell__text(out, !ns ? "" : share.text[0] == 'u' ? "< 0.1 %" : share.text);
-}
-
-/* Below the times: their shares of the watched time. */
+/* Below the times: their shares of the watched time, in the columns of those that are not 0. */
 static void print_shares(FILE *out, const struct account_time *time)
 {
-	for (int i = 0; i < TIME_CLASSES; i++)
-		print_share(out, time->time[i].ns, time->wall_ns);
-	print_share(out, time->outside_ns, time->wall_ns);
+	int blank = 0;
+
+	if (!time->inside_ns && !time->outside_ns)
+		return;
+	for (int i = 0; i <= TIME_CLASSES; i++) {
+		uint64_t ns = i < TIME_CLASSES ? time->time[i].ns : time->outside_ns;
+		struct quantity share = quantity__share(time->wall_ns ? (double)ns / (double)time->wall_ns : 0);
+
+		blank += STAT_CELL;
+		if (!ns)
+			continue;
+		fprintf(out, "%*s", blank, share.text[0] == 'u' ? "< 0.1 %" : share.text);
+		blank = 0;
+	}
 	fputc('\n', out);
 }
 
@@ -130,7 +134,7 @@ static size_t keep_launching(const struct thread_account **threads, size_t count
 
 void stat_launches__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"launches", "back to back", "gap average", "gap p50", "gap p99", "gap max"};
+	static const char *const names[] = {"launches", "back-to-back", "gap average", "gap p50", "gap p99", "gap max"};
 	const struct thread_account **threads = p->account ? account__threads_by_time(p->account) : NULL;
 	size_t count = threads ? keep_launching(threads, p->account->thread_count) : 0;
 	size_t shown = report_line__cut(report->options, count);

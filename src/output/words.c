@@ -65,6 +65,8 @@ const char *words__site_kind(enum site_kind kind)
 		return "wait";
 	case SITE_FAILURE:
 		return "failure";
+	case SITE_COPY:
+		return "copy";
 	default:
 		return "unknown";
 	}

@@ -54,6 +54,7 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 	bpf_map__set_max_entries(skeleton->maps.thread_accounts, ACCOUNT_THREADS);
 	bpf_map__set_max_entries(skeleton->maps.process_accounts, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.thread_counts, ACCOUNT_THREADS);
+	bpf_map__set_max_entries(skeleton->maps.copy_targets, options->max_inflight);
 	bpf_map__set_max_entries(skeleton->maps.durations, ACCOUNT_DURATIONS);
 	bpf_map__set_max_entries(skeleton->maps.duration_numbers, ACCOUNT_DURATIONS);
 	bpf_map__set_max_entries(skeleton->maps.sizes, lazy ? 65536 : 16384);
@@ -108,7 +109,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.pidns_inum = (uint32_t)namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
-	rodata->config.track_inflight = options->track_inflight;
+	rodata->config.track_inflight = options->track_inflight || options->account;
 	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;
 	ret = fill_stack_constants(&rodata->config, options, err);
@@ -150,7 +151,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 		skeleton->maps.devices,	   skeleton->maps.call_sites, skeleton->maps.launch_sites,
 		skeleton->maps.duration_numbers, skeleton->maps.sizes, skeleton->maps.copy_sizes,
-		skeleton->maps.ignored,
+		skeleton->maps.ignored,  skeleton->maps.copy_targets,
 	};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);

@@ -274,6 +274,41 @@ static void test_copies(void **state)
 	assert_int_equal(get("cudaMemset2D")->desc.unit, 1);
 }
 
+/* Exactly these ask for errors; what only asks changes nothing, so that no other row is one. */
+static void test_asks(void **state)
+{
+	static const char *const errors[] = {
+		"cuGetErrorName", "cuGetErrorString", "cudaGetErrorName",
+		"cudaGetErrorString", "cudaGetLastError", "cudaPeekAtLastError",
+	};
+	static const char *const getters[] = {
+		"cudaGetDevice", "cudaGetDeviceProperties", "cudaPointerGetAttributes", "cudaMemGetInfo",
+		"cudaOccupancyMaxActiveBlocksPerMultiprocessor", "cudaFuncGetAttributes", "cudaStreamGetPriority",
+		"cuCtxGetCurrent", "cuDeviceGetAttribute", "cuPointerGetAttribute", "cuMemGetInfo_v2",
+		"cuDevicePrimaryCtxGetState", "cuStreamGetFlags_ptsz",
+	};
+	static const char *const no_asks[] = {
+		"cudaSetDevice", "cuFuncSetAttribute", "cuModuleGetFunction", "cuStreamIsCapturing",
+		"cuGetProcAddress_v2", "cuMemPoolGetAttribute", "cuStreamQuery", "cudaLibraryGetKernel",
+	};
+	size_t found = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		assert_int_equal(get(errors[i])->desc.operation, OP_ASK);
+		assert_int_equal(get(errors[i])->desc.kind, ASK_ERROR);
+	}
+	for (size_t i = 0; i < sizeof(getters) / sizeof(*getters); i++) {
+		assert_int_equal(get(getters[i])->desc.operation, OP_ASK);
+		assert_int_equal(get(getters[i])->desc.kind, ASK_GETTER);
+	}
+	for (size_t i = 0; i < sizeof(no_asks) / sizeof(*no_asks); i++)
+		assert_int_not_equal(get(no_asks[i])->desc.operation, OP_ASK);
+	for (size_t i = 0; i < api_function_count; i++)
+		found += api_functions[i].desc.operation == OP_ASK && api_functions[i].desc.kind == ASK_ERROR;
+	assert_int_equal(found, sizeof(errors) / sizeof(*errors));
+}
+
 static void test_other_operations(void **state)
 {
 	(void)state;
@@ -478,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_copy_params),
+		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_other_operations),
 		cmocka_unit_test(test_every_row),
 		cmocka_unit_test(test_variants),

@@ -134,6 +134,16 @@ static void small_copies_have_a_place(void **state)
 	copy(copies, 20, 20000, 100 * US);
 	assert_int_equal(case__draw(c), 1);
 	assert_null(c->list.items[0].stack);
+	/* Asynchronous ones are in sites of their own. */
+	c->copies[0].record = (struct copy_size_record){0};
+	c->copies[0].key.async = 1;
+	copy(copies, 12, 100000, 10 * US);
+	assert_int_equal(case__draw(c), 1);
+	assert_null(c->list.items[0].stack);
+	c->sites[1].kind = SITE_COPY;
+	c->sites[1].row = (uint16_t)api__find("cuMemcpyHtoDAsync_v2", API_NEWEST);
+	assert_int_equal(case__draw(c), 1);
+	assert_ptr_equal(c->list.items[0].stack, &somewhere);
 	case__free(c);
 }
 
@@ -179,6 +189,13 @@ static void pageable_copies(void **state)
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* Nothing tells how fast they could be. */
 	assert_false(finding->has_saving);
+	c->totals[0].row = (uint16_t)api__find("cuMemcpyHtoDAsync_v2", API_NEWEST);
+	c->sites[0].row = c->totals[0].row;
+	assert_int_equal(case__draw(c), 1);
+	assert_null(c->list.items[0].stack);
+	c->sites[0].kind = SITE_COPY;
+	assert_int_equal(case__draw(c), 1);
+	assert_ptr_equal(c->list.items[0].stack, &somewhere);
 	case__free(c);
 }
 
@@ -284,10 +301,14 @@ static void redundant_copies(void **state)
 			   .row = (uint32_t)api__find("cuMemcpyHtoD_v2", API_NEWEST)},
 	};
 	c->account.repeat_count = 1;
+	c->sites[0] = (struct call_site){.stack = &somewhere, .kind = SITE_WAIT, .calls = 1,
+					 .row = (uint16_t)c->repeats[0].record.row};
+	c->process.site_count = 1;
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "redundant-copies");
 	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2 of 1.0 MiB");
+	assert_ptr_equal(finding->stack, &somewhere);
 	assert_int_equal(finding->cost_ns, NS_PER_S * 3 / 2);
 	assert_int_equal(finding->saving_ns, NS_PER_S * 3 / 2);
 	assert_true(finding__value(finding, "to_device") == 300);

@@ -74,7 +74,7 @@ static void sticky_error(void **state)
 	c->process.account = NULL;
 	add_failure(c, "cuMemFree_v2", 700, 800, 3 * NS_PER_S, 9 * NS_PER_S);
 	add_failure(c, "cuStreamSynchronize", 700, 1, 2 * NS_PER_S, 2 * NS_PER_S);
-	add_failure(c, "cuMemAlloc_v2", 2, 1, NS_PER_S, NS_PER_S);
+	add_failure(c, "cuMemcpyHtoD_v2", 1, 1, NS_PER_S, NS_PER_S);
 	c->process.sticky = (struct sticky_error){.code = 700, .ns = BEGAN + 2 * NS_PER_S, .same = 800, .others = 3};
 	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_FAILURE, .calls = 800, .code = 700,
 					 .row = row_of("cuMemFree_v2")};
@@ -115,7 +115,8 @@ static void error_storm(void **state)
 	add_failure(c, "cuMemFree_v2", 1, 100, NS_PER_S, 6 * NS_PER_S);
 	c->totals[0] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 2700, .failures = 900};
 	c->totals[1] = (struct function_totals){.row = row_of("cuMemFree_v2"), .calls = 99};
-	c->process.function_count = 2;
+	c->totals[2] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 5, .flags = TALLY_ENDED};
+	c->process.function_count = 3;
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "error-storm");

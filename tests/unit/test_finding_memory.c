@@ -128,7 +128,7 @@ static void test_no_churn(void **state)
 	run__end(&run);
 }
 
-/* The place is told where it allocated this size and no other, and most of it. */
+/* The place is told where it allocated this size and no other, and how much of it. */
 static void test_churn_has_a_place(void **state)
 {
 	static const struct stack stacks[2] = {{.serial = 1}, {.serial = 2}};
@@ -148,10 +148,8 @@ static void test_churn_has_a_place(void **state)
 	run__begin(&run, &process, 1);
 	run.model.now_ns = RUN_BEGAN + NS_PER_S;
 	assert_ptr_equal(run__only(&run, "alloc-churn")->stack, &stacks[1]);
+	assert_true(number_of(run__only(&run, "alloc-churn"), "allocations_here") == 990);
 	sites[1].amount++;
-	assert_null(run__only(&run, "alloc-churn")->stack);
-	sites[1].calls = 490;
-	sites[1].amount = 490 * MIB;
 	assert_null(run__only(&run, "alloc-churn")->stack);
 	run__end(&run);
 }
@@ -233,13 +231,51 @@ static void test_leak_growing(void **state)
 						  "device is full in 9 h 57 min"));
 	run__set(&s.run, "leak-growing=1GiB");
 	run__finds_nothing(&s.run);
-	/* Once it has ended, it is the other finding. */
+	/* It grew until the process ended, and was live then. */
 	run__set(&s.run, "leak-growing=1M");
 	end(&s.run, &s.process, 100);
+	finding = run__only(&s.run, "leak-growing");
+	assert_non_null(strstr(finding->evidence, "to 200.0 MiB in 200 allocations, until the process ended"));
 	finding = run__only(&s.run, "leak-at-exit");
-	assert_int_equal(s.run.list.count, 1);
+	assert_int_equal(s.run.list.count, 2);
 	assert_non_null(strstr(finding->evidence, "to 200.0 MiB in 200 allocations when the process ended"));
 	assert_ptr_equal(finding->stack, &leaking_stack);
+	run__end(&s.run);
+}
+
+/* Nothing was ever freed, but it grew to the end. With stacks, sizes are not told beside sites. */
+static void test_grew_to_the_end(void **state)
+{
+	struct account_size size = size_of("cudaMalloc", MIB, 200, 180, 20);
+	struct account account = {.sizes = &size, .size_count = 1};
+	struct sited s;
+
+	(void)state;
+	sited__begin(&s);
+	s.process.account = &account;
+	for (int t = 0; t <= 100; t++)
+		sited__sample(&s, t, (uint64_t)t * 3, (uint64_t)t * 3);
+	assert_int_equal(run__count(&s.run, "leak-growing"), 1);
+	assert_int_equal(s.run.list.count, 1);
+	end(&s.run, &s.process, 100);
+	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
+	assert_int_equal(s.run.list.count, 2);
+	run__end(&s.run);
+}
+
+/* What was live before gpuprobe came is not counted, what takes its place is. */
+static void test_replaced_is_no_growth(void **state)
+{
+	struct sited s;
+
+	(void)state;
+	sited__begin(&s);
+	s.process.since_attach = true;
+	for (int t = 0; t <= 100; t++) {
+		s.process.memory[MEMORY_UNKNOWN].unknown_frees = (uint64_t)t * 3;
+		sited__sample(&s, t, (uint64_t)t * 3, (uint64_t)t * 3);
+	}
+	run__finds_nothing(&s.run);
 	run__end(&s.run);
 }
 
@@ -289,9 +325,15 @@ static void test_leak_at_exit(void **state)
 	assert_string_equal(finding->evidence, "180 of 200 allocations of this call site were freed, and 20 (20.0 MiB) "
 					       "never: live when the process ended");
 	assert_true(number_of(finding, "live_bytes") == 20.0 * MIB);
-	/* The oldest of them is older than the latest twenty at the pace of the run, which were in hand. */
+	/* They are of the last step, or the latest that were made at the pace of the run. */
 	s.live.oldest_ns = RUN_BEGAN + 1850 * NS_PER_MS;
 	run__finds_nothing(&s.run);
+	s.live.count = 60;
+	s.live.bytes = 60 * MIB;
+	s.live.oldest_ns = RUN_BEGAN + 1500 * NS_PER_MS;
+	run__finds_nothing(&s.run);
+	s.live.oldest_ns = RUN_BEGAN + 1300 * NS_PER_MS;
+	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
 	s.live.oldest_ns = RUN_BEGAN;
 	/* Half is not most. */
 	s.live.count = 100;
@@ -300,6 +342,34 @@ static void test_leak_at_exit(void **state)
 	run__set(&s.run, "leak-at-exit.freed=40%");
 	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
 	run__set(&s.run, "leak-at-exit=101M");
+	run__finds_nothing(&s.run);
+	run__end(&s.run);
+}
+
+/* The times of the function's allocations tell of a short burst what was made first in it. */
+static void test_leak_at_exit_of_a_burst(void **state)
+{
+	struct account_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0), size_of("cudaMalloc", 5 * MIB, 0, 0, 0)};
+	struct account account = {.sizes = sizes, .size_count = 2};
+	struct sited s;
+
+	(void)state;
+	sited__begin(&s);
+	s.process.account = &account;
+	sited__sample(&s, 1, 200, 20);
+	/* The 1 MiB ones came within a millisecond of a minute, the other size came before. */
+	sizes[0].record.first_ns = RUN_BEGAN + 50 * NS_PER_S;
+	sizes[0].record.latest_ns = RUN_BEGAN + 50 * NS_PER_S + NS_PER_MS;
+	sizes[1].record.first_ns = RUN_BEGAN;
+	sizes[1].record.latest_ns = RUN_BEGAN;
+	end(&s.run, &s.process, 60);
+	s.live.oldest_ns = sizes[0].record.first_ns + NS_PER_MS / 20;
+	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
+	s.live.oldest_ns = sizes[0].record.latest_ns - NS_PER_MS / 20;
+	run__finds_nothing(&s.run);
+	/* Of several sizes only the function's first and last time are known. */
+	s.live.oldest_ns = sizes[0].record.first_ns;
+	s.site.amount--;
 	run__finds_nothing(&s.run);
 	run__end(&s.run);
 }
@@ -346,7 +416,7 @@ static void test_leaks_by_size(void **state)
 	assert_non_null(strstr(finding->evidence, "live memory of this size grew by"));
 	end(&run, &process, 100);
 	assert_string_equal(run__only(&run, "leak-at-exit")->subject, "cudaMalloc of 1.0 MiB");
-	assert_int_equal(run.list.count, 1);
+	assert_int_equal(run.list.count, 2);
 	run__end(&run);
 }
 
@@ -471,8 +541,11 @@ int main(void)
 		cmocka_unit_test(test_no_churn),
 		cmocka_unit_test(test_churn_has_a_place),
 		cmocka_unit_test(test_leak_growing),
+		cmocka_unit_test(test_grew_to_the_end),
+		cmocka_unit_test(test_replaced_is_no_growth),
 		cmocka_unit_test(test_nothing_leaks),
 		cmocka_unit_test(test_leak_at_exit),
+		cmocka_unit_test(test_leak_at_exit_of_a_burst),
 		cmocka_unit_test(test_leak_at_exit_not_known),
 		cmocka_unit_test(test_leaks_by_size),
 		cmocka_unit_test(test_leak_at_exit_by_size),

@@ -53,6 +53,7 @@ static size_t period_of(const struct thread_account *thread)
 static void sequences(void **state)
 {
 	struct thread_account thread = {0};
+	struct sequence sequence;
 
 	(void)state;
 	assert_int_equal(period_of(&thread), 0);
@@ -62,7 +63,9 @@ static void sequences(void **state)
 	assert_int_equal(period_of(&thread), 3);
 	/* The ring goes round many times, and cuts a round in two. */
 	rounds(&thread, "abc", 1000);
-	assert_int_equal(period_of(&thread), 3);
+	sequence__find(&thread, &sequence);
+	assert_int_equal(sequence.period, 3);
+	assert_true(sequence.share == 1);
 	thread = (struct thread_account){0};
 	rounds(&thread, "a", 600);
 	assert_int_equal(period_of(&thread), 1);
@@ -155,9 +158,11 @@ static void handles_outlast_their_maps(void **state)
 	assert_int_equal(kernel_table__fold(table, &first), 0);
 	assert_true(kernel_table__knows(table, 5, &brief));
 	assert_string_equal(brief, "old");
+	assert_int_equal(kernel_table__set(table, &first, 1, "old"), 0);
 	assert_int_equal(kernel_table__set(table, &second, 1, "new"), 0);
 	assert_true(kernel_table__knows(table, 5, &brief));
 	assert_string_equal(brief, "new");
+	assert_int_equal(kernel_table__fold(table, &first), 0);
 	assert_int_equal(kernel_table__fold(table, &second), 0);
 	assert_true(kernel_table__knows(table, 5, &brief));
 	assert_string_equal(brief, "new");
@@ -258,10 +263,16 @@ static void full_queues_are_not_launch_bound(void **state)
 	struct finding_case *c = launching();
 
 	(void)state;
-	/* As long as kernels of 30 us, and most of them. */
+	/* As long as kernels of 60 us, and most of them. */
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 500000, 4 * US);
-	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 30 * US);
+	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 60 * US);
+	assert_int_equal(case__draw(c), 0);
+	end(c);
+	/* From before the probes on, so that no launch was seen that found room. */
+	c = launching();
+	c->functions[0].time = (struct duration_record){0};
+	case__add_durations(&c->functions[0], "cuLaunchKernel", 1200000, 60 * US);
 	assert_int_equal(case__draw(c), 0);
 	end(c);
 	/* Shorter ones: the first thousand, which found room, were many times as fast. */
@@ -275,9 +286,10 @@ static void full_queues_are_not_launch_bound(void **state)
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1001000, 12 * US);
 	assert_int_equal(case__draw(c), 1);
 	end(c);
-	/* Another thread's launches are fast, this one's are not. */
+	/* Another thread's launches are fast; this one's are not, and go on for 120,000. */
 	c = launching();
-	c->threads[0].launches = c->threads[0].chained.calls = 150000;
+	c->threads[0].launches = 120000;
+	c->threads[0].chained.calls = 45000;
 	assert_int_equal(case__draw(c), 0);
 	end(c);
 }
@@ -470,7 +482,13 @@ static void implicit_sync(void **state)
 	assert_int_equal(finding->cost_ns, NS_PER_S * 3 / 2);
 	assert_true(finding__value(finding, "frees") == 1000);
 	assert_true(finding__value(finding, "copy_ns") == 5e8);
+	assert_int_equal(finding->saving_ns, NS_PER_S * 3 / 2);
 	assert_ptr_equal(finding->stack, &somewhere);
+	/* Loads cost, but nothing is saved by loading elsewhere. */
+	thread->implicit[IMPLICIT_LOAD] = totals(50, NS_PER_S / 4);
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.items[0].cost_ns, NS_PER_S * 7 / 4);
+	assert_int_equal(c->list.items[0].saving_ns, NS_PER_S * 3 / 2);
 	case__free(c);
 }
 
@@ -492,6 +510,7 @@ static void few_implicit_waits(void **state)
 	thread->implicit[IMPLICIT_LOAD] = totals(20, NS_PER_S);
 	assert_int_equal(case__draw(c), 1);
 	assert_string_equal(c->list.items[0].subject, "loads of modules inside first launches");
+	assert_false(c->list.items[0].has_saving);
 	case__free(c);
 }
 
@@ -573,6 +592,35 @@ static void default_stream(void **state)
 	case__free(c);
 }
 
+/* --- getters --- */
+
+static void chatty_getters(void **state)
+{
+	struct finding_case *c = case__new();
+	const struct finding *finding;
+
+	(void)state;
+	case__add_durations(&c->functions[0], "cuPointerGetAttribute", 400000, US);
+	case__add_durations(&c->functions[1], "cudaGetDevice", 700000, US / 2);
+	/* These ask for errors, or change something. */
+	case__add_durations(&c->functions[2], "cudaGetLastError", 10000000, US / 10);
+	case__add_durations(&c->functions[3], "cudaSetDevice", 10000000, US / 10);
+	c->account.function_count = 4;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "chatty-getters");
+	assert_int_equal(finding->severity, SEVERITY_INFO);
+	assert_string_equal(finding->subject, "cudaGetDevice");
+	assert_int_equal(finding->cost_ns, 750000 * US);
+	assert_true(finding__value(finding, "calls") == 1100000);
+	assert_true(finding__value(finding, "rate") == 110000);
+	/* 49,000 a second. */
+	c->functions[0].time.calls = 90000;
+	c->functions[1].time.calls = 400000;
+	assert_int_equal(case__draw(c), 0);
+	case__free(c);
+}
+
 static void nothing_is_no_finding(void **state)
 {
 	struct finding_case *c = case__new();
@@ -608,6 +656,7 @@ int main(void)
 		cmocka_unit_test(few_implicit_waits),
 		cmocka_unit_test(idle_gaps),
 		cmocka_unit_test(default_stream),
+		cmocka_unit_test(chatty_getters),
 		cmocka_unit_test(nothing_is_no_finding),
 	};
 

@@ -330,6 +330,7 @@ static void test_bad_words(void **state)
 	expect_bad_row("driver\tcuX\tother\talloc\t-\t-\t-\t-\t-", "operation alloc has no kind -");
 	expect_bad_row("driver\tcuX\tother\tcopy\tset\t-\t-\t-\t-",
 		       "operation copy has no kind set");
+	expect_bad_row("driver\tcuX\tother\task\t-\t-\t-\t-\t-", "operation ask has no kind -");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tslow\t-\t-\t-", "unknown flag \"slow\"");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tasync \t-\t-\t-", "unknown flag \"\"");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tunit=3\t-\t-\t-",
@@ -653,6 +654,8 @@ static void test_bad_showing_flags(void **state)
 		       "role out is written, a flag says of p that it is not");
 	expect_bad_row("runtime\tcudaFree\tmemory\tfree\tdevice\treturns=value\tptr=a\ta rdi void *\t-",
 		       "free needs a result, so not the flag returns=");
+	expect_bad_row("runtime\tcudaGetDevice\tdevice\task\tgetter\treturns=value\t-\t-\t-",
+		       "ask needs a result, so not the flag returns=");
 }
 
 #define VALUES "type\tvalue\tname\n"

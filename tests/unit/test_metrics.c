@@ -35,7 +35,7 @@ static char *render(struct metrics *metrics, const struct model *model, enum exp
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	assert_int_equal(metrics__render(metrics, out, model, form), 0);
+	assert_int_equal(metrics__render(metrics, out, model, NULL, form), 0);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }
@@ -664,7 +664,7 @@ static void tells_a_failed_write(void **state)
 	(void)state;
 	assert_non_null(full);
 	setvbuf(full, NULL, _IONBF, 0);
-	assert_true(metrics__render(metrics, full, &model, EXPOSITION_PROMETHEUS) < 0);
+	assert_true(metrics__render(metrics, full, &model, NULL, EXPOSITION_PROMETHEUS) < 0);
 	fclose(full);
 	metrics__free(metrics);
 	metrics__free(NULL);

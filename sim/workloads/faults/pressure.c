@@ -14,7 +14,7 @@
  */
 static void oom_near(struct run *run)
 {
-	double pause = run->seconds * 0.6 / PIECES, next = now();
+	double pause = run->seconds * 0.9 / PIECES, next = now();
 	int taken = 0;
 
 	while (run__goes_on(run)) {

@@ -16,15 +16,27 @@ from lib.truth import read_truths
 TIMEOUT = 60
 
 
+# Growth is judged by a window that a short run fills; what has grown meanwhile is within the tolerance.
+COURSE = ("--window", "3s", "--interval", "0.2")
+
+
 def diagnose(*command, args=(), env=None):
-    """The report of `gpuprobe diagnose --json -- COMMAND`."""
+    """The reports of `gpuprobe diagnose --json -- COMMAND`: the final one, and others where --interval asks for them."""
     argv = [str(paths.GPUPROBE), "diagnose", "--json", *args, "--", *map(str, command)]
     done = subprocess.run(argv, env=environment(**(env or {})), text=True, capture_output=True, timeout=TIMEOUT,
                           stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 0, f"{argv} ended with {done.returncode}: {done.stderr}"
     reports = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"schema"')]
     assert reports and reports[-1]["final"], f"no final report: {done.stdout}{done.stderr}"
-    return reports[-1]
+    return reports
+
+
+def findings_of(reports):
+    """What was found at any time, each as it was found last."""
+    latest = {}
+    for report in reports:
+        latest.update({(f["id"], f["pid"], f["tid"], f["subject"]): f for f in report["findings"]})
+    return list(latest.values())
 
 
 @dataclass
@@ -61,12 +73,12 @@ class Verdict:
         if self.fixed or self.missed:
             return
         if self.fault.cost:
-            self.cost_ns = sum(finding["cost_ns"] for finding in self.own)
+            self.cost_ns = sum(finding["cost_seconds"] for finding in self.own) * 1e9
             self.truth_ns = self.fault.cost(truths, measured)
             if not within(self.cost_ns, self.truth_ns):
                 self.wrong.append(f"cost {self.cost_ns / 1e6:.1f} ms, in truth {self.truth_ns / 1e6:.1f} ms")
         for name, told in self.fault.numbers.items():
-            found = sum(finding["numbers"][name] for finding in self.own)
+            found = sum(finding["numbers"][name]["value"] for finding in self.own)
             truth = told(truths, measured)
             self.numbers[name] = (found, truth)
             if not within(found, truth):
@@ -84,8 +96,8 @@ def run(fault, fixed):
         command = [paths.workload("faults"), fault.id, "--seconds", fault.seconds, "--truth", own, *fault.arguments]
         env = {**fault.environment(fixed), "CUDA_SIM_TRUTH": f"{directory}/%p.%u.json"}
         verdict = Verdict(fault, fixed)
-        report = diagnose(*command, *(["--fixed"] if fixed else []), args=fault.options, env=env)
-        verdict.findings = report["findings"]
+        options = [*fault.options, *(COURSE if fault.course else [])]
+        verdict.findings = findings_of(diagnose(*command, *(["--fixed"] if fixed else []), args=options, env=env))
         truths = read_truths(Path(directory))
         assert truths, "the workload wrote no truth"
         verdict.judge(truths, json.loads(own.read_text(encoding="utf-8")))
@@ -95,7 +107,8 @@ def run(fault, fixed):
 def run_all(faults=FAULTS, at_once=2):
     """All pairs, `at_once` programs at a time; the Verdicts in the order of the faults, the fault before its twin.
 
-    Those that use up the device are run alone: to the simulated NVML all programs have the same devices.
+    Some run alone: those that a busy CPU makes another program of, and those that use up the device, since to the
+    simulated NVML all programs have the same devices.
     """
     quiet = threading.Condition()
     state = {"running": 0, "alone": False}

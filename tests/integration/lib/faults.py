@@ -7,6 +7,8 @@ had: from the simulator's truth file, or from what the workload has measured whe
 from dataclasses import dataclass, field
 from typing import Callable
 
+from lib import paths
+
 # Work on a stream takes 2 ms: a wait for a step is longer than what the rules call short.
 ASYNC = "2ms"
 TOLERANCE = 0.10
@@ -46,6 +48,7 @@ class Fault:
     env: dict = field(default_factory=dict)
     fixed_env: dict = None           # of the twin, where it is another one
     options: tuple = ()              # of diagnose
+    course: bool = False             # judged by its course, of processes that run: by reports meanwhile
     seconds: float = 2
     arguments: tuple = ()
     companions: dict = field(default_factory=dict)  # other findings that are true -> why
@@ -64,9 +67,10 @@ class Fault:
 FAULTS = [
     Fault("alloc-churn", cost=time_in("cudaMalloc", "cudaFree", layer="runtime"),
           env={"CUDA_SIM_LATENCY": "cuMemAlloc_v2=412us,cuMemFree_v2=23us"}),
-    Fault("leak-growing", numbers={"bytes": own("bytes")}, seconds=5, options=("--window", "3s")),
-    Fault("leak-at-exit", numbers={"bytes": own("bytes")}),
-    Fault("launch-bound", cost=time_in("cuLaunchKernel"),
+    Fault("leak-growing", numbers={"live_bytes": own("bytes")}, course=True, seconds=5,
+          companions={"leak-at-exit": "what grew to the end is live at the end"}),
+    Fault("leak-at-exit", numbers={"live_bytes": own("bytes")}),
+    Fault("launch-bound", alone=True, cost=time_in("cuLaunchKernel"),
           env={"CUDA_SIM_LATENCY": "cuLaunchKernel=15us,cuGraphLaunch=15us"}),
     Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("sync-stall", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
@@ -85,16 +89,19 @@ FAULTS = [
     Fault("sticky-error", numbers={"calls": own("calls")}, fixed_env={},
           env={"CUDA_SIM_FAIL": "cuLaunchKernel:201+=700,cuMemFree_v2:*=700"}),
     Fault("error-storm", numbers={"calls": own("calls")}),
-    Fault("oom-near", alone=True, env={"CUDA_SIM_MEMORY": "3800M"}),
+    Fault("oom-near", course=True, alone=True, seconds=5,
+          env={"CUDA_SIM_MEMORY": "3900M", "LD_LIBRARY_PATH": str(paths.SIM)},
+          companions={"leak-growing": "that is how it uses the device up",
+                      "leak-at-exit": "what grew to the end is live at the end"}),
     Fault("oom", numbers={"calls": own("calls")}, env={"CUDA_SIM_MEMORY": "1G"}),
-    Fault("fragmentation", numbers={"bytes": own("bytes")}),
+    Fault("fragmentation", numbers={"unused": own("bytes")}, course=True, seconds=4),
     Fault("graph-recapture",
           cost=time_in("cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
                        "cuGraphExecDestroy", "cuGraphDestroy"),
           env={"CUDA_SIM_LATENCY": "cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,cuGraphExecDestroy=30us"}),
     Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=3),
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
-    Fault("chatty-getters", cost=time_in("cudaGetDevice", layer="runtime"), options=("--getters",),
+    Fault("chatty-getters", alone=True, cost=time_in("cudaGetDevice", layer="runtime"), options=("--getters",),
           env={"CUDA_SIM_LATENCY": "cudaGetDevice=4us"}),
     Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2"}, numbers={"ratio": lambda *_: 1.5}),
     Fault("device-imbalance", name="device-imbalance, by ranks", env={"CUDA_SIM_DEVICES": "2"},

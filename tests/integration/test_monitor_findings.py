@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Findings of the monitor: at the end of its reports, as text and JSON, and as metrics. Those that need no account."""
+import re
+import subprocess
+
+import pytest
+
+from lib import paths
+from lib.faults import FAULTS
+from lib.probe import Background
+from lib.scrape import PROMETHEUS, Endpoint
+from lib.script import script
+
+FINDINGS = {fault.id: fault for fault in FAULTS if not fault.name}
+WITHOUT_ACCOUNT = ["error-storm", "oom", "sticky-error", "pageable-copies", "graph-recapture", "device-imbalance"]
+TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
+STORM = {"CUDA_SIM_FAIL": "cuMemAlloc_v2:*=999"}
+
+
+def faults(name, fixed=False, seconds=1):
+    """The workload with this fault, or its repaired twin, and its environment."""
+    fault = FINDINGS[name]
+    return ([paths.workload("faults"), name, "--seconds", seconds, *fault.arguments, *(["--fixed"] if fixed else [])],
+            fault.environment(fixed))
+
+
+def ids(report):
+    return [finding["id"] for finding in report["findings"]]
+
+
+@pytest.mark.parametrize("name", WITHOUT_ACCOUNT)
+def test_faults(gpuprobe, name):
+    command, env = faults(name)
+    result = gpuprobe.run(*command, env=env)
+    found = [finding for finding in result.final["findings"] if finding["id"] == name]
+    assert found and found[0]["evidence"]
+    assert found[0]["pid"] in (None, result.process["pid"])
+    # The others need an account.
+    assert set(ids(result.final)) <= {name, *FINDINGS[name].companions}
+
+
+@pytest.mark.parametrize("name", WITHOUT_ACCOUNT)
+def test_repaired(gpuprobe, name):
+    command, env = faults(name, fixed=True)
+    assert gpuprobe.run(*command, env=env).final["findings"] == []
+
+
+@pytest.mark.parametrize("command", [["demo"], ["launch", "--launches", "1000"], ["copy", "--count", "3"],
+                                     ["memory", "--pairs", "100", "--keep", "2"], ["modules", "--rounds", "5"]],
+                         ids=lambda command: command[0])
+def test_healthy(gpuprobe, command):
+    """The demonstration asks for more than there is once, which is true."""
+    text = gpuprobe.run(paths.workload(command[0]), *command[1:], base=TEXT).stdout
+    found = re.findall(r"\n(?:critical|warning|info) +(\S+): ", text)
+    assert found == (["oom"] if command[0] == "demo" else [])
+    assert ("\nfindings:" in text) == bool(found) and "no findings" not in text
+
+
+def test_text(gpuprobe):
+    result = gpuprobe.run(paths.workload("memory"), "--pairs", "500", base=TEXT, env=STORM)
+    section = re.search(r"\nfindings: 1 warning\n(.*?)\n={24}\n", result.stdout, re.DOTALL)
+    assert section, result.stdout
+    first, subject, *evidence = section[1].split("\n")
+    assert re.fullmatch(r"warning +error-storm: .+", first)
+    assert re.fullmatch(r" +process \d+ \(memory\): cudaMalloc: .*", subject)
+    assert evidence and "500 calls failed" in " ".join(evidence)
+
+
+def test_sections(gpuprobe):
+    """What is not watched is no finding."""
+    command, env = faults("oom", seconds=1)
+    assert ids(gpuprobe.run(*command, env=env, args=["--memleak"]).final) == ["oom"]
+    assert ids(gpuprobe.run(*command, env=env, args=["--bandwidth-util"]).final) == []
+
+
+def test_told_to_the_end_and_once(gpuprobe):
+    """A process's findings are in the report that tells its end, and in none that comes later."""
+    def of(report, pid, which="findings"):
+        return [each for each in report[which] if each["pid"] == pid]
+
+    with gpuprobe.start(args=["--duration", "20"], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+        running.report()
+        with Background(paths.workload("memory"), "--pairs", "500", env=STORM) as program:
+            last = running.wait_for(lambda report: any(p["ended"] for p in of(report, program.pid, "processes")))
+        assert [finding["id"] for finding in of(last, program.pid)] == ["error-storm"]
+        later = running.report()
+        assert of(later, program.pid, "processes") == [] and of(later, program.pid) == []
+
+
+@pytest.fixture(name="served")
+def fixture_served(gpuprobe):
+    """Starts gpuprobe with a COMMAND and gives its endpoint."""
+    running = []
+
+    def serve(*command, env):
+        endpoint = Endpoint()
+        running.append(gpuprobe.start(*command, base=endpoint.option, interval=0, env=env))
+        endpoint.wait()
+        return endpoint
+    yield serve
+    for each in running:
+        each.__exit__()
+
+
+def test_metrics(served):
+    """Pageable copies while they are made: 1, at a cost that only grows; promtool reads the page."""
+    command, env = faults("pageable-copies", seconds=20)
+    endpoint = served(*command, env=env)
+    page = endpoint.until(lambda page: page.find("gpuprobe_finding_active", id="pageable-copies"))
+    (labels, value), = page.find("gpuprobe_finding_active")
+    pid, = {labels["pid"] for labels, _ in page.find("gpuprobe_copies_total")}
+    assert (labels, value) == ({"id": "pageable-copies", "pid": pid, "severity": "warning"}, 1)
+    costs = [page.value("gpuprobe_finding_cost_seconds_total", id="pageable-copies", pid=pid)]
+    while len(costs) < 5:
+        costs.append(endpoint.scrape().value("gpuprobe_finding_cost_seconds_total", id="pageable-copies", pid=pid))
+    assert costs == sorted(costs) and 0 < costs[0] < costs[-1]
+    _, _, body = endpoint.request("/metrics", headers={"Accept": PROMETHEUS})
+    assert b"gpuprobe_finding_active" in body
+    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_metrics_become_0(served):
+    """What is no longer so much of the time is no finding any more; what it had cost stays."""
+    program = script("""
+        start()
+        address = made(driver.cuMemAlloc_v2, 128 << 20)
+        host = ctypes.create_string_buffer(128 << 20)
+        driver.cuMemcpyHtoD_v2(address, host, 128 << 20)
+        time.sleep(60)
+    """)
+    endpoint = served(*program, env={"CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=200ms"})
+    page = endpoint.until(lambda page: page.sum("gpuprobe_finding_active") == 1)
+    cost = page.value("gpuprobe_finding_cost_seconds_total", id="pageable-copies")
+    assert cost >= 0.2
+    page = endpoint.until(lambda page: page.value("gpuprobe_finding_active", id="pageable-copies") == 0)
+    assert page.value("gpuprobe_finding_cost_seconds_total", id="pageable-copies") == cost
+
+
+def test_metrics_of_healthy_programs(served):
+    """The families are there, and nothing in them."""
+    endpoint = served(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "7", "--seconds", "20", env={})
+    page = endpoint.until(lambda page: page.sum("gpuprobe_kernel_launches_total") == 7)
+    assert page.types["gpuprobe_finding_active"] == "gauge"
+    assert page.types["gpuprobe_finding_cost_seconds"] == "counter"
+    assert not page.find("gpuprobe_finding_active") and not page.find("gpuprobe_finding_cost_seconds_total")

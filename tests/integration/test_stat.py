@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""gpuprobe stat against the simulator's truth file: counts and bytes exactly, times within what a probe adds."""
+import csv
+import json
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+
+from lib import api, paths
+from lib.probe import Background, environment
+from lib.truth import read_truths
+
+CLASSES = ("launch", "memory", "copy", "wait", "other")
+
+
+def stat(*args, env=None):
+    return subprocess.run([paths.GPUPROBE, "stat", *map(str, args)], env=environment(**(env or {})), text=True,
+                          capture_output=True, timeout=60, check=False)
+
+
+def reports(done):
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"schema"')]
+
+
+def only_process(report):
+    assert len(report["processes"]) == 1
+    return report["processes"][0]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a workload under `stat --json`: its process in the final report, and the truth."""
+    def run(workload, *args, env=None):
+        env = {"CUDA_SIM_TRUTH": tmp_path / "truth-%p.json", **(env or {})}
+        report = reports(stat("--json", "--", paths.workload(workload), *args, env=env))[-1]
+        truths = [truth for truth in read_truths(tmp_path) if not truth.idle]
+        assert report["final"] and not any(report["lost"].values())
+        assert len(truths) == 1
+        return only_process(report), truths[0]
+    return run
+
+
+def functions(process):
+    return {function["function"]: function for function in process["functions"]}
+
+
+def expect_functions(process, truth, *names):
+    """Calls and errors are exact; a call's time is what the simulator saw inside, and the probes' beside it."""
+    seen = functions(process)
+    for name in names:
+        true = truth.data[api.functions()[name].layer][name]
+        function = seen[name]
+        assert (function["calls"], function["errors"]) == (true["calls"], true["failures"]), name
+        assert true["ns"] <= function["total_ns"] <= 1.1 * true["ns"] + 20_000 * true["calls"], name
+        assert function["average_ns"] == function["total_ns"] // function["calls"]
+        assert 0 < function["p50_ns"] <= function["p99_ns"] <= function["max_ns"] <= function["total_ns"]
+
+
+def expect_times(process):
+    """A thread's parts are its whole, and the threads' together the process's."""
+    sums = Counter()
+    for thread in process["threads"]:
+        assert thread["inside_ns"] == sum(thread["time"][name]["ns"] for name in CLASSES)
+        assert thread["wall_ns"] == thread["inside_ns"] + thread["outside_ns"]
+        for name in CLASSES:
+            sums[name] += thread["time"][name]["ns"]
+        sums["wall"] += thread["wall_ns"]
+    assert process["unlisted_threads"]["count"] == 0
+    everything = process["all_threads"]
+    assert everything["count"] == len(process["threads"])
+    assert everything["wall_ns"] == sums["wall"]
+    assert {name: everything["time"][name]["ns"] for name in CLASSES} == {name: sums[name] for name in CLASSES}
+
+
+def test_launches(run):
+    process, truth = run("launch", "--threads", 3, "--launches", 700, "--kernels", 5,
+                         env={"CUDA_SIM_LATENCY": "cuLaunchKernel=20us"})
+    expect_functions(process, truth, "cuLaunchKernel", "cuStreamSynchronize", "cuStreamCreate")
+    expect_times(process)
+    launching = [thread for thread in process["threads"] if thread["launches"]]
+    assert [(t["launches"], t["gap_count"], t["time"]["launch"]["calls"]) for t in launching] == [(700, 699, 700)] * 3
+    for thread in launching:
+        # A wait at the end, of 700 launches.
+        assert thread["batch_waits"]["calls"] == 1
+        assert 0 < thread["gap_p50_ns"] <= thread["gap_p99_ns"] < thread["wall_ns"]
+        assert thread["time"]["launch"]["ns"] >= 700 * 20_000
+        assert thread["time"]["launch"]["ns"] + thread["gap_ns"] < thread["wall_ns"]
+    assert sum(t["time"]["launch"]["ns"] for t in launching) == functions(process)["cuLaunchKernel"]["total_ns"]
+    assert {k["name"]: k["launches"] for k in process["kernels"]} == truth.launches()
+    assert sum(k["launches"] for k in process["kernels"]) == 2100
+    for kernel in process["kernels"]:
+        assert kernel["shape"]["gaps"] > 0
+        low, high = kernel["shape"]["gap_range_ns"]
+        assert low <= kernel["shape"]["gap_ns"] / kernel["shape"]["gaps"] <= high
+
+
+def test_copies(run):
+    process, truth = run("copy", "--threads", 2, "--count", 30, "--bytes", 12288)
+    expect_functions(process, truth, "cuMemcpyHtoD_v2", "cuMemcpyDtoHAsync_v2", "cuMemsetD8_v2", "cuMemcpyPeer")
+    expect_times(process)
+    by_totals = {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
+    by_sizes = Counter(), Counter()
+    for copies in process["copy_sizes"]:
+        for size in copies["sizes"]:
+            assert size["from_bytes"] == 8192
+            by_sizes[0][copies["kind"], copies["mode"]] += size["calls"]
+            by_sizes[1][copies["kind"], copies["mode"]] += size["bytes"]
+    assert {key: (by_sizes[0][key], by_sizes[1][key]) for key in by_sizes[0]} == by_totals
+    assert all(size == calls * 12288 for calls, size in by_totals.values())
+    assert {copies["host"] for copies in process["copy_sizes"] if copies["kind"] in ("H2D", "D2H")} == {"pinned"}
+
+
+def test_memory(run):
+    process, truth = run("memory", "--pairs", 400, "--size", "1M", "--keep", 7)
+    expect_functions(process, truth, "cudaMalloc", "cudaFree")
+    expect_times(process)
+    sizes = {size["bytes"]: size for size in process["allocation_sizes"]}
+    size = sizes.pop(1 << 20)
+    assert not [other for other in sizes.values() if other["function"] == "cudaMalloc"]
+    assert (size["allocations"], size["frees"], size["live"]) == (407, 400, 7)
+    assert size["allocation_ns"] == functions(process)["cudaMalloc"]["total_ns"]
+    assert size["free_ns"] == functions(process)["cudaFree"]["total_ns"]
+    assert process["peak_bytes"] == size["peak"] << 20
+    assert process["memory"]["device"]["allocations"] == 407
+    assert process["memory"]["live_at_exit_bytes"] == 7 << 20
+
+
+def test_errors(run):
+    process, truth = run("memory", "--pairs", 100, env={"CUDA_SIM_FAIL": "cudaMalloc:%10"})
+    expect_functions(process, truth, "cudaMalloc")
+    assert functions(process)["cudaMalloc"]["errors"] == 10
+    assert [(e["function"], e["count"]) for e in process["errors"]] == [("cudaMalloc", 10)]
+
+
+def test_waits(run):
+    """The time in waits is what the work takes."""
+    process, _ = run("launch", "--launches", 10, env={"CUDA_SIM_ASYNC": "100ms"})
+    expect_times(process)
+    waits = [thread["time"]["wait"] for thread in process["threads"] if thread["launches"]]
+    assert [wait["calls"] for wait in waits] == [1]
+    assert 70e6 < waits[0]["ns"] < 130e6
+
+
+def test_text():
+    done = stat("--", paths.workload("demo"), "--seconds", "0.5")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert done.stdout.count("========================\n") == 2 and lines[-1] == "=" * 24
+    heads = [line.split("  ")[-1] for line in lines if re.match(r" +(launch|launches|calls|allocated) ", line)]
+    assert heads == ["thread", "thread", "function", "kernel", "copies and sets", "allocations of one size"]
+    assert "    memory:" in lines and "    errors:" in lines
+    assert any(line.endswith("7.6 MiB live at exit in 1 allocation; 3 allocations, 2 frees, 1 failed to allocate")
+               for line in lines)
+    assert max(map(len, lines)) <= 150
+    # Numbers stand at the right of their columns.
+    table = lines[lines.index(next(line for line in lines if line.endswith("  function"))):]
+    assert all(len(line.rstrip().rpartition("  ")[0]) == 7 * 13 for line in table[:5])
+
+
+def test_top():
+    done = stat("--top", 1, "--", paths.workload("launch"), "--kernels", 9, "--threads", 3)
+    assert "        ... and 8 more kernels" in done.stdout.splitlines()
+    assert "        ... and 3 more threads" in done.stdout.splitlines()
+    assert "... and" not in stat("--top", 0, "--", paths.workload("launch"), "--kernels", 9).stdout
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A program whose name is no name to print."""
+    program = tmp_path / 'l\033[31m\n,"'
+    shutil.copy(paths.workload("launch"), program)
+    return program
+
+
+def test_csv(hostile, tmp_path):
+    env = {"CUDA_SIM_TRUTH": tmp_path / "truth-%p.json", "LD_LIBRARY_PATH": paths.SIM}
+    done = stat("--csv", "--", hostile, "--launches", 300, env=env)
+    assert done.returncode == 0, done.stderr
+    truth = next(truth for truth in read_truths(tmp_path) if not truth.idle)
+    tables = {}
+    for row in csv.reader(line for line in done.stdout.splitlines() if re.match(r"[a-z]+,", line)):
+        tables.setdefault(row[0], []).append(row)
+    assert list(tables) == ["threads", "functions", "kernels", "copies", "allocations", "errors", "findings", "lost"]
+    for rows in tables.values():
+        assert {len(row) for row in rows} == {len(rows[0])}
+    calls = {row["function"]: int(row["calls"]) for row in
+             (dict(zip(tables["functions"][0], row)) for row in tables["functions"][1:])}
+    assert {row[3] for row in tables["functions"][1:]} == {r'l\x1b[31m\n,"'}
+    assert calls["cuLaunchKernel"] == truth.calls("cuLaunchKernel") == 300
+    kernels = [dict(zip(tables["kernels"][0], row)) for row in tables["kernels"][1:]]
+    assert [kernel["launches"] for kernel in kernels] == ["300"]
+
+
+def test_interval():
+    """Each report is of all so far, and a process that has ended is in those that follow."""
+    with subprocess.Popen([paths.GPUPROBE, "stat", "--json", "--interval", "0.3", "--duration", "4", "--libcuda-path",
+                           paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART],
+                          env=environment(), text=True, stdout=subprocess.PIPE) as running:
+        lines = [json.loads(running.stdout.readline())]
+        with Background(paths.workload("launch"), "--launches", 60) as workload:
+            workload.wait(10)
+        lines += map(json.loads, running.communicate(timeout=30)[0].splitlines())
+    assert running.returncode == 0 and len(lines) >= 5
+    assert [report["final"] for report in lines] == [False] * (len(lines) - 1) + [True]
+    seen = [[p for p in report["processes"] if p["pid"] == workload.pid] for report in lines]
+    counts = list(map(len, seen))
+    assert counts == sorted(counts) and counts[-1] == 1
+    assert sum(counts) > 1
+    assert (seen[-1][0]["ended"], seen[-1][0]["launches"]) == (True, 60)
+
+
+def test_csv_interval():
+    """The columns are named once."""
+    done = stat("--csv", "--interval", "0.3", "--", paths.workload("launch"), "--launches", 50, "--hold", "1.2")
+    rows = [line.split(",") for line in done.stdout.splitlines() if line.startswith("functions,")]
+    assert [row[1] for row in rows].count("seconds") == 1 and rows[0][1] == "seconds"
+    times = [float(row[1]) for row in rows[1:]]
+    assert len(set(times)) >= 3 and times == sorted(times)
+
+
+def test_until_interrupted():
+    """With -p and no duration: until the process ends, or Ctrl-C."""
+    with Background(paths.workload("launch"), "--seconds", 30, "--rate", 100) as workload:
+        with subprocess.Popen([paths.GPUPROBE, "stat", "--json", "-p", str(workload.pid)], env=environment(),
+                              text=True, stdout=subprocess.PIPE) as running:
+            time.sleep(2)
+            running.send_signal(signal.SIGINT)
+            out, _ = running.communicate(timeout=30)
+        assert workload.poll() is None
+    assert running.returncode == 0
+    process = only_process(json.loads(out))
+    assert (process["pid"], process["since_attach"], process["ended"]) == (workload.pid, True, False)
+    launching = [thread for thread in process["threads"] if thread["launches"]]
+    assert len(launching) == 1 and launching[0]["launches"] == process["launches"] > 20
+
+
+def test_status():
+    assert stat("-q", "--", "sh", "-c", "exit 7").returncode == 7
+    assert stat("--threshold", "alloc-churn=many").returncode == 2
+    assert stat("--top").returncode == 2
+    assert "no CUDA process was seen" in stat("--", "true").stdout
+
+
+def test_hostile_names(hostile):
+    """What comes from the program reaches no terminal as it is."""
+    done = stat("--", hostile, env={"LD_LIBRARY_PATH": paths.SIM})
+    assert "\033" not in done.stdout
+    assert re.search(r'^process \d+ \(l\\x1b\[31m\\n,"\) ended$', done.stdout, re.M)

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The command lines of `gpuprobe stat` and `gpuprobe diagnose`.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "cli/account_options.h"
+
+#define MAX_WORDS 24
+
+/* Words that are separated by blanks; argv's texts outlive what was parsed. */
+struct line {
+	char text[400];
+	char *argv[MAX_WORDS + 1];
+	struct account_command options;
+	struct error err;
+	int ret;
+};
+
+static void parse(struct line *line, const char *words)
+{
+	int argc = 0;
+
+	snprintf(line->text, sizeof(line->text), "%s", words);
+	for (char *word = strtok(line->text, " "); word; word = strtok(NULL, " ")) {
+		assert_true(argc < MAX_WORDS);
+		line->argv[argc++] = word;
+	}
+	line->argv[argc] = NULL;
+	line->err.text[0] = '\0';
+	line->ret = account_options__parse(&line->options, !strcmp(line->argv[0], "diagnose"), argc, line->argv,
+					   &line->err);
+}
+
+static void accept(struct line *line, const char *words)
+{
+	parse(line, words);
+	if (line->ret)
+		fail_msg("'%s': %d, %s", words, line->ret, line->err.text);
+}
+
+static void refuse(const char *words, const char *reason)
+{
+	struct line line;
+
+	parse(&line, words);
+	assert_int_equal(line.ret, -EINVAL);
+	if (!strstr(line.err.text, reason))
+		fail_msg("'%s': '%s' rather than '%s'", words, line.err.text, reason);
+	account_options__clear(&line.options);
+}
+
+static void test_defaults(void **state)
+{
+	struct line line;
+
+	(void)state;
+	accept(&line, "stat");
+	assert_false(line.options.diagnose);
+	assert_true(line.options.interval == 0);
+	assert_true(line.options.duration == 0);
+	assert_int_equal(line.options.form, ACCOUNT_TEXT);
+	assert_int_equal(line.options.api, API_AUTO);
+	assert_int_equal(line.options.stacks.mode, STACK_OFF);
+	assert_int_equal(line.options.output.top, 10);
+	assert_int_equal(line.options.window_ns, 60 * NS_PER_S);
+	assert_int_equal(line.options.fail_on, NO_FAIL);
+	assert_false(line.options.getters);
+	assert_null(line.options.explain);
+	account_options__clear(&line.options);
+
+	accept(&line, "diagnose");
+	assert_true(line.options.diagnose);
+	assert_int_equal(line.options.stacks.mode, STACK_FP);
+	assert_int_equal(line.options.stacks.min_wait_ns, 0);
+	account_options__clear(&line.options);
+}
+
+static void test_values(void **state)
+{
+	struct line line;
+
+	(void)state;
+	accept(&line, "stat -p 12 -p 13 --interval 0.5 --duration 9 --csv --top 3 --full-names --getters --window 2m "
+		      "-q");
+	assert_int_equal(line.options.targets.pid_count, 2);
+	assert_true(line.options.interval == 0.5);
+	assert_true(line.options.duration == 9);
+	assert_int_equal(line.options.form, ACCOUNT_CSV);
+	assert_int_equal(line.options.output.top, 3);
+	assert_true(line.options.output.full_names);
+	assert_true(line.options.getters);
+	assert_int_equal(line.options.window_ns, 120 * NS_PER_S);
+	assert_int_equal(line.options.log_level, LOG_QUIET);
+	account_options__clear(&line.options);
+
+	accept(&line, "diagnose --stack off --threshold oom=2 --threshold alloc-churn.pairs=3 --fail-on critical "
+		      "--max-kernels 7 --api both --json -- ls -l");
+	assert_int_equal(line.options.stacks.mode, STACK_OFF);
+	assert_int_equal(line.options.threshold_count, 2);
+	assert_string_equal(line.options.thresholds[1], "alloc-churn.pairs=3");
+	assert_int_equal(line.options.fail_on, SEVERITY_CRITICAL);
+	assert_int_equal(line.options.limits.max_kernels, 7);
+	assert_int_equal(line.options.api, API_BOTH);
+	assert_int_equal(line.options.form, ACCOUNT_JSON);
+	assert_string_equal(line.options.targets.command[1], "-l");
+	account_options__clear(&line.options);
+}
+
+static void test_told(void **state)
+{
+	struct line line;
+
+	(void)state;
+	accept(&line, "diagnose --explain oom-near");
+	assert_string_equal(line.options.explain, "oom-near");
+	account_options__clear(&line.options);
+	accept(&line, "diagnose --explain all");
+	account_options__clear(&line.options);
+	accept(&line, "diagnose --list");
+	assert_true(line.options.list);
+	account_options__clear(&line.options);
+	refuse("diagnose --explain oom-nea", "no finding is called 'oom-nea'; there are alloc-churn, ");
+	refuse("diagnose --explain oom -- ls", "--explain watches nothing");
+	refuse("diagnose --list -p 1", "--list watches nothing");
+	refuse("diagnose --list --explain oom", "choose one");
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	refuse("stat --json --csv", "--json and --csv do not go together");
+	refuse("diagnose --csv", "unknown option '--csv': see gpuprobe diagnose --help");
+	refuse("stat --explain oom", "unknown option '--explain': see gpuprobe stat --help");
+	refuse("stat --interval -1", "--interval '-1'");
+	refuse("stat --window 1ms", "--window '1ms'");
+	refuse("diagnose --fail-on bad", "--fail-on 'bad': choose info, warning or critical");
+	refuse("stat --stack-sample 8", "--stack-sample has no effect with --stack off");
+	refuse("stat -p 1 -- ls", "do not go together");
+	refuse("stat ls", "unexpected 'ls'");
+	refuse("stat --max-kernels 0", "--max-kernels '0'");
+}
+
+static void test_help(void **state)
+{
+	static const char *const both[] = {"--threshold", "--window", "--getters", "-p, --pid", "--duration", "--api",
+					   "--max-inflight", "--interval", "--json", "--top", "--stack", "--verbose"};
+	struct line line;
+
+	(void)state;
+	for (int diagnose = 0; diagnose < 2; diagnose++) {
+		char *text = NULL;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		account_options__print_help(out, diagnose);
+		fclose(out);
+		for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++)
+			assert_non_null(strstr(text, both[i]));
+		assert_int_equal(!strstr(text, "--csv"), diagnose);
+		assert_int_equal(!strstr(text, "--explain"), !diagnose);
+		for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
+			assert_true(end - at <= 80);
+		free(text);
+	}
+	parse(&line, "stat -h");
+	assert_int_equal(line.ret, ACCOUNT_HELP);
+	account_options__clear(&line.options);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	 cmocka_unit_test(test_told),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_help),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which functions that only ask are probed, and where.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/api.h"
+#include "model/model.h"
+#include "probe/selection.h"
+
+static bool wants(const struct selection *selection, const char *symbol)
+{
+	int row = api__find(symbol, API_NEWEST);
+
+	assert_true(row >= 0);
+	return selection__wants(selection, &api_functions[row]);
+}
+
+static bool wants_return(const struct selection *selection, const char *symbol)
+{
+	int row = api__find(symbol, API_NEWEST);
+
+	assert_true(row >= 0);
+	return selection__wants_return(selection, &api_functions[row].desc);
+}
+
+/* No command has them unless it asks for them. */
+static void test_none(void **state)
+{
+	struct selection selection = {.sections = SECTION_ALL};
+
+	(void)state;
+	for (selection.api = API_AUTO; selection.api <= API_BOTH; selection.api++)
+		for (size_t row = 0; row < api_function_count; row++)
+			if (api_functions[row].desc.operation == OP_ASK)
+				assert_false(selection__wants(&selection, &api_functions[row]));
+}
+
+static void test_asks(void **state)
+{
+	struct selection selection = {.sections = SECTION_ALL, .asks = true};
+
+	(void)state;
+	for (selection.api = API_AUTO; selection.api <= API_BOTH; selection.api++) {
+		assert_true(wants(&selection, "cudaGetLastError"));
+		assert_true(wants(&selection, "cudaGetErrorString"));
+		assert_true(wants(&selection, "cuGetErrorName"));
+		assert_false(wants(&selection, "cudaGetDevice"));
+		assert_false(wants(&selection, "cuCtxGetCurrent"));
+	}
+	assert_false(wants_return(&selection, "cudaGetLastError"));
+}
+
+static void test_getters(void **state)
+{
+	static const bool runtime[] = {[API_AUTO] = true, [API_RUNTIME] = true, [API_BOTH] = true};
+	static const bool driver[] = {[API_AUTO] = true, [API_DRIVER] = true, [API_BOTH] = true};
+	struct selection selection = {.sections = SECTION_ALL, .getters = true};
+
+	(void)state;
+	for (selection.api = API_AUTO; selection.api <= API_BOTH; selection.api++) {
+		assert_int_equal(wants(&selection, "cudaGetDevice"), runtime[selection.api]);
+		assert_int_equal(wants(&selection, "cuCtxGetCurrent"), driver[selection.api]);
+		assert_false(wants(&selection, "cudaPeekAtLastError"));
+	}
+	assert_true(wants_return(&selection, "cudaGetDevice"));
+	assert_true(wants_return(&selection, "cuCtxGetCurrent"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_getters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

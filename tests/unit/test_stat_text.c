@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What `gpuprobe stat` and `gpuprobe diagnose` print for people, on a run made by hand.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "stat_scene.h"
+
+#define RULE "========================\n"
+#define HEAD RULE "1970-01-01 14:02:11, 10.0 s watched, 1 CUDA process\n\n"
+
+/* What begins a process's first table. */
+#define TIME_HEAD                                                                                                      \
+	"       launch       memory         copy         wait        other      outside      watched  "
+
+static const char whole[] =
+	HEAD
+	"process 12 (server) since attach\n"
+	"\n"
+	TIME_HEAD "thread\n"
+	"        2.0 s        4.0 s            -       500 ms            -        7.5 s       14.0 s  all 2 threads\n"
+	"       14.3 %       28.6 %                     3.6 %                    53.6 %\n"
+	"            -        4.0 s            -            -            -            -        4.0 s  13 (wor\\nker) ended\n"
+	"                   100.0 %\n"
+	"        2.0 s            -            -       500 ms            -        7.5 s       10.0 s  12 (server)\n"
+	"       20.0 %                                  5.0 %                    75.0 %\n"
+	"\n"
+	"     launches back-to-back  gap average      gap p50      gap p99      gap max  thread\n"
+	"          100           90       2.0 us       2.0 us       2.0 us       2.0 us  12 (server)\n"
+	"\n"
+	"        calls       errors        total      average          p50          p99          max  function\n"
+	"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 s  cuMemAlloc_v2\n"
+	"          100            -        2.0 s      20.0 ms      20.0 ms      20.0 ms      20.0 ms  cuLaunchKernel\n"
+	"\n"
+	"     launches       blocks      threads      gap min  gap average      gap max  kernel\n"
+	"           60       1-4096          256       1.0 us       1.5 us       2.0 us  conv\n"
+	"           40            -            -            -            -            -  0x20 (unknown)\n"
+	"        blocks of a grid, threads of a block and gaps before launches: sampled 1/64\n"
+	"\n"
+	"        calls        bytes   bytes each     in calls    bandwidth  copies and sets\n"
+	"           80     20.2 MiB    259.0 KiB      20.0 ms 1011.7 MiB/s  H2D sync, pageable\n"
+	"        H2D async: at least 2.0 GiB/s from issue to the wait that covered 2 of 3\n"
+	"\n"
+	"        sizes of H2D sync, pageable\n"
+	"           60     4 KiB - 8 KiB    |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+	"           20     1 MiB - 2 MiB    |@@@@@@@@@@@@@                           |\n"
+	"\n"
+	"    memory:\n"
+	"        on devices: peak at least 2.0 GiB, 1.0 GiB live in 1 allocation; 4 allocations, 3 frees, "
+	"1 failed to allocate\n"
+	"\n"
+	"    allocated        freed    most live         each    each free        total         size  allocations of one size\n"
+	"            4            3            2        1.0 s       100 ns        4.0 s      1.0 GiB  cuMemAlloc_v2\n"
+	"\n"
+	"    errors:\n"
+	"        cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2) x 1\n"
+	"\n";
+
+static const char findings[] =
+	"findings: 1 critical, 1 warning\n"
+	"\n"
+	"critical  oom: an allocation failed for want of memory\n"
+	"        process 12 (server)\n"
+	"\n"
+	"warning  alloc-churn: the same memory is allocated and freed again and again\n"
+	"        process 12 (server), thread 13: cudaMalloc of 1.0 GiB\n"
+	"        4 times, 1.0 s each; of \"a,b\"\\t\n"
+	"        cost: 4.0 s, 80.0 % of the thread's watched time, in allocations and frees of sizes that\n"
+	"          come again\n"
+	"        saving: about 3.0 s, if one is kept\n"
+	"        at:\n"
+	"                cudaMalloc+0x0 [libcudart.so.13]\n"
+	"                for\\x1bward (model.py:123)\n";
+
+static void expect(const struct scene *scene, void (*print)(FILE *out, const struct stat_report *report),
+		   const char *head, const char *tail)
+{
+	char *text = scene__print(scene, print), *expected = NULL;
+
+	assert_true(asprintf(&expected, "%s%s" RULE, head, tail) > 0);
+	assert_string_equal(text, expected);
+	free(expected);
+	free(text);
+}
+
+static void expect_part(const struct scene *scene, const char *part)
+{
+	char *text = scene__print(scene, stat_text__print);
+
+	if (!strstr(text, part))
+		fail_msg("'%s' is not in %s", part, text);
+	free(text);
+}
+
+static void test_stat(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	expect(&scene, stat_text__print, whole, "no findings\n");
+	scene__findings(&scene);
+	expect(&scene, stat_text__print, whole, findings);
+	scene__end(&scene);
+}
+
+static void test_diagnose(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.report.getters = true;
+	scene.processes[0].since_attach = false;
+	expect(&scene, diagnose_text__print, HEAD, "no findings\n");
+	scene__findings(&scene);
+	scene.report.getters = false;
+	scene.processes[0].since_attach = true;
+	scene.model.lost[LOSS_RING_FULL] = 3;
+	assert_int_equal(strncmp(findings, "findings", 8), 0);
+	{
+		char *tail = NULL;
+
+		assert_true(asprintf(&tail, "%s"
+				     "\nprocess 12 (server) is watched since attach: nothing is known of its calls before that\n"
+				     "\nnot looked for: chatty-getters (see --getters)\n"
+				     "\nlost:\n        notices that did not fit the ring buffer: 3\n"
+				     "\ngpuprobe diagnose --explain ID tells what to do\n", findings) > 0);
+		expect(&scene, diagnose_text__print, HEAD, tail);
+		free(tail);
+	}
+	scene__end(&scene);
+}
+
+/* Of a list only what --top shows; what is left out is told. */
+static void test_top(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene__findings(&scene);
+	scene.options.top = 1;
+	scene.account->unlisted_threads = 4;
+	scene.account->unlisted_wall_ns = NS_PER_S;
+	expect_part(&scene, "  all 6 threads\n");
+	expect_part(&scene, "13 (wor\\nker) ended\n                   100.0 %\n        ... and 5 more threads\n");
+	expect_part(&scene, "cuMemAlloc_v2\n        ... and 1 more function\n");
+	expect_part(&scene, "  conv\n        ... and 1 more kernel\n");
+	expect_part(&scene, "\n... and 1 more finding\n");
+	scene.options.full_names = true;
+	expect_part(&scene, "  void conv<int>(float*)\n");
+	scene__end(&scene);
+}
+
+/* Those of most time first. */
+static void test_processes(void **state)
+{
+	struct account *idle = account__new();
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.processes[1] = scene.processes[0];
+	scene.processes[0] = (struct process){.pid = 9, .comm = "idle", .account = idle, .ended = true,
+					      .ended_ns = BEGIN + NS_PER_S};
+	scene.model.process_count = 2;
+	expect_part(&scene, "2 CUDA processes\n\n" TIME_HEAD "process, all its threads that make CUDA calls\n"
+			    "        2.0 s        4.0 s            -       500 ms            -        7.5 s       14.0 s  12 (server)\n"
+			    "       14.3 %       28.6 %                     3.6 %                    53.6 %\n"
+			    "            -            -            -            -            -            -            -  9 (idle) ended\n"
+			    "\nprocess 12 (server) since attach\n");
+	scene.options.top = 1;
+	expect_part(&scene, "        ... and 1 more process of less time, which --top shows\n\nprocess 12 (server)");
+	account__free(idle);
+	scene__end(&scene);
+}
+
+static void test_nothing(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.model.process_count = 0;
+	scene.model.final = true;
+	expect(&scene, stat_text__print, RULE "1970-01-01 14:02:11, 10.0 s watched, 0 CUDA processes\n",
+	       "\nno CUDA process was seen\n");
+	expect(&scene, diagnose_text__print, RULE "1970-01-01 14:02:11, 10.0 s watched, 0 CUDA processes\n",
+	       "\nno CUDA process was seen\n");
+	scene__end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stat),	  cmocka_unit_test(test_diagnose), cmocka_unit_test(test_top),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),
+	};
+
+	setenv("TZ", "UTC", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
