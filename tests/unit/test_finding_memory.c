@@ -227,6 +227,7 @@ static void test_leak_growing(void **state)
 	assert_ptr_equal(finding->stack, &leaking_stack);
 	assert_string_equal(finding->subject, "a call site of cudaMalloc");
 	assert_true(fabs(number_of(finding, "growth_rate") - 2.0 * MIB) < 0.05 * MIB);
+	assert_true(fabs(number_of(finding, "growth") / number_of(finding, "growth_time") * 1e9 - 2.0 * MIB) < 0.05 * MIB);
 	assert_true(number_of(finding, "growth") <= 2.0 * 60 * MIB);
 	assert_true(number_of(finding, "growth") >= 2.0 * 50 * MIB);
 	assert_true(number_of(finding, "live_allocations") == 200);
