@@ -71,7 +71,7 @@ FAULTS = [
           companions={"leak-at-exit": "what grew to the end is live at the end"}),
     Fault("leak-at-exit", numbers={"live_bytes": own("bytes")}),
     Fault("launch-bound", alone=True, cost=time_in("cuLaunchKernel"),
-          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=10us,cuGraphLaunch=10us"}),
+          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=18us,cuGraphLaunch=18us"}),
     Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("sync-stall", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("implicit-sync",
@@ -103,7 +103,7 @@ FAULTS = [
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
     Fault("chatty-getters", alone=True, cost=time_in("cudaGetDevice", layer="runtime"), 
           # So long that the time of the probes is not a tenth of it; which makes them fewer.
-          env={"CUDA_SIM_LATENCY": "cudaGetDevice=14us"},
+          env={"CUDA_SIM_LATENCY": "cudaGetDevice=20us"},
           options=("--getters", "--threshold", "chatty-getters=5000/s")),
     Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2"}, numbers={"ratio": lambda *_: 1.5}),
     Fault("device-imbalance", name="device-imbalance, by ranks", env={"CUDA_SIM_DEVICES": "2"},
