@@ -218,7 +218,8 @@ static __always_inline void repeat_enter(struct pt_regs *ctx, const volatile str
 }
 
 /* Of managed memory the program may use and change what the device has without a call. */
-static __always_inline bool may_be_managed(u32 slot, const struct process_account *account, const struct call *call)
+static __always_inline bool may_be_managed(u32 slot, const struct process_account *account,
+					   const struct call *call)
 {
 	struct allocation_key key = {.slot = slot, .space = SPACE_ADDRESS};
 	const struct allocation_record *record;

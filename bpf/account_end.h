@@ -31,25 +31,26 @@ static __always_inline void clear_account(u32 number)
 /* What a thread that has ended leaves, where many others have: its place is free at once. */
 static __noinline int fold_account(struct thread *thread, struct thread_account *account)
 {
-	struct process_account *process;
+	struct process_account *process = process_account_at(thread->slot);
+	struct time_totals time[TIME_CLASSES];
 	u32 number = thread->account - 1;
-	u64 began_ns;
+	u64 began_ns = account->start_ns > attached_ns ? account->start_ns : attached_ns;
 
-	process = process_account_at(thread->slot);
 	if (!process)
 		return 0;
 	for (u32 i = 0; i < THREAD_TALLIES; i++)
 		spill_tally(thread->account, i);
 	for (u32 i = 0; i < THREAD_LAUNCHES; i++)
 		spill_launches(thread->slot, thread->account, i);
-	for (u32 i = 0; i < TIME_CLASSES; i++) {
-		__sync_fetch_and_add(&process->unlisted_time[i].calls, account->time[i].calls);
-		__sync_fetch_and_add(&process->unlisted_time[i].ns, account->time[i].ns);
-	}
-	began_ns = account->start_ns > attached_ns ? account->start_ns : attached_ns;
-	__sync_fetch_and_add(&process->unlisted_wall_ns, account->ended_ns - began_ns);
-	__sync_fetch_and_add(&process->unlisted_threads, 1);
+	/* Never in both places at a time: who reads would count it twice. */
+	__builtin_memcpy(time, account->time, sizeof(time));
 	clear_account(number);
+	for (u32 i = 0; i < TIME_CLASSES; i++) {
+		__sync_fetch_and_add(&process->unlisted_time[i].calls, time[i].calls);
+		__sync_fetch_and_add(&process->unlisted_time[i].ns, time[i].ns);
+	}
+	__sync_fetch_and_add(&process->unlisted_wall_ns, now() - began_ns);
+	__sync_fetch_and_add(&process->unlisted_threads, 1);
 	bpf_map_push_elem(&free_accounts, &number, 0);
 	return 0;
 }
@@ -68,10 +69,11 @@ static __always_inline void close_account(u32 tgid)
 		return;
 	fold_error(account);
 	account->error_code = 0;
-	account->ended_ns = now();
-	if (__sync_fetch_and_add(&ended_accounts, 1) >= ACCOUNT_ENDED && process->state == PROCESS_LIVE) {
-		__sync_fetch_and_add(&ended_accounts, -1);
+	if (ended_accounts >= ACCOUNT_ENDED && process->state == PROCESS_LIVE) {
 		fold_account(thread, account);
+	} else {
+		__sync_fetch_and_add(&ended_accounts, 1);
+		account->ended_ns = now();
 	}
 	thread->account = NO_ACCOUNT;
 }

@@ -329,6 +329,20 @@ static int add_pending_of_ended(struct account *account)
 	return ret;
 }
 
+/* What BPF has summed up of threads comes to what userspace has. */
+static void take_totals(struct account *account, const struct process_account *shared)
+{
+	struct process_account totals = *shared;
+
+	account->unlisted_threads += totals.unlisted_threads - account->totals.unlisted_threads;
+	account->unlisted_wall_ns += totals.unlisted_wall_ns - account->totals.unlisted_wall_ns;
+	for (int i = 0; i < TIME_CLASSES; i++) {
+		account->unlisted_time[i].calls += totals.unlisted_time[i].calls - account->totals.unlisted_time[i].calls;
+		account->unlisted_time[i].ns += totals.unlisted_time[i].ns - account->totals.unlisted_time[i].ns;
+	}
+	account->totals = totals;
+}
+
 static int begin(struct reading *reading, struct process *process)
 {
 	struct account *account = process->account;
@@ -339,7 +353,7 @@ static int begin(struct reading *reading, struct process *process)
 		return -ENOMEM;
 	account->thread_count = account->ended_count;
 	account->function_count = 0;
-	account->totals = *process_at(reading->collector->account_maps, process->slot);
+	take_totals(account, process_at(reading->collector->account_maps, process->slot));
 	account_lists__clear(account);
 	return 0;
 }

@@ -223,8 +223,7 @@ def test_profiler(machine, results, studies):
     seen = run([*command, "before", str(case.steps["PyTorch"]), "1", "--profile"], {})["profile"]
     report = studies.raw[f"stat, {case.program}, PyTorch, before"]
     copies = sum(size for name, (_, size) in seen["copies"].items() if "HtoD (Pageable" in name)
-    launches = sum(function["calls"] for process in report["processes"] for function in process["functions"]
-                   if function["layer"] == "driver" and function["function"].startswith("cuLaunchKernel"))
+    launches = sum(process["launches"] for process in report["processes"])
     numbers = pageable_of(report)
     results.check("stat of PyTorch's copies: bytes from pageable memory (its profiler)", copies, numbers.get("bytes"))
     studies.figures.append(("launches of the copying loop: gpuprobe stat, PyTorch's profiler (which is on from the "

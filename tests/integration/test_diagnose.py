@@ -106,6 +106,15 @@ def test_explain():
         assert f"--threshold {kind}.NAME=VALUE" in one.stdout
 
 
+def test_manual():
+    """The manual page knows every kind."""
+    text = (paths.ROOT / "man" / "gpuprobe-diagnose.8").read_text(encoding="utf-8")
+    text = re.sub(r"\\f.", " ", text).replace("\\-", "-")
+    section = text[text.index(".SH FINDINGS"):text.index(".SH OUTPUT")]
+    assert set(re.findall(r"[a-z]+(?:-[a-z]+)+|\boom\b|\bfragmentation\b", " ".join(
+        line for line in section.splitlines() if line.startswith(".B ")))) == set(listed())
+
+
 def test_explain_unknown():
     done = diagnose("--explain", "alloc")
     assert (done.returncode, done.stdout) == (2, "")
