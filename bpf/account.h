@@ -9,6 +9,7 @@
 
 #include "gpuprobe/account.h"
 #include "call.h"
+#include "launch_count.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -34,28 +35,39 @@ struct {
 	__type(value, struct process_account);
 } process_accounts SEC(".maps");
 
+/* Number of its struct duration_record. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, struct duration_key);
-	__type(value, struct duration_record);
-} durations SEC(".maps");
+	__type(value, u32);
+} duration_numbers SEC(".maps");
 
-/* A fresh record, to insert from: too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct duration_record);
-} empty_duration SEC(".maps");
+} durations SEC(".maps");
+
+/* Numbers of records that are all zero and no function's; userspace fills it, and puts back those of ended processes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, ACCOUNT_DURATIONS);
+	__type(value, u32);
+} free_durations SEC(".maps");
+
+/* Threads that have ended and whose place userspace has not given free yet. */
+volatile __u32 ended_accounts;
 
 static __always_inline struct process_account *process_account_at(u32 slot)
 {
 	return bpf_map_lookup_elem(&process_accounts, &slot);
 }
 
-/* Takes a place for the thread. struct thread's `account` is its number plus 1. */
-static __noinline int open_account(struct thread *thread, u64 start_ns)
+/* Takes a place for the thread. */
+static __noinline int open_account(struct thread *thread)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_account *account;
@@ -64,7 +76,7 @@ static __noinline int open_account(struct thread *thread, u64 start_ns)
 	if (!thread)
 		return 0;
 	if (bpf_map_pop_elem(&free_accounts, &number)) {
-		lose(LOSS_THREAD_ACCOUNTS);
+		thread->account = NO_ACCOUNT;
 		return 0;
 	}
 	account = bpf_map_lookup_elem(&thread_accounts, &number);
@@ -72,7 +84,7 @@ static __noinline int open_account(struct thread *thread, u64 start_ns)
 		return 0;
 	account->tid = pid_of(task);
 	account->start_ns = BPF_CORE_READ(task, start_boottime);
-	account->first_ns = start_ns;
+	account->first_ns = now();
 	account->ended_ns = 0;
 	BPF_CORE_READ_INTO(&account->comm, task, comm);
 	account->slot = thread->slot;
@@ -131,33 +143,54 @@ static __noinline int raise_max(u64 *max, u64 value)
 	return 0;
 }
 
-/* Adds a call to its function's histogram: threads of one process meet here. */
-static __noinline int note_duration(u32 slot, u32 row, u64 ns)
+/* The number of the function's record plus 1, which one of the process's threads has taken; 0: there is no room. */
+static __noinline u32 find_duration(u32 slot, u32 row)
 {
 	struct duration_key key = {.slot = slot, .row = row};
-	struct duration_record *record, *empty;
-	u32 zero = 0, bucket = time_bucket(ns);
+	u32 number, *found;
 	int error;
 
-	record = bpf_map_lookup_elem(&durations, &key);
-	if (!record) {
-		empty = bpf_map_lookup_elem(&empty_duration, &zero);
-		if (!empty)
-			return 0;
-		error = bpf_map_update_elem(&durations, &key, empty, BPF_NOEXIST);
-		record = bpf_map_lookup_elem(&durations, &key);
-		if (!record) {
-			lose_update(error, LOSS_DURATION_MAP_FULL);
-			return 0;
-		}
+	found = bpf_map_lookup_elem(&duration_numbers, &key);
+	if (found)
+		return *found + 1;
+	if (bpf_map_pop_elem(&free_durations, &number)) {
+		lose(LOSS_DURATION_MAP_FULL);
+		return 0;
 	}
+	error = bpf_map_update_elem(&duration_numbers, &key, &number, BPF_NOEXIST);
+	if (!error)
+		return number + 1;
+	bpf_map_push_elem(&free_durations, &number, 0);
+	/* Another thread was first, or there is no room. */
+	found = bpf_map_lookup_elem(&duration_numbers, &key);
+	if (found)
+		return *found + 1;
+	lose_update(error, LOSS_DURATION_MAP_FULL);
+	return 0;
+}
+
+/* Adds a call to its function's histogram: threads of one process meet here. */
+static __always_inline void note_duration(struct thread *thread, u32 row, u64 ns)
+{
+	u32 *known = &thread->durations[row & (DURATIONS_KNOWN - 1)], number = *known;
+	struct duration_record *record;
+	u32 bucket = time_bucket(ns);
+
+	if (number >> 16 != row || !(u16)number) {
+		number = find_duration(thread->slot, row);
+		if (!number)
+			return;
+		*known = row << 16 | number;
+	}
+	number = (u16)number - 1;
+	record = bpf_map_lookup_elem(&durations, &number);
+	if (!record)
+		return;
 	if (bucket < TIME_BUCKETS)
 		__sync_fetch_and_add(&record->buckets[bucket], 1);
-	__sync_fetch_and_add(&record->calls, 1);
 	__sync_fetch_and_add(&record->ns, ns);
 	if (ns > record->max_ns)
 		raise_max(&record->max_ns, ns);
-	return 0;
 }
 
 #endif

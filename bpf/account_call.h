@@ -77,12 +77,12 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 	if (!thread || !call)
 		return 0;
 	ns = call->end_ns - call->start_ns;
-	note_duration(thread->slot, call->row, ns);
-	if (!thread->account)
-		open_account(thread, call->start_ns);
+	note_duration(thread, call->row, ns);
 	account = account_of(thread);
-	if (!account)
+	if (!account) {
+		lose(LOSS_THREAD_ACCOUNTS);
 		return 0;
+	}
 	if (!thread->depth)
 		add_time(&account->time[class_of(call->operation)], ns);
 	account->latest_ns = call->end_ns;
@@ -99,7 +99,7 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 	return 0;
 }
 
-/* What the call, nested or not, says of memory: after account_leave, which knows what has emptied the device's queue. */
+/* What the call, nested or not, says of memory, once account_work.h knows what has emptied a queue. */
 __noinline int account_memory(u32 slot, const struct call *call, s32 result)
 {
 	struct process_account *account = process_account_at(slot);

@@ -15,6 +15,7 @@
 #include "gpuprobe/sticky.h"
 #include "call_site.h"
 #include "site.h"
+#include "tally.h"
 #include "thread.h"
 
 #define CUDA_NOT_READY 600 /* a query's "not yet": an answer, not a failure */
@@ -157,7 +158,7 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	struct call *call;
 	u32 depth;
 
-	if (call_is_nested(thread, ctx->sp, row, operation))
+	if (thread->depth && call_is_nested(thread, ctx->sp, row, operation))
 		return NULL;
 	depth = thread->depth;
 	if (depth >= CALL_DEPTH) {
@@ -172,6 +173,8 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	if (config.account)
 		call->marked = 0;
 	call->device = current_device(thread);
+	if (config.account)
+		call->account = thread->account;
 	if (config.stack_mode) {
 		call->function = ctx->ip;
 		call->site = SITE_KINDS;
@@ -216,22 +219,6 @@ static __always_inline bool is_end_of_driver(s32 result)
 	return result == 4;
 }
 
-static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
-{
-	struct tally_key key = {.slot = slot, .row = row, .flags = flags, .kind = kind, .device = device};
-	struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
-	struct tally zero = {};
-	int error;
-
-	if (tally)
-		return tally;
-	error = bpf_map_update_elem(&tallies, &key, &zero, BPF_NOEXIST);
-	tally = bpf_map_lookup_elem(&tallies, &key);
-	if (!tally)
-		lose_update(error, LOSS_TALLY_MAP_FULL);
-	return tally;
-}
-
 /* A process cannot use CUDA any more: what becomes of its later calls tells whether that is so. */
 static __always_inline void note_sticky(u32 slot, s32 code)
 {
@@ -273,19 +260,20 @@ static __always_inline void count_success_site(u32 slot, const struct call *call
 __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
 {
 	struct tally *tally;
-	u64 ns;
+	u64 ns, bits;
 
 	if (!call)
 		return 0;
 	ns = call->end_ns - call->start_ns;
 	if (config.stack_mode)
 		count_success_site(slot, call, flags, bytes, ns);
-	tally = tally_of(slot, call->row, kind, flags, call->device);
-	if (!tally)
-		return 0;
-	__sync_fetch_and_add(&tally->calls, 1);
-	__sync_fetch_and_add(&tally->bytes, bytes);
-	__sync_fetch_and_add(&tally->ns, ns);
+	bits = tally_bits(slot, call->row, kind, flags, call->device);
+	if (!config.account || !count_by_thread(call->account, bits, bytes, ns)) {
+		tally = tally_of(slot, call->row, kind, flags, call->device);
+		if (!tally)
+			return 0;
+		add_tally(tally, 1, bytes, ns);
+	}
 	if (any_sticky)
 		note_sticky(slot, 0);
 	return 0;

@@ -51,6 +51,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 	thread = current_thread();
 	if (!thread)
 		return 1;
+	if (config.account && !thread->account)
+		open_account(thread);
 	if (thread->depth)
 		abandon_gone_calls(thread, ctx->sp, true);
 	if (function->operation == OP_LAUNCH)

@@ -22,14 +22,6 @@
 #define LAUNCH_CAPTURE 0
 #define LAUNCH_HANDLE 1
 
-/* launches by kernel; per CPU, since threads launch the same kernel at once */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(max_entries, 65536);
-	__type(key, struct launch_key);
-	__type(value, u64);
-} launches SEC(".maps");
-
 /* Kernels whose name could not be read yet; tried again at sampled launches. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -64,6 +56,63 @@ static __noinline u64 *kernel_first_sight(struct launch_key *key)
 	else if (!error)
 		name_kernel(&key->kernel);
 	return count;
+}
+
+#define NOT_COUNTED (~0ull)
+
+/* The thread takes the kernel's launches to itself. Returns how many this CPU has had before, NOT_COUNTED where there is no room. */
+static __noinline u64 claim_launches(struct thread *thread, struct thread_launch *mine, u32 place,
+				     const struct launch_key *of)
+{
+	struct launch_key key = *of;
+	u64 *count = bpf_map_lookup_elem(&launches, &key);
+
+	if (!count)
+		count = kernel_first_sight(&key);
+	if (!count)
+		return NOT_COUNTED;
+	spill_launches(thread->slot, thread->account, place);
+	mine->handle = key.kernel.handle;
+	mine->generation = key.kernel.generation;
+	mine->device = key.device;
+	mine->captured = key.captured;
+	mine->seen = *count;
+	return *count;
+}
+
+/* As count_launch, by the thread itself. */
+static __always_inline u64 count_own_launch(struct thread *thread, struct thread_counts *own,
+					    const struct launch_key *key)
+{
+	u32 place = scatter(key->kernel.handle) & (THREAD_LAUNCHES - 1);
+	struct thread_launch *mine = &own->launches[place];
+	u64 before;
+
+	if (mine->launches && mine->handle == key->kernel.handle && mine->generation == key->kernel.generation &&
+	    mine->device == key->device && mine->captured == key->captured) {
+		before = mine->seen;
+	} else {
+		before = claim_launches(thread, mine, place, key);
+		if (before == NOT_COUNTED)
+			return before;
+	}
+	mine->seen++;
+	mine->launches++;
+	return before;
+}
+
+/* Returns how many launches of the kernel came before, about, or NOT_COUNTED. */
+static __always_inline u64 count_launch(struct thread *thread, struct launch_key *key)
+{
+	struct thread_counts *own = config.account ? thread_counts_at(thread->account) : NULL;
+	u64 *count;
+
+	if (own)
+		return count_own_launch(thread, own, key);
+	count = bpf_map_lookup_elem(&launches, key);
+	if (!count)
+		count = kernel_first_sight(key);
+	return count ? __sync_fetch_and_add(count, 1) : NOT_COUNTED;
 }
 
 /* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
@@ -112,7 +161,7 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 {
 	struct process_record *process;
 	struct launch_key key = {};
-	u64 *count, before, capture = 0, stream = 0;
+	u64 before, capture = 0, stream = 0;
 	bool each, sampled;
 	u8 flags = 0;
 
@@ -128,14 +177,11 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	key.kernel.generation = process->generation;
 	key.device = current_device(thread);
 	key.captured = capture != 0;
-	count = bpf_map_lookup_elem(&launches, &key);
-	if (!count)
-		count = kernel_first_sight(&key);
-	if (!count)
+	before = count_launch(thread, &key);
+	if (before == NOT_COUNTED)
 		return 1;
 	if (wants_site(SITE_LAUNCH) && !capture)
 		note_launch(ctx, thread, &key);
-	before = __sync_fetch_and_add(count, 1);
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)
 		flags = sample_launch(ctx, function, thread, &key.kernel, before);

@@ -7,7 +7,7 @@
 #ifndef BPF_PROCESS_H
 #define BPF_PROCESS_H
 
-#include "account_error.h"
+#include "account_end.h"
 #include "account_missing.h"
 #include "call.h"
 #include "capture.h"
@@ -99,7 +99,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 
 	abandon_calls(tgid);
 	if (config.account)
-		close_account();
+		close_account(tgid);
 	/* Fires for each thread; the process ends with the last. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
 		end_thread(task, tgid);
@@ -119,10 +119,10 @@ int process_exec(void *ctx __attribute__((unused)))
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
 	abandon_calls(tgid);
-	if (config.account)
-		close_account();
-	if (config.account)
+	if (config.account) {
+		close_account(tgid);
 		end_targets(tgid, 1);
+	}
 	end_process(task, tgid, true);
 	bpf_task_storage_delete(&threads, task);
 	tell_exec(task);

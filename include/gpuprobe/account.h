@@ -12,7 +12,7 @@
 #ifndef GPUPROBE_ACCOUNT_H
 #define GPUPROBE_ACCOUNT_H
 
-#include "gpuprobe/function.h"
+#include "gpuprobe/state.h"
 
 /*
  * Histograms of times: below 2^FIRST_OCTAVE ns in 16 equal steps, then 16 to
@@ -47,7 +47,7 @@ struct duration_key {
 };
 
 struct duration_record {
-	__u64 calls;
+	__u64 calls; /* all of `buckets`; BPF leaves it 0 */
 	__u64 ns;
 	__u64 max_ns;
 	__u64 pad;
@@ -68,6 +68,35 @@ enum implicit_wait {
 #define IDLE_GAP_NS 100000000	/* the GPU's queue is empty for longer: it is idle */
 #define SEQUENCE_KEPT 512	/* handles of a thread's latest launches */
 #define ACCOUNT_THREADS 1024	/* that have an account at a time */
+#define ACCOUNT_ENDED 512	/* that have ended and wait to be read; those beyond are summed up at once */
+#define ACCOUNT_DURATIONS 4096	/* functions of processes */
+
+/*
+ * What a thread's calls and launches count as, kept by itself: what is in here is not in the
+ * maps `tallies` and `launches`, which had the key when it was put here. A counter of 0 is free.
+ */
+#define THREAD_TALLIES 32
+#define THREAD_LAUNCHES 128
+
+struct thread_tally {
+	struct tally_key key;
+	__u64 calls, bytes, ns;
+};
+
+/* Of the thread's process. */
+struct thread_launch {
+	__u64 handle;
+	__u32 generation;
+	__u8 device;
+	__u8 captured;
+	__u16 seen; /* of the kernel, so that one in so many is looked at */
+	__u64 launches;
+};
+
+struct thread_counts {
+	struct thread_tally tallies[THREAD_TALLIES];
+	struct thread_launch launches[THREAD_LAUNCHES];
+};
 
 /* A thread that makes watched calls. ended_ns is set when it exits; userspace gives its place free then. */
 struct thread_account {
@@ -229,11 +258,11 @@ struct device_queue {
 /* By slot, beside struct process_record. */
 struct process_account {
 	struct device_queue queues[ACCOUNT_DEVICES];
-	__u64 worked; /* device memory was used or changed since the next two were raised last; 2: they are being raised */
+	__u64 worked; /* device memory was used or changed since these were raised last; 2: they are being raised */
 	__u64 device_uses, device_changes;
 	struct time_totals repeats[2]; /* of copies for nothing: H2D, D2H */
 	__u64 repeat_bytes[2];
-	__u64 queued;  /* work, other than copies to and from the host, is on a device and not known to be done */
+	__u64 queued;  /* work, other than copies from and to the host, is on a device, not known to be done */
 	__u64 managed; /* managed memory was allocated: the program may use and change it without a call */
 	/* Results that were used, perhaps, without a wait that covers them */
 	__u64 unrecorded_waits;	  /* waits for events that were made but never recorded */
@@ -246,6 +275,10 @@ struct process_account {
 	__u64 events_elsewhere;	  /* graphs record events of their own: who has recorded what is not seen any more */
 	__u64 exit_copies, exit_bytes; /* the process ended with these copies to pinned memory, which no wait had covered */
 	struct time_totals asks;  /* calls that ask for an error; their time is not taken */
+	/* Threads that ended when many others had: only summed up */
+	__u64 unlisted_threads;
+	struct time_totals unlisted_time[TIME_CLASSES];
+	__u64 unlisted_wall_ns;
 };
 
 /* The bucket of a time. */

@@ -17,6 +17,8 @@
 #define FREED_KEPT 32	     /* latest frees that a process remembers, see process_record */
 #define CALL_DEPTH 8	     /* watched calls nested in one thread */
 #define CONTEXT_DEPTH 8	     /* contexts pushed in one thread */
+#define DURATIONS_KNOWN 32   /* functions whose histogram a thread finds without a look-up */
+#define NO_ACCOUNT (~0u)
 #define SEGMENTS 8	     /* stretches between waits that a stream tells apart */
 
 enum link_kind {
@@ -110,8 +112,9 @@ struct call {
 	};
 	__u8 site; /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
 	__u8 marked; /* with an account, by operation: see bpf/account_work.h */
-	__u8 pad[6];
-	__u64 noted; /* the same */
+	__u8 pad[2];
+	__u32 account; /* its thread's */
+	__u64 noted; /* as `marked` */
 };
 
 enum thread_state {
@@ -127,8 +130,9 @@ struct thread {
 	__u32 context_depth;
 	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
 	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
-	__u32 account; /* number of its struct thread_account plus 1; 0: none */
+	__u32 account; /* number of its struct thread_account plus 1; 0: none yet; NO_ACCOUNT: there was no place */
 	__u32 pad;
+	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
 	struct call calls[CALL_DEPTH];
 };
 
@@ -420,10 +424,10 @@ struct context_record {
 	__u64 died_epoch; /* copies of an earlier epoch went with it, done or not */
 	/*
 	 * With an account: epochs before which work is done as well, though no wait was for it. All of it, since a free
-	 * blocked; what blocking streams were given, since the legacy default stream comes after that; what the latter
-	 * was given, since they come after that.
+	 * blocked, or an event follows it; what blocking streams were given, since the legacy default stream comes
+	 * after that; what the latter was given, since they come after that.
 	 */
-	__u64 freed_epoch, blocking_epoch, legacy_epoch;
+	__u64 all_epoch, blocking_epoch, legacy_epoch;
 	__u8 device;
 	__u8 dying; /* the call that ends it has not returned: died_ns may be taken back */
 	__u8 pad[6];

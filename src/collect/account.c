@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collect/account_lists.h"
+#include "collect/count_table.h"
 #include "collect/growing_list.h"
 #include "collect/sweep.h"
 #include "gen/gpuprobe.skel.h"
@@ -17,58 +18,190 @@
 #include "model/devices.h"
 #include "stack/stacks.h"
 
+/* A BPF map, mapped. */
+struct shared_array {
+	void *memory;
+	size_t bytes;
+};
+
 struct account_maps {
-	struct thread_account *threads;	   /* ACCOUNT_THREADS, the BPF map */
-	struct process_account *processes; /* by slot, the BPF map */
-	size_t threads_bytes, processes_bytes;
-	const struct bpf_map *free_accounts;
+	struct shared_array threads;   /* struct thread_account by number */
+	struct shared_array counts;    /* struct thread_counts by the same number */
+	struct shared_array processes; /* struct process_account by slot */
+	struct shared_array durations; /* struct duration_record by number */
+	struct count_table *tallies, *launches;
+	const struct gpuprobe_bpf *skeleton;
 };
 
 /* --- the shared maps --- */
 
-static void *map_array(const struct bpf_map *map, size_t count, size_t size, size_t *bytes, struct error *err)
+static int map_array(const struct bpf_map *map, struct shared_array *array, struct error *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *mapping;
+	size_t bytes = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+	void *memory;
 
-	*bytes = (count * size + page - 1) / page * page;
-	mapping = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-	if (mapping != MAP_FAILED)
-		return mapping;
-	error__set(err, -errno, "cannot map %s: %s", bpf_map__name(map), strerror(errno));
-	return NULL;
+	bytes = (bytes + page - 1) / page * page;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED)
+		return error__set(err, -errno, "cannot map %s: %s", bpf_map__name(map), strerror(errno));
+	*array = (struct shared_array){.memory = memory, .bytes = bytes};
+	return 0;
 }
 
-int account_maps__new(const struct gpuprobe_bpf *skeleton, uint32_t max_processes, struct account_maps **out,
-		      struct error *err)
+static void unmap_array(struct shared_array *array)
+{
+	if (array->memory)
+		munmap(array->memory, array->bytes);
+}
+
+static struct thread_account *thread_at(const struct account_maps *maps, uint32_t number)
+{
+	return (struct thread_account *)maps->threads.memory + number;
+}
+
+static struct thread_counts *counts_at(const struct account_maps *maps, uint32_t number)
+{
+	return (struct thread_counts *)maps->counts.memory + number;
+}
+
+static struct process_account *process_at(const struct account_maps *maps, uint32_t slot)
+{
+	return (struct process_account *)maps->processes.memory + slot;
+}
+
+static struct duration_record *duration_at(const struct account_maps *maps, uint32_t number)
+{
+	return (struct duration_record *)maps->durations.memory + number;
+}
+
+int account_maps__new(const struct gpuprobe_bpf *skeleton, struct account_maps **out, struct error *err)
 {
 	struct account_maps *maps = calloc(1, sizeof(*maps));
+	int ret = -ENOMEM;
 
-	if (!maps)
-		return error__set(err, -ENOMEM, "out of memory");
-	maps->free_accounts = skeleton->maps.free_accounts;
-	maps->threads = map_array(skeleton->maps.thread_accounts, ACCOUNT_THREADS, sizeof(*maps->threads),
-				  &maps->threads_bytes, err);
-	if (maps->threads)
-		maps->processes = map_array(skeleton->maps.process_accounts, max_processes, sizeof(*maps->processes),
-					    &maps->processes_bytes, err);
-	if (!maps->processes) {
-		account_maps__free(maps);
-		return -EIO;
+	if (maps) {
+		maps->tallies = count_table__new(sizeof(struct tally_key));
+		maps->launches = count_table__new(sizeof(struct launch_key));
 	}
+	if (!maps || !maps->tallies || !maps->launches) {
+		error__set(err, ret, "out of memory");
+		goto fail;
+	}
+	maps->skeleton = skeleton;
+	ret = map_array(skeleton->maps.thread_accounts, &maps->threads, err);
+	if (!ret)
+		ret = map_array(skeleton->maps.thread_counts, &maps->counts, err);
+	if (!ret)
+		ret = map_array(skeleton->maps.process_accounts, &maps->processes, err);
+	if (!ret)
+		ret = map_array(skeleton->maps.durations, &maps->durations, err);
+	if (ret)
+		goto fail;
 	*out = maps;
 	return 0;
+fail:
+	account_maps__free(maps);
+	return ret;
 }
 
 void account_maps__free(struct account_maps *maps)
 {
 	if (!maps)
 		return;
-	if (maps->threads)
-		munmap(maps->threads, maps->threads_bytes);
-	if (maps->processes)
-		munmap(maps->processes, maps->processes_bytes);
+	unmap_array(&maps->threads);
+	unmap_array(&maps->counts);
+	unmap_array(&maps->processes);
+	unmap_array(&maps->durations);
+	count_table__free(maps->tallies);
+	count_table__free(maps->launches);
 	free(maps);
+}
+
+struct count_table *account_maps__tallies(const struct account_maps *maps)
+{
+	return maps ? maps->tallies : NULL;
+}
+
+struct count_table *account_maps__launches(const struct account_maps *maps)
+{
+	return maps ? maps->launches : NULL;
+}
+
+/* --- what threads count by themselves --- */
+
+/* Copies what its thread may be changing. Returns whether that is one counter's, not a part of another's. */
+static bool copy_counter(void *copy, const void *shared, size_t size, size_t key_size)
+{
+	memcpy(copy, shared, size);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !memcmp(copy, shared, key_size);
+}
+
+static int add_tallies(const struct account_maps *maps, uint32_t number, enum count_from from)
+{
+	const struct thread_counts *own = counts_at(maps, number);
+	int ret = 0;
+
+	for (size_t i = 0; i < THREAD_TALLIES && !ret; i++) {
+		struct thread_tally mine;
+		struct tally tally;
+
+		if (!copy_counter(&mine, &own->tallies[i], sizeof(mine), sizeof(mine.key)) || !mine.calls)
+			continue;
+		tally = (struct tally){.calls = mine.calls, .bytes = mine.bytes, .ns = mine.ns};
+		ret = count_table__add(maps->tallies, from, &mine.key, &tally);
+	}
+	return ret;
+}
+
+static int add_launches(const struct account_maps *maps, uint32_t number, enum count_from from)
+{
+	const struct thread_counts *own = counts_at(maps, number);
+	int ret = 0;
+
+	for (size_t i = 0; i < THREAD_LAUNCHES && !ret; i++) {
+		struct launch_key key = {.kernel.slot = thread_at(maps, number)->slot};
+		struct thread_launch mine;
+
+		if (!copy_counter(&mine, &own->launches[i], sizeof(mine), offsetof(struct thread_launch, seen)) ||
+		    !mine.launches)
+			continue;
+		key.kernel.handle = mine.handle;
+		key.kernel.generation = mine.generation;
+		key.device = mine.device;
+		key.captured = mine.captured;
+		ret = count_table__add(maps->launches, from, &key, &(struct tally){.calls = mine.launches});
+	}
+	return ret;
+}
+
+static int add_living(const struct account_maps *maps,
+		      int (*add)(const struct account_maps *maps, uint32_t number, enum count_from from))
+{
+	int ret = 0;
+
+	for (uint32_t number = 0; number < ACCOUNT_THREADS && !ret; number++)
+		if (thread_at(maps, number)->first_ns)
+			ret = add(maps, number, COUNT_LIVING);
+	return ret;
+}
+
+int account_maps__add_tallies(const struct account_maps *maps)
+{
+	return add_living(maps, add_tallies);
+}
+
+int account_maps__add_launches(const struct account_maps *maps)
+{
+	return add_living(maps, add_launches);
+}
+
+static int keep_counts(const struct account_maps *maps, uint32_t number)
+{
+	int ret = add_tallies(maps, number, COUNT_ENDED);
+
+	return ret ? ret : add_launches(maps, number, COUNT_ENDED);
 }
 
 /* --- threads --- */
@@ -100,21 +233,25 @@ static int keep_ended(struct account *account, const struct thread_account *thre
 	return 0;
 }
 
-static void give_back(const struct account_maps *maps, uint32_t number)
+/* With `counted` the thread has said that it has ended, and was counted among those that wait for this. */
+static void give_back(const struct account_maps *maps, uint32_t number, bool counted)
 {
-	memset(&maps->threads[number], 0, sizeof(maps->threads[number]));
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	bpf_map__update_elem(maps->free_accounts, NULL, 0, &number, sizeof(number), 0);
+	memset(thread_at(maps, number), 0, sizeof(struct thread_account));
+	memset(counts_at(maps, number), 0, sizeof(struct thread_counts));
+	if (counted)
+		__atomic_fetch_sub(&maps->skeleton->bss->ended_accounts, 1, __ATOMIC_RELEASE);
+	bpf_map__update_elem(maps->skeleton->maps.free_accounts, NULL, 0, &number, sizeof(number), 0);
 }
 
 static int read_thread(const struct reading *reading, uint32_t number)
 {
 	const struct account_maps *maps = reading->collector->account_maps;
-	const struct thread_account *shared = &maps->threads[number];
+	const struct thread_account *shared = thread_at(maps, number);
 	uint64_t ended_ns = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE);
 	struct process *process;
 	struct thread_account thread;
-	int ret;
+	bool counted = ended_ns;
+	int ret = 0;
 
 	if (!shared->first_ns)
 		return 0;
@@ -131,9 +268,13 @@ static int read_thread(const struct reading *reading, uint32_t number)
 	if (!ended_ns)
 		return growing_list__append((void **)&process->account->threads, &process->account->thread_count, &thread,
 			      sizeof(thread));
-	ret = keep_ended(process->account, &thread, reading->collector->attached_ns);
+	/* What a process that is done has counted was all applied in this reading. */
+	if (!reading__dooms(reading, process))
+		ret = keep_counts(maps, number);
 	if (!ret)
-		give_back(maps, number);
+		ret = keep_ended(process->account, &thread, reading->collector->attached_ns);
+	if (!ret)
+		give_back(maps, number, counted);
 	return ret;
 }
 
@@ -142,16 +283,25 @@ static int read_thread(const struct reading *reading, uint32_t number)
 static int take_duration(const struct sweep *sweep, const void *key_data, const void *value)
 {
 	const struct duration_key *key = key_data;
+	const uint32_t *number = value;
 	struct process *process = collector__process_at(sweep->collector, key->slot);
 	struct account_function function = {.row = key->row};
+	struct account_maps *maps = sweep->collector->account_maps;
+	struct duration_record *shared = duration_at(maps, *number);
 	int ret;
 
-	if (!process || !process->account)
+	if (!process || !process->account || *number >= ACCOUNT_DURATIONS)
 		return 0;
-	function.time = *(const struct duration_record *)value;
+	function.time = *shared;
+	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
+		function.time.calls += function.time.buckets[i];
 	ret = growing_list__append((void **)&process->account->functions, &process->account->function_count, &function,
 		     sizeof(function));
-	return ret ? ret : sweep__is_doomed(sweep, key->slot);
+	if (ret || !sweep__is_doomed(sweep, key->slot))
+		return ret;
+	memset(shared, 0, sizeof(*shared));
+	bpf_map__update_elem(maps->skeleton->maps.free_durations, NULL, 0, number, sizeof(*number), 0);
+	return 1;
 }
 
 static int sweep_map(const struct reading *reading, const struct bpf_map *map,
@@ -179,6 +329,20 @@ static int add_pending_of_ended(struct account *account)
 	return ret;
 }
 
+/* What BPF has summed up of threads comes to what userspace has. */
+static void take_totals(struct account *account, const struct process_account *shared)
+{
+	struct process_account totals = *shared;
+
+	account->unlisted_threads += totals.unlisted_threads - account->totals.unlisted_threads;
+	account->unlisted_wall_ns += totals.unlisted_wall_ns - account->totals.unlisted_wall_ns;
+	for (int i = 0; i < TIME_CLASSES; i++) {
+		account->unlisted_time[i].calls += totals.unlisted_time[i].calls - account->totals.unlisted_time[i].calls;
+		account->unlisted_time[i].ns += totals.unlisted_time[i].ns - account->totals.unlisted_time[i].ns;
+	}
+	account->totals = totals;
+}
+
 static int begin(struct reading *reading, struct process *process)
 {
 	struct account *account = process->account;
@@ -189,8 +353,8 @@ static int begin(struct reading *reading, struct process *process)
 		return -ENOMEM;
 	account->thread_count = account->ended_count;
 	account->function_count = 0;
+	take_totals(account, process_at(reading->collector->account_maps, process->slot));
 	account_lists__clear(account);
-	account->totals = reading->collector->account_maps->processes[process->slot];
 	return 0;
 }
 
@@ -231,7 +395,7 @@ static void finish(struct reading *reading, struct process *process)
 	}
 	account_lists__sort(account);
 	if (reading__dooms(reading, process))
-		memset(&reading->collector->account_maps->processes[process->slot], 0, sizeof(struct process_account));
+		memset(process_at(reading->collector->account_maps, process->slot), 0, sizeof(struct process_account));
 }
 
 static int each_process(struct reading *reading, int (*fn)(struct reading *reading, struct process *process))
@@ -312,7 +476,7 @@ int account__read(struct reading *reading)
 	for (uint32_t number = 0; number < ACCOUNT_THREADS && !ret; number++)
 		ret = read_thread(reading, number);
 	if (!ret)
-		ret = sweep_map(reading, skeleton->maps.durations, take_duration);
+		ret = sweep_map(reading, skeleton->maps.duration_numbers, take_duration);
 	if (!ret)
 		ret = each_process(reading, finish_process);
 	return ret ? ret : read_stacks(reading->collector);

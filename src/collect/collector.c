@@ -140,7 +140,7 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		goto fail;
 	}
 	if (options->account) {
-		ret = account_maps__new(skeleton, options->max_processes, &collector->account_maps, err);
+		ret = account_maps__new(skeleton, &collector->account_maps, err);
 		if (ret)
 			goto fail;
 	}

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "collect/account.h"
+#include "collect/count_table.h"
 #include "collect/graphs.h"
 #include "collect/inflight.h"
 #include "collect/memory.h"
@@ -75,27 +76,59 @@ int reading__map(struct reading *reading, struct bpf_map *map, map_entry_fn fn)
 	return ret;
 }
 
-static int read_tally(const void *key_data, const void *values, void *arg)
+/* With an account the map is only a part of it. */
+static int read_shared_tally(const void *key_data, const void *values, void *arg)
 {
 	struct reading *reading = arg;
 	const struct tally_key *key = key_data;
 	const struct tally *per_cpu = values;
-	struct process *process = collector__process_at(reading->collector, key->slot);
+	struct collector *collector = reading->collector;
+	struct count_table *table = account_maps__tallies(collector->account_maps);
+	struct process *process = collector__process_at(collector, key->slot);
 	struct tally sum = {0};
 	int ret;
 
 	if (!process)
 		return 0;
-	for (size_t cpu = 0; cpu < map_reader__cpus(reading->collector->reader); cpu++) {
+	for (size_t cpu = 0; cpu < map_reader__cpus(collector->reader); cpu++) {
 		sum.calls += per_cpu[cpu].calls;
 		sum.failures += per_cpu[cpu].failures;
 		sum.bytes += per_cpu[cpu].bytes;
 		sum.ns += per_cpu[cpu].ns;
 	}
-	ret = tally__apply(process, key, &sum);
+	ret = table ? count_table__add(table, COUNT_MAP, key, &sum) : tally__apply(process, key, &sum);
 	if (ret)
 		return ret;
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+}
+
+static int take_tally(const void *key_data, const struct tally *sum, bool living, void *arg)
+{
+	const struct reading *reading = arg;
+	const struct tally_key *key = key_data;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+	int ret;
+
+	(void)living;
+	if (!process)
+		return 0;
+	ret = tally__apply(process, key, sum);
+	return ret ? ret : reading__dooms(reading, process);
+}
+
+static int read_tallies(struct reading *reading)
+{
+	const struct account_maps *account_maps = reading->collector->account_maps;
+	struct count_table *table = account_maps__tallies(account_maps);
+	int ret;
+
+	if (table)
+		count_table__begin(table);
+	ret = reading__map(reading, reading->collector->skeleton->maps.tallies, read_shared_tally);
+	if (ret || !table)
+		return ret;
+	ret = account_maps__add_tallies(account_maps);
+	return ret ? ret : count_table__each(table, take_tally, reading);
 }
 
 /* Looks for a name in the live process, where no record told one. */
@@ -131,25 +164,20 @@ static bool is_current(const struct collector *collector, const struct kernel_ke
 	       __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
 }
 
-static int read_launches(const void *key_data, const void *values, void *arg)
+/* Takes in the launches of a key. Returns 1 where they are all taken and no more will come, 0, or a negative errno. */
+static int take_launches(struct reading *reading, const struct launch_key *key, uint64_t launches, bool living)
 {
-	struct reading *reading = arg;
-	const struct launch_key *key = key_data;
 	const struct kernel_key *kernel = &key->kernel;
 	struct collector *collector = reading->collector;
 	struct process *process = collector__process_at(collector, kernel->slot);
 	uint32_t generation = process ? collector->records[kernel->slot].generation : 0;
 	char buffer[REMOTE_NAME_SIZE];
-	const uint64_t *per_cpu = values;
 	const char *name = NULL;
-	uint64_t launches = 0;
 	bool over;
 	int ret;
 
 	if (!process)
 		return 0;
-	for (size_t cpu = 0; cpu < map_reader__cpus(collector->reader); cpu++)
-		launches += per_cpu[cpu];
 	over = kernel->generation != generation;
 	if (!kernel_table__is_named(process->kernel_table, key)) {
 		name = name_store__find(collector->names, kernel);
@@ -169,12 +197,62 @@ static int read_launches(const void *key_data, const void *values, void *arg)
 		ret = sites__name(process, kernel);
 	if (ret || (!over && !reading__dooms(reading, process)))
 		return ret;
+	/* Launches that a thread keeps by itself come back when it gives them away. */
+	if (living && !reading__dooms(reading, process))
+		return 0;
 	/* An old generation is left for one more reading, for counts that were under way. */
 	if (over && !reading__dooms(reading, process) && !kernel_table__retire(process->kernel_table, key))
 		return 0;
 	ret = kernel_table__fold(process->kernel_table, key);
-	return ret ? ret : reading__doom(reading, key);
+	return ret ? ret : 1;
 }
+
+/* With an account the map is only a part of it. */
+static int read_shared_launches(const void *key, const void *values, void *arg)
+{
+	struct reading *reading = arg;
+	struct count_table *table = account_maps__launches(reading->collector->account_maps);
+	const uint64_t *per_cpu = values;
+	uint64_t launches = 0;
+	int ret;
+
+	for (size_t cpu = 0; cpu < map_reader__cpus(reading->collector->reader); cpu++)
+		launches += per_cpu[cpu];
+	if (table)
+		return count_table__add(table, COUNT_MAP, key, &(struct tally){.calls = launches});
+	ret = take_launches(reading, key, launches, false);
+	return ret > 0 ? reading__doom(reading, key) : ret;
+}
+
+static int take_summed_launches(const void *key, const struct tally *sum, bool living, void *arg)
+{
+	struct reading *reading = arg;
+	int ret = take_launches(reading, key, sum->calls, living);
+
+	if (ret <= 0)
+		return ret;
+	ret = reading__doom(reading, key);
+	return ret ? ret : 1;
+}
+
+static int read_launches(struct reading *reading)
+{
+	const struct account_maps *account_maps = reading->collector->account_maps;
+	struct count_table *table = account_maps__launches(account_maps);
+	int ret;
+
+	if (table)
+		count_table__begin(table);
+	ret = reading__map(reading, reading->collector->skeleton->maps.launches, read_shared_launches);
+	if (ret || !table)
+		return ret;
+	ret = account_maps__add_launches(account_maps);
+	if (!ret)
+		ret = count_table__each(table, take_summed_launches, reading);
+	delete_doomed(reading);
+	return ret;
+}
+
 
 static int add_failure(struct process *process, const struct failure_key *key,
 		       const struct failure_record *record)
@@ -398,12 +476,12 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
 	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.tallies, read_tally);
+		ret = read_tallies(&reading);
 	/* Before the launches, the last of which take a kernel's shape with them. */
 	if (!ret)
 		ret = shapes__read(collector, reap);
 	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.launches, read_launches);
+		ret = read_launches(&reading);
 	if (!ret)
 		ret = graphs__read(collector, reap);
 	if (!ret)

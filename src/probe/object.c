@@ -53,8 +53,10 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 		return;
 	bpf_map__set_max_entries(skeleton->maps.thread_accounts, ACCOUNT_THREADS);
 	bpf_map__set_max_entries(skeleton->maps.process_accounts, options->max_processes);
-	bpf_map__set_max_entries(skeleton->maps.durations, lazy ? 16384 : 1024);
+	bpf_map__set_max_entries(skeleton->maps.thread_counts, ACCOUNT_THREADS);
 	bpf_map__set_max_entries(skeleton->maps.copy_targets, options->max_inflight);
+	bpf_map__set_max_entries(skeleton->maps.durations, ACCOUNT_DURATIONS);
+	bpf_map__set_max_entries(skeleton->maps.duration_numbers, ACCOUNT_DURATIONS);
 	bpf_map__set_max_entries(skeleton->maps.sizes, lazy ? 65536 : 16384);
 	bpf_map__set_max_entries(skeleton->maps.copy_sizes, lazy ? 16384 : 1024);
 	bpf_map__set_max_entries(skeleton->maps.ignored, lazy ? 16384 : 1024);
@@ -62,12 +64,23 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 	bpf_map__set_max_entries(skeleton->maps.repeats, 16384);
 }
 
-static int fill_free_accounts(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
+/* Puts the numbers of all that a table has room for into its queue of free ones. */
+static int fill_queue(const struct bpf_map *queue, uint32_t count, const char *table, struct error *err)
 {
-	for (uint32_t number = 0; options->account && number < ACCOUNT_THREADS; number++)
-		if (bpf_map__update_elem(skeleton->maps.free_accounts, NULL, 0, &number, sizeof(number), 0))
-			return error__set(err, -errno, "cannot fill the table of threads: %s", strerror(errno));
+	for (uint32_t number = 0; number < count; number++)
+		if (bpf_map__update_elem(queue, NULL, 0, &number, sizeof(number), 0))
+			return error__set(err, -errno, "cannot fill the table of %s: %s", table, strerror(errno));
 	return 0;
+}
+
+static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
+{
+	int ret = fill_queue(skeleton->maps.free_slots, options->max_processes, "processes", err);
+
+	if (ret || !options->account)
+		return ret;
+	ret = fill_queue(skeleton->maps.free_accounts, ACCOUNT_THREADS, "threads", err);
+	return ret ? ret : fill_queue(skeleton->maps.free_durations, ACCOUNT_DURATIONS, "durations", err);
 }
 
 static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)
@@ -137,7 +150,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 		skeleton->maps.devices,	   skeleton->maps.call_sites, skeleton->maps.launch_sites,
-		skeleton->maps.durations,  skeleton->maps.sizes,    skeleton->maps.copy_sizes,
+		skeleton->maps.duration_numbers, skeleton->maps.sizes, skeleton->maps.copy_sizes,
 		skeleton->maps.ignored,  skeleton->maps.copy_targets,
 	};
 
@@ -160,14 +173,6 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 	/* Memory is taken as entries come: an idle gpuprobe holds next to none. */
 	for (size_t i = 0; i < sizeof(growing) / sizeof(*growing); i++)
 		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
-}
-
-static int fill_free_slots(struct gpuprobe_bpf *skeleton, uint32_t count, struct error *err)
-{
-	for (uint32_t slot = 0; slot < count; slot++)
-		if (bpf_map__update_elem(skeleton->maps.free_slots, NULL, 0, &slot, sizeof(slot), 0))
-			return error__set(err, -errno, "cannot fill the table of processes: %s", strerror(errno));
-	return 0;
 }
 
 static int attach_tracepoints(struct gpuprobe_bpf *skeleton, const struct object_options *options,
@@ -204,9 +209,7 @@ int object__load(const struct object_options *options, const struct features *fe
 			   strerror(-ret));
 		goto fail;
 	}
-	ret = fill_free_slots(skeleton, options->max_processes, err);
-	if (!ret)
-		ret = fill_free_accounts(skeleton, options, err);
+	ret = fill_queues(skeleton, options, err);
 	if (!ret)
 		ret = attach_tracepoints(skeleton, options, err);
 	if (ret)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Counters of calls: one for each process, function, kind and device. With an
+ * account a thread keeps those that it uses most by itself, where they need no
+ * look-up and no atomic operations; what others count is in the map.
+ */
+#ifndef BPF_TALLY_H
+#define BPF_TALLY_H
+
+#include "gpuprobe/account.h"
+#include "state.h"
+
+/* By the number of the thread's account. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct thread_counts);
+} thread_counts SEC(".maps");
+
+static __always_inline struct tally *tally_at(const struct tally_key *key)
+{
+	struct tally *tally = bpf_map_lookup_elem(&tallies, key);
+	struct tally zero = {};
+	int error;
+
+	if (tally)
+		return tally;
+	error = bpf_map_update_elem(&tallies, key, &zero, BPF_NOEXIST);
+	tally = bpf_map_lookup_elem(&tallies, key);
+	if (!tally)
+		lose_update(error, LOSS_TALLY_MAP_FULL);
+	return tally;
+}
+
+/* A struct tally_key put together in a register: its parts written to memory would be waited for. */
+static __always_inline u64 tally_bits(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
+{
+	return (u64)(u16)slot | (u64)row << 16 | (u64)flags << 32 | (u64)kind << 48 | (u64)device << 56;
+}
+
+static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
+{
+	struct tally_key key = {.slot = slot, .row = row, .flags = flags, .kind = kind, .device = device};
+
+	return tally_at(&key);
+}
+
+static __always_inline void add_tally(struct tally *tally, u64 calls, u64 bytes, u64 ns)
+{
+	__sync_fetch_and_add(&tally->calls, calls);
+	__sync_fetch_and_add(&tally->bytes, bytes);
+	__sync_fetch_and_add(&tally->ns, ns);
+}
+
+static __always_inline struct thread_counts *thread_counts_at(u32 account)
+{
+	u32 number = account - 1;
+
+	return bpf_map_lookup_elem(&thread_counts, &number);
+}
+
+static __always_inline u64 key_bits(const struct tally_key *key)
+{
+	return *(const u64 *)key;
+}
+
+/* The upper bits of the product depend on all of `bits`. */
+static __always_inline u64 scatter(u64 bits)
+{
+	return bits * 0x9e3779b97f4a7c15ull >> 56;
+}
+
+/* Empties a counter of the calling thread into the map. Global: the verifier goes through it once. */
+__noinline int spill_tally(u32 account, u32 place)
+{
+	struct thread_counts *own = thread_counts_at(account);
+	struct thread_tally *tally;
+	struct tally_key key;
+	struct tally *shared;
+
+	if (!own)
+		return 0;
+	tally = &own->tallies[place & (THREAD_TALLIES - 1)];
+	if (!tally->calls)
+		return 0;
+	key = tally->key;
+	shared = tally_at(&key);
+	if (shared)
+		add_tally(shared, tally->calls, tally->bytes, tally->ns);
+	tally->calls = 0;
+	tally->bytes = 0;
+	tally->ns = 0;
+	return 0;
+}
+
+/*
+ * Finds another place of a key than its first, or gives it one that nobody has or that is taken from another
+ * key. Returns the place, THREAD_TALLIES where the map has no room.
+ */
+static __noinline u32 claim_tally(u32 account, struct thread_counts *own, u64 bits)
+{
+	u32 place, first = scatter(bits) & (THREAD_TALLIES - 1), second = first ^ 1;
+	struct tally_key key;
+
+	if (own->tallies[second].calls && key_bits(&own->tallies[second].key) == bits)
+		return second;
+	__builtin_memcpy(&key, &bits, sizeof(key));
+	if (!tally_at(&key))
+		return THREAD_TALLIES;
+	place = own->tallies[first].calls && !own->tallies[second].calls ? second : first;
+	spill_tally(account, place);
+	own->tallies[place & (THREAD_TALLIES - 1)].key = key;
+	return place;
+}
+
+/* Whether the thread of that account has counted the call. `bits` are those of its struct tally_key. */
+static __always_inline bool count_by_thread(u32 account, u64 bits, u64 bytes, u64 ns)
+{
+	struct thread_counts *own = thread_counts_at(account);
+	struct thread_tally *tally;
+	u32 place;
+
+	if (!own)
+		return false;
+	tally = &own->tallies[scatter(bits) & (THREAD_TALLIES - 1)];
+	if (!tally->calls || key_bits(&tally->key) != bits) {
+		place = claim_tally(account, own, bits);
+		if (place >= THREAD_TALLIES)
+			return true;
+		tally = &own->tallies[place];
+	}
+	tally->calls++;
+	tally->bytes += bytes;
+	tally->ns += ns;
+	return true;
+}
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Counters of a map and of threads together, see count_table.h.
+#include "collect/count_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+struct entry {
+	unsigned char key[sizeof(struct launch_key)];
+	struct tally part[COUNT_SOURCES];
+	UT_hash_handle hh;
+};
+
+struct count_table {
+	size_t key_size;
+	struct entry *entries; /* a uthash table */
+};
+
+struct count_table *count_table__new(size_t key_size)
+{
+	struct count_table *table = calloc(1, sizeof(*table));
+
+	if (table)
+		table->key_size = key_size;
+	return table;
+}
+
+static void drop(struct count_table *table, struct entry *entry)
+{
+	HASH_DEL(table->entries, entry);
+	free(entry);
+}
+
+void count_table__free(struct count_table *table)
+{
+	struct entry *entry, *next;
+
+	if (!table)
+		return;
+	HASH_ITER(hh, table->entries, entry, next)
+		drop(table, entry);
+	free(table);
+}
+
+void count_table__begin(struct count_table *table)
+{
+	for (struct entry *entry = table->entries; entry; entry = entry->hh.next) {
+		entry->part[COUNT_MAP] = (struct tally){0};
+		entry->part[COUNT_LIVING] = (struct tally){0};
+	}
+}
+
+static struct entry *entry_of(struct count_table *table, const void *key)
+{
+	struct entry *entry;
+
+	HASH_FIND(hh, table->entries, key, table->key_size, entry);
+	if (entry)
+		return entry;
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	memcpy(entry->key, key, table->key_size);
+	HASH_ADD(hh, table->entries, key, table->key_size, entry);
+	return entry;
+}
+
+static void add(struct tally *sum, const struct tally *tally)
+{
+	sum->calls += tally->calls;
+	sum->failures += tally->failures;
+	sum->bytes += tally->bytes;
+	sum->ns += tally->ns;
+}
+
+int count_table__add(struct count_table *table, enum count_from from, const void *key, const struct tally *tally)
+{
+	struct entry *entry = entry_of(table, key);
+
+	if (!entry)
+		return -ENOMEM;
+	add(&entry->part[from], tally);
+	return 0;
+}
+
+int count_table__each(struct count_table *table,
+		      int (*fn)(const void *key, const struct tally *sum, bool living, void *arg), void *arg)
+{
+	struct entry *entry, *next;
+	int ret;
+
+	HASH_ITER(hh, table->entries, entry, next) {
+		struct tally sum = {0};
+
+		for (int from = 0; from < COUNT_SOURCES; from++)
+			add(&sum, &entry->part[from]);
+		ret = fn(entry->key, &sum, entry->part[COUNT_LIVING].calls, arg);
+		if (ret < 0)
+			return ret;
+		if (ret)
+			drop(table, entry);
+	}
+	return 0;
+}
