@@ -99,7 +99,7 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 	return 0;
 }
 
-/* What the call, nested or not, says of memory: after account_leave, which knows what has emptied the device's queue. */
+/* What the call, nested or not, says of memory, once account_work.h knows what has emptied a queue. */
 __noinline int account_memory(u32 slot, const struct call *call, s32 result)
 {
 	struct process_account *account = process_account_at(slot);

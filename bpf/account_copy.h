@@ -11,6 +11,7 @@
 #define BPF_ACCOUNT_COPY_H
 
 #include "account.h"
+#include "account_stream.h"
 #include "copy.h"
 
 /* process_account.worked */
@@ -154,10 +155,10 @@ static __noinline u32 busy_queues(const struct process_account *account)
 	return busy;
 }
 
-/* Whether all that is on the queue was put on the copy's own stream. */
-static __always_inline bool is_in_order(const struct device_queue *queue, const struct call *call)
+/* Whether all that is on the queue was put on this stream. */
+static __always_inline bool is_in_order(const struct device_queue *queue, u64 stream)
 {
-	return !queue->mixed && call->arg[COPY_STREAM] > STREAM_PER_THREAD && queue->stream == call->arg[COPY_STREAM];
+	return !queue->mixed && queue->stream == stream;
 }
 
 /*
@@ -166,9 +167,11 @@ static __always_inline bool is_in_order(const struct device_queue *queue, const 
  */
 static __noinline bool is_settled(u32 slot, struct process_account *account, const struct call *call)
 {
+	const volatile struct function_desc *function = function_at(call->row);
 	u32 busy, own = call->device < ACCOUNT_DEVICES ? call->device : ACCOUNT_DEVICES - 1;
+	u64 stream;
 
-	if (!account)
+	if (!account || !function)
 		return false;
 	/* What was put there before it was watched has to be known to be done first. */
 	if (!is_seen_from_start(slot) && !account->queues[own].empty_ns)
@@ -183,8 +186,9 @@ static __noinline bool is_settled(u32 slot, struct process_account *account, con
 		if (busy)
 			account->queued = 1;
 	}
+	stream = stream_id(function, call->arg[COPY_STREAM]);
 	for (u32 i = 0; i < ACCOUNT_DEVICES; i++)
-		if (busy & 1 << i && !is_in_order(&account->queues[i], call))
+		if (busy & 1 << i && !is_in_order(&account->queues[i], stream))
 			return false;
 	return true;
 }
@@ -214,7 +218,8 @@ static __always_inline void repeat_enter(struct pt_regs *ctx, const volatile str
 }
 
 /* Of managed memory the program may use and change what the device has without a call. */
-static __always_inline bool may_be_managed(u32 slot, const struct process_account *account, const struct call *call)
+static __always_inline bool may_be_managed(u32 slot, const struct process_account *account,
+					   const struct call *call)
 {
 	struct allocation_key key = {.slot = slot, .space = SPACE_ADDRESS};
 	const struct allocation_record *record;

@@ -10,7 +10,7 @@
 #include "account.h"
 #include "context.h"
 
-/* Answers rather than failures: of a kernel that is asked for by name; of what is tried and then done another way */
+/* Answers rather than failures: about a kernel, asked for by name; about what has other ways to be done. */
 #define CUDA_NOT_FOUND 500
 #define CUDA_ALREADY_REGISTERED 712
 #define CUDA_NOT_SUPPORTED 801
@@ -74,8 +74,9 @@ static __always_inline bool is_unwelcome(const struct call *call, s32 result)
 	return call->operation != OP_ASK;
 }
 
-/* Whether the call, the thread's first after the error or one before any launch, is what one does about it. */
-static __always_inline bool acts_on_error(const struct thread_account *account, const struct call *call, s32 result)
+/* Whether the call, before any launch, is what one does about the thread's pending error. */
+static __always_inline bool acts_on_error(const struct thread_account *account, const struct call *call,
+					  s32 result)
 {
 	const volatile struct function_desc *failed = function_at(account->error_row);
 

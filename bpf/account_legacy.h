@@ -35,11 +35,22 @@ static __always_inline void end_legacy_wait(const struct thread *thread, struct 
 	count_legacy_waiting(thread->slot, call, -1);
 }
 
-static __always_inline void note_legacy_launch(struct thread_account *account, const struct device_queue *queue,
-					       u32 number)
+/* Of the threads that wait there may be the calling one itself: by a wait it has left by a jump, which is not told yet. */
+static __noinline int has_others_waiting(const struct thread *thread, const struct device_queue *queue)
+{
+	u64 own = 0;
+
+	for (u32 i = 0; i < CALL_DEPTH; i++)
+		if (i < thread->depth && thread->calls[i].operation == OP_WAIT && thread->calls[i].marked)
+			own++;
+	return queue->legacy_waiting > own;
+}
+
+static __always_inline void note_legacy_launch(const struct thread *thread, struct thread_account *account,
+					       const struct device_queue *queue, u32 number)
 {
 	account->legacy_launches++;
-	if (number != UNKNOWN_QUEUE && queue->legacy_waiting)
+	if (number != UNKNOWN_QUEUE && queue->legacy_waiting && has_others_waiting(thread, queue))
 		account->legacy_behind++;
 }
 

@@ -120,13 +120,13 @@ static __noinline int note_covered(struct thread *thread, const struct stream_ke
 	return 0;
 }
 
-/* A free that blocks: all that came before may be done. */
-static __noinline int note_freed(struct thread *thread)
+/* A free blocked, or an event was recorded after everything: all that came before may be done. */
+static __noinline int note_all_done(struct thread *thread)
 {
 	struct context_record *context = context_to_note(thread->slot, current_context(thread));
 
 	if (context)
-		raise_epoch(&context->freed_epoch, next_epoch(thread->slot));
+		raise_epoch(&context->all_epoch, next_epoch(thread->slot));
 	return 0;
 }
 
@@ -149,8 +149,8 @@ static __noinline u64 handled_epoch(const struct stream_key *at, const struct st
 		epoch = context->covered;
 	if (context->died_epoch > epoch)
 		epoch = context->died_epoch;
-	if (context->freed_epoch > epoch)
-		epoch = context->freed_epoch;
+	if (context->all_epoch > epoch)
+		epoch = context->all_epoch;
 	if (at->stream == STREAM_LEGACY && context->legacy_epoch > epoch)
 		epoch = context->legacy_epoch;
 	if (context->blocking_epoch > epoch && is_blocking_stream(at->slot, at->stream, true))

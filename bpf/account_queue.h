@@ -25,9 +25,10 @@ static __always_inline u32 queue_of(u8 device)
 
 static __always_inline struct device_queue *queue_at(struct process_account *process, u32 number)
 {
+	/* The compiler knows that it is, and leaves the check out, but the verifier does not. */
+	barrier_var(number);
 	if (number >= ACCOUNT_DEVICES)
 		return NULL;
-	barrier_var(number);
 	return &process->queues[number];
 }
 

@@ -16,10 +16,12 @@ struct {
 	__type(value, struct size_record);
 } sizes SEC(".maps");
 
-/* Memory that programs have taken from the machine by the call: not what they only mapped or opened. */
-static __always_inline bool is_sized(u8 kind)
+/* Memory that programs take from the machine by the call: not what they only map or open, and not nothing. */
+static __always_inline bool is_sized(const struct size_key *key)
 {
-	switch (kind) {
+	if (!key->size)
+		return false;
+	switch (key->kind) {
 	case MEMORY_DEVICE:
 	case MEMORY_MANAGED:
 	case MEMORY_POOL:
@@ -32,7 +34,7 @@ static __always_inline bool is_sized(u8 kind)
 	}
 }
 
-/* An allocation has succeeded. Of one that is not on record no end will be seen: it does not count as live. */
+/* An allocation has succeeded. Of one not on record no end will be seen: it does not count as live. */
 __noinline int size_allocated(const struct size_key *at, const struct call *call, u32 on_record)
 {
 	struct size_record *record, fresh = {};
@@ -40,7 +42,7 @@ __noinline int size_allocated(const struct size_key *at, const struct call *call
 	u64 live;
 	int error;
 
-	if (!at || !call || !is_sized(at->kind))
+	if (!at || !call || !is_sized(at))
 		return 0;
 	key = *at;
 	record = bpf_map_lookup_elem(&sizes, &key);
@@ -71,7 +73,7 @@ __noinline int size_ended(const struct size_key *at, u64 frees, u64 ns)
 	struct size_record *record;
 	struct size_key key;
 
-	if (!at || !is_sized(at->kind))
+	if (!at || !is_sized(at))
 		return 0;
 	key = *at;
 	record = bpf_map_lookup_elem(&sizes, &key);

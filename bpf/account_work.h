@@ -129,7 +129,7 @@ static __always_inline int launch_work(struct thread *thread, struct call *call,
 	if (!account)
 		return 0;
 	if (id == STREAM_LEGACY)
-		note_legacy_launch(account, queue, number);
+		note_legacy_launch(thread, account, queue, number);
 	if (account->pending_calls)
 		count_pending(thread);
 	if (call->operation == OP_LAUNCH && call->flag & LAUNCH_FIRST && !thread->depth &&
@@ -296,7 +296,7 @@ static __noinline int event_record_work(struct thread *thread, struct call *call
 	struct stream_key key = {.stream = call->arg[WAITED_STREAM], .scope = call->arg[WAITED_SCOPE],
 				 .slot = thread->slot};
 
-	return note_followed(&key, call->arg[WAITED_EPOCH]);
+	return key.stream ? note_followed(&key, call->arg[WAITED_EPOCH]) : note_all_done(thread);
 }
 
 static __noinline int free_work(struct thread *thread, struct call *call)
@@ -307,7 +307,7 @@ static __noinline int free_work(struct thread *thread, struct call *call)
 	if (!function || !process || !call->arg[FREE_ADDRESS])
 		return 0;
 	if (is_blocking_free(function))
-		note_freed(thread);
+		note_all_done(thread);
 	if (!call->marked)
 		return 0;
 	__sync_fetch_and_add(&process->freed_busy, 1);

@@ -14,7 +14,6 @@
 #define WAITED_OBJECT 2 /* event or context */
 #define WAITED_EPOCH 3
 
-
 static __always_inline void enter_event(struct thread *thread, struct call *call)
 {
 	struct event_key key = {.event = call->arg[WAITED_OBJECT], .slot = thread->slot};
@@ -38,6 +37,14 @@ static __always_inline void enter_stream(struct pt_regs *ctx, const volatile str
 	call->arg[WAITED_EPOCH] = next_epoch(thread->slot);
 }
 
+/* Of an event that is recorded in all streams of a context: which these are is not followed. */
+static __always_inline void enter_all_streams(struct thread *thread, struct call *call)
+{
+	call->arg[WAITED_STREAM] = 0;
+	call->arg[WAITED_SCOPE] = 0;
+	call->arg[WAITED_EPOCH] = next_epoch(thread->slot);
+}
+
 static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				 struct thread *thread, struct call *call)
 {
@@ -52,6 +59,8 @@ static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct func
 		call->arg[WAITED_EPOCH] = next_epoch(thread->slot);
 	} else if (function->kind == WAIT_EVENT) {
 		enter_event(thread, call);
+	} else if (function->operation == OP_EVENT_RECORD && !has_role(function, ROLE_STREAM)) {
+		enter_all_streams(thread, call);
 	} else {
 		enter_stream(ctx, function, thread, call);
 	}

@@ -258,11 +258,11 @@ struct device_queue {
 /* By slot, beside struct process_record. */
 struct process_account {
 	struct device_queue queues[ACCOUNT_DEVICES];
-	__u64 worked; /* device memory was used or changed since the next two were raised last; 2: they are being raised */
+	__u64 worked; /* device memory was used or changed since these were raised last; 2: they are being raised */
 	__u64 device_uses, device_changes;
 	struct time_totals repeats[2]; /* of copies for nothing: H2D, D2H */
 	__u64 repeat_bytes[2];
-	__u64 queued;  /* work, other than copies to and from the host, is on a device and not known to be done */
+	__u64 queued;  /* work, other than copies from and to the host, is on a device, not known to be done */
 	__u64 managed; /* managed memory was allocated: the program may use and change it without a call */
 	/* Results that were used, perhaps, without a wait that covers them */
 	__u64 unrecorded_waits;	  /* waits for events that were made but never recorded */

@@ -424,10 +424,10 @@ struct context_record {
 	__u64 died_epoch; /* copies of an earlier epoch went with it, done or not */
 	/*
 	 * With an account: epochs before which work is done as well, though no wait was for it. All of it, since a free
-	 * blocked; what blocking streams were given, since the legacy default stream comes after that; what the latter
-	 * was given, since they come after that.
+	 * blocked, or an event follows it; what blocking streams were given, since the legacy default stream comes
+	 * after that; what the latter was given, since they come after that.
 	 */
-	__u64 freed_epoch, blocking_epoch, legacy_epoch;
+	__u64 all_epoch, blocking_epoch, legacy_epoch;
 	__u8 device;
 	__u8 dying; /* the call that ends it has not returned: died_ns may be taken back */
 	__u8 pad[6];

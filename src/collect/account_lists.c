@@ -19,7 +19,8 @@ static struct account *account_of(const struct sweep *sweep, uint32_t slot)
 
 static int take_size(const struct sweep *sweep, const void *key, const void *value)
 {
-	struct account_size size = {.key = *(const struct size_key *)key, .record = *(const struct size_record *)value};
+	struct account_size size = {.key = *(const struct size_key *)key,
+				    .record = *(const struct size_record *)value};
 	struct account *account = account_of(sweep, size.key.slot);
 	int ret;
 

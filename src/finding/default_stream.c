@@ -20,15 +20,38 @@ static const char assumption[] = "the threads or streams that meet have as much 
 
 /* What the threads that meet there did, together. */
 struct meeting {
-	uint64_t threads, launches, legacy_launches;
+	uint64_t threads, at_once, launches, legacy_launches;
 	uint64_t behind, crossings;
 	struct time_totals waits;
 };
 
-static void add(struct meeting *meeting, const struct thread_account *thread)
+static bool meets(const struct thread_account *thread)
 {
-	if (!thread->legacy_behind && !thread->legacy_crossings)
+	return thread->legacy_behind || thread->legacy_crossings;
+}
+
+/* Threads that meet there and make calls at the time when this one begins to, itself among them. */
+static uint64_t count_beside(const struct account *account, const struct thread_account *thread)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < account->thread_count; i++) {
+		const struct thread_account *other = &account->threads[i];
+
+		count += meets(other) && other->first_ns <= thread->first_ns && other->latest_ns > thread->first_ns;
+	}
+	return count;
+}
+
+static void add(struct meeting *meeting, const struct account *account, const struct thread_account *thread)
+{
+	uint64_t beside;
+
+	if (!meets(thread))
 		return;
+	beside = count_beside(account, thread);
+	if (beside > meeting->at_once)
+		meeting->at_once = beside;
 	meeting->threads++;
 	meeting->launches += thread->launches;
 	meeting->legacy_launches += thread->legacy_launches;
@@ -41,7 +64,7 @@ static void add(struct meeting *meeting, const struct thread_account *thread)
 /* Two streams where one thread alone crosses from one to the other. */
 static uint64_t side_by_side(const struct meeting *meeting)
 {
-	return meeting->threads > 1 ? meeting->threads : 2;
+	return meeting->at_once > 1 ? meeting->at_once : 2;
 }
 
 static int fill_in(struct finding *finding, const struct meeting *meeting)
@@ -57,6 +80,7 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 	finding__number(finding, "waits", (double)meeting->waits.calls, UNIT_COUNT);
 	finding__number(finding, "wait_ns", (double)meeting->waits.ns, UNIT_NS);
 	finding__number(finding, "threads", (double)meeting->threads, UNIT_COUNT);
+	finding__number(finding, "at_once", (double)meeting->at_once, UNIT_COUNT);
 	finding__saving(finding, (uint64_t)((double)meeting->waits.ns * (1 - 1 / ways)), assumption);
 	return finding__evidence(finding,
 				 "of %s launches of %s thread%s, %s went onto the legacy default stream while another "
@@ -75,7 +99,7 @@ int default_stream__draw(const struct finding_input *input, const struct process
 	double met;
 
 	for (size_t i = 0; account && i < account->thread_count; i++)
-		add(&meeting, &account->threads[i]);
+		add(&meeting, account, &account->threads[i]);
 	met = (double)(meeting.behind + meeting.crossings);
 	if (!meeting.launches || met < input->thresholds[LEAST_CALLS] ||
 	    met < input->thresholds[LEAST_SHARE] * (double)meeting.launches)

@@ -13,6 +13,8 @@
 #define COURSES_MAX 1024
 /* Samples of one: a window and its end, see GROWTH_SAMPLE_NS. */
 #define SAMPLES 61
+/* What is gone is looked for in one of so many samples: there may be thousands of processes. */
+#define FORGET_ROUNDS 16
 /* Between so many of them at least more is taken, by and by. */
 #define RISES_LEAST 10
 /* Of the time in which it grew evenly, what it may have held still since. */
@@ -53,7 +55,7 @@ struct full_course {
 };
 
 struct device_history {
-	uint64_t window_ns;
+	uint64_t window_ns, rounds;
 	uint64_t samples;
 	struct gpu_course *gpus; /* uthash tables */
 	struct device_course *devices;

@@ -30,6 +30,8 @@
 /* Of the launches of one, what is of kernels that the other launches too, by its most launched ones. */
 #define SAME_KERNELS 0.5
 #define KERNELS_COMPARED 64
+/* Of two processes; among thousands of one name that are not of one job, some are left out. */
+#define COMPARISONS 65536
 
 /* One that is compared: a rank, or a device of a process. */
 struct worker {
@@ -259,20 +261,38 @@ static bool is_at_same_time(const struct worker *a, const struct worker *b)
 	return common >= COMMON_TIME * seconds_of(a) && common >= COMMON_TIME * seconds_of(b);
 }
 
-static bool are_ranks(const struct worker *a, const struct worker *b)
+/* `left`: comparisons that may still be made. */
+static bool are_ranks(const struct worker *a, const struct worker *b, size_t *left)
 {
+	if (!*left)
+		return false;
+	--*left;
 	return is_of_same_job(a->process, b->process) && is_on_other_device(a, b) && is_at_same_time(a, b) &&
 	       launches_same(a->process, b->process);
 }
 
-static int draw_group(const struct finding_input *input, struct worker *ranks, size_t count, size_t first,
-		      const struct worker **group, struct finding_list *out)
+/* Processes of one name together, and among them those of one parent. */
+static int by_job(const void *a, const void *b)
 {
+	const struct worker *x = a, *y = b;
+	int order = strncmp(x->process->comm, y->process->comm, sizeof(x->process->comm));
+
+	if (order)
+		return order;
+	if (x->process->parent != y->process->parent)
+		return x->process->parent < y->process->parent ? -1 : 1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+static int draw_group(const struct finding_input *input, struct worker *ranks, size_t count, size_t first,
+		      const struct worker **group, size_t *left, struct finding_list *out)
+{
+	const char *comm = ranks[first].process->comm;
 	size_t size = 0;
 
 	group[size++] = &ranks[first];
-	for (size_t i = first + 1; i < count; i++) {
-		if (ranks[i].done || !are_ranks(&ranks[first], &ranks[i]))
+	for (size_t i = first + 1; i < count && !strncmp(ranks[i].process->comm, comm, sizeof(ranks[i].process->comm)); i++) {
+		if (ranks[i].done || !are_ranks(&ranks[first], &ranks[i], left))
 			continue;
 		ranks[i].done = true;
 		group[size++] = &ranks[i];
@@ -283,14 +303,15 @@ static int draw_group(const struct finding_input *input, struct worker *ranks, s
 static int draw_ranks(const struct finding_input *input, struct worker *ranks, const struct worker **group,
 		      struct finding_list *out)
 {
-	size_t count = 0;
+	size_t count = 0, left = COMPARISONS;
 	int ret = 0;
 
 	for (size_t i = 0; i < input->model->process_count; i++)
 		count += fill_rank(input, &input->model->processes[i], &ranks[count]);
+	qsort(ranks, count, sizeof(*ranks), by_job);
 	for (size_t i = 0; i < count && !ret; i++)
 		if (!ranks[i].done)
-			ret = draw_group(input, ranks, count, i, group, out);
+			ret = draw_group(input, ranks, count, i, group, &left, out);
 	return ret;
 }
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <uthash.h>
 
+/* What is gone is looked for in one of so many samples: there may be thousands of processes. */
+#define FORGET_ROUNDS 16
+
 struct process_key {
 	uint64_t start_ns;
 	int64_t pid;
@@ -19,6 +22,7 @@ struct graph_course {
 };
 
 struct graph_history {
+	uint64_t rounds;
 	struct graph_course *courses; /* a uthash table */
 };
 
@@ -85,17 +89,24 @@ static bool has_process(const struct model *model, const struct process_key *key
 	return false;
 }
 
-int graph_history__sample(struct graph_history *history, const struct model *model)
+static void forget_old(struct graph_history *history, const struct model *model)
 {
 	struct graph_course *course, *next;
+
+	HASH_ITER(hh, history->courses, course, next)
+		if (!has_process(model, &course->key))
+			forget(history, course);
+}
+
+int graph_history__sample(struct graph_history *history, const struct model *model)
+{
 	int ret = 0;
 
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (model->processes[i].objects[OBJECT_GRAPH_EXEC].created)
 			ret = sample_process(history, &model->processes[i]);
-	HASH_ITER(hh, history->courses, course, next)
-		if (!has_process(model, &course->key))
-			forget(history, course);
+	if (!(history->rounds++ % FORGET_ROUNDS))
+		forget_old(history, model);
 	return ret;
 }
 

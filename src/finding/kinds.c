@@ -123,6 +123,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.2, UNIT_SHARE, "least share of the thread's time"},
 			{"calls", 100, UNIT_COUNT, "least such waits"},
 			{"mean", 1e6, UNIT_NS, "most time of one on average: above it the GPU is busy"},
+			{"launches", 16, UNIT_RATIO, "most launches to one on average: above it they are few"},
 		},
 		.draw = sync_stall__draw,
 	},

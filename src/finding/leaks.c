@@ -27,6 +27,7 @@
 #define STEP_TIME 0.1
 /* Of all allocations of a size so many are kept at least, more than are in hand. */
 #define KEPT_LEAST 0.02
+/* What is kept, and the only one, may be in use. */
 #define KEPT_COUNT 2
 /* Live at exit is so much of the most there was at a time, where more and more was kept. */
 #define KEPT_OF_PEAK 0.9
@@ -264,14 +265,24 @@ static bool find_span(const struct kept *kept, uint64_t size, uint64_t *first_ns
 	return *last_ns > *first_ns;
 }
 
+/* All that the site allocated was of one size. */
+static bool is_uniform(const struct kept *kept)
+{
+	uint64_t size = kept->amount / kept->allocations;
+
+	return size * kept->allocations == kept->amount && size * kept->count == kept->bytes;
+}
+
 /* The oldest was made before the process's last step, and before the latest allocations that are as many as are live. */
 static bool is_old(const struct finding_input *input, const struct kept *kept, const struct live_site *live)
 {
 	uint64_t first_ns, last_ns;
 	double span, latest, age;
 
-	/* Most sites allocate one size. */
-	if (!find_span(kept, kept->amount / kept->allocations, &first_ns, &last_ns) &&
+	/* A buffer that has been replaced by a larger one, several times, is no leak: the last one is in use. */
+	if (!is_uniform(kept) && kept->count < KEPT_COUNT)
+		return false;
+	if (!(is_uniform(kept) && find_span(kept, kept->amount / kept->allocations, &first_ns, &last_ns)) &&
 	    !find_span(kept, 0, &first_ns, &last_ns)) {
 		last_ns = kept->process->ended_ns;
 		first_ns = last_ns - where__watched_ns(input, kept->process);

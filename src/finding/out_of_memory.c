@@ -183,12 +183,17 @@ static int add_near(const struct finding_input *input, const struct process *pro
 				 ended ? " before its end" : "");
 }
 
+static bool is_full(const struct finding_input *input, uint64_t total, uint64_t used)
+{
+	return (double)total - (double)used < input->thresholds[MOST_FREE] * (double)total;
+}
+
 /* Not enough is left, and enough was taken. */
 static bool is_near(const struct finding_input *input, const struct memory_holding *holding,
 		    const struct device_growth *growth)
 {
 	return growth->grows && (double)growth->bytes >= input->thresholds[LEAST_GROWTH] * (double)holding->total &&
-	       (double)holding->total - (double)holding->used < input->thresholds[MOST_FREE] * (double)holding->total;
+	       is_full(input, holding->total, holding->used);
 }
 
 /* Once it has ended, a process has no memory: what counts is when the device was fullest. */
@@ -208,14 +213,16 @@ static int draw_process(const struct finding_input *input, const struct gpu *gpu
 	struct device_growth growth;
 	int ret;
 
+	/* There may be thousands of processes: what can be seen at once comes first. */
+	if (!process->ended && !is_full(input, gpu->total_bytes, gpu->used_bytes))
+		return 0;
 	for (size_t i = 0; i < process->device_count; i++) {
 		uint8_t device = process->devices[i].device;
 
-		if (device_history__gpu(input->model, process, device) != gpu ||
-		    !find_holding(input, gpu, process, &holding))
+		if (device_history__gpu(input->model, process, device) != gpu)
 			continue;
 		device_history__judge_process(findings__history(input->state)->devices, process, device, &growth);
-		if (!is_near(input, &holding, &growth))
+		if (!growth.grows || !find_holding(input, gpu, process, &holding) || !is_near(input, &holding, &growth))
 			continue;
 		ret = add_near(input, process, &holding, &growth, out);
 		return ret ? ret : 1;

@@ -2,7 +2,8 @@
 /*
  * A thread that waits often, and never for long: each time the GPU runs empty
  * and the thread begins to feed it again. Waits that are long show a GPU that
- * is busy; they are no finding.
+ * is busy; they are no finding, nor are those that come once in many launches,
+ * which hardly let it run empty.
  */
 #include "base/quantity.h"
 #include "finding/rules.h"
@@ -14,6 +15,7 @@ enum {
 	LEAST_SHARE,
 	LEAST_CALLS,
 	MOST_MEAN,
+	MOST_LAUNCHES, /* of sync-stall alone */
 };
 
 #define WAITS_NEEDED 10 /* one in so many would do; the assumption's text has it, too */
@@ -105,10 +107,21 @@ static struct time_totals other_waits(const struct thread_account *thread)
 	};
 }
 
+/* Launches to a wait, on average; those that were waited for one by one are not the others'. */
+static double launches_each(const struct thread_account *thread, const struct time_totals *waits)
+{
+	uint64_t single = thread->single_waits.calls;
+	uint64_t launches = thread->launches > single ? thread->launches - single : 0;
+
+	return waits->calls ? (double)launches / (double)waits->calls : 0;
+}
+
 static uint64_t stall_cost(const struct watched_thread *watched)
 {
 	const struct time_totals waits = other_waits(watched->thread);
 
+	if (launches_each(watched->thread, &waits) > watched->input->thresholds[MOST_LAUNCHES])
+		return 0;
 	return cost_of(watched, &waits);
 }
 
@@ -125,6 +138,7 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 	finding__number(finding, "after_several", (double)thread->batch_waits.calls, UNIT_COUNT);
 	finding__number(finding, "after_several_ns", (double)thread->batch_waits.ns, UNIT_NS);
 	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
+	finding__number(finding, "launches_each", launches_each(thread, &waits), UNIT_RATIO);
 	estimate(watched, &waits, finding);
 	point_at(watched, finding);
 	return finding__evidence(finding,

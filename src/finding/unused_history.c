@@ -13,6 +13,9 @@
 /* Samples that say how it was all the time. */
 #define SAMPLES_LEAST 20
 
+/* What is gone is looked for in one of so many samples: there may be thousands of processes. */
+#define FORGET_ROUNDS 16
+
 #define NO_POOL UINT32_MAX
 
 struct unused_key {
@@ -34,7 +37,7 @@ struct unused_course {
 };
 
 struct unused_history {
-	uint64_t window_ns;
+	uint64_t window_ns, rounds;
 	struct unused_course *courses; /* a uthash table */
 };
 
@@ -139,18 +142,25 @@ static bool has_process(const struct model *model, const struct unused_key *key)
 	return false;
 }
 
-int unused_history__sample(struct unused_history *history, const struct model *model)
+/* Of an ended process it stays as it was while the model has it. */
+static void forget_old(struct unused_history *history, const struct model *model)
 {
 	struct unused_course *course, *next;
+
+	HASH_ITER(hh, history->courses, course, next)
+		if (!has_process(model, &course->key))
+			forget(history, course);
+}
+
+int unused_history__sample(struct unused_history *history, const struct model *model)
+{
 	int ret = 0;
 
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (!model->processes[i].ended)
 			ret = sample_process(history, &model->processes[i], model->now_ns);
-	/* Of an ended process it stays as it was while the model has it. */
-	HASH_ITER(hh, history->courses, course, next)
-		if (!has_process(model, &course->key))
-			forget(history, course);
+	if (!(history->rounds++ % FORGET_ROUNDS))
+		forget_old(history, model);
 	return ret;
 }
 

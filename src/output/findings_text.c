@@ -73,6 +73,8 @@ static void write_cost(FILE *out, const struct finding *finding)
 	fprintf(out, "cost: %s, %s of the %swatched time", quantity__time((double)finding->cost_ns).text,
 		quantity__share(finding->share).text,
 		finding->tid ? "thread's " : finding->pid ? "process's " : "");
+	if (!finding->tid && finding->share > 1)
+		fputs(" (several threads together)", out);
 	if (finding->kind->cost)
 		fprintf(out, ", in %s", finding->kind->cost);
 }

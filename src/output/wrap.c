@@ -14,6 +14,19 @@ static int columns(const char *text, size_t length)
 	return count;
 }
 
+/* The next word, and those that belong to it: a number stands on a line with its unit. */
+static size_t next_piece(const char *text)
+{
+	size_t length = strcspn(text, " ");
+	const char *word = text;
+
+	while (word[0] >= '0' && word[0] <= '9' && text[length] == ' ' && text[length + 1] && text[length + 1] != ' ') {
+		word = text + length + 1;
+		length += 1 + strcspn(word, " ");
+	}
+	return length;
+}
+
 void wrap__print(FILE *out, const char *text, int indent, int hanging, int width)
 {
 	const char *blank = "";
@@ -21,16 +34,16 @@ void wrap__print(FILE *out, const char *text, int indent, int hanging, int width
 
 	fprintf(out, "%*s", indent, "");
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-		size_t length = strcspn(text, " ");
-		int word = columns(text, length);
+		size_t length = next_piece(text);
+		int piece = columns(text, length);
 
-		if (*blank && column + 1 + word > width) {
+		if (*blank && column + 1 + piece > width) {
 			fprintf(out, "\n%*s", indent + hanging, "");
 			column = indent + hanging;
 			blank = "";
 		}
 		fprintf(out, "%s%.*s", blank, (int)length, text);
-		column += (int)strlen(blank) + word;
+		column += (int)strlen(blank) + piece;
 		blank = " ";
 		text += length;
 	}

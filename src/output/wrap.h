@@ -8,7 +8,7 @@
 /*
  * Writes the words of `text`, which is printable, in lines of up to `width` columns where words
  * allow it; each line after `indent` blanks, those behind the first after `hanging` more.
- * Ends with a newline.
+ * A number is not parted from its unit. Ends with a newline.
  */
 void wrap__print(FILE *out, const char *text, int indent, int hanging, int width);
 

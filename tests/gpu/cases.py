@@ -144,9 +144,12 @@ def add_saving(studies, case, language, fix, before, after, findings):
 
 # --- the cases ---
 
-def of_buffer(findings):
-    """Those of the buffer alone, where other sizes come and go as well."""
-    return [finding for finding in findings if "1.0 GiB" in (finding["subject"] or "")] or findings
+def of_buffer(finding):
+    """The worst size of alloc-churn alone, where other sizes come and go as well."""
+    numbers = {name: number["value"] for name, number in finding["numbers"].items()}
+    pairs = [(numbers["allocations"], numbers["allocation_mean"]), (numbers["frees"], numbers["free_mean"])]
+    return {**finding, "cost_seconds": sum(calls * mean for calls, mean in pairs) / 1e9,
+            "saving_seconds": sum((calls - numbers["live_at_once"]) * mean for calls, mean in pairs) / 1e9}
 
 
 def test_case(machine, results, studies, case, language, command):
@@ -160,7 +163,8 @@ def test_case(machine, results, studies, case, language, command):
     results.check(f"{label}: its finding is there, and the others", True, bool(found))
     for finding in findings_of(report):
         studies.evidence.append((f"{case.title}, {language}", told(finding)))
-    add_saving(studies, case, language, case.fix, before, after, of_buffer(found))
+    alone = [of_buffer(finding) for finding in found] if case.finding == "alloc-churn" else found
+    add_saving(studies, case, language, case.fix, before, after, alone)
     if language == "PyTorch" and variables:
         cached = statistics.median(run([*command, "before", steps, str(ROUNDS[language])], {})["before"])
         add_saving(studies, case, language, "the caching allocator", before, cached, found)
@@ -219,8 +223,7 @@ def test_profiler(machine, results, studies):
     seen = run([*command, "before", str(case.steps["PyTorch"]), "1", "--profile"], {})["profile"]
     report = studies.raw[f"stat, {case.program}, PyTorch, before"]
     copies = sum(size for name, (_, size) in seen["copies"].items() if "HtoD (Pageable" in name)
-    launches = sum(function["calls"] for process in report["processes"] for function in process["functions"]
-                   if function["layer"] == "driver" and function["function"].startswith("cuLaunchKernel"))
+    launches = sum(process["launches"] for process in report["processes"])
     numbers = pageable_of(report)
     results.check("stat of PyTorch's copies: bytes from pageable memory (its profiler)", copies, numbers.get("bytes"))
     studies.figures.append(("launches of the copying loop: gpuprobe stat, PyTorch's profiler (which is on from the "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Findings point at the place in the program that has the fault, by the stacks that diagnose takes."""
+"""Findings point at the place in the program that has the fault, and what they compare with comes from NVML."""
 import pytest
 
 from lib import faultruns, paths
@@ -16,8 +16,20 @@ CASES = {
 @pytest.mark.parametrize("fault", CASES)
 def test_place(fault):
     env, function = CASES[fault]
-    report = faultruns.diagnose(paths.workload("faults"), fault, "--seconds", "1", args=("--min-wait", "1ns"),
-                                env={"CUDA_SIM_ASYNC": "2ms", **env})
-    found = [finding for finding in report["findings"] if finding["id"] == fault]
-    assert found, report["findings"]
+    reports = faultruns.diagnose(paths.workload("faults"), fault, "--seconds", "1", args=("--min-wait", "1ns"),
+                                 env={"CUDA_SIM_ASYNC": "2ms", **env})
+    found = [finding for finding in reports[-1]["findings"] if finding["id"] == fault]
+    assert found, reports[-1]["findings"]
     assert function in [frame["function"] for frame in found[0]["stack"]["frames"]]
+
+
+def test_link():
+    """Nothing of the process is pinned in that direction: the GPU's link tells, PCIe 5.0 with 16 lanes."""
+    reports = faultruns.diagnose(paths.workload("faults"), "pageable-copies", "--seconds", "1",
+                                 env={"CUDA_SIM_ASYNC": "2ms", "LD_LIBRARY_PATH": str(paths.SIM),
+                                      "CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100us+0.1ns/B"})
+    finding, = reports[-1]["findings"]
+    rate = 16 * 32e9 / 8 * 128 / 130
+    assert finding["numbers"]["reference_bandwidth"]["value"] == pytest.approx(rate, rel=1e-6)
+    seconds = finding["numbers"]["bytes"]["value"] / (0.8 * rate)
+    assert finding["saving_seconds"] == pytest.approx(finding["cost_seconds"] - seconds, rel=1e-3)

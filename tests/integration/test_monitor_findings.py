@@ -45,20 +45,17 @@ def test_repaired(gpuprobe, name):
     assert gpuprobe.run(*command, env=env).final["findings"] == []
 
 
-@pytest.mark.parametrize("command", [["demo"], ["launch", "--launches", "1000"], ["copy", "--count", "3"],
+@pytest.mark.parametrize("command", [["cuda_events_test"], ["launch", "--launches", "1000"], ["copy", "--count", "3"],
                                      ["memory", "--pairs", "100", "--keep", "2"], ["modules", "--rounds", "5"]],
                          ids=lambda command: command[0])
 def test_healthy(gpuprobe, command):
-    """The demonstration asks for more than there is once, which is true."""
     text = gpuprobe.run(paths.workload(command[0]), *command[1:], base=TEXT).stdout
-    found = re.findall(r"\n(?:critical|warning|info) +(\S+): ", text)
-    assert found == (["oom"] if command[0] == "demo" else [])
-    assert ("\nfindings:" in text) == bool(found) and "no findings" not in text
+    assert text.count("=" * 24 + "\n") == 2 and "findings" not in text
 
 
 def test_text(gpuprobe):
     result = gpuprobe.run(paths.workload("memory"), "--pairs", "500", base=TEXT, env=STORM)
-    section = re.search(r"\nfindings: 1 warning\n(.*?)\n={24}\n", result.stdout, re.DOTALL)
+    section = re.search(r"\n\nfindings: 1 warning\n\n(.*?)\n={24}\n", result.stdout, re.DOTALL)
     assert section, result.stdout
     first, subject, *evidence = section[1].split("\n")
     assert re.fullmatch(r"warning +error-storm: .+", first)

@@ -147,6 +147,19 @@ def test_waits(run):
     assert 70e6 < waits[0]["ns"] < 130e6
 
 
+def test_manual():
+    """The manual page tells of every member."""
+    report = reports(stat("--json", "--stack", "fp", "--", paths.workload("demo"), "--seconds", "0.3"))[-1]
+    text = (paths.ROOT / "man" / "gpuprobe-stat.8").read_text(encoding="utf-8")
+    text = re.sub(r"\\f.", " ", text).replace("\\-", "-")
+    words = set(re.findall(r"[a-z0-9_]+", text[text.index(".SH JSON"):]))
+    process = only_process(report)
+    parts = [report, process, process["functions"][0], process["allocation_sizes"][0], process["copy_sizes"][0],
+             process["all_threads"], report["findings"][0] if report["findings"] else {}]
+    untold = {key for part in parts for key in part if key not in words and not key.startswith("graph_")}
+    assert untold == set()
+
+
 def test_text():
     done = stat("--", paths.workload("demo"), "--seconds", "0.5")
     assert done.returncode == 0, done.stderr

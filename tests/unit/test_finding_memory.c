@@ -374,6 +374,29 @@ static void test_leak_at_exit_of_a_burst(void **state)
 	run__end(&s.run);
 }
 
+/* A buffer that is replaced by a larger one again and again; the last one is in use to the end. */
+static void test_buffer_that_grew(void **state)
+{
+	struct sited s;
+
+	(void)state;
+	sited__begin(&s);
+	sited__sample(&s, 1, 10, 1);
+	s.site.amount = 55 * MIB;
+	s.live.bytes = 10 * MIB;
+	end(&s.run, &s.process, 60);
+	run__finds_nothing(&s.run);
+	/* Two of them. */
+	s.live.count = 2;
+	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
+	/* One of several of the same size: others came after it. */
+	s.live.count = 1;
+	s.live.bytes = MIB;
+	s.site.amount = 10 * MIB;
+	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
+	run__end(&s.run);
+}
+
 /* Where not all is known, or nothing says that it is one place, nothing is said of frees. */
 static void test_leak_at_exit_not_known(void **state)
 {
@@ -546,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_leaks),
 		cmocka_unit_test(test_leak_at_exit),
 		cmocka_unit_test(test_leak_at_exit_of_a_burst),
+		cmocka_unit_test(test_buffer_that_grew),
 		cmocka_unit_test(test_leak_at_exit_not_known),
 		cmocka_unit_test(test_leaks_by_size),
 		cmocka_unit_test(test_leak_at_exit_by_size),

@@ -99,6 +99,11 @@ static void test_wrap(void **state)
 	expect_wrapped("one two three", 0, 0, "one two\nthree\n");
 	expect_wrapped("one two four", 0, 0, "one two four\n");
 	expect_wrapped("one  two three", 2, 1, "  one two\n   three\n");
+	/* A number and what it counts stay together, and so do several. */
+	expect_wrapped("it took 12.5 % more", 0, 0, "it took\n12.5 % more\n");
+	expect_wrapped("a 1 2 3 four five", 0, 0, "a 1 2 3 four\nfive\n");
+	expect_wrapped("only 12", 0, 0, "only 12\n");
+	expect_wrapped("only 12  ", 0, 0, "only 12\n");
 	/* A word that is too long stays whole; columns, not bytes, count. */
 	expect_wrapped("a incomprehensibilities b", 0, 0, "a\nincomprehensibilities\nb\n");
 	expect_wrapped("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6", 0, 0,

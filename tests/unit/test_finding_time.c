@@ -405,6 +405,13 @@ static void sync_stall(void **state)
 	assert_true(finding__value(finding, "waits") == 15000);
 	assert_true(finding__value(finding, "without_launch") == 5000);
 	assert_true(finding__value(finding, "after_several_ns") == 2e9);
+	/* Once in 16 launches at most; those that were waited for one by one are another matter. */
+	thread->launches = 16 * 15000;
+	assert_int_equal(case__draw(c), 1);
+	thread->launches = 17 * 15000;
+	assert_int_equal(case__draw(c), 0);
+	thread->single_waits = totals(15000, 1);
+	assert_int_equal(case__draw(c), 1);
 	case__free(c);
 }
 
@@ -578,6 +585,15 @@ static void default_stream(void **state)
 	assert_int_equal(finding->saving_ns, NS_PER_S);
 	assert_true(finding__value(finding, "met_share") == 0.3);
 	assert_true(finding__value(finding, "threads") == 2);
+	/* Three that meet, of which no more than two at a time: what could run side by side are two. */
+	c->threads[2].legacy_behind = 300;
+	c->threads[2].first_ns = c->threads[1].latest_ns = BEGAN + 5 * NS_PER_S;
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.items[0].saving_ns, 3 * NS_PER_S / 2);
+	c->threads[1].latest_ns = BEGAN + 6 * NS_PER_S;
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.items[0].saving_ns, 2 * NS_PER_S);
+	c->threads[2].legacy_behind = 0;
 	/* Too few of all that they launch, or too few. */
 	c->threads[0].launches = 10000;
 	assert_int_equal(case__draw(c), 0);

@@ -69,7 +69,8 @@ static void test_totals(void **state)
 	scene.account->totals.repeat_bytes[1] = 800;
 	scene.account->totals.freed_busy = 2;
 	scene.account->inflight_at_exit[1] = 4096;
-	expect(&scene, "\"queues\":", "[{\"device\":3,\"launched_epoch\":5,\"stream\":0,\"mixed\":0,\"empty_ns\":6}],");
+	expect(&scene, "\"queues\":", "[{\"device\":3,\"launched_epoch\":5,\"stream\":0,\"mixed\":0,\"empty_ns\":6,"
+	       "\"legacy_waiting\":0}],");
 	expect(&scene, "\"D2H\":", "{\"calls\":8,\"ns\":80,\"bytes\":800}}");
 	expect(&scene, "\"freed_busy\":", "2,");
 	expect(&scene, "\"peak_bytes\":", "2147483648,\"inflight_at_exit\":{\"calls\":0,\"bytes\":4096},");

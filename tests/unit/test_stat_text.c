@@ -152,6 +152,11 @@ static void test_top(void **state)
 	expect_part(&scene, "cuMemAlloc_v2\n        ... and 1 more function\n");
 	expect_part(&scene, "  conv\n        ... and 1 more kernel\n");
 	expect_part(&scene, "\n... and 1 more finding\n");
+	scene.options.top = 0;
+	scene.list.items[1].tid = 0;
+	scene.list.items[1].share = 1.5;
+	expect_part(&scene, "        cost: 4.0 s, 150.0 % of the process's watched time (several threads together), in\n"
+			    "          allocations and frees of sizes that come again\n");
 	scene.options.full_names = true;
 	expect_part(&scene, "  void conv<int>(float*)\n");
 	scene__end(&scene);

@@ -2,16 +2,20 @@
 // Faults about devices: asked for all the time, or not given the same work.
 #include "faults.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GETTERS 1000
+#define GETTERS 500
 #define DEVICES 2
 
 static const uint64_t unequal[DEVICES] = { 12, 8 };
 static const uint64_t equal[DEVICES] = { 10, 10 };
 
-/* Which device is it? Asked before each of a thousand little things; fixed: once. */
+/* Which device is it? Asked before each of five hundred little things; fixed: once. */
 static void chatty_getters(struct run *run)
 {
 	int device = -1;
@@ -54,12 +58,36 @@ static void feed_both(struct run *run)
 	}
 }
 
-static void be_rank(struct run *run, int rank)
+/* Ranks go step by step together, as those do that exchange their gradients. */
+struct job {
+	pthread_barrier_t barrier;
+	bool over;
+};
+
+static struct job *make_job(void)
 {
+	struct job *job = mmap(NULL, sizeof(*job), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_barrierattr_t shared;
+
+	if (job == MAP_FAILED || pthread_barrierattr_init(&shared) ||
+	    pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED) ||
+	    pthread_barrier_init(&job->barrier, &shared, DEVICES))
+		give_up("no job can be made");
+	return job;
+}
+
+static void be_rank(struct run *run, struct job *job, int rank)
+{
+	/* None waits for one that has failed. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	run__open(run, rank);
-	while (run__goes_on(run)) {
+	while (!job->over) {
 		run__launch(run, launches_of(run)[rank]);
 		run__wait(run);
+		pthread_barrier_wait(&job->barrier);
+		if (!rank)
+			job->over = !run__goes_on(run);
+		pthread_barrier_wait(&job->barrier);
 	}
 	run__close(run);
 	exit(0);
@@ -68,19 +96,21 @@ static void be_rank(struct run *run, int rank)
 /* Of twenty launches a step one device gets twelve, the other eight; fixed: ten each. */
 static void device_imbalance(struct run *run)
 {
+	struct job *job;
 	int status;
 
 	if (run->processes < DEVICES) {
 		feed_both(run);
 		return;
 	}
+	job = make_job();
 	for (int rank = 0; rank < DEVICES; rank++) {
 		pid_t child = fork();
 
 		if (child < 0)
 			give_up("a rank does not start");
 		if (!child)
-			be_rank(run, rank);
+			be_rank(run, job, rank);
 	}
 	for (int rank = 0; rank < DEVICES; rank++)
 		if (wait(&status) < 0 || status)
@@ -88,7 +118,7 @@ static void device_imbalance(struct run *run)
 }
 
 const struct fault device_faults[] = {
-	{ "chatty-getters", chatty_getters, "cudaGetDevice a thousand times a step; fixed: once", false },
+	{ "chatty-getters", chatty_getters, "cudaGetDevice 500 times a step; fixed: once", false },
 	{ "device-imbalance", device_imbalance, "two devices with 60 % and 40 % of the launches; fixed: half each",
 	  true },
 	{ 0 },

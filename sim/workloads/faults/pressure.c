@@ -2,28 +2,47 @@
 // Faults of too little memory. CUDA_SIM_MEMORY says how much there is.
 #include "faults.h"
 
-#define PIECES 38
-#define PIECE (100ull << 20)
+#define PIECES 73
+#define PIECE (50ull << 20)
+#define SMALL_PIECES 40
+#define SMALL_PIECE (5ull << 20)
 #define HUGE_BYTES (2ull << 30)
 #define FITTING (128ull << 20)
 #define ATTEMPTS 5
 
+static void take(struct run *run, uint64_t bytes)
+{
+	device_memory(bytes);
+	run->bytes += bytes;
+}
+
+/* What is due by now; at first much at a time, then little. */
+static void grow(struct run *run, double since)
+{
+	double first = run->seconds * 0.3, second = run->seconds * 0.6;
+	double small = since < first ? 0 : SMALL_PIECES * (since - first) / second;
+	uint64_t due = (uint64_t)(PIECES * since / first) * PIECE;
+
+	if (due > PIECES * PIECE)
+		due = PIECES * PIECE;
+	due += (uint64_t)(small < SMALL_PIECES ? small : SMALL_PIECES) * SMALL_PIECE;
+	while (run->bytes < due)
+		take(run, run->bytes < PIECES * PIECE ? PIECE : SMALL_PIECE);
+}
+
 /*
- * 3.7 GiB, which is nearly all of 3.8 GiB, taken piece by piece as the program
- * goes on; fixed: at the start, as servers do that divide it up by themselves.
+ * 3.85 of 3.9 thousand MiB, taken as the program goes on; fixed: at the start,
+ * as servers do that divide it up by themselves.
  */
 static void oom_near(struct run *run)
 {
-	double pause = run->seconds * 0.9 / PIECES, next = now();
-	int taken = 0;
+	double begun = now();
 
+	if (run->fixed)
+		take(run, PIECES * PIECE + SMALL_PIECES * SMALL_PIECE);
 	while (run__goes_on(run)) {
-		while (taken < PIECES && (run->fixed || now() >= next)) {
-			device_memory(PIECE);
-			run->bytes += PIECE;
-			next += pause;
-			taken++;
-		}
+		if (!run->fixed)
+			grow(run, now() - begun);
 		run__step(run);
 	}
 	run__close(run);
@@ -50,7 +69,7 @@ static void oom(struct run *run)
 }
 
 const struct fault pressure_faults[] = {
-	{ "oom-near", oom_near, "grows to nearly all of 3.8 GiB; fixed: takes it at the start and holds still", false },
+	{ "oom-near", oom_near, "grows to nearly all of 3900 MiB; fixed: takes it at the start and holds still", false },
 	{ "oom", oom, "asks for 2 GiB of the 1 GiB there is; fixed: for what fits", false },
 	{ 0 },
 };

@@ -2,8 +2,8 @@
 // Faults of waiting: too often, without meaning to, and with nothing queued.
 #include "faults.h"
 
-#define LAUNCHES 24	/* of a step */
-#define HOST_WORK 0.003
+#define LAUNCHES 48	/* of a step */
+#define HOST_WORK 0.005
 #define LONG_HOST_WORK 0.15
 
 /* Waits after every `between` launches; fixed: once a step. */

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""gpuprobe diagnose as a command: what it says in words and in JSON, what it explains, and how it ends."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from lib import paths
+from lib.probe import Background, environment
+
+# Allocations and frees that take nearly all of the time.
+CHURN = {"CUDA_SIM_LATENCY": "cuMemAlloc_v2=400us,cuMemFree_v2=100us"}
+CHURNING = ["memory", "--pairs", 800, "--size", "64K"]
+
+
+def diagnose(*args, env=None):
+    return subprocess.run([paths.GPUPROBE, "diagnose", *map(str, args)], env=environment(**(env or {})), text=True,
+                          capture_output=True, timeout=60, check=False)
+
+
+def churning(*args):
+    workload, *rest = CHURNING
+    return diagnose(*args, "--", paths.workload(workload), *rest, env=CHURN)
+
+
+def report_of(done):
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith('{"schema"')]
+    assert len(lines) == 1
+    return json.loads(lines[0])
+
+
+def listed():
+    lines = diagnose("--list").stdout.splitlines()
+    return [line.split()[0] for line in lines[1:] if not line.startswith(" ")]
+
+
+def test_words():
+    done = churning()
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    first = lines.index("findings: 1 warning")
+    assert lines[first + 2] == "warning  alloc-churn: the same memory is allocated and freed again and again"
+    assert re.fullmatch(r" {8}process \d+ \(memory\): cudaMalloc of 64\.0 KiB", lines[first + 3])
+    rest = "\n".join(lines[first + 4:])
+    assert re.search(r"^ {8}cost: \d+ ms, \d+\.\d % of the process's watched time, in allocations", rest, re.M)
+    assert re.search(r"^ {8}saving: about \d+ ms, if ", rest, re.M)
+    # Where: this program has frame pointers, libc has not.
+    assert re.search(r"^ {8}at:\n {16}cudaMalloc\+0x0 \[libcudart\.so\.13\].*\n {16}run_thread\+0x\w+ \[memory\]", rest,
+                     re.M)
+    assert lines[-2] == "gpuprobe diagnose --explain ID tells what to do"
+    assert "some stacks break off: try --stack auto" in done.stderr
+    assert max(map(len, lines)) <= 100
+
+
+def test_json():
+    report = report_of(churning("--json", "--threshold", "alloc-churn.pairs=20"))
+    assert (report["schema"], report["final"]) == ("gpuprobe.stat/1", True)
+    assert report["thresholds"]["alloc-churn"]["pairs"] == 20
+    assert set(report["thresholds"]) == set(listed())
+    [finding] = report["findings"]
+    [process] = report["processes"]
+    functions = {function["function"]: function["total_ns"] for function in process["functions"]}
+    assert (finding["id"], finding["severity"], finding["pid"], finding["tid"], finding["comm"]) == (
+        "alloc-churn", "warning", process["pid"], None, "memory")
+    cost = (functions["cudaMalloc"] + functions["cudaFree"]) / 1e9
+    assert finding["cost_seconds"] == pytest.approx(cost, rel=0.01)
+    watched = (process["ended_ns"] - max(process["start_ns"], report["began_ns"])) / 1e9
+    assert finding["cost_share"] == pytest.approx(cost / watched, rel=0.02)
+    assert 0 < finding["saving_seconds"] < finding["cost_seconds"] and finding["assumption"]
+    assert finding["stack"]["frames"][0]["function"] == "cudaMalloc"
+    assert all(set(number) == {"value", "unit"} for number in finding["numbers"].values())
+
+
+def test_threshold():
+    """What is below it is no finding."""
+    assert "no findings" in churning("--threshold", "alloc-churn.pairs=801").stdout.splitlines()
+    assert "no findings" in churning("--threshold", "alloc-churn=99.9%").stdout.splitlines()
+    wrong = diagnose("--threshold", "alloc-churn.pears=1")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "it has share, pairs" in wrong.stderr
+
+
+def test_without_stacks():
+    report = report_of(churning("--json", "--stack", "off"))
+    assert [finding["stack"] for finding in report["findings"]] == [None]
+    assert "at:" not in churning("--stack", "off").stdout
+
+
+def test_explain():
+    ids = listed()
+    assert len(ids) == len(set(ids)) >= 17
+    done = diagnose("--explain", "all")
+    assert done.returncode == 0
+    for kind in ids:
+        one = diagnose("--explain", kind)
+        assert one.returncode == 0
+        assert one.stdout.startswith(f"{kind} (") and one.stdout in done.stdout
+        paragraph = one.stdout.split("\n\n")[1]
+        assert len(paragraph) > 200, f"{kind} has no advice"
+        assert max(map(len, paragraph.splitlines())) <= 80
+        assert f"--threshold {kind}.NAME=VALUE" in one.stdout
+
+
+def test_manual():
+    """The manual page knows every kind."""
+    text = (paths.ROOT / "man" / "gpuprobe-diagnose.8").read_text(encoding="utf-8")
+    text = re.sub(r"\\f.", " ", text).replace("\\-", "-")
+    section = text[text.index(".SH FINDINGS"):text.index(".SH OUTPUT")]
+    assert set(re.findall(r"[a-z]+(?:-[a-z]+)+|\boom\b|\bfragmentation\b", " ".join(
+        line for line in section.splitlines() if line.startswith(".B ")))) == set(listed())
+
+
+def test_explain_unknown():
+    done = diagnose("--explain", "alloc")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert all(kind in done.stderr for kind in listed())
+
+
+@pytest.mark.parametrize("args, command, status", [
+    (["--fail-on", "warning"], CHURNING, 4),
+    (["--fail-on", "info"], CHURNING, 4),
+    (["--fail-on", "critical"], CHURNING, 0),
+    ([], CHURNING, 0),
+    (["--fail-on", "info"], ["memory", "--pairs", 1], 0),
+])
+def test_status(args, command, status):
+    workload, *rest = command
+    assert diagnose("-q", *args, "--", paths.workload(workload), *rest, env=CHURN).returncode == status
+
+
+def test_status_of_command():
+    """COMMAND's own failure is told first."""
+    line = f"{paths.workload('memory')} --pairs 800 --size 64K; exit 7"
+    assert diagnose("-q", "--fail-on", "info", "--", "sh", "-c", line, env=CHURN).returncode == 7
+    assert diagnose("-q", "-p", 2 ** 22 - 3).returncode == 1
+
+
+def watch(workload, *args):
+    return subprocess.Popen([paths.GPUPROBE, "diagnose", *args, "-p", str(workload.pid)], env=environment(), text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_pid_to_its_end():
+    with Background(paths.workload("launch"), "--seconds", 3, "--rate", 50) as workload:
+        with watch(workload) as running:
+            out, err = running.communicate(timeout=40)
+        workload.wait(10)
+    assert running.returncode == 0, err
+    lines = out.splitlines()
+    assert "no findings" in lines
+    assert f"process {workload.pid} (launch) is watched since attach: nothing is known of its calls before that" in lines
+
+
+def test_pid_until_interrupted():
+    with Background(paths.workload("memory"), "--pairs", 100000, env=CHURN) as workload:
+        with watch(workload, "--fail-on", "warning") as running:
+            time.sleep(3)
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=40)
+        assert workload.poll() is None
+    assert running.returncode == 4, err
+    assert "findings: 1 warning" in out.splitlines()
+
+
+def test_interval():
+    done = diagnose("--json", "--interval", 0.2, "--", paths.workload("memory"), "--pairs", 2000, env=CHURN)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(lines) >= 3
+    costs = [finding["cost_seconds"] for report in lines for finding in report["findings"]]
+    assert len(costs) >= 2 and costs == sorted(costs) and costs[0] < costs[-1]
+
+
+def test_nobody_reads():
+    """A reader that has gone ends nothing else: COMMAND goes on, and its status is told."""
+    line = f"{paths.workload('memory')} --pairs 1 > /dev/null; exit 3"
+    reading, writing = os.pipe()
+    os.close(reading)
+    with subprocess.Popen([paths.GPUPROBE, "diagnose", "-q", "--", "sh", "-c", line], env=environment(),
+                          stdout=writing, stderr=subprocess.PIPE, text=True) as running:
+        os.close(writing)
+        _, err = running.communicate(timeout=40)
+    assert (running.returncode, err) == (3, "")
