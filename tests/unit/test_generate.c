@@ -463,8 +463,6 @@ static void test_missing_roles(void **state)
 		{ CALL("query", "event", "-", "stream=h"), "query without the role event" },
 		{ CALL("event_record", "-", "-", "stream=h"),
 		  "event_record without the role event" },
-		{ CALL("event_record", "-", "-", "event=e"),
-		  "event_record without the role stream" },
 		{ CALL("create", "stream", "-", "handle=h"), "create without the role out" },
 		{ CALL("destroy", "stream", "-", "stream=h"), "destroy without the role handle" },
 		{ CALL("context", "reset", "-", "-"), "context without the role device" },

@@ -49,7 +49,7 @@ def _counted(truth, api):
     for layer in ("driver", "runtime"):
         for symbol, counts in truth.data[layer].items():
             function = table.functions().get(symbol)
-            if not function or function.operation == "-":
+            if not function or function.operation in ("-", "ask"):
                 continue
             outermost = api == "both" or (api == "auto" and function.operation in AUTO)
             if api == "both" and function.operation in ("context", "get_kernel") and function.kind != "reset":
