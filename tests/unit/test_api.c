@@ -435,7 +435,7 @@ static void check_row(const struct api_function *f)
 		ok = has(f, ROLE_FUNC);
 		break;
 	case OP_EVENT_RECORD:
-		ok = has(f, ROLE_EVENT) && (has(f, ROLE_STREAM) || has(f, ROLE_CTX));
+		ok = has(f, ROLE_EVENT);
 		break;
 	case OP_GET_KERNEL:
 		ok = has(f, ROLE_OUT) && has(f, ROLE_NAME) && has(f, ROLE_MODULE);
