@@ -248,13 +248,14 @@ static __noinline int note_target(const struct stream_key *at, u64 address, u64 
 static __noinline u64 target_goes(u32 slot, u64 address)
 {
 	struct target_key key = {.address = address, .slot = slot};
-	struct target_record *found = bpf_map_lookup_elem(&copy_targets, &key), target;
+	const struct target_record *target = bpf_map_lookup_elem(&copy_targets, &key);
+	u64 bytes;
 
-	if (!found)
+	if (!target)
 		return 0;
-	target = *found;
+	bytes = is_uncovered(target) ? target->bytes : 0;
 	bpf_map_delete_elem(&copy_targets, &key);
-	return is_uncovered(&target) ? target.bytes : 0;
+	return bytes;
 }
 
 /* --- the end of a process --- */

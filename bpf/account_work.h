@@ -109,27 +109,50 @@ static __always_inline u64 work_epoch(u32 slot)
 	return process ? process->epoch + 1 : 0;
 }
 
-/* A launch that will be executed. */
-static __always_inline int launch_work(struct thread *thread, struct call *call, struct thread_account *account,
-				       struct process_account *process)
+/* The thread's first launch of the epoch, or on another stream than before. Returns whether it has ended its longest idle time. */
+static __noinline int note_launch_work(struct thread *thread, struct call *call, u64 where, u64 epoch)
 {
-	u32 number = queue_of(device_of_call(thread, call));
-	struct device_queue *queue = queue_at(process, number);
-	u64 epoch = work_epoch(thread->slot), id = call->noted;
-	u64 where = id | (u64)number << STREAM_ID_DEVICE_SHIFT;
+	struct process_account *process = process_account_at(thread->slot);
+	u32 number = where >> STREAM_ID_DEVICE_SHIFT;
+	struct device_queue *queue = process ? queue_at(process, number) : NULL;
 	int longest = 0;
 
 	if (!queue)
 		return 0;
-	note_work(thread, queue, number, id, epoch);
+	note_work(thread, queue, number, call->noted, epoch);
 	if (queue->empty_ns)
 		longest = end_idle_time(thread, call, process, number);
+	launch_elsewhere(thread, call->noted, where, epoch);
+	return longest;
+}
+
+static __noinline int count_legacy_launch(struct thread *thread, u32 number)
+{
+	struct process_account *process = process_account_at(thread->slot);
+	struct thread_account *account = account_of(thread);
+	struct device_queue *queue = process ? queue_at(process, number) : NULL;
+
+	if (account && queue)
+		note_legacy_launch(thread, account, queue, number);
+	return 0;
+}
+
+/*
+ * A launch that will be executed. One on the same stream in the same epoch says nothing new: no wait has
+ * begun since, and one from before does not cover the latest.
+ */
+static __always_inline int launch_work(struct thread *thread, struct call *call, struct thread_account *account)
+{
+	u32 number = queue_of(device_of_call(thread, call));
+	u64 epoch = work_epoch(thread->slot), where = call->noted | (u64)number << STREAM_ID_DEVICE_SHIFT;
+	int longest = 0;
+
 	if (!account || account->last_stream != where || account->last_epoch != epoch)
-		launch_elsewhere(thread, id, where, epoch);
+		longest = note_launch_work(thread, call, where, epoch);
+	if (call->noted == STREAM_LEGACY)
+		count_legacy_launch(thread, number);
 	if (!account)
 		return 0;
-	if (id == STREAM_LEGACY)
-		note_legacy_launch(thread, account, queue, number);
 	if (account->pending_calls)
 		count_pending(thread);
 	if (call->operation == OP_LAUNCH && call->flag & LAUNCH_FIRST && !thread->depth &&
@@ -406,18 +429,16 @@ static __noinline int spoil_unknown(struct thread *thread)
 static __noinline int work_leave(struct thread *thread, struct call *call, s32 result)
 {
 	struct thread_account *account;
-	struct process_account *process;
 	int wants = 0;
 
 	if (!thread || !call)
 		return 0;
 	account = account_of(thread);
-	if (is_launch(call)) {
-		process = process_account_at(thread->slot);
-		if (result || !process || is_captured_launch(call))
-			return 0;
-		return launch_work(thread, call, account, process);
-	}
+	if (is_launch(call))
+		return result || is_captured_launch(call) ? 0 : launch_work(thread, call, account);
+	/* The same stream may be of another context from now on. */
+	if (account && (call->operation == OP_CONTEXT || call->operation == OP_DEVICE))
+		account->last_epoch = 0;
 	if (call->operation == OP_LAUNCH_LIST)
 		spoil_unknown(thread);
 	else if (call->operation == OP_WAIT || call->operation == OP_QUERY)
