@@ -102,7 +102,7 @@ FAULTS = [
           env={"CUDA_SIM_LATENCY": "cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,cuGraphExecDestroy=30us"}),
     Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=2),
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
-    Fault("chatty-getters", alone=True, cost=time_in("cudaGetDevice", layer="runtime"), 
+    Fault("chatty-getters", alone=True, cost=time_in("cudaGetDevice", layer="runtime"),
           # The same.
           env={"CUDA_SIM_LATENCY": "cudaGetDevice=20us"},
           options=("--getters", "--threshold", "chatty-getters=5000/s")),
