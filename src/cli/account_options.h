@@ -37,11 +37,11 @@ struct account_command {
 	enum account_form form;
 	struct report_options output;
 	uint64_t window_ns;	 /* over which growth is judged */
-	int fail_on;		 /* enum finding_severity: findings at least so bad are a failure; NO_FAIL: none is */
+	int fail_on;		 /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
 	bool getters;		 /* calls that only ask are probed as well */
 	const char **thresholds; /* "ID=VALUE", argv's */
 	size_t threshold_count;
-	const char *explain; /* an id, or "all"; argv's; NULL without */
+	const char *explain;	 /* an id, or "all"; argv's; NULL without */
 	bool list;
 	enum log_level log_level;
 };

@@ -292,7 +292,8 @@ void stat_csv__print(FILE *out, const struct stat_report *report)
 
 	print_columns(&w, "threads",
 		      "tid,thread,watched_ns,launch_ns,memory_ns,copy_ns,wait_ns,other_ns,outside_ns,launch_calls,"
-		      "memory_calls,copy_calls,wait_calls,other_calls,launches,chained,gap_average_ns,gap_p50_ns,gap_p99_ns");
+		      "memory_calls,copy_calls,wait_calls,other_calls,launches,chained,gap_average_ns,gap_p50_ns,"
+		      "gap_p99_ns");
 	each_process(&w, print_threads);
 	print_columns(&w, "functions", "function,layer,calls,errors,total_ns,average_ns,p50_ns,p99_ns,max_ns");
 	each_process(&w, print_functions);

@@ -51,13 +51,16 @@ def functions(process):
 
 
 def expect_functions(process, truth, *names):
-    """Calls and errors are exact; a call's time is what the simulator saw inside, and the probes' beside it."""
+    """
+    Calls and errors are exact; a call's time is what the simulator saw inside, and the probes' beside it, where the
+    thread may have had to wait for a processor.
+    """
     seen = functions(process)
     for name in names:
         true = truth.data[api.functions()[name].layer][name]
         function = seen[name]
         assert (function["calls"], function["errors"]) == (true["calls"], true["failures"]), name
-        assert true["ns"] <= function["total_ns"] <= 1.1 * true["ns"] + 20_000 * true["calls"], name
+        assert true["ns"] <= function["total_ns"] <= 1.1 * true["ns"] + 20_000 * true["calls"] + 20_000_000, name
         assert function["average_ns"] == function["total_ns"] // function["calls"]
         assert 0 < function["p50_ns"] <= function["p99_ns"] <= function["max_ns"] <= function["total_ns"]
 
@@ -144,7 +147,7 @@ def test_waits(run):
     expect_times(process)
     waits = [thread["time"]["wait"] for thread in process["threads"] if thread["launches"]]
     assert [wait["calls"] for wait in waits] == [1]
-    assert 70e6 < waits[0]["ns"] < 130e6
+    assert 70e6 < waits[0]["ns"] < 300e6
 
 
 def test_manual():
@@ -239,18 +242,23 @@ def test_csv_interval():
 
 def test_until_interrupted():
     """With -p and no duration: until the process ends, or Ctrl-C."""
-    with Background(paths.workload("launch"), "--seconds", 30, "--rate", 100) as workload:
-        with subprocess.Popen([paths.GPUPROBE, "stat", "--json", "-p", str(workload.pid)], env=environment(),
-                              text=True, stdout=subprocess.PIPE) as running:
-            time.sleep(2)
+    with Background(paths.workload("launch"), "--seconds", 50, "--rate", 100) as workload:
+        with subprocess.Popen([paths.GPUPROBE, "stat", "--json", "--interval", "0.3", "-p", str(workload.pid)],
+                              env=environment(), text=True, stdout=subprocess.PIPE) as running:
+            report = {"processes": []}
+            while not report["processes"] or report["processes"][0]["launches"] < 20:
+                report = json.loads(running.stdout.readline())
             running.send_signal(signal.SIGINT)
             out, _ = running.communicate(timeout=30)
         assert workload.poll() is None
     assert running.returncode == 0
-    process = only_process(json.loads(out))
+    last = json.loads(out.splitlines()[-1])
+    process = only_process(last)
+    assert last["final"]
     assert (process["pid"], process["since_attach"], process["ended"]) == (workload.pid, True, False)
     launching = [thread for thread in process["threads"] if thread["launches"]]
-    assert len(launching) == 1 and launching[0]["launches"] == process["launches"] > 20
+    # The one is read a moment after the other, and the program goes on.
+    assert len(launching) == 1 and process["launches"] <= launching[0]["launches"] <= process["launches"] + 10
 
 
 def test_status():
