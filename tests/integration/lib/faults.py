@@ -83,7 +83,10 @@ FAULTS = [
           env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=60us"}),
     Fault("pageable-copies", cost=time_in("cuMemcpyHtoDAsync_v2"),
           env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100us+0.1ns/B"}),
-    Fault("redundant-copies", cost=own("cost_ns"),
+    # Two of three copies of each input, and one of two of each result.
+    Fault("redundant-copies", numbers={"calls": own("calls"), "bytes": own("bytes")},
+          cost=lambda truths, measured: time_in("cuMemcpyHtoDAsync_v2")(truths, measured) * 2 / 3
+          + time_in("cuMemcpyDtoHAsync_v2")(truths, measured) / 2,
           env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=200us,cuMemcpyDtoHAsync_v2=200us"}),
     Fault("unchecked-errors", numbers={"calls": failures("cuMemcpyHtoDAsync_v2")},
           env={"CUDA_SIM_FAIL": "cuMemcpyHtoDAsync_v2:%200=1"}),
