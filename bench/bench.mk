@@ -2,7 +2,7 @@
 #
 # What the benchmarks need besides gpuprobe. Included by the top Makefile.
 
-.PHONY: bench bench-trace bench-stacks bench-programs
+.PHONY: bench bench-trace bench-stacks bench-account bench-programs
 
 bench: all bench-programs
 	/usr/bin/python3 bench/monitor.py --build $(BUILD)
@@ -14,6 +14,10 @@ bench-trace: all bench-programs
 #: make bench-stacks what stacks cost, by mode, and the memory they take (root)
 bench-stacks: all bench-programs
 	/usr/bin/python3 bench/stacks.py --build $(BUILD)
+
+#: make bench-account what the account of a run costs (root)
+bench-account: all bench-programs
+	/usr/bin/python3 bench/account.py --build $(BUILD)
 
 bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format
 

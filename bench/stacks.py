@@ -100,10 +100,10 @@ a stack is kept once, however many allocations it has):
 """
 
 
-def replace_section(path, text):
+def replace_section(path, text, begin=BEGIN, end=END):
     with open(path, encoding="utf-8") as file:
         page = file.read()
-    found = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END) + "\n", re.S)
+    found = re.compile(re.escape(begin) + ".*?" + re.escape(end) + "\n", re.S)
     page = found.sub(lambda _: text, page) if found.search(page) else page + "\n" + text
     with open(path, "w", encoding="utf-8") as file:
         file.write(page)

@@ -55,7 +55,8 @@ __noinline int size_allocated(const struct size_key *at, const struct call *call
 			return 0;
 		}
 	}
-	__sync_fetch_and_add(&record->allocations, 1);
+	if (!__sync_fetch_and_add(&record->allocations, 1))
+		record->first_took_ns = call->end_ns - call->start_ns;
 	__sync_fetch_and_add(&record->allocation_ns, call->end_ns - call->start_ns);
 	record->latest_ns = call->start_ns;
 	if (!on_record)

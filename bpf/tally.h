@@ -19,15 +19,17 @@ struct {
 	__type(value, struct thread_counts);
 } thread_counts SEC(".maps");
 
+/* To insert from: on the stack there is no room for it where calls are undone (abandon.h). */
+static const volatile struct tally no_calls;
+
 static __always_inline struct tally *tally_at(const struct tally_key *key)
 {
 	struct tally *tally = bpf_map_lookup_elem(&tallies, key);
-	struct tally zero = {};
 	int error;
 
 	if (tally)
 		return tally;
-	error = bpf_map_update_elem(&tallies, key, &zero, BPF_NOEXIST);
+	error = bpf_map_update_elem(&tallies, key, (const void *)&no_calls, BPF_NOEXIST);
 	tally = bpf_map_lookup_elem(&tallies, key);
 	if (!tally)
 		lose_update(error, LOSS_TALLY_MAP_FULL);
@@ -72,64 +74,71 @@ static __always_inline u64 scatter(u64 bits)
 	return bits * 0x9e3779b97f4a7c15ull >> 56;
 }
 
-/* Empties a counter of the calling thread into the map. Global: the verifier goes through it once. */
-__noinline int spill_tally(u32 account, u32 place)
+static __always_inline void empty_tally(struct thread_tally *tally)
 {
-	struct thread_counts *own = thread_counts_at(account);
-	struct thread_tally *tally;
-	struct tally_key key;
+	struct tally_key key = tally->key;
 	struct tally *shared;
 
-	if (!own)
-		return 0;
-	tally = &own->tallies[place & (THREAD_TALLIES - 1)];
 	if (!tally->calls)
-		return 0;
-	key = tally->key;
+		return;
 	shared = tally_at(&key);
 	if (shared)
 		add_tally(shared, tally->calls, tally->bytes, tally->ns);
 	tally->calls = 0;
 	tally->bytes = 0;
 	tally->ns = 0;
+}
+
+/* Empties a counter of the calling thread into the map. Global, as the next: the verifier goes through it once. */
+__noinline int spill_tally(u32 account, u32 place)
+{
+	struct thread_counts *own = thread_counts_at(account);
+
+	if (own)
+		empty_tally(&own->tallies[place & (THREAD_TALLIES - 1)]);
 	return 0;
 }
 
-/*
- * Finds another place of a key than its first, or gives it one that nobody has or that is taken from another
- * key. Returns the place, THREAD_TALLIES where the map has no room.
- */
-static __noinline u32 claim_tally(u32 account, struct thread_counts *own, u64 bits)
+/* Gives the place to another key. Returns 0 where the map has no room for that. */
+__noinline int take_tally(u32 account, u32 place, u64 bits)
 {
-	u32 place, first = scatter(bits) & (THREAD_TALLIES - 1), second = first ^ 1;
+	struct thread_counts *own = thread_counts_at(account);
+	struct thread_tally *tally;
 	struct tally_key key;
 
-	if (own->tallies[second].calls && key_bits(&own->tallies[second].key) == bits)
-		return second;
+	if (!own)
+		return 0;
 	__builtin_memcpy(&key, &bits, sizeof(key));
 	if (!tally_at(&key))
-		return THREAD_TALLIES;
-	place = own->tallies[first].calls && !own->tallies[second].calls ? second : first;
-	spill_tally(account, place);
-	own->tallies[place & (THREAD_TALLIES - 1)].key = key;
-	return place;
+		return 0;
+	tally = &own->tallies[place & (THREAD_TALLIES - 1)];
+	empty_tally(tally);
+	__builtin_memcpy(&tally->key, &bits, sizeof(key));
+	return 1;
+}
+
+static __always_inline bool is_tally_of(const struct thread_tally *tally, u64 bits)
+{
+	return tally->calls && key_bits(&tally->key) == bits;
 }
 
 /* Whether the thread of that account has counted the call. `bits` are those of its struct tally_key. */
 static __always_inline bool count_by_thread(u32 account, u64 bits, u64 bytes, u64 ns)
 {
 	struct thread_counts *own = thread_counts_at(account);
+	u32 place = scatter(bits) & (THREAD_TALLIES - 1);
 	struct thread_tally *tally;
-	u32 place;
 
 	if (!own)
 		return false;
-	tally = &own->tallies[scatter(bits) & (THREAD_TALLIES - 1)];
-	if (!tally->calls || key_bits(&tally->key) != bits) {
-		place = claim_tally(account, own, bits);
-		if (place >= THREAD_TALLIES)
-			return true;
+	tally = &own->tallies[place];
+	if (!is_tally_of(tally, bits)) {
+		/* A key has two places. */
+		if (tally->calls && (is_tally_of(&own->tallies[place ^ 1], bits) || !own->tallies[place ^ 1].calls))
+			place ^= 1;
 		tally = &own->tallies[place];
+		if (!is_tally_of(tally, bits) && !take_tally(account, place, bits))
+			return true;
 	}
 	tally->calls++;
 	tally->bytes += bytes;

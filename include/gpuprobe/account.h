@@ -172,6 +172,7 @@ struct size_record {
 	__u64 frees, free_ns;
 	__u64 live, peak; /* at a time; with context ends not known, `live` is then too high */
 	__u64 first_ns, latest_ns; /* allocations */
+	__u64 first_took_ns; /* the first allocation: the runtime may make its context inside it */
 };
 
 #define COPY_SIZES 48 /* the n-th has copies of 2^n to 2^(n+1) - 1 bytes, the first those of 0 as well, the last all larger */

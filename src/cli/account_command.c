@@ -121,6 +121,13 @@ static int set_up(struct account_run *run, struct error *err)
 		.print = print,
 		.arg = run,
 	};
+	/* Only sites of live memory are judged from the lists, and there are none without stacks. */
+	const struct samples_options samples = {
+		.period = SAMPLE_PERIOD,
+		.with_lists = options->stacks.mode != STACK_OFF,
+		.take = sample,
+		.arg = run,
+	};
 	int ret;
 
 	ret = counting__new(&counting, run->log, &run->counting, err);
@@ -131,7 +138,7 @@ static int set_up(struct account_run *run, struct error *err)
 	if (!ret)
 		ret = reports__start(run->reports, err);
 	if (!ret)
-		ret = samples__new(run->counting, SAMPLE_PERIOD, sample, run, &run->samples, err);
+		ret = samples__new(run->counting, &samples, &run->samples, err);
 	if (!ret)
 		ret = counting__attach(run->counting, err);
 	findings__begin(run->findings, clock__boot_ns());

@@ -12,8 +12,8 @@
 
 static const struct subcommand subcommands[] = {
 	{"trace", "every call as it happens, decoded", trace_command__run},
-	{"stat", "the account of a run: where time goes, durations, copies, memory", stat_command__run},
-	{"diagnose", "what is wrong with a program, what it costs, what helps", diagnose_command__run},
+	{"stat", "where the time of a run goes, by thread and call", stat_command__run},
+	{"diagnose", "what is wrong with a program, what it costs", diagnose_command__run},
 	{"memleak", "live device memory by call stack, and what of it grows", memleak_command__run},
 	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run},
 	{"bpftrace-script", "print a script that shows CUDA calls by bpftrace", bpftrace_script_command__run},

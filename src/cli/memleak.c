@@ -97,7 +97,12 @@ static int set_up(struct memleak *memleak, struct error *err)
 		.print = print,
 		.arg = memleak,
 	};
-	double period = (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S;
+	const struct samples_options samples = {
+		.period = (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S,
+		.with_lists = true,
+		.take = sample,
+		.arg = memleak,
+	};
 	int ret;
 
 	memleak->growth = growth__new(options->window_ns, GROWTH_SITES_MAX);
@@ -111,7 +116,7 @@ static int set_up(struct memleak *memleak, struct error *err)
 	if (!ret)
 		ret = reports__start(memleak->reports, err);
 	if (!ret)
-		ret = samples__new(memleak->counting, period, sample, memleak, &memleak->samples, err);
+		ret = samples__new(memleak->counting, &samples, &memleak->samples, err);
 	if (!ret)
 		ret = counting__attach(memleak->counting, err);
 	return ret;

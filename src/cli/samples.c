@@ -14,10 +14,8 @@
 #define SAMPLE_SHARE 10
 
 struct samples {
+	struct samples_options options;
 	struct counting *counting;
-	double period;
-	void (*take)(void *arg);
-	void *arg;
 	struct event *due;
 };
 
@@ -34,20 +32,21 @@ static double uneven(void)
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
 	struct samples *samples = arg;
+	const struct samples_options *options = &samples->options;
 	uint64_t began = clock__boot_ns();
 	struct timeval wait;
 	double took;
 
 	(void)fd;
 	(void)what;
-	counting__update(samples->counting, true);
-	samples->take(samples->arg);
+	counting__update(samples->counting, options->with_lists);
+	options->take(options->arg);
 	took = (double)(clock__boot_ns() - began) / (double)NS_PER_S;
-	wait = clock__timeval(fmax(samples->period * uneven() - took, SAMPLE_SHARE * took));
+	wait = clock__timeval(fmax(options->period * uneven() - took, SAMPLE_SHARE * took));
 	evtimer_add(samples->due, &wait);
 }
 
-int samples__new(struct counting *counting, double period, void (*take)(void *arg), void *arg, struct samples **out,
+int samples__new(struct counting *counting, const struct samples_options *options, struct samples **out,
 		 struct error *err)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
@@ -55,7 +54,7 @@ int samples__new(struct counting *counting, double period, void (*take)(void *ar
 
 	if (!samples)
 		return error__set(err, -ENOMEM, "out of memory");
-	*samples = (struct samples){.counting = counting, .period = period, .take = take, .arg = arg};
+	*samples = (struct samples){.options = *options, .counting = counting};
 	samples->due = evtimer_new(session__loop(counting__session(counting)), on_due, samples);
 	if (!samples->due) {
 		free(samples);

@@ -7,16 +7,22 @@
 #ifndef CLI_SAMPLES_H
 #define CLI_SAMPLES_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "cli/counting.h"
 
 struct samples;
 
-/*
- * Begins with one at once, between counting__prepare and counting__attach; then `take` is called, with
- * the model read anew, about every `period` seconds. 0 or a negative errno.
- */
-int samples__new(struct counting *counting, double period, void (*take)(void *arg), void *arg, struct samples **out,
+struct samples_options {
+	double period;	 /* seconds, about */
+	bool with_lists; /* lists of allocations and live sites are read, too: a walk over all of them */
+	void (*take)(void *arg); /* the model was read anew */
+	void *arg;
+};
+
+/* Begins with one at once; between counting__prepare and counting__attach. 0 or a negative errno. */
+int samples__new(struct counting *counting, const struct samples_options *options, struct samples **out,
 		 struct error *err);
 
 /* NULL is fine. Before counting__free. */

@@ -26,9 +26,15 @@ struct churn {
 	uint64_t ns, saving_ns;
 };
 
+/* The first allocation had to be, and may have made the context: that took 220 ms of 245 on an H200. */
+static uint64_t allocating_ns(const struct size_record *record)
+{
+	return record->allocation_ns > record->first_took_ns ? record->allocation_ns - record->first_took_ns : 0;
+}
+
 static uint64_t time_of(const struct size_record *record)
 {
-	return record->allocation_ns + record->free_ns;
+	return allocating_ns(record) + record->free_ns;
 }
 
 static bool is_churning(const struct size_record *record, double pairs)
@@ -53,7 +59,7 @@ static void add_size(struct churn *churn, const struct account_size *size)
 	churn->frees += record->frees;
 	churn->bytes += size->key.size * record->allocations;
 	churn->ns += time_of(record);
-	churn->saving_ns += without(record->allocation_ns, record->allocations, record->peak) +
+	churn->saving_ns += without(allocating_ns(record), record->allocations - 1, record->peak - !!record->peak) +
 			    without(record->free_ns, record->frees, record->peak);
 }
 
@@ -109,7 +115,7 @@ static int tell(struct finding *finding, const struct churn *churn, uint64_t wat
 		"%s times %s were allocated by %s (%s each) and %s times freed (%s each), at most %s live at a time; "
 		"that took %s%s, %s of the %s that were watched",
 		quantity__count(record->allocations).text, size.text, where__function(churn->row),
-		quantity__time(mean(record->allocation_ns, record->allocations)).text,
+		quantity__time(mean(allocating_ns(record), record->allocations - 1)).text,
 		quantity__count(record->frees).text, quantity__time(mean(record->free_ns, record->frees)).text,
 		quantity__count(record->peak).text, quantity__time((double)churn->ns).text, others,
 		quantity__share(finding->share).text, quantity__time((double)watched_ns).text);
@@ -129,7 +135,7 @@ static int add(const struct finding_input *input, const struct process *process,
 	finding__number(finding, "size", (double)churn->worst->key.size, UNIT_BYTES);
 	finding__number(finding, "allocations", (double)record->allocations, UNIT_COUNT);
 	finding__number(finding, "frees", (double)record->frees, UNIT_COUNT);
-	finding__number(finding, "allocation_mean", mean(record->allocation_ns, record->allocations), UNIT_NS);
+	finding__number(finding, "allocation_mean", mean(allocating_ns(record), record->allocations - 1), UNIT_NS);
 	finding__number(finding, "free_mean", mean(record->free_ns, record->frees), UNIT_NS);
 	finding__number(finding, "live_at_once", (double)record->peak, UNIT_COUNT);
 	finding__number(finding, "sizes", (double)churn->sizes, UNIT_COUNT);

@@ -343,7 +343,7 @@ static void judge_course(const struct growth_history *course, struct device_grow
 	if (evidence.verdict != GROWTH_GROWING ||
 	    (double)evidence.still_ns >= STILL_TIME * (double)evidence.span_ns)
 		return;
-	*growth = (struct device_growth){.grows = true, .bytes = evidence.grown, .span_ns = evidence.span_ns};
+	*growth = (struct device_growth){.grows = true, .bytes = evidence.grown, .span_ns = evidence.grown_ns};
 }
 
 void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,

@@ -108,7 +108,7 @@ struct finding {
 	size_t number_count;
 	bool has_cost;
 	uint64_t cost_ns;
-	double share; /* of the watched time of the process, or of the thread where there is one */
+	double share; /* of the watched time of the process, or of the thread's from its first call to its latest where there is one */
 	bool has_saving;
 	uint64_t saving_ns;
 	const char *assumption; /* under which; static; NULL without has_saving */

@@ -30,15 +30,18 @@ enum {
 #define FIRST_LAUNCHES 512 /* half of what a queue holds: so many launches have found it with room */
 
 /*
- * What a CUDA graph in place of the launches costs. To be measured: high, so
- * that no more is promised than is saved. The assumption's text has them, too.
+ * What a CUDA graph in place of the launches costs, microseconds. To be
+ * measured: high, so that no more is promised than is saved.
  */
-#define GRAPH_KERNEL_NS 2000
-#define GRAPH_LAUNCH_NS 10000
+#define GRAPH_KERNEL_US 2.0
+#define GRAPH_LAUNCH_US 10
 #define GRAPH_LEAST 32
-static const char assumption[] = "what repeats is launched as CUDA graphs of 32 kernels or more; "
-				 "a kernel inside one costs the CPU nothing and the GPU at least 2 us, "
-				 "the launch of a graph 10 us";
+
+#define AS_TEXT(number) #number
+#define TEXT(number) AS_TEXT(number)
+static const char assumption[] = "what repeats is launched as CUDA graphs of " TEXT(GRAPH_LEAST) " kernels or more; "
+				 "a kernel inside one costs the CPU nothing and the GPU at least " TEXT(GRAPH_KERNEL_US)
+				 " us, the launch of a graph " TEXT(GRAPH_LAUNCH_US) " us";
 
 /* --- whether launches find the queue full --- */
 
@@ -134,7 +137,7 @@ static void estimate(const struct watched_thread *watched, const struct sequence
 	double launches = (double)thread->chained.calls * sequence->share;
 	double now = (double)(thread->chained.ns + thread->chained_gap_ns) * sequence->share;
 	double graph = sequence->period > GRAPH_LEAST ? (double)sequence->period : GRAPH_LEAST;
-	double then = launches * GRAPH_KERNEL_NS + launches / graph * GRAPH_LAUNCH_NS;
+	double then = launches * GRAPH_KERNEL_US * 1e3 + launches / graph * GRAPH_LAUNCH_US * 1e3;
 
 	for (size_t i = 0; i < sequence->period; i++)
 		if (!sequence__kernel(watched->process, sequence->handles[i]))

@@ -144,7 +144,7 @@ static int tell_growth(struct finding *finding, const struct kept *kept, const c
 {
 	return finding__evidence(finding, "live memory of this %s grew by %s within %s (%s), to %s in %s allocation%s%s%s",
 				 kept->size ? "size" : "call site", quantity__bytes((double)kept->growth.grown).text,
-				 quantity__time((double)kept->growth.span_ns).text,
+				 quantity__time((double)kept->growth.grown_ns).text,
 				 quantity__bandwidth(kept->growth.slope).text,
 				 quantity__bytes((double)kept->bytes).text, quantity__count(kept->count).text,
 				 kept->count == 1 ? "" : "s", to, rest);
@@ -162,7 +162,7 @@ static void add_numbers(struct finding *finding, const struct kept *kept)
 		return;
 	finding__number(finding, "growth", (double)kept->growth.grown, UNIT_BYTES);
 	finding__number(finding, "growth_rate", kept->growth.slope, UNIT_BYTES_PER_SECOND);
-	finding__number(finding, "growth_time", (double)kept->growth.span_ns, UNIT_NS);
+	finding__number(finding, "growth_time", (double)kept->growth.grown_ns, UNIT_NS);
 }
 
 static struct finding *add(const struct finding_input *input, const struct kept *kept, struct finding_list *out)

@@ -10,8 +10,8 @@
 #define COURSES_MAX 1024
 /* Samples of one: a window and its end, see GROWTH_SAMPLE_NS. */
 #define SAMPLES 61
-/* Samples that say how it was all the time. */
-#define SAMPLES_LEAST 20
+/* Samples that say how it was all the time; fewer come only where the machine is busy. */
+#define SAMPLES_LEAST 10
 
 /* What is gone is looked for in one of so many samples: there may be thousands of processes. */
 #define FORGET_ROUNDS 16

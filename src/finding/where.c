@@ -20,6 +20,10 @@ uint64_t where__watched_ns(const struct finding_input *input, const struct proce
 uint64_t where__thread_ns(const struct finding_input *input, const struct process *process,
 			  const struct thread_account *thread)
 {
+	uint64_t from = thread->first_ns > input->began_ns ? thread->first_ns : input->began_ns;
+
+	if (thread->latest_ns > from)
+		return thread->latest_ns - from;
 	return account__wall_ns(thread, input->began_ns, end_of(input, process));
 }
 

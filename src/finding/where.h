@@ -15,7 +15,10 @@
 /* The time that the process was watched: from its start, or the probes, to its end, or now. */
 uint64_t where__watched_ns(const struct finding_input *input, const struct process *process);
 
-/* The same of a thread. */
+/*
+ * Of a thread the time from its first call to its latest one: what it does before, such as
+ * importing modules for seconds, makes a fault no smaller.
+ */
 uint64_t where__thread_ns(const struct finding_input *input, const struct process *process,
 			  const struct thread_account *thread);
 

@@ -38,6 +38,7 @@ struct growth_evidence {
 	double slope;	  /* bytes per second, by least squares over the lows */
 	uint64_t span_ns; /* the time that was looked at */
 	uint64_t grown;	  /* bytes, from the first of the lows to the last; of GROWTH_GROWING */
+	uint64_t grown_ns; /* between these two */
 	uint64_t samples; /* in it */
 	uint64_t still_ns; /* since when it has not grown any more, in the latest samples */
 };

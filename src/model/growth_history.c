@@ -212,7 +212,10 @@ static void judge_time(const struct growth_history *history, size_t points, size
 	evidence->slope = slope;
 	evidence->span_ns = lows.last_ns - lows.first_ns;
 	evidence->samples = lows.samples;
-	evidence->grown = grows ? lows.low[lows.count - 1].bytes - lows.low[0].bytes : 0;
+	if (!grows)
+		return;
+	evidence->grown = lows.low[lows.count - 1].bytes - lows.low[0].bytes;
+	evidence->grown_ns = lows.low[lows.count - 1].time_ns - lows.low[0].time_ns;
 }
 
 /* Whether the last `count` of the full points are a time to look at: longer than the window. */

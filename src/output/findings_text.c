@@ -70,9 +70,9 @@ static void write_evidence(FILE *out, const struct finding *finding)
 
 static void write_cost(FILE *out, const struct finding *finding)
 {
-	fprintf(out, "cost: %s, %s of the %swatched time", quantity__time((double)finding->cost_ns).text,
+	fprintf(out, "cost: %s, %s of the %stime", quantity__time((double)finding->cost_ns).text,
 		quantity__share(finding->share).text,
-		finding->tid ? "thread's " : finding->pid ? "process's " : "");
+		finding->tid ? "thread's active " : finding->pid ? "process's watched " : "watched ");
 	if (!finding->tid && finding->share > 1)
 		fputs(" (several threads together)", out);
 	if (finding->kind->cost)

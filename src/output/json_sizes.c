@@ -22,6 +22,7 @@ static void write_size(struct json *j, const struct account_size *size)
 	json__key_u64(j, "peak", record->peak);
 	json__key_u64(j, "first_ns", record->first_ns);
 	json__key_u64(j, "latest_ns", record->latest_ns);
+	json__key_u64(j, "first_took_ns", record->first_took_ns);
 	json__object_end(j);
 }
 

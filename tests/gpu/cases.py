@@ -69,12 +69,12 @@ def build(machine, name):
     return [path]
 
 
-def programs(machine, case):
-    """Those that can be run here, by language."""
-    found = {"C": build(machine, case.program)}
-    if has_torch():
-        found["PyTorch"] = machine.python(f"{case.program}.py")
-    return found
+def languages():
+    return ["C", "PyTorch"] if has_torch() else ["C"]
+
+
+def program(machine, case, language):
+    return build(machine, case.program) if language == "C" else machine.python(f"{case.program}.py")
 
 
 def has_torch():
@@ -152,7 +152,8 @@ def of_buffer(finding):
             "saving_seconds": sum((calls - numbers["live_at_once"]) * mean for calls, mean in pairs) / 1e9}
 
 
-def test_case(machine, results, studies, case, language, command):
+def test_case(machine, results, studies, case, language):
+    command = program(machine, case, language)
     label, steps = f"{case.program}, {language}", str(case.steps[language])
     variables = case.environment if language == "PyTorch" else {}
     timed = run([*command, "both", steps, str(ROUNDS[language])], variables)
@@ -252,9 +253,8 @@ def study(case):
     """The test of a case in its languages."""
     def test(machine, results):
         studies = studies_of(results)
-        for language, command in programs(machine, case).items():
-            attempt(results, f"{case.program}, {language}", test_case, machine, results, studies, case, language,
-                    command)
+        for language in languages():
+            attempt(results, f"{case.program}, {language}", test_case, machine, results, studies, case, language)
     return test
 
 

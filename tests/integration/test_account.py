@@ -7,35 +7,14 @@ from collections import Counter
 
 import pytest
 
-from lib import api, exact
+from lib import exact
+from lib.account import CLASSES, OPERATIONS, seen_functions, true_functions
 from lib.paths import SIM, workload
 from lib.script import PROGRAMS, script
 from lib.truth import CALLERS
 
 STAT = ["stat", "--json"]
 ACCOUNT_THREADS = 1024  # in include/gpuprobe/account.h
-CLASSES = {"launch": "launch", "graph_launch": "launch", "host_function": "launch", "launch_list": "launch",
-           "alloc": "memory", "free": "memory", "virtual": "memory", "pool": "memory", "copy": "copy", "set": "copy",
-           "wait": "wait"}
-OPERATIONS = {function.operation for function in api.functions().values()} - {"-", "ask"}
-
-
-def true_functions(truth, mode="auto"):
-    """(layer, name) -> calls, failures of all that is watched."""
-    calls, failures = Counter(), Counter()
-    for function, counts in truth._counts(mode, OPERATIONS):
-        calls[function.layer, function.base] += counts["calls"]
-        failures[function.layer, function.base] += counts["failures"]
-    return {name: (count, failures[name]) for name, count in calls.items() if count}
-
-
-def seen_functions(process):
-    calls, errors = Counter(), Counter()
-    for f in process["functions"]:
-        name = f["layer"], f["function"].removesuffix("_ptds").removesuffix("_ptsz")
-        calls[name] += f["calls"]
-        errors[name] += f["errors"]
-    return {name: (count, errors[name]) for name, count in calls.items()}
 
 
 def true_classes(truth):

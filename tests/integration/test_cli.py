@@ -159,7 +159,7 @@ def test_json_is_one_object_a_line():
     assert len(reports) > 2
     for report in reports:
         assert list(report) == ["schema", "time", "boot_ns", "final", "sections", "launch_sample", "totals",
-                                "processes", "gpus", "libraries", "probes_attached", "functions_missing", "lost"]
+                                "processes", "gpus", "findings", "libraries", "probes_attached", "functions_missing", "lost"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", report["time"])
     # A report just before the last may have told the process's end.
     process, = next(report["processes"] for report in reversed(reports) if report["processes"])
@@ -309,8 +309,8 @@ def test_library_paths_repeat(option, tmp_path):
     assert again["probes_attached"] == done["probes_attached"]
 
 
-@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"],
-                                   ["flame", "--by", "bytes"]])
+@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"], ["stat"],
+                                   ["diagnose", "--json"], ["flame", "--by", "bytes"]])
 class TestOutputThatTakesNothing:
     @staticmethod
     def run(words, redirection):

@@ -66,6 +66,8 @@ FAMILIES = {
     "gpuprobe_process_gpu_memory_bytes": ("gauge", {"gpu", "uuid"}, None),
     "gpuprobe_device_memory_untracked_bytes": ("gauge", {"gpu", "uuid"}, None),
     "gpuprobe_errors": ("counter", {"function", "error"}, None),
+    "gpuprobe_finding_active": ("gauge", None, None),
+    "gpuprobe_finding_cost_seconds": ("counter", None, None),
     "gpuprobe_events_lost": ("counter", None, None),
     "gpuprobe_probes_attached": ("gauge", None, None),
     "gpuprobe_build": ("info", None, None),
@@ -78,7 +80,9 @@ FAMILIES = {
 }
 OWN_LABELS = {"gpuprobe_events_lost_total": {"reason"}, "gpuprobe_probes_attached": {"layer"},
               "gpuprobe_build_info": {"version"}, "gpuprobe_gpu_memory_used_bytes": {"gpu", "uuid", "name"},
-              "gpuprobe_gpu_memory_total_bytes": {"gpu", "uuid", "name"}}
+              "gpuprobe_gpu_memory_total_bytes": {"gpu", "uuid", "name"},
+              "gpuprobe_finding_active": {"id", "pid", "severity"},
+              "gpuprobe_finding_cost_seconds_total": {"id", "pid"}}
 
 
 class Served:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
-from lib import exact, mixtruth  # noqa: E402
+from lib import account, exact, mixtruth  # noqa: E402
 from lib.probe import Result  # noqa: E402
 
 SHOWN = 40
@@ -38,7 +38,8 @@ def differences(test):
     result = Result(0, (test / "reports").read_text(), "", test / "truth")
     final = result.final
     api = "both" if test.name in BY_BOTH_LAYERS else "auto"
-    checked = final["launch_sample"] == 1
+    is_account = final["schema"].startswith("gpuprobe.stat/")
+    checked = final.get("launch_sample") == 1
     wrong = [f"lost: {reason}: {count}" for reason, count in exact.lost(final).items() if reason not in BEARABLE]
     families = set()
     for truth in result.truths:
@@ -51,6 +52,12 @@ def differences(test):
             continue
         if process["since_attach"]:
             wrong.append(f"{name}: since attach")
+        if is_account:
+            true, seen = account.true_functions(truth, api), account.seen_functions(process)
+            wrong += [f"{name}: {function}: {seen.get(function)} instead of {counts}"
+                      for function, counts in true.items() if seen.get(function) != counts]
+            families.add("functions")
+            continue
         wrong += [f"{name}: {line}" for line in mixtruth.differences(process, truth, api, checked)]
         families |= {family for family, numbers in mixtruth.true(truth, api, checked).items() if numbers}
     if not families:

@@ -185,6 +185,21 @@ cuStreamCreate:%7,cuEventDestroy_v2:%3,cuStreamSynchronize:%5,cuCtxDestroy_v2:%3
 	mixed "$@"
 }
 
+# --- the account of a run ---
+
+# accounts WORKLOAD [ARG...]: gpuprobe stat runs it, and is to tell each function's calls.
+accounts() {
+	workload=$SIM/$1
+	shift
+	"$GPUPROBE" stat --json -- "$workload" "$@" > out 2> err
+	keep out
+}
+
+account_findings() {
+	"$GPUPROBE" diagnose --json -- "$SIM/faults" "$1" > out 2> err
+	last_report out | grep '"id":"'"$1"'"'
+}
+
 # --- the tracer ---
 
 # traced CALLS ARG...: gpuprobe trace with these arguments writes so many calls, in their order, and loses none.
@@ -321,6 +336,13 @@ run trace_entries traces_entries
 run trace_stacks stacks_have_the_caller
 run memleak_frame_pointers stacks_of_leaks fp
 run memleak_copies stacks_of_leaks dwarf
+
+run account_launches accounts launch --threads 4 --launches 5000 --kernels 200 --api driver
+run account_memory accounts memory --threads 4 --pairs 1000 --keep 2
+run account_copies accounts copy --count 3 --threads 2
+run account_graphs accounts launch --function graph --kernels 2
+run account_mix accounts mix --seed 3 --threads 8 --seconds 2 --children 2
+run account_findings account_findings sync-after-every-launch
 
 run modules each "modules --rounds 5" "modules --rounds 5 --api driver"
 

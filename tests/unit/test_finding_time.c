@@ -257,6 +257,24 @@ static void launch_bound_without_a_sequence(void **state)
 	end(c);
 }
 
+/* What a thread did before its first call makes it no smaller: seconds of imports, say. */
+static void a_late_start_is_no_excuse(void **state)
+{
+	struct finding_case *c = launching();
+	struct thread_account *thread = &c->threads[0];
+
+	(void)state;
+	thread->chained = totals(300000, 300000 * 4 * US);
+	thread->chained_gap_ns = 300000 * 2 * US;
+	thread->launches = 300000;
+	thread->first_ns = BEGAN + 7 * NS_PER_S;
+	assert_int_equal(case__draw(c), 1);
+	assert_true(c->list.items[0].share > 0.39 && c->list.items[0].share < 0.41);
+	thread->first_ns = BEGAN;
+	assert_int_equal(case__draw(c), 0);
+	end(c);
+}
+
 /* The GPU has work enough: launches block until there is room. */
 static void full_queues_are_not_launch_bound(void **state)
 {
@@ -440,23 +458,19 @@ static void many_threads_are_four_findings(void **state)
 	case__free(c);
 }
 
-/* A share is of the thread's life: of the time that it was watched. */
-static void shares_are_of_lives(void **state)
+/* A share is of the time from the thread's first call, or the probes, to its latest call. */
+static void shares_are_of_active_times(void **state)
 {
 	struct finding_case *c = case__new();
 
 	(void)state;
-	c->threads[0].start_ns = c->threads[0].first_ns = BEGAN + 5 * NS_PER_S;
-	c->threads[0].ended_ns = BEGAN + 9 * NS_PER_S;
+	c->threads[0].first_ns = BEGAN + 5 * NS_PER_S;
+	c->threads[0].latest_ns = BEGAN + 9 * NS_PER_S;
 	c->threads[0].single_waits = totals(20000, 2 * NS_PER_S);
 	assert_int_equal(case__draw(c), 1);
 	assert_true(c->list.items[0].share == 0.5);
-	/* The process ended before now, and its threads with it. */
-	c->process.ended = true;
-	c->process.ended_ns = BEGAN + 10 * NS_PER_S;
-	c->model.now_ns = BEGAN + 100 * NS_PER_S;
-	c->threads[0].start_ns = BEGAN - 5 * NS_PER_S;
-	c->threads[0].ended_ns = 0;
+	c->threads[0].first_ns = BEGAN - 5 * NS_PER_S;
+	c->threads[0].latest_ns = BEGAN + 10 * NS_PER_S;
 	assert_int_equal(case__draw(c), 1);
 	assert_true(c->list.items[0].share == 0.2);
 	case__free(c);
@@ -660,6 +674,7 @@ int main(void)
 		cmocka_unit_test(handles_outlast_their_maps),
 		cmocka_unit_test(launch_bound),
 		cmocka_unit_test(launch_bound_without_a_sequence),
+		cmocka_unit_test(a_late_start_is_no_excuse),
 		cmocka_unit_test(full_queues_are_not_launch_bound),
 		cmocka_unit_test(waits_are_not_launch_bound),
 		cmocka_unit_test(few_launches_are_not_launch_bound),
@@ -667,7 +682,7 @@ int main(void)
 		cmocka_unit_test(busy_gpus_are_waited_for),
 		cmocka_unit_test(sync_stall),
 		cmocka_unit_test(many_threads_are_four_findings),
-		cmocka_unit_test(shares_are_of_lives),
+		cmocka_unit_test(shares_are_of_active_times),
 		cmocka_unit_test(implicit_sync),
 		cmocka_unit_test(few_implicit_waits),
 		cmocka_unit_test(idle_gaps),
