@@ -398,6 +398,9 @@ static void test_faults(void)
 	OK(cudaMalloc(&pointer, 1));
 	FAILS(46, cudaMalloc(&pointer, 1));
 	OK(cudaMalloc(&pointer, 1));
+	OK(cuCtxSynchronize());
+	FAILS(700, cuCtxSynchronize());
+	FAILS(700, cuCtxSynchronize());
 }
 
 /* A child of a process that uses CUDA cannot use it; one of a process that does not yet, can. */
@@ -433,7 +436,7 @@ const struct test basic_tests[] = {
 	{ "arrays_and_ipc", test_arrays_and_ipc, NULL, NULL },
 	{ "names", test_names, NULL, NULL },
 	{ "runtime", test_runtime, NULL, NULL },
-	{ "faults", test_faults, "CUDA_SIM_FAIL", "cuMemAlloc_v2:2,cudaMalloc:3=46" },
+	{ "faults", test_faults, "CUDA_SIM_FAIL", "cuMemAlloc_v2:2,cudaMalloc:3=46,cuCtxSynchronize:2+=700" },
 	{ "fork", test_fork, NULL, NULL },
 	{ NULL, NULL, NULL, NULL },
 };

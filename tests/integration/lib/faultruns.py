@@ -90,18 +90,26 @@ class Verdict:
 
 
 def run(fault, fixed):
-    """Runs one program of a pair; its Verdict."""
+    """Runs one program of a pair; its Verdict, in which there is also what kept it from running."""
+    verdict = Verdict(fault, fixed)
+    try:
+        _run(verdict)
+    except (AssertionError, KeyError, OSError, ValueError, subprocess.TimeoutExpired) as error:
+        verdict.wrong.append(f"{type(error).__name__}: {error}")
+    return verdict
+
+
+def _run(verdict):
+    fault, fixed = verdict.fault, verdict.fixed
     with tempfile.TemporaryDirectory() as directory:
         own = Path(directory) / "own"
         command = [paths.workload("faults"), fault.id, "--seconds", fault.seconds, "--truth", own, *fault.arguments]
         env = {**fault.environment(fixed), "CUDA_SIM_TRUTH": f"{directory}/%p.%u.json"}
-        verdict = Verdict(fault, fixed)
         options = [*fault.options, *(COURSE if fault.course else [])]
         verdict.findings = findings_of(diagnose(*command, *(["--fixed"] if fixed else []), args=options, env=env))
         truths = read_truths(Path(directory))
         assert truths, "the workload wrote no truth"
         verdict.judge(truths, json.loads(own.read_text(encoding="utf-8")))
-        return verdict
 
 
 def run_all(faults=FAULTS, at_once=2):
@@ -150,7 +158,7 @@ def _compared(verdict):
 def table(verdicts):
     """All of it as a table of Markdown, and the sums below it."""
     lines = ["| finding | found | truth | beside it | repaired twin |", "|---|---|---|---|---|"]
-    hits = missed = alarms = 0
+    hits = missed = alarms = wrong = 0
     for broken, fixed in zip(verdicts[::2], verdicts[1::2]):
         found, truth = _compared(broken)
         beside = sorted({finding["id"] for finding in broken.findings} - {broken.fault.id})
@@ -159,5 +167,6 @@ def table(verdicts):
         hits += not broken.missed
         missed += broken.missed
         alarms += len(broken.strangers) + len(fixed.strangers)
-    lines += ["", f"{hits} hit, {missed} missed, {alarms} false"]
+        wrong += bool(broken.wrong) + bool(fixed.wrong)
+    lines += ["", f"{hits} hit, {missed} missed, {alarms} false" + (f", {wrong} not as in truth" if wrong else "")]
     return "\n".join(lines)
