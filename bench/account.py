@@ -28,6 +28,13 @@ CHUNKS = 1000  # of 500 calls
 BAR_RATIO, BAR_CPU = 1.25, 0.02
 
 
+def attached(command):
+    """The verifier takes longer over an account than `start` waits for on a busy machine."""
+    process = start(command)
+    time.sleep(3)
+    return process
+
+
 def cost(build, kind, rounds):
     """{what: [nanoseconds]} of a call: alone, with an empty probe, and with each command."""
     library = f"{build}/sim/libcuda.so.1"
@@ -40,7 +47,7 @@ def cost(build, kind, rounds):
             sums["empty"].append(calls(build, kind, CHUNKS))
             floor.communicate()
         for command, words in COMMANDS.items():
-            process = start([f"{build}/gpuprobe", *words, "--libcuda-path", library])
+            process = attached([f"{build}/gpuprobe", *words, "--libcuda-path", library])
             sums[command].append(calls(build, kind, CHUNKS))
             stop(process)
     return sums
@@ -60,7 +67,7 @@ def cost_table(build, rounds):
 
 def under_launches(build, rate, seconds):
     """gpuprobe's own share of a CPU while one thread launches, its memory, and the rate that was reached."""
-    process = start([f"{build}/gpuprobe", "stat", "--interval", "1", "--libcuda-path", f"{build}/sim/libcuda.so.1"])
+    process = attached([f"{build}/gpuprobe", "stat", "--interval", "1", "--libcuda-path", f"{build}/sim/libcuda.so.1"])
     launches = int(rate * (seconds + 2))
     with subprocess.Popen(launch_workload(f"{build}/sim", launches, rate), stdout=subprocess.DEVNULL) as workload:
         began = time.monotonic()
