@@ -104,6 +104,8 @@ __noinline int account_memory(u32 slot, const struct call *call, s32 result)
 {
 	struct process_account *account = process_account_at(slot);
 
+	if (!config.account)
+		return 0;
 	if (!account || !call)
 		return 0;
 	if (!result)

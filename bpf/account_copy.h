@@ -280,6 +280,8 @@ __noinline int account_copy(u32 slot, const struct call *call, s32 result)
 	struct process_account *account = process_account_at(slot);
 	const volatile struct function_desc *function;
 
+	if (!config.account)
+		return 0;
 	if (!account || !call || call->arg[COPY_FLAGS] & TALLY_CAPTURED)
 		return 0;
 	function = function_at(call->row);

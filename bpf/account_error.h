@@ -29,6 +29,8 @@ __noinline int fold_error(const struct thread_account *account)
 	struct ignored_key key = {};
 	int error;
 
+	if (!config.account)
+		return 0;
 	if (!account || !account->error_code || !account->error_launches)
 		return 0;
 	key.slot = account->slot;

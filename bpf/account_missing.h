@@ -201,6 +201,8 @@ __noinline u64 pinned_begin(u32 slot, u64 address)
 	const struct process_record *process = process_at(slot);
 	struct range_search search = {.address = address, .slot = slot};
 
+	if (!config.account)
+		return 0;
 	if (record && is_host_kind(record->kind))
 		return address;
 	if (!process)

@@ -42,6 +42,8 @@ __noinline int size_allocated(const struct size_key *at, const struct call *call
 	u64 live;
 	int error;
 
+	if (!config.account)
+		return 0;
 	if (!at || !call || !is_sized(at))
 		return 0;
 	key = *at;
@@ -74,6 +76,8 @@ __noinline int size_ended(const struct size_key *at, u64 frees, u64 ns)
 	struct size_record *record;
 	struct size_key key;
 
+	if (!config.account)
+		return 0;
 	if (!at || !is_sized(at))
 		return 0;
 	key = *at;

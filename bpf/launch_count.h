@@ -25,6 +25,8 @@ __noinline int spill_launches(u32 slot, u32 account, u32 place)
 	u64 *count, zero = 0;
 	int error = 0;
 
+	if (!config.account)
+		return 0;
 	if (!own)
 		return 0;
 	mine = &own->launches[place & (THREAD_LAUNCHES - 1)];

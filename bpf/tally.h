@@ -94,6 +94,8 @@ __noinline int spill_tally(u32 account, u32 place)
 {
 	struct thread_counts *own = thread_counts_at(account);
 
+	if (!config.account)
+		return 0;
 	if (own)
 		empty_tally(&own->tallies[place & (THREAD_TALLIES - 1)]);
 	return 0;
@@ -106,6 +108,8 @@ __noinline int take_tally(u32 account, u32 place, u64 bits)
 	struct thread_tally *tally;
 	struct tally_key key;
 
+	if (!config.account)
+		return 0;
 	if (!own)
 		return 0;
 	__builtin_memcpy(&key, &bits, sizeof(key));

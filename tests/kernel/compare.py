@@ -38,7 +38,7 @@ def differences(test):
     result = Result(0, (test / "reports").read_text(), "", test / "truth")
     final = result.final
     api = "both" if test.name in BY_BOTH_LAYERS else "auto"
-    is_account = final["schema"].startswith("gpuprobe.stat/")
+    is_account = str(final["schema"]).startswith("gpuprobe.stat/")
     checked = final.get("launch_sample") == 1
     wrong = [f"lost: {reason}: {count}" for reason, count in exact.lost(final).items() if reason not in BEARABLE]
     families = set()

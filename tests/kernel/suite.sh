@@ -338,9 +338,6 @@ run trace_stacks stacks_have_the_caller
 run memleak_frame_pointers stacks_of_leaks fp
 run memleak_copies stacks_of_leaks dwarf
 
-run account_launches accounts launch --threads 4 --launches 5000 --kernels 200 --api driver
-run account_memory accounts memory --threads 4 --pairs 1000 --keep 2
-run account_copies accounts copy --count 3 --threads 2
 run account_graphs accounts launch --function graph --kernels 2
 run account_mix accounts mix --seed 3 --threads 8 --seconds 2 --children 2
 run account_diagnose diagnoses sync-after-every-launch
