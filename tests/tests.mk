@@ -10,10 +10,12 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/t
 
 test:
 	@deploy/packages.sh install build test
+	@$(MAKE) --no-print-directory -j$$(nproc) all test-programs portable
 	@$(MAKE) --no-print-directory run-tests
 
 test-full:
 	@deploy/packages.sh install build test
+	@$(MAKE) --no-print-directory -j$$(nproc) all test-programs portable
 	@$(MAKE) --no-print-directory run-all-tests
 
 run-tests: all test-programs portable
