@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gpuprobe stat and gpuprobe diagnose: the account of a run and the findings in it, see account_options.h.
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +12,11 @@
 #include "cli/samples.h"
 #include "cli/subcommand.h"
 #include "finding/finding.h"
+#include "model/growth.h"
 #include "output/findings.h"
 #include "output/stat.h"
 
-#define SAMPLE_PERIOD 1.0 /* seconds */
+#define SAMPLE_PERIOD 1.0 /* seconds; less where a short window asks for more */
 
 struct account_run {
 	const struct account_command *options;
@@ -123,7 +125,7 @@ static int set_up(struct account_run *run, struct error *err)
 	};
 	/* Only sites of live memory are judged from the lists, and there are none without stacks. */
 	const struct samples_options samples = {
-		.period = SAMPLE_PERIOD,
+		.period = fmin(SAMPLE_PERIOD, (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S),
 		.with_lists = options->stacks.mode != STACK_OFF,
 		.take = sample,
 		.arg = run,

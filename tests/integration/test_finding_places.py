@@ -5,7 +5,7 @@ import pytest
 from lib import faultruns, paths
 
 CASES = {
-    "launch-bound": ({"CUDA_SIM_LATENCY": "cuLaunchKernel=5us"}, "launch_bound"),
+    "launch-bound": ({"CUDA_SIM_LATENCY": "cuLaunchKernel=5us", "CUDA_SIM_ASYNC": "500us"}, "launch_bound"),
     "sync-after-every-launch": ({"CUDA_SIM_ASYNC": "200us"}, "sync_after_every_launch"),
     "small-copies": ({"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=20us"}, "small_copies"),
     "pageable-copies": ({"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100us+0.1ns/B"}, "pageable_copies"),

@@ -3,6 +3,7 @@
 
 Two streams have a copy each; the row's function covers one of them and leaves the other.
 """
+from decode.contexts import green_of
 
 
 def two_streams(c):
@@ -48,10 +49,26 @@ def answer(c):
         c.flying("D2D", c.fly(c.stream()))
 
 
+def event_record_of_context(c):
+    """Such an event stands for streams that it does not name: of what it covers, nothing is taken to be done."""
+    context = c.start()
+    given = green_of(c, c.device) if "Green" in c.row.symbol else context
+    streams = two_streams(c)
+    event = c.event()
+    c.test(hCtx=given, hEvent=event)
+    c.tally("-")
+    c.either("cuEventSynchronize", "cudaEventSynchronize", event)
+    for _, size in streams:
+        c.flying("D2D", size)
+
+
 def event_record(c):
     """What the stream was given before is done once the event is; what it was given later is not."""
-    c.start()
     row = c.row
+    if not row.has("hStream", "stream"):
+        event_record_of_context(c)
+        return
+    c.start()
     streams = two_streams(c)
     others = {name: 0 for name in row.names if name not in (event_of(row), stream_of(row))}
     for (stream, _), given in zip([*streams[:1], (c.default_stream, None)], (streams[0][0], 0)):
