@@ -74,15 +74,7 @@ static const char diagnose_stacks[] =
 
 static const char shared_tail[] =
 	"\n"
-	"Capacities (what does not fit is counted as lost and shown):\n"
-	"  --max-processes N       processes at a time [4096]\n"
-	"  --max-allocations N     live allocations [1048576]\n"
-	"  --max-kernels N         kernel handles [65536]\n"
-	"  --max-inflight N        streams with asynchronous copies [16384]\n"
-	"\n"
-	"  -v, --verbose           say more on stderr (twice: even more)\n"
-	"  -q, --quiet             no warnings\n"
-	"  -h, --help              this text\n";
+	COUNTING_HELP;
 
 enum option_id {
 	OPT_INTERVAL = 256,

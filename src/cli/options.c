@@ -43,15 +43,7 @@ static const char help[] =
 	STACK_MODE_HELP
 	STACK_CALL_HELP
 	"\n"
-	"Capacities (what does not fit is counted as lost and shown):\n"
-	"  --max-processes N       processes at a time [4096]\n"
-	"  --max-allocations N     live allocations [1048576]\n"
-	"  --max-kernels N         kernel handles [65536]\n"
-	"  --max-inflight N        streams with asynchronous copies [16384]\n"
-	"\n"
-	"  -v, --verbose           say more on stderr (twice: even more)\n"
-	"  -q, --quiet             no warnings\n"
-	"  -h, --help              this text\n"
+	COUNTING_HELP
 	"  -V, --version           the version\n";
 
 enum option_id {

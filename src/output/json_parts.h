@@ -21,6 +21,10 @@ void json_parts__key_lost(struct json *j, const struct model *model);
 
 /* Parent, user, container, pod; nothing where that is not known at all. */
 void json_process__write(struct json *j, const struct process *p);
+
+/* The members that a process begins with: who it is, those of json_process__write too, and its life. */
+void json_process__write_life(struct json *j, const struct process *p);
+
 /* The process's GPUs, and the machine's. */
 void json_process__write_gpus(struct json *j, const struct model *model, const struct process *p);
 void json_process__write_machine(struct json *j, const struct model *model);

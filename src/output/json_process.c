@@ -94,3 +94,15 @@ void json_process__write_machine(struct json *j, const struct model *model)
 		write_gpu(j, &model->gpus[i]);
 	json__array_end(j);
 }
+
+void json_process__write_life(struct json *j, const struct process *p)
+{
+	json__key_i64(j, "pid", p->pid);
+	json__key_string(j, "comm", p->comm);
+	json_process__write(j, p);
+	json__key_u64(j, "start_ns", p->start_ns);
+	json__key_bool(j, "since_attach", p->since_attach);
+	json__key_bool(j, "ended", p->ended);
+	if (p->ended)
+		json__key_u64(j, "ended_ns", p->ended_ns);
+}

@@ -51,14 +51,7 @@ static void write_process(struct json *j, const struct model *model, const struc
 	unsigned int sections = model->sections;
 
 	json__object_begin(j);
-	json__key_i64(j, "pid", p->pid);
-	json__key_string(j, "comm", p->comm);
-	json_process__write(j, p);
-	json__key_u64(j, "start_ns", p->start_ns);
-	json__key_bool(j, "since_attach", p->since_attach);
-	json__key_bool(j, "ended", p->ended);
-	if (p->ended)
-		json__key_u64(j, "ended_ns", p->ended_ns);
+	json_process__write_life(j, p);
 	json_process__write_gpus(j, model, p);
 	if (sections & SECTION_MEMORY)
 		json_memory__write(j, p);

@@ -48,14 +48,7 @@ static void write_memory(struct json *j, const struct process *p)
 static void write_process(struct json *j, const struct stat_report *report, const struct process *p)
 {
 	json__object_begin(j);
-	json__key_i64(j, "pid", p->pid);
-	json__key_string(j, "comm", p->comm);
-	json_process__write(j, p);
-	json__key_u64(j, "start_ns", p->start_ns);
-	json__key_bool(j, "since_attach", p->since_attach);
-	json__key_bool(j, "ended", p->ended);
-	if (p->ended)
-		json__key_u64(j, "ended_ns", p->ended_ns);
+	json_process__write_life(j, p);
 	write_account(j, report, p);
 	write_memory(j, p);
 	json_launch__write(j, report->model, p);
