@@ -32,7 +32,8 @@ struct link_map {
 
 /* How far a process's list of objects has been looked at; new ones come at its end. */
 struct loader_cursor {
-	u64 last; /* address of the last object seen; 0: begin anew */
+	u64 last;    /* address of the last object seen; 0: begin anew */
+	u64 changes; /* how often the list has been changed */
 };
 
 struct {
@@ -95,6 +96,14 @@ static __always_inline u32 look_at_new_objects(struct loader_cursor *cursor, u64
 	return walk.found;
 }
 
+/* How often the process has changed its list of objects; 0: not known. */
+static __always_inline u64 loader_changes(s32 pid)
+{
+	const struct loader_cursor *cursor = bpf_map_lookup_elem(&loader_cursors, &pid);
+
+	return cursor ? cursor->changes : 0;
+}
+
 /* Whether the process has mapped CUDA libraries since it was last looked at. */
 static __always_inline bool has_new_library(s32 pid, u64 where)
 {
@@ -104,13 +113,14 @@ static __always_inline bool has_new_library(s32 pid, u64 where)
 
 	if (bpf_probe_read_user(&debug, sizeof(debug), (void *)where))
 		return false;
-	if (debug.r_state == RT_DELETE)
-		bpf_map_delete_elem(&loader_cursors, &pid); /* the last object seen may go */
+	known = bpf_map_lookup_elem(&loader_cursors, &pid);
+	if (debug.r_state == RT_DELETE && known)
+		known->last = 0; /* it may go */
 	if (debug.r_state != RT_CONSISTENT)
 		return false;
-	known = bpf_map_lookup_elem(&loader_cursors, &pid);
 	if (known)
 		cursor = *known;
+	cursor.changes++;
 	found = look_at_new_objects(&cursor, debug.r_map);
 	bpf_map_update_elem(&loader_cursors, &pid, &cursor, BPF_ANY);
 	return found;

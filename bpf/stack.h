@@ -14,6 +14,7 @@
 #define BPF_STACK_H
 
 #include "base.h"
+#include "loader.h"
 #include "python.h"
 #include "gpuprobe/stack.h"
 
@@ -24,6 +25,7 @@
 #define STACK_REACH (8ull << 20)
 #define LOWEST_CODE 0x10000
 #define USER_BITS 47
+#define CODE_PAGES_BITS 40 /* below which lie the pages of a code's version, above which the loader's changes */
 
 struct stack_scratch {
 	struct python_scratch python;
@@ -323,6 +325,12 @@ static __always_inline void tell_stack(struct stack_record *record)
 		bpf_map_update_elem(&stacks_told, &record->id, &same, BPF_NOEXIST);
 }
 
+/* The pages alone do not tell a library from one of its size that takes its place. */
+static __always_inline u64 version_of_code(s32 pid)
+{
+	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm) | loader_changes(pid) << CODE_PAGES_BITS;
+}
+
 /* Fills the record but for what its owner knows, and returns its id. */
 static __always_inline u64 read_stack(struct stack_scratch *scratch, struct pt_regs *ctx,
 				      const struct stack_place *place)
@@ -330,7 +338,7 @@ static __always_inline u64 read_stack(struct stack_scratch *scratch, struct pt_r
 	struct stack_record *record = &scratch->record;
 
 	record->start_ns = place->start_ns;
-	record->code_pages = BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm);
+	record->code_version = version_of_code(place->pid);
 	record->function = place->function;
 	record->owner = place->owner;
 	record->pid = place->pid;
@@ -340,7 +348,7 @@ static __always_inline u64 read_stack(struct stack_scratch *scratch, struct pt_r
 	walk_native(record, ctx, place->entering);
 	walk_python_stack(scratch);
 	/* Where code was mapped or unmapped the same addresses may be another library's. */
-	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)), record->code_pages);
+	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)), record->code_version);
 }
 
 /* The id that calls are counted by, if userspace has been told of the stack; else 0. An id is never 0. */

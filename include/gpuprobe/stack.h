@@ -46,7 +46,7 @@ struct stack_record {
 	__u64 id;
 	__u64 chain;	  /* a hash of native[] and the process, with STACK_AUTO: see `whole_chains` */
 	__u64 start_ns;	  /* of the process, CLOCK_BOOTTIME: with `pid` tells which it is */
-	__u64 code_pages; /* of executable mappings; another number tells that they have changed */
+	__u64 code_version; /* of executable mappings: another number tells that they have changed */
 	__u64 function;	  /* address of the CUDA function, which is in no array below; 0: not known */
 	__u32 owner;	  /* number of the process: the monitor's slot, the tracer's number */
 	__s32 pid;	  /* in gpuprobe's pid namespace */

@@ -52,7 +52,7 @@ static bool can_be_return(const struct stack_process *process, const struct stac
 {
 	if (address < LOWEST_CODE || address >> USER_BITS)
 		return false;
-	return !process || !record->code_pages || process->code_pages != record->code_pages ||
+	return !process || !record->code_version || process->code_version != record->code_version ||
 	       process_map__may_return(native_process__map(process->native), address);
 }
 

@@ -321,15 +321,15 @@ static void wait_longer(struct stack_process *process, bool helped)
 void stack_processes__refresh(struct stack_processes *processes, struct stack_process *process,
 			      const struct stack_record *record, uint64_t now)
 {
-	bool other_pages = record->code_pages && record->code_pages != process->code_pages;
+	bool other_version = record->code_version && record->code_version != process->code_version;
 
-	if (process->changed || (other_pages && now >= process->read_ns + REREAD_CHANGED_NS)) {
-		process->code_pages = record->code_pages;
+	if (process->changed || (other_version && now >= process->read_ns + REREAD_CHANGED_NS)) {
+		process->code_version = record->code_version;
 		read_mappings(processes, process, now);
 	}
 	if (knows_all(process, record) || !wait_is_over(process, now))
 		return;
-	process->code_pages = record->code_pages;
+	process->code_version = record->code_version;
 	read_mappings(processes, process, now);
 	wait_longer(process, knows_all(process, record));
 }

@@ -266,7 +266,7 @@ static void addresses_that_cannot_be_are_left_out(void **state)
 	const struct stack *stack;
 
 	(void)state;
-	record->code_pages = 100;
+	record->code_version = 100;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		outer_with_chain(record);
 		record->native[3] = others[i];
@@ -500,7 +500,7 @@ static void what_was_unmapped_is_known_until_another_lies_there(void **state)
 	void *code = map_code("/tmp/test_stacks_code.so");
 
 	(void)state;
-	record->code_pages = 100;
+	record->code_version = 100;
 	stack = take_at(stacks, record, code);
 	assert_non_null(stack->frames[1].object);
 	assert_non_null(strstr(stack->frames[1].object, "test_stacks_code.so"));
@@ -535,10 +535,10 @@ static void what_is_mapped_later_is_seen(void **state)
 	void *code;
 
 	(void)state;
-	record->code_pages = 100;
+	record->code_version = 100;
 	take_at(stacks, record, (void *)what_is_mapped_later_is_seen);
 	code = map_code("/tmp/test_stacks_code.so");
-	record->code_pages = 101;
+	record->code_version = 101;
 	assert_non_null(take_at(stacks, record, code)->frames[1].object);
 	munmap(code, 4096);
 	stacks__free(stacks);
@@ -554,12 +554,12 @@ static void what_has_changed_places_is_read_again(void **state)
 	void *code = map_code("/tmp/test_stacks_one.so"), *other = map_code("/tmp/test_stacks_two.so");
 
 	(void)state;
-	record->code_pages = 100;
+	record->code_version = 100;
 	assert_non_null(strstr(take_at(stacks, record, code)->frames[1].object, "one"));
 	assert_ptr_equal(mremap(other, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, code), code);
 	usleep(20000);
 	assert_non_null(strstr(take_at(stacks, record, code)->frames[1].object, "one"));
-	record->code_pages = 99;
+	record->code_version = 99;
 	assert_non_null(strstr(take_at(stacks, record, code)->frames[1].object, "two"));
 	munmap(code, 4096);
 	stacks__free(stacks);
