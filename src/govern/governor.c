@@ -49,12 +49,15 @@ struct governor {
 	enum mode mode;
 	unsigned int sampled, watched, ever; /* 1 << enum rate_family */
 	double share[RATE_FAMILIES];
-	uint64_t cycle_ns;  /* when the cycle began: its probes were in */
-	uint64_t length_ns; /* planned */
-	uint64_t end_ns[RATE_FAMILIES]; /* of the window: planned, then as it was */
-	double lead_ns, lag_ns; /* learned: how long before the call that puts probes in returns, and after that which takes them
-				   out began, they are in */
+	uint64_t cycle_ns;  /* when the cycle began, which puts its probes in: */
+	uint64_t window_ns; /* they are */
+	uint64_t end_ns[RATE_EXACT]; /* of the family's window, as planned */
+	uint64_t out_ns[RATE_EXACT]; /* since when the family is out, or was before this window; 0: it was not */
+	uint64_t gap_end_ns;
+	/* Learned: probes are in so long before hooks.watch has put them in, and after it was asked to take them out. */
+	double lead_ns, lag_ns;
 	double overhead;
+	bool cycled; /* a cycle has ended */
 	uint64_t random;
 	bool fixed;	   /* probes cannot be taken out */
 	bool told_exact;   /* that what is always watched costs too much */
@@ -73,7 +76,6 @@ struct governor *governor__new(double budget, const struct call_costs *costs, co
 	governor->hooks = *hooks;
 	governor->log = log;
 	governor->watched = ALL_FAMILIES;
-	governor->lead_ns = 0;
 	governor->lag_ns = 10 * NS_PER_MS;
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		governor->share[family] = 1;
@@ -82,6 +84,7 @@ struct governor *governor__new(double budget, const struct call_costs *costs, co
 		return NULL;
 	}
 	governor->cycle_ns = hooks->now(hooks->arg);
+	governor->window_ns = governor->cycle_ns;
 	governor->random = governor->cycle_ns | 1;
 	return governor;
 }
@@ -231,22 +234,36 @@ static void plan_shares(struct governor *governor, uint64_t now_ns)
 
 /* --- cycles --- */
 
-/* The cycle is over: what each thread has paid in it, and what it carries over. */
-static void end_cycle(struct governor *governor, uint64_t now_ns)
+/* Of the thread that has paid most in this cycle. */
+static double overhead_now(const struct governor *governor, uint64_t now_ns)
 {
-	double most = MOST_CARRIED * governor->allowed * (double)PERIOD_NS, worst = 0;
 	struct governed_thread *thread, *next;
+	double worst = 0;
 
 	HASH_ITER(hh, governor->threads.table, thread, next) {
-		double paid = paid_ns(governor, thread), share = paid / life_ns(governor, thread, now_ns);
-		uint64_t ns = governed_thread__time(thread, governor->cycle_ns, now_ns);
+		double share = paid_ns(governor, thread) / life_ns(governor, thread, now_ns);
 
 		worst = share > worst ? share : worst;
+	}
+	return budget__overhead(worst);
+}
+
+/* The cycle is over: what threads have paid too much or too little in it is carried over. */
+static void end_cycle(struct governor *governor, uint64_t now_ns)
+{
+	double most = MOST_CARRIED * governor->allowed * (double)PERIOD_NS;
+	struct governed_thread *thread, *next;
+
+	governor->overhead = overhead_now(governor, now_ns);
+	governor->cycled = true;
+	HASH_ITER(hh, governor->threads.table, thread, next) {
+		uint64_t ns = governed_thread__time(thread, governor->cycle_ns, now_ns);
+		double paid = paid_ns(governor, thread);
+
 		thread->debt_ns = clamp(thread->debt_ns + paid - governor->allowed * (double)ns, -most, most);
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			thread->calls[family].at_cycle = thread->calls[family].now;
 	}
-	governor->overhead = budget__overhead(worst);
 	governed_threads__drop_ended(&governor->threads);
 	governor->cycle_ns = now_ns;
 }
@@ -258,7 +275,7 @@ static void learn(double *delay, double seen, double rate)
 	*delay += LEARNING * (ns - *delay);
 }
 
-/* By calls of sampled families since their windows ended: for so long their probes were still in. */
+/* By calls of families that are out since their windows ended: for so long their probes were still in. */
 static void learn_lag(struct governor *governor)
 {
 	struct governed_thread *thread, *next;
@@ -268,7 +285,7 @@ static void learn_lag(struct governor *governor)
 		for (int family = 0; family < RATE_EXACT; family++) {
 			const struct governed_calls *calls = &thread->calls[family];
 
-			if (!is_in(governor->sampled, family) || thread->ended_ns)
+			if (is_in(governor->watched, family) || thread->ended_ns)
 				continue;
 			late += (double)(calls->now - calls->at_end);
 			rate += calls->rate;
@@ -279,7 +296,7 @@ static void learn_lag(struct governor *governor)
 		learn(&governor->lag_ns, late, rate);
 }
 
-/* The same of those before the window began. */
+/* The same of those before the window that has ended began. */
 static void learn_lead(struct governor *governor)
 {
 	struct governed_thread *thread, *next;
@@ -318,7 +335,7 @@ static bool watch(struct governor *governor, unsigned int families)
 }
 
 /* So long is the cycle, so that windows and what is between them are no shorter than what putting in and taking out take. */
-static uint64_t choose_length(struct governor *governor)
+static double choose_length(struct governor *governor)
 {
 	double length = (double)PERIOD_NS * (0.5 + chance(governor)), least = 1, most = 0;
 
@@ -329,7 +346,7 @@ static uint64_t choose_length(struct governor *governor)
 		most = governor->share[family] > most ? governor->share[family] : most;
 	}
 	length = clamp(length, ((double)MIN_WINDOW_NS + governor->lag_ns) / least, (double)MAX_CYCLE_NS);
-	return (uint64_t)clamp(length, (double)MIN_GAP_NS / (1 - most), (double)MAX_CYCLE_NS);
+	return clamp(length, (double)MIN_GAP_NS / (1 - most), (double)MAX_CYCLE_NS);
 }
 
 /* The time of the window that is to end next; 0: all have. */
@@ -346,12 +363,13 @@ static uint64_t next_end(const struct governor *governor)
 
 static void plan_windows(struct governor *governor)
 {
-	governor->length_ns = choose_length(governor);
+	double length = choose_length(governor);
+
 	for (int family = 0; family < RATE_EXACT; family++) {
-		double window = governor->share[family] * (double)governor->length_ns - governor->lag_ns;
+		double window = governor->share[family] * length - governor->lag_ns;
 
 		governor->end_ns[family] =
-			governor->cycle_ns + (uint64_t)clamp(window, (double)MIN_WINDOW_NS, (double)MAX_CYCLE_NS);
+			governor->window_ns + (uint64_t)clamp(window, (double)MIN_WINDOW_NS, (double)MAX_CYCLE_NS);
 	}
 }
 
@@ -364,43 +382,20 @@ static void mark_windows(struct governor *governor)
 			thread->calls[family].at_window = thread->calls[family].now;
 }
 
-/* All probes are put in. What was missed until then is counted with the rates of the windows before. */
-static uint64_t begin_cycle(struct governor *governor)
-{
-	unsigned int out = ~governor->watched & ALL_FAMILIES;
-	uint64_t now_ns = read_rates(governor), lead_ns;
-
-	learn_lag(governor);
-	if (!watch(governor, ALL_FAMILIES))
-		return SLICE_NS;
-	end_cycle(governor, now_ns);
-	now_ns = read_rates(governor);
-	lead_ns = (uint64_t)governor->lead_ns;
-	for (int family = 0; family < RATE_EXACT; family++)
-		if (is_in(out, family))
-			governed_threads__miss(&governor->threads, family, now_ns - lead_ns);
-	mark_windows(governor);
-	governor->cycle_ns = now_ns;
-	governor->mode = governor->sampled ? MODE_WINDOW : MODE_EXACT;
-	if (governor->mode == MODE_EXACT)
-		return SLICE_NS;
-	plan_windows(governor);
-	return next_end(governor) - now_ns;
-}
-
-/* The thread's rates in the family's window that ends now, and without the probes of all that are sampled. */
+/* The thread's rates in the family's window, which ends now, and without the probes of all that are sampled. */
 static void rate_thread(const struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
 {
-	uint64_t ns = governed_thread__time(thread, governor->cycle_ns, now_ns);
+	uint64_t ns = governed_thread__time(thread, governor->window_ns, now_ns);
 	struct governed_calls *own = &thread->calls[family];
 	double cost = 0;
 
 	for (int other = 0; ns && other < RATE_EXACT; other++) {
 		const struct governed_calls *calls = &thread->calls[other];
-		uint64_t end = is_in(governor->watched, other) ? calls->now : calls->at_end;
+		double rate = is_in(governor->watched, other) ? (double)(calls->now - calls->at_window) / (double)ns :
+								calls->rate;
 
 		if (is_in(governor->sampled, other))
-			cost += governor->costs.ns[other] * (double)(end - calls->at_window) / (double)ns;
+			cost += governor->costs.ns[other] * rate;
 	}
 	own->at_end = own->now;
 	own->rate = ns ? (double)(own->now - own->at_window) / (double)ns : 0;
@@ -408,26 +403,206 @@ static void rate_thread(const struct governor *governor, struct governed_thread 
 }
 
 /* A thread that is first seen may have been at it before, while the family was out. */
-static void miss_before(struct governor *governor, struct governed_thread *thread, int family, uint64_t out_ns)
+static void miss_before(struct governor *governor, struct governed_thread *thread, int family)
 {
+	uint64_t out_ns = governor->out_ns[family], in_ns = governor->window_ns - (uint64_t)governor->lead_ns;
 	struct governed_calls *calls = &thread->calls[family];
-	uint64_t ns = governed_thread__time(thread, out_ns, governor->cycle_ns);
 
 	if (!calls->rated && out_ns)
-		governor->threads.processes[thread->key.slot].missed[family] += calls->rate_without * (double)ns;
+		governor->threads.processes[thread->key.slot].missed[family] +=
+			calls->rate_without * (double)governed_thread__time(thread, out_ns, in_ns);
 	calls->rated = true;
 }
 
-/* `out_ns`: since when the family was out before this window; 0: it was not. */
-static void end_window(struct governor *governor, int family, uint64_t now_ns, uint64_t out_ns)
+static void end_window(struct governor *governor, int family, uint64_t now_ns)
 {
 	uint64_t until_ns = now_ns + (uint64_t)governor->lag_ns;
 	struct governed_thread *thread, *next;
 
 	HASH_ITER(hh, governor->threads.table, thread, next) {
 		rate_thread(governor, thread, family, now_ns);
-		miss_before(governor, thread, family, out_ns);
+		miss_before(governor, thread, family);
 		thread->calls[family].missed_from = until_ns;
 	}
-	governor->end_ns[family] = now_ns;
+	governor->out_ns[family] = until_ns;
+}
+
+/* The windows of `families` end. Returns whether the probes are out. */
+static bool end_windows(struct governor *governor, unsigned int families, uint64_t now_ns)
+{
+	for (int family = 0; family < RATE_EXACT; family++)
+		if (is_in(families, family))
+			end_window(governor, family, now_ns);
+	return watch(governor, governor->watched & ~families);
+}
+
+/* What is missed of families that are out is counted, by the rates of their latest windows. */
+static void miss_until(struct governor *governor, unsigned int out, uint64_t to_ns)
+{
+	for (int family = 0; family < RATE_EXACT; family++)
+		if (is_in(out, family))
+			governed_threads__miss(&governor->threads, family, to_ns);
+}
+
+/* Until when the probes stay out, for the windows that have ended to be the shares that were planned. */
+static void begin_gap(struct governor *governor, uint64_t now_ns)
+{
+	double length = 0;
+
+	for (int family = 0; family < RATE_EXACT; family++) {
+		double window = (double)(governor->out_ns[family] - governor->window_ns);
+
+		if (is_in(~governor->watched & governor->sampled, family) && window / governor->share[family] > length)
+			length = window / governor->share[family];
+	}
+	length = clamp(length, 0, (double)MAX_CYCLE_NS);
+	governor->gap_end_ns = governor->window_ns + (uint64_t)length;
+	if (governor->gap_end_ns < now_ns + MIN_GAP_NS)
+		governor->gap_end_ns = now_ns + MIN_GAP_NS;
+	governor->mode = MODE_GAP;
+}
+
+/* --- what is done when --- */
+
+static uint64_t until(uint64_t then_ns, uint64_t now_ns)
+{
+	return then_ns > now_ns ? then_ns - now_ns : 0;
+}
+
+/* Whether a thread has paid what the budget has for a whole period. */
+static bool is_overspent(const struct governor *governor)
+{
+	struct governed_thread *thread, *next;
+
+	HASH_ITER(hh, governor->threads.table, thread, next)
+		if (paid_ns(governor, thread) + thread->debt_ns > governor->allowed * (double)PERIOD_NS)
+			return true;
+	return false;
+}
+
+/* What was exact until now is a window, and has ended. */
+static uint64_t begin_sampling(struct governor *governor, uint64_t now_ns)
+{
+	memset(governor->out_ns, 0, sizeof(governor->out_ns));
+	if (!end_windows(governor, governor->sampled, now_ns)) {
+		governor->sampled = 0;
+		return SLICE_NS;
+	}
+	begin_gap(governor, now_ns);
+	return until(governor->gap_end_ns, now_ns);
+}
+
+static uint64_t tick_exact(struct governor *governor)
+{
+	uint64_t now_ns = read_rates(governor);
+	bool over = now_ns - governor->cycle_ns >= PERIOD_NS;
+
+	if (!governor->fixed && (over || is_overspent(governor)))
+		plan_shares(governor, now_ns);
+	if (governor->sampled)
+		return begin_sampling(governor, now_ns);
+	if (over) {
+		end_cycle(governor, now_ns);
+		governor->window_ns = now_ns;
+		mark_windows(governor);
+	}
+	return SLICE_NS;
+}
+
+static uint64_t tick_window(struct governor *governor)
+{
+	uint64_t now_ns = read_rates(governor);
+	unsigned int due = 0;
+
+	for (int family = 0; family < RATE_EXACT; family++)
+		if (is_in(governor->sampled & governor->watched, family) && governor->end_ns[family] <= now_ns)
+			due |= 1u << family;
+	if (due && !end_windows(governor, due, now_ns))
+		return SLICE_NS;
+	if (next_end(governor))
+		return until(next_end(governor), now_ns);
+	learn_lead(governor);
+	plan_shares(governor, now_ns);
+	begin_gap(governor, now_ns);
+	return until(governor->gap_end_ns, now_ns);
+}
+
+/* All probes are put in again. */
+static uint64_t tick_gap(struct governor *governor)
+{
+	unsigned int out = ~governor->watched & ALL_FAMILIES;
+	uint64_t now_ns = read_rates(governor);
+
+	learn_lag(governor);
+	miss_until(governor, out, now_ns);
+	end_cycle(governor, now_ns);
+	if (!watch(governor, ALL_FAMILIES))
+		return SLICE_NS;
+	governor->window_ns = read_rates(governor);
+	miss_until(governor, out, governor->window_ns - (uint64_t)governor->lead_ns);
+	mark_windows(governor);
+	governor->mode = governor->sampled ? MODE_WINDOW : MODE_EXACT;
+	if (governor->mode == MODE_EXACT)
+		return SLICE_NS;
+	plan_windows(governor);
+	return until(next_end(governor), governor->window_ns);
+}
+
+uint64_t governor__tick(struct governor *governor)
+{
+	switch (governor->mode) {
+	case MODE_WINDOW:
+		return tick_window(governor);
+	case MODE_GAP:
+		return tick_gap(governor);
+	default:
+		return tick_exact(governor);
+	}
+}
+
+/* --- what is told --- */
+
+double governor__share(const struct governor *governor, enum rate_family family)
+{
+	return governor->share[family];
+}
+
+bool governor__was_sampled(const struct governor *governor, enum rate_family family)
+{
+	return is_in(governor->ever, family);
+}
+
+double governor__overhead(const struct governor *governor)
+{
+	return governor->overhead;
+}
+
+void governor__refresh(struct governor *governor)
+{
+	uint64_t now_ns = read_rates(governor);
+
+	miss_until(governor, ~governor->watched & ALL_FAMILIES, now_ns);
+	if (!governor->cycled)
+		governor->overhead = overhead_now(governor, now_ns);
+}
+
+uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum rate_family family)
+{
+	const struct governed_process *process = governed_threads__process(&governor->threads, slot);
+
+	return process ? (uint64_t)process->missed[family] : 0;
+}
+
+uint64_t governor__seen(const struct governor *governor, uint32_t slot, enum rate_family family)
+{
+	const struct governed_process *process = governed_threads__process(&governor->threads, slot);
+
+	return process ? process->seen[family] : 0;
+}
+
+void governor__forget(struct governor *governor, uint32_t slot)
+{
+	/* Ends of its threads that were not told yet must not be told of the next one in the slot. */
+	read_rates(governor);
+	governed_threads__forget(&governor->threads, slot);
 }
