@@ -269,15 +269,24 @@ static double counted_per_call(const struct estimates *estimates, uint32_t slot,
 	return family->entered > 0 && family->counted > 0 ? family->counted / family->entered : 1;
 }
 
-static void choose_share(const struct estimates *estimates, uint32_t slot, enum rate_family which,
+/* Than the end of the latest stretch of time that the family's probes were out. */
+static bool is_older(const struct estimates *estimates, const struct process *process, enum rate_family which)
+{
+	const struct estimate_source *source = &estimates->source;
+
+	return source->unseen_until && process->start_ns < source->unseen_until(source->arg, which);
+}
+
+static void choose_share(const struct estimates *estimates, const struct process *process, enum rate_family which,
 			 struct family *family, const struct counted *counted)
 {
-	uint64_t missed = estimates->source.missed(estimates->source.arg, slot, which);
+	uint64_t missed = estimates->source.missed(estimates->source.arg, process->slot, which);
 	uint64_t fresh = counted->fresh[which];
-	double each = counted_per_call(estimates, slot, which, family, fresh);
+	double each = counted_per_call(estimates, process->slot, which, family, fresh);
 	double weight;
 
 	family->calls.counted += fresh;
+	family->calls.sampled |= is_older(estimates, process, which);
 	family->share = (struct missed_share){.fade = fresh ? WEIGHT_FADE : 1};
 	weight = missed_share__weigh(&family->share, counted->weight[which], fresh);
 	/* Of which function or kernel it was is not known before one is seen. */
@@ -359,7 +368,7 @@ int estimates__apply(struct estimates *estimates, struct process *process)
 	if (ret)
 		return ret;
 	for (enum rate_family which = 0; which < RATE_EXACT; which++)
-		choose_share(estimates, process->slot, which, &own->families[which], &counted);
+		choose_share(estimates, process, which, &own->families[which], &counted);
 	launches = &own->families[RATE_LAUNCH];
 	launches->calls.missed += kernel_table__miss(process->kernel_table, &launches->share, &launches->rest);
 	ret = apply_functions(own, process);

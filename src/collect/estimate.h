@@ -28,6 +28,11 @@ struct estimate_source {
 	 * itself. NULL: all are.
 	 */
 	uint64_t (*seen)(void *arg, uint32_t slot, enum rate_family family);
+	/*
+	 * Until when the family's probes were out the last time, CLOCK_BOOTTIME; UINT64_MAX: they are out; 0: they never
+	 * were. What began before that may have made calls that nothing is known of. NULL: only `missed` tells.
+	 */
+	uint64_t (*unseen_until)(void *arg, enum rate_family family);
 	/* The maps are about to be read: `seen` and `missed` are to tell of this moment. NULL: nothing is to be done. */
 	void (*refresh)(void *arg);
 	/* The process in the slot has been read for the last time. NULL: nothing is to be done. */

@@ -167,7 +167,8 @@ struct device_totals {
  */
 struct family_calls {
 	uint64_t counted;
-	uint64_t missed; /* estimated; 0: all were counted */
+	uint64_t missed; /* estimated */
+	bool sampled;	 /* there may be more, since the probes were out during its life */
 };
 
 /* What was counted of one function, told apart as in the BPF maps: see struct tally_key. */
@@ -276,8 +277,8 @@ struct process {
 
 /* The budget that probes keep to, and how. */
 struct sampling {
-	double max_overhead; /* of a thread's time, 0 to 1; 0: there is none, all probes are in */
-	double overhead;     /* what they are reckoned to cost the thread that pays most */
+	double max_overhead; /* by how much of its time a thread may be slower, 0.05: 5 %; 0: by any, all probes are in */
+	double overhead;     /* by how much the one that pays most is reckoned to be */
 	double share[RATE_FAMILIES]; /* of the time that the family's probes are in now; 1: all of it */
 	bool sampled[RATE_FAMILIES]; /* they ever were not */
 };
@@ -314,7 +315,7 @@ struct model {
 /* Whether what the process did of the family is partly estimated. */
 static inline bool process__is_estimated(const struct process *process, enum rate_family family)
 {
-	return process->family_calls[family].missed;
+	return process->family_calls[family].sampled || process->family_calls[family].missed;
 }
 
 /* Releases what the process owns, not the process itself. */

@@ -42,7 +42,7 @@ void report_sampling__print(FILE *out, const struct model *model)
 	fputc('\n', out);
 	for (enum rate_family family = 0; family < RATE_EXACT; family++)
 		print_family(out, sampling, family);
-	fprintf(out, "probes cost at most %s of a thread's time (--max-overhead %.4g %%)\n",
+	fprintf(out, "the probes make a thread at most %s slower (--max-overhead %.4g %%)\n",
 		quantity__share(sampling->overhead).text, 100 * sampling->max_overhead);
 	if (shows_estimates(model))
 		fputs("~ stands before what is estimated; durations, sizes, threads and call sites are of the calls that "

@@ -6,11 +6,11 @@
 
 static const struct metric_family overhead = {
 	"gpuprobe_overhead_ratio", METRIC_GAUGE,
-	"Estimated cost of the probes in the watched thread that pays most, as a share of its time.",
+	"Estimated cost of the probes in the watched thread that pays most, relative to its time without them.",
 };
 static const struct metric_family max_overhead = {
 	"gpuprobe_max_overhead_ratio", METRIC_GAUGE,
-	"The share of a thread's time that --max-overhead lets the probes cost.",
+	"What --max-overhead lets the probes cost a thread, relative to its time without them.",
 };
 static const struct metric_family shares = {
 	"gpuprobe_sampling_ratio", METRIC_GAUGE,

@@ -276,7 +276,7 @@ static void print_sampling(const struct writer *w)
 	for (enum rate_family family = 0; family < RATE_EXACT; family++) {
 		const struct family_calls *calls = &w->process->family_calls[family];
 
-		if (!calls->missed)
+		if (!process__is_estimated(w->process, family))
 			continue;
 		begin_row(w, "sampling");
 		put_text(w, words__rate_family(family));

@@ -22,6 +22,7 @@
 /* What the maps have of a process, and what the governor tells of it. */
 struct scene {
 	uint64_t missed[RATE_FAMILIES], seen[RATE_FAMILIES];
+	uint64_t unseen_until[RATE_FAMILIES];
 	int refreshed;
 	uint32_t forgotten;
 	struct estimates *estimates;
@@ -48,6 +49,11 @@ static uint64_t seen(void *arg, uint32_t slot, enum rate_family family)
 	return ((struct scene *)arg)->seen[family];
 }
 
+static uint64_t unseen_until(void *arg, enum rate_family family)
+{
+	return ((struct scene *)arg)->unseen_until[family];
+}
+
 static void refresh(void *arg)
 {
 	((struct scene *)arg)->refreshed++;
@@ -61,7 +67,8 @@ static void forget(void *arg, uint32_t slot)
 static struct scene *begin(bool knows_seen)
 {
 	struct scene *scene = calloc(1, sizeof(*scene));
-	struct estimate_source source = {.missed = missed, .refresh = refresh, .forget = forget, .arg = scene};
+	struct estimate_source source = {
+		.missed = missed, .unseen_until = unseen_until, .refresh = refresh, .forget = forget, .arg = scene};
 
 	assert_non_null(scene);
 	if (knows_seen)
@@ -397,6 +404,28 @@ static void nested_calls_are_not_estimated_twice(void **state)
 	end(scene);
 }
 
+/* A process that was there while probes were out is not called exact, though nothing of it is estimated. */
+static void what_lived_while_probes_were_out_is_sampled(void **state)
+{
+	struct scene *scene = begin(false);
+
+	(void)state;
+	scene->process.start_ns = 100;
+	scene->launches[0] = 5;
+	scene->unseen_until[RATE_LAUNCH] = 100;
+	read_maps(scene);
+	assert_false(process__is_estimated(&scene->process, RATE_LAUNCH));
+	scene->unseen_until[RATE_LAUNCH] = UINT64_MAX;
+	read_maps(scene);
+	assert_true(process__is_estimated(&scene->process, RATE_LAUNCH));
+	assert_false(process__is_estimated(&scene->process, RATE_COPY));
+	scene->unseen_until[RATE_LAUNCH] = 200;
+	read_maps(scene);
+	assert_true(process__is_estimated(&scene->process, RATE_LAUNCH));
+	assert_int_equal(scene->process.launches, 5);
+	end(scene);
+}
+
 static void durations_have_calls_but_no_new_buckets(void **state)
 {
 	struct scene *scene = begin(false);
@@ -447,6 +476,7 @@ int main(void)
 		cmocka_unit_test(counts_that_seem_to_go_back_are_not_taken_twice),
 		cmocka_unit_test(what_is_over_keeps_its_estimate),
 		cmocka_unit_test(nested_calls_are_not_estimated_twice),
+		cmocka_unit_test(what_lived_while_probes_were_out_is_sampled),
 		cmocka_unit_test(durations_have_calls_but_no_new_buckets),
 	};
 
