@@ -254,6 +254,13 @@ static void copies_and_waits_have_their_bytes_and_times(void **state)
 	/* Failures are what was seen. */
 	assert_int_equal(p->functions[1].failures, 2);
 	assert_int_equal(p->functions[1].calls, 20);
+	/* Larger ones since: what was missed meanwhile is like them, and like those before to a quarter. */
+	pinned->calls += 10;
+	pinned->bytes += 5000;
+	scene->missed[RATE_COPY] += 20;
+	read_maps(scene);
+	assert_int_equal(p->copies[COPY_H2D][0].pinned_calls, 40 + 30 + 17);
+	assert_int_equal(p->copies[COPY_H2D][0].pinned_bytes, 8000 + 3000 + 5586);
 	end(scene);
 }
 
