@@ -2,17 +2,15 @@
 /*
  * What the maps would have counted, had the probes of each family been in all
  * the time: where a family was sampled (`--max-overhead`, govern/governor.h), the
- * calls that a process is estimated to have made unseen are shared out among
- * what was seen of it meanwhile, in proportion: launches by kernel, of graphs and of
- * host functions, and tallies of copies and waits (calls, bytes and time). What is missed while nothing
- * is seen waits until something is, at the latest for the process's end.
+ * calls that a process is estimated to have made unseen are shared out in proportion to
+ * what was seen of it lately: launches by kernel, of graphs and of host functions, and
+ * tallies of copies and waits (calls, bytes and time).
  *
  * Failures by their code, histograms, threads and call sites stay what was seen.
  */
 #ifndef COLLECT_ESTIMATE_H
 #define COLLECT_ESTIMATE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "gpuprobe/rate.h"
@@ -30,6 +28,11 @@ struct estimate_source {
 	 * itself. NULL: all are.
 	 */
 	uint64_t (*seen)(void *arg, uint32_t slot, enum rate_family family);
+	/*
+	 * Until when the family's probes were out the last time, CLOCK_BOOTTIME; UINT64_MAX: they are out; 0: they never
+	 * were. What began before that may have made calls that nothing is known of. NULL: only `missed` tells.
+	 */
+	uint64_t (*unseen_until)(void *arg, enum rate_family family);
 	/* The maps are about to be read: `seen` and `missed` are to tell of this moment. NULL: nothing is to be done. */
 	void (*refresh)(void *arg);
 	/* The process in the slot has been read for the last time. NULL: nothing is to be done. */
@@ -46,10 +49,9 @@ void estimates__begin(struct estimates *estimates);
 
 /*
  * Adds to what a reading has taken in of the process what it is estimated to have missed: before
- * kernel_table__list and tally__finish. `last`: the process has ended, and this is its last reading. Sets
- * process->family_calls. Returns 0 or -ENOMEM.
+ * kernel_table__list and tally__finish. Sets process->family_calls. Returns 0 or -ENOMEM.
  */
-int estimates__apply(struct estimates *estimates, struct process *process, bool last);
+int estimates__apply(struct estimates *estimates, struct process *process);
 
 /* The same of the histograms of its account, whose counts stay: account_function.missed. After estimates__apply. */
 int estimates__apply_durations(struct estimates *estimates, struct process *process);

@@ -204,6 +204,10 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	/* An old generation is left for one more reading, for counts that were under way. */
 	if (over && !reading__dooms(reading, process) && !kernel_table__retire(process->kernel_table, key))
 		return 0;
+	if (collector->estimates) {
+		kernel_table__leave(process->kernel_table, key);
+		return 1;
+	}
 	ret = kernel_table__fold(process->kernel_table, key);
 	return ret ? ret : 1;
 }
@@ -460,6 +464,10 @@ static int finish_processes(struct collector *collector)
 
 		if (process->slot == NO_PROCESS)
 			continue;
+		if (collector->estimates)
+			ret = estimates__apply(collector->estimates, process);
+		if (ret)
+			return ret;
 		tally__finish(process);
 		if (process->failure_count)
 			qsort(process->failures, process->failure_count, sizeof(*process->failures), by_count);
@@ -477,6 +485,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	collector->model.now_ns = clock__boot_ns();
 	collector->model.wall = clock__wall();
 	read_losses(collector);
+	if (collector->estimates)
+		estimates__begin(collector->estimates);
 	ret = refresh_processes(collector);
 	/* After that: all that an ended process has told is told by now. */
 	collector__consume(collector);

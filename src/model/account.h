@@ -19,6 +19,7 @@ struct stack;
 struct account_function {
 	uint16_t row; /* in api_functions */
 	struct duration_record time;
+	uint64_t missed, missed_ns; /* calls beside them that are estimated, and the time in them */
 };
 
 struct account_size {

@@ -151,6 +151,20 @@ static void print_counts(FILE *out, const struct finding_list *list)
 	fputc('\n', out);
 }
 
+void findings_text__print_unjudged(FILE *out, const struct finding_list *list)
+{
+	const char *comma = "\nnot looked for, since it takes every call and calls are sampled: ";
+
+	for (size_t i = 0; i < finding_kind_count && list->unjudged; i++) {
+		if (!(list->unjudged & 1ull << i))
+			continue;
+		fprintf(out, "%s%s", comma, finding_kinds[i].id);
+		comma = ", ";
+	}
+	if (list->unjudged)
+		fputc('\n', out);
+}
+
 void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top)
 {
 	size_t shown = top && list->count > top ? top : list->count;
@@ -164,4 +178,5 @@ void findings_text__print(FILE *out, const struct finding_list *list, unsigned i
 	if (shown < list->count)
 		fprintf(out, "\n... and %zu more finding%s\n", list->count - shown,
 			report_line__plural(list->count - shown));
+	findings_text__print_unjudged(out, list);
 }
