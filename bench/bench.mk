@@ -2,7 +2,13 @@
 #
 # The benchmark, and what it needs besides gpuprobe. Included by the top Makefile.
 
-.PHONY: bench bench-quick bench-programs
+.PHONY: bench bench-quick bench-programs bench-packages
+
+# `make bench` needs the packages of the tests as well: bpftrace, python3.
+bench bench-quick: bench-packages
+
+bench-packages:
+	@deploy/packages.sh install build test
 
 bench: all bench-programs
 	/usr/bin/python3 bench/bench.py --build $(BUILD)

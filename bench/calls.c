@@ -11,8 +11,8 @@
  * KIND user is an allocation and its free by the runtime, which calls the driver.
  *
  * How many calls are borne: calls [-t THREADS] KIND RATE SECONDS. Each thread makes
- * RATE of them a second, evenly, or with 0 as many as it can; printed are their
- * number, the seconds, and the processor time of all.
+ * RATE of them a second, in bursts of some 100 us, or with 0 as many as it can;
+ * printed are their number, the seconds, and the processor time of all.
  */
 #include "../sim/workloads/gpu.h"
 
@@ -27,6 +27,7 @@
 #define CALLS 500 /* in a stretch */
 #define FEWEST 20 /* stretches, however long they take */
 #define KERNELS 8
+#define BURST_NS 50e3 /* so far ahead of time it sleeps */
 #define COPY_BYTES 64
 #define DEPTH 30
 
@@ -180,18 +181,27 @@ static void measure(struct thread *thread)
 		stretch(thread);
 }
 
-/* Behind time it calls without a pause until it has caught up. */
+static void sleep_ns(double ns)
+{
+	struct timespec time = {.tv_sec = (time_t)(ns / 1e9), .tv_nsec = (long)ns % 1000000000};
+
+	nanosleep(&time, NULL);
+}
+
+/* Behind time it calls without a pause until it has caught up; ahead of it, it leaves the core to others. */
 static void pace(struct thread *thread)
 {
 	const struct bench *bench = thread->bench;
 	double began = clock_ns(CLOCK_MONOTONIC), end = began + bench->seconds * 1e9, now_ns = began;
-	double step = bench->rate > 0 ? 1e9 / bench->rate : 0;
+	double step = bench->rate > 0 ? 1e9 / bench->rate : 0, due_ns;
 
 	while (now_ns < end) {
-		if (now_ns >= began + (double)thread->calls * step)
-			for (int i = 0; i < (bench->rate > 0 ? 1 : KERNELS); i++)
-				bench->kind->call(thread, (int)(thread->calls++ % KERNELS));
+		for (int i = 0; i < KERNELS; i++)
+			bench->kind->call(thread, (int)(thread->calls++ % KERNELS));
+		due_ns = began + (double)thread->calls * step;
 		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (due_ns > now_ns + BURST_NS)
+			sleep_ns(due_ns - now_ns);
 	}
 	thread->seconds = (now_ns - began) / 1e9;
 }

@@ -51,7 +51,8 @@ class Setup:
             yield process
         finally:
             said = stop(process)
-        process.events, process.lost = map(int, (re.findall(r"written (\d+) calls?, lost (\d+)", said) or [(0, 0)])[-1])
+        counts = re.findall(r"written (\d+) calls?, lost (\d+)", said) or [(0, 0)]
+        process.events, process.lost = map(int, counts[-1])
 
     @contextlib.contextmanager
     def empty(self, where, functions):

@@ -66,8 +66,8 @@ BARS = (
 def tool(setup, name, directory):
     """The tool for the time of the block; gives what tells its events and losses, or None."""
     libraries = [setup.libcuda, setup.libcudart]
-    words = {"monitor": (), "stat": ("stat",), "getters": ("stat", "--getters"), "diagnose": ("diagnose", "--stack", "off"),
-             "memleak": ("memleak", "60")}
+    words = {"monitor": (), "stat": ("stat",), "getters": ("stat", "--getters"),
+             "diagnose": ("diagnose", "--stack", "off"), "memleak": ("memleak", "60")}
     with contextlib.ExitStack() as stack:
         if name in ("entry", "session"):
             stack.enter_context(setup.empty("entry" if name == "entry" else "both", DRIVER + RUNTIME))
@@ -76,8 +76,8 @@ def tool(setup, name, directory):
             stack.enter_context(setup.gpuprobe(*words[name], libraries=libraries))
             yield None
         elif name in ("json", "tsv"):
-            yield stack.enter_context(setup.gpuprobe("trace", "-e", TRACED, "--format", name, "-O", f"{directory}/trace",
-                                                     libraries=libraries))
+            yield stack.enter_context(setup.gpuprobe("trace", "-e", TRACED, "--format", name, "-O",
+                                                     f"{directory}/trace", libraries=libraries))
         elif name in ("slow", "keeps"):
             yield stack.enter_context(peers.usual(setup, "print" if name == "slow" else "count", DRIVER))
         elif name == "count":
@@ -102,7 +102,8 @@ def one_round(setup, found, losses):
         with tempfile.TemporaryDirectory() as directory, tool(setup, name, directory) as told:
             for kind, threads in configurations(name, setup.quick):
                 low, middle = setup.stretches(kind, 60 if setup.quick else 120, threads)
-                values = found.setdefault(kind, {}).setdefault(str(threads), {}).setdefault(name, {"low": [], "middle": []})
+                of = found.setdefault(kind, {}).setdefault(str(threads), {})
+                values = of.setdefault(name, {"low": [], "middle": []})
                 values["low"].append(low)
                 values["middle"].append(middle)
         if told is not None:
@@ -120,7 +121,8 @@ def compare(found, kind, these, those, part):
     if these not in tools or those not in tools:
         return None
     alone, these, those = (tools[name][part] for name in ("alone", these, those))
-    return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those))}
+    return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those)),
+            "least": (min(these) - min(alone)) / (min(those) - min(alone))}
 
 
 def summarize(of, threads):
@@ -148,7 +150,7 @@ def measure(setup):
 def bar_row(one):
     ratio, name = one["ratio"], KINDS[one["kind"]][0]
     return [f"{name}: {TOOLS[one['these']]}", TOOLS[one["those"]], spread(ratio["cost"], "{:.2f}"),
-            spread(ratio["call"], "{:.2f}"), verdict(ratio["cost"]["median"], one["bar"])]
+            f"{ratio['least']:.2f}", spread(ratio["call"], "{:.2f}"), verdict(ratio["cost"]["median"], one["bar"])]
 
 
 def cell(of, name):
@@ -174,9 +176,11 @@ the runtime four; a copy `cuMemcpyHtoD_v2` from pageable memory, a wait `cuStrea
 Each tool runs with all its probes in while each kind of call is measured, so that compared tools are some seconds
 apart. The usual design is `bench/usual.c`: a perf event for each entry and return, an event into a ring at each.
 
-Bars, by what is added to a call (not by the whole call, which is stated beside it):
+Bars, by the median of what is added to a call over what is added to it (not by the whole calls, which are stated
+beside it); the least of all rounds over the least knows least of what else the machine does:
 
-""" + table(["what", "compared with", "added / added", "call / call", "bar"], map(bar_row, result["bars"]))
+""" + table(["what", "compared with", "added / added", "least / least", "call / call", "bar"],
+            map(bar_row, result["bars"]))
     for threads in map(str, THREADS):
         if any(threads in by_threads for by_threads in result["calls"].values()):
             text += f"\n{'One thread' if threads == '1' else threads + ' threads'}:\n\n" + cost_table(result, threads)
