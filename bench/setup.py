@@ -72,12 +72,8 @@ class Setup:
     def calls(self, kind, milliseconds, threads=1):
         """Nanoseconds of one call, or pair, as bench/calls.c tells: of one thread the 10th percentile of short
         stretches, which knows least of other programs; of several the median, as they meet each other."""
-        low, middle = self.stretches(kind, milliseconds, threads)
+        low, middle, _, _ = self.numbers("-t", threads, kind, milliseconds)
         return low if threads == 1 else middle
-
-    def stretches(self, kind, milliseconds, threads=1):
-        """Both of them: 10th percentile and median."""
-        return self.numbers("-t", threads, kind, milliseconds)
 
     def numbers(self, *arguments):
         """What bench/calls.c prints."""

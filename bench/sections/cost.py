@@ -47,19 +47,23 @@ WITHOUT = {"getters": [kind for kind in KINDS if kind != "getter"], "slow": ["us
 QUICK = {"tools": ("alone", "entry", "session", "monitor", "stat", "slow"),
          "kinds": ("launch", "allocation", "copy", "wait")}
 
-# What is measured, in what, the bar, and whether the middle of the stretches counts rather than the low end.
+# What is measured, with what it is compared, and at most how often as much it may be.
 BARS = (
-    ("launch", "monitor", "entry", 1.05, "low"),
-    ("copy", "monitor", "session", 1.10, "low"),
-    ("wait", "monitor", "session", 1.10, "low"),
-    ("allocation", "monitor", "session", 1.30, "low"),
-    ("user", "monitor", "session", 1.30, "low"),
-    ("launch", "monitor", "slow", 0.58, "low"),
-    ("launch", "monitor", "keeps", 0.15, "middle"),
-    ("launch", "stat", "session", 1.25, "low"),
-    ("launch", "json", "session", 1.25, "low"),
-    ("copy", "json", "session", 1.25, "low"),
+    ("launch", "monitor", "entry", 1.05),
+    ("copy", "monitor", "session", 1.10),
+    ("wait", "monitor", "session", 1.10),
+    ("allocation", "monitor", "session", 1.30),
+    ("user", "monitor", "session", 1.30),
+    ("launch", "monitor", "slow", 0.58),
+    ("launch", "monitor", "keeps", 0.15),
+    ("launch", "stat", "session", 1.25),
+    ("launch", "json", "session", 1.25),
+    ("copy", "json", "session", 1.25),
 )
+# Nobody probes this function but an empty probe at its entry, always: how long it takes tells how the machine fares
+# at the moment, and what is compared some seconds apart is compared in it.
+YARDSTICK = "cuDriverGetVersion"
+PARTS = ("low", "middle", "yardsticks", "yardstick")  # as bench/calls.c prints them
 
 
 @contextlib.contextmanager
@@ -101,11 +105,11 @@ def one_round(setup, found, losses):
     for name in QUICK["tools"] if setup.quick else TOOLS:
         with tempfile.TemporaryDirectory() as directory, tool(setup, name, directory) as told:
             for kind, threads in configurations(name, setup.quick):
-                low, middle = setup.stretches(kind, 60 if setup.quick else 120, threads)
                 of = found.setdefault(kind, {}).setdefault(str(threads), {})
-                values = of.setdefault(name, {"low": [], "middle": []})
-                values["low"].append(low)
-                values["middle"].append(middle)
+                values = of.setdefault(name, {part: [] for part in PARTS})
+                numbers = setup.numbers("-y", "-t", threads, kind, 80 if setup.quick else 150)
+                for part, number in zip(PARTS, numbers):
+                    values[part].append(number)
         if told is not None:
             losses.setdefault(name, []).append(told.lost / max(told.lost + told.events, 1))
 
@@ -115,36 +119,52 @@ def over(values, alone):
     return [a - b for a, b in zip(values, alone)]
 
 
-def compare(found, kind, these, those, part):
+def compare(found, kind, these, those):
     """What these add to a call in what those add, and whole calls in whole calls."""
     tools = found.get(kind, {}).get("1", {})
     if these not in tools or those not in tools:
         return None
-    alone, these, those = (tools[name][part] for name in ("alone", these, those))
+    lows = [min(tools[name]["low"]) for name in ("alone", these, those)]
+    alone, these, those = (tools[name]["yardsticks"] for name in ("alone", these, those))
     return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those)),
-            "least": (min(these) - min(alone)) / (min(those) - min(alone))}
+            "least": (lows[1] - lows[0]) / (lows[2] - lows[0])}
 
 
-def summarize(of, threads):
-    """The figures of one kind and number of threads: of one thread by the low end of its stretches, of several by
-    the middle, since how they meet is what is asked."""
-    part = "low" if threads == "1" else "middle"
-    return {name: {"call": figure(values[part]), "over": figure(over(values[part], of["alone"][part])),
-                   "middle": figure(values["middle"])} for name, values in of.items()}
+def least_yardstick(found):
+    """Nanoseconds of it when the machine was least busy with other things."""
+    return min(min(values["yardstick"]) for by_threads in found.values() for values in by_threads["1"].values())
+
+
+def summarize(of, threads, yardstick_ns):
+    """The figures of one kind and number of threads. What is added to a call: of one thread by the yardstick, of
+    several by the middle of the stretches, since how they meet is what is asked."""
+    part, unit = ("yardsticks", yardstick_ns) if threads == "1" else ("middle", 1)
+    return {name: {"over": figure([ns * unit for ns in over(values[part], of["alone"][part])]),
+                   **{other: figure(values[other]) for other in PARTS}} for name, values in of.items()}
 
 
 def measure(setup):
     found, losses = {}, {}
-    for _ in range(setup.rounds):
-        one_round(setup, found, losses)
-    compared = [{"kind": kind, "these": these, "those": those, "bar": bar, "part": part,
-                 "ratio": compare(found, kind, these, those, part)} for kind, these, those, bar, part in BARS]
+    with setup.empty("entry", [YARDSTICK]):
+        for _ in range(setup.rounds):
+            one_round(setup, found, losses)
+    compared = [{"kind": kind, "these": these, "those": those, "bar": bar, "ratio": compare(found, kind, these, those)}
+                for kind, these, those, bar in BARS]
+    yardstick_ns = least_yardstick(found)
     return {
-        "calls": {kind: {threads: summarize(of, threads) for threads, of in by_threads.items()}
+        "yardstick_ns": yardstick_ns,
+        "calls": {kind: {threads: summarize(of, threads, yardstick_ns) for threads, of in by_threads.items()}
                   for kind, by_threads in found.items()},
         "bars": [one for one in compared if one["ratio"]],
         "lost": {name: figure(shares) for name, shares in losses.items()},
     }
+
+
+HEADS = {
+    "1": "One thread:",
+    "2": "Two threads, by the median of the stretches, without the yardstick; the simulation's own locks are in it:",
+    "8": "Eight threads, the same:",
+}
 
 
 def bar_row(one):
@@ -153,10 +173,10 @@ def bar_row(one):
             f"{ratio['least']:.2f}", spread(ratio["call"], "{:.2f}"), verdict(ratio["cost"]["median"], one["bar"])]
 
 
-def cell(of, name):
+def cell(of, name, threads):
     if name not in of:
         return ""
-    call = f"{of[name]['call']['median']:,.0f}"
+    call = f"{of[name]['low' if threads == '1' else 'middle']['median']:,.0f}"
     return call if name == "alone" else f"{spread(of[name]['over'])}; {call}"
 
 
@@ -164,25 +184,30 @@ def cost_table(result, threads):
     kinds = [kind for kind, by_threads in result["calls"].items() if threads in by_threads]
     names = [name for name in TOOLS if any(name in result["calls"][kind][threads] for kind in kinds)]
     return table(["", *(KINDS[kind][0] for kind in kinds)],
-                 [[TOOLS[name], *(cell(result["calls"][kind][threads], name) for kind in kinds)] for name in names])
+                 [[TOOLS[name], *(cell(result["calls"][kind][threads], name, threads) for kind in kinds)] for name in names])
 
 
 def show(result):
-    text = """Nanoseconds of the calling thread's processor time that a call takes more than unprobed, median (least to most
-of the rounds); behind the semicolon the whole call. `bench/calls.c` calls functions of the simulated driver: a
-launch is `cuLaunchKernel`, an allocation and its free `cuMemAlloc_v2` and `cuMemFree_v2`, two probed functions, by
-the runtime four; a copy `cuMemcpyHtoD_v2` from pageable memory, a wait `cuStreamSynchronize`, a getter
-`cuCtxGetDevice`, which only the tracer and `--getters` probe: what the others add to it is what noise there is.
-Each tool runs with all its probes in while each kind of call is measured, so that compared tools are some seconds
-apart. The usual design is `bench/usual.c`: a perf event for each entry and return, an event into a ring at each.
+    text = f"""Nanoseconds of the calling thread's processor time that a call takes more than unprobed; behind the semicolon the
+whole call, as measured. `bench/calls.c` calls functions of the simulated driver: a launch is `cuLaunchKernel`, an
+allocation and its free `cuMemAlloc_v2` and `cuMemFree_v2`, two probed functions, by the runtime four; a copy
+`cuMemcpyHtoD_v2` from pageable memory, a wait `cuStreamSynchronize`, a getter `cuCtxGetDevice`. `memleak` probes
+allocations, frees and waits; getters are probed by the tracer and with `--getters` alone: what the others add to them
+is what noise there is. The usual design is `bench/usual.c`: a perf event for each entry and return, an event into a
+ring at each.
 
-Bars, by the median of what is added to a call over what is added to it (not by the whole calls, which are stated
-beside it); the least of all rounds over the least knows least of what else the machine does:
+Each tool runs with all its probes in while each kind of call is measured, so what is compared is some seconds apart,
+and how fast a core is depends on what the others do. So each stretch of 500 calls is followed by 50 of a yardstick,
+`{YARDSTICK}` with an empty probe at its entry, which no tool watches, and what counts for one thread is the
+median of a stretch's time over its yardstick's, times the {result['yardstick_ns']:,.0f} ns that the yardstick took at the least.
 
-""" + table(["what", "compared with", "added / added", "least / least", "call / call", "bar"],
+Bars, by the median of what one adds to a call over what the other adds to it; beside it the same of the least
+nanoseconds measured in any round, and whole calls over whole calls:
+
+""" + table(["what", "compared with", "added / added", "least ns / least ns", "call / call", "bar"],
             map(bar_row, result["bars"]))
     for threads in map(str, THREADS):
         if any(threads in by_threads for by_threads in result["calls"].values()):
-            text += f"\n{'One thread' if threads == '1' else threads + ' threads'}:\n\n" + cost_table(result, threads)
+            text += "\n" + HEADS[threads] + "\n\n" + cost_table(result, threads)
     lost = [f"{TOOLS[name]}: {spread(shares, '{:.1%}')}" for name, shares in result["lost"].items()]
     return text + f"\nLost of the events meanwhile (of `bpftrace`, lines): {'; '.join(lost)}.\n"
