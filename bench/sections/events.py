@@ -18,9 +18,9 @@ ORDER = 20
 # Of bench/calls.c, and the family of events.
 KINDS = {"launch": "a launch", "copy": "a copy of 64 bytes"}
 FORMS = ("json", "tsv")
-THREADS, MANY_THREADS = 2, 8  # the latter at twice the rate: they leave the reader less of the cores
-# Calls a second.
-STEPS = (250_000, 350_000, 500_000, 600_000, 700_000, 800_000, 900_000, 1_000_000, 1_200_000, 1_400_000)
+THREADS, MANY_THREADS = 2, 16  # the latter at twice the rate: they leave the reader less of the cores
+STEPS = (400_000, 600_000, 700_000, 800_000, 900_000, 1_000_000, 1_200_000, 1_600_000)  # calls a second
+PATIENCE = 2  # steps in a row that reach no more
 RING = 1 << 20  # of what is measured with the reader stopped
 COLUMNS = "time,process,pid,tid,event,details,duration,result"
 BAR_LINES = 10  # times bpftrace's
@@ -58,15 +58,19 @@ def bear(setup, directory, form, kind, rate, seconds, threads=THREADS):
 
 
 def ramp(setup, directory, form, kind, seconds):
-    """The highest rate reached without loss, by steps, and what is lost at twice that."""
-    best, run = None, None
-    for rate in STEPS[::3] if setup.quick else STEPS:
+    """The highest rate reached without loss, by steps; the first step that lost calls, or the last before the rate
+    rose no more; and what is lost at twice the highest."""
+    best, worse = None, 0
+    for rate in STEPS[::2] if setup.quick else STEPS:
         run = bear(setup, directory, form, kind, rate, seconds)
-        if run["lost"] or (best and run["rate"] < best["rate"]):
+        if not run["lost"] and (not best or run["rate"] > best["rate"]):
+            best, worse = run, 0
+        else:
+            worse += 1
+        if run["lost"] or worse == PATIENCE:
             break
-        best = run
     best = best or run
-    return {"highest": best, "next": run,
+    return {"highest": best, "last": run,
             "twice": bear(setup, directory, form, kind, 2 * best["rate"], seconds, MANY_THREADS)}
 
 
@@ -129,28 +133,28 @@ def measure(setup):
     chosen = [("launch", "json")] if setup.quick else [(kind, form) for kind in KINDS for form in FORMS]
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(dir=memory) as directory:
-        ramps = [{"kind": kind, "form": form, **ramp(setup, directory, form, kind, 0.5 if setup.quick else 1.5)}
+        ramps = [{"kind": kind, "form": form, **ramp(setup, directory, form, kind, 0.5 if setup.quick else 1)}
                  for kind, form in chosen]
         held = {kind: stopped(setup, directory, kind) for kind in KINDS}
-        lines = None if setup.quick else table_lines(setup, directory, 3, 2)
+        lines = None if setup.quick else table_lines(setup, directory, 3, 1.5)
     return {"ramps": ramps, "stopped": held, "table": lines}
 
 
 def ramp_row(one):
-    best, twice = one["highest"], one["twice"]
+    best = one["highest"]
+    others = [f"{run['asked']:,.0f}: {run['rate']:,.0f}, {run['share']:.1%}" for run in (one["last"], one["twice"])]
     return [KINDS[one["kind"]], f"`{one['form']}`", f"{best['rate']:,.0f}", f"{best['line_bytes']:.0f}",
-            f"{best['reader_ns']:,.0f}", f"{best['reader_cpu']:.0%}", f"{one['next']['asked']:,}: {one['next']['rate']:,.0f}, "
-            f"{one['next']['share']:.1%}", f"{twice['asked']:,.0f}: {twice['rate']:,.0f}, {twice['share']:.1%}"]
+            f"{best['reader_ns']:,.0f}", f"{best['reader_cpu']:.0%}", *others]
 
 
 def show(result):
-    text = f"""{THREADS} threads call at a rate, which rises by steps until calls are lost or no more are reached, and then
-{MANY_THREADS} threads at twice the highest rate without loss; `gpuprobe trace -e FAMILY --format FORM -O FILE`, FILE
-in memory. Callers and reader share the cores, so that callers may not reach what they are asked for. Lines and lost
-calls together are the calls made, in each run, or the benchmark fails.
+    text = f"""{THREADS} threads call at a rate, which rises by steps until calls are lost or the rate rises no more; then
+{MANY_THREADS} threads, which leave the reader less of the cores, at twice the highest rate without loss. `gpuprobe trace
+-e FAMILY --format FORM -O FILE`, FILE in memory. Callers and reader share the cores, so that callers may not reach
+what they are asked for. Lines and lost calls together are the calls made, in each run, or the benchmark fails.
 
 """ + table(["what", "format", "highest calls/s without loss", "bytes a line", "reader, ns a call", "reader, of a core",
-             "next step: reached, lost", "twice: reached, lost"], map(ramp_row, result["ramps"])) + f"""
+             "last step asked: reached, lost", "twice asked: reached, lost"], map(ramp_row, result["ramps"])) + f"""
 With the reader stopped, what a ring of {RING >> 10} KiB holds tells the bytes of an event in it; the rest is lost, and
 counted to the last call.
 
