@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "model/growth.h"
 
 #define STAT "gpuprobe stat"
 #define DIAGNOSE "gpuprobe diagnose"
+
+#define WINDOW_LEAST_NS (10 * NS_PER_S) /* unless it was asked for */
 
 static const char stat_head[] =
 	"Usage: " STAT " [OPTIONS] [-- COMMAND [ARG...]]\n"
@@ -46,7 +49,8 @@ static const char diagnose_head[] =
 static const char shared_middle[] =
 	"  --threshold ID=VALUE    when it is a finding: its first threshold, or with\n"
 	"                          ID.NAME=VALUE another (repeatable)\n"
-	"  --window TIME           judge growth over the last so long: 30s, 10m [60s]\n"
+	"  --window TIME           judge growth over the last so long: 30s, 10m [60s, or\n"
+	"                          two thirds of --duration, if that is less]\n"
 	"  --getters               probe calls that only ask, too (cudaGetDevice), for\n"
 	"                          chatty-getters: who asks most pays most\n"
 	"\n"
@@ -225,6 +229,19 @@ static int take_option(struct account_command *options, int id, const char *text
 	return ret == -ENOENT ? stack_choice__take(&options->stacks, id, text, err) : ret;
 }
 
+/*
+ * A verdict on growth takes five sixths of the window. What is loaded within a few seconds looks like
+ * growth, so that a very short duration leaves it unjudged rather than shortening the window further.
+ */
+static uint64_t window_of(double duration)
+{
+	double window = duration * 2 / 3 * (double)NS_PER_S;
+
+	if (!duration || window >= (double)GROWTH_WINDOW_NS)
+		return GROWTH_WINDOW_NS;
+	return window > WINDOW_LEAST_NS ? (uint64_t)window : WINDOW_LEAST_NS;
+}
+
 /* --explain and --list tell what is known of findings, and watch nothing. */
 static int check_told(const struct account_command *options, struct error *err)
 {
@@ -247,7 +264,6 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 		.diagnose = diagnose,
 		.limits = COUNTING_LIMITS,
 		.output = {.top = 10},
-		.window_ns = GROWTH_WINDOW_NS,
 		.fail_on = NO_FAIL,
 		.log_level = LOG_WARN,
 	};
@@ -270,6 +286,8 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 		if (ret)
 			return ret;
 	}
+	if (!options->window_ns)
+		options->window_ns = window_of(options->duration);
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)
 		ret = targets__take_command(&options->targets, argc, argv, program, err);

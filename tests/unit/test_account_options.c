@@ -115,6 +115,29 @@ static void test_values(void **state)
 	account_options__clear(&line.options);
 }
 
+/* Growth is judged within the duration, though not by less than what a program takes to load. */
+static void test_window(void **state)
+{
+	static const struct {
+		const char *words;
+		uint64_t window_ns;
+	} cases[] = {
+		{"diagnose --duration 30", 20 * NS_PER_S},	   {"stat --duration 60", 40 * NS_PER_S},
+		{"stat --duration 90", 60 * NS_PER_S},		   {"stat --duration 3600", 60 * NS_PER_S},
+		{"diagnose --duration 12", 10 * NS_PER_S},	   {"diagnose --duration 1", 10 * NS_PER_S},
+		{"diagnose --duration 0", 60 * NS_PER_S},	   {"diagnose --window 3s --duration 30", 3 * NS_PER_S},
+		{"diagnose --duration 30 --window 5m", 300 * NS_PER_S},
+	};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		accept(&line, cases[i].words);
+		assert_int_equal(line.options.window_ns, cases[i].window_ns);
+		account_options__clear(&line.options);
+	}
+}
+
 static void test_told(void **state)
 {
 	struct line line;
@@ -180,7 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	 cmocka_unit_test(test_told),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_help),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_help),	 cmocka_unit_test(test_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
