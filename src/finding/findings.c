@@ -116,6 +116,11 @@ static int draw_kind(const struct findings *findings, const struct model *model,
 	return failed ? failed : ret;
 }
 
+bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind)
+{
+	return has_needs(findings, kind);
+}
+
 int findings__draw(struct findings *findings, const struct model *model, struct finding_list *list)
 {
 	int failed = 0, ret;

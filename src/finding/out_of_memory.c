@@ -243,10 +243,15 @@ static int draw_gpu(const struct finding_input *input, const struct gpu *gpu, st
 			return ret;
 		told = told || ret;
 	}
-	/* Nobody that is watched. */
-	if (told || !find_holding(input, gpu, NULL, &holding))
+	if (!find_holding(input, gpu, NULL, &holding))
 		return 0;
 	device_history__judge_gpu(findings__history(input->state)->devices, gpu, &growth);
+	if (is_full(input, holding.total, holding.used))
+		finding_list__follow(out, input, told || growth.known, where__followed_ns(input, NULL, growth.first_ns),
+				    growth.needed_ns);
+	/* Nobody that is watched. */
+	if (told)
+		return 0;
 	return is_near(input, &holding, &growth) ? add_near(input, NULL, &holding, &growth, out) : 0;
 }
 

@@ -114,11 +114,10 @@ static void test_diagnose(void **state)
 
 	(void)state;
 	scene__begin(&scene);
-	scene.report.getters = true;
 	scene.processes[0].since_attach = false;
 	expect(&scene, diagnose_text__print, HEAD, "no findings\n");
 	scene__findings(&scene);
-	scene.report.getters = false;
+	scene__look_for(&scene, true, false);
 	scene.processes[0].since_attach = true;
 	scene.model.lost[LOSS_RING_FULL] = 3;
 	assert_int_equal(strncmp(findings, "findings", 8), 0);
@@ -133,6 +132,30 @@ static void test_diagnose(void **state)
 		expect(&scene, diagnose_text__print, HEAD, tail);
 		free(tail);
 	}
+	scene__end(&scene);
+}
+
+/* What was not looked for, or not for long enough, both commands tell. */
+static void test_limits(void **state)
+{
+	struct finding_input input = {.kind = finding_kind__find("leak-growing")};
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	finding_list__follow(&scene.list, &input, true, 60 * NS_PER_S, 50 * NS_PER_S);
+	expect_part(&scene, "no findings\n" RULE);
+	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 50 * NS_PER_S);
+	finding_list__follow(&scene.list, &input, false, 100 * NS_PER_MS, 50 * NS_PER_S);
+	expect_part(&scene, "no findings\n\nnot judged: leak-growing in 2 of 3 places, followed for 1.2 s of the 50.0 s "
+			    "that it takes; see\n  --window\n" RULE);
+	input.kind = finding_kind__find("fragmentation");
+	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 40 * NS_PER_S);
+	expect_part(&scene, "  fragmentation in 1 of 1 place, followed for 1.2 s of the 40.0 s that it takes; see "
+			    "--window\n" RULE);
+	scene__look_for(&scene, false, false);
+	expect_part(&scene, "no findings\n\nnot looked for: unchecked-errors (gpuprobe diagnose does), chatty-getters "
+			    "(see --getters)\n\nnot judged");
 	scene__end(&scene);
 }
 
@@ -204,7 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),	  cmocka_unit_test(test_diagnose), cmocka_unit_test(test_top),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),  cmocka_unit_test(test_limits),
 	};
 
 	setenv("TZ", "UTC", 1);
