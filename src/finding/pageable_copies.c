@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "base/quantity.h"
+#include "finding/copy_sum.h"
 #include "finding/link.h"
 #include "finding/rules.h"
 #include "finding/where.h"
@@ -21,10 +22,6 @@ enum {
 #define RATE_BYTES 16777216
 #define RATE_BYTES_A_CALL 262144
 
-struct sum {
-	uint64_t calls, bytes, ns;
-};
-
 /* What a rate was taken from. */
 enum reference {
 	REFERENCE_NONE = 0,
@@ -36,8 +33,8 @@ enum reference {
 
 /* One direction. */
 struct way {
-	struct sum pageable[2]; /* [0 sync, 1 async] */
-	struct sum pinned;	/* sync */
+	struct copy_sum pageable[2]; /* [0 sync, 1 async] */
+	struct copy_sum pinned;	/* sync */
 	enum reference reference;
 	double reference_rate; /* bytes per second */
 };
@@ -50,28 +47,16 @@ static const char *const assumptions[REFERENCES] = {
 	[REFERENCE_LINK] = "pinned, the same bytes are copied at 80 % of the nominal rate of the GPU's link",
 };
 
-static void add(struct sum *sum, const struct function_totals *totals)
-{
-	sum->calls += totals->calls;
-	sum->bytes += totals->bytes;
-	sum->ns += totals->ns;
-}
-
-static double rate(const struct sum *sum)
-{
-	return sum->ns ? (double)sum->bytes * 1e9 / (double)sum->ns : 0;
-}
-
 static bool tells_rate(uint64_t calls, uint64_t bytes)
 {
 	return bytes >= RATE_BYTES && bytes >= calls * RATE_BYTES_A_CALL;
 }
 
-static struct sum pageable(const struct way *way)
+static struct copy_sum pageable(const struct way *way)
 {
-	const struct sum *sync = &way->pageable[0], *async = &way->pageable[1];
+	const struct copy_sum *sync = &way->pageable[0], *async = &way->pageable[1];
 
-	return (struct sum){sync->calls + async->calls, sync->bytes + async->bytes, sync->ns + async->ns};
+	return (struct copy_sum){sync->calls + async->calls, sync->bytes + async->bytes, sync->ns + async->ns};
 }
 
 /* --- what there is --- */
@@ -85,9 +70,9 @@ static bool is_copy_of(const struct function_totals *totals, enum copy_kind kind
 /* A least that is less than what the pageable copies do tells nothing. */
 static bool tells_more(const struct covered_totals *covered, const struct way *way)
 {
-	struct sum known = {covered->calls, covered->bytes, covered->ns}, own = pageable(way);
+	struct copy_sum known = {covered->calls, covered->bytes, covered->ns}, own = pageable(way);
 
-	return tells_rate(known.calls, known.bytes) && rate(&known) > rate(&own);
+	return tells_rate(known.calls, known.bytes) && copy_sum__rate(&known) > copy_sum__rate(&own);
 }
 
 static void find_reference(struct way *way, const struct model *model, const struct process *process,
@@ -97,7 +82,7 @@ static void find_reference(struct way *way, const struct model *model, const str
 
 	if (tells_rate(way->pinned.calls, way->pinned.bytes) && way->pinned.ns) {
 		way->reference = REFERENCE_PINNED;
-		way->reference_rate = rate(&way->pinned);
+		way->reference_rate = copy_sum__rate(&way->pinned);
 	} else if (!way->pageable[1].calls && tells_more(covered, way)) {
 		way->reference = REFERENCE_COVERED;
 		way->reference_rate = (double)covered->bytes * 1e9 / (double)covered->ns;
@@ -119,9 +104,9 @@ static struct way look_at(const struct model *model, const struct process *proce
 			continue;
 		async = api_functions[totals->row].desc.flags & FUNCTION_ASYNC;
 		if (totals->flags & TALLY_PAGEABLE)
-			add(&way.pageable[async], totals);
+			copy_sum__add(&way.pageable[async], totals->calls, totals->bytes, totals->ns);
 		else if ((totals->flags & TALLY_PINNED) && !async)
-			add(&way.pinned, totals);
+			copy_sum__add(&way.pinned, totals->calls, totals->bytes, totals->ns);
 	}
 	find_reference(&way, model, process, kind);
 	return way;
@@ -131,7 +116,7 @@ static struct way look_at(const struct model *model, const struct process *proce
 
 static double saved_ns(const struct way *way)
 {
-	struct sum sum = pageable(way);
+	struct copy_sum sum = pageable(way);
 	double per_second = way->reference_rate * (way->reference == REFERENCE_LINK ? LINK_YIELD : 1);
 	double then = per_second ? (double)sum.bytes * 1e9 / per_second : 0;
 
@@ -168,7 +153,7 @@ static int name_function(struct finding *finding, const struct process *process)
 				worst->kind == COPY_H2D ? "host to device" : "device to host");
 }
 
-static int tell(struct finding *finding, const struct sum *all, const struct way *worse,
+static int tell(struct finding *finding, const struct copy_sum *all, const struct way *worse,
 		const char *direction)
 {
 	static const char *const words[REFERENCES] = {
@@ -178,12 +163,12 @@ static int tell(struct finding *finding, const struct sum *all, const struct way
 		[REFERENCE_LINK] = " that the GPU's link has nominally",
 	};
 	bool known = worse->reference != REFERENCE_NONE;
-	const struct sum sum = pageable(worse);
+	const struct copy_sum sum = pageable(worse);
 
 	finding__number(finding, "calls", (double)all->calls, UNIT_COUNT);
 	finding__number(finding, "bytes", (double)all->bytes, UNIT_BYTES);
 	finding__number(finding, "ns", (double)all->ns, UNIT_NS);
-	finding__number(finding, "bandwidth", rate(&sum), UNIT_BYTES_PER_SECOND);
+	finding__number(finding, "bandwidth", copy_sum__rate(&sum), UNIT_BYTES_PER_SECOND);
 	if (known)
 		finding__number(finding, "reference_bandwidth", worse->reference_rate, UNIT_BYTES_PER_SECOND);
 	return finding__evidence(finding,
@@ -191,15 +176,15 @@ static int tell(struct finding *finding, const struct sum *all, const struct way
 				 "%s %s%s%s%s",
 				 quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
 				 quantity__time((double)all->ns).text, quantity__share(finding->share).text,
-				 direction, quantity__bandwidth(rate(&sum)).text, known ? ", beside " : "",
+				 direction, quantity__bandwidth(copy_sum__rate(&sum)).text, known ? ", beside " : "",
 				 known ? quantity__bandwidth(worse->reference_rate).text : "", words[worse->reference]);
 }
 
 int pageable_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	const struct way ways[2] = {look_at(input->model, process, COPY_H2D), look_at(input->model, process, COPY_D2H)};
-	const struct sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
-	const struct sum all = {to_device.calls + to_host.calls, to_device.bytes + to_host.bytes,
+	const struct copy_sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
+	const struct copy_sum all = {to_device.calls + to_host.calls, to_device.bytes + to_host.bytes,
 				to_device.ns + to_host.ns};
 	bool worse = to_host.ns > to_device.ns;
 	uint64_t watched_ns = where__watched_ns(input, process);
