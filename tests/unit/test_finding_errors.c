@@ -124,6 +124,26 @@ static void error_storm(void **state)
 	assert_true(finding__value(finding, "calls") == 1000);
 	assert_true(finding__value(finding, "rate") == 125);
 	assert_true(finding__value(finding, "most_share") == 0.25);
+	assert_string_equal(finding->evidence, "1,000 calls failed within 8.0 s, 125/s; most of them cuMemcpyHtoD_v2 with "
+					       "CUDA_ERROR_INVALID_VALUE, 900 times (25.0 % of its calls)");
+	/* Half is not most. Of frees the counts do not have those of no address. */
+	c->failures[0].count = 450;
+	c->failures[1].count = 550;
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].evidence, "1,000 calls failed within 8.0 s, 125/s; most of them cuMemFree_v2 "
+						       "with CUDA_ERROR_INVALID_VALUE, 550 times");
+	add_failure(c, "cuMemAlloc_v2", 1, 200, NS_PER_S, 9 * NS_PER_S);
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].evidence, "1,200 calls failed within 8.0 s, 150/s; the most frequent: "
+						       "cuMemFree_v2 with CUDA_ERROR_INVALID_VALUE, 550 times");
+	/* The account has all calls of both. */
+	c->process.account = &c->account;
+	case__add_durations(&c->functions[0], "cuMemFree_v2", 2200, US);
+	c->account.function_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	assert_true(finding__value(&c->list.items[0], "most_share") == 0.25);
+	c->process.account = NULL;
+	c->process.failure_count = 2;
 	/* Few, however fast; many, but slowly. */
 	c->failures[0].count = 60;
 	c->failures[1].count = 39;
