@@ -185,6 +185,25 @@ static void test_top(void **state)
 	scene__end(&scene);
 }
 
+/* What is live follows from what is told beside it. */
+static void test_memory(void **state)
+{
+	struct scene scene;
+	struct process *p = &scene.processes[0];
+
+	(void)state;
+	scene__begin(&scene);
+	p->memory[MEMORY_DEVICE] = (struct memory_totals){.allocations = 3649, .frees = 2559, .never_live = 42,
+							   .with_context = 700, .live_count = 348, .live_bytes = 1 << 30};
+	expect_part(&scene, "1.0 GiB live in 348 allocations; 3,649 allocations (42 never live), 2,559 frees, "
+			    "700 gone with their context\n");
+	p->memory[MEMORY_DEVICE].replaced = 2;
+	p->memory[MEMORY_UNKNOWN].frees = 5;
+	expect_part(&scene, "(42 never live), 2,564 frees (5 of memory not known), 700 gone with their context, "
+			    "2 freed where it was not seen\n");
+	scene__end(&scene);
+}
+
 /* Those of most time first. */
 static void test_processes(void **state)
 {
@@ -228,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),	  cmocka_unit_test(test_diagnose), cmocka_unit_test(test_top),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),  cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_memory),
 	};
 
 	setenv("TZ", "UTC", 1);
