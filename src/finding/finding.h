@@ -39,6 +39,7 @@ struct finding_threshold {
 	double value;	  /* by default, in `unit` */
 	enum finding_unit unit;
 	const char *meaning; /* "least share of the watched time" */
+	double least; /* that it can be set to */
 };
 
 #define FINDING_THRESHOLDS 4

@@ -387,7 +387,7 @@ const struct finding_kind finding_kinds[] = {
 			"or processes that do different things on purpose, the rates differ without harm: raise the "
 			"threshold.",
 		.thresholds = {
-			{"ratio", 1.2, UNIT_RATIO, "least ratio of the rates"},
+			{"ratio", 1.2, UNIT_RATIO, "least ratio of the rates", .least = 1},
 			{"launches", 1000, UNIT_COUNT, "least launches of each"},
 			{"bytes", 268435456, UNIT_BYTES, "least bytes copied by each, where these are compared"},
 		},

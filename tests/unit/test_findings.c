@@ -150,6 +150,8 @@ static void test_thresholds_taken(void **state)
 	takes("error-storm=10/s", "error-storm", "rate", 10);
 	takes("error-storm=12.5", "error-storm", "rate", 12.5);
 	takes("device-imbalance=1.5", "device-imbalance", "ratio", 1.5);
+	takes("sync-stall.launches=0.5", "sync-stall", "launches", 0.5);
+	takes("oom=1", "oom", "calls", 1);
 }
 
 static void refuses(const char *text, const char *why)
@@ -188,10 +190,13 @@ static void test_thresholds_refused(void **state)
 	refuses("alloc-churn=5%%", "is not a share");
 	refuses("alloc-churn=1.2.3", "is not a share");
 	refuses("alloc-churn=.", "is not a share");
-	refuses("alloc-churn.pairs=10K", "is not a number");
-	refuses("alloc-churn.pairs=0x10", "is not a number");
-	refuses("alloc-churn.pairs=inf", "is not a number");
-	refuses("alloc-churn.pairs=10000000000000000000000000000000000000000", "is not a number");
+	refuses("alloc-churn.pairs=10K", "is not a whole number");
+	refuses("alloc-churn.pairs=0x10", "is not a whole number");
+	refuses("alloc-churn.pairs=inf", "is not a whole number");
+	refuses("alloc-churn.pairs=10000000000000000000000000000000000000000", "is not a whole number");
+	refuses("oom.calls=1.5", "oom.calls: '1.5' is not a whole number such as 10, from 1 up");
+	refuses("oom=0", "is not a whole number such as 10, from 1 up");
+	refuses("device-imbalance=0.9", "'0.9' is not a ratio such as 1.2, from 1 up");
 	refuses("leak-growing=1X", "leak-growing.bytes: '1X' is not bytes such as");
 	refuses("sync-stall.mean=5", "is not a time with its unit");
 	refuses("error-storm=10/m", "is not a rate such as 10/s");
