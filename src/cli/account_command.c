@@ -118,6 +118,7 @@ static int set_up(struct account_run *run, struct error *err)
 	};
 	const struct reports_options reports = {
 		.interval = options->interval,
+		.file = options->file,
 		.whole = true,
 		.look = look,
 		.print = print,

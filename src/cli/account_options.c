@@ -25,6 +25,7 @@ static const char stat_head[] =
 	"\n"
 	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
 	"  --json                  one JSON object a report instead of text\n"
+	"  -O, --output FILE       write to FILE, not among what COMMAND prints\n"
 	"  --csv                   the tables as comma-separated values\n"
 	"  --top N                 rows of a table, and processes; 0: all [10]\n"
 	"  --full-names            whole demangled kernel names\n";
@@ -44,6 +45,7 @@ static const char diagnose_head[] =
 	"                          exit with 4 if there are findings at least so bad\n"
 	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
 	"  --json                  one JSON object a report instead of text\n"
+	"  -O, --output FILE       write to FILE, not among what COMMAND prints\n"
 	"  --top N                 findings shown; 0: all [10]\n";
 
 static const char shared_middle[] =
@@ -105,7 +107,7 @@ enum option_id {
 	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON},                    \
 	{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD},              \
 	{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS},                  \
-	{"pid", required_argument, NULL, 'p'},                                                                         \
+	{"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'},                              \
 	{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API},                \
 	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},                                                      \
 	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},                                                        \
@@ -169,6 +171,9 @@ static int take_shown(struct account_command *options, int id, const char *text,
 		return take_form(options, ACCOUNT_JSON, err);
 	case OPT_CSV:
 		return take_form(options, ACCOUNT_CSV, err);
+	case 'O':
+		options->file = text;
+		return 0;
 	case OPT_TOP:
 		ret = arguments__number("--top", text, 0, 1000000, &number, err);
 		options->output.top = (unsigned int)number;
@@ -247,6 +252,8 @@ static int check_told(const struct account_command *options, struct error *err)
 {
 	if (options->explain && options->list)
 		return error__set(err, -EINVAL, "--explain and --list do not go together: choose one");
+	if ((options->explain || options->list) && options->file)
+		return error__set(err, -EINVAL, "--output is of reports, not of --explain or --list");
 	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
 		return error__set(err, -EINVAL, "%s watches nothing: leave the program away",
 				  options->list ? "--list" : "--explain");
@@ -275,7 +282,7 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 	opterr = 0;
 	optind = 0; /* another argv than the last: begin anew */
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
-	while ((id = getopt_long(argc, argv, "+:p:vqh", diagnose ? diagnose_options : stat_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, "+:p:O:vqh", diagnose ? diagnose_options : stat_options, NULL)) != -1) {
 		if (id == 'h')
 			return ACCOUNT_HELP;
 		if (id == ':' || id == '?')

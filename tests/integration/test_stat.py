@@ -213,6 +213,34 @@ def test_csv(hostile, tmp_path):
     assert [kernel["launches"] for kernel in kernels] == ["300"]
 
 
+def test_output(tmp_path):
+    """Reports go into the file, and nothing else; what COMMAND prints goes nowhere else."""
+    command = ["sh", "-c", f"echo mine; {paths.workload('launch')} --hold 0.7"]
+    for form in ("--json", "--csv"):
+        file = tmp_path / f"out{form}"
+        file.write_text("what was there before")
+        done = stat(form, "--interval", "0.2", "-O", file, "--", *command)
+        assert (done.returncode, done.stdout.splitlines()[0]) == (0, "mine")
+        assert "gpuprobe" not in done.stdout and "functions," not in done.stdout
+        lines = file.read_text().splitlines()
+        assert all(line.startswith('{"schema"') if form == "--json" else re.match("[a-z]+,", line) for line in lines)
+        assert len(lines) > 1
+
+
+@pytest.mark.parametrize("file, why", [("/nowhere/file", "No such file or directory"), ("/", "Is a directory")])
+def test_output_not_there(tmp_path, file, why):
+    """Told before COMMAND begins."""
+    done = stat("--output", file, "--", "touch", tmp_path / "begun")
+    assert (done.returncode, done.stderr) == (1, f"gpuprobe: cannot write {file}: {why}\n")
+    assert not (tmp_path / "begun").exists()
+
+
+def test_output_full():
+    done = stat("-O", "/dev/full", "--", paths.workload("launch"), "--launches", 10)
+    assert done.returncode == 1
+    assert "gpuprobe: cannot write /dev/full: No space left on device\n" in done.stderr
+
+
 def test_interval():
     """Each report is of all so far, and a process that has ended is in those that follow."""
     with subprocess.Popen([paths.GPUPROBE, "stat", "--json", "--interval", "0.3", "--duration", "4", "--libcuda-path",

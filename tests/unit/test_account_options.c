@@ -103,7 +103,8 @@ static void test_values(void **state)
 	account_options__clear(&line.options);
 
 	accept(&line, "diagnose --stack off --threshold oom=2 --threshold alloc-churn.pairs=3 --fail-on critical "
-		      "--max-kernels 7 --api both --json -- ls -l");
+		      "--max-kernels 7 --api both --json --output file -- ls -l");
+	assert_string_equal(line.options.file, "file");
 	assert_int_equal(line.options.stacks.mode, STACK_OFF);
 	assert_int_equal(line.options.threshold_count, 2);
 	assert_string_equal(line.options.thresholds[1], "alloc-churn.pairs=3");
@@ -155,6 +156,7 @@ static void test_told(void **state)
 	refuse("diagnose --explain oom -- ls", "--explain watches nothing");
 	refuse("diagnose --list -p 1", "--list watches nothing");
 	refuse("diagnose --list --explain oom", "choose one");
+	refuse("diagnose --list -O file", "--output is of reports");
 }
 
 static void test_refused(void **state)
@@ -175,7 +177,7 @@ static void test_refused(void **state)
 static void test_help(void **state)
 {
 	static const char *const both[] = {"--threshold", "--window", "--getters", "-p, --pid", "--duration", "--api",
-					   "--max-inflight", "--interval", "--json", "--top", "--stack", "--verbose"};
+					   "--max-inflight", "--interval", "--json", "-O, --output FILE", "--top", "--stack", "--verbose"};
 	struct line line;
 
 	(void)state;
