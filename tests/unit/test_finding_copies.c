@@ -244,11 +244,17 @@ static void pageable_copies(void **state)
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "pageable-copies");
-	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2, host to device");
+	assert_string_equal(finding->subject, "copies in both directions, most time cuMemcpyHtoD_v2, host to device");
+	assert_string_equal(finding->evidence,
+			    "5.0 GiB in 500 copies of host memory that is not pinned took 3.0 s, 30.0 % of the time: host "
+			    "to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s; device to host 1.0 GiB in 100 copies "
+			    "and 1.0 s, at 1.0 GiB/s");
 	assert_int_equal(finding->cost_ns, 3 * NS_PER_S);
 	assert_true(finding->share == 0.3);
 	assert_true(finding__value(finding, "bytes") == 5120.0 * MIB);
-	assert_true(finding__value(finding, "bandwidth") == 2048.0 * MIB);
+	assert_true(finding__value(finding, "to_device_bandwidth") == 2048.0 * MIB);
+	assert_true(finding__value(finding, "to_host_bandwidth") == 1024.0 * MIB);
+	assert_true(finding__value(finding, "to_host_bytes") == 1024.0 * MIB);
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* Nothing tells how fast they could be. */
 	assert_false(finding->has_saving);
@@ -262,6 +268,39 @@ static void pageable_copies(void **state)
 	case__free(c);
 }
 
+/* How long it takes to put them on a stream is no rate; waits tell a least one, where they covered no others. */
+static void asynchronous_pageable_copies(void **state)
+{
+	struct finding_case *c = pageable();
+	const struct finding *finding;
+
+	(void)state;
+	c->totals[0].row = (uint16_t)api__find("cuMemcpyHtoDAsync_v2", API_NEWEST);
+	c->process.function_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->subject, "cuMemcpyHtoDAsync_v2, host to device");
+	assert_string_equal(finding->evidence,
+			    "4.0 GiB in 400 copies of host memory that is not pinned took 2.0 s, 20.0 % of the time: host "
+			    "to device 4.0 GiB in 400 copies and 2.0 s");
+	assert_true(finding__value(finding, "to_device_bandwidth") == -1);
+	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
+	assert_int_equal(case__draw(c), 1);
+	assert_non_null(strstr(c->list.items[0].evidence, " and 2.0 s, at 8.0 GiB/s at least"));
+	assert_true(finding__value(&c->list.items[0], "to_device_least_bandwidth") == 8192.0 * MIB);
+	/* Pinned ones may be those that the waits covered. */
+	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
+	assert_int_equal(case__draw(c), 1);
+	assert_null(strstr(c->list.items[0].evidence, "GiB/s"));
+	/* Synchronous ones beside them have one. */
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 100, 1024 * MIB, NS_PER_S);
+	assert_int_equal(case__draw(c), 1);
+	assert_non_null(strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.0 GiB/s"));
+	assert_string_equal(c->list.items[0].subject,
+			    "copies by several functions, most time cuMemcpyHtoDAsync_v2, host to device");
+	case__free(c);
+}
+
 static void pinned_copies_beside_pageable_ones(void **state)
 {
 	struct finding_case *c = pageable();
@@ -272,8 +311,8 @@ static void pinned_copies_beside_pageable_ones(void **state)
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED | TALLY_CAPTURED, 10, 1024 * MIB, 1);
 	assert_int_equal(case__draw(c), 1);
-	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 16384.0 * MIB);
-	assert_non_null(strstr(c->list.items[0].evidence, "2.0 GiB/s, beside 16.0 GiB/s of its pinned copies"));
+	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 16384.0 * MIB);
+	assert_non_null(strstr(c->list.items[0].evidence, "at 2.0 GiB/s, beside 16.0 GiB/s of its pinned copies;"));
 	/* 4 GiB in a quarter of a second. Of the other direction nothing is known. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9));
 	/* That one as well. */
@@ -292,7 +331,7 @@ static void asynchronous_copies_beside_pageable_ones(void **state)
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 100000, 1024 * MIB, NS_PER_S / 2);
 	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
 	assert_int_equal(case__draw(c), 1);
-	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 8192.0 * MIB);
+	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 8192.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9));
 	/* At least a rate that the pageable ones reach, too: waited for long after. */
 	c->process.covered[COPY_H2D].ns = NS_PER_S;
@@ -320,7 +359,7 @@ static void pageable_copies_beside_the_link(void **state)
 	c->process.gpu_count = 3;
 	assert_int_equal(case__draw(c), 1);
 	/* The slower one: 8 GiB/s are four fifths of it. */
-	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 10240.0 * MIB);
+	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 10240.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9 + 0.875e9));
 	/* A link that is no faster: nothing is saved. */
 	gpus[0].link_bytes_per_second = 1;
@@ -403,6 +442,7 @@ int main(void)
 		cmocka_unit_test(large_copies_and_sets_are_not_small),
 		cmocka_unit_test(small_copies_have_a_place),
 		cmocka_unit_test(pageable_copies),
+		cmocka_unit_test(asynchronous_pageable_copies),
 		cmocka_unit_test(pinned_copies_beside_pageable_ones),
 		cmocka_unit_test(asynchronous_copies_beside_pageable_ones),
 		cmocka_unit_test(pageable_copies_beside_the_link),
