@@ -185,6 +185,29 @@ static void test_top(void **state)
 	scene__end(&scene);
 }
 
+/* Most time first; what --top leaves out has no histogram either. */
+static void test_copies(void **state)
+{
+	struct scene scene;
+	char *text;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.copies[1] = (struct account_copies){.key = {.kind = COPY_H2H}};
+	scene.copies[1].record.calls[3] = scene.copies[1].record.calls[5] = 2;
+	scene.copies[1].record.ns[3] = NS_PER_S;
+	scene.copies[0].key.async = 1;
+	expect_part(&scene, "copies and sets\n            4      0 bytes      0 bytes        1.0 s    0 bytes/s  H2H sync");
+	expect_part(&scene, "at least 2.0 GiB/s");
+	scene.options.top = 1;
+	expect_part(&scene, "  H2H sync, pinned or not is unknown\n        ... and 1 more row\n\n"
+			    "        sizes of H2H sync, pinned or not is unknown\n");
+	text = scene__print(&scene, stat_text__print);
+	assert_null(strstr(text, "H2D async"));
+	free(text);
+	scene__end(&scene);
+}
+
 /* What is live follows from what is told beside it. */
 static void test_memory(void **state)
 {
@@ -247,7 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),	  cmocka_unit_test(test_diagnose), cmocka_unit_test(test_top),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),  cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory),	  cmocka_unit_test(test_copies),
 	};
 
 	setenv("TZ", "UTC", 1);
