@@ -58,7 +58,7 @@ static const char shared_middle[] =
 	"\n"
 	"What to watch:\n"
 	"  -p, --pid PID           only this process and its children (repeatable)\n"
-	"  --duration S            stop after S seconds\n"
+	"  --duration S            stop after S seconds; COMMAND runs on [0: no]\n"
 	"  --api auto|driver|runtime|both\n"
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n"
