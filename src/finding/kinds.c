@@ -313,7 +313,7 @@ const struct finding_kind finding_kinds[] = {
 			"copying the inputs into its static tensors; with torch.compile(mode=\"reduce-overhead\") mark "
 			"what varies as dynamic, or it is captured again for each shape. Where a graph really is "
 			"launched only a few times, launch its kernels without one.",
-		.cost = "captures and instantiations",
+		.cost = "captures, instantiations and destroys of graphs",
 		.thresholds = {
 			{"graphs", 10, UNIT_COUNT, "least instantiations while graphs are launched"},
 			{"launches", 4, UNIT_RATIO, "most launches of a graph on average"},
@@ -332,7 +332,7 @@ const struct finding_kind finding_kinds[] = {
 			  "workers and prefetching in a data loader), move preparation to the GPU, write "
 			  "checkpoints and logs beside the loop. Idle is counted only where a wait shows that the "
 			  "queue was empty: it may be more.",
-		.cost = "times with nothing queued of more than 100 ms each",
+		.cost = "gaps of more than 100 ms in which nothing was queued",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least share of the thread's time"},
 			{"gaps", 3, UNIT_COUNT, "least gaps"},
