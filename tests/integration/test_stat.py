@@ -97,6 +97,8 @@ def test_launches(run):
     assert sum(t["time"]["launch"]["ns"] for t in launching) == functions(process)["cuLaunchKernel"]["total_ns"]
     assert {k["name"]: k["launches"] for k in process["kernels"]} == truth.launches()
     assert sum(k["launches"] for k in process["kernels"]) == 2100
+    assert [k["name"] for k in process["kernels"]] == [k["name"] for k in sorted(
+        process["kernels"], key=lambda k: (-k["launches"], k["name"]))]
     for kernel in process["kernels"]:
         assert kernel["shape"]["gaps"] > 0
         low, high = kernel["shape"]["gap_range_ns"]

@@ -68,6 +68,8 @@ static void test_quantities(void **state)
 	assert_string_equal(quantity__share(0.0512).text, "5.1 %");
 	assert_string_equal(quantity__rate(1.5).text, "1.5/s");
 	assert_string_equal(quantity__rate(12345.4).text, "12,345/s");
+	assert_string_equal(quantity__rate_of(248192.2, "launches").text, "248,192 launches/s");
+	assert_string_equal(quantity__rate_of(1e30, "fifteen letters").text, "1,000,000,000 fifteen letters/s");
 	assert_string_equal(quantity__ratio(1.25).text, "1.25");
 }
 

@@ -208,6 +208,22 @@ static void test_copies(void **state)
 	scene__end(&scene);
 }
 
+/* From when to when, in seconds: one where that is the same. */
+static void test_error_times(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.failures[0].count = 3;
+	scene.failures[0].first_ns = scene.model.now_ns - 300 * NS_PER_MS;
+	scene.failures[0].last_ns = scene.model.now_ns - 200 * NS_PER_MS;
+	expect_part(&scene, "CUDA_ERROR_OUT_OF_MEMORY (2) x 3, at 14:02:10\n");
+	scene.failures[0].last_ns = scene.model.now_ns;
+	expect_part(&scene, "CUDA_ERROR_OUT_OF_MEMORY (2) x 3, at 14:02:10 to 14:02:11\n");
+	scene__end(&scene);
+}
+
 /* What is live follows from what is told beside it. */
 static void test_memory(void **state)
 {
@@ -271,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_stat),	  cmocka_unit_test(test_diagnose), cmocka_unit_test(test_top),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),  cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_memory),	  cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_error_times),
 	};
 
 	setenv("TZ", "UTC", 1);
