@@ -84,7 +84,7 @@ extern const size_t finding_kind_count;
 /* NULL where there is none. */
 const struct finding_kind *finding_kind__find(const char *id);
 
-/* -EINVAL, and in `err` that there is none called by the `length` bytes at `id`, and which there are. */
+/* -EINVAL, and in `err` that there is none called by the `length` bytes at `id`, and which was meant, maybe. */
 int finding_kind__unknown(const char *id, size_t length, struct error *err);
 
 /* A number of the evidence. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one table of findings: what each is called, how bad it is, above which thresholds it is one, and what helps.
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "finding/rules.h"
@@ -418,15 +416,4 @@ const struct finding_kind *finding_kind__find(const char *id)
 		if (!strcmp(finding_kinds[i].id, id))
 			return &finding_kinds[i];
 	return NULL;
-}
-
-int finding_kind__unknown(const char *id, size_t length, struct error *err)
-{
-	char known[400] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < finding_kind_count && at < sizeof(known); i++)
-		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", finding_kinds[i].id);
-	return error__set(err, -EINVAL, "no finding is called '%.*s'; there are %s", (int)(length < 64 ? length : 64),
-			  id, known);
 }

@@ -152,7 +152,7 @@ static void test_told(void **state)
 	accept(&line, "diagnose --list");
 	assert_true(line.options.list);
 	account_options__clear(&line.options);
-	refuse("diagnose --explain oom-nea", "no finding is called 'oom-nea'; there are alloc-churn, ");
+	refuse("diagnose --explain oom-nea", "no finding is called 'oom-nea' (did you mean oom-near?)");
 	refuse("diagnose --explain oom -- ls", "--explain watches nothing");
 	refuse("diagnose --list -p 1", "--list watches nothing");
 	refuse("diagnose --list --explain oom", "choose one");

@@ -176,11 +176,13 @@ static void test_thresholds_refused(void **state)
 	(void)state;
 	refuses("", "is not ID=VALUE or ID.NAME=VALUE");
 	refuses("alloc-churn", "is not ID=VALUE or ID.NAME=VALUE");
-	refuses("churn=1", "no finding is called 'churn'; there are alloc-churn, ");
-	/* All ids are told, to the last. */
-	refuses("churn=1", finding_kinds[finding_kind_count - 1].id);
-	refuses("alloc=5%", "no finding is called 'alloc'");
-	refuses("=5%", "no finding is called ''");
+	refuses("churn=1", "no finding is called 'churn' (did you mean alloc-churn?): see gpuprobe diagnose --list");
+	refuses("OOM=1", "(did you mean oom?)");
+	refuses("Leak-At=1", "(did you mean leak-at-exit?)");
+	refuses("alloc=5%", "no finding is called 'alloc' (did you mean alloc-churn?)");
+	refuses("alloc-churns=5%", "(did you mean alloc-churn?)");
+	refuses("leaks=1", "no finding is called 'leaks': see gpuprobe diagnose --list");
+	refuses("=5%", "no finding is called '': see gpuprobe diagnose --list");
 	refuses("alloc-churn.count=5", "alloc-churn has no threshold 'count'; it has share, pairs");
 	refuses("alloc-churn.=5", "has no threshold ''");
 	refuses("alloc-churn.pair=5", "has no threshold 'pair'");
