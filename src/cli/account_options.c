@@ -252,8 +252,9 @@ static int check_told(const struct account_command *options, struct error *err)
 {
 	if (options->explain && options->list)
 		return error__set(err, -EINVAL, "--explain and --list do not go together: choose one");
-	if ((options->explain || options->list) && options->file)
-		return error__set(err, -EINVAL, "--output is of reports, not of --explain or --list");
+	if ((options->explain || options->list) && (options->file || options->form))
+		return error__set(err, -EINVAL, "%s is of reports, and --explain and --list are text",
+				  options->file ? "--output" : "--json");
 	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
 		return error__set(err, -EINVAL, "%s watches nothing: leave the program away",
 				  options->list ? "--list" : "--explain");

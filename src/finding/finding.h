@@ -184,6 +184,9 @@ void findings__free(struct findings *findings);
  */
 int findings__set_threshold(struct findings *findings, const char *text, struct error *err);
 
+/* Several of them, to the first that is none. */
+int findings__set_thresholds(struct findings *findings, const char *const *texts, size_t count, struct error *err);
+
 /* Whether there is what a kind needs: other kinds are not looked for. */
 bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind);
 

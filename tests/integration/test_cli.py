@@ -72,7 +72,7 @@ def sleeper():
 OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--display-interval", "--duration",
            "-p, --pid", "--api", "--check-launches", "--max-processes", "--max-allocations", "--max-kernels",
            "--max-inflight", "--libcudart-path", "--libcuda-path", "--json", "-v, --verbose", "-q, --quiet",
-           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels")
+           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE")
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

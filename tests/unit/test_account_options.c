@@ -156,7 +156,8 @@ static void test_told(void **state)
 	refuse("diagnose --explain oom -- ls", "--explain watches nothing");
 	refuse("diagnose --list -p 1", "--list watches nothing");
 	refuse("diagnose --list --explain oom", "choose one");
-	refuse("diagnose --list -O file", "--output is of reports");
+	refuse("diagnose --list -O file", "--output is of reports, and --explain and --list are text");
+	refuse("diagnose --explain oom --json", "--json is of reports, and --explain and --list are text");
 }
 
 static void test_refused(void **state)
