@@ -123,8 +123,9 @@ class KernelSuite:
 
     def _run(self, build):
         begin = time.monotonic()
-        self.result = capture(["env", f"GUEST_SECONDS={GUEST_SECONDS}", ROOT / "tests" / "kernel" / "run.sh", build],
-                              KERNEL_SECONDS)
+        # What the others leave of the CPUs is enough for it, and their times are not to depend on it.
+        self.result = capture(["env", f"GUEST_SECONDS={GUEST_SECONDS}", "nice", "-n", "10",
+                               ROOT / "tests" / "kernel" / "run.sh", build], KERNEL_SECONDS)
         self.seconds = time.monotonic() - begin
 
     def finish(self):
