@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Holds the cost of the probes in each watched thread below a budget
+ * (`--max-overhead`). It knows what a call of each family costs on this machine
+ * (calibration.h) and how many calls each thread makes (gpuprobe/rate.h). Where
+ * a thread would pay more than the budget, the probes of a family are in for a
+ * part of each period only; what was not seen meanwhile is estimated. Once the
+ * rate has fallen they stay in again.
+ *
+ * A thread that makes N calls of a family while its probes are in for the time
+ * W would have made W / (W/N - C) per W without them, C being a call's cost:
+ * the probe slows the loop that it counts.
+ */
+#ifndef GOVERN_GOVERNOR_H
+#define GOVERN_GOVERNOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "gpuprobe/rate.h"
+
+struct governor;
+
+/* What a call costs the thread that makes it, in nanoseconds. */
+struct call_costs {
+	double ns[RATE_FAMILIES];
+};
+
+/* How the governor acts on the probes and learns what threads do. */
+struct governor_hooks {
+	/* Puts the probes of these families in, 1 << enum rate_family, and takes the others' out. Negative errno. */
+	int (*watch)(void *arg, unsigned int families);
+	/* Copies the threads' counters, at most `capacity`; returns how many there are. */
+	size_t (*read)(void *arg, struct thread_rate *rates, size_t capacity);
+	/* CLOCK_BOOTTIME. */
+	uint64_t (*now)(void *arg);
+	void *arg;
+};
+
+/* `budget`: of a thread's time, 0 to 1. `log` and what `hooks` refer to must outlive it. NULL without memory. */
+struct governor *governor__new(double budget, const struct call_costs *costs, const struct governor_hooks *hooks,
+			       const struct log *log);
+void governor__free(struct governor *governor);
+
+/* To be called at the time it returned last, from then on: acts, and returns the nanoseconds until the next call. */
+uint64_t governor__tick(struct governor *governor);
+
+/* The share of the time that the family's probes are in now: 1 where it is exact. */
+double governor__share(const struct governor *governor, enum rate_family family);
+
+/* Whether the family has ever been sampled. */
+bool governor__was_sampled(const struct governor *governor, enum rate_family family);
+
+/* What the probes cost the thread that pays most, of its time since the period began before the latest: 0 to 1. */
+double governor__overhead(const struct governor *governor);
+
+/* Calls of the process that are estimated to have been missed so far; never goes back. */
+uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum rate_family family);
+
+/* The process in the slot has ended and been read: its numbers go. */
+void governor__forget(struct governor *governor, uint32_t slot);
+
+#endif
