@@ -69,7 +69,6 @@ def check_mix(gpuprobe, seed, api="auto", seconds=10, more=(), bearable=BEARABLE
     assert not wrong, f"{len(wrong)} numbers differ:\n" + "\n".join(wrong[:100])
     assert len(result.truths) >= 5 and result.truths[0].calls("cuMemAlloc_v2")
     return result
-    return result
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
