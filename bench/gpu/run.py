@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What gpuprobe costs real programs on this machine's GPU, see bench/gpu.sh.
+
+Seven loops run in a process each (loops.c, torch_loops.py), which do a block of steps when they are told to. A round
+is: a block of each loop without gpuprobe, then one with the monitor attached to them all; a block without, one with
+`stat`; and so on with `trace` and with stacks. So each block with gpuprobe has one without before and after it, in the
+same process, of the same number of steps; what is given is its time over their mean, and of all rounds the mean with
+its 95 % confidence interval. Writes a page of Markdown and, beside it, all blocks and results as JSON. A loop or
+a way to watch that fails is told as such, and the others go on.
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from intervals import interval, pairs
+from page import show
+from programs import Failed, programs, start_all
+from watchers import Broken, watchers
+
+WRITING_SECONDS = 5  # left for the end
+WARM_UP_SHARE, PROBED_SHARE = 1.125, 1.15  # of the time of blocks: what comes before each, what probes add
+LEAST_BLOCK = 0.02
+FAILURES = 2  # a way to watch that failed so often is left out
+BAR_LAUNCH_BOUND, BAR_GPU_BOUND = 0.03, 0.003
+
+
+class OutOfTime(Exception):
+    """The limit of the whole run has come."""
+
+
+class Run:
+    """What is measured by what, and all that was measured."""
+
+    def __init__(self, options, work):
+        self.options, self.began = options, time.monotonic()
+        self.deadline = self.began + options.limit - WRITING_SECONDS
+        gpuprobe = next((path for path in (f"{options.build}/portable/gpuprobe", f"{options.build}/gpuprobe")
+                         if os.path.exists(path)), None) or sys.exit(f"{options.build} has no gpuprobe: make portable")
+        self.gpuprobe = os.path.abspath(gpuprobe)
+        self.sim = os.path.abspath(f"{options.build}/sim") if options.simulate else None
+        self.work = work
+        self.programs = programs(work, self.sim, options.python)
+        self.watchers = watchers(self.gpuprobe, work)
+        self.blocks = {key: [] for key in self.programs}  # [(tool or None, seconds)]
+        self.seen = {}  # (loop, tool): [{"calls", "launches", "waits_ns", "steps", "seconds"}]
+        self.rounds = 0
+        self.block_seconds = None
+        self.told = []  # what went wrong
+
+    def working(self):
+        return {key: program for key, program in self.programs.items() if not program.failed}
+
+    def watching(self):
+        return {key: watcher for key, watcher in self.watchers.items() if watcher.failures < FAILURES}
+
+    def note(self, what):
+        self.told.append(what)
+        print(what, file=sys.stderr, flush=True)
+
+
+# --- measuring ---
+
+def run_blocks(run, tool):
+    """A block of each loop: {pid: (key, steps, seconds)}, what they did under this tool."""
+    done = {}
+    for key, program in run.working().items():
+        try:
+            seconds = program.block(run.block_seconds)
+        except (Failed, ValueError) as error:
+            program.failed = str(error)
+            run.note(f"{key}: {error}")
+            continue
+        run.blocks[key].append((tool, seconds))
+        steps = program.steps + program.warm_up
+        done[program.process.pid] = (key, steps, seconds * steps / program.steps)
+    return done
+
+
+def watched(run, tool, work):
+    """Does `work` with a tool attached to all loops, and returns what work returned and the tool saw."""
+    watcher, done = run.watchers[tool], {}
+    try:
+        watcher.start([program.process.pid for program in run.working().values()])
+        done = work()
+        return done, watcher.stop()
+    except (Broken, OSError, ValueError, KeyError) as error:
+        watcher.failures += 1
+        watcher.error = str(error)
+        run.note(f"{watcher.title}: {error}")
+        return done, {}
+    finally:
+        watcher.end()
+
+
+def visit(run, tool):
+    done, seen = watched(run, tool, lambda: run_blocks(run, tool))
+    for pid, (key, steps, seconds) in done.items():
+        if pid in seen:
+            run.seen.setdefault((key, tool), []).append({**seen[pid], "steps": steps, "seconds": seconds})
+
+
+def prepare(run):
+    """Starts the loops, finds out how long their steps and the tools' starts take, and sets the blocks' lengths."""
+    start_all(run.programs, run.work, run.sim)
+    steps = {}
+    for key, program in run.programs.items():
+        try:
+            if not program.failed:
+                steps[key] = program.find_step()
+        except (Failed, ValueError) as error:
+            program.failed = str(error)
+        if program.failed:
+            run.note(f"{key}: {program.failed}")
+    began = time.monotonic()
+    for tool in run.watchers:
+        watched(run, tool, dict)
+    starting = time.monotonic() - began  # of all tools, once
+    run.block_seconds = length_of_block(run, starting)
+    for key, step in steps.items():
+        run.programs[key].set_block(run.block_seconds, step)
+    print(f"prepared in {time.monotonic() - run.began:.0f} s; {starting:.1f} s of a round are gpuprobe's starts and ends; "
+          f"blocks of {run.block_seconds:.2f} s", file=sys.stderr, flush=True)
+
+
+def length_of_block(run, starting):
+    """Of a loop of weight 1: as long as asked for, or as the time that is left allows."""
+    options = run.options
+    visits = options.rounds * 2 * len(run.watching()) + 1
+    weights = sum(program.weight for program in run.working().values())
+    left = run.deadline - time.monotonic() - 1.1 * options.rounds * starting
+    fits = left / max(1, visits * weights * WARM_UP_SHARE * PROBED_SHARE)
+    return max(LEAST_BLOCK, min(options.seconds, fits))
+
+
+def measure(run):
+    longest = 0
+    while run.rounds < run.options.rounds and run.working() and run.watching():
+        began = time.monotonic()
+        if began + longest > run.deadline:
+            raise OutOfTime
+        for tool in list(run.watching()):
+            run_blocks(run, None)
+            visit(run, tool)
+        run.rounds += 1
+        longest = max(longest, time.monotonic() - began)
+    run_blocks(run, None)
+
+
+# --- what it comes to ---
+
+def per_step(run, key, tool, what):
+    """[amount per step of each block] as the tool counted."""
+    return [seen[what] / seen["steps"] for seen in run.seen.get((key, tool), [])]
+
+
+def results_of_loop(run, key, program):
+    plain = [seconds / program.steps for tool, seconds in run.blocks[key] if tool is None]
+    found = {"title": program.title, "failed": program.failed, "steps": program.steps, "weight": program.weight,
+             "blocks": run.blocks[key], "plain_step_seconds": interval(plain), "slowdown": {}, "added_ns": {}}
+    for tool in run.watchers:
+        beside = pairs(run.blocks[key], tool)
+        found["slowdown"][tool] = interval([seconds / alone - 1 for seconds, alone in beside])
+        found["added_ns"][tool] = interval([(seconds - alone) / program.steps * 1e9 for seconds, alone in beside])
+    for name in ("calls", "launches"):
+        for tool in ("monitor", "stat", "stacks"):
+            found.setdefault(f"{name}_per_step", {})[tool] = interval(per_step(run, key, tool, name))
+    calls = found["calls_per_step"]["monitor"] or found["calls_per_step"]["stat"]
+    found["calls_per_second"] = calls["mean"] / found["plain_step_seconds"]["mean"] if calls and plain else None
+    found["wait_share"] = interval([seen["waits_ns"] / 1e9 / seen["seconds"] for seen in run.seen.get((key, "stat"), [])])
+    return found
+
+
+def calls_times_cost(loops, tool):
+    """Of the GPU-bound loop: calls of a step x cost of a launch / time of a step; with the cost's upper bound, too."""
+    cost, loop = loops["launch"]["added_ns"][tool], loops["torch_busy"]
+    calls = loop["calls_per_step"].get(tool) or loop["calls_per_step"]["monitor"]
+    if not cost or not calls or not loop["plain_step_seconds"]:
+        return None
+    share = calls["mean"] / (loop["plain_step_seconds"]["mean"] * 1e9)
+    return {"share": share * cost["mean"], "high": None if cost["high"] is None else share * cost["high"]}
+
+
+def bars(loops, shares):
+    """[(what, bar, measured or None, met or None)]: of the monitor."""
+    launch_bound, gpu_bound = (loops[key]["slowdown"]["monitor"] for key in ("torch_training", "torch_busy"))
+    high = launch_bound and launch_bound["high"]
+    low = gpu_bound and gpu_bound["low"]
+    share = shares["monitor"] and shares["monitor"]["high"]
+    return [{"what": "launch-bound PyTorch loop, monitor, upper end of the 95 % interval", "bar": BAR_LAUNCH_BOUND,
+             "measured": high, "met": None if high is None else high <= BAR_LAUNCH_BOUND},
+            {"what": "GPU-bound PyTorch loop, monitor: the interval contains 0", "bar": 0.0,
+             "measured": [low, gpu_bound["high"]] if low is not None else None,
+             "met": None if low is None else low <= 0 <= gpu_bound["high"]},
+            {"what": "GPU-bound PyTorch loop, monitor: calls x calibrated cost, by its upper end", "bar": BAR_GPU_BOUND,
+             "measured": share, "met": None if share is None else share <= BAR_GPU_BOUND}]
+
+
+def said_by(*command):
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              timeout=10).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def versions(run):
+    smi = said_by("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()
+    torch = next((program.ready for program in run.programs.values() if "torch" in program.ready), {})
+    nvcc = re.search(r"release ([\d.]+)", said_by("nvcc", "--version") or said_by("/usr/local/cuda/bin/nvcc", "--version"))
+    with open("/proc/cpuinfo") as file:
+        cpu = re.search(r"model name\s*: (.*)", file.read())
+    name, _, driver = smi[0].partition(", ") if smi else ("no GPU", "", "")
+    return {"gpu": name, "gpus": len(smi), "driver": driver, "nvcc": nvcc[1] if nvcc else None,
+            "torch": torch.get("torch"), "torch_cuda": torch.get("cuda"), "kernel": platform.release(),
+            "cpu": cpu[1] if cpu else platform.machine(), "cpus": os.cpu_count(), "python": platform.python_version(),
+            "gpuprobe": said_by(run.gpuprobe, "--version"), "simulated": bool(run.sim)}
+
+
+def results(run):
+    loops = {key: results_of_loop(run, key, program) for key, program in run.programs.items()}
+    shares = {tool: calls_times_cost(loops, tool) for tool in run.watchers}
+    tools = {key: {"title": watcher.title, "failed": watcher.error, "lost": watcher.lost,
+                   "start_seconds": interval(watcher.starts), "stop_seconds": interval(watcher.stops)}
+             for key, watcher in run.watchers.items()}
+    return {"date": str(datetime.date.today()), "command": " ".join(["bench/gpu.sh", *sys.argv[1:]]),
+            "versions": versions(run), "rounds": run.rounds, "block_seconds": run.block_seconds,
+            "wall_seconds": time.monotonic() - run.began, "tools": tools, "loops": loops,
+            "calls_times_cost": shares, "bars": bars(loops, shares), "told": run.told}
+
+
+def write(run):
+    found = results(run)
+    with open(os.path.splitext(run.options.output)[0] + ".json", "w") as file:
+        json.dump(found, file, indent=1)
+    text = f"# On a GPU\n\n{show(found)}"
+    with open(run.options.output, "w") as file:
+        file.write(text)
+    print(text)
+    return found
+
+
+# --- the whole ---
+
+def out_of_time(_number, _frame):
+    raise OutOfTime
+
+
+def options_of(argv):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     prog="bench/gpu.sh")
+    parser.add_argument("--build", default="build", help="where gpuprobe is [build]")
+    parser.add_argument("--output", default="gpu-performance.md", help="the page; the JSON is put beside it [%(default)s]")
+    parser.add_argument("--rounds", type=int, default=10, help="blocks with each way to watch [%(default)s]")
+    parser.add_argument("--seconds", type=float, help="of a block [at most 0.3, as the limit allows]")
+    parser.add_argument("--limit", type=float, help="seconds for all of it [240; with --seconds 3600]")
+    parser.add_argument("--python", default=sys.executable, help="the Python that has PyTorch [%(default)s]")
+    parser.add_argument("--simulate", action="store_true", help="without a GPU, to try this script: the simulated CUDA "
+                        "libraries of the build, and PyTorch, where there is one, on the CPU")
+    options = parser.parse_args(argv)
+    options.limit = options.limit or (3600 if options.seconds else 240)
+    options.seconds = options.seconds or 0.3
+    return options
+
+
+def main(argv=None):
+    options = options_of(argv)
+    work = tempfile.mkdtemp(prefix="gpuprobe-bench-")
+    run = Run(options, work)
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.signal(signal.SIGTERM, out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, options.limit - WRITING_SECONDS)
+    try:
+        prepare(run)
+        measure(run)
+    except (OutOfTime, KeyboardInterrupt):
+        run.note(f"out of time after {run.rounds} rounds")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for program in run.programs.values():
+            program.end()
+        found = write(run)
+        shutil.rmtree(work, ignore_errors=True)
+    failed = [key for key, loop in found["loops"].items() if loop["failed"]]
+    failed += [key for key, tool in found["tools"].items() if tool["failed"]]
+    return 1 if failed or run.rounds < options.rounds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
