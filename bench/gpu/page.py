@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What run.py measured, as Markdown: from its JSON alone, so that a page can be made again anywhere."""
+from setup import table
 
 HOW = """Each loop runs in a process of its own and does blocks of the same number of steps. A block with gpuprobe attached
 (`-p` of all loops) has one without before and after it; given is by how much longer it took than their mean: the mean of
@@ -30,12 +31,6 @@ def amount(found):
     return f"{found['mean']:,.2f} ({found['least']:,.2f} to {found['most']:,.2f})"
 
 
-def table(columns, rows):
-    cells = [[str(value).replace("|", "\\|").replace("\n", " ") for value in row] for row in rows]
-    return ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns),
-            *("| " + " | ".join(row) + " |" for row in cells), ""]
-
-
 def microseconds(found):
     return f"{found['mean'] * 1e6:,.2f} ({found['least'] * 1e6:,.2f} to {found['most'] * 1e6:,.2f})" if found else "-"
 
@@ -45,8 +40,7 @@ def machine(versions):
     if versions["simulated"]:
         gpu = "no GPU: simulated CUDA libraries, PyTorch on the CPU; these figures only show that the script works"
     torch = f"PyTorch {versions['torch']} (CUDA {versions['torch_cuda']})" if versions["torch"] else "no PyTorch"
-    return (f"{gpu}; nvcc {versions['nvcc']}, {torch}, Linux {versions['kernel']}, {versions['cpus']} CPUs "
-            f"({versions['cpu']}), {versions['gpuprobe']}")
+    return f"{gpu}; nvcc {versions['nvcc']}, {torch}, Python {versions['python']}, {versions['gpuprobe']}"
 
 
 def waits(loop):
@@ -120,23 +114,19 @@ def failures(result):
     lines = [f"- {loop['title']}: {loop['failed']}" for loop in result["loops"].values() if loop["failed"]]
     lines += [f"- `{tool['title']}`: {tool['failed']}" for tool in result["tools"].values() if tool["failed"]]
     lines += [f"- {what}" for what in result["told"] if what.startswith("out of time")]
-    return ["Not measured, or not to the end:", "", *(" ".join(line.split()) for line in lines), ""] if lines else []
+    return ["Not measured, or not to the end:", "\n".join(" ".join(line.split()) for line in lines)] if lines else []
 
 
 def show(result):
     """A section's text, without its heading."""
-    block = result["block_seconds"] or 0
-    weight = result["loops"]["torch_training"]["weight"]
+    block, weight = result["block_seconds"] or 0, result["loops"]["torch_training"]["weight"]
     titles = [f"`{tool['title']}`" for tool in result["tools"].values()]
-    lines = [f"Written by `{result['command']}` on {result['date']}, {result['wall_seconds']:.0f} s: "
-             f"{machine(result['versions'])}.", "",
-             HOW.format(rounds=result["rounds"], block=block, training=block * weight), "",
-             *table(["bar", "wanted", "measured", ""], bar_rows(result)),
-             *failures(result),
-             "Without gpuprobe: a step's time, mean and extremes of all blocks; time in waits for the GPU as `stat` tells.", "",
-             *table(["loop", "µs a step", "calls a step (launches)", "calls/s", "waits"], loop_rows(result)),
-             "How much slower with:", "", *table(["loop", *titles], slowdown_rows(result)),
-             "What a call pays:", "", *table(["what", *titles], cost_rows(result)),
-             "Seconds from exec to probes live (known 0.15 s later) and from SIGINT to the end, and what was lost:", "",
-             *table(["", "start", "end", "lost"], tool_rows(result))]
-    return "\n".join(lines)
+    parts = [f"{machine(result['versions'])}.", HOW.format(rounds=result["rounds"], block=block, training=block * weight),
+             table(["bar", "wanted", "measured", ""], bar_rows(result)), *failures(result),
+             "Without gpuprobe: a step's time, mean and extremes of all blocks; the share of waits for the GPU is `stat`'s.",
+             table(["loop", "µs a step", "calls a step (launches)", "calls/s", "waits"], loop_rows(result)),
+             "How much slower with:", table(["loop", *titles], slowdown_rows(result)),
+             "What a call pays:", table(["what", *titles], cost_rows(result)),
+             "Seconds from exec to probes live (noticed 0.15 s later) and from SIGINT to the end, and what was lost:",
+             table(["", "start", "end", "lost"], tool_rows(result))]
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"

@@ -11,6 +11,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 READY_SECONDS = 90  # importing PyTorch and setting up a GPU
+END_SECONDS = 3
+WARM_UP, FIRST_WARM_UP = 1 / 8, 1 / 2  # of a block's steps, before its clock starts
 PROBING_SECONDS = 0.06  # a block this long tells how many steps fill one
 MOST_STEPS = 50_000_000
 
@@ -24,7 +26,7 @@ class Program:
 
     def __init__(self, title, command, weight, environment=None):
         self.title, self.command, self.environment = title, command, environment or {}
-        self.weight = weight  # of the time of a block
+        self.weight, self.warm_up_share = weight, WARM_UP  # of the time of a block, of its steps
         self.process = self.answers = self.errors = self.failed = None
         self.ready = {}  # what it said of itself
         self.steps = self.warm_up = 0
@@ -80,18 +82,24 @@ class Program:
 
     def set_block(self, seconds, step):
         self.steps = max(1, round(seconds * self.weight / step))
-        self.warm_up = max(1, round(self.steps / 8))
+        self.warm_up = max(1, round(self.steps * self.warm_up_share))
 
     def block(self, seconds):
         """Seconds of a block that should take about so many."""
         return self.run(self.steps, self.warm_up, 10 + 20 * seconds * self.weight)
 
-    def end(self):
+    def let_end(self):
         if self.process and self.process.poll() is None:
             try:
                 self.process.stdin.close()
-                self.process.wait(3)
-            except (BrokenPipeError, subprocess.TimeoutExpired):
+            except BrokenPipeError:
+                pass
+
+    def end(self, deadline):
+        if self.process:
+            try:
+                self.process.wait(max(0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
 
@@ -121,7 +129,8 @@ def build_loops(work, sim):
     return path
 
 
-# Key, title, kind, weight. The GPU-bound one comes last, so that the GPU runs at its clock already.
+# Key, title, kind, weight. The first has a long warm-up, after which CPU and GPU run at their clocks; the GPU-bound one
+# comes last.
 C_LOOPS = [("launch", "launches of an empty kernel", "launch", 0.5),
            ("sync", "a launch and the wait for it", "sync", 0.5),
            ("allocation", "8 cudaMalloc of 64 KiB, 8 cudaFree", "allocation", 0.5)]
@@ -129,12 +138,16 @@ TORCH_LOOPS = [("torch_allocation", "PyTorch, 8 tensors of 64 KiB, caching alloc
                ("torch_operations", "PyTorch, nothing but the smallest operations", "operations", 0.75),
                ("torch_training", "PyTorch, launch-bound: training of a small model", "training", 2.25),
                ("torch_busy", "PyTorch, GPU-bound: training of a large model", "busy", 2)]
+# About a real driver's.
+SIM_LATENCY = "cuLaunchKernel=2us,cuStreamSynchronize=2us,cuMemAlloc_v2=2us,cuMemFree_v2=2us"
 NO_CACHING = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 
 
 def programs(work, sim, python):
     """{key: Program}, not started. What a program lacks is found when it is."""
-    found = {key: Program(title, [f"{work}/loops", kind], weight) for key, title, kind, weight in C_LOOPS}
+    simulated = {"CUDA_SIM_LATENCY": SIM_LATENCY} if sim else None
+    found = {key: Program(title, [f"{work}/loops", kind], weight, simulated) for key, title, kind, weight in C_LOOPS}
+    found["launch"].warm_up_share = FIRST_WARM_UP
     for key, title, kind, weight in TORCH_LOOPS:
         found[key] = Program(title, [python, f"{HERE}/torch_loops.py", kind, *(["--device", "cpu"] if sim else [])],
                              weight, NO_CACHING if kind == "allocation" else None)
@@ -163,3 +176,11 @@ def start_all(found, work, sim):
             program.wait_until_ready(deadline)
         except (Failed, ValueError) as error:
             program.failed = f"did not start: {error}"
+
+
+def end_all(found):
+    for program in found.values():
+        program.let_end()
+    deadline = time.monotonic() + END_SECONDS
+    for program in found.values():
+        program.end(deadline)

@@ -6,15 +6,18 @@ Seven loops run in a process each (loops.c, torch_loops.py), which do a block of
 is: a block of each loop without gpuprobe, then one with the monitor attached to them all; a block without, one with
 `stat`; and so on with `trace` and with stacks. So each block with gpuprobe has one without before and after it, in the
 same process, of the same number of steps; what is given is its time over their mean, and of all rounds the mean with
-its 95 % confidence interval. Writes a page of Markdown and, beside it, all blocks and results as JSON. A loop or
-a way to watch that fails is told as such, and the others go on.
+its 95 % confidence interval. Writes a page of Markdown and, beside it, all blocks and results as JSON, which
+`bench/bench.py --take FILE --only gpu` puts into docs/performance.md. A loop or a way to watch that fails is told as
+such, and the others go on.
 """
 import argparse
 import datetime
 import json
 import os
+import pathlib
 import platform
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -22,10 +25,12 @@ import sys
 import tempfile
 import time
 
-from intervals import interval, pairs
-from page import show
-from programs import Failed, programs, start_all
-from watchers import Broken, watchers
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent))
+from bench import processor, replace, show_section  # noqa: E402
+from intervals import interval, pairs  # noqa: E402
+from programs import Failed, end_all, programs, start_all  # noqa: E402
+from sections import gpu as section  # noqa: E402
+from watchers import Broken, watchers  # noqa: E402
 
 WRITING_SECONDS = 5  # left for the end
 WARM_UP_SHARE, PROBED_SHARE = 1.125, 1.15  # of the time of blocks: what comes before each, what probes add
@@ -38,15 +43,20 @@ class OutOfTime(Exception):
     """The limit of the whole run has come."""
 
 
+def gpuprobe_of(options):
+    """The portable one, where there is a GPU: the other's libraries may be missing there."""
+    names = ["gpuprobe"] if options.simulate else ["portable/gpuprobe", "gpuprobe"]
+    found = [path for path in (f"{options.build}/{name}" for name in names) if os.path.exists(path)]
+    return os.path.abspath(found[0]) if found else sys.exit(f"{options.build} has no gpuprobe: make portable")
+
+
 class Run:
     """What is measured by what, and all that was measured."""
 
     def __init__(self, options, work):
-        self.options, self.began = options, time.monotonic()
+        self.options, self.began, self.load = options, time.monotonic(), round(os.getloadavg()[0], 2)
         self.deadline = self.began + options.limit - WRITING_SECONDS
-        gpuprobe = next((path for path in (f"{options.build}/portable/gpuprobe", f"{options.build}/gpuprobe")
-                         if os.path.exists(path)), None) or sys.exit(f"{options.build} has no gpuprobe: make portable")
-        self.gpuprobe = os.path.abspath(gpuprobe)
+        self.gpuprobe = gpuprobe_of(options)
         self.sim = os.path.abspath(f"{options.build}/sim") if options.simulate else None
         self.work = work
         self.programs = programs(work, self.sim, options.python)
@@ -217,12 +227,9 @@ def versions(run):
     smi = said_by("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()
     torch = next((program.ready for program in run.programs.values() if "torch" in program.ready), {})
     nvcc = re.search(r"release ([\d.]+)", said_by("nvcc", "--version") or said_by("/usr/local/cuda/bin/nvcc", "--version"))
-    with open("/proc/cpuinfo") as file:
-        cpu = re.search(r"model name\s*: (.*)", file.read())
     name, _, driver = smi[0].partition(", ") if smi else ("no GPU", "", "")
     return {"gpu": name, "gpus": len(smi), "driver": driver, "nvcc": nvcc[1] if nvcc else None,
-            "torch": torch.get("torch"), "torch_cuda": torch.get("cuda"), "kernel": platform.release(),
-            "cpu": cpu[1] if cpu else platform.machine(), "cpus": os.cpu_count(), "python": platform.python_version(),
+            "torch": torch.get("torch"), "torch_cuda": torch.get("cuda"), "python": torch.get("python"),
             "gpuprobe": said_by(run.gpuprobe, "--version"), "simulated": bool(run.sim)}
 
 
@@ -232,19 +239,21 @@ def results(run):
     tools = {key: {"title": watcher.title, "failed": watcher.error, "lost": watcher.lost,
                    "start_seconds": interval(watcher.starts), "stop_seconds": interval(watcher.stops)}
              for key, watcher in run.watchers.items()}
-    return {"date": str(datetime.date.today()), "command": " ".join(["bench/gpu.sh", *sys.argv[1:]]),
-            "versions": versions(run), "rounds": run.rounds, "block_seconds": run.block_seconds,
-            "wall_seconds": time.monotonic() - run.began, "tools": tools, "loops": loops,
-            "calls_times_cost": shares, "bars": bars(loops, shares), "told": run.told}
+    return {"versions": versions(run), "rounds": run.rounds, "block_seconds": run.block_seconds, "tools": tools,
+            "loops": loops, "calls_times_cost": shares, "bars": bars(loops, shares), "told": run.told}
 
 
 def write(run):
+    """The page, and the JSON as bench.py --take wants it."""
     found = results(run)
-    with open(os.path.splitext(run.options.output)[0] + ".json", "w") as file:
-        json.dump(found, file, indent=1)
-    text = f"# On a GPU\n\n{show(found)}"
-    with open(run.options.output, "w") as file:
-        file.write(text)
+    kept = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "kernel": platform.release(),
+            "cpu": processor(), "cpus": os.cpu_count(), "load": run.load, "load_at_end": round(os.getloadavg()[0], 2),
+            "command": shlex.join(["bench/gpu.sh", *sys.argv[1:]]), "quick": False, "rounds": run.rounds,
+            "seconds": round(time.monotonic() - run.began, 1), "result": found}
+    output = pathlib.Path(run.options.output)
+    replace(output.with_suffix(".json"), json.dumps({"gpu": kept}, indent=1) + "\n")
+    text = show_section(section, kept).lstrip()
+    replace(output, text)
     print(text)
     return found
 
@@ -286,9 +295,8 @@ def main(argv=None):
         run.note(f"out of time after {run.rounds} rounds")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        for program in run.programs.values():
-            program.end()
         found = write(run)
+        end_all(run.programs)
         shutil.rmtree(work, ignore_errors=True)
     failed = [key for key, loop in found["loops"].items() if loop["failed"]]
     failed += [key for key, tool in found["tools"].items() if tool["failed"]]

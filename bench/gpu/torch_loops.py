@@ -13,6 +13,7 @@ import argparse
 import gc
 import json
 import os
+import platform
 import sys
 import time
 
@@ -113,7 +114,7 @@ def main():
     run(step, FIRST_STEPS, synchronize)
     gc.collect()
     gc.disable()
-    print(json.dumps({"torch": torch.__version__, "cuda": torch.version.cuda,
+    print(json.dumps({"python": platform.python_version(), "torch": torch.__version__, "cuda": torch.version.cuda,
                       "gpu": torch.cuda.get_device_name() if cuda else "none"}), file=answers, flush=True)
     for line in sys.stdin:
         steps, warm_up = map(int, line.split())
