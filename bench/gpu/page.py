@@ -127,6 +127,6 @@ def show(result):
              table(["loop", "µs a step", "calls a step (launches)", "calls/s", "waits"], loop_rows(result)),
              "How much slower with:", table(["loop", *titles], slowdown_rows(result)),
              "What a call pays:", table(["what", *titles], cost_rows(result)),
-             "Seconds from exec to probes live (noticed 0.15 s later) and from SIGINT to the end, and what was lost:",
+             "Seconds from exec to probes live (noticed 0.2 s later) and from SIGINT to the end, and what was lost:",
              table(["", "start", "end", "lost"], tool_rows(result))]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"

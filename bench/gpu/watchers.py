@@ -8,7 +8,8 @@ import subprocess
 import time
 
 LIVE_SECONDS = 15  # until the probes are in
-SETTLED_SECONDS = 0.15  # no further link came for so long: that was the last
+SETTLED_SECONDS = 0.2  # no further link came for so long: that was the last
+DRIVER = re.compile(r"/libcuda\.so\S*( \(process \d+\))?: \d+ functions probed")  # of -v
 STOP_SECONDS = 15
 
 
@@ -27,7 +28,7 @@ class Watcher:
 
     def start(self, pids):
         """Returns when its probes are in."""
-        command = [self.gpuprobe, *self.arguments]
+        command = [self.gpuprobe, *self.arguments, "-v"]
         for pid in pids:
             command += ["-p", str(pid)]
         began = time.monotonic()
@@ -37,14 +38,16 @@ class Watcher:
         self.starts.append(time.monotonic() - began)
 
     def _wait_until_live(self, began):
-        links, since = 0, began
-        while not links or time.monotonic() - since < SETTLED_SECONDS:
+        """The driver's probes, which come first, are in, and no other library's followed for a while."""
+        driver, links, since = False, 0, began
+        while not driver or time.monotonic() - since < SETTLED_SECONDS:
             if self.process.poll() is not None:
                 raise Broken(f"it ended with status {self.process.returncode}: {self._text('error')[-800:]}")
             if time.monotonic() - began > LIVE_SECONDS:
                 raise Broken(f"no probes within {LIVE_SECONDS} s: {self._text('error')[-800:]}")
+            driver = driver or bool(DRIVER.search(self._text("error")))
             found = links_of(self.process.pid)
-            if found != links:
+            if found != links or not driver:
                 links, since = found, time.monotonic()
             time.sleep(0.01)
 
