@@ -7,7 +7,7 @@ then STEPS, and prints the seconds of the latter, the wait for the GPU at their 
 ends. With --device cpu the same models, small, run without a GPU, to try this script.
 
 No graphs, no compiler: each operation is launched by itself, and each step makes the same calls. The garbage
-collector is off, since it would come in some blocks and not in others.
+collector runs between blocks, since it would come in some and not in others.
 """
 import argparse
 import gc
@@ -113,11 +113,13 @@ def main():
     step = LOOPS[options.loop](options.device)
     run(step, FIRST_STEPS, synchronize)
     gc.collect()
+    gc.freeze()
     gc.disable()
     print(json.dumps({"python": platform.python_version(), "torch": torch.__version__, "cuda": torch.version.cuda,
                       "gpu": torch.cuda.get_device_name() if cuda else "none"}), file=answers, flush=True)
     for line in sys.stdin:
         steps, warm_up = map(int, line.split())
+        gc.collect()
         run(step, warm_up, synchronize)
         print(f"{run(step, steps, synchronize):.9f}", file=answers, flush=True)
 

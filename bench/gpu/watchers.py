@@ -9,7 +9,8 @@ import time
 
 LIVE_SECONDS = 15  # until the probes are in
 SETTLED_SECONDS = 0.2  # no further link came for so long: that was the last
-DRIVER = re.compile(r"/libcuda\.so\S*( \(process \d+\))?: \d+ functions probed")  # of -v
+UNSURE_SECONDS = 2  # the same where -v did not tell of the driver
+DRIVER = re.compile(r"libcuda\.so\S*( \(process \d+\))?: \d+ functions probed")  # of -v
 STOP_SECONDS = 15
 
 
@@ -40,14 +41,14 @@ class Watcher:
     def _wait_until_live(self, began):
         """The driver's probes, which come first, are in, and no other library's followed for a while."""
         driver, links, since = False, 0, began
-        while not driver or time.monotonic() - since < SETTLED_SECONDS:
+        while not links or time.monotonic() - since < (SETTLED_SECONDS if driver else UNSURE_SECONDS):
             if self.process.poll() is not None:
                 raise Broken(f"it ended with status {self.process.returncode}: {self._text('error')[-800:]}")
             if time.monotonic() - began > LIVE_SECONDS:
                 raise Broken(f"no probes within {LIVE_SECONDS} s: {self._text('error')[-800:]}")
             driver = driver or bool(DRIVER.search(self._text("error")))
             found = links_of(self.process.pid)
-            if found != links or not driver:
+            if found != links:
                 links, since = found, time.monotonic()
             time.sleep(0.01)
 
