@@ -7,8 +7,9 @@
 #
 #     bench/gpu.sh [--build BUILD] [--output FILE.md] [--seconds S] [...]
 #
-# bench/gpu.sh --help tells all. `make bench-gpu` puts the JSON into the page
-# docs/performance.md, on any machine.
+# bench/gpu.sh --help tells all. Beside FILE.md it writes FILE.json, which
+# `bench/bench.py --take FILE.json --only gpu` puts into docs/performance.md, on
+# any machine.
 set -eu
 
 here=$(dirname "$0")

@@ -25,9 +25,9 @@ def interval(values):
 
 def pairs(blocks, tool):
     """
-    [(seconds of a block with `tool`, seconds beside it)]: the latter the mean of the blocks without any tool before and
-    after it, which knows nothing of a steady drift. `blocks` is [(tool or None, seconds)] in the order of their times,
-    all of the same work.
+    [(seconds of a step with `tool`, seconds beside it)]: the latter the mean of the blocks without any tool before and
+    after it, which knows nothing of a steady drift. `blocks` is [(tool or None, seconds of a step)] in the order of
+    their times.
     """
     found = []
     for i, (watched_by, seconds) in enumerate(blocks):

@@ -2,11 +2,11 @@
 """What run.py measured, as Markdown: from its JSON alone, so that a page can be made again anywhere."""
 from setup import table
 
-HOW = """Each loop runs in a process of its own and does blocks of the same number of steps. A block with gpuprobe attached
-(`-p` of all loops) has one without before and after it; given is by how much longer it took than their mean: the mean of
-{rounds} such pairs, with its 95 % confidence interval (Student's t). Blocks are of about {block:.2f} s, of the two
-trainings {training:.2f} s. The launches of the first loop are timed alone, its waits (one after 256) are not. The busy loop
-reads its loss in every step. Calls are those that the monitor counted, of a step those of its launches."""
+HOW = """Each loop runs in a process of its own and does blocks of steps, in a round all of the same number. A block with
+gpuprobe attached (`-p` of all loops) has one without before and after it; given is by how much longer its steps took
+than their mean: the mean of {rounds} such pairs, with its 95 % confidence interval (Student's t). In the last round the
+blocks of the launch-bound training took about {block:.2f} s. The launches of the first loop are timed alone, its waits
+(one after 256) are not. The GPU-bound training reads its loss in every step. Calls are those that the monitor counted."""
 
 
 def percent(value, digits=2):
@@ -121,7 +121,7 @@ def show(result):
     """A section's text, without its heading."""
     block, weight = result["block_seconds"] or 0, result["loops"]["torch_training"]["weight"]
     titles = [f"`{tool['title']}`" for tool in result["tools"].values()]
-    parts = [f"{machine(result['versions'])}.", HOW.format(rounds=result["rounds"], block=block, training=block * weight),
+    parts = [f"{machine(result['versions'])}.", HOW.format(rounds=result["rounds"], block=block * weight),
              table(["bar", "wanted", "measured", ""], bar_rows(result)), *failures(result),
              "Without gpuprobe: a step's time, mean and extremes of all blocks; the share of waits for the GPU is `stat`'s.",
              table(["loop", "µs a step", "calls a step (launches)", "calls/s", "waits"], loop_rows(result)),

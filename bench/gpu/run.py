@@ -33,7 +33,9 @@ from sections import gpu as section  # noqa: E402
 from watchers import Broken, watchers  # noqa: E402
 
 WRITING_SECONDS = 5  # left for the end
-WARM_UP_SHARE, PROBED_SHARE = 1.125, 1.15  # of the time of blocks: what comes before each, what probes add
+STRETCH = 1.3  # a round's blocks by what they are asked to take, at first: warm-ups, waits, what probes add
+STARTS_STRETCH = 1.1  # the same of gpuprobe's starts and ends
+PLANNED_SHARE = 0.96  # of the time that is left
 LEAST_BLOCK = 0.02
 FAILURES = 2  # a way to watch that failed so often is left out
 BAR_LAUNCH_BOUND, BAR_GPU_BOUND = 0.03, 0.003
@@ -61,10 +63,12 @@ class Run:
         self.work = work
         self.programs = programs(work, self.sim, options.python)
         self.watchers = watchers(self.gpuprobe, work)
-        self.blocks = {key: [] for key in self.programs}  # [(tool or None, seconds)]
+        self.blocks = {key: [] for key in self.programs}  # [(tool or None, seconds of a step)]
         self.seen = {}  # (loop, tool): [{"calls", "launches", "waits_ns", "steps", "seconds"}]
+        self.steps = {}  # by loop: seconds of a step when it was tried
         self.rounds = 0
-        self.block_seconds = None
+        self.block_seconds = None  # of a loop of weight 1, in the latest round
+        self.starting, self.stretch = 0, STRETCH  # seconds of a round's starts and ends
         self.told = []  # what went wrong
 
     def working(self):
@@ -90,7 +94,7 @@ def run_blocks(run, tool):
             program.failed = str(error)
             run.note(f"{key}: {error}")
             continue
-        run.blocks[key].append((tool, seconds))
+        run.blocks[key].append((tool, seconds / program.steps))
         steps = program.steps + program.warm_up
         done[program.process.pid] = (key, steps, seconds * steps / program.steps)
     return done
@@ -120,13 +124,12 @@ def visit(run, tool):
 
 
 def prepare(run):
-    """Starts the loops, finds out how long their steps and the tools' starts take, and sets the blocks' lengths."""
+    """Starts the loops, and finds out how long their steps and gpuprobe's starts and ends take."""
     start_all(run.programs, run.work, run.sim)
-    steps = {}
     for key, program in run.programs.items():
         try:
             if not program.failed:
-                steps[key] = program.find_step()
+                run.steps[key] = program.find_step()
         except (Failed, ValueError) as error:
             program.failed = str(error)
         if program.failed:
@@ -134,35 +137,46 @@ def prepare(run):
     began = time.monotonic()
     for tool in run.watchers:
         watched(run, tool, dict)
-    starting = time.monotonic() - began  # of all tools, once
-    run.block_seconds = length_of_block(run, starting)
-    for key, step in steps.items():
-        run.programs[key].set_block(run.block_seconds, step)
-    print(f"prepared in {time.monotonic() - run.began:.0f} s; {starting:.1f} s of a round are gpuprobe's starts and ends; "
-          f"blocks of {run.block_seconds:.2f} s", file=sys.stderr, flush=True)
+    run.starting = time.monotonic() - began
+    print(f"prepared in {time.monotonic() - run.began:.0f} s", file=sys.stderr, flush=True)
 
 
-def length_of_block(run, starting):
-    """Of a loop of weight 1: as long as asked for, or as the time that is left allows."""
-    options = run.options
-    visits = options.rounds * 2 * len(run.watching()) + 1
-    weights = sum(program.weight for program in run.working().values())
-    left = run.deadline - time.monotonic() - 1.1 * options.rounds * starting
-    fits = left / max(1, visits * weights * WARM_UP_SHARE * PROBED_SHARE)
-    return max(LEAST_BLOCK, min(options.seconds, fits))
+def asked_of_visit(run):
+    """Seconds that a block of each loop should take, at a block of 1 s."""
+    return sum(program.weight for program in run.working().values())
+
+
+def set_blocks(run):
+    """As long as asked for, or as the time that is left allows for the rounds that are."""
+    options, left = run.options, PLANNED_SHARE * (run.deadline - time.monotonic())
+    rounds = options.rounds - run.rounds
+    visits = rounds * 2 * len(run.watching()) + 1
+    fits = (left - STARTS_STRETCH * rounds * run.starting) / max(1, visits * asked_of_visit(run) * run.stretch)
+    run.block_seconds = max(LEAST_BLOCK, min(options.seconds, fits))
+    for key, program in run.working().items():
+        program.set_block(run.block_seconds, run.steps[key])
+
+
+def one_round(run):
+    set_blocks(run)
+    began, tools = time.monotonic(), list(run.watching())
+    for tool in tools:
+        run_blocks(run, None)
+        visit(run, tool)
+    run.rounds += 1
+    took = time.monotonic() - began
+    asked = run.block_seconds * 2 * len(tools) * asked_of_visit(run)
+    if asked:
+        run.stretch = max(STRETCH, (took - run.starting) / asked)
+    print(f"round {run.rounds}: {took:.1f} s, {run.starting:.1f} s of them gpuprobe's starts and ends; blocks of "
+          f"{run.block_seconds:.2f} s", file=sys.stderr, flush=True)
 
 
 def measure(run):
-    longest = 0
     while run.rounds < run.options.rounds and run.working() and run.watching():
-        began = time.monotonic()
-        if began + longest > run.deadline:
+        if time.monotonic() + run.starting > run.deadline:
             raise OutOfTime
-        for tool in list(run.watching()):
-            run_blocks(run, None)
-            visit(run, tool)
-        run.rounds += 1
-        longest = max(longest, time.monotonic() - began)
+        one_round(run)
     run_blocks(run, None)
 
 
@@ -174,13 +188,13 @@ def per_step(run, key, tool, what):
 
 
 def results_of_loop(run, key, program):
-    plain = [seconds / program.steps for tool, seconds in run.blocks[key] if tool is None]
+    plain = [seconds for tool, seconds in run.blocks[key] if tool is None]
     found = {"title": program.title, "failed": program.failed, "steps": program.steps, "weight": program.weight,
              "blocks": run.blocks[key], "plain_step_seconds": interval(plain), "slowdown": {}, "added_ns": {}}
     for tool in run.watchers:
         beside = pairs(run.blocks[key], tool)
         found["slowdown"][tool] = interval([seconds / alone - 1 for seconds, alone in beside])
-        found["added_ns"][tool] = interval([(seconds - alone) / program.steps * 1e9 for seconds, alone in beside])
+        found["added_ns"][tool] = interval([(seconds - alone) * 1e9 for seconds, alone in beside])
     for name in ("calls", "launches"):
         for tool in ("monitor", "stat", "stacks"):
             found.setdefault(f"{name}_per_step", {})[tool] = interval(per_step(run, key, tool, name))
