@@ -49,8 +49,8 @@ def waits(loop):
 
 def loop_rows(result):
     for loop in result["loops"].values():
-        calls = loop["calls_per_step"]["monitor"] or loop["calls_per_step"]["stat"]
-        launches = loop["launches_per_step"]["monitor"] or loop["launches_per_step"]["stat"]
+        calls = loop["calls_per_step"]["monitor"] or loop["calls_per_step"].get("stat")
+        launches = loop["launches_per_step"]["monitor"] or loop["launches_per_step"].get("stat")
         rate = loop["calls_per_second"]
         yield [loop["title"], microseconds(loop["plain_step_seconds"]), f"{amount(calls)} ({amount(launches)})",
                "-" if rate is None else f"{rate:,.0f}", waits(loop)]
@@ -72,9 +72,13 @@ def cost_rows(result):
     for what, key in (("a launch of the first loop, ns", "launch"), ("a launch and its wait, ns", "sync"),
                       ("an allocation and its free, ns", "allocation")):
         each = 8 if key == "allocation" else 1
+        if key not in loops:
+            continue
         yield [what, *(cell(added(loops[key], tool, each), "{:,.0f}".format) for tool in result["tools"])]
     for key in ("torch_operations", "torch_training"):
-        calls = loops[key]["calls_per_step"]["monitor"] or loops[key]["calls_per_step"]["stat"]
+        if key not in loops:
+            continue
+        calls = loops[key]["calls_per_step"]["monitor"] or loops[key]["calls_per_step"].get("stat")
         if calls and calls["mean"]:
             yield [f"a call of: {loops[key]['title']}, ns",
                    *(cell(added(loops[key], tool, calls["mean"]), "{:,.0f}".format) for tool in result["tools"])]

@@ -30,11 +30,14 @@ class Program:
         self.process = self.answers = self.errors = self.failed = None
         self.ready = {}  # what it said of itself
         self.steps = self.warm_up = 0
+        self.cpus = None  # to run on; None: any
 
     def start(self):
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, text=True, env={**os.environ, **self.environment})
+        if self.cpus:
+            os.sched_setaffinity(self.process.pid, self.cpus)
         self.answers = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -154,8 +157,18 @@ def programs(work, sim, python):
     return found
 
 
+def give_cpus(found):
+    """Each two of its own (PyTorch's backward pass has a thread), where two are left for gpuprobe: steps vary less."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2 * len(found) + 2:
+        return
+    for number, program in enumerate(found.values()):
+        program.cpus = cpus[2 * number:2 * number + 2]
+
+
 def start_all(found, work, sim):
     """Starts those that can be; PyTorch is imported while the compiler runs."""
+    give_cpus(found)
     for key, program in found.items():
         if key.startswith("torch_"):
             program.start()

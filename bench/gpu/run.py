@@ -39,6 +39,7 @@ PLANNED_SHARE = 0.96  # of the time that is left
 LEAST_BLOCK = 0.02
 FAILURES = 2  # a way to watch that failed so often is left out
 BAR_LAUNCH_BOUND, BAR_GPU_BOUND = 0.03, 0.003
+BAR_LOOPS, BAR_TOOL = ("launch", "torch_training", "torch_busy"), "monitor"
 
 
 class OutOfTime(Exception):
@@ -63,6 +64,9 @@ class Run:
         self.work = work
         self.programs = programs(work, self.sim, options.python)
         self.watchers = watchers(self.gpuprobe, work)
+        if options.bars:
+            self.programs = {key: self.programs[key] for key in BAR_LOOPS}
+            self.watchers = {BAR_TOOL: self.watchers[BAR_TOOL]}
         self.blocks = {key: [] for key in self.programs}  # [(tool or None, seconds of a step)]
         self.seen = {}  # (loop, tool): [{"calls", "launches", "waits_ns", "steps", "seconds"}]
         self.steps = {}  # by loop: seconds of a step when it was tried
@@ -196,9 +200,9 @@ def results_of_loop(run, key, program):
         found["slowdown"][tool] = interval([seconds / alone - 1 for seconds, alone in beside])
         found["added_ns"][tool] = interval([(seconds - alone) * 1e9 for seconds, alone in beside])
     for name in ("calls", "launches"):
-        for tool in ("monitor", "stat", "stacks"):
+        for tool in run.watchers.keys() - {"trace"}:
             found.setdefault(f"{name}_per_step", {})[tool] = interval(per_step(run, key, tool, name))
-    calls = found["calls_per_step"]["monitor"] or found["calls_per_step"]["stat"]
+    calls = found["calls_per_step"]["monitor"] or found["calls_per_step"].get("stat")
     found["calls_per_second"] = calls["mean"] / found["plain_step_seconds"]["mean"] if calls and plain else None
     found["wait_share"] = interval([seen["waits_ns"] / 1e9 / seen["seconds"] for seen in run.seen.get((key, "stat"), [])])
     return found
@@ -286,6 +290,8 @@ def options_of(argv):
     parser.add_argument("--rounds", type=int, default=10, help="blocks with each way to watch [%(default)s]")
     parser.add_argument("--seconds", type=float, help="of a block [at most 0.3, as the limit allows]")
     parser.add_argument("--limit", type=float, help="seconds for all of it [240; with --seconds 3600]")
+    parser.add_argument("--bars", action="store_true", help="only the loops and the tool that the bars are of, so that "
+                        "the time goes into more rounds")
     parser.add_argument("--python", default=sys.executable, help="the Python that has PyTorch [%(default)s]")
     parser.add_argument("--simulate", action="store_true", help="without a GPU, to try this script: the simulated CUDA "
                         "libraries of the build, and PyTorch, where there is one, on the CPU")
