@@ -23,6 +23,7 @@
 #include "collect/sites.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
+#include "gpuprobe/rate.h"
 #include "model/api.h"
 #include "model/devices.h"
 #include "symbol/remote_name.h"
@@ -297,6 +298,14 @@ static int read_failure(const void *key_data, const void *value, void *arg)
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
+/* Copies or waits have not been seen, for the latest time until then. */
+static uint64_t copies_unseen_until(const struct collector *collector)
+{
+	const volatile __u64 *until = (const volatile __u64 *)collector->skeleton->bss->unseen_until;
+
+	return until[RATE_COPY] > until[RATE_WAIT] ? until[RATE_COPY] : until[RATE_WAIT];
+}
+
 static int read_stream(const void *key_data, const void *value, void *arg)
 {
 	struct reading *reading = arg;
@@ -308,7 +317,7 @@ static int read_stream(const void *key_data, const void *value, void *arg)
 	if (!process)
 		return 0;
 	inflight__add(process, stream, contexts__find(collector->contexts, key->slot, stream->context),
-		      collector->model.now_ns);
+		      collector->model.now_ns, copies_unseen_until(collector));
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
