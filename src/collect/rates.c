@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "gpuprobe/state.h"
 #include "gen/gpuprobe.skel.h"
 
 #define BYTES (RATE_THREADS * sizeof(struct thread_rate))
