@@ -59,7 +59,6 @@ struct governor {
 	double overhead;
 	bool cycled; /* a cycle has ended */
 	uint64_t random;
-	bool fixed;	   /* probes cannot be taken out */
 	bool told_exact;   /* that what is always watched costs too much */
 };
 
@@ -325,12 +324,6 @@ static bool watch(struct governor *governor, unsigned int families)
 		governor->watched = families;
 		return true;
 	}
-	if (ret == -EOPNOTSUPP) {
-		governor->fixed = true;
-		governor->sampled = 0;
-		log__warn(governor->log, "this kernel cannot take probes out fast enough: --max-overhead cannot be kept, "
-					 "all calls stay watched");
-	}
 	return false;
 }
 
@@ -497,7 +490,7 @@ static uint64_t tick_exact(struct governor *governor)
 	uint64_t now_ns = read_rates(governor);
 	bool over = now_ns - governor->cycle_ns >= PERIOD_NS;
 
-	if (!governor->fixed && (over || is_overspent(governor)))
+	if (over || is_overspent(governor))
 		plan_shares(governor, now_ns);
 	if (governor->sampled)
 		return begin_sampling(governor, now_ns);

@@ -32,8 +32,8 @@ struct call_costs {
 /* How the governor acts on the probes and learns what threads do. */
 struct governor_hooks {
 	/*
-	 * Puts the probes of these families in, 1 << enum rate_family, and takes the others' out. Negative errno;
-	 * -EOPNOTSUPP: that is never possible.
+	 * Puts the probes of these families in, 1 << enum rate_family, and takes the others' out. Negative errno:
+	 * it is tried again.
 	 */
 	int (*watch)(void *arg, unsigned int families);
 	/*

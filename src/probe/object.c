@@ -132,7 +132,10 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.call_session, session);
 	bpf_program__set_autoload(skeleton->progs.call_entry, !session);
 	bpf_program__set_autoload(skeleton->progs.call_return, !session);
-	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched);
+	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched && !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.process_exec, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.loader_entry, !options->sites_alone);
 	if (options->links == LINKS_TRACEFS)
 		return;
 	bpf_program__set_expected_attach_type(skeleton->progs.call_session, type);
@@ -218,7 +221,7 @@ int object__load(const struct object_options *options, const struct features *fe
 		goto fail;
 	}
 	ret = fill_queues(skeleton, options, err);
-	if (!ret)
+	if (!ret && !options->sites_alone)
 		ret = attach_tracepoints(skeleton, options, err);
 	if (ret)
 		goto fail;
