@@ -19,18 +19,15 @@
 
 #include "base/clock.h"
 #include "govern/budget.h"
-#include "govern/threads.h"
+#include "govern/plan.h"
 
 #define ALL_FAMILIES ((1u << RATE_FAMILIES) - 1)
 #define SLICE_NS (NS_PER_S / 10) /* between looks at costs, while all is exact */
-#define PERIOD_NS NS_PER_S	 /* mean length of a cycle */
 #define MAX_CYCLE_NS (10 * NS_PER_S)
 #define MIN_WINDOW_NS (20 * NS_PER_MS)
 #define MIN_GAP_NS (80 * NS_PER_MS) /* all probes are out by the end of it */
-#define MIN_LIFE_NS (50 * NS_PER_MS) /* a younger thread's costs are taken to be of that time */
 #define CALM 0.8		/* of what is allowed: below, a sampled family becomes exact */
-#define NOT_CALM_SHARE 0.95	/* of one that would be exact by the whole of it */
-#define MOST_CARRIED 0.5	/* of what is allowed, from one cycle to the next */
+#define HELD 0.6		/* of a rate that is expected, a cycle after it was seen: programs have phases */
 #define LEARNING 0.25		/* weight of the latest delay */
 #define ENOUGH_CALLS 100	/* in a window, to learn delays by */
 
@@ -41,7 +38,7 @@ enum mode {
 };
 
 struct governor {
-	double budget, allowed; /* overhead, and the share of wall time that makes it up */
+	double allowed; /* of a thread's wall time */
 	struct call_costs costs;
 	struct governor_hooks hooks;
 	const struct log *log;
@@ -53,6 +50,7 @@ struct governor {
 	uint64_t window_ns; /* they are */
 	uint64_t end_ns[RATE_EXACT]; /* of the family's window, as planned */
 	uint64_t out_ns[RATE_EXACT]; /* since when the family is out, or was before this window; 0: it was not */
+	double length_ns; /* of the cycle, as planned */
 	uint64_t gap_end_ns;
 	/* Learned: probes are in so long before hooks.watch has put them in, and after it was asked to take them out. */
 	double lead_ns, lag_ns;
@@ -69,7 +67,6 @@ struct governor *governor__new(double budget, const struct call_costs *costs, co
 
 	if (!governor)
 		return NULL;
-	governor->budget = budget;
 	governor->allowed = budget__of_wall(budget);
 	governor->costs = *costs;
 	governor->hooks = *hooks;
@@ -120,39 +117,18 @@ static uint64_t read_rates(struct governor *governor)
 	return now_ns;
 }
 
-/* --- costs --- */
+/* --- plans --- */
 
-/* What the thread has paid since the cycle began. */
-static double paid_ns(const struct governor *governor, const struct governed_thread *thread)
+static struct plan_basis basis_at(const struct governor *governor, uint64_t now_ns)
 {
-	double paid = 0;
-
-	for (int family = 0; family < RATE_FAMILIES; family++)
-		paid += governor->costs.ns[family] *
-			(double)(thread->calls[family].now - thread->calls[family].at_cycle);
-	return paid;
-}
-
-static double life_ns(const struct governor *governor, const struct governed_thread *thread, uint64_t now_ns)
-{
-	uint64_t ns = governed_thread__time(thread, governor->cycle_ns, now_ns);
-
-	return (double)(ns > MIN_LIFE_NS ? ns : MIN_LIFE_NS);
-}
-
-/* The share of its time that each family costs the thread, or would while it is watched. */
-static void costs_of(const struct governor *governor, const struct governed_thread *thread, uint64_t now_ns,
-		     double cost[RATE_FAMILIES])
-{
-	double life = life_ns(governor, thread, now_ns);
-
-	for (int family = 0; family < RATE_FAMILIES; family++) {
-		const struct governed_calls *calls = &thread->calls[family];
-		double rate = is_in(governor->sampled, family) ? calls->rate :
-								 (double)(calls->now - calls->at_cycle) / life;
-
-		cost[family] = rate * governor->costs.ns[family];
-	}
+	return (struct plan_basis){
+		.threads = &governor->threads,
+		.costs = &governor->costs,
+		.allowed = governor->allowed,
+		.cycle_ns = governor->cycle_ns,
+		.now_ns = now_ns,
+		.sampled = governor->sampled,
+	};
 }
 
 static double clamp(double value, double low, double high)
@@ -160,44 +136,14 @@ static double clamp(double value, double low, double high)
 	return value < low ? low : value > high ? high : value;
 }
 
-/* Of the thread's wall time, in the next cycle. */
-static double allowed_for(const struct governor *governor, const struct governed_thread *thread)
-{
-	double most = MOST_CARRIED * governor->allowed;
-
-	return governor->allowed - clamp(thread->debt_ns / (double)PERIOD_NS, -most, most);
-}
-
 static void warn_of_exact(struct governor *governor, double cost)
 {
-	if (governor->told_exact)
+	if (governor->told_exact || cost <= governor->allowed)
 		return;
 	governor->told_exact = true;
 	log__warn(governor->log,
-		  "the calls that are always watched (memory, contexts, modules, graphs) cost a thread %.1f %% of its "
-		  "time: --max-overhead cannot be kept", 100 * budget__overhead(cost));
-}
-
-/* The shares that hold each thread to the budget, or to a part of it. */
-static void plan(struct governor *governor, uint64_t now_ns, double part, double share[RATE_FAMILIES])
-{
-	struct governed_thread *thread, *next;
-
-	for (int family = 0; family < RATE_FAMILIES; family++)
-		share[family] = 1;
-	HASH_ITER(hh, governor->threads.table, thread, next) {
-		double cost[RATE_FAMILIES], own[RATE_FAMILIES];
-
-		if (thread->ended_ns)
-			continue;
-		costs_of(governor, thread, now_ns, cost);
-		/* By what is allowed in the long run: carried debts do not last. */
-		if (cost[RATE_EXACT] > governor->allowed)
-			warn_of_exact(governor, cost[RATE_EXACT]);
-		budget__shares(cost, part * allowed_for(governor, thread), own);
-		for (int family = 0; family < RATE_EXACT; family++)
-			share[family] = own[family] < share[family] ? own[family] : share[family];
-	}
+		  "the calls that are always watched (memory, contexts, modules, graphs) make a thread %.1f %% slower: "
+		  "--max-overhead cannot be kept", 100 * budget__overhead(cost));
 }
 
 static const char *name_of(int family)
@@ -207,62 +153,47 @@ static const char *name_of(int family)
 	return names[family];
 }
 
-/* Plans the next cycle. A sampled family becomes exact once a part of the budget is enough for it. */
+static void tell_change(const struct governor *governor, unsigned int before, int family)
+{
+	if (is_in(before & ~governor->sampled, family))
+		log__info(governor->log, "%s are exact again", name_of(family));
+	else if (is_in(governor->sampled & ~before, family))
+		log__info(governor->log, "%s are watched for %.0f %% of the time, to keep to --max-overhead",
+			  name_of(family), 100 * governor->share[family]);
+}
+
+/* Plans the next cycle. */
 static void plan_shares(struct governor *governor, uint64_t now_ns)
 {
-	double share[RATE_FAMILIES], calm[RATE_FAMILIES];
+	const struct plan_basis basis = basis_at(governor, now_ns);
 	unsigned int before = governor->sampled;
+	double exact_cost;
 
-	plan(governor, now_ns, 1, share);
-	plan(governor, now_ns, CALM, calm);
+	plan__shares(&basis, governor->share, &exact_cost);
+	warn_of_exact(governor, exact_cost);
 	governor->sampled = 0;
 	for (int family = 0; family < RATE_EXACT; family++) {
-		if (share[family] >= 1 && calm[family] < 1 && is_in(before, family))
-			share[family] = NOT_CALM_SHARE;
-		governor->share[family] = share[family];
-		if (share[family] < 1)
+		if (governor->share[family] < 1)
 			governor->sampled |= 1u << family;
-		if (is_in(before & ~governor->sampled, family))
-			log__info(governor->log, "%s are exact again", name_of(family));
-		else if (is_in(governor->sampled & ~before, family))
-			log__info(governor->log, "%s are watched for %.0f %% of the time, to keep to --max-overhead",
-				  name_of(family), 100 * share[family]);
+		tell_change(governor, before, family);
 	}
 	governor->ever |= governor->sampled;
 }
 
 /* --- cycles --- */
 
-/* Of the thread that has paid most in this cycle. */
-static double overhead_now(const struct governor *governor, uint64_t now_ns)
-{
-	struct governed_thread *thread, *next;
-	double worst = 0;
-
-	HASH_ITER(hh, governor->threads.table, thread, next) {
-		double share = paid_ns(governor, thread) / life_ns(governor, thread, now_ns);
-
-		worst = share > worst ? share : worst;
-	}
-	return budget__overhead(worst);
-}
-
 /* The cycle is over: what threads have paid too much or too little in it is carried over. */
 static void end_cycle(struct governor *governor, uint64_t now_ns)
 {
-	double most = MOST_CARRIED * governor->allowed * (double)PERIOD_NS;
+	const struct plan_basis basis = basis_at(governor, now_ns);
 	struct governed_thread *thread, *next;
 
-	governor->overhead = overhead_now(governor, now_ns);
+	governor->overhead = plan__overhead(&basis);
 	governor->cycled = true;
-	HASH_ITER(hh, governor->threads.table, thread, next) {
-		uint64_t ns = governed_thread__time(thread, governor->cycle_ns, now_ns);
-		double paid = paid_ns(governor, thread);
-
-		thread->debt_ns = clamp(thread->debt_ns + paid - governor->allowed * (double)ns, -most, most);
+	plan__carry_over(&basis);
+	HASH_ITER(hh, governor->threads.table, thread, next)
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			thread->calls[family].at_cycle = thread->calls[family].now;
-	}
 	governed_threads__drop_ended(&governor->threads);
 	governor->cycle_ns = now_ns;
 }
@@ -327,18 +258,24 @@ static bool watch(struct governor *governor, unsigned int families)
 	return false;
 }
 
+static double least_share(const struct governor *governor)
+{
+	double least = 1;
+
+	for (int family = 0; family < RATE_EXACT; family++)
+		least = governor->share[family] < least ? governor->share[family] : least;
+	return least;
+}
+
 /* So long is the cycle, so that windows and what is between them are no shorter than what putting in and taking out take. */
 static double choose_length(struct governor *governor)
 {
-	double length = (double)PERIOD_NS * (0.5 + chance(governor)), least = 1, most = 0;
+	double length = (double)PLAN_PERIOD_NS * (0.5 + chance(governor)), most = 0;
 
-	for (int family = 0; family < RATE_EXACT; family++) {
-		if (!is_in(governor->sampled, family))
-			continue;
-		least = governor->share[family] < least ? governor->share[family] : least;
-		most = governor->share[family] > most ? governor->share[family] : most;
-	}
-	length = clamp(length, ((double)MIN_WINDOW_NS + governor->lag_ns) / least, (double)MAX_CYCLE_NS);
+	for (int family = 0; family < RATE_EXACT; family++)
+		if (is_in(governor->sampled, family) && governor->share[family] > most)
+			most = governor->share[family];
+	length = clamp(length, ((double)MIN_WINDOW_NS + governor->lag_ns) / least_share(governor), (double)MAX_CYCLE_NS);
 	return clamp(length, (double)MIN_GAP_NS / (1 - most), (double)MAX_CYCLE_NS);
 }
 
@@ -356,14 +293,20 @@ static uint64_t next_end(const struct governor *governor)
 
 static void plan_windows(struct governor *governor)
 {
-	double length = choose_length(governor);
-
+	governor->length_ns = choose_length(governor);
 	for (int family = 0; family < RATE_EXACT; family++) {
-		double window = governor->share[family] * length - governor->lag_ns;
+		double window = governor->share[family] * governor->length_ns - governor->lag_ns;
 
 		governor->end_ns[family] =
 			governor->window_ns + (uint64_t)clamp(window, (double)MIN_WINDOW_NS, (double)MAX_CYCLE_NS);
 	}
+}
+
+static void mark_window(struct governed_calls *calls, bool sampled)
+{
+	calls->at_window = calls->now;
+	if (!sampled)
+		calls->held_rate = 0;
 }
 
 static void mark_windows(struct governor *governor)
@@ -372,7 +315,7 @@ static void mark_windows(struct governor *governor)
 
 	HASH_ITER(hh, governor->threads.table, thread, next)
 		for (int family = 0; family < RATE_FAMILIES; family++)
-			thread->calls[family].at_window = thread->calls[family].now;
+			mark_window(&thread->calls[family], is_in(governor->sampled, family));
 }
 
 /* The thread's rates in the family's window, which ends now, and without the probes of all that are sampled. */
@@ -382,16 +325,14 @@ static void rate_thread(const struct governor *governor, struct governed_thread 
 	struct governed_calls *own = &thread->calls[family];
 	double cost = 0;
 
-	for (int other = 0; ns && other < RATE_EXACT; other++) {
-		const struct governed_calls *calls = &thread->calls[other];
-		double rate = is_in(governor->watched, other) ? (double)(calls->now - calls->at_window) / (double)ns :
-								calls->rate;
-
+	/* Others' windows may have ended before: what was paid until then counts. */
+	for (int other = 0; ns && other < RATE_EXACT; other++)
 		if (is_in(governor->sampled, other))
-			cost += governor->costs.ns[other] * rate;
-	}
+			cost += governor->costs.ns[other] *
+				(double)(thread->calls[other].now - thread->calls[other].at_window) / (double)ns;
 	own->at_end = own->now;
 	own->rate = ns ? (double)(own->now - own->at_window) / (double)ns : 0;
+	own->held_rate = own->rate > HELD * own->held_rate ? own->rate : HELD * own->held_rate;
 	own->rate_without = budget__rate_without(own->rate, cost);
 }
 
@@ -437,19 +378,10 @@ static void miss_until(struct governor *governor, unsigned int out, uint64_t to_
 			governed_threads__miss(&governor->threads, family, to_ns);
 }
 
-/* Until when the probes stay out, for the windows that have ended to be the shares that were planned. */
-static void begin_gap(struct governor *governor, uint64_t now_ns)
+/* Probes stay out until the cycle, which began with the window, is so long. */
+static void begin_gap(struct governor *governor, double length, uint64_t now_ns)
 {
-	double length = 0;
-
-	for (int family = 0; family < RATE_EXACT; family++) {
-		double window = (double)(governor->out_ns[family] - governor->window_ns);
-
-		if (is_in(~governor->watched & governor->sampled, family) && window / governor->share[family] > length)
-			length = window / governor->share[family];
-	}
-	length = clamp(length, 0, (double)MAX_CYCLE_NS);
-	governor->gap_end_ns = governor->window_ns + (uint64_t)length;
+	governor->gap_end_ns = governor->window_ns + (uint64_t)clamp(length, 0, (double)MAX_CYCLE_NS);
 	if (governor->gap_end_ns < now_ns + MIN_GAP_NS)
 		governor->gap_end_ns = now_ns + MIN_GAP_NS;
 	governor->mode = MODE_GAP;
@@ -462,17 +394,6 @@ static uint64_t until(uint64_t then_ns, uint64_t now_ns)
 	return then_ns > now_ns ? then_ns - now_ns : 0;
 }
 
-/* Whether a thread has paid what the budget has for a whole period. */
-static bool is_overspent(const struct governor *governor)
-{
-	struct governed_thread *thread, *next;
-
-	HASH_ITER(hh, governor->threads.table, thread, next)
-		if (paid_ns(governor, thread) + thread->debt_ns > governor->allowed * (double)PERIOD_NS)
-			return true;
-	return false;
-}
-
 /* What was exact until now is a window, and has ended. */
 static uint64_t begin_sampling(struct governor *governor, uint64_t now_ns)
 {
@@ -481,16 +402,17 @@ static uint64_t begin_sampling(struct governor *governor, uint64_t now_ns)
 		governor->sampled = 0;
 		return SLICE_NS;
 	}
-	begin_gap(governor, now_ns);
+	begin_gap(governor, ((double)(now_ns - governor->window_ns) + governor->lag_ns) / least_share(governor), now_ns);
 	return until(governor->gap_end_ns, now_ns);
 }
 
 static uint64_t tick_exact(struct governor *governor)
 {
 	uint64_t now_ns = read_rates(governor);
-	bool over = now_ns - governor->cycle_ns >= PERIOD_NS;
+	const struct plan_basis basis = basis_at(governor, now_ns);
+	bool over = now_ns - governor->cycle_ns >= PLAN_PERIOD_NS;
 
-	if (over || is_overspent(governor))
+	if (over || plan__is_overspent(&basis))
 		plan_shares(governor, now_ns);
 	if (governor->sampled)
 		return begin_sampling(governor, now_ns);
@@ -516,7 +438,8 @@ static uint64_t tick_window(struct governor *governor)
 		return until(next_end(governor), now_ns);
 	learn_lead(governor);
 	plan_shares(governor, now_ns);
-	begin_gap(governor, now_ns);
+	/* As planned before: by what this window has shown, gaps after calls would be longer than others, and too much missed. */
+	begin_gap(governor, governor->length_ns, now_ns);
 	return until(governor->gap_end_ns, now_ns);
 }
 
@@ -573,10 +496,11 @@ double governor__overhead(const struct governor *governor)
 void governor__refresh(struct governor *governor)
 {
 	uint64_t now_ns = read_rates(governor);
+	const struct plan_basis basis = basis_at(governor, now_ns);
 
 	miss_until(governor, ~governor->watched & ALL_FAMILIES, now_ns);
 	if (!governor->cycled)
-		governor->overhead = overhead_now(governor, now_ns);
+		governor->overhead = plan__overhead(&basis);
 }
 
 uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum rate_family family)

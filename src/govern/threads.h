@@ -28,6 +28,7 @@ struct governed_calls {
 	uint64_t at_window;   /* when its window did */
 	uint64_t at_end;      /* when that ended */
 	double rate;	      /* calls per nanosecond in the latest window */
+	double held_rate;     /* the same, or a part of an earlier one: what is expected of the next */
 	double rate_without;  /* as they would be without probes */
 	bool rated;	      /* it has been through a window */
 	uint64_t missed_from; /* what was missed before is counted */
