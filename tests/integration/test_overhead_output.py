@@ -14,9 +14,9 @@ from lib.probe import EXACT, environment
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.truth import read_truths
 
-# Launches of 2.5 us: far more than 5 % of a thread's time would go to probes.
+# Launches of 10 us, which probes make more than 5 % slower: what these cost on a busy machine hardly changes the rate.
 LAUNCHES = [paths.workload("launch"), "--api", "driver", "--kernels", 3]
-SLOW = {"CUDA_SIM_LATENCY": "cuLaunchKernel=2.5us"}
+SLOW = {"CUDA_SIM_LATENCY": "cuLaunchKernel=10us"}
 
 
 @pytest.fixture(autouse=True)
