@@ -79,9 +79,9 @@ bool arguments__take_log_level(int id, enum log_level *level);
 int arguments__bad_option(int id, int argc, char **argv, const char *program, struct error *err);
 
 #define MAX_OVERHEAD_HELP                                                                                              \
-	"  --max-overhead PERCENT  where the probes would slow a thread down by more, watch\n"                          \
-	"                          launches, copies or waits for a part of the time and\n"                              \
-	"                          estimate (~) what is not seen\n"
+	"  --max-overhead PERCENT  where the probes would slow a thread down by more,\n"                                \
+	"                          watch launches, copies or waits for a part of the\n"                                 \
+	"                          time and estimate (~) what is not seen\n"
 
 /* The end of a help text: the limits of struct counting_limits, and what every command has. */
 #define COUNTING_HELP                                                                                           \

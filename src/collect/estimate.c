@@ -114,26 +114,6 @@ void estimates__forget(struct estimates *estimates, uint32_t slot)
 
 /* --- counters --- */
 
-/* The family whose calls a function's tally counts; RATE_EXACT: it is not estimated. */
-static enum rate_family family_of(uint16_t row)
-{
-	switch (api_functions[row].desc.operation) {
-	/* Those of kernels tell of launches that were looked at: the launches themselves are counted by kernel. */
-	case OP_GRAPH_LAUNCH:
-	case OP_HOST_FUNCTION:
-		return RATE_LAUNCH;
-	case OP_COPY:
-	case OP_SET:
-		return RATE_COPY;
-	case OP_WAIT:
-	case OP_QUERY:
-	case OP_EVENT_RECORD:
-		return RATE_WAIT;
-	default:
-		return RATE_EXACT;
-	}
-}
-
 static struct counter *counter_of(struct process_estimates *own, const struct counter_key *key)
 {
 	struct counter *counter;
@@ -234,7 +214,7 @@ static int count(struct process_estimates *own, const struct process *process, s
 	kernel_table__weigh(process->kernel_table, &counted->weight[RATE_LAUNCH], &counted->fresh[RATE_LAUNCH]);
 	for (size_t i = 0; i < process->function_count; i++) {
 		const struct tally now = told(&process->functions[i]);
-		enum rate_family family = family_of(process->functions[i].row);
+		enum rate_family family = api__tally_family(process->functions[i].row);
 		struct counter *counter;
 		struct tally fresh;
 
@@ -303,7 +283,7 @@ static int apply_functions(struct process_estimates *own, struct process *proces
 	for (size_t i = 0; i < process->function_count; i++) {
 		struct function_totals *function = &process->functions[i];
 		const struct tally now = told(function);
-		enum rate_family which = family_of(function->row);
+		enum rate_family which = api__tally_family(function->row);
 		struct counter *counter;
 		struct family *family;
 		int ret;
@@ -381,18 +361,6 @@ int estimates__apply(struct estimates *estimates, struct process *process)
 	return ret;
 }
 
-/* Histograms hold calls of kernels too, each of which was looked at. */
-static enum rate_family family_of_duration(uint16_t row)
-{
-	switch (api_functions[row].desc.operation) {
-	case OP_LAUNCH:
-	case OP_LAUNCH_LIST:
-		return RATE_LAUNCH;
-	default:
-		return family_of(row);
-	}
-}
-
 int estimates__apply_durations(struct estimates *estimates, struct process *process)
 {
 	struct process_estimates *own = estimates->of[process->slot];
@@ -402,7 +370,7 @@ int estimates__apply_durations(struct estimates *estimates, struct process *proc
 		struct account_function *function = &process->account->functions[i];
 		const struct counter_key key = {.row = function->row, .of = COUNTER_DURATION};
 		const struct tally now = {.calls = function->time.calls, .ns = function->time.ns};
-		enum rate_family which = family_of_duration(function->row);
+		enum rate_family which = rate_family_of(api_functions[function->row].desc.operation);
 		struct counter *counter;
 
 		if (which == RATE_EXACT)

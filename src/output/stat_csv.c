@@ -127,9 +127,11 @@ static void print_threads(const struct writer *w)
 	struct account_time time;
 
 	account__sum_time(account, w->report->began_ns, until_ns, &time);
+	account_time__estimate(&time, w->process);
 	print_time(w, &time, NULL);
 	for (size_t i = 0; threads && i < account->thread_count; i++) {
 		account__thread_time(threads[i], w->report->began_ns, until_ns, &time);
+		account_time__estimate(&time, w->process);
 		print_time(w, &time, threads[i]);
 	}
 	free(threads);

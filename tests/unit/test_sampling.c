@@ -294,6 +294,35 @@ static void stat_marks_estimates(void **state)
 	scene__end(&scene);
 }
 
+/* Time inside calls that were not seen was outside of those that were; there is no more than that. */
+static void stat_estimates_times(void **state)
+{
+	static const char *const parts[] = {
+		"       ~4.0 s        4.0 s            -       500 ms            -       ~5.5 s       14.0 s  all 2 threads\n"
+		"      ~28.6 %       28.6 %                     3.6 %                   ~39.3 %\n",
+		"       ~4.0 s            -            -       500 ms            -       ~5.5 s       10.0 s  12 (server)\n"
+		"      ~40.0 %                                  5.0 %                   ~55.0 %\n",
+		"            -        4.0 s            -            -            -            -        4.0 s  13 (wor\\nker) ended\n",
+		"          100           90       2.0 us",
+		NULL,
+	};
+	static const char *const all[] = {"       ~9.5 s            -            -       500 ms            -            -", NULL};
+	static const char *const members[] = {
+		"\"inside_ns\":4500000000,\"outside_ns\":5500000000,\"estimated\":true,\"time\":{\"launch\":{\"calls\":200,"
+		"\"ns\":4000000000}", NULL};
+	static const char *const lines[] = {"threads,10,12,server,12,server,10000000000,4000000000,0,0,500000000,0,5500000000,200,", NULL};
+	struct scene scene;
+
+	(void)state;
+	begin_scene(&scene);
+	expect_parts(scene__print(&scene, stat_text__print), all);
+	scene.processes[0].family_calls[RATE_LAUNCH] = (struct family_calls){.counted = 100, .missed = 100};
+	expect_parts(scene__print(&scene, stat_text__print), parts);
+	expect_parts(scene__print(&scene, stat_json__print), members);
+	expect_parts(scene__print(&scene, stat_csv__print), lines);
+	scene__end(&scene);
+}
+
 static void other_forms_of_stat(void **state)
 {
 	static const char *const lines[] = {
@@ -331,6 +360,7 @@ int main(void)
 		cmocka_unit_test(metrics_tell_the_shares),
 		cmocka_unit_test(promtool_accepts_it),
 		cmocka_unit_test(stat_marks_estimates),
+		cmocka_unit_test(stat_estimates_times),
 		cmocka_unit_test(other_forms_of_stat),
 	};
 
