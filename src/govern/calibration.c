@@ -16,7 +16,7 @@
 #include "target/proc_maps.h"
 
 #define CHUNK LAUNCH_SAMPLE /* calls timed together: each has one launch that is looked at more closely */
-#define CHUNKS 60   /* of which the median counts: what others do on the machine meets the watched programs too */
+#define CHUNKS 60   /* of which the median counts: what else the machine does meets programs too */
 #define WARM_UP 10  /* chunks before the first that counts */
 #define PAUSE_NS 2000 /* before each call: one upon the other calls cost less than they do in a program */
 
@@ -118,7 +118,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Nanoseconds of one call. The pauses are of a length in time, so that they are no part of what a call takes. */
+/* Nanoseconds of one call, without the pauses. */
 static double time_chunk(const struct stand_in *stand_in)
 {
 	double took = 0;
