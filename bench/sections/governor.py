@@ -8,7 +8,7 @@ import subprocess
 from setup import figure, in_turn, ratios, spread, table
 
 TITLE = "The overhead governor"
-ORDER = 70
+ORDER = 65
 LATENCY = "cuLaunchKernel=2500ns"
 BUDGETS = (5, 20)  # percent
 WITHIN = 0.25	   # of the budget
