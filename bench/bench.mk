@@ -2,7 +2,13 @@
 #
 # The benchmark, and what it needs besides gpuprobe. Included by the top Makefile.
 
-.PHONY: bench bench-quick bench-programs
+.PHONY: bench bench-quick bench-programs bench-packages
+
+# `make bench` needs the packages of the tests as well: bpftrace, python3.
+bench bench-quick: bench-packages
+
+bench-packages:
+	@deploy/packages.sh install build test
 
 bench: all bench-programs
 	/usr/bin/python3 bench/bench.py --build $(BUILD)
@@ -15,7 +21,7 @@ bench-quick: all bench-programs
 $(patsubst bench/sections/%.py,bench-%,$(wildcard bench/sections/*.py)): bench-%: all bench-programs
 	/usr/bin/python3 bench/bench.py --build $(BUILD) --only $*
 
-bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format
+bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format $(BUILD)/bench/usual
 
 $(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
@@ -29,3 +35,11 @@ $(BUILD)/bench/empty: bench/empty.c $(BUILD)/libgpuprobe.a
 $(BUILD)/bench/format: bench/format.c $(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/bench/usual: bench/usual.c bench/usual.h $(BUILD)/gen/usual.skel.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lbpf
+
+$(BUILD)/bpf/usual.bpf.o: bench/usual.bpf.c bench/usual.h $(wildcard bpf/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -Ibench -c $< -o $@

@@ -16,6 +16,7 @@ import pathlib
 import platform
 import re
 import shlex
+import signal
 import sys
 import time
 
@@ -100,7 +101,13 @@ def parse(sections):
     return parser.parse_args()
 
 
+def on_sigterm(number, frame):
+    """Ends what was started, as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
 def main():
+    signal.signal(signal.SIGTERM, on_sigterm)
     sections = load_sections()
     options = parse(sections)
     chosen = options.only or list(sections)

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a call costs: calls [-t THREADS] KIND MILLISECONDS. Each of the threads [1]
- * calls one function, or a pair, over and over, and the nanoseconds of one call
- * or pair are printed: the 10th percentile and the median of short stretches,
+ * What a call costs: calls [-y] [-t THREADS] KIND MILLISECONDS. Each of the threads
+ * [1] calls one function, or a pair, over and over, and the nanoseconds of one
+ * call or pair are printed: the 10th percentile and the median of short stretches,
  * in the thread's processor time. A stretch is shorter than a time slice, so
- * that the low percentile knows nothing of other programs.
+ * that the low percentile knows nothing of other programs. With -y a short stretch
+ * of cuDriverGetVersion follows each: the yardstick. Two numbers more, 0 without it,
+ * are the median of a stretch's time over its yardstick's, which changes little
+ * where all takes longer, and the 10th percentile of the yardstick.
  *
  * KIND deep is an allocation and its free with 30 frames of callers. Frame
  * pointers are kept (bench.mk), so that they lead to the stack's beginning.
  * KIND user is an allocation and its free by the runtime, which calls the driver.
  *
  * How many calls are borne: calls [-t THREADS] KIND RATE SECONDS. Each thread makes
- * RATE of them a second, evenly, or with 0 as many as it can; printed are their
- * number, the seconds, and the processor time of all.
+ * RATE of them a second, in bursts of some 100 us, or with 0 as many as it can;
+ * printed are their number, the seconds, and the processor time of all.
  */
 #include "../sim/workloads/gpu.h"
 
@@ -25,10 +28,17 @@
 #include <unistd.h>
 
 #define CALLS 500 /* in a stretch */
+#define YARDSTICK_CALLS 50
 #define FEWEST 20 /* stretches, however long they take */
 #define KERNELS 8
+#define BURST_NS 50e3 /* so far ahead of time it sleeps */
 #define COPY_BYTES 64
 #define DEPTH 30
+
+/* Nanoseconds of a call. */
+struct stretch {
+	double ns, yardstick_ns;
+};
 
 struct thread {
 	struct bench *bench;
@@ -36,7 +46,7 @@ struct thread {
 	CUstream stream;
 	CUdeviceptr memory;
 	char host[COPY_BYTES];
-	double *stretches; /* ns of a call */
+	struct stretch *stretches;
 	size_t count, room;
 	unsigned long calls;
 	double seconds;
@@ -49,6 +59,7 @@ struct bench {
 	double milliseconds;	      /* to measure, or: */
 	double rate, seconds;	      /* to pace */
 	size_t threads;
+	bool yardstick;
 	pthread_barrier_t begin;
 	atomic_size_t done;	      /* threads that have measured; the others' load lasts until all have */
 };
@@ -116,6 +127,15 @@ static void ask(struct thread *thread, int i)
 	NEED(cuCtxGetDevice(&device));
 }
 
+static void ask_version(struct thread *thread, int i)
+{
+	int version;
+
+	(void)thread;
+	(void)i;
+	NEED(cuDriverGetVersion(&version));
+}
+
 static const struct kind {
 	const char *name;
 	void (*call)(struct thread *thread, int i);
@@ -149,7 +169,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void keep(struct thread *thread, double ns)
+static void keep(struct thread *thread, struct stretch stretch)
 {
 	if (thread->count == thread->room) {
 		thread->room = thread->room ? thread->room * 2 : 1024;
@@ -157,16 +177,25 @@ static void keep(struct thread *thread, double ns)
 		if (!thread->stretches)
 			give_up("no memory");
 	}
-	thread->stretches[thread->count++] = ns;
+	thread->stretches[thread->count++] = stretch;
 }
 
-static double stretch(struct thread *thread)
+static double call_ns(struct thread *thread, void (*call)(struct thread *thread, int i), int count)
 {
 	double began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	for (int i = 0; i < CALLS; i++)
-		thread->bench->kind->call(thread, i);
-	return (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / CALLS;
+	for (int i = 0; i < count; i++)
+		call(thread, i);
+	return (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / count;
+}
+
+static struct stretch stretch(struct thread *thread)
+{
+	struct stretch stretch = {.ns = call_ns(thread, thread->bench->kind->call, CALLS)};
+
+	if (thread->bench->yardstick)
+		stretch.yardstick_ns = call_ns(thread, ask_version, YARDSTICK_CALLS);
+	return stretch;
 }
 
 static void measure(struct thread *thread)
@@ -180,18 +209,27 @@ static void measure(struct thread *thread)
 		stretch(thread);
 }
 
-/* Behind time it calls without a pause until it has caught up. */
+static void sleep_ns(double ns)
+{
+	struct timespec time = {.tv_sec = (time_t)(ns / 1e9), .tv_nsec = (long)ns % 1000000000};
+
+	nanosleep(&time, NULL);
+}
+
+/* Behind time it calls without a pause until it has caught up; ahead of it, it leaves the core to others. */
 static void pace(struct thread *thread)
 {
 	const struct bench *bench = thread->bench;
 	double began = clock_ns(CLOCK_MONOTONIC), end = began + bench->seconds * 1e9, now_ns = began;
-	double step = bench->rate > 0 ? 1e9 / bench->rate : 0;
+	double step = bench->rate > 0 ? 1e9 / bench->rate : 0, due_ns;
 
 	while (now_ns < end) {
-		if (now_ns >= began + (double)thread->calls * step)
-			for (int i = 0; i < (bench->rate > 0 ? 1 : KERNELS); i++)
-				bench->kind->call(thread, (int)(thread->calls++ % KERNELS));
+		for (int i = 0; i < KERNELS; i++)
+			bench->kind->call(thread, (int)(thread->calls++ % KERNELS));
+		due_ns = began + (double)thread->calls * step;
 		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (due_ns > now_ns + BURST_NS)
+			sleep_ns(due_ns - now_ns);
 	}
 	thread->seconds = (now_ns - began) / 1e9;
 }
@@ -211,22 +249,46 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static void print_stretches(const struct thread *threads, size_t count)
+static double stretch_ns(const struct stretch *stretch)
 {
-	double *all;
-	size_t sum = 0;
+	return stretch->ns;
+}
 
-	for (size_t i = 0; i < count; i++)
+static double yardstick_ns(const struct stretch *stretch)
+{
+	return stretch->yardstick_ns;
+}
+
+static double yardsticks(const struct stretch *stretch)
+{
+	return stretch->yardstick_ns > 0 ? stretch->ns / stretch->yardstick_ns : 0;
+}
+
+/* What so many hundredths of all stretches are at most. */
+static double percentile(const struct bench *bench, const struct thread *threads,
+			 double (*value)(const struct stretch *stretch), size_t hundredths)
+{
+	size_t sum = 0;
+	double *all, found;
+
+	for (size_t i = 0; i < bench->threads; i++)
 		sum += threads[i].count;
 	all = must_allocate(sum * sizeof(*all));
 	sum = 0;
-	for (size_t i = 0; i < count; i++) {
-		memcpy(all + sum, threads[i].stretches, threads[i].count * sizeof(*all));
-		sum += threads[i].count;
-	}
+	for (size_t i = 0; i < bench->threads; i++)
+		for (size_t at = 0; at < threads[i].count; at++)
+			all[sum++] = value(&threads[i].stretches[at]);
 	qsort(all, sum, sizeof(*all), by_size);
-	printf("%.1f %.1f\n", all[sum / 10], all[sum / 2]);
+	found = all[sum * hundredths / 100];
 	free(all);
+	return found;
+}
+
+static void print_stretches(const struct bench *bench, const struct thread *threads)
+{
+	printf("%.1f %.1f %.4f %.1f\n", percentile(bench, threads, stretch_ns, 10),
+	       percentile(bench, threads, stretch_ns, 50), percentile(bench, threads, yardsticks, 50),
+	       percentile(bench, threads, yardstick_ns, 10));
 }
 
 static void print_calls(const struct thread *threads, size_t count)
@@ -257,7 +319,7 @@ static void run_all(struct bench *bench)
 	if (bench->seconds > 0)
 		print_calls(threads, bench->threads);
 	else
-		print_stretches(threads, bench->threads);
+		print_stretches(bench, threads);
 	for (size_t i = 0; i < bench->threads; i++)
 		free(threads[i].stretches);
 	free(threads);
@@ -276,13 +338,16 @@ int main(int argc, char **argv)
 	struct bench bench = {.threads = 1};
 	int option;
 
-	while ((option = getopt(argc, argv, "+t:")) != -1)
-		bench.threads = option == 't' ? strtoul(optarg, NULL, 10) : 0;
+	while ((option = getopt(argc, argv, "+yt:")) != -1)
+		if (option == 'y')
+			bench.yardstick = true;
+		else
+			bench.threads = option == 't' ? strtoul(optarg, NULL, 10) : 0;
 	argc -= optind;
 	argv += optind;
 	bench.kind = argc > 1 ? find_kind(argv[0]) : NULL;
 	if (!bench.kind || !bench.threads)
-		give_up("usage: calls [-t THREADS] launch|allocation|deep|user|copy|wait|getter MILLISECONDS | RATE SECONDS");
+		give_up("usage: calls [-y] [-t THREADS] launch|allocation|deep|user|copy|wait|getter MILLISECONDS | RATE SECONDS");
 	if (argc > 2) {
 		bench.rate = strtod(argv[1], NULL);
 		bench.seconds = strtod(argv[2], NULL);

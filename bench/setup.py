@@ -38,7 +38,7 @@ class Setup:
     @contextlib.contextmanager
     def gpuprobe(self, *words, libraries=None, env=None):
         """gpuprobe, from when its probes are in until SIGINT; `words` begin with the command, none being the
-        monitor. Gives the process."""
+        monitor. Gives the process; after the block, of the tracer, with `events`, the calls it wrote, and `lost`."""
         libraries = libraries or [self.libcuda]
         if not words or str(words[0]).startswith("-"):
             words = ("--metrics-addr", "none", *words)
@@ -50,7 +50,9 @@ class Setup:
             time.sleep(0.3)  # the first look at all processes
             yield process
         finally:
-            stop(process)
+            said = stop(process)
+        counts = re.findall(r"written (\d+) calls?, lost (\d+)", said) or [(0, 0)]
+        process.events, process.lost = map(int, counts[-1])
 
     @contextlib.contextmanager
     def empty(self, where, functions):
@@ -70,7 +72,7 @@ class Setup:
     def calls(self, kind, milliseconds, threads=1):
         """Nanoseconds of one call, or pair, as bench/calls.c tells: of one thread the 10th percentile of short
         stretches, which knows least of other programs; of several the median, as they meet each other."""
-        low, middle = self.numbers("-t", threads, kind, milliseconds)
+        low, middle, _, _ = self.numbers("-t", threads, kind, milliseconds)
         return low if threads == 1 else middle
 
     def numbers(self, *arguments):
@@ -94,18 +96,16 @@ def wait_for_lines(process, beginnings):
         said += part
 
 
-def stop(process):
-    """By SIGINT; a program that does not heed it within 20 s is an error."""
+def stop(process, seconds=20):
+    """By SIGINT, which it must heed; what it has said on a stderr that is a pipe."""
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
-    for stream in (process.stdout, process.stderr):
-        if stream:
-            stream.close()
     try:
-        process.wait(20)
+        _, said = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         raise
+    return (said or b"").decode(errors="replace")
 
 
 def cpu_seconds(pid):
