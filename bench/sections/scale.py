@@ -132,7 +132,7 @@ def look(setup, workload, reports, scrapes):
 
 def measure(setup):
     small = 2 if setup.quick else None
-    reports, scrapes = (2, 3) if setup.quick else (6, 10)
+    reports, scrapes = (1, 2) if setup.quick else (6, 10)
     found = {
         "allocations": {n: look(setup, allocations(setup, n), reports, scrapes) for n in ALLOCATIONS[:small]},
         "kernels": {n: look(setup, kernels(setup, n), reports, scrapes) for n in KERNELS[:small]},
