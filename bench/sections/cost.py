@@ -13,8 +13,8 @@ THREADS = (1, 2, 8)
 # Of bench/calls.c: what it is, and the probed functions behind it.
 KINDS = {
     "launch": ("a launch", ["cuLaunchKernel"]),
-    "allocation": ("an allocation and its free", ["cuMemAlloc_v2", "cuMemFree_v2"]),
-    "user": ("the same by the runtime", ["cudaMalloc", "cudaFree"]),
+    "allocation": ("an allocation and its free, two functions", ["cuMemAlloc_v2", "cuMemFree_v2"]),
+    "user": ("these by the runtime, four functions", ["cudaMalloc", "cudaFree"]),
     "copy": ("a copy of 64 bytes", ["cuMemcpyHtoD_v2"]),
     "wait": ("a wait for an idle stream", ["cuStreamSynchronize"]),
     "getter": ("a getter", ["cuCtxGetDevice"]),
@@ -47,6 +47,9 @@ WITHOUT = {"getters": [kind for kind in KINDS if kind != "getter"], "slow": ["us
 QUICK = {"tools": ("alone", "entry", "session", "monitor", "stat", "slow"),
          "kinds": ("launch", "allocation", "copy", "wait")}
 
+SHORT = {"entry": "an empty entry probe", "session": "an empty session probe", "monitor": "the monitor", "stat": "`stat`",
+         "json": "`trace --format json`", "slow": "the usual design, slow reader that loses",
+         "keeps": "the usual design, reader that keeps up"}
 # What is measured, with what it is compared, and at most how often as much it may be.
 BARS = (
     ("launch", "monitor", "entry", 1.05),
@@ -62,7 +65,7 @@ BARS = (
 )
 # Nobody probes this function but an empty probe at its entry, always: how long it takes tells how the machine fares
 # at the moment, and what is compared some seconds apart is compared in it.
-YARDSTICK = "cuDriverGetVersion"
+YARDSTICK = "cuProfilerStop"
 PARTS = ("low", "middle", "yardsticks", "yardstick")  # as bench/calls.c prints them
 
 
@@ -107,7 +110,7 @@ def one_round(setup, found, losses):
             for kind, threads in configurations(name, setup.quick):
                 of = found.setdefault(kind, {}).setdefault(str(threads), {})
                 values = of.setdefault(name, {part: [] for part in PARTS})
-                numbers = setup.numbers("-y", "-t", threads, kind, 80 if setup.quick else 150)
+                numbers = setup.numbers("-y", "-t", threads, kind, 80 if setup.quick else 110)
                 for part, number in zip(PARTS, numbers):
                     values[part].append(number)
         if told is not None:
@@ -124,10 +127,10 @@ def compare(found, kind, these, those):
     tools = found.get(kind, {}).get("1", {})
     if these not in tools or those not in tools:
         return None
-    lows = [min(tools[name]["low"]) for name in ("alone", these, those)]
+    least = [min(tools[name]["middle"]) for name in ("alone", these, those)]
     alone, these, those = (tools[name]["yardsticks"] for name in ("alone", these, those))
     return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those)),
-            "least": (lows[1] - lows[0]) / (lows[2] - lows[0])}
+            "least": (least[1] - least[0]) / (least[2] - least[0])}
 
 
 def least_yardstick(found):
@@ -169,14 +172,14 @@ HEADS = {
 
 def bar_row(one):
     ratio, name = one["ratio"], KINDS[one["kind"]][0]
-    return [f"{name}: {TOOLS[one['these']]}", TOOLS[one["those"]], spread(ratio["cost"], "{:.2f}"),
+    return [f"{name}, {SHORT[one['these']]}", SHORT[one["those"]], spread(ratio["cost"], "{:.2f}"),
             f"{ratio['least']:.2f}", spread(ratio["call"], "{:.2f}"), verdict(ratio["cost"]["median"], one["bar"])]
 
 
-def cell(of, name, threads):
+def cell(of, name):
     if name not in of:
         return ""
-    call = f"{of[name]['low' if threads == '1' else 'middle']['median']:,.0f}"
+    call = f"{of[name]['middle']['median']:,.0f}"
     return call if name == "alone" else f"{spread(of[name]['over'])}; {call}"
 
 
@@ -184,7 +187,7 @@ def cost_table(result, threads):
     kinds = [kind for kind, by_threads in result["calls"].items() if threads in by_threads]
     names = [name for name in TOOLS if any(name in result["calls"][kind][threads] for kind in kinds)]
     return table(["", *(KINDS[kind][0] for kind in kinds)],
-                 [[TOOLS[name], *(cell(result["calls"][kind][threads], name, threads) for kind in kinds)] for name in names])
+                 [[TOOLS[name], *(cell(result["calls"][kind][threads], name) for kind in kinds)] for name in names])
 
 
 def show(result):
@@ -201,8 +204,8 @@ and how fast a core is depends on what the others do. So each stretch of 500 cal
 `{YARDSTICK}` with an empty probe at its entry, which no tool watches, and what counts for one thread is the
 median of a stretch's time over its yardstick's, times the {result['yardstick_ns']:,.0f} ns that the yardstick took at the least.
 
-Bars, by the median of what one adds to a call over what the other adds to it; beside it the same of the least
-nanoseconds measured in any round, and whole calls over whole calls:
+Bars, by the median of what one adds to a call over what the other adds to it; beside it the same of nanoseconds in
+the round that had the least, and whole calls over whole calls:
 
 """ + table(["what", "compared with", "added / added", "least ns / least ns", "call / call", "bar"],
             map(bar_row, result["bars"]))
