@@ -14,7 +14,7 @@ THREADS = (1, 2, 8)
 KINDS = {
     "launch": ("a launch", ["cuLaunchKernel"]),
     "allocation": ("an allocation and its free, two functions", ["cuMemAlloc_v2", "cuMemFree_v2"]),
-    "user": ("these by the runtime, four functions", ["cudaMalloc", "cudaFree"]),
+    "user": ("an allocation and its free by the runtime, four functions", ["cudaMalloc", "cudaFree"]),
     "copy": ("a copy of 64 bytes", ["cuMemcpyHtoD_v2"]),
     "wait": ("a wait for an idle stream", ["cuStreamSynchronize"]),
     "getter": ("a getter", ["cuCtxGetDevice"]),
@@ -127,10 +127,8 @@ def compare(found, kind, these, those):
     tools = found.get(kind, {}).get("1", {})
     if these not in tools or those not in tools:
         return None
-    least = [min(tools[name]["middle"]) for name in ("alone", these, those)]
     alone, these, those = (tools[name]["yardsticks"] for name in ("alone", these, those))
-    return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those)),
-            "least": (least[1] - least[0]) / (least[2] - least[0])}
+    return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those))}
 
 
 def least_yardstick(found):
@@ -173,7 +171,7 @@ HEADS = {
 def bar_row(one):
     ratio, name = one["ratio"], KINDS[one["kind"]][0]
     return [f"{name}, {SHORT[one['these']]}", SHORT[one["those"]], spread(ratio["cost"], "{:.2f}"),
-            f"{ratio['least']:.2f}", spread(ratio["call"], "{:.2f}"), verdict(ratio["cost"]["median"], one["bar"])]
+            spread(ratio["call"], "{:.2f}"), verdict(ratio["cost"]["median"], one["bar"])]
 
 
 def cell(of, name):
@@ -197,18 +195,16 @@ allocation and its free `cuMemAlloc_v2` and `cuMemFree_v2`, two probed functions
 `cuMemcpyHtoD_v2` from pageable memory, a wait `cuStreamSynchronize`, a getter `cuCtxGetDevice`. `memleak` probes
 allocations, frees and waits; getters are probed by the tracer and with `--getters` alone: what the others add to them
 is what noise there is. The usual design is `bench/usual.c`: a perf event for each entry and return, an event into a
-ring at each.
+ring at each. Its reader that counts keeps up where it finds a core free, and each event wakes it then.
 
 Each tool runs with all its probes in while each kind of call is measured, so what is compared is some seconds apart,
 and how fast a core is depends on what the others do. So each stretch of 500 calls is followed by 50 of a yardstick,
 `{YARDSTICK}` with an empty probe at its entry, which no tool watches, and what counts for one thread is the
 median of a stretch's time over its yardstick's, times the {result['yardstick_ns']:,.0f} ns that the yardstick took at the least.
 
-Bars, by the median of what one adds to a call over what the other adds to it; beside it the same of nanoseconds in
-the round that had the least, and whole calls over whole calls:
+Bars, by the median of what one adds to a call over what the other adds to it; beside it whole calls over whole calls:
 
-""" + table(["what", "compared with", "added / added", "least ns / least ns", "call / call", "bar"],
-            map(bar_row, result["bars"]))
+""" + table(["what", "compared with", "added / added", "call / call", "bar"], map(bar_row, result["bars"]))
     for threads in map(str, THREADS):
         if any(threads in by_threads for by_threads in result["calls"].values()):
             text += "\n" + HEADS[threads] + "\n\n" + cost_table(result, threads)
