@@ -52,6 +52,7 @@ struct counting_options {
 	struct stack_choice stacks;
 	unsigned int stack_sites;	/* of which calls they are taken, 1 << enum site_kind */
 	struct live_filter live_filter; /* of live_sites */
+	double max_overhead; /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
 };
 
 /* The session: the event loop, signals, the deadline, COMMAND. `log` must outlive it. -ESRCH as session__new. */

@@ -281,6 +281,11 @@ int session__status(const struct session *session)
 	return session->status;
 }
 
+int session__watch(struct session *session, unsigned int families, struct error *err)
+{
+	return session->attacher ? attacher__watch(session->attacher, families, err) : 0;
+}
+
 void session__count(const struct session *session, struct attacher_counts *counts)
 {
 	attacher__count(session->attacher, counts);

@@ -154,6 +154,14 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		if (ret)
 			goto fail;
 	}
+	if (options->estimates.missed) {
+		ret = -ENOMEM;
+		collector->estimates = estimates__new(&options->estimates, options->max_processes);
+		if (!collector->estimates) {
+			error__set(err, ret, "out of memory");
+			goto fail;
+		}
+	}
 	if (options->stack_mode) {
 		ret = sites__open(collector, err);
 		if (ret)
@@ -181,6 +189,7 @@ void collector__free(struct collector *collector)
 	contexts__free(collector->contexts);
 	stacks__free(collector->stacks);
 	account_maps__free(collector->account_maps);
+	estimates__free(collector->estimates);
 	free(collector->index_of);
 	free(collector->late);
 	largest__free(collector->largest);

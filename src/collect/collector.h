@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "collect/estimate.h"
 #include "model/model.h"
 
 struct gpuprobe_bpf;
@@ -28,6 +29,7 @@ struct collector_options {
 	enum stack_mode stack_mode; /* as the BPF object was loaded with */
 	size_t max_stacks;	    /* distinct ones that are kept */
 	struct live_filter live_filter; /* of live_site's and of lists of allocations */
+	struct estimate_source estimates; /* of calls that are not seen; without `missed`: there are none */
 };
 
 /* What the owner does about notices that are not the collector's own. All optional. */

@@ -37,6 +37,7 @@ struct collector {
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
 	struct account_maps *account_maps; /* NULL: no account is kept */
+	struct estimates *estimates; /* NULL: all calls are seen */
 	struct stacks *stacks; /* NULL: none are taken */
 	struct stack_maps stack_maps;
 	struct contexts *contexts; /* as the latest reading found them */

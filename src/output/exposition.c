@@ -156,6 +156,11 @@ void exposition__seconds(struct exposition_writer *w, uint64_t ns)
 	fprintf(w->out, "%" PRIu64 ".%.*s\n", whole, (int)n, digits);
 }
 
+void exposition__ratio(struct exposition_writer *w, double ratio)
+{
+	exposition__seconds(w, (uint64_t)(ratio * 1e6 + 0.5) * 1000);
+}
+
 void exposition__end(struct exposition_writer *w)
 {
 	if (w->form == EXPOSITION_OPENMETRICS)

@@ -123,6 +123,31 @@ static void small_copies_of_several_kinds(void **state)
 	case__free(c);
 }
 
+/* Of a process whose copies are not all counted nothing is said that takes each of them, of another one it is. */
+static void sampled_copies_are_not_judged(void **state)
+{
+	struct finding_case *c = case__new();
+	const uint64_t small = 1ull << (finding_kind__find("small-copies") - finding_kinds);
+	const uint64_t growing = 1ull << (finding_kind__find("leak-growing") - finding_kinds);
+	const uint64_t imbalance = 1ull << (finding_kind__find("device-imbalance") - finding_kinds);
+
+	(void)state;
+	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_PAGEABLE), 12, 100000, 10 * US);
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.unjudged, 0);
+	c->process.family_calls[RATE_LAUNCH].missed = 1;
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.unjudged & (small | imbalance), imbalance);
+	c->process.family_calls[RATE_LAUNCH].missed = 0;
+	c->process.family_calls[RATE_COPY].sampled = true;
+	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(c->list.unjudged & (small | growing | imbalance), small | imbalance);
+	c->process.family_calls[RATE_COPY].sampled = false;
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.unjudged, 0);
+	case__free(c);
+}
+
 static void small_asynchronous_copies(void **state)
 {
 	struct finding_case *c = case__new();
@@ -439,6 +464,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_copies),
+		cmocka_unit_test(sampled_copies_are_not_judged),
 		cmocka_unit_test(small_asynchronous_copies),
 		cmocka_unit_test(batches_are_no_faster_than_the_link),
 		cmocka_unit_test(small_copies_of_several_kinds),
