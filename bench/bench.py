@@ -125,7 +125,8 @@ def main():
         results[name] = run_section(sections[name], setup, shlex.join(["bench/bench.py", *sys.argv[1:]]))
         replace(options.results, json.dumps(results, indent=1) + "\n")
         print(show_section(sections[name], results[name]), flush=True)
-    replace(options.results, json.dumps(results, indent=1) + "\n")
+    if options.take:
+        replace(options.results, json.dumps(results, indent=1) + "\n")
     write_page(options.page, sections, results)
 
 

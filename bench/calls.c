@@ -5,7 +5,7 @@
  * call or pair are printed: the 10th percentile and the median of short stretches,
  * in the thread's processor time. A stretch is shorter than a time slice, so
  * that the low percentile knows nothing of other programs. With -y a short stretch
- * of cuDriverGetVersion follows each: the yardstick. Two numbers more, 0 without it,
+ * of cuProfilerStop follows each: the yardstick. Two numbers more, 0 without it,
  * are the median of a stretch's time over its yardstick's, which changes little
  * where all takes longer, and the 10th percentile of the yardstick.
  *
@@ -127,13 +127,11 @@ static void ask(struct thread *thread, int i)
 	NEED(cuCtxGetDevice(&device));
 }
 
-static void ask_version(struct thread *thread, int i)
+static void use_yardstick(struct thread *thread, int i)
 {
-	int version;
-
 	(void)thread;
 	(void)i;
-	NEED(cuDriverGetVersion(&version));
+	NEED(cuProfilerStop());
 }
 
 static const struct kind {
@@ -194,7 +192,7 @@ static struct stretch stretch(struct thread *thread)
 	struct stretch stretch = {.ns = call_ns(thread, thread->bench->kind->call, CALLS)};
 
 	if (thread->bench->yardstick)
-		stretch.yardstick_ns = call_ns(thread, ask_version, YARDSTICK_CALLS);
+		stretch.yardstick_ns = call_ns(thread, use_yardstick, YARDSTICK_CALLS);
 	return stretch;
 }
 

@@ -13,8 +13,8 @@ THREADS = (1, 2, 8)
 # Of bench/calls.c: what it is, and the probed functions behind it.
 KINDS = {
     "launch": ("a launch", ["cuLaunchKernel"]),
-    "allocation": ("an allocation and its free", ["cuMemAlloc_v2", "cuMemFree_v2"]),
-    "user": ("the same by the runtime", ["cudaMalloc", "cudaFree"]),
+    "allocation": ("an allocation and its free, two functions", ["cuMemAlloc_v2", "cuMemFree_v2"]),
+    "user": ("an allocation and its free by the runtime, four functions", ["cudaMalloc", "cudaFree"]),
     "copy": ("a copy of 64 bytes", ["cuMemcpyHtoD_v2"]),
     "wait": ("a wait for an idle stream", ["cuStreamSynchronize"]),
     "getter": ("a getter", ["cuCtxGetDevice"]),
@@ -47,6 +47,9 @@ WITHOUT = {"getters": [kind for kind in KINDS if kind != "getter"], "slow": ["us
 QUICK = {"tools": ("alone", "entry", "session", "monitor", "stat", "slow"),
          "kinds": ("launch", "allocation", "copy", "wait")}
 
+SHORT = {"entry": "an empty entry probe", "session": "an empty session probe", "monitor": "the monitor", "stat": "`stat`",
+         "json": "`trace --format json`", "slow": "the usual design, slow reader that loses",
+         "keeps": "the usual design, reader that keeps up"}
 # What is measured, with what it is compared, and at most how often as much it may be.
 BARS = (
     ("launch", "monitor", "entry", 1.05),
@@ -62,7 +65,7 @@ BARS = (
 )
 # Nobody probes this function but an empty probe at its entry, always: how long it takes tells how the machine fares
 # at the moment, and what is compared some seconds apart is compared in it.
-YARDSTICK = "cuDriverGetVersion"
+YARDSTICK = "cuProfilerStop"
 PARTS = ("low", "middle", "yardsticks", "yardstick")  # as bench/calls.c prints them
 
 
@@ -107,7 +110,7 @@ def one_round(setup, found, losses):
             for kind, threads in configurations(name, setup.quick):
                 of = found.setdefault(kind, {}).setdefault(str(threads), {})
                 values = of.setdefault(name, {part: [] for part in PARTS})
-                numbers = setup.numbers("-y", "-t", threads, kind, 80 if setup.quick else 150)
+                numbers = setup.numbers("-y", "-t", threads, kind, 80 if setup.quick else 110)
                 for part, number in zip(PARTS, numbers):
                     values[part].append(number)
         if told is not None:
@@ -124,10 +127,8 @@ def compare(found, kind, these, those):
     tools = found.get(kind, {}).get("1", {})
     if these not in tools or those not in tools:
         return None
-    lows = [min(tools[name]["low"]) for name in ("alone", these, those)]
     alone, these, those = (tools[name]["yardsticks"] for name in ("alone", these, those))
-    return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those)),
-            "least": (lows[1] - lows[0]) / (lows[2] - lows[0])}
+    return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those))}
 
 
 def least_yardstick(found):
@@ -169,14 +170,14 @@ HEADS = {
 
 def bar_row(one):
     ratio, name = one["ratio"], KINDS[one["kind"]][0]
-    return [f"{name}: {TOOLS[one['these']]}", TOOLS[one["those"]], spread(ratio["cost"], "{:.2f}"),
-            f"{ratio['least']:.2f}", spread(ratio["call"], "{:.2f}"), verdict(ratio["cost"]["median"], one["bar"])]
+    return [f"{name}, {SHORT[one['these']]}", SHORT[one["those"]], spread(ratio["cost"], "{:.2f}"),
+            spread(ratio["call"], "{:.2f}"), verdict(ratio["cost"]["median"], one["bar"])]
 
 
-def cell(of, name, threads):
+def cell(of, name):
     if name not in of:
         return ""
-    call = f"{of[name]['low' if threads == '1' else 'middle']['median']:,.0f}"
+    call = f"{of[name]['middle']['median']:,.0f}"
     return call if name == "alone" else f"{spread(of[name]['over'])}; {call}"
 
 
@@ -184,7 +185,7 @@ def cost_table(result, threads):
     kinds = [kind for kind, by_threads in result["calls"].items() if threads in by_threads]
     names = [name for name in TOOLS if any(name in result["calls"][kind][threads] for kind in kinds)]
     return table(["", *(KINDS[kind][0] for kind in kinds)],
-                 [[TOOLS[name], *(cell(result["calls"][kind][threads], name, threads) for kind in kinds)] for name in names])
+                 [[TOOLS[name], *(cell(result["calls"][kind][threads], name) for kind in kinds)] for name in names])
 
 
 def show(result):
@@ -194,18 +195,16 @@ allocation and its free `cuMemAlloc_v2` and `cuMemFree_v2`, two probed functions
 `cuMemcpyHtoD_v2` from pageable memory, a wait `cuStreamSynchronize`, a getter `cuCtxGetDevice`. `memleak` probes
 allocations, frees and waits; getters are probed by the tracer and with `--getters` alone: what the others add to them
 is what noise there is. The usual design is `bench/usual.c`: a perf event for each entry and return, an event into a
-ring at each.
+ring at each. Its reader that counts keeps up where it finds a core free, and each event wakes it then.
 
 Each tool runs with all its probes in while each kind of call is measured, so what is compared is some seconds apart,
 and how fast a core is depends on what the others do. So each stretch of 500 calls is followed by 50 of a yardstick,
 `{YARDSTICK}` with an empty probe at its entry, which no tool watches, and what counts for one thread is the
 median of a stretch's time over its yardstick's, times the {result['yardstick_ns']:,.0f} ns that the yardstick took at the least.
 
-Bars, by the median of what one adds to a call over what the other adds to it; beside it the same of the least
-nanoseconds measured in any round, and whole calls over whole calls:
+Bars, by the median of what one adds to a call over what the other adds to it; beside it whole calls over whole calls:
 
-""" + table(["what", "compared with", "added / added", "least ns / least ns", "call / call", "bar"],
-            map(bar_row, result["bars"]))
+""" + table(["what", "compared with", "added / added", "call / call", "bar"], map(bar_row, result["bars"]))
     for threads in map(str, THREADS):
         if any(threads in by_threads for by_threads in result["calls"].values()):
             text += "\n" + HEADS[threads] + "\n\n" + cost_table(result, threads)

@@ -38,7 +38,7 @@ def busy_maps(setup):
 
 
 def measure(setup):
-    rounds, seconds = (1, 2) if setup.quick else (3, 8)
+    rounds, seconds = (1, 1) if setup.quick else (3, 6)
     runs = {
         "idle": [idle(seconds, setup) for _ in range(rounds)],
         "monitor": [under_launches(setup, [], seconds) for _ in range(rounds)],

@@ -39,8 +39,8 @@ def memory(setup, mode):
     with setup.gpuprobe("--stack", mode) as process:
         maps, resident = map_bytes(process.pid), resident_bytes(process.pid)
         with subprocess.Popen([setup.sim / "memory", "--threads", "1", "--pairs", "1", "--keep", str(LIVE), "--api",
-                               "driver", "--hold", "6"], stdout=subprocess.DEVNULL) as workload:
-            time.sleep(3)
+                               "driver", "--hold", "4"], stdout=subprocess.DEVNULL) as workload:
+            time.sleep(2)
             added = {"maps": map_bytes(process.pid) - maps, "resident": resident_bytes(process.pid) - resident}
             workload.kill()
         return added

@@ -295,6 +295,16 @@ static void refresh_counts(struct counting *counting)
 		overhead__tell(counting->overhead, &model->sampling);
 }
 
+bool counting__gathers(const struct counting *counting)
+{
+	return collector__gathers(counting->collector);
+}
+
+bool counting__gather(struct counting *counting)
+{
+	return collector__gather(counting->collector) > 0;
+}
+
 void counting__update(struct counting *counting, bool with_lists)
 {
 	warn_unread(counting, collector__update(counting->collector, with_lists));

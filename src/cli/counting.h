@@ -74,6 +74,10 @@ struct session *counting__session(const struct counting *counting);
 /* The model as of the last update; owned by the counting. Not before prepare. */
 struct model *counting__model(const struct counting *counting);
 
+/* See collector__gathers and collector__gather. */
+bool counting__gathers(const struct counting *counting);
+bool counting__gather(struct counting *counting);
+
 /* Reads the model anew; lists of allocations and live sites only `with_lists`. What could not be read is warned of. */
 void counting__update(struct counting *counting, bool with_lists);
 

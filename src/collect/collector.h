@@ -68,6 +68,16 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
 int collector__update(struct collector *collector, bool with_lists);
 
 /*
+ * Whether reading lists would hold up everybody else, by what the last update
+ * told of live allocations: then collector__gather is to be called, until it
+ * returns 0, and collector__update with_lists after that.
+ */
+bool collector__gathers(const struct collector *collector);
+
+/* A few milliseconds of it. Returns 1 while there is more to do, 0, or a negative errno: the lists are read at once then. */
+int collector__gather(struct collector *collector);
+
+/*
  * Reads the maps for what ended processes did last, with their lists, and
  * gives their places free. Otherwise as collector__update.
  */

@@ -7,6 +7,7 @@
 #include "collect/collector.h"
 #include "collect/contexts.h"
 #include "collect/key_list.h"
+#include "collect/largest.h"
 #include "collect/map_reader.h"
 #include "gpuprobe/state.h"
 #include "model/kernels.h"
@@ -47,6 +48,7 @@ struct collector {
 	uint64_t attached_ns;
 	struct late_process *late;
 	size_t late_count;
+	struct largest *largest; /* NULL: all allocations are gone through for lists */
 	struct key_list doomed; /* of the map that is being read */
 	struct key_list dead; /* allocations that went with their context */
 };

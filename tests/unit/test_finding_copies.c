@@ -439,13 +439,17 @@ static void redundant_copies(void **state)
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "redundant-copies");
-	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2 of 1.0 MiB");
+	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2 of 1.0 MiB, and other ranges");
 	assert_ptr_equal(finding->stack, &somewhere);
 	assert_int_equal(finding->cost_ns, NS_PER_S * 3 / 2);
 	assert_int_equal(finding->saving_ns, NS_PER_S * 3 / 2);
 	assert_true(finding__value(finding, "to_device") == 300);
 	assert_true(finding__value(finding, "to_host_bytes") == 100.0 * MIB);
 	assert_true(finding__value(finding, "most_repeats") == 300);
+	/* Of one range it is about that. */
+	c->account.totals.repeats[1] = (struct time_totals){0};
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].subject, "cuMemcpyHtoD_v2 of 1.0 MiB");
 	/* Few; or hardly any time. */
 	c->account.totals.repeats[0].calls = 5;
 	c->account.totals.repeats[1].calls = 4;
