@@ -45,7 +45,7 @@ help:
 #: make examples    programs to watch, where there is nvcc by it too
 #: make test        build and run all tests (root)
 #: make test-full   the long runs as well (root)
-#: make bench       what the monitor costs, into docs/performance.md (root)
+#: make bench       what gpuprobe costs, in 10 minutes, into docs/performance.md (root)
 #: make portable    a build that needs nothing but glibc
 #: make install     into DESTDIR and PREFIX
 #: make clean

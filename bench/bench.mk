@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What the benchmarks need besides gpuprobe. Included by the top Makefile.
+# The benchmark, and what it needs besides gpuprobe. Included by the top Makefile.
 
-.PHONY: bench bench-trace bench-stacks bench-account bench-programs
+.PHONY: bench bench-quick bench-programs bench-packages
+
+# `make bench` needs the packages of the tests as well: bpftrace, python3.
+bench bench-quick: bench-packages
+
+bench-packages:
+	@deploy/packages.sh install build test
 
 bench: all bench-programs
-	/usr/bin/python3 bench/monitor.py --build $(BUILD)
+	/usr/bin/python3 bench/bench.py --build $(BUILD)
 
-#: make bench-trace what the tracer costs and bears, beside bpftrace (root)
-bench-trace: all bench-programs
-	/usr/bin/python3 bench/trace.py --build $(BUILD)
+#: make bench-quick the same in a minute, with fewer rounds (root)
+bench-quick: all bench-programs
+	/usr/bin/python3 bench/bench.py --build $(BUILD) --quick
 
-#: make bench-stacks what stacks cost, by mode, and the memory they take (root)
-bench-stacks: all bench-programs
-	/usr/bin/python3 bench/stacks.py --build $(BUILD)
+#: make bench-NAME  one section of it: a file of bench/sections (root)
+$(patsubst bench/sections/%.py,bench-%,$(wildcard bench/sections/*.py)): bench-%: all bench-programs
+	/usr/bin/python3 bench/bench.py --build $(BUILD) --only $*
 
-#: make bench-account what the account of a run costs (root)
-bench-account: all bench-programs
-	/usr/bin/python3 bench/account.py --build $(BUILD)
-
-bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format
+bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format $(BUILD)/bench/usual
 
 $(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
@@ -33,3 +35,11 @@ $(BUILD)/bench/empty: bench/empty.c $(BUILD)/libgpuprobe.a
 $(BUILD)/bench/format: bench/format.c $(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/bench/usual: bench/usual.c bench/usual.h $(BUILD)/gen/usual.skel.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lbpf
+
+$(BUILD)/bpf/usual.bpf.o: bench/usual.bpf.c bench/usual.h $(wildcard bpf/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -Ibench -c $< -o $@

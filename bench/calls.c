@@ -1,87 +1,154 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a call costs: calls KIND [CHUNKS]. Calls one function, or a pair, over
- * and over, and prints the nanoseconds of one call or pair: the 10th percentile
- * and the median of CHUNKS [4000] short stretches. A stretch is shorter than a
- * time slice, so that the low percentile knows nothing of other programs.
+ * What a call costs: calls [-y] [-t THREADS] KIND MILLISECONDS. Each of the threads
+ * [1] calls one function, or a pair, over and over, and the nanoseconds of one
+ * call or pair are printed: the 10th percentile and the median of short stretches,
+ * in the thread's processor time. A stretch is shorter than a time slice, so
+ * that the low percentile knows nothing of other programs. With -y a short stretch
+ * of cuDriverGetVersion follows each: the yardstick. Two numbers more, 0 without it,
+ * are the median of a stretch's time over its yardstick's, which changes little
+ * where all takes longer, and the 10th percentile of the yardstick.
  *
  * KIND deep is an allocation and its free with 30 frames of callers. Frame
  * pointers are kept (bench.mk), so that they lead to the stack's beginning.
+ * KIND user is an allocation and its free by the runtime, which calls the driver.
  *
- * How many calls are borne: calls KIND RATE SECONDS. Makes RATE of them a second,
- * evenly, or with 0 as many as it can, and prints their number and the seconds.
+ * How many calls are borne: calls [-t THREADS] KIND RATE SECONDS. Each thread makes
+ * RATE of them a second, in bursts of some 100 us, or with 0 as many as it can;
+ * printed are their number, the seconds, and the processor time of all.
  */
 #include "../sim/workloads/gpu.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CALLS 500 /* in a stretch */
+#define YARDSTICK_CALLS 50
+#define FEWEST 20 /* stretches, however long they take */
 #define KERNELS 8
+#define BURST_NS 50e3 /* so far ahead of time it sleeps */
 #define COPY_BYTES 64
 #define DEPTH 30
 
-struct bench {
-	struct kernels kernels;
+/* Nanoseconds of a call. */
+struct stretch {
+	double ns, yardstick_ns;
+};
+
+struct thread {
+	struct bench *bench;
+	pthread_t id;
 	CUstream stream;
 	CUdeviceptr memory;
 	char host[COPY_BYTES];
+	struct stretch *stretches;
+	size_t count, room;
+	unsigned long calls;
+	double seconds;
 };
 
-static void launch(struct bench *bench, int i)
+struct bench {
+	struct gpu gpu;
+	struct kernels kernels;
+	const struct kind *kind;
+	double milliseconds;	      /* to measure, or: */
+	double rate, seconds;	      /* to pace */
+	size_t threads;
+	bool yardstick;
+	pthread_barrier_t begin;
+	atomic_size_t done;	      /* threads that have measured; the others' load lasts until all have */
+};
+
+static void launch(struct thread *thread, int i)
 {
-	NEED(cuLaunchKernel(bench->kernels.handles[i % KERNELS], 1, 1, 1, 1, 1, 1, 0, bench->stream, NULL, NULL));
+	void *kernel = thread->bench->kernels.handles[i % KERNELS];
+
+	NEED(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, thread->stream, NULL, NULL));
 }
 
-static void allocate(struct bench *bench, int i)
+static void allocate(struct thread *thread, int i)
 {
 	CUdeviceptr memory;
 
-	(void)bench;
+	(void)thread;
 	(void)i;
 	NEED(cuMemAlloc_v2(&memory, 4096));
 	NEED(cuMemFree_v2(memory));
 }
 
 /* So many frames above the call, as a program of some size has. */
-__attribute__((noinline)) static void descend(struct bench *bench, int i, int depth)
+__attribute__((noinline)) static void descend(struct thread *thread, int i, int depth)
 {
 	if (depth)
-		descend(bench, i, depth - 1);
+		descend(thread, i, depth - 1);
 	else
-		allocate(bench, i);
+		allocate(thread, i);
 	__asm__ volatile("" ::: "memory"); /* no tail call: the frame stays */
 }
 
-static void allocate_deep(struct bench *bench, int i)
+static void allocate_deep(struct thread *thread, int i)
 {
-	descend(bench, i, DEPTH);
+	descend(thread, i, DEPTH);
 }
 
-static void copy(struct bench *bench, int i)
+static void allocate_by_runtime(struct thread *thread, int i)
 {
+	void *memory;
+
+	(void)thread;
 	(void)i;
-	NEED(cuMemcpyHtoD_v2(bench->memory, bench->host, COPY_BYTES));
+	NEED(cudaMalloc(&memory, 4096));
+	NEED(cudaFree(memory));
 }
 
-static void wait_for_stream(struct bench *bench, int i)
+static void copy(struct thread *thread, int i)
 {
 	(void)i;
-	NEED(cuStreamSynchronize(bench->stream));
+	NEED(cuMemcpyHtoD_v2(thread->memory, thread->host, COPY_BYTES));
+}
+
+static void wait_for_stream(struct thread *thread, int i)
+{
+	(void)i;
+	NEED(cuStreamSynchronize(thread->stream));
+}
+
+static void ask(struct thread *thread, int i)
+{
+	CUdevice device;
+
+	(void)thread;
+	(void)i;
+	NEED(cuCtxGetDevice(&device));
+}
+
+static void ask_version(struct thread *thread, int i)
+{
+	int version;
+
+	(void)thread;
+	(void)i;
+	NEED(cuDriverGetVersion(&version));
 }
 
 static const struct kind {
 	const char *name;
-	void (*call)(struct bench *bench, int i);
-} kinds[] = {{"launch", launch}, {"allocation", allocate}, {"deep", allocate_deep}, {"copy", copy}, {"wait", wait_for_stream}};
+	void (*call)(struct thread *thread, int i);
+} kinds[] = {
+	{"launch", launch}, {"allocation", allocate}, {"deep", allocate_deep}, {"user", allocate_by_runtime},
+	{"copy", copy},	    {"wait", wait_for_stream}, {"getter", ask},
+};
 
-static double clock_ns(void)
+static double clock_ns(clockid_t clock)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(clock, &time);
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
@@ -102,56 +169,193 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void measure(struct bench *bench, const struct kind *kind, size_t chunks)
+static void keep(struct thread *thread, struct stretch stretch)
 {
-	double *ns = must_allocate(chunks * sizeof(*ns));
-
-	for (size_t chunk = 0; chunk < chunks; chunk++) {
-		double began = clock_ns();
-
-		for (int i = 0; i < CALLS; i++)
-			kind->call(bench, i);
-		ns[chunk] = (clock_ns() - began) / CALLS;
+	if (thread->count == thread->room) {
+		thread->room = thread->room ? thread->room * 2 : 1024;
+		thread->stretches = realloc(thread->stretches, thread->room * sizeof(*thread->stretches));
+		if (!thread->stretches)
+			give_up("no memory");
 	}
-	qsort(ns, chunks, sizeof(*ns), by_size);
-	printf("%.1f %.1f\n", ns[chunks / 10], ns[chunks / 2]);
-	free(ns);
+	thread->stretches[thread->count++] = stretch;
 }
 
-/* Behind time it calls without a pause until it has caught up. */
-static void pace(struct bench *bench, const struct kind *kind, double rate, double seconds)
+static double call_ns(struct thread *thread, void (*call)(struct thread *thread, int i), int count)
 {
-	double began = clock_ns(), end = began + seconds * 1e9, now_ns = began;
-	double step = rate > 0 ? 1e9 / rate : 0;
-	unsigned long calls = 0;
+	double began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	for (int i = 0; i < count; i++)
+		call(thread, i);
+	return (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / count;
+}
+
+static struct stretch stretch(struct thread *thread)
+{
+	struct stretch stretch = {.ns = call_ns(thread, thread->bench->kind->call, CALLS)};
+
+	if (thread->bench->yardstick)
+		stretch.yardstick_ns = call_ns(thread, ask_version, YARDSTICK_CALLS);
+	return stretch;
+}
+
+static void measure(struct thread *thread)
+{
+	double end = clock_ns(CLOCK_MONOTONIC) + thread->bench->milliseconds * 1e6;
+
+	while (thread->count < FEWEST || clock_ns(CLOCK_MONOTONIC) < end)
+		keep(thread, stretch(thread));
+	atomic_fetch_add(&thread->bench->done, 1);
+	while (atomic_load(&thread->bench->done) < thread->bench->threads)
+		stretch(thread);
+}
+
+static void sleep_ns(double ns)
+{
+	struct timespec time = {.tv_sec = (time_t)(ns / 1e9), .tv_nsec = (long)ns % 1000000000};
+
+	nanosleep(&time, NULL);
+}
+
+/* Behind time it calls without a pause until it has caught up; ahead of it, it leaves the core to others. */
+static void pace(struct thread *thread)
+{
+	const struct bench *bench = thread->bench;
+	double began = clock_ns(CLOCK_MONOTONIC), end = began + bench->seconds * 1e9, now_ns = began;
+	double step = bench->rate > 0 ? 1e9 / bench->rate : 0, due_ns;
 
 	while (now_ns < end) {
-		if (now_ns >= began + (double)calls * step)
-			for (int i = 0; i < (rate > 0 ? 1 : KERNELS); i++)
-				kind->call(bench, (int)(calls++ % KERNELS));
-		now_ns = clock_ns();
+		for (int i = 0; i < KERNELS; i++)
+			bench->kind->call(thread, (int)(thread->calls++ % KERNELS));
+		due_ns = began + (double)thread->calls * step;
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (due_ns > now_ns + BURST_NS)
+			sleep_ns(due_ns - now_ns);
 	}
-	printf("%lu %.6f %.6f\n", calls, (now_ns - began) / 1e9, cpu_seconds());
+	thread->seconds = (now_ns - began) / 1e9;
+}
+
+static void *run(void *arg)
+{
+	struct thread *thread = arg;
+
+	gpu__enter(&thread->bench->gpu);
+	NEED(cuStreamCreate(&thread->stream, 0));
+	NEED(cuMemAlloc_v2(&thread->memory, COPY_BYTES));
+	pthread_barrier_wait(&thread->bench->begin);
+	if (thread->bench->seconds > 0)
+		pace(thread);
+	else
+		measure(thread);
+	return NULL;
+}
+
+static double stretch_ns(const struct stretch *stretch)
+{
+	return stretch->ns;
+}
+
+static double yardstick_ns(const struct stretch *stretch)
+{
+	return stretch->yardstick_ns;
+}
+
+static double yardsticks(const struct stretch *stretch)
+{
+	return stretch->yardstick_ns > 0 ? stretch->ns / stretch->yardstick_ns : 0;
+}
+
+/* What so many hundredths of all stretches are at most. */
+static double percentile(const struct bench *bench, const struct thread *threads,
+			 double (*value)(const struct stretch *stretch), size_t hundredths)
+{
+	size_t sum = 0;
+	double *all, found;
+
+	for (size_t i = 0; i < bench->threads; i++)
+		sum += threads[i].count;
+	all = must_allocate(sum * sizeof(*all));
+	sum = 0;
+	for (size_t i = 0; i < bench->threads; i++)
+		for (size_t at = 0; at < threads[i].count; at++)
+			all[sum++] = value(&threads[i].stretches[at]);
+	qsort(all, sum, sizeof(*all), by_size);
+	found = all[sum * hundredths / 100];
+	free(all);
+	return found;
+}
+
+static void print_stretches(const struct bench *bench, const struct thread *threads)
+{
+	printf("%.1f %.1f %.4f %.1f\n", percentile(bench, threads, stretch_ns, 10),
+	       percentile(bench, threads, stretch_ns, 50), percentile(bench, threads, yardsticks, 50),
+	       percentile(bench, threads, yardstick_ns, 10));
+}
+
+static void print_calls(const struct thread *threads, size_t count)
+{
+	unsigned long calls = 0;
+	double seconds = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		calls += threads[i].calls;
+		seconds = threads[i].seconds > seconds ? threads[i].seconds : seconds;
+	}
+	printf("%lu %.6f %.6f\n", calls, seconds, cpu_seconds());
+}
+
+static void run_all(struct bench *bench)
+{
+	struct thread *threads = must_allocate(bench->threads * sizeof(*threads));
+
+	memset(threads, 0, bench->threads * sizeof(*threads));
+	pthread_barrier_init(&bench->begin, NULL, (unsigned int)bench->threads);
+	for (size_t i = 0; i < bench->threads; i++) {
+		threads[i].bench = bench;
+		if (pthread_create(&threads[i].id, NULL, run, &threads[i]))
+			give_up("no thread");
+	}
+	for (size_t i = 0; i < bench->threads; i++)
+		pthread_join(threads[i].id, NULL);
+	if (bench->seconds > 0)
+		print_calls(threads, bench->threads);
+	else
+		print_stretches(bench, threads);
+	for (size_t i = 0; i < bench->threads; i++)
+		free(threads[i].stretches);
+	free(threads);
+}
+
+static const struct kind *find_kind(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(name, kinds[i].name))
+			return &kinds[i];
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	struct gpu gpu = gpu__open(API_DRIVER);
-	struct bench bench = {.kernels = kernels__load(API_DRIVER, "kernel", KERNELS, 0)};
-	long chunks = argc > 2 ? strtol(argv[2], NULL, 10) : 4000;
-	double seconds = argc > 3 ? strtod(argv[3], NULL) : 0;
+	struct bench bench = {.threads = 1};
+	int option;
 
-	gpu__enter(&gpu);
-	NEED(cuStreamCreate(&bench.stream, 0));
-	NEED(cuMemAlloc_v2(&bench.memory, COPY_BYTES));
-	for (size_t i = 0; argc > 1 && chunks >= 0 && i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(argv[1], kinds[i].name))
-			continue;
-		if (seconds > 0)
-			pace(&bench, &kinds[i], (double)chunks, seconds);
-		else if (chunks)
-			measure(&bench, &kinds[i], (size_t)chunks);
-		return 0;
+	while ((option = getopt(argc, argv, "+yt:")) != -1)
+		if (option == 'y')
+			bench.yardstick = true;
+		else
+			bench.threads = option == 't' ? strtoul(optarg, NULL, 10) : 0;
+	argc -= optind;
+	argv += optind;
+	bench.kind = argc > 1 ? find_kind(argv[0]) : NULL;
+	if (!bench.kind || !bench.threads)
+		give_up("usage: calls [-y] [-t THREADS] launch|allocation|deep|user|copy|wait|getter MILLISECONDS | RATE SECONDS");
+	if (argc > 2) {
+		bench.rate = strtod(argv[1], NULL);
+		bench.seconds = strtod(argv[2], NULL);
+	} else {
+		bench.milliseconds = strtod(argv[1], NULL);
 	}
-	give_up("usage: calls launch|allocation|deep|copy|wait [CHUNKS | RATE SECONDS]");
+	bench.gpu = gpu__open(API_DRIVER);
+	bench.kernels = kernels__load(API_DRIVER, "kernel", KERNELS, 0);
+	run_all(&bench);
+	return 0;
 }

@@ -77,18 +77,18 @@ static __always_inline void want_ranges(u32 slot)
  */
 
 /* Finds the sides that must be known: for the direction, or to tell whether the host's is pinned. */
-__noinline int find_sides(u32 slot, struct copy_plan *plan)
+__noinline int find_sides(struct thread *thread, struct copy_plan *plan)
 {
 	int from = SIDE_DEVICE | DEVICE_UNKNOWN << SIDE_DEVICE_SHIFT, to = from, host;
 
-	if (!plan)
+	if (!thread || !plan)
 		return 0;
 	if (plan->kind == COPY_DEFAULT)
-		want_ranges(slot);
+		want_ranges(thread->slot);
 	if (!plan->from_array && (plan->kind == COPY_DEFAULT || plan->kind == COPY_H2D))
-		from = side_of(slot, plan->from);
+		from = known_side_of(thread, plan->from);
 	if (!plan->to_array && (plan->kind == COPY_DEFAULT || plan->kind == COPY_D2H))
-		to = side_of(slot, plan->to);
+		to = known_side_of(thread, plan->to);
 	if (plan->kind == COPY_DEFAULT)
 		plan->kind = kind_of_sides(from, to);
 	if (plan->kind != COPY_H2D && plan->kind != COPY_D2H)
@@ -109,7 +109,7 @@ static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct func
 		want_ranges(thread->slot);
 		call->arg[COPY_FLAGS] = find_batch_sides(ctx, function, thread->slot, &plan);
 	} else {
-		call->arg[COPY_FLAGS] = find_sides(thread->slot, &plan);
+		call->arg[COPY_FLAGS] = find_sides(thread, &plan);
 	}
 	call->kind = plan.kind < COPY_KINDS ? plan.kind : COPY_DEFAULT;
 	call->arg[COPY_BYTES] = plan.bytes;

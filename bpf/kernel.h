@@ -67,8 +67,13 @@ struct uprobes_state {
 	struct xol_area *xol_area;
 } CO_RE;
 
+typedef struct {
+	unsigned int sequence;
+} seqcount_t;
+
 struct mm_struct {
 	struct uprobes_state uprobes_state;
+	seqcount_t mm_lock_seq; /* since Linux 6.13: one more as a change of the mappings begins, and as it ends */
 	unsigned long exec_vm; /* pages of executable mappings */
 } CO_RE;
 

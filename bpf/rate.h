@@ -16,7 +16,7 @@ struct {
 	__type(value, struct thread_rate);
 } thread_rates SEC(".maps");
 
-/* Numbers of thread_rates that no thread has; userspace fills it, and puts them back when their threads have ended. */
+/* Numbers of thread_rates that no thread has; userspace puts them back when their threads have ended. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);

@@ -86,6 +86,39 @@ __noinline int side_of(u32 slot, u64 address)
 	return SIDE_UNKNOWN;
 }
 
+/*
+ * While it stays the same, pageable memory is pageable: neither the process's mappings have changed nor what is
+ * pinned. 0: that is not known, or all that was pinned before is not.
+ */
+static __always_inline u64 version_of_memory(const struct process_record *process)
+{
+	u32 changes;
+
+	if (process->late || !bpf_core_field_exists(struct mm_struct, mm_lock_seq.sequence))
+		return 0;
+	changes = BPF_CORE_READ(bpf_get_current_task_btf(), mm, mm_lock_seq.sequence);
+	return changes & 1 ? 0 : (u64)(changes | 1) << 32 | (u32)process->host_ranges;
+}
+
+/* As side_of, which takes long to find that memory is pageable: a program copies from the same places again and again. */
+static __always_inline int known_side_of(struct thread *thread, u64 address)
+{
+	const struct process_record *process = process_at(thread->slot);
+	struct pageable_address *known = &thread->pageable[address >> 6 & (PAGEABLE_KNOWN - 1)];
+	const int pageable = SIDE_PAGEABLE | DEVICE_UNKNOWN << SIDE_DEVICE_SHIFT;
+	u64 version = process ? version_of_memory(process) : 0;
+	int side;
+
+	if (version && known->version == version && known->address == address)
+		return pageable;
+	side = side_of(thread->slot, address);
+	if (side != pageable)
+		return side;
+	known->address = address;
+	known->version = version;
+	return pageable;
+}
+
 static __always_inline bool is_host_side(int side)
 {
 	return (side & SIDE_MASK) == SIDE_PINNED || (side & SIDE_MASK) == SIDE_PAGEABLE;

@@ -52,7 +52,8 @@ static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 fl
 static __always_inline void add_tally(struct tally *tally, u64 calls, u64 bytes, u64 ns)
 {
 	__sync_fetch_and_add(&tally->calls, calls);
-	__sync_fetch_and_add(&tally->bytes, bytes);
+	if (bytes)
+		__sync_fetch_and_add(&tally->bytes, bytes);
 	__sync_fetch_and_add(&tally->ns, ns);
 }
 

@@ -64,6 +64,7 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->waits = 0;
 	process->host_levels = 0;
 	process->device_levels = 0;
+	process->host_ranges = 0;
 	process->freed_next = 0;
 	process->aside_next = 0;
 	process->deaths = 0;

@@ -19,6 +19,7 @@
 #define CONTEXT_DEPTH 8	     /* contexts pushed in one thread */
 #define DURATIONS_KNOWN 32   /* functions whose histogram a thread finds without a look-up */
 #define NO_ACCOUNT (~0u)
+#define PAGEABLE_KNOWN 8     /* addresses of pageable memory that a thread remembers; a power of two */
 #define SEGMENTS 8	     /* stretches between waits that a stream tells apart */
 
 enum link_kind {
@@ -69,6 +70,7 @@ struct process_record {
 	__u64 waits;   /* waits ended so far */
 	__u64 host_levels; /* see struct range_key: levels at which host memory was recorded */
 	__u64 device_levels;
+	__u64 host_ranges; /* how often host memory was recorded */
 	__u32 freed_next; /* frees so far; the latest are in freed[] */
 	__u32 captures; /* in progress: launches look their stream up only then */
 	__u32 late;	/* set by userspace: calls before some moment were not seen */
@@ -118,6 +120,12 @@ struct call {
 	__u64 noted; /* as `marked` */
 };
 
+/* An address of memory that is the program's own, not pinned, as long as the version is that: see bpf/sides.h. */
+struct pageable_address {
+	__u64 address;
+	__u64 version;
+};
+
 enum thread_state {
 	THREAD_NEW = 0,
 	THREAD_WATCHED,
@@ -134,6 +142,7 @@ struct thread {
 	__u32 account; /* number of its struct thread_account plus 1; 0: none yet; NO_ACCOUNT: there was no place */
 	__u32 rate; /* as `account`, of its struct thread_rate */
 	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
+	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct call calls[CALL_DEPTH];
 };
 

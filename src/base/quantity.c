@@ -95,6 +95,15 @@ struct quantity quantity__rate(double per_second)
 	return quantity;
 }
 
+struct quantity quantity__rate_of(double per_second, const char *what)
+{
+	struct quantity rate = quantity__rate(fmin(per_second, 1e9)), quantity;
+
+	rate.text[strlen(rate.text) - strlen("/s")] = '\0';
+	snprintf(quantity.text, sizeof(quantity.text), "%.13s %.15s/s", rate.text, what);
+	return quantity;
+}
+
 struct quantity quantity__ratio(double ratio)
 {
 	struct quantity quantity;

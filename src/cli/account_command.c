@@ -89,13 +89,12 @@ static int make_findings(struct account_run *run, struct error *err)
 		.getters = run->options->getters,
 		.window_ns = run->options->window_ns,
 	};
-	int ret = 0;
+	int ret;
 
 	run->findings = findings__new(&options);
 	if (!run->findings)
 		return error__set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < run->options->threshold_count && !ret; i++)
-		ret = findings__set_threshold(run->findings, run->options->thresholds[i], err);
+	ret = findings__set_thresholds(run->findings, run->options->thresholds, run->options->threshold_count, err);
 	return ret ? error__prefix(err, ret, "--threshold") : 0;
 }
 
@@ -119,6 +118,7 @@ static int set_up(struct account_run *run, struct error *err)
 	};
 	const struct reports_options reports = {
 		.interval = options->interval,
+		.file = options->file,
 		.whole = true,
 		.look = look,
 		.print = print,

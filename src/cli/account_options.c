@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "model/growth.h"
 
 #define STAT "gpuprobe stat"
 #define DIAGNOSE "gpuprobe diagnose"
+
+#define WINDOW_LEAST_NS (10 * NS_PER_S) /* unless it was asked for */
 
 static const char stat_head[] =
 	"Usage: " STAT " [OPTIONS] [-- COMMAND [ARG...]]\n"
@@ -22,6 +25,7 @@ static const char stat_head[] =
 	"\n"
 	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
 	"  --json                  one JSON object a report instead of text\n"
+	"  -O, --output FILE       write to FILE, not among what COMMAND prints\n"
 	"  --csv                   the tables as comma-separated values\n"
 	"  --top N                 rows of a table, and processes; 0: all [10]\n"
 	"  --full-names            whole demangled kernel names\n";
@@ -41,18 +45,20 @@ static const char diagnose_head[] =
 	"                          exit with 4 if there are findings at least so bad\n"
 	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
 	"  --json                  one JSON object a report instead of text\n"
+	"  -O, --output FILE       write to FILE, not among what COMMAND prints\n"
 	"  --top N                 findings shown; 0: all [10]\n";
 
 static const char shared_middle[] =
 	"  --threshold ID=VALUE    when it is a finding: its first threshold, or with\n"
 	"                          ID.NAME=VALUE another (repeatable)\n"
-	"  --window TIME           judge growth over the last so long: 30s, 10m [60s]\n"
+	"  --window TIME           judge growth over the last so long: 30s, 10m [60s, or\n"
+	"                          two thirds of --duration, if that is less]\n"
 	"  --getters               probe calls that only ask, too (cudaGetDevice), for\n"
 	"                          chatty-getters: who asks most pays most\n"
 	"\n"
 	"What to watch:\n"
 	"  -p, --pid PID           only this process and its children (repeatable)\n"
-	"  --duration S            stop after S seconds\n"
+	"  --duration S            stop after S seconds; COMMAND runs on [0: no]\n"
 	"  --api auto|driver|runtime|both\n"
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n";
@@ -104,7 +110,7 @@ enum option_id {
 	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON},                    \
 	{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD},              \
 	{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS},                  \
-	{"pid", required_argument, NULL, 'p'},                                                                         \
+	{"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'},                              \
 	{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API},                \
 	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},                                                      \
 	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},                                                        \
@@ -171,6 +177,9 @@ static int take_shown(struct account_command *options, int id, const char *text,
 		return take_form(options, ACCOUNT_JSON, err);
 	case OPT_CSV:
 		return take_form(options, ACCOUNT_CSV, err);
+	case 'O':
+		options->file = text;
+		return 0;
 	case OPT_TOP:
 		ret = arguments__number("--top", text, 0, 1000000, &number, err);
 		options->output.top = (unsigned int)number;
@@ -233,11 +242,27 @@ static int take_option(struct account_command *options, int id, const char *text
 	return ret == -ENOENT ? stack_choice__take(&options->stacks, id, text, err) : ret;
 }
 
+/*
+ * A verdict on growth takes five sixths of the window. What is loaded within a few seconds looks like
+ * growth, so that a very short duration leaves it unjudged rather than shortening the window further.
+ */
+static uint64_t window_of(double duration)
+{
+	double window = duration * 2 / 3 * (double)NS_PER_S;
+
+	if (!duration || window >= (double)GROWTH_WINDOW_NS)
+		return GROWTH_WINDOW_NS;
+	return window > WINDOW_LEAST_NS ? (uint64_t)window : WINDOW_LEAST_NS;
+}
+
 /* --explain and --list tell what is known of findings, and watch nothing. */
 static int check_told(const struct account_command *options, struct error *err)
 {
 	if (options->explain && options->list)
 		return error__set(err, -EINVAL, "--explain and --list do not go together: choose one");
+	if ((options->explain || options->list) && (options->file || options->form))
+		return error__set(err, -EINVAL, "%s is of reports, and --explain and --list are text",
+				  options->file ? "--output" : "--json");
 	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
 		return error__set(err, -EINVAL, "%s watches nothing: leave the program away",
 				  options->list ? "--list" : "--explain");
@@ -255,7 +280,6 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 		.diagnose = diagnose,
 		.limits = COUNTING_LIMITS,
 		.output = {.top = 10},
-		.window_ns = GROWTH_WINDOW_NS,
 		.fail_on = NO_FAIL,
 		.log_level = LOG_WARN,
 	};
@@ -267,7 +291,7 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 	opterr = 0;
 	optind = 0; /* another argv than the last: begin anew */
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
-	while ((id = getopt_long(argc, argv, "+:p:vqh", diagnose ? diagnose_options : stat_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, "+:p:O:vqh", diagnose ? diagnose_options : stat_options, NULL)) != -1) {
 		if (id == 'h')
 			return ACCOUNT_HELP;
 		if (id == ':' || id == '?')
@@ -278,6 +302,8 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 		if (ret)
 			return ret;
 	}
+	if (!options->window_ns)
+		options->window_ns = window_of(options->duration);
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)
 		ret = targets__take_command(&options->targets, argc, argv, program, err);

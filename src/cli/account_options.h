@@ -36,6 +36,7 @@ struct account_command {
 	struct stack_choice stacks;
 	enum account_form form;
 	struct report_options output;
+	const char *file;	 /* to write to; NULL: standard output; argv's */
 	uint64_t window_ns;	 /* over which growth is judged */
 	int fail_on;		 /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
 	double max_overhead;	 /* see struct counting_options */

@@ -137,10 +137,10 @@ int console__finish(struct console *console)
 	return console->failure;
 }
 
-int console__failure(const struct console *console, struct error *err)
+int console__failure(const struct console *console, const char *name, struct error *err)
 {
 	/* Whoever stops reading has seen enough. */
 	if (!console->failure || console->failure == -EPIPE)
 		return 0;
-	return error__set(err, console->failure, "cannot write standard output: %s", strerror(-console->failure));
+	return error__set(err, console->failure, "cannot write %s: %s", name, strerror(-console->failure));
 }

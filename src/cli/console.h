@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Standard output that never blocks the event loop: processes may be held
+ * Standard output, or a file in its place, that never blocks the event loop: processes may be held
  * until the loop has seen to them, and who reads the reports may be a pager
  * that waits for its user.
  */
@@ -29,7 +29,7 @@ void console__write(struct console *console, char *text, size_t length);
 /* Writes all that is left, however long it takes. Returns 0 or a negative errno. */
 int console__finish(struct console *console);
 
-/* Why not all was written. 0 also where nobody reads any more, else a negative errno with the reason in `err`. */
-int console__failure(const struct console *console, struct error *err);
+/* Why not all was written to `name`. 0 also where nobody reads any more, else a negative errno with the reason in `err`. */
+int console__failure(const struct console *console, const char *name, struct error *err);
 
 #endif

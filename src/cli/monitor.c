@@ -36,13 +36,18 @@ struct monitor {
 
 /* --- findings --- */
 
-/* Those there is evidence for without an account. */
+/* Those there is evidence for without an account. -EINVAL where a threshold is none. */
 static int make_findings(struct monitor *monitor, struct error *err)
 {
 	const struct findings_options options = {.window_ns = GROWTH_WINDOW_NS};
+	int ret;
 
 	monitor->findings = findings__new(&options);
-	return monitor->findings ? 0 : error__set(err, -ENOMEM, "out of memory");
+	if (!monitor->findings)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = findings__set_thresholds(monitor->findings, monitor->options->thresholds,
+				       monitor->options->threshold_count, err);
+	return ret ? error__prefix(err, ret, "--threshold") : 0;
 }
 
 /* The model was read anew. */
@@ -157,9 +162,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 	};
 	int ret;
 
-	ret = make_findings(monitor, err);
-	if (!ret)
-		ret = counting__new(&counting, monitor->log, &monitor->counting, err);
+	ret = counting__new(&counting, monitor->log, &monitor->counting, err);
 	if (!ret)
 		ret = reports__new(monitor->counting, &reports, monitor->log, &monitor->reports, err);
 	if (!ret)
@@ -191,8 +194,12 @@ static void tear_down(struct monitor *monitor)
 static int run(const struct options *options, const struct log *log, int *status, struct error *err)
 {
 	struct monitor monitor = {.options = options, .log = log};
-	int ret = set_up(&monitor, err);
+	int ret = make_findings(&monitor, err);
 
+	if (ret == -EINVAL)
+		*status = EXIT_USAGE;
+	if (!ret)
+		ret = set_up(&monitor, err);
 	if (!ret)
 		ret = session__run(counting__session(monitor.counting), err);
 	if (!ret)

@@ -37,6 +37,8 @@ static const char help[] =
 	"  --top N                 longest lists shown; 0: everything [20]\n"
 	"  --full-names            whole demangled kernel names\n"
 	"  --json                  one JSON object a report instead of text\n"
+	"  --threshold ID=VALUE    when it is a finding, or ID.NAME=VALUE (repeatable);\n"
+	"                          gpuprobe diagnose --list has all of them\n"
 	"  --metrics-addr A:P      OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]\n"
 	"  --metrics-kernels N     kernels of a process with a series of their own [100]\n"
 	"\n"
@@ -66,6 +68,7 @@ enum option_id {
 	OPT_TOP,
 	OPT_FULL_NAMES,
 	OPT_JSON,
+	OPT_THRESHOLD,
 };
 
 static const struct option long_options[] = {
@@ -89,6 +92,7 @@ static const struct option long_options[] = {
 	{"top", required_argument, NULL, OPT_TOP},
 	{"full-names", no_argument, NULL, OPT_FULL_NAMES},
 	{"json", no_argument, NULL, OPT_JSON},
+	{"threshold", required_argument, NULL, OPT_THRESHOLD},
 	STACK_MODE_OPTIONS,
 	STACK_CALL_OPTIONS,
 	{"verbose", no_argument, NULL, 'v'},
@@ -149,6 +153,8 @@ static int take_value(struct options *options, int id, const char *text, struct 
 		return arguments__api(text, &options->api, err);
 	case OPT_MAX_OVERHEAD:
 		return arguments__overhead(text, &options->max_overhead, err);
+	case OPT_THRESHOLD:
+		return arguments__append(&options->thresholds, &options->threshold_count, text, err);
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case 'p':
@@ -223,4 +229,5 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 void options__clear(struct options *options)
 {
 	targets__clear(&options->targets);
+	free(options->thresholds);
 }

@@ -30,6 +30,8 @@ struct options {
 	unsigned int top;
 	bool full_names;
 	bool json;
+	const char **thresholds; /* of findings: "ID=VALUE", argv's */
+	size_t threshold_count;
 	enum log_level log_level;
 };
 

@@ -28,7 +28,7 @@ static int watch(void *arg, unsigned int families)
 	struct error error;
 	int ret = session__watch(overhead->session, families, &error);
 
-	if (ret)
+	if (ret && ret != -EBUSY)
 		log__warn(overhead->log, "--max-overhead: %s", error.text);
 	return ret;
 }

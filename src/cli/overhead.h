@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --max-overhead: the governor (govern/governor.h) with what it acts on, the session's probes and the rates that BPF
- * counts, driven by a timer of the event loop.
+ * --max-overhead: the governor (govern/governor.h) with what it acts on, the session's probes
+ * and the rates that BPF counts, driven by a timer of the event loop.
  */
 #ifndef CLI_OVERHEAD_H
 #define CLI_OVERHEAD_H
@@ -17,8 +17,8 @@ struct gpuprobe_bpf;
 struct overhead;
 
 /*
- * `max`: by how much a thread may be slower, 0.05: 5 %. All that is referred to must outlive it; the skeleton was
- * loaded with object_options.rates. Returns 0 or a negative errno.
+ * `max`: by how much a thread may be slower, 0.05: 5 %. All that is referred to must outlive it;
+ * the skeleton was loaded with object_options.rates. Returns 0 or a negative errno.
  */
 int overhead__new(double max, const struct call_costs *costs, struct session *session,
 		  const struct gpuprobe_bpf *skeleton, const struct log *log, struct overhead **out, struct error *err);

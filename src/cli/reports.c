@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,6 +17,7 @@ struct reports {
 	struct counting *counting;
 	const struct log *log;
 	struct console *console;
+	int fd;
 	struct event *due;
 	unsigned long made;
 };
@@ -79,6 +82,19 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 		session__stop(counting__session(reports->counting));
 }
 
+static int open_output(struct reports *reports, struct error *err)
+{
+	const char *file = reports->options.file;
+
+	reports->fd = STDOUT_FILENO;
+	if (file)
+		reports->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	if (reports->fd < 0)
+		return error__set(err, -errno, "cannot write %s: %s", file, strerror(errno));
+	return console__new(session__loop(counting__session(reports->counting)), reports->fd, on_output_closed, reports,
+			    &reports->console, err);
+}
+
 int reports__new(struct counting *counting, const struct reports_options *options, const struct log *log,
 		 struct reports **out, struct error *err)
 {
@@ -90,8 +106,7 @@ int reports__new(struct counting *counting, const struct reports_options *option
 	reports->options = *options;
 	reports->counting = counting;
 	reports->log = log;
-	ret = console__new(session__loop(counting__session(counting)), STDOUT_FILENO, on_output_closed, reports,
-			   &reports->console, err);
+	ret = open_output(reports, err);
 	if (ret) {
 		reports__free(reports);
 		return ret;
@@ -105,6 +120,8 @@ void reports__free(struct reports *reports)
 	if (!reports)
 		return;
 	console__free(reports->console);
+	if (reports->options.file && reports->fd >= 0)
+		close(reports->fd);
 	if (reports->due)
 		event_free(reports->due);
 	free(reports);
@@ -137,5 +154,5 @@ int reports__finish(struct reports *reports, struct error *err)
 		report(reports, true);
 		console__finish(reports->console);
 	}
-	return console__failure(reports->console, err);
+	return console__failure(reports->console, reports->options.file ? reports->options.file : "standard output", err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reports of the model on standard output: one whenever it is due, unless who
+ * Reports of the model on standard output or in a file: one whenever it is due, unless who
  * reads has not taken the one before, and the last one. What a report says is
  * its owner's.
  */
@@ -20,6 +20,7 @@ struct reports_options {
 	double interval;     /* seconds between reports; 0: the last one alone */
 	unsigned long count; /* then no more; 0: any number */
 	bool always_last;    /* the last one is due whatever `count` says, and COMMAND goes on to its end */
+	const char *file;    /* to write to in place of standard output; NULL: none */
 	bool whole;	     /* each is of all so far: what has ended is in those that follow, too */
 	/* The model was read anew: what is to be taken from it before it is shown. Optional. */
 	void (*look)(void *arg);
@@ -27,7 +28,7 @@ struct reports_options {
 	void *arg;
 };
 
-/* Between counting__new and counting__prepare. `counting` and `log` must outlive it. 0 or a negative errno. */
+/* Between counting__new and counting__prepare; the file is emptied. `counting` and `log` must outlive it. 0 or a negative errno. */
 int reports__new(struct counting *counting, const struct reports_options *options, const struct log *log,
 		 struct reports **out, struct error *err);
 

@@ -53,6 +53,7 @@ static void apply_allocation(struct memory_totals *memory, const struct tally_ke
 	}
 	if (key->flags & TALLY_REPLACED) {
 		/* Their address came again: they were freed where we did not see it. */
+		memory->replaced += tally->calls;
 		apply_end(memory, tally);
 		return;
 	}
@@ -66,8 +67,10 @@ static void apply_allocation(struct memory_totals *memory, const struct tally_ke
 		return;
 	memory->allocations += tally->calls;
 	memory->allocation_ns += tally->ns;
-	if (key->flags & TALLY_UNTRACKED)
+	if (key->flags & TALLY_UNTRACKED) {
+		memory->never_live += tally->calls;
 		return;
+	}
 	memory->live_count += tally->calls;
 	memory->live_bytes += tally->bytes;
 }

@@ -340,10 +340,14 @@ static void judge_course(const struct growth_history *course, struct device_grow
 	struct growth_evidence evidence;
 
 	growth_history__judge(course, &evidence);
+	growth->known = evidence.verdict != GROWTH_UNKNOWN;
+	growth->first_ns = evidence.first_ns;
 	if (evidence.verdict != GROWTH_GROWING ||
 	    (double)evidence.still_ns >= STILL_TIME * (double)evidence.span_ns)
 		return;
-	*growth = (struct device_growth){.grows = true, .bytes = evidence.grown, .span_ns = evidence.grown_ns};
+	growth->grows = true;
+	growth->bytes = evidence.grown;
+	growth->span_ns = evidence.grown_ns;
 }
 
 void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
@@ -351,7 +355,7 @@ void device_history__judge_gpu(const struct device_history *history, const struc
 {
 	const struct gpu_course *course;
 
-	*growth = (struct device_growth){.grows = false};
+	*growth = (struct device_growth){.needed_ns = GROWTH_LEAST_NS(history->window_ns)};
 	HASH_FIND_STR(history->gpus, gpu->uuid, course);
 	if (course)
 		judge_course(&course->used, growth);
@@ -393,7 +397,7 @@ void device_history__judge_process(const struct device_history *history, const s
 	struct course_key key = key_of(process, device);
 	const struct device_course *course;
 
-	*growth = (struct device_growth){.grows = false};
+	*growth = (struct device_growth){.needed_ns = GROWTH_LEAST_NS(history->window_ns)};
 	HASH_FIND(hh, history->devices, &key, sizeof(key), course);
 	if (!course || !course->count)
 		return;

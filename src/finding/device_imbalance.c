@@ -115,7 +115,7 @@ static int tell(struct finding *finding, const struct difference *difference, bo
 {
 	const struct worker *most = difference->most, *least = difference->least;
 
-	if (of_ranks && finding__subject(finding, "%zu processes %.15s", difference->count, most->process->comm))
+	if (of_ranks && finding__subject(finding, "%zu processes called %.15s", difference->count, most->process->comm))
 		return -ENOMEM;
 	if (!of_ranks && finding__subject(finding, "%zu devices of the process", difference->count))
 		return -ENOMEM;
@@ -130,11 +130,11 @@ static int tell(struct finding *finding, const struct difference *difference, bo
 			UNIT_COUNT);
 	finding__number(finding, of_ranks ? "least_pid" : "least_device",
 			of_ranks ? least->process->pid : least->device, UNIT_COUNT);
-	return finding__evidence(finding, "%s %s %s, %s %s: %s times as much; %zu that do the same work were compared",
+	return finding__evidence(finding, "%s %s %s, %s %s: %s times as %s; %zu that do the same work were compared",
 				 name_of(most, of_ranks).text, of_bytes ? "copied" : "made launches at",
 				 rate_text(difference->high, of_bytes).text, name_of(least, of_ranks).text,
 				 rate_text(difference->low, of_bytes).text, quantity__ratio(difference->ratio).text,
-				 difference->count);
+				 of_bytes ? "much" : "many", difference->count);
 }
 
 /* A finding of the launches, or else of the bytes, of one group. */

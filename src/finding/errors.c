@@ -169,11 +169,28 @@ int sticky_error__draw(const struct finding_input *input, const struct process *
 struct storm {
 	const struct failure *worst;
 	uint64_t failures, first_ns, last_ns;
-	uint64_t calls; /* of the function that failed most, failed ones included */
+	uint64_t calls; /* of the function that failed most, failed ones included; 0: not known */
 };
+
+/* The account has every call. */
+static void add_accounted(struct storm *storm, const struct account *account, const char *function)
+{
+	for (size_t i = 0; i < account->function_count; i++)
+		if (!strcmp(where__function(account->functions[i].row), function))
+			storm->calls += account->functions[i].time.calls;
+}
 
 static void add_calls(struct storm *storm, const struct process *process, const char *function)
 {
+	int row = api__find(function, API_NEWEST);
+
+	if (process->account) {
+		add_accounted(storm, process->account, function);
+		return;
+	}
+	/* Frees of no address are in none of the counts. */
+	if (row >= 0 && api_functions[row].desc.operation == OP_FREE)
+		return;
 	for (size_t i = 0; i < process->function_count; i++) {
 		const struct function_totals *totals = &process->functions[i];
 
@@ -238,13 +255,15 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
-				 "%s calls failed within %s, %s; most of them %s with %s: %s%s%s%s",
+				 "%s calls failed within %s, %s; %s %s with %s, %s time%s%s%s%s%s",
 				 quantity__count(storm->failures).text, quantity__time((double)(storm->last_ns - storm->first_ns)).text,
-				 quantity__rate(rate_of(storm)).text, worst->function, text.text,
-				 quantity__count(worst->count).text,
+				 quantity__rate(rate_of(storm)).text,
+				 worst->count > storm->failures / 2 ? "most of them" : "the most frequent:",
+				 worst->function, text.text,
+				 quantity__count(worst->count).text, plural(worst->count),
 				 worst->sampled ? " of the launches that were looked at" : "",
-				 known ? ", of its calls " : "",
-				 known ? quantity__share(share).text : "");
+				 known ? " (" : "", known ? quantity__share(share).text : "",
+				 known ? " of its calls)" : "");
 }
 
 int error_storm__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

@@ -39,6 +39,7 @@ struct finding_threshold {
 	double value;	  /* by default, in `unit` */
 	enum finding_unit unit;
 	const char *meaning; /* "least share of the watched time" */
+	double least; /* that it can be set to */
 };
 
 #define FINDING_THRESHOLDS 4
@@ -84,7 +85,7 @@ extern const size_t finding_kind_count;
 /* NULL where there is none. */
 const struct finding_kind *finding_kind__find(const char *id);
 
-/* -EINVAL, and in `err` that there is none called by the `length` bytes at `id`, and which there are. */
+/* -EINVAL, and in `err` that there is none called by the `length` bytes at `id`, and which was meant, maybe. */
 int finding_kind__unknown(const char *id, size_t length, struct error *err);
 
 /* A number of the evidence. */
@@ -117,15 +118,32 @@ struct finding {
 	double weight; /* order among those of its kind: the cost, or bytes, calls */
 };
 
+/* Of a kind that is judged by its course: places (call sites, sizes, pools, devices) that were looked at. */
+struct finding_course {
+	const struct finding_kind *kind;
+	uint64_t places;
+	uint64_t unjudged;    /* of these: followed for too short a time to say */
+	uint64_t followed_ns; /* the longest of them */
+	uint64_t needed_ns;
+};
+
+#define FINDING_COURSES 8
+
 struct finding_list {
 	struct finding *items;
 	size_t count, capacity;
 	uint64_t unjudged; /* 1 << place in finding_kinds: not looked for in a process whose calls are sampled */
+	struct finding_course courses[FINDING_COURSES]; /* of kinds that looked at a place */
+	size_t course_count;
 };
 
 /* A new finding at the end of the list, its kind, severity and process filled in; NULL without memory. `process` may be NULL. */
 struct finding *finding_list__add(struct finding_list *list, const struct finding_input *input,
 				  const struct process *process);
+
+/* A place was looked at whose verdict takes `needed_ns`; `judged`: there is one. Courses beyond FINDING_COURSES are left out. */
+void finding_list__follow(struct finding_list *list, const struct finding_input *input, bool judged,
+			  uint64_t followed_ns, uint64_t needed_ns);
 
 /* Texts as printf; what was there is released. 0 or -ENOMEM. */
 int finding__subject(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -167,6 +185,12 @@ void findings__free(struct findings *findings);
  * Returns 0 or -EINVAL with the reason.
  */
 int findings__set_threshold(struct findings *findings, const char *text, struct error *err);
+
+/* Several of them, to the first that is none. */
+int findings__set_thresholds(struct findings *findings, const char *const *texts, size_t count, struct error *err);
+
+/* Whether there is what a kind needs: other kinds are not looked for. */
+bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind);
 
 /* The value in use, by the kind and the place in its list: for help and JSON. */
 double findings__threshold(const struct findings *findings, const struct finding_kind *kind, size_t place);

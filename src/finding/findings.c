@@ -58,6 +58,15 @@ int findings__set_threshold(struct findings *findings, const char *text, struct 
 	return ret;
 }
 
+int findings__set_thresholds(struct findings *findings, const char *const *texts, size_t count, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = findings__set_threshold(findings, texts[i], err);
+	return ret;
+}
+
 double findings__threshold(const struct findings *findings, const struct finding_kind *kind, size_t place)
 {
 	return findings->thresholds[kind - finding_kinds][place];
@@ -143,6 +152,11 @@ static int draw_kind(const struct findings *findings, const struct model *model,
 	}
 	ret = kind->draw_all(&input, list);
 	return failed ? failed : ret;
+}
+
+bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind)
+{
+	return has_needs(findings, kind);
 }
 
 int findings__draw(struct findings *findings, const struct model *model, struct finding_list *list)

@@ -52,8 +52,16 @@ static int draw(const struct finding_input *input, const struct process *process
 	struct unused_evidence unused;
 
 	unused_history__judge(findings__history(input->state)->unused, process, pool, &unused);
-	if (!unused.known || !unused.bytes || unused.share < input->thresholds[LEAST_SHARE] ||
-	    (double)unused.bytes < input->thresholds[LEAST_BYTES])
+	if (!unused.samples)
+		return 0;
+	/* What was used at any reading is no matter, however short the time. */
+	if (!unused.bytes || unused.share < input->thresholds[LEAST_SHARE] ||
+	    (double)unused.bytes < input->thresholds[LEAST_BYTES]) {
+		finding_list__follow(out, input, true, unused.span_ns, unused.needed_ns);
+		return 0;
+	}
+	finding_list__follow(out, input, unused.known, unused.span_ns, unused.needed_ns);
+	if (!unused.known)
 		return 0;
 	return add(input, process, pool, &unused, out);
 }

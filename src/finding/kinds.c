@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one table of findings: what each is called, how bad it is, above which thresholds it is one, and what helps.
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "finding/rules.h"
@@ -326,7 +324,7 @@ const struct finding_kind finding_kinds[] = {
 			"copying the inputs into its static tensors; with torch.compile(mode=\"reduce-overhead\") mark "
 			"what varies as dynamic, or it is captured again for each shape. Where a graph really is "
 			"launched only a few times, launch its kernels without one.",
-		.cost = "captures and instantiations",
+		.cost = "captures, instantiations and destroys of graphs",
 		.thresholds = {
 			{"graphs", 10, UNIT_COUNT, "least instantiations while graphs are launched"},
 			{"launches", 4, UNIT_RATIO, "most launches of a graph on average"},
@@ -346,7 +344,7 @@ const struct finding_kind finding_kinds[] = {
 			  "workers and prefetching in a data loader), move preparation to the GPU, write "
 			  "checkpoints and logs beside the loop. Idle is counted only where a wait shows that the "
 			  "queue was empty: it may be more.",
-		.cost = "times with nothing queued of more than 100 ms each",
+		.cost = "gaps of more than 100 ms in which nothing was queued",
 		.thresholds = {
 			{"share", 0.1, UNIT_SHARE, "least share of the thread's time"},
 			{"gaps", 3, UNIT_COUNT, "least gaps"},
@@ -403,7 +401,7 @@ const struct finding_kind finding_kinds[] = {
 			"or processes that do different things on purpose, the rates differ without harm: raise the "
 			"threshold.",
 		.thresholds = {
-			{"ratio", 1.2, UNIT_RATIO, "least ratio of the rates"},
+			{"ratio", 1.2, UNIT_RATIO, "least ratio of the rates", .least = 1},
 			{"launches", 1000, UNIT_COUNT, "least launches of each"},
 			{"bytes", 268435456, UNIT_BYTES, "least bytes copied by each, where these are compared"},
 		},
@@ -435,15 +433,4 @@ const struct finding_kind *finding_kind__find(const char *id)
 		if (!strcmp(finding_kinds[i].id, id))
 			return &finding_kinds[i];
 	return NULL;
-}
-
-int finding_kind__unknown(const char *id, size_t length, struct error *err)
-{
-	char known[400] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < finding_kind_count && at < sizeof(known); i++)
-		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", finding_kinds[i].id);
-	return error__set(err, -EINVAL, "no finding is called '%.*s'; there are %s", (int)(length < 64 ? length : 64),
-			  id, known);
 }

@@ -162,9 +162,9 @@ static int tell(const struct watched_thread *watched, const struct sequence *seq
 	finding__number(finding, "sequence_launches", (double)sequence->period, UNIT_COUNT);
 	finding__number(finding, "sequence_share", sequence->share, UNIT_SHARE);
 	return finding__evidence(finding,
-				 "%s launches; those back to back take %s each with %s before each (median %s), "
+				 "%s; those back to back take %s each with %s before each (median %s), "
 				 "together %s of the thread's time, and waits %s%s",
-				 quantity__rate(rate_of(watched)).text,
+				 quantity__rate_of(rate_of(watched), "launches").text,
 				 quantity__time((double)thread->chained.ns / (double)thread->chained.calls).text,
 				 quantity__time((double)thread->chained_gap_ns / (double)thread->chained.calls).text,
 				 quantity__time((double)gap).text,

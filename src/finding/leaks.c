@@ -43,6 +43,7 @@ struct kept {
 	uint64_t bytes, count;
 	uint64_t allocations, frees; /* 0: not known */
 	uint64_t amount;	     /* bytes of these allocations; of a site */
+	bool once;		     /* one allocation at most: set up, and nothing that could grow */
 	struct growth_evidence growth;
 };
 
@@ -103,6 +104,7 @@ static void know_site(const struct finding_input *input, const struct process *p
 	if (!knows_all(input->model) || kept->allocations < kept->count)
 		kept->allocations = 0;
 	kept->frees = kept->allocations ? kept->allocations - kept->count : 0;
+	kept->once = kept->allocations == 1;
 }
 
 static bool holds_memory(uint8_t kind)
@@ -123,6 +125,7 @@ static void know_size(const struct finding_input *input, const struct process *p
 		.count = size->record.live,
 		.allocations = size->record.allocations,
 		.frees = size->record.frees,
+		.once = size->record.peak <= 1,
 	};
 	growth__judge_size(findings__history(input->state)->growth, process, &size->key, &kept->growth);
 }
@@ -176,6 +179,16 @@ static struct finding *add(const struct finding_input *input, const struct kept 
 	return finding;
 }
 
+/* What holds enough to be a finding has a verdict, or it is told that there is none. */
+static void follow(const struct finding_input *input, const struct kept *kept, bool judged, struct finding_list *out)
+{
+	if (kept->once || (double)kept->bytes < input->thresholds[LEAST_BYTES])
+		return;
+	judged = judged || kept->growth.verdict != GROWTH_UNKNOWN || kept->growth.replaces;
+	finding_list__follow(out, input, judged, where__followed_ns(input, kept->process, kept->growth.first_ns),
+			     GROWTH_LEAST_NS(findings__history(input->state)->window_ns));
+}
+
 /* Each site, or each size. */
 typedef int (*kept_fn)(const struct finding_input *input, const struct kept *kept, const void *known,
 		       struct finding_list *out);
@@ -210,7 +223,7 @@ static double seconds_left(const struct finding_input *input, const struct kept 
 					: device_history__gpu(input->model, kept->process, kept->device);
 
 	if (!gpu || gpu->total_bytes == GPU_UNKNOWN_BYTES || gpu->used_bytes == GPU_UNKNOWN_BYTES ||
-	    gpu->used_bytes > gpu->total_bytes || kept->growth.slope <= 0 || kept->process->ended)
+	    gpu->used_bytes > gpu->total_bytes || kept->growth.slope <= 0)
 		return 0;
 	return (double)(gpu->total_bytes - gpu->used_bytes) / kept->growth.slope;
 }
@@ -222,6 +235,7 @@ static int draw_growing(const struct finding_input *input, const struct kept *ke
 	struct finding *finding;
 
 	(void)known;
+	follow(input, kept, false, out);
 	if (kept->growth.verdict != GROWTH_GROWING ||
 	    (double)kept->growth.grown < input->thresholds[LEAST_BYTES])
 		return 0;
@@ -229,8 +243,6 @@ static int draw_growing(const struct finding_input *input, const struct kept *ke
 	if (!finding)
 		return -ENOMEM;
 	finding->weight = (double)kept->growth.grown;
-	if (kept->process->ended)
-		return tell_growth(finding, kept, ", until the process ended", "");
 	if (!left)
 		return tell_growth(finding, kept, "", "");
 	finding__number(finding, "full_in", left * (double)NS_PER_S, UNIT_NS);
@@ -240,7 +252,8 @@ static int draw_growing(const struct finding_input *input, const struct kept *ke
 
 int leak_growing__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return draw_each(input, process, draw_growing, out);
+	/* Then it is one at exit. */
+	return process->ended ? 0 : draw_each(input, process, draw_growing, out);
 }
 
 /* --- leak-at-exit --- */
@@ -309,10 +322,11 @@ static bool is_kept(const struct finding_input *input, const struct kept *kept, 
 static int draw_at_exit(const struct finding_input *input, const struct kept *kept, const void *known,
 			struct finding_list *out)
 {
+	bool found = kept->growth.verdict == GROWTH_GROWING || is_kept(input, kept, known);
 	struct finding *finding;
 
-	if (!kept->bytes || (double)kept->bytes < input->thresholds[LEAST_BYTES] ||
-	    (kept->growth.verdict != GROWTH_GROWING && !is_kept(input, kept, known)))
+	follow(input, kept, found, out);
+	if (!found || !kept->bytes || (double)kept->bytes < input->thresholds[LEAST_BYTES])
 		return 0;
 	finding = add(input, kept, out);
 	if (!finding)

@@ -77,6 +77,14 @@ static int fill_in(struct finding *finding, const struct account *account)
 	return ret;
 }
 
+static unsigned int count_sorts(const struct account *account)
+{
+	const struct process_account *totals = &account->totals;
+
+	return !!totals->freed_busy + !!account->inflight_at_exit[0] + !!totals->unrecorded_waits +
+	       !!totals->unrecorded_queries + !!totals->destroyed_busy;
+}
+
 int missing_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	const struct account *account = process->account;
@@ -99,6 +107,7 @@ int missing_sync__draw(const struct finding_input *input, const struct process *
 	ret = fill_in(finding, account);
 	/* The latest of the calls, where there was one beside the end of the process. */
 	if (!ret && calls)
-		ret = finding__subject(finding, "%s", where__function(totals->missing_row));
+		ret = finding__subject(finding, "%s%s", count_sorts(account) > 1 ? "of several sorts, the latest call " : "",
+				       where__function(totals->missing_row));
 	return ret;
 }

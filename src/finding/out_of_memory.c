@@ -115,7 +115,7 @@ static int tell_oom(const struct finding_input *input, const struct process *pro
 	struct memory_holding holding;
 	uint64_t live = live_on_devices(process);
 	struct holders holders = {""};
-	char own[96] = "";
+	char own[96] = "", part[48] = "";
 
 	if (shortage->of_device && device_history__fullest(findings__history(input->state)->devices, process, NULL, &holding) &&
 	    holding.used >= holding.total / 2) {
@@ -126,9 +126,11 @@ static int tell_oom(const struct finding_input *input, const struct process *pro
 	if (shortage->of_device)
 		snprintf(own, sizeof(own), "; the process has %s allocated on devices%s",
 			 quantity__bytes((double)live).text, process->ended ? " at its end" : "");
-	return finding__evidence(finding, "%s call%s failed for want of memory, %s of them %s (%s)%s%s%s",
-				 quantity__count(shortage->calls).text, shortage->calls == 1 ? "" : "s",
-				 quantity__count(shortage->most->count).text, shortage->most->function,
+	if (shortage->most->count < shortage->calls)
+		snprintf(part, sizeof(part), ", %s of them", quantity__count(shortage->most->count).text);
+	return finding__evidence(finding, "%s call%s failed for want of memory%s%s %s (%s)%s%s%s",
+				 quantity__count(shortage->calls).text, shortage->calls == 1 ? "" : "s", part,
+				 part[0] ? "" : shortage->calls == 1 ? "," : ", all of them", shortage->most->function,
 				 shortage->most->error ? shortage->most->error : "2", own,
 				 holders.text[0] ? "; when the device was fullest, " : "", holders.text);
 }
@@ -243,10 +245,15 @@ static int draw_gpu(const struct finding_input *input, const struct gpu *gpu, st
 			return ret;
 		told = told || ret;
 	}
-	/* Nobody that is watched. */
-	if (told || !find_holding(input, gpu, NULL, &holding))
+	if (!find_holding(input, gpu, NULL, &holding))
 		return 0;
 	device_history__judge_gpu(findings__history(input->state)->devices, gpu, &growth);
+	if (is_full(input, holding.total, holding.used))
+		finding_list__follow(out, input, told || growth.known, where__followed_ns(input, NULL, growth.first_ns),
+				    growth.needed_ns);
+	/* Nobody that is watched. */
+	if (told)
+		return 0;
 	return is_near(input, &holding, &growth) ? add_near(input, NULL, &holding, &growth, out) : 0;
 }
 

@@ -5,8 +5,11 @@
  * is counted of each function, so that it needs no account.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/quantity.h"
+#include "finding/copy_sum.h"
 #include "finding/link.h"
 #include "finding/rules.h"
 #include "finding/where.h"
@@ -21,10 +24,6 @@ enum {
 #define RATE_BYTES 16777216
 #define RATE_BYTES_A_CALL 262144
 
-struct sum {
-	uint64_t calls, bytes, ns;
-};
-
 /* What a rate was taken from. */
 enum reference {
 	REFERENCE_NONE = 0,
@@ -36,8 +35,10 @@ enum reference {
 
 /* One direction. */
 struct way {
-	struct sum pageable[2]; /* [0 sync, 1 async] */
-	struct sum pinned;	/* sync */
+	struct copy_sum pageable[2]; /* [0 sync, 1 async] */
+	struct copy_sum pinned;	/* sync */
+	bool others;		/* asynchronous ones that are not pageable, or not known to be */
+	double least_rate;	/* of asynchronous ones, by the waits that covered them; 0: not known */
 	enum reference reference;
 	double reference_rate; /* bytes per second */
 };
@@ -50,28 +51,16 @@ static const char *const assumptions[REFERENCES] = {
 	[REFERENCE_LINK] = "pinned, the same bytes are copied at 80 % of the nominal rate of the GPU's link",
 };
 
-static void add(struct sum *sum, const struct function_totals *totals)
-{
-	sum->calls += totals->calls;
-	sum->bytes += totals->bytes;
-	sum->ns += totals->ns;
-}
-
-static double rate(const struct sum *sum)
-{
-	return sum->ns ? (double)sum->bytes * 1e9 / (double)sum->ns : 0;
-}
-
 static bool tells_rate(uint64_t calls, uint64_t bytes)
 {
 	return bytes >= RATE_BYTES && bytes >= calls * RATE_BYTES_A_CALL;
 }
 
-static struct sum pageable(const struct way *way)
+static struct copy_sum pageable(const struct way *way)
 {
-	const struct sum *sync = &way->pageable[0], *async = &way->pageable[1];
+	const struct copy_sum *sync = &way->pageable[0], *async = &way->pageable[1];
 
-	return (struct sum){sync->calls + async->calls, sync->bytes + async->bytes, sync->ns + async->ns};
+	return (struct copy_sum){sync->calls + async->calls, sync->bytes + async->bytes, sync->ns + async->ns};
 }
 
 /* --- what there is --- */
@@ -85,9 +74,9 @@ static bool is_copy_of(const struct function_totals *totals, enum copy_kind kind
 /* A least that is less than what the pageable copies do tells nothing. */
 static bool tells_more(const struct covered_totals *covered, const struct way *way)
 {
-	struct sum known = {covered->calls, covered->bytes, covered->ns}, own = pageable(way);
+	struct copy_sum known = {covered->calls, covered->bytes, covered->ns}, own = pageable(way);
 
-	return tells_rate(known.calls, known.bytes) && rate(&known) > rate(&own);
+	return tells_rate(known.calls, known.bytes) && copy_sum__rate(&known) > copy_sum__rate(&own);
 }
 
 static void find_reference(struct way *way, const struct model *model, const struct process *process,
@@ -97,7 +86,7 @@ static void find_reference(struct way *way, const struct model *model, const str
 
 	if (tells_rate(way->pinned.calls, way->pinned.bytes) && way->pinned.ns) {
 		way->reference = REFERENCE_PINNED;
-		way->reference_rate = rate(&way->pinned);
+		way->reference_rate = copy_sum__rate(&way->pinned);
 	} else if (!way->pageable[1].calls && tells_more(covered, way)) {
 		way->reference = REFERENCE_COVERED;
 		way->reference_rate = (double)covered->bytes * 1e9 / (double)covered->ns;
@@ -109,6 +98,7 @@ static void find_reference(struct way *way, const struct model *model, const str
 
 static struct way look_at(const struct model *model, const struct process *process, enum copy_kind kind)
 {
+	const struct covered_totals *covered = &process->covered[kind];
 	struct way way = {0};
 
 	for (size_t i = 0; i < process->function_count; i++) {
@@ -119,10 +109,14 @@ static struct way look_at(const struct model *model, const struct process *proce
 			continue;
 		async = api_functions[totals->row].desc.flags & FUNCTION_ASYNC;
 		if (totals->flags & TALLY_PAGEABLE)
-			add(&way.pageable[async], totals);
+			copy_sum__add(&way.pageable[async], totals->calls, totals->bytes, totals->ns);
 		else if ((totals->flags & TALLY_PINNED) && !async)
-			add(&way.pinned, totals);
+			copy_sum__add(&way.pinned, totals->calls, totals->bytes, totals->ns);
+		else if (async && totals->calls)
+			way.others = true;
 	}
+	if (covered->ns && !way.others)
+		way.least_rate = (double)covered->bytes * 1e9 / (double)covered->ns;
 	find_reference(&way, model, process, kind);
 	return way;
 }
@@ -131,7 +125,7 @@ static struct way look_at(const struct model *model, const struct process *proce
 
 static double saved_ns(const struct way *way)
 {
-	struct sum sum = pageable(way);
+	struct copy_sum sum = pageable(way);
 	double per_second = way->reference_rate * (way->reference == REFERENCE_LINK ? LINK_YIELD : 1);
 	double then = per_second ? (double)sum.bytes * 1e9 / per_second : 0;
 
@@ -150,26 +144,77 @@ static void estimate(struct finding *finding, const struct way *worse, const str
 	finding__saving(finding, (uint64_t)saved, assumptions[worse->reference]);
 }
 
-static int name_function(struct finding *finding, const struct process *process)
+/* --- what is told --- */
+
+static const char *const directions[2] = {"host to device", "device to host"};
+
+/* What was copied so by one function: the one that took most time; NULL: none. */
+static const struct function_totals *worst_function(const struct process *process, size_t *functions)
 {
 	const struct function_totals *worst = NULL;
 
+	*functions = 0;
 	for (size_t i = 0; i < process->function_count; i++) {
 		const struct function_totals *totals = &process->functions[i];
 
-		if ((is_copy_of(totals, COPY_H2D) || is_copy_of(totals, COPY_D2H)) && totals->flags & TALLY_PAGEABLE &&
-		    (!worst || totals->ns > worst->ns))
+		if (!(is_copy_of(totals, COPY_H2D) || is_copy_of(totals, COPY_D2H)) ||
+		    !(totals->flags & TALLY_PAGEABLE) || !totals->calls)
+			continue;
+		++*functions;
+		if (!worst || totals->ns > worst->ns)
 			worst = totals;
 	}
+	return worst;
+}
+
+/* "cuMemcpyHtoD_v2, host to device": of all that it is about, or of most of the time. */
+static int name_function(struct finding *finding, const struct process *process, bool both)
+{
+	size_t functions;
+	const struct function_totals *worst = worst_function(process, &functions);
+
 	if (!worst)
 		return 0;
 	finding->stack = where__of_copy(process, worst->row);
-	return finding__subject(finding, "%s, %s", where__function(worst->row),
-				worst->kind == COPY_H2D ? "host to device" : "device to host");
+	return finding__subject(finding, "%s%s, %s",
+				both ? "copies in both directions, most time " :
+				functions > 1 ? "copies by several functions, most time " : "",
+				where__function(worst->row), directions[worst->kind != COPY_H2D]);
 }
 
-static int tell(struct finding *finding, const struct sum *all, const struct way *worse,
-		const char *direction)
+static void add_numbers(struct finding *finding, const struct copy_sum *all, const struct way ways[2])
+{
+	static const char *const names[2][5] = {
+		{"to_device_bytes", "to_device_ns", "to_device_bandwidth", "to_device_least_bandwidth",
+		 "to_device_reference"},
+		{"to_host_bytes", "to_host_ns", "to_host_bandwidth", "to_host_least_bandwidth", "to_host_reference"},
+	};
+
+	finding__number(finding, "calls", (double)all->calls, UNIT_COUNT);
+	finding__number(finding, "bytes", (double)all->bytes, UNIT_BYTES);
+	finding__number(finding, "ns", (double)all->ns, UNIT_NS);
+	for (int i = 0; i < 2; i++) {
+		const struct way *way = &ways[i];
+		struct copy_sum sum = pageable(way);
+
+		if (!sum.calls)
+			continue;
+		finding__number(finding, names[i][0], (double)sum.bytes, UNIT_BYTES);
+		finding__number(finding, names[i][1], (double)sum.ns, UNIT_NS);
+		if (way->pageable[0].ns)
+			finding__number(finding, names[i][2], copy_sum__rate(&way->pageable[0]), UNIT_BYTES_PER_SECOND);
+		else if (way->least_rate)
+			finding__number(finding, names[i][3], way->least_rate, UNIT_BYTES_PER_SECOND);
+		if (way->reference)
+			finding__number(finding, names[i][4], way->reference_rate, UNIT_BYTES_PER_SECOND);
+	}
+}
+
+/*
+ * "host to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s, beside 16.0 GiB/s of its pinned copies". The
+ * time in asynchronous calls tells no rate.
+ */
+static void say_way(FILE *out, const struct way *way, const char *direction)
 {
 	static const char *const words[REFERENCES] = {
 		[REFERENCE_NONE] = "",
@@ -177,29 +222,49 @@ static int tell(struct finding *finding, const struct sum *all, const struct way
 		[REFERENCE_COVERED] = " or more of its asynchronous copies",
 		[REFERENCE_LINK] = " that the GPU's link has nominally",
 	};
-	bool known = worse->reference != REFERENCE_NONE;
-	const struct sum sum = pageable(worse);
+	struct copy_sum sum = pageable(way);
 
-	finding__number(finding, "calls", (double)all->calls, UNIT_COUNT);
-	finding__number(finding, "bytes", (double)all->bytes, UNIT_BYTES);
-	finding__number(finding, "ns", (double)all->ns, UNIT_NS);
-	finding__number(finding, "bandwidth", rate(&sum), UNIT_BYTES_PER_SECOND);
-	if (known)
-		finding__number(finding, "reference_bandwidth", worse->reference_rate, UNIT_BYTES_PER_SECOND);
-	return finding__evidence(finding,
-				 "%s in %s copies of host memory that is not pinned took %s, %s of the time: "
-				 "%s %s%s%s%s",
-				 quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
-				 quantity__time((double)all->ns).text, quantity__share(finding->share).text,
-				 direction, quantity__bandwidth(rate(&sum)).text, known ? ", beside " : "",
-				 known ? quantity__bandwidth(worse->reference_rate).text : "", words[worse->reference]);
+	if (!sum.calls)
+		return;
+	fprintf(out, "%s %s %s in %s cop%s and %s", ftell(out) ? ";" : "", direction,
+		quantity__bytes((double)sum.bytes).text, quantity__count(sum.calls).text, sum.calls == 1 ? "y" : "ies",
+		quantity__time((double)sum.ns).text);
+	if (way->pageable[0].ns)
+		fprintf(out, ", %s%s", way->pageable[1].calls ? "the synchronous ones at " : "at ",
+			quantity__bandwidth(copy_sum__rate(&way->pageable[0])).text);
+	else if (way->least_rate)
+		fprintf(out, ", at %s at least", quantity__bandwidth(way->least_rate).text);
+	if (way->reference)
+		fprintf(out, ", beside %s%s", quantity__bandwidth(way->reference_rate).text, words[way->reference]);
+}
+
+static int tell(struct finding *finding, const struct copy_sum *all, const struct way ways[2])
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int ret;
+
+	if (!out)
+		return -ENOMEM;
+	for (int i = 0; i < 2; i++)
+		say_way(out, &ways[i], directions[i]);
+	if (fclose(out)) {
+		free(text);
+		return -ENOMEM;
+	}
+	ret = finding__evidence(finding, "%s in %s copies of host memory that is not pinned took %s, %s of the time:%s",
+				quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
+				quantity__time((double)all->ns).text, quantity__share(finding->share).text, text);
+	free(text);
+	return ret;
 }
 
 int pageable_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	const struct way ways[2] = {look_at(input->model, process, COPY_H2D), look_at(input->model, process, COPY_D2H)};
-	const struct sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
-	const struct sum all = {to_device.calls + to_host.calls, to_device.bytes + to_host.bytes,
+	const struct copy_sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
+	const struct copy_sum all = {to_device.calls + to_host.calls, to_device.bytes + to_host.bytes,
 				to_device.ns + to_host.ns};
 	bool worse = to_host.ns > to_device.ns;
 	uint64_t watched_ns = where__watched_ns(input, process);
@@ -214,6 +279,7 @@ int pageable_copies__draw(const struct finding_input *input, const struct proces
 		return -ENOMEM;
 	finding__cost(finding, all.ns, watched_ns);
 	estimate(finding, &ways[worse], &ways[!worse]);
-	ret = name_function(finding, process);
-	return ret ? ret : tell(finding, &all, &ways[worse], worse ? "device to host" : "host to device");
+	add_numbers(finding, &all, ways);
+	ret = name_function(finding, process, to_device.calls && to_host.calls);
+	return ret ? ret : tell(finding, &all, ways);
 }

@@ -25,8 +25,10 @@ int sync_stall__draw(const struct finding_input *input, const struct process *pr
 /* implicit_sync.c */
 int implicit_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 
-/* copies.c */
+/* small_copies.c */
 int small_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* redundant_copies.c */
 int redundant_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 
 /* pageable_copies.c */

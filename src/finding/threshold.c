@@ -3,6 +3,8 @@
 #include "finding/threshold.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ struct suffix {
 struct unit_form {
 	const char *example;
 	double most;
+	bool whole; /* from 1 up: of nothing there is no finding */
 	struct suffix suffixes[16];
 };
 
@@ -27,14 +30,14 @@ struct unit_form {
 		{"T", 1ull << 40}, {"TiB", 1ull << 40}
 
 static const struct unit_form forms[] = {
-	[UNIT_COUNT] = {"a number such as 10", 1e18, {{"", 1}}},
-	[UNIT_BYTES] = {"bytes such as 65536, 64K, 1M or 2GiB", 1e18, {BYTE_SUFFIXES}},
-	[UNIT_NS] = {"a time with its unit such as 20us, 100ms or 1.5s", 1e18,
+	[UNIT_COUNT] = {"a whole number such as 10, from 1 up", 1e18, true, {{"", 1}}},
+	[UNIT_BYTES] = {"bytes such as 65536, 64K, 1M or 2GiB", 1e18, false, {BYTE_SUFFIXES}},
+	[UNIT_NS] = {"a time with its unit such as 20us, 100ms or 1.5s", 1e18, false,
 		     {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}},
-	[UNIT_SHARE] = {"a share such as 5% or 0.05", 1, {{"", 1}, {"%", 0.01}}},
-	[UNIT_PER_SECOND] = {"a rate such as 10/s", 1e18, {{"", 1}, {"/s", 1}}},
-	[UNIT_BYTES_PER_SECOND] = {"bytes a second such as 100M", 1e18, {BYTE_SUFFIXES}},
-	[UNIT_RATIO] = {"a ratio such as 1.2", 1e18, {{"", 1}, {"x", 1}}},
+	[UNIT_SHARE] = {"a share such as 5% or 0.05", 1, false, {{"", 1}, {"%", 0.01}}},
+	[UNIT_PER_SECOND] = {"a rate such as 10/s", 1e18, false, {{"", 1}, {"/s", 1}}},
+	[UNIT_BYTES_PER_SECOND] = {"bytes a second such as 100M", 1e18, false, {BYTE_SUFFIXES}},
+	[UNIT_RATIO] = {"a ratio such as 1.2", 1e18, false, {{"", 1}, {"x", 1}}},
 };
 
 /* Digits and at most one point between them; returns what is behind, or NULL. */
@@ -53,7 +56,8 @@ static const char *parse_number(const char *text, double *value)
 
 static int parse_value(const char *text, const struct threshold_choice *choice, double *value)
 {
-	const struct unit_form *form = &forms[choice->kind->thresholds[choice->place].unit];
+	const struct finding_threshold *threshold = &choice->kind->thresholds[choice->place];
+	const struct unit_form *form = &forms[threshold->unit];
 	const char *rest = parse_number(text, value);
 
 	for (size_t i = 0; rest && i < sizeof(form->suffixes) / sizeof(*form->suffixes); i++) {
@@ -62,7 +66,9 @@ static int parse_value(const char *text, const struct threshold_choice *choice, 
 		if (!suffix->text || strcmp(suffix->text, rest))
 			continue;
 		*value *= suffix->factor;
-		return *value <= form->most ? 0 : -EINVAL;
+		if (form->whole && (*value < 1 || *value != floor(*value)))
+			return -EINVAL;
+		return *value <= form->most && *value >= threshold->least ? 0 : -EINVAL;
 	}
 	return -EINVAL;
 }
@@ -91,6 +97,17 @@ static int find_place(const struct finding_kind *kind, const char *name, size_t 
 	return no_name(kind, name, length < 64 ? (int)length : 64, err);
 }
 
+static int no_value(const struct threshold_choice *choice, const char *value, struct error *err)
+{
+	const struct finding_threshold *threshold = &choice->kind->thresholds[choice->place];
+	char least[40] = "";
+
+	if (threshold->least > 0)
+		snprintf(least, sizeof(least), ", from %g up", threshold->least);
+	return error__set(err, -EINVAL, "%s.%s: '%.64s' is not %s%s", choice->kind->id, threshold->name, value,
+			  forms[threshold->unit].example, least);
+}
+
 int threshold__parse(const char *text, struct threshold_choice *choice, struct error *err)
 {
 	const char *value = strchr(text, '='), *name;
@@ -111,9 +128,5 @@ int threshold__parse(const char *text, struct threshold_choice *choice, struct e
 		ret = find_place(choice->kind, name + 1, (size_t)(value - name - 1), &choice->place, err);
 	if (ret)
 		return ret;
-	if (parse_value(value + 1, choice, &choice->value))
-		return error__set(err, -EINVAL, "%s.%s: '%.64s' is not %s", choice->kind->id,
-				  choice->kind->thresholds[choice->place].name, value + 1,
-				  forms[choice->kind->thresholds[choice->place].unit].example);
-	return 0;
+	return parse_value(value + 1, choice, &choice->value) ? no_value(choice, value + 1, err) : 0;
 }

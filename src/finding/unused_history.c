@@ -171,7 +171,8 @@ void unused_history__judge(const struct unused_history *history, const struct pr
 	const struct unused_course *course = find(history, &key);
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
 
-	*evidence = (struct unused_evidence){.bytes = UINT64_MAX, .share = 1};
+	*evidence = (struct unused_evidence){
+		.bytes = UINT64_MAX, .share = 1, .needed_ns = history->window_ns / 3 * 2};
 	for (size_t i = 0; course && i < course->count; i++) {
 		const struct unused_sample *sample = &course->samples[i];
 		double share = sample->reserved ? (double)sample->unused / (double)sample->reserved : 0;
@@ -187,6 +188,5 @@ void unused_history__judge(const struct unused_history *history, const struct pr
 		evidence->samples++;
 	}
 	evidence->span_ns = evidence->samples ? last_ns - first_ns : 0;
-	evidence->known =
-		evidence->samples >= SAMPLES_LEAST && evidence->span_ns >= history->window_ns / 3 * 2;
+	evidence->known = evidence->samples >= SAMPLES_LEAST && evidence->span_ns >= evidence->needed_ns;
 }

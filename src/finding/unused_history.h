@@ -23,6 +23,7 @@ struct unused_evidence {
 	uint64_t bytes;	  /* in each sample at least so many */
 	double share;	  /* of what was reserved: in each sample at least */
 	uint64_t span_ns; /* the time that was looked at */
+	uint64_t needed_ns; /* so long it has to be */
 	uint64_t samples; /* in it */
 };
 

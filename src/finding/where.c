@@ -17,6 +17,13 @@ uint64_t where__watched_ns(const struct finding_input *input, const struct proce
 	return to > from ? to - from : 0;
 }
 
+uint64_t where__followed_ns(const struct finding_input *input, const struct process *process, uint64_t first_ns)
+{
+	uint64_t to = process ? end_of(input, process) : input->model->now_ns;
+
+	return first_ns && to > first_ns ? to - first_ns : 0;
+}
+
 uint64_t where__thread_ns(const struct finding_input *input, const struct process *process,
 			  const struct thread_account *thread)
 {

@@ -15,6 +15,9 @@
 /* The time that the process was watched: from its start, or the probes, to its end, or now. */
 uint64_t where__watched_ns(const struct finding_input *input, const struct process *process);
 
+/* From the first sample of something, 0 being none, to its process's end, or now; `process` may be NULL. */
+uint64_t where__followed_ns(const struct finding_input *input, const struct process *process, uint64_t first_ns);
+
 /*
  * Of a thread the time from its first call to its latest one: what it does before, such as
  * importing modules for seconds, makes a fault no smaller.

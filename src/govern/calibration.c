@@ -16,9 +16,9 @@
 #include "target/proc_maps.h"
 
 #define CHUNK LAUNCH_SAMPLE /* calls timed together: each has one launch that is looked at more closely */
-#define CHUNKS 120
-#define WARM_UP 20 /* chunks before the first that counts */
-#define PERCENTILE 10 /* of the chunks: what others do on the machine is left out */
+#define CHUNKS 60   /* of which the median counts: what else the machine does meets programs too */
+#define WARM_UP 10  /* chunks before the first that counts */
+#define PAUSE_NS 2000 /* before each call: one upon the other calls cost less than they do in a program */
 
 /*
  * The functions that stand for CUDA's. They begin as compiled ones mostly do: the kernel emulates the instruction
@@ -118,21 +118,34 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Nanoseconds of one call. */
+/* Nanoseconds of one call, without the pauses. */
+static double time_chunk(const struct stand_in *stand_in)
+{
+	double took = 0;
+
+	for (int i = 0; i < CHUNK; i++) {
+		double began = clock_ns(), paused = began;
+
+		while (paused < began + PAUSE_NS)
+			paused = clock_ns();
+		stand_in->call();
+		took += clock_ns() - paused;
+	}
+	return took / CHUNK / stand_in->calls;
+}
+
 static double time_calls(const struct stand_in *stand_in)
 {
 	double ns[CHUNKS];
 
 	for (int chunk = -WARM_UP; chunk < CHUNKS; chunk++) {
-		double began = clock_ns();
+		double took = time_chunk(stand_in);
 
-		for (int i = 0; i < CHUNK; i++)
-			stand_in->call();
 		if (chunk >= 0)
-			ns[chunk] = (clock_ns() - began) / CHUNK / stand_in->calls;
+			ns[chunk] = took;
 	}
 	qsort(ns, CHUNKS, sizeof(*ns), by_size);
-	return ns[CHUNKS * PERCENTILE / 100];
+	return ns[CHUNKS / 2];
 }
 
 /* --- probes --- */

@@ -13,9 +13,10 @@
 #include "probe/object.h"
 
 /*
- * Fills `costs`, of calls under the programs that `options` load: launches, copies from pageable memory, waits for a
- * stream; and for what is always watched the mean of an allocation and its free. Takes some 0.3 s. Returns 0, -EOPNOTSUPP with
- * tracefs links, or another negative errno.
+ * Fills `costs`, of calls under the programs that `options` load: launches, copies from
+ * pageable memory, waits for a stream; and for what is always watched the mean of an
+ * allocation and its free. Takes some 0.3 s. Returns 0, -EOPNOTSUPP with tracefs links, or
+ * another negative errno.
  */
 int calibration__measure(const struct object_options *options, const struct features *features,
 			 struct call_costs *costs, struct error *err);

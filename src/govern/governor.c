@@ -52,7 +52,7 @@ struct governor {
 	uint64_t out_ns[RATE_EXACT]; /* since when the family is out, or was before this window; 0: it was not */
 	double length_ns; /* of the cycle, as planned */
 	uint64_t gap_end_ns;
-	/* Learned: probes are in so long before hooks.watch has put them in, and after it was asked to take them out. */
+	/* Learned: so long before hooks.watch has put probes in they are, and so long after it took them out. */
 	double lead_ns, lag_ns;
 	double overhead;
 	bool cycled; /* a cycle has ended */
@@ -267,7 +267,7 @@ static double least_share(const struct governor *governor)
 	return least;
 }
 
-/* So long is the cycle, so that windows and what is between them are no shorter than what putting in and taking out take. */
+/* How long the cycle is: neither windows nor gaps may be shorter than putting in and taking out takes. */
 static double choose_length(struct governor *governor)
 {
 	double length = (double)PLAN_PERIOD_NS * (0.5 + chance(governor)), most = 0;
@@ -275,7 +275,8 @@ static double choose_length(struct governor *governor)
 	for (int family = 0; family < RATE_EXACT; family++)
 		if (is_in(governor->sampled, family) && governor->share[family] > most)
 			most = governor->share[family];
-	length = clamp(length, ((double)MIN_WINDOW_NS + governor->lag_ns) / least_share(governor), (double)MAX_CYCLE_NS);
+	length = clamp(length, ((double)MIN_WINDOW_NS + governor->lag_ns) / least_share(governor),
+		       (double)MAX_CYCLE_NS);
 	return clamp(length, (double)MIN_GAP_NS / (1 - most), (double)MAX_CYCLE_NS);
 }
 
@@ -318,8 +319,9 @@ static void mark_windows(struct governor *governor)
 			mark_window(&thread->calls[family], is_in(governor->sampled, family));
 }
 
-/* The thread's rates in the family's window, which ends now, and without the probes of all that are sampled. */
-static void rate_thread(const struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
+/* The thread's rates in the family's window, which ends now, and without the probes of what is sampled. */
+static void rate_thread(const struct governor *governor, struct governed_thread *thread, int family,
+			uint64_t now_ns)
 {
 	uint64_t ns = governed_thread__time(thread, governor->window_ns, now_ns);
 	struct governed_calls *own = &thread->calls[family];
@@ -397,12 +399,15 @@ static uint64_t until(uint64_t then_ns, uint64_t now_ns)
 /* What was exact until now is a window, and has ended. */
 static uint64_t begin_sampling(struct governor *governor, uint64_t now_ns)
 {
+	double window;
+
 	memset(governor->out_ns, 0, sizeof(governor->out_ns));
 	if (!end_windows(governor, governor->sampled, now_ns)) {
 		governor->sampled = 0;
 		return SLICE_NS;
 	}
-	begin_gap(governor, ((double)(now_ns - governor->window_ns) + governor->lag_ns) / least_share(governor), now_ns);
+	window = (double)(now_ns - governor->window_ns) + governor->lag_ns;
+	begin_gap(governor, window / least_share(governor), now_ns);
 	return until(governor->gap_end_ns, now_ns);
 }
 
@@ -438,7 +443,7 @@ static uint64_t tick_window(struct governor *governor)
 		return until(next_end(governor), now_ns);
 	learn_lead(governor);
 	plan_shares(governor, now_ns);
-	/* As planned before: by what this window has shown, gaps after calls would be longer than others, and too much missed. */
+	/* As planned before: by what this window has shown, gaps after busy ones would be the longer ones. */
 	begin_gap(governor, governor->length_ns, now_ns);
 	return until(governor->gap_end_ns, now_ns);
 }

@@ -46,12 +46,15 @@ struct governor_hooks {
 	void *arg;
 };
 
-/* `budget`: by how much a thread may take longer than without probes, above 0; 0.05: 5 %. `log` and what `hooks` refer to must outlive it. NULL without memory. */
+/*
+ * `budget`: by how much a thread may take longer than without probes, above 0; 0.05: 5 %. `log` and
+ * what `hooks` refer to must outlive it. NULL without memory.
+ */
 struct governor *governor__new(double budget, const struct call_costs *costs, const struct governor_hooks *hooks,
 			       const struct log *log);
 void governor__free(struct governor *governor);
 
-/* To be called at the time it returned last, from then on: acts, and returns the nanoseconds until the next call. */
+/* To be called at the time that it returned last: acts, and returns the nanoseconds until the next call. */
 uint64_t governor__tick(struct governor *governor);
 
 /* The share of the time that the family's probes are in now: 1 where it is exact. */
@@ -60,7 +63,7 @@ double governor__share(const struct governor *governor, enum rate_family family)
 /* Whether the family has ever been sampled. */
 bool governor__was_sampled(const struct governor *governor, enum rate_family family);
 
-/* By how much the probes make the thread slower that pays most, in the latest period that is over; 0.05: by 5 %. */
+/* By how much the probes made the thread slower that paid most, in the latest period; 0.05: by 5 %. */
 double governor__overhead(const struct governor *governor);
 
 /* Makes what the next two tell that of now. */
@@ -69,7 +72,7 @@ void governor__refresh(struct governor *governor);
 /* Calls of the process that are estimated to have been missed so far; never goes back. */
 uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum rate_family family);
 
-/* Calls that its threads were seen to enter so far (struct thread_rate), those of threads that have ended too. */
+/* Calls that its threads were seen to enter so far (struct thread_rate), also those that have ended. */
 uint64_t governor__seen(const struct governor *governor, uint32_t slot, enum rate_family family);
 
 /* The process in the slot has ended and been read: its numbers go. */

@@ -74,7 +74,8 @@ void plan__carry_over(const struct plan_basis *basis)
 }
 
 /* The share of its time that each family costs the thread, or would while it is watched. */
-static void costs_of(const struct plan_basis *basis, const struct governed_thread *thread, double cost[RATE_FAMILIES])
+static void costs_of(const struct plan_basis *basis, const struct governed_thread *thread,
+		     double cost[RATE_FAMILIES])
 {
 	double life = life_ns(basis, thread);
 
@@ -99,8 +100,8 @@ static double with_hysteresis(double share, double calm)
 	return share >= 1 && calm < 1 ? NOT_CALM_SHARE : share;
 }
 
-static void add_thread(const struct plan_basis *basis, const struct governed_thread *thread, double share[RATE_FAMILIES],
-		       double *exact_cost)
+static void add_thread(const struct plan_basis *basis, const struct governed_thread *thread,
+		       double share[RATE_FAMILIES], double *exact_cost)
 {
 	double cost[RATE_FAMILIES], own[RATE_FAMILIES], calm[RATE_FAMILIES], allowed = allowed_for(basis, thread);
 

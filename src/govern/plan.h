@@ -17,7 +17,7 @@ struct plan_basis {
 	double allowed;	      /* of a thread's wall time */
 	uint64_t cycle_ns;    /* since when threads pay */
 	uint64_t now_ns;
-	unsigned int sampled; /* 1 << enum rate_family: of these the rates of their windows count, and those held from earlier ones */
+	unsigned int sampled; /* 1 << enum rate_family: of these their windows' rates count (held_rate) */
 };
 
 /* What the thread has paid since the cycle began. */

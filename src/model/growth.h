@@ -40,12 +40,16 @@ struct growth_evidence {
 	uint64_t grown;	  /* bytes, from the first of the lows to the last; of GROWTH_GROWING */
 	uint64_t grown_ns; /* between these two */
 	uint64_t samples; /* in it */
+	uint64_t first_ns; /* the first sample, CLOCK_BOOTTIME; 0: none */
 	uint64_t still_ns; /* since when it has not grown any more, in the latest samples */
 };
 
-/* The least span of a verdict by the default window of 60 s is 40 s, after a warm-up of 10 s. */
+/* By the default window of 60 s a verdict takes 40 s, after a warm-up of 10 s. */
 #define GROWTH_WINDOW_NS 60000000000ull
 #define GROWTH_SITES_MAX 4096
+
+/* For how long a site must have been followed for a verdict. */
+#define GROWTH_LEAST_NS(window_ns) ((window_ns) / 6 + (window_ns) / 3 * 2)
 
 /* Samples should come this often; more of them are not taken in. */
 #define GROWTH_SAMPLE_NS(window_ns) ((window_ns) / 60)

@@ -242,6 +242,7 @@ void growth_history__judge(const struct growth_history *history, struct growth_e
 	const size_t times[] = {0, full / 2, full};
 
 	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN, .samples = history->recent_count};
+	evidence->first_ns = history->first_ns;
 	if (!history->recent_count)
 		return;
 	evidence->still_ns = still_ns(history);

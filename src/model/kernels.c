@@ -446,6 +446,11 @@ static int by_launches(const void *a, const void *b)
 
 	if (x->launches != y->launches)
 		return x->launches < y->launches ? 1 : -1;
+	/* How they come out of the map is chance: one run's report compares with another's. */
+	if (x->name && y->name && strcmp(x->name, y->name))
+		return strcmp(x->name, y->name);
+	if (!x->name != !y->name)
+		return x->name ? -1 : 1;
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 

@@ -28,6 +28,7 @@ enum section {
 
 struct account;
 
+/* Live are the allocations less those that were never_live or replaced, went with their context, or have been freed. */
 struct memory_totals {
 	uint64_t allocations;	       /* successful calls */
 	uint64_t allocation_failures;
@@ -35,6 +36,8 @@ struct memory_totals {
 	uint64_t frees;		       /* successful calls, whatever they freed */
 	uint64_t free_failures;
 	uint64_t unknown_frees;	       /* of these frees: of addresses never seen allocated */
+	uint64_t never_live;	       /* of these allocations: of no bytes, which have no address, or without room on record */
+	uint64_t replaced;	       /* of these allocations: freed where it was not seen, as their address came again */
 	uint64_t with_context;	       /* ended with their context, not by a call of their own */
 	uint64_t with_context_bytes;
 	uint64_t live_bytes;

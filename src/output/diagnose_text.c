@@ -20,8 +20,7 @@ static void print_limits(FILE *out, const struct stat_report *report)
 		escape__text(out, p->comm);
 		fputs(") is watched since attach: nothing is known of its calls before that\n", out);
 	}
-	if (!report->getters)
-		fputs("\nnot looked for: chatty-getters (see --getters)\n", out);
+	findings_text__limits(out, report->state, report->findings);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);
 }

@@ -19,6 +19,12 @@ const char *findings__severity_word(enum finding_severity severity); /* "warning
  */
 void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top);
 
+/*
+ * After an empty line each: what was not looked for, and what to do that it is; what was followed for too
+ * short a time to be judged. Nothing where there is nothing to say.
+ */
+void findings_text__limits(FILE *out, const struct findings *findings, const struct finding_list *list);
+
 /* What a kind means, its advice and thresholds. */
 void findings_text__explain(FILE *out, const struct finding_kind *kind);
 
@@ -27,6 +33,9 @@ void findings_text__list(FILE *out);
 
 /* The key "findings": an array, worst first. */
 void json_findings__write(struct json *j, const struct finding_list *list);
+
+/* The keys "not_looked_for", an array of ids, and "not_judged": an array of what was followed for too short a time. */
+void json_findings__write_limits(struct json *j, const struct findings *findings, const struct finding_list *list);
 
 /* The key "thresholds": those in use, by id and name. */
 void json_findings__write_thresholds(struct json *j, const struct findings *findings);

@@ -14,6 +14,8 @@ void json_memory__write_totals(struct json *j, const char *key, const struct mem
 	json__key_u64(j, "frees", m->frees);
 	json__key_u64(j, "free_failures", m->free_failures);
 	json__key_u64(j, "unknown_frees", m->unknown_frees);
+	json__key_u64(j, "never_live", m->never_live);
+	json__key_u64(j, "replaced", m->replaced);
 	json__key_u64(j, "with_context", m->with_context);
 	json__key_u64(j, "with_context_bytes", m->with_context_bytes);
 	json__key_u64(j, "live_bytes", m->live_bytes);

@@ -11,11 +11,17 @@
 #define NS_PER_SECOND 1000000000ull
 
 /* The time of day of a moment of CLOCK_BOOTTIME, as the report's own date is given. */
-static void print_time(FILE *out, const struct model *model, uint64_t ns)
+static time_t second_of(const struct model *model, uint64_t ns)
 {
 	uint64_t ago = model->now_ns > ns ? model->now_ns - ns : 0;
 	int64_t then = model->wall.tv_sec * (int64_t)NS_PER_SECOND + model->wall.tv_nsec - (int64_t)ago;
-	time_t seconds = then / (int64_t)NS_PER_SECOND;
+
+	return then / (int64_t)NS_PER_SECOND;
+}
+
+static void print_time(FILE *out, const struct model *model, uint64_t ns)
+{
+	time_t seconds = second_of(model, ns);
 	char text[16];
 	struct tm tm;
 
@@ -25,14 +31,14 @@ static void print_time(FILE *out, const struct model *model, uint64_t ns)
 		fputs(text, out);
 }
 
-/* One time, or the first and the latest. */
+/* The first and the latest time, or the one that they are in seconds. */
 static void print_times(FILE *out, const struct model *model, const struct failure *f)
 {
 	if (!f->last_ns)
 		return;
 	fputs(", at ", out);
 	print_time(out, model, f->first_ns);
-	if (f->count == 1)
+	if (second_of(model, f->first_ns) == second_of(model, f->last_ns))
 		return;
 	fputs(" to ", out);
 	print_time(out, model, f->last_ns);

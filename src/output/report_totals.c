@@ -19,6 +19,8 @@ static void add(struct memory_totals *sum, const struct memory_totals *m)
 	sum->frees += m->frees;
 	sum->free_failures += m->free_failures;
 	sum->unknown_frees += m->unknown_frees;
+	sum->never_live += m->never_live;
+	sum->replaced += m->replaced;
 	sum->with_context += m->with_context;
 	sum->with_context_bytes += m->with_context_bytes;
 	sum->live_bytes += m->live_bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies and sets with their sizes, in the text of `gpuprobe stat`; see stat_tables.h.
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/account.h"
@@ -94,12 +95,16 @@ static void print_row(FILE *out, const struct process *p, const struct copies *c
 	print_what(out, copies);
 }
 
-static void print_covered(FILE *out, const struct process *p)
+/* But of what is left out. */
+static void print_covered(FILE *out, const struct process *p, const struct copies *left_out, size_t count)
 {
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
 		const struct covered_totals *covered = &p->covered[kind];
+		bool shown = true;
 
-		if (!covered->ns)
+		for (size_t i = 0; i < count; i++)
+			shown = shown && !(left_out[i].kind == kind && left_out[i].async);
+		if (!covered->ns || !shown)
 			continue;
 		fprintf(out, REPORT_INDENT "%s async: at least %s from issue to the wait that covered %s of %s%s\n",
 			words__copy_kind(kind),
@@ -149,29 +154,51 @@ static void print_histogram(FILE *out, const struct process *p, const struct cop
 			print_bucket(out, copies, i, most);
 }
 
-static void print_process(FILE *out, const struct process *p,
-			  void (*print)(FILE *out, const struct process *p, const struct copies *copies))
+static int by_time(const void *a, const void *b)
 {
-	struct copies copies;
+	const struct copies *x = a, *y = b;
 
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	if (x->kind != y->kind)
+		return x->kind - y->kind;
+	return x->async != y->async ? x->async - y->async : x->host - y->host;
+}
+
+/* Most time first. Release with free; NULL without memory. */
+static struct copies *list_rows(const struct process *p, size_t *count)
+{
+	struct copies *rows = malloc(COPY_KINDS * 2 * (COPY_HOST_PAGEABLE + 1) * sizeof(*rows));
+
+	*count = 0;
+	if (!rows)
+		return NULL;
 	for (int kind = 0; kind < COPY_KINDS; kind++)
 		for (int async = 0; async < 2; async++)
 			for (int host = COPY_HOST_UNKNOWN; host <= COPY_HOST_PAGEABLE; host++) {
-				sum_up(p->account, kind, async, host, &copies);
-				if (copies.calls)
-					print(out, p, &copies);
+				sum_up(p->account, kind, async, host, &rows[*count]);
+				*count += rows[*count].calls > 0;
 			}
+	qsort(rows, *count, sizeof(*rows), by_time);
+	return rows;
 }
 
 void stat_copies__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	static const char *const names[] = {"calls", "bytes", "bytes each", "in calls", "bandwidth"};
+	struct copies *rows;
+	size_t count, shown;
 
-	(void)report;
 	if (!p->account || !p->account->copy_count)
 		return;
+	rows = list_rows(p, &count);
+	shown = report_line__cut(report->options, count);
 	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "copies and sets");
-	print_process(out, p, print_row);
-	print_covered(out, p);
-	print_process(out, p, print_histogram);
+	for (size_t i = 0; i < shown; i++)
+		print_row(out, p, &rows[i]);
+	stat_cell__rest(out, count - shown, "row");
+	print_covered(out, p, rows + shown, count - shown);
+	for (size_t i = 0; i < shown; i++)
+		print_histogram(out, p, &rows[i]);
+	free(rows);
 }

@@ -111,7 +111,7 @@ static void print_time(const struct writer *w, const struct account_time *time, 
 	put_real(w, thread, thread ? (double)thread->launches : 0);
 	put_real(w, thread, thread ? (double)thread->chained.calls : 0);
 	put_real(w, thread && thread->gap_count,
-		 thread && thread->gap_count ? (double)thread->gap_ns / (double)thread->gap_count : 0);
+		 thread && thread->gap_count ? (double)(thread->gap_ns / thread->gap_count) : 0);
 	put_real(w, thread && thread->gap_count,
 		 thread ? (double)account__percentile(thread->gaps, 0.5, UINT64_MAX) : 0);
 	put_real(w, thread && thread->gap_count,
@@ -174,7 +174,7 @@ static void print_kernels(const struct writer *w)
 		put_real(w, shape->samples, (double)shape->threads_max);
 		put_number(w, shape->gaps);
 		put_real(w, shape->gaps, (double)shape->gap_min);
-		put_real(w, shape->gaps, shape->gaps ? (double)shape->gap_ns / (double)shape->gaps : 0);
+		put_real(w, shape->gaps, shape->gaps ? (double)(shape->gap_ns / shape->gaps) : 0);
 		put_real(w, shape->gaps, (double)shape->gap_max);
 		fputc('\n', w->out);
 	}

@@ -80,6 +80,7 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 			write_process(&j, report, &model->processes[i]);
 	json__array_end(&j);
 	json_findings__write(&j, report->findings);
+	json_findings__write_limits(&j, report->state, report->findings);
 	json_findings__write_thresholds(&j, report->state);
 	json__key_bool(&j, "getters", report->getters);
 	json__key_u64(&j, "shape_sample", model->shape_sample);

@@ -9,15 +9,25 @@
 #include "output/stat_tables.h"
 #include "output/words.h"
 
-/* "1,000 allocations, 990 frees" */
+static void print_part(FILE *out, uint64_t count, const char *what)
+{
+	if (count)
+		fprintf(out, ", %s %s", quantity__count(count).text, what);
+}
+
+/* "1,000 allocations, 990 frees, 3 gone with their context": what is live follows from it. */
 static void print_calls(FILE *out, const struct memory_totals *m)
 {
 	fprintf(out, "; %s allocation%s", quantity__count(m->allocations).text, report_line__plural(m->allocations));
+	if (m->never_live)
+		fprintf(out, " (%s never live)", quantity__count(m->never_live).text);
 	fprintf(out, ", %s free%s", quantity__count(m->frees).text, report_line__plural(m->frees));
-	if (m->allocation_failures)
-		fprintf(out, ", %s failed to allocate", quantity__count(m->allocation_failures).text);
-	if (m->free_failures)
-		fprintf(out, ", %s failed to free", quantity__count(m->free_failures).text);
+	if (m->unknown_frees)
+		fprintf(out, " (%s of memory not known)", quantity__count(m->unknown_frees).text);
+	print_part(out, m->with_context, "gone with their context");
+	print_part(out, m->replaced, "freed where it was not seen");
+	print_part(out, m->allocation_failures, "failed to allocate");
+	print_part(out, m->free_failures, "failed to free");
 	fputc('\n', out);
 }
 
@@ -35,6 +45,8 @@ static void print_totals(FILE *out, const struct process *p)
 	struct memory_totals device;
 
 	report__device_memory(p, &device);
+	/* Those of what had been freed before among them. */
+	device.unknown_frees = p->memory[MEMORY_UNKNOWN].frees;
 	if (p->ended) {
 		device.live_bytes = p->live_at_exit_bytes;
 		device.live_count = p->live_at_exit_count;

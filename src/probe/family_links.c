@@ -27,8 +27,10 @@ struct family_file {
 
 struct family {
 	struct links *links; /* NULL: out */
-	pthread_t closer;    /* ends the links that were taken out */
-	bool closing;
+	pthread_t closer;    /* ends the links that were taken out: */
+	struct links *gone;
+	bool closing; /* it was started */
+	bool closed;  /* atomic: it is done */
 };
 
 struct family_links {
@@ -145,21 +147,30 @@ int family_links__add(struct family_links *links, int fd, const struct link_site
 
 static void *close_links(void *arg)
 {
-	links__free(arg);
+	struct family *family = arg;
+
+	links__free(family->gone);
+	__atomic_store_n(&family->closed, true, __ATOMIC_RELEASE);
 	return NULL;
+}
+
+static bool is_closing(const struct family *family)
+{
+	return family->closing && !__atomic_load_n(&family->closed, __ATOMIC_ACQUIRE);
 }
 
 static void take_out(struct family_links *links, int which)
 {
 	struct family *family = &links->families[which];
-	struct links *gone = family->links;
 
-	finish_closing(family);
+	finish_closing(family); /* it has, or the family would not be in */
 	/* Before they are: what is not seen from here on is known not to be. */
 	links->programs.unseen_until[which] = UINT64_MAX;
+	family->gone = family->links;
 	family->links = NULL;
-	if (pthread_create(&family->closer, NULL, close_links, gone))
-		links__free(gone);
+	family->closed = false;
+	if (pthread_create(&family->closer, NULL, close_links, family))
+		links__free(family->gone);
 	else
 		family->closing = true;
 }
@@ -182,9 +193,21 @@ static int put_in(struct family_links *links, int which, struct error *err)
 	return 0;
 }
 
+/* Until the kernel is done with the links before, those wanted would only be in its way. */
+static bool is_busy(const struct family_links *links, unsigned int families)
+{
+	for (int family = 0; family < SAMPLED; family++)
+		if (families & 1u << family && !links->families[family].links && is_closing(&links->families[family]))
+			return true;
+	return false;
+}
+
 int family_links__watch(struct family_links *links, unsigned int families, struct error *err)
 {
 	int first = 0;
+
+	if (is_busy(links, families))
+		return error__set(err, -EBUSY, "probes are still being taken out");
 
 	for (int family = 0; family < SAMPLED; family++) {
 		bool wanted = families & 1u << family;

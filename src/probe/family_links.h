@@ -23,16 +23,17 @@ int family_links__new(enum link_kind kind, const struct probe_programs *programs
 void family_links__free(struct family_links *links);
 
 /*
- * Adds a file's functions, of families other than RATE_EXACT, and probes those of the families that are in; all
- * of them or, on failure, none. `fd` stays the caller's.
+ * Adds a file's functions, of families other than RATE_EXACT, and probes those of the families
+ * that are in. `fd` stays the caller's.
  */
 int family_links__add(struct family_links *links, int fd, const struct link_site *sites, size_t count,
 		      struct error *err);
 
 /*
- * Puts the probes of `families`, 1 << enum rate_family, in and takes the others' out. They are in when it
- * returns, some 10 ms; they go out in a thread of their own, which takes 10 ms, and some 40 until the kernel
- * is done. On failure the families in question stay out.
+ * Puts the probes of `families`, 1 << enum rate_family, in and takes the others' out. They are in
+ * when it returns, after some 10 ms; they go out in a thread of their own, within 10 ms, and it takes
+ * the kernel some 40 ms to be done with one file, or half a second with ten. -EBUSY while it is not
+ * yet with those that are wanted. On another failure the families in question stay out.
  */
 int family_links__watch(struct family_links *links, unsigned int families, struct error *err);
 

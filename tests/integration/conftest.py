@@ -1,12 +1,34 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Fixtures of the integration tests: the real gpuprobe with real probes, so they need root."""
+import atexit
 import os
+import shutil
 import socket
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
 pytest.register_assert_rewrite("lib.exact", "lib.probe", "lib.trace")
+
+
+def copy_build():
+    """
+    A copy of what is under test for this process's tests. Probes are of files: where gpuprobe watches all users of
+    the simulated libraries, it does not see the programs of tests beside it, since theirs are other files.
+    """
+    build = Path(os.environ.get("GPUPROBE_BUILD", Path(__file__).resolve().parents[2] / "build"))
+    copy = Path(tempfile.mkdtemp(prefix="gpuprobe-tests-"))
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    copy.chmod(0o755)
+    shutil.copy(build / "gpuprobe", copy)
+    shutil.copytree(build / "sim", copy / "sim")
+    os.environ["GPUPROBE_BUILD"] = str(copy)
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    copy_build()
 
 from lib import leftovers, paths  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
@@ -18,6 +40,22 @@ LINKS = tuple(os.environ.get("GPUPROBE_TEST_LINKS", "session,multi,perf").split(
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes long; part of `make test-full` only")
+    config.addinivalue_line("markers", "alone(why): fails where another test runs beside it, or makes that fail")
+    config.addinivalue_line("markers", "alone_by_perf(why): the same, with tracefs links only")
+
+
+def pytest_itemcollected(item):
+    """
+    Tests that share what is made once for their module stay together where several run at a time, and the marks
+    for tracefs links are made those of the test.
+    """
+    by_perf = item.get_closest_marker("alone_by_perf")
+    if by_perf and item.callspec.params["links"] == "perf":
+        item.add_marker(pytest.mark.alone(*by_perf.args))
+    shared = {definition.scope for definitions in item._fixtureinfo.name2fixturedefs.values()
+              for definition in definitions}
+    if "module" in shared:
+        item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,7 +9,7 @@ import pytest
 
 from lib import exact
 from lib.account import CLASSES, OPERATIONS, seen_functions, true_functions
-from lib.paths import SIM, workload
+from lib.paths import ROOT, SIM, workload
 from lib.script import PROGRAMS, script
 from lib.truth import CALLERS
 
@@ -54,7 +54,7 @@ def check(result, mode="auto"):
 def threads(tmp_path_factory):
     """programs/threads.c"""
     program = tmp_path_factory.mktemp("threads") / "threads"
-    subprocess.run(["cc", "-O2", "-pthread", f"-I{SIM.parents[1] / 'sim' / 'include'}", "-o", program,
+    subprocess.run(["cc", "-O2", "-pthread", f"-I{ROOT}/sim/include", "-o", program,
                     PROGRAMS / "threads.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
     return program
 
@@ -119,7 +119,7 @@ def test_percentiles(gpuprobe):
 
 def test_both_layers(gpuprobe):
     """A driver call that the runtime made is a call of its own, but for the same act, and in no class."""
-    result = gpuprobe.run(workload("demo"), args=["--api", "both"], base=STAT)
+    result = gpuprobe.run(workload("demo"), "--seconds", 3, args=["--api", "both"], base=STAT)
     process = result.process
     runtime = {name: counts for name, counts in true_functions(result.truth, "both").items() if name[0] == "runtime"}
     seen = seen_functions(process)

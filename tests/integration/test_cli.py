@@ -19,6 +19,7 @@ from lib.probe import environment
 QUICK = ("--duration", "0.1", "--display-interval", "0")
 NONE = ("--metrics-addr", "none")
 CAPABILITIES = ("bpf", "perfmon", "sys_ptrace", "dac_read_search")
+PORT_9000 = pytest.mark.alone("a gpuprobe beside it may have the port, and end")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
@@ -72,7 +73,7 @@ def sleeper():
 OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--display-interval", "--duration",
            "-p, --pid", "--api", "--check-launches", "--max-processes", "--max-allocations", "--max-kernels",
            "--max-inflight", "--libcudart-path", "--libcuda-path", "--json", "-v, --verbose", "-q, --quiet",
-           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels")
+           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE")
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])
@@ -220,6 +221,7 @@ def test_full_names():
 
 # --- what is said on stderr ---
 
+@PORT_9000
 def test_quiet_and_verbose():
     with socket.create_server(("0.0.0.0", 9000)) if port_is_free() else _taken():
         normal = run(*QUICK)
@@ -280,9 +282,9 @@ class _taken:
 
 # --- what is attached ---
 
-def test_api_chooses_layers():
+def test_api_chooses_layers(sleeper):
     def attached(api):
-        done = run(*QUICK, *NONE, "--json", "--api", api, "--libcuda-path", paths.LIBCUDA,
+        done = run(*QUICK, *NONE, "--json", "-p", sleeper, "--api", api, "--libcuda-path", paths.LIBCUDA,
                    "--libcudart-path", paths.LIBCUDART)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)["probes_attached"]
@@ -294,18 +296,18 @@ def test_api_chooses_layers():
 
 
 @pytest.mark.parametrize("option", ["--libcuda-path", "--libcudart-path"])
-def test_library_paths_repeat(option, tmp_path):
+def test_library_paths_repeat(option, sleeper, tmp_path):
+    quick = [*QUICK, *NONE, "--json", "-p", sleeper]
     copies = []
     for i in range(3):
         copies += [option, shutil.copy(paths.LIBCUDA, tmp_path / f"copy{i}.so")]
-    base = json.loads(run(*QUICK, *NONE, "--json").stdout)
-    done = json.loads(run(*QUICK, *NONE, "--json", *copies).stdout)
+    base = json.loads(run(*quick).stdout)
+    done = json.loads(run(*quick, *copies).stdout)
     assert done["libraries"] - base["libraries"] == 3
     # The same file again, by another name, is not another library.
     os.link(tmp_path / "copy0.so", tmp_path / "hard.so")
     os.symlink("copy1.so", tmp_path / "soft.so")
-    again = json.loads(run(*QUICK, *NONE, "--json", *copies, option, tmp_path / "hard.so",
-                           option, tmp_path / "soft.so").stdout)
+    again = json.loads(run(*quick, *copies, option, tmp_path / "hard.so", option, tmp_path / "soft.so").stdout)
     assert again["libraries"] == done["libraries"]
     assert again["probes_attached"] == done["probes_attached"]
 
@@ -560,6 +562,7 @@ def test_port_in_use():
         fails(run("--metrics-addr", address, *QUICK), 1, address, "in use", "--metrics-addr")
 
 
+@PORT_9000
 def test_default_port_in_use_is_a_warning():
     with socket.create_server(("0.0.0.0", 9000)) if port_is_free() else _taken():
         done = run(*QUICK)
@@ -568,6 +571,7 @@ def test_default_port_in_use_is_a_warning():
     assert re.fullmatch(r"gpuprobe: warning: [^\n]*0\.0\.0\.0:9000[^\n]*without metrics\n", done.stderr)
 
 
+@PORT_9000
 def test_named_default_port_in_use_is_an_error():
     with socket.create_server(("0.0.0.0", 9000)) if port_is_free() else _taken():
         fails(run("--metrics-addr", "0.0.0.0:9000", *QUICK), 1, "0.0.0.0:9000", "in use")

@@ -497,15 +497,18 @@ def check_killed(links, rounds, directory):
         assert run("true", GPUPROBE_LINKS="perf").returncode == 0
 
 
+@pytest.mark.alone_by_perf("the tracefs events of a killed gpuprobe stay until the next one starts")
 def test_killed_at_random_moments(tmp_path, links):
     check_killed(links, 20 if links == "session" else 8, tmp_path)
 
 
 @pytest.mark.slow
+@pytest.mark.alone_by_perf("the same")
 def test_killed_at_many_random_moments(tmp_path, links):
     check_killed(links, 50, tmp_path)
 
 
+@pytest.mark.alone("the next gpuprobe to start has to be its own")
 def test_next_start_removes_stale_events(tracefs):
     process = subprocess.Popen([paths.GPUPROBE, *QUIET, "--libcuda-path", paths.LIBCUDA],
                                env=environment(GPUPROBE_LINKS="perf"), stdout=subprocess.DEVNULL)

@@ -521,3 +521,40 @@ def test_a_destroyed_stream_keeps_what_was_covered(gpuprobe):
     exact.check(result)
     assert (covered(result.process)["H2D"]["calls"], covered(result.process)["H2D"]["bytes"]) == (6, 6000)
     assert exact.in_flight(result.process) == {}
+
+
+def test_a_place_that_is_pinned_by_turns(gpuprobe_by):
+    """
+    Copies from one address, which is found to be pageable, then pinned, then pageable again; then a device's file
+    lies there, as where CUDA maps memory, and ordinary memory again. Each change is known at the next copy.
+    """
+    result = gpuprobe_by.run(*script("""
+        import mmap
+        start()
+        device = made(driver.cuMemAlloc_v2, 1 << 16)
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+        FIXED = 0x10
+        def ordinary(at=None):
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (FIXED if at else 0)
+            return libc.mmap(at, 1 << 16, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        place = ctypes.c_void_p(ordinary())
+        def copy(count, bytes):
+            for _ in range(count):
+                need(driver.cuMemcpyHtoD_v2(device, place, bytes))
+        copy(5, 1000)
+        need(driver.cuMemHostRegister_v2(place, 1 << 16, 0))
+        copy(4, 100)
+        need(driver.cuMemHostUnregister(place))
+        copy(3, 1000)
+        libc.mmap(place, 1 << 16, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | FIXED,
+                  os.open("/dev/zero", os.O_RDWR), 0)
+        copy(2, 10)
+        ordinary(place)
+        copy(1, 1000)
+    """))
+    copies, = result.process["copies"]
+    assert (copies["calls"], copies["bytes"]) == (15, 9420)
+    assert copies["pageable"] == {"calls": 9, "bytes": 9000}
+    assert copies["pinned"] == {"calls": 4, "bytes": 400}

@@ -118,7 +118,8 @@ def test_manual():
 def test_explain_unknown():
     done = diagnose("--explain", "alloc")
     assert (done.returncode, done.stdout) == (2, "")
-    assert all(kind in done.stderr for kind in listed())
+    assert done.stderr == ("gpuprobe: no finding is called 'alloc' (did you mean alloc-churn?): see gpuprobe diagnose "
+                           "--list\n")
 
 
 @pytest.mark.parametrize("args, command, status", [
@@ -165,6 +166,21 @@ def test_pid_until_interrupted():
         assert workload.poll() is None
     assert running.returncode == 4, err
     assert "findings: 1 warning" in out.splitlines()
+
+
+def test_growth_within_the_duration():
+    """A leak is found by default in the time that there is; where that is too short, that is told."""
+    with Background(paths.workload("faults"), "leak-growing", "--seconds", 40) as workload:
+        with watch(workload, "--duration", "13") as long, watch(workload, "--json", "--duration", "3") as short:
+            report = json.loads(short.communicate(timeout=40)[0])
+            out, _ = long.communicate(timeout=40)
+        assert workload.poll() is None
+    [course] = report["not_judged"]
+    assert (course["id"], course["places"], course["of_places"]) == ("leak-growing", 1, 1)
+    assert 1 < course["followed_seconds"] < 4 and course["needed_seconds"] == pytest.approx(10 * 5 / 6, rel=0.01)
+    assert (report["findings"], report["not_looked_for"]) == ([], ["chatty-getters"])
+    assert "warning  leak-growing: live memory of one place only grows" in out.splitlines()
+    assert "not judged" not in out
 
 
 def test_interval():

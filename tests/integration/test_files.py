@@ -159,11 +159,11 @@ def test_two_overlay_mounts_of_running_processes(gpuprobe_by, overlays):
 
 
 def test_two_overlay_mounts_as_options(overlays):
-    """Also where gpuprobe itself is inside: two paths, one library."""
+    """Also where gpuprobe itself is inside: two paths, one library. It watches a process that has none."""
     def libraries(*options):
         done = subprocess.run([*overlays.inside(), paths.GPUPROBE, "--json", "--display-interval", "0", "--duration",
-                               "0.1", "--metrics-addr", "none", *options], capture_output=True, text=True,
-                              env=environment(), check=True)
+                               "0.1", "--metrics-addr", "none", "-p", str(overlays.process.pid), *options],
+                              capture_output=True, text=True, env=environment(), check=True)
         return int(done.stdout.split('"libraries":')[1].split(",")[0])
 
     a, b = (str(overlays.place / name / "libcuda.so.1") for name in "ab")

@@ -33,6 +33,6 @@ def test_link():
                                       "CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100us+0.1ns/B"})
     finding, = reports[-1]["findings"]
     rate = 16 * 32e9 / 8 * 128 / 130
-    assert finding["numbers"]["reference_bandwidth"]["value"] == pytest.approx(rate, rel=1e-6)
+    assert finding["numbers"]["to_device_reference"]["value"] == pytest.approx(rate, rel=1e-6)
     seconds = finding["numbers"]["bytes"]["value"] / (0.8 * rate)
     assert finding["saving_seconds"] == pytest.approx(finding["cost_seconds"] - seconds, rel=1e-3)

@@ -12,6 +12,7 @@ from lib.probe import Background
 from lib.script import script
 
 GIVEN = [LIBCUDA, LIBCUDART]
+ALONE = pytest.mark.alone("what gpuprobe loses of other programs on the machine counts, too")
 
 
 def process_of(report, pid):
@@ -31,6 +32,7 @@ def wait_probed(running, library):
     return running.wait_for(lambda r: re.search(f"{library} .*functions probed", running.stderr))
 
 
+@ALONE
 def test_files_given_are_exact(gpuprobe_by):
     """From the first call of a process that starts later; it is shown once more when it has ended."""
     with gpuprobe_by.start(libraries=GIVEN) as running:
@@ -49,6 +51,7 @@ def test_files_given_are_exact(gpuprobe_by):
     exact.check(result)
 
 
+@ALONE
 def test_found_through_the_loader(gpuprobe_by, tmp_path):
     """A file never seen before: what came before the probes is missing, and that is said; the next is exact."""
     for library in GIVEN:
@@ -158,6 +161,7 @@ def test_ends_with_a_duration(gpuprobe):
     assert result.status == 0 and result.final["final"]
 
 
+@ALONE
 def test_many_at_once(gpuprobe_by):
     """Sixteen programs side by side, while gpuprobe watches the machine."""
     with gpuprobe_by.start(libraries=GIVEN, interval=0) as running:

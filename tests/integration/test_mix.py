@@ -42,6 +42,16 @@ def failures(seed):
     return ",".join(f"{function}:%{numbers.randrange(3, 40)}" for function in chosen)
 
 
+def unbalanced(process):
+    """Kinds of memory whose counts do not add up to what is live."""
+    for kind, memory in process["memory"].items():
+        if not isinstance(memory, dict) or "allocations" not in memory or kind == "unknown":
+            continue
+        live = memory["allocations"] - sum(memory[part] for part in ("never_live", "replaced", "frees", "with_context"))
+        if live != memory["live_allocations"]:
+            yield f"{kind}: {live} allocations should be live by {memory}"
+
+
 def check_mix(gpuprobe, seed, api="auto", seconds=10, more=(), bearable=BEARABLE):
     """Runs the workload and compares each of its processes; the result. Of odd seeds every launch is checked."""
     checked = seed % 2 == 1
@@ -55,10 +65,9 @@ def check_mix(gpuprobe, seed, api="auto", seconds=10, more=(), bearable=BEARABLE
         process = result.process_of(truth.pid)
         assert process["ended"] and not process["since_attach"]
         wrong += [f"{truth.comm} {truth.pid}: {line}"
-                  for line in mixtruth.differences(process, truth, api, checked)]
+                  for line in (*mixtruth.differences(process, truth, api, checked), *unbalanced(process))]
     assert not wrong, f"{len(wrong)} numbers differ:\n" + "\n".join(wrong[:100])
     assert len(result.truths) >= 5 and result.truths[0].calls("cuMemAlloc_v2")
-    return result
     return result
 
 

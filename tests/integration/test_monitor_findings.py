@@ -70,6 +70,17 @@ def test_sections(gpuprobe):
     assert ids(gpuprobe.run(*command, env=env, args=["--bandwidth-util"]).final) == []
 
 
+def test_threshold(gpuprobe):
+    """From when on it is a finding, as for diagnose; what is no threshold is a mistake of the command line."""
+    command = paths.workload("memory"), "--pairs", "500"
+    assert ids(gpuprobe.run(*command, args=["--threshold", "error-storm.calls=501"], env=STORM).final) == []
+    assert ids(gpuprobe.run(*command, args=["--threshold", "error-storm.calls=500"], env=STORM).final) == ["error-storm"]
+    done = subprocess.run([paths.GPUPROBE, "--threshold", "error-storm.calls=0.5"], text=True, capture_output=True,
+                          check=False, timeout=20)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("gpuprobe: --threshold: error-storm.calls: '0.5' is not a whole number")
+
+
 def test_told_to_the_end_and_once(gpuprobe):
     """A process's findings are in the report that tells its end, and in none that comes later."""
     def of(report, pid, which="findings"):

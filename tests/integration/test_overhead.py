@@ -118,3 +118,12 @@ def test_no_percentage(gpuprobe, percent):
 @pytest.mark.parametrize("command", ["trace", "memleak", "flame", "diagnose"])
 def test_not_for(gpuprobe, command):
     assert "max-overhead" in gpuprobe.run(base=[command], args=["--max-overhead", 5], status=2).stderr
+
+
+def test_graphs_captured_meanwhile(gpuprobe):
+    """A capture whose launches were not all seen has no size rather than a wrong one."""
+    graph = shell([workload("launch"), "--api", "driver", "--function", "graph", "--kernels", 4, "--launches", 100])
+    command = f"{shell(launches(6))} & sleep 1; for i in $(seq 20); do {graph}; sleep 0.1; done; wait"
+    result = gpuprobe.run("sh", "-c", command, args=["--max-overhead", 5], env=BUSY)
+    sizes = [size for process in result.final["processes"] for size in process["graph_sizes"]]
+    assert sizes and all(size["kernels"] == 4 for size in sizes)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """--memleak, --cudatrace and --bandwidth-util alone: only what is chosen is attached, shown and exported."""
+import functools
 import re
 import subprocess
 import urllib.request
@@ -28,6 +29,7 @@ ATTACHED = re.compile(r"(\S+/(libcuda\.so\.1|libcudart\.so\.13))\S*.*: (\d+) fun
 DEMO = [workload("demo"), "--seconds", "0.3"]
 
 
+@functools.lru_cache
 def exports(library):
     lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
                            check=True).stdout.splitlines()

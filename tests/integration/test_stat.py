@@ -97,6 +97,8 @@ def test_launches(run):
     assert sum(t["time"]["launch"]["ns"] for t in launching) == functions(process)["cuLaunchKernel"]["total_ns"]
     assert {k["name"]: k["launches"] for k in process["kernels"]} == truth.launches()
     assert sum(k["launches"] for k in process["kernels"]) == 2100
+    assert [k["name"] for k in process["kernels"]] == [k["name"] for k in sorted(
+        process["kernels"], key=lambda k: (-k["launches"], k["name"]))]
     for kernel in process["kernels"]:
         assert kernel["shape"]["gaps"] > 0
         low, high = kernel["shape"]["gap_range_ns"]
@@ -211,6 +213,34 @@ def test_csv(hostile, tmp_path):
     assert calls["cuLaunchKernel"] == truth.calls("cuLaunchKernel") == 300
     kernels = [dict(zip(tables["kernels"][0], row)) for row in tables["kernels"][1:]]
     assert [kernel["launches"] for kernel in kernels] == ["300"]
+
+
+def test_output(tmp_path):
+    """Reports go into the file, and nothing else; what COMMAND prints goes nowhere else."""
+    command = ["sh", "-c", f"echo mine; {paths.workload('launch')} --hold 0.7"]
+    for form in ("--json", "--csv"):
+        file = tmp_path / f"out{form}"
+        file.write_text("what was there before")
+        done = stat(form, "--interval", "0.2", "-O", file, "--", *command)
+        assert (done.returncode, done.stdout.splitlines()[0]) == (0, "mine")
+        assert "gpuprobe" not in done.stdout and "functions," not in done.stdout
+        lines = file.read_text().splitlines()
+        assert all(line.startswith('{"schema"') if form == "--json" else re.match("[a-z]+,", line) for line in lines)
+        assert len(lines) > 1
+
+
+@pytest.mark.parametrize("file, why", [("/nowhere/file", "No such file or directory"), ("/", "Is a directory")])
+def test_output_not_there(tmp_path, file, why):
+    """Told before COMMAND begins."""
+    done = stat("--output", file, "--", "touch", tmp_path / "begun")
+    assert (done.returncode, done.stderr) == (1, f"gpuprobe: cannot write {file}: {why}\n")
+    assert not (tmp_path / "begun").exists()
+
+
+def test_output_full():
+    done = stat("-O", "/dev/full", "--", paths.workload("launch"), "--launches", 10)
+    assert done.returncode == 1
+    assert "gpuprobe: cannot write /dev/full: No space left on device\n" in done.stderr
 
 
 def test_interval():

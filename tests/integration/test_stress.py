@@ -10,7 +10,7 @@ from lib import exact
 from lib.paths import LIBCUDA, LIBCUDART, workload
 from lib.probe import Background
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone("it takes all CPUs, for minutes")]
 
 
 def test_launches(gpuprobe_by):

@@ -207,6 +207,7 @@ def test_interrupt_in_the_middle(tracer_by):
     assert len(result.lines) >= 20000 and trace.in_order(result.lines)
 
 
+@pytest.mark.alone_by_perf("the tracefs events of a killed gpuprobe stay until the next one starts")
 def test_killed(tracer_by):
     """SIGKILL leaves the target running, and nothing in the kernel but what the next gpuprobe clears away."""
     with Background(paths.workload("traced"), "--rounds", 200, "--rate", 100) as caller:

@@ -157,11 +157,29 @@ static inline void scene__findings(struct scene *scene)
 	finding_list__sort(&scene->list);
 }
 
+static inline struct findings *scene_state(bool asks, bool getters)
+{
+	const struct findings_options options = {
+		.account = true, .asks = asks, .getters = getters, .window_ns = 60 * NS_PER_S};
+	struct findings *findings = findings__new(&options);
+
+	if (!findings)
+		abort();
+	findings__begin(findings, BEGIN);
+	return findings;
+}
+
+/* By default all is looked for. */
+static inline void scene__look_for(struct scene *scene, bool asks, bool getters)
+{
+	findings__free(scene->findings);
+	scene->findings = scene_state(asks, getters);
+	scene->report.state = scene->findings;
+}
+
 static inline void scene__begin(struct scene *scene)
 {
-	const struct findings_options options = {.account = true, .asks = true, .window_ns = 60 * NS_PER_S};
-
-	*scene = (struct scene){.options = {.top = 10}, .account = account__new(), .findings = findings__new(&options)};
+	*scene = (struct scene){.options = {.top = 10}, .account = account__new(), .findings = scene_state(true, true)};
 	scene__account(scene);
 	scene__process(scene);
 	scene->model.processes = scene->processes;
@@ -169,7 +187,6 @@ static inline void scene__begin(struct scene *scene)
 	scene->model.now_ns = BEGIN + 10 * NS_PER_S;
 	scene->model.wall.tv_sec = 14 * 3600 + 2 * 60 + 11;
 	scene->model.shape_sample = 64;
-	findings__begin(scene->findings, BEGIN);
 	scene->report = (struct stat_report){.model = &scene->model, .state = scene->findings, .findings = &scene->list,
 					     .began_ns = BEGIN, .options = &scene->options};
 }

@@ -103,7 +103,8 @@ static void test_values(void **state)
 	account_options__clear(&line.options);
 
 	accept(&line, "diagnose --stack off --threshold oom=2 --threshold alloc-churn.pairs=3 --fail-on critical "
-		      "--max-kernels 7 --api both --json -- ls -l");
+		      "--max-kernels 7 --api both --json --output file -- ls -l");
+	assert_string_equal(line.options.file, "file");
 	assert_int_equal(line.options.stacks.mode, STACK_OFF);
 	assert_int_equal(line.options.threshold_count, 2);
 	assert_string_equal(line.options.thresholds[1], "alloc-churn.pairs=3");
@@ -113,6 +114,52 @@ static void test_values(void **state)
 	assert_int_equal(line.options.form, ACCOUNT_JSON);
 	assert_string_equal(line.options.targets.command[1], "-l");
 	account_options__clear(&line.options);
+}
+
+static void test_max_overhead(void **state)
+{
+	static const char *const none[] = {"0", "0.09", "100.1", "-5", "nan", "inf", "5%%", "%", "5x", "1e9"};
+	struct line line;
+	char words[100];
+
+	(void)state;
+	accept(&line, "stat");
+	assert_true(line.options.max_overhead == 0);
+	account_options__clear(&line.options);
+	accept(&line, "stat --max-overhead 5");
+	assert_true(line.options.max_overhead == 0.05);
+	account_options__clear(&line.options);
+	accept(&line, "stat --max-overhead=0.5%");
+	assert_true(line.options.max_overhead == 0.005);
+	account_options__clear(&line.options);
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		snprintf(words, sizeof(words), "stat --max-overhead=%s", none[i]);
+		refuse(words, "give percent from 0.1 to 100");
+	}
+	refuse("diagnose --max-overhead 5", "max-overhead");
+}
+
+/* Growth is judged within the duration, though not by less than what a program takes to load. */
+static void test_window(void **state)
+{
+	static const struct {
+		const char *words;
+		uint64_t window_ns;
+	} cases[] = {
+		{"diagnose --duration 30", 20 * NS_PER_S},	   {"stat --duration 60", 40 * NS_PER_S},
+		{"stat --duration 90", 60 * NS_PER_S},		   {"stat --duration 3600", 60 * NS_PER_S},
+		{"diagnose --duration 12", 10 * NS_PER_S},	   {"diagnose --duration 1", 10 * NS_PER_S},
+		{"diagnose --duration 0", 60 * NS_PER_S},	   {"diagnose --window 3s --duration 30", 3 * NS_PER_S},
+		{"diagnose --duration 30 --window 5m", 300 * NS_PER_S},
+	};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		accept(&line, cases[i].words);
+		assert_int_equal(line.options.window_ns, cases[i].window_ns);
+		account_options__clear(&line.options);
+	}
 }
 
 static void test_told(void **state)
@@ -128,10 +175,12 @@ static void test_told(void **state)
 	accept(&line, "diagnose --list");
 	assert_true(line.options.list);
 	account_options__clear(&line.options);
-	refuse("diagnose --explain oom-nea", "no finding is called 'oom-nea'; there are alloc-churn, ");
+	refuse("diagnose --explain oom-nea", "no finding is called 'oom-nea' (did you mean oom-near?)");
 	refuse("diagnose --explain oom -- ls", "--explain watches nothing");
 	refuse("diagnose --list -p 1", "--list watches nothing");
 	refuse("diagnose --list --explain oom", "choose one");
+	refuse("diagnose --list -O file", "--output is of reports, and --explain and --list are text");
+	refuse("diagnose --explain oom --json", "--json is of reports, and --explain and --list are text");
 }
 
 static void test_refused(void **state)
@@ -152,7 +201,7 @@ static void test_refused(void **state)
 static void test_help(void **state)
 {
 	static const char *const both[] = {"--threshold", "--window", "--getters", "-p, --pid", "--duration", "--api",
-					   "--max-inflight", "--interval", "--json", "--top", "--stack", "--verbose"};
+					   "--max-inflight", "--interval", "--json", "-O, --output FILE", "--top", "--stack", "--verbose"};
 	struct line line;
 
 	(void)state;
@@ -180,7 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	 cmocka_unit_test(test_told),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_help),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_help),	 cmocka_unit_test(test_max_overhead), cmocka_unit_test(test_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

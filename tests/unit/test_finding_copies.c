@@ -59,6 +59,67 @@ static void small_copies(void **state)
 	/* 737,280,000 bytes: 704 copies of 10 us, and 100 us for each MiB. */
 	assert_true(finding->has_saving);
 	assert_true(is_close(finding->saving_ns, 1.2e9 - 703.125 * 10e3 - 703.125 * 100e3));
+	assert_string_equal(finding->evidence,
+			    "110,000 of 110,010 copies were of less than 64 KiB, 6.5 KiB and 10.9 us each on average: "
+			    "703.1 MiB in 1.2 s, 12.0 % of the time; a mebibyte of them takes 1.7 ms so, and would take "
+			    "110 us in one copy");
+	assert_true(finding__value(finding, "batch_ns") == 110e3);
+	case__free(c);
+}
+
+/* No bytes go faster than the link, in one copy or in many, whatever the time in calls says. */
+static void batches_are_no_faster_than_the_link(void **state)
+{
+	struct finding_case *c = case__new();
+	struct gpu link = {.link_bytes_per_second = 10000000000};
+	struct process_gpu gpu = {.gpu = 0};
+	struct account_copies *copies = add_copies(c, COPY_H2D, 1, COPY_HOST_PINNED);
+	const struct finding *finding;
+
+	(void)state;
+	c->model.gpus = &link;
+	c->model.gpu_count = 1;
+	c->process.gpus = &gpu;
+	c->process.gpu_count = 1;
+	copy(copies, 15, 32000, 50 * US); /* 1,000 MiB, asynchronous */
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_true(is_close(finding->saving_ns, 1.6e9 - 1000 * 50e3 - 1048576000 / 8.0));
+	assert_non_null(strstr(finding->assumption, "at 80 % of the nominal rate of the GPU's link"));
+	assert_true(finding->cost_ns - finding->saving_ns > 1048576000 / 10.0);
+	/* Large ones that were faster than that did not go over it. */
+	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_UNKNOWN), 24, 4, US);
+	assert_int_equal(case__draw(c), 1);
+	assert_true(is_close(c->list.items[0].saving_ns, 1.6e9 - 1000 * 50e3 - 1048576000 / 8.0));
+	/* Slower ones tell more than the link. */
+	copy(&c->copies[1], 24, 4000, 4000 * US);
+	assert_int_equal(case__draw(c), 1);
+	assert_non_null(strstr(c->list.items[0].assumption, "at the rate of the largest synchronous copies"));
+	assert_true(is_close(c->list.items[0].saving_ns, 1.6e9 - 1000 * 50e3 - 1000 / 16.0 * 4e6 * 4000 / 4004));
+	case__free(c);
+}
+
+/* What it is about is all of them. */
+static void small_copies_of_several_kinds(void **state)
+{
+	struct finding_case *c = case__new();
+
+	(void)state;
+	copy(add_copies(c, COPY_H2H, 0, COPY_HOST_UNKNOWN), 12, 100000, 10 * US);
+	copy(add_copies(c, COPY_D2H, 1, COPY_HOST_PINNED), 12, 1000, 10 * US);
+	c->copies[2] = c->copies[0];
+	c->copies[2].key.device = 1;
+	c->account.copy_count = 3;
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].subject, "copies of several kinds, most time host to host, synchronous");
+	assert_true(finding__value(&c->list.items[0], "kinds") == 2);
+	assert_true(finding__value(&c->list.items[0], "calls") == 201000);
+	assert_int_equal(c->list.items[0].cost_ns, 2010 * NS_PER_MS);
+	/* Of those to the host alone something could be told. */
+	assert_true(is_close(c->list.items[0].saving_ns, 10e6 - 4 * 10e3));
+	c->account.copy_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].subject, "host to host, synchronous");
 	case__free(c);
 }
 
@@ -97,6 +158,8 @@ static void small_asynchronous_copies(void **state)
 	assert_int_equal(case__draw(c), 1);
 	/* One call is left. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.2e9));
+	assert_non_null(strstr(c->list.items[0].assumption, "how fast that is, is not known"));
+	assert_non_null(strstr(c->list.items[0].evidence, "would take 3.0 us in one copy beside the time of its bytes"));
 	assert_string_equal(c->list.items[0].subject, "device to host, asynchronous, pinned");
 	case__free(c);
 }
@@ -206,11 +269,17 @@ static void pageable_copies(void **state)
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "pageable-copies");
-	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2, host to device");
+	assert_string_equal(finding->subject, "copies in both directions, most time cuMemcpyHtoD_v2, host to device");
+	assert_string_equal(finding->evidence,
+			    "5.0 GiB in 500 copies of host memory that is not pinned took 3.0 s, 30.0 % of the time: host "
+			    "to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s; device to host 1.0 GiB in 100 copies "
+			    "and 1.0 s, at 1.0 GiB/s");
 	assert_int_equal(finding->cost_ns, 3 * NS_PER_S);
 	assert_true(finding->share == 0.3);
 	assert_true(finding__value(finding, "bytes") == 5120.0 * MIB);
-	assert_true(finding__value(finding, "bandwidth") == 2048.0 * MIB);
+	assert_true(finding__value(finding, "to_device_bandwidth") == 2048.0 * MIB);
+	assert_true(finding__value(finding, "to_host_bandwidth") == 1024.0 * MIB);
+	assert_true(finding__value(finding, "to_host_bytes") == 1024.0 * MIB);
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* Nothing tells how fast they could be. */
 	assert_false(finding->has_saving);
@@ -224,6 +293,39 @@ static void pageable_copies(void **state)
 	case__free(c);
 }
 
+/* How long it takes to put them on a stream is no rate; waits tell a least one, where they covered no others. */
+static void asynchronous_pageable_copies(void **state)
+{
+	struct finding_case *c = pageable();
+	const struct finding *finding;
+
+	(void)state;
+	c->totals[0].row = (uint16_t)api__find("cuMemcpyHtoDAsync_v2", API_NEWEST);
+	c->process.function_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->subject, "cuMemcpyHtoDAsync_v2, host to device");
+	assert_string_equal(finding->evidence,
+			    "4.0 GiB in 400 copies of host memory that is not pinned took 2.0 s, 20.0 % of the time: host "
+			    "to device 4.0 GiB in 400 copies and 2.0 s");
+	assert_true(finding__value(finding, "to_device_bandwidth") == -1);
+	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
+	assert_int_equal(case__draw(c), 1);
+	assert_non_null(strstr(c->list.items[0].evidence, " and 2.0 s, at 8.0 GiB/s at least"));
+	assert_true(finding__value(&c->list.items[0], "to_device_least_bandwidth") == 8192.0 * MIB);
+	/* Pinned ones may be those that the waits covered. */
+	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
+	assert_int_equal(case__draw(c), 1);
+	assert_null(strstr(c->list.items[0].evidence, "GiB/s"));
+	/* Synchronous ones beside them have one. */
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 100, 1024 * MIB, NS_PER_S);
+	assert_int_equal(case__draw(c), 1);
+	assert_non_null(strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.0 GiB/s"));
+	assert_string_equal(c->list.items[0].subject,
+			    "copies by several functions, most time cuMemcpyHtoDAsync_v2, host to device");
+	case__free(c);
+}
+
 static void pinned_copies_beside_pageable_ones(void **state)
 {
 	struct finding_case *c = pageable();
@@ -234,8 +336,8 @@ static void pinned_copies_beside_pageable_ones(void **state)
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED | TALLY_CAPTURED, 10, 1024 * MIB, 1);
 	assert_int_equal(case__draw(c), 1);
-	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 16384.0 * MIB);
-	assert_non_null(strstr(c->list.items[0].evidence, "2.0 GiB/s, beside 16.0 GiB/s of its pinned copies"));
+	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 16384.0 * MIB);
+	assert_non_null(strstr(c->list.items[0].evidence, "at 2.0 GiB/s, beside 16.0 GiB/s of its pinned copies;"));
 	/* 4 GiB in a quarter of a second. Of the other direction nothing is known. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9));
 	/* That one as well. */
@@ -254,7 +356,7 @@ static void asynchronous_copies_beside_pageable_ones(void **state)
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 100000, 1024 * MIB, NS_PER_S / 2);
 	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
 	assert_int_equal(case__draw(c), 1);
-	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 8192.0 * MIB);
+	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 8192.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9));
 	/* At least a rate that the pageable ones reach, too: waited for long after. */
 	c->process.covered[COPY_H2D].ns = NS_PER_S;
@@ -282,7 +384,7 @@ static void pageable_copies_beside_the_link(void **state)
 	c->process.gpu_count = 3;
 	assert_int_equal(case__draw(c), 1);
 	/* The slower one: 8 GiB/s are four fifths of it. */
-	assert_true(finding__value(&c->list.items[0], "reference_bandwidth") == 10240.0 * MIB);
+	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 10240.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9 + 0.875e9));
 	/* A link that is no faster: nothing is saved. */
 	gpus[0].link_bytes_per_second = 1;
@@ -360,10 +462,13 @@ int main(void)
 		cmocka_unit_test(small_copies),
 		cmocka_unit_test(sampled_copies_are_not_judged),
 		cmocka_unit_test(small_asynchronous_copies),
+		cmocka_unit_test(batches_are_no_faster_than_the_link),
+		cmocka_unit_test(small_copies_of_several_kinds),
 		cmocka_unit_test(batches_at_the_links_rate),
 		cmocka_unit_test(large_copies_and_sets_are_not_small),
 		cmocka_unit_test(small_copies_have_a_place),
 		cmocka_unit_test(pageable_copies),
+		cmocka_unit_test(asynchronous_pageable_copies),
 		cmocka_unit_test(pinned_copies_beside_pageable_ones),
 		cmocka_unit_test(asynchronous_copies_beside_pageable_ones),
 		cmocka_unit_test(pageable_copies_beside_the_link),

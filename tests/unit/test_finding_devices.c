@@ -102,7 +102,7 @@ static void test_oom_without_holders(void **state)
 	m.processes[0].failure_count = 1;
 	run__sample(&m.run, 1);
 	finding = run__only(&m.run, "oom");
-	assert_string_equal(finding->evidence, "1 call failed for want of memory, 1 of them cuMemAlloc_v2 "
+	assert_string_equal(finding->evidence, "1 call failed for want of memory, cuMemAlloc_v2 "
 					       "(cudaErrorMemoryAllocation); the process has 0 bytes allocated on devices");
 	/* Of the host's memory. */
 	m.failures[0][0] = no_memory("cudaMallocHost", 1);
@@ -264,7 +264,7 @@ static void test_unequal_devices(void **state)
 	assert_int_equal(m.run.list.count, 1);
 	assert_int_equal(finding->pid, 12);
 	assert_string_equal(finding->subject, "2 devices of the process");
-	assert_string_equal(finding->evidence, "GPU 0 made launches at 1,500/s, GPU 1 1,000/s: 1.50 times as much; 2 "
+	assert_string_equal(finding->evidence, "GPU 0 made launches at 1,500/s, GPU 1 1,000/s: 1.50 times as many; 2 "
 					       "that do the same work were compared");
 	assert_true(number_of(finding, "ratio") == 1.5);
 	assert_true(number_of(finding, "most_device") == 0 && number_of(finding, "least_device") == 1);
@@ -319,9 +319,9 @@ static void test_unequal_ranks(void **state)
 	finding = run__only(&m.run, "device-imbalance");
 	assert_int_equal(m.run.list.count, 1);
 	assert_int_equal(finding->pid, 0);
-	assert_string_equal(finding->subject, "2 processes train");
+	assert_string_equal(finding->subject, "2 processes called train");
 	assert_string_equal(finding->evidence, "process 12 made launches at 1,500/s, process 13 1,000/s: 1.50 times as "
-					       "much; 2 that do the same work were compared");
+					       "many; 2 that do the same work were compared");
 	assert_true(number_of(finding, "least_pid") == 13);
 	/* A rank that ended a little earlier made as many in a second. */
 	m.processes[1].ended = true;

@@ -124,6 +124,26 @@ static void error_storm(void **state)
 	assert_true(finding__value(finding, "calls") == 1000);
 	assert_true(finding__value(finding, "rate") == 125);
 	assert_true(finding__value(finding, "most_share") == 0.25);
+	assert_string_equal(finding->evidence, "1,000 calls failed within 8.0 s, 125/s; most of them cuMemcpyHtoD_v2 with "
+					       "CUDA_ERROR_INVALID_VALUE, 900 times (25.0 % of its calls)");
+	/* Half is not most. Of frees the counts do not have those of no address. */
+	c->failures[0].count = 450;
+	c->failures[1].count = 550;
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].evidence, "1,000 calls failed within 8.0 s, 125/s; most of them cuMemFree_v2 "
+						       "with CUDA_ERROR_INVALID_VALUE, 550 times");
+	add_failure(c, "cuMemAlloc_v2", 1, 200, NS_PER_S, 9 * NS_PER_S);
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].evidence, "1,200 calls failed within 8.0 s, 150/s; the most frequent: "
+						       "cuMemFree_v2 with CUDA_ERROR_INVALID_VALUE, 550 times");
+	/* The account has all calls of both. */
+	c->process.account = &c->account;
+	case__add_durations(&c->functions[0], "cuMemFree_v2", 2200, US);
+	c->account.function_count = 1;
+	assert_int_equal(case__draw(c), 1);
+	assert_true(finding__value(&c->list.items[0], "most_share") == 0.25);
+	c->process.account = NULL;
+	c->process.failure_count = 2;
 	/* Few, however fast; many, but slowly. */
 	c->failures[0].count = 60;
 	c->failures[1].count = 39;
@@ -161,7 +181,7 @@ static void missing_sync(void **state)
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "missing-sync");
-	assert_string_equal(finding->subject, "cuEventSynchronize");
+	assert_string_equal(finding->subject, "of several sorts, the latest call cuEventSynchronize");
 	assert_string_equal(finding->evidence,
 			    "2 frees of host memory with a copy to it in flight (2.0 MiB); "
 			    "1 copy to the host that no wait had covered when the process ended (4.0 KiB); "
@@ -172,6 +192,10 @@ static void missing_sync(void **state)
 	assert_true(finding__value(finding, "freed_in_flight") == 2);
 	assert_true(finding__value(finding, "in_flight_at_exit") == 1);
 	assert_ptr_equal(finding->stack, &somewhere);
+	/* Of one sort it is about that call. */
+	totals->freed_busy = totals->unrecorded_queries = totals->destroyed_busy = c->account.inflight_at_exit[0] = 0;
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].subject, "cuEventSynchronize");
 	case__free(c);
 }
 

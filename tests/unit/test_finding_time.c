@@ -645,6 +645,9 @@ static void chatty_getters(void **state)
 	assert_int_equal(finding->cost_ns, 750000 * US);
 	assert_true(finding__value(finding, "calls") == 1100000);
 	assert_true(finding__value(finding, "rate") == 110000);
+	assert_string_equal(finding->evidence,
+			    "1,100,000 calls that only ask, 110,000/s, took 750 ms, 7.5 % of the time; 700,000 of them "
+			    "cudaGetDevice, 500 ns each, up to about a microsecond of it the probe's own time");
 	/* 49,000 a second. */
 	c->functions[0].time.calls = 90000;
 	c->functions[1].time.calls = 400000;

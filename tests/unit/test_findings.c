@@ -68,6 +68,8 @@ static void test_quantities(void **state)
 	assert_string_equal(quantity__share(0.0512).text, "5.1 %");
 	assert_string_equal(quantity__rate(1.5).text, "1.5/s");
 	assert_string_equal(quantity__rate(12345.4).text, "12,345/s");
+	assert_string_equal(quantity__rate_of(248192.2, "launches").text, "248,192 launches/s");
+	assert_string_equal(quantity__rate_of(1e30, "fifteen letters").text, "1,000,000,000 fifteen letters/s");
 	assert_string_equal(quantity__ratio(1.25).text, "1.25");
 }
 
@@ -150,6 +152,8 @@ static void test_thresholds_taken(void **state)
 	takes("error-storm=10/s", "error-storm", "rate", 10);
 	takes("error-storm=12.5", "error-storm", "rate", 12.5);
 	takes("device-imbalance=1.5", "device-imbalance", "ratio", 1.5);
+	takes("sync-stall.launches=0.5", "sync-stall", "launches", 0.5);
+	takes("oom=1", "oom", "calls", 1);
 }
 
 static void refuses(const char *text, const char *why)
@@ -172,11 +176,13 @@ static void test_thresholds_refused(void **state)
 	(void)state;
 	refuses("", "is not ID=VALUE or ID.NAME=VALUE");
 	refuses("alloc-churn", "is not ID=VALUE or ID.NAME=VALUE");
-	refuses("churn=1", "no finding is called 'churn'; there are alloc-churn, ");
-	/* All ids are told, to the last. */
-	refuses("churn=1", finding_kinds[finding_kind_count - 1].id);
-	refuses("alloc=5%", "no finding is called 'alloc'");
-	refuses("=5%", "no finding is called ''");
+	refuses("churn=1", "no finding is called 'churn' (did you mean alloc-churn?): see gpuprobe diagnose --list");
+	refuses("OOM=1", "(did you mean oom?)");
+	refuses("Leak-At=1", "(did you mean leak-at-exit?)");
+	refuses("alloc=5%", "no finding is called 'alloc' (did you mean alloc-churn?)");
+	refuses("alloc-churns=5%", "(did you mean alloc-churn?)");
+	refuses("leaks=1", "no finding is called 'leaks': see gpuprobe diagnose --list");
+	refuses("=5%", "no finding is called '': see gpuprobe diagnose --list");
 	refuses("alloc-churn.count=5", "alloc-churn has no threshold 'count'; it has share, pairs");
 	refuses("alloc-churn.=5", "has no threshold ''");
 	refuses("alloc-churn.pair=5", "has no threshold 'pair'");
@@ -188,10 +194,13 @@ static void test_thresholds_refused(void **state)
 	refuses("alloc-churn=5%%", "is not a share");
 	refuses("alloc-churn=1.2.3", "is not a share");
 	refuses("alloc-churn=.", "is not a share");
-	refuses("alloc-churn.pairs=10K", "is not a number");
-	refuses("alloc-churn.pairs=0x10", "is not a number");
-	refuses("alloc-churn.pairs=inf", "is not a number");
-	refuses("alloc-churn.pairs=10000000000000000000000000000000000000000", "is not a number");
+	refuses("alloc-churn.pairs=10K", "is not a whole number");
+	refuses("alloc-churn.pairs=0x10", "is not a whole number");
+	refuses("alloc-churn.pairs=inf", "is not a whole number");
+	refuses("alloc-churn.pairs=10000000000000000000000000000000000000000", "is not a whole number");
+	refuses("oom.calls=1.5", "oom.calls: '1.5' is not a whole number such as 10, from 1 up");
+	refuses("oom=0", "is not a whole number such as 10, from 1 up");
+	refuses("device-imbalance=0.9", "'0.9' is not a ratio such as 1.2, from 1 up");
 	refuses("leak-growing=1X", "leak-growing.bytes: '1X' is not bytes such as");
 	refuses("sync-stall.mean=5", "is not a time with its unit");
 	refuses("error-storm=10/m", "is not a rate such as 10/s");

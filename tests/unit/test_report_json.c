@@ -51,7 +51,7 @@ static void expect_report(const struct model *model, const char *start)
 	free(expected);
 }
 
-#define NONE_WITH_CONTEXT "\"with_context\":0,\"with_context_bytes\":0,"
+#define NONE_WITH_CONTEXT "\"never_live\":0,\"replaced\":0,\"with_context\":0,\"with_context_bytes\":0,"
 #define NO_SIDES                                                                                \
 	"\"pinned\":{\"calls\":0,\"bytes\":0},\"pageable\":{\"calls\":0,\"bytes\":0},"         \
 	"\"captured\":{\"calls\":0,\"bytes\":0}"
@@ -104,7 +104,7 @@ static void writes_memory(void **state)
 			.allocations = 1, .allocation_failures = 2, .allocation_ns = 3,
 			.frees = 4, .free_failures = 5, .unknown_frees = 6,
 			.live_bytes = 7, .live_count = 8,
-			.with_context = 1, .with_context_bytes = 99,
+			.never_live = 21, .replaced = 22, .with_context = 1, .with_context_bytes = 99,
 		},
 		.memory[MEMORY_HOST] = { .allocations = UINT64_MAX },
 		.live_at_exit_bytes = 9,
@@ -132,7 +132,7 @@ static void writes_memory(void **state)
 		"\"final\":false,\"sections\":[\"memory\"],\"launch_sample\":1,"
 		"\"totals\":{\"processes\":1,\"device_memory\":{\"allocations\":1,"
 		"\"allocation_failures\":2,\"allocation_ns\":3,\"frees\":4,\"free_failures\":5,"
-		"\"unknown_frees\":6,\"with_context\":1,\"with_context_bytes\":99,"
+		"\"unknown_frees\":6,\"never_live\":21,\"replaced\":22,\"with_context\":1,\"with_context_bytes\":99,"
 		"\"live_bytes\":0,\"live_allocations\":0},"
 		"\"host_memory\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
 		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
@@ -142,7 +142,7 @@ static void writes_memory(void **state)
 		"\"since_attach\":false,\"ended\":true,\"ended_ns\":4,\"memory\":{"
 		"\"device\":{\"allocations\":1,\"allocation_failures\":2,\"allocation_ns\":3,"
 		"\"frees\":4,\"free_failures\":5,\"unknown_frees\":6,"
-		"\"with_context\":1,\"with_context_bytes\":99,\"live_bytes\":7,"
+		"\"never_live\":21,\"replaced\":22,\"with_context\":1,\"with_context_bytes\":99,\"live_bytes\":7,"
 		"\"live_allocations\":8},"
 		"\"managed\":" NO_MEMORY_TOTALS ",\"pool\":" NO_MEMORY_TOTALS ","
 		"\"host\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"

@@ -115,12 +115,32 @@ static void test_later(void **state)
 	scene__end(&scene);
 }
 
+/* Averages are whole nanoseconds, as all other times. */
+static void test_whole(void **state)
+{
+	struct scene scene;
+	char *text;
+
+	(void)state;
+	begin(&scene);
+	scene.threads[0].gap_count = 7;
+	scene.threads[0].gap_ns = 20;
+	scene.kernels[0].shape.gaps = 3;
+	scene.kernels[0].shape.gap_ns = 4000;
+	text = scene__print(&scene, stat_csv__print);
+	assert_non_null(strstr(text, ",100,90,2,"));
+	assert_non_null(strstr(text, ",3,1000,1333,2000\n"));
+	free(text);
+	scene__end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_rectangles),
 		cmocka_unit_test(test_later),
+		cmocka_unit_test(test_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void test_findings(void **state)
 	(void)state;
 	scene__begin(&scene);
 	assert_int_equal(findings__set_threshold(scene.findings, "alloc-churn=50%", &err), 0);
-	expect(&scene, "\"findings\":", "[],\"thresholds\":{\"alloc-churn\":{\"share\":0.5,\"pairs\":10},");
+	expect(&scene, "\"findings\":", "[],\"not_looked_for\":[],\"not_judged\":[],\"thresholds\":{\"alloc-churn\":{\"share\":0.5,\"pairs\":10},");
 	scene__findings(&scene);
 	expect(&scene, "\"findings\":", "[{\"id\":\"oom\",\"severity\":\"critical\","
 	       "\"title\":\"an allocation failed for want of memory\",\"pid\":12,\"tid\":null,\"comm\":\"server\","

@@ -114,11 +114,10 @@ static void test_diagnose(void **state)
 
 	(void)state;
 	scene__begin(&scene);
-	scene.report.getters = true;
 	scene.processes[0].since_attach = false;
 	expect(&scene, diagnose_text__print, HEAD, "no findings\n");
 	scene__findings(&scene);
-	scene.report.getters = false;
+	scene__look_for(&scene, true, false);
 	scene.processes[0].since_attach = true;
 	scene.model.lost[LOSS_RING_FULL] = 3;
 	assert_int_equal(strncmp(findings, "findings", 8), 0);
@@ -133,6 +132,30 @@ static void test_diagnose(void **state)
 		expect(&scene, diagnose_text__print, HEAD, tail);
 		free(tail);
 	}
+	scene__end(&scene);
+}
+
+/* What was not looked for, or not for long enough, both commands tell. */
+static void test_limits(void **state)
+{
+	struct finding_input input = {.kind = finding_kind__find("leak-growing")};
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	finding_list__follow(&scene.list, &input, true, 60 * NS_PER_S, 50 * NS_PER_S);
+	expect_part(&scene, "no findings\n" RULE);
+	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 50 * NS_PER_S);
+	finding_list__follow(&scene.list, &input, false, 100 * NS_PER_MS, 50 * NS_PER_S);
+	expect_part(&scene, "no findings\n\nnot judged: leak-growing in 2 of 3 places, followed for 1.2 s of the 50.0 s "
+			    "that it takes; see\n  --window\n" RULE);
+	input.kind = finding_kind__find("fragmentation");
+	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 40 * NS_PER_S);
+	expect_part(&scene, "  fragmentation in 1 of 1 place, followed for 1.2 s of the 40.0 s that it takes; see "
+			    "--window\n" RULE);
+	scene__look_for(&scene, false, false);
+	expect_part(&scene, "no findings\n\nnot looked for: unchecked-errors (gpuprobe diagnose does), chatty-getters "
+			    "(see --getters)\n\nnot judged");
 	scene__end(&scene);
 }
 
@@ -159,6 +182,64 @@ static void test_top(void **state)
 			    "          allocations and frees of sizes that come again\n");
 	scene.options.full_names = true;
 	expect_part(&scene, "  void conv<int>(float*)\n");
+	scene__end(&scene);
+}
+
+/* Most time first; what --top leaves out has no histogram either. */
+static void test_copies(void **state)
+{
+	struct scene scene;
+	char *text;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.copies[1] = (struct account_copies){.key = {.kind = COPY_H2H}};
+	scene.copies[1].record.calls[3] = scene.copies[1].record.calls[5] = 2;
+	scene.copies[1].record.ns[3] = NS_PER_S;
+	scene.copies[0].key.async = 1;
+	expect_part(&scene, "copies and sets\n            4      0 bytes      0 bytes        1.0 s    0 bytes/s  H2H sync");
+	expect_part(&scene, "at least 2.0 GiB/s");
+	scene.options.top = 1;
+	expect_part(&scene, "  H2H sync, pinned or not is unknown\n        ... and 1 more row\n\n"
+			    "        sizes of H2H sync, pinned or not is unknown\n");
+	text = scene__print(&scene, stat_text__print);
+	assert_null(strstr(text, "H2D async"));
+	free(text);
+	scene__end(&scene);
+}
+
+/* From when to when, in seconds: one where that is the same. */
+static void test_error_times(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.failures[0].count = 3;
+	scene.failures[0].first_ns = scene.model.now_ns - 300 * NS_PER_MS;
+	scene.failures[0].last_ns = scene.model.now_ns - 200 * NS_PER_MS;
+	expect_part(&scene, "CUDA_ERROR_OUT_OF_MEMORY (2) x 3, at 14:02:10\n");
+	scene.failures[0].last_ns = scene.model.now_ns;
+	expect_part(&scene, "CUDA_ERROR_OUT_OF_MEMORY (2) x 3, at 14:02:10 to 14:02:11\n");
+	scene__end(&scene);
+}
+
+/* What is live follows from what is told beside it. */
+static void test_memory(void **state)
+{
+	struct scene scene;
+	struct process *p = &scene.processes[0];
+
+	(void)state;
+	scene__begin(&scene);
+	p->memory[MEMORY_DEVICE] = (struct memory_totals){.allocations = 3649, .frees = 2559, .never_live = 42,
+							   .with_context = 700, .live_count = 348, .live_bytes = 1 << 30};
+	expect_part(&scene, "1.0 GiB live in 348 allocations; 3,649 allocations (42 never live), 2,559 frees, "
+			    "700 gone with their context\n");
+	p->memory[MEMORY_DEVICE].replaced = 2;
+	p->memory[MEMORY_UNKNOWN].frees = 5;
+	expect_part(&scene, "(42 never live), 2,564 frees (5 of memory not known), 700 gone with their context, "
+			    "2 freed where it was not seen\n");
 	scene__end(&scene);
 }
 
@@ -204,7 +285,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),	  cmocka_unit_test(test_diagnose), cmocka_unit_test(test_top),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),  cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_memory),	  cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_error_times),
 	};
 
 	setenv("TZ", "UTC", 1);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs gpuprobe: to its end (run), or beside the test (start)."""
+import functools
 import json
 import os
 import queue
@@ -86,7 +87,7 @@ class Result:
         self.stderr = stderr
         self.truths = read_truths(truth_dir)
 
-    @property
+    @functools.cached_property
     def reports(self):
         """All reports. COMMAND writes to the same stdout: its lines are left out."""
         return [json.loads(line) for line in self.stdout.splitlines() if is_report(line)]

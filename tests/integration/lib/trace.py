@@ -4,6 +4,7 @@
 A workload with --log (sim/workloads/traced.c) notes each of its calls; the simulated CUDA's truth
 files count those that it makes itself, too.
 """
+import functools
 import json
 import time
 from collections import Counter
@@ -57,12 +58,12 @@ class Traced:
         self.result = result
         self.text = path.read_text(encoding="utf-8") if path.exists() else ""
 
-    @property
+    @functools.cached_property
     def objects(self):
         """All lines, those that tell of losses too."""
         return [json.loads(line) for line in self.text.splitlines()]
 
-    @property
+    @functools.cached_property
     def lines(self):
         """Lines of calls, one each: what was first shown in progress is there with its end."""
         return [line for line in self.objects if "event" in line and line.get("line") != "in_progress"]

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The benchmark: runs its sections in turn, keeps the newest result of each in bench/results.json, and writes
+docs/performance.md from that, whole. What follows the line `<!-- by hand -->` there is kept.
+
+A section is a module in bench/sections with TITLE, ORDER (its place on the page), measure(setup), which returns
+what it found as data for JSON, and show(result), which returns that as Markdown. One that cannot run here has
+missing(setup), which returns why, or None; its former result stays.
+"""
+import argparse
+import datetime
+import importlib
+import json
+import os
+import pathlib
+import platform
+import re
+import shlex
+import signal
+import sys
+import time
+
+from setup import Setup
+
+HERE = pathlib.Path(__file__).resolve().parent
+BY_HAND = "<!-- by hand -->\n"
+HEAD = """# Performance
+
+Written by `make bench`; a section alone by `make bench-NAME`. Each says when and where it was measured, and by
+which command. CUDA is simulated where nothing else is said. What is compared ran in turn, A B C A B C; a figure
+is the median of the rounds with the least and the most. All values are in `bench/results.json`.
+"""
+
+
+def load_sections():
+    """{name: module} in the order of the page."""
+    names = [path.stem for path in (HERE / "sections").glob("*.py") if path.stem != "__init__"]
+    modules = {name: importlib.import_module(f"sections.{name}") for name in names}
+    return dict(sorted(modules.items(), key=lambda item: (item[1].ORDER, item[0])))
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        found = re.search(r"model name\s*: (.*)", file.read())
+    return found.group(1) if found else platform.machine()
+
+
+def run_section(module, setup, command):
+    """Its result with the circumstances."""
+    load, began = os.getloadavg()[0], time.monotonic()
+    result = module.measure(setup)
+    return {
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "kernel": platform.release(), "cpu": processor(), "cpus": os.cpu_count(), "load": round(load, 2),
+        "load_at_end": round(os.getloadavg()[0], 2), "command": command, "quick": setup.quick,
+        "rounds": setup.rounds, "seconds": round(time.monotonic() - began, 1), "result": result,
+    }
+
+
+def read_results(path):
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def replace(path, text):
+    """Whole or not at all."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, encoding="utf-8")
+    beside.rename(path)
+
+
+def show_section(module, kept):
+    quick = ", quick: fewer rounds than a record has" if kept["quick"] else ""
+    return f"""
+## {module.TITLE}
+
+`{kept["command"]}`, {kept["date"][:16].replace("T", " ")}, {kept["seconds"]:.0f} s{quick}. Linux {kept["kernel"]},
+{kept["cpus"]} CPUs ({kept["cpu"]}), load {kept["load"]:.1f} before and {kept["load_at_end"]:.1f} after.
+
+{module.show(kept["result"]).strip()}
+"""
+
+
+def write_page(path, sections, results):
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    kept = old[old.index(BY_HAND):] if BY_HAND in old else BY_HAND
+    page = HEAD + "".join(show_section(module, results[name]) for name, module in sections.items() if name in results)
+    replace(path, page + "\n" + kept)
+
+
+def parse(sections):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build", help="the directory of the build [build]")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and kinds: a minute")
+    parser.add_argument("--rounds", type=int, help="[5; quick: 2]")
+    parser.add_argument("--only", action="append", choices=list(sections), help="this section (repeatable)")
+    parser.add_argument("--take", metavar="FILE", help="measure nothing: take the results of another machine's "
+                        "results.json, all or those of --only")
+    parser.add_argument("--show", action="store_true", help="measure nothing: only write the page")
+    parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.json")
+    parser.add_argument("--page", type=pathlib.Path, default=HERE.parent / "docs/performance.md")
+    return parser.parse_args()
+
+
+def on_sigterm(number, frame):
+    """Ends what was started, as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def main():
+    signal.signal(signal.SIGTERM, on_sigterm)
+    sections = load_sections()
+    options = parse(sections)
+    chosen = options.only or list(sections)
+    setup = Setup(options.build, options.quick, options.rounds)
+    results = read_results(options.results)
+    if options.take:
+        taken = read_results(pathlib.Path(options.take))
+        results.update({name: taken[name] for name in chosen if name in taken})
+    for name in [] if options.take or options.show else chosen:
+        why = getattr(sections[name], "missing", lambda setup: None)(setup)
+        if why:
+            print(f"{name}: not measured: {why}", file=sys.stderr)
+            continue
+        print(f"{name}: {sections[name].TITLE} ...", file=sys.stderr, flush=True)
+        results[name] = run_section(sections[name], setup, shlex.join(["bench/bench.py", *sys.argv[1:]]))
+        replace(options.results, json.dumps(results, indent=1) + "\n")
+        print(show_section(sections[name], results[name]), flush=True)
+    replace(options.results, json.dumps(results, indent=1) + "\n")
+    write_page(options.page, sections, results)
+
+
+if __name__ == "__main__":
+    main()

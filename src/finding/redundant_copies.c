@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copies for nothing: of what nobody has used or changed since it was copied last.
+#include <errno.h>
+
+#include "base/quantity.h"
+#include "finding/copy_sum.h"
+#include "finding/rules.h"
+#include "finding/where.h"
+
+enum {
+	LEAST_SHARE,
+	LEAST_CALLS,
+};
+
+/* The repeats that took most time; NULL where none are listed. */
+static const struct account_repeat *worst_repeat(const struct account *account)
+{
+	return account->repeat_count && account->repeats[0].record.repeats ? &account->repeats[0] : NULL;
+}
+
+static int name_repeat(struct finding *finding, const struct process *process, const struct account_repeat *worst)
+{
+	size_t row = worst->record.row;
+
+	finding__number(finding, "most_repeats", (double)worst->record.repeats, UNIT_COUNT);
+	finding__number(finding, "most_bytes", (double)worst->key.bytes, UNIT_BYTES);
+	finding__number(finding, "most_ns", (double)worst->record.repeat_ns, UNIT_NS);
+	finding->stack = where__of_copy(process, row);
+	return finding__subject(finding, "%s of %s", where__function(row),
+				quantity__bytes((double)worst->key.bytes).text);
+}
+
+static int tell_repeats(struct finding *finding, const struct process_account *totals, const struct copy_sum *sum,
+			const struct account_repeat *worst)
+{
+	finding__number(finding, "to_device", (double)totals->repeats[0].calls, UNIT_COUNT);
+	finding__number(finding, "to_device_ns", (double)totals->repeats[0].ns, UNIT_NS);
+	finding__number(finding, "to_device_bytes", (double)totals->repeat_bytes[0], UNIT_BYTES);
+	finding__number(finding, "to_host", (double)totals->repeats[1].calls, UNIT_COUNT);
+	finding__number(finding, "to_host_ns", (double)totals->repeats[1].ns, UNIT_NS);
+	finding__number(finding, "to_host_bytes", (double)totals->repeat_bytes[1], UNIT_BYTES);
+	finding__saving(finding, sum->ns, "what is copied for nothing is not copied");
+	return finding__evidence(finding,
+				 "%s copies to the device wrote what nothing there had used since the copy "
+				 "before, and %s to the host read what nothing had changed since: %s in %s, "
+				 "%s of the time%s%s%s",
+				 quantity__count(totals->repeats[0].calls).text,
+				 quantity__count(totals->repeats[1].calls).text,
+				 quantity__bytes((double)sum->bytes).text, quantity__time((double)sum->ns).text,
+				 quantity__share(finding->share).text,
+				 worst ? "; one range " : "", worst ? quantity__count(worst->record.repeats).text : "",
+				 worst ? " times" : "");
+}
+
+int redundant_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+{
+	const struct account *account = process->account;
+	uint64_t watched_ns = where__watched_ns(input, process);
+	const struct account_repeat *worst;
+	struct finding *finding;
+	struct copy_sum sum = {0};
+	int ret = 0;
+
+	for (int way = 0; account && way < 2; way++)
+		copy_sum__add(&sum, account->totals.repeats[way].calls, account->totals.repeat_bytes[way],
+			      account->totals.repeats[way].ns);
+	if (!sum.calls || (double)sum.calls < input->thresholds[LEAST_CALLS] ||
+	    (double)sum.ns < input->thresholds[LEAST_SHARE] * (double)watched_ns)
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding__cost(finding, sum.ns, watched_ns);
+	worst = worst_repeat(account);
+	if (worst)
+		ret = name_repeat(finding, process, worst);
+	return ret ? ret : tell_repeats(finding, &account->totals, &sum, worst);
+}
