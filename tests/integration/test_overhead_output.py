@@ -125,8 +125,9 @@ def test_stat_json(tmp_path):
     assert function["calls"] == pytest.approx(truth, rel=0.15)
     assert {"launch-bound", "idle-gaps", "missing-sync"} <= set(report["not_looked_for"])
     assert not {f["id"] for f in report["findings"]} & set(report["not_looked_for"])
-    # No gap between launches has the time in it that probes were out for, 80 ms at least.
-    assert all(k["shape"]["gap_range_ns"][1] < 60e6 for k in process["kernels"])
+    # No gap between launches has the time in it that probes were out for, half of it and more.
+    thread = max(process["threads"], key=lambda thread: thread["launches"])
+    assert thread["gap_count"] > 0 and thread["gap_ns"] < 0.3 * thread["wall_ns"]
 
 
 def test_stat_tables(tmp_path):
