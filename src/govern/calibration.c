@@ -16,8 +16,8 @@
 #include "target/proc_maps.h"
 
 #define CHUNK LAUNCH_SAMPLE /* calls timed together: each has one launch that is looked at more closely */
-#define CHUNKS 60   /* of which the median counts: what else the machine does meets programs too */
-#define WARM_UP 10  /* chunks before the first that counts */
+#define CHUNKS 40   /* of which the median counts: what else the machine does meets programs too */
+#define WARM_UP 5   /* chunks before the first that counts */
 #define PAUSE_NS 2000 /* before each call: one upon the other calls cost less than they do in a program */
 
 /*
