@@ -132,7 +132,7 @@ struct finding_course {
 struct finding_list {
 	struct finding *items;
 	size_t count, capacity;
-	uint64_t unjudged; /* 1 << place in finding_kinds: not looked for in a process whose calls are sampled */
+	uint64_t sampled_kinds; /* 1 << place in finding_kinds: not looked for in a process whose calls are sampled */
 	struct finding_course courses[FINDING_COURSES]; /* of kinds that looked at a place */
 	size_t course_count;
 };

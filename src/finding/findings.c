@@ -117,7 +117,7 @@ static bool knows_every_of_all(const struct finding_kind *kind, const struct mod
 
 static void pass_over(const struct finding_kind *kind, struct finding_list *list)
 {
-	list->unjudged |= 1ull << (kind - finding_kinds);
+	list->sampled_kinds |= 1ull << (kind - finding_kinds);
 }
 
 static int draw_kind(const struct findings *findings, const struct model *model, const struct finding_kind *kind,

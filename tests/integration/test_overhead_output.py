@@ -123,8 +123,8 @@ def test_stat_json(tmp_path):
     assert function["estimated"] is True and 0 < function["missed"] < function["calls"]
     assert function["calls"] == pytest.approx(process["launches"], rel=0.02)
     assert function["calls"] == pytest.approx(truth, rel=0.15)
-    assert {"launch-bound", "idle-gaps", "missing-sync"} <= set(report["not_looked_for"])
-    assert not {f["id"] for f in report["findings"]} & set(report["not_looked_for"])
+    assert {"launch-bound", "idle-gaps", "missing-sync"} <= set(report["not_looked_for_where_sampled"])
+    assert not {f["id"] for f in report["findings"]} & set(report["not_looked_for_where_sampled"])
     # No gap between launches has the time in it that probes were out for, half of it and more.
     thread = max(process["threads"], key=lambda thread: thread["launches"])
     assert thread["gap_count"] > 0 and thread["gap_ns"] < 0.3 * thread["wall_ns"]

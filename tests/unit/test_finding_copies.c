@@ -134,17 +134,17 @@ static void sampled_copies_are_not_judged(void **state)
 	(void)state;
 	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_PAGEABLE), 12, 100000, 10 * US);
 	assert_int_equal(case__draw(c), 1);
-	assert_int_equal(c->list.unjudged, 0);
+	assert_int_equal(c->list.sampled_kinds, 0);
 	c->process.family_calls[RATE_LAUNCH].missed = 1;
 	assert_int_equal(case__draw(c), 1);
-	assert_int_equal(c->list.unjudged & (small | imbalance), imbalance);
+	assert_int_equal(c->list.sampled_kinds & (small | imbalance), imbalance);
 	c->process.family_calls[RATE_LAUNCH].missed = 0;
 	c->process.family_calls[RATE_COPY].sampled = true;
 	assert_int_equal(case__draw(c), 0);
-	assert_int_equal(c->list.unjudged & (small | growing | imbalance), small | imbalance);
+	assert_int_equal(c->list.sampled_kinds & (small | growing | imbalance), small | imbalance);
 	c->process.family_calls[RATE_COPY].sampled = false;
 	assert_int_equal(case__draw(c), 1);
-	assert_int_equal(c->list.unjudged, 0);
+	assert_int_equal(c->list.sampled_kinds, 0);
 	case__free(c);
 }
 

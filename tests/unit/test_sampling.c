@@ -267,7 +267,7 @@ static void begin_scene(struct scene *scene)
 	p->copies[COPY_H2D][0].calls = 160;
 	p->family_calls[RATE_LAUNCH] = (struct family_calls){.counted = 100, .missed = 900};
 	p->family_calls[RATE_COPY] = (struct family_calls){.counted = 80, .missed = 80};
-	scene->list.unjudged = 1ull << (finding_kind__find("idle-gaps") - finding_kinds) |
+	scene->list.sampled_kinds = 1ull << (finding_kind__find("idle-gaps") - finding_kinds) |
 			       1ull << (finding_kind__find("small-copies") - finding_kinds);
 }
 
@@ -337,7 +337,7 @@ static void other_forms_of_stat(void **state)
 		"\"sampling\":{\"launch\":{\"counted\":100,\"missed\":900,\"share\":0.1}",
 		"\"function\":\"cuLaunchKernel\",\"layer\":\"driver\",\"calls\":1000,\"estimated\":true,\"missed\":900,",
 		"\"function\":\"cuMemAlloc_v2\",\"layer\":\"driver\",\"calls\":4,\"errors\"",
-		"\"not_looked_for\":[\"small-copies\",\"idle-gaps\"]",
+		"\"not_looked_for_where_sampled\":[\"small-copies\",\"idle-gaps\"]",
 		NULL,
 	};
 	struct scene scene;
