@@ -79,16 +79,18 @@ def driver_functions(setup):
 
 
 def by_functions(setup):
-    """The tracer, beside one perf event a function; that is done once, as it takes minutes, and not in a quick run."""
+    """The tracer."""
     names, found = driver_functions(setup), []
     for count in FUNCTIONS[::2] if setup.quick else FUNCTIONS:
-        chosen = names[:count]
-        command = setup.command("trace", "-q", "-O", "/dev/null", "-e", ",".join(chosen))
-        entry = {"gpuprobe": figures([life(command) for _ in range(setup.rounds)])}
-        if not setup.quick:
-            entry["usual"] = figures([usual_life(setup, chosen)])
-        found.append(entry)
+        command = setup.command("trace", "-q", "-O", "/dev/null", "-e", ",".join(names[:count]))
+        found.append(figures([life(command) for _ in range(setup.rounds)]))
     return found
+
+
+def usual_by_functions(setup):
+    """Once, as it takes minutes, and not in a quick run."""
+    names = driver_functions(setup)
+    return [] if setup.quick else [figures([usual_life(setup, names[:count])]) for count in FUNCTIONS]
 
 
 @contextlib.contextmanager
@@ -143,7 +145,7 @@ def by_links(setup):
 
 def measure(setup):
     return {"functions": by_functions(setup), "libraries": by_libraries(setup), "processes": by_processes(setup),
-            "links": by_links(setup)}
+            "links": by_links(setup), "usual": usual_by_functions(setup)}
 
 
 # --- what is shown ---
@@ -156,11 +158,9 @@ def cells(found):
     return [f"{found['functions']['median']:.0f}", *(spread(found[key], "{:.3f}") for key in SHOWN)]
 
 
-def show_usual(found):
+def show_usual(usual, place):
     """Of one perf event a function, where it was measured."""
-    if "usual" not in found:
-        return ["", ""]
-    return [f"{found['usual'][key]['median']:.2f}" for key in ("start", "end")]
+    return [f"{usual[place][key]['median']:.2f}" for key in ("start", "end")] if usual else ["", ""]
 
 
 def show_bars(found):
@@ -178,7 +178,7 @@ together from exec, and from SIGINT to the end.
 empty program (`bench/empty`, once):
 
 """ + table([*HEAD, "usual: exec to probes in", "end"],
-            [[*cells(found["gpuprobe"]), *show_usual(found)] for found in result["functions"]]) + f"""
+            [[*cells(found), *show_usual(result["usual"], place)] for place, found in enumerate(result["functions"])]) + f"""
 The monitor, all families, with so many files of libcuda. Bars, of {BARS['libraries']}: {show_bars(libraries[str(BARS['libraries'])])}.
 
 """ + table(["files", *HEAD], [[count, *cells(found)] for count, found in libraries.items()]) + """
