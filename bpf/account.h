@@ -100,6 +100,14 @@ static __always_inline struct thread_account *account_of(const struct thread *th
 	return bpf_map_lookup_elem(&thread_accounts, &number);
 }
 
+/* When the thread's launch before returned; 0: there was none, or there may have been later ones that were not seen. */
+static __always_inline u64 launched_before(const struct thread_account *account)
+{
+	u64 launched_ns = account->launched_ns;
+
+	return was_blind_since(launched_ns, RATE_LAUNCH, RATE_LAUNCH) ? 0 : launched_ns;
+}
+
 static __always_inline enum time_class class_of(u8 operation)
 {
 	switch (operation) {

@@ -17,18 +17,18 @@
 /* Launches that are executed; `handle` is the kernel's or the executable graph's. */
 static __always_inline void account_launch(struct thread_account *account, const struct call *call, u64 handle)
 {
-	u64 gap = 0, ns = call->end_ns - call->start_ns;
+	u64 gap = 0, ns = call->end_ns - call->start_ns, before_ns = launched_before(account);
 	u32 bucket;
 
-	if (account->launched_ns) {
-		gap = call->start_ns - account->launched_ns;
+	if (before_ns) {
+		gap = call->start_ns - before_ns;
 		account->gap_count++;
 		account->gap_ns += gap;
 		bucket = time_bucket(gap);
 		if (bucket < TIME_BUCKETS)
 			account->gaps[bucket]++;
 	}
-	if (account->launched_ns && gap <= CHAINED_GAP_NS && !account->others) {
+	if (before_ns && gap <= CHAINED_GAP_NS && !account->others && !was_blind_since(before_ns, RATE_COPY, RATE_WAIT)) {
 		add_time(&account->chained, ns);
 		account->chained_gap_ns += gap;
 	}

@@ -56,6 +56,8 @@ static __always_inline void capture_ended(struct thread *thread, struct call *ca
 
 	if (capture)
 		last = *capture;
+	if (was_blind_since(last.start_ns, RATE_LAUNCH, RATE_WAIT))
+		last.unknown = 1;
 	if (id)
 		end_capture(thread->slot, id);
 	if (result || read_handle(call->arg[CAPTURED_OUT], &graph))

@@ -10,6 +10,7 @@
  *   abandon           calls that never return
  *   stack, take_stack, call_site   where calls are made, if that is asked for
  *   account, account_call   where time goes, if that is asked for
+ *   rate              how many calls threads make, if that is asked for
  *   memory, launch, copy, wait, context, module   the families of the API
  *
  * The program exists three times, for three kinds of links, of which
@@ -34,6 +35,7 @@
 #include "memory.h"
 #include "module.h"
 #include "object.h"
+#include "rate.h"
 #include "take_stack.h"
 #include "virtual.h"
 #include "wait.h"
@@ -51,6 +53,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 	thread = current_thread();
 	if (!thread)
 		return 1;
+	if (config.rates)
+		count_rate(thread, function->operation);
 	if (config.account && !thread->account)
 		open_account(thread);
 	if (thread->depth)

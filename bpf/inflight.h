@@ -97,7 +97,9 @@ __noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, 
 		return 0;
 	segment = &stream->segments[index % SEGMENTS];
 	for (u32 kind = 0; kind < COPY_KINDS; kind++) {
-		if (segment->calls[kind] && covered_ns)
+		/* A wait or another copy may have been missed. */
+		if (segment->calls[kind] && covered_ns &&
+		    !was_blind_since(segment->oldest_ns[kind], RATE_COPY, RATE_WAIT))
 			settle(slot, stream, kind, segment->calls[kind], segment->bytes[kind],
 			       covered_ns > segment->oldest_ns[kind] ? covered_ns - segment->oldest_ns[kind] :
 								       now() - segment->oldest_ns[kind]);

@@ -12,6 +12,7 @@
 #include "call.h"
 #include "capture.h"
 #include "descend.h"
+#include "rate.h"
 
 static __always_inline void tell_ended(u32 slot)
 {
@@ -98,6 +99,8 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	u32 tgid = BPF_CORE_READ(task, tgid);
 
 	abandon_calls(tgid);
+	if (config.rates)
+		close_rate();
 	if (config.account)
 		close_account(tgid);
 	/* Fires for each thread; the process ends with the last. */
@@ -119,6 +122,8 @@ int process_exec(void *ctx __attribute__((unused)))
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
 	abandon_calls(tgid);
+	if (config.rates)
+		close_rate();
 	if (config.account) {
 		close_account(tgid);
 		end_targets(tgid, 1);

@@ -145,11 +145,13 @@ __noinline int add_shape(const struct kernel_key *kernel, const struct launch_co
 static __always_inline u64 gap_before_launch(const struct thread *thread)
 {
 	const struct thread_account *account;
+	u64 before_ns;
 
 	if (!config.account)
 		return NO_GAP;
 	account = account_of(thread);
-	return account && account->launched_ns ? now() - account->launched_ns : NO_GAP;
+	before_ns = account ? launched_before(account) : 0;
+	return before_ns ? now() - before_ns : NO_GAP;
 }
 
 static __noinline int sample_shape(struct pt_regs *ctx, const volatile struct function_desc *function,

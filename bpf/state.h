@@ -8,6 +8,7 @@
 #define BPF_STATE_H
 
 #include "base.h"
+#include "gpuprobe/rate.h"
 
 /* Set by userspace before load: constants to the verifier. */
 const volatile struct function_desc functions[MAX_FUNCTIONS];
@@ -20,6 +21,9 @@ volatile __u32 any_sticky;
 
 /* When the probes were in, CLOCK_BOOTTIME: what older processes did before is not known. */
 volatile __u64 attached_ns;
+
+/* The family's probes have been out, for the latest time until then; ~0: they are. Userspace sets it. */
+volatile __u64 unseen_until[RATE_FAMILIES];
 
 /* tgid in the initial namespace -> slot, while the process lives. */
 struct {
@@ -80,5 +84,11 @@ struct {
 	__type(key, struct context_key);
 	__type(value, struct context_record);
 } contexts SEC(".maps");
+
+/* Whether calls of one of the families have not been seen since. */
+static __always_inline bool was_blind_since(u64 since_ns, enum rate_family one, enum rate_family other)
+{
+	return config.rates && (unseen_until[one] > since_ns || unseen_until[other] > since_ns);
+}
 
 #endif

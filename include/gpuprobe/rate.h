@@ -7,7 +7,7 @@
 #ifndef GPUPROBE_RATE_H
 #define GPUPROBE_RATE_H
 
-#include <linux/types.h>
+#include "gpuprobe/function.h"
 
 /*
  * Memory, contexts, modules, objects, graphs and captures are always watched: what is live cannot be
@@ -20,6 +20,26 @@ enum rate_family {
 	RATE_EXACT,	 /* all others: never sampled */
 	RATE_FAMILIES,
 };
+
+static inline enum rate_family rate_family_of(__u8 operation)
+{
+	switch (operation) {
+	case OP_LAUNCH:
+	case OP_GRAPH_LAUNCH:
+	case OP_LAUNCH_LIST:
+	case OP_HOST_FUNCTION:
+		return RATE_LAUNCH;
+	case OP_COPY:
+	case OP_SET:
+		return RATE_COPY;
+	case OP_WAIT:
+	case OP_QUERY:
+	case OP_EVENT_RECORD:
+		return RATE_WAIT;
+	default:
+		return RATE_EXACT;
+	}
+}
 
 #define RATE_THREADS 4096 /* that are told apart at a time; calls of others are nobody's */
 

@@ -42,6 +42,7 @@ struct config {
 	__u8 account; /* the account of a run is kept, see gpuprobe/account.h */
 	__u32 stack_bytes;	/* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
 	__u32 stack_sample;	/* see struct launch_site_key; a power of two */
+	__u8 rates;		/* threads' calls are counted, see gpuprobe/rate.h */
 	__u64 stack_seed;	/* of ids, random: no process can make those of another */
 	__u64 min_wait_ns;	/* of a SITE_WAIT */
 };
@@ -139,7 +140,7 @@ struct thread {
 	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
 	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
 	__u32 account; /* number of its struct thread_account plus 1; 0: none yet; NO_ACCOUNT: there was no place */
-	__u32 pad;
+	__u32 rate; /* as `account`, of its struct thread_rate */
 	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
 	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct call calls[CALL_DEPTH];

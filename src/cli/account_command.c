@@ -110,6 +110,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.account = true,
 		.asks = options->diagnose,
 		.getters = options->getters,
+		.max_overhead = options->max_overhead,
 		.limits = options->limits,
 		.top = 1,
 		.stacks = options->stacks,

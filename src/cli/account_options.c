@@ -61,7 +61,9 @@ static const char shared_middle[] =
 	"  --duration S            stop after S seconds; COMMAND runs on [0: no]\n"
 	"  --api auto|driver|runtime|both\n"
 	"                          layers to probe [auto: the driver for everything, of\n"
-	"                          the runtime allocation and free]\n"
+	"                          the runtime allocation and free]\n";
+
+static const char libraries[] =
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
 	"\n";
@@ -96,6 +98,7 @@ enum option_id {
 	OPT_EXPLAIN,
 	OPT_LIST,
 	OPT_API,
+	OPT_MAX_OVERHEAD,
 	OPT_LIBRARY,
 	OPT_MAX_PROCESSES,
 	OPT_MAX_ALLOCATIONS,
@@ -121,6 +124,7 @@ enum option_id {
 static const struct option stat_options[] = {
 	{"csv", no_argument, NULL, OPT_CSV},
 	{"full-names", no_argument, NULL, OPT_FULL_NAMES},
+	{"max-overhead", required_argument, NULL, OPT_MAX_OVERHEAD},
 	SHARED_OPTIONS,
 };
 
@@ -135,6 +139,8 @@ void account_options__print_help(FILE *out, bool diagnose)
 {
 	fputs(diagnose ? diagnose_head : stat_head, out);
 	fputs(shared_middle, out);
+	fputs(diagnose ? "" : MAX_OVERHEAD_HELP, out);
+	fputs(libraries, out);
 	fputs(diagnose ? diagnose_stacks : stat_stacks, out);
 	fputs(shared_tail, out);
 }
@@ -211,6 +217,8 @@ static int take_watched(struct account_command *options, int id, const char *tex
 		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
 	case OPT_API:
 		return arguments__api(text, &options->api, err);
+	case OPT_MAX_OVERHEAD:
+		return arguments__overhead(text, &options->max_overhead, err);
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case OPT_MAX_PROCESSES:

@@ -39,6 +39,7 @@ struct account_command {
 	const char *file;	 /* to write to; NULL: standard output; argv's */
 	uint64_t window_ns;	 /* over which growth is judged */
 	int fail_on;		 /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
+	double max_overhead;	 /* see struct counting_options */
 	bool getters;		 /* calls that only ask are probed as well */
 	const char **thresholds; /* "ID=VALUE", argv's */
 	size_t threshold_count;

@@ -37,6 +37,21 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 	return 0;
 }
 
+int arguments__overhead(const char *text, double *fraction, struct error *err)
+{
+	double percent;
+	char *end;
+
+	errno = 0;
+	percent = strtod(text, &end);
+	if (*end == '%' && end != text)
+		end++;
+	if (errno || end == text || *end || !(percent >= 0.1 && percent <= 100))
+		return error__set(err, -EINVAL, "--max-overhead '%s': give percent from 0.1 to 100, such as 5", text);
+	*fraction = percent / 100;
+	return 0;
+}
+
 int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err)
 {
 	static const struct {

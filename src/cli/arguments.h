@@ -43,6 +43,9 @@ int arguments__number(const char *name, const char *text, unsigned long min, uns
 /* Seconds, 0 or from `min` up. */
 int arguments__seconds(const char *name, const char *text, double min, double *value, struct error *err);
 
+/* --max-overhead: "5" or "5%", from 0.1 to 100 percent; as a fraction. */
+int arguments__overhead(const char *text, double *fraction, struct error *err);
+
 /* "1.5ms" in nanoseconds: ns, us, ms or s. */
 int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err);
 
@@ -74,6 +77,11 @@ bool arguments__take_log_level(int id, enum log_level *level);
 
 /* The error where getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
 int arguments__bad_option(int id, int argc, char **argv, const char *program, struct error *err);
+
+#define MAX_OVERHEAD_HELP                                                                                              \
+	"  --max-overhead PERCENT  where the probes would slow a thread down by more,\n"                                \
+	"                          watch launches, copies or waits for a part of the\n"                                 \
+	"                          time and estimate (~) what is not seen\n"
 
 /* The end of a help text: the limits of struct counting_limits, and what every command has. */
 #define COUNTING_HELP                                                                                           \

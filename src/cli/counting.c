@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/overhead.h"
 #include "cli/watch.h"
 #include "collect/collector.h"
 #include "gen/gpuprobe.skel.h"
+#include "govern/calibration.h"
 #include "probe/attacher.h"
 #include "probe/features.h"
 #include "probe/object.h"
@@ -24,6 +26,7 @@ struct counting {
 	struct gpuprobe_bpf *skeleton;
 	struct probe_programs programs;
 	struct collector *collector;
+	struct overhead *overhead; /* NULL: all probes stay in */
 	struct event *ring, *reap;
 	uint64_t reap_ns; /* what the last reaping took */
 };
@@ -113,6 +116,21 @@ int counting__new(const struct counting_options *options, const struct log *log,
 	return 0;
 }
 
+/* --max-overhead: what calls cost is measured before anything is watched. */
+static int make_overhead(struct counting *counting, const struct object_options *object,
+			 const struct features *features, struct error *err)
+{
+	struct call_costs costs;
+	int ret = calibration__measure(object, features, &costs, err);
+
+	if (ret)
+		return ret;
+	log__info(counting->log, "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f",
+		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT]);
+	return overhead__new(counting->options.max_overhead, &costs, counting->session, counting->skeleton,
+			     counting->log, &counting->overhead, err);
+}
+
 static int load_object(struct counting *counting, struct session_probes *probes, uint32_t *launch_sample,
 		       struct error *err)
 {
@@ -135,6 +153,7 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 		.min_wait_ns = options->stacks.min_wait_ns,
 		.stack_sample = options->stacks.sample,
 		.max_stacks = (uint32_t)options->stacks.max,
+		.rates = options->max_overhead > 0,
 	};
 	struct features features;
 	int ret;
@@ -144,6 +163,8 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
 	if (!ret)
 		ret = object__load(&object, &features, &counting->skeleton, err);
+	if (!ret && object.rates)
+		ret = make_overhead(counting, &object, &features, err);
 	if (ret)
 		return ret;
 	object__programs(counting->skeleton, &counting->programs);
@@ -188,6 +209,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.api = options->api,
 		.asks = options->asks,
 		.getters = options->getters,
+		.by_family = options->max_overhead > 0,
 	};
 	struct session_probes probes = {.selection = &selection, .programs = &counting->programs};
 	int ret = load_object(counting, &probes, &collect.launch_sample, err);
@@ -195,6 +217,8 @@ int counting__prepare(struct counting *counting, struct error *err)
 	if (ret)
 		return ret;
 	selection.launch_returns = collect.launch_sample > 0;
+	if (counting->overhead)
+		collect.estimates = overhead__estimates(counting->overhead);
 	probes.exec = &counting->skeleton->links.process_exec;
 	ret = collector__new(counting->skeleton, &collect, &hooks, counting->log, &counting->collector, err);
 	if (!ret)
@@ -219,9 +243,12 @@ int counting__attach(struct counting *counting, struct error *err)
 		ret = watch__each_process(counting->options.targets, see_process, counting, err);
 	if (!ret)
 		ret = session__attach(counting->session, err);
-	if (!ret)
-		collector__attached(counting->collector);
-	return ret;
+	if (ret)
+		return ret;
+	collector__attached(counting->collector);
+	if (counting->overhead)
+		overhead__start(counting->overhead);
+	return 0;
 }
 
 static void free_event(struct event *event)
@@ -236,6 +263,7 @@ void counting__free(struct counting *counting)
 		return;
 	free_event(counting->ring);
 	free_event(counting->reap);
+	overhead__free(counting->overhead);
 	session__free(counting->session);
 	collector__free(counting->collector);
 	gpuprobe_bpf__destroy(counting->skeleton);
@@ -263,6 +291,18 @@ static void refresh_counts(struct counting *counting)
 	memcpy(model->sites_attached, counts.sites, sizeof(model->sites_attached));
 	model->sites_missing = counts.missing;
 	model->libraries = counts.libraries;
+	if (counting->overhead)
+		overhead__tell(counting->overhead, &model->sampling);
+}
+
+bool counting__gathers(const struct counting *counting)
+{
+	return collector__gathers(counting->collector);
+}
+
+bool counting__gather(struct counting *counting)
+{
+	return collector__gather(counting->collector) > 0;
 }
 
 void counting__update(struct counting *counting, bool with_lists)

@@ -52,6 +52,7 @@ struct counting_options {
 	struct stack_choice stacks;
 	unsigned int stack_sites;	/* of which calls they are taken, 1 << enum site_kind */
 	struct live_filter live_filter; /* of live_sites */
+	double max_overhead; /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
 };
 
 /* The session: the event loop, signals, the deadline, COMMAND. `log` must outlive it. -ESRCH as session__new. */
@@ -72,6 +73,10 @@ struct session *counting__session(const struct counting *counting);
 
 /* The model as of the last update; owned by the counting. Not before prepare. */
 struct model *counting__model(const struct counting *counting);
+
+/* See collector__gathers and collector__gather. */
+bool counting__gathers(const struct counting *counting);
+bool counting__gather(struct counting *counting);
 
 /* Reads the model anew; lists of allocations and live sites only `with_lists`. What could not be read is warned of. */
 void counting__update(struct counting *counting, bool with_lists);

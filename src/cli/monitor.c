@@ -7,6 +7,7 @@
 #include "cli/counting.h"
 #include "cli/options.h"
 #include "cli/reports.h"
+#include "cli/samples.h"
 #include "cli/subcommand.h"
 #include "finding/finding.h"
 #include "model/growth.h"
@@ -17,6 +18,7 @@
 #include "serve/http.h"
 
 #define SAMPLE_PERIOD_NS NS_PER_S /* at least, between samples of what is judged by its course */
+#define ESTIMATE_PERIOD 1.0 /* seconds, about, between readings of the maps for estimates */
 
 struct monitor {
 	const struct options *options;
@@ -25,6 +27,7 @@ struct monitor {
 	struct metrics *metrics;
 	struct http_server *server;
 	struct reports *reports;
+	struct samples *samples; /* with --max-overhead */
 	struct findings *findings;
 	struct finding_list list; /* of the latest report or page */
 	uint64_t sampled_ns;
@@ -127,6 +130,15 @@ static int start_server(struct monitor *monitor, struct error *err)
 	return 0;
 }
 
+/* What is missed is shared out at each reading of the maps: as often as what is watched may change. */
+static int start_samples(struct monitor *monitor, struct error *err)
+{
+	const struct samples_options samples = {.period = ESTIMATE_PERIOD};
+
+	return monitor->options->max_overhead > 0 ?
+		       samples__new(monitor->counting, &samples, &monitor->samples, err) : 0;
+}
+
 static int set_up(struct monitor *monitor, struct error *err)
 {
 	const struct options *options = monitor->options;
@@ -136,6 +148,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 		.sections = options->sections,
 		.api = options->api,
 		.check_launches = options->check_launches,
+		.max_overhead = options->max_overhead,
 		.limits = options->limits,
 		.top = options->top,
 		.stacks = options->stacks,
@@ -159,6 +172,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 	if (!ret)
 		ret = reports__start(monitor->reports, err);
 	if (!ret)
+		ret = start_samples(monitor, err);
+	if (!ret)
 		ret = counting__attach(monitor->counting, err);
 	if (!ret)
 		findings__begin(monitor->findings, clock__boot_ns());
@@ -167,6 +182,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 
 static void tear_down(struct monitor *monitor)
 {
+	samples__free(monitor->samples);
 	reports__free(monitor->reports);
 	http_server__free(monitor->server);
 	metrics__free(monitor->metrics);

@@ -27,6 +27,7 @@ static const char help[] =
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n"
 	"  --check-launches        look at the result of every launch (else of one in 64)\n"
+	MAX_OVERHEAD_HELP
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
 	"\n"
@@ -62,6 +63,7 @@ enum option_id {
 	OPT_MAX_ALLOCATIONS,
 	OPT_MAX_KERNELS,
 	OPT_MAX_INFLIGHT,
+	OPT_MAX_OVERHEAD,
 	OPT_LIBRARY,
 	OPT_TOP,
 	OPT_FULL_NAMES,
@@ -84,6 +86,7 @@ static const struct option long_options[] = {
 	{"max-allocations", required_argument, NULL, OPT_MAX_ALLOCATIONS},
 	{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS},
 	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT},
+	{"max-overhead", required_argument, NULL, OPT_MAX_OVERHEAD},
 	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},
 	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
 	{"top", required_argument, NULL, OPT_TOP},
@@ -148,6 +151,8 @@ static int take_value(struct options *options, int id, const char *text, struct 
 		return arguments__capacity("--max-inflight", text, &options->limits.max_inflight, err);
 	case OPT_API:
 		return arguments__api(text, &options->api, err);
+	case OPT_MAX_OVERHEAD:
+		return arguments__overhead(text, &options->max_overhead, err);
 	case OPT_THRESHOLD:
 		return arguments__append(&options->thresholds, &options->threshold_count, text, err);
 	case OPT_LIBRARY:

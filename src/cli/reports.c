@@ -19,6 +19,7 @@ struct reports {
 	struct console *console;
 	int fd;
 	struct event *due;
+	struct event *gather; /* what is to be listed, step by step, so that others are served meanwhile */
 	unsigned long made;
 };
 
@@ -65,21 +66,44 @@ static void on_output_closed(void *arg)
 	session__stop(counting__session(reports->counting));
 }
 
-static void on_due(evutil_socket_t fd, short what, void *arg)
+static void report_next(struct reports *reports)
 {
-	struct reports *reports = arg;
-
-	(void)fd;
-	(void)what;
-	/* Who has not read the last report yet gets the next when he has. */
-	if (!console__is_busy(reports->console))
-		report(reports, false);
+	report(reports, false);
 	/* COMMAND goes on, and is watched to its end. */
 	if (!reports->options.count || reports->made != reports->options.count)
 		return;
 	event_del(reports->due);
 	if (!reports->options.always_last)
 		session__stop(counting__session(reports->counting));
+}
+
+static void on_gather(evutil_socket_t fd, short what, void *arg)
+{
+	const struct timeval at_once = {0};
+	struct reports *reports = arg;
+
+	(void)fd;
+	(void)what;
+	if (counting__gather(reports->counting))
+		evtimer_add(reports->gather, &at_once);
+	else
+		report_next(reports);
+}
+
+static void on_due(evutil_socket_t fd, short what, void *arg)
+{
+	const struct timeval at_once = {0};
+	struct reports *reports = arg;
+
+	(void)fd;
+	(void)what;
+	/* Who has not read the last report yet gets the next when he has. */
+	if (console__is_busy(reports->console) || evtimer_pending(reports->gather, NULL))
+		return;
+	if (counting__gathers(reports->counting))
+		evtimer_add(reports->gather, &at_once);
+	else
+		report_next(reports);
 }
 
 static int open_output(struct reports *reports, struct error *err)
@@ -124,6 +148,8 @@ void reports__free(struct reports *reports)
 		close(reports->fd);
 	if (reports->due)
 		event_free(reports->due);
+	if (reports->gather)
+		event_free(reports->gather);
 	free(reports);
 }
 
@@ -133,7 +159,8 @@ int reports__start(struct reports *reports, struct error *err)
 	struct timeval interval = clock__timeval(reports->options.interval);
 
 	reports->due = event_new(loop, -1, EV_PERSIST, on_due, reports);
-	if (!reports->due)
+	reports->gather = evtimer_new(loop, on_gather, reports);
+	if (!reports->due || !reports->gather)
 		return error__set(err, -ENOMEM, "out of memory");
 	if (reports->options.interval > 0)
 		event_add(reports->due, &interval);

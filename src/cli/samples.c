@@ -50,7 +50,8 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	counting__update(samples->counting, options->with_lists);
-	options->take(options->arg);
+	if (options->take)
+		options->take(options->arg);
 	took = cpu_seconds() - cpu_began;
 	left = options->period * uneven() - (double)(clock__boot_ns() - began) / (double)NS_PER_S;
 	wait = clock__timeval(fmax(left, SAMPLE_SHARE * took));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples of the model for what is judged by its course: growth of call sites,
- * of the memory that is taken. Taken at uneven times, and for a tenth of the time at most,
+ * of the memory that is taken; calls that are not seen, by what was seen lately. Taken at uneven times, and for a tenth of the time at most,
  * however much there is to read.
  */
 #ifndef CLI_SAMPLES_H
@@ -17,7 +17,7 @@ struct samples;
 struct samples_options {
 	double period;	 /* seconds, about */
 	bool with_lists; /* lists of allocations and live sites are read, too: a walk over all of them */
-	void (*take)(void *arg); /* the model was read anew */
+	void (*take)(void *arg); /* the model was read anew; may be NULL */
 	void *arg;
 };
 

@@ -210,6 +210,7 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	const struct probe_programs *programs = probes->programs;
 	int ret = 0;
 
+	log__info(session->log, "the kernel has the BPF programs");
 	session->probes = *probes;
 	if (session->command)
 		ret = waker__new(session->loop, bpf_map__fd(programs->watched), session->hooks.take_notices,
@@ -222,6 +223,17 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	return ret;
 }
 
+static void tell_attached(const struct session *session)
+{
+	struct attacher_counts counts;
+	size_t sites = 0;
+
+	attacher__count(session->attacher, &counts);
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		sites += counts.sites[layer];
+	log__info(session->log, "the probes are in: %zu functions of %zu libraries", sites, counts.libraries);
+}
+
 int session__attach(struct session *session, struct error *err)
 {
 	const struct probe_programs *programs = session->probes.programs;
@@ -229,6 +241,8 @@ int session__attach(struct session *session, struct error *err)
 
 	if (!ret)
 		ret = watch__begin(session->targets, session->command, programs, session->attacher, session->log, err);
+	if (!ret)
+		tell_attached(session);
 	if (!ret && session->hooks.end_with_pids && session->targets->pid_count)
 		ret = exits__new(session->loop, session->targets, bpf_map__fd(programs->watched), on_all_ended, session,
 				 &session->exits, err);
@@ -265,6 +279,11 @@ void session__stop(struct session *session)
 int session__status(const struct session *session)
 {
 	return session->status;
+}
+
+int session__watch(struct session *session, unsigned int families, struct error *err)
+{
+	return session->attacher ? attacher__watch(session->attacher, families, err) : 0;
 }
 
 void session__count(const struct session *session, struct attacher_counts *counts)

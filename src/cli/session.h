@@ -84,6 +84,9 @@ void session__stop(struct session *session);
 /* What to exit with: 0, or that of COMMAND once it has ended. */
 int session__status(const struct session *session);
 
+/* See attacher__watch; 0 once the probes have been taken out for good. */
+int session__watch(struct session *session, unsigned int families, struct error *err);
+
 void session__count(const struct session *session, struct attacher_counts *counts);
 
 /* Takes the probes out and lets everybody go on that was held. No probe runs from here on. */

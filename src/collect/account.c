@@ -418,7 +418,8 @@ static int begin_ended(struct reading *reading, struct process *process)
 static int finish_process(struct reading *reading, struct process *process)
 {
 	finish(reading, process);
-	return 0;
+	return reading->collector->estimates ?
+		       estimates__apply_durations(reading->collector->estimates, process) : 0;
 }
 
 /* --- stacks --- */

@@ -17,6 +17,8 @@
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
 
+#define MANY_ALLOCATIONS 16384 /* going through so many takes some milliseconds */
+
 static int on_name(struct collector *collector, const struct record_name *record, size_t size)
 {
 	if (size < sizeof(*record) + 1 || record->length >= size - sizeof(*record) || record->name[record->length])
@@ -98,6 +100,11 @@ static int map_processes(struct collector *collector, struct error *err)
 	return 0;
 }
 
+static bool has_filter(const struct live_filter *filter)
+{
+	return filter->older_ns || filter->min_bytes || filter->max_bytes;
+}
+
 int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options *options,
 		   const struct collector_hooks *hooks, const struct log *log, struct collector **out,
 		   struct error *err)
@@ -130,6 +137,9 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
+	/* What is summed up by site, or left out by size or age, is known by going through all of them alone. */
+	if (options->top && !options->stack_mode && !has_filter(&options->live_filter))
+		collector->largest = largest__new(options->max_processes, options->top);
 	memset(collector->index_of, 0xff, options->max_processes * sizeof(*collector->index_of));
 	ret = map_processes(collector, err);
 	if (ret)
@@ -143,6 +153,14 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		ret = account_maps__new(skeleton, &collector->account_maps, err);
 		if (ret)
 			goto fail;
+	}
+	if (options->estimates.missed) {
+		ret = -ENOMEM;
+		collector->estimates = estimates__new(&options->estimates, options->max_processes);
+		if (!collector->estimates) {
+			error__set(err, ret, "out of memory");
+			goto fail;
+		}
 	}
 	if (options->stack_mode) {
 		ret = sites__open(collector, err);
@@ -171,8 +189,10 @@ void collector__free(struct collector *collector)
 	contexts__free(collector->contexts);
 	stacks__free(collector->stacks);
 	account_maps__free(collector->account_maps);
+	estimates__free(collector->estimates);
 	free(collector->index_of);
 	free(collector->late);
+	largest__free(collector->largest);
 	free(collector->doomed.keys);
 	free(collector->dead.keys);
 	free(collector);
@@ -241,6 +261,30 @@ int collector__update(struct collector *collector, bool with_lists)
 	if (has_ended_process(collector) && collector->hooks.process_ended)
 		collector->hooks.process_ended(collector->hooks.arg);
 	return ret;
+}
+
+static uint64_t live_count(const struct process *process)
+{
+	uint64_t count = 0;
+
+	for (int kind = 0; kind < MEMORY_KINDS; kind++)
+		count += process->memory[kind].live_count;
+	return count;
+}
+
+bool collector__gathers(const struct collector *collector)
+{
+	uint64_t live = 0;
+
+	for (size_t i = 0; collector->largest && i < collector->model.process_count; i++)
+		if (collector->model.processes[i].slot != NO_PROCESS)
+			live += live_count(&collector->model.processes[i]);
+	return live >= MANY_ALLOCATIONS;
+}
+
+int collector__gather(struct collector *collector)
+{
+	return largest__step(collector->largest, collector->reader, collector->skeleton->maps.allocations);
 }
 
 void collector__reported(struct collector *collector)

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "collect/estimate.h"
 #include "model/model.h"
 
 struct gpuprobe_bpf;
@@ -28,6 +29,7 @@ struct collector_options {
 	enum stack_mode stack_mode; /* as the BPF object was loaded with */
 	size_t max_stacks;	    /* distinct ones that are kept */
 	struct live_filter live_filter; /* of live_site's and of lists of allocations */
+	struct estimate_source estimates; /* of calls that are not seen; without `missed`: there are none */
 };
 
 /* What the owner does about notices that are not the collector's own. All optional. */
@@ -64,6 +66,16 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
  * model holds then what could be read.
  */
 int collector__update(struct collector *collector, bool with_lists);
+
+/*
+ * Whether reading lists would hold up everybody else, by what the last update
+ * told of live allocations: then collector__gather is to be called, until it
+ * returns 0, and collector__update with_lists after that.
+ */
+bool collector__gathers(const struct collector *collector);
+
+/* A few milliseconds of it. Returns 1 while there is more to do, 0, or a negative errno: the lists are read at once then. */
+int collector__gather(struct collector *collector);
 
 /*
  * Reads the maps for what ended processes did last, with their lists, and

@@ -58,6 +58,12 @@ static int by_launches(const void *a, const void *b)
 	return x->kernels < y->kernels ? 1 : x->kernels > y->kernels ? -1 : 0;
 }
 
+void graphs__sort_runs(struct process *process)
+{
+	if (process->graph_run_count)
+		qsort(process->graph_runs, process->graph_run_count, sizeof(*process->graph_runs), by_launches);
+}
+
 static int read_runs(struct sweep *sweep)
 {
 	struct model *model = &sweep->collector->model;
@@ -74,9 +80,7 @@ static int read_runs(struct sweep *sweep)
 	sweep->take = take_run;
 	ret = sweep__run(sweep);
 	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].graph_run_count)
-			qsort(model->processes[i].graph_runs, model->processes[i].graph_run_count,
-			      sizeof(*model->processes[i].graph_runs), by_launches);
+		graphs__sort_runs(&model->processes[i]);
 	return ret;
 }
 

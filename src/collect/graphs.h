@@ -9,8 +9,12 @@
 #include <stdbool.h>
 
 struct collector;
+struct process;
 
 /* With `reap` also deletes what ended processes have. Returns 0 or a negative errno. */
 int graphs__read(struct collector *collector, bool reap);
+
+/* Brings the process's list of graph launches by size into its order, most launches first. */
+void graphs__sort_runs(struct process *process);
 
 #endif

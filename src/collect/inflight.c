@@ -19,11 +19,14 @@ static void add_segment(struct copy_inflight inflight[COPY_KINDS], const struct 
 }
 
 static void add_covered(struct covered_totals covered[COPY_KINDS], const struct stream_segment *segment,
-			uint64_t covered_ns)
+			uint64_t covered_ns, uint64_t unseen_ns)
 {
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
 		/* A wait ends after what it covers was issued, or the record was being changed. */
 		if (!segment->calls[kind] || covered_ns <= segment->oldest_ns[kind])
+			continue;
+		/* Others may have been missed, and the wait that was the first. */
+		if (segment->oldest_ns[kind] < unseen_ns)
 			continue;
 		covered[kind].calls += segment->calls[kind];
 		covered[kind].bytes += segment->bytes[kind];
@@ -32,7 +35,7 @@ static void add_covered(struct covered_totals covered[COPY_KINDS], const struct 
 }
 
 void inflight__add(struct process *process, const struct stream_record *stream,
-		   const struct context_record *context, uint64_t now_ns)
+		   const struct context_record *context, uint64_t now_ns, uint64_t unseen_ns)
 {
 	uint64_t covered = stream->covered, covered_ns = stream->covered_ns;
 
@@ -46,7 +49,7 @@ void inflight__add(struct process *process, const struct stream_record *stream,
 		if (!segment->epoch)
 			continue;
 		if (segment->epoch < covered)
-			add_covered(process->covered, segment, covered_ns);
+			add_covered(process->covered, segment, covered_ns, unseen_ns);
 		else if (!process->ended && !(context && segment->epoch < context->died_epoch))
 			add_segment(process->inflight, segment, now_ns);
 	}

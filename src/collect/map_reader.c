@@ -5,8 +5,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #define FIRST_BATCH 512
@@ -80,34 +78,40 @@ static int visit(const struct map_reader *reader, size_t count, size_t key_size,
 	return 0;
 }
 
-int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn, void *arg)
+int map_reader__some(struct map_reader *reader, const struct bpf_map *map, struct map_cursor *cursor,
+		     map_entry_fn fn, void *arg)
 {
 	size_t key_size = bpf_map__key_size(map), value_size = value_stride(reader, map);
 	uint32_t batch = FIRST_BATCH, count;
-	/* The kernel's place in the map: a bucket number, whatever the key. */
-	uint64_t place = 0, next = 0;
-	bool started = false;
+	uint64_t next = 0;
 	int ret, last;
 
-	do {
+	for (;; batch *= 2) {
 		if (grow(&reader->keys, &reader->key_bytes, batch * key_size) ||
 		    grow(&reader->values, &reader->value_bytes, batch * value_size))
 			return -ENOMEM;
 		count = batch;
-		ret = bpf_map_lookup_batch(bpf_map__fd(map), started ? &place : NULL, &next, reader->keys,
-					   reader->values, &count, NULL);
+		ret = bpf_map_lookup_batch(bpf_map__fd(map), cursor->started ? &cursor->place : NULL, &next,
+					   reader->keys, reader->values, &count, NULL);
 		last = ret ? -errno : 0;
-		if (last == -ENOSPC && batch < LARGEST_BATCH) {
-			batch *= 2; /* a bucket has more than that */
-			continue;
-		}
-		if (last && last != -ENOENT)
-			return last == -EINTR ? -EAGAIN : last;
-		ret = visit(reader, count, key_size, value_size, fn, arg);
-		if (ret)
-			return ret;
-		place = next;
-		started = true;
-	} while (last != -ENOENT);
-	return 0;
+		if (last != -ENOSPC || batch >= LARGEST_BATCH)
+			break;
+		/* A bucket has more than that. */
+	}
+	if (last && last != -ENOENT)
+		return last == -EINTR ? -EAGAIN : last;
+	cursor->place = next;
+	cursor->started = true;
+	cursor->done = last == -ENOENT;
+	return visit(reader, count, key_size, value_size, fn, arg);
+}
+
+int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn, void *arg)
+{
+	struct map_cursor cursor = {0};
+	int ret = 0;
+
+	while (!ret && !cursor.done)
+		ret = map_reader__some(reader, map, &cursor, fn, arg);
+	return ret;
 }

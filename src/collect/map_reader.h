@@ -6,7 +6,9 @@
 #ifndef COLLECT_MAP_READER_H
 #define COLLECT_MAP_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct bpf_map;
 struct map_reader;
@@ -20,6 +22,16 @@ void map_reader__free(struct map_reader *reader);
 
 /* Possible CPUs, as per-CPU values have them. */
 size_t map_reader__cpus(const struct map_reader *reader);
+
+/* How far a map has been read; zeroed before its beginning. */
+struct map_cursor {
+	uint64_t place; /* the kernel's: a bucket number, whatever the key */
+	bool started, done;
+};
+
+/* Calls `fn` for the next entries, some hundred. Returns 0, what `fn` returned, or a negative errno. */
+int map_reader__some(struct map_reader *reader, const struct bpf_map *map, struct map_cursor *cursor,
+		     map_entry_fn fn, void *arg);
 
 /* Calls `fn` for each entry. Returns 0, what `fn` returned, or a negative errno. */
 int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn, void *arg);

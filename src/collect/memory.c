@@ -247,27 +247,31 @@ static bool has_live_memory(const struct process *process)
 	return false;
 }
 
+/* Lists of allocations that have not been gathered before. */
+static bool lists_at_once(const struct reading *reading)
+{
+	return reading->with_lists && !largest__is_complete(reading->collector->largest);
+}
+
 static bool needs_walk_for(const struct reading *reading, const struct process *process)
 {
 	if (process->slot == NO_PROCESS)
 		return false;
 	if (process->deaths_seen != process->deaths_swept || process->fills_ranges)
 		return true;
-	return reading__dooms(reading, process) && has_live_memory(process);
+	return (reading__dooms(reading, process) || lists_at_once(reading)) && has_live_memory(process);
 }
 
 /*
- * Whether all live allocations must be gone through. Not for the end of a
- * process that had none left: others may have a million.
+ * Whether all live allocations must be gone through. Not for the end or the
+ * lists of a process that has none: others may have a million.
  */
 static bool needs_walk(const struct reading *reading)
 {
 	const struct collector *collector = reading->collector;
 
-	if (reading->with_lists)
-		return true;
 	/* With counters lost, what a process has live is not known for certain. */
-	if (reading->reap && (collector->model.lost[LOSS_TALLY_MAP_FULL] || collector->model.lost[LOSS_NO_MEMORY]))
+	if ((reading->reap || lists_at_once(reading)) && (collector->model.lost[LOSS_TALLY_MAP_FULL] || collector->model.lost[LOSS_NO_MEMORY]))
 		return true;
 	for (size_t i = 0; i < collector->model.process_count; i++)
 		if (needs_walk_for(reading, &collector->model.processes[i]))
@@ -280,6 +284,17 @@ static void note_unified(const struct collector *collector, struct process *proc
 {
 	process->fills_ranges = !process->filled_ranges &&
 				__atomic_load_n(&collector->records[process->slot].unified, __ATOMIC_ACQUIRE);
+}
+
+/* The lists are of what was gathered, and what has died of it is cleared away. */
+static int list_gathered(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	int ret;
+
+	collector->dead.count = 0;
+	ret = largest__each(collector->largest, collector->skeleton->maps.allocations, read_allocation, reading);
+	return ret ? ret : clear_dead(collector);
 }
 
 static int walk(struct reading *reading)
@@ -368,6 +383,8 @@ int memory__read(struct reading *reading)
 	}
 	if (needs_walk(reading))
 		ret = walk(reading);
+	else if (reading->with_lists && largest__is_complete(collector->largest))
+		ret = list_gathered(reading);
 	sort_lists(reading);
 	if (!ret)
 		ret = apply_context_ends(collector);

@@ -7,6 +7,7 @@
 #include "collect/collector.h"
 #include "collect/contexts.h"
 #include "collect/key_list.h"
+#include "collect/largest.h"
 #include "collect/map_reader.h"
 #include "gpuprobe/state.h"
 #include "model/kernels.h"
@@ -36,6 +37,7 @@ struct collector {
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
 	struct account_maps *account_maps; /* NULL: no account is kept */
+	struct estimates *estimates; /* NULL: all calls are seen */
 	struct stacks *stacks; /* NULL: none are taken */
 	struct stack_maps stack_maps;
 	struct contexts *contexts; /* as the latest reading found them */
@@ -46,6 +48,7 @@ struct collector {
 	uint64_t attached_ns;
 	struct late_process *late;
 	size_t late_count;
+	struct largest *largest; /* NULL: all allocations are gone through for lists */
 	struct key_list doomed; /* of the map that is being read */
 	struct key_list dead; /* allocations that went with their context */
 };

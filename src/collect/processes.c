@@ -154,6 +154,8 @@ void collector__release_slots(struct collector *collector)
 		if (!process->ended || slot == NO_PROCESS)
 			continue;
 		name_store__forget(collector->names, slot);
+		if (collector->estimates)
+			estimates__forget(collector->estimates, slot);
 		model->live_at_exit_bytes += process->live_at_exit_bytes;
 		collector->records[slot].state = PROCESS_FREE;
 		collector->index_of[slot] = NO_PROCESS;

@@ -23,6 +23,7 @@
 #include "collect/sites.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
+#include "gpuprobe/rate.h"
 #include "model/api.h"
 #include "model/devices.h"
 #include "symbol/remote_name.h"
@@ -203,6 +204,10 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	/* An old generation is left for one more reading, for counts that were under way. */
 	if (over && !reading__dooms(reading, process) && !kernel_table__retire(process->kernel_table, key))
 		return 0;
+	if (collector->estimates) {
+		kernel_table__leave(process->kernel_table, key);
+		return 1;
+	}
 	ret = kernel_table__fold(process->kernel_table, key);
 	return ret ? ret : 1;
 }
@@ -293,6 +298,14 @@ static int read_failure(const void *key_data, const void *value, void *arg)
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
+/* Copies or waits have not been seen, for the latest time until then. */
+static uint64_t copies_unseen_until(const struct collector *collector)
+{
+	const volatile __u64 *until = (const volatile __u64 *)collector->skeleton->bss->unseen_until;
+
+	return until[RATE_COPY] > until[RATE_WAIT] ? until[RATE_COPY] : until[RATE_WAIT];
+}
+
 static int read_stream(const void *key_data, const void *value, void *arg)
 {
 	struct reading *reading = arg;
@@ -304,7 +317,7 @@ static int read_stream(const void *key_data, const void *value, void *arg)
 	if (!process)
 		return 0;
 	inflight__add(process, stream, contexts__find(collector->contexts, key->slot, stream->context),
-		      collector->model.now_ns);
+		      collector->model.now_ns, copies_unseen_until(collector));
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
 }
 
@@ -451,6 +464,10 @@ static int finish_processes(struct collector *collector)
 
 		if (process->slot == NO_PROCESS)
 			continue;
+		if (collector->estimates)
+			ret = estimates__apply(collector->estimates, process);
+		if (ret)
+			return ret;
 		tally__finish(process);
 		if (process->failure_count)
 			qsort(process->failures, process->failure_count, sizeof(*process->failures), by_count);
@@ -468,6 +485,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	collector->model.now_ns = clock__boot_ns();
 	collector->model.wall = clock__wall();
 	read_losses(collector);
+	if (collector->estimates)
+		estimates__begin(collector->estimates);
 	ret = refresh_processes(collector);
 	/* After that: all that an ended process has told is told by now. */
 	collector__consume(collector);

@@ -289,19 +289,11 @@ static void apply_rowless(struct process *process, const struct tally_key *key, 
 	covered->ns += tally->ns;
 }
 
-int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
+static int apply_function(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
-	const struct function_desc *function;
-	int ret;
+	const struct function_desc *function = &api_functions[key->row].desc;
+	int ret = apply_device(process, key, tally, function);
 
-	if (key->row == ROW_NONE)
-		apply_rowless(process, key, tally);
-	if (key->row >= api_function_count)
-		return 0;
-	function = &api_functions[key->row].desc;
-	ret = append_function(process, key, tally);
-	if (!ret)
-		ret = apply_device(process, key, tally, function);
 	if (ret)
 		return ret;
 	switch (function->operation) {
@@ -360,6 +352,34 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 		break;
 	}
 	return 0;
+}
+
+int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
+{
+	int ret;
+
+	if (key->row == ROW_NONE)
+		apply_rowless(process, key, tally);
+	if (key->row >= api_function_count)
+		return 0;
+	ret = append_function(process, key, tally);
+	return ret ? ret : apply_function(process, key, tally);
+}
+
+int tally__apply_missed(struct process *process, struct function_totals *function, const struct tally *missed)
+{
+	const struct tally_key key = {
+		.slot = (uint16_t)process->slot,
+		.row = function->row,
+		.flags = function->flags,
+		.kind = function->kind,
+		.device = function->device,
+	};
+
+	function->calls += missed->calls;
+	function->bytes += missed->bytes;
+	function->ns += missed->ns;
+	return apply_function(process, &key, missed);
 }
 
 static void clamp_devices(struct process *process)

@@ -16,6 +16,12 @@ void tally__reset(struct process *process);
 /* Adds one counter to its process's totals. Returns 0 or -ENOMEM. */
 int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally);
 
+/*
+ * Adds calls that were not seen to those of a function that tally__apply has listed. Failures are not the
+ * function's, but those of launches of graphs are launches. Returns 0 or -ENOMEM.
+ */
+int tally__apply_missed(struct process *process, struct function_totals *function, const struct tally *missed);
+
 /* Computes what follows from all counters of the process together. */
 void tally__finish(struct process *process);
 

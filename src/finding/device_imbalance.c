@@ -291,7 +291,7 @@ static int draw_group(const struct finding_input *input, struct worker *ranks, s
 	size_t size = 0;
 
 	group[size++] = &ranks[first];
-	for (size_t i = first + 1; i < count && !strncmp(ranks[i].process->comm, comm, sizeof(ranks[i].process->comm)); i++) {
+	for (size_t i = first + 1; *left && i < count && !strncmp(ranks[i].process->comm, comm, sizeof(ranks[i].process->comm)); i++) {
 		if (ranks[i].done || !are_ranks(&ranks[first], &ranks[i], left))
 			continue;
 		ranks[i].done = true;

@@ -67,6 +67,7 @@ struct finding_kind {
 	const char *id; /* "alloc-churn" */
 	enum finding_severity severity;
 	unsigned int needs; /* NEEDS_* */
+	unsigned int every; /* 1 << enum rate_family, of which it must know every call: not where they are sampled */
 	const char *title;  /* what is wrong, a few words: "the same memory is allocated and freed again and again" */
 	const char *advice; /* one paragraph */
 	const char *cost;   /* what its cost is the time of; NULL: it has none in time */
@@ -131,6 +132,7 @@ struct finding_course {
 struct finding_list {
 	struct finding *items;
 	size_t count, capacity;
+	uint64_t unjudged; /* 1 << place in finding_kinds: not looked for in a process whose calls are sampled */
 	struct finding_course courses[FINDING_COURSES]; /* of kinds that looked at a place */
 	size_t course_count;
 };

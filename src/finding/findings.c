@@ -99,6 +99,27 @@ static bool has_needs(const struct findings *findings, const struct finding_kind
 	return !(kind->needs & ~has);
 }
 
+static bool knows_every(const struct finding_kind *kind, const struct process *process)
+{
+	for (enum rate_family family = 0; family < RATE_FAMILIES; family++)
+		if (kind->every & (1u << family) && process__is_estimated(process, family))
+			return false;
+	return true;
+}
+
+static bool knows_every_of_all(const struct finding_kind *kind, const struct model *model)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (!knows_every(kind, &model->processes[i]))
+			return false;
+	return true;
+}
+
+static void pass_over(const struct finding_kind *kind, struct finding_list *list)
+{
+	list->unjudged |= 1ull << (kind - finding_kinds);
+}
+
 static int draw_kind(const struct findings *findings, const struct model *model, const struct finding_kind *kind,
 		     struct finding_list *list)
 {
@@ -116,11 +137,19 @@ static int draw_kind(const struct findings *findings, const struct model *model,
 
 		if ((kind->needs & NEEDS_ACCOUNT) && !process->account)
 			continue;
+		if (!knows_every(kind, process)) {
+			pass_over(kind, list);
+			continue;
+		}
 		ret = kind->draw(&input, process, list);
 		failed = failed ? failed : ret;
 	}
 	if (!kind->draw_all)
 		return failed;
+	if (!knows_every_of_all(kind, model)) {
+		pass_over(kind, list);
+		return failed;
+	}
 	ret = kind->draw_all(&input, list);
 	return failed ? failed : ret;
 }

@@ -4,6 +4,10 @@
 
 #include "finding/rules.h"
 
+#define EVERY_LAUNCH (1 << RATE_LAUNCH)
+#define EVERY_COPY (1 << RATE_COPY)
+#define EVERY_CALL (EVERY_LAUNCH | EVERY_COPY | 1 << RATE_WAIT)
+
 const struct finding_kind finding_kinds[] = {
 	{
 		.id = "alloc-churn",
@@ -73,6 +77,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "launch-bound",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
 		.title = "many short launches back to back: the CPU cannot feed the GPU",
 		.advice = "A launch costs the CPU a few microseconds, whatever the kernel does; with kernels that "
 			  "take no longer the GPU is done before the next one comes. Record the repeating sequence "
@@ -92,6 +97,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "sync-after-every-launch",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
 		.title = "the program waits after each launch",
 		.advice = "After each launch the thread waits until the GPU is done, which then idles until the "
 			  "next launch has come all the way. Work of one stream runs in order without any wait. "
@@ -110,6 +116,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "sync-stall",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
 		.title = "the program spends its time in many short waits",
 		.advice = "Each wait lets the GPU's queue run empty, and the GPU idles until the thread has "
 			  "launched anew. Wait less often; let the thread prepare and launch the next work first "
@@ -129,6 +136,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "implicit-sync",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
 		.title = "calls that block in the middle of launches",
 		.advice = "Some calls wait for the GPU without being asked to: synchronous copies (use "
 			  "cudaMemcpyAsync with pinned memory), cudaMemset of pinned or managed memory "
@@ -146,6 +154,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "small-copies",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_COPY,
 		.title = "many small copies",
 		.advice = "Each copy costs microseconds, however few bytes it has. Put what belongs together into "
 			  "one buffer and copy that once; keep small values on the device, or pass them as kernel "
@@ -162,6 +171,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "pageable-copies",
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
+		.every = EVERY_COPY,
 		.title = "copies from or to host memory that is not pinned",
 		.advice = "From memory that is not pinned the driver copies through a buffer of its own, at a "
 			  "fraction of the link's rate, and the call does not return before it has read the memory: "
@@ -180,6 +190,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "redundant-copies",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
 		.title = "the same range is copied again for nothing",
 		.advice = "The same range is copied again although nothing on the device has used it (to the "
 			  "device), or changed it (to the host), since the last time. Copy once, before the loop or "
@@ -197,6 +208,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "unchecked-errors",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT | NEEDS_ASKS,
+		.every = EVERY_CALL,
 		.title = "a call failed, and the program went on without asking",
 		.advice = "A call failed, and the program launched more work without asking for the error. Results "
 			  "of later work may then be wrong, without a word. Check the result of each call, and "
@@ -300,6 +312,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "graph-recapture",
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
+		.every = EVERY_LAUNCH,
 		.title = "graphs are made again and again instead of launched again",
 		.advice =
 			"Capture and instantiate once, and launch the executable graph each time. What changes "
@@ -323,6 +336,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "idle-gaps",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
 		.title = "the GPU has nothing to do",
 		.advice = "The GPU had nothing to do, for the thread came back with work long after it had waited "
 			  "for the last. Where the time is spent outside of CUDA calls, input does not keep up: "
@@ -341,6 +355,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "default-stream",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
 		.title = "the legacy default stream makes work wait that could run side by side",
 		.advice = "The legacy default stream waits for all other streams and they for it, also across "
 			  "threads, so that what could run side by side runs in turn. Give each thread or task a "
@@ -373,6 +388,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "device-imbalance",
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
+		.every = EVERY_CALL,
 		.title = "devices or ranks of one job do unequal work",
 		.advice =
 			"In a job whose ranks wait for each other at each step, all go at the pace of the slowest, so "
@@ -395,6 +411,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "missing-sync",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
 		.title = "results may be used before they are there",
 		.advice = "Work that was still under way lost what it was for, or was relied on without a wait. "
 			  "Wait for the copy (its stream or an event recorded after it) before its host memory is "

@@ -18,16 +18,19 @@ static const struct account_repeat *worst_repeat(const struct account *account)
 	return account->repeat_count && account->repeats[0].record.repeats ? &account->repeats[0] : NULL;
 }
 
+/* The subject is the worst of them; others are told of. */
 static int name_repeat(struct finding *finding, const struct process *process, const struct account_repeat *worst)
 {
+	const struct time_totals *all = process->account->totals.repeats;
 	size_t row = worst->record.row;
+	bool others = all[0].calls + all[1].calls > worst->record.repeats;
 
 	finding__number(finding, "most_repeats", (double)worst->record.repeats, UNIT_COUNT);
 	finding__number(finding, "most_bytes", (double)worst->key.bytes, UNIT_BYTES);
 	finding__number(finding, "most_ns", (double)worst->record.repeat_ns, UNIT_NS);
 	finding->stack = where__of_copy(process, row);
-	return finding__subject(finding, "%s of %s", where__function(row),
-				quantity__bytes((double)worst->key.bytes).text);
+	return finding__subject(finding, "%s of %s%s", where__function(row),
+				quantity__bytes((double)worst->key.bytes).text, others ? ", and other ranges" : "");
 }
 
 static int tell_repeats(struct finding *finding, const struct process_account *totals, const struct copy_sum *sum,

@@ -15,6 +15,7 @@
 #define GOVERN_GOVERNOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -30,21 +31,30 @@ struct call_costs {
 
 /* How the governor acts on the probes and learns what threads do. */
 struct governor_hooks {
-	/* Puts the probes of these families in, 1 << enum rate_family, and takes the others' out. Negative errno. */
+	/*
+	 * Puts the probes of these families in, 1 << enum rate_family, and takes the others' out. Negative errno:
+	 * it is tried again.
+	 */
 	int (*watch)(void *arg, unsigned int families);
-	/* Copies the threads' counters, at most `capacity`; returns how many there are. */
+	/*
+	 * Copies the threads' counters, at most `capacity`; returns how many. A thread that has ended is told
+	 * once, with its ended_ns.
+	 */
 	size_t (*read)(void *arg, struct thread_rate *rates, size_t capacity);
 	/* CLOCK_BOOTTIME. */
 	uint64_t (*now)(void *arg);
 	void *arg;
 };
 
-/* `budget`: of a thread's time, 0 to 1. `log` and what `hooks` refer to must outlive it. NULL without memory. */
+/*
+ * `budget`: by how much a thread may take longer than without probes, above 0; 0.05: 5 %. `log` and
+ * what `hooks` refer to must outlive it. NULL without memory.
+ */
 struct governor *governor__new(double budget, const struct call_costs *costs, const struct governor_hooks *hooks,
 			       const struct log *log);
 void governor__free(struct governor *governor);
 
-/* To be called at the time it returned last, from then on: acts, and returns the nanoseconds until the next call. */
+/* To be called at the time that it returned last: acts, and returns the nanoseconds until the next call. */
 uint64_t governor__tick(struct governor *governor);
 
 /* The share of the time that the family's probes are in now: 1 where it is exact. */
@@ -53,11 +63,17 @@ double governor__share(const struct governor *governor, enum rate_family family)
 /* Whether the family has ever been sampled. */
 bool governor__was_sampled(const struct governor *governor, enum rate_family family);
 
-/* What the probes cost the thread that pays most, of its time since the period began before the latest: 0 to 1. */
+/* By how much the probes made the thread slower that paid most, in the latest period; 0.05: by 5 %. */
 double governor__overhead(const struct governor *governor);
+
+/* Makes what the next two tell that of now. */
+void governor__refresh(struct governor *governor);
 
 /* Calls of the process that are estimated to have been missed so far; never goes back. */
 uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum rate_family family);
+
+/* Calls that its threads were seen to enter so far (struct thread_rate), also those that have ended. */
+uint64_t governor__seen(const struct governor *governor, uint32_t slot, enum rate_family family);
 
 /* The process in the slot has ended and been read: its numbers go. */
 void governor__forget(struct governor *governor, uint32_t slot);

@@ -98,6 +98,45 @@ void account__sum_time(const struct account *account, uint64_t began_ns, uint64_
 	finish_time(time);
 }
 
+/* Queries and event records are among TIME_OTHER, which stays what was counted. */
+static enum rate_family family_of(enum time_class class)
+{
+	switch (class) {
+	case TIME_LAUNCH:
+		return RATE_LAUNCH;
+	case TIME_COPY:
+		return RATE_COPY;
+	case TIME_WAIT:
+		return RATE_WAIT;
+	default:
+		return RATE_EXACT;
+	}
+}
+
+bool time_class__is_estimated(enum time_class class, const struct process *process)
+{
+	return process__is_estimated(process, family_of(class));
+}
+
+bool account_time__estimate(struct account_time *time, const struct process *process)
+{
+	bool any = false;
+
+	for (enum time_class class = 0; class < TIME_CLASSES; class++) {
+		const struct family_calls *calls = &process->family_calls[family_of(class)];
+		double ratio = calls->counted ? (double)calls->missed / (double)calls->counted : 0;
+		uint64_t ns = (uint64_t)((double)time->time[class].ns * ratio);
+
+		any |= time_class__is_estimated(class, process);
+		ns = ns < time->outside_ns ? ns : time->outside_ns;
+		time->time[class].calls += (uint64_t)((double)time->time[class].calls * ratio);
+		time->time[class].ns += ns;
+		time->inside_ns += ns;
+		time->outside_ns -= ns;
+	}
+	return any;
+}
+
 static int by_time_inside(const void *a, const void *b)
 {
 	const struct thread_account *x = *(const struct thread_account *const *)a;

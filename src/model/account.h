@@ -6,6 +6,7 @@
 #ifndef MODEL_ACCOUNT_H
 #define MODEL_ACCOUNT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,11 +15,13 @@
 /* Threads that have ended stay in the list up to this many; the rest are summed up. */
 #define ACCOUNT_ENDED_KEPT 256
 
+struct process;
 struct stack;
 
 struct account_function {
 	uint16_t row; /* in api_functions */
 	struct duration_record time;
+	uint64_t missed, missed_ns; /* calls beside them that are estimated, and the time in them */
 };
 
 struct account_size {
@@ -101,10 +104,17 @@ void account__thread_time(const struct thread_account *thread, uint64_t began_ns
 			  struct account_time *time);
 void account__sum_time(const struct account *account, uint64_t began_ns, uint64_t now_ns, struct account_time *time);
 
+/*
+ * Adds the time that calls of the process's sampled families are estimated to have taken unseen, in proportion to
+ * what was counted of each class; it was outside before. Returns whether there is any such family.
+ */
+bool account_time__estimate(struct account_time *time, const struct process *process);
+
+/* Whether the class's times are estimated then. */
+bool time_class__is_estimated(enum time_class class, const struct process *process);
+
 /* The listed threads, most time inside calls first: an array of thread_count (malloc), NULL without memory. */
 const struct thread_account **account__threads_by_time(const struct account *account);
-
-struct process;
 
 /* Failed calls of the function in `row`, of the process's tallies. */
 uint64_t account__errors(const struct process *process, uint16_t row);

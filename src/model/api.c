@@ -18,6 +18,13 @@ static bool has_symbol(size_t row, const char *symbol)
 	return row < api_function_count && strcmp(api_functions[row].symbol, symbol) == 0;
 }
 
+enum rate_family api__tally_family(uint16_t row)
+{
+	enum operation operation = api_functions[row].desc.operation;
+
+	return operation == OP_LAUNCH || operation == OP_LAUNCH_LIST ? RATE_EXACT : rate_family_of(operation);
+}
+
 int api__find(const char *symbol, int major)
 {
 	const struct api_function *found;

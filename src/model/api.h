@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "gpuprobe/function.h"
+#include "gpuprobe/rate.h"
 
 /* How an argument that is a pointer is to be understood, where its type does not tell. */
 enum api_passing {
@@ -44,6 +45,12 @@ struct api_function {
 
 extern const struct api_function api_functions[];
 extern const size_t api_function_count;
+
+/*
+ * The family whose calls the tallies of a row count. RATE_EXACT for kernels too: theirs are of launches that were
+ * looked at, launches themselves are counted by kernel.
+ */
+enum rate_family api__tally_family(uint16_t row);
 
 /* A value of an enumeration. */
 struct api_value {

@@ -21,6 +21,7 @@ struct shown_kernel {
 	/* [0] executed, [1] captured */
 	uint64_t folded[2];  /* launches of handles that are gone */
 	uint64_t current[2]; /* scratch of kernel_table__list */
+	uint64_t folded_missed, current_missed; /* of both sorts: estimated */
 	UT_hash_handle hh; /* by mangled name, once named */
 	struct shown_kernel *next_unnamed;
 };
@@ -38,7 +39,11 @@ struct launch_count {
 	struct launch_key key;
 	struct kernel_handle *handle;
 	uint64_t launches;
+	uint64_t weighed; /* of these, those that are in `weight` */
+	double weight;	  /* by which missed launches are shared out, see model/missed.h */
+	uint64_t missed;  /* beside them: estimated */
 	int retired;
+	bool leaves; /* once it has been estimated by */
 	UT_hash_handle hh;
 };
 
@@ -203,6 +208,7 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 	if (known) {
 		known->folded[0] += shown->folded[0];
 		known->folded[1] += shown->folded[1];
+		known->folded_missed += shown->folded_missed;
 		merge_shape(&known->folded_shape, &shown->folded_shape);
 		known->handle = handle->key.handle;
 		unlink_unnamed(table, shown);
@@ -367,14 +373,71 @@ int kernel_table__fold(struct kernel_table *table, const struct launch_key *key)
 		totals = device_totals__of(&table->folded, &table->folded_count, key->device);
 		if (!totals)
 			return -ENOMEM;
-		totals->launches += count->launches;
+		totals->launches += count->launches + count->missed;
 	}
-	count->handle->shown->folded[!!key->captured] += count->launches;
+	count->handle->shown->folded[!!key->captured] += count->launches + count->missed;
+	count->handle->shown->folded_missed += count->missed;
 	if (!--count->handle->counts)
 		fold_handle(table, count->handle);
 	HASH_DEL(table->counts, count);
 	free(count);
 	return 0;
+}
+
+void kernel_table__leave(struct kernel_table *table, const struct launch_key *key)
+{
+	struct launch_count *count = find_count(table, key);
+
+	if (!count)
+		return;
+	count->leaves = true;
+	count->retired = 1;
+}
+
+/* A thread that moves its counts to the map may have them nowhere for a moment. */
+static uint64_t fresh_of(const struct launch_count *count)
+{
+	return count->launches > count->weighed ? count->launches - count->weighed : 0;
+}
+
+void kernel_table__weigh(const struct kernel_table *table, double *weight, uint64_t *fresh)
+{
+	const struct launch_count *count;
+
+	for (count = table->counts; count; count = count->hh.next) {
+		*weight += count->weight;
+		*fresh += fresh_of(count);
+	}
+}
+
+uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share, double *rest)
+{
+	struct launch_count *count;
+	uint64_t sum = 0, missed;
+
+	for (count = table->counts; count; count = count->hh.next) {
+		count->weight = missed_share__weigh(share, count->weight, fresh_of(count));
+		count->weighed += fresh_of(count);
+		missed = missed_share__of(share, count->weight, rest);
+		count->missed += missed;
+		sum += missed;
+	}
+	return sum;
+}
+
+int kernel_table__fold_left(struct kernel_table *table)
+{
+	struct launch_count *count, *next;
+	int ret = 0;
+
+	HASH_ITER(hh, table->counts, count, next) {
+		/* The key goes with the count. */
+		const struct launch_key key = count->key;
+
+		if (count->leaves && !ret)
+			ret = kernel_table__fold(table, &key);
+	}
+	return ret;
 }
 
 static int by_launches(const void *a, const void *b)
@@ -402,6 +465,7 @@ static void append(struct process *process, const struct shown_kernel *shown)
 		.short_name = shown->brief,
 		.launches = shown->current[0],
 		.captured = shown->current[1],
+		.missed = shown->current_missed,
 		.shape = shown->current_shape,
 		.serial = shown->serial,
 	};
@@ -426,7 +490,7 @@ static int sum_by_device(const struct kernel_table *table, struct process *proce
 		totals = device_totals__of(&process->devices, &process->device_count, count->key.device);
 		if (!totals)
 			return -ENOMEM;
-		totals->launches += count->launches;
+		totals->launches += count->launches + count->missed;
 	}
 	return 0;
 }
@@ -434,6 +498,7 @@ static int sum_by_device(const struct kernel_table *table, struct process *proce
 static void begin_sum(struct shown_kernel *shown)
 {
 	memcpy(shown->current, shown->folded, sizeof(shown->current));
+	shown->current_missed = shown->folded_missed;
 	shown->current_shape = shown->folded_shape;
 }
 
@@ -450,8 +515,10 @@ static void sum_up(struct kernel_table *table)
 		begin_sum(shown);
 	for (handle = table->handles; handle; handle = handle->hh.next)
 		merge_shape(&handle->shown->current_shape, &handle->shape);
-	for (count = table->counts; count; count = count->hh.next)
-		count->handle->shown->current[!!count->key.captured] += count->launches;
+	for (count = table->counts; count; count = count->hh.next) {
+		count->handle->shown->current[!!count->key.captured] += count->launches + count->missed;
+		count->handle->shown->current_missed += count->missed;
+	}
 }
 
 int kernel_table__list(struct kernel_table *table, struct process *process)

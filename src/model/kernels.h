@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "gpuprobe/state.h"
+#include "model/missed.h"
 #include "model/model.h"
 
 struct kernel_table;
@@ -55,6 +56,16 @@ int kernel_table__is_over(const struct kernel_table *table, const struct kernel_
 
 /* The handle is gone and its count final: it becomes part of its name's count. Returns 0 or -ENOMEM. */
 int kernel_table__fold(struct kernel_table *table, const struct launch_key *key);
+
+/* Where launches are estimated: as kernel_table__fold, but by kernel_table__fold_left, after what was missed is shared out. */
+void kernel_table__leave(struct kernel_table *table, const struct launch_key *key);
+int kernel_table__fold_left(struct kernel_table *table);
+
+/* Adds up what missed launches are shared out by: weights before this reading, and launches since, captured ones too. */
+void kernel_table__weigh(const struct kernel_table *table, double *weight, uint64_t *fresh);
+
+/* Shares out what was missed; `rest` as of missed_share__of. Returns how many launches that was. */
+uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share, double *rest);
 
 /* Rewrites the process's list of kernels, most launches first, and its total. Returns 0 or -ENOMEM. */
 int kernel_table__list(struct kernel_table *table, struct process *process);

@@ -14,6 +14,7 @@
 
 #include "gpuprobe/function.h"
 #include "gpuprobe/losses.h"
+#include "gpuprobe/rate.h"
 #include "gpuprobe/state.h"
 #include "model/gpu.h"
 #include "model/site.h"
@@ -76,6 +77,7 @@ struct kernel {
 	char *short_name; /* bare function name; NULL while unknown */
 	uint64_t launches; /* executed; failed ones included */
 	uint64_t captured; /* put into graphs */
+	uint64_t missed; /* of these launches and captured ones, what is estimated */
 	struct shape_record shape; /* of sampled launches; without samples where none was seen */
 	uint64_t serial; /* order of first sight within the process, from 0 */
 };
@@ -162,6 +164,16 @@ struct device_totals {
 	bool had_objects[OBJECT_KINDS]; /* live in an earlier reading */
 };
 
+/*
+ * Calls of a family whose probes may be out for a part of the time (`--max-overhead`). What totals say of it is the sum
+ * of both; memory, objects, failures by their code, histograms, threads and call sites hold what was counted alone.
+ */
+struct family_calls {
+	uint64_t counted;
+	uint64_t missed; /* estimated */
+	bool sampled;	 /* there may be more, since the probes were out during its life */
+};
+
 /* What was counted of one function, told apart as in the BPF maps: see struct tally_key. */
 struct function_totals {
 	uint16_t row; /* in api_functions */
@@ -246,6 +258,8 @@ struct process {
 	struct live_site *live_sites; /* largest first */
 	size_t live_site_count;
 
+	struct family_calls family_calls[RATE_FAMILIES]; /* 0 where no probes may be out */
+
 	struct account *account; /* NULL where none is kept, see model/account.h */
 
 	/* What the lists above are made from; for model/ and collect/ only. */
@@ -262,6 +276,14 @@ struct process {
 	bool fills_ranges, filled_ranges; /* older memory's addresses must be made known, and are */
 	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
 	uint32_t freed_reported; /* of these, what reports have told of */
+};
+
+/* The budget that probes keep to, and how. */
+struct sampling {
+	double max_overhead; /* by how much of its time a thread may be slower, 0.05: 5 %; 0: by any, all probes are in */
+	double overhead;     /* by how much the one that pays most is reckoned to be */
+	double share[RATE_FAMILIES]; /* of the time that the family's probes are in now; 1: all of it */
+	bool sampled[RATE_FAMILIES]; /* they ever were not */
 };
 
 struct model {
@@ -284,12 +306,20 @@ struct model {
 	struct gpu *gpus; /* of the machine, by NVML; while there are CUDA processes */
 	size_t gpu_count;
 
+	struct sampling sampling;
+
 	uint64_t lost[LOSS_COUNT];
 	uint64_t sites_attached[LAYER_COUNT];
 	uint64_t sites_missing;	/* functions of the table that a library does not have */
 	size_t libraries;	/* files with probes */
 	uint64_t live_at_exit_bytes;  /* of all processes that ended */
 };
+
+/* Whether what the process did of the family is partly estimated. */
+static inline bool process__is_estimated(const struct process *process, enum rate_family family)
+{
+	return process->family_calls[family].sampled || process->family_calls[family].missed;
+}
 
 /* Releases what the process owns, not the process itself. */
 void process__clear(struct process *process);

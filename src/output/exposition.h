@@ -45,13 +45,16 @@ void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition f
 /* Starts a family; all its samples follow before the next one starts. */
 void exposition__family(struct exposition_writer *w, const struct metric_family *family);
 
-/* A sample: its start, its labels if any, then its value by one of the three. */
+/* A sample: its start, its labels if any, then its value by one of these. */
 void exposition__sample(struct exposition_writer *w);
 /* The value is escaped; bytes that are no UTF-8 become U+FFFD. */
 void exposition__label(struct exposition_writer *w, const char *name, const char *value);
 void exposition__u64(struct exposition_writer *w, uint64_t value);
 /* Nanoseconds, written as seconds in decimals, exactly. */
 void exposition__seconds(struct exposition_writer *w, uint64_t ns);
+
+/* A share, with six decimals. */
+void exposition__ratio(struct exposition_writer *w, double ratio);
 
 /* The end of the page. */
 void exposition__end(struct exposition_writer *w);

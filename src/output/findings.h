@@ -40,4 +40,7 @@ void json_findings__write_limits(struct json *j, const struct findings *findings
 /* The key "thresholds": those in use, by id and name. */
 void json_findings__write_thresholds(struct json *j, const struct findings *findings);
 
+/* A line that names what was not looked for, since calls are sampled; nothing where nothing is. An empty line before it. */
+void findings_text__print_unjudged(FILE *out, const struct finding_list *list);
+
 #endif

@@ -77,6 +77,17 @@ static void write_finding(struct json *j, const struct finding *finding)
 	json__object_end(j);
 }
 
+/* Since it takes every call, and calls are sampled. */
+static void write_unjudged(struct json *j, const struct finding_list *list)
+{
+	json__key(j, "not_looked_for");
+	json__array_begin(j);
+	for (size_t i = 0; i < finding_kind_count; i++)
+		if (list->unjudged & 1ull << i)
+			json__string(j, finding_kinds[i].id);
+	json__array_end(j);
+}
+
 void json_findings__write(struct json *j, const struct finding_list *list)
 {
 	json__key(j, "findings");
@@ -84,6 +95,8 @@ void json_findings__write(struct json *j, const struct finding_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		write_finding(j, &list->items[i]);
 	json__array_end(j);
+	if (list->unjudged)
+		write_unjudged(j, list);
 }
 
 void json_findings__write_thresholds(struct json *j, const struct findings *findings)

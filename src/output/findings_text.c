@@ -151,6 +151,34 @@ static void print_counts(FILE *out, const struct finding_list *list)
 	fputc('\n', out);
 }
 
+/* What takes every call, where calls are sampled. */
+static void write_unjudged(FILE *out, const struct finding_list *list)
+{
+	const char *comma = "not looked for, since it takes every call and calls are sampled: ";
+
+	for (size_t i = 0; i < finding_kind_count; i++) {
+		if (!(list->unjudged & 1ull << i))
+			continue;
+		fprintf(out, "%s%s", comma, finding_kinds[i].id);
+		comma = ", ";
+	}
+}
+
+void findings_text__print_unjudged(FILE *out, const struct finding_list *list)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *sentence = list->unjudged ? open_memstream(&text, &length) : NULL;
+
+	if (!sentence)
+		return;
+	write_unjudged(sentence, list);
+	fputc('\n', out);
+	if (!fclose(sentence))
+		wrap__print(out, text, 0, 2, LINE_WIDTH);
+	free(text);
+}
+
 void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top)
 {
 	size_t shown = top && list->count > top ? top : list->count;
@@ -164,4 +192,5 @@ void findings_text__print(FILE *out, const struct finding_list *list, unsigned i
 	if (shown < list->count)
 		fprintf(out, "\n... and %zu more finding%s\n", list->count - shown,
 			report_line__plural(list->count - shown));
+	findings_text__print_unjudged(out, list);
 }

@@ -22,9 +22,13 @@ static void write_function(struct json *j, const struct process *p, const struct
 	json__object_begin(j);
 	json__key_string(j, "function", function->symbol);
 	json__key_string(j, "layer", words__layer(function->desc.layer));
-	json__key_u64(j, "calls", time->calls);
+	json__key_u64(j, "calls", time->calls + f->missed);
+	if (f->missed) {
+		json__key_bool(j, "estimated", true);
+		json__key_u64(j, "missed", f->missed);
+	}
 	json__key_u64(j, "errors", account__errors(p, f->row));
-	json__key_u64(j, "total_ns", time->ns);
+	json__key_u64(j, "total_ns", time->ns + f->missed_ns);
 	json__key_u64(j, "average_ns", time->calls ? time->ns / time->calls : 0);
 	json__key_u64(j, "p50_ns", account__percentile(time->buckets, 0.5, time->max_ns));
 	json__key_u64(j, "p99_ns", account__percentile(time->buckets, 0.99, time->max_ns));

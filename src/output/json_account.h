@@ -11,7 +11,7 @@
 #include "model/model.h"
 
 /* The keys "all_threads", "threads" and "unlisted_threads". */
-void json_threads__write(struct json *j, const struct account *account, uint64_t began_ns, uint64_t now_ns);
+void json_threads__write(struct json *j, const struct process *p, uint64_t began_ns, uint64_t now_ns);
 
 /* The key "functions": calls and durations by row of the API; `p` for their errors. */
 void json_durations__write(struct json *j, const struct process *p);

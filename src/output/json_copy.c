@@ -39,6 +39,7 @@ static void write_copy(struct json *j, int kind, bool async, const struct proces
 	json__key_u64(j, "calls", c->calls);
 	json__key_u64(j, "bytes", c->bytes);
 	json__key_u64(j, "ns", c->ns);
+	json_sampling__key_estimated(j, p, RATE_COPY);
 	if (!async && c->ns)
 		json__key_double(j, "bytes_per_second", (double)c->bytes / ((double)c->ns / 1e9));
 	write_part(j, "pinned", c->pinned_calls, c->pinned_bytes);

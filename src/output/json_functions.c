@@ -17,7 +17,7 @@ static void write_flags(struct json *j, uint16_t flags)
 	json__array_end(j);
 }
 
-static void write_function(struct json *j, const struct function_totals *f)
+static void write_function(struct json *j, const struct process *p, const struct function_totals *f)
 {
 	const struct api_function *function = &api_functions[f->row];
 
@@ -31,6 +31,7 @@ static void write_function(struct json *j, const struct function_totals *f)
 	json__key_u64(j, "failures", f->failures);
 	json__key_u64(j, "bytes", f->bytes);
 	json__key_u64(j, "ns", f->ns);
+	json_sampling__key_estimated(j, p, api__tally_family(f->row));
 	json__object_end(j);
 }
 
@@ -60,6 +61,6 @@ void json_functions__write(struct json *j, const struct process *p)
 	json__key(j, "functions");
 	json__array_begin(j);
 	for (i = 0; i < p->function_count; i++)
-		write_function(j, &p->functions[i]);
+		write_function(j, p, &p->functions[i]);
 	json__array_end(j);
 }

@@ -73,6 +73,9 @@ static void write_kernels(struct json *j, const struct process *p)
 		json__key_string(j, "short_name", k->short_name);
 		json__key_u64(j, "launches", k->launches);
 		json__key_u64(j, "captured", k->captured);
+		if (process__is_estimated(p, RATE_LAUNCH))
+			json__key_u64(j, "missed", k->missed);
+		json_sampling__key_estimated(j, p, RATE_LAUNCH);
 		json__key_u64(j, "serial", k->serial);
 		write_shape(j, &k->shape);
 		json__object_end(j);

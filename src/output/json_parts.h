@@ -19,6 +19,15 @@ void json_parts__key_time(struct json *j, const struct timespec *wall);
 /* The key "lost": every loss by its name. */
 void json_parts__key_lost(struct json *j, const struct model *model);
 
+/* The key "sampling": the budget, what probes cost and what is sampled now; nothing where there is no budget. */
+void json_sampling__write(struct json *j, const struct sampling *sampling);
+
+/* The key "sampling": what of the process's calls is estimated, by family; nothing where nothing is. */
+void json_sampling__write_process(struct json *j, const struct process *p);
+
+/* The key "estimated": true; nothing where it is not. */
+void json_sampling__key_estimated(struct json *j, const struct process *p, enum rate_family family);
+
 /* Parent, user, container, pod; nothing where that is not known at all. */
 void json_process__write(struct json *j, const struct process *p);
 

@@ -105,4 +105,5 @@ void json_process__write_life(struct json *j, const struct process *p)
 	json__key_bool(j, "ended", p->ended);
 	if (p->ended)
 		json__key_u64(j, "ended_ns", p->ended_ns);
+	json_sampling__write_process(j, p);
 }

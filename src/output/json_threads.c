@@ -12,11 +12,15 @@ static void write_times(struct json *j, const struct time_totals times[TIME_CLAS
 	json__object_end(j);
 }
 
-static void write_time(struct json *j, const struct account_time *time)
+static void write_time(struct json *j, const struct process *p, struct account_time *time)
 {
+	bool estimated = account_time__estimate(time, p);
+
 	json__key_u64(j, "wall_ns", time->wall_ns);
 	json__key_u64(j, "inside_ns", time->inside_ns);
 	json__key_u64(j, "outside_ns", time->outside_ns);
+	if (estimated)
+		json__key_bool(j, "estimated", true);
 	write_times(j, time->time);
 }
 
@@ -78,7 +82,7 @@ static void write_error(struct json *j, const struct thread_account *t)
 	json__key_u64(j, "error_launches", t->error_launches);
 }
 
-static void write_thread(struct json *j, const struct thread_account *t, uint64_t began_ns, uint64_t now_ns)
+static void write_thread(struct json *j, const struct process *p, const struct thread_account *t, uint64_t began_ns, uint64_t now_ns)
 {
 	struct account_time time;
 
@@ -90,7 +94,7 @@ static void write_thread(struct json *j, const struct thread_account *t, uint64_
 	json__key_u64(j, "first_ns", t->first_ns);
 	json__key_u64(j, "latest_ns", t->latest_ns);
 	json__key_u64(j, "ended_ns", t->ended_ns);
-	write_time(j, &time);
+	write_time(j, p, &time);
 	write_launches(j, t);
 	write_waits(j, t);
 	write_idle(j, t);
@@ -99,20 +103,21 @@ static void write_thread(struct json *j, const struct thread_account *t, uint64_
 	json__object_end(j);
 }
 
-void json_threads__write(struct json *j, const struct account *account, uint64_t began_ns, uint64_t now_ns)
+void json_threads__write(struct json *j, const struct process *p, uint64_t began_ns, uint64_t now_ns)
 {
+	const struct account *account = p->account;
 	struct account_time all;
 
 	account__sum_time(account, began_ns, now_ns, &all);
 	json__key(j, "all_threads");
 	json__object_begin(j);
 	json__key_u64(j, "count", all.threads);
-	write_time(j, &all);
+	write_time(j, p, &all);
 	json__object_end(j);
 	json__key(j, "threads");
 	json__array_begin(j);
 	for (size_t i = 0; i < account->thread_count; i++)
-		write_thread(j, &account->threads[i], began_ns, now_ns);
+		write_thread(j, p, &account->threads[i], began_ns, now_ns);
 	json__array_end(j);
 	json__key(j, "unlisted_threads");
 	json__object_begin(j);

@@ -102,6 +102,7 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	object_series__write(&page);
 	device_series__write(&page);
 	error_series__write(&page);
+	sampling_series__write(&page);
 	if (findings)
 		err = finding_series__write(&page, metrics->findings, findings);
 	if (err)

@@ -27,6 +27,8 @@ void report_findings__select(struct finding_list *list, const struct model *mode
 
 void report_findings__print(FILE *out, const struct finding_list *list, const struct report_options *options)
 {
+	if (list && !list->count)
+		findings_text__print_unjudged(out, list);
 	if (!list || !list->count)
 		return;
 	fputc('\n', out);

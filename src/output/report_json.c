@@ -37,6 +37,8 @@ static void write_totals(struct json *j, const struct model *model)
 	}
 	if (model->sections & SECTION_LAUNCH) {
 		json__key_u64(j, "launches", totals.launches);
+		if (totals.estimated)
+			json__key_bool(j, "estimated", true);
 		json__key_u64(j, "kernels", totals.kernels);
 		json__key_u64(j, "captured_launches", totals.captured_launches);
 		json__key_u64(j, "graph_launches", totals.graph_launches);
@@ -108,6 +110,7 @@ void report_json__print(FILE *out, const struct model *model, const struct findi
 	json__key_bool(&j, "final", model->final);
 	write_sections(&j, model->sections);
 	json__key_u64(&j, "launch_sample", model->launch_sample);
+	json_sampling__write(&j, &model->sampling);
 	write_totals(&j, model);
 	write_processes(&j, model);
 	json_process__write_machine(&j, model);

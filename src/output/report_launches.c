@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "output/report_line.h"
+#include "output/report_sampling.h"
 
 #define REPORT_INDENT_2 REPORT_INDENT "    "
 
@@ -46,15 +47,15 @@ static void print_shape(FILE *out, const struct shape_record *shape, unsigned in
 	fputc('\n', out);
 }
 
-static void print_kernel(FILE *out, const struct kernel *k, unsigned int sample, bool full_names)
+static void print_kernel(FILE *out, const struct kernel *k, const char *mark, unsigned int sample, bool full_names)
 {
 	const char *name = full_names || !k->short_name ? k->name : k->short_name;
 
 	fprintf(out, REPORT_INDENT "0x%" PRIx64 " (", k->handle);
 	escape__text(out, name ? name : "unknown");
-	fprintf(out, ") -> %" PRIu64, k->launches);
+	fprintf(out, ") -> %s%" PRIu64, mark, k->launches);
 	if (k->captured)
-		fprintf(out, ", %" PRIu64 " captured", k->captured);
+		fprintf(out, ", %s%" PRIu64 " captured", mark, k->captured);
 	fputc('\n', out);
 	print_shape(out, &k->shape, sample);
 }
@@ -63,30 +64,32 @@ static void print_kernels(FILE *out, const struct process *p, unsigned int sampl
 			  const struct report_options *options)
 {
 	size_t shown = report_line__cut(options, p->kernel_count), i;
+	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
 	size_t rest = p->kernel_count - shown;
 	uint64_t rest_launches = 0;
 
 	for (i = 0; i < shown; i++)
-		print_kernel(out, &p->kernels[i], sample, options->full_names);
+		print_kernel(out, &p->kernels[i], mark, sample, options->full_names);
 	for (; i < p->kernel_count; i++)
 		rest_launches += p->kernels[i].launches;
 	if (rest)
-		fprintf(out, REPORT_INDENT "... and %zu more kernel%s (%" PRIu64 " launch%s)\n",
-			rest, report_line__plural(rest), rest_launches,
+		fprintf(out, REPORT_INDENT "... and %zu more kernel%s (%s%" PRIu64 " launch%s)\n",
+			rest, report_line__plural(rest), mark, rest_launches,
 			rest_launches == 1 ? "" : "es");
 }
 
 static void print_graphs(FILE *out, const struct process *p, const struct report_options *options)
 {
 	size_t shown = report_line__cut(options, p->graph_run_count), i;
+	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
 
 	if (!p->graph_launches)
 		return;
-	fprintf(out, REPORT_INDENT "graph launches: %" PRIu64 "\n", p->graph_launches);
+	fprintf(out, REPORT_INDENT "graph launches: %s%" PRIu64 "\n", mark, p->graph_launches);
 	for (i = 0; i < shown; i++) {
 		const struct graph_run *run = &p->graph_runs[i];
 
-		fprintf(out, REPORT_INDENT_2 "%" PRIu64, run->launches);
+		fprintf(out, REPORT_INDENT_2 "%s%" PRIu64, mark, run->launches);
 		if (run->unknown)
 			fputs(" (an unknown number of kernels each)\n", out);
 		else
@@ -99,15 +102,17 @@ static void print_graphs(FILE *out, const struct process *p, const struct report
 
 static void print_captured(FILE *out, const struct process *p)
 {
+	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
+
 	if (!p->captured_launches && !p->captured_graph_launches && !p->captured_host_functions)
 		return;
-	fprintf(out, REPORT_INDENT "captured, not executed: %" PRIu64 " kernel launch%s", p->captured_launches,
+	fprintf(out, REPORT_INDENT "captured, not executed: %s%" PRIu64 " kernel launch%s", mark, p->captured_launches,
 		p->captured_launches == 1 ? "" : "es");
 	if (p->captured_graph_launches)
-		fprintf(out, ", %" PRIu64 " graph launch%s", p->captured_graph_launches,
+		fprintf(out, ", %s%" PRIu64 " graph launch%s", mark, p->captured_graph_launches,
 			p->captured_graph_launches == 1 ? "" : "es");
 	if (p->captured_host_functions)
-		fprintf(out, ", %" PRIu64 " host function%s", p->captured_host_functions,
+		fprintf(out, ", %s%" PRIu64 " host function%s", mark, p->captured_host_functions,
 			report_line__plural(p->captured_host_functions));
 	fputc('\n', out);
 }
@@ -120,7 +125,8 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 	print_graphs(out, p, options);
 	print_captured(out, p);
 	if (p->host_functions)
-		fprintf(out, REPORT_INDENT "host functions: %" PRIu64 "\n", p->host_functions);
+		fprintf(out, REPORT_INDENT "host functions: %s%" PRIu64 "\n", report_sampling__mark(p, RATE_LAUNCH),
+			p->host_functions);
 	if (p->first_launches.calls)
 		fprintf(out, REPORT_INDENT "first launches: %" PRIu64 " took %.*f secs (lazy loading)\n",
 			p->first_launches.calls, p->first_launches.ns < 10000 ? 9 : 5,
@@ -135,18 +141,20 @@ static bool has_launches(const struct process *p)
 
 static void print_totals(FILE *out, const struct report_totals *totals)
 {
-	fprintf(out, "\ntotal kernel launches: %" PRIu64 " call%s of %" PRIu64 " kernel%s\n",
+	const char *mark = totals->estimated ? "~" : "";
+
+	fprintf(out, "\ntotal kernel launches: %s%" PRIu64 " call%s of %" PRIu64 " kernel%s\n", mark,
 		totals->launches, report_line__plural(totals->launches), totals->kernels,
 		report_line__plural(totals->kernels));
 	if (!totals->graph_launches)
 		return;
-	fprintf(out, "total graph launches: %" PRIu64 " call%s", totals->graph_launches,
+	fprintf(out, "total graph launches: %s%" PRIu64 " call%s", mark, totals->graph_launches,
 		report_line__plural(totals->graph_launches));
 	if (totals->graph_kernels)
-		fprintf(out, " of %" PRIu64 " kernel%s", totals->graph_kernels,
+		fprintf(out, " of %s%" PRIu64 " kernel%s", mark, totals->graph_kernels,
 			report_line__plural(totals->graph_kernels));
 	if (totals->unsized_graph_launches)
-		fprintf(out, ", %" PRIu64 " of unknown size", totals->unsized_graph_launches);
+		fprintf(out, ", %s%" PRIu64 " of unknown size", mark, totals->unsized_graph_launches);
 	fputc('\n', out);
 }
 

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "model/gpu_label.h"
 #include "output/report_line.h"
+#include "output/report_sampling.h"
 #include "output/report_totals.h"
 
 static void print_identity(FILE *out, const struct process *p)
@@ -54,16 +55,18 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	fputc('\n', out);
 }
 
-static void print_device(FILE *out, const struct device_totals *d)
+static void print_device(FILE *out, const struct process *p, const struct device_totals *d)
 {
+	const char *mark = report_sampling__mark(p, RATE_COPY);
+
 	if (d->device == DEVICE_UNKNOWN)
 		fputs(REPORT_INDENT "on a device unknown: ", out);
 	else
 		fprintf(out, REPORT_INDENT "on device %u: ", d->device);
-	fprintf(out, "%" PRIu64 " Bytes live, %" PRIu64 " launch%s, ", d->live_bytes, d->launches,
-		d->launches == 1 ? "" : "es");
-	fprintf(out, "%" PRIu64 " %s of %" PRIu64 " Bytes\n", d->copies,
-		d->copies == 1 ? "copy or set" : "copies and sets", d->copy_bytes);
+	fprintf(out, "%" PRIu64 " Bytes live, %s%" PRIu64 " launch%s, ", d->live_bytes, report_sampling__mark(p, RATE_LAUNCH),
+		d->launches, d->launches == 1 ? "" : "es");
+	fprintf(out, "%s%" PRIu64 " %s of %s%" PRIu64 " Bytes\n", mark, d->copies,
+		d->copies == 1 ? "copy or set" : "copies and sets", mark, d->copy_bytes);
 }
 
 void report_process__print(FILE *out, const struct model *model)
@@ -83,6 +86,6 @@ void report_process__print(FILE *out, const struct model *model)
 		for (size_t k = 0; k < p->gpu_count; k++)
 			print_gpu(out, model, &p->gpus[k]);
 		for (size_t k = 0; k < p->device_count; k++)
-			print_device(out, &p->devices[k]);
+			print_device(out, p, &p->devices[k]);
 	}
 }

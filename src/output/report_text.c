@@ -10,6 +10,7 @@
 #include "output/report_memory.h"
 #include "output/report_objects.h"
 #include "output/report_process.h"
+#include "output/report_sampling.h"
 #include "output/report_sites.h"
 #include "output/report_totals.h"
 #include "output/report_waits.h"
@@ -41,6 +42,7 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		report_process__print(out, model);
 		report_findings__print(out, options->findings, options);
 	}
+	report_sampling__print(out, model);
 	report_line__losses(out, model);
 	fputs(REPORT_RULE, out);
 }

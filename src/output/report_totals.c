@@ -56,6 +56,7 @@ static void add_process(struct report_totals *totals, const struct process *proc
 	totals->graph_launches += process->graph_launches;
 	totals->graph_kernels += process->graph_kernels;
 	totals->unsized_graph_launches += process->unsized_graph_launches;
+	totals->estimated |= process__is_estimated(process, RATE_LAUNCH);
 	totals->kernels += process->kernel_count;
 	totals->processes++;
 }

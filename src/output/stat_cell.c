@@ -9,19 +9,48 @@ void stat_cell__text(FILE *out, const char *text)
 	fprintf(out, "%*s", STAT_CELL, text);
 }
 
+static void marked(FILE *out, const char *mark, struct quantity amount)
+{
+	char text[sizeof(amount.text) + 8];
+
+	snprintf(text, sizeof(text), "%s%s", mark, amount.text);
+	stat_cell__text(out, text);
+}
+
+void stat_cell__about_count(FILE *out, const char *mark, uint64_t count)
+{
+	if (count)
+		marked(out, mark, quantity__count(count));
+	else
+		stat_cell__text(out, "-");
+}
+
+void stat_cell__about_time(FILE *out, const char *mark, uint64_t ns)
+{
+	if (ns)
+		marked(out, mark, quantity__time((double)ns));
+	else
+		stat_cell__text(out, "-");
+}
+
+void stat_cell__about_bytes(FILE *out, const char *mark, uint64_t bytes)
+{
+	marked(out, mark, quantity__bytes((double)bytes));
+}
+
 void stat_cell__count(FILE *out, uint64_t count)
 {
-	stat_cell__text(out, count ? quantity__count(count).text : "-");
+	stat_cell__about_count(out, "", count);
 }
 
 void stat_cell__time(FILE *out, uint64_t ns)
 {
-	stat_cell__text(out, ns ? quantity__time((double)ns).text : "-");
+	stat_cell__about_time(out, "", ns);
 }
 
 void stat_cell__bytes(FILE *out, uint64_t bytes)
 {
-	stat_cell__text(out, quantity__bytes((double)bytes).text);
+	stat_cell__about_bytes(out, "", bytes);
 }
 
 void stat_cell__rest(FILE *out, size_t rest, const char *what)

@@ -6,6 +6,7 @@
 
 #include "model/account.h"
 #include "output/report_line.h"
+#include "output/report_sampling.h"
 #include "output/stat_tables.h"
 #include "output/words.h"
 
@@ -16,7 +17,7 @@
 struct copies {
 	uint8_t kind, async, host;
 	uint64_t calls, bytes, ns;
-	struct copy_size_record sizes;
+	struct copy_size_record sizes; /* of what was counted */
 };
 
 static void add(struct copies *copies, const struct copy_size_record *record)
@@ -58,15 +59,37 @@ static void print_what(FILE *out, const struct copies *copies)
 	fputc('\n', out);
 }
 
-/* Asynchronous ones return before their bytes are moved: their time in calls tells no bandwidth. */
-static void print_row(FILE *out, const struct copies *copies)
+/* How many there were for one that was counted: of pinned, pageable and other ones alike. */
+static double scale_of(const struct process *p, int kind, int async)
 {
-	bool known = !copies->async && copies->ns;
+	struct copies copies;
+	uint64_t counted = 0;
 
-	stat_cell__count(out, copies->calls);
-	stat_cell__bytes(out, copies->bytes);
+	if (!process__is_estimated(p, RATE_COPY))
+		return 1;
+	for (int host = COPY_HOST_UNKNOWN; host <= COPY_HOST_PAGEABLE; host++) {
+		sum_up(p->account, kind, async, host, &copies);
+		counted += copies.calls;
+	}
+	return counted ? (double)p->copies[kind][!!async].calls / (double)counted : 1;
+}
+
+static uint64_t scaled(uint64_t amount, double scale)
+{
+	return scale > 1 ? (uint64_t)((double)amount * scale + 0.5) : amount;
+}
+
+/* Asynchronous ones return before their bytes are moved: their time in calls tells no bandwidth. */
+static void print_row(FILE *out, const struct process *p, const struct copies *copies)
+{
+	const char *mark = report_sampling__mark(p, RATE_COPY);
+	bool known = !copies->async && copies->ns;
+	double scale = scale_of(p, copies->kind, copies->async);
+
+	stat_cell__about_count(out, mark, scaled(copies->calls, scale));
+	stat_cell__about_bytes(out, mark, scaled(copies->bytes, scale));
 	stat_cell__bytes(out, copies->calls ? copies->bytes / copies->calls : 0);
-	stat_cell__time(out, copies->ns);
+	stat_cell__about_time(out, mark, scaled(copies->ns, scale));
 	stat_cell__text(out, known ? quantity__bandwidth((double)copies->bytes * 1e9 / (double)copies->ns).text : "-");
 	fputs("  ", out);
 	print_what(out, copies);
@@ -83,10 +106,11 @@ static void print_covered(FILE *out, const struct process *p, const struct copie
 			shown = shown && !(left_out[i].kind == kind && left_out[i].async);
 		if (!covered->ns || !shown)
 			continue;
-		fprintf(out, REPORT_INDENT "%s async: at least %s from issue to the wait that covered %s of %s\n",
+		fprintf(out, REPORT_INDENT "%s async: at least %s from issue to the wait that covered %s of %s%s\n",
 			words__copy_kind(kind),
 			quantity__bandwidth((double)covered->bytes * 1e9 / (double)covered->ns).text,
-			quantity__count(covered->calls).text, quantity__count(p->copies[kind][1].calls).text);
+			quantity__count(covered->calls).text, report_sampling__mark(p, RATE_COPY),
+			quantity__count(p->copies[kind][1].calls).text);
 	}
 }
 
@@ -111,11 +135,12 @@ static void print_bucket(FILE *out, const struct copies *copies, int bucket, uin
 }
 
 /* How many were of which sizes, by powers of two; nothing where all were of about one, as "bytes each" tells. */
-static void print_histogram(FILE *out, const struct copies *copies)
+static void print_histogram(FILE *out, const struct process *p, const struct copies *copies)
 {
 	uint64_t most = 0;
 	int buckets = 0;
 
+	(void)p;
 	for (int i = 0; i < COPY_SIZES; i++) {
 		buckets += copies->sizes.calls[i] > 0;
 		most = copies->sizes.calls[i] > most ? copies->sizes.calls[i] : most;
@@ -170,10 +195,10 @@ void stat_copies__print(FILE *out, const struct stat_report *report, const struc
 	shown = report_line__cut(report->options, count);
 	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "copies and sets");
 	for (size_t i = 0; i < shown; i++)
-		print_row(out, &rows[i]);
+		print_row(out, p, &rows[i]);
 	stat_cell__rest(out, count - shown, "row");
 	print_covered(out, p, rows + shown, count - shown);
 	for (size_t i = 0; i < shown; i++)
-		print_histogram(out, &rows[i]);
+		print_histogram(out, p, &rows[i]);
 	free(rows);
 }

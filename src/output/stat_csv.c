@@ -127,9 +127,11 @@ static void print_threads(const struct writer *w)
 	struct account_time time;
 
 	account__sum_time(account, w->report->began_ns, until_ns, &time);
+	account_time__estimate(&time, w->process);
 	print_time(w, &time, NULL);
 	for (size_t i = 0; threads && i < account->thread_count; i++) {
 		account__thread_time(threads[i], w->report->began_ns, until_ns, &time);
+		account_time__estimate(&time, w->process);
 		print_time(w, &time, threads[i]);
 	}
 	free(threads);
@@ -144,9 +146,9 @@ static void print_functions(const struct writer *w)
 		begin_row(w, "functions");
 		put_text(w, api_functions[f->row].symbol);
 		put_text(w, words__layer(api_functions[f->row].desc.layer));
-		put_number(w, time->calls);
+		put_number(w, time->calls + f->missed);
 		put_number(w, account__errors(w->process, f->row));
-		put_number(w, time->ns);
+		put_number(w, time->ns + f->missed_ns);
 		put_number(w, time->calls ? time->ns / time->calls : 0);
 		put_number(w, account__percentile(time->buckets, 0.5, time->max_ns));
 		put_number(w, account__percentile(time->buckets, 0.99, time->max_ns));
@@ -270,6 +272,25 @@ static void print_findings(struct writer *w)
 	}
 }
 
+/* Whose launches, copies or waits are partly estimated: what was counted, and what comes to it. */
+static void print_sampling(const struct writer *w)
+{
+	for (enum rate_family family = 0; family < RATE_EXACT; family++) {
+		const struct family_calls *calls = &w->process->family_calls[family];
+
+		if (!process__is_estimated(w->process, family))
+			continue;
+		begin_row(w, "sampling");
+		put_text(w, words__rate_family(family));
+		put_number(w, calls->counted);
+		put_number(w, calls->missed);
+		put_real(w, true, w->report->model->sampling.share[family]);
+		put_real(w, true, w->report->model->sampling.overhead);
+		put_real(w, true, w->report->model->sampling.max_overhead);
+		fputc('\n', w->out);
+	}
+}
+
 static void print_lost(const struct writer *w)
 {
 	const struct model *model = w->report->model;
@@ -311,5 +332,9 @@ void stat_csv__print(FILE *out, const struct stat_report *report)
 	print_columns(&w, "findings",
 		      "tid,severity,id,subject,evidence,cost_seconds,cost_share,saving_seconds,assumption");
 	print_findings(&w);
+	if (report->model->sampling.max_overhead) {
+		print_columns(&w, "sampling", "family,counted,missed,share,overhead,max_overhead");
+		each_process(&w, print_sampling);
+	}
 	print_lost(&w);
 }

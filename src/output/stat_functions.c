@@ -8,10 +8,11 @@
 static void print_function(FILE *out, const struct process *p, const struct account_function *f)
 {
 	const struct duration_record *time = &f->time;
+	const char *mark = f->missed ? "~" : "";
 
-	stat_cell__count(out, time->calls);
+	stat_cell__about_count(out, mark, time->calls + f->missed);
 	stat_cell__count(out, account__errors(p, f->row));
-	stat_cell__time(out, time->ns);
+	stat_cell__about_time(out, mark, time->ns + f->missed_ns);
 	stat_cell__time(out, time->calls ? time->ns / time->calls : 0);
 	stat_cell__time(out, account__percentile(time->buckets, 0.5, time->max_ns));
 	stat_cell__time(out, account__percentile(time->buckets, 0.99, time->max_ns));

@@ -14,7 +14,7 @@ static void write_account(struct json *j, const struct stat_report *report, cons
 
 	if (!account)
 		return;
-	json_threads__write(j, account, report->began_ns, now_ns);
+	json_threads__write(j, p, report->began_ns, now_ns);
 	json_totals__write(j, &account->totals);
 	json__key_u64(j, "peak_bytes", account->peak_bytes);
 	json__key(j, "inflight_at_exit");
@@ -72,6 +72,7 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 	json__key_u64(&j, "boot_ns", model->now_ns);
 	json__key_u64(&j, "began_ns", report->began_ns);
 	json__key_bool(&j, "final", model->final);
+	json_sampling__write(&j, &model->sampling);
 	json__key(&j, "processes");
 	json__array_begin(&j);
 	for (size_t i = 0; i < model->process_count; i++)

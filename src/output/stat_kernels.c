@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "output/report_line.h"
+#include "output/report_sampling.h"
 #include "output/stat_tables.h"
 
 /* "256", "1-4096", or "-" where none was looked at. */
@@ -18,12 +19,12 @@ static void cell_range(FILE *out, bool known, uint64_t min, uint64_t max)
 	stat_cell__text(out, text);
 }
 
-static void print_kernel(FILE *out, const struct kernel *k, bool full_names)
+static void print_kernel(FILE *out, const struct kernel *k, const char *mark, bool full_names)
 {
 	const struct shape_record *shape = &k->shape;
 	const char *name = full_names || !k->short_name ? k->name : k->short_name;
 
-	stat_cell__count(out, k->launches);
+	stat_cell__about_count(out, mark, k->launches);
 	cell_range(out, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);
 	cell_range(out, shape->samples && shape->threads_max, shape->threads_min, shape->threads_max);
 	stat_cell__time(out, shape->gaps ? shape->gap_min : 0);
@@ -46,7 +47,8 @@ static void print_kernels(FILE *out, const struct stat_report *report, const str
 		return;
 	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "kernel");
 	for (size_t i = 0; i < shown; i++)
-		print_kernel(out, &p->kernels[i], report->options->full_names);
+		print_kernel(out, &p->kernels[i], report_sampling__mark(p, RATE_LAUNCH),
+			     report->options->full_names);
 	stat_cell__rest(out, p->kernel_count - shown, "kernel");
 	if (report->model->shape_sample > 1)
 		fprintf(out,
@@ -56,16 +58,18 @@ static void print_kernels(FILE *out, const struct stat_report *report, const str
 
 static void print_graphs(FILE *out, const struct process *p)
 {
+	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
+
 	if (p->graph_launches) {
-		fprintf(out, REPORT_INDENT "graph launches: %s", quantity__count(p->graph_launches).text);
+		fprintf(out, REPORT_INDENT "graph launches: %s%s", mark, quantity__count(p->graph_launches).text);
 		if (p->graph_kernels)
-			fprintf(out, " of %s kernels in all", quantity__count(p->graph_kernels).text);
+			fprintf(out, " of %s%s kernels in all", mark, quantity__count(p->graph_kernels).text);
 		if (p->unsized_graph_launches)
-			fprintf(out, ", %s of unknown size", quantity__count(p->unsized_graph_launches).text);
+			fprintf(out, ", %s%s of unknown size", mark, quantity__count(p->unsized_graph_launches).text);
 		fputc('\n', out);
 	}
 	if (p->captured_launches)
-		fprintf(out, REPORT_INDENT "captured, not executed: %s launch%s\n",
+		fprintf(out, REPORT_INDENT "captured, not executed: %s%s launch%s\n", mark,
 			quantity__count(p->captured_launches).text, p->captured_launches == 1 ? "" : "es");
 	if (p->first_launches.calls)
 		fprintf(out, REPORT_INDENT "first launches: %s took %s (lazy loading)\n",

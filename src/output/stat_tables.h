@@ -32,6 +32,11 @@ void stat_cell__count(FILE *out, uint64_t count);
 void stat_cell__time(FILE *out, uint64_t ns);
 void stat_cell__bytes(FILE *out, uint64_t bytes);
 
+/* The same of what is estimated where `mark` is "~", and is not where it is "". */
+void stat_cell__about_count(FILE *out, const char *mark, uint64_t count);
+void stat_cell__about_time(FILE *out, const char *mark, uint64_t ns);
+void stat_cell__about_bytes(FILE *out, const char *mark, uint64_t bytes);
+
 /* "        ... and 3 more WHAT(s)"; nothing where there are none. */
 void stat_cell__rest(FILE *out, size_t rest, const char *what);
 

@@ -6,6 +6,7 @@
 #include "output/findings.h"
 #include "output/report_errors.h"
 #include "output/report_line.h"
+#include "output/report_sampling.h"
 #include "output/report_sites.h"
 #include "output/report_totals.h"
 #include "output/stat_tables.h"
@@ -94,6 +95,7 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 	} else {
 		report_line__no_process(out, model);
 	}
+	report_sampling__print(out, model);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);
 	fputs(REPORT_RULE, out);

@@ -29,16 +29,29 @@ static void print_heads(FILE *out, const char *last)
 	stat_cell__heads(out, names, TIME_CLASSES + 2, last);
 }
 
-static void print_times(FILE *out, const struct account_time *time)
+static const char *mark_of(int class, const struct process *p)
+{
+	return time_class__is_estimated(class, p) ? "~" : "";
+}
+
+static const char *mark_outside(const struct process *p)
+{
+	for (int class = 0; class < TIME_CLASSES; class++)
+		if (time_class__is_estimated(class, p))
+			return "~";
+	return "";
+}
+
+static void print_times(FILE *out, const struct process *p, const struct account_time *time)
 {
 	for (int i = 0; i < TIME_CLASSES; i++)
-		stat_cell__time(out, time->time[i].ns);
-	stat_cell__time(out, time->outside_ns);
+		stat_cell__about_time(out, mark_of(i, p), time->time[i].ns);
+	stat_cell__about_time(out, mark_outside(p), time->outside_ns);
 	stat_cell__time(out, time->wall_ns);
 }
 
 /* Below the times: their shares of the watched time, in the columns of those that are not 0. */
-static void print_shares(FILE *out, const struct account_time *time)
+static void print_shares(FILE *out, const struct process *p, const struct account_time *time)
 {
 	int blank = 0;
 
@@ -47,11 +60,14 @@ static void print_shares(FILE *out, const struct account_time *time)
 	for (int i = 0; i <= TIME_CLASSES; i++) {
 		uint64_t ns = i < TIME_CLASSES ? time->time[i].ns : time->outside_ns;
 		struct quantity share = quantity__share(time->wall_ns ? (double)ns / (double)time->wall_ns : 0);
+		char text[sizeof(share.text) + 1];
 
 		blank += STAT_CELL;
 		if (!ns)
 			continue;
-		fprintf(out, "%*s", blank, share.text[0] == 'u' ? "< 0.1 %" : share.text);
+		snprintf(text, sizeof(text), "%s%s", i < TIME_CLASSES ? mark_of(i, p) : mark_outside(p),
+			 share.text[0] == 'u' ? "< 0.1 %" : share.text);
+		fprintf(out, "%*s", blank, text);
 		blank = 0;
 	}
 	fputc('\n', out);
@@ -69,9 +85,10 @@ void stat_processes__print(FILE *out, const struct stat_report *report, const st
 		if (!p->account)
 			continue;
 		account__sum_time(p->account, report->began_ns, stat__until_ns(report, p), &time);
-		print_times(out, &time);
+		account_time__estimate(&time, p);
+		print_times(out, p, &time);
 		print_name(out, p->pid, p->comm, p->ended);
-		print_shares(out, &time);
+		print_shares(out, p, &time);
 	}
 }
 
@@ -80,11 +97,12 @@ static void print_all(FILE *out, const struct stat_report *report, const struct 
 	struct account_time time;
 
 	account__sum_time(p->account, report->began_ns, stat__until_ns(report, p), &time);
+	account_time__estimate(&time, p);
 	if (time.threads < 2)
 		return;
-	print_times(out, &time);
+	print_times(out, p, &time);
 	fprintf(out, "  all %" PRIu64 " threads\n", time.threads);
-	print_shares(out, &time);
+	print_shares(out, p, &time);
 }
 
 void stat_threads__print(FILE *out, const struct stat_report *report, const struct process *p)
@@ -100,9 +118,10 @@ void stat_threads__print(FILE *out, const struct stat_report *report, const stru
 	shown = report_line__cut(report->options, p->account->thread_count);
 	for (size_t i = 0; i < shown; i++) {
 		account__thread_time(threads[i], report->began_ns, stat__until_ns(report, p), &time);
-		print_times(out, &time);
+		account_time__estimate(&time, p);
+		print_times(out, p, &time);
 		print_name(out, threads[i]->tid, threads[i]->comm, threads[i]->ended_ns);
-		print_shares(out, &time);
+		print_shares(out, p, &time);
 	}
 	stat_cell__rest(out, p->account->thread_count - shown + p->account->unlisted_threads, "thread");
 	free(threads);

@@ -200,6 +200,20 @@ const char *words__layer(enum layer layer)
 	return layer == LAYER_RUNTIME ? "runtime" : "driver";
 }
 
+const char *words__rate_family(enum rate_family family)
+{
+	static const char *const words[] = {"launch", "copy", "wait", "exact"};
+
+	return words[family];
+}
+
+const char *words__rate_families(enum rate_family family)
+{
+	static const char *const words[] = {"launches", "copies", "waits", "other calls"};
+
+	return words[family];
+}
+
 const char *words__section(enum section section)
 {
 	switch (section) {

@@ -24,6 +24,8 @@ const char *words__time_class(enum time_class class);   /* "launch" */
 const char *words__implicit_wait(enum implicit_wait wait); /* "copy" */
 const char *words__copy_host(enum copy_host host);	   /* "pinned" */
 const char *words__layer(enum layer layer);	       /* "driver" */
+const char *words__rate_family(enum rate_family family);	  /* "launch" */
+const char *words__rate_families(enum rate_family family); /* "launches" */
 const char *words__section(enum section section);      /* "memory" */
 const char *words__loss_name(enum loss loss);	       /* "ring_full" */
 const char *words__loss_text(enum loss loss);	       /* what it means to a person */

@@ -41,6 +41,8 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 		choose_rows(attacher);
 		ret = links__new(links, programs, &attacher->links, err);
 	}
+	if (!ret && selection->by_family && links != LINKS_TRACEFS)
+		ret = family_links__new(links, programs, &attacher->families, err);
 	if (!ret)
 		ret = identity_reader__new(&attacher->identities, err);
 	if (ret) {
@@ -55,6 +57,7 @@ void attacher__free(struct attacher *attacher)
 {
 	if (!attacher)
 		return;
+	family_links__free(attacher->families);
 	links__free(attacher->links);
 	identity_reader__free(attacher->identities);
 	attacher__forget_seen(attacher);
@@ -125,6 +128,42 @@ static bool wants_return(const struct attacher *attacher, uint16_t row)
 	       selection__wants_return(&attacher->selection, &api_functions[row].desc);
 }
 
+/* Whether the function is of those that stay, and not of a family that can be taken out. */
+static bool stays(const struct link_site *site)
+{
+	return site->row >= api_function_count ||
+	       rate_family_of(api_functions[site->row].desc.operation) == RATE_EXACT;
+}
+
+/* Moves those that stay to the front. Returns how many they are. */
+static size_t divide_sites(struct link_site *sites, size_t count)
+{
+	size_t staying = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct link_site site = sites[i];
+
+		if (!stays(&site))
+			continue;
+		sites[i] = sites[staying];
+		sites[staying++] = site;
+	}
+	return staying;
+}
+
+/* The sites' order changes. */
+static int attach_sites(struct attacher *attacher, int fd, struct link_site *sites, size_t count, struct error *err)
+{
+	size_t staying;
+	int ret;
+
+	if (!attacher->families)
+		return links__attach(attacher->links, fd, sites, count, err);
+	staying = divide_sites(sites, count);
+	ret = links__attach(attacher->links, fd, sites, staying, err);
+	return ret ? ret : family_links__add(attacher->families, fd, sites + staying, count - staying, err);
+}
+
 /* Probes the wanted functions of a CUDA library. */
 static int attach_library(struct attacher *attacher, int fd, struct elf_file *file, struct error *err)
 {
@@ -152,7 +191,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		link_sites[i].file_offset = sites[i].file_offset;
 		link_sites[i].wants_return = wants_return(attacher, sites[i].row);
 	}
-	ret = links__attach(attacher->links, fd, link_sites, count, err);
+	ret = attach_sites(attacher, fd, link_sites, count, err);
 	if (ret) {
 		error__prefix(err, ret, "%s", elf_file__name(file));
 		goto out;
@@ -278,6 +317,13 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err)
 	ret = fd < 0 ? fd : attacher__add_open_file(attacher, fd, elf_file__interpreter(self), ROLE_OF_LOADER, &probed_ns, err);
 	elf_file__free(self);
 	return ret;
+}
+
+int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err)
+{
+	if (!attacher->families)
+		return error__set(err, -EOPNOTSUPP, "the probes of a family cannot be taken out by themselves");
+	return family_links__watch(attacher->families, families, err);
 }
 
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts)

@@ -61,6 +61,13 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err);
  */
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns);
 
+/*
+ * Puts the probes of `families`, 1 << enum rate_family, in on all files, also those to come, and
+ * takes the others' out, as family_links__watch; RATE_EXACT stays. -EOPNOTSUPP without
+ * selection.by_family, or where the kernel's links do not allow it.
+ */
+int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err);
+
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts);
 
 #endif

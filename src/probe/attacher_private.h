@@ -4,6 +4,7 @@
 #define PROBE_ATTACHER_PRIVATE_H
 
 #include "probe/attacher.h"
+#include "probe/family_links.h"
 #include "probe/links.h"
 #include "target/identity.h"
 
@@ -18,6 +19,7 @@ struct attacher {
 	struct selection selection;
 	volatile uint32_t *both_layers; /* see struct probe_programs */
 	struct links *links;
+	struct family_links *families; /* of what can be taken out; NULL: nothing can */
 	struct identity_reader *identities;
 	const struct log *log;
 	bool *wanted; /* by row */

@@ -27,8 +27,8 @@ struct link_create_attr {
 
 _Static_assert(sizeof(struct link_create_attr) == 64, "layout of the kernel's union bpf_attr");
 
-int multi_link__create(int program, int type, const char *path, const uint64_t *offsets,
-		       const uint64_t *cookies, size_t count, bool on_return)
+int multi_link__create_in(pid_t pid, int program, int type, const char *path, const uint64_t *offsets,
+			  const uint64_t *cookies, size_t count, bool on_return)
 {
 	struct link_create_attr attr = {
 		.prog_fd = (uint32_t)program,
@@ -38,8 +38,15 @@ int multi_link__create(int program, int type, const char *path, const uint64_t *
 		.cookies = (uintptr_t)cookies,
 		.count = (uint32_t)count,
 		.multi_flags = on_return ? FLAG_RETURN : 0,
+		.pid = (uint32_t)pid,
 	};
 	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+int multi_link__create(int program, int type, const char *path, const uint64_t *offsets,
+		       const uint64_t *cookies, size_t count, bool on_return)
+{
+	return multi_link__create_in(0, program, type, path, offsets, cookies, count, on_return);
 }

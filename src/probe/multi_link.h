@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define ATTACH_UPROBE_MULTI 48	 /* BPF_TRACE_UPROBE_MULTI */
 #define ATTACH_UPROBE_SESSION 57 /* BPF_TRACE_UPROBE_SESSION */
@@ -22,5 +23,9 @@
  */
 int multi_link__create(int program, int type, const char *path, const uint64_t *offsets,
 		       const uint64_t *cookies, size_t count, bool on_return);
+
+/* The same in one process only, as gpuprobe's pid namespace numbers it; 0: in all. */
+int multi_link__create_in(pid_t pid, int program, int type, const char *path, const uint64_t *offsets,
+			  const uint64_t *cookies, size_t count, bool on_return);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/account.h"
+#include "gpuprobe/rate.h"
 #include "model/api.h"
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
@@ -77,6 +78,8 @@ static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_option
 {
 	int ret = fill_queue(skeleton->maps.free_slots, options->max_processes, "processes", err);
 
+	if (!ret && options->rates)
+		ret = fill_queue(skeleton->maps.free_rates, RATE_THREADS, "threads' rates", err);
 	if (ret || !options->account)
 		return ret;
 	ret = fill_queue(skeleton->maps.free_accounts, ACCOUNT_THREADS, "threads", err);
@@ -106,6 +109,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	/* For an account each return is looked at, but not each shape. */
 	rodata->config.launch_sample = sample && !options->account ? sample : LAUNCH_SAMPLE;
 	rodata->config.account = options->account;
+	rodata->config.rates = options->rates;
 	rodata->config.pidns_inum = (uint32_t)namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
@@ -128,7 +132,10 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.call_session, session);
 	bpf_program__set_autoload(skeleton->progs.call_entry, !session);
 	bpf_program__set_autoload(skeleton->progs.call_return, !session);
-	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched);
+	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched && !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.process_exec, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.loader_entry, !options->sites_alone);
 	if (options->links == LINKS_TRACEFS)
 		return;
 	bpf_program__set_expected_attach_type(skeleton->progs.call_session, type);
@@ -200,6 +207,10 @@ int object__load(const struct object_options *options, const struct features *fe
 	size_maps(skeleton, options, features);
 	size_stack_maps(skeleton, options);
 	size_account_maps(skeleton, options, features->lazy_maps);
+	if (options->rates) {
+		bpf_map__set_max_entries(skeleton->maps.thread_rates, RATE_THREADS);
+		bpf_map__set_max_entries(skeleton->maps.free_rates, RATE_THREADS);
+	}
 	ret = fill_constants(skeleton, options, err);
 	if (ret)
 		goto fail;
@@ -210,7 +221,7 @@ int object__load(const struct object_options *options, const struct features *fe
 		goto fail;
 	}
 	ret = fill_queues(skeleton, options, err);
-	if (!ret)
+	if (!ret && !options->sites_alone)
 		ret = attach_tracepoints(skeleton, options, err);
 	if (ret)
 		goto fail;
@@ -232,5 +243,6 @@ void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *prog
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,
 		.both_layers = &skeleton->bss->both_layers,
+		.unseen_until = (volatile uint64_t *)skeleton->bss->unseen_until,
 	};
 }

@@ -24,6 +24,8 @@ struct object_options {
 	bool sees_memory;    /* all functions that allocate are probed */
 	bool hold;	     /* stop watched processes at new libraries */
 	bool account;	     /* keep the account of a run, gpuprobe/account.h; the return of every launch is looked at */
+	bool rates;	     /* count the calls of threads, gpuprobe/rate.h */
+	bool sites_alone;    /* only the programs of probe sites: nobody's life is followed */
 	enum stack_mode stack_mode;
 	unsigned int stack_sites; /* of which calls stacks are taken, 1 << enum site_kind */
 	uint32_t stack_bytes;	  /* of a stack that are copied, up to STACK_COPY_MAX */

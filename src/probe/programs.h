@@ -19,6 +19,7 @@ struct probe_programs {
 	struct bpf_map *sites;		  /* for tracefs links */
 	struct bpf_map *watched, *held;	  /* processes by pid */
 	volatile uint32_t *both_layers;	  /* set when launches are probed at both layers; NULL: of no interest */
+	volatile uint64_t *unseen_until;  /* by enum rate_family, see bpf/state.h; with selection.by_family */
 };
 
 #endif

@@ -45,6 +45,22 @@ def test_documented():
             assert re.search(rf"{name} [≥≤<] {re.escape(value)}(?![.,]?\d)", rows[kind]), (kind, name, value)
 
 
+def test_help_of_the_programs():
+    """`faults --help` has the environment and options that each is run with here."""
+    lines = subprocess.run([paths.workload("faults"), "--help"], text=True, capture_output=True,
+                           check=True).stdout.splitlines()
+    told = dict(zip((line.split()[0] for line in lines[::2] if line), lines[1::2]))
+    for fault in FAULTS:
+        env, _, command = told[fault.id].partition(" gpuprobe diagnose ")
+        told_env = dict(word.split("=", 1) for word in env.split())
+        given = fault.environment(False)
+        assert ("LD_LIBRARY_PATH" in told_env) == ("LD_LIBRARY_PATH" in given)
+        assert {**told_env, "LD_LIBRARY_PATH": given.get("LD_LIBRARY_PATH")} == {"LD_LIBRARY_PATH": None, **given}
+        options = [*fault.options, *(faultruns.COURSE if fault.course else [])]
+        arguments = ["--seconds", str(fault.seconds)] if fault.course else []
+        assert command.split() == [*options, "--", "faults", fault.id, *arguments]
+
+
 @pytest.mark.parametrize("fault, fixed", PROGRAMS)
 def test_pair(fault, fixed):
     """The fault is found, at its true cost, and nothing that is not so; of its repaired twin nothing."""

@@ -345,3 +345,30 @@ def test_freed_addresses_are_shown_once(gpuprobe, tmp_path):
 
 def test_libraries_given_by_option_are_attached_once(gpuprobe):
     check(gpuprobe.run(workload("memory"), "--pairs", 10, "--keep", 1, args=ALL, libraries=[LIBCUDA, LIBCUDART]))
+
+
+def test_largest_of_many(gpuprobe):
+    """So many that reports gather the list in steps; the largest are in it, by the truth."""
+    with gpuprobe.start(workload("memory"), "--pairs", 100, "--keep", 40000, "--size", "1M", "--random-sizes",
+                        "--hold", 3, interval=0.2) as running:
+        # The first that knows of so many has not gathered; the ones after it have.
+        reports = [running.wait_for(lambda r: r["processes"] and
+                                    r["processes"][0]["memory"]["device"]["live_allocations"] == 40000)]
+        reports += [running.report() for _ in range(3)]
+        result = running.finish()
+    sizes = sorted((size for size, _ in result.truth.live().values()), reverse=True)
+    for report in reports:
+        process = report["processes"][0]
+        assert [a["bytes"] for a in process["memory"]["live"]] == sizes[:20]
+        assert exact.live(process).items() <= result.truth.live().items()
+
+
+def test_largest_while_they_change(gpuprobe):
+    """What is freed between the gathering and the report is not told as live: no address twice, no list too long."""
+    with gpuprobe.start(workload("memory"), "--threads", 2, "--pairs", 300000, "--keep", 20000, "--size", "1M",
+                        "--random-sizes", interval=0.05) as running:
+        result = running.finish(60)
+    check_live = [report["processes"][0] for report in result.reports if report["processes"]]
+    for process in check_live:
+        assert len(exact.live(process)) <= 20
+    exact.check(result)

@@ -116,6 +116,29 @@ static void test_values(void **state)
 	account_options__clear(&line.options);
 }
 
+static void test_max_overhead(void **state)
+{
+	static const char *const none[] = {"0", "0.09", "100.1", "-5", "nan", "inf", "5%%", "%", "5x", "1e9"};
+	struct line line;
+	char words[100];
+
+	(void)state;
+	accept(&line, "stat");
+	assert_true(line.options.max_overhead == 0);
+	account_options__clear(&line.options);
+	accept(&line, "stat --max-overhead 5");
+	assert_true(line.options.max_overhead == 0.05);
+	account_options__clear(&line.options);
+	accept(&line, "stat --max-overhead=0.5%");
+	assert_true(line.options.max_overhead == 0.005);
+	account_options__clear(&line.options);
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		snprintf(words, sizeof(words), "stat --max-overhead=%s", none[i]);
+		refuse(words, "give percent from 0.1 to 100");
+	}
+	refuse("diagnose --max-overhead 5", "max-overhead");
+}
+
 /* Growth is judged within the duration, though not by less than what a program takes to load. */
 static void test_window(void **state)
 {
@@ -206,7 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	 cmocka_unit_test(test_told),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_help),	 cmocka_unit_test(test_window),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_help),	 cmocka_unit_test(test_max_overhead), cmocka_unit_test(test_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

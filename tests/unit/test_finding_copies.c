@@ -123,6 +123,31 @@ static void small_copies_of_several_kinds(void **state)
 	case__free(c);
 }
 
+/* Of a process whose copies are not all counted nothing is said that takes each of them, of another one it is. */
+static void sampled_copies_are_not_judged(void **state)
+{
+	struct finding_case *c = case__new();
+	const uint64_t small = 1ull << (finding_kind__find("small-copies") - finding_kinds);
+	const uint64_t growing = 1ull << (finding_kind__find("leak-growing") - finding_kinds);
+	const uint64_t imbalance = 1ull << (finding_kind__find("device-imbalance") - finding_kinds);
+
+	(void)state;
+	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_PAGEABLE), 12, 100000, 10 * US);
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.unjudged, 0);
+	c->process.family_calls[RATE_LAUNCH].missed = 1;
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.unjudged & (small | imbalance), imbalance);
+	c->process.family_calls[RATE_LAUNCH].missed = 0;
+	c->process.family_calls[RATE_COPY].sampled = true;
+	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(c->list.unjudged & (small | growing | imbalance), small | imbalance);
+	c->process.family_calls[RATE_COPY].sampled = false;
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.unjudged, 0);
+	case__free(c);
+}
+
 static void small_asynchronous_copies(void **state)
 {
 	struct finding_case *c = case__new();
@@ -414,13 +439,17 @@ static void redundant_copies(void **state)
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "redundant-copies");
-	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2 of 1.0 MiB");
+	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2 of 1.0 MiB, and other ranges");
 	assert_ptr_equal(finding->stack, &somewhere);
 	assert_int_equal(finding->cost_ns, NS_PER_S * 3 / 2);
 	assert_int_equal(finding->saving_ns, NS_PER_S * 3 / 2);
 	assert_true(finding__value(finding, "to_device") == 300);
 	assert_true(finding__value(finding, "to_host_bytes") == 100.0 * MIB);
 	assert_true(finding__value(finding, "most_repeats") == 300);
+	/* Of one range it is about that. */
+	c->account.totals.repeats[1] = (struct time_totals){0};
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].subject, "cuMemcpyHtoD_v2 of 1.0 MiB");
 	/* Few; or hardly any time. */
 	c->account.totals.repeats[0].calls = 5;
 	c->account.totals.repeats[1].calls = 4;
@@ -435,6 +464,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_copies),
+		cmocka_unit_test(sampled_copies_are_not_judged),
 		cmocka_unit_test(small_asynchronous_copies),
 		cmocka_unit_test(batches_are_no_faster_than_the_link),
 		cmocka_unit_test(small_copies_of_several_kinds),

@@ -118,8 +118,11 @@ static void device_imbalance(struct run *run)
 }
 
 const struct fault device_faults[] = {
-	{ "chatty-getters", chatty_getters, "cudaGetDevice 500 times a step; fixed: once", false },
+	{ "chatty-getters", chatty_getters, "cudaGetDevice 500 times a step; fixed: once", false,
+	  .environment = "CUDA_SIM_LATENCY=cudaGetDevice=20us",
+	  .options = "--getters --threshold chatty-getters=5000/s" },
 	{ "device-imbalance", device_imbalance, "two devices with 60 % and 40 % of the launches; fixed: half each",
-	  true },
+	  true,
+	  .environment = "CUDA_SIM_DEVICES=2" },
 	{ 0 },
 };

@@ -68,8 +68,10 @@ static void error_storm(struct run *run)
 }
 
 const struct fault error_faults[] = {
-	{ "unchecked-errors", unchecked_errors, "copies that fail unnoticed; fixed: done again", false },
-	{ "sticky-error", sticky_error, "everything fails from some launch on; the twin is not told to", false },
-	{ "error-storm", error_storm, "a buffer freed again each step; fixed: once", false },
+	{ "unchecked-errors", unchecked_errors, "copies that fail unnoticed; fixed: done again", false,
+	  .environment = "CUDA_SIM_FAIL=cuMemcpyHtoDAsync_v2:%200=1" },
+	{ "sticky-error", sticky_error, "everything fails from some launch on; the twin is not told to", false,
+	  .environment = "CUDA_SIM_FAIL=cuLaunchKernel:201+=700,cuMemFree_v2:*=700" },
+	{ "error-storm", error_storm, "a buffer freed again each step; fixed: once", false, NULL, NULL, NULL },
 	{ 0 },
 };

@@ -38,6 +38,9 @@ struct fault {
 	void (*run)(struct run *run);
 	const char *about;
 	bool opens;		/* calls run__open itself, later or in other processes */
+	const char *environment; /* with which it is found, beside CUDA_SIM_ASYNC=2ms; NULL: that is all */
+	const char *options;	 /* of gpuprobe diagnose; NULL: none */
+	const char *arguments;	 /* of its own, beside the id; NULL: none */
 };
 
 /* A file each; the list ends with a fault without id. */

@@ -66,7 +66,11 @@ static void graph_recapture(struct run *run)
 }
 
 const struct fault launch_faults[] = {
-	{ "launch-bound", launch_bound, "12 kernels back to back, for ever; fixed: a graph of them", false },
-	{ "graph-recapture", graph_recapture, "a graph captured and instantiated each step; fixed: once", false },
+	{ "launch-bound", launch_bound, "12 kernels back to back, for ever; fixed: a graph of them", false,
+	  .environment = "CUDA_SIM_LATENCY=cuLaunchKernel=18us,cuGraphLaunch=18us",
+	  .options = "--threshold launch-bound.rate=1000/s" },
+	{ "graph-recapture", graph_recapture, "a graph captured and instantiated each step; fixed: once", false,
+	  .environment = "CUDA_SIM_LATENCY=cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,"
+			 "cuGraphExecDestroy=30us" },
 	{ 0 },
 };

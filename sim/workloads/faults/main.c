@@ -98,11 +98,26 @@ static const struct fault *find(const char *id)
 	return NULL;
 }
 
+static bool has_latency_of_work(const struct fault *fault)
+{
+	return fault->environment && strstr(fault->environment, "CUDA_SIM_ASYNC=");
+}
+
+/* With what is found: the simulator takes no time by itself, and some thresholds are those of real programs. */
+static void show(const struct fault *fault)
+{
+	printf("%-25s %s\n    %s%s%sgpuprobe diagnose %s%s-- faults %s%s%s\n", fault->id, fault->about,
+	       has_latency_of_work(fault) ? "" : "CUDA_SIM_ASYNC=2ms ",
+	       fault->environment ? fault->environment : "", fault->environment ? " " : "",
+	       fault->options ? fault->options : "", fault->options ? " " : "", fault->id,
+	       fault->arguments ? " " : "", fault->arguments ? fault->arguments : "");
+}
+
 static void list(void)
 {
 	for (size_t i = 0; i < TOPICS; i++)
 		for (const struct fault *fault = topics[i]; fault->id; fault++)
-			printf("%-25s %s\n", fault->id, fault->about);
+			show(fault);
 }
 
 static void write_truth(const struct run *run, const char *path)

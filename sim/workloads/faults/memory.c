@@ -104,9 +104,14 @@ static void fragmentation(struct run *run)
 }
 
 const struct fault memory_faults[] = {
-	{ "alloc-churn", alloc_churn, "64 MiB allocated and freed each step; fixed: once", false },
-	{ "leak-growing", leak_growing, "1 MiB kept of each step; fixed: of the latest four", false },
-	{ "leak-at-exit", leak_at_exit, "one result in ten is never freed; fixed: all are", false },
-	{ "fragmentation", fragmentation, "a pool keeps 1 GiB and uses 32 MiB; fixed: it is trimmed", false },
+	{ "alloc-churn", alloc_churn, "64 MiB allocated and freed each step; fixed: once", false,
+	  .environment = "CUDA_SIM_LATENCY=cuMemAlloc_v2=412us,cuMemFree_v2=23us" },
+	{ "leak-growing", leak_growing, "1 MiB kept of each step; fixed: of the latest four", false,
+	  .options = "--window 3s --interval 0.2",
+	  .arguments = "--seconds 5" },
+	{ "leak-at-exit", leak_at_exit, "one result in ten is never freed; fixed: all are", false, NULL, NULL, NULL },
+	{ "fragmentation", fragmentation, "a pool keeps 1 GiB and uses 32 MiB; fixed: it is trimmed", false,
+	  .options = "--window 3s --interval 0.2",
+	  .arguments = "--seconds 4" },
 	{ 0 },
 };

@@ -96,10 +96,14 @@ static void idle_gaps(struct run *run)
 }
 
 const struct fault wait_faults[] = {
-	{ "sync-after-every-launch", sync_after_every_launch, "waits after each launch; fixed: once a step", false },
-	{ "sync-stall", sync_stall, "waits after every three launches; fixed: once a step", false },
+	{ "sync-after-every-launch", sync_after_every_launch, "waits after each launch; fixed: once a step", false,
+	  .environment = "CUDA_SIM_ASYNC=200us" },
+	{ "sync-stall", sync_stall, "waits after every three launches; fixed: once a step", false,
+	  .environment = "CUDA_SIM_ASYNC=200us" },
 	{ "implicit-sync", implicit_sync,
-	  "clears, copies and frees between launches, all of which block; fixed: in stream order", false },
-	{ "idle-gaps", idle_gaps, "150 ms of host work after each wait; fixed: beside the GPU's", false },
+	  "clears, copies and frees between launches, all of which block; fixed: in stream order", false,
+	  .environment = "CUDA_SIM_LATENCY=cuMemsetD8_v2=100us,cuMemcpyDtoH_v2=300us,cuMemFree_v2=200us" },
+	{ "idle-gaps", idle_gaps, "150 ms of host work after each wait; fixed: beside the GPU's", false,
+	  .environment = "CUDA_SIM_ASYNC=100ms" },
 	{ 0 },
 };

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Measures what a probed call costs, see calibration.h.
+#include "govern/calibration.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "gen/gpuprobe.skel.h"
+#include "model/api.h"
+#include "probe/multi_link.h"
+#include "target/proc_maps.h"
+
+#define CHUNK LAUNCH_SAMPLE /* calls timed together: each has one launch that is looked at more closely */
+#define CHUNKS 60   /* of which the median counts: what else the machine does meets programs too */
+#define WARM_UP 10  /* chunks before the first that counts */
+#define PAUSE_NS 2000 /* before each call: one upon the other calls cost less than they do in a program */
+
+/*
+ * The functions that stand for CUDA's. They begin as compiled ones mostly do: the kernel emulates the instruction
+ * under the probe, and need not single-step it.
+ */
+#define STAND_IN(name)                                                                                                 \
+	__asm__(".pushsection .text\n"                                                                                 \
+		".p2align 4\n"                                                                                         \
+		".type " #name ", @function\n" #name ":\n"                                                             \
+		"push %rbp\n"                                                                                          \
+		"mov %rsp, %rbp\n"                                                                                     \
+		"xor %eax, %eax\n"                                                                                     \
+		"pop %rbp\n"                                                                                           \
+		"ret\n"                                                                                                \
+		".size " #name ", . - " #name "\n"                                                                     \
+		".popsection\n")
+
+STAND_IN(calibration_launch);
+STAND_IN(calibration_copy);
+STAND_IN(calibration_wait);
+STAND_IN(calibration_allocate);
+STAND_IN(calibration_free);
+
+int calibration_launch(const void *kernel, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+		       unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
+		       const void *stream, void **arguments, void **extra);
+int calibration_copy(uint64_t to, const void *from, size_t bytes);
+int calibration_wait(const void *stream);
+int calibration_allocate(uint64_t *address, size_t bytes);
+int calibration_free(uint64_t address);
+
+/* What a kernel's handle points to, as far as its name is looked for. */
+struct kernel {
+	uint64_t number;
+	const char *name;
+	uint64_t rest[32];
+};
+
+static const struct kernel kernel = {.name = "calibration"};
+
+static void launch(void)
+{
+	calibration_launch(&kernel, 1, 1, 1, 32, 1, 1, 0, &kernel.rest[0], NULL, NULL);
+}
+
+static void copy(void)
+{
+	calibration_copy(0x7f0000000000, &kernel, sizeof(kernel));
+}
+
+static void wait_for_stream(void)
+{
+	calibration_wait(&kernel.rest[0]);
+}
+
+static void allocate_and_free(void)
+{
+	uint64_t address = 0x7f0000001000;
+
+	calibration_allocate(&address, 4096);
+	calibration_free(address);
+}
+
+/* In the order of enum rate_family. */
+static const struct stand_in {
+	void (*call)(void);
+	unsigned int calls; /* that `call` makes */
+} stand_ins[RATE_FAMILIES] = {{launch, 1}, {copy, 1}, {wait_for_stream, 1}, {allocate_and_free, 2}};
+
+static const struct site {
+	uintptr_t address;
+	const char *symbol; /* for which it stands */
+} sites[] = {
+	{(uintptr_t)calibration_launch, "cuLaunchKernel"},
+	{(uintptr_t)calibration_copy, "cuMemcpyHtoD_v2"},
+	{(uintptr_t)calibration_wait, "cuStreamSynchronize"},
+	{(uintptr_t)calibration_allocate, "cuMemAlloc_v2"},
+	{(uintptr_t)calibration_free, "cuMemFree_v2"},
+};
+
+#define SITES (sizeof(sites) / sizeof(*sites))
+
+/* --- timing --- */
+
+static double clock_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Nanoseconds of one call, without the pauses. */
+static double time_chunk(const struct stand_in *stand_in)
+{
+	double took = 0;
+
+	for (int i = 0; i < CHUNK; i++) {
+		double began = clock_ns(), paused = began;
+
+		while (paused < began + PAUSE_NS)
+			paused = clock_ns();
+		stand_in->call();
+		took += clock_ns() - paused;
+	}
+	return took / CHUNK / stand_in->calls;
+}
+
+static double time_calls(const struct stand_in *stand_in)
+{
+	double ns[CHUNKS];
+
+	for (int chunk = -WARM_UP; chunk < CHUNKS; chunk++) {
+		double took = time_chunk(stand_in);
+
+		if (chunk >= 0)
+			ns[chunk] = took;
+	}
+	qsort(ns, CHUNKS, sizeof(*ns), by_size);
+	return ns[CHUNKS / 2];
+}
+
+/* --- probes --- */
+
+struct own_sites {
+	uint64_t offsets[SITES], cookies[SITES];
+	size_t found;
+};
+
+static int find_in(const struct mapping *mapping, void *arg)
+{
+	struct own_sites *own = arg;
+
+	for (size_t i = 0; i < SITES; i++) {
+		if (sites[i].address < mapping->start || sites[i].address >= mapping->end)
+			continue;
+		own->offsets[i] = sites[i].address - mapping->start + mapping->file_offset;
+		own->cookies[i] = (uint64_t)api__find(sites[i].symbol, API_NEWEST);
+		own->found++;
+	}
+	return 0;
+}
+
+static int find_own_sites(struct own_sites *own, struct error *err)
+{
+	int ret = proc_maps__each(getpid(), find_in, own);
+
+	if (!ret && own->found != SITES)
+		ret = -ENOENT;
+	return ret ? error__set(err, ret, "cannot find gpuprobe's own functions: %s", strerror(-ret)) : 0;
+}
+
+struct own_links {
+	int fds[2]; /* of sessions the first alone */
+};
+
+static void detach(const struct own_links *links)
+{
+	for (int i = 0; i < 2; i++)
+		if (links->fds[i] >= 0)
+			close(links->fds[i]);
+}
+
+static int attach(const struct probe_programs *programs, enum link_kind kind, bool launch_returns,
+		  struct own_links *links, struct error *err)
+{
+	const char *path = "/proc/self/exe";
+	struct own_sites own = {.found = 0};
+	size_t skipped = launch_returns ? 0 : 1; /* the launch is the first */
+	int ret = find_own_sites(&own, err);
+
+	if (ret)
+		return ret;
+	if (kind == LINKS_SESSION) {
+		links->fds[0] = multi_link__create_in(getpid(), bpf_program__fd(programs->session), ATTACH_UPROBE_SESSION,
+						      path, own.offsets, own.cookies, SITES, false);
+	} else {
+		links->fds[1] = multi_link__create_in(getpid(), bpf_program__fd(programs->on_return), ATTACH_UPROBE_MULTI,
+						      path, own.offsets + skipped, NULL, SITES - skipped, true);
+		links->fds[0] = multi_link__create_in(getpid(), bpf_program__fd(programs->entry), ATTACH_UPROBE_MULTI,
+						      path, own.offsets, own.cookies, SITES, false);
+	}
+	ret = links->fds[0] < 0 ? links->fds[0] : kind == LINKS_SESSION ? 0 : links->fds[1];
+	return ret < 0 ? error__set(err, ret, "cannot probe gpuprobe's own functions: %s", strerror(-ret)) : 0;
+}
+
+static void time_all(double ns[RATE_FAMILIES])
+{
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		ns[family] = time_calls(&stand_ins[family]);
+}
+
+/* Only gpuprobe itself is watched by this object, and little room is enough. */
+static struct object_options own_options(const struct object_options *options)
+{
+	struct object_options own = *options;
+
+	own.sites_alone = true;
+	own.only_watched = false;
+	own.hold = false;
+	own.max_processes = 64;
+	own.max_allocations = 1024;
+	own.max_kernels = 1024;
+	own.max_inflight = 1024;
+	return own;
+}
+
+int calibration__measure(const struct object_options *options, const struct features *features,
+			 struct call_costs *costs, struct error *err)
+{
+	const struct object_options own = own_options(options);
+	struct own_links links = {.fds = {-1, -1}};
+	struct gpuprobe_bpf *skeleton = NULL;
+	struct probe_programs programs;
+	double plain[RATE_FAMILIES];
+	int ret;
+
+	if (options->links == LINKS_TRACEFS)
+		return error__set(err, -EOPNOTSUPP, "--max-overhead needs uprobe_multi links (Linux 6.6)");
+	time_all(plain);
+	ret = object__load(&own, features, &skeleton, err);
+	if (ret)
+		return ret;
+	object__programs(skeleton, &programs);
+	ret = attach(&programs, own.links, object__launch_sample(&own) > 0, &links, err);
+	if (!ret) {
+		time_all(costs->ns);
+		for (int family = 0; family < RATE_FAMILIES; family++)
+			costs->ns[family] = costs->ns[family] > plain[family] ? costs->ns[family] - plain[family] : 0;
+	}
+	detach(&links);
+	gpuprobe_bpf__destroy(skeleton);
+	return ret;
+}

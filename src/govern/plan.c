@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Costs of threads, and shares of families, see plan.h.
+#include "govern/plan.h"
+
+#include "base/clock.h"
+#include "govern/budget.h"
+
+#define MIN_LIFE_NS (50 * NS_PER_MS) /* a younger thread's costs are taken to be of that time */
+#define MOST_CARRIED 0.5	     /* of what is allowed, from one cycle to the next */
+#define CALM 0.8		     /* of what is allowed: below, a sampled family becomes exact */
+#define NOT_CALM_SHARE 0.95	     /* of one that would be exact by the whole of it */
+
+static bool is_in(unsigned int families, int family)
+{
+	return families & 1u << family;
+}
+
+double plan__paid_ns(const struct plan_basis *basis, const struct governed_thread *thread)
+{
+	double paid = 0;
+
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		paid += basis->costs->ns[family] *
+			(double)(thread->calls[family].now - thread->calls[family].at_cycle);
+	return paid;
+}
+
+static double life_ns(const struct plan_basis *basis, const struct governed_thread *thread)
+{
+	uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
+
+	return (double)(ns > MIN_LIFE_NS ? ns : MIN_LIFE_NS);
+}
+
+double plan__overhead(const struct plan_basis *basis)
+{
+	struct governed_thread *thread, *next;
+	double worst = 0;
+
+	HASH_ITER(hh, basis->threads->table, thread, next) {
+		double share = plan__paid_ns(basis, thread) / life_ns(basis, thread);
+
+		worst = share > worst ? share : worst;
+	}
+	return budget__overhead(worst);
+}
+
+bool plan__is_overspent(const struct plan_basis *basis)
+{
+	struct governed_thread *thread, *next;
+
+	HASH_ITER(hh, basis->threads->table, thread, next)
+		if (plan__paid_ns(basis, thread) + thread->debt_ns > basis->allowed * (double)PLAN_PERIOD_NS)
+			return true;
+	return false;
+}
+
+static double clamp(double value, double low, double high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+void plan__carry_over(const struct plan_basis *basis)
+{
+	double most = MOST_CARRIED * basis->allowed * (double)PLAN_PERIOD_NS;
+	struct governed_thread *thread, *next;
+
+	HASH_ITER(hh, basis->threads->table, thread, next) {
+		uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
+		double paid = plan__paid_ns(basis, thread);
+
+		thread->debt_ns = clamp(thread->debt_ns + paid - basis->allowed * (double)ns, -most, most);
+	}
+}
+
+/* The share of its time that each family costs the thread, or would while it is watched. */
+static void costs_of(const struct plan_basis *basis, const struct governed_thread *thread,
+		     double cost[RATE_FAMILIES])
+{
+	double life = life_ns(basis, thread);
+
+	for (int family = 0; family < RATE_FAMILIES; family++) {
+		const struct governed_calls *calls = &thread->calls[family];
+		double rate = is_in(basis->sampled, family) ? calls->held_rate :
+							      (double)(calls->now - calls->at_cycle) / life;
+
+		cost[family] = rate * basis->costs->ns[family];
+	}
+}
+
+/* Of the thread's wall time, in the next cycle. */
+static double allowed_for(const struct plan_basis *basis, const struct governed_thread *thread)
+{
+	return basis->allowed - thread->debt_ns / (double)PLAN_PERIOD_NS;
+}
+
+/* Of a family that is sampled and would be exact by the whole budget: only where a part of it is enough. */
+static double with_hysteresis(double share, double calm)
+{
+	return share >= 1 && calm < 1 ? NOT_CALM_SHARE : share;
+}
+
+static void add_thread(const struct plan_basis *basis, const struct governed_thread *thread,
+		       double share[RATE_FAMILIES], double *exact_cost)
+{
+	double cost[RATE_FAMILIES], own[RATE_FAMILIES], calm[RATE_FAMILIES], allowed = allowed_for(basis, thread);
+
+	costs_of(basis, thread, cost);
+	budget__shares(cost, allowed, own);
+	budget__shares(cost, CALM * allowed, calm);
+	for (int family = 0; family < RATE_EXACT; family++) {
+		if (is_in(basis->sampled, family))
+			own[family] = with_hysteresis(own[family], calm[family]);
+		share[family] = own[family] < share[family] ? own[family] : share[family];
+	}
+	if (cost[RATE_EXACT] > *exact_cost)
+		*exact_cost = cost[RATE_EXACT];
+}
+
+void plan__shares(const struct plan_basis *basis, double share[RATE_FAMILIES], double *exact_cost)
+{
+	struct governed_thread *thread, *next;
+
+	*exact_cost = 0;
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		share[family] = 1;
+	HASH_ITER(hh, basis->threads->table, thread, next)
+		if (!thread->ended_ns)
+			add_thread(basis, thread, share, exact_cost);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Puts the probes of a family in on all files and takes them out again, see family_links.h.
+#include "probe/family_links.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "model/api.h"
+
+#define SAMPLED RATE_EXACT /* families that may be taken out stand before it */
+
+/* A family's functions of a file. */
+struct family_sites {
+	struct link_site *sites;
+	size_t count;
+};
+
+struct family_file {
+	int fd;
+	struct family_sites families[SAMPLED];
+};
+
+struct family {
+	struct links *links; /* NULL: out */
+	pthread_t closer;    /* ends the links that were taken out: */
+	struct links *gone;
+	bool closing; /* it was started */
+	bool closed;  /* atomic: it is done */
+};
+
+struct family_links {
+	enum link_kind kind;
+	struct probe_programs programs;
+	struct family families[SAMPLED];
+	struct family_file *files;
+	size_t file_count;
+};
+
+int family_links__new(enum link_kind kind, const struct probe_programs *programs, struct family_links **out,
+		      struct error *err)
+{
+	struct family_links *links = calloc(1, sizeof(*links));
+	int ret = 0;
+
+	if (!links)
+		return error__set(err, -ENOMEM, "out of memory");
+	links->kind = kind;
+	links->programs = *programs;
+	for (int family = 0; family < SAMPLED && !ret; family++)
+		ret = links__new(kind, programs, &links->families[family].links, err);
+	if (ret) {
+		family_links__free(links);
+		return ret;
+	}
+	*out = links;
+	return 0;
+}
+
+static void clear_file(struct family_file *file)
+{
+	for (int family = 0; family < SAMPLED; family++)
+		free(file->families[family].sites);
+	if (file->fd >= 0)
+		close(file->fd);
+}
+
+static void finish_closing(struct family *family)
+{
+	if (family->closing)
+		pthread_join(family->closer, NULL);
+	family->closing = false;
+}
+
+void family_links__free(struct family_links *links)
+{
+	if (!links)
+		return;
+	for (int family = 0; family < SAMPLED; family++) {
+		finish_closing(&links->families[family]);
+		links__free(links->families[family].links);
+	}
+	for (size_t i = 0; i < links->file_count; i++)
+		clear_file(&links->files[i]);
+	free(links->files);
+	free(links);
+}
+
+/* --- files --- */
+
+static int choose_sites(struct family_sites *chosen, int family, const struct link_site *sites, size_t count)
+{
+	chosen->sites = calloc(count ? count : 1, sizeof(*chosen->sites));
+	if (!chosen->sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if ((int)rate_family_of(api_functions[sites[i].row].desc.operation) == family)
+			chosen->sites[chosen->count++] = sites[i];
+	return 0;
+}
+
+static int fill_file(struct family_file *file, int fd, const struct link_site *sites, size_t count, struct error *err)
+{
+	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (file->fd < 0)
+		return error__set(err, -errno, "cannot keep the file open: %s", strerror(errno));
+	for (int family = 0; family < SAMPLED; family++)
+		if (choose_sites(&file->families[family], family, sites, count))
+			return error__set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static int attach_family(struct family_links *links, int family, const struct family_file *file, struct error *err)
+{
+	const struct family_sites *own = &file->families[family];
+
+	return links__attach(links->families[family].links, file->fd, own->sites, own->count, err);
+}
+
+int family_links__add(struct family_links *links, int fd, const struct link_site *sites, size_t count,
+		      struct error *err)
+{
+	struct family_file file = {.fd = -1}, *grown;
+	int ret = fill_file(&file, fd, sites, count, err);
+
+	grown = ret ? NULL : realloc(links->files, (links->file_count + 1) * sizeof(*grown));
+	if (!ret && !grown)
+		ret = error__set(err, -ENOMEM, "out of memory");
+	if (grown)
+		links->files = grown;
+	for (int family = 0; family < SAMPLED && !ret; family++)
+		if (links->families[family].links)
+			ret = attach_family(links, family, &file, err);
+	if (ret) {
+		clear_file(&file);
+		return ret;
+	}
+	links->files[links->file_count++] = file;
+	return 0;
+}
+
+/* --- in and out --- */
+
+static void *close_links(void *arg)
+{
+	struct family *family = arg;
+
+	links__free(family->gone);
+	__atomic_store_n(&family->closed, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static bool is_closing(const struct family *family)
+{
+	return family->closing && !__atomic_load_n(&family->closed, __ATOMIC_ACQUIRE);
+}
+
+static void take_out(struct family_links *links, int which)
+{
+	struct family *family = &links->families[which];
+
+	finish_closing(family); /* it has, or the family would not be in */
+	/* Before they are: what is not seen from here on is known not to be. */
+	links->programs.unseen_until[which] = UINT64_MAX;
+	family->gone = family->links;
+	family->links = NULL;
+	family->closed = false;
+	if (pthread_create(&family->closer, NULL, close_links, family))
+		links__free(family->gone);
+	else
+		family->closing = true;
+}
+
+static int put_in(struct family_links *links, int which, struct error *err)
+{
+	struct family *family = &links->families[which];
+	int ret = links__new(links->kind, &links->programs, &family->links, err);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < links->file_count && !ret; i++)
+		ret = attach_family(links, which, &links->files[i], err);
+	if (ret) {
+		links__free(family->links);
+		family->links = NULL;
+		return ret;
+	}
+	links->programs.unseen_until[which] = clock__boot_ns();
+	return 0;
+}
+
+/* Until the kernel is done with the links before, those wanted would only be in its way. */
+static bool is_busy(const struct family_links *links, unsigned int families)
+{
+	for (int family = 0; family < SAMPLED; family++)
+		if (families & 1u << family && !links->families[family].links && is_closing(&links->families[family]))
+			return true;
+	return false;
+}
+
+int family_links__watch(struct family_links *links, unsigned int families, struct error *err)
+{
+	int first = 0;
+
+	if (is_busy(links, families))
+		return error__set(err, -EBUSY, "probes are still being taken out");
+
+	for (int family = 0; family < SAMPLED; family++) {
+		bool wanted = families & 1u << family;
+		int ret = 0;
+
+		if (wanted && !links->families[family].links)
+			ret = put_in(links, family, err);
+		else if (!wanted && links->families[family].links)
+			take_out(links, family);
+		first = first ? first : ret;
+	}
+	return first;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The probes of the families that may be taken out for a while
+ * (gpuprobe/rate.h), on all files: each family has links of its own there, so that
+ * one is taken out and put in again without the others.
+ *
+ * Not with tracefs events, whose end takes a second and defines the sites anew.
+ */
+#ifndef PROBE_FAMILY_LINKS_H
+#define PROBE_FAMILY_LINKS_H
+
+#include "base/error.h"
+#include "gpuprobe/rate.h"
+#include "probe/links.h"
+
+struct family_links;
+
+/* All families are in. What was not seen is told to programs->unseen_until. Not for LINKS_TRACEFS. */
+int family_links__new(enum link_kind kind, const struct probe_programs *programs, struct family_links **out,
+		      struct error *err);
+
+/* Detaches everything. NULL is fine. */
+void family_links__free(struct family_links *links);
+
+/*
+ * Adds a file's functions, of families other than RATE_EXACT, and probes those of the families
+ * that are in. `fd` stays the caller's.
+ */
+int family_links__add(struct family_links *links, int fd, const struct link_site *sites, size_t count,
+		      struct error *err);
+
+/*
+ * Puts the probes of `families`, 1 << enum rate_family, in and takes the others' out. They are in
+ * when it returns, after some 10 ms; they go out in a thread of their own, within 10 ms, and it takes
+ * the kernel some 40 ms to be done with one file, or half a second with ten. -EBUSY while it is not
+ * yet with those that are wanted. On another failure the families in question stay out.
+ */
+int family_links__watch(struct family_links *links, unsigned int families, struct error *err);
+
+#endif

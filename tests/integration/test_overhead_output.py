@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""--max-overhead in every form of output: what is estimated is marked, adds up and never goes back; the rest is exact."""
+import csv
+import json
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from lib import exact, paths
+from lib.probe import EXACT, environment
+from lib.scrape import PROMETHEUS, Endpoint
+from lib.truth import read_truths
+
+# Launches of 10 us, which probes make more than 5 % slower: what these cost on a busy machine hardly changes the rate.
+LAUNCHES = [paths.workload("launch"), "--api", "driver", "--kernels", 3]
+SLOW = {"CUDA_SIM_LATENCY": "cuLaunchKernel=10us"}
+
+
+@pytest.fixture(autouse=True)
+def has_links_by_family(missing_links):
+    if {"session", "multi"} <= missing_links:
+        pytest.skip("this kernel cannot take probes out: nothing is sampled")
+
+
+def check_estimated(process):
+    """The family is marked wherever its numbers are, with what was counted beside what is estimated."""
+    sampling = process["sampling"]["launch"]
+    assert sampling["counted"] > 0 and sampling["missed"] > 0
+    assert sampling["share"] == pytest.approx(sampling["counted"] / (sampling["counted"] + sampling["missed"]))
+    assert process["launches"] == sum(kernel["launches"] for kernel in process["kernels"])
+    assert process["launches"] == sampling["counted"] + sampling["missed"]
+    assert all(kernel["estimated"] for kernel in process["kernels"])
+    assert sum(kernel["missed"] for kernel in process["kernels"]) == sampling["missed"]
+
+
+def test_json(gpuprobe):
+    result = gpuprobe.run(*LAUNCHES, "--seconds", 4, args=["--max-overhead", 2], env=SLOW)
+    sampling = result.final["sampling"]
+    assert sampling["max_overhead"] == 0.02
+    assert sampling["families"]["launch"]["sampled"] is True
+    assert 0 < sampling["families"]["launch"]["share"] < 1
+    assert sampling["families"]["copy"] == {"share": 1, "sampled": False}
+    check_estimated(result.process)
+    assert result.final["totals"]["estimated"] is True
+    truth = sum(result.truth.launches().values())
+    # The kernels are launched in turn, so that they have the same share. The benchmark is stricter with the sum.
+    assert result.process["launches"] == pytest.approx(truth, rel=0.15)
+    for kernel in result.process["kernels"]:
+        assert kernel["launches"] == pytest.approx(result.process["launches"] / 3, rel=0.01)
+    # What is not sampled is exact.
+    assert exact.memory(result.process) == result.truth.memory()
+
+
+def test_exact_where_calls_are_few(gpuprobe):
+    """With a budget, but never near it: the same numbers, and no marks."""
+    result = gpuprobe.run(paths.workload("launch"), "--threads", 2, "--launches", 500, "--kernels", 3, "--rate", 500,
+                          args=["--max-overhead", 5])
+    exact.check(result)
+    assert "sampling" not in result.process
+    assert "estimated" not in json.dumps(result.final)
+    assert [family["sampled"] for family in result.final["sampling"]["families"].values()] == [False] * 3
+
+
+def test_report(gpuprobe):
+    result = gpuprobe.run(*LAUNCHES, "--seconds", 3, base=["--display-interval", "0", "--metrics-addr", "none"],
+                          args=["--max-overhead", 2], env=SLOW)
+    text = result.stdout
+    assert re.search(r"^total kernel launches: ~\d+ calls of 3 kernels$", text, re.M)
+    assert len(re.findall(r"^        0x[0-9a-f]+ \(kernel_?\w*\) -> ~\d+$", text, re.M)) == 3
+    assert re.search(r"^launches (are sampled: \S+ % of the time, to keep below --max-overhead 2 %"
+                     r"|were sampled, and are all counted now)$", text, re.M)
+    assert re.search(r"^the probes make a thread at most \S+ % slower \(--max-overhead 2 %\)$", text, re.M)
+    assert "\n~ stands before what is estimated;" in text
+    assert re.search(r"^num_successful_mallocs:  \d+$", text, re.M)
+
+
+def test_metrics_never_go_back():
+    endpoint = Endpoint()
+    assert shutil.which("promtool")
+    process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", "--max-overhead", "2", *endpoint.option,
+                                "--libcuda-path", paths.LIBCUDA, "--", *map(str, LAUNCHES), "--seconds", "5"],
+                               env=environment(**SLOW), stdout=subprocess.DEVNULL)
+    try:
+        endpoint.wait()
+        page = endpoint.until(lambda page: page.sum("gpuprobe_estimated_calls_total", family="launch") > 0)
+        for _ in range(20):
+            before, page = page, endpoint.scrape()
+            for key, value in before.counters().items():
+                assert page.samples[key] >= value, key
+            time.sleep(0.1)
+        assert page.value("gpuprobe_max_overhead_ratio") == 0.02
+        assert page.value("gpuprobe_overhead_ratio") > 0
+        assert 0 < page.value("gpuprobe_sampling_ratio", family="launch") < 1
+        assert page.value("gpuprobe_sampling_ratio", family="wait") == 1
+        launches = page.sum("gpuprobe_kernel_launches_total")
+        assert 0 < page.value("gpuprobe_estimated_calls_total", family="launch") < launches
+        _, _, body = endpoint.request("/metrics", headers={"Accept": PROMETHEUS})
+        done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, timeout=30, check=False)
+        assert done.returncode == 0, done.stderr
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def stat(tmp_path, *options):
+    env = environment(CUDA_SIM_TRUTH=tmp_path / "truth-%p.json", **SLOW)
+    done = subprocess.run([paths.GPUPROBE, "stat", "--max-overhead", "5", *options, "--", *map(str, LAUNCHES),
+                           "--seconds", "3"], env=env, text=True, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    truths = [truth for truth in read_truths(tmp_path) if not truth.idle]
+    return done.stdout, sum(truths[0].launches().values())
+
+
+def test_stat_json(tmp_path):
+    text, truth = stat(tmp_path, "--json")
+    report = [json.loads(line) for line in text.splitlines() if line.startswith('{"schema"')][-1]
+    process, = report["processes"]
+    check_estimated(process)
+    function, = (f for f in process["functions"] if f["function"] == "cuLaunchKernel")
+    assert function["estimated"] is True and 0 < function["missed"] < function["calls"]
+    assert function["calls"] == pytest.approx(process["launches"], rel=0.02)
+    assert function["calls"] == pytest.approx(truth, rel=0.15)
+    assert {"launch-bound", "idle-gaps", "missing-sync"} <= set(report["not_looked_for"])
+    assert not {f["id"] for f in report["findings"]} & set(report["not_looked_for"])
+    # No gap between launches has the time in it that probes were out for, 80 ms at least.
+    assert all(k["shape"]["gap_range_ns"][1] < 60e6 for k in process["kernels"])
+
+
+def test_stat_tables(tmp_path):
+    text, _ = stat(tmp_path)
+    assert re.search(r"^ +~[\d,]+ +- +~[\d.]+ m?s .* cuLaunchKernel$", text, re.M)
+    assert len(re.findall(r"^ +~[\d,]+ .*  kernel_?\w*$", text, re.M)) == 3
+    assert "not looked for, since it takes every call and calls are sampled: " in text
+    assert "\nlaunches are sampled: " in text or "\nlaunches were sampled, " in text
+
+
+def test_stat_csv(tmp_path):
+    text, _ = stat(tmp_path, "--csv")
+    rows = [row for row in csv.reader(text.splitlines()) if row and row[0] == "sampling"]
+    names, row = rows[0], dict(zip(rows[0], rows[1]))
+    assert names[4:] == ["family", "counted", "missed", "share", "overhead", "max_overhead"]
+    assert row["family"] == "launch" and int(row["missed"]) > 0 and row["max_overhead"] == "0.05"
+    kernels = [dict(zip(line, values)) for line in [next(r for r in csv.reader(text.splitlines()) if r[:2] == ["kernels", "seconds"])]
+               for values in csv.reader(text.splitlines()) if values and values[0] == "kernels" and values[1] != "seconds"]
+    assert sum(int(kernel["launches"]) for kernel in kernels) == int(row["counted"]) + int(row["missed"])

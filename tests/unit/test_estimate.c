@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Estimates of calls that were not seen, with a made source: what adds up, what never goes back, what stays exact.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collect/estimate.h"
+#include "collect/tally.h"
+#include "model/account.h"
+#include "model/api.h"
+#include "model/kernels.h"
+
+#define SLOT 3
+#define COUNTERS 8
+#define NOT_THERE UINT64_MAX
+
+/* What the maps have of a process, and what the governor tells of it. */
+struct scene {
+	uint64_t missed[RATE_FAMILIES], seen[RATE_FAMILIES];
+	uint64_t unseen_until[RATE_FAMILIES];
+	int refreshed;
+	uint32_t forgotten;
+	struct estimates *estimates;
+	struct process process;
+	uint64_t launches[COUNTERS]; /* by handle - 1; NOT_THERE: not in the map */
+	uint32_t generation[COUNTERS];
+	bool leaves[COUNTERS];
+	struct tally_key keys[COUNTERS];
+	struct tally tallies[COUNTERS];
+	size_t tally_count;
+	struct graph_run runs[2];
+	size_t run_count;
+};
+
+static uint64_t missed(void *arg, uint32_t slot, enum rate_family family)
+{
+	assert_int_equal(slot, SLOT);
+	return ((struct scene *)arg)->missed[family];
+}
+
+static uint64_t seen(void *arg, uint32_t slot, enum rate_family family)
+{
+	assert_int_equal(slot, SLOT);
+	return ((struct scene *)arg)->seen[family];
+}
+
+static uint64_t unseen_until(void *arg, enum rate_family family)
+{
+	return ((struct scene *)arg)->unseen_until[family];
+}
+
+static void refresh(void *arg)
+{
+	((struct scene *)arg)->refreshed++;
+}
+
+static void forget(void *arg, uint32_t slot)
+{
+	((struct scene *)arg)->forgotten = slot;
+}
+
+static struct scene *begin(bool knows_seen)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+	struct estimate_source source = {
+		.missed = missed, .unseen_until = unseen_until, .refresh = refresh, .forget = forget, .arg = scene};
+
+	assert_non_null(scene);
+	if (knows_seen)
+		source.seen = seen;
+	scene->estimates = estimates__new(&source, 8);
+	assert_non_null(scene->estimates);
+	scene->process.slot = SLOT;
+	scene->process.kernel_table = kernel_table__new();
+	for (int i = 0; i < COUNTERS; i++)
+		scene->launches[i] = NOT_THERE;
+	return scene;
+}
+
+static void end(struct scene *scene)
+{
+	estimates__free(scene->estimates);
+	process__clear(&scene->process);
+	free(scene);
+}
+
+/* A counter of a function; returns it to be set. */
+static struct tally *tally_of(struct scene *scene, const char *symbol, uint8_t kind, uint16_t flags)
+{
+	int row = api__find(symbol, API_NEWEST);
+
+	assert_true(row >= 0 && scene->tally_count < COUNTERS);
+	scene->keys[scene->tally_count] = (struct tally_key){
+		.slot = SLOT, .row = (uint16_t)row, .kind = kind, .flags = flags, .device = 0};
+	return &scene->tallies[scene->tally_count++];
+}
+
+static struct launch_key key_of(const struct scene *scene, int i)
+{
+	return (struct launch_key){
+		.kernel = {.handle = (uint64_t)i + 1, .slot = SLOT, .generation = scene->generation[i]}};
+}
+
+static void read_runs(struct scene *scene)
+{
+	struct process *p = &scene->process;
+
+	free(p->graph_runs);
+	p->graph_runs = malloc(sizeof(scene->runs));
+	assert_non_null(p->graph_runs);
+	memcpy(p->graph_runs, scene->runs, sizeof(scene->runs));
+	p->graph_run_count = scene->run_count;
+	p->graph_kernels = p->unsized_graph_launches = 0;
+	for (size_t i = 0; i < scene->run_count; i++) {
+		if (scene->runs[i].unknown)
+			p->unsized_graph_launches += scene->runs[i].launches;
+		else
+			p->graph_kernels += scene->runs[i].launches * scene->runs[i].kernels;
+	}
+}
+
+/* As snapshot.c does it. */
+static void read_maps(struct scene *scene)
+{
+	struct process *p = &scene->process;
+
+	estimates__begin(scene->estimates);
+	tally__reset(p);
+	for (size_t i = 0; i < scene->tally_count; i++)
+		assert_int_equal(tally__apply(p, &scene->keys[i], &scene->tallies[i]), 0);
+	for (int i = 0; i < COUNTERS; i++) {
+		const struct launch_key key = key_of(scene, i);
+		char name[] = "kernel_?";
+
+		if (scene->launches[i] == NOT_THERE)
+			continue;
+		name[7] = (char)('a' + i);
+		assert_int_equal(kernel_table__set(p->kernel_table, &key, scene->launches[i], name), 0);
+		if (!scene->leaves[i])
+			continue;
+		kernel_table__leave(p->kernel_table, &key);
+		scene->launches[i] = NOT_THERE;
+		scene->leaves[i] = false;
+	}
+	read_runs(scene);
+	assert_int_equal(estimates__apply(scene->estimates, p), 0);
+	tally__finish(p);
+	assert_int_equal(kernel_table__list(p->kernel_table, p), 0);
+}
+
+static const struct kernel *kernel_at(const struct scene *scene, const char *name)
+{
+	for (size_t i = 0; i < scene->process.kernel_count; i++)
+		if (!strcmp(scene->process.kernels[i].name, name))
+			return &scene->process.kernels[i];
+	fail_msg("no kernel %s", name);
+	return NULL;
+}
+
+static void without_misses_all_is_exact(void **state)
+{
+	struct scene *scene = begin(true);
+	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED);
+
+	(void)state;
+	for (uint64_t round = 1; round <= 3; round++) {
+		scene->launches[0] = 7 * round;
+		scene->seen[RATE_LAUNCH] = 7 * round;
+		*copies = (struct tally){.calls = 3 * round, .failures = 1, .bytes = 100 * round, .ns = 11 * round};
+		read_maps(scene);
+		assert_int_equal(scene->process.launches, 7 * round);
+		assert_int_equal(kernel_at(scene, "kernel_a")->missed, 0);
+		assert_int_equal(scene->process.copies[COPY_H2D][0].calls, 3 * round);
+		assert_int_equal(scene->process.copies[COPY_H2D][0].bytes, 100 * round);
+		assert_int_equal(scene->process.copies[COPY_H2D][0].pinned_calls, 3 * round);
+		assert_int_equal(scene->process.family_calls[RATE_LAUNCH].counted, 7 * round);
+		assert_false(process__is_estimated(&scene->process, RATE_LAUNCH));
+		assert_false(process__is_estimated(&scene->process, RATE_COPY));
+		assert_int_equal(scene->refreshed, round);
+	}
+	end(scene);
+}
+
+static void misses_are_shared_in_proportion(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
+	struct tally *host = tally_of(scene, "cuLaunchHostFunc", 0, 0);
+
+	(void)state;
+	scene->launches[0] = 60;
+	scene->launches[1] = 20;
+	*graphs = (struct tally){.calls = 15};
+	*host = (struct tally){.calls = 5};
+	scene->runs[0] = (struct graph_run){.kernels = 10, .launches = 10};
+	scene->runs[1] = (struct graph_run){.unknown = true, .launches = 5};
+	scene->run_count = 2;
+	scene->missed[RATE_LAUNCH] = 900;
+	read_maps(scene);
+	assert_int_equal(kernel_at(scene, "kernel_a")->launches, 600);
+	assert_int_equal(kernel_at(scene, "kernel_a")->missed, 540);
+	assert_int_equal(kernel_at(scene, "kernel_b")->launches, 200);
+	assert_int_equal(scene->process.launches, 800);
+	assert_int_equal(scene->process.graph_launches, 150);
+	assert_int_equal(scene->process.graph_kernels, 1000);
+	assert_int_equal(scene->process.unsized_graph_launches, 50);
+	assert_int_equal(scene->process.graph_runs[0].launches, 100);
+	assert_int_equal(scene->process.host_functions, 50);
+	assert_int_equal(scene->process.devices[0].launches, 800);
+	assert_int_equal(scene->process.family_calls[RATE_LAUNCH].counted, 100);
+	assert_int_equal(scene->process.family_calls[RATE_LAUNCH].missed, 900);
+	assert_false(process__is_estimated(&scene->process, RATE_COPY));
+	end(scene);
+}
+
+static void copies_and_waits_have_their_bytes_and_times(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *pinned = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED);
+	struct tally *pageable = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE);
+	struct tally *waits = tally_of(scene, "cuStreamSynchronize", WAIT_STREAM, 0);
+	struct tally *queries = tally_of(scene, "cuEventQuery", WAIT_EVENT, TALLY_NOT_READY);
+	struct tally *records = tally_of(scene, "cuEventRecord", 0, 0);
+	const struct process *p = &scene->process;
+
+	(void)state;
+	*pinned = (struct tally){.calls = 30, .bytes = 3000, .ns = 300};
+	*pageable = (struct tally){.calls = 10, .bytes = 80, .ns = 400, .failures = 2};
+	*waits = (struct tally){.calls = 4, .ns = 4000};
+	*queries = (struct tally){.calls = 8, .ns = 80};
+	*records = (struct tally){.calls = 8, .ns = 80};
+	scene->missed[RATE_COPY] = 42;
+	scene->missed[RATE_WAIT] = 60;
+	read_maps(scene);
+	assert_int_equal(p->copies[COPY_H2D][0].pinned_calls, 60);
+	assert_int_equal(p->copies[COPY_H2D][0].pinned_bytes, 6000);
+	assert_int_equal(p->copies[COPY_H2D][0].pageable_calls, 20);
+	assert_int_equal(p->copies[COPY_H2D][0].pageable_bytes, 160);
+	assert_int_equal(p->copies[COPY_H2D][0].calls, 80);
+	assert_int_equal(p->copies[COPY_H2D][0].ns, 1400);
+	assert_int_equal(p->copy_waits.calls, 80);
+	assert_int_equal(p->waits[WAIT_STREAM].calls, 16);
+	assert_int_equal(p->waits[WAIT_STREAM].ns, 16000);
+	assert_int_equal(p->queries[WAIT_EVENT].calls, 32);
+	assert_int_equal(p->queries[WAIT_EVENT].not_ready, 32);
+	assert_int_equal(p->devices[0].copies, 80);
+	assert_int_equal(p->devices[0].waits[WAIT_STREAM].calls, 16);
+	assert_int_equal(p->devices[0].wait_ns, 16000);
+	/* Failures are what was seen. */
+	assert_int_equal(p->functions[1].failures, 2);
+	assert_int_equal(p->functions[1].calls, 20);
+	/* Larger ones since: what was missed meanwhile is like them, and like those before to a quarter. */
+	pinned->calls += 10;
+	pinned->bytes += 5000;
+	scene->missed[RATE_COPY] += 20;
+	read_maps(scene);
+	assert_int_equal(p->copies[COPY_H2D][0].pinned_calls, 40 + 30 + 17);
+	assert_int_equal(p->copies[COPY_H2D][0].pinned_bytes, 8000 + 3000 + 5586);
+	end(scene);
+}
+
+/* Each interval has its own proportions; an exact one between is not mixed in. */
+static void each_interval_has_its_proportions(void **state)
+{
+	struct scene *scene = begin(false);
+	uint64_t a, b;
+
+	(void)state;
+	scene->launches[0] = 1000000;
+	scene->launches[1] = 0;
+	read_maps(scene);
+	/* Weights fade by reading: what was before is next to nothing. */
+	for (int i = 0; i < 20; i++) {
+		scene->launches[1] += 100;
+		read_maps(scene);
+	}
+	scene->launches[1] += 100;
+	scene->missed[RATE_LAUNCH] = 1000;
+	read_maps(scene);
+	a = kernel_at(scene, "kernel_a")->launches;
+	b = kernel_at(scene, "kernel_b")->launches;
+	assert_int_equal(a, 1000000);
+	assert_int_equal(b, 2100 + 1000);
+	end(scene);
+}
+
+/* Told late, when nothing is seen any more: by the latest proportions. */
+static void late_misses_are_not_lost(void **state)
+{
+	struct scene *scene = begin(false);
+
+	(void)state;
+	scene->missed[RATE_LAUNCH] = 10;
+	read_maps(scene);
+	assert_int_equal(scene->process.launches, 0);
+	scene->launches[0] = 30;
+	scene->launches[1] = 10;
+	read_maps(scene);
+	assert_int_equal(scene->process.launches, 50);
+	for (int i = 0; i < 5; i++)
+		read_maps(scene);
+	scene->missed[RATE_LAUNCH] = 90;
+	read_maps(scene);
+	assert_int_equal(scene->process.launches, 40 + 90);
+	assert_int_equal(kernel_at(scene, "kernel_a")->launches, 30 + 67);
+	end(scene);
+}
+
+/* Many kernels with a part of a call each: what is rounded off is not lost. */
+static void small_shares_add_up(void **state)
+{
+	struct scene *scene = begin(false);
+	uint64_t before[COUNTERS] = {0};
+
+	(void)state;
+	for (int i = 0; i < COUNTERS; i++)
+		scene->launches[i] = 0;
+	for (uint64_t round = 1; round <= 1000; round++) {
+		for (int i = 0; i < COUNTERS; i++)
+			scene->launches[i] += (uint64_t)i % 3 + (round + (uint64_t)i) % 2;
+		scene->missed[RATE_LAUNCH] += round % 4;
+		read_maps(scene);
+		for (size_t i = 0; i < scene->process.kernel_count; i++) {
+			const struct kernel *k = &scene->process.kernels[i];
+			int at = k->name[7] - 'a';
+
+			assert_true(k->launches >= before[at]);
+			before[at] = k->launches;
+		}
+		assert_int_equal(scene->process.family_calls[RATE_LAUNCH].counted +
+				 scene->process.family_calls[RATE_LAUNCH].missed, scene->process.launches);
+		assert_in_range(scene->process.family_calls[RATE_LAUNCH].missed + 1, scene->missed[RATE_LAUNCH],
+				scene->missed[RATE_LAUNCH] + 1);
+	}
+	end(scene);
+}
+
+/* A thread that moves counts to the map may show less of them for a moment. */
+static void counts_that_seem_to_go_back_are_not_taken_twice(void **state)
+{
+	struct scene *scene = begin(false);
+
+	(void)state;
+	scene->launches[0] = 100;
+	scene->launches[1] = 100;
+	read_maps(scene);
+	scene->launches[0] = 40;
+	scene->launches[1] = 200;
+	read_maps(scene);
+	scene->launches[0] = 100;
+	read_maps(scene);
+	assert_int_equal(scene->process.family_calls[RATE_LAUNCH].counted, 300);
+	end(scene);
+}
+
+/* Handles that go, and a process that ends, keep what was estimated of them. */
+static void what_is_over_keeps_its_estimate(void **state)
+{
+	struct scene *scene = begin(false);
+
+	(void)state;
+	scene->launches[0] = 10;
+	scene->launches[1] = 10;
+	scene->missed[RATE_LAUNCH] = 20;
+	read_maps(scene);
+	scene->launches[0] = 20;
+	scene->leaves[0] = true;
+	scene->missed[RATE_LAUNCH] = 30;
+	read_maps(scene);
+	/* What was seen last counts most: 8 of the 10. */
+	assert_int_equal(kernel_at(scene, "kernel_a")->launches, 20 + 10 + 8);
+	assert_int_equal(kernel_at(scene, "kernel_a")->missed, 18);
+	assert_int_equal(scene->process.devices[0].launches, 30 + 30);
+	read_maps(scene);
+	assert_int_equal(kernel_at(scene, "kernel_a")->launches, 38);
+	/* The next kernel of the name. */
+	scene->generation[0] = 1;
+	scene->launches[0] = 1;
+	read_maps(scene);
+	assert_int_equal(kernel_at(scene, "kernel_a")->launches, 39);
+	assert_int_equal(kernel_at(scene, "kernel_a")->missed, 18);
+	scene->leaves[0] = scene->leaves[1] = true;
+	scene->missed[RATE_LAUNCH] = 40;
+	read_maps(scene);
+	assert_int_equal(scene->process.launches, 31 + 40);
+	estimates__forget(scene->estimates, SLOT);
+	assert_int_equal(scene->forgotten, SLOT);
+	assert_int_equal(scene->process.launches, 31 + 40);
+	end(scene);
+}
+
+/* Where one call in two is nested in another, which alone is counted, missed ones are half as many too. */
+static void nested_calls_are_not_estimated_twice(void **state)
+{
+	struct scene *scene = begin(true);
+
+	(void)state;
+	scene->launches[0] = 0;
+	for (int i = 0; i < 10; i++) {
+		scene->launches[0] += 1000;
+		scene->seen[RATE_LAUNCH] += 2000;
+		scene->missed[RATE_LAUNCH] += 8000;
+		read_maps(scene);
+	}
+	assert_in_range(scene->process.launches, 10000 + 40000 - 10, 10000 + 40000 + 10);
+	end(scene);
+}
+
+/* A process that was there while probes were out is not called exact, though nothing of it is estimated. */
+static void what_lived_while_probes_were_out_is_sampled(void **state)
+{
+	struct scene *scene = begin(false);
+
+	(void)state;
+	scene->process.start_ns = 100;
+	scene->launches[0] = 5;
+	scene->unseen_until[RATE_LAUNCH] = 100;
+	read_maps(scene);
+	assert_false(process__is_estimated(&scene->process, RATE_LAUNCH));
+	scene->unseen_until[RATE_LAUNCH] = UINT64_MAX;
+	read_maps(scene);
+	assert_true(process__is_estimated(&scene->process, RATE_LAUNCH));
+	assert_false(process__is_estimated(&scene->process, RATE_COPY));
+	scene->unseen_until[RATE_LAUNCH] = 200;
+	read_maps(scene);
+	assert_true(process__is_estimated(&scene->process, RATE_LAUNCH));
+	assert_int_equal(scene->process.launches, 5);
+	end(scene);
+}
+
+static void durations_have_calls_but_no_new_buckets(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, 0);
+	struct account_function functions[3];
+	struct account account = {.functions = functions, .function_count = 3};
+	struct account_function first[3];
+
+	(void)state;
+	memset(functions, 0, sizeof(functions));
+	functions[0].row = scene->keys[0].row;
+	functions[0].time.calls = 10;
+	functions[0].time.ns = 50;
+	functions[1].row = (uint16_t)api__find("cuLaunchKernel", API_NEWEST);
+	functions[1].time.calls = 100;
+	functions[1].time.ns = 900;
+	functions[2].row = (uint16_t)api__find("cuMemAlloc_v2", API_NEWEST);
+	functions[2].time.calls = 5;
+	memcpy(first, functions, sizeof(functions));
+	*copies = (struct tally){.calls = 10, .bytes = 10, .ns = 50};
+	scene->launches[0] = 100;
+	scene->missed[RATE_COPY] = 20;
+	scene->missed[RATE_LAUNCH] = 300;
+	scene->missed[RATE_EXACT] = 1000;
+	scene->process.account = &account;
+	read_maps(scene);
+	assert_int_equal(estimates__apply_durations(scene->estimates, &scene->process), 0);
+	assert_int_equal(functions[0].missed, 20);
+	assert_int_equal(functions[0].missed_ns, 100);
+	assert_int_equal(functions[1].missed, 300);
+	assert_int_equal(functions[1].missed_ns, 2700);
+	assert_int_equal(functions[2].missed, 0);
+	for (int i = 0; i < 3; i++)
+		assert_memory_equal(&functions[i].time, &first[i].time, sizeof(first[i].time));
+	scene->process.account = NULL;
+	end(scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_misses_all_is_exact),
+		cmocka_unit_test(misses_are_shared_in_proportion),
+		cmocka_unit_test(copies_and_waits_have_their_bytes_and_times),
+		cmocka_unit_test(each_interval_has_its_proportions),
+		cmocka_unit_test(late_misses_are_not_lost),
+		cmocka_unit_test(small_shares_add_up),
+		cmocka_unit_test(counts_that_seem_to_go_back_are_not_taken_twice),
+		cmocka_unit_test(what_is_over_keeps_its_estimate),
+		cmocka_unit_test(nested_calls_are_not_estimated_twice),
+		cmocka_unit_test(what_lived_while_probes_were_out_is_sampled),
+		cmocka_unit_test(durations_have_calls_but_no_new_buckets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The overhead governor, with threads and a kernel that are simulated: their clock runs as the test lets it.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "govern/budget.h"
+#include "govern/governor.h"
+
+#define THREADS 8
+#define STEP_NS 50000.0
+#define ATTACH_NS (8 * NS_PER_MS) /* until probes are in */
+#define DETACH_NS (12 * NS_PER_MS) /* until they are out, after watch() has returned */
+
+/* A thread that goes round and round: a round has so many calls of each family, and takes so long without probes. */
+struct loop {
+	double round_ns;
+	double calls[RATE_FAMILIES]; /* a round */
+	uint64_t busy_ns, idle_ns;   /* in turn, as it takes without probes; 0: always busy */
+	double done_ns;		     /* of both so far */
+	uint64_t end_ns;	     /* it ends then; 0: never */
+	bool told_end;
+	uint32_t slot;
+	double made[RATE_FAMILIES], seen[RATE_FAMILIES], paid_ns, lived_ns;
+};
+
+struct world {
+	struct loop loops[THREADS];
+	size_t count;
+	uint64_t now_ns, began_ns;
+	struct call_costs costs;
+	unsigned int in, wanted;
+	uint64_t change_ns; /* when `in` becomes `wanted` */
+	unsigned int fewest; /* what was in when least was */
+	int watches;
+};
+
+static const struct call_costs COSTS = {.ns = {700, 1300, 1200, 1400}};
+
+/* --- the simulation --- */
+
+static bool is_busy(const struct world *world, const struct loop *loop)
+{
+	if (loop->end_ns && world->now_ns >= loop->end_ns)
+		return false;
+	return !loop->busy_ns || (uint64_t)loop->done_ns % (loop->busy_ns + loop->idle_ns) < loop->busy_ns;
+}
+
+static void step_loop(struct world *world, struct loop *loop)
+{
+	double cost = 0, rounds;
+
+	if (!loop->end_ns || world->now_ns < loop->end_ns)
+		loop->lived_ns += STEP_NS;
+	if (!is_busy(world, loop)) {
+		loop->done_ns += STEP_NS;
+		return;
+	}
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		if (world->in & 1u << family)
+			cost += loop->calls[family] * world->costs.ns[family];
+	rounds = STEP_NS / (loop->round_ns + cost);
+	loop->done_ns += rounds * loop->round_ns;
+	loop->paid_ns += rounds * cost;
+	for (int family = 0; family < RATE_FAMILIES; family++) {
+		loop->made[family] += rounds * loop->calls[family];
+		if (world->in & 1u << family)
+			loop->seen[family] += rounds * loop->calls[family];
+	}
+}
+
+static void pass(struct world *world, uint64_t ns)
+{
+	uint64_t end_ns = world->now_ns + ns;
+
+	while (world->now_ns < end_ns) {
+		if (world->now_ns >= world->change_ns)
+			world->in = world->wanted;
+		for (size_t i = 0; i < world->count; i++)
+			step_loop(world, &world->loops[i]);
+		world->now_ns += (uint64_t)STEP_NS;
+	}
+}
+
+static int watch(void *arg, unsigned int families)
+{
+	struct world *world = arg;
+	unsigned int added = families & ~world->in;
+
+	world->watches++;
+	if (added)
+		pass(world, ATTACH_NS);
+	world->in |= added;
+	world->wanted = families;
+	world->change_ns = world->now_ns + DETACH_NS;
+	world->fewest &= families;
+	return 0;
+}
+
+static size_t read_rates(void *arg, struct thread_rate *rates, size_t capacity)
+{
+	struct world *world = arg;
+	size_t count = 0;
+
+	for (size_t i = 0; i < world->count && count < capacity; i++) {
+		struct loop *loop = &world->loops[i];
+
+		if (loop->told_end)
+			continue;
+		rates[count] = (struct thread_rate){.slot = loop->slot, .tid = (int32_t)i + 1, .start_ns = world->began_ns};
+		for (int family = 0; family < RATE_FAMILIES; family++)
+			rates[count].calls[family] = (uint64_t)loop->seen[family];
+		if (loop->end_ns && world->now_ns >= loop->end_ns) {
+			rates[count].ended_ns = loop->end_ns;
+			loop->told_end = true;
+		}
+		count++;
+	}
+	return count;
+}
+
+static uint64_t now(void *arg)
+{
+	const struct world *world = arg;
+
+	return world->now_ns;
+}
+
+static struct governor *begin(struct world *world, double budget)
+{
+	const struct governor_hooks hooks = {.watch = watch, .read = read_rates, .now = now, .arg = world};
+	struct governor *governor;
+
+	world->now_ns = world->began_ns = 1000 * NS_PER_S + 12345;
+	world->costs = COSTS;
+	world->in = world->wanted = world->fewest = (1u << RATE_FAMILIES) - 1;
+	governor = governor__new(budget, &COSTS, &hooks, NULL);
+	assert_non_null(governor);
+	return governor;
+}
+
+static void run(struct world *world, struct governor *governor, double seconds)
+{
+	uint64_t end_ns = world->now_ns + (uint64_t)(seconds * (double)NS_PER_S);
+
+	while (world->now_ns < end_ns)
+		pass(world, governor__tick(governor) + 1);
+	governor__refresh(governor);
+}
+
+static double slowdown(const struct loop *loop)
+{
+	return loop->paid_ns / (loop->lived_ns - loop->paid_ns);
+}
+
+static void assert_near(double value, double wanted, double within)
+{
+	if (fabs(value - wanted) > within * wanted)
+		fail_msg("%g is not within %g of %g", value, within, wanted);
+}
+
+/* What is seen and what is estimated make up what the process has done. */
+static void assert_counted(struct world *world, struct governor *governor, uint32_t slot, enum rate_family family,
+			   double within)
+{
+	double made = 0;
+
+	for (size_t i = 0; i < world->count; i++)
+		if (world->loops[i].slot == slot)
+			made += world->loops[i].made[family];
+	assert_near((double)(governor__seen(governor, slot, family) + governor__missed(governor, slot, family)), made, within);
+}
+
+/* --- tests --- */
+
+static void test_shares(void **state)
+{
+	double share[RATE_FAMILIES];
+
+	(void)state;
+	assert_true(budget__shares((double[]){0.1, 0.2, 0.1, 0}, 0.5, share));
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		assert_true(share[family] == 1);
+	/* The one that costs most pays, down to the level of the next. */
+	assert_true(budget__shares((double[]){0.02, 0.3, 0.03, 0.02}, 0.17, share));
+	assert_true(share[RATE_LAUNCH] == 1 && share[RATE_WAIT] == 1 && share[RATE_EXACT] == 1);
+	assert_near(share[RATE_COPY], 0.1 / 0.3, 1e-9);
+	assert_true(budget__shares((double[]){0.3, 0.2, 0.01, 0}, 0.11, share));
+	assert_near(share[RATE_LAUNCH], 0.05 / 0.3, 1e-9);
+	assert_near(share[RATE_COPY], 0.05 / 0.2, 1e-9);
+	assert_true(share[RATE_WAIT] == 1);
+	assert_false(budget__shares((double[]){0.3, 0, 0, 0.2}, 0.1, share));
+	assert_near(share[RATE_LAUNCH], BUDGET_MIN_SHARE, 1e-9);
+	assert_true(share[RATE_EXACT] == 1);
+}
+
+static void test_rates(void **state)
+{
+	(void)state;
+	/* 2.5 us alone, 3.2 us with a probe of 0.7. */
+	assert_near(budget__rate_without(1 / 3200.0, 700 / 3200.0), 1 / 2500.0, 1e-9);
+	assert_near(budget__overhead(budget__of_wall(0.2)), 0.2, 1e-9);
+	assert_near(budget__of_wall(0.25), 0.2, 1e-9);
+}
+
+static void hold(double budget)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
+	struct governor *governor = begin(&world, budget);
+
+	run(&world, governor, 20);
+	assert_near(slowdown(&world.loops[0]), budget, 0.15);
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.01);
+	assert_true(governor__was_sampled(governor, RATE_LAUNCH));
+	assert_false(governor__was_sampled(governor, RATE_COPY));
+	assert_near(governor__share(governor, RATE_LAUNCH), budget__of_wall(budget) / (700 / 3200.0), 0.3);
+	assert_near(governor__overhead(governor), budget, 0.3);
+	assert_int_equal(world.fewest, 1u << RATE_COPY | 1u << RATE_WAIT | 1u << RATE_EXACT);
+	governor__free(governor);
+}
+
+static void test_held_to_5(void **state)
+{
+	(void)state;
+	hold(0.05);
+}
+
+static void test_held_to_20(void **state)
+{
+	(void)state;
+	hold(0.2);
+}
+
+/* What costs less than the budget is left alone, and nothing is estimated. */
+static void test_exact(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 20000, .calls = {1}}}, .count = 1};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	run(&world, governor, 10);
+	assert_int_equal(world.watches, 0);
+	assert_int_equal(governor__missed(governor, 0, RATE_LAUNCH), 0);
+	assert_true(governor__share(governor, RATE_LAUNCH) == 1);
+	assert_near(governor__overhead(governor), 700 / 20000.0, 0.05);
+	governor__free(governor);
+}
+
+static void test_idle_beside_busy(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}, {.round_ns = 1e6, .calls = {1, 1}, .slot = 3}},
+			      .count = 2};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	run(&world, governor, 20);
+	assert_near(slowdown(&world.loops[0]), 0.05, 0.2);
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.01);
+	assert_counted(&world, governor, 3, RATE_LAUNCH, 0.05);
+	assert_int_equal(governor__missed(governor, 3, RATE_COPY), 0);
+	governor__free(governor);
+}
+
+static void test_rate_falls(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
+	struct governor *governor = begin(&world, 0.05);
+	uint64_t missed;
+	int watches;
+
+	(void)state;
+	run(&world, governor, 5);
+	assert_true(governor__share(governor, RATE_LAUNCH) < 1);
+	world.loops[0].round_ns = 1e6;
+	run(&world, governor, 4);
+	assert_true(governor__share(governor, RATE_LAUNCH) == 1);
+	missed = governor__missed(governor, 0, RATE_LAUNCH);
+	watches = world.watches;
+	run(&world, governor, 5);
+	assert_int_equal(governor__missed(governor, 0, RATE_LAUNCH), missed);
+	assert_int_equal(world.watches, watches);
+	assert_true(governor__was_sampled(governor, RATE_LAUNCH));
+	governor__free(governor);
+}
+
+/* A program's period may be as that of the cycles, or shorter. */
+static void alternate(uint64_t busy_ms, uint64_t idle_ms)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .busy_ns = busy_ms * NS_PER_MS,
+					 .idle_ns = idle_ms * NS_PER_MS}}, .count = 1};
+	struct governor *governor = begin(&world, 0.02);
+
+	run(&world, governor, 400);
+	assert_true(slowdown(&world.loops[0]) < 0.02 * 1.5);
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.1);
+	governor__free(governor);
+}
+
+static void test_phases(void **state)
+{
+	(void)state;
+	alternate(30, 30);
+	alternate(500, 500);
+}
+
+static void test_thread_ends(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	run(&world, governor, 5);
+	/* In the middle of a gap: what it would have done later is not made up. */
+	world.loops[0].end_ns = world.now_ns + 137 * NS_PER_MS;
+	run(&world, governor, 5);
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.02);
+	governor__forget(governor, 0);
+	assert_int_equal(governor__missed(governor, 0, RATE_LAUNCH), 0);
+	assert_int_equal(governor__seen(governor, 0, RATE_LAUNCH), 0);
+	run(&world, governor, 2);
+	assert_int_equal(governor__missed(governor, 0, RATE_LAUNCH), 0);
+	governor__free(governor);
+}
+
+/* What is asked for in the middle of a gap has what the gap has had so far, and never goes back. */
+static void test_within_gap(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
+	struct governor *governor = begin(&world, 0.05);
+	uint64_t before = 0, missed;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		run(&world, governor, 0.03);
+		missed = governor__missed(governor, 0, RATE_LAUNCH);
+		assert_true(missed >= before);
+		before = missed;
+	}
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.02);
+	governor__free(governor);
+}
+
+static void test_two_families(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 10000, .calls = {4, 1, 0.05, 0.02}}}, .count = 1};
+	struct governor *governor = begin(&world, 0.1);
+
+	(void)state;
+	run(&world, governor, 30);
+	assert_near(slowdown(&world.loops[0]), 0.1, 0.2);
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.03);
+	assert_counted(&world, governor, 0, RATE_COPY, 0.03);
+	assert_true(governor__was_sampled(governor, RATE_LAUNCH));
+	assert_false(governor__was_sampled(governor, RATE_WAIT));
+	assert_false(governor__was_sampled(governor, RATE_EXACT));
+	governor__free(governor);
+}
+
+/* Memory is always watched, whatever it costs. */
+static void test_exact_costs_too_much(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1, 0, 0, 1}}}, .count = 1};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	run(&world, governor, 10);
+	assert_true(world.in & 1u << RATE_EXACT && world.fewest & 1u << RATE_EXACT);
+	assert_true(governor__share(governor, RATE_EXACT) == 1);
+	assert_int_equal(governor__missed(governor, 0, RATE_EXACT), 0);
+	assert_near(governor__share(governor, RATE_LAUNCH), BUDGET_MIN_SHARE, 0.01);
+	governor__free(governor);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_held_to_5),    cmocka_unit_test(test_held_to_20),
+		cmocka_unit_test(test_exact),	     cmocka_unit_test(test_idle_beside_busy),
+		cmocka_unit_test(test_rate_falls),   cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_thread_ends),  cmocka_unit_test(test_within_gap),
+		cmocka_unit_test(test_two_families), cmocka_unit_test(test_exact_costs_too_much),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
