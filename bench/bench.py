@@ -61,6 +61,22 @@ def read_results(path):
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+def dump(value, indent=0):
+    """As JSON: numbers of five digits, and what fits on a line on one."""
+    if isinstance(value, float):
+        return json.dumps(float(f"{value:.5g}"))
+    if not isinstance(value, (dict, list)):
+        return json.dumps(value)
+    mark, close = "{}" if isinstance(value, dict) else "[]"
+    items = [f"{json.dumps(key)}: {dump(one, indent + 1)}" for key, one in value.items()] \
+        if isinstance(value, dict) else [dump(one, indent + 1) for one in value]
+    line = mark + ", ".join(items) + close
+    if len(line) + indent <= 110 and "\n" not in line:
+        return line
+    pad = "\n" + " " * (indent + 1)
+    return mark + pad + ("," + pad).join(items) + pad[:-1] + close
+
+
 def replace(path, text):
     """Whole or not at all."""
     beside = path.with_name(path.name + ".new")
@@ -123,11 +139,11 @@ def main():
             continue
         print(f"{name}: {sections[name].TITLE} ...", file=sys.stderr, flush=True)
         results[name] = run_section(sections[name], setup, shlex.join(["bench/bench.py", *sys.argv[1:]]))
-        replace(options.results, json.dumps(results, indent=1) + "\n")
+        replace(options.results, dump(results) + "\n")
         print(show_section(sections[name], results[name]), flush=True)
     if options.take:
-        replace(options.results, json.dumps(results, indent=1) + "\n")
-    write_page(options.page, sections, results)
+        replace(options.results, dump(results) + "\n")
+    write_page(options.page, sections, json.loads(dump(results)))  # as --show would find them
 
 
 if __name__ == "__main__":

@@ -29,11 +29,11 @@ def under_launches(setup, words, seconds):
         return {"cpu": share, "resident": resident_bytes(process.pid), "rate": calls / took}
 
 
-def busy_maps(setup):
+def busy_maps(setup, seconds):
     """Bytes of the maps while 64 threads mix all calls."""
     with setup.gpuprobe() as process, \
-            subprocess.Popen([setup.sim / "mix", "--seconds", "3", "--calm"], stdout=subprocess.DEVNULL):
-        time.sleep(2.5)
+            subprocess.Popen([setup.sim / "mix", "--seconds", str(seconds), "--calm"], stdout=subprocess.DEVNULL):
+        time.sleep(seconds - 0.5)
         return map_bytes(process.pid)
 
 
@@ -45,7 +45,7 @@ def measure(setup):
         "stat": [under_launches(setup, ["stat", "--interval", "1"], seconds) for _ in range(rounds)],
     }
     figures = {name: {key: figure([run[key] for run in of]) for key in of[0]} for name, of in runs.items()}
-    return {"seconds": seconds, "busy_maps": busy_maps(setup), **figures}
+    return {"seconds": seconds, "busy_maps": busy_maps(setup, 1 if setup.quick else 3), **figures}
 
 
 def cpu_row(what, found, bar):

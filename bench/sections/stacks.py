@@ -21,13 +21,13 @@ MILLISECONDS = 200
 BAR_BYTES = 64  # of kernel memory for a live allocation beyond its record
 
 
-def cost(setup, rounds):
+def cost(setup, rounds, modes):
     """{kind: {mode: [nanoseconds]}} of a call under the monitor, and alone."""
-    found = {kind: {mode: [] for mode in ("alone", *MODES)} for kind in KINDS}
+    found = {kind: {mode: [] for mode in ("alone", *modes)} for kind in KINDS}
     for _ in range(rounds):
         for kind in KINDS:
             found[kind]["alone"].append(setup.calls(kind, MILLISECONDS))
-        for mode in MODES:
+        for mode in modes:
             with setup.gpuprobe("--stack", mode, *(["--min-wait", "1ns"] if mode != "off" else [])):
                 for kind in KINDS:
                     found[kind][mode].append(setup.calls(kind, MILLISECONDS))
@@ -49,7 +49,7 @@ def memory(setup, mode):
 def measure(setup):
     rounds = 1 if setup.quick else 3
     modes = MODES[:2] if setup.quick else MODES
-    found = cost(setup, rounds)
+    found = cost(setup, rounds, modes)
     return {
         "cost": {kind: {**{mode: figure(values) for mode, values in of.items()},
                         "fp - off": figure(differences(of["fp"], of["off"])),
@@ -64,11 +64,12 @@ def memory_row(mode, added, base):
 
 
 def show(result):
+    modes = list(result["memory"])
     return f"""The monitor with `--stack MODE`: nanoseconds of a call. An allocation has its stack taken each time, a launch
 at first sight and then one in 64 at a place.
 
-""" + table(["what", "alone", *MODES, "fp less off", "fp / off"], [
-        [KINDS[kind], *(spread(of[mode]) for mode in ("alone", *MODES, "fp - off")), spread(of["fp / off"], "{:.2f}")]
+""" + table(["what", "alone", *modes, "fp less off", "fp / off"], [
+        [KINDS[kind], *(spread(of[mode]) for mode in ("alone", *modes, "fp - off")), spread(of["fp / off"], "{:.2f}")]
         for kind, of in result["cost"].items()]) + f"""
 What {LIVE:,} live allocations of one call site add to the memory of the maps and of gpuprobe (bar: at most
 {BAR_BYTES} bytes of kernel memory each beyond the record; the stack's id, 8 bytes of it, is there in every mode, and
