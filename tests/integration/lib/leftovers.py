@@ -96,7 +96,7 @@ def left_over():
     return found
 
 
-def assert_none(before=(), timeout=5):
+def assert_none(before=(), timeout=20):
     """
     Fails if anything of an ended gpuprobe stays for longer than the kernel takes to clear away, but for
     what was there `before`.
