@@ -68,7 +68,7 @@ def dump(value, indent=0):
     if not isinstance(value, (dict, list)):
         return json.dumps(value)
     mark, close = "{}" if isinstance(value, dict) else "[]"
-    items = [f"{json.dumps(key)}: {dump(one, indent + 1)}" for key, one in value.items()] \
+    items = [f"{json.dumps(str(key))}: {dump(one, indent + 1)}" for key, one in value.items()] \
         if isinstance(value, dict) else [dump(one, indent + 1) for one in value]
     line = mark + ", ".join(items) + close
     if len(line) + indent <= 110 and "\n" not in line:

@@ -51,7 +51,7 @@ int threads__draw(const struct finding_input *input, const struct process *proce
 		struct candidate candidate = {.watched = {input, process, &account->threads[i], 0}};
 
 		candidate.watched.ns = where__thread_ns(input, process, candidate.watched.thread);
-		if (candidate.watched.ns)
+		if (candidate.watched.ns >= THREAD_LEAST_NS)
 			candidate.cost_ns = cost(&candidate.watched);
 		if (candidate.cost_ns)
 			put_in(worst, count++, &candidate);

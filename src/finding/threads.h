@@ -10,12 +10,13 @@
 #include "model/account.h"
 
 #define THREADS_SHOWN 4
+#define THREAD_LEAST_NS 100000000 /* a thread that was active for less tells nothing by shares of its time */
 
 struct watched_thread {
 	const struct finding_input *input;
 	const struct process *process;
 	const struct thread_account *thread;
-	uint64_t ns; /* how long it was watched; not 0 */
+	uint64_t ns; /* how long it was watched; at least THREAD_LEAST_NS */
 };
 
 /* What the fault costs this thread; 0: it has none. */
@@ -24,7 +25,7 @@ typedef uint64_t (*thread_cost_fn)(const struct watched_thread *watched);
 /* Fills in the finding, which has its thread and cost. 0 or -ENOMEM. */
 typedef int (*thread_draw_fn)(const struct watched_thread *watched, struct finding *finding);
 
-/* Adds a finding for each of the threads that it costs most. 0 or -ENOMEM. */
+/* Adds a finding for each of the threads that it costs most, of those active for long enough. 0 or -ENOMEM. */
 int threads__draw(const struct finding_input *input, const struct process *process, thread_cost_fn cost,
 		  thread_draw_fn draw, struct finding_list *out);
 

@@ -346,6 +346,31 @@ static void few_launches_are_not_launch_bound(void **state)
 	end(c);
 }
 
+/* The same rate and shares as launching(), but that the thread was active for `active_ns` alone. */
+static int findings_of_active(uint64_t active_ns)
+{
+	struct finding_case *c = launching();
+	struct thread_account *thread = &c->threads[0];
+	uint64_t launches = active_ns / (8 * US);
+	int count;
+
+	thread->latest_ns = thread->first_ns + active_ns;
+	thread->launches = launches;
+	thread->chained = totals(launches, launches * 4 * US);
+	thread->chained_gap_ns = launches * 2 * US;
+	thread->time[TIME_LAUNCH] = thread->chained;
+	count = case__draw(c);
+	end(c);
+	return count;
+}
+
+static void short_lives_are_not_launch_bound(void **state)
+{
+	(void)state;
+	assert_int_equal(findings_of_active(101 * NS_PER_MS), 1);
+	assert_int_equal(findings_of_active(99 * NS_PER_MS), 0);
+}
+
 /* --- short waits --- */
 
 static void sync_after_every_launch(void **state)
@@ -682,6 +707,7 @@ int main(void)
 		cmocka_unit_test(full_queues_are_not_launch_bound),
 		cmocka_unit_test(waits_are_not_launch_bound),
 		cmocka_unit_test(few_launches_are_not_launch_bound),
+		cmocka_unit_test(short_lives_are_not_launch_bound),
 		cmocka_unit_test(sync_after_every_launch),
 		cmocka_unit_test(busy_gpus_are_waited_for),
 		cmocka_unit_test(sync_stall),
