@@ -8,6 +8,8 @@ import pytest
 from lib import exact, mixtruth
 from lib.paths import workload
 
+pytestmark = pytest.mark.alone("a busy CPU holds threads up between a call and its probe, see docs/limits.md")
+
 # Functions of which calls fail, some of them; those that the workload cannot go on without are not here.
 FAILING = """
     cuMemAlloc_v2 cuMemAllocPitch_v2 cuMemAllocManaged cuMemHostAlloc cuMemAllocHost_v2 cuMemAllocAsync
