@@ -4,9 +4,12 @@
  *
  * While all families are exact, costs are looked at in short slices; once a thread
  * has paid in a period more than the budget has for all of it, families are sampled. Then time
- * goes in cycles: all probes are put in, each sampled family is taken out after its window, and after
- * the last the next cycle is planned by what the windows have shown. Cycles differ in length by chance.
+ * goes in cycles: all probes are put in, each sampled family is taken out after its window, and at the
+ * end of the cycle the next is planned by what the windows have shown. Cycles differ in length by chance.
  * What a thread has paid too much or too little in one is set off in the next.
+ *
+ * What was missed in a gap is taken to have come at the rate of the window before, and once there is one after it,
+ * at the mean of both: a gap that begins because a thread is busy ends when it is as it mostly is.
  *
  * It takes the kernel some time to put probes in and more to take them out, which is
  * learned from calls that were seen before a window began or after it had ended.
@@ -136,12 +139,13 @@ static uint64_t tick_exact(struct governor *governor)
 	const struct plan_basis basis = governor__basis(governor, now_ns);
 	bool over = now_ns - governor->cycle_ns >= PLAN_PERIOD_NS;
 
+	governor__settle(governor, now_ns);
 	if (over || plan__is_overspent(&basis))
 		governor__plan_shares(governor, now_ns);
 	if (governor->sampled)
 		return begin_sampling(governor, now_ns);
 	if (over) {
-		governor__end_cycle(governor, now_ns);
+		governor__end_cycle(governor, now_ns, false);
 		governor->window_ns = now_ns;
 		governor__mark_windows(governor);
 	}
@@ -156,12 +160,12 @@ static uint64_t tick_window(struct governor *governor)
 	for (int family = 0; family < RATE_EXACT; family++)
 		if (is_in(governor->sampled & governor->watched, family) && governor->end_ns[family] <= now_ns)
 			due |= 1u << family;
+	governor__settle(governor, now_ns);
 	if (due && !end_windows(governor, due, now_ns))
 		return SLICE_NS;
 	if (governor__next_end(governor))
 		return until(governor__next_end(governor), now_ns);
 	governor__learn_lead(governor);
-	governor__plan_shares(governor, now_ns);
 	/* As planned before: by what this window has shown, gaps after busy ones would be the longer ones. */
 	begin_gap(governor, governor->length_ns, now_ns);
 	return until(governor->gap_end_ns, now_ns);
@@ -175,12 +179,13 @@ static uint64_t tick_gap(struct governor *governor)
 
 	governor__learn_lag(governor);
 	governor__miss_until(governor, out, now_ns);
-	governor__end_cycle(governor, now_ns);
+	governor__end_cycle(governor, now_ns, true);
 	if (!watch(governor, ALL_FAMILIES))
 		return SLICE_NS;
 	governor->window_ns = governor__read(governor);
 	governor__miss_until(governor, out, governor->window_ns - (uint64_t)governor->lead_ns);
 	governor__mark_windows(governor);
+	governor->unsettled = out;
 	governor->mode = governor->sampled ? MODE_WINDOW : MODE_EXACT;
 	if (governor->mode == MODE_EXACT)
 		return SLICE_NS;
@@ -223,6 +228,7 @@ void governor__refresh(struct governor *governor)
 	const struct plan_basis basis = governor__basis(governor, now_ns);
 
 	governor__miss_until(governor, ~governor->watched & ALL_FAMILIES, now_ns);
+	governed_threads__tell(&governor->threads);
 	if (!governor->cycled)
 		governor->overhead = plan__overhead(&basis);
 }
@@ -231,7 +237,7 @@ uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum r
 {
 	const struct governed_process *process = governed_threads__process(&governor->threads, slot);
 
-	return process ? (uint64_t)process->missed[family] : 0;
+	return process ? process->told[family] : 0;
 }
 
 uint64_t governor__seen(const struct governor *governor, uint32_t slot, enum rate_family family)

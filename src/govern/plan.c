@@ -6,7 +6,8 @@
 #include "govern/budget.h"
 
 #define MIN_LIFE_NS (50 * NS_PER_MS) /* a younger thread's costs are taken to be of that time */
-#define MOST_CARRIED 0.5	     /* of what is allowed, from one cycle to the next */
+#define MOST_OWED 0.8		     /* of what a period allows, from one cycle to the next */
+#define MOST_SAVED 2.0		     /* the same where less was paid: short bursts are watched as a whole */
 #define CALM 0.8		     /* of what is allowed: below, a sampled family becomes exact */
 #define NOT_CALM_SHARE 0.95	     /* of one that would be exact by the whole of it */
 
@@ -62,14 +63,16 @@ static double clamp(double value, double low, double high)
 
 void plan__carry_over(const struct plan_basis *basis)
 {
-	double most = MOST_CARRIED * basis->allowed * (double)PLAN_PERIOD_NS;
+	double period = basis->allowed * (double)PLAN_PERIOD_NS;
 	struct governed_thread *thread, *next;
 
 	HASH_ITER(hh, basis->threads->table, thread, next) {
 		uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
 		double paid = plan__paid_ns(basis, thread);
 
-		thread->debt_ns = clamp(thread->debt_ns + paid - basis->allowed * (double)ns, -most, most);
+		double debt_ns = thread->debt_ns + paid - basis->allowed * (double)ns;
+
+		thread->debt_ns = clamp(debt_ns, -MOST_SAVED * period, MOST_OWED * period);
 	}
 }
 

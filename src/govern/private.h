@@ -25,6 +25,7 @@ struct governor {
 	struct governed_threads threads;
 	enum mode mode;
 	unsigned int sampled, watched, ever; /* 1 << enum rate_family */
+	unsigned int unsettled; /* were out until this window, which has the rate at the end of that gap */
 	double share[RATE_FAMILIES];
 	uint64_t cycle_ns;  /* when the cycle began, which puts its probes in: */
 	uint64_t window_ns; /* they are */
@@ -61,8 +62,8 @@ struct plan_basis governor__basis(const struct governor *governor, uint64_t now_
 /* Plans what is sampled, and for how much of the time, from now on. */
 void governor__plan_shares(struct governor *governor, uint64_t now_ns);
 
-/* The cycle is over: what threads have paid too much or too little in it is carried over. */
-void governor__end_cycle(struct governor *governor, uint64_t now_ns);
+/* The cycle is over: what threads have paid too much or too little in it is carried over, and the next planned by it. */
+void governor__end_cycle(struct governor *governor, uint64_t now_ns, bool plan);
 
 /* Of the families. */
 double governor__least_share(const struct governor *governor);
@@ -80,6 +81,9 @@ void governor__mark_windows(struct governor *governor);
 
 /* The windows of `families` end: rates are what threads did in them. */
 void governor__end_windows(struct governor *governor, unsigned int families, uint64_t now_ns);
+
+/* The same of families that were out until the window began, and stay in. */
+void governor__settle(struct governor *governor, uint64_t now_ns);
 
 /* What is missed of families that are out is counted, by the rates of their latest windows. */
 void governor__miss_until(struct governor *governor, unsigned int out, uint64_t to_ns);

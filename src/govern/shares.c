@@ -46,7 +46,7 @@ void governor__plan_shares(struct governor *governor, uint64_t now_ns)
 	governor->ever |= governor->sampled;
 }
 
-void governor__end_cycle(struct governor *governor, uint64_t now_ns)
+void governor__end_cycle(struct governor *governor, uint64_t now_ns, bool plan)
 {
 	const struct plan_basis basis = governor__basis(governor, now_ns);
 	struct governed_thread *thread, *next;
@@ -54,6 +54,8 @@ void governor__end_cycle(struct governor *governor, uint64_t now_ns)
 	governor->overhead = plan__overhead(&basis);
 	governor->cycled = true;
 	plan__carry_over(&basis);
+	if (plan)
+		governor__plan_shares(governor, now_ns);
 	HASH_ITER(hh, governor->threads.table, thread, next)
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			thread->calls[family].at_cycle = thread->calls[family].now;

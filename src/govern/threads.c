@@ -106,7 +106,30 @@ void governed_threads__miss(struct governed_threads *threads, enum rate_family f
 		if (!calls->rated || to_ns <= calls->missed_from)
 			continue;
 		threads->processes[thread->key.slot].missed[family] += calls->rate_without * (double)ns;
+		calls->gap_ns += (double)ns;
 		calls->missed_from = to_ns;
+	}
+}
+
+void governed_threads__rate(struct governed_threads *threads, struct governed_thread *thread,
+			    enum rate_family family, double rate_without)
+{
+	struct governed_calls *calls = &thread->calls[family];
+
+	threads->processes[thread->key.slot].missed[family] +=
+		(rate_without - calls->rate_without) / 2 * calls->gap_ns;
+	calls->rate_without = rate_without;
+	calls->gap_ns = 0;
+}
+
+void governed_threads__tell(struct governed_threads *threads)
+{
+	for (size_t i = 0; i < threads->process_count; i++) {
+		struct governed_process *process = &threads->processes[i];
+
+		for (int family = 0; family < RATE_FAMILIES; family++)
+			if (process->missed[family] > (double)process->told[family])
+				process->told[family] = (uint64_t)process->missed[family];
 	}
 }
 

@@ -32,6 +32,7 @@ struct governed_calls {
 	double rate_without;  /* as they would be without probes */
 	bool rated;	      /* it has been through a window */
 	uint64_t missed_from; /* what was missed before is counted */
+	double gap_ns;	      /* of this since the latest window */
 };
 
 struct governed_thread {
@@ -46,6 +47,7 @@ struct governed_thread {
 struct governed_process {
 	uint64_t seen[RATE_FAMILIES];
 	double missed[RATE_FAMILIES];
+	uint64_t told[RATE_FAMILIES]; /* the most of it so far, as of the latest governed_threads__tell */
 };
 
 struct governed_threads {
@@ -68,6 +70,13 @@ uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t fr
 
 /* Counts what is missed of a family that is out, up to `to_ns`. */
 void governed_threads__miss(struct governed_threads *threads, enum rate_family family, uint64_t to_ns);
+
+/* The thread's rate without probes is so much now: of what was missed since the window before, half was at that. */
+void governed_threads__rate(struct governed_threads *threads, struct governed_thread *thread,
+			    enum rate_family family, double rate_without);
+
+/* Makes what processes are told to have missed that of now. */
+void governed_threads__tell(struct governed_threads *threads);
 
 /* A process's own; NULL: nothing is known. */
 const struct governed_process *governed_threads__process(const struct governed_threads *threads, uint32_t slot);

@@ -66,8 +66,8 @@ void governor__mark_windows(struct governor *governor)
 			mark_window(&thread->calls[family], is_in(governor->sampled, family));
 }
 
-/* The thread's rates in the family's window, which ends now, and without the probes of what is sampled. */
-static void rate_thread(const struct governor *governor, struct governed_thread *thread, int family,
+/* The thread's rates in the family's window, which ends now, and without the probes that are or were out. */
+static void rate_thread(struct governor *governor, struct governed_thread *thread, int family,
 			uint64_t now_ns)
 {
 	uint64_t ns = governed_thread__time(thread, governor->window_ns, now_ns);
@@ -76,13 +76,21 @@ static void rate_thread(const struct governor *governor, struct governed_thread 
 
 	/* Others' windows may have ended before: what was paid until then counts. */
 	for (int other = 0; ns && other < RATE_EXACT; other++)
-		if (is_in(governor->sampled, other))
+		if (is_in(governor->sampled | governor->unsettled, other))
 			cost += governor->costs.ns[other] *
 				(double)(thread->calls[other].now - thread->calls[other].at_window) / (double)ns;
-	own->at_end = own->now;
 	own->rate = ns ? (double)(own->now - own->at_window) / (double)ns : 0;
+	governed_threads__rate(&governor->threads, thread, family, budget__rate_without(own->rate, cost));
+}
+
+/* The window has ended, and the family is going to be out. */
+static void end_of_thread(struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
+{
+	struct governed_calls *own = &thread->calls[family];
+
+	rate_thread(governor, thread, family, now_ns);
+	own->at_end = own->now;
 	own->held_rate = own->rate > HELD * own->held_rate ? own->rate : HELD * own->held_rate;
-	own->rate_without = budget__rate_without(own->rate, cost);
 }
 
 /* A thread that is first seen may have been at it before, while the family was out. */
@@ -103,7 +111,7 @@ static void end_window(struct governor *governor, int family, uint64_t now_ns)
 	struct governed_thread *thread, *next;
 
 	HASH_ITER(hh, governor->threads.table, thread, next) {
-		rate_thread(governor, thread, family, now_ns);
+		end_of_thread(governor, thread, family, now_ns);
 		miss_before(governor, thread, family);
 		thread->calls[family].missed_from = until_ns;
 	}
@@ -115,6 +123,21 @@ void governor__end_windows(struct governor *governor, unsigned int families, uin
 	for (int family = 0; family < RATE_EXACT; family++)
 		if (is_in(families, family))
 			end_window(governor, family, now_ns);
+	governor->unsettled &= ~families;
+}
+
+void governor__settle(struct governor *governor, uint64_t now_ns)
+{
+	unsigned int families = governor->unsettled & ~governor->sampled;
+	struct governed_thread *thread, *next;
+
+	for (int family = 0; family < RATE_EXACT; family++) {
+		if (!is_in(families, family))
+			continue;
+		HASH_ITER(hh, governor->threads.table, thread, next)
+			rate_thread(governor, thread, family, now_ns);
+	}
+	governor->unsettled &= ~families;
 }
 
 void governor__miss_until(struct governor *governor, unsigned int out, uint64_t to_ns)
