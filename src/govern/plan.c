@@ -26,11 +26,16 @@ double plan__paid_ns(const struct plan_basis *basis, const struct governed_threa
 	return paid;
 }
 
+static double active_ns(const struct plan_basis *basis, const struct governed_thread *thread)
+{
+	return governed_thread__active(thread, basis->cycle_ns, basis->now_ns, &thread->run_at_cycle);
+}
+
 static double life_ns(const struct plan_basis *basis, const struct governed_thread *thread)
 {
-	uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
+	double ns = active_ns(basis, thread);
 
-	return (double)(ns > MIN_LIFE_NS ? ns : MIN_LIFE_NS);
+	return ns > (double)MIN_LIFE_NS ? ns : (double)MIN_LIFE_NS;
 }
 
 double plan__overhead(const struct plan_basis *basis)
@@ -46,12 +51,20 @@ double plan__overhead(const struct plan_basis *basis)
 	return budget__overhead(worst);
 }
 
+/* As long as it is as active as it was so far. */
+static double active_in_period(const struct plan_basis *basis, const struct governed_thread *thread)
+{
+	uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
+
+	return ns ? (double)PLAN_PERIOD_NS * (active_ns(basis, thread) / (double)ns) : (double)PLAN_PERIOD_NS;
+}
+
 bool plan__is_overspent(const struct plan_basis *basis)
 {
 	struct governed_thread *thread, *next;
 
 	HASH_ITER(hh, basis->threads->table, thread, next)
-		if (plan__paid_ns(basis, thread) + thread->debt_ns > basis->allowed * (double)PLAN_PERIOD_NS)
+		if (plan__paid_ns(basis, thread) + thread->debt_ns > basis->allowed * active_in_period(basis, thread))
 			return true;
 	return false;
 }
@@ -67,10 +80,8 @@ void plan__carry_over(const struct plan_basis *basis)
 	struct governed_thread *thread, *next;
 
 	HASH_ITER(hh, basis->threads->table, thread, next) {
-		uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
 		double paid = plan__paid_ns(basis, thread);
-
-		double debt_ns = thread->debt_ns + paid - basis->allowed * (double)ns;
+		double debt_ns = thread->debt_ns + paid - basis->allowed * active_ns(basis, thread);
 
 		thread->debt_ns = clamp(debt_ns, -MOST_SAVED * period, MOST_OWED * period);
 	}

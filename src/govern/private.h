@@ -18,7 +18,7 @@ enum mode {
 };
 
 struct governor {
-	double allowed; /* of a thread's wall time */
+	double allowed; /* of a thread's active time */
 	struct call_costs costs;
 	struct governor_hooks hooks;
 	const struct log *log;

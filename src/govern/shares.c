@@ -57,8 +57,7 @@ void governor__end_cycle(struct governor *governor, uint64_t now_ns, bool plan)
 	if (plan)
 		governor__plan_shares(governor, now_ns);
 	HASH_ITER(hh, governor->threads.table, thread, next)
-		for (int family = 0; family < RATE_FAMILIES; family++)
-			thread->calls[family].at_cycle = thread->calls[family].now;
+		governed_thread__end_cycle(thread, governor->cycle_ns, now_ns);
 	governed_threads__drop_ended(&governor->threads);
 	governor->cycle_ns = now_ns;
 }

@@ -61,9 +61,16 @@ void governor__mark_windows(struct governor *governor)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, governor->threads.table, thread, next)
+	HASH_ITER(hh, governor->threads.table, thread, next) {
+		thread->run_at_window = thread->run;
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			mark_window(&thread->calls[family], is_in(governor->sampled, family));
+	}
+}
+
+static double active_in_window(const struct governor *governor, const struct governed_thread *thread, uint64_t now_ns)
+{
+	return governed_thread__active(thread, governor->window_ns, now_ns, &thread->run_at_window);
 }
 
 /* The thread's rates in the family's window, which ends now, and without the probes that are or were out. */
@@ -71,14 +78,14 @@ static void rate_thread(struct governor *governor, struct governed_thread *threa
 			uint64_t now_ns)
 {
 	uint64_t ns = governed_thread__time(thread, governor->window_ns, now_ns);
+	double active = active_in_window(governor, thread, now_ns), cost = 0;
 	struct governed_calls *own = &thread->calls[family];
-	double cost = 0;
 
 	/* Others' windows may have ended before: what was paid until then counts. */
-	for (int other = 0; ns && other < RATE_EXACT; other++)
+	for (int other = 0; active > 0 && other < RATE_EXACT; other++)
 		if (is_in(governor->sampled | governor->unsettled, other))
 			cost += governor->costs.ns[other] *
-				(double)(thread->calls[other].now - thread->calls[other].at_window) / (double)ns;
+				(double)(thread->calls[other].now - thread->calls[other].at_window) / active;
 	own->rate = ns ? (double)(own->now - own->at_window) / (double)ns : 0;
 	governed_threads__rate(&governor->threads, thread, family, budget__rate_without(own->rate, cost));
 }
@@ -86,11 +93,13 @@ static void rate_thread(struct governor *governor, struct governed_thread *threa
 /* The window has ended, and the family is going to be out. */
 static void end_of_thread(struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
 {
+	double active = active_in_window(governor, thread, now_ns), rate;
 	struct governed_calls *own = &thread->calls[family];
 
 	rate_thread(governor, thread, family, now_ns);
 	own->at_end = own->now;
-	own->held_rate = own->rate > HELD * own->held_rate ? own->rate : HELD * own->held_rate;
+	rate = active > 0 ? (double)(own->now - own->at_window) / active : 0;
+	own->held_rate = rate > HELD * own->held_rate ? rate : HELD * own->held_rate;
 }
 
 /* A thread that is first seen may have been at it before, while the family was out. */

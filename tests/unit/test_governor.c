@@ -22,12 +22,13 @@
 struct loop {
 	double round_ns;
 	double calls[RATE_FAMILIES]; /* a round */
+	double waits;		     /* for a CPU, of the time it is busy */
 	uint64_t busy_ns, idle_ns;   /* in turn, as it takes without probes; 0: always busy */
 	double done_ns;		     /* of both so far */
 	uint64_t end_ns;	     /* it ends then; 0: never */
 	bool told_end;
 	uint32_t slot;
-	double made[RATE_FAMILIES], seen[RATE_FAMILIES], paid_ns, lived_ns;
+	double made[RATE_FAMILIES], seen[RATE_FAMILIES], paid_ns, lived_ns, ran_ns, waited_ns; /* lived: without having waited */
 };
 
 struct world {
@@ -65,7 +66,10 @@ static void step_loop(struct world *world, struct loop *loop)
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		if (world->in & 1u << family)
 			cost += loop->calls[family] * world->costs.ns[family];
-	rounds = STEP_NS / (loop->round_ns + cost);
+	loop->waited_ns += STEP_NS * loop->waits;
+	loop->ran_ns += STEP_NS * (1 - loop->waits);
+	loop->lived_ns -= STEP_NS * loop->waits;
+	rounds = STEP_NS * (1 - loop->waits) / (loop->round_ns + cost);
 	loop->done_ns += rounds * loop->round_ns;
 	loop->paid_ns += rounds * cost;
 	for (int family = 0; family < RATE_FAMILIES; family++) {
@@ -125,6 +129,15 @@ static size_t read_rates(void *arg, struct thread_rate *rates, size_t capacity)
 	return count;
 }
 
+static bool run_time(void *arg, int32_t tid, struct run_time *time)
+{
+	const struct world *world = arg;
+	const struct loop *loop = &world->loops[tid - 1];
+
+	*time = (struct run_time){.ran_ns = (uint64_t)loop->ran_ns, .waited_ns = (uint64_t)loop->waited_ns};
+	return true;
+}
+
 static uint64_t now(void *arg)
 {
 	const struct world *world = arg;
@@ -134,7 +147,7 @@ static uint64_t now(void *arg)
 
 static struct governor *begin_at(struct world *world, double budget, uint64_t now_ns)
 {
-	const struct governor_hooks hooks = {.watch = watch, .read = read_rates, .now = now, .arg = world};
+	const struct governor_hooks hooks = {.watch = watch, .read = read_rates, .run_time = run_time, .now = now, .arg = world};
 	struct governor *governor;
 
 	world->now_ns = world->began_ns = now_ns;
@@ -269,6 +282,23 @@ static void test_idle_beside_busy(void **state)
 	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.01);
 	assert_counted(&world, governor, 3, RATE_LAUNCH, 0.05);
 	assert_int_equal(governor__missed(governor, 3, RATE_COPY), 0);
+	governor__free(governor);
+}
+
+/* Others take the CPU: the thread makes fewer calls, which cost the same part of the time that it runs. */
+static void test_waits_for_cpu(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .waits = 0.7},
+					{.round_ns = 2500, .calls = {1}, .slot = 1},
+					{.round_ns = 60000, .calls = {1}, .slot = 2, .waits = 0.5}}, .count = 3};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	run(&world, governor, 30);
+	assert_near(slowdown(&world.loops[0]), 0.05, 0.15);
+	assert_near(slowdown(&world.loops[1]), 0.05, 0.15);
+	for (uint32_t slot = 0; slot < 3; slot++)
+		assert_counted(&world, governor, slot, RATE_LAUNCH, 0.015);
 	governor__free(governor);
 }
 
@@ -452,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_held_to_5),    cmocka_unit_test(test_held_to_20),
 		cmocka_unit_test(test_exact),	     cmocka_unit_test(test_idle_beside_busy),
+		cmocka_unit_test(test_waits_for_cpu),
 		cmocka_unit_test(test_rate_falls),   cmocka_unit_test(test_short_phases),
 		cmocka_unit_test(test_phases_as_cycles), cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_long_phases),  cmocka_unit_test(test_never_back),
