@@ -25,6 +25,7 @@ struct loop {
 	double waits;		     /* for a CPU, of the time it is busy */
 	uint64_t busy_ns, idle_ns;   /* in turn, as it takes without probes; 0: always busy */
 	double done_ns;		     /* of both so far */
+	uint64_t start_ns;	     /* it begins then; 0: with the world */
 	uint64_t end_ns;	     /* it ends then; 0: never */
 	bool told_end;
 	uint32_t slot;
@@ -38,6 +39,7 @@ struct world {
 	struct call_costs costs;
 	unsigned int in, wanted;
 	uint64_t change_ns; /* when `in` becomes `wanted` */
+	uint64_t early_ns; /* probes are in for so long before watch() returns */
 	unsigned int fewest; /* what was in when least was */
 	int watches;
 };
@@ -48,7 +50,7 @@ static const struct call_costs COSTS = {.ns = {700, 1300, 1200, 1400}};
 
 static bool is_busy(const struct world *world, const struct loop *loop)
 {
-	if (loop->end_ns && world->now_ns >= loop->end_ns)
+	if ((loop->end_ns && world->now_ns >= loop->end_ns) || world->now_ns < loop->start_ns)
 		return false;
 	return !loop->busy_ns || (uint64_t)loop->done_ns % (loop->busy_ns + loop->idle_ns) < loop->busy_ns;
 }
@@ -101,6 +103,8 @@ static int watch(void *arg, unsigned int families)
 	if (added)
 		pass(world, ATTACH_NS);
 	world->in |= added;
+	world->wanted |= added;
+	pass(world, added ? world->early_ns : 0);
 	world->wanted = families;
 	world->change_ns = world->now_ns + DETACH_NS;
 	world->fewest &= families;
@@ -115,9 +119,10 @@ static size_t read_rates(void *arg, struct thread_rate *rates, size_t capacity)
 	for (size_t i = 0; i < world->count && count < capacity; i++) {
 		struct loop *loop = &world->loops[i];
 
-		if (loop->told_end)
+		if (loop->told_end || (uint64_t)loop->seen[RATE_LAUNCH] == 0)
 			continue;
-		rates[count] = (struct thread_rate){.slot = loop->slot, .tid = (int32_t)i + 1, .start_ns = world->began_ns};
+		rates[count] = (struct thread_rate){.slot = loop->slot, .tid = (int32_t)i + 1,
+						    .start_ns = loop->start_ns ? loop->start_ns : world->began_ns};
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			rates[count].calls[family] = (uint64_t)loop->seen[family];
 		if (loop->end_ns && world->now_ns >= loop->end_ns) {
@@ -427,6 +432,86 @@ static void test_thread_ends(void **state)
 	governor__free(governor);
 }
 
+/* A process that is gone leaves nothing to the next one in its slot, though the ends of its threads were not told. */
+static void test_forgotten(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}, {.round_ns = 2500, .calls = {1}, .slot = 1}},
+			      .count = 2};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	run(&world, governor, 5);
+	world.count = 1;
+	governor__forget(governor, 1);
+	run(&world, governor, 5);
+	assert_int_equal(governor__missed(governor, 1, RATE_LAUNCH), 0);
+	governor__free(governor);
+}
+
+/* Threads that begin while the probes are out are seen later, and have been at it since they began. */
+static void test_threads_begin(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 7};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	for (size_t i = 1; i < 7; i++)
+		world.loops[i] = (struct loop){.round_ns = 3000, .calls = {1}, .slot = 1,
+					       .start_ns = world.now_ns + (3000 + 1370 * i) * NS_PER_MS,
+					       .end_ns = world.now_ns + (6000 + 1370 * i) * NS_PER_MS};
+	run(&world, governor, 20);
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.01);
+	assert_counted(&world, governor, 1, RATE_LAUNCH, 0.02);
+	governor__free(governor);
+}
+
+/* One that begins while all is exact has missed nothing of what was out long before. */
+static void test_sampled_again(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	run(&world, governor, 4);
+	world.loops[0].round_ns = 1e6;
+	run(&world, governor, 10);
+	assert_true(governor__share(governor, RATE_LAUNCH) == 1);
+	world.count = 2;
+	world.loops[1] = (struct loop){.round_ns = 1e6, .calls = {1}, .slot = 1, .start_ns = world.now_ns + 1};
+	run(&world, governor, 4);
+	world.loops[1].round_ns = 2500;
+	run(&world, governor, 6);
+	assert_true(governor__share(governor, RATE_LAUNCH) < 1);
+	assert_counted(&world, governor, 1, RATE_LAUNCH, 0.02);
+	governor__free(governor);
+}
+
+/* Probes that are in before they are said to be are learned of, and their calls not counted twice. */
+static void test_probes_come_early(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1, .early_ns = 40 * NS_PER_MS};
+	struct governor *governor = begin(&world, 0.1);
+
+	(void)state;
+	run(&world, governor, 60);
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.008);
+	governor__free(governor);
+}
+
+/* One that rests for a moment is expected to go on. */
+static void test_rest(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
+	struct governor *governor = begin(&world, 0.05);
+
+	(void)state;
+	run(&world, governor, 5);
+	world.loops[0].round_ns = 1e6;
+	run(&world, governor, 2.5);
+	assert_true(governor__share(governor, RATE_LAUNCH) < 1);
+	governor__free(governor);
+}
+
 /* What is asked for in the middle of a gap has what the gap has had so far, and never goes back. */
 static void test_within_gap(void **state)
 {
@@ -482,7 +567,9 @@ int main(void)
 		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_held_to_5),    cmocka_unit_test(test_held_to_20),
 		cmocka_unit_test(test_exact),	     cmocka_unit_test(test_idle_beside_busy),
-		cmocka_unit_test(test_waits_for_cpu),
+		cmocka_unit_test(test_waits_for_cpu), cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(test_threads_begin), cmocka_unit_test(test_sampled_again),
+		cmocka_unit_test(test_probes_come_early), cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_rate_falls),   cmocka_unit_test(test_short_phases),
 		cmocka_unit_test(test_phases_as_cycles), cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_long_phases),  cmocka_unit_test(test_never_back),
