@@ -40,10 +40,10 @@ static int add(struct mounts *mounts, const struct mount *mount)
 	return 0;
 }
 
-/* "fuse", "fuse.sshfs", "fuseblk". */
+/* "fuse", "fuse.sshfs", "fuseblk"; fusectl is the kernel's. */
 static bool is_fuse(const char *type)
 {
-	return !strncmp(type, "fuse", 4) && strcspn(type, " ") != strlen("fusectl");
+	return !strncmp(type, "fuse", 4) && strncmp(type, "fusectl", 7) != 0;
 }
 
 /* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": spaces in names are escaped. */
