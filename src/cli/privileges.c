@@ -3,6 +3,7 @@
 #include "cli/privileges.h"
 
 #include <stdlib.h>
+#include <sys/capability.h>
 
 #include "privilege/capabilities.h"
 #include "privilege/sandbox.h"
@@ -19,15 +20,14 @@ static void tell_lacking(uint64_t effective, const struct log *log)
 
 int privileges__give_up(enum link_kind links, const struct log *log, struct error *err)
 {
-	bool perf = links == LINKS_TRACEFS;
 	struct capabilities kept;
-	int ret = capabilities__keep_needed(perf, err);
+	int ret = capabilities__keep_needed(links == LINKS_TRACEFS, err);
 
 	if (!ret)
 		ret = capabilities__read(&kept, err);
 	if (ret)
 		return ret;
-	if (perf)
+	if (kept.effective & UINT64_C(1) << CAP_SYS_ADMIN)
 		log__warn(log, "CAP_SYS_ADMIN is kept: probes by tracefs need it");
 	tell_lacking(kept.effective, log);
 	return 0;
