@@ -13,6 +13,7 @@
 #include "target/loader.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
+#include "target/root_file.h"
 
 #define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
 
@@ -106,9 +107,9 @@ static int open_mapping(const struct scan *scan, const struct mapping *mapping, 
 	int fd = mapping__open(mapping, scan->pid);
 
 	if (fd == -EREMOTE)
-		return error__set(err, fd, "%s is on a file system that a program serves (FUSE), which may never answer: "
-				  "it has no probes; --libcuda-path or --libcudart-path can name it", mapping->path);
-	return fd < 0 ? error__set(err, fd, "%s: %s", mapping->path, strerror(-fd)) : fd;
+		return error__set(err, fd, "%s: %s: it gets no probes; --libcuda-path or --libcudart-path can name it",
+				  mapping->path, root_file__why(fd));
+	return fd < 0 ? error__set(err, fd, "%s: %s", mapping->path, root_file__why(fd)) : fd;
 }
 
 static struct seen_key key_of(const struct mapping *mapping, int fd)
