@@ -2,6 +2,7 @@
 // The list of lines that a check makes, see list.h.
 #include "check/list.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,21 @@ void check_list__number(struct check_list *list, const char *key, uint64_t numbe
 
 	if (fact)
 		fact->number = number;
+}
+
+int check_list__append(struct check_list *list, struct check_list *other)
+{
+	struct check_line *grown = realloc(list->lines, (list->count + other->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	list->lines = grown;
+	if (other->count)
+		memcpy(list->lines + list->count, other->lines, other->count * sizeof(*grown));
+	list->count += other->count;
+	list->no_memory |= other->no_memory;
+	other->count = 0;
+	return 0;
 }
 
 size_t check_list__in_state(const struct check_list *list, enum check_state state)

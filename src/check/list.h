@@ -54,6 +54,9 @@ void check_list__lacks(struct check_list *list, const char *topic, enum check_st
 void check_list__text(struct check_list *list, const char *key, const char *text);
 void check_list__number(struct check_list *list, const char *key, uint64_t number);
 
+/* Moves the lines of `other` to the end. Returns 0 or -ENOMEM. */
+int check_list__append(struct check_list *list, struct check_list *other);
+
 size_t check_list__in_state(const struct check_list *list, enum check_state state);
 
 /* "ok", "degraded", "missing". */
