@@ -30,7 +30,7 @@ static int take_files(struct cuda_files *files, struct checked_libraries *librar
 
 		files->files[i].elf = NULL;
 		if (!ret)
-			ret = checked_libraries__add(libraries, elf, files->files[i].path, &layers);
+			ret = checked_libraries__add(libraries, elf, files->files[i].path, 0, &layers);
 		else
 			elf_file__free(elf);
 	}

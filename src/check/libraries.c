@@ -29,7 +29,8 @@ static const struct checked_library *find(const struct checked_libraries *librar
 	return NULL;
 }
 
-static int append(struct checked_libraries *libraries, struct elf_file *elf, const char *path, unsigned int layers)
+static int append(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
+		  unsigned int layers)
 {
 	struct checked_library *grown;
 	char *copy = strdup(path);
@@ -41,11 +42,11 @@ static int append(struct checked_libraries *libraries, struct elf_file *elf, con
 	}
 	libraries->libraries = grown;
 	grown[libraries->count++] = (struct checked_library){
-		.path = copy, .elf = elf, .layers = layers, .inside = elf_file__interpreter(elf)};
+		.path = copy, .pid = pid, .elf = elf, .layers = layers, .inside = elf_file__interpreter(elf)};
 	return 0;
 }
 
-int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf, const char *path,
+int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
 			   unsigned int *layers)
 {
 	const struct checked_library *known = find(libraries, elf);
@@ -53,7 +54,7 @@ int checked_libraries__add(struct checked_libraries *libraries, struct elf_file 
 
 	*layers = known ? known->layers : cuda_library__layers(elf);
 	if (!known && *layers) {
-		ret = append(libraries, elf, path, *layers);
+		ret = append(libraries, elf, path, pid, *layers);
 		if (!ret)
 			return 0;
 	}
@@ -174,16 +175,26 @@ static int inspect(struct inspection *inspection)
 	return ret;
 }
 
-/* "580.65.06", ", soname libcuda.so.1": what is known of both. */
-static void describe(const struct checked_library *library, char *text, size_t size)
+/* "/usr/lib/libcuda.so.580.65.06 (version 580.65.06, libcuda.so.1)". */
+struct description {
+	char text[768];
+};
+
+static struct description describe(const struct checked_library *library)
 {
 	const char *version = library_version__of(library->path), *soname = elf_file__soname(library->elf);
+	struct description what;
+	char of[32] = "";
 
+	if (library->pid)
+		snprintf(of, sizeof(of), " of process %d", (int)library->pid);
 	if (library->inside)
-		snprintf(text, size, " (a program with the runtime inside)");
+		snprintf(what.text, sizeof(what.text), "%.512s%s (a program with the runtime inside)", library->path, of);
 	else
-		snprintf(text, size, " (%s%s%s%s)", version ? "version " : "", version ? version : "",
-			 version && soname ? ", " : "", soname ? soname : version ? "" : "without a soname");
+		snprintf(what.text, sizeof(what.text), "%.512s%s (%s%s%s%.64s)", library->path, of, version ? "version " : "",
+			 version ? version : "", version && soname ? ", " : "",
+			 soname ? soname : version ? "" : "without a soname");
+	return what;
 }
 
 static void add_facts(const struct inspection *inspection, struct check_list *list)
@@ -191,6 +202,8 @@ static void add_facts(const struct inspection *inspection, struct check_list *li
 	const struct checked_library *library = inspection->library;
 
 	check_list__text(list, "path", library->path);
+	if (library->pid)
+		check_list__number(list, "pid", (uint64_t)library->pid);
 	check_list__text(list, "soname", elf_file__soname(library->elf));
 	check_list__text(list, "version", library->inside ? NULL : library_version__of(library->path));
 	if (library->layers & LAYER_BIT(LAYER_DRIVER))
@@ -207,33 +220,44 @@ static void add_facts(const struct inspection *inspection, struct check_list *li
 		check_list__text(list, "functions_not_in_table", inspection->unknown_names + at);
 }
 
+/* What it lacks and has besides the table: "; it has no a, b", "; not in the table: c". */
+static void describe_rest(struct inspection *inspection, char *text, size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	/* Of a static runtime the linker takes along what the program uses. */
+	if (inspection->absent.count && !inspection->library->inside)
+		length = (size_t)snprintf(text, size, "; of those that gpuprobe probes it has no %s",
+					  end_names(&inspection->absent));
+	if (inspection->unknown.count && length < size)
+		snprintf(text + length, size - length, "; not in the table are %s", end_names(&inspection->unknown));
+}
+
 static void judge_functions(struct inspection *inspection, struct check_list *list)
 {
 	const struct checked_library *library = inspection->library;
-	char what[256], lacking[640] = "";
+	const struct description what = describe(library);
+	char rest[1200];
 
-	describe(library, what, sizeof(what));
-	/* Of a static runtime the linker takes along what the program uses. */
-	if (inspection->absent.count && !library->inside)
-		snprintf(lacking, sizeof(lacking), "; of those that gpuprobe probes it has no %s",
-			 end_names(&inspection->absent));
+	describe_rest(inspection, rest, sizeof(rest));
 	if (!inspection->site_count)
 		check_list__lacks(list, "library", CHECK_MISSING, "name another file by --libcuda-path or --libcudart-path",
-				  "%s%s: no function that gpuprobe probes", library->path, what);
-	else if (inspection->unknown.count)
+				  "%s: no function that gpuprobe probes", what.text);
+	else if (inspection->unknown.count && library->layers & LAYER_BIT(LAYER_DRIVER))
 		check_list__lacks(list, "library", CHECK_DEGRADED,
-				  "look for a newer gpuprobe; gpuprobe trace -e NAME shows calls of one meanwhile",
-				  "%s%s: %zu of the table's %zu functions%s; not in the table, so not counted: %s", library->path,
-				  what, inspection->present, inspection->known, lacking, end_names(&inspection->unknown));
-	else
-		check_list__ok(list, "library", "%s%s: %zu of the table's %zu functions%s", library->path, what,
-			       inspection->present, inspection->known, lacking);
+				  "look for a newer gpuprobe, which may know them; gpuprobe trace -e NAME shows calls of one",
+				  "%s: %zu of the table's %zu functions%s, whose calls are not counted", what.text,
+				  inspection->present, inspection->known, rest);
+	else /* what a runtime has besides is seen where it calls the driver */
+		check_list__ok(list, "library", "%s: %zu of the table's %zu functions%s", what.text, inspection->present,
+			       inspection->known, rest);
 	add_facts(inspection, list);
 }
 
 static void judge_slow(struct inspection *inspection, struct check_list *list)
 {
-	const char *path = inspection->library->path;
+	const struct description what = describe(inspection->library);
 
 	if (!inspection->site_count)
 		return;
@@ -241,12 +265,12 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 		check_list__lacks(list, "slow-probes", CHECK_DEGRADED,
 				  "where such calls are many, use --max-overhead, or leave them out (--memleak, trace -e)",
 				  "%s: %zu of %zu probed functions begin with an instruction that the kernel must single-step, "
-				  "some 15 us a call: %s", path, inspection->slow.count, inspection->site_count,
+				  "some 15 us a call: %s", what.text, inspection->slow.count, inspection->site_count,
 				  end_names(&inspection->slow));
 	else
 		check_list__ok(list, "slow-probes", "%s: none of %zu, each begins with an instruction that the kernel emulates",
-			       path, inspection->site_count);
-	check_list__text(list, "path", path);
+			       what.text, inspection->site_count);
+	check_list__text(list, "path", inspection->library->path);
 	for (size_t i = 0; i < inspection->site_count; i++)
 		if (inspection->sites[i].slow)
 			check_list__text(list, "slow_functions", api_functions[inspection->sites[i].row].symbol);

@@ -7,11 +7,14 @@
 #ifndef CHECK_LIBRARIES_H
 #define CHECK_LIBRARIES_H
 
+#include <sys/types.h>
+
 #include "check/list.h"
 #include "target/elf_file.h"
 
 struct checked_library {
-	char *path; /* as it is to be shown */
+	char *path;
+	pid_t pid; /* in whose root that is; 0: in gpuprobe's */
 	struct elf_file *elf;
 	unsigned int layers; /* LAYER_BIT() of those in it */
 	bool inside; /* a program with the runtime inside */
@@ -23,10 +26,10 @@ struct checked_libraries {
 };
 
 /*
- * Adds an open file, unless it is there already or no CUDA library, and takes it over in
- * any case. `path` is for people. *layers is what is in it. Returns 0 or -ENOMEM.
+ * Adds an open file, which has `path` in the root of process `pid` (0: in gpuprobe's), unless it is there already or
+ * no CUDA library, and takes it over in any case. *layers is what is in it. Returns 0 or -ENOMEM.
  */
-int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf, const char *path,
+int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
 			   unsigned int *layers);
 void checked_libraries__clear(struct checked_libraries *libraries);
 

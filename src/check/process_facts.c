@@ -55,15 +55,14 @@ static struct process_library *add_library(struct process_facts *facts, const st
 
 static int look_into(struct reading *reading, const struct mapping *mapping, struct process_library *library)
 {
+	const pid_t pid = reading->facts->pid;
 	struct elf_file *elf = NULL;
-	char name[256];
-	int fd = mapping__open(mapping, reading->facts->pid);
+	int fd = mapping__open(mapping, pid);
 
 	library->opened = fd < 0 ? fd : elf_file__open_fd(fd, library->path, &elf, NULL);
 	if (library->opened)
 		return 0;
-	snprintf(name, sizeof(name), "%.200s (of process %d)", library->path, (int)reading->facts->pid);
-	return checked_libraries__add(reading->libraries, elf, name, &library->layers);
+	return checked_libraries__add(reading->libraries, elf, library->path, pid, &library->layers);
 }
 
 /* By its name, or because the user has named the file. */
@@ -150,7 +149,7 @@ static int look_at_program(struct process_facts *facts, struct checked_libraries
 	path[n > 0 ? n : 0] = '\0';
 	if (elf_file__open_fd(fd, path, &elf, NULL))
 		return 0;
-	ret = checked_libraries__add(libraries, elf, path, &layers);
+	ret = checked_libraries__add(libraries, elf, path, facts->pid, &layers);
 	facts->inside = layers & LAYER_BIT(LAYER_RUNTIME);
 	return ret;
 }

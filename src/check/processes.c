@@ -160,10 +160,12 @@ void check_process__judge(const struct process_facts *facts, bool filters_kill, 
 /* --- all of them --- */
 
 struct run {
-	bool asked_for, filters_kill;
+	bool filters_kill;
 	struct checked_libraries *libraries;
 	struct check_list *list;
-	size_t using, refused;
+	size_t refused;
+	struct who first_refused;
+	int reason; /* of that */
 };
 
 static int look_at(struct run *run, pid_t pid, bool asked_for)
@@ -173,9 +175,9 @@ static int look_at(struct run *run, pid_t pid, bool asked_for)
 
 	if (!ret && (asked_for || process_facts__uses_cuda(&facts))) {
 		check_process__judge(&facts, run->filters_kill, run->list);
-		run->using++;
-	} else if (!ret && facts.mappings) {
-		run->refused++;
+	} else if (!ret && facts.mappings && !run->refused++) {
+		run->first_refused = who_is(&facts);
+		run->reason = facts.mappings;
 	}
 	process_facts__clear(&facts);
 	return ret == -ESRCH ? 0 : ret;
@@ -223,6 +225,19 @@ static int look_at_machine(struct run *run)
 	return ret;
 }
 
+/* Probes in a library are for whoever maps it: it may be watched all the same. */
+static void say_refused(const struct run *run)
+{
+	char others[48] = "";
+
+	if (run->refused > 1)
+		snprintf(others, sizeof(others), " and %zu others", run->refused - 1);
+	check_list__lacks(run->list, "process", CHECK_DEGRADED,
+			  "run it as root (sudo), or with CAP_SYS_PTRACE; what is kept from root as well is in a sandbox of its own",
+			  "%s%s cannot be looked into (%s): whether CUDA is used there is not known",
+			  run->first_refused.text, others, strerror(-run->reason));
+}
+
 int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, struct checked_libraries *libraries,
 			 struct check_list *list)
 {
@@ -231,9 +246,7 @@ int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, str
 	int ret = count ? look_at_given(&run, pids, count) : look_at_machine(&run);
 
 	if (run.refused)
-		check_list__lacks(list, "process", CHECK_MISSING,
-				  "run it as root (sudo), or with CAP_SYS_PTRACE",
-				  "%zu processes cannot be looked into: whether they use CUDA is not known", run.refused);
+		say_refused(&run);
 	else if (list->count == before)
 		check_list__ok(list, "process", "none uses CUDA now");
 	return ret;
