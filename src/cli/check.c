@@ -32,7 +32,7 @@ static const char help[] =
 	"  -q, --quiet             only what is degraded or missing, and the sum\n"
 	"  -h, --help              this text\n"
 	"\n"
-	"Exit status: 0 where nothing is missing (what is degraded does not count), 1 where\n"
+	"Exit status: 0 where nothing is missing (degraded does not count), 1 where\n"
 	"something is, or the check itself failed, 2 for a mistake on the command line.\n";
 
 enum option_id { OPT_LIBRARY = 256, OPT_JSON };
