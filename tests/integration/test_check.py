@@ -20,9 +20,9 @@ LIBRARIES = ("--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDAR
 MACHINES_OWN = {"driver", "nvml", "gpu", "process", "pid-namespace", "user-namespace"}
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
+    """After the test no program, map, link or tracefs event of an ended gpuprobe stays."""
     leftovers.mount_tracefs()
     before = leftovers.left_over()
     yield
@@ -109,7 +109,7 @@ def with_capabilities(words):
 
 # --- where all is well ---
 
-def test_all_is_well_for_root(sleeper):
+def test_all_is_well_for_root(sleeper, nothing_left):
     check = Check(*LIBRARIES, "-p", sleeper)
     assert check.done.returncode == 0
     assert {line["topic"] for line in check.lines if line["state"] != "ok"} <= MACHINES_OWN
@@ -223,7 +223,7 @@ def test_lacking_capability(lacking, sleeper):
     assert check.state("bpf") == "missing"
 
 
-def test_tracefs_links(tracefs, sleeper):
+def test_tracefs_links(tracefs, sleeper, nothing_left):
     check = Check(*LIBRARIES, "-p", sleeper, GPUPROBE_LINKS="perf")
     assert check.done.returncode == 0
     assert check.state("links", "tracefs events, by GPUPROBE_LINKS") == "degraded"
@@ -234,7 +234,7 @@ def test_tracefs_links(tracefs, sleeper):
     assert check.state("monitor") == check.state("tracer") == "ok"
 
 
-def test_multi_links(sleeper):
+def test_multi_links(sleeper, nothing_left):
     check = Check(*LIBRARIES, "-p", sleeper, GPUPROBE_LINKS="multi")
     assert check.done.returncode == 0
     assert (check.state("links"), check.state("session")) == ("ok", "degraded")
@@ -267,7 +267,7 @@ def test_no_tracefs(sleeper):
     assert check.state("probes", "not tried") == "missing"
 
 
-def test_no_btf(sleeper):
+def test_no_btf(sleeper, nothing_left):
     check = Check(*LIBRARIES, "-p", sleeper, before=in_mounts("mount -t tmpfs none /sys/kernel/btf"))
     assert check.done.returncode == 1
     assert "CONFIG_DEBUG_INFO_BTF" in check.one("btf", "there is no /sys/kernel/btf/vmlinux")["advice"]
