@@ -41,12 +41,16 @@ static void try_iterator(struct attempt *attempt)
 	set_attempt(attempt, ret);
 }
 
-/* All of its programs, with little room. Nobody is watched by it. */
+/* All of its programs, with little room, and without the account of stat, which takes long to make. Nobody is watched by it. */
 static int load_monitor(const struct link_facts *facts, enum stack_mode stacks, struct error *err)
 {
 	const struct object_options options = {
 		.links = facts->kind,
+		.check_launches = true,
 		.only_watched = true,
+		.track_inflight = true,
+		.sees_memory = true,
+		.hold = true,
 		.max_processes = 64,
 		.max_allocations = 1024,
 		.max_kernels = 1024,

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "probe/object.h"
+
 #define AS_ROOT "run it as root (sudo gpuprobe check)"
 
 const char *link_kind__word(enum link_kind kind)
@@ -56,8 +58,8 @@ static void judge_kind(const struct link_facts *facts, struct check_list *list)
 static void judge_session(const struct link_facts *facts, struct check_list *list)
 {
 	if (facts->kind == LINKS_SESSION)
-		check_list__ok(list, "session", "session probes: a launch is counted by one trap, and one in 64 looked at on "
-			       "its return");
+		check_list__ok(list, "session", "session probes: a launch is counted by one trap, and one in %d looked at on "
+			       "its return", LAUNCH_SAMPLE);
 	else
 		check_list__lacks(list, "session", CHECK_DEGRADED,
 				  facts->features.uprobe_session ?
@@ -164,7 +166,8 @@ void check_links__judge(const struct link_facts *facts, const struct kernel_type
 	judge_probing(facts, list);
 	judge_filters(facts, list);
 	judge_iterator(facts, types, list);
-	judge_object(&facts->monitor, "monitor", "the monitor, stat, diagnose, memleak and flame", list);
+	judge_object(&facts->monitor, "monitor", facts->stacks == STACK_OFF ? "the monitor" : "the monitor, with call stacks",
+		     list);
 	judge_object(&facts->tracer, "tracer", "gpuprobe trace", list);
 	judge_maps(facts, types, list);
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <bpf/btf.h>
@@ -347,6 +348,22 @@ static void judges_yama(void **state)
 	expect_host(&facts, false, "ptrace_scope", CHECK_DEGRADED, "no process", "CAP_SYS_PTRACE");
 }
 
+static void reads_memlock(void **state)
+{
+	struct rlimit before, limit;
+	struct host_facts facts;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &before), 0);
+	limit = (struct rlimit){.rlim_cur = 65536, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	host_facts__read("", &facts);
+	assert_int_equal(facts.memlock, 65536);
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &before), 0);
+	host_facts__read("", &facts);
+	assert_true(before.rlim_cur == RLIM_INFINITY ? facts.memlock == UNLIMITED : facts.memlock == before.rlim_cur);
+}
+
 static void reads_the_machine(void **state)
 {
 	struct host_facts facts;
@@ -392,6 +409,7 @@ int main(void)
 		cmocka_unit_test(judges_tracefs),
 		cmocka_unit_test(judges_limits),
 		cmocka_unit_test(judges_yama),
+		cmocka_unit_test(reads_memlock),
 		cmocka_unit_test_setup_teardown(reads_the_machine, make_root, remove_root),
 	};
 
