@@ -4,7 +4,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "target/proc_maps.h"
 #include "target/process.h"
 #include "target/process_memory.h"
+#include "target/root_file.h"
 
 #define DRIVER_NAME "libcuda.so"
 #define LIBRARIES_MAX 64 /* of one process; it is its own telling */
@@ -26,7 +26,7 @@ struct reading {
 	struct checked_libraries *libraries;
 	uint64_t inode; /* of the last mapping that was looked at */
 	dev_t device;
-	uint64_t readable; /* an address that may be read; 0: none was seen */
+	uint64_t readable; /* an address that nobody waits for: of the vdso, which is there; 0: none was seen */
 };
 
 static bool starts(const char *text, const char *with)
@@ -85,10 +85,10 @@ static int look_at(const struct mapping *mapping, void *arg)
 	struct reading *reading = arg;
 	struct process_library *library;
 
+	if (!strcmp(mapping->path, "[vdso]"))
+		reading->readable = mapping->start;
 	if (!mapping__is_file(mapping))
 		return 0;
-	if (!reading->readable && mapping->executable)
-		reading->readable = mapping->start;
 	if (!mapping->executable || (mapping->inode == reading->inode && mapping->device == reading->device) ||
 	    reading->facts->library_count == LIBRARIES_MAX || !may_be_cuda(reading, mapping))
 		return 0;
@@ -140,7 +140,7 @@ static int look_at_program(struct process_facts *facts, struct checked_libraries
 	int fd, ret;
 
 	process__exe_path(facts->pid, link, sizeof(link));
-	fd = open(link, O_RDONLY | O_CLOEXEC);
+	fd = root_file__open_link(facts->pid, link);
 	if (fd < 0)
 		return 0;
 	if (pread(fd, ident, sizeof(ident), 0) == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG))
@@ -165,7 +165,7 @@ static void look_for_python(struct process_facts *facts)
 		facts->python = -ENOENT;
 }
 
-/* One byte that the process itself executes. It is not stopped for that. */
+/* One byte. The process is not stopped for that. */
 static int try_memory(pid_t pid, uint64_t address)
 {
 	char byte;

@@ -55,7 +55,11 @@ static void say_unopened(const struct process_facts *facts, const struct process
 				  "run it as root, or with CAP_CHECKPOINT_RESTORE; or start the program anew",
 				  "%s: %s%s cannot be read: %s", who_is(facts).text, library->path, gone,
 				  strerror(-library->opened));
-	else if (library->opened == -ENOEXEC)
+	else if (library->opened == -EREMOTE)
+		check_list__lacks(list, "process", state, "name that file by --libcuda-path or --libcudart-path",
+				  "%s: %s is on a file system that a program serves (FUSE), which may never answer: it gets no "
+				  "probes", who_is(facts).text, library->path);
+	else if (library->opened == -ENOEXEC || library->opened == -EINVAL)
 		check_list__lacks(list, "process", state, "install that library anew, for x86-64",
 				  "%s: %s is no ELF file for x86-64", who_is(facts).text, library->path);
 	else

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "cli/overhead.h"
+#include "cli/privileges.h"
 #include "cli/watch.h"
 #include "collect/collector.h"
 #include "gen/gpuprobe.skel.h"
@@ -161,6 +162,8 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	ret = features__probe(&features, err);
 	if (!ret)
 		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
+	if (!ret)
+		ret = privileges__give_up(object.links, counting->log, err);
 	if (!ret)
 		ret = object__load(&object, &features, &counting->skeleton, err);
 	if (!ret && object.rates)

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "privilege/capabilities.h"
 #include "probe/multi_link.h"
 
 #define OLDEST_MAJOR 5
@@ -82,6 +83,20 @@ int features__try_reading(void)
 	return 0;
 }
 
+/* Root may be refused too, by lockdown or in a container: then there is nothing to name. */
+static int tell_lacking(struct error *err)
+{
+	char names[128] = "";
+	struct capabilities now;
+
+	if (!capabilities__read(&now, NULL))
+		capabilities__lacking(now.effective, false, names, sizeof(names));
+	return error__set(err, -EPERM,
+			  "no permission to load BPF programs%s%s: run as root (sudo), or with CAP_BPF, CAP_PERFMON, "
+			  "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE",
+			  *names ? ", without " : "", names);
+}
+
 static int check_privileges(struct error *err)
 {
 	int fd = features__try_program();
@@ -89,9 +104,7 @@ static int check_privileges(struct error *err)
 	if (!fd)
 		return 0;
 	if (fd == -EPERM || fd == -EACCES)
-		return error__set(err, -EPERM,
-				  "no permission to load BPF programs: run as root (sudo), or with CAP_BPF, "
-				  "CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
+		return tell_lacking(err);
 	return error__set(err, fd, "cannot load a BPF program: %s", strerror(-fd));
 }
 

@@ -103,17 +103,12 @@ static int gather(const struct mapping *mapping, void *arg)
 /* The mapped file itself, even if its name is gone or leads elsewhere by now. */
 static int open_mapping(const struct scan *scan, const struct mapping *mapping, struct error *err)
 {
-	char *path = mapping__map_files_path(mapping, scan->pid);
-	int fd = path ? attacher__open(path, err) : -ENOMEM;
+	int fd = mapping__open(mapping, scan->pid);
 
-	free(path);
-	if (fd >= 0 || mapping->deleted)
-		return fd;
-	/* map_files takes a capability more than reading through the process's root does. */
-	path = mapping__root_path(mapping, scan->pid);
-	fd = path ? attacher__open(path, err) : -ENOMEM;
-	free(path);
-	return fd;
+	if (fd == -EREMOTE)
+		return error__set(err, fd, "%s is on a file system that a program serves (FUSE), which may never answer: "
+				  "it has no probes; --libcuda-path or --libcudart-path can name it", mapping->path);
+	return fd < 0 ? error__set(err, fd, "%s: %s", mapping->path, strerror(-fd)) : fd;
 }
 
 static struct seen_key key_of(const struct mapping *mapping, int fd)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lib import leftovers, paths
+from lib.fuse import Served
 from lib.probe import Background, environment
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -435,6 +436,25 @@ def test_damaged_library(tmp_path):
         check = Check("-p", process.pid)
         assert check.process(process.pid)["state"] == "missing"
         assert "is no ELF file for x86-64" in check.process(process.pid)["text"]
+
+
+def test_library_that_is_served(tmp_path):
+    """By a program that has stopped answering: nothing of it is asked for."""
+    with Served(tmp_path, "libcuda.so.1", bytes(8192)) as served:
+        script = ("import mmap, sys; f = open(sys.argv[1], 'rb'); "
+                  "m = mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); "
+                  "print('READY', flush=True); sys.stdin.readline()")
+        with Background(paths.PYTHON, "-c", script, served.path) as process:
+            assert process.stdout.readline() == "READY\n"
+            served.fall_silent()
+            check = Check("-p", process.pid)
+            asked = served.asked
+            process.kill()
+            process.wait()
+    assert asked == 0
+    assert check.process(process.pid)["state"] == "missing"
+    assert "(FUSE)" in check.process(process.pid)["text"]
+    assert "--libcuda-path" in check.process(process.pid)["advice"]
 
 
 def test_static_runtime(tmp_path):

@@ -243,6 +243,8 @@ static void judges_hindrances(void **state)
 	expect_process(&facts, false, CHECK_MISSING, "libcuda.so.1 cannot be read: Operation", "CAP_DAC_READ_SEARCH");
 	facts.user_namespace = true;
 	expect_process(&facts, false, CHECK_MISSING, "libcuda.so.1 cannot be read", "another user namespace");
+	libraries[0].opened = -EREMOTE;
+	expect_process(&facts, false, CHECK_MISSING, "a program serves (FUSE)", "--libcuda-path");
 	libraries[0].opened = -ENOEXEC;
 	expect_process(&facts, false, CHECK_MISSING, "no ELF file for x86-64", "install");
 	facts.bits = 32;
