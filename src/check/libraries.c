@@ -241,10 +241,7 @@ static void judge_functions(struct inspection *inspection, struct check_list *li
 	char rest[1200];
 
 	describe_rest(inspection, rest, sizeof(rest));
-	if (!inspection->site_count)
-		check_list__lacks(list, "library", CHECK_MISSING, "name another file by --libcuda-path or --libcudart-path",
-				  "%s: no function that gpuprobe probes", what.text);
-	else if (inspection->unknown.count && library->layers & LAYER_BIT(LAYER_DRIVER))
+	if (inspection->unknown.count && library->layers & LAYER_BIT(LAYER_DRIVER))
 		check_list__lacks(list, "library", CHECK_DEGRADED,
 				  "look for a newer gpuprobe, which may know them; gpuprobe trace -e NAME shows calls of one",
 				  "%s: %zu of the table's %zu functions%s, whose calls are not counted", what.text,
@@ -259,8 +256,6 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 {
 	const struct description what = describe(inspection->library);
 
-	if (!inspection->site_count)
-		return;
 	if (inspection->slow.count)
 		check_list__lacks(list, "slow-probes", CHECK_DEGRADED,
 				  "where such calls are many, use --max-overhead, or leave them out (--memleak, trace -e)",
@@ -285,12 +280,15 @@ static int judge_library(const struct checked_library *library, struct check_lis
 	};
 	int ret = inspection.rows && inspection.probed ? inspect(&inspection) : -ENOMEM;
 
+	/* It had functions when it was opened: it is being changed. */
+	if (!ret && !inspection.site_count)
+		ret = -EBADMSG;
 	if (!ret) {
 		judge_functions(&inspection, list);
 		judge_slow(&inspection, list);
 	} else if (ret != -ENOMEM) {
-		check_list__lacks(list, "library", CHECK_MISSING, "install it anew: the file is damaged",
-				  "%s: its symbols cannot be read: %s", library->path, strerror(-ret));
+		check_list__lacks(list, "library", CHECK_MISSING, "install it anew: the file is damaged, or has just been written to",
+				  "%s: its symbols cannot be read: %s", describe(library).text, strerror(-ret));
 	}
 	free(inspection.sites);
 	free(inspection.unknown_names);

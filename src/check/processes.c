@@ -219,9 +219,12 @@ static int look_at_machine(struct run *run)
 
 	if (ret == -ENOMEM)
 		return ret;
+	/* Not even gpuprobe: what is there is no /proc. */
+	if (!ret && !all.count)
+		ret = -ENOENT;
 	if (ret) {
-		check_list__lacks(run->list, "process", CHECK_MISSING, "mount /proc", "processes cannot be listed: %s",
-				  strerror(-ret));
+		check_list__lacks(run->list, "process", CHECK_MISSING, "mount -t proc proc /proc",
+				  "processes cannot be listed: %s", strerror(-ret));
 		return 0;
 	}
 	ret = look_at_all(run, &all);

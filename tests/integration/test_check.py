@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gpuprobe check: each verdict on a machine, or a part of one, where it is due."""
+import contextlib
 import json
 import os
 import re
@@ -313,11 +314,11 @@ def test_pid_namespace():
     assert check.state("probes") == check.state("iterator") == "ok"
 
 
-def test_no_proc(sleeper):
+def test_no_proc():
     """Little can be said; it ends well."""
-    check = Check(*LIBRARIES, before=in_mounts("mount -t tmpfs none /proc"))
+    check = Check(before=in_mounts("mount -t tmpfs none /proc"))
     assert check.done.returncode == 1
-    assert check.state("probes") == "missing"
+    assert check.state("probes") == check.state("process", "cannot be listed") == "missing"
     assert check.state("kernel") == check.state("btf") == "ok"
 
 
@@ -438,20 +439,21 @@ def test_damaged_library(tmp_path):
         assert "is no ELF file for x86-64" in check.process(process.pid)["text"]
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fuse"), reason="there is no /dev/fuse")
 def test_library_that_is_served(tmp_path):
     """By a program that has stopped answering: nothing of it is asked for."""
-    with Served(tmp_path, "libcuda.so.1", bytes(8192)) as served:
-        script = ("import mmap, sys; f = open(sys.argv[1], 'rb'); "
-                  "m = mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); "
-                  "print('READY', flush=True); sys.stdin.readline()")
-        with Background(paths.PYTHON, "-c", script, served.path) as process:
+    script = ("import mmap, sys; f = open(sys.argv[1], 'rb'); "
+              "m = mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); "
+              "print('READY', flush=True); sys.stdin.readline()")
+    # The process ends last: its end closes the file, and would wait as well.
+    with contextlib.ExitStack() as ends:
+        served = Served(tmp_path, "libcuda.so.1", bytes(8192))
+        process = ends.enter_context(Background(paths.PYTHON, "-c", script, served.path))
+        with served:
             assert process.stdout.readline() == "READY\n"
             served.fall_silent()
             check = Check("-p", process.pid)
-            asked = served.asked
-            process.kill()
-            process.wait()
-    assert asked == 0
+            assert served.asked == 0
     assert check.process(process.pid)["state"] == "missing"
     assert "(FUSE)" in check.process(process.pid)["text"]
     assert "--libcuda-path" in check.process(process.pid)["advice"]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gpuprobe check: what is said of BPF, links, programs, stacks and GPUs.
+#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,6 +223,7 @@ static void judges_stacks(void **state)
 
 static void reads_debuginfod(void **state)
 {
+	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
 	struct stack_facts facts;
 
 	(void)state;
@@ -234,7 +236,10 @@ static void reads_debuginfod(void **state)
 	setenv("DEBUGINFOD_URLS", "http://127.0.0.1:9", 1);
 	stack_facts__read(&facts);
 	assert_true(facts.asks_servers);
+	assert_int_equal(facts.library, library ? 0 : -ENOENT);
 	unsetenv("DEBUGINFOD_URLS");
+	if (library)
+		dlclose(library);
 }
 
 /* --- GPUs --- */

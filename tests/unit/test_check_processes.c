@@ -76,6 +76,7 @@ static void judges_a_whole_library(void **state)
 	expect_fact(&list, "library", "", "layers", "driver");
 	expect_fact(&list, "library", "", "probed_functions_missing", "");
 	expect_line(&list, "slow-probes", CHECK_OK, "none of ", NULL);
+	assert_null(strstr(line_of(&list, "library", "")->text, "it has no"));
 	check_list__clear(&list);
 
 	/* One more that the table does not have. */
@@ -142,6 +143,25 @@ static void misses_the_driver(void **state)
 	assert_int_equal(list.count, 1);
 	expect_line(&list, "library", CHECK_MISSING, "no libcuda", "install NVIDIA's driver");
 	check_list__clear(&list);
+}
+
+/* Cut short after it was looked at first. */
+static void tells_of_a_damaged_library(void **state)
+{
+	const struct test_elf elf = {.dynamic = few};
+	struct checked_libraries libraries = {0};
+	struct elf_file *file = open_built(&elf);
+	struct check_list list = {0};
+	unsigned int layers;
+
+	(void)state;
+	assert_int_equal(checked_libraries__add(&libraries, file, "/x/libcuda.so.1", 0, &layers), 0);
+	assert_int_equal(ftruncate(elf_file__fd(file), TEXT_OFFSET), 0);
+	assert_int_equal(check_libraries__judge(&libraries, &list), 0);
+	expect_line(&list, "library", CHECK_MISSING, "/x/libcuda.so.1 (without a soname): its symbols cannot be read",
+		    "install it anew");
+	check_list__clear(&list);
+	checked_libraries__clear(&libraries);
 }
 
 static void a_file_is_there_once(void **state)
@@ -405,6 +425,7 @@ int main(void)
 		cmocka_unit_test(names_slow_probes),
 		cmocka_unit_test(knows_a_static_runtime),
 		cmocka_unit_test(misses_the_driver),
+		cmocka_unit_test(tells_of_a_damaged_library),
 		cmocka_unit_test(a_file_is_there_once),
 		cmocka_unit_test(versions_of_names),
 		cmocka_unit_test(judges_processes),
