@@ -119,14 +119,14 @@ static bool is_filtered(pid_t pid)
 	return process_status__number(text, "Seccomp") == SECCOMP_MODE_FILTER;
 }
 
+/* By the map of its users: that of the namespace itself is not told where the process may not be looked into. */
 static bool is_elsewhere(pid_t pid)
 {
-	char path[64];
-	unsigned long own = text_file__namespace("", "/proc/self/ns/user"), other;
+	char path[64], own[1024], other[1024];
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
-	other = text_file__namespace("", path);
-	return own && other && own != other;
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", (int)pid);
+	return !text_file__read("", "/proc/self/uid_map", own, sizeof(own)) &&
+	       !text_file__read("", path, other, sizeof(other)) && strcmp(own, other) != 0;
 }
 
 /* Whether the runtime is in the program, which may be of 32 bits. */

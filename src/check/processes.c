@@ -148,6 +148,8 @@ static void add_facts(const struct process_facts *facts, struct check_list *list
 	check_list__number(list, "pid", (uint64_t)facts->pid);
 	check_list__text(list, "comm", facts->comm);
 	check_list__text(list, "container", *facts->container ? facts->container : NULL);
+	if (facts->filtered)
+		check_list__text(list, "seccomp", "filter");
 	for (size_t i = 0; i < facts->library_count; i++)
 		check_list__text(list, "libraries", facts->libraries[i].path);
 	snprintf(python, sizeof(python), "3.%u", facts->python_minor);

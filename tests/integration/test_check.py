@@ -509,6 +509,40 @@ def test_program_of_32_bits(tmp_path):
     assert "a 32-bit program" in check.process(process.pid)["text"]
 
 
+def test_process_of_another_user_namespace():
+    """Out of reach from inside a namespace, and no matter to root outside of one."""
+    with holder() as holding:
+        mine = Check("-p", holding.pid, before=["unshare", "--user", "--map-root-user", "--"]).process(holding.pid)
+        assert mine["state"] == "missing"
+        assert "another user namespace" in mine["advice"]
+    with Background("unshare", "--user", "--map-root-user", "--", paths.workload("idle-holder")) as holding:
+        assert holding.stdout.readline() == "READY\n"
+        assert Check("-p", holding.pid).process(holding.pid)["state"] == "ok"
+
+
+FILTER = """
+import ctypes, sys
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+allow = Program(1, (6).to_bytes(2, "little") + bytes(2) + (0x7fff0000).to_bytes(4, "little"))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(allow)) == 0
+print("READY", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_process_with_a_seccomp_filter():
+    with Background(paths.PYTHON, "-c", FILTER) as filtered, holder() as holding:
+        assert filtered.stdout.readline() == "READY\n"
+        check = Check("-p", filtered.pid, "-p", holding.pid)
+    # Whether it can be watched is the kernel's matter.
+    kills = check.state("seccomp") == "missing"
+    mine = check.process(filtered.pid)
+    assert (mine["state"], mine["facts"]["seccomp"]) == ("missing" if kills else "ok", "filter")
+    assert "seccomp" not in check.process(holding.pid)["facts"]
+
+
 def test_hostile_name():
     """What a process calls itself does not reach the terminal."""
     script = "import sys; open('/proc/self/comm', 'w').write('a\\x1b[31m\\nb'); print('READY', flush=True); sys.stdin.readline()"
