@@ -172,14 +172,22 @@ def test_no_gpu(sleeper):
     assert check.done.returncode == 0
 
 
-def test_hanging_nvml_is_not_waited_for(sleeper, tmp_path):
-    source = tmp_path / "nvml.c"
-    source.write_text("#include <unistd.h>\nint nvmlInit_v2(void) { return pause(); }\n"
+def build_nvml(directory, init):
+    """A library of which initialising does this."""
+    source = directory / "nvml.c"
+    source.write_text("#include <unistd.h>\nint nvmlInit_v2(void) { " + init + " }\n"
                       "int nvmlShutdown(void) { return 0; }\nint nvmlDeviceGetCount_v2(unsigned *n) { return *n = 0; }\n"
                       "int nvmlDeviceGetHandleByIndex_v2(unsigned i, void *d) { return 1; }\n")
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", tmp_path / "libnvidia-ml.so.1", source], check=True)
-    check = Check(*LIBRARIES, "-p", sleeper, LD_LIBRARY_PATH=tmp_path)
-    assert check.state("nvml", "has not answered in 5 s") == "degraded"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", directory / "libnvidia-ml.so.1", source], check=True)
+    return directory
+
+
+@pytest.mark.parametrize("init,text", [("return pause();", "has not answered in 5 s"),
+                                       ("return 9;", "finds no working driver")])
+def test_nvml_that_does_not_work(sleeper, tmp_path, init, text):
+    check = Check(*LIBRARIES, "-p", sleeper, LD_LIBRARY_PATH=build_nvml(tmp_path, init))
+    assert check.state("nvml", text) == "degraded"
+    assert check.done.returncode == 0
 
 
 # --- what is lacking in the machine ---
@@ -541,6 +549,38 @@ def test_process_with_a_seccomp_filter():
     mine = check.process(filtered.pid)
     assert (mine["state"], mine["facts"]["seccomp"]) == ("missing" if kills else "ok", "filter")
     assert "seccomp" not in check.process(holding.pid)["facts"]
+
+
+def test_library_of_another_name():
+    """Named by the user: who maps that file uses CUDA, whatever it is called."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        library = Path(directory) / "driver.so"
+        shutil.copy(paths.LIBCUDA, library)
+        script = f"import ctypes, sys; ctypes.CDLL('{library}'); print('READY', flush=True); sys.stdin.readline()"
+        with Background(paths.PYTHON, "-c", script) as process:
+            assert process.stdout.readline() == "READY\n"
+            assert "can be watched: driver.so" in Check("--libcuda-path", library).process(process.pid)["text"]
+
+
+MANY = """
+import mmap, sys
+for number in range(200):
+    with open(f"{sys.argv[1]}/libcuda{number}.so", "w+b") as file:
+        file.write(bytes(8192))
+        file.flush()
+        globals()[f"m{number}"] = mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+print("READY", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_many_libraries(tmp_path):
+    """Those of one process that are looked into have a bound."""
+    with Background(paths.PYTHON, "-c", MANY, tmp_path) as process:
+        assert process.stdout.readline() == "READY\n"
+        mine = Check("-p", process.pid).process(process.pid)
+    assert len(mine["facts"]["libraries"]) == 64
+    assert mine["state"] == "degraded"
 
 
 def test_hostile_name():
