@@ -77,9 +77,10 @@ static void judge_answer(const struct gpu_snapshot *snapshot, struct check_list 
 		check_list__lacks(list, "nvml", CHECK_DEGRADED, "see nvidia-smi, and the GPUs given to this container",
 				  "NVML of driver %s finds no GPU", version);
 	else if (!snapshot->uses_known)
-		check_list__lacks(list, "nvml", CHECK_DEGRADED,
-				  "run it in the machine's pid namespace (--pid=host), or use NVIDIA's open kernel modules",
-				  "NVML of driver %s does not tell which process uses how much memory of a GPU", version);
+		check_list__lacks(
+			list, "nvml", CHECK_DEGRADED,
+			"run it in the machine's pid namespace (--pid=host), or use NVIDIA's open kernel modules",
+			"NVML of driver %s does not tell which process uses how much memory of a GPU", version);
 	else
 		check_list__ok(list, "nvml", "NVML of driver %s, %zu GPU%s", version, snapshot->gpu_count,
 			       snapshot->gpu_count == 1 ? "" : "s and instances");
@@ -91,9 +92,10 @@ static void judge_answer(const struct gpu_snapshot *snapshot, struct check_list 
 static void judge_nvml(const struct gpu_facts *facts, struct check_list *list)
 {
 	if (facts->failure == -ENOENT)
-		check_list__lacks(list, "nvml", CHECK_DEGRADED,
-				  "install NVIDIA's libnvidia-ml1; in a container NVIDIA_DRIVER_CAPABILITIES=compute,utility",
-				  "the loader finds no libnvidia-ml.so.1: GPUs have no names, and untracked memory is not known");
+		check_list__lacks(
+			list, "nvml", CHECK_DEGRADED,
+			"install NVIDIA's libnvidia-ml1; in a container NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+			"the loader finds no libnvidia-ml.so.1: GPUs have no names, and untracked memory is not known");
 	else if (facts->failure == -ENODEV)
 		check_list__lacks(list, "nvml", CHECK_DEGRADED, "see nvidia-smi and the kernel's messages (dmesg)",
 				  "libnvidia-ml.so.1 finds no working driver");

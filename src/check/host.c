@@ -30,7 +30,8 @@ bool host_facts__is_initial_map(const char *text)
 
 static enum tracefs_access find_tracefs(const char *root)
 {
-	static const char *const files[] = {"/sys/kernel/tracing/uprobe_events", "/sys/kernel/debug/tracing/uprobe_events"};
+	static const char *const files[] = {"/sys/kernel/tracing/uprobe_events",
+					    "/sys/kernel/debug/tracing/uprobe_events"};
 	enum tracefs_access access = TRACEFS_ABSENT;
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
@@ -127,10 +128,11 @@ static void judge_namespaces(const struct host_facts *facts, struct check_list *
 	else
 		check_list__ok(list, "user-namespace", "the machine's own");
 	if (facts->pid_namespace)
-		check_list__lacks(list, "pid-namespace", CHECK_DEGRADED,
-				  "run it in the machine's pid namespace: --pid=host, in Kubernetes hostPID: true",
-				  "gpuprobe is in a pid namespace of its own: processes outside have no pid here and are "
-				  "not shown");
+		check_list__lacks(
+			list, "pid-namespace", CHECK_DEGRADED,
+			"run it in the machine's pid namespace: --pid=host, in Kubernetes hostPID: true",
+			"gpuprobe is in a pid namespace of its own: processes outside have no pid here and are "
+			"not shown");
 	else
 		check_list__ok(list, "pid-namespace", "the machine's own: every process can be seen");
 }
@@ -142,9 +144,10 @@ static void judge_tracefs(const struct host_facts *facts, bool perf, struct chec
 	else if (facts->tracefs == TRACEFS_WRITABLE)
 		check_list__ok(list, "tracefs", "mounted, and takes probes");
 	else if (facts->tracefs == TRACEFS_DENIED)
-		check_list__lacks(list, "tracefs", CHECK_MISSING,
-				  "run it as root, with /sys/kernel/tracing mounted for writing",
-				  "/sys/kernel/tracing/uprobe_events cannot be written: probes go in by it on this kernel");
+		check_list__lacks(
+			list, "tracefs", CHECK_MISSING,
+			"run it as root, with /sys/kernel/tracing mounted for writing",
+			"/sys/kernel/tracing/uprobe_events cannot be written: probes go in by it on this kernel");
 	else
 		check_list__lacks(list, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
 				  "there is no /sys/kernel/tracing/uprobe_events: probes go in by it on this kernel");
@@ -168,7 +171,8 @@ static void judge_paranoid(const struct host_facts *facts, bool perf, struct che
 	if (!facts->has_paranoid)
 		check_list__ok(list, "perf_event_paranoid", "not told; it does not bind who has CAP_PERFMON");
 	else if (perf && facts->paranoid > -1 && !capabilities__suffice(facts->effective, CAP_PERFMON))
-		check_list__lacks(list, "perf_event_paranoid", CHECK_MISSING, "run it as root (sudo), or with CAP_PERFMON",
+		check_list__lacks(list, "perf_event_paranoid", CHECK_MISSING,
+				  "run it as root (sudo), or with CAP_PERFMON",
 				  "%ld: events of tracefs are only for who has CAP_PERFMON", facts->paranoid);
 	else
 		check_list__ok(list, "perf_event_paranoid", "%ld, which does not bind %s", facts->paranoid,
@@ -180,11 +184,13 @@ static void judge_ptrace_scope(const struct host_facts *facts, struct check_list
 	long scope = facts->ptrace_scope;
 
 	if (scope < 0 || scope > YAMA_NO_ATTACH)
-		check_list__ok(list, "ptrace_scope", "there is no Yama that would keep gpuprobe from reading processes");
+		check_list__ok(list, "ptrace_scope",
+			       "there is no Yama that would keep gpuprobe from reading processes");
 	else if (scope == YAMA_NO_ATTACH)
-		check_list__lacks(list, "ptrace_scope", CHECK_DEGRADED,
-				  "take kernel.yama.ptrace_scope=3 out of sysctl's settings and boot: it cannot be lowered",
-				  "3: nobody may read the memory of processes: no Python frames, some kernels without names");
+		check_list__lacks(
+			list, "ptrace_scope", CHECK_DEGRADED,
+			"take kernel.yama.ptrace_scope=3 out of sysctl's settings and boot: it cannot be lowered",
+			"3: nobody may read the memory of processes: no Python frames, some kernels without names");
 	else if (scope > 0 && !capabilities__suffice(facts->effective, CAP_SYS_PTRACE))
 		check_list__lacks(list, "ptrace_scope", CHECK_DEGRADED, "run it as root (sudo), or with CAP_SYS_PTRACE",
 				  "%ld: without CAP_SYS_PTRACE the memory of %s may be read", scope,

@@ -91,7 +91,9 @@ static void judge_helpers(const struct kernel_facts *facts, struct check_list *l
 	if (!types->loops || !types->finds_mappings)
 		check_list__lacks(list, "helpers", CHECK_MISSING, "boot Linux 5.17 or newer",
 				  "BPF programs have no %s here: gpuprobe's are refused",
-				  types->loops ? "bpf_find_vma" : types->finds_mappings ? "bpf_loop" : "bpf_loop and no bpf_find_vma");
+				  types->loops		? "bpf_find_vma" :
+				  types->finds_mappings ? "bpf_loop" :
+							  "bpf_loop and no bpf_find_vma");
 	else
 		check_list__ok(list, "helpers", "BPF programs have bpf_loop and bpf_find_vma");
 }

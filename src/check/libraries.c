@@ -189,11 +189,14 @@ static struct description describe(const struct checked_library *library)
 	if (library->pid)
 		snprintf(of, sizeof(of), " of process %d", (int)library->pid);
 	if (library->inside)
-		snprintf(what.text, sizeof(what.text), "%.512s%s (a program with the runtime inside)", library->path, of);
+		snprintf(what.text, sizeof(what.text), "%.512s%s (a program with the runtime inside)",
+			 library->path, of);
 	else
-		snprintf(what.text, sizeof(what.text), "%.512s%s (%s%s%s%.64s)", library->path, of, version ? "version " : "",
-			 version ? version : "", version && soname ? ", " : "",
-			 soname ? soname : version ? "" : "without a soname");
+		snprintf(what.text, sizeof(what.text), "%.512s%s (%s%s%s%.64s)", library->path, of,
+			 version ? "version " : "", version ? version : "", version && soname ? ", " : "",
+			 soname	 ? soname :
+			 version ? "" :
+				   "without a soname");
 	return what;
 }
 
@@ -242,13 +245,14 @@ static void judge_functions(struct inspection *inspection, struct check_list *li
 
 	describe_rest(inspection, rest, sizeof(rest));
 	if (inspection->unknown.count && library->layers & LAYER_BIT(LAYER_DRIVER))
-		check_list__lacks(list, "library", CHECK_DEGRADED,
-				  "look for a newer gpuprobe, which may know them; gpuprobe trace -e NAME shows calls of one",
-				  "%s: %zu of the table's %zu functions%s, whose calls are not counted", what.text,
-				  inspection->present, inspection->known, rest);
+		check_list__lacks(
+			list, "library", CHECK_DEGRADED,
+			"look for a newer gpuprobe, which may know them; gpuprobe trace -e NAME shows calls of one",
+			"%s: %zu of the table's %zu functions%s, whose calls are not counted", what.text,
+			inspection->present, inspection->known, rest);
 	else /* what a runtime has besides is seen where it calls the driver */
-		check_list__ok(list, "library", "%s: %zu of the table's %zu functions%s", what.text, inspection->present,
-			       inspection->known, rest);
+		check_list__ok(list, "library", "%s: %zu of the table's %zu functions%s", what.text,
+			       inspection->present, inspection->known, rest);
 	add_facts(inspection, list);
 }
 
@@ -257,13 +261,15 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 	const struct description what = describe(inspection->library);
 
 	if (inspection->slow.count)
-		check_list__lacks(list, "slow-probes", CHECK_DEGRADED,
-				  "where such calls are many, use --max-overhead, or leave them out (--memleak, trace -e)",
-				  "%s: %zu of %zu probed functions begin with an instruction that the kernel must single-step, "
-				  "some 15 us a call: %s", what.text, inspection->slow.count, inspection->site_count,
-				  end_names(&inspection->slow));
+		check_list__lacks(
+			list, "slow-probes", CHECK_DEGRADED,
+			"where such calls are many, use --max-overhead, or leave them out (--memleak, trace -e)",
+			"%s: %zu of %zu probed functions begin with an instruction that the kernel must single-step, "
+			"some 15 us a call: %s",
+			what.text, inspection->slow.count, inspection->site_count, end_names(&inspection->slow));
 	else
-		check_list__ok(list, "slow-probes", "%s: none of %zu, each begins with an instruction that the kernel emulates",
+		check_list__ok(list, "slow-probes",
+			       "%s: none of %zu, each begins with an instruction that the kernel emulates",
 			       what.text, inspection->site_count);
 	check_list__text(list, "path", inspection->library->path);
 	for (size_t i = 0; i < inspection->site_count; i++)
@@ -287,7 +293,8 @@ static int judge_library(const struct checked_library *library, struct check_lis
 		judge_functions(&inspection, list);
 		judge_slow(&inspection, list);
 	} else if (ret != -ENOMEM) {
-		check_list__lacks(list, "library", CHECK_MISSING, "install it anew: the file is damaged, or has just been written to",
+		check_list__lacks(list, "library", CHECK_MISSING,
+				  "install it anew: the file is damaged, or has just been written to",
 				  "%s: its symbols cannot be read: %s", describe(library).text, strerror(-ret));
 	}
 	free(inspection.sites);
@@ -310,10 +317,11 @@ int check_libraries__judge(const struct checked_libraries *libraries, struct che
 	int ret = 0;
 
 	if (!has_driver(libraries))
-		check_list__lacks(list, "library", CHECK_MISSING,
-				  "install NVIDIA's driver, or name the file by --libcuda-path; containers may bring their own: "
-				  "check again while one runs",
-				  "no libcuda: neither the loader nor a running process has one");
+		check_list__lacks(
+			list, "library", CHECK_MISSING,
+			"install NVIDIA's driver, or name the file by --libcuda-path; containers may bring their own: "
+			"check again while one runs",
+			"no libcuda: neither the loader nor a running process has one");
 	for (size_t i = 0; i < libraries->count && ret != -ENOMEM; i++)
 		ret = judge_library(&libraries->libraries[i], list);
 	return ret == -ENOMEM ? ret : 0;

@@ -41,7 +41,10 @@ static void try_iterator(struct attempt *attempt)
 	set_attempt(attempt, ret);
 }
 
-/* All of its programs, with little room, and without the account of stat, which takes long to make. Nobody is watched by it. */
+/*
+ * All of its programs, with little room, and without the account of stat, which takes long to make. Nobody is
+ * watched by it.
+ */
 static int load_monitor(const struct link_facts *facts, enum stack_mode stacks, struct error *err)
 {
 	const struct object_options options = {

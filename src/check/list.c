@@ -21,7 +21,8 @@ static struct check_line *add(struct check_list *list, const char *topic, enum c
 	return &grown[list->count++];
 }
 
-static char *format_text(struct check_list *list, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) char *format_text(struct check_list *list, const char *format,
+								  va_list args)
 {
 	char *text;
 

@@ -56,9 +56,11 @@ static void say_unopened(const struct process_facts *facts, const struct process
 				  "%s: %s%s cannot be read: %s", who_is(facts).text, library->path, gone,
 				  strerror(-library->opened));
 	else if (library->opened == -EREMOTE)
-		check_list__lacks(list, "process", state, "name that file by --libcuda-path or --libcudart-path",
-				  "%s: %s is on a file system that a program serves (FUSE), which may never answer: it gets no "
-				  "probes", who_is(facts).text, library->path);
+		check_list__lacks(
+			list, "process", state, "name that file by --libcuda-path or --libcudart-path",
+			"%s: %s is on a file system that a program serves (FUSE), which may never answer: it gets no "
+			"probes",
+			who_is(facts).text, library->path);
 	else if (library->opened == -ENOEXEC || library->opened == -EINVAL)
 		check_list__lacks(list, "process", state, "install that library anew, for x86-64",
 				  "%s: %s is no ELF file for x86-64", who_is(facts).text, library->path);
@@ -73,8 +75,9 @@ static bool judge_hindrance(const struct process_facts *facts, bool filters_kill
 	const struct process_library *driver = find_unopened(facts, true);
 
 	if (facts->mappings)
-		check_list__lacks(list, "process", CHECK_MISSING, advice_on_rights(facts), "%s: its mappings cannot be read: %s",
-				  who_is(facts).text, strerror(-facts->mappings));
+		check_list__lacks(list, "process", CHECK_MISSING, advice_on_rights(facts),
+				  "%s: its mappings cannot be read: %s", who_is(facts).text,
+				  strerror(-facts->mappings));
 	else if (facts->bits == 32)
 		check_list__lacks(list, "process", CHECK_MISSING, "build it for x86-64",
 				  "%s: a 32-bit program, whose calls gpuprobe does not know", who_is(facts).text);
@@ -100,7 +103,8 @@ static void list_libraries(const struct process_facts *facts, char *text, size_t
 
 		if (library->layers)
 			length += (size_t)snprintf(text + length, size - length, "%s%s%s", length ? ", " : "",
-						   strrchr(library->path, '/') + 1, library->deleted ? " (deleted)" : "");
+						   strrchr(library->path, '/') + 1,
+						   library->deleted ? " (deleted)" : "");
 	}
 	if (facts->inside && length < size)
 		snprintf(text + length, size - length, "%s", length ? ", the runtime inside the program" :
@@ -134,9 +138,11 @@ static void judge_watchable(const struct process_facts *facts, struct check_list
 	if (unopened)
 		say_unopened(facts, unopened, CHECK_DEGRADED, list);
 	else if (facts->memory == -EPERM || facts->memory == -EACCES)
-		check_list__lacks(list, "process", CHECK_DEGRADED, advice_on_rights(facts),
-				  "%s can be watched, but its memory cannot be read: no Python frames, some kernels without names; "
-				  "%s", who_is(facts).text, what);
+		check_list__lacks(
+			list, "process", CHECK_DEGRADED, advice_on_rights(facts),
+			"%s can be watched, but its memory cannot be read: no Python frames, some kernels without "
+			"names; %s",
+			who_is(facts).text, what);
 	else
 		judge_python(facts, what, list);
 }
@@ -241,10 +247,11 @@ static void say_refused(const struct run *run)
 
 	if (run->refused > 1)
 		snprintf(others, sizeof(others), " and %zu others", run->refused - 1);
-	check_list__lacks(run->list, "process", CHECK_DEGRADED,
-			  "run it as root (sudo), or with CAP_SYS_PTRACE; what is kept from root as well is in a sandbox of its own",
-			  "%s%s cannot be looked into (%s): whether CUDA is used there is not known",
-			  run->first_refused.text, others, strerror(-run->reason));
+	check_list__lacks(
+		run->list, "process", CHECK_DEGRADED,
+		"run it as root (sudo), or with CAP_SYS_PTRACE; what is kept from root as well has a sandbox of its own",
+		"%s%s cannot be looked into (%s): whether CUDA is used there is not known", run->first_refused.text,
+		others, strerror(-run->reason));
 }
 
 int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, struct checked_libraries *libraries,

@@ -26,10 +26,12 @@ static void judge_modes(const struct link_facts *links, struct check_list *list)
 		check_list__lacks(list, "stacks", CHECK_MISSING, "see the lines on bpf and the monitor",
 				  "no programs, no stacks");
 	else if (links->stacks == STACK_OFF)
-		check_list__lacks(list, "stacks", CHECK_DEGRADED, "run gpuprobe check -vv, which tells the kernel's reasons",
+		check_list__lacks(list, "stacks", CHECK_DEGRADED,
+				  "run gpuprobe check -vv, which tells the kernel's reasons",
 				  "the kernel takes the programs without stacks alone");
 	else
-		check_list__ok(list, "stacks", "by frame pointers, by copies to unwind, or either (--stack fp, dwarf, auto)");
+		check_list__ok(list, "stacks",
+			       "by frame pointers, by copies to unwind, or either (--stack fp, dwarf, auto)");
 }
 
 static void judge_python(const struct link_facts *links, struct check_list *list)
@@ -50,9 +52,11 @@ static void judge_python(const struct link_facts *links, struct check_list *list
 static void judge_debuginfod(const struct stack_facts *facts, struct check_list *list)
 {
 	if (!facts->asks_servers)
-		check_list__ok(list, "debuginfod", "not asked, since DEBUGINFOD_URLS is not set: names come from local files");
+		check_list__ok(list, "debuginfod",
+			       "not asked, since DEBUGINFOD_URLS is not set: names come from local files");
 	else if (facts->library)
-		check_list__lacks(list, "debuginfod", CHECK_DEGRADED, "install libdebuginfod1, or unset DEBUGINFOD_URLS", "%s",
+		check_list__lacks(list, "debuginfod", CHECK_DEGRADED,
+				  "install libdebuginfod1, or unset DEBUGINFOD_URLS", "%s",
 				  facts->library_error.text);
 	else
 		check_list__ok(list, "debuginfod", "the servers of DEBUGINFOD_URLS are asked for debug files");

@@ -19,7 +19,8 @@ static void print_line(FILE *out, const struct check_line *line)
 
 void check_text__print(FILE *out, const struct check_list *list, bool brief)
 {
-	size_t degraded = check_list__in_state(list, CHECK_DEGRADED), missing = check_list__in_state(list, CHECK_MISSING);
+	size_t degraded = check_list__in_state(list, CHECK_DEGRADED),
+	       missing = check_list__in_state(list, CHECK_MISSING);
 
 	for (size_t i = 0; i < list->count; i++)
 		if (!brief || list->lines[i].state != CHECK_OK)

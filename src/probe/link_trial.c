@@ -66,8 +66,8 @@ static int load_counter(int map, int type)
 	const struct bpf_insn insns[] = {
 		{.code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4, .imm = 0},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10},
-		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -4},
-		{.code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
+		{.code = BPF_ALU64 | BPF_ADD, .dst_reg = BPF_REG_2, .imm = -4},
+		{.code = BPF_LD | BPF_DW, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
 		{.code = 0},
 		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_lookup_elem},
 		{.code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 2, .imm = 0},
@@ -119,7 +119,9 @@ static int attach_event(struct attached *attached, unsigned int i, uint64_t offs
 		return fd;
 	attached->events[i] = fd;
 	attached->links[i] = bpf_link_create(attached->programs[i], fd, BPF_PERF_EVENT, NULL);
-	return attached->links[i] < 0 ? error__set(err, -errno, "cannot attach to a uprobe event: %s", strerror(errno)) : 0;
+	return attached->links[i] < 0 ?
+		       error__set(err, -errno, "cannot attach to a uprobe event: %s", strerror(errno)) :
+		       0;
 }
 
 static int attach_events(struct attached *attached, uint64_t offset, struct error *err)
@@ -139,7 +141,8 @@ static int attach_multi(struct attached *attached, enum link_kind kind, uint64_t
 		attached->links[i] = multi_link__create(attached->programs[i], type, "/proc/self/exe", &offset, NULL, 1,
 							i == 1);
 		if (attached->links[i] < 0)
-			return error__set(err, attached->links[i], "cannot attach a probe: %s", strerror(-attached->links[i]));
+			return error__set(err, attached->links[i], "cannot attach a probe: %s",
+					  strerror(-attached->links[i]));
 	}
 	return 0;
 }

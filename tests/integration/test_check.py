@@ -176,7 +176,8 @@ def build_nvml(directory, init):
     """A library of which initialising does this."""
     source = directory / "nvml.c"
     source.write_text("#include <unistd.h>\nint nvmlInit_v2(void) { " + init + " }\n"
-                      "int nvmlShutdown(void) { return 0; }\nint nvmlDeviceGetCount_v2(unsigned *n) { return *n = 0; }\n"
+                      "int nvmlShutdown(void) { return 0; }\n"
+                      "int nvmlDeviceGetCount_v2(unsigned *n) { return *n = 0; }\n"
                       "int nvmlDeviceGetHandleByIndex_v2(unsigned i, void *d) { return 1; }\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", directory / "libnvidia-ml.so.1", source], check=True)
     return directory
@@ -267,10 +268,9 @@ def test_no_tracefs(sleeper):
     """Needed or not, it is not mounted: that is gpuprobe's to do when it starts."""
     check = Check(*LIBRARIES, "-p", sleeper, before=in_mounts(HIDE_TRACEFS))
     assert (check.done.returncode, check.state("tracefs", "not needed")) == (0, "ok")
-    look = 'set +e\n"$@"\nstatus=$?\n! grep -q " /sys/kernel/tracing tracefs " /tmp/mounts\nexit $status'
-    look = look.replace("/tmp/mounts", "/proc/self/mounts")
-    before = ["unshare", "-m", "sh", "-ec", HIDE_TRACEFS + "umount /sys/kernel/tracing; umount /sys/kernel/tracing || :\n"
-              + look, "sh"]
+    look = 'status=0\n"$@" || status=$?\nif grep -q " /sys/kernel/tracing tracefs " /proc/self/mounts; then exit 99; fi\nexit $status'
+    uncover = "umount /sys/kernel/tracing; umount /sys/kernel/tracing || :\n"
+    before = ["unshare", "-m", "sh", "-ec", HIDE_TRACEFS + uncover + look, "sh"]
     check = Check(*LIBRARIES, "-p", sleeper, before=before, GPUPROBE_LINKS="perf")
     assert check.done.returncode == 1
     assert check.one("tracefs", "there is no")["advice"] == "mount -t tracefs tracefs /sys/kernel/tracing"
@@ -357,7 +357,8 @@ def build_library(directory, flags, functions):
     source = directory / "cuda.c"
     source.write_text("".join(f"int {name}(void) {{ return 1; }}\n" for name in functions))
     library = directory / "libcuda.so.999.12"
-    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", *flags, "-Wl,-soname,libcuda.so.1", "-o", library, source], check=True)
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", *flags, "-Wl,-soname,libcuda.so.1", "-o", library, source],
+                   check=True)
     return library
 
 
@@ -434,13 +435,19 @@ def test_library_of_another_mount_namespace(tmp_path):
         assert str(tmp_path / "libcuda.so.1") in {line["facts"]["path"] for line in library}
 
 
+MAPS = """
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    mapping = mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+print("READY", flush=True)
+sys.stdin.readline()
+"""
+
+
 def test_damaged_library(tmp_path):
     """A file that is named like the driver and is none: its process is told of."""
     (tmp_path / "libcuda.so.1").write_bytes(b"\x7fELF" + b"\x01" * 5000)
-    script = ("import mmap, sys; f = open(sys.argv[1], 'rb'); "
-              "m = mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); print('READY', flush=True); "
-              "sys.stdin.readline()")
-    with Background(paths.PYTHON, "-c", script, tmp_path / "libcuda.so.1") as process:
+    with Background(paths.PYTHON, "-c", MAPS, tmp_path / "libcuda.so.1") as process:
         assert process.stdout.readline() == "READY\n"
         check = Check("-p", process.pid)
         assert check.process(process.pid)["state"] == "missing"
@@ -450,13 +457,10 @@ def test_damaged_library(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/dev/fuse"), reason="there is no /dev/fuse")
 def test_library_that_is_served(tmp_path):
     """By a program that has stopped answering: nothing of it is asked for."""
-    script = ("import mmap, sys; f = open(sys.argv[1], 'rb'); "
-              "m = mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); "
-              "print('READY', flush=True); sys.stdin.readline()")
     # The process ends last: its end closes the file, and would wait as well.
     with contextlib.ExitStack() as ends:
         served = Served(tmp_path, "libcuda.so.1", bytes(8192))
-        process = ends.enter_context(Background(paths.PYTHON, "-c", script, served.path))
+        process = ends.enter_context(Background(paths.PYTHON, "-c", MAPS, served.path))
         with served:
             assert process.stdout.readline() == "READY\n"
             served.fall_silent()
@@ -471,10 +475,12 @@ def test_static_runtime(tmp_path):
     """A program with the runtime inside, held before its end."""
     program = tmp_path / "static"
     source = tmp_path / "static.c"
-    source.write_text('#include <stdio.h>\n#include <cuda_api.h>\nint main(void) { void *p; cudaMalloc(&p, 16); puts("READY"); '
-                      "fflush(stdout); getchar(); return cudaLaunchKernel(0, (dim3){1,1,1}, (dim3){1,1,1}, 0, 0, 0) != 0; }\n")
-    subprocess.run(["gcc", "-w", f"-I{paths.ROOT}/sim/include", "-o", program, source, paths.SIM / "libcudart_static.a", "-ldl",
-                    "-lpthread", f"-L{paths.SIM}", "-l:libcuda.so.1"], check=True)
+    source.write_text("#include <stdio.h>\n#include <cuda_api.h>\nint main(void) { void *p; cudaMalloc(&p, 16); "
+                      'puts("READY"); fflush(stdout); getchar(); '
+                      "return cudaLaunchKernel(0, (dim3){1,1,1}, (dim3){1,1,1}, 0, 0, 0) != 0; }\n")
+    subprocess.run(["gcc", "-w", f"-I{paths.ROOT}/sim/include", "-o", program, source,
+                    paths.SIM / "libcudart_static.a", "-ldl", "-lpthread", f"-L{paths.SIM}", "-l:libcuda.so.1"],
+                   check=True)
     with Background(program, env={"LD_LIBRARY_PATH": paths.SIM}) as process:
         assert process.stdout.readline() == "READY\n"
         check = Check("-p", process.pid)
@@ -585,7 +591,8 @@ def test_many_libraries(tmp_path):
 
 def test_hostile_name():
     """What a process calls itself does not reach the terminal."""
-    script = "import sys; open('/proc/self/comm', 'w').write('a\\x1b[31m\\nb'); print('READY', flush=True); sys.stdin.readline()"
+    script = ("import sys; open('/proc/self/comm', 'w').write('a\\x1b[31m\\nb'); print('READY', flush=True); "
+              "sys.stdin.readline()")
     with Background(paths.PYTHON, "-c", script) as process:
         assert process.stdout.readline() == "READY\n"
         done = subprocess.run([paths.GPUPROBE, "check", "-p", str(process.pid)], env=environment(), text=True,

@@ -113,8 +113,8 @@ static void judges_the_trial(void **state)
 
 	(void)state;
 	facts.trial.hits = 127;
-	expect_links(&facts, &newest, "probes", CHECK_MISSING, "64 calls of a function of gpuprobe's own ran 127 probes, not 128",
-		     "report it");
+	expect_links(&facts, &newest, "probes", CHECK_MISSING,
+		     "64 calls of a function of gpuprobe's own ran 127 probes, not 128", "report it");
 	facts = good_links();
 	facts.trial.filtered = TRIAL_KILLED;
 	expect_links(&facts, &newest, "probes", CHECK_OK, "64 calls", NULL);
@@ -248,7 +248,8 @@ static void parses_the_module(void **state)
 {
 	static const char *const texts[][2] = {
 		{"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U22)\n"
-		 "GCC version:  gcc version 12.3.0\n", "580.65.06"},
+		 "GCC version:  gcc version 12.3.0\n",
+		 "580.65.06"},
 		{"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12\n", "535.183.01"},
 		{"NVRM version: x86_64 550.54\n", "550.54"},
 		{"NVRM version: NVIDIA UNIX x86_64 Kernel Module\nGCC version:  gcc version 12.3.0\n", ""},

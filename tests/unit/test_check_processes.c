@@ -23,7 +23,8 @@
 
 /* --- libraries --- */
 
-static const struct test_symbol few[] = {SYMBOL("cuInit", 1), SYMBOL("cuMemAlloc_v2", 2), SYMBOL("cuLaunchKernel", 3), END};
+static const struct test_symbol few[] = {SYMBOL("cuInit", 1), SYMBOL("cuMemAlloc_v2", 2),
+					 SYMBOL("cuLaunchKernel", 3), END};
 
 static struct elf_file *open_built(const struct test_elf *elf)
 {
@@ -54,7 +55,8 @@ static struct test_symbol *whole_driver(size_t room)
 	size_t count = 0;
 
 	for (size_t row = 0; row < api_function_count; row++)
-		if (api_functions[row].desc.layer == LAYER_DRIVER && api__find(api_functions[row].symbol, API_NEWEST) == (int)row)
+		if (api_functions[row].desc.layer == LAYER_DRIVER &&
+		    api__find(api_functions[row].symbol, API_NEWEST) == (int)row)
 			symbols[count] = (struct test_symbol)SYMBOL(api_functions[row].symbol, count + 1), count++;
 	return symbols;
 }
@@ -82,8 +84,10 @@ static void judges_a_whole_library(void **state)
 	/* One more that the table does not have. */
 	symbols[count] = (struct test_symbol)SYMBOL("cuMemAllocQuick", 2000);
 	judge_one(&elf, "/usr/lib/libcuda.so.1", 12, &list);
-	expect_line(&list, "library", CHECK_DEGRADED, "not in the table are cuMemAllocQuick, whose calls", "newer gpuprobe");
-	expect_line(&list, "library", CHECK_DEGRADED, "/usr/lib/libcuda.so.1 of process 12 (libcuda.so.1)", "newer gpuprobe");
+	expect_line(&list, "library", CHECK_DEGRADED, "not in the table are cuMemAllocQuick, whose calls",
+		    "newer gpuprobe");
+	expect_line(&list, "library", CHECK_DEGRADED, "/usr/lib/libcuda.so.1 of process 12 (libcuda.so.1)",
+		    "newer gpuprobe");
 	expect_fact(&list, "library", "", "functions_not_in_table", "cuMemAllocQuick");
 	expect_fact(&list, "library", "", "pid", "12");
 	check_list__clear(&list);
@@ -205,12 +209,16 @@ static struct process_library driver_library(void)
 
 static struct process_facts good_process(struct process_library *libraries, size_t count)
 {
-	return (struct process_facts){
-		.pid = 12, .comm = "train", .libraries = libraries, .library_count = count, .bits = 64, .python = -ENOENT};
+	return (struct process_facts){.pid = 12,
+				      .comm = "train",
+				      .libraries = libraries,
+				      .library_count = count,
+				      .bits = 64,
+				      .python = -ENOENT};
 }
 
-static void expect_process(const struct process_facts *facts, bool filters_kill, enum check_state state, const char *text,
-			   const char *advice)
+static void expect_process(const struct process_facts *facts, bool filters_kill, enum check_state state,
+			   const char *text, const char *advice)
 {
 	struct check_list list = {0};
 
@@ -223,12 +231,13 @@ static void expect_process(const struct process_facts *facts, bool filters_kill,
 
 static void judges_processes(void **state)
 {
-	struct process_library libraries[2] = {driver_library(),
-					       {.path = (char *)"/x/libcudart.so.13", .layers = LAYER_BIT(LAYER_RUNTIME)}};
+	struct process_library libraries[2] = {
+		driver_library(), {.path = (char *)"/x/libcudart.so.13", .layers = LAYER_BIT(LAYER_RUNTIME)}};
 	struct process_facts facts = good_process(libraries, 2);
 
 	(void)state;
-	expect_process(&facts, false, CHECK_OK, "process 12 (train) can be watched: libcuda.so.1, libcudart.so.13", NULL);
+	expect_process(&facts, false, CHECK_OK, "process 12 (train) can be watched: libcuda.so.1, libcudart.so.13",
+		       NULL);
 	facts.python = 0;
 	facts.python_minor = 11;
 	expect_process(&facts, false, CHECK_OK, "libcudart.so.13, CPython 3.11", NULL);
@@ -270,14 +279,16 @@ static void judges_hindrances(void **state)
 	facts.bits = 32;
 	expect_process(&facts, false, CHECK_MISSING, "a 32-bit program", "x86-64");
 	facts.mappings = -EACCES;
-	expect_process(&facts, false, CHECK_MISSING, "mappings cannot be read: Permission denied", "another user namespace");
+	expect_process(&facts, false, CHECK_MISSING, "mappings cannot be read: Permission denied",
+		       "another user namespace");
 	facts.user_namespace = false;
 	expect_process(&facts, false, CHECK_MISSING, "mappings cannot be read", "CAP_SYS_PTRACE");
 }
 
 static void judges_what_is_lacking(void **state)
 {
-	struct process_library libraries[2] = {driver_library(), {.path = (char *)"/x/libcudart.so.13", .opened = -EPERM}};
+	struct process_library libraries[2] = {driver_library(),
+					       {.path = (char *)"/x/libcudart.so.13", .opened = -EPERM}};
 	struct process_facts facts = good_process(libraries, 2);
 
 	(void)state;
@@ -290,7 +301,8 @@ static void judges_what_is_lacking(void **state)
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
 	facts.python = -ENOTSUP;
 	strcpy(facts.python_error.text, "CPython 3.7 is not known");
-	expect_process(&facts, false, CHECK_DEGRADED, "cannot be shown: CPython 3.7 is not known; libcuda.so.1", "3.8 to 3.14");
+	expect_process(&facts, false, CHECK_DEGRADED, "cannot be shown: CPython 3.7 is not known; libcuda.so.1",
+		       "3.8 to 3.14");
 	facts.python = -EAGAIN; /* it is being loaded */
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
 }
@@ -408,12 +420,14 @@ static void prints_json(void **state)
 
 	(void)state;
 	fill(&list);
-	expect_printed(check_json__print, &list,
-		       "{\"schema\":1,\"version\":\"" GPUPROBE_VERSION "\",\"ok\":1,\"degraded\":1,\"missing\":1,\"lines\":["
-		       "{\"topic\":\"kernel\",\"state\":\"ok\",\"text\":\"Linux 6\",\"advice\":null,\"facts\":{\"release\":\"6\"}},"
-		       "{\"topic\":\"process\",\"state\":\"degraded\",\"text\":\"process 12 (a\\u001bb)\","
-		       "\"advice\":\"do \\\"this\\\"\",\"facts\":{\"pid\":12,\"libraries\":[\"/a\\n\"]}},"
-		       "{\"topic\":\"bpf\",\"state\":\"missing\",\"text\":\"refused\",\"advice\":\"sudo\",\"facts\":{}}]}\n");
+	expect_printed(
+		check_json__print, &list,
+		"{\"schema\":1,\"version\":\"" GPUPROBE_VERSION
+		"\",\"ok\":1,\"degraded\":1,\"missing\":1,\"lines\":["
+		"{\"topic\":\"kernel\",\"state\":\"ok\",\"text\":\"Linux 6\",\"advice\":null,\"facts\":{\"release\":\"6\"}},"
+		"{\"topic\":\"process\",\"state\":\"degraded\",\"text\":\"process 12 (a\\u001bb)\","
+		"\"advice\":\"do \\\"this\\\"\",\"facts\":{\"pid\":12,\"libraries\":[\"/a\\n\"]}},"
+		"{\"topic\":\"bpf\",\"state\":\"missing\",\"text\":\"refused\",\"advice\":\"sudo\",\"facts\":{}}]}\n");
 	check_list__clear(&list);
 }
 

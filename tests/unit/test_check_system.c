@@ -87,7 +87,8 @@ static void judges_versions(void **state)
 	check_list__clear(&list);
 
 	strcpy(facts.release, "5.15.0-1");
-	expect_kernel(&facts, "kernel", CHECK_OK, "Linux 5.15.0-1", NULL); /* with what a distribution has brought back */
+	expect_kernel(&facts, "kernel", CHECK_OK, "Linux 5.15.0-1",
+		      NULL); /* with what a distribution has brought back */
 	facts.types.loops = false;
 	expect_kernel(&facts, "kernel", CHECK_MISSING, "Linux 5.15.0-1 is too old", "5.17");
 	expect_kernel(&facts, "helpers", CHECK_MISSING, "no bpf_loop here", "5.17");
