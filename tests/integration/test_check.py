@@ -268,7 +268,8 @@ def test_no_tracefs(sleeper):
     """Needed or not, it is not mounted: that is gpuprobe's to do when it starts."""
     check = Check(*LIBRARIES, "-p", sleeper, before=in_mounts(HIDE_TRACEFS))
     assert (check.done.returncode, check.state("tracefs", "not needed")) == (0, "ok")
-    look = 'status=0\n"$@" || status=$?\nif grep -q " /sys/kernel/tracing tracefs " /proc/self/mounts; then exit 99; fi\nexit $status'
+    look = ('status=0\n"$@" || status=$?\n'
+            'if grep -q " /sys/kernel/tracing tracefs " /proc/self/mounts; then exit 99; fi\nexit $status')
     uncover = "umount /sys/kernel/tracing; umount /sys/kernel/tracing || :\n"
     before = ["unshare", "-m", "sh", "-ec", HIDE_TRACEFS + uncover + look, "sh"]
     check = Check(*LIBRARIES, "-p", sleeper, before=before, GPUPROBE_LINKS="perf")
