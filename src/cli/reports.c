@@ -162,8 +162,8 @@ int reports__start(struct reports *reports, struct error *err)
 	reports->gather = evtimer_new(loop, on_gather, reports);
 	if (!reports->due || !reports->gather)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (reports->options.interval > 0)
-		event_add(reports->due, &interval);
+	if (reports->options.interval > 0 && event_add(reports->due, &interval))
+		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "collect/graphs.h"
 #include "collect/tally.h"
 #include "model/account.h"
@@ -126,7 +126,10 @@ static struct counter *counter_of(struct process_estimates *own, const struct co
 		return NULL;
 	counter->key = *key;
 	HASH_ADD(hh, own->counters, key, sizeof(counter->key), counter);
-	return counter;
+	if (counter->hh.tbl)
+		return counter;
+	free(counter);
+	return NULL;
 }
 
 static struct counter *function_counter(struct process_estimates *own, const struct function_totals *function)

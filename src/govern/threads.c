@@ -57,7 +57,10 @@ static struct governed_thread *thread_of(struct governed_threads *threads, const
 		return NULL;
 	thread->key = key;
 	HASH_ADD(hh, threads->table, key, sizeof(key), thread);
-	return thread;
+	if (thread->hh.tbl)
+		return thread;
+	free(thread);
+	return NULL;
 }
 
 static void take(struct governed_threads *threads, const struct thread_rate *rate)

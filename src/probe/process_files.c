@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "probe/attacher_private.h"
 #include "target/loader.h"
 #include "target/proc_maps.h"
@@ -148,6 +148,8 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 	seen->key = *key;
 	seen->probed_ns = probed_ns;
 	HASH_ADD(hh, attacher->seen, key, sizeof(seen->key), seen);
+	if (!seen->hh.tbl)
+		free(seen);
 }
 
 static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_ns)
