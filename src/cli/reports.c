@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text_stream.h"
 #include "cli/console.h"
 
 struct reports {
@@ -27,7 +28,7 @@ struct reports {
 static char *render(const struct reports *reports, size_t *length)
 {
 	char *text = NULL;
-	FILE *out = open_memstream(&text, length);
+	FILE *out = text_stream__open(&text, length);
 
 	if (!out)
 		return NULL;
