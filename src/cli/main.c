@@ -40,11 +40,11 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-/* What fails in libevent is told by who called it, in gpuprobe's own words. */
-static void say_nothing(int severity, const char *text)
+/* What fails in libevent is told by who called it, but for what it ends the program for. */
+static void say_why_it_ends(int severity, const char *text)
 {
-	(void)severity;
-	(void)text;
+	if (severity == EVENT_LOG_ERR)
+		fprintf(stderr, "gpuprobe: %s\n", text);
 }
 
 void subcommand__set_bpf_log(enum log_level level)
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	struct error err = {""};
 	int status = EXIT_FAILED;
 
-	event_set_log_callback(say_nothing);
+	event_set_log_callback(say_why_it_ends);
 	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0)
 		return status;
 	fputs("gpuprobe: ", stderr);
