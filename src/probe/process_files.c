@@ -206,7 +206,7 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
 	ret = attacher__add_open_file(attacher, fd, name, candidate->role, &probed_ns, &error);
 	if (is_lack(ret)) {
-		tell_lack(scan, ret, error.text);
+		tell_lack(scan, ret, candidate->mapping.path);
 		return;
 	}
 	remember_seen(attacher, &key, probed_ns);
