@@ -5,16 +5,16 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/unkilled.h"
 #include "probe/multi_link.h"
 #include "probe/tracefs.h"
 
-#define CLOSERS 16 /* threads that close links */
+#define CLOSERS 16 /* links that are closed at a time */
 
 /* What holds one attachment; closing it detaches all of its sites. */
 struct holder {
@@ -53,6 +53,8 @@ int links__new(enum link_kind kind, const struct probe_programs *programs, struc
 	return 0;
 }
 
+_Static_assert(CLOSERS <= UNKILLED_MAX, "all at once");
+
 static void close_holder(const struct holder *holder)
 {
 	if (holder->link_fd >= 0)
@@ -61,40 +63,46 @@ static void close_holder(const struct holder *holder)
 		close(holder->perf_fd);
 }
 
+static void close_one(void *arg)
+{
+	close_holder(arg);
+}
+
+/* One that links do not have yet. */
+static void close_alone(struct holder *holder)
+{
+	unkilled__run(close_one, holder, 1);
+}
+
 struct closing {
 	const struct links *links;
 	size_t next; /* atomic */
 };
 
-static void *close_some(void *arg)
+static void close_some(void *arg)
 {
 	struct closing *closing = arg;
 	size_t i;
 
 	while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->links->count)
 		close_holder(&closing->links->holders[i]);
-	return NULL;
 }
 
-static void close_all(const struct links *links)
+/* Those from `first` on. */
+static void close_from(const struct links *links, size_t first)
 {
-	struct closing closing = {.links = links};
-	pthread_t threads[CLOSERS];
-	size_t started = 0;
+	struct closing closing = {.links = links, .next = first};
+	size_t count = links->count - first;
 
-	while (started < CLOSERS && started + 1 < links->count &&
-	       !pthread_create(&threads[started], NULL, close_some, &closing))
-		started++;
-	close_some(&closing);
-	for (size_t i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
+	if (count)
+		unkilled__run(close_some, &closing, count < CLOSERS ? (unsigned int)count : CLOSERS);
 }
 
 void links__free(struct links *links)
 {
 	if (!links)
 		return;
-	close_all(links);
+	close_from(links, 0);
 	for (size_t i = 0; links->tracefs && i < links->count; i++)
 		tracefs__remove(links->tracefs, links->holders[i].event);
 	tracefs__free(links->tracefs);
@@ -121,12 +129,11 @@ static int add_holder(struct links *links, const struct holder *holder)
 /* Undoes attachments down to `count`, where an attach failed half-way. */
 static void roll_back(struct links *links, size_t count)
 {
+	close_from(links, count);
 	while (links->count > count) {
-		const struct holder *holder = &links->holders[--links->count];
-
-		close_holder(holder);
+		links->count--;
 		if (links->tracefs)
-			tracefs__remove(links->tracefs, holder->event);
+			tracefs__remove(links->tracefs, links->holders[links->count].event);
 	}
 }
 
@@ -143,7 +150,7 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
 				  strerror(-holder.link_fd));
 	if (add_holder(links, &holder)) {
-		close_holder(&holder);
+		close_alone(&holder);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	return 0;
@@ -174,7 +181,7 @@ static int attach_event(struct links *links, const struct bpf_program *program, 
 	}
 	return 0;
 fail:
-	close_holder(&holder);
+	close_alone(&holder);
 	tracefs__remove(links->tracefs, holder.event);
 	return ret;
 }

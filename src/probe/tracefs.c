@@ -15,11 +15,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/unkilled.h"
+#include "probe/tracefs_guard.h"
+
 #define GROUP_PREFIX "gpuprobe_"
 
 struct tracefs {
 	const char *root;
 	unsigned long long namespace; /* inode number of our pid namespace */
+	pid_t guard;
 	char group[48];
 };
 
@@ -122,19 +126,35 @@ static char *read_definitions(const struct tracefs *tracefs)
 	return text;
 }
 
+/* Whether a line is of the gpuprobe that `tracefs` is of. */
+static bool is_own(const struct tracefs *tracefs, const char *definition, char event[64])
+{
+	size_t length = strlen(tracefs->group);
+
+	return sscanf(definition, "%*c:%63[^ ]", event) == 1 && !strncmp(event, tracefs->group, length) &&
+	       event[length] == '/';
+}
+
 /* An event has a line for each of its sites and goes with all of them. */
-static void remove_stale(const struct tracefs *tracefs)
+static void remove_all(const struct tracefs *tracefs,
+		       bool (*goes)(const struct tracefs *tracefs, const char *definition, char event[64]))
 {
 	char *text = read_definitions(tracefs), *rest = text, *definition;
 	char event[64], removed[64] = "";
 
 	while ((definition = strsep(&rest, "\n"))) {
-		if (!is_stale(tracefs, definition, event) || !strcmp(event, removed))
+		if (!goes(tracefs, definition, event) || !strcmp(event, removed))
 			continue;
 		remove_event(tracefs, event);
 		memcpy(removed, event, sizeof(removed));
 	}
 	free(text);
+}
+
+/* In the guard, when this gpuprobe is gone. */
+static void remove_own(void *arg)
+{
+	remove_all(arg, is_own);
 }
 
 int tracefs__new(struct tracefs **out, struct error *err)
@@ -161,13 +181,23 @@ int tracefs__new(struct tracefs **out, struct error *err)
 	}
 	tracefs->namespace = namespace.st_ino;
 	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%llu", getpid(), tracefs->namespace);
-	remove_stale(tracefs);
+	remove_all(tracefs, is_stale);
+	tracefs->guard = tracefs_guard__start(remove_own, tracefs);
+	if (tracefs->guard < 0) {
+		error__set(err, tracefs->guard, "cannot make a process that cleans up in tracefs: %s",
+			   strerror(-tracefs->guard));
+		free(tracefs);
+		return -EAGAIN;
+	}
 	*out = tracefs;
 	return 0;
 }
 
 void tracefs__free(struct tracefs *tracefs)
 {
+	if (!tracefs)
+		return;
+	tracefs_guard__end(tracefs->guard);
 	free(tracefs);
 }
 
@@ -187,18 +217,32 @@ static int read_event_id(const struct tracefs *tracefs, unsigned int event)
 	return id;
 }
 
-static int open_event(int id)
+struct opening {
+	int id;
+	int result; /* a descriptor or a negative errno */
+};
+
+static void open_perf_event(void *arg)
 {
+	struct opening *opening = arg;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
 		.size = sizeof(attr),
-		.config = (uint64_t)id,
+		.config = (uint64_t)opening->id,
 		.sample_period = 1,
 	};
 	/* The BPF program runs on every CPU, whichever the event is opened on. */
 	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : (int)fd;
+	opening->result = fd < 0 ? -errno : (int)fd;
+}
+
+static int open_event(int id)
+{
+	struct opening opening = {.id = id};
+
+	unkilled__run(open_perf_event, &opening, 1);
+	return opening.result;
 }
 
 int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
