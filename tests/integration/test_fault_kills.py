@@ -42,18 +42,30 @@ def program(tmp_path_factory):
     return build_apart(tmp_path_factory.mktemp("steady"))
 
 
+def start_seconds(probe, target, library):
+    """From gpuprobe's start to its first probe, on this machine now."""
+    begin = time.monotonic()
+    with probe.start(base=[*QUIET, *library], interval=None):
+        while not target.changed_code():
+            assert time.monotonic() < begin + 20, "no probe came"
+            time.sleep(0.01)
+        return time.monotonic() - begin
+
+
 def kill_at_random(probe, program, rounds):
-    """So many kills of gpuprobe while the program is under load."""
+    """So many kills of gpuprobe while the program is under load: while it starts, while it watches, while it ends."""
     source = random.Random(rounds)
     seen = 0
     library = ["--libcuda-path", str(program.parent / NAME)]
     before = leftovers.left_over()
     with Steady(program) as target:
+        latest = 2 * start_seconds(probe, target, library)
+        target.check_clean()
         for number in range(rounds):
             way = WAYS[number % len(WAYS)]
             running = probe.start(base=[str(word) for word in way(target.pid)] + library, interval=None)
             with running:
-                time.sleep(source.uniform(0, 1.2))
+                time.sleep(source.uniform(0, latest))
                 if number % 3 == 0:  # while it ends
                     running.process.send_signal(signal.SIGINT)
                     time.sleep(source.uniform(0, 0.15))
@@ -69,7 +81,7 @@ def kill_at_random(probe, program, rounds):
 
 
 def test_gpuprobe_killed_under_load(gpuprobe, program):
-    kill_at_random(gpuprobe, program, int(os.environ.get("R", 100)))
+    kill_at_random(gpuprobe, program, 100)
 
 
 @pytest.mark.slow
