@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +69,6 @@ static void close_one(void *arg)
 	close_holder(arg);
 }
 
-/* One that links do not have yet. */
-static void close_alone(struct holder *holder)
-{
-	unkilled__run(close_one, holder, 1);
-}
-
 struct closing {
 	const struct links *links;
 	size_t next; /* atomic */
@@ -88,14 +83,39 @@ static void close_some(void *arg)
 		close_holder(&closing->links->holders[i]);
 }
 
-/* Those from `first` on. */
+static void *close_in_thread(void *arg)
+{
+	close_some(arg);
+	return NULL;
+}
+
+static void close_by_threads(struct closing *closing, unsigned int count)
+{
+	pthread_t threads[CLOSERS];
+	unsigned int started = 0;
+
+	while (started + 1 < count && !pthread_create(&threads[started], NULL, close_in_thread, closing))
+		started++;
+	close_some(closing);
+	for (unsigned int i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/*
+ * Those from `first` on. Events of tracefs end with this process, whatever kills it: who removes those of a dead
+ * gpuprobe relies on their being closed (tracefs.h).
+ */
 static void close_from(const struct links *links, size_t first)
 {
 	struct closing closing = {.links = links, .next = first};
-	size_t count = links->count - first;
+	unsigned int count = (unsigned int)(links->count - first);
 
-	if (count)
-		unkilled__run(close_some, &closing, count < CLOSERS ? (unsigned int)count : CLOSERS);
+	if (count > CLOSERS)
+		count = CLOSERS;
+	if (links->kind == LINKS_TRACEFS)
+		close_by_threads(&closing, count);
+	else if (count)
+		unkilled__run(close_some, &closing, count);
 }
 
 void links__free(struct links *links)
@@ -150,7 +170,7 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
 				  strerror(-holder.link_fd));
 	if (add_holder(links, &holder)) {
-		close_alone(&holder);
+		unkilled__run(close_one, &holder, 1);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	return 0;
@@ -181,7 +201,7 @@ static int attach_event(struct links *links, const struct bpf_program *program, 
 	}
 	return 0;
 fail:
-	close_alone(&holder);
+	close_holder(&holder);
 	tracefs__remove(links->tracefs, holder.event);
 	return ret;
 }

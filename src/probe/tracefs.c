@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/unkilled.h"
 #include "probe/tracefs_guard.h"
 
 #define GROUP_PREFIX "gpuprobe_"
@@ -217,32 +216,18 @@ static int read_event_id(const struct tracefs *tracefs, unsigned int event)
 	return id;
 }
 
-struct opening {
-	int id;
-	int result; /* a descriptor or a negative errno */
-};
-
-static void open_perf_event(void *arg)
+static int open_event(int id)
 {
-	struct opening *opening = arg;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
 		.size = sizeof(attr),
-		.config = (uint64_t)opening->id,
+		.config = (uint64_t)id,
 		.sample_period = 1,
 	};
 	/* The BPF program runs on every CPU, whichever the event is opened on. */
 	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
-	opening->result = fd < 0 ? -errno : (int)fd;
-}
-
-static int open_event(int id)
-{
-	struct opening opening = {.id = id};
-
-	unkilled__run(open_perf_event, &opening, 1);
-	return opening.result;
+	return fd < 0 ? -errno : (int)fd;
 }
 
 int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,

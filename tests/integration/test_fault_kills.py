@@ -52,8 +52,11 @@ def start_seconds(probe, target, library):
         return time.monotonic() - begin
 
 
-def kill_at_random(probe, program, rounds):
-    """So many kills of gpuprobe while the program is under load: while it starts, while it watches, while it ends."""
+def kill_at_random(probe, program, rounds, watching=False):
+    """
+    So many kills of gpuprobe while the program is under load: while it starts, while it watches, while it
+    ends; or only while it is `watching`.
+    """
     source = random.Random(rounds)
     seen = 0
     library = ["--libcuda-path", str(program.parent / NAME)]
@@ -65,8 +68,8 @@ def kill_at_random(probe, program, rounds):
             way = WAYS[number % len(WAYS)]
             running = probe.start(base=[str(word) for word in way(target.pid)] + library, interval=None)
             with running:
-                time.sleep(source.uniform(0, latest))
-                if number % 3 == 0:  # while it ends
+                time.sleep(source.uniform(0, latest) + (latest if watching else 0))
+                if number % 3 == 0 and not watching:  # while it ends
                     running.process.send_signal(signal.SIGINT)
                     time.sleep(source.uniform(0, 0.15))
                 seen += bool(target.changed_code())
@@ -91,8 +94,11 @@ def test_gpuprobe_killed_under_load_often(gpuprobe, program):
 
 @ALONE
 def test_gpuprobe_killed_with_tracefs_links(tmp_path, program, tracefs):
-    """No event of it stays in tracefs either."""
-    kill_at_random(Probe(tmp_path, "perf"), program, 10)
+    """
+    No event of it stays in tracefs. Where it is killed inside the system call that puts probes in or takes them out,
+    breakpoints stay: docs/limits.md.
+    """
+    kill_at_random(Probe(tmp_path, "perf"), program, 10, watching=True)
 
 
 # --- stopped and continued ---

@@ -7,7 +7,7 @@
  *   SCARCE_STACK=HEX    the first allocation by this stack fails
  *   SCARCE_NUMBER=N     the Nth allocation fails
  *   SCARCE_FROM=1       and all that come after it
- *   SCARCE_HIT=FILE     gets the stack of the allocation that failed, for addr2line
+ *   SCARCE_HIT=FILE     gets the stack of each allocation that failed, the first hundred, for addr2line
  *
  * The programs that gpuprobe starts do not inherit any of it.
  */
@@ -29,6 +29,7 @@
 #define DEPTH 40
 #define STACKS 65536 /* a power of two, and more than there are */
 #define PAGE_OFFSET 4095u
+#define TOLD_MAX 100
 
 /* glibc's own, by the names under which it keeps them for those that put others in their place. */
 void *__libc_malloc(size_t size);
@@ -39,6 +40,7 @@ void *__libc_memalign(size_t alignment, size_t size);
 static bool active, from_then_on;
 static uint64_t wanted, wanted_number;
 static atomic_ullong number;
+static atomic_int told;
 static pid_t self;
 static int list = -1;
 static char hit[256];
@@ -75,12 +77,14 @@ static uint64_t this_stack(void)
 
 static void tell_hit(void)
 {
-	int fd = *hit ? open(hit, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
+	int fd = *hit && atomic_fetch_add(&told, 1) < TOLD_MAX ? open(hit, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
 	void *frames[DEPTH];
 
 	if (fd < 0)
 		return;
 	backtrace_symbols_fd(frames, backtrace(frames, DEPTH), fd);
+	if (write(fd, "\n", 1) < 0)
+		abort();
 	close(fd);
 }
 
@@ -107,7 +111,7 @@ static bool is_wanted(unsigned long long which)
 
 static bool is_refused(void)
 {
-	if (!is_wanted(atomic_fetch_add(&number, 1) + 1))
+	if (!atomic_load(&failing) && !is_wanted(atomic_fetch_add(&number, 1) + 1))
 		return false;
 	if (from_then_on)
 		atomic_store(&failing, true);
@@ -122,10 +126,6 @@ static bool refused(void)
 
 	if (!active || inside)
 		return false;
-	if (atomic_load(&failing)) {
-		errno = ENOMEM;
-		return true;
-	}
 	inside = true;
 	result = is_refused();
 	inside = false;
