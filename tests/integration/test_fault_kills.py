@@ -45,11 +45,13 @@ def program(tmp_path_factory):
 def start_seconds(probe, target, library):
     """From gpuprobe's start to its first probe, on this machine now."""
     begin = time.monotonic()
-    with probe.start(base=[*QUIET, *library], interval=None):
+    with probe.start(base=[*QUIET, *library], interval=0) as running:
         while not target.changed_code():
             assert time.monotonic() < begin + 20, "no probe came"
             time.sleep(0.01)
-        return time.monotonic() - begin
+        took = time.monotonic() - begin
+        assert running.stop().status == 0
+    return took
 
 
 def kill_at_random(probe, program, rounds, watching=False):
