@@ -37,6 +37,23 @@ static void test_empty(void **state)
 	free(text);
 }
 
+static void test_tells_where_it_is(void **state)
+{
+	size_t length;
+	char *text;
+	FILE *out = text_stream__open(&text, &length);
+
+	(void)state;
+	assert_int_equal(ftell(out), 0);
+	for (long i = 0; i < 20000; i++) {
+		assert_int_equal(ftell(out), i);
+		fputc('x', out);
+	}
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(length, 20000);
+	free(text);
+}
+
 static void write_lines(FILE *out, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -102,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_tells_where_it_is),
 #ifndef __SANITIZE_ADDRESS__
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_without_memory_at_the_end),
