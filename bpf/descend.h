@@ -24,8 +24,8 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (!parent_pid || !bpf_map_lookup_elem(&watched, &parent_pid))
 		return 0;
 	pid = pid_of(child);
-	if (pid)
-		bpf_map_update_elem(&watched, &pid, &yes, BPF_ANY);
+	if (pid && bpf_map_update_elem(&watched, &pid, &yes, BPF_ANY))
+		lose(LOSS_NO_MEMORY);
 	return 0;
 }
 

@@ -64,11 +64,12 @@ static void advance(struct console *console)
 	while (console->written < console->length) {
 		int ret;
 
-		if (!takes_more(console)) {
-			event_add(console->writable, NULL);
+		if (takes_more(console))
+			ret = write_piece(console);
+		else if (event_add(console->writable, NULL))
+			ret = -ENOMEM;
+		else
 			return;
-		}
-		ret = write_piece(console);
 		if (ret) {
 			fail(console, ret);
 			return;

@@ -185,8 +185,7 @@ static int make_events(struct counting *counting, struct error *err)
 	counting->reap = evtimer_new(loop, on_reap, counting);
 	if (!counting->ring || !counting->reap)
 		return error__set(err, -ENOMEM, "out of memory");
-	event_add(counting->ring, NULL);
-	return 0;
+	return event_add(counting->ring, NULL) ? error__set(err, -ENOMEM, "out of memory") : 0;
 }
 
 int counting__prepare(struct counting *counting, struct error *err)

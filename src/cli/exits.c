@@ -97,7 +97,8 @@ static int follow(struct exits *exits, struct event_base *loop, size_t i, struct
 		close(fd);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
-	event_add(exits->ends[i], NULL);
+	if (event_add(exits->ends[i], NULL))
+		return error__set(err, -ENOMEM, "out of memory");
 	exits->running++;
 	return 0;
 }
@@ -113,8 +114,8 @@ static int set_up(struct exits *exits, struct event_base *loop, struct error *er
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < exits->targets->pid_count && !ret; i++)
 		ret = follow(exits, loop, i, err);
-	if (!ret && !exits->running)
-		evtimer_add(exits->timer, &at_once);
+	if (!ret && !exits->running && evtimer_add(exits->timer, &at_once))
+		ret = error__set(err, -ENOMEM, "out of memory");
 	return ret;
 }
 

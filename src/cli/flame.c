@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text_stream.h"
 #include "cli/counting.h"
 #include "cli/flame_options.h"
 #include "cli/subcommand.h"
@@ -85,7 +86,7 @@ static int write_form(const struct flame *flame, const struct flame_graph *graph
 {
 	char *text = NULL;
 	size_t length = 0;
-	FILE *out = open_memstream(&text, &length);
+	FILE *out = text_stream__open(&text, &length);
 	int ret = out ? print_form(flame, graph, out) : -ENOMEM;
 
 	if (out && fclose(out) && !ret)
@@ -100,7 +101,7 @@ static void tell_notes(const struct flame *flame, const struct flame_graph *grap
 {
 	char *notes = NULL, *rest = NULL;
 	size_t length = 0;
-	FILE *out = open_memstream(&notes, &length);
+	FILE *out = text_stream__open(&notes, &length);
 
 	if (!out)
 		return;

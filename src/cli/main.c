@@ -2,6 +2,7 @@
 // gpuprobe: chooses what to do by the first word of the command line.
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,13 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	(void)format;
 	(void)args;
 	return 0;
+}
+
+/* What fails in libevent is told by who called it, but for what it ends the program for. */
+static void say_why_it_ends(int severity, const char *text)
+{
+	if (severity == EVENT_LOG_ERR)
+		fprintf(stderr, "gpuprobe: %s\n", text);
 }
 
 void subcommand__set_bpf_log(enum log_level level)
@@ -96,6 +104,7 @@ int main(int argc, char **argv)
 	struct error err = {""};
 	int status = EXIT_FAILED;
 
+	event_set_log_callback(say_why_it_ends);
 	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0)
 		return status;
 	fputs("gpuprobe: ", stderr);

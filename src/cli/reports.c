@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text_stream.h"
 #include "cli/console.h"
 
 struct reports {
@@ -27,7 +28,7 @@ struct reports {
 static char *render(const struct reports *reports, size_t *length)
 {
 	char *text = NULL;
-	FILE *out = open_memstream(&text, length);
+	FILE *out = text_stream__open(&text, length);
 
 	if (!out)
 		return NULL;
@@ -162,8 +163,8 @@ int reports__start(struct reports *reports, struct error *err)
 	reports->gather = evtimer_new(loop, on_gather, reports);
 	if (!reports->due || !reports->gather)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (reports->options.interval > 0)
-		event_add(reports->due, &interval);
+	if (reports->options.interval > 0 && event_add(reports->due, &interval))
+		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
 

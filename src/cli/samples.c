@@ -68,11 +68,10 @@ int samples__new(struct counting *counting, const struct samples_options *option
 		return error__set(err, -ENOMEM, "out of memory");
 	*samples = (struct samples){.options = *options, .counting = counting};
 	samples->due = evtimer_new(session__loop(counting__session(counting)), on_due, samples);
-	if (!samples->due) {
-		free(samples);
+	if (!samples->due || evtimer_add(samples->due, &at_once)) {
+		samples__free(samples);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
-	evtimer_add(samples->due, &at_once);
 	*out = samples;
 	return 0;
 }
@@ -81,6 +80,7 @@ void samples__free(struct samples *samples)
 {
 	if (!samples)
 		return;
-	event_free(samples->due);
+	if (samples->due)
+		event_free(samples->due);
 	free(samples);
 }

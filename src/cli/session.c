@@ -20,6 +20,8 @@
 #include "cli/waker.h"
 #include "cli/watch.h"
 
+#define TIMERS 128 /* at a time; connections have half of them */
+
 struct session {
 	const struct targets *targets;
 	double duration;
@@ -162,10 +164,32 @@ static int make_events(struct session *session, struct error *err)
 	session->deadline = evtimer_new(session->loop, on_deadline, session);
 	if (!session->signals || !session->deadline)
 		return error__set(err, -ENOMEM, "out of memory");
-	event_add(session->signals, NULL);
-	if (session->duration > 0)
-		evtimer_add(session->deadline, &duration);
+	if (event_add(session->signals, NULL) || (session->duration > 0 && evtimer_add(session->deadline, &duration)))
+		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
+}
+
+static void on_nothing(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+/* So that no timer fails for want of memory once the loop runs: libevent keeps the room that these have taken. */
+static int reserve_timers(struct event_base *loop)
+{
+	const struct timeval late = {.tv_sec = 3600};
+	struct event *timers[TIMERS];
+	int ret = 0, count = 0;
+
+	while (count < TIMERS && !ret) {
+		timers[count] = evtimer_new(loop, on_nothing, NULL);
+		ret = timers[count] ? evtimer_add(timers[count++], &late) : -1;
+	}
+	while (count)
+		event_free(timers[--count]);
+	return ret;
 }
 
 static int set_up(struct session *session, struct error *err)
@@ -174,8 +198,8 @@ static int set_up(struct session *session, struct error *err)
 	int ret;
 
 	session->loop = event_base_new();
-	if (!session->loop)
-		return error__set(err, -ENOMEM, "cannot make an event loop");
+	if (!session->loop || reserve_timers(session->loop))
+		return error__set(err, -ENOMEM, "cannot make an event loop: out of memory");
 	ret = open_signals(session, err);
 	if (!ret)
 		ret = watch__check_pids(targets->pids, targets->pid_count, err);

@@ -191,9 +191,8 @@ static int make_events(struct trace *trace, struct error *err)
 	trace->resized = evsignal_new(loop, SIGWINCH, on_resize, trace);
 	if (!trace->ring || !trace->tick || !trace->more || !trace->resized)
 		return error__set(err, -ENOMEM, "out of memory");
-	event_add(trace->ring, NULL);
-	event_add(trace->tick, &period);
-	event_add(trace->resized, NULL);
+	if (event_add(trace->ring, NULL) || event_add(trace->tick, &period) || event_add(trace->resized, NULL))
+		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
 

@@ -16,9 +16,16 @@
 
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 {
-	for (size_t i = 0; i < count; i++)
+	struct process_info info;
+
+	for (size_t i = 0; i < count; i++) {
+		int ret = process__info(pids[i], &info);
+
+		if (ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM)
+			return error__set(err, ret, "cannot look at process %d: %s", pids[i], strerror(-ret));
 		if (!process__exists(pids[i]))
 			return error__set(err, -ESRCH, "no process has pid %d: see ps -e", pids[i]);
+	}
 	return 0;
 }
 

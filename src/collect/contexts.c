@@ -4,7 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <uthash.h>
+
+#include "base/table.h"
 
 struct entry {
 	struct context_key key;
@@ -49,7 +50,10 @@ int contexts__add(struct contexts *contexts, const struct context_key *key, cons
 	entry->key.slot = key->slot;
 	entry->record = *record;
 	HASH_ADD(hh, contexts->entries, key, sizeof(entry->key), entry);
-	return 0;
+	if (entry->hh.tbl)
+		return 0;
+	free(entry);
+	return -ENOMEM;
 }
 
 const struct context_record *contexts__find(const struct contexts *contexts, uint32_t slot, uint64_t context)

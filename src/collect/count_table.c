@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+
+#include "base/table.h"
 
 struct entry {
 	unsigned char key[sizeof(struct launch_key)];
@@ -65,7 +66,10 @@ static struct entry *entry_of(struct count_table *table, const void *key)
 		return NULL;
 	memcpy(entry->key, key, table->key_size);
 	HASH_ADD(hh, table->entries, key, table->key_size, entry);
-	return entry;
+	if (entry->hh.tbl)
+		return entry;
+	free(entry);
+	return NULL;
 }
 
 static void add(struct tally *sum, const struct tally *tally)

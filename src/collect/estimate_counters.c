@@ -16,7 +16,10 @@ struct counter *counter__of(struct process_estimates *own, const struct counter_
 		return NULL;
 	counter->key = *key;
 	HASH_ADD(hh, own->counters, key, sizeof(counter->key), counter);
-	return counter;
+	if (counter->hh.tbl)
+		return counter;
+	free(counter);
+	return NULL;
 }
 
 void process_estimates__free(struct process_estimates *own)

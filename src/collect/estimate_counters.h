@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "collect/estimate.h"
 #include "model/missed.h"
 #include "model/account.h"

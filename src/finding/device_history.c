@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "model/growth_history.h"
 
 /* Devices of all processes that are followed at a time. */
@@ -191,6 +191,10 @@ static int sample_gpu(struct device_history *history, const struct gpu *gpu, uin
 		memcpy(course->uuid, gpu->uuid, sizeof(course->uuid));
 		course->used.window_ns = history->window_ns;
 		HASH_ADD_STR(history->gpus, uuid, course);
+		if (!course->hh.tbl) {
+			free(course);
+			return -ENOMEM;
+		}
 	}
 	growth_history__add(&course->used, now_ns, gpu->used_bytes);
 	return 0;
@@ -212,6 +216,10 @@ static int sample_device(struct device_history *history, const struct process *p
 		course->key = key;
 		course->live.window_ns = history->window_ns;
 		HASH_ADD(hh, history->devices, key, sizeof(course->key), course);
+		if (!course->hh.tbl) {
+			free(course);
+			return -ENOMEM;
+		}
 	}
 	course->seen = history->samples;
 	growth_history__add(&course->live, now_ns, device->live_bytes);
@@ -242,6 +250,10 @@ static int sample_full(struct device_history *history, const struct process *pro
 			return -ENOMEM;
 		course->key = key;
 		HASH_ADD(hh, history->full, key, sizeof(course->key), course);
+		if (!course->hh.tbl) {
+			free(course);
+			return -ENOMEM;
+		}
 	}
 	course->seen = history->samples;
 	if (is_fuller(holding, &course->fullest))

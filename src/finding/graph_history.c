@@ -4,7 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <uthash.h>
+
+#include "base/table.h"
 
 /* What is gone is looked for in one of so many samples: there may be thousands of processes. */
 #define FORGET_ROUNDS 16
@@ -74,6 +75,10 @@ static int sample_process(struct graph_history *history, const struct process *p
 			return -ENOMEM;
 		course->key = (struct process_key){.start_ns = process->start_ns, .pid = process->pid};
 		HASH_ADD(hh, history->courses, key, sizeof(course->key), course);
+		if (!course->hh.tbl) {
+			free(course);
+			return -ENOMEM;
+		}
 	}
 	course->between += since(course, process);
 	course->made = process->objects[OBJECT_GRAPH_EXEC].created;

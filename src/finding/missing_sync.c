@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
+#include "base/text_stream.h"
 #include "finding/rules.h"
 #include "finding/where.h"
 
@@ -35,7 +36,7 @@ static char *sentence(const struct account *account)
 	const struct process_account *totals = &account->totals;
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = text_stream__open(&text, &size);
 
 	if (!out)
 		return NULL;

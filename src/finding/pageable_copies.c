@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
+#include "base/text_stream.h"
 #include "finding/copy_sum.h"
 #include "finding/link.h"
 #include "finding/rules.h"
@@ -242,7 +243,7 @@ static int tell(struct finding *finding, const struct copy_sum *all, const struc
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = text_stream__open(&text, &size);
 	int ret;
 
 	if (!out)

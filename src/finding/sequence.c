@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "model/kernels.h"
 
 #define LEAST_SHARE 0.8
@@ -98,7 +99,7 @@ char *sequence__text(const struct sequence *sequence, const struct process *proc
 {
 	size_t at = 0, same, size;
 	char *text = NULL;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = text_stream__open(&text, &size);
 
 	if (!out)
 		return NULL;

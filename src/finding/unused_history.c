@@ -4,7 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <uthash.h>
+
+#include "base/table.h"
 
 /* Pools of all processes that are followed at a time. */
 #define COURSES_MAX 1024
@@ -97,6 +98,10 @@ static int add_sample(struct unused_history *history, const struct unused_key *k
 			return -ENOMEM;
 		course->key = *key;
 		HASH_ADD(hh, history->courses, key, sizeof(course->key), course);
+		if (!course->hh.tbl) {
+			free(course);
+			return -ENOMEM;
+		}
 	}
 	course->samples[course->next] = *sample;
 	course->next = (course->next + 1) % SAMPLES;

@@ -63,7 +63,10 @@ static struct governed_thread *thread_of(struct governed_threads *threads, const
 		return NULL;
 	thread->key = key;
 	HASH_ADD(hh, threads->table, key, sizeof(key), thread);
-	return thread;
+	if (thread->hh.tbl)
+		return thread;
+	free(thread);
+	return NULL;
 }
 
 /* A call costs about a microsecond: of fewer it does not matter what the thread waited for. */

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uthash.h>
 
+#include "base/table.h"
 #include "govern/governor.h"
 
 struct governed_key {

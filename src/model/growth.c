@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "model/account.h"
 #include "model/growth_history.h"
 
@@ -103,7 +103,10 @@ static struct growing_site *add(struct growth *growth, const struct growth_key *
 	site->key = *key;
 	site->history.window_ns = growth->window_ns;
 	HASH_ADD(hh, growth->sites, key, sizeof(site->key), site);
-	return site;
+	if (site->hh.tbl)
+		return site;
+	free(site);
+	return NULL;
 }
 
 static uint64_t count_unknown_frees(const struct process *process)

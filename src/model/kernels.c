@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "model/devices.h"
 #include "symbol/kernel_name.h"
 
@@ -72,11 +72,17 @@ struct kernel_table *kernel_table__new(void)
 	return calloc(1, sizeof(struct kernel_table));
 }
 
-static void free_shown(struct shown_kernel *shown)
+static void free_strings(struct shown_kernel *shown)
 {
 	free(shown->mangled);
 	free(shown->full);
 	free(shown->brief);
+	shown->mangled = shown->full = shown->brief = NULL;
+}
+
+static void free_shown(struct shown_kernel *shown)
+{
+	free_strings(shown);
 	free(shown);
 }
 
@@ -191,10 +197,7 @@ static int set_strings(struct shown_kernel *shown, const char *mangled)
 	shown->brief = shown->full ? kernel_name__short(shown->full) : NULL;
 	if (shown->mangled && shown->full && shown->brief)
 		return 0;
-	free(shown->mangled);
-	free(shown->full);
-	free(shown->brief);
-	shown->mangled = shown->full = shown->brief = NULL;
+	free_strings(shown);
 	return -ENOMEM;
 }
 
@@ -219,8 +222,12 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 	ret = set_strings(shown, mangled);
 	if (ret)
 		return ret;
-	unlink_unnamed(table, shown);
 	HASH_ADD_KEYPTR(hh, table->named, shown->mangled, strlen(shown->mangled), shown);
+	if (!shown->hh.tbl) {
+		free_strings(shown);
+		return -ENOMEM;
+	}
+	unlink_unnamed(table, shown);
 	return 0;
 }
 
@@ -240,7 +247,12 @@ static struct kernel_handle *take_handle(struct kernel_table *table, const struc
 		return NULL;
 	}
 	HASH_ADD(hh, table->handles, key, sizeof(handle->key), handle);
-	return handle;
+	if (handle->hh.tbl)
+		return handle;
+	unlink_unnamed(table, handle->shown);
+	free_shown(handle->shown);
+	free(handle);
+	return NULL;
 }
 
 static struct launch_count *add_count(struct kernel_table *table, const struct launch_key *key)
@@ -254,8 +266,12 @@ static struct launch_count *add_count(struct kernel_table *table, const struct l
 	}
 	count->key = *key;
 	count->handle = handle;
-	handle->counts++;
 	HASH_ADD(hh, table->counts, key, sizeof(count->key), count);
+	if (!count->hh.tbl) {
+		free(count);
+		return NULL;
+	}
+	handle->counts++;
 	return count;
 }
 
@@ -339,6 +355,8 @@ static void remember(struct kernel_table *table, const struct kernel_handle *han
 		return;
 	*past = (struct past_handle){.handle = handle->key.handle, .shown = handle->shown};
 	HASH_ADD(hh, table->past, handle, sizeof(past->handle), past);
+	if (!past->hh.tbl)
+		free(past);
 }
 
 bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **brief)

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "symbol/kernel_name.h"
 
 /* Read through the handle, at the first launch in a generation. */
@@ -108,25 +108,38 @@ static int add_read(struct name_store *store, const struct kernel_key *key, cons
 	read->key = *key;
 	strcpy(read->name, name);
 	HASH_ADD(hh, store->read, key, sizeof(read->key), read);
-	return 0;
+	if (read->hh.tbl)
+		return 0;
+	free(read);
+	return -ENOMEM;
+}
+
+static struct given_name *take_given(struct name_store *store, uint32_t slot, uint64_t handle)
+{
+	struct given_name *given = find_given(store, slot, handle);
+
+	if (given)
+		return given;
+	given = calloc(1, sizeof(*given));
+	if (!given)
+		return NULL;
+	given->key.handle = handle;
+	given->key.slot = slot;
+	HASH_ADD(hh, store->given, key, sizeof(given->key), given);
+	if (given->hh.tbl)
+		return given;
+	free(given);
+	return NULL;
 }
 
 static int add_given(struct name_store *store, const struct record_name *record, const char *name)
 {
-	struct given_name *given = find_given(store, record->header.slot, record->handle);
 	char *copy = strdup(name);
+	struct given_name *given = copy ? take_given(store, record->header.slot, record->handle) : NULL;
 
-	if (!copy)
-		return -ENOMEM;
 	if (!given) {
-		given = calloc(1, sizeof(*given));
-		if (!given) {
-			free(copy);
-			return -ENOMEM;
-		}
-		given->key.handle = record->handle;
-		given->key.slot = record->header.slot;
-		HASH_ADD(hh, store->given, key, sizeof(given->key), given);
+		free(copy);
+		return -ENOMEM;
 	}
 	free(given->name);
 	given->name = copy;
@@ -179,6 +192,10 @@ static void count_unload(struct name_store *store, uint32_t slot)
 			return;
 		unloads->slot = slot;
 		HASH_ADD_INT(store->unloads, slot, unloads);
+		if (!unloads->hh.tbl) {
+			free(unloads);
+			return;
+		}
 	}
 	unloads->count++;
 }

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+
+#include "base/table.h"
 
 struct site_count {
 	struct call_site_key key;
@@ -95,7 +96,10 @@ static struct site_count *take_count(struct site_table *table, const struct call
 		return NULL;
 	count->key = *key;
 	HASH_ADD(hh, table->counts, key, sizeof(count->key), count);
-	return count;
+	if (count->hh.tbl)
+		return count;
+	free(count);
+	return NULL;
 }
 
 int site_table__set(struct site_table *table, const struct call_site_key *key, const struct call_site_record *record)
@@ -175,7 +179,10 @@ int site_table__name(struct site_table *table, const struct kernel_key *key, con
 		return -ENOMEM;
 	*kernel = (struct site_kernel){.key = *key, .full = full, .brief = brief};
 	HASH_ADD(hh, table->kernels, key, sizeof(kernel->key), kernel);
-	return 0;
+	if (kernel->hh.tbl)
+		return 0;
+	free(kernel);
+	return -ENOMEM;
 }
 
 int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes, uint64_t start_ns)
@@ -190,6 +197,10 @@ int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t byte
 		live->stack = stack;
 		live->oldest_ns = live->newest_ns = start_ns;
 		HASH_ADD(hh, table->live, stack, sizeof(live->stack), live);
+		if (!live->hh.tbl) {
+			free(live);
+			return -ENOMEM;
+		}
 	}
 	live->bytes += bytes;
 	live->count++;

@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* uthash ends the program when out of memory unless told otherwise. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 #include "output/finding_series.h"
+#include "base/table.h"
 #include "output/findings.h"
 
 #define SEVERITIES (SEVERITY_CRITICAL + 1)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
+#include "base/text_stream.h"
 #include "output/findings.h"
 #include "output/wrap.h"
 
@@ -54,7 +55,7 @@ static void print_line(FILE *out, const struct findings *findings, const struct 
 {
 	char *text = NULL;
 	size_t length = 0;
-	FILE *line = open_memstream(&text, &length);
+	FILE *line = text_stream__open(&text, &length);
 
 	if (!line)
 		return;

@@ -15,6 +15,7 @@
 
 #include "base/escape.h"
 #include "base/quantity.h"
+#include "base/text_stream.h"
 #include "output/findings.h"
 #include "output/frame_text.h"
 #include "output/report_line.h"
@@ -92,7 +93,7 @@ static void print_sentence(FILE *out, const struct finding *finding,
 {
 	char *text = NULL;
 	size_t length = 0;
-	FILE *sentence = open_memstream(&text, &length);
+	FILE *sentence = text_stream__open(&text, &length);
 
 	if (!sentence)
 		return;
@@ -168,7 +169,7 @@ void findings_text__print_sampled(FILE *out, const struct finding_list *list)
 {
 	char *text = NULL;
 	size_t length = 0;
-	FILE *sentence = list->sampled_kinds ? open_memstream(&text, &length) : NULL;
+	FILE *sentence = list->sampled_kinds ? text_stream__open(&text, &length) : NULL;
 
 	if (!sentence)
 		return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text_stream.h"
 #include "output/frame_text.h"
 
 static char *close_label(FILE *out, char **label)
@@ -21,7 +22,7 @@ char *flame_label__text(const char *text)
 {
 	size_t length;
 	char *label = NULL;
-	FILE *out = open_memstream(&label, &length);
+	FILE *out = text_stream__open(&label, &length);
 
 	if (!out)
 		return NULL;
@@ -33,7 +34,7 @@ char *flame_label__frame(const struct stack_frame *frame)
 {
 	size_t length;
 	char *label = NULL;
-	FILE *out = open_memstream(&label, &length);
+	FILE *out = text_stream__open(&label, &length);
 
 	if (!out)
 		return NULL;
@@ -45,7 +46,7 @@ char *flame_label__process(const struct process *process)
 {
 	size_t length;
 	char *label = NULL;
-	FILE *out = open_memstream(&label, &length);
+	FILE *out = text_stream__open(&label, &length);
 
 	if (!out)
 		return NULL;

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+
+#include "base/table.h"
 
 struct stored_frame {
 	struct flame_frame frame;
@@ -104,6 +105,10 @@ static struct stored_frame *new_frame(struct flame_store *store, char *key, enum
 		return NULL;
 	}
 	HASH_ADD_KEYPTR(hh, store->by_key, stored->key, strlen(stored->key), stored);
+	if (!stored->hh.tbl) {
+		free_frame(stored);
+		return NULL;
+	}
 	stored->frame.number = store->numbered;
 	store->numbered += kind != FLAME_PROCESS;
 	*store->last = &stored->frame;
@@ -145,9 +150,13 @@ static struct stored_node *new_node(struct flame_store *store, struct flame_node
 	stored->node.frame = key->frame;
 	stored->node.parent = parent;
 	stored->node.depth = parent->depth + 1;
+	HASH_ADD(hh, store->by_parent, key, sizeof(stored->key), stored);
+	if (!stored->hh.tbl) {
+		free(stored);
+		return NULL;
+	}
 	if (stored->node.depth > store->depth)
 		store->depth = stored->node.depth;
-	HASH_ADD(hh, store->by_parent, key, sizeof(stored->key), stored);
 	store->nodes++;
 	return stored;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "base/xml.h"
 #include "output/flame_color.h"
 #include "output/flame_forms.h"
@@ -249,7 +250,7 @@ static char *make_notes(const struct flame_graph *graph, const struct model *mod
 {
 	size_t length;
 	char *notes = NULL;
-	FILE *out = open_memstream(&notes, &length);
+	FILE *out = text_stream__open(&notes, &length);
 
 	if (!out)
 		return NULL;

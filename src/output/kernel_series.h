@@ -13,8 +13,8 @@
 #ifndef OUTPUT_KERNEL_SERIES_H
 #define OUTPUT_KERNEL_SERIES_H
 
-#include <uthash.h>
 
+#include "base/table.h"
 #include "model/model.h"
 
 /* The label of the rest, and the longest label in bytes. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/text_stream.h"
 #include "model/account.h"
 #include "model/api.h"
 #include "output/findings.h"
@@ -44,7 +45,7 @@ static void put_text(const struct writer *w, const char *text)
 {
 	char *safe = NULL;
 	size_t length = 0;
-	FILE *escaped = open_memstream(&safe, &length);
+	FILE *escaped = text_stream__open(&safe, &length);
 	bool quoted;
 
 	fputc(',', w->out);

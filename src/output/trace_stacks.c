@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 
+#include "base/text_stream.h"
 #include "output/frame_text.h"
 
 static int write_frames(const struct stack *stack, struct trace_stack_text *text)
 {
-	FILE *out = open_memstream(&text->frames, &text->bytes);
+	FILE *out = text_stream__open(&text->frames, &text->bytes);
 	int failed;
 
 	if (!out)

@@ -3,8 +3,8 @@
 #ifndef OUTPUT_TRACE_SUMMARY_PRIVATE_H
 #define OUTPUT_TRACE_SUMMARY_PRIVATE_H
 
-#include <uthash.h>
 
+#include "base/table.h"
 #include "output/trace_histogram.h"
 #include "output/trace_summary.h"
 

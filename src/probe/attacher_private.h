@@ -27,6 +27,7 @@ struct attacher {
 	size_t file_count;
 	struct seen_file *seen;
 	struct attacher_counts counts;
+	bool lack_told; /* that there is no memory, or no descriptor, for what a process maps */
 };
 
 /* In the order in which they are attached: what the driver layer covers, the runtime's need not. */

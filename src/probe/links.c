@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/unkilled.h"
 #include "probe/multi_link.h"
 #include "probe/tracefs.h"
 
-#define CLOSERS 16 /* threads that close links */
+#define CLOSERS 16 /* links that are closed at a time */
 
 /* What holds one attachment; closing it detaches all of its sites. */
 struct holder {
@@ -53,6 +54,8 @@ int links__new(enum link_kind kind, const struct probe_programs *programs, struc
 	return 0;
 }
 
+_Static_assert(CLOSERS <= UNKILLED_MAX, "all at once");
+
 static void close_holder(const struct holder *holder)
 {
 	if (holder->link_fd >= 0)
@@ -61,40 +64,65 @@ static void close_holder(const struct holder *holder)
 		close(holder->perf_fd);
 }
 
+static void close_one(void *arg)
+{
+	close_holder(arg);
+}
+
 struct closing {
 	const struct links *links;
 	size_t next; /* atomic */
 };
 
-static void *close_some(void *arg)
+static void close_some(void *arg)
 {
 	struct closing *closing = arg;
 	size_t i;
 
 	while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->links->count)
 		close_holder(&closing->links->holders[i]);
+}
+
+static void *close_in_thread(void *arg)
+{
+	close_some(arg);
 	return NULL;
 }
 
-static void close_all(const struct links *links)
+static void close_by_threads(struct closing *closing, unsigned int count)
 {
-	struct closing closing = {.links = links};
 	pthread_t threads[CLOSERS];
-	size_t started = 0;
+	unsigned int started = 0;
 
-	while (started < CLOSERS && started + 1 < links->count &&
-	       !pthread_create(&threads[started], NULL, close_some, &closing))
+	while (started + 1 < count && !pthread_create(&threads[started], NULL, close_in_thread, closing))
 		started++;
-	close_some(&closing);
-	for (size_t i = 0; i < started; i++)
+	close_some(closing);
+	for (unsigned int i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+}
+
+/*
+ * Those from `first` on. Events of tracefs end with this process, whatever kills it: who removes those of a dead
+ * gpuprobe relies on their being closed (tracefs.h).
+ */
+static void close_from(const struct links *links, size_t first)
+{
+	struct closing closing = {.links = links, .next = first};
+	unsigned int count = (unsigned int)(links->count - first);
+
+	if (count > CLOSERS)
+		count = CLOSERS;
+	if (links->kind == LINKS_TRACEFS)
+		close_by_threads(&closing, count);
+	else if (count)
+		unkilled__run(close_some, &closing, count);
 }
 
 void links__free(struct links *links)
 {
 	if (!links)
 		return;
-	close_all(links);
+	close_from(links, 0);
 	for (size_t i = 0; links->tracefs && i < links->count; i++)
 		tracefs__remove(links->tracefs, links->holders[i].event);
 	tracefs__free(links->tracefs);
@@ -121,12 +149,11 @@ static int add_holder(struct links *links, const struct holder *holder)
 /* Undoes attachments down to `count`, where an attach failed half-way. */
 static void roll_back(struct links *links, size_t count)
 {
+	close_from(links, count);
 	while (links->count > count) {
-		const struct holder *holder = &links->holders[--links->count];
-
-		close_holder(holder);
+		links->count--;
 		if (links->tracefs)
-			tracefs__remove(links->tracefs, holder->event);
+			tracefs__remove(links->tracefs, links->holders[links->count].event);
 	}
 }
 
@@ -143,7 +170,7 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
 				  strerror(-holder.link_fd));
 	if (add_holder(links, &holder)) {
-		close_holder(&holder);
+		unkilled__run(close_one, &holder, 1);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	return 0;

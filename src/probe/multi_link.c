@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/unkilled.h"
+
 #define FLAG_RETURN 1 /* BPF_F_UPROBE_MULTI_RETURN */
 
 /* The part of union bpf_attr that BPF_LINK_CREATE reads for these types. */
@@ -27,10 +29,23 @@ struct link_create_attr {
 
 _Static_assert(sizeof(struct link_create_attr) == 64, "layout of the kernel's union bpf_attr");
 
+struct creation {
+	const struct link_create_attr *attr;
+	int result; /* a descriptor or a negative errno */
+};
+
+static void create(void *arg)
+{
+	struct creation *creation = arg;
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, creation->attr, sizeof(*creation->attr));
+
+	creation->result = fd < 0 ? -errno : (int)fd;
+}
+
 int multi_link__create_in(pid_t pid, int program, int type, const char *path, const uint64_t *offsets,
 			  const uint64_t *cookies, size_t count, bool on_return)
 {
-	struct link_create_attr attr = {
+	const struct link_create_attr attr = {
 		.prog_fd = (uint32_t)program,
 		.attach_type = (uint32_t)type,
 		.path = (uintptr_t)path,
@@ -40,9 +55,10 @@ int multi_link__create_in(pid_t pid, int program, int type, const char *path, co
 		.multi_flags = on_return ? FLAG_RETURN : 0,
 		.pid = (uint32_t)pid,
 	};
-	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	struct creation creation = {.attr = &attr};
 
-	return fd < 0 ? -errno : (int)fd;
+	unkilled__run(create, &creation, 1);
+	return creation.result;
 }
 
 int multi_link__create(int program, int type, const char *path, const uint64_t *offsets,

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "probe/attacher_private.h"
 #include "target/loader.h"
 #include "target/proc_maps.h"
@@ -144,6 +144,8 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 	seen->key = *key;
 	seen->probed_ns = probed_ns;
 	HASH_ADD(hh, attacher->seen, key, sizeof(seen->key), seen);
+	if (!seen->hh.tbl)
+		free(seen);
 }
 
 /* That a file gets no probes though it is there is said once. */
@@ -166,6 +168,25 @@ static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_
 	scan->late[role] += probed_ns > scan->since_ns;
 }
 
+/* Once: what lacks for one process will lack for the next. */
+static void tell_lack(struct scan *scan, int code, const char *what)
+{
+	struct attacher *attacher = scan->attacher;
+
+	if (attacher->lack_told)
+		log__info(attacher->log, "process %d: %s: %s", scan->pid, what, strerror(-code));
+	else
+		log__warn(attacher->log, "process %d: %s: %s; it may be watched in part or not at all, and so may others",
+			  scan->pid, what, strerror(-code));
+	attacher->lack_told = true;
+}
+
+/* What is no process's doing: gpuprobe itself has no memory, or no descriptors. */
+static bool is_lack(int code)
+{
+	return code == -ENOMEM || code == -EMFILE || code == -ENFILE;
+}
+
 static void attach_candidate(struct scan *scan, const struct candidate *candidate)
 {
 	struct attacher *attacher = scan->attacher;
@@ -176,6 +197,10 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	struct seen_key key;
 	int fd = open_mapping(scan, &candidate->mapping, &error), ret;
 
+	if (is_lack(fd)) {
+		tell_lack(scan, fd, candidate->mapping.path);
+		return;
+	}
 	if (fd < 0) {
 		tell_unopened(scan, &candidate->mapping, fd, &error);
 		return;
@@ -189,6 +214,10 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	}
 	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
 	ret = attacher__add_open_file(attacher, fd, name, candidate->role, &probed_ns, &error);
+	if (is_lack(ret)) {
+		tell_lack(scan, ret, candidate->mapping.path);
+		return;
+	}
 	remember_seen(attacher, &key, probed_ns);
 	note_probed(scan, candidate->role, probed_ns);
 	if (ret == -ENOEXEC)
@@ -267,6 +296,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		late += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];
 	ret = late;
 out:
+	if (is_lack(ret))
+		tell_lack(&scan, ret, "what it maps cannot be read");
 	forget_candidates(&scan);
 	return ret;
 }

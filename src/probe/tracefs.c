@@ -15,11 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "probe/tracefs_guard.h"
+
 #define GROUP_PREFIX "gpuprobe_"
 
 struct tracefs {
 	const char *root;
 	unsigned long long namespace; /* inode number of our pid namespace */
+	pid_t guard;
 	char group[48];
 };
 
@@ -122,19 +125,35 @@ static char *read_definitions(const struct tracefs *tracefs)
 	return text;
 }
 
+/* Whether a line is of the gpuprobe that `tracefs` is of. */
+static bool is_own(const struct tracefs *tracefs, const char *definition, char event[64])
+{
+	size_t length = strlen(tracefs->group);
+
+	return sscanf(definition, "%*c:%63[^ ]", event) == 1 && !strncmp(event, tracefs->group, length) &&
+	       event[length] == '/';
+}
+
 /* An event has a line for each of its sites and goes with all of them. */
-static void remove_stale(const struct tracefs *tracefs)
+static void remove_all(const struct tracefs *tracefs,
+		       bool (*goes)(const struct tracefs *tracefs, const char *definition, char event[64]))
 {
 	char *text = read_definitions(tracefs), *rest = text, *definition;
 	char event[64], removed[64] = "";
 
 	while ((definition = strsep(&rest, "\n"))) {
-		if (!is_stale(tracefs, definition, event) || !strcmp(event, removed))
+		if (!goes(tracefs, definition, event) || !strcmp(event, removed))
 			continue;
 		remove_event(tracefs, event);
 		memcpy(removed, event, sizeof(removed));
 	}
 	free(text);
+}
+
+/* In the guard, when this gpuprobe is gone. */
+static void remove_own(void *arg)
+{
+	remove_all(arg, is_own);
 }
 
 int tracefs__new(struct tracefs **out, struct error *err)
@@ -162,13 +181,23 @@ int tracefs__new(struct tracefs **out, struct error *err)
 	}
 	tracefs->namespace = namespace.st_ino;
 	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%llu", getpid(), tracefs->namespace);
-	remove_stale(tracefs);
+	remove_all(tracefs, is_stale);
+	tracefs->guard = tracefs_guard__start(remove_own, tracefs);
+	if (tracefs->guard < 0) {
+		error__set(err, tracefs->guard, "cannot make a process that cleans up in tracefs: %s",
+			   strerror(-tracefs->guard));
+		free(tracefs);
+		return -EAGAIN;
+	}
 	*out = tracefs;
 	return 0;
 }
 
 void tracefs__free(struct tracefs *tracefs)
 {
+	if (!tracefs)
+		return;
+	tracefs_guard__end(tracefs->guard);
 	free(tracefs);
 }
 

@@ -5,7 +5,8 @@
  *
  * Definitions outlive the process that wrote them. They are grouped under
  * gpuprobe_PID_NAMESPACE, so that what a killed gpuprobe left is found and
- * removed by the next one in that pid namespace. That the owner is dead must be
+ * removed, by a guard process or, where that was killed too, by the next
+ * gpuprobe in that pid namespace. That the owner is dead must be
  * certain: the kernel frees the sites of an event that is removed while it is
  * open, but for one, with their breakpoints in place, and then crashes.
  */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "serve/gzip.h"
 #include "serve/negotiate.h"
 
@@ -71,7 +72,7 @@ static const struct page *find_page(const char *path)
 static int write_body(const struct http_options *options, const struct page *page,
 		      enum exposition form, struct response *r)
 {
-	FILE *out = open_memstream(&r->body, &r->body_length);
+	FILE *out = text_stream__open(&r->body, &r->body_length);
 	int err;
 
 	if (!out)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text_stream.h"
+
 static const char *reason_of(int status)
 {
 	switch (status) {
@@ -84,7 +86,7 @@ static void print_head(FILE *out, const struct response *r, const char *version)
 int response__build(const struct response *response, const char *version, char **out,
 		    size_t *length)
 {
-	FILE *stream = open_memstream(out, length);
+	FILE *stream = text_stream__open(out, length);
 	int failed;
 
 	if (!stream)

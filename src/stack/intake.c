@@ -12,10 +12,10 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-#include <uthash.h>
 #include <utlist.h>
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "stack/process.h"
 #include "symbol/python_code.h"
 
@@ -202,6 +202,10 @@ int stack_intake__set_python(struct stack_intake *intake, const struct python_ow
 		interpreter->owner = *owner;
 		interpreter->offsets = *offsets;
 		HASH_ADD(hh, intake->interpreters, owner.pid, sizeof(interpreter->owner.pid), interpreter);
+		if (!interpreter->hh.tbl) {
+			free(interpreter);
+			ret = -ENOMEM;
+		}
 	}
 	pthread_mutex_unlock(&intake->lock);
 	return ret;

@@ -66,12 +66,17 @@ static void forget_python(struct stack_processes *processes, struct stack_proces
 	process->search = PYTHON_NOT_FOUND;
 }
 
-static void release(struct stack_processes *processes, struct stack_process *process)
+static void free_process(struct stack_process *process)
 {
-	HASH_DEL(processes->list, process);
 	unwinder__free(process->unwinder);
 	native_process__free(process->native);
 	free(process);
+}
+
+static void release(struct stack_processes *processes, struct stack_process *process)
+{
+	HASH_DEL(processes->list, process);
+	free_process(process);
 }
 
 static void drop(struct stack_processes *processes, struct stack_process *process)
@@ -154,7 +159,24 @@ static struct stack_process *add(struct stack_processes *processes, pid_t pid, u
 	process->number = processes->numbers++;
 	process->changed = true;
 	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
-	return process;
+	if (process->hh.tbl)
+		return process;
+	free_process(process);
+	return NULL;
+}
+
+/* Without memory it leaves. */
+static struct stack_process *make_youngest(struct stack_processes *processes, struct stack_process *process)
+{
+	if (!process->hh.next)
+		return process;
+	HASH_DEL(processes->list, process);
+	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
+	if (process->hh.tbl)
+		return process;
+	forget_python(processes, process);
+	free_process(process);
+	return NULL;
 }
 
 /* The process if it is known. One that had its pid before leaves. */
@@ -165,11 +187,8 @@ static struct stack_process *find(struct stack_processes *processes, pid_t pid, 
 	HASH_FIND(hh, processes->list, &pid, sizeof(pid), process);
 	if (!process)
 		return NULL;
-	if (stack_process__is_same_start(process->start_ns, start_ns)) {
-		HASH_DEL(processes->list, process);
-		HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
-		return process;
-	}
+	if (stack_process__is_same_start(process->start_ns, start_ns))
+		return make_youngest(processes, process);
 	if (process->start_ns < start_ns)
 		drop(processes, process);
 	return NULL;

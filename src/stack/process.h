@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <uthash.h>
 
 #include "base/log.h"
+#include "base/table.h"
 #include "stack/stacks.h"
 #include "stack/unwind.h"
 #include "symbol/native_frames.h"

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
+#include "base/table.h"
 #include "stack/texts.h"
 
 #define IDS_PER_STACK 4
@@ -192,8 +192,13 @@ static struct kept_stack *intern(struct stack_store *store, const struct stack *
 		free(made);
 		return kept;
 	}
-	made->stack.serial = store->serial++;
 	HASH_ADD(hh, store->by_frames, key, size, made);
+	if (!made->hh.tbl) {
+		put_frames(store, made->stack.frames, made->stack.count);
+		free(made);
+		return NULL;
+	}
+	made->stack.serial = store->serial++;
 	DL_APPEND(store->oldest, made);
 	store->bytes += made->bytes;
 	return made;
@@ -251,9 +256,15 @@ int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_
 	}
 	if (kept)
 		replace_id(store, kept, made->stack);
+	HASH_ADD(hh, store->ids, id, sizeof(made->id), made);
+	if (!made->hh.tbl) {
+		if (!made->stack->ids)
+			drop_stack(store, made->stack);
+		free(made);
+		return -ENOMEM;
+	}
 	if (!made->stack->ids)
 		made->stack->first = made;
-	HASH_ADD(hh, store->ids, id, sizeof(made->id), made);
 	DL_APPEND2(store->oldest_id, made, older, younger);
 	DL_APPEND(made->stack->ids, made);
 	touch(store, made);

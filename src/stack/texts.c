@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+
+#include "base/table.h"
 
 struct text {
 	UT_hash_handle hh;
@@ -57,6 +58,10 @@ const char *texts__take(struct texts *texts, const char *text)
 	kept->references = 1;
 	memcpy(kept->text, text, length);
 	HASH_ADD(hh, texts->list, text, length, kept);
+	if (!kept->hh.tbl) {
+		free(kept);
+		return NULL;
+	}
 	texts->bytes += sizeof(*kept) + length;
 	return kept->text;
 }

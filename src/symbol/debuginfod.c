@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "symbol/build_id.h"
 #include "symbol/debuginfod_library.h"
 
@@ -284,6 +284,10 @@ static struct request *ask(struct debuginfod *debuginfod, const uint8_t *id, siz
 	memcpy(request->id, id, size);
 	request->size = size;
 	HASH_ADD(hh, debuginfod->requests, id, (unsigned int)size, request);
+	if (!request->hh.tbl) {
+		free(request);
+		return NULL;
+	}
 	debuginfod->unanswered++;
 	pthread_cond_broadcast(&debuginfod->changed);
 	return request;

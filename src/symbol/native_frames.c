@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "symbol/debuginfod.h"
 #include "symbol/function_name.h"
 #include "symbol/perf_map.h"
@@ -216,9 +216,13 @@ static struct known_frame *add_known(struct native_frames *frames, const struct 
 		return NULL;
 	frame->key = *key;
 	look_up(file, frame);
+	HASH_ADD(hh, frames->known, key, sizeof(frame->key), frame);
+	if (!frame->hh.tbl) {
+		free_frame(frame);
+		return NULL;
+	}
 	frames->bytes += sizeof(*frame) + (frame->function ? strlen(frame->function) : 0) +
 			 (frame->file ? strlen(frame->file) : 0);
-	HASH_ADD(hh, frames->known, key, sizeof(frame->key), frame);
 	return frame;
 }
 

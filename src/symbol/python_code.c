@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "symbol/python_text.h"
 #include "target/process_memory.h"
 
@@ -220,8 +220,13 @@ const struct python_code *python_codes__find(struct python_codes *codes, uint32_
 	kept->bytes = sizeof(*kept) + kept->code.table_size;
 	if (kept->known)
 		kept->bytes += strlen(kept->code.function) + strlen(kept->code.file) + 2;
-	codes->bytes += kept->bytes;
 	HASH_ADD(hh, codes->kept, key, sizeof(kept->key), kept);
+	if (!kept->hh.tbl) {
+		clear(&kept->code);
+		free(kept);
+		return NULL;
+	}
+	codes->bytes += kept->bytes;
 	return kept->known ? &kept->code : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "target/user_name.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -64,9 +65,9 @@ static const struct passwd *find_entry(FILE *in, const char *name, uid_t uid, ch
 	return NULL;
 }
 
-static FILE *open_host_users(void)
+static FILE *open_users(bool foreign)
 {
-	int fd = root_file__open(1, "/etc/passwd");
+	int fd = foreign ? root_file__open(1, "/etc/passwd") : open("/etc/passwd", O_RDONLY | O_CLOEXEC);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (fd >= 0 && !in)
@@ -74,18 +75,24 @@ static FILE *open_host_users(void)
 	return in;
 }
 
+/*
+ * Who stands in the file is not asked for in the C library's databases: these may be on a network, and in
+ * want of memory the library ends the program.
+ */
+static bool wants_databases(bool foreign, FILE *in, const struct passwd *found)
+{
+	return !foreign && !found && (in ? !ferror(in) : errno == ENOENT);
+}
+
 static void look_up(struct user_names *names, struct user *user)
 {
-	const struct passwd *found = NULL;
+	FILE *in = open_users(names->foreign);
 	struct passwd entry, *result;
-	FILE *in = NULL;
+	const struct passwd *found = in ? find_entry(in, NULL, user->uid, names->buffer, &entry) : NULL;
 
-	if (!names->foreign) {
-		if (!getpwuid_r(user->uid, &entry, names->buffer, BUFFER_SIZE, &result))
-			found = result;
-	} else if ((in = open_host_users())) {
-		found = find_entry(in, NULL, user->uid, names->buffer, &entry);
-	}
+	if (wants_databases(names->foreign, in, found) &&
+	    !getpwuid_r(user->uid, &entry, names->buffer, BUFFER_SIZE, &result))
+		found = result;
 	if (found && found->pw_name[0] && strlen(found->pw_name) < USER_NAME_SIZE)
 		snprintf(user->name, sizeof(user->name), "%s", found->pw_name);
 	else
@@ -112,17 +119,14 @@ void user_names__find(struct user_names *names, uid_t uid, char name[USER_NAME_S
 
 int user_name__to_uid(const char *name, uid_t *uid)
 {
-	const struct passwd *found = NULL;
 	struct passwd entry, *result;
+	bool foreign = is_foreign();
 	char buffer[BUFFER_SIZE];
-	FILE *in = NULL;
+	FILE *in = open_users(foreign);
+	const struct passwd *found = in ? find_entry(in, name, 0, buffer, &entry) : NULL;
 
-	if (!is_foreign()) {
-		if (!getpwnam_r(name, &entry, buffer, sizeof(buffer), &result))
-			found = result;
-	} else if ((in = open_host_users())) {
-		found = find_entry(in, name, 0, buffer, &entry);
-	}
+	if (wants_databases(foreign, in, found) && !getpwnam_r(name, &entry, buffer, sizeof(buffer), &result))
+		found = result;
 	if (found)
 		*uid = found->pw_uid;
 	if (in)

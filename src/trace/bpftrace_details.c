@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "trace/steps.h"
 
 #define REGISTERS 6
@@ -292,8 +293,8 @@ int bpftrace_details__make(struct bpftrace_details *details, const struct trace_
 	int ret = 0;
 
 	*details = (struct bpftrace_details){0};
-	writer.format = open_memstream(&details->format, &size);
-	writer.arguments = open_memstream(&details->arguments, &size);
+	writer.format = text_stream__open(&details->format, &size);
+	writer.arguments = text_stream__open(&details->arguments, &size);
 	if (writer.format && writer.arguments)
 		add_steps(&writer);
 	else

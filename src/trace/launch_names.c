@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "symbol/host_stub.h"
 #include "symbol/kernel_name.h"
 #include "symbol/remote_name.h"
@@ -152,7 +152,10 @@ static struct process_names *take_process(struct launch_names *names, uint32_t n
 		return NULL;
 	process->number = number;
 	HASH_ADD(hh, names->processes, number, sizeof(process->number), process);
-	return process;
+	if (process->hh.tbl)
+		return process;
+	free(process);
+	return NULL;
 }
 
 static struct launch_name *add(struct launch_names *names, const struct name_key *key)
@@ -166,8 +169,12 @@ static struct launch_name *add(struct launch_names *names, const struct name_key
 	}
 	name->key = *key;
 	name->references = 1;
-	DL_APPEND(process->first, name);
 	HASH_ADD(hh, names->all, key, sizeof(name->key), name);
+	if (!name->hh.tbl) {
+		free(name);
+		return NULL;
+	}
+	DL_APPEND(process->first, name);
 	limit(names, name);
 	return name;
 }

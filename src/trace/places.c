@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "symbol/native_frames.h"
 #include "target/process.h"
 #include "trace/threads.h"
@@ -124,7 +124,11 @@ static struct process_places *add_process(struct trace_places *places, const str
 	process->pid = shown->pid;
 	process->start_ns = shown->start_ns;
 	HASH_ADD(hh, places->processes, pid, sizeof(process->pid), process);
-	return process;
+	if (process->hh.tbl)
+		return process;
+	native_process__free(process->native);
+	free(process);
+	return NULL;
 }
 
 void trace_places__see(struct trace_places *places, const struct trace_process *shown, uint64_t now)
@@ -169,8 +173,12 @@ static const char *add_text(struct process_places *process, uint64_t address, co
 		return NULL;
 	place->address = address;
 	snprintf(place->text, (size_t)length + 1, "%s+0x%llx", frame->object, offset);
-	process->bytes += (size_t)length + 1;
 	HASH_ADD(hh, process->texts, address, sizeof(place->address), place);
+	if (!place->hh.tbl) {
+		free(place);
+		return NULL;
+	}
+	process->bytes += (size_t)length + 1;
 	return place->text;
 }
 

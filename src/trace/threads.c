@@ -66,6 +66,12 @@ bool traced_process__is_there(const struct trace_process *process)
 	       traced_process__began(process, info.start_ns);
 }
 
+static void free_process(struct traced_process *process)
+{
+	free((char *)process->shown.cgroup);
+	free(process);
+}
+
 static struct traced_process *add_process(struct trace_threads *threads, const struct trace_thread_record *record)
 {
 	struct traced_process *process = calloc(1, sizeof(*process));
@@ -84,7 +90,10 @@ static struct traced_process *add_process(struct trace_threads *threads, const s
 	if (threads->wants_cgroup && traced_process__is_there(shown))
 		shown->cgroup = cgroup__path(record->pid);
 	HASH_ADD(hh, threads->processes, shown.number, sizeof(shown->number), process);
-	return process;
+	if (process->hh.tbl)
+		return process;
+	free_process(process);
+	return NULL;
 }
 
 static void put_process(struct trace_threads *threads, struct traced_process *process)
@@ -92,8 +101,7 @@ static void put_process(struct trace_threads *threads, struct traced_process *pr
 	if (--process->references)
 		return;
 	HASH_DEL(threads->processes, process);
-	free((char *)process->shown.cgroup);
-	free(process);
+	free_process(process);
 }
 
 static bool is_same(const struct trace_thread *thread, const struct trace_thread_record *record)

@@ -7,8 +7,8 @@
 #define TRACE_THREADS_H
 
 #include <stdbool.h>
-#include <uthash.h>
 
+#include "base/table.h"
 #include "trace/line.h"
 
 /* A context and the device that it was made on; 0 and -1: not known. */

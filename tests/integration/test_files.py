@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from lib import exact, leftovers, paths
-from lib.probe import Result, Running, environment
+from lib.inside import Inside
+from lib.probe import environment
 
 NAMES = ("libcuda.so.1", "libcudart.so.13", "launch", "memory", "idle-holder")
 
@@ -372,26 +373,6 @@ def test_command_in_a_pid_namespace(gpuprobe_by, private):
     # The truth files have the pids inside.
     assert not {t.pid for t in result.truths} & set(by_launches.values())
     assert not any(p["since_attach"] for p in result.final["processes"])
-
-
-class Inside:
-    """gpuprobe in a pid namespace, with a /proc of its own."""
-
-    WORDS = ["unshare", "-pf", "--kill-child", "--mount-proc", str(paths.GPUPROBE), "--json", "--metrics-addr", "none"]
-
-    def __init__(self, links, truth_dir):
-        truth_dir.mkdir()
-        self.truth_dir = truth_dir
-        self.env = environment(GPUPROBE_LINKS=links, CUDA_SIM_TRUTH=f"{truth_dir}/%p.%u.json")
-
-    def run(self, *command):
-        done = subprocess.run([*self.WORDS, "--display-interval", "0", "--", *map(str, command)], env=self.env, text=True,
-                              capture_output=True, timeout=60, check=False)
-        assert done.returncode == 0, done.stderr
-        return Result(done.returncode, done.stdout, done.stderr, self.truth_dir)
-
-    def start(self, *args):
-        return Running([*self.WORDS, "--display-interval", "0.1", *map(str, args)], self.env, self.truth_dir, None)
 
 
 @pytest.fixture

@@ -96,6 +96,12 @@ def left_over():
     return found
 
 
+def watchers():
+    """The processes that hold a program of gpuprobe: whoever watches now."""
+    programs = {key for key in all_objects() if key[0] == "prog"}
+    return [pid for pid in processes() if not programs.isdisjoint(objects_of(pid))]
+
+
 def assert_none(before=(), timeout=20):
     """
     Fails if anything of an ended gpuprobe stays for longer than the kernel takes to clear away, but for

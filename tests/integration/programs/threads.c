@@ -7,15 +7,22 @@
  *   many N           N threads, 32 at a time, each with one launch and one pair of allocation and free
  *   jump N           N allocations from which a signal handler jumps away, then N that succeed
  *   leave N          N threads, one after the other, that end in the middle of a launch
+ *   inside N WHAT HOW [PROGRAM]
+ *                    N launches, then a call of WHAT (launch, wait, alloc) in the middle of which the process
+ *                    exits, execs PROGRAM or jumps away by longjmp; after a jump N more launches
+ *   fork N           four threads launch while N children are forked, each of which tries once
  */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cuda_api.h"
@@ -27,6 +34,7 @@ static CUfunction kernel;
 static unsigned long number;
 static char **arguments;
 static sigjmp_buf away;
+static atomic_bool enough;
 
 /* The simulated libcuda's own; on exec nobody writes the books otherwise. */
 void cuda_sim_write_truth(void);
@@ -154,9 +162,81 @@ static void leave(void)
 			exit(1);
 }
 
+static void end_inside(void *how)
+{
+	if (!strcmp(how, "exit"))
+		exit(0);
+	if (!strcmp(how, "jump"))
+		siglongjmp(away, 1);
+	cuda_sim_write_truth();
+	execv(arguments[2], arguments + 2);
+	_exit(1);
+}
+
+static void inside(void)
+{
+	CUdeviceptr address;
+
+	launch(number);
+	if (!sigsetjmp(away, 1)) {
+		cuda_sim_interrupt(0, end_inside, arguments[1]);
+		if (!strcmp(arguments[0], "wait"))
+			need((int)cuCtxSynchronize());
+		else if (!strcmp(arguments[0], "alloc"))
+			need((int)cuMemAlloc(&address, 64));
+		else
+			launch(1);
+		exit(1);
+	}
+	launch(number);
+}
+
+static void *launch_on(void *unused)
+{
+	(void)unused;
+	need((int)cuCtxSetCurrent(context));
+	while (!atomic_load(&enough)) {
+		launch(1);
+		usleep(100);
+	}
+	return NULL;
+}
+
+/* A driver works in no child of its process. */
+static _Noreturn void try_once(void)
+{
+	CUdeviceptr address;
+
+	if ((int)cuMemAlloc(&address, 64) != 3)
+		_exit(1);
+	cuda_sim_write_truth();
+	_exit(0);
+}
+
+static void fork_beside_threads(void)
+{
+	pthread_t threads[4];
+	int status;
+
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&threads[i], NULL, launch_on, NULL))
+			exit(1);
+	for (unsigned long i = 0; i < number; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			try_once();
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+			exit(1);
+	}
+	atomic_store(&enough, true);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+}
+
 static _Noreturn void usage(void)
 {
-	fputs("usage: threads leaderless|exec|many|jump|leave N [PROGRAM [ARG...]]\n", stderr);
+	fputs("usage: threads leaderless|exec|many|jump|leave|inside|fork N [ARG...]\n", stderr);
 	exit(2);
 }
 
@@ -186,6 +266,10 @@ int main(int argc, char **argv)
 		jump();
 	else if (!strcmp(argv[1], "leave"))
 		leave();
+	else if (!strcmp(argv[1], "inside") && argc > 4 && (argc > 5 || strcmp(argv[4], "exec")))
+		inside();
+	else if (!strcmp(argv[1], "fork"))
+		fork_beside_threads();
 	else
 		usage();
 	return 0;

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A program under load whose result can be checked, and whether its code is as its files have it."""
+import re
+import shutil
+import subprocess
+import time
+
+from lib import paths
+from lib.probe import Background
+from lib.script import PROGRAMS
+
+
+def build(directory, name="steady"):
+    """programs/NAME.c, a program of the driver API, with a libcuda of its own beside it."""
+    program = directory / name
+    shutil.copy(paths.LIBCUDA, directory)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
+                    PROGRAMS / f"{name}.c", f"-L{paths.SIM}", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN"],
+                   check=True)
+    return program
+
+
+NAME = "libsteady.so"
+
+
+def build_apart(directory):
+    """
+    programs/steady.c with a libcuda of another name, which a gpuprobe probes only where it is told to: those that
+    watch the whole machine meanwhile leave the program's code alone.
+    """
+    content = paths.LIBCUDA.read_bytes()
+    (directory / NAME).write_bytes(content.replace(b"libcuda.so.1\0", NAME.encode() + b"\0"))
+    program = directory / "steady"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
+                    PROGRAMS / "steady.c", f"-L{directory}", f"-l:{NAME}", "-Wl,-rpath,$ORIGIN"], check=True)
+    return program
+
+
+class Steady(Background):
+    """programs/steady.c, between begin and finish()."""
+
+    def __init__(self, program, threads=4, pause_us=200, env=None):
+        super().__init__(program, threads, pause_us, env=env, cwd=program.parent)
+        self.check_alive()
+
+    def check_alive(self):
+        assert self.tell("?") == "alive", f"the program is gone: {self.poll()}"
+
+    def finish(self):
+        """Lets it end; the launches that it made. Its result has to be right."""
+        self.stdin.close()
+        told = self.stdout.read()
+        assert self.wait(30) == 0 and re.fullmatch(r"right \d+\n", told), told
+        return int(told.split()[1])
+
+    def changed_code(self):
+        """How many bytes of its library's code are not what the file has: probes."""
+        changed = 0
+        with open(f"/proc/{self.pid}/maps", encoding="utf-8") as maps, open(f"/proc/{self.pid}/mem", "rb") as memory:
+            for line in maps:
+                words = line.split(maxsplit=5)
+                if "x" not in words[1] or not line.endswith(f"/{NAME}\n"):
+                    continue
+                begin, end = (int(text, 16) for text in words[0].split("-"))
+                memory.seek(begin)
+                seen = memory.read(end - begin)
+                with open(words[5].rstrip("\n"), "rb") as file:
+                    file.seek(int(words[2], 16))
+                    true = file.read(end - begin)
+                # The last page is filled up with what is none of the file.
+                changed += sum(a != b for a, b in zip(seen, true)) if seen[:len(true)] != true else 0
+        return changed
+
+    def check_clean(self, timeout=20):
+        """No probe stays in it."""
+        end = time.monotonic() + timeout
+        while changed := self.changed_code():
+            assert time.monotonic() < end, f"{changed} bytes of probes are left"
+            time.sleep(0.05)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+Signals at any moment: gpuprobe killed under load, either side stopped and continued, a target killed in a call.
+The target's result is right, and no probe stays in it.
+"""
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from lib import exact, leftovers, paths, trace
+from lib.probe import Probe
+from lib.steady import NAME, Steady, build_apart
+
+ALONE = pytest.mark.alone("a gpuprobe that starts beside it cleans up what this one has left")
+QUIET = ["--metrics-addr", "none"]
+# What is killed: the ways to watch one process, and all.
+WAYS = [
+    lambda pid: [*QUIET, "--display-interval", "0.05", "-p", pid],
+    lambda pid: [*QUIET, "--display-interval", "0.05"],
+    lambda pid: ["trace", "--buffer", "256K", "-O", "/dev/null", "-p", pid],
+    lambda pid: ["trace", "--stack", "-O", "/dev/null", "-p", pid],
+    lambda pid: ["stat", "-O", "/dev/null", "-p", pid],
+    lambda pid: ["memleak", "-p", pid],
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
+    leftovers.mount_tracefs()
+    before = leftovers.left_over()
+    yield
+    leftovers.assert_none(before)
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory):
+    """programs/steady.c"""
+    return build_apart(tmp_path_factory.mktemp("steady"))
+
+
+def start_seconds(probe, target, library):
+    """From gpuprobe's start to its first probe, on this machine now."""
+    begin = time.monotonic()
+    with probe.start(base=[*QUIET, *library], interval=0) as running:
+        while not target.changed_code():
+            assert time.monotonic() < begin + 20, "no probe came"
+            time.sleep(0.01)
+        took = time.monotonic() - begin
+        assert running.stop().status == 0
+    return took
+
+
+def kill_at_random(probe, program, rounds, watching=False):
+    """
+    So many kills of gpuprobe while the program is under load: while it starts, while it watches, while it
+    ends; or only while it is `watching`.
+    """
+    source = random.Random(rounds)
+    seen = 0
+    library = ["--libcuda-path", str(program.parent / NAME)]
+    before = leftovers.left_over()
+    with Steady(program) as target:
+        latest = 2 * start_seconds(probe, target, library)
+        target.check_clean()
+        for number in range(rounds):
+            way = WAYS[number % len(WAYS)]
+            running = probe.start(base=[str(word) for word in way(target.pid)] + library, interval=None)
+            with running:
+                time.sleep(source.uniform(0, latest) + (latest if watching else 0))
+                if number % 3 == 0 and not watching:  # while it ends
+                    running.process.send_signal(signal.SIGINT)
+                    time.sleep(source.uniform(0, 0.15))
+                seen += bool(target.changed_code())
+                running.process.kill()
+                running.process.wait()
+            target.check_alive()
+            target.check_clean()
+            if number % 20 == 19:
+                leftovers.assert_none(before)
+        assert target.finish() > rounds
+    assert seen > rounds / 5, "the moments were too early to show anything"
+
+
+def test_gpuprobe_killed_under_load(gpuprobe, program):
+    kill_at_random(gpuprobe, program, 100)
+
+
+@pytest.mark.slow
+def test_gpuprobe_killed_under_load_often(gpuprobe, program):
+    kill_at_random(gpuprobe, program, 1000)
+
+
+@ALONE
+def test_gpuprobe_killed_with_tracefs_links(tmp_path, program, tracefs):
+    """
+    No event of it stays in tracefs. Where it is killed inside the system call that puts probes in or takes them out,
+    breakpoints stay: docs/limits.md.
+    """
+    kill_at_random(Probe(tmp_path, "perf"), program, 10, watching=True)
+
+
+# --- stopped and continued ---
+
+LAUNCHES = ["--threads", 2, "--launches", 3000, "--rate", 1500, "--kernels", 3]
+
+
+def stop_for(pid, seconds):
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(seconds)
+    os.kill(pid, signal.SIGCONT)
+
+
+def test_gpuprobe_stopped(gpuprobe_by):
+    """The program goes on meanwhile, and every call is counted."""
+    with gpuprobe_by.start(paths.workload("launch"), *LAUNCHES) as running:
+        running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"])
+        for _ in range(3):
+            stop_for(running.pid, 0.4)
+        result = running.finish(60)
+    assert result.status == 0
+    exact.check(result)
+    assert result.truth.launches() == {f"kernel_{i}": 2000 for i in range(3)}
+
+
+def test_target_stopped(gpuprobe_by):
+    """In the middle of its calls; its time in them is the only thing that changes."""
+    with gpuprobe_by.start(paths.workload("launch"), *LAUNCHES) as running:
+        report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"])
+        for _ in range(3):
+            stop_for(report["processes"][0]["pid"], 0.4)
+        result = running.finish(60)
+    assert result.status == 0
+    exact.check(result)
+
+
+def test_both_stopped_while_processes_come(gpuprobe):
+    """gpuprobe stands still while its COMMAND starts programs: they wait for it a while, and are counted or told."""
+    command = f"for i in 1 2 3; do {paths.workload('launch')} --launches 20 >/dev/null; done"
+    with gpuprobe.start("sh", "-c", f"sleep 0.5; {command}", interval=0) as running:
+        time.sleep(0.9)
+        stop_for(running.pid, 1)
+        result = running.finish(60)
+    assert result.status == 0
+    exact.check(result)
+    assert [p["launches"] for p in result.final["processes"]] == [20] * 3
+
+
+def test_trace_with_both_stopped(tracer, tmp_path):
+    """Lines of calls that were begun before and ended after are whole, and in their order."""
+    log = tmp_path / "log"
+    running, path = tracer.start(paths.workload("traced"), "--rounds", 400, "--rate", 400, "--log", log,
+                                 args=["-e", "memory,copy"])
+    with running:
+        trace.wait_for_lines(path, 20)
+        pid = trace.wait_for_lines(path, 20)[0]["pid"]
+        stop_for(pid, 0.5)
+        stop_for(running.pid, 0.5)
+        result = trace.Traced(running.finish(60), path)
+    assert result.status == 0 and result.lost == 0
+    functions = set(result.counts)
+    trace.check_threads(result.lines, trace.read_log(log), functions)

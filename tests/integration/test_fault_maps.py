@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+BPF maps that are full, of each kind: one after the other is made too small (programs/small_map.c) for a random mix of
+calls. What is lost is counted under its own reason, and every number that does not depend on the map is right.
+"""
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from lib import exact, leftovers, mixtruth, paths
+from lib.script import PROGRAMS
+
+# Map -> entries, what is lost by it, and the families of numbers that may then be wrong.
+MEMORY = {"memory", "with_context", "ranges", "pools", "live", "sides"}
+GRAPHS = {"captured", "graphs", "launches", "copies", "sides", "devices"}
+COUNTS = MEMORY | GRAPHS | {"objects", "waits", "queries", "functions", "errors"}
+FULL = {
+    "allocations": (4, "allocation_map_full", MEMORY),
+    "tallies": (2, "tally_map_full", COUNTS),
+    "launches": (2, "kernel_map_full", GRAPHS),
+    "objects": (4, "object_map_full", {"objects"}),
+    "streams": (4, "inflight_map_full", set()),
+    "graphs": (1, "graph_map_full", {"graphs"}),
+    "process_of": (1, "process_table_full", {"process"}),
+    "watched": (2, "no_memory", {"process"}),
+}
+FULL_IN_ALL = {
+    "capturing": (4, "capture_map_full", GRAPHS),
+    "contexts": (4, "context_map_full", {"with_context", "devices", "objects"} | MEMORY),
+    "devices": (1, "context_map_full", {"devices", "pools"}),
+    "events": (4, "event_map_full", set()),
+    "failures": (4, "error_map_full", {"errors"}),
+    "graph_execs": (4, "graph_map_full", {"graphs"}),
+    "graph_runs": (4, "graph_map_full", {"graphs"}),
+    "pools": (4, "pool_map_full", {"pools", "memory"}),
+    "ranges": (2, "allocation_map_full", MEMORY),
+    "shapes": (2, "shape_map_full", set()),
+}
+# What the mix does not fill, or what only saves work: nothing is lost, nothing wrong.
+SPARE = ["captures", "captured_events", "disabled_nodes", "graph_nodes", "unnamed", "held", "sites", "kernels_seen",
+         "loader_cursors", "process_numbers"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
+    leftovers.mount_tracefs()
+    before = leftovers.left_over()
+    yield
+    leftovers.assert_none(before)
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """programs/small_map.c"""
+    if b"__asan_init" in paths.GPUPROBE.read_bytes():
+        pytest.skip("a sanitizer has to be loaded first")
+    library = tmp_path_factory.mktemp("small_map") / "small_map.so"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "small_map.c"], check=True)
+    return library
+
+
+def run_mix(gpuprobe, library, name, entries):
+    """(what was lost, the families of numbers that are wrong, the processes that are not there being one)"""
+    env = {"SMALL_MAP": name, "SMALL_ENTRIES": entries, "LD_PRELOAD": library}
+    result = gpuprobe.run(paths.workload("mix"), "--seed", 3, "--seconds", 1.5, "--threads", 8, "--children", 1,
+                          args=["--top", "0"], env=env)
+    assert result.stderr == ""
+    wrong = set()
+    for truth in result.truths:
+        found = [process for process in result.final["processes"] if process["pid"] == truth.pid]
+        lines = mixtruth.differences(found[0], truth) if len(found) == 1 else ["process: is not there"]
+        wrong |= {line.split(":")[0] for line in lines}
+    return exact.lost(result.final), wrong
+
+
+def check_full(gpuprobe, library, name, entries, reason, families):
+    lost, wrong = run_mix(gpuprobe, library, name, entries)
+    assert lost.pop(reason) > 0
+    assert lost.keys() <= {"inflight_busy"} and wrong <= families
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_full(gpuprobe, library, name):
+    check_full(gpuprobe, library, name, *FULL[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FULL_IN_ALL)
+def test_full_too(gpuprobe, library, name):
+    check_full(gpuprobe, library, name, *FULL_IN_ALL[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SPARE)
+def test_small(gpuprobe, library, name):
+    lost, wrong = run_mix(gpuprobe, library, name, 1)
+    assert lost.keys() <= {"inflight_busy"} and wrong == set()
+
+
+def test_ring_that_overflows(gpuprobe, library):
+    """A page of notices, and nobody who reads them for a while: names are missing, counts are not."""
+    with gpuprobe.start(paths.workload("modules"), "--rounds", 300, "--kernels", 5, "--launches", 20, interval=0,
+                        env={"SMALL_MAP": "ring", "SMALL_ENTRIES": os.sysconf("SC_PAGESIZE"),
+                             "LD_PRELOAD": library}) as running:
+        time.sleep(0.7)
+        running.process.send_signal(signal.SIGSTOP)
+        time.sleep(1)
+        running.process.send_signal(signal.SIGCONT)
+        result = running.finish(60)
+    lost = exact.lost(result.final)
+    assert lost.pop("ring_full") > 0 and not lost
+    assert result.process["launches"] == sum(result.truth.launches().values())

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Programs that leave calls by every way out, come and go, and change their files: counted all the same, or told."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from lib import exact, leftovers, paths
+from lib.inside import Inside
+from lib.paths import workload
+from lib.probe import Background, descendants
+from lib.script import PROGRAMS, script
+from lib.steady import build
+
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
+    leftovers.mount_tracefs()
+    before = leftovers.left_over()
+    yield
+    leftovers.assert_none(before)
+
+
+@pytest.fixture
+def inside(links, tmp_path):
+    return Inside(links, tmp_path / "inside")
+
+
+@pytest.fixture(scope="session")
+def threads(tmp_path_factory):
+    """programs/threads.c"""
+    return build(tmp_path_factory.mktemp("threads"), "threads")
+
+
+# --- ways out of a call ---
+
+@pytest.mark.parametrize("how", ["exit", "jump", "exec"])
+@pytest.mark.parametrize("what", ["launch", "wait", "alloc"])
+def test_left_in_a_call(gpuprobe_by, threads, what, how):
+    """What was begun and not ended is no call; what comes after it, of whichever program, is counted."""
+    result = gpuprobe_by.run(threads, "inside", 40, what, how, workload("launch"), "--launches", 30)
+    assert exact.lost(result.final) == {}
+    seen = [(p["comm"], p["launches"], p["ended"]) for p in sorted(result.final["processes"],
+                                                                   key=lambda p: p["comm"], reverse=True)]
+    # A launch is counted where it begins.
+    first = ("threads", (80 if how == "jump" else 40) + (what == "launch"), True)
+    assert seen == ([first, ("launch", 30, True)] if how == "exec" else [first])
+    assert all(p["memory"]["live_at_exit_allocations"] == 0 for p in result.final["processes"])
+
+
+@pytest.mark.parametrize("what", ["launch", "wait"])
+def test_stat_of_a_call_that_was_left(gpuprobe, threads, what):
+    """The account has nobody waiting in a program that another has replaced."""
+    result = gpuprobe.run(threads, "inside", 40, what, "exec", workload("launch"), "--launches", 30,
+                          base=["stat", "--json"])
+    assert sorted(p["launches"] for p in result.final["processes"]) == [30, 40 + (what == "launch")]
+
+
+HANGS = script("""
+    start()
+    loaded, (kernel,) = module("before")
+    kept = made(driver.cuMemAlloc_v2, 1000)
+    for _ in range(7):
+        need(launch(kernel))
+    touch(sys.argv[1])
+    driver.cuCtxSynchronize()
+""")
+
+
+def wait_for(path, timeout=20):
+    end = time.monotonic() + timeout
+    while not path.exists():
+        assert time.monotonic() < end, f"{path} was not written"
+        time.sleep(0.02)
+
+
+def test_killed_in_a_call(gpuprobe_by, tmp_path):
+    """SIGKILL in the middle of a wait: what came before is counted, its memory is that of an ended process."""
+    with gpuprobe_by.start(*HANGS, tmp_path / "hangs", env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"},
+                           interval=0) as running:
+        wait_for(tmp_path / "hangs")
+        process, = [pid for pid in descendants(running.pid) if name_of(pid) == "python3"]
+        os.kill(process, signal.SIGKILL)
+        result = running.finish()
+    assert result.status == 137
+    assert exact.lost(result.final) == {}
+    assert exact.launches(result.process) == {"before": 7}
+    assert result.process["ended"]
+    assert result.process["memory"]["live_at_exit_bytes"] == 1000
+
+
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
+        return comm.read().strip()
+
+
+def test_many_killed_in_calls(gpuprobe, tmp_path):
+    """More than there are places for: each gives its own back, whatever it was in."""
+    result = gpuprobe.run(*script(f"""
+        import signal, subprocess
+        for number in range(24):
+            begun = {str(tmp_path)!r} + "/%d" % number
+            hangs = subprocess.Popen([*{HANGS!r}, begun])
+            wait_for(begun)
+            hangs.kill()
+            hangs.wait()
+            time.sleep(0.05)
+    """), args=["--max-processes", 12], env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"})
+    assert exact.lost(result.final) == {}
+    assert [p["launches"] for p in result.final["processes"]] == [7] * 24
+
+
+# --- processes and threads ---
+
+def test_forks_beside_threads(gpuprobe_by, threads):
+    """Children of a process whose threads launch meanwhile are processes of their own."""
+    result = gpuprobe_by.run(threads, "fork", 50)
+    assert exact.lost(result.final) == {}
+    parent, *children = sorted(result.final["processes"], key=lambda p: p["launches"], reverse=True)
+    truth, = [t for t in result.truths if t.launches()]
+    exact.check_process(parent, truth)
+    assert len(children) == 50
+    assert all(exact.errors(child) == {("driver", "cuMemAlloc_v2", 3): 1} and not child["launches"]
+               for child in children)
+
+
+def test_500_processes(gpuprobe_by):
+    """Of 10 ms each."""
+    result = gpuprobe_by.run(workload("forker"), "--processes", 500, "--short-lived", 10, "--pairs", 3, "--launches", 5)
+    exact.check(result)
+    assert len(result.final["processes"]) == 500
+
+
+REUSE = """
+    import subprocess
+    pids = set()
+    for launches in range(1, 11):
+        if pids:
+            with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+                last.write(str(min(pids) - 1))
+        child = subprocess.Popen([%r, "--launches", str(launches)], stdout=subprocess.DEVNULL)
+        pids.add(child.pid)
+        need(child.wait())
+    need(len(pids) != 1)
+"""
+
+
+def test_reused_pid(inside):
+    """Ten programs of one pid, one after the other, in less time than a report takes."""
+    result = inside.run(*script(REUSE % workload("launch")))
+    assert len({p["pid"] for p in result.final["processes"]}) == 1
+    assert sorted(p["launches"] for p in result.final["processes"]) == list(range(1, 11))
+    assert exact.lost(result.final) == {}
+
+
+# --- their files ---
+
+def test_library_loaded_1000_times(gpuprobe_by, tmp_path):
+    """Unloaded and loaded again: each time it is another mapping, and the same file."""
+    library = tmp_path / "libcuda.so.1"
+    subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "reloaded.c"], check=True)
+    result = gpuprobe_by.run(*script(f"""
+        import _ctypes
+        for number in range(1000):
+            library = Library({str(library)!r})
+            need(library.cuInit(0))
+            need(library.cuMemFree_v2(made(library.cuMemAlloc_v2, 64 + number)))
+            _ctypes.dlclose(library._library._handle)
+            need({str(library)!r} in open("/proc/self/maps").read())
+    """))
+    assert exact.lost(result.final) == {}
+    device = exact.memory(result.process)["device"]
+    assert (device["allocations"], device["frees"]) == (1000, 1000)
+    assert not result.process["since_attach"]
+
+
+def test_library_truncated_before(gpuprobe, tmp_path):
+    """A file cut off under a process that has it is no library any more; its other library is watched."""
+    for name in ("libcuda.so.1", "libcudart.so.13", "idle-holder"):
+        shutil.copy(paths.SIM / name, tmp_path)
+    for size in (0, 100, 5000, 100000):
+        # It looks up no symbol later, in what is gone.
+        with Background(tmp_path / "idle-holder", "--seconds", 30, env={"LD_BIND_NOW": 1}) as holder:
+            assert holder.stdout.readline() == "READY\n"
+            os.truncate(tmp_path / "libcuda.so.1", size)
+            with gpuprobe.start(args=["-v", "-p", holder.pid]) as running:
+                running.report()
+                result = running.stop()
+        assert result.status == 0
+        assert all(line.startswith("gpuprobe: ") for line in result.stderr.splitlines())
+        assert "/libcudart.so.13 (process" in result.stderr
+        assert "/libcuda.so.1" not in result.stderr
+        shutil.copy(paths.LIBCUDA, tmp_path / "new")
+        (tmp_path / "new").rename(tmp_path / "libcuda.so.1")
