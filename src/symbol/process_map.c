@@ -122,7 +122,7 @@ static bool is_same_object(const struct mapped_object *a, const struct mapped_ob
 /* Told by the place, not by the address: of mappings that overlap another may be found there. */
 static bool holds(const struct objects *objects, const struct mapped_object *object)
 {
-	return object >= objects->list && object < objects->list + objects->count;
+	return objects->count && object >= objects->list && object < objects->list + objects->count;
 }
 
 bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,

@@ -16,7 +16,7 @@ FUZZ_WRAP := open opendir fopen process_memory__read process_memory__read_string
 	root_file__open regular_file__open
 FUZZ_CLI_OBJ := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(filter-out src/cli/main.c,$(CLI_SRC)))
 
-.PHONY: fuzz fuzz-long fuzz-targets fuzz-coverage
+.PHONY: fuzz fuzz-long fuzz-targets
 
 #: make fuzz        each fuzz target for FUZZ_SECONDS=20
 #: make fuzz-long   the same for an hour each
@@ -26,7 +26,13 @@ fuzz: fuzz-targets
 fuzz-long: fuzz-targets
 	@tests/fuzz/run.py --seconds 3600 $(BUILD)
 
-fuzz-targets: $(FUZZ_TARGETS:%=$(FUZZ)/fuzz_%)
+fuzz-targets: $(FUZZ_TARGETS:%=$(FUZZ)/fuzz_%) $(FUZZ)/seeds/made
+
+$(FUZZ)/seeds/made: tests/fuzz/seeds.py
+	@rm -rf $(@D)
+	@mkdir -p $(@D)
+	tests/fuzz/seeds.py $(@D)
+	@touch $@
 
 $(FUZZ)/obj/%.o: src/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
