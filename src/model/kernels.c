@@ -8,6 +8,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
+#include "base/clock.h"
 #include "model/devices.h"
 #include "symbol/kernel_name.h"
 
@@ -67,6 +68,7 @@ struct kernel_table {
 	struct shown_kernel *unnamed;
 	uint64_t next_serial;
 	size_t name_bytes; /* of `named` */
+	uint64_t names_ns; /* CPU time that they have taken */
 	struct device_totals *folded; /* launches by device, of handles that are gone */
 	size_t folded_count;
 };
@@ -190,10 +192,13 @@ static char *cut(const char *name)
 	return strdup(text);
 }
 
-static int set_strings(struct shown_kernel *shown, const char *mangled)
+static int set_strings(struct kernel_table *table, struct shown_kernel *shown, const char *mangled)
 {
-	char *readable = kernel_name__demangle(mangled), *brief = readable ? kernel_name__short(readable) : NULL;
+	char *readable = kernel_name__demangle_within(&table->names_ns, mangled);
+	uint64_t begin = clock__thread_ns();
+	char *brief = readable ? kernel_name__short(readable) : NULL;
 
+	table->names_ns += clock__thread_ns() - begin;
 	shown->mangled = strdup(mangled);
 	shown->full = readable ? cut(readable) : NULL;
 	shown->brief = brief ? cut(brief) : NULL;
@@ -228,7 +233,7 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 	}
 	if (table->name_bytes > NAME_BYTES_MAX)
 		return 0;
-	ret = set_strings(shown, mangled);
+	ret = set_strings(table, shown, mangled);
 	if (ret)
 		return ret;
 	table->name_bytes += sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) + strlen(shown->brief) + 3;
