@@ -207,8 +207,7 @@ static void find_addresses(size_t size)
 {
 	struct elf_file *elf = open_copy(current.fd);
 
-	(void)size;
-	for (uint64_t i = 0; i < 1000; i++) {
+	for (uint64_t i = 0; i < size / 100; i++) {
 		uint64_t offset;
 		char *name;
 		int ret = elf_file__symbol_at(elf, TEXT_VADDR + i * (current.at_one_place ? 1 : 16) + 3, &name, &offset);
@@ -244,7 +243,7 @@ static void million_symbols(void **state)
 {
 	(void)state;
 	compare_files("walked", walk_symbols, (struct symbols_file){0}, 250000);
-	compare_files("indexed, 1,000 looked up", find_addresses, (struct symbols_file){0}, 250000);
+	compare_files("indexed, one in 100 looked up", find_addresses, (struct symbols_file){0}, 250000);
 	compare_files("all at one address", find_addresses, (struct symbols_file){.at_one_place = true}, 100000);
 }
 
