@@ -4,20 +4,21 @@
 # process or its files tell. All code of gpuprobe is built anew for it, with AddressSanitizer and
 # UndefinedBehaviorSanitizer.
 
-FUZZ := $(BUILD)/fuzz
+FUZZ ?= $(BUILD)/fuzz
 FUZZ_SECONDS ?= 20
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SANITIZE := address,undefined
 # Warnings of the library are looked at where it is built otherwise.
-FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all $(FUZZ_MORE)
 FUZZ_LIB_OBJ := $(LIB_SRC:src/%.c=$(FUZZ)/obj/%.o) $(FUZZ)/obj/gen/api_tables.o
 # What the harness stands in for: see tests/fuzz/harness.h.
 FUZZ_WRAP := open opendir fopen process_memory__read process_memory__read_string proc_maps__each mapping__open \
 	root_file__open regular_file__open
 FUZZ_CLI_OBJ := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(filter-out src/cli/main.c,$(CLI_SRC)))
 
-.PHONY: fuzz fuzz-long fuzz-targets
+.PHONY: fuzz fuzz-long fuzz-targets fuzz-coverage
 
+#: make fuzz-coverage  which lines the corpora of the fuzz targets reach, into build/fuzz-coverage/report.txt
 #: make fuzz        each fuzz target for FUZZ_SECONDS=20
 #: make fuzz-long   the same for an hour each
 fuzz: fuzz-targets
@@ -25,6 +26,12 @@ fuzz: fuzz-targets
 
 fuzz-long: fuzz-targets
 	@tests/fuzz/run.py --seconds 3600 $(BUILD)
+
+# Built apart: what counts lines slows the fuzzing down.
+fuzz-coverage:
+	@$(MAKE) --no-print-directory FUZZ=$(BUILD)/fuzz-coverage \
+		FUZZ_MORE="-fprofile-instr-generate -fcoverage-mapping" fuzz-targets
+	@tests/fuzz/coverage.py $(BUILD)
 
 fuzz-targets: $(FUZZ_TARGETS:%=$(FUZZ)/fuzz_%) $(FUZZ)/seeds/made
 
@@ -53,7 +60,7 @@ $(FUZZ)/libgpuprobe.a: $(FUZZ_LIB_OBJ) $(FUZZ_CLI_OBJ)
 	$(AR) qcs $@ $^
 
 $(FUZZ)/fuzz_%: $(FUZZ)/target/fuzz_%.o $(FUZZ)/target/harness.o $(FUZZ)/libgpuprobe.a
-	$(CLANG) -fsanitize=fuzzer,$(FUZZ_SANITIZE) -o $@ $(filter %.o,$^) $(FUZZ)/libgpuprobe.a \
+	$(CLANG) -fsanitize=fuzzer,$(FUZZ_SANITIZE) $(FUZZ_MORE) -o $@ $(filter %.o,$^) $(FUZZ)/libgpuprobe.a \
 		$(FUZZ_WRAP:%=-Wl,--wrap=%) $(LDLIBS)
 
 -include $(wildcard $(FUZZ)/obj/*/*.d $(FUZZ)/target/*.d)

@@ -57,6 +57,7 @@ static void take_notice(struct collector *collector, struct input *input)
 	uint64_t type = input__number(input, 1);
 	size_t size = input__number(input, 2) % RECORD_MAX;
 	const uint8_t *bytes;
+	void *exact;
 
 	size = input__bytes(input, size, &bytes);
 	memcpy(&notice, bytes, size);
@@ -66,7 +67,9 @@ static void take_notice(struct collector *collector, struct input *input)
 	}
 	notice.record.type = (uint32_t)type % 8;
 	notice.record.slot %= SLOTS + 1;
-	on_record(collector, &notice, size);
+	exact = harness__exactly(&notice, size);
+	on_record(collector, exact, size);
+	free(exact);
 }
 
 static void see_process(struct collector *collector, struct input *input)

@@ -45,10 +45,11 @@ static void look_at(struct stacks *stacks, uint64_t id)
 /* Most of it the input's; what tells the process true, or nothing would be known of it. */
 static void take_record(struct stacks *stacks, struct input *input, const struct process_info *own)
 {
-	struct stack_record *record = calloc(1, sizeof(*record) + COPY_MAX);
+	struct stack_record *record = calloc(1, sizeof(*record) + COPY_MAX + 8);
 	size_t copied = input__number(input, 2) % (COPY_MAX + 8), size;
 	uint64_t flags = input__number(input, 1);
 	const uint8_t *bytes;
+	void *exact;
 
 	MUST(record);
 	size = input__bytes(input, sizeof(*record) + (copied < COPY_MAX ? copied : COPY_MAX), &bytes);
@@ -61,7 +62,10 @@ static void take_record(struct stacks *stacks, struct input *input, const struct
 		record->pythons %= PYTHON_FRAMES_MAX + 3;
 		record->callers %= STACK_CALLERS + 2;
 	}
-	stacks__take(stacks, record, sizeof(*record) + (flags & 2 ? COPY_MAX : copied % 8));
+	size = sizeof(*record) + (flags & 2 ? copied : copied % 8);
+	exact = harness__exactly(record, size);
+	stacks__take(stacks, exact, size);
+	free(exact);
 	if (flags & 4)
 		look_at(stacks, record->id);
 	free(record);

@@ -80,6 +80,15 @@ char *input__rest(struct input *input)
 	return copy(bytes, length);
 }
 
+void *harness__exactly(const void *data, size_t size)
+{
+	void *exact = malloc(size ? size : 1);
+
+	MUST(exact);
+	memcpy(exact, data, size);
+	return exact;
+}
+
 int harness__file(const void *data, size_t size)
 {
 	int fd = memfd_create("input", MFD_CLOEXEC);

@@ -29,6 +29,9 @@ char *input__string(struct input *input);
 /* All that is left as a string, malloc'd. Never NULL. */
 char *input__rest(struct input *input);
 
+/* A copy that ends where its memory ends, so that whatever reads on is found; malloc. Never NULL. */
+void *harness__exactly(const void *data, size_t size);
+
 /* A file in memory with these bytes. */
 int harness__file(const void *data, size_t size);
 

@@ -82,7 +82,7 @@ def objects(seeds, folder):
 
 
 def stacks(seeds, paths):
-    """Where the mapping begins at 0x1000 of the file; the target maps file offsets there as they are."""
+    """The target maps the file's offsets as they are, which for these are the addresses."""
     for name, path in paths.items():
         for function in ("hidden", "cudaFree", "odd", "cudaMalloc"):
             try:
@@ -181,6 +181,11 @@ def python(seeds):
                 memory.put(BASE, b"xdebugpy" + struct.pack("<QQ", 0x030000f0 | minor << 16, 0))
             if what == 3:
                 memory.text(CODE, b"abc\xe9\0\xff", CODES[minor][5])
+            if what == 3 and minor % 2:
+                memory = Memory(0x1800)
+                memory.text(CODE, b"", CODES[minor][5])
+                memory.word(CODE + 16, 1200)
+                memory.word(CODE + 32, 0x30)  # four bytes a character
             seeds.put("python_code", f"3.{minor}.{what}", bytes([minor - 8, what]) + bytes(memory.bytes))
 
 
@@ -215,6 +220,14 @@ def trace(seeds):
             steps = steps[:len(thread) + len(name) + 40]
     calls = bytes([4, 1, 0, 3, 0, 1, 0, 0, 6, 4, 1, 1, 2, 0, 5, 0, 6])
     seeds.put("trace", "calls", struct.pack("<HB", 0, 0) + calls * 4)
+
+
+def decode(seeds):
+    words = struct.pack("<16Q", 0x7f00, 4096, 0x7f10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
+    blocks = struct.pack("<H", 5) + b"na\x1bme" + struct.pack("<H8s", 8, bytes(8)) + struct.pack("<H", 0xffff) + bytes(300)
+    for number, row in enumerate(range(0, 1200, 9)):
+        seeds.put("decode", str(row), struct.pack("<BBHiB", number * 13 % 256, number % 32, row, number % 3, 0) +
+                  words[:8 * (1 + number % 16)] + blocks)
 
 
 def stack_record(native, pythons, copied, registers):
@@ -271,6 +284,7 @@ def main():
     python(seeds)
     python_lines(seeds)
     trace(seeds)
+    decode(seeds)
     all_stacks(seeds)
     collector(seeds)
     loader_cache(seeds)
