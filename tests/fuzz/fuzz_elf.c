@@ -7,6 +7,7 @@
 
 #include "harness.h"
 #include "symbol/debug_file.h"
+#include "symbol/python_process.h"
 #include "target/cuda_library.h"
 #include "target/elf_file.h"
 #include "target/loader.h"
@@ -89,6 +90,23 @@ static void read_all(struct elf_file *elf, const uint8_t *data, size_t size)
 	read_addresses(elf, data, size);
 }
 
+/* As if it were what a process runs, and its libc. */
+static void read_interpreter(const struct input *input)
+{
+	static const uint8_t memory[16384];
+	struct python_process python;
+	struct error err = {""};
+
+	harness__set_maps("7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /usr/bin/python3.12\n"
+			  "7f0000010000-7f0000018000 r-xp 00000000 08:01 6 /lib/libc.so.6\n");
+	harness__set_file("", input->at, input->left);
+	harness__set_memory(0x7f0000000000, memory, sizeof(memory));
+	python_process__find(1, &python, &err);
+	harness__set_memory(0, NULL, 0);
+	harness__set_file(NULL, NULL, 0);
+	harness__set_maps(NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
@@ -109,5 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		harness__set_file(NULL, NULL, 0);
 	}
 	elf_file__free(elf);
+	if (how & 4)
+		read_interpreter(&input);
 	return 0;
 }

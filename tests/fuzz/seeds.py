@@ -13,7 +13,10 @@ import tempfile
 from pathlib import Path
 
 SOURCE = r"""
-int _r_debug, _PyRuntime, PyCode_Type;
+int _r_debug, _PyRuntime, PyCode_Type, PyUnicode_Type, PyFrame_Type, Py_Version;
+unsigned _thread_db_pthread_specific[3] = {64, 1, 784}, _thread_db_sizeof_pthread_key_data[1] = {16};
+unsigned _thread_db_pthread_key_data_data[3] = {64, 1, 8};
+int _PyEval_EvalFrameDefault(void) { return 1; }
 __attribute__((section(".PyRuntime"))) int runtime = 1;
 __attribute__((noinline)) int _dl_debug_state(int n) { volatile char room[64]; room[n & 63] = 1; return room[0]; }
 int cuMemAlloc_v2(int n) { return _dl_debug_state(n) + 1; }
@@ -68,7 +71,7 @@ def objects(seeds, folder):
     subprocess.run(["objcopy", "--only-keep-debug", plain, folder / "only.debug"], check=True)
     files = {path.name: path.read_bytes() for path in (plain, other, folder / "linked.so", folder / "only.debug")}
     for name, data in files.items():
-        for how in range(4):
+        for how in (0, 1, 2, 6):
             seeds.put("elf", f"{name}.{how}", bytes([how]) + data)
     for name in ("plain.so", "other.so"):
         seeds.put("elf", f"{name}.bare", b"\0" + without_sections(files[name]))
@@ -89,9 +92,12 @@ def stacks(seeds, paths):
                 at = symbol_place(path, function)
             except StopIteration:
                 continue
-            words = [at + 4 * i for i in range(16)] + [0x8000 + 8 * i for i in range(4)] + [0]
-            seeds.put("unwind", f"{name}.{function}", struct.pack("<HHB", at + 5, 0x8010, len(words)) +
-                      struct.pack(f"<{len(words)}H", *words) + path.read_bytes())
+            inside = [at + 4 * i for i in range(4)]
+            # To the stack's beginning, and to the copy's end.
+            for end in ([0x8000, 0x8008, 0x8010, 0x8018, 0], [], [at + 5] * 40):
+                words = inside * 4 + end
+                seeds.put("unwind", f"{name}.{function}.{len(end)}", struct.pack("<HHB", at + 5, 0x8010, len(words)) +
+                          struct.pack(f"<{len(words)}H", *words) + path.read_bytes())
 
 
 BASE = 0x10000
@@ -218,6 +224,17 @@ def trace(seeds):
                 for more in (0, 3, 31):
                     seeds.put("trace", f"{row}.{options:x}.{more}", struct.pack("<HB", options, more) + bytes(steps) + b"\6")
             steps = steps[:len(thread) + len(name) + 40]
+    # What no BPF program tells: rows, threads, depths, words and lengths that are not there.
+    whole = struct.pack("<IHBBIiQIIQ", 64, 3, 0, 0, 3, 0, 0, 0, 0, 1000) + bytes(64)
+    for number, (at, value) in enumerate(((4, 0xffff), (6, 0xff), (7, 0xff), (8, 0xffffffff), (8, 65536), (24, 1 << 63))):
+        event = bytearray(whole)
+        size = 8 if at == 24 else 4 if at == 8 else 2 if at == 4 else 1
+        event[at:at + size] = value.to_bytes(size, "little")
+        steps = bytes([0, 64]) + struct.pack("<H", len(event)) + bytes(event) + bytes([6])
+        seeds.put("trace", f"wrong{number}", struct.pack("<HB", 0, 0) + steps)
+    for kind in (2, 4, 5, 64, 67):
+        steps = b"".join(bytes([0, kind]) + struct.pack("<H", size) + bytes(size) for size in (0, 4, 7, 8, 12, 33))
+        seeds.put("trace", f"short{kind}", struct.pack("<HB", 0, 0) + steps + bytes([6]))
     calls = bytes([4, 1, 0, 3, 0, 1, 0, 0, 6, 4, 1, 1, 2, 0, 5, 0, 6])
     seeds.put("trace", "calls", struct.pack("<HB", 0, 0) + calls * 4)
 
