@@ -55,6 +55,7 @@ include api/api.mk
 include examples/examples.mk
 -include tests/tests.mk
 include bench/bench.mk
+include tests/fuzz/fuzz.mk
 include deploy/portable.mk
 
 # --- packages: the one list is deploy/packages.txt ---

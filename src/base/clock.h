@@ -13,6 +13,9 @@
 /* Nanoseconds since boot, time asleep included. */
 uint64_t clock__boot_ns(void);
 
+/* What the calling thread has run, in nanoseconds: a busy machine makes no difference. */
+uint64_t clock__thread_ns(void);
+
 /* The time of day. */
 struct timespec clock__wall(void);
 

@@ -6,6 +6,8 @@
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H
 
+#include "base/hash.h"
+
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
+#include "base/clock.h"
 #include "base/table.h"
 #include "model/devices.h"
 #include "symbol/kernel_name.h"
@@ -23,7 +25,7 @@ struct shown_kernel {
 	uint64_t current[2]; /* scratch of kernel_table__list */
 	uint64_t folded_missed, current_missed; /* of both sorts: estimated */
 	UT_hash_handle hh; /* by mangled name, once named */
-	struct shown_kernel *next_unnamed;
+	struct shown_kernel *prev_unnamed, *next_unnamed;
 };
 
 struct kernel_handle {
@@ -55,6 +57,8 @@ struct past_handle {
 };
 
 #define PAST_HANDLES 4096
+/* A program that makes up names without end: kernels beyond these stay without one. Ten times what PyTorch needs. */
+#define NAME_BYTES_MAX (64u << 20)
 
 struct kernel_table {
 	struct kernel_handle *handles;
@@ -63,6 +67,8 @@ struct kernel_table {
 	struct shown_kernel *named;
 	struct shown_kernel *unnamed;
 	uint64_t next_serial;
+	size_t name_bytes; /* of `named` */
+	uint64_t names_ns; /* CPU time that they have taken */
 	struct device_totals *folded; /* launches by device, of handles that are gone */
 	size_t folded_count;
 };
@@ -174,27 +180,36 @@ static struct shown_kernel *add_unnamed(struct kernel_table *table, uint64_t han
 		return NULL;
 	shown->handle = handle;
 	shown->serial = table->next_serial++;
-	shown->next_unnamed = table->unnamed;
-	table->unnamed = shown;
+	DL_PREPEND2(table->unnamed, shown, prev_unnamed, next_unnamed);
 	return shown;
 }
 
 static void unlink_unnamed(struct kernel_table *table, struct shown_kernel *shown)
 {
-	struct shown_kernel **at = &table->unnamed;
-
-	while (*at && *at != shown)
-		at = &(*at)->next_unnamed;
-	if (*at)
-		*at = shown->next_unnamed;
-	shown->next_unnamed = NULL;
+	DL_DELETE2(table->unnamed, shown, prev_unnamed, next_unnamed);
 }
 
-static int set_strings(struct shown_kernel *shown, const char *mangled)
+/* What is kept of a readable name: a mangled one can be made to become sixty times as long. */
+static char *cut(const char *name)
 {
+	char text[KERNEL_NAME_MAX + 1];
+
+	kernel_name__cut(name, text, sizeof(text), KERNEL_NAME_MAX);
+	return strdup(text);
+}
+
+static int set_strings(struct kernel_table *table, struct shown_kernel *shown, const char *mangled)
+{
+	char *readable = kernel_name__demangle_within(&table->names_ns, mangled);
+	uint64_t begin = clock__thread_ns();
+	char *brief = readable ? kernel_name__short(readable) : NULL;
+
+	table->names_ns += clock__thread_ns() - begin;
 	shown->mangled = strdup(mangled);
-	shown->full = kernel_name__demangle(mangled);
-	shown->brief = shown->full ? kernel_name__short(shown->full) : NULL;
+	shown->full = readable ? cut(readable) : NULL;
+	shown->brief = brief ? cut(brief) : NULL;
+	free(readable);
+	free(brief);
 	if (shown->mangled && shown->full && shown->brief)
 		return 0;
 	free_strings(shown);
@@ -219,7 +234,9 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 		handle->shown = known;
 		return 0;
 	}
-	ret = set_strings(shown, mangled);
+	if (table->name_bytes > NAME_BYTES_MAX)
+		return 0;
+	ret = set_strings(table, shown, mangled);
 	if (ret)
 		return ret;
 	HASH_ADD_KEYPTR(hh, table->named, shown->mangled, strlen(shown->mangled), shown);
@@ -227,6 +244,7 @@ static int name_shown(struct kernel_table *table, struct kernel_handle *handle, 
 		free_strings(shown);
 		return -ENOMEM;
 	}
+	table->name_bytes += sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) + strlen(shown->brief) + 3;
 	unlink_unnamed(table, shown);
 	return 0;
 }

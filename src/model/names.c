@@ -5,14 +5,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "base/table.h"
 #include "symbol/kernel_name.h"
+
+/* What is kept of a process's names; then the oldest leaves. A program can ask for kernels without end. */
+#define PROCESS_BYTES_MAX (64u << 20)
 
 /* Read through the handle, at the first launch in a generation. */
 struct read_name {
 	struct kernel_key key;
 	UT_hash_handle hh;
+	struct read_name *prev, *next; /* of its process, the oldest first */
 	char name[];
 };
 
@@ -28,20 +33,33 @@ struct given_name {
 	uint32_t generation; /* in which it was given */
 	uint32_t end;	     /* the generation from which it is void; 0 while it lives */
 	UT_hash_handle hh;
+	struct given_name *prev, *next;		  /* of its process, the oldest first */
+	struct given_name *prev_live, *next_live; /* of its module, while it lives */
 	char *name;
 };
 
-/* Unloads of a process that the store was told of. */
-struct unload_count {
+/* The names that live of a module: there is one. */
+struct live_module {
+	uint64_t module;
+	struct given_name *names;
+	UT_hash_handle hh;
+};
+
+/* What is known of a process, so that an unload and its end cost what it has, not what all have. */
+struct process_names {
 	uint32_t slot;
-	uint32_t count;
+	uint32_t unloads; /* that the store was told of */
+	size_t bytes;
+	struct read_name *read;
+	struct given_name *given;
+	struct live_module *modules;
 	UT_hash_handle hh;
 };
 
 struct name_store {
 	struct read_name *read;
 	struct given_name *given;
-	struct unload_count *unloads;
+	struct process_names *processes;
 	bool distrust;
 };
 
@@ -50,33 +68,132 @@ struct name_store *name_store__new(void)
 	return calloc(1, sizeof(struct name_store));
 }
 
-static void free_given(struct given_name *given)
+static struct process_names *find_process(const struct name_store *store, uint32_t slot)
 {
+	struct process_names *process;
+
+	HASH_FIND(hh, store->processes, &slot, sizeof(slot), process);
+	return process;
+}
+
+/* NULL without memory. */
+static struct process_names *take_process(struct name_store *store, uint32_t slot)
+{
+	struct process_names *process = find_process(store, slot);
+
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->slot = slot;
+	HASH_ADD(hh, store->processes, slot, sizeof(process->slot), process);
+	if (process->hh.tbl)
+		return process;
+	free(process);
+	return NULL;
+}
+
+static size_t size_of_read(const struct read_name *read)
+{
+	return sizeof(*read) + strlen(read->name) + 1;
+}
+
+static size_t size_of_given(const struct given_name *given)
+{
+	return sizeof(*given) + sizeof(struct live_module) + strlen(given->name) + 1;
+}
+
+static void drop_read(struct name_store *store, struct process_names *process, struct read_name *read)
+{
+	process->bytes -= size_of_read(read);
+	DL_DELETE(process->read, read);
+	HASH_DEL(store->read, read);
+	free(read);
+}
+
+static struct live_module *find_module(const struct process_names *process, uint64_t module)
+{
+	struct live_module *live;
+
+	HASH_FIND(hh, process->modules, &module, sizeof(module), live);
+	return live;
+}
+
+/* It is void from here on, or about to be something else. */
+static void end_life(struct process_names *process, struct given_name *given)
+{
+	struct live_module *live = given->end ? NULL : find_module(process, given->module);
+
+	if (!live)
+		return;
+	DL_DELETE2(live->names, given, prev_live, next_live);
+	if (live->names)
+		return;
+	HASH_DEL(process->modules, live);
+	free(live);
+}
+
+static int begin_life(struct process_names *process, struct given_name *given)
+{
+	struct live_module *live = find_module(process, given->module);
+
+	if (!live) {
+		live = calloc(1, sizeof(*live));
+		if (!live)
+			return -ENOMEM;
+		live->module = given->module;
+		HASH_ADD(hh, process->modules, module, sizeof(live->module), live);
+		if (!live->hh.tbl) {
+			free(live);
+			return -ENOMEM;
+		}
+	}
+	DL_APPEND2(live->names, given, prev_live, next_live);
+	given->end = 0;
+	return 0;
+}
+
+static void drop_given(struct name_store *store, struct process_names *process, struct given_name *given)
+{
+	process->bytes -= size_of_given(given);
+	end_life(process, given);
+	DL_DELETE(process->given, given);
+	HASH_DEL(store->given, given);
 	free(given->name);
 	free(given);
 }
 
+static void drop_process(struct name_store *store, struct process_names *process)
+{
+	while (process->read)
+		drop_read(store, process, process->read);
+	while (process->given)
+		drop_given(store, process, process->given);
+	HASH_DEL(store->processes, process);
+	free(process);
+}
+
 void name_store__free(struct name_store *store)
 {
-	struct unload_count *unloads, *next_unloads;
-	struct given_name *given, *next_given;
-	struct read_name *read, *next_read;
+	struct process_names *process, *next;
 
 	if (!store)
 		return;
-	HASH_ITER(hh, store->unloads, unloads, next_unloads) {
-		HASH_DEL(store->unloads, unloads);
-		free(unloads);
-	}
-	HASH_ITER(hh, store->read, read, next_read) {
-		HASH_DEL(store->read, read);
-		free(read);
-	}
-	HASH_ITER(hh, store->given, given, next_given) {
-		HASH_DEL(store->given, given);
-		free_given(given);
+	HASH_ITER(hh, store->processes, process, next) {
+		drop_process(store, process);
 	}
 	free(store);
+}
+
+static void limit(struct name_store *store, struct process_names *process)
+{
+	while (process->bytes > PROCESS_BYTES_MAX) {
+		if (process->given)
+			drop_given(store, process, process->given);
+		else
+			drop_read(store, process, process->read);
+	}
 }
 
 static struct read_name *find_read(const struct name_store *store, const struct kernel_key *key)
@@ -96,7 +213,8 @@ static struct given_name *find_given(const struct name_store *store, uint32_t sl
 	return given;
 }
 
-static int add_read(struct name_store *store, const struct kernel_key *key, const char *name)
+static int add_read(struct name_store *store, struct process_names *process, const struct kernel_key *key,
+		    const char *name)
 {
 	struct read_name *read = find_read(store, key);
 
@@ -108,44 +226,45 @@ static int add_read(struct name_store *store, const struct kernel_key *key, cons
 	read->key = *key;
 	strcpy(read->name, name);
 	HASH_ADD(hh, store->read, key, sizeof(read->key), read);
-	if (read->hh.tbl)
-		return 0;
-	free(read);
-	return -ENOMEM;
-}
-
-static struct given_name *take_given(struct name_store *store, uint32_t slot, uint64_t handle)
-{
-	struct given_name *given = find_given(store, slot, handle);
-
-	if (given)
-		return given;
-	given = calloc(1, sizeof(*given));
-	if (!given)
-		return NULL;
-	given->key.handle = handle;
-	given->key.slot = slot;
-	HASH_ADD(hh, store->given, key, sizeof(given->key), given);
-	if (given->hh.tbl)
-		return given;
-	free(given);
-	return NULL;
-}
-
-static int add_given(struct name_store *store, const struct record_name *record, const char *name)
-{
-	char *copy = strdup(name);
-	struct given_name *given = copy ? take_given(store, record->header.slot, record->handle) : NULL;
-
-	if (!given) {
-		free(copy);
+	if (!read->hh.tbl) {
+		free(read);
 		return -ENOMEM;
 	}
-	free(given->name);
-	given->name = copy;
+	DL_APPEND(process->read, read);
+	process->bytes += size_of_read(read);
+	return 0;
+}
+
+/* One that was there before is as old as a new one. */
+static int add_given(struct name_store *store, struct process_names *process, const struct record_name *record,
+		     const char *name)
+{
+	struct given_name *given = find_given(store, record->header.slot, record->handle);
+
+	if (given)
+		drop_given(store, process, given);
+	given = calloc(1, sizeof(*given));
+	if (!given)
+		return -ENOMEM;
+	given->key.handle = record->handle;
+	given->key.slot = record->header.slot;
 	given->module = record->module;
 	given->generation = record->generation;
-	given->end = 0;
+	given->name = strdup(name);
+	if (!given->name || begin_life(process, given)) {
+		free(given->name);
+		free(given);
+		return -ENOMEM;
+	}
+	HASH_ADD(hh, store->given, key, sizeof(given->key), given);
+	if (!given->hh.tbl) {
+		end_life(process, given);
+		free(given->name);
+		free(given);
+		return -ENOMEM;
+	}
+	DL_APPEND(process->given, given);
+	process->bytes += size_of_given(given);
 	return 0;
 }
 
@@ -166,48 +285,55 @@ int name_store__add(struct name_store *store, const struct record_name *record, 
 		.slot = record->header.slot,
 		.generation = record->generation,
 	};
+	struct process_names *process;
 	int ret;
 
 	if (!kernel_name__valid(name, NAME_SIZE))
 		return 0;
+	process = take_process(store, record->header.slot);
+	if (!process)
+		return -ENOMEM;
 	if (record->source == NAME_GIVEN)
-		ret = add_given(store, record, name);
+		ret = add_given(store, process, record, name);
 	else
-		ret = add_read(store, &key, name);
+		ret = add_read(store, process, &key, name);
+	limit(store, process);
 	if (ret || store->distrust || !contradicts(store, &key))
 		return ret;
 	store->distrust = true;
 	return 1;
 }
 
-/* Without memory the count stays behind, and names given in earlier generations are not used. */
-static void count_unload(struct name_store *store, uint32_t slot)
+static void end_module(struct process_names *process, struct live_module *live, uint32_t generation)
 {
-	struct unload_count *unloads;
+	struct given_name *given;
 
-	HASH_FIND_INT(store->unloads, &slot, unloads);
-	if (!unloads) {
-		unloads = calloc(1, sizeof(*unloads));
-		if (!unloads)
-			return;
-		unloads->slot = slot;
-		HASH_ADD_INT(store->unloads, slot, unloads);
-		if (!unloads->hh.tbl) {
-			free(unloads);
-			return;
-		}
+	DL_FOREACH2(live->names, given, next_live) {
+		given->end = generation;
 	}
-	unloads->count++;
+	HASH_DEL(process->modules, live);
+	free(live);
 }
 
+/* Without memory the count stays behind, and names given in earlier generations are not used. */
 void name_store__unload(struct name_store *store, uint32_t slot, uint64_t module, uint32_t generation)
 {
-	struct given_name *given, *next;
+	struct process_names *process = take_process(store, slot);
+	struct live_module *live, *next;
 
-	count_unload(store, slot);
-	HASH_ITER(hh, store->given, given, next) {
-		if (given->key.slot == slot && (!module || given->module == module) && !given->end)
-			given->end = generation;
+	if (!process)
+		return;
+	process->unloads++;
+	/* 0 stands for a name that lives: there is no such generation after an unload. */
+	if (!generation)
+		return;
+	live = module ? find_module(process, module) : NULL;
+	if (live)
+		end_module(process, live, generation);
+	if (module)
+		return;
+	HASH_ITER(hh, process->modules, live, next) {
+		end_module(process, live, generation);
 	}
 }
 
@@ -218,10 +344,9 @@ void name_store__unload(struct name_store *store, uint32_t slot, uint64_t module
  */
 static bool is_told(const struct name_store *store, const struct kernel_key *key)
 {
-	const struct unload_count *unloads;
+	const struct process_names *process = find_process(store, key->slot);
 
-	HASH_FIND_INT(store->unloads, &key->slot, unloads);
-	return key->generation <= (unloads ? unloads->count : 0);
+	return key->generation <= (process ? process->unloads : 0);
 }
 
 const char *name_store__find(const struct name_store *store, const struct kernel_key *key)
@@ -243,35 +368,16 @@ void name_store__drop(struct name_store *store, const struct kernel_key *key)
 {
 	struct read_name *read = find_read(store, key);
 
-	if (!read)
-		return;
-	HASH_DEL(store->read, read);
-	free(read);
+	if (read)
+		drop_read(store, find_process(store, key->slot), read);
 }
 
 void name_store__forget(struct name_store *store, uint32_t slot)
 {
-	struct given_name *given, *next_given;
-	struct read_name *read, *next_read;
-	struct unload_count *unloads;
+	struct process_names *process = find_process(store, slot);
 
-	HASH_FIND_INT(store->unloads, &slot, unloads);
-	if (unloads) {
-		HASH_DEL(store->unloads, unloads);
-		free(unloads);
-	}
-	HASH_ITER(hh, store->read, read, next_read) {
-		if (read->key.slot != slot)
-			continue;
-		HASH_DEL(store->read, read);
-		free(read);
-	}
-	HASH_ITER(hh, store->given, given, next_given) {
-		if (given->key.slot != slot)
-			continue;
-		HASH_DEL(store->given, given);
-		free_given(given);
-	}
+	if (process)
+		drop_process(store, process);
 }
 
 bool name_store__trusts_handles(const struct name_store *store)

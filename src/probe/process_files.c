@@ -15,6 +15,7 @@
 #include "target/process.h"
 #include "target/root_file.h"
 
+#define CANDIDATES_MAX 1024 /* of one process: each is opened */
 #define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
 
 /*
@@ -91,6 +92,8 @@ static int gather(const struct mapping *mapping, void *arg)
 	if (!has_role(scan, mapping, &role))
 		return 0;
 	scan->maps_cuda |= role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
+	if (scan->count == CANDIDATES_MAX)
+		return -E2BIG;
 	grown = realloc(scan->candidates, (scan->count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -99,6 +102,17 @@ static int gather(const struct mapping *mapping, void *arg)
 	grown[scan->count].role = role;
 	grown[scan->count].mapping.path = strdup(mapping->path);
 	return grown[scan->count++].mapping.path ? 0 : -ENOMEM;
+}
+
+static int gather_all(struct scan *scan)
+{
+	int ret = proc_maps__each(scan->pid, gather, scan);
+
+	if (ret != -E2BIG)
+		return ret;
+	log__warn(scan->attacher->log, "process %d has too many files mapped that are named like CUDA's: only the first %d are "
+		  "looked at", scan->pid, CANDIDATES_MAX);
+	return 0;
 }
 
 /* The mapped file itself, even if its name is gone or leads elsewhere by now. */
@@ -258,7 +272,7 @@ static void attach_role(struct scan *scan, enum file_role role)
 static int attach_loaders(struct scan *scan)
 {
 	size_t before = scan->attacher->counts.loaders;
-	int ret = proc_maps__each(scan->pid, gather, scan);
+	int ret = gather_all(scan);
 
 	if (ret)
 		return ret;
@@ -267,7 +281,7 @@ static int attach_loaders(struct scan *scan)
 		return 0;
 	/* What a new loader loaded until its probe was in, it has not told. */
 	forget_candidates(scan);
-	return proc_maps__each(scan->pid, gather, scan);
+	return gather_all(scan);
 }
 
 /* Whether the loader had its probe at exec, so that it tells of every library. */

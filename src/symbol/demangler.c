@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 /* The demangler of C++ has a limit of its own at this length. */
 #define CPP_MAX 1024
@@ -23,7 +24,7 @@
 /* A binder says how many lifetimes it has, and each is gone through even where nothing is printed. */
 #define BINDER_DIGITS_MAX 3
 /* Names that people make take microseconds. */
-#define TIME_MAX_NS 100000000ll
+#define TIME_MAX_NS (100 * NS_PER_MS)
 
 struct demangling {
 	int (*demangle)(const char *symbol, int options, demangle_callbackref append, void *arg);
@@ -32,18 +33,9 @@ struct demangling {
 	char *masked; /* what the demangler reads in place of the symbol, or NULL: the symbol */
 	char *text;
 	size_t size;
-	int64_t end;
+	uint64_t end;
 	jmp_buf too_much;
 };
-
-/* What the thread has run, so that a busy machine makes no difference. */
-static int64_t spent(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
 
 static bool is_ascii(const char *text, size_t size)
 {
@@ -80,7 +72,7 @@ static void append(const char *text, size_t size, void *arg)
 
 	if (!size)
 		return;
-	if (size <= DEMANGLED_MAX - demangling->size && spent() <= demangling->end && (ascii || !demangling->masked)) {
+	if (size <= DEMANGLED_MAX - demangling->size && clock__thread_ns() <= demangling->end && (ascii || !demangling->masked)) {
 		memcpy(demangling->text + demangling->size, unmask(demangling, text), size);
 		demangling->size += size;
 		return;
@@ -103,7 +95,7 @@ static int make_readable(struct demangling *demangling, char **readable)
 {
 	int ret = -EINVAL;
 
-	demangling->end = spent() + TIME_MAX_NS;
+	demangling->end = clock__thread_ns() + TIME_MAX_NS;
 	demangling->text = malloc(DEMANGLED_MAX);
 	if (!demangling->text)
 		return -ENOMEM;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "symbol/demangler.h"
 #include "symbol/kernel_name.h"
 
@@ -18,11 +19,25 @@ static char *cut(char *name)
 	return shorter;
 }
 
+static char *keep(char *name)
+{
+	return name && strlen(name) > FUNCTION_NAME_MAX ? cut(name) : name;
+}
+
 char *function_name__readable(const char *symbol)
 {
 	char *name;
 
 	if (demangler__rust(symbol, &name))
 		name = kernel_name__demangle(symbol);
-	return name && strlen(name) > FUNCTION_NAME_MAX ? cut(name) : name;
+	return keep(name);
+}
+
+char *function_name__readable_within(uint64_t *spent_ns, const char *symbol)
+{
+	uint64_t begin = clock__thread_ns();
+	char *name = *spent_ns < FUNCTION_NAMES_NS ? function_name__readable(symbol) : keep(strdup(symbol));
+
+	*spent_ns += clock__thread_ns() - begin;
+	return name;
 }

@@ -7,10 +7,19 @@
 #ifndef SYMBOL_FUNCTION_NAME_H
 #define SYMBOL_FUNCTION_NAME_H
 
+#include <stdint.h>
+
 /* The longest name, without its zero; a longer one is cut as kernel_name__cut does. */
 #define FUNCTION_NAME_MAX 4096
 
 /* malloc; NULL without memory. */
 char *function_name__readable(const char *symbol);
+
+/*
+ * The same for one of many names of one owner, a file. *spent_ns is the CPU time that they
+ * have taken, to which this one's is added; after FUNCTION_NAMES_NS the others stay as they are.
+ */
+#define FUNCTION_NAMES_NS 1000000000ull
+char *function_name__readable_within(uint64_t *spent_ns, const char *symbol);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "symbol/demangler.h"
 
 #define STUB_PREFIX "__device_stub_"
@@ -39,6 +40,15 @@ char *kernel_name__demangle(const char *mangled)
 	if (!ret)
 		return readable;
 	return ret == -ENOMEM ? NULL : strdup(mangled);
+}
+
+char *kernel_name__demangle_within(uint64_t *spent_ns, const char *mangled)
+{
+	uint64_t begin = clock__thread_ns();
+	char *name = *spent_ns < KERNEL_NAMES_NS ? kernel_name__demangle(mangled) : strdup(mangled);
+
+	*spent_ns += clock__thread_ns() - begin;
+	return name;
 }
 
 /* "22__device_stub__Z4stati…": the identifier's length, and where it begins. */

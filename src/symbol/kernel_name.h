@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The longest name, without the terminating zero. */
 #define KERNEL_NAME_MAX 4096
@@ -26,6 +27,14 @@ bool kernel_name__valid(const char *s, size_t max);
  * malloc; NULL without memory.
  */
 char *kernel_name__demangle(const char *mangled);
+
+/*
+ * The same for one of many names of one owner, a process. *spent_ns is the CPU
+ * time that they have taken, to which this one's is added: people's take some
+ * microseconds each. After KERNEL_NAMES_NS the others stay mangled.
+ */
+#define KERNEL_NAMES_NS 1000000000ull
+char *kernel_name__demangle_within(uint64_t *spent_ns, const char *mangled);
 
 /*
  * The bare function name in a demangled name: no return type, namespaces,

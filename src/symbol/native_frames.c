@@ -176,7 +176,7 @@ static void look_up(struct symbol_file *file, struct known_frame *frame)
 	before = frame->key.kind == ADDRESS_OF_RETURN && at && !is_signal_return(file, at);
 	if (!symbol_file__name(file, at - before, &symbol, &frame->offset)) {
 		frame->offset += before;
-		frame->function = function_name__readable(symbol);
+		frame->function = function_name__readable_within(&file->names_ns, symbol);
 		free(symbol);
 	}
 	if (symbol_file__line(file, at - before, &frame->file, &frame->line))

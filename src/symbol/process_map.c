@@ -121,10 +121,16 @@ static bool is_same_object(const struct mapped_object *a, const struct mapped_ob
 	return a->inode == b->inode && a->device == b->device && a->begin == b->begin;
 }
 
+/* Told by the place, not by the address: of mappings that overlap another may be found there. */
+static bool holds(const struct objects *objects, const struct mapped_object *object)
+{
+	return objects->count && object >= objects->list && object < objects->list + objects->count;
+}
+
 bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,
 			 uint64_t *end)
 {
-	bool is_mapped = process_map__find_mapped(map, object->start) == object;
+	bool is_mapped = holds(&map->objects, object);
 	const struct objects *objects = is_mapped ? &map->objects : &map->unmapped;
 	const struct mapped_object *last = objects->list + objects->count;
 

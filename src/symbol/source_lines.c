@@ -69,6 +69,42 @@ static uint64_t debug_size(Elf *elf)
 	return has_lines ? size : 0;
 }
 
+/* libdw looks for the end of a string in these without looking for the section's. */
+static bool is_for_strings(const char *name)
+{
+	return name && (strcmp(name, ".debug_str") == 0 || strcmp(name, ".debug_line_str") == 0);
+}
+
+static bool has_end(Elf_Scn *section)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	if (!gelf_getshdr(section, &header))
+		return false;
+	if (header.sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0)
+		return false;
+	data = elf_rawdata(section, NULL);
+	return data && (!data->d_size || (data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]));
+}
+
+/* Whether the last of the strings ends in each section of strings. */
+static bool strings_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
+		    is_for_strings(elf_strptr(elf, names, header.sh_name)) && !has_end(section))
+			return false;
+	}
+	return true;
+}
+
 static int add_range(struct source_lines *lines, uint64_t start, uint64_t end, Dwarf_Off unit)
 {
 	if (start >= end || !start)
@@ -138,7 +174,7 @@ struct source_lines *source_lines__new(int fd)
 	elf_version(EV_CURRENT);
 	lines->elf = elf_begin(fd, ELF_C_READ, NULL);
 	size = lines->elf ? debug_size(lines->elf) : 0;
-	if (!size || size > SECTIONS_BYTES_MAX)
+	if (!size || size > SECTIONS_BYTES_MAX || !strings_end(lines->elf))
 		goto fail;
 	lines->size = size;
 	lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);

@@ -40,6 +40,7 @@ struct symbol_file {
 	struct Elf *frames;	/* NULL: not opened, or there is no frame information */
 	uint64_t frames_size;
 	bool looked_for_frames;
+	uint64_t names_ns; /* CPU time that its functions' readable names have taken */
 	uint64_t used; /* value of the cache's clock */
 };
 

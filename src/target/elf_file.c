@@ -14,6 +14,8 @@
 /* The kernel executes no file with more than 64 KiB of program headers. */
 #define SEGMENTS_MAX (65536 / sizeof(Elf64_Phdr))
 #define NOTE_SIZE_MAX 65536
+/* Each symbol is looked for in them, one by one: a file with more could make that take minutes. Linkers make four to ten. */
+#define LOADED_MAX 64
 
 long elf_file__read(const struct elf_file *file, uint64_t offset, void *buffer, size_t size)
 {
@@ -70,11 +72,11 @@ char *elf_internal__string(const struct elf_file *file, uint64_t offset, size_t 
 bool elf_internal__map(const struct elf_file *file, uint64_t vaddr, bool executable,
 		       uint64_t *offset)
 {
-	for (size_t i = 0; i < file->segment_count; i++) {
+	for (size_t i = 0; i < file->loaded_count; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
 		uint64_t size = file->debug ? segment->p_memsz : segment->p_filesz;
 
-		if (segment->p_type != PT_LOAD || vaddr < segment->p_vaddr || vaddr - segment->p_vaddr >= size)
+		if (vaddr < segment->p_vaddr || vaddr - segment->p_vaddr >= size)
 			continue;
 		if (executable && !(segment->p_flags & PF_X))
 			continue;
@@ -91,10 +93,10 @@ bool elf_file__vaddr_to_offset(const struct elf_file *file, uint64_t vaddr, uint
 
 bool elf_file__offset_to_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr)
 {
-	for (size_t i = 0; i < file->segment_count; i++) {
+	for (size_t i = 0; i < file->loaded_count; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
 
-		if (segment->p_type != PT_LOAD || offset < segment->p_offset ||
+		if (offset < segment->p_offset ||
 		    offset - segment->p_offset >= segment->p_filesz)
 			continue;
 		*vaddr = offset - segment->p_offset + segment->p_vaddr;
@@ -136,6 +138,22 @@ static void bound_segment(const struct elf_file *file, Elf64_Phdr *segment)
 		segment->p_filesz = 0;
 }
 
+/* In their order among each other. */
+static void put_loaded_first(struct elf_file *file)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		Elf64_Phdr segment = file->segments[i];
+
+		if (segment.p_type != PT_LOAD)
+			continue;
+		memmove(&file->segments[file->loaded_count + 1], &file->segments[file->loaded_count],
+			(i - file->loaded_count) * sizeof(segment));
+		file->segments[file->loaded_count++] = segment;
+		if (file->loaded_count > LOADED_MAX)
+			return;
+	}
+}
+
 static int read_segments(struct elf_file *file, const Elf64_Ehdr *header, struct error *err)
 {
 	size_t size = header->e_phnum * sizeof(Elf64_Phdr);
@@ -152,7 +170,8 @@ static int read_segments(struct elf_file *file, const Elf64_Ehdr *header, struct
 	file->segment_count = header->e_phnum;
 	for (size_t i = 0; i < file->segment_count; i++)
 		bound_segment(file, &file->segments[i]);
-	return 0;
+	put_loaded_first(file);
+	return file->loaded_count > LOADED_MAX ? refuse(file, "more loaded segments than any library has", err) : 0;
 }
 
 /* Looks for the build id in one PT_NOTE segment. */

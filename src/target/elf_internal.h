@@ -43,6 +43,7 @@ struct elf_file {
 	struct stat stat;
 	Elf64_Phdr *segments;
 	size_t segment_count;
+	size_t loaded_count; /* of these, the first: PT_LOAD */
 	bool dynamic;
 	bool debug; /* a separate debug file */
 	char *soname;
@@ -57,7 +58,7 @@ struct elf_file {
 
 /* Tables larger than these are not believed: a watched process could make us read for minutes. */
 #define ELF_STRINGS_MAX (256u << 20)
-#define ELF_SYMBOLS_MAX (1u << 25)
+#define ELF_SYMBOLS_MAX (1u << 23)
 
 /* Reads exactly `size` bytes: 0, -EBADMSG where the file ends before, or an errno. */
 int elf_internal__read_all(const struct elf_file *file, uint64_t offset, void *buffer, size_t size);

@@ -21,6 +21,8 @@
 _Static_assert(ELF_STRINGS_MAX <= NAME_MASK, "offsets in strings leave room for the rank");
 /* How many symbols that begin below an address are looked at: small ones may lie within a larger one. */
 #define BELOW_MAX 16
+/* How many names of one address are kept: each that is larger than those of a better rank. Files have one or two. */
+#define SIZES_MAX 16
 
 struct walk {
 	struct elf_file *file;
@@ -240,6 +242,29 @@ static int compare_symbols(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
+/*
+ * Of those at one address the first that covers what is looked for is taken: one that is no larger than one
+ * before it never is.
+ */
+static void drop_covered(struct symbol_index *index)
+{
+	size_t kept = 0, same = 0; /* those of the address that were kept */
+
+	for (size_t i = 0; i < index->count; i++) {
+		const struct indexed_symbol *symbol = &index->symbols[i];
+
+		if (same && symbol->value == index->symbols[kept - 1].value) {
+			if (same == SIZES_MAX || symbol->size <= index->symbols[kept - 1].size)
+				continue;
+			same++;
+		} else {
+			same = 1;
+		}
+		index->symbols[kept++] = *symbol;
+	}
+	index->count = kept;
+}
+
 /* .symtab, where there is one, has the dynamic symbols too. */
 static int build_index(struct elf_file *file)
 {
@@ -261,6 +286,7 @@ static int build_index(struct elf_file *file)
 	}
 	if (index->count)
 		qsort(index->symbols, index->count, sizeof(*index->symbols), compare_symbols);
+	drop_covered(index);
 	index->built = true;
 	return 0;
 }

@@ -16,6 +16,8 @@
 
 #define CACHE_PATH "/etc/ld.so.cache"
 #define CACHE_MAX (64u << 20)
+/* Each new one is compared with all others, and each is opened. A machine with all versions of CUDA has some dozen. */
+#define PATHS_MAX 1024
 #define OLD_MAGIC "ld.so-1.7.0"
 #define NEW_MAGIC "glibc-ld.so.cache1.1"
 /* What an entry of the old format takes, and where its table begins. */
@@ -75,6 +77,10 @@ static int add_path(struct path_list *list, const char *root, const char *direct
 			free(path);
 			return 0;
 		}
+	}
+	if (list->count == PATHS_MAX) {
+		free(path);
+		return -E2BIG;
 	}
 	grown = realloc(list->paths, (list->count + 1) * sizeof(*grown));
 	if (!grown) {
@@ -189,7 +195,7 @@ static int parse_cache(const char *data, size_t size, const char *root, struct p
 		if (entry.key >= size || entry.value >= size)
 			return -EBADMSG;
 		if ((entry.flags & FLAG_REQUIRED) != FLAG_X86_64 || !is_cuda(data + entry.key) ||
-		    data[entry.value] != '/')
+		    data[entry.value] != '/' || strnlen(data + entry.value, PATH_MAX) == PATH_MAX)
 			continue;
 		ret = add_path(list, root, data + entry.value, "");
 	}

@@ -47,6 +47,7 @@ struct launch_name {
 struct process_names {
 	uint32_t number;
 	struct launch_name *first;
+	uint64_t names_ns; /* CPU time that readable forms have taken */
 	UT_hash_handle hh; /* its order is that of their first names */
 };
 
@@ -191,14 +192,26 @@ static struct launch_name *find(struct launch_names *names, const struct name_ke
 	return name;
 }
 
+/* The readable form, or as much of it as is shown. */
+static char *make_shown(struct launch_names *names, const struct launch_name *name, const char *mangled)
+{
+	struct process_names *process;
+	char *full, *brief;
+	uint64_t alone = 0;
+
+	HASH_FIND(hh, names->processes, &name->key.process, sizeof(name->key.process), process);
+	full = kernel_name__demangle_within(process ? &process->names_ns : &alone, mangled);
+	if (!full || names->full)
+		return full;
+	brief = kernel_name__short(full);
+	free(full);
+	return brief;
+}
+
 static int set(struct launch_names *names, struct launch_name *name, const char *mangled)
 {
-	char *copy = strdup(mangled), *full = kernel_name__demangle(mangled), *shown = full;
+	char *copy = strdup(mangled), *shown = make_shown(names, name, mangled);
 
-	if (full && !names->full) {
-		shown = kernel_name__short(full);
-		free(full);
-	}
 	if (!copy || !shown) {
 		free(copy);
 		free(shown);

@@ -178,13 +178,14 @@ static bool names(const char *pattern, const struct api_function *function)
 
 bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function)
 {
-	const struct rule *rule = selection->rules, *end = rule + selection->count;
 	bool wanted;
 
 	if (!of_layer(selection, (enum layer)function->desc.layer))
 		return false;
-	wanted = (rule == end || rule->away) && in_default(function);
-	for (; rule < end; rule++) {
+	wanted = (!selection->count || selection->rules->away) && in_default(function);
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct rule *rule = &selection->rules[i];
+
 		if (rule->name ? names(rule->name, function) : in_family(rule->family, function))
 			wanted = !rule->away;
 	}
@@ -207,12 +208,13 @@ static bool matches_per_thread(const char *pattern, const char *symbol)
 
 bool trace_selection__wants_symbol(const struct trace_selection *selection, const char *symbol, enum layer layer)
 {
-	const struct rule *rule = selection->rules, *end = rule + selection->count;
 	bool wanted = false;
 
 	if (!of_layer(selection, layer))
 		return false;
-	for (; rule < end; rule++) {
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct rule *rule = &selection->rules[i];
+
 		if (rule->name ? matches(rule->name, symbol) || matches_per_thread(rule->name, symbol) :
 				 rule->family == FAMILY_ALL)
 			wanted = !rule->away;
@@ -341,9 +343,9 @@ static bool is_exported(const struct trace_functions *functions, const char *nam
 const char *trace_selection__unknown(const struct trace_selection *selection, const struct trace_functions *functions,
 				     size_t n, const char **like)
 {
-	const struct rule *rule = selection->rules, *end = rule + selection->count;
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct rule *rule = &selection->rules[i];
 
-	for (; rule < end; rule++) {
 		if (!rule->name || is_known(rule->name) || is_exported(functions, rule->name) || n--)
 			continue;
 		*like = is_pattern(rule->name) ? NULL : function_like(rule->name, false);
@@ -365,11 +367,11 @@ static bool wants_a_row(const struct trace_selection *selection)
 
 int trace_selection__check(const struct trace_selection *selection, struct error *err)
 {
-	const struct rule *rule = selection->rules, *end = rule + selection->count;
-
 	if (wants_a_row(selection))
 		return 0;
-	for (; rule < end; rule++) {
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct rule *rule = &selection->rules[i];
+
 		if (rule->name && !rule->away && !is_known(rule->name))
 			return 0;
 	}
@@ -379,12 +381,13 @@ int trace_selection__check(const struct trace_selection *selection, struct error
 int trace_selection__check_names(const struct trace_selection *selection, const struct trace_functions *functions,
 				 struct error *err)
 {
-	const struct rule *rule = selection->rules, *end = rule + selection->count;
 	const char *like;
 
 	if (wants_a_row(selection) || trace_functions__count(functions) > api_function_count)
 		return 0;
-	for (; rule < end; rule++) {
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct rule *rule = &selection->rules[i];
+
 		if (!rule->name || rule->away || is_pattern(rule->name) || is_known(rule->name))
 			continue;
 		like = function_like(rule->name, false);

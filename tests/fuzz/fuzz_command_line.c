@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The command lines of all commands: the first byte chooses which, the rest are arguments that end with a NUL each.
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/account_options.h"
+#include "cli/flame_options.h"
+#include "cli/memleak_options.h"
+#include "cli/options.h"
+#include "cli/trace_options.h"
+#include "finding/threshold.h"
+#include "harness.h"
+#include "serve/address.h"
+
+#define ARGUMENTS_MAX 32
+
+static int parse_monitor(int argc, char **argv, struct error *err)
+{
+	struct options options;
+	int ret = options__parse(&options, argc, argv, err);
+
+	options__clear(&options);
+	return ret;
+}
+
+static int parse_trace(int argc, char **argv, struct error *err)
+{
+	struct trace_options options;
+	int ret = trace_options__parse(&options, argc, argv, err);
+
+	trace_options__clear(&options);
+	return ret;
+}
+
+static int parse_account(bool diagnose, int argc, char **argv, struct error *err)
+{
+	struct account_command options;
+	int ret = account_options__parse(&options, diagnose, argc, argv, err);
+
+	account_options__clear(&options);
+	return ret;
+}
+
+static int parse_stat(int argc, char **argv, struct error *err)
+{
+	return parse_account(false, argc, argv, err);
+}
+
+static int parse_diagnose(int argc, char **argv, struct error *err)
+{
+	return parse_account(true, argc, argv, err);
+}
+
+static int parse_memleak(int argc, char **argv, struct error *err)
+{
+	struct memleak_command options;
+	int ret = memleak_options__parse(&options, argc, argv, err);
+
+	memleak_options__clear(&options);
+	return ret;
+}
+
+static int parse_flame(int argc, char **argv, struct error *err)
+{
+	struct flame_options options;
+	int ret = flame_options__parse(&options, argc, argv, err);
+
+	flame_options__clear(&options);
+	return ret;
+}
+
+/* What is read of an argument once the options are taken. */
+static int parse_values(int argc, char **argv, struct error *err)
+{
+	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
+	struct threshold_choice choice;
+	int ret = 0;
+
+	for (int i = 1; i < argc && !ret; i++) {
+		ret = threshold__parse(argv[i], &choice, err);
+		if (ret)
+			ret = address__split(argv[i], host, port, err);
+	}
+	return ret;
+}
+
+static int (*const commands[])(int argc, char **argv, struct error *err) = {
+	parse_monitor, parse_trace, parse_stat, parse_diagnose, parse_memleak, parse_flame, parse_values,
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {data, size};
+	size_t which = input__number(&input, 1) % (sizeof(commands) / sizeof(*commands));
+	char *argv[ARGUMENTS_MAX + 2] = {NULL}, *kept[ARGUMENTS_MAX + 2];
+	struct error err = {""};
+	int argc = 1, ret;
+
+	argv[0] = strdup("gpuprobe");
+	while (input.left && argc <= ARGUMENTS_MAX)
+		argv[argc++] = input__string(&input);
+	memcpy(kept, argv, sizeof(kept));
+	optind = 0;
+	ret = commands[which](argc, argv, &err);
+	MUST(ret >= 0 || err.text[0]);
+	MUST(memchr(err.text, '\0', sizeof(err.text)));
+	for (int i = 0; i < argc; i++)
+		free(kept[i]);
+	return 0;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An ELF file of any contents: its headers, tables and symbols, what it holds of CUDA, the loader's debugger
+// interface, its separate debug file. The first byte chooses what is read it as; the rest is the file.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "symbol/debug_file.h"
+#include "symbol/python_process.h"
+#include "target/cuda_library.h"
+#include "target/elf_file.h"
+#include "target/loader.h"
+#include "target/runtime_major.h"
+
+#define ADDRESSES 16
+
+static int look_at(const struct elf_symbol *symbol, void *arg)
+{
+	size_t *count = arg;
+
+	MUST(*symbol->name && strlen(symbol->name) < 16384);
+	return ++*count == 10000;
+}
+
+static int any_row(const char *symbol, enum layer layer, void *arg)
+{
+	(void)layer;
+	(void)arg;
+	return symbol[0] ? 0 : -1;
+}
+
+static void read_cuda(struct elf_file *elf)
+{
+	bool *rows = calloc(MAX_FUNCTIONS, sizeof(*rows));
+	struct wanted_functions wanted = {.rows = rows, .unknown = any_row};
+	struct probe_site *sites = NULL;
+	size_t count = 0, missing;
+
+	MUST(rows);
+	memset(rows, 1, MAX_FUNCTIONS);
+	if (!cuda_library__sites(elf, &wanted, &sites, &count, &missing)) {
+		for (size_t i = 1; i < count; i++)
+			MUST(sites[i - 1].file_offset < sites[i].file_offset);
+		free(sites);
+	}
+	cuda_library__layers(elf);
+	runtime_major__of(elf);
+	free(rows);
+}
+
+static void read_addresses(struct elf_file *elf, const uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		uint64_t vaddr = 0x411000 + i * 32, offset, back;
+		char *name;
+
+		if (i % 4 == 3 && size >= (i + 1) * 8)
+			memcpy(&vaddr, data + size - (i + 1) * 8, sizeof(vaddr));
+		if (elf_file__vaddr_to_offset(elf, vaddr, &offset))
+			elf_file__offset_to_vaddr(elf, offset, &back);
+		if (elf_file__symbol_at(elf, vaddr, &name, &offset))
+			continue;
+		MUST(offset <= vaddr);
+		free(name);
+	}
+}
+
+static void read_all(struct elf_file *elf, const uint8_t *data, size_t size)
+{
+	struct elf_symbol symbol;
+	struct loader_site site;
+	const uint8_t *id;
+	size_t count = 0;
+	uint64_t value;
+	uint32_t crc;
+
+	elf_file__soname_major(elf);
+	elf_file__interpreter(elf);
+	MUST(elf_file__build_id(elf, &id) <= 64);
+	elf_file__debug_link(elf, &crc);
+	elf_file__each_function(elf, ELF_TABLE_DYNAMIC, NULL, look_at, &count);
+	elf_file__each_function(elf, ELF_TABLE_FULL, "cu", look_at, &count);
+	elf_file__find_function(elf, "cuMemAlloc_v2", &symbol);
+	elf_file__find_object(elf, "_PyRuntime", &value);
+	elf_file__find_section(elf, ".PyRuntime", &value);
+	debug_file__is_wanted(elf);
+	loader__find_site(elf, &site);
+	read_cuda(elf);
+	read_addresses(elf, data, size);
+}
+
+/* As if it were what a process runs, and its libc. */
+static void read_interpreter(const struct input *input)
+{
+	static const uint8_t memory[16384];
+	struct python_process python;
+	struct error err = {""};
+
+	harness__set_maps("7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /usr/bin/python3.12\n"
+			  "7f0000010000-7f0000018000 r-xp 00000000 08:01 6 /lib/libc.so.6\n");
+	harness__set_file("", input->at, input->left);
+	harness__set_memory(0x7f0000000000, memory, sizeof(memory));
+	python_process__find(1, &python, &err);
+	harness__set_memory(0, NULL, 0);
+	harness__set_file(NULL, NULL, 0);
+	harness__set_maps(NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {data, size};
+	uint64_t how = input__number(&input, 1);
+	struct elf_file *elf, *debug;
+	struct error err = {""};
+	int ret, fd = harness__file(input.at, input.left);
+
+	ret = how & 1 ? elf_file__open_debug_fd(fd, "input", &elf, &err) : elf_file__open_fd(fd, "input", &elf, &err);
+	MUST(ret || elf);
+	if (ret)
+		return 0;
+	read_all(elf, input.at, input.left);
+	if (how & 2) {
+		harness__set_file("", input.at, input.left);
+		debug = debug_file__open(elf, 1, "/lib/input");
+		elf_file__free(debug);
+		harness__set_file(NULL, NULL, 0);
+	}
+	elf_file__free(elf);
+	if (how & 4)
+		read_interpreter(&input);
+	return 0;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The texts of /proc/PID but for maps, of any contents: stat, status, environ, cgroup, and perf-PID.map. The first
+// byte chooses.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/cuda_environment.h"
+#include "device/visible_devices.h"
+#include "harness.h"
+#include "symbol/perf_map.h"
+#include "target/cgroup.h"
+#include "target/process.h"
+
+static void read_cgroup(const struct input *input)
+{
+	struct cgroup_names names;
+	char *path;
+
+	harness__set_file("/proc/", input->at, input->left);
+	if (!cgroup__read(1, &names)) {
+		MUST(!names.container[0] || strlen(names.container) == CONTAINER_ID_LENGTH);
+		MUST(strspn(names.container, "0123456789abcdef") == strlen(names.container));
+		MUST(strspn(names.pod, "0123456789abcdef-") == strlen(names.pod));
+	}
+	path = cgroup__path(1);
+	free(path);
+}
+
+static void read_process(const struct input *input)
+{
+	struct pid_namespace namespace;
+	struct process_info info;
+
+	harness__set_file("/proc/", input->at, input->left);
+	if (!process__info(1, &info))
+		MUST(strlen(info.comm) < sizeof(info.comm));
+	process__exists(1);
+	process__own_namespace(&namespace);
+}
+
+static void read_environment(struct input *input)
+{
+	static const struct gpu gpus[4] = {
+		{.uuid = "GPU-00000000-0000-0000-0000-000000000000", .name = "A"},
+		{.uuid = "GPU-00000000-0000-0000-0000-000000000001", .name = "A"},
+		{.uuid = "GPU-10000000-0000-0000-0000-000000000002", .name = "B"},
+		{.uuid = "MIG-20000000-0000-0000-0000-000000000003", .name = "B"},
+	};
+	struct cuda_environment environment = {0};
+	struct visible_devices visible;
+	size_t count = input__number(input, 1) % 5;
+
+	cuda_environment__parse((const char *)input->at, input->left, &environment);
+	MUST(strnlen(environment.visible, VISIBLE_SIZE) < VISIBLE_SIZE);
+	environment.nodes = input->left % 3;
+	environment.minors = count * 0x5;
+	visible_devices__map(&environment, gpus, count, &visible);
+	MUST(visible.count <= VISIBLE_MAX);
+	for (size_t i = 0; i < visible.count; i++)
+		MUST(visible.gpu[i] >= GPU_NONE && visible.gpu[i] < (int)count);
+	harness__set_file("/proc/", input->at, input->left);
+	cuda_environment__read(1, &environment);
+}
+
+/* `status` and the map are the same bytes: a status before the map's lines is none of them. */
+static void read_perf_map(const struct input *input)
+{
+	struct perf_map *map;
+	uint64_t offset;
+
+	harness__set_file("/", input->at, input->left);
+	map = perf_map__read(1);
+	for (uint64_t address = 0x7f00; map && address < 0x8000; address += 16) {
+		const char *name = perf_map__find(map, address, &offset);
+
+		MUST(!name || (*name && offset <= address && strlen(name) <= 1023));
+	}
+	perf_map__free(map);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {data, size};
+
+	switch (input__number(&input, 1) % 4) {
+	case 0:
+		read_cgroup(&input);
+		break;
+	case 1:
+		read_process(&input);
+		break;
+	case 2:
+		read_environment(&input);
+		break;
+	default:
+		read_perf_map(&input);
+	}
+	harness__set_file(NULL, NULL, 0);
+	return 0;
+}

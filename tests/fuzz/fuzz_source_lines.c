@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A file with debug information of any contents: which source line an address is. libdw reads it.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "symbol/symbol_cache.h"
+
+#define OFFSETS 24
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct symbol_cache *cache = symbol_cache__new(4);
+	struct symbol_file *file;
+
+	MUST(cache);
+	MUST(!symbol_cache__open(cache, harness__file(data, size), 0, NULL, &file));
+	for (uint64_t i = 0; i < OFFSETS; i++) {
+		uint64_t place = 0x1000 + i * 7, offset;
+		char *text = NULL;
+		uint32_t line;
+
+		if (!symbol_file__line(file, place, &text, &line))
+			MUST(text && line > 0);
+		free(text);
+		text = NULL;
+		symbol_file__name(file, place, &text, &offset);
+		free(text);
+	}
+	symbol_cache__trim(cache);
+	symbol_cache__free(cache);
+	return 0;
+}

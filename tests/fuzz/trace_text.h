@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the lines of a trace must be, whatever was in the records. */
+#ifndef FUZZ_TRACE_TEXT_H
+#define FUZZ_TRACE_TEXT_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "harness.h"
+#include "output/trace_output.h"
+
+/* All that `fd` has is text: no control characters, and UTF-8. */
+static inline void must_be_output(int fd, enum trace_format format)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char *text = malloc((size_t)size + 1);
+
+	MUST(text && pread(fd, text, (size_t)size, 0) == size);
+	text[size] = '\0';
+	MUST(strlen(text) == (size_t)size);
+	for (const char *at = text; *at;) {
+		size_t length = json__utf8_length(at);
+
+		MUST(length && ((uint8_t)*at >= 0x20 || *at == '\n' || (*at == '\t' && format == TRACE_TSV)));
+		MUST(*at != 0x7f);
+		at += length;
+	}
+	free(text);
+}
+
+#endif
