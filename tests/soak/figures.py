@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a running gpuprobe holds, and whether that is flat."""
+import json
+import os
+import re
+import statistics
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+# BPF map types that have entries: plain, per CPU, and those that forget the oldest.
+ENTRIES, FORGETTING = {1, 5}, {9, 10}
+# Of processes that have ended some maps keep entries, up to as many as there are processes of which stacks are known.
+KEPT_OF_PROCESSES = {"code_maps": 1024, "python_targets": 1024}
+WARM_UP = 0.2
+# Memory fills up for minutes: ended processes stay on the metrics page for two, and caches are bounded.
+MEMORY_SECONDS = 600
+
+
+@dataclass
+class Sample:
+    """At a moment at which no watched process is there."""
+    seconds: float     # since the beginning
+    processes: int     # that have ended until then
+    descriptors: int
+    threads: int
+    resident: int      # bytes that are not of files
+    map_bytes: int     # of the kernel, for BPF maps
+    entries: dict      # by map
+
+    def __str__(self):
+        return (f"{self.seconds:.0f} s, {self.processes} processes: {self.resident >> 10} KiB, {self.descriptors} descriptors, "
+                f"{self.threads} threads, {sum(self.entries.values())} entries of maps, which take {self.map_bytes >> 10} KiB")
+
+
+def _maps(pid):
+    """map id -> its type and bytes, of the maps that a process holds."""
+    found = {}
+    for entry in Path(f"/proc/{pid}/fdinfo").iterdir():
+        try:
+            numbers = dict(re.findall(r"^(map_id|map_type|memlock):\s*(\d+)", entry.read_text(), re.MULTILINE))
+        except FileNotFoundError:
+            continue
+        if "map_id" in numbers:
+            found[int(numbers["map_id"])] = int(numbers["map_type"]), int(numbers["memlock"])
+    return found
+
+
+def _bpftool(*words):
+    done = subprocess.run(["bpftool", "-j", *words], env={**os.environ, "PATH": PATH}, capture_output=True, text=True,
+                          check=True)
+    return json.loads(done.stdout or "[]")
+
+
+def _status(pid, name):
+    return int(re.search(rf"^{name}:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1])
+
+
+class Figures:
+    """The samples of one gpuprobe."""
+
+    def __init__(self, name, pid):
+        self.name = name
+        self.pid = pid
+        self.samples = []
+        self.limits = {}  # of maps whose entries may stay
+        self.numbers = {}
+
+    def _name(self, number, kind):
+        if number not in self.numbers:
+            info = _bpftool("map", "show", "id", str(number))
+            self.numbers[number] = info["name"]
+            if kind in FORGETTING:
+                self.limits[info["name"]] = info["max_entries"]
+            elif info["name"] in KEPT_OF_PROCESSES:
+                self.limits[info["name"]] = KEPT_OF_PROCESSES[info["name"]]
+        return self.numbers[number]
+
+    def take(self, seconds, processes):
+        maps = _maps(self.pid)
+        entries = {self._name(number, kind): len(_bpftool("map", "dump", "id", str(number)))
+                   for number, (kind, _) in maps.items() if kind in ENTRIES | FORGETTING}
+        self.samples.append(Sample(seconds, processes, len(os.listdir(f"/proc/{self.pid}/fd")),
+                                   _status(self.pid, "Threads"), _status(self.pid, "RssAnon") * 1024,
+                                   sum(size for _, size in maps.values()), entries))
+
+    def thirds(self):
+        """The first and the last third of the samples after the warm-up."""
+        rest = self.samples[int(len(self.samples) * WARM_UP):]
+        count = max(1, len(rest) // 3)
+        return rest[:count], rest[-count:]
+
+    def grown(self):
+        """Lines about what is more in the last third than it ever was in the first: descriptors, threads, entries."""
+        first, last = self.thirds()
+        lines = []
+
+        def compare(what, before, after):
+            if max(after) > max(before):
+                lines.append(f"{what}: at most {max(before)} in the first third, {max(after)} in the last")
+
+        compare("descriptors", [s.descriptors for s in first], [s.descriptors for s in last])
+        compare("threads", [s.threads for s in first], [s.threads for s in last])
+        for name in last[-1].entries:
+            if name in self.limits:
+                most = max(s.entries[name] for s in self.samples)
+                if most > self.limits[name]:
+                    lines.append(f"map {name}: {most} entries, {self.limits[name]} may stay")
+            else:
+                compare(f"entries of map {name}", [s.entries[name] for s in first], [s.entries[name] for s in last])
+        return lines
+
+    def growth(self):
+        """Bytes of resident memory more in the last third than in the first, and processes between them."""
+        first, last = self.thirds()
+        middle = statistics.median
+        return (middle(s.resident for s in last) - middle(s.resident for s in first),
+                middle(s.processes for s in last) - middle(s.processes for s in first))

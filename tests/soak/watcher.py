@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The gpuprobes of a soak, that run beside its load: what they print, how they end, what they hold."""
+import json
+import re
+import signal
+import subprocess
+import threading
+import time
+
+from figures import Figures
+
+PATIENCE = 30 # seconds
+
+
+class Watcher:
+    """A gpuprobe of this name that runs beside the load."""
+
+    def __init__(self, name, argv, env):
+        self.name = name
+        self.lines = []
+        self._errors = []
+        self.process = subprocess.Popen(list(map(str, argv)), env=env, text=True, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.figures = Figures(name, self.process.pid)
+        self._readers = [threading.Thread(target=self._read, args=(pipe, take), daemon=True) for pipe, take in
+                         ((self.process.stdout, self.take_line), (self.process.stderr, self._errors.append))]
+        for reader in self._readers:
+            reader.start()
+
+    @staticmethod
+    def _read(pipe, take):
+        for line in pipe:
+            take(line)
+
+    def take_line(self, line):
+        """Called by a thread, for each line of stdout."""
+
+    @property
+    def stderr(self):
+        return "".join(self._errors)
+
+    def wait_for(self, condition, what):
+        """Waits until it is so; a gpuprobe that has ended meanwhile, or takes too long, is an error."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"{self.name}: {what} did not come; status {self.process.poll()}: {self.stderr[-2000:]}")
+            time.sleep(0.1)
+
+    def stop(self):
+        """Interrupts it; its exit status."""
+        self.process.send_signal(signal.SIGINT)
+        status = self.process.wait(PATIENCE)
+        for reader in self._readers:
+            reader.join(PATIENCE)
+        return status
+
+
+class Monitor(Watcher):
+    """Its reports go to the ledger."""
+
+    def __init__(self, argv, env, ledger):
+        self.ledger = ledger
+        self.reports = 0
+        self.last = None
+        self.lock = threading.Lock()
+        super().__init__("monitor", argv, env)
+
+    def take_line(self, line):
+        report = json.loads(line)
+        with self.lock:
+            self.ledger.take(report)
+            self.last = report
+            self.reports += 1
+
+    def wait_until_attached(self):
+        self.wait_for(lambda: self.reports > 0, "the first report")
+
+    def wait_until_told(self):
+        """Waits for the ends of all processes that have written a truth, and for a report after that."""
+        self.wait_for(lambda: not self.ledger.missing(), "the end of a process")
+        seen = self.reports
+        self.wait_for(lambda: self.reports > seen + 1, "a report")
+
+
+class Tracer(Watcher):
+    """Counts what it has written."""
+
+    def __init__(self, argv, env):
+        super().__init__("tracer", argv, env)
+
+    def wait_until_attached(self):
+        self.wait_for(lambda: "the probes are in" in self.stderr, "word of its probes")
+
+    def written(self):
+        """Calls written and calls lost, by its last line."""
+        found = re.search(r"written ([\d,]+) calls?, lost ([\d,]+)", self.stderr)
+        return tuple(int(number.replace(",", "")) for number in found.groups()) if found else None
