@@ -5,6 +5,7 @@ import os
 import re
 import statistics
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ ENTRIES, FORGETTING = {1, 5}, {9, 10}
 # Of processes that have ended some maps keep entries, up to as many as there are processes of which stacks are known.
 KEPT_OF_PROCESSES = {"code_maps": 1024, "python_targets": 1024}
 WARM_UP = 0.2
+SETTLING = 30  # seconds, that the ends of processes may take to be cleared away
 # Memory fills up for minutes: ended processes stay on the metrics page for two, and caches are bounded.
 MEMORY_SECONDS = 600
 
@@ -23,7 +25,7 @@ class Sample:
     """At a moment at which no watched process is there."""
     seconds: float     # since the beginning
     processes: int     # that have ended until then
-    descriptors: int
+    descriptors: int   # but for those of files whose symbols are known
     threads: int
     resident: int      # bytes that are not of files
     map_bytes: int     # of the kernel, for BPF maps
@@ -53,6 +55,18 @@ def _bpftool(*words):
     return json.loads(done.stdout or "[]")
 
 
+def _descriptors(pid):
+    """Open descriptors, but for the one of each file on disk: symbols of so many files are kept at hand."""
+    links = []
+    for entry in os.scandir(f"/proc/{pid}/fd"):
+        try:
+            links.append(os.readlink(entry.path))
+        except FileNotFoundError:
+            pass
+    files = {link for link in links if link.startswith("/") and not link.startswith(("/proc/", "/sys/", "/dev/"))}
+    return len(links) - len(files)
+
+
 def _status(pid, name):
     return int(re.search(rf"^{name}:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1])
 
@@ -77,11 +91,28 @@ class Figures:
                 self.limits[info["name"]] = KEPT_OF_PROCESSES[info["name"]]
         return self.numbers[number]
 
+    def _entries(self, maps):
+        return {self._name(number, kind): len(_bpftool("map", "dump", "id", str(number)))
+                for number, (kind, _) in maps.items() if kind in ENTRIES | FORGETTING}
+
+    def _owned(self, entries):
+        """Entries of maps that are to have none of ended processes."""
+        return sum(count for name, count in entries.items() if name not in self.limits)
+
+    def _settled(self, maps):
+        """The entries, once they are as few as they ever were, or after the time that this may take."""
+        entries = self._entries(maps)
+        fewest = min((self._owned(sample.entries) for sample in self.samples), default=self._owned(entries))
+        end = time.monotonic() + SETTLING
+        while self._owned(entries) > fewest and time.monotonic() < end:
+            time.sleep(1)
+            entries = self._entries(maps)
+        return entries
+
     def take(self, seconds, processes):
         maps = _maps(self.pid)
-        entries = {self._name(number, kind): len(_bpftool("map", "dump", "id", str(number)))
-                   for number, (kind, _) in maps.items() if kind in ENTRIES | FORGETTING}
-        self.samples.append(Sample(seconds, processes, len(os.listdir(f"/proc/{self.pid}/fd")),
+        entries = self._settled(maps)
+        self.samples.append(Sample(seconds, processes, _descriptors(self.pid),
                                    _status(self.pid, "Threads"), _status(self.pid, "RssAnon") * 1024,
                                    sum(size for _, size in maps.values()), entries))
 

@@ -32,9 +32,10 @@ class Ledger:
         return found, paths
 
     def missing(self):
-        """How many programs have written a truth and are not shown as ended yet."""
+        """The processes of which programs have written a truth and are not shown as ended yet."""
         truths, _ = self._read_truths()
-        return sum(max(0, len(programs) - len(self.shown.get(pid, ()))) for pid, programs in truths.items())
+        return [f"{programs[0].comm} {pid}" for pid, programs in truths.items()
+                if len(programs) > len(self.shown.get(pid, ()))]
 
     def _compare(self, truth, process):
         name = f"{truth.comm} {truth.pid}"

@@ -9,7 +9,7 @@ import time
 
 from figures import Figures
 
-PATIENCE = 30 # seconds
+PATIENCE = 60 # seconds
 
 
 class Watcher:
@@ -40,11 +40,12 @@ class Watcher:
         return "".join(self._errors)
 
     def wait_for(self, condition, what):
-        """Waits until it is so; a gpuprobe that has ended meanwhile, or takes too long, is an error."""
+        """Waits until it is so; a gpuprobe that has ended meanwhile, or takes too long, is an error. what() tells what is missing."""
         end = time.monotonic() + PATIENCE
         while not condition():
-            if self.process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"{self.name}: {what} did not come; status {self.process.poll()}: {self.stderr[-2000:]}")
+            status = self.process.poll()
+            if status is not None or time.monotonic() > end:
+                raise RuntimeError(f"{self.name}: {what()} did not come; status {status}: {self.stderr[-2000:]}")
             time.sleep(0.1)
 
     def stop(self):
@@ -74,13 +75,19 @@ class Monitor(Watcher):
             self.reports += 1
 
     def wait_until_attached(self):
-        self.wait_for(lambda: self.reports > 0, "the first report")
+        self.wait_for(lambda: self.reports > 0, lambda: "the first report")
+
+    def _what_is_missing(self):
+        with self.lock:
+            there = [f"{p['comm']} {p['pid']}" for p in self.last["processes"] if not p["ended"]]
+            lost = {reason: count for reason, count in self.last["lost"].items() if count}
+        return f"the end of {self.ledger.missing()} (shown as running: {there}; lost: {lost}; {self.reports} reports)"
 
     def wait_until_told(self):
         """Waits for the ends of all processes that have written a truth, and for a report after that."""
-        self.wait_for(lambda: not self.ledger.missing(), "the end of a process")
+        self.wait_for(lambda: not self.ledger.missing(), self._what_is_missing)
         seen = self.reports
-        self.wait_for(lambda: self.reports > seen + 1, "a report")
+        self.wait_for(lambda: self.reports > seen + 1, lambda: "a report")
 
 
 class Tracer(Watcher):
@@ -90,7 +97,7 @@ class Tracer(Watcher):
         super().__init__("tracer", argv, env)
 
     def wait_until_attached(self):
-        self.wait_for(lambda: "the probes are in" in self.stderr, "word of its probes")
+        self.wait_for(lambda: "the probes are in" in self.stderr, lambda: "word of its probes")
 
     def written(self):
         """Calls written and calls lost, by its last line."""
