@@ -8,6 +8,25 @@ EVENTS=/sys/kernel/tracing/uprobe_events
 passed=0
 failed=0
 
+# has MAJOR MINOR: this kernel is that one or newer.
+has() {
+	release=$(uname -r)
+	major=${release%%.*}
+	minor=${release#*.}
+	minor=${minor%%[!0-9]*}
+	[ "$major" -gt "$1" ] || { [ "$major" -eq "$1" ] && [ "$minor" -ge "$2" ]; }
+}
+
+# The links that gpuprobe is to choose here.
+# shellcheck disable=SC2034 # the tests ask
+if has 6 13; then
+	LINKS=session
+elif has 6 6; then
+	LINKS=multi
+else
+	LINKS=tracefs
+fi
+
 # Centiseconds since boot.
 uptime_cs() {
 	read -r up _ < /proc/uptime
