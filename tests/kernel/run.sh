@@ -5,8 +5,8 @@
 # FOLDER: every vmlinuz below it, with its modules (see boot.sh). Each is run and
 # told by itself; one that does not boot has failed, and so has a folder without
 # any. Needs `make portable sim`. What the guest keeps of its reports and truths
-# is compared here (compare.py). Closes with `N passed, N failed`, exits with 1
-# if any failed.
+# is compared here (compare.py). KERNEL_TESTS has patterns of the names of tests
+# to run [*]. Closes with `N passed, N failed`, exits with 1 if any failed.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,7 +29,7 @@ run_suite() {
 	rm -rf "$work/kept"
 	mkdir "$work/kept"
 	echo "# kernel $1"
-	GUEST_OUTPUT=$work/kept "$here/boot.sh" "$1" "$here/suite.sh" "$build" 2>&1 | tee "$output" |
+	GUEST_OUTPUT=$work/kept "$here/boot.sh" "$1" "$here/suite.sh" "$build" "${KERNEL_TESTS:-*}" 2>&1 | tee "$output" |
 		sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d'
 	# Of a guest that did not come so far there is nothing to compare.
 	if add_sums "boot of $1"; then

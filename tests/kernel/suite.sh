@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Usage: suite.sh BUILD [PATTERN]
+# Usage: suite.sh BUILD [PATTERN...]
 # The tests of gpuprobe on another kernel than the host's, run in a guest of
 # boot.sh: POSIX sh and compiled programs, for under emulation an interpreter
-# takes seconds to start. Runs the tests whose names match PATTERN
+# takes seconds to start. Runs the tests whose names match a PATTERN
 # [*], prints `ok NAME` or `not ok NAME` for each, `N passed, N failed` at the
 # end, and exits with 1 if any failed.
 HERE=$(cd "$(dirname "$0")" && pwd)
 GPUPROBE=$(readlink -f "$1")/portable/gpuprobe
 SIM=$(readlink -f "$1")/sim
-PATTERN=${2:-*}
+shift
+PATTERNS=${*:-*}
 WORK=$(mktemp -d)
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$HERE/lib.sh"

@@ -16,8 +16,9 @@ ENTRIES, FORGETTING = {1, 5}, {9, 10}
 KEPT_OF_PROCESSES = {"code_maps": 1024, "python_targets": 1024}
 WARM_UP = 0.2
 SETTLING = 30  # seconds, that the ends of processes may take to be cleared away
-# Memory fills up for minutes: ended processes stay on the metrics page for two, and caches are bounded.
+# Memory fills up for minutes: caches are bounded, and ended processes stay on the metrics page for two.
 MEMORY_SECONDS = 600
+REST_SECONDS = 125
 
 
 @dataclass
@@ -28,11 +29,12 @@ class Sample:
     descriptors: int   # but for those of files whose symbols are known
     threads: int
     resident: int      # bytes that are not of files
+    heap: int          # bytes of those that are in use
     map_bytes: int     # of the kernel, for BPF maps
     entries: dict      # by map
 
     def __str__(self):
-        return (f"{self.seconds:.0f} s, {self.processes} processes: {self.resident >> 10} KiB, {self.descriptors} descriptors, "
+        return (f"{self.seconds:.0f} s, {self.processes} processes: {self.resident >> 10} KiB, {self.heap >> 10} of them in use, {self.descriptors} descriptors, "
                 f"{self.threads} threads, {sum(self.entries.values())} entries of maps, which take {self.map_bytes >> 10} KiB")
 
 
@@ -72,12 +74,14 @@ def _status(pid, name):
 
 
 class Figures:
-    """The samples of one gpuprobe."""
+    """The samples of one gpuprobe; the file `heap` tells what of its heap is in use (heap.c)."""
 
-    def __init__(self, name, pid):
+    def __init__(self, name, pid, heap):
         self.name = name
         self.pid = pid
+        self.heap = heap
         self.samples = []
+        self.rests = []   # samples at moments at which nobody has ended lately
         self.limits = {}  # of maps whose entries may stay
         self.numbers = {}
 
@@ -109,12 +113,14 @@ class Figures:
             entries = self._entries(maps)
         return entries
 
-    def take(self, seconds, processes):
+    def take(self, seconds, processes, rest=False):
+        """Takes a sample, one of a rest if it is one."""
         maps = _maps(self.pid)
         entries = self._settled(maps)
-        self.samples.append(Sample(seconds, processes, _descriptors(self.pid),
-                                   _status(self.pid, "Threads"), _status(self.pid, "RssAnon") * 1024,
-                                   sum(size for _, size in maps.values()), entries))
+        heap = int.from_bytes(self.heap.read_bytes(), "little")
+        sample = Sample(seconds, processes, _descriptors(self.pid), _status(self.pid, "Threads"),
+                        _status(self.pid, "RssAnon") * 1024, heap, sum(size for _, size in maps.values()), entries)
+        (self.rests if rest else self.samples).append(sample)
 
     def thirds(self):
         """The first and the last third of the samples after the warm-up."""
@@ -142,9 +148,11 @@ class Figures:
                 compare(f"entries of map {name}", [s.entries[name] for s in first], [s.entries[name] for s in last])
         return lines
 
-    def growth(self):
-        """Bytes of resident memory more in the last third than in the first, and processes between them."""
-        first, last = self.thirds()
-        middle = statistics.median
-        return (middle(s.resident for s in last) - middle(s.resident for s in first),
-                middle(s.processes for s in last) - middle(s.processes for s in first))
+    def resident(self):
+        """The median of resident bytes in the first third and in the last."""
+        return [statistics.median(sample.resident for sample in third) for third in self.thirds()]
+
+    def kept(self):
+        """Bytes of the heap in use more at the last rest than at the first, and processes between them."""
+        first, last = self.rests[0], self.rests[-1]
+        return last.heap - first.heap, last.processes - first.processes

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
-from figures import MEMORY_SECONDS  # noqa: E402
+from figures import MEMORY_SECONDS, REST_SECONDS, WARM_UP  # noqa: E402
 from ledger import Ledger  # noqa: E402
 from lib import exact, leftovers  # noqa: E402
 from lib.probe import environment  # noqa: E402
@@ -34,9 +34,10 @@ MONITOR = ["--json", "--top", "0", "--display-interval", "1", "--stack", "auto",
 TRACER = ["-v", "-e", "copy,sync", "--api", "driver", "--stack", "fp", "--stack-storage-size", "256", "--format", "tsv",
           "-O", "/dev/null"]
 BEARABLE = {"inflight_busy"}
-BYTES_A_PROCESS = 100
-SCRAPE_EVERY = 3 # rounds
-TOLD_EVERY = 60  # seconds
+BYTES_A_PROCESS = 100 # of the heap in use, at most
+RESIDENT_GROWTH = 1.1 # what is free between what is in use varies with what ran last
+SCRAPE_EVERY = 3      # rounds
+TOLD_EVERY = 60       # seconds
 SHOWN = 30
 
 
@@ -48,6 +49,7 @@ class Soak:
         sim = directory / "sim"
         shutil.copy(build / "gpuprobe", self.gpuprobe)
         shutil.copytree(build / "sim", sim)
+        preload = shutil.copy(build / "soak" / "heap.so", directory)
         truths = directory / "truth"
         truths.mkdir()
         self.load = Load(sim, truths, seed)
@@ -57,8 +59,8 @@ class Soak:
         libraries = ["--libcuda-path", sim / "libcuda.so.1", "--libcudart-path", sim / "libcudart.so.13",
                      "--libcudart-path", sim / "static_runtime"]
         env = environment()
-        self.monitor = Monitor([self.gpuprobe, *MONITOR, *self.endpoint.option, *libraries], env, self.ledger)
-        self.tracer = Tracer([self.gpuprobe, "trace", *TRACER, *libraries], env)
+        self.monitor = Monitor([self.gpuprobe, *MONITOR, *self.endpoint.option, *libraries], env, preload, self.ledger)
+        self.tracer = Tracer([self.gpuprobe, "trace", *TRACER, *libraries], env, preload)
         self.watchers = [self.monitor, self.tracer]
         self.functions = self._traced_functions()
         self.traced = 0     # calls that the tracer is to have written
@@ -93,9 +95,17 @@ class Soak:
         for truth in truths:
             self.traced += sum(counts["calls"] + counts["abandoned"] for name, counts in truth.data["driver"].items()
                                if name in self.functions)
+        self._measure(began)
+
+    def _measure(self, began, rest=False):
         ended = self.ledger.sums["processes"] + self.ledger.sums["killed"]
         for watcher in self.watchers:
-            watcher.figures.take(time.monotonic() - began, ended)
+            watcher.figures.take(time.monotonic() - began, ended, rest)
+
+    def _rest(self, began):
+        """Nothing runs until ended processes have left the metrics page: what is in use then is not theirs."""
+        time.sleep(REST_SECONDS)
+        self._measure(began, rest=True)
 
     def run(self, seconds):
         for watcher in self.watchers:
@@ -109,7 +119,11 @@ class Soak:
             rounds += 1
             if time.monotonic() - began >= told:
                 self._tell()
-                told += TOLD_EVERY
+                told = time.monotonic() - began + TOLD_EVERY
+            if seconds >= MEMORY_SECONDS and not self.monitor.figures.rests and time.monotonic() - began > WARM_UP * seconds:
+                self._rest(began)
+        if seconds >= MEMORY_SECONDS:
+            self._rest(began)
 
     def _tell(self):
         for watcher in self.watchers:
@@ -131,13 +145,19 @@ class Soak:
             self.judge(f"{watcher.name} is flat", watcher.figures.grown(),
                        f"{last.descriptors} descriptors, {last.threads} threads, "
                        f"{sum(last.entries.values())} entries of maps")
-            size, processes = watcher.figures.growth()
-            each = size / max(processes, 1)
-            told = f"{last.resident >> 10} KiB; grown by {size / 1024:.0f} KiB over {processes} processes, {each:.0f} bytes each"
-            if seconds < MEMORY_SECONDS:
-                print(f"# memory of the {watcher.name}: {told}; judged from {MEMORY_SECONDS} s on")
-                continue
-            self.judge(f"memory of the {watcher.name} is flat", [told] if each > BYTES_A_PROCESS else [], told)
+            self._judge_memory(watcher, seconds)
+
+    def _judge_memory(self, watcher, seconds):
+        first, last = watcher.figures.resident()
+        told = f"{first / 1024:.0f} KiB resident in the first third, {last / 1024:.0f} in the last"
+        if seconds < MEMORY_SECONDS:
+            print(f"# memory of the {watcher.name}: {told}; judged from {MEMORY_SECONDS} s on")
+            return
+        self.judge(f"resident memory of the {watcher.name}", [told] if last > RESIDENT_GROWTH * first else [], told)
+        size, processes = watcher.figures.kept()
+        each = size / max(processes, 1)
+        told = f"{size} bytes more in use after {processes} processes, {each:.1f} each"
+        self.judge(f"heap of the {watcher.name}", [told] if each > BYTES_A_PROCESS else [], told)
 
     def judge_ends(self, held, statuses):
         self.judge("both end well", [f"{watcher.name} ended with {status}: {watcher.stderr[-2000:]}"

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 from figures import Figures
 
@@ -13,15 +14,17 @@ PATIENCE = 60 # seconds
 
 
 class Watcher:
-    """A gpuprobe of this name that runs beside the load."""
+    """A gpuprobe of this name that runs beside the load; the library `preload` tells of its heap."""
 
-    def __init__(self, name, argv, env):
+    def __init__(self, name, argv, env, preload):
+        heap = Path(preload).with_name(f"{name}.heap")
+        env = {**env, "LD_PRELOAD": str(preload), "SOAK_HEAP": str(heap)}
         self.name = name
         self.lines = []
         self._errors = []
         self.process = subprocess.Popen(list(map(str, argv)), env=env, text=True, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.figures = Figures(name, self.process.pid)
+        self.figures = Figures(name, self.process.pid, heap)
         self._readers = [threading.Thread(target=self._read, args=(pipe, take), daemon=True) for pipe, take in
                          ((self.process.stdout, self.take_line), (self.process.stderr, self._errors.append))]
         for reader in self._readers:
@@ -60,12 +63,12 @@ class Watcher:
 class Monitor(Watcher):
     """Its reports go to the ledger."""
 
-    def __init__(self, argv, env, ledger):
+    def __init__(self, argv, env, preload, ledger):
         self.ledger = ledger
         self.reports = 0
         self.last = None
         self.lock = threading.Lock()
-        super().__init__("monitor", argv, env)
+        super().__init__("monitor", argv, env, preload)
 
     def take_line(self, line):
         report = json.loads(line)
@@ -93,8 +96,8 @@ class Monitor(Watcher):
 class Tracer(Watcher):
     """Counts what it has written."""
 
-    def __init__(self, argv, env):
-        super().__init__("tracer", argv, env)
+    def __init__(self, argv, env, preload):
+        super().__init__("tracer", argv, env, preload)
 
     def wait_until_attached(self):
         self.wait_for(lambda: "the probes are in" in self.stderr, lambda: "word of its probes")
