@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-# BPF map types that have entries: plain, per CPU, and those that forget the oldest.
-ENTRIES, FORGETTING = {1, 5}, {9, 10}
+# BPF map types whose entries stay until they are deleted: plain and per CPU. Others forget the oldest by themselves.
+ENTRIES = {1, 5}
 # Of processes that have ended some maps keep entries, up to as many as there are processes of which stacks are known.
 KEPT_OF_PROCESSES = {"code_maps": 1024, "python_targets": 1024}
 WARM_UP = 0.2
@@ -82,26 +82,20 @@ class Figures:
         self.heap = heap
         self.samples = []
         self.rests = []   # samples at moments at which nobody has ended lately
-        self.limits = {}  # of maps whose entries may stay
         self.numbers = {}
 
-    def _name(self, number, kind):
+    def _name(self, number):
         if number not in self.numbers:
-            info = _bpftool("map", "show", "id", str(number))
-            self.numbers[number] = info["name"]
-            if kind in FORGETTING:
-                self.limits[info["name"]] = info["max_entries"]
-            elif info["name"] in KEPT_OF_PROCESSES:
-                self.limits[info["name"]] = KEPT_OF_PROCESSES[info["name"]]
+            self.numbers[number] = _bpftool("map", "show", "id", str(number))["name"]
         return self.numbers[number]
 
     def _entries(self, maps):
-        return {self._name(number, kind): len(_bpftool("map", "dump", "id", str(number)))
-                for number, (kind, _) in maps.items() if kind in ENTRIES | FORGETTING}
+        return {self._name(number): len(_bpftool("map", "dump", "id", str(number)))
+                for number, (kind, _) in maps.items() if kind in ENTRIES}
 
     def _owned(self, entries):
         """Entries of maps that are to have none of ended processes."""
-        return sum(count for name, count in entries.items() if name not in self.limits)
+        return sum(count for name, count in entries.items() if name not in KEPT_OF_PROCESSES)
 
     def _settled(self, maps):
         """The entries, once they are as few as they ever were, or after the time that this may take."""
@@ -140,10 +134,10 @@ class Figures:
         compare("descriptors", [s.descriptors for s in first], [s.descriptors for s in last])
         compare("threads", [s.threads for s in first], [s.threads for s in last])
         for name in last[-1].entries:
-            if name in self.limits:
+            if name in KEPT_OF_PROCESSES:
                 most = max(s.entries[name] for s in self.samples)
-                if most > self.limits[name]:
-                    lines.append(f"map {name}: {most} entries, {self.limits[name]} may stay")
+                if most > KEPT_OF_PROCESSES[name]:
+                    lines.append(f"map {name}: {most} entries, {KEPT_OF_PROCESSES[name]} may stay")
             else:
                 compare(f"entries of map {name}", [s.entries[name] for s in first], [s.entries[name] for s in last])
         return lines
