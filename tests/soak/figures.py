@@ -16,9 +16,10 @@ ENTRIES = {1, 5}
 KEPT_OF_PROCESSES = {"code_maps": 1024, "python_targets": 1024}
 WARM_UP = 0.2
 SETTLING = 30  # seconds, that the ends of processes may take to be cleared away
-# Memory fills up for minutes: caches are bounded, and ended processes stay on the metrics page for two.
-MEMORY_SECONDS = 600
-REST_SECONDS = 125
+# Memory fills up until so many processes have ended: caches are bounded, and 1,024 processes of stacks are known.
+CACHES_FULL = 2000
+FEWEST_BETWEEN = 1000 # processes, to judge memory by
+REST_SECONDS = 125    # ended processes stay on the metrics page for two minutes
 
 
 @dataclass
@@ -116,9 +117,9 @@ class Figures:
                         _status(self.pid, "RssAnon") * 1024, heap, sum(size for _, size in maps.values()), entries)
         (self.rests if rest else self.samples).append(sample)
 
-    def thirds(self):
-        """The first and the last third of the samples after the warm-up."""
-        rest = self.samples[int(len(self.samples) * WARM_UP):]
+    def thirds(self, processes=0):
+        """The first and the last third of the samples after the warm-up, and after so many processes."""
+        rest = [sample for sample in self.samples[int(len(self.samples) * WARM_UP):] if sample.processes >= processes]
         count = max(1, len(rest) // 3)
         return rest[:count], rest[-count:]
 
@@ -142,9 +143,13 @@ class Figures:
                 compare(f"entries of map {name}", [s.entries[name] for s in first], [s.entries[name] for s in last])
         return lines
 
+    def judges_memory(self):
+        """Whether there were two rests, and enough processes between them."""
+        return len(self.rests) > 1 and self.kept()[1] >= FEWEST_BETWEEN
+
     def resident(self):
-        """The median of resident bytes in the first third and in the last."""
-        return [statistics.median(sample.resident for sample in third) for third in self.thirds()]
+        """The median of resident bytes in the first third with full caches and in the last."""
+        return [statistics.median(sample.resident for sample in third) for third in self.thirds(CACHES_FULL)]
 
     def kept(self):
         """Bytes of the heap in use more at the last rest than at the first, and processes between them."""

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
-from figures import MEMORY_SECONDS, REST_SECONDS, WARM_UP  # noqa: E402
+from figures import CACHES_FULL, REST_SECONDS  # noqa: E402
 from ledger import Ledger  # noqa: E402
 from lib import exact, leftovers  # noqa: E402
 from lib.probe import environment  # noqa: E402
@@ -33,7 +33,8 @@ MONITOR = ["--json", "--top", "0", "--display-interval", "1", "--stack", "auto",
 # No launches: it keeps 65,536 names of kernels, which takes longer to fill up than a soak lasts.
 TRACER = ["-v", "-e", "copy,sync", "--api", "driver", "--stack", "fp", "--stack-storage-size", "256", "--format", "tsv",
           "-O", "/dev/null"]
-BEARABLE = {"inflight_busy"}
+# One in a thousand processes that die in calls has this loss, though each of its numbers is right: see docs/reliability.md.
+BEARABLE = {"inflight_busy", "allocation_map_full"}
 BYTES_A_PROCESS = 100 # of the heap in use, at most
 RESIDENT_GROWTH = 1.1 # what is free between what is in use varies with what ran last
 SCRAPE_EVERY = 3      # rounds
@@ -97,10 +98,12 @@ class Soak:
                                if name in self.functions)
         self._measure(began)
 
+    def _ended(self):
+        return self.ledger.sums["processes"] + self.ledger.sums["killed"]
+
     def _measure(self, began, rest=False):
-        ended = self.ledger.sums["processes"] + self.ledger.sums["killed"]
         for watcher in self.watchers:
-            watcher.figures.take(time.monotonic() - began, ended, rest)
+            watcher.figures.take(time.monotonic() - began, self._ended(), rest)
 
     def _rest(self, began):
         """Nothing runs until ended processes have left the metrics page: what is in use then is not theirs."""
@@ -120,9 +123,9 @@ class Soak:
             if time.monotonic() - began >= told:
                 self._tell()
                 told = time.monotonic() - began + TOLD_EVERY
-            if seconds >= MEMORY_SECONDS and not self.monitor.figures.rests and time.monotonic() - began > WARM_UP * seconds:
+            if not self.monitor.figures.rests and self._ended() >= CACHES_FULL:
                 self._rest(began)
-        if seconds >= MEMORY_SECONDS:
+        if self.monitor.figures.rests:
             self._rest(began)
 
     def _tell(self):
@@ -139,23 +142,24 @@ class Soak:
         print(f"not ok {name}: {len(wrong)} differences")
         print("".join(f"# {line}\n" for line in wrong[:SHOWN]), end="", flush=True)
 
-    def judge_flatness(self, seconds):
+    def judge_flatness(self):
         for watcher in self.watchers:
             last = watcher.figures.samples[-1]
             self.judge(f"{watcher.name} is flat", watcher.figures.grown(),
                        f"{last.descriptors} descriptors, {last.threads} threads, "
                        f"{sum(last.entries.values())} entries of maps")
-            self._judge_memory(watcher, seconds)
+            self._judge_memory(watcher)
 
-    def _judge_memory(self, watcher, seconds):
-        first, last = watcher.figures.resident()
-        told = f"{first / 1024:.0f} KiB resident in the first third, {last / 1024:.0f} in the last"
-        if seconds < MEMORY_SECONDS:
-            print(f"# memory of the {watcher.name}: {told}; judged from {MEMORY_SECONDS} s on")
+    def _judge_memory(self, watcher):
+        figures = watcher.figures
+        if not figures.judges_memory():
+            print(f"# memory of the {watcher.name}: {figures.samples[-1]}; too few processes to judge")
             return
+        first, last = figures.resident()
+        told = f"{first / 1024:.0f} KiB in the first third, {last / 1024:.0f} in the last"
         self.judge(f"resident memory of the {watcher.name}", [told] if last > RESIDENT_GROWTH * first else [], told)
-        size, processes = watcher.figures.kept()
-        each = size / max(processes, 1)
+        size, processes = figures.kept()
+        each = size / processes
         told = f"{size} bytes more in use after {processes} processes, {each:.1f} each"
         self.judge(f"heap of the {watcher.name}", [told] if each > BYTES_A_PROCESS else [], told)
 
@@ -169,9 +173,9 @@ class Soak:
             left = {key: name for key, name in leftovers.all_objects().items() if key in held}
         self.judge("nothing is left in the kernel", [f"{key}: {name}" for key, name in left.items()] if left else [])
 
-    def judge_all(self, seconds):
+    def judge_all(self):
         held = set().union(*(leftovers.objects_of(watcher.process.pid) for watcher in self.watchers))
-        self.judge_flatness(seconds)
+        self.judge_flatness()
         statuses = [watcher.stop() for watcher in self.watchers]
         sums = self.ledger.sums
         self.judge("programs of the load end as they should", self.load.wrong)
@@ -204,7 +208,7 @@ def main(arguments):
         soak = Soak(build, Path(directory), seed)
         try:
             soak.run(seconds)
-            soak.judge_all(seconds)
+            soak.judge_all()
         except (RuntimeError, AssertionError, OSError) as failure:
             soak.judge("the soak runs", [str(failure)])
         finally:
