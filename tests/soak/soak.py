@@ -36,7 +36,7 @@ TRACER = ["-v", "-e", "copy,sync", "--api", "driver", "--stack", "fp", "--stack-
 # One in a thousand processes that die in calls has this loss, though each of its numbers is right: see docs/reliability.md.
 BEARABLE = {"inflight_busy", "allocation_map_full"}
 BYTES_A_PROCESS = 100 # of the heap in use, at most
-RESIDENT_GROWTH = 1.1 # what is free between what is in use varies with what ran last
+RESIDENT_GROWTH = 1.3 # what ended lately is kept for two minutes, and how much that is depends on the machine
 SCRAPE_EVERY = 3      # rounds
 TOLD_EVERY = 60       # seconds
 SHOWN = 30
