@@ -54,6 +54,8 @@ include api/api.mk
 -include sim/sim.mk
 include examples/examples.mk
 -include tests/tests.mk
+-include tests/soak/soak.mk
+-include tests/kernel/kernel.mk
 include bench/bench.mk
 include tests/fuzz/fuzz.mk
 include deploy/portable.mk

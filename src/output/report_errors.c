@@ -85,6 +85,21 @@ void report_errors__list(FILE *out, const struct model *model, const struct proc
 			report_line__plural(rest), rest_count);
 }
 
+/* Where no launch's result is looked at, none of them is an error: that is not to be taken for success. */
+static void print_unseen(FILE *out, const struct model *model)
+{
+	if (model->launch_sample || !(model->sections & SECTION_LAUNCH))
+		return;
+	for (size_t i = 0; i < model->process_count; i++) {
+		if (!report__shows(&model->processes[i]) || !model->processes[i].launches)
+			continue;
+		fputs("\nwhether launches failed was not looked at: without session probes (Linux 6.13) "
+		      "--check-launches does\n",
+		      out);
+		return;
+	}
+}
+
 void report_errors__print(FILE *out, const struct model *model, const struct report_options *options)
 {
 	bool first = true;
@@ -101,4 +116,5 @@ void report_errors__print(FILE *out, const struct model *model, const struct rep
 		report_line__process(out, p);
 		report_errors__list(out, model, p, options);
 	}
+	print_unseen(out, model);
 }

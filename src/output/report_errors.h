@@ -5,7 +5,7 @@
 
 #include "output/report_text.h"
 
-/* Nothing where no call has failed. */
+/* Nothing where no call has failed; but where launches' results are not looked at, that. */
 void report_errors__print(FILE *out, const struct model *model, const struct report_options *options);
 
 /* A process's failures, a line each, without what heads the process. */

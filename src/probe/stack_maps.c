@@ -63,6 +63,8 @@ static int set_code(void *arg, pid_t pid, const struct code_map *map)
 {
 	const struct stack_maps *maps = arg;
 
+	if (!map)
+		return bpf_map__delete_elem(maps->code, &pid, sizeof(pid), 0);
 	return set_entry(maps->code, &pid, sizeof(pid), map, sizeof(*map));
 }
 

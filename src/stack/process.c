@@ -79,9 +79,23 @@ static void release(struct stack_processes *processes, struct stack_process *pro
 	free_process(process);
 }
 
+static bool tells_code(const struct stack_processes *processes)
+{
+	return (processes->mode == STACK_DWARF || processes->mode == STACK_AUTO) && processes->hooks->set_code;
+}
+
+/* There is no room for where all processes that ever were had code. */
+static void forget_code(struct stack_processes *processes, struct stack_process *process)
+{
+	if (tells_code(processes))
+		processes->hooks->set_code(processes->hooks->arg, process->pid, NULL);
+	process->code_told = false;
+}
+
 static void drop(struct stack_processes *processes, struct stack_process *process)
 {
 	forget_python(processes, process);
+	forget_code(processes, process);
 	release(processes, process);
 }
 
@@ -119,7 +133,7 @@ static void tell_code(struct stack_processes *processes, struct stack_process *p
 {
 	struct code_map map;
 
-	if ((processes->mode != STACK_DWARF && processes->mode != STACK_AUTO) || !processes->hooks->set_code)
+	if (!tells_code(processes))
 		return;
 	code_map__make(native_process__map(process->native), &map);
 	if (process->code_told && !memcmp(&map, &process->code, sizeof(map)))

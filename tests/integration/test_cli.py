@@ -392,6 +392,24 @@ def test_launches_are_not_checked_without_sessions(tracefs):
     assert json.loads(done.stdout)["launch_sample"] == 0
 
 
+def test_unchecked_launches_are_no_successes(missing_links):
+    """Failing launches that are not looked at: the report says so, since it does not list them."""
+    if "multi" in missing_links:
+        pytest.skip("this kernel has no multi links")
+
+    def report(*options, links):
+        return run("--metrics-addr", "none", "--display-interval", "0", *options, "--", workload("launch"), "--launches", "10",
+                   "--bad", "5", GPUPROBE_LINKS=links).stdout
+
+    said = "whether launches failed was not looked at"
+    without = report(links="multi")
+    assert said in without and "cudaLaunchKernel" not in without and "cuLaunchKernel" not in without
+    checked = report("--check-launches", links="multi")
+    assert said not in checked and "cuLaunchKernel" in checked
+    if "session" not in missing_links:
+        assert said not in report(links="session")
+
+
 # --- usage errors: exit 2 ---
 
 @pytest.mark.parametrize("arguments,words", [

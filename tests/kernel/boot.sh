@@ -3,27 +3,32 @@
 # Usage: boot.sh KERNEL SCRIPT [ARG...]
 # Boots a kernel under qemu's software emulation, with this machine's root file
 # system read-only, runs SCRIPT there as root in /bin/sh, prints what it prints
-# and exits with its status. KERNEL is a directory with a vmlinuz and modules
-# anywhere below it, as fetch.sh makes it. Writable in the guest: /run and /dev,
-# and /run/output, which is the directory GUEST_OUTPUT here, if that is set.
-# GUEST_SECONDS bounds the whole [480].
+# and exits with its status. KERNEL is a vmlinuz; its modules are below the
+# directory that it is in, or above that if it is in one called boot: where there
+# are several kernels' modules, those in modules/VERSION count. Writable in the
+# guest: /run and /dev, and /run/output, which is the directory GUEST_OUTPUT
+# here, if that is set. GUEST_SECONDS bounds the whole [480].
 set -eu
 
 if [ $# -lt 2 ]; then
 	echo "usage: boot.sh KERNEL SCRIPT [ARG...]" >&2
 	exit 2
 fi
-kernel=$1
+vmlinuz=$1
 script=$(readlink -f "$2")
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
 seconds=${GUEST_SECONDS:-480}
 
-vmlinuz=$(find "$kernel" -name 'vmlinuz*' -type f | sort | tail -n 1)
-if [ -z "$vmlinuz" ]; then
-	echo "boot.sh: no vmlinuz below $kernel" >&2
+if [ ! -f "$vmlinuz" ]; then
+	echo "boot.sh: $vmlinuz is no file" >&2
 	exit 2
 fi
+modules=$(dirname "$vmlinuz")
+[ "$(basename "$modules")" != boot ] || modules=$(dirname "$modules")
+version=${vmlinuz##*/vmlinuz}
+own=$(find "$modules" -path "*/modules/${version#-}" -type d | head -n 1)
+modules=${own:-$modules}
 work=$(mktemp -d)
 qemu=
 trap 'rm -rf "$work"' EXIT
@@ -31,7 +36,7 @@ trap 'kill $qemu 2>/dev/null; exit 143' INT TERM
 
 # Puts a module into the initramfs, whatever it is packed with.
 add_module() {
-	file=$(find "$kernel" -name "$1.ko*" -type f | head -n 1)
+	file=$(find "$modules" -name "$1.ko*" -type f | head -n 1)
 	[ -n "$file" ] || return 0
 	case $file in
 	*.ko) cat "$file" ;;

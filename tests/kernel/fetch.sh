@@ -4,17 +4,21 @@
 # Brings a Debian kernel into BUILD/kernel/PACKAGE, unless it is there: its
 # vmlinuz, its configuration and the modules that boot.sh loads. Nothing is
 # installed. PACKAGE is a kernel's own package (linux-image-VERSION) or one that
-# depends on it. Prints the directory.
+# depends on it. Prints the path of the vmlinuz.
 set -eu
 
 build=$1
 package=${2:-linux-image-amd64}
 here=$(cd "$(dirname "$0")" && pwd)
 
+print_vmlinuz() {
+	find "$final" -name 'vmlinuz-*' -type f | sort | tail -n 1
+}
+
 # The kernel that is there already serves, also where there is no network.
-final=$build/kernel/$package
+final=$(readlink -m "$build")/kernel/$package
 if cmp -s "$here/modules.txt" "$final/modules.txt"; then
-	echo "$final"
+	print_vmlinuz
 	exit 0
 fi
 
@@ -48,4 +52,4 @@ if [ -z "$(find . -name 'vmlinuz-*')" ]; then
 fi
 rm -f linux-image-*.deb tar.log
 cp "$here/modules.txt" modules.txt
-echo "$final"
+print_vmlinuz

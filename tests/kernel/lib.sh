@@ -2,11 +2,30 @@
 # shellcheck shell=sh
 # What the tests of suite.sh are made of. A test is a function, which runs with
 # set -ex in a directory of its own, and fails with the first command that does
-# or if it leaves a probe attached. Needs HERE, GPUPROBE, SIM, WORK and PATTERN.
+# or if it leaves a probe attached. Needs HERE, GPUPROBE, SIM, WORK and PATTERNS.
 
 EVENTS=/sys/kernel/tracing/uprobe_events
 passed=0
 failed=0
+
+# has MAJOR MINOR: this kernel is that one or newer.
+has() {
+	release=$(uname -r)
+	major=${release%%.*}
+	minor=${release#*.}
+	minor=${minor%%[!0-9]*}
+	[ "$major" -gt "$1" ] || { [ "$major" -eq "$1" ] && [ "$minor" -ge "$2" ]; }
+}
+
+# The links that gpuprobe is to choose here.
+# shellcheck disable=SC2034 # the tests ask
+if has 6 13; then
+	LINKS=session
+elif has 6 6; then
+	LINKS=multi
+else
+	LINKS=tracefs
+fi
 
 # Centiseconds since boot.
 uptime_cs() {
@@ -33,15 +52,26 @@ something_attached() {
 	! nothing_attached
 }
 
-# run NAME FUNCTION [ARG...]: one test, if its name matches the pattern.
+is_chosen() {
+	set -f # a pattern is not to become the names of files
+	# shellcheck disable=SC2254 # a pattern it is
+	for pattern in $PATTERNS; do
+		case $1 in
+		$pattern)
+			set +f
+			return 0
+			;;
+		esac
+	done
+	set +f
+	return 1
+}
+
+# run NAME FUNCTION [ARG...]: one test, if its name matches a pattern.
 run() {
 	test=$1
 	shift
-	# shellcheck disable=SC2254 # a pattern it is
-	case $test in
-	$PATTERN) ;;
-	*) return ;;
-	esac
+	is_chosen "$test" || return
 	mkdir -p "$WORK/$test/truth"
 	started=$(uptime_cs)
 	(

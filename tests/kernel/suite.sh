@@ -1,26 +1,40 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Usage: suite.sh BUILD [PATTERN]
-# The tests of gpuprobe on a kernel without uprobe_multi, run in a guest of
-# boot.sh: POSIX sh and compiled programs alone, for under emulation an
-# interpreter takes seconds to start. Runs the tests whose names match PATTERN
+# Usage: suite.sh BUILD [PATTERN...]
+# The tests of gpuprobe on another kernel than the host's, run in a guest of
+# boot.sh: POSIX sh and compiled programs, for under emulation an interpreter
+# takes seconds to start. Runs the tests whose names match a PATTERN
 # [*], prints `ok NAME` or `not ok NAME` for each, `N passed, N failed` at the
 # end, and exits with 1 if any failed.
 HERE=$(cd "$(dirname "$0")" && pwd)
 GPUPROBE=$(readlink -f "$1")/portable/gpuprobe
 SIM=$(readlink -f "$1")/sim
-PATTERN=${2:-*}
+shift
+PATTERNS=${*:-*}
 WORK=$(mktemp -d)
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$HERE/lib.sh"
 
 # --- links ---
 
-# gpuprobe chooses by itself what every other test here uses, too.
-chooses_tracefs() {
+# gpuprobe chooses by itself what every other test here uses, too: the best that there is.
+chooses_links() {
 	background
-	something_attached
-	grep -q ":gpuprobe_${probe}_" "$EVENTS"
+	case $LINKS in
+	tracefs)
+		something_attached
+		grep -q ":gpuprobe_${probe}_" "$EVENTS"
+		;;
+	multi)
+		nothing_attached
+		bpftool prog list | grep ' name call_entry '
+		bpftool prog list | grep ' name call_return '
+		;;
+	session)
+		nothing_attached
+		bpftool prog list | grep ' name call_session '
+		;;
+	esac
 	finish
 }
 
@@ -44,6 +58,21 @@ check_tells() {
 	test ! -s err
 }
 
+# Where probes cannot be taken out in time, the option is refused and not ignored; elsewhere it holds.
+max_overhead() {
+	status=0
+	"$GPUPROBE" --max-overhead 5 --json --display-interval 0 --metrics-addr none -- \
+		"$SIM/launch" --launches 10 > out 2> err || status=$?
+	if [ "$LINKS" = tracefs ]; then
+		test "$status" -eq 1
+		grep -x 'gpuprobe: --max-overhead needs uprobe_multi links (Linux 6.6)' err
+		return
+	fi
+	test "$status" -eq 0
+	last_report out | grep '"max_overhead":0.05'
+	keep out
+}
+
 # --- stacks ---
 
 # Whose frame this kernel's own walk of the stack misses.
@@ -58,6 +87,28 @@ stacks_of_leaks() {
 	grep '12.00 KiB in 3 allocations leaked' leaks
 	grep '^ *run_thread+0x[0-9a-f]* \[memory\] memory.c:' leaks
 	! grep 'stack not known' leaks
+}
+
+# The only interpreter of the suite.
+stacks_of_python() {
+	cat > hungry.py <<-END
+		import ctypes, time
+		cuda = ctypes.CDLL("$SIM/libcudart.so.13")
+		def hungry():
+		    cuda.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(4096))
+		hungry()
+		time.sleep(1)
+	END
+	"$GPUPROBE" memleak --stack fp -- /usr/bin/python3 -S -E hungry.py > leaks 2> err
+	grep '4.00 KiB in 1 allocation leaked' leaks
+	grep '^ *hungry (hungry.py:4)$' leaks
+	grep '^ *<module> (hungry.py:5)$' leaks
+}
+
+flame_of_live_bytes() {
+	"$GPUPROBE" flame --by live-bytes -o live.folded -- "$SIM/memory" --pairs 1 --keep 3 > out 2> err
+	grep 'run_thread;cudaMalloc 12288$' live.folded
+	test "$(wc -l < live.folded)" -eq 1
 }
 
 # --- COMMAND: held until its probes are in ---
@@ -88,6 +139,22 @@ failing_launches() {
 	grep '"count":10,' failures
 	grep '"sampled":false' failures
 	keep out
+}
+
+# Where results of launches are not looked at, the report says so; with the option they are, and it does not.
+unchecked_launches() {
+	for option in '' --check-launches; do
+		# shellcheck disable=SC2086 # an empty option is none
+		"$GPUPROBE" --metrics-addr none --display-interval 0 $option -- "$SIM/launch" --launches 10 --bad 5 > out 2> err
+		grep 'total kernel launches: 15 calls of 1 kernel' out
+		if [ "$LINKS" = session ] || [ -n "$option" ]; then
+			grep 'cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x ' out
+			test "$(grep -c 'whether launches failed' out)" -eq 0
+		else
+			grep '^whether launches failed was not looked at' out
+			test "$(grep -c '^errors:' out)" -eq 0
+		fi
+	done
 }
 
 full_map_is_counted() {
@@ -213,6 +280,12 @@ diagnoses() {
 	last_report out | grep '"final":true' | grep '"findings":\['
 }
 
+account_in_text() {
+	"$GPUPROBE" stat -- "$SIM/launch" --launches 100 --kernels 2 > out 2> err
+	grep '^ *100 .* cuLaunchKernel$' out
+	grep '^ *50 .* kernel_1$' out
+}
+
 # --- the tracer ---
 
 # traced CALLS ARG...: gpuprobe trace with these arguments writes so many calls, in their order, and loses none.
@@ -241,6 +314,14 @@ traces_entries() {
 	test "$(grep -c '<returned>' lines)" -eq 500
 }
 
+traces_failures() {
+	"$GPUPROBE" trace --format tsv -O lines --failed -e memory -- "$SIM/memory" --pairs 100 --fail-frees 3 > workload.out 2> err
+	grep 'written 3 calls, lost 0' err
+	test "$(grep -c 'cudaFree.*cudaErrorInvalidValue' lines)" -eq 3
+	"$GPUPROBE" trace -c -e memory -- "$SIM/memory" --pairs 100 --fail-frees 3 > summary 2> err
+	grep ' 103 * 3 .* cudaFree$' summary
+}
+
 # --- copies in flight ---
 
 in_flight() {
@@ -254,7 +335,7 @@ in_flight() {
 ends_soon() {
 	background --libcuda-path "$SIM/libcuda.so.1" --libcudart-path "$SIM/libcudart.so.13" --api both
 	sites=$(wc -l < "$EVENTS")
-	test "$sites" -gt 300
+	[ "$LINKS" != tracefs ] || test "$sites" -gt 300
 	before=$(uptime_cs)
 	finish
 	took=$(($(uptime_cs) - before))
@@ -270,10 +351,12 @@ killed() {
 	wait_until 20 grep -q '"launches":[1-9]' out
 	kill -KILL "$probe"
 	wait "$probe" || true
-	something_attached
-	for enable in "${EVENTS%/*}"/events/gpuprobe_*/enable; do
-		echo 1 > "$enable"
-	done
+	if [ "$LINKS" = tracefs ]; then
+		something_attached
+		for enable in "${EVENTS%/*}"/events/gpuprobe_*/enable; do
+			echo 1 > "$enable"
+		done
+	fi
 	wait_until 20 grep -q '20 launches' out
 	probe --duration 0.1
 }
@@ -321,10 +404,11 @@ metrics() {
 }
 
 echo "# Linux $(uname -r)"
-run chooses_tracefs chooses_tracefs
-run refuses_multi refuses_links multi
-run refuses_session refuses_links session
-run check_tells check_tells
+run chooses_links chooses_links
+[ "$LINKS" != tracefs ] || run refuses_multi refuses_links multi
+[ "$LINKS" = session ] || run refuses_session refuses_links session
+run max_overhead max_overhead
+[ "$LINKS" != tracefs ] || run check_tells check_tells
 
 run launch_1_thread exact launch --launches 20000 --kernels 3
 run launch_4_threads exact launch --threads 4 --launches 5000 --kernels 3
@@ -332,6 +416,7 @@ run launch_functions each "launch --function ex" "launch --function cooperative"
 	"launch --function graph --kernels 2" "launch --threads 2 --api driver" \
 	"launch --function ex --api driver" "launch --kernels 3 --name-length 4096"
 run launch_failures failing_launches
+run launch_unchecked unchecked_launches
 
 run memory_1_thread exact memory --pairs 2000 --keep 5 --fail-frees 2 --null-frees 2
 run memory_4_threads exact memory --threads 4 --pairs 2000 --keep 2
@@ -349,10 +434,14 @@ run trace_nested traces_nested
 run trace_entries traces_entries
 run trace_stacks stacks_have_the_caller
 run memleak_frame_pointers stacks_of_leaks fp
+run trace_failures traces_failures
 run memleak_copies stacks_of_leaks dwarf
+run stacks_of_python stacks_of_python
+run flame_of_live_bytes flame_of_live_bytes
 
 run account_graphs accounts launch --function graph --kernels 2
 run account_mix accounts mix --seed 3 --threads 8 --seconds 2 --children 2
+run account_in_text account_in_text
 run account_diagnose diagnoses sync-after-every-launch
 
 run modules each "modules --rounds 5" "modules --rounds 5 --api driver"

@@ -26,7 +26,7 @@
 
 struct told {
 	struct code_map code;
-	unsigned int codes, pythons, wholes, same, forgotten;
+	unsigned int codes, codes_gone, pythons, wholes, same, forgotten;
 	uint64_t chain;
 };
 
@@ -43,6 +43,10 @@ static int set_code(void *arg, pid_t pid, const struct code_map *map)
 	struct told *told = arg;
 
 	(void)pid;
+	if (!map) {
+		told->codes_gone++;
+		return 0;
+	}
 	told->code = *map;
 	told->codes++;
 	return 0;
@@ -607,6 +611,30 @@ static void tells_where_code_is(void **state)
 	stacks__free(stacks);
 }
 
+/* Of all the processes that come and go, where they had code is not kept for ever. */
+static void forgets_where_code_was(void **state)
+{
+	const unsigned int many = 1100, known = 1024;
+	struct told told;
+	struct stacks *stacks = make(STACK_AUTO, &told);
+
+	(void)state;
+	for (unsigned int i = 0; i < many; i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			pause();
+			_exit(0);
+		}
+		stacks__look_at(stacks, child, false);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	assert_int_equal(told.codes, many);
+	assert_int_equal(told.codes_gone, many - known);
+	stacks__free(stacks);
+}
+
 static void rejects_what_cannot_be(void **state)
 {
 	struct told told;
@@ -729,6 +757,7 @@ int main(void)
 		cmocka_unit_test(what_is_mapped_later_is_seen),
 		cmocka_unit_test(what_has_changed_places_is_read_again),
 		cmocka_unit_test(tells_where_code_is),
+		cmocka_unit_test(forgets_where_code_was),
 		cmocka_unit_test(rejects_what_cannot_be),
 		cmocka_unit_test(bears_anything),
 	};

@@ -316,8 +316,8 @@ def _is_bearable(family, what, shown, happened, truth):
             "cuGraphNodeSetEnabled" in truth.data["driver"] or any(f["abandoned"] for f in truth.data["driver"].values())):
         return shown <= happened if what == "kernels" else shown <= 10 + truth.data["graphs"]["launches"] // 3
     if family == "devices" and what[1] == "launches":
-        device = truth.data["devices"][what[0]]
-        return 0 <= happened - shown <= device["failed"] + device["abandoned"]
+        device = truth.data["devices"].get(what[0])
+        return bool(device) and 0 <= happened - shown <= device["failed"] + device["abandoned"]
     if family == "sides" and "pinned" not in what:
         most = 50 + sum(side["calls"] for side in truth.data["copy_sides"]["H2D"].values()) // 10
         if what[-1] == "bytes":
