@@ -46,6 +46,6 @@ $(BUILD)/tests/%: $(BUILD)/tests/obj/%.o $(BUILD)/libgpuprobe.a
 
 $(BUILD)/tests/obj/%.o: tests/unit/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CPPFLAGS) -Itests/unit $(ALL_CFLAGS) -Wno-format-nonliteral -MMD -MP -c -o $@ $<
 
 -include $(wildcard $(BUILD)/tests/obj/*.d)

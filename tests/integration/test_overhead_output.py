@@ -10,7 +10,7 @@ import time
 import pytest
 
 from lib import exact, paths
-from lib.probe import EXACT, environment
+from lib.probe import environment
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.truth import read_truths
 
