@@ -56,6 +56,7 @@ include api/api.mk
 include examples/examples.mk
 -include tests/tests.mk
 include tests/sanitized.mk
+include tests/coverage.mk
 include tests/static/static.mk
 include bench/bench.mk
 include deploy/portable.mk

@@ -99,14 +99,15 @@ static struct given_name *find_given(const struct name_store *store, uint32_t sl
 static int add_read(struct name_store *store, const struct kernel_key *key, const char *name)
 {
 	struct read_name *read = find_read(store, key);
+	size_t size = strlen(name) + 1;
 
 	if (read)
 		return 0;
-	read = calloc(1, sizeof(*read) + strlen(name) + 1);
+	read = calloc(1, sizeof(*read) + size);
 	if (!read)
 		return -ENOMEM;
 	read->key = *key;
-	strcpy(read->name, name);
+	memcpy(read->name, name, size);
 	HASH_ADD(hh, store->read, key, sizeof(read->key), read);
 	return 0;
 }

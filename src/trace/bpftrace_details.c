@@ -72,7 +72,7 @@ static bool returns_error(const struct writer *writer)
 static bool number_at(struct writer *writer, const struct trace_step *step, unsigned int offset, unsigned int size,
 		      char text[static EXPRESSION_SIZE])
 {
-	const struct trace_read *read = &writer->function->plan.read[step->block];
+	const struct trace_read *read;
 	bool is_signed = step->kind != STEP_VALUE || step->form == FORM_SIGNED;
 	const char *type = integer(size, is_signed && size < 8);
 	char word[EXPRESSION_SIZE];
@@ -89,6 +89,7 @@ static bool number_at(struct writer *writer, const struct trace_step *step, unsi
 			snprintf(text, EXPRESSION_SIZE, "(%s)%.24s", type, word);
 		return true;
 	}
+	read = &writer->function->plan.read[step->block];
 	if (!word_at(writer, read->word, word))
 		return false;
 	/* A call that failed has written nothing. */

@@ -33,4 +33,5 @@ def take_reports():
     for path in sorted(directory().iterdir()):
         texts.append(path.read_text(encoding="utf-8", errors="replace"))
         path.unlink()
-    return [text for text in texts if text]
+    # What valgrind does not know of bpf(2) it says in a file of a report, too.
+    return [text for text in texts if "==" in text]
