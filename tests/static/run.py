@@ -70,8 +70,10 @@ def clang_jobs(flags):
 
 
 def tidy_jobs(flags):
-    """What is installed. The model of uthash is found before the real one."""
-    plain = [flag for flag in flags.flags if not flag.startswith("-W")]
+    """What is installed. The model of uthash is found before the real one; what is generated is none of ours."""
+    generated = f"-I{flags.build}"
+    plain = [flag for flag in flags.flags if not flag.startswith("-W") and flag != generated]
+    plain += ["-isystem", str(flags.build)]
     # The longest first: the last one would hold up the end.
     largest = sorted(sources("src", "api"), key=lambda path: -(ROOT / path).stat().st_size)
     return [["clang-tidy", "--quiet", path, "--", "-Itests/static", *plain] for path in largest]
@@ -134,9 +136,11 @@ def check(name, flags, pool):
     """Runs it over its files; whether all passed."""
     begin = time.monotonic()
     jobs = CHECKS[name](flags)
-    bad = [(job, said) for job, (passed, said) in zip(jobs, pool.map(run, jobs)) if not passed]
-    for job, said in bad:
-        print(said.strip() or f"failed: {' '.join(job)}")
+    bad = 0
+    for job, (passed, said) in zip(jobs, pool.map(run, jobs)):
+        if not passed:
+            bad += 1
+            print(said.strip() or f"failed: {' '.join(job)}", flush=True)
     print(f"{name}: {'failed' if bad or not jobs else 'passed'} ({time.monotonic() - begin:.1f} s)", flush=True)
     return jobs and not bad
 
