@@ -137,7 +137,7 @@ static int listen_on(const char *text, const char *host, const char *port, int f
 
 int address__listen(const char *text, struct error *err)
 {
-	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
+	char host[ADDRESS_HOST_MAX] = "", port[ADDRESS_PORT_MAX];
 	int fd;
 
 	fd = address__split(text, host, port, err);
@@ -155,7 +155,7 @@ int address__listen(const char *text, struct error *err)
 int address__of_socket(int fd, char *text, size_t size)
 {
 	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
 	socklen_t length = sizeof(address);
 	bool v6;
 
