@@ -213,11 +213,11 @@ static int read_process(pid_t pid, char **text)
 
 int cgroup__read(pid_t pid, struct cgroup_names *names)
 {
-	char *text;
+	char *text = NULL;
 	int ret = read_process(pid, &text);
 
 	*names = (struct cgroup_names){0};
-	if (ret)
+	if (ret || !text)
 		return ret;
 	cgroup__parse(text, names);
 	free(text);

@@ -122,10 +122,10 @@ static void add_address(struct writer *writer, const char *name, const struct tr
 
 static void add_string(struct writer *writer, const struct trace_step *step)
 {
-	const struct trace_read *read = &writer->function->plan.read[step->block];
+	const struct trace_read *read = step->block == STEP_FROM_WORDS ? NULL : &writer->function->plan.read[step->block];
 	char word[EXPRESSION_SIZE];
 
-	if (writer->has_string || step->block == STEP_FROM_WORDS || read->kind == TRACE_READ_BYTES ||
+	if (writer->has_string || !read || read->kind == TRACE_READ_BYTES ||
 	    !word_at(writer, read->word, word)) {
 		add_address(writer, step->name, step);
 		return;

@@ -100,7 +100,8 @@ def cppcheck_jobs(flags):
     defines = [flag for flag in flags.flags if flag[:2] in ("-I", "-D") and flag != f"-I{flags.build}"]
     return [["cppcheck", "--quiet", f"-j{os.cpu_count()}", "--std=c11", "--error-exitcode=1", "--library=posix,gnu",
              "--enable=warning,performance,portability", "--suppressions-list=tests/static/cppcheck.txt",
-             "--template={file}:{line}: {severity}: {message} [{id}]", "-Itests/static", *defines, "src", "api"]]
+             "--template={file}:{line}: {severity}: {message} [{id}]", "-Itests/static",
+             "-DLIBBPF_OPTS(type, name, ...)=struct type name = {0}", *defines, "src", "api"]]
 
 
 def shell_jobs(flags):
