@@ -253,7 +253,7 @@ static int read_object(const struct search *search, const struct object *object,
 		       struct python_process *python, uint64_t *runtime, struct error *err)
 {
 	const struct python_offsets *offsets;
-	uint64_t vaddr, code_type;
+	uint64_t vaddr, code_type = 0;
 	unsigned int minor;
 	int ret;
 
