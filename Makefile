@@ -11,14 +11,15 @@ CC ?= gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 
-WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
-HARDENING := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wvla -Wformat=2 \
+	-Wpointer-arith -Wundef -Werror
+HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection -fcf-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 CFLAGS ?= -O2 -g
 CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS)
 LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_core -levent_extra -lz -liberty -ldl -lm -lpthread
-LDFLAGS += -pie -Wl,-z,relro,-z,now
+LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \
 	-I/usr/include/$(shell gcc -print-multiarch) -Wall -Wextra -Werror \
@@ -54,8 +55,11 @@ include api/api.mk
 -include sim/sim.mk
 include examples/examples.mk
 -include tests/tests.mk
--include tests/soak/soak.mk
--include tests/kernel/kernel.mk
+include tests/soak/soak.mk
+include tests/kernel/kernel.mk
+include tests/sanitized.mk
+include tests/coverage.mk
+include tests/static/static.mk
 include bench/bench.mk
 include tests/fuzz/fuzz.mk
 include deploy/portable.mk

@@ -218,6 +218,7 @@ static int check_last_argument(const struct table_function *function, const stru
 	const struct table_argument *a;
 
 	for (a = function->arguments; a < last; a++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): one without a name has ended the reading. */
 		if (strcmp(a->name, last->name) == 0)
 			return row__fail(row, "two arguments are called %s", a->name);
 		if (place__overlap(&a->place, &last->place))
@@ -260,6 +261,7 @@ static struct table_argument *find_argument(const struct table_function *functio
 	size_t i;
 
 	for (i = 0; i < function->argument_count; i++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): as above */
 		if (strcmp(function->arguments[i].name, name) == 0)
 			return &function->arguments[i];
 	}

@@ -4,9 +4,11 @@
 
 usage: tests/run.py [--full] BUILD
 
-The unit tests (cmocka), the simulated CUDA's own checks, the integration tests (pytest, which need
-root) and those on an old kernel under emulation; with --full the tests marked slow, too. Exits with 1
-if any failed.
+The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated CUDA's own checks, the
+integration tests (pytest, which need root) with a gpuprobe under sanitizers or, those that it would change, with the
+plain one; beside them, one after another and at low priority, the old kernel's suite, the static checks and the fuzz
+targets; then the soak. With --full the tests marked slow, the integration tests with both, unit tests and some of those
+under valgrind, and longer runs of the others. Exits with 1 if any failed.
 A program that ends without a word about its tests counts as one that failed.
 """
 import os
@@ -20,12 +22,28 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-UNIT_SECONDS = 300
-INTEGRATION_SECONDS = 3600
+UNIT_SECONDS = 900  # under valgrind a minute becomes many
+INTEGRATION_SECONDS = 7200
 # Tests wait more than they compute; with more at a time they would hold up each other's watched programs.
 WORKERS = 2
-KERNEL_SECONDS = 1500
-GUEST_SECONDS = 1200  # beside the other tests the emulation is slower
+# What runs beside the integration tests, in this order: (name, command, seconds at most).
+BESIDE = [
+    # Beside the others the emulation is slower.
+    ("old kernel", ["env", "GUEST_SECONDS=1200", "tests/kernel/run.sh", "{build}"], 1500),
+    ("static checks", ["make", "static", "BUILD={build}"], 1200),
+    ("fuzz", ["make", "fuzz", "BUILD={build}", "FUZZ_SECONDS={fuzz}"], 14400),
+]
+# What runs by itself.
+AFTER = [("soak", ["make", "soak", "BUILD={build}", "SOAK_SECONDS={soak}"], 3600)]
+SHORT = {"fuzz": 20, "soak": 60}
+FULL = {"fuzz": 300, "soak": 1800}
+# Those under valgrind: with the parts of gpuprobe that allocate and free most.
+VALGRIND_TESTS = ["test_memory.py", "test_launches.py", "test_trace_calls.py", "test_flame.py", "test_http.py",
+                  "test_diagnose.py"]
+# Not under valgrind: /proc/self/exe is valgrind's there, and an alarm bounds the time.
+VALGRIND_LEAVES = {"test_maps", "test_names"}
+SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
+              "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
 class Sums:
@@ -42,20 +60,21 @@ class Sums:
         print(f"{name}: {passed} passed, {failed} failed{more} ({seconds:.1f} s)", flush=True)
 
 
-def capture(command, seconds):
-    """Runs it; (status, output), with a status of None where it took too long."""
+def capture(command, seconds, env=None):
+    """Runs it with these variables set besides; (status, output), with a status of None where it took too long."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, timeout=seconds, cwd=ROOT, check=False)
+        done = subprocess.run(command, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              timeout=seconds, cwd=ROOT, check=False)
         return done.returncode, done.stdout
     except subprocess.TimeoutExpired as late:
         output = late.stdout or b""
         return None, output.decode(errors="replace") + f"\nstopped after {seconds} s\n"
 
 
-def run_unit(sums, program):
+def run_unit(sums, program, name, before=(), env=None):
     begin = time.monotonic()
-    status, output = capture([program], UNIT_SECONDS)
+    status, output = capture([*before, program], UNIT_SECONDS, env)
     passed = sum(map(int, re.findall(r"^\[  PASSED  \] (\d+) test", output, re.M)))
     failed = sum(map(int, re.findall(r"^\[  FAILED  \] (\d+) test\(s\), listed", output, re.M)))
     skipped = sum(map(int, re.findall(r"^\[  SKIPPED \] (\d+) test\(s\), listed", output, re.M)))
@@ -63,7 +82,13 @@ def run_unit(sums, program):
         failed = 1
     if failed:
         print(output)
-    sums.add(f"unit {program.name}", passed, failed, skipped, time.monotonic() - begin)
+    sums.add(f"{name} {program.name}", passed, failed, skipped, time.monotonic() - begin)
+
+
+def run_units(sums, build, name, before=(), env=None, leaves=()):
+    for program in sorted((build / "tests").glob("test_*")):
+        if program.name not in leaves:
+            run_unit(sums, program, name, before, env)
 
 
 def run_check(sums, name, command):
@@ -96,14 +121,14 @@ def add_results(sums, name, results, status, seconds):
     sums.add(name, passed, failed, skipped, seconds)
 
 
-def run_integration(sums, name, build, marks, options=()):
-    """The integration tests with these marks."""
+def run_integration(sums, name, build, program, marks, options=(), files=("",)):
+    """The integration tests of these files that have these marks, with this gpuprobe."""
     begin = time.monotonic()
-    env = {**os.environ, "GPUPROBE_BUILD": str(build), "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {**os.environ, "GPUPROBE_BUILD": str(build), "GPUPROBE_PROGRAM": str(program), "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as directory:
         results = Path(directory) / "results.xml"
         command = ["/usr/bin/python3", "-m", "pytest", "-q", "--durations=40", f"--junitxml={results}", *options,
-                   "-m", marks, "tests/integration"]
+                   "-m", marks, *(f"tests/integration/{file}" for file in files)]
         try:
             status = subprocess.run(command, env=env, cwd=ROOT, stdin=subprocess.DEVNULL,
                                     timeout=INTEGRATION_SECONDS, check=False).returncode
@@ -112,35 +137,78 @@ def run_integration(sums, name, build, marks, options=()):
         add_results(sums, name, results, status, time.monotonic() - begin)
 
 
-class KernelSuite:
-    """The old kernel's tests, beside the others: their guest is apart, and takes one CPU for minutes."""
-
-    def __init__(self, build):
-        self.result = None
-        self.seconds = 0.0
-        self.thread = threading.Thread(target=self._run, args=(build,), daemon=True)
-        self.thread.start()
-
-    def _run(self, build):
-        begin = time.monotonic()
-        # What the others leave of the CPUs is enough for it, and their times are not to depend on it.
-        self.result = capture(["env", f"GUEST_SECONDS={GUEST_SECONDS}", "nice", "-n", "10",
-                               ROOT / "tests" / "kernel" / "run.sh", build], KERNEL_SECONDS)
-        self.seconds = time.monotonic() - begin
-
-    def finish(self):
-        self.thread.join()
-        return self.result
+def filled(command, build, lengths):
+    return [word.format(build=build, **lengths) for word in command]
 
 
-def end_kernel(sums, suite):
-    status, output = suite.finish()
+def add_closing(sums, name, status, output, seconds):
+    """What it says in its last line, `N passed, N failed`."""
     print(output)
     closing = re.findall(r"^(\d+) passed, (\d+) failed$", output, re.M)
     passed, failed = map(int, closing[-1]) if closing else (0, 0)
     if not failed and (status != 0 or not passed):
         failed = 1
-    sums.add("old kernel", passed, failed, seconds=suite.seconds)
+    sums.add(name, passed, failed, seconds=seconds)
+
+
+class Beside:
+    """Commands beside the tests, one after another: what those leave of the CPUs is enough for them."""
+
+    def __init__(self, build, lengths):
+        self.results = []
+        self.thread = threading.Thread(target=self._run, args=(build, lengths), daemon=True)
+        self.thread.start()
+
+    def _run(self, build, lengths):
+        for name, command, seconds in BESIDE:
+            begin = time.monotonic()
+            # The times of the others are not to depend on it.
+            result = capture(["nice", "-n", "10", *filled(command, build, lengths)], seconds)
+            self.results.append((name, *result, time.monotonic() - begin))
+
+    def finish(self, sums):
+        self.thread.join()
+        for result in self.results:
+            add_closing(sums, *result)
+
+
+def run_after(sums, build, lengths):
+    for name, command, seconds in AFTER:
+        begin = time.monotonic()
+        result = capture(filled(command, build, lengths), seconds)
+        add_closing(sums, name, *result, time.monotonic() - begin)
+
+
+def run_valgrind(sums, build):
+    with tempfile.TemporaryDirectory() as reports:
+        # Which the wrapper of the integration tests has by conftest.py.
+        run_units(sums, build, "valgrind", [ROOT / "tests" / "valgrind.sh"],
+                  {"GPUPROBE_REPORTS": reports, "GPUPROBE_BUILD": str(build)}, VALGRIND_LEAVES)
+        for report in Path(reports).iterdir():
+            print(report.read_text(errors="replace"), end="")
+    run_integration(sums, "integration, valgrind", build, ROOT / "tests" / "valgrind.sh",
+                    "not slow and not alone and not plain", files=VALGRIND_TESTS)
+
+
+def run_all(sums, build, full):
+    """All tests; with `full` the long ones, too."""
+    plain, sanitized = build / "gpuprobe", build / "sanitized" / "gpuprobe"
+    lengths = FULL if full else SHORT
+    chosen = "" if full else " and not slow"
+    two = ["-n", str(WORKERS), "--dist", "loadgroup"]
+    beside = Beside(build, lengths)
+    run_units(sums, build, "unit")
+    run_units(sums, build / "sanitized", "sanitized", env=SANITIZERS)
+    run_sim(sums, build)
+    run_integration(sums, "integration, sanitized", build, sanitized, "not alone and not plain" + chosen, two)
+    run_integration(sums, "integration, plain", build, plain,
+                    "not alone" + ("" if full else " and plain") + chosen, two)
+    beside.finish(sums)
+    run_integration(sums, "integration, alone", build, plain, "alone" + chosen)
+    run_after(sums, build, lengths)
+    if full:
+        run_integration(sums, "integration, alone, sanitized", build, sanitized, "alone and not plain")
+        run_valgrind(sums, build)
 
 
 def main(arguments):
@@ -149,16 +217,8 @@ def main(arguments):
         sys.exit(__doc__)
     if os.geteuid() != 0:
         sys.exit("the tests need root: sudo make test")
-    build = Path(arguments[-1]).resolve()
     sums = Sums()
-    kernel = KernelSuite(build)
-    for program in sorted((build / "tests").glob("test_*")):
-        run_unit(sums, program)
-    run_sim(sums, build)
-    chosen = "" if full else " and not slow"
-    run_integration(sums, "integration", build, "not alone" + chosen, ["-n", str(WORKERS), "--dist", "loadgroup"])
-    end_kernel(sums, kernel)
-    run_integration(sums, "integration, alone", build, "alone" + chosen)
+    run_all(sums, Path(arguments[-1]).resolve(), full)
     if sums.skipped:
         print(f"{sums.skipped} skipped")
     print(f"{sums.passed} passed, {sums.failed} failed")

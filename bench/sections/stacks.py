@@ -65,7 +65,7 @@ def memory_row(mode, added, base):
 
 def show(result):
     modes = list(result["memory"])
-    return f"""The monitor with `--stack MODE`: nanoseconds of a call. An allocation has its stack taken each time, a launch
+    return """The monitor with `--stack MODE`: nanoseconds of a call. An allocation has its stack taken each time, a launch
 at first sight and then one in 64 at a place.
 
 """ + table(["what", "alone", *modes, "fp less off", "fp / off"], [

@@ -171,7 +171,7 @@ def show_bars(found):
 
 def show(result):
     libraries = result["libraries"]
-    return f"""Seconds: until the kernel has the BPF programs (load), from then until all probes are in (attach), both
+    return """Seconds: until the kernel has the BPF programs (load), from then until all probes are in (attach), both
 together from exec, and from SIGINT to the end.
 
 `gpuprobe trace` with so many functions of libcuda, beside the usual way, a perf event for each function with an

@@ -82,6 +82,13 @@ struct quantity quantity__share(double share)
 	return quantity;
 }
 
+static void append(struct quantity *quantity, const char *text)
+{
+	size_t length = strlen(quantity->text);
+
+	snprintf(quantity->text + length, sizeof(quantity->text) - length, "%s", text);
+}
+
 struct quantity quantity__rate(double per_second)
 {
 	struct quantity quantity;
@@ -91,7 +98,7 @@ struct quantity quantity__rate(double per_second)
 		return quantity;
 	}
 	quantity = quantity__count((uint64_t)round(fmin(per_second, 1e18)));
-	strcat(quantity.text, "/s");
+	append(&quantity, "/s");
 	return quantity;
 }
 
@@ -116,6 +123,6 @@ struct quantity quantity__bandwidth(double bytes_per_second)
 {
 	struct quantity quantity = quantity__bytes(bytes_per_second);
 
-	strcat(quantity.text, "/s");
+	append(&quantity, "/s");
 	return quantity;
 }

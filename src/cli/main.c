@@ -22,13 +22,13 @@ static const struct subcommand subcommands[] = {
 	{NULL, NULL, NULL},
 };
 
-static int print_all(enum libbpf_print_level level, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) int print_all(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level;
 	return vfprintf(stderr, format, args);
 }
 
-static int print_warnings(enum libbpf_print_level level, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) int print_warnings(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }

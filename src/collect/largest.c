@@ -78,7 +78,7 @@ static int add(const void *key_data, const void *value, void *arg)
 	if (of->count == room && of->all[room - 1].size >= record->size)
 		return 0;
 	if (!of->all)
-		of->all = malloc(room * sizeof(*of->all));
+		of->all = calloc(room, sizeof(*of->all));
 	if (!of->all)
 		return -ENOMEM;
 	for (i = of->count < room ? of->count++ : room - 1; i > 0 && of->all[i - 1].size < record->size; i--)

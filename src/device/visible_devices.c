@@ -95,7 +95,7 @@ static bool add(struct visible_devices *visible, const struct candidates *candid
  */
 static void map_numbers(const char *list, const struct candidates *candidates, struct visible_devices *visible)
 {
-	size_t numbers[VISIBLE_MAX];
+	size_t numbers[VISIBLE_MAX] = {0};
 
 	while (list) {
 		char *end;
@@ -134,7 +134,7 @@ static int match_uuid(const char *element, size_t length, const struct candidate
 
 static void map_uuids(const char *list, struct candidates *candidates, struct visible_devices *visible)
 {
-	size_t numbers[VISIBLE_MAX];
+	size_t numbers[VISIBLE_MAX] = {0};
 
 	/* They name themselves, whatever the order. */
 	candidates->ordered = true;

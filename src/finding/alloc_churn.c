@@ -161,7 +161,7 @@ int alloc_churn__draw(const struct finding_input *input, const struct process *p
 		if (!is_churning(&account->sizes[i].record, pairs) || has_come_before(account, i, pairs))
 			continue;
 		sum_up(account, i, pairs, &churn);
-		if ((double)churn.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns)
+		if (churn.worst && (double)churn.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns)
 			ret = add(input, process, &churn, watched_ns, out);
 	}
 	return ret;

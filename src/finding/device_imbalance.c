@@ -147,7 +147,8 @@ static int judge(const struct finding_input *input, const struct worker *const *
 
 		compare(workers, count, of_bytes, input->thresholds[of_bytes ? LEAST_BYTES : LEAST_LAUNCHES],
 			&difference);
-		if (difference.count < 2 || difference.ratio < input->thresholds[LEAST_RATIO])
+		if (!difference.most || !difference.least || difference.count < 2 ||
+		    difference.ratio < input->thresholds[LEAST_RATIO])
 			continue;
 		finding = finding_list__add(out, input, of_ranks ? NULL : difference.most->process);
 		return finding ? tell(finding, &difference, of_ranks, of_bytes) : -ENOMEM;

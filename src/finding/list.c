@@ -33,7 +33,7 @@ struct finding *finding_list__add(struct finding_list *list, const struct findin
 	return finding;
 }
 
-static int set_text(char **text, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) int set_text(char **text, const char *format, va_list args)
 {
 	char *made;
 

@@ -136,7 +136,7 @@ static double time_chunk(const struct stand_in *stand_in)
 
 static double time_calls(const struct stand_in *stand_in)
 {
-	double ns[CHUNKS];
+	double ns[CHUNKS] = {0};
 
 	for (int chunk = -WARM_UP; chunk < CHUNKS; chunk++) {
 		double took = time_chunk(stand_in);

@@ -217,14 +217,15 @@ static int add_read(struct name_store *store, struct process_names *process, con
 		    const char *name)
 {
 	struct read_name *read = find_read(store, key);
+	size_t size = strlen(name) + 1;
 
 	if (read)
 		return 0;
-	read = calloc(1, sizeof(*read) + strlen(name) + 1);
+	read = calloc(1, sizeof(*read) + size);
 	if (!read)
 		return -ENOMEM;
 	read->key = *key;
-	strcpy(read->name, name);
+	memcpy(read->name, name, size);
 	HASH_ADD(hh, store->read, key, sizeof(read->key), read);
 	if (!read->hh.tbl) {
 		free(read);

@@ -207,16 +207,19 @@ static void print_frames(struct page *page)
 /* How much there is of all is known before anything is written. */
 static void measure(struct page *page)
 {
+	const struct flame_node *root = page->graph->root, *node = root;
 	unsigned int depth = 0;
 
-	for (const struct flame_node *node = page->graph->root; node; node = next_drawn(page, node))
+	do {
 		if (node->depth > depth)
 			depth = node->depth;
+		node = next_drawn(page, node);
+	} while (node);
 	page->rows = depth + 1;
 	page->lines = 3;
 	for (const char *at = page->notes; (at = strchr(at, '\n')); at++)
 		page->lines++;
-	while (page->graph->root->total >> page->shift >= UINT64_C(1) << 53)
+	while (root->total >> page->shift >= UINT64_C(1) << 53)
 		page->shift++;
 }
 

@@ -273,6 +273,7 @@ static void print_findings(struct writer *w)
 		put_real(w, finding->has_saving, (double)finding->saving_ns / (double)NS_PER_S);
 		put_text(w, finding->assumption);
 		fputc('\n', w->out);
+		w->process = NULL;
 	}
 }
 

@@ -149,9 +149,12 @@ void stat_launches__print(FILE *out, const struct stat_report *report, const str
 {
 	static const char *const names[] = {"launches", "back-to-back", "gap average", "gap p50", "gap p99", "gap max"};
 	const struct thread_account **threads = p->account ? account__threads_by_time(p->account) : NULL;
-	size_t count = threads ? keep_launching(threads, p->account->thread_count) : 0;
-	size_t shown = report_line__cut(report->options, count);
+	size_t count, shown;
 
+	if (!threads)
+		return;
+	count = keep_launching(threads, p->account->thread_count);
+	shown = report_line__cut(report->options, count);
 	if (count)
 		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "thread");
 	for (size_t i = 0; i < shown; i++)

@@ -302,7 +302,7 @@ static int attach_all_multi(struct links *links, int fd, const struct link_site 
 			    struct error *err)
 {
 	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
-	uint64_t *cookies = offsets + count;
+	uint64_t *cookies = offsets ? offsets + count : NULL;
 	int ret;
 
 	if (!offsets)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static int listen_on(const char *text, const char *host, const char *port, int f
 
 int address__listen(const char *text, struct error *err)
 {
-	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
+	char host[ADDRESS_HOST_MAX] = "", port[ADDRESS_PORT_MAX];
 	int fd;
 
 	fd = address__split(text, host, port, err);
@@ -154,16 +155,16 @@ int address__listen(const char *text, struct error *err)
 int address__of_socket(int fd, char *text, size_t size)
 {
 	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
 	socklen_t length = sizeof(address);
-	const char *format;
+	bool v6;
 
 	if (getsockname(fd, (struct sockaddr *)&address, &length))
 		return -errno;
 	if (getnameinfo((struct sockaddr *)&address, length, host, sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
 		return -EINVAL;
-	format = address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s";
-	snprintf(text, size, format, host, port);
+	v6 = address.ss_family == AF_INET6;
+	snprintf(text, size, "%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
 	return 0;
 }

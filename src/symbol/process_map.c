@@ -252,6 +252,7 @@ static bool add_range(struct ranges *ranges, const struct mapping *mapping)
 		ranges->list = grown;
 		ranges->capacity = capacity;
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is room */
 	ranges->list[ranges->count++] = (struct range){mapping->start, mapping->end};
 	return true;
 }

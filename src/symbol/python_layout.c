@@ -81,7 +81,7 @@ static int read_type(pid_t pid, uint64_t address, const char *name, struct type 
 
 static int check_code_type(pid_t pid, const struct python_offsets *offsets, struct error *err)
 {
-	struct type type;
+	struct type type = {0};
 	const struct known_member known[] = {
 		{"co_argcount", offsets->code_argcount}, {"co_firstlineno", offsets->code_first_line},
 		{"co_filename", offsets->code_file},	 {"co_name", offsets->code_name},
@@ -105,7 +105,7 @@ static int check_code_type(pid_t pid, const struct python_offsets *offsets, stru
 static int check_text_type(pid_t pid, const struct python_offsets *offsets, struct error *err)
 {
 	unsigned int only_other = offsets->minor < 12 ? 3 : 2;
-	struct type type;
+	struct type type = {0};
 	int ret = read_type(pid, offsets->text_type, "str", &type, err);
 
 	if (ret)
@@ -124,7 +124,7 @@ static int check_frame_type(pid_t pid, const struct python_offsets *offsets, str
 		{"f_back", target->frame_back}, {"f_code", target->frame_code}, {"f_lasti", target->frame_instruction},
 		{offsets->minor == 10 ? "f_trace_opcodes" : NULL, (uint16_t)(target->frame_instruction - 11)},
 	};
-	struct type type;
+	struct type type = {0};
 	int ret = read_type(pid, offsets->frame_type, "frame", &type, err);
 
 	return ret ? ret : check_members(pid, type.members, known, sizeof(known) / sizeof(*known), err);

@@ -164,7 +164,7 @@ static int read_described(struct elf_file *libc, const char *name, unsigned int 
 static int read_libc(const struct object *object, pid_t pid, struct python_target *target)
 {
 	uint32_t specific, size, data;
-	struct elf_file *elf;
+	struct elf_file *elf = NULL;
 	int ret;
 
 	if (!object->mapping.path)
@@ -248,7 +248,7 @@ static int read_object(const struct search *search, const struct object *object,
 		       struct python_process *python, uint64_t *runtime, struct error *err)
 {
 	const struct python_offsets *offsets;
-	uint64_t vaddr, code_type;
+	uint64_t vaddr, code_type = 0;
 	unsigned int minor;
 	int ret;
 
@@ -279,8 +279,8 @@ static int read_object(const struct search *search, const struct object *object,
 static int find_in(const struct search *search, const struct object *object, struct python_process *python,
 		   struct error *err)
 {
-	struct elf_file *elf;
-	uint64_t runtime;
+	struct elf_file *elf = NULL;
+	uint64_t runtime = 0;
 	int ret;
 
 	if (!object->mapping.path || open_object(object, search->pid, &elf))

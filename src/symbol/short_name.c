@@ -38,7 +38,7 @@ static char closing(char open)
  */
 static const char *skip_group(const char *s)
 {
-	char expected[NESTING_MAX];
+	char expected[NESTING_MAX] = "";
 	size_t depth = 0;
 
 	for (; *s; s++) {

@@ -199,7 +199,7 @@ int symbol_cache__open_vdso(struct symbol_cache *cache, struct symbol_file **out
 	if (fd < 0)
 		return fd;
 	ret = symbol_cache__open(cache, fd, 0, NULL, out);
-	if (!ret)
+	if (!ret && *out)
 		cache->vdso = (*out)->key;
 	return ret;
 }

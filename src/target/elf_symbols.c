@@ -180,7 +180,7 @@ int elf_file__find_function(struct elf_file *file, const char *name, struct elf_
 
 int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value)
 {
-	struct elf_symbol found;
+	struct elf_symbol found = {0};
 	struct search search = {.name = name, .found = &found};
 	struct walk walk = {
 		.file = file,

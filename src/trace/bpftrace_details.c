@@ -73,7 +73,7 @@ static bool returns_error(const struct writer *writer)
 static bool number_at(struct writer *writer, const struct trace_step *step, unsigned int offset, unsigned int size,
 		      char text[static EXPRESSION_SIZE])
 {
-	const struct trace_read *read = &writer->function->plan.read[step->block];
+	const struct trace_read *read;
 	bool is_signed = step->kind != STEP_VALUE || step->form == FORM_SIGNED;
 	const char *type = integer(size, is_signed && size < 8);
 	char word[EXPRESSION_SIZE];
@@ -90,6 +90,7 @@ static bool number_at(struct writer *writer, const struct trace_step *step, unsi
 			snprintf(text, EXPRESSION_SIZE, "(%s)%.24s", type, word);
 		return true;
 	}
+	read = &writer->function->plan.read[step->block];
 	if (!word_at(writer, read->word, word))
 		return false;
 	/* A call that failed has written nothing. */
@@ -122,10 +123,10 @@ static void add_address(struct writer *writer, const char *name, const struct tr
 
 static void add_string(struct writer *writer, const struct trace_step *step)
 {
-	const struct trace_read *read = &writer->function->plan.read[step->block];
+	const struct trace_read *read = step->block == STEP_FROM_WORDS ? NULL : &writer->function->plan.read[step->block];
 	char word[EXPRESSION_SIZE];
 
-	if (writer->has_string || step->block == STEP_FROM_WORDS || read->kind == TRACE_READ_BYTES ||
+	if (writer->has_string || !read || read->kind == TRACE_READ_BYTES ||
 	    !word_at(writer, read->word, word)) {
 		add_address(writer, step->name, step);
 		return;

@@ -22,15 +22,16 @@ def copy_build():
     copy = Path(tempfile.mkdtemp(prefix="gpuprobe-tests-"))
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
     copy.chmod(0o755)
-    shutil.copy(build / "gpuprobe", copy)
+    shutil.copy(os.environ.get("GPUPROBE_PROGRAM", build / "gpuprobe"), copy)
     shutil.copytree(build / "sim", copy / "sim")
     os.environ["GPUPROBE_BUILD"] = str(copy)
+    os.environ["GPUPROBE_PROGRAM"] = str(copy / "gpuprobe")
 
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
-from lib import leftovers, paths  # noqa: E402
+from lib import leftovers, paths, sanitizer  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -41,6 +42,7 @@ LINKS = tuple(os.environ.get("GPUPROBE_TEST_LINKS", "session,multi,perf").split(
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes long; part of `make test-full` only")
     config.addinivalue_line("markers", "alone(why): fails where another test runs beside it, or makes that fail")
+    config.addinivalue_line("markers", "plain(why): not with sanitizers, which change what it measures or rests on")
     config.addinivalue_line("markers", "alone_by_perf(why): the same, with tracefs links only")
 
 
@@ -66,6 +68,15 @@ def built():
     for path in (paths.GPUPROBE, paths.LIBCUDA, paths.LIBCUDART):
         if not path.exists():
             pytest.exit(f"{path} is missing: run make first", returncode=1)
+    sanitizer.directory()
+
+
+@pytest.fixture(autouse=True)
+def no_sanitizer_report(built):
+    """What a sanitizer has found fails the test that ran gpuprobe, whatever that looks at itself."""
+    yield
+    reports = sanitizer.take_reports()
+    assert not reports, "\n".join(reports)
 
 
 @pytest.fixture(scope="session")

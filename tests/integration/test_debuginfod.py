@@ -15,6 +15,8 @@ from lib import paths
 from lib.probe import environment, kill_tree
 from lib.script import PROGRAMS
 
+pytestmark = pytest.mark.plain("libcurl, which libdebuginfod brings, keeps memory after it is closed")
+
 SOURCE = PROGRAMS / "early_late.c"
 WAIT_S = 5  # DEBUGINFOD_FILE_MS
 STOP_S = 1  # at the end of gpuprobe

@@ -10,6 +10,8 @@ from lib import scrape
 from lib.paths import SIM, workload
 from lib.probe import Background
 
+pytestmark = pytest.mark.plain("what calls cost is measured, and theirs is another there")
+
 BUSY = {"CUDA_SIM_LATENCY": "cuLaunchKernel=2500ns"}  # a probe makes such a loop a quarter slower
 
 

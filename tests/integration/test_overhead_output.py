@@ -10,9 +10,11 @@ import time
 import pytest
 
 from lib import exact, paths
-from lib.probe import EXACT, environment
+from lib.probe import environment
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.truth import read_truths
+
+pytestmark = pytest.mark.plain("what calls cost is measured, and theirs is another there")
 
 # Launches of 10 us, which probes make more than 5 % slower: what these cost on a busy machine hardly changes the rate.
 LAUNCHES = [paths.workload("launch"), "--api", "driver", "--kernels", 3]

@@ -10,8 +10,7 @@ import subprocess
 
 import pytest
 
-from lib import trace
-from lib.paths import ROOT, SIM
+from lib.paths import SIM
 from lib.script import PROGRAMS
 
 SOURCE = PROGRAMS / "stacks.cc"

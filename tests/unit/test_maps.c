@@ -20,17 +20,18 @@
 
 struct seen {
 	struct mapping mapping;
-	char path[4096];
+	const char *path; /* until the next is kept */
 	size_t count;
 };
 
 static int keep(const struct mapping *mapping, void *arg)
 {
+	static char path[4096];
 	struct seen *seen = arg;
 
 	seen->mapping = *mapping;
-	snprintf(seen->path, sizeof(seen->path), "%s", mapping->path);
-	seen->mapping.path = seen->path;
+	snprintf(path, sizeof(path), "%s", mapping->path);
+	seen->mapping.path = seen->path = path;
 	seen->count++;
 	return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Records of stacks of this very process, as BPF programs would send them, and such as they never would.
 #include <errno.h>
-#include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "own_backtrace.h"
 #include "stack/stacks.h"
 #include "target/process.h"
 #include "target/process_memory.h"
@@ -132,7 +132,7 @@ static __attribute__((noipa)) void copy_own_stack(struct stack_record *record, u
 static __attribute__((noipa)) void chain_own_stack(struct stack_record *record)
 {
 	void *addresses[STACK_FRAMES_MAX];
-	int count = backtrace(addresses, STACK_FRAMES_MAX);
+	int count = own_backtrace(addresses, STACK_FRAMES_MAX);
 
 	record->natives = (uint8_t)count;
 	for (int i = 0; i < count; i++)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of this program's own stack, unwound: the frames must be those that backtrace(3) and the program itself know.
+// Copies of this program's own stack, unwound: the frames must be those that libgcc's unwinder and the program itself know.
 #include <alloca.h>
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elf.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <libelf.h>
 #include <pthread.h>
@@ -25,6 +24,7 @@
 
 #include <cmocka.h>
 
+#include "own_backtrace.h"
 #include "stack/unwind.h"
 #include "symbol/frame_info.h"
 #include "symbol/process_map.h"
@@ -78,13 +78,14 @@ static __attribute__((noinline)) uint32_t copy_stack(uint64_t from, size_t size)
 	return done;
 }
 
-#define FRAMELESS __attribute__((noinline, noipa, optimize("omit-frame-pointer")))
+/* Of the size that a program's frames have. */
+#define FRAMELESS __attribute__((noinline, noipa, no_sanitize_address, optimize("omit-frame-pointer")))
 
 static FRAMELESS void capture(void)
 {
 	take_registers(&record->registers);
 	record->copied = copy_stack(record->registers.sp, STACK_COPY_MAX);
-	truths = backtrace(truth, ADDRESSES);
+	truths = own_backtrace(truth, ADDRESSES);
 }
 
 struct fixture {

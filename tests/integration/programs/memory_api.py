@@ -3,7 +3,7 @@
 import ctypes
 import struct
 
-from cuda import driver, made, need, out, ref, runtime
+from cuda import driver, made, need, out, ref
 
 GRAIN = 2 << 20  # of virtual memory management
 FLOAT, BYTE, HALF = 0x20, 0x01, 0x10  # CUarray_format
