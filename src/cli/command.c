@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "privilege/caller.h"
+#include "privilege/sandbox.h"
 #include "privilege/signaller.h"
 #include "target/process.h"
 
@@ -196,6 +197,7 @@ static void watch_over(int life, int held_fd, const struct signaller *signaller)
 static void __attribute__((noreturn)) run_guard(int life, int held_fd)
 {
 	struct signaller signaller = SIGNALLER_NONE;
+	const struct sandbox_options nothing_more = {0};
 
 	setsid(); /* out of reach of the terminal's Ctrl-C */
 	prctl(PR_SET_NAME, "gpuprobe-guard");
@@ -204,6 +206,8 @@ static void __attribute__((noreturn)) run_guard(int life, int held_fd)
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
 	signaller__open(&signaller); /* all descriptors are free; without it kill(2) has to do */
+	/* Where it cannot be had, gpuprobe cannot have it either, and ends. */
+	sandbox__enter(&nothing_more, NULL);
 	watch_over(life, held_fd, &signaller);
 	/* Probes of a killed gpuprobe go within moments; what they stop until then is woken too. */
 	for (int i = 0; i < 10; i++) {

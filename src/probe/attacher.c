@@ -294,9 +294,9 @@ int attacher__open(const char *path, struct error *err)
 {
 	int fd = regular_file__open(path);
 
-	if (fd == -EINVAL)
-		return error__set(err, -ENOEXEC, "%s: not a regular file", path);
-	return fd < 0 ? error__set(err, fd, "%s: %s", path, strerror(-fd)) : fd;
+	if (fd >= 0)
+		return fd;
+	return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path, root_file__why(fd));
 }
 
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)

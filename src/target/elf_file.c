@@ -272,10 +272,8 @@ int elf_file__open(const char *path, struct elf_file **out, struct error *err)
 	int fd = regular_file__open(path);
 
 	*out = NULL;
-	if (fd == -EINVAL)
-		return error__set(err, -ENOEXEC, "%s: not a regular file", path);
 	if (fd < 0)
-		return error__set(err, fd, "%s: %s", path, strerror(-fd));
+		return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path, root_file__why(fd));
 	return elf_file__open_fd(fd, path, out, err);
 }
 

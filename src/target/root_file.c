@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,20 @@ static int check(const struct statx *status)
 	if (!S_ISREG(status->stx_mode))
 		return -EINVAL;
 	return status->stx_size > ROOT_FILE_MAX ? -EFBIG : 0;
+}
+
+const char *root_file__why(int code)
+{
+	switch (code) {
+	case -EINVAL:
+		return "not a regular file";
+	case -EFBIG:
+		return "more than 64 GiB, no library is that large";
+	case -EREMOTE:
+		return "on a file system that a program serves (FUSE), which may never answer";
+	default:
+		return strerror(-code);
+	}
 }
 
 int regular_file__reopen(int fd, const struct statx *status)

@@ -28,6 +28,9 @@ int root_file__open_link(pid_t pid, const char *link);
 /* The same for a path that gpuprobe, or who called it, has chosen: its links are followed wherever they lead. */
 int regular_file__open(const char *path);
 
+/* Why none of these was opened, by the errno that it has returned. */
+const char *root_file__why(int code);
+
 /*
  * Opens what `fd` (O_PATH) stands for, and closes that; `status` tells its type
  * and size. An `fd` that is a negative errno is returned.
