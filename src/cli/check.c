@@ -11,6 +11,8 @@
 #include "cli/subcommand.h"
 #include "cli/watch.h"
 #include "output/check.h"
+#include "privilege/capabilities.h"
+#include "probe/features.h"
 #include "target/cuda_files.h"
 
 #define PROGRAM "gpuprobe check"
@@ -109,6 +111,20 @@ static int print(const struct request *request, const struct check_list *list, s
 	return 0;
 }
 
+/*
+ * What all commands give up of their privileges is given up here as well: what works is to work with the rest.
+ * Where links cannot be told, CAP_SYS_ADMIN is kept.
+ */
+static int give_up_privileges(const char *links, struct error *err)
+{
+	enum link_kind kind = LINKS_TRACEFS;
+	struct features features = {false};
+
+	features__try_links(&features);
+	features__choose_links(&features, links, &kind, NULL);
+	return capabilities__keep_needed(kind == LINKS_TRACEFS, err);
+}
+
 static int check(struct request *request, int *status, struct error *err)
 {
 	const struct targets *targets = &request->targets;
@@ -123,6 +139,8 @@ static int check(struct request *request, int *status, struct error *err)
 
 	subcommand__set_bpf_log(request->log_level);
 	ret = watch__check_pids(targets->pids, targets->pid_count, err);
+	if (!ret)
+		ret = give_up_privileges(options.links, err);
 	if (!ret)
 		ret = add_libraries(request, err);
 	if (!ret)

@@ -175,7 +175,7 @@ def test_no_gpu(sleeper):
 def build_nvml(directory, init):
     """A library of which initialising does this."""
     source = directory / "nvml.c"
-    source.write_text("#include <unistd.h>\nint nvmlInit_v2(void) { " + init + " }\n"
+    source.write_text("#include <fcntl.h>\n#include <unistd.h>\nint nvmlInit_v2(void) { " + init + " }\n"
                       "int nvmlShutdown(void) { return 0; }\n"
                       "int nvmlDeviceGetCount_v2(unsigned *n) { return *n = 0; }\n"
                       "int nvmlDeviceGetHandleByIndex_v2(unsigned i, void *d) { return 1; }\n")
@@ -189,6 +189,17 @@ def test_nvml_that_does_not_work(sleeper, tmp_path, init, text):
     check = Check(*LIBRARIES, "-p", sleeper, LD_LIBRARY_PATH=build_nvml(tmp_path, init))
     assert check.state("nvml", text) == "degraded"
     assert check.done.returncode == 0
+
+
+def test_root_keeps_no_more_than_is_used(sleeper, tmp_path):
+    """As an NVML that looks at the process it is loaded into finds it."""
+    nvml = build_nvml(tmp_path, 'char b[4096]; int f = open("/proc/self/status", 0), n = read(f, b, 4096); '
+                                f'return write(open("{tmp_path}/status", 66, 0644), b, n) != n;')
+    Check(*LIBRARIES, "-p", sleeper, LD_LIBRARY_PATH=nvml)
+    status = dict(line.split(":\t", 1) for line in (tmp_path / "status").read_text().splitlines() if ":\t" in line)
+    numbers = {39, 38, 19, 2, 40}
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == sum(1 << number for number in numbers)
+    assert status["NoNewPrivs"] == "1"
 
 
 # --- what is lacking in the machine ---

@@ -48,7 +48,10 @@ refuses_links() {
 
 # What this kernel lacks has a name, and what gpuprobe uses in its place works.
 check_tells() {
-	"$GPUPROBE" check --libcuda-path "$SIM/libcuda.so.1" > out 2> err
+	"$GPUPROBE" check --libcuda-path "$SIM/libcuda.so.1" > out 2> err || {
+		cat out
+		return 1
+	}
 	for line in 'degraded  links: tracefs events' 'degraded  session: no session probes' \
 		'degraded  copies: each copy from pageable memory' 'ok        tracefs: mounted' \
 		'ok        probes: 64 calls' 'ok        seccomp: ' 'ok        iterator: ' 'ok        monitor: ' \
