@@ -316,9 +316,9 @@ void counting__update(struct counting *counting, bool with_lists)
 
 void counting__finish(struct counting *counting)
 {
+	collector__model(counting->collector)->final = true;
 	warn_unread(counting, collector__reap(counting->collector, true));
 	refresh_counts(counting);
-	collector__model(counting->collector)->final = true;
 }
 
 void counting__reported(struct counting *counting)
