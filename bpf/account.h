@@ -11,6 +11,7 @@
 #include "call.h"
 #include "launch_count.h"
 
+/* By the number of the thread's place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -18,13 +19,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct thread_account);
 } thread_accounts SEC(".maps");
-
-/* Numbers of thread_accounts that no thread has; userspace fills it, and puts them back when their threads have ended. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, ACCOUNT_THREADS);
-	__type(value, u32);
-} free_accounts SEC(".maps");
 
 /* By slot. */
 struct {
@@ -58,44 +52,31 @@ struct {
 	__type(value, u32);
 } free_durations SEC(".maps");
 
-/* Threads that have ended and whose place userspace has not given free yet. */
-volatile __u32 ended_accounts;
-
 static __always_inline struct process_account *process_account_at(u32 slot)
 {
 	return bpf_map_lookup_elem(&process_accounts, &slot);
 }
 
-/* Takes a place for the thread. */
-static __noinline int open_account(struct thread *thread)
+/* Begins the account of the thread that has taken that place. */
+static __always_inline void open_account(const struct thread *thread, u32 number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread_account *account;
-	u32 number;
+	struct thread_account *account = bpf_map_lookup_elem(&thread_accounts, &number);
 
-	if (!thread)
-		return 0;
-	if (bpf_map_pop_elem(&free_accounts, &number)) {
-		thread->account = NO_ACCOUNT;
-		return 0;
-	}
-	account = bpf_map_lookup_elem(&thread_accounts, &number);
 	if (!account)
-		return 0;
+		return;
 	account->tid = pid_of(task);
 	account->start_ns = BPF_CORE_READ(task, start_boottime);
 	account->first_ns = now();
 	account->ended_ns = 0;
 	BPF_CORE_READ_INTO(&account->comm, task, comm);
 	account->slot = thread->slot;
-	thread->account = number + 1;
-	return 0;
 }
 
 /* The calling thread's own, NULL where there was no place. */
 static __always_inline struct thread_account *account_of(const struct thread *thread)
 {
-	u32 number = thread->account - 1;
+	u32 number = thread->place - 1;
 
 	return bpf_map_lookup_elem(&thread_accounts, &number);
 }

@@ -173,8 +173,7 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	if (config.account)
 		call->marked = 0;
 	call->device = current_device(thread);
-	if (config.account)
-		call->account = thread->account;
+	call->place = thread->place;
 	if (config.stack_mode) {
 		call->function = ctx->ip;
 		call->site = SITE_KINDS;
@@ -253,7 +252,7 @@ static __always_inline void count_success_site(u32 slot, const struct call *call
 }
 
 /*
- * Counts a successful call. Programs can be preempted: atomic even per CPU.
+ * Counts a successful call.
  * Global, as the next: the verifier goes through them once, and what they keep
  * on the stack (512 bytes for all that call each other) their callers do not.
  */
@@ -268,7 +267,7 @@ __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 fla
 	if (config.stack_mode)
 		count_success_site(slot, call, flags, bytes, ns);
 	bits = tally_bits(slot, call->row, kind, flags, call->device);
-	if (!config.account || !count_by_thread(call->account, bits, bytes, ns)) {
+	if (!count_by_thread(call->place, bits, bytes, ns)) {
 		tally = tally_of(slot, call->row, kind, flags, call->device);
 		if (!tally)
 			return 0;

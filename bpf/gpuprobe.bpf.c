@@ -10,6 +10,7 @@
  *   abandon           calls that never return
  *   stack, take_stack, call_site   where calls are made, if that is asked for
  *   account, account_call   where time goes, if that is asked for
+ *   place             a thread's own counters and account
  *   rate              how many calls threads make, if that is asked for
  *   memory, launch, copy, wait, context, module   the families of the API
  *
@@ -35,6 +36,7 @@
 #include "memory.h"
 #include "module.h"
 #include "object.h"
+#include "place.h"
 #include "rate.h"
 #include "take_stack.h"
 #include "virtual.h"
@@ -55,8 +57,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return 1;
 	if (config.rates)
 		count_rate(thread, function->operation);
-	if (config.account && !thread->account)
-		open_account(thread);
+	if (!thread->place)
+		open_place(thread);
 	if (thread->depth)
 		abandon_gone_calls(thread, ctx->sp, true);
 	if (function->operation == OP_LAUNCH)

@@ -39,7 +39,7 @@ struct {
 } disabled_nodes SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, struct graph_run_key);
 	__type(value, u64);

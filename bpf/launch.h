@@ -42,6 +42,8 @@ static __always_inline void name_kernel(const struct kernel_key *key)
 		bpf_map_delete_elem(&unnamed, key);
 }
 
+#define NOT_COUNTED (~0ull)
+
 static __noinline u64 *kernel_first_sight(struct launch_key *key)
 {
 	u64 *count, zero = 0;
@@ -58,61 +60,60 @@ static __noinline u64 *kernel_first_sight(struct launch_key *key)
 	return count;
 }
 
-#define NOT_COUNTED (~0ull)
-
-/* The thread takes the kernel's launches to itself. Returns how many this CPU has had before, NOT_COUNTED where there is no room. */
-static __noinline u64 claim_launches(struct thread *thread, struct thread_launch *mine, u32 place,
-				     const struct launch_key *of)
+/* The kernel's counter in the map, made where it is not there; NULL where there is no room. */
+static __noinline u64 *shared_launches(struct launch_key *key)
 {
-	struct launch_key key = *of;
-	u64 *count = bpf_map_lookup_elem(&launches, &key);
+	u64 *count;
 
-	if (!count)
-		count = kernel_first_sight(&key);
+	if (!key)
+		return NULL;
+	count = bpf_map_lookup_elem(&launches, key);
+	return count ? count : kernel_first_sight(key);
+}
+
+/* Takes the kernel's launches to the thread itself, and counts one. As count_launch. */
+static __noinline u64 claim_launches(struct thread *thread, u64 handle, u64 where)
+{
+	u32 index = scatter(handle) & (THREAD_LAUNCHES - 1);
+	struct launch_key key;
+	struct thread_counts *own;
+	struct thread_launch *mine;
+	u64 *count;
+
+	if (!thread)
+		return NOT_COUNTED;
+	key = launch_key_of(thread->slot, handle, where);
+	count = shared_launches(&key);
 	if (!count)
 		return NOT_COUNTED;
-	spill_launches(thread->slot, thread->account, place);
-	mine->handle = key.kernel.handle;
-	mine->generation = key.kernel.generation;
-	mine->device = key.device;
-	mine->captured = key.captured;
-	mine->seen = *count;
+	own = thread_counts_at(thread->place);
+	if (!own)
+		return __sync_fetch_and_add(count, 1);
+	spill_launches(thread->slot, thread->place, index);
+	mine = &own->launches[index];
+	mine->handle = handle;
+	mine->where = where | (*count + 1) << WHERE_BITS;
+	barrier();
+	mine->launches = 1;
 	return *count;
 }
 
-/* As count_launch, by the thread itself. */
-static __always_inline u64 count_own_launch(struct thread *thread, struct thread_counts *own,
-					    const struct launch_key *key)
-{
-	u32 place = scatter(key->kernel.handle) & (THREAD_LAUNCHES - 1);
-	struct thread_launch *mine = &own->launches[place];
-	u64 before;
-
-	if (mine->launches && mine->handle == key->kernel.handle && mine->generation == key->kernel.generation &&
-	    mine->device == key->device && mine->captured == key->captured) {
-		before = mine->seen;
-	} else {
-		before = claim_launches(thread, mine, place, key);
-		if (before == NOT_COUNTED)
-			return before;
-	}
-	mine->seen++;
-	mine->launches++;
-	return before;
-}
-
 /* Returns how many launches of the kernel came before, about, or NOT_COUNTED. */
-static __always_inline u64 count_launch(struct thread *thread, struct launch_key *key)
+static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 where)
 {
-	struct thread_counts *own = config.account ? thread_counts_at(thread->account) : NULL;
-	u64 *count;
+	struct thread_counts *own = thread_counts_at(thread->place);
+	struct thread_launch *mine;
+	u64 known;
 
-	if (own)
-		return count_own_launch(thread, own, key);
-	count = bpf_map_lookup_elem(&launches, key);
-	if (!count)
-		count = kernel_first_sight(key);
-	return count ? __sync_fetch_and_add(count, 1) : NOT_COUNTED;
+	if (!own)
+		return claim_launches(thread, handle, where);
+	mine = &own->launches[scatter(handle) & (THREAD_LAUNCHES - 1)];
+	known = mine->where;
+	if (mine->handle != handle || !is_same_place(known, where) || !mine->launches)
+		return claim_launches(thread, handle, where);
+	mine->where = known + (1ull << WHERE_BITS);
+	mine->launches++;
+	return known >> WHERE_BITS;
 }
 
 /* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
@@ -134,6 +135,18 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 	return 0;
 }
 
+/* Where it was launched. Apart, for the stack's sake. */
+static __noinline int note_launch_of(struct pt_regs *ctx, struct thread *thread, u64 handle, u64 where)
+{
+	struct launch_key key;
+
+	if (!thread)
+		return 0;
+	key = launch_key_of(thread->slot, handle, where);
+	note_launch(ctx, thread, &key);
+	return 0;
+}
+
 /* The capture that takes the launch, 0 where it is executed. */
 static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
 					struct thread *thread)
@@ -141,17 +154,21 @@ static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile stru
 	return capture_of(thread, function, stream_of_launch(ctx, function));
 }
 
-/* A closer look. Returns flags for its call. */
-static __always_inline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
-					const struct thread *thread, const struct kernel_key *kernel, bool again)
+/* A closer look. `seen` is struct thread_launch's `where`. Returns flags for its call. Apart, for the stack's sake. */
+static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+				   const struct thread *thread, u64 handle, u64 seen)
 {
 	/* For an account every return is looked at. */
 	u8 flags = config.launch_sample > 1 && !config.account ? LAUNCH_SAMPLED : 0;
+	struct launch_key key;
 
-	if (sample_shape(ctx, function, thread, kernel))
+	if (!thread)
+		return 0;
+	key = launch_key_of(thread->slot, handle, seen);
+	if (sample_shape(ctx, function, thread, &key.kernel))
 		flags |= LAUNCH_FIRST;
-	if (again && bpf_map_lookup_elem(&unnamed, kernel))
-		name_kernel(kernel);
+	if (seen >> WHERE_BITS && bpf_map_lookup_elem(&unnamed, &key.kernel))
+		name_kernel(&key.kernel);
 	return flags;
 }
 
@@ -160,8 +177,7 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 					struct thread *thread, u32 row)
 {
 	struct process_record *process;
-	struct launch_key key = {};
-	u64 before, capture = 0, stream = 0;
+	u64 before, handle, where, capture = 0, stream = 0;
 	bool each, sampled;
 	u8 flags = 0;
 
@@ -172,19 +188,16 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 		return 1;
 	if (process->captures)
 		capture = capture_of_launch(ctx, function, thread);
-	key.kernel.handle = argument(ctx, function, ROLE_FUNC);
-	key.kernel.slot = thread->slot;
-	key.kernel.generation = process->generation;
-	key.device = current_device(thread);
-	key.captured = capture != 0;
-	before = count_launch(thread, &key);
+	handle = argument(ctx, function, ROLE_FUNC);
+	where = where_launched(process->generation, current_device(thread), capture != 0);
+	before = count_launch(thread, handle, where);
 	if (before == NOT_COUNTED)
 		return 1;
 	if (wants_site(SITE_LAUNCH) && !capture)
-		note_launch(ctx, thread, &key);
+		note_launch_of(ctx, thread, handle, where);
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)
-		flags = sample_launch(ctx, function, thread, &key.kernel, before);
+		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
 	/* A nested launch is known by the enclosing one being on record: the runtime's always. */
 	each = config.account || (both_layers && function->layer == LAYER_RUNTIME);
 	if (!each && !config.launch_returns) {
@@ -194,8 +207,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	if (config.account)
 		stream = stream_id(function, stream_of_launch(ctx, function));
 	if (each || capture)
-		return follow_launch(thread, ctx, row, flags & LAUNCH_FIRST, capture, key.kernel.handle, stream);
-	return sampled ? follow_launch(thread, ctx, row, flags, 0, key.kernel.handle, 0) : 1;
+		return follow_launch(thread, ctx, row, flags & LAUNCH_FIRST, capture, handle, stream);
+	return sampled ? follow_launch(thread, ctx, row, flags, 0, handle, 0) : 1;
 }
 
 static __always_inline void launch_leave(struct thread *thread, const struct call *call, s32 result)

@@ -7,11 +7,11 @@
 #ifndef BPF_PROCESS_H
 #define BPF_PROCESS_H
 
-#include "account_end.h"
 #include "account_missing.h"
 #include "call.h"
 #include "capture.h"
 #include "descend.h"
+#include "place.h"
 #include "rate.h"
 
 static __always_inline void tell_ended(u32 slot)
@@ -101,8 +101,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	abandon_calls(tgid);
 	if (config.rates)
 		close_rate();
-	if (config.account)
-		close_account(tgid);
+	close_place(tgid);
 	/* Fires for each thread; the process ends with the last. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
 		end_thread(task, tgid);
@@ -124,10 +123,9 @@ int process_exec(void *ctx __attribute__((unused)))
 	abandon_calls(tgid);
 	if (config.rates)
 		close_rate();
-	if (config.account) {
-		close_account(tgid);
+	close_place(tgid);
+	if (config.account)
 		end_targets(tgid, 1);
-	}
 	end_process(task, tgid, true);
 	bpf_task_storage_delete(&threads, task);
 	tell_exec(task);

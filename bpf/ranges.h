@@ -58,12 +58,13 @@ static __always_inline void range_add(u32 slot, const struct range_record *range
 		return;
 	key = range_key_of(slot, range->address, range->size);
 	error = bpf_map_update_elem(&ranges, &key, range, BPF_ANY);
+	/* What threads remember as pageable may be pinned now, whether there was room for it or not. */
+	if (is_host_kind(range->kind))
+		__sync_fetch_and_add(&process->host_ranges, 1);
 	if (error) {
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
 		return;
 	}
-	if (is_host_kind(range->kind))
-		__sync_fetch_and_add(&process->host_ranges, 1);
 	levels = is_host_kind(range->kind) ? &process->host_levels : &process->device_levels;
 	if (!(*levels >> (key.level & 63) & 1))
 		__sync_fetch_and_or(levels, 1ull << (key.level & 63));

@@ -56,7 +56,7 @@ struct {
 } threads SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
 	__type(key, struct tally_key);
 	__type(value, struct tally);

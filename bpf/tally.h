@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Counters of calls: one for each process, function, kind and device. With an
- * account a thread keeps those that it uses most by itself, where they need no
- * look-up and no atomic operations; what others count is in the map.
+ * Counters of calls: one for each process, function, kind and device. A thread
+ * keeps those that it uses most by itself (gpuprobe/thread_counts.h); the others,
+ * and those of threads without a place, are in the map.
  */
 #ifndef BPF_TALLY_H
 #define BPF_TALLY_H
 
-#include "gpuprobe/account.h"
+#include "gpuprobe/thread_counts.h"
 #include "state.h"
 
-/* By the number of the thread's account. */
+/* By the number of the thread's place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
+	__uint(max_entries, THREAD_PLACES);
 	__type(key, u32);
 	__type(value, struct thread_counts);
 } thread_counts SEC(".maps");
@@ -57,9 +57,9 @@ static __always_inline void add_tally(struct tally *tally, u64 calls, u64 bytes,
 	__sync_fetch_and_add(&tally->ns, ns);
 }
 
-static __always_inline struct thread_counts *thread_counts_at(u32 account)
+static __always_inline struct thread_counts *thread_counts_at(u32 place)
 {
-	u32 number = account - 1;
+	u32 number = place - 1;
 
 	return bpf_map_lookup_elem(&thread_counts, &number);
 }
@@ -75,48 +75,47 @@ static __always_inline u64 scatter(u64 bits)
 	return bits * 0x9e3779b97f4a7c15ull >> 56;
 }
 
+/* Never in both places at a time: who reads the map and then this would count it twice. */
 static __always_inline void empty_tally(struct thread_tally *tally)
 {
 	struct tally_key key = tally->key;
+	u64 calls = tally->calls, bytes = tally->bytes, ns = tally->ns;
 	struct tally *shared;
 
-	if (!tally->calls)
+	if (!calls)
 		return;
-	shared = tally_at(&key);
-	if (shared)
-		add_tally(shared, tally->calls, tally->bytes, tally->ns);
 	tally->calls = 0;
 	tally->bytes = 0;
 	tally->ns = 0;
+	barrier();
+	shared = tally_at(&key);
+	if (shared)
+		add_tally(shared, calls, bytes, ns);
 }
 
 /* Empties a counter of the calling thread into the map. Global, as the next: the verifier goes through it once. */
-__noinline int spill_tally(u32 account, u32 place)
+__noinline int spill_tally(u32 place, u32 index)
 {
-	struct thread_counts *own = thread_counts_at(account);
+	struct thread_counts *own = thread_counts_at(place);
 
-	if (!config.account)
-		return 0;
 	if (own)
-		empty_tally(&own->tallies[place & (THREAD_TALLIES - 1)]);
+		empty_tally(&own->tallies[index & (THREAD_TALLIES - 1)]);
 	return 0;
 }
 
-/* Gives the place to another key. Returns 0 where the map has no room for that. */
-__noinline int take_tally(u32 account, u32 place, u64 bits)
+/* Gives the counter to another key. Returns 0 where the map has no room for that. */
+__noinline int take_tally(u32 place, u32 index, u64 bits)
 {
-	struct thread_counts *own = thread_counts_at(account);
+	struct thread_counts *own = thread_counts_at(place);
 	struct thread_tally *tally;
 	struct tally_key key;
 
-	if (!config.account)
-		return 0;
 	if (!own)
 		return 0;
 	__builtin_memcpy(&key, &bits, sizeof(key));
 	if (!tally_at(&key))
 		return 0;
-	tally = &own->tallies[place & (THREAD_TALLIES - 1)];
+	tally = &own->tallies[index & (THREAD_TALLIES - 1)];
 	empty_tally(tally);
 	__builtin_memcpy(&tally->key, &bits, sizeof(key));
 	return 1;
@@ -127,22 +126,22 @@ static __always_inline bool is_tally_of(const struct thread_tally *tally, u64 bi
 	return tally->calls && key_bits(&tally->key) == bits;
 }
 
-/* Whether the thread of that account has counted the call. `bits` are those of its struct tally_key. */
-static __always_inline bool count_by_thread(u32 account, u64 bits, u64 bytes, u64 ns)
+/* Whether the thread with that place has counted the call. `bits` are those of its struct tally_key. */
+static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 ns)
 {
-	struct thread_counts *own = thread_counts_at(account);
-	u32 place = scatter(bits) & (THREAD_TALLIES - 1);
+	struct thread_counts *own = thread_counts_at(place);
+	u32 index = scatter(bits) & (THREAD_TALLIES - 1);
 	struct thread_tally *tally;
 
 	if (!own)
 		return false;
-	tally = &own->tallies[place];
+	tally = &own->tallies[index];
 	if (!is_tally_of(tally, bits)) {
-		/* A key has two places. */
-		if (tally->calls && (is_tally_of(&own->tallies[place ^ 1], bits) || !own->tallies[place ^ 1].calls))
-			place ^= 1;
-		tally = &own->tallies[place];
-		if (!is_tally_of(tally, bits) && !take_tally(account, place, bits))
+		/* A key may be in either of two. */
+		if (tally->calls && (is_tally_of(&own->tallies[index ^ 1], bits) || !own->tallies[index ^ 1].calls))
+			index ^= 1;
+		tally = &own->tallies[index];
+		if (!is_tally_of(tally, bits) && !take_tally(place, index, bits))
 			return true;
 	}
 	tally->calls++;

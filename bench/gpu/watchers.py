@@ -95,7 +95,7 @@ class Watcher:
 
 
 def seen_of(process):
-    """Of the monitor's functions those that launch have the calls whose return it looked at, one in 64; all launches are
+    """Of the monitor's functions those that launch have the calls whose return it looked at, one in 256; all launches are
     counted apart. An account has them all."""
     account = process.get("all_threads")
     calls = sum(function["calls"] for function in process["functions"] if "sampled" not in function.get("flags", []))

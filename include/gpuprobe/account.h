@@ -67,36 +67,8 @@ enum implicit_wait {
 #define CHAINED_GAP_NS 50000	/* launches with at most this between them are back to back */
 #define IDLE_GAP_NS 100000000	/* the GPU's queue is empty for longer: it is idle */
 #define SEQUENCE_KEPT 512	/* handles of a thread's latest launches */
-#define ACCOUNT_THREADS 1024	/* that have an account at a time */
 #define ACCOUNT_ENDED 512	/* that have ended and wait to be read; those beyond are summed up at once */
 #define ACCOUNT_DURATIONS 4096	/* functions of processes */
-
-/*
- * What a thread's calls and launches count as, kept by itself: what is in here is not in the
- * maps `tallies` and `launches`, which had the key when it was put here. A counter of 0 is free.
- */
-#define THREAD_TALLIES 32
-#define THREAD_LAUNCHES 128
-
-struct thread_tally {
-	struct tally_key key;
-	__u64 calls, bytes, ns;
-};
-
-/* Of the thread's process. */
-struct thread_launch {
-	__u64 handle;
-	__u32 generation;
-	__u8 device;
-	__u8 captured;
-	__u16 seen; /* of the kernel, so that one in so many is looked at */
-	__u64 launches;
-};
-
-struct thread_counts {
-	struct thread_tally tallies[THREAD_TALLIES];
-	struct thread_launch launches[THREAD_LAUNCHES];
-};
 
 /* A thread that makes watched calls. ended_ns is set when it exits; userspace gives its place free then. */
 struct thread_account {

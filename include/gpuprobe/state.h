@@ -18,7 +18,7 @@
 #define CALL_DEPTH 8	     /* watched calls nested in one thread */
 #define CONTEXT_DEPTH 8	     /* contexts pushed in one thread */
 #define DURATIONS_KNOWN 32   /* functions whose histogram a thread finds without a look-up */
-#define NO_ACCOUNT (~0u)
+#define NO_PLACE (~0u)
 #define PAGEABLE_KNOWN 8     /* addresses of pageable memory that a thread remembers; a power of two */
 #define SEGMENTS 8	     /* stretches between waits that a stream tells apart */
 
@@ -27,6 +27,8 @@ enum link_kind {
 	LINKS_MULTI,	   /* uprobe_multi, an entry and a return program */
 	LINKS_TRACEFS,	   /* one tracefs event for many sites */
 };
+
+#define HOLD_ALL 0xffffffffu /* no user has this number */
 
 struct config {
 	__u32 links;		/* enum link_kind */
@@ -43,6 +45,7 @@ struct config {
 	__u32 stack_bytes;	/* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
 	__u32 stack_sample;	/* see struct launch_site_key; a power of two */
 	__u8 rates;		/* threads' calls are counted, see gpuprobe/rate.h */
+	__u32 hold_user;	/* who is held: of this real or saved user, whom gpuprobe may let go on, or HOLD_ALL */
 	__u64 stack_seed;	/* of ids, random: no process can make those of another */
 	__u64 min_wait_ns;	/* of a SITE_WAIT */
 };
@@ -61,7 +64,7 @@ struct process_record {
 	__s32 parent; /* in gpuprobe's; 0: not in it. As at first sight */
 	__u32 uid;   /* the real user, in the initial user namespace */
 	__s32 namespace_pid; /* in the process's own pid namespace */
-	__u32 pad2;
+	__u32 leaving; /* threads that are giving their places up */
 	__u32 generation; /* module and library unloads so far: part of every kernel's key */
 	__u64 start_ns;
 	__u64 seen_ns;
@@ -116,7 +119,7 @@ struct call {
 	__u8 site; /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
 	__u8 marked; /* with an account, by operation: see bpf/account_work.h */
 	__u8 pad[2];
-	__u32 account; /* its thread's */
+	__u32 place; /* its thread's */
 	__u64 noted; /* as `marked` */
 };
 
@@ -139,8 +142,8 @@ struct thread {
 	__u32 context_depth;
 	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
 	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
-	__u32 account; /* number of its struct thread_account plus 1; 0: none yet; NO_ACCOUNT: there was no place */
-	__u32 rate; /* as `account`, of its struct thread_rate */
+	__u32 place; /* number of its struct thread_counts and struct thread_account plus 1; 0: none yet; NO_PLACE: all were taken */
+	__u32 rate; /* as `place`, of its struct thread_rate */
 	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
 	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct call calls[CALL_DEPTH];

@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "collect/account_lists.h"
-#include "collect/count_table.h"
 #include "collect/growing_list.h"
 #include "collect/sweep.h"
+#include "collect/thread_counts.h"
 #include "gen/gpuprobe.skel.h"
+#include "gpuprobe/thread_counts.h"
 #include "model/account.h"
 #include "model/devices.h"
 #include "stack/stacks.h"
@@ -26,10 +27,8 @@ struct shared_array {
 
 struct account_maps {
 	struct shared_array threads;   /* struct thread_account by number */
-	struct shared_array counts;    /* struct thread_counts by the same number */
 	struct shared_array processes; /* struct process_account by slot */
 	struct shared_array durations; /* struct duration_record by number */
-	struct count_table *tallies, *launches;
 	const struct gpuprobe_bpf *skeleton;
 };
 
@@ -60,11 +59,6 @@ static struct thread_account *thread_at(const struct account_maps *maps, uint32_
 	return (struct thread_account *)maps->threads.memory + number;
 }
 
-static struct thread_counts *counts_at(const struct account_maps *maps, uint32_t number)
-{
-	return (struct thread_counts *)maps->counts.memory + number;
-}
-
 static struct process_account *process_at(const struct account_maps *maps, uint32_t slot)
 {
 	return (struct process_account *)maps->processes.memory + slot;
@@ -78,20 +72,12 @@ static struct duration_record *duration_at(const struct account_maps *maps, uint
 int account_maps__new(const struct gpuprobe_bpf *skeleton, struct account_maps **out, struct error *err)
 {
 	struct account_maps *maps = calloc(1, sizeof(*maps));
-	int ret = -ENOMEM;
+	int ret;
 
-	if (maps) {
-		maps->tallies = count_table__new(sizeof(struct tally_key));
-		maps->launches = count_table__new(sizeof(struct launch_key));
-	}
-	if (!maps || !maps->tallies || !maps->launches) {
-		error__set(err, ret, "out of memory");
-		goto fail;
-	}
+	if (!maps)
+		return error__set(err, -ENOMEM, "out of memory");
 	maps->skeleton = skeleton;
 	ret = map_array(skeleton->maps.thread_accounts, &maps->threads, err);
-	if (!ret)
-		ret = map_array(skeleton->maps.thread_counts, &maps->counts, err);
 	if (!ret)
 		ret = map_array(skeleton->maps.process_accounts, &maps->processes, err);
 	if (!ret)
@@ -110,98 +96,9 @@ void account_maps__free(struct account_maps *maps)
 	if (!maps)
 		return;
 	unmap_array(&maps->threads);
-	unmap_array(&maps->counts);
 	unmap_array(&maps->processes);
 	unmap_array(&maps->durations);
-	count_table__free(maps->tallies);
-	count_table__free(maps->launches);
 	free(maps);
-}
-
-struct count_table *account_maps__tallies(const struct account_maps *maps)
-{
-	return maps ? maps->tallies : NULL;
-}
-
-struct count_table *account_maps__launches(const struct account_maps *maps)
-{
-	return maps ? maps->launches : NULL;
-}
-
-/* --- what threads count by themselves --- */
-
-/* Copies what its thread may be changing. Returns whether that is one counter's, not a part of another's. */
-static bool copy_counter(void *copy, const void *shared, size_t size, size_t key_size)
-{
-	memcpy(copy, shared, size);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !memcmp(copy, shared, key_size);
-}
-
-static int add_tallies(const struct account_maps *maps, uint32_t number, enum count_from from)
-{
-	const struct thread_counts *own = counts_at(maps, number);
-	int ret = 0;
-
-	for (size_t i = 0; i < THREAD_TALLIES && !ret; i++) {
-		struct thread_tally mine;
-		struct tally tally;
-
-		if (!copy_counter(&mine, &own->tallies[i], sizeof(mine), sizeof(mine.key)) || !mine.calls)
-			continue;
-		tally = (struct tally){.calls = mine.calls, .bytes = mine.bytes, .ns = mine.ns};
-		ret = count_table__add(maps->tallies, from, &mine.key, &tally);
-	}
-	return ret;
-}
-
-static int add_launches(const struct account_maps *maps, uint32_t number, enum count_from from)
-{
-	const struct thread_counts *own = counts_at(maps, number);
-	int ret = 0;
-
-	for (size_t i = 0; i < THREAD_LAUNCHES && !ret; i++) {
-		struct launch_key key = {.kernel.slot = thread_at(maps, number)->slot};
-		struct thread_launch mine;
-
-		if (!copy_counter(&mine, &own->launches[i], sizeof(mine), offsetof(struct thread_launch, seen)) ||
-		    !mine.launches)
-			continue;
-		key.kernel.handle = mine.handle;
-		key.kernel.generation = mine.generation;
-		key.device = mine.device;
-		key.captured = mine.captured;
-		ret = count_table__add(maps->launches, from, &key, &(struct tally){.calls = mine.launches});
-	}
-	return ret;
-}
-
-static int add_living(const struct account_maps *maps,
-		      int (*add)(const struct account_maps *maps, uint32_t number, enum count_from from))
-{
-	int ret = 0;
-
-	for (uint32_t number = 0; number < ACCOUNT_THREADS && !ret; number++)
-		if (thread_at(maps, number)->first_ns)
-			ret = add(maps, number, COUNT_LIVING);
-	return ret;
-}
-
-int account_maps__add_tallies(const struct account_maps *maps)
-{
-	return add_living(maps, add_tallies);
-}
-
-int account_maps__add_launches(const struct account_maps *maps)
-{
-	return add_living(maps, add_launches);
-}
-
-static int keep_counts(const struct account_maps *maps, uint32_t number)
-{
-	int ret = add_tallies(maps, number, COUNT_ENDED);
-
-	return ret ? ret : add_launches(maps, number, COUNT_ENDED);
 }
 
 /* --- threads --- */
@@ -234,13 +131,14 @@ static int keep_ended(struct account *account, const struct thread_account *thre
 }
 
 /* With `counted` the thread has said that it has ended, and was counted among those that wait for this. */
-static void give_back(const struct account_maps *maps, uint32_t number, bool counted)
+static void give_back(const struct collector *collector, uint32_t number, bool counted)
 {
+	const struct account_maps *maps = collector->account_maps;
+
 	memset(thread_at(maps, number), 0, sizeof(struct thread_account));
-	memset(counts_at(maps, number), 0, sizeof(struct thread_counts));
 	if (counted)
 		__atomic_fetch_sub(&maps->skeleton->bss->ended_accounts, 1, __ATOMIC_RELEASE);
-	bpf_map__update_elem(maps->skeleton->maps.free_accounts, NULL, 0, &number, sizeof(number), 0);
+	own_counts__give_back(collector->own_counts, number);
 }
 
 static int read_thread(const struct reading *reading, uint32_t number)
@@ -270,11 +168,11 @@ static int read_thread(const struct reading *reading, uint32_t number)
 			      sizeof(thread));
 	/* What a process that is done has counted was all applied in this reading. */
 	if (!reading__dooms(reading, process))
-		ret = keep_counts(maps, number);
+		ret = own_counts__keep(reading->collector->own_counts, number);
 	if (!ret)
 		ret = keep_ended(process->account, &thread, reading->collector->attached_ns);
 	if (!ret)
-		give_back(maps, number, counted);
+		give_back(reading->collector, number, counted);
 	return ret;
 }
 
@@ -417,9 +315,15 @@ static int begin_ended(struct reading *reading, struct process *process)
 
 static int finish_process(struct reading *reading, struct process *process)
 {
+	const struct collector *collector = reading->collector;
+	const struct account_span span = {
+		.began_ns = collector->attached_ns,
+		.now_ns = process->ended ? process->ended_ns : collector->model.now_ns,
+		.over = process->ended || collector->model.final,
+	};
+
 	finish(reading, process);
-	return reading->collector->estimates ?
-		       estimates__apply_durations(reading->collector->estimates, process) : 0;
+	return collector->estimates ? estimates__apply_account(collector->estimates, process, &span) : 0;
 }
 
 /* --- stacks --- */
@@ -474,7 +378,7 @@ int account__read(struct reading *reading)
 		ret = account_lists__read(reading);
 	if (!ret)
 		ret = each_process(reading, begin_ended);
-	for (uint32_t number = 0; number < ACCOUNT_THREADS && !ret; number++)
+	for (uint32_t number = 0; number < THREAD_PLACES && !ret; number++)
 		ret = read_thread(reading, number);
 	if (!ret)
 		ret = sweep_map(reading, skeleton->maps.duration_numbers, take_duration);

@@ -7,19 +7,10 @@
 #include "collect/reading.h"
 
 struct account_maps;
-struct count_table;
 
 /* Maps what BPF shares with userspace. Returns 0 or a negative errno with a message. */
 int account_maps__new(const struct gpuprobe_bpf *skeleton, struct account_maps **out, struct error *err);
 void account_maps__free(struct account_maps *maps);
-
-/* The tables of the maps `tallies` and `launches`, of which threads keep some; NULL where no account is kept. */
-struct count_table *account_maps__tallies(const struct account_maps *maps);
-struct count_table *account_maps__launches(const struct account_maps *maps);
-
-/* Adds what threads keep, once the map has been read into the table. Returns 0 or -ENOMEM. */
-int account_maps__add_tallies(const struct account_maps *maps);
-int account_maps__add_launches(const struct account_maps *maps);
 
 /*
  * Fills struct process's `account` anew for each process that still has its slot, and gives the

@@ -14,6 +14,7 @@
 #include "collect/account.h"
 #include "collect/private.h"
 #include "collect/sites.h"
+#include "collect/thread_counts.h"
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
 
@@ -149,6 +150,9 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		ret = error__set(err, -errno, "cannot open the ring buffer: %s", strerror(errno));
 		goto fail;
 	}
+	ret = own_counts__new(skeleton, &collector->own_counts, err);
+	if (ret)
+		goto fail;
 	if (options->account) {
 		ret = account_maps__new(skeleton, &collector->account_maps, err);
 		if (ret)
@@ -188,6 +192,7 @@ void collector__free(struct collector *collector)
 	attribution__free(collector->attribution);
 	contexts__free(collector->contexts);
 	stacks__free(collector->stacks);
+	own_counts__free(collector->own_counts);
 	account_maps__free(collector->account_maps);
 	estimates__free(collector->estimates);
 	free(collector->index_of);

@@ -11,6 +11,7 @@
 struct entry {
 	unsigned char key[sizeof(struct launch_key)];
 	struct tally part[COUNT_SOURCES];
+	struct tally told; /* the latest sum */
 	UT_hash_handle hh;
 };
 
@@ -79,6 +80,19 @@ static void add(struct tally *sum, const struct tally *tally)
 	sum->ns += tally->ns;
 }
 
+/* What has been counted once has been: less was read where a thread moved a part to the map meanwhile. */
+static void keep_most(struct tally *told, const struct tally *sum)
+{
+	if (sum->calls > told->calls)
+		told->calls = sum->calls;
+	if (sum->failures > told->failures)
+		told->failures = sum->failures;
+	if (sum->bytes > told->bytes)
+		told->bytes = sum->bytes;
+	if (sum->ns > told->ns)
+		told->ns = sum->ns;
+}
+
 int count_table__add(struct count_table *table, enum count_from from, const void *key, const struct tally *tally)
 {
 	struct entry *entry = entry_of(table, key);
@@ -100,7 +114,8 @@ int count_table__each(struct count_table *table,
 
 		for (int from = 0; from < COUNT_SOURCES; from++)
 			add(&sum, &entry->part[from]);
-		ret = fn(entry->key, &sum, entry->part[COUNT_LIVING].calls, arg);
+		keep_most(&entry->told, &sum);
+		ret = fn(entry->key, &entry->told, entry->part[COUNT_LIVING].calls, arg);
 		if (ret < 0)
 			return ret;
 		if (ret)

@@ -3,7 +3,7 @@
  * Counters of a BPF map where threads keep some by themselves (struct thread_counts): what the map has, what living
  * threads have, and what those had whose places were given to others. Told anew in each reading, in this order:
  * a thread moves counts to the map, so that what is read of the map first may be too little for a
- * moment, but is never counted twice.
+ * moment, but is never counted twice. A sum never falls: the most that was read is what was counted at least.
  */
 #ifndef COLLECT_COUNT_TABLE_H
 #define COLLECT_COUNT_TABLE_H

@@ -30,13 +30,12 @@ static int take_run(const struct sweep *sweep, const void *key, const void *valu
 	const struct graph_run_key *size = key;
 	struct process *process = collector__process_at(sweep->collector, size->slot);
 	struct graph_run run = {.kernels = size->kernels, .unknown = size->unknown};
-	const uint64_t *per_cpu = value;
+	const uint64_t *launches = value;
 	int ret;
 
 	if (!process)
 		return 0;
-	for (size_t cpu = 0; cpu < map_reader__cpus(sweep->collector->reader); cpu++)
-		run.launches += per_cpu[cpu];
+	run.launches = *launches;
 	ret = append_run(process, &run);
 	if (ret)
 		return ret;

@@ -11,22 +11,13 @@
 #define LARGEST_BATCH (1u << 20)
 
 struct map_reader {
-	size_t cpus;
 	char *keys, *values;
 	size_t key_bytes, value_bytes;
 };
 
 struct map_reader *map_reader__new(void)
 {
-	struct map_reader *reader = calloc(1, sizeof(*reader));
-	int cpus = libbpf_num_possible_cpus();
-
-	if (!reader || cpus <= 0) {
-		free(reader);
-		return NULL;
-	}
-	reader->cpus = (size_t)cpus;
-	return reader;
+	return calloc(1, sizeof(struct map_reader));
 }
 
 void map_reader__free(struct map_reader *reader)
@@ -36,20 +27,6 @@ void map_reader__free(struct map_reader *reader)
 	free(reader->keys);
 	free(reader->values);
 	free(reader);
-}
-
-size_t map_reader__cpus(const struct map_reader *reader)
-{
-	return reader->cpus;
-}
-
-static size_t value_stride(const struct map_reader *reader, const struct bpf_map *map)
-{
-	size_t size = bpf_map__value_size(map);
-
-	if (bpf_map__type(map) != BPF_MAP_TYPE_PERCPU_HASH)
-		return size;
-	return ((size + 7) & ~(size_t)7) * reader->cpus;
 }
 
 static int grow(char **buffer, size_t *have, size_t want)
@@ -81,7 +58,7 @@ static int visit(const struct map_reader *reader, size_t count, size_t key_size,
 int map_reader__some(struct map_reader *reader, const struct bpf_map *map, struct map_cursor *cursor,
 		     map_entry_fn fn, void *arg)
 {
-	size_t key_size = bpf_map__key_size(map), value_size = value_stride(reader, map);
+	size_t key_size = bpf_map__key_size(map), value_size = bpf_map__value_size(map);
 	uint32_t batch = FIRST_BATCH, count;
 	uint64_t next = 0;
 	int ret, last;

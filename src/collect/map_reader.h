@@ -13,15 +13,12 @@
 struct bpf_map;
 struct map_reader;
 
-/* `value` has one value, or one per possible CPU, each rounded up to 8 bytes. Nonzero ends the reading. */
+/* Nonzero ends the reading. */
 typedef int (*map_entry_fn)(const void *key, const void *value, void *arg);
 
 /* The reader keeps its buffers between reads. */
 struct map_reader *map_reader__new(void);
 void map_reader__free(struct map_reader *reader);
-
-/* Possible CPUs, as per-CPU values have them. */
-size_t map_reader__cpus(const struct map_reader *reader);
 
 /* How far a map has been read; zeroed before its beginning. */
 struct map_cursor {

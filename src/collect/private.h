@@ -18,6 +18,7 @@
 #define NO_PROCESS UINT32_MAX
 
 struct account_maps;
+struct own_counts;
 struct ring_buffer;
 
 struct late_process {
@@ -36,6 +37,7 @@ struct collector {
 	struct map_reader *reader;
 	struct symbol_cache *symbols;
 	struct attribution *attribution;
+	struct own_counts *own_counts;
 	struct account_maps *account_maps; /* NULL: no account is kept */
 	struct estimates *estimates; /* NULL: all calls are seen */
 	struct stacks *stacks; /* NULL: none are taken */

@@ -22,6 +22,7 @@
 #include "collect/shapes.h"
 #include "collect/sites.h"
 #include "collect/tally.h"
+#include "collect/thread_counts.h"
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/rate.h"
 #include "model/api.h"
@@ -77,27 +78,18 @@ int reading__map(struct reading *reading, struct bpf_map *map, map_entry_fn fn)
 	return ret;
 }
 
-/* With an account the map is only a part of it. */
-static int read_shared_tally(const void *key_data, const void *values, void *arg)
+/* The map is only a part of it: threads keep the rest. */
+static int read_shared_tally(const void *key_data, const void *value, void *arg)
 {
 	struct reading *reading = arg;
 	const struct tally_key *key = key_data;
-	const struct tally *per_cpu = values;
 	struct collector *collector = reading->collector;
-	struct count_table *table = account_maps__tallies(collector->account_maps);
 	struct process *process = collector__process_at(collector, key->slot);
-	struct tally sum = {0};
 	int ret;
 
 	if (!process)
 		return 0;
-	for (size_t cpu = 0; cpu < map_reader__cpus(collector->reader); cpu++) {
-		sum.calls += per_cpu[cpu].calls;
-		sum.failures += per_cpu[cpu].failures;
-		sum.bytes += per_cpu[cpu].bytes;
-		sum.ns += per_cpu[cpu].ns;
-	}
-	ret = table ? count_table__add(table, COUNT_MAP, key, &sum) : tally__apply(process, key, &sum);
+	ret = count_table__add(own_counts__tallies(collector->own_counts), COUNT_MAP, key, value);
 	if (ret)
 		return ret;
 	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
@@ -119,16 +111,14 @@ static int take_tally(const void *key_data, const struct tally *sum, bool living
 
 static int read_tallies(struct reading *reading)
 {
-	const struct account_maps *account_maps = reading->collector->account_maps;
-	struct count_table *table = account_maps__tallies(account_maps);
+	const struct own_counts *own = reading->collector->own_counts;
+	struct count_table *table = own_counts__tallies(own);
 	int ret;
 
-	if (table)
-		count_table__begin(table);
+	count_table__begin(table);
 	ret = reading__map(reading, reading->collector->skeleton->maps.tallies, read_shared_tally);
-	if (ret || !table)
-		return ret;
-	ret = account_maps__add_tallies(account_maps);
+	if (!ret)
+		ret = own_counts__add_tallies(own);
 	return ret ? ret : count_table__each(table, take_tally, reading);
 }
 
@@ -212,21 +202,14 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	return ret ? ret : 1;
 }
 
-/* With an account the map is only a part of it. */
-static int read_shared_launches(const void *key, const void *values, void *arg)
+/* The map is only a part of it: threads keep the rest. */
+static int read_shared_launches(const void *key, const void *value, void *arg)
 {
 	struct reading *reading = arg;
-	struct count_table *table = account_maps__launches(reading->collector->account_maps);
-	const uint64_t *per_cpu = values;
-	uint64_t launches = 0;
-	int ret;
+	struct count_table *table = own_counts__launches(reading->collector->own_counts);
+	const uint64_t *launches = value;
 
-	for (size_t cpu = 0; cpu < map_reader__cpus(reading->collector->reader); cpu++)
-		launches += per_cpu[cpu];
-	if (table)
-		return count_table__add(table, COUNT_MAP, key, &(struct tally){.calls = launches});
-	ret = take_launches(reading, key, launches, false);
-	return ret > 0 ? reading__doom(reading, key) : ret;
+	return count_table__add(table, COUNT_MAP, key, &(struct tally){.calls = *launches});
 }
 
 static int take_summed_launches(const void *key, const struct tally *sum, bool living, void *arg)
@@ -242,16 +225,14 @@ static int take_summed_launches(const void *key, const struct tally *sum, bool l
 
 static int read_launches(struct reading *reading)
 {
-	const struct account_maps *account_maps = reading->collector->account_maps;
-	struct count_table *table = account_maps__launches(account_maps);
+	const struct own_counts *own = reading->collector->own_counts;
+	struct count_table *table = own_counts__launches(own);
 	int ret;
 
-	if (table)
-		count_table__begin(table);
+	count_table__begin(table);
 	ret = reading__map(reading, reading->collector->skeleton->maps.launches, read_shared_launches);
-	if (ret || !table)
-		return ret;
-	ret = account_maps__add_launches(account_maps);
+	if (!ret)
+		ret = own_counts__add_launches(own);
 	if (!ret)
 		ret = count_table__each(table, take_summed_launches, reading);
 	delete_doomed(reading);
@@ -394,7 +375,7 @@ static int read_unnamed(const void *key_data, const void *value, void *arg)
 
 static void read_losses(struct collector *collector)
 {
-	size_t cpus = map_reader__cpus(collector->reader);
+	size_t cpus = (size_t)libbpf_num_possible_cpus();
 	uint64_t *per_cpu = calloc(cpus, sizeof(*per_cpu));
 
 	for (uint32_t reason = 0; per_cpu && reason < LOSS_COUNT; reason++) {
@@ -416,6 +397,13 @@ static void read_sticky(struct process *process, const struct process_record *re
 	process->sticky.others = record->after_sticky;
 }
 
+/* Its threads' own counters have to stay as they are from then on. */
+static bool has_ended(const struct process_record *record)
+{
+	return __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_ENDED &&
+	       !__atomic_load_n(&record->leaving, __ATOMIC_ACQUIRE);
+}
+
 /* Sees new and ended processes, and sets what is summed up anew to 0. */
 static int refresh_processes(struct collector *collector)
 {
@@ -431,7 +419,7 @@ static int refresh_processes(struct collector *collector)
 
 		if (process->slot == NO_PROCESS)
 			continue;
-		if (collector->records[process->slot].state == PROCESS_ENDED) {
+		if (has_ended(&collector->records[process->slot])) {
 			process->ended = true;
 			process->ended_ns = collector->records[process->slot].ended_ns;
 			memcpy(process->comm, collector->records[process->slot].comm, sizeof(process->comm) - 1);
@@ -523,6 +511,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = finish_processes(collector);
 	if (!ret)
 		ret = account__read(&reading);
+	if (!ret)
+		own_counts__release(&reading);
 	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
 }

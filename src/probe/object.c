@@ -6,14 +6,17 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/account.h"
 #include "gpuprobe/rate.h"
+#include "gpuprobe/thread_counts.h"
 #include "model/api.h"
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
+#include "privilege/signaller.h"
 #include "target/process.h"
 
 _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
@@ -25,6 +28,14 @@ uint32_t object__launch_sample(const struct object_options *options)
 		return 1;
 	/* Without sessions a return probe costs every launch as much again: off unless asked for. */
 	return options->links == LINKS_SESSION ? LAUNCH_SAMPLE : 0;
+}
+
+/* Launches of which one tells its shape. */
+static uint32_t shape_sample(const struct object_options *options, uint32_t launch_sample)
+{
+	if (options->account)
+		return ACCOUNT_SHAPE_SAMPLE;
+	return launch_sample ? launch_sample : LAUNCH_SAMPLE;
 }
 
 static struct stack_maps_options stack_options(const struct object_options *options)
@@ -52,9 +63,8 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 {
 	if (!options->account)
 		return;
-	bpf_map__set_max_entries(skeleton->maps.thread_accounts, ACCOUNT_THREADS);
+	bpf_map__set_max_entries(skeleton->maps.thread_accounts, THREAD_PLACES);
 	bpf_map__set_max_entries(skeleton->maps.process_accounts, options->max_processes);
-	bpf_map__set_max_entries(skeleton->maps.thread_counts, ACCOUNT_THREADS);
 	bpf_map__set_max_entries(skeleton->maps.copy_targets, options->max_inflight);
 	bpf_map__set_max_entries(skeleton->maps.durations, ACCOUNT_DURATIONS);
 	bpf_map__set_max_entries(skeleton->maps.duration_numbers, ACCOUNT_DURATIONS);
@@ -78,12 +88,11 @@ static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_option
 {
 	int ret = fill_queue(skeleton->maps.free_slots, options->max_processes, "processes", err);
 
+	if (!ret)
+		ret = fill_queue(skeleton->maps.free_places, THREAD_PLACES, "threads", err);
 	if (!ret && options->rates)
 		ret = fill_queue(skeleton->maps.free_rates, RATE_THREADS, "threads' rates", err);
-	if (ret || !options->account)
-		return ret;
-	ret = fill_queue(skeleton->maps.free_accounts, ACCOUNT_THREADS, "threads", err);
-	return ret ? ret : fill_queue(skeleton->maps.free_durations, ACCOUNT_DURATIONS, "durations", err);
+	return ret || !options->account ? ret : fill_queue(skeleton->maps.free_durations, ACCOUNT_DURATIONS, "durations", err);
 }
 
 static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)
@@ -106,13 +115,13 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	if (ret)
 		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));
 	rodata->config.links = options->links;
-	/* For an account each return is looked at, but not each shape. */
-	rodata->config.launch_sample = sample && !options->account ? sample : LAUNCH_SAMPLE;
+	rodata->config.launch_sample = shape_sample(options, sample);
 	rodata->config.account = options->account;
 	rodata->config.rates = options->rates;
 	rodata->config.pidns_inum = (uint32_t)namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
+	rodata->config.hold_user = signaller__reaches_all() ? HOLD_ALL : geteuid();
 	rodata->config.track_inflight = options->track_inflight || options->account;
 	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "target/root_file.h"
 
 #define KEPT 256		/* users remembered; then the oldest place is used again */
 #define MAX_ENTRIES 100000	/* of the host's passwd that are looked at */
@@ -63,7 +66,16 @@ static const struct passwd *find_entry(FILE *in, const char *name, uid_t uid, ch
 
 static FILE *open_users(bool foreign)
 {
-	return fopen(foreign ? "/proc/1/root/etc/passwd" : "/etc/passwd", "re");
+	int fd;
+	FILE *in;
+
+	if (!foreign)
+		return fopen("/etc/passwd", "re");
+	fd = root_file__open(1, "/etc/passwd");
+	in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd >= 0 && !in)
+		close(fd);
+	return in;
 }
 
 /*

@@ -14,7 +14,6 @@ from lib.script import PROGRAMS, script
 from lib.truth import CALLERS
 
 STAT = ["stat", "--json"]
-ACCOUNT_THREADS = 1024  # in include/gpuprobe/account.h
 
 
 def true_classes(truth):

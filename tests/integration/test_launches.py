@@ -114,10 +114,10 @@ def test_failing_launches_are_sampled_by_default(gpuprobe_by):
     result = gpuprobe_by.run(*FAILING)
     exact.check(result)
     if gpuprobe_by.links == "session":
-        # The first of each kernel, then one in 64.
-        assert result.final["launch_sample"] == 64
+        # The first of each kernel, then one in 256.
+        assert result.final["launch_sample"] == 256
         assert [(e["function"], e["count"], e["sampled"]) for e in result.process["errors"]] == \
-            [("cuLaunchKernel", 16, True)]
+            [("cuLaunchKernel", 4, True)]
     else:
         # Without sessions a return probe would cost every launch as much again.
         assert result.final["launch_sample"] == 0
@@ -128,7 +128,7 @@ def test_sampled_failures_are_marked_in_the_text(gpuprobe, missing_links):
     if "session" in missing_links:
         pytest.skip("launches are sampled by session links only")
     result = gpuprobe.run(*FAILING, base=["--display-interval", "0", "--metrics-addr", "none"])
-    assert "        cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x 16 (sampled 1/64)" in result.stdout
+    assert "        cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x 4 (sampled 1/256)" in result.stdout
     assert "total kernel launches: 1000 calls of 1 kernel\n" in result.stdout
 
 

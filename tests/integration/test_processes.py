@@ -131,6 +131,28 @@ def test_many_short_threads(gpuprobe_by, threads):
     assert result.process["launches"] == 2016
 
 
+def test_counts_of_threads_that_end(gpuprobe_by, threads):
+    """They go from the threads to the maps while they are read."""
+    with gpuprobe_by.start(threads, "many", 6016, interval=0.02) as running:
+        result = running.finish(60)
+    exact.check(result)
+    told = [process["launches"] for report in result.reports for process in report["processes"]]
+    assert told == sorted(told) and told[-1] == 6016
+    assert len(told) > 5
+
+
+def test_more_threads_than_count_for_themselves(gpuprobe_by):
+    """The others count in the maps."""
+    result = gpuprobe_by.run(workload("launch"), "--threads", 1200, "--launches", 20, "--rate", 10, "--kernels", 3)
+    exact.check(result)
+    assert result.process["launches"] == 24000
+
+
+def test_more_counters_than_a_thread_has(gpuprobe_by):
+    """Kernels and functions take turns there."""
+    exact.check(gpuprobe_by.run(workload("launch"), "--threads", 2, "--launches", 5000, "--kernels", 700))
+
+
 def test_calls_that_never_return(gpuprobe_by, threads):
     """A signal handler jumps out of allocations; what comes later is counted."""
     result = gpuprobe_by.run(threads, "jump", 7, env={"CUDA_SIM_LATENCY": "cuMemAllocManaged=20ms"})

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Threads' own counters, read where they are, see thread_counts.h.
+#include "collect/thread_counts.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collect/count_table.h"
+#include "gen/gpuprobe.skel.h"
+#include "gpuprobe/thread_counts.h"
+
+#define BYTES (THREAD_PLACES * sizeof(struct thread_counts))
+_Static_assert(BYTES % 4096 == 0, "whole pages");
+
+struct own_counts {
+	struct thread_counts *places; /* the BPF map, mapped */
+	struct count_table *tallies, *launches;
+	const struct bpf_map *free;
+};
+
+int own_counts__new(const struct gpuprobe_bpf *skeleton, struct own_counts **out, struct error *err)
+{
+	struct own_counts *counts = calloc(1, sizeof(*counts));
+	int ret = -ENOMEM;
+
+	if (counts) {
+		counts->tallies = count_table__new(sizeof(struct tally_key));
+		counts->launches = count_table__new(sizeof(struct launch_key));
+	}
+	if (!counts || !counts->tallies || !counts->launches) {
+		error__set(err, ret, "out of memory");
+		goto fail;
+	}
+	counts->free = skeleton->maps.free_places;
+	counts->places =
+		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton->maps.thread_counts), 0);
+	if (counts->places == MAP_FAILED) {
+		counts->places = NULL;
+		ret = error__set(err, -errno, "cannot map the threads' counters: %s", strerror(errno));
+		goto fail;
+	}
+	*out = counts;
+	return 0;
+fail:
+	own_counts__free(counts);
+	return ret;
+}
+
+void own_counts__free(struct own_counts *counts)
+{
+	if (!counts)
+		return;
+	if (counts->places)
+		munmap(counts->places, BYTES);
+	count_table__free(counts->tallies);
+	count_table__free(counts->launches);
+	free(counts);
+}
+
+struct count_table *own_counts__tallies(const struct own_counts *counts)
+{
+	return counts->tallies;
+}
+
+struct count_table *own_counts__launches(const struct own_counts *counts)
+{
+	return counts->launches;
+}
+
+/*
+ * Copy what its thread may be changing, and tell whether it is one counter, not parts of two. A thread that gives a
+ * counter to another key empties it first, and counts last: so key, counts, and the key again.
+ */
+static bool copy_tally(struct thread_tally *copy, const struct thread_tally *shared)
+{
+	uint64_t key = __atomic_load_n((const uint64_t *)&shared->key, __ATOMIC_ACQUIRE);
+
+	memcpy(&copy->key, &key, sizeof(key));
+	copy->calls = __atomic_load_n(&shared->calls, __ATOMIC_ACQUIRE);
+	copy->bytes = __atomic_load_n(&shared->bytes, __ATOMIC_ACQUIRE);
+	copy->ns = __atomic_load_n(&shared->ns, __ATOMIC_ACQUIRE);
+	return copy->calls && __atomic_load_n((const uint64_t *)&shared->key, __ATOMIC_ACQUIRE) == key;
+}
+
+static bool copy_launch(struct thread_launch *copy, const struct thread_launch *shared)
+{
+	copy->handle = __atomic_load_n(&shared->handle, __ATOMIC_ACQUIRE);
+	copy->where = __atomic_load_n(&shared->where, __ATOMIC_ACQUIRE);
+	copy->launches = __atomic_load_n(&shared->launches, __ATOMIC_ACQUIRE);
+	return copy->launches && __atomic_load_n(&shared->handle, __ATOMIC_ACQUIRE) == copy->handle &&
+	       is_same_place(__atomic_load_n(&shared->where, __ATOMIC_ACQUIRE), copy->where);
+}
+
+static int add_tallies(const struct own_counts *counts, uint32_t number, enum count_from from)
+{
+	const struct thread_counts *own = &counts->places[number];
+	int ret = 0;
+
+	for (size_t i = 0; i < THREAD_TALLIES && !ret; i++) {
+		struct thread_tally mine;
+		struct tally tally;
+
+		if (!copy_tally(&mine, &own->tallies[i]))
+			continue;
+		tally = (struct tally){.calls = mine.calls, .bytes = mine.bytes, .ns = mine.ns};
+		ret = count_table__add(counts->tallies, from, &mine.key, &tally);
+	}
+	return ret;
+}
+
+static int add_launches(const struct own_counts *counts, uint32_t number, enum count_from from)
+{
+	const struct thread_counts *own = &counts->places[number];
+	int ret = 0;
+
+	for (size_t i = 0; i < THREAD_LAUNCHES && !ret; i++) {
+		struct thread_launch mine;
+		struct launch_key key;
+
+		if (!copy_launch(&mine, &own->launches[i]))
+			continue;
+		key = launch_key_of(own->slot, mine.handle, mine.where);
+		ret = count_table__add(counts->launches, from, &key, &(struct tally){.calls = mine.launches});
+	}
+	return ret;
+}
+
+static bool is_used(const struct own_counts *counts, uint32_t number)
+{
+	return __atomic_load_n(&counts->places[number].used, __ATOMIC_ACQUIRE);
+}
+
+static int add_living(const struct own_counts *counts,
+		      int (*add)(const struct own_counts *counts, uint32_t number, enum count_from from))
+{
+	int ret = 0;
+
+	for (uint32_t number = 0; number < THREAD_PLACES && !ret; number++)
+		if (is_used(counts, number))
+			ret = add(counts, number, COUNT_LIVING);
+	return ret;
+}
+
+int own_counts__add_tallies(const struct own_counts *counts)
+{
+	return add_living(counts, add_tallies);
+}
+
+int own_counts__add_launches(const struct own_counts *counts)
+{
+	return add_living(counts, add_launches);
+}
+
+int own_counts__keep(const struct own_counts *counts, uint32_t number)
+{
+	int ret = add_tallies(counts, number, COUNT_ENDED);
+
+	return ret ? ret : add_launches(counts, number, COUNT_ENDED);
+}
+
+void own_counts__give_back(const struct own_counts *counts, uint32_t number)
+{
+	memset(&counts->places[number], 0, sizeof(counts->places[number]));
+	bpf_map__update_elem(counts->free, NULL, 0, &number, sizeof(number), 0);
+}
+
+void own_counts__release(const struct reading *reading)
+{
+	const struct own_counts *counts = reading->collector->own_counts;
+
+	for (uint32_t number = 0; number < THREAD_PLACES; number++) {
+		const struct process *process;
+
+		if (!is_used(counts, number))
+			continue;
+		process = collector__process_at(reading->collector, counts->places[number].slot);
+		if (process && reading__dooms(reading, process))
+			own_counts__give_back(counts, number);
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What threads count by themselves (gpuprobe/thread_counts.h), added to what the maps
+ * `tallies` and `launches` have.
+ */
+#ifndef COLLECT_THREAD_COUNTS_H
+#define COLLECT_THREAD_COUNTS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "collect/reading.h"
+
+struct count_table;
+struct gpuprobe_bpf;
+struct own_counts;
+
+/* Maps what BPF shares with userspace. Of an object that outlives it. Returns 0 or a negative errno with a message. */
+int own_counts__new(const struct gpuprobe_bpf *skeleton, struct own_counts **out, struct error *err);
+void own_counts__free(struct own_counts *counts);
+
+/* The tables of the maps `tallies` and `launches` with what threads keep of them. */
+struct count_table *own_counts__tallies(const struct own_counts *counts);
+struct count_table *own_counts__launches(const struct own_counts *counts);
+
+/* Adds what threads keep, once the map has been read into the table. Returns 0 or -ENOMEM. */
+int own_counts__add_tallies(const struct own_counts *counts);
+int own_counts__add_launches(const struct own_counts *counts);
+
+/* The thread with the place `number` has ended: the tables keep what it had. Returns 0 or -ENOMEM. */
+int own_counts__keep(const struct own_counts *counts, uint32_t number);
+
+/* The place `number` is free. */
+void own_counts__give_back(const struct own_counts *counts, uint32_t number);
+
+/* Gives the places of processes free that are done with in this reading: all they counted has been taken. */
+void own_counts__release(const struct reading *reading);
+
+#endif
