@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 /*
- * A stream, NULL without memory, that can be written to and asked by ftell(). fclose() returns 0 and sets *text, to be freed, with a zero byte behind it, and
- * *length; or EOF where anything that was written has been lost: *text is then NULL. Both have to stay until then.
+ * A stream, NULL without memory, that can be written to and asked by ftell(). fclose() returns 0 and sets *text,
+ * to be freed, with a zero byte behind it, and *length; or EOF where anything that was written has been lost: *text
+ * is then NULL. Both have to stay until then.
  */
 FILE *text_stream__open(char **text, size_t *length);
 

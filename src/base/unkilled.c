@@ -37,7 +37,8 @@ static void wait_for(pid_t pid)
 void unkilled__run(void (*work)(void *arg), void *arg, unsigned int count)
 {
 	struct job job = {.work = work, .arg = arg};
-	char *stacks = mmap(NULL, (size_t)count * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t size = (size_t)count * STACK_BYTES;
+	char *stacks = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pid_t pids[UNKILLED_MAX];
 	unsigned int started = 0;
 
@@ -52,5 +53,5 @@ void unkilled__run(void (*work)(void *arg), void *arg, unsigned int count)
 	for (unsigned int i = 0; i < started; i++)
 		wait_for(pids[i]);
 	if (stacks != MAP_FAILED)
-		munmap(stacks, (size_t)count * STACK_BYTES);
+		munmap(stacks, size);
 }

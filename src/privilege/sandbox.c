@@ -116,10 +116,14 @@ static int allow_first(scmp_filter_ctx filter, int call, uint32_t mask, uint32_t
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &first);
 }
 
-/* New threads, and no new process. */
+/* New threads, and no new process but what base/unkilled.h is for, which shares memory and descriptors. */
 static int add_threads(scmp_filter_ctx filter)
 {
+	const uint32_t shared = CLONE_VM | CLONE_FS | CLONE_FILES;
 	int ret = allow_first(filter, S(clone), CLONE_THREAD, CLONE_THREAD);
+
+	if (!ret)
+		ret = allow_first(filter, S(clone), shared | CLONE_THREAD, shared);
 
 	return ret ? ret : seccomp_rule_add(filter, SCMP_ACT_ALLOW, S(clone3), 0); /* see load_quiet */
 }

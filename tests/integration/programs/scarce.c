@@ -77,9 +77,12 @@ static uint64_t this_stack(void)
 
 static void tell_hit(void)
 {
-	int fd = *hit && atomic_fetch_add(&told, 1) < TOLD_MAX ? open(hit, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
 	void *frames[DEPTH];
+	int fd;
 
+	if (!*hit || atomic_fetch_add(&told, 1) >= TOLD_MAX)
+		return;
+	fd = open(hit, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return;
 	backtrace_symbols_fd(frames, backtrace(frames, DEPTH), fd);
