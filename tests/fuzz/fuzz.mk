@@ -13,7 +13,7 @@ FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=a
 FUZZ_LIB_OBJ := $(LIB_SRC:src/%.c=$(FUZZ)/obj/%.o) $(FUZZ)/obj/gen/api_tables.o
 # What the harness stands in for: see tests/fuzz/harness.h.
 FUZZ_WRAP := open opendir fopen process_memory__read process_memory__read_string proc_maps__each mapping__open \
-	root_file__open regular_file__open
+	root_file__open root_file__open_link regular_file__open
 FUZZ_CLI_OBJ := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(filter-out src/cli/main.c,$(CLI_SRC)))
 
 .PHONY: fuzz fuzz-long fuzz-targets fuzz-coverage

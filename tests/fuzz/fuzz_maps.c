@@ -19,8 +19,6 @@ static int look_at(const struct mapping *mapping, void *arg)
 	MUST(mapping->start < mapping->end && mapping->path);
 	loader__is_path(mapping->path);
 	MUST(!mapping__is_file(mapping) || mapping->path[0] == '/');
-	path = mapping__root_path(mapping, 1);
-	free(path);
 	path = mapping__map_files_path(mapping, 1);
 	free(path);
 	return 0;

@@ -159,6 +159,8 @@ DIR *__real_opendir(const char *path);
 DIR *__wrap_opendir(const char *path);
 int __real_root_file__open(pid_t pid, const char *path);
 int __wrap_root_file__open(pid_t pid, const char *path);
+int __real_root_file__open_link(pid_t pid, const char *link);
+int __wrap_root_file__open_link(pid_t pid, const char *link);
 int __real_regular_file__open(const char *path);
 int __wrap_regular_file__open(const char *path);
 int __real_mapping__open(const struct mapping *mapping, pid_t pid);
@@ -211,6 +213,11 @@ DIR *__wrap_opendir(const char *path)
 int __wrap_root_file__open(pid_t pid, const char *path)
 {
 	return stands_in(path) ? open_input() : __real_root_file__open(pid, path);
+}
+
+int __wrap_root_file__open_link(pid_t pid, const char *link)
+{
+	return stands_in(link) ? open_input() : __real_root_file__open_link(pid, link);
 }
 
 int __wrap_regular_file__open(const char *path)
