@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "collect/count_table.h"
 #include "model/account.h"
 
 #define LONGEST (1ull << (TIME_FIRST_OCTAVE + TIME_OCTAVES))
@@ -102,72 +101,6 @@ static void a_life_as_far_as_watched(void **state)
 	assert_int_equal(account__wall_ns(&thread, 2500, 5000), 0);
 }
 
-/* --- counters of a map and of threads --- */
-
-struct seen {
-	size_t count;
-	uint64_t calls, bytes;
-	bool living;
-	int answer;
-};
-
-static int look(const void *key, const struct tally *sum, bool living, void *arg)
-{
-	const struct tally_key *tally_key = key;
-	struct seen *seen = arg;
-
-	seen->count++;
-	if (tally_key->row == 7) {
-		seen->calls = sum->calls;
-		seen->bytes = sum->bytes;
-		seen->living = living;
-	}
-	return seen->answer;
-}
-
-static struct seen look_at(struct count_table *table, int answer)
-{
-	struct seen seen = {.answer = answer};
-
-	assert_int_equal(count_table__each(table, look, &seen), answer < 0 ? answer : 0);
-	return seen;
-}
-
-static void counters_are_the_map_the_living_and_the_ended(void **state)
-{
-	struct count_table *table = count_table__new(sizeof(struct tally_key));
-	struct tally_key key = {.slot = 3, .row = 7}, other = {.slot = 3, .row = 8};
-	struct tally tally = {.calls = 10, .bytes = 100};
-	struct seen seen;
-
-	(void)state;
-	count_table__begin(table);
-	assert_int_equal(count_table__add(table, COUNT_MAP, &key, &tally), 0);
-	assert_int_equal(count_table__add(table, COUNT_MAP, &other, &tally), 0);
-	seen = look_at(table, 0);
-	assert_int_equal(seen.count, 2);
-	assert_int_equal(seen.calls, 10);
-	assert_false(seen.living);
-	assert_int_equal(count_table__add(table, COUNT_LIVING, &key, &tally), 0);
-	assert_int_equal(count_table__add(table, COUNT_LIVING, &key, &tally), 0);
-	seen = look_at(table, 0);
-	assert_int_equal(seen.calls, 30);
-	assert_int_equal(seen.bytes, 300);
-	assert_true(seen.living);
-	/* One of the two has ended: the next reading has the map anew and what it left. */
-	assert_int_equal(count_table__add(table, COUNT_ENDED, &key, &tally), 0);
-	count_table__begin(table);
-	seen = look_at(table, 0);
-	assert_int_equal(seen.calls, 10);
-	assert_false(seen.living);
-	assert_int_equal(look_at(table, -5).count, 1);
-	assert_int_equal(look_at(table, 1).count, 2);
-	assert_int_equal(look_at(table, 0).count, 0);
-	assert_int_equal(count_table__add(table, COUNT_MAP, &key, &tally), 0);
-	count_table__free(table);
-	count_table__free(NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,7 +110,6 @@ int main(void)
 		cmocka_unit_test(percentiles_of_nothing_and_of_one),
 		cmocka_unit_test(percentiles_of_many),
 		cmocka_unit_test(a_life_as_far_as_watched),
-		cmocka_unit_test(counters_are_the_map_the_living_and_the_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,10 +19,10 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include <cmocka.h>
 
+#include "base/table.h"
 #include "elf_builder.h"
 #include "model/kernels.h"
 #include "model/model.h"
