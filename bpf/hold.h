@@ -20,6 +20,13 @@ struct {
 	__type(value, u8);
 } held SEC(".maps");
 
+/* Who has become a user that gpuprobe may not signal would stay stopped. */
+static __always_inline bool can_be_let_go(struct task_struct *task)
+{
+	return config.hold_user == HOLD_ALL || BPF_CORE_READ(task, real_cred, uid.val) == config.hold_user ||
+	       BPF_CORE_READ(task, real_cred, suid.val) == config.hold_user;
+}
+
 /*
  * Stops the calling process, if processes are held at all, and says in the
  * record whether that was done. One that a debugger traces is let be: the stop
@@ -32,7 +39,7 @@ static __always_inline void hold_process(s32 pid, struct record_library *record)
 
 	record->stopped = 0;
 	record->parent_stopped = 0;
-	if (!config.hold || BPF_CORE_READ(task, ptrace))
+	if (!config.hold || BPF_CORE_READ(task, ptrace) || !can_be_let_go(task))
 		return;
 	/* su and shells stop themselves when a child stops; one that is stopped already is not our doing. */
 	if (BPF_CORE_READ(task, real_parent, signal, flags) & SIGNAL_STOP_STOPPED)

@@ -83,6 +83,7 @@ typedef struct {
 
 struct cred {
 	kuid_t uid;
+	kuid_t suid;
 } CO_RE;
 
 struct thread_struct {

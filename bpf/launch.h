@@ -135,6 +135,18 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 	return 0;
 }
 
+/* Where it was launched. Apart, for the stack's sake. */
+static __noinline int note_launch_of(struct pt_regs *ctx, struct thread *thread, u64 handle, u64 where)
+{
+	struct launch_key key;
+
+	if (!thread)
+		return 0;
+	key = launch_key_of(thread->slot, handle, where);
+	note_launch(ctx, thread, &key);
+	return 0;
+}
+
 /* The capture that takes the launch, 0 where it is executed. */
 static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
 					struct thread *thread)
@@ -142,17 +154,20 @@ static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile stru
 	return capture_of(thread, function, stream_of_launch(ctx, function));
 }
 
-/* A closer look. Returns flags for its call. */
-static __always_inline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
-					const struct thread *thread, u64 handle, u64 where, bool again)
+/* A closer look. `seen` is struct thread_launch's `where`. Returns flags for its call. Apart, for the stack's sake. */
+static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+				   const struct thread *thread, u64 handle, u64 seen)
 {
 	/* For an account every return is looked at. */
 	u8 flags = config.launch_sample > 1 && !config.account ? LAUNCH_SAMPLED : 0;
-	struct launch_key key = launch_key_of(thread->slot, handle, where);
+	struct launch_key key;
 
+	if (!thread)
+		return 0;
+	key = launch_key_of(thread->slot, handle, seen);
 	if (sample_shape(ctx, function, thread, &key.kernel))
 		flags |= LAUNCH_FIRST;
-	if (again && bpf_map_lookup_elem(&unnamed, &key.kernel))
+	if (seen >> WHERE_BITS && bpf_map_lookup_elem(&unnamed, &key.kernel))
 		name_kernel(&key.kernel);
 	return flags;
 }
@@ -162,7 +177,6 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 					struct thread *thread, u32 row)
 {
 	struct process_record *process;
-	struct launch_key key;
 	u64 before, handle, where, capture = 0, stream = 0;
 	bool each, sampled;
 	u8 flags = 0;
@@ -179,13 +193,11 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	before = count_launch(thread, handle, where);
 	if (before == NOT_COUNTED)
 		return 1;
-	if (wants_site(SITE_LAUNCH) && !capture) {
-		key = launch_key_of(thread->slot, handle, where);
-		note_launch(ctx, thread, &key);
-	}
+	if (wants_site(SITE_LAUNCH) && !capture)
+		note_launch_of(ctx, thread, handle, where);
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)
-		flags = sample_launch(ctx, function, thread, handle, where, before);
+		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
 	/* A nested launch is known by the enclosing one being on record: the runtime's always. */
 	each = config.account || (both_layers && function->layer == LAYER_RUNTIME);
 	if (!each && !config.launch_returns) {

@@ -28,6 +28,8 @@ enum link_kind {
 	LINKS_TRACEFS,	   /* one tracefs event for many sites */
 };
 
+#define HOLD_ALL 0xffffffffu /* no user has this number */
+
 struct config {
 	__u32 links;		/* enum link_kind */
 	__u32 launch_sample;	/* check one launch in so many; a power of two; 1: each */
@@ -43,6 +45,7 @@ struct config {
 	__u32 stack_bytes;	/* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
 	__u32 stack_sample;	/* see struct launch_site_key; a power of two */
 	__u8 rates;		/* threads' calls are counted, see gpuprobe/rate.h */
+	__u32 hold_user;	/* who is held: of this real or saved user, whom gpuprobe may let go on, or HOLD_ALL */
 	__u64 stack_seed;	/* of ids, random: no process can make those of another */
 	__u64 min_wait_ns;	/* of a SITE_WAIT */
 };

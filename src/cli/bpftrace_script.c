@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "cli/arguments.h"
-#include "cli/cuda_files.h"
+#include "target/cuda_files.h"
 #include "cli/subcommand.h"
 #include "output/bpftrace_script.h"
 #include "target/cuda_library.h"

@@ -5,9 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,6 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "privilege/caller.h"
+#include "privilege/sandbox.h"
+#include "privilege/signaller.h"
 #include "target/process.h"
 
 #define HELD_LET_GO 2 /* in the map of those that are held; the BPF programs put 1 there */
@@ -29,6 +30,7 @@ struct command {
 	int go;	     /* written to start it */
 	int failure; /* tells errno if exec fails, closes if it succeeds */
 	int life;    /* open while gpuprobe lives: the guard sees it close */
+	struct signaller signaller;
 	bool started;
 	bool ended;
 };
@@ -42,34 +44,6 @@ static void reset_signals(void)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-static long number_in_environment(const char *name)
-{
-	const char *text = getenv(name);
-	char *end;
-	long value;
-
-	if (!text || !*text)
-		return -1;
-	value = strtol(text, &end, 10);
-	return *end || value < 0 || value > INT32_MAX ? -1 : value;
-}
-
-/* Becomes the user that called sudo, if there is one. */
-static int become_caller(void)
-{
-	long uid = number_in_environment("SUDO_UID"), gid = number_in_environment("SUDO_GID");
-	struct passwd *user;
-
-	if (geteuid() || uid < 0 || gid < 0)
-		return 0;
-	user = getpwuid((uid_t)uid);
-	if (user ? initgroups(user->pw_name, (gid_t)gid) : setgroups(0, NULL))
-		return -errno;
-	if (setresgid((gid_t)gid, (gid_t)gid, (gid_t)gid) || setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid))
-		return -errno;
-	return 0;
-}
-
 static void __attribute__((noreturn)) run_child(char **argv, int go, int failure)
 {
 	char byte;
@@ -79,7 +53,7 @@ static void __attribute__((noreturn)) run_child(char **argv, int go, int failure
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
 	reset_signals();
-	code = -become_caller();
+	code = -caller__become();
 	if (!code) {
 		execvp(argv[0], argv);
 		code = errno;
@@ -98,7 +72,9 @@ int command__new(char **argv, struct command **out, struct error *err)
 		return error__set(err, -ENOMEM, "out of memory");
 	command->argv = argv;
 	command->life = -1;
-	if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
+	command->signaller = (struct signaller)SIGNALLER_NONE;
+	errno = -signaller__open(&command->signaller);
+	if (errno || pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
 		goto fail;
 	command->pid = fork();
 	if (command->pid < 0)
@@ -122,6 +98,7 @@ fail:
 		if (failure[i] >= 0)
 			close(failure[i]);
 	}
+	signaller__close(&command->signaller);
 	free(command);
 	return -EAGAIN;
 }
@@ -140,6 +117,7 @@ void command__free(struct command *command)
 	}
 	if (command->life >= 0)
 		close(command->life);
+	signaller__close(&command->signaller);
 	free(command);
 }
 
@@ -148,16 +126,26 @@ pid_t command__pid(const struct command *command)
 	return command->pid;
 }
 
-void command__wake_held(int held_fd)
+void command__send(const struct command *command, pid_t pid, int number)
+{
+	signaller__send(&command->signaller, pid, number);
+}
+
+static void wake_held(const struct signaller *signaller, int held_fd)
 {
 	int32_t pid, *previous = NULL, key;
 
 	/* Whatever their state: the SIGSTOP may still be on its way, and SIGCONT takes it back. */
 	while (!bpf_map_get_next_key(held_fd, previous, &pid)) {
-		kill(pid, SIGCONT);
+		signaller__send(signaller, pid, SIGCONT);
 		key = pid;
 		previous = &key;
 	}
+}
+
+void command__wake_held(const struct command *command, int held_fd)
+{
+	wake_held(&command->signaller, held_fd);
 }
 
 static void close_all_but(int a, int b)
@@ -171,21 +159,21 @@ static void close_all_but(int a, int b)
 }
 
 /* gpuprobe's loop stands still: those that it was to wake go on, and it can see that they did. */
-static void let_go(int held_fd)
+static void let_go(const struct signaller *signaller, int held_fd)
 {
 	int32_t pid, *previous = NULL, key;
 	uint8_t state = HELD_LET_GO;
 
 	while (!bpf_map_get_next_key(held_fd, previous, &pid)) {
 		bpf_map_update_elem(held_fd, &pid, &state, BPF_EXIST);
-		kill(pid, SIGCONT);
+		signaller__send(signaller, pid, SIGCONT);
 		key = pid;
 		previous = &key;
 	}
 }
 
 /* Returns when gpuprobe has ended. */
-static void watch_over(int life, int held_fd)
+static void watch_over(int life, int held_fd, const struct signaller *signaller)
 {
 	struct pollfd poller = {.fd = life, .events = POLLIN};
 	int patience = -1; /* until the first beat */
@@ -194,7 +182,7 @@ static void watch_over(int life, int held_fd)
 
 	for (;;) {
 		if (!poll(&poller, 1, patience)) {
-			let_go(held_fd);
+			let_go(signaller, held_fd);
 			patience = STALLED_MS;
 			continue;
 		}
@@ -208,16 +196,22 @@ static void watch_over(int life, int held_fd)
 
 static void __attribute__((noreturn)) run_guard(int life, int held_fd)
 {
+	struct signaller signaller = SIGNALLER_NONE;
+	const struct sandbox_options nothing_more = {0};
+
 	setsid(); /* out of reach of the terminal's Ctrl-C */
 	prctl(PR_SET_NAME, "gpuprobe-guard");
 	close_all_but(life, held_fd);
 	/* Who reads gpuprobe's output must see its end. */
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
-	watch_over(life, held_fd);
+	signaller__open(&signaller); /* all descriptors are free; without it kill(2) has to do */
+	/* Where it cannot be had, gpuprobe cannot have it either, and ends. */
+	sandbox__enter(&nothing_more, NULL);
+	watch_over(life, held_fd, &signaller);
 	/* Probes of a killed gpuprobe go within moments; what they stop until then is woken too. */
 	for (int i = 0; i < 10; i++) {
-		command__wake_held(held_fd);
+		wake_held(&signaller, held_fd);
 		usleep(50000);
 	}
 	_exit(0);
@@ -294,5 +288,5 @@ bool command__ended(struct command *command, int *status)
 void command__signal(const struct command *command, int number)
 {
 	if (command->started && !command->ended)
-		kill(command->pid, number);
+		command__send(command, command->pid, number);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * COMMAND: started by gpuprobe, as the user that called sudo, once the probes
- * are in; held by SIGSTOP wherever it may have brought new libraries, and set
+ * COMMAND: started by gpuprobe, as the user that called it (privilege/caller.h),
+ * once the probes are in; held by SIGSTOP wherever it may have brought new libraries, and set
  * free again whatever becomes of gpuprobe.
  */
 #ifndef CLI_COMMAND_H
@@ -42,7 +42,10 @@ void command__beat(const struct command *command);
 bool command__was_let_go(int held_fd, pid_t pid);
 
 /* Lets the processes in the BPF map `held_fd` go on: those that gpuprobe has stopped. */
-void command__wake_held(int held_fd);
+void command__wake_held(const struct command *command, int held_fd);
+
+/* Sends a signal to COMMAND's process or to a descendant, whoever it has become. */
+void command__send(const struct command *command, pid_t pid, int number);
 
 /*
  * Lets it become COMMAND. Returns when exec(2) has been done or has failed:

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "cli/overhead.h"
+#include "cli/privileges.h"
 #include "cli/watch.h"
 #include "collect/collector.h"
 #include "gen/gpuprobe.skel.h"
@@ -162,6 +163,8 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	if (!ret)
 		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
 	if (!ret)
+		ret = privileges__give_up(object.links, counting->log, err);
+	if (!ret)
 		ret = object__load(&object, &features, &counting->skeleton, err);
 	if (!ret && object.rates)
 		ret = make_overhead(counting, &object, &features, err);
@@ -313,9 +316,9 @@ void counting__update(struct counting *counting, bool with_lists)
 
 void counting__finish(struct counting *counting)
 {
+	collector__model(counting->collector)->final = true;
 	warn_unread(counting, collector__reap(counting->collector, true));
 	refresh_counts(counting);
-	collector__model(counting->collector)->final = true;
 }
 
 void counting__reported(struct counting *counting)

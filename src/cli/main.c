@@ -16,6 +16,7 @@ static const struct subcommand subcommands[] = {
 	{"diagnose", "what is wrong with a program, what it costs", diagnose_command__run},
 	{"memleak", "live device memory by call stack, and what of it grows", memleak_command__run},
 	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run},
+	{"check", "what of gpuprobe works on this machine, and what to do", check_command__run},
 	{"bpftrace-script", "print a script that shows CUDA calls by bpftrace", bpftrace_script_command__run},
 	{NULL, NULL, NULL},
 };

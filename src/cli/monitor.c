@@ -165,10 +165,11 @@ static int set_up(struct monitor *monitor, struct error *err)
 	ret = counting__new(&counting, monitor->log, &monitor->counting, err);
 	if (!ret)
 		ret = reports__new(monitor->counting, &reports, monitor->log, &monitor->reports, err);
-	if (!ret)
-		ret = counting__prepare(monitor->counting, err);
+	/* A port below 1024 needs more than gpuprobe keeps. */
 	if (!ret)
 		ret = start_server(monitor, err);
+	if (!ret)
+		ret = counting__prepare(monitor->counting, err);
 	if (!ret)
 		ret = reports__start(monitor->reports, err);
 	if (!ret)

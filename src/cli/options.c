@@ -26,7 +26,7 @@ static const char help[] =
 	"  --api auto|driver|runtime|both\n"
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n"
-	"  --check-launches        look at the result of every launch (else of one in 256)\n"
+	"  --check-launches        look at the result of each launch (else one in 256)\n"
 	MAX_OVERHEAD_HELP
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "collect/rates.h"
 #include "gen/gpuprobe.skel.h"
+#include "target/process.h"
 
 struct overhead {
 	double max;
@@ -40,6 +41,12 @@ static size_t read_rates(void *arg, struct thread_rate *rates, size_t capacity)
 	return rates__read(overhead->rates, rates, capacity);
 }
 
+static bool run_time(void *arg, int32_t tid, struct run_time *time)
+{
+	(void)arg;
+	return !process__run_time(tid, time);
+}
+
 static uint64_t now(void *arg)
 {
 	(void)arg;
@@ -68,7 +75,7 @@ int overhead__new(double max, const struct call_costs *costs, struct session *se
 		  const struct gpuprobe_bpf *skeleton, const struct log *log, struct overhead **out, struct error *err)
 {
 	struct overhead *overhead = calloc(1, sizeof(*overhead));
-	const struct governor_hooks hooks = {.watch = watch, .read = read_rates, .now = now, .arg = overhead};
+	const struct governor_hooks hooks = {.watch = watch, .read = read_rates, .run_time = run_time, .now = now, .arg = overhead};
 	int ret;
 
 	if (!overhead)

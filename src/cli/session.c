@@ -16,6 +16,7 @@
 
 #include "cli/command.h"
 #include "cli/exits.h"
+#include "cli/privileges.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
 
@@ -118,7 +119,7 @@ void session__process_changed(struct session *session, const struct record_libra
 		let_go = command__was_let_go(bpf_map__fd(programs->held), pid);
 		if (!record->parent_stopped)
 			waker__letting_go(session->waker, pid);
-		kill(pid, SIGCONT);
+		command__send(session->command, pid, SIGCONT);
 		bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
 	}
 	if (late > 0 && (let_go || !record->stopped) && session->hooks.late)
@@ -213,13 +214,15 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	log__info(session->log, "the kernel has the BPF programs");
 	session->probes = *probes;
 	if (session->command)
-		ret = waker__new(session->loop, bpf_map__fd(programs->watched), session->hooks.take_notices,
-				 session->hooks.arg, &session->waker, err);
+		ret = waker__new(session->loop, session->command, bpf_map__fd(programs->watched),
+				 session->hooks.take_notices, session->hooks.arg, &session->waker, err);
 	/* Before any probe: what it holds open must not keep one in place. */
 	if (!ret && session->command)
 		ret = command__guard(session->command, bpf_map__fd(programs->held), err);
 	if (!ret)
 		ret = attacher__new(probes->selection, probes->links, programs, session->log, &session->attacher, err);
+	if (!ret)
+		ret = privileges__confine(probes->links, err);
 	return ret;
 }
 
@@ -301,7 +304,7 @@ void session__detach(struct session *session)
 		return;
 	bpf_link__destroy(*session->probes.exec);
 	*session->probes.exec = NULL; /* and nothing is stopped any more */
-	command__wake_held(bpf_map__fd(session->probes.programs->held));
+	command__wake_held(session->command, bpf_map__fd(session->probes.programs->held));
 }
 
 void session__release_signals(struct session *session)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cli/gaps.h"
+#include "cli/privileges.h"
 #include "cli/session.h"
 #include "cli/subcommand.h"
 #include "cli/trace_choice.h"
@@ -112,10 +113,18 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 
 /* --- setting up --- */
 
-static int load(struct trace *trace, enum link_kind *links, struct error *err)
+static int choose_links(struct features *features, enum link_kind *links, struct error *err)
+{
+	int ret = features__probe(features, err);
+
+	return ret ? ret : features__choose_links(features, getenv("GPUPROBE_LINKS"), links, err);
+}
+
+static int load(struct trace *trace, const struct features *features, enum link_kind links, struct error *err)
 {
 	const struct trace_options *options = trace->options;
 	struct trace_object_options object = {
+		.links = links,
 		.only_watched = options->targets.command || options->targets.pid_count,
 		.hold = options->targets.command,
 		.ring_bytes = options->ring_bytes,
@@ -123,7 +132,6 @@ static int load(struct trace *trace, enum link_kind *links, struct error *err)
 		.config = options->config,
 	};
 	struct cgroup_place place;
-	struct features features;
 	int ret = 0;
 
 	if (options->cgroup) {
@@ -132,14 +140,9 @@ static int load(struct trace *trace, enum link_kind *links, struct error *err)
 		object.config.cgroup_level = place.level;
 	}
 	if (!ret)
-		ret = features__probe(&features, err);
-	if (!ret)
-		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
-	if (!ret)
-		ret = trace_object__load(&object, &features, &trace->skeleton, err);
+		ret = trace_object__load(&object, features, &trace->skeleton, err);
 	if (ret)
 		return ret;
-	*links = object.links;
 	trace_object__programs(trace->skeleton, &trace->programs);
 	return 0;
 }
@@ -227,14 +230,20 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		.end_with_pids = true,
 	};
 	uint64_t begin_ns = clock__boot_ns();
+	struct features features;
 	enum link_kind links;
 	int ret;
 
 	ret = session__new(&options->targets, options->duration, &hooks, trace->log, &trace->session, err);
 	if (!ret)
-		ret = load(trace, &links, err);
+		ret = choose_links(&features, &links, err);
+	/* Its file is opened with all privileges that gpuprobe was given. */
 	if (!ret)
 		ret = trace_sink__new(options, begin_ns, &trace->sink, err);
+	if (!ret)
+		ret = privileges__give_up(links, trace->log, err);
+	if (!ret)
+		ret = load(trace, &features, links, err);
 	if (ret)
 		return ret;
 	trace->gaps = gaps__new(begin_ns, trace->log);

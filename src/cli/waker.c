@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "cli/command.h"
 #include "target/process.h"
 
 #define FIRST_LOOK_MS 2
@@ -23,6 +24,7 @@ struct ancestor {
 };
 
 struct waker {
+	const struct command *command;
 	void (*take_notices)(void *arg);
 	void *arg;
 	struct event *timer;
@@ -38,12 +40,12 @@ static void start_timer(struct waker *waker, int milliseconds)
 	evtimer_add(waker->timer, &delay);
 }
 
-static void wake(pid_t pid)
+static void wake(const struct waker *waker, pid_t pid)
 {
 	struct process_info info;
 
 	if (!process__info(pid, &info) && info.state == 'T')
-		kill(pid, SIGCONT);
+		command__send(waker->command, pid, SIGCONT);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
@@ -56,7 +58,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	waker->take_notices(waker->arg);
 	for (size_t i = 0; i < waker->count; i++) {
-		wake(waker->ancestors[i].pid);
+		wake(waker, waker->ancestors[i].pid);
 		if (waker->ancestors[i].until_ns > now)
 			waker->ancestors[kept++] = waker->ancestors[i];
 	}
@@ -65,13 +67,14 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 		start_timer(waker, LOOKS_MS);
 }
 
-int waker__new(struct event_base *loop, int watched_fd, void (*take_notices)(void *arg), void *arg,
-	       struct waker **out, struct error *err)
+int waker__new(struct event_base *loop, const struct command *command, int watched_fd, void (*take_notices)(void *arg),
+	       void *arg, struct waker **out, struct error *err)
 {
 	struct waker *waker = calloc(1, sizeof(*waker));
 
 	if (!waker)
 		return error__set(err, -ENOMEM, "out of memory");
+	waker->command = command;
 	waker->take_notices = take_notices;
 	waker->arg = arg;
 	waker->watched_fd = watched_fd;

@@ -13,15 +13,17 @@
 
 #include "base/error.h"
 
+struct command;
 struct waker;
 
 /*
- * `watched_fd` is the BPF map of the processes that may be woken. The BPF
+ * They are woken by way of `command`, which is to outlive it. `watched_fd` is
+ * the BPF map of the processes that may be woken. The BPF
  * programs' notices are taken in by `take_notices` before each look, so that a
  * process that is being held itself is not let go early.
  */
-int waker__new(struct event_base *loop, int watched_fd, void (*take_notices)(void *arg), void *arg,
-	       struct waker **out, struct error *err);
+int waker__new(struct event_base *loop, const struct command *command, int watched_fd, void (*take_notices)(void *arg),
+	       void *arg, struct waker **out, struct error *err);
 void waker__free(struct waker *waker);
 
 /* The process that was held is about to go on: its watched ancestors are woken, should they stop. */

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@ struct whole_file {
 	const char *path; /* NULL: standard output */
 	char *target;	  /* what is to be replaced: where links lead to; NULL: nothing is */
 	char *temporary;  /* beside it; NULL once it is in its place */
+	uid_t owner;	  /* of its directory, where root needs his rights; 0: not */
 	int fd;
 };
 
@@ -30,6 +33,22 @@ static mode_t mode_of(const char *target)
 	return 0666 & ~mask;
 }
 
+/*
+ * By the time the file is put in its place root may write only where everybody
+ * may who owns as much (privilege/capabilities.h). So that it is not lost then,
+ * the directory's owner becomes the saved user, whom setfsuid(2) may take up.
+ */
+static void keep_owner(struct whole_file *file)
+{
+	char *copy = geteuid() ? NULL : strdup(file->target);
+	struct stat directory;
+
+	if (copy && !stat(dirname(copy), &directory) && directory.st_uid &&
+	    !setresuid((uid_t)-1, (uid_t)-1, directory.st_uid))
+		file->owner = directory.st_uid;
+	free(copy);
+}
+
 static int open_beside(struct whole_file *file, struct error *err)
 {
 	file->target = realpath(file->path, NULL);
@@ -44,6 +63,7 @@ static int open_beside(struct whole_file *file, struct error *err)
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	file->fd = mkostemp(file->temporary, O_CLOEXEC);
+	keep_owner(file);
 	if (file->fd >= 0 && !fchmod(file->fd, mode_of(file->target)))
 		return 0;
 	return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
@@ -81,6 +101,28 @@ int whole_file__new(const char *path, struct whole_file **out, struct error *err
 	return 0;
 }
 
+static int take_away(const struct whole_file *file)
+{
+	return unlink(file->temporary) ? -errno : 0;
+}
+
+static int replace(const struct whole_file *file)
+{
+	return rename(file->temporary, file->target) ? -errno : 0;
+}
+
+static int change_directory(const struct whole_file *file, int (*change)(const struct whole_file *file))
+{
+	int ret = change(file);
+
+	if (ret != -EACCES || !file->owner)
+		return ret;
+	setfsuid(file->owner);
+	ret = change(file);
+	setfsuid(0);
+	return ret;
+}
+
 void whole_file__free(struct whole_file *file)
 {
 	if (!file)
@@ -88,7 +130,7 @@ void whole_file__free(struct whole_file *file)
 	if (file->path && file->fd >= 0) {
 		close(file->fd);
 		if (file->temporary)
-			unlink(file->temporary);
+			change_directory(file, take_away);
 	}
 	free(file->temporary);
 	free(file->target);
@@ -112,10 +154,10 @@ static int write_all(int fd, const char *text, size_t length)
 
 static int put_in_place(struct whole_file *file)
 {
-	if (!file->temporary)
-		return 0;
-	if (rename(file->temporary, file->target))
-		return -errno;
+	int ret = file->temporary ? change_directory(file, replace) : 0;
+
+	if (ret)
+		return ret;
 	free(file->temporary);
 	file->temporary = NULL;
 	return 0;

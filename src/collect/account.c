@@ -315,9 +315,15 @@ static int begin_ended(struct reading *reading, struct process *process)
 
 static int finish_process(struct reading *reading, struct process *process)
 {
+	const struct collector *collector = reading->collector;
+	const struct account_span span = {
+		.began_ns = collector->attached_ns,
+		.now_ns = process->ended ? process->ended_ns : collector->model.now_ns,
+		.over = process->ended || collector->model.final,
+	};
+
 	finish(reading, process);
-	return reading->collector->estimates ?
-		       estimates__apply_durations(reading->collector->estimates, process) : 0;
+	return collector->estimates ? estimates__apply_account(collector->estimates, process, &span) : 0;
 }
 
 /* --- stacks --- */

@@ -5,60 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "collect/estimate_counters.h"
 #include "collect/graphs.h"
 #include "collect/tally.h"
-#include "model/account.h"
 #include "model/api.h"
 #include "model/kernels.h"
 
-/* How fast what was long ago is forgotten, by reading: what counters weigh, and how many calls are counted. */
-#define WEIGHT_FADE 0.25
-#define RATIO_FADE (15.0 / 16)
-
-enum counter_of {
-	COUNTER_TALLY,
-	COUNTER_RUN, /* launches of graphs of a size */
-	COUNTER_DURATION,
-};
-
-struct counter_key {
-	uint64_t kernels;
-	uint16_t row, flags;
-	uint8_t kind, device;
-	uint8_t of; /* enum counter_of */
-	uint8_t unknown;
-};
-
-/* What a counter of the maps has told lately, and what it is estimated to have missed. */
-struct counter {
-	struct counter_key key;
-	struct tally weighed; /* what it had told when it was looked at last */
-	double calls, failures, bytes, ns; /* weights, see model/missed.h */
-	struct tally missed;
-	UT_hash_handle hh;
-};
-
-struct family {
-	struct family_calls calls;
-	uint64_t taken; /* of the source's missed calls, what has been shared out */
-	uint64_t seen;	/* the source's, at the latest reading */
-	double entered, counted; /* that many calls came to so many counted ones, lately */
-	double rest;
-	struct missed_share share; /* of the reading in progress */
-};
-
-struct process_estimates {
-	struct family families[RATE_FAMILIES];
-	struct counter *counters; /* a uthash table */
-};
-
-struct estimates {
-	struct estimate_source source;
-	uint32_t slots;
-	struct process_estimates **of; /* by slot */
-};
+#define RATIO_FADE (15.0 / 16) /* how fast how many calls are counted is forgotten, by reading */
 
 struct estimates *estimates__new(const struct estimate_source *source, uint32_t max_processes)
 {
@@ -75,25 +29,12 @@ struct estimates *estimates__new(const struct estimate_source *source, uint32_t 
 	return NULL;
 }
 
-static void drop(struct process_estimates *own)
-{
-	struct counter *counter, *next;
-
-	if (!own)
-		return;
-	HASH_ITER(hh, own->counters, counter, next) {
-		HASH_DEL(own->counters, counter);
-		free(counter);
-	}
-	free(own);
-}
-
 void estimates__free(struct estimates *estimates)
 {
 	if (!estimates)
 		return;
 	for (uint32_t slot = 0; slot < estimates->slots; slot++)
-		drop(estimates->of[slot]);
+		process_estimates__free(estimates->of[slot]);
 	free(estimates->of);
 	free(estimates);
 }
@@ -106,27 +47,10 @@ void estimates__begin(struct estimates *estimates)
 
 void estimates__forget(struct estimates *estimates, uint32_t slot)
 {
-	drop(estimates->of[slot]);
+	process_estimates__free(estimates->of[slot]);
 	estimates->of[slot] = NULL;
 	if (estimates->source.forget)
 		estimates->source.forget(estimates->source.arg, slot);
-}
-
-/* --- counters --- */
-
-static struct counter *counter_of(struct process_estimates *own, const struct counter_key *key)
-{
-	struct counter *counter;
-
-	HASH_FIND(hh, own->counters, key, sizeof(*key), counter);
-	if (counter)
-		return counter;
-	counter = calloc(1, sizeof(*counter));
-	if (!counter)
-		return NULL;
-	counter->key = *key;
-	HASH_ADD(hh, own->counters, key, sizeof(counter->key), counter);
-	return counter;
 }
 
 static struct counter *function_counter(struct process_estimates *own, const struct function_totals *function)
@@ -139,55 +63,7 @@ static struct counter *function_counter(struct process_estimates *own, const str
 		.of = COUNTER_TALLY,
 	};
 
-	return counter_of(own, &key);
-}
-
-static uint64_t above(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
-/* What the counter has told since it was looked at; a part of it may be on its way from a thread to the map. */
-static struct tally fresh_of(const struct counter *counter, const struct tally *now)
-{
-	return (struct tally){
-		.calls = above(now->calls, counter->weighed.calls),
-		.failures = above(now->failures, counter->weighed.failures),
-		.bytes = above(now->bytes, counter->weighed.bytes),
-		.ns = above(now->ns, counter->weighed.ns),
-	};
-}
-
-static void weigh(struct counter *counter, const struct tally *now, const struct missed_share *share)
-{
-	const struct tally fresh = fresh_of(counter, now);
-
-	counter->calls = missed_share__weigh(share, counter->calls, fresh.calls);
-	counter->failures = missed_share__weigh(share, counter->failures, fresh.failures);
-	counter->bytes = missed_share__weigh(share, counter->bytes, fresh.bytes);
-	counter->ns = missed_share__weigh(share, counter->ns, fresh.ns);
-	counter->weighed.calls += fresh.calls;
-	counter->weighed.failures += fresh.failures;
-	counter->weighed.bytes += fresh.bytes;
-	counter->weighed.ns += fresh.ns;
-}
-
-/* What was missed is like what was seen: as many bytes and as much time for each call. Returns how many calls it was. */
-static uint64_t share_out(struct counter *counter, const struct tally *now, const struct missed_share *share,
-			  double *rest)
-{
-	uint64_t calls, failures;
-
-	weigh(counter, now, share);
-	calls = missed_share__of(share, counter->calls, rest);
-	failures = missed_share__of(share, counter->failures, rest);
-	counter->missed.calls += calls;
-	counter->missed.failures += failures;
-	if (counter->calls > 0) {
-		counter->missed.bytes += (uint64_t)((double)calls * (counter->bytes / counter->calls) + 0.5);
-		counter->missed.ns += (uint64_t)((double)calls * (counter->ns / counter->calls) + 0.5);
-	}
-	return calls + failures;
+	return counter__of(own, &key);
 }
 
 /* --- how much was missed --- */
@@ -223,7 +99,7 @@ static int count(struct process_estimates *own, const struct process *process, s
 		counter = function_counter(own, &process->functions[i]);
 		if (!counter)
 			return -ENOMEM;
-		fresh = fresh_of(counter, &now);
+		fresh = counter__fresh(counter, &now);
 		counted->weight[family] += counter->calls + counter->failures;
 		counted->fresh[family] += fresh.calls + fresh.failures;
 	}
@@ -232,7 +108,7 @@ static int count(struct process_estimates *own, const struct process *process, s
 
 /* How many counted calls one that is entered comes to. */
 static double counted_per_call(const struct estimates *estimates, uint32_t slot, enum rate_family which,
-			       struct family *family, uint64_t fresh)
+			       struct estimated_family *family, uint64_t fresh)
 {
 	uint64_t seen;
 
@@ -258,7 +134,7 @@ static bool is_older(const struct estimates *estimates, const struct process *pr
 }
 
 static void choose_share(const struct estimates *estimates, const struct process *process, enum rate_family which,
-			 struct family *family, const struct counted *counted)
+			 struct estimated_family *family, const struct counted *counted)
 {
 	uint64_t missed = estimates->source.missed(estimates->source.arg, process->slot, which);
 	uint64_t fresh = counted->fresh[which];
@@ -285,7 +161,7 @@ static int apply_functions(struct process_estimates *own, struct process *proces
 		const struct tally now = told(function);
 		enum rate_family which = api__tally_family(function->row);
 		struct counter *counter;
-		struct family *family;
+		struct estimated_family *family;
 		int ret;
 
 		if (which == RATE_EXACT)
@@ -294,7 +170,7 @@ static int apply_functions(struct process_estimates *own, struct process *proces
 		if (!counter)
 			return -ENOMEM;
 		family = &own->families[which];
-		family->calls.missed += share_out(counter, &now, &family->share, &family->rest);
+		family->calls.missed += counter__share_out(counter, &now, &family->share, &family->rest);
 		if (!counter->missed.calls && !counter->missed.failures)
 			continue;
 		ret = tally__apply_missed(process, function, &counter->missed);
@@ -313,11 +189,11 @@ static int apply_runs(struct process_estimates *own, struct process *process)
 		struct graph_run *run = &process->graph_runs[i];
 		const struct counter_key key = {.kernels = run->kernels, .unknown = run->unknown, .of = COUNTER_RUN};
 		const struct tally now = {.calls = run->launches};
-		struct counter *counter = counter_of(own, &key);
+		struct counter *counter = counter__of(own, &key);
 
 		if (!counter)
 			return -ENOMEM;
-		share_out(counter, &now, &own->families[RATE_LAUNCH].share, &rest);
+		counter__share_out(counter, &now, &own->families[RATE_LAUNCH].share, &rest);
 		run->launches += counter->missed.calls;
 		if (run->unknown)
 			process->unsized_graph_launches += counter->missed.calls;
@@ -338,7 +214,7 @@ static struct process_estimates *take(struct estimates *estimates, uint32_t slot
 int estimates__apply(struct estimates *estimates, struct process *process)
 {
 	struct process_estimates *own = take(estimates, process->slot);
-	struct family *launches;
+	struct estimated_family *launches;
 	struct counted counted;
 	int ret;
 
@@ -350,7 +226,8 @@ int estimates__apply(struct estimates *estimates, struct process *process)
 	for (enum rate_family which = 0; which < RATE_EXACT; which++)
 		choose_share(estimates, process, which, &own->families[which], &counted);
 	launches = &own->families[RATE_LAUNCH];
-	launches->calls.missed += kernel_table__miss(process->kernel_table, &launches->share, &launches->rest);
+	launches->calls.missed += kernel_table__miss(process->kernel_table, &launches->share, &launches->rest,
+						     own->missed_launches);
 	ret = apply_functions(own, process);
 	if (!ret)
 		ret = apply_runs(own, process);
@@ -359,28 +236,4 @@ int estimates__apply(struct estimates *estimates, struct process *process)
 	for (enum rate_family which = 0; which < RATE_EXACT; which++)
 		process->family_calls[which] = own->families[which].calls;
 	return ret;
-}
-
-int estimates__apply_durations(struct estimates *estimates, struct process *process)
-{
-	struct process_estimates *own = estimates->of[process->slot];
-	double rest = 0.5;
-
-	for (size_t i = 0; own && i < process->account->function_count; i++) {
-		struct account_function *function = &process->account->functions[i];
-		const struct counter_key key = {.row = function->row, .of = COUNTER_DURATION};
-		const struct tally now = {.calls = function->time.calls, .ns = function->time.ns};
-		enum rate_family which = rate_family_of(api_functions[function->row].desc.operation);
-		struct counter *counter;
-
-		if (which == RATE_EXACT)
-			continue;
-		counter = counter_of(own, &key);
-		if (!counter)
-			return -ENOMEM;
-		share_out(counter, &now, &own->families[which].share, &rest);
-		function->missed = counter->missed.calls;
-		function->missed_ns = counter->missed.ns;
-	}
-	return 0;
 }

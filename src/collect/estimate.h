@@ -4,13 +4,14 @@
  * the time: where a family was sampled (`--max-overhead`, govern/governor.h), the
  * calls that a process is estimated to have made unseen are shared out in proportion to
  * what was seen of it lately: launches by kernel, of graphs and of host functions, and
- * tallies of copies and waits (calls, bytes and time).
+ * tallies of copies and waits (calls, bytes and time); and once more by function and by thread.
  *
- * Failures by their code, histograms, threads and call sites stay what was seen.
+ * Failures by their code, histograms, gaps and call sites stay what was seen.
  */
 #ifndef COLLECT_ESTIMATE_H
 #define COLLECT_ESTIMATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gpuprobe/rate.h"
@@ -53,8 +54,17 @@ void estimates__begin(struct estimates *estimates);
  */
 int estimates__apply(struct estimates *estimates, struct process *process);
 
-/* The same of the histograms of its account, whose counts stay: account_function.missed. After estimates__apply. */
-int estimates__apply_durations(struct estimates *estimates, struct process *process);
+/* Since when threads are watched, until when the account tells of them, and whether no more calls come. */
+struct account_span {
+	uint64_t began_ns, now_ns;
+	bool over;
+};
+
+/*
+ * Shares the same out among functions and threads of its account, whose counts stay: sets account_function.missed,
+ * account.missed and account.all_missed. After kernel_table__list. Returns 0 or -ENOMEM.
+ */
+int estimates__apply_account(struct estimates *estimates, struct process *process, const struct account_span *span);
 
 /* The process in the slot has been read for the last time. */
 void estimates__forget(struct estimates *estimates, uint32_t slot);

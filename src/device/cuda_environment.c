@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include "target/process_root.h"
 
 #define MAX_ENVIRONMENT (4 * 1024 * 1024)
 #define MAX_MOUNTS (1024 * 1024)
@@ -168,9 +169,9 @@ static bool answers(pid_t pid)
 
 static void read_nodes(pid_t pid, struct cuda_environment *environment)
 {
-	struct stat node;
+	struct process_root *root;
+	struct statx node;
 	char path[64];
-	int dev;
 
 	if (shares_root(pid)) {
 		environment->nodes = NODES_ALL;
@@ -178,17 +179,20 @@ static void read_nodes(pid_t pid, struct cuda_environment *environment)
 	}
 	if (!answers(pid))
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/root/dev", (int)pid);
-	dev = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dev < 0)
+	if (process_root__open(pid, &root))
 		return;
 	for (unsigned int minor = 0; minor < NODES_MAX; minor++) {
-		snprintf(path, sizeof(path), "nvidia%u", minor);
-		if (!fstatat(dev, path, &node, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) && S_ISCHR(node.st_mode) &&
-		    node.st_rdev == makedev(NVIDIA_MAJOR, minor))
+		int fd;
+
+		snprintf(path, sizeof(path), "/dev/nvidia%u", minor);
+		fd = process_root__find(root, path, &node);
+		if (fd < 0)
+			continue;
+		close(fd);
+		if (S_ISCHR(node.stx_mode) && node.stx_rdev_major == NVIDIA_MAJOR && node.stx_rdev_minor == minor)
 			environment->minors |= 1ull << minor;
 	}
-	close(dev);
+	process_root__free(root);
 	/* CUDA works with none of them only where it is not NVIDIA's. */
 	if (environment->minors)
 		environment->nodes = NODES_LISTED;

@@ -5,6 +5,7 @@
  */
 #include "device/nvml.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct shared {
 	struct gpu_snapshot *fresh; /* not taken yet */
 	bool asked;	/* for a snapshot; the thread clears it when that is there */
 	bool stop;
-	bool failed;	/* there is no NVML: the thread has left */
+	int failure;	/* there is no NVML, for this reason: the thread has left; else 0 */
 	bool left;	/* the thread is about to end */
 	bool abandoned; /* the owner is gone: the thread frees this */
 };
@@ -29,7 +30,7 @@ struct nvml {
 	struct shared *shared;
 	struct gpu_snapshot *current;
 	bool started;
-	bool failed;
+	int failure; /* see nvml__failure */
 	uint64_t asked_ns;
 };
 
@@ -66,12 +67,12 @@ static void hand_over(struct shared *shared, struct gpu_snapshot *snapshot)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-static void leave(struct shared *shared, bool failed)
+static void leave(struct shared *shared, int failure)
 {
 	bool abandoned;
 
 	pthread_mutex_lock(&shared->lock);
-	shared->failed = failed;
+	shared->failure = failure;
 	shared->left = true;
 	shared->asked = false;
 	abandoned = shared->abandoned;
@@ -85,15 +86,16 @@ static void *run(void *arg)
 {
 	struct shared *shared = arg;
 	struct nvml_library *library = NULL;
+	int ret = nvml_library__open(&library);
 
-	if (nvml_library__open(&library)) {
-		leave(shared, true);
+	if (ret) {
+		leave(shared, ret);
 		return NULL;
 	}
 	while (wait_for_question(shared))
 		hand_over(shared, nvml_library__read(library));
 	nvml_library__close(library);
-	leave(shared, false);
+	leave(shared, 0);
 	return NULL;
 }
 
@@ -138,7 +140,7 @@ static void start(struct nvml *nvml)
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (pthread_create(&thread, &attributes, run, nvml->shared)) {
-		nvml->failed = true;
+		nvml->failure = -EAGAIN;
 		nvml->shared->left = true;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -180,14 +182,14 @@ const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms
 {
 	struct shared *shared = nvml->shared;
 
-	if (nvml->failed)
+	if (nvml->failure)
 		return NULL;
 	if (!nvml->started)
 		start(nvml);
 	pthread_mutex_lock(&shared->lock);
 	if (!shared->left)
 		ask(nvml, wait_ms);
-	nvml->failed = shared->left && shared->failed;
+	nvml->failure = shared->left ? shared->failure : 0;
 	if (shared->fresh) {
 		gpu_snapshot__free(nvml->current);
 		nvml->current = shared->fresh;
@@ -195,6 +197,11 @@ const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms
 	}
 	pthread_mutex_unlock(&shared->lock);
 	return nvml->current;
+}
+
+int nvml__failure(const struct nvml *nvml)
+{
+	return nvml->failure;
 }
 
 uint64_t nvml__asked_ns(const struct nvml *nvml)

@@ -26,6 +26,12 @@ void nvml__free(struct nvml *nvml);
  */
 const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms);
 
+/*
+ * Why there never will be a snapshot, as nvml_library__open returned it, or -EAGAIN where no
+ * thread could be started. 0 otherwise: also while it has not answered.
+ */
+int nvml__failure(const struct nvml *nvml);
+
 /* When NVML was asked last (CLOCK_BOOTTIME); 0: never. The next new snapshot is later than that. */
 uint64_t nvml__asked_ns(const struct nvml *nvml);
 

@@ -139,13 +139,20 @@ static void find_functions(struct nvml_library *nvml)
 	find_lists(nvml);
 }
 
+/* Empty where it is not told. */
+static void ask_driver_version(const struct nvml_library *nvml, char version[NVML_VERSION_SIZE])
+{
+	memset(version, 0, NVML_VERSION_SIZE);
+	if (nvml->driver_version && nvml->driver_version(version, NVML_VERSION_SIZE - 1) != NVML_SUCCESS)
+		version[0] = '\0';
+}
+
 static void avoid_wide_entries(struct nvml_library *nvml)
 {
 	unsigned int major, minor;
-	char version[81] = "";
+	char version[NVML_VERSION_SIZE];
 
-	if (!nvml->driver_version || nvml->driver_version(version, sizeof(version) - 1) != NVML_SUCCESS)
-		return;
+	ask_driver_version(nvml, version);
 	if (sscanf(version, "%u.%u", &major, &minor) != 2 || major != 535 || minor >= 98)
 		return;
 	for (int kind = 0; kind < 3; kind++)
@@ -452,6 +459,7 @@ struct gpu_snapshot *nvml_library__read(const struct nvml_library *nvml)
 		gpu_snapshot__free(survey.snapshot);
 		return NULL;
 	}
+	ask_driver_version(nvml, survey.snapshot->driver);
 	survey_gpus(&survey);
 	survey_processes(&survey);
 	return survey.snapshot;

@@ -2,7 +2,7 @@
 /*
  * The arithmetic of the overhead governor. A budget, as an overhead, is of the time that a
  * thread would take without probes: at 0.2, what takes 100 s takes 120. What calls cost is
- * a share of the thread's wall time.
+ * a share of the thread's wall time, without that in which it waited for a CPU.
  */
 #ifndef GOVERN_BUDGET_H
 #define GOVERN_BUDGET_H

@@ -9,7 +9,7 @@
  *
  * A thread that makes N calls of a family while its probes are in for the time
  * W would have made W / (W/N - C) per W without them, C being a call's cost:
- * the probe slows the loop that it counts.
+ * the probe slows the loop that it counts. W is without the time that the thread waited for a CPU.
  */
 #ifndef GOVERN_GOVERNOR_H
 #define GOVERN_GOVERNOR_H
@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "gpuprobe/rate.h"
+#include "target/process.h"
 
 struct governor;
 
@@ -41,6 +42,11 @@ struct governor_hooks {
 	 * once, with its ended_ns.
 	 */
 	size_t (*read)(void *arg, struct thread_rate *rates, size_t capacity);
+	/*
+	 * What the thread (thread_rate.tid) has had of CPUs so far; false: that is not known. Asked of threads alone
+	 * that make many calls. NULL: it never is.
+	 */
+	bool (*run_time)(void *arg, int32_t tid, struct run_time *time);
 	/* CLOCK_BOOTTIME. */
 	uint64_t (*now)(void *arg);
 	void *arg;

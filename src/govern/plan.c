@@ -6,7 +6,8 @@
 #include "govern/budget.h"
 
 #define MIN_LIFE_NS (50 * NS_PER_MS) /* a younger thread's costs are taken to be of that time */
-#define MOST_CARRIED 0.5	     /* of what is allowed, from one cycle to the next */
+#define MOST_OWED 0.8		     /* of what a period allows, from one cycle to the next */
+#define MOST_SAVED 2.0		     /* the same where less was paid: short bursts are watched as a whole */
 #define CALM 0.8		     /* of what is allowed: below, a sampled family becomes exact */
 #define NOT_CALM_SHARE 0.95	     /* of one that would be exact by the whole of it */
 
@@ -25,11 +26,16 @@ double plan__paid_ns(const struct plan_basis *basis, const struct governed_threa
 	return paid;
 }
 
+static double active_ns(const struct plan_basis *basis, const struct governed_thread *thread)
+{
+	return governed_thread__active(thread, basis->cycle_ns, basis->now_ns, &thread->run_at_cycle);
+}
+
 static double life_ns(const struct plan_basis *basis, const struct governed_thread *thread)
 {
-	uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
+	double ns = active_ns(basis, thread);
 
-	return (double)(ns > MIN_LIFE_NS ? ns : MIN_LIFE_NS);
+	return ns > (double)MIN_LIFE_NS ? ns : (double)MIN_LIFE_NS;
 }
 
 double plan__overhead(const struct plan_basis *basis)
@@ -45,12 +51,20 @@ double plan__overhead(const struct plan_basis *basis)
 	return budget__overhead(worst);
 }
 
+/* As long as it is as active as it was so far. */
+static double active_in_period(const struct plan_basis *basis, const struct governed_thread *thread)
+{
+	uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
+
+	return ns ? (double)PLAN_PERIOD_NS * (active_ns(basis, thread) / (double)ns) : (double)PLAN_PERIOD_NS;
+}
+
 bool plan__is_overspent(const struct plan_basis *basis)
 {
 	struct governed_thread *thread, *next;
 
 	HASH_ITER(hh, basis->threads->table, thread, next)
-		if (plan__paid_ns(basis, thread) + thread->debt_ns > basis->allowed * (double)PLAN_PERIOD_NS)
+		if (plan__paid_ns(basis, thread) + thread->debt_ns > basis->allowed * active_in_period(basis, thread))
 			return true;
 	return false;
 }
@@ -62,14 +76,14 @@ static double clamp(double value, double low, double high)
 
 void plan__carry_over(const struct plan_basis *basis)
 {
-	double most = MOST_CARRIED * basis->allowed * (double)PLAN_PERIOD_NS;
+	double period = basis->allowed * (double)PLAN_PERIOD_NS;
 	struct governed_thread *thread, *next;
 
 	HASH_ITER(hh, basis->threads->table, thread, next) {
-		uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
 		double paid = plan__paid_ns(basis, thread);
+		double debt_ns = thread->debt_ns + paid - basis->allowed * active_ns(basis, thread);
 
-		thread->debt_ns = clamp(thread->debt_ns + paid - basis->allowed * (double)ns, -most, most);
+		thread->debt_ns = clamp(debt_ns, -MOST_SAVED * period, MOST_OWED * period);
 	}
 }
 

@@ -14,7 +14,7 @@
 struct plan_basis {
 	const struct governed_threads *threads;
 	const struct call_costs *costs;
-	double allowed;	      /* of a thread's wall time */
+	double allowed;	      /* of a thread's active time */
 	uint64_t cycle_ns;    /* since when threads pay */
 	uint64_t now_ns;
 	unsigned int sampled; /* 1 << enum rate_family: of these their windows' rates count (held_rate) */
@@ -34,7 +34,7 @@ void plan__carry_over(const struct plan_basis *basis);
 
 /*
  * The shares that hold each thread to the budget. *exact_cost is the most that RATE_EXACT costs a thread, of
- * its wall time.
+ * its active time.
  */
 void plan__shares(const struct plan_basis *basis, double share[RATE_FAMILIES], double *exact_cost);
 

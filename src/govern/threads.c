@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
+#define MANY_CALLS_NS NS_PER_MS /* of a family, that there is more than one in */
+#define LEAST_ACTIVE 0.03	/* of its time a thread is active at least */
+#define WAITING_FADE 0.75	/* what cycles before count */
+
 int governed_threads__init(struct governed_threads *threads)
 {
 	*threads = (struct governed_threads){.rates = calloc(RATE_THREADS, sizeof(*threads->rates))};
@@ -60,7 +66,31 @@ static struct governed_thread *thread_of(struct governed_threads *threads, const
 	return thread;
 }
 
-static void take(struct governed_threads *threads, const struct thread_rate *rate)
+/* A call costs about a microsecond: of fewer it does not matter what the thread waited for. */
+static bool makes_many_calls(const struct governed_thread *thread, const struct thread_rate *rate, uint64_t ns)
+{
+	for (int family = 0; family < RATE_FAMILIES; family++) {
+		const struct governed_calls *calls = &thread->calls[family];
+
+		if (calls->rate * MANY_CALLS_NS > 1 || (rate->calls[family] - calls->now) * MANY_CALLS_NS > ns)
+			return true;
+	}
+	return false;
+}
+
+static void take_run_time(struct governed_thread *thread, const struct governor_hooks *hooks)
+{
+	bool was_known = thread->run_known;
+
+	thread->run_known = hooks->run_time && hooks->run_time(hooks->arg, thread->key.tid, &thread->run);
+	if (was_known)
+		return;
+	thread->run_at_cycle = thread->run_at_window = thread->run;
+	thread->off_ns = thread->waited_ns = 0;
+}
+
+static void take(struct governed_threads *threads, const struct thread_rate *rate, const struct governor_hooks *hooks,
+		 uint64_t now_ns)
 {
 	struct governed_process *process = process_at(threads, rate->slot);
 	struct governed_thread *thread = process ? thread_of(threads, rate) : NULL;
@@ -70,6 +100,10 @@ static void take(struct governed_threads *threads, const struct thread_rate *rat
 		return;
 	}
 	thread->ended_ns = rate->ended_ns;
+	if (!thread->ended_ns && makes_many_calls(thread, rate, now_ns - threads->read_ns))
+		take_run_time(thread, hooks);
+	else if (!thread->ended_ns)
+		thread->run_known = false;
 	for (int family = 0; family < RATE_FAMILIES; family++) {
 		process->seen[family] += rate->calls[family] - thread->calls[family].now;
 		thread->calls[family].now = rate->calls[family];
@@ -82,7 +116,8 @@ uint64_t governed_threads__read(struct governed_threads *threads, const struct g
 	uint64_t now_ns = hooks->now(hooks->arg);
 
 	for (size_t i = 0; i < count; i++)
-		take(threads, &threads->rates[i]);
+		take(threads, &threads->rates[i], hooks, now_ns);
+	threads->read_ns = now_ns;
 	return now_ns;
 }
 
@@ -93,6 +128,51 @@ uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t fr
 	if (thread->key.start_ns > from_ns)
 		from_ns = thread->key.start_ns;
 	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* When it did not run; how long it had run may be told late by a tick of the clock. */
+static double off_time(const struct governed_thread *thread, double ns, const struct run_time *before)
+{
+	double ran = (double)(thread->run.ran_ns - before->ran_ns);
+
+	return thread->run_known && ran < ns ? ns - ran : 0;
+}
+
+/*
+ * Of the time that the thread does not run, what it waits: as lately. What it has waited is told when it runs again,
+ * with what was before a short window, and is no measure of that.
+ */
+static double waiting_share(const struct governed_thread *thread, double off_ns, double waited_ns)
+{
+	double off = thread->off_ns + off_ns, waited = thread->waited_ns + waited_ns;
+
+	return off <= 0 ? 0 : waited < off ? waited / off : 1;
+}
+
+double governed_thread__active(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns,
+			       const struct run_time *before)
+{
+	double ns = (double)governed_thread__time(thread, from_ns, to_ns), off = off_time(thread, ns, before);
+	double waited = (double)(thread->run.waited_ns - before->waited_ns), active;
+
+	if (!thread->run_known)
+		return ns;
+	active = ns - waiting_share(thread, off, waited) * off;
+	return active > ns * LEAST_ACTIVE ? active : ns * LEAST_ACTIVE;
+}
+
+void governed_thread__end_cycle(struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns)
+{
+	double ns = (double)governed_thread__time(thread, from_ns, to_ns);
+
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		thread->calls[family].at_cycle = thread->calls[family].now;
+	if (thread->run_known) {
+		thread->off_ns = WAITING_FADE * thread->off_ns + off_time(thread, ns, &thread->run_at_cycle);
+		thread->waited_ns = WAITING_FADE * thread->waited_ns +
+				    (double)(thread->run.waited_ns - thread->run_at_cycle.waited_ns);
+	}
+	thread->run_at_cycle = thread->run;
 }
 
 void governed_threads__miss(struct governed_threads *threads, enum rate_family family, uint64_t to_ns)
@@ -106,7 +186,30 @@ void governed_threads__miss(struct governed_threads *threads, enum rate_family f
 		if (!calls->rated || to_ns <= calls->missed_from)
 			continue;
 		threads->processes[thread->key.slot].missed[family] += calls->rate_without * (double)ns;
+		calls->gap_ns += (double)ns;
 		calls->missed_from = to_ns;
+	}
+}
+
+void governed_threads__rate(struct governed_threads *threads, struct governed_thread *thread,
+			    enum rate_family family, double rate_without)
+{
+	struct governed_calls *calls = &thread->calls[family];
+
+	threads->processes[thread->key.slot].missed[family] +=
+		(rate_without - calls->rate_without) / 2 * calls->gap_ns;
+	calls->rate_without = rate_without;
+	calls->gap_ns = 0;
+}
+
+void governed_threads__tell(struct governed_threads *threads)
+{
+	for (size_t i = 0; i < threads->process_count; i++) {
+		struct governed_process *process = &threads->processes[i];
+
+		for (int family = 0; family < RATE_FAMILIES; family++)
+			if (process->missed[family] > (double)process->told[family])
+				process->told[family] = (uint64_t)process->missed[family];
 	}
 }
 

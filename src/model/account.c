@@ -18,6 +18,7 @@ void account__free(struct account *account)
 		return;
 	free(account->functions);
 	free(account->threads);
+	free(account->missed);
 	free(account->sizes);
 	free(account->copies);
 	free(account->repeats);
@@ -62,6 +63,14 @@ uint64_t account__inside_ns(const struct thread_account *thread)
 	return ns;
 }
 
+static void add_times(struct account_time *time, const struct time_totals more[TIME_CLASSES])
+{
+	for (int i = 0; i < TIME_CLASSES; i++) {
+		time->time[i].calls += more[i].calls;
+		time->time[i].ns += more[i].ns;
+	}
+}
+
 static void finish_time(struct account_time *time)
 {
 	for (int i = 0; i < TIME_CLASSES; i++)
@@ -75,27 +84,44 @@ static void add_thread(struct account_time *time, const struct thread_account *t
 {
 	time->threads++;
 	time->wall_ns += account__wall_ns(thread, began_ns, now_ns);
-	for (int i = 0; i < TIME_CLASSES; i++) {
-		time->time[i].calls += thread->time[i].calls;
-		time->time[i].ns += thread->time[i].ns;
-	}
+	add_times(time, thread->time);
 }
 
-void account__thread_time(const struct thread_account *thread, uint64_t began_ns, uint64_t now_ns,
-			  struct account_time *time)
+void account__thread_time(const struct account *account, const struct thread_account *thread, uint64_t began_ns,
+			  uint64_t now_ns, struct account_time *time)
 {
 	*time = (struct account_time){0};
 	add_thread(time, thread, began_ns, now_ns);
+	if (account->missed)
+		add_times(time, account->missed[thread - account->threads].time);
 	finish_time(time);
 }
 
 void account__sum_time(const struct account *account, uint64_t began_ns, uint64_t now_ns, struct account_time *time)
 {
 	*time = (struct account_time){.threads = account->unlisted_threads, .wall_ns = account->unlisted_wall_ns};
-	memcpy(time->time, account->unlisted_time, sizeof(time->time));
+	add_times(time, account->unlisted_time);
 	for (size_t i = 0; i < account->thread_count; i++)
 		add_thread(time, &account->threads[i], began_ns, now_ns);
+	add_times(time, account->all_missed.time);
 	finish_time(time);
+}
+
+void account__unlisted_time(const struct account *account, struct time_totals time[TIME_CLASSES])
+{
+	for (int class = 0; class < TIME_CLASSES; class++) {
+		time[class].calls = account->unlisted_time[class].calls + account->all_missed.time[class].calls;
+		time[class].ns = account->unlisted_time[class].ns + account->all_missed.time[class].ns;
+		for (size_t i = 0; account->missed && i < account->thread_count; i++) {
+			time[class].calls -= account->missed[i].time[class].calls;
+			time[class].ns -= account->missed[i].time[class].ns;
+		}
+	}
+}
+
+uint64_t account__missed_launches(const struct account *account, const struct thread_account *thread)
+{
+	return account->missed ? account->missed[thread - account->threads].launches : 0;
 }
 
 /* Queries and event records are among TIME_OTHER, which stays what was counted. */
@@ -118,23 +144,12 @@ bool time_class__is_estimated(enum time_class class, const struct process *proce
 	return process__is_estimated(process, family_of(class));
 }
 
-bool account_time__estimate(struct account_time *time, const struct process *process)
+bool account__is_estimated(const struct process *process)
 {
-	bool any = false;
-
-	for (enum time_class class = 0; class < TIME_CLASSES; class++) {
-		const struct family_calls *calls = &process->family_calls[family_of(class)];
-		double ratio = calls->counted ? (double)calls->missed / (double)calls->counted : 0;
-		uint64_t ns = (uint64_t)((double)time->time[class].ns * ratio);
-
-		any |= time_class__is_estimated(class, process);
-		ns = ns < time->outside_ns ? ns : time->outside_ns;
-		time->time[class].calls += (uint64_t)((double)time->time[class].calls * ratio);
-		time->time[class].ns += ns;
-		time->inside_ns += ns;
-		time->outside_ns -= ns;
-	}
-	return any;
+	for (enum time_class class = 0; class < TIME_CLASSES; class++)
+		if (time_class__is_estimated(class, process))
+			return true;
+	return false;
 }
 
 static int by_time_inside(const void *a, const void *b)

@@ -24,6 +24,12 @@ struct account_function {
 	uint64_t missed, missed_ns; /* calls beside them that are estimated, and the time in them */
 };
 
+/* What is estimated of a thread beside what was counted. */
+struct thread_missed {
+	struct time_totals time[TIME_CLASSES];
+	uint64_t launches;
+};
+
 struct account_size {
 	struct size_key key;
 	struct size_record record;
@@ -59,6 +65,8 @@ struct account {
 	uint64_t unlisted_threads; /* ended, and only summed up */
 	struct time_totals unlisted_time[TIME_CLASSES];
 	uint64_t unlisted_wall_ns; /* their lives, as far as watched */
+	/* Of what `threads` have (NULL: nothing is estimated), and of all, those included that are only summed up */
+	struct thread_missed *missed, all_missed;
 	struct account_size *sizes; /* most time first */
 	size_t size_count;
 	struct account_copies *copies;
@@ -99,18 +107,22 @@ struct account_time {
 	struct time_totals time[TIME_CLASSES];
 };
 
-/* Of a thread, and of all of the process, those included that are only summed up. As account__wall_ns. */
-void account__thread_time(const struct thread_account *thread, uint64_t began_ns, uint64_t now_ns,
-			  struct account_time *time);
+/*
+ * Of a thread that is listed, and of all of the process, those included that are only summed up. As
+ * account__wall_ns. With what is estimated of calls that were not seen; it was outside before.
+ */
+void account__thread_time(const struct account *account, const struct thread_account *thread, uint64_t began_ns,
+			  uint64_t now_ns, struct account_time *time);
 void account__sum_time(const struct account *account, uint64_t began_ns, uint64_t now_ns, struct account_time *time);
 
-/*
- * Adds the time that calls of the process's sampled families are estimated to have taken unseen, in proportion to
- * what was counted of each class; it was outside before. Returns whether there is any such family.
- */
-bool account_time__estimate(struct account_time *time, const struct process *process);
+/* Of those that are only summed up, by class. */
+void account__unlisted_time(const struct account *account, struct time_totals time[TIME_CLASSES]);
 
-/* Whether the class's times are estimated then. */
+/* What is estimated of the listed thread's launches. */
+uint64_t account__missed_launches(const struct account *account, const struct thread_account *thread);
+
+/* Whether times of any class are estimated, or those of this one. */
+bool account__is_estimated(const struct process *process);
 bool time_class__is_estimated(enum time_class class, const struct process *process);
 
 /* The listed threads, most time inside calls first: an array of thread_count (malloc), NULL without memory. */

@@ -410,17 +410,19 @@ void kernel_table__weigh(const struct kernel_table *table, double *weight, uint6
 	}
 }
 
-uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share, double *rest)
+uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share, double *rest,
+			    uint64_t missed[2])
 {
 	struct launch_count *count;
-	uint64_t sum = 0, missed;
+	uint64_t sum = 0, own;
 
 	for (count = table->counts; count; count = count->hh.next) {
 		count->weight = missed_share__weigh(share, count->weight, fresh_of(count));
 		count->weighed += fresh_of(count);
-		missed = missed_share__of(share, count->weight, rest);
-		count->missed += missed;
-		sum += missed;
+		own = missed_share__of(share, count->weight, rest);
+		count->missed += own;
+		missed[!!count->key.captured] += own;
+		sum += own;
 	}
 	return sum;
 }

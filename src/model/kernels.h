@@ -64,8 +64,12 @@ int kernel_table__fold_left(struct kernel_table *table);
 /* Adds up what missed launches are shared out by: weights before this reading, and launches since, captured ones too. */
 void kernel_table__weigh(const struct kernel_table *table, double *weight, uint64_t *fresh);
 
-/* Shares out what was missed; `rest` as of missed_share__of. Returns how many launches that was. */
-uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share, double *rest);
+/*
+ * Shares out what was missed; `rest` as of missed_share__of. Returns how many launches that was, and adds them
+ * to missed[0], captured ones to missed[1].
+ */
+uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share, double *rest,
+			    uint64_t missed[2]);
 
 /* Rewrites the process's list of kernels, most launches first, and its total. Returns 0 or -ENOMEM. */
 int kernel_table__list(struct kernel_table *table, struct process *process);

@@ -166,7 +166,7 @@ struct device_totals {
 
 /*
  * Calls of a family whose probes may be out for a part of the time (`--max-overhead`). What totals say of it is the sum
- * of both; memory, objects, failures by their code, histograms, threads and call sites hold what was counted alone.
+ * of both; memory, objects, failures by their code, histograms, gaps and call sites hold what was counted alone.
  */
 struct family_calls {
 	uint64_t counted;

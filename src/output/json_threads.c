@@ -12,14 +12,12 @@ static void write_times(struct json *j, const struct time_totals times[TIME_CLAS
 	json__object_end(j);
 }
 
-static void write_time(struct json *j, const struct process *p, struct account_time *time)
+static void write_time(struct json *j, const struct process *p, const struct account_time *time)
 {
-	bool estimated = account_time__estimate(time, p);
-
 	json__key_u64(j, "wall_ns", time->wall_ns);
 	json__key_u64(j, "inside_ns", time->inside_ns);
 	json__key_u64(j, "outside_ns", time->outside_ns);
-	if (estimated)
+	if (account__is_estimated(p))
 		json__key_bool(j, "estimated", true);
 	write_times(j, time->time);
 }
@@ -33,9 +31,13 @@ static void write_implicit(struct json *j, const char *key, const struct time_to
 	json__object_end(j);
 }
 
-static void write_launches(struct json *j, const struct thread_account *t)
+static void write_launches(struct json *j, const struct process *p, const struct thread_account *t)
 {
-	json__key_u64(j, "launches", t->launches);
+	uint64_t missed = account__missed_launches(p->account, t);
+
+	json__key_u64(j, "launches", t->launches + missed);
+	if (missed)
+		json__key_u64(j, "missed_launches", missed);
 	json__key_u64(j, "launched_ns", t->launched_ns);
 	json__key_u64(j, "gap_count", t->gap_count);
 	json__key_u64(j, "gap_ns", t->gap_ns);
@@ -86,7 +88,7 @@ static void write_thread(struct json *j, const struct process *p, const struct t
 {
 	struct account_time time;
 
-	account__thread_time(t, began_ns, now_ns, &time);
+	account__thread_time(p->account, t, began_ns, now_ns, &time);
 	json__object_begin(j);
 	json__key_i64(j, "tid", t->tid);
 	json__key_string(j, "comm", t->comm);
@@ -95,7 +97,7 @@ static void write_thread(struct json *j, const struct process *p, const struct t
 	json__key_u64(j, "latest_ns", t->latest_ns);
 	json__key_u64(j, "ended_ns", t->ended_ns);
 	write_time(j, p, &time);
-	write_launches(j, t);
+	write_launches(j, p, t);
 	write_waits(j, t);
 	write_idle(j, t);
 	write_legacy(j, t);
@@ -106,8 +108,10 @@ static void write_thread(struct json *j, const struct process *p, const struct t
 void json_threads__write(struct json *j, const struct process *p, uint64_t began_ns, uint64_t now_ns)
 {
 	const struct account *account = p->account;
+	struct time_totals unlisted[TIME_CLASSES];
 	struct account_time all;
 
+	account__unlisted_time(account, unlisted);
 	account__sum_time(account, began_ns, now_ns, &all);
 	json__key(j, "all_threads");
 	json__object_begin(j);
@@ -123,6 +127,6 @@ void json_threads__write(struct json *j, const struct process *p, uint64_t began
 	json__object_begin(j);
 	json__key_u64(j, "count", account->unlisted_threads);
 	json__key_u64(j, "wall_ns", account->unlisted_wall_ns);
-	write_times(j, account->unlisted_time);
+	write_times(j, unlisted);
 	json__object_end(j);
 }

@@ -45,7 +45,7 @@ void report_sampling__print(FILE *out, const struct model *model)
 	fprintf(out, "the probes make a thread at most %s slower (--max-overhead %.4g %%)\n",
 		quantity__share(sampling->overhead).text, 100 * sampling->max_overhead);
 	if (shows_estimates(model))
-		fputs("~ stands before what is estimated; durations, sizes, threads' launches and gaps, and call sites "
+		fputs("~ stands before what is estimated; durations, sizes, gaps of launches, and call sites "
 		      "are of the calls that were counted\n",
 		      out);
 }

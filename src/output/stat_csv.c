@@ -94,6 +94,11 @@ static void print_columns(const struct writer *w, const char *table, const char 
 
 /* --- tables --- */
 
+static double launches_of(const struct writer *w, const struct thread_account *thread)
+{
+	return (double)(thread->launches + account__missed_launches(w->process->account, thread));
+}
+
 static void print_time(const struct writer *w, const struct account_time *time, const struct thread_account *thread)
 {
 	begin_row(w, "threads");
@@ -108,7 +113,7 @@ static void print_time(const struct writer *w, const struct account_time *time, 
 	put_number(w, time->outside_ns);
 	for (int i = 0; i < TIME_CLASSES; i++)
 		put_number(w, time->time[i].calls);
-	put_real(w, thread, thread ? (double)thread->launches : 0);
+	put_real(w, thread, thread ? launches_of(w, thread) : 0);
 	put_real(w, thread, thread ? (double)thread->chained.calls : 0);
 	put_real(w, thread && thread->gap_count,
 		 thread && thread->gap_count ? (double)(thread->gap_ns / thread->gap_count) : 0);
@@ -127,11 +132,9 @@ static void print_threads(const struct writer *w)
 	struct account_time time;
 
 	account__sum_time(account, w->report->began_ns, until_ns, &time);
-	account_time__estimate(&time, w->process);
 	print_time(w, &time, NULL);
 	for (size_t i = 0; threads && i < account->thread_count; i++) {
-		account__thread_time(threads[i], w->report->began_ns, until_ns, &time);
-		account_time__estimate(&time, w->process);
+		account__thread_time(account, threads[i], w->report->began_ns, until_ns, &time);
 		print_time(w, &time, threads[i]);
 	}
 	free(threads);

@@ -36,10 +36,7 @@ static const char *mark_of(int class, const struct process *p)
 
 static const char *mark_outside(const struct process *p)
 {
-	for (int class = 0; class < TIME_CLASSES; class++)
-		if (time_class__is_estimated(class, p))
-			return "~";
-	return "";
+	return account__is_estimated(p) ? "~" : "";
 }
 
 static void print_times(FILE *out, const struct process *p, const struct account_time *time)
@@ -85,7 +82,6 @@ void stat_processes__print(FILE *out, const struct stat_report *report, const st
 		if (!p->account)
 			continue;
 		account__sum_time(p->account, report->began_ns, stat__until_ns(report, p), &time);
-		account_time__estimate(&time, p);
 		print_times(out, p, &time);
 		print_name(out, p->pid, p->comm, p->ended);
 		print_shares(out, p, &time);
@@ -97,7 +93,6 @@ static void print_all(FILE *out, const struct stat_report *report, const struct 
 	struct account_time time;
 
 	account__sum_time(p->account, report->began_ns, stat__until_ns(report, p), &time);
-	account_time__estimate(&time, p);
 	if (time.threads < 2)
 		return;
 	print_times(out, p, &time);
@@ -117,8 +112,7 @@ void stat_threads__print(FILE *out, const struct stat_report *report, const stru
 	print_all(out, report, p);
 	shown = report_line__cut(report->options, p->account->thread_count);
 	for (size_t i = 0; i < shown; i++) {
-		account__thread_time(threads[i], report->began_ns, stat__until_ns(report, p), &time);
-		account_time__estimate(&time, p);
+		account__thread_time(p->account, threads[i], report->began_ns, stat__until_ns(report, p), &time);
 		print_times(out, p, &time);
 		print_name(out, threads[i]->tid, threads[i]->comm, threads[i]->ended_ns);
 		print_shares(out, p, &time);
@@ -129,9 +123,9 @@ void stat_threads__print(FILE *out, const struct stat_report *report, const stru
 
 /* --- how they launch --- */
 
-static void print_launches(FILE *out, const struct thread_account *t)
+static void print_launches(FILE *out, const struct process *p, const struct thread_account *t)
 {
-	stat_cell__count(out, t->launches);
+	stat_cell__about_count(out, mark_of(TIME_LAUNCH, p), t->launches + account__missed_launches(p->account, t));
 	stat_cell__count(out, t->chained.calls);
 	stat_cell__time(out, t->gap_count ? t->gap_ns / t->gap_count : 0);
 	stat_cell__time(out, account__percentile(t->gaps, 0.5, UINT64_MAX));
@@ -161,7 +155,7 @@ void stat_launches__print(FILE *out, const struct stat_report *report, const str
 	if (count)
 		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "thread");
 	for (size_t i = 0; i < shown; i++)
-		print_launches(out, threads[i]);
+		print_launches(out, p, threads[i]);
 	stat_cell__rest(out, count - shown, "thread");
 	free(threads);
 }

@@ -15,6 +15,7 @@
 #include "target/cuda_library.h"
 #include "target/elf_file.h"
 #include "target/loader.h"
+#include "target/root_file.h"
 
 static void choose_rows(struct attacher *attacher)
 {
@@ -291,9 +292,11 @@ out:
 
 int attacher__open(const char *path, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = regular_file__open(path);
 
-	return fd < 0 ? error__set(err, -errno, "%s: %s", path, strerror(errno)) : fd;
+	if (fd >= 0)
+		return fd;
+	return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path, root_file__why(fd));
 }
 
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "privilege/capabilities.h"
 #include "probe/multi_link.h"
 
 #define OLDEST_MAJOR 5
@@ -51,18 +52,59 @@ static int load_empty_program(enum bpf_attach_type type)
 	return fd < 0 ? -errno : fd;
 }
 
-static int check_privileges(struct error *err)
+int features__try_program(void)
 {
 	int fd = load_empty_program(0);
 
-	if (fd >= 0) {
-		close(fd);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+/* Under lockdown=confidentiality the kernel does not know the helper. */
+int features__try_reading(void)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10},
+		{.code = BPF_ALU64 | BPF_ADD, .dst_reg = BPF_REG_1, .imm = -8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3, .imm = 0},
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "reading", "Dual BSD/GPL", insns,
+			       sizeof(insns) / sizeof(*insns), NULL);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/* Root may be refused too, by lockdown or in a container: then there is nothing to name. */
+static int tell_lacking(struct error *err)
+{
+	char names[128] = "";
+	struct capabilities now;
+
+	if (!capabilities__read(&now, NULL))
+		capabilities__lacking(now.effective, false, names, sizeof(names));
+	return error__set(err, -EPERM,
+			  "no permission to load BPF programs%s%s: run as root (sudo), or with CAP_BPF, CAP_PERFMON, "
+			  "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE",
+			  *names ? ", without " : "", names);
+}
+
+static int check_privileges(struct error *err)
+{
+	int fd = features__try_program();
+
+	if (!fd)
 		return 0;
-	}
 	if (fd == -EPERM || fd == -EACCES)
-		return error__set(err, -EPERM,
-				  "no permission to load BPF programs: run as root (sudo), or with CAP_BPF, "
-				  "CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
+		return tell_lacking(err);
 	return error__set(err, fd, "cannot load a BPF program: %s", strerror(-fd));
 }
 
@@ -84,6 +126,12 @@ static bool has_link_type(enum bpf_attach_type type)
 		close(link);
 	close(program);
 	return link == -EBADF;
+}
+
+void features__try_links(struct features *features)
+{
+	features->uprobe_multi = has_link_type(ATTACH_UPROBE_MULTI);
+	features->uprobe_session = has_link_type(ATTACH_UPROBE_SESSION);
 }
 
 /* Since hash maps allocate from BPF's own allocator, growing in a probe is safe. */
@@ -111,8 +159,7 @@ int features__probe(struct features *features, struct error *err)
 		ret = check_btf(err);
 	if (ret)
 		return ret;
-	features->uprobe_multi = has_link_type(ATTACH_UPROBE_MULTI);
-	features->uprobe_session = has_link_type(ATTACH_UPROBE_SESSION);
+	features__try_links(features);
 	features->lazy_maps = has_bpf_allocator();
 	return 0;
 }

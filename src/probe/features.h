@@ -25,6 +25,16 @@ struct features {
 int features__probe(struct features *features, struct error *err);
 
 /*
+ * Try a part of it alone. Whether the kernel takes a BPF program that does
+ * nothing, and one that reads the kernel's memory: 0 or a negative errno.
+ */
+int features__try_program(void);
+int features__try_reading(void);
+
+/* Which links there are, false for all where the kernel takes no program; nothing else of `features` is set. */
+void features__try_links(struct features *features);
+
+/*
  * The best kind of link; `forced` is the value of GPUPROBE_LINKS (or NULL):
  * "session", "multi" or "perf". -EINVAL for another word, -ENOTSUP for a kind
  * that the kernel does not have.

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/account.h"
@@ -15,6 +16,7 @@
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
+#include "privilege/signaller.h"
 #include "target/process.h"
 
 _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
@@ -119,6 +121,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.pidns_inum = (uint32_t)namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
+	rodata->config.hold_user = signaller__reaches_all() ? HOLD_ALL : geteuid();
 	rodata->config.track_inflight = options->track_inflight || options->account;
 	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;

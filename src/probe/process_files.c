@@ -13,6 +13,7 @@
 #include "target/loader.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
+#include "target/root_file.h"
 
 #define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
 
@@ -103,17 +104,12 @@ static int gather(const struct mapping *mapping, void *arg)
 /* The mapped file itself, even if its name is gone or leads elsewhere by now. */
 static int open_mapping(const struct scan *scan, const struct mapping *mapping, struct error *err)
 {
-	char *path = mapping__map_files_path(mapping, scan->pid);
-	int fd = path ? attacher__open(path, err) : -ENOMEM;
+	int fd = mapping__open(mapping, scan->pid);
 
-	free(path);
-	if (fd >= 0 || mapping->deleted)
-		return fd;
-	/* map_files takes a capability more than reading through the process's root does. */
-	path = mapping__root_path(mapping, scan->pid);
-	fd = path ? attacher__open(path, err) : -ENOMEM;
-	free(path);
-	return fd;
+	if (fd == -EREMOTE)
+		return error__set(err, fd, "%s: %s: it gets no probes; --libcuda-path or --libcudart-path can name it",
+				  mapping->path, root_file__why(fd));
+	return fd < 0 ? error__set(err, fd, "%s: %s", mapping->path, root_file__why(fd)) : fd;
 }
 
 static struct seen_key key_of(const struct mapping *mapping, int fd)
@@ -150,6 +146,19 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 	HASH_ADD(hh, attacher->seen, key, sizeof(seen->key), seen);
 }
 
+/* That a file gets no probes though it is there is said once. */
+static void tell_unopened(const struct scan *scan, const struct mapping *mapping, int code, const struct error *error)
+{
+	const struct seen_key key = {.device = mapping->device, .inode = mapping->inode};
+
+	if (code != -EREMOTE || find_seen(scan->attacher, &key)) {
+		log__debug(scan->attacher->log, "process %d: %s", scan->pid, error->text);
+		return;
+	}
+	remember_seen(scan->attacher, &key, 0);
+	log__warn(scan->attacher->log, "process %d: %s", scan->pid, error->text);
+}
+
 static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_ns)
 {
 	if (probed_ns > scan->probed_ns[role])
@@ -168,7 +177,7 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	int fd = open_mapping(scan, &candidate->mapping, &error), ret;
 
 	if (fd < 0) {
-		log__debug(attacher->log, "process %d: %s", scan->pid, error.text);
+		tell_unopened(scan, &candidate->mapping, fd, &error);
 		return;
 	}
 	key = key_of(&candidate->mapping, fd);

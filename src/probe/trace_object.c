@@ -5,11 +5,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gen/trace.skel.h"
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
+#include "privilege/signaller.h"
 #include "target/process.h"
 
 static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_options *options,
@@ -25,6 +27,7 @@ static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_
 	rodata->config.pidns_inum = (uint32_t)namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
+	rodata->config.hold_user = signaller__reaches_all() ? HOLD_ALL : geteuid();
 	memcpy((void *)&rodata->trace, &options->config, sizeof(options->config));
 	rodata->trace.wake_bytes = options->ring_bytes / 4;
 	return stack_maps__configure(&rodata->config, &options->stacks, err);

@@ -152,8 +152,9 @@ int tracefs__new(struct tracefs **out, struct error *err)
 	if (!tracefs->root) {
 		free(tracefs);
 		return error__set(err, -ENOENT,
-				  "cannot write /sys/kernel/tracing/uprobe_events: this kernel needs tracefs and "
-				  "CAP_SYS_ADMIN for probes (mount -t tracefs tracefs /sys/kernel/tracing)");
+				  "cannot write /sys/kernel/tracing/uprobe_events: probes by tracefs need it mounted "
+				  "(mount -t tracefs tracefs /sys/kernel/tracing), CAP_SYS_ADMIN, and root, whose file "
+				  "it is");
 	}
 	if (stat("/proc/self/ns/pid", &namespace)) {
 		free(tracefs);

@@ -70,10 +70,10 @@ static bool take(struct search *search, int fd, bool by_link)
 	return false;
 }
 
-static bool try_path(struct search *search, const char *path, bool by_link)
+/* What the object says of its debug file's name is looked for in the process's root alone. */
+static bool try_named(struct search *search, const char *path)
 {
-	return take(search, root_file__open(search->pid, path), by_link) ||
-	       take(search, regular_file__open(path), by_link);
+	return take(search, root_file__open(search->pid, path), true);
 }
 
 static bool try_build_id(struct search *search)
@@ -84,7 +84,8 @@ static bool try_build_id(struct search *search)
 		return false;
 	build_id__write(search->id, search->id_size, hex);
 	snprintf(path, sizeof(path), DEBUG_FOLDER "/.build-id/%.2s/%s.debug", hex, hex + 2);
-	return try_path(search, path, false);
+	return take(search, root_file__open(search->pid, path), false) ||
+	       take(search, regular_file__open(path), false);
 }
 
 static bool try_link(struct search *search, const char *object)
@@ -96,13 +97,13 @@ static bool try_link(struct search *search, const char *object)
 	if (!link || !object || *object != '/')
 		return false;
 	snprintf(path, sizeof(path), "%.*s/%s", folder, object, link);
-	if (try_path(search, path, true))
+	if (try_named(search, path))
 		return true;
 	snprintf(path, sizeof(path), "%.*s/.debug/%s", folder, object, link);
-	if (try_path(search, path, true))
+	if (try_named(search, path))
 		return true;
 	snprintf(path, sizeof(path), DEBUG_FOLDER "%.*s/%s", folder, object, link);
-	return try_path(search, path, true);
+	return try_named(search, path);
 }
 
 /* What debuginfod-find(1) and debuggers have fetched. */

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "symbol/vdso.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
+#include "target/process_root.h"
 #include "target/root_file.h"
 
 #define OBJECTS_MAX 16384
@@ -139,11 +141,17 @@ bool process_map__extent(const struct process_map *map, const struct mapped_obje
 /* Of a process that is gone: the file of that name in gpuprobe's own root, if it is the same. */
 static int open_same(const struct mapped_object *object)
 {
-	int fd = object->deleted ? -ENOENT : regular_file__open(object->path);
-	struct stat stat;
+	struct process_root *root;
+	struct statx status;
+	int ret = object->deleted ? -ENOENT : process_root__open(0, &root), fd;
 
-	if (fd < 0 || (!fstat(fd, &stat) && stat.st_ino == object->inode && stat.st_dev == object->device))
-		return fd;
+	if (ret)
+		return ret;
+	fd = process_root__find(root, object->path, &status);
+	process_root__free(root);
+	if (fd < 0 || (status.stx_ino == object->inode &&
+		       makedev(status.stx_dev_major, status.stx_dev_minor) == object->device))
+		return regular_file__reopen(fd, &status);
 	close(fd);
 	return -ENOENT;
 }

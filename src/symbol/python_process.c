@@ -3,7 +3,6 @@
 #include "symbol/python_process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ enum object_role { OBJECT_PYTHON = 0, OBJECT_LIBC, OBJECT_LIBPTHREAD, OBJECT_ROL
 /* A mapped file. */
 struct object {
 	uint64_t start, end; /* of its mappings */
-	char *path, *link;   /* ways to the file; NULL: there is none of this role */
+	struct mapping mapping; /* one of them, for its file; a path of NULL: there is none of this role */
 	unsigned int minor;  /* that the file's name tells, or 0 */
 	char flavour;	     /* the letter behind it: 't', 'd', or 0 */
 };
@@ -76,17 +75,17 @@ static void note_module(struct search *search, const char *name)
 		search->module_minor = (unsigned int)strtoul(tag + strlen(".cpython-3"), NULL, 10);
 }
 
-static void keep(struct object *object, const struct mapping *mapping, uint64_t start, pid_t pid)
+static void keep(struct object *object, const struct mapping *mapping, uint64_t start)
 {
-	if (object->path) {
+	if (object->mapping.path) {
 		if (mapping->end > object->end && object->start == start)
 			object->end = mapping->end;
 		return;
 	}
 	object->start = start;
 	object->end = mapping->end;
-	object->link = mapping__map_files_path(mapping, pid);
-	object->path = mapping__root_path(mapping, pid);
+	object->mapping = *mapping;
+	object->mapping.path = strdup(mapping->path);
 }
 
 static int look_at(const struct mapping *mapping, void *arg)
@@ -107,33 +106,29 @@ static int look_at(const struct mapping *mapping, void *arg)
 	note_module(search, slash + 1);
 	if (role == OBJECT_ROLES) {
 		/* The lowest file is the program in most processes; what it is not, its symbols tell. */
-		if (!search->program.path || search->program.start == search->file_start)
-			keep(&search->program, mapping, search->file_start, search->pid);
+		if (!search->program.mapping.path || search->program.start == search->file_start)
+			keep(&search->program, mapping, search->file_start);
 		return 0;
 	}
 	/* The library has the interpreter, where a program of that name is but its first user. */
 	if (role == OBJECT_PYTHON && starts(slash + 1, "lib") &&
-	    search->objects[role].path && search->objects[role].start != search->file_start) {
-		free(search->objects[role].path);
-		free(search->objects[role].link);
+	    search->objects[role].mapping.path && search->objects[role].start != search->file_start) {
+		free((char *)search->objects[role].mapping.path);
 		search->objects[role] = (struct object){0};
 	}
-	if (role == OBJECT_PYTHON && !search->objects[role].path) {
+	if (role == OBJECT_PYTHON && !search->objects[role].mapping.path) {
 		search->objects[role].minor = found.minor;
 		search->objects[role].flavour = found.flavour;
 	}
-	keep(&search->objects[role], mapping, search->file_start, search->pid);
+	keep(&search->objects[role], mapping, search->file_start);
 	return 0;
 }
 
-/* The link leads to the very file, the path perhaps to its successor. */
-static int open_object(const struct object *object, struct elf_file **elf)
+static int open_object(const struct object *object, pid_t pid, struct elf_file **elf)
 {
-	int fd = object->link ? open(object->link, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = mapping__open(&object->mapping, pid);
 
-	if (fd < 0)
-		fd = object->path ? open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-	return fd < 0 ? -errno : elf_file__open_fd(fd, "mapped file", elf, NULL);
+	return fd < 0 ? fd : elf_file__open_fd(fd, "mapped file", elf, NULL);
 }
 
 /* Where the file's addresses begin in memory: the address of its offset 0 is `start`. */
@@ -166,15 +161,15 @@ static int read_described(struct elf_file *libc, const char *name, unsigned int 
 }
 
 /* A field is described by its bits, how many there are, and its offset. */
-static int read_libc(const struct object *object, struct python_target *target)
+static int read_libc(const struct object *object, pid_t pid, struct python_target *target)
 {
 	uint32_t specific, size, data;
 	struct elf_file *elf;
 	int ret;
 
-	if (!object->path)
+	if (!object->mapping.path)
 		return -ENOENT;
-	ret = open_object(object, &elf);
+	ret = open_object(object, pid, &elf);
 	if (ret)
 		return ret;
 	ret = read_described(elf, "_thread_db_pthread_specific", 2, &specific);
@@ -197,8 +192,8 @@ static int find_libc(const struct search *search, struct python_target *target, 
 {
 	if (search->musl)
 		return error__set(err, -ENOTSUP, "musl does not tell where it keeps a thread's values");
-	if (read_libc(&search->objects[OBJECT_LIBC], target) &&
-	    read_libc(&search->objects[OBJECT_LIBPTHREAD], target))
+	if (read_libc(&search->objects[OBJECT_LIBC], search->pid, target) &&
+	    read_libc(&search->objects[OBJECT_LIBPTHREAD], search->pid, target))
 		return error__set(err, -ENOTSUP, "libc has no _thread_db_ symbols that tell where it keeps a thread's values");
 	return 0;
 }
@@ -288,7 +283,7 @@ static int find_in(const struct search *search, const struct object *object, str
 	uint64_t runtime;
 	int ret;
 
-	if (!object->path || open_object(object, &elf))
+	if (!object->mapping.path || open_object(object, search->pid, &elf))
 		return -ENOENT;
 	ret = read_object(search, object, elf, python, &runtime, err);
 	elf_file__free(elf);
@@ -299,8 +294,7 @@ static int find_in(const struct search *search, const struct object *object, str
 
 static void clear(struct object *object)
 {
-	free(object->path);
-	free(object->link);
+	free((char *)object->mapping.path);
 }
 
 int python_process__find(pid_t pid, struct python_process *python, struct error *err)

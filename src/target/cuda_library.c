@@ -209,43 +209,79 @@ static bool is_form(const struct collection *collection, size_t row)
 	return api__find(api_functions[row].symbol, collection->major) == (int)row;
 }
 
+static bool is_missing(const struct collection *collection, size_t row)
+{
+	return !collection->found[row] && (collection->layers & LAYER_BIT(api_functions[row].desc.layer)) &&
+	       is_form(collection, row);
+}
+
 static size_t count_missing(const struct collection *collection)
 {
 	size_t missing = 0;
 
-	for (size_t row = 0; row < api_function_count; row++) {
-		if (collection->wanted->rows[row] && !collection->found[row] &&
-		    (collection->layers & LAYER_BIT(api_functions[row].desc.layer)) &&
-		    is_form(collection, row))
-			missing++;
-	}
+	for (size_t row = 0; row < api_function_count; row++)
+		missing += collection->wanted->rows[row] && is_missing(collection, row);
 	return missing;
+}
+
+static void release(struct collection *collection)
+{
+	free(collection->sites);
+	free(collection->exported);
+	free(collection->found);
+}
+
+/* Finds the sites of what is wanted in a file that implements a layer. To be released in any case. */
+static int collect_file(struct collection *collection, struct elf_file *file, const struct wanted_functions *wanted)
+{
+	int ret;
+
+	collection->file = file;
+	collection->wanted = wanted;
+	collection->major = collection->layers & LAYER_BIT(LAYER_RUNTIME) ? runtime_major__of(file) : API_NEWEST;
+	collection->exported = calloc(api_function_count, sizeof(bool));
+	collection->found = calloc(api_function_count, sizeof(bool));
+	if (!collection->exported || !collection->found)
+		return -ENOMEM;
+	ret = collect_table(collection, ELF_TABLE_DYNAMIC);
+	if (!ret && (collection->layers & LAYER_BIT(LAYER_RUNTIME)))
+		ret = collect_table(collection, ELF_TABLE_FULL);
+	/* A damaged .symtab takes nothing from what the file exports. */
+	return ret == -EBADMSG && collection->count ? 0 : ret;
+}
+
+int cuda_library__rows(struct elf_file *file, enum row_presence *rows)
+{
+	struct collection collection = {.layers = cuda_library__layers(file)};
+	bool *all = calloc(api_function_count, sizeof(*all));
+	const struct wanted_functions wanted = {.rows = all};
+	int ret = all ? 0 : -ENOMEM;
+
+	memset(rows, 0, api_function_count * sizeof(*rows));
+	if (!ret && collection.layers) {
+		memset(all, true, api_function_count * sizeof(*all));
+		ret = collect_file(&collection, file, &wanted);
+		for (size_t row = 0; !ret && row < api_function_count; row++)
+			rows[row] = collection.found[row]	  ? ROW_PRESENT
+				    : is_missing(&collection, row) ? ROW_ABSENT
+								   : ROW_FOREIGN;
+	}
+	release(&collection);
+	free(all);
+	return ret;
 }
 
 int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_site **sites,
 			size_t *count, size_t *missing)
 {
-	struct collection collection = {.file = file, .wanted = wanted};
-	int ret = 0;
+	struct collection collection = {.layers = cuda_library__layers(file)};
+	int ret;
 
 	*sites = NULL;
 	*count = *missing = 0;
-	collection.layers = cuda_library__layers(file);
 	if (!collection.layers)
 		return 0;
-	collection.major = collection.layers & LAYER_BIT(LAYER_RUNTIME) ? runtime_major__of(file) :
-									  API_NEWEST;
-	collection.exported = calloc(api_function_count, sizeof(bool));
-	collection.found = calloc(api_function_count, sizeof(bool));
-	if (!collection.exported || !collection.found)
-		ret = -ENOMEM;
-	if (!ret)
-		ret = collect_table(&collection, ELF_TABLE_DYNAMIC);
-	if (!ret && (collection.layers & LAYER_BIT(LAYER_RUNTIME)))
-		ret = collect_table(&collection, ELF_TABLE_FULL);
-	/* A damaged .symtab takes nothing from what the file exports. */
-	if (ret == -EBADMSG && collection.count)
-		ret = 0;
+	ret = collect_file(&collection, file, wanted);
 	keep_one_per_place(&collection);
 	if (!ret)
 		ret = look_at_code(&collection);
@@ -255,8 +291,6 @@ int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wa
 		*count = collection.count;
 		collection.sites = NULL;
 	}
-	free(collection.sites);
-	free(collection.exported);
-	free(collection.found);
+	release(&collection);
 	return ret;
 }

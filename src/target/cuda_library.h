@@ -22,6 +22,19 @@
 /* The layers that `file` implements; 0 when it is no CUDA library, or unreadable. */
 unsigned int cuda_library__layers(struct elf_file *file);
 
+/* How a row of api_functions[] stands to a file. */
+enum row_presence {
+	ROW_FOREIGN = 0, /* of a layer that the file does not implement, or a form for other majors */
+	ROW_PRESENT,
+	ROW_ABSENT, /* a library older or newer than the row, or stripped */
+};
+
+/*
+ * Fills `rows`, one for each of api_functions[]. Returns 0, -ENOMEM, -EIO or -EBADMSG, as
+ * cuda_library__sites.
+ */
+int cuda_library__rows(struct elf_file *file, enum row_presence *rows);
+
 struct wanted_functions {
 	const bool *rows; /* a flag for each row of api_functions[] */
 	/*

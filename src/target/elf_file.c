@@ -3,16 +3,14 @@
 #include "target/elf_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "target/elf_internal.h"
+#include "target/root_file.h"
 
-/* No library comes near; a sparse file of a watched process may claim anything. */
-#define FILE_SIZE_MAX (1ull << 36)
 /* The kernel executes no file with more than 64 KiB of program headers. */
 #define SEGMENTS_MAX (65536 / sizeof(Elf64_Phdr))
 #define NOTE_SIZE_MAX 65536
@@ -219,7 +217,7 @@ static int read_file(struct elf_file *file, struct error *err)
 		return error__set(err, -errno, "%s: %s", file->name, strerror(errno));
 	if (!S_ISREG(file->stat.st_mode))
 		return refuse(file, "not a regular file", err);
-	if ((uint64_t)file->stat.st_size > FILE_SIZE_MAX)
+	if ((uint64_t)file->stat.st_size > ROOT_FILE_MAX)
 		return error__set(err, -EFBIG, "%s: more than 64 GiB, no library is that large",
 				  file->name);
 	ret = elf_internal__read_all(file, 0, &header, sizeof(header));
@@ -271,12 +269,11 @@ int elf_file__open_debug_fd(int fd, const char *name, struct elf_file **out, str
 
 int elf_file__open(const char *path, struct elf_file **out, struct error *err)
 {
-	/* A FIFO or a terminal in the place of a library must not stop us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = regular_file__open(path);
 
 	*out = NULL;
 	if (fd < 0)
-		return error__set(err, -errno, "%s: %s", path, strerror(errno));
+		return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path, root_file__why(fd));
 	return elf_file__open_fd(fd, path, out, err);
 }
 

@@ -123,13 +123,6 @@ bool mapping__is_file(const struct mapping *mapping)
 	return mapping->inode != 0 && mapping->path[0] == '/';
 }
 
-char *mapping__root_path(const struct mapping *mapping, pid_t pid)
-{
-	char *path;
-
-	return asprintf(&path, "/proc/%d/root%s", (int)pid, mapping->path) < 0 ? NULL : path;
-}
-
 char *mapping__map_files_path(const struct mapping *mapping, pid_t pid)
 {
 	char *path;
@@ -142,7 +135,7 @@ char *mapping__map_files_path(const struct mapping *mapping, pid_t pid)
 int mapping__open(const struct mapping *mapping, pid_t pid)
 {
 	char *path = mapping__map_files_path(mapping, pid);
-	int fd = path ? regular_file__open(path) : -ENOMEM;
+	int fd = path ? root_file__open_link(pid, path) : -ENOMEM;
 
 	free(path);
 	if (fd < 0 && !mapping->deleted)

@@ -39,18 +39,15 @@ int proc_maps__each_line(char *line, mapping_fn fn, void *arg);
 bool mapping__is_file(const struct mapping *mapping);
 
 /*
- * The path "/proc/PID/root/PATH" of a mapping's file, which leads into the
- * process's own mount namespace, or "/proc/PID/map_files/START-END", which
- * works for a deleted file too (with CAP_CHECKPOINT_RESTORE). malloc; NULL
- * without memory.
+ * The link "/proc/PID/map_files/START-END" to a mapping's file, which leads to
+ * a deleted one too (with CAP_CHECKPOINT_RESTORE). malloc; NULL without memory.
  */
-char *mapping__root_path(const struct mapping *mapping, pid_t pid);
 char *mapping__map_files_path(const struct mapping *mapping, pid_t pid);
 
 /*
  * Opens the mapping's file for reading: by map_files the very file, also when
  * deleted; else by its path, which may lead to its successor. Returns a file
- * descriptor or a negative errno; -EINVAL for what is no regular file.
+ * descriptor or a negative errno, see root_file__open.
  */
 int mapping__open(const struct mapping *mapping, pid_t pid);
 

@@ -84,6 +84,22 @@ bool process__exists(pid_t pid)
 	return process__info(pid, &info) == 0 && info.state != 'Z' && info.state != 'X';
 }
 
+int process__run_time(pid_t tid, struct run_time *time)
+{
+	char path[64], text[128];
+	unsigned long long ran, waited;
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)tid);
+	n = read_short_file(path, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
+	if (sscanf(text, "%llu %llu", &ran, &waited) != 2)
+		return -EBADMSG;
+	*time = (struct run_time){.ran_ns = ran, .waited_ns = waited};
+	return 0;
+}
+
 void process__exe_path(pid_t pid, char *path, size_t size)
 {
 	snprintf(path, size, "/proc/%d/exe", (int)pid);

@@ -20,6 +20,11 @@ struct process_info {
 	uint64_t start_ns; /* since boot (CLOCK_BOOTTIME), in steps of a clock tick, 10 ms */
 };
 
+struct run_time {
+	uint64_t ran_ns; /* may be told late by a tick of the clock */
+	uint64_t waited_ns; /* is told when it runs again */
+};
+
 struct pid_list {
 	pid_t *pids;
 	size_t count;
@@ -35,6 +40,9 @@ int process__info(pid_t pid, struct process_info *info);
 
 /* Whether there is such a process; a zombie counts as one that is gone. */
 bool process__exists(pid_t pid);
+
+/* How long the thread has run, and how long it has been ready to and has had no CPU. 0 or a negative errno. */
+int process__run_time(pid_t tid, struct run_time *time);
 
 /* "/proc/PID/exe", which leads to the program even where its name is gone. */
 void process__exe_path(pid_t pid, char *path, size_t size);

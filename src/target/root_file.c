@@ -4,44 +4,94 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#include "target/mounts.h"
+#include "target/process_root.h"
 
-/* Takes over `fd`, or passes on the error. */
-static int check_regular(int fd)
+/* What is no regular file is not opened at all: some devices do something by that alone. */
+static int check(const struct statx *status)
 {
-	struct stat stat;
-
-	if (fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode))
-		return fd;
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return -EINVAL;
+	if (!S_ISREG(status->stx_mode))
+		return -EINVAL;
+	return status->stx_size > ROOT_FILE_MAX ? -EFBIG : 0;
 }
 
-int regular_file__open(const char *path)
+const char *root_file__why(int code)
 {
-	return check_regular(open(path, FLAGS));
+	switch (code) {
+	case -EINVAL:
+		return "not a regular file";
+	case -EFBIG:
+		return "more than 64 GiB, no library is that large";
+	case -EREMOTE:
+		return "on a file system that a program serves (FUSE), which may never answer";
+	default:
+		return strerror(-code);
+	}
+}
+
+int regular_file__reopen(int fd, const struct statx *status)
+{
+	char path[32];
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = check(status);
+	if (!ret) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		ret = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (ret < 0)
+			ret = -errno;
+	}
+	close(fd);
+	return ret;
 }
 
 int root_file__open(pid_t pid, const char *path)
 {
-	struct open_how how = {.flags = FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	char name[64] = "/";
-	int root, fd;
+	struct process_root *root;
+	struct statx status;
+	int ret = process_root__open(pid, &root);
 
-	if (pid)
-		snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	fd = check_regular((int)syscall(SYS_openat2, root, path, &how, sizeof(how)));
-	close(root);
-	return fd;
+	if (ret)
+		return ret;
+	ret = regular_file__reopen(process_root__find(root, path, &status), &status);
+	process_root__free(root);
+	return ret;
+}
+
+int root_file__open_link(pid_t pid, const char *link)
+{
+	struct mounts mounts;
+	struct statx status;
+	int fd = open(link, O_PATH | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	mounts__init(&mounts, pid);
+	ret = mounts__check(&mounts, fd, &status);
+	mounts__clear(&mounts);
+	if (!ret)
+		return regular_file__reopen(fd, &status);
+	close(fd);
+	return ret;
+}
+
+int regular_file__open(const char *path)
+{
+	struct statx status;
+	int fd = open(path, O_PATH | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_MODE | STATX_SIZE, &status))
+		return regular_file__reopen(fd, &status);
+	ret = -errno;
+	close(fd);
+	return ret;
 }

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "target/root_file.h"
 
 #define KEPT 256		/* users remembered; then the oldest place is used again */
 #define MAX_ENTRIES 100000	/* of the host's passwd that are looked at */
@@ -63,7 +66,12 @@ static const struct passwd *find_entry(FILE *in, const char *name, uid_t uid, ch
 
 static FILE *open_host_users(void)
 {
-	return fopen("/proc/1/root/etc/passwd", "re");
+	int fd = root_file__open(1, "/etc/passwd");
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !in)
+		close(fd);
+	return in;
 }
 
 static void look_up(struct user_names *names, struct user *user)

@@ -105,10 +105,25 @@ def test_metrics_never_go_back():
         process.wait(20)
 
 
-def stat(tmp_path, *options):
+def check_sums(process):
+    """Kernels, functions and threads tell of the same launches, and of the same time in them."""
+    threads, functions = process["threads"], [f for f in process["functions"] if f["function"] == "cuLaunchKernel"]
+    calls = sum(f["calls"] for f in functions)
+    assert calls == sum(kernel["launches"] for kernel in process["kernels"]) == process["launches"]
+    assert calls == sum(thread["time"]["launch"]["calls"] for thread in threads)
+    assert calls == sum(thread["launches"] for thread in threads)
+    assert sum(thread.get("missed_launches", 0) for thread in threads) >= process["sampling"]["launch"]["missed"]
+    time_ns = sum(thread["time"]["launch"]["ns"] for thread in threads)
+    assert time_ns == sum(f["total_ns"] for f in functions)
+    assert process["all_threads"]["time"]["launch"] == {"calls": calls, "ns": time_ns}
+    for thread in threads:
+        assert thread["inside_ns"] + thread["outside_ns"] == thread["wall_ns"]
+
+
+def stat(tmp_path, *options, percent=2, threads=1):
     env = environment(CUDA_SIM_TRUTH=tmp_path / "truth-%p.json", **SLOW)
-    done = subprocess.run([paths.GPUPROBE, "stat", "--max-overhead", "5", *options, "--", *map(str, LAUNCHES),
-                           "--seconds", "3"], env=env, text=True, capture_output=True, timeout=60, check=False)
+    done = subprocess.run([paths.GPUPROBE, "stat", "--max-overhead", str(percent), *options, "--", *map(str, LAUNCHES),
+                           "--threads", str(threads), "--seconds", "3"], env=env, text=True, capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     truths = [truth for truth in read_truths(tmp_path) if not truth.idle]
     return done.stdout, sum(truths[0].launches().values())
@@ -119,6 +134,7 @@ def test_stat_json(tmp_path):
     report = [json.loads(line) for line in text.splitlines() if line.startswith('{"schema"')][-1]
     process, = report["processes"]
     check_estimated(process)
+    check_sums(process)
     function, = (f for f in process["functions"] if f["function"] == "cuLaunchKernel")
     assert function["estimated"] is True and 0 < function["missed"] < function["calls"]
     assert function["calls"] == pytest.approx(process["launches"], rel=0.02)
@@ -128,6 +144,13 @@ def test_stat_json(tmp_path):
     # No gap between launches has the time in it that probes were out for, half of it and more.
     thread = max(process["threads"], key=lambda thread: thread["launches"])
     assert thread["gap_count"] > 0 and thread["gap_ns"] < 0.3 * thread["wall_ns"]
+
+
+def test_stat_sums(tmp_path):
+    """Where launches are cut, as the probes go, of several threads."""
+    text, _ = stat(tmp_path, "--json", percent=0.5, threads=3)
+    report = [json.loads(line) for line in text.splitlines() if line.startswith('{"schema"')][-1]
+    check_sums(report["processes"][0])
 
 
 def test_stat_tables(tmp_path):
@@ -143,7 +166,11 @@ def test_stat_csv(tmp_path):
     rows = [row for row in csv.reader(text.splitlines()) if row and row[0] == "sampling"]
     names, row = rows[0], dict(zip(rows[0], rows[1]))
     assert names[4:] == ["family", "counted", "missed", "share", "overhead", "max_overhead"]
-    assert row["family"] == "launch" and int(row["missed"]) > 0 and row["max_overhead"] == "0.05"
+    assert row["family"] == "launch" and int(row["missed"]) > 0 and row["max_overhead"] == "0.02"
     kernels = [dict(zip(line, values)) for line in [next(r for r in csv.reader(text.splitlines()) if r[:2] == ["kernels", "seconds"])]
                for values in csv.reader(text.splitlines()) if values and values[0] == "kernels" and values[1] != "seconds"]
-    assert sum(int(kernel["launches"]) for kernel in kernels) == int(row["counted"]) + int(row["missed"])
+    launches = int(row["counted"]) + int(row["missed"])
+    assert sum(int(kernel["launches"]) for kernel in kernels) == launches
+    rows = [line for line in csv.reader(text.splitlines()) if line and line[0] == "threads"]
+    threads = [dict(zip(rows[0], values)) for values in rows[1:]]
+    assert sum(int(thread["launches"]) for thread in threads if thread["tid"] != "all") == launches

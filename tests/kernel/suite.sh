@@ -61,6 +61,18 @@ max_overhead() {
 	keep out
 }
 
+# What this kernel lacks has a name, and what gpuprobe uses in its place works.
+check_tells() {
+	"$GPUPROBE" check --libcuda-path "$SIM/libcuda.so.1" > out 2> err
+	for line in 'degraded  links: tracefs events' 'degraded  session: no session probes' \
+		'degraded  copies: each copy from pageable memory' 'ok        tracefs: mounted' \
+		'ok        probes: 64 calls' 'ok        seccomp: ' 'ok        iterator: ' 'ok        monitor: ' \
+		'ok        tracer: ' 'ok        stacks: '; do
+		grep "^$line" out
+	done
+	test ! -s err
+}
+
 # --- stacks ---
 
 # Whose frame this kernel's own walk of the stack misses.
@@ -396,6 +408,7 @@ run chooses_links chooses_links
 [ "$LINKS" != tracefs ] || run refuses_multi refuses_links multi
 [ "$LINKS" = session ] || run refuses_session refuses_links session
 run max_overhead max_overhead
+[ "$LINKS" != tracefs ] || run check_tells check_tells
 
 run launch_1_thread exact launch --launches 20000 --kernels 3
 run launch_4_threads exact launch --threads 4 --launches 5000 --kernels 3

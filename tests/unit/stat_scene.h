@@ -22,6 +22,7 @@ struct scene {
 	struct process processes[2];
 	struct account *account;
 	struct thread_account threads[2];
+	struct thread_missed missed[2];
 	struct account_function functions[2];
 	struct account_copies copies[2];
 	struct account_size sizes[1];

@@ -433,42 +433,234 @@ static void what_lived_while_probes_were_out_is_sampled(void **state)
 	end(scene);
 }
 
+/* --- the account: the same calls by function and by thread --- */
+
+#define FUNCTIONS 5
+
+/* What BPF has counted of it, by the test. */
+struct told {
+	struct account account;
+	struct account_function functions[FUNCTIONS];
+	struct thread_account threads[3];
+	struct account_span span;
+};
+
+static void begin_told(struct scene *scene, struct told *told, size_t threads)
+{
+	static const char *const symbols[FUNCTIONS] = {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch",
+						       "cuMemcpyHtoD_v2", "cuMemAlloc_v2"};
+
+	memset(told, 0, sizeof(*told));
+	told->account = (struct account){.functions = told->functions, .function_count = FUNCTIONS,
+					 .threads = told->threads, .thread_count = threads};
+	for (int i = 0; i < FUNCTIONS; i++)
+		told->functions[i].row = (uint16_t)api__find(symbols[i], API_NEWEST);
+	for (size_t i = 0; i < threads; i++)
+		told->threads[i] = (struct thread_account){.tid = (int32_t)i + 7, .start_ns = i + 1};
+	told->span = (struct account_span){.began_ns = 0, .now_ns = 1000000};
+	scene->process.account = &told->account;
+}
+
+static void call(struct told *told, size_t function, size_t thread, enum time_class class, uint64_t calls, uint64_t each_ns)
+{
+	told->functions[function].time.calls += calls;
+	told->functions[function].time.ns += calls * each_ns;
+	told->threads[thread].time[class].calls += calls;
+	told->threads[thread].time[class].ns += calls * each_ns;
+	if (class == TIME_LAUNCH)
+		told->threads[thread].launches += calls;
+}
+
+static void read_account(struct scene *scene, struct told *told)
+{
+	read_maps(scene);
+	assert_int_equal(estimates__apply_account(scene->estimates, &scene->process, &told->span), 0);
+}
+
+static void end_told(struct scene *scene, struct told *told)
+{
+	free(told->account.missed);
+	scene->process.account = NULL;
+	end(scene);
+}
+
+static uint64_t missed_of(const struct told *told, enum time_class class, bool ns)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < told->account.thread_count; i++)
+		sum += ns ? told->account.missed[i].time[class].ns : told->account.missed[i].time[class].calls;
+	return sum;
+}
+
+/* Kernels, graphs, functions and threads have the same sums. */
+static void assert_launches_agree(const struct scene *scene, const struct told *told)
+{
+	const struct account_function *f = told->functions;
+	const struct account *account = &told->account;
+	uint64_t launches = 0, kernels = 0, graphs = 0, wall = 0;
+	struct account_time all;
+
+	for (size_t i = 0; i < scene->process.kernel_count; i++)
+		kernels += scene->process.kernels[i].missed;
+	for (size_t i = 0; i < account->thread_count; i++) {
+		launches += account->missed[i].launches;
+		account__thread_time(account, &told->threads[i], told->span.began_ns, told->span.now_ns, &all);
+		assert_true(all.inside_ns <= all.wall_ns);
+		wall += all.wall_ns;
+	}
+	graphs = f[2].missed;
+	assert_int_equal(f[0].missed + f[1].missed, kernels);
+	assert_int_equal(graphs, scene->process.graph_launches - f[2].time.calls);
+	assert_int_equal(kernels + graphs, scene->process.family_calls[RATE_LAUNCH].missed);
+	assert_int_equal(account->all_missed.time[TIME_LAUNCH].calls, kernels + graphs);
+	assert_int_equal(missed_of(told, TIME_LAUNCH, false), kernels + graphs);
+	assert_int_equal(launches, kernels + graphs);
+	assert_int_equal(f[0].missed_ns + f[1].missed_ns + f[2].missed_ns, missed_of(told, TIME_LAUNCH, true));
+	assert_int_equal(account->all_missed.time[TIME_LAUNCH].ns, missed_of(told, TIME_LAUNCH, true));
+	account__sum_time(account, told->span.began_ns, told->span.now_ns, &all);
+	assert_int_equal(all.wall_ns, wall);
+}
+
 static void durations_have_calls_but_no_new_buckets(void **state)
 {
 	struct scene *scene = begin(false);
 	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, 0);
-	struct account_function functions[3];
-	struct account account = {.functions = functions, .function_count = 3};
-	struct account_function first[3];
+	struct account_function first[FUNCTIONS];
+	struct told told;
 
 	(void)state;
-	memset(functions, 0, sizeof(functions));
-	functions[0].row = scene->keys[0].row;
-	functions[0].time.calls = 10;
-	functions[0].time.ns = 50;
-	functions[1].row = (uint16_t)api__find("cuLaunchKernel", API_NEWEST);
-	functions[1].time.calls = 100;
-	functions[1].time.ns = 900;
-	functions[2].row = (uint16_t)api__find("cuMemAlloc_v2", API_NEWEST);
-	functions[2].time.calls = 5;
-	memcpy(first, functions, sizeof(functions));
+	begin_told(scene, &told, 1);
+	call(&told, 0, 0, TIME_LAUNCH, 100, 9);
+	call(&told, 3, 0, TIME_COPY, 10, 5);
+	call(&told, 4, 0, TIME_MEMORY, 5, 1);
+	memcpy(first, told.functions, sizeof(first));
 	*copies = (struct tally){.calls = 10, .bytes = 10, .ns = 50};
 	scene->launches[0] = 100;
 	scene->missed[RATE_COPY] = 20;
 	scene->missed[RATE_LAUNCH] = 300;
 	scene->missed[RATE_EXACT] = 1000;
-	scene->process.account = &account;
-	read_maps(scene);
-	assert_int_equal(estimates__apply_durations(scene->estimates, &scene->process), 0);
-	assert_int_equal(functions[0].missed, 20);
-	assert_int_equal(functions[0].missed_ns, 100);
-	assert_int_equal(functions[1].missed, 300);
-	assert_int_equal(functions[1].missed_ns, 2700);
-	assert_int_equal(functions[2].missed, 0);
-	for (int i = 0; i < 3; i++)
-		assert_memory_equal(&functions[i].time, &first[i].time, sizeof(first[i].time));
-	scene->process.account = NULL;
-	end(scene);
+	read_account(scene, &told);
+	assert_int_equal(told.functions[3].missed, 20);
+	assert_int_equal(told.functions[3].missed_ns, 100);
+	assert_int_equal(told.functions[0].missed, 300);
+	assert_int_equal(told.functions[0].missed_ns, 2700);
+	assert_int_equal(told.functions[4].missed, 0);
+	assert_int_equal(told.account.missed[0].time[TIME_COPY].calls, 20);
+	assert_int_equal(told.account.missed[0].time[TIME_MEMORY].calls, 0);
+	for (int i = 0; i < FUNCTIONS; i++)
+		assert_memory_equal(&told.functions[i].time, &first[i].time, sizeof(first[i].time));
+	end_told(scene, &told);
+}
+
+/* Whatever kernels, functions and threads are seen when, and in whatever proportions. */
+static void sums_are_the_same_by_kernel_function_and_thread(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 3);
+	scene->launches[0] = scene->launches[1] = 0;
+	for (uint64_t round = 1; round <= 20; round++) {
+		/* The maps were read while threads went on. */
+		call(&told, 0, round % 2, TIME_LAUNCH, 7 * round % 5 + round % 3, 3 + round);
+		call(&told, 1, round % 3, TIME_LAUNCH, 3, 5);
+		call(&told, 2, 0, TIME_LAUNCH, round % 2, 4);
+		scene->launches[0] += 7 * round % 5;
+		scene->launches[1] += 3;
+		*graphs = (struct tally){.calls = told.functions[2].time.calls, .ns = 1};
+		scene->missed[RATE_LAUNCH] += 1 + 13 * round % 11;
+		read_account(scene, &told);
+		assert_launches_agree(scene, &told);
+	}
+	assert_true(told.account.missed[0].time[TIME_LAUNCH].calls > 0);
+	assert_true(told.account.missed[2].time[TIME_LAUNCH].calls > 0);
+	end_told(scene, &told);
+}
+
+/* A thread has only so much time; functions and all threads together have no more than that. */
+static void estimated_time_is_within_lives(void **state)
+{
+	struct scene *scene = begin(false);
+	struct told told;
+	struct account_time time;
+
+	(void)state;
+	begin_told(scene, &told, 2);
+	told.span.now_ns = 1001;
+	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	call(&told, 0, 1, TIME_LAUNCH, 100, 2);
+	scene->launches[0] = 200;
+	scene->missed[RATE_LAUNCH] = 400;
+	read_account(scene, &told);
+	assert_launches_agree(scene, &told);
+	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].calls, 200);
+	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].ns, 400);
+	assert_int_equal(told.account.missed[1].time[TIME_LAUNCH].ns, 400);
+	assert_int_equal(told.functions[0].missed_ns, 800);
+	account__sum_time(&told.account, 0, 1001, &time);
+	assert_int_equal(time.time[TIME_LAUNCH].ns, 1600);
+	assert_int_equal(time.outside_ns, 399);
+	end_told(scene, &told);
+}
+
+/* What a thread was given stays in the sum when it ends and is not listed any more. */
+static void threads_that_leave_keep_their_part(void **state)
+{
+	struct scene *scene = begin(false);
+	struct time_totals unlisted[TIME_CLASSES];
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 2);
+	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	call(&told, 0, 1, TIME_LAUNCH, 300, 2);
+	scene->launches[0] = 400;
+	scene->missed[RATE_LAUNCH] = 400;
+	read_account(scene, &told);
+	told.account.unlisted_threads = 1;
+	told.account.unlisted_wall_ns = 999998;
+	memcpy(told.account.unlisted_time, told.threads[1].time, sizeof(told.account.unlisted_time));
+	told.account.thread_count = 1;
+	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	scene->launches[0] += 100;
+	scene->missed[RATE_LAUNCH] += 170;
+	read_account(scene, &told);
+	/* All of the latest calls were its own, before that a quarter. */
+	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].calls, 100 + 170);
+	account__unlisted_time(&told.account, unlisted);
+	assert_int_equal(unlisted[TIME_LAUNCH].calls + told.account.missed[0].time[TIME_LAUNCH].calls, 300 + 570);
+	assert_int_equal(told.account.all_missed.time[TIME_LAUNCH].calls, 570);
+	assert_int_equal(told.functions[0].missed, 570);
+	assert_int_equal(told.functions[0].missed_ns, told.account.all_missed.time[TIME_LAUNCH].ns);
+	end_told(scene, &told);
+}
+
+/* Probes are taken out in the middle of launches: kernels have them, and in the end all else. */
+static void cut_launches_are_counted_once_all_is_over(void **state)
+{
+	struct scene *scene = begin(false);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 2);
+	call(&told, 0, 0, TIME_LAUNCH, 50, 6);
+	call(&told, 0, 1, TIME_LAUNCH, 47, 6);
+	scene->launches[0] = 100;
+	scene->missed[RATE_LAUNCH] = 200;
+	read_account(scene, &told);
+	assert_int_equal(told.functions[0].missed, 200);
+	told.span.over = true;
+	for (int i = 0; i < 2; i++) {
+		read_account(scene, &told);
+		assert_int_equal(scene->process.launches, 300);
+		assert_int_equal(told.functions[0].time.calls + told.functions[0].missed, 300);
+		assert_int_equal(97 + missed_of(&told, TIME_LAUNCH, false), 300);
+		assert_int_equal(97 + told.account.missed[0].launches + told.account.missed[1].launches, 300);
+	}
+	end_told(scene, &told);
 }
 
 int main(void)
@@ -485,6 +677,10 @@ int main(void)
 		cmocka_unit_test(nested_calls_are_not_estimated_twice),
 		cmocka_unit_test(what_lived_while_probes_were_out_is_sampled),
 		cmocka_unit_test(durations_have_calls_but_no_new_buckets),
+		cmocka_unit_test(sums_are_the_same_by_kernel_function_and_thread),
+		cmocka_unit_test(estimated_time_is_within_lives),
+		cmocka_unit_test(threads_that_leave_keep_their_part),
+		cmocka_unit_test(cut_launches_are_counted_once_all_is_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,9 +210,26 @@ static void knows_its_namespace(void **state)
 	assert_int_equal(namespace.depth, 0);
 }
 
+/* More of it after some work; of a thread that is not there nothing. */
+static void test_run_time(void **state)
+{
+	struct run_time before, after;
+	volatile unsigned int work = 0;
+
+	(void)state;
+	assert_int_equal(process__run_time(getpid(), &before), 0);
+	do {
+		work++;
+		assert_int_equal(process__run_time(getpid(), &after), 0);
+	} while (after.ran_ns < before.ran_ns + 1000000);
+	assert_true(after.waited_ns >= before.waited_ns);
+	assert_int_equal(process__run_time(0x7ffffff0, &after), -ESRCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_run_time),
 		cmocka_unit_test(knows_itself),
 		cmocka_unit_test(odd_names_are_read),
 		cmocka_unit_test(states_are_told),

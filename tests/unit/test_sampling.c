@@ -267,6 +267,10 @@ static void begin_scene(struct scene *scene)
 	p->copies[COPY_H2D][0].calls = 160;
 	p->family_calls[RATE_LAUNCH] = (struct family_calls){.counted = 100, .missed = 900};
 	p->family_calls[RATE_COPY] = (struct family_calls){.counted = 80, .missed = 80};
+	scene->missed[0].time[TIME_LAUNCH] = (struct time_totals){900, 7500 * NS_PER_MS};
+	scene->missed[0].launches = 900;
+	scene->account->missed = scene->missed;
+	scene->account->all_missed = scene->missed[0];
 	scene->list.sampled_kinds = 1ull << (finding_kind__find("idle-gaps") - finding_kinds) |
 			       1ull << (finding_kind__find("small-copies") - finding_kinds);
 }
@@ -303,20 +307,24 @@ static void stat_estimates_times(void **state)
 		"       ~4.0 s            -            -       500 ms            -       ~5.5 s       10.0 s  12 (server)\n"
 		"      ~40.0 %                                  5.0 %                   ~55.0 %\n",
 		"            -        4.0 s            -            -            -            -        4.0 s  13 (wor\\nker) ended\n",
-		"          100           90       2.0 us",
+		"         ~200           90       2.0 us",
 		NULL,
 	};
-	static const char *const all[] = {"       ~9.5 s            -            -       500 ms            -            -", NULL};
+	static const char *const all[] = {"       ~9.5 s        4.0 s            -       500 ms            -            -", NULL};
 	static const char *const members[] = {
 		"\"inside_ns\":4500000000,\"outside_ns\":5500000000,\"estimated\":true,\"time\":{\"launch\":{\"calls\":200,"
-		"\"ns\":4000000000}", NULL};
-	static const char *const lines[] = {"threads,10,12,server,12,server,10000000000,4000000000,0,0,500000000,0,5500000000,200,", NULL};
+		"\"ns\":4000000000}", "\"launches\":200,\"missed_launches\":100,\"launched_ns\"",
+		"\"unlisted_threads\":{\"count\":0,\"wall_ns\":0,\"time\":{\"launch\":{\"calls\":0,\"ns\":0}", NULL};
+	static const char *const lines[] = {"threads,10,12,server,12,server,10000000000,4000000000,0,0,500000000,0,5500000000,200,"
+					    "0,0,3,0,200,90,", NULL};
 	struct scene scene;
 
 	(void)state;
 	begin_scene(&scene);
 	expect_parts(scene__print(&scene, stat_text__print), all);
 	scene.processes[0].family_calls[RATE_LAUNCH] = (struct family_calls){.counted = 100, .missed = 100};
+	scene.missed[0] = (struct thread_missed){.time[TIME_LAUNCH] = {100, 2 * NS_PER_S}, .launches = 100};
+	scene.account->all_missed = scene.missed[0];
 	expect_parts(scene__print(&scene, stat_text__print), parts);
 	expect_parts(scene__print(&scene, stat_json__print), members);
 	expect_parts(scene__print(&scene, stat_csv__print), lines);

@@ -17,9 +17,9 @@ from pathlib import Path
 # As the kernel cuts them, to 15 characters.
 PROGRAMS = {"call_session", "call_entry", "call_return", "loader_entry", "process_fork", "process_exit",
             "process_exec", "identity_of_map", "identity_of_mappings", "empty", "trace_session", "trace_entry",
-            "trace_return", "trace_exit", "trace_exec", "calls_in_progre"}
+            "trace_return", "trace_exit", "trace_exec", "calls_in_progre", "trial", "reading"}
 MAPS = {"in_progress", "free_threads", "process_numbers", "traced_threads", "kernels_seen",
-        "watched", "process_of", "free_slots", "tallies", "gpuprobe.rodata", "gpuprobe.bss", "identity_tgid"}
+        "watched", "process_of", "free_slots", "tallies", "gpuprobe.rodata", "gpuprobe.bss", "identity_tgid", "trial"}
 TRACEFS = Path("/sys/kernel/tracing")
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finding CUDA libraries without looking at processes, see cuda_files.h.
-#include "cli/cuda_files.h"
+#include "target/cuda_files.h"
 
 #include <errno.h>
 #include <limits.h>

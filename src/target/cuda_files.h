@@ -4,8 +4,8 @@
  * those in LD_LIBRARY_PATH, those that the loader would find, those of
  * /usr/local/cuda; or the ones that the user names.
  */
-#ifndef CLI_CUDA_FILES_H
-#define CLI_CUDA_FILES_H
+#ifndef TARGET_CUDA_FILES_H
+#define TARGET_CUDA_FILES_H
 
 #include "base/error.h"
 #include "target/elf_file.h"

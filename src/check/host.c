@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the machine or a container lets gpuprobe do, see host.h.
+#include "check/host.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/quantity.h"
+#include "check/text_file.h"
+#include "privilege/capabilities.h"
+
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
+#define YAMA_NO_ATTACH 3
+
+/* --- reading --- */
+
+bool host_facts__is_initial_map(const char *text)
+{
+	unsigned long inside, outside, count;
+
+	return sscanf(text, "%lu %lu %lu", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
+	       count == UINT32_MAX;
+}
+
+static enum tracefs_access find_tracefs(const char *root)
+{
+	static const char *const files[] = {"/sys/kernel/tracing/uprobe_events",
+					    "/sys/kernel/debug/tracing/uprobe_events"};
+	enum tracefs_access access = TRACEFS_ABSENT;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		int ret = text_file__access(root, files[i], W_OK);
+
+		if (!ret)
+			return TRACEFS_WRITABLE;
+		if (ret != -ENOENT && ret != -ENOTDIR)
+			access = TRACEFS_DENIED;
+	}
+	return access;
+}
+
+static bool counts_memlock(void)
+{
+	unsigned int major, minor;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major < 5 || (major == 5 && minor < 11);
+}
+
+void host_facts__read(const char *root, struct host_facts *facts)
+{
+	struct capabilities capabilities;
+	struct rlimit limit;
+	char map[128];
+	unsigned long pid_namespace = text_file__namespace(root, "/proc/self/ns/pid");
+
+	*facts = (struct host_facts){.memlock = UNLIMITED, .ptrace_scope = -1};
+	facts->capabilities = capabilities__read(&capabilities, NULL);
+	facts->effective = capabilities.effective;
+	facts->user_namespace = !text_file__read(root, "/proc/self/uid_map", map, sizeof(map)) &&
+				!host_facts__is_initial_map(map);
+	facts->pid_namespace = pid_namespace && pid_namespace != INITIAL_PID_NAMESPACE;
+	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		facts->memlock = limit.rlim_cur;
+	facts->memlock_counts = counts_memlock();
+	facts->has_paranoid = !text_file__number(root, "/proc/sys/kernel/perf_event_paranoid", &facts->paranoid);
+	if (text_file__number(root, "/proc/sys/kernel/yama/ptrace_scope", &facts->ptrace_scope))
+		facts->ptrace_scope = -1;
+	facts->tracefs = find_tracefs(root);
+}
+
+/* --- judging --- */
+
+/* "CAP_BPF" is "BPF" to container engines. */
+static void say_lacking(const struct capability_use *use, bool required, struct check_list *list)
+{
+	char advice[160];
+
+	snprintf(advice, sizeof(advice), "run it as root (sudo), or with %s (in a container: --cap-add %s)", use->name,
+		 use->name + strlen("CAP_"));
+	check_list__lacks(list, "capabilities", required ? CHECK_MISSING : CHECK_DEGRADED, advice,
+			  "no %s, which %s: %s", use->name, use->what, use->without);
+	check_list__text(list, "capability", use->name);
+}
+
+static void judge_capabilities(const struct host_facts *facts, bool perf, struct check_list *list)
+{
+	char names[256] = "";
+	size_t lacking = 0;
+
+	if (facts->capabilities) {
+		check_list__lacks(list, "capabilities", CHECK_MISSING, "let gpuprobe use capget(2)",
+				  "cannot be read: %s", strerror(-facts->capabilities));
+		return;
+	}
+	for (size_t i = 0; i < CAPABILITY_USES; i++) {
+		const struct capability_use *use = &capability_uses[i];
+		size_t length = strlen(names);
+
+		if (use->perf_only && !perf)
+			continue;
+		if (capabilities__suffice(facts->effective, use->number)) {
+			snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "", use->name);
+		} else {
+			say_lacking(use, use->required, list);
+			lacking++;
+		}
+	}
+	if (!lacking)
+		check_list__ok(list, "capabilities", "all that gpuprobe uses: %s", names);
+}
+
+static void judge_namespaces(const struct host_facts *facts, struct check_list *list)
+{
+	if (facts->user_namespace)
+		check_list__lacks(list, "user-namespace", CHECK_MISSING,
+				  "run it in the machine's own user namespace: not in a rootless container, nor with "
+				  "userns-remap",
+				  "gpuprobe is in a user namespace of its own, where capabilities do not reach BPF");
+	else
+		check_list__ok(list, "user-namespace", "the machine's own");
+	if (facts->pid_namespace)
+		check_list__lacks(
+			list, "pid-namespace", CHECK_DEGRADED,
+			"run it in the machine's pid namespace: --pid=host, in Kubernetes hostPID: true",
+			"gpuprobe is in a pid namespace of its own: processes outside have no pid here and are "
+			"not shown");
+	else
+		check_list__ok(list, "pid-namespace", "the machine's own: every process can be seen");
+}
+
+static void judge_tracefs(const struct host_facts *facts, bool perf, struct check_list *list)
+{
+	if (!perf)
+		check_list__ok(list, "tracefs", "not needed with these links");
+	else if (facts->tracefs == TRACEFS_WRITABLE)
+		check_list__ok(list, "tracefs", "mounted, and takes probes");
+	else if (facts->tracefs == TRACEFS_DENIED)
+		check_list__lacks(
+			list, "tracefs", CHECK_MISSING,
+			"run it as root, with /sys/kernel/tracing mounted for writing",
+			"/sys/kernel/tracing/uprobe_events cannot be written: probes go in by it on this kernel");
+	else
+		check_list__lacks(list, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
+				  "there is no /sys/kernel/tracing/uprobe_events: probes go in by it on this kernel");
+}
+
+static void judge_memlock(const struct host_facts *facts, struct check_list *list)
+{
+	if (facts->memlock == UNLIMITED)
+		check_list__ok(list, "memlock", "unlimited");
+	else if (facts->memlock_counts)
+		check_list__lacks(list, "memlock", CHECK_DEGRADED, "ulimit -l unlimited",
+				  "memory for BPF is limited to %s on this kernel",
+				  quantity__bytes((double)facts->memlock).text);
+	else
+		check_list__ok(list, "memlock", "%s, which does not count for BPF since Linux 5.11",
+			       quantity__bytes((double)facts->memlock).text);
+}
+
+static void judge_paranoid(const struct host_facts *facts, bool perf, struct check_list *list)
+{
+	if (!facts->has_paranoid)
+		check_list__ok(list, "perf_event_paranoid", "not told; it does not bind who has CAP_PERFMON");
+	else if (perf && facts->paranoid > -1 && !capabilities__suffice(facts->effective, CAP_PERFMON))
+		check_list__lacks(list, "perf_event_paranoid", CHECK_MISSING,
+				  "run it as root (sudo), or with CAP_PERFMON",
+				  "%ld: events of tracefs are only for who has CAP_PERFMON", facts->paranoid);
+	else
+		check_list__ok(list, "perf_event_paranoid", "%ld, which does not bind %s", facts->paranoid,
+			       perf ? "who has CAP_PERFMON" : "these links");
+}
+
+static void judge_ptrace_scope(const struct host_facts *facts, struct check_list *list)
+{
+	long scope = facts->ptrace_scope;
+
+	if (scope < 0 || scope > YAMA_NO_ATTACH)
+		check_list__ok(list, "ptrace_scope",
+			       "there is no Yama that would keep gpuprobe from reading processes");
+	else if (scope == YAMA_NO_ATTACH)
+		check_list__lacks(
+			list, "ptrace_scope", CHECK_DEGRADED,
+			"take kernel.yama.ptrace_scope=3 out of sysctl's settings and boot: it cannot be lowered",
+			"3: nobody may read the memory of processes: no Python frames, some kernels without names");
+	else if (scope > 0 && !capabilities__suffice(facts->effective, CAP_SYS_PTRACE))
+		check_list__lacks(list, "ptrace_scope", CHECK_DEGRADED, "run it as root (sudo), or with CAP_SYS_PTRACE",
+				  "%ld: without CAP_SYS_PTRACE the memory of %s may be read", scope,
+				  scope == 1 ? "gpuprobe's own descendants alone" : "no process");
+	else
+		check_list__ok(list, "ptrace_scope", "%ld, which does not bind gpuprobe", scope);
+}
+
+void check_host__judge(const struct host_facts *facts, bool perf, struct check_list *list)
+{
+	judge_capabilities(facts, perf, list);
+	judge_namespaces(facts, list);
+	judge_tracefs(facts, perf, list);
+	judge_memlock(facts, list);
+	judge_paranoid(facts, perf, list);
+	judge_ptrace_scope(facts, list);
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Judges CUDA libraries, see libraries.h.
+#include "check/libraries.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/api.h"
+#include "model/model.h"
+#include "probe/selection.h"
+#include "target/cuda_library.h"
+
+#define NAMED 5 /* functions named in a line; the facts have all */
+
+/* --- the list of them --- */
+
+static const struct checked_library *find(const struct checked_libraries *libraries, const struct elf_file *elf)
+{
+	const struct stat *wanted = elf_file__stat(elf);
+
+	for (size_t i = 0; i < libraries->count; i++) {
+		const struct stat *stat = elf_file__stat(libraries->libraries[i].elf);
+
+		if (stat->st_dev == wanted->st_dev && stat->st_ino == wanted->st_ino)
+			return &libraries->libraries[i];
+	}
+	return NULL;
+}
+
+static int append(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
+		  unsigned int layers)
+{
+	struct checked_library *grown;
+	char *copy = strdup(path);
+
+	grown = copy ? realloc(libraries->libraries, (libraries->count + 1) * sizeof(*grown)) : NULL;
+	if (!grown) {
+		free(copy);
+		return -ENOMEM;
+	}
+	libraries->libraries = grown;
+	grown[libraries->count++] = (struct checked_library){
+		.path = copy, .pid = pid, .elf = elf, .layers = layers, .inside = elf_file__interpreter(elf)};
+	return 0;
+}
+
+int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
+			   unsigned int *layers)
+{
+	const struct checked_library *known = find(libraries, elf);
+	int ret = 0;
+
+	*layers = known ? known->layers : cuda_library__layers(elf);
+	if (!known && *layers) {
+		ret = append(libraries, elf, path, pid, *layers);
+		if (!ret)
+			return 0;
+	}
+	elf_file__free(elf);
+	return ret;
+}
+
+void checked_libraries__clear(struct checked_libraries *libraries)
+{
+	for (size_t i = 0; i < libraries->count; i++) {
+		free(libraries->libraries[i].path);
+		elf_file__free(libraries->libraries[i].elf);
+	}
+	free(libraries->libraries);
+	*libraries = (struct checked_libraries){0};
+}
+
+const char *library_version__of(const char *path)
+{
+	const char *name = strrchr(path, '/'), *version;
+
+	version = strstr(name ? name : path, ".so.");
+	if (!version)
+		return NULL;
+	version += strlen(".so.");
+	return strchr(version, '.') && version[strspn(version, "0123456789.")] == '\0' ? version : NULL;
+}
+
+/* --- judging --- */
+
+/* Names, of which a line has the first ones: "a, b and 3 more". */
+struct names {
+	char text[512];
+	size_t count;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+	size_t length = strlen(names->text);
+
+	if (names->count++ < NAMED)
+		snprintf(names->text + length, sizeof(names->text) - length, "%s%.90s", length ? ", " : "", name);
+}
+
+static const char *end_names(struct names *names)
+{
+	size_t length = strlen(names->text);
+
+	if (names->count > NAMED)
+		snprintf(names->text + length, sizeof(names->text) - length, " and %zu more", names->count - NAMED);
+	return names->text;
+}
+
+/* What is looked at of one file. */
+struct inspection {
+	const struct checked_library *library;
+	enum row_presence *rows;
+	bool *probed; /* by row: gpuprobe has a use for the function */
+	size_t present, known;	 /* functions of the table, of the file's layers and majors */
+	struct names absent;	 /* that are probed where they are there */
+	struct names unknown;	 /* exported, and not in the table */
+	struct names slow;
+	char *unknown_names; /* "a\0b\0\0", malloc */
+	size_t unknown_length;
+	struct probe_site *sites;
+	size_t site_count;
+};
+
+static int note_unknown(const char *symbol, enum layer layer, void *arg)
+{
+	struct inspection *inspection = arg;
+	size_t size = strlen(symbol) + 1;
+	char *grown = realloc(inspection->unknown_names, inspection->unknown_length + size);
+
+	(void)layer;
+	if (!grown)
+		return -1;
+	memcpy(grown + inspection->unknown_length, symbol, size);
+	inspection->unknown_names = grown;
+	inspection->unknown_length += size;
+	add_name(&inspection->unknown, symbol);
+	return -1; /* no site is wanted */
+}
+
+static void choose_probed(struct inspection *inspection)
+{
+	const struct selection selection = {.sections = SECTION_ALL, .api = API_BOTH};
+
+	for (size_t row = 0; row < api_function_count; row++)
+		inspection->probed[row] = selection__wants(&selection, &api_functions[row]);
+}
+
+static void count_rows(struct inspection *inspection)
+{
+	for (size_t row = 0; row < api_function_count; row++) {
+		inspection->known += inspection->rows[row] != ROW_FOREIGN;
+		inspection->present += inspection->rows[row] == ROW_PRESENT;
+		if (inspection->rows[row] == ROW_ABSENT && inspection->probed[row])
+			add_name(&inspection->absent, api_functions[row].symbol);
+	}
+}
+
+static int inspect(struct inspection *inspection)
+{
+	const struct wanted_functions wanted = {inspection->probed, note_unknown, inspection};
+	struct elf_file *elf = inspection->library->elf;
+	size_t missing;
+	int ret = cuda_library__rows(elf, inspection->rows);
+
+	if (ret)
+		return ret;
+	choose_probed(inspection);
+	count_rows(inspection);
+	ret = cuda_library__sites(elf, &wanted, &inspection->sites, &inspection->site_count, &missing);
+	for (size_t i = 0; !ret && i < inspection->site_count; i++)
+		if (inspection->sites[i].slow)
+			add_name(&inspection->slow, api_functions[inspection->sites[i].row].symbol);
+	return ret;
+}
+
+/* "/usr/lib/libcuda.so.580.65.06 (version 580.65.06, libcuda.so.1)". */
+struct description {
+	char text[768];
+};
+
+static struct description describe(const struct checked_library *library)
+{
+	const char *version = library_version__of(library->path), *soname = elf_file__soname(library->elf);
+	struct description what;
+	char of[32] = "";
+
+	if (library->pid)
+		snprintf(of, sizeof(of), " of process %d", (int)library->pid);
+	if (library->inside)
+		snprintf(what.text, sizeof(what.text), "%.512s%s (a program with the runtime inside)",
+			 library->path, of);
+	else
+		snprintf(what.text, sizeof(what.text), "%.512s%s (%s%s%s%.64s)", library->path, of,
+			 version ? "version " : "", version ? version : "", version && soname ? ", " : "",
+			 soname	 ? soname :
+			 version ? "" :
+				   "without a soname");
+	return what;
+}
+
+static void add_facts(const struct inspection *inspection, struct check_list *list)
+{
+	const struct checked_library *library = inspection->library;
+
+	check_list__text(list, "path", library->path);
+	if (library->pid)
+		check_list__number(list, "pid", (uint64_t)library->pid);
+	check_list__text(list, "soname", elf_file__soname(library->elf));
+	check_list__text(list, "version", library->inside ? NULL : library_version__of(library->path));
+	if (library->layers & LAYER_BIT(LAYER_DRIVER))
+		check_list__text(list, "layers", "driver");
+	if (library->layers & LAYER_BIT(LAYER_RUNTIME))
+		check_list__text(list, "layers", "runtime");
+	check_list__number(list, "functions_of_table", inspection->known);
+	check_list__number(list, "functions_found", inspection->present);
+	check_list__number(list, "functions_probed", inspection->site_count);
+	for (size_t row = 0; row < api_function_count; row++)
+		if (inspection->rows[row] == ROW_ABSENT && inspection->probed[row])
+			check_list__text(list, "probed_functions_missing", api_functions[row].symbol);
+	for (size_t at = 0; at < inspection->unknown_length; at += strlen(inspection->unknown_names + at) + 1)
+		check_list__text(list, "functions_not_in_table", inspection->unknown_names + at);
+}
+
+/* What it lacks and has besides the table: "; it has no a, b", "; not in the table: c". */
+static void describe_rest(struct inspection *inspection, char *text, size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	/* Of a static runtime the linker takes along what the program uses. */
+	if (inspection->absent.count && !inspection->library->inside)
+		length = (size_t)snprintf(text, size, "; of those that gpuprobe probes it has no %s",
+					  end_names(&inspection->absent));
+	if (inspection->unknown.count && length < size)
+		snprintf(text + length, size - length, "; not in the table are %s", end_names(&inspection->unknown));
+}
+
+static void judge_functions(struct inspection *inspection, struct check_list *list)
+{
+	const struct checked_library *library = inspection->library;
+	const struct description what = describe(library);
+	char rest[1200];
+
+	describe_rest(inspection, rest, sizeof(rest));
+	if (inspection->unknown.count && library->layers & LAYER_BIT(LAYER_DRIVER))
+		check_list__lacks(
+			list, "library", CHECK_DEGRADED,
+			"look for a newer gpuprobe, which may know them; gpuprobe trace -e NAME shows calls of one",
+			"%s: %zu of the table's %zu functions%s, whose calls are not counted", what.text,
+			inspection->present, inspection->known, rest);
+	else /* what a runtime has besides is seen where it calls the driver */
+		check_list__ok(list, "library", "%s: %zu of the table's %zu functions%s", what.text,
+			       inspection->present, inspection->known, rest);
+	add_facts(inspection, list);
+}
+
+static void judge_slow(struct inspection *inspection, struct check_list *list)
+{
+	const struct description what = describe(inspection->library);
+
+	if (inspection->slow.count)
+		check_list__lacks(
+			list, "slow-probes", CHECK_DEGRADED,
+			"where such calls are many, use --max-overhead, or leave them out (--memleak, trace -e)",
+			"%s: %zu of %zu probed functions begin with an instruction that the kernel must single-step, "
+			"some 15 us a call: %s",
+			what.text, inspection->slow.count, inspection->site_count, end_names(&inspection->slow));
+	else
+		check_list__ok(list, "slow-probes",
+			       "%s: none of %zu, each begins with an instruction that the kernel emulates",
+			       what.text, inspection->site_count);
+	check_list__text(list, "path", inspection->library->path);
+	for (size_t i = 0; i < inspection->site_count; i++)
+		if (inspection->sites[i].slow)
+			check_list__text(list, "slow_functions", api_functions[inspection->sites[i].row].symbol);
+}
+
+static int judge_library(const struct checked_library *library, struct check_list *list)
+{
+	struct inspection inspection = {
+		.library = library,
+		.rows = calloc(api_function_count, sizeof(enum row_presence)),
+		.probed = calloc(api_function_count, sizeof(bool)),
+	};
+	int ret = inspection.rows && inspection.probed ? inspect(&inspection) : -ENOMEM;
+
+	/* It had functions when it was opened: it is being changed. */
+	if (!ret && !inspection.site_count)
+		ret = -EBADMSG;
+	if (!ret) {
+		judge_functions(&inspection, list);
+		judge_slow(&inspection, list);
+	} else if (ret != -ENOMEM) {
+		check_list__lacks(list, "library", CHECK_MISSING,
+				  "install it anew: the file is damaged, or has just been written to",
+				  "%s: its symbols cannot be read: %s", describe(library).text, strerror(-ret));
+	}
+	free(inspection.sites);
+	free(inspection.unknown_names);
+	free(inspection.rows);
+	free(inspection.probed);
+	return ret;
+}
+
+static bool has_driver(const struct checked_libraries *libraries)
+{
+	for (size_t i = 0; i < libraries->count; i++)
+		if (libraries->libraries[i].layers & LAYER_BIT(LAYER_DRIVER))
+			return true;
+	return false;
+}
+
+int check_libraries__judge(const struct checked_libraries *libraries, struct check_list *list)
+{
+	int ret = 0;
+
+	if (!has_driver(libraries))
+		check_list__lacks(
+			list, "library", CHECK_MISSING,
+			"install NVIDIA's driver, or name the file by --libcuda-path; containers may bring their own: "
+			"check again while one runs",
+			"no libcuda: neither the loader nor a running process has one");
+	for (size_t i = 0; i < libraries->count && ret != -ENOMEM; i++)
+		ret = judge_library(&libraries->libraries[i], list);
+	return ret == -ENOMEM ? ret : 0;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Judges BPF and links, see links.h.
+#include "check/links.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "probe/object.h"
+
+#define AS_ROOT "run it as root (sudo gpuprobe check)"
+
+const char *link_kind__word(enum link_kind kind)
+{
+	static const char *const words[] = {
+		[LINKS_SESSION] = "session", [LINKS_MULTI] = "multi", [LINKS_TRACEFS] = "perf"};
+
+	return words[kind];
+}
+
+static void judge_bpf(const struct link_facts *facts, struct check_list *list)
+{
+	if (facts->program == -EPERM || facts->program == -EACCES)
+		check_list__lacks(
+			list, "bpf", CHECK_MISSING,
+			"run it as root (sudo), or with CAP_BPF and CAP_PERFMON; in a container --privileged, or "
+			"these and a seccomp profile that allows bpf(2)",
+			"the kernel refuses BPF programs: %s", strerror(-facts->program));
+	else if (facts->program == -ENOSYS)
+		check_list__lacks(list, "bpf", CHECK_MISSING, "boot a kernel with CONFIG_BPF_SYSCALL=y",
+				  "this kernel, or sandbox, has no bpf(2)");
+	else if (facts->program)
+		check_list__lacks(list, "bpf", CHECK_MISSING,
+				  "run gpuprobe check -vv, which tells the kernel's reasons",
+				  "the kernel refuses BPF programs: %s", strerror(-facts->program));
+	else if (facts->reading)
+		check_list__lacks(list, "bpf", CHECK_MISSING, "see the line on lockdown",
+				  "BPF programs may not read the kernel's memory: %s", strerror(-facts->reading));
+	else
+		check_list__ok(list, "bpf", "the kernel loads BPF programs, and they may read its memory");
+}
+
+static void judge_kind(const struct link_facts *facts, struct check_list *list)
+{
+	const char *by_choice = facts->forced ? ", by GPUPROBE_LINKS" : "";
+
+	if (facts->chosen)
+		check_list__lacks(list, "links", CHECK_MISSING, "unset GPUPROBE_LINKS", "%s", facts->choice_error.text);
+	else if (facts->kind == LINKS_TRACEFS)
+		check_list__lacks(list, "links", CHECK_DEGRADED,
+				  facts->forced ? "unset GPUPROBE_LINKS" :
+						  "boot Linux 6.6 or newer, which has uprobe_multi links",
+				  "tracefs events%s: CAP_SYS_ADMIN is needed, and --max-overhead is not to be had",
+				  by_choice);
+	else
+		check_list__ok(list, "links", "uprobe_multi%s: one link a library for all its functions", by_choice);
+	if (!facts->chosen)
+		check_list__text(list, "kind", link_kind__word(facts->kind));
+}
+
+static void judge_session(const struct link_facts *facts, struct check_list *list)
+{
+	if (facts->kind == LINKS_SESSION)
+		check_list__ok(list, "session",
+			       "session probes: a launch is counted by one trap, and one in %d looked at on "
+			       "its return",
+			       LAUNCH_SAMPLE);
+	else
+		check_list__lacks(
+			list, "session", CHECK_DEGRADED,
+			facts->features.uprobe_session ?
+				"unset GPUPROBE_LINKS" :
+				"boot Linux 6.13 or newer, or use --check-launches, which makes launches dearer",
+			"no session probes%s: results of launches are looked at with --check-launches alone",
+			facts->features.uprobe_session ? ", by GPUPROBE_LINKS" : "");
+}
+
+static void judge_probing(const struct link_facts *facts, struct check_list *list)
+{
+	const struct link_trial *trial = &facts->trial;
+
+	if (!facts->probing.made)
+		check_list__lacks(list, "probes", CHECK_MISSING, "see the line on tracefs",
+				  "not tried without tracefs");
+	else if (facts->probing.ret)
+		check_list__lacks(
+			list, "probes", CHECK_MISSING,
+			"boot a kernel with CONFIG_UPROBES=y and CONFIG_UPROBE_EVENTS=y, and see the lines on "
+			"capabilities and lockdown",
+			"%s", facts->probing.error.text);
+	else if (trial->plain == TRIAL_KILLED)
+		check_list__lacks(list, "probes", CHECK_MISSING, "do not use gpuprobe on this kernel in this sandbox",
+				  "a process of gpuprobe's own was killed by a probe that it ran into");
+	else if (trial->plain != TRIAL_RETURNED || trial->hits != 2 * trial->calls)
+		check_list__lacks(
+			list, "probes", CHECK_MISSING,
+			"report it with this output: counts of this kernel's probes are not to be trusted",
+			"%" PRIu64 " calls of a function of gpuprobe's own ran %" PRIu64 " probes, not %" PRIu64,
+			trial->calls, trial->hits, 2 * trial->calls);
+	else
+		check_list__ok(list, "probes",
+			       "%" PRIu64 " calls of a function of gpuprobe's own were seen at entry and at "
+			       "return",
+			       trial->calls);
+}
+
+static void judge_filters(const struct link_facts *facts, struct check_list *list)
+{
+	if (!facts->probing.made || facts->probing.ret || facts->trial.plain != TRIAL_RETURNED)
+		return;
+	if (facts->trial.filtered == TRIAL_KILLED)
+		check_list__lacks(
+			list, "seccomp", CHECK_MISSING,
+			"boot Linux 6.14, 6.13.3, 6.12.14 or newer; until then do not watch processes with seccomp "
+			"filters, such as those of containers",
+			"a return probe kills a process with a seccomp filter on this kernel");
+	else if (facts->trial.filtered == TRIAL_NOT_MADE)
+		check_list__lacks(list, "seccomp", CHECK_DEGRADED, "run it where seccomp filters can be set",
+				  "whether processes with seccomp filters bear return probes could not be tried");
+	else
+		check_list__ok(list, "seccomp", "processes with seccomp filters (containers) return from probed calls");
+}
+
+static void judge_iterator(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list)
+{
+	if (!facts->iterator.made)
+		return;
+	if (facts->iterator.ret)
+		check_list__lacks(
+			list, "iterator", CHECK_MISSING,
+			types->one_process ? "run gpuprobe check -vv, which tells the kernel's reasons" :
+					     "run it in the machine's pid namespace, or boot Linux 6.1 or newer",
+			"no iterator over mappings, by which files are told apart: %s", facts->iterator.error.text);
+	else if (!types->one_process)
+		check_list__lacks(
+			list, "iterator", CHECK_DEGRADED, "boot Linux 6.1 or newer",
+			"the iterator over mappings goes through all processes: each new library takes longer");
+	else
+		check_list__ok(list, "iterator", "the iterator over mappings tells which file the kernel probes");
+}
+
+static void judge_object(const struct attempt *attempt, const char *topic, const char *what, struct check_list *list)
+{
+	if (!attempt->made)
+		return;
+	if (attempt->ret)
+		check_list__lacks(list, topic, CHECK_MISSING,
+				  "run gpuprobe check -vv, which tells the kernel's reasons", "%s",
+				  attempt->error.text);
+	else
+		check_list__ok(list, topic, "the kernel takes the programs of %s", what);
+}
+
+static void judge_maps(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list)
+{
+	if (facts->features.lazy_maps)
+		check_list__ok(list, "maps", "memory of BPF maps is taken as it is needed");
+	else
+		check_list__lacks(list, "maps", CHECK_DEGRADED,
+				  "boot Linux 6.1 or newer, or give smaller --max-allocations and --max-processes",
+				  "memory of BPF maps is taken whole at the start");
+	if (types->counts_mappings)
+		check_list__ok(list, "copies", "a thread remembers which addresses are pageable memory");
+	else
+		check_list__lacks(list, "copies", CHECK_DEGRADED, "boot Linux 6.13 or newer",
+				  "each copy from pageable memory looks its mapping up anew, and costs more");
+}
+
+void check_links__judge(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list)
+{
+	judge_bpf(facts, list);
+	if (facts->program) {
+		check_list__lacks(list, "links", CHECK_MISSING, AS_ROOT,
+				  "which links the kernel has cannot be told without loading a BPF program");
+		return;
+	}
+	judge_kind(facts, list);
+	if (facts->chosen)
+		return;
+	judge_session(facts, list);
+	judge_probing(facts, list);
+	judge_filters(facts, list);
+	judge_iterator(facts, types, list);
+	judge_object(&facts->monitor, "monitor",
+		     facts->stacks == STACK_OFF ? "the monitor" : "the monitor, with call stacks", list);
+	judge_object(&facts->tracer, "tracer", "gpuprobe trace", list);
+	judge_maps(facts, types, list);
+}

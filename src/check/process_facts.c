@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads what is to be known of a process, see process_facts.h.
+#include "check/process_facts.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/text_file.h"
+#include "symbol/python_process.h"
+#include "target/cuda_library.h"
+#include "target/proc_maps.h"
+#include "target/process.h"
+#include "target/process_memory.h"
+#include "target/root_file.h"
+
+#define DRIVER_NAME "libcuda.so"
+#define LIBRARIES_MAX 64 /* of one process; it is its own telling */
+
+struct reading {
+	struct process_facts *facts;
+	struct checked_libraries *libraries;
+	uint64_t inode; /* of the last mapping that was looked at */
+	dev_t device;
+	uint64_t readable; /* an address that nobody waits for: of the vdso, which is there; 0: none was seen */
+};
+
+static bool starts(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static struct process_library *add_library(struct process_facts *facts, const struct mapping *mapping)
+{
+	struct process_library *grown;
+	char *path = strdup(mapping->path);
+
+	grown = path ? realloc(facts->libraries, (facts->library_count + 1) * sizeof(*grown)) : NULL;
+	if (!grown) {
+		free(path);
+		return NULL;
+	}
+	facts->libraries = grown;
+	grown[facts->library_count] = (struct process_library){
+		.path = path,
+		.driver = starts(strrchr(mapping->path, '/') + 1, DRIVER_NAME),
+		.deleted = mapping->deleted,
+	};
+	return &grown[facts->library_count++];
+}
+
+static int look_into(struct reading *reading, const struct mapping *mapping, struct process_library *library)
+{
+	const pid_t pid = reading->facts->pid;
+	struct elf_file *elf = NULL;
+	int fd = mapping__open(mapping, pid);
+
+	library->opened = fd < 0 ? fd : elf_file__open_fd(fd, library->path, &elf, NULL);
+	if (library->opened)
+		return 0;
+	return checked_libraries__add(reading->libraries, elf, library->path, pid, &library->layers);
+}
+
+/* By its name, or because the user has named the file. */
+static bool may_be_cuda(const struct reading *reading, const struct mapping *mapping)
+{
+	if (starts(strrchr(mapping->path, '/') + 1, "libcuda"))
+		return true;
+	for (size_t i = 0; i < reading->libraries->count; i++) {
+		const struct stat *stat = elf_file__stat(reading->libraries->libraries[i].elf);
+
+		if (!reading->libraries->libraries[i].inside && stat->st_ino == mapping->inode &&
+		    stat->st_dev == mapping->device)
+			return true;
+	}
+	return false;
+}
+
+static int look_at(const struct mapping *mapping, void *arg)
+{
+	struct reading *reading = arg;
+	struct process_library *library;
+
+	if (!strcmp(mapping->path, "[vdso]"))
+		reading->readable = mapping->start;
+	if (!mapping__is_file(mapping))
+		return 0;
+	if (!mapping->executable || (mapping->inode == reading->inode && mapping->device == reading->device) ||
+	    reading->facts->library_count == LIBRARIES_MAX || !may_be_cuda(reading, mapping))
+		return 0;
+	reading->inode = mapping->inode;
+	reading->device = mapping->device;
+	library = add_library(reading->facts, mapping);
+	return library ? look_into(reading, mapping, library) : -ENOMEM;
+}
+
+/* --- the rest, of a process that uses CUDA --- */
+
+long process_status__number(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL)
+		if (!strncmp(line, name, length) && line[length] == ':')
+			return strtol(line + length + 1, NULL, 10);
+	return -1;
+}
+
+static bool is_filtered(pid_t pid)
+{
+	char path[64], text[4096];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	text_file__read("", path, text, sizeof(text));
+	return process_status__number(text, "Seccomp") == SECCOMP_MODE_FILTER;
+}
+
+/* By the map of its users: that of the namespace itself is not told where the process may not be looked into. */
+static bool is_elsewhere(pid_t pid)
+{
+	char path[64], own[1024], other[1024];
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", (int)pid);
+	return !text_file__read("", "/proc/self/uid_map", own, sizeof(own)) &&
+	       !text_file__read("", path, other, sizeof(other)) && strcmp(own, other) != 0;
+}
+
+/* Whether the runtime is in the program, which may be of 32 bits. */
+static int look_at_program(struct process_facts *facts, struct checked_libraries *libraries)
+{
+	unsigned char ident[EI_NIDENT];
+	struct elf_file *elf = NULL;
+	unsigned int layers = 0;
+	char link[64], path[256];
+	ssize_t n;
+	int fd, ret;
+
+	process__exe_path(facts->pid, link, sizeof(link));
+	fd = root_file__open_link(facts->pid, link);
+	if (fd < 0)
+		return 0;
+	if (pread(fd, ident, sizeof(ident), 0) == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG))
+		facts->bits = ident[EI_CLASS] == ELFCLASS32 ? 32 : ident[EI_CLASS] == ELFCLASS64 ? 64 : 0;
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	if (elf_file__open_fd(fd, path, &elf, NULL))
+		return 0;
+	ret = checked_libraries__add(libraries, elf, path, facts->pid, &layers);
+	facts->inside = layers & LAYER_BIT(LAYER_RUNTIME);
+	return ret;
+}
+
+static void look_for_python(struct process_facts *facts)
+{
+	struct python_process python;
+
+	facts->python = python_process__find(facts->pid, &python, &facts->python_error);
+	if (!facts->python)
+		facts->python_minor = python.offsets.minor;
+	else if (facts->python == -ESRCH)
+		facts->python = -ENOENT;
+}
+
+/* One byte. The process is not stopped for that. */
+static int try_memory(pid_t pid, uint64_t address)
+{
+	char byte;
+
+	return address ? process_memory__read(pid, address, &byte, 1) : 0;
+}
+
+bool process_facts__uses_cuda(const struct process_facts *facts)
+{
+	for (size_t i = 0; i < facts->library_count; i++)
+		if (facts->libraries[i].opened || facts->libraries[i].layers)
+			return true;
+	return facts->inside;
+}
+
+static int read_all(struct process_facts *facts, struct checked_libraries *libraries, bool asked_for)
+{
+	struct reading reading = {.facts = facts, .libraries = libraries};
+	struct cgroup_names names;
+	int ret = proc_maps__each(facts->pid, look_at, &reading);
+
+	facts->python = -ENOENT;
+	if (ret == -ESRCH || ret == -ENOMEM)
+		return ret;
+	facts->mappings = ret;
+	if (!asked_for && !process_facts__uses_cuda(facts))
+		return 0;
+	if (!cgroup__read(facts->pid, &names))
+		memcpy(facts->container, names.container, sizeof(facts->container));
+	facts->user_namespace = is_elsewhere(facts->pid);
+	facts->filtered = is_filtered(facts->pid);
+	if (ret)
+		return 0;
+	facts->memory = try_memory(facts->pid, reading.readable);
+	look_for_python(facts);
+	return look_at_program(facts, libraries);
+}
+
+int process_facts__read(pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts)
+{
+	struct process_info info;
+	int ret = process__info(pid, &info);
+
+	*facts = (struct process_facts){.pid = pid};
+	if (ret)
+		return ret == -ESRCH ? ret : 0;
+	if (info.state == 'Z' || info.state == 'X')
+		return -ESRCH;
+	memcpy(facts->comm, info.comm, sizeof(facts->comm));
+	return read_all(facts, libraries, asked_for);
+}
+
+void process_facts__clear(struct process_facts *facts)
+{
+	for (size_t i = 0; i < facts->library_count; i++)
+		free(facts->libraries[i].path);
+	free(facts->libraries);
+	facts->libraries = NULL;
+	facts->library_count = 0;
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Judges running processes, see processes.h.
+#include "check/processes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/cuda_library.h"
+#include "target/process.h"
+
+#define CONTAINER_SHOWN 12 /* digits of a container's id, as Docker shows them */
+
+/* --- one process --- */
+
+/* Who it is: "process 12 (python3), container 0123456789ab". */
+struct who {
+	char text[192];
+};
+
+static struct who who_is(const struct process_facts *facts)
+{
+	struct who who;
+
+	snprintf(who.text, sizeof(who.text), "process %d (%s)%s%.*s", (int)facts->pid, facts->comm,
+		 *facts->container ? ", container " : "", CONTAINER_SHOWN, facts->container);
+	return who;
+}
+
+/* Why something of the process cannot be had, and what to do. */
+static const char *advice_on_rights(const struct process_facts *facts)
+{
+	if (facts->user_namespace)
+		return "run gpuprobe outside of containers as root: the process is in another user namespace";
+	return "run it as root (sudo), or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
+}
+
+static const struct process_library *find_unopened(const struct process_facts *facts, bool driver)
+{
+	for (size_t i = 0; i < facts->library_count; i++)
+		if (facts->libraries[i].opened && facts->libraries[i].driver == driver)
+			return &facts->libraries[i];
+	return NULL;
+}
+
+static void say_unopened(const struct process_facts *facts, const struct process_library *library,
+			 enum check_state state, struct check_list *list)
+{
+	const char *gone = library->deleted ? " was deleted or replaced while in use, and" : "";
+
+	if (library->deleted)
+		check_list__lacks(list, "process", state,
+				  "run it as root, or with CAP_CHECKPOINT_RESTORE; or start the program anew",
+				  "%s: %s%s cannot be read: %s", who_is(facts).text, library->path, gone,
+				  strerror(-library->opened));
+	else if (library->opened == -EREMOTE)
+		check_list__lacks(
+			list, "process", state, "name that file by --libcuda-path or --libcudart-path",
+			"%s: %s is on a file system that a program serves (FUSE), which may never answer: it gets no "
+			"probes",
+			who_is(facts).text, library->path);
+	else if (library->opened == -ENOEXEC || library->opened == -EINVAL)
+		check_list__lacks(list, "process", state, "install that library anew, for x86-64",
+				  "%s: %s is no ELF file for x86-64", who_is(facts).text, library->path);
+	else
+		check_list__lacks(list, "process", state, advice_on_rights(facts), "%s: %s cannot be read: %s",
+				  who_is(facts).text, library->path, strerror(-library->opened));
+}
+
+/* What keeps gpuprobe from watching it. Whether there is something. */
+static bool judge_hindrance(const struct process_facts *facts, bool filters_kill, struct check_list *list)
+{
+	const struct process_library *driver = find_unopened(facts, true);
+
+	if (facts->mappings)
+		check_list__lacks(list, "process", CHECK_MISSING, advice_on_rights(facts),
+				  "%s: its mappings cannot be read: %s", who_is(facts).text,
+				  strerror(-facts->mappings));
+	else if (facts->bits == 32)
+		check_list__lacks(list, "process", CHECK_MISSING, "build it for x86-64",
+				  "%s: a 32-bit program, whose calls gpuprobe does not know", who_is(facts).text);
+	else if (facts->filtered && filters_kill)
+		check_list__lacks(list, "process", CHECK_MISSING,
+				  "do not watch it on this kernel: see the line on seccomp",
+				  "%s: it has a seccomp filter, and a return probe would kill it", who_is(facts).text);
+	else if (driver)
+		say_unopened(facts, driver, CHECK_MISSING, list);
+	else
+		return false;
+	return true;
+}
+
+/* "libcuda.so.1, libcudart.so.13 (deleted)": what it maps. */
+static void list_libraries(const struct process_facts *facts, char *text, size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < facts->library_count && length < size; i++) {
+		const struct process_library *library = &facts->libraries[i];
+
+		if (library->layers)
+			length += (size_t)snprintf(text + length, size - length, "%s%s%s", length ? ", " : "",
+						   strrchr(library->path, '/') + 1,
+						   library->deleted ? " (deleted)" : "");
+	}
+	if (facts->inside && length < size)
+		snprintf(text + length, size - length, "%s", length ? ", the runtime inside the program" :
+								      "the runtime inside the program");
+	if (!*text)
+		snprintf(text, size, "no CUDA library so far, it gets probes when it loads one");
+}
+
+static void judge_python(const struct process_facts *facts, const char *what, struct check_list *list)
+{
+	char python[32] = "";
+
+	if (facts->python && facts->python != -ENOENT && facts->python != -EAGAIN) {
+		check_list__lacks(list, "process", CHECK_DEGRADED,
+				  "for Python frames use CPython 3.8 to 3.14 with its symbols, without free threading",
+				  "%s can be watched, its Python frames cannot be shown: %s; %s", who_is(facts).text,
+				  facts->python_error.text, what);
+		return;
+	}
+	if (facts->python_minor)
+		snprintf(python, sizeof(python), ", CPython 3.%u", facts->python_minor);
+	check_list__ok(list, "process", "%s can be watched: %s%s", who_is(facts).text, what, python);
+}
+
+static void judge_watchable(const struct process_facts *facts, struct check_list *list)
+{
+	const struct process_library *unopened = find_unopened(facts, false);
+	char what[512];
+
+	list_libraries(facts, what, sizeof(what));
+	if (unopened)
+		say_unopened(facts, unopened, CHECK_DEGRADED, list);
+	else if (facts->memory == -EPERM || facts->memory == -EACCES)
+		check_list__lacks(
+			list, "process", CHECK_DEGRADED, advice_on_rights(facts),
+			"%s can be watched, but its memory cannot be read: no Python frames, some kernels without "
+			"names; %s",
+			who_is(facts).text, what);
+	else
+		judge_python(facts, what, list);
+}
+
+static void add_facts(const struct process_facts *facts, struct check_list *list)
+{
+	char python[16];
+
+	check_list__number(list, "pid", (uint64_t)facts->pid);
+	check_list__text(list, "comm", facts->comm);
+	check_list__text(list, "container", *facts->container ? facts->container : NULL);
+	if (facts->filtered)
+		check_list__text(list, "seccomp", "filter");
+	for (size_t i = 0; i < facts->library_count; i++)
+		check_list__text(list, "libraries", facts->libraries[i].path);
+	snprintf(python, sizeof(python), "3.%u", facts->python_minor);
+	check_list__text(list, "python", facts->python_minor ? python : NULL);
+}
+
+void check_process__judge(const struct process_facts *facts, bool filters_kill, struct check_list *list)
+{
+	if (!judge_hindrance(facts, filters_kill, list))
+		judge_watchable(facts, list);
+	add_facts(facts, list);
+}
+
+/* --- all of them --- */
+
+struct run {
+	bool filters_kill;
+	struct checked_libraries *libraries;
+	struct check_list *list;
+	size_t refused;
+	struct who first_refused;
+	int reason; /* of that */
+};
+
+static int look_at(struct run *run, pid_t pid, bool asked_for)
+{
+	struct process_facts facts;
+	int ret = process_facts__read(pid, asked_for, run->libraries, &facts);
+
+	if (!ret && (asked_for || process_facts__uses_cuda(&facts))) {
+		check_process__judge(&facts, run->filters_kill, run->list);
+	} else if (!ret && facts.mappings && !run->refused++) {
+		run->first_refused = who_is(&facts);
+		run->reason = facts.mappings;
+	}
+	process_facts__clear(&facts);
+	return ret == -ESRCH ? 0 : ret;
+}
+
+static int look_at_all(struct run *run, const struct pid_list *all)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < all->count && !ret; i++)
+		if (all->pids[i] != getpid())
+			ret = look_at(run, all->pids[i], false);
+	return ret;
+}
+
+static int look_at_given(struct run *run, const pid_t *pids, size_t count)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count && !ret; i++) {
+		struct pid_list children = {0};
+
+		ret = look_at(run, pids[i], true);
+		if (!ret && !process__descendants(pids[i], &children))
+			ret = look_at_all(run, &children);
+		pid_list__clear(&children);
+	}
+	return ret;
+}
+
+static int look_at_machine(struct run *run)
+{
+	struct pid_list all;
+	int ret = process__list(&all);
+
+	if (ret == -ENOMEM)
+		return ret;
+	/* Not even gpuprobe: what is there is no /proc. */
+	if (!ret && !all.count)
+		ret = -ENOENT;
+	if (ret) {
+		check_list__lacks(run->list, "process", CHECK_MISSING, "mount -t proc proc /proc",
+				  "processes cannot be listed: %s", strerror(-ret));
+		return 0;
+	}
+	ret = look_at_all(run, &all);
+	pid_list__clear(&all);
+	return ret;
+}
+
+/* Probes in a library are for whoever maps it: it may be watched all the same. */
+static void say_refused(const struct run *run)
+{
+	char others[48] = "";
+
+	if (run->refused > 1)
+		snprintf(others, sizeof(others), " and %zu others", run->refused - 1);
+	check_list__lacks(
+		run->list, "process", CHECK_DEGRADED,
+		"run it as root (sudo), or with CAP_SYS_PTRACE; what is kept from root as well has a sandbox of its own",
+		"%s%s cannot be looked into (%s): whether CUDA is used there is not known", run->first_refused.text,
+		others, strerror(-run->reason));
+}
+
+int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, struct checked_libraries *libraries,
+			 struct check_list *list)
+{
+	struct run run = {.filters_kill = filters_kill, .libraries = libraries, .list = list};
+	size_t before = list->count;
+	int ret = count ? look_at_given(&run, pids, count) : look_at_machine(&run);
+
+	if (run.refused)
+		say_refused(&run);
+	else if (list->count == before)
+		check_list__ok(list, "process", "none uses CUDA now");
+	return ret;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Capabilities: read, judged and given up, see capabilities.h.
+#include "privilege/capabilities.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+
+const struct capability_use capability_uses[CAPABILITY_USES] = {
+	{CAP_BPF, "CAP_BPF", "loads BPF programs and makes their maps", "nothing can be watched", true, false},
+	{CAP_PERFMON, "CAP_PERFMON", "puts the probes in and lets BPF programs read memory", "nothing can be watched",
+	 true, false},
+	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "reads mappings, files and memory of other users' processes",
+	 "only processes of the same user that may be traced have names of kernels and stacks", false, false},
+	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "reads files that only their owners may read",
+	 "libraries and programs that only their owners may read get no probes and no names", false, false},
+	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "opens mapped files by /proc/PID/map_files",
+	 "libraries that were deleted or replaced while in use are out of reach", false, false},
+	{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "puts probes in by tracefs, where the kernel has no uprobe_multi links",
+	 "nothing can be watched", true, true},
+};
+
+static uint64_t set_of(cap_t caps, cap_flag_t flag)
+{
+	cap_flag_value_t value;
+	uint64_t set = 0;
+
+	for (int cap = 0; cap < 64 && CAP_IS_SUPPORTED(cap); cap++)
+		if (!cap_get_flag(caps, cap, flag, &value) && value == CAP_SET)
+			set |= UINT64_C(1) << cap;
+	return set;
+}
+
+int capabilities__read(struct capabilities *capabilities, struct error *err)
+{
+	cap_t caps = cap_get_proc();
+
+	memset(capabilities, 0, sizeof(*capabilities));
+	if (!caps)
+		return error__set(err, -errno, "cannot read the capabilities of this process: %s", strerror(errno));
+	capabilities->effective = set_of(caps, CAP_EFFECTIVE);
+	capabilities->permitted = set_of(caps, CAP_PERMITTED);
+	capabilities->inheritable = set_of(caps, CAP_INHERITABLE);
+	cap_free(caps);
+	for (int cap = 0; cap < 64 && CAP_IS_SUPPORTED(cap); cap++) {
+		if (cap_get_bound(cap) == 1)
+			capabilities->bounding |= UINT64_C(1) << cap;
+		if (cap_get_ambient(cap) == 1)
+			capabilities->ambient |= UINT64_C(1) << cap;
+	}
+	return 0;
+}
+
+bool capabilities__suffice(uint64_t effective, int number)
+{
+	uint64_t wanted = UINT64_C(1) << number;
+
+	if (number == CAP_BPF || number == CAP_PERFMON || number == CAP_CHECKPOINT_RESTORE)
+		wanted |= UINT64_C(1) << CAP_SYS_ADMIN;
+	return effective & wanted;
+}
+
+char *capabilities__lacking(uint64_t effective, bool perf, char *text, size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < CAPABILITY_USES; i++) {
+		const struct capability_use *use = &capability_uses[i];
+
+		if (capabilities__suffice(effective, use->number) || (use->perf_only && !perf) || length >= size)
+			continue;
+		length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", use->name);
+	}
+	return text;
+}
+
+/* The bounding set first: to change it needs CAP_SETPCAP, which goes with the rest. */
+static int drop_bounding(uint64_t kept, uint64_t effective)
+{
+	if (!(effective & UINT64_C(1) << CAP_SETPCAP))
+		return 0; /* a normal user's: no_new_privs has made it meaningless */
+	for (int cap = 0; cap < 64 && CAP_IS_SUPPORTED(cap); cap++)
+		if (!(kept & UINT64_C(1) << cap) && cap_drop_bound(cap))
+			return -errno;
+	return 0;
+}
+
+static int set_process(uint64_t kept)
+{
+	cap_t caps = cap_init();
+	int ret = 0;
+
+	if (!caps)
+		return -errno;
+	for (int cap = 0; cap < 64 && !ret; cap++) {
+		cap_value_t value = cap;
+
+		if (!(kept & UINT64_C(1) << cap))
+			continue;
+		if (cap_set_flag(caps, CAP_PERMITTED, 1, &value, CAP_SET) ||
+		    cap_set_flag(caps, CAP_EFFECTIVE, 1, &value, CAP_SET))
+			ret = -errno;
+	}
+	if (!ret && cap_set_proc(caps))
+		ret = -errno;
+	cap_free(caps);
+	return ret;
+}
+
+int capabilities__keep_needed(bool perf, struct error *err)
+{
+	struct capabilities now;
+	uint64_t kept = 0;
+	int ret = capabilities__read(&now, err);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < CAPABILITY_USES; i++)
+		if (perf || !capability_uses[i].perf_only)
+			kept |= now.permitted & UINT64_C(1) << capability_uses[i].number;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		ret = -errno;
+	if (!ret)
+		ret = drop_bounding(kept, now.effective);
+	if (!ret && cap_reset_ambient())
+		ret = -errno;
+	if (!ret)
+		ret = set_process(kept);
+	return ret ? error__set(err, ret, "cannot give up capabilities: %s", strerror(-ret)) : 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Signals to processes that kill(2) does not reach: COMMAND runs as another
+ * user than gpuprobe, which has given up CAP_KILL, and its children may take
+ * any identity. To the owner of a file that has become readable (fcntl(2),
+ * F_SETOWN and F_SETSIG) the kernel lets user 0 send a signal whoever that is.
+ */
+#ifndef PRIVILEGE_SIGNALLER_H
+#define PRIVILEGE_SIGNALLER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Its descriptors are made beforehand: to let somebody go on must not fail for want of them. */
+struct signaller {
+	int reader, writer; /* of a pipe; -1: none */
+};
+
+#define SIGNALLER_NONE {-1, -1}
+
+/* 0 or a negative errno. Of one process alone: after a fork the child makes its own. */
+int signaller__open(struct signaller *signaller);
+void signaller__close(struct signaller *signaller);
+
+/*
+ * Sends `number` to the process, by kill(2) where that may. Returns 0 or
+ * kill's negative errno; by the other way none that tells of a refusal: that
+ * user 0 meets none is checked beforehand.
+ */
+int signaller__send(const struct signaller *signaller, pid_t pid, int number);
+
+/*
+ * Whether this process may signal any other. Where not, it reaches those whose
+ * real or saved user is its own.
+ */
+bool signaller__reaches_all(void);
+
+#endif

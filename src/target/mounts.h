@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The mounts that a process sees, as far as it matters before one of its files
+ * is opened: a program that serves files (FUSE) can leave whoever looks at them
+ * waiting for ever, and any user can be that program.
+ */
+#ifndef TARGET_MOUNTS_H
+#define TARGET_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct statx;
+
+struct mount {
+	uint64_t id;
+	bool fuse;
+};
+
+struct mounts {
+	pid_t pid;
+	bool loaded; /* read when they are first asked for */
+	struct mount *list;
+	size_t count;
+};
+
+/* Those of the process; 0: gpuprobe's own. To be cleared. */
+void mounts__init(struct mounts *mounts, pid_t pid);
+void mounts__clear(struct mounts *mounts);
+
+/*
+ * Whether what `fd` (O_PATH) stands for can be opened, and looked into, without
+ * asking another program. Fills `status` with type, size, device and inode, of
+ * FUSE as the kernel remembers them. 0, -EREMOTE where it is of a FUSE file
+ * system, or of one that neither the process nor gpuprobe has mounted any more
+ * and that might be; or another negative errno.
+ *
+ * A file system on a block device is taken for one that answers: to mount it
+ * takes an administrator.
+ */
+int mounts__check(struct mounts *mounts, int fd, struct statx *status);
+
+/* Adds the mounts of a text in the form of /proc/PID/mountinfo. 0 or -ENOMEM. For tests. */
+int mounts__parse(struct mounts *mounts, char *text);
+
+#endif

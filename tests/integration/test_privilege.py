@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What gpuprobe may do while it runs, who COMMAND is, and what no output shows."""
+import contextlib
+import json
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from lib import leftovers, paths
+from lib.fuse import Served
+from lib.probe import Background, Running, environment
+
+NUMBERS = {"dac_read_search": 2, "sys_ptrace": 19, "sys_admin": 21, "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}
+FIVE = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
+USER = 1000  # whether he has a name or not
+NONE = ("--metrics-addr", "none")
+REPORT = ("--json", *NONE, "--display-interval", "0")
+COMMANDS = {
+    "monitor": REPORT,
+    "trace": ("trace",),
+    "stat": ("stat", "--json"),
+    "diagnose": ("diagnose", "--json"),
+    "memleak": ("memleak", "--json"),
+    "flame": ("flame", "--by", "launches", "--stack-sample", "1"),
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
+    leftovers.mount_tracefs()
+    before = leftovers.left_over()
+    yield
+    leftovers.assert_none(before)
+
+
+@pytest.fixture
+def private():
+    """A directory that everybody may enter, with gpuprobe and what it is to watch: files that nobody else uses."""
+    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
+    directory.chmod(0o755)
+    shutil.copy(paths.GPUPROBE, directory)
+    for name in ("libcuda.so.1", "libcudart.so.13", "launch", "memory", "idle-holder"):
+        shutil.copy(paths.SIM / name, directory)
+    yield directory
+    shutil.rmtree(directory)
+
+
+def bits(names):
+    return sum(1 << NUMBERS[name] for name in names)
+
+
+def status_of(pid, thread=None):
+    """/proc/PID/status as a dict."""
+    path = f"/proc/{pid}/task/{thread}/status" if thread else f"/proc/{pid}/status"
+    return dict(line.split(":\t", 1) for line in Path(path).read_text().splitlines() if ":\t" in line)
+
+
+def parse_status(text):
+    return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+
+
+def attached(probe, timeout=20):
+    """Waits until the probes are in, which takes -v to be told."""
+    end = time.monotonic() + timeout
+    while "the probes are in" not in probe.stderr:
+        assert time.monotonic() < end, f"no probes are in: {probe.stderr}"
+        time.sleep(0.05)
+
+
+def assert_kept(pid, names):
+    """Each thread of the process has these capabilities, no way to others, and the filter."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        status = status_of(pid, thread)
+        for kept in ("CapPrm", "CapEff", "CapBnd"):
+            assert int(status[kept], 16) == bits(names), (kept, status)
+        for empty in ("CapInh", "CapAmb"):
+            assert int(status[empty], 16) == 0, (empty, status)
+        assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2", status
+
+
+def as_user(*argv, capabilities=FIVE, env=None, uid=USER, **options):
+    """Runs a program as a normal user with these ambient capabilities."""
+    plus = ",".join(["-all", *(f"+{name}" for name in capabilities)])
+    before = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", f"--inh-caps={plus}",
+              f"--ambient-caps={plus}", "--"]
+    return subprocess.run([*before, *map(str, argv)], env=environment(**(env or {})), text=True, capture_output=True,
+                          timeout=60, stdin=subprocess.DEVNULL, check=False, **options)
+
+
+class Holder(Background):
+    """A process that has called CUDA and waits."""
+
+    def __init__(self, directory, *before, env=None, **options):
+        super().__init__(*before, f"{directory}/idle-holder", "--bytes", "4096", "--launch", "2", "--then-launch", "4",
+                         "--seconds", "60", env=env, **options)
+        assert self.stdout.readline() == "READY\n"
+
+    def go(self):
+        assert self.tell("go") == "DONE"
+
+
+# --- what gpuprobe keeps ---
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_root_keeps_what_it_needs(command, private):
+    with Holder(private) as holder:
+        argv = [paths.GPUPROBE, *COMMANDS[command], "-v", "-p", holder.pid]
+        with Running([str(word) for word in argv], environment(), private, None) as probe:
+            attached(probe)
+            assert_kept(probe.pid, FIVE)
+            holder.go()
+            result = probe.stop()
+    assert result.status == 0, result.stderr
+    assert "CAP_" not in result.stderr
+
+
+@pytest.mark.parametrize("links", ["multi", "perf"])
+def test_tracefs_takes_sys_admin_and_says_so(links, private, missing_links):
+    if links in missing_links:
+        pytest.skip(f"this kernel has no {links} links")
+    with Holder(private) as holder:
+        argv = [str(paths.GPUPROBE), *REPORT, "-v", "-p", str(holder.pid)]
+        with Running(argv, environment(GPUPROBE_LINKS=links), private, None) as probe:
+            attached(probe)
+            assert_kept(probe.pid, FIVE + ("sys_admin",) * (links == "perf"))
+            holder.go()
+            result = probe.stop()
+    assert result.status == 0, result.stderr
+    assert result.final["processes"][0]["launches"] == 4
+    said = "gpuprobe: warning: CAP_SYS_ADMIN is kept: probes by tracefs need it\n"
+    assert (said in result.stderr) == (links == "perf")
+
+
+def test_the_guard_keeps_no_more(gpuprobe):
+    with gpuprobe.start(paths.workload("idle-holder"), "--seconds", "30", args=["-v"]) as probe:
+        attached(probe)
+        time.sleep(0.2)  # it comes by its filter beside gpuprobe
+        children = Path(f"/proc/{probe.pid}/task/{probe.pid}/children").read_text().split()
+        guards = [pid for pid in children if Path(f"/proc/{pid}/comm").read_text() == "gpuprobe-guard\n"]
+        assert len(guards) == 1
+        assert_kept(guards[0], FIVE)
+
+
+def test_a_port_that_takes_privileges(gpuprobe):
+    """It is bound before they are given up."""
+    with contextlib.ExitStack() as stack:
+        for port in range(600, 1024):
+            probe = socket.socket()
+            try:
+                probe.bind(("127.0.0.1", port))
+                break
+            except OSError:
+                continue
+            finally:
+                probe.close()
+        probe = stack.enter_context(gpuprobe.start(base=("--json", "--metrics-addr", f"127.0.0.1:{port}")))
+        probe.report()
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            assert answer.status == 200 and b"gpuprobe_" in answer.read()
+
+
+@pytest.mark.parametrize("argv", [("flame", "--by", "launches", "--folded", "-o"), ("stat", "-O"), ("trace", "-O")],
+                         ids=lambda argv: argv[0])
+def test_output_where_root_has_no_power(argv, private):
+    """Without CAP_DAC_OVERRIDE root may not write to others' directories: what it needs is opened before."""
+    home = private / "home"
+    home.mkdir()
+    os.chown(home, USER, USER)
+    home.chmod(0o755)
+    output = home / "output"
+    done = subprocess.run([paths.GPUPROBE, *argv, output, "--", private / "launch"], env=environment(), text=True,
+                          capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "aunch" in output.read_text()
+    assert os.listdir(home) == ["output"]
+    assert stat.S_IMODE(output.stat().st_mode) == 0o644
+    # One that is not written is taken away.
+    gone = subprocess.run([paths.GPUPROBE, "flame", "--by", "bytes", "--folded", "-o", home / "other", "--", "/nothing"],
+                          env=environment(), capture_output=True, timeout=60, check=False)
+    assert gone.returncode == 1
+    assert os.listdir(home) == ["output"]
+
+
+# --- COMMAND ---
+
+SHOW = ("sh", "-c", "id -u; id -g; id -G; cat /proc/self/status; ls /proc/self/fd; env")
+
+
+def identity(stdout):
+    """What SHOW says: uid, gid, groups, status, descriptors, environment."""
+    uid, gid, groups, rest = stdout.split("\n", 3)
+    status, rest = rest[:rest.index("\n0\n")], rest[rest.index("\n0\n") + 1:]
+    lines = rest.splitlines()
+    descriptors = [line for line in lines if line.isdigit()]
+    variables = dict(line.split("=", 1) for line in lines if "=" in line)
+    return uid, gid, groups.split(), parse_status(status), descriptors, variables
+
+
+def assert_unbound(status):
+    """No filter, no no_new_privs, nothing of gpuprobe's capabilities, signals as they are for a new program."""
+    assert status["NoNewPrivs"] == "0" and status["Seccomp"] == "0", status
+    for empty in ("CapInh", "CapAmb"):
+        assert int(status[empty], 16) == 0, status
+    for signals in ("SigBlk", "SigIgn"):
+        assert int(status[signals], 16) == 0, status
+
+
+def run(*argv, env=None, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([str(word) for word in argv], env=environment(**(env or {})), text=True, capture_output=True,
+                          timeout=60, check=False, close_fds=True, **options)
+
+
+def test_roots_command_is_roots():
+    done = run(paths.GPUPROBE, *NONE, "--display-interval", "0", "-q", "--", *SHOW)
+    uid, gid, _, status, descriptors, _ = identity(done.stdout)
+    assert (uid, gid) == ("0", "0")
+    assert_unbound(status)
+    own = status_of("self")
+    assert status["CapEff"] == own["CapEff"] and status["CapBnd"] == own["CapBnd"]
+    # 3 is the directory that ls reads.
+    assert descriptors == ["0", "1", "2", "3"]
+
+
+def test_sudos_command_is_the_callers():
+    """As sudo leaves it: root's HOME, USER, LOGNAME and SHELL, and who called in SUDO_*."""
+    env = {"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody", "HOME": "/root", "USER": "root",
+           "LOGNAME": "root", "SHELL": "/bin/sh"}
+    done = run(paths.GPUPROBE, *NONE, "--display-interval", "0", "-q", "--", *SHOW, env=env)
+    uid, gid, groups, status, _, variables = identity(done.stdout)
+    assert (uid, gid, groups) == ("65534", "65534", ["65534"])
+    assert status["Uid"].split() == ["65534"] * 4 and status["Gid"].split() == ["65534"] * 4
+    assert_unbound(status)
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0
+    home = subprocess.run(["getent", "passwd", "nobody"], capture_output=True, text=True, check=True).stdout.split(":")[5]
+    assert (variables["HOME"], variables["USER"], variables["LOGNAME"]) == (home, "nobody", "nobody")
+    # What was set on purpose stays.
+    done = run(paths.GPUPROBE, *NONE, "--display-interval", "0", "-q", "--", *SHOW, env=env | {"HOME": "/scratch"})
+    assert identity(done.stdout)[5]["HOME"] == "/scratch"
+
+
+def test_a_users_command_has_none_of_its_capabilities(private):
+    done = as_user(private / "gpuprobe", *NONE, "--display-interval", "0", "-q", "--", *SHOW)
+    assert done.returncode == 0, done.stderr
+    uid, _, groups, status, descriptors, _ = identity(done.stdout)
+    assert (uid, groups) == (str(USER), [str(USER)])
+    assert_unbound(status)
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0
+    assert descriptors == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("how", ["setuid", "capabilities"])
+def test_a_privileged_file(how, private):
+    """Who calls it is who COMMAND is, whatever the environment says."""
+    gpuprobe = private / "gpuprobe"
+    if how == "setuid":
+        gpuprobe.chmod(0o4755)
+    else:
+        subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep", gpuprobe], check=True)
+    env = {"SUDO_UID": "0", "SUDO_GID": "0", "SUDO_USER": "root"}
+    done = as_user(gpuprobe, *REPORT, "--", "sh", "-c", '"$@" >&2; cat /proc/self/status >&2', "sh",
+                   private / "launch", "--launches", "23", capabilities=(), env=env)
+    assert done.returncode == 0, done.stderr
+    status = parse_status(done.stderr)
+    assert status["Uid"].split() == [str(USER)] * 4 and status["Gid"].split() == [str(USER)] * 4
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0
+    assert_unbound(status)
+    assert sum(p["launches"] for p in json.loads(done.stdout)["processes"]) == 23
+
+
+def test_setuid_programs_work_in_command(private):
+    program = private / "id"
+    shutil.copy("/usr/bin/id", program)
+    program.chmod(0o4755)
+    done = as_user(private / "gpuprobe", *NONE, "--display-interval", "0", "-q", "--", program, "-u")
+    assert done.stdout.splitlines()[0] == "0", done.stderr
+
+
+def test_command_becomes_another_user_elsewhere(gpuprobe_by, private):
+    """In a session of its own, where SIGCONT would reach it: it is held and let go all the same."""
+    directory = private / "truth"
+    directory.mkdir()
+    directory.chmod(0o777)
+    result = gpuprobe_by.run("setsid", "--wait", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                             private / "launch", "--launches", "31", env={"CUDA_SIM_TRUTH": None})
+    process = result.process
+    assert (process["launches"], process["uid"], process["since_attach"]) == (31, 65534, False)
+
+
+def test_a_users_command_becomes_somebody_else(private):
+    """Whom a user's gpuprobe may not signal: it is not held, so that it does not stay so."""
+    program = private / "setpriv"
+    shutil.copy(shutil.which("setpriv"), program)
+    program.chmod(0o4755)
+    done = as_user(private / "gpuprobe", *REPORT, "--", "sh", "-c", '"$@" >&2', "sh", "setsid", "--wait", program,
+                   "--reuid=65534", "--regid=65534", "--clear-groups", private / "launch", "--launches", "31")
+    assert done.returncode == 0, done.stderr
+    processes = json.loads(done.stdout)["processes"]
+    assert [p["uid"] for p in processes] == [65534]
+    assert processes[0]["launches"] <= 31
+
+
+# --- a normal user ---
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_five_capabilities_are_enough(command, private):
+    done = as_user(private / "gpuprobe", *COMMANDS[command], "--", "sh", "-c", '"$@" >&2', "sh", private / "launch",
+                   "--launches", "29")
+    assert done.returncode == 0, done.stderr
+    assert "without CAP_" not in done.stderr
+    if command == "monitor":
+        assert sum(p["launches"] for p in json.loads(done.stdout)["processes"]) == 29
+    elif command == "trace":
+        assert done.stdout.count("cuLaunchKernel") + done.stdout.count("cudaLaunchKernel") == 29
+    elif command == "flame":
+        assert sum(int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines()) == 29
+    else:
+        assert json.loads(done.stdout.splitlines()[-1])
+
+
+def test_five_capabilities_find_a_deleted_library_of_another_user(private):
+    with Holder(private) as holder:
+        for name in ("libcuda.so.1", "libcudart.so.13"):
+            (private / name).unlink()
+        plus = ",".join(f"+{name}" for name in FIVE)
+        argv = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", f"--inh-caps={plus}",
+                f"--ambient-caps={plus}", "--", str(private / "gpuprobe"), *REPORT, "-v", "-p", str(holder.pid)]
+        with Running(argv, environment(), private, None) as probe:
+            attached(probe)
+            holder.go()
+            result = probe.stop()
+    assert result.status == 0, result.stderr
+    assert result.final["processes"][0]["launches"] == 4
+
+
+@pytest.mark.parametrize("missing, said", [
+    ("sys_ptrace", "only processes of the same user"),
+    ("dac_read_search", "only their owners may read"),
+    ("checkpoint_restore", "deleted or replaced while in use"),
+])
+def test_what_is_lacking_is_said(missing, said, private):
+    rest = [name for name in FIVE if name != missing]
+    done = as_user(private / "gpuprobe", *REPORT, "--", "sh", "-c", '"$@" >&2', "sh", private / "launch",
+                   "--launches", "19", capabilities=rest)
+    assert done.returncode == 0, done.stderr
+    warned = [line for line in done.stderr.splitlines() if "without CAP_" in line]
+    assert len(warned) == 1 and f"without CAP_{missing.upper()}: " in warned[0] and said in warned[0]
+    assert sum(p["launches"] for p in json.loads(done.stdout)["processes"]) == 19
+
+
+def test_tracefs_is_roots(private, tracefs):
+    done = as_user(private / "gpuprobe", "trace", "--", "true", capabilities=(*FIVE, "sys_admin"),
+                   env={"GPUPROBE_LINKS": "perf"})
+    assert done.returncode == 1
+    assert "uprobe_events" in done.stderr and "root" in done.stderr
+
+
+# --- what is never shown ---
+
+SECRET = "s3cret-of-the-program"
+
+
+def secretive(private, *args):
+    """A program with the secret among its words, its variables, and in its working directory's name."""
+    return ["env", f"TOKEN={SECRET}", "sh", "-c", f': {SECRET}; "$@"', SECRET, private / "launch", "--launches", "20",
+            *args]
+
+
+@pytest.mark.parametrize("argv", [
+    (*NONE, "--display-interval", "0", "--stack", "auto"), (*REPORT, "--stack", "auto"), ("trace", "--stack", "auto"),
+    ("trace", "--format", "json", "--stack", "auto"), ("trace", "--format", "tsv"), ("trace", "-C"),
+    ("stat", "--stack", "auto"), ("stat", "--json", "--stack", "auto"), ("stat", "--csv"), ("diagnose",),
+    ("diagnose", "--json"), ("memleak",), ("memleak", "--json"), ("flame", "--by", "launches"),
+    ("flame", "--by", "launches", "--svg"), ("flame", "--by", "launches", "--speedscope")], ids=" ".join)
+def test_no_form_of_output_shows_words_or_variables(argv, private):
+    done = run(paths.GPUPROBE, *argv, "-vv", "--", *secretive(private))
+    assert done.returncode == 0, done.stderr
+    assert SECRET not in done.stdout and SECRET not in done.stderr
+
+
+def test_no_metric_shows_words_or_variables(free_port, private):
+    with Background(*secretive(private), "--hold", "30") as program:
+        program.stdout.readline()
+        argv = [str(paths.GPUPROBE), "--json", "--metrics-addr", f"127.0.0.1:{free_port}", "--display-interval", "0.1"]
+        with Running(argv, environment(), private, None) as probe:
+            probe.report()
+            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=10) as answer:
+                assert SECRET.encode() not in answer.read()
+
+
+# --- files that a watched process has a hand in ---
+
+def watch(holder, private, *args):
+    """Watches a process while it launches; returns the result, which must come soon."""
+    argv = [str(paths.GPUPROBE), *REPORT, "-v", "-p", str(holder.pid), *args]
+    with Running(argv, environment(), private, None) as probe:
+        attached(probe)
+        holder.go()
+        return probe.stop(timeout=10)
+
+
+@pytest.fixture
+def fuse_file(private):
+    """The simulated driver, served by a program; only the process's mount namespace has it elsewhere."""
+    if not os.path.exists("/dev/fuse"):
+        pytest.skip("there is no /dev/fuse")
+    directory = private / "served"
+    directory.mkdir()
+    with Served(directory, "libcuda.so.1", (private / "libcuda.so.1").read_bytes()) as served:
+        (private / "libcuda.so.1").unlink()
+        yield served
+
+
+def test_a_library_that_a_program_serves_and_does_not_answer(fuse_file, private):
+    with Holder(private, env={"LD_LIBRARY_PATH": str(fuse_file.directory)}) as holder:
+        fuse_file.fall_silent()
+        # What the process still asks for itself, as its pages come, is none of gpuprobe's doing.
+        before = fuse_file.asked
+        result = watch(holder, private)
+        assert fuse_file.asked == before
+    assert result.status == 0
+    assert "FUSE" in result.stderr and "libcuda.so.1" in result.stderr
+    # The runtime, of the same process, is seen.
+    assert result.final["processes"][0]["launches"] == 4
+
+
+def test_debug_files_that_a_program_serves(fuse_file, private):
+    """A way that leads over such a file system is not taken: the perf map of a process is one of many."""
+    with Holder(private, env={"LD_LIBRARY_PATH": str(private), "LD_PRELOAD": str(fuse_file.path)}) as holder:
+        os.symlink(fuse_file.directory / "map", f"/tmp/perf-{holder.pid}.map")
+        try:
+            fuse_file.fall_silent()
+            before = fuse_file.asked
+            result = watch(holder, private, "--stack", "fp")
+            assert fuse_file.asked == before
+        finally:
+            os.unlink(f"/tmp/perf-{holder.pid}.map")
+    assert result.status == 0

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Files of a process's root: no way out of it, and nothing but regular files that answer.
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "target/mounts.h"
+#include "target/process_root.h"
+#include "target/root_file.h"
+
+/* A directory with "inside/root", which is a process's root, and the file "inside/secret" beside it. */
+struct scene {
+	char directory[64];
+	pid_t pid;
+};
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+static void make(const struct scene *scene, char *path, const char *name)
+{
+	snprintf(path, 256, "%s/inside/%s", scene->directory, name);
+}
+
+static void link_to(const struct scene *scene, const char *target, const char *name)
+{
+	char path[256];
+
+	make(scene, path, name);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static int set_up(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+	char path[256], secret[256];
+	int ready[2];
+	char byte;
+
+	strcpy(scene->directory, "/tmp/gpuprobe-root-XXXXXX");
+	assert_non_null(mkdtemp(scene->directory));
+	for (size_t i = 0; i < 4; i++) {
+		make(scene, path, (const char *[]){"", "root", "root/lib", "root/lib/deep"}[i]);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	make(scene, secret, "secret");
+	write_file(secret, "outside");
+	make(scene, path, "root/lib/file");
+	write_file(path, "within");
+	assert_int_equal(pipe(ready), 0);
+	make(scene, path, "root");
+	scene->pid = fork();
+	if (!scene->pid) {
+		if (chroot(path) || chdir("/") || write(ready[1], "", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	close(ready[1]);
+	*state = scene;
+	/* Nothing comes where there is no right to chroot(2). */
+	if (read(ready[0], &byte, 1) != 1)
+		skip();
+	close(ready[0]);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+	char command[128];
+
+	kill(scene->pid, SIGKILL);
+	waitpid(scene->pid, NULL, 0);
+	snprintf(command, sizeof(command), "rm -rf '%s'", scene->directory);
+	assert_int_equal(system(command), 0);
+	free(scene);
+	return 0;
+}
+
+/* What the file says, or the errno in "-N". */
+static const char *text_of(int fd)
+{
+	static char text[64];
+	ssize_t n;
+
+	if (fd < 0) {
+		snprintf(text, sizeof(text), "%d", fd);
+		return text;
+	}
+	n = read(fd, text, sizeof(text) - 1);
+	assert_true(n >= 0);
+	text[n] = '\0';
+	close(fd);
+	return text;
+}
+
+static const char *error(int code)
+{
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%d", code);
+	return text;
+}
+
+#define opens(scene, path, expected) assert_string_equal(text_of(root_file__open((scene)->pid, path)), expected)
+
+static void follows_links_within(void **state)
+{
+	const struct scene *scene = *state;
+
+	link_to(scene, "/lib/file", "root/absolute");
+	link_to(scene, "lib", "root/directory");
+	link_to(scene, "../file", "root/lib/deep/relative");
+	link_to(scene, "directory/deep/relative", "root/chain");
+	opens(scene, "/lib/file", "within");
+	opens(scene, "lib//./file", "within");
+	opens(scene, "/absolute", "within");
+	opens(scene, "/directory/deep/../file", "within");
+	opens(scene, "/chain", "within");
+	opens(scene, "/lib/deep/relative", "within");
+	opens(scene, "/nothing", error(-ENOENT));
+	opens(scene, "/lib/file/more", error(-ENOTDIR));
+}
+
+static void never_leaves_the_root(void **state)
+{
+	const struct scene *scene = *state;
+	char outside[256];
+
+	make(scene, outside, "secret");
+	link_to(scene, outside, "root/out");
+	link_to(scene, "../secret", "root/up");
+	link_to(scene, "../../../../../../../../../../../secret", "root/lib/far");
+	link_to(scene, "..", "root/parent");
+	link_to(scene, "/proc/self/root", "root/magic");
+	opens(scene, "/out", error(-ENOENT));
+	opens(scene, "/up", error(-ENOENT));
+	opens(scene, "/../secret", error(-ENOENT));
+	opens(scene, "/lib/../../secret", error(-ENOENT));
+	opens(scene, "/lib/far", error(-ENOENT));
+	opens(scene, "/parent/secret", error(-ENOENT));
+	opens(scene, "/magic/etc/passwd", error(-ENOENT));
+	/* There it would stay. */
+	opens(scene, "/../../lib/file", "within");
+	opens(scene, "/parent/lib/file", "within");
+}
+
+static void takes_regular_files_only(void **state)
+{
+	const struct scene *scene = *state;
+	char path[256];
+	int fd;
+
+	make(scene, path, "root/fifo");
+	assert_int_equal(mkfifo(path, 0666), 0);
+	make(scene, path, "root/device");
+	assert_int_equal(mknod(path, S_IFCHR | 0666, makedev(1, 5)), 0);
+	make(scene, path, "root/huge");
+	fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+	assert_int_equal(ftruncate(fd, (off_t)ROOT_FILE_MAX + 1), 0);
+	opens(scene, "/fifo", error(-EINVAL));
+	opens(scene, "/device", error(-EINVAL));
+	opens(scene, "/lib", error(-EINVAL));
+	opens(scene, "/", error(-EINVAL));
+	opens(scene, "/huge", error(-EFBIG));
+	assert_int_equal(ftruncate(fd, (off_t)ROOT_FILE_MAX), 0);
+	close(fd);
+	fd = root_file__open(scene->pid, "/huge");
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void gives_up_on_long_ways(void **state)
+{
+	const struct scene *scene = *state;
+	char path[8192];
+
+	link_to(scene, "circle", "root/circle");
+	opens(scene, "/circle", error(-ELOOP));
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[300] = '\0';
+	opens(scene, path, error(-ENAMETOOLONG));
+	path[300] = 'x';
+	path[sizeof(path) - 1] = '\0';
+	opens(scene, path, error(-ENAMETOOLONG));
+	/* The same directories over and over, by a link in each round. */
+	link_to(scene, "deep", "root/lib/again");
+	link_to(scene, "..", "root/lib/deep/back");
+	strcpy(path, "/lib");
+	for (int i = 0; i < 60; i++)
+		strcat(path, "/again/back");
+	strcat(path, "/file");
+	opens(scene, path, error(-ELOOP));
+}
+
+static void no_process_no_root(void **state)
+{
+	(void)state;
+	assert_int_equal(root_file__open(999999999, "/etc/passwd"), -ESRCH);
+}
+
+/* Of the kernel's own links only the text counts: this file has no name any more. */
+static void takes_magic_links_by_their_text(void **state)
+{
+	char name[] = "/tmp/gpuprobe-magic-XXXXXX", link[64];
+	int fd = mkstemp(name);
+
+	(void)state;
+	assert_true(fd >= 0);
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", getpid(), fd);
+	assert_string_equal(text_of(root_file__open(0, link)), "");
+	unlink(name);
+	assert_string_equal(text_of(root_file__open(0, link)), error(-ENOENT));
+	/* Where that is what is wanted, it leads there. */
+	assert_string_equal(text_of(root_file__open_link(0, link)), "");
+	close(fd);
+}
+
+/* --- mounts --- */
+
+static void knows_fuse_by_its_type(void **state)
+{
+	char text[] = "23 1 0:21 / / rw,relatime shared:1 - overlay overlay rw,lowerdir=/a - fuse\n"
+		      "24 23 0:22 / /home/a\\040-\\040b rw master:1 shared:2 - fuse.sshfs host:/ rw,user_id=0\n"
+		      "25 23 0:23 / /x rw - fuse served rw\n"
+		      "26 23 8:1 / /y rw - fuseblk /dev/sda1 rw\n"
+		      "27 23 0:24 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n"
+		      "28 23 0:25 / /broken rw fuse\n"
+		      "none\n"
+		      "29 23 0:26 / /last rw - tmpfs tmpfs rw";
+	const struct mount expected[] = {{23, false}, {24, true}, {25, true}, {26, true}, {27, false}, {29, false}};
+	struct mounts mounts;
+
+	(void)state;
+	mounts__init(&mounts, 0);
+	assert_int_equal(mounts__parse(&mounts, text), 0);
+	assert_int_equal(mounts.count, sizeof(expected) / sizeof(*expected));
+	for (size_t i = 0; i < mounts.count; i++) {
+		assert_int_equal(mounts.list[i].id, expected[i].id);
+		assert_int_equal(mounts.list[i].fuse, expected[i].fuse);
+	}
+	mounts__clear(&mounts);
+}
+
+/* /proc is on no block device, so that its mount is looked up. */
+static void opens_what_is_known_to_answer(void **state)
+{
+	int fd = open("/proc/version", O_PATH | O_CLOEXEC), memory = memfd_create("", MFD_CLOEXEC);
+	struct mounts mounts;
+	struct statx status;
+
+	(void)state;
+	mounts__init(&mounts, 0);
+	assert_int_equal(mounts__check(&mounts, fd, &status), 0);
+	assert_true(S_ISREG(status.stx_mode));
+	assert_true(mounts.count > 0);
+	for (size_t i = 0; i < mounts.count; i++)
+		mounts.list[i].fuse |= mounts.list[i].id == status.stx_mnt_id;
+	assert_int_equal(mounts__check(&mounts, fd, &status), -EREMOTE);
+	/* Mounted after the list was read, or by nobody any more: it might be FUSE. */
+	mounts.count = 0;
+	assert_int_equal(mounts__check(&mounts, fd, &status), -EREMOTE);
+	/* That is in no list, but the kernel's own. */
+	assert_int_equal(mounts__check(&mounts, memory, &status), 0);
+	mounts__clear(&mounts);
+	close(memory);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(follows_links_within, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(never_leaves_the_root, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(takes_regular_files_only, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gives_up_on_long_ways, set_up, tear_down),
+		cmocka_unit_test(no_process_no_root),
+		cmocka_unit_test(takes_magic_links_by_their_text),
+		cmocka_unit_test(knows_fuse_by_its_type),
+		cmocka_unit_test(opens_what_is_known_to_answer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

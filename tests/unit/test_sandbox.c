@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The filter of system calls and the capabilities that are kept: each test in a process of its own.
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "privilege/capabilities.h"
+#include "privilege/sandbox.h"
+#include "privilege/signaller.h"
+
+/* cmocka's asserts belong to the process that began: here a line that does not hold ends the child. */
+#define HOLDS(condition)                                                             \
+	do {                                                                         \
+		if (!(condition)) {                                                  \
+			fprintf(stderr, "line %d: " #condition "\n", __LINE__);      \
+			_exit(1);                                                    \
+		}                                                                    \
+	} while (0)
+
+#define FAILS(call, error) HOLDS((errno = 0, (call) == -1 && errno == (error)))
+
+static void in_child(void (*body)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		body();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* With AddressSanitizer there is no filter. */
+static void enter(bool tracefs, bool network)
+{
+	const struct sandbox_options options = {.tracefs = tracefs, .network = network};
+	struct error err = {""};
+
+	HOLDS(!sandbox__enter(&options, &err));
+	if (prctl(PR_GET_SECCOMP) != 2)
+		_exit(0);
+}
+
+static void try_other_programs(void)
+{
+	char *const argv[] = {"true", NULL};
+	pid_t child = fork();
+
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+	}
+	HOLDS(child > 0);
+	enter(true, true);
+	FAILS(execv("/bin/true", argv), EPERM);
+	FAILS(syscall(SYS_execveat, AT_FDCWD, "/bin/true", argv, NULL, 0), EPERM);
+	FAILS(fork(), ENOSYS);
+	FAILS(syscall(SYS_fork), EPERM);
+	FAILS(syscall(SYS_vfork), EPERM);
+	FAILS(syscall(SYS_clone3, NULL, 0), ENOSYS);
+	FAILS(ptrace(PTRACE_ATTACH, child, NULL, NULL), EPERM);
+	HOLDS(system("true") != 0);
+	kill(child, SIGKILL);
+}
+
+static void runs_no_other_program(void **state)
+{
+	(void)state;
+	in_child(try_other_programs);
+}
+
+static void try_changes(void)
+{
+	enter(true, true);
+	FAILS(mount("none", "/tmp", "tmpfs", 0, NULL), EPERM);
+	FAILS(setuid(0), EPERM);
+	FAILS(mknod("/tmp/gpuprobe-node", S_IFCHR, 0), EPERM);
+	FAILS(syscall(SYS_process_vm_writev, getpid(), NULL, 0, NULL, 0, 0), EPERM);
+	FAILS(syscall(SYS_init_module, NULL, 0, ""), EPERM);
+	FAILS(syscall(SYS_quotactl, 0, NULL, 0, NULL), ENOSYS);
+	FAILS(listen(-1, 1), EPERM);
+}
+
+static void changes_nothing_of_the_machine(void **state)
+{
+	(void)state;
+	in_child(try_changes);
+}
+
+static void try_without_network(void)
+{
+	enter(false, false);
+	HOLDS(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+	FAILS(socket(AF_INET, SOCK_STREAM, 0), ENOSYS);
+	FAILS(socket(AF_INET6, SOCK_DGRAM, 0), ENOSYS);
+	FAILS(socket(AF_PACKET, SOCK_RAW, 0), ENOSYS);
+	FAILS(syscall(SYS_perf_event_open, NULL, 0, 0, 0, 0), ENOSYS);
+	FAILS(mkdir("/tmp/gpuprobe-directory", 0777), ENOSYS);
+}
+
+static void try_with_network(void)
+{
+	enter(true, true);
+	HOLDS(socket(AF_INET, SOCK_STREAM, 0) >= 0);
+	FAILS(socket(AF_PACKET, SOCK_RAW, 0), ENOSYS);
+	FAILS(syscall(SYS_perf_event_open, NULL, 0, 0, 0, 0), EFAULT);
+}
+
+static void lets_through_what_was_asked_for(void **state)
+{
+	(void)state;
+	in_child(try_without_network);
+	in_child(try_with_network);
+}
+
+static int go, done;
+
+static void *wait_and_try(void *arg)
+{
+	char byte;
+
+	HOLDS(read(go, &byte, 1) == 1);
+	*(bool *)arg = prctl(PR_GET_SECCOMP) == 2 && execl("/bin/true", "true", NULL) == -1 && errno == EPERM;
+	return NULL;
+}
+
+/* A thread from before has the filter as well, and new ones can be started. */
+static void try_threads(void)
+{
+	pthread_t before, after;
+	bool first = false, second = false;
+	int ends[2];
+
+	HOLDS(!pipe(ends));
+	go = ends[0];
+	done = ends[1];
+	HOLDS(!pthread_create(&before, NULL, wait_and_try, &first));
+	HOLDS(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	enter(false, false);
+	HOLDS(!pthread_create(&after, NULL, wait_and_try, &second));
+	HOLDS(write(done, "xx", 2) == 2);
+	HOLDS(!pthread_join(before, NULL) && !pthread_join(after, NULL));
+	HOLDS(first && second);
+}
+
+static void holds_for_all_threads(void **state)
+{
+	(void)state;
+	in_child(try_threads);
+}
+
+/* --- capabilities --- */
+
+#define BIT(capability) (UINT64_C(1) << (capability))
+#define FIVE (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE))
+
+static void check_kept(bool perf, uint64_t expected)
+{
+	struct error err = {""};
+	struct capabilities before, now;
+
+	HOLDS(!capabilities__read(&before, &err));
+	HOLDS(!capabilities__keep_needed(perf, &err));
+	HOLDS(!capabilities__read(&now, &err));
+	HOLDS(now.permitted == (expected & before.permitted));
+	HOLDS(now.effective == now.permitted);
+	HOLDS(now.inheritable == 0 && now.ambient == 0);
+	if (before.effective & BIT(CAP_SETPCAP))
+		HOLDS(now.bounding == (expected & before.bounding));
+	HOLDS(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
+	/* For good: nothing comes back. */
+	HOLDS(capabilities__keep_needed(true, &err) == 0);
+	HOLDS(!capabilities__read(&before, &err) && before.permitted == now.permitted);
+}
+
+static void keep_five(void)
+{
+	check_kept(false, FIVE);
+}
+
+static void keep_six(void)
+{
+	check_kept(true, FIVE | BIT(CAP_SYS_ADMIN));
+}
+
+static void keeps_what_it_needs(void **state)
+{
+	(void)state;
+	in_child(keep_five);
+	in_child(keep_six);
+}
+
+static void names_what_is_lacking(void **state)
+{
+	char text[256], tiny[8];
+
+	(void)state;
+	assert_string_equal(capabilities__lacking(FIVE, false, text, sizeof(text)), "");
+	assert_string_equal(capabilities__lacking(FIVE, true, text, sizeof(text)), "CAP_SYS_ADMIN");
+	assert_string_equal(capabilities__lacking(FIVE & ~BIT(CAP_PERFMON), false, text, sizeof(text)), "CAP_PERFMON");
+	/* The kernel takes CAP_SYS_ADMIN for some, not for all. */
+	assert_string_equal(capabilities__lacking(BIT(CAP_SYS_ADMIN), true, text, sizeof(text)),
+			    "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH");
+	assert_string_equal(capabilities__lacking(0, true, tiny, sizeof(tiny)), "CAP_BPF");
+}
+
+/* --- signals --- */
+
+/* Another user's process in another session, which neither CAP_KILL nor its user nor SIGCONT's exception reaches. */
+static void try_signals(void)
+{
+	struct signaller signaller = SIGNALLER_NONE;
+	struct error err = {""};
+	int ready[2], status;
+	pid_t child;
+	char byte;
+
+	if (geteuid())
+		_exit(0);
+	HOLDS(!pipe(ready) && !signaller__open(&signaller));
+	child = fork();
+	if (!child) {
+		/* The last one, since a change of the user takes it back. */
+		if (setsid() < 0 || setresuid(65534, 65534, 65534) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	HOLDS(read(ready[0], &byte, 1) == 1);
+	HOLDS(!capabilities__keep_needed(false, &err));
+	FAILS(kill(child, SIGSTOP), EPERM);
+	HOLDS(signaller__reaches_all());
+	HOLDS(!signaller__send(&signaller, child, SIGSTOP));
+	HOLDS(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
+	for (int i = 0; i < 3; i++) {
+		HOLDS(!signaller__send(&signaller, child, SIGCONT));
+		HOLDS(waitpid(child, &status, WCONTINUED) == child && WIFCONTINUED(status));
+		HOLDS(!signaller__send(&signaller, child, SIGSTOP));
+		HOLDS(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
+	}
+	HOLDS(!signaller__send(&signaller, child, SIGCONT) && !signaller__send(&signaller, child, SIGTERM));
+	HOLDS(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	HOLDS(signaller__send(&signaller, child, SIGTERM) == -ESRCH);
+	signaller__close(&signaller);
+}
+
+static void reaches_who_became_another_user(void **state)
+{
+	(void)state;
+	in_child(try_signals);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_no_other_program),
+		cmocka_unit_test(changes_nothing_of_the_machine),
+		cmocka_unit_test(lets_through_what_was_asked_for),
+		cmocka_unit_test(holds_for_all_threads),
+		cmocka_unit_test(keeps_what_it_needs),
+		cmocka_unit_test(names_what_is_lacking),
+		cmocka_unit_test(reaches_who_became_another_user),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
