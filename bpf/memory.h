@@ -425,6 +425,11 @@ static __always_inline int undo_free(const struct allocation_key *key, const str
 	record.device = call->device;
 	record.stack = call->freed_stack;
 	error = bpf_map_update_elem(&allocations, key, &record, BPF_NOEXIST);
+	if (error == -17 /* EEXIST */) {
+		/* The address has come again: the memory was freed, by a call that its thread did not return from. */
+		count_end(key->slot, record.row, &record, TALLY_REPLACED);
+		return 0;
+	}
 	if (error) {
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
 		return 0;

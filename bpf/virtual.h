@@ -99,7 +99,9 @@ static __always_inline void restore_physical(const struct allocation_key *at, co
 	back.references = 0;
 	bpf_map_delete_elem(&allocations, &ending);
 	error = bpf_map_update_elem(&allocations, &key, &back, BPF_NOEXIST);
-	if (error)
+	if (error == -17 /* EEXIST, as in undo_free */)
+		count_end(at->slot, back.row, &back, TALLY_REPLACED);
+	else if (error)
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
 }
 
