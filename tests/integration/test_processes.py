@@ -160,6 +160,15 @@ def test_calls_that_never_return(gpuprobe_by, threads):
     assert exact.memory(result.process)["device"]["allocations"] == 7
 
 
+def test_a_free_that_is_left_when_its_address_is_anothers(gpuprobe_by, threads):
+    """What it had taken is not put back: its place is taken."""
+    result = gpuprobe_by.run(threads, "again", 9)
+    assert exact.lost(result.final) == {}
+    memory = result.process["memory"]["device"]
+    assert (memory["allocations"], memory["live_allocations"], memory["live_bytes"]) == (18, 9, 9 * 4096)
+    assert (memory["frees"], memory["replaced"]) == (0, 9)
+
+
 def copied(directory):
     """The two libraries in another directory: other inodes of the same content."""
     directory.mkdir()

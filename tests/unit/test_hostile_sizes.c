@@ -398,8 +398,8 @@ static void name_kernels(size_t size)
 	}
 	assert_int_equal(kernel_table__list(table, &process), 0);
 	assert_int_equal(process.launches, 2 * size);
-	kernel_table__clear_list(&process);
-	kernel_table__free(table);
+	process.kernel_table = table;
+	process__clear(&process);
 }
 
 struct name_notice {

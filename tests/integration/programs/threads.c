@@ -10,6 +10,7 @@
  *   inside N WHAT HOW [PROGRAM]
  *                    N launches, then a call of WHAT (launch, wait, alloc) in the middle of which the process
  *                    exits, execs PROGRAM or jumps away by longjmp; after a jump N more launches
+ *   again N          N frees from which the program jumps away, when the memory is free and its address another's
  *   fork N           four threads launch while N children are forked, each of which tries once
  */
 #include <pthread.h>
@@ -137,6 +138,32 @@ static void jump(void)
 		need((int)cuMemAlloc(&address, 50));
 }
 
+static void give_away(void *memory)
+{
+	CUdeviceptr *address = memory;
+	CUdeviceptr before = *address;
+
+	need((int)cuMemFree(before));
+	need((int)cuMemAlloc(address, 4096));
+	if (*address != before)
+		exit(3);
+	siglongjmp(away, 1);
+}
+
+static void again(void)
+{
+	static CUdeviceptr address;
+
+	for (unsigned long i = 0; i < number; i++) {
+		need((int)cuMemAlloc(&address, 4096));
+		if (!sigsetjmp(away, 1)) {
+			cuda_sim_interrupt(0, give_away, &address);
+			cuMemFree(address);
+		}
+		launch(1);
+	}
+}
+
 static void end_thread(void *unused)
 {
 	(void)unused;
@@ -236,7 +263,7 @@ static void fork_beside_threads(void)
 
 static _Noreturn void usage(void)
 {
-	fputs("usage: threads leaderless|exec|many|jump|leave|inside|fork N [ARG...]\n", stderr);
+	fputs("usage: threads leaderless|exec|many|jump|again|leave|inside|fork N [ARG...]\n", stderr);
 	exit(2);
 }
 
@@ -264,6 +291,8 @@ int main(int argc, char **argv)
 		many();
 	else if (!strcmp(argv[1], "jump"))
 		jump();
+	else if (!strcmp(argv[1], "again"))
+		again();
 	else if (!strcmp(argv[1], "leave"))
 		leave();
 	else if (!strcmp(argv[1], "inside") && argc > 4 && (argc > 5 || strcmp(argv[4], "exec")))
