@@ -334,6 +334,7 @@ def test_pid_namespace():
     assert check.state("probes") == check.state("iterator") == "ok"
 
 
+@pytest.mark.plain("LeakSanitizer needs /proc")
 def test_no_proc():
     """Little can be said; it ends well."""
     check = Check(before=in_mounts("mount -t tmpfs none /proc"))

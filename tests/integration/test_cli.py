@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from lib import leftovers, paths
+from lib.paths import workload
 from lib.probe import environment
 
 QUICK = ("--duration", "0.1", "--display-interval", "0")
@@ -530,6 +531,9 @@ def test_tracefs_needs_more(open_dir, tracefs):
                            str(open_dir / "gpuprobe"), *QUICK, *NONE],
                           env=environment(GPUPROBE_LINKS="perf"), text=True, capture_output=True, timeout=30,
                           check=False)
+    # What the five would bring is a warning.
+    warning, done.stderr = done.stderr.split("\n", 1)
+    assert warning.startswith("gpuprobe: warning: without CAP_CHECKPOINT_RESTORE: ")
     fails(done, 1, "uprobe_events", "CAP_SYS_ADMIN")
 
 

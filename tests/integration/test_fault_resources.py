@@ -74,6 +74,7 @@ def check_start(number, pid):
     return done.returncode == 0 and not done.stderr
 
 
+@pytest.mark.plain("the sanitizers need descriptors of their own")
 @pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_start_with_few_descriptors(program, step):
     """From one, for the dynamic linker, to as many as it needs: an error, of a line, or less than asked for, told."""

@@ -89,6 +89,7 @@ def test_everything(tracer_by):
     assert {name: failed.count(name) for name in set(failed)} == failures
 
 
+@pytest.mark.plain("a reader with sanitizers does not keep up")
 def test_mix(tracer_by):
     """Random calls of all kinds by many threads, none of which ends in a call: the truth's numbers."""
     result = tracer_by.run(paths.workload("mix"), "--seconds", 2, "--threads", 16, "--calm", "--children", 0,

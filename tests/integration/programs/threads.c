@@ -269,10 +269,12 @@ static _Noreturn void usage(void)
 
 int main(int argc, char **argv)
 {
-	pthread_t self = pthread_self(), thread;
+	static pthread_t self; /* the main stack is used for other things once its thread has ended */
+	pthread_t thread;
 
 	if (argc < 3)
 		usage();
+	self = pthread_self();
 	number = strtoul(argv[2], NULL, 10);
 	arguments = argv + 3;
 	start();
