@@ -17,6 +17,7 @@
 #include "probe/attacher.h"
 #include "probe/features.h"
 #include "probe/object.h"
+#include "probe/return_probes.h"
 
 #define REAP_DELAY_MS 200 /* ends of processes are gathered for so long */
 
@@ -162,6 +163,8 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	ret = features__probe(&features, err);
 	if (!ret)
 		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
+	if (!ret)
+		ret = return_probes__check(object.links, err);
 	if (!ret)
 		ret = privileges__give_up(object.links, counting->log, err);
 	if (!ret)

@@ -18,6 +18,7 @@
 #include "gen/trace.skel.h"
 #include "model/api.h"
 #include "probe/features.h"
+#include "probe/return_probes.h"
 #include "probe/trace_object.h"
 #include "target/cgroup_place.h"
 #include "trace/stream.h"
@@ -117,7 +118,9 @@ static int choose_links(struct features *features, enum link_kind *links, struct
 {
 	int ret = features__probe(features, err);
 
-	return ret ? ret : features__choose_links(features, getenv("GPUPROBE_LINKS"), links, err);
+	if (!ret)
+		ret = features__choose_links(features, getenv("GPUPROBE_LINKS"), links, err);
+	return ret ? ret : return_probes__check(*links, err);
 }
 
 static int load(struct trace *trace, const struct features *features, enum link_kind links, struct error *err)

@@ -15,7 +15,7 @@
 #include "probe/multi_link.h"
 
 #define OLDEST_MAJOR 5
-#define OLDEST_MINOR 15
+#define OLDEST_MINOR 17 /* bpf_loop, bpf_find_vma */
 
 static int check_kernel_version(struct error *err)
 {

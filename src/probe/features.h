@@ -20,7 +20,7 @@ struct features {
 /*
  * Fills `features`. Fails with a text for a person where gpuprobe cannot run
  * at all: -EPERM without the privileges, -ENOENT without BTF, -ENOSYS on a
- * kernel older than 5.15.
+ * kernel older than 5.17.
  */
 int features__probe(struct features *features, struct error *err);
 
