@@ -11,8 +11,8 @@
 
 #include "collect/account_lists.h"
 #include "collect/growing_list.h"
+#include "collect/own_counts.h"
 #include "collect/sweep.h"
-#include "collect/thread_counts.h"
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/thread_counts.h"
 #include "model/account.h"

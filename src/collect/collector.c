@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "collect/account.h"
+#include "collect/own_counts.h"
 #include "collect/private.h"
 #include "collect/sites.h"
-#include "collect/thread_counts.h"
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
 

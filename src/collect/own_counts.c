@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads' own counters, read where they are, see thread_counts.h.
-#include "collect/thread_counts.h"
+// Threads' own counters, read where they are, see own_counts.h.
+#include "collect/own_counts.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

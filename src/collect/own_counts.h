@@ -3,8 +3,8 @@
  * What threads count by themselves (gpuprobe/thread_counts.h), added to what the maps
  * `tallies` and `launches` have.
  */
-#ifndef COLLECT_THREAD_COUNTS_H
-#define COLLECT_THREAD_COUNTS_H
+#ifndef COLLECT_OWN_COUNTS_H
+#define COLLECT_OWN_COUNTS_H
 
 #include <stdint.h>
 
