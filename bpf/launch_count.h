@@ -9,7 +9,7 @@
 #include "tally.h"
 
 /*
- * Not per CPU, like the other maps of counters: the kernel has few per-CPU entries ready for a program, so that new
+ * One value for all CPUs, as in the other maps of counters: the kernel has few per-CPU entries ready for a program, so that new
  * ones that come in bursts fail (482 of 20,000 made in 1 s).
  */
 struct {
