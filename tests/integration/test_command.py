@@ -511,9 +511,9 @@ def end_seconds(gpuprobe):
 @pytest.mark.parametrize("api", ["auto", "both"])
 def test_ends_within_a_second(gpuprobe_by, api):
     """With all functions of all families attached, on every path."""
-    with gpuprobe_by.start(LAUNCH, "--seconds", "60", interval=0, args=["--api", api], base=("--json", *NONE),
+    with gpuprobe_by.start(LAUNCH, "--seconds", "60", interval=0.5, args=["--api", api], base=("--json", *NONE),
                            libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
-        time.sleep(1)
+        running.wait_for(lambda report: any(process["launches"] for process in report["processes"]))
         start = time.monotonic()
         result = running.stop(signal.SIGINT)
         took = time.monotonic() - start
