@@ -222,13 +222,13 @@ static int take_watched(struct account_command *options, int id, const char *tex
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case OPT_MAX_PROCESSES:
-		return arguments__capacity("--max-processes", text, &options->limits.max_processes, err);
+		return arguments__capacity("--max-processes", text, MAX_PROCESSES, &options->limits.max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
-		return arguments__capacity("--max-allocations", text, &options->limits.max_allocations, err);
+		return arguments__capacity("--max-allocations", text, MAX_ENTRIES, &options->limits.max_allocations, err);
 	case OPT_MAX_KERNELS:
-		return arguments__capacity("--max-kernels", text, &options->limits.max_kernels, err);
+		return arguments__capacity("--max-kernels", text, MAX_ENTRIES, &options->limits.max_kernels, err);
 	case OPT_MAX_INFLIGHT:
-		return arguments__capacity("--max-inflight", text, &options->limits.max_inflight, err);
+		return arguments__capacity("--max-inflight", text, MAX_ENTRIES, &options->limits.max_inflight, err);
 	}
 	return -ENOENT;
 }

@@ -118,7 +118,7 @@ static int parse_duration(struct flame_options *options, const char *text, struc
 	int ret = arguments__seconds("--duration", text, 0.001, &options->duration, err);
 
 	if (!ret && options->duration == 0)
-		return error__set(err, -EINVAL, "--duration '%s': give more than 0 seconds", text);
+		return error__set(err, -EINVAL, "--duration '%.100s': give more than 0 seconds", text);
 	return ret;
 }
 
@@ -173,7 +173,7 @@ static int form_by_ending(struct flame_options *options, struct error *err)
 		}
 	}
 	return error__set(err, -EINVAL,
-			  "-o '%s': its ending does not tell what to write: give --folded, --svg or --speedscope",
+			  "-o '%.100s': its ending does not tell what to write: give --folded, --svg or --speedscope",
 			  options->file);
 }
 

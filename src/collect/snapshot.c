@@ -482,6 +482,11 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	sites__begin(&reading);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
+	/* Before the calls, which are counted first: no more are in flight, or of unknown size, than there are calls. */
+	if (!ret)
+		ret = reading__map(&reading, skeleton->maps.streams, read_stream);
+	if (!ret)
+		ret = graphs__read(collector, reap);
 	if (!ret)
 		ret = read_tallies(&reading);
 	/* Before the launches, the last of which take a kernel's shape with them. */
@@ -490,11 +495,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret)
 		ret = read_launches(&reading);
 	if (!ret)
-		ret = graphs__read(collector, reap);
-	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.failures, read_failure);
-	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.streams, read_stream);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.objects, read_object);
 	if (!ret)

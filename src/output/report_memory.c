@@ -193,7 +193,7 @@ static void print_freed(FILE *out, const struct process *p, const struct report_
 	for (i = 0; i < shown; i++)
 		print_allocation(out, &p->freed[i], false);
 	if (rest)
-		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more freed\n", rest);
+		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more free%s\n", rest, rest == 1 ? "" : "s");
 }
 
 static void print_process(FILE *out, const struct process *p, const struct report_options *options)

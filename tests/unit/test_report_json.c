@@ -277,7 +277,7 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 		.pid = 6, .comm = "x", .functions = functions, .function_count = 2,
 		.devices = devices, .device_count = 2,
 	};
-	struct model model = { .sections = SECTION_COPY, .processes = &p, .process_count = 1 };
+	struct model model = { .sections = SECTION_ALL, .processes = &p, .process_count = 1 };
 	char *text = print(&model);
 
 	(void)state;

@@ -324,7 +324,7 @@ static void cuts_long_lists(void **state)
 		      "        ... and 3 more allocations (150 Bytes)\n"
 		      "        0x0000000000000004: 0 Bytes\n"
 		      "        0x0000000000000005: 0 Bytes\n"
-		      "        ... and 11 more freed\n"
+		      "        ... and 11 more frees\n"
 		      "        total: 650 Bytes in 5 allocations\n"
 		      "\n"
 		      "total kernel launches: 93 calls of 4 kernels\n"
