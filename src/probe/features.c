@@ -35,7 +35,7 @@ static int check_btf(struct error *err)
 	if (!access("/sys/kernel/btf/vmlinux", R_OK))
 		return 0;
 	return error__set(err, -ENOENT,
-			  "cannot read /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+			  "cannot read /sys/kernel/btf/vmlinux: mount /sys, or boot a kernel with CONFIG_DEBUG_INFO_BTF");
 }
 
 /* Loads a program that does nothing. Returns its descriptor or a negative errno. */
