@@ -168,7 +168,7 @@ static inline void assert_ends(const struct stack *stack, const char *function)
 	assert_function(stack, stack->count - 1, function);
 }
 
-/* The line of what follows. */
+/* Where the next function begins, or a line before. */
 enum {
 	OUTER_WITH_CHAIN_LINE = __LINE__ + 2
 };
