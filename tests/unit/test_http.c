@@ -17,6 +17,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,8 +123,8 @@ static void steps(struct fixture *f, unsigned int ms)
 		step(f);
 }
 
-/* A client of the server; what it sends and receives never blocks. */
-static int dial(struct fixture *f)
+/* A connection that is still to be taken. */
+static int knock(struct fixture *f)
 {
 	const char *address = http_server__address(f->server);
 	struct sockaddr_in to = {
@@ -136,6 +137,14 @@ static int dial(struct fixture *f)
 	assert_true(fd >= 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
+/* A client of the server; what it sends and receives never blocks. */
+static int dial(struct fixture *f)
+{
+	int fd = knock(f);
+
 	step(f);
 	return fd;
 }
@@ -907,6 +916,31 @@ static void ends_with_clients_connected(void **state)
 	close(b);
 }
 
+/* A connection that cannot be taken stays readable: it is tried again a second later, not all the time. */
+static void waits_where_no_descriptor_is_left(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit before, none;
+	struct answer a;
+	uint64_t begin;
+	int fd = knock(f), next = dup(fd);
+
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	step(f);
+	begin = now_ms();
+	event_base_loop(f->base, EVLOOP_ONCE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(now_ms() - begin > 500);
+	say(fd, GET("/healthz"));
+	hear(f, fd, false, &a);
+	assert_int_equal(status_of(&a), 200);
+	close(fd);
+}
+
 static void tells_its_address(void **state)
 {
 	struct fixture *f = *state;
@@ -1043,6 +1077,7 @@ int main(void)
 		server_test(forgets_clients_that_left),
 		server_test(survives_a_client_that_leaves_in_the_middle),
 		server_test(ends_with_clients_connected),
+		server_test(waits_where_no_descriptor_is_left),
 		server_test(tells_its_address),
 		server_test(explains_a_port_in_use),
 		cmocka_unit_test(splits_addresses),
