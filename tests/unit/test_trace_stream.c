@@ -57,9 +57,14 @@ static int keep_line(const struct trace_line *line, void *arg)
 
 	assert_true(test->count <= LINES_MAX);
 	*got = (struct got){
-		.kind = line->kind, .time = line->start_ns, .duration = line->duration_ns,
+		.kind = line->kind,
+		.time = line->start_ns,
+		.duration = line->duration_ns,
 		.start = line->start_ns - (at_end ? line->duration_ns : 0),
-		.lost = line->lost, .tid = line->tid, .depth = line->depth, .device = line->device,
+		.lost = line->lost,
+		.tid = line->tid,
+		.depth = line->depth,
+		.device = line->device,
 	};
 	if (line->process) {
 		got->process = line->process->number;
@@ -95,7 +100,8 @@ static void open_stream(struct test *test)
 	test->options.process_changed = change;
 	test->options.arg = test;
 	assert_int_equal(trace_stream__open(&test->fake->source, test->functions, &test->options, NULL,
-					    &test->stream, &err), 0);
+					    &test->stream, &err),
+			 0);
 }
 
 static int set_up(void **state)
@@ -232,6 +238,24 @@ static void a_record_being_written_holds_up_what_follows(void **state)
 	fake__commit(busy);
 	drain(test, MS);
 	assert_int_equal(test->count, 2);
+	assert_int_equal(test->got[0].serial, 1);
+}
+
+/* Whoever was to finish it may have been killed. */
+static void a_record_that_is_never_finished_does_not_hold_up_the_end(void **state)
+{
+	struct test *test = *state;
+	struct fake_call ended;
+
+	fake__announce(test->fake, 0, 5, 100, 101, "app");
+	fake__announce(test->fake, 1, 5, 100, 102, "app");
+	call(test, 0, 1, 50);
+	enter(test, 1, SIMPLE, 2);
+	ended = fake__end(test->fake, 1, 0);
+	fake__reserve(test->fake, &ended.event, ended.size);
+	call(test, 0, 3, 50);
+	finish(test);
+	assert_int_equal(test->count, 1);
 	assert_int_equal(test->got[0].serial, 1);
 }
 
@@ -727,7 +751,10 @@ static void a_drain_is_bounded(void **state)
 #define ACTORS 12
 #define CALLS 60000
 
-enum step { IDLE = 0, ENTERING, RUNNING, WRITING };
+enum step { IDLE = 0,
+	    ENTERING,
+	    RUNNING,
+	    WRITING };
 
 struct actor {
 	enum step step;
@@ -1060,6 +1087,7 @@ int main(void)
 		TEST(a_call_is_shown_when_none_can_be_before_it),
 		TEST(while_a_thread_is_entering_nothing_is_shown),
 		TEST(a_record_being_written_holds_up_what_follows),
+		TEST(a_record_that_is_never_finished_does_not_hold_up_the_end),
 		TEST(a_long_call_is_shown_in_progress_and_then_resumed),
 		TEST(calls_that_may_not_be_told_are_not_shown_in_progress),
 		TEST(a_call_that_nobody_knows_of_does_not_hold_for_ever),
