@@ -751,10 +751,12 @@ static void a_drain_is_bounded(void **state)
 #define ACTORS 12
 #define CALLS 60000
 
-enum step { IDLE = 0,
-	    ENTERING,
-	    RUNNING,
-	    WRITING };
+enum step {
+	IDLE = 0,
+	ENTERING,
+	RUNNING,
+	WRITING
+};
 
 struct actor {
 	enum step step;
