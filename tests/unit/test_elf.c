@@ -418,7 +418,12 @@ static void use_everything(struct elf_file *file)
 
 static void survives_damage(void **state)
 {
-	const struct test_elf elf = {.dynamic = exported, .full = inside, .soname = "x.so.1", .interpreter = "/lib64/ld.so"};
+	const struct test_elf elf = {
+		.dynamic = exported,
+		.full = inside,
+		.soname = "x.so.1",
+		.interpreter = "/lib64/ld.so",
+	};
 	struct test_image image = build_elf(&elf);
 	size_t interesting = image.size - DATA_OFFSET + sizeof(Elf64_Ehdr) + 5 * sizeof(Elf64_Phdr);
 	unsigned int seed = 1;

@@ -190,15 +190,8 @@ static void test_launches(void **state)
 static void test_ends(void **state)
 {
 	static const char *const ends[] = {
-		"cuModuleUnload",
-		"cuLibraryUnload",
-		"cudaLibraryUnload",
-		"cuCtxDestroy_v2",
-		"cudaDeviceReset",
-		"cuDevicePrimaryCtxReset_v2",
-		"cuDevicePrimaryCtxRelease_v2",
-		"cuGreenCtxDestroy",
-	};
+		"cuModuleUnload", "cuLibraryUnload", "cudaLibraryUnload", "cuCtxDestroy_v2", "cudaDeviceReset",
+		"cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2", "cuGreenCtxDestroy"};
 	static const char *const others[] = {"cudaMalloc", "cudaStreamDestroy", "cuCtxCreate_v2", "cuCtxSetCurrent"};
 	const struct state *both = *state;
 	size_t i;
@@ -430,10 +423,9 @@ struct resource {
 	int resType;
 };
 
-#define AT(type, name, structure, member) \
-	{ \
-		type, name, offsetof(structure, member) \
-	}
+/* clang-format off */
+#define AT(type, name, structure, member) { type, name, offsetof(structure, member) }
+/* clang-format on */
 
 static const struct {
 	const char *type, *name;
