@@ -117,8 +117,8 @@ static inline void steps(struct fixture *f, unsigned int ms)
 		step(f);
 }
 
-/* A client of the server; what it sends and receives never blocks. */
-static inline int dial(struct fixture *f)
+/* A connection that is still to be taken. */
+static inline int knock(struct fixture *f)
 {
 	const char *address = http_server__address(f->server);
 	struct sockaddr_in to = {
@@ -131,6 +131,14 @@ static inline int dial(struct fixture *f)
 	assert_true(fd >= 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
+/* A client of the server; what it sends and receives never blocks. */
+static inline int dial(struct fixture *f)
+{
+	int fd = knock(f);
+
 	step(f);
 	return fd;
 }

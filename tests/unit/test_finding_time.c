@@ -192,6 +192,38 @@ static void implicit_sync(void **state)
 	case__free(c);
 }
 
+/* Of each sort it is the function that waits, and took most time, that is named. */
+static void implicit_waits_have_their_functions(void **state)
+{
+	static const struct {
+		enum implicit_wait cause;
+		const char *function, *subject;
+	} cases[] = {
+		{IMPLICIT_COPY, "cuMemcpyDtoH_v2", "synchronous copies, mostly cuMemcpyDtoH_v2"},
+		{IMPLICIT_SET, "cuMemsetD8_v2", "synchronous sets, mostly cuMemsetD8_v2"},
+		{IMPLICIT_FREE, "cuMemFree_v2", "frees, mostly cuMemFree_v2"},
+		{IMPLICIT_LOAD, "cuModuleLoadData", "loads of modules, mostly cuModuleLoadData"},
+		{IMPLICIT_LOAD, "cuLibraryLoadData", "loads of modules, mostly cuLibraryLoadData"},
+	};
+	static const char *const others[] = {"cuMemcpyDtoHAsync_v2", "cuMemsetD8Async", "cuMemFreeAsync",
+					     "cuStreamCreate"};
+	const size_t other_count = sizeof(others) / sizeof(*others);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct finding_case *c = case__new();
+
+		for (size_t other = 0; other < other_count; other++)
+			case__add_durations(&c->functions[other], others[other], 1000, (5000 - 100 * other) * US);
+		case__add_durations(&c->functions[other_count], cases[i].function, 1000, 1000 * US);
+		c->account.function_count = other_count + 1;
+		c->threads[0].implicit[cases[i].cause] = totals(1000, NS_PER_S);
+		assert_int_equal(case__draw(c), 1);
+		assert_string_equal(c->list.items[0].subject, cases[i].subject);
+		case__free(c);
+	}
+}
+
 static void few_implicit_waits(void **state)
 {
 	struct finding_case *c = case__new();
@@ -355,6 +387,7 @@ int main(void)
 		cmocka_unit_test(many_threads_are_four_findings),
 		cmocka_unit_test(shares_are_of_active_times),
 		cmocka_unit_test(implicit_sync),
+		cmocka_unit_test(implicit_waits_have_their_functions),
 		cmocka_unit_test(few_implicit_waits),
 		cmocka_unit_test(idle_gaps),
 		cmocka_unit_test(default_stream),

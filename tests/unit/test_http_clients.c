@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -321,6 +323,31 @@ static void ends_with_clients_connected(void **state)
 	close(b);
 }
 
+/* A connection that cannot be taken stays readable: it is tried again a second later, not all the time. */
+static void waits_where_no_descriptor_is_left(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit before, none;
+	struct answer a;
+	uint64_t begin;
+	int fd = knock(f), next = dup(fd);
+
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	event_base_loop(f->base, EVLOOP_ONCE);
+	begin = now_ms();
+	event_base_loop(f->base, EVLOOP_ONCE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(now_ms() - begin > 500);
+	say(fd, GET("/healthz"));
+	hear(f, fd, false, &a);
+	assert_int_equal(status_of(&a), 200);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +365,7 @@ int main(void)
 		server_test(forgets_clients_that_left),
 		server_test(survives_a_client_that_leaves_in_the_middle),
 		server_test(ends_with_clients_connected),
+		server_test(waits_where_no_descriptor_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

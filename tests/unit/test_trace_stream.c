@@ -72,6 +72,24 @@ static void a_record_being_written_holds_up_what_follows(void **state)
 	assert_int_equal(test->got[0].serial, 1);
 }
 
+/* Whoever was to finish it may have been killed. */
+static void a_record_that_is_never_finished_does_not_hold_up_the_end(void **state)
+{
+	struct test *test = *state;
+	struct fake_call ended;
+
+	fake__announce(test->fake, 0, 5, 100, 101, "app");
+	fake__announce(test->fake, 1, 5, 100, 102, "app");
+	call(test, 0, 1, 50);
+	enter(test, 1, SIMPLE, 2);
+	ended = fake__end(test->fake, 1, 0);
+	fake__reserve(test->fake, &ended.event, ended.size);
+	call(test, 0, 3, 50);
+	finish(test);
+	assert_int_equal(test->count, 1);
+	assert_int_equal(test->got[0].serial, 1);
+}
+
 static void a_thread_number_given_anew_leaves_what_waits_alone(void **state)
 {
 	struct test *test = *state;
@@ -222,22 +240,36 @@ static void the_device_is_the_one_that_the_thread_has_set(void **state)
 		assert_int_equal(test->got[i].device, devices[i]);
 }
 
+static void make_context(struct test *test, uint32_t thread, uint64_t context, int device)
+{
+	struct fake_call *made = enter(test, thread, "cuCtxCreate_v2", 0x7000);
+	uint16_t length = sizeof(context);
+
+	made->payload[2] = (uint64_t)device;
+	memcpy(&made->payload[3], &length, sizeof(length));
+	memcpy((char *)&made->payload[3] + sizeof(length), &context, sizeof(context));
+	made->size += sizeof(length) + sizeof(context);
+	fake__leave(test->fake, thread, 0);
+	test->fake->clock += 10;
+}
+
+/* A call about a context, and one by which the device shows. */
+static void use_context(struct test *test, const char *symbol, uint64_t context, uint64_t serial)
+{
+	enter(test, 0, symbol, context);
+	fake__leave(test->fake, 0, 0);
+	test->fake->clock += 10;
+	call(test, 0, serial, 50);
+}
+
 static void contexts_are_of_the_device_that_they_were_made_on(void **state)
 {
 	struct test *test = *state;
-	struct fake_call *made;
-	uint16_t length = sizeof(uint64_t);
 	uint64_t context = 0xc0ffee;
 
 	fake__announce(test->fake, 0, 5, 100, 101, "app");
 	fake__announce(test->fake, 1, 5, 100, 102, "app");
-	made = enter(test, 0, "cuCtxCreate_v2", 0x7000);
-	made->payload[2] = 2;
-	memcpy(&made->payload[3], &length, sizeof(length));
-	memcpy((char *)&made->payload[3] + sizeof(length), &context, sizeof(context));
-	made->size += sizeof(length) + sizeof(context);
-	fake__leave(test->fake, 0, 0);
-	test->fake->clock += 10;
+	make_context(test, 0, context, 2);
 	call(test, 0, 1, 50);
 	enter(test, 0, "cuCtxPopCurrent_v2", 0x7000);
 	fake__leave(test->fake, 0, 0);
@@ -251,6 +283,61 @@ static void contexts_are_of_the_device_that_they_were_made_on(void **state)
 	assert_int_equal(find_kind(test, 1, LINE_CALL)->device, 2);
 	assert_int_equal(find_kind(test, 2, LINE_CALL)->device, -1);
 	assert_int_equal(find_kind(test, 3, LINE_CALL)->device, 2);
+}
+
+static void pushed_contexts_cover_those_below(void **state)
+{
+	struct test *test = *state;
+	const int16_t devices[] = {2, 4, 2, 4, -1, 2, 2, -1};
+
+	fake__announce(test->fake, 0, 5, 100, 101, "app");
+	make_context(test, 0, 0xa, 2);
+	make_context(test, 0, 0xb, 4);
+	use_context(test, "cuCtxPushCurrent_v2", 0xa, 1);
+	use_context(test, "cuCtxPopCurrent_v2", 0x7000, 2);
+	use_context(test, "cuCtxPopCurrent_v2", 0x7000, 3);
+	use_context(test, "cuCtxPushCurrent_v2", 0xb, 4);
+	/* The current one ends: it is no more, and nor is its device. */
+	use_context(test, "cuCtxDestroy_v2", 0xb, 6);
+	enter(test, 0, "cuCtxPushCurrent_v2", 0xb);
+	fake__leave(test->fake, 0, 0);
+	test->fake->clock += 10;
+	call(test, 0, 5, 50);
+	use_context(test, "cuCtxPopCurrent_v2", 0x7000, 7);
+	use_context(test, "cuCtxSetCurrent", 0, 8); /* none */
+	drain(test, MS);
+	for (uint64_t serial = 1; serial <= sizeof(devices) / sizeof(*devices); serial++)
+		assert_int_equal(find_kind(test, serial, LINE_CALL)->device, devices[serial - 1]);
+}
+
+static void contexts_without_number_are_bounded(void **state)
+{
+	struct test *test = *state;
+
+	fake__announce(test->fake, 0, 5, 100, 101, "app");
+	make_context(test, 0, 0x1000, 3);
+	for (uint64_t i = 1; i <= CONTEXTS_PUSHED; i++)
+		use_context(test, "cuCtxPushCurrent_v2", 0x1000, 1000 + i);
+	for (uint64_t i = 1; i <= 2 * CONTEXTS_PUSHED; i++)
+		use_context(test, "cuCtxPopCurrent_v2", 0x7000, 2000 + i);
+	/* So many more are made that the first is forgotten, the latest is not. */
+	for (uint64_t i = 1; i <= CONTEXTS_KNOWN; i++)
+		make_context(test, 0, 0x1000 + i, 5);
+	for (uint64_t i = 1; i <= CONTEXTS_KNOWN; i++)
+		use_context(test, "cuCtxPopCurrent_v2", 0x7000, 3000 + i);
+	use_context(test, "cuCtxSetCurrent", 0x1000, 1);
+	use_context(test, "cuCtxSetCurrent", 0x1000 + CONTEXTS_KNOWN, 2);
+	use_context(test, "cuCtxSetCurrent", 0x1001, 3);
+	drain(test, MS);
+	/* The context that was made is one of those pushed. */
+	assert_int_equal(find_kind(test, 1000 + CONTEXTS_PUSHED - 1, LINE_CALL)->device, 3);
+	assert_int_equal(find_kind(test, 1000 + CONTEXTS_PUSHED, LINE_CALL)->device, -1);
+	assert_int_equal(find_kind(test, 2001, LINE_CALL)->device, 3);
+	assert_int_equal(find_kind(test, 2000 + CONTEXTS_PUSHED, LINE_CALL)->device, 3);
+	assert_int_equal(find_kind(test, 2000 + CONTEXTS_PUSHED + 1, LINE_CALL)->device, -1);
+	assert_int_equal(find_kind(test, 1, LINE_CALL)->device, -1);
+	assert_int_equal(find_kind(test, 2, LINE_CALL)->device, 5);
+	assert_int_equal(find_kind(test, 3, LINE_CALL)->device, 5);
 }
 
 static void losses_are_shown_where_they_were(void **state)
@@ -302,6 +389,7 @@ int main(void)
 		TEST(a_call_is_shown_when_none_can_be_before_it),
 		TEST(while_a_thread_is_entering_nothing_is_shown),
 		TEST(a_record_being_written_holds_up_what_follows),
+		TEST(a_record_that_is_never_finished_does_not_hold_up_the_end),
 		TEST(a_thread_number_given_anew_leaves_what_waits_alone),
 		TEST(a_thread_that_was_not_announced_is_shown),
 		TEST(what_is_no_record_is_counted_and_dropped),
@@ -309,6 +397,8 @@ int main(void)
 		TEST(full_names_are_demangled_whole),
 		TEST(the_device_is_the_one_that_the_thread_has_set),
 		TEST(contexts_are_of_the_device_that_they_were_made_on),
+		TEST(pushed_contexts_cover_those_below),
+		TEST(contexts_without_number_are_bounded),
 		TEST(losses_are_shown_where_they_were),
 		TEST(a_drain_is_bounded),
 	};
