@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the sources without running them (gcc has, when it built them), and closes with `N passed, N failed`.
 
-usage: tests/static/run.py BUILD [--format] [--only CHECK,...] -- FLAG...
+usage: tests/static/run.py BUILD [--format] [--only CHECK,...] [--states N] -- FLAG...
 
 FLAGs are the compiler's for src/, warnings included; BUILD has what is generated. A check is one of those
 below over all the files that it is for, and passes if its tool has nothing to say of any. What the tools are
 told to leave out, and why, is in .clang-tidy, tests/static/cppcheck.txt and here. With --format the sources
-must be as clang-format makes them, too.
+must be as clang-format makes them, too. --states is how far clang's analyzer follows the ways through a function:
+loops of loops with branches it follows until it has seen so many states.
 """
 import argparse
 import os
@@ -44,9 +45,10 @@ def sources(*folders, suffixes=(".c",)):
 class Flags:
     """How each folder is compiled, as the Makefiles do it."""
 
-    def __init__(self, build, flags):
+    def __init__(self, build, flags, states):
         self.build = build
         self.flags = flags
+        self.states = states
 
     def of(self, path):
         if path.startswith("src/") or path.startswith("api/"):
@@ -77,6 +79,7 @@ def skeleton_leaves(path):
 def tidy_jobs(flags):
     """What is installed. The model of uthash is found before the real one."""
     plain = [flag for flag in flags.flags if not flag.startswith("-W")]
+    plain += ["-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={flags.states}"]
     # The longest first: the last one would hold up the end.
     largest = sorted(sources("src", "api"), key=lambda path: -(ROOT / path).stat().st_size)
     return [["clang-tidy", "--quiet", *skeleton_leaves(path), path, "--", "-Itests/static", *plain] for path in largest]
@@ -161,12 +164,13 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("--format", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--states", type=int, default=225000)  # clang's own
     words, flags = split(sys.argv[1:])
     arguments = parser.parse_args(words)
     chosen = arguments.only.split(",") if arguments.only else [name for name in CHECKS if name != "format"]
     if arguments.format and "format" not in chosen:
         chosen.append("format")
-    flags = Flags(arguments.build, flags)
+    flags = Flags(arguments.build, flags, arguments.states)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         passed = sum(1 for name in chosen if check(name, flags, pool))
     print(f"{passed} passed, {len(chosen) - passed} failed")
