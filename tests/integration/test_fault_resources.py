@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from lib import leftovers, paths
+from lib import paths
 from lib.paths import workload
 from lib.probe import Background, environment
 from lib.scrape import Endpoint
 from lib.steady import Steady, build
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 NONE = ["--metrics-addr", "none"]
 # Every command, writing to FILE where it can.
@@ -29,15 +31,6 @@ COMMANDS = {
     "flame": ["flame", "--by", "launches", "--folded"],
 }
 OUTPUT = {"trace": "-O", "stat": "-O", "diagnose": "-O", "flame": "-o"}
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import time
 from lib import paths
 from lib.truth import read_truths
 
+EPOLL_WAIT = "232"  # x86-64
 EXACT = ["--json", "--display-interval", "0", "--metrics-addr", "none"]
 
 
@@ -55,6 +56,18 @@ def kill_tree(pid):
             os.kill(victim, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+
+def wait_until_watching(process, timeout=60):
+    """Until gpuprobe has made the probes of all that it has found: it waits for events (epoll_wait) only then."""
+    end = time.monotonic() + timeout
+    while True:
+        with open(f"/proc/{process.pid}/syscall", encoding="ascii") as syscall:
+            if syscall.read().split()[0] == EPOLL_WAIT:
+                return
+        assert process.poll() is None, f"gpuprobe ended: {process.poll()}"
+        assert time.monotonic() < end, f"gpuprobe does not watch after {timeout} s"
+        time.sleep(0.02)
 
 
 class Background(subprocess.Popen):
@@ -187,6 +200,10 @@ class Running:
     def wait_for(self, condition, timeout=20):
         """The first report that meets the condition."""
         return self.find(lambda report: report if condition(report) else None, timeout)
+
+    def wait_until_watching(self):
+        """For those without reports, or with none that tells it."""
+        wait_until_watching(self.process)
 
     def finish(self, timeout=20):
         """Waits for its end and returns the Result."""
