@@ -94,7 +94,7 @@ def test_duration_may_be_a_fraction():
     done = run("--duration", "0.4", "--display-interval", "0", *NONE)
     took = time.monotonic() - start
     assert done.returncode == 0
-    assert 0.4 <= took < 3
+    assert 0.4 <= took < 10
 
 
 def test_interval_zero_prints_the_final_report_only():

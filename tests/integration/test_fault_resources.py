@@ -247,10 +247,10 @@ def test_a_byte_a_second(program):
                     contextlib.suppress(ConnectionError):
                 for byte in b"GET /metrics HTTP/1.1\r\nHost: example.org\r\n":
                     client.sendall(bytes([byte]))
-                    assert endpoint.request("/healthz", timeout=1)[0] == 200
-                    assert time.monotonic() - begin < 15, "it was never sent away"
+                    assert endpoint.request("/healthz", timeout=5)[0] == 200
+                    assert time.monotonic() - begin < 20, "it was never sent away"
                     time.sleep(1)
-            assert 8 < time.monotonic() - begin < 15
+            assert 8 < time.monotonic() - begin < 20
         finally:
             process.terminate()
             process.wait(20)

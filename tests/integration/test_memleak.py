@@ -195,7 +195,7 @@ def test_interval_and_count(leaks, tmp_path):
         done = memleak("-p", program.pid, "--json", 0.3, 3)
         took = time.monotonic() - begin
     assert len(reports(done)) == 3
-    assert 0.9 <= took < 5
+    assert 0.9 <= took < 20
 
 
 def test_signal_ends_with_a_report(leaks, tmp_path):
