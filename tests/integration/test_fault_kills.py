@@ -45,7 +45,7 @@ def program(tmp_path_factory):
 def start_and_end_seconds(probe, target, library):
     """From gpuprobe's start to its first probe, and from its signal to its end, on this machine now."""
     begin = time.monotonic()
-    with probe.start(base=[*QUIET, *library], interval=0) as running:
+    with probe.start(base=[*QUIET, "-p", str(target.pid), *library], interval=0) as running:
         while not target.changed_code():
             assert time.monotonic() < begin + 20, "no probe came"
             time.sleep(0.01)

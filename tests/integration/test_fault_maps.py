@@ -40,10 +40,10 @@ FULL_IN_ALL = {
     "shapes": (2, "shape_map_full", set()),
 }
 # What the mix does not fill, or what only saves work: nothing is lost, nothing wrong.
-SPARE = ["captures", "disabled_nodes", "graph_nodes", "unnamed", "held", "sites", "kernels_seen",
+SPARE = ["disabled_nodes", "graph_nodes", "unnamed", "held", "sites", "kernels_seen",
          "loader_cursors", "process_numbers"]
 # What it fills where calls of several threads meet, which is not in each run.
-AT_TIMES = {"captured_events": (1, "capture_map_full", GRAPHS)}
+AT_TIMES = {"captures": (1, "capture_map_full", GRAPHS), "captured_events": (1, "capture_map_full", GRAPHS)}
 
 
 @pytest.fixture(autouse=True)
