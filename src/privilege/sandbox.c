@@ -23,7 +23,7 @@
 #define FILTERS true
 #endif
 
-#define LOAD_SECONDS 10
+#define LOAD_SECONDS 3
 
 #define ALLOW(...) ((const int[]){__VA_ARGS__}), sizeof((const int[]){__VA_ARGS__}) / sizeof(int)
 #define S(name) SCMP_SYS(name)
