@@ -54,7 +54,8 @@ int links__new(enum link_kind kind, const struct probe_programs *programs, struc
 	return 0;
 }
 
-_Static_assert(CLOSERS <= UNKILLED_MAX && CLOSERS <= THREADS_MAX, "all at once");
+_Static_assert(CLOSERS <= UNKILLED_MAX, "all at once");
+_Static_assert(CLOSERS <= THREADS_MAX, "all at once");
 
 static void close_holder(const struct holder *holder)
 {
