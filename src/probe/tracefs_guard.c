@@ -74,7 +74,8 @@ static int send_message(int socket, const void *data, size_t size, int fd)
 	}
 	while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
 		;
-	return sent < 0 ? -errno : sent == (ssize_t)size ? 0 : -EIO;
+	return sent < 0 ? -errno : sent == (ssize_t)size ? 0 :
+							   -EIO;
 }
 
 /* Receives exactly `size` bytes and, with `fd`, a descriptor or -1. Returns 0 or a negative errno. */
