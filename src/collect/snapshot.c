@@ -443,8 +443,7 @@ static int by_count(const void *a, const void *b)
 {
 	const struct failure *x = a, *y = b;
 
-	return x->count < y->count ? 1 : x->count > y->count ? -1 :
-							       strcmp(x->function, y->function);
+	return x->count < y->count ? 1 : (x->count > y->count ? -1 : strcmp(x->function, y->function));
 }
 
 static int finish_processes(struct collector *collector)
