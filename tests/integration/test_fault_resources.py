@@ -139,6 +139,7 @@ def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
     seen = {p["launches"] for report in result.reports for p in report["processes"] if p["ended"]}
     assert {70, 90} <= seen and 80 not in seen
     assert str(place) in result.stderr or "Too many open files" in result.stderr
+    assert result.final["lost"]["library_skipped"] > 0
 
 
 # --- outputs ---
