@@ -32,6 +32,7 @@ struct link_facts {
 	struct error choice_error;
 	enum link_kind kind;
 	bool forced; /* by GPUPROBE_LINKS */
+	bool foreign_proc; /* /proc is another pid namespace's, or not there */
 	struct attempt probing;
 	struct link_trial trial; /* where that succeeded */
 	struct attempt iterator; /* over mappings: tells which file the kernel probes */

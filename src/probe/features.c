@@ -91,10 +91,7 @@ static int tell_lacking(struct error *err)
 
 	if (!capabilities__read(&now, NULL))
 		capabilities__lacking(now.effective, false, names, sizeof(names));
-	return error__set(err, -EPERM,
-			  "no permission to load BPF programs%s%s: run as root (sudo), or with CAP_BPF, CAP_PERFMON, "
-			  "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE",
-			  *names ? ", without " : "", names);
+	return capabilities__refused(names, err);
 }
 
 static int check_privileges(struct error *err)

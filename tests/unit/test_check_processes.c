@@ -44,7 +44,7 @@ static void judge_one(const struct test_elf *elf, const char *path, pid_t pid, s
 	unsigned int layers;
 
 	assert_int_equal(checked_libraries__add(&libraries, open_built(elf), path, pid, &layers), 0);
-	assert_int_equal(check_libraries__judge(&libraries, list), 0);
+	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, list), 0);
 	checked_libraries__clear(&libraries);
 }
 
@@ -143,7 +143,7 @@ static void misses_the_driver(void **state)
 	struct check_list list = {0};
 
 	(void)state;
-	assert_int_equal(check_libraries__judge(&libraries, &list), 0);
+	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
 	assert_int_equal(list.count, 1);
 	expect_line(&list, "library", CHECK_MISSING, "no libcuda", "install NVIDIA's driver");
 	check_list__clear(&list);
@@ -161,7 +161,7 @@ static void tells_of_a_damaged_library(void **state)
 	(void)state;
 	assert_int_equal(checked_libraries__add(&libraries, file, "/x/libcuda.so.1", 0, &layers), 0);
 	assert_int_equal(ftruncate(elf_file__fd(file), TEXT_OFFSET), 0);
-	assert_int_equal(check_libraries__judge(&libraries, &list), 0);
+	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
 	expect_line(&list, "library", CHECK_MISSING, "/x/libcuda.so.1 (without a soname): its symbols cannot be read",
 		    "install it anew");
 	check_list__clear(&list);
