@@ -13,8 +13,8 @@ const struct capability_use capability_uses[CAPABILITY_USES] = {
 	{CAP_PERFMON, "CAP_PERFMON", "puts the probes in and lets BPF programs read memory", "nothing can be watched",
 	 true, false},
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "reads mappings, files and memory of other users' processes",
-	 "of processes that are not its user's or have more capabilities, only calls of libraries that the loader or "
-	 "--libcuda-path names are seen, and stacks have no names", false, false},
+	 "in processes of other users, or with capabilities that gpuprobe lacks, only libraries that the loader or "
+	 "--libcuda-path names have probes, and stacks have no names", false, false},
 	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "reads files that only their owners may read",
 	 "other users' libraries and programs that only their owners may read, or that were deleted, get no probes and no names", false, false},
 	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "opens mapped files by /proc/PID/map_files",

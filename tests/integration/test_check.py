@@ -360,6 +360,28 @@ def test_no_library(sleeper, tmp_path):
     assert not check.all("slow-probes")
 
 
+def test_no_library_among_these_processes(sleeper, tmp_path):
+    """Another process, that was not asked for, has one."""
+    with holder():
+        check = Check("-p", sleeper, before=hide_libraries(tmp_path))
+    assert check.one("library")["text"] == "no libcuda: neither the loader nor any of these processes has one"
+
+
+def test_a_library_that_cannot_be_read_is_one(open_dir, tmp_path):
+    before = [*hide_libraries(tmp_path), *with_capabilities(FIVE[:2])]
+    with holder() as holding:
+        check = Check("-p", holding.pid, before=before, program=open_dir / "gpuprobe")
+    assert check.state("process", f"process {holding.pid} (idle-holder): ") == "missing"
+    text = check.one("library", "no libcuda")["text"]
+    assert "1 process cannot be read" in text or "1 process could not be looked into" in text
+
+
+def test_proc_of_another_namespace(tmp_path):
+    check = Check(before=["unshare", "-pf", "--"])
+    assert check.state("probes", "/proc is of another pid namespace, or not mounted") == "missing"
+    assert check.one("probes")["advice"] == "mount -t proc proc /proc"
+
+
 def test_runtime_alone(sleeper, tmp_path):
     check = Check("-p", sleeper, "--libcudart-path", paths.LIBCUDART, before=hide_libraries(tmp_path))
     assert check.state("library", "no libcuda") == "missing"
