@@ -86,6 +86,7 @@ static int look_at(const struct mapping *mapping, void *arg)
 	struct reading *reading = arg;
 	struct process_library *library;
 
+	reading->facts->kernel_thread = false;
 	if (!strcmp(mapping->path, "[vdso]"))
 		reading->readable = mapping->start;
 	if (!mapping__is_file(mapping))
@@ -176,8 +177,11 @@ static int read_all(struct process_facts *facts, struct checked_libraries *libra
 {
 	struct reading reading = {.facts = facts, .libraries = libraries};
 	struct cgroup_names names;
-	int ret = proc_maps__each(facts->pid, look_at, &reading);
+	int ret;
 
+	facts->kernel_thread = true;
+	ret = proc_maps__each(facts->pid, look_at, &reading);
+	facts->kernel_thread &= !ret;
 	facts->python = -ENOENT;
 	if (ret == -ESRCH || ret == -ENOMEM)
 		return ret;

@@ -26,6 +26,7 @@ struct process_facts {
 	char container[CONTAINER_ID_LENGTH + 1]; /* empty: in none */
 	uint64_t effective; /* gpuprobe's own capabilities, by which it was read */
 	int mappings; /* 0: read, or a negative errno */
+	bool kernel_thread; /* it maps nothing at all */
 	struct process_library *libraries;
 	size_t library_count;
 	bool inside;	      /* the program has the runtime inside, with its symbols */

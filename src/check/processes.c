@@ -64,6 +64,9 @@ static bool judge_hindrance(const struct process_facts *facts, bool filters_kill
 		check_list__lacks(list, "process", CHECK_MISSING, advice_on_rights(facts, false),
 				  "%s: its mappings cannot be read: %s", who_is(facts).text,
 				  strerror(-facts->mappings));
+	else if (facts->kernel_thread)
+		check_list__lacks(list, "process", CHECK_MISSING, "give the pid of a program that uses CUDA",
+				  "%s: a thread of the kernel, which never calls CUDA", who_is(facts).text);
 	else if (facts->bits == 32)
 		check_list__lacks(list, "process", CHECK_MISSING, "build it for x86-64",
 				  "%s: a 32-bit program, whose calls gpuprobe does not know", who_is(facts).text);
@@ -163,8 +166,7 @@ struct run {
 	struct looked_at *looked;
 	struct check_list *list;
 	size_t refused;
-	struct who first_refused;
-	int reason; /* of that */
+	struct process_facts first_refused; /* without what is to be cleared */
 };
 
 static int look_at(struct run *run, pid_t pid, bool asked_for)
@@ -177,8 +179,7 @@ static int look_at(struct run *run, pid_t pid, bool asked_for)
 	if (!ret && (asked_for || process_facts__uses_cuda(&facts))) {
 		check_process__judge(&facts, run->filters_kill, run->list);
 	} else if (!ret && facts.mappings && !run->refused++) {
-		run->first_refused = who_is(&facts);
-		run->reason = facts.mappings;
+		run->first_refused = facts;
 	}
 	process_facts__clear(&facts);
 	return ret == -ESRCH ? 0 : ret;
@@ -238,9 +239,12 @@ static void say_refused(const struct run *run)
 		snprintf(others, sizeof(others), " and %zu others", run->refused - 1);
 	check_list__lacks(
 		run->list, "process", CHECK_DEGRADED,
-		"run it as root (sudo), or with CAP_SYS_PTRACE; what is kept from root as well has a sandbox of its own",
-		"%s%s cannot be looked into (%s): whether CUDA is used there is not known", run->first_refused.text,
-		others, strerror(-run->reason));
+		advice_on_rights(&run->first_refused, false),
+		"%s%s cannot be looked into (%s): whether CUDA is used there is not known",
+		who_is(&run->first_refused).text, others, strerror(-run->first_refused.mappings));
+	check_list__number(run->list, "pid", (uint64_t)run->first_refused.pid);
+	check_list__text(run->list, "comm", run->first_refused.comm);
+	check_list__number(run->list, "processes", run->refused);
 }
 
 int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, struct checked_libraries *libraries,

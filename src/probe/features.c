@@ -94,6 +94,15 @@ static int tell_lacking(struct error *err)
 	return capabilities__refused(names, err);
 }
 
+int features__refused(int code, struct error *err)
+{
+	if (code == -EMFILE || code == -ENFILE)
+		return error__set(err, code, "the BPF programs could not be loaded: %s: raise %s", strerror(-code),
+				  code == -EMFILE ? "ulimit -n" : "fs.file-max by sysctl");
+	return error__set(err, code, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
+			  strerror(-code));
+}
+
 static int check_privileges(struct error *err)
 {
 	int fd = features__try_program();

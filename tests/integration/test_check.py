@@ -218,7 +218,9 @@ def test_nobody(open_dir):
     assert check.state("bpf", "Operation not permitted") == "missing"
     assert check.state("links", "cannot be told") == "missing"
     assert check.one("library", "libcuda.so.1")["facts"]["functions_found"] == 637
-    assert check.state("process", "cannot be looked into (Permission denied)") == "degraded"
+    refused = check.one("process", "cannot be looked into (Permission denied)")
+    assert refused["state"] == "degraded" and "CAP_SYS_PTRACE" in refused["advice"]
+    assert refused["facts"]["processes"] >= 1 and {"pid", "comm"} <= refused["facts"].keys()
 
 
 def test_own_process_of_nobody(open_dir):
@@ -432,6 +434,14 @@ def test_running_process():
         # It was not stopped, and goes on.
         assert Path(f"/proc/{holding.pid}/stat").read_text().rpartition(")")[2].split()[0] in "SR"
         assert holding.tell("go") == "DONE"
+
+
+def test_kernel_thread():
+    if Path("/proc/2/comm").read_text() != "kthreadd\n":
+        pytest.skip("process 2 is none of the kernel's here")
+    check = Check("-p", 2)
+    assert check.process(2)["state"] == "missing"
+    assert check.process(2)["text"] == "process 2 (kthreadd): a thread of the kernel, which never calls CUDA"
 
 
 def test_children_are_looked_at():

@@ -157,6 +157,11 @@ def test_root_without_what_bpf_needs(capability, command):
     refused(done, f"without CAP_{capability.upper()}: ")
 
 
+@pytest.mark.parametrize("command", ["monitor", "trace"])
+def test_too_few_descriptors(command):
+    refused(run(*COMMANDS[command], "--", "true", before=("prlimit", "--nofile=24", "--")), "ulimit -n")
+
+
 # --- pids ---
 
 @every_command
