@@ -23,7 +23,7 @@
 #include "target/process.h"
 
 #define REFUSALS_NAMED 8 /* of the whole machine there is one line */
-#define TIMERS 128 /* at a time; connections have half of them */
+#define TIMERS 128	 /* at a time; connections have half of them */
 
 struct session {
 	const struct targets *targets;

@@ -14,7 +14,8 @@ const struct capability_use capability_uses[CAPABILITY_USES] = {
 	 true, false},
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "reads mappings, files and memory of other users' processes",
 	 "in processes of other users, or with capabilities that gpuprobe lacks, only libraries that the loader or "
-	 "--libcuda-path names have probes, and stacks have no names", false, false},
+	 "--libcuda-path names have probes, and stacks have no names",
+	 false, false},
 	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "reads files that only their owners may read",
 	 "other users' libraries and programs that only their owners may read, or that were deleted, get no probes and no names", false, false},
 	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "opens mapped files by /proc/PID/map_files",

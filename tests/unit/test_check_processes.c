@@ -19,8 +19,14 @@
 #include "target/cuda_library.h"
 #include "target/process.h"
 
-#define SYMBOL(name, n) {name, FUNCTION_VADDR(n), 64, 0, 1}
-#define END {NULL, 0, 0, 0, 0}
+#define SYMBOL(name, n) \
+	{ \
+		name, FUNCTION_VADDR(n), 64, 0, 1 \
+	}
+#define END \
+	{ \
+		NULL, 0, 0, 0, 0 \
+	}
 
 /* --- libraries --- */
 
