@@ -36,9 +36,10 @@ struct memory_totals {
 	uint64_t frees;		/* successful calls, whatever they freed */
 	uint64_t free_failures;
 	uint64_t unknown_frees; /* of these frees: of addresses never seen allocated */
-	uint64_t never_live;	/* of these allocations: of no bytes, which have no address, or without room on record */
-	uint64_t replaced;	/* of these allocations: freed where it was not seen, as their address came again */
-	uint64_t with_context;	/* ended with their context, not by a call of their own */
+	/* of these allocations: of no bytes, which have no address, or without room on record */
+	uint64_t never_live;
+	uint64_t replaced;     /* of these allocations: freed where it was not seen, as their address came again */
+	uint64_t with_context; /* ended with their context, not by a call of their own */
 	uint64_t with_context_bytes;
 	uint64_t live_bytes;
 	uint64_t live_count;
@@ -229,8 +230,9 @@ struct process {
 	size_t graph_run_count, graph_run_capacity;
 	uint64_t graph_kernels; /* executed by graph launches of known size */
 	uint64_t unsized_graph_launches;
-	uint64_t host_functions, captured_host_functions; /* calls that succeeded */
-	struct wait_totals first_launches;		  /* one of each kernel, and the time in it; needs returns of launches */
+	/* calls that succeeded */
+	uint64_t host_functions, captured_host_functions;
+	struct wait_totals first_launches; /* one of each kernel, and the time in it; needs returns of launches */
 
 	struct copy_totals copies[COPY_KINDS][2]; /* [kind][0 sync, 1 async] */
 	struct copy_inflight inflight[COPY_KINDS];
@@ -280,7 +282,8 @@ struct process {
 
 /* The budget that probes keep to, and how. */
 struct sampling {
-	double max_overhead;	     /* by how much of its time a thread may be slower, 0.05: 5 %; 0: by any, all probes are in */
+	/* by how much of its time a thread may be slower, 0.05: 5 %; 0: by any, all probes are in */
+	double max_overhead;
 	double overhead;	     /* by how much the one that pays most is reckoned to be */
 	double share[RATE_FAMILIES]; /* of the time that the family's probes are in now; 1: all of it */
 	bool sampled[RATE_FAMILIES]; /* they ever were not */
@@ -309,7 +312,8 @@ struct model {
 	uint64_t stacks_evicted;    /* so far, for want of room */
 	uint64_t stacks_unwound;    /* copies so far */
 	uint64_t min_wait_ns;	    /* shorter waits are in no call site */
-	unsigned int stack_sample;  /* the first launch of a kernel at a site has its stack taken, then one in so many */
+	/* the first launch of a kernel at a site has its stack taken, then one in so many */
+	unsigned int stack_sample;
 
 	struct process *processes; /* in order of first sight */
 	size_t process_count;

@@ -19,14 +19,10 @@
 #include "target/cuda_library.h"
 #include "target/process.h"
 
-#define SYMBOL(name, n) \
-	{ \
-		name, FUNCTION_VADDR(n), 64, 0, 1 \
-	}
-#define END \
-	{ \
-		NULL, 0, 0, 0, 0 \
-	}
+/* clang-format off */
+#define SYMBOL(name, n) {name, FUNCTION_VADDR(n), 64, 0, 1}
+#define END {NULL, 0, 0, 0, 0}
+/* clang-format on */
 
 /* --- libraries --- */
 
