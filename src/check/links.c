@@ -89,6 +89,9 @@ static void judge_probing(const struct link_facts *facts, struct check_list *lis
 	if (!facts->probing.made)
 		check_list__lacks(list, "probes", CHECK_MISSING, "see the line on tracefs",
 				  "not tried without tracefs");
+	else if (facts->foreign_proc)
+		check_list__lacks(list, "probes", CHECK_MISSING, "mount -t proc proc /proc",
+				  "/proc is of another pid namespace, or not mounted: processes are not found");
 	else if (facts->probing.ret)
 		check_list__lacks(
 			list, "probes", CHECK_MISSING,

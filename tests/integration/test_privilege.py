@@ -333,7 +333,7 @@ def test_five_capabilities_find_a_deleted_library_of_another_user(private):
 
 
 @pytest.mark.parametrize("missing, said", [
-    ("sys_ptrace", "only processes of the same user"),
+    ("sys_ptrace", "processes of other users"),
     ("dac_read_search", "only their owners may read"),
     ("checkpoint_restore", "deleted or replaced while in use"),
 ])
