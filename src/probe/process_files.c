@@ -110,6 +110,7 @@ static int gather_all(struct scan *scan)
 
 	if (ret != -E2BIG)
 		return ret;
+	scan->attacher->counts.skipped++;
 	log__warn(scan->attacher->log, "process %d has too many files mapped that are named like CUDA's: only the first %d are "
 				       "looked at",
 		  scan->pid, CANDIDATES_MAX);
@@ -173,6 +174,7 @@ static void tell_unopened(const struct scan *scan, const struct mapping *mapping
 		return;
 	}
 	remember_seen(scan->attacher, &key, 0);
+	scan->attacher->counts.skipped++;
 	log__warn(scan->attacher->log, "process %d: %s", scan->pid, error->text);
 }
 
@@ -183,11 +185,12 @@ static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_
 	scan->late[role] += probed_ns > scan->since_ns;
 }
 
-/* Once: what lacks for one process will lack for the next. */
+/* To say it once is enough: what lacks for one process will lack for the next. */
 static void tell_lack(struct scan *scan, int code, const char *what)
 {
 	struct attacher *attacher = scan->attacher;
 
+	attacher->counts.skipped++;
 	if (attacher->lack_told)
 		log__info(attacher->log, "process %d: %s: %s", scan->pid, what, strerror(-code));
 	else
@@ -237,8 +240,10 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	note_probed(scan, candidate->role, probed_ns);
 	if (ret == -ENOEXEC)
 		log__debug(attacher->log, "%s", error.text);
-	else if (ret < 0)
-		log__warn(attacher->log, "%s", error.text);
+	if (ret >= 0 || ret == -ENOEXEC)
+		return;
+	attacher->counts.skipped++;
+	log__warn(attacher->log, "%s", error.text);
 }
 
 static void find_program(struct scan *scan)
