@@ -582,6 +582,23 @@ static void late_ends_are_not_of_the_next_process(void **state)
 	governor__free(governor);
 }
 
+static void threads_that_ended_are_kept_for_their_cycle(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	hand__add(&hand, 0, BEGIN_NS);
+	after(&hand, governor, 100 * MS);
+	hand.rates[0].ended_ns = hand.now_ns;
+	after(&hand, governor, 100 * MS);
+	assert_int_equal(HASH_COUNT(governor->threads.table), 2);
+	after(&hand, governor, NS_PER_S);
+	assert_int_equal(HASH_COUNT(governor->threads.table), 1);
+	governor__free(governor);
+}
+
 /* --- messages --- */
 
 static void changes_are_said_once(void **state)
@@ -658,6 +675,7 @@ int main(void)
 		WITH_LOG(all_stays_exact_where_probes_stay_in),
 		WITH_LOG(what_fails_later_is_tried_again),
 		WITH_LOG(late_ends_are_not_of_the_next_process),
+		WITH_LOG(threads_that_ended_are_kept_for_their_cycle),
 		WITH_LOG(changes_are_said_once),
 		WITH_LOG(budgets_that_cannot_be_kept_are_said_once),
 		WITH_LOG(threads_that_are_not_known_are_said_once),
