@@ -28,7 +28,7 @@ void governed_threads__clear(struct governed_threads *threads)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, threads->table, thread, next)
+	HASH_ITER (hh, threads->table, thread, next)
 		drop(threads, thread);
 	free(threads->processes);
 	free(threads->rates);
@@ -181,7 +181,7 @@ void governed_threads__miss(struct governed_threads *threads, enum rate_family f
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, threads->table, thread, next) {
+	HASH_ITER (hh, threads->table, thread, next) {
 		struct governed_calls *calls = &thread->calls[family];
 		uint64_t ns = governed_thread__time(thread, calls->missed_from, to_ns);
 
@@ -224,7 +224,7 @@ void governed_threads__drop_ended(struct governed_threads *threads)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, threads->table, thread, next)
+	HASH_ITER (hh, threads->table, thread, next)
 		if (thread->ended_ns)
 			drop(threads, thread);
 }
@@ -233,7 +233,7 @@ void governed_threads__forget(struct governed_threads *threads, uint32_t slot)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, threads->table, thread, next)
+	HASH_ITER (hh, threads->table, thread, next)
 		if (thread->key.slot == slot)
 			drop(threads, thread);
 	if (slot < threads->process_count)

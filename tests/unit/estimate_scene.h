@@ -180,8 +180,7 @@ static inline void begin_told(struct scene *scene, struct told *told, size_t thr
 						       "cuLaunchHostFunc"};
 
 	memset(told, 0, sizeof(*told));
-	told->account = (struct account){.functions = told->functions, .function_count = FUNCTIONS,
-					 .threads = told->threads, .thread_count = threads};
+	told->account = (struct account){.functions = told->functions, .function_count = FUNCTIONS, .threads = told->threads, .thread_count = threads};
 	for (int i = 0; i < FUNCTIONS; i++)
 		told->functions[i].row = (uint16_t)api__find(symbols[i], API_NEWEST);
 	for (size_t i = 0; i < threads; i++)

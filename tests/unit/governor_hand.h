@@ -21,10 +21,10 @@ struct hand {
 	size_t count;
 	struct run_time run[HAND_THREADS];
 	bool knows_run;
-	int asked;		/* how often for a run time */
-	int watch_result;	/* of the hook */
-	unsigned int in;	/* what was asked for last */
-	uint64_t early;		/* launches of the first thread that are seen before the hook returns */
+	int asked;	  /* how often for a run time */
+	int watch_result; /* of the hook */
+	unsigned int in;  /* what was asked for last */
+	uint64_t early;	  /* launches of the first thread that are seen before the hook returns */
 	int watches;
 };
 

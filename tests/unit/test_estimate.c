@@ -182,7 +182,8 @@ static void small_shares_add_up(void **state)
 			before[at] = k->launches;
 		}
 		assert_int_equal(scene->process.family_calls[RATE_LAUNCH].counted +
-				 scene->process.family_calls[RATE_LAUNCH].missed, scene->process.launches);
+					 scene->process.family_calls[RATE_LAUNCH].missed,
+				 scene->process.launches);
 		assert_in_range(scene->process.family_calls[RATE_LAUNCH].missed + 1, scene->missed[RATE_LAUNCH],
 				scene->missed[RATE_LAUNCH] + 1);
 	}

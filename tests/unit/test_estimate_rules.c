@@ -295,7 +295,7 @@ static void proportions_of_threads_fade(void **state)
 static void nothing_is_rounded_off(void **state)
 {
 	static const uint64_t amounts[] = {100, 1, 999999999999999, 3333333333333331, 1234567890123457, 7777777777777777,
-					  7874199854573939, 6894758977765202, 7253135072876894};
+					   7874199854573939, 6894758977765202, 7253135072876894};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++) {
