@@ -552,7 +552,6 @@ static void what_fails_later_is_tried_again(void **state)
 	after(&hand, governor, 1);
 	assert_int_equal(governor->mode, MODE_WINDOW);
 	assert_int_equal(hand.in, ALL);
-	before = missed(governor);
 	hand.watch_result = -EIO;
 	assert_int_equal(after(&hand, governor, 3 * NS_PER_S), NS_PER_S / 10);
 	assert_int_equal(governor->mode, MODE_WINDOW);
