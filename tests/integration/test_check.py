@@ -296,6 +296,8 @@ def test_no_btf(sleeper, nothing_left):
     # What does not need it is looked at all the same.
     assert check.state("kernel") == check.state("bpf") == check.state("probes") == "ok"
     assert not check.all("monitor")
+    assert not check.all("maps") and not check.all("copies")
+    assert check.one("untried", "could not be tried")["facts"]["topics"] == ["iterator", "monitor", "tracer", "maps", "copies"]
     assert check.state("stacks") == "missing"
 
 

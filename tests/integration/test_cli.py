@@ -462,6 +462,24 @@ def test_options_of_stacks_without_stacks(option):
     fails(run(option, *QUICK), 2, f"{option.partition('=')[0]} has no effect with --stack off")
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["trace", "--list-functions"],
+                                       ["trace", "--json-schema"], ["diagnose", "--list"]])
+def test_a_full_disk_is_said(arguments):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([paths.GPUPROBE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "gpuprobe: cannot write to standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("option", ["--api", "--max-kernels", "--metrics-addr"])
+def test_a_long_value_leaves_room_for_what_to_do(option):
+    fails(run(option, "x" * 100000), 2, "x" * 80)
+    assert run(option, "x" * 100000).stderr.rstrip("\n")[-1] != "x"
+
+
+def test_min_wait_may_be_0():
+    assert "'x'" in run("diagnose", "--min-wait", "0", "--duration", "x").stderr
+
+
 def test_an_error_stays_one_line():
     fails(run("--api", "a\nb\x1b[31m"), 2, r"a\nb\x1b[31m")
     fails(run("--libcuda-path", "/a\nb"), 1, r"/a\nb")
