@@ -47,6 +47,7 @@ FULL = {"fuzz": 300, "soak": 1800}
 # Not under valgrind: /proc/self/exe is valgrind's there, and alarms and ratios bound the time.
 VALGRIND_LEAVES = {"test_maps", "test_names", "test_hostile_sizes"}
 VALGRIND = ROOT / "tests" / "valgrind"
+AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
               "UBSAN_OPTIONS": "print_stacktrace=1"}
 
@@ -186,7 +187,7 @@ class Beside:
 def run_valgrind_units(sums, build):
     with tempfile.TemporaryDirectory() as reports:
         # Which the wrapper of the integration tests has by conftest.py.
-        run_units(sums, build / "valgrind", "valgrind", [VALGRIND / "run.sh"],
+        run_units(sums, build / "valgrind", "valgrind", [*AROUND_VALGRIND, VALGRIND / "run.sh"],
                   {"GPUPROBE_REPORTS": reports, "GPUPROBE_BUILD": str(build)}, VALGRIND_LEAVES)
         for report in sorted(Path(reports).iterdir()):
             print(report.read_text(errors="replace"), end="")
@@ -196,7 +197,7 @@ def run_valgrind(sums, build):
     lines = (VALGRIND / "tests.txt").read_text(encoding="utf-8").splitlines()
     run_integration(sums, "integration, valgrind", build, VALGRIND / "run.sh", "not alone",
                     tests=[f"tests/integration/{line}" for line in lines if line and not line.startswith("#")],
-                    before=["unshare", "--mount", VALGRIND / "around.sh"])
+                    before=AROUND_VALGRIND)
 
 
 def steps_of(build, full):

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What valgrind 3.19 does not know of bpf(2): which memory the kernel has written for commands on many elements of a
-// map at once. Stands before the C library's syscall(2), which libbpf calls.
+// What valgrind 3.19 does not know of Linux. Of bpf(2) it is which memory the kernel has written for commands on many
+// elements of a map at once: syscall(2) stands before the C library's, which libbpf calls. pidfd_open(2) it refuses:
+// another program is asked.
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <valgrind/memcheck.h>
 
@@ -79,4 +84,50 @@ long syscall(long number, ...)
 		return -1;
 	}
 	return ret;
+}
+
+static void __attribute__((noreturn)) run_asker(pid_t pid, int to)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", pid);
+	dup2(to, STDIN_FILENO);
+	execl(PIDFD_PROGRAM, PIDFD_PROGRAM, text, NULL);
+	_exit(ENOENT);
+}
+
+/* The descriptor that comes with a byte, or -1. */
+static int receive(int from)
+{
+	char byte, room[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec part = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
+	int fd;
+
+	if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) != 1 || !CMSG_FIRSTHDR(&message))
+		return -1;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	VALGRIND_MAKE_MEM_DEFINED(&fd, sizeof(fd));
+	return fd;
+}
+
+int pidfd_open(pid_t pid, unsigned int flags)
+{
+	int pair[2], status, fd;
+	pid_t child;
+
+	(void)flags;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return -1;
+	child = fork();
+	if (!child)
+		run_asker(pid, pair[1]);
+	close(pair[1]);
+	fd = receive(pair[0]);
+	close(pair[0]);
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		abort();
+	if (fd < 0)
+		errno = WEXITSTATUS(status);
+	return fd;
 }
