@@ -44,10 +44,8 @@ ALONE = ["alone", "soak"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 SHORT = {"fuzz": 20, "soak": 60}
 FULL = {"fuzz": 300, "soak": 1800}
-# Not under valgrind: /proc/self/exe is valgrind's in test_maps, alarms and ratios bound the time of test_names,
-# test_python_fuzz, test_python_wrong and test_hostile_sizes, and test_check_links puts a probe into itself.
-VALGRIND_LEAVES = {"test_maps", "test_names", "test_python_fuzz", "test_python_wrong", "test_hostile_sizes",
-                   "test_check_links"}
+# Not under valgrind: alarms and ratios bound their time. In others single tests are skipped (tests/unit/no_valgrind.h).
+VALGRIND_LEAVES = {"test_names", "test_python_fuzz", "test_python_wrong", "test_hostile_sizes"}
 VALGRIND = ROOT / "tests" / "valgrind"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",

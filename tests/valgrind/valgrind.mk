@@ -17,7 +17,7 @@ valgrind: all valgrind-programs
 	@tests/run.py --only valgrind-unit,valgrind $(BUILD)
 
 valgrind-programs: check-deps $(VALGRIND_LOADER) $(VALGRIND)/calls.o $(VALGRIND)/pidfd
-	@$(MAKE) --no-print-directory BUILD=$(VALGRIND) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER' \
+	@$(MAKE) --no-print-directory BUILD=$(VALGRIND) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER -DGPUPROBE_VALGRIND' \
 		LDFLAGS='-pie -Wl,-z,relro,-z,now -Wl,--dynamic-linker=$(VALGRIND_LOADER) $(VALGRIND)/calls.o' \
 		$(VALGRIND)/gpuprobe unit-tests
 
