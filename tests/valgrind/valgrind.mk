@@ -4,8 +4,7 @@
 # a structure at once, with the padding between them; without the filter of system calls, which valgrind's own would not
 # pass; with what valgrind does not know of Linux (calls.c), and with a loader of their own. Valgrind executes what it
 # reads, a breakpoint too, and gpuprobe probes the loader of whatever runs on the machine: a file with this name it
-# takes for none. It does probe the one that it runs with itself, but that has been read then: two at once do not get on
-# unless each is within an around.sh of its own.
+# takes for none. It does probe the one that it runs with itself, which has been read then; run.sh copies it for each.
 
 VALGRIND := $(BUILD)/valgrind
 VALGRIND_LOADER := $(abspath $(VALGRIND))/loader
