@@ -14,6 +14,7 @@
 #include "check/links.h"
 #include "check/stacks.h"
 #include "check_lines.h"
+#include "no_valgrind.h"
 
 static const struct kernel_types newest = {
 	.loops = true, .finds_mappings = true, .one_process = true, .counts_mappings = true};
@@ -177,6 +178,7 @@ static void tries_for_real(void **state)
 	struct link_facts facts;
 
 	(void)state;
+	not_under_valgrind();
 	if (kernel_types__read(&types))
 		skip();
 	link_facts__try("no such kind", false, &types, &facts);
