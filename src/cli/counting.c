@@ -39,7 +39,7 @@ static void take_notices(void *arg)
 {
 	struct counting *counting = arg;
 
-	collector__consume(counting->collector);
+	collector__consume_some(counting->collector);
 }
 
 static void on_ring(evutil_socket_t fd, short what, void *arg)

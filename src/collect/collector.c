@@ -18,6 +18,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
 
+#define NAMING_NS (50 * NS_PER_MS) /* of stacks, in one go */
 #define MANY_ALLOCATIONS 16384 /* going through so many takes some milliseconds */
 
 static int on_name(struct collector *collector, const struct record_name *record, size_t size)
@@ -209,14 +210,24 @@ int collector__ring_fd(const struct collector *collector)
 }
 
 /* What is asked of /proc comes last: stacks of a program that ends at once are to be named first. */
-void collector__consume(struct collector *collector)
+static void consume_until(struct collector *collector, uint64_t until_ns)
 {
 	ring_buffer__consume(collector->ring);
 	/* What came meanwhile is to be looked at before the next is named, which may take long. */
-	while (collector->stacks && stacks__settle(collector->stacks))
+	while (collector->stacks && clock__boot_ns() < until_ns && stacks__settle(collector->stacks))
 		ring_buffer__consume(collector->ring);
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
+}
+
+void collector__consume(struct collector *collector)
+{
+	consume_until(collector, UINT64_MAX);
+}
+
+void collector__consume_some(struct collector *collector)
+{
+	consume_until(collector, clock__boot_ns() + NAMING_NS);
 }
 
 void collector__see_process(struct collector *collector, pid_t pid)
