@@ -39,14 +39,16 @@ static void take_notices(void *arg)
 {
 	struct counting *counting = arg;
 
-	collector__consume_some(counting->collector);
+	collector__consume(counting->collector);
 }
 
 static void on_ring(evutil_socket_t fd, short what, void *arg)
 {
+	const struct counting *counting = arg;
+
 	(void)fd;
 	(void)what;
-	take_notices(arg);
+	collector__consume_some(counting->collector);
 }
 
 static void warn_unread(const struct counting *counting, int ret)

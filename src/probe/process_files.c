@@ -15,7 +15,7 @@
 #include "target/process.h"
 #include "target/root_file.h"
 
-#define CANDIDATES_MAX 256 /* of one process: each is opened */
+#define CANDIDATES_MAX 64 /* of one process: each is opened, and may get some hundred probes */
 #define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
 
 /*
