@@ -59,7 +59,7 @@ static void print_all(struct check_list *list)
 	check_list__clear(list);
 }
 
-static void stand_in(char *const texts[TEXTS], const struct input *file)
+static void stand_in(char *const texts[TEXTS], const struct input *file, bool opens)
 {
 	/* A path is taken for the first that it begins with: status is no stat. */
 	harness__set_file("/proc/1/status", texts[1], strlen(texts[1]));
@@ -68,14 +68,15 @@ static void stand_in(char *const texts[TEXTS], const struct input *file)
 	harness__add_file("/proc/1/cgroup", texts[4], strlen(texts[4]));
 	harness__add_file("/proc/1/exe", file->at, file->left);
 	harness__add_file("/proc/", NULL, 0);
-	harness__add_file("/", file->at, file->left);
+	harness__add_file("/", opens ? file->at : NULL, file->left);
 	harness__set_link(texts[5]);
 	harness__set_maps(texts[0]);
 	harness__set_memory(0x7f0000000000, file->at, file->left);
 }
 
-static void check_process(struct input *input, bool asked_for, bool filters_kill)
+static void check_process(struct input *input, uint64_t how)
 {
+	bool asked_for = how & 2, filters_kill = how & 4, opens = !(how & 8);
 	struct checked_libraries libraries = {0};
 	struct check_list list = {0};
 	struct process_facts facts;
@@ -84,7 +85,7 @@ static void check_process(struct input *input, bool asked_for, bool filters_kill
 
 	for (size_t i = 0; i < TEXTS; i++)
 		texts[i] = input__string(input);
-	stand_in(texts, input);
+	stand_in(texts, input, opens);
 	ret = process_facts__read(1, asked_for, &libraries, &facts);
 	MUST(!ret || ret == -ESRCH);
 	if (!ret)
@@ -128,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (how & 1)
 		check_machine(&input, how & 2);
 	else
-		check_process(&input, how & 2, how & 4);
+		check_process(&input, how);
 	harness__set_file(NULL, NULL, 0);
 	return 0;
 }

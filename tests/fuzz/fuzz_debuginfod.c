@@ -73,7 +73,7 @@ void __wrap_debuginfod_library__close(struct debuginfod_library *library)
 static void look_up(struct symbol_file *file)
 {
 	for (uint64_t i = 0; i < OFFSETS; i++) {
-		uint64_t place = 0x1000 + i * 7, offset;
+		uint64_t place = 0x580 + i * 8, offset;
 		char *text = NULL;
 		uint32_t line;
 

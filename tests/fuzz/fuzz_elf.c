@@ -12,6 +12,7 @@
 #include "cli/subcommand.h"
 #include "harness.h"
 #include "symbol/debug_file.h"
+#include "symbol/host_stub.h"
 #include "symbol/python_process.h"
 #include "target/cuda_library.h"
 #include "target/elf_file.h"
@@ -112,6 +113,25 @@ static void read_interpreter(const struct input *input)
 	harness__set_maps(NULL);
 }
 
+/* The kernel that a function of it stands for. */
+static void read_host_stubs(const struct input *input)
+{
+	struct symbol_cache *cache = symbol_cache__new(2);
+	char *name;
+
+	MUST(cache);
+	harness__set_maps("7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /usr/bin/program\n");
+	harness__set_file("", input->at, input->left);
+	for (uint64_t at = 0x7f00000005b0; at < 0x7f0000000610; at++) {
+		if (!host_stub__name(cache, 1, at, &name))
+			MUST(name && *name);
+		free(name);
+	}
+	symbol_cache__free(cache);
+	harness__set_file(NULL, NULL, 0);
+	harness__set_maps(NULL);
+}
+
 /* Root runs the script: no name in it is anything but a name. */
 static void must_be_script(const char *script)
 {
@@ -175,5 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_interpreter(&input);
 	if (how & 8)
 		print_script(&input);
+	if (how & 16)
+		read_host_stubs(&input);
 	return 0;
 }

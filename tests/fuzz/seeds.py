@@ -71,7 +71,7 @@ def objects(seeds, folder):
     subprocess.run(["objcopy", "--only-keep-debug", plain, folder / "only.debug"], check=True)
     files = {path.name: path.read_bytes() for path in (plain, other, folder / "linked.so", folder / "only.debug")}
     for name, data in files.items():
-        for how in (0, 1, 2, 6, 8):
+        for how in (0, 1, 2, 6, 8, 16):
             seeds.put("elf", f"{name}.{how}", bytes([how]) + data)
     for name in ("plain.so", "other.so"):
         seeds.put("elf", f"{name}.bare", b"\0" + without_sections(files[name]))
@@ -114,7 +114,7 @@ MACHINE = ("         0          0 4294967295\n", "         0     100000      655
 
 def check(seeds, files):
     for name, data in files.items():
-        for how in (0, 2, 6):
+        for how in (0, 2, 6, 10):
             texts = (MAPS, STATUS, STAT, "0 100000 65536\n", CGROUP, "/usr/bin/python3.12")
             seeds.put("check", f"{name}.{how}", bytes([how]) + b"\0".join(text.encode() for text in texts) + b"\0" + data)
     for number, text in enumerate(MACHINE):
