@@ -122,7 +122,7 @@ static void read_host_stubs(const struct input *input)
 	MUST(cache);
 	harness__set_maps("7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /usr/bin/program\n");
 	harness__set_file("", input->at, input->left);
-	for (uint64_t at = 0x7f00000005b0; at < 0x7f0000000610; at++) {
+	for (uint64_t at = 0x7f00000005f0; at < 0x7f0000000610; at++) {
 		if (!host_stub__name(cache, 1, at, &name))
 			MUST(name && *name);
 		free(name);

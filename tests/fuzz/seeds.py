@@ -28,7 +28,8 @@ __asm__(".text\n.globl odd\n.type odd,@function\nodd:\n.cfi_startproc\n.cfi_sign
 	".cfi_def_cfa_offset 16\n.cfi_offset 6,-16\n.cfi_remember_state\nnop\n"
 	".cfi_escape 0x0f,3,0x77,8,6\n.cfi_escape 0x10,3,2,0x77,8\n.cfi_escape 0x16,12,2,0x77,16\nnop\n"
 	".cfi_restore_state\n.cfi_register 3,12\n.cfi_same_value 13\nnop\n.cfi_undefined 16\npop %rbp\nret\n.cfi_endproc\n"
-	".size odd,.-odd\n");
+	".size odd,.-odd\n"
+	".globl \"cudaOdd:*{name}\"\n.type \"cudaOdd:*{name}\",@function\n\"cudaOdd:*{name}\":\nret\n.size \"cudaOdd:*{name}\",1\n");
 """
 
 
@@ -332,9 +333,13 @@ def loader_cache(seeds):
 
 
 def root(seeds):
-    ways = (("a", "b", "../../..", "/a/b", "l0", ".", "/l3/../l1/../file"), ("../secret", "/../secret", "a/b/../../../secret",
-            "l4", "l3", "/", "/l2"), ("l1", "l0", "fifo", "/l2", "a//b/./..", "../" * 50 + "file", "/l5"),
-            ("/", "/..", "b/..", "/proc/self/root", "/proc/1/root/etc/passwd", "a", "/l0/a/l2/../../l4"))
+    # Six links, in the root, a, a/b and again, and a way.
+    ways = (("a", "b", "../../..", "/a/b", "/a", ".", "/l0/l1/l2/l3/../l1/../file"),
+            ("../secret", "../../secret", "../../../secret", "/../secret", "/secret", "/l3", "l0"),
+            ("../secret", "../../secret", "../../../secret", "/../secret", "/secret", "/l3", "a/b/l2"),
+            ("/etc/passwd", "l1", "/a/b/l2", "/proc/self/root/etc/passwd", "/l0", "/a/l4", "a/b/l5"),
+            ("l3", "l4", "fifo", "l0", "/fifo", "//", "a//b/./.." + "/.." * 50 + "/l3"),
+            ("..", "b/..", "../..", "/", "/..", "../../fifo", "/a/l4/a/b/l2/a/b/l5"))
     for number, way in enumerate(ways):
         links = b"".join(bytes([i % 3]) + target.encode() + b"\0" for i, target in enumerate(way[:6]))
         seeds.put("root", f"links{number}", b"\0" + links + way[6].encode())
