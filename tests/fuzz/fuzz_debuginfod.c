@@ -19,7 +19,14 @@
 #define OFFSETS 24
 #define OBJECTS 3
 
-enum answer { A_FILE = 0, NO_FILE, A_FILE_WITHOUT_PATH, A_PATH_OF_NOTHING, ASKED_TO_STOP, ANSWERS };
+enum answer {
+	A_FILE = 0,
+	NO_FILE,
+	A_FILE_WITHOUT_PATH,
+	A_PATH_OF_NOTHING,
+	ASKED_TO_STOP,
+	ANSWERS
+};
 
 static enum answer answer;
 static debuginfod_progress_fn go_on;
