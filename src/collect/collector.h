@@ -23,12 +23,12 @@ struct collector_options {
 	unsigned int sections;
 	uint32_t launch_sample; /* see struct model */
 	uint32_t max_processes;
-	size_t top;	     /* allocations listed per process; 0: all */
-	bool exact_from_start;	/* no process is `since attach`: COMMAND's */
-	bool account;		/* as the BPF object was loaded with */
-	enum stack_mode stack_mode; /* as the BPF object was loaded with */
-	size_t max_stacks;	    /* distinct ones that are kept */
-	struct live_filter live_filter; /* of live_site's and of lists of allocations */
+	size_t top;			  /* allocations listed per process; 0: all */
+	bool exact_from_start;		  /* no process is `since attach`: COMMAND's */
+	bool account;			  /* as the BPF object was loaded with */
+	enum stack_mode stack_mode;	  /* as the BPF object was loaded with */
+	size_t max_stacks;		  /* distinct ones that are kept */
+	struct live_filter live_filter;	  /* of live_site's and of lists of allocations */
 	struct estimate_source estimates; /* of calls that are not seen; without `missed`: there are none */
 };
 

@@ -40,20 +40,20 @@ struct collector {
 	struct attribution *attribution;
 	struct own_counts *own_counts;
 	struct account_maps *account_maps; /* NULL: no account is kept */
-	struct estimates *estimates; /* NULL: all calls are seen */
-	struct stacks *stacks; /* NULL: none are taken */
+	struct estimates *estimates;	   /* NULL: all calls are seen */
+	struct stacks *stacks;		   /* NULL: none are taken */
 	struct stack_maps stack_maps;
-	struct contexts *contexts; /* as the latest reading found them */
+	struct contexts *contexts;	/* as the latest reading found them */
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;
-	bool has_fresh; /* a process has made its first call since */
+	bool has_fresh;	    /* a process has made its first call since */
 	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */
 	uint64_t attached_ns;
 	struct late_process *late;
 	size_t late_count;
 	struct largest *largest; /* NULL: all allocations are gone through for lists */
-	struct key_list doomed; /* of the map that is being read */
-	struct key_list dead; /* allocations that went with their context */
+	struct key_list doomed;	 /* of the map that is being read */
+	struct key_list dead;	 /* allocations that went with their context */
 };
 
 /* processes.c */

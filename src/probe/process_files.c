@@ -16,7 +16,7 @@
 #include "target/root_file.h"
 
 #define CANDIDATES_MAX 64 /* of one process: each is opened, and may get some hundred probes */
-#define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
+#define SEEN_MAX 65536	  /* files remembered as looked at; then they are forgotten and looked at again */
 
 /*
  * A file as /proc/PID/maps tells it, that needs no second look. The pair may
@@ -39,7 +39,7 @@ void attacher__forget_seen(struct attacher *attacher)
 {
 	struct seen_file *seen, *next;
 
-	HASH_ITER(hh, attacher->seen, seen, next) {
+	HASH_ITER (hh, attacher->seen, seen, next) {
 		HASH_DEL(attacher->seen, seen);
 		free(seen);
 	}
@@ -57,7 +57,7 @@ struct scan {
 	char program[PATH_MAX]; /* as maps shows it */
 	struct candidate *candidates;
 	size_t count;
-	bool maps_cuda; /* the process has a file named like a CUDA library */
+	bool maps_cuda;			/* the process has a file named like a CUDA library */
 	uint64_t probed_ns[FILE_ROLES]; /* of the latest file of each role; 0: there is none with probes */
 	int late[FILE_ROLES];		/* files without probes at since_ns */
 	uint64_t since_ns;
@@ -111,7 +111,8 @@ static int gather_all(struct scan *scan)
 	if (ret != -E2BIG)
 		return ret;
 	log__warn(scan->attacher->log, "process %d has too many files mapped that are named like CUDA's: only the first %d are "
-		  "looked at", scan->pid, CANDIDATES_MAX);
+				       "looked at",
+		  scan->pid, CANDIDATES_MAX);
 	return 0;
 }
 

@@ -44,12 +44,9 @@ static void read_environment(struct input *input)
 	static const uint8_t uuid[16] = {0x10, [15] = 2};
 	/* The last is an instance of the one before. */
 	static const struct gpu gpus[4] = {
-		{.uuid = "GPU-00000000-0000-0000-0000-000000000000", .name = "A", .bus_id = "00000000:0A:00.0",
-		 .mig = GPU_NONE},
-		{.uuid = "GPU-00000000-0000-0000-0000-000000000001", .name = "A", .bus_id = "00000000:09:00.0",
-		 .minor = 1, .index = 1, .mig = GPU_NONE},
-		{.uuid = "GPU-10000000-0000-0000-0000-000000000002", .name = "B", .bus_id = "00000000:0B:00.0",
-		 .minor = 2, .index = 2, .mig = GPU_NONE, .divided = true},
+		{.uuid = "GPU-00000000-0000-0000-0000-000000000000", .name = "A", .bus_id = "00000000:0A:00.0", .mig = GPU_NONE},
+		{.uuid = "GPU-00000000-0000-0000-0000-000000000001", .name = "A", .bus_id = "00000000:09:00.0", .minor = 1, .index = 1, .mig = GPU_NONE},
+		{.uuid = "GPU-10000000-0000-0000-0000-000000000002", .name = "B", .bus_id = "00000000:0B:00.0", .minor = 2, .index = 2, .mig = GPU_NONE, .divided = true},
 		{.uuid = "MIG-20000000-0000-0000-0000-000000000003", .name = "B", .index = 2},
 	};
 	struct cuda_environment environment = {0};

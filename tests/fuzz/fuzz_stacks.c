@@ -92,7 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = {data, size};
 	uint64_t how = input__number(&input, 1);
 	struct stacks_options options = {
-		.mode = (enum stack_mode)(STACK_FP + how % 3), .max = 1 + how / 3 % 4, .ring_fd = -1,
+		.mode = (enum stack_mode)(STACK_FP + how % 3),
+		.max = 1 + how / 3 % 4,
+		.ring_fd = -1,
 		.hooks = {.forget = forget},
 	};
 	struct stacks_counts counts;
