@@ -49,7 +49,7 @@ static const uint64_t graph_roles[GRAPH_CHANGES] = {
 
 /* Roles that are read through, and roles that are numbers. */
 static const uint64_t pointer_roles = BIT(ROLE_OUT) | BIT(ROLE_PITCHOUT) | BIT(ROLE_CONFIG) |
-					  BIT(ROLE_ARGS) | BIT(ROLE_NAME) | BIT(ROLE_PARAMS);
+				      BIT(ROLE_ARGS) | BIT(ROLE_NAME) | BIT(ROLE_PARAMS);
 static const uint64_t number_roles =
 	BIT(ROLE_SIZE) | BIT(ROLE_WIDTH) | BIT(ROLE_HEIGHT) | BIT(ROLE_KIND) | BIT(ROLE_GRIDX) |
 	BIT(ROLE_GRIDY) | BIT(ROLE_GRIDZ) | BIT(ROLE_BLOCKX) | BIT(ROLE_BLOCKY) |
@@ -339,7 +339,8 @@ static int check_types(const struct table_function *function, const struct row *
 
 	for (role = 0; role < ROLE_COUNT; role++) {
 		argument = has(function, role) ?
-				   argument_at(function, function->desc.place[role]) : NULL;
+				   argument_at(function, function->desc.place[role]) :
+				   NULL;
 		if (!argument) /* not given, or the second half of a dim3 */
 			continue;
 		pointer = type__is_pointer(argument->type);
@@ -378,13 +379,14 @@ static int check_returns(const struct table_function *function, const struct row
 /* What a call writes through a pointer is read when it has returned. */
 static int check_passing(const struct table_function *function, const struct row *row)
 {
-	static const enum role written[] = { ROLE_OUT, ROLE_PITCHOUT };
+	static const enum role written[] = {ROLE_OUT, ROLE_PITCHOUT};
 	const struct table_argument *argument;
 	size_t i;
 
 	for (i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
 		argument = has(function, written[i]) ?
-				   argument_at(function, function->desc.place[written[i]]) : NULL;
+				   argument_at(function, function->desc.place[written[i]]) :
+				   NULL;
 		if (argument && argument->passing)
 			return row__fail(row, "role %s is written, a flag says of %s that it is not",
 					 word__of_role(written[i]), argument->name);

@@ -38,7 +38,7 @@ static int write_file(const struct table *table, const char *file, struct error 
 
 int main(int argc, char **argv)
 {
-	struct error err = { .text = "" };
+	struct error err = {.text = ""};
 	struct table *table;
 	int rc;
 

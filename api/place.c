@@ -9,7 +9,7 @@
 #define SLOT_BYTES 8
 #define MAX_SLOTS (PLACE_MASK - PLACE_STACK)
 
-static const char *const registers[PLACE_STACK] = { "rdi", "rsi", "rdx", "rcx", "r8", "r9" };
+static const char *const registers[PLACE_STACK] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
 
 /* The number of the register that `text` begins with; `*end` is what follows. */
 static int parse_register(const char *text, const char **end)
@@ -74,7 +74,7 @@ int place__parse(const char *text, struct place *place)
 {
 	int first, second;
 
-	*place = (struct place){ PLACE_NONE, PLACE_NONE, PLACE_NONE, 0 };
+	*place = (struct place){PLACE_NONE, PLACE_NONE, PLACE_NONE, 0};
 	if (strncmp(text, "sp+", 3) == 0)
 		return parse_stack(text + 3, place);
 	if (strncmp(text, "xmm", 3) == 0)

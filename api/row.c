@@ -349,7 +349,7 @@ static int parse_roles(struct table_function *function, const struct row *row)
 
 int function__parse(struct table_function *function, const struct row *row)
 {
-	struct argument_flags flags = { NULL, NULL };
+	struct argument_flags flags = {NULL, NULL};
 	int rc;
 
 	memset(function, 0, sizeof(*function));

@@ -136,7 +136,7 @@ static int check_forms(const struct table *table, struct row *row)
 
 int table__read_functions(struct table *table, FILE *in, const char *file, struct error *err)
 {
-	struct row row = { .file = file, .err = err };
+	struct row row = {.file = file, .err = err};
 	int rc;
 
 	table->functions = calloc(MAX_FUNCTIONS, sizeof(*table->functions));
@@ -185,7 +185,7 @@ static int read_code(struct table *table, struct row *row, char *text)
 		return -ENOMEM;
 	table->codes = codes;
 	code = &codes[table->code_count];
-	*code = (struct table_code){ .layer = (enum layer)layer, .line = row->line };
+	*code = (struct table_code){.layer = (enum layer)layer, .line = row->line};
 	rc = parse_code(row, row->fields[1], &code->code);
 	if (rc)
 		return rc;
@@ -209,7 +209,7 @@ static int compare_codes(const void *left, const void *right)
 
 int table__read_codes(struct table *table, FILE *in, const char *file, struct error *err)
 {
-	struct row row = { .file = file, .err = err };
+	struct row row = {.file = file, .err = err};
 	const struct table_code *a, *b;
 	size_t i;
 	int rc;
@@ -266,7 +266,7 @@ static int read_value(struct table *table, struct row *row, char *text)
 		return -ENOMEM;
 	table->values = values;
 	value = &values[table->value_count++];
-	*value = (struct table_value){ .value = number, .line = row->line };
+	*value = (struct table_value){.value = number, .line = row->line};
 	value->type = strdup(row->fields[0]);
 	value->name = strdup(row->fields[2]);
 	return value->type && value->name ? 0 : -ENOMEM;
@@ -284,7 +284,7 @@ static int compare_values(const void *left, const void *right)
 
 int table__read_values(struct table *table, FILE *in, const char *file, struct error *err)
 {
-	struct row row = { .file = file, .err = err };
+	struct row row = {.file = file, .err = err};
 	const struct table_value *a, *b;
 	size_t i;
 	int rc;

@@ -10,11 +10,11 @@
 
 #include "gpuprobe/function.h"
 
-int word__layer(const char *word);	/* enum layer */
-int word__operation(const char *word);	/* enum operation; "-" is OP_NONE */
-int word__role(const char *word);	/* enum role */
-int word__params(const char *word);	/* enum copy_params */
-int word__returns(const char *word);	/* enum trace_returns, but for an error, which is the rule */
+int word__layer(const char *word);     /* enum layer */
+int word__operation(const char *word); /* enum operation; "-" is OP_NONE */
+int word__role(const char *word);      /* enum role */
+int word__params(const char *word);    /* enum copy_params */
+int word__returns(const char *word);   /* enum trace_returns, but for an error, which is the rule */
 
 /*
  * The value of function_desc.kind. Its words differ from operation to

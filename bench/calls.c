@@ -56,12 +56,12 @@ struct bench {
 	struct gpu gpu;
 	struct kernels kernels;
 	const struct kind *kind;
-	double milliseconds;	      /* to measure, or: */
-	double rate, seconds;	      /* to pace */
+	double milliseconds;  /* to measure, or: */
+	double rate, seconds; /* to pace */
 	size_t threads;
 	bool yardstick;
 	pthread_barrier_t begin;
-	atomic_size_t done;	      /* threads that have measured; the others' load lasts until all have */
+	atomic_size_t done; /* threads that have measured; the others' load lasts until all have */
 };
 
 static void launch(struct thread *thread, int i)
@@ -88,7 +88,8 @@ __attribute__((noinline)) static void descend(struct thread *thread, int i, int 
 		descend(thread, i, depth - 1);
 	else
 		allocate(thread, i);
-	__asm__ volatile("" ::: "memory"); /* no tail call: the frame stays */
+	__asm__ volatile("" ::
+				 : "memory"); /* no tail call: the frame stays */
 }
 
 static void allocate_deep(struct thread *thread, int i)
@@ -138,8 +139,13 @@ static const struct kind {
 	const char *name;
 	void (*call)(struct thread *thread, int i);
 } kinds[] = {
-	{"launch", launch}, {"allocation", allocate}, {"deep", allocate_deep}, {"user", allocate_by_runtime},
-	{"copy", copy},	    {"wait", wait_for_stream}, {"getter", ask},
+	{"launch", launch},
+	{"allocation", allocate},
+	{"deep", allocate_deep},
+	{"user", allocate_by_runtime},
+	{"copy", copy},
+	{"wait", wait_for_stream},
+	{"getter", ask},
 };
 
 static double clock_ns(clockid_t clock)

@@ -16,7 +16,11 @@
 #include "trace/function.h"
 
 static const struct trace_process process = {
-	.number = 1, .pid = 1234567, .parent = 1, .uid = 1000, .comm = "my_cuda_app",
+	.number = 1,
+	.pid = 1234567,
+	.parent = 1,
+	.uid = 1000,
+	.comm = "my_cuda_app",
 };
 static const uint64_t words[] = {0x7f8b00000000};
 
@@ -43,8 +47,11 @@ static const struct trace_function *find(const struct trace_functions *functions
 static void make_launch(struct trace_line *line, const struct trace_functions *functions)
 {
 	*line = (struct trace_line){
-		.function = find(functions, "cudaLaunchKernel"), .process = &process, .tid = 1234599,
-		.duration_ns = 5234, .kernel = "void vector_add<float, 256>(float const*, float const*, float*, int)",
+		.function = find(functions, "cudaLaunchKernel"),
+		.process = &process,
+		.tid = 1234599,
+		.duration_ns = 5234,
+		.kernel = "void vector_add<float, 256>(float const*, float const*, float*, int)",
 		.field_count = 5,
 		.fields = {{.name = "grid", .form = FORM_DIM3, .role = TRACE_GRID, .dims = {4096, 1, 1}},
 			   {.name = "block", .form = FORM_DIM3, .role = TRACE_BLOCK, .dims = {256, 1, 1}},
@@ -57,8 +64,11 @@ static void make_launch(struct trace_line *line, const struct trace_functions *f
 static void make_copy(struct trace_line *line, const struct trace_functions *functions)
 {
 	*line = (struct trace_line){
-		.function = find(functions, "cudaMemcpyAsync"), .process = &process, .tid = 1234599,
-		.duration_ns = 368012, .field_count = 5,
+		.function = find(functions, "cudaMemcpyAsync"),
+		.process = &process,
+		.tid = 1234599,
+		.duration_ns = 368012,
+		.field_count = 5,
 		.fields = {{.name = "dst", .form = FORM_ADDRESS, .role = TRACE_DST, .number = 0x7f8b00000000},
 			   {.name = "src", .form = FORM_ADDRESS, .role = TRACE_SRC, .number = 0x55d0c0a1b2c0},
 			   {.name = "size", .form = FORM_UNSIGNED, .role = TRACE_SIZE, .number = 1048576},

@@ -16,7 +16,7 @@
 
 /* process_account.worked */
 #define WORK_NONE 0
-#define WORK_DONE 1	 /* device memory was used or changed since the versions were raised last */
+#define WORK_DONE 1	   /* device memory was used or changed since the versions were raised last */
 #define WORK_BEING_TAKEN 2 /* a copy raises them */
 
 #define VERSION_UNSURE (~0ull) /* repeat_record.version: the next copy is no repeat */
@@ -67,8 +67,12 @@ static __always_inline u8 host_of_copy(u64 flags)
 static __noinline int note_copy_size(u32 slot, const struct call *call, u32 async)
 {
 	struct copy_size_key key = {
-		.slot = slot, .kind = call->kind, .async = async, .host = host_of_copy(call->arg[COPY_FLAGS]),
-		.device = call->device};
+		.slot = slot,
+		.kind = call->kind,
+		.async = async,
+		.host = host_of_copy(call->arg[COPY_FLAGS]),
+		.device = call->device,
+	};
 	struct copy_size_record *record = bpf_map_lookup_elem(&copy_sizes, &key), *empty;
 	u32 zero = 0, bucket = size_bucket(call->arg[COPY_BYTES]);
 	int error;

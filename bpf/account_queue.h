@@ -150,9 +150,9 @@ static __always_inline void note_copy_work(struct device_queue *queue, const str
 
 /* A proof that a queue is empty. */
 struct emptying {
-	u64 epoch;   /* all work before it is done, */
-	u64 stream;  /* of this stream; 0: of all of the context's */
-	u64 context; /* 0: not known */
+	u64 epoch;    /* all work before it is done, */
+	u64 stream;   /* of this stream; 0: of all of the context's */
+	u64 context;  /* 0: not known */
 	u64 since_ns; /* of a copy that waited: its start; 0: else */
 	u32 queue;
 	u32 pad;

@@ -316,8 +316,11 @@ static __noinline int wait_work(struct thread *thread, struct call *call, struct
 
 static __noinline int event_record_work(struct thread *thread, struct call *call)
 {
-	struct stream_key key = {.stream = call->arg[WAITED_STREAM], .scope = call->arg[WAITED_SCOPE],
-				 .slot = thread->slot};
+	struct stream_key key = {
+		.stream = call->arg[WAITED_STREAM],
+		.scope = call->arg[WAITED_SCOPE],
+		.slot = thread->slot,
+	};
 
 	return key.stream ? note_followed(&key, call->arg[WAITED_EPOCH]) : note_all_done(thread);
 }
@@ -452,7 +455,7 @@ static __noinline int work_leave(struct thread *thread, struct call *call, s32 r
 
 /* Where the call was made, for the finding that it is part of. */
 static __always_inline void keep_account_stack(struct pt_regs *ctx, struct thread *thread, struct call *call,
-						int wants)
+					       int wants)
 {
 	struct process_account *process = process_account_at(thread->slot);
 	struct thread_account *account = account_of(thread);

@@ -280,8 +280,12 @@ __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 fla
 
 static __always_inline void count_failure_site(u32 slot, const struct call *call, s32 code)
 {
-	struct call_site_key key = {.stack = call->stack, .what = (u64)call->row << 32 | (u32)code, .slot = slot,
-				    .kind = SITE_FAILURE};
+	struct call_site_key key = {
+		.stack = call->stack,
+		.what = (u64)call->row << 32 | (u32)code,
+		.slot = slot,
+		.kind = SITE_FAILURE,
+	};
 
 	count_site(&key, 1, 0);
 }

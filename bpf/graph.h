@@ -69,7 +69,7 @@ struct {
 #define NODE_TYPE_KERNEL 0
 #define NODE_TYPE_GRAPH 4
 #define NODE_TYPE_LAST_PLAIN 12 /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; after it what decides on kernels itself */
-#define GRAPH_DEPTH 4 /* graphs embedded in one another that are followed */
+#define GRAPH_DEPTH 4		/* graphs embedded in one another that are followed */
 #define NODE_PARAMS_CHILD 16	/* offset of graph.graph in CUgraphNodeParams */
 
 static __always_inline int read_handle(u64 address, u64 *handle)

@@ -199,7 +199,7 @@ static __always_inline void unlock_stream(struct stream_record *stream)
 
 /* Adds an asynchronous copy that has just been issued. */
 __noinline int inflight_add(struct thread *thread, const struct stream_key *at, const struct call *call,
-				   u64 bytes)
+			    u64 bytes)
 {
 	struct process_record *process;
 	struct stream_key key;

@@ -79,8 +79,12 @@ static __always_inline bool is_ranged(u32 slot, u8 kind)
 static __always_inline void add_to_ranges(const struct allocation_key *key, const struct allocation_record *record)
 {
 	struct range_record range = {
-		.address = key->address, .size = record->size, .space = key->space,
-		.kind = record->kind, .device = record->device};
+		.address = key->address,
+		.size = record->size,
+		.space = key->space,
+		.kind = record->kind,
+		.device = record->device,
+	};
 
 	if (is_ranged(key->slot, record->kind))
 		range_add(key->slot, &range);
@@ -176,7 +180,7 @@ static __noinline int alloc_enter(struct pt_regs *ctx, const volatile struct fun
 
 /* The address is live by our account. Returns TALLY_* of the call, whose memory it is now. */
 static __always_inline int replace_allocation(const struct allocation_key *key, const struct call *call,
-					 const struct allocation_record *fresh)
+					      const struct allocation_record *fresh)
 {
 	struct allocation_record *found, old;
 	u16 flags = TALLY_REPLACED; /* its free escaped us */
@@ -293,8 +297,12 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 {
 	const volatile struct function_desc *function = function_at(call->row);
 	struct allocation_record record = {
-		.start_ns = call->start_ns, .row = call->row, .kind = call->kind, .references = 1,
-		.stack = call->stack};
+		.start_ns = call->start_ns,
+		.row = call->row,
+		.kind = call->kind,
+		.references = 1,
+		.stack = call->stack,
+	};
 	struct allocation_key key = {.slot = thread->slot};
 	u16 flags = TALLY_UNTRACKED;
 

@@ -375,7 +375,8 @@ static __noinline int pool_object_enter(struct pt_regs *ctx, const volatile stru
 		call->arg[POOL_OBJECT] = argument(ctx, function, ROLE_OUT);
 		/* One that is imported does not tell; it is of the device that it was exported from. */
 		call->device = has_role(function, ROLE_PARAMS) ?
-			device_of_location(argument(ctx, function, ROLE_PARAMS) + LOCATION_AT) : DEVICE_UNKNOWN;
+				       device_of_location(argument(ctx, function, ROLE_PARAMS) + LOCATION_AT) :
+				       DEVICE_UNKNOWN;
 		return 0;
 	}
 	call->arg[POOL_OBJECT] = argument(ctx, function, ROLE_HANDLE);

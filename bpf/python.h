@@ -39,7 +39,7 @@ struct python_walk {
 	const struct python_target *target;
 	struct python_frame *frames;
 	u64 frame; /* the next one's address */
-	u64 sum; /* of the code objects' addresses and checksums */
+	u64 sum;   /* of the code objects' addresses and checksums */
 	u32 max;
 	bool broken;
 };

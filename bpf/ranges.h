@@ -9,8 +9,8 @@
 
 #include "thread.h"
 
-#define LEVELS 48	 /* bits of an address that tell */
-#define RANGE_BLOCKS 3	 /* in which an allocation that holds an address may begin */
+#define LEVELS 48      /* bits of an address that tell */
+#define RANGE_BLOCKS 3 /* in which an allocation that holds an address may begin */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -152,7 +152,7 @@ struct range_search {
 	u8 found;
 	u8 kind, device; /* of the memory, if found */
 	u8 pad;
-	u64 begins;	 /* the same */
+	u64 begins; /* the same */
 };
 
 /* A step of bpf_loop: the lowest level that is left. */

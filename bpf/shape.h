@@ -118,8 +118,13 @@ static __always_inline void keep_shape(struct shape_record *record, const struct
 /* Keeps the shape of a launch of that kernel. Returns 1 if it is the kernel's first, else 0. */
 __noinline int add_shape(const struct kernel_key *kernel, const struct launch_config *config, u64 gap)
 {
-	struct shape_record *record, fresh = {
-		.blocks_min = ~0ull, .threads_min = ~0ull, .shared_min = ~0ull, .gap_min = ~0ull};
+	struct shape_record *record;
+	struct shape_record fresh = {
+		.blocks_min = ~0ull,
+		.threads_min = ~0ull,
+		.shared_min = ~0ull,
+		.gap_min = ~0ull,
+	};
 	struct kernel_key key;
 	int error = 0;
 

@@ -54,9 +54,9 @@ struct {
 
 /* A call in progress, and the event that it becomes. */
 struct traced_call {
-	u64 sp; /* at entry, see call.h */
-	u64 caller; /* return address; where stacks are taken */
-	u32 used; /* bytes of the payload */
+	u64 sp;	       /* at entry, see call.h */
+	u64 caller;    /* return address; where stacks are taken */
+	u32 used;      /* bytes of the payload */
 	u32 kernel_at; /* where in it the driver's handle goes, with TRACE_PLAN_KERNEL */
 	struct trace_event event;
 	u8 payload[TRACE_PAYLOAD_MAX];
@@ -83,7 +83,7 @@ struct traced_thread {
 	u32 process;
 	u32 announced; /* its TRACE_THREAD record is in the ring */
 	u32 depth;
-	s32 pid; /* in gpuprobe's pid namespace */
+	s32 pid;      /* in gpuprobe's pid namespace */
 	u64 start_ns; /* of the process */
 	struct known_kernel known[KERNELS_KNOWN];
 	struct traced_call calls[TRACE_DEPTH];
@@ -110,7 +110,7 @@ static __always_inline u64 wake_flags(u64 size)
 	u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 
 	return waiting < trace.wake_bytes && waiting + size >= trace.wake_bytes ? BPF_RB_FORCE_WAKEUP :
-										   BPF_RB_NO_WAKEUP;
+										  BPF_RB_NO_WAKEUP;
 }
 
 #endif

@@ -97,7 +97,7 @@ struct settings {
 
 struct vectors {
 	size_t bytes;
-	float *a, *b, *sum;                      /* the program's */
+	float *a, *b, *sum; /* the program's */
 	void *device_a, *device_b, *device_sum;
 };
 
@@ -233,9 +233,12 @@ static void usage(FILE *out)
 static struct settings parse(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"iterations", required_argument, NULL, 'i'}, {"elements", required_argument, NULL, 'n'},
-		{"pause", required_argument, NULL, 'p'},      {"fail", no_argument, NULL, 'f'},
-		{"simulated", no_argument, NULL, 's'},	      {"help", no_argument, NULL, 'h'},
+		{"iterations", required_argument, NULL, 'i'},
+		{"elements", required_argument, NULL, 'n'},
+		{"pause", required_argument, NULL, 'p'},
+		{"fail", no_argument, NULL, 'f'},
+		{"simulated", no_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	struct settings settings = {3, 1048576, 0, 0, 0};

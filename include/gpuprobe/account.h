@@ -58,33 +58,33 @@ struct duration_record {
 enum implicit_wait {
 	IMPLICIT_COPY = 0, /* a synchronous copy */
 	IMPLICIT_SET,
-	IMPLICIT_FREE,	   /* of device or pinned memory, not in stream order */
-	IMPLICIT_LOAD,	   /* a module or library, by a call or inside a kernel's first launch */
+	IMPLICIT_FREE, /* of device or pinned memory, not in stream order */
+	IMPLICIT_LOAD, /* a module or library, by a call or inside a kernel's first launch */
 	IMPLICIT_WAITS,
 };
 
-#define IMPLICIT_MIN_NS 10000	/* a call that took less has not blocked */
-#define CHAINED_GAP_NS 50000	/* launches with at most this between them are back to back */
-#define IDLE_GAP_NS 100000000	/* the GPU's queue is empty for longer: it is idle */
-#define SEQUENCE_KEPT 512	/* handles of a thread's latest launches */
-#define ACCOUNT_ENDED 512	/* that have ended and wait to be read; those beyond are summed up at once */
-#define ACCOUNT_DURATIONS 4096	/* functions of processes */
+#define IMPLICIT_MIN_NS 10000  /* a call that took less has not blocked */
+#define CHAINED_GAP_NS 50000   /* launches with at most this between them are back to back */
+#define IDLE_GAP_NS 100000000  /* the GPU's queue is empty for longer: it is idle */
+#define SEQUENCE_KEPT 512      /* handles of a thread's latest launches */
+#define ACCOUNT_ENDED 512      /* that have ended and wait to be read; those beyond are summed up at once */
+#define ACCOUNT_DURATIONS 4096 /* functions of processes */
 
 /* A thread that makes watched calls. ended_ns is set when it exits; userspace gives its place free then. */
 struct thread_account {
 	__u32 slot;
-	__s32 tid;	  /* in gpuprobe's pid namespace */
-	__u64 start_ns;	  /* of the thread */
-	__u64 first_ns;	  /* its first watched call's entry */
-	__u64 latest_ns;  /* its latest watched call's return */
-	__u64 ended_ns;	  /* 0: it lives */
+	__s32 tid;	 /* in gpuprobe's pid namespace */
+	__u64 start_ns;	 /* of the thread */
+	__u64 first_ns;	 /* its first watched call's entry */
+	__u64 latest_ns; /* its latest watched call's return */
+	__u64 ended_ns;	 /* 0: it lives */
 	char comm[16];
 	struct time_totals time[TIME_CLASSES]; /* outermost calls, failed ones too */
 
 	/* Launches, of kernels and of graphs, captured ones not */
 	__u64 launches;
-	__u64 launched_ns;  /* the latest's return */
-	__u64 gap_count, gap_ns; /* from the return of one to the entry of the next, whatever is between */
+	__u64 launched_ns;	    /* the latest's return */
+	__u64 gap_count, gap_ns;    /* from the return of one to the entry of the next, whatever is between */
 	struct time_totals chained; /* launches back to back with the one before, no other outermost call between */
 	__u64 chained_gap_ns;	    /* the gaps before these */
 	__u64 others;		    /* outermost calls since the latest launch */
@@ -112,9 +112,10 @@ struct thread_account {
 	__u64 legacy_launches;	/* of `launches`: onto it */
 	__u64 legacy_behind;	/* of these: while another thread of the process waited for it */
 	__u64 legacy_crossings; /* launches onto it after one onto another stream that it waits for, or the reverse, no wait between */
-	struct time_totals legacy_waits; /* waits that cover it */
-	__u64 last_stream;  /* of the latest launch: bpf/account_stream.h, its device in the upper 8 bits */
-	__u64 last_epoch;   /* device_queue.launched_epoch of that */
+	/* waits that cover it */
+	struct time_totals legacy_waits;
+	__u64 last_stream; /* of the latest launch: bpf/account_stream.h, its device in the upper 8 bits */
+	__u64 last_epoch;  /* device_queue.launched_epoch of that */
 
 	/* The latest failed call that the program has not asked about; code 0: none */
 	__s32 error_code;
@@ -124,9 +125,9 @@ struct thread_account {
 	__u64 error_others;   /* outermost calls since, of any kind; those that only ask not */
 	__u64 error_stack;
 
-	__u64 sequence_count;		 /* launches so far; the latest is at (count - 1) % SEQUENCE_KEPT */
-	__u64 sequence[SEQUENCE_KEPT];	 /* handles of kernels and executable graphs */
-	__u64 gaps[TIME_BUCKETS];	 /* of `gap_count` */
+	__u64 sequence_count;	       /* launches so far; the latest is at (count - 1) % SEQUENCE_KEPT */
+	__u64 sequence[SEQUENCE_KEPT]; /* handles of kernels and executable graphs */
+	__u64 gaps[TIME_BUCKETS];      /* of `gap_count` */
 };
 
 /* Allocations of one size by one function: how often they come and go. */
@@ -142,9 +143,9 @@ struct size_key {
 struct size_record {
 	__u64 allocations, allocation_ns;
 	__u64 frees, free_ns;
-	__u64 live, peak; /* at a time; with context ends not known, `live` is then too high */
+	__u64 live, peak;	   /* at a time; with context ends not known, `live` is then too high */
 	__u64 first_ns, latest_ns; /* allocations */
-	__u64 first_took_ns; /* the first allocation: the runtime may make its context inside it */
+	__u64 first_took_ns;	   /* the first allocation: the runtime may make its context inside it */
 };
 
 #define COPY_SIZES 48 /* the n-th has copies of 2^n to 2^(n+1) - 1 bytes, the first those of 0 as well, the last all larger */
@@ -238,16 +239,17 @@ struct process_account {
 	__u64 queued;  /* work, other than copies from and to the host, is on a device, not known to be done */
 	__u64 managed; /* managed memory was allocated: the program may use and change it without a call */
 	/* Results that were used, perhaps, without a wait that covers them */
-	__u64 unrecorded_waits;	  /* waits for events that were made but never recorded */
+	__u64 unrecorded_waits; /* waits for events that were made but never recorded */
 	__u64 unrecorded_queries;
-	__u64 destroyed_busy;	  /* streams destroyed with launches or copies that no wait had covered */
-	__u64 freed_busy;	  /* host memory freed while an asynchronous copy to it was in flight */
+	__u64 destroyed_busy; /* streams destroyed with launches or copies that no wait had covered */
+	__u64 freed_busy;     /* host memory freed while an asynchronous copy to it was in flight */
 	__u64 freed_busy_bytes;
-	__u64 missing_stack;	  /* id of the latest of these four; 0: not taken */
+	__u64 missing_stack; /* id of the latest of these four; 0: not taken */
 	__u64 missing_row;
-	__u64 events_elsewhere;	  /* graphs record events of their own: who has recorded what is not seen any more */
-	__u64 exit_copies, exit_bytes; /* the process ended with these copies to pinned memory, which no wait had covered */
-	struct time_totals asks;  /* calls that ask for an error; their time is not taken */
+	__u64 events_elsewhere; /* graphs record events of their own: who has recorded what is not seen any more */
+	/* the process ended with these copies to pinned memory, which no wait had covered */
+	__u64 exit_copies, exit_bytes;
+	struct time_totals asks; /* calls that ask for an error; their time is not taken */
 	/* Threads that ended when many others had: only summed up */
 	__u64 unlisted_threads;
 	struct time_totals unlisted_time[TIME_CLASSES];

@@ -13,7 +13,7 @@
 #define MEMCPY2D_DST_TYPE 72
 #define MEMCPY_HOST_AFTER_TYPE 8    /* srcHost and dstHost, from the type of their side */
 #define MEMCPY_DEVICE_AFTER_TYPE 16 /* srcDevice and dstDevice, which is also where unified ones are */
-#define MEMCPY2D_WIDTH 112 /* WidthInBytes, Height */
+#define MEMCPY2D_WIDTH 112	    /* WidthInBytes, Height */
 #define MEMCPY3D_SRC_TYPE 32
 #define MEMCPY3D_DST_TYPE 120
 #define MEMCPY3D_WIDTH 176 /* WidthInBytes, Height, Depth */

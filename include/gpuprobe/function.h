@@ -27,24 +27,24 @@ enum operation {
 	OP_ALLOC,    /* memory comes to be */
 	OP_FREE,     /* memory ceases to be */
 	OP_COPY,     /* bytes are moved */
-	OP_SET,      /* bytes are filled */
+	OP_SET,	     /* bytes are filled */
 	OP_LAUNCH,   /* a kernel is put on a stream */
 	OP_GRAPH_LAUNCH,
-	OP_WAIT,           /* the thread blocks until earlier work is done */
-	OP_QUERY,          /* asks whether earlier work is done; success proves it */
-	OP_EVENT_RECORD,   /* marks a point in a stream */
-	OP_CREATE,         /* an object comes to be (ROLE_OUT), see enum object_kind */
-	OP_DESTROY,        /* an object ceases to be (ROLE_HANDLE): its handle may come back */
-	OP_CONTEXT,        /* changes the thread's current context, see enum context_change */
-	OP_DEVICE,         /* tells of a device, see enum device_fact */
-	OP_GET_KERNEL,     /* hands out a kernel handle for a name */
-	OP_VIRTUAL,        /* address ranges and physical memory, see enum virtual_change */
-	OP_POOL,           /* changes a memory pool, see enum pool_change */
-	OP_CAPTURE,        /* a stream's work goes into a graph, see enum capture_change */
-	OP_GRAPH,          /* a graph is built, see enum graph_change */
-	OP_HOST_FUNCTION,  /* a function of the program's own is put on a stream */
-	OP_LAUNCH_LIST,    /* ROLE_ELEMENTS launches, in the list ROLE_PARAMS */
-	OP_ASK,            /* changes nothing, see enum ask_kind; probed only where that is asked for */
+	OP_WAIT,	  /* the thread blocks until earlier work is done */
+	OP_QUERY,	  /* asks whether earlier work is done; success proves it */
+	OP_EVENT_RECORD,  /* marks a point in a stream */
+	OP_CREATE,	  /* an object comes to be (ROLE_OUT), see enum object_kind */
+	OP_DESTROY,	  /* an object ceases to be (ROLE_HANDLE): its handle may come back */
+	OP_CONTEXT,	  /* changes the thread's current context, see enum context_change */
+	OP_DEVICE,	  /* tells of a device, see enum device_fact */
+	OP_GET_KERNEL,	  /* hands out a kernel handle for a name */
+	OP_VIRTUAL,	  /* address ranges and physical memory, see enum virtual_change */
+	OP_POOL,	  /* changes a memory pool, see enum pool_change */
+	OP_CAPTURE,	  /* a stream's work goes into a graph, see enum capture_change */
+	OP_GRAPH,	  /* a graph is built, see enum graph_change */
+	OP_HOST_FUNCTION, /* a function of the program's own is put on a stream */
+	OP_LAUNCH_LIST,	  /* ROLE_ELEMENTS launches, in the list ROLE_PARAMS */
+	OP_ASK,		  /* changes nothing, see enum ask_kind; probed only where that is asked for */
 	OP_COUNT,
 };
 
@@ -52,7 +52,7 @@ enum memory_kind {
 	MEMORY_DEVICE = 0,
 	MEMORY_MANAGED,
 	MEMORY_POOL,
-	MEMORY_HOST, /* pinned */
+	MEMORY_HOST,	   /* pinned */
 	MEMORY_REGISTERED, /* host memory of the program's own, pinned for a while */
 	MEMORY_ARRAY,	   /* arrays and mipmapped arrays, by their handle */
 	MEMORY_PHYSICAL,   /* of virtual memory management, by its handle */
@@ -93,25 +93,25 @@ enum copy_kind {
 /* What ROLE_PARAMS of a copy or an allocation points to, by the names of the API. */
 enum copy_params {
 	PARAMS_NONE = 0,
-	PARAMS_MEMCPY2D,      /* CUDA_MEMCPY2D */
-	PARAMS_MEMCPY3D,      /* CUDA_MEMCPY3D */
-	PARAMS_MEMCPY3D_PEER, /* CUDA_MEMCPY3D_PEER */
-	PARAMS_MEMCPY2D_V1,   /* CUDA_MEMCPY2D_v1: numbers of 32 bits */
-	PARAMS_MEMCPY3D_V1,   /* CUDA_MEMCPY3D_v1 */
-	PARAMS_3D,	      /* cudaMemcpy3DParms */
-	PARAMS_3D_PEER,	      /* cudaMemcpy3DPeerParms */
-	PARAMS_SIZES,	      /* ROLE_ELEMENTS sizes, size_t */
-	PARAMS_3D_BATCH,      /* ROLE_ELEMENTS operations, cudaMemcpy3DBatchOp */
-	PARAMS_EXTENT,	      /* none: a cudaExtent by value, ROLE_EXTENT */
-	PARAMS_ARRAY,	      /* CUDA_ARRAY_DESCRIPTOR */
-	PARAMS_ARRAY_V1,      /* the same with numbers of 32 bits */
-	PARAMS_ARRAY3D,	      /* CUDA_ARRAY3D_DESCRIPTOR */
-	PARAMS_ARRAY3D_V1,    /* the same with numbers of 32 bits */
-	PARAMS_CHANNELS,      /* cudaChannelFormatDesc; the shape is in ROLE_EXTENT, or WIDTH and HEIGHT */
-	PARAMS_PITCHED,	      /* none: ROLE_OUT is a cudaPitchedPtr, of ROLE_EXTENT */
-	PARAMS_BUFFER,	      /* CUDA_EXTERNAL_MEMORY_BUFFER_DESC */
+	PARAMS_MEMCPY2D,       /* CUDA_MEMCPY2D */
+	PARAMS_MEMCPY3D,       /* CUDA_MEMCPY3D */
+	PARAMS_MEMCPY3D_PEER,  /* CUDA_MEMCPY3D_PEER */
+	PARAMS_MEMCPY2D_V1,    /* CUDA_MEMCPY2D_v1: numbers of 32 bits */
+	PARAMS_MEMCPY3D_V1,    /* CUDA_MEMCPY3D_v1 */
+	PARAMS_3D,	       /* cudaMemcpy3DParms */
+	PARAMS_3D_PEER,	       /* cudaMemcpy3DPeerParms */
+	PARAMS_SIZES,	       /* ROLE_ELEMENTS sizes, size_t */
+	PARAMS_3D_BATCH,       /* ROLE_ELEMENTS operations, cudaMemcpy3DBatchOp */
+	PARAMS_EXTENT,	       /* none: a cudaExtent by value, ROLE_EXTENT */
+	PARAMS_ARRAY,	       /* CUDA_ARRAY_DESCRIPTOR */
+	PARAMS_ARRAY_V1,       /* the same with numbers of 32 bits */
+	PARAMS_ARRAY3D,	       /* CUDA_ARRAY3D_DESCRIPTOR */
+	PARAMS_ARRAY3D_V1,     /* the same with numbers of 32 bits */
+	PARAMS_CHANNELS,       /* cudaChannelFormatDesc; the shape is in ROLE_EXTENT, or WIDTH and HEIGHT */
+	PARAMS_PITCHED,	       /* none: ROLE_OUT is a cudaPitchedPtr, of ROLE_EXTENT */
+	PARAMS_BUFFER,	       /* CUDA_EXTERNAL_MEMORY_BUFFER_DESC */
 	PARAMS_EXTERNAL_ARRAY, /* none: an imported mipmapped array, of a size not told */
-	PARAMS_PHYSICAL,      /* CUmemAllocationProp */
+	PARAMS_PHYSICAL,       /* CUmemAllocationProp */
 };
 
 /* What an OP_CONTEXT call does to the calling thread's current context. */
@@ -119,7 +119,7 @@ enum context_change {
 	CONTEXT_SET = 0, /* ROLE_CTX is the new current context */
 	CONTEXT_PUSH,
 	CONTEXT_POP,
-	CONTEXT_CREATE,  /* *ROLE_CTX is made and pushed */
+	CONTEXT_CREATE,	 /* *ROLE_CTX is made and pushed */
 	CONTEXT_DESTROY, /* ROLE_CTX goes, with all that lives in it */
 	CONTEXT_RESET,	 /* the primary context of ROLE_DEVICE goes with all that lives in it */
 	CONTEXT_RETAIN,	 /* *ROLE_CTX is the primary context of ROLE_DEVICE, with one more reference */
@@ -136,21 +136,21 @@ enum device_fact {
 
 /* What an OP_VIRTUAL call does. */
 enum virtual_change {
-	VIRTUAL_MAP = 0, /* ROLE_SIZE bytes of ROLE_HANDLE's memory are behind ROLE_PTR */
-	VIRTUAL_UNMAP,	 /* nothing is behind the ROLE_SIZE bytes at ROLE_PTR any more */
-	VIRTUAL_RETAIN,	 /* *ROLE_OUT is a handle, with one more reference, of the memory at ROLE_PTR */
-	VIRTUAL_IMPORT,	 /* *ROLE_OUT is a handle of another process's memory */
+	VIRTUAL_MAP = 0,   /* ROLE_SIZE bytes of ROLE_HANDLE's memory are behind ROLE_PTR */
+	VIRTUAL_UNMAP,	   /* nothing is behind the ROLE_SIZE bytes at ROLE_PTR any more */
+	VIRTUAL_RETAIN,	   /* *ROLE_OUT is a handle, with one more reference, of the memory at ROLE_PTR */
+	VIRTUAL_IMPORT,	   /* *ROLE_OUT is a handle of another process's memory */
 	VIRTUAL_MULTICAST, /* *ROLE_OUT is a handle without memory of its own */
 };
 
 /* What an OP_POOL call does to ROLE_POOL. The device may be a CUmemLocation, ROLE_PARAMS. */
 enum pool_change {
-	POOL_TRIM = 0,	/* down to ROLE_SIZE bytes, or what is in use */
-	POOL_SET,	/* the attribute ROLE_KIND becomes *ROLE_PARAMS */
-	POOL_GET,	/* *ROLE_OUT is the attribute ROLE_KIND */
-	POOL_CURRENT,	/* it is now what ROLE_DEVICE allocates from */
-	POOL_TOLD,	/* *ROLE_OUT is the pool that ROLE_DEVICE allocates from */
-	POOL_DEFAULT,	/* *ROLE_OUT is the pool that ROLE_DEVICE allocates from at first */
+	POOL_TRIM = 0, /* down to ROLE_SIZE bytes, or what is in use */
+	POOL_SET,      /* the attribute ROLE_KIND becomes *ROLE_PARAMS */
+	POOL_GET,      /* *ROLE_OUT is the attribute ROLE_KIND */
+	POOL_CURRENT,  /* it is now what ROLE_DEVICE allocates from */
+	POOL_TOLD,     /* *ROLE_OUT is the pool that ROLE_DEVICE allocates from */
+	POOL_DEFAULT,  /* *ROLE_OUT is the pool that ROLE_DEVICE allocates from at first */
 };
 
 /* What an OP_CAPTURE call does to ROLE_STREAM. */
@@ -160,8 +160,8 @@ enum capture_change {
 	CAPTURE_END,	  /* *ROLE_OUT is the graph, if the capture was valid */
 	/* *ROLE_OUT tells whether it captures, *ROLE_HANDLE the capture's number, *ROLE_GRAPH its graph */
 	CAPTURE_TOLD,
-	CAPTURE_JOIN,	  /* it waits for ROLE_EVENT: a captured one takes it into its capture */
-	CAPTURE_END_TO,	  /* of no row: the end of a capture into a graph that was there before */
+	CAPTURE_JOIN,	/* it waits for ROLE_EVENT: a captured one takes it into its capture */
+	CAPTURE_END_TO, /* of no row: the end of a capture into a graph that was there before */
 	CAPTURE_CHANGES,
 };
 
@@ -235,8 +235,8 @@ enum role {
 	ROLE_GRAPH,
 	ROLE_CHILD, /* a graph within a graph */
 	ROLE_FLAGS,
-	ROLE_HANDLE, /* memory handle (virtual memory management, IPC) */
-	ROLE_PARAMS, /* pointer to a parameter structure, or to an array of them */
+	ROLE_HANDLE,   /* memory handle (virtual memory management, IPC) */
+	ROLE_PARAMS,   /* pointer to a parameter structure, or to an array of them */
 	ROLE_ELEMENTS, /* how many there are in that array */
 	ROLE_EXTENT,   /* cudaExtent by value: width, height, depth in three stack slots */
 	ROLE_OFFSET,   /* into physical memory, in bytes */
@@ -259,12 +259,12 @@ enum role {
 #define FUNCTION_OUT_32 0x04	 /* what ROLE_OUT and ROLE_PITCHOUT point to has 32 bits */
 
 struct function_desc {
-	__u8 layer;	/* enum layer */
-	__u8 operation; /* enum operation */
-	__u8 kind;	/* enum memory_kind, copy_kind, context_change or wait_scope, by operation */
-	__u8 flags;	/* FUNCTION_* */
-	__u8 unit;	/* bytes an element of ROLE_SIZE or ROLE_WIDTH has; 1 where they are bytes */
-	__u8 params;	/* enum copy_params */
+	__u8 layer;		/* enum layer */
+	__u8 operation;		/* enum operation */
+	__u8 kind;		/* enum memory_kind, copy_kind, context_change or wait_scope, by operation */
+	__u8 flags;		/* FUNCTION_* */
+	__u8 unit;		/* bytes an element of ROLE_SIZE or ROLE_WIDTH has; 1 where they are bytes */
+	__u8 params;		/* enum copy_params */
 	__u8 place[ROLE_COUNT]; /* PLACE_*, by enum role */
 };
 

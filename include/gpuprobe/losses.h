@@ -7,25 +7,25 @@
 #ifndef GPUPROBE_LOSSES_H
 #define GPUPROBE_LOSSES_H
 
-#define LOSSES(X)                                                                                  \
-	X(PROCESS_TABLE_FULL, "process_table_full", "calls of processes beyond --max-processes")   \
-	X(ALLOCATION_MAP_FULL, "allocation_map_full", "allocations beyond --max-allocations")      \
-	X(KERNEL_MAP_FULL, "kernel_map_full", "launches of kernels beyond --max-kernels")          \
-	X(TALLY_MAP_FULL, "tally_map_full", "calls whose counter could not be made")               \
-	X(ERROR_MAP_FULL, "error_map_full", "failures whose counter could not be made")            \
+#define LOSSES(X) \
+	X(PROCESS_TABLE_FULL, "process_table_full", "calls of processes beyond --max-processes") \
+	X(ALLOCATION_MAP_FULL, "allocation_map_full", "allocations beyond --max-allocations") \
+	X(KERNEL_MAP_FULL, "kernel_map_full", "launches of kernels beyond --max-kernels") \
+	X(TALLY_MAP_FULL, "tally_map_full", "calls whose counter could not be made") \
+	X(ERROR_MAP_FULL, "error_map_full", "failures whose counter could not be made") \
 	X(INFLIGHT_MAP_FULL, "inflight_map_full", "asynchronous copies, or launches of an account, on streams beyond --max-inflight") \
 	X(INFLIGHT_BUSY, "inflight_busy", "asynchronous copies on a stream that many threads used at once") \
-	X(CAPTURE_MAP_FULL, "capture_map_full", "captures whose launches may be counted as executed")    \
+	X(CAPTURE_MAP_FULL, "capture_map_full", "captures whose launches may be counted as executed") \
 	X(GRAPH_MAP_FULL, "graph_map_full", "graphs and executed graph launches for which there was no room") \
 	X(SHAPE_MAP_FULL, "shape_map_full", "sampled launches whose grid and block could not be kept") \
 	X(LAUNCH_LIST_TOO_LONG, "launch_list_too_long", "launches on more than 16 devices by one call: those beyond") \
 	X(EVENT_MAP_FULL, "event_map_full", "recorded events whose place in the stream was not kept") \
 	X(OBJECT_MAP_FULL, "object_map_full", "streams, events, contexts, modules and libraries beyond what a table holds") \
-	X(CONTEXT_MAP_FULL, "context_map_full", "calls whose context had no room in a table")     \
-	X(THREAD_STORAGE, "thread_storage", "calls for which the kernel gave no thread storage")   \
-	X(CALL_DEPTH, "call_depth", "calls nested deeper than gpuprobe follows")                   \
-	X(RING_FULL, "ring_full", "notices that did not fit the ring buffer")                      \
-	X(NO_MEMORY, "no_memory", "records for which the kernel had no memory")                    \
+	X(CONTEXT_MAP_FULL, "context_map_full", "calls whose context had no room in a table") \
+	X(THREAD_STORAGE, "thread_storage", "calls for which the kernel gave no thread storage") \
+	X(CALL_DEPTH, "call_depth", "calls nested deeper than gpuprobe follows") \
+	X(RING_FULL, "ring_full", "notices that did not fit the ring buffer") \
+	X(NO_MEMORY, "no_memory", "records for which the kernel had no memory") \
 	X(BATCH_TOO_LONG, "batch_too_long", "batched copies of more than 1,024 parts, whose bytes beyond are not counted") \
 	X(ARRAY_ELEMENTS, "array_elements", "copies of arrays whose element size the runtime's call does not tell: bytes not counted") \
 	X(ARRAY_FORMAT, "array_format", "arrays of formats whose size is not known: bytes not counted") \

@@ -34,22 +34,22 @@ enum python_entries {
 
 /* What BPF needs of a process. Offsets are in bytes. */
 struct python_target {
-	__u64 key_address; /* of autoTSSkey._key, a __u32: the pthread key of the thread states */
-	__u64 code_type;   /* PyCode_Type: what every code object points to */
-	__u16 specific;	   /* in struct pthread: the pointers to blocks of 32 values */
+	__u64 key_address;	      /* of autoTSSkey._key, a __u32: the pthread key of the thread states */
+	__u64 code_type;	      /* PyCode_Type: what every code object points to */
+	__u16 specific;		      /* in struct pthread: the pointers to blocks of 32 values */
 	__u16 value_size, value_data; /* of a value in a block */
-	__u16 state_frame; /* in PyThreadState: the innermost frame, or where its pointer is kept */
-	__u16 state_id;	   /* in PyThreadState: its pthread_self() */
-	__u16 cframe_frame; /* in what state_frame points to; PYTHON_NO_CFRAME: nothing between */
-	__u16 frame_size;  /* how many bytes of a frame the offsets below lie in */
+	__u16 state_frame;	      /* in PyThreadState: the innermost frame, or where its pointer is kept */
+	__u16 state_id;		      /* in PyThreadState: its pthread_self() */
+	__u16 cframe_frame;	      /* in what state_frame points to; PYTHON_NO_CFRAME: nothing between */
+	__u16 frame_size;	      /* how many bytes of a frame the offsets below lie in */
 	__u16 frame_back, frame_code, frame_instruction;
 	__u16 frame_owner;
-	__u16 code_bytes;  /* in a code object: its bytecode, where frame_instruction is a pointer into it */
-	__u8 code_words;   /* that the checksum is of: up to PYTHON_CODE_WORDS */
+	__u16 code_bytes;   /* in a code object: its bytecode, where frame_instruction is a pointer into it */
+	__u8 code_words;    /* that the checksum is of: up to PYTHON_CODE_WORDS */
 	__u8 code_changing; /* which of them is none of it, or PYTHON_NO_WORD */
-	__u8 code_tag;	   /* bits of frame_code that are not the address's */
-	__u8 entries;	   /* enum python_entries */
-	__u8 lasti_unit;   /* bytes that one of frame_instruction is, an index; 0: it is a pointer */
+	__u8 code_tag;	    /* bits of frame_code that are not the address's */
+	__u8 entries;	    /* enum python_entries */
+	__u8 lasti_unit;    /* bytes that one of frame_instruction is, an index; 0: it is a pointer */
 	__u8 pad[3];
 };
 
@@ -62,7 +62,7 @@ struct python_frame {
 	__u32 checksum;
 };
 
-#define PYTHON_ENTRY 0x80000000u /* the C call of the interpreter began with this frame */
+#define PYTHON_ENTRY 0x80000000u	  /* the C call of the interpreter began with this frame */
 #define PYTHON_NO_INSTRUCTION 0x0fffffffu /* none has begun yet, or it is not known */
 #define PYTHON_INSTRUCTION_MASK 0x0fffffffu
 
@@ -72,9 +72,9 @@ struct python_frame {
  * tables come to lie where its own were, too.
  */
 struct python_identity {
-	__u64 code[PYTHON_CODE_WORDS]; /* from its ob_type on; the last two are its name and its table of lines */
-	__u64 name_hash;  /* that Python keeps with the name */
-	__u64 table_size; /* in bytes */
+	__u64 code[PYTHON_CODE_WORDS];	 /* from its ob_type on; the last two are its name and its table of lines */
+	__u64 name_hash;		 /* that Python keeps with the name */
+	__u64 table_size;		 /* in bytes */
 	__u64 table[PYTHON_TABLE_WORDS]; /* what it begins with, and zeros */
 };
 

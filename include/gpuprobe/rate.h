@@ -45,10 +45,10 @@ static inline enum rate_family rate_family_of(__u8 operation)
 
 /* A thread that makes watched calls: its alone to write, without atomic operations. Userspace gives its place free. */
 struct thread_rate {
-	__u32 slot;	/* of its process */
-	__s32 tid;	/* in gpuprobe's pid namespace */
-	__u64 start_ns; /* of the thread, CLOCK_BOOTTIME */
-	__u64 ended_ns; /* 0: it lives */
+	__u32 slot;		    /* of its process */
+	__s32 tid;		    /* in gpuprobe's pid namespace */
+	__u64 start_ns;		    /* of the thread, CLOCK_BOOTTIME */
+	__u64 ended_ns;		    /* 0: it lives */
 	__u64 calls[RATE_FAMILIES]; /* entries of probes, nested calls too: each pays */
 };
 

@@ -44,13 +44,13 @@ struct stack_caller {
 
 struct stack_record {
 	__u64 id;
-	__u64 chain;	  /* a hash of native[] and the process, with STACK_AUTO: see `whole_chains` */
-	__u64 start_ns;	  /* of the process, CLOCK_BOOTTIME: with `pid` tells which it is */
+	__u64 chain;	    /* a hash of native[] and the process, with STACK_AUTO: see `whole_chains` */
+	__u64 start_ns;	    /* of the process, CLOCK_BOOTTIME: with `pid` tells which it is */
 	__u64 code_version; /* of executable mappings: another number tells that they have changed */
-	__u64 function;	  /* address of the CUDA function, which is in no array below; 0: not known */
-	__u32 owner;	  /* number of the process: the monitor's slot, the tracer's number */
-	__s32 pid;	  /* in gpuprobe's pid namespace */
-	__u32 copied;	  /* bytes of copy[], from registers.sp on; 0: none was taken */
+	__u64 function;	    /* address of the CUDA function, which is in no array below; 0: not known */
+	__u32 owner;	    /* number of the process: the monitor's slot, the tracer's number */
+	__s32 pid;	    /* in gpuprobe's pid namespace */
+	__u32 copied;	    /* bytes of copy[], from registers.sp on; 0: none was taken */
 	__u8 natives, pythons, callers;
 	__u8 flags; /* STACK_CUT */
 	struct stack_registers registers;
@@ -118,7 +118,7 @@ struct launch_site_key {
 
 struct launch_site_record {
 	__u64 launches;
-	__u64 told; /* of these: those that are in SITE_LAUNCH's */
+	__u64 told;  /* of these: those that are in SITE_LAUNCH's */
 	__u64 stack; /* latest id: of the rest */
 };
 

@@ -12,15 +12,15 @@
 #include "gpuprobe/stack.h"
 
 #define COMM_SIZE 16
-#define NAME_SIZE 4098	     /* a kernel name of 4,096 bytes, its NUL, and one more by which a longer one shows */
-#define NAME_SHORT_SIZE 256  /* what most names fit in */
-#define FREED_KEPT 32	     /* latest frees that a process remembers, see process_record */
-#define CALL_DEPTH 8	     /* watched calls nested in one thread */
-#define CONTEXT_DEPTH 8	     /* contexts pushed in one thread */
-#define DURATIONS_KNOWN 32   /* functions whose histogram a thread finds without a look-up */
+#define NAME_SIZE 4098	    /* a kernel name of 4,096 bytes, its NUL, and one more by which a longer one shows */
+#define NAME_SHORT_SIZE 256 /* what most names fit in */
+#define FREED_KEPT 32	    /* latest frees that a process remembers, see process_record */
+#define CALL_DEPTH 8	    /* watched calls nested in one thread */
+#define CONTEXT_DEPTH 8	    /* contexts pushed in one thread */
+#define DURATIONS_KNOWN 32  /* functions whose histogram a thread finds without a look-up */
 #define NO_PLACE (~0u)
-#define PAGEABLE_KNOWN 8     /* addresses of pageable memory that a thread remembers; a power of two */
-#define SEGMENTS 8	     /* stretches between waits that a stream tells apart */
+#define PAGEABLE_KNOWN 8 /* addresses of pageable memory that a thread remembers; a power of two */
+#define SEGMENTS 8	 /* stretches between waits that a stream tells apart */
 
 enum link_kind {
 	LINKS_SESSION = 0, /* uprobe_multi, entry and return in one program run twice */
@@ -31,23 +31,23 @@ enum link_kind {
 #define HOLD_ALL 0xffffffffu /* no user has this number */
 
 struct config {
-	__u32 links;		/* enum link_kind */
-	__u32 launch_sample;	/* check one launch in so many; a power of two; 1: each */
-	__u32 pidns_inum;	/* gpuprobe's pid namespace */
-	__u8 only_watched;	/* only processes in the map `watched` and their children */
-	__u8 hold;		/* stop watched processes where libraries may be new */
-	__u8 track_inflight;	/* keep account of unfinished asynchronous copies */
-	__u8 launch_returns;	/* the returns of launches are probed */
-	__u8 sees_memory;	/* all that allocates is probed: memory not on record is the program's own */
-	__u8 stack_mode;	/* enum stack_mode */
-	__u8 stack_sites;	/* of which calls, 1 << enum site_kind */
-	__u8 account; /* the account of a run is kept, see gpuprobe/account.h */
-	__u32 stack_bytes;	/* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
-	__u32 stack_sample;	/* see struct launch_site_key; a power of two */
-	__u8 rates;		/* threads' calls are counted, see gpuprobe/rate.h */
-	__u32 hold_user;	/* who is held: of this real or saved user, whom gpuprobe may let go on, or HOLD_ALL */
-	__u64 stack_seed;	/* of ids, random: no process can make those of another */
-	__u64 min_wait_ns;	/* of a SITE_WAIT */
+	__u32 links;	     /* enum link_kind */
+	__u32 launch_sample; /* check one launch in so many; a power of two; 1: each */
+	__u32 pidns_inum;    /* gpuprobe's pid namespace */
+	__u8 only_watched;   /* only processes in the map `watched` and their children */
+	__u8 hold;	     /* stop watched processes where libraries may be new */
+	__u8 track_inflight; /* keep account of unfinished asynchronous copies */
+	__u8 launch_returns; /* the returns of launches are probed */
+	__u8 sees_memory;    /* all that allocates is probed: memory not on record is the program's own */
+	__u8 stack_mode;     /* enum stack_mode */
+	__u8 stack_sites;    /* of which calls, 1 << enum site_kind */
+	__u8 account;	     /* the account of a run is kept, see gpuprobe/account.h */
+	__u32 stack_bytes;   /* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
+	__u32 stack_sample;  /* see struct launch_site_key; a power of two */
+	__u8 rates;	     /* threads' calls are counted, see gpuprobe/rate.h */
+	__u32 hold_user;     /* who is held: of this real or saved user, whom gpuprobe may let go on, or HOLD_ALL */
+	__u64 stack_seed;    /* of ids, random: no process can make those of another */
+	__u64 min_wait_ns;   /* of a SITE_WAIT */
 };
 
 /* A process is a slot in the array `processes`, from first sight until userspace has read its end. */
@@ -58,32 +58,32 @@ enum process_state {
 };
 
 struct process_record {
-	__u32 state; /* enum process_state */
-	__s32 pid;   /* in gpuprobe's pid namespace */
-	__u32 tgid;  /* in the initial one */
-	__s32 parent; /* in gpuprobe's; 0: not in it. As at first sight */
-	__u32 uid;   /* the real user, in the initial user namespace */
+	__u32 state;	     /* enum process_state */
+	__s32 pid;	     /* in gpuprobe's pid namespace */
+	__u32 tgid;	     /* in the initial one */
+	__s32 parent;	     /* in gpuprobe's; 0: not in it. As at first sight */
+	__u32 uid;	     /* the real user, in the initial user namespace */
 	__s32 namespace_pid; /* in the process's own pid namespace */
-	__u32 leaving; /* threads that are giving their places up */
-	__u32 generation; /* module and library unloads so far: part of every kernel's key */
+	__u32 leaving;	     /* threads that are giving their places up */
+	__u32 generation;    /* module and library unloads so far: part of every kernel's key */
 	__u64 start_ns;
 	__u64 seen_ns;
 	__u64 ended_ns;
-	__u64 epoch;   /* waits and event records begun so far */
-	__u64 waits;   /* waits ended so far */
+	__u64 epoch;	   /* waits and event records begun so far */
+	__u64 waits;	   /* waits ended so far */
 	__u64 host_levels; /* see struct range_key: levels at which host memory was recorded */
 	__u64 device_levels;
 	__u64 host_ranges; /* how often host memory was recorded */
-	__u32 freed_next; /* frees so far; the latest are in freed[] */
-	__u32 captures; /* in progress: launches look their stream up only then */
-	__u32 late;	/* set by userspace: calls before some moment were not seen */
+	__u32 freed_next;  /* frees so far; the latest are in freed[] */
+	__u32 captures;	   /* in progress: launches look their stream up only then */
+	__u32 late;	   /* set by userspace: calls before some moment were not seen */
 	__u32 node_doubts; /* see struct graph_record */
-	__u32 unified; /* copies were seen whose addresses must tell their direction */
+	__u32 unified;	   /* copies were seen whose addresses must tell their direction */
 	__s32 sticky_code; /* the first failure that CUDA says no call recovers from; 0: none */
 	__u64 sticky_ns;
-	__u64 sticky_failures; /* later calls that failed with that code too */
-	__u64 after_sticky;    /* later calls that did not; of launches only those looked at */
-	char comm[COMM_SIZE]; /* of the leader, at first sight; then at the end */
+	__u64 sticky_failures;	 /* later calls that failed with that code too */
+	__u64 after_sticky;	 /* later calls that did not; of launches only those looked at */
+	char comm[COMM_SIZE];	 /* of the leader, at first sight; then at the end */
 	__u64 freed[FREED_KEPT]; /* addresses of device memory, for the report */
 	__u64 aside[FREED_KEPT]; /* of the rest: address or handle, enum space in the upper 8 bits */
 	__u32 aside_next;	 /* as freed_next */
@@ -99,11 +99,11 @@ struct process_binding {
 struct call {
 	__u64 sp; /* at entry; the frame is gone once the stack pointer is above it */
 	__u64 start_ns;
-	__u64 end_ns; /* once it has returned */
-	__u64 arg[4]; /* by operation, see the family files */
-	__u64 function; /* its address */
-	__u64 caller;	/* the return address; with copies of stacks alone */
-	__u64 stack;	/* id of where it was made, at its return; 0: not taken */
+	__u64 end_ns;	   /* once it has returned */
+	__u64 arg[4];	   /* by operation, see the family files */
+	__u64 function;	   /* its address */
+	__u64 caller;	   /* the return address; with copies of stacks alone */
+	__u64 stack;	   /* id of where it was made, at its return; 0: not taken */
 	__u64 freed_stack; /* of an OP_FREE: the id in the record that it took */
 	__u64 from, to;	   /* with an account, of a copy of one range between host and device; else `from` is 0 */
 	__u64 version;	   /* of such a copy: see struct repeat_record */
@@ -116,7 +116,7 @@ struct call {
 		__u16 extra; /* by operation */
 		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
 	};
-	__u8 site; /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
+	__u8 site;   /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
 	__u8 marked; /* with an account, by operation: see bpf/account_work.h */
 	__u8 pad[2];
 	__u32 place; /* its thread's */
@@ -142,8 +142,9 @@ struct thread {
 	__u32 context_depth;
 	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
 	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
-	__u32 place; /* number of its struct thread_counts and struct thread_account plus 1; 0: none yet; NO_PLACE: all were taken */
-	__u32 rate; /* as `place`, of its struct thread_rate */
+	/* number of its struct thread_counts and struct thread_account plus 1; 0: none yet; NO_PLACE: all were taken */
+	__u32 place;
+	__u32 rate;			  /* as `place`, of its struct thread_rate */
 	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
 	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct call calls[CALL_DEPTH];
@@ -165,13 +166,13 @@ struct thread {
  * the issue of the oldest of a stretch to the wait's end. A stretch counts once.
  */
 #define TALLY_COVERED 0x80
-#define TALLY_FIRST 0x100    /* the first launch of each kernel, which may load its module */
-#define TALLY_IN_LAUNCH 0x200 /* loads that a launch caused */
+#define TALLY_FIRST 0x100	 /* the first launch of each kernel, which may load its module */
+#define TALLY_IN_LAUNCH 0x200	 /* loads that a launch caused */
 #define TALLY_WITH_CONTEXT 0x400 /* ended with their context, not by a call of their own */
-#define TALLY_OBJECT 0x800 /* of the calls that change contexts: those that made or ended one */
-#define TALLY_REFERENCE 0x1000 /* one more or less holds memory that lives on */
-#define TALLY_DOUBLE 0x2000   /* frees of what had been freed before */
-#define TALLY_ENDED 0x4000    /* what a call ended, counted apart from the call itself */
+#define TALLY_OBJECT 0x800	 /* of the calls that change contexts: those that made or ended one */
+#define TALLY_REFERENCE 0x1000	 /* one more or less holds memory that lives on */
+#define TALLY_DOUBLE 0x2000	 /* frees of what had been freed before */
+#define TALLY_ENDED 0x4000	 /* what a call ended, counted apart from the call itself */
 
 #define ROW_NONE 0xffff /* tallies of no one function: see their flags */
 
@@ -223,7 +224,7 @@ struct allocation_record {
 	__u8 kind; /* enum memory_kind */
 	__u8 device;
 	__u32 references; /* of physical memory: handles and mappings; of imports: how often opened */
-	__u64 stack; /* id of where it was made; 0: not taken */
+	__u64 stack;	  /* id of where it was made; 0: not taken */
 };
 
 /*
@@ -276,7 +277,7 @@ struct shape_record {
 	__u64 stream; /* of the latest */
 	__u64 latest_ns;
 	struct launch_shape latest;
-	__u64 blocks_min, blocks_max; /* in the grid */
+	__u64 blocks_min, blocks_max;	/* in the grid */
 	__u64 threads_min, threads_max; /* in a block */
 	__u64 shared_min, shared_max;
 	/* With an account, of those that followed another launch of their thread: the time from its return to their entry */
@@ -383,10 +384,10 @@ struct capture_key {
 struct capture_record {
 	__u64 kernels; /* nodes so far */
 	__u64 start_ns;
-	__u64 context;	/* with which it ends */
-	__u64 into;	/* the graph that it extends; 0: a new one */
+	__u64 context;		  /* with which it ends */
+	__u64 into;		  /* the graph that it extends; 0: a new one */
 	struct stream_key origin; /* the stream that began it; 0 where that was not seen */
-	__u64 unknown; /* not all of its launches were seen */
+	__u64 unknown;		  /* not all of its launches were seen */
 };
 
 #define STREAM_LEGACY 1
@@ -401,9 +402,9 @@ struct stream_segment {
 };
 
 struct stream_record {
-	__u32 lock; /* taken by compare and swap: BPF spin locks are not for tracing programs */
-	__u32 head; /* the segment in use is segments[head % SEGMENTS] */
-	__u64 covered; /* segments of an epoch below this are done */
+	__u32 lock;	  /* taken by compare and swap: BPF spin locks are not for tracing programs */
+	__u32 head;	  /* the segment in use is segments[head % SEGMENTS] */
+	__u64 covered;	  /* segments of an epoch below this are done */
 	__u64 covered_ns; /* the end of the wait that told so; written before it */
 	__u64 context;
 	__u8 device;
@@ -433,7 +434,7 @@ struct context_key {
 struct context_record {
 	__u64 covered; /* see stream_record */
 	__u64 covered_ns;
-	__u64 died_ns; /* when it last went, with all that lived in it; its handle may have come back since */
+	__u64 died_ns;	  /* when it last went, with all that lived in it; its handle may have come back since */
 	__u64 died_epoch; /* copies of an earlier epoch went with it, done or not */
 	/*
 	 * With an account: epochs before which work is done as well, though no wait was for it. All of it, since a free
@@ -491,7 +492,7 @@ struct pool_record {
 	__u64 threshold; /* down to which a wait lets it fall */
 	__u64 waits;	 /* the process's, when last looked at */
 	__u8 device;
-	__u8 alias; /* stands for handle 0 of `device`; nothing else here counts */
+	__u8 alias;	/* stands for handle 0 of `device`; nothing else here counts */
 	__u8 destroyed; /* lives until its last allocation is freed */
 	__u8 estimated; /* `reserved` has changed since the program was told */
 	__u8 pad[4];
@@ -530,7 +531,7 @@ struct target_key {
 
 struct target_record {
 	struct stream_key stream;
-	__u64 epoch; /* as stream_record.worked */
+	__u64 epoch;	    /* as stream_record.worked */
 	__u64 calls, bytes; /* since all were covered last */
 };
 
@@ -578,8 +579,8 @@ struct record_unload {
 
 struct record_library {
 	struct record header; /* slot unused */
-	__s32 pid;	/* in gpuprobe's pid namespace */
-	__u16 stopped;	/* the process has been sent SIGSTOP and waits for SIGCONT */
+	__s32 pid;	      /* in gpuprobe's pid namespace */
+	__u16 stopped;	      /* the process has been sent SIGSTOP and waits for SIGCONT */
 	__u16 parent_stopped; /* its parent was stopped already, by someone else */
 	__u64 time_ns;
 };

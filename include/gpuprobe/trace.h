@@ -31,13 +31,13 @@
 
 #include "gpuprobe/state.h"
 
-#define TRACE_DEPTH 4	       /* traced calls nested in one thread that are told apart */
-#define TRACE_WORDS 16	       /* the most argument words kept */
-#define TRACE_READS 8	       /* the most reads of one function */
-#define TRACE_STRING_SIZE 256  /* bytes of a string that are shown */
-#define TRACE_BLOCK_MAX 256    /* the most bytes of a block; a string that is cut has one more */
-#define TRACE_PAYLOAD_MAX 928  /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
-#define TRACE_ARGS_MAX 16      /* kernel arguments shown */
+#define TRACE_DEPTH 4	      /* traced calls nested in one thread that are told apart */
+#define TRACE_WORDS 16	      /* the most argument words kept */
+#define TRACE_READS 8	      /* the most reads of one function */
+#define TRACE_STRING_SIZE 256 /* bytes of a string that are shown */
+#define TRACE_BLOCK_MAX 256   /* the most bytes of a block; a string that is cut has one more */
+#define TRACE_PAYLOAD_MAX 928 /* of all words and blocks of an event; blocks beyond have TRACE_UNREADABLE */
+#define TRACE_ARGS_MAX 16     /* kernel arguments shown */
 #define TRACE_UNREADABLE 0xffff
 
 enum trace_read_kind {
@@ -51,7 +51,7 @@ struct trace_read {
 	__u8 kind;	/* enum trace_read_kind */
 	__u8 at_return; /* else at entry */
 	__u8 pad;
-	__u16 size;	/* of TRACE_READ_BYTES: 1 to TRACE_BLOCK_MAX */
+	__u16 size; /* of TRACE_READ_BYTES: 1 to TRACE_BLOCK_MAX */
 };
 
 /* What a call of the function returns. */
@@ -62,20 +62,20 @@ enum trace_returns {
 	TRACE_RETURNS_NOTHING,
 };
 
-#define TRACE_PLAN_KERNEL 0x01	/* a launch: its kernel's handle is words[kernel_word] */
-#define TRACE_PLAN_ARGS 0x02	/* it has kernel arguments: words[args_word], or words[extra_word] */
-#define TRACE_PLAN_ENDS 0x04	/* kernel handles may mean other kernels after it: an unload */
-#define TRACE_PLAN_HIDDEN 0x08	/* probed for its effect alone (TRACE_PLAN_ENDS), not shown */
+#define TRACE_PLAN_KERNEL 0x01 /* a launch: its kernel's handle is words[kernel_word] */
+#define TRACE_PLAN_ARGS 0x02   /* it has kernel arguments: words[args_word], or words[extra_word] */
+#define TRACE_PLAN_ENDS 0x04   /* kernel handles may mean other kernels after it: an unload */
+#define TRACE_PLAN_HIDDEN 0x08 /* probed for its effect alone (TRACE_PLAN_ENDS), not shown */
 
 struct trace_plan {
-	__u8 flags; /* TRACE_PLAN_* */
-	__u8 words; /* kept, 0 to TRACE_WORDS */
-	__u8 reads; /* in use */
+	__u8 flags;   /* TRACE_PLAN_* */
+	__u8 words;   /* kept, 0 to TRACE_WORDS */
+	__u8 reads;   /* in use */
 	__u8 returns; /* enum trace_returns */
 	__u8 kernel_word;
 	__u8 args_word;
 	__u8 extra_word; /* TRACE_NO_WORD where there is none */
-	__u8 layer; /* enum layer */
+	__u8 layer;	 /* enum layer */
 	struct trace_read read[TRACE_READS];
 };
 
@@ -118,8 +118,8 @@ struct trace_event {
 	__u32 thread;
 	__s32 result; /* of TRACE_RETURNS_VALUE the lower half */
 	__u64 start_ns;
-	__u32 generation; /* of kernel handles in its process */
-	__u32 upper;	  /* half of the result; of no meaning but with TRACE_RETURNS_VALUE */
+	__u32 generation;  /* of kernel handles in its process */
+	__u32 upper;	   /* half of the result; of no meaning but with TRACE_RETURNS_VALUE */
 	__u64 duration_ns; /* 0 in TRACE_ENTRY; of TRACE_UNFINISHED so far */
 	__u64 payload[];
 };
@@ -131,9 +131,9 @@ struct trace_thread_record {
 	__s32 tid;     /* in gpuprobe's pid namespace, as the next two */
 	__s32 pid;
 	__s32 parent;
-	__u32 uid; /* the real user, in the initial user namespace */
-	__s32 namespace_pid; /* in the process's own pid namespace */
-	__u64 start_ns; /* of the process */
+	__u32 uid;	      /* the real user, in the initial user namespace */
+	__s32 namespace_pid;  /* in the process's own pid namespace */
+	__u64 start_ns;	      /* of the process */
 	char comm[COMM_SIZE]; /* of the process's leader */
 };
 

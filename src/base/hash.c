@@ -51,8 +51,10 @@ static void take(uint64_t v[4], uint64_t word)
 unsigned int hash__of(const void *bytes, size_t size)
 {
 	uint64_t v[4] = {
-		key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
-		key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u,
+		key[0] ^ 0x736f6d6570736575u,
+		key[1] ^ 0x646f72616e646f6du,
+		key[0] ^ 0x6c7967656e657261u,
+		key[1] ^ 0x7465646279746573u,
 	};
 	const char *at = bytes;
 	uint64_t word, sum;

@@ -81,7 +81,7 @@ size_t json__utf8_length(const char *s)
 		return 1;
 	if (u[0] < 0xc2 || u[0] > 0xf4)
 		return 0;
-	n = u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
+	n = u[0] < 0xe0 ? 2 : (u[0] < 0xf0 ? 3 : 4);
 	/* The second byte's range excludes overlong forms, surrogates and more than U+10FFFF. */
 	if (u[0] == 0xe0)
 		low = 0xa0;

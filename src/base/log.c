@@ -17,16 +17,16 @@ static __attribute__((format(printf, 2, 0))) void write_line(const char *prefix,
 	fputc('\n', stderr);
 }
 
-#define DEFINE_LOG(name, threshold, prefix)                      \
+#define DEFINE_LOG(name, threshold, prefix) \
 	void log__##name(const struct log *log, const char *format, ...) \
-	{                                                        \
-		va_list args;                                    \
-                                                                 \
-		if (!log || log->level < (threshold))            \
-			return;                                  \
-		va_start(args, format);                          \
-		write_line(prefix, format, args);                \
-		va_end(args);                                    \
+	{ \
+		va_list args; \
+\
+		if (!log || log->level < (threshold)) \
+			return; \
+		va_start(args, format); \
+		write_line(prefix, format, args); \
+		va_end(args); \
 	}
 
 DEFINE_LOG(warn, LOG_WARN, "warning: ")

@@ -7,7 +7,12 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
-enum log_level { LOG_QUIET = 0, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum log_level {
+	LOG_QUIET = 0,
+	LOG_WARN,
+	LOG_INFO,
+	LOG_DEBUG
+};
 
 struct log {
 	enum log_level level; /* what is more detailed than this is dropped */

@@ -17,8 +17,9 @@ struct quantity quantity__bytes(double bytes);	   /* "1.0 GiB", "512 bytes", "1 
 struct quantity quantity__time(double ns);	   /* "412 us", "23.4 ms", "1.5 s", "2 min 5 s", "3 h 20 min" */
 struct quantity quantity__share(double share);	   /* 0.05: "5.0 %"; above 0 and below 0.1 %: "under 0.1 %" */
 struct quantity quantity__rate(double per_second); /* "12,000/s", "1.5/s" */
-struct quantity quantity__rate_of(double per_second, const char *what); /* "12,000 launches/s"; a word of up to 15 letters */
-struct quantity quantity__ratio(double ratio);	   /* "1.25" */
+/* "12,000 launches/s"; a word of up to 15 letters */
+struct quantity quantity__rate_of(double per_second, const char *what);
+struct quantity quantity__ratio(double ratio); /* "1.25" */
 
 /* Bytes per second: "12.0 MiB/s". */
 struct quantity quantity__bandwidth(double bytes_per_second);

@@ -89,8 +89,12 @@ FILE *text_stream__open(char **text, size_t *length)
 	*text = NULL;
 	*length = 0;
 	if (stream && content) {
-		*stream = (struct text_stream){.text = text, .length = length, .content = content,
-					       .room = FIRST_ROOM};
+		*stream = (struct text_stream){
+			.text = text,
+			.length = length,
+			.content = content,
+			.room = FIRST_ROOM,
+		};
 		out = fopencookie(stream, "w", functions);
 	}
 	if (!out) {

@@ -18,7 +18,7 @@ struct check_options {
 	const pid_t *pids; /* these and their descendants; without any the whole machine */
 	size_t pid_count;
 	struct cuda_files *named; /* files that the user has named; emptied */
-	const char *links; /* the value of GPUPROBE_LINKS, or NULL */
+	const char *links;	  /* the value of GPUPROBE_LINKS, or NULL */
 };
 
 /*

@@ -9,8 +9,8 @@
 #define NVML_PATIENCE_MS 5000
 
 struct gpu_facts {
-	char module[NVML_VERSION_SIZE]; /* version of the kernel module; empty: none is loaded */
-	int failure; /* of NVML, as nvml__failure */
+	char module[NVML_VERSION_SIZE];	     /* version of the kernel module; empty: none is loaded */
+	int failure;			     /* of NVML, as nvml__failure */
 	const struct gpu_snapshot *snapshot; /* NULL with a failure, and while NVML has not answered */
 };
 

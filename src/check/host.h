@@ -18,8 +18,8 @@ enum tracefs_access {
 #define UNLIMITED UINT64_MAX
 
 struct host_facts {
-	int capabilities;   /* 0: read, or a negative errno */
-	uint64_t effective; /* bit n: the capability of number n */
+	int capabilities;    /* 0: read, or a negative errno */
+	uint64_t effective;  /* bit n: the capability of number n */
 	bool user_namespace; /* gpuprobe is in one that is not the machine's */
 	bool pid_namespace;  /* the same */
 	uint64_t memlock;    /* bytes, or UNLIMITED */

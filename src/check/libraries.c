@@ -112,10 +112,10 @@ static const char *end_names(struct names *names)
 struct inspection {
 	const struct checked_library *library;
 	enum row_presence *rows;
-	bool *probed; /* by row: gpuprobe has a use for the function */
-	size_t present, known;	 /* functions of the table, of the file's layers and majors */
-	struct names absent;	 /* that are probed where they are there */
-	struct names unknown;	 /* exported, and not in the table */
+	bool *probed;	       /* by row: gpuprobe has a use for the function */
+	size_t present, known; /* functions of the table, of the file's layers and majors */
+	struct names absent;   /* that are probed where they are there */
+	struct names unknown;  /* exported, and not in the table */
 	struct names slow;
 	char *unknown_names; /* "a\0b\0\0", malloc */
 	size_t unknown_length;

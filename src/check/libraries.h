@@ -17,7 +17,7 @@ struct checked_library {
 	pid_t pid; /* in whose root that is; 0: in gpuprobe's */
 	struct elf_file *elf;
 	unsigned int layers; /* LAYER_BIT() of those in it */
-	bool inside; /* a program with the runtime inside */
+	bool inside;	     /* a program with the runtime inside */
 };
 
 struct checked_libraries {

@@ -33,10 +33,10 @@ struct link_facts {
 	enum link_kind kind;
 	bool forced; /* by GPUPROBE_LINKS */
 	struct attempt probing;
-	struct link_trial trial; /* where that succeeded */
-	struct attempt iterator; /* over mappings: tells which file the kernel probes */
+	struct link_trial trial;	/* where that succeeded */
+	struct attempt iterator;	/* over mappings: tells which file the kernel probes */
 	struct attempt monitor, tracer; /* loading their BPF objects */
-	enum stack_mode stacks;	 /* with which the monitor's was loaded */
+	enum stack_mode stacks;		/* with which the monitor's was loaded */
 };
 
 /*

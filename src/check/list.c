@@ -22,7 +22,7 @@ static struct check_line *add(struct check_list *list, const char *topic, enum c
 }
 
 static __attribute__((format(printf, 2, 0))) char *format_text(struct check_list *list, const char *format,
-								  va_list args)
+							       va_list args)
 {
 	char *text;
 

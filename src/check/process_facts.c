@@ -146,8 +146,7 @@ static int look_at_program(struct process_facts *facts, struct checked_libraries
 	if (fd < 0)
 		return 0;
 	if (pread(fd, ident, sizeof(ident), 0) == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG))
-		facts->bits = ident[EI_CLASS] == ELFCLASS32 ? 32 : ident[EI_CLASS] == ELFCLASS64 ? 64 :
-												   0;
+		facts->bits = ident[EI_CLASS] == ELFCLASS32 ? 32 : (ident[EI_CLASS] == ELFCLASS64 ? 64 : 0);
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
 	if (elf_file__open_fd(fd, path, &elf, NULL))

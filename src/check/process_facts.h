@@ -13,26 +13,26 @@
 
 /* A file of a process that is named like a library of CUDA. */
 struct process_library {
-	char *path; /* in the process's root */
+	char *path;  /* in the process's root */
 	bool driver; /* named as the driver's */
 	bool deleted;
-	int opened; /* 0 or a negative errno */
+	int opened;	     /* 0 or a negative errno */
 	unsigned int layers; /* where it was opened */
 };
 
 struct process_facts {
 	pid_t pid;
-	char comm[64]; /* raw: escape before printing */
+	char comm[64];				 /* raw: escape before printing */
 	char container[CONTAINER_ID_LENGTH + 1]; /* empty: in none */
-	int mappings; /* 0: read, or a negative errno */
+	int mappings;				 /* 0: read, or a negative errno */
 	struct process_library *libraries;
 	size_t library_count;
-	bool inside;	      /* the program has the runtime inside, with its symbols */
-	unsigned int bits;    /* of the program, 32 or 64; 0: not known */
+	bool inside;	     /* the program has the runtime inside, with its symbols */
+	unsigned int bits;   /* of the program, 32 or 64; 0: not known */
 	bool user_namespace; /* it is in another than gpuprobe */
-	bool filtered;	      /* by seccomp */
-	int memory;	      /* reading its memory: 0 or a negative errno */
-	int python;	      /* 0: its frames can be read; -ENOENT: it has no interpreter; else why not */
+	bool filtered;	     /* by seccomp */
+	int memory;	     /* reading its memory: 0 or a negative errno */
+	int python;	     /* 0: its frames can be read; -ENOENT: it has no interpreter; else why not */
 	unsigned int python_minor;
 	struct error python_error;
 };

@@ -107,8 +107,8 @@ static void list_libraries(const struct process_facts *facts, char *text, size_t
 						   library->deleted ? " (deleted)" : "");
 	}
 	if (facts->inside && length < size)
-		snprintf(text + length, size - length, "%s", length ? ", the runtime inside the program" :
-								      "the runtime inside the program");
+		snprintf(text + length, size - length, "%s",
+			 length ? ", the runtime inside the program" : "the runtime inside the program");
 	if (!*text)
 		snprintf(text, size, "no CUDA library so far, it gets probes when it loads one");
 }

@@ -10,7 +10,7 @@
 
 struct stack_facts {
 	bool asks_servers; /* DEBUGINFOD_URLS is set */
-	int library; /* then: whether libdebuginfod was found, 0 or a negative errno */
+	int library;	   /* then: whether libdebuginfod was found, 0 or a negative errno */
 	struct error library_error;
 };
 

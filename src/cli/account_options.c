@@ -81,8 +81,7 @@ static const char diagnose_stacks[] =
 	"                          the first and of one in N, a power of two [64]\n";
 
 static const char shared_tail[] =
-	"\n"
-	COUNTING_HELP;
+	"\n" COUNTING_HELP;
 
 enum option_id {
 	OPT_INTERVAL = 256,
@@ -106,20 +105,22 @@ enum option_id {
 	OPT_MAX_INFLIGHT,
 };
 
-#define SHARED_OPTIONS                                                                                                 \
-	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON},                    \
-	{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD},              \
-	{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS},                  \
-	{"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'},                              \
-	{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API},                \
-	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},                                                      \
-	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},                                                        \
-	{"max-processes", required_argument, NULL, OPT_MAX_PROCESSES},                                                 \
-	{"max-allocations", required_argument, NULL, OPT_MAX_ALLOCATIONS},                                             \
-	{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS},                                                     \
-	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT}, STACK_MODE_OPTIONS, STACK_CALL_OPTIONS,           \
-	{"verbose", no_argument, NULL, 'v'}, {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'},      \
+/* clang-format off */
+#define SHARED_OPTIONS \
+	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON}, \
+	{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD}, \
+	{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS}, \
+	{"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'}, \
+	{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API}, \
+	{"libcudart-path", required_argument, NULL, OPT_LIBRARY}, \
+	{"libcuda-path", required_argument, NULL, OPT_LIBRARY}, \
+	{"max-processes", required_argument, NULL, OPT_MAX_PROCESSES}, \
+	{"max-allocations", required_argument, NULL, OPT_MAX_ALLOCATIONS}, \
+	{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS}, \
+	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT}, STACK_MODE_OPTIONS, STACK_CALL_OPTIONS, \
+	{"verbose", no_argument, NULL, 'v'}, {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, \
 	{NULL, 0, NULL, 0}
+/* clang-format on */
 
 static const struct option stat_options[] = {
 	{"csv", no_argument, NULL, OPT_CSV},

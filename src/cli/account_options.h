@@ -43,7 +43,7 @@ struct account_command {
 	bool getters;		 /* calls that only ask are probed as well */
 	const char **thresholds; /* "ID=VALUE", argv's */
 	size_t threshold_count;
-	const char *explain;	 /* an id, or "all"; argv's; NULL without */
+	const char *explain; /* an id, or "all"; argv's; NULL without */
 	bool list;
 	enum log_level log_level;
 };

@@ -78,21 +78,21 @@ bool arguments__take_log_level(int id, enum log_level *level);
 /* The error where getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
 int arguments__bad_option(int id, int argc, char **argv, const char *program, struct error *err);
 
-#define MAX_OVERHEAD_HELP                                                                                              \
-	"  --max-overhead PERCENT  where the probes would slow a thread down by more,\n"                                \
-	"                          watch launches, copies or waits for a part of the\n"                                 \
+#define MAX_OVERHEAD_HELP \
+	"  --max-overhead PERCENT  where the probes would slow a thread down by more,\n" \
+	"                          watch launches, copies or waits for a part of the\n" \
 	"                          time and estimate (~) what is not seen\n"
 
 /* The end of a help text: the limits of struct counting_limits, and what every command has. */
-#define COUNTING_HELP                                                                                           \
-	"Capacities (what does not fit is counted as lost and shown):\n"                                                \
-	"  --max-processes N       processes at a time [4096]\n"                                                        \
-	"  --max-allocations N     live allocations [1048576]\n"                                                        \
-	"  --max-kernels N         kernel handles [65536]\n"                                                            \
-	"  --max-inflight N        streams with asynchronous copies [16384]\n"                                          \
-	"\n"                                                                                                            \
-	"  -v, --verbose           say more on stderr (twice: even more)\n"                                             \
-	"  -q, --quiet             no warnings\n"                                                                       \
+#define COUNTING_HELP \
+	"Capacities (what does not fit is counted as lost and shown):\n" \
+	"  --max-processes N       processes at a time [4096]\n" \
+	"  --max-allocations N     live allocations [1048576]\n" \
+	"  --max-kernels N         kernel handles [65536]\n" \
+	"  --max-inflight N        streams with asynchronous copies [16384]\n" \
+	"\n" \
+	"  -v, --verbose           say more on stderr (twice: even more)\n" \
+	"  -q, --quiet             no warnings\n" \
 	"  -h, --help              this text\n"
 
 #endif

@@ -15,10 +15,10 @@
 #include "trace/selection.h"
 
 /* What the script is for unless -e says otherwise: the calls of a small program, at either layer. */
-#define DEFAULT_SELECTION                                                                                              \
-	"cudaMalloc,cudaFree,cudaMemcpy,cudaLaunchKernel,cudaStreamCreate,cudaStreamSynchronize,cudaGetDevice,"        \
-	"cudaSetDevice,cudaEventCreate,cudaEventRecord,cudaEventSynchronize,cuMemAlloc_v2,cuMemFree_v2,"               \
-	"cuMemcpyHtoD_v2,cuMemcpyDtoH_v2,cuMemcpyDtoD_v2,cuLaunchKernel,cuLaunchKernelEx,cuStreamCreate,"              \
+#define DEFAULT_SELECTION \
+	"cudaMalloc,cudaFree,cudaMemcpy,cudaLaunchKernel,cudaStreamCreate,cudaStreamSynchronize,cudaGetDevice," \
+	"cudaSetDevice,cudaEventCreate,cudaEventRecord,cudaEventSynchronize,cuMemAlloc_v2,cuMemFree_v2," \
+	"cuMemcpyHtoD_v2,cuMemcpyDtoH_v2,cuMemcpyDtoD_v2,cuLaunchKernel,cuLaunchKernelEx,cuStreamCreate," \
 	"cuStreamSynchronize,cuCtxGetDevice,cuCtxSetCurrent,cuEventCreate,cuEventRecord,cuEventSynchronize"
 
 #define STANDARD_LIBCUDA "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
@@ -52,7 +52,12 @@ struct request {
 	size_t site_count, site_capacity;
 };
 
-enum option_id { OPT_API = 256, OPT_LIBCUDART, OPT_LIBCUDA, OPT_STANDARD };
+enum option_id {
+	OPT_API = 256,
+	OPT_LIBCUDART,
+	OPT_LIBCUDA,
+	OPT_STANDARD
+};
 
 static const struct option long_options[] = {
 	{"events", required_argument, NULL, 'e'},
@@ -206,8 +211,9 @@ static int standard_sites(struct request *request, struct error *err)
 	for (size_t row = 0; !ret && row < api_function_count; row++)
 		if (api__find(api_functions[row].symbol, API_NEWEST) == (int)row &&
 		    trace_selection__wants(request->selection, &api_functions[row]))
-			ret = add_site(request, row, api_functions[row].desc.layer == LAYER_DRIVER ? STANDARD_LIBCUDA :
-												     STANDARD_LIBCUDART);
+			ret = add_site(request, row,
+				       api_functions[row].desc.layer == LAYER_DRIVER ? STANDARD_LIBCUDA :
+										       STANDARD_LIBCUDART);
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 

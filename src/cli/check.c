@@ -37,7 +37,10 @@ static const char help[] =
 	"Exit status: 0 where nothing is missing (degraded does not count), 1 where\n"
 	"something is, or the check itself failed, 2 for a mistake on the command line.\n";
 
-enum option_id { OPT_LIBRARY = 256, OPT_JSON };
+enum option_id {
+	OPT_LIBRARY = 256,
+	OPT_JSON
+};
 
 static const struct option long_options[] = {
 	{"pid", required_argument, NULL, 'p'},

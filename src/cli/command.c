@@ -19,7 +19,7 @@
 #include "privilege/signaller.h"
 #include "target/process.h"
 
-#define HELD_LET_GO 2 /* in the map of those that are held; the BPF programs put 1 there */
+#define HELD_LET_GO 2  /* in the map of those that are held; the BPF programs put 1 there */
 #define STALL_MS 5000  /* nobody is held for longer by a gpuprobe that waits for something itself */
 #define STALLED_MS 100 /* and then, until it goes on */
 

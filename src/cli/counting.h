@@ -30,12 +30,12 @@ struct counting_limits {
 };
 
 /* The limits where nothing else is said. */
-#define COUNTING_LIMITS                                                                                                \
-	((struct counting_limits){                                                                                     \
-		.max_processes = 4096,                                                                                 \
-		.max_allocations = 1048576,                                                                            \
-		.max_kernels = 65536,                                                                                  \
-		.max_inflight = 16384,                                                                                 \
+#define COUNTING_LIMITS \
+	((struct counting_limits){ \
+		.max_processes = 4096, \
+		.max_allocations = 1048576, \
+		.max_kernels = 65536, \
+		.max_inflight = 16384, \
 	})
 
 struct counting_options {
@@ -50,8 +50,9 @@ struct counting_options {
 	struct counting_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */
 	struct stack_choice stacks;
-	unsigned int stack_sites;	/* of which calls they are taken, 1 << enum site_kind */
-	struct live_filter live_filter; /* of live_sites */
+	unsigned int stack_sites; /* of which calls they are taken, 1 << enum site_kind */
+	/* of live_sites */
+	struct live_filter live_filter;
 	double max_overhead; /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
 };
 

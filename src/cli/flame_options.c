@@ -158,7 +158,10 @@ static int form_by_ending(struct flame_options *options, struct error *err)
 		const char *ending;
 		enum flame_form form;
 	} endings[] = {
-		{".svg", FLAME_SVG}, {".json", FLAME_SPEEDSCOPE}, {".folded", FLAME_FOLDED}, {".txt", FLAME_FOLDED},
+		{".svg", FLAME_SVG},
+		{".json", FLAME_SPEEDSCOPE},
+		{".folded", FLAME_FOLDED},
+		{".txt", FLAME_FOLDED},
 	};
 	size_t length = options->file ? strlen(options->file) : 0;
 
@@ -196,8 +199,9 @@ static int check(struct flame_options *options, const struct given *given, struc
 	int ret;
 
 	if (!given->by)
-		return error__set(err, -EINVAL, "give --by bytes, live-bytes, launches, wait-time or failures, see "
-						PROGRAM " --help");
+		return error__set(err, -EINVAL,
+				  "give --by bytes, live-bytes, launches, wait-time or failures, "
+				  "see " PROGRAM " --help");
 	ret = check_stacks(options, err);
 	if (ret)
 		return ret;

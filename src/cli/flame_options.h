@@ -12,7 +12,11 @@
 #include "cli/stack_options.h"
 #include "output/flame_graph.h"
 
-enum flame_form { FLAME_FOLDED = 0, FLAME_SVG, FLAME_SPEEDSCOPE };
+enum flame_form {
+	FLAME_FOLDED = 0,
+	FLAME_SVG,
+	FLAME_SPEEDSCOPE
+};
 
 struct flame_options {
 	struct targets targets;

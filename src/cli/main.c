@@ -50,7 +50,7 @@ static void say_why_it_ends(int severity, const char *text)
 
 void subcommand__set_bpf_log(enum log_level level)
 {
-	libbpf_set_print(level >= LOG_DEBUG ? print_all : level >= LOG_INFO ? print_warnings : print_nothing);
+	libbpf_set_print(level >= LOG_DEBUG ? print_all : (level >= LOG_INFO ? print_warnings : print_nothing));
 }
 
 void subcommand__print_all(FILE *out)

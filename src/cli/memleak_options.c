@@ -36,8 +36,7 @@ static const char help[] =
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
 	"\n"
-	"Call stacks:\n"
-	STACK_MODE_NEEDED_HELP
+	"Call stacks:\n" STACK_MODE_NEEDED_HELP
 	"\n"
 	"Capacities (what does not fit is counted as lost and shown):\n"
 	"  --max-processes N       processes at a time [4096]\n"

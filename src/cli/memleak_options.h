@@ -16,8 +16,8 @@
 
 struct memleak_command {
 	struct targets targets;
-	double interval; /* seconds */
-	double duration; /* seconds; 0: until stopped */
+	double interval;     /* seconds */
+	double duration;     /* seconds; 0: until stopped */
 	unsigned long count; /* reports; 0: any number */
 	enum api_mode api;
 	struct counting_limits limits;

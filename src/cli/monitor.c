@@ -18,7 +18,7 @@
 #include "serve/http.h"
 
 #define SAMPLE_PERIOD_NS NS_PER_S /* at least, between samples of what is judged by its course */
-#define ESTIMATE_PERIOD 1.0 /* seconds, about, between readings of the maps for estimates */
+#define ESTIMATE_PERIOD 1.0	  /* seconds, about, between readings of the maps for estimates */
 
 struct monitor {
 	const struct options *options;
@@ -136,7 +136,8 @@ static int start_samples(struct monitor *monitor, struct error *err)
 	const struct samples_options samples = {.period = ESTIMATE_PERIOD};
 
 	return monitor->options->max_overhead > 0 ?
-		       samples__new(monitor->counting, &samples, &monitor->samples, err) : 0;
+		       samples__new(monitor->counting, &samples, &monitor->samples, err) :
+		       0;
 }
 
 static int set_up(struct monitor *monitor, struct error *err)

@@ -26,8 +26,7 @@ static const char help[] =
 	"  --api auto|driver|runtime|both\n"
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n"
-	"  --check-launches        look at the result of each launch (else one in 256)\n"
-	MAX_OVERHEAD_HELP
+	"  --check-launches        look at the result of each launch (else one in 256)\n" MAX_OVERHEAD_HELP
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
 	"\n"
@@ -42,11 +41,9 @@ static const char help[] =
 	"  --metrics-addr A:P      OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]\n"
 	"  --metrics-kernels N     kernels of a process with a series of their own [100]\n"
 	"\n"
-	"Call stacks (none are taken unless asked for):\n"
-	STACK_MODE_HELP
-	STACK_CALL_HELP
-	"\n"
-	COUNTING_HELP
+	"Call stacks (none are taken unless asked for):\n" STACK_MODE_HELP
+		STACK_CALL_HELP
+	"\n" COUNTING_HELP
 	"  -V, --version           the version\n";
 
 enum option_id {

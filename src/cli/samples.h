@@ -15,8 +15,8 @@
 struct samples;
 
 struct samples_options {
-	double period;	 /* seconds, about */
-	bool with_lists; /* lists of allocations and live sites are read, too: a walk over all of them */
+	double period;		 /* seconds, about */
+	bool with_lists;	 /* lists of allocations and live sites are read, too: a walk over all of them */
 	void (*take)(void *arg); /* the model was read anew; may be NULL */
 	void *arg;
 };

@@ -33,34 +33,34 @@ enum stack_option_id {
 	OPT_STACK_SAMPLE,
 };
 
-#define STACK_MODE_OPTIONS                                                                                              \
-	{"stack", required_argument, NULL, OPT_STACK}, {"stack-size", required_argument, NULL, OPT_STACK_SIZE},         \
+/* clang-format off */
+#define STACK_MODE_OPTIONS \
+	{"stack", required_argument, NULL, OPT_STACK}, {"stack-size", required_argument, NULL, OPT_STACK_SIZE}, \
 	{"stack-storage-size", required_argument, NULL, OPT_STACK_STORAGE_SIZE}
-#define STACK_CALL_OPTIONS                                                                                              \
+#define STACK_CALL_OPTIONS \
 	{"min-wait", required_argument, NULL, OPT_MIN_WAIT}, {"stack-sample", required_argument, NULL, OPT_STACK_SAMPLE}
+/* clang-format on */
 
-#define STACK_STORAGE_HELP                                                                                              \
-	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n"                                       \
+#define STACK_STORAGE_HELP \
+	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n" \
 	"  --stack-storage-size N  distinct stacks kept [16384]\n"
 
 /* How they are told of in a help text. */
-#define STACK_MODE_HELP                                                                                                 \
-	"  --stack fp|dwarf|auto|off\n"                                                                                 \
-	"                          how stacks are taken: by frame pointers, by copies\n"                                \
-	"                          to unwind, by copies where frame pointers lead\n"                                    \
-	"                          nowhere, or not at all [off]\n"                                                      \
-	STACK_STORAGE_HELP
+#define STACK_MODE_HELP \
+	"  --stack fp|dwarf|auto|off\n" \
+	"                          how stacks are taken: by frame pointers, by copies\n" \
+	"                          to unwind, by copies where frame pointers lead\n" \
+	"                          nowhere, or not at all [off]\n" STACK_STORAGE_HELP
 
 /* Of a command that shows nothing without stacks. */
-#define STACK_MODE_NEEDED_HELP                                                                                          \
-	"  --stack fp|dwarf|auto   how stacks are taken: by frame pointers, by copies\n"                                \
-	"                          to unwind, by copies where frame pointers lead\n"                                    \
-	"                          nowhere [fp]\n"                                                                      \
-	STACK_STORAGE_HELP
+#define STACK_MODE_NEEDED_HELP \
+	"  --stack fp|dwarf|auto   how stacks are taken: by frame pointers, by copies\n" \
+	"                          to unwind, by copies where frame pointers lead\n" \
+	"                          nowhere [fp]\n" STACK_STORAGE_HELP
 
-#define STACK_CALL_HELP                                                                                                 \
-	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [1ms]\n"                              \
-	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"                               \
+#define STACK_CALL_HELP \
+	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [1ms]\n" \
+	"  --stack-sample N        of a kernel's launches from one place, the stack of\n" \
 	"                          the first and of one in N, a power of two [64]\n"
 
 /* Said once where that happens with frame pointers alone. */

@@ -24,7 +24,7 @@
 #include "trace/stream.h"
 
 #define GRACE_MS 1000 /* a COMMAND that hangs in a call would not end by Ctrl-C, and that call is what one wants to see */
-#define DRAIN_MS 100 /* a line waits no longer for being looked at */
+#define DRAIN_MS 100  /* a line waits no longer for being looked at */
 
 struct trace {
 	const struct trace_options *options;

@@ -17,16 +17,16 @@
 struct trace_options {
 	struct targets targets;
 	struct trace_selection *selection;
-	struct trace_config config;	   /* all but wake_bytes and the cgroup, which is `cgroup` */
+	struct trace_config config;	    /* all but wake_bytes and the cgroup, which is `cgroup` */
 	struct trace_output_options output; /* format, timestamps, columns, entry_return */
-	struct stack_choice stacks;	   /* min_wait_ns and sample are of no meaning here */
-	const char *cgroup;		   /* as given, or NULL */
-	const char *file;		   /* to write to, or NULL: stdout */
-	uint64_t count;			   /* calls after which it ends; 0: never */
-	double duration;		   /* seconds; 0: until stopped */
-	uint32_t ring_bytes;		   /* a power of two of pages */
-	bool lines;			   /* calls are shown as they happen */
-	bool summary;			   /* and summed up at the end */
+	struct stack_choice stacks;	    /* min_wait_ns and sample are of no meaning here */
+	const char *cgroup;		    /* as given, or NULL */
+	const char *file;		    /* to write to, or NULL: stdout */
+	uint64_t count;			    /* calls after which it ends; 0: never */
+	double duration;		    /* seconds; 0: until stopped */
+	uint32_t ring_bytes;		    /* a power of two of pages */
+	bool lines;			    /* calls are shown as they happen */
+	bool summary;			    /* and summed up at the end */
 	bool full_names;
 	bool strict; /* losses make the exit status EXIT_LOST */
 	bool quiet;  /* -q, wherever it stands: no last line unless calls were lost */

@@ -165,7 +165,7 @@ static int read_thread(const struct reading *reading, uint32_t number)
 		return ret;
 	if (!ended_ns)
 		return growing_list__append((void **)&process->account->threads, &process->account->thread_count, &thread,
-			      sizeof(thread));
+					    sizeof(thread));
 	/* What a process that is done has counted was all applied in this reading. */
 	if (!reading__dooms(reading, process))
 		ret = own_counts__keep(reading->collector->own_counts, number);
@@ -194,7 +194,7 @@ static int take_duration(const struct sweep *sweep, const void *key_data, const 
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
 		function.time.calls += function.time.buckets[i];
 	ret = growing_list__append((void **)&process->account->functions, &process->account->function_count, &function,
-		     sizeof(function));
+				   sizeof(function));
 	if (ret || !sweep__is_doomed(sweep, key->slot))
 		return ret;
 	memset(shared, 0, sizeof(*shared));
@@ -214,7 +214,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct account_function *x = a, *y = b;
 
-	return x->time.ns < y->time.ns ? 1 : x->time.ns > y->time.ns ? -1 : (int)x->row - (int)y->row;
+	return x->time.ns < y->time.ns ? 1 : (x->time.ns > y->time.ns ? -1 : (int)x->row - (int)y->row);
 }
 
 /* Of threads whose ends were not seen by themselves: BPF has told the others'. */

@@ -89,8 +89,12 @@ int account_lists__read(struct reading *reading)
 	int ret = 0;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && !ret; i++) {
-		struct sweep sweep = {.collector = reading->collector, .map = lists[i].map, .reap = reading->reap,
-				      .take = lists[i].take};
+		struct sweep sweep = {
+			.collector = reading->collector,
+			.map = lists[i].map,
+			.reap = reading->reap,
+			.take = lists[i].take,
+		};
 
 		ret = sweep__run(&sweep);
 	}
@@ -115,10 +119,15 @@ static struct account_ignored *find_ignored(struct account *account, const struc
 
 int account_lists__add_pending(struct account *account, const struct thread_account *thread)
 {
-	struct account_ignored *known, fresh = {
+	struct account_ignored *known;
+	struct account_ignored fresh = {
 		.key = {.slot = thread->slot, .code = thread->error_code, .row = (uint16_t)thread->error_row},
-		.record = {.calls = 1, .launches = thread->error_launches, .first_ns = thread->error_ns,
-			   .stack = thread->error_stack},
+		.record = {
+			.calls = 1,
+			.launches = thread->error_launches,
+			.first_ns = thread->error_ns,
+			.stack = thread->error_stack,
+		},
 	};
 
 	if (!thread->error_code || !thread->error_launches)
@@ -139,7 +148,7 @@ int account_lists__add_pending(struct account *account, const struct thread_acco
 
 static int more(uint64_t x, uint64_t y)
 {
-	return x < y ? 1 : x > y ? -1 : 0;
+	return x < y ? 1 : (x > y ? -1 : 0);
 }
 
 static int compare_sizes(const void *a, const void *b)

@@ -16,7 +16,7 @@
 
 #define NVML_WAIT_MS 50
 #define TOGETHER_NS (100 * NS_PER_MS)  /* what NVML and the tallies count is of one moment */
-#define STALE_NS (10 * NS_PER_S)     /* of an NVML that does not answer any more */
+#define STALE_NS (10 * NS_PER_S)       /* of an NVML that does not answer any more */
 #define START_STEP_NS (20 * NS_PER_MS) /* start times of /proc are in ticks of 10 ms */
 
 _Static_assert(sizeof(((struct process *)0)->user) == USER_NAME_SIZE, "names of users");

@@ -26,7 +26,7 @@ void contexts__clear(struct contexts *contexts)
 {
 	struct entry *entry, *next;
 
-	HASH_ITER(hh, contexts->entries, entry, next) {
+	HASH_ITER (hh, contexts->entries, entry, next) {
 		HASH_DEL(contexts->entries, entry);
 		free(entry);
 	}

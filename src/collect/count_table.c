@@ -41,7 +41,7 @@ void count_table__free(struct count_table *table)
 
 	if (!table)
 		return;
-	HASH_ITER(hh, table->entries, entry, next)
+	HASH_ITER (hh, table->entries, entry, next)
 		drop(table, entry);
 	free(table);
 }
@@ -109,7 +109,7 @@ int count_table__each(struct count_table *table,
 	struct entry *entry, *next;
 	int ret;
 
-	HASH_ITER(hh, table->entries, entry, next) {
+	HASH_ITER (hh, table->entries, entry, next) {
 		struct tally sum = {0};
 
 		for (int from = 0; from < COUNT_SOURCES; from++)

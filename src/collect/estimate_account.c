@@ -248,7 +248,7 @@ static void give_time(struct sharing *sharing, enum time_class class)
 
 static void end_functions(struct sharing *sharing)
 {
-	for (enum time_class class = 0; class < TIME_CLASSES; class++)
+	for (enum time_class class = 0; class < TIME_CLASSES; class ++)
 		give_time(sharing, class);
 	for (size_t i = 0; i < sharing->account->function_count; i++) {
 		struct account_function *function = &sharing->account->functions[i];
@@ -421,7 +421,7 @@ static uint64_t time_ns(const struct time_totals time[TIME_CLASSES])
 {
 	uint64_t ns = 0;
 
-	for (int class = 0; class < TIME_CLASSES; class++)
+	for (int class = 0; class < TIME_CLASSES; class ++)
 		ns += time[class].ns;
 	return ns;
 }
@@ -448,7 +448,7 @@ static void drop_gone(struct process_estimates *own)
 {
 	struct counter *counter, *next;
 
-	HASH_ITER(hh, own->counters, counter, next) {
+	HASH_ITER (hh, own->counters, counter, next) {
 		if (counter->key.of != COUNTER_THREAD || counter->reading == own->reading)
 			continue;
 		HASH_DEL(own->counters, counter);

@@ -28,7 +28,7 @@ void process_estimates__free(struct process_estimates *own)
 
 	if (!own)
 		return;
-	HASH_ITER(hh, own->counters, counter, next) {
+	HASH_ITER (hh, own->counters, counter, next) {
 		HASH_DEL(own->counters, counter);
 		free(counter);
 	}

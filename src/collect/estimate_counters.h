@@ -41,7 +41,7 @@ struct counter_key {
 /* What a counter of the maps has told lately, and what it is estimated to have missed. */
 struct counter {
 	struct counter_key key;
-	struct tally weighed; /* what it had told when it was looked at last */
+	struct tally weighed;		   /* what it had told when it was looked at last */
 	double calls, failures, bytes, ns; /* weights, see model/missed.h */
 	struct tally missed;
 	uint64_t reading; /* of a thread: in which it was there last */
@@ -50,8 +50,8 @@ struct counter {
 
 struct estimated_family {
 	struct family_calls calls;
-	uint64_t taken; /* of the source's missed calls, what has been shared out */
-	uint64_t seen;	/* the source's, at the latest reading */
+	uint64_t taken;		 /* of the source's missed calls, what has been shared out */
+	uint64_t seen;		 /* the source's, at the latest reading */
 	double entered, counted; /* that many calls came to so many counted ones, lately */
 	double rest;
 	struct missed_share share; /* of the reading in progress */
@@ -62,7 +62,7 @@ struct process_estimates {
 	struct counter *counters;    /* a uthash table */
 	uint64_t missed_launches[2]; /* of kernels: executed, captured */
 	/* Of its account */
-	uint64_t cut_launches;	     /* of kernels, whose returns were not seen */
+	uint64_t cut_launches;			  /* of kernels, whose returns were not seen */
 	struct time_totals given[THREAD_AMOUNTS]; /* to threads so far */
 	struct tally told[THREAD_AMOUNTS];	  /* by all threads, at the latest reading */
 	uint64_t reading;

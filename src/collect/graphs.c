@@ -54,7 +54,7 @@ static int by_launches(const void *a, const void *b)
 		return x->launches < y->launches ? 1 : -1;
 	if (x->unknown != y->unknown)
 		return x->unknown ? 1 : -1;
-	return x->kernels < y->kernels ? 1 : x->kernels > y->kernels ? -1 : 0;
+	return x->kernels < y->kernels ? 1 : (x->kernels > y->kernels ? -1 : 0);
 }
 
 void graphs__sort_runs(struct process *process)

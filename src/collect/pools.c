@@ -26,7 +26,8 @@ static int add_pool(struct process *process, const struct pool_totals *pool)
 	process->pools = grown;
 	process->pool_count++;
 	for (; at && (grown[at - 1].device > pool->device ||
-		      (grown[at - 1].device == pool->device && grown[at - 1].handle > pool->handle)); at--)
+		      (grown[at - 1].device == pool->device && grown[at - 1].handle > pool->handle));
+	     at--)
 		grown[at] = grown[at - 1];
 	grown[at] = *pool;
 	return 0;

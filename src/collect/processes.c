@@ -15,7 +15,7 @@
 #include "target/process.h"
 
 #define KEEP_ENDED_NS (120 * NS_PER_S) /* so that a scraper gets the last values */
-#define KEEP_UNREPORTED 1000	      /* ended processes that no report has shown yet */
+#define KEEP_UNREPORTED 1000	       /* ended processes that no report has shown yet */
 
 /* Whether it was the process with these times that had the pid then; `ended_ns` is 0 while it lives. */
 static bool is_of(const struct late_process *late, pid_t pid, uint64_t start_ns, uint64_t ended_ns)

@@ -36,9 +36,14 @@ static bool is_live(const struct bpf_map *allocations, const struct range_key *k
 int ranges__fill(const struct bpf_map *ranges, const struct bpf_map *allocations, struct process_record *record,
 		 const struct allocation_key *key, const struct allocation_record *allocation)
 {
-	struct range_record found, range = {
-		.address = key->address, .size = allocation->size, .space = key->space,
-		.kind = allocation->kind, .device = allocation->device};
+	struct range_record found;
+	struct range_record range = {
+		.address = key->address,
+		.size = allocation->size,
+		.space = key->space,
+		.kind = allocation->kind,
+		.device = allocation->device,
+	};
 	struct range_key at;
 	int ret;
 

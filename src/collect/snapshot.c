@@ -239,7 +239,6 @@ static int read_launches(struct reading *reading)
 	return ret;
 }
 
-
 static int add_failure(struct process *process, const struct failure_key *key,
 		       const struct failure_record *record)
 {
@@ -318,7 +317,9 @@ static int read_object(const void *key_data, const void *value, void *arg)
 	if (reading__dooms(reading, process))
 		return reading__doom(reading, key);
 	return contexts__took(contexts, key->slot, record->context, record->start_ns) &&
-	       contexts__is_settled(contexts, key->slot, record->context) ? reading__doom(reading, key) : 0;
+			       contexts__is_settled(contexts, key->slot, record->context) ?
+		       reading__doom(reading, key) :
+		       0;
 }
 
 /* Events and unnamed kernels: nothing to show, only to clear away. */
@@ -440,7 +441,7 @@ static int by_count(const void *a, const void *b)
 {
 	const struct failure *x = a, *y = b;
 
-	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->function, y->function);
+	return x->count < y->count ? 1 : (x->count > y->count ? -1 : strcmp(x->function, y->function));
 }
 
 static int finish_processes(struct collector *collector)

@@ -18,8 +18,8 @@
 
 enum nodes {
 	NODES_UNKNOWN = 0,
-	NODES_ALL,	/* it sees the same /dev as gpuprobe */
-	NODES_LISTED,	/* those in `minors` */
+	NODES_ALL,    /* it sees the same /dev as gpuprobe */
+	NODES_LISTED, /* those in `minors` */
 };
 
 struct cuda_environment {
@@ -27,10 +27,10 @@ struct cuda_environment {
 	bool has_visible; /* CUDA_VISIBLE_DEVICES is set, maybe to nothing */
 	bool batch_job;	  /* of Slurm, which may keep it from opening nodes that it sees */
 	char visible[VISIBLE_SIZE];
-	bool has_order;	  /* CUDA_DEVICE_ORDER is set */
+	bool has_order; /* CUDA_DEVICE_ORDER is set */
 	char order[32];
 	enum nodes nodes;
-	uint64_t minors;  /* bit N: /dev/nvidiaN */
+	uint64_t minors; /* bit N: /dev/nvidiaN */
 };
 
 /*

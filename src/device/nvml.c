@@ -17,9 +17,9 @@
 
 struct shared {
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* by CLOCK_MONOTONIC */
+	pthread_cond_t changed;	    /* by CLOCK_MONOTONIC */
 	struct gpu_snapshot *fresh; /* not taken yet */
-	bool asked;	/* for a snapshot; the thread clears it when that is there */
+	bool asked;		    /* for a snapshot; the thread clears it when that is there */
 	bool stop;
 	int failure;	/* there is no NVML, for this reason: the thread has left; else 0 */
 	bool left;	/* the thread is about to end */

@@ -22,7 +22,7 @@
 #define MAX_PID 4194304 /* the kernel's PID_MAX_LIMIT */
 #define MAX_PROCESSES 65536
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
-#define ENTRY_ROOM 64 /* bytes kept for an entry of a process list, see list_kind */
+#define ENTRY_ROOM 64			  /* bytes kept for an entry of a process list, see list_kind */
 
 typedef void *nvml_device;
 

@@ -16,7 +16,7 @@
 
 #include "model/gpu.h"
 
-#define NVML_MAX_GPUS 256 /* GPUs and instances listed */
+#define NVML_MAX_GPUS 256    /* GPUs and instances listed */
 #define NVML_VERSION_SIZE 81 /* NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE, and one more */
 
 /* Memory that a process has on a GPU. */
@@ -28,7 +28,7 @@ struct gpu_use {
 
 struct gpu_snapshot {
 	char driver[NVML_VERSION_SIZE]; /* its version, "580.159.03"; empty where it does not tell */
-	struct gpu *gpus; /* by index; the instances of a divided one behind it */
+	struct gpu *gpus;		/* by index; the instances of a divided one behind it */
 	size_t gpu_count;
 	struct gpu_use *uses; /* each process and GPU once */
 	size_t use_count;

@@ -14,8 +14,8 @@
 #define VISIBLE_MAX 64
 
 struct visible_devices {
-	bool known;   /* else nothing can be said, not even how many there are */
-	size_t count; /* devices that the process has */
+	bool known;	      /* else nothing can be said, not even how many there are */
+	size_t count;	      /* devices that the process has */
 	int gpu[VISIBLE_MAX]; /* by CUDA's number: place in the machine's list, or GPU_NONE when not known */
 };
 

@@ -54,13 +54,15 @@ static int tell(struct finding *finding, const struct asked *asked, double rate)
 	finding__number(finding, "functions", (double)asked->functions, UNIT_COUNT);
 	finding__number(finding, "most_calls", (double)most->calls, UNIT_COUNT);
 	ret = finding__subject(finding, "%s", name);
-	return ret ? ret : finding__evidence(finding,
-					     "%s calls that only ask, %s, took %s, %s of the time; %s of them %s, %s each, "
-					     "up to about a microsecond of it the probe's own time",
-					     quantity__count(asked->calls).text, quantity__rate(rate).text,
-					     quantity__time((double)asked->ns).text, quantity__share(finding->share).text,
-					     quantity__count(most->calls).text, name,
-					     quantity__time((double)most->ns / (double)most->calls).text);
+	if (ret)
+		return ret;
+	return finding__evidence(finding,
+				 "%s calls that only ask, %s, took %s, %s of the time; %s of them %s, %s each, "
+				 "up to about a microsecond of it the probe's own time",
+				 quantity__count(asked->calls).text, quantity__rate(rate).text,
+				 quantity__time((double)asked->ns).text, quantity__share(finding->share).text,
+				 quantity__count(most->calls).text, name,
+				 quantity__time((double)most->ns / (double)most->calls).text);
 }
 
 int chatty_getters__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

@@ -79,15 +79,15 @@ void device_history__free(struct device_history *history)
 
 	if (!history)
 		return;
-	HASH_ITER(hh, history->gpus, gpu, next_gpu) {
+	HASH_ITER (hh, history->gpus, gpu, next_gpu) {
 		HASH_DEL(history->gpus, gpu);
 		free(gpu);
 	}
-	HASH_ITER(hh, history->devices, device, next_device) {
+	HASH_ITER (hh, history->devices, device, next_device) {
 		HASH_DEL(history->devices, device);
 		free(device);
 	}
-	HASH_ITER(hh, history->full, full, next_full) {
+	HASH_ITER (hh, history->full, full, next_full) {
 		HASH_DEL(history->full, full);
 		free(full);
 	}
@@ -314,13 +314,13 @@ static void forget_old(struct device_history *history, const struct model *model
 	struct device_course *device, *next_device;
 	struct full_course *full, *next_full;
 
-	HASH_ITER(hh, history->devices, device, next_device) {
+	HASH_ITER (hh, history->devices, device, next_device) {
 		if (device->seen == history->samples || has_process(model, &device->key))
 			continue;
 		HASH_DEL(history->devices, device);
 		free(device);
 	}
-	HASH_ITER(hh, history->full, full, next_full) {
+	HASH_ITER (hh, history->full, full, next_full) {
 		if (full->seen == history->samples || has_process(model, &full->key))
 			continue;
 		HASH_DEL(history->full, full);

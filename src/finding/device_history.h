@@ -23,11 +23,11 @@ int device_history__sample(struct device_history *history, const struct model *m
 
 /* What a process took of a device in the latest window, by what it has live there. */
 struct device_growth {
-	bool known;	   /* it was followed for long enough */
-	bool grows;	   /* more and more: it goes on, or came by and by while the process launched kernels */
-	uint64_t bytes;	   /* so much more */
-	uint64_t span_ns;  /* within this time */
-	uint64_t first_ns; /* since when it was followed; 0: not yet */
+	bool known;	    /* it was followed for long enough */
+	bool grows;	    /* more and more: it goes on, or came by and by while the process launched kernels */
+	uint64_t bytes;	    /* so much more */
+	uint64_t span_ns;   /* within this time */
+	uint64_t first_ns;  /* since when it was followed; 0: not yet */
 	uint64_t needed_ns; /* for so long it has to be */
 };
 

@@ -51,7 +51,8 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 	const struct ignored_record *record = &ignored->record;
 	size_t row = ignored->key.row;
 	const char *name = row < api_function_count ?
-			   api__error_name(api_functions[row].desc.layer, ignored->key.code) : NULL;
+				   api__error_name(api_functions[row].desc.layer, ignored->key.code) :
+				   NULL;
 	struct error_text text = error_text(name, ignored->key.code);
 	struct finding *finding = finding_list__add(out, input, process);
 	int ret;
@@ -66,12 +67,14 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 	if (!finding->stack)
 		finding->stack = where__of_failure(process, row, ignored->key.code);
 	ret = finding__subject(finding, "%s: %s", where__function(row), text.text);
-	return ret ? ret : finding__evidence(finding,
-					     "%s call%s of %s failed with %s; no call asked for the error before "
-					     "%s more launch%s",
-					     quantity__count(record->calls).text, plural(record->calls),
-					     where__function(row), text.text, quantity__count(record->launches).text,
-					     record->launches == 1 ? "" : "es");
+	if (ret)
+		return ret;
+	return finding__evidence(finding,
+				 "%s call%s of %s failed with %s; no call asked for the error before "
+				 "%s more launch%s",
+				 quantity__count(record->calls).text, plural(record->calls),
+				 where__function(row), text.text, quantity__count(record->launches).text,
+				 record->launches == 1 ? "" : "es");
 }
 
 int unchecked_errors__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
@@ -136,12 +139,14 @@ static int tell_sticky(struct finding *finding, const struct process *process, u
 		finding->stack = only_place(process, first->function, sticky->code);
 		ret = finding__subject(finding, "%s: %s", first->function, text.text);
 	}
-	return ret ? ret : finding__evidence(finding,
-					     "%s failed with %s, after which a process can only end; in the %s since "
-					     "then %s call%s failed with it and %s did not",
-					     first ? first->function : "a call", text.text,
-					     quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
-					     plural(sticky->same), quantity__count(sticky->others).text);
+	if (ret)
+		return ret;
+	return finding__evidence(finding,
+				 "%s failed with %s, after which a process can only end; in the %s since "
+				 "then %s call%s failed with it and %s did not",
+				 first ? first->function : "a call", text.text,
+				 quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
+				 plural(sticky->same), quantity__count(sticky->others).text);
 }
 
 int sticky_error__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

@@ -39,7 +39,7 @@ struct finding_threshold {
 	double value;	  /* by default, in `unit` */
 	enum finding_unit unit;
 	const char *meaning; /* "least share of the watched time" */
-	double least; /* that it can be set to */
+	double least;	     /* that it can be set to */
 };
 
 #define FINDING_THRESHOLDS 4
@@ -59,8 +59,8 @@ struct finding_input {
 struct finding_list;
 
 /* What there must be for a rule to be asked. */
-#define NEEDS_ACCOUNT 0x1  /* process->account: of stat and diagnose */
-#define NEEDS_ASKS 0x2	   /* calls that ask for errors are probed */
+#define NEEDS_ACCOUNT 0x1 /* process->account: of stat and diagnose */
+#define NEEDS_ASKS 0x2	  /* calls that ask for errors are probed */
 #define NEEDS_GETTERS 0x4
 
 struct finding_kind {
@@ -99,12 +99,14 @@ struct finding_number {
 
 struct finding {
 	const struct finding_kind *kind;
-	enum finding_severity severity; /* the kind's, unless the evidence is worse */
-	int32_t pid;   /* 0: of no one process */
-	int32_t tid;   /* 0: of no one thread */
+	/* the kind's, unless the evidence is worse */
+	enum finding_severity severity;
+	int32_t pid;	   /* 0: of no one process */
+	int32_t tid;	   /* 0: of no one thread */
 	uint64_t start_ns; /* the process's: with the pid tells which it is */
-	char comm[16]; /* the process's */
-	char *subject; /* what it is about: "cudaMalloc of 1.0 GiB", a kernel; NULL: the process. Escaped when shown */
+	char comm[16];	   /* the process's */
+	/* what it is about: "cudaMalloc of 1.0 GiB", a kernel; NULL: the process. Escaped when shown */
+	char *subject;
 	char *evidence; /* one sentence, numbers with their units. Escaped when shown */
 	struct finding_number numbers[FINDING_NUMBERS];
 	size_t number_count;
@@ -113,9 +115,9 @@ struct finding {
 	double share; /* of the watched time of the process, or of the thread's from its first call to its latest where there is one */
 	bool has_saving;
 	uint64_t saving_ns;
-	const char *assumption; /* under which; static; NULL without has_saving */
+	const char *assumption;	   /* under which; static; NULL without has_saving */
 	const struct stack *stack; /* where; the model's; NULL: not known */
-	double weight; /* order among those of its kind: the cost, or bytes, calls */
+	double weight;		   /* order among those of its kind: the cost, or bytes, calls */
 };
 
 /* Of a kind that is judged by its course: places (call sites, sizes, pools, devices) that were looked at. */
@@ -133,7 +135,8 @@ struct finding_list {
 	struct finding *items;
 	size_t count, capacity;
 	uint64_t sampled_kinds; /* 1 << place in finding_kinds: not looked for in a process whose calls are sampled */
-	struct finding_course courses[FINDING_COURSES]; /* of kinds that looked at a place */
+	/* of kinds that looked at a place */
+	struct finding_course courses[FINDING_COURSES];
 	size_t course_count;
 };
 

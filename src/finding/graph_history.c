@@ -44,7 +44,7 @@ void graph_history__free(struct graph_history *history)
 
 	if (!history)
 		return;
-	HASH_ITER(hh, history->courses, course, next)
+	HASH_ITER (hh, history->courses, course, next)
 		forget(history, course);
 	free(history);
 }
@@ -98,7 +98,7 @@ static void forget_old(struct graph_history *history, const struct model *model)
 {
 	struct graph_course *course, *next;
 
-	HASH_ITER(hh, history->courses, course, next)
+	HASH_ITER (hh, history->courses, course, next)
 		if (!has_process(model, &course->key))
 			forget(history, course);
 }

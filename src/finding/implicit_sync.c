@@ -93,8 +93,9 @@ static int name_worst(const struct watched_thread *watched, struct finding *find
 	int row = function_of(watched->process->account, worst);
 
 	if (row < 0)
-		return finding__subject(finding, "%s", worst == IMPLICIT_LOAD ? "loads of modules inside first launches" :
-						 words_of(worst));
+		return finding__subject(finding, "%s",
+					worst == IMPLICIT_LOAD ? "loads of modules inside first launches" :
+								 words_of(worst));
 	finding->stack = where__of_row(watched->process, SITE_WAIT, (size_t)row);
 	return finding__subject(finding, "%s, mostly %s", words_of(worst), where__function((size_t)row));
 }
@@ -141,13 +142,15 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	number(finding, "loads", "load_ns", &by_cause[IMPLICIT_LOAD]);
 	estimate(watched, &all, finding);
 	ret = name_worst(watched, finding);
-	return ret ? ret : finding__evidence(finding,
-					     "%s calls blocked between launches for %s, %s of the thread's time: %s %s in %s calls, %s each",
-					     quantity__count(all.calls).text, quantity__time((double)all.ns).text,
-					     quantity__share(threads__share(watched, all.ns)).text,
-					     words_of(worst_of(thread)), quantity__time((double)worst->ns).text,
-					     quantity__count(worst->calls).text,
-					     quantity__time((double)worst->ns / (double)worst->calls).text);
+	if (ret)
+		return ret;
+	return finding__evidence(finding,
+				 "%s calls blocked between launches for %s, %s of the thread's time: %s %s in %s calls, %s each",
+				 quantity__count(all.calls).text, quantity__time((double)all.ns).text,
+				 quantity__share(threads__share(watched, all.ns)).text,
+				 words_of(worst_of(thread)), quantity__time((double)worst->ns).text,
+				 quantity__count(worst->calls).text,
+				 quantity__time((double)worst->ns / (double)worst->calls).text);
 }
 
 int implicit_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

@@ -38,16 +38,15 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "live memory of one place only grows",
-		.advice =
-			"Something is allocated here again and again and never freed. Look at what holds the memory: "
-			"a list or cache that is only added to, an error path that returns before its cudaFree, a "
-			"buffer that is allocated anew when it has become too small, without a free of the old one. "
-			"gpuprobe memleak -p PID lists the live allocations of each call site with their ages. In "
-			"PyTorch memory grows where tensors are kept with their graph: sum up loss.item() or "
-			"loss.detach() rather than loss, and clear lists of outputs; "
-			"torch.cuda.memory._record_memory_history() tells which tensors they are, since the calls "
-			"show the caching allocator's segments alone. A cache that has a limit and is being filled "
-			"looks the same until it is full.",
+		.advice = "Something is allocated here again and again and never freed. Look at what holds the memory: "
+			  "a list or cache that is only added to, an error path that returns before its cudaFree, a "
+			  "buffer that is allocated anew when it has become too small, without a free of the old one. "
+			  "gpuprobe memleak -p PID lists the live allocations of each call site with their ages. In "
+			  "PyTorch memory grows where tensors are kept with their graph: sum up loss.item() or "
+			  "loss.detach() rather than loss, and clear lists of outputs; "
+			  "torch.cuda.memory._record_memory_history() tells which tensors they are, since the calls "
+			  "show the caching allocator's segments alone. A cache that has a limit and is being filled "
+			  "looks the same until it is full.",
 		.thresholds = {
 			{"bytes", 1048576, UNIT_BYTES, "least growth"},
 		},
@@ -58,15 +57,14 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "memory was kept to the end where most was freed, or grew to the end",
-		.advice =
-			"What the process still had at its end cost nothing any more, but in a program that runs "
-			"longer, or code that is called more often, it is memory lost each time. Look for the paths "
-			"on which the free is missing: an error path, an early return, an exception, a buffer that is "
-			"replaced by another. Free with what allocates: a C++ object whose destructor calls cudaFree, "
-			"thrust::device_vector, rmm::device_buffer. Memory that is set up once and kept on purpose, "
-			"as weights and PyTorch's caching allocator's segments are, is not meant: there hardly "
-			"anything is freed before the end. Where the process was killed, the latest allocations have "
-			"had no time to be freed, which is allowed for.",
+		.advice = "What the process still had at its end cost nothing any more, but in a program that runs "
+			  "longer, or code that is called more often, it is memory lost each time. Look for the paths "
+			  "on which the free is missing: an error path, an early return, an exception, a buffer that is "
+			  "replaced by another. Free with what allocates: a C++ object whose destructor calls cudaFree, "
+			  "thrust::device_vector, rmm::device_buffer. Memory that is set up once and kept on purpose, "
+			  "as weights and PyTorch's caching allocator's segments are, is not meant: there hardly "
+			  "anything is freed before the end. Where the process was killed, the latest allocations have "
+			  "had no time to be freed, which is allowed for.",
 		.thresholds = {
 			{"bytes", 1048576, UNIT_BYTES, "least that was live at exit"},
 			{"freed", 0.5, UNIT_SHARE, "least share of its allocations that were freed"},
@@ -253,14 +251,13 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "the memory of a device is nearly used up",
-		.advice =
-			"Find out who takes more: the holders are named with the finding; leak-growing, where it is "
-			"found as well, names the call site, and gpuprobe memleak its allocations. If the growth is "
-			"meant, stop it before the device is full: a smaller batch, activation checkpointing, a limit "
-			"on the cache. In PyTorch torch.cuda.set_per_process_memory_fraction() makes one process fail "
-			"before the others do, and PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True leaves less "
-			"unused between its blocks. In inference servers lower the share that the key-value cache may "
-			"take. Where other processes hold the memory, move them, or this one, to another device.",
+		.advice = "Find out who takes more: the holders are named with the finding; leak-growing, where it is "
+			  "found as well, names the call site, and gpuprobe memleak its allocations. If the growth is "
+			  "meant, stop it before the device is full: a smaller batch, activation checkpointing, a limit "
+			  "on the cache. In PyTorch torch.cuda.set_per_process_memory_fraction() makes one process fail "
+			  "before the others do, and PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True leaves less "
+			  "unused between its blocks. In inference servers lower the share that the key-value cache may "
+			  "take. Where other processes hold the memory, move them, or this one, to another device.",
 		.thresholds = {
 			{"free", 0.05, UNIT_SHARE, "most of the memory that is free"},
 			{"growth", 0.01, UNIT_SHARE, "least of the memory that was taken lately"},
@@ -272,17 +269,16 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_CRITICAL,
 		.needs = 0,
 		.title = "an allocation failed for want of memory",
-		.advice =
-			"Look first who has the memory: the evidence names the largest holders. If it is other "
-			"processes, end or move them; a process that is gone from nvidia-smi's list may live on in "
-			"another container. If it is this one: take a smaller batch, free before allocating rather "
-			"than after, and look for leak-growing and fragmentation among the findings. In PyTorch: "
-			"gradient accumulation, activation checkpointing, torch.no_grad() for inference, "
-			"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True where much is reserved and not allocated. "
-			"PyTorch's caching allocator answers a failed cudaMalloc by freeing its unused blocks and "
-			"asking again: if the program went on, that is what happened, and each such time costs a "
-			"synchronisation. Of pinned host memory (cudaMallocHost, cudaHostRegister) the limit is the "
-			"machine's memory, or that of the container (ulimit -l, cgroup).",
+		.advice = "Look first who has the memory: the evidence names the largest holders. If it is other "
+			  "processes, end or move them; a process that is gone from nvidia-smi's list may live on in "
+			  "another container. If it is this one: take a smaller batch, free before allocating rather "
+			  "than after, and look for leak-growing and fragmentation among the findings. In PyTorch: "
+			  "gradient accumulation, activation checkpointing, torch.no_grad() for inference, "
+			  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True where much is reserved and not allocated. "
+			  "PyTorch's caching allocator answers a failed cudaMalloc by freeing its unused blocks and "
+			  "asking again: if the program went on, that is what happened, and each such time costs a "
+			  "synchronisation. Of pinned host memory (cudaMallocHost, cudaHostRegister) the limit is the "
+			  "machine's memory, or that of the container (ulimit -l, cgroup).",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed allocations"},
 		},
@@ -293,15 +289,14 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = 0,
 		.title = "memory is reserved and not used",
-		.advice =
-			"The memory is the process's, and nobody uses it. Of a pool of cudaMallocAsync: lower "
-			"cudaMemPoolAttrReleaseThreshold, or call cudaMemPoolTrimTo() once a phase with a large need "
-			"is over; do not where the next phase needs it again, since then it has to be allocated anew. "
-			"Physical memory of cuMemCreate that is mapped nowhere is released by cuMemRelease once its "
-			"mappings are undone. What is unused inside of segments that a caching allocator got from "
-			"cudaMalloc cannot be seen from calls: in PyTorch compare torch.cuda.memory_reserved() with "
-			"torch.cuda.memory_allocated(); PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or "
-			"max_split_size_mb, and torch.cuda.empty_cache() between phases lower the difference.",
+		.advice = "The memory is the process's, and nobody uses it. Of a pool of cudaMallocAsync: lower "
+			  "cudaMemPoolAttrReleaseThreshold, or call cudaMemPoolTrimTo() once a phase with a large need "
+			  "is over; do not where the next phase needs it again, since then it has to be allocated anew. "
+			  "Physical memory of cuMemCreate that is mapped nowhere is released by cuMemRelease once its "
+			  "mappings are undone. What is unused inside of segments that a caching allocator got from "
+			  "cudaMalloc cannot be seen from calls: in PyTorch compare torch.cuda.memory_reserved() with "
+			  "torch.cuda.memory_allocated(); PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or "
+			  "max_split_size_mb, and torch.cuda.empty_cache() between phases lower the difference.",
 		.thresholds = {
 			{"share", 0.5, UNIT_SHARE, "least of the reserved memory that is not used"},
 			{"bytes", 268435456, UNIT_BYTES, "least that is reserved and not used"},
@@ -314,16 +309,15 @@ const struct finding_kind finding_kinds[] = {
 		.needs = 0,
 		.every = EVERY_LAUNCH,
 		.title = "graphs are made again and again instead of launched again",
-		.advice =
-			"Capture and instantiate once, and launch the executable graph each time. What changes "
-			"between launches goes into buffers at fixed addresses that are filled before the launch, or "
-			"is set by cudaGraphExecKernelNodeSetParams(); where the same nodes get other arguments all "
-			"over, capture again and call cudaGraphExecUpdate(), which costs a fraction of an "
-			"instantiation. For shapes that vary, keep an executable graph for each of a few sizes and "
-			"pad to the next one. In PyTorch make the torch.cuda.CUDAGraph once and call replay(), after "
-			"copying the inputs into its static tensors; with torch.compile(mode=\"reduce-overhead\") mark "
-			"what varies as dynamic, or it is captured again for each shape. Where a graph really is "
-			"launched only a few times, launch its kernels without one.",
+		.advice = "Capture and instantiate once, and launch the executable graph each time. What changes "
+			  "between launches goes into buffers at fixed addresses that are filled before the launch, or "
+			  "is set by cudaGraphExecKernelNodeSetParams(); where the same nodes get other arguments all "
+			  "over, capture again and call cudaGraphExecUpdate(), which costs a fraction of an "
+			  "instantiation. For shapes that vary, keep an executable graph for each of a few sizes and "
+			  "pad to the next one. In PyTorch make the torch.cuda.CUDAGraph once and call replay(), after "
+			  "copying the inputs into its static tensors; with torch.compile(mode=\"reduce-overhead\") mark "
+			  "what varies as dynamic, or it is captured again for each shape. Where a graph really is "
+			  "launched only a few times, launch its kernels without one.",
 		.cost = "captures, instantiations and destroys of graphs",
 		.thresholds = {
 			{"graphs", 10, UNIT_COUNT, "least instantiations while graphs are launched"},
@@ -390,16 +384,16 @@ const struct finding_kind finding_kinds[] = {
 		.needs = 0,
 		.every = EVERY_CALL,
 		.title = "devices or ranks of one job do unequal work",
-		.advice =
-			"In a job whose ranks wait for each other at each step, all go at the pace of the slowest, so "
-			"give each the same work: the same number of samples (torch.utils.data.DistributedSampler, "
-			"drop_last), sequences of about the same length in each batch (sorted or bucketed by length), "
-			"experts or table shards of the same size. Look whether one rank does more than its share: "
-			"evaluation, logging, checkpoints, data for the others. Where the launches are equal and one "
-			"rank is late all the same, its GPU may be slower (nvidia-smi -q -d PERFORMANCE: clocks, "
-			"power, heat), or its CPU may be shared or on the other NUMA node. Of stages of a pipeline, "
-			"or processes that do different things on purpose, the rates differ without harm: raise the "
-			"threshold.",
+		.advice = "In a job whose ranks wait for each other at each step, all go at the pace of the slowest, "
+			  "so give each the same work: the same number of samples "
+			  "(torch.utils.data.DistributedSampler, drop_last), sequences of about the same length in each "
+			  "batch (sorted or bucketed by length), "
+			  "experts or table shards of the same size. Look whether one rank does more than its share: "
+			  "evaluation, logging, checkpoints, data for the others. Where the launches are equal and one "
+			  "rank is late all the same, its GPU may be slower (nvidia-smi -q -d PERFORMANCE: clocks, "
+			  "power, heat), or its CPU may be shared or on the other NUMA node. Of stages of a pipeline, "
+			  "or processes that do different things on purpose, the rates differ without harm: raise the "
+			  "threshold.",
 		.thresholds = {
 			{"ratio", 1.2, UNIT_RATIO, "least ratio of the rates", .least = 1},
 			{"launches", 1000, UNIT_COUNT, "least launches of each"},

@@ -218,9 +218,9 @@ static int draw_each(const struct finding_input *input, const struct process *pr
 /* When the device is full; 0: not known. */
 static double seconds_left(const struct finding_input *input, const struct kept *kept)
 {
-	const struct gpu *gpu = kept->device == DEVICE_UNKNOWN
-					? NULL
-					: device_history__gpu(input->model, kept->process, kept->device);
+	const struct gpu *gpu = kept->device == DEVICE_UNKNOWN ?
+					NULL :
+					device_history__gpu(input->model, kept->process, kept->device);
 
 	if (!gpu || gpu->total_bytes == GPU_UNKNOWN_BYTES || gpu->used_bytes == GPU_UNKNOWN_BYTES ||
 	    gpu->used_bytes > gpu->total_bytes || kept->growth.slope <= 0)

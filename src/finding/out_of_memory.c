@@ -130,7 +130,8 @@ static int tell_oom(const struct finding_input *input, const struct process *pro
 		snprintf(part, sizeof(part), ", %s of them", quantity__count(shortage->most->count).text);
 	return finding__evidence(finding, "%s call%s failed for want of memory%s%s %s (%s)%s%s%s",
 				 quantity__count(shortage->calls).text, shortage->calls == 1 ? "" : "s", part,
-				 part[0] ? "" : shortage->calls == 1 ? "," : ", all of them", shortage->most->function,
+				 part[0] ? "" : (shortage->calls == 1 ? "," : ", all of them"),
+				 shortage->most->function,
 				 shortage->most->error ? shortage->most->error : "2", own,
 				 holders.text[0] ? "; when the device was fullest, " : "", holders.text);
 }
@@ -250,7 +251,7 @@ static int draw_gpu(const struct finding_input *input, const struct gpu *gpu, st
 	device_history__judge_gpu(findings__history(input->state)->devices, gpu, &growth);
 	if (is_full(input, holding.total, holding.used))
 		finding_list__follow(out, input, told || growth.known, where__followed_ns(input, NULL, growth.first_ns),
-				    growth.needed_ns);
+				     growth.needed_ns);
 	/* Nobody that is watched. */
 	if (told)
 		return 0;

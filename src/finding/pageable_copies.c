@@ -37,9 +37,9 @@ enum reference {
 /* One direction. */
 struct way {
 	struct copy_sum pageable[2]; /* [0 sync, 1 async] */
-	struct copy_sum pinned;	/* sync */
-	bool others;		/* asynchronous ones that are not pageable, or not known to be */
-	double least_rate;	/* of asynchronous ones, by the waits that covered them; 0: not known */
+	struct copy_sum pinned;	     /* sync */
+	bool others;		     /* asynchronous ones that are not pageable, or not known to be */
+	double least_rate;	     /* of asynchronous ones, by the waits that covered them; 0: not known */
 	enum reference reference;
 	double reference_rate; /* bytes per second */
 };
@@ -178,8 +178,9 @@ static int name_function(struct finding *finding, const struct process *process,
 		return 0;
 	finding->stack = where__of_copy(process, worst->row);
 	return finding__subject(finding, "%s%s, %s",
-				both ? "copies in both directions, most time " :
-				functions > 1 ? "copies by several functions, most time " : "",
+				both	      ? "copies in both directions, most time " :
+				functions > 1 ? "copies by several functions, most time " :
+						"",
 				where__function(worst->row), directions[worst->kind != COPY_H2D]);
 }
 
@@ -266,7 +267,7 @@ int pageable_copies__draw(const struct finding_input *input, const struct proces
 	const struct way ways[2] = {look_at(input->model, process, COPY_H2D), look_at(input->model, process, COPY_D2H)};
 	const struct copy_sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
 	const struct copy_sum all = {to_device.calls + to_host.calls, to_device.bytes + to_host.bytes,
-				to_device.ns + to_host.ns};
+				     to_device.ns + to_host.ns};
 	bool worse = to_host.ns > to_device.ns;
 	uint64_t watched_ns = where__watched_ns(input, process);
 	struct finding *finding;

@@ -12,7 +12,8 @@
 struct sequence {
 	size_t period; /* launches of one round; 0: nothing repeats */
 	double share;  /* of the launches that were kept and could repeat one before: those that do */
-	uint64_t handles[SEQUENCE_KEPT / 2]; /* of one round; where a round begins is not known */
+	/* of one round; where a round begins is not known */
+	uint64_t handles[SEQUENCE_KEPT / 2];
 };
 
 /*

@@ -145,7 +145,7 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 				 "%s waits of %s each: %s, %s of the thread's time; %s of them came after several "
 				 "launches, %s after none",
 				 quantity__count(waits.calls).text, quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
-				 quantity__share(threads__share(watched, waits.ns)).text, 
+				 quantity__share(threads__share(watched, waits.ns)).text,
 				 quantity__count(thread->batch_waits.calls).text, quantity__count(thread->bare_waits.calls).text);
 }
 

@@ -30,7 +30,7 @@ enum rate_source {
 
 #define BATCHED "the small copies go in copies of 1 MiB, each at the cost of the shortest now and the bytes at "
 #define OF_LARGEST "the rate of the largest synchronous copies of that direction"
-#define MIXED                                                                                                          \
+#define MIXED \
 	OF_LARGEST " or the link's, where one is known; without one, what asynchronous copies leave to the GPU holds " \
 		   "nothing up"
 #define OF_LINK "80 % of the nominal rate of the GPU's link"
@@ -75,8 +75,12 @@ struct small_copies {
 static const char *direction(uint8_t kind)
 {
 	static const char *const words[COPY_KINDS] = {
-		[COPY_H2H] = "host to host", [COPY_H2D] = "host to device",   [COPY_D2H] = "device to host",
-		[COPY_D2D] = "on a device",  [COPY_DEFAULT] = "of any direction", [COPY_P2P] = "device to device",
+		[COPY_H2H] = "host to host",
+		[COPY_H2D] = "host to device",
+		[COPY_D2H] = "device to host",
+		[COPY_D2D] = "on a device",
+		[COPY_DEFAULT] = "of any direction",
+		[COPY_P2P] = "device to device",
 		[COPY_SET] = "sets",
 	};
 
@@ -238,8 +242,9 @@ static int name_kind(struct finding *finding, const struct small_copies *sums)
 
 	return finding__subject(finding, "%s%s, %s%s", sums->kinds > 1 ? "copies of several kinds, most time " : "",
 				direction(worst->kind), worst->async ? "asynchronous" : "synchronous",
-				worst->host == COPY_HOST_PINNED ? ", pinned" :
-				worst->host == COPY_HOST_PAGEABLE ? ", not pinned" : "");
+				worst->host == COPY_HOST_PINNED	  ? ", pinned" :
+				worst->host == COPY_HOST_PAGEABLE ? ", not pinned" :
+								    "");
 }
 
 struct batch_text {
@@ -282,15 +287,17 @@ static int tell(struct finding *finding, const struct process *process, const st
 	/* Sites know no sizes: it is theirs where copies are mostly small. */
 	site = where__most(process, sums->worst.key.async ? SITE_COPY : SITE_WAIT, is_copy_site, NULL);
 	finding->stack = site && small->ns > sums->all.ns / 2 ? site->stack : NULL;
-	return ret ? ret : finding__evidence(finding,
-					     "%s of %s copies were of less than 64 KiB, %s and %s each on average: "
-					     "%s in %s, %s of the time%s",
-					     quantity__count(small->calls).text, quantity__count(sums->all.calls).text,
-					     quantity__bytes((double)small->bytes / (double)small->calls).text,
-					     quantity__time((double)small->ns / (double)small->calls).text,
-					     quantity__bytes((double)small->bytes).text,
-					     quantity__time((double)small->ns).text, quantity__share(finding->share).text,
-					     tell_batch(finding, sums).text);
+	if (ret)
+		return ret;
+	return finding__evidence(finding,
+				 "%s of %s copies were of less than 64 KiB, %s and %s each on average: "
+				 "%s in %s, %s of the time%s",
+				 quantity__count(small->calls).text, quantity__count(sums->all.calls).text,
+				 quantity__bytes((double)small->bytes / (double)small->calls).text,
+				 quantity__time((double)small->ns / (double)small->calls).text,
+				 quantity__bytes((double)small->bytes).text,
+				 quantity__time((double)small->ns).text, quantity__share(finding->share).text,
+				 tell_batch(finding, sums).text);
 }
 
 int small_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)

@@ -24,16 +24,22 @@ struct unit_form {
 	struct suffix suffixes[16];
 };
 
-#define BYTE_SUFFIXES                                                                                                  \
-	{"", 1}, {"B", 1}, {"K", 1ull << 10}, {"KiB", 1ull << 10}, {"k", 1ull << 10}, {"M", 1ull << 20},               \
-		{"MiB", 1ull << 20}, {"m", 1ull << 20}, {"G", 1ull << 30}, {"GiB", 1ull << 30}, {"g", 1ull << 30},     \
+/* clang-format off */
+#define BYTE_SUFFIXES \
+	{"", 1}, {"B", 1}, {"K", 1ull << 10}, {"KiB", 1ull << 10}, {"k", 1ull << 10}, {"M", 1ull << 20}, \
+		{"MiB", 1ull << 20}, {"m", 1ull << 20}, {"G", 1ull << 30}, {"GiB", 1ull << 30}, {"g", 1ull << 30}, \
 		{"T", 1ull << 40}, {"TiB", 1ull << 40}
+/* clang-format on */
 
 static const struct unit_form forms[] = {
 	[UNIT_COUNT] = {"a whole number such as 10, from 1 up", 1e18, true, {{"", 1}}},
 	[UNIT_BYTES] = {"bytes such as 65536, 64K, 1M or 2GiB", 1e18, false, {BYTE_SUFFIXES}},
-	[UNIT_NS] = {"a time with its unit such as 20us, 100ms or 1.5s", 1e18, false,
-		     {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}},
+	[UNIT_NS] = {
+		"a time with its unit such as 20us, 100ms or 1.5s",
+		1e18,
+		false,
+		{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}},
+	},
 	[UNIT_SHARE] = {"a share such as 5% or 0.05", 1, false, {{"", 1}, {"%", 0.01}}},
 	[UNIT_PER_SECOND] = {"a rate such as 10/s", 1e18, false, {{"", 1}, {"/s", 1}}},
 	[UNIT_BYTES_PER_SECOND] = {"bytes a second such as 100M", 1e18, false, {BYTE_SUFFIXES}},

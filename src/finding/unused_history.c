@@ -63,7 +63,7 @@ void unused_history__free(struct unused_history *history)
 
 	if (!history)
 		return;
-	HASH_ITER(hh, history->courses, course, next)
+	HASH_ITER (hh, history->courses, course, next)
 		forget(history, course);
 	free(history);
 }
@@ -152,7 +152,7 @@ static void forget_old(struct unused_history *history, const struct model *model
 {
 	struct unused_course *course, *next;
 
-	HASH_ITER(hh, history->courses, course, next)
+	HASH_ITER (hh, history->courses, course, next)
 		if (!has_process(model, &course->key))
 			forget(history, course);
 }

@@ -19,12 +19,12 @@ int unused_history__sample(struct unused_history *history, const struct model *m
 
 /* The least that was reserved and not used in the latest window. */
 struct unused_evidence {
-	bool known;	  /* it was looked at for long enough */
-	uint64_t bytes;	  /* in each sample at least so many */
-	double share;	  /* of what was reserved: in each sample at least */
-	uint64_t span_ns; /* the time that was looked at */
+	bool known;	    /* it was looked at for long enough */
+	uint64_t bytes;	    /* in each sample at least so many */
+	double share;	    /* of what was reserved: in each sample at least */
+	uint64_t span_ns;   /* the time that was looked at */
 	uint64_t needed_ns; /* so long it has to be */
-	uint64_t samples; /* in it */
+	uint64_t samples;   /* in it */
 };
 
 /* Of a pool of the process; of NULL: physical memory that is mapped nowhere. */

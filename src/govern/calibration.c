@@ -16,24 +16,24 @@
 #include "target/proc_maps.h"
 
 #define CHUNK LAUNCH_SAMPLE /* calls timed together: each has one launch that is looked at more closely */
-#define CHUNKS 40   /* of which the median counts: what else the machine does meets programs too */
-#define WARM_UP 5   /* chunks before the first that counts */
-#define PAUSE_NS 2000 /* before each call: one upon the other calls cost less than they do in a program */
+#define CHUNKS 40	    /* of which the median counts: what else the machine does meets programs too */
+#define WARM_UP 5	    /* chunks before the first that counts */
+#define PAUSE_NS 2000	    /* before each call: one upon the other calls cost less than they do in a program */
 
 /*
  * The functions that stand for CUDA's. They begin as compiled ones mostly do: the kernel emulates the instruction
  * under the probe, and need not single-step it.
  */
-#define STAND_IN(name)                                                                                                 \
-	__asm__(".pushsection .text\n"                                                                                 \
-		".p2align 4\n"                                                                                         \
-		".type " #name ", @function\n" #name ":\n"                                                             \
-		"push %rbp\n"                                                                                          \
-		"mov %rsp, %rbp\n"                                                                                     \
-		"xor %eax, %eax\n"                                                                                     \
-		"pop %rbp\n"                                                                                           \
-		"ret\n"                                                                                                \
-		".size " #name ", . - " #name "\n"                                                                     \
+#define STAND_IN(name) \
+	__asm__(".pushsection .text\n" \
+		".p2align 4\n" \
+		".type " #name ", @function\n" #name ":\n" \
+		"push %rbp\n" \
+		"mov %rsp, %rbp\n" \
+		"xor %eax, %eax\n" \
+		"pop %rbp\n" \
+		"ret\n" \
+		".size " #name ", . - " #name "\n" \
 		".popsection\n")
 
 STAND_IN(calibration_launch);
@@ -208,7 +208,7 @@ static int attach(const struct probe_programs *programs, enum link_kind kind, bo
 		links->fds[0] = multi_link__create_in(getpid(), bpf_program__fd(programs->entry), ATTACH_UPROBE_MULTI,
 						      path, own.offsets, own.cookies, SITES, false);
 	}
-	ret = links->fds[0] < 0 ? links->fds[0] : kind == LINKS_SESSION ? 0 : links->fds[1];
+	ret = links->fds[0] < 0 ? links->fds[0] : (kind == LINKS_SESSION ? 0 : links->fds[1]);
 	return ret < 0 ? error__set(err, ret, "cannot probe gpuprobe's own functions: %s", strerror(-ret)) : 0;
 }
 

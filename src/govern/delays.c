@@ -17,7 +17,7 @@ void governor__learn_lag(struct governor *governor)
 	struct governed_thread *thread, *next;
 	double late = 0, rate = 0, seen = 0;
 
-	HASH_ITER(hh, governor->threads.table, thread, next) {
+	HASH_ITER (hh, governor->threads.table, thread, next) {
 		for (int family = 0; family < RATE_EXACT; family++) {
 			const struct governed_calls *calls = &thread->calls[family];
 
@@ -37,7 +37,7 @@ void governor__learn_lead(struct governor *governor)
 	struct governed_thread *thread, *next;
 	double early = 0, rate = 0;
 
-	HASH_ITER(hh, governor->threads.table, thread, next) {
+	HASH_ITER (hh, governor->threads.table, thread, next) {
 		for (int family = 0; family < RATE_EXACT; family++) {
 			const struct governed_calls *calls = &thread->calls[family];
 

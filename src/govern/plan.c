@@ -43,7 +43,7 @@ double plan__overhead(const struct plan_basis *basis)
 	struct governed_thread *thread, *next;
 	double worst = 0;
 
-	HASH_ITER(hh, basis->threads->table, thread, next) {
+	HASH_ITER (hh, basis->threads->table, thread, next) {
 		double share = plan__paid_ns(basis, thread) / life_ns(basis, thread);
 
 		worst = share > worst ? share : worst;
@@ -63,7 +63,7 @@ bool plan__is_overspent(const struct plan_basis *basis)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, basis->threads->table, thread, next)
+	HASH_ITER (hh, basis->threads->table, thread, next)
 		if (plan__paid_ns(basis, thread) + thread->debt_ns > basis->allowed * active_in_period(basis, thread))
 			return true;
 	return false;
@@ -71,7 +71,7 @@ bool plan__is_overspent(const struct plan_basis *basis)
 
 static double clamp(double value, double low, double high)
 {
-	return value < low ? low : value > high ? high : value;
+	return value < low ? low : (value > high ? high : value);
 }
 
 void plan__carry_over(const struct plan_basis *basis)
@@ -79,7 +79,7 @@ void plan__carry_over(const struct plan_basis *basis)
 	double period = basis->allowed * (double)PLAN_PERIOD_NS;
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, basis->threads->table, thread, next) {
+	HASH_ITER (hh, basis->threads->table, thread, next) {
 		double paid = plan__paid_ns(basis, thread);
 		double debt_ns = thread->debt_ns + paid - basis->allowed * active_ns(basis, thread);
 
@@ -138,7 +138,7 @@ void plan__shares(const struct plan_basis *basis, double share[RATE_FAMILIES], d
 	*exact_cost = 0;
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		share[family] = 1;
-	HASH_ITER(hh, basis->threads->table, thread, next)
+	HASH_ITER (hh, basis->threads->table, thread, next)
 		if (!thread->ended_ns)
 			add_thread(basis, thread, share, exact_cost);
 }

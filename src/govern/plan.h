@@ -14,8 +14,8 @@
 struct plan_basis {
 	const struct governed_threads *threads;
 	const struct call_costs *costs;
-	double allowed;	      /* of a thread's active time */
-	uint64_t cycle_ns;    /* since when threads pay */
+	double allowed;	   /* of a thread's active time */
+	uint64_t cycle_ns; /* since when threads pay */
 	uint64_t now_ns;
 	unsigned int sampled; /* 1 << enum rate_family: of these their windows' rates count (held_rate) */
 };

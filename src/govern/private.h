@@ -24,23 +24,23 @@ struct governor {
 	const struct log *log;
 	struct governed_threads threads;
 	enum mode mode;
-	unsigned int sampled, watched, ever; /* 1 << enum rate_family */
+	/* 1 << enum rate_family */
+	unsigned int sampled, watched, ever;
 	unsigned int unsettled; /* were out until this window, which has the rate at the end of that gap */
 	double share[RATE_FAMILIES];
-	uint64_t cycle_ns;  /* when the cycle began, which puts its probes in: */
-	uint64_t window_ns; /* they are */
+	uint64_t cycle_ns;	     /* when the cycle began, which puts its probes in: */
+	uint64_t window_ns;	     /* they are */
 	uint64_t end_ns[RATE_EXACT]; /* of the family's window, as planned */
 	uint64_t out_ns[RATE_EXACT]; /* since when the family is out, or was before this window; 0: it was not */
-	double length_ns; /* of the cycle, as planned */
+	double length_ns;	     /* of the cycle, as planned */
 	uint64_t gap_end_ns;
 	/* Learned: so long before hooks.watch has put probes in they are, and so long after it took them out. */
 	double lead_ns, lag_ns;
 	double overhead;
 	bool cycled; /* a cycle has ended */
 	uint64_t random;
-	bool told_exact;   /* that what is always watched costs too much */
+	bool told_exact; /* that what is always watched costs too much */
 };
-
 
 static inline bool is_in(unsigned int families, int family)
 {
@@ -49,7 +49,7 @@ static inline bool is_in(unsigned int families, int family)
 
 static inline double clamp(double value, double low, double high)
 {
-	return value < low ? low : value > high ? high : value;
+	return value < low ? low : (value > high ? high : value);
 }
 
 /* Reads how many calls threads have made. Returns the time of it. */

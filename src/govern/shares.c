@@ -10,7 +10,8 @@ static void warn_of_exact(struct governor *governor, double cost)
 	governor->told_exact = true;
 	log__warn(governor->log,
 		  "the calls that are always watched (memory, contexts, modules, graphs) make a thread %.1f %% slower: "
-		  "--max-overhead cannot be kept", 100 * budget__overhead(cost));
+		  "--max-overhead cannot be kept",
+		  100 * budget__overhead(cost));
 }
 
 static const char *name_of(int family)
@@ -56,7 +57,7 @@ void governor__end_cycle(struct governor *governor, uint64_t now_ns, bool plan)
 	plan__carry_over(&basis);
 	if (plan)
 		governor__plan_shares(governor, now_ns);
-	HASH_ITER(hh, governor->threads.table, thread, next)
+	HASH_ITER (hh, governor->threads.table, thread, next)
 		governed_thread__end_cycle(thread, governor->cycle_ns, now_ns);
 	governed_threads__drop_ended(&governor->threads);
 	governor->cycle_ns = now_ns;

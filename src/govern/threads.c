@@ -28,7 +28,7 @@ void governed_threads__clear(struct governed_threads *threads)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, threads->table, thread, next)
+	HASH_ITER (hh, threads->table, thread, next)
 		drop(threads, thread);
 	free(threads->processes);
 	free(threads->rates);
@@ -149,7 +149,7 @@ static double waiting_share(const struct governed_thread *thread, double off_ns,
 {
 	double off = thread->off_ns + off_ns, waited = thread->waited_ns + waited_ns;
 
-	return off <= 0 ? 0 : waited < off ? waited / off : 1;
+	return off <= 0 ? 0 : (waited < off ? waited / off : 1);
 }
 
 double governed_thread__active(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns,
@@ -182,7 +182,7 @@ void governed_threads__miss(struct governed_threads *threads, enum rate_family f
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, threads->table, thread, next) {
+	HASH_ITER (hh, threads->table, thread, next) {
 		struct governed_calls *calls = &thread->calls[family];
 		uint64_t ns = governed_thread__time(thread, calls->missed_from, to_ns);
 
@@ -225,7 +225,7 @@ void governed_threads__drop_ended(struct governed_threads *threads)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, threads->table, thread, next)
+	HASH_ITER (hh, threads->table, thread, next)
 		if (thread->ended_ns)
 			drop(threads, thread);
 }
@@ -234,7 +234,7 @@ void governed_threads__forget(struct governed_threads *threads, uint32_t slot)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, threads->table, thread, next)
+	HASH_ITER (hh, threads->table, thread, next)
 		if (thread->key.slot == slot)
 			drop(threads, thread);
 	if (slot < threads->process_count)

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-
 #include "base/table.h"
 #include "govern/governor.h"
 
@@ -43,7 +42,7 @@ struct governed_thread {
 	bool run_known;
 	struct run_time run, run_at_cycle, run_at_window;
 	double off_ns, waited_ns; /* of the time that it did not run lately, what it waited */
-	double debt_ns; /* paid beyond the budget so far; negative: less */
+	double debt_ns;		  /* paid beyond the budget so far; negative: less */
 	UT_hash_handle hh;
 };
 

@@ -61,7 +61,7 @@ void governor__mark_windows(struct governor *governor)
 {
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, governor->threads.table, thread, next) {
+	HASH_ITER (hh, governor->threads.table, thread, next) {
 		thread->run_at_window = thread->run;
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			mark_window(&thread->calls[family], is_in(governor->sampled, family));
@@ -119,7 +119,7 @@ static void end_window(struct governor *governor, int family, uint64_t now_ns)
 	uint64_t until_ns = now_ns + (uint64_t)governor->lag_ns;
 	struct governed_thread *thread, *next;
 
-	HASH_ITER(hh, governor->threads.table, thread, next) {
+	HASH_ITER (hh, governor->threads.table, thread, next) {
 		end_of_thread(governor, thread, family, now_ns);
 		miss_before(governor, thread, family);
 		thread->calls[family].missed_from = until_ns;
@@ -143,7 +143,7 @@ void governor__settle(struct governor *governor, uint64_t now_ns)
 	for (int family = 0; family < RATE_EXACT; family++) {
 		if (!is_in(families, family))
 			continue;
-		HASH_ITER(hh, governor->threads.table, thread, next)
+		HASH_ITER (hh, governor->threads.table, thread, next)
 			rate_thread(governor, thread, family, now_ns);
 	}
 	governor->unsettled &= ~families;

@@ -109,7 +109,7 @@ void account__sum_time(const struct account *account, uint64_t began_ns, uint64_
 
 void account__unlisted_time(const struct account *account, struct time_totals time[TIME_CLASSES])
 {
-	for (int class = 0; class < TIME_CLASSES; class++) {
+	for (int class = 0; class < TIME_CLASSES; class ++) {
 		time[class].calls = account->unlisted_time[class].calls + account->all_missed.time[class].calls;
 		time[class].ns = account->unlisted_time[class].ns + account->all_missed.time[class].ns;
 		for (size_t i = 0; account->missed && i < account->thread_count; i++) {
@@ -146,7 +146,7 @@ bool time_class__is_estimated(enum time_class class, const struct process *proce
 
 bool account__is_estimated(const struct process *process)
 {
-	for (enum time_class class = 0; class < TIME_CLASSES; class++)
+	for (enum time_class class = 0; class < TIME_CLASSES; class ++)
 		if (time_class__is_estimated(class, process))
 			return true;
 	return false;

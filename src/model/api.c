@@ -39,8 +39,8 @@ int api__find(const char *symbol, int major)
 	for (; has_symbol(row, symbol); row++) {
 		bool newest = !has_symbol(row + 1, symbol);
 
-		if (major == API_NEWEST ? newest : !api_functions[row].soname ||
-						   major <= api_functions[row].soname)
+		if (major == API_NEWEST ? newest :
+					  !api_functions[row].soname || major <= api_functions[row].soname)
 			return (int)row;
 	}
 	return -1;
@@ -57,7 +57,7 @@ static int compare_error(const void *left, const void *right)
 
 const char *api__error_name(enum layer layer, int code)
 {
-	struct api_error key = { .layer = (int)layer, .code = code };
+	struct api_error key = {.layer = (int)layer, .code = code};
 	const struct api_error *found;
 
 	found = bsearch(&key, api_errors, api_error_count, sizeof(key), compare_error);

@@ -24,11 +24,11 @@ enum api_passing {
 
 struct api_argument {
 	const char *name;
-	const char *type;  /* C type, e.g. "size_t", "void **" */
-	uint8_t place;	   /* PLACE_* of function.h; PLACE_NONE where it is split or by reference */
-	uint8_t size;	   /* bytes it occupies; more than 8: on the stack from `place` on */
-	uint8_t word;	   /* the first register or slot it is in, split or not; PLACE_NONE in xmm */
-	uint8_t passing;   /* enum api_passing */
+	const char *type; /* C type, e.g. "size_t", "void **" */
+	uint8_t place;	  /* PLACE_* of function.h; PLACE_NONE where it is split or by reference */
+	uint8_t size;	  /* bytes it occupies; more than 8: on the stack from `place` on */
+	uint8_t word;	  /* the first register or slot it is in, split or not; PLACE_NONE in xmm */
+	uint8_t passing;  /* enum api_passing */
 };
 
 struct api_function {

@@ -19,16 +19,16 @@
 
 /* A GPU, or one instance of a GPU that is divided (MIG). */
 struct gpu {
-	unsigned int index;    /* of the whole GPU, as NVML and nvidia-smi count */
-	int mig;	       /* number of the instance on it; GPU_NONE for a whole GPU */
-	bool divided;	       /* a whole GPU whose instances are listed behind it */
-	unsigned int minor;    /* /dev/nvidiaN; UINT32_MAX when not known */
+	unsigned int index;	  /* of the whole GPU, as NVML and nvidia-smi count */
+	int mig;		  /* number of the instance on it; GPU_NONE for a whole GPU */
+	bool divided;		  /* a whole GPU whose instances are listed behind it */
+	unsigned int minor;	  /* /dev/nvidiaN; UINT32_MAX when not known */
 	unsigned int instance[2]; /* ids of GPU instance and compute instance, of an instance */
 	char uuid[GPU_UUID_SIZE]; /* "GPU-…", "MIG-…"; empty when not known */
 	char name[GPU_NAME_SIZE];
-	char bus_id[GPU_BUS_ID_SIZE]; /* "00000000:06:00.0" */
-	uint64_t total_bytes;	/* of memory; GPU_UNKNOWN_BYTES */
-	uint64_t used_bytes;	/* by all processes, without what the driver keeps for itself */
+	char bus_id[GPU_BUS_ID_SIZE];	/* "00000000:06:00.0" */
+	uint64_t total_bytes;		/* of memory; GPU_UNKNOWN_BYTES */
+	uint64_t used_bytes;		/* by all processes, without what the driver keeps for itself */
 	uint64_t link_bytes_per_second; /* of its PCIe link in one direction, as it is now; 0: not known */
 };
 

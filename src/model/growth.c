@@ -24,8 +24,8 @@ struct growth_key {
 struct growing_site {
 	struct growth_key key;
 	struct growth_history history;
-	uint64_t seen; /* the latest sample that it was live in */
-	uint64_t count; /* live in it */
+	uint64_t seen;			 /* the latest sample that it was live in */
+	uint64_t count;			 /* live in it */
 	uint64_t first_unknown, unknown; /* frees of memory never seen allocated: up to the end of its warm-up, and now */
 	UT_hash_handle hh;
 };
@@ -62,7 +62,7 @@ void growth__free(struct growth *growth)
 
 	if (!growth)
 		return;
-	HASH_ITER(hh, growth->sites, site, next)
+	HASH_ITER (hh, growth->sites, site, next)
 		forget(growth, site);
 	free(growth);
 }
@@ -205,7 +205,7 @@ static void sample_rest(struct growth *growth, const struct model *model)
 {
 	struct growing_site *site, *next;
 
-	HASH_ITER(hh, growth->sites, site, next) {
+	HASH_ITER (hh, growth->sites, site, next) {
 		const struct process *process;
 
 		if (site->seen == growth->samples)

@@ -34,12 +34,13 @@ enum growth_verdict {
 
 struct growth_evidence {
 	enum growth_verdict verdict;
-	bool replaces;	  /* unknown, since the process frees memory of before gpuprobe, whose place this may take */
-	double slope;	  /* bytes per second, by least squares over the lows */
-	uint64_t span_ns; /* the time that was looked at */
-	uint64_t grown;	  /* bytes, from the first of the lows to the last; of GROWTH_GROWING */
+	/* unknown, since the process frees memory of before gpuprobe, whose place this may take */
+	bool replaces;
+	double slope;	   /* bytes per second, by least squares over the lows */
+	uint64_t span_ns;  /* the time that was looked at */
+	uint64_t grown;	   /* bytes, from the first of the lows to the last; of GROWTH_GROWING */
 	uint64_t grown_ns; /* between these two */
-	uint64_t samples; /* in it */
+	uint64_t samples;  /* in it */
 	uint64_t first_ns; /* the first sample, CLOCK_BOOTTIME; 0: none */
 	uint64_t still_ns; /* since when it has not grown any more, in the latest samples */
 };

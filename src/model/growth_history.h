@@ -8,9 +8,9 @@
 
 #include "model/growth.h"
 
-#define GROWTH_RECENT 61  /* samples kept one by one: a window and its end */
-#define GROWTH_POINTS 64  /* stretches of the whole time */
-#define GROWTH_STRETCH 6  /* samples: a tenth of the window */
+#define GROWTH_RECENT 61 /* samples kept one by one: a window and its end */
+#define GROWTH_POINTS 64 /* stretches of the whole time */
+#define GROWTH_STRETCH 6 /* samples: a tenth of the window */
 
 struct growth_sample {
 	uint64_t time_ns, bytes;
@@ -27,7 +27,7 @@ struct growth_point {
 /* All zero at first, but for window_ns. */
 struct growth_history {
 	uint64_t window_ns;
-	uint64_t first_ns; /* the first sample, with which the warm-up begins */
+	uint64_t first_ns;			    /* the first sample, with which the warm-up begins */
 	struct growth_sample recent[GROWTH_RECENT]; /* a ring, of all samples after the warm-up */
 	size_t recent_next, recent_count;
 	struct growth_point points[GROWTH_POINTS]; /* the last one is being filled */

@@ -16,15 +16,15 @@
 struct shown_kernel {
 	struct shape_record folded_shape;  /* of handles that are gone */
 	struct shape_record current_shape; /* scratch of kernel_table__list */
-	char *mangled; /* NULL while unknown */
+	char *mangled;			   /* NULL while unknown */
 	char *full, *brief;
 	uint64_t handle; /* the latest */
 	uint64_t serial;
 	/* [0] executed, [1] captured */
-	uint64_t folded[2];  /* launches of handles that are gone */
-	uint64_t current[2]; /* scratch of kernel_table__list */
+	uint64_t folded[2];			/* launches of handles that are gone */
+	uint64_t current[2];			/* scratch of kernel_table__list */
 	uint64_t folded_missed, current_missed; /* of both sorts: estimated */
-	UT_hash_handle hh; /* by mangled name, once named */
+	UT_hash_handle hh;			/* by mangled name, once named */
 	struct shown_kernel *prev_unnamed, *next_unnamed;
 };
 
@@ -67,8 +67,8 @@ struct kernel_table {
 	struct shown_kernel *named;
 	struct shown_kernel *unnamed;
 	uint64_t next_serial;
-	size_t name_bytes; /* of `named` */
-	uint64_t names_ns; /* CPU time that they have taken */
+	size_t name_bytes;	      /* of `named` */
+	uint64_t names_ns;	      /* CPU time that they have taken */
 	struct device_totals *folded; /* launches by device, of handles that are gone */
 	size_t folded_count;
 };
@@ -101,19 +101,19 @@ void kernel_table__free(struct kernel_table *table)
 
 	if (!table)
 		return;
-	HASH_ITER(hh, table->past, past, next_past) {
+	HASH_ITER (hh, table->past, past, next_past) {
 		HASH_DEL(table->past, past);
 		free(past);
 	}
-	HASH_ITER(hh, table->counts, count, next_count) {
+	HASH_ITER (hh, table->counts, count, next_count) {
 		HASH_DEL(table->counts, count);
 		free(count);
 	}
-	HASH_ITER(hh, table->handles, handle, next_handle) {
+	HASH_ITER (hh, table->handles, handle, next_handle) {
 		HASH_DEL(table->handles, handle);
 		free(handle);
 	}
-	HASH_ITER(hh, table->named, shown, next) {
+	HASH_ITER (hh, table->named, shown, next) {
 		HASH_DEL(table->named, shown);
 		free_shown(shown);
 	}
@@ -386,7 +386,7 @@ bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, cons
 		if (at->key.handle == handle && (!latest || at->key.generation > latest->key.generation))
 			latest = at;
 	HASH_FIND(hh, table->past, &handle, sizeof(handle), past);
-	*brief = latest ? latest->shown->brief : past ? past->shown->brief : NULL;
+	*brief = latest ? latest->shown->brief : (past ? past->shown->brief : NULL);
 	return latest || past;
 }
 
@@ -468,7 +468,7 @@ int kernel_table__fold_left(struct kernel_table *table)
 	struct launch_count *count, *next;
 	int ret = 0;
 
-	HASH_ITER(hh, table->counts, count, next) {
+	HASH_ITER (hh, table->counts, count, next) {
 		/* The key goes with the count. */
 		const struct launch_key key = count->key;
 
@@ -577,7 +577,7 @@ int kernel_table__list(struct kernel_table *table, struct process *process)
 	process->kernel_count = 0;
 	process->launches = 0;
 	process->captured_launches = 0;
-	HASH_ITER(hh, table->named, shown, next) {
+	HASH_ITER (hh, table->named, shown, next) {
 		append(process, shown);
 	}
 	for (shown = table->unnamed; shown; shown = shown->next_unnamed)

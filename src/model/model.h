@@ -30,15 +30,16 @@ struct account;
 
 /* Live are the allocations less those that were never_live or replaced, went with their context, or have been freed. */
 struct memory_totals {
-	uint64_t allocations;	       /* successful calls */
+	uint64_t allocations; /* successful calls */
 	uint64_t allocation_failures;
-	uint64_t allocation_ns;	       /* time inside successful calls */
-	uint64_t frees;		       /* successful calls, whatever they freed */
+	uint64_t allocation_ns; /* time inside successful calls */
+	uint64_t frees;		/* successful calls, whatever they freed */
 	uint64_t free_failures;
-	uint64_t unknown_frees;	       /* of these frees: of addresses never seen allocated */
-	uint64_t never_live;	       /* of these allocations: of no bytes, which have no address, or without room on record */
-	uint64_t replaced;	       /* of these allocations: freed where it was not seen, as their address came again */
-	uint64_t with_context;	       /* ended with their context, not by a call of their own */
+	uint64_t unknown_frees; /* of these frees: of addresses never seen allocated */
+	/* of these allocations: of no bytes, which have no address, or without room on record */
+	uint64_t never_live;
+	uint64_t replaced;     /* of these allocations: freed where it was not seen, as their address came again */
+	uint64_t with_context; /* ended with their context, not by a call of their own */
 	uint64_t with_context_bytes;
 	uint64_t live_bytes;
 	uint64_t live_count;
@@ -62,30 +63,30 @@ struct pool_totals {
 };
 
 struct allocation {
-	uint64_t address;  /* or handle */
-	uint64_t size;	   /* bytes; 0 in the list of freed ones */
-	uint64_t start_ns; /* CLOCK_BOOTTIME of the call's entry */
-	uint8_t kind;	   /* enum memory_kind */
-	uint8_t device;	   /* its number in the process, or DEVICE_UNKNOWN */
-	uint64_t stack_id; /* 0: none was taken */
+	uint64_t address;	   /* or handle */
+	uint64_t size;		   /* bytes; 0 in the list of freed ones */
+	uint64_t start_ns;	   /* CLOCK_BOOTTIME of the call's entry */
+	uint8_t kind;		   /* enum memory_kind */
+	uint8_t device;		   /* its number in the process, or DEVICE_UNKNOWN */
+	uint64_t stack_id;	   /* 0: none was taken */
 	const struct stack *stack; /* NULL: not known */
 };
 
 struct kernel {
-	uint64_t handle;  /* of its latest entry; what the program passed */
-	char *name;	  /* full demangled name; NULL while unknown */
-	char *short_name; /* bare function name; NULL while unknown */
-	uint64_t launches; /* executed; failed ones included */
-	uint64_t captured; /* put into graphs */
-	uint64_t missed; /* of these launches and captured ones, what is estimated */
+	uint64_t handle;	   /* of its latest entry; what the program passed */
+	char *name;		   /* full demangled name; NULL while unknown */
+	char *short_name;	   /* bare function name; NULL while unknown */
+	uint64_t launches;	   /* executed; failed ones included */
+	uint64_t captured;	   /* put into graphs */
+	uint64_t missed;	   /* of these launches and captured ones, what is estimated */
 	struct shape_record shape; /* of sampled launches; without samples where none was seen */
-	uint64_t serial; /* order of first sight within the process, from 0 */
+	uint64_t serial;	   /* order of first sight within the process, from 0 */
 };
 
 struct copy_totals {
-	uint64_t calls;	 /* successful */
-	uint64_t bytes;	 /* of successful calls */
-	uint64_t ns;	 /* inside successful calls; of asynchronous ones: to enqueue */
+	uint64_t calls; /* successful */
+	uint64_t bytes; /* of successful calls */
+	uint64_t ns;	/* inside successful calls; of asynchronous ones: to enqueue */
 	/* Of these, what had a host side that is pinned or not, where that is known. */
 	uint64_t pinned_calls, pinned_bytes;
 	uint64_t pageable_calls, pageable_bytes;
@@ -106,8 +107,8 @@ struct object_totals {
 	uint64_t unknown_destroyed; /* of these: of handles never seen made */
 	uint64_t with_context;	    /* gone with their context */
 	uint64_t live;
-	uint64_t ns;		    /* inside the calls that made them */
-	uint64_t in_launch;	    /* made inside launches, which they made slow */
+	uint64_t ns;	    /* inside the calls that made them */
+	uint64_t in_launch; /* made inside launches, which they made slow */
 	uint64_t in_launch_ns;
 };
 
@@ -143,13 +144,13 @@ struct graph_run {
 };
 
 struct failure {
-	const char *function;	/* "cudaMalloc" */
-	const char *error;	/* "cudaErrorMemoryAllocation", or NULL when the table has none */
+	const char *function; /* "cudaMalloc" */
+	const char *error;    /* "cudaErrorMemoryAllocation", or NULL when the table has none */
 	int code;
 	enum layer layer;
 	uint64_t count;
 	uint64_t first_ns, last_ns; /* CLOCK_BOOTTIME */
-	bool sampled; /* one launch in `launch_sample` was checked */
+	bool sampled;		    /* one launch in `launch_sample` was checked */
 };
 
 /* What a process did on one device. */
@@ -160,8 +161,8 @@ struct device_totals {
 	uint64_t copies, copy_bytes;
 	uint64_t wait_ns;
 	struct wait_totals waits[WAIT_SCOPES], copy_waits, free_waits; /* as of the process */
-	uint64_t objects[OBJECT_KINDS]; /* live */
-	bool had_objects[OBJECT_KINDS]; /* live in an earlier reading */
+	uint64_t objects[OBJECT_KINDS];				       /* live */
+	bool had_objects[OBJECT_KINDS];				       /* live in an earlier reading */
 };
 
 /*
@@ -183,30 +184,30 @@ struct function_totals {
 };
 
 struct process {
-	uint32_t slot;		/* number of the process in the BPF maps */
-	int32_t pid;		/* in gpuprobe's pid namespace */
-	char comm[16];		/* of the leader */
-	uint64_t start_ns;	/* CLOCK_BOOTTIME */
-	bool since_attach;	/* calls before a certain moment were not seen */
+	uint32_t slot;	   /* number of the process in the BPF maps */
+	int32_t pid;	   /* in gpuprobe's pid namespace */
+	char comm[16];	   /* of the leader */
+	uint64_t start_ns; /* CLOCK_BOOTTIME */
+	bool since_attach; /* calls before a certain moment were not seen */
 	bool ended;
-	uint64_t ended_ns;	/* CLOCK_BOOTTIME, when ended */
-	bool reported_end;	/* a report has shown it as ended */
+	uint64_t ended_ns; /* CLOCK_BOOTTIME, when ended */
+	bool reported_end; /* a report has shown it as ended */
 
-	bool identified;	/* the next four are known */
-	int32_t parent;		/* at its first call; 0: not in gpuprobe's pid namespace */
-	uint32_t uid;		/* the real user */
-	int32_t namespace_pid;	/* in its own pid namespace */
-	char user[33];		/* name or, without one, number */
-	bool cgroup_known;	/* container and pod were looked for */
-	char container[65];	/* id; empty: in none */
-	char pod[37];		/* uid; empty: in none */
+	bool identified;	  /* the next four are known */
+	int32_t parent;		  /* at its first call; 0: not in gpuprobe's pid namespace */
+	uint32_t uid;		  /* the real user */
+	int32_t namespace_pid;	  /* in its own pid namespace */
+	char user[33];		  /* name or, without one, number */
+	bool cgroup_known;	  /* container and pod were looked for */
+	char container[65];	  /* id; empty: in none */
+	char pod[37];		  /* uid; empty: in none */
 	struct process_gpu *gpus; /* first those with CUDA's numbers, by these */
 	size_t gpu_count;
 
 	struct memory_totals memory[MEMORY_KINDS];
 	uint64_t captured_allocations, captured_frees; /* put into graphs */
-	uint64_t double_frees;		/* of what had been freed before, failed or not */
-	uint64_t live_at_exit_bytes;	/* of memory on devices; once ended */
+	uint64_t double_frees;			       /* of what had been freed before, failed or not */
+	uint64_t live_at_exit_bytes;		       /* of memory on devices; once ended */
 	uint64_t live_at_exit_count;
 	/* Largest first, cut to what reports show; live_listed of live_count. */
 	struct allocation *live;
@@ -215,7 +216,7 @@ struct process {
 	/* Freed since the last report, latest first, each address once, none that is live again. */
 	struct allocation *freed;
 	size_t freed_listed;
-	uint64_t freed_unlisted; /* frees since the last report that are not in `freed` */
+	uint64_t freed_unlisted;   /* frees since the last report that are not in `freed` */
 	struct pool_totals *pools; /* by device */
 	size_t pool_count;
 
@@ -227,12 +228,13 @@ struct process {
 	uint64_t captured_graph_launches;
 	struct graph_run *graph_runs; /* most launches first */
 	size_t graph_run_count, graph_run_capacity;
-	uint64_t graph_kernels;	 /* executed by graph launches of known size */
+	uint64_t graph_kernels; /* executed by graph launches of known size */
 	uint64_t unsized_graph_launches;
-	uint64_t host_functions, captured_host_functions; /* calls that succeeded */
+	/* calls that succeeded */
+	uint64_t host_functions, captured_host_functions;
 	struct wait_totals first_launches; /* one of each kernel, and the time in it; needs returns of launches */
 
-	struct copy_totals copies[COPY_KINDS][2];	/* [kind][0 sync, 1 async] */
+	struct copy_totals copies[COPY_KINDS][2]; /* [kind][0 sync, 1 async] */
 	struct copy_inflight inflight[COPY_KINDS];
 	struct covered_totals covered[COPY_KINDS];
 
@@ -264,41 +266,43 @@ struct process {
 
 	/* What the lists above are made from; for model/ and collect/ only. */
 	struct cuda_environment *environment; /* NULL when not known; malloc */
-	struct device_uuid *uuids; /* that calls have told */
+	struct device_uuid *uuids;	      /* that calls have told */
 	size_t uuid_count;
 	uint64_t objects_cleared[OBJECT_KINDS]; /* gone with their context, and no longer in the maps */
 	struct kernel_table *kernel_table;
 	struct site_table *site_table; /* NULL where no stacks are taken */
 	struct context_ends *context_ends;
 	size_t context_end_count;
-	uint32_t deaths_seen;	 /* contexts that ended so far */
-	uint32_t deaths_swept;	 /* of these, those whose memory was cleared away */
+	uint32_t deaths_seen;		  /* contexts that ended so far */
+	uint32_t deaths_swept;		  /* of these, those whose memory was cleared away */
 	bool fills_ranges, filled_ranges; /* older memory's addresses must be made known, and are */
-	uint32_t freed_seen;	 /* frees so far, modulo 2^32 */
-	uint32_t freed_reported; /* of these, what reports have told of */
+	uint32_t freed_seen;		  /* frees so far, modulo 2^32 */
+	uint32_t freed_reported;	  /* of these, what reports have told of */
 };
 
 /* The budget that probes keep to, and how. */
 struct sampling {
-	double max_overhead; /* by how much of its time a thread may be slower, 0.05: 5 %; 0: by any, all probes are in */
-	double overhead;     /* by how much the one that pays most is reckoned to be */
+	/* by how much of its time a thread may be slower, 0.05: 5 %; 0: by any, all probes are in */
+	double max_overhead;
+	double overhead;	     /* by how much the one that pays most is reckoned to be */
 	double share[RATE_FAMILIES]; /* of the time that the family's probes are in now; 1: all of it */
 	bool sampled[RATE_FAMILIES]; /* they ever were not */
 };
 
 struct model {
-	struct timespec wall;	/* CLOCK_REALTIME of the snapshot */
-	uint64_t now_ns;	/* CLOCK_BOOTTIME of the snapshot */
-	unsigned int sections;	/* enum section, those chosen */
+	struct timespec wall;	    /* CLOCK_REALTIME of the snapshot */
+	uint64_t now_ns;	    /* CLOCK_BOOTTIME of the snapshot */
+	unsigned int sections;	    /* enum section, those chosen */
 	unsigned int launch_sample; /* one launch in so many is checked; 1: each; 0: none */
 	unsigned int shape_sample;  /* one launch in so many tells grid and block; 1: each */
-	bool final;		/* the last report of this run */
-	bool stacks;		/* stacks are taken: there may be call sites */
-	uint64_t stacks_kept;	/* distinct ones */
-	uint64_t stacks_evicted; /* so far, for want of room */
-	uint64_t stacks_unwound; /* copies so far */
-	uint64_t min_wait_ns;	/* shorter waits are in no call site */
-	unsigned int stack_sample; /* the first launch of a kernel at a site has its stack taken, then one in so many */
+	bool final;		    /* the last report of this run */
+	bool stacks;		    /* stacks are taken: there may be call sites */
+	uint64_t stacks_kept;	    /* distinct ones */
+	uint64_t stacks_evicted;    /* so far, for want of room */
+	uint64_t stacks_unwound;    /* copies so far */
+	uint64_t min_wait_ns;	    /* shorter waits are in no call site */
+	/* the first launch of a kernel at a site has its stack taken, then one in so many */
+	unsigned int stack_sample;
 
 	struct process *processes; /* in order of first sight */
 	size_t process_count;
@@ -310,9 +314,9 @@ struct model {
 
 	uint64_t lost[LOSS_COUNT];
 	uint64_t sites_attached[LAYER_COUNT];
-	uint64_t sites_missing;	/* functions of the table that a library does not have */
-	size_t libraries;	/* files with probes */
-	uint64_t live_at_exit_bytes;  /* of all processes that ended */
+	uint64_t sites_missing;	     /* functions of the table that a library does not have */
+	size_t libraries;	     /* files with probes */
+	uint64_t live_at_exit_bytes; /* of all processes that ended */
 };
 
 /* Whether what the process did of the family is partly estimated. */

@@ -180,7 +180,7 @@ void name_store__free(struct name_store *store)
 
 	if (!store)
 		return;
-	HASH_ITER(hh, store->processes, process, next) {
+	HASH_ITER (hh, store->processes, process, next) {
 		drop_process(store, process);
 	}
 	free(store);
@@ -309,7 +309,8 @@ static void end_module(struct process_names *process, struct live_module *live, 
 {
 	struct given_name *given;
 
-	DL_FOREACH2(live->names, given, next_live) {
+	DL_FOREACH2(live->names, given, next_live)
+	{
 		given->end = generation;
 	}
 	HASH_DEL(process->modules, live);
@@ -333,7 +334,7 @@ void name_store__unload(struct name_store *store, uint32_t slot, uint64_t module
 		end_module(process, live, generation);
 	if (module)
 		return;
-	HASH_ITER(hh, process->modules, live, next) {
+	HASH_ITER (hh, process->modules, live, next) {
 		end_module(process, live, generation);
 	}
 }

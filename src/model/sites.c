@@ -44,7 +44,7 @@ static void clear_live(struct site_table *table)
 {
 	struct live_count *live, *next;
 
-	HASH_ITER(hh, table->live, live, next) {
+	HASH_ITER (hh, table->live, live, next) {
 		HASH_DEL(table->live, live);
 		free(live);
 	}
@@ -57,11 +57,11 @@ void site_table__free(struct site_table *table)
 
 	if (!table)
 		return;
-	HASH_ITER(hh, table->counts, count, next) {
+	HASH_ITER (hh, table->counts, count, next) {
 		HASH_DEL(table->counts, count);
 		free(count);
 	}
-	HASH_ITER(hh, table->kernels, kernel, next_kernel) {
+	HASH_ITER (hh, table->kernels, kernel, next_kernel) {
 		HASH_DEL(table->kernels, kernel);
 		free(kernel);
 	}
@@ -144,8 +144,13 @@ int site_table__fold(struct site_table *table, const struct call_site_key *key, 
 int site_table__add_launches(struct site_table *table, const struct launch_site_key *key, uint64_t stack,
 			     uint64_t launches, bool final)
 {
-	struct call_site_key site = {.stack = stack, .what = key->handle, .generation = key->generation,
-				     .slot = (uint16_t)key->slot, .kind = SITE_LAUNCH};
+	struct call_site_key site = {
+		.stack = stack,
+		.what = key->handle,
+		.generation = key->generation,
+		.slot = (uint16_t)key->slot,
+		.kind = SITE_LAUNCH,
+	};
 	struct site_count *count;
 
 	if (!launches)
@@ -215,8 +220,11 @@ int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t byte
 
 static struct call_site site_of(const struct site_table *table, const struct site_count *count)
 {
-	struct kernel_key key = {.handle = count->key.what, .slot = count->key.slot,
-				 .generation = count->key.generation};
+	struct kernel_key key = {
+		.handle = count->key.what,
+		.slot = count->key.slot,
+		.generation = count->key.generation,
+	};
 	struct call_site site = {
 		.kind = count->key.kind,
 		.calls = count->calls + count->waiting + count->folded_calls,

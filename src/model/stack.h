@@ -31,7 +31,8 @@ struct stack {
 	uint32_t count;
 	bool truncated; /* the outermost frames are missing, by a limit; the last frame is a mark that says so */
 	bool broken;	/* they are missing since the stack could not be followed to its beginning; a last frame says so, too */
-	const struct stack_frame *frames; /* innermost first: the CUDA function, its caller, … */
+	/* innermost first: the CUDA function, its caller, … */
+	const struct stack_frame *frames;
 };
 
 #endif

@@ -5,29 +5,35 @@
 #include "output/words.h"
 
 static const struct metric_family copies = {
-	"gpuprobe_copies", METRIC_COUNTER,
+	"gpuprobe_copies",
+	METRIC_COUNTER,
 	"Successful copy and set calls by kind and mode.",
 };
 static const struct metric_family copy_bytes = {
-	"gpuprobe_copy_bytes", METRIC_COUNTER,
+	"gpuprobe_copy_bytes",
+	METRIC_COUNTER,
 	"Bytes of successful copy and set calls by kind and mode.",
 };
 static const struct metric_family copy_seconds = {
-	"gpuprobe_copy_seconds", METRIC_COUNTER,
+	"gpuprobe_copy_seconds",
+	METRIC_COUNTER,
 	"Time inside successful copy and set calls in seconds; of async ones the time to enqueue,"
 	" not to copy.",
 };
 
 static const struct metric_family inflight = {
-	"gpuprobe_copies_inflight", METRIC_GAUGE,
+	"gpuprobe_copies_inflight",
+	METRIC_GAUGE,
 	"Asynchronous copies that no wait has covered yet.",
 };
 static const struct metric_family inflight_bytes = {
-	"gpuprobe_copies_inflight_bytes", METRIC_GAUGE,
+	"gpuprobe_copies_inflight_bytes",
+	METRIC_GAUGE,
 	"Bytes of asynchronous copies that no wait has covered yet.",
 };
 static const struct metric_family inflight_oldest = {
-	"gpuprobe_copies_inflight_oldest_seconds", METRIC_GAUGE,
+	"gpuprobe_copies_inflight_oldest_seconds",
+	METRIC_GAUGE,
 	"Age of the oldest asynchronous copy that no wait has covered yet, in seconds.",
 };
 

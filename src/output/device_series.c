@@ -11,16 +11,20 @@ struct device_family {
 };
 
 static const struct device_family families[] = {
-	{ { "gpuprobe_device_memory_live_bytes", METRIC_GAUGE,
-	    "Live bytes of memory that is on the device, of all kinds together." },
-	  offsetof(struct device_totals, live_bytes), SECTION_MEMORY },
-	{ { "gpuprobe_device_launches", METRIC_COUNTER,
-	    "Kernel launches on the device, those into graphs left out." },
-	  offsetof(struct device_totals, launches), SECTION_LAUNCH },
-	{ { "gpuprobe_device_copies", METRIC_COUNTER, "Successful copies and sets on the device." },
-	  offsetof(struct device_totals, copies), SECTION_COPY },
-	{ { "gpuprobe_device_copy_bytes", METRIC_COUNTER, "Bytes of these copies and sets." },
-	  offsetof(struct device_totals, copy_bytes), SECTION_COPY },
+	{{"gpuprobe_device_memory_live_bytes", METRIC_GAUGE,
+	  "Live bytes of memory that is on the device, of all kinds together."},
+	 offsetof(struct device_totals, live_bytes),
+	 SECTION_MEMORY},
+	{{"gpuprobe_device_launches", METRIC_COUNTER,
+	  "Kernel launches on the device, those into graphs left out."},
+	 offsetof(struct device_totals, launches),
+	 SECTION_LAUNCH},
+	{{"gpuprobe_device_copies", METRIC_COUNTER, "Successful copies and sets on the device."},
+	 offsetof(struct device_totals, copies),
+	 SECTION_COPY},
+	{{"gpuprobe_device_copy_bytes", METRIC_COUNTER, "Bytes of these copies and sets."},
+	 offsetof(struct device_totals, copy_bytes),
+	 SECTION_COPY},
 };
 
 static void write_process(struct metrics_page *page, const struct device_family *family,

@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const struct metric_family errors = {
-	"gpuprobe_errors", METRIC_COUNTER,
+	"gpuprobe_errors",
+	METRIC_COUNTER,
 	"Failed calls by function and error; of launches only a sample is checked unless"
 	" --check-launches is given.",
 };

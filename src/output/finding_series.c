@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-
 #include "output/finding_series.h"
 #include "base/table.h"
 #include "output/findings.h"
@@ -11,11 +10,13 @@
 #define SEVERITIES (SEVERITY_CRITICAL + 1)
 
 static const struct metric_family active = {
-	"gpuprobe_finding_active", METRIC_GAUGE,
+	"gpuprobe_finding_active",
+	METRIC_GAUGE,
 	"What is wrong with a process, by the finding's id: 1 while there is evidence for it, 0 when there is no more.",
 };
 static const struct metric_family cost = {
-	"gpuprobe_finding_cost_seconds", METRIC_COUNTER,
+	"gpuprobe_finding_cost_seconds",
+	METRIC_COUNTER,
 	"Time that a finding has cost its process so far, the most that was known at any time, in seconds.",
 };
 
@@ -63,7 +64,7 @@ void finding_series__free(struct finding_series *series)
 
 	if (!series)
 		return;
-	HASH_ITER(hh, series->entries, entry, next)
+	HASH_ITER (hh, series->entries, entry, next)
 		forget(series, entry);
 	free(series);
 }
@@ -187,7 +188,7 @@ static void sweep(struct finding_series *series)
 {
 	struct entry *entry, *next;
 
-	HASH_ITER(hh, series->entries, entry, next)
+	HASH_ITER (hh, series->entries, entry, next)
 		if (!entry->seen)
 			forget(series, entry);
 }

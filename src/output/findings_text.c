@@ -73,7 +73,7 @@ static void write_cost(FILE *out, const struct finding *finding)
 {
 	fprintf(out, "cost: %s, %s of the %stime", quantity__time((double)finding->cost_ns).text,
 		quantity__share(finding->share).text,
-		finding->tid ? "thread's active " : finding->pid ? "process's watched " : "watched ");
+		finding->tid ? "thread's active " : (finding->pid ? "process's watched " : "watched "));
 	if (!finding->tid && finding->share > 1)
 		fputs(" (several threads together)", out);
 	if (finding->kind->cost)
@@ -105,7 +105,7 @@ static void print_sentence(FILE *out, const struct finding *finding,
 
 static void print_stack(FILE *out, const struct stack *stack)
 {
-	uint32_t shown = stack && stack->count > FRAMES_SHOWN ? FRAMES_SHOWN : stack ? stack->count : 0;
+	uint32_t shown = stack && stack->count > FRAMES_SHOWN ? FRAMES_SHOWN : (stack ? stack->count : 0);
 
 	if (!shown)
 		return;

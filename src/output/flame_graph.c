@@ -262,7 +262,10 @@ const char *flame_by__word(enum flame_by by)
 const char *flame_by__title(enum flame_by by)
 {
 	static const char *const titles[FLAME_BYS] = {
-		"Device memory allocated", "Live device memory", "Kernel launches", "Time waited",
+		"Device memory allocated",
+		"Live device memory",
+		"Kernel launches",
+		"Time waited",
 		"Failed CUDA calls",
 	};
 

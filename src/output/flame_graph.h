@@ -46,11 +46,11 @@ struct flame_frame {
 };
 
 struct flame_node {
-	const struct flame_frame *frame; /* NULL: the root */
-	uint64_t total;			 /* of all stacks that go through it */
-	uint64_t self;			 /* of those that end here */
-	uint64_t begin;			 /* what stands to its left in the graph */
-	unsigned int depth;		 /* of the root: 0 */
+	const struct flame_frame *frame;	  /* NULL: the root */
+	uint64_t total;				  /* of all stacks that go through it */
+	uint64_t self;				  /* of those that end here */
+	uint64_t begin;				  /* what stands to its left in the graph */
+	unsigned int depth;			  /* of the root: 0 */
 	struct flame_node *parent, *child, *next; /* children by their labels */
 };
 
@@ -64,12 +64,12 @@ struct flame_graph {
 	enum flame_by by;
 	struct flame_node *root;
 	struct flame_frame *frames;
-	size_t frame_count;    /* those of processes left out */
-	size_t process_count;  /* that have a part in it */
-	unsigned int depth;    /* of the deepest node */
-	uint64_t sites;	       /* stacks with a weight; several may have become one */
-	uint64_t unknown;      /* of the total: of stacks that are not known */
-	bool broken;	       /* some stacks break off */
+	size_t frame_count;   /* those of processes left out */
+	size_t process_count; /* that have a part in it */
+	unsigned int depth;   /* of the deepest node */
+	uint64_t sites;	      /* stacks with a weight; several may have become one */
+	uint64_t unknown;     /* of the total: of stacks that are not known */
+	bool broken;	      /* some stacks break off */
 	struct flame_store *store;
 };
 

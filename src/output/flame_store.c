@@ -62,11 +62,11 @@ void flame_store__free(struct flame_store *store)
 
 	if (!store)
 		return;
-	HASH_ITER(hh, store->by_key, frame, next_frame) {
+	HASH_ITER (hh, store->by_key, frame, next_frame) {
 		HASH_DEL(store->by_key, frame);
 		free_frame(frame);
 	}
-	HASH_ITER(hh, store->by_parent, node, next_node) {
+	HASH_ITER (hh, store->by_parent, node, next_node) {
 		HASH_DEL(store->by_parent, node);
 		free(node);
 	}
@@ -223,7 +223,7 @@ int flame_store__arrange(struct flame_store *store)
 
 	if (!sorted)
 		return -ENOMEM;
-	HASH_ITER(hh, store->by_parent, node, next)
+	HASH_ITER (hh, store->by_parent, node, next)
 		sorted[count++] = &node->node;
 	qsort(sorted, count, sizeof(*sorted), compare);
 	link_children(sorted, count);

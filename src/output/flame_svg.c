@@ -17,11 +17,11 @@
 #define WIDTH 1200
 #define MARGIN 10
 #define FRAMES_WIDTH (WIDTH - 2 * MARGIN)
-#define ROW 17	       /* pixels from a frame to the next above it */
+#define ROW 17 /* pixels from a frame to the next above it */
 #define FRAME_HEIGHT 16
-#define LINE 16	       /* of the text around the frames */
-#define FIRST_LINE 44  /* below the title */
-#define SMALL 25       /* a narrower frame has no name in it */
+#define LINE 16	      /* of the text around the frames */
+#define FIRST_LINE 44 /* below the title */
+#define SMALL 25      /* a narrower frame has no name in it */
 
 struct page {
 	FILE *out;

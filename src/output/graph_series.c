@@ -3,28 +3,38 @@
 #include "output/series.h"
 
 static const struct metric_family graph_launches = {
-	"gpuprobe_graph_launches", METRIC_COUNTER, "Graph launch calls.",
+	"gpuprobe_graph_launches",
+	METRIC_COUNTER,
+	"Graph launch calls.",
 };
 static const struct metric_family graph_kernels = {
-	"gpuprobe_graph_kernels", METRIC_COUNTER,
+	"gpuprobe_graph_kernels",
+	METRIC_COUNTER,
 	"Kernels executed by launches of graphs that were captured or built while watched.",
 };
 static const struct metric_family unsized = {
-	"gpuprobe_graph_launches_unsized", METRIC_COUNTER,
+	"gpuprobe_graph_launches_unsized",
+	METRIC_COUNTER,
 	"Graph launches that executed an unknown number of kernels.",
 };
 static const struct metric_family captured = {
-	"gpuprobe_captured_launches", METRIC_COUNTER,
+	"gpuprobe_captured_launches",
+	METRIC_COUNTER,
 	"Kernel launch calls that were put into a graph, not executed.",
 };
 static const struct metric_family host_functions = {
-	"gpuprobe_host_functions", METRIC_COUNTER, "Host functions put on streams.",
+	"gpuprobe_host_functions",
+	METRIC_COUNTER,
+	"Host functions put on streams.",
 };
 static const struct metric_family first_launches = {
-	"gpuprobe_first_launches", METRIC_COUNTER, "First launches of kernels that succeeded.",
+	"gpuprobe_first_launches",
+	METRIC_COUNTER,
+	"First launches of kernels that succeeded.",
 };
 static const struct metric_family first_seconds = {
-	"gpuprobe_first_launch_seconds", METRIC_COUNTER,
+	"gpuprobe_first_launch_seconds",
+	METRIC_COUNTER,
 	"Time inside the first launch of each kernel, which may load it, in seconds.",
 };
 

@@ -17,7 +17,7 @@ static void key_bytes(struct json *j, const char *key, uint64_t bytes)
 /* null where there is none. */
 static void key_group(struct json *j, const char *key, const struct process *p, const char *name)
 {
-	json__key_string(j, key, !p->cgroup_known ? "unknown" : name[0] ? name : NULL);
+	json__key_string(j, key, !p->cgroup_known ? "unknown" : (name[0] ? name : NULL));
 }
 
 static void key_number(struct json *j, const char *key, int64_t number, bool known)

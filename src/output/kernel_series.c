@@ -53,12 +53,12 @@ static void free_entry(struct entry *e)
 	struct kernel_count *kernel, *next_kernel;
 	struct nameless *nameless, *next_nameless;
 
-	HASH_ITER(hh, e->kernels.kernels, kernel, next_kernel) {
+	HASH_ITER (hh, e->kernels.kernels, kernel, next_kernel) {
 		HASH_DEL(e->kernels.kernels, kernel);
 		free(kernel->label);
 		free(kernel);
 	}
-	HASH_ITER(hh, e->nameless, nameless, next_nameless) {
+	HASH_ITER (hh, e->nameless, nameless, next_nameless) {
 		HASH_DEL(e->nameless, nameless);
 		free(nameless);
 	}
@@ -69,7 +69,7 @@ void kernel_series__sweep(struct kernel_series *series)
 {
 	struct entry *e, *next;
 
-	HASH_ITER(hh, series->entries, e, next) {
+	HASH_ITER (hh, series->entries, e, next) {
 		if (!e->updated) {
 			HASH_DEL(series->entries, e);
 			free_entry(e);
@@ -85,7 +85,7 @@ void kernel_series__free(struct kernel_series *series)
 
 	if (!series)
 		return;
-	HASH_ITER(hh, series->entries, e, next) {
+	HASH_ITER (hh, series->entries, e, next) {
 		HASH_DEL(series->entries, e);
 		free_entry(e);
 	}
@@ -94,7 +94,7 @@ void kernel_series__free(struct kernel_series *series)
 
 static struct entry *find_entry(struct kernel_series *series, const struct process *p)
 {
-	struct identity identity = { .start_ns = p->start_ns, .slot = p->slot, .pid = p->pid };
+	struct identity identity = {.start_ns = p->start_ns, .slot = p->slot, .pid = p->pid};
 	struct entry *e;
 
 	HASH_FIND(hh, series->entries, &identity, sizeof(identity), e);
@@ -266,7 +266,7 @@ static struct nameless *collect_gone(struct entry *e)
 {
 	struct nameless *n, *next, *gone = NULL, *same;
 
-	HASH_ITER(hh, e->nameless, n, next) {
+	HASH_ITER (hh, e->nameless, n, next) {
 		if (n->seen) {
 			n->seen = false;
 			continue;
@@ -305,7 +305,7 @@ static void settle_gone(struct entry *e, const struct process *p)
 		hold_back(c, n->launches);
 		n->launches = 0;
 	}
-	HASH_ITER(gone, gone, n, next) {
+	HASH_ITER (gone, gone, n, next) {
 		HASH_DELETE(gone, gone, n);
 		free(n);
 	}

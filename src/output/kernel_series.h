@@ -13,7 +13,6 @@
 #ifndef OUTPUT_KERNEL_SERIES_H
 #define OUTPUT_KERNEL_SERIES_H
 
-
 #include "base/table.h"
 #include "model/model.h"
 

@@ -5,7 +5,8 @@
 #include <errno.h>
 
 static const struct metric_family kernel_launches = {
-	"gpuprobe_kernel_launches", METRIC_COUNTER,
+	"gpuprobe_kernel_launches",
+	METRIC_COUNTER,
 	"Kernel launch calls by kernel; kernels without a name or beyond --metrics-kernels are"
 	" counted as other.",
 };

@@ -17,11 +17,11 @@
 #define MEMLEAK_JSON_SCHEMA 1
 
 struct memleak_options {
-	unsigned int top;	/* call sites shown of a process; 0: all */
-	uint64_t min_count;	/* sites with fewer live allocations are left out */
-	bool show_allocations;	/* each of them below its site */
-	bool some_sizes;	/* allocations of other sizes are in no site */
-	uint64_t older_ns;	/* nor are younger ones */
+	unsigned int top;      /* call sites shown of a process; 0: all */
+	uint64_t min_count;    /* sites with fewer live allocations are left out */
+	bool show_allocations; /* each of them below its site */
+	bool some_sizes;       /* allocations of other sizes are in no site */
+	uint64_t older_ns;     /* nor are younger ones */
 };
 
 /* A report as people read it. */

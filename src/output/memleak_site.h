@@ -9,10 +9,10 @@ struct memleak_site {
 	const struct process *process;
 	const struct live_site *live;
 	struct growth_evidence growth;
-	uint64_t allocated; /* once the process has ended: successful calls from there; 0: not known */
-	uint64_t freed;	    /* of these */
+	uint64_t allocated;  /* once the process has ended: successful calls from there; 0: not known */
+	uint64_t freed;	     /* of these */
 	enum loss untracked; /* memleak_site__untracked's */
-	bool leak;	    /* the process has ended, and it grew or freed most and kept some */
+	bool leak;	     /* the process has ended, and it grew or freed most and kept some */
 };
 
 /* Sums over the sites of a process that are not left out. */

@@ -218,7 +218,7 @@ static void print_left_out(const struct printer *printer, const struct memleak_s
 {
 	const struct memleak_options *options = printer->options;
 	FILE *out = printer->out;
-	const char *or = "";
+	const char * or = "";
 
 	if (!sums->left_out_count)
 		return;

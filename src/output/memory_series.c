@@ -5,36 +5,44 @@
 #include "output/words.h"
 
 static const struct metric_family live_bytes = {
-	"gpuprobe_memory_live_bytes", METRIC_GAUGE,
+	"gpuprobe_memory_live_bytes",
+	METRIC_GAUGE,
 	"Bytes allocated and not freed, by kind of memory.",
 };
 static const struct metric_family live_allocations = {
-	"gpuprobe_memory_live_allocations", METRIC_GAUGE,
+	"gpuprobe_memory_live_allocations",
+	METRIC_GAUGE,
 	"Allocations not freed, by kind of memory.",
 };
 static const struct metric_family allocations = {
-	"gpuprobe_allocations", METRIC_COUNTER,
+	"gpuprobe_allocations",
+	METRIC_COUNTER,
 	"Successful allocation calls for memory of every kind, host memory included; address ranges"
 	" are no memory.",
 };
 static const struct metric_family allocation_failures = {
-	"gpuprobe_allocation_failures", METRIC_COUNTER,
+	"gpuprobe_allocation_failures",
+	METRIC_COUNTER,
 	"Failed allocation calls for memory of every kind, host memory included.",
 };
 static const struct metric_family frees = {
-	"gpuprobe_frees", METRIC_COUNTER,
+	"gpuprobe_frees",
+	METRIC_COUNTER,
 	"Successful free calls for memory of every kind, host memory included.",
 };
 static const struct metric_family free_failures = {
-	"gpuprobe_free_failures", METRIC_COUNTER,
+	"gpuprobe_free_failures",
+	METRIC_COUNTER,
 	"Failed free calls for memory of every kind, host memory included.",
 };
 static const struct metric_family allocation_seconds = {
-	"gpuprobe_allocation_seconds", METRIC_COUNTER,
+	"gpuprobe_allocation_seconds",
+	METRIC_COUNTER,
 	"Time inside successful allocation calls, in seconds.",
 };
 static const struct metric_family live_at_exit = {
-	"gpuprobe_live_at_exit_bytes", METRIC_COUNTER,
+	"gpuprobe_live_at_exit_bytes",
+	METRIC_COUNTER,
 	"Bytes of memory on devices that ended processes had not freed.",
 };
 

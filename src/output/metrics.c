@@ -18,14 +18,19 @@ struct metrics {
 };
 
 static const struct metric_family events_lost = {
-	"gpuprobe_events_lost", METRIC_COUNTER,
+	"gpuprobe_events_lost",
+	METRIC_COUNTER,
 	"Calls and records that gpuprobe missed, by reason.",
 };
 static const struct metric_family probes_attached = {
-	"gpuprobe_probes_attached", METRIC_GAUGE, "Probe sites attached, by layer.",
+	"gpuprobe_probes_attached",
+	METRIC_GAUGE,
+	"Probe sites attached, by layer.",
 };
 static const struct metric_family build = {
-	"gpuprobe_build", METRIC_INFO, "The gpuprobe that serves this page.",
+	"gpuprobe_build",
+	METRIC_INFO,
+	"The gpuprobe that serves this page.",
 };
 
 struct metrics *metrics__new(const struct metrics_options *options)
@@ -79,7 +84,7 @@ static void write_gpuprobe(struct metrics_page *page, const char *version)
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
 		    const struct finding_list *findings, enum exposition form)
 {
-	struct metrics_page page = { .model = model };
+	struct metrics_page page = {.model = model};
 	int err;
 
 	exposition__begin(&page.writer, out, form);

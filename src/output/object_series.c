@@ -11,10 +11,13 @@ static const struct metric_family live[OBJECT_KINDS] = {
 	[OBJECT_LIBRARY] = {"gpuprobe_libraries_live", METRIC_GAUGE, "Libraries loaded and not unloaded."},
 };
 static const struct metric_family loads = {
-	"gpuprobe_module_loads", METRIC_COUNTER, "Successful loads of modules and libraries.",
+	"gpuprobe_module_loads",
+	METRIC_COUNTER,
+	"Successful loads of modules and libraries.",
 };
 static const struct metric_family load_seconds = {
-	"gpuprobe_module_load_seconds", METRIC_COUNTER,
+	"gpuprobe_module_load_seconds",
+	METRIC_COUNTER,
 	"Time inside successful loads of modules and libraries, in seconds.",
 };
 

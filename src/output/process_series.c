@@ -6,22 +6,28 @@
 #include "output/series.h"
 
 static const struct metric_family info = {
-	"gpuprobe_process", METRIC_INFO,
+	"gpuprobe_process",
+	METRIC_INFO,
 	"Who a process is: parent, user, container and pod, and the pid in its own namespace.",
 };
 static const struct metric_family used_bytes = {
-	"gpuprobe_gpu_memory_used_bytes", METRIC_GAUGE,
+	"gpuprobe_gpu_memory_used_bytes",
+	METRIC_GAUGE,
 	"Memory of a GPU in use by all processes, by NVML.",
 };
 static const struct metric_family total_bytes = {
-	"gpuprobe_gpu_memory_total_bytes", METRIC_GAUGE, "Memory of a GPU, by NVML.",
+	"gpuprobe_gpu_memory_total_bytes",
+	METRIC_GAUGE,
+	"Memory of a GPU, by NVML.",
 };
 static const struct metric_family process_bytes = {
-	"gpuprobe_process_gpu_memory_bytes", METRIC_GAUGE,
+	"gpuprobe_process_gpu_memory_bytes",
+	METRIC_GAUGE,
 	"Memory of a GPU in use by a process, by NVML.",
 };
 static const struct metric_family untracked_bytes = {
-	"gpuprobe_device_memory_untracked_bytes", METRIC_GAUGE,
+	"gpuprobe_device_memory_untracked_bytes",
+	METRIC_GAUGE,
 	"Memory of a GPU that NVML counts for a process and no allocation seen accounts for: context,"
 	" code, libraries.",
 };
@@ -92,8 +98,8 @@ static void write_processes(struct metrics_page *page, const struct metric_famil
 
 		for (size_t k = 0; k < p->gpu_count; k++) {
 			const struct gpu *gpu = gpu_label__find(page->model, &p->gpus[k]);
-			uint64_t bytes = family == &process_bytes ? p->gpus[k].used_bytes
-								  : p->gpus[k].untracked_bytes;
+			uint64_t bytes = family == &process_bytes ? p->gpus[k].used_bytes :
+								    p->gpus[k].untracked_bytes;
 
 			if (!gpu || bytes == GPU_UNKNOWN_BYTES)
 				continue;

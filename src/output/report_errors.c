@@ -55,8 +55,8 @@ static void print_sticky(FILE *out, const struct model *model, const struct proc
 	fprintf(out, REPORT_INDENT "%s (%d) since ", name ? name : "unknown error", s->code);
 	print_time(out, model, s->ns);
 	fprintf(out, ": %s (%" PRIu64 " of %" PRIu64 ")\n",
-		s->others ? "no call can recover from it; later calls that failed with it"
-			  : "every later call fails",
+		s->others ? "no call can recover from it; later calls that failed with it" :
+			    "every later call fails",
 		s->same, s->same + s->others);
 }
 

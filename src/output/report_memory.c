@@ -34,19 +34,15 @@ struct aside_words {
 };
 
 static const struct aside_words host_words = {
-	MEMORY_HOST, "host: ", "allocated", "freed", "allocate", "free",
-};
+	MEMORY_HOST, "host: ", "allocated", "freed", "allocate", "free"};
 static const struct aside_words registered_words = {
 	MEMORY_REGISTERED, "registered host memory: ", "registered", "unregistered", "register",
-	"unregister",
-};
+	"unregister"};
 /* Of some it is not known how large they are. */
 static const struct aside_words imported_words = {
-	MEMORY_IMPORTED, "imported, not its own: at least ", "opened", "closed", "open", "close",
-};
+	MEMORY_IMPORTED, "imported, not its own: at least ", "opened", "closed", "open", "close"};
 static const struct aside_words reserved_words = {
-	MEMORY_RESERVED, "reserved addresses: ", "reserved", "freed", "reserve", "free",
-};
+	MEMORY_RESERVED, "reserved addresses: ", "reserved", "freed", "reserve", "free"};
 
 static void print_aside(FILE *out, const char *indent, const struct aside_words *words,
 			const struct memory_totals *m, bool ended)
@@ -71,7 +67,10 @@ static void print_aside(FILE *out, const char *indent, const struct aside_words 
 static void print_process_aside(FILE *out, const struct process *p)
 {
 	static const struct aside_words *const all[] = {
-		&host_words, &registered_words, &imported_words, &reserved_words,
+		&host_words,
+		&registered_words,
+		&imported_words,
+		&reserved_words,
 	};
 	const struct memory_totals *mapped = &p->memory[MEMORY_MAPPED];
 

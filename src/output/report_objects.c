@@ -8,9 +8,14 @@
 #include "output/report_totals.h"
 
 static const char *const plurals[OBJECT_KINDS] = {
-	[OBJECT_STREAM] = "streams",   [OBJECT_EVENT] = "events",      [OBJECT_CONTEXT] = "contexts",
-	[OBJECT_MODULE] = "modules",   [OBJECT_LIBRARY] = "libraries", [OBJECT_GRAPH] = "graphs",
-	[OBJECT_GRAPH_EXEC] = "executable graphs", [OBJECT_POOL] = "pools",
+	[OBJECT_STREAM] = "streams",
+	[OBJECT_EVENT] = "events",
+	[OBJECT_CONTEXT] = "contexts",
+	[OBJECT_MODULE] = "modules",
+	[OBJECT_LIBRARY] = "libraries",
+	[OBJECT_GRAPH] = "graphs",
+	[OBJECT_GRAPH_EXEC] = "executable graphs",
+	[OBJECT_POOL] = "pools",
 };
 
 static bool is_loaded(int kind)

@@ -13,8 +13,8 @@
 #include "model/model.h"
 
 struct report_options {
-	unsigned int top; /* entries of a list before it is cut; 0: all */
-	bool full_names;  /* kernels by their full demangled names */
+	unsigned int top;		     /* entries of a list before it is cut; 0: all */
+	bool full_names;		     /* kernels by their full demangled names */
 	const struct finding_list *findings; /* that the report ends with; NULL: none are drawn */
 };
 

@@ -19,7 +19,7 @@ struct report_totals {
 	uint64_t live_at_exit_bytes, live_at_exit_count;
 	uint64_t launches, captured_launches;
 	uint64_t graph_launches, graph_kernels, unsized_graph_launches;
-	bool estimated; /* launches of some process are */
+	bool estimated;	  /* launches of some process are */
 	uint64_t kernels; /* one of the same name in two processes counts twice */
 };
 

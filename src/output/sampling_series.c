@@ -5,19 +5,23 @@
 #include "output/words.h"
 
 static const struct metric_family overhead = {
-	"gpuprobe_overhead_ratio", METRIC_GAUGE,
+	"gpuprobe_overhead_ratio",
+	METRIC_GAUGE,
 	"Estimated cost of the probes in the watched thread that pays most, relative to its time without them.",
 };
 static const struct metric_family max_overhead = {
-	"gpuprobe_max_overhead_ratio", METRIC_GAUGE,
+	"gpuprobe_max_overhead_ratio",
+	METRIC_GAUGE,
 	"What --max-overhead lets the probes cost a thread, relative to its time without them.",
 };
 static const struct metric_family shares = {
-	"gpuprobe_sampling_ratio", METRIC_GAUGE,
+	"gpuprobe_sampling_ratio",
+	METRIC_GAUGE,
 	"Share of the time that calls of a family are counted now; below 1 their counters are partly estimated.",
 };
 static const struct metric_family missed = {
-	"gpuprobe_estimated_calls", METRIC_COUNTER,
+	"gpuprobe_estimated_calls",
+	METRIC_COUNTER,
 	"Calls in the counters of a family that were not counted but estimated.",
 };
 

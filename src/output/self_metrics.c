@@ -10,26 +10,33 @@
 #include <unistd.h>
 
 static const struct metric_family cpu_seconds = {
-	"process_cpu_seconds", METRIC_COUNTER,
+	"process_cpu_seconds",
+	METRIC_COUNTER,
 	"User and system CPU time of gpuprobe itself in seconds.",
 };
 static const struct metric_family resident_bytes = {
-	"process_resident_memory_bytes", METRIC_GAUGE,
+	"process_resident_memory_bytes",
+	METRIC_GAUGE,
 	"Resident memory of gpuprobe itself in bytes.",
 };
 static const struct metric_family virtual_bytes = {
-	"process_virtual_memory_bytes", METRIC_GAUGE,
+	"process_virtual_memory_bytes",
+	METRIC_GAUGE,
 	"Virtual memory of gpuprobe itself in bytes.",
 };
 static const struct metric_family open_fds = {
-	"process_open_fds", METRIC_GAUGE, "Open file descriptors of gpuprobe itself.",
+	"process_open_fds",
+	METRIC_GAUGE,
+	"Open file descriptors of gpuprobe itself.",
 };
 static const struct metric_family max_fds = {
-	"process_max_fds", METRIC_GAUGE,
+	"process_max_fds",
+	METRIC_GAUGE,
 	"Most file descriptors that gpuprobe itself may have open.",
 };
 static const struct metric_family start_seconds = {
-	"process_start_time_seconds", METRIC_GAUGE,
+	"process_start_time_seconds",
+	METRIC_GAUGE,
 	"Start of gpuprobe itself in seconds since the Unix epoch.",
 };
 

@@ -29,7 +29,7 @@ struct trace_function_text {
 	bool is_blocking_copy; /* its duration is that of the copy */
 	uint8_t returns;       /* enum trace_returns */
 	uint8_t layer;
-	int32_t code;	  /* the result whose name is at hand, if there is one */
+	int32_t code; /* the result whose name is at hand, if there is one */
 	bool code_known;
 	uint32_t code_length; /* 0: it has no name */
 	const char *code_name;

@@ -46,6 +46,7 @@ static unsigned int time_width(enum trace_timestamps timestamps)
 
 unsigned int trace_columns__width(enum trace_column column, enum trace_timestamps timestamps)
 {
+	/* clang-format off */
 	static const unsigned char widths[COLUMN_COUNT] = {
 		[COLUMN_PROCESS] = 16, [COLUMN_PID] = 7,      [COLUMN_PPID] = 7,     [COLUMN_TID] = 7,
 		[COLUMN_UID] = 6,      [COLUMN_CGROUP] = 24,  [COLUMN_DEVICE] = 6,   [COLUMN_LAYER] = 7,
@@ -55,6 +56,7 @@ unsigned int trace_columns__width(enum trace_column column, enum trace_timestamp
 		[COLUMN_STREAM] = 14,  [COLUMN_ARGS] = 24,    [COLUMN_STACK] = 40,   [COLUMN_DURATION] = 8,
 		[COLUMN_RESULT] = 12,
 	};
+	/* clang-format on */
 
 	if (column == COLUMN_TIME || column == COLUMN_END)
 		return time_width(timestamps);
@@ -88,18 +90,15 @@ static bool has_room(const struct trace_output_options *options, unsigned int de
 }
 
 static const enum trace_column usual[] = {
-	COLUMN_TIME,  COLUMN_PROCESS, COLUMN_PID,      COLUMN_TID,
-	COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT,
-};
+	COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID, COLUMN_TID,
+	COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT};
 
 static void choose_table(struct trace_output_options *options)
 {
 	static const enum trace_column fewer[] = {
-		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT,
-	};
+		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT};
 	static const enum trace_column fewest[] = {
-		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DURATION, COLUMN_RESULT,
-	};
+		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DURATION, COLUMN_RESULT};
 
 	set_columns(options, usual, sizeof(usual));
 	if (has_room(options, ENOUGH_DETAILS))
@@ -113,9 +112,8 @@ void trace_columns__choose(struct trace_output_options *options)
 {
 	/* What is counted, summed up and grouped by has a column, so that nobody has to take details apart for it. */
 	static const enum trace_column tsv[] = {
-		COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID,    COLUMN_TID,	    COLUMN_EVENT,    COLUMN_DETAILS,
-		COLUMN_SIZE, COLUMN_KIND,    COLUMN_KERNEL, COLUMN_STREAM, COLUMN_DURATION, COLUMN_RESULT,
-	};
+		COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID, COLUMN_TID, COLUMN_EVENT, COLUMN_DETAILS,
+		COLUMN_SIZE, COLUMN_KIND, COLUMN_KERNEL, COLUMN_STREAM, COLUMN_DURATION, COLUMN_RESULT};
 
 	if (options->format == TRACE_TABLE)
 		choose_table(options);
@@ -127,12 +125,14 @@ void trace_columns__choose(struct trace_output_options *options)
 
 enum trace_role trace_columns__role(enum trace_column column)
 {
+	/* clang-format off */
 	static const unsigned char roles[COLUMN_COUNT] = {
 		[COLUMN_PTR] = TRACE_PTR,	[COLUMN_SIZE] = TRACE_SIZE,   [COLUMN_DST] = TRACE_DST,
 		[COLUMN_SRC] = TRACE_SRC,	[COLUMN_KIND] = TRACE_KIND,   [COLUMN_GRID] = TRACE_GRID,
 		[COLUMN_BLOCK] = TRACE_BLOCK,	[COLUMN_SHMEM] = TRACE_SHMEM, [COLUMN_STREAM] = TRACE_STREAM,
 		[COLUMN_ARGS] = TRACE_ARGS,
 	};
+	/* clang-format on */
 
 	return roles[column];
 }

@@ -15,7 +15,11 @@
 #include "base/error.h"
 #include "trace/line.h"
 
-enum trace_format { TRACE_TABLE = 0, TRACE_TSV, TRACE_JSON };
+enum trace_format {
+	TRACE_TABLE = 0,
+	TRACE_TSV,
+	TRACE_JSON
+};
 
 enum trace_timestamps {
 	TIMESTAMPS_RELATIVE = 0, /* milliseconds since the beginning: 1234.018 */
@@ -26,12 +30,14 @@ enum trace_timestamps {
 };
 
 /* In the order in which `-o all` would show them; the words of -o and the keys of JSON are their names. */
-#define TRACE_COLUMNS(X)                                                                                               \
-	X(TIME, "time") X(END, "end") X(PROCESS, "process") X(PID, "pid") X(PPID, "ppid") X(TID, "tid") X(UID, "uid")  \
-	X(CGROUP, "cgroup") X(DEVICE, "device") X(LAYER, "layer") X(EVENT, "event") X(DETAILS, "details")              \
-	X(PTR, "ptr") X(SIZE, "size") X(DST, "dst") X(SRC, "src") X(KIND, "kind") X(BW, "bw") X(KERNEL, "kernel")       \
-	X(GRID, "grid") X(BLOCK, "block") X(SHMEM, "shmem") X(STREAM, "stream") X(ARGS, "args") X(STACK, "stack")       \
+/* clang-format off */
+#define TRACE_COLUMNS(X) \
+	X(TIME, "time") X(END, "end") X(PROCESS, "process") X(PID, "pid") X(PPID, "ppid") X(TID, "tid") X(UID, "uid") \
+	X(CGROUP, "cgroup") X(DEVICE, "device") X(LAYER, "layer") X(EVENT, "event") X(DETAILS, "details") \
+	X(PTR, "ptr") X(SIZE, "size") X(DST, "dst") X(SRC, "src") X(KIND, "kind") X(BW, "bw") X(KERNEL, "kernel") \
+	X(GRID, "grid") X(BLOCK, "block") X(SHMEM, "shmem") X(STREAM, "stream") X(ARGS, "args") X(STACK, "stack") \
 	X(DURATION, "duration") X(RESULT, "result")
+/* clang-format on */
 
 enum trace_column {
 #define TRACE_COLUMN_ENUMERATOR(id, word) COLUMN_##id,
@@ -49,7 +55,7 @@ struct trace_output_options {
 	unsigned int width;  /* of the terminal, in characters, which no line exceeds; 0: none, nothing is cut */
 	bool color;
 	bool entry_return;
-	uint64_t begin_ns;   /* CLOCK_BOOTTIME of time 0 */
+	uint64_t begin_ns;	/* CLOCK_BOOTTIME of time 0 */
 	int64_t wall_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 };
 

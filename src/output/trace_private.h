@@ -15,11 +15,13 @@
 #define TRACE_WORD_SIZE 64
 
 struct trace_output {
-	struct trace_output_options options; /* with the columns that are shown */
+	/* with the columns that are shown */
+	struct trace_output_options options;
 	bool chooses;	 /* which these are, by the terminal's width */
 	bool has_kernel; /* the kernel's name has a column of its own and is not in the details of the table and TSV */
-	bool shows[TRACE_ROLES]; /* as have arguments */
-	bool has_roles;		 /* views have their arguments by role */
+	/* as have arguments */
+	bool shows[TRACE_ROLES];
+	bool has_roles; /* views have their arguments by role */
 	bool has_cgroup, has_stack;
 	unsigned int starts[COLUMN_COUNT]; /* of the table's columns */
 	struct trace_buffer buffer;
@@ -33,7 +35,7 @@ struct trace_view {
 	const struct trace_line *line;
 	const struct trace_process_text *process; /* NULL in LINE_LOST, as the function */
 	struct trace_function_text *function;
-	const struct trace_stack_text *stack; /* if output->has_stack; NULL: not known */
+	const struct trace_stack_text *stack;		/* if output->has_stack; NULL: not known */
 	const struct trace_field *by_role[TRACE_ROLES]; /* if output->has_roles */
 };
 

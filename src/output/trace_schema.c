@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "output/trace_columns.h"
 
-#define TIME_TEXT                                                                                                      \
-	"in the form of --timestamps: relative, milliseconds since the beginning of the trace; delta, milliseconds "  \
+#define TIME_TEXT \
+	"in the form of --timestamps: relative, milliseconds since the beginning of the trace; delta, milliseconds " \
 	"since the line before; ns, nanoseconds of CLOCK_BOOTTIME; wall and iso, a text"
 #define ADDRESS_PATTERN "^0x[0-9a-f]+$"
 
@@ -17,8 +17,8 @@ enum type {
 	TYPE_NUMBER = 4,
 	TYPE_STRING = 8,
 	TYPE_OBJECT = 16,
-	TYPE_ADDRESS = 32,   /* a string with a number in hexadecimal */
-	TYPE_DIMS = 64,	     /* an array of three integers */
+	TYPE_ADDRESS = 32,    /* a string with a number in hexadecimal */
+	TYPE_DIMS = 64,	      /* an array of three integers */
 	TYPE_ADDRESSES = 128, /* an array of such strings */
 	TYPE_STRINGS = 256,
 	TYPE_UNREADABLE = 512, /* an object: what could not be read, and where */

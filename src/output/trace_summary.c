@@ -18,7 +18,7 @@ void trace_summary__free(struct trace_summary *summary)
 
 	if (!summary)
 		return;
-	HASH_ITER(hh, summary->rows, row, next) {
+	HASH_ITER (hh, summary->rows, row, next) {
 		HASH_DEL(summary->rows, row);
 		free(row);
 	}

@@ -3,7 +3,6 @@
 #ifndef OUTPUT_TRACE_SUMMARY_PRIVATE_H
 #define OUTPUT_TRACE_SUMMARY_PRIVATE_H
 
-
 #include "base/table.h"
 #include "output/trace_histogram.h"
 #include "output/trace_summary.h"
@@ -11,7 +10,7 @@
 struct summary_sums {
 	uint64_t calls;
 	uint64_t errors;
-	uint64_t unfinished;	/* of the calls: the next do not have them */
+	uint64_t unfinished; /* of the calls: the next do not have them */
 	uint64_t ns;
 	uint64_t min_ns, max_ns;
 	uint64_t unfinished_ns; /* so far */

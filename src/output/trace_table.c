@@ -42,7 +42,7 @@ void trace_table__layout(struct trace_output *output)
 /* At least one space behind what is there, however long that is. */
 static char *pad(char *at, size_t position, size_t target, size_t *spaces)
 {
-	*spaces = position == 0 ? target : target > position ? target - position : 1;
+	*spaces = position == 0 ? target : (target > position ? target - position : 1);
 	memset(at, ' ', *spaces);
 	return at + *spaces;
 }

@@ -104,7 +104,7 @@ void trace_time__advance(struct trace_time *time, uint64_t ns)
 
 void trace_time__heading(const struct trace_time *time, const char *name, char *text, size_t size)
 {
-	const char *unit = trace_time__is_text(time) ? "" : time->form == TIMESTAMPS_NS ? "(ns)" : "(ms)";
+	const char *unit = trace_time__is_text(time) ? "" : (time->form == TIMESTAMPS_NS ? "(ns)" : "(ms)");
 
 	snprintf(text, size, "%s%s", name, unit);
 }

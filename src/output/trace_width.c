@@ -6,6 +6,7 @@ struct range {
 	uint32_t first, last;
 };
 
+/* clang-format off */
 static const struct range two_columns[] = {
 	{0x1100, 0x115f},   {0x2e80, 0x303e},	{0x3041, 0xa4cf},   {0xac00, 0xd7a3},	{0xf900, 0xfaff},
 	{0xfe30, 0xfe6f},   {0xff00, 0xff60},	{0xffe0, 0xffe6},   {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff},
@@ -16,6 +17,7 @@ static const struct range no_column[] = {
 	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x064b, 0x065f}, {0x1ab0, 0x1aff},
 	{0x1dc0, 0x1dff}, {0x200b, 0x200d}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
 };
+/* clang-format on */
 
 static bool is_in(const struct range *ranges, size_t count, uint32_t code)
 {
@@ -37,7 +39,7 @@ static size_t code_width(uint32_t code)
 static size_t next_code(const char *text, size_t length, uint32_t *code)
 {
 	unsigned char first = (unsigned char)text[0];
-	size_t n = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	size_t n = first < 0x80 ? 1 : (first < 0xe0 ? 2 : (first < 0xf0 ? 3 : 4));
 
 	if (n > length)
 		n = length;

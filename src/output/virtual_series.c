@@ -8,27 +8,33 @@
 #include "output/words.h"
 
 static const struct metric_family virtual_reserved = {
-	"gpuprobe_virtual_reserved_bytes", METRIC_GAUGE,
+	"gpuprobe_virtual_reserved_bytes",
+	METRIC_GAUGE,
 	"Bytes of address ranges reserved for virtual memory management; no memory by themselves.",
 };
 static const struct metric_family virtual_mapped = {
-	"gpuprobe_virtual_mapped_bytes", METRIC_GAUGE,
+	"gpuprobe_virtual_mapped_bytes",
+	METRIC_GAUGE,
 	"Bytes of reserved address ranges that have memory mapped behind them.",
 };
 static const struct metric_family pool_used = {
-	"gpuprobe_pool_used_bytes", METRIC_GAUGE,
+	"gpuprobe_pool_used_bytes",
+	METRIC_GAUGE,
 	"Bytes that live allocations have of the memory pools of a device.",
 };
 static const struct metric_family pool_reserved = {
-	"gpuprobe_pool_reserved_bytes", METRIC_GAUGE,
+	"gpuprobe_pool_reserved_bytes",
+	METRIC_GAUGE,
 	"Bytes that the memory pools of a device hold; reckoned unless the program asked the driver.",
 };
 static const struct metric_family with_context = {
-	"gpuprobe_allocations_ended_with_context", METRIC_COUNTER,
+	"gpuprobe_allocations_ended_with_context",
+	METRIC_COUNTER,
 	"Allocations that ended with their context and not by a free, by kind of memory.",
 };
 static const struct metric_family double_frees = {
-	"gpuprobe_double_frees", METRIC_COUNTER,
+	"gpuprobe_double_frees",
+	METRIC_COUNTER,
 	"Free calls for what had been freed before, failed or not.",
 };
 

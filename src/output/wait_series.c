@@ -5,16 +5,19 @@
 #include "output/words.h"
 
 static const struct metric_family waits = {
-	"gpuprobe_waits", METRIC_COUNTER,
+	"gpuprobe_waits",
+	METRIC_COUNTER,
 	"Successful calls that block until the GPU is done, by what they wait for: stream, event,"
 	" device; synchronous copies and frees beside them.",
 };
 static const struct metric_family wait_seconds = {
-	"gpuprobe_wait_seconds", METRIC_COUNTER,
+	"gpuprobe_wait_seconds",
+	METRIC_COUNTER,
 	"Time inside calls that block until the GPU is done, in seconds.",
 };
 static const struct metric_family queries = {
-	"gpuprobe_queries", METRIC_COUNTER,
+	"gpuprobe_queries",
+	METRIC_COUNTER,
 	"Stream and event queries by their answer.",
 };
 

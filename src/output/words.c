@@ -89,10 +89,14 @@ const char *words__wait_scope(enum wait_scope scope)
 const char *words__object_kind(enum object_kind kind)
 {
 	static const char *const names[OBJECT_KINDS] = {
-		[OBJECT_STREAM] = "stream",   [OBJECT_EVENT] = "event",
-		[OBJECT_CONTEXT] = "context", [OBJECT_MODULE] = "module",
-		[OBJECT_LIBRARY] = "library", [OBJECT_GRAPH] = "graph",
-		[OBJECT_GRAPH_EXEC] = "graph_exec", [OBJECT_POOL] = "pool",
+		[OBJECT_STREAM] = "stream",
+		[OBJECT_EVENT] = "event",
+		[OBJECT_CONTEXT] = "context",
+		[OBJECT_MODULE] = "module",
+		[OBJECT_LIBRARY] = "library",
+		[OBJECT_GRAPH] = "graph",
+		[OBJECT_GRAPH_EXEC] = "graph_exec",
+		[OBJECT_POOL] = "pool",
 	};
 
 	return kind < OBJECT_KINDS ? names[kind] : "unknown";
@@ -164,8 +168,11 @@ const char *words__tally_flag(uint16_t flag)
 const char *words__time_class(enum time_class class)
 {
 	static const char *const names[TIME_CLASSES] = {
-		[TIME_LAUNCH] = "launch", [TIME_MEMORY] = "memory", [TIME_COPY] = "copy",
-		[TIME_WAIT] = "wait",	  [TIME_OTHER] = "other",
+		[TIME_LAUNCH] = "launch",
+		[TIME_MEMORY] = "memory",
+		[TIME_COPY] = "copy",
+		[TIME_WAIT] = "wait",
+		[TIME_OTHER] = "other",
 	};
 
 	return class < TIME_CLASSES ? names[class] : "unknown";

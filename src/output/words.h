@@ -18,16 +18,16 @@ const char *words__tally_flag(uint16_t flag);
 const char *words__kind_of(enum operation operation, uint8_t kind);
 
 const char *words__object_kind(enum object_kind kind);
-const char *words__wait_scope(enum wait_scope scope);   /* "stream" */
-const char *words__site_kind(enum site_kind kind);	/* "allocation" */
-const char *words__time_class(enum time_class class);   /* "launch" */
+const char *words__wait_scope(enum wait_scope scope);	   /* "stream" */
+const char *words__site_kind(enum site_kind kind);	   /* "allocation" */
+const char *words__time_class(enum time_class class);	   /* "launch" */
 const char *words__implicit_wait(enum implicit_wait wait); /* "copy" */
 const char *words__copy_host(enum copy_host host);	   /* "pinned" */
-const char *words__layer(enum layer layer);	       /* "driver" */
-const char *words__rate_family(enum rate_family family);	  /* "launch" */
+const char *words__layer(enum layer layer);		   /* "driver" */
+const char *words__rate_family(enum rate_family family);   /* "launch" */
 const char *words__rate_families(enum rate_family family); /* "launches" */
-const char *words__section(enum section section);      /* "memory" */
-const char *words__loss_name(enum loss loss);	       /* "ring_full" */
-const char *words__loss_text(enum loss loss);	       /* what it means to a person */
+const char *words__section(enum section section);	   /* "memory" */
+const char *words__loss_name(enum loss loss);		   /* "ring_full" */
+const char *words__loss_text(enum loss loss);		   /* what it means to a person */
 
 #endif

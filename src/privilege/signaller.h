@@ -16,7 +16,9 @@ struct signaller {
 	int reader, writer; /* of a pipe; -1: none */
 };
 
+/* clang-format off */
 #define SIGNALLER_NONE {-1, -1}
+/* clang-format on */
 
 /* 0 or a negative errno. Of one process alone: after a fork the child makes its own. */
 int signaller__open(struct signaller *signaller);

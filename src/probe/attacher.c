@@ -315,8 +315,8 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err)
 
 	if (ret)
 		return ret;
-	fd = elf_file__interpreter(self) ? attacher__open(elf_file__interpreter(self), err)
-					 : error__set(err, -ENOENT, "gpuprobe has no dynamic loader");
+	fd = elf_file__interpreter(self) ? attacher__open(elf_file__interpreter(self), err) :
+					   error__set(err, -ENOENT, "gpuprobe has no dynamic loader");
 	ret = fd < 0 ? fd : attacher__add_open_file(attacher, fd, elf_file__interpreter(self), ROLE_OF_LOADER, &probed_ns, err);
 	elf_file__free(self);
 	return ret;

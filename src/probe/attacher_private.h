@@ -31,7 +31,13 @@ struct attacher {
 };
 
 /* In the order in which they are attached: what the driver layer covers, the runtime's need not. */
-enum file_role { ROLE_OF_LOADER, ROLE_OF_DRIVER, ROLE_OF_LIBRARY, ROLE_OF_PROGRAM, FILE_ROLES };
+enum file_role {
+	ROLE_OF_LOADER,
+	ROLE_OF_DRIVER,
+	ROLE_OF_LIBRARY,
+	ROLE_OF_PROGRAM,
+	FILE_ROLES
+};
 
 /* Opens a file to be attached. Returns its descriptor or a negative errno with the reason in `err`. */
 int attacher__open(const char *path, struct error *err);

@@ -170,9 +170,8 @@ int features__choose_links(const struct features *features, const char *forced, 
 	bool available = true;
 
 	if (!forced || !*forced) {
-		*kind = features->uprobe_session ? LINKS_SESSION
-			: features->uprobe_multi ? LINKS_MULTI
-						 : LINKS_TRACEFS;
+		*kind = features->uprobe_session ? LINKS_SESSION :
+						   (features->uprobe_multi ? LINKS_MULTI : LINKS_TRACEFS);
 		return 0;
 	}
 	if (!strcmp(forced, "session")) {

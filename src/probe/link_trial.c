@@ -85,7 +85,8 @@ static int load_counter(int map, int type)
 
 static int load(enum link_kind kind, struct attached *attached)
 {
-	const int type = kind == LINKS_SESSION ? ATTACH_UPROBE_SESSION : kind == LINKS_MULTI ? ATTACH_UPROBE_MULTI : 0;
+	const int type = kind == LINKS_SESSION ? ATTACH_UPROBE_SESSION :
+						 (kind == LINKS_MULTI ? ATTACH_UPROBE_MULTI : 0);
 	const int count = kind == LINKS_SESSION ? 1 : 2;
 
 	attached->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", sizeof(uint32_t), sizeof(uint64_t), 1, NULL);

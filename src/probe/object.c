@@ -118,7 +118,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.launch_sample = shape_sample(options, sample);
 	rodata->config.account = options->account;
 	rodata->config.rates = options->rates;
-	rodata->config.pidns_inum = (uint32_t)namespace.inode;
+	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
 	rodata->config.hold_user = signaller__reaches_all() ? HOLD_ALL : geteuid();
@@ -157,18 +157,17 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		      const struct features *features)
 {
 	struct bpf_map *growing[] = {
-		skeleton->maps.process_of, skeleton->maps.watched,  skeleton->maps.tallies,
-		skeleton->maps.failures,   skeleton->maps.sites,    skeleton->maps.streams,
-		skeleton->maps.events,	   skeleton->maps.contexts, skeleton->maps.launches,
-		skeleton->maps.unnamed,	   skeleton->maps.allocations, skeleton->maps.objects,
-		skeleton->maps.ranges,	   skeleton->maps.pools,
-		skeleton->maps.shapes,	   skeleton->maps.captures, skeleton->maps.capturing,
-		skeleton->maps.graphs,	   skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
+		skeleton->maps.process_of, skeleton->maps.watched, skeleton->maps.tallies,
+		skeleton->maps.failures, skeleton->maps.sites, skeleton->maps.streams,
+		skeleton->maps.events, skeleton->maps.contexts, skeleton->maps.launches,
+		skeleton->maps.unnamed, skeleton->maps.allocations, skeleton->maps.objects,
+		skeleton->maps.ranges, skeleton->maps.pools,
+		skeleton->maps.shapes, skeleton->maps.captures, skeleton->maps.capturing,
+		skeleton->maps.graphs, skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
-		skeleton->maps.devices,	   skeleton->maps.call_sites, skeleton->maps.launch_sites,
+		skeleton->maps.devices, skeleton->maps.call_sites, skeleton->maps.launch_sites,
 		skeleton->maps.duration_numbers, skeleton->maps.sizes, skeleton->maps.copy_sizes,
-		skeleton->maps.ignored,  skeleton->maps.copy_targets,
-	};
+		skeleton->maps.ignored, skeleton->maps.copy_targets};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.processes, options->max_processes);

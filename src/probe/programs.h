@@ -13,7 +13,7 @@ struct bpf_map;
 
 /* All belong to the object, which must outlive whoever uses them. */
 struct probe_programs {
-	const struct bpf_program *session;	    /* with session links, else the next two */
+	const struct bpf_program *session; /* with session links, else the next two */
 	const struct bpf_program *entry, *on_return;
 	const struct bpf_program *loader; /* at _dl_debug_state */
 	struct bpf_map *sites;		  /* for tracefs links */

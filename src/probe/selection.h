@@ -29,12 +29,13 @@ struct function_choice {
 struct selection {
 	unsigned int sections; /* enum section */
 	enum api_mode api;
-	bool no_driver;	       /* API_AUTO: no libcuda is known, so the runtime stands for everything */
-	bool launch_returns;   /* the returns of launches are looked at */
-	bool asks;	       /* what asks for errors (ASK_ERROR), at each layer whatever `api` */
-	bool getters;	       /* ASK_GETTER, as `api` has it; API_AUTO: at each layer */
-	bool by_family;	       /* the probes of a family can be taken out, see attacher__watch */
-	const struct function_choice *choice; /* in place of all the above; NULL: none */
+	bool no_driver;	     /* API_AUTO: no libcuda is known, so the runtime stands for everything */
+	bool launch_returns; /* the returns of launches are looked at */
+	bool asks;	     /* what asks for errors (ASK_ERROR), at each layer whatever `api` */
+	bool getters;	     /* ASK_GETTER, as `api` has it; API_AUTO: at each layer */
+	bool by_family;	     /* the probes of a family can be taken out, see attacher__watch */
+	/* in place of all the above; NULL: none */
+	const struct function_choice *choice;
 };
 
 /* Whether the function is probed at all. */

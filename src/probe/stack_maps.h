@@ -20,15 +20,15 @@ struct stack_maps {
 	struct bpf_map *scratches, *copy_scratches, *ring, *told, *whole_chains, *code, *python;
 };
 
-#define STACK_MAPS(skeleton)                                                                                           \
-	((struct stack_maps){                                                                                          \
-		.scratches = (skeleton)->maps.stack_scratches,                                                         \
-		.copy_scratches = (skeleton)->maps.stack_copy_scratches,                                               \
-		.ring = (skeleton)->maps.stack_ring,                                                                   \
-		.told = (skeleton)->maps.stacks_told,                                                                  \
-		.whole_chains = (skeleton)->maps.whole_chains,                                                         \
-		.code = (skeleton)->maps.code_maps,                                                                    \
-		.python = (skeleton)->maps.python_targets,                                                             \
+#define STACK_MAPS(skeleton) \
+	((struct stack_maps){ \
+		.scratches = (skeleton)->maps.stack_scratches, \
+		.copy_scratches = (skeleton)->maps.stack_copy_scratches, \
+		.ring = (skeleton)->maps.stack_ring, \
+		.told = (skeleton)->maps.stacks_told, \
+		.whole_chains = (skeleton)->maps.whole_chains, \
+		.code = (skeleton)->maps.code_maps, \
+		.python = (skeleton)->maps.python_targets, \
 	})
 
 struct stack_maps_options {

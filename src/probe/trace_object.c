@@ -24,7 +24,7 @@ static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_
 	if (ret)
 		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));
 	rodata->config.links = options->links;
-	rodata->config.pidns_inum = (uint32_t)namespace.inode;
+	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
 	rodata->config.hold_user = signaller__reaches_all() ? HOLD_ALL : geteuid();

@@ -19,8 +19,8 @@ struct trace_bpf; /* the skeleton, generated */
 
 struct trace_object_options {
 	enum link_kind links;
-	bool only_watched; /* map `watched` decides which processes count */
-	bool hold;	   /* stop watched processes at new libraries */
+	bool only_watched;   /* map `watched` decides which processes count */
+	bool hold;	     /* stop watched processes at new libraries */
 	uint64_t ring_bytes; /* a power of two of pages; events are woken for at a quarter */
 	struct stack_maps_options stacks;
 	struct trace_config config; /* wake_bytes is filled in here */

@@ -95,7 +95,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
 	struct http_server *s = arg;
-	struct timeval second = { 1, 0 };
+	struct timeval second = {1, 0};
 
 	if (evtimer_add(s->resume, &second) == 0)
 		evconnlistener_disable(listener);

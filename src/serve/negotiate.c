@@ -142,7 +142,7 @@ static bool next_element(struct slice *rest, struct element *e)
 
 static struct slice whole(const char *header)
 {
-	struct slice s = { header, header ? strlen(header) : 0 };
+	struct slice s = {header, header ? strlen(header) : 0};
 
 	return s;
 }

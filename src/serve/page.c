@@ -52,9 +52,9 @@ static int write_metrics(const struct http_options *options, enum exposition for
 }
 
 static const struct page pages[] = {
-	{ "/metrics", NULL, write_metrics },
-	{ "/", "text/html; charset=utf-8", write_landing },
-	{ "/healthz", "text/plain; charset=utf-8", write_health },
+	{"/metrics", NULL, write_metrics},
+	{"/", "text/html; charset=utf-8", write_landing},
+	{"/healthz", "text/plain; charset=utf-8", write_health},
 };
 
 static const struct page *find_page(const char *path)

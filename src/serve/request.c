@@ -118,7 +118,7 @@ static int parse_target(struct parser *p, struct text t)
 		t.length -= (size_t)(end - t.start);
 		t.start = end;
 		if (!t.length)
-			t = (struct text){ "/", 1 };
+			t = (struct text){"/", 1};
 	} else if (!equals(t, "*") && (!t.length || t.start[0] != '/')) {
 		return BAD_REQUEST;
 	}
@@ -142,15 +142,15 @@ static int parse_request_line(struct parser *p, struct text line)
 		;
 	if (first == last)
 		return BAD_REQUEST;
-	method = (struct text){ line.start, (size_t)(first - line.start) };
+	method = (struct text){line.start, (size_t)(first - line.start)};
 	if (!is_token(method))
 		return BAD_REQUEST;
 	copy(p->request->method, sizeof(p->request->method), method);
-	status = parse_version(p, (struct text){ last + 1, line.length -
-							   (size_t)(last + 1 - line.start) });
+	status = parse_version(p, (struct text){last + 1, line.length -
+								  (size_t)(last + 1 - line.start)});
 	if (status != REQUEST_COMPLETE)
 		return status;
-	return parse_target(p, (struct text){ first + 1, (size_t)(last - first - 1) });
+	return parse_target(p, (struct text){first + 1, (size_t)(last - first - 1)});
 }
 
 /* Appends a header's value to those of the same name; all are from one head, so they fit. */
@@ -229,8 +229,8 @@ static int parse_header(struct parser *p, struct text line)
 
 	if (!colon)
 		return BAD_REQUEST;
-	name = (struct text){ line.start, (size_t)(colon - line.start) };
-	value = (struct text){ colon + 1, line.length - name.length - 1 };
+	name = (struct text){line.start, (size_t)(colon - line.start)};
+	value = (struct text){colon + 1, line.length - name.length - 1};
 	/* Refuses blanks before the colon and folded lines too, which begin with one. */
 	if (!is_token(name))
 		return BAD_REQUEST;
@@ -282,8 +282,8 @@ static int parse(struct parser *p, struct text *rest)
 
 int request__parse(const char *data, size_t length, struct request *request, size_t *used)
 {
-	struct parser p = { .request = request };
-	struct text rest = { data, length < REQUEST_HEAD_MAX ? length : REQUEST_HEAD_MAX };
+	struct parser p = {.request = request};
+	struct text rest = {data, length < REQUEST_HEAD_MAX ? length : REQUEST_HEAD_MAX};
 	int status;
 
 	request->method[0] = request->path[0] = '\0';

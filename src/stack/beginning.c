@@ -55,8 +55,9 @@ static bool is_name(const char *function)
 static bool is_code(const uint8_t code[CODE_BYTES], bool in_libc)
 {
 	static const uint8_t halt[] = {0xf4}; /* _start */
-	static const uint8_t end_thread[] = {0x48, 0x89, 0xc7, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05}; /* clone */
-	static const uint8_t end_process[] = {0x89, 0xc7, 0xe8}; /* exit(main()) in libc's start */
+	/* clone */
+	static const uint8_t end_thread[] = {0x48, 0x89, 0xc7, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05};
+	static const uint8_t end_process[] = {0x89, 0xc7, 0xe8};	     /* exit(main()) in libc's start */
 	static const uint8_t keep_result[] = {0x64, 0x48, 0x89, 0x04, 0x25}; /* start_thread */
 
 	if (!memcmp(code, halt, sizeof(halt)) || !memcmp(code, end_thread, sizeof(end_thread)))

@@ -31,7 +31,7 @@ struct interpreter {
 };
 
 struct stack_intake {
-	pthread_mutex_t lock; /* of all that follows but for the thread's own ends */
+	pthread_mutex_t lock;	  /* of all that follows but for the thread's own ends */
 	struct ring_buffer *ring; /* NULL: without a thread */
 	struct interpreter *interpreters;
 	struct python_codes *codes;
@@ -338,10 +338,10 @@ void stack_intake__free(struct stack_intake *intake)
 		return;
 	stop_thread(intake);
 	ring_buffer__free(intake->ring);
-	DL_FOREACH_SAFE(intake->waiting, taken, next_taken) {
+	DL_FOREACH_SAFE (intake->waiting, taken, next_taken) {
 		taken_stack__free(taken);
 	}
-	HASH_ITER(hh, intake->interpreters, interpreter, next) {
+	HASH_ITER (hh, intake->interpreters, interpreter, next) {
 		HASH_DEL(intake->interpreters, interpreter);
 		free(interpreter);
 	}

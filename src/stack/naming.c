@@ -71,8 +71,10 @@ int naming__make(struct naming *naming, struct native_frames *frames, const stru
 		*next++ = (struct stack_frame){
 			.kind = FRAME_MARK, .function = naming->chain.truncated ? TRUNCATED : BROKEN};
 	*out = (struct stack){
-		.count = (uint32_t)(next - naming->frames), .frames = naming->frames,
-		.truncated = naming->chain.truncated, .broken = naming->chain.broken,
+		.count = (uint32_t)(next - naming->frames),
+		.frames = naming->frames,
+		.truncated = naming->chain.truncated,
+		.broken = naming->chain.broken,
 	};
 	return 0;
 }

@@ -11,9 +11,9 @@
 #include "stack/intake.h"
 #include "target/process.h"
 
-#define PROCESSES_MAX 1024 /* the one whose last record or look is the longest ago leaves */
+#define PROCESSES_MAX 1024	    /* the one whose last record or look is the longest ago leaves */
 #define START_PRECISION_NS 20000000 /* /proc tells a start in clock ticks */
-#define REREAD_NS NS_PER_S /* at the latest, for an address that lies in no mapping */
+#define REREAD_NS NS_PER_S	    /* at the latest, for an address that lies in no mapping */
 /* The same at first. Where a reading did not help, twice as long until the next, up to REREAD_NS. */
 #define REREAD_FIRST_NS (10 * NS_PER_MS)
 /* At the earliest where code was mapped or unmapped: a reading takes up to a millisecond. */
@@ -105,7 +105,7 @@ void stack_processes__free(struct stack_processes *processes)
 
 	if (!processes)
 		return;
-	HASH_ITER(hh, processes->list, process, next) {
+	HASH_ITER (hh, processes->list, process, next) {
 		release(processes, process);
 	}
 	native_frames__free(processes->frames);

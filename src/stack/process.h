@@ -30,16 +30,16 @@ struct stack_process {
 	uint64_t start_ns;
 	uint32_t number; /* no other process's */
 	struct native_process *native;
-	struct unwinder *unwinder; /* NULL: none was needed */
+	struct unwinder *unwinder;    /* NULL: none was needed */
 	struct python_process python; /* where `search` is PYTHON_FOUND */
 	enum python_search search;
 	uint64_t searched_ns;
 	bool announced, warned;
-	bool changed;	     /* to be read again at the next record */
+	bool changed; /* to be read again at the next record */
 	uint64_t read_ns;
 	uint64_t code_version; /* as of the last reading, as a record told; 0: none has */
-	uint64_t wait_ns;    /* until the next reading for the sake of addresses; 0: the first time */
-	struct code_map code; /* as was told last */
+	uint64_t wait_ns;      /* until the next reading for the sake of addresses; 0: the first time */
+	struct code_map code;  /* as was told last */
 	bool code_told;
 	UT_hash_handle hh; /* by pid */
 };

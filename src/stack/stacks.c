@@ -161,7 +161,9 @@ const struct stack *stacks__find(struct stacks *stacks, uint64_t id)
 void stacks__count(const struct stacks *stacks, struct stacks_counts *counts)
 {
 	*counts = (struct stacks_counts){
-		.kept = stack_store__count(stacks->store), .evicted = stack_store__evicted(stacks->store),
-		.unwound = stacks->unwound, .malformed = stack_intake__malformed(stacks->intake),
+		.kept = stack_store__count(stacks->store),
+		.evicted = stack_store__evicted(stacks->store),
+		.unwound = stacks->unwound,
+		.malformed = stack_intake__malformed(stacks->intake),
 	};
 }

@@ -18,7 +18,7 @@ struct kept_id;
 struct kept_stack {
 	struct stack stack;
 	struct kept_id *ids;
-	struct kept_id *first; /* stands for all of them, and stays as long as the stack */
+	struct kept_id *first;		/* stands for all of them, and stays as long as the stack */
 	struct kept_stack *prev, *next; /* by when they were asked for, the longest ago first */
 	UT_hash_handle hh;		/* by `key` */
 	size_t bytes;
@@ -29,7 +29,7 @@ struct kept_id {
 	uint64_t id;
 	struct stack_owner owner;
 	struct kept_stack *stack;
-	struct kept_id *prev, *next;	     /* of one stack */
+	struct kept_id *prev, *next;	 /* of one stack */
 	struct kept_id *older, *younger; /* by when they were asked for */
 	UT_hash_handle hh;
 };

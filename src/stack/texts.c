@@ -36,7 +36,7 @@ void texts__free(struct texts *texts)
 
 	if (!texts)
 		return;
-	HASH_ITER(hh, texts->list, text, next) {
+	HASH_ITER (hh, texts->list, text, next) {
 		drop(texts, text);
 	}
 	free(texts);

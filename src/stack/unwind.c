@@ -166,8 +166,14 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 		int number;
 		Dwarf_Word value;
 	} known[] = {
-		{3, registers->bx},   {6, registers->bp},   {7, registers->sp},   {12, registers->r12},
-		{13, registers->r13}, {14, registers->r14}, {15, registers->r15}, {REGISTER_RETURN, registers->ip - 1},
+		{3, registers->bx},
+		{6, registers->bp},
+		{7, registers->sp},
+		{12, registers->r12},
+		{13, registers->r13},
+		{14, registers->r14},
+		{15, registers->r15},
+		{REGISTER_RETURN, registers->ip - 1},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -178,7 +184,9 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 }
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
-	.next_thread = next_thread, .get_thread = get_thread, .memory_read = read_memory,
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
 	.set_initial_registers = set_registers,
 };
 

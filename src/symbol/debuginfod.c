@@ -27,7 +27,12 @@
 /* The client looks once a second whether it is to go on. */
 #define STOP_MS 1000
 
-enum answer { NOT_ASKED = 0, NOT_ANSWERED, FOUND, NOT_FOUND };
+enum answer {
+	NOT_ASKED = 0,
+	NOT_ANSWERED,
+	FOUND,
+	NOT_FOUND
+};
 
 struct request {
 	uint8_t id[BUILD_ID_SIZE_MAX];
@@ -40,7 +45,7 @@ struct request {
 struct debuginfod {
 	struct debuginfod_library library;
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* by CLOCK_MONOTONIC */
+	pthread_cond_t changed;	  /* by CLOCK_MONOTONIC */
 	struct request *requests; /* in the order of asking */
 	size_t unanswered;
 	pthread_t threads[THREADS_MAX];
@@ -246,7 +251,7 @@ void debuginfod__free(struct debuginfod *debuginfod)
 	/* What a thread may still use is left to the end of gpuprobe. */
 	if (!debuginfod || !stop_threads(debuginfod))
 		return;
-	HASH_ITER(hh, debuginfod->requests, request, next) {
+	HASH_ITER (hh, debuginfod->requests, request, next) {
 		HASH_DEL(debuginfod->requests, request);
 		free(request->path);
 		free(request);
@@ -320,7 +325,7 @@ int debuginfod__find(struct debuginfod *debuginfod, const uint8_t *id, size_t si
 	}
 	if (request) {
 		*path = request->path;
-		ret = request->path ? 0 : is_answered(request) ? -ENOENT : -EAGAIN;
+		ret = request->path ? 0 : (is_answered(request) ? -ENOENT : -EAGAIN);
 	}
 	pthread_mutex_unlock(&debuginfod->lock);
 	return ret;

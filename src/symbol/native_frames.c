@@ -83,7 +83,7 @@ static void clear(struct native_frames *frames)
 {
 	struct known_frame *frame, *next;
 
-	HASH_ITER(hh, frames->known, frame, next) {
+	HASH_ITER (hh, frames->known, frame, next) {
 		HASH_DEL(frames->known, frame);
 		free_frame(frame);
 	}
@@ -230,8 +230,11 @@ static struct known_frame *add_known(struct native_frames *frames, const struct 
 static struct known_frame *find_frame(struct native_frames *frames, const struct native_process *process,
 				      const struct mapped_object *object, uint64_t address, enum native_address kind)
 {
-	struct frame_key key = {.file_offset = address - object->start + object->file_offset, .kind = kind,
-				.file = object->key};
+	struct frame_key key = {
+		.file_offset = address - object->start + object->file_offset,
+		.kind = kind,
+		.file = object->key,
+	};
 	struct known_frame *frame = object->key.size ? find_known(frames, &key) : NULL;
 	struct symbol_file *file;
 

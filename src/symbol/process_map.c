@@ -17,7 +17,7 @@
 
 #define OBJECTS_MAX 16384
 #define UNMAPPED_MAX 256
-#define OPENED_MAX 1000 /* by one reading: a process could have us open files for minutes */
+#define OPENED_MAX 1000		 /* by one reading: a process could have us open files for minutes */
 #define UPROBES_NAME "[uprobes]" /* the kernel's own: where probed functions return to */
 
 struct objects {
@@ -165,7 +165,10 @@ static int open_same(const struct mapped_object *object)
 static struct symbol_file *open_file(const struct mapped_object *object, pid_t pid, struct symbol_cache *cache)
 {
 	const struct mapping mapping = {
-		.start = object->start, .end = object->end, .deleted = object->deleted, .path = object->path,
+		.start = object->start,
+		.end = object->end,
+		.deleted = object->deleted,
+		.path = object->path,
 	};
 	struct symbol_file *file;
 	int fd;
@@ -277,9 +280,15 @@ static int keep_mapping(const struct mapping *mapping, void *arg)
 	if (!object)
 		return 1;
 	*object = (struct mapped_object){
-		.start = mapping->start, .end = mapping->end, .file_offset = mapping->file_offset,
-		.begin = reading->begin, .inode = mapping->inode, .device = mapping->device,
-		.deleted = mapping->deleted, .is_vdso = is_vdso, .path = strdup(mapping->path),
+		.start = mapping->start,
+		.end = mapping->end,
+		.file_offset = mapping->file_offset,
+		.begin = reading->begin,
+		.inode = mapping->inode,
+		.device = mapping->device,
+		.deleted = mapping->deleted,
+		.is_vdso = is_vdso,
+		.path = strdup(mapping->path),
 	};
 	if (!object->path)
 		return 1;

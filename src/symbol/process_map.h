@@ -19,13 +19,13 @@ struct process_map;
 /* An executable mapping. */
 struct mapped_object {
 	uint64_t start, end;
-	uint64_t file_offset; /* of `start` */
-	uint64_t begin;	      /* where the whole object begins in memory */
+	uint64_t file_offset;	/* of `start` */
+	uint64_t begin;		/* where the whole object begins in memory */
 	uint64_t inode, device; /* as maps shows them */
 	bool deleted;
 	bool is_vdso;
-	char *path;	  /* in the process's root, or "[vdso]", "[uprobes]" */
-	const char *name; /* the end of it */
+	char *path;	     /* in the process's root, or "[vdso]", "[uprobes]" */
+	const char *name;    /* the end of it */
 	struct file_key key; /* all zero: not opened */
 };
 

@@ -62,7 +62,7 @@ void python_codes__free(struct python_codes *codes)
 
 	if (!codes)
 		return;
-	HASH_ITER(hh, codes->kept, kept, next) {
+	HASH_ITER (hh, codes->kept, kept, next) {
 		drop(codes, kept);
 	}
 	free(codes);
@@ -181,7 +181,9 @@ static int read_code(pid_t pid, const struct python_offsets *offsets, const stru
 	if (ret)
 		return ret;
 	return is_alive(pid, offsets, name) && is_alive(pid, offsets, file) && is_alive(pid, offsets, table) &&
-			       is_of_frame(pid, &offsets->target, frame, code, object) ? 0 : -EPROTO;
+			       is_of_frame(pid, &offsets->target, frame, code, object) ?
+		       0 :
+		       -EPROTO;
 }
 
 static struct code_key key_of(uint32_t process, const struct python_frame *frame)

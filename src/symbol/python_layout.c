@@ -83,9 +83,12 @@ static int check_code_type(pid_t pid, const struct python_offsets *offsets, stru
 {
 	struct type type = {0};
 	const struct known_member known[] = {
-		{"co_argcount", offsets->code_argcount}, {"co_firstlineno", offsets->code_first_line},
-		{"co_filename", offsets->code_file},	 {"co_name", offsets->code_name},
-		{"co_qualname", offsets->code_qualname}, {"co_linetable", offsets->code_table},
+		{"co_argcount", offsets->code_argcount},
+		{"co_firstlineno", offsets->code_first_line},
+		{"co_filename", offsets->code_file},
+		{"co_name", offsets->code_name},
+		{"co_qualname", offsets->code_qualname},
+		{"co_linetable", offsets->code_table},
 		{"co_lnotab", offsets->code_table},
 	};
 	int ret = read_type(pid, offsets->target.code_type, "code", &type, err);
@@ -121,7 +124,9 @@ static int check_frame_type(pid_t pid, const struct python_offsets *offsets, str
 {
 	const struct python_target *target = &offsets->target;
 	const struct known_member known[] = {
-		{"f_back", target->frame_back}, {"f_code", target->frame_code}, {"f_lasti", target->frame_instruction},
+		{"f_back", target->frame_back},
+		{"f_code", target->frame_code},
+		{"f_lasti", target->frame_instruction},
 		{offsets->minor == 10 ? "f_trace_opcodes" : NULL, (uint16_t)(target->frame_instruction - 11)},
 	};
 	struct type type = {0};

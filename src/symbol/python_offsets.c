@@ -9,6 +9,7 @@
  * As the compiler lays out the structures of 3.8.18, 3.9.18, 3.10.13, 3.11.7,
  * 3.12.1 and 3.13.0 on x86-64, and as 3.14.10 has them. Before 3.11 a frame is an object.
  */
+/* clang-format off */
 static const struct python_offsets versions[] = {
 	{
 		.minor = 8, .lines = PYTHON_LINES_LNOTAB, .key = 1396,
@@ -85,6 +86,7 @@ static const struct python_offsets versions[] = {
 		},
 	},
 };
+/* clang-format on */
 
 const struct python_offsets *python_offsets__of(unsigned int minor)
 {
@@ -113,6 +115,7 @@ static const struct sections sections_of[] = {
 };
 
 /* Words behind a section's first one. */
+/* clang-format off */
 enum {
 	STATE_FRAME = 4, STATE_ID,
 	FRAME_BACK = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5,
@@ -122,6 +125,7 @@ enum {
 	BYTES_SIZE = 1, BYTES_DATA,
 	TEXT_STATE = 1, TEXT_LENGTH, TEXT_ASCII,
 };
+/* clang-format on */
 
 /* No structure of the interpreter that is read here is larger, but for the bytecode behind a code object. */
 #define STRUCTURE_MAX 4096

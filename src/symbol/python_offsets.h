@@ -22,12 +22,12 @@ struct python_offsets {
 	uint8_t lines; /* enum python_lines */
 	uint16_t key;  /* of autoTSSkey._key in _PyRuntime */
 	uint16_t code_argcount, code_file, code_name, code_table, code_first_line;
-	uint16_t code_qualname; /* 0: it has none */
+	uint16_t code_qualname;		 /* 0: it has none */
 	uint16_t text_ascii, text_other; /* in a str: its characters, where they are all ASCII, and else */
-	uint64_t text_type; /* PyUnicode_Type, what every str points to: 0 until it is found */
-	uint64_t frame_type; /* PyFrame_Type, where frames are objects: up to 3.10 */
-	uint8_t references_bits; /* of an object's first word that count; those above are flags */
-	struct python_target target; /* without its addresses, and those of libc */
+	uint64_t text_type;		 /* PyUnicode_Type, what every str points to: 0 until it is found */
+	uint64_t frame_type;		 /* PyFrame_Type, where frames are objects: up to 3.10 */
+	uint8_t references_bits;	 /* of an object's first word that count; those above are flags */
+	struct python_target target;	 /* without its addresses, and those of libc */
 };
 
 /* In every str, and bytes object, and type, of these builds. */

@@ -13,14 +13,19 @@
 
 #define PTHREAD_MAX 16384 /* struct pthread is smaller */
 
-enum object_role { OBJECT_PYTHON = 0, OBJECT_LIBC, OBJECT_LIBPTHREAD, OBJECT_ROLES };
+enum object_role {
+	OBJECT_PYTHON = 0,
+	OBJECT_LIBC,
+	OBJECT_LIBPTHREAD,
+	OBJECT_ROLES
+};
 
 /* A mapped file. */
 struct object {
-	uint64_t start, end; /* of its mappings */
+	uint64_t start, end;	/* of its mappings */
 	struct mapping mapping; /* one of them, for its file; a path of NULL: there is none of this role */
-	unsigned int minor;  /* that the file's name tells, or 0 */
-	char flavour;	     /* the letter behind it: 't', 'd', or 0 */
+	unsigned int minor;	/* that the file's name tells, or 0 */
+	char flavour;		/* the letter behind it: 't', 'd', or 0 */
 };
 
 struct search {
@@ -29,7 +34,7 @@ struct search {
 	bool musl;
 	unsigned int module_minor; /* that a module's name tells, or 0 */
 	uint64_t last_inode;
-	uint64_t file_start; /* where the mapped file begins */
+	uint64_t file_start;   /* where the mapped file begins */
 	struct object program; /* the executable, where it is not called python */
 };
 

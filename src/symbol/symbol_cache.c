@@ -26,7 +26,7 @@ struct symbol_cache {
 	struct symbol_file *files;
 	size_t count, max;
 	uint64_t clock;
-	struct file_key vdso; /* all zero until it is opened */
+	struct file_key vdso;	       /* all zero until it is opened */
 	struct debuginfod *debuginfod; /* or NULL */
 };
 
@@ -115,8 +115,11 @@ void symbol_cache__trim(struct symbol_cache *cache)
 static struct file_key key_of(const struct stat *stat)
 {
 	return (struct file_key){
-		.device = stat->st_dev, .inode = stat->st_ino, .size = (uint64_t)stat->st_size,
-		.changed_s = (uint64_t)stat->st_mtim.tv_sec, .changed_ns = (uint64_t)stat->st_mtim.tv_nsec,
+		.device = stat->st_dev,
+		.inode = stat->st_ino,
+		.size = (uint64_t)stat->st_size,
+		.changed_s = (uint64_t)stat->st_mtim.tv_sec,
+		.changed_ns = (uint64_t)stat->st_mtim.tv_nsec,
 	};
 }
 

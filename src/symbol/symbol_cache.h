@@ -32,16 +32,16 @@ struct file_key {
 /* A file in the cache. Valid until the next call of symbol_cache__open or __trim. */
 struct symbol_file {
 	struct file_key key;
-	struct elf_file *elf;	    /* NULL: it is no ELF file, which is worth knowing too */
-	struct elf_file *debug;	    /* the separate debug file, or NULL */
+	struct elf_file *elf;	       /* NULL: it is no ELF file, which is worth knowing too */
+	struct elf_file *debug;	       /* the separate debug file, or NULL */
 	struct debuginfod *debuginfod; /* to be asked for that; NULL: not, or not any more */
-	struct source_lines *lines; /* NULL: not read */
+	struct source_lines *lines;    /* NULL: not read */
 	bool looked_for_lines;
-	struct Elf *frames;	/* NULL: not opened, or there is no frame information */
+	struct Elf *frames; /* NULL: not opened, or there is no frame information */
 	uint64_t frames_size;
 	bool looked_for_frames;
 	uint64_t names_ns; /* CPU time that its functions' readable names have taken */
-	uint64_t used; /* value of the cache's clock */
+	uint64_t used;	   /* value of the cache's clock */
 };
 
 /* NULL without memory. At most `max_files` files (1 or more) are kept open, debug files included. */

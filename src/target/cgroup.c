@@ -101,8 +101,8 @@ static bool is_uid(const char *text)
 
 static bool take_uid(struct part part, char *pod)
 {
-	if (part.length == STATIC_POD_LENGTH ? !is_hex(part.start, part.length)
-					     : part.length != POD_UID_LENGTH || !is_uid(part.start))
+	if (part.length == STATIC_POD_LENGTH ? !is_hex(part.start, part.length) :
+					       part.length != POD_UID_LENGTH || !is_uid(part.start))
 		return false;
 	for (size_t i = 0; i < part.length; i++)
 		pod[i] = part.start[i] == '_' ? '-' : part.start[i];

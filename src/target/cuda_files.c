@@ -66,7 +66,7 @@ int cuda_files__add(struct cuda_files *files, const char *path, struct error *er
 {
 	int ret = add(files, path, LAYER_BIT(LAYER_RUNTIME) | LAYER_BIT(LAYER_DRIVER), err);
 
-	return ret == -EEXIST ? 0 : ret == -ENOMSG ? -EINVAL : ret;
+	return ret == -EEXIST ? 0 : (ret == -ENOMSG ? -EINVAL : ret);
 }
 
 static int add_found(struct cuda_files *files, const struct path_list *list, unsigned int layers)

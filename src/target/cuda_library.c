@@ -59,7 +59,7 @@ struct collection {
 	struct elf_file *file;
 	const struct wanted_functions *wanted;
 	unsigned int layers;
-	int major; /* of the runtime in it */
+	int major;	/* of the runtime in it */
 	bool *exported; /* by row: found in .dynsym, so .symtab has nothing to add */
 	bool *found;	/* by row */
 	struct probe_site *sites;
@@ -262,9 +262,8 @@ int cuda_library__rows(struct elf_file *file, enum row_presence *rows)
 		memset(all, true, api_function_count * sizeof(*all));
 		ret = collect_file(&collection, file, &wanted);
 		for (size_t row = 0; !ret && row < api_function_count; row++)
-			rows[row] = collection.found[row]	  ? ROW_PRESENT
-				    : is_missing(&collection, row) ? ROW_ABSENT
-								   : ROW_FOREIGN;
+			rows[row] = collection.found[row] ? ROW_PRESENT :
+							    (is_missing(&collection, row) ? ROW_ABSENT : ROW_FOREIGN);
 	}
 	release(&collection);
 	free(all);

@@ -6,8 +6,10 @@
 static bool is_prefix(uint8_t byte)
 {
 	switch (byte) {
+	/* clang-format off */
 	case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: /* segments */
 	case 0x66: case 0x67: case 0xf2: case 0xf3:
+		/* clang-format on */
 		return true;
 	}
 	return false;

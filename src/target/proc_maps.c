@@ -128,7 +128,9 @@ char *mapping__map_files_path(const struct mapping *mapping, pid_t pid)
 	char *path;
 
 	return asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapping->start,
-			mapping->end) < 0 ? NULL : path;
+			mapping->end) < 0 ?
+		       NULL :
+		       path;
 }
 
 /* The link in map_files leads to the very file; the path may lead to its successor. */

@@ -12,13 +12,13 @@
 #include <sys/types.h>
 
 struct mapping {
-	uint64_t start, end; /* addresses */
+	uint64_t start, end;  /* addresses */
 	uint64_t file_offset; /* of `start` */
-	uint64_t inode;	     /* 0: not a file */
-	dev_t device;	     /* as maps shows it: overlay mounts make it differ from stat's */
+	uint64_t inode;	      /* 0: not a file */
+	dev_t device;	      /* as maps shows it: overlay mounts make it differ from stat's */
 	bool executable;
-	bool deleted;	     /* the name is gone (or ends in " (deleted)": maps cannot tell) */
-	const char *path;    /* in the process's mount namespace; "" for anonymous memory;
+	bool deleted;	  /* the name is gone (or ends in " (deleted)": maps cannot tell) */
+	const char *path; /* in the process's mount namespace; "" for anonymous memory;
 			      * "[stack]" and the like are no paths. Valid during the callback. */
 };
 

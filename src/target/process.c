@@ -54,7 +54,8 @@ static int parse_stat(char *text, struct process_info *info)
 		return -EBADMSG;
 	*end = '\0';
 	if (sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-			      " %*d %*d %llu", &info->state, &parent, &ticks) != 3)
+			    " %*d %*d %llu",
+		   &info->state, &parent, &ticks) != 3)
 		return -EBADMSG;
 	info->parent = parent;
 	info->start_ns = ticks_to_ns(ticks);

@@ -21,7 +21,7 @@ struct process_info {
 };
 
 struct run_time {
-	uint64_t ran_ns; /* may be told late by a tick of the clock */
+	uint64_t ran_ns;    /* may be told late by a tick of the clock */
 	uint64_t waited_ns; /* is told when it runs again */
 };
 
@@ -32,7 +32,7 @@ struct pid_list {
 
 struct pid_namespace {
 	uint64_t device, inode; /* of /proc/self/ns/pid */
-	unsigned int depth; /* levels below the namespace that /proc shows; 0 when it is that one */
+	unsigned int depth;	/* levels below the namespace that /proc shows; 0 when it is that one */
 };
 
 /* Fills *info. Returns 0, -ESRCH, or another negative errno. */

@@ -31,9 +31,9 @@ struct walk {
 	struct process_root *root;
 	int fds[DEPTH_MAX]; /* below the root */
 	size_t depth;
-	unsigned int links;	/* followed so far */
-	char rest[PATH_MAX];	/* still to go */
-	struct statx status;	/* of the last one */
+	unsigned int links;  /* followed so far */
+	char rest[PATH_MAX]; /* still to go */
+	struct statx status; /* of the last one */
 };
 
 int process_root__open(pid_t pid, struct process_root **out)
@@ -109,7 +109,7 @@ static int go_down(struct walk *walk, const char *name)
 		return -errno;
 	walk->fds[walk->depth++] = fd;
 	ret = mounts__check(&walk->root->mounts, fd, &walk->status);
-	return ret ? ret : S_ISLNK(walk->status.stx_mode) ? follow(walk) : 0;
+	return ret ? ret : (S_ISLNK(walk->status.stx_mode) ? follow(walk) : 0);
 }
 
 /* Takes the next name off the rest; false at the end. */

@@ -15,8 +15,8 @@ static const struct {
 	int major; /* the last that has them */
 	const char *names[2];
 } departed[] = {
-	{ 11, { "cudaBindTexture", "cudaUnbindTexture" } },
-	{ 12, { "cudaThreadExit", "cudaThreadSynchronize" } },
+	{11, {"cudaBindTexture", "cudaUnbindTexture"}},
+	{12, {"cudaThreadExit", "cudaThreadSynchronize"}},
 };
 
 #define DEPARTED (sizeof(departed) / sizeof(departed[0]))

@@ -14,9 +14,9 @@
 
 #include "target/root_file.h"
 
-#define KEPT 256		/* users remembered; then the oldest place is used again */
-#define MAX_ENTRIES 100000	/* of the host's passwd that are looked at */
-#define BUFFER_SIZE 16384	/* of one entry */
+#define KEPT 256	   /* users remembered; then the oldest place is used again */
+#define MAX_ENTRIES 100000 /* of the host's passwd that are looked at */
+#define BUFFER_SIZE 16384  /* of one entry */
 
 struct user {
 	uid_t uid;

@@ -60,8 +60,8 @@ static bool word_at(struct writer *writer, unsigned int word, char text[static E
 static const char *integer(unsigned int size, bool is_signed)
 {
 	if (is_signed)
-		return size == 1 ? "int8" : size == 2 ? "int16" : size == 4 ? "int32" : "int64";
-	return size == 1 ? "uint8" : size == 2 ? "uint16" : size == 4 ? "uint32" : "uint64";
+		return size == 1 ? "int8" : (size == 2 ? "int16" : (size == 4 ? "int32" : "int64"));
+	return size == 1 ? "uint8" : (size == 2 ? "uint16" : (size == 4 ? "uint32" : "uint64"));
 }
 
 static bool returns_error(const struct writer *writer)

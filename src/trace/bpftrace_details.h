@@ -22,8 +22,8 @@ enum bpftrace_kernel {
 };
 
 struct bpftrace_details {
-	char *format;	 /* "size=%lu ptr=0x%lx"; empty where there is nothing to show */
-	char *arguments; /* for the format, each with a comma before it */
+	char *format;		  /* "size=%lu ptr=0x%lx"; empty where there is nothing to show */
+	char *arguments;	  /* for the format, each with a comma before it */
 	unsigned int stack_words; /* of the stack's argument slots that it needs */
 	enum bpftrace_kernel kernel;
 	unsigned int kernel_word; /* of BPFTRACE_KERNEL_GIVEN: the number of the register */

@@ -40,7 +40,7 @@ static uint64_t word_at(const struct reader *r, uint8_t word)
 
 static struct block take_block(struct reader *r)
 {
-	struct block block = { NULL, BLOCK_MISSING };
+	struct block block = {NULL, BLOCK_MISSING};
 	uint16_t length;
 
 	if (r->end - r->at < (ptrdiff_t)sizeof(length))
@@ -423,7 +423,7 @@ static void put_kernel_args(struct reader *r, const struct block *block)
 
 uint64_t trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size)
 {
-	struct reader r = { .function = function, .event = event };
+	struct reader r = {.function = function, .event = event};
 
 	if (size < sizeof(*event))
 		return 0;
@@ -434,8 +434,8 @@ uint64_t trace_function__stack(const struct trace_function *function, const stru
 void trace_function__decode(const struct trace_function *function, const struct trace_event *event, size_t size,
 			    unsigned int kernel_args, bool has_stack, struct trace_line *line, uint64_t *handle)
 {
-	struct reader r = { .function = function, .event = event, .line = line, .product = 1 };
-	struct block args = { NULL, BLOCK_MISSING };
+	struct reader r = {.function = function, .event = event, .line = line, .product = 1};
+	struct block args = {NULL, BLOCK_MISSING};
 	size_t i;
 
 	line->field_count = 0;
@@ -459,7 +459,7 @@ void trace_function__decode(const struct trace_function *function, const struct 
 
 uint64_t trace_function__launched(const struct trace_function *function, const struct trace_event *event, size_t size)
 {
-	struct reader r = { .function = function, .event = event };
+	struct reader r = {.function = function, .event = event};
 
 	if (!(function->plan.flags & TRACE_PLAN_KERNEL) || size < sizeof(*event))
 		return 0;

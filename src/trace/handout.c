@@ -30,7 +30,8 @@ static void set_place(struct trace_stream *stream, const struct trace_event *eve
 
 	trace_places__see(stream->places, line->process, stream->now);
 	address = trace_function__layer(line->function) == LAYER_RUNTIME ?
-			  trace_function__launched(line->function, event, size) : 0;
+			  trace_function__launched(line->function, event, size) :
+			  0;
 	if (address)
 		line->kernel_place = trace_places__find(stream->places, line->process, address, stream->now);
 }

@@ -28,7 +28,7 @@ static uint64_t driver_handle(const struct trace_event *event, size_t size)
 }
 
 static struct launch_name *name_of(struct trace_stream *stream, const struct trace_event *event, size_t size,
-				  const struct trace_function *function, const struct trace_thread *thread)
+				   const struct trace_function *function, const struct trace_thread *thread)
 {
 	uint64_t address = trace_function__launched(function, event, size);
 	struct launched_kernel kernel = {

@@ -29,9 +29,9 @@ bool trace_label__is_flags(const char *name)
 static bool label_of_object(const struct function_desc *desc, struct trace_label *label)
 {
 	if (desc->kind == OBJECT_STREAM)
-		*label = (struct trace_label){ "stream", TRACE_STREAM };
+		*label = (struct trace_label){"stream", TRACE_STREAM};
 	else if (desc->kind == OBJECT_EVENT)
-		*label = (struct trace_label){ "event", TRACE_NO_ROLE };
+		*label = (struct trace_label){"event", TRACE_NO_ROLE};
 	else
 		return false;
 	return true;
@@ -51,7 +51,7 @@ static bool label_subject(const struct api_function *row, const struct api_argum
 	    !(trace_label__has_role(row, argument, ROLE_OUT) && desc->operation == OP_ALLOC) &&
 	    !(trace_label__has_role(row, argument, ROLE_HANDLE) && desc->operation == OP_FREE))
 		return false;
-	*label = (struct trace_label){ "ptr", TRACE_PTR };
+	*label = (struct trace_label){"ptr", TRACE_PTR};
 	return true;
 }
 
@@ -59,10 +59,14 @@ static const struct {
 	uint8_t role; /* enum role */
 	struct trace_label label;
 } role_labels[] = {
-	{ ROLE_SIZE, { "size", TRACE_SIZE } },	 { ROLE_STREAM, { "stream", TRACE_STREAM } },
-	{ ROLE_SHMEM, { "shmem", TRACE_SHMEM } }, { ROLE_EVENT, { "event", TRACE_NO_ROLE } },
-	{ ROLE_DEVICE, { "device", TRACE_NO_ROLE } }, { ROLE_WIDTH, { "width", TRACE_NO_ROLE } },
-	{ ROLE_HEIGHT, { "height", TRACE_NO_ROLE } }, { ROLE_PITCHOUT, { "pitch", TRACE_NO_ROLE } },
+	{ROLE_SIZE, {"size", TRACE_SIZE}},
+	{ROLE_STREAM, {"stream", TRACE_STREAM}},
+	{ROLE_SHMEM, {"shmem", TRACE_SHMEM}},
+	{ROLE_EVENT, {"event", TRACE_NO_ROLE}},
+	{ROLE_DEVICE, {"device", TRACE_NO_ROLE}},
+	{ROLE_WIDTH, {"width", TRACE_NO_ROLE}},
+	{ROLE_HEIGHT, {"height", TRACE_NO_ROLE}},
+	{ROLE_PITCHOUT, {"pitch", TRACE_NO_ROLE}},
 };
 
 /* The one stream of a function that is of no family has its column too. */
@@ -84,10 +88,13 @@ static const struct {
 	const char *type;
 	struct trace_label label;
 } own_labels[] = {
-	{ "size_t", { "size", TRACE_SIZE } },	      { "CUdeviceptr", { "ptr", TRACE_PTR } },
-	{ "void *", { "ptr", TRACE_PTR } },	      { "const void *", { "ptr", TRACE_PTR } },
-	{ "void *", { "dst", TRACE_DST } },	      { "const void *", { "src", TRACE_SRC } },
-	{ "enum cudaMemcpyKind", { "kind", TRACE_KIND } },
+	{"size_t", {"size", TRACE_SIZE}},
+	{"CUdeviceptr", {"ptr", TRACE_PTR}},
+	{"void *", {"ptr", TRACE_PTR}},
+	{"const void *", {"ptr", TRACE_PTR}},
+	{"void *", {"dst", TRACE_DST}},
+	{"const void *", {"src", TRACE_SRC}},
+	{"enum cudaMemcpyKind", {"kind", TRACE_KIND}},
 };
 
 static struct trace_label own_label(const struct api_argument *argument)
@@ -101,10 +108,10 @@ static struct trace_label own_label(const struct api_argument *argument)
 	}
 	/* The sides of a copy are addresses; an array is none. */
 	if (strncmp(argument->type, "cudaArray_", 10) == 0 && strcmp(argument->name, "dst") == 0)
-		return (struct trace_label){ "dstArray", TRACE_NO_ROLE };
+		return (struct trace_label){"dstArray", TRACE_NO_ROLE};
 	if (strncmp(argument->type, "cudaArray_", 10) == 0 && strcmp(argument->name, "src") == 0)
-		return (struct trace_label){ "srcArray", TRACE_NO_ROLE };
-	return (struct trace_label){ argument->name, TRACE_NO_ROLE };
+		return (struct trace_label){"srcArray", TRACE_NO_ROLE};
+	return (struct trace_label){argument->name, TRACE_NO_ROLE};
 }
 
 /* A side of a copy; the sides of a batch are arrays of addresses, which keep their names. */
@@ -113,14 +120,14 @@ static struct trace_label label_side(const struct api_argument *argument, enum t
 {
 	if (strstr(argument->type, "**") || strstr(argument->type, "*const *") ||
 	    argument->passing == PASSING_ADDRESS || reading > READING_ADDRESS)
-		return (struct trace_label){ argument->name, TRACE_NO_ROLE };
-	return (struct trace_label){ name, (uint8_t)role };
+		return (struct trace_label){argument->name, TRACE_NO_ROLE};
+	return (struct trace_label){name, (uint8_t)role};
 }
 
 struct trace_label trace_label__of(const struct api_function *row, const struct api_argument *argument,
 				   enum type_reading reading)
 {
-	struct trace_label label = { argument->name, TRACE_NO_ROLE };
+	struct trace_label label = {argument->name, TRACE_NO_ROLE};
 	size_t i;
 
 	if (trace_label__has_role(row, argument, ROLE_DST))
@@ -128,7 +135,7 @@ struct trace_label trace_label__of(const struct api_function *row, const struct 
 	if (trace_label__has_role(row, argument, ROLE_SRC))
 		return label_side(argument, reading, "src", TRACE_SRC);
 	if (trace_label__has_role(row, argument, ROLE_KIND) && row->desc.operation == OP_COPY)
-		return (struct trace_label){ "kind", TRACE_KIND };
+		return (struct trace_label){"kind", TRACE_KIND};
 	if (label_subject(row, argument, &label))
 		return label;
 	for (i = 0; i < sizeof(role_labels) / sizeof(role_labels[0]); i++) {
@@ -136,8 +143,8 @@ struct trace_label trace_label__of(const struct api_function *row, const struct 
 			return role_labels[i].label;
 	}
 	if (is_only_stream(row, argument))
-		return (struct trace_label){ "stream", TRACE_STREAM };
+		return (struct trace_label){"stream", TRACE_STREAM};
 	if (trace_label__has_role(row, argument, ROLE_FLAGS) && trace_label__is_flags(argument->name))
-		return (struct trace_label){ "flags", TRACE_NO_ROLE };
+		return (struct trace_label){"flags", TRACE_NO_ROLE};
 	return own_label(argument);
 }

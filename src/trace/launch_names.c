@@ -27,10 +27,10 @@ struct name_key {
 
 struct launch_name {
 	struct name_key key;
-	size_t references; /* of events, of the table and of the list of what is looked for */
+	size_t references;     /* of events, of the table and of the list of what is looked for */
 	char *mangled, *shown; /* NULL while not known */
 	size_t bytes;
-	uint64_t address; /* of the host function, or 0 */
+	uint64_t address;  /* of the host function, or 0 */
 	uint64_t start_ns; /* of the process */
 	uint64_t retry_ns;
 	pid_t pid;
@@ -123,7 +123,7 @@ void launch_names__free(struct launch_names *names)
 		next = name->next_sought;
 		put(name);
 	}
-	HASH_ITER(hh, names->all, name, next) {
+	HASH_ITER (hh, names->all, name, next) {
 		drop(names, name);
 	}
 	symbol_cache__free(names->symbols);
@@ -241,7 +241,9 @@ int launch_names__add(struct launch_names *names, const struct record_name *reco
 	    !kernel_name__valid(record->name, record->length + 1ul))
 		return -EINVAL;
 	key = (struct name_key){
-		.handle = record->handle, .process = record->header.slot, .generation = record->generation,
+		.handle = record->handle,
+		.process = record->header.slot,
+		.generation = record->generation,
 	};
 	name = find(names, &key);
 	if (name && name->told)
@@ -270,7 +272,9 @@ static void seek(struct launch_names *names, struct launch_name *name, const str
 struct launch_name *launch_names__take(struct launch_names *names, const struct launched_kernel *kernel, uint64_t now)
 {
 	const struct name_key key = {
-		.handle = kernel->handle, .process = kernel->process->number, .generation = kernel->generation,
+		.handle = kernel->handle,
+		.process = kernel->process->number,
+		.generation = kernel->generation,
 	};
 	struct launch_name *name = find(names, &key);
 

@@ -6,275 +6,277 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAYOUT(type, size, members) { type, size, sizeof(members) / sizeof((members)[0]), members }
+/* clang-format off */
+#define LAYOUT(type, size, members) {type, size, sizeof(members) / sizeof((members)[0]), members}
+/* clang-format on */
 
 static const struct trace_member driver_array3_d_descriptor[] = {
-	{ "Width", "size_t", 0 },
-	{ "Height", "size_t", 8 },
-	{ "Depth", "size_t", 16 },
-	{ "Format", "CUarray_format", 24 },
-	{ "NumChannels", "unsigned int", 28 },
-	{ "Flags", "unsigned int", 32 },
+	{"Width", "size_t", 0},
+	{"Height", "size_t", 8},
+	{"Depth", "size_t", 16},
+	{"Format", "CUarray_format", 24},
+	{"NumChannels", "unsigned int", 28},
+	{"Flags", "unsigned int", 32},
 };
 
 static const struct trace_member driver_array3_d_descriptor_v1[] = {
-	{ "Width", "unsigned int", 0 },
-	{ "Height", "unsigned int", 4 },
-	{ "Depth", "unsigned int", 8 },
-	{ "Format", "CUarray_format", 12 },
-	{ "NumChannels", "unsigned int", 16 },
-	{ "Flags", "unsigned int", 20 },
+	{"Width", "unsigned int", 0},
+	{"Height", "unsigned int", 4},
+	{"Depth", "unsigned int", 8},
+	{"Format", "CUarray_format", 12},
+	{"NumChannels", "unsigned int", 16},
+	{"Flags", "unsigned int", 20},
 };
 
 static const struct trace_member driver_array_descriptor[] = {
-	{ "Width", "size_t", 0 },
-	{ "Height", "size_t", 8 },
-	{ "Format", "CUarray_format", 16 },
-	{ "NumChannels", "unsigned int", 20 },
+	{"Width", "size_t", 0},
+	{"Height", "size_t", 8},
+	{"Format", "CUarray_format", 16},
+	{"NumChannels", "unsigned int", 20},
 };
 
 static const struct trace_member driver_array_descriptor_v1[] = {
-	{ "Width", "unsigned int", 0 },
-	{ "Height", "unsigned int", 4 },
-	{ "Format", "CUarray_format", 8 },
-	{ "NumChannels", "unsigned int", 12 },
+	{"Width", "unsigned int", 0},
+	{"Height", "unsigned int", 4},
+	{"Format", "CUarray_format", 8},
+	{"NumChannels", "unsigned int", 12},
 };
 
 static const struct trace_member driver_array_memory_requirements[] = {
-	{ "size", "size_t", 0 },
-	{ "alignment", "size_t", 8 },
+	{"size", "size_t", 0},
+	{"alignment", "size_t", 8},
 };
 
 static const struct trace_member driver_external_memory_buffer_desc[] = {
-	{ "offset", "unsigned long long", 0 },
-	{ "size", "unsigned long long", 8 },
-	{ "flags", "unsigned int", 16 },
+	{"offset", "unsigned long long", 0},
+	{"size", "unsigned long long", 8},
+	{"flags", "unsigned int", 16},
 };
 
 static const struct trace_member driver_external_memory_handle_desc[] = {
-	{ "type", "CUexternalMemoryHandleType", 0 },
-	{ "size", "unsigned long long", 24 },
-	{ "flags", "unsigned int", 32 },
+	{"type", "CUexternalMemoryHandleType", 0},
+	{"size", "unsigned long long", 24},
+	{"flags", "unsigned int", 32},
 };
 
 static const struct trace_member driver_external_semaphore_handle_desc[] = {
-	{ "type", "CUexternalSemaphoreHandleType", 0 },
-	{ "flags", "unsigned int", 24 },
+	{"type", "CUexternalSemaphoreHandleType", 0},
+	{"flags", "unsigned int", 24},
 };
 
 static const struct trace_member driver_graph_instantiate_params[] = {
-	{ "flags", "cuuint64_t", 0 },
-	{ "hErrNode_out", "CUgraphNode", 16 },
-	{ "result_out", "CUgraphInstantiateResult", 24 },
+	{"flags", "cuuint64_t", 0},
+	{"hErrNode_out", "CUgraphNode", 16},
+	{"result_out", "CUgraphInstantiateResult", 24},
 };
 
 static const struct trace_member driver_host_node_params[] = {
-	{ "fn", "void *", 0 },
-	{ "userData", "void *", 8 },
+	{"fn", "void *", 0},
+	{"userData", "void *", 8},
 };
 
 static const struct trace_member driver_kernel_node_params[] = {
-	{ "func", "CUfunction", 0 },
-	{ "gridDim", "dim3", 8 },
-	{ "blockDim", "dim3", 20 },
-	{ "sharedMemBytes", "unsigned int", 32 },
+	{"func", "CUfunction", 0},
+	{"gridDim", "dim3", 8},
+	{"blockDim", "dim3", 20},
+	{"sharedMemBytes", "unsigned int", 32},
 };
 
 static const struct trace_member driver_kernel_node_params_v1[] = {
-	{ "func", "CUfunction", 0 },
-	{ "gridDim", "dim3", 8 },
-	{ "blockDim", "dim3", 20 },
-	{ "sharedMemBytes", "unsigned int", 32 },
+	{"func", "CUfunction", 0},
+	{"gridDim", "dim3", 8},
+	{"blockDim", "dim3", 20},
+	{"sharedMemBytes", "unsigned int", 32},
 };
 
 static const struct trace_member driver_memset_node_params[] = {
-	{ "dst", "CUdeviceptr", 0 },
-	{ "pitch", "size_t", 8 },
-	{ "value", "unsigned int", 16 },
-	{ "elementSize", "unsigned int", 20 },
-	{ "width", "size_t", 24 },
-	{ "height", "size_t", 32 },
+	{"dst", "CUdeviceptr", 0},
+	{"pitch", "size_t", 8},
+	{"value", "unsigned int", 16},
+	{"elementSize", "unsigned int", 20},
+	{"width", "size_t", 24},
+	{"height", "size_t", 32},
 };
 
 static const struct trace_member driver_mem_alloc_node_params[] = {
-	{ "bytesize", "size_t", 104 },
-	{ "dptr", "CUdeviceptr", 112 },
+	{"bytesize", "size_t", 104},
+	{"dptr", "CUdeviceptr", 112},
 };
 
 static const struct trace_member driver_resource_desc[] = {
-	{ "resType", "CUresourcetype", 0 },
+	{"resType", "CUresourcetype", 0},
 };
 
 static const struct trace_member driver_graph_exec_update_result_info[] = {
-	{ "result", "CUgraphExecUpdateResult", 0 },
-	{ "errorNode", "CUgraphNode", 8 },
-	{ "errorFromNode", "CUgraphNode", 16 },
+	{"result", "CUgraphExecUpdateResult", 0},
+	{"errorNode", "CUgraphNode", 8},
+	{"errorFromNode", "CUgraphNode", 16},
 };
 
 static const struct trace_member driver_graph_node_params[] = {
-	{ "type", "CUgraphNodeType", 0 },
+	{"type", "CUgraphNodeType", 0},
 };
 
 static const struct trace_member driver_launch_config[] = {
-	{ "gridDim", "dim3", 0 },
-	{ "blockDim", "dim3", 12 },
-	{ "sharedMemBytes", "unsigned int", 24 },
-	{ "hStream", "CUstream", 32 },
-	{ "numAttrs", "unsigned int", 48 },
+	{"gridDim", "dim3", 0},
+	{"blockDim", "dim3", 12},
+	{"sharedMemBytes", "unsigned int", 24},
+	{"hStream", "CUstream", 32},
+	{"numAttrs", "unsigned int", 48},
 };
 
 static const struct trace_member driver_mem_allocation_prop[] = {
-	{ "type", "CUmemAllocationType", 0 },
-	{ "requestedHandleTypes", "CUmemAllocationHandleType", 4 },
-	{ "location.type", "CUmemLocationType", 8 },
-	{ "location.id", "int", 12 },
+	{"type", "CUmemAllocationType", 0},
+	{"requestedHandleTypes", "CUmemAllocationHandleType", 4},
+	{"location.type", "CUmemLocationType", 8},
+	{"location.id", "int", 12},
 };
 
 static const struct trace_member driver_mem_location[] = {
-	{ "type", "CUmemLocationType", 0 },
-	{ "id", "int", 4 },
+	{"type", "CUmemLocationType", 0},
+	{"id", "int", 4},
 };
 
 static const struct trace_member driver_mem_pool_props[] = {
-	{ "allocType", "CUmemAllocationType", 0 },
-	{ "handleTypes", "CUmemAllocationHandleType", 4 },
-	{ "location.type", "CUmemLocationType", 8 },
-	{ "location.id", "int", 12 },
-	{ "maxSize", "size_t", 24 },
+	{"allocType", "CUmemAllocationType", 0},
+	{"handleTypes", "CUmemAllocationHandleType", 4},
+	{"location.type", "CUmemLocationType", 8},
+	{"location.id", "int", 12},
+	{"maxSize", "size_t", 24},
 };
 
 static const struct trace_member driver_multicast_object_prop[] = {
-	{ "numDevices", "unsigned int", 0 },
-	{ "size", "size_t", 8 },
-	{ "handleTypes", "unsigned long long", 16 },
-	{ "flags", "unsigned long long", 24 },
+	{"numDevices", "unsigned int", 0},
+	{"size", "size_t", 8},
+	{"handleTypes", "unsigned long long", 16},
+	{"flags", "unsigned long long", 24},
 };
 
 static const struct trace_member runtime_array_memory_requirements[] = {
-	{ "size", "size_t", 0 },
-	{ "alignment", "size_t", 8 },
+	{"size", "size_t", 0},
+	{"alignment", "size_t", 8},
 };
 
 static const struct trace_member runtime_channel_format_desc[] = {
-	{ "x", "int", 0 },
-	{ "y", "int", 4 },
-	{ "z", "int", 8 },
-	{ "w", "int", 12 },
-	{ "f", "cudaChannelFormatKind", 16 },
+	{"x", "int", 0},
+	{"y", "int", 4},
+	{"z", "int", 8},
+	{"w", "int", 12},
+	{"f", "cudaChannelFormatKind", 16},
 };
 
 static const struct trace_member runtime_extent[] = {
-	{ "width", "size_t", 0 },
-	{ "height", "size_t", 8 },
-	{ "depth", "size_t", 16 },
+	{"width", "size_t", 0},
+	{"height", "size_t", 8},
+	{"depth", "size_t", 16},
 };
 
 static const struct trace_member runtime_external_memory_buffer_desc[] = {
-	{ "offset", "unsigned long long", 0 },
-	{ "size", "unsigned long long", 8 },
-	{ "flags", "unsigned int", 16 },
+	{"offset", "unsigned long long", 0},
+	{"size", "unsigned long long", 8},
+	{"flags", "unsigned int", 16},
 };
 
 static const struct trace_member runtime_external_memory_handle_desc[] = {
-	{ "type", "cudaExternalMemoryHandleType", 0 },
-	{ "size", "unsigned long long", 24 },
-	{ "flags", "unsigned int", 32 },
+	{"type", "cudaExternalMemoryHandleType", 0},
+	{"size", "unsigned long long", 24},
+	{"flags", "unsigned int", 32},
 };
 
 static const struct trace_member runtime_external_semaphore_handle_desc[] = {
-	{ "type", "cudaExternalSemaphoreHandleType", 0 },
-	{ "flags", "unsigned int", 24 },
+	{"type", "cudaExternalSemaphoreHandleType", 0},
+	{"flags", "unsigned int", 24},
 };
 
 static const struct trace_member runtime_func_attributes[] = {
-	{ "sharedSizeBytes", "size_t", 0 },
-	{ "constSizeBytes", "size_t", 8 },
-	{ "localSizeBytes", "size_t", 16 },
-	{ "maxThreadsPerBlock", "int", 24 },
-	{ "numRegs", "int", 28 },
-	{ "ptxVersion", "int", 32 },
-	{ "binaryVersion", "int", 36 },
+	{"sharedSizeBytes", "size_t", 0},
+	{"constSizeBytes", "size_t", 8},
+	{"localSizeBytes", "size_t", 16},
+	{"maxThreadsPerBlock", "int", 24},
+	{"numRegs", "int", 28},
+	{"ptxVersion", "int", 32},
+	{"binaryVersion", "int", 36},
 };
 
 static const struct trace_member runtime_graph_exec_update_result_info[] = {
-	{ "result", "cudaGraphExecUpdateResult", 0 },
-	{ "errorNode", "cudaGraphNode_t", 8 },
-	{ "errorFromNode", "cudaGraphNode_t", 16 },
+	{"result", "cudaGraphExecUpdateResult", 0},
+	{"errorNode", "cudaGraphNode_t", 8},
+	{"errorFromNode", "cudaGraphNode_t", 16},
 };
 
 static const struct trace_member runtime_graph_instantiate_params[] = {
-	{ "flags", "unsigned long long", 0 },
-	{ "errNode_out", "cudaGraphNode_t", 16 },
-	{ "result_out", "cudaGraphInstantiateResult", 24 },
+	{"flags", "unsigned long long", 0},
+	{"errNode_out", "cudaGraphNode_t", 16},
+	{"result_out", "cudaGraphInstantiateResult", 24},
 };
 
 static const struct trace_member runtime_graph_node_params[] = {
-	{ "type", "cudaGraphNodeType", 0 },
+	{"type", "cudaGraphNodeType", 0},
 };
 
 static const struct trace_member runtime_host_node_params[] = {
-	{ "fn", "void *", 0 },
-	{ "userData", "void *", 8 },
+	{"fn", "void *", 0},
+	{"userData", "void *", 8},
 };
 
 static const struct trace_member runtime_kernel_node_params[] = {
-	{ "func", "void *", 0 },
-	{ "gridDim", "dim3", 8 },
-	{ "blockDim", "dim3", 20 },
-	{ "sharedMemBytes", "unsigned int", 32 },
+	{"func", "void *", 0},
+	{"gridDim", "dim3", 8},
+	{"blockDim", "dim3", 20},
+	{"sharedMemBytes", "unsigned int", 32},
 };
 
 static const struct trace_member runtime_launch_config_t[] = {
-	{ "gridDim", "dim3", 0 },
-	{ "blockDim", "dim3", 12 },
-	{ "dynamicSmemBytes", "size_t", 24 },
-	{ "stream", "cudaStream_t", 32 },
-	{ "numAttrs", "unsigned int", 48 },
+	{"gridDim", "dim3", 0},
+	{"blockDim", "dim3", 12},
+	{"dynamicSmemBytes", "size_t", 24},
+	{"stream", "cudaStream_t", 32},
+	{"numAttrs", "unsigned int", 48},
 };
 
 static const struct trace_member runtime_mem_alloc_node_params[] = {
-	{ "bytesize", "size_t", 104 },
-	{ "dptr", "void *", 112 },
+	{"bytesize", "size_t", 104},
+	{"dptr", "void *", 112},
 };
 
 static const struct trace_member runtime_mem_location[] = {
-	{ "type", "cudaMemLocationType", 0 },
-	{ "id", "int", 4 },
+	{"type", "cudaMemLocationType", 0},
+	{"id", "int", 4},
 };
 
 static const struct trace_member runtime_mem_pool_props[] = {
-	{ "allocType", "cudaMemAllocationType", 0 },
-	{ "handleTypes", "cudaMemAllocationHandleType", 4 },
-	{ "location.type", "cudaMemLocationType", 8 },
-	{ "location.id", "int", 12 },
-	{ "maxSize", "size_t", 24 },
+	{"allocType", "cudaMemAllocationType", 0},
+	{"handleTypes", "cudaMemAllocationHandleType", 4},
+	{"location.type", "cudaMemLocationType", 8},
+	{"location.id", "int", 12},
+	{"maxSize", "size_t", 24},
 };
 
 static const struct trace_member runtime_memset_params[] = {
-	{ "dst", "void *", 0 },
-	{ "pitch", "size_t", 8 },
-	{ "value", "unsigned int", 16 },
-	{ "elementSize", "unsigned int", 20 },
-	{ "width", "size_t", 24 },
-	{ "height", "size_t", 32 },
+	{"dst", "void *", 0},
+	{"pitch", "size_t", 8},
+	{"value", "unsigned int", 16},
+	{"elementSize", "unsigned int", 20},
+	{"width", "size_t", 24},
+	{"height", "size_t", 32},
 };
 
 static const struct trace_member runtime_pitched_ptr[] = {
-	{ "ptr", "void *", 0 },
-	{ "pitch", "size_t", 8 },
-	{ "xsize", "size_t", 16 },
-	{ "ysize", "size_t", 24 },
+	{"ptr", "void *", 0},
+	{"pitch", "size_t", 8},
+	{"xsize", "size_t", 16},
+	{"ysize", "size_t", 24},
 };
 
 static const struct trace_member runtime_pointer_attributes[] = {
-	{ "type", "cudaMemoryType", 0 },
-	{ "device", "int", 4 },
-	{ "devicePointer", "void *", 8 },
-	{ "hostPointer", "void *", 16 },
+	{"type", "cudaMemoryType", 0},
+	{"device", "int", 4},
+	{"devicePointer", "void *", 8},
+	{"hostPointer", "void *", 16},
 };
 
 static const struct trace_member runtime_resource_desc[] = {
-	{ "resType", "cudaResourceType", 0 },
+	{"resType", "cudaResourceType", 0},
 };
 
 /* By type (strcmp). */

@@ -100,16 +100,16 @@ struct trace_line {
 	 * given up; in LINE_LOST that of the first.
 	 */
 	uint64_t start_ns;
-	uint64_t duration_ns; /* so far where it has not returned */
-	uint64_t result;      /* see enum trace_returns */
-	bool failed;	      /* the result is a failure */
-	const char *kernel;   /* its short readable name, or NULL: no launch, or not known */
-	const char *kernel_full; /* mangled */
-	const char *kernel_place; /* "a.out+0x1234", where its host function is, or NULL */
+	uint64_t duration_ns;	   /* so far where it has not returned */
+	uint64_t result;	   /* see enum trace_returns */
+	bool failed;		   /* the result is a failure */
+	const char *kernel;	   /* its short readable name, or NULL: no launch, or not known */
+	const char *kernel_full;   /* mangled */
+	const char *kernel_place;  /* "a.out+0x1234", where its host function is, or NULL */
 	const struct stack *stack; /* its first frame is the function itself; NULL: not taken, or not known */
 	size_t field_count;
 	struct trace_field fields[TRACE_FIELDS_MAX];
-	uint64_t lost;	       /* LINE_LOST: how many calls */
+	uint64_t lost;		/* LINE_LOST: how many calls */
 	enum trace_loss reason; /* LINE_LOST */
 };
 

@@ -14,13 +14,13 @@
 #include "gpuprobe/trace.h"
 
 struct trace_thread; /* trace/threads.h */
-struct launch_name;   /* trace/launch_names.h */
+struct launch_name;  /* trace/launch_names.h */
 struct order;
 
 /* An event, or the notice of a loss, with what it was read with. */
 struct waiting {
 	struct trace_thread *thread; /* NULL of a loss; referred to */
-	struct launch_name *name;     /* of a launch's kernel, or NULL; referred to */
+	struct launch_name *name;    /* of a launch's kernel, or NULL; referred to */
 	uint64_t sequence;	     /* of arrival */
 	uint32_t size;		     /* of the event with its payload */
 	uint8_t kind;		     /* enum trace_line_kind */

@@ -12,10 +12,10 @@
 #include "target/process.h"
 #include "trace/threads.h"
 
-#define PROCESSES_MAX 256 /* whose mappings are kept; the oldest leaves */
-#define TEXTS_MAX 65536	  /* of a process; all are made anew then */
+#define PROCESSES_MAX 256	   /* whose mappings are kept; the oldest leaves */
+#define TEXTS_MAX 65536		   /* of a process; all are made anew then */
 #define TEXT_BYTES_MAX (16u << 20) /* of a process, the same */
-#define REREAD_NS NS_PER_S /* at the earliest, for an address that lies in none of the mappings */
+#define REREAD_NS NS_PER_S	   /* at the earliest, for an address that lies in none of the mappings */
 
 struct place {
 	uint64_t address;
@@ -56,7 +56,7 @@ static void clear_texts(struct process_places *process)
 {
 	struct place *place, *next;
 
-	HASH_ITER(hh, process->texts, place, next) {
+	HASH_ITER (hh, process->texts, place, next) {
 		HASH_DEL(process->texts, place);
 		free(place);
 	}
@@ -77,7 +77,7 @@ void trace_places__free(struct trace_places *places)
 
 	if (!places)
 		return;
-	HASH_ITER(hh, places->processes, process, next) {
+	HASH_ITER (hh, places->processes, process, next) {
 		drop(places, process);
 	}
 	native_frames__free(places->frames);

@@ -112,7 +112,7 @@ static void add_members(struct builder *b, struct list *list, const struct api_a
 		step.flags = i || at->block == STEP_FROM_WORDS ? 0 : STEP_FIRST;
 		trace_type__of(member->type, PASSING_ADDRESS, &type);
 		if (strchr(member->type, '*'))
-			type = (struct trace_type){ .form = FORM_ADDRESS, .size = 8 };
+			type = (struct trace_type){.form = FORM_ADDRESS, .size = 8};
 		set_value(&step, &type, member->name);
 		/* A role of a structure means its first member. */
 		if (!i && label->role != TRACE_NO_ROLE) {
@@ -144,7 +144,7 @@ static int add_read(struct builder *b, const struct api_argument *argument, cons
 	if (reading == READING_TEXT_BEHIND)
 		read->kind = TRACE_READ_POINTED;
 	read->size = read->kind == TRACE_READ_BYTES ? type->size : 0;
-	b->function->block[plan->reads] = (struct trace_block_field){ label->name, label->role };
+	b->function->block[plan->reads] = (struct trace_block_field){label->name, label->role};
 	return plan->reads++;
 }
 
@@ -154,7 +154,7 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 	struct trace_type type;
 	enum type_reading reading = trace_type__of(argument->type, argument->passing, &type);
 	struct trace_label label = trace_label__of(b->row, argument, reading);
-	struct trace_step step = { .name = label.name, .role = label.role, .block = STEP_FROM_WORDS };
+	struct trace_step step = {.name = label.name, .role = label.role, .block = STEP_FROM_WORDS};
 	struct list *list = &b->given;
 	int block = -1;
 
@@ -174,7 +174,7 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 		step.offset = (uint16_t)(argument->word * 8);
 	}
 	if (block < 0 && reading != READING_NONE)
-		type = (struct trace_type){ .form = FORM_ADDRESS, .size = 8 };
+		type = (struct trace_type){.form = FORM_ADDRESS, .size = 8};
 	if (type.sort == SORT_STRUCTURE) {
 		add_members(b, list, argument, &label, type.layout, &step);
 		return;
@@ -193,10 +193,19 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 /* "size" where the bytes are a product, and "kind" where it follows from the function. */
 static void add_conclusions(struct builder *b)
 {
-	struct trace_step size = { .name = "size", .role = TRACE_SIZE, .kind = STEP_PRODUCT,
-				   .block = STEP_FROM_WORDS, .words = { b->factors } };
-	struct trace_step kind = { .name = "kind", .role = TRACE_KIND, .kind = STEP_CONSTANT,
-				   .block = STEP_FROM_WORDS };
+	struct trace_step size = {
+		.name = "size",
+		.role = TRACE_SIZE,
+		.kind = STEP_PRODUCT,
+		.block = STEP_FROM_WORDS,
+		.words = {b->factors},
+	};
+	struct trace_step kind = {
+		.name = "kind",
+		.role = TRACE_KIND,
+		.kind = STEP_CONSTANT,
+		.block = STEP_FROM_WORDS,
+	};
 	size_t last = b->given.count;
 
 	if (b->factors > 1) {
@@ -218,8 +227,13 @@ static void add_conclusions(struct builder *b)
 static void add_dims(struct builder *b, const struct trace_label *label, enum role x)
 {
 	const uint8_t *place = b->row->desc.place;
-	struct trace_step step = { .name = label->name, .role = label->role, .form = FORM_DIM3,
-				   .kind = STEP_DIMS, .block = STEP_FROM_WORDS };
+	struct trace_step step = {
+		.name = label->name,
+		.role = label->role,
+		.form = FORM_DIM3,
+		.kind = STEP_DIMS,
+		.block = STEP_FROM_WORDS,
+	};
 	int i;
 
 	if (place[x] == PLACE_NONE)
@@ -250,11 +264,13 @@ static const struct api_argument *argument_at(const struct api_function *row, ui
 static void add_config(struct builder *b, const struct api_argument *argument)
 {
 	static const struct trace_label labels[] = {
-		{ "grid", TRACE_GRID }, { "block", TRACE_BLOCK },
-		{ "shmem", TRACE_SHMEM }, { "stream", TRACE_STREAM },
+		{"grid", TRACE_GRID},
+		{"block", TRACE_BLOCK},
+		{"shmem", TRACE_SHMEM},
+		{"stream", TRACE_STREAM},
 	};
-	static const struct trace_label own = { "config", TRACE_NO_ROLE };
-	struct trace_step step = { .block = 0 };
+	static const struct trace_label own = {"config", TRACE_NO_ROLE};
+	struct trace_step step = {.block = 0};
 	struct trace_type type;
 	size_t i;
 
@@ -300,12 +316,11 @@ static void keep_kernel_args(struct builder *b)
 
 static void build_launch(struct builder *b, bool kernel_args)
 {
-	static const struct trace_label grid = { "grid", TRACE_GRID }, block = { "block", TRACE_BLOCK };
+	static const struct trace_label grid = {"grid", TRACE_GRID}, block = {"block", TRACE_BLOCK};
 	const struct api_argument *config = argument_at(b->row, trace_label__word_of(b->row, ROLE_CONFIG));
 	static const enum role kept[] = {
-		ROLE_FUNC, ROLE_CONFIG, ROLE_GRIDX, ROLE_GRIDY, ROLE_GRIDZ, ROLE_BLOCKX, ROLE_BLOCKY, ROLE_BLOCKZ,
-	};
-	static const enum role shown[] = { ROLE_SHMEM, ROLE_STREAM };
+		ROLE_FUNC, ROLE_CONFIG, ROLE_GRIDX, ROLE_GRIDY, ROLE_GRIDZ, ROLE_BLOCKX, ROLE_BLOCKY, ROLE_BLOCKZ};
+	static const enum role shown[] = {ROLE_SHMEM, ROLE_STREAM};
 	const struct api_argument *argument;
 	size_t i;
 
@@ -369,10 +384,10 @@ static void begin(struct trace_plan *plan, enum layer layer)
 
 int trace_plan__build_raw(enum layer layer, struct trace_function *function)
 {
-	static const char *const names[] = { "arg0", "arg1", "arg2", "arg3", "arg4", "arg5" };
+	static const char *const names[] = {"arg0", "arg1", "arg2", "arg3", "arg4", "arg5"};
 	static const struct list none;
-	struct list given = { .count = 0 };
-	struct trace_step step = { .form = FORM_ADDRESS, .size = 8, .block = STEP_FROM_WORDS };
+	struct list given = {.count = 0};
+	struct trace_step step = {.form = FORM_ADDRESS, .size = 8, .block = STEP_FROM_WORDS};
 	uint8_t i;
 
 	begin(&function->plan, layer);
@@ -388,7 +403,7 @@ int trace_plan__build_raw(enum layer layer, struct trace_function *function)
 int trace_plan__build(const struct api_function *row, bool kernel_args, struct trace_names *names,
 		      struct trace_function *function)
 {
-	struct builder b = { .row = row, .names = names, .function = function };
+	struct builder b = {.row = row, .names = names, .function = function};
 	unsigned int i;
 	int rc;
 

@@ -34,7 +34,7 @@ struct trace_stream {
 	 */
 	bool looked;
 	uint64_t bound, end, stacks_end;
-	bool names_wait; /* of stacks that were read: no line can be handed out */
+	bool names_wait;		 /* of stacks that were read: no line can be handed out */
 	size_t records_left, bytes_left; /* that this drain takes in */
 
 	/*
@@ -42,7 +42,7 @@ struct trace_stream {
 	 * number and depth; TOLD: at the end, of those that had their last line.
 	 */
 	uint64_t (*shown)[TRACE_DEPTH];
-	uint64_t *missed; /* by thread number: calls that were sought in vain once */
+	uint64_t *missed;	 /* by thread number: calls that were sought in vain once */
 	uint64_t entering_since; /* since when some thread is always just entering; 0: not so */
 	uint64_t next_search_ns;
 	uint32_t searched; /* the thread whose calls are being listed */

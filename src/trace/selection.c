@@ -13,21 +13,18 @@
 static const char *const chatty[] = {
 	"cudaGetDevice", "cuCtxGetCurrent", "cuCtxGetDevice*", "cudaGetLastError", "cudaPeekAtLastError",
 	"*GetAttribute*", "*GetProcAddress*", "cudaGetDriverEntryPoint*", "*Occupancy*", "cu*StreamGet*",
-	"cu*StreamIsCapturing", "*ThreadExchangeStreamCaptureMode", "__cuda*CallConfiguration",
-};
+	"cu*StreamIsCapturing", "*ThreadExchangeStreamCaptureMode", "__cuda*CallConfiguration"};
 
 /* What only tells of a device, and changes nothing. */
 static const char *const tells[] = {
-	"*Get*", "*CanAccess*", "*ComputeCapability", "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*",
-};
+	"*Get*", "*CanAccess*", "*ComputeCapability", "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*"};
 
 /* The first half of a call that another name is known by, which it jumps into. Of no family but all. */
-static const char *const halves[] = { "__cudaLaunchKernel" };
+static const char *const halves[] = {"__cudaLaunchKernel"};
 
 static const char *const errors[] = {
 	"cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString", "cudaGetErrorName",
-	"cuGetErrorString", "cuGetErrorName",
-};
+	"cuGetErrorString", "cuGetErrorName"};
 
 enum family {
 	FAMILY_NONE = 0, /* the rule is a name */
@@ -47,10 +44,18 @@ enum family {
 };
 
 static const char *const family_words[FAMILIES] = {
-	[FAMILY_MEMORY] = "memory", [FAMILY_LAUNCH] = "launch",	  [FAMILY_COPY] = "copy",
-	[FAMILY_SYNC] = "sync",	    [FAMILY_STREAM] = "stream",	  [FAMILY_EVENT] = "event",
-	[FAMILY_DEVICE] = "device", [FAMILY_CONTEXT] = "context", [FAMILY_MODULE] = "module",
-	[FAMILY_GRAPH] = "graph",   [FAMILY_ERRORS] = "errors",	  [FAMILY_ALL] = "all",
+	[FAMILY_MEMORY] = "memory",
+	[FAMILY_LAUNCH] = "launch",
+	[FAMILY_COPY] = "copy",
+	[FAMILY_SYNC] = "sync",
+	[FAMILY_STREAM] = "stream",
+	[FAMILY_EVENT] = "event",
+	[FAMILY_DEVICE] = "device",
+	[FAMILY_CONTEXT] = "context",
+	[FAMILY_MODULE] = "module",
+	[FAMILY_GRAPH] = "graph",
+	[FAMILY_ERRORS] = "errors",
+	[FAMILY_ALL] = "all",
 };
 
 struct rule {
@@ -289,12 +294,13 @@ static int check_name(const char *word, struct error *err)
 		return error__set(err, -EINVAL, "%s is no family and no function; %s is like it", word, like);
 	return error__set(err, -EINVAL,
 			  "%.64s is no family and no function; the families are memory, launch, copy, "
-			  "sync, stream, event, device, context, module, graph, errors, all", word);
+			  "sync, stream, event, device, context, module, graph, errors, all",
+			  word);
 }
 
 static int add_word(struct trace_selection *selection, const char *word, struct error *err)
 {
-	struct rule rule = { .away = *word == '!' }, *rules;
+	struct rule rule = {.away = *word == '!'}, *rules;
 	int rc = 0;
 
 	word += rule.away;
@@ -393,7 +399,8 @@ int trace_selection__check_names(const struct trace_selection *selection, const 
 		like = function_like(rule->name, false);
 		if (like)
 			return error__set(err, -EINVAL, "no function %s is known, and no library found has it; "
-							"did you mean %s?", rule->name, like);
+							"did you mean %s?",
+					  rule->name, like);
 	}
 	return 0;
 }

@@ -28,7 +28,7 @@ struct bpf_source {
 	struct ring stack_ring;
 	struct stack_maps stack_maps;
 	int cpus;
-	uint64_t *per_cpu; /* a value of each, for reading the map of losses */
+	uint64_t *per_cpu;	      /* a value of each, for reading the map of losses */
 	uint64_t not_told, not_taken; /* stacks, as of the last look */
 };
 

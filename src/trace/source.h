@@ -47,7 +47,7 @@ struct trace_source {
 	struct trace_lost *lost; /* TRACE_LOSSES of them */
 	struct ring *stacks;	 /* of struct stack_record: those of an event are in it before the event; NULL: none are taken */
 	struct stack_hooks stack_hooks;
-	int fd;			 /* readable when there is much to read; -1: none */
+	int fd; /* readable when there is much to read; -1: none */
 };
 
 /* That of the skeleton, which must outlive it and is loaded. 0 or a negative errno. */

@@ -21,15 +21,15 @@ struct trace_bpf; /* the skeleton, generated */
 struct trace_stream;
 
 struct trace_stream_options {
-	uint64_t hold_ns;    /* 0: 1 s */
-	uint64_t hold_bytes; /* 0: 64 MiB */
+	uint64_t hold_ns;	  /* 0: 1 s */
+	uint64_t hold_bytes;	  /* 0: 64 MiB */
 	unsigned int kernel_args; /* as config */
 	enum stack_mode stack_mode;
 	size_t max_stacks; /* kept; where they are taken, 1 or more */
 	bool entry_return;
-	bool full_names;     /* kernel names demangled whole */
-	bool wants_cgroup;   /* processes' cgroups are looked up */
-	bool wants_places;   /* kernel_place is looked up */
+	bool full_names;   /* kernel names demangled whole */
+	bool wants_cgroup; /* processes' cgroups are looked up */
+	bool wants_places; /* kernel_place is looked up */
 	/* Called with each line, in order. Nonzero ends the reading: no line is handed out any more. */
 	int (*line)(const struct trace_line *line, void *arg);
 	/* A process has become another program or has loaded libraries (RECORD_EXEC, RECORD_LIBRARY). */
@@ -38,13 +38,13 @@ struct trace_stream_options {
 };
 
 struct trace_counts {
-	uint64_t calls;	     /* whose lines were handed out, each once */
-	uint64_t lost;	     /* calls not shown for want of room, all reasons */
+	uint64_t calls;		       /* whose lines were handed out, each once */
+	uint64_t lost;		       /* calls not shown for want of room, all reasons */
 	uint64_t losses[TRACE_LOSSES]; /* TRACE_LOST_RETURN and those of stacks are not part of `lost` */
-	uint64_t unfinished; /* of the calls */
-	uint64_t malformed;  /* records that cannot be: dropped */
-	uint64_t evicted;    /* stacks that left for want of room */
-	uint64_t unknown_stacks; /* of the calls: whose stack was not known */
+	uint64_t unfinished;	       /* of the calls */
+	uint64_t malformed;	       /* records that cannot be: dropped */
+	uint64_t evicted;	       /* stacks that left for want of room */
+	uint64_t unknown_stacks;       /* of the calls: whose stack was not known */
 };
 
 /* `skeleton`, `functions` and `log` must outlive the stream. The skeleton is loaded, nothing is attached yet. */

@@ -34,7 +34,8 @@ struct trace_thread {
 	struct traced_process *process;
 	pid_t tid;
 	uint32_t pushed; /* contexts; those beyond CONTEXTS_PUSHED are not kept */
-	struct context_device current[CONTEXTS_PUSHED + 1]; /* [pushed] is the current one */
+	/* [pushed] is the current one */
+	struct context_device current[CONTEXTS_PUSHED + 1];
 };
 
 /* The number of a process that was not told. */

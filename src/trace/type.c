@@ -13,30 +13,30 @@ struct plain_type {
 
 /* By name (strcmp). Handles that are not here are pointers by their typedef: see is_handle(). */
 static const struct plain_type plain_types[] = {
-	{ "CUdevice", FORM_SIGNED, 4 },
-	{ "CUdeviceptr", FORM_ADDRESS, 8 },
-	{ "CUdeviceptr_v1", FORM_ADDRESS, 4 },
-	{ "CUipcEventHandle", FORM_BYTES, 64 },
-	{ "CUipcMemHandle", FORM_BYTES, 64 },
-	{ "CUlogIterator", FORM_UNSIGNED, 4 },
-	{ "CUuuid", FORM_BYTES, 16 },
-	{ "char", FORM_TEXT, 1 },
-	{ "cudaIpcEventHandle_t", FORM_BYTES, 64 },
-	{ "cudaIpcMemHandle_t", FORM_BYTES, 64 },
-	{ "cudaLogIterator", FORM_UNSIGNED, 4 },
-	{ "cudaUUID_t", FORM_BYTES, 16 },
-	{ "cuuint32_t", FORM_UNSIGNED, 4 },
-	{ "cuuint64_t", FORM_UNSIGNED, 8 },
-	{ "dim3", FORM_DIM3, 12 },
-	{ "double", FORM_REAL, 8 },
-	{ "float", FORM_REAL, 4 },
-	{ "int", FORM_SIGNED, 4 },
-	{ "size_t", FORM_UNSIGNED, 8 },
-	{ "uint3", FORM_DIM3, 12 },
-	{ "unsigned char", FORM_UNSIGNED, 1 },
-	{ "unsigned int", FORM_UNSIGNED, 4 },
-	{ "unsigned long long", FORM_UNSIGNED, 8 },
-	{ "unsigned short", FORM_UNSIGNED, 2 },
+	{"CUdevice", FORM_SIGNED, 4},
+	{"CUdeviceptr", FORM_ADDRESS, 8},
+	{"CUdeviceptr_v1", FORM_ADDRESS, 4},
+	{"CUipcEventHandle", FORM_BYTES, 64},
+	{"CUipcMemHandle", FORM_BYTES, 64},
+	{"CUlogIterator", FORM_UNSIGNED, 4},
+	{"CUuuid", FORM_BYTES, 16},
+	{"char", FORM_TEXT, 1},
+	{"cudaIpcEventHandle_t", FORM_BYTES, 64},
+	{"cudaIpcMemHandle_t", FORM_BYTES, 64},
+	{"cudaLogIterator", FORM_UNSIGNED, 4},
+	{"cudaUUID_t", FORM_BYTES, 16},
+	{"cuuint32_t", FORM_UNSIGNED, 4},
+	{"cuuint64_t", FORM_UNSIGNED, 8},
+	{"dim3", FORM_DIM3, 12},
+	{"double", FORM_REAL, 8},
+	{"float", FORM_REAL, 4},
+	{"int", FORM_SIGNED, 4},
+	{"size_t", FORM_UNSIGNED, 8},
+	{"uint3", FORM_DIM3, 12},
+	{"unsigned char", FORM_UNSIGNED, 1},
+	{"unsigned int", FORM_UNSIGNED, 4},
+	{"unsigned long long", FORM_UNSIGNED, 8},
+	{"unsigned short", FORM_UNSIGNED, 2},
 };
 
 /* Pointers by their typedef, and numbers that are handles; by name (strcmp). */
@@ -52,13 +52,15 @@ static const char *const handles[] = {
 	"cudaGraphExec_t", "cudaGraphNode_t", "cudaGraph_t", "cudaGraphicsResource_t", "cudaHostFn_t",
 	"cudaKernel_t", "cudaLibrary_t", "cudaLogsCallbackHandle", "cudaLogsCallback_t", "cudaMemPool_t",
 	"cudaMipmappedArray_const_t", "cudaMipmappedArray_t", "cudaStreamCallback_t", "cudaStream_t",
-	"cudaSurfaceObject_t", "cudaTextureObject_t", "cudaUserObject_t",
-};
+	"cudaSurfaceObject_t", "cudaTextureObject_t", "cudaUserObject_t"};
 
 static const struct api_value copy_kinds[] = {
-	{ "cudaMemcpyKind", "H2H", COPY_H2H },	   { "cudaMemcpyKind", "H2D", COPY_H2D },
-	{ "cudaMemcpyKind", "D2H", COPY_D2H },	   { "cudaMemcpyKind", "D2D", COPY_D2D },
-	{ "cudaMemcpyKind", "default", COPY_DEFAULT }, { "cudaMemcpyKind", "P2P", COPY_P2P },
+	{"cudaMemcpyKind", "H2H", COPY_H2H},
+	{"cudaMemcpyKind", "H2D", COPY_H2D},
+	{"cudaMemcpyKind", "D2H", COPY_D2H},
+	{"cudaMemcpyKind", "D2D", COPY_D2D},
+	{"cudaMemcpyKind", "default", COPY_DEFAULT},
+	{"cudaMemcpyKind", "P2P", COPY_P2P},
 };
 
 /* The value that is no cudaMemcpyKind is the last: P2P follows from the function alone. */
@@ -133,11 +135,20 @@ static void find_base(const char *base, struct trace_type *out)
 		out->form = FORM_ADDRESS;
 		out->size = 8;
 	} else if (strcmp(base, "cudaMemcpyKind") == 0) {
-		*out = (struct trace_type){ .sort = SORT_WORD, .form = FORM_SIGNED, .size = 4,
-					    .values = copy_kinds, .value_count = COPY_KINDS_BY_VALUE };
+		*out = (struct trace_type){
+			.sort = SORT_WORD,
+			.form = FORM_SIGNED,
+			.size = 4,
+			.values = copy_kinds,
+			.value_count = COPY_KINDS_BY_VALUE,
+		};
 	} else if (strcmp(base, "CUresult") == 0 || strcmp(base, "cudaError_t") == 0) {
-		*out = (struct trace_type){ .sort = SORT_RESULT, .form = FORM_SIGNED, .size = 4,
-					    .layer = base[2] == 'r' ? LAYER_DRIVER : LAYER_RUNTIME };
+		*out = (struct trace_type){
+			.sort = SORT_RESULT,
+			.form = FORM_SIGNED,
+			.size = 4,
+			.layer = base[2] == 'r' ? LAYER_DRIVER : LAYER_RUNTIME,
+		};
 	} else if ((out->values = api__values(base, &out->value_count))) {
 		out->sort = SORT_WORD;
 		out->form = FORM_SIGNED;

@@ -20,12 +20,12 @@
 
 /* What a step of decoding yields, besides the plain forms of a value. */
 enum type_sort {
-	SORT_VALUE = 0,	 /* .form and .size */
-	SORT_WORD,	 /* an int with names: .values */
-	SORT_RESULT,	 /* an error code of .layer */
-	SORT_STRUCTURE,	 /* .layout */
-	SORT_BOX,	 /* .box */
-	SORT_UNKNOWN,	 /* void, and structures of which nothing is shown */
+	SORT_VALUE = 0, /* .form and .size */
+	SORT_WORD,	/* an int with names: .values */
+	SORT_RESULT,	/* an error code of .layer */
+	SORT_STRUCTURE, /* .layout */
+	SORT_BOX,	/* .box */
+	SORT_UNKNOWN,	/* void, and structures of which nothing is shown */
 };
 
 /* The value itself, or with a pointer what is behind it. */
@@ -41,9 +41,9 @@ struct trace_type {
 };
 
 enum type_reading {
-	READING_NONE = 0,    /* by value: nothing is read through it */
-	READING_ADDRESS,     /* a pointer that is not read through */
-	READING_AT_ENTRY,    /* what it points to is as trace_type says */
+	READING_NONE = 0, /* by value: nothing is read through it */
+	READING_ADDRESS,  /* a pointer that is not read through */
+	READING_AT_ENTRY, /* what it points to is as trace_type says */
 	READING_AT_RETURN,
 	READING_TEXT_BEHIND, /* at return: a pointer to a string is written there */
 };

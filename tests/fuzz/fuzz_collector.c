@@ -28,9 +28,13 @@ static void make(struct collector *collector)
 	static const struct log quiet = {.level = LOG_QUIET};
 
 	*collector = (struct collector){
-		.options = {.sections = SECTION_ALL, .max_processes = SLOTS}, .log = &quiet,
-		.hooks = {.process_changed = on_change}, .names = name_store__new(), .attribution = attribution__new(),
-		.records = calloc(SLOTS, sizeof(struct process_record)), .index_of = malloc(SLOTS * sizeof(uint32_t)),
+		.options = {.sections = SECTION_ALL, .max_processes = SLOTS},
+		.log = &quiet,
+		.hooks = {.process_changed = on_change},
+		.names = name_store__new(),
+		.attribution = attribution__new(),
+		.records = calloc(SLOTS, sizeof(struct process_record)),
+		.index_of = malloc(SLOTS * sizeof(uint32_t)),
 	};
 	MUST(collector->names && collector->attribution && collector->records && collector->index_of);
 	memset(collector->index_of, 0xff, SLOTS * sizeof(uint32_t));

@@ -18,7 +18,8 @@
 static struct trace_output *open_output(int fd, uint64_t choice, enum trace_format format)
 {
 	struct trace_output_options options = {
-		.format = format, .timestamps = (enum trace_timestamps)(choice >> 4 & 3),
+		.format = format,
+		.timestamps = (enum trace_timestamps)(choice >> 4 & 3),
 		.width = choice & 0x80 ? 90 : 0,
 	};
 	struct trace_output *output;

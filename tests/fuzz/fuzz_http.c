@@ -44,7 +44,12 @@ static void drain(int fd)
 static void converse(struct input input)
 {
 	static const struct http_options http = {
-		.address = "", .version = "0", .render = render, .max_connections = 4, .request_ms = 1000, .idle_ms = 1000,
+		.address = "",
+		.version = "0",
+		.render = render,
+		.max_connections = 4,
+		.request_ms = 1000,
+		.idle_ms = 1000,
 	};
 	static struct event_base *base;
 	struct connection_options options = {.closed = on_closed, .http = &http};

@@ -49,19 +49,32 @@ static void make_scene(struct scene *scene, char *const names[NAMES])
 	scene->stack = (struct stack){.count = 3, .frames = scene->frames};
 	for (int i = 0; i < 3; i++) {
 		scene->sites[i] = (struct call_site){
-			.stack = &scene->stack, .kind = (uint8_t)(i == 0 ? SITE_LAUNCH : SITE_ALLOCATION), .calls = 3,
-			.amount = 100, .kernel_short = names[3],
+			.stack = &scene->stack,
+			.kind = (uint8_t)(i == 0 ? SITE_LAUNCH : SITE_ALLOCATION),
+			.calls = 3,
+			.amount = 100,
+			.kernel_short = names[3],
 		};
 	}
 	scene->process = (struct process){
-		.pid = 12, .identified = true, .cgroup_known = true, .sites = scene->sites, .site_count = 2,
-		.kernels = scene->kernels, .kernel_count = 1, .launches = 5,
+		.pid = 12,
+		.identified = true,
+		.cgroup_known = true,
+		.sites = scene->sites,
+		.site_count = 2,
+		.kernels = scene->kernels,
+		.kernel_count = 1,
+		.launches = 5,
 	};
 	snprintf(scene->process.comm, sizeof(scene->process.comm), "%s", names[5]);
 	snprintf(scene->process.user, sizeof(scene->process.user), "%s", names[1]);
 	scene->model = (struct model){
-		.sections = SECTION_ALL, .stacks = true, .stack_sample = 1, .launch_sample = 1,
-		.processes = &scene->process, .process_count = 1,
+		.sections = SECTION_ALL,
+		.stacks = true,
+		.stack_sample = 1,
+		.launch_sample = 1,
+		.processes = &scene->process,
+		.process_count = 1,
 	};
 }
 

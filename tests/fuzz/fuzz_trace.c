@@ -17,7 +17,16 @@
 #define STEPS_MAX 64
 #define RECORD_MAX 1100
 
-enum step { STEP_RECORD = 0, STEP_EVENT, STEP_STACK, STEP_TIME, STEP_CALL, STEP_LOSS, STEP_DRAIN, STEPS };
+enum step {
+	STEP_RECORD = 0,
+	STEP_EVENT,
+	STEP_STACK,
+	STEP_TIME,
+	STEP_CALL,
+	STEP_LOSS,
+	STEP_DRAIN,
+	STEPS
+};
 
 struct test {
 	struct fake *fake;
@@ -171,9 +180,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t choice = input__number(&input, 2), more = input__number(&input, 1);
 	struct test test = {.fake = fake__new(more & 1)};
 	struct trace_stream_options options = {
-		.kernel_args = more & 2 ? TRACE_ARGS_MAX : 0, .stack_mode = more & 1 ? STACK_FP : STACK_OFF,
-		.max_stacks = 4, .entry_return = choice & 0x80, .full_names = more & 4, .wants_cgroup = more & 8,
-		.wants_places = more & 16, .line = take_line, .arg = &test, .hold_bytes = more & 32 ? 4096 : 0,
+		.kernel_args = more & 2 ? TRACE_ARGS_MAX : 0,
+		.stack_mode = more & 1 ? STACK_FP : STACK_OFF,
+		.max_stacks = 4,
+		.entry_return = choice & 0x80,
+		.full_names = more & 4,
+		.wants_cgroup = more & 8,
+		.wants_places = more & 16,
+		.line = take_line,
+		.arg = &test,
+		.hold_bytes = more & 32 ? 4096 : 0,
 	};
 	struct error err = {""};
 

@@ -38,7 +38,11 @@ static struct stack_record *make_record(struct input *input)
 	record->id = 1;
 	record->pid = getpid();
 	record->registers = (struct stack_registers){
-		.ip = address(ip), .sp = STACK, .bp = address(bp), .bx = bp, .r12 = STACK + 8,
+		.ip = address(ip),
+		.sp = STACK,
+		.bp = address(bp),
+		.bx = bp,
+		.r12 = STACK + 8,
 	};
 	record->callers = words % (STACK_CALLERS + 1);
 	record->copied = (uint32_t)(words * 8);

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the sources without running them (gcc has, when it built them), and closes with `N passed, N failed`.
 
-usage: tests/static/run.py BUILD [--format] [--only CHECK,...] -- FLAG...
+usage: tests/static/run.py BUILD [--only CHECK,...] -- FLAG...
 
 FLAGs are the compiler's for src/, warnings included; BUILD has what is generated. A check is one of those
 below over all the files that it is for, and passes if its tool has nothing to say of any. What the tools are
-told to leave out, and why, is in .clang-tidy, tests/static/cppcheck.txt and here. With --format the sources
-must be as clang-format makes them, too.
+told to leave out, and why, is in .clang-tidy, tests/static/cppcheck.txt and here. `make format` makes the
+sources what the check `format` wants.
 """
 import argparse
 import os
@@ -120,7 +120,7 @@ def man_jobs(flags):
 
 
 def format_jobs(flags):
-    files = sources("src", "api", "bpf", "include", "tests/unit", "sim", "bench", suffixes=(".c", ".h"))
+    files = sources("src", "api", "bpf", "include", "sim", "bench", "examples", "tests", suffixes=(".c", ".h"))
     return [["clang-format", "--dry-run", "--Werror", *files[at:at + 20]] for at in range(0, len(files), 20)]
 
 
@@ -159,13 +159,10 @@ def split(words):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
     parser.add_argument("build", type=Path)
-    parser.add_argument("--format", action="store_true")
     parser.add_argument("--only", default="")
     words, flags = split(sys.argv[1:])
     arguments = parser.parse_args(words)
-    chosen = arguments.only.split(",") if arguments.only else [name for name in CHECKS if name != "format"]
-    if arguments.format and "format" not in chosen:
-        chosen.append("format")
+    chosen = arguments.only.split(",") if arguments.only else list(CHECKS)
     flags = Flags(arguments.build, flags)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         passed = sum(1 for name in chosen if check(name, flags, pool))

@@ -3,16 +3,12 @@
 # Checks of the sources by compilers and other tools: tests/static/run.py. What gcc says while it builds is among them,
 # so all is built first.
 
-# `--format` here makes the check fail where sources are not as clang-format makes them.
-STATIC_OPTIONS ?=
-
 .PHONY: static format
 
 #: make static      check the sources with gcc, clang, clang-tidy, cppcheck and others
 static: all test-programs bench-programs
-	@/usr/bin/python3 tests/static/run.py $(BUILD) $(STATIC_OPTIONS) -- $(CPPFLAGS) $(BASE_CFLAGS)
+	@/usr/bin/python3 tests/static/run.py $(BUILD) -- $(CPPFLAGS) $(BASE_CFLAGS)
 
-#: make format      what clang-format makes of the sources
+#: make format      lay the C sources out as the check `format` wants them
 format:
-	clang-format -i $(wildcard $(foreach folder,src/* api bpf include/gpuprobe tests/unit tests/unit/fake sim/* \
-		sim/workloads/* bench,$(folder)/*.c $(folder)/*.h))
+	@find src api bpf include sim bench examples tests -name '*.[ch]' -print0 | xargs -0 clang-format -i

@@ -19,10 +19,10 @@ typedef struct UT_hash_handle {
 void *uthash_unknown(const void *, ...);
 unsigned int uthash_number(const void *);
 
-#define HASH_ADD_KEYPTR(hh, head, keyptr, keylen, add)                                  \
-	do {                                                                            \
-		(head) = uthash_unknown((head), (add), (keyptr), (size_t)(keylen));     \
-		(add)->hh.tbl = uthash_unknown(head);                                   \
+#define HASH_ADD_KEYPTR(hh, head, keyptr, keylen, add) \
+	do { \
+		(head) = uthash_unknown((head), (add), (keyptr), (size_t)(keylen)); \
+		(add)->hh.tbl = uthash_unknown(head); \
 	} while (0)
 #define HASH_ADD(hh, head, field, keylen, add) HASH_ADD_KEYPTR(hh, head, &(add)->field, keylen, add)
 #define HASH_ADD_INT(head, field, add) HASH_ADD(hh, head, field, sizeof(int), add)
@@ -37,8 +37,8 @@ unsigned int uthash_number(const void *);
 #define HASH_CLEAR(hh, head) ((head) = NULL)
 #define HASH_COUNT(head) uthash_number(head)
 #define HASH_SORT(head, compare) ((void)(compare), (head) = uthash_unknown(head))
-#define HASH_ITER(hh, head, el, tmp)                                                    \
-	for ((el) = (head), (tmp) = (el) ? uthash_unknown(el) : NULL; (el);             \
+#define HASH_ITER(hh, head, el, tmp) \
+	for ((el) = (head), (tmp) = (el) ? uthash_unknown(el) : NULL; (el); \
 	     (el) = (tmp), (tmp) = (el) ? uthash_unknown(el) : NULL)
 
 #endif

@@ -8,16 +8,16 @@
 /* Never defined. */
 void *utlist_unknown(const void *, ...);
 
-#define DL_APPEND2(head, add, prev, next)                               \
-	((add)->prev = utlist_unknown(head), (add)->next = NULL,        \
+#define DL_APPEND2(head, add, prev, next) \
+	((add)->prev = utlist_unknown(head), (add)->next = NULL, \
 	 (head) = utlist_unknown((head), (add)))
-#define DL_PREPEND2(head, add, prev, next)                              \
+#define DL_PREPEND2(head, add, prev, next) \
 	((add)->prev = utlist_unknown(head), (add)->next = (head), (head) = (add))
 #define DL_DELETE2(head, el, prev, next) ((head) = utlist_unknown((head), (el), (el)->prev, (el)->next))
 #define DL_APPEND(head, add) DL_APPEND2(head, add, prev, next)
 #define DL_DELETE(head, el) DL_DELETE2(head, el, prev, next)
 #define DL_FOREACH2(head, el, next) for ((el) = (head); (el); (el) = (el)->next)
-#define DL_FOREACH_SAFE(head, el, tmp)                                  \
+#define DL_FOREACH_SAFE(head, el, tmp) \
 	for ((el) = (head), (tmp) = (el) ? utlist_unknown(el) : NULL; (el); \
 	     (el) = (tmp), (tmp) = (el) ? utlist_unknown(el) : NULL)
 

@@ -21,10 +21,14 @@
 #define TEXT_SIZE 0x100000u
 #define DATA_OFFSET (TEXT_OFFSET + TEXT_SIZE)
 #define DATA_VADDR 0x700000ull
-#define FUNCTION_VADDR(n) (TEXT_VADDR + (n) * 64ull)
-#define FUNCTION_OFFSET(n) (TEXT_OFFSET + (n) * 64ull)
+#define FUNCTION_VADDR(n) (TEXT_VADDR + (n)*64ull)
+#define FUNCTION_OFFSET(n) (TEXT_OFFSET + (n)*64ull)
 
-enum test_hash { HASH_GNU, HASH_SYSV, HASH_NONE };
+enum test_hash {
+	HASH_GNU,
+	HASH_SYSV,
+	HASH_NONE
+};
 
 struct test_symbol {
 	const char *name;
@@ -95,8 +99,7 @@ static inline void put_table(struct test_image *image, const struct test_symbol 
 		entries[i + 1].st_name = (uint32_t)at;
 		entries[i + 1].st_value = symbols[i].value;
 		entries[i + 1].st_size = symbols[i].size;
-		entries[i + 1].st_info = symbols[i].info ? symbols[i].info
-							 : ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+		entries[i + 1].st_info = symbols[i].info ? symbols[i].info : ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
 		entries[i + 1].st_shndx = symbols[i].section;
 		at += (size_t)(stpcpy(names + at, symbols[i].name) - (names + at)) + 1;
 	}
@@ -177,17 +180,27 @@ static inline void fill_code(struct test_image *image, uint8_t first)
 
 static inline struct test_image build_elf(const struct test_elf *elf)
 {
-	static const struct { Elf64_Nhdr header; char name[4]; uint8_t id[20]; } note = {
-		{4, 20, NT_GNU_BUILD_ID}, "GNU", {0xab, 0xcd, 0xef},
+	static const struct {
+		Elf64_Nhdr header;
+		char name[4];
+		uint8_t id[20];
+	} note = {
+		{4, 20, NT_GNU_BUILD_ID},
+		"GNU",
+		{0xab, 0xcd, 0xef},
 	};
 	struct test_image image = {0};
 	Elf64_Phdr segments[5] = {0};
 	Elf64_Shdr sections[5] = {0};
 	Elf64_Ehdr header = {
 		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-		.e_phoff = sizeof(header), .e_ehsize = sizeof(header),
-		.e_phentsize = sizeof(Elf64_Phdr), .e_shentsize = sizeof(Elf64_Shdr),
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
 	};
 	size_t n = 0, dynamic_size;
 	uint64_t at;

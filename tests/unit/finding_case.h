@@ -50,8 +50,12 @@ static inline void case__add_thread(struct finding_case *c)
 
 static inline struct finding_case *case__new(void)
 {
-	const struct findings_options options = {.account = true, .asks = true, .getters = true,
-						 .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {
+		.account = true,
+		.asks = true,
+		.getters = true,
+		.window_ns = GROWTH_WINDOW_NS,
+	};
 	struct finding_case *c = calloc(1, sizeof(*c));
 
 	c->findings = findings__new(&options);

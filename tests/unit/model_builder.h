@@ -8,16 +8,16 @@
 
 #include "model/model.h"
 
-#define KERNEL(handle_, name_, short_, launches_, serial_)                                  \
-	{                                                                                   \
-		.handle = (handle_), .name = (name_), .short_name = (short_),               \
-		.launches = (launches_), .serial = (serial_)                                \
+#define KERNEL(handle_, name_, short_, launches_, serial_) \
+	{ \
+		.handle = (handle_), .name = (name_), .short_name = (short_), \
+		.launches = (launches_), .serial = (serial_) \
 	}
 
-#define FAILURE(function_, error_, code_, layer_, count_, sampled_)                         \
-	{                                                                                   \
-		.function = (function_), .error = (error_), .code = (code_),                \
-		.layer = (layer_), .count = (count_), .sampled = (sampled_)                 \
+#define FAILURE(function_, error_, code_, layer_, count_, sampled_) \
+	{ \
+		.function = (function_), .error = (error_), .code = (code_), \
+		.layer = (layer_), .count = (count_), .sampled = (sampled_) \
 	}
 
 #endif

@@ -28,20 +28,21 @@ static uint64_t walked_fsbase;
 struct task_struct;
 
 #define SEC(name)
-#define __uint(name, value) int (*name)[value]
+#define __uint(name, value) int(*name)[value]
 #define __type(name, type) type *name
-#define barrier_var(variable) asm volatile("" : "+r"(variable))
+#define barrier_var(variable) asm volatile("" \
+					   : "+r"(variable))
 #define bpf_get_current_task_btf() NULL
 #define BPF_CORE_READ(task, member) ((void)(task), walked_fsbase)
 #define bpf_core_enum_value_exists(type, value) true
 #define bpf_probe_read_user(to, size, from) \
 	process_memory__read(walked_pid, (uintptr_t)(from), (to), (size))
-#define bpf_loop(count, step, context, flags)                    \
-	do {                                                     \
-		for (u32 _n = 0; _n < (count); _n++) {           \
-			if (step(_n, (context)))                 \
-				break;                           \
-		}                                                \
+#define bpf_loop(count, step, context, flags) \
+	do { \
+		for (u32 _n = 0; _n < (count); _n++) { \
+			if (step(_n, (context))) \
+				break; \
+		} \
 	} while (0)
 
 #include "../../bpf/python.h"

@@ -62,14 +62,24 @@ static inline struct duration_record scene_durations(uint64_t calls, uint64_t ea
 static inline void scene__threads(struct scene *scene)
 {
 	scene->threads[0] = (struct thread_account){
-		.tid = 12, .comm = "server", .start_ns = 5, .first_ns = BEGIN,
+		.tid = 12,
+		.comm = "server",
+		.start_ns = 5,
+		.first_ns = BEGIN,
 		.time = {[TIME_LAUNCH] = {100, 2 * NS_PER_S}, [TIME_WAIT] = {3, 500 * NS_PER_MS}},
-		.launches = 100, .gap_count = 99, .gap_ns = 99 * 2000, .chained = {90, 1000},
+		.launches = 100,
+		.gap_count = 99,
+		.gap_ns = 99 * 2000,
+		.chained = {90, 1000},
 	};
 	scene->threads[0].gaps[time_bucket(2000)] = 99;
 	scene->threads[1] = (struct thread_account){
-		.tid = 13, .comm = "wor\nker", .start_ns = BEGIN + 5 * NS_PER_S, .first_ns = BEGIN + 5 * NS_PER_S,
-		.ended_ns = BEGIN + 9 * NS_PER_S, .time = {[TIME_MEMORY] = {4, 4 * NS_PER_S}},
+		.tid = 13,
+		.comm = "wor\nker",
+		.start_ns = BEGIN + 5 * NS_PER_S,
+		.first_ns = BEGIN + 5 * NS_PER_S,
+		.ended_ns = BEGIN + 9 * NS_PER_S,
+		.time = {[TIME_MEMORY] = {4, 4 * NS_PER_S}},
 	};
 }
 
@@ -112,19 +122,36 @@ static inline void scene__process(struct scene *scene)
 	*p = (struct process){.pid = 12, .comm = "server", .start_ns = 5, .since_attach = true, .account = scene->account};
 	p->memory[MEMORY_DEVICE] = (struct memory_totals){
 		.allocations = 4, .allocation_failures = 1, .frees = 3, .live_bytes = 1 << 30, .live_count = 1};
-	scene->kernels[0] = (struct kernel){.handle = 0x10, .name = (char *)"void conv<int>(float*)",
-					    .short_name = (char *)"conv", .launches = 60};
-	scene->kernels[0].shape = (struct shape_record){.samples = 2, .blocks_min = 1, .blocks_max = 4096,
-							.threads_min = 256, .threads_max = 256, .gaps = 2,
-							.gap_ns = 3000, .gap_min = 1000, .gap_max = 2000};
+	scene->kernels[0] = (struct kernel){
+		.handle = 0x10,
+		.name = (char *)"void conv<int>(float*)",
+		.short_name = (char *)"conv",
+		.launches = 60,
+	};
+	scene->kernels[0].shape = (struct shape_record){
+		.samples = 2,
+		.blocks_min = 1,
+		.blocks_max = 4096,
+		.threads_min = 256,
+		.threads_max = 256,
+		.gaps = 2,
+		.gap_ns = 3000,
+		.gap_min = 1000,
+		.gap_max = 2000,
+	};
 	scene->kernels[1] = (struct kernel){.handle = 0x20, .launches = 40};
 	p->kernels = scene->kernels;
 	p->kernel_count = 2;
 	scene->tallies[0] = (struct function_totals){.row = scene_row("cuMemAlloc_v2"), .failures = 1};
 	p->functions = scene->tallies;
 	p->function_count = 1;
-	scene->failures[0] = (struct failure){.function = "cuMemAlloc_v2", .error = "CUDA_ERROR_OUT_OF_MEMORY",
-					      .code = 2, .layer = LAYER_DRIVER, .count = 1};
+	scene->failures[0] = (struct failure){
+		.function = "cuMemAlloc_v2",
+		.error = "CUDA_ERROR_OUT_OF_MEMORY",
+		.code = 2,
+		.layer = LAYER_DRIVER,
+		.count = 1,
+	};
 	p->failures = scene->failures;
 	p->failure_count = 1;
 	p->covered[COPY_H2D] = (struct covered_totals){.calls = 2, .bytes = 2 << 20, .ns = NS_PER_MS};
@@ -188,8 +215,13 @@ static inline void scene__begin(struct scene *scene)
 	scene->model.now_ns = BEGIN + 10 * NS_PER_S;
 	scene->model.wall.tv_sec = 14 * 3600 + 2 * 60 + 11;
 	scene->model.shape_sample = 64;
-	scene->report = (struct stat_report){.model = &scene->model, .state = scene->findings, .findings = &scene->list,
-					     .began_ns = BEGIN, .options = &scene->options};
+	scene->report = (struct stat_report){
+		.model = &scene->model,
+		.state = scene->findings,
+		.findings = &scene->list,
+		.began_ns = BEGIN,
+		.options = &scene->options,
+	};
 }
 
 static inline void scene__end(struct scene *scene)
@@ -202,7 +234,7 @@ static inline void scene__end(struct scene *scene)
 
 /* What a report says (malloc). Inlined, gcc 12 takes what is found in it for a part of the local variable. */
 static __attribute__((noinline)) char *scene__print(const struct scene *scene,
-				 void (*print)(FILE *out, const struct stat_report *report))
+						    void (*print)(FILE *out, const struct stat_report *report))
 {
 	char *text = NULL;
 	size_t length;

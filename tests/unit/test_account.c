@@ -67,7 +67,9 @@ static void percentiles_of_nothing_and_of_one(void **state)
 static void percentiles_of_many(void **state)
 {
 	static const double shares[] = {0.01, 0.25, 0.5, 0.9, 0.99, 0.999};
-	enum { COUNT = 10000 };
+	enum {
+		COUNT = 10000
+	};
 	__u64 buckets[TIME_BUCKETS] = {0};
 	uint64_t *times = calloc(COUNT, sizeof(*times));
 

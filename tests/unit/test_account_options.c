@@ -146,10 +146,14 @@ static void test_window(void **state)
 		const char *words;
 		uint64_t window_ns;
 	} cases[] = {
-		{"diagnose --duration 30", 20 * NS_PER_S},	   {"stat --duration 60", 40 * NS_PER_S},
-		{"stat --duration 90", 60 * NS_PER_S},		   {"stat --duration 3600", 60 * NS_PER_S},
-		{"diagnose --duration 12", 10 * NS_PER_S},	   {"diagnose --duration 1", 10 * NS_PER_S},
-		{"diagnose --duration 0", 60 * NS_PER_S},	   {"diagnose --window 3s --duration 30", 3 * NS_PER_S},
+		{"diagnose --duration 30", 20 * NS_PER_S},
+		{"stat --duration 60", 40 * NS_PER_S},
+		{"stat --duration 90", 60 * NS_PER_S},
+		{"stat --duration 3600", 60 * NS_PER_S},
+		{"diagnose --duration 12", 10 * NS_PER_S},
+		{"diagnose --duration 1", 10 * NS_PER_S},
+		{"diagnose --duration 0", 60 * NS_PER_S},
+		{"diagnose --window 3s --duration 30", 3 * NS_PER_S},
 		{"diagnose --duration 30 --window 5m", 300 * NS_PER_S},
 	};
 	struct line line;
@@ -228,8 +232,13 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	 cmocka_unit_test(test_told),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_help),	 cmocka_unit_test(test_max_overhead), cmocka_unit_test(test_window),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_told),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_max_overhead),
+		cmocka_unit_test(test_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

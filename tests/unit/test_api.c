@@ -108,32 +108,32 @@ static void test_forms(void **state)
 		uint8_t place;
 		size_t arguments;
 	} cases[] = {
-		{ "cudaMemcpyBatchAsync", 12, ROLE_STREAM, SP(24), 9 },
-		{ "cudaMemcpyBatchAsync", 13, ROLE_STREAM, SP(16), 8 },
-		{ "cudaMemcpyBatchAsync_ptsz", 12, ROLE_STREAM, SP(24), 9 },
-		{ "cudaMemcpyBatchAsync_ptsz", 14, ROLE_STREAM, SP(16), 8 },
-		{ "cudaMemcpy3DBatchAsync", 12, ROLE_STREAM, 4, 5 },
-		{ "cudaMemcpy3DBatchAsync", 13, ROLE_STREAM, 3, 4 },
-		{ "cudaMemPrefetchAsync", 11, ROLE_STREAM, 3, 4 },
-		{ "cudaMemPrefetchAsync", 12, ROLE_STREAM, 3, 4 },
-		{ "cudaMemPrefetchAsync_ptsz", 12, ROLE_STREAM, 3, 4 },
-		{ "cudaMemPrefetchAsync", 13, ROLE_STREAM, 4, 5 },
-		{ "cudaStreamGetCaptureInfo", 12, ROLE_STREAM, 0, 3 },
-		{ "cudaStreamGetCaptureInfo", 13, ROLE_STREAM, 0, 7 },
-		{ "cudaStreamUpdateCaptureDependencies", 12, ROLE_STREAM, 0, 4 },
-		{ "cudaStreamUpdateCaptureDependencies", 13, ROLE_STREAM, 0, 5 },
-		{ "cudaGraphAddNode", 12, ROLE_STREAM, PLACE_NONE, 5 },
-		{ "cudaGraphAddNode", 13, ROLE_STREAM, PLACE_NONE, 6 },
-		{ "cudaGraphGetEdges", 12, ROLE_STREAM, PLACE_NONE, 4 },
-		{ "cudaGraphGetEdges", 13, ROLE_STREAM, PLACE_NONE, 5 },
-		{ "cudaGraphInstantiate", 11, ROLE_STREAM, PLACE_NONE, 5 },
-		{ "cudaGraphInstantiate", 12, ROLE_STREAM, PLACE_NONE, 3 },
-		{ "cudaGraphInstantiate", 13, ROLE_STREAM, PLACE_NONE, 3 },
-		{ "cudaGraphExecUpdate", 11, ROLE_STREAM, PLACE_NONE, 4 },
-		{ "cudaGraphExecUpdate", 12, ROLE_STREAM, PLACE_NONE, 3 },
-		{ "cudaGetDriverEntryPoint", 11, ROLE_STREAM, PLACE_NONE, 3 },
-		{ "cudaGetDriverEntryPoint", 12, ROLE_STREAM, PLACE_NONE, 4 },
-		{ "cudaMalloc", 11, ROLE_SIZE, 1, 2 },
+		{"cudaMemcpyBatchAsync", 12, ROLE_STREAM, SP(24), 9},
+		{"cudaMemcpyBatchAsync", 13, ROLE_STREAM, SP(16), 8},
+		{"cudaMemcpyBatchAsync_ptsz", 12, ROLE_STREAM, SP(24), 9},
+		{"cudaMemcpyBatchAsync_ptsz", 14, ROLE_STREAM, SP(16), 8},
+		{"cudaMemcpy3DBatchAsync", 12, ROLE_STREAM, 4, 5},
+		{"cudaMemcpy3DBatchAsync", 13, ROLE_STREAM, 3, 4},
+		{"cudaMemPrefetchAsync", 11, ROLE_STREAM, 3, 4},
+		{"cudaMemPrefetchAsync", 12, ROLE_STREAM, 3, 4},
+		{"cudaMemPrefetchAsync_ptsz", 12, ROLE_STREAM, 3, 4},
+		{"cudaMemPrefetchAsync", 13, ROLE_STREAM, 4, 5},
+		{"cudaStreamGetCaptureInfo", 12, ROLE_STREAM, 0, 3},
+		{"cudaStreamGetCaptureInfo", 13, ROLE_STREAM, 0, 7},
+		{"cudaStreamUpdateCaptureDependencies", 12, ROLE_STREAM, 0, 4},
+		{"cudaStreamUpdateCaptureDependencies", 13, ROLE_STREAM, 0, 5},
+		{"cudaGraphAddNode", 12, ROLE_STREAM, PLACE_NONE, 5},
+		{"cudaGraphAddNode", 13, ROLE_STREAM, PLACE_NONE, 6},
+		{"cudaGraphGetEdges", 12, ROLE_STREAM, PLACE_NONE, 4},
+		{"cudaGraphGetEdges", 13, ROLE_STREAM, PLACE_NONE, 5},
+		{"cudaGraphInstantiate", 11, ROLE_STREAM, PLACE_NONE, 5},
+		{"cudaGraphInstantiate", 12, ROLE_STREAM, PLACE_NONE, 3},
+		{"cudaGraphInstantiate", 13, ROLE_STREAM, PLACE_NONE, 3},
+		{"cudaGraphExecUpdate", 11, ROLE_STREAM, PLACE_NONE, 4},
+		{"cudaGraphExecUpdate", 12, ROLE_STREAM, PLACE_NONE, 3},
+		{"cudaGetDriverEntryPoint", 11, ROLE_STREAM, PLACE_NONE, 3},
+		{"cudaGetDriverEntryPoint", 12, ROLE_STREAM, PLACE_NONE, 4},
+		{"cudaMalloc", 11, ROLE_SIZE, 1, 2},
 	};
 	size_t i;
 
@@ -279,18 +279,15 @@ static void test_asks(void **state)
 {
 	static const char *const errors[] = {
 		"cuGetErrorName", "cuGetErrorString", "cudaGetErrorName",
-		"cudaGetErrorString", "cudaGetLastError", "cudaPeekAtLastError",
-	};
+		"cudaGetErrorString", "cudaGetLastError", "cudaPeekAtLastError"};
 	static const char *const getters[] = {
 		"cudaGetDevice", "cudaGetDeviceProperties", "cudaPointerGetAttributes", "cudaMemGetInfo",
 		"cudaOccupancyMaxActiveBlocksPerMultiprocessor", "cudaFuncGetAttributes", "cudaStreamGetPriority",
 		"cuCtxGetCurrent", "cuDeviceGetAttribute", "cuPointerGetAttribute", "cuMemGetInfo_v2",
-		"cuDevicePrimaryCtxGetState", "cuStreamGetFlags_ptsz",
-	};
+		"cuDevicePrimaryCtxGetState", "cuStreamGetFlags_ptsz"};
 	static const char *const no_asks[] = {
 		"cudaSetDevice", "cuFuncSetAttribute", "cuModuleGetFunction", "cuStreamIsCapturing",
-		"cuGetProcAddress_v2", "cuMemPoolGetAttribute", "cuStreamQuery", "cudaLibraryGetKernel",
-	};
+		"cuGetProcAddress_v2", "cuMemPoolGetAttribute", "cuStreamQuery", "cudaLibraryGetKernel"};
 	size_t found = 0;
 
 	(void)state;
@@ -341,20 +338,20 @@ static void test_copy_params(void **state)
 		enum copy_params params;
 		uint8_t kind, at, elements, stream;
 	} cases[] = {
-		{ "cuMemcpy2D_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
-		{ "cuMemcpy2DUnaligned_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
-		{ "cuMemcpy2DAsync_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, 1 },
-		{ "cuMemcpy3D_v2_ptds", PARAMS_MEMCPY3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
-		{ "cuMemcpy3DPeerAsync", PARAMS_MEMCPY3D_PEER, COPY_P2P, 0, PLACE_NONE, 1 },
-		{ "cudaMemcpy3D", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE },
-		{ "cudaMemcpy3DAsync", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, 1 },
-		{ "cudaMemcpy3DPeer", PARAMS_3D_PEER, COPY_P2P, 0, PLACE_NONE, PLACE_NONE },
-		{ "cuMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(24) },
-		{ "cuMemcpyBatchAsync_v2", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16) },
-		{ "cuMemcpy3DBatchAsync", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 4 },
-		{ "cuMemcpy3DBatchAsync_v2", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 3 },
-		{ "cudaMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16) },
-		{ "cudaMemcpy3DBatchAsync_ptsz", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 3 },
+		{"cuMemcpy2D_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
+		{"cuMemcpy2DUnaligned_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
+		{"cuMemcpy2DAsync_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, 1},
+		{"cuMemcpy3D_v2_ptds", PARAMS_MEMCPY3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
+		{"cuMemcpy3DPeerAsync", PARAMS_MEMCPY3D_PEER, COPY_P2P, 0, PLACE_NONE, 1},
+		{"cudaMemcpy3D", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
+		{"cudaMemcpy3DAsync", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, 1},
+		{"cudaMemcpy3DPeer", PARAMS_3D_PEER, COPY_P2P, 0, PLACE_NONE, PLACE_NONE},
+		{"cuMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(24)},
+		{"cuMemcpyBatchAsync_v2", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16)},
+		{"cuMemcpy3DBatchAsync", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 4},
+		{"cuMemcpy3DBatchAsync_v2", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 3},
+		{"cudaMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16)},
+		{"cudaMemcpy3DBatchAsync_ptsz", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 3},
 	};
 	size_t i;
 

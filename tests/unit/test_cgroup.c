@@ -63,16 +63,20 @@ static void knows_pods(void **state)
 		{"0::" SLICES "/docker-" ID ".scope\n", ID, UID},
 		{"0::/kubepods.slice/kubepods-pod" UNIT_UID ".slice/cri-containerd-" ID ".scope\n", ID, UID},
 		{"0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UNIT_UID
-		 ".slice/cri-containerd-" ID ".scope\n", ID, UID},
+		 ".slice/cri-containerd-" ID ".scope\n",
+		 ID, UID},
 		{"0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UNIT_UID ".slice/cri-containerd-" ID
-		 ".scope\n", ID, UID},
+		 ".scope\n",
+		 ID, UID},
 		{"4:memory:/kubepods/burstable/pod" UID "/" ID "\n", ID, UID},
 		{"4:memory:/kubepods/pod" UID "/crio-" ID "\n", ID, UID},
 		{"0::/kubepods/besteffort/pod" STATIC_UID "/" ID "\n", ID, STATIC_UID},
 		{"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" STATIC_UID
-		 ".slice/cri-containerd-" ID ".scope\n", ID, STATIC_UID},
+		 ".slice/cri-containerd-" ID ".scope\n",
+		 ID, STATIC_UID},
 		{"9:cpu:/system.slice/containerd.service/kubepods-burstable-pod" UNIT_UID
-		 ".slice:cri-containerd:" ID "\n", ID, UID},
+		 ".slice:cri-containerd:" ID "\n",
+		 ID, UID},
 		{"0::/kubepods/burstable/pod" UID "\n", "", UID},
 	};
 

@@ -18,8 +18,10 @@
 #include "output/check.h"
 #include "target/cuda_library.h"
 
+/* clang-format off */
 #define SYMBOL(name, n) {name, FUNCTION_VADDR(n), 64, 0, 1}
 #define END {NULL, 0, 0, 0, 0}
+/* clang-format on */
 
 /* --- libraries --- */
 

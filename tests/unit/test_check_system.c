@@ -18,7 +18,7 @@
 #include "check_lines.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
-#define ALL_CAPABILITIES                                                                                               \
+#define ALL_CAPABILITIES \
 	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE))
 
 /* --- texts of /proc and /sys --- */

@@ -11,7 +11,9 @@
 #include "target/cuda_library.h"
 
 #define LOCAL ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
+/* clang-format off */
 #define END {NULL, 0, 0, 0, 0}
+/* clang-format on */
 #define DRIVER LAYER_BIT(LAYER_DRIVER)
 #define RUNTIME LAYER_BIT(LAYER_RUNTIME)
 
@@ -41,16 +43,23 @@ static void tells_the_layers(void **state)
 {
 	static const struct test_symbol driver[] = {
 		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
-		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1}, END};
+		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1},
+		END,
+	};
 	static const struct test_symbol half[] = {{"cuInit", FUNCTION_VADDR(1), 64, 0, 1}, END};
 	static const struct test_symbol runtime[] = {
 		{"cudaMalloc@@libcudart.so.13", FUNCTION_VADDR(1), 64, 0, 1}, END};
 	static const struct test_symbol user[] = {
-		{"cudaMalloc", 0, 0, 0, SHN_UNDEF}, {"cuInit", 0, 0, 0, SHN_UNDEF},
-		{"cuMemAlloc_v2", 0, 0, 0, SHN_UNDEF}, END};
+		{"cudaMalloc", 0, 0, 0, SHN_UNDEF},
+		{"cuInit", 0, 0, 0, SHN_UNDEF},
+		{"cuMemAlloc_v2", 0, 0, 0, SHN_UNDEF},
+		END,
+	};
 	static const struct test_symbol carried[] = {
 		{"cudaMalloc", FUNCTION_VADDR(1), 64, LOCAL, 1},
-		{"cudaLaunchKernel", FUNCTION_VADDR(2), 64, LOCAL, 1}, END};
+		{"cudaLaunchKernel", FUNCTION_VADDR(2), 64, LOCAL, 1},
+		END,
+	};
 	static const struct test_symbol own_malloc[] = {
 		{"cudaMalloc", FUNCTION_VADDR(1), 64, LOCAL, 1}, END};
 	static const struct test_symbol nothing[] = {END};
@@ -89,7 +98,8 @@ static struct found find(const struct test_elf *elf, const char *const *names)
 	for (size_t row = 0; !names && row < api_function_count; row++)
 		wanted[row] = true;
 	assert_int_equal(cuda_library__sites(file, &(struct wanted_functions){.rows = wanted}, &found.sites, &found.count,
-					     &found.missing), 0);
+					     &found.missing),
+			 0);
 	elf_file__free(file);
 	free(wanted);
 	return found;
@@ -143,7 +153,9 @@ static void finds_a_runtime_carried_inside(void **state)
 		{"cudaMalloc", FUNCTION_VADDR(1), 64, LOCAL, 1},
 		{"cudaLaunchKernel", FUNCTION_VADDR(2), 64, LOCAL, 1},
 		{"__cudaRegisterFunction", FUNCTION_VADDR(4), 64, LOCAL, 1},
-		{"cuMemAlloc_v2", FUNCTION_VADDR(3), 64, LOCAL, 1}, END};
+		{"cuMemAlloc_v2", FUNCTION_VADDR(3), 64, LOCAL, 1},
+		END,
+	};
 	static const char *const names[] = {
 		"cudaMalloc", "__cudaRegisterFunction", "cuMemAlloc_v2", NULL};
 	const struct test_elf elf = {.full = full};
@@ -164,7 +176,9 @@ static void both_tables_give_one_site(void **state)
 	static const struct test_symbol full[] = {
 		{"cudaMalloc@@libcudart.so.13", FUNCTION_VADDR(1), 64, 0, 1},
 		{"cudaMalloc", FUNCTION_VADDR(9), 64, LOCAL, 1}, /* some file's own */
-		{"cudaFree", FUNCTION_VADDR(2), 64, LOCAL, 1}, END};
+		{"cudaFree", FUNCTION_VADDR(2), 64, LOCAL, 1},
+		END,
+	};
 	static const char *const names[] = {"cudaMalloc", "cudaFree", NULL};
 	const struct test_elf elf = {.dynamic = dynamic, .full = full};
 	struct found found = find(&elf, names);
@@ -180,7 +194,9 @@ static void versions_are_two_sites(void **state)
 {
 	static const struct test_symbol dynamic[] = {
 		{"cudaMalloc@OLD", FUNCTION_VADDR(1), 64, 0, 1},
-		{"cudaMalloc@@NEW", FUNCTION_VADDR(2), 64, 0, 1}, END};
+		{"cudaMalloc@@NEW", FUNCTION_VADDR(2), 64, 0, 1},
+		END,
+	};
 	static const char *const names[] = {"cudaMalloc", NULL};
 	const struct test_elf elf = {.dynamic = dynamic};
 	struct found found = find(&elf, names);
@@ -202,7 +218,8 @@ static void one_function_gets_its_best_name(void **state)
 		{"cuLaunchKernel", FUNCTION_VADDR(3), 64, 0, 1},
 		{"cuDeviceGetCount", FUNCTION_VADDR(4), 64, 0, 1}, /* served by nothing */
 		{"cuMemFree_v2", FUNCTION_VADDR(4), 64, 0, 1},
-		END};
+		END,
+	};
 	static const char *const all[] = {
 		"cuMemAlloc", "cuMemAlloc_v2", "cuLaunchKernel", "cuLaunchKernel_ptsz",
 		"cuDeviceGetCount", "cuMemFree_v2", NULL};
@@ -246,15 +263,22 @@ static void the_file_decides_on_the_form(void **state)
 {
 	static const struct test_symbol library[] = {
 		{"cudaMalloc", FUNCTION_VADDR(1), 64, 0, 1},
-		{"cudaMemcpyBatchAsync", FUNCTION_VADDR(2), 64, 0, 1}, END};
+		{"cudaMemcpyBatchAsync", FUNCTION_VADDR(2), 64, 0, 1},
+		END,
+	};
+/* clang-format off */
 #define CARRIED \
 	{"cudaMalloc", FUNCTION_VADDR(1), 64, LOCAL, 1}, \
 	{"cudaLaunchKernel", FUNCTION_VADDR(2), 64, LOCAL, 1}, \
 	{"cudaMemcpyBatchAsync", FUNCTION_VADDR(3), 64, LOCAL, 1}
+	/* clang-format on */
 	static const struct test_symbol carried[] = {CARRIED, END};
 	static const struct test_symbol carried_12[] = {
-		CARRIED, {"cudaThreadExit", FUNCTION_VADDR(4), 64, LOCAL, 1},
-		{"cudaThreadSynchronize", FUNCTION_VADDR(5), 64, LOCAL, 1}, END};
+		CARRIED,
+		{"cudaThreadExit", FUNCTION_VADDR(4), 64, LOCAL, 1},
+		{"cudaThreadSynchronize", FUNCTION_VADDR(5), 64, LOCAL, 1},
+		END,
+	};
 	static const struct test_symbol own_name[] = {
 		CARRIED, {"cudaThreadSynchronize", FUNCTION_VADDR(5), 64, LOCAL, 1}, END};
 #undef CARRIED
@@ -279,7 +303,9 @@ static void other_forms_are_not_missing(void **state)
 {
 	static const struct test_symbol symbols[] = {
 		{"cudaMalloc", FUNCTION_VADDR(1), 64, 0, 1},
-		{"cudaMemcpyBatchAsync", FUNCTION_VADDR(2), 64, 0, 1}, END};
+		{"cudaMemcpyBatchAsync", FUNCTION_VADDR(2), 64, 0, 1},
+		END,
+	};
 	struct test_elf elf = {.dynamic = symbols, .soname = "libcudart.so.13"};
 	struct found found = find(&elf, NULL);
 	size_t missing = found.missing;
@@ -300,7 +326,9 @@ static void slow_sites_are_told(void **state)
 {
 	static const struct test_symbol symbols[] = {
 		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
-		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1}, END};
+		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1},
+		END,
+	};
 	static const char *const names[] = {"cuMemAlloc_v2", NULL};
 	const struct test_elf elf = {.dynamic = symbols, .first_byte = 0xb8};
 	struct found found = find(&elf, names);

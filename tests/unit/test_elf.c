@@ -121,9 +121,16 @@ static void reads_what_a_library_says(void **state)
 
 static void soname_numbers(void **state)
 {
-	static const struct { const char *soname; int major; } cases[] = {
-		{"libcuda.so.1", 1}, {"libcudart.so", -1}, {"libcudart.so.", -1},
-		{"libcudart.so.12x", -1}, {"libcudart.so.-3", -1}, {"x.so.99999999999999", -1},
+	static const struct {
+		const char *soname;
+		int major;
+	} cases[] = {
+		{"libcuda.so.1", 1},
+		{"libcudart.so", -1},
+		{"libcudart.so.", -1},
+		{"libcudart.so.12x", -1},
+		{"libcudart.so.-3", -1},
+		{"x.so.99999999999999", -1},
 	};
 
 	(void)state;
@@ -170,8 +177,7 @@ static void reads_a_static_executable(void **state)
 
 static void finds_by_name(void **state)
 {
-	const struct test_elf elf = {.dynamic = exported, .full = inside,
-				     .interpreter = "/lib64/ld.so"};
+	const struct test_elf elf = {.dynamic = exported, .full = inside, .interpreter = "/lib64/ld.so"};
 	struct elf_file *file = open_built(&elf);
 	struct elf_symbol symbol;
 	uint64_t value;
@@ -280,7 +286,8 @@ static void a_callback_can_stop(void **state)
 
 	(void)state;
 	assert_int_equal(elf_file__each_function(file, ELF_TABLE_DYNAMIC, NULL, stop_at_second,
-						 &calls), -EINTR);
+						 &calls),
+			 -EINTR);
 	assert_int_equal(calls, 2);
 	elf_file__free(file);
 }
@@ -413,8 +420,12 @@ static void use_everything(struct elf_file *file)
 
 static void survives_damage(void **state)
 {
-	const struct test_elf elf = {.dynamic = exported, .full = inside, .soname = "x.so.1",
-				     .interpreter = "/lib64/ld.so"};
+	const struct test_elf elf = {
+		.dynamic = exported,
+		.full = inside,
+		.soname = "x.so.1",
+		.interpreter = "/lib64/ld.so",
+	};
 	struct test_image image = build_elf(&elf);
 	size_t interesting = image.size - DATA_OFFSET + sizeof(Elf64_Ehdr) + 5 * sizeof(Elf64_Phdr);
 	unsigned int seed = 1;
@@ -428,8 +439,7 @@ static void survives_damage(void **state)
 
 		for (int i = 0; i < changes; i++) {
 			static const uint8_t values[] = {0, 1, 2, 0x7f, 0x80, 0xff};
-			uint8_t value = (rand_r(&seed) & 1) ? (uint8_t)rand_r(&seed)
-							   : values[rand_r(&seed) % 6];
+			uint8_t value = (rand_r(&seed) & 1) ? (uint8_t)rand_r(&seed) : values[rand_r(&seed) % 6];
 
 			at[i] = (size_t)rand_r(&seed) % interesting;
 			if (at[i] >= sizeof(Elf64_Ehdr) + 5 * sizeof(Elf64_Phdr))
@@ -524,7 +534,10 @@ static double seconds(void)
 /* Many symbols that share one very long name would take hours, each byte counted again. */
 static void overlapping_names_end(void **state)
 {
-	enum { COUNT = 200000, LENGTH = 16000 };
+	enum {
+		COUNT = 200000,
+		LENGTH = 16000
+	};
 	struct test_symbol *symbols = calloc(COUNT + 1, sizeof(*symbols));
 	char *name = malloc(LENGTH + 1);
 	struct test_elf elf = {.full = symbols};
@@ -554,7 +567,9 @@ static void overlapping_names_end(void **state)
 
 static void a_million_symbols_are_quick(void **state)
 {
-	enum { COUNT = 1000000 };
+	enum {
+		COUNT = 1000000
+	};
 	struct test_symbol *symbols = calloc(COUNT + 1, sizeof(*symbols));
 	char *names = malloc(COUNT * 32ul);
 	struct test_elf elf = {.full = symbols};
@@ -586,23 +601,27 @@ static void a_million_symbols_are_quick(void **state)
 
 static void knows_cheap_instructions(void **state)
 {
-	static const struct { uint8_t code[8]; size_t size; bool fast; } cases[] = {
-		{{0x55}, 1, true},			   /* push %rbp */
-		{{0x41, 0x57}, 2, true},		   /* push %r15 */
-		{{0x41}, 1, false},			   /* cut short */
-		{{0x90}, 1, true},			   /* nop */
-		{{0x66, 0x90}, 2, true},		   /* xchg %ax,%ax */
-		{{0xe9, 1, 2, 3, 4}, 5, true},		   /* jmp */
+	static const struct {
+		uint8_t code[8];
+		size_t size;
+		bool fast;
+	} cases[] = {
+		{{0x55}, 1, true},	       /* push %rbp */
+		{{0x41, 0x57}, 2, true},       /* push %r15 */
+		{{0x41}, 1, false},	       /* cut short */
+		{{0x90}, 1, true},	       /* nop */
+		{{0x66, 0x90}, 2, true},       /* xchg %ax,%ax */
+		{{0xe9, 1, 2, 3, 4}, 5, true}, /* jmp */
 		{{0xeb, 1}, 2, true},
-		{{0xe8, 1, 2, 3, 4}, 5, true},		   /* call */
-		{{0x74, 1}, 2, true},			   /* je */
-		{{0x0f, 0x84, 1, 2, 3, 4}, 6, true},	   /* je, near */
-		{{0x66, 0xe8, 1, 2}, 4, false},		   /* 16-bit call */
-		{{0xf3, 0x0f, 0x1e, 0xfa}, 4, false},	   /* endbr64 */
-		{{0x0f, 0x1f, 0x44, 0, 0}, 5, false},	   /* multi-byte nop */
-		{{0x48, 0x83, 0xec, 0x08}, 4, false},	   /* sub $8,%rsp */
-		{{0xb8, 1, 0, 0, 0}, 5, false},		   /* mov $1,%eax */
-		{{0x66, 0x55}, 2, false},		   /* push %bp */
+		{{0xe8, 1, 2, 3, 4}, 5, true},	      /* call */
+		{{0x74, 1}, 2, true},		      /* je */
+		{{0x0f, 0x84, 1, 2, 3, 4}, 6, true},  /* je, near */
+		{{0x66, 0xe8, 1, 2}, 4, false},	      /* 16-bit call */
+		{{0xf3, 0x0f, 0x1e, 0xfa}, 4, false}, /* endbr64 */
+		{{0x0f, 0x1f, 0x44, 0, 0}, 5, false}, /* multi-byte nop */
+		{{0x48, 0x83, 0xec, 0x08}, 4, false}, /* sub $8,%rsp */
+		{{0xb8, 1, 0, 0, 0}, 5, false},	      /* mov $1,%eax */
+		{{0x66, 0x55}, 2, false},	      /* push %bp */
 		{{0xc3}, 1, false},
 		{{0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66}, 7, false},
 		{{0}, 0, false},

@@ -15,7 +15,9 @@
 
 static void escapes(void **state)
 {
-	static const struct { const char *from, *to; } cases[] = {
+	static const struct {
+		const char *from, *to;
+	} cases[] = {
 		{"train", "train"},
 		{"", ""},
 		{"a\nb\tc\rd", "a\\nb\\tc\\rd"},
@@ -24,16 +26,20 @@ static void escapes(void **state)
 		{"\x7f", "\\x7f"},
 		{"na\303\257ve", "na\303\257ve"},
 		{"\342\202\254 \360\237\224\245", "\342\202\254 \360\237\224\245"},
-		{"\302\233" "2J", "\\xc2\\x9b2J"},	     /* C1: CSI in UTF-8 */
-		{"\302\240", "\302\240"},		     /* no-break space */
-		{"\233" "2J", "\\x9b2J"},		     /* CSI, bare */
-		{"\342\200\250", "\\xe2\\x80\\xa8"},	     /* line separator */
-		{"\342\200\256x", "\\xe2\\x80\\xaex"},	     /* right-to-left override */
-		{"\342\201\246", "\\xe2\\x81\\xa6"},	     /* isolate */
-		{"\300\212", "\\xc0\\x8a"},		     /* overlong newline */
-		{"\355\240\200", "\\xed\\xa0\\x80"},	     /* surrogate */
+		{"\302\233"
+		 "2J",
+		 "\\xc2\\x9b2J"},	  /* C1: CSI in UTF-8 */
+		{"\302\240", "\302\240"}, /* no-break space */
+		{"\233"
+		 "2J",
+		 "\\x9b2J"},				      /* CSI, bare */
+		{"\342\200\250", "\\xe2\\x80\\xa8"},	      /* line separator */
+		{"\342\200\256x", "\\xe2\\x80\\xaex"},	      /* right-to-left override */
+		{"\342\201\246", "\\xe2\\x81\\xa6"},	      /* isolate */
+		{"\300\212", "\\xc0\\x8a"},		      /* overlong newline */
+		{"\355\240\200", "\\xed\\xa0\\x80"},	      /* surrogate */
 		{"\364\220\200\200", "\\xf4\\x90\\x80\\x80"}, /* beyond U+10FFFF */
-		{"\342\202", "\\xe2\\x82"},		     /* cut short */
+		{"\342\202", "\\xe2\\x82"},		      /* cut short */
 		{"\342\202x", "\\xe2\\x82x"},
 		{"\377\376", "\\xff\\xfe"},
 		{"\200", "\\x80"},

@@ -333,7 +333,8 @@ static void small_shares_add_up(void **state)
 			before[at] = k->launches;
 		}
 		assert_int_equal(scene->process.family_calls[RATE_LAUNCH].counted +
-				 scene->process.family_calls[RATE_LAUNCH].missed, scene->process.launches);
+					 scene->process.family_calls[RATE_LAUNCH].missed,
+				 scene->process.launches);
 		assert_in_range(scene->process.family_calls[RATE_LAUNCH].missed + 1, scene->missed[RATE_LAUNCH],
 				scene->missed[RATE_LAUNCH] + 1);
 	}
@@ -451,8 +452,12 @@ static void begin_told(struct scene *scene, struct told *told, size_t threads)
 						       "cuMemcpyHtoD_v2", "cuMemAlloc_v2"};
 
 	memset(told, 0, sizeof(*told));
-	told->account = (struct account){.functions = told->functions, .function_count = FUNCTIONS,
-					 .threads = told->threads, .thread_count = threads};
+	told->account = (struct account){
+		.functions = told->functions,
+		.function_count = FUNCTIONS,
+		.threads = told->threads,
+		.thread_count = threads,
+	};
 	for (int i = 0; i < FUNCTIONS; i++)
 		told->functions[i].row = (uint16_t)api__find(symbols[i], API_NEWEST);
 	for (size_t i = 0; i < threads; i++)

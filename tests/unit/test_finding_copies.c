@@ -212,10 +212,19 @@ static void small_copies_have_a_place(void **state)
 
 	(void)state;
 	copy(copies, 12, 100000, 10 * US);
-	c->sites[0] = (struct call_site){.kind = SITE_WAIT, .calls = 1, .amount = 9,
-					 .row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST)};
-	c->sites[1] = (struct call_site){.stack = &somewhere, .kind = SITE_WAIT, .calls = 1, .amount = 1,
-					 .row = (uint16_t)api__find("cuMemcpyHtoD_v2", API_NEWEST)};
+	c->sites[0] = (struct call_site){
+		.kind = SITE_WAIT,
+		.calls = 1,
+		.amount = 9,
+		.row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST),
+	};
+	c->sites[1] = (struct call_site){
+		.stack = &somewhere,
+		.kind = SITE_WAIT,
+		.calls = 1,
+		.amount = 1,
+		.row = (uint16_t)api__find("cuMemcpyHtoD_v2", API_NEWEST),
+	};
 	c->process.site_count = 2;
 	assert_int_equal(case__draw(c), 1);
 	assert_ptr_equal(c->list.items[0].stack, &somewhere);
@@ -241,8 +250,12 @@ static void add_totals(struct finding_case *c, const char *symbol, enum copy_kin
 		       uint64_t bytes, uint64_t ns)
 {
 	c->totals[c->process.function_count++] = (struct function_totals){
-		.row = (uint16_t)api__find(symbol, API_NEWEST), .kind = (uint8_t)kind, .flags = flags,
-		.calls = calls, .bytes = bytes, .ns = ns,
+		.row = (uint16_t)api__find(symbol, API_NEWEST),
+		.kind = (uint8_t)kind,
+		.flags = flags,
+		.calls = calls,
+		.bytes = bytes,
+		.ns = ns,
 	};
 }
 
@@ -263,8 +276,13 @@ static void pageable_copies(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	c->sites[0] = (struct call_site){.stack = &somewhere, .kind = SITE_WAIT, .calls = 1, .amount = 1,
-					 .row = (uint16_t)api__find("cuMemcpyHtoD_v2", API_NEWEST)};
+	c->sites[0] = (struct call_site){
+		.stack = &somewhere,
+		.kind = SITE_WAIT,
+		.calls = 1,
+		.amount = 1,
+		.row = (uint16_t)api__find("cuMemcpyHtoD_v2", API_NEWEST),
+	};
 	c->process.site_count = 1;
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
@@ -373,7 +391,10 @@ static void asynchronous_copies_beside_pageable_ones(void **state)
 static void pageable_copies_beside_the_link(void **state)
 {
 	struct finding_case *c = pageable();
-	struct gpu gpus[3] = {{.link_bytes_per_second = 10240 * MIB}, {.link_bytes_per_second = 40960 * MIB},
+	struct gpu gpus[3] = {{
+				      .link_bytes_per_second = 10240 * MIB,
+			      },
+			      {.link_bytes_per_second = 40960 * MIB},
 			      {.link_bytes_per_second = 1}};
 	struct process_gpu own[3] = {{.gpu = 1}, {.gpu = 0}, {.gpu = GPU_NONE}};
 
@@ -429,12 +450,20 @@ static void redundant_copies(void **state)
 	assert_null(c->list.items[0].subject);
 	c->repeats[0] = (struct account_repeat){
 		.key = {.bytes = MIB, .kind = COPY_H2D},
-		.record = {.copies = 301, .repeats = 300, .repeat_ns = NS_PER_S,
-			   .row = (uint32_t)api__find("cuMemcpyHtoD_v2", API_NEWEST)},
+		.record = {
+			.copies = 301,
+			.repeats = 300,
+			.repeat_ns = NS_PER_S,
+			.row = (uint32_t)api__find("cuMemcpyHtoD_v2", API_NEWEST),
+		},
 	};
 	c->account.repeat_count = 1;
-	c->sites[0] = (struct call_site){.stack = &somewhere, .kind = SITE_WAIT, .calls = 1,
-					 .row = (uint16_t)c->repeats[0].record.row};
+	c->sites[0] = (struct call_site){
+		.stack = &somewhere,
+		.kind = SITE_WAIT,
+		.calls = 1,
+		.row = (uint16_t)c->repeats[0].record.row,
+	};
 	c->process.site_count = 1;
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];

@@ -28,9 +28,18 @@ static void machine__begin(struct machine *m, size_t processes)
 		m->gpus[i] = (struct gpu){.index = i, .mig = GPU_NONE, .total_bytes = 80 * GIB, .used_bytes = GIB};
 		snprintf(m->gpus[i].uuid, sizeof(m->gpus[i].uuid), "GPU-%u", i);
 		m->processes[i] = (struct process){
-			.pid = 12 + (int)i, .comm = "train", .start_ns = RUN_BEGAN, .identified = true, .parent = 10,
-			.gpus = m->process_gpus[i], .gpu_count = 2, .devices = m->devices[i], .device_count = 2,
-			.kernels = m->kernels[i], .kernel_count = 2, .failures = m->failures[i],
+			.pid = 12 + (int)i,
+			.comm = "train",
+			.start_ns = RUN_BEGAN,
+			.identified = true,
+			.parent = 10,
+			.gpus = m->process_gpus[i],
+			.gpu_count = 2,
+			.devices = m->devices[i],
+			.device_count = 2,
+			.kernels = m->kernels[i],
+			.kernel_count = 2,
+			.failures = m->failures[i],
 		};
 		for (int k = 0; k < 2; k++) {
 			m->process_gpus[i][k] = (struct process_gpu){.ordinal = k, .gpu = k};

@@ -37,8 +37,13 @@ static void unchecked_errors(void **state)
 	c->account.ignored_count = 3;
 	c->stacks[0] = (struct account_stack){.id = 5, .stack = &somewhere};
 	c->account.stack_count = 1;
-	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_FAILURE, .calls = 1, .code = 12345,
-					 .row = row_of("cuLaunchKernel")};
+	c->sites[0] = (struct call_site){
+		.stack = &elsewhere,
+		.kind = SITE_FAILURE,
+		.calls = 1,
+		.code = 12345,
+		.row = row_of("cuLaunchKernel"),
+	};
 	c->process.site_count = 1;
 	assert_int_equal(case__draw(c), 2);
 	finding = &c->list.items[0];
@@ -59,9 +64,13 @@ static void add_failure(struct finding_case *c, const char *function, int code, 
 			uint64_t last_ns)
 {
 	c->failures[c->process.failure_count++] = (struct failure){
-		.function = function, .code = code, .layer = LAYER_DRIVER, .count = count,
+		.function = function,
+		.code = code,
+		.layer = LAYER_DRIVER,
+		.count = count,
 		.error = api__error_name(LAYER_DRIVER, code),
-		.first_ns = BEGAN + first_ns, .last_ns = BEGAN + last_ns,
+		.first_ns = BEGAN + first_ns,
+		.last_ns = BEGAN + last_ns,
 	};
 }
 
@@ -76,10 +85,20 @@ static void sticky_error(void **state)
 	add_failure(c, "cuStreamSynchronize", 700, 1, 2 * NS_PER_S, 2 * NS_PER_S);
 	add_failure(c, "cuMemcpyHtoD_v2", 1, 1, NS_PER_S, NS_PER_S);
 	c->process.sticky = (struct sticky_error){.code = 700, .ns = BEGAN + 2 * NS_PER_S, .same = 800, .others = 3};
-	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_FAILURE, .calls = 800, .code = 700,
-					 .row = row_of("cuMemFree_v2")};
-	c->sites[1] = (struct call_site){.stack = &somewhere, .kind = SITE_FAILURE, .calls = 1, .code = 700,
-					 .row = row_of("cuStreamSynchronize")};
+	c->sites[0] = (struct call_site){
+		.stack = &elsewhere,
+		.kind = SITE_FAILURE,
+		.calls = 800,
+		.code = 700,
+		.row = row_of("cuMemFree_v2"),
+	};
+	c->sites[1] = (struct call_site){
+		.stack = &somewhere,
+		.kind = SITE_FAILURE,
+		.calls = 1,
+		.code = 700,
+		.row = row_of("cuStreamSynchronize"),
+	};
 	c->process.site_count = 2;
 	/* What follows from it is no storm of its own. */
 	assert_int_equal(case__draw(c), 1);
@@ -91,8 +110,13 @@ static void sticky_error(void **state)
 	assert_true(finding__value(finding, "since") == 8e9);
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* It failed at two places: which was the first is not known. */
-	c->sites[2] = (struct call_site){.stack = &elsewhere, .kind = SITE_FAILURE, .calls = 1, .code = 700,
-					 .row = row_of("cuStreamSynchronize")};
+	c->sites[2] = (struct call_site){
+		.stack = &elsewhere,
+		.kind = SITE_FAILURE,
+		.calls = 1,
+		.code = 700,
+		.row = row_of("cuStreamSynchronize"),
+	};
 	c->process.site_count = 3;
 	assert_int_equal(case__draw(c), 1);
 	assert_null(c->list.items[0].stack);

@@ -11,9 +11,9 @@
 #include "finding_run.h"
 
 /* A process that began with the run; its account is on the stack. */
-#define PROCESS(account_)                                                                                              \
-	{                                                                                                              \
-		.pid = 12, .comm = "train", .start_ns = RUN_BEGAN, .account = (account_)                               \
+#define PROCESS(account_) \
+	{ \
+		.pid = 12, .comm = "train", .start_ns = RUN_BEGAN, .account = (account_) \
 	}
 
 static void end(struct run *run, struct process *process, double seconds)
@@ -30,8 +30,15 @@ static struct account_size size_of(const char *function, uint64_t size, uint64_t
 {
 	return (struct account_size){
 		.key = {.size = size, .row = row_of(function), .kind = MEMORY_DEVICE},
-		.record = {.allocations = allocations, .allocation_ns = allocations * 412000, .frees = frees,
-			   .free_ns = frees * 23000, .live = allocations - frees, .peak = peak, .first_took_ns = 412000},
+		.record = {
+			.allocations = allocations,
+			.allocation_ns = allocations * 412000,
+			.frees = frees,
+			.free_ns = frees * 23000,
+			.live = allocations - frees,
+			.peak = peak,
+			.first_took_ns = 412000,
+		},
 	};
 }
 
@@ -76,10 +83,12 @@ static void test_churn(void **state)
 static void test_churn_of_several_sizes(void **state)
 {
 	struct account_size sizes[] = {
-		size_of("cudaMalloc", MIB, 100, 100, 2), size_of("cudaMalloc", 2 * MIB, 300, 300, 4),
+		size_of("cudaMalloc", MIB, 100, 100, 2),
+		size_of("cudaMalloc", 2 * MIB, 300, 300, 4),
 		size_of("cudaMallocHost", MIB, 50, 50, 1),
 		/* Not churned: kept, made once, or all live at once. */
-		size_of("cudaMalloc", 3 * MIB, 500, 0, 500), size_of("cudaMalloc", 4 * MIB, 1, 1, 1),
+		size_of("cudaMalloc", 3 * MIB, 500, 0, 500),
+		size_of("cudaMalloc", 4 * MIB, 1, 1, 1),
 		size_of("cudaMalloc", 5 * MIB, 700, 700, 700),
 	};
 	struct account account = {.sizes = sizes, .size_count = sizeof(sizes) / sizeof(*sizes)};
@@ -142,8 +151,13 @@ static void test_churn_has_a_place(void **state)
 	struct account_size sizes[] = {size_of("cudaMalloc", MIB, 1000, 1000, 1)};
 	struct call_site sites[] = {
 		{.stack = &stacks[0], .kind = SITE_ALLOCATION, .row = row_of("cudaMalloc"), .calls = 10, .amount = GIB},
-		{.stack = &stacks[1], .kind = SITE_ALLOCATION, .row = row_of("cudaMalloc"), .calls = 990,
-		 .amount = 990 * MIB},
+		{
+			.stack = &stacks[1],
+			.kind = SITE_ALLOCATION,
+			.row = row_of("cudaMalloc"),
+			.calls = 990,
+			.amount = 990 * MIB,
+		},
 	};
 	struct account account = {.sizes = sizes, .size_count = 1};
 	struct process process = PROCESS(&account);
@@ -459,8 +473,12 @@ static void test_leaks_by_size(void **state)
 	(void)state;
 	run__begin(&run, &process, 1);
 	for (int t = 0; t <= 100; t++) {
-		sizes[0].record = (struct size_record){.allocations = (uint64_t)t * 3, .frees = (uint64_t)t * 2,
-						       .live = (uint64_t)t, .peak = (uint64_t)t};
+		sizes[0].record = (struct size_record){
+			.allocations = (uint64_t)t * 3,
+			.frees = (uint64_t)t * 2,
+			.live = (uint64_t)t,
+			.peak = (uint64_t)t,
+		};
 		run__sample(&run, t);
 	}
 	finding = run__only(&run, "leak-growing");

@@ -97,9 +97,9 @@ static void test_what_is_drawn_is_1(void **state)
 	assert_told(&pages, NULL, 0, "");
 	assert_told(&pages, findings, COUNT(findings),
 		    ACTIVE("pageable-copies", "7", "warning", "1")
-		    ACTIVE("error-storm", "7", "warning", "1")
-		    ACTIVE("oom", "8", "critical", "1")
-		    COST("pageable-copies", "7", "1.5"));
+			    ACTIVE("error-storm", "7", "warning", "1")
+				    ACTIVE("oom", "8", "critical", "1")
+					    COST("pageable-copies", "7", "1.5"));
 	metrics__free(pages.metrics);
 }
 
@@ -114,10 +114,10 @@ static void test_what_was_drawn_is_0(void **state)
 		    ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "1.5"));
 	assert_told(&pages, &oom, 1,
 		    ACTIVE("pageable-copies", "7", "warning", "0") ACTIVE("oom", "7", "critical", "1")
-		    COST("pageable-copies", "7", "1.5"));
+			    COST("pageable-copies", "7", "1.5"));
 	assert_told(&pages, NULL, 0,
 		    ACTIVE("pageable-copies", "7", "warning", "0") ACTIVE("oom", "7", "critical", "0")
-		    COST("pageable-copies", "7", "1.5"));
+			    COST("pageable-copies", "7", "1.5"));
 	metrics__free(pages.metrics);
 }
 
@@ -135,8 +135,9 @@ static void test_costs_never_go_back(void **state)
 	for (size_t i = 0; i < COUNT(rounds); i++) {
 		struct finding copies = drawn("pageable-copies", 7, rounds[i].ms * MS);
 
-		snprintf(expected, sizeof(expected), ACTIVE("pageable-copies", "7", "warning", "1")
-			 COST("pageable-copies", "7", "%s"), rounds[i].told);
+		snprintf(expected, sizeof(expected),
+			 ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "%s"),
+			 rounds[i].told);
 		assert_told(&pages, &copies, 1, expected);
 	}
 	metrics__free(pages.metrics);
@@ -156,10 +157,10 @@ static void test_costs_of_one_id_add_up(void **state)
 	set_up(&pages);
 	assert_told(&pages, findings, 3,
 		    ACTIVE("sync-stall", "7", "warning", "1") ACTIVE("sync-stall", "8", "warning", "1")
-		    COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
+			    COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
 	assert_told(&pages, findings, 1,
 		    ACTIVE("sync-stall", "7", "warning", "1") ACTIVE("sync-stall", "8", "warning", "0")
-		    COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
+			    COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
 	metrics__free(pages.metrics);
 }
 

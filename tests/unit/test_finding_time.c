@@ -385,10 +385,20 @@ static void sync_after_every_launch(void **state)
 	thread->single_waits = totals(20000, 4 * NS_PER_S);
 	thread->time[TIME_WAIT] = thread->single_waits;
 	/* The one with the most time is of long waits, as of another thread. */
-	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_WAIT, .row = row, .calls = 5,
-					 .amount = 5 * NS_PER_S};
-	c->sites[1] = (struct call_site){.stack = &somewhere, .kind = SITE_WAIT, .row = row, .calls = 20000,
-					 .amount = 4 * NS_PER_S};
+	c->sites[0] = (struct call_site){
+		.stack = &elsewhere,
+		.kind = SITE_WAIT,
+		.row = row,
+		.calls = 5,
+		.amount = 5 * NS_PER_S,
+	};
+	c->sites[1] = (struct call_site){
+		.stack = &somewhere,
+		.kind = SITE_WAIT,
+		.row = row,
+		.calls = 20000,
+		.amount = 4 * NS_PER_S,
+	};
 	c->process.site_count = 2;
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];
@@ -519,8 +529,13 @@ static void implicit_sync(void **state)
 	case__add_durations(&c->functions[1], "cuMemFreeAsync", 1000, 4000 * US);
 	case__add_durations(&c->functions[2], "cuMemFree_v2", 1000, 1000 * US);
 	c->account.function_count = 3;
-	c->sites[0] = (struct call_site){.stack = &somewhere, .kind = SITE_WAIT, .calls = 1, .amount = 1,
-					 .row = c->functions[2].row};
+	c->sites[0] = (struct call_site){
+		.stack = &somewhere,
+		.kind = SITE_WAIT,
+		.calls = 1,
+		.amount = 1,
+		.row = c->functions[2].row,
+	};
 	c->process.site_count = 1;
 	assert_int_equal(case__draw(c), 1);
 	finding = &c->list.items[0];

@@ -16,8 +16,10 @@
 #include "output/flame_text.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+/* clang-format off */
 #define NATIVE(name) {.function = (name), .object = "server", .kind = FRAME_NATIVE}
 #define AT(name, file_, line_) {.function = (name), .file = (file_), .line = (line_), .kind = FRAME_NATIVE}
+/* clang-format on */
 #define HOSTILE "</title><script>alert(1)</script>]]>\"'&;\n\x1b[2J\xff\xef\xbf\xbe"
 
 static const struct stack_frame grow_frames[] = {
@@ -63,8 +65,12 @@ static struct flame_graph *graph_of(const struct model *model, struct flame_grap
 static struct model model_of(struct process *processes, size_t count)
 {
 	return (struct model){
-		.wall = {.tv_sec = 1767357434}, .processes = processes, .process_count = count, .stacks = true,
-		.stack_sample = 1, .launch_sample = 1,
+		.wall = {.tv_sec = 1767357434},
+		.processes = processes,
+		.process_count = count,
+		.stacks = true,
+		.stack_sample = 1,
+		.launch_sample = 1,
 	};
 }
 
@@ -347,8 +353,11 @@ static void test_speedscope(void **state)
 static void test_speedscope_of_nothing(void **state)
 {
 	struct model model = model_of(NULL, 0);
-	char *text = print(print_speedscope, &model, (struct flame_graph_options){.by = FLAME_FAILURES,
-										 .processes = true, .lines = true});
+	char *text = print(print_speedscope, &model, (struct flame_graph_options){
+							     .by = FLAME_FAILURES,
+							     .processes = true,
+							     .lines = true,
+						     });
 
 	(void)state;
 	assert_non_null(strstr(text, "\"profiles\":[{\"type\":\"sampled\",\"name\":\"Failed CUDA calls\","
@@ -380,8 +389,13 @@ static void test_notes(void **state)
 		{.stack = NULL, .kind = SITE_LAUNCH, .calls = 1},
 	};
 	struct process process = {
-		.pid = 1, .sites = sites, .site_count = COUNT(sites), .since_attach = true,
-		.waits = {{.calls = 3, .ns = 1000}}, .copy_waits = {.calls = 5, .ns = 2000}, .free_waits = {1, 10},
+		.pid = 1,
+		.sites = sites,
+		.site_count = COUNT(sites),
+		.since_attach = true,
+		.waits = {{.calls = 3, .ns = 1000}},
+		.copy_waits = {.calls = 5, .ns = 2000},
+		.free_waits = {1, 10},
 	};
 	struct model model = model_of(&process, 1);
 

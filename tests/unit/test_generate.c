@@ -39,7 +39,7 @@ static int read_bytes(struct table *table, table_reader reader, const char *text
 
 static struct table *read_good(const char *text)
 {
-	struct error err = { .text = "" };
+	struct error err = {.text = ""};
 	struct table *table = table__new();
 	int rc;
 
@@ -53,7 +53,7 @@ static struct table *read_good(const char *text)
 /* Reads a text that must fail, with exactly this message. */
 static void expect_error(table_reader reader, const char *text, size_t length, const char *message)
 {
-	struct error err = { .text = "" };
+	struct error err = {.text = ""};
 	struct table *table = table__new();
 
 	assert_non_null(table);
@@ -143,11 +143,14 @@ static void test_sorted(void **state)
 /* Forms of one function: by soname, the newest last, wherever they stand. */
 static void test_forms(void **state)
 {
-	struct table *table = read_good(HEADER OTHER("cudaB", "-", "a rdi int")
+	/* clang-format off */
+	struct table *table = read_good(HEADER
+					OTHER("cudaB", "-", "a rdi int")
 					OTHER("cudaB", "soname=12", "a rsi int")
 					OTHER("cudaA_ptsz", "per_thread soname=9", "-")
 					OTHER("cudaB", "soname=2", "a rdx int")
 					OTHER("cudaA_ptsz", "soname=99 per_thread", "-"));
+	/* clang-format on */
 	const struct table_function *f = table->functions;
 
 	(void)state;
@@ -166,7 +169,7 @@ static void test_forms(void **state)
 
 static void test_bad_forms(void **state)
 {
-	static const char *const sonames[] = { "", "0", "012", "100", "-1", "12x", "x", "12.8" };
+	static const char *const sonames[] = {"", "0", "012", "100", "-1", "12x", "x", "12.8"};
 	char row[128], what[128];
 	size_t i;
 
@@ -218,19 +221,19 @@ static void test_places(void **state)
 		int size;
 		uint8_t place;
 	} cases[] = {
-		{ "rdi", 8, 0 },
-		{ "rsi", 4, 1 | PLACE_32 },
-		{ "rdx", 2, 2 | PLACE_32 },
-		{ "rcx", 8, 3 },
-		{ "r8", 8, 4 },
-		{ "r9", 8, 5 },
-		{ "sp+8", 8, PLACE_STACK },
-		{ "sp+80", 4, (PLACE_STACK + 9) | PLACE_32 },
-		{ "sp+8[24]", 24, PLACE_STACK },
-		{ "sp+40[64]", 64, PLACE_STACK + 4 },
-		{ "rdi:rsi", 12, PLACE_NONE },
-		{ "r8:r9", 16, PLACE_NONE },
-		{ "xmm0", 4, PLACE_NONE },
+		{"rdi", 8, 0},
+		{"rsi", 4, 1 | PLACE_32},
+		{"rdx", 2, 2 | PLACE_32},
+		{"rcx", 8, 3},
+		{"r8", 8, 4},
+		{"r9", 8, 5},
+		{"sp+8", 8, PLACE_STACK},
+		{"sp+80", 4, (PLACE_STACK + 9) | PLACE_32},
+		{"sp+8[24]", 24, PLACE_STACK},
+		{"sp+40[64]", 64, PLACE_STACK + 4},
+		{"rdi:rsi", 12, PLACE_NONE},
+		{"r8:r9", 16, PLACE_NONE},
+		{"xmm0", 4, PLACE_NONE},
 	};
 	struct place place;
 	size_t i;
@@ -249,8 +252,7 @@ static void test_bad_places(void **state)
 		"", "rax", "r10", "rdi:", "rdi:rdx", "rsi:rdi", "r9:sp+8", "rdi:rsix", "sp",
 		"sp+", "sp+0", "sp+4", "sp+12", "sp+-8", "sp+ 8", "sp+08", "sp+8x", "sp+8[",
 		"sp+8[]", "sp+8[8]", "sp+8[24", "sp+8[24]x", "sp+8[256]", "sp+464",
-		"sp+99999999999999999999", "xmm", "xmm8", "xmm10", "RDI", "rdi ",
-	};
+		"sp+99999999999999999999", "xmm", "xmm8", "xmm10", "RDI", "rdi "};
 	struct place place;
 	size_t i;
 
@@ -406,76 +408,76 @@ static void test_missing_roles(void **state)
 	static const struct {
 		const char *row, *what;
 	} cases[] = {
-		{ CALL("alloc", "device", "-", "size=a"), "alloc without the role out" },
-		{ CALL("alloc", "device", "-", "out=p"), "alloc without the role size or width" },
-		{ CALL("alloc", "device", "-", "out=p width=a height=b"),
-		  "alloc without the role pitchout" },
-		{ CALL("alloc", "device", "-", "out=p width=a pitchout=p"),
-		  "alloc without the role height" },
-		{ CALL("alloc", "device", "-", "out=p width=a size=b"),
-		  "alloc with both size and width" },
-		{ CALL("free", "host", "-", "size=a"), "free without the role ptr" },
-		{ CALL("copy", "h2d", "-", "stream=h"), "copy without the role size or width" },
-		{ CALL("copy", "h2d", "-", "width=a"), "copy without the role height" },
-		{ CALL("copy", "h2d", "async", "size=a"), "copy without the role stream" },
-		{ CALL("copy", "by_argument", "-", "size=a"), "copy without the role kind" },
-		{ CALL("copy", "h2d", "-", "size=a kind=k"),
-		  "copy with the role kind is of kind by_argument" },
-		{ CALL("copy", "by_params", "-", "size=a"),
-		  "kind by_params without the flag params=" },
-		{ CALL("copy", "by_params", "params=memcpy2d", "stream=h"),
-		  "copy without the role params" },
-		{ CALL("copy", "default", "params=sizes", "params=n"),
-		  "copy without the role elements" },
-		{ CALL("copy", "default", "params=3d_batch", "params=n"),
-		  "copy without the role elements" },
-		{ CALL("copy", "default", "params=sizes", "params=n elements=a size=b"),
-		  "copy with both params and size or width" },
-		{ CALL("copy", "default", "params=4d", "params=n"),
-		  "unknown parameter structure \"4d\"" },
-		{ CALL("set", "set", "params=extent", "ptr=h"), "set without the role extent" },
-		{ CALL("set", "set", "-", "size=a"), "set without the role ptr" },
-		{ CALL("set", "set", "-", "ptr=h"), "set without the role size or width" },
-		{ CALL("set", "set", "-", "ptr=h width=a"), "set without the role height" },
-		{ CALL("set", "set", "async", "ptr=h size=a"), "set without the role stream" },
-		{ CALL("launch", "-", "-", "stream=h"), "launch without the role func" },
-		{ CALL("graph_launch", "-", "-", "stream=h"),
-		  "graph_launch without the role graphexec" },
-		{ CALL("graph_launch", "-", "-", "graphexec=m"),
-		  "graph_launch without the role stream" },
-		{ CALL("capture", "begin", "-", "-"), "capture without the role stream" },
-		{ CALL("capture", "begin_to", "-", "stream=h"), "capture without the role graph" },
-		{ CALL("capture", "end", "-", "stream=h"), "capture without the role out" },
-		{ CALL("capture", "told", "-", "stream=h"), "capture without the role out" },
-		{ CALL("capture", "join", "-", "stream=h"), "capture without the role event" },
-		{ CALL("graph", "create", "-", "-"), "graph without the role out" },
-		{ CALL("graph", "add_kernel", "-", "out=p"), "graph without the role graph" },
-		{ CALL("graph", "add_child", "-", "out=p graph=h"), "graph without the role child" },
-		{ CALL("graph", "add_node", "-", "out=p graph=h"), "graph without the role params" },
-		{ CALL("graph", "destroy", "-", "-"), "graph without the role graph" },
-		{ CALL("graph", "enable_node", "-", "graphexec=m handle=h"),
-		  "graph without the role flags" },
-		{ CALL("host_function", "-", "-", "-"), "host_function without the role stream" },
-		{ CALL("launch_list", "-", "-", "params=n"), "launch_list without the role elements" },
-		{ CALL("wait", "stream", "-", "event=e"), "wait without the role stream" },
-		{ CALL("wait", "event", "-", "stream=h"), "wait without the role event" },
-		{ CALL("query", "stream", "-", "event=e"), "query without the role stream" },
-		{ CALL("query", "event", "-", "stream=h"), "query without the role event" },
-		{ CALL("event_record", "-", "-", "stream=h"),
-		  "event_record without the role event" },
-		{ CALL("create", "stream", "-", "handle=h"), "create without the role out" },
-		{ CALL("destroy", "stream", "-", "stream=h"), "destroy without the role handle" },
-		{ CALL("context", "reset", "-", "-"), "context without the role device" },
-		{ CALL("context", "retain", "-", "ctx=p"), "context without the role device" },
-		{ CALL("context", "create", "-", "device=k"), "context without the role ctx" },
-		{ CALL("context", "green", "-", "device=k"), "context without the role out" },
-		{ CALL("context", "set", "-", "-"), "context without the role ctx" },
-		{ CALL("get_kernel", "-", "-", "name=n module=m"),
-		  "get_kernel without the role out" },
-		{ CALL("get_kernel", "-", "-", "out=p module=m"),
-		  "get_kernel without the role name" },
-		{ CALL("get_kernel", "-", "-", "out=p name=n"),
-		  "get_kernel without the role module" },
+		{CALL("alloc", "device", "-", "size=a"), "alloc without the role out"},
+		{CALL("alloc", "device", "-", "out=p"), "alloc without the role size or width"},
+		{CALL("alloc", "device", "-", "out=p width=a height=b"),
+		 "alloc without the role pitchout"},
+		{CALL("alloc", "device", "-", "out=p width=a pitchout=p"),
+		 "alloc without the role height"},
+		{CALL("alloc", "device", "-", "out=p width=a size=b"),
+		 "alloc with both size and width"},
+		{CALL("free", "host", "-", "size=a"), "free without the role ptr"},
+		{CALL("copy", "h2d", "-", "stream=h"), "copy without the role size or width"},
+		{CALL("copy", "h2d", "-", "width=a"), "copy without the role height"},
+		{CALL("copy", "h2d", "async", "size=a"), "copy without the role stream"},
+		{CALL("copy", "by_argument", "-", "size=a"), "copy without the role kind"},
+		{CALL("copy", "h2d", "-", "size=a kind=k"),
+		 "copy with the role kind is of kind by_argument"},
+		{CALL("copy", "by_params", "-", "size=a"),
+		 "kind by_params without the flag params="},
+		{CALL("copy", "by_params", "params=memcpy2d", "stream=h"),
+		 "copy without the role params"},
+		{CALL("copy", "default", "params=sizes", "params=n"),
+		 "copy without the role elements"},
+		{CALL("copy", "default", "params=3d_batch", "params=n"),
+		 "copy without the role elements"},
+		{CALL("copy", "default", "params=sizes", "params=n elements=a size=b"),
+		 "copy with both params and size or width"},
+		{CALL("copy", "default", "params=4d", "params=n"),
+		 "unknown parameter structure \"4d\""},
+		{CALL("set", "set", "params=extent", "ptr=h"), "set without the role extent"},
+		{CALL("set", "set", "-", "size=a"), "set without the role ptr"},
+		{CALL("set", "set", "-", "ptr=h"), "set without the role size or width"},
+		{CALL("set", "set", "-", "ptr=h width=a"), "set without the role height"},
+		{CALL("set", "set", "async", "ptr=h size=a"), "set without the role stream"},
+		{CALL("launch", "-", "-", "stream=h"), "launch without the role func"},
+		{CALL("graph_launch", "-", "-", "stream=h"),
+		 "graph_launch without the role graphexec"},
+		{CALL("graph_launch", "-", "-", "graphexec=m"),
+		 "graph_launch without the role stream"},
+		{CALL("capture", "begin", "-", "-"), "capture without the role stream"},
+		{CALL("capture", "begin_to", "-", "stream=h"), "capture without the role graph"},
+		{CALL("capture", "end", "-", "stream=h"), "capture without the role out"},
+		{CALL("capture", "told", "-", "stream=h"), "capture without the role out"},
+		{CALL("capture", "join", "-", "stream=h"), "capture without the role event"},
+		{CALL("graph", "create", "-", "-"), "graph without the role out"},
+		{CALL("graph", "add_kernel", "-", "out=p"), "graph without the role graph"},
+		{CALL("graph", "add_child", "-", "out=p graph=h"), "graph without the role child"},
+		{CALL("graph", "add_node", "-", "out=p graph=h"), "graph without the role params"},
+		{CALL("graph", "destroy", "-", "-"), "graph without the role graph"},
+		{CALL("graph", "enable_node", "-", "graphexec=m handle=h"),
+		 "graph without the role flags"},
+		{CALL("host_function", "-", "-", "-"), "host_function without the role stream"},
+		{CALL("launch_list", "-", "-", "params=n"), "launch_list without the role elements"},
+		{CALL("wait", "stream", "-", "event=e"), "wait without the role stream"},
+		{CALL("wait", "event", "-", "stream=h"), "wait without the role event"},
+		{CALL("query", "stream", "-", "event=e"), "query without the role stream"},
+		{CALL("query", "event", "-", "stream=h"), "query without the role event"},
+		{CALL("event_record", "-", "-", "stream=h"),
+		 "event_record without the role event"},
+		{CALL("create", "stream", "-", "handle=h"), "create without the role out"},
+		{CALL("destroy", "stream", "-", "stream=h"), "destroy without the role handle"},
+		{CALL("context", "reset", "-", "-"), "context without the role device"},
+		{CALL("context", "retain", "-", "ctx=p"), "context without the role device"},
+		{CALL("context", "create", "-", "device=k"), "context without the role ctx"},
+		{CALL("context", "green", "-", "device=k"), "context without the role out"},
+		{CALL("context", "set", "-", "-"), "context without the role ctx"},
+		{CALL("get_kernel", "-", "-", "name=n module=m"),
+		 "get_kernel without the role out"},
+		{CALL("get_kernel", "-", "-", "out=p module=m"),
+		 "get_kernel without the role name"},
+		{CALL("get_kernel", "-", "-", "out=p name=n"),
+		 "get_kernel without the role module"},
 	};
 	size_t i;
 
@@ -559,7 +561,7 @@ static void test_too_many_functions(void **state)
 static void test_codes(void **state)
 {
 	static const char text[] = CODES "runtime\t2\tb\ndriver\t0\tc\nruntime\t0\ta\n";
-	struct error err = { .text = "" };
+	struct error err = {.text = ""};
 	struct table *table = table__new();
 
 	(void)state;
@@ -619,8 +621,8 @@ static void test_showing_flags(void **state)
 {
 	struct table *table = read_good(
 		HEADER OTHER("cudaA", "returns=earlier", "-") OTHER("cudaB", "returns=value", "?")
-		OTHER("cudaC", "returns=nothing address=a,c given=b",
-		      "a rdi void **; b rsi size_t *; c rdx int *; d rcx int *; e xmm0 float"));
+			OTHER("cudaC", "returns=nothing address=a,c given=b",
+			      "a rdi void **; b rsi size_t *; c rdx int *; d rcx int *; e xmm0 float"));
 	const struct table_function *f = table->functions;
 
 	(void)state;
@@ -661,7 +663,7 @@ static void test_bad_showing_flags(void **state)
 static void test_values(void **state)
 {
 	static const char text[] = VALUES "cudaLimit\t2\tB\ncudaLimit\t-1\tA\nCUlimit\t7\tC\n";
-	struct error err = { .text = "" };
+	struct error err = {.text = ""};
 	struct table *table = table__new();
 
 	(void)state;
@@ -679,14 +681,14 @@ static void test_bad_values(void **state)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{ VALUES "cudaLimit\t1\n", "t.tsv:2: 2 columns, 3 are needed" },
-		{ VALUES "enum x\t1\tA\n", "t.tsv:2: enum x is not a type" },
-		{ VALUES "x\t1\tA B\n", "t.tsv:2: A B is not a name" },
-		{ VALUES "x\t0x1\tA\n", "t.tsv:2: 0x1 is not a value of an enumeration" },
-		{ VALUES "x\t-\tA\n", "t.tsv:2: - is not a value of an enumeration" },
-		{ VALUES "x\t2147483648\tA\n", "t.tsv:2: 2147483648 is not a value of an enumeration" },
-		{ VALUES "x\t1\tA\nx\t1\tB\n", "t.tsv:3: value 1 of that type is already in line 2" },
-		{ VALUES, "t.tsv:1: the table is empty" },
+		{VALUES "cudaLimit\t1\n", "t.tsv:2: 2 columns, 3 are needed"},
+		{VALUES "enum x\t1\tA\n", "t.tsv:2: enum x is not a type"},
+		{VALUES "x\t1\tA B\n", "t.tsv:2: A B is not a name"},
+		{VALUES "x\t0x1\tA\n", "t.tsv:2: 0x1 is not a value of an enumeration"},
+		{VALUES "x\t-\tA\n", "t.tsv:2: - is not a value of an enumeration"},
+		{VALUES "x\t2147483648\tA\n", "t.tsv:2: 2147483648 is not a value of an enumeration"},
+		{VALUES "x\t1\tA\nx\t1\tB\n", "t.tsv:3: value 1 of that type is already in line 2"},
+		{VALUES, "t.tsv:1: the table is empty"},
 	};
 	size_t i;
 

@@ -15,7 +15,7 @@
 
 #define THREADS 8
 #define STEP_NS 50000.0
-#define ATTACH_NS (8 * NS_PER_MS) /* until probes are in */
+#define ATTACH_NS (8 * NS_PER_MS)  /* until probes are in */
 #define DETACH_NS (12 * NS_PER_MS) /* until they are out, after watch() has returned */
 
 /* A thread that goes round and round: a round has so many calls of each family, and takes so long without probes. */
@@ -38,8 +38,8 @@ struct world {
 	uint64_t now_ns, began_ns;
 	struct call_costs costs;
 	unsigned int in, wanted;
-	uint64_t change_ns; /* when `in` becomes `wanted` */
-	uint64_t early_ns; /* probes are in for so long before watch() returns */
+	uint64_t change_ns;  /* when `in` becomes `wanted` */
+	uint64_t early_ns;   /* probes are in for so long before watch() returns */
 	unsigned int fewest; /* what was in when least was */
 	int watches;
 };
@@ -121,8 +121,11 @@ static size_t read_rates(void *arg, struct thread_rate *rates, size_t capacity)
 
 		if (loop->told_end || (uint64_t)loop->seen[RATE_LAUNCH] == 0)
 			continue;
-		rates[count] = (struct thread_rate){.slot = loop->slot, .tid = (int32_t)i + 1,
-						    .start_ns = loop->start_ns ? loop->start_ns : world->began_ns};
+		rates[count] = (struct thread_rate){
+			.slot = loop->slot,
+			.tid = (int32_t)i + 1,
+			.start_ns = loop->start_ns ? loop->start_ns : world->began_ns,
+		};
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			rates[count].calls[family] = (uint64_t)loop->seen[family];
 		if (loop->end_ns && world->now_ns >= loop->end_ns) {
@@ -295,7 +298,8 @@ static void test_waits_for_cpu(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .waits = 0.7},
 					{.round_ns = 2500, .calls = {1}, .slot = 1},
-					{.round_ns = 60000, .calls = {1}, .slot = 2, .waits = 0.5}}, .count = 3};
+					{.round_ns = 60000, .calls = {1}, .slot = 2, .waits = 0.5}},
+			      .count = 3};
 	struct governor *governor = begin(&world, 0.05);
 
 	(void)state;
@@ -345,8 +349,15 @@ static void alternate(double budget, uint64_t busy_ms, uint64_t idle_ms)
 	double mean = 0, slower = 0;
 
 	for (uint64_t i = 0; i < RUNS; i++) {
-		struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .busy_ns = busy_ms * NS_PER_MS,
-						 .idle_ns = idle_ms * NS_PER_MS}}, .count = 1};
+		struct world world = {
+			.loops = {{
+				.round_ns = 2500,
+				.calls = {1},
+				.busy_ns = busy_ms * NS_PER_MS,
+				.idle_ns = idle_ms * NS_PER_MS,
+			}},
+			.count = 1,
+		};
 		struct governor *governor = begin_at(&world, budget, 1000 * NS_PER_S + 7919 * i);
 
 		run(&world, governor, 100);
@@ -397,8 +408,15 @@ static void test_long_phases(void **state)
 /* A gap that was taken for busy and was not is corrected, but what was told stays told. */
 static void test_never_back(void **state)
 {
-	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .busy_ns = 700 * NS_PER_MS,
-					 .idle_ns = 1300 * NS_PER_MS}}, .count = 1};
+	struct world world = {
+		.loops = {{
+			.round_ns = 2500,
+			.calls = {1},
+			.busy_ns = 700 * NS_PER_MS,
+			.idle_ns = 1300 * NS_PER_MS,
+		}},
+		.count = 1,
+	};
 	struct governor *governor = begin(&world, 0.02);
 	uint64_t before = 0, missed;
 
@@ -456,9 +474,13 @@ static void test_threads_begin(void **state)
 
 	(void)state;
 	for (size_t i = 1; i < 7; i++)
-		world.loops[i] = (struct loop){.round_ns = 3000, .calls = {1}, .slot = 1,
-					       .start_ns = world.now_ns + (3000 + 1370 * i) * NS_PER_MS,
-					       .end_ns = world.now_ns + (6000 + 1370 * i) * NS_PER_MS};
+		world.loops[i] = (struct loop){
+			.round_ns = 3000,
+			.calls = {1},
+			.slot = 1,
+			.start_ns = world.now_ns + (3000 + 1370 * i) * NS_PER_MS,
+			.end_ns = world.now_ns + (6000 + 1370 * i) * NS_PER_MS,
+		};
 	run(&world, governor, 20);
 	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.01);
 	assert_counted(&world, governor, 1, RATE_LAUNCH, 0.02);
@@ -564,17 +586,28 @@ static void test_exact_costs_too_much(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_held_to_5),    cmocka_unit_test(test_held_to_20),
-		cmocka_unit_test(test_exact),	     cmocka_unit_test(test_idle_beside_busy),
-		cmocka_unit_test(test_waits_for_cpu), cmocka_unit_test(test_forgotten),
-		cmocka_unit_test(test_threads_begin), cmocka_unit_test(test_sampled_again),
-		cmocka_unit_test(test_probes_come_early), cmocka_unit_test(test_rest),
-		cmocka_unit_test(test_rate_falls),   cmocka_unit_test(test_short_phases),
-		cmocka_unit_test(test_phases_as_cycles), cmocka_unit_test(test_bursts),
-		cmocka_unit_test(test_long_phases),  cmocka_unit_test(test_never_back),
-		cmocka_unit_test(test_thread_ends),  cmocka_unit_test(test_within_gap),
-		cmocka_unit_test(test_two_families), cmocka_unit_test(test_exact_costs_too_much),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_held_to_5),
+		cmocka_unit_test(test_held_to_20),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_idle_beside_busy),
+		cmocka_unit_test(test_waits_for_cpu),
+		cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(test_threads_begin),
+		cmocka_unit_test(test_sampled_again),
+		cmocka_unit_test(test_probes_come_early),
+		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_rate_falls),
+		cmocka_unit_test(test_short_phases),
+		cmocka_unit_test(test_phases_as_cycles),
+		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_long_phases),
+		cmocka_unit_test(test_never_back),
+		cmocka_unit_test(test_thread_ends),
+		cmocka_unit_test(test_within_gap),
+		cmocka_unit_test(test_two_families),
+		cmocka_unit_test(test_exact_costs_too_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

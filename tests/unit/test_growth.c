@@ -404,10 +404,14 @@ static void test_all_freed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stable),	      cmocka_unit_test(test_batches),
-		cmocka_unit_test(test_noise),	      cmocka_unit_test(test_leaks),
-		cmocka_unit_test(test_end_of_growth), cmocka_unit_test(test_evidence),
-		cmocka_unit_test(test_sites),	      cmocka_unit_test(test_all_freed),
+		cmocka_unit_test(test_stable),
+		cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_leaks),
+		cmocka_unit_test(test_end_of_growth),
+		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_all_freed),
 		cmocka_unit_test(test_since_attach),
 	};
 

@@ -128,7 +128,9 @@ static void write_symbols(const struct symbols_file *file, uint64_t symbols, uin
 
 		snprintf(names + i * NAME_ROOM, NAME_ROOM, "_ZN7hostile9namespace%048zuEv", i);
 		entries[i] = (Elf64_Sym){
-			.st_name = (uint32_t)(i * NAME_ROOM), .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1,
+			.st_name = (uint32_t)(i * NAME_ROOM),
+			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			.st_shndx = 1,
 			.st_value = file->at_one_place ? TEXT_VADDR : TEXT_VADDR + at * 16,
 			.st_size = file->at_one_place ? 16 + i : 16,
 		};
@@ -146,13 +148,25 @@ static void make_symbols_file(struct symbols_file *file)
 	uint64_t sections_at = strings + file->symbols * NAME_ROOM;
 	Elf64_Ehdr header = {
 		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = sizeof(header),
-		.e_ehsize = sizeof(header), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = (uint16_t)segments,
-		.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shoff = sections_at,
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = (uint16_t)segments,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 3,
+		.e_shoff = sections_at,
 	};
 	Elf64_Shdr sections[3] = {
-		[1] = {.sh_type = SHT_SYMTAB, .sh_link = 2, .sh_offset = symbols, .sh_entsize = sizeof(Elf64_Sym),
-		       .sh_size = file->symbols * sizeof(Elf64_Sym)},
+		[1] = {
+			.sh_type = SHT_SYMTAB,
+			.sh_link = 2,
+			.sh_offset = symbols,
+			.sh_entsize = sizeof(Elf64_Sym),
+			.sh_size = file->symbols * sizeof(Elf64_Sym),
+		},
 		[2] = {.sh_type = SHT_STRTAB, .sh_offset = strings, .sh_size = file->symbols * NAME_ROOM},
 	};
 	Elf64_Phdr *headers = calloc(segments, sizeof(*headers));
@@ -318,21 +332,30 @@ static void lying_headers(void **state)
 {
 	const struct lie lies[] = {
 		{"65,535 sections that are not there",
-		 {.e_shoff = 4096, .e_shnum = 65535, .e_shentsize = 64}, {.sh_type = SHT_SYMTAB}, 200000},
+		 {.e_shoff = 4096, .e_shnum = 65535, .e_shentsize = 64},
+		 {.sh_type = SHT_SYMTAB},
+		 200000},
 		{"sections counted in the first: 2^63",
-		 {.e_shoff = 4096, .e_shentsize = 64}, {.sh_type = SHT_SYMTAB, .sh_size = 1ull << 63}, 200000},
+		 {.e_shoff = 4096, .e_shentsize = 64},
+		 {.sh_type = SHT_SYMTAB, .sh_size = 1ull << 63},
+		 200000},
 		{"65,535 segments", {.e_phnum = 65535}, {0}, 8u << 20},
 		{"2,000 tables of symbols over one another, 64 GiB of them",
 		 {.e_shoff = 4096, .e_shnum = 2000, .e_shentsize = 64, .e_shstrndx = 1},
-		 {.sh_type = SHT_SYMTAB, .sh_link = 1, .sh_entsize = 24, .sh_size = 1ull << 35}, 1ull << 36},
+		 {.sh_type = SHT_SYMTAB, .sh_link = 1, .sh_entsize = 24, .sh_size = 1ull << 35},
+		 1ull << 36},
 		{"tables that are strings as well, 2^64 - 1 bytes",
 		 {.e_shoff = 4096, .e_shnum = 2000, .e_shentsize = 64, .e_shstrndx = 5},
-		 {.sh_type = SHT_STRTAB, .sh_link = 1, .sh_offset = UINT64_MAX - 10, .sh_size = UINT64_MAX}, 1ull << 30},
+		 {.sh_type = SHT_STRTAB, .sh_link = 1, .sh_offset = UINT64_MAX - 10, .sh_size = UINT64_MAX},
+		 1ull << 30},
 		{"60,000 sections with names without end",
 		 {.e_shoff = 4096, .e_shnum = 60000, .e_shentsize = 64, .e_shstrndx = 1},
-		 {.sh_type = SHT_PROGBITS, .sh_name = 4096, .sh_flags = SHF_ALLOC, .sh_size = 1}, 8u << 20},
+		 {.sh_type = SHT_PROGBITS, .sh_name = 4096, .sh_flags = SHF_ALLOC, .sh_size = 1},
+		 8u << 20},
 		{"offsets that wrap around",
-		 {.e_shoff = UINT64_MAX - 63, .e_shnum = 3, .e_shentsize = 64, .e_phoff = 64}, {0}, 65536},
+		 {.e_shoff = UINT64_MAX - 63, .e_shnum = 3, .e_shentsize = 64, .e_phoff = 64},
+		 {0},
+		 65536},
 	};
 
 	(void)state;
@@ -345,9 +368,15 @@ static void largest_tables(void **state)
 {
 	int fd = memfd_create("sparse", MFD_CLOEXEC);
 	Elf64_Ehdr header = {
-		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT}, .e_type = ET_DYN,
-		.e_machine = EM_X86_64, .e_phoff = sizeof(header), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
-		.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shoff = 4096,
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_phoff = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 3,
+		.e_shoff = 4096,
 	};
 	Elf64_Phdr segment = {PT_LOAD, PF_R | PF_X, 0, 0, 0, 1u << 30, 1u << 30, 4096};
 	Elf64_Shdr sections[3] = {
@@ -414,8 +443,11 @@ static void give_name(struct name_store *store, size_t i, size_t length)
 	static struct name_notice notice;
 
 	notice.record = (struct record_name){
-		.header = {.type = RECORD_KERNEL_NAME, .slot = 1}, .handle = 0x7f0000000000ull + i * 64,
-		.module = 1 + i, .source = NAME_GIVEN, .length = (uint16_t)length,
+		.header = {.type = RECORD_KERNEL_NAME, .slot = 1},
+		.handle = 0x7f0000000000ull + i * 64,
+		.module = 1 + i,
+		.source = NAME_GIVEN,
+		.length = (uint16_t)length,
 	};
 	memset(notice.record.name, 'a', length);
 	notice.record.name[length] = '\0';
@@ -541,7 +573,9 @@ static uint64_t time_of_table(const uint64_t *keys, size_t count)
 
 static void chosen_handles(void **state)
 {
-	enum { COUNT = 3000 };
+	enum {
+		COUNT = 3000
+	};
 	static uint64_t keys[COUNT], plain[COUNT];
 	uint64_t chosen = UINT64_MAX, usual = UINT64_MAX, took;
 
@@ -701,12 +735,17 @@ static void endless_cache(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(million_symbols),	     cmocka_unit_test(many_segments),
-		cmocka_unit_test(lying_headers),	     cmocka_unit_test(largest_tables),
-		cmocka_unit_test(hundred_thousand_kernels), cmocka_unit_test(names_are_bounded),
-		cmocka_unit_test(exploding_names),	     cmocka_unit_test(chosen_handles),
+		cmocka_unit_test(million_symbols),
+		cmocka_unit_test(many_segments),
+		cmocka_unit_test(lying_headers),
+		cmocka_unit_test(largest_tables),
+		cmocka_unit_test(hundred_thousand_kernels),
+		cmocka_unit_test(names_are_bounded),
+		cmocka_unit_test(exploding_names),
+		cmocka_unit_test(chosen_handles),
 		cmocka_unit_test(many_mappings),
-		cmocka_unit_test(thousands_of_libraries),  cmocka_unit_test(endless_cache),
+		cmocka_unit_test(thousands_of_libraries),
+		cmocka_unit_test(endless_cache),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

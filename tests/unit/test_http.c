@@ -37,7 +37,7 @@ struct fixture {
 	struct event_base *base;
 	struct http_server *server;
 	int renders;
-	size_t page_size; /* of the metrics page; 0: a short one */
+	size_t page_size;	/* of the metrics page; 0: a short one */
 	unsigned int render_ms; /* how long it takes */
 	int render_error;
 };
@@ -129,7 +129,7 @@ static int dial(struct fixture *f)
 	struct sockaddr_in to = {
 		.sin_family = AF_INET,
 		.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1)),
-		.sin_addr = { htonl(INADDR_LOOPBACK) },
+		.sin_addr = {htonl(INADDR_LOOPBACK)},
 	};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -151,7 +151,11 @@ static void say(int fd, const char *text)
 }
 
 /* The end of what has been received: nothing more for now, closed, or reset. */
-enum end { END_WAITING, END_CLOSED, END_RESET };
+enum end {
+	END_WAITING,
+	END_CLOSED,
+	END_RESET
+};
 
 struct answer {
 	char data[65536];
@@ -307,7 +311,8 @@ static void negotiates(void **state)
 
 	close(ask(f, "GET /metrics HTTP/1.1\r\nHost: x\r\n"
 		     "Accept: text/plain;q=0.5\r\n"
-		     "accept:  application/openmetrics-text; version=1.0.0 \r\n\r\n", &a));
+		     "accept:  application/openmetrics-text; version=1.0.0 \r\n\r\n",
+		  &a));
 	assert_string_equal(body_of(&a), "openmetrics\n");
 	assert_true(has_header(&a, "Content-Type: application/openmetrics-text; version=1.0.0;"
 				   " charset=utf-8"));
@@ -623,7 +628,7 @@ static void drops_a_client_that_trickles(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t start = now_ms();
-	struct answer a = { .end = END_WAITING };
+	struct answer a = {.end = END_WAITING};
 	int fd = dial(f);
 
 	say(fd, "GET /");
@@ -665,7 +670,7 @@ static void drops_a_client_that_does_not_read(void **state)
 static void drops_a_client_that_reads_too_slowly(void **state)
 {
 	struct fixture *f = *state;
-	struct answer a = { .end = END_WAITING };
+	struct answer a = {.end = END_WAITING};
 	uint64_t start = 0, total = 0;
 	int fd = dial(f);
 
@@ -776,7 +781,7 @@ static void does_not_wait_for_a_client_to_close(void **state)
 
 static bool is_open(int fd)
 {
-	struct answer a = { .length = 0 };
+	struct answer a = {.length = 0};
 
 	listen_to(fd, &a);
 	return a.end == END_WAITING;
@@ -920,10 +925,12 @@ static void explains_a_port_in_use(void **state)
 {
 	struct fixture *f = *state;
 	struct http_options options = {
-		.address = http_server__address(f->server), .version = "1", .render = render,
+		.address = http_server__address(f->server),
+		.version = "1",
+		.render = render,
 	};
 	struct http_server *server = NULL;
-	struct error err = { "" };
+	struct error err = {""};
 
 	assert_int_equal(http_server__new(f->base, &options, &server, &err), -EADDRINUSE);
 	assert_null(server);
@@ -943,18 +950,17 @@ static void splits_addresses(void **state)
 	static const struct {
 		const char *text, *host, *port;
 	} good[] = {
-		{ "127.0.0.1:9000", "127.0.0.1", "9000" },
-		{ "localhost:1", "localhost", "1" },
-		{ "[::1]:65535", "::1", "65535" },
-		{ "[fe80::1%eth0]:9000", "fe80::1%eth0", "9000" },
-		{ ":9000", "", "9000" },
-		{ "0.0.0.0:0", "0.0.0.0", "0" },
+		{"127.0.0.1:9000", "127.0.0.1", "9000"},
+		{"localhost:1", "localhost", "1"},
+		{"[::1]:65535", "::1", "65535"},
+		{"[fe80::1%eth0]:9000", "fe80::1%eth0", "9000"},
+		{":9000", "", "9000"},
+		{"0.0.0.0:0", "0.0.0.0", "0"},
 	};
 	static const char *const bad[] = {
 		"", "9000", ":", "localhost", "localhost:", "1.2.3.4:65536", "1.2.3.4:100000",
 		"1.2.3.4:-1", "1.2.3.4:+1", "1.2.3.4: 1", "1.2.3.4:http", "::1:9000", "::1",
-		"[::1]", "[::1:9000", "[]:9000", "[::1]9000", "[::1]:9000x", "[::1]x:9000",
-	};
+		"[::1]", "[::1:9000", "[]:9000", "[::1]9000", "[::1]:9000x", "[::1]x:9000"};
 	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX], text[ADDRESS_HOST_MAX + 8];
 	struct error err;
 	size_t i;
@@ -983,8 +989,10 @@ static void listens_on_every_kind_of_address(void **state)
 	static const struct {
 		const char *text, *bound;
 	} cases[] = {
-		{ "localhost:0", NULL }, { "0.0.0.0:0", "0.0.0.0:" }, { ":0", NULL },
-		{ "[::1]:0", "[::1]:" },
+		{"localhost:0", NULL},
+		{"0.0.0.0:0", "0.0.0.0:"},
+		{":0", NULL},
+		{"[::1]:0", "[::1]:"},
 	};
 	char bound[ADDRESS_TEXT_MAX];
 	struct error err;

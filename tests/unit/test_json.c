@@ -108,7 +108,7 @@ static void escapes_strings(void **state)
 	written("a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
 	written("\n\r\t\b\x01\x1f\x7f", "\"\\n\\r\\t\\u0008\\u0001\\u001f\\u007f\"");
 	written("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80",
-		      "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\"");
+		"\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\"");
 }
 
 #define BAD "\xef\xbf\xbd"
@@ -116,19 +116,21 @@ static void escapes_strings(void **state)
 static void replaces_what_is_no_utf8(void **state)
 {
 	(void)state;
-	written("a\xff" "b", "\"a" BAD "b\"");
+	written("a\xff"
+		"b",
+		"\"a" BAD "b\"");
 	written("\x80", "\"" BAD "\"");
-	written("\xc3", "\"" BAD "\"");		      /* cut short by the end */
+	written("\xc3", "\"" BAD "\""); /* cut short by the end */
 	written("\xe2\x82", "\"" BAD BAD "\"");
-	written("\xe2\x82g", "\"" BAD BAD "g\"");	      /* cut short by another */
-	written("\xc0\x80", "\"" BAD BAD "\"");	      /* overlong */
+	written("\xe2\x82g", "\"" BAD BAD "g\"");	/* cut short by another */
+	written("\xc0\x80", "\"" BAD BAD "\"");		/* overlong */
 	written("\xe0\x9f\xbf", "\"" BAD BAD BAD "\""); /* overlong */
 	written("\xf0\x8f\xbf\xbf", "\"" BAD BAD BAD BAD "\"");
 	written("\xed\xa0\x80", "\"" BAD BAD BAD "\""); /* a surrogate */
 	written("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"");
 	written("\xf8\x88\x80\x80\x80", "\"" BAD BAD BAD BAD BAD "\"");
 	written("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf",
-		      "\"\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\""); /* the last good ones */
+		"\"\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\""); /* the last good ones */
 }
 
 static void writes_numbers(void **state)

@@ -227,8 +227,10 @@ static void without_a_cache_directories_are_searched(void **state)
 	static const char *const found[] = {"/usr/lib/x86_64-linux-gnu/libcuda.so.1",
 					    "/usr/local/cuda/lib64/libcudart.so.13"};
 	static const char *const files[] = {
-		"usr/lib/x86_64-linux-gnu/libcuda.so.1", "usr/lib/x86_64-linux-gnu/libcuda.so",
-		"usr/lib/x86_64-linux-gnu/libc.so.6", "usr/local/cuda/lib64/libcudart.so.13",
+		"usr/lib/x86_64-linux-gnu/libcuda.so.1",
+		"usr/lib/x86_64-linux-gnu/libcuda.so",
+		"usr/lib/x86_64-linux-gnu/libc.so.6",
+		"usr/local/cuda/lib64/libcudart.so.13",
 	};
 	char empty[48] = "glibc-ld.so.cache1.1", command[512];
 

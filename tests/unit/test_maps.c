@@ -97,11 +97,24 @@ static void parses_other_lines(void **state)
 static void skips_what_is_no_line(void **state)
 {
 	static const char *const lines[] = {
-		"", "\n", "x", "1000", "1000-", "1000-2000", "1000-2000 ", "1000-2000 r-x",
-		"1000-2000 r-xp", "1000-2000 r-xpq 0 0:0 0 /a", "1000-2000 r-xp 0 0 0 /a",
-		"1000-2000 r-xp 0 0:0", "1000-2000 r-xp z 0:0 0 /a", "2000-1000 r-xp 0 0:0 1 /a",
-		"1000-1000 r-xp 0 0:0 1 /a", "-1000-2000 r-xp 0 0:0 1 /a",
-		"1000-2000 r-xp 0 0:0 x /a", "10000000000000000000-2 r-xp 0 0:0 1 /a",
+		"",
+		"\n",
+		"x",
+		"1000",
+		"1000-",
+		"1000-2000",
+		"1000-2000 ",
+		"1000-2000 r-x",
+		"1000-2000 r-xp",
+		"1000-2000 r-xpq 0 0:0 0 /a",
+		"1000-2000 r-xp 0 0 0 /a",
+		"1000-2000 r-xp 0 0:0",
+		"1000-2000 r-xp z 0:0 0 /a",
+		"2000-1000 r-xp 0 0:0 1 /a",
+		"1000-1000 r-xp 0 0:0 1 /a",
+		"-1000-2000 r-xp 0 0:0 1 /a",
+		"1000-2000 r-xp 0 0:0 x /a",
+		"10000000000000000000-2 r-xp 0 0:0 1 /a",
 		"1000-2000 r-xp  0 0:0 1 /a",
 	};
 
@@ -111,7 +124,8 @@ static void skips_what_is_no_line(void **state)
 			fail_msg("taken: %s", lines[i]);
 	}
 	assert_int_equal(parse("garbage\n1000-2000 r-xp 0 0:0 1 /a\n\n1000-2000 r-xp 0 0:0 1 /b\n")
-				 .count, 2);
+				 .count,
+			 2);
 }
 
 struct search {

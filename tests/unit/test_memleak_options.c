@@ -229,8 +229,12 @@ static void test_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_interval), cmocka_unit_test(test_ages),
-		cmocka_unit_test(test_sizes),	 cmocka_unit_test(test_stacks),	  cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,13 @@
 
 static const struct stack_frame cache_frames[] = {
 	{.function = "cudaMalloc", .object = "libcudart.so.13"},
-	{.function = "grow_cache(Cache&, unsigned long)", .object = "server", .file = "/src/cache.cc", .offset = 0x41,
-	 .line = 88},
+	{
+		.function = "grow_cache(Cache&, unsigned long)",
+		.object = "server",
+		.file = "/src/cache.cc",
+		.offset = 0x41,
+		.line = 88,
+	},
 	{.function = "[callers not found]", .kind = FRAME_MARK},
 };
 static const struct stack_frame python_frames[] = {
@@ -42,8 +47,12 @@ struct scene {
 static struct live_site site(const struct stack *stack, uint64_t bytes, uint64_t count, uint64_t oldest_s)
 {
 	return (struct live_site){
-		.stack = stack, .bytes = bytes, .count = count, .oldest_ns = BEGIN + oldest_s * NS_PER_S,
-		.newest_ns = BEGIN + 99400 * NS_PER_MS};
+		.stack = stack,
+		.bytes = bytes,
+		.count = count,
+		.oldest_ns = BEGIN + oldest_s * NS_PER_S,
+		.newest_ns = BEGIN + 99400 * NS_PER_MS,
+	};
 }
 
 static void begin(struct scene *scene)
@@ -352,9 +361,14 @@ static int set_time_zone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_growing), cmocka_unit_test(test_top),  cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_ended),	cmocka_unit_test(test_ends), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_untracked), cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_growing),
+		cmocka_unit_test(test_top),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_untracked),
+		cmocka_unit_test(test_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, set_time_zone, NULL);

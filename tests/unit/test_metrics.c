@@ -21,7 +21,7 @@
 
 static struct metrics *new_metrics(unsigned int kernels)
 {
-	struct metrics_options options = { .kernels = kernels, .version = "0.1.0" };
+	struct metrics_options options = {.kernels = kernels, .version = "0.1.0"};
 	struct metrics *metrics = metrics__new(&options);
 
 	assert_non_null(metrics);
@@ -74,17 +74,32 @@ static void fill_busy(struct busy *b)
 			FAILURE("cuMemFree_v2", NULL, 4711, LAYER_DRIVER, 1, false),
 		},
 		.gpus = {
-			{ .index = 3, .mig = GPU_NONE, .uuid = "GPU-a", .name = "H200",
-			  .total_bytes = 100, .used_bytes = 60 },
-			{ .index = 4, .mig = 1, .uuid = "MIG-b", .total_bytes = 10,
-			  .used_bytes = GPU_UNKNOWN_BYTES },
+			{
+				.index = 3,
+				.mig = GPU_NONE,
+				.uuid = "GPU-a",
+				.name = "H200",
+				.total_bytes = 100,
+				.used_bytes = 60,
+			},
+			{
+				.index = 4,
+				.mig = 1,
+				.uuid = "MIG-b",
+				.total_bytes = 10,
+				.used_bytes = GPU_UNKNOWN_BYTES,
+			},
 		},
 		.of = {
-			{ .ordinal = 0, .gpu = 0, .used_bytes = 50, .untracked_bytes = 20 },
-			{ .ordinal = 1, .gpu = 1, .used_bytes = GPU_UNKNOWN_BYTES,
-			  .untracked_bytes = GPU_UNKNOWN_BYTES },
+			{.ordinal = 0, .gpu = 0, .used_bytes = 50, .untracked_bytes = 20},
+			{
+				.ordinal = 1,
+				.gpu = 1,
+				.used_bytes = GPU_UNKNOWN_BYTES,
+				.untracked_bytes = GPU_UNKNOWN_BYTES,
+			},
 			/* Which GPU it is, is not known. */
-			{ .ordinal = 2, .gpu = GPU_NONE, .used_bytes = 1, .untracked_bytes = 1 },
+			{.ordinal = 2, .gpu = GPU_NONE, .used_bytes = 1, .untracked_bytes = 1},
 		},
 		.devices = {
 			{
@@ -93,16 +108,16 @@ static void fill_busy(struct busy *b)
 				.launches = 20,
 				.copies = 5,
 				.copy_bytes = 77,
-				.waits[WAIT_STREAM] = { 3, 2500000000 },
-				.copy_waits = { 2, 5253241 },
-				.free_waits = { 2, 60 },
+				.waits[WAIT_STREAM] = {3, 2500000000},
+				.copy_waits = {2, 5253241},
+				.free_waits = {2, 60},
 				.objects[OBJECT_STREAM] = 2,
 				.objects[OBJECT_MODULE] = 4,
 			},
 			{
 				.device = DEVICE_UNKNOWN,
 				.launches = 3,
-				.waits[WAIT_CONTEXT] = { 1, 40 },
+				.waits[WAIT_CONTEXT] = {1, 40},
 				.had_objects[OBJECT_STREAM] = true,
 			},
 		},
@@ -116,28 +131,34 @@ static void fill_busy(struct busy *b)
 			.container = "c0ffee",
 			.gpu_count = 3,
 			.memory[MEMORY_DEVICE] = {
-				.allocations = 5, .allocation_failures = 4,
-				.allocation_ns = 1500000000, .frees = 2, .free_failures = 1,
-				.live_bytes = 3000, .live_count = 3,
+				.allocations = 5,
+				.allocation_failures = 4,
+				.allocation_ns = 1500000000,
+				.frees = 2,
+				.free_failures = 1,
+				.live_bytes = 3000,
+				.live_count = 3,
 			},
 			.memory[MEMORY_HOST] = {
-				.allocations = 1, .allocation_ns = 7, .live_bytes = 4096,
+				.allocations = 1,
+				.allocation_ns = 7,
+				.live_bytes = 4096,
 				.live_count = 1,
 			},
-			.memory[MEMORY_UNKNOWN] = { .frees = 6, .unknown_frees = 6 },
+			.memory[MEMORY_UNKNOWN] = {.frees = 6, .unknown_frees = 6},
 			.kernel_count = 2,
 			.launches = 23,
 			.graph_launches = 9,
 			.copies[COPY_H2D] = {
-				{ .calls = 2, .bytes = 100, .ns = 5253241 },
-				{ .calls = 1, .bytes = 50, .ns = 1000000000 },
+				{.calls = 2, .bytes = 100, .ns = 5253241},
+				{.calls = 1, .bytes = 50, .ns = 1000000000},
 			},
-			.inflight[COPY_H2D] = { 1, 50, 30000000 },
-			.objects[OBJECT_STREAM] = { .created = 5, .destroyed = 3, .live = 2 },
-			.objects[OBJECT_MODULE] = { .created = 4, .ns = 250000000, .live = 4 },
+			.inflight[COPY_H2D] = {1, 50, 30000000},
+			.objects[OBJECT_STREAM] = {.created = 5, .destroyed = 3, .live = 2},
+			.objects[OBJECT_MODULE] = {.created = 4, .ns = 250000000, .live = 4},
 			.device_count = 2,
-			.queries[WAIT_STREAM] = { 7, 5 },
-			.queries[WAIT_EVENT] = { 2, 0 },
+			.queries[WAIT_STREAM] = {7, 5},
+			.queries[WAIT_EVENT] = {2, 0},
 			.failure_count = 4,
 		},
 		.model = {
@@ -145,7 +166,7 @@ static void fill_busy(struct busy *b)
 			.launch_sample = 64,
 			.process_count = 1,
 			.gpu_count = 2,
-			.sites_attached = { 12, 34 },
+			.sites_attached = {12, 34},
 			.live_at_exit_bytes = 77,
 		},
 	};
@@ -371,14 +392,13 @@ static const char busy_prometheus[] =
 	"# TYPE gpuprobe_events_lost_total counter\n"
 	"# HELP gpuprobe_events_lost_total Calls and records that gpuprobe missed, by reason.\n"
 #define LOSS_SAMPLE(id, name, text) "gpuprobe_events_lost_total{reason=\"" name "\"} @" name "@\n"
-	LOSSES(LOSS_SAMPLE)
-	"# TYPE gpuprobe_probes_attached gauge\n"
-	"# HELP gpuprobe_probes_attached Probe sites attached, by layer.\n"
-	"gpuprobe_probes_attached{layer=\"runtime\"} 12\n"
-	"gpuprobe_probes_attached{layer=\"driver\"} 34\n"
-	"# TYPE gpuprobe_build_info gauge\n"
-	"# HELP gpuprobe_build_info The gpuprobe that serves this page.\n"
-	"gpuprobe_build_info{version=\"0.1.0\"} 1\n";
+	LOSSES(LOSS_SAMPLE) "# TYPE gpuprobe_probes_attached gauge\n"
+			    "# HELP gpuprobe_probes_attached Probe sites attached, by layer.\n"
+			    "gpuprobe_probes_attached{layer=\"runtime\"} 12\n"
+			    "gpuprobe_probes_attached{layer=\"driver\"} 34\n"
+			    "# TYPE gpuprobe_build_info gauge\n"
+			    "# HELP gpuprobe_build_info The gpuprobe that serves this page.\n"
+			    "gpuprobe_build_info{version=\"0.1.0\"} 1\n";
 
 /* The expected page with the counts of losses in their places: 8 of ring_full, else 0. */
 static char *fill_losses(const char *page)
@@ -421,23 +441,23 @@ static const struct {
 	const char *family;
 	const char *unit;
 } counter_families[] = {
-	{ "gpuprobe_allocations", NULL },
-	{ "gpuprobe_allocation_failures", NULL },
-	{ "gpuprobe_frees", NULL },
-	{ "gpuprobe_free_failures", NULL },
-	{ "gpuprobe_allocation_seconds", "seconds" },
-	{ "gpuprobe_live_at_exit_bytes", "bytes" },
-	{ "gpuprobe_kernel_launches", NULL },
-	{ "gpuprobe_graph_launches", NULL },
-	{ "gpuprobe_copies", NULL },
-	{ "gpuprobe_copy_bytes", "bytes" },
-	{ "gpuprobe_copy_seconds", "seconds" },
-	{ "gpuprobe_waits", NULL },
-	{ "gpuprobe_wait_seconds", "seconds" },
-	{ "gpuprobe_queries", NULL },
-	{ "gpuprobe_errors", NULL },
-	{ "gpuprobe_events_lost", NULL },
-	{ "process_cpu_seconds", "seconds" },
+	{"gpuprobe_allocations", NULL},
+	{"gpuprobe_allocation_failures", NULL},
+	{"gpuprobe_frees", NULL},
+	{"gpuprobe_free_failures", NULL},
+	{"gpuprobe_allocation_seconds", "seconds"},
+	{"gpuprobe_live_at_exit_bytes", "bytes"},
+	{"gpuprobe_kernel_launches", NULL},
+	{"gpuprobe_graph_launches", NULL},
+	{"gpuprobe_copies", NULL},
+	{"gpuprobe_copy_bytes", "bytes"},
+	{"gpuprobe_copy_seconds", "seconds"},
+	{"gpuprobe_waits", NULL},
+	{"gpuprobe_wait_seconds", "seconds"},
+	{"gpuprobe_queries", NULL},
+	{"gpuprobe_errors", NULL},
+	{"gpuprobe_events_lost", NULL},
+	{"process_cpu_seconds", "seconds"},
 };
 
 static void assert_has(const char *page, const char *format, const char *name, const char *unit)
@@ -543,16 +563,16 @@ static void exports_chosen_sections_only(void **state)
 		unsigned int section;
 		const char *family;
 	} cases[] = {
-		{ SECTION_MEMORY, "gpuprobe_memory_live_bytes" },
-		{ SECTION_MEMORY, "gpuprobe_allocations" },
-		{ SECTION_MEMORY, "gpuprobe_live_at_exit_bytes" },
-		{ SECTION_LAUNCH, "gpuprobe_kernel_launches" },
-		{ SECTION_LAUNCH, "gpuprobe_graph_launches" },
-		{ SECTION_COPY, "gpuprobe_copies" },
-		{ SECTION_COPY, "gpuprobe_copy_seconds" },
-		{ SECTION_COPY, "gpuprobe_waits" },
-		{ SECTION_COPY, "gpuprobe_wait_seconds" },
-		{ SECTION_COPY, "gpuprobe_queries" },
+		{SECTION_MEMORY, "gpuprobe_memory_live_bytes"},
+		{SECTION_MEMORY, "gpuprobe_allocations"},
+		{SECTION_MEMORY, "gpuprobe_live_at_exit_bytes"},
+		{SECTION_LAUNCH, "gpuprobe_kernel_launches"},
+		{SECTION_LAUNCH, "gpuprobe_graph_launches"},
+		{SECTION_COPY, "gpuprobe_copies"},
+		{SECTION_COPY, "gpuprobe_copy_seconds"},
+		{SECTION_COPY, "gpuprobe_waits"},
+		{SECTION_COPY, "gpuprobe_wait_seconds"},
+		{SECTION_COPY, "gpuprobe_queries"},
 	};
 	unsigned int section;
 	struct busy b;
@@ -597,14 +617,15 @@ static void escapes_labels(void **state)
 static void takes_the_newest_of_a_pid(void **state)
 {
 	struct process p[] = {
-		{ .pid = 8, .comm = "old", .ended = true, .graph_launches = 1, .start_ns = 1 },
-		{ .pid = 3, .comm = "other", .graph_launches = 2, .start_ns = 2 },
-		{ .pid = 8, .comm = "new", .graph_launches = 3, .start_ns = 3 },
-		{ .pid = 4, .comm = "gone", .graph_launches = 4, .ended = true,
-		  .reported_end = true },
+		{.pid = 8, .comm = "old", .ended = true, .graph_launches = 1, .start_ns = 1},
+		{.pid = 3, .comm = "other", .graph_launches = 2, .start_ns = 2},
+		{.pid = 8, .comm = "new", .graph_launches = 3, .start_ns = 3},
+		{.pid = 4, .comm = "gone", .graph_launches = 4, .ended = true, .reported_end = true},
 	};
 	struct model model = {
-		.sections = SECTION_LAUNCH, .processes = p, .process_count = COUNT(p),
+		.sections = SECTION_LAUNCH,
+		.processes = p,
+		.process_count = COUNT(p),
 	};
 	char *page = render_once(&model, EXPOSITION_PROMETHEUS);
 
@@ -629,8 +650,8 @@ static void waits_have_series_once_there_are_any(void **state)
 	memset(b.devices, 0, sizeof(b.devices));
 	memset(b.process.queries, 0, sizeof(b.process.queries));
 	b.process.device_count = 1;
-	b.devices[0].waits[WAIT_EVENT] = (struct wait_totals){ 9, 0 };
-	b.process.queries[WAIT_EVENT] = (struct query_totals){ 4, 4 };
+	b.devices[0].waits[WAIT_EVENT] = (struct wait_totals){9, 0};
+	b.process.queries[WAIT_EVENT] = (struct query_totals){4, 4};
 	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
 	assert_has(page,
 		   "\ngpuprobe_waits_total{" ON_GPU_3 ",kind=\"event\"} 9\n#", NULL, NULL);
@@ -646,7 +667,7 @@ static void waits_have_series_once_there_are_any(void **state)
 
 static void renders_an_empty_model(void **state)
 {
-	struct model model = { .sections = SECTION_ALL };
+	struct model model = {.sections = SECTION_ALL};
 	char *page = render_once(&model, EXPOSITION_OPENMETRICS);
 
 	(void)state;
@@ -657,7 +678,7 @@ static void renders_an_empty_model(void **state)
 
 static void tells_a_failed_write(void **state)
 {
-	struct model model = { .sections = SECTION_ALL };
+	struct model model = {.sections = SECTION_ALL};
 	struct metrics *metrics = new_metrics(1);
 	FILE *full = fopen("/dev/full", "w");
 
@@ -958,7 +979,7 @@ struct random_process {
 
 static void random_step(struct random_process *r)
 {
-	static char *const names[RANDOM_NAMES] = { "a", "b", "c", "d", "e", "f" };
+	static char *const names[RANDOM_NAMES] = {"a", "b", "c", "d", "e", "f"};
 	size_t *count = &r->l.process.kernel_count, i, k;
 	struct kernel *kernels = r->l.kernels;
 
@@ -986,7 +1007,7 @@ static void random_step(struct random_process *r)
 
 static void never_goes_back(void **state)
 {
-	static const char *const labels[] = { "a", "b", "c", "d", "e", "f", "other" };
+	static const char *const labels[] = {"a", "b", "c", "d", "e", "f", "other"};
 	struct random_process r;
 	unsigned int limit;
 	int step;
@@ -1019,10 +1040,13 @@ static void never_goes_back(void **state)
 static void own_numbers_are_plausible(void **state)
 {
 	static const char *const gauges[] = {
-		"\nprocess_resident_memory_bytes ", "\nprocess_virtual_memory_bytes ",
-		"\nprocess_open_fds ", "\nprocess_max_fds ", "\nprocess_start_time_seconds ",
+		"\nprocess_resident_memory_bytes ",
+		"\nprocess_virtual_memory_bytes ",
+		"\nprocess_open_fds ",
+		"\nprocess_max_fds ",
+		"\nprocess_start_time_seconds ",
 	};
-	struct model model = { .sections = SECTION_ALL };
+	struct model model = {.sections = SECTION_ALL};
 	char *page = render_once(&model, EXPOSITION_PROMETHEUS), *at;
 	double start, now = (double)time(NULL);
 	size_t i;

@@ -244,7 +244,7 @@ static void repeat(char *out, const char *begin, const char *unit, const char *m
 static void nested_names_end(void **state)
 {
 	static const char *const shapes[][5] = {
-		{"_ZcvT_I", "L_ZcvT_I", "iE", "viEE", "vi"},  /* parsed twice at each level */
+		{"_ZcvT_I", "L_ZcvT_I", "iE", "viEE", "vi"}, /* parsed twice at each level */
 		{"_ZcvT_I", "L_ZcvT_I", "iE", "viEE", "vi?"},
 		{"_Z1f", "P", "i", "", ""},
 		{"_Z1fI", "1aI", "i", "E", "Evv"},
@@ -279,8 +279,7 @@ static void random_names_end(void **state)
 		"S_", "S0_", "S1_", "T_", "T0_", "I", "E", "J", "Dp", "cv", "L_Z", "X", "ad", "N",
 		"3abc", "1a", "i", "v", "P", "R", "F", "K", "sZ", "DT", "dc", "st", "Z", "s_", "_",
 		"fp", "pl", "cl", "St", "Sa", "Ut_", "UlvE_", "D0", "C1", "4", "A", "M", "O", "on",
-		"L1aE", "<", ">", "(", ")", "::", " ", "operator", "{", "}", "->",
-	};
+		"L1aE", "<", ">", "(", ")", "::", " ", "operator", "{", "}", "->"};
 	unsigned int seed = 7;
 
 	(void)state;
@@ -452,8 +451,7 @@ static void random_rust_names_end(void **state)
 	static const char *const pieces[] = {
 		"N", "v", "C", "1a", "3abc", "u4tana", "u9gre_6ka8i", "u7zzzzzzz", "I", "E", "M", "X", "Y", "s_", "s0_", "B_",
 		"B0_", "B1_", "B7_", "Ba_", "Bz_", "B10_", "T", "R", "Q", "P", "O", "A", "S", "F", "D", "G_", "G0_", "GZZ_",
-		"GZZZZZZ_", "L_", "L0_", "K", "j1_", "lnff_", "b1_", "c41_", "p", "U", "KC", "l", "e", "z", "0", "_", "u", "C0",
-	};
+		"GZZZZZZ_", "L_", "L0_", "K", "j1_", "lnff_", "b1_", "c41_", "p", "U", "KC", "l", "e", "z", "0", "_", "u", "C0"};
 	unsigned int seed = 11;
 
 	(void)state;

@@ -106,7 +106,8 @@ static void nothing_is_made_up(void **state)
 
 	(void)state;
 	assert_int_equal(native_frames__find(fixture.frames, fixture.process, (uintptr_t)&on_stack, ADDRESS_OF_RETURN,
-					     &frame), -ENOENT);
+					     &frame),
+			 -ENOENT);
 	assert_int_equal(native_frames__find(fixture.frames, fixture.process, 0, ADDRESS_OF_RETURN, &frame), -ENOENT);
 	assert_int_equal(native_frames__find(fixture.frames, fixture.process, UINT64_MAX, ADDRESS_OF_CODE, &frame),
 			 -ENOENT);

@@ -46,12 +46,12 @@ static void run_apart(void (*work)(void))
 }
 
 /* Assertions of a child end it; what they print is seen. */
-#define CHECK(condition)                                                                                \
-	do {                                                                                            \
-		if (!(condition)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                 \
-			_exit(1);                                                                       \
-		}                                                                                       \
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			_exit(1); \
+		} \
 	} while (0)
 
 static const struct gpu_use *use_of(const struct gpu_snapshot *snapshot, int gpu, pid_t pid)

@@ -179,7 +179,9 @@ static void texts(void **state)
 	(void)state;
 	assert_text("", 0, 1, true, "");
 	assert_text("a b", 3, 1, true, "a b");
-	assert_text("gr\xf6\xdf" "e", 5, 1, false, "größe");
+	assert_text("gr\xf6\xdf"
+		    "e",
+		    5, 1, false, "größe");
 	assert_text(cyrillic, 3, 2, false, "фa€");
 	assert_text(wide, 5, 4, false, "\xf0\xa0\x80\x8bЍ\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 }
@@ -232,9 +234,12 @@ static void random_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_code),	      cmocka_unit_test(what_has_changed_has_no_name),
-		cmocka_unit_test(memory_is_bounded),  cmocka_unit_test(texts),
-		cmocka_unit_test(long_texts_are_cut), cmocka_unit_test(random_memory),
+		cmocka_unit_test(names_code),
+		cmocka_unit_test(what_has_changed_has_no_name),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(texts),
+		cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(random_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

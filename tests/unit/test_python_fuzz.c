@@ -101,7 +101,9 @@ static bool is_utf8(const char *text)
 	const unsigned char *at = (const unsigned char *)text;
 
 	while (*at) {
-		size_t more = *at < 0x80 ? 0 : *at >= 0xc2 && *at < 0xe0 ? 1 : (*at & 0xf0) == 0xe0 ? 2 : *at < 0xf5 ? 3 : 9;
+		size_t more = *at < 0x80 ? 0 :
+					   (*at >= 0xc2 && *at < 0xe0 ? 1 :
+									((*at & 0xf0) == 0xe0 ? 2 : (*at < 0xf5 ? 3 : 9)));
 
 		if (more == 9 || (*at >= 0x80 && *at < 0xc0))
 			return false;
@@ -338,8 +340,12 @@ static void perf_maps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts),   cmocka_unit_test(code_objects),     cmocka_unit_test(walks),
-		cmocka_unit_test(layouts), cmocka_unit_test(flags_of_objects), cmocka_unit_test(perf_maps),
+		cmocka_unit_test(texts),
+		cmocka_unit_test(code_objects),
+		cmocka_unit_test(walks),
+		cmocka_unit_test(layouts),
+		cmocka_unit_test(flags_of_objects),
+		cmocka_unit_test(perf_maps),
 	};
 
 	alarm(60);

@@ -50,8 +50,18 @@ static void ranges(void **state)
 	static const struct {
 		uint32_t offset;
 		int line;
-	} expected[] = {{0, 10}, {3, 10}, {4, 8}, {9, 8}, {10, 0}, {11, 0}, {12, 135}, {265, 135}, {267, 135},
-			{268, 0}};
+	} expected[] = {
+		{0, 10},
+		{3, 10},
+		{4, 8},
+		{9, 8},
+		{10, 0},
+		{11, 0},
+		{12, 135},
+		{265, 135},
+		{267, 135},
+		{268, 0},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
@@ -63,18 +73,31 @@ static void ranges(void **state)
 static void locations(void **state)
 {
 	static const uint8_t table[] = {
-		0x80 | 3 << 3 | 1, 0x25,	    /* short: 0-3, no step */
-		0x80 | 11 << 3 | 0, 4, 9,	    /* one line: 4-5, +1 */
-		0x80 | 13 << 3 | 7, 0x40 | 2, 3,    /* no columns: 6-21, +97 */
-		0x80 | 14 << 3 | 0, 5, 2, 1, 1,	    /* long: 22-23, -2, with an end line and columns */
-		0x80 | 15 << 3 | 2,		    /* none: 24-29 */
-		0x80 | 10 << 3 | 0, 1, 2,	    /* one line: 30-31, no step */
+		0x80 | 3 << 3 | 1, 0x25,	 /* short: 0-3, no step */
+		0x80 | 11 << 3 | 0, 4, 9,	 /* one line: 4-5, +1 */
+		0x80 | 13 << 3 | 7, 0x40 | 2, 3, /* no columns: 6-21, +97 */
+		0x80 | 14 << 3 | 0, 5, 2, 1, 1,	 /* long: 22-23, -2, with an end line and columns */
+		0x80 | 15 << 3 | 2,		 /* none: 24-29 */
+		0x80 | 10 << 3 | 0, 1, 2,	 /* one line: 30-31, no step */
 	};
 	static const struct {
 		uint32_t offset;
 		int line;
-	} expected[] = {{0, 10}, {3, 10}, {4, 11}, {5, 11}, {6, 108}, {21, 108}, {22, 106}, {23, 106}, {24, 0},
-			{29, 0}, {30, 106}, {31, 106}, {32, 0}};
+	} expected[] = {
+		{0, 10},
+		{3, 10},
+		{4, 11},
+		{5, 11},
+		{6, 108},
+		{21, 108},
+		{22, 106},
+		{23, 106},
+		{24, 0},
+		{29, 0},
+		{30, 106},
+		{31, 106},
+		{32, 0},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
@@ -207,9 +230,12 @@ static void random_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lnotab),	     cmocka_unit_test(ranges),
-		cmocka_unit_test(locations),	     cmocka_unit_test(against_the_interpreter),
-		cmocka_unit_test(against_others),    cmocka_unit_test(random_bytes),
+		cmocka_unit_test(lnotab),
+		cmocka_unit_test(ranges),
+		cmocka_unit_test(locations),
+		cmocka_unit_test(against_the_interpreter),
+		cmocka_unit_test(against_others),
+		cmocka_unit_test(random_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,8 @@ static void python_through_c(void **state)
 {
 	(void)state;
 	assert_string_equal(MERGED("p|pp|p|", NATIVE(0), EVAL, INTERPRETER, NATIVE(1), NATIVE(2), EVAL, INTERPRETER,
-				   EVAL, NATIVE(3)), "n0 p0 n3 n4 p1 p2 p3 n8");
+				   EVAL, NATIVE(3)),
+			    "n0 p0 n3 n4 p1 p2 p3 n8");
 }
 
 /* Up to 3.10 each frame is a call. */
@@ -93,8 +94,10 @@ static void bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_place_of_the_interpreter), cmocka_unit_test(python_through_c),
-		cmocka_unit_test(a_call_each),		       cmocka_unit_test(stacks_that_could_not_be_followed),
+		cmocka_unit_test(in_place_of_the_interpreter),
+		cmocka_unit_test(python_through_c),
+		cmocka_unit_test(a_call_each),
+		cmocka_unit_test(stacks_that_could_not_be_followed),
 		cmocka_unit_test(bounds),
 	};
 

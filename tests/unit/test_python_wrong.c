@@ -159,12 +159,31 @@ static const struct {
 	const char *name;
 	size_t offset;
 } fields[] = {
+/* clang-format off */
 #define FIELD(member) {#member, offsetof(struct python_offsets, member)}
-	FIELD(code_argcount), FIELD(code_file), FIELD(code_name), FIELD(code_table), FIELD(code_first_line),
-	FIELD(code_qualname), FIELD(text_ascii), FIELD(text_other), FIELD(target.specific), FIELD(target.value_size),
-	FIELD(target.value_data), FIELD(target.state_frame), FIELD(target.state_id), FIELD(target.cframe_frame),
-	FIELD(target.frame_size), FIELD(target.frame_back), FIELD(target.frame_code), FIELD(target.frame_instruction),
-	FIELD(target.frame_owner), FIELD(target.code_bytes), FIELD(target.key_address), FIELD(target.code_type),
+	/* clang-format on */
+	FIELD(code_argcount),
+	FIELD(code_file),
+	FIELD(code_name),
+	FIELD(code_table),
+	FIELD(code_first_line),
+	FIELD(code_qualname),
+	FIELD(text_ascii),
+	FIELD(text_other),
+	FIELD(target.specific),
+	FIELD(target.value_size),
+	FIELD(target.value_data),
+	FIELD(target.state_frame),
+	FIELD(target.state_id),
+	FIELD(target.cframe_frame),
+	FIELD(target.frame_size),
+	FIELD(target.frame_back),
+	FIELD(target.frame_code),
+	FIELD(target.frame_instruction),
+	FIELD(target.frame_owner),
+	FIELD(target.code_bytes),
+	FIELD(target.key_address),
+	FIELD(target.code_type),
 };
 
 static void move_each(const struct truth *truth)

@@ -52,18 +52,18 @@ static void expect_report(const struct model *model, const char *start)
 }
 
 #define NONE_WITH_CONTEXT "\"never_live\":0,\"replaced\":0,\"with_context\":0,\"with_context_bytes\":0,"
-#define NO_SIDES                                                                                \
-	"\"pinned\":{\"calls\":0,\"bytes\":0},\"pageable\":{\"calls\":0,\"bytes\":0},"         \
+#define NO_SIDES \
+	"\"pinned\":{\"calls\":0,\"bytes\":0},\"pageable\":{\"calls\":0,\"bytes\":0}," \
 	"\"captured\":{\"calls\":0,\"bytes\":0}"
-#define NO_MEMORY_TOTALS                                                                        \
-	"{\"allocations\":0,\"allocation_failures\":0,\"allocation_ns\":0,\"frees\":0,"         \
-	"\"free_failures\":0,\"unknown_frees\":0," NONE_WITH_CONTEXT                          \
+#define NO_MEMORY_TOTALS \
+	"{\"allocations\":0,\"allocation_failures\":0,\"allocation_ns\":0,\"frees\":0," \
+	"\"free_failures\":0,\"unknown_frees\":0," NONE_WITH_CONTEXT \
 	"\"live_bytes\":0,\"live_allocations\":0}"
 
 static void writes_an_empty_report(void **state)
 {
 	struct model model = {
-		.wall = { .tv_sec = 1767357434, .tv_nsec = 1234567 },
+		.wall = {.tv_sec = 1767357434, .tv_nsec = 1234567},
 		.now_ns = 99,
 		.sections = SECTION_ALL,
 		.launch_sample = 64,
@@ -88,12 +88,22 @@ static void writes_an_empty_report(void **state)
 static void writes_memory(void **state)
 {
 	struct allocation live[] = {
-		{ .address = 0x7989d8000000, .size = 8000000, .start_ns = 77, .kind = MEMORY_DEVICE,
-		  .device = 1 },
-		{ .address = 0xffffffffffffffff, .size = 1, .start_ns = 78, .kind = MEMORY_HOST,
-		  .device = DEVICE_UNKNOWN },
+		{
+			.address = 0x7989d8000000,
+			.size = 8000000,
+			.start_ns = 77,
+			.kind = MEMORY_DEVICE,
+			.device = 1,
+		},
+		{
+			.address = 0xffffffffffffffff,
+			.size = 1,
+			.start_ns = 78,
+			.kind = MEMORY_HOST,
+			.device = DEVICE_UNKNOWN,
+		},
 	};
-	struct allocation freed[] = { { .address = 0x10, .kind = MEMORY_POOL } };
+	struct allocation freed[] = {{.address = 0x10, .kind = MEMORY_POOL}};
 	struct process p = {
 		.pid = 5,
 		.comm = "a\"\xff",
@@ -101,12 +111,20 @@ static void writes_memory(void **state)
 		.ended = true,
 		.ended_ns = 4,
 		.memory[MEMORY_DEVICE] = {
-			.allocations = 1, .allocation_failures = 2, .allocation_ns = 3,
-			.frees = 4, .free_failures = 5, .unknown_frees = 6,
-			.live_bytes = 7, .live_count = 8,
-			.never_live = 21, .replaced = 22, .with_context = 1, .with_context_bytes = 99,
+			.allocations = 1,
+			.allocation_failures = 2,
+			.allocation_ns = 3,
+			.frees = 4,
+			.free_failures = 5,
+			.unknown_frees = 6,
+			.live_bytes = 7,
+			.live_count = 8,
+			.never_live = 21,
+			.replaced = 22,
+			.with_context = 1,
+			.with_context_bytes = 99,
 		},
-		.memory[MEMORY_HOST] = { .allocations = UINT64_MAX },
+		.memory[MEMORY_HOST] = {.allocations = UINT64_MAX},
 		.live_at_exit_bytes = 9,
 		.live_at_exit_count = 10,
 		.live = live,
@@ -121,7 +139,7 @@ static void writes_memory(void **state)
 		.processes = &p,
 		.process_count = 1,
 		.libraries = 2,
-		.sites_attached = { 3, 4 },
+		.sites_attached = {3, 4},
 		.sites_missing = 5,
 	};
 
@@ -135,8 +153,7 @@ static void writes_memory(void **state)
 		"\"unknown_frees\":6,\"never_live\":21,\"replaced\":22,\"with_context\":1,\"with_context_bytes\":99,"
 		"\"live_bytes\":0,\"live_allocations\":0},"
 		"\"host_memory\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
-		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
-		NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
+		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0," NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
 		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10},"
 		"\"processes\":[{\"pid\":5,\"comm\":\"a\\\"\xef\xbf\xbd\",\"start_ns\":3,"
 		"\"since_attach\":false,\"ended\":true,\"ended_ns\":4,\"memory\":{"
@@ -146,8 +163,7 @@ static void writes_memory(void **state)
 		"\"live_allocations\":8},"
 		"\"managed\":" NO_MEMORY_TOTALS ",\"pool\":" NO_MEMORY_TOTALS ","
 		"\"host\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
-		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0,"
-		NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
+		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0," NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
 		"\"registered\":" NO_MEMORY_TOTALS ",\"array\":" NO_MEMORY_TOTALS ","
 		"\"physical\":" NO_MEMORY_TOTALS ",\"imported\":" NO_MEMORY_TOTALS ","
 		"\"reserved\":" NO_MEMORY_TOTALS ",\"mapped\":" NO_MEMORY_TOTALS ","
@@ -174,7 +190,7 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		FAILURE("cudaFree", NULL, -1, LAYER_RUNTIME, 1, false),
 	};
 	struct process p[] = {
-		{ .pid = 4, .comm = "told", .ended = true, .reported_end = true, .launches = 7 },
+		{.pid = 4, .comm = "told", .ended = true, .reported_end = true, .launches = 7},
 		{
 			.pid = 6,
 			.comm = "x",
@@ -184,22 +200,30 @@ static void writes_launches_copies_waits_and_errors(void **state)
 			.launches = 23,
 			.graph_launches = 2,
 			.copies[COPY_H2D] = {
-				{ .calls = 1, .bytes = 3, .ns = 2 },
-				{ .calls = 4, .bytes = 5, .ns = 6, .pinned_calls = 1, .pinned_bytes = 2,
-				  .pageable_calls = 3, .pageable_bytes = 4, .captured_calls = 5,
-				  .captured_bytes = 6 },
+				{.calls = 1, .bytes = 3, .ns = 2},
+				{
+					.calls = 4,
+					.bytes = 5,
+					.ns = 6,
+					.pinned_calls = 1,
+					.pinned_bytes = 2,
+					.pageable_calls = 3,
+					.pageable_bytes = 4,
+					.captured_calls = 5,
+					.captured_bytes = 6,
+				},
 			},
-			.copies[COPY_SET][0] = { .calls = 7, .bytes = 8 },
-			.covered[COPY_H2D] = { 3, 40, 2 },
-			.objects[OBJECT_MODULE] = { 1, 2, 3, 4, 5, 6, 7, 8 },
-			.sticky = { 719, 4, 5, 6 },
-			.inflight[COPY_H2D] = { 9, 10, 11 },
-			.inflight[COPY_P2P] = { 1, 2, 3 },
-			.waits[WAIT_STREAM] = { 12, 13 },
-			.waits[WAIT_CONTEXT] = { 1, 0 },
-			.copy_waits = { 8, 2 },
-			.free_waits = { 14, 15 },
-			.queries[WAIT_EVENT] = { 17, 16 },
+			.copies[COPY_SET][0] = {.calls = 7, .bytes = 8},
+			.covered[COPY_H2D] = {3, 40, 2},
+			.objects[OBJECT_MODULE] = {1, 2, 3, 4, 5, 6, 7, 8},
+			.sticky = {719, 4, 5, 6},
+			.inflight[COPY_H2D] = {9, 10, 11},
+			.inflight[COPY_P2P] = {1, 2, 3},
+			.waits[WAIT_STREAM] = {12, 13},
+			.waits[WAIT_CONTEXT] = {1, 0},
+			.copy_waits = {8, 2},
+			.free_waits = {14, 15},
+			.queries[WAIT_EVENT] = {17, 16},
 			.failures = failures,
 			.failure_count = 2,
 		},
@@ -236,11 +260,9 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"captured\":{\"calls\":5,\"bytes\":6},\"covered\":{\"calls\":3,\"bytes\":40,\"ns\":2,"
 		"\"at_least_bytes_per_second\":20000000000},"
 		"\"in_flight\":{\"calls\":9,\"bytes\":10,\"oldest_ns\":11}},"
-		"{\"kind\":\"P2P\",\"mode\":\"async\",\"calls\":0,\"bytes\":0,\"ns\":0,"
-		NO_SIDES ",\"covered\":{\"calls\":0,\"bytes\":0,\"ns\":0},"
+		"{\"kind\":\"P2P\",\"mode\":\"async\",\"calls\":0,\"bytes\":0,\"ns\":0," NO_SIDES ",\"covered\":{\"calls\":0,\"bytes\":0,\"ns\":0},"
 		"\"in_flight\":{\"calls\":1,\"bytes\":2,\"oldest_ns\":3}},"
-		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0,"
-		NO_SIDES "}],"
+		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0," NO_SIDES "}],"
 		"\"waits\":[{\"in\":\"stream\",\"calls\":12,\"ns\":13},"
 		"{\"in\":\"device\",\"calls\":1,\"ns\":0},"
 		"{\"in\":\"copy\",\"calls\":8,\"ns\":2},{\"in\":\"free\",\"calls\":14,\"ns\":15}],"
@@ -262,22 +284,42 @@ static void writes_launches_copies_waits_and_errors(void **state)
 static void writes_what_was_counted_by_function_and_device(void **state)
 {
 	struct function_totals functions[] = {
-		{ .row = (uint16_t)api__find("cudaMemcpyBatchAsync", 12),
-		  .flags = TALLY_PINNED | TALLY_CAPTURED, .kind = COPY_DEFAULT, .device = 1,
-		  .calls = 2, .failures = 3, .bytes = 4, .ns = 5 },
-		{ .row = (uint16_t)api__find("cuCtxSetCurrent", API_NEWEST), .device = DEVICE_UNKNOWN,
-		  .calls = 1 },
+		{.row = (uint16_t)api__find("cudaMemcpyBatchAsync", 12),
+		 .flags = TALLY_PINNED | TALLY_CAPTURED,
+		 .kind = COPY_DEFAULT,
+		 .device = 1,
+		 .calls = 2,
+		 .failures = 3,
+		 .bytes = 4,
+		 .ns = 5},
+		{
+			.row = (uint16_t)api__find("cuCtxSetCurrent", API_NEWEST),
+			.device = DEVICE_UNKNOWN,
+			.calls = 1,
+		},
 	};
 	struct device_totals devices[] = {
-		{ .device = 0, .launches = 1, .allocations = 2, .live_bytes = 3, .live_count = 4,
-		  .copies = 5, .copy_bytes = 6, .wait_ns = 7 },
-		{ .device = DEVICE_UNKNOWN, .launches = 8 },
+		{
+			.device = 0,
+			.launches = 1,
+			.allocations = 2,
+			.live_bytes = 3,
+			.live_count = 4,
+			.copies = 5,
+			.copy_bytes = 6,
+			.wait_ns = 7,
+		},
+		{.device = DEVICE_UNKNOWN, .launches = 8},
 	};
 	struct process p = {
-		.pid = 6, .comm = "x", .functions = functions, .function_count = 2,
-		.devices = devices, .device_count = 2,
+		.pid = 6,
+		.comm = "x",
+		.functions = functions,
+		.function_count = 2,
+		.devices = devices,
+		.device_count = 2,
 	};
-	struct model model = { .sections = SECTION_COPY, .processes = &p, .process_count = 1 };
+	struct model model = {.sections = SECTION_COPY, .processes = &p, .process_count = 1};
 	char *text = print(&model);
 
 	(void)state;
@@ -299,24 +341,42 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 static void writes_who_a_process_is_and_its_gpus(void **state)
 {
 	struct gpu gpus[] = {
-		{ .index = 3, .mig = GPU_NONE, .uuid = "GPU-a", .name = "NVIDIA \"H200\"",
-		  .bus_id = "00000000:06:00.0", .total_bytes = 100, .used_bytes = 60 },
-		{ .index = 4, .mig = 1, .total_bytes = GPU_UNKNOWN_BYTES,
-		  .used_bytes = GPU_UNKNOWN_BYTES },
+		{
+			.index = 3,
+			.mig = GPU_NONE,
+			.uuid = "GPU-a",
+			.name = "NVIDIA \"H200\"",
+			.bus_id = "00000000:06:00.0",
+			.total_bytes = 100,
+			.used_bytes = 60,
+		},
+		{.index = 4, .mig = 1, .total_bytes = GPU_UNKNOWN_BYTES, .used_bytes = GPU_UNKNOWN_BYTES},
 	};
 	struct process_gpu of[] = {
-		{ .ordinal = 0, .gpu = 1, .used_bytes = 50, .untracked_bytes = GPU_UNKNOWN_BYTES },
-		{ .ordinal = GPU_NONE, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES,
-		  .untracked_bytes = 0 },
+		{.ordinal = 0, .gpu = 1, .used_bytes = 50, .untracked_bytes = GPU_UNKNOWN_BYTES},
+		{.ordinal = GPU_NONE, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES, .untracked_bytes = 0},
 	};
 	struct process p[] = {
-		{ .pid = 6, .comm = "x", .identified = true, .parent = 1, .uid = 1000,
-		  .user = "ann", .namespace_pid = 7, .cgroup_known = true, .container = "c0ffee",
-		  .gpus = of, .gpu_count = 2 },
-		{ .pid = 8, .comm = "y", .identified = true, .user = "0" },
+		{
+			.pid = 6,
+			.comm = "x",
+			.identified = true,
+			.parent = 1,
+			.uid = 1000,
+			.user = "ann",
+			.namespace_pid = 7,
+			.cgroup_known = true,
+			.container = "c0ffee",
+			.gpus = of,
+			.gpu_count = 2,
+		},
+		{.pid = 8, .comm = "y", .identified = true, .user = "0"},
 	};
 	struct model model = {
-		.sections = SECTION_COPY, .processes = p, .process_count = 2, .gpus = gpus,
+		.sections = SECTION_COPY,
+		.processes = p,
+		.process_count = 2,
+		.gpus = gpus,
 		.gpu_count = 2,
 	};
 	char *text = print(&model);
@@ -343,8 +403,8 @@ static void writes_who_a_process_is_and_its_gpus(void **state)
 
 static void writes_no_waits_as_empty_lists(void **state)
 {
-	struct process p = { .pid = 6, .comm = "x" };
-	struct model model = { .sections = SECTION_COPY, .processes = &p, .process_count = 1 };
+	struct process p = {.pid = 6, .comm = "x"};
+	struct model model = {.sections = SECTION_COPY, .processes = &p, .process_count = 1};
 	char *text = print(&model);
 
 	(void)state;
@@ -359,7 +419,7 @@ static void writes_no_waits_as_empty_lists(void **state)
 
 static void names_what_was_lost(void **state)
 {
-	struct model model = { .sections = SECTION_COPY };
+	struct model model = {.sections = SECTION_COPY};
 	char *text;
 
 	(void)state;

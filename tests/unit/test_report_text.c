@@ -18,12 +18,12 @@
 #define DATE "2026-01-02 12:37:14\n"
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-static const struct report_options plain = { .top = 20 };
+static const struct report_options plain = {.top = 20};
 
 static struct model model_of(struct process *processes, size_t count, unsigned int sections)
 {
 	struct model model = {
-		.wall = { .tv_sec = 1767357434 },
+		.wall = {.tv_sec = 1767357434},
 		.sections = sections,
 		.launch_sample = 64,
 		.libraries = 1,
@@ -71,8 +71,8 @@ static struct process launcher(int pid, struct kernel *kernel)
 
 static void has_the_shape_of_the_example(void **state)
 {
-	struct allocation live[] = { { .address = 0x7989d8000000, .size = 8000000 } };
-	struct allocation freed[] = { { .address = 0x7989dcc00000 }, { .address = 0x7989dd400000 } };
+	struct allocation live[] = {{.address = 0x7989d8000000, .size = 8000000}};
+	struct allocation freed[] = {{.address = 0x7989dcc00000}, {.address = 0x7989dd400000}};
 	struct kernel kernels[] = {
 		KERNEL(0x626693de7b80, "convolution_part1(float*)", "convolution_part1", 1000, 0),
 		KERNEL(0x626693de7c60, "convolution_part2(float*)", "convolution_part2", 1000, 1),
@@ -84,7 +84,10 @@ static void has_the_shape_of_the_example(void **state)
 		.pid = 246649,
 		.comm = "train",
 		.memory[MEMORY_DEVICE] = {
-			.allocations = 3, .frees = 2, .live_bytes = 8000000, .live_count = 1,
+			.allocations = 3,
+			.frees = 2,
+			.live_bytes = 8000000,
+			.live_count = 1,
 		},
 		.live = live,
 		.live_listed = 1,
@@ -93,9 +96,9 @@ static void has_the_shape_of_the_example(void **state)
 		.kernels = kernels,
 		.kernel_count = 2,
 		.launches = 2000,
-		.copies[COPY_H2D] = { { 2, 16000000, 5253241 }, { 5, 40000000, 1000 } },
-		.copies[COPY_D2H] = { { 1, 8000000, 2632350 } },
-		.inflight[COPY_H2D] = { 2, 16000000, 812000 },
+		.copies[COPY_H2D] = {{2, 16000000, 5253241}, {5, 40000000, 1000}},
+		.copies[COPY_D2H] = {{1, 8000000, 2632350}},
+		.inflight[COPY_H2D] = {2, 16000000, 812000},
 		.failures = failures,
 		.failure_count = 1,
 	};
@@ -144,8 +147,7 @@ static void says_that_there_is_no_process(void **state)
 	expect_report(&model, &plain, RULE DATE "\nno CUDA process seen yet\n" RULE);
 	model.libraries = 0;
 	expect_report(&model, &plain,
-		      RULE DATE "\nno CUDA library found yet, waiting for a process that brings one\n"
-		      RULE);
+		      RULE DATE "\nno CUDA library found yet, waiting for a process that brings one\n" RULE);
 	model.final = true;
 	expect_report(&model, &plain, RULE DATE "\nno CUDA process was seen\n" RULE);
 	/* All that there were have ended, and a report has told so. */
@@ -163,18 +165,18 @@ static void shows_losses_without_a_process_too(void **state)
 	model.lost[LOSS_RING_FULL] = 1203;
 	expect_report(&model, &plain,
 		      RULE DATE "\nno CUDA process seen yet\n"
-		      "\n"
-		      "lost:\n"
-		      "        calls of processes beyond --max-processes: 3\n"
-		      "        notices that did not fit the ring buffer: 1203\n" RULE);
+				"\n"
+				"lost:\n"
+				"        calls of processes beyond --max-processes: 3\n"
+				"        notices that did not fit the ring buffer: 1203\n" RULE);
 }
 
 static void marks_what_an_ended_process_left(void **state)
 {
 	struct allocation live[] = {
-		{ .address = 0x2000, .size = 4096, .kind = MEMORY_MANAGED },
-		{ .address = 0x1000, .size = 100 },
-		{ .address = 0x3000, .size = 64, .kind = MEMORY_HOST },
+		{.address = 0x2000, .size = 4096, .kind = MEMORY_MANAGED},
+		{.address = 0x1000, .size = 100},
+		{.address = 0x3000, .size = 64, .kind = MEMORY_HOST},
 	};
 	struct process p = {
 		.pid = 5,
@@ -182,12 +184,17 @@ static void marks_what_an_ended_process_left(void **state)
 		.ended = true,
 		.since_attach = true,
 		.memory[MEMORY_DEVICE] = {
-			.allocations = 2, .frees = 1, .live_bytes = 100, .live_count = 1,
+			.allocations = 2,
+			.frees = 1,
+			.live_bytes = 100,
+			.live_count = 1,
 		},
 		.memory[MEMORY_MANAGED] = {
-			.allocations = 1, .live_bytes = 4096, .live_count = 1,
+			.allocations = 1,
+			.live_bytes = 4096,
+			.live_count = 1,
 		},
-		.memory[MEMORY_HOST] = { .allocations = 1, .live_bytes = 64, .live_count = 1 },
+		.memory[MEMORY_HOST] = {.allocations = 1, .live_bytes = 64, .live_count = 1},
 		.live_at_exit_bytes = 4196,
 		.live_at_exit_count = 2,
 		.live = live,
@@ -213,8 +220,7 @@ static void marks_what_an_ended_process_left(void **state)
 		      "        0x0000000000003000: 64 Bytes host live at exit\n"
 		      "        total: 4196 Bytes in 2 allocations live at exit\n"
 		      "        of these: device 100 Bytes in 1 allocation, managed 4096 Bytes in 1 allocation\n"
-		      "        host: 64 Bytes in 1 allocation live at exit (1 allocated, 0 freed)\n"
-		      RULE);
+		      "        host: 64 Bytes in 1 allocation live at exit (1 allocated, 0 freed)\n" RULE);
 }
 
 static void counts_all_kinds_but_host(void **state)
@@ -223,25 +229,33 @@ static void counts_all_kinds_but_host(void **state)
 		{
 			.pid = 1,
 			.comm = "one",
-			.memory[MEMORY_DEVICE] = { .allocations = 10, .allocation_failures = 1 },
-			.memory[MEMORY_MANAGED] = { .allocations = 20, .frees = 3 },
-			.memory[MEMORY_POOL] = { .allocations = 30, .free_failures = 5 },
+			.memory[MEMORY_DEVICE] = {.allocations = 10, .allocation_failures = 1},
+			.memory[MEMORY_MANAGED] = {.allocations = 20, .frees = 3},
+			.memory[MEMORY_POOL] = {.allocations = 30, .free_failures = 5},
 			.memory[MEMORY_UNKNOWN] = {
-				.frees = 2, .unknown_frees = 2, .free_failures = 4,
+				.frees = 2,
+				.unknown_frees = 2,
+				.free_failures = 4,
 			},
 		},
 		{
 			.pid = 2,
 			.comm = "two",
 			.memory[MEMORY_DEVICE] = {
-				.allocations = 1, .live_bytes = 8, .live_count = 1,
+				.allocations = 1,
+				.live_bytes = 8,
+				.live_count = 1,
 			},
 			.memory[MEMORY_HOST] = {
-				.allocations = 7, .allocation_failures = 2, .frees = 4,
-				.free_failures = 1, .live_bytes = 4096, .live_count = 3,
+				.allocations = 7,
+				.allocation_failures = 2,
+				.frees = 4,
+				.free_failures = 1,
+				.live_bytes = 4096,
+				.live_count = 3,
 			},
 		},
-		{ .pid = 3, .comm = "idle", .since_attach = true },
+		{.pid = 3, .comm = "idle", .since_attach = true},
 	};
 	struct model model = model_of(p, COUNT(p), SECTION_MEMORY);
 
@@ -271,10 +285,11 @@ static void counts_all_kinds_but_host(void **state)
 static void cuts_long_lists(void **state)
 {
 	struct allocation live[] = {
-		{ .address = 1, .size = 300 }, { .address = 2, .size = 200 },
-		{ .address = 3, .size = 100 },
+		{.address = 1, .size = 300},
+		{.address = 2, .size = 200},
+		{.address = 3, .size = 100},
 	};
-	struct allocation freed[] = { { .address = 4 }, { .address = 5 }, { .address = 6 } };
+	struct allocation freed[] = {{.address = 4}, {.address = 5}, {.address = 6}};
 	struct kernel kernels[] = {
 		KERNEL(0xa, "f<int>(int)", "f", 50, 2),
 		KERNEL(0xb, NULL, NULL, 40, 0),
@@ -291,7 +306,9 @@ static void cuts_long_lists(void **state)
 		.comm = "big",
 		.since_attach = true,
 		.memory[MEMORY_DEVICE] = {
-			.allocations = 9, .live_bytes = 650, .live_count = 5,
+			.allocations = 9,
+			.live_bytes = 650,
+			.live_count = 5,
 		},
 		.live = live,
 		.live_listed = 3,
@@ -305,7 +322,7 @@ static void cuts_long_lists(void **state)
 		.failures = failures,
 		.failure_count = 3,
 	};
-	struct report_options options = { .top = 2 };
+	struct report_options options = {.top = 2};
 	struct model model = model_of(&p, 1, SECTION_MEMORY | SECTION_LAUNCH);
 
 	(void)state;
@@ -340,7 +357,7 @@ static void cuts_long_lists(void **state)
 		      "        cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
 		      "        cuMemFree_v2: unknown error (12345) x 8\n"
 		      "        ... and 1 more error (x 1)\n" RULE);
-	options = (struct report_options){ .top = 3, .full_names = true };
+	options = (struct report_options){.top = 3, .full_names = true};
 	model.sections = SECTION_LAUNCH;
 	expect_report(&model, &options,
 		      RULE DATE
@@ -358,17 +375,20 @@ static void cuts_long_lists(void **state)
 		      "process 9 (big) since attach\n"
 		      "        cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
 		      "        cuMemFree_v2: unknown error (12345) x 8\n"
-		      "        cuLaunchKernel: CUDA_ERROR_INVALID_HANDLE (400) x 1 (sampled 1/64)\n"
-		      RULE);
+		      "        cuLaunchKernel: CUDA_ERROR_INVALID_HANDLE (400) x 1 (sampled 1/64)\n" RULE);
 }
 
 static void cuts_nothing_with_top_0(void **state)
 {
-	struct kernel kernels[30] = { { 0 } };
+	struct kernel kernels[30] = {{0}};
 	struct process p = {
-		.pid = 1, .comm = "k", .kernels = kernels, .kernel_count = 30, .launches = 30,
+		.pid = 1,
+		.comm = "k",
+		.kernels = kernels,
+		.kernel_count = 30,
+		.launches = 30,
 	};
-	struct report_options options = { .top = 0 };
+	struct report_options options = {.top = 0};
 	struct model model = model_of(&p, 1, SECTION_LAUNCH);
 	char *text, *at;
 	int entries = 0, i;
@@ -386,12 +406,14 @@ static void cuts_nothing_with_top_0(void **state)
 
 static void survives_a_list_ahead_of_its_counter(void **state)
 {
-	struct allocation live[] = { { .address = 1, .size = 300 }, { .address = 2, .size = 200 } };
+	struct allocation live[] = {{.address = 1, .size = 300}, {.address = 2, .size = 200}};
 	struct process p = {
 		.pid = 1,
 		.comm = "race",
 		.memory[MEMORY_DEVICE] = {
-			.allocations = 1, .live_bytes = 300, .live_count = 1,
+			.allocations = 1,
+			.live_bytes = 300,
+			.live_count = 1,
 		},
 		.live = live,
 		.live_listed = 2,
@@ -407,8 +429,8 @@ static void survives_a_list_ahead_of_its_counter(void **state)
 
 static void leaves_reported_ends_out(void **state)
 {
-	struct kernel k[] = { KERNEL(0x10, "a", "a", 1, 0), KERNEL(0x20, "b", "b", 2, 0) };
-	struct process p[] = { launcher(1, &k[0]), launcher(2, &k[1]) };
+	struct kernel k[] = {KERNEL(0x10, "a", "a", 1, 0), KERNEL(0x20, "b", "b", 2, 0)};
+	struct process p[] = {launcher(1, &k[0]), launcher(2, &k[1])};
 	struct model model = model_of(p, 2, SECTION_LAUNCH);
 
 	(void)state;
@@ -435,12 +457,12 @@ static void shows_every_kind_of_copy(void **state)
 	struct process p = {
 		.pid = 1,
 		.comm = "cp",
-		.copies[COPY_H2H][0] = { 1, 10, 0 },		  /* no time: no bandwidth */
-		.copies[COPY_D2D] = { { 3, 30, 3 }, { 1, 5, 7 } }, /* 3 ns */
-		.copies[COPY_DEFAULT][0] = { 1, 0, 2000000000 },
-		.copies[COPY_P2P][1] = { 1, 1, 9 },
-		.copies[COPY_SET] = { { 2, 10, 9999 }, { 1, 5, 10000 } },
-		.inflight[COPY_D2H] = { 1, 77, 40000 }, /* issued before the counters were read */
+		.copies[COPY_H2H][0] = {1, 10, 0},	     /* no time: no bandwidth */
+		.copies[COPY_D2D] = {{3, 30, 3}, {1, 5, 7}}, /* 3 ns */
+		.copies[COPY_DEFAULT][0] = {1, 0, 2000000000},
+		.copies[COPY_P2P][1] = {1, 1, 9},
+		.copies[COPY_SET] = {{2, 10, 9999}, {1, 5, 10000}},
+		.inflight[COPY_D2H] = {1, 77, 40000}, /* issued before the counters were read */
 	};
 	struct model model = model_of(&p, 1, SECTION_COPY);
 
@@ -466,18 +488,20 @@ static void shows_every_kind_of_copy(void **state)
 static void shows_waits_and_queries(void **state)
 {
 	struct process p[] = {
-		{ .pid = 1, .comm = "busy",
-		  .waits[WAIT_STREAM] = { 2, 1500000000 },
-		  .waits[WAIT_EVENT] = { 1, 9999 },
-		  .waits[WAIT_CONTEXT] = { 3, 0 },
-		  .copy_waits = { 1, 10000 },
-		  .free_waits = { 4, 250000000 },
-		  .queries[WAIT_STREAM] = { 5, 3 },
-		  .queries[WAIT_EVENT] = { 1, 0 } },
-		{ .pid = 2, .comm = "idle" },
-		{ .pid = 3, .comm = "gone", .ended = true, .reported_end = true,
-		  .waits[WAIT_STREAM] = { 1, 1 } },
-		{ .pid = 4, .comm = "asks", .queries[WAIT_EVENT] = { 2, 2 } },
+		{
+			.pid = 1,
+			.comm = "busy",
+			.waits[WAIT_STREAM] = {2, 1500000000},
+			.waits[WAIT_EVENT] = {1, 9999},
+			.waits[WAIT_CONTEXT] = {3, 0},
+			.copy_waits = {1, 10000},
+			.free_waits = {4, 250000000},
+			.queries[WAIT_STREAM] = {5, 3},
+			.queries[WAIT_EVENT] = {1, 0},
+		},
+		{.pid = 2, .comm = "idle"},
+		{.pid = 3, .comm = "gone", .ended = true, .reported_end = true, .waits[WAIT_STREAM] = {1, 1}},
+		{.pid = 4, .comm = "asks", .queries[WAIT_EVENT] = {2, 2}},
 	};
 	struct model model = model_of(p, COUNT(p), SECTION_COPY);
 
@@ -504,12 +528,20 @@ static void shows_waits_and_queries(void **state)
 static void tells_where_waits_come_from(void **state)
 {
 	struct call_site sites[] = {
-		{ .kind = SITE_WAIT, .row = (uint16_t)api__find("cuCtxSynchronize", API_NEWEST), .calls = 2,
-		  .amount = 938110 },
-		{ .kind = SITE_WAIT, .row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST), .calls = 1,
-		  .amount = 9999 },
+		{
+			.kind = SITE_WAIT,
+			.row = (uint16_t)api__find("cuCtxSynchronize", API_NEWEST),
+			.calls = 2,
+			.amount = 938110,
+		},
+		{
+			.kind = SITE_WAIT,
+			.row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST),
+			.calls = 1,
+			.amount = 9999,
+		},
 	};
-	struct process p = { .pid = 1, .comm = "busy", .sites = sites, .site_count = COUNT(sites) };
+	struct process p = {.pid = 1, .comm = "busy", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&p, 1, SECTION_COPY);
 	char *text;
 
@@ -546,24 +578,49 @@ static void escapes_what_processes_name(void **state)
 static void tells_whose_a_process_is(void **state)
 {
 	struct gpu gpus[] = {
-		{ .index = 0, .mig = GPU_NONE, .uuid = "GPU-a", .name = "NVIDIA\x1b[31m" },
-		{ .index = 1, .mig = 2, .name = "MIG" },
+		{.index = 0, .mig = GPU_NONE, .uuid = "GPU-a", .name = "NVIDIA\x1b[31m"},
+		{.index = 1, .mig = 2, .name = "MIG"},
 	};
 	struct process_gpu of[] = {
-		{ .ordinal = 0, .gpu = 0, .used_bytes = 300, .untracked_bytes = 200 },
-		{ .ordinal = 1, .gpu = 1, .used_bytes = 7, .untracked_bytes = GPU_UNKNOWN_BYTES },
-		{ .ordinal = 2, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES,
-		  .untracked_bytes = GPU_UNKNOWN_BYTES },
-		{ .ordinal = GPU_NONE, .gpu = 0, .used_bytes = GPU_UNKNOWN_BYTES,
-		  .untracked_bytes = GPU_UNKNOWN_BYTES },
+		{.ordinal = 0, .gpu = 0, .used_bytes = 300, .untracked_bytes = 200},
+		{.ordinal = 1, .gpu = 1, .used_bytes = 7, .untracked_bytes = GPU_UNKNOWN_BYTES},
+		{
+			.ordinal = 2,
+			.gpu = GPU_NONE,
+			.used_bytes = GPU_UNKNOWN_BYTES,
+			.untracked_bytes = GPU_UNKNOWN_BYTES,
+		},
+		{
+			.ordinal = GPU_NONE,
+			.gpu = 0,
+			.used_bytes = GPU_UNKNOWN_BYTES,
+			.untracked_bytes = GPU_UNKNOWN_BYTES,
+		},
 	};
 	struct process p[] = {
-		{ .pid = 6, .comm = "x", .identified = true, .parent = 5, .user = "a\nb", .namespace_pid = 6,
-		  .cgroup_known = true, .gpus = of, .gpu_count = COUNT(of) },
-		{ .pid = 7, .comm = "y", .identified = true, .user = "1000", .namespace_pid = 1,
-		  .cgroup_known = true, .container = "c0ffee", .pod = "12-34" },
-		{ .pid = 8, .comm = "z", .identified = true, .parent = 1, .user = "root", .namespace_pid = 8 },
-		{ .pid = 9, .comm = "gone", .identified = true, .ended = true, .reported_end = true },
+		{
+			.pid = 6,
+			.comm = "x",
+			.identified = true,
+			.parent = 5,
+			.user = "a\nb",
+			.namespace_pid = 6,
+			.cgroup_known = true,
+			.gpus = of,
+			.gpu_count = COUNT(of),
+		},
+		{
+			.pid = 7,
+			.comm = "y",
+			.identified = true,
+			.user = "1000",
+			.namespace_pid = 1,
+			.cgroup_known = true,
+			.container = "c0ffee",
+			.pod = "12-34",
+		},
+		{.pid = 8, .comm = "z", .identified = true, .parent = 1, .user = "root", .namespace_pid = 8},
+		{.pid = 9, .comm = "gone", .identified = true, .ended = true, .reported_end = true},
 	};
 	struct model model = model_of(p, COUNT(p), 0);
 

@@ -43,13 +43,26 @@ static void fill(struct sampled *s)
 		.runs = {{.kernels = 4, .launches = 30}},
 		.devices = {{.device = 0, .launches = 1500, .copies = 7, .copy_bytes = 700, .wait_ns = 10}},
 		.process = {
-			.pid = 7, .comm = "run", .identified = true, .user = "ann", .parent = 1, .cgroup_known = true,
+			.pid = 7,
+			.comm = "run",
+			.identified = true,
+			.user = "ann",
+			.parent = 1,
+			.cgroup_known = true,
 			.memory[MEMORY_DEVICE] = {.allocations = 3, .live_bytes = 30, .live_count = 3},
-			.kernel_count = 2, .launches = 1500, .graph_launches = 30, .graph_run_count = 1,
-			.graph_kernels = 120, .captured_launches = 6, .host_functions = 9, .device_count = 1,
+			.kernel_count = 2,
+			.launches = 1500,
+			.graph_launches = 30,
+			.graph_run_count = 1,
+			.graph_kernels = 120,
+			.captured_launches = 6,
+			.host_functions = 9,
+			.device_count = 1,
 			.copies[COPY_H2D] = {{.calls = 7, .bytes = 700, .ns = 70000, .pinned_calls = 5},
 					     {.calls = 2, .bytes = 20, .pageable_calls = 1}},
-			.waits[WAIT_STREAM] = {4, 40000}, .copy_waits = {7, 70000}, .free_waits = {1, 100000},
+			.waits[WAIT_STREAM] = {4, 40000},
+			.copy_waits = {7, 70000},
+			.free_waits = {1, 100000},
 			.queries[WAIT_EVENT] = {12, 8},
 			.family_calls[RATE_LAUNCH] = {.counted = 300, .missed = 1230},
 		},
@@ -169,7 +182,8 @@ static void what_was_sampled_is_told_later(void **state)
 		NULL,
 	};
 	static const char *const never[] = {
-		"\n\nthe probes make a thread at most 4.8 % slower (--max-overhead 5 %)\n========", NULL,
+		"\n\nthe probes make a thread at most 4.8 % slower (--max-overhead 5 %)\n========",
+		NULL,
 	};
 	struct sampled s;
 
@@ -272,7 +286,7 @@ static void begin_scene(struct scene *scene)
 	scene->account->missed = scene->missed;
 	scene->account->all_missed = scene->missed[0];
 	scene->list.sampled_kinds = 1ull << (finding_kind__find("idle-gaps") - finding_kinds) |
-			       1ull << (finding_kind__find("small-copies") - finding_kinds);
+				    1ull << (finding_kind__find("small-copies") - finding_kinds);
 }
 
 static void stat_marks_estimates(void **state)
@@ -313,10 +327,12 @@ static void stat_estimates_times(void **state)
 	static const char *const all[] = {"       ~9.5 s        4.0 s            -       500 ms            -            -", NULL};
 	static const char *const members[] = {
 		"\"inside_ns\":4500000000,\"outside_ns\":5500000000,\"estimated\":true,\"time\":{\"launch\":{\"calls\":200,"
-		"\"ns\":4000000000}", "\"launches\":200,\"missed_launches\":100,\"launched_ns\"",
+		"\"ns\":4000000000}",
+		"\"launches\":200,\"missed_launches\":100,\"launched_ns\"",
 		"\"unlisted_threads\":{\"count\":0,\"wall_ns\":0,\"time\":{\"launch\":{\"calls\":0,\"ns\":0}", NULL};
 	static const char *const lines[] = {"threads,10,12,server,12,server,10000000000,4000000000,0,0,500000000,0,5500000000,200,"
-					    "0,0,3,0,200,90,", NULL};
+					    "0,0,3,0,200,90,",
+					    NULL};
 	struct scene scene;
 
 	(void)state;

@@ -29,12 +29,12 @@
 #include "privilege/signaller.h"
 
 /* cmocka's asserts belong to the process that began: here a line that does not hold ends the child. */
-#define HOLDS(condition)                                                             \
-	do {                                                                         \
-		if (!(condition)) {                                                  \
-			fprintf(stderr, "line %d: " #condition "\n", __LINE__);      \
-			_exit(1);                                                    \
-		}                                                                    \
+#define HOLDS(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "line %d: " #condition "\n", __LINE__); \
+			_exit(1); \
+		} \
 	} while (0)
 
 #define FAILS(call, error) HOLDS((errno = 0, (call) == -1 && errno == (error)))

@@ -26,7 +26,7 @@ static const struct stack stacks[] = {
 static const struct stack *find(void *arg, uint64_t id)
 {
 	(void)arg;
-	return id == 1 || id == 2 ? &stacks[0] : id == 3 ? &stacks[1] : NULL;
+	return id == 1 || id == 2 ? &stacks[0] : (id == 3 ? &stacks[1] : NULL);
 }
 
 static void set(struct site_table *table, enum site_kind kind, uint64_t stack, uint64_t what, uint64_t calls,
@@ -166,10 +166,21 @@ static void the_report_shows_what_top_allows(void **state)
 		{.kind = SITE_LAUNCH, .kernel_short = "ge\033mm", .calls = 7},
 		{.kind = SITE_LAUNCH, .kernel_short = "b", .calls = 6, .stack = &stacks[1]},
 	};
-	struct process process = {.pid = 12, .comm = "server", .sites = sites, .site_count = 2, .live_sites = live,
-				  .live_site_count = 1};
-	struct model model = {.processes = &process, .process_count = 1, .stacks = true, .stacks_evicted = 3,
-			      .stack_sample = 64};
+	struct process process = {
+		.pid = 12,
+		.comm = "server",
+		.sites = sites,
+		.site_count = 2,
+		.live_sites = live,
+		.live_site_count = 1,
+	};
+	struct model model = {
+		.processes = &process,
+		.process_count = 1,
+		.stacks = true,
+		.stacks_evicted = 3,
+		.stack_sample = 64,
+	};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

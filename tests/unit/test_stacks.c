@@ -76,7 +76,9 @@ static int forget(void *arg, uint64_t id)
 static struct stacks *make(enum stack_mode mode, struct told *told)
 {
 	const struct stacks_options options = {
-		.mode = mode, .max = 100, .ring_fd = -1,
+		.mode = mode,
+		.max = 100,
+		.ring_fd = -1,
 		.hooks = {set_python, set_code, set_whole, set_same, forget, told},
 	};
 	struct stacks *stacks;
@@ -114,9 +116,14 @@ static __attribute__((noipa)) void copy_own_stack(struct stack_record *record, u
 
 	assert_int_equal(getcontext(&context), 0);
 	record->registers = (struct stack_registers){
-		.ip = (uint64_t)r[REG_RIP], .sp = (uint64_t)r[REG_RSP], .bp = (uint64_t)r[REG_RBP],
-		.bx = (uint64_t)r[REG_RBX], .r12 = (uint64_t)r[REG_R12], .r13 = (uint64_t)r[REG_R13],
-		.r14 = (uint64_t)r[REG_R14], .r15 = (uint64_t)r[REG_R15],
+		.ip = (uint64_t)r[REG_RIP],
+		.sp = (uint64_t)r[REG_RSP],
+		.bp = (uint64_t)r[REG_RBP],
+		.bx = (uint64_t)r[REG_RBX],
+		.r12 = (uint64_t)r[REG_R12],
+		.r13 = (uint64_t)r[REG_R13],
+		.r14 = (uint64_t)r[REG_R14],
+		.r15 = (uint64_t)r[REG_R15],
 	};
 	while (record->copied < bytes) {
 		uint32_t piece = bytes - record->copied < 512 ? bytes - record->copied : 512;
@@ -170,13 +177,15 @@ static void assert_ends(const struct stack *stack, const char *function)
 static __attribute__((noipa)) void outer_with_chain(struct stack_record *record)
 {
 	chain_own_stack(record);
-	__asm__ volatile("" ::: "memory");
+	__asm__ volatile("" ::
+				 : "memory");
 }
 
 static __attribute__((noipa)) void outer_with_copy(struct stack_record *record, uint32_t bytes)
 {
 	copy_own_stack(record, bytes);
-	__asm__ volatile("" ::: "memory");
+	__asm__ volatile("" ::
+				 : "memory");
 }
 
 static void names_a_chain(void **state)

@@ -20,12 +20,10 @@ static void by_name(void **state)
 	static const char *const beginnings[] = {
 		"_start", "__libc_start_main", "__libc_start_main@@GLIBC_2.34", "__libc_start_main_impl",
 		"__libc_start_call_main", "start_thread", "clone", "clone3", "__clone", "__clone3",
-		"__GI___clone3", "__GI___clone", "runtime.goexit", "runtime.goexit.abi0", "_dl_start_user",
-	};
+		"__GI___clone3", "__GI___clone", "runtime.goexit", "runtime.goexit.abi0", "_dl_start_user"};
 	static const char *const others[] = {
 		"main", "", "start", "_start_worker", "clone_cache", "__clone_tree", "restart_thread", "__GI_",
-		"runtime.main", "__GI_qsort_r",
-	};
+		"runtime.main", "__GI_qsort_r"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)

@@ -122,7 +122,8 @@ static uint32_t checksum_of(const struct fixture *fixture, uint64_t code)
 static void add_python(struct fixture *fixture, unsigned int which, bool entry)
 {
 	fixture->record.python[fixture->record.pythons++] = (struct python_frame){
-		.code = fixture->code[which], .checksum = checksum_of(fixture, fixture->code[which]),
+		.code = fixture->code[which],
+		.checksum = checksum_of(fixture, fixture->code[which]),
 		.instruction = entry ? PYTHON_ENTRY : 0,
 	};
 }
@@ -193,7 +194,7 @@ static void say_what_is_missing(void **state)
 	add_python(&fixture, 0, false);
 	add_python(&fixture, 1, false);
 	fixture.record.python[1].checksum++; /* another code object came to lie there */
-	fixture.record.pythons++; /* no code: a mark */
+	fixture.record.pythons++;	     /* no code: a mark */
 	fixture.record.flags = STACK_CUT;
 	stack = take(&fixture);
 	assert_int_equal(stack->count, 4);

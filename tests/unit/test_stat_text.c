@@ -14,14 +14,13 @@
 #define HEAD RULE "1970-01-01 14:02:11, 10.0 s watched, 1 CUDA process\n\n"
 
 /* What begins a process's first table. */
-#define TIME_HEAD                                                                                                      \
+#define TIME_HEAD \
 	"       launch       memory         copy         wait        other      outside      watched  "
 
 static const char whole[] =
 	HEAD
 	"process 12 (server) since attach\n"
-	"\n"
-	TIME_HEAD "thread\n"
+	"\n" TIME_HEAD "thread\n"
 	"        2.0 s        4.0 s            -       500 ms            -        7.5 s       14.0 s  all 2 threads\n"
 	"       14.3 %       28.6 %                     3.6 %                    53.6 %\n"
 	"            -        4.0 s            -            -            -            -        4.0 s  13 (wor\\nker) ended\n"
@@ -125,10 +124,11 @@ static void test_diagnose(void **state)
 		char *tail = NULL;
 
 		assert_true(asprintf(&tail, "%s"
-				     "\nprocess 12 (server) is watched since attach: nothing is known of its calls before that\n"
-				     "\nnot looked for: chatty-getters (see --getters)\n"
-				     "\nlost:\n        notices that did not fit the ring buffer: 3\n"
-				     "\ngpuprobe diagnose --explain ID tells what to do\n", findings) > 0);
+					    "\nprocess 12 (server) is watched since attach: nothing is known of its calls before that\n"
+					    "\nnot looked for: chatty-getters (see --getters)\n"
+					    "\nlost:\n        notices that did not fit the ring buffer: 3\n"
+					    "\ngpuprobe diagnose --explain ID tells what to do\n",
+				     findings) > 0);
 		expect(&scene, diagnose_text__print, HEAD, tail);
 		free(tail);
 	}
@@ -232,8 +232,14 @@ static void test_memory(void **state)
 
 	(void)state;
 	scene__begin(&scene);
-	p->memory[MEMORY_DEVICE] = (struct memory_totals){.allocations = 3649, .frees = 2559, .never_live = 42,
-							   .with_context = 700, .live_count = 348, .live_bytes = 1 << 30};
+	p->memory[MEMORY_DEVICE] = (struct memory_totals){
+		.allocations = 3649,
+		.frees = 2559,
+		.never_live = 42,
+		.with_context = 700,
+		.live_count = 348,
+		.live_bytes = 1 << 30,
+	};
 	expect_part(&scene, "1.0 GiB live in 348 allocations; 3,649 allocations (42 never live), 2,559 frees, "
 			    "700 gone with their context\n");
 	p->memory[MEMORY_DEVICE].replaced = 2;
@@ -252,8 +258,13 @@ static void test_processes(void **state)
 	(void)state;
 	scene__begin(&scene);
 	scene.processes[1] = scene.processes[0];
-	scene.processes[0] = (struct process){.pid = 9, .comm = "idle", .account = idle, .ended = true,
-					      .ended_ns = BEGIN + NS_PER_S};
+	scene.processes[0] = (struct process){
+		.pid = 9,
+		.comm = "idle",
+		.account = idle,
+		.ended = true,
+		.ended_ns = BEGIN + NS_PER_S,
+	};
 	scene.model.process_count = 2;
 	expect_part(&scene, "2 CUDA processes\n\n" TIME_HEAD "process, all its threads that make CUDA calls\n"
 			    "        2.0 s        4.0 s            -       500 ms            -        7.5 s       14.0 s  12 (server)\n"
@@ -284,9 +295,14 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stat),	  cmocka_unit_test(test_diagnose), cmocka_unit_test(test_top),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_nothing),  cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_memory),	  cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_diagnose),
+		cmocka_unit_test(test_top),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_error_times),
 	};
 

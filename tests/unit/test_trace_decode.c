@@ -20,12 +20,14 @@ struct given {
 	uint16_t length;
 };
 
-#define OBJECT(...) { &(__VA_ARGS__), sizeof(__VA_ARGS__) }
-#define NUMBER(value) OBJECT((uint64_t){ value })
-#define INT(value) OBJECT((int32_t){ value })
-#define TEXT(value) { value, sizeof(value) - 1 }
-#define NOTHING { "", 0 }
-#define UNREADABLE { "", TRACE_UNREADABLE }
+/* clang-format off */
+#define OBJECT(...) {&(__VA_ARGS__), sizeof(__VA_ARGS__)}
+#define NUMBER(value) OBJECT((uint64_t){value})
+#define INT(value) OBJECT((int32_t){value})
+#define TEXT(value) {value, sizeof(value) - 1}
+#define NOTHING {"", 0}
+#define UNREADABLE {"", TRACE_UNREADABLE}
+/* clang-format on */
 
 struct example {
 	const char *symbol;
@@ -41,156 +43,158 @@ struct example {
 
 static const char text_300[300] = "a string that is longer than what is shown";
 
+/* clang-format off */
 static const struct example examples[] = {
 	/* memory */
-	{ "cudaMalloc", { 0x7ffc0, 1048576 }, { NUMBER(0x7f8b00000000) }, .fields = "size=1048576 ptr=0x7f8b00000000" },
-	{ "cudaMalloc", { 0x7ffc0, 1125899906842624 }, { NOTHING }, .fields = "size=1125899906842624", .result = 2 },
-	{ "cudaMalloc", { 8, 64 }, { UNREADABLE }, .fields = "size=64 ptr=<unreadable 0x8>" },
-	{ "cudaFree", { 0x7f8b00000000 }, { NOTHING }, .fields = "ptr=0x7f8b00000000" },
-	{ "cuMemAlloc", { 0x10, DIRT | 4096 }, { OBJECT((uint32_t){ 0x90000000 }) }, .fields = "size=4096 ptr=0x90000000" },
-	{ "cuMemAllocAsync_ptsz", { 0x10, 4096, 0 }, { NUMBER(0x302000000) }, .fields = "size=4096 stream=0x0 ptr=0x302000000" },
-	{ "cudaMallocPitch", { 0x10, 0x20, 100, 7 }, { NUMBER(0x700), NUMBER(512) },
-	  .fields = "width=100 height=7 ptr=0x700 pitch=512 size=3584" },
-	{ "cudaMallocPitch", { 0x10, 0x20, 100, 7 }, { NOTHING, NOTHING }, .fields = "width=100 height=7", .result = 2 },
-	{ "cudaMalloc3D", { 0x10, 0, 0, 0, 0, 0, 100, 7, 3 },
-	  { OBJECT((struct cudaPitchedPtr){ (void *)0x700, 512, 100, 7 }) },
+	{"cudaMalloc", {0x7ffc0, 1048576}, {NUMBER(0x7f8b00000000)}, .fields = "size=1048576 ptr=0x7f8b00000000"},
+	{"cudaMalloc", {0x7ffc0, 1125899906842624}, {NOTHING}, .fields = "size=1125899906842624", .result = 2},
+	{"cudaMalloc", {8, 64}, {UNREADABLE}, .fields = "size=64 ptr=<unreadable 0x8>"},
+	{"cudaFree", {0x7f8b00000000}, {NOTHING}, .fields = "ptr=0x7f8b00000000"},
+	{"cuMemAlloc", {0x10, DIRT | 4096}, {OBJECT((uint32_t){0x90000000})}, .fields = "size=4096 ptr=0x90000000"},
+	{"cuMemAllocAsync_ptsz", {0x10, 4096, 0}, {NUMBER(0x302000000)}, .fields = "size=4096 stream=0x0 ptr=0x302000000"},
+	{"cudaMallocPitch", {0x10, 0x20, 100, 7}, {NUMBER(0x700), NUMBER(512)},
+	  .fields = "width=100 height=7 ptr=0x700 pitch=512 size=3584"},
+	{"cudaMallocPitch", {0x10, 0x20, 100, 7}, {NOTHING, NOTHING}, .fields = "width=100 height=7", .result = 2},
+	{"cudaMalloc3D", {0x10, 0, 0, 0, 0, 0, 100, 7, 3},
+	  {OBJECT((struct cudaPitchedPtr){(void *)0x700, 512, 100, 7})},
 	  .fields = "extent.width=100 extent.height=7 extent.depth=3 ptr=0x700 pitchedDevPtr.pitch=512 "
-	  "pitchedDevPtr.xsize=100 pitchedDevPtr.ysize=7 size=10752" },
-	{ "cudaMallocArray", { 0x10, 0x20, 64, 32, DIRT | 2 },
-	  { NUMBER(0xa77a), OBJECT((struct cudaChannelFormatDesc){ 8, 8, 8, 8, 1 }) },
+	  "pitchedDevPtr.xsize=100 pitchedDevPtr.ysize=7 size=10752"},
+	{"cudaMallocArray", {0x10, 0x20, 64, 32, DIRT | 2},
+	  {NUMBER(0xa77a), OBJECT((struct cudaChannelFormatDesc){8, 8, 8, 8, 1})},
 	  .fields = "desc.x=8 desc.y=8 desc.z=8 desc.w=8 desc.f=cudaChannelFormatKindUnsigned width=64 height=32 flags=0x2 "
-	  "ptr=0xa77a" },
-	{ "cuArrayCreate_v2", { 0x10, 0x20 }, { NUMBER(0xa77a), OBJECT((CUDA_ARRAY_DESCRIPTOR){ 64, 32, 0x20, 4 }) },
+	  "ptr=0xa77a"},
+	{"cuArrayCreate_v2", {0x10, 0x20}, {NUMBER(0xa77a), OBJECT((CUDA_ARRAY_DESCRIPTOR){64, 32, 0x20, 4})},
 	  .fields = "pAllocateArray.Width=64 pAllocateArray.Height=32 pAllocateArray.Format=CU_AD_FORMAT_FLOAT "
-	  "pAllocateArray.NumChannels=4 ptr=0xa77a" },
-	{ "cuMemCreate", { 0x10, 2097152, 0x20, 0 },
-	  { NUMBER(0xc0de), OBJECT((CUmemAllocationProp){ .type = 1, .requestedHandleTypes = 1, .location = { 1, 3 } }) },
+	  "pAllocateArray.NumChannels=4 ptr=0xa77a"},
+	{"cuMemCreate", {0x10, 2097152, 0x20, 0},
+	  {NUMBER(0xc0de), OBJECT((CUmemAllocationProp){.type = 1, .requestedHandleTypes = 1, .location = {1, 3}})},
 	  .fields = "size=2097152 prop.type=CU_MEM_ALLOCATION_TYPE_PINNED "
 	  "prop.requestedHandleTypes=CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR "
-	  "prop.location.type=CU_MEM_LOCATION_TYPE_DEVICE prop.location.id=3 flags=0x0 ptr=0xc0de" },
-	{ "cudaIpcOpenMemHandle", { 0x10, DIRT | 1, 0, 0, 0, 0, 0x0706050403020100, 1, 2, 3, 4, 5, 6, 0xff00000000000000 },
-	  { NUMBER(0x700) },
+	  "prop.location.type=CU_MEM_LOCATION_TYPE_DEVICE prop.location.id=3 flags=0x0 ptr=0xc0de"},
+	{"cudaIpcOpenMemHandle", {0x10, DIRT | 1, 0, 0, 0, 0, 0x0706050403020100, 1, 2, 3, 4, 5, 6, 0xff00000000000000},
+	  {NUMBER(0x700)},
 	  .fields = "handle=0001020304050607010000000000000002000000000000000300000000000000"
-	  "04000000000000000500000000000000060000000000000000000000000000ff flags=0x1 ptr=0x700" },
-	{ "cudaIpcGetMemHandle", { 0x10, 0x700 }, { OBJECT((struct { uint64_t at[8]; }){ { 1 } }) },
+	  "04000000000000000500000000000000060000000000000000000000000000ff flags=0x1 ptr=0x700"},
+	{"cudaIpcGetMemHandle", {0x10, 0x700}, {OBJECT((struct {uint64_t at[8];}){{1}})},
 	  .fields = "devPtr=0x700 handle=0100000000000000000000000000000000000000000000000000000000000000"
-	  "0000000000000000000000000000000000000000000000000000000000000000" },
-	{ "cudaPointerGetAttributes", { 0x10, 0x700 },
-	  { OBJECT((struct cudaPointerAttributes){ .type = 2, .device = 0, .devicePointer = (void *)0x700 }) },
+	  "0000000000000000000000000000000000000000000000000000000000000000"},
+	{"cudaPointerGetAttributes", {0x10, 0x700},
+	  {OBJECT((struct cudaPointerAttributes){.type = 2, .device = 0, .devicePointer = (void *)0x700})},
 	  .fields = "ptr=0x700 attributes.type=cudaMemoryTypeDevice attributes.device=0 attributes.devicePointer=0x700 "
-	  "attributes.hostPointer=0x0" },
-	{ "cudaMemAdvise", { 0x700, 4096, 1, F32(1, 2) }, { NOTHING },
+	  "attributes.hostPointer=0x0"},
+	{"cudaMemAdvise", {0x700, 4096, 1, F32(1, 2)}, {NOTHING},
 	  .fields = "devPtr=0x700 count=4096 advice=cudaMemAdviseSetReadMostly location.type=cudaMemLocationTypeDevice "
-	  "location.id=2" },
-	{ "cudaMemPoolGetAccess", { 0x10, 0xb0, 0x20 }, { INT(3), OBJECT((struct cudaMemLocation){ 1, 1 }) },
-	  .fields = "memPool=0xb0 location.type=cudaMemLocationTypeDevice location.id=1 flags=cudaMemAccessFlagsProtReadWrite" },
+	  "location.id=2"},
+	{"cudaMemPoolGetAccess", {0x10, 0xb0, 0x20}, {INT(3), OBJECT((struct cudaMemLocation){1, 1})},
+	  .fields = "memPool=0xb0 location.type=cudaMemLocationTypeDevice location.id=1 flags=cudaMemAccessFlagsProtReadWrite"},
 	/* copies and sets */
-	{ "cudaMemcpy", { 0x7f8b00000000, 0x55d0c0, 1048576, DIRT | 1 }, { NOTHING },
-	  .fields = "dst=0x7f8b00000000 src=0x55d0c0 size=1048576 kind=H2D" },
-	{ "cudaMemcpy", { 1, 2, 3, 77 }, { NOTHING }, .fields = "dst=0x1 src=0x2 size=3 kind=77" },
-	{ "cudaMemcpyAsync_ptsz", { 1, 2, 3, 4, 0x5 }, { NOTHING }, .fields = "dst=0x1 src=0x2 size=3 kind=default stream=0x5" },
-	{ "cuMemcpyHtoD_v2", { 0x700, 0x55, 64 }, { NOTHING }, .fields = "dst=0x700 src=0x55 size=64 kind=H2D" },
-	{ "cuMemcpyPeer", { 0x700, 0xc1, 0x800, 0xc2, 64 }, { NOTHING },
-	  .fields = "dst=0x700 dstContext=0xc1 src=0x800 srcContext=0xc2 size=64 kind=P2P" },
-	{ "cudaMemcpy2DAsync", { 1, 128, 2, 256, 100, 7, 2, 9 }, { NOTHING },
-	  .fields = "dst=0x1 dpitch=128 src=0x2 spitch=256 width=100 height=7 size=700 kind=D2H stream=0x9" },
-	{ "cuMemcpy2D_v2", { 0x10 },
-	  { OBJECT((CUDA_MEMCPY2D){ .srcMemoryType = 1, .srcHost = (void *)0x55, .srcDevice = 0x99, .dstMemoryType = 2,
-				    .dstHost = (void *)0x98, .dstDevice = 0x700, .WidthInBytes = 64, .Height = 4 }) },
-	  .fields = "dst=0x700 src=0x55 size=256 kind=H2D" },
-	{ "cuMemcpy3D_v2", { 0x10 },
-	  { OBJECT((CUDA_MEMCPY3D){ .srcMemoryType = 3, .srcArray = (CUarray)0xa1, .dstMemoryType = 4, .dstDevice = 0x700,
-				    .WidthInBytes = 64, .Height = 4, .Depth = 2 }) },
-	  .fields = "dst=0x700 srcArray=0xa1 size=512 kind=default" },
-	{ "cuMemcpy3DPeer", { 0x10 },
-	  { OBJECT((CUDA_MEMCPY3D){ .srcMemoryType = 2, .srcDevice = 0x800, .dstMemoryType = 2, .dstDevice = 0x700,
-				    .WidthInBytes = 64, .Height = 4, .Depth = 2 }) },
-	  .fields = "dst=0x700 src=0x800 size=512 kind=P2P" },
-	{ "cudaMemcpy3D", { 0x10 },
-	  { OBJECT((struct cudaMemcpy3DParms){ .srcPtr = { (void *)0x55, 0, 0, 0 }, .dstPtr = { (void *)0x700, 0, 0, 0 },
-					       .extent = { 8, 4, 2 }, .kind = 1 }) },
-	  .fields = "dst=0x700 src=0x55 size=64 kind=H2D" },
-	{ "cudaMemcpy3DAsync", { 0x10, 0x3 },
-	  { OBJECT((struct cudaMemcpy3DParms){ .srcPtr = { (void *)0x55, 0, 0, 0 }, .dstArray = (cudaArray_t)0xa1,
-					       .extent = { 8, 4, 2 }, .kind = 1 }) },
-	  .fields = "dstArray=0xa1 src=0x55 kind=H2D stream=0x3" },
-	{ "cudaMemcpy3D", { 0x10 }, { UNREADABLE }, .fields = "p=<unreadable 0x10>" },
-	{ "cudaMemcpy3D", { 0 }, { NOTHING }, .fields = "p=0x0", .result = 1 },
-	{ "cudaMemcpyBatchAsync", { 1, 2, 3, 4, 5, 6, 7, 8 }, { NOTHING },
-	  .fields = "dsts=0x1 srcs=0x2 sizes=0x3 count=4 attrs=0x5 attrsIdxs=0x6 numAttrs=7 stream=0x8 kind=default" },
-	{ "cuMemsetD2D32_v2", { 0x700, 512, 0xff, 10, 3 }, { NOTHING },
-	  .fields = "ptr=0x700 dstPitch=512 ui=255 width=40 height=3 size=120" },
-	{ "cuMemsetD32_v2", { 0x700, 0xff, 10 }, { NOTHING }, .fields = "ptr=0x700 ui=255 size=40" },
-	{ "cudaMemset3D", { DIRT | 0xff, 0, 0, 0, 0, 0, 0x700, 512, 100, 7, 100, 7, 3 }, { NOTHING },
+	{"cudaMemcpy", {0x7f8b00000000, 0x55d0c0, 1048576, DIRT | 1}, {NOTHING},
+	  .fields = "dst=0x7f8b00000000 src=0x55d0c0 size=1048576 kind=H2D"},
+	{"cudaMemcpy", {1, 2, 3, 77}, {NOTHING}, .fields = "dst=0x1 src=0x2 size=3 kind=77"},
+	{"cudaMemcpyAsync_ptsz", {1, 2, 3, 4, 0x5}, {NOTHING}, .fields = "dst=0x1 src=0x2 size=3 kind=default stream=0x5"},
+	{"cuMemcpyHtoD_v2", {0x700, 0x55, 64}, {NOTHING}, .fields = "dst=0x700 src=0x55 size=64 kind=H2D"},
+	{"cuMemcpyPeer", {0x700, 0xc1, 0x800, 0xc2, 64}, {NOTHING},
+	  .fields = "dst=0x700 dstContext=0xc1 src=0x800 srcContext=0xc2 size=64 kind=P2P"},
+	{"cudaMemcpy2DAsync", {1, 128, 2, 256, 100, 7, 2, 9}, {NOTHING},
+	  .fields = "dst=0x1 dpitch=128 src=0x2 spitch=256 width=100 height=7 size=700 kind=D2H stream=0x9"},
+	{"cuMemcpy2D_v2", {0x10},
+	  {OBJECT((CUDA_MEMCPY2D){.srcMemoryType = 1, .srcHost = (void *)0x55, .srcDevice = 0x99, .dstMemoryType = 2,
+				    .dstHost = (void *)0x98, .dstDevice = 0x700, .WidthInBytes = 64, .Height = 4})},
+	  .fields = "dst=0x700 src=0x55 size=256 kind=H2D"},
+	{"cuMemcpy3D_v2", {0x10},
+	  {OBJECT((CUDA_MEMCPY3D){.srcMemoryType = 3, .srcArray = (CUarray)0xa1, .dstMemoryType = 4, .dstDevice = 0x700,
+				    .WidthInBytes = 64, .Height = 4, .Depth = 2})},
+	  .fields = "dst=0x700 srcArray=0xa1 size=512 kind=default"},
+	{"cuMemcpy3DPeer", {0x10},
+	  {OBJECT((CUDA_MEMCPY3D){.srcMemoryType = 2, .srcDevice = 0x800, .dstMemoryType = 2, .dstDevice = 0x700,
+				    .WidthInBytes = 64, .Height = 4, .Depth = 2})},
+	  .fields = "dst=0x700 src=0x800 size=512 kind=P2P"},
+	{"cudaMemcpy3D", {0x10},
+	  {OBJECT((struct cudaMemcpy3DParms){.srcPtr = {(void *)0x55, 0, 0, 0}, .dstPtr = {(void *)0x700, 0, 0, 0},
+					       .extent = {8, 4, 2}, .kind = 1})},
+	  .fields = "dst=0x700 src=0x55 size=64 kind=H2D"},
+	{"cudaMemcpy3DAsync", {0x10, 0x3},
+	  {OBJECT((struct cudaMemcpy3DParms){.srcPtr = {(void *)0x55, 0, 0, 0}, .dstArray = (cudaArray_t)0xa1,
+					       .extent = {8, 4, 2}, .kind = 1})},
+	  .fields = "dstArray=0xa1 src=0x55 kind=H2D stream=0x3"},
+	{"cudaMemcpy3D", {0x10}, {UNREADABLE}, .fields = "p=<unreadable 0x10>"},
+	{"cudaMemcpy3D", {0}, {NOTHING}, .fields = "p=0x0", .result = 1},
+	{"cudaMemcpyBatchAsync", {1, 2, 3, 4, 5, 6, 7, 8}, {NOTHING},
+	  .fields = "dsts=0x1 srcs=0x2 sizes=0x3 count=4 attrs=0x5 attrsIdxs=0x6 numAttrs=7 stream=0x8 kind=default"},
+	{"cuMemsetD2D32_v2", {0x700, 512, 0xff, 10, 3}, {NOTHING},
+	  .fields = "ptr=0x700 dstPitch=512 ui=255 width=40 height=3 size=120"},
+	{"cuMemsetD32_v2", {0x700, 0xff, 10}, {NOTHING}, .fields = "ptr=0x700 ui=255 size=40"},
+	{"cudaMemset3D", {DIRT | 0xff, 0, 0, 0, 0, 0, 0x700, 512, 100, 7, 100, 7, 3}, {NOTHING},
 	  .fields = "ptr=0x700 pitchedDevPtr.pitch=512 pitchedDevPtr.xsize=100 pitchedDevPtr.ysize=7 value=255 "
-	  "extent.width=100 extent.height=7 extent.depth=3 size=2100" },
+	  "extent.width=100 extent.height=7 extent.depth=3 size=2100"},
 	/* launches */
-	{ "cudaLaunchKernel", { 0xf, F32(4096, 1), DIRT | 1, F32(256, 1), 1, 0x99, 0, 0 }, { NOTHING },
-	  .fields = "grid=(4096,1,1) block=(256,1,1) shmem=0 stream=0x0" },
-	{ "cuLaunchKernel", { 0xf, DIRT | 1, DIRT | 2, 3, 4, 5, DIRT | 6, DIRT | 7, 0x8 }, { NOTHING },
-	  .fields = "grid=(1,2,3) block=(4,5,6) shmem=7 stream=0x8" },
-	{ "cuLaunchKernelEx", { 0x10, 0xf },
-	  { OBJECT((CUlaunchConfig){ 1, 2, 3, 4, 5, 6, 7, (CUstream)0x8, NULL, 0 }) },
-	  .fields = "grid=(1,2,3) block=(4,5,6) shmem=7 stream=0x8" },
-	{ "cudaLaunchKernelExC", { 0x10, 0xf },
-	  { OBJECT((cudaLaunchConfig_t){ { 1, 2, 3 }, { 4, 5, 6 }, 7, (cudaStream_t)0x8, NULL, 0 }) },
-	  .fields = "grid=(1,2,3) block=(4,5,6) shmem=7 stream=0x8" },
-	{ "cuLaunchKernelEx", { 0x10, 0xf }, { UNREADABLE }, .fields = "config=<unreadable 0x10>" },
-	{ "cuLaunchGrid", { 0xf, DIRT | 5, DIRT | 6 }, { NOTHING }, .fields = "grid=(5,6,1)" },
-	{ "cuGraphAddKernelNode_v2", { 0x10, 0x6, 0x30, 0, 0x20 },
-	  { NUMBER(0x40de), OBJECT((CUDA_KERNEL_NODE_PARAMS){ (CUfunction)0xf, 1, 2, 3, 4, 5, 6, 7, NULL, NULL, NULL, NULL }) },
+	{"cudaLaunchKernel", {0xf, F32(4096, 1), DIRT | 1, F32(256, 1), 1, 0x99, 0, 0}, {NOTHING},
+	  .fields = "grid=(4096,1,1) block=(256,1,1) shmem=0 stream=0x0"},
+	{"cuLaunchKernel", {0xf, DIRT | 1, DIRT | 2, 3, 4, 5, DIRT | 6, DIRT | 7, 0x8}, {NOTHING},
+	  .fields = "grid=(1,2,3) block=(4,5,6) shmem=7 stream=0x8"},
+	{"cuLaunchKernelEx", {0x10, 0xf},
+	  {OBJECT((CUlaunchConfig){1, 2, 3, 4, 5, 6, 7, (CUstream)0x8, NULL, 0})},
+	  .fields = "grid=(1,2,3) block=(4,5,6) shmem=7 stream=0x8"},
+	{"cudaLaunchKernelExC", {0x10, 0xf},
+	  {OBJECT((cudaLaunchConfig_t){{1, 2, 3}, {4, 5, 6}, 7, (cudaStream_t)0x8, NULL, 0})},
+	  .fields = "grid=(1,2,3) block=(4,5,6) shmem=7 stream=0x8"},
+	{"cuLaunchKernelEx", {0x10, 0xf}, {UNREADABLE}, .fields = "config=<unreadable 0x10>"},
+	{"cuLaunchGrid", {0xf, DIRT | 5, DIRT | 6}, {NOTHING}, .fields = "grid=(5,6,1)"},
+	{"cuGraphAddKernelNode_v2", {0x10, 0x6, 0x30, 0, 0x20},
+	  {NUMBER(0x40de), OBJECT((CUDA_KERNEL_NODE_PARAMS){(CUfunction)0xf, 1, 2, 3, 4, 5, 6, 7, NULL, NULL, NULL, NULL})},
 	  .fields = "hGraph=0x6 dependencies=0x30 numDependencies=0 nodeParams.func=0xf nodeParams.gridDim=(1,2,3) "
-	  "nodeParams.blockDim=(4,5,6) nodeParams.sharedMemBytes=7 phGraphNode=0x40de" },
+	  "nodeParams.blockDim=(4,5,6) nodeParams.sharedMemBytes=7 phGraphNode=0x40de"},
 	/* streams, events, devices */
-	{ "cudaStreamCreateWithPriority", { 0x10, 1, 0xffffffff }, { NUMBER(0x57) },
-	  .fields = "flags=0x1 priority=-1 stream=0x57" },
-	{ "cudaStreamDestroy", { 0x57 }, { NOTHING }, .fields = "stream=0x57" },
-	{ "cudaEventElapsedTime", { 0x10, 0xe1, 0xe2 }, { OBJECT((float){ 1.5f }) }, .fields = "start=0xe1 end=0xe2 ms=1.5" },
-	{ "cudaStreamWaitEvent", { 0x57, 0xe1, 0 }, { NOTHING }, .fields = "stream=0x57 event=0xe1 flags=0x0" },
-	{ "cudaGetDevice", { 0x10 }, { INT(3) }, .fields = "device=3" },
-	{ "cudaSetDevice", { DIRT | 3 }, { NOTHING }, .fields = "device=3" },
-	{ "cudaDeviceGetAttribute", { 0x10, 75, 0 }, { INT(9) },
-	  .fields = "attr=cudaDevAttrComputeCapabilityMajor device=0 value=9" },
-	{ "cudaDeviceGetAttribute", { 0x10, 123456, 0 }, { NOTHING }, .fields = "attr=123456 device=0", .result = 1 },
-	{ "cuDeviceGetUuid_v2", { 0x10, 0 }, { OBJECT((struct { uint8_t at[16]; }){ { 0xab, 1 } }) },
-	  .fields = "device=0 uuid=ab010000000000000000000000000000" },
-	{ "cuDeviceGetName", { 0x10, 256, 0 }, { TEXT("NVIDIA H200") }, .fields = "len=256 dev=0 name=\"NVIDIA H200\"" },
+	{"cudaStreamCreateWithPriority", {0x10, 1, 0xffffffff}, {NUMBER(0x57)},
+	  .fields = "flags=0x1 priority=-1 stream=0x57"},
+	{"cudaStreamDestroy", {0x57}, {NOTHING}, .fields = "stream=0x57"},
+	{"cudaEventElapsedTime", {0x10, 0xe1, 0xe2}, {OBJECT((float){1.5f})}, .fields = "start=0xe1 end=0xe2 ms=1.5"},
+	{"cudaStreamWaitEvent", {0x57, 0xe1, 0}, {NOTHING}, .fields = "stream=0x57 event=0xe1 flags=0x0"},
+	{"cudaGetDevice", {0x10}, {INT(3)}, .fields = "device=3"},
+	{"cudaSetDevice", {DIRT | 3}, {NOTHING}, .fields = "device=3"},
+	{"cudaDeviceGetAttribute", {0x10, 75, 0}, {INT(9)},
+	  .fields = "attr=cudaDevAttrComputeCapabilityMajor device=0 value=9"},
+	{"cudaDeviceGetAttribute", {0x10, 123456, 0}, {NOTHING}, .fields = "attr=123456 device=0", .result = 1},
+	{"cuDeviceGetUuid_v2", {0x10, 0}, {OBJECT((struct {uint8_t at[16];}){{0xab, 1}})},
+	  .fields = "device=0 uuid=ab010000000000000000000000000000"},
+	{"cuDeviceGetName", {0x10, 256, 0}, {TEXT("NVIDIA H200")}, .fields = "len=256 dev=0 name=\"NVIDIA H200\""},
 	/* names, strings, other layouts of values */
-	{ "cuModuleGetFunction", { 0x10, 0x20, 0x30 }, { NUMBER(0xf), TEXT("_Z4vaddPf") },
-	  .fields = "hmod=0x20 name=\"_Z4vaddPf\" hfunc=0xf" },
-	{ "cuModuleGetFunction", { 0x10, 0x20, 0x30 }, { NUMBER(0xf), UNREADABLE },
-	  .fields = "hmod=0x20 name=<unreadable 0x30> hfunc=0xf" },
-	{ "cuModuleGetFunction", { 0x10, 0x20, 0x30 }, { NOTHING, NOTHING }, .fields = "hmod=0x20 name=\"\"", .result = 500 },
-	{ "cuModuleGetFunction", { 0x10, 0x20, 0 }, { NOTHING, NOTHING }, .fields = "hmod=0x20 name=0x0", .result = 1 },
-	{ "cuFuncGetName", { 0x10, 0xf }, { TEXT("vadd") }, .fields = "hfunc=0xf name=\"vadd\"" },
-	{ "cuGetErrorName", { DIRT | 2, 0x10 }, { TEXT("CUDA_ERROR_OUT_OF_MEMORY") },
-	  .fields = "error=CUDA_ERROR_OUT_OF_MEMORY pStr=\"CUDA_ERROR_OUT_OF_MEMORY\"" },
-	{ "cudaGetErrorString", { 2 }, { NOTHING }, .fields = "error=cudaErrorMemoryAllocation" },
-	{ "cuTexRefSetMipmapLevelClamp", { 0x7e }, { NOTHING },
-	  .fields = "hTexRef=0x7e minMipmapLevelClamp=? maxMipmapLevelClamp=?" },
-	{ "cuParamSetf", { 0xf, 8 }, { NOTHING }, .fields = "hfunc=0xf offset=8 value=?" },
-	{ "cuModuleLoadDataEx", { 0x10, 0x20, 2, 0x30, 0x40 }, { NUMBER(0x60d) },
-	  .fields = "image=0x20 numOptions=2 options=0x30 optionValues=0x40 module=0x60d" },
-	{ "cuGraphGetNodes", { 0x6, 0x10, 0x20 }, { NUMBER(5) }, .fields = "hGraph=0x6 nodes=0x10 numNodes=5" },
-	{ "cuGraphNodeSetEnabled", { 0xe, 0x40de, DIRT | 1 }, { NOTHING },
-	  .fields = "hGraphExec=0xe hNode=0x40de isEnabled=1" },
-	{ "cuGraphAddNode_v2", { 0x10, 0x6, 0, 0, 0, 0x20 }, { NUMBER(0x40de), INT(2) },
+	{"cuModuleGetFunction", {0x10, 0x20, 0x30}, {NUMBER(0xf), TEXT("_Z4vaddPf")},
+	  .fields = "hmod=0x20 name=\"_Z4vaddPf\" hfunc=0xf"},
+	{"cuModuleGetFunction", {0x10, 0x20, 0x30}, {NUMBER(0xf), UNREADABLE},
+	  .fields = "hmod=0x20 name=<unreadable 0x30> hfunc=0xf"},
+	{"cuModuleGetFunction", {0x10, 0x20, 0x30}, {NOTHING, NOTHING}, .fields = "hmod=0x20 name=\"\"", .result = 500},
+	{"cuModuleGetFunction", {0x10, 0x20, 0}, {NOTHING, NOTHING}, .fields = "hmod=0x20 name=0x0", .result = 1},
+	{"cuFuncGetName", {0x10, 0xf}, {TEXT("vadd")}, .fields = "hfunc=0xf name=\"vadd\""},
+	{"cuGetErrorName", {DIRT | 2, 0x10}, {TEXT("CUDA_ERROR_OUT_OF_MEMORY")},
+	  .fields = "error=CUDA_ERROR_OUT_OF_MEMORY pStr=\"CUDA_ERROR_OUT_OF_MEMORY\""},
+	{"cudaGetErrorString", {2}, {NOTHING}, .fields = "error=cudaErrorMemoryAllocation"},
+	{"cuTexRefSetMipmapLevelClamp", {0x7e}, {NOTHING},
+	  .fields = "hTexRef=0x7e minMipmapLevelClamp=? maxMipmapLevelClamp=?"},
+	{"cuParamSetf", {0xf, 8}, {NOTHING}, .fields = "hfunc=0xf offset=8 value=?"},
+	{"cuModuleLoadDataEx", {0x10, 0x20, 2, 0x30, 0x40}, {NUMBER(0x60d)},
+	  .fields = "image=0x20 numOptions=2 options=0x30 optionValues=0x40 module=0x60d"},
+	{"cuGraphGetNodes", {0x6, 0x10, 0x20}, {NUMBER(5)}, .fields = "hGraph=0x6 nodes=0x10 numNodes=5"},
+	{"cuGraphNodeSetEnabled", {0xe, 0x40de, DIRT | 1}, {NOTHING},
+	  .fields = "hGraphExec=0xe hNode=0x40de isEnabled=1"},
+	{"cuGraphAddNode_v2", {0x10, 0x6, 0, 0, 0, 0x20}, {NUMBER(0x40de), INT(2)},
 	  .fields = "hGraph=0x6 dependencies=0x0 dependencyData=0x0 numDependencies=0 "
-		    "nodeParams.type=CU_GRAPH_NODE_TYPE_MEMSET phGraphNode=0x40de" },
-	{ "cuGraphAddMemcpyNode", { 0x10, 0x6, 0, 0, 0x20, 0xc }, { NUMBER(0x40de),
-	  OBJECT((CUDA_MEMCPY3D){ .srcMemoryType = 1, .srcHost = (void *)0x55, .dstMemoryType = 2, .dstDevice = 0x700,
-				  .WidthInBytes = 64, .Height = 1, .Depth = 1 }) },
+		    "nodeParams.type=CU_GRAPH_NODE_TYPE_MEMSET phGraphNode=0x40de"},
+	{"cuGraphAddMemcpyNode", {0x10, 0x6, 0, 0, 0x20, 0xc}, {NUMBER(0x40de),
+	  OBJECT((CUDA_MEMCPY3D){.srcMemoryType = 1, .srcHost = (void *)0x55, .dstMemoryType = 2, .dstDevice = 0x700,
+				  .WidthInBytes = 64, .Height = 1, .Depth = 1})},
 	  .fields = "hGraph=0x6 dependencies=0x0 numDependencies=0 dst=0x700 src=0x55 size=64 kind=H2D ctx=0xc "
-		    "phGraphNode=0x40de" },
-	{ "cudaMemcpyToArray", { 0xa1, 1, 2, 0x55, 64, 1 }, { NOTHING },
-	  .fields = "dstArray=0xa1 wOffset=1 hOffset=2 src=0x55 size=64 kind=H2D" },
-	{ "cudaDeviceSynchronize", { 0 }, { NOTHING }, .fields = "" },
-	{ "cudaGLMapBufferObject", { 1, 2, 3, 4, 5, 6 }, { NOTHING },
-	  .fields = "arg0=0x1 arg1=0x2 arg2=0x3 arg3=0x4 arg4=0x5 arg5=0x6" },
-	{ "__cudaPopCallConfiguration", { 0x10, 0x20, 0x30, 0x40 },
-	  { OBJECT((dim3){ 1, 2, 3 }), OBJECT((dim3){ 4, 5, 6 }), NUMBER(7) },
-	  .fields = "stream=0x40 gridDim=(1,2,3) blockDim=(4,5,6) sharedMem=7" },
+		    "phGraphNode=0x40de"},
+	{"cudaMemcpyToArray", {0xa1, 1, 2, 0x55, 64, 1}, {NOTHING},
+	  .fields = "dstArray=0xa1 wOffset=1 hOffset=2 src=0x55 size=64 kind=H2D"},
+	{"cudaDeviceSynchronize", {0}, {NOTHING}, .fields = ""},
+	{"cudaGLMapBufferObject", {1, 2, 3, 4, 5, 6}, {NOTHING},
+	  .fields = "arg0=0x1 arg1=0x2 arg2=0x3 arg3=0x4 arg4=0x5 arg5=0x6"},
+	{"__cudaPopCallConfiguration", {0x10, 0x20, 0x30, 0x40},
+	  {OBJECT((dim3){1, 2, 3}), OBJECT((dim3){4, 5, 6}), NUMBER(7)},
+	  .fields = "stream=0x40 gridDim=(1,2,3) blockDim=(4,5,6) sharedMem=7"},
 };
+/* clang-format on */
 
 struct state {
 	struct trace_functions *plain, *with_args;
@@ -282,9 +286,15 @@ static void test_roles(void **state)
 		const char *name;
 		enum trace_role role;
 	} roles[] = {
-		{ "ptr", TRACE_PTR }, { "size", TRACE_SIZE }, { "dst", TRACE_DST }, { "src", TRACE_SRC },
-		{ "grid", TRACE_GRID }, { "block", TRACE_BLOCK }, { "shmem", TRACE_SHMEM },
-		{ "stream", TRACE_STREAM }, { "kind", TRACE_KIND },
+		{"ptr", TRACE_PTR},
+		{"size", TRACE_SIZE},
+		{"dst", TRACE_DST},
+		{"src", TRACE_SRC},
+		{"grid", TRACE_GRID},
+		{"block", TRACE_BLOCK},
+		{"shmem", TRACE_SHMEM},
+		{"stream", TRACE_STREAM},
+		{"kind", TRACE_KIND},
 	};
 	const struct state *both = *state;
 	const struct trace_function *function;
@@ -330,7 +340,7 @@ static void decode_example(const struct trace_functions *functions, const struct
 /* At entry nothing has been told yet; an unfinished call may or may not have blocks. */
 static void test_entry(void **state)
 {
-	const struct example malloc_call = { "cudaMalloc", { 0x10, 64 }, { NUMBER(0x700) }, .fields = NULL };
+	const struct example malloc_call = {"cudaMalloc", {0x10, 64}, {NUMBER(0x700)}, .fields = NULL};
 	const struct state *both = *state;
 	const struct trace_function *function;
 	static struct trace_line line;
@@ -351,7 +361,7 @@ static void test_entry(void **state)
 static void test_sonames(void **state)
 {
 	const struct example batch = {
-		"cudaMemcpyBatchAsync", { 1, 2, 3, 4, 5, 6, 7, 0x10, 9 }, { NUMBER(5) }, .soname = 12 };
+		"cudaMemcpyBatchAsync", {1, 2, 3, 4, 5, 6, 7, 0x10, 9}, {NUMBER(5)}, .soname = 12};
 	const struct state *both = *state;
 
 	decode_example(both->plain, &batch, TRACE_CALL,
@@ -370,8 +380,12 @@ static void test_long_string(void **state)
 
 	/* One more byte than is shown tells that there is more. */
 	for (length = TRACE_STRING_SIZE - 1; length <= TRACE_STRING_SIZE + 1; length++) {
-		const struct example call = { "cuModuleGetFunction", { 0x10, 0x20, 0x30 },
-					      { NUMBER(0xf), { text_300, length } }, .fields = NULL };
+		const struct example call = {
+			"cuModuleGetFunction",
+			{0x10, 0x20, 0x30},
+			{NUMBER(0xf), {text_300, length}},
+			.fields = NULL,
+		};
 
 		function = build(both->plain, &call, TRACE_CALL, &b);
 		trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
@@ -385,8 +399,8 @@ static void test_long_string(void **state)
 /* Which kernel: the driver's handle where it was seen, else the program's own word. */
 static void test_handles(void **state)
 {
-	const struct example launch = { "cudaLaunchKernel", { 0xf0 }, { NOTHING }, .fields = NULL };
-	const struct example copy = { "cudaMemcpy", { 0xf0 }, { NOTHING }, .fields = NULL };
+	const struct example launch = {"cudaLaunchKernel", {0xf0}, {NOTHING}, .fields = NULL};
+	const struct example copy = {"cudaMemcpy", {0xf0}, {NOTHING}, .fields = NULL};
 	const struct state *both = *state;
 	const struct trace_function *function;
 	struct event_builder b;
@@ -412,8 +426,8 @@ static void test_handles(void **state)
 /* An event with kernel arguments and a stack: its id is behind the words, the block between those of entry and return. */
 static void test_args_and_stack(void **state)
 {
-	static const uint64_t words[16] = { 0xf, 1, 1, 1, 1, 1, 1, 0, 0, 0xa0, 0xe0 };
-	static const uint64_t args[] = { 0x11, 0x22, 0x33 }, stack = 0x123456789abcdef0;
+	static const uint64_t words[16] = {0xf, 1, 1, 1, 1, 1, 1, 0, 0, 0xa0, 0xe0};
+	static const uint64_t args[] = {0x11, 0x22, 0x33}, stack = 0x123456789abcdef0;
 	const struct state *both = *state;
 	int row = api__find("cuLaunchKernel", API_NEWEST);
 	const struct trace_function *function = trace_functions__at(both->with_args, (uint32_t)row);
@@ -536,11 +550,16 @@ static void test_results(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_examples),	   cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_entry),		   cmocka_unit_test(test_sonames),
-		cmocka_unit_test(test_long_string),	   cmocka_unit_test(test_handles),
-		cmocka_unit_test(test_args_and_stack),	   cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_truncated_examples), cmocka_unit_test(test_results),
+		cmocka_unit_test(test_examples),
+		cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_entry),
+		cmocka_unit_test(test_sonames),
+		cmocka_unit_test(test_long_string),
+		cmocka_unit_test(test_handles),
+		cmocka_unit_test(test_args_and_stack),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_truncated_examples),
+		cmocka_unit_test(test_results),
 	};
 
 	return cmocka_run_group_tests_name("trace decode", tests, set_up, tear_down);

@@ -118,7 +118,7 @@ static void a_name_is_read_from_the_process_once_it_is_there(void **state)
 	(void)state;
 	structure[1] = 0;
 	assert_null(name_of(names, &process, handle, 0, SECOND));
-	structure[1] = (uintptr_t)"_Z4vaddPfS_i";
+	structure[1] = (uintptr_t) "_Z4vaddPfS_i";
 	assert_null(name_of(names, &process, handle, 0, SECOND + 1)); /* not tried again at once */
 	assert_string_equal(name_of(names, &process, handle, 0, 3 * SECOND), "vadd(float*, float*, int)");
 	assert_int_equal(tell(names, 1, handle, "told", 0), 0);
@@ -184,7 +184,11 @@ static void processes_are_one_for_all_their_threads(void **state)
 	struct trace_threads *threads = trace_threads__new(true);
 	const struct trace_process process = self();
 	struct trace_thread_record record = {
-		.thread = 3, .process = 8, .tid = 11, .pid = getpid(), .start_ns = process.start_ns,
+		.thread = 3,
+		.process = 8,
+		.tid = 11,
+		.pid = getpid(),
+		.start_ns = process.start_ns,
 	};
 	struct trace_thread *first, *second;
 	char *path = cgroup__path(getpid());

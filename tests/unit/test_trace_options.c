@@ -135,7 +135,14 @@ static void test_times(void **state)
 	static const struct {
 		const char *text;
 		uint64_t ns;
-	} times[] = {{"1ns", 1}, {"250us", 250000}, {"1ms", 1000000}, {"0.5us", 500}, {"2s", 2000000000}, {"1e3ms", 1000000000}};
+	} times[] = {
+		{"1ns", 1},
+		{"250us", 250000},
+		{"1ms", 1000000},
+		{"0.5us", 500},
+		{"2s", 2000000000},
+		{"1e3ms", 1000000000},
+	};
 	char words[64];
 	struct line line;
 
@@ -245,9 +252,20 @@ static void test_buffer(void **state)
 	static const struct {
 		const char *text;
 		uint64_t bytes;
-	} sizes[] = {{"64K", 64 << 10}, {"65536", 64 << 10}, {"65537", 128 << 10}, {"1M", 1 << 20},
-		     {"3M", 4 << 20}, {"1m", 1 << 20}, {"64k", 64 << 10}, {"1g", 1u << 30},
-		     {"16M", 16 << 20}, {"1G", 1u << 30}, {"2G", 2u << 30}, {"1025M", 2u << 30}};
+	} sizes[] = {
+		{"64K", 64 << 10},
+		{"65536", 64 << 10},
+		{"65537", 128 << 10},
+		{"1M", 1 << 20},
+		{"3M", 4 << 20},
+		{"1m", 1 << 20},
+		{"64k", 64 << 10},
+		{"1g", 1u << 30},
+		{"16M", 16 << 20},
+		{"1G", 1u << 30},
+		{"2G", 2u << 30},
+		{"1025M", 2u << 30},
+	};
 	char words[64];
 	struct line line;
 
@@ -284,8 +302,13 @@ static void test_log_level(void **state)
 	static const struct {
 		const char *words;
 		enum log_level level;
-	} cases[] = {{"-v", LOG_INFO}, {"--verbose -v", LOG_DEBUG}, {"-vv", LOG_DEBUG}, {"-q", LOG_QUIET},
-		     {"--quiet", LOG_QUIET}};
+	} cases[] = {
+		{"-v", LOG_INFO},
+		{"--verbose -v", LOG_DEBUG},
+		{"-vv", LOG_DEBUG},
+		{"-q", LOG_QUIET},
+		{"--quiet", LOG_QUIET},
+	};
 	struct line line;
 
 	(void)state;
@@ -301,8 +324,12 @@ static void test_what_only_prints(void **state)
 	static const struct {
 		const char *words;
 		enum trace_options_result result;
-	} cases[] = {{"-h", TRACE_OPTIONS_HELP}, {"-c --help", TRACE_OPTIONS_HELP},
-		     {"--json-schema", TRACE_OPTIONS_SCHEMA}, {"--list-functions -e sync", TRACE_OPTIONS_LIST}};
+	} cases[] = {
+		{"-h", TRACE_OPTIONS_HELP},
+		{"-c --help", TRACE_OPTIONS_HELP},
+		{"--json-schema", TRACE_OPTIONS_SCHEMA},
+		{"--list-functions -e sync", TRACE_OPTIONS_LIST},
+	};
 	struct line line;
 
 	(void)state;
@@ -320,8 +347,7 @@ static void test_help_has_every_option(void **state)
 		"--cgroup", "-o ", "--timestamps", "--entry-return", "--args", "--format", "--json-schema", "-O ",
 		"--strict", "--buffer", "-c, --summary", "-C ", "-p, --pid", "--libcuda-path", "--libcudart-path",
 		"-v, --verbose", "-q, --quiet", "-h, --help", "--full-names",
-		"--stack [fp|dwarf|auto|off]", "--stack-size", "--stack-storage-size",
-	};
+		"--stack [fp|dwarf|auto|off]", "--stack-size", "--stack-storage-size"};
 	char *text = NULL;
 	size_t size, column = 0;
 	FILE *out = open_memstream(&text, &size);

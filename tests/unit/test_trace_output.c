@@ -81,7 +81,8 @@ static struct trace_output_options options_of(enum trace_format format, const ch
 {
 	/* 2026-11-22T14:02:11.123456789Z when the trace begins. */
 	struct trace_output_options options = {
-		.format = format, .begin_ns = BEGIN_NS,
+		.format = format,
+		.begin_ns = BEGIN_NS,
 		.wall_offset_ns = 1795356131123456789 - (int64_t)BEGIN_NS,
 	};
 
@@ -306,10 +307,10 @@ static void the_result_is_cut_last(void **state)
 	for (options.width = 60; options.width < 200; options.width += 20) {
 		line->result = 0;
 		assert_non_null(strstr(print_line(&options, line), options.width == 60 ? " cudaSucc…\n" :
-										   " cudaSuccess\n"));
+											 " cudaSuccess\n"));
 		line->result = 2;
 		assert_non_null(strstr(print_line(&options, line), options.width == 60 ? " cudaErro…\n" :
-										   " cudaErrorMemoryAllocation\n"));
+											 " cudaErrorMemoryAllocation\n"));
 	}
 	/* What fits is not cut. */
 	line->result = 0;
@@ -387,8 +388,11 @@ static void expect_line(enum trace_format format, const char *columns, const str
 
 static void a_column_takes_its_argument_out_of_the_details(void **state)
 {
-	struct trace_line lines[LINES], pair = {
-		CALL(cuda_memcpy, application, 0, 1), .device = -1, .field_count = 3,
+	struct trace_line lines[LINES];
+	struct trace_line pair = {
+		CALL(cuda_memcpy, application, 0, 1),
+		.device = -1,
+		.field_count = 3,
 		.fields = {UNSIGNED("size", TRACE_SIZE, 1), UNSIGNED("size", TRACE_SIZE, 2), TEXT("name", "x")},
 	};
 

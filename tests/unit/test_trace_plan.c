@@ -159,15 +159,15 @@ static void test_launches(void **state)
 		const char *symbol;
 		uint8_t words, words_with_args, kernel, args, extra;
 	} launches[] = {
-		{ "cudaLaunchKernel", 8, 8, 0, 5, TRACE_NO_WORD },
-		{ "cudaLaunchKernel_ptsz", 8, 8, 0, 5, TRACE_NO_WORD },
-		{ "__cudaLaunchKernel", 8, 8, 0, 5, TRACE_NO_WORD },
-		{ "cudaLaunchCooperativeKernel", 8, 8, 0, 5, TRACE_NO_WORD },
-		{ "cudaLaunchKernelExC", 2, 3, 1, 2, TRACE_NO_WORD },
-		{ "cuLaunchKernel", 9, 11, 0, 9, 10 },
-		{ "cuLaunchCooperativeKernel_ptsz", 9, 10, 0, 9, TRACE_NO_WORD },
-		{ "cuLaunchKernelEx", 2, 4, 1, 2, 3 },
-		{ "cuLaunch", 1, 1, 0, TRACE_NO_WORD, TRACE_NO_WORD },
+		{"cudaLaunchKernel", 8, 8, 0, 5, TRACE_NO_WORD},
+		{"cudaLaunchKernel_ptsz", 8, 8, 0, 5, TRACE_NO_WORD},
+		{"__cudaLaunchKernel", 8, 8, 0, 5, TRACE_NO_WORD},
+		{"cudaLaunchCooperativeKernel", 8, 8, 0, 5, TRACE_NO_WORD},
+		{"cudaLaunchKernelExC", 2, 3, 1, 2, TRACE_NO_WORD},
+		{"cuLaunchKernel", 9, 11, 0, 9, 10},
+		{"cuLaunchCooperativeKernel_ptsz", 9, 10, 0, 9, TRACE_NO_WORD},
+		{"cuLaunchKernelEx", 2, 4, 1, 2, 3},
+		{"cuLaunch", 1, 1, 0, TRACE_NO_WORD, TRACE_NO_WORD},
 	};
 	const struct state *both = *state;
 	size_t i;
@@ -191,9 +191,8 @@ static void test_ends(void **state)
 {
 	static const char *const ends[] = {
 		"cuModuleUnload", "cuLibraryUnload", "cudaLibraryUnload", "cuCtxDestroy_v2", "cudaDeviceReset",
-		"cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2", "cuGreenCtxDestroy",
-	};
-	static const char *const others[] = { "cudaMalloc", "cudaStreamDestroy", "cuCtxCreate_v2", "cuCtxSetCurrent" };
+		"cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2", "cuGreenCtxDestroy"};
+	static const char *const others[] = {"cudaMalloc", "cudaStreamDestroy", "cuCtxCreate_v2", "cuCtxSetCurrent"};
 	const struct state *both = *state;
 	size_t i;
 
@@ -209,15 +208,15 @@ static void test_returns(void **state)
 		const char *symbol;
 		enum trace_returns returns;
 	} functions[] = {
-		{ "cudaMalloc", TRACE_RETURNS_ERROR },
-		{ "cudaGetLastError", TRACE_RETURNS_EARLIER },
-		{ "cudaPeekAtLastError", TRACE_RETURNS_EARLIER },
-		{ "cudaGetErrorString", TRACE_RETURNS_VALUE },
-		{ "cudaGetErrorName", TRACE_RETURNS_VALUE },
-		{ "__cudaRegisterFatBinary", TRACE_RETURNS_VALUE },
-		{ "__cudaRegisterFunction", TRACE_RETURNS_NOTHING },
-		{ "cudaCreateChannelDesc", TRACE_RETURNS_NOTHING },
-		{ "cuGetErrorString", TRACE_RETURNS_ERROR },
+		{"cudaMalloc", TRACE_RETURNS_ERROR},
+		{"cudaGetLastError", TRACE_RETURNS_EARLIER},
+		{"cudaPeekAtLastError", TRACE_RETURNS_EARLIER},
+		{"cudaGetErrorString", TRACE_RETURNS_VALUE},
+		{"cudaGetErrorName", TRACE_RETURNS_VALUE},
+		{"__cudaRegisterFatBinary", TRACE_RETURNS_VALUE},
+		{"__cudaRegisterFunction", TRACE_RETURNS_NOTHING},
+		{"cudaCreateChannelDesc", TRACE_RETURNS_NOTHING},
+		{"cuGetErrorString", TRACE_RETURNS_ERROR},
 	};
 	const struct state *both = *state;
 	size_t i;
@@ -265,21 +264,54 @@ static void test_add(void **state)
  * an enumeration (api/enums.tsv), a structure (trace/layout.c), or this list.
  */
 static const char *const address_only[] = {
-	"CUDA_ARRAY_SPARSE_PROPERTIES", "CUDA_BATCH_MEM_OP_NODE_PARAMS",
-	"CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC", "CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS",
-	"CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS", "CUDA_EXT_SEM_SIGNAL_NODE_PARAMS",
-	"CUDA_EXT_SEM_WAIT_NODE_PARAMS", "CUDA_LAUNCH_PARAMS", "CUDA_MEMCPY3D_BATCH_OP",
-	"CUDA_RESOURCE_VIEW_DESC", "CUDA_TEXTURE_DESC", "CUarrayMapInfo", "CUcheckpointCheckpointArgs",
-	"CUcheckpointLockArgs", "CUcheckpointRestoreArgs", "CUcheckpointUnlockArgs",
-	"CUctxCreateParams", "CUdevResource", "CUdevprop", "CUexecAffinityParam", "CUgraphEdgeData",
-	"CUkernelNodeAttrValue", "CUmemAccessDesc", "CUmemDecompressParams", "CUmemPoolPtrExportData",
-	"CUmemcpyAttributes", "CUstreamAttrValue", "CUstreamBatchMemOpParams", "CUtensorMap",
-	"cudaArraySparseProperties", "cudaDeviceProp", "cudaExternalMemoryMipmappedArrayDesc",
-	"cudaExternalSemaphoreSignalNodeParams", "cudaExternalSemaphoreSignalParams",
-	"cudaExternalSemaphoreWaitNodeParams", "cudaExternalSemaphoreWaitParams", "cudaGraphEdgeData",
-	"cudaLaunchAttributeValue", "cudaLaunchParams", "cudaMemAccessDesc", "cudaMemPoolPtrExportData",
-	"cudaMemcpy3DBatchOp", "cudaMemcpyAttributes", "cudaResourceViewDesc", "cudaTextureDesc",
-	"cudaTextureDesc_v2", "surfaceReference", "textureReference",
+	"CUDA_ARRAY_SPARSE_PROPERTIES",
+	"CUDA_BATCH_MEM_OP_NODE_PARAMS",
+	"CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC",
+	"CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS",
+	"CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS",
+	"CUDA_EXT_SEM_SIGNAL_NODE_PARAMS",
+	"CUDA_EXT_SEM_WAIT_NODE_PARAMS",
+	"CUDA_LAUNCH_PARAMS",
+	"CUDA_MEMCPY3D_BATCH_OP",
+	"CUDA_RESOURCE_VIEW_DESC",
+	"CUDA_TEXTURE_DESC",
+	"CUarrayMapInfo",
+	"CUcheckpointCheckpointArgs",
+	"CUcheckpointLockArgs",
+	"CUcheckpointRestoreArgs",
+	"CUcheckpointUnlockArgs",
+	"CUctxCreateParams",
+	"CUdevResource",
+	"CUdevprop",
+	"CUexecAffinityParam",
+	"CUgraphEdgeData",
+	"CUkernelNodeAttrValue",
+	"CUmemAccessDesc",
+	"CUmemDecompressParams",
+	"CUmemPoolPtrExportData",
+	"CUmemcpyAttributes",
+	"CUstreamAttrValue",
+	"CUstreamBatchMemOpParams",
+	"CUtensorMap",
+	"cudaArraySparseProperties",
+	"cudaDeviceProp",
+	"cudaExternalMemoryMipmappedArrayDesc",
+	"cudaExternalSemaphoreSignalNodeParams",
+	"cudaExternalSemaphoreSignalParams",
+	"cudaExternalSemaphoreWaitNodeParams",
+	"cudaExternalSemaphoreWaitParams",
+	"cudaGraphEdgeData",
+	"cudaLaunchAttributeValue",
+	"cudaLaunchParams",
+	"cudaMemAccessDesc",
+	"cudaMemPoolPtrExportData",
+	"cudaMemcpy3DBatchOp",
+	"cudaMemcpyAttributes",
+	"cudaResourceViewDesc",
+	"cudaTextureDesc",
+	"cudaTextureDesc_v2",
+	"surfaceReference",
+	"textureReference",
 	"void",
 };
 
@@ -327,22 +359,22 @@ static void test_readings(void **state)
 		enum trace_form form;
 		uint8_t size;
 	} types[] = {
-		{ "size_t", 0, READING_NONE, FORM_UNSIGNED, 8 },
-		{ "int *", 0, READING_AT_RETURN, FORM_SIGNED, 4 },
-		{ "int *", PASSING_ADDRESS, READING_ADDRESS, FORM_SIGNED, 4 },
-		{ "size_t *", PASSING_GIVEN, READING_AT_ENTRY, FORM_UNSIGNED, 8 },
-		{ "const size_t *", 0, READING_ADDRESS, FORM_UNSIGNED, 8 },
-		{ "void **", 0, READING_AT_RETURN, FORM_ADDRESS, 8 },
-		{ "void *const *", 0, READING_ADDRESS, FORM_ADDRESS, 8 },
-		{ "const void *const *", 0, READING_ADDRESS, FORM_ADDRESS, 8 },
-		{ "const char *", 0, READING_AT_ENTRY, FORM_TEXT, 1 },
-		{ "char *", 0, READING_AT_RETURN, FORM_TEXT, 1 },
-		{ "const char **", 0, READING_TEXT_BEHIND, FORM_TEXT, 8 },
-		{ "const CUgraphNode **", 0, READING_AT_RETURN, FORM_ADDRESS, 8 },
-		{ "const CUuuid *", 0, READING_AT_ENTRY, FORM_BYTES, 16 },
-		{ "double *", 0, READING_AT_RETURN, FORM_REAL, 8 },
-		{ "struct cudaExtent", 0, READING_NONE, FORM_UNSIGNED, 24 },
-		{ "CUdeviceptr_v1 *", 0, READING_AT_RETURN, FORM_ADDRESS, 4 },
+		{"size_t", 0, READING_NONE, FORM_UNSIGNED, 8},
+		{"int *", 0, READING_AT_RETURN, FORM_SIGNED, 4},
+		{"int *", PASSING_ADDRESS, READING_ADDRESS, FORM_SIGNED, 4},
+		{"size_t *", PASSING_GIVEN, READING_AT_ENTRY, FORM_UNSIGNED, 8},
+		{"const size_t *", 0, READING_ADDRESS, FORM_UNSIGNED, 8},
+		{"void **", 0, READING_AT_RETURN, FORM_ADDRESS, 8},
+		{"void *const *", 0, READING_ADDRESS, FORM_ADDRESS, 8},
+		{"const void *const *", 0, READING_ADDRESS, FORM_ADDRESS, 8},
+		{"const char *", 0, READING_AT_ENTRY, FORM_TEXT, 1},
+		{"char *", 0, READING_AT_RETURN, FORM_TEXT, 1},
+		{"const char **", 0, READING_TEXT_BEHIND, FORM_TEXT, 8},
+		{"const CUgraphNode **", 0, READING_AT_RETURN, FORM_ADDRESS, 8},
+		{"const CUuuid *", 0, READING_AT_ENTRY, FORM_BYTES, 16},
+		{"double *", 0, READING_AT_RETURN, FORM_REAL, 8},
+		{"struct cudaExtent", 0, READING_NONE, FORM_UNSIGNED, 24},
+		{"CUdeviceptr_v1 *", 0, READING_AT_RETURN, FORM_ADDRESS, 4},
 	};
 	struct trace_type type;
 	size_t i;
@@ -392,7 +424,9 @@ struct resource {
 	int resType;
 };
 
+/* clang-format off */
 #define AT(type, name, structure, member) { type, name, offsetof(structure, member) }
+/* clang-format on */
 
 static const struct {
 	const char *type, *name;
@@ -563,9 +597,15 @@ static void test_layouts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_rows), cmocka_unit_test(test_all_arguments), cmocka_unit_test(test_launches),
-		cmocka_unit_test(test_ends),	 cmocka_unit_test(test_returns),       cmocka_unit_test(test_add),
-		cmocka_unit_test(test_types),	 cmocka_unit_test(test_readings),      cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_all_rows),
+		cmocka_unit_test(test_all_arguments),
+		cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_returns),
+		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_readings),
+		cmocka_unit_test(test_layouts),
 	};
 
 	return cmocka_run_group_tests_name("trace plan", tests, set_up, tear_down);

@@ -14,7 +14,7 @@
 static struct trace_selection *selection_of(enum api_mode api, const char *const *texts)
 {
 	struct trace_selection *selection = trace_selection__new(api);
-	struct error err = { .text = "" };
+	struct error err = {.text = ""};
 
 	assert_non_null(selection);
 	for (; *texts; texts++) {
@@ -24,7 +24,7 @@ static struct trace_selection *selection_of(enum api_mode api, const char *const
 	return selection;
 }
 
-#define SELECTION(...) selection_of(API_AUTO, (const char *const[]){ __VA_ARGS__, NULL })
+#define SELECTION(...) selection_of(API_AUTO, (const char *const[]){__VA_ARGS__, NULL})
 
 static const struct api_function *row(const char *symbol)
 {
@@ -47,12 +47,12 @@ static void expect(struct trace_selection *selection, const char *const *names)
 	trace_selection__free(selection);
 }
 
-#define EXPECT(selection, ...) expect(selection, (const char *const[]){ __VA_ARGS__, NULL })
+#define EXPECT(selection, ...) expect(selection, (const char *const[]){__VA_ARGS__, NULL})
 
 static void test_default(void **state)
 {
 	(void)state;
-	EXPECT(selection_of(API_AUTO, (const char *const[]){ NULL }),
+	EXPECT(selection_of(API_AUTO, (const char *const[]){NULL}),
 	       "cudaMalloc", "cudaFree", "cuMemAlloc_v2", "cudaMemGetInfo", "cudaMemcpy", "cudaMemcpy_ptds",
 	       "cuMemcpyHtoD_v2", "cudaMemset", "cudaLaunchKernel", "cudaLaunchKernel_ptsz", "cuLaunchKernelEx",
 	       "cudaGraphLaunch", "cudaStreamSynchronize", "cudaStreamQuery", "cudaEventQuery", "cudaStreamCreate",
@@ -113,7 +113,7 @@ static void test_exclusions(void **state)
 
 static void test_layers(void **state)
 {
-	static const char *const all[] = { "all", NULL };
+	static const char *const all[] = {"all", NULL};
 
 	(void)state;
 	EXPECT(selection_of(API_RUNTIME, all), "cudaMalloc", "!cuMemAlloc_v2");
@@ -133,7 +133,7 @@ static bool wants_symbol(struct trace_selection *selection, const char *symbol, 
 /* Functions that the table does not know. */
 static void test_symbols(void **state)
 {
-	static const char *const none[] = { NULL }, *const all[] = { "all", NULL };
+	static const char *const none[] = {NULL}, *const all[] = {"all", NULL};
 
 	(void)state;
 	assert_false(wants_symbol(selection_of(API_AUTO, none), "cuNew", LAYER_DRIVER));
@@ -152,7 +152,7 @@ static void test_symbols(void **state)
 static void expect_mistake(const char *text, const char *message)
 {
 	struct trace_selection *selection = trace_selection__new(API_AUTO);
-	struct error err = { .text = "" };
+	struct error err = {.text = ""};
 
 	assert_int_equal(trace_selection__add(selection, text, &err), -EINVAL);
 	assert_string_equal(err.text, message);
@@ -206,9 +206,16 @@ static void test_check(void **state)
 		const char *text;
 		bool ok;
 	} cases[] = {
-		{"sync", true}, {"sync,!sync", false}, {"!all", false}, {"all,!cu*,!__cu*", false},
-		{"cudaMalloc,!cuda*", false}, {"!cudaMalloc", true}, {"cuda*Zzz", true}, {"cudaMaloc", true},
-		{"!all,cuFutureThing", true}, {"!all,!cuFutureThing", false},
+		{"sync", true},
+		{"sync,!sync", false},
+		{"!all", false},
+		{"all,!cu*,!__cu*", false},
+		{"cudaMalloc,!cuda*", false},
+		{"!cudaMalloc", true},
+		{"cuda*Zzz", true},
+		{"cudaMaloc", true},
+		{"!all,cuFutureThing", true},
+		{"!all,!cuFutureThing", false},
 	};
 	struct error err;
 
@@ -227,7 +234,7 @@ static void test_check_names(void **state)
 	struct trace_functions *functions = trace_functions__new(false);
 	struct trace_selection *mistyped = SELECTION("cudaMaloc"), *not_alone = SELECTION("cudaMaloc,sync"),
 			       *new = SELECTION("cuFutureThing"), *pattern = SELECTION("cuda*Zzz");
-	struct error err = { .text = "" };
+	struct error err = {.text = ""};
 
 	(void)state;
 	assert_non_null(functions);
@@ -249,10 +256,16 @@ static void test_check_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_default),	   cmocka_unit_test(test_families), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_exclusions), cmocka_unit_test(test_layers),   cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_mistakes),   cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_check),	   cmocka_unit_test(test_check_names),
+		cmocka_unit_test(test_default),
+		cmocka_unit_test(test_families),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_exclusions),
+		cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_check_names),
 	};
 
 	return cmocka_run_group_tests_name("trace selection", tests, NULL, NULL);

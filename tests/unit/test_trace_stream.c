@@ -57,9 +57,14 @@ static int keep_line(const struct trace_line *line, void *arg)
 
 	assert_true(test->count <= LINES_MAX);
 	*got = (struct got){
-		.kind = line->kind, .time = line->start_ns, .duration = line->duration_ns,
+		.kind = line->kind,
+		.time = line->start_ns,
+		.duration = line->duration_ns,
 		.start = line->start_ns - (at_end ? line->duration_ns : 0),
-		.lost = line->lost, .tid = line->tid, .depth = line->depth, .device = line->device,
+		.lost = line->lost,
+		.tid = line->tid,
+		.depth = line->depth,
+		.device = line->device,
 	};
 	if (line->process) {
 		got->process = line->process->number;
@@ -95,7 +100,8 @@ static void open_stream(struct test *test)
 	test->options.process_changed = change;
 	test->options.arg = test;
 	assert_int_equal(trace_stream__open(&test->fake->source, test->functions, &test->options, NULL,
-					    &test->stream, &err), 0);
+					    &test->stream, &err),
+			 0);
 }
 
 static int set_up(void **state)
@@ -658,7 +664,12 @@ static void a_drain_is_bounded(void **state)
 #define ACTORS 12
 #define CALLS 60000
 
-enum step { IDLE = 0, ENTERING, RUNNING, WRITING };
+enum step {
+	IDLE = 0,
+	ENTERING,
+	RUNNING,
+	WRITING
+};
 
 struct actor {
 	enum step step;

@@ -164,7 +164,7 @@ static size_t unescape(const char *text, size_t length, char *out)
 			i += 2;
 			continue;
 		}
-		*out++ = text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i] == 'r' ? '\r' : text[i];
+		*out++ = text[i] == 'n' ? '\n' : (text[i] == 't' ? '\t' : (text[i] == 'r' ? '\r' : text[i]));
 	}
 	return (size_t)(out - begin);
 }
@@ -177,7 +177,7 @@ static void escaped_texts_read_back(void **unused)
 	for (int i = 0; i < ROUNDS; i++) {
 		size_t length = random_text(text), n;
 		bool doubled = i & 1;
-		char special = (i & 2) ? '"' : (i & 4) ? ';' : 0;
+		char special = (i & 2) ? '"' : ((i & 4) ? ';' : 0);
 		char *end = trace_text__escaped(escaped, text, length, special, doubled);
 
 		*end = '\0';
@@ -279,7 +279,9 @@ static void json_escapes(void **unused)
 
 static void widths(void **unused)
 {
-	static const char text[] = "ab\xc3\xa9\xe4\xb8\xad\xe4\xb8\xad" "e\xcc\x81" "0123456789";
+	static const char text[] = "ab\xc3\xa9\xe4\xb8\xad\xe4\xb8\xad"
+				   "e\xcc\x81"
+				   "0123456789";
 
 	(void)unused;
 	assert_int_equal(trace_text__width("abc", 3), 3);

@@ -24,7 +24,9 @@
 #define MEGABYTE (1024 * 1024)
 
 static const struct trace_output_options tsv = {
-	.format = TRACE_TSV, .begin_ns = BEGIN_NS, .columns = {COLUMN_EVENT, COLUMN_SIZE, COLUMN_RESULT},
+	.format = TRACE_TSV,
+	.begin_ns = BEGIN_NS,
+	.columns = {COLUMN_EVENT, COLUMN_SIZE, COLUMN_RESULT},
 	.column_count = 3,
 };
 

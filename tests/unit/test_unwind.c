@@ -182,7 +182,6 @@ static void frames_are_those_that_are(void **state)
 	clear(&fixture);
 }
 
-
 static void deep_recursion_as_far_as_the_copy_goes(void **state)
 {
 	struct fixture fixture = make();

@@ -27,7 +27,12 @@ static inline void event__begin(struct event_builder *b, const struct trace_plan
 				enum trace_record_type type, int32_t result)
 {
 	memset(b, 0, sizeof(*b));
-	b->event = (struct trace_event){ .type = type, .row = (uint16_t)row, .words = plan->words, .result = result };
+	b->event = (struct trace_event){
+		.type = type,
+		.row = (uint16_t)row,
+		.words = plan->words,
+		.result = result,
+	};
 	b->size = sizeof(b->event);
 }
 

@@ -159,7 +159,10 @@ static inline void fake_ring__make(struct fake_ring *ring)
 	}
 	close(fd);
 	ring->ring = (struct ring){
-		.consumer = &ring->consumer, .producer = &ring->producer, .data = ring->data, .size = FAKE_RING,
+		.consumer = &ring->consumer,
+		.producer = &ring->producer,
+		.data = ring->data,
+		.size = FAKE_RING,
 	};
 }
 
@@ -167,8 +170,7 @@ static inline struct fake *fake__new(bool takes_stacks)
 {
 	static const struct trace_source_calls calls = {
 		fake__now, fake__thread_count, fake__acknowledge, fake__written,
-		fake__position, fake__read, fake__in_progress, NULL, fake__free,
-	};
+		fake__position, fake__read, fake__in_progress, NULL, fake__free};
 	struct fake *fake = calloc(1, sizeof(*fake));
 
 	if (!fake)
@@ -178,7 +180,11 @@ static inline struct fake *fake__new(bool takes_stacks)
 	fake->clock = FAKE_BEGIN;
 	fake->config.wake_bytes = FAKE_RING / 4;
 	fake->source = (struct trace_source){
-		.calls = &calls, .config = &fake->config, .began = fake->began, .lost = fake->lost, .fd = -1,
+		.calls = &calls,
+		.config = &fake->config,
+		.began = fake->began,
+		.lost = fake->lost,
+		.fd = -1,
 		.stacks = takes_stacks ? &fake->stacks.ring : NULL,
 	};
 	return fake;
@@ -195,7 +201,12 @@ static inline void fake__announce(struct fake *fake, uint32_t thread, uint32_t p
 				  const char *comm)
 {
 	struct trace_thread_record record = {
-		.type = TRACE_THREAD, .thread = thread, .process = process, .pid = pid, .tid = tid, .uid = 1000,
+		.type = TRACE_THREAD,
+		.thread = thread,
+		.process = process,
+		.pid = pid,
+		.tid = tid,
+		.uid = 1000,
 	};
 
 	memcpy(record.comm, comm, strnlen(comm, sizeof(record.comm)));

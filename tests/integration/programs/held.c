@@ -61,7 +61,10 @@ object *PyInit_held(void)
 		{NULL, NULL, 0, NULL},
 	};
 	static struct module module = {
-		.references = 1, .name = "held", .size = -1, .methods = methods,
+		.references = 1,
+		.name = "held",
+		.size = -1,
+		.methods = methods,
 	};
 
 	return PyModule_Create2(&module, PYTHON_API_VERSION);

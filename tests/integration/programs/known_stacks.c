@@ -123,7 +123,8 @@ static KNOWN void fault(void)
 		SIGNALLED();
 
 		((struct known_frame *)known.caller)->line = __LINE__ + 1;
-		__asm__ volatile("ud2" ::: "memory");
+		__asm__ volatile("ud2" ::
+					 : "memory");
 	}
 }
 

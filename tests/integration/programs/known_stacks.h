@@ -48,7 +48,8 @@ static FILE *known_truth;
 #define ENTER(function) ENTER_AT(function, &known_top)
 #define CUDA_CALL(event, number, ...) CUDA_CALL_BY(known_write, event, number, __VA_ARGS__)
 /* What comes next is called by a signal. */
-#define SIGNALLED() ENTER_AT("", &known_top); \
+#define SIGNALLED() \
+	ENTER_AT("", &known_top); \
 	known.file = ""
 
 static void known_open(const char *path)

@@ -7,11 +7,11 @@
  */
 #include <stddef.h>
 
-#define NOTHING(name)		\
-	int name(void);		\
-	int name(void)		\
-	{			\
-		return 0;	\
+#define NOTHING(name) \
+	int name(void); \
+	int name(void) \
+	{ \
+		return 0; \
 	}
 
 /* What a libcuda is known by. */

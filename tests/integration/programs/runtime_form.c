@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#define NOTHING(name)                                                                       \
-	__attribute__((noipa)) int name(const void *, const void *, const size_t *, size_t,    \
-					void *, size_t *, size_t, unsigned long,               \
-					unsigned long);                                             \
-	int name(const void *a, const void *b, const size_t *c, size_t d, void *e, size_t *f,  \
-		 size_t g, unsigned long h, unsigned long i)                                \
-	{                                                                                   \
+#define NOTHING(name) \
+	__attribute__((noipa)) int name(const void *, const void *, const size_t *, size_t, \
+					void *, size_t *, size_t, unsigned long, \
+					unsigned long); \
+	int name(const void *a, const void *b, const size_t *c, size_t d, void *e, size_t *f, \
+		 size_t g, unsigned long h, unsigned long i) \
+	{ \
 		(void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i; \
-		return 0;                                                                   \
+		return 0; \
 	}
 
 /* What a libcudart is known by. */
@@ -41,7 +41,7 @@ NOTHING(cudaThreadSynchronize)
 int main(void)
 {
 	/* On the stack: constants would be in a page that nobody has touched yet. */
-	size_t sizes[] = { 100, 20, 3 };
+	size_t sizes[] = {100, 20, 3};
 
 	for (int i = 0; i < 4; i++)
 		cudaMemcpyBatchAsync(NULL, NULL, sizes, 3, NULL, NULL, 0,

@@ -30,7 +30,8 @@ static long call(long number, const long *a)
 	register long r9 __asm__("r9") = a[5];
 	long result;
 
-	__asm__ volatile("syscall" : "=a"(result)
+	__asm__ volatile("syscall"
+			 : "=a"(result)
 			 : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	if (result >= 0 || result < -4095)

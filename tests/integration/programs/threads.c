@@ -124,7 +124,7 @@ static void jump_away(int signal)
 /* A slow allocation (CUDA_SIM_LATENCY) is left by a jump; the call never returns. */
 static void jump(void)
 {
-	const struct itimerval soon = { .it_value = { .tv_usec = 2000 } };
+	const struct itimerval soon = {.it_value = {.tv_usec = 2000}};
 	CUdeviceptr address;
 
 	signal(SIGALRM, jump_away);
