@@ -83,8 +83,8 @@ static void check_system(const char *forced, struct link_facts *links, struct ch
 	host_facts__read(MACHINE, &host);
 	link_facts__try(forced, host.tracefs == TRACEFS_WRITABLE, &kernel.types, links);
 	check_kernel__judge(&kernel, list);
-	check_host__judge(&host, link_facts__uses_tracefs(links), list);
-	check_links__judge(links, &kernel.types, list);
+	check_host__judge(&host, link_facts__tracefs_use(links), list);
+	check_links__judge(links, kernel.types_read ? NULL : &kernel.types, list);
 }
 
 int check__run(const struct check_options *options, struct check_list *list, struct error *err)

@@ -272,6 +272,8 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 			       "%s: none of %zu, each begins with an instruction that the kernel emulates",
 			       what.text, inspection->site_count);
 	check_list__text(list, "path", inspection->library->path);
+	if (inspection->library->pid)
+		check_list__number(list, "pid", (uint64_t)inspection->library->pid);
 	for (size_t i = 0; i < inspection->site_count; i++)
 		if (inspection->sites[i].slow)
 			check_list__text(list, "slow_functions", api_functions[inspection->sites[i].row].symbol);

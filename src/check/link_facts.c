@@ -122,7 +122,9 @@ void link_facts__try(const char *forced, bool tracefs, const struct kernel_types
 	try_tracer(facts);
 }
 
-bool link_facts__uses_tracefs(const struct link_facts *facts)
+enum tracefs_use link_facts__tracefs_use(const struct link_facts *facts)
 {
-	return !facts->program && !facts->chosen && facts->kind == LINKS_TRACEFS;
+	if (facts->program || facts->chosen)
+		return TRACEFS_USE_UNKNOWN;
+	return facts->kind == LINKS_TRACEFS ? TRACEFS_USED : TRACEFS_UNUSED;
 }

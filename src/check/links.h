@@ -46,11 +46,17 @@ struct link_facts {
  */
 void link_facts__try(const char *forced, bool tracefs, const struct kernel_types *types, struct link_facts *facts);
 
-/* `types` are {false…} where they could not be read. */
+/* `types` are NULL where they could not be read. */
 void check_links__judge(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list);
 
-/* Whether probes are tracefs links, as far as it is known. */
-bool link_facts__uses_tracefs(const struct link_facts *facts);
+/* Whether the probes are tracefs links. */
+enum tracefs_use {
+	TRACEFS_UNUSED = 0,
+	TRACEFS_USED,
+	TRACEFS_USE_UNKNOWN,
+};
+
+enum tracefs_use link_facts__tracefs_use(const struct link_facts *facts);
 
 /* "session", "multi", "perf": what GPUPROBE_LINKS takes. */
 const char *link_kind__word(enum link_kind kind);

@@ -90,7 +90,7 @@ static int parse(struct request *request, int argc, char **argv, struct error *e
 		ret = take_option(request, id, err);
 	}
 	if (!ret && !request->help && optind < argc)
-		return error__set(err, -EINVAL, "unexpected '%s': see " PROGRAM " --help", argv[optind]);
+		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help", argv[optind]);
 	return ret;
 }
 

@@ -441,7 +441,8 @@ static int by_count(const void *a, const void *b)
 {
 	const struct failure *x = a, *y = b;
 
-	return x->count < y->count ? 1 : (x->count > y->count ? -1 : strcmp(x->function, y->function));
+	return x->count < y->count ? 1 : x->count > y->count ? -1 :
+							       strcmp(x->function, y->function);
 }
 
 static int finish_processes(struct collector *collector)
@@ -483,6 +484,11 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	sites__begin(&reading);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
+	/* Before the calls, which are counted first: no more are in flight, or of unknown size, than there are calls. */
+	if (!ret)
+		ret = reading__map(&reading, skeleton->maps.streams, read_stream);
+	if (!ret)
+		ret = graphs__read(collector, reap);
 	if (!ret)
 		ret = read_tallies(&reading);
 	/* Before the launches, the last of which take a kernel's shape with them. */
@@ -491,11 +497,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret)
 		ret = read_launches(&reading);
 	if (!ret)
-		ret = graphs__read(collector, reap);
-	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.failures, read_failure);
-	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.streams, read_stream);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.objects, read_object);
 	if (!ret)

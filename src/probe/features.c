@@ -35,7 +35,7 @@ static int check_btf(struct error *err)
 	if (!access("/sys/kernel/btf/vmlinux", R_OK))
 		return 0;
 	return error__set(err, -ENOENT,
-			  "cannot read /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+			  "cannot read /sys/kernel/btf/vmlinux: mount /sys, or boot a kernel with CONFIG_DEBUG_INFO_BTF");
 }
 
 /* Loads a program that does nothing. Returns its descriptor or a negative errno. */
@@ -170,8 +170,8 @@ int features__choose_links(const struct features *features, const char *forced, 
 	bool available = true;
 
 	if (!forced || !*forced) {
-		*kind = features->uprobe_session ? LINKS_SESSION :
-						   (features->uprobe_multi ? LINKS_MULTI : LINKS_TRACEFS);
+		*kind = features->uprobe_session ? LINKS_SESSION : features->uprobe_multi ? LINKS_MULTI :
+											    LINKS_TRACEFS;
 		return 0;
 	}
 	if (!strcmp(forced, "session")) {

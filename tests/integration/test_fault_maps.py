@@ -10,8 +10,10 @@ import time
 
 import pytest
 
-from lib import exact, leftovers, mixtruth, paths
+from lib import exact, mixtruth, paths
 from lib.script import PROGRAMS
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 # Map -> entries, what is lost by it, and the families of numbers that may then be wrong.
 MEMORY = {"memory", "with_context", "ranges", "pools", "live", "sides"}
@@ -42,15 +44,6 @@ FULL_IN_ALL = {
 # What the mix does not fill, or what only saves work: nothing is lost, nothing wrong.
 SPARE = ["captures", "captured_events", "disabled_nodes", "graph_nodes", "unnamed", "held", "sites", "kernels_seen",
          "loader_cursors", "process_numbers"]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture(scope="session")

@@ -67,6 +67,9 @@ static void judges_programs(void **state)
 	check_links__judge(&facts, &newest, &list);
 	expect_line(&list, "links", CHECK_MISSING, "cannot be told", "as root");
 	assert_false(has_topic(&list, "session") || has_topic(&list, "probes") || has_topic(&list, "monitor"));
+	expect_line(&list, "untried", CHECK_DEGRADED, "session, probes, seccomp, iterator, monitor, tracer, maps, copies", "mend");
+	expect_fact(&list, "untried", "could not", "topics",
+		    "session,probes,seccomp,iterator,monitor,tracer,maps,copies");
 	check_list__clear(&list);
 	facts.program = -EACCES;
 	expect_links(&facts, &newest, "bpf", CHECK_MISSING, "Permission denied", "sudo");
@@ -92,14 +95,14 @@ static void judges_kinds(void **state)
 	facts.kind = LINKS_TRACEFS;
 	facts.features.uprobe_multi = false;
 	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events: CAP_SYS_ADMIN", "Linux 6.6");
-	assert_true(link_facts__uses_tracefs(&facts));
+	assert_int_equal(link_facts__tracefs_use(&facts), TRACEFS_USED);
 	facts.features = good_links().features;
 	facts.forced = true;
 	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events, by GPUPROBE_LINKS", "unset");
 	expect_links(&facts, &newest, "session", CHECK_DEGRADED, "no session probes, by GPUPROBE_LINKS", "unset");
 	facts.chosen = -EINVAL;
 	strcpy(facts.choice_error.text, "GPUPROBE_LINKS is 'x'");
-	assert_false(link_facts__uses_tracefs(&facts));
+	assert_int_equal(link_facts__tracefs_use(&facts), TRACEFS_USE_UNKNOWN);
 	check_links__judge(&facts, &newest, &list);
 	expect_line(&list, "links", CHECK_MISSING, "GPUPROBE_LINKS is 'x'", "unset");
 	assert_false(has_topic(&list, "session") || has_topic(&list, "probes"));
@@ -154,12 +157,16 @@ static void judges_what_is_loaded(void **state)
 	expect_links(&facts, &newest, "iterator", CHECK_MISSING, "own file is not found", "-vv");
 	older.one_process = false;
 	expect_links(&facts, &older, "iterator", CHECK_MISSING, "own file is not found", "pid namespace");
+	facts.monitor.ret = facts.iterator.ret = -EMFILE;
+	expect_links(&facts, &newest, "monitor", CHECK_MISSING, "the kernel refused", "ulimit -n");
+	expect_links(&facts, &newest, "iterator", CHECK_MISSING, "own file is not found", "ulimit -n");
 	facts.iterator.ret = 0;
 	expect_links(&facts, &older, "iterator", CHECK_DEGRADED, "all processes", "Linux 6.1");
 	older.counts_mappings = false;
 	expect_links(&facts, &older, "copies", CHECK_DEGRADED, "looks its mapping up anew", "Linux 6.13");
 	facts.features.lazy_maps = false;
 	expect_links(&facts, &older, "maps", CHECK_DEGRADED, "taken whole", "--max-allocations");
+	expect_links(&facts, NULL, "untried", CHECK_DEGRADED, "could not be tried: maps, copies", "check again");
 }
 
 /* On this kernel, whatever it is and whoever runs this: what is tried must fit together. */
@@ -216,7 +223,7 @@ static void judges_stacks(void **state)
 	facts.library = -ENOENT;
 	strcpy(facts.library_error.text, "no libdebuginfod.so.1");
 	check_stacks__judge(&facts, &links, &list);
-	expect_line(&list, "stacks", CHECK_MISSING, "no programs", "monitor");
+	expect_line(&list, "stacks", CHECK_MISSING, "not tried", "mend");
 	expect_line(&list, "debuginfod", CHECK_DEGRADED, "no libdebuginfod.so.1", "libdebuginfod1");
 	check_list__clear(&list);
 }
