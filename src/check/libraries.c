@@ -52,8 +52,10 @@ int checked_libraries__add(struct checked_libraries *libraries, struct elf_file 
 	const struct checked_library *known = find(libraries, elf);
 	int ret = 0;
 
-	*layers = known ? known->layers : cuda_library__layers(elf);
-	if (!known && *layers) {
+	*layers = known ? known->layers : 0;
+	if (!known)
+		ret = cuda_library__layers(elf, layers);
+	if (!ret && !known && *layers) {
 		ret = append(libraries, elf, path, pid, *layers);
 		if (!ret)
 			return 0;

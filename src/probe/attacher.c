@@ -235,12 +235,14 @@ static int attach_loader(struct attacher *attacher, int fd, struct elf_file *fil
 static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
 		       uint64_t *probed_ns, struct error *err)
 {
-	unsigned int layers = role == ROLE_OF_LOADER ? 0 : cuda_library__layers(file);
 	const struct attached_file *known;
 	struct file_identity identity;
-	int ret;
+	unsigned int layers = 0;
+	int ret = role == ROLE_OF_LOADER ? 0 : cuda_library__layers(file, &layers);
 
 	*probed_ns = 0;
+	if (ret)
+		return error__set(err, ret, "%s: out of memory", elf_file__name(file));
 	if (role != ROLE_OF_LOADER && !layers) {
 		if (role == ROLE_OF_PROGRAM)
 			return 0;

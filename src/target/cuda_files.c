@@ -50,8 +50,11 @@ static int add(struct cuda_files *files, const char *path, unsigned int layers, 
 
 	if (ret)
 		return ret;
-	found = cuda_library__layers(elf) & layers;
-	if (is_known(files, elf))
+	ret = cuda_library__layers(elf, &found);
+	found &= layers;
+	if (ret)
+		error__set(err, ret, "out of memory");
+	else if (is_known(files, elf))
 		ret = -EEXIST;
 	else if (!found)
 		ret = error__set(err, -ENOMSG, "%s has no functions of CUDA that could be probed", path);

@@ -36,23 +36,26 @@ static int note_mark(const struct elf_symbol *symbol, void *arg)
  * no program carries a driver inside, and one may well have a cudaMalloc of
  * its own.
  */
-unsigned int cuda_library__layers(struct elf_file *file)
+int cuda_library__layers(struct elf_file *file, unsigned int *layers)
 {
 	struct marks exported = {0}, inside = {0};
-	unsigned int layers = 0;
+	int ret = elf_file__each_function(file, ELF_TABLE_DYNAMIC, MARK_PREFIX, note_mark, &exported);
 
-	if (elf_file__each_function(file, ELF_TABLE_DYNAMIC, MARK_PREFIX, note_mark, &exported))
+	*layers = 0;
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret)
 		exported = (struct marks){0};
 	if (exported.cu_init && exported.cu_alloc)
-		layers |= LAYER_BIT(LAYER_DRIVER);
+		*layers |= LAYER_BIT(LAYER_DRIVER);
 	if (exported.cuda_malloc)
-		layers |= LAYER_BIT(LAYER_RUNTIME);
-	if (layers)
-		return layers;
-	if (!elf_file__each_function(file, ELF_TABLE_FULL, MARK_PREFIX, note_mark, &inside) &&
-	    inside.cuda_malloc && inside.cuda_launch)
-		layers |= LAYER_BIT(LAYER_RUNTIME);
-	return layers;
+		*layers |= LAYER_BIT(LAYER_RUNTIME);
+	if (*layers)
+		return 0;
+	ret = elf_file__each_function(file, ELF_TABLE_FULL, MARK_PREFIX, note_mark, &inside);
+	if (!ret && inside.cuda_malloc && inside.cuda_launch)
+		*layers |= LAYER_BIT(LAYER_RUNTIME);
+	return ret == -ENOMEM ? ret : 0;
 }
 
 struct collection {
@@ -252,10 +255,10 @@ static int collect_file(struct collection *collection, struct elf_file *file, co
 
 int cuda_library__rows(struct elf_file *file, enum row_presence *rows)
 {
-	struct collection collection = {.layers = cuda_library__layers(file)};
+	struct collection collection = {0};
 	bool *all = calloc(api_function_count, sizeof(*all));
 	const struct wanted_functions wanted = {.rows = all};
-	int ret = all ? 0 : -ENOMEM;
+	int ret = all ? cuda_library__layers(file, &collection.layers) : -ENOMEM;
 
 	memset(rows, 0, api_function_count * sizeof(*rows));
 	if (!ret && collection.layers) {
@@ -273,13 +276,13 @@ int cuda_library__rows(struct elf_file *file, enum row_presence *rows)
 int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_site **sites,
 			size_t *count, size_t *missing)
 {
-	struct collection collection = {.layers = cuda_library__layers(file)};
-	int ret;
+	struct collection collection = {0};
+	int ret = cuda_library__layers(file, &collection.layers);
 
 	*sites = NULL;
 	*count = *missing = 0;
-	if (!collection.layers)
-		return 0;
+	if (ret || !collection.layers)
+		return ret;
 	ret = collect_file(&collection, file, wanted);
 	keep_one_per_place(&collection);
 	if (!ret)

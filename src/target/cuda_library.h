@@ -19,8 +19,11 @@
 /* A set of layers has bit LAYER_BIT(layer) for each. */
 #define LAYER_BIT(layer) (1u << (layer))
 
-/* The layers that `file` implements; 0 when it is no CUDA library, or unreadable. */
-unsigned int cuda_library__layers(struct elf_file *file);
+/*
+ * The layers that `file` implements; 0 when it is no CUDA library, or damaged.
+ * Returns 0 or -ENOMEM: then it is not known.
+ */
+int cuda_library__layers(struct elf_file *file, unsigned int *layers);
 
 /* How a row of api_functions[] stands to a file. */
 enum row_presence {

@@ -42,6 +42,7 @@ static void read_cuda(struct elf_file *elf)
 	struct wanted_functions wanted = {.rows = rows, .unknown = any_row};
 	struct probe_site *sites = NULL;
 	size_t count = 0, missing;
+	unsigned int layers;
 
 	MUST(rows);
 	memset(rows, 1, MAX_FUNCTIONS);
@@ -50,7 +51,7 @@ static void read_cuda(struct elf_file *elf)
 			MUST(sites[i - 1].file_offset < sites[i].file_offset);
 		free(sites);
 	}
-	cuda_library__layers(elf);
+	cuda_library__layers(elf, &layers);
 	runtime_major__of(elf);
 	free(rows);
 }

@@ -33,7 +33,9 @@ static unsigned int layers_of(const struct test_symbol *dynamic, const struct te
 {
 	const struct test_elf elf = {.dynamic = dynamic, .full = full};
 	struct elf_file *file = open_built(&elf);
-	unsigned int layers = cuda_library__layers(file);
+	unsigned int layers;
+
+	assert_int_equal(cuda_library__layers(file, &layers), 0);
 
 	elf_file__free(file);
 	return layers;
