@@ -45,12 +45,11 @@ static enum tracefs_access find_tracefs(const char *root)
 	return access;
 }
 
-static bool counts_memlock(void)
+bool host_facts__counts_memlock(const char *release)
 {
 	unsigned int major, minor;
-	struct utsname name;
 
-	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+	if (sscanf(release, "%u.%u", &major, &minor) != 2)
 		return false;
 	return major < 5 || (major == 5 && minor < 11);
 }
@@ -58,6 +57,7 @@ static bool counts_memlock(void)
 void host_facts__read(const char *root, struct host_facts *facts)
 {
 	struct capabilities capabilities;
+	struct utsname name;
 	struct rlimit limit;
 	char map[128];
 	unsigned long pid_namespace = text_file__namespace(root, "/proc/self/ns/pid");
@@ -70,11 +70,12 @@ void host_facts__read(const char *root, struct host_facts *facts)
 	facts->pid_namespace = pid_namespace && pid_namespace != INITIAL_PID_NAMESPACE;
 	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		facts->memlock = limit.rlim_cur;
-	facts->memlock_counts = counts_memlock();
+	facts->memlock_counts = !uname(&name) && host_facts__counts_memlock(name.release);
 	facts->has_paranoid = !text_file__number(root, "/proc/sys/kernel/perf_event_paranoid", &facts->paranoid);
 	if (text_file__number(root, "/proc/sys/kernel/yama/ptrace_scope", &facts->ptrace_scope))
 		facts->ptrace_scope = -1;
 	facts->tracefs = find_tracefs(root);
+	facts->no_proc = text_file__access(root, "/proc/sys/kernel", F_OK) != 0;
 }
 
 /* --- judging --- */
@@ -120,6 +121,11 @@ static void judge_capabilities(const struct host_facts *facts, bool perf, struct
 
 static void judge_namespaces(const struct host_facts *facts, struct check_list *list)
 {
+	if (facts->no_proc) {
+		check_list__lacks(list, "pid-namespace", CHECK_MISSING, "mount -t proc proc /proc",
+				  "which namespaces gpuprobe is in cannot be told: there is no /proc");
+		return;
+	}
 	if (facts->user_namespace)
 		check_list__lacks(list, "user-namespace", CHECK_MISSING,
 				  "run it in the machine's own user namespace: not in a rootless container, nor with "
@@ -137,10 +143,12 @@ static void judge_namespaces(const struct host_facts *facts, struct check_list *
 		check_list__ok(list, "pid-namespace", "the machine's own: every process can be seen");
 }
 
-static void judge_tracefs(const struct host_facts *facts, bool perf, struct check_list *list)
+static void judge_tracefs(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)
 {
-	if (!perf)
+	if (use == TRACEFS_UNUSED)
 		check_list__ok(list, "tracefs", "not needed with these links");
+	else if (use == TRACEFS_USE_UNKNOWN)
+		check_list__ok(list, "tracefs", "whether it is needed cannot be told: see the line on links");
 	else if (facts->tracefs == TRACEFS_WRITABLE)
 		check_list__ok(list, "tracefs", "mounted, and takes probes");
 	else if (facts->tracefs == TRACEFS_DENIED)
@@ -166,23 +174,25 @@ static void judge_memlock(const struct host_facts *facts, struct check_list *lis
 			       quantity__bytes((double)facts->memlock).text);
 }
 
-static void judge_paranoid(const struct host_facts *facts, bool perf, struct check_list *list)
+static void judge_paranoid(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)
 {
 	if (!facts->has_paranoid)
 		check_list__ok(list, "perf_event_paranoid", "not told; it does not bind who has CAP_PERFMON");
-	else if (perf && facts->paranoid > -1 && !capabilities__suffice(facts->effective, CAP_PERFMON))
+	else if (use == TRACEFS_USED && facts->paranoid > -1 && !capabilities__suffice(facts->effective, CAP_PERFMON))
 		check_list__lacks(list, "perf_event_paranoid", CHECK_MISSING,
 				  "run it as root (sudo), or with CAP_PERFMON",
 				  "%ld: events of tracefs are only for who has CAP_PERFMON", facts->paranoid);
 	else
 		check_list__ok(list, "perf_event_paranoid", "%ld, which does not bind %s", facts->paranoid,
-			       perf ? "who has CAP_PERFMON" : "these links");
+			       use == TRACEFS_UNUSED ? "these links" : "who has CAP_PERFMON");
 }
 
 static void judge_ptrace_scope(const struct host_facts *facts, struct check_list *list)
 {
 	long scope = facts->ptrace_scope;
 
+	if (facts->no_proc)
+		return; /* told with the namespaces */
 	if (scope < 0 || scope > YAMA_NO_ATTACH)
 		check_list__ok(list, "ptrace_scope",
 			       "there is no Yama that would keep gpuprobe from reading processes");
@@ -199,12 +209,12 @@ static void judge_ptrace_scope(const struct host_facts *facts, struct check_list
 		check_list__ok(list, "ptrace_scope", "%ld, which does not bind gpuprobe", scope);
 }
 
-void check_host__judge(const struct host_facts *facts, bool perf, struct check_list *list)
+void check_host__judge(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)
 {
-	judge_capabilities(facts, perf, list);
+	judge_capabilities(facts, use == TRACEFS_USED, list);
 	judge_namespaces(facts, list);
-	judge_tracefs(facts, perf, list);
+	judge_tracefs(facts, use, list);
 	judge_memlock(facts, list);
-	judge_paranoid(facts, perf, list);
+	judge_paranoid(facts, use, list);
 	judge_ptrace_scope(facts, list);
 }

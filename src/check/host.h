@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "check/links.h"
 #include "check/list.h"
 #include "gpuprobe/state.h"
 
@@ -27,6 +28,7 @@ struct host_facts {
 	bool has_paranoid;
 	long paranoid;	   /* kernel.perf_event_paranoid */
 	long ptrace_scope; /* of Yama; negative: there is no Yama */
+	bool no_proc;	   /* /proc/sys is not there: nothing is known of namespaces and settings */
 	enum tracefs_access tracefs;
 };
 
@@ -36,7 +38,9 @@ void host_facts__read(const char *root, struct host_facts *facts);
 /* Whether the text of /proc/PID/uid_map is that of the initial user namespace. */
 bool host_facts__is_initial_map(const char *text);
 
-/* `perf`: the probes are tracefs links. */
-void check_host__judge(const struct host_facts *facts, bool perf, struct check_list *list);
+/* Whether RLIMIT_MEMLOCK limits the memory of BPF on a kernel of this release, as uname(2) tells it. */
+bool host_facts__counts_memlock(const char *release);
+
+void check_host__judge(const struct host_facts *facts, enum tracefs_use use, struct check_list *list);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "probe/object.h"
@@ -75,6 +76,12 @@ static void judge_session(const struct link_facts *facts, struct check_list *lis
 			facts->features.uprobe_session ? ", by GPUPROBE_LINKS" : "");
 }
 
+/* What was refused for want of descriptors has nothing to do with the kernel. */
+static const char *advice_on(const struct attempt *attempt, const char *otherwise)
+{
+	return attempt->ret == -EMFILE || attempt->ret == -ENFILE ? "raise the limit of open files: ulimit -n 1024" : otherwise;
+}
+
 static void judge_probing(const struct link_facts *facts, struct check_list *list)
 {
 	const struct link_trial *trial = &facts->trial;
@@ -82,21 +89,25 @@ static void judge_probing(const struct link_facts *facts, struct check_list *lis
 	if (!facts->probing.made)
 		check_list__lacks(list, "probes", CHECK_MISSING, "see the line on tracefs",
 				  "not tried without tracefs");
+	else if (facts->foreign_proc)
+		check_list__lacks(list, "probes", CHECK_MISSING, "mount -t proc proc /proc",
+				  "/proc is of another pid namespace, or not mounted: processes are not found");
 	else if (facts->probing.ret)
 		check_list__lacks(
 			list, "probes", CHECK_MISSING,
-			"boot a kernel with CONFIG_UPROBES=y and CONFIG_UPROBE_EVENTS=y, and see the lines on "
-			"capabilities and lockdown",
+			advice_on(&facts->probing, "boot a kernel with CONFIG_UPROBES=y and CONFIG_UPROBE_EVENTS=y, and see "
+						   "the lines on capabilities and lockdown"),
 			"%s", facts->probing.error.text);
 	else if (trial->plain == TRIAL_KILLED)
 		check_list__lacks(list, "probes", CHECK_MISSING, "do not use gpuprobe on this kernel in this sandbox",
 				  "a process of gpuprobe's own was killed by a probe that it ran into");
-	else if (trial->plain != TRIAL_RETURNED || trial->hits != 2 * trial->calls)
+	else if (trial->plain != TRIAL_RETURNED || trial->hits != 2 * trial->calls + 1)
 		check_list__lacks(
 			list, "probes", CHECK_MISSING,
 			"report it with this output: counts of this kernel's probes are not to be trusted",
-			"%" PRIu64 " calls of a function of gpuprobe's own ran %" PRIu64 " probes, not %" PRIu64,
-			trial->calls, trial->hits, 2 * trial->calls);
+			"%" PRIu64 " calls of a function of gpuprobe's own, and one without a return, ran %" PRIu64
+			" probes, not %" PRIu64,
+			trial->calls, trial->hits, 2 * trial->calls + 1);
 	else
 		check_list__ok(list, "probes",
 			       "%" PRIu64 " calls of a function of gpuprobe's own were seen at entry and at "
@@ -128,8 +139,9 @@ static void judge_iterator(const struct link_facts *facts, const struct kernel_t
 	if (facts->iterator.ret)
 		check_list__lacks(
 			list, "iterator", CHECK_MISSING,
-			types->one_process ? "run gpuprobe check -vv, which tells the kernel's reasons" :
-					     "run it in the machine's pid namespace, or boot Linux 6.1 or newer",
+			advice_on(&facts->iterator, types->one_process ? "run gpuprobe check -vv, which tells the kernel's reasons" :
+									 "run it in the machine's pid namespace, or boot Linux "
+									 "6.1 or newer"),
 			"no iterator over mappings, by which files are told apart: %s", facts->iterator.error.text);
 	else if (!types->one_process)
 		check_list__lacks(
@@ -145,7 +157,7 @@ static void judge_object(const struct attempt *attempt, const char *topic, const
 		return;
 	if (attempt->ret)
 		check_list__lacks(list, topic, CHECK_MISSING,
-				  "run gpuprobe check -vv, which tells the kernel's reasons", "%s",
+				  advice_on(attempt, "run gpuprobe check -vv, which tells the kernel's reasons"), "%s",
 				  attempt->error.text);
 	else
 		check_list__ok(list, topic, "the kernel takes the programs of %s", what);
@@ -166,23 +178,62 @@ static void judge_maps(const struct link_facts *facts, const struct kernel_types
 				  "each copy from pageable memory looks its mapping up anew, and costs more");
 }
 
-void check_links__judge(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list)
+static bool is_told(const struct check_list *list, size_t first, const char *topic)
 {
-	judge_bpf(facts, list);
-	if (facts->program) {
-		check_list__lacks(list, "links", CHECK_MISSING, AS_ROOT,
-				  "which links the kernel has cannot be told without loading a BPF program");
-		return;
+	for (size_t i = first; i < list->count; i++)
+		if (!strcmp(list->lines[i].topic, topic))
+			return true;
+	return false;
+}
+
+/* What could not be tried has no line of its own. */
+static void say_untried(size_t first, struct check_list *list)
+{
+	static const char *const topics[] = {"session", "probes", "seccomp", "iterator", "monitor", "tracer", "maps", "copies"};
+	const size_t count = sizeof(topics) / sizeof(*topics);
+	char names[128] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(names);
+
+		if (!is_told(list, first, topics[i]))
+			snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "", topics[i]);
 	}
-	judge_kind(facts, list);
-	if (facts->chosen)
+	if (!*names)
 		return;
+	check_list__lacks(list, "untried", CHECK_DEGRADED, "mend what is missing in the lines above, and check again",
+			  "could not be tried: %s", names);
+	for (size_t i = 0; i < count; i++)
+		if (!is_told(list, first, topics[i]))
+			check_list__text(list, "topics", topics[i]);
+}
+
+static void judge_tried(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list)
+{
+	static const struct kernel_types none;
+
 	judge_session(facts, list);
 	judge_probing(facts, list);
 	judge_filters(facts, list);
-	judge_iterator(facts, types, list);
+	judge_iterator(facts, types ? types : &none, list);
 	judge_object(&facts->monitor, "monitor",
 		     facts->stacks == STACK_OFF ? "the monitor" : "the monitor, with call stacks", list);
 	judge_object(&facts->tracer, "tracer", "gpuprobe trace", list);
-	judge_maps(facts, types, list);
+	if (types)
+		judge_maps(facts, types, list);
+}
+
+void check_links__judge(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list)
+{
+	size_t first = list->count;
+
+	judge_bpf(facts, list);
+	if (facts->program)
+		check_list__lacks(list, "links", CHECK_MISSING, AS_ROOT,
+				  "which links the kernel has cannot be told without loading a BPF program");
+	else
+		judge_kind(facts, list);
+	if (!facts->program && !facts->chosen)
+		judge_tried(facts, types, list);
+	say_untried(first, list);
 }

@@ -31,7 +31,8 @@ struct link_facts {
 	int chosen; /* 0: `kind` is used; else why not, by GPUPROBE_LINKS */
 	struct error choice_error;
 	enum link_kind kind;
-	bool forced; /* by GPUPROBE_LINKS */
+	bool forced;	   /* by GPUPROBE_LINKS */
+	bool foreign_proc; /* /proc is another pid namespace's, or not there */
 	struct attempt probing;
 	struct link_trial trial;	/* where that succeeded */
 	struct attempt iterator;	/* over mappings: tells which file the kernel probes */
@@ -46,11 +47,17 @@ struct link_facts {
  */
 void link_facts__try(const char *forced, bool tracefs, const struct kernel_types *types, struct link_facts *facts);
 
-/* `types` are {false…} where they could not be read. */
+/* `types` are NULL where they could not be read. */
 void check_links__judge(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list);
 
-/* Whether probes are tracefs links, as far as it is known. */
-bool link_facts__uses_tracefs(const struct link_facts *facts);
+/* Whether the probes are tracefs links. */
+enum tracefs_use {
+	TRACEFS_UNUSED = 0,
+	TRACEFS_USED,
+	TRACEFS_USE_UNKNOWN,
+};
+
+enum tracefs_use link_facts__tracefs_use(const struct link_facts *facts);
 
 /* "session", "multi", "perf": what GPUPROBE_LINKS takes. */
 const char *link_kind__word(enum link_kind kind);

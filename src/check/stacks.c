@@ -23,8 +23,8 @@ void stack_facts__read(struct stack_facts *facts)
 static void judge_modes(const struct link_facts *links, struct check_list *list)
 {
 	if (!links->monitor.made || links->monitor.ret)
-		check_list__lacks(list, "stacks", CHECK_MISSING, "see the lines on bpf and the monitor",
-				  "no programs, no stacks");
+		check_list__lacks(list, "stacks", CHECK_MISSING, "mend what is missing in the lines above",
+				  "not tried, since the monitor's programs are not taken");
 	else if (links->stacks == STACK_OFF)
 		check_list__lacks(list, "stacks", CHECK_DEGRADED,
 				  "run gpuprobe check -vv, which tells the kernel's reasons",

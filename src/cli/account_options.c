@@ -105,22 +105,22 @@ enum option_id {
 	OPT_MAX_INFLIGHT,
 };
 
-/* clang-format off */
 #define SHARED_OPTIONS \
 	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON}, \
-	{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD}, \
-	{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS}, \
-	{"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'}, \
-	{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API}, \
-	{"libcudart-path", required_argument, NULL, OPT_LIBRARY}, \
-	{"libcuda-path", required_argument, NULL, OPT_LIBRARY}, \
-	{"max-processes", required_argument, NULL, OPT_MAX_PROCESSES}, \
-	{"max-allocations", required_argument, NULL, OPT_MAX_ALLOCATIONS}, \
-	{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS}, \
-	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT}, STACK_MODE_OPTIONS, STACK_CALL_OPTIONS, \
-	{"verbose", no_argument, NULL, 'v'}, {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, \
-	{NULL, 0, NULL, 0}
-/* clang-format on */
+		{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD}, \
+		{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS}, \
+		{"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'}, \
+		{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API}, \
+		{"libcudart-path", required_argument, NULL, OPT_LIBRARY}, \
+		{"libcuda-path", required_argument, NULL, OPT_LIBRARY}, \
+		{"max-processes", required_argument, NULL, OPT_MAX_PROCESSES}, \
+		{"max-allocations", required_argument, NULL, OPT_MAX_ALLOCATIONS}, \
+		{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS}, \
+		{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT}, STACK_MODE_OPTIONS, STACK_CALL_OPTIONS, \
+		{"verbose", no_argument, NULL, 'v'}, {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, \
+	{ \
+		NULL, 0, NULL, 0 \
+	}
 
 static const struct option stat_options[] = {
 	{"csv", no_argument, NULL, OPT_CSV},
@@ -223,13 +223,13 @@ static int take_watched(struct account_command *options, int id, const char *tex
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case OPT_MAX_PROCESSES:
-		return arguments__capacity("--max-processes", text, &options->limits.max_processes, err);
+		return arguments__capacity("--max-processes", text, MAX_PROCESSES, &options->limits.max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
-		return arguments__capacity("--max-allocations", text, &options->limits.max_allocations, err);
+		return arguments__capacity("--max-allocations", text, MAX_ENTRIES, &options->limits.max_allocations, err);
 	case OPT_MAX_KERNELS:
-		return arguments__capacity("--max-kernels", text, &options->limits.max_kernels, err);
+		return arguments__capacity("--max-kernels", text, MAX_ENTRIES, &options->limits.max_kernels, err);
 	case OPT_MAX_INFLIGHT:
-		return arguments__capacity("--max-inflight", text, &options->limits.max_inflight, err);
+		return arguments__capacity("--max-inflight", text, MAX_ENTRIES, &options->limits.max_inflight, err);
 	}
 	return -ENOENT;
 }

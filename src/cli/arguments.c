@@ -20,7 +20,7 @@ int arguments__number(const char *name, const char *text, unsigned long min, uns
 	errno = 0;
 	*value = strtoul(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || *value < min || *value > max)
-		return error__set(err, -EINVAL, "%s '%s': give a whole number from %lu to %lu", name, text, min, max);
+		return error__set(err, -EINVAL, "%s '%.100s': give a whole number from %lu to %lu", name, text, min, max);
 	return 0;
 }
 
@@ -32,7 +32,7 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 	*value = strtod(text, &end);
 	if (errno || end == text || *end || !isfinite(*value) || *value > 1e9 || *value < 0 ||
 	    (*value > 0 && *value < min))
-		return error__set(err, -EINVAL, "%s '%s': give seconds from %g to 1000000000, such as 5 or 0.5", name,
+		return error__set(err, -EINVAL, "%s '%.100s': give seconds from %g to 1000000000, such as 5 or 0.5", name,
 				  text, min);
 	return 0;
 }
@@ -47,7 +47,7 @@ int arguments__overhead(const char *text, double *fraction, struct error *err)
 	if (*end == '%' && end != text)
 		end++;
 	if (errno || end == text || *end || !(percent >= 0.1 && percent <= 100))
-		return error__set(err, -EINVAL, "--max-overhead '%s': give percent from 0.1 to 100, such as 5", text);
+		return error__set(err, -EINVAL, "--max-overhead '%.100s': give percent from 0.1 to 100, such as 5", text);
 	*fraction = percent / 100;
 	return 0;
 }
@@ -73,7 +73,7 @@ int arguments__time(const char *name, const char *text, uint64_t *ns, struct err
 		return 0;
 	}
 	return error__set(err, -EINVAL,
-			  "%s '%s': give a time from 1ns to 1000000000s with its unit, ns, us, ms or s, such as 1ms",
+			  "%s '%.100s': give a time from 1ns to 1000000000s with its unit, ns, us, ms or s, such as 1ms",
 			  name, text);
 }
 
@@ -93,7 +93,7 @@ int arguments__window(const char *text, uint64_t *ns, struct error *err)
 	bool right = arguments__in_unit(text, "m", 60e9, ns) || !arguments__time("--window", text, ns, err);
 
 	if (!right || *ns < NS_PER_S || *ns > 86400 * NS_PER_S)
-		return error__set(err, -EINVAL, "--window '%s': give a time from 1s to 1440m, such as 60s", text);
+		return error__set(err, -EINVAL, "--window '%.100s': give a time from 1s to 1440m, such as 60s", text);
 	return 0;
 }
 
@@ -125,7 +125,7 @@ int arguments__size(const char *name, const char *text, uint64_t min, uint64_t m
 	if (errno || *text < '0' || *text > '9' || *end || *bytes > UINT64_MAX >> shift ||
 	    *bytes << shift < min || *bytes << shift > max)
 		return error__set(err, -EINVAL,
-				  "%s '%s': give a size from %s to %s, in bytes or with K, M or G, such as 1M", name,
+				  "%s '%.100s': give a size from %s to %s, in bytes or with K, M or G, such as 1M", name,
 				  text, size_text(min, low), size_text(max, high));
 	*bytes <<= shift;
 	return 0;
@@ -145,7 +145,7 @@ int arguments__word(const char *name, const char *text, const char *const *words
 			strncat(list, i + 1 < count ? ", " : " or ", sizeof(list) - strlen(list) - 1);
 		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
 	}
-	return error__set(err, -EINVAL, "%s '%s': choose %s", name, text, list);
+	return error__set(err, -EINVAL, "%s '%.100s': choose %s", name, text, list);
 }
 
 int arguments__api(const char *text, enum api_mode *api, struct error *err)
@@ -163,11 +163,10 @@ int arguments__api(const char *text, enum api_mode *api, struct error *err)
 	return ret;
 }
 
-int arguments__capacity(const char *name, const char *text, uint32_t *value, struct error *err)
+int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value, struct error *err)
 {
 	unsigned long number;
-	/* What BPF maps can be made with, and no kernel would have the memory for more. */
-	int ret = arguments__number(name, text, 1, 1ul << 26, &number, err);
+	int ret = arguments__number(name, text, 1, max, &number, err);
 
 	if (!ret)
 		*value = (uint32_t)number;
@@ -203,13 +202,15 @@ int targets__add_pid(struct targets *targets, const char *text, struct error *er
 
 int targets__add_library(struct targets *targets, const char *path, struct error *err)
 {
+	if (!*path)
+		return error__set(err, -EINVAL, "the path of a library is empty: give a file");
 	return arguments__append(&targets->libraries, &targets->library_count, path, err);
 }
 
 int targets__take_command(struct targets *targets, int argc, char **argv, const char *program, struct error *err)
 {
 	if (optind < argc && strcmp(argv[optind - 1], "--"))
-		return error__set(err, -EINVAL, "unexpected '%s': put -- before a COMMAND, see %s --help", argv[optind],
+		return error__set(err, -EINVAL, "unexpected '%.100s': put -- before a COMMAND, see %s --help", argv[optind],
 				  program);
 	if (optind < argc)
 		targets->command = argv + optind;
@@ -244,5 +245,5 @@ int arguments__bad_option(int id, int argc, char **argv, const char *program, st
 		return error__set(err, -EINVAL, "%s needs a value: see %s --help", word, program);
 	if (optopt > 0 && optopt < 256 && word[0] == '-' && word[1] != '-')
 		return error__set(err, -EINVAL, "unknown option '-%c': see %s --help", optopt, program);
-	return error__set(err, -EINVAL, "unknown option '%s': see %s --help", word, program);
+	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
 }

@@ -66,8 +66,12 @@ int arguments__word(const char *name, const char *text, const char *const *words
 /* --api: the layers that are probed. */
 int arguments__api(const char *text, enum api_mode *api, struct error *err);
 
+/* What BPF maps can be made for, and no kernel would have the memory for more; a process has 64 entries of some maps. */
+#define MAX_ENTRIES (1ul << 26)
+#define MAX_PROCESSES (1ul << 16)
+
 /* How many of something BPF maps are made for: --max-processes and its like. */
-int arguments__capacity(const char *name, const char *text, uint32_t *value, struct error *err);
+int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value, struct error *err);
 
 /* Appends a pointer to an array that grows. */
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);

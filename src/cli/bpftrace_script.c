@@ -121,7 +121,7 @@ static int parse(struct request *request, int argc, char **argv, int *status, st
 	if (ret || request->help)
 		return ret;
 	if (optind < argc)
-		return error__set(err, -EINVAL, "unexpected '%s': see gpuprobe bpftrace-script --help", argv[optind]);
+		return error__set(err, -EINVAL, "unexpected '%.100s': see gpuprobe bpftrace-script --help", argv[optind]);
 	if (request->standard && request->named)
 		return error__set(err, -EINVAL, "--standard-paths and a path do not go together: choose one");
 	request->selection = trace_selection__new(request->api);
@@ -211,9 +211,7 @@ static int standard_sites(struct request *request, struct error *err)
 	for (size_t row = 0; !ret && row < api_function_count; row++)
 		if (api__find(api_functions[row].symbol, API_NEWEST) == (int)row &&
 		    trace_selection__wants(request->selection, &api_functions[row]))
-			ret = add_site(request, row,
-				       api_functions[row].desc.layer == LAYER_DRIVER ? STANDARD_LIBCUDA :
-										       STANDARD_LIBCUDART);
+			ret = add_site(request, row, api_functions[row].desc.layer == LAYER_DRIVER ? STANDARD_LIBCUDA : STANDARD_LIBCUDART);
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
@@ -225,6 +223,21 @@ static void warn_of_unknown_names(const struct request *request)
 	for (size_t n = 0; (name = trace_selection__unknown(request->selection, request->functions, n, &like)); n++)
 		log__warn(&log, "-e %s: no library has a function of this name%s%s%s", name,
 			  like ? "; did you mean " : "", like ? like : "", like ? "?" : "");
+}
+
+/* Where a layer that was asked for has no library, its functions are not in the script. */
+static void warn_of_missing_layers(const struct request *request)
+{
+	const struct log log = {.level = LOG_WARN};
+	unsigned int found = 0;
+
+	for (size_t i = 0; i < request->files.count; i++)
+		found |= request->files.files[i].layers;
+	if (request->api != API_RUNTIME && !(found & LAYER_BIT(LAYER_DRIVER)))
+		log__warn(&log, "no libcuda was found, so no function of the driver is in the script: give --libcuda-path");
+	if (request->api != API_DRIVER && !(found & LAYER_BIT(LAYER_RUNTIME)))
+		log__warn(&log, "no libcudart was found, so no function of the runtime is in the script: give "
+				"--libcudart-path, which may be a program with the runtime inside");
 }
 
 static const char *note_of(const struct request *request)
@@ -255,6 +268,8 @@ static int print(struct request *request, struct error *err)
 	if (ret)
 		return ret;
 	warn_of_unknown_names(request);
+	if (!request->standard)
+		warn_of_missing_layers(request);
 	ret = bpftrace_script__print(request->sites, request->site_count, note_of(request), stdout, err);
 	if (!ret && fflush(stdout))
 		ret = error__set(err, -errno, "cannot write the script: %s", strerror(errno));

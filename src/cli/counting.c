@@ -296,6 +296,8 @@ static void refresh_counts(struct counting *counting)
 	memcpy(model->sites_attached, counts.sites, sizeof(model->sites_attached));
 	model->sites_missing = counts.missing;
 	model->libraries = counts.libraries;
+	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
+	model->asked = *session__asked(counting->session);
 	if (counting->overhead)
 		overhead__tell(counting->overhead, &model->sampling);
 }

@@ -118,7 +118,7 @@ static int parse_duration(struct flame_options *options, const char *text, struc
 	int ret = arguments__seconds("--duration", text, 0.001, &options->duration, err);
 
 	if (!ret && options->duration == 0)
-		return error__set(err, -EINVAL, "--duration '%s': give more than 0 seconds", text);
+		return error__set(err, -EINVAL, "--duration '%.100s': give more than 0 seconds", text);
 	return ret;
 }
 
@@ -176,7 +176,7 @@ static int form_by_ending(struct flame_options *options, struct error *err)
 		}
 	}
 	return error__set(err, -EINVAL,
-			  "-o '%s': its ending does not tell what to write: give --folded, --svg or --speedscope",
+			  "-o '%.100s': its ending does not tell what to write: give --folded, --svg or --speedscope",
 			  options->file);
 }
 
@@ -199,9 +199,7 @@ static int check(struct flame_options *options, const struct given *given, struc
 	int ret;
 
 	if (!given->by)
-		return error__set(err, -EINVAL,
-				  "give --by bytes, live-bytes, launches, wait-time or failures, "
-				  "see " PROGRAM " --help");
+		return error__set(err, -EINVAL, "give --by bytes, live-bytes, launches, wait-time or failures, see " PROGRAM " --help");
 	ret = check_stacks(options, err);
 	if (ret)
 		return ret;

@@ -50,7 +50,8 @@ static void say_why_it_ends(int severity, const char *text)
 
 void subcommand__set_bpf_log(enum log_level level)
 {
-	libbpf_set_print(level >= LOG_DEBUG ? print_all : (level >= LOG_INFO ? print_warnings : print_nothing));
+	libbpf_set_print(level >= LOG_DEBUG ? print_all : level >= LOG_INFO ? print_warnings :
+									      print_nothing);
 }
 
 void subcommand__print_all(FILE *out)
@@ -68,7 +69,7 @@ static int unknown_word(const char *word, struct error *err)
 		strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
 		strncat(words, subcommands[i].word, sizeof(words) - strlen(words) - 1);
 	}
-	return error__set(err, -EINVAL, "no command '%s' (there is: %s): put -- before a COMMAND to be run, see gpuprobe --help",
+	return error__set(err, -EINVAL, "no command '%.100s' (there is: %s): put -- before a COMMAND to be run, see gpuprobe --help",
 			  word, words);
 }
 
@@ -99,13 +100,22 @@ static int check_standard_files(struct error *err)
 	return 0;
 }
 
+/* What help and lists have left in the buffer. A reader who has gone wants no more. */
+static int finish_output(int *status, struct error *err)
+{
+	if (*status || (!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
+		return 0;
+	*status = EXIT_FAILED;
+	return error__set(err, -errno, "cannot write to standard output: %s", strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = {""};
 	int status = EXIT_FAILED;
 
 	event_set_log_callback(say_why_it_ends);
-	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0)
+	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0 && !finish_output(&status, &err))
 		return status;
 	fputs("gpuprobe: ", stderr);
 	escape__text(stderr, err.text); /* it may quote an argument or a file's name */

@@ -91,7 +91,7 @@ static int parse_age(const char *text, uint64_t *ns, struct error *err)
 	if (arguments__in_unit(text, "m", 60e9, ns) || arguments__in_unit(text, "", NS_PER_MS, ns) ||
 	    !arguments__time("-o, --older", text, ns, err))
 		return 0;
-	return error__set(err, -EINVAL, "-o, --older '%s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
+	return error__set(err, -EINVAL, "-o, --older '%.100s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
 }
 
 static int take_filter(struct memleak_command *options, int id, const char *text, struct error *err)
@@ -144,9 +144,9 @@ static int take_option(struct memleak_command *options, int id, const char *text
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case OPT_MAX_PROCESSES:
-		return arguments__capacity("--max-processes", text, &options->limits.max_processes, err);
+		return arguments__capacity("--max-processes", text, MAX_PROCESSES, &options->limits.max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
-		return arguments__capacity("--max-allocations", text, &options->limits.max_allocations, err);
+		return arguments__capacity("--max-allocations", text, MAX_ENTRIES, &options->limits.max_allocations, err);
 	}
 	return -EINVAL;
 }
@@ -160,7 +160,7 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 		return 0;
 	ret = arguments__seconds("INTERVAL", argv[optind++], 0.01, &options->interval, err);
 	if (!ret && options->interval <= 0)
-		ret = error__set(err, -EINVAL, "INTERVAL '%s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
+		ret = error__set(err, -EINVAL, "INTERVAL '%.100s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
 				 argv[optind - 1]);
 	if (!ret && optind < argc && argv[optind][0] != '-')
 		ret = arguments__number("COUNT", argv[optind++], 1, 1ul << 40, &options->count, err);

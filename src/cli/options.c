@@ -22,7 +22,8 @@ static const char help[] =
 	"  --memleak               memory: live allocations, frees, failures, leaks\n"
 	"  --cudatrace             kernel launches by process and kernel\n"
 	"  --bandwidth-util        copies: bytes, time and bandwidth by kind\n"
-	"  -p, --pid PID           only this process and its children (repeatable)\n"
+	"  -p, --pid PID           only this process and its children (repeatable); ends\n"
+	"                          when all of them have\n"
 	"  --api auto|driver|runtime|both\n"
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n"
@@ -139,13 +140,13 @@ static int take_value(struct options *options, int id, const char *text, struct 
 	case OPT_DURATION:
 		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
 	case OPT_MAX_PROCESSES:
-		return arguments__capacity("--max-processes", text, &options->limits.max_processes, err);
+		return arguments__capacity("--max-processes", text, MAX_PROCESSES, &options->limits.max_processes, err);
 	case OPT_MAX_ALLOCATIONS:
-		return arguments__capacity("--max-allocations", text, &options->limits.max_allocations, err);
+		return arguments__capacity("--max-allocations", text, MAX_ENTRIES, &options->limits.max_allocations, err);
 	case OPT_MAX_KERNELS:
-		return arguments__capacity("--max-kernels", text, &options->limits.max_kernels, err);
+		return arguments__capacity("--max-kernels", text, MAX_ENTRIES, &options->limits.max_kernels, err);
 	case OPT_MAX_INFLIGHT:
-		return arguments__capacity("--max-inflight", text, &options->limits.max_inflight, err);
+		return arguments__capacity("--max-inflight", text, MAX_ENTRIES, &options->limits.max_inflight, err);
 	case OPT_API:
 		return arguments__api(text, &options->api, err);
 	case OPT_MAX_OVERHEAD:

@@ -53,18 +53,17 @@ static int take_size(struct stack_choice *choice, const char *text, struct error
 			return 0;
 		}
 	}
-	return error__set(err, -EINVAL, "--stack-size '%s': choose 8, 16 or 32 (KiB)", text);
+	return error__set(err, -EINVAL, "--stack-size '%.100s': choose 8, 16 or 32 (KiB)", text);
 }
 
 static int take_sample(struct stack_choice *choice, const char *text, struct error *err)
 {
 	unsigned long number;
-	int ret = arguments__number("--stack-sample", text, 1, SAMPLE_MAX, &number, err);
+	int ret = arguments__number("--stack-sample", text, 1, SAMPLE_MAX, &number, NULL);
 
-	if (ret)
-		return ret;
-	if (number & (number - 1))
-		return error__set(err, -EINVAL, "--stack-sample '%s': give a power of two, such as 64", text);
+	if (ret || number & (number - 1))
+		return error__set(err, -EINVAL, "--stack-sample '%.100s': give a power of two from 1 to %lu, such as 64", text,
+				  SAMPLE_MAX);
 	choice->sample = (uint32_t)number;
 	return 0;
 }
@@ -88,7 +87,8 @@ int stack_choice__take(struct stack_choice *choice, int id, const char *text, st
 		choice->max = number;
 		return ret;
 	case OPT_MIN_WAIT:
-		return arguments__time("--min-wait", text, &choice->min_wait_ns, err);
+		choice->min_wait_ns = 0;
+		return strcmp(text, "0") ? arguments__time("--min-wait", text, &choice->min_wait_ns, err) : 0;
 	case OPT_STACK_SAMPLE:
 		return take_sample(choice, text, err);
 	}

@@ -213,7 +213,7 @@ static int parse_user(struct trace_options *options, const char *text, struct er
 		return ret;
 	}
 	if (user_name__to_uid(text, &uid))
-		return error__set(err, -EINVAL, "--uid '%s': no user has this name; give a number or a name", text);
+		return error__set(err, -EINVAL, "--uid '%.100s': no user has this name; give a number or a name", text);
 	options->config.uid = uid;
 	return 0;
 }
@@ -288,7 +288,7 @@ static int take_value(struct trace_options *options, struct given *given, int id
 	case OPT_DURATION:
 		ret = arguments__seconds("--duration", text, 0.001, &options->duration, err);
 		if (!ret && options->duration == 0)
-			return error__set(err, -EINVAL, "--duration '%s': give more than 0 seconds", text);
+			return error__set(err, -EINVAL, "--duration '%.100s': give more than 0 seconds", text);
 		return ret;
 	case OPT_TIMESTAMPS:
 		given->timestamps = true;

@@ -183,8 +183,9 @@ int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err
 		return 0;
 	if (!sink->output)
 		return error__set(err, sink->failure, "cannot write %s: %s", where, strerror(-sink->failure));
-	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written", where,
-			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink));
+	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written%s", where,
+			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink),
+			  sink->options->targets.command ? "; COMMAND goes on unwatched" : "");
 }
 
 bool trace_sink__is_closed(const struct trace_sink *sink)

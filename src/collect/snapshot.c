@@ -380,6 +380,8 @@ static void read_losses(struct collector *collector)
 	uint64_t *per_cpu = calloc(cpus, sizeof(*per_cpu));
 
 	for (uint32_t reason = 0; per_cpu && reason < LOSS_COUNT; reason++) {
+		if (reason == LOSS_LIBRARY_SKIPPED) /* not counted in BPF */
+			continue;
 		if (bpf_map__lookup_elem(collector->skeleton->maps.losses, &reason, sizeof(reason), per_cpu,
 					 cpus * sizeof(*per_cpu), 0))
 			continue;
@@ -441,7 +443,8 @@ static int by_count(const void *a, const void *b)
 {
 	const struct failure *x = a, *y = b;
 
-	return x->count < y->count ? 1 : (x->count > y->count ? -1 : strcmp(x->function, y->function));
+	return x->count < y->count ? 1 : x->count > y->count ? -1 :
+							       strcmp(x->function, y->function);
 }
 
 static int finish_processes(struct collector *collector)
@@ -483,6 +486,11 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	sites__begin(&reading);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
+	/* Before the calls, which are counted first: no more are in flight, or of unknown size, than there are calls. */
+	if (!ret)
+		ret = reading__map(&reading, skeleton->maps.streams, read_stream);
+	if (!ret)
+		ret = graphs__read(collector, reap);
 	if (!ret)
 		ret = read_tallies(&reading);
 	/* Before the launches, the last of which take a kernel's shape with them. */
@@ -491,11 +499,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret)
 		ret = read_launches(&reading);
 	if (!ret)
-		ret = graphs__read(collector, reap);
-	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.failures, read_failure);
-	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.streams, read_stream);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.objects, read_object);
 	if (!ret)

@@ -10,7 +10,7 @@
 /* Keys that have several values are lists always, also with one: programs need not look. */
 static bool is_list(const char *key)
 {
-	static const char *const lists[] = {"layers", "libraries", "probed_functions_missing", "functions_not_in_table",
+	static const char *const lists[] = {"layers", "libraries", "topics", "probed_functions_missing", "functions_not_in_table",
 					    "slow_functions"};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)

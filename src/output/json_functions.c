@@ -35,28 +35,33 @@ static void write_function(struct json *j, const struct process *p, const struct
 	json__object_end(j);
 }
 
-static void write_device(struct json *j, const struct device_totals *d)
+static void write_device(struct json *j, unsigned int sections, const struct device_totals *d)
 {
 	json__object_begin(j);
 	json_parts__key_device(j, d->device);
-	json__key_u64(j, "launches", d->launches);
-	json__key_u64(j, "allocations", d->allocations);
-	json__key_u64(j, "live_bytes", d->live_bytes);
-	json__key_u64(j, "live_allocations", d->live_count);
-	json__key_u64(j, "copies", d->copies);
-	json__key_u64(j, "copy_bytes", d->copy_bytes);
-	json__key_u64(j, "wait_ns", d->wait_ns);
+	if (sections & SECTION_LAUNCH)
+		json__key_u64(j, "launches", d->launches);
+	if (sections & SECTION_MEMORY) {
+		json__key_u64(j, "allocations", d->allocations);
+		json__key_u64(j, "live_bytes", d->live_bytes);
+		json__key_u64(j, "live_allocations", d->live_count);
+	}
+	if (sections & SECTION_COPY) {
+		json__key_u64(j, "copies", d->copies);
+		json__key_u64(j, "copy_bytes", d->copy_bytes);
+		json__key_u64(j, "wait_ns", d->wait_ns);
+	}
 	json__object_end(j);
 }
 
-void json_functions__write(struct json *j, const struct process *p)
+void json_functions__write(struct json *j, unsigned int sections, const struct process *p)
 {
 	size_t i;
 
 	json__key(j, "devices");
 	json__array_begin(j);
 	for (i = 0; i < p->device_count; i++)
-		write_device(j, &p->devices[i]);
+		write_device(j, sections, &p->devices[i]);
 	json__array_end(j);
 	json__key(j, "functions");
 	json__array_begin(j);

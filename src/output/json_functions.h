@@ -7,6 +7,6 @@
 #include "model/model.h"
 
 /* Keys `functions` and `devices` of the process's object. */
-void json_functions__write(struct json *j, const struct process *p);
+void json_functions__write(struct json *j, unsigned int sections, const struct process *p);
 
 #endif

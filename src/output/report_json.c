@@ -67,7 +67,7 @@ static void write_process(struct json *j, const struct model *model, const struc
 	json_error__write(j, p);
 	if (model->stacks)
 		json_site__write(j, model, p);
-	json_functions__write(j, p);
+	json_functions__write(j, sections, p);
 	json__object_end(j);
 }
 

@@ -34,15 +34,38 @@ struct aside_words {
 };
 
 static const struct aside_words host_words = {
-	MEMORY_HOST, "host: ", "allocated", "freed", "allocate", "free"};
+	MEMORY_HOST,
+	"host: ",
+	"allocated",
+	"freed",
+	"allocate",
+	"free",
+};
 static const struct aside_words registered_words = {
-	MEMORY_REGISTERED, "registered host memory: ", "registered", "unregistered", "register",
-	"unregister"};
+	MEMORY_REGISTERED,
+	"registered host memory: ",
+	"registered",
+	"unregistered",
+	"register",
+	"unregister",
+};
 /* Of some it is not known how large they are. */
 static const struct aside_words imported_words = {
-	MEMORY_IMPORTED, "imported, not its own: at least ", "opened", "closed", "open", "close"};
+	MEMORY_IMPORTED,
+	"imported, not its own: at least ",
+	"opened",
+	"closed",
+	"open",
+	"close",
+};
 static const struct aside_words reserved_words = {
-	MEMORY_RESERVED, "reserved addresses: ", "reserved", "freed", "reserve", "free"};
+	MEMORY_RESERVED,
+	"reserved addresses: ",
+	"reserved",
+	"freed",
+	"reserve",
+	"free",
+};
 
 static void print_aside(FILE *out, const char *indent, const struct aside_words *words,
 			const struct memory_totals *m, bool ended)
@@ -192,7 +215,7 @@ static void print_freed(FILE *out, const struct process *p, const struct report_
 	for (i = 0; i < shown; i++)
 		print_allocation(out, &p->freed[i], false);
 	if (rest)
-		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more freed\n", rest);
+		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more free%s\n", rest, rest == 1 ? "" : "s");
 }
 
 static void print_process(FILE *out, const struct process *p, const struct report_options *options)

@@ -55,18 +55,31 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	fputc('\n', out);
 }
 
-static void print_device(FILE *out, const struct process *p, const struct device_totals *d)
+/* What was counted on a device, of the sections that are watched. */
+static void print_device(FILE *out, unsigned int sections, const struct process *p, const struct device_totals *d)
 {
-	const char *mark = report_sampling__mark(p, RATE_COPY);
+	const char *separator = "";
 
 	if (d->device == DEVICE_UNKNOWN)
 		fputs(REPORT_INDENT "on a device unknown: ", out);
 	else
 		fprintf(out, REPORT_INDENT "on device %u: ", d->device);
-	fprintf(out, "%" PRIu64 " Bytes live, %s%" PRIu64 " launch%s, ", d->live_bytes, report_sampling__mark(p, RATE_LAUNCH),
-		d->launches, d->launches == 1 ? "" : "es");
-	fprintf(out, "%s%" PRIu64 " %s of %s%" PRIu64 " Bytes\n", mark, d->copies,
-		d->copies == 1 ? "copy or set" : "copies and sets", mark, d->copy_bytes);
+	if (sections & SECTION_MEMORY) {
+		fprintf(out, "%" PRIu64 " Bytes live", d->live_bytes);
+		separator = ", ";
+	}
+	if (sections & SECTION_LAUNCH) {
+		fprintf(out, "%s%s%" PRIu64 " launch%s", separator, report_sampling__mark(p, RATE_LAUNCH), d->launches,
+			d->launches == 1 ? "" : "es");
+		separator = ", ";
+	}
+	if (sections & SECTION_COPY) {
+		const char *mark = report_sampling__mark(p, RATE_COPY);
+
+		fprintf(out, "%s%s%" PRIu64 " %s of %s%" PRIu64 " Bytes", separator, mark, d->copies,
+			d->copies == 1 ? "copy or set" : "copies and sets", mark, d->copy_bytes);
+	}
+	fputc('\n', out);
 }
 
 void report_process__print(FILE *out, const struct model *model)
@@ -86,6 +99,6 @@ void report_process__print(FILE *out, const struct model *model)
 		for (size_t k = 0; k < p->gpu_count; k++)
 			print_gpu(out, model, &p->gpus[k]);
 		for (size_t k = 0; k < p->device_count; k++)
-			print_device(out, p, &p->devices[k]);
+			print_device(out, model->sections, p, &p->devices[k]);
 	}
 }

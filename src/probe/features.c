@@ -35,7 +35,7 @@ static int check_btf(struct error *err)
 	if (!access("/sys/kernel/btf/vmlinux", R_OK))
 		return 0;
 	return error__set(err, -ENOENT,
-			  "cannot read /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+			  "cannot read /sys/kernel/btf/vmlinux: mount /sys, or boot a kernel with CONFIG_DEBUG_INFO_BTF");
 }
 
 /* Loads a program that does nothing. Returns its descriptor or a negative errno. */
@@ -91,10 +91,16 @@ static int tell_lacking(struct error *err)
 
 	if (!capabilities__read(&now, NULL))
 		capabilities__lacking(now.effective, false, names, sizeof(names));
-	return error__set(err, -EPERM,
-			  "no permission to load BPF programs%s%s: run as root (sudo), or with CAP_BPF, CAP_PERFMON, "
-			  "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE",
-			  *names ? ", without " : "", names);
+	return capabilities__refused(names, err);
+}
+
+int features__refused(int code, struct error *err)
+{
+	if (code == -EMFILE || code == -ENFILE)
+		return error__set(err, code, "the BPF programs could not be loaded: %s: raise %s", strerror(-code),
+				  code == -EMFILE ? "ulimit -n" : "fs.file-max by sysctl");
+	return error__set(err, code, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
+			  strerror(-code));
 }
 
 static int check_privileges(struct error *err)
@@ -170,8 +176,8 @@ int features__choose_links(const struct features *features, const char *forced, 
 	bool available = true;
 
 	if (!forced || !*forced) {
-		*kind = features->uprobe_session ? LINKS_SESSION :
-						   (features->uprobe_multi ? LINKS_MULTI : LINKS_TRACEFS);
+		*kind = features->uprobe_session ? LINKS_SESSION : features->uprobe_multi ? LINKS_MULTI :
+											    LINKS_TRACEFS;
 		return 0;
 	}
 	if (!strcmp(forced, "session")) {

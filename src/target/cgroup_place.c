@@ -64,7 +64,7 @@ static int read_id(const char *path, uint64_t *id)
 static int cannot(const char *path, int code, struct error *err)
 {
 	if (code == -ENOENT || code == -ENOTDIR)
-		return error__set(err, code, "no control group '%s': see systemd-cgls", path);
+		return error__set(err, code, "no control group '%.100s': see systemd-cgls", path);
 	return error__set(err, code, "control group '%s': %s", path, strerror(-code));
 }
 
@@ -74,6 +74,8 @@ int cgroup_place__find(const char *path, struct cgroup_place *place, struct erro
 	char full[PATH_MAX], real[PATH_MAX];
 	int ret;
 
+	if (!*path)
+		return error__set(err, -EINVAL, "the control group's path is empty: see systemd-cgls");
 	if (!mount)
 		return error__set(err, -ENOTSUP, "control group '%s': this machine has no cgroup v2 in /sys/fs/cgroup", path);
 	if (!is_root(mount))

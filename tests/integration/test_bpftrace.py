@@ -197,6 +197,15 @@ def test_a_mistyped_name_is_said():
     assert functions(done.stdout) == {str(paths.LIBCUDART): {"cudaFree"}}
 
 
+def test_a_layer_without_a_library_is_said(tmp_path):
+    libraries = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    (tmp_path / paths.LIBCUDART.name).symlink_to(paths.LIBCUDART)
+    done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "-e", "cudaFree"], capture_output=True, text=True,
+                          env=libraries, check=True)
+    assert "no libcuda was found, so no function of the driver is in the script: give --libcuda-path" in done.stderr
+    assert "no libcudart" not in done.stderr
+
+
 def test_a_full_disk_is_said():
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "--standard-paths"], stdout=full, text=True,

@@ -7,30 +7,22 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from lib import leftovers, paths
+from lib import folders, leftovers, paths
 from lib.paths import workload
 from lib.probe import environment
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 QUICK = ("--duration", "0.1", "--display-interval", "0")
 NONE = ("--metrics-addr", "none")
 CAPABILITIES = ("bpf", "perfmon", "sys_ptrace", "dac_read_search")
 PORT_9000 = pytest.mark.alone("a gpuprobe beside it may have the port, and end")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 def run(*args, before=(), timeout=30, **env):
@@ -51,13 +43,8 @@ def fails(done, status, *words):
 @pytest.fixture
 def open_dir():
     """A directory that every user can read, with gpuprobe and the simulated libraries in it."""
-    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
-    directory.chmod(0o755)
-    shutil.copy(paths.GPUPROBE, directory)
-    for name in ("libcuda.so.1", "libcudart.so.13", "launch"):
-        shutil.copy(paths.SIM / name, directory)
-    yield directory
-    shutil.rmtree(directory)
+    with folders.private("launch", gpuprobe=True) as directory:
+        yield directory
 
 
 @pytest.fixture
@@ -107,7 +94,7 @@ def test_duration_may_be_a_fraction():
     done = run("--duration", "0.4", "--display-interval", "0", *NONE)
     took = time.monotonic() - start
     assert done.returncode == 0
-    assert 0.4 <= took < 3
+    assert 0.4 <= took < 10
 
 
 def test_interval_zero_prints_the_final_report_only():
@@ -460,6 +447,24 @@ def test_bad_value(option, values, words):
 @pytest.mark.parametrize("option", ["--min-wait=1ms", "--stack-sample=1", "--stack-storage-size=9", "--stack-size=8"])
 def test_options_of_stacks_without_stacks(option):
     fails(run(option, *QUICK), 2, f"{option.partition('=')[0]} has no effect with --stack off")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["trace", "--list-functions"],
+                                       ["trace", "--json-schema"], ["diagnose", "--list"]])
+def test_a_full_disk_is_said(arguments):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([paths.GPUPROBE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "gpuprobe: cannot write to standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("option", ["--api", "--max-kernels", "--metrics-addr"])
+def test_a_long_value_leaves_room_for_what_to_do(option):
+    fails(run(option, "x" * 100000), 2, "x" * 80)
+    assert run(option, "x" * 100000).stderr.rstrip("\n")[-1] != "x"
+
+
+def test_min_wait_may_be_0():
+    assert "'x'" in run("diagnose", "--min-wait", "0", "--duration", "x").stderr
 
 
 def test_an_error_stays_one_line():

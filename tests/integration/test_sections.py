@@ -100,6 +100,9 @@ def test_what_json_shows(gpuprobe, option, section):
         assert exact.copies(process) == truth.copies()
     if section != "memory":
         assert process["errors"] == []
+    on_device = {"memory": {"allocations", "live_bytes", "live_allocations"}, "launches": {"launches"},
+                 "copies": {"copies", "copy_bytes", "wait_ns"}}
+    assert process["devices"] and all(set(device) == on_device[section] | {"device"} for device in process["devices"])
 
 
 @pytest.mark.parametrize("option,shown", [("--memleak", "num_successful_mallocs:"),
@@ -110,6 +113,10 @@ def test_what_the_text_shows(gpuprobe, option, shown):
     for words in ("num_successful_mallocs:", "per-process memory maps:", "total kernel launches:", "copies:"):
         belongs = words == shown or (shown, words) == ("num_successful_mallocs:", "per-process memory maps:")
         assert (words in result.stdout) == belongs
+    on_device = {"num_successful_mallocs:": r"\d+ Bytes live", "total kernel launches:": r"\d+ launch(es)?",
+                 "copies:": r"\d+ cop.* of \d+ Bytes"}
+    told = re.findall(r"^ +on device \d+: (.*)$", result.stdout, re.M)
+    assert told and all(re.fullmatch(on_device[shown], line) for line in told)
 
 
 @pytest.mark.parametrize("option,names", [

@@ -25,7 +25,7 @@ static struct link_facts good_links(void)
 		.features = {.uprobe_multi = true, .uprobe_session = true, .lazy_maps = true},
 		.kind = LINKS_SESSION,
 		.probing = {.made = true},
-		.trial = {.calls = 64, .hits = 128, .plain = TRIAL_RETURNED, .filtered = TRIAL_RETURNED},
+		.trial = {.calls = 64, .hits = 129, .plain = TRIAL_RETURNED, .filtered = TRIAL_RETURNED},
 		.iterator = {.made = true},
 		.monitor = {.made = true},
 		.tracer = {.made = true},
@@ -68,6 +68,9 @@ static void judges_programs(void **state)
 	check_links__judge(&facts, &newest, &list);
 	expect_line(&list, "links", CHECK_MISSING, "cannot be told", "as root");
 	assert_false(has_topic(&list, "session") || has_topic(&list, "probes") || has_topic(&list, "monitor"));
+	expect_line(&list, "untried", CHECK_DEGRADED, "session, probes, seccomp, iterator, monitor, tracer, maps, copies", "mend");
+	expect_fact(&list, "untried", "could not", "topics",
+		    "session,probes,seccomp,iterator,monitor,tracer,maps,copies");
 	check_list__clear(&list);
 	facts.program = -EACCES;
 	expect_links(&facts, &newest, "bpf", CHECK_MISSING, "Permission denied", "sudo");
@@ -93,14 +96,14 @@ static void judges_kinds(void **state)
 	facts.kind = LINKS_TRACEFS;
 	facts.features.uprobe_multi = false;
 	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events: CAP_SYS_ADMIN", "Linux 6.6");
-	assert_true(link_facts__uses_tracefs(&facts));
+	assert_int_equal(link_facts__tracefs_use(&facts), TRACEFS_USED);
 	facts.features = good_links().features;
 	facts.forced = true;
 	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events, by GPUPROBE_LINKS", "unset");
 	expect_links(&facts, &newest, "session", CHECK_DEGRADED, "no session probes, by GPUPROBE_LINKS", "unset");
 	facts.chosen = -EINVAL;
 	strcpy(facts.choice_error.text, "GPUPROBE_LINKS is 'x'");
-	assert_false(link_facts__uses_tracefs(&facts));
+	assert_int_equal(link_facts__tracefs_use(&facts), TRACEFS_USE_UNKNOWN);
 	check_links__judge(&facts, &newest, &list);
 	expect_line(&list, "links", CHECK_MISSING, "GPUPROBE_LINKS is 'x'", "unset");
 	assert_false(has_topic(&list, "session") || has_topic(&list, "probes"));
@@ -113,9 +116,10 @@ static void judges_the_trial(void **state)
 	struct check_list list = {0};
 
 	(void)state;
-	facts.trial.hits = 127;
+	facts.trial.hits = 130;
 	expect_links(&facts, &newest, "probes", CHECK_MISSING,
-		     "64 calls of a function of gpuprobe's own ran 127 probes, not 128", "report it");
+		     "64 calls of a function of gpuprobe's own, and one without a return, ran 130 probes, not 129",
+		     "report it");
 	facts = good_links();
 	facts.trial.filtered = TRIAL_KILLED;
 	expect_links(&facts, &newest, "probes", CHECK_OK, "64 calls", NULL);
@@ -129,7 +133,7 @@ static void judges_the_trial(void **state)
 	check_list__clear(&list);
 	facts = good_links();
 	facts.trial.plain = TRIAL_NOT_MADE;
-	expect_links(&facts, &newest, "probes", CHECK_MISSING, "ran 128 probes", "report it");
+	expect_links(&facts, &newest, "probes", CHECK_MISSING, "ran 129 probes", "report it");
 	facts = good_links();
 	facts.probing.ret = -EOPNOTSUPP;
 	strcpy(facts.probing.error.text, "cannot attach a probe");
@@ -155,12 +159,16 @@ static void judges_what_is_loaded(void **state)
 	expect_links(&facts, &newest, "iterator", CHECK_MISSING, "own file is not found", "-vv");
 	older.one_process = false;
 	expect_links(&facts, &older, "iterator", CHECK_MISSING, "own file is not found", "pid namespace");
+	facts.monitor.ret = facts.iterator.ret = -EMFILE;
+	expect_links(&facts, &newest, "monitor", CHECK_MISSING, "the kernel refused", "ulimit -n");
+	expect_links(&facts, &newest, "iterator", CHECK_MISSING, "own file is not found", "ulimit -n");
 	facts.iterator.ret = 0;
 	expect_links(&facts, &older, "iterator", CHECK_DEGRADED, "all processes", "Linux 6.1");
 	older.counts_mappings = false;
 	expect_links(&facts, &older, "copies", CHECK_DEGRADED, "looks its mapping up anew", "Linux 6.13");
 	facts.features.lazy_maps = false;
 	expect_links(&facts, &older, "maps", CHECK_DEGRADED, "taken whole", "--max-allocations");
+	expect_links(&facts, NULL, "untried", CHECK_DEGRADED, "could not be tried: maps, copies", "check again");
 }
 
 /* On this kernel, whatever it is and whoever runs this: what is tried must fit together. */
@@ -189,8 +197,26 @@ static void tries_for_real(void **state)
 	assert_true(facts.probing.made && facts.iterator.made && facts.monitor.made && facts.tracer.made);
 	assert_int_equal(facts.probing.ret, 0);
 	assert_int_equal(facts.trial.plain, TRIAL_RETURNED);
-	assert_int_equal(facts.trial.hits, 2 * facts.trial.calls);
+	assert_int_equal(facts.trial.hits, 2 * facts.trial.calls + 1);
 	assert_int_equal(facts.monitor.ret | facts.tracer.ret | facts.iterator.ret, 0);
+}
+
+/* Kernels with session links have the other sort as well: one link for entries, one for returns. */
+static void tries_links_of_each_side(void **state)
+{
+	struct kernel_types types;
+	struct link_facts facts;
+
+	(void)state;
+	if (kernel_types__read(&types))
+		skip();
+	link_facts__try("multi", false, &types, &facts);
+	if (facts.program || facts.chosen)
+		skip();
+	assert_int_equal(facts.kind, LINKS_MULTI);
+	assert_int_equal(facts.probing.ret, 0);
+	assert_int_equal(facts.trial.plain, TRIAL_RETURNED);
+	assert_int_equal(facts.trial.hits, 2 * facts.trial.calls + 1);
 }
 
 /* --- stacks --- */
@@ -218,7 +244,7 @@ static void judges_stacks(void **state)
 	facts.library = -ENOENT;
 	strcpy(facts.library_error.text, "no libdebuginfod.so.1");
 	check_stacks__judge(&facts, &links, &list);
-	expect_line(&list, "stacks", CHECK_MISSING, "no programs", "monitor");
+	expect_line(&list, "stacks", CHECK_MISSING, "not tried", "mend");
 	expect_line(&list, "debuginfod", CHECK_DEGRADED, "no libdebuginfod.so.1", "libdebuginfod1");
 	check_list__clear(&list);
 }
@@ -344,6 +370,7 @@ int main(void)
 		cmocka_unit_test(judges_the_trial),
 		cmocka_unit_test(judges_what_is_loaded),
 		cmocka_unit_test(tries_for_real),
+		cmocka_unit_test(tries_links_of_each_side),
 		cmocka_unit_test(judges_stacks),
 		cmocka_unit_test(reads_debuginfod),
 		cmocka_unit_test(parses_the_module),

@@ -240,12 +240,12 @@ static struct host_facts good_host(void)
 	};
 }
 
-static void expect_host(const struct host_facts *facts, bool perf, const char *topic, enum check_state state,
+static void expect_host(const struct host_facts *facts, enum tracefs_use use, const char *topic, enum check_state state,
 			const char *text, const char *advice)
 {
 	struct check_list list = {0};
 
-	check_host__judge(facts, perf, &list);
+	check_host__judge(facts, use, &list);
 	expect_line(&list, topic, state, text, advice);
 	check_list__clear(&list);
 }
@@ -256,37 +256,43 @@ static void judges_capabilities(void **state)
 	struct check_list list = {0};
 
 	(void)state;
-	check_host__judge(&facts, false, &list);
+	check_host__judge(&facts, TRACEFS_UNUSED, &list);
 	assert_int_equal(check_list__in_state(&list, CHECK_OK), list.count);
 	check_list__clear(&list);
 
-	expect_host(&facts, false, "capabilities", CHECK_OK, "CAP_CHECKPOINT_RESTORE", NULL);
-	expect_host(&facts, true, "capabilities", CHECK_MISSING, "no CAP_SYS_ADMIN", "--cap-add SYS_ADMIN");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_OK, "CAP_CHECKPOINT_RESTORE", NULL);
+	expect_host(&facts, TRACEFS_USED, "capabilities", CHECK_MISSING, "no CAP_SYS_ADMIN", "--cap-add SYS_ADMIN");
 	facts.effective = BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH);
-	expect_host(&facts, true, "capabilities", CHECK_OK, "CAP_SYS_ADMIN", NULL); /* which stands for three others */
+	expect_host(&facts, TRACEFS_USED, "capabilities", CHECK_OK, "CAP_SYS_ADMIN", NULL); /* which stands for three others */
 	facts = good_host();
 	facts.effective &= ~BIT(CAP_CHECKPOINT_RESTORE);
-	expect_host(&facts, false, "capabilities", CHECK_DEGRADED, "no CAP_CHECKPOINT_RESTORE",
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_DEGRADED, "no CAP_CHECKPOINT_RESTORE",
 		    "--cap-add CHECKPOINT_RESTORE");
 	facts.effective = 0;
-	expect_host(&facts, false, "capabilities", CHECK_MISSING, "no CAP_BPF", "sudo");
-	expect_host(&facts, false, "capabilities", CHECK_MISSING, "no CAP_PERFMON", "sudo");
-	expect_host(&facts, false, "capabilities", CHECK_DEGRADED, "no CAP_SYS_PTRACE", "sudo");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "no CAP_BPF", "sudo");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "no CAP_PERFMON", "sudo");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_DEGRADED, "no CAP_SYS_PTRACE", "sudo");
 	facts.capabilities = -EPERM;
-	expect_host(&facts, false, "capabilities", CHECK_MISSING, "cannot be read", "capget");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "cannot be read", "capget");
 }
 
 static void judges_namespaces(void **state)
 {
 	struct host_facts facts = good_host();
+	struct check_list list = {0};
 
 	(void)state;
-	expect_host(&facts, false, "user-namespace", CHECK_OK, "own", NULL);
-	expect_host(&facts, false, "pid-namespace", CHECK_OK, "own", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "user-namespace", CHECK_OK, "own", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_OK, "own", NULL);
 	facts.user_namespace = true;
 	facts.pid_namespace = true;
-	expect_host(&facts, false, "user-namespace", CHECK_MISSING, "do not reach BPF", "rootless");
-	expect_host(&facts, false, "pid-namespace", CHECK_DEGRADED, "processes outside", "hostPID: true");
+	expect_host(&facts, TRACEFS_UNUSED, "user-namespace", CHECK_MISSING, "do not reach BPF", "rootless");
+	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_DEGRADED, "processes outside", "hostPID: true");
+	facts.no_proc = true;
+	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_MISSING, "there is no /proc", "mount");
+	check_host__judge(&facts, TRACEFS_UNUSED, &list);
+	assert_false(has_topic(&list, "user-namespace") || has_topic(&list, "ptrace_scope"));
+	check_list__clear(&list);
 	assert_true(host_facts__is_initial_map("         0          0 4294967295"));
 	assert_false(host_facts__is_initial_map("         0       1000          1"));
 	assert_false(host_facts__is_initial_map("         0          0      65536"));
@@ -300,12 +306,14 @@ static void judges_tracefs(void **state)
 
 	(void)state;
 	facts.tracefs = TRACEFS_ABSENT;
-	expect_host(&facts, false, "tracefs", CHECK_OK, "not needed", NULL);
-	expect_host(&facts, true, "tracefs", CHECK_MISSING, "there is no", "mount -t tracefs");
+	expect_host(&facts, TRACEFS_UNUSED, "tracefs", CHECK_OK, "not needed", NULL);
+	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_MISSING, "there is no", "mount -t tracefs");
 	facts.tracefs = TRACEFS_DENIED;
-	expect_host(&facts, true, "tracefs", CHECK_MISSING, "cannot be written", "root");
+	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_MISSING, "cannot be written", "root");
 	facts.tracefs = TRACEFS_WRITABLE;
-	expect_host(&facts, true, "tracefs", CHECK_OK, "takes probes", NULL);
+	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_OK, "takes probes", NULL);
+	expect_host(&facts, TRACEFS_USE_UNKNOWN, "tracefs", CHECK_OK, "cannot be told", NULL);
+	expect_host(&facts, TRACEFS_USE_UNKNOWN, "perf_event_paranoid", CHECK_OK, "2, which does not bind who", NULL);
 }
 
 static void judges_limits(void **state)
@@ -314,20 +322,32 @@ static void judges_limits(void **state)
 
 	(void)state;
 	facts.memlock = 8 << 20;
-	expect_host(&facts, false, "memlock", CHECK_OK, "8.0 MiB, which does not count", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_OK, "8.0 MiB, which does not count", NULL);
 	facts.memlock_counts = true;
-	expect_host(&facts, false, "memlock", CHECK_DEGRADED, "limited to 8.0 MiB", "ulimit -l unlimited");
+	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_DEGRADED, "limited to 8.0 MiB", "ulimit -l unlimited");
 	facts.memlock = UNLIMITED;
-	expect_host(&facts, false, "memlock", CHECK_OK, "unlimited", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_OK, "unlimited", NULL);
 
-	expect_host(&facts, true, "perf_event_paranoid", CHECK_OK, "2, which does not bind who", NULL);
-	expect_host(&facts, false, "perf_event_paranoid", CHECK_OK, "2, which does not bind these links", NULL);
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "2, which does not bind who", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "perf_event_paranoid", CHECK_OK, "2, which does not bind these links", NULL);
 	facts.effective = 0;
-	expect_host(&facts, true, "perf_event_paranoid", CHECK_MISSING, "2: events", "CAP_PERFMON");
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_MISSING, "2: events", "CAP_PERFMON");
 	facts.paranoid = -1;
-	expect_host(&facts, true, "perf_event_paranoid", CHECK_OK, "-1", NULL);
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "-1", NULL);
 	facts.has_paranoid = false;
-	expect_host(&facts, true, "perf_event_paranoid", CHECK_OK, "not told", NULL);
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "not told", NULL);
+}
+
+static void knows_which_kernels_count_memlock(void **state)
+{
+	static const char *const counting[] = {"4.19.0", "4.99.1", "5.4.0-42-generic", "5.10.223"};
+	static const char *const others[] = {"5.11.0", "5.17.0", "6.1.0-13-amd64", "6.18.2", "strange", "5", ""};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counting) / sizeof(*counting); i++)
+		assert_true(host_facts__counts_memlock(counting[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(host_facts__counts_memlock(others[i]));
 }
 
 static void judges_yama(void **state)
@@ -335,18 +355,18 @@ static void judges_yama(void **state)
 	struct host_facts facts = good_host();
 
 	(void)state;
-	expect_host(&facts, false, "ptrace_scope", CHECK_OK, "no Yama", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "no Yama", NULL);
 	facts.ptrace_scope = 2;
-	expect_host(&facts, false, "ptrace_scope", CHECK_OK, "2, which does not bind", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "2, which does not bind", NULL);
 	facts.ptrace_scope = 3;
-	expect_host(&facts, false, "ptrace_scope", CHECK_DEGRADED, "3: nobody", "ptrace_scope=3");
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "3: nobody", "ptrace_scope=3");
 	facts.effective = 0;
 	facts.ptrace_scope = 0;
-	expect_host(&facts, false, "ptrace_scope", CHECK_OK, "0, which does not bind", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "0, which does not bind", NULL);
 	facts.ptrace_scope = 1;
-	expect_host(&facts, false, "ptrace_scope", CHECK_DEGRADED, "own descendants alone", "CAP_SYS_PTRACE");
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "own descendants alone", "CAP_SYS_PTRACE");
 	facts.ptrace_scope = 2;
-	expect_host(&facts, false, "ptrace_scope", CHECK_DEGRADED, "no process", "CAP_SYS_PTRACE");
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "no process", "CAP_SYS_PTRACE");
 }
 
 static void reads_memlock(void **state)
@@ -409,6 +429,7 @@ int main(void)
 		cmocka_unit_test(judges_namespaces),
 		cmocka_unit_test(judges_tracefs),
 		cmocka_unit_test(judges_limits),
+		cmocka_unit_test(knows_which_kernels_count_memlock),
 		cmocka_unit_test(judges_yama),
 		cmocka_unit_test(reads_memlock),
 		cmocka_unit_test_setup_teardown(reads_the_machine, make_root, remove_root),

@@ -88,20 +88,8 @@ static void writes_an_empty_report(void **state)
 static void writes_memory(void **state)
 {
 	struct allocation live[] = {
-		{
-			.address = 0x7989d8000000,
-			.size = 8000000,
-			.start_ns = 77,
-			.kind = MEMORY_DEVICE,
-			.device = 1,
-		},
-		{
-			.address = 0xffffffffffffffff,
-			.size = 1,
-			.start_ns = 78,
-			.kind = MEMORY_HOST,
-			.device = DEVICE_UNKNOWN,
-		},
+		{.address = 0x7989d8000000, .size = 8000000, .start_ns = 77, .kind = MEMORY_DEVICE, .device = 1},
+		{.address = 0xffffffffffffffff, .size = 1, .start_ns = 78, .kind = MEMORY_HOST, .device = DEVICE_UNKNOWN},
 	};
 	struct allocation freed[] = {{.address = 0x10, .kind = MEMORY_POOL}};
 	struct process p = {
@@ -201,17 +189,7 @@ static void writes_launches_copies_waits_and_errors(void **state)
 			.graph_launches = 2,
 			.copies[COPY_H2D] = {
 				{.calls = 1, .bytes = 3, .ns = 2},
-				{
-					.calls = 4,
-					.bytes = 5,
-					.ns = 6,
-					.pinned_calls = 1,
-					.pinned_bytes = 2,
-					.pageable_calls = 3,
-					.pageable_bytes = 4,
-					.captured_calls = 5,
-					.captured_bytes = 6,
-				},
+				{.calls = 4, .bytes = 5, .ns = 6, .pinned_calls = 1, .pinned_bytes = 2, .pageable_calls = 3, .pageable_bytes = 4, .captured_calls = 5, .captured_bytes = 6},
 			},
 			.copies[COPY_SET][0] = {.calls = 7, .bytes = 8},
 			.covered[COPY_H2D] = {3, 40, 2},
@@ -292,23 +270,10 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 		 .failures = 3,
 		 .bytes = 4,
 		 .ns = 5},
-		{
-			.row = (uint16_t)api__find("cuCtxSetCurrent", API_NEWEST),
-			.device = DEVICE_UNKNOWN,
-			.calls = 1,
-		},
+		{.row = (uint16_t)api__find("cuCtxSetCurrent", API_NEWEST), .device = DEVICE_UNKNOWN, .calls = 1},
 	};
 	struct device_totals devices[] = {
-		{
-			.device = 0,
-			.launches = 1,
-			.allocations = 2,
-			.live_bytes = 3,
-			.live_count = 4,
-			.copies = 5,
-			.copy_bytes = 6,
-			.wait_ns = 7,
-		},
+		{.device = 0, .launches = 1, .allocations = 2, .live_bytes = 3, .live_count = 4, .copies = 5, .copy_bytes = 6, .wait_ns = 7},
 		{.device = DEVICE_UNKNOWN, .launches = 8},
 	};
 	struct process p = {
@@ -319,7 +284,7 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 		.devices = devices,
 		.device_count = 2,
 	};
-	struct model model = {.sections = SECTION_COPY, .processes = &p, .process_count = 1};
+	struct model model = {.sections = SECTION_ALL, .processes = &p, .process_count = 1};
 	char *text = print(&model);
 
 	(void)state;
@@ -341,15 +306,7 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 static void writes_who_a_process_is_and_its_gpus(void **state)
 {
 	struct gpu gpus[] = {
-		{
-			.index = 3,
-			.mig = GPU_NONE,
-			.uuid = "GPU-a",
-			.name = "NVIDIA \"H200\"",
-			.bus_id = "00000000:06:00.0",
-			.total_bytes = 100,
-			.used_bytes = 60,
-		},
+		{.index = 3, .mig = GPU_NONE, .uuid = "GPU-a", .name = "NVIDIA \"H200\"", .bus_id = "00000000:06:00.0", .total_bytes = 100, .used_bytes = 60},
 		{.index = 4, .mig = 1, .total_bytes = GPU_UNKNOWN_BYTES, .used_bytes = GPU_UNKNOWN_BYTES},
 	};
 	struct process_gpu of[] = {
@@ -357,19 +314,7 @@ static void writes_who_a_process_is_and_its_gpus(void **state)
 		{.ordinal = GPU_NONE, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES, .untracked_bytes = 0},
 	};
 	struct process p[] = {
-		{
-			.pid = 6,
-			.comm = "x",
-			.identified = true,
-			.parent = 1,
-			.uid = 1000,
-			.user = "ann",
-			.namespace_pid = 7,
-			.cgroup_known = true,
-			.container = "c0ffee",
-			.gpus = of,
-			.gpu_count = 2,
-		},
+		{.pid = 6, .comm = "x", .identified = true, .parent = 1, .uid = 1000, .user = "ann", .namespace_pid = 7, .cgroup_known = true, .container = "c0ffee", .gpus = of, .gpu_count = 2},
 		{.pid = 8, .comm = "y", .identified = true, .user = "0"},
 	};
 	struct model model = {

@@ -341,7 +341,7 @@ static void cuts_long_lists(void **state)
 		      "        ... and 3 more allocations (150 Bytes)\n"
 		      "        0x0000000000000004: 0 Bytes\n"
 		      "        0x0000000000000005: 0 Bytes\n"
-		      "        ... and 11 more freed\n"
+		      "        ... and 11 more frees\n"
 		      "        total: 650 Bytes in 5 allocations\n"
 		      "\n"
 		      "total kernel launches: 93 calls of 4 kernels\n"
@@ -488,17 +488,7 @@ static void shows_every_kind_of_copy(void **state)
 static void shows_waits_and_queries(void **state)
 {
 	struct process p[] = {
-		{
-			.pid = 1,
-			.comm = "busy",
-			.waits[WAIT_STREAM] = {2, 1500000000},
-			.waits[WAIT_EVENT] = {1, 9999},
-			.waits[WAIT_CONTEXT] = {3, 0},
-			.copy_waits = {1, 10000},
-			.free_waits = {4, 250000000},
-			.queries[WAIT_STREAM] = {5, 3},
-			.queries[WAIT_EVENT] = {1, 0},
-		},
+		{.pid = 1, .comm = "busy", .waits[WAIT_STREAM] = {2, 1500000000}, .waits[WAIT_EVENT] = {1, 9999}, .waits[WAIT_CONTEXT] = {3, 0}, .copy_waits = {1, 10000}, .free_waits = {4, 250000000}, .queries[WAIT_STREAM] = {5, 3}, .queries[WAIT_EVENT] = {1, 0}},
 		{.pid = 2, .comm = "idle"},
 		{.pid = 3, .comm = "gone", .ended = true, .reported_end = true, .waits[WAIT_STREAM] = {1, 1}},
 		{.pid = 4, .comm = "asks", .queries[WAIT_EVENT] = {2, 2}},
@@ -528,18 +518,8 @@ static void shows_waits_and_queries(void **state)
 static void tells_where_waits_come_from(void **state)
 {
 	struct call_site sites[] = {
-		{
-			.kind = SITE_WAIT,
-			.row = (uint16_t)api__find("cuCtxSynchronize", API_NEWEST),
-			.calls = 2,
-			.amount = 938110,
-		},
-		{
-			.kind = SITE_WAIT,
-			.row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST),
-			.calls = 1,
-			.amount = 9999,
-		},
+		{.kind = SITE_WAIT, .row = (uint16_t)api__find("cuCtxSynchronize", API_NEWEST), .calls = 2, .amount = 938110},
+		{.kind = SITE_WAIT, .row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST), .calls = 1, .amount = 9999},
 	};
 	struct process p = {.pid = 1, .comm = "busy", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&p, 1, SECTION_COPY);
@@ -584,41 +564,12 @@ static void tells_whose_a_process_is(void **state)
 	struct process_gpu of[] = {
 		{.ordinal = 0, .gpu = 0, .used_bytes = 300, .untracked_bytes = 200},
 		{.ordinal = 1, .gpu = 1, .used_bytes = 7, .untracked_bytes = GPU_UNKNOWN_BYTES},
-		{
-			.ordinal = 2,
-			.gpu = GPU_NONE,
-			.used_bytes = GPU_UNKNOWN_BYTES,
-			.untracked_bytes = GPU_UNKNOWN_BYTES,
-		},
-		{
-			.ordinal = GPU_NONE,
-			.gpu = 0,
-			.used_bytes = GPU_UNKNOWN_BYTES,
-			.untracked_bytes = GPU_UNKNOWN_BYTES,
-		},
+		{.ordinal = 2, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES, .untracked_bytes = GPU_UNKNOWN_BYTES},
+		{.ordinal = GPU_NONE, .gpu = 0, .used_bytes = GPU_UNKNOWN_BYTES, .untracked_bytes = GPU_UNKNOWN_BYTES},
 	};
 	struct process p[] = {
-		{
-			.pid = 6,
-			.comm = "x",
-			.identified = true,
-			.parent = 5,
-			.user = "a\nb",
-			.namespace_pid = 6,
-			.cgroup_known = true,
-			.gpus = of,
-			.gpu_count = COUNT(of),
-		},
-		{
-			.pid = 7,
-			.comm = "y",
-			.identified = true,
-			.user = "1000",
-			.namespace_pid = 1,
-			.cgroup_known = true,
-			.container = "c0ffee",
-			.pod = "12-34",
-		},
+		{.pid = 6, .comm = "x", .identified = true, .parent = 5, .user = "a\nb", .namespace_pid = 6, .cgroup_known = true, .gpus = of, .gpu_count = COUNT(of)},
+		{.pid = 7, .comm = "y", .identified = true, .user = "1000", .namespace_pid = 1, .cgroup_known = true, .container = "c0ffee", .pod = "12-34"},
 		{.pid = 8, .comm = "z", .identified = true, .parent = 1, .user = "root", .namespace_pid = 8},
 		{.pid = 9, .comm = "gone", .identified = true, .ended = true, .reported_end = true},
 	};
