@@ -44,9 +44,11 @@ static void take_notices(void *arg)
 
 static void on_ring(evutil_socket_t fd, short what, void *arg)
 {
+	const struct counting *counting = arg;
+
 	(void)fd;
 	(void)what;
-	take_notices(arg);
+	collector__consume_some(counting->collector);
 }
 
 static void warn_unread(const struct counting *counting, int ret)

@@ -16,7 +16,7 @@
 #include "target/process.h"
 #include "target/root_file.h"
 
-#define CANDIDATES_MAX 256   /* of one process: each is opened */
+#define CANDIDATES_MAX 64    /* of one process: each is opened, and may get some hundred probes */
 #define KERNEL_MINOR_BITS 20 /* of a device number inside the kernel */
 #define KERNEL_MINOR_MASK ((1u << KERNEL_MINOR_BITS) - 1)
 #define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
