@@ -22,7 +22,9 @@ case ${1-} in
 	shift
 	;;
 esac
-# Debuggers' pipes of valgrind's would be left by what is killed.
-exec valgrind --quiet --vgdb=no --error-exitcode=99 --leak-check=full --show-leak-kinds=definite \
-	--errors-for-leak-kinds=definite --suppressions="$(dirname "$(readlink -f "$0")")/suppressions.txt" \
+# Blocks of code do not go on into what they call: they would read the probe in the loader anew. Debuggers' pipes of
+# valgrind's would be left by what is killed.
+exec valgrind --quiet --vgdb=no --vex-guest-chase=no --error-exitcode=99 --leak-check=full \
+	--show-leak-kinds=definite --errors-for-leak-kinds=definite \
+	--suppressions="$(dirname "$(readlink -f "$0")")/suppressions.txt" \
 	--log-file="$GPUPROBE_REPORTS/valgrind.%p" "$program" "$@"

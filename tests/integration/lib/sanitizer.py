@@ -21,7 +21,7 @@ def directory():
     made = Path(tempfile.mkdtemp(prefix="gpuprobe-reports-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     made.chmod(0o1777)  # gpuprobe may run as any user
-    os.environ["GPUPROBE_REPORTS"] = str(made)  # for tests/valgrind.sh
+    os.environ["GPUPROBE_REPORTS"] = str(made)  # for tests/valgrind/run.sh
     for variable, options in OPTIONS.items():
         os.environ[variable] = f"{options}:log_path={made}/report"
     return made
