@@ -2,7 +2,7 @@
 /*
  * Every way in which gpuprobe can miss something, in one list: the reason's
  * enumerator, its name in metrics and JSON, and what it means to a person.
- * The BPF programs count each; nothing is lost without a count.
+ * The BPF programs count each, but for libraries skipped, which userspace does; nothing is lost without a count.
  */
 #ifndef GPUPROBE_LOSSES_H
 #define GPUPROBE_LOSSES_H
@@ -40,7 +40,8 @@
 	X(COPY_SIZE_MAP_FULL, "copy_size_map_full", "copies whose size had no room in a table") \
 	X(IGNORED_MAP_FULL, "ignored_map_full", "errors nobody asked about that had no room in a table") \
 	X(TARGET_MAP_FULL, "target_map_full", "copies to pinned memory that had no room in a table") \
-	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory")
+	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
+	X(LIBRARY_SKIPPED, "library_skipped", "files of processes that may be CUDA libraries and got no probes: see the warnings")
 
 enum loss {
 #define LOSS_ENUMERATOR(id, name, text) LOSS_##id,

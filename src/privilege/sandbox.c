@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 /* clang tells by __has_feature what gcc does by a macro. */
 #ifdef __has_feature
@@ -21,6 +22,8 @@
 #else
 #define FILTERS true
 #endif
+
+#define LOAD_SECONDS 3
 
 #define ALLOW(...) ((const int[]){__VA_ARGS__}), sizeof((const int[]){__VA_ARGS__}) / sizeof(int)
 #define S(name) SCMP_SYS(name)
@@ -140,6 +143,17 @@ static int add_sockets(scmp_filter_ctx filter, bool network)
 	return ret;
 }
 
+/*
+ * Where an allocation of its own fails libseccomp 2.5.4 may turn in circles for ever: SIGVTALRM ends this process then.
+ * It takes 10 ms of CPU time.
+ */
+static void limit_time(time_t seconds)
+{
+	const struct itimerval limit = {.it_value.tv_sec = seconds};
+
+	setitimer(ITIMER_VIRTUAL, &limit, NULL);
+}
+
 /* Takes over the filter. All threads have it, or none. */
 static int load(scmp_filter_ctx filter, bool logged)
 {
@@ -204,8 +218,10 @@ int sandbox__enter(const struct sandbox_options *options, struct error *err)
 
 	if (!FILTERS)
 		return 0;
+	limit_time(LOAD_SECONDS);
 	ret = load_list(options);
 	if (!ret)
 		ret = load_quiet();
+	limit_time(0);
 	return ret ? error__set(err, ret, "cannot filter the system calls: %s", strerror(-ret)) : 0;
 }

@@ -5,12 +5,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/threads.h"
 #include "base/unkilled.h"
 #include "probe/multi_link.h"
 #include "probe/tracefs.h"
@@ -55,6 +55,7 @@ int links__new(enum link_kind kind, const struct probe_programs *programs, struc
 }
 
 _Static_assert(CLOSERS <= UNKILLED_MAX, "all at once");
+_Static_assert(CLOSERS <= THREADS_MAX, "all at once");
 
 static void close_holder(const struct holder *holder)
 {
@@ -83,39 +84,25 @@ static void close_some(void *arg)
 		close_holder(&closing->links->holders[i]);
 }
 
-static void *close_in_thread(void *arg)
-{
-	close_some(arg);
-	return NULL;
-}
-
-static void close_by_threads(struct closing *closing, unsigned int count)
-{
-	pthread_t threads[CLOSERS];
-	unsigned int started = 0;
-
-	while (started + 1 < count && !pthread_create(&threads[started], NULL, close_in_thread, closing))
-		started++;
-	close_some(closing);
-	for (unsigned int i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
-}
-
 /*
- * Those from `first` on. Events of tracefs end with this process, whatever kills it: who removes those of a dead
- * gpuprobe relies on their being closed (tracefs.h).
+ * Those from `first` on. Of tracefs' events the guard has each open, too, and its close takes the probes out. No other
+ * process may have them: who removes those of a dead gpuprobe relies on their being closed (tracefs.h).
  */
 static void close_from(const struct links *links, size_t first)
 {
 	struct closing closing = {.links = links, .next = first};
 	unsigned int count = (unsigned int)(links->count - first);
 
+	if (!count)
+		return;
 	if (count > CLOSERS)
 		count = CLOSERS;
-	if (links->kind == LINKS_TRACEFS)
-		close_by_threads(&closing, count);
-	else if (count)
+	if (links->kind == LINKS_TRACEFS) {
+		threads__run(close_some, &closing, count);
+		tracefs__close(links->tracefs, links->holders[first].event);
+	} else {
 		unkilled__run(close_some, &closing, count);
+	}
 }
 
 void links__free(struct links *links)
@@ -202,6 +189,7 @@ static int attach_event(struct links *links, const struct bpf_program *program, 
 	return 0;
 fail:
 	close_holder(&holder);
+	tracefs__close(links->tracefs, holder.event);
 	tracefs__remove(links->tracefs, holder.event);
 	return ret;
 }

@@ -114,6 +114,7 @@ static int gather_all(struct scan *scan)
 
 	if (ret != -E2BIG)
 		return ret;
+	scan->attacher->counts.skipped++;
 	log__warn(scan->attacher->log, "process %d has too many files mapped that are named like CUDA's: only the first %d are "
 				       "looked at",
 		  scan->pid, CANDIDATES_MAX);
@@ -187,16 +188,19 @@ static void note_unopened(struct scan *scan, const struct candidate *candidate, 
 		return;
 	}
 	log__debug(scan->attacher->log, "process %d: %s: %s", scan->pid, mapping->path, root_file__why(code));
-	if (code != -ESRCH && !*scan->hindrance->text.text &&
-	    (candidate->role == ROLE_OF_DRIVER || candidate->role == ROLE_OF_LIBRARY))
+	if (code == -ESRCH || (candidate->role != ROLE_OF_DRIVER && candidate->role != ROLE_OF_LIBRARY))
+		return;
+	scan->attacher->counts.skipped++;
+	if (!*scan->hindrance->text.text)
 		hindrance__of_file(scan->pid, mapping->path, mapping->deleted, code, scan->hindrance);
 }
 
-/* Once: what lacks for one process will lack for the next. */
+/* To say it once is enough: what lacks for one process will lack for the next. */
 static void tell_lack(struct scan *scan, int code, const char *what)
 {
 	struct attacher *attacher = scan->attacher;
 
+	attacher->counts.skipped++;
 	if (attacher->lack_told)
 		log__info(attacher->log, "process %d: %s: %s", scan->pid, what, strerror(-code));
 	else
@@ -246,8 +250,10 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	note_probed(scan, candidate->role, probed_ns);
 	if (ret == -ENOEXEC)
 		log__debug(attacher->log, "%s", error.text);
-	else if (ret < 0)
-		log__warn(attacher->log, "%s", error.text);
+	if (ret >= 0 || ret == -ENOEXEC)
+		return;
+	attacher->counts.skipped++;
+	log__warn(attacher->log, "%s", error.text);
 }
 
 static void find_program(struct scan *scan)

@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "probe/tracefs_guard.h"
@@ -22,7 +20,8 @@
 struct tracefs {
 	const char *root;
 	unsigned long long namespace; /* inode number of our pid namespace */
-	pid_t guard;
+	pid_t owner;
+	struct tracefs_guard guard;
 	char group[48];
 };
 
@@ -85,21 +84,33 @@ static void remove_event(const struct tracefs *tracefs, const char *event)
 	write_definition(tracefs, line);
 }
 
+static void name_group(struct tracefs *tracefs, pid_t guard)
+{
+	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%d_%llu", tracefs->owner, guard,
+		 tracefs->namespace);
+}
+
+/* Whether no such process is there any more, with all that it had open. */
+static bool is_gone(pid_t pid)
+{
+	return pid == getpid() || (kill(pid, 0) && errno == ESRCH);
+}
+
 /*
- * Whether a line of uprobe_events ("p:gpuprobe_12_4026531836/e3 …") is of a
- * dead gpuprobe; `event` is then what it defines ("gpuprobe_12_4026531836/e3").
+ * Whether a line of uprobe_events ("p:gpuprobe_12_13_4026531836/e3 …") is of a gpuprobe
+ * that is dead, and so is its guard; `event` is then what it defines ("gpuprobe_12_13_4026531836/e3").
  */
 static bool is_stale(const struct tracefs *tracefs, const char *definition, char event[64])
 {
 	unsigned long long namespace;
-	int pid;
+	int owner, guard;
 
 	if (sscanf(definition, "%*c:%63[^ ]", event) != 1 ||
-	    sscanf(event, GROUP_PREFIX "%d_%llu/", &pid, &namespace) != 2)
+	    sscanf(event, GROUP_PREFIX "%d_%d_%llu/", &owner, &guard, &namespace) != 3)
 		return false;
-	if (pid <= 0 || namespace != tracefs->namespace)
-		return false; /* what its pid means there we cannot know */
-	return pid == getpid() || (kill(pid, 0) && errno == ESRCH);
+	if (owner <= 0 || guard <= 0 || namespace != tracefs->namespace)
+		return false; /* what its pids mean there we cannot know */
+	return is_gone(owner) && is_gone(guard);
 }
 
 /* The file as a whole: lines would be skipped if it changed while it is read. */
@@ -153,6 +164,7 @@ static void remove_all(const struct tracefs *tracefs,
 /* In the guard, when this gpuprobe is gone. */
 static void remove_own(void *arg)
 {
+	name_group(arg, getpid());
 	remove_all(arg, is_own);
 }
 
@@ -160,6 +172,7 @@ int tracefs__new(struct tracefs **out, struct error *err)
 {
 	struct tracefs *tracefs = calloc(1, sizeof(*tracefs));
 	struct stat namespace;
+	int ret;
 
 	if (!tracefs)
 		return error__set(err, -ENOMEM, "out of memory");
@@ -180,15 +193,15 @@ int tracefs__new(struct tracefs **out, struct error *err)
 		return error__set(err, -errno, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(errno));
 	}
 	tracefs->namespace = namespace.st_ino;
-	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%llu", getpid(), tracefs->namespace);
+	tracefs->owner = getpid();
 	remove_all(tracefs, is_stale);
-	tracefs->guard = tracefs_guard__start(remove_own, tracefs);
-	if (tracefs->guard < 0) {
-		error__set(err, tracefs->guard, "cannot make a process that cleans up in tracefs: %s",
-			   strerror(-tracefs->guard));
+	ret = tracefs_guard__start(remove_own, tracefs, &tracefs->guard);
+	if (ret) {
+		error__set(err, ret, "cannot make a process that cleans up in tracefs: %s", strerror(-ret));
 		free(tracefs);
 		return -EAGAIN;
 	}
+	name_group(tracefs, tracefs->guard.pid);
 	*out = tracefs;
 	return 0;
 }
@@ -197,7 +210,7 @@ void tracefs__free(struct tracefs *tracefs)
 {
 	if (!tracefs)
 		return;
-	tracefs_guard__end(tracefs->guard);
+	tracefs_guard__end(&tracefs->guard);
 	free(tracefs);
 }
 
@@ -217,20 +230,6 @@ static int read_event_id(const struct tracefs *tracefs, unsigned int event)
 	return id;
 }
 
-static int open_event(int id)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-		.config = (uint64_t)id,
-		.sample_period = 1,
-	};
-	/* The BPF program runs on every CPU, whichever the event is opened on. */
-	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
 int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
 		 size_t count, struct error *err)
 {
@@ -246,12 +245,18 @@ int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, in
 	if (!ret)
 		ret = read_event_id(tracefs, event);
 	if (ret >= 0)
-		ret = open_event(ret);
+		ret = tracefs_guard__open(&tracefs->guard, event, ret);
 	if (ret < 0) {
 		error__set(err, ret, "cannot define a uprobe event in %s: %s", tracefs->root, strerror(-ret));
+		tracefs__close(tracefs, event);
 		tracefs__remove(tracefs, event);
 	}
 	return ret;
+}
+
+void tracefs__close(struct tracefs *tracefs, unsigned int first)
+{
+	tracefs_guard__close(&tracefs->guard, first);
 }
 
 void tracefs__remove(struct tracefs *tracefs, unsigned int event)

@@ -4,9 +4,9 @@
  * many sites, since a perf event per function takes 0.1 s each to detach.
  *
  * Definitions outlive the process that wrote them. They are grouped under
- * gpuprobe_PID_NAMESPACE, so that what a killed gpuprobe left is found and
+ * gpuprobe_PID_GUARD_NAMESPACE, so that what a killed gpuprobe left is found and
  * removed, by a guard process or, where that was killed too, by the next
- * gpuprobe in that pid namespace. That the owner is dead must be
+ * gpuprobe in that pid namespace. Both have the events open, and that both are dead must be
  * certain: the kernel frees the sites of an event that is removed while it is
  * open, but for one, with their breakpoints in place, and then crashes.
  */
@@ -35,7 +35,10 @@ void tracefs__free(struct tracefs *tracefs);
 int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
 		 size_t count, struct error *err);
 
-/* Removes the definition of an event whose descriptor has been closed. */
+/* Takes the probes out of the events from number `first` on, whose descriptors have been closed. */
+void tracefs__close(struct tracefs *tracefs, unsigned int first);
+
+/* Removes the definition of an event that has been closed. */
 void tracefs__remove(struct tracefs *tracefs, unsigned int event);
 
 #endif

@@ -1,61 +1,275 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cleans up after a gpuprobe that was killed, see tracefs_guard.h.
+// Holds events of tracefs, and cleans up after a gpuprobe that was killed, see tracefs_guard.h.
 #include "probe/tracefs_guard.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/threads.h"
 
 /* Whatever the kernel still has to do for what has ended: an event must not be removed while it is open. */
 #define SETTLE_S 1
 
-/* Readable when the last thread has ended, and what they had open is closed. */
-static void wait_for_end(int pidfd)
-{
-	struct pollfd poller = {.fd = pidfd, .events = POLLIN};
+struct request {
+	int id; /* to open it; -1: to close those from `event` on */
+	unsigned int event;
+};
 
-	while (poll(&poller, 1, -1) < 0 && errno == EINTR)
-		;
+struct held {
+	unsigned int event;
+	int fd;
+};
+
+/* In the guard. */
+struct holding {
+	struct held *list; /* by event */
+	size_t count, capacity;
+	size_t next; /* to be closed; atomic */
+};
+
+static int open_event(int id)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = (uint64_t)id,
+		.sample_period = 1,
+	};
+	/* The BPF program runs on every CPU, whichever the event is opened on. */
+	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
 }
 
-static void __attribute__((noreturn)) run(int pidfd, void (*clean)(void *arg), void *arg)
+/* --- messages --- */
+
+/* Sends `size` bytes and, where it is one, a descriptor. Returns 0 or a negative errno. */
+static int send_message(int socket, const void *data, size_t size, int fd)
 {
+	char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec part = {.iov_base = (void *)data, .iov_len = size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	struct cmsghdr *header;
+	ssize_t sent;
+
+	if (fd >= 0) {
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	}
+	while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+		;
+	return sent < 0 ? -errno : sent == (ssize_t)size ? 0 :
+							   -EIO;
+}
+
+/* Receives exactly `size` bytes and, with `fd`, a descriptor or -1. Returns 0 or a negative errno. */
+static int receive_message(int socket, void *data, size_t size, int *fd)
+{
+	char control[CMSG_SPACE(sizeof(int))];
+	struct iovec part = {.iov_base = data, .iov_len = size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	const struct cmsghdr *header;
+	ssize_t received;
+
+	if (fd) {
+		*fd = -1;
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+	}
+	while ((received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		;
+	if (received != (ssize_t)size)
+		return received < 0 ? -errno : -EPIPE;
+	header = fd ? CMSG_FIRSTHDR(&message) : NULL;
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
+	return 0;
+}
+
+/* --- in the guard --- */
+
+static int hold(struct holding *holding, unsigned int event, int id)
+{
+	size_t capacity = holding->capacity ? holding->capacity * 2 : 16;
+	struct held *grown;
+	int fd;
+
+	if (holding->count == holding->capacity) {
+		grown = realloc(holding->list, capacity * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		holding->list = grown;
+		holding->capacity = capacity;
+	}
+	fd = open_event(id);
+	if (fd >= 0)
+		holding->list[holding->count++] = (struct held){.event = event, .fd = fd};
+	return fd;
+}
+
+static void close_some(void *arg)
+{
+	struct holding *holding = arg;
+	size_t i;
+
+	while ((i = __atomic_fetch_add(&holding->next, 1, __ATOMIC_RELAXED)) < holding->count)
+		close(holding->list[i].fd);
+}
+
+/* Several at a time, since each waits for the kernel. */
+static void close_from(struct holding *holding, unsigned int event)
+{
+	size_t first = holding->count, count;
+
+	while (first && holding->list[first - 1].event >= event)
+		first--;
+	count = holding->count - first;
+	holding->next = first;
+	if (count)
+		threads__run(close_some, holding, count < THREADS_MAX ? (unsigned int)count : THREADS_MAX);
+	holding->count = first;
+}
+
+/* Does what is asked for. Returns false where nobody will ask any more. */
+static bool serve(struct holding *holding, int socket)
+{
+	struct request request;
+	int result = 0;
+
+	if (receive_message(socket, &request, sizeof(request), NULL))
+		return false;
+	if (request.id < 0)
+		close_from(holding, request.event);
+	else
+		result = hold(holding, request.event, request.id);
+	return !send_message(socket, &result, sizeof(result), request.id < 0 ? -1 : result);
+}
+
+/* Until the last thread of gpuprobe has ended, and what it had open is closed. */
+static void serve_until_end(struct holding *holding, int pidfd, int socket)
+{
+	struct pollfd pollers[] = {{.fd = pidfd, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
+
+	for (;;) {
+		if (poll(pollers, 2, -1) < 0)
+			continue;
+		if (pollers[0].revents)
+			return;
+		if (pollers[1].revents && !serve(holding, socket))
+			pollers[1].fd = -1;
+	}
+}
+
+/* Who reads gpuprobe's output must see its end, and so must who waits for it on a pipe. */
+static void keep_only(int a, int b)
+{
+	unsigned int low = (unsigned int)(a < b ? a : b), high = (unsigned int)(a < b ? b : a);
+
+	if (low > 0)
+		close_range(0, low - 1, 0);
+	if (high > low + 1)
+		close_range(low + 1, high - 1, 0);
+	close_range(high + 1, ~0u, 0);
+}
+
+static void __attribute__((noreturn)) run(int pidfd, int socket, void (*clean)(void *arg), void *arg)
+{
+	struct holding holding = {0};
+
 	setsid(); /* out of reach of the terminal's Ctrl-C */
 	prctl(PR_SET_NAME, "gpuprobe-guard");
-	/* Who reads gpuprobe's output must see its end, and so must who waits for it on a pipe. */
-	if (pidfd > 0)
-		close_range(0, (unsigned int)pidfd - 1, 0);
-	close_range((unsigned int)pidfd + 1, ~0u, 0);
-	wait_for_end(pidfd);
+	keep_only(pidfd, socket);
+	serve_until_end(&holding, pidfd, socket);
+	close_from(&holding, 0);
 	sleep(SETTLE_S);
 	clean(arg);
 	_exit(0);
 }
 
-pid_t tracefs_guard__start(void (*clean)(void *arg), void *arg)
+/* --- in gpuprobe --- */
+
+int tracefs_guard__start(void (*clean)(void *arg), void *arg, struct tracefs_guard *guard)
 {
-	int pidfd = pidfd_open(getpid(), 0);
-	pid_t guard;
+	int pidfd = pidfd_open(getpid(), 0), ends[2], ret = 0;
+	pid_t pid;
 
 	if (pidfd < 0)
 		return -errno;
-	guard = fork();
-	if (!guard)
-		run(pidfd, clean, arg);
-	if (guard < 0)
-		guard = -errno;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+		ret = -errno;
+		goto out;
+	}
+	pid = fork();
+	if (!pid)
+		run(pidfd, ends[1], clean, arg);
+	if (pid < 0)
+		ret = -errno;
+	close(ends[1]);
+	if (ret)
+		close(ends[0]);
+	else
+		*guard = (struct tracefs_guard){.pid = pid, .socket = ends[0]};
+out:
 	close(pidfd);
-	return guard;
+	return ret;
 }
 
-void tracefs_guard__end(pid_t guard)
+/* A guard that does not answer was killed. Once it has been waited for it has nothing open any more. */
+static int ask(struct tracefs_guard *guard, const struct request *request, int *result, int *fd)
 {
-	if (guard <= 0)
+	int ret = guard->pid ? send_message(guard->socket, request, sizeof(*request), -1) : -ESRCH;
+
+	if (!ret)
+		ret = receive_message(guard->socket, result, sizeof(*result), fd);
+	if (ret)
+		tracefs_guard__end(guard);
+	return ret;
+}
+
+int tracefs_guard__open(struct tracefs_guard *guard, unsigned int event, int id)
+{
+	const struct request request = {.id = id, .event = event};
+	int result, fd;
+
+	if (ask(guard, &request, &result, &fd))
+		return open_event(id);
+	if (result < 0)
+		return result;
+	return fd < 0 ? -EMFILE : fd;
+}
+
+void tracefs_guard__close(struct tracefs_guard *guard, unsigned int first)
+{
+	const struct request request = {.id = -1, .event = first};
+	int result;
+
+	ask(guard, &request, &result, NULL);
+}
+
+void tracefs_guard__end(struct tracefs_guard *guard)
+{
+	if (!guard->pid)
 		return;
-	kill(guard, SIGKILL);
-	waitpid(guard, NULL, 0);
+	kill(guard->pid, SIGKILL);
+	while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(guard->socket);
+	guard->pid = 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "stack/code_map.h"
 #include "stack/intake.h"
 #include "target/process.h"
@@ -132,13 +133,15 @@ bool stack_process__is_there(pid_t pid, uint64_t start_ns)
 static void tell_code(struct stack_processes *processes, struct stack_process *process)
 {
 	struct code_map map;
+	unsigned int hash;
 
 	if (!tells_code(processes))
 		return;
 	code_map__make(native_process__map(process->native), &map);
-	if (process->code_told && !memcmp(&map, &process->code, sizeof(map)))
+	hash = hash__of(&map, sizeof(map));
+	if (process->code_told && hash == process->code_hash)
 		return;
-	process->code = map;
+	process->code_hash = hash;
 	process->code_told = !processes->hooks->set_code(processes->hooks->arg, process->pid, &map);
 }
 

@@ -37,9 +37,9 @@ struct stack_process {
 	bool announced, warned;
 	bool changed; /* to be read again at the next record */
 	uint64_t read_ns;
-	uint64_t code_version; /* as of the last reading, as a record told; 0: none has */
-	uint64_t wait_ns;      /* until the next reading for the sake of addresses; 0: the first time */
-	struct code_map code;  /* as was told last */
+	uint64_t code_version;	/* as of the last reading, as a record told; 0: none has */
+	uint64_t wait_ns;	/* until the next reading for the sake of addresses; 0: the first time */
+	unsigned int code_hash; /* of the code map, 8 KiB, as was told last */
 	bool code_told;
 	UT_hash_handle hh; /* by pid */
 };

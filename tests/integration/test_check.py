@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lib import leftovers, paths
+from lib import folders, paths
 from lib.fuse import Served
 from lib.probe import Background, environment
 
@@ -20,15 +20,6 @@ FIVE = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
 LIBRARIES = ("--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART)
 # NVML is of the machine, the loader's: what it says has tests of its own.
 MACHINES_OWN = {"driver", "nvml", "gpu", "process", "pid-namespace", "user-namespace"}
-
-
-@pytest.fixture
-def nothing_left():
-    """After the test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture
@@ -43,13 +34,8 @@ def sleeper():
 @pytest.fixture
 def open_dir():
     """A directory that every user can read, with gpuprobe and the simulated libraries in it."""
-    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
-    directory.chmod(0o755)
-    shutil.copy(paths.GPUPROBE, directory)
-    for name in ("libcuda.so.1", "libcudart.so.13", "idle-holder"):
-        shutil.copy(paths.SIM / name, directory)
-    yield directory
-    shutil.rmtree(directory)
+    with folders.private("idle-holder", gpuprobe=True) as directory:
+        yield directory
 
 
 class Check:

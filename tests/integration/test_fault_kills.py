@@ -11,8 +11,10 @@ import time
 import pytest
 
 from lib import exact, leftovers, paths, trace
-from lib.probe import Probe
+from lib.probe import Probe, descendants
 from lib.steady import NAME, Steady, build_apart
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 ALONE = pytest.mark.alone("a gpuprobe that starts beside it cleans up what this one has left")
 QUIET = ["--metrics-addr", "none"]
@@ -27,53 +29,43 @@ WAYS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
-
-
 @pytest.fixture(scope="session")
 def program(tmp_path_factory):
     """programs/steady.c"""
     return build_apart(tmp_path_factory.mktemp("steady"))
 
 
-def start_seconds(probe, target, library):
-    """From gpuprobe's start to its first probe, on this machine now."""
+def start_and_end_seconds(probe, target, library):
+    """From gpuprobe's start to its first probe, and from its signal to its end, on this machine now."""
     begin = time.monotonic()
-    with probe.start(base=[*QUIET, *library], interval=0) as running:
+    with probe.start(base=[*QUIET, "-p", str(target.pid), *library], interval=0) as running:
         while not target.changed_code():
             assert time.monotonic() < begin + 20, "no probe came"
             time.sleep(0.01)
-        took = time.monotonic() - begin
+        start = time.monotonic() - begin
+        time.sleep(start)  # until all probes are in
+        begin = time.monotonic()
         assert running.stop().status == 0
-    return took
+    return start, time.monotonic() - begin
 
 
-def kill_at_random(probe, program, rounds, watching=False):
-    """
-    So many kills of gpuprobe while the program is under load: while it starts, while it watches, while it
-    ends; or only while it is `watching`.
-    """
+def kill_at_random(probe, program, rounds):
+    """So many kills of gpuprobe while the program is under load: while it starts, while it watches, while it ends."""
     source = random.Random(rounds)
     seen = 0
     library = ["--libcuda-path", str(program.parent / NAME)]
     before = leftovers.left_over()
     with Steady(program) as target:
-        latest = 2 * start_seconds(probe, target, library)
+        start, end = start_and_end_seconds(probe, target, library)
         target.check_clean()
         for number in range(rounds):
             way = WAYS[number % len(WAYS)]
             running = probe.start(base=[str(word) for word in way(target.pid)] + library, interval=None)
             with running:
-                time.sleep(source.uniform(0, latest) + (latest if watching else 0))
-                if number % 3 == 0 and not watching:  # while it ends
+                time.sleep(source.uniform(0, 2 * start))
+                if number % 3 == 0:  # while it ends
                     running.process.send_signal(signal.SIGINT)
-                    time.sleep(source.uniform(0, 0.15))
+                    time.sleep(source.uniform(0, end))
                 seen += bool(target.changed_code())
                 running.process.kill()
                 running.process.wait()
@@ -96,11 +88,33 @@ def test_gpuprobe_killed_under_load_often(gpuprobe, program):
 
 @ALONE
 def test_gpuprobe_killed_with_tracefs_links(tmp_path, program, tracefs):
-    """
-    No event of it stays in tracefs. Where it is killed inside the system call that puts probes in or takes them out,
-    breakpoints stay: docs/limits.md.
-    """
-    kill_at_random(Probe(tmp_path, "perf"), program, 10, watching=True)
+    """Nor does an event of it stay in tracefs."""
+    kill_at_random(Probe(tmp_path, "perf"), program, 12)
+
+
+@pytest.mark.slow
+@ALONE
+def test_gpuprobe_killed_with_tracefs_links_often(tmp_path, program, tracefs):
+    kill_at_random(Probe(tmp_path, "perf"), program, 50)
+
+
+def guards_of(pid):
+    """The processes beside a gpuprobe that have events of tracefs open."""
+    return [child for child in descendants(pid)
+            if any("perf_event" in os.readlink(entry.path) for entry in os.scandir(f"/proc/{child}/fd"))]
+
+
+@ALONE
+def test_guard_killed(tmp_path, tracefs):
+    """Somebody kills the guard of tracefs' events: gpuprobe goes on, counts every call, and leaves nothing behind."""
+    probe = Probe(tmp_path, "perf")
+    with probe.start(paths.workload("launch"), *LAUNCHES) as running:
+        running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"])
+        [guard] = guards_of(running.pid)
+        os.kill(guard, signal.SIGKILL)
+        result = running.finish(60)
+    assert result.status == 0
+    exact.check(result)
 
 
 # --- stopped and continued ---

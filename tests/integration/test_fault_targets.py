@@ -8,22 +8,14 @@ import time
 
 import pytest
 
-from lib import exact, leftovers, paths
+from lib import exact, paths
 from lib.inside import Inside
 from lib.paths import workload
 from lib.probe import Background, descendants
+from lib.records import Records
 from lib.script import PROGRAMS, script
-from lib.steady import build
 
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 @pytest.fixture
@@ -31,10 +23,28 @@ def inside(links, tmp_path):
     return Inside(links, tmp_path / "inside")
 
 
-@pytest.fixture(scope="session")
-def threads(tmp_path_factory):
-    """programs/threads.c"""
-    return build(tmp_path_factory.mktemp("threads"), "threads")
+# --- the end of a process ---
+
+def test_end_while_a_thread_is_leaving(gpuprobe):
+    """A process whose other threads have ended is read for the last time once that one has given its place up."""
+    with Background("sh", "-c", f"read line; '{workload('launch')}' --launches 50 --hold 1; read line") as parent:
+        with gpuprobe.start(args=["-p", parent.pid], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+            running.report()
+            parent.stdin.write("go\n")
+            parent.stdin.flush()
+            running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 50)
+            [pid] = descendants(parent.pid)
+            records = Records(running.pid)
+            records.set_leaving(pid, 1)
+            while os.path.exists(f"/proc/{pid}"):
+                time.sleep(0.05)
+            later = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 500_000_000
+            before = running.wait_for(lambda r: r["boot_ns"] > later)
+            assert [p["ended"] for p in before["processes"]] == [False], "it was read while a thread may have been counting"
+            records.set_leaving(pid, 0)
+            after = running.wait_for(lambda r: r["processes"] and r["processes"][0]["ended"])
+            assert running.stop().status == 0
+    assert after["processes"][0]["launches"] == 50
 
 
 # --- ways out of a call ---

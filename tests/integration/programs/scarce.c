@@ -96,7 +96,8 @@ static void write_line(const char *format, unsigned long long value)
 	char line[32];
 	int length = snprintf(line, sizeof(line), format, value);
 
-	if (write(list, line, (size_t)length) < 0)
+	/* A process that gpuprobe has forked may have closed it. */
+	if (write(list, line, (size_t)length) < 0 && getpid() == self)
 		abort();
 }
 

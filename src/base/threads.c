@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The same work in several threads, see threads.h.
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+struct job {
+	void (*work)(void *arg);
+	void *arg;
+};
+
+static void *run_job(void *arg)
+{
+	const struct job *job = arg;
+
+	job->work(job->arg);
+	return NULL;
+}
+
+void threads__run(void (*work)(void *arg), void *arg, unsigned int count)
+{
+	struct job job = {.work = work, .arg = arg};
+	pthread_t threads[THREADS_MAX];
+	unsigned int started = 0;
+
+	while (started + 1 < count && !pthread_create(&threads[started], NULL, run_job, &job))
+		started++;
+	work(arg);
+	for (unsigned int i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+}
