@@ -58,6 +58,7 @@ include examples/examples.mk
 include tests/soak/soak.mk
 include tests/kernel/kernel.mk
 include tests/sanitized.mk
+include tests/valgrind/valgrind.mk
 include tests/coverage.mk
 include tests/static/static.mk
 include bench/bench.mk

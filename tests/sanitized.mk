@@ -11,7 +11,7 @@ SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-f
 
 #: make sanitized   gpuprobe and the unit tests under ASan and UBSan, in build/sanitized
 sanitized: check-deps
-	@$(MAKE) --no-print-directory BUILD=$(SANITIZED) WARNINGS=-w CFLAGS='-O1 -g' HARDENING='-fPIE $(SANITIZERS)' \
-		LDFLAGS='-pie $(SANITIZERS)' $(SANITIZED)/gpuprobe unit-tests
+	@$(MAKE) --no-print-directory BUILD=$(SANITIZED) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER' \
+		HARDENING='-fPIE $(SANITIZERS)' LDFLAGS='-pie $(SANITIZERS)' $(SANITIZED)/gpuprobe unit-tests
 
 unit-tests: $(UNIT_TESTS)

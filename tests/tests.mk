@@ -18,13 +18,13 @@ test:
 
 test-full:
 	@deploy/packages.sh install build test test-full
-	@$(MAKE) --no-print-directory -j$$(nproc) $(TESTED)
+	@$(MAKE) --no-print-directory -j$$(nproc) $(TESTED) valgrind-programs
 	@$(MAKE) --no-print-directory run-all-tests
 
 run-tests: $(TESTED)
 	@tests/run.py $(BUILD)
 
-run-all-tests: $(TESTED)
+run-all-tests: $(TESTED) valgrind-programs
 	@tests/run.py --full $(BUILD)
 
 test-programs: $(UNIT_TESTS) $(SIM_OUT)/selftest $(EXAMPLES_SIMULATED)

@@ -44,9 +44,11 @@ static void take_notices(void *arg)
 
 static void on_ring(evutil_socket_t fd, short what, void *arg)
 {
+	const struct counting *counting = arg;
+
 	(void)fd;
 	(void)what;
-	take_notices(arg);
+	collector__consume_some(counting->collector);
 }
 
 static void warn_unread(const struct counting *counting, int ret)
@@ -296,8 +298,8 @@ static void refresh_counts(struct counting *counting)
 	memcpy(model->sites_attached, counts.sites, sizeof(model->sites_attached));
 	model->sites_missing = counts.missing;
 	model->libraries = counts.libraries;
-	model->asked = *session__asked(counting->session);
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
+	model->asked = *session__asked(counting->session);
 	if (counting->overhead)
 		overhead__tell(counting->overhead, &model->sampling);
 }

@@ -18,18 +18,18 @@
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
 
+#define TURN_NS (50 * NS_PER_MS)
 #define MANY_ALLOCATIONS 16384 /* going through so many takes some milliseconds */
 
-static int on_name(struct collector *collector, const struct record_name *record, size_t size)
+static void take_name(struct collector *collector, const struct record_name *record, size_t size)
 {
 	if (size < sizeof(*record) + 1 || record->length >= size - sizeof(*record) || record->name[record->length])
-		return 0;
+		return;
 	if (name_store__add(collector->names, record, record->name) == 1)
 		log__warn(collector->log,
 			  "a kernel's handle tells another name than the program asked for (%.60s): names are taken "
 			  "from the documented calls alone from now on",
 			  record->name);
-	return 0;
 }
 
 /* Without memory it is tried again when the maps are read. */
@@ -54,17 +54,17 @@ static void process_changed(struct collector *collector, const struct record_lib
 		collector->hooks.process_changed(record, collector->hooks.arg);
 }
 
-static int on_record(void *arg, void *data, size_t size)
+static void take_record(struct collector *collector, const void *data, size_t size)
 {
-	struct collector *collector = arg;
 	const struct record *record = data;
 	const struct record_unload *unload = data;
 
 	if (size < sizeof(*record))
-		return 0;
+		return;
 	switch (record->type) {
 	case RECORD_KERNEL_NAME:
-		return on_name(collector, data, size);
+		take_name(collector, data, size);
+		break;
 	case RECORD_UNLOAD:
 		if (size >= sizeof(*unload))
 			name_store__unload(collector->names, record->slot, unload->module, unload->generation);
@@ -82,7 +82,15 @@ static int on_record(void *arg, void *data, size_t size)
 			process_changed(collector, data);
 		break;
 	}
-	return 0;
+}
+
+/* What is negative ends the reading of the ring behind this record. */
+static int on_record(void *arg, void *data, size_t size)
+{
+	struct collector *collector = arg;
+
+	take_record(collector, data, size);
+	return clock__boot_ns() < collector->until_ns ? 0 : -EAGAIN;
 }
 
 static int map_processes(struct collector *collector, struct error *err)
@@ -209,14 +217,25 @@ int collector__ring_fd(const struct collector *collector)
 }
 
 /* What is asked of /proc comes last: stacks of a program that ends at once are to be named first. */
-void collector__consume(struct collector *collector)
+static void consume_until(struct collector *collector, uint64_t until_ns)
 {
+	collector->until_ns = until_ns;
 	ring_buffer__consume(collector->ring);
 	/* What came meanwhile is to be looked at before the next is named, which may take long. */
-	while (collector->stacks && stacks__settle(collector->stacks))
+	while (collector->stacks && clock__boot_ns() < until_ns && stacks__settle(collector->stacks))
 		ring_buffer__consume(collector->ring);
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
+}
+
+void collector__consume(struct collector *collector)
+{
+	consume_until(collector, UINT64_MAX);
+}
+
+void collector__consume_some(struct collector *collector)
+{
+	consume_until(collector, clock__boot_ns() + TURN_NS);
 }
 
 void collector__see_process(struct collector *collector, pid_t pid)

@@ -47,9 +47,13 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		   struct error *err);
 void collector__free(struct collector *collector);
 
-/* Readable when notices wait; collector__consume takes them in. */
+/*
+ * Readable when notices or stacks wait; collector__consume takes them in. __consume_some stops behind the one with
+ * which 50 ms are over, so that others have a turn: what is left keeps the descriptor readable.
+ */
 int collector__ring_fd(const struct collector *collector);
 void collector__consume(struct collector *collector);
+void collector__consume_some(struct collector *collector);
 
 /* A process that runs already and may make CUDA calls: what its stacks are read by is looked up before it does. */
 void collector__see_process(struct collector *collector, pid_t pid);

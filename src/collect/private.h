@@ -32,6 +32,7 @@ struct collector {
 	struct collector_hooks hooks;
 	const struct log *log;
 	struct ring_buffer *ring;
+	uint64_t until_ns; /* when others have to have a turn: the rest of the ring waits then */
 	struct model model;
 	struct name_store *names;
 	struct map_reader *reader;

@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "collect/private.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/sites.h"
 #include "target/process.h"
 
-#define KEEP_ENDED_NS (120 * NS_PER_S) /* so that a scraper gets the last values */
-#define KEEP_UNREPORTED 1000	       /* ended processes that no report has shown yet */
+#define KEEP_UNREPORTED 1000 /* ended processes that no report has shown yet */
 
 /* Whether it was the process with these times that had the pid then; `ended_ns` is 0 while it lives. */
 static bool is_of(const struct late_process *late, pid_t pid, uint64_t start_ns, uint64_t ended_ns)
@@ -113,7 +111,7 @@ static bool may_leave(const struct collector *collector, const struct process *p
 {
 	if (!process->ended || process->slot != NO_PROCESS)
 		return false;
-	if (collector->model.now_ns - process->ended_ns < KEEP_ENDED_NS)
+	if (collector->model.now_ns - process->ended_ns < SERIES_ENDED_NS)
 		return false;
 	return process->reported_end || ended > KEEP_UNREPORTED;
 }

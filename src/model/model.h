@@ -183,6 +183,8 @@ struct function_totals {
 	uint64_t calls, failures, bytes, ns;
 };
 
+#define SERIES_ENDED_NS 120000000000ull /* so that a scraper gets the last values */
+
 struct process {
 	uint32_t slot;	   /* number of the process in the BPF maps */
 	int32_t pid;	   /* in gpuprobe's pid namespace */
@@ -190,7 +192,7 @@ struct process {
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
 	bool since_attach; /* calls before a certain moment were not seen */
 	bool ended;
-	uint64_t ended_ns; /* CLOCK_BOOTTIME, when ended */
+	uint64_t ended_ns; /* CLOCK_BOOTTIME, when ended; its series stay for SERIES_ENDED_NS */
 	bool reported_end; /* a report has shown it as ended */
 
 	bool identified;	  /* the next four are known */

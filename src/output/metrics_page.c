@@ -26,6 +26,12 @@ static int by_age(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* A report that is not given out yet may keep a process for longer. */
+static bool has_series(const struct model *model, const struct process *p)
+{
+	return !p->ended || model->now_ns < p->ended_ns + SERIES_ENDED_NS;
+}
+
 int metrics_page__choose_processes(struct metrics_page *page)
 {
 	size_t count = page->model->process_count, kept = 0, i;
@@ -40,7 +46,7 @@ int metrics_page__choose_processes(struct metrics_page *page)
 		all[i] = &page->model->processes[i];
 	qsort(all, count, sizeof(*all), by_pid);
 	for (i = 0; i < count; i++) {
-		if (i + 1 == count || all[i]->pid != all[i + 1]->pid)
+		if ((i + 1 == count || all[i]->pid != all[i + 1]->pid) && has_series(page->model, all[i]))
 			all[kept++] = all[i];
 	}
 	qsort(all, kept, sizeof(*all), by_age);

@@ -17,8 +17,8 @@ struct metrics_page {
 
 /*
  * Fills the page's list of processes from its model: two processes of one pid
- * would be one series twice, so the newest of each pid is taken. 0 or -ENOMEM;
- * the caller frees page->processes.
+ * would be one series twice, so the newest of each pid is taken, unless it has
+ * ended long ago. 0 or -ENOMEM; the caller frees page->processes.
  */
 int metrics_page__choose_processes(struct metrics_page *page);
 

@@ -24,8 +24,8 @@ struct sandbox_options {
  * was watched for days is worth more than none. The kernel's log (dmesg,
  * audit) names each refused call.
  *
- * Without effect in builds with AddressSanitizer, whose look for leaks starts
- * a process that traces this one. A negative errno with the reason in `err`.
+ * Without effect in builds for tests that have GPUPROBE_NO_FILTER defined. A
+ * negative errno with the reason in `err`.
  */
 int sandbox__enter(const struct sandbox_options *options, struct error *err);
 

@@ -16,7 +16,7 @@
 #include "target/process.h"
 #include "target/root_file.h"
 
-#define CANDIDATES_MAX 256   /* of one process: each is opened */
+#define CANDIDATES_MAX 64    /* of one process: each is opened, and may get some hundred probes */
 #define KERNEL_MINOR_BITS 20 /* of a device number inside the kernel */
 #define KERNEL_MINOR_MASK ((1u << KERNEL_MINOR_BITS) - 1)
 #define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
@@ -157,6 +157,17 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 		free(seen);
 }
 
+/* Once for each file, whoever maps it. */
+static void count_skipped(struct attacher *attacher, const struct mapping *mapping)
+{
+	const struct seen_key key = {.device = mapping->device, .inode = mapping->inode};
+
+	if (find_seen(attacher, &key))
+		return;
+	remember_seen(attacher, &key, 0);
+	attacher->counts.skipped++;
+}
+
 static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_ns)
 {
 	if (probed_ns > scan->probed_ns[role])
@@ -187,15 +198,15 @@ static void note_unopened(struct scan *scan, const struct candidate *candidate, 
 		note_probed(scan, candidate->role, attached->probed_ns);
 		return;
 	}
+	if (code == -EREMOTE)
+		count_skipped(scan->attacher, mapping);
 	log__debug(scan->attacher->log, "process %d: %s: %s", scan->pid, mapping->path, root_file__why(code));
-	if (code == -ESRCH || (candidate->role != ROLE_OF_DRIVER && candidate->role != ROLE_OF_LIBRARY))
-		return;
-	scan->attacher->counts.skipped++;
-	if (!*scan->hindrance->text.text)
+	if (code != -ESRCH && !*scan->hindrance->text.text &&
+	    (candidate->role == ROLE_OF_DRIVER || candidate->role == ROLE_OF_LIBRARY))
 		hindrance__of_file(scan->pid, mapping->path, mapping->deleted, code, scan->hindrance);
 }
 
-/* To say it once is enough: what lacks for one process will lack for the next. */
+/* Once: what lacks for one process will lack for the next. */
 static void tell_lack(struct scan *scan, int code, const char *what)
 {
 	struct attacher *attacher = scan->attacher;

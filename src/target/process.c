@@ -296,9 +296,11 @@ long process_status__number(const char *text, const char *name)
 {
 	size_t length = strlen(name);
 
-	for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL)
+	for (const char *line = text, *end; line; line = end ? end + 1 : NULL) {
 		if (!strncmp(line, name, length) && line[length] == ':')
 			return strtol(line + length + 1, NULL, 10);
+		end = strchr(line, '\n');
+	}
 	return -1;
 }
 

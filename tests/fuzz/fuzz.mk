@@ -12,8 +12,11 @@ FUZZ_SANITIZE := address,undefined
 FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all $(FUZZ_MORE)
 FUZZ_LIB_OBJ := $(LIB_SRC:src/%.c=$(FUZZ)/obj/%.o) $(FUZZ)/obj/gen/api_tables.o
 # What the harness stands in for: see tests/fuzz/harness.h.
-FUZZ_WRAP := open opendir fopen process_memory__read process_memory__read_string proc_maps__each mapping__open \
+FUZZ_WRAP := open opendir fopen readlink process_memory__read process_memory__read_string proc_maps__each mapping__open \
 	root_file__open root_file__open_link regular_file__open
+# And of single targets.
+FUZZ_WRAP_command_line := watch__check_pids
+FUZZ_WRAP_debuginfod := debuginfod_library__open debuginfod_library__close
 FUZZ_CLI_OBJ := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(filter-out src/cli/main.c,$(CLI_SRC)))
 
 .PHONY: fuzz fuzz-long fuzz-targets fuzz-coverage
@@ -61,6 +64,6 @@ $(FUZZ)/libgpuprobe.a: $(FUZZ_LIB_OBJ) $(FUZZ_CLI_OBJ)
 
 $(FUZZ)/fuzz_%: $(FUZZ)/target/fuzz_%.o $(FUZZ)/target/harness.o $(FUZZ)/libgpuprobe.a
 	$(CLANG) -fsanitize=fuzzer,$(FUZZ_SANITIZE) $(FUZZ_MORE) -o $@ $(filter %.o,$^) $(FUZZ)/libgpuprobe.a \
-		$(FUZZ_WRAP:%=-Wl,--wrap=%) $(LDLIBS)
+		$(FUZZ_WRAP:%=-Wl,--wrap=%) $(FUZZ_WRAP_$*:%=-Wl,--wrap=%) $(LDLIBS)
 
 -include $(wildcard $(FUZZ)/obj/*/*.d $(FUZZ)/target/*.d)

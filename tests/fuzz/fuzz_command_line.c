@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The command lines of all commands: the first byte chooses which, the rest are arguments that end with a NUL each.
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 #include "cli/flame_options.h"
 #include "cli/memleak_options.h"
 #include "cli/options.h"
+#include "cli/subcommand.h"
 #include "cli/trace_options.h"
+#include "cli/watch.h"
 #include "finding/threshold.h"
 #include "harness.h"
 #include "serve/address.h"
@@ -70,6 +73,47 @@ static int parse_flame(int argc, char **argv, struct error *err)
 	return ret;
 }
 
+/* It comes to nothing once the command line is taken, for there are no such processes. */
+int __wrap_watch__check_pids(const pid_t *pids, size_t count, struct error *err);
+int __wrap_watch__check_pids(const pid_t *pids, size_t count, struct error *err)
+{
+	(void)pids, (void)count;
+	return error__set(err, -ESRCH, "no such process");
+}
+
+/* main.c's, which has a main() of its own. */
+void subcommand__set_bpf_log(enum log_level level)
+{
+	(void)level;
+}
+
+/* These have no parser apart: what they print goes to nowhere, and there is no file. */
+static int run(int (*command)(int argc, char **argv, int *status, struct error *err), int argc, char **argv,
+	       struct error *err)
+{
+	FILE *out = stdout, *messages = stderr;
+	int status = EXIT_FAILED, ret;
+
+	harness__set_file("", NULL, 0);
+	stdout = stderr = harness__sink();
+	ret = command(argc, argv, &status, err);
+	stdout = out;
+	stderr = messages;
+	harness__set_file(NULL, NULL, 0);
+	MUST(ret ? status : !status);
+	return ret;
+}
+
+static int parse_check(int argc, char **argv, struct error *err)
+{
+	return run(check_command__run, argc, argv, err);
+}
+
+static int parse_bpftrace_script(int argc, char **argv, struct error *err)
+{
+	return run(bpftrace_script_command__run, argc, argv, err);
+}
+
 /* What is read of an argument once the options are taken. */
 static int parse_values(int argc, char **argv, struct error *err)
 {
@@ -86,7 +130,8 @@ static int parse_values(int argc, char **argv, struct error *err)
 }
 
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
-	parse_monitor, parse_trace, parse_stat, parse_diagnose, parse_memleak, parse_flame, parse_values};
+	parse_monitor, parse_trace, parse_stat, parse_diagnose, parse_memleak, parse_flame, parse_values,
+	parse_check, parse_bpftrace_script};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

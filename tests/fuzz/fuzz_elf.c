@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An ELF file of any contents: its headers, tables and symbols, what it holds of CUDA, the loader's debugger
-// interface, its separate debug file. The first byte chooses what is read it as; the rest is the file.
+// interface, its separate debug file, a script with its functions. The first byte chooses what it is read as; the rest
+// is the file.
+#include <ctype.h>
+#include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/subcommand.h"
 #include "harness.h"
 #include "symbol/debug_file.h"
+#include "symbol/host_stub.h"
 #include "symbol/python_process.h"
 #include "target/cuda_library.h"
 #include "target/elf_file.h"
@@ -107,6 +113,64 @@ static void read_interpreter(const struct input *input)
 	harness__set_maps(NULL);
 }
 
+/* The kernel that a function of it stands for. */
+static void read_host_stubs(const struct input *input)
+{
+	struct symbol_cache *cache = symbol_cache__new(2);
+	char *name;
+
+	MUST(cache);
+	harness__set_maps("7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /usr/bin/program\n");
+	harness__set_file("", input->at, input->left);
+	for (uint64_t at = 0x7f00000005f0; at < 0x7f0000000610; at++) {
+		if (!host_stub__name(cache, 1, at, &name))
+			MUST(name && *name);
+		free(name);
+	}
+	symbol_cache__free(cache);
+	harness__set_file(NULL, NULL, 0);
+	harness__set_maps(NULL);
+}
+
+/* Root runs the script: no name in it is anything but a name. */
+static void must_be_script(const char *script)
+{
+	static const char before[] = "probe:\"/dev/null\":";
+	size_t length;
+
+	for (const char *at = script; (at = strstr(at, before)); at += length) {
+		at += strlen(before);
+		for (length = 0; isalnum((unsigned char)at[length]) || at[length] == '_';)
+			length++;
+		MUST(length && strchr(",\n ", at[length]));
+	}
+}
+
+static void print_script(const struct input *input)
+{
+	/* A path that there is. */
+	char *argv[] = {"bpftrace-script", "--libcuda-path", "/dev/null", "--libcudart-path", "/dev/null", "-e", "all", NULL};
+	FILE *out = stdout, *messages = stderr, *memory;
+	struct error err = {""};
+	size_t length;
+	char *script;
+	int status;
+
+	memory = open_memstream(&script, &length);
+	MUST(memory);
+	harness__set_file("", input->at, input->left);
+	optind = 0;
+	stdout = memory;
+	stderr = harness__sink();
+	bpftrace_script_command__run(7, argv, &status, &err);
+	stdout = out;
+	stderr = messages;
+	harness__set_file(NULL, NULL, 0);
+	MUST(!fclose(memory));
+	must_be_script(script);
+	free(script);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
@@ -129,5 +193,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_file__free(elf);
 	if (how & 4)
 		read_interpreter(&input);
+	if (how & 8)
+		print_script(&input);
+	if (how & 16)
+		read_host_stubs(&input);
 	return 0;
 }

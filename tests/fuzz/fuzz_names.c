@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "stack/beginning.h"
 #include "symbol/demangler.h"
 #include "symbol/function_name.h"
 #include "symbol/kernel_name.h"
@@ -37,6 +38,7 @@ static void read_remote(const struct input *input)
 		MUST(kernel_name__valid(name, sizeof(name)));
 	if (!remote_name__read_string(1, 0x1000, name))
 		MUST(kernel_name__valid(name, sizeof(name)));
+	stack_beginning__is(&(struct native_frame){.object = "libc.so.6"}, 0x1000, 1);
 	harness__set_memory(0, NULL, 0);
 }
 
@@ -44,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
 	char *symbol, *readable;
+	uint64_t taken_ns = 0;
 
 	read_remote(&input);
 	symbol = input__rest(&input);
@@ -52,6 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	demangle(demangler__rust, symbol);
 	readable = function_name__readable(symbol);
 	MUST(readable && strlen(readable) <= FUNCTION_NAME_MAX);
+	free(readable);
+	readable = function_name__readable_within(&taken_ns, symbol);
+	MUST(readable && strlen(readable) <= FUNCTION_NAME_MAX);
+	stack_beginning__is(&(struct native_frame){.function = readable}, 0, 0);
 	free(readable);
 	readable = kernel_name__demangle(symbol);
 	MUST(readable);

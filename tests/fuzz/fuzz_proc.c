@@ -41,11 +41,13 @@ static void read_process(const struct input *input)
 
 static void read_environment(struct input *input)
 {
+	static const uint8_t uuid[16] = {0x10, [15] = 2};
+	/* The last is an instance of the one before. */
 	static const struct gpu gpus[4] = {
-		{.uuid = "GPU-00000000-0000-0000-0000-000000000000", .name = "A"},
-		{.uuid = "GPU-00000000-0000-0000-0000-000000000001", .name = "A"},
-		{.uuid = "GPU-10000000-0000-0000-0000-000000000002", .name = "B"},
-		{.uuid = "MIG-20000000-0000-0000-0000-000000000003", .name = "B"},
+		{.uuid = "GPU-00000000-0000-0000-0000-000000000000", .name = "A", .bus_id = "00000000:0A:00.0", .mig = GPU_NONE},
+		{.uuid = "GPU-00000000-0000-0000-0000-000000000001", .name = "A", .bus_id = "00000000:09:00.0", .minor = 1, .index = 1, .mig = GPU_NONE},
+		{.uuid = "GPU-10000000-0000-0000-0000-000000000002", .name = "B", .bus_id = "00000000:0B:00.0", .minor = 2, .index = 2, .mig = GPU_NONE, .divided = true},
+		{.uuid = "MIG-20000000-0000-0000-0000-000000000003", .name = "B", .index = 2},
 	};
 	struct cuda_environment environment = {0};
 	struct visible_devices visible;
@@ -54,11 +56,12 @@ static void read_environment(struct input *input)
 	cuda_environment__parse((const char *)input->at, input->left, &environment);
 	MUST(strnlen(environment.visible, VISIBLE_SIZE) < VISIBLE_SIZE);
 	environment.nodes = input->left % 3;
-	environment.minors = count * 0x5;
+	environment.minors = input->left % 16;
 	visible_devices__map(&environment, gpus, count, &visible);
 	MUST(visible.count <= VISIBLE_MAX);
 	for (size_t i = 0; i < visible.count; i++)
 		MUST(visible.gpu[i] >= GPU_NONE && visible.gpu[i] < (int)count);
+	MUST(visible_devices__by_uuid(uuid, gpus, count) == (count > 2 ? 2 : GPU_NONE));
 	harness__set_file("/proc/", input->at, input->left);
 	cuda_environment__read(1, &environment);
 }

@@ -9,6 +9,7 @@
 
 #include "harness.h"
 #include "output/frame_text.h"
+#include "stack/merge.h"
 #include "stack/stacks.h"
 #include "target/process.h"
 
@@ -42,6 +43,19 @@ static void look_at(struct stacks *stacks, uint64_t id)
 	}
 }
 
+/* The interpreter is where the program of the mappings is. */
+static void merge(const struct stack_record *record)
+{
+	static const struct merge_ranges ranges = {0x400000, 0x401000, 0x400100, 0x400200};
+	static struct merged_frame merged[STACK_FRAMES_MAX + PYTHON_FRAMES_MAX + 1];
+	static bool entry[PYTHON_FRAMES_MAX + 1];
+	uint32_t natives = record->natives % (STACK_FRAMES_MAX + 1), pythons = record->pythons % (PYTHON_FRAMES_MAX + 1);
+
+	for (uint32_t i = 0; i < pythons; i++)
+		entry[i] = record->python[i].instruction & PYTHON_ENTRY;
+	MUST(python_merge((const void *)record->native, natives, entry, pythons, &ranges, merged) <= natives + pythons);
+}
+
 /* Most of it the input's; what tells the process true, or nothing would be known of it. */
 static void take_record(struct stacks *stacks, struct input *input, const struct process_info *own)
 {
@@ -68,6 +82,7 @@ static void take_record(struct stacks *stacks, struct input *input, const struct
 	free(exact);
 	if (flags & 4)
 		look_at(stacks, record->id);
+	merge(record);
 	free(record);
 }
 

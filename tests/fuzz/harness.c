@@ -16,11 +16,18 @@
 #include "target/process_memory.h"
 #include "target/root_file.h"
 
-static struct {
-	const char *path;
+#define FILES_MAX 8
+
+struct stand_in {
+	const char *path; /* the beginning of all that it stands in for */
 	const void *data;
 	size_t size;
-} file;
+	int folder; /* or -1 */
+};
+
+static struct stand_in files[FILES_MAX];
+static size_t file_count;
+static const char *link_text;
 
 static const char *maps;
 
@@ -100,9 +107,27 @@ int harness__file(const void *data, size_t size)
 
 void harness__set_file(const char *path, const void *data, size_t size)
 {
-	file.path = path;
-	file.data = data;
-	file.size = size;
+	file_count = 0;
+	link_text = NULL;
+	if (path)
+		harness__add_file(path, data, size);
+}
+
+void harness__add_file(const char *path, const void *data, size_t size)
+{
+	MUST(file_count < FILES_MAX);
+	files[file_count++] = (struct stand_in){.path = path, .data = data, .size = size, .folder = -1};
+}
+
+void harness__set_link(const char *text)
+{
+	link_text = text;
+}
+
+void harness__add_folder(const char *path, int fd)
+{
+	MUST(file_count < FILES_MAX);
+	files[file_count++] = (struct stand_in){.path = path, .folder = fd};
 }
 
 void harness__set_maps(const char *text)
@@ -123,26 +148,21 @@ void harness__fail(const char *condition, const char *in_file, int line)
 	abort();
 }
 
-FILE *harness__sink(void)
-{
-	static FILE *sink;
-
-	if (!sink)
-		sink = fopen("/dev/null", "we");
-	MUST(sink);
-	return sink;
-}
-
 /* --- in place of the system --- */
 
-static bool stands_in(const char *path)
+static const struct stand_in *stand_in_of(const char *path)
 {
-	return file.path && strncmp(path, file.path, strlen(file.path)) == 0;
+	for (size_t i = 0; i < file_count; i++)
+		if (strncmp(path, files[i].path, strlen(files[i].path)) == 0)
+			return &files[i];
+	return NULL;
 }
 
-static int open_input(void)
+static int open_input(const struct stand_in *file)
 {
-	return file.data ? harness__file(file.data, file.size) : -ENOENT;
+	if (file->folder >= 0)
+		return fcntl(file->folder, F_DUPFD_CLOEXEC, 3);
+	return file->data ? harness__file(file->data, file->size) : -ENOENT;
 }
 
 static int fail(int error)
@@ -157,6 +177,8 @@ FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 DIR *__real_opendir(const char *path);
 DIR *__wrap_opendir(const char *path);
+ssize_t __real_readlink(const char *path, char *buffer, size_t size);
+ssize_t __wrap_readlink(const char *path, char *buffer, size_t size);
 int __real_root_file__open(pid_t pid, const char *path);
 int __wrap_root_file__open(pid_t pid, const char *path);
 int __real_root_file__open_link(pid_t pid, const char *link);
@@ -172,30 +194,43 @@ int __wrap_process_memory__read(pid_t pid, uint64_t address, void *buffer, size_
 int __real_process_memory__read_string(pid_t pid, uint64_t address, char *buffer, size_t size);
 int __wrap_process_memory__read_string(pid_t pid, uint64_t address, char *buffer, size_t size);
 
+FILE *harness__sink(void)
+{
+	static FILE *sink;
+
+	if (!sink)
+		sink = __real_fopen("/dev/null", "we");
+	MUST(sink);
+	return sink;
+}
+
 int __wrap_open(const char *path, int flags, ...)
 {
+	const struct stand_in *file = stand_in_of(path);
 	mode_t mode = 0;
 	va_list args;
 	int fd;
 
-	if (!stands_in(path)) {
+	if (!file) {
 		va_start(args, flags);
 		if (flags & O_CREAT)
 			mode = va_arg(args, mode_t);
 		va_end(args);
 		return __real_open(path, flags, mode);
 	}
-	fd = open_input();
+	fd = open_input(file);
 	return fd < 0 ? fail(fd) : fd;
 }
 
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
+	const struct stand_in *file = stand_in_of(path);
 	int fd;
 
-	if (!stands_in(path))
+	/* libFuzzer writes what it has found by the same function, from within. */
+	if (!file || *mode != 'r')
 		return __real_fopen(path, mode);
-	fd = open_input();
+	fd = open_input(file);
 	if (fd >= 0)
 		return fdopen(fd, "r");
 	errno = -fd;
@@ -204,30 +239,54 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 
 DIR *__wrap_opendir(const char *path)
 {
-	if (!stands_in(path))
+	if (!stand_in_of(path))
 		return __real_opendir(path);
 	errno = ENOENT;
 	return NULL;
 }
 
+ssize_t __wrap_readlink(const char *path, char *buffer, size_t size)
+{
+	const struct stand_in *file = stand_in_of(path);
+	const void *text;
+
+	if (!file)
+		return __real_readlink(path, buffer, size);
+	text = link_text ? link_text : file->data;
+	if (!text)
+		return fail(-ENOENT);
+	if (size > (link_text ? strlen(link_text) : file->size))
+		size = link_text ? strlen(link_text) : file->size;
+	memcpy(buffer, text, size);
+	return (ssize_t)size;
+}
+
 int __wrap_root_file__open(pid_t pid, const char *path)
 {
-	return stands_in(path) ? open_input() : __real_root_file__open(pid, path);
+	const struct stand_in *file = stand_in_of(path);
+
+	return file ? open_input(file) : __real_root_file__open(pid, path);
 }
 
 int __wrap_root_file__open_link(pid_t pid, const char *link)
 {
-	return stands_in(link) ? open_input() : __real_root_file__open_link(pid, link);
+	const struct stand_in *file = stand_in_of(link);
+
+	return file ? open_input(file) : __real_root_file__open_link(pid, link);
 }
 
 int __wrap_regular_file__open(const char *path)
 {
-	return stands_in(path) ? open_input() : __real_regular_file__open(path);
+	const struct stand_in *file = stand_in_of(path);
+
+	return file ? open_input(file) : __real_regular_file__open(path);
 }
 
 int __wrap_mapping__open(const struct mapping *mapping, pid_t pid)
 {
-	return stands_in(mapping->path) ? open_input() : __real_mapping__open(mapping, pid);
+	const struct stand_in *file = stand_in_of(mapping->path);
+
+	return file ? open_input(file) : __real_mapping__open(mapping, pid);
 }
 
 int __wrap_proc_maps__each(pid_t pid, mapping_fn fn, void *arg)

@@ -41,6 +41,15 @@ int harness__file(const void *data, size_t size);
  */
 void harness__set_file(const char *path, const void *data, size_t size);
 
+/* One more: of several the first holds whose `path` fits, in the order in which they were given. At most 8. */
+void harness__add_file(const char *path, const void *data, size_t size);
+
+/* What every link that stands in leads to. NULL, as after harness__set_file: the file's own contents. */
+void harness__set_link(const char *text);
+
+/* The folder that is opened in place of every path that begins with `path`, as with harness__add_file. */
+void harness__add_folder(const char *path, int fd);
+
 /* What is read of the mappings of any process; NULL: its own. */
 void harness__set_maps(const char *text);
 

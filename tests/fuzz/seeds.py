@@ -28,7 +28,8 @@ __asm__(".text\n.globl odd\n.type odd,@function\nodd:\n.cfi_startproc\n.cfi_sign
 	".cfi_def_cfa_offset 16\n.cfi_offset 6,-16\n.cfi_remember_state\nnop\n"
 	".cfi_escape 0x0f,3,0x77,8,6\n.cfi_escape 0x10,3,2,0x77,8\n.cfi_escape 0x16,12,2,0x77,16\nnop\n"
 	".cfi_restore_state\n.cfi_register 3,12\n.cfi_same_value 13\nnop\n.cfi_undefined 16\npop %rbp\nret\n.cfi_endproc\n"
-	".size odd,.-odd\n");
+	".size odd,.-odd\n"
+	".globl \"cudaOdd:*{name}\"\n.type \"cudaOdd:*{name}\",@function\n\"cudaOdd:*{name}\":\nret\n.size \"cudaOdd:*{name}\",1\n");
 """
 
 
@@ -71,7 +72,7 @@ def objects(seeds, folder):
     subprocess.run(["objcopy", "--only-keep-debug", plain, folder / "only.debug"], check=True)
     files = {path.name: path.read_bytes() for path in (plain, other, folder / "linked.so", folder / "only.debug")}
     for name, data in files.items():
-        for how in (0, 1, 2, 6):
+        for how in (0, 1, 2, 6, 8, 16):
             seeds.put("elf", f"{name}.{how}", bytes([how]) + data)
     for name in ("plain.so", "other.so"):
         seeds.put("elf", f"{name}.bare", b"\0" + without_sections(files[name]))
@@ -82,6 +83,43 @@ def objects(seeds, folder):
     subprocess.run(["clang", "-shared", "-fPIC", "-nostdlib", "-Os", "-gdwarf-5", "-o", clang, folder / "seed.c"], check=True)
     seeds.put("source_lines", "clang", clang.read_bytes())
     stacks(seeds, {"plain": plain, "other": other, "clang": clang})
+    debuginfod(seeds, folder)
+    check(seeds, files)
+
+
+def debuginfod(seeds, folder):
+    """An object without its symbols, and the file that has them."""
+    whole, stripped, debug = build(folder, "whole.so", "-gdwarf-5"), folder / "stripped.so", folder / "whole.debug"
+    subprocess.run(["strip", "-o", stripped, whole], check=True)
+    subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
+    for number, path in enumerate((stripped, whole)):
+        length = len(path.read_bytes())
+        for how in range(5):
+            for where in (0, 1, 2) if how == 1 else (0,):
+                seeds.put("debuginfod", f"{number}.{how}.{where}", struct.pack("<BBH", how, where, length) +
+                          path.read_bytes() + debug.read_bytes())
+
+
+MAPS = """7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /usr/lib/libcuda.so.580.65.06
+7f0000010000-7f0000018000 r-xp 00000000 08:01 6 /opt/libcudart.so.13 (deleted)
+7f0000020000-7f0000021000 r-xp 00000000 08:01 7 /usr/bin/python3.12
+7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0 [vdso]
+"""
+STATUS = "Name:\tpython3\nState:\tS (sleeping)\nNSpid:\t77\t1\nUid:\t0\t0\t0\t0\nSeccomp:\t2\nSeccomp_filters:\t1\n"
+STAT = "1 (py) S\33[2J) S 0 1 1 0 -1 4194560 1 1 0 0 1 1 1 1 20 0 1 0 12 1 1 18446744073709551615 1 1 1 0 0\n"
+CGROUP = f"0::/kubepods.slice/kubepods-pod1/cri-containerd-{'0123456789abcdef' * 4}.scope\n"
+MACHINE = ("         0          0 4294967295\n", "         0     100000      65536\n", "3\n", "-1\n", "pid:[4026531836]",
+           "none [integrity] confidentiality\n", "5.10.0-28-amd64",
+           "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Mon Jan 1 00:00:00 UTC 2026\nGCC version:  12.2.0\n")
+
+
+def check(seeds, files):
+    for name, data in files.items():
+        for how in (0, 2, 6, 10):
+            texts = (MAPS, STATUS, STAT, "0 100000 65536\n", CGROUP, "/usr/bin/python3.12")
+            seeds.put("check", f"{name}.{how}", bytes([how]) + b"\0".join(text.encode() for text in texts) + b"\0" + data)
+    for number, text in enumerate(MACHINE):
+        seeds.put("check", f"machine{number}", bytes([1 | number % 2 << 1]) + b"/usr/lib/libcuda.so.580.65.06\0" + text.encode())
 
 
 def stacks(seeds, paths):
@@ -294,6 +332,22 @@ def loader_cache(seeds):
     seeds.put("loader_cache", "both", old + bytes(-len(old) % 8) + new)
 
 
+def root(seeds):
+    # Six links, in the root, a, a/b and again, and a way.
+    ways = (("a", "b", "../../..", "/a/b", "/a", ".", "/l0/l1/l2/l3/../l1/../file"),
+            ("../secret", "../../secret", "../../../secret", "/../secret", "/secret", "/l3", "l0"),
+            ("../secret", "../../secret", "../../../secret", "/../secret", "/secret", "/l3", "a/b/l2"),
+            ("/etc/passwd", "l1", "/a/b/l2", "/proc/self/root/etc/passwd", "/l0", "/a/l4", "a/b/l5"),
+            ("l3", "l4", "fifo", "l0", "/fifo", "//", "a//b/./.." + "/.." * 50 + "/l3"),
+            ("..", "b/..", "../..", "/", "/..", "../../fifo", "/a/l4/a/b/l2/a/b/l5"))
+    for number, way in enumerate(ways):
+        links = b"".join(bytes([i % 3]) + target.encode() + b"\0" for i, target in enumerate(way[:6]))
+        seeds.put("root", f"links{number}", b"\0" + links + way[6].encode())
+    seeds.put("root", "mounts", b"\1" + b"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+              b"36 22 0:31 /a /mnt/with\\040space rw - fuse.sshfs host:/ rw\n1 1 0:1 / / rw - fusectl fusectl rw\n2 - \n")
+    seeds.put("root", "users", b"\2root:x:0:0:root:/root:/bin/sh\n# none\ntrain:x:1:1::/:\n\xff\33[2J:x:2:2:::\n+::::::\n:x:9:9:\n")
+
+
 def main():
     seeds = Seeds(Path(sys.argv[1]))
     with tempfile.TemporaryDirectory() as folder:
@@ -305,6 +359,7 @@ def main():
     all_stacks(seeds)
     collector(seeds)
     loader_cache(seeds)
+    root(seeds)
 
 
 if __name__ == "__main__":

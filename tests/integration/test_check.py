@@ -659,9 +659,13 @@ def test_help():
         assert word in done.stdout
 
 
-def test_full_disk(sleeper):
+@pytest.mark.parametrize("flushed", [
+    "at the end", pytest.param("by line", marks=pytest.mark.plain("stdbuf preloads a library"))])
+def test_full_disk(sleeper, flushed):
+    """By line, nothing is left at the end that could not be written."""
+    by_line = ["stdbuf", "-oL"] * (flushed == "by line")
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([paths.GPUPROBE, "check", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
+        done = subprocess.run([*by_line, paths.GPUPROBE, "check", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
                               text=True, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr == "gpuprobe: cannot write what was found: No space left on device\n"

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -187,6 +188,30 @@ def test_library_loaded_1000_times(gpuprobe_by, tmp_path):
     device = exact.memory(result.process)["device"]
     assert (device["allocations"], device["frees"]) == (1000, 1000)
     assert not result.process["since_attach"]
+
+
+MAPS = """
+import mmap, os, sys, time
+held = [mmap.mmap(os.open(path, os.O_RDONLY), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+        for path in sys.argv[1:]]
+print("READY", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("count", [60, 70])
+def test_many_files_named_like_cudas(gpuprobe, tmp_path, count):
+    """A process may have any number of them: each one that is opened holds up all others, so that some must do."""
+    names = [tmp_path / f"libcuda{number}.so" for number in range(count)]
+    for name in names:
+        name.write_bytes(bytes(4096))
+    with Background(sys.executable, "-c", MAPS, *names) as holder:
+        assert holder.stdout.readline() == "READY\n"
+        with gpuprobe.start(args=["-p", holder.pid]) as running:
+            running.report()
+            result = running.stop()
+    assert result.status == 0
+    assert ("only the first 64 are looked at" in result.stderr) == (count > 64)
 
 
 def test_library_truncated_before(gpuprobe, tmp_path):

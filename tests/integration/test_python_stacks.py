@@ -114,6 +114,33 @@ def test_process_that_runs(tracer, python, held, tmp_path):
     check(result.lines, tmp_path / "log")
 
 
+LOOP = """\
+import ctypes, sys, time
+runtime = ctypes.CDLL(sys.argv[1])
+def inner():
+    runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(4096))
+def outer():
+    inner()
+while True:
+    outer()
+    time.sleep(0.05)
+"""
+
+
+def test_code_that_stays(tracer, tmp_path):
+    """What calls again and again can be read by a gpuprobe that is slow, too, as under valgrind."""
+    script = tmp_path / "loop.py"
+    script.write_text(LOOP)
+    with Background(paths.PYTHON, script, paths.LIBCUDART, env={"LD_LIBRARY_PATH": paths.SIM}) as program:
+        running, path = tracer.start(args=["-p", program.pid, "-e", "cudaMalloc"], columns="time,event,stack")
+        with running:
+            trace.wait_for_lines(path, 5, timeout=60)
+            lines = trace.Traced(running.stop(), path).lines
+    expected = [f"{place} (loop.py:{number})" for place, number in (("inner", 4), ("outer", 6), ("<module>", 8))]
+    assert len(lines) >= 4
+    assert [python_frames(line, {"loop.py"}) for line in lines] == [expected] * len(lines)
+
+
 def test_no_symbols(tracer, held, tmp_path):
     """A copy of the interpreter without .symtab, as distributions ship it, has its frames by .dynsym."""
     stripped = tmp_path / "python3.11"

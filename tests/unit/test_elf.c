@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "elf_builder.h"
+#include "no_valgrind.h"
 #include "target/elf_file.h"
 #include "target/probe_site.h"
 
@@ -301,6 +302,7 @@ static void agrees_with_the_loader(void **state)
 	char *name;
 
 	(void)state;
+	not_under_valgrind();
 	assert_int_equal(elf_file__open("/proc/self/exe", &file, &err), 0);
 	assert_int_equal(elf_file__find_function(file, "main", &symbol), 0);
 	assert_int_equal(elf_file__read(file, symbol.file_offset, code, sizeof(code)),
@@ -536,15 +538,18 @@ static void overlapping_names_end(void **state)
 		COUNT = 200000,
 		LENGTH = 16000
 	};
-	struct test_symbol *symbols = calloc(COUNT + 1, sizeof(*symbols));
-	char *name = malloc(LENGTH + 1);
-	struct test_elf elf = {.full = symbols};
+	struct test_elf elf = {0};
+	struct test_symbol *symbols;
+	char *name;
 	struct test_image image;
 	struct elf_file *file;
 	size_t functions = 0;
 	double start;
 
 	(void)state;
+	not_under_valgrind();
+	elf.full = symbols = calloc(COUNT + 1, sizeof(*symbols));
+	name = malloc(LENGTH + 1);
 	memset(name, 'c', LENGTH);
 	name[LENGTH] = '\0';
 	for (size_t i = 0; i < COUNT; i++)
@@ -568,15 +573,18 @@ static void a_million_symbols_are_quick(void **state)
 	enum {
 		COUNT = 1000000
 	};
-	struct test_symbol *symbols = calloc(COUNT + 1, sizeof(*symbols));
-	char *names = malloc(COUNT * 32ul);
-	struct test_elf elf = {.full = symbols};
+	struct test_elf elf = {0};
+	struct test_symbol *symbols;
+	char *names;
 	struct test_image image;
 	struct elf_file *file;
 	size_t functions = 0;
 	double start, walked;
 
 	(void)state;
+	not_under_valgrind();
+	elf.full = symbols = calloc(COUNT + 1, sizeof(*symbols));
+	names = malloc(COUNT * 32ul);
 	for (size_t i = 0; i < COUNT; i++) {
 		snprintf(names + i * 32, 32, "_ZN5torch8function%zuEv", i);
 		symbols[i] = (struct test_symbol){names + i * 32, TEXT_VADDR + i % TEXT_SIZE,

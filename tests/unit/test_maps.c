@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "no_valgrind.h"
 #include "target/proc_maps.h"
 
 struct seen {
@@ -159,6 +160,7 @@ static void finds_this_program(void **state)
 	struct search search = {.address = (uintptr_t)finds_this_program};
 
 	(void)state;
+	not_under_valgrind();
 	assert_int_equal(proc_maps__each(getpid(), match, &search), 5);
 	assert_true(search.seen.mapping.executable);
 	assert_true(mapping__is_file(&search.seen.mapping));

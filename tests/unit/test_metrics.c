@@ -182,12 +182,14 @@ static void takes_the_newest_of_a_pid(void **state)
 		{.pid = 8, .comm = "old", .ended = true, .graph_launches = 1, .start_ns = 1},
 		{.pid = 3, .comm = "other", .graph_launches = 2, .start_ns = 2},
 		{.pid = 8, .comm = "new", .graph_launches = 3, .start_ns = 3},
-		{.pid = 4, .comm = "gone", .graph_launches = 4, .ended = true, .reported_end = true},
+		{.pid = 4, .comm = "gone", .graph_launches = 4, .ended = true, .reported_end = true, .ended_ns = 2},
+		{.pid = 5, .comm = "left", .graph_launches = 5, .ended = true, .ended_ns = 1},
 	};
 	struct model model = {
 		.sections = SECTION_LAUNCH,
 		.processes = p,
 		.process_count = COUNT(p),
+		.now_ns = 1 + SERIES_ENDED_NS,
 	};
 	char *page = render_once(&model, EXPOSITION_PROMETHEUS);
 
@@ -198,6 +200,7 @@ static void takes_the_newest_of_a_pid(void **state)
 		   "gpuprobe_graph_launches_total{pid=\"4\",comm=\"gone\"} 4\n#",
 		   NULL, NULL);
 	assert_has_not(page, "old", NULL);
+	assert_has_not(page, "comm=\"left\"", NULL); /* two minutes ago */
 	free(page);
 }
 

@@ -52,7 +52,7 @@ static void in_child(void (*body)(void))
 	assert_int_equal(status, 0);
 }
 
-/* With AddressSanitizer there is no filter. */
+/* With GPUPROBE_NO_FILTER there is none. */
 static void enter(bool tracefs, bool network)
 {
 	const struct sandbox_options options = {.tracefs = tracefs, .network = network};

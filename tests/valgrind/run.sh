@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Usage: run.sh [PROGRAM] [ARGUMENT...]
+# Runs a unit test, or gpuprobe where PROGRAM is none, under valgrind (root). Both are those of build/valgrind, see
+# valgrind.mk. The reports go to files in GPUPROBE_REPORTS; the status is 99 where there is one.
+set -u
+
+# The kernel may have the probes that the gpuprobe before this one put into its loader for a moment after its end: each
+# has one of its own.
+if [ -z "${OWN_LOADER-}" ]; then
+	export OWN_LOADER=1
+	exec unshare --mount "$0" "$@"
+fi
+loader=$GPUPROBE_BUILD/valgrind/loader
+mount -t tmpfs none /mnt && cp "$loader" /mnt/loader && mount --bind /mnt/loader "$loader" && umount -l /mnt || exit 98
+unset OWN_LOADER
+
+program=$GPUPROBE_BUILD/valgrind/gpuprobe
+case ${1-} in
+*/valgrind/tests/test_*)
+	program=$1
+	shift
+	;;
+esac
+# Debuggers' pipes of valgrind's would be left by what is killed.
+exec valgrind --quiet --vgdb=no --error-exitcode=99 --leak-check=full --show-leak-kinds=definite \
+	--errors-for-leak-kinds=definite --suppressions="$(dirname "$(readlink -f "$0")")/suppressions.txt" \
+	--log-file="$GPUPROBE_REPORTS/valgrind.%p" "$program" "$@"
