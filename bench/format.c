@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "model/api.h"
-#include "output/trace_output.h"
+#include "output/trace/output.h"
 #include "trace/function.h"
 
 static const struct trace_process process = {

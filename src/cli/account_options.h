@@ -16,7 +16,7 @@
 #include "cli/counting.h"
 #include "cli/stack_options.h"
 #include "finding/finding.h"
-#include "output/report_text.h"
+#include "output/report/text.h"
 
 enum account_form {
 	ACCOUNT_TEXT = 0,

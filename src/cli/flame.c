@@ -10,7 +10,7 @@
 #include "cli/flame_options.h"
 #include "cli/subcommand.h"
 #include "cli/whole_file.h"
-#include "output/flame_forms.h"
+#include "output/flame/forms.h"
 
 struct flame {
 	const struct flame_options *options;

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "cli/arguments.h"
 #include "cli/stack_options.h"
-#include "output/flame_graph.h"
+#include "output/flame/graph.h"
 
 enum flame_form {
 	FLAME_FOLDED = 0,

@@ -11,10 +11,10 @@
 #include "cli/subcommand.h"
 #include "finding/finding.h"
 #include "model/growth.h"
-#include "output/metrics.h"
-#include "output/report_findings.h"
-#include "output/report_json.h"
-#include "output/report_text.h"
+#include "output/metrics/metrics.h"
+#include "output/report/findings.h"
+#include "output/json/report.h"
+#include "output/report/text.h"
 #include "serve/http.h"
 
 #define SAMPLE_PERIOD_NS NS_PER_S /* at least, between samples of what is judged by its course */

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "cli/arguments.h"
 #include "cli/stack_options.h"
-#include "output/trace_output.h"
+#include "output/trace/output.h"
 #include "trace/selection.h"
 
 struct trace_options {

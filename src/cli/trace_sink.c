@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "output/trace_summary.h"
+#include "output/trace/summary.h"
 
 #define DEFAULT_WIDTH 80 /* of a terminal that does not tell */
 

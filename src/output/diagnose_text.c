@@ -2,9 +2,9 @@
 // The text of `gpuprobe diagnose`: the findings, and what they are drawn from; see stat.h.
 #include "base/escape.h"
 #include "output/findings.h"
-#include "output/report_line.h"
-#include "output/report_totals.h"
-#include "output/stat_tables.h"
+#include "output/report/line.h"
+#include "output/report/totals.h"
+#include "output/stat/tables.h"
 
 /* What may have been wrong all the same. */
 static void print_limits(FILE *out, const struct stat_report *report)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Findings in JSON, see findings.h.
 #include "output/findings.h"
-#include "output/json_parts.h"
+#include "output/json/parts.h"
 
 static const char *unit_word(enum finding_unit unit)
 {

@@ -18,7 +18,7 @@
 #include "base/text_stream.h"
 #include "output/findings.h"
 #include "output/frame_text.h"
-#include "output/report_line.h"
+#include "output/report/line.h"
 #include "output/wrap.h"
 
 #define TEXT_INDENT 8

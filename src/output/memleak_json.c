@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The JSON of `gpuprobe memleak`, see memleak.h.
 #include "base/json.h"
-#include "output/json_parts.h"
+#include "output/json/parts.h"
 #include "output/memleak.h"
 #include "output/memleak_site.h"
-#include "output/report_totals.h"
+#include "output/report/totals.h"
 #include "output/words.h"
 
 struct writer {

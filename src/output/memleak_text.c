@@ -17,8 +17,8 @@
 #include "output/frame_text.h"
 #include "output/memleak.h"
 #include "output/memleak_site.h"
-#include "output/report_line.h"
-#include "output/report_totals.h"
+#include "output/report/line.h"
+#include "output/report/totals.h"
 #include "output/words.h"
 
 #define EVIDENCE_INDENT "            "

@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "output/exposition.h"
+#include "output/metrics/exposition.h"
 
 struct event_base;
 struct http_server;

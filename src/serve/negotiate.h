@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "output/exposition.h"
+#include "output/metrics/exposition.h"
 
 /*
  * OpenMetrics where the client names application/openmetrics-text of a version

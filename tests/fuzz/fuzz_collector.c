@@ -8,8 +8,8 @@
 
 #include "../../src/collect/collector.c"
 #include "harness.h"
-#include "output/report_json.h"
-#include "output/report_text.h"
+#include "output/json/report.h"
+#include "output/report/text.h"
 
 #define SLOTS 4
 #define RECORD_MAX 700

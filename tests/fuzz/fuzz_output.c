@@ -12,10 +12,10 @@
 #include "base/xml.h"
 #include "harness.h"
 #include "model/model.h"
-#include "output/flame_forms.h"
-#include "output/metrics.h"
-#include "output/report_json.h"
-#include "output/report_text.h"
+#include "output/flame/forms.h"
+#include "output/metrics/metrics.h"
+#include "output/json/report.h"
+#include "output/report/text.h"
 
 #define NAMES 6
 

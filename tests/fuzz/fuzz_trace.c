@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "output/trace_output.h"
-#include "output/trace_summary.h"
+#include "output/trace/output.h"
+#include "output/trace/summary.h"
 #include "trace_fake.h"
 #include "trace_text.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "harness.h"
-#include "output/trace_output.h"
+#include "output/trace/output.h"
 
 /* All that `fd` has is text: no control characters, and UTF-8. */
 static inline void must_be_output(int fd, enum trace_format format)

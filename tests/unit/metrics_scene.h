@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model_builder.h"
-#include "output/metrics.h"
+#include "output/metrics/metrics.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 

@@ -13,7 +13,7 @@
 #include "gpuprobe/account.h"
 #include "model/account.h"
 #include "model/api.h"
-#include "output/stat.h"
+#include "output/stat/stat.h"
 
 #define BEGIN (1000 * NS_PER_S)
 

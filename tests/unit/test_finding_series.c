@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "output/metrics.h"
+#include "output/metrics/metrics.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define MS 1000000ull

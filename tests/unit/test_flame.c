@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "model/api.h"
-#include "output/flame_forms.h"
-#include "output/flame_text.h"
+#include "output/flame/forms.h"
+#include "output/flame/text.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 /* clang-format off */

@@ -22,7 +22,7 @@
 #include "model/kernels.h"
 #include "model/model.h"
 #include "model/names.h"
-#include "output/report_json.h"
+#include "output/json/report.h"
 #include "symbol/kernel_name.h"
 #include "symbol/native_frames.h"
 #include "symbol/perf_map.h"

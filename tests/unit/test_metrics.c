@@ -15,7 +15,7 @@
 
 #include "metrics_scene.h"
 #include "model_builder.h"
-#include "output/metrics.h"
+#include "output/metrics/metrics.h"
 
 static const struct {
 	const char *family;

@@ -13,7 +13,7 @@
 
 #include "metrics_scene.h"
 #include "model_builder.h"
-#include "output/metrics.h"
+#include "output/metrics/metrics.h"
 
 /* The launches that a page tells of a kernel of pid 1; -1 where it has no such series. */
 static int64_t told(const char *page, const char *kernel)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "metrics_scene.h"
-#include "output/metrics.h"
+#include "output/metrics/metrics.h"
 
 static const char busy_prometheus[] =
 	"# TYPE gpuprobe_process_info gauge\n"

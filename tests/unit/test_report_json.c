@@ -12,7 +12,7 @@
 
 #include "model/api.h"
 #include "model_builder.h"
-#include "output/report_json.h"
+#include "output/json/report.h"
 
 static char *print(const struct model *model)
 {

@@ -12,7 +12,7 @@
 
 #include "model/api.h"
 #include "model_builder.h"
-#include "output/report_text.h"
+#include "output/report/text.h"
 
 #define RULE "========================\n"
 #define DATE "2026-01-02 12:37:14\n"

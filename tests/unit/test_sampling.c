@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "model_builder.h"
-#include "output/metrics.h"
-#include "output/report_json.h"
-#include "output/report_text.h"
+#include "output/metrics/metrics.h"
+#include "output/json/report.h"
+#include "output/report/text.h"
 #include "stat_scene.h"
 
 static void sample(struct model *model, bool now)

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "output/trace_output.h"
-#include "output/trace_text.h"
+#include "output/trace/output.h"
+#include "output/trace/text.h"
 #include "trace_lines.h"
 
 #define FIRST_EXAMPLE_LINES 4

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "output/trace_histogram.h"
-#include "output/trace_summary.h"
+#include "output/trace/histogram.h"
+#include "output/trace/summary.h"
 #include "trace_lines.h"
 
 #define VALUES 5000

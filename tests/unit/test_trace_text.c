@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "output/trace_text.h"
+#include "output/trace/text.h"
 
 #define ROUNDS 20000
 #define TEXT_SIZE 64

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "output/trace_output.h"
+#include "output/trace/output.h"
 #include "trace_lines.h"
 
 #define MANY 20000 /* lines: several buffers */

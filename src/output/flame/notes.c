@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What limits a flame graph, told in lines; see forms.h.
+#include <inttypes.h>
+
+#include "output/flame/forms.h"
+#include "output/flame/text.h"
+#include "output/report/line.h"
+#include "output/words.h"
+
+static void note_nothing(FILE *out, const struct flame_graph *graph, const struct model *model)
+{
+	static const char *const words[FLAME_BYS] = {
+		[FLAME_BYTES] = "no allocation of device memory was seen",
+		[FLAME_LIVE_BYTES] = "no live device memory at the end",
+		[FLAME_LAUNCHES] = "no kernel launch was seen",
+		[FLAME_FAILURES] = "no failure was seen",
+	};
+
+	if (graph->root->total)
+		return;
+	if (!model->process_count && report_line__no_call(out, model)) {
+		fputs("nothing was seen", out);
+	} else if (!model->process_count) {
+		fputs("no CUDA process was seen", out);
+	} else if (graph->by == FLAME_WAIT_TIME) {
+		fputs("no wait of ", out);
+		report_line__time(out, model->min_wait_ns);
+		fputs(" or more was seen", out);
+	} else {
+		fputs(words[graph->by], out);
+	}
+	fputs(": the graph is empty\n", out);
+}
+
+/* They were there before the probes: what they did earlier is not known. */
+static void note_attached(FILE *out, const struct model *model)
+{
+	size_t late = 0;
+
+	for (size_t i = 0; i < model->process_count; i++)
+		late += model->processes[i].since_attach;
+	if (late)
+		fprintf(out, "%zu of %zu process%s since attach: earlier calls are not in it\n", late,
+			model->process_count, model->process_count == 1 ? "" : "es");
+}
+
+static void add_waits(struct wait_totals *sum, const struct wait_totals *waits)
+{
+	sum->calls += waits->calls;
+	sum->ns += waits->ns;
+}
+
+/* All that can have a site: see is_blocking() of bpf/take_stack.h. */
+static void sum_waits(const struct process *process, struct wait_totals *sum)
+{
+	for (int scope = 0; scope < WAIT_SCOPES; scope++)
+		add_waits(sum, &process->waits[scope]);
+	add_waits(sum, &process->copy_waits);
+	add_waits(sum, &process->free_waits);
+}
+
+static void note_short_waits(FILE *out, const struct model *model)
+{
+	struct wait_totals all = {0}, shown = {0};
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+
+		sum_waits(process, &all);
+		for (size_t n = 0; n < process->site_count; n++)
+			if (process->sites[n].kind == SITE_WAIT)
+				add_waits(&shown, &(struct wait_totals){process->sites[n].calls,
+									process->sites[n].amount});
+	}
+	if (!model->min_wait_ns || all.calls <= shown.calls)
+		return;
+	fputs("waits shorter than ", out);
+	flame_text__amount(out, FLAME_WAIT_TIME, model->min_wait_ns);
+	fputs(" not shown: ", out);
+	flame_text__number(out, all.calls - shown.calls);
+	fputs(", together ", out);
+	flame_text__amount(out, FLAME_WAIT_TIME, all.ns > shown.ns ? all.ns - shown.ns : 0);
+	fputc('\n', out);
+}
+
+static void note_samples(FILE *out, const struct flame_graph *graph, const struct model *model)
+{
+	if (graph->by == FLAME_LAUNCHES && graph->root->total && model->stack_sample > 1)
+		fprintf(out,
+			"stacks are those of a kernel's first launch by a call and of one in %u after it, and stand "
+			"for the launches between: --stack-sample 1 takes all\n",
+			model->stack_sample);
+	if (graph->by == FLAME_FAILURES && model->launch_sample > 1)
+		fprintf(out, "launches: of one in %u was seen whether it failed\n", model->launch_sample);
+	if (graph->by == FLAME_FAILURES && !model->launch_sample)
+		fputs("launches: it was not seen whether they failed\n", out);
+}
+
+static void note_unknown(FILE *out, const struct flame_graph *graph)
+{
+	if (!graph->unknown)
+		return;
+	fputs("stack not known: ", out);
+	flame_text__amount(out, graph->by, graph->unknown);
+	fputs(", ", out);
+	flame_text__share(out, graph->unknown, graph->root->total);
+	fputc('\n', out);
+}
+
+int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct model *model)
+{
+	note_nothing(out, graph, model);
+	note_attached(out, model);
+	if (graph->by == FLAME_WAIT_TIME)
+		note_short_waits(out, model);
+	note_samples(out, graph, model);
+	note_unknown(out, graph);
+	if (graph->unknown && model->stacks_evicted)
+		fprintf(out, "%" PRIu64 " stacks are not known any more: see --stack-storage-size\n",
+			model->stacks_evicted);
+	for (int loss = 0; loss < LOSS_COUNT; loss++)
+		if (model->lost[loss])
+			fprintf(out, "lost: %s: %" PRIu64 "\n", words__loss_text(loss), model->lost[loss]);
+	return 0;
+}

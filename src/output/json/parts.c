@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the parts of the JSON report share, see parts.h.
+#include "output/json/parts.h"
+
+#include <inttypes.h>
+
+#include "output/words.h"
+
+void json_parts__key_address(struct json *j, const char *key, uint64_t address)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	json__key_string(j, key, text);
+}
+
+void json_parts__key_device(struct json *j, uint8_t device)
+{
+	json__key(j, "device");
+	if (device == DEVICE_UNKNOWN)
+		json__null(j);
+	else
+		json__u64(j, device);
+}
+
+void json_parts__key_time(struct json *j, const struct timespec *wall)
+{
+	char seconds[32], text[64];
+	struct tm tm;
+
+	json__key(j, "time");
+	if (!gmtime_r(&wall->tv_sec, &tm) || !strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm)) {
+		json__null(j);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s.%06ldZ", seconds, wall->tv_nsec / 1000);
+	json__string(j, text);
+}
+
+static void key_stacks(struct json *j, const struct model *model)
+{
+	json__key(j, "stacks");
+	json__object_begin(j);
+	json__key_u64(j, "kept", model->stacks_kept);
+	json__key_u64(j, "evicted", model->stacks_evicted);
+	json__key_u64(j, "unwound", model->stacks_unwound);
+	json__object_end(j);
+}
+
+void json_parts__key_lost(struct json *j, const struct model *model)
+{
+	if (model->stacks)
+		key_stacks(j, model);
+	json__key(j, "lost");
+	json__object_begin(j);
+	for (int i = 0; i < LOSS_COUNT; i++)
+		json__key_u64(j, words__loss_name(i), model->lost[i]);
+	json__object_end(j);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who a process is and which GPUs there are, in the JSON report, see parts.h.
+#include "output/json/parts.h"
+
+#include "model/gpu_label.h"
+
+static void key_bytes(struct json *j, const char *key, uint64_t bytes)
+{
+	if (bytes != GPU_UNKNOWN_BYTES) {
+		json__key_u64(j, key, bytes);
+		return;
+	}
+	json__key(j, key);
+	json__null(j);
+}
+
+/* null where there is none. */
+static void key_group(struct json *j, const char *key, const struct process *p, const char *name)
+{
+	json__key_string(j, key, !p->cgroup_known ? "unknown" : (name[0] ? name : NULL));
+}
+
+static void key_number(struct json *j, const char *key, int64_t number, bool known)
+{
+	if (known) {
+		json__key_i64(j, key, number);
+		return;
+	}
+	json__key(j, key);
+	json__null(j);
+}
+
+void json_process__write(struct json *j, const struct process *p)
+{
+	if (!p->identified)
+		return;
+	key_number(j, "ppid", p->parent, p->parent != 0);
+	json__key_u64(j, "uid", p->uid);
+	json__key_string(j, "user", p->user);
+	key_group(j, "container", p, p->container);
+	key_group(j, "pod", p, p->pod);
+	key_number(j, "namespace_pid", p->namespace_pid, p->namespace_pid != 0);
+}
+
+static void write_process_gpu(struct json *j, const struct model *model, const struct process_gpu *g)
+{
+	const struct gpu *gpu = gpu_label__find(model, g);
+	char label[GPU_LABEL_SIZE];
+
+	if (gpu)
+		gpu_label(gpu, label);
+	json__object_begin(j);
+	key_number(j, "ordinal", g->ordinal, g->ordinal != GPU_NONE);
+	json__key_string(j, "gpu", gpu ? label : NULL);
+	json__key_string(j, "uuid", gpu && gpu->uuid[0] ? gpu->uuid : NULL);
+	key_bytes(j, "used_bytes", g->used_bytes);
+	key_bytes(j, "untracked_bytes", g->untracked_bytes);
+	json__object_end(j);
+}
+
+void json_process__write_gpus(struct json *j, const struct model *model, const struct process *p)
+{
+	if (!p->identified)
+		return;
+	json__key(j, "gpus");
+	json__array_begin(j);
+	for (size_t i = 0; i < p->gpu_count; i++)
+		write_process_gpu(j, model, &p->gpus[i]);
+	json__array_end(j);
+}
+
+static void write_gpu(struct json *j, const struct gpu *gpu)
+{
+	char label[GPU_LABEL_SIZE];
+
+	gpu_label(gpu, label);
+	json__object_begin(j);
+	json__key_string(j, "gpu", label);
+	json__key_u64(j, "index", gpu->index);
+	key_number(j, "mig", gpu->mig, gpu->mig != GPU_NONE);
+	json__key_string(j, "uuid", gpu->uuid[0] ? gpu->uuid : NULL);
+	json__key_string(j, "name", gpu->name[0] ? gpu->name : NULL);
+	json__key_string(j, "pci_bus_id", gpu->bus_id[0] ? gpu->bus_id : NULL);
+	key_bytes(j, "total_bytes", gpu->total_bytes);
+	key_bytes(j, "used_bytes", gpu->used_bytes);
+	json__object_end(j);
+}
+
+void json_process__write_machine(struct json *j, const struct model *model)
+{
+	json__key(j, "gpus");
+	json__array_begin(j);
+	for (size_t i = 0; i < model->gpu_count; i++)
+		write_gpu(j, &model->gpus[i]);
+	json__array_end(j);
+}
+
+void json_process__write_life(struct json *j, const struct process *p)
+{
+	json__key_i64(j, "pid", p->pid);
+	json__key_string(j, "comm", p->comm);
+	json_process__write(j, p);
+	json__key_u64(j, "start_ns", p->start_ns);
+	json__key_bool(j, "since_attach", p->since_attach);
+	json__key_bool(j, "ended", p->ended);
+	if (p->ended)
+		json__key_u64(j, "ended_ns", p->ended_ns);
+	json_sampling__write_process(j, p);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The report as JSON, see report.h. Each family of calls is in a file of its own.
+#include "output/json/report.h"
+
+#include "output/findings.h"
+#include "output/json/functions.h"
+#include "output/json/parts.h"
+#include "output/report/totals.h"
+#include "output/words.h"
+
+static void write_sections(struct json *j, unsigned int sections)
+{
+	unsigned int section;
+
+	json__key(j, "sections");
+	json__array_begin(j);
+	for (section = 1; section & SECTION_ALL; section <<= 1) {
+		if (sections & section)
+			json__string(j, words__section(section));
+	}
+	json__array_end(j);
+}
+
+static void write_totals(struct json *j, const struct model *model)
+{
+	struct report_totals totals;
+
+	report_totals__sum(model, &totals);
+	json__key(j, "totals");
+	json__object_begin(j);
+	json__key_u64(j, "processes", totals.processes);
+	if (model->sections & SECTION_MEMORY) {
+		json_memory__write_totals(j, "device_memory", &totals.device);
+		json_memory__write_totals(j, "host_memory", &totals.host);
+		json__key_u64(j, "live_at_exit_bytes", totals.live_at_exit_bytes);
+		json__key_u64(j, "live_at_exit_allocations", totals.live_at_exit_count);
+	}
+	if (model->sections & SECTION_LAUNCH) {
+		json__key_u64(j, "launches", totals.launches);
+		if (totals.estimated)
+			json__key_bool(j, "estimated", true);
+		json__key_u64(j, "kernels", totals.kernels);
+		json__key_u64(j, "captured_launches", totals.captured_launches);
+		json__key_u64(j, "graph_launches", totals.graph_launches);
+		json__key_u64(j, "graph_kernels", totals.graph_kernels);
+		json__key_u64(j, "graph_launches_of_unknown_size", totals.unsized_graph_launches);
+	}
+	json__object_end(j);
+}
+
+static void write_process(struct json *j, const struct model *model, const struct process *p)
+{
+	unsigned int sections = model->sections;
+
+	json__object_begin(j);
+	json_process__write_life(j, p);
+	json_process__write_gpus(j, model, p);
+	if (sections & SECTION_MEMORY)
+		json_memory__write(j, p);
+	if (sections & SECTION_LAUNCH)
+		json_launch__write(j, model, p);
+	if (sections & SECTION_COPY) {
+		json_copy__write(j, p);
+		json_wait__write(j, p);
+	}
+	json_object__write(j, p);
+	json_error__write(j, p);
+	if (model->stacks)
+		json_site__write(j, model, p);
+	json_functions__write(j, sections, p);
+	json__object_end(j);
+}
+
+static void write_processes(struct json *j, const struct model *model)
+{
+	size_t i;
+
+	json__key(j, "processes");
+	json__array_begin(j);
+	for (i = 0; i < model->process_count; i++) {
+		if (report__shows(&model->processes[i]))
+			write_process(j, model, &model->processes[i]);
+	}
+	json__array_end(j);
+}
+
+static void write_gpuprobe(struct json *j, const struct model *model)
+{
+	int i;
+
+	json__key_u64(j, "libraries", model->libraries);
+	json__key(j, "probes_attached");
+	json__object_begin(j);
+	for (i = 0; i < LAYER_COUNT; i++)
+		json__key_u64(j, words__layer(i), model->sites_attached[i]);
+	json__object_end(j);
+	json__key_u64(j, "functions_missing", model->sites_missing);
+	json_parts__key_lost(j, model);
+}
+
+void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings)
+{
+	struct json j;
+
+	json__init(&j, out);
+	json__object_begin(&j);
+	json__key_u64(&j, "schema", REPORT_JSON_SCHEMA);
+	json_parts__key_time(&j, &model->wall);
+	json__key_u64(&j, "boot_ns", model->now_ns);
+	json__key_bool(&j, "final", model->final);
+	write_sections(&j, model->sections);
+	json__key_u64(&j, "launch_sample", model->launch_sample);
+	json_sampling__write(&j, &model->sampling);
+	write_totals(&j, model);
+	write_processes(&j, model);
+	json_process__write_machine(&j, model);
+	if (findings)
+		json_findings__write(&j, findings);
+	write_gpuprobe(&j, model);
+	json__object_end(&j);
+	fputc('\n', out);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writing the Prometheus and OpenMetrics text forms, see exposition.h.
+#include "output/metrics/exposition.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+
+#define DIGITS_SIZE 21 /* of 64 bits, and a NUL */
+
+void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition form)
+{
+	memset(w, 0, sizeof(*w));
+	w->out = out;
+	w->form = form;
+}
+
+static const char *sample_suffix(enum metric_type type)
+{
+	switch (type) {
+	case METRIC_COUNTER:
+		return "_total";
+	case METRIC_INFO:
+		return "_info";
+	default:
+		return "";
+	}
+}
+
+static const char *type_name(enum metric_type type, enum exposition form)
+{
+	if (type == METRIC_COUNTER)
+		return "counter";
+	/* 0.0.4 has no type for an info. */
+	return type == METRIC_INFO && form == EXPOSITION_OPENMETRICS ? "info" : "gauge";
+}
+
+static const char *unit_of(const char *name)
+{
+	const char *last = strrchr(name, '_');
+
+	if (last && (!strcmp(last, "_bytes") || !strcmp(last, "_seconds")))
+		return last + 1;
+	return NULL;
+}
+
+void exposition__family(struct exposition_writer *w, const struct metric_family *family)
+{
+	bool openmetrics = w->form == EXPOSITION_OPENMETRICS;
+	const char *suffix = openmetrics ? "" : sample_suffix(family->type);
+	const char *unit = unit_of(family->name);
+
+	w->family = family;
+	fprintf(w->out, "# TYPE %s%s %s\n", family->name, suffix, type_name(family->type, w->form));
+	if (openmetrics && unit)
+		fprintf(w->out, "# UNIT %s %s\n", family->name, unit);
+	fprintf(w->out, "# HELP %s%s %s\n", family->name, suffix, family->help);
+}
+
+void exposition__sample(struct exposition_writer *w)
+{
+	fputs(w->family->name, w->out);
+	fputs(sample_suffix(w->family->type), w->out);
+	w->has_labels = false;
+}
+
+/* Printable ASCII that is written as it is: most of what labels have. */
+static size_t plain_length(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= ' ' && s[n] != '\\' && s[n] != '"' && s[n] != 0x7f)
+		n++;
+	return n;
+}
+
+static void escape(FILE *out, const char *s)
+{
+	size_t n;
+
+	while (*s) {
+		n = plain_length(s);
+		if (n) {
+			fwrite(s, 1, n, out);
+			s += n;
+			continue;
+		}
+		n = json__utf8_length(s);
+		if (n == 0) {
+			fputs("\xef\xbf\xbd", out);
+			s++;
+			continue;
+		}
+		if (*s == '\n') {
+			fputs("\\n", out);
+		} else {
+			if (*s == '\\' || *s == '"')
+				fputc('\\', out);
+			fwrite(s, 1, n, out);
+		}
+		s += n;
+	}
+}
+
+void exposition__label(struct exposition_writer *w, const char *name, const char *value)
+{
+	fputs(w->has_labels ? "," : "{", w->out);
+	fputs(name, w->out);
+	fputs("=\"", w->out);
+	escape(w->out, value);
+	fputs("\"", w->out);
+	w->has_labels = true;
+}
+
+static void end_labels(struct exposition_writer *w)
+{
+	fputs(w->has_labels ? "} " : " ", w->out);
+}
+
+/* In place of printf, which takes longer than all else of a line. */
+static const char *decimal(uint64_t value, char digits[DIGITS_SIZE])
+{
+	char *at = digits + DIGITS_SIZE - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + value % 10);
+	while (value /= 10);
+	return at;
+}
+
+void exposition__u64(struct exposition_writer *w, uint64_t value)
+{
+	char digits[DIGITS_SIZE];
+
+	end_labels(w);
+	fputs(decimal(value, digits), w->out);
+	fputs("\n", w->out);
+}
+
+void exposition__seconds(struct exposition_writer *w, uint64_t ns)
+{
+	uint64_t whole = ns / 1000000000, rest = ns % 1000000000;
+	char digits[16];
+	size_t n;
+
+	end_labels(w);
+	if (!rest) {
+		fprintf(w->out, "%" PRIu64 "\n", whole);
+		return;
+	}
+	snprintf(digits, sizeof(digits), "%09" PRIu64, rest);
+	for (n = strlen(digits); digits[n - 1] == '0'; n--)
+		;
+	fprintf(w->out, "%" PRIu64 ".%.*s\n", whole, (int)n, digits);
+}
+
+void exposition__ratio(struct exposition_writer *w, double ratio)
+{
+	exposition__seconds(w, (uint64_t)(ratio * 1e6 + 0.5) * 1000);
+}
+
+void exposition__end(struct exposition_writer *w)
+{
+	if (w->form == EXPOSITION_OPENMETRICS)
+		fputs("# EOF\n", w->out);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Findings in the metrics, see finding_series.h.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "output/metrics/finding_series.h"
+#include "base/table.h"
+#include "output/findings.h"
+
+#define SEVERITIES (SEVERITY_CRITICAL + 1)
+
+static const struct metric_family active = {
+	"gpuprobe_finding_active",
+	METRIC_GAUGE,
+	"What is wrong with a process, by the finding's id: 1 while there is evidence for it, 0 when there is no more.",
+};
+static const struct metric_family cost = {
+	"gpuprobe_finding_cost_seconds",
+	METRIC_COUNTER,
+	"Time that a finding has cost its process so far, the most that was known at any time, in seconds.",
+};
+
+/* What has been told of a kind of findings of one process. */
+struct told {
+	bool known[SEVERITIES];	 /* has been drawn with it */
+	bool active[SEVERITIES]; /* is drawn now */
+	bool has_cost;
+	uint64_t cost_ns; /* the most */
+	uint64_t next_ns; /* of those drawn now */
+};
+
+/* A process is another one when any of these differs. No padding: hashed as bytes. */
+struct identity {
+	uint64_t start_ns;
+	uint32_t pid; /* 0: findings of no one process */
+	uint32_t pad;
+};
+
+struct entry {
+	struct identity identity;
+	bool seen; /* on this page */
+	UT_hash_handle hh;
+	struct told told[]; /* by kind */
+};
+
+struct finding_series {
+	struct entry *entries;
+};
+
+struct finding_series *finding_series__new(void)
+{
+	return calloc(1, sizeof(struct finding_series));
+}
+
+static void forget(struct finding_series *series, struct entry *entry)
+{
+	HASH_DEL(series->entries, entry);
+	free(entry);
+}
+
+void finding_series__free(struct finding_series *series)
+{
+	struct entry *entry, *next;
+
+	if (!series)
+		return;
+	HASH_ITER (hh, series->entries, entry, next)
+		forget(series, entry);
+	free(series);
+}
+
+/* --- what is known --- */
+
+static struct entry *find(const struct finding_series *series, int32_t pid, uint64_t start_ns)
+{
+	struct identity identity = {.start_ns = start_ns, .pid = (uint32_t)pid};
+	struct entry *entry;
+
+	HASH_FIND(hh, series->entries, &identity, sizeof(identity), entry);
+	return entry;
+}
+
+static struct entry *find_or_add(struct finding_series *series, const struct finding *finding)
+{
+	struct entry *entry = find(series, finding->pid, finding->start_ns);
+
+	if (entry)
+		return entry;
+	entry = calloc(1, sizeof(*entry) + finding_kind_count * sizeof(entry->told[0]));
+	if (!entry)
+		return NULL;
+	entry->identity = (struct identity){.start_ns = finding->start_ns, .pid = (uint32_t)finding->pid};
+	HASH_ADD(hh, series->entries, identity, sizeof(entry->identity), entry);
+	if (entry->hh.tbl)
+		return entry;
+	free(entry);
+	return NULL;
+}
+
+static void begin(struct finding_series *series)
+{
+	for (struct entry *entry = series->entries; entry; entry = entry->hh.next) {
+		entry->seen = false;
+		for (size_t kind = 0; kind < finding_kind_count; kind++) {
+			memset(entry->told[kind].active, 0, sizeof(entry->told[kind].active));
+			entry->told[kind].next_ns = 0;
+		}
+	}
+}
+
+static int take(struct finding_series *series, const struct finding *finding)
+{
+	struct entry *entry = find_or_add(series, finding);
+	struct told *told;
+
+	if (!entry)
+		return -ENOMEM;
+	told = &entry->told[finding->kind - finding_kinds];
+	told->known[finding->severity] = true;
+	told->active[finding->severity] = true;
+	if (finding->has_cost) {
+		told->has_cost = true;
+		told->next_ns += finding->cost_ns;
+		if (told->cost_ns < told->next_ns)
+			told->cost_ns = told->next_ns;
+	}
+	return 0;
+}
+
+/* --- the page --- */
+
+static void begin_sample(struct exposition_writer *w, const struct entry *entry, size_t kind)
+{
+	char pid[16] = "";
+
+	if (entry->identity.pid)
+		snprintf(pid, sizeof(pid), "%u", entry->identity.pid);
+	exposition__sample(w);
+	exposition__label(w, "id", finding_kinds[kind].id);
+	exposition__label(w, "pid", pid);
+}
+
+static void write_active(struct exposition_writer *w, const struct entry *entry)
+{
+	for (size_t kind = 0; kind < finding_kind_count; kind++) {
+		const struct told *told = &entry->told[kind];
+
+		for (int severity = 0; severity < SEVERITIES; severity++) {
+			if (!told->known[severity])
+				continue;
+			begin_sample(w, entry, kind);
+			exposition__label(w, "severity", findings__severity_word(severity));
+			exposition__u64(w, told->active[severity]);
+		}
+	}
+}
+
+static void write_cost(struct exposition_writer *w, const struct entry *entry)
+{
+	for (size_t kind = 0; kind < finding_kind_count; kind++) {
+		if (!entry->told[kind].has_cost)
+			continue;
+		begin_sample(w, entry, kind);
+		exposition__seconds(w, entry->told[kind].cost_ns);
+	}
+}
+
+static void write_family(struct metrics_page *page, struct finding_series *series, const struct metric_family *family,
+			 void (*write)(struct exposition_writer *w, const struct entry *entry))
+{
+	struct entry *entry = find(series, 0, 0);
+
+	exposition__family(&page->writer, family);
+	if (entry) {
+		entry->seen = true;
+		write(&page->writer, entry);
+	}
+	for (size_t i = 0; series->entries && i < page->process_count; i++) {
+		entry = find(series, page->processes[i]->pid, page->processes[i]->start_ns);
+		if (!entry)
+			continue;
+		entry->seen = true;
+		write(&page->writer, entry);
+	}
+}
+
+static void sweep(struct finding_series *series)
+{
+	struct entry *entry, *next;
+
+	HASH_ITER (hh, series->entries, entry, next)
+		if (!entry->seen)
+			forget(series, entry);
+}
+
+int finding_series__write(struct metrics_page *page, struct finding_series *series, const struct finding_list *list)
+{
+	int ret = 0;
+
+	begin(series);
+	for (size_t i = 0; i < list->count && !ret; i++)
+		ret = take(series, &list->items[i]);
+	write_family(page, series, &active, write_active);
+	write_family(page, series, &cost, write_cost);
+	sweep(series);
+	return ret;
+}

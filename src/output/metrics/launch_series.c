@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Launches in the metrics, by kernel as kernel_series.h chooses, see series.h.
+#include "output/metrics/series.h"
+
+#include <errno.h>
+
+static const struct metric_family kernel_launches = {
+	"gpuprobe_kernel_launches",
+	METRIC_COUNTER,
+	"Kernel launch calls by kernel; kernels without a name or beyond --metrics-kernels are"
+	" counted as other.",
+};
+
+static void kernel_sample(struct exposition_writer *w, const struct process *p, const char *label,
+			  uint64_t launches)
+{
+	metrics_page__sample(w, p);
+	exposition__label(w, "kernel", label);
+	exposition__u64(w, launches);
+}
+
+static int write_kernels(struct metrics_page *page, struct kernel_series *series)
+{
+	struct exposition_writer *w = &page->writer;
+	size_t i;
+
+	exposition__family(w, &kernel_launches);
+	for (i = 0; i < page->process_count; i++) {
+		const struct process *p = page->processes[i];
+		const struct process_kernels *kernels = kernel_series__update(series, p);
+		const struct kernel_count *k;
+
+		if (!kernels)
+			return -ENOMEM;
+		for (k = kernels->kernels; k; k = k->hh.next)
+			kernel_sample(w, p, k->label, k->value);
+		if (kernels->other)
+			kernel_sample(w, p, KERNEL_SERIES_OTHER, kernels->other);
+	}
+	kernel_series__sweep(series);
+	return 0;
+}
+
+int launch_series__write(struct metrics_page *page, struct kernel_series *series)
+{
+	int err = write_kernels(page, series);
+
+	if (!err)
+		graph_series__write(page);
+	return err;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The metrics page, see metrics.h. A family's series are in a file of their own, see series.h.
+#include "output/metrics/metrics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "output/metrics/finding_series.h"
+#include "output/metrics/kernel_series.h"
+#include "output/metrics/self_metrics.h"
+#include "output/metrics/series.h"
+#include "output/words.h"
+
+struct metrics {
+	struct metrics_options options;
+	struct kernel_series *kernels;
+	struct finding_series *findings;
+};
+
+static const struct metric_family events_lost = {
+	"gpuprobe_events_lost",
+	METRIC_COUNTER,
+	"Calls and records that gpuprobe missed, by reason.",
+};
+static const struct metric_family probes_attached = {
+	"gpuprobe_probes_attached",
+	METRIC_GAUGE,
+	"Probe sites attached, by layer.",
+};
+static const struct metric_family build = {
+	"gpuprobe_build",
+	METRIC_INFO,
+	"The gpuprobe that serves this page.",
+};
+
+struct metrics *metrics__new(const struct metrics_options *options)
+{
+	struct metrics *metrics = calloc(1, sizeof(*metrics));
+
+	if (!metrics)
+		return NULL;
+	metrics->options = *options;
+	metrics->kernels = kernel_series__new(options->kernels);
+	metrics->findings = finding_series__new();
+	if (metrics->kernels && metrics->findings)
+		return metrics;
+	metrics__free(metrics);
+	return NULL;
+}
+
+void metrics__free(struct metrics *metrics)
+{
+	if (!metrics)
+		return;
+	kernel_series__free(metrics->kernels);
+	finding_series__free(metrics->findings);
+	free(metrics);
+}
+
+static void write_gpuprobe(struct metrics_page *page, const char *version)
+{
+	struct exposition_writer *w = &page->writer;
+	int i;
+
+	exposition__family(w, &events_lost);
+	for (i = 0; i < LOSS_COUNT; i++) {
+		exposition__sample(w);
+		exposition__label(w, "reason", words__loss_name(i));
+		exposition__u64(w, page->model->lost[i]);
+	}
+	exposition__family(w, &probes_attached);
+	for (i = 0; i < LAYER_COUNT; i++) {
+		exposition__sample(w);
+		exposition__label(w, "layer", words__layer(i));
+		exposition__u64(w, page->model->sites_attached[i]);
+	}
+	exposition__family(w, &build);
+	exposition__sample(w);
+	exposition__label(w, "version", version);
+	exposition__u64(w, 1);
+	self_metrics__write(w);
+}
+
+int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
+		    const struct finding_list *findings, enum exposition form)
+{
+	struct metrics_page page = {.model = model};
+	int err;
+
+	exposition__begin(&page.writer, out, form);
+	err = metrics_page__choose_processes(&page);
+	if (err)
+		return err;
+	process_series__write(&page);
+	if (model->sections & SECTION_MEMORY) {
+		memory_series__write(&page);
+		virtual_series__write(&page);
+	}
+	if (model->sections & SECTION_LAUNCH)
+		err = launch_series__write(&page, metrics->kernels);
+	if (err)
+		goto out;
+	if (model->sections & SECTION_COPY) {
+		copy_series__write(&page);
+		wait_series__write(&page);
+	}
+	object_series__write(&page);
+	device_series__write(&page);
+	error_series__write(&page);
+	sampling_series__write(&page);
+	if (findings)
+		err = finding_series__write(&page, metrics->findings, findings);
+	if (err)
+		goto out;
+	write_gpuprobe(&page, metrics->options.version);
+	exposition__end(&page.writer);
+	err = ferror(out) ? -EIO : 0;
+out:
+	free(page.processes);
+	return err;
+}

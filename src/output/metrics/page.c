@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A metrics page in the making, see page.h.
+#include "output/metrics/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "model/gpu_label.h"
+
+/* By pid, and processes of one pid by age: all lie in one array. */
+static int by_pid(const void *a, const void *b)
+{
+	const struct process *x = *(const struct process *const *)a;
+	const struct process *y = *(const struct process *const *)b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct process *x = *(const struct process *const *)a;
+	const struct process *y = *(const struct process *const *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A report that is not given out yet may keep a process for longer. */
+static bool has_series(const struct model *model, const struct process *p)
+{
+	return !p->ended || model->now_ns < p->ended_ns + SERIES_ENDED_NS;
+}
+
+int metrics_page__choose_processes(struct metrics_page *page)
+{
+	size_t count = page->model->process_count, kept = 0, i;
+	const struct process **all;
+
+	if (!count)
+		return 0;
+	all = calloc(count, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		all[i] = &page->model->processes[i];
+	qsort(all, count, sizeof(*all), by_pid);
+	for (i = 0; i < count; i++) {
+		if ((i + 1 == count || all[i]->pid != all[i + 1]->pid) && has_series(page->model, all[i]))
+			all[kept++] = all[i];
+	}
+	qsort(all, kept, sizeof(*all), by_age);
+	page->processes = all;
+	page->process_count = kept;
+	return 0;
+}
+
+void metrics_page__sample(struct exposition_writer *w, const struct process *p)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", p->pid);
+	exposition__sample(w);
+	exposition__label(w, "pid", pid);
+	exposition__label(w, "comm", p->comm);
+}
+
+static const struct gpu *gpu_of(const struct model *model, const struct process *p, uint8_t device)
+{
+	for (size_t i = 0; i < p->gpu_count && device != DEVICE_UNKNOWN; i++)
+		if (p->gpus[i].ordinal == device)
+			return gpu_label__find(model, &p->gpus[i]);
+	return NULL;
+}
+
+void metrics_page__sample_on(struct metrics_page *page, const struct process *p, uint8_t device)
+{
+	const struct gpu *gpu = gpu_of(page->model, p, device);
+	struct exposition_writer *w = &page->writer;
+	char number[8], label[GPU_LABEL_SIZE];
+
+	snprintf(number, sizeof(number), "%u", device);
+	if (gpu)
+		gpu_label(gpu, label);
+	metrics_page__sample(w, p);
+	exposition__label(w, "device", device == DEVICE_UNKNOWN ? "unknown" : number);
+	exposition__label(w, "gpu", gpu ? label : "unknown");
+	exposition__label(w, "uuid", gpu ? gpu->uuid : "");
+}

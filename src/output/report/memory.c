@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The memory section of the text report, see memory.h.
+#include "output/report/memory.h"
+
+#include <inttypes.h>
+
+#include "model/devices.h"
+#include "output/report/line.h"
+#include "output/words.h"
+
+/* "8000000 Bytes in 1 allocation" */
+static void print_amount(FILE *out, uint64_t bytes, uint64_t count)
+{
+	fprintf(out, "%" PRIu64 " Bytes in %" PRIu64 " allocation%s", bytes, count,
+		report_line__plural(count));
+}
+
+static void print_unknown_frees(FILE *out, const char *indent, uint64_t count)
+{
+	if (count)
+		fprintf(out, "%sfrees of addresses never seen allocated: %" PRIu64 "\n", indent, count);
+}
+
+static bool has_any(const struct memory_totals *m)
+{
+	return m->allocations || m->allocation_failures || m->frees || m->free_failures ||
+	       m->live_count;
+}
+
+/* How memory beside that on devices is spoken of. */
+struct aside_words {
+	enum memory_kind kind;
+	const char *name, *done, *undone, *to_do, *to_undo;
+};
+
+static const struct aside_words host_words = {
+	MEMORY_HOST,
+	"host: ",
+	"allocated",
+	"freed",
+	"allocate",
+	"free",
+};
+static const struct aside_words registered_words = {
+	MEMORY_REGISTERED,
+	"registered host memory: ",
+	"registered",
+	"unregistered",
+	"register",
+	"unregister",
+};
+/* Of some it is not known how large they are. */
+static const struct aside_words imported_words = {
+	MEMORY_IMPORTED,
+	"imported, not its own: at least ",
+	"opened",
+	"closed",
+	"open",
+	"close",
+};
+static const struct aside_words reserved_words = {
+	MEMORY_RESERVED,
+	"reserved addresses: ",
+	"reserved",
+	"freed",
+	"reserve",
+	"free",
+};
+
+static void print_aside(FILE *out, const char *indent, const struct aside_words *words,
+			const struct memory_totals *m, bool ended)
+{
+	if (!has_any(m))
+		return;
+	fprintf(out, "%s%s", indent, words->name);
+	print_amount(out, m->live_bytes, m->live_count);
+	if (ended && m->live_count)
+		fputs(" live at exit", out);
+	fprintf(out, " (%" PRIu64 " %s, %" PRIu64 " %s", m->allocations, words->done, m->frees,
+		words->undone);
+	if (m->allocation_failures)
+		fprintf(out, ", %" PRIu64 " failed to %s", m->allocation_failures, words->to_do);
+	if (m->free_failures)
+		fprintf(out, ", %" PRIu64 " failed to %s", m->free_failures, words->to_undo);
+	if (m->with_context)
+		fprintf(out, ", %" PRIu64 " gone with their context", m->with_context);
+	fputs(")\n", out);
+}
+
+static void print_process_aside(FILE *out, const struct process *p)
+{
+	static const struct aside_words *const all[] = {
+		&host_words,
+		&registered_words,
+		&imported_words,
+		&reserved_words,
+	};
+	const struct memory_totals *mapped = &p->memory[MEMORY_MAPPED];
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		print_aside(out, REPORT_INDENT, all[i], &p->memory[all[i]->kind], p->ended);
+	if (has_any(mapped))
+		fprintf(out, REPORT_INDENT "mapped of these: %" PRIu64 " Bytes in %" PRIu64 " mapping%s\n",
+			mapped->live_bytes, mapped->live_count, report_line__plural(mapped->live_count));
+}
+
+/* What the memory on devices is made up of, where that is more than one kind. */
+static void print_kinds(FILE *out, const struct process *p)
+{
+	const char *before = REPORT_INDENT "of these: ";
+	int kinds = 0, kind;
+
+	for (kind = 0; kind < MEMORY_KINDS; kind++)
+		kinds += memory_kind__is_device(kind) && p->memory[kind].live_count;
+	if (kinds < 2)
+		return;
+	for (kind = 0; kind < MEMORY_KINDS; kind++) {
+		const struct memory_totals *m = &p->memory[kind];
+
+		if (!memory_kind__is_device(kind) || !m->live_count)
+			continue;
+		fprintf(out, "%s%s ", before, words__memory_kind(kind));
+		print_amount(out, m->live_bytes, m->live_count);
+		before = ", ";
+	}
+	fputc('\n', out);
+}
+
+static void print_pools(FILE *out, const struct process *p)
+{
+	for (size_t i = 0; i < p->pool_count; i++) {
+		const struct pool_totals *pool = &p->pools[i];
+
+		fputs(REPORT_INDENT "pool", out);
+		if (pool->handle)
+			fprintf(out, " 0x%" PRIx64, pool->handle);
+		if (pool->device != DEVICE_UNKNOWN)
+			fprintf(out, " of device %" PRIu8, pool->device);
+		fprintf(out, ": %" PRIu64 " Bytes used, %" PRIu64 " Bytes reserved%s%s\n", pool->used,
+			pool->reserved, pool->estimated ? " (estimate)" : "",
+			pool->destroyed ? ", destroyed" : "");
+	}
+}
+
+static void print_odd_frees(FILE *out, const struct process *p, uint64_t unknown, uint64_t with_context,
+			    uint64_t with_context_bytes)
+{
+	if (with_context) {
+		fputs(REPORT_INDENT "gone with their context: ", out);
+		print_amount(out, with_context_bytes, with_context);
+		fputc('\n', out);
+	}
+	print_unknown_frees(out, REPORT_INDENT, unknown);
+	if (p->double_frees)
+		fprintf(out, REPORT_INDENT "frees of what had been freed before: %" PRIu64 "\n",
+			p->double_frees);
+}
+
+static void print_totals(FILE *out, const struct report_totals *totals)
+{
+	const struct memory_totals *m = &totals->device;
+
+	fprintf(out, "num_successful_mallocs:  %" PRIu64 "\n", m->allocations);
+	fprintf(out, "num_failed_mallocs:      %" PRIu64 "\n", m->allocation_failures);
+	fprintf(out, "num_successful_frees:    %" PRIu64 "\n", m->frees);
+	fprintf(out, "num_failed_frees:        %" PRIu64 "\n", m->free_failures);
+	fputs("live: ", out);
+	print_amount(out, m->live_bytes, m->live_count);
+	fputc('\n', out);
+	if (totals->live_at_exit_count) {
+		fputs("live at exit: ", out);
+		print_amount(out, totals->live_at_exit_bytes, totals->live_at_exit_count);
+		fputc('\n', out);
+	}
+	print_aside(out, "", &host_words, &totals->host, false);
+	print_unknown_frees(out, "", m->unknown_frees + totals->host.unknown_frees);
+}
+
+static void print_allocation(FILE *out, const struct allocation *a, bool ended)
+{
+	fprintf(out, REPORT_INDENT "0x%016" PRIx64 ": %" PRIu64 " Bytes", a->address, a->size);
+	if (a->kind != MEMORY_DEVICE)
+		fprintf(out, " %s", words__memory_kind(a->kind));
+	fputs(ended ? " live at exit\n" : "\n", out);
+}
+
+/* The largest, and how many more of `device` there are; host memory has a line of its own. */
+static void print_live(FILE *out, const struct process *p, const struct memory_totals *device,
+		       const struct report_options *options)
+{
+	size_t shown = report_line__cut(options, p->live_listed), i;
+	uint64_t count = 0, bytes = 0;
+
+	for (i = 0; i < shown; i++) {
+		print_allocation(out, &p->live[i], p->ended);
+		if (p->live[i].kind == MEMORY_HOST)
+			continue;
+		count++;
+		bytes += p->live[i].size;
+	}
+	/* Counters and list are read one after the other and may differ by a call in between. */
+	if (device->live_count <= count)
+		return;
+	count = device->live_count - count;
+	bytes = device->live_bytes > bytes ? device->live_bytes - bytes : 0;
+	fprintf(out, REPORT_INDENT "... and %" PRIu64 " more allocation%s (%" PRIu64 " Bytes)\n",
+		count, report_line__plural(count), bytes);
+}
+
+static void print_freed(FILE *out, const struct process *p, const struct report_options *options)
+{
+	size_t shown = report_line__cut(options, p->freed_listed), i;
+	uint64_t rest = p->freed_listed - shown + p->freed_unlisted;
+
+	for (i = 0; i < shown; i++)
+		print_allocation(out, &p->freed[i], false);
+	if (rest)
+		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more free%s\n", rest, rest == 1 ? "" : "s");
+}
+
+static void print_process(FILE *out, const struct process *p, const struct report_options *options)
+{
+	const struct memory_totals *host = &p->memory[MEMORY_HOST];
+	struct memory_totals device;
+
+	report__device_memory(p, &device);
+	if (p->ended) {
+		device.live_bytes = p->live_at_exit_bytes;
+		device.live_count = p->live_at_exit_count;
+	}
+	report_line__process(out, p);
+	print_live(out, p, &device, options);
+	print_freed(out, p, options);
+	fputs(REPORT_INDENT "total: ", out);
+	print_amount(out, device.live_bytes, device.live_count);
+	fputs(p->ended && device.live_count ? " live at exit\n" : "\n", out);
+	print_kinds(out, p);
+	print_pools(out, p);
+	print_process_aside(out, p);
+	print_odd_frees(out, p, device.unknown_frees + host->unknown_frees, device.with_context,
+			device.with_context_bytes);
+}
+
+static bool says_something(const struct process *p)
+{
+	int kind;
+
+	for (kind = 0; kind < MEMORY_KINDS; kind++) {
+		if (has_any(&p->memory[kind]))
+			return true;
+	}
+	return p->live_listed || p->freed_listed || p->pool_count;
+}
+
+void report_memory__print(FILE *out, const struct model *model, const struct report_totals *totals,
+			  const struct report_options *options)
+{
+	bool first = true;
+	size_t i;
+
+	print_totals(out, totals);
+	for (i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!report__shows(p) || !says_something(p))
+			continue;
+		if (first)
+			fputs("per-process memory maps:\n", out);
+		first = false;
+		print_process(out, p, options);
+	}
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Objects by process, see objects.h.
+#include "output/report/objects.h"
+
+#include <inttypes.h>
+
+#include "output/report/line.h"
+#include "output/report/totals.h"
+
+static const char *const plurals[OBJECT_KINDS] = {
+	[OBJECT_STREAM] = "streams",
+	[OBJECT_EVENT] = "events",
+	[OBJECT_CONTEXT] = "contexts",
+	[OBJECT_MODULE] = "modules",
+	[OBJECT_LIBRARY] = "libraries",
+	[OBJECT_GRAPH] = "graphs",
+	[OBJECT_GRAPH_EXEC] = "executable graphs",
+	[OBJECT_POOL] = "pools",
+};
+
+static bool is_loaded(int kind)
+{
+	return kind == OBJECT_MODULE || kind == OBJECT_LIBRARY;
+}
+
+static void print_seconds(FILE *out, uint64_t ns)
+{
+	/* Below 10 us five decimals would leave one digit or none. */
+	fprintf(out, "%.*f secs", ns && ns < 10000 ? 9 : 5, (double)ns / 1e9);
+}
+
+static bool has_kind(const struct object_totals *o)
+{
+	return o->created || o->destroyed || o->live;
+}
+
+static void print_kind(FILE *out, int kind, const struct object_totals *o)
+{
+	if (!has_kind(o))
+		return;
+	fprintf(out, REPORT_INDENT "%s %" PRIu64 " live (%" PRIu64 " %s", plurals[kind], o->live, o->created,
+		is_loaded(kind) ? "loaded" : "created");
+	if (is_loaded(kind) && o->created) {
+		fputs(" in ", out);
+		print_seconds(out, o->ns);
+	}
+	if (o->with_context)
+		fprintf(out, ", %" PRIu64 " gone with their context", o->with_context);
+	if (o->in_launch) {
+		fprintf(out, "; %" PRIu64 " inside launches in ", o->in_launch);
+		print_seconds(out, o->in_launch_ns);
+	}
+	fputs(")\n", out);
+}
+
+static bool has_objects(const struct process *p)
+{
+	for (int kind = 0; kind < OBJECT_KINDS; kind++)
+		if (has_kind(&p->objects[kind]))
+			return true;
+	return false;
+}
+
+void report_objects__print(FILE *out, const struct model *model)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!report__shows(p) || !has_objects(p))
+			continue;
+		if (first)
+			fputs("\nobjects:\n", out);
+		first = false;
+		report_line__process(out, p);
+		for (int kind = 0; kind < OBJECT_KINDS; kind++)
+			print_kind(out, kind, &p->objects[kind]);
+	}
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whose the processes are, in the text report, see process.h.
+#include "output/report/process.h"
+
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "model/gpu_label.h"
+#include "output/report/line.h"
+#include "output/report/sampling.h"
+#include "output/report/totals.h"
+
+static void print_identity(FILE *out, const struct process *p)
+{
+	fputs(REPORT_INDENT "user ", out);
+	escape__text(out, p->user);
+	if (p->parent)
+		fprintf(out, ", parent %d", p->parent);
+	else
+		fputs(", parent unknown", out);
+	if (p->namespace_pid && p->namespace_pid != p->pid)
+		fprintf(out, ", own pid %d", p->namespace_pid);
+	fputc('\n', out);
+	if (!p->cgroup_known)
+		fputs(REPORT_INDENT "container unknown\n", out);
+	if (p->pod[0])
+		fprintf(out, REPORT_INDENT "pod %s\n", p->pod);
+	if (p->container[0])
+		fprintf(out, REPORT_INDENT "container %s\n", p->container);
+}
+
+static void print_gpu(FILE *out, const struct model *model, const struct process_gpu *g)
+{
+	const struct gpu *gpu = gpu_label__find(model, g);
+	char label[GPU_LABEL_SIZE];
+
+	fputs(REPORT_INDENT, out);
+	if (g->ordinal != GPU_NONE)
+		fprintf(out, "device %d: ", g->ordinal);
+	if (!gpu) {
+		fputs("GPU unknown\n", out);
+		return;
+	}
+	gpu_label(gpu, label);
+	fprintf(out, "GPU %s (", label);
+	escape__text(out, gpu->name);
+	fputs(", ", out);
+	escape__text(out, gpu->uuid[0] ? gpu->uuid : "UUID unknown");
+	fputc(')', out);
+	if (g->used_bytes != GPU_UNKNOWN_BYTES)
+		fprintf(out, ", NVML %" PRIu64 " Bytes", g->used_bytes);
+	if (g->untracked_bytes != GPU_UNKNOWN_BYTES)
+		fprintf(out, " - tracked %" PRIu64 " = untracked %" PRIu64 " (context, code, libraries)",
+			g->used_bytes - g->untracked_bytes, g->untracked_bytes);
+	fputc('\n', out);
+}
+
+/* What was counted on a device, of the sections that are watched. */
+static void print_device(FILE *out, unsigned int sections, const struct process *p, const struct device_totals *d)
+{
+	const char *separator = "";
+
+	if (d->device == DEVICE_UNKNOWN)
+		fputs(REPORT_INDENT "on a device unknown: ", out);
+	else
+		fprintf(out, REPORT_INDENT "on device %u: ", d->device);
+	if (sections & SECTION_MEMORY) {
+		fprintf(out, "%" PRIu64 " Bytes live", d->live_bytes);
+		separator = ", ";
+	}
+	if (sections & SECTION_LAUNCH) {
+		fprintf(out, "%s%s%" PRIu64 " launch%s", separator, report_sampling__mark(p, RATE_LAUNCH), d->launches,
+			d->launches == 1 ? "" : "es");
+		separator = ", ";
+	}
+	if (sections & SECTION_COPY) {
+		const char *mark = report_sampling__mark(p, RATE_COPY);
+
+		fprintf(out, "%s%s%" PRIu64 " %s of %s%" PRIu64 " Bytes", separator, mark, d->copies,
+			d->copies == 1 ? "copy or set" : "copies and sets", mark, d->copy_bytes);
+	}
+	fputc('\n', out);
+}
+
+void report_process__print(FILE *out, const struct model *model)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!report__shows(p) || !p->identified)
+			continue;
+		if (first)
+			fputs("\nprocesses:\n", out);
+		first = false;
+		report_line__process(out, p);
+		print_identity(out, p);
+		for (size_t k = 0; k < p->gpu_count; k++)
+			print_gpu(out, model, &p->gpus[k]);
+		for (size_t k = 0; k < p->device_count; k++)
+			print_device(out, model->sections, p, &p->devices[k]);
+	}
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which calls are sampled, and what the probes cost, see sampling.h.
+#include "output/report/sampling.h"
+
+#include "base/quantity.h"
+#include "output/report/totals.h"
+#include "output/words.h"
+
+const char *report_sampling__mark(const struct process *process, enum rate_family family)
+{
+	return process__is_estimated(process, family) ? "~" : "";
+}
+
+static void print_family(FILE *out, const struct sampling *sampling, enum rate_family family)
+{
+	if (!sampling->sampled[family])
+		return;
+	if (sampling->share[family] >= 1) {
+		fprintf(out, "%s were sampled, and are all counted now\n", words__rate_families(family));
+		return;
+	}
+	fprintf(out, "%s are sampled: %s of the time, to keep below --max-overhead %.4g %%\n",
+		words__rate_families(family), quantity__share(sampling->share[family]).text,
+		100 * sampling->max_overhead);
+}
+
+static bool shows_estimates(const struct model *model)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		for (enum rate_family family = 0; family < RATE_EXACT; family++)
+			if (report__shows(&model->processes[i]) && process__is_estimated(&model->processes[i], family))
+				return true;
+	return false;
+}
+
+void report_sampling__print(FILE *out, const struct model *model)
+{
+	const struct sampling *sampling = &model->sampling;
+
+	if (!sampling->max_overhead)
+		return;
+	fputc('\n', out);
+	for (enum rate_family family = 0; family < RATE_EXACT; family++)
+		print_family(out, sampling, family);
+	fprintf(out, "the probes make a thread at most %s slower (--max-overhead %.4g %%)\n",
+		quantity__share(sampling->overhead).text, 100 * sampling->max_overhead);
+	if (shows_estimates(model))
+		fputs("~ stands before what is estimated; durations, sizes, gaps of launches, and call sites "
+		      "are of the calls that were counted\n",
+		      out);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Waits and queries by process, see waits.h.
+#include "output/report/waits.h"
+
+#include <inttypes.h>
+
+#include "output/report/line.h"
+#include "output/report/sampling.h"
+#include "output/report/totals.h"
+#include "output/words.h"
+
+static void print_wait(FILE *out, const char *in, const char *mark, const struct wait_totals *waits)
+{
+	if (!waits->calls)
+		return;
+	fprintf(out, REPORT_INDENT "%s %s%" PRIu64 " call%s, %s", in, mark, waits->calls,
+		report_line__plural(waits->calls), mark);
+	report_line__seconds(out, waits->ns);
+	fputc('\n', out);
+}
+
+static void print_queries(FILE *out, const char *of, const char *mark, const struct query_totals *queries)
+{
+	if (queries->calls)
+		fprintf(out, REPORT_INDENT "%s queries %s%" PRIu64 " (%s%" PRIu64 " not ready)\n", of,
+			mark, queries->calls, mark, queries->not_ready);
+}
+
+static bool has_waits(const struct process *p)
+{
+	int scope;
+
+	for (scope = 0; scope < WAIT_SCOPES; scope++) {
+		if (p->waits[scope].calls || p->queries[scope].calls)
+			return true;
+	}
+	return p->copy_waits.calls || p->free_waits.calls;
+}
+
+static void print_process(FILE *out, const struct process *p)
+{
+	const char *mark = report_sampling__mark(p, RATE_WAIT);
+	int scope;
+
+	report_line__process(out, p);
+	for (scope = 0; scope < WAIT_SCOPES; scope++)
+		print_wait(out, words__wait_scope(scope), mark, &p->waits[scope]);
+	print_wait(out, "in synchronous copies", report_sampling__mark(p, RATE_COPY), &p->copy_waits);
+	print_wait(out, "in frees", "", &p->free_waits);
+	for (scope = 0; scope < WAIT_SCOPES; scope++)
+		print_queries(out, words__wait_scope(scope), mark, &p->queries[scope]);
+}
+
+void report_waits__print(FILE *out, const struct model *model)
+{
+	bool first = true;
+	size_t i;
+
+	for (i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!report__shows(p) || !has_waits(p))
+			continue;
+		if (first)
+			fputs("\nwaits:\n", out);
+		first = false;
+		print_process(out, p);
+	}
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The JSON of `gpuprobe stat` and `gpuprobe diagnose`, see stat.h.
+#include "output/findings.h"
+#include "output/json/account.h"
+#include "output/json/parts.h"
+#include "output/report/totals.h"
+#include "output/stat/stat.h"
+#include "output/words.h"
+
+static void write_account(struct json *j, const struct stat_report *report, const struct process *p)
+{
+	const struct account *account = p->account;
+	uint64_t now_ns = p->ended ? p->ended_ns : report->model->now_ns;
+
+	if (!account)
+		return;
+	json_threads__write(j, p, report->began_ns, now_ns);
+	json_totals__write(j, &account->totals);
+	json__key_u64(j, "peak_bytes", account->peak_bytes);
+	json__key(j, "inflight_at_exit");
+	json__object_begin(j);
+	json__key_u64(j, "calls", account->inflight_at_exit[0]);
+	json__key_u64(j, "bytes", account->inflight_at_exit[1]);
+	json__object_end(j);
+	json_durations__write(j, p);
+	json_sizes__write(j, account);
+}
+
+static bool was_used(const struct memory_totals *m)
+{
+	return m->allocations || m->allocation_failures || m->frees || m->free_failures || m->live_count;
+}
+
+static void write_memory(struct json *j, const struct process *p)
+{
+	json__key(j, "memory");
+	json__object_begin(j);
+	for (int kind = 0; kind < MEMORY_KINDS; kind++)
+		if (was_used(&p->memory[kind]))
+			json_memory__write_totals(j, words__memory_kind(kind), &p->memory[kind]);
+	if (p->ended) {
+		json__key_u64(j, "live_at_exit_bytes", p->live_at_exit_bytes);
+		json__key_u64(j, "live_at_exit_allocations", p->live_at_exit_count);
+	}
+	json__object_end(j);
+}
+
+static void write_process(struct json *j, const struct stat_report *report, const struct process *p)
+{
+	json__object_begin(j);
+	json_process__write_life(j, p);
+	write_account(j, report, p);
+	write_memory(j, p);
+	json_launch__write(j, report->model, p);
+	json_copy__write(j, p);
+	json_wait__write(j, p);
+	json_error__write(j, p);
+	if (report->model->stacks)
+		json_site__write(j, report->model, p);
+	json__object_end(j);
+}
+
+void stat_json__print(FILE *out, const struct stat_report *report)
+{
+	const struct model *model = report->model;
+	struct json j;
+
+	json__init(&j, out);
+	json__object_begin(&j);
+	json__key_string(&j, "schema", STAT_JSON_SCHEMA);
+	json_parts__key_time(&j, &model->wall);
+	json__key_u64(&j, "boot_ns", model->now_ns);
+	json__key_u64(&j, "began_ns", report->began_ns);
+	json__key_bool(&j, "final", model->final);
+	json_sampling__write(&j, &model->sampling);
+	json__key(&j, "processes");
+	json__array_begin(&j);
+	for (size_t i = 0; i < model->process_count; i++)
+		if (report__shows(&model->processes[i]))
+			write_process(&j, report, &model->processes[i]);
+	json__array_end(&j);
+	json_findings__write(&j, report->findings);
+	json_findings__write_limits(&j, report->state, report->findings);
+	json_findings__write_thresholds(&j, report->state);
+	json__key_bool(&j, "getters", report->getters);
+	json__key_u64(&j, "shape_sample", model->shape_sample);
+	json_parts__key_lost(&j, model);
+	json__object_end(&j);
+	fputc('\n', out);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Kernels and graphs, in the text of `gpuprobe stat`; see tables.h.
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "output/report/line.h"
+#include "output/report/sampling.h"
+#include "output/stat/tables.h"
+
+/* "256", "1-4096", or "-" where none was looked at. */
+static void cell_range(FILE *out, bool known, uint64_t min, uint64_t max)
+{
+	char text[48] = "-";
+
+	if (known && min == max)
+		snprintf(text, sizeof(text), "%" PRIu64, min);
+	else if (known)
+		snprintf(text, sizeof(text), "%" PRIu64 "-%" PRIu64, min, max);
+	stat_cell__text(out, text);
+}
+
+static void print_kernel(FILE *out, const struct kernel *k, const char *mark, bool full_names)
+{
+	const struct shape_record *shape = &k->shape;
+	const char *name = full_names || !k->short_name ? k->name : k->short_name;
+
+	stat_cell__about_count(out, mark, k->launches);
+	cell_range(out, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);
+	cell_range(out, shape->samples && shape->threads_max, shape->threads_min, shape->threads_max);
+	stat_cell__time(out, shape->gaps ? shape->gap_min : 0);
+	stat_cell__time(out, shape->gaps ? shape->gap_ns / shape->gaps : 0);
+	stat_cell__time(out, shape->gaps ? shape->gap_max : 0);
+	fputs("  ", out);
+	if (name)
+		escape__text(out, name);
+	else
+		fprintf(out, "0x%" PRIx64 " (unknown)", k->handle);
+	fputc('\n', out);
+}
+
+static void print_kernels(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	static const char *const names[] = {"launches", "blocks", "threads", "gap min", "gap average", "gap max"};
+	size_t shown = report_line__cut(report->options, p->kernel_count);
+
+	if (!p->kernel_count)
+		return;
+	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "kernel");
+	for (size_t i = 0; i < shown; i++)
+		print_kernel(out, &p->kernels[i], report_sampling__mark(p, RATE_LAUNCH),
+			     report->options->full_names);
+	stat_cell__rest(out, p->kernel_count - shown, "kernel");
+	if (report->model->shape_sample > 1)
+		fprintf(out,
+			REPORT_INDENT "blocks of a grid, threads of a block and gaps before launches: sampled 1/%u\n",
+			report->model->shape_sample);
+}
+
+static void print_graphs(FILE *out, const struct process *p)
+{
+	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
+
+	if (p->graph_launches) {
+		fprintf(out, REPORT_INDENT "graph launches: %s%s", mark, quantity__count(p->graph_launches).text);
+		if (p->graph_kernels)
+			fprintf(out, " of %s%s kernels in all", mark, quantity__count(p->graph_kernels).text);
+		if (p->unsized_graph_launches)
+			fprintf(out, ", %s%s of unknown size", mark, quantity__count(p->unsized_graph_launches).text);
+		fputc('\n', out);
+	}
+	if (p->captured_launches)
+		fprintf(out, REPORT_INDENT "captured, not executed: %s%s launch%s\n", mark,
+			quantity__count(p->captured_launches).text, p->captured_launches == 1 ? "" : "es");
+	if (p->first_launches.calls)
+		fprintf(out, REPORT_INDENT "first launches: %s took %s (lazy loading)\n",
+			quantity__count(p->first_launches.calls).text,
+			quantity__time((double)p->first_launches.ns).text);
+}
+
+void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	print_kernels(out, report, p);
+	if (!p->kernel_count && (p->graph_launches || p->captured_launches))
+		fputc('\n', out);
+	print_graphs(out, p);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory: peak, live at the end, churn by size, in the text of `gpuprobe stat`; see tables.h.
+#include <inttypes.h>
+
+#include "model/account.h"
+#include "model/api.h"
+#include "output/report/line.h"
+#include "output/report/totals.h"
+#include "output/stat/tables.h"
+#include "output/words.h"
+
+static void print_part(FILE *out, uint64_t count, const char *what)
+{
+	if (count)
+		fprintf(out, ", %s %s", quantity__count(count).text, what);
+}
+
+/* "1,000 allocations, 990 frees, 3 gone with their context": what is live follows from it. */
+static void print_calls(FILE *out, const struct memory_totals *m)
+{
+	fprintf(out, "; %s allocation%s", quantity__count(m->allocations).text, report_line__plural(m->allocations));
+	if (m->never_live)
+		fprintf(out, " (%s never live)", quantity__count(m->never_live).text);
+	fprintf(out, ", %s free%s", quantity__count(m->frees).text, report_line__plural(m->frees));
+	if (m->unknown_frees)
+		fprintf(out, " (%s of memory not known)", quantity__count(m->unknown_frees).text);
+	print_part(out, m->with_context, "gone with their context");
+	print_part(out, m->replaced, "freed where it was not seen");
+	print_part(out, m->allocation_failures, "failed to allocate");
+	print_part(out, m->free_failures, "failed to free");
+	fputc('\n', out);
+}
+
+static void print_live(FILE *out, const struct process *p, uint64_t bytes, uint64_t count)
+{
+	fprintf(out, "%s live", quantity__bytes((double)bytes).text);
+	fputs(p->ended ? " at exit" : "", out);
+	if (count)
+		fprintf(out, " in %s allocation%s", quantity__count(count).text, report_line__plural(count));
+}
+
+static void print_totals(FILE *out, const struct process *p)
+{
+	const struct memory_totals *host = &p->memory[MEMORY_HOST];
+	struct memory_totals device;
+
+	report__device_memory(p, &device);
+	/* Those of what had been freed before among them. */
+	device.unknown_frees = p->memory[MEMORY_UNKNOWN].frees;
+	if (p->ended) {
+		device.live_bytes = p->live_at_exit_bytes;
+		device.live_count = p->live_at_exit_count;
+	}
+	fputs(REPORT_INDENT "on devices: ", out);
+	if (p->account->peak_bytes)
+		fprintf(out, "peak at least %s, ", quantity__bytes((double)p->account->peak_bytes).text);
+	print_live(out, p, device.live_bytes, device.live_count);
+	print_calls(out, &device);
+	if (!host->allocations && !host->frees && !host->live_count)
+		return;
+	fputs(REPORT_INDENT "pinned host memory: ", out);
+	print_live(out, p, host->live_bytes, host->live_count);
+	print_calls(out, host);
+}
+
+static void print_size(FILE *out, const struct account_size *size)
+{
+	const struct size_record *record = &size->record;
+
+	stat_cell__count(out, record->allocations);
+	stat_cell__count(out, record->frees);
+	stat_cell__count(out, record->peak);
+	stat_cell__time(out, record->allocations ? record->allocation_ns / record->allocations : 0);
+	stat_cell__time(out, record->frees ? record->free_ns / record->frees : 0);
+	stat_cell__time(out, record->allocation_ns + record->free_ns);
+	stat_cell__bytes(out, size->key.size);
+	fprintf(out, "  %s", api_functions[size->key.row].symbol);
+	if (size->key.kind != MEMORY_DEVICE)
+		fprintf(out, " (%s)", words__memory_kind(size->key.kind));
+	fputc('\n', out);
+}
+
+void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	static const char *const names[] = {"allocated", "freed", "most live", "each", "each free", "total", "size"};
+	const struct account *account = p->account;
+	size_t shown = account ? report_line__cut(report->options, account->size_count) : 0;
+	struct memory_totals device;
+
+	report__device_memory(p, &device);
+	if (!account || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations))
+		return;
+	fputs("\n    memory:\n", out);
+	print_totals(out, p);
+	if (shown)
+		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "allocations of one size");
+	for (size_t i = 0; i < shown; i++)
+		print_size(out, &account->sizes[i]);
+	stat_cell__rest(out, account->size_count - shown, "size");
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The text of `gpuprobe stat`, see stat.h; its tables are in files of their own.
+#include <stdlib.h>
+
+#include "model/account.h"
+#include "output/findings.h"
+#include "output/report/errors.h"
+#include "output/report/line.h"
+#include "output/report/sampling.h"
+#include "output/report/sites.h"
+#include "output/report/totals.h"
+#include "output/stat/tables.h"
+
+static void print_process(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	fputc('\n', out);
+	report_line__process(out, p);
+	stat_threads__print(out, report, p);
+	stat_launches__print(out, report, p);
+	stat_functions__print(out, report, p);
+	stat_kernels__print(out, report, p);
+	stat_copies__print(out, report, p);
+	stat_memory__print(out, report, p);
+	if (p->failure_count) {
+		fputs("\n    errors:\n", out);
+		report_errors__list(out, report->model, p, report->options);
+	}
+	if (p->site_count || p->live_site_count) {
+		fputs("\n    call sites\n", out);
+		report_sites__list(out, report->model, p, report->options);
+	}
+}
+
+static uint64_t inside_ns(const struct process *p)
+{
+	struct account_time time = {0};
+
+	if (p->account)
+		account__sum_time(p->account, 0, 0, &time);
+	return time.inside_ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct process *x = *(const struct process *const *)a, *y = *(const struct process *const *)b;
+	uint64_t x_ns = inside_ns(x), y_ns = inside_ns(y);
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+/* Most time inside calls first. NULL without memory. */
+static const struct process **sort_processes(const struct model *model, size_t *count)
+{
+	const struct process **processes = malloc((model->process_count + 1) * sizeof(*processes));
+
+	*count = 0;
+	for (size_t i = 0; processes && i < model->process_count; i++)
+		if (report__shows(&model->processes[i]))
+			processes[(*count)++] = &model->processes[i];
+	if (processes)
+		qsort(processes, *count, sizeof(*processes), by_time);
+	return processes;
+}
+
+static void print_processes(FILE *out, const struct stat_report *report)
+{
+	size_t count, shown;
+	const struct process **processes = sort_processes(report->model, &count);
+
+	shown = report_line__cut(report->options, count);
+	if (count > 1)
+		stat_processes__print(out, report, processes, shown);
+	if (count > shown)
+		fprintf(out, REPORT_INDENT "... and %zu more process%s of less time, which --top shows\n", count - shown,
+			count - shown == 1 ? "" : "es");
+	for (size_t i = 0; i < shown; i++)
+		print_process(out, report, processes[i]);
+	free(processes);
+}
+
+void stat_text__print(FILE *out, const struct stat_report *report)
+{
+	const struct model *model = report->model;
+	struct report_totals totals;
+
+	report_totals__sum(model, &totals);
+	stat__print_head(out, report);
+	if (totals.processes) {
+		print_processes(out, report);
+		fputc('\n', out);
+		findings_text__print(out, report->findings, report->options->top);
+		findings_text__limits(out, report->state, report->findings);
+	} else {
+		report_line__no_process(out, model);
+	}
+	report_sampling__print(out, model);
+	report_line__evicted(out, model);
+	report_line__losses(out, model);
+	fputs(REPORT_RULE, out);
+}

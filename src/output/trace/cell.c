@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The text of a line's columns in the table and in TSV, see private.h. A person gets units, a program numbers.
+#include "output/trace/private.h"
+
+#include "output/words.h"
+
+static bool is_table(const struct trace_output *output)
+{
+	return output->options.format == TRACE_TABLE;
+}
+
+static char *write_unknown(char *at)
+{
+	*at++ = '-';
+	return at;
+}
+
+static char *write_text(const char *text, char *at)
+{
+	return text ? trace_text__escaped(at, text, strlen(text), 0, false) : write_unknown(at);
+}
+
+static char *write_event(const struct trace_output *output, const struct trace_view *view, char *at)
+{
+	const struct trace_function_text *function = view->function;
+	bool resumed = is_table(output) && view->line->kind == LINE_RESUMED;
+
+	if (is_table(output)) {
+		memset(at, ' ', 2u * view->line->depth);
+		at += 2u * view->line->depth;
+	}
+	if (resumed)
+		at = TRACE_TEXT_CONSTANT(at, "... ");
+	at = function->is_identifier ? trace_text__copy(at, function->symbol, function->length) :
+				       write_text(function->symbol, at);
+	return resumed ? TRACE_TEXT_CONSTANT(at, " resumed") : at;
+}
+
+/* The kernel's readable name, or else the mangled one. */
+static const char *kernel_name(const struct trace_line *line)
+{
+	return line->kernel ? line->kernel : line->kernel_full;
+}
+
+static char *write_kernel(const struct trace_output *output, const struct trace_view *view, char *at)
+{
+	const char *name = kernel_name(view->line);
+
+	if (name)
+		return trace_text__escaped(at, name, strlen(name), 0, !is_table(output));
+	return TRACE_TEXT_CONSTANT(at, "<unknown>");
+}
+
+/* Between two parts of the details. */
+static char *separate(char *at, const char *begin)
+{
+	if (at != begin)
+		*at++ = ' ';
+	return at;
+}
+
+/* Whether a column of its own shows the argument, as of several with one role it does the first. */
+static bool has_column(const struct trace_output *output, const struct trace_view *view,
+		       const struct trace_field *field)
+{
+	return field->role < TRACE_ROLES && output->shows[field->role] && view->by_role[field->role] == field;
+}
+
+static char *write_details(const struct trace_output *output, const struct trace_view *view, char *at)
+{
+	const struct trace_line *line = view->line;
+	bool doubled = !is_table(output);
+	char *begin = at;
+
+	if (view->function->is_launch && !output->has_kernel)
+		at = write_kernel(output, view, at);
+	for (size_t i = 0; i < line->field_count; i++) {
+		const struct trace_field *field = &line->fields[i];
+
+		if (has_column(output, view, field))
+			continue;
+		at = separate(at, begin);
+		at = trace_text__word(at, field->name, TRACE_WORD_SIZE);
+		*at++ = '=';
+		at = trace_field__text(field, doubled, at);
+	}
+	if (line->kernel_place) {
+		at = TRACE_TEXT_CONSTANT(separate(at, begin), "at=\"");
+		at = trace_text__escaped(at, line->kernel_place, strlen(line->kernel_place), '"', doubled);
+		*at++ = '"';
+	}
+	return at == begin && doubled ? write_unknown(at) : at;
+}
+
+/* Innermost first, with semicolons between, so that none can be in a frame. */
+static char *write_stack(const struct trace_stack_text *stack, char *at)
+{
+	const char *frame;
+
+	if (!stack)
+		return TRACE_TEXT_CONSTANT(at, "[stack not known]");
+	if (!stack->count)
+		return write_unknown(at);
+	frame = stack->frames;
+	for (uint32_t i = 0; i < stack->count; i++, frame += strlen(frame) + 1) {
+		if (i)
+			*at++ = ';';
+		at = trace_text__escaped(at, frame, strlen(frame), ';', false);
+	}
+	return at;
+}
+
+static char *write_end(struct trace_output *output, const struct trace_line *line, char *at)
+{
+	uint64_t end_ns;
+
+	return trace_line__end(line, &end_ns) ? trace_time__write(&output->time, at, end_ns) : write_unknown(at);
+}
+
+static char *write_bandwidth(const struct trace_output *output, const struct trace_view *view, char *at)
+{
+	uint64_t rate;
+
+	if (!trace_line__bandwidth(view, &rate))
+		return write_unknown(at);
+	return is_table(output) ? trace_text__rate(at, rate) : trace_text__unsigned(at, rate);
+}
+
+static char *write_duration(const struct trace_output *output, const struct trace_line *line, char *at)
+{
+	if (line->kind == LINE_ENTRY)
+		return is_table(output) ? at : write_unknown(at);
+	return is_table(output) ? trace_text__duration(at, line->duration_ns) :
+				  trace_text__unsigned(at, line->duration_ns);
+}
+
+static char *write_value(const struct trace_view *view, char *at)
+{
+	size_t length;
+	const char *name;
+
+	if (view->function->returns == TRACE_RETURNS_NOTHING)
+		return write_unknown(at);
+	if (view->function->returns == TRACE_RETURNS_VALUE)
+		return trace_text__hex(at, view->line->result);
+	name = trace_cache__result(view->function, (int32_t)view->line->result, &length);
+	if (name)
+		return trace_text__copy(at, name, length);
+	return trace_text__signed(TRACE_TEXT_CONSTANT(at, "error "), (int32_t)view->line->result);
+}
+
+/* "returned=0 (success)" or "returned=2 (cudaErrorMemoryAllocation)", of the two lines of a call the second's. */
+static char *write_returned(const struct trace_view *view, char *at)
+{
+	int32_t code = (int32_t)view->line->result;
+	size_t length;
+	const char *name;
+
+	at = TRACE_TEXT_CONSTANT(at, "returned");
+	if (view->function->returns == TRACE_RETURNS_NOTHING)
+		return at;
+	*at++ = '=';
+	if (view->function->returns == TRACE_RETURNS_VALUE)
+		return trace_text__hex(at, view->line->result);
+	/* It is called the same in both layers. */
+	if (!code)
+		return TRACE_TEXT_CONSTANT(at, "0 (success)");
+	at = trace_text__signed(at, code);
+	name = trace_cache__result(view->function, code, &length);
+	if (!name)
+		return at;
+	at = trace_text__copy(TRACE_TEXT_CONSTANT(at, " ("), name, length);
+	*at++ = ')';
+	return at;
+}
+
+static char *write_result(const struct trace_output *output, const struct trace_view *view, char *at)
+{
+	switch (view->line->kind) {
+	case LINE_ENTRY:
+		return is_table(output) ? at : TRACE_TEXT_CONSTANT(at, "<entry>");
+	case LINE_IN_PROGRESS:
+		return TRACE_TEXT_CONSTANT(at, "<in progress>");
+	case LINE_UNFINISHED:
+		return TRACE_TEXT_CONSTANT(at, "<unfinished>");
+	case LINE_RETURN:
+		if (is_table(output))
+			return write_returned(view, at);
+		return write_value(view, TRACE_TEXT_CONSTANT(at, "<returned> "));
+	case LINE_RESUMED:
+		/* The table has it with the event. */
+		return write_value(view, is_table(output) ? at : TRACE_TEXT_CONSTANT(at, "<resumed> "));
+	default:
+		return write_value(view, at);
+	}
+}
+
+static char *write_field(const struct trace_field *field, char *at)
+{
+	return field ? trace_field__text(field, false, at) : write_unknown(at);
+}
+
+char *trace_cell__write(struct trace_output *output, const struct trace_view *view, enum trace_column column, char *at)
+{
+	const struct trace_line *line = view->line;
+
+	switch (column) {
+	case COLUMN_TIME:
+		return trace_time__write(&output->time, at, line->start_ns);
+	case COLUMN_END:
+		return write_end(output, line, at);
+	case COLUMN_PROCESS:
+		return trace_text__copy(at, view->process->comm, view->process->length);
+	case COLUMN_PID:
+		return trace_text__copy(at, view->process->pid, view->process->pid_length);
+	case COLUMN_PPID:
+		return trace_text__signed(at, line->process->parent);
+	case COLUMN_TID:
+		return trace_text__signed(at, line->tid);
+	case COLUMN_UID:
+		return trace_text__unsigned(at, line->process->uid);
+	case COLUMN_CGROUP:
+		return write_text(line->process->cgroup, at);
+	case COLUMN_DEVICE:
+		return line->device < 0 ? write_unknown(at) : trace_text__signed(at, line->device);
+	case COLUMN_LAYER:
+		return write_text(words__layer(view->function->layer), at);
+	case COLUMN_EVENT:
+		return write_event(output, view, at);
+	case COLUMN_DETAILS:
+		return write_details(output, view, at);
+	case COLUMN_BW:
+		return write_bandwidth(output, view, at);
+	case COLUMN_KERNEL:
+		return write_text(kernel_name(line), at);
+	case COLUMN_STACK:
+		return write_stack(view->stack, at);
+	case COLUMN_DURATION:
+		return write_duration(output, line, at);
+	case COLUMN_RESULT:
+		return write_result(output, view, at);
+	default:
+		return write_field(view->by_role[trace_columns__role(column)], at);
+	}
+}

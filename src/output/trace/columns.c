@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The columns of a trace, see columns.h.
+#include "output/trace/columns.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* So many columns of a terminal are left to the details, or else process and thread are not shown. */
+#define ENOUGH_DETAILS 30
+
+static const char *const words[COLUMN_COUNT] = {
+#define COLUMN_WORD(id, word) [COLUMN_##id] = (word),
+	TRACE_COLUMNS(COLUMN_WORD)
+#undef COLUMN_WORD
+};
+
+static const char *const headings[COLUMN_COUNT] = {
+#define COLUMN_HEADING(id, word) [COLUMN_##id] = #id,
+	TRACE_COLUMNS(COLUMN_HEADING)
+#undef COLUMN_HEADING
+};
+
+const char *trace_columns__word(enum trace_column column)
+{
+	return words[column];
+}
+
+const char *trace_columns__heading(enum trace_column column)
+{
+	return headings[column];
+}
+
+static unsigned int time_width(enum trace_timestamps timestamps)
+{
+	switch (timestamps) {
+	case TIMESTAMPS_WALL:
+		return 15;
+	case TIMESTAMPS_ISO:
+		return 30;
+	case TIMESTAMPS_NS:
+		return 16;
+	default:
+		return 10;
+	}
+}
+
+unsigned int trace_columns__width(enum trace_column column, enum trace_timestamps timestamps)
+{
+	/* clang-format off */
+	static const unsigned char widths[COLUMN_COUNT] = {
+		[COLUMN_PROCESS] = 16, [COLUMN_PID] = 7,      [COLUMN_PPID] = 7,     [COLUMN_TID] = 7,
+		[COLUMN_UID] = 6,      [COLUMN_CGROUP] = 24,  [COLUMN_DEVICE] = 6,   [COLUMN_LAYER] = 7,
+		[COLUMN_EVENT] = 22,   [COLUMN_DETAILS] = 68, [COLUMN_PTR] = 14,     [COLUMN_SIZE] = 12,
+		[COLUMN_DST] = 14,     [COLUMN_SRC] = 14,     [COLUMN_KIND] = 7,     [COLUMN_BW] = 9,
+		[COLUMN_KERNEL] = 24,  [COLUMN_GRID] = 14,    [COLUMN_BLOCK] = 14,   [COLUMN_SHMEM] = 6,
+		[COLUMN_STREAM] = 14,  [COLUMN_ARGS] = 24,    [COLUMN_STACK] = 40,   [COLUMN_DURATION] = 8,
+		[COLUMN_RESULT] = 12,
+	};
+	/* clang-format on */
+
+	if (column == COLUMN_TIME || column == COLUMN_END)
+		return time_width(timestamps);
+	return widths[column];
+}
+
+unsigned int trace_columns__others(const struct trace_output_options *options)
+{
+	unsigned int width = 0;
+
+	for (size_t i = 0; i < options->column_count; i++) {
+		width += i > 0;
+		if (options->columns[i] != COLUMN_DETAILS)
+			width += trace_columns__width(options->columns[i], options->timestamps);
+	}
+	return width;
+}
+
+static void set_columns(struct trace_output_options *options, const enum trace_column *columns, size_t size)
+{
+	memcpy(options->columns, columns, size);
+	options->column_count = size / sizeof(*columns);
+	if (options->adds_stack)
+		options->columns[options->column_count++] = COLUMN_STACK;
+}
+
+/* Whether a terminal leaves `details` columns to the details; without one there is no end to a line. */
+static bool has_room(const struct trace_output_options *options, unsigned int details)
+{
+	return !options->width || options->width >= trace_columns__others(options) + details;
+}
+
+static const enum trace_column usual[] = {
+	COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID, COLUMN_TID,
+	COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT};
+
+static void choose_table(struct trace_output_options *options)
+{
+	static const enum trace_column fewer[] = {
+		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT};
+	static const enum trace_column fewest[] = {
+		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DURATION, COLUMN_RESULT};
+
+	set_columns(options, usual, sizeof(usual));
+	if (has_room(options, ENOUGH_DETAILS))
+		return;
+	set_columns(options, fewer, sizeof(fewer));
+	if (!has_room(options, TRACE_MIN_DETAILS))
+		set_columns(options, fewest, sizeof(fewest));
+}
+
+void trace_columns__choose(struct trace_output_options *options)
+{
+	/* What is counted, summed up and grouped by has a column, so that nobody has to take details apart for it. */
+	static const enum trace_column tsv[] = {
+		COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID, COLUMN_TID, COLUMN_EVENT, COLUMN_DETAILS,
+		COLUMN_SIZE, COLUMN_KIND, COLUMN_KERNEL, COLUMN_STREAM, COLUMN_DURATION, COLUMN_RESULT};
+
+	if (options->format == TRACE_TABLE)
+		choose_table(options);
+	else if (options->format == TRACE_TSV)
+		set_columns(options, tsv, sizeof(tsv));
+	else
+		set_columns(options, usual, sizeof(usual));
+}
+
+enum trace_role trace_columns__role(enum trace_column column)
+{
+	/* clang-format off */
+	static const unsigned char roles[COLUMN_COUNT] = {
+		[COLUMN_PTR] = TRACE_PTR,	[COLUMN_SIZE] = TRACE_SIZE,   [COLUMN_DST] = TRACE_DST,
+		[COLUMN_SRC] = TRACE_SRC,	[COLUMN_KIND] = TRACE_KIND,   [COLUMN_GRID] = TRACE_GRID,
+		[COLUMN_BLOCK] = TRACE_BLOCK,	[COLUMN_SHMEM] = TRACE_SHMEM, [COLUMN_STREAM] = TRACE_STREAM,
+		[COLUMN_ARGS] = TRACE_ARGS,
+	};
+	/* clang-format on */
+
+	return roles[column];
+}
+
+static int find_word(const char *text, size_t length)
+{
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (strlen(words[i]) == length && !memcmp(words[i], text, length))
+			return i;
+	}
+	return -1;
+}
+
+static int no_column(const char *text, size_t length, struct error *err)
+{
+	char list[256] = "";
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
+		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
+	}
+	return error__set(err, -EINVAL, "there is no column '%.*s'; there are %s", (int)length, text, list);
+}
+
+static int add_column(struct trace_output_options *options, const char *text, size_t length, struct error *err)
+{
+	int column = find_word(text, length);
+
+	if (column < 0)
+		return no_column(text, length, err);
+	for (size_t i = 0; i < options->column_count; i++) {
+		if ((int)options->columns[i] == column)
+			return error__set(err, -EINVAL, "the column '%.*s' is there twice", (int)length, text);
+	}
+	options->columns[options->column_count++] = (enum trace_column)column;
+	return 0;
+}
+
+static void add_all(struct trace_output_options *options)
+{
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		options->columns[i] = (enum trace_column)i;
+	options->column_count = COLUMN_COUNT;
+}
+
+int trace_output__parse_columns(struct trace_output_options *options, const char *text, struct error *err)
+{
+	int ret = 0;
+
+	options->column_count = 0;
+	if (!strcmp(text, "all")) {
+		add_all(options);
+		return 0;
+	}
+	while (!ret) {
+		size_t length = strcspn(text, ",");
+
+		ret = add_column(options, text, length, err);
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	if (ret)
+		options->column_count = 0;
+	return ret;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is said of a trace's lines in every form, see private.h.
+#include "output/trace/private.h"
+
+#include "base/clock.h"
+#include "output/words.h"
+
+const char *trace_line__reason(enum trace_loss reason)
+{
+	switch (reason) {
+	case TRACE_LOST_RING:
+	case TRACE_LOST_RETURN:
+		return words__loss_name(LOSS_RING_FULL);
+	case TRACE_LOST_THREAD:
+		return words__loss_name(LOSS_THREAD_STORAGE);
+	case TRACE_LOST_DEPTH:
+		return words__loss_name(LOSS_CALL_DEPTH);
+	case TRACE_LOST_STACK:
+		return words__loss_name(LOSS_STACK_RING_FULL);
+	case TRACE_LOST_STACK_MEMORY:
+		return words__loss_name(LOSS_STACK_NO_ROOM);
+	default:
+		return "unknown";
+	}
+}
+
+const char *trace_line__lost_word(const struct trace_line *line)
+{
+	switch (line->reason) {
+	case TRACE_LOST_RETURN:
+		return "lost_returns";
+	case TRACE_LOST_STACK:
+	case TRACE_LOST_STACK_MEMORY:
+		return "lost_stacks";
+	default:
+		return "lost";
+	}
+}
+
+bool trace_line__has_result(const struct trace_line *line)
+{
+	return line->kind == LINE_CALL || line->kind == LINE_RETURN || line->kind == LINE_RESUMED;
+}
+
+bool trace_line__end(const struct trace_line *line, uint64_t *end_ns)
+{
+	*end_ns = line->start_ns;
+	if (line->kind == LINE_CALL)
+		*end_ns += line->duration_ns;
+	return trace_line__has_result(line);
+}
+
+bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate)
+{
+	const struct trace_field *size = view->by_role[TRACE_SIZE];
+	const struct trace_line *line = view->line;
+	unsigned __int128 value;
+
+	if (!view->function->is_blocking_copy || !trace_line__has_result(line) || line->failed || !line->duration_ns)
+		return false;
+	if (!size || size->form != FORM_UNSIGNED)
+		return false;
+	value = (unsigned __int128)size->number * NS_PER_S / line->duration_ns;
+	*rate = value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
+	return true;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The trace's JSON described as a JSON Schema: every key, its type, its unit.
+#include "output/trace/schema.h"
+
+#include "base/json.h"
+#include "output/trace/columns.h"
+
+#define TIME_TEXT \
+	"in the form of --timestamps: relative, milliseconds since the beginning of the trace; delta, milliseconds " \
+	"since the line before; ns, nanoseconds of CLOCK_BOOTTIME; wall and iso, a text"
+#define ADDRESS_PATTERN "^0x[0-9a-f]+$"
+
+/* The types of values, by the words of JSON Schema; or'ed. */
+enum type {
+	TYPE_NULL = 1,
+	TYPE_INTEGER = 2,
+	TYPE_NUMBER = 4,
+	TYPE_STRING = 8,
+	TYPE_OBJECT = 16,
+	TYPE_ADDRESS = 32,    /* a string with a number in hexadecimal */
+	TYPE_DIMS = 64,	      /* an array of three integers */
+	TYPE_ADDRESSES = 128, /* an array of such strings */
+	TYPE_STRINGS = 256,
+	TYPE_UNREADABLE = 512, /* an object: what could not be read, and where */
+};
+
+struct property {
+	unsigned int types;
+	const char *text;
+};
+
+static const struct property properties[COLUMN_COUNT] = {
+	[COLUMN_TIME] = {TYPE_NUMBER | TYPE_STRING,
+			 "when the call began (in lines return and resumed: when it returned), " TIME_TEXT},
+	[COLUMN_END] = {TYPE_NUMBER | TYPE_STRING | TYPE_NULL,
+			"when the call returned, null where it has not, " TIME_TEXT},
+	[COLUMN_PROCESS] = {TYPE_STRING, "the process's name; bytes that are no UTF-8 as U+FFFD, here and elsewhere"},
+	[COLUMN_PID] = {TYPE_INTEGER, "the process"},
+	[COLUMN_PPID] = {TYPE_INTEGER, "its parent, 0 where that is not known"},
+	[COLUMN_TID] = {TYPE_INTEGER, "the thread that called"},
+	[COLUMN_UID] = {TYPE_INTEGER, "the process's real user"},
+	[COLUMN_CGROUP] = {TYPE_STRING | TYPE_NULL, "the path of the process's cgroup"},
+	[COLUMN_DEVICE] = {TYPE_INTEGER | TYPE_NULL, "the device as the process counts them"},
+	[COLUMN_LAYER] = {TYPE_STRING, "runtime or driver"},
+	[COLUMN_EVENT] = {TYPE_STRING, "the function"},
+	[COLUMN_DETAILS] = {TYPE_OBJECT, "the arguments by their names, and for a launch its kernel"},
+	[COLUMN_PTR] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "what is allocated, freed or set"},
+	[COLUMN_SIZE] = {TYPE_INTEGER | TYPE_UNREADABLE | TYPE_NULL, "bytes"},
+	[COLUMN_DST] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "where a copy goes"},
+	[COLUMN_SRC] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "where a copy comes from"},
+	[COLUMN_KIND] = {TYPE_STRING | TYPE_INTEGER | TYPE_UNREADABLE | TYPE_NULL, "the kind of a copy: H2D, D2H, …"},
+	[COLUMN_BW] = {TYPE_INTEGER | TYPE_NULL, "bytes per second of a synchronous copy that succeeded"},
+	[COLUMN_KERNEL] = {TYPE_STRING | TYPE_NULL, "the kernel's readable name; null for what is no launch"},
+	[COLUMN_GRID] = {TYPE_DIMS | TYPE_UNREADABLE | TYPE_NULL, "blocks of a launch: x, y, z"},
+	[COLUMN_BLOCK] = {TYPE_DIMS | TYPE_UNREADABLE | TYPE_NULL, "threads of a block: x, y, z"},
+	[COLUMN_SHMEM] = {TYPE_INTEGER | TYPE_UNREADABLE | TYPE_NULL, "bytes of dynamic shared memory of a block"},
+	[COLUMN_STREAM] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "the stream's handle; 0x0: the default stream"},
+	[COLUMN_ARGS] = {TYPE_ADDRESSES | TYPE_UNREADABLE | TYPE_NULL,
+			 "the first arguments of the kernel as words of 64 bits"},
+	[COLUMN_STACK] = {TYPE_STRINGS | TYPE_NULL,
+			  "the frames that the call came from, innermost first: FUNCTION+0xOFFSET [OBJECT] FILE:LINE "
+			  "without the line where it is not known, OBJECT+0xOFFSET where no function is, an address "
+			  "where nothing is mapped; FUNCTION (FILE:LINE) of Python's; null where it is not known"},
+	[COLUMN_DURATION] = {TYPE_INTEGER | TYPE_NULL,
+			     "nanoseconds that the call took; so far where it has not returned; null at its entry"},
+	[COLUMN_RESULT] = {TYPE_STRING | TYPE_NULL,
+			   "the error code's name, or `error N` for one without; a value in hexadecimal where the "
+			   "function returns no error; null where it has not returned or returns nothing"},
+};
+
+static void write_type(struct json *j, const char *type)
+{
+	json__object_begin(j);
+	json__key_string(j, "type", type);
+	json__object_end(j);
+}
+
+static void write_address(struct json *j)
+{
+	json__object_begin(j);
+	json__key_string(j, "type", "string");
+	json__key_string(j, "pattern", ADDRESS_PATTERN);
+	json__object_end(j);
+}
+
+static void begin_array(struct json *j)
+{
+	json__object_begin(j);
+	json__key_string(j, "type", "array");
+	json__key(j, "items");
+}
+
+static void write_dims(struct json *j)
+{
+	begin_array(j);
+	write_type(j, "integer");
+	json__key_u64(j, "minItems", 3);
+	json__key_u64(j, "maxItems", 3);
+	json__object_end(j);
+}
+
+static void write_addresses(struct json *j)
+{
+	begin_array(j);
+	write_address(j);
+	json__object_end(j);
+}
+
+static void write_strings(struct json *j)
+{
+	begin_array(j);
+	write_type(j, "string");
+	json__object_end(j);
+}
+
+/* An object with one key and no other. */
+static void write_object_of(struct json *j, const char *key, const char *text, void (*value)(struct json *j))
+{
+	json__object_begin(j);
+	json__key_string(j, "type", "object");
+	json__key_string(j, "description", text);
+	json__key(j, "properties");
+	json__object_begin(j);
+	json__key(j, key);
+	value(j);
+	json__object_end(j);
+	json__key(j, "required");
+	json__array_begin(j);
+	json__string(j, key);
+	json__array_end(j);
+	json__key_bool(j, "additionalProperties", false);
+	json__object_end(j);
+}
+
+static void write_string(struct json *j)
+{
+	write_type(j, "string");
+}
+
+static void write_types(struct json *j, unsigned int types)
+{
+	static const char *const plain[] = {"null", "integer", "number", "string", "object"};
+	size_t i;
+
+	json__array_begin(j);
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		if (types & 1u << i)
+			write_type(j, plain[i]);
+	}
+	if (types & TYPE_ADDRESS)
+		write_address(j);
+	if (types & TYPE_DIMS)
+		write_dims(j);
+	if (types & TYPE_ADDRESSES)
+		write_addresses(j);
+	if (types & TYPE_STRINGS)
+		write_strings(j);
+	if (types & TYPE_UNREADABLE)
+		write_object_of(j, "unreadable", "the address that could not be read", write_address);
+	json__array_end(j);
+}
+
+/* The values of details: each form that an argument may have. */
+static void write_argument(struct json *j)
+{
+	json__key(j, "anyOf");
+	json__array_begin(j);
+	write_type(j, "number");
+	write_type(j, "null");
+	json__object_begin(j);
+	json__key_string(j, "type", "string");
+	json__key_string(j, "description",
+			 "a text; a constant's name; an address, handle or flags as 0x…; raw bytes, two digits each");
+	json__object_end(j);
+	write_dims(j);
+	write_addresses(j);
+	write_object_of(j, "unreadable", "the address that could not be read", write_address);
+	write_object_of(j, "cut", "the beginning of a text that is longer", write_string);
+	json__array_end(j);
+}
+
+static void write_column(struct json *j, enum trace_column column)
+{
+	json__key(j, trace_columns__word(column));
+	json__object_begin(j);
+	json__key_string(j, "description", properties[column].text);
+	json__key(j, "anyOf");
+	write_types(j, properties[column].types);
+	if (column == COLUMN_DETAILS) {
+		json__key(j, "additionalProperties");
+		json__object_begin(j);
+		write_argument(j);
+		json__object_end(j);
+	}
+	json__object_end(j);
+}
+
+static void begin_key(struct json *j, const char *key, const char *type, const char *text)
+{
+	json__key(j, key);
+	json__object_begin(j);
+	json__key_string(j, "type", type);
+	json__key_string(j, "description", text);
+}
+
+static void write_key(struct json *j, const char *key, const char *type, const char *text)
+{
+	begin_key(j, key, type, text);
+	json__object_end(j);
+}
+
+static void write_enum(struct json *j, const char *const words[], size_t count)
+{
+	json__key(j, "enum");
+	json__array_begin(j);
+	for (size_t i = 0; i < count; i++)
+		json__string(j, words[i]);
+	json__array_end(j);
+}
+
+static void write_own_keys(struct json *j)
+{
+	static const char *const lines[] = {"entry", "return", "in_progress", "resumed", "unfinished", "lost"};
+
+	begin_key(j, "schema", "integer", "the version of this description");
+	json__key_u64(j, "const", TRACE_JSON_SCHEMA);
+	json__object_end(j);
+	begin_key(j, "line", "string",
+		  "what the line is where it is not one whole call: entry and return are one call's two lines; a call "
+		  "in_progress comes back as resumed or unfinished; lost tells of calls that are not shown");
+	write_enum(j, lines, sizeof(lines) / sizeof(lines[0]));
+	json__object_end(j);
+	write_key(j, "code", "integer", "the error code as a number, where it is not 0");
+	begin_key(j, "failed", "boolean", "there where the call failed");
+	json__key_bool(j, "const", true);
+	json__object_end(j);
+	write_key(j, "depth", "integer", "of how many traced calls it is within, where that is not 0");
+	write_key(j, "lost", "integer", "calls that are not shown");
+	write_key(j, "lost_returns", "integer", "calls that are shown by their entry only: their return is not");
+	write_key(j, "lost_stacks", "integer", "stacks that are missing: null in the lines of calls from there");
+	write_key(j, "summary", "object",
+		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds");
+	write_key(j, "reason", "string", "why: ring_full, thread_storage or call_depth; of stacks stack_ring_full or stack_no_room");
+}
+
+void trace_output__print_json_schema(FILE *out)
+{
+	struct json json, *j = &json;
+
+	json__init(j, out);
+	json__object_begin(j);
+	json__key_string(j, "$schema", "https://json-schema.org/draft/2020-12/schema");
+	json__key_string(j, "title", "a line of gpuprobe trace --format json");
+	json__key_string(j, "description",
+			 "One object a line. The keys are those of -o, by default time, process, pid, tid, event, "
+			 "details, duration and result. Integers may need 64 bits.");
+	json__key_string(j, "type", "object");
+	json__key(j, "properties");
+	json__object_begin(j);
+	write_own_keys(j);
+	for (int column = 0; column < COLUMN_COUNT; column++)
+		write_column(j, (enum trace_column)column);
+	json__object_end(j);
+	json__key(j, "required");
+	json__array_begin(j);
+	json__string(j, "schema");
+	json__array_end(j);
+	json__key_bool(j, "additionalProperties", false);
+	json__object_end(j);
+	fputc('\n', out);
+}

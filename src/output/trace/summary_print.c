@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The summary of a trace in its three forms, see summary.h.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "output/trace/schema.h"
+#include "output/trace/summary_private.h"
+#include "output/trace/text.h"
+#include "trace/function.h"
+
+/* More time first, then more calls, then by name. */
+static int compare(struct summary_row *a, struct summary_row *b)
+{
+	if (a->sums.ns != b->sums.ns)
+		return a->sums.ns < b->sums.ns ? 1 : -1;
+	if (a->sums.calls != b->sums.calls)
+		return a->sums.calls < b->sums.calls ? 1 : -1;
+	return strcmp(trace_function__symbol(a->function), trace_function__symbol(b->function));
+}
+
+static void add_up(const struct trace_summary *summary, struct summary_sums *total)
+{
+	const struct summary_row *row;
+
+	memset(total, 0, sizeof(*total));
+	for (row = summary->rows; row; row = row->hh.next) {
+		total->calls += row->sums.calls;
+		total->errors += row->sums.errors;
+		total->unfinished += row->sums.unfinished;
+		total->ns += row->sums.ns;
+		total->unfinished_ns += row->sums.unfinished_ns;
+		if (row->sums.max_ns > total->max_ns)
+			total->max_ns = row->sums.max_ns;
+	}
+}
+
+static uint64_t average(const struct summary_sums *sums)
+{
+	uint64_t finished = sums->calls - sums->unfinished;
+
+	return finished ? sums->ns / finished : 0;
+}
+
+/* Minimum and maximum are exact, and no percentile is outside of them. */
+static uint64_t percentile(const struct summary_row *row, unsigned int percent)
+{
+	uint64_t value = trace_histogram__percentile(&row->histogram, percent);
+
+	if (value < row->sums.min_ns)
+		return row->sums.min_ns;
+	return value < row->sums.max_ns ? value : row->sums.max_ns;
+}
+
+/* --- the table --- */
+
+static void print_duration(FILE *out, bool known, uint64_t ns)
+{
+	char text[TRACE_TEXT_NUMBER];
+
+	if (known)
+		*trace_text__duration(text, ns) = '\0';
+	else
+		strcpy(text, "-");
+	fprintf(out, " %9s", text);
+}
+
+static void print_time(FILE *out, const struct summary_sums *sums, uint64_t total_ns)
+{
+	fprintf(out, "%6.2f %4" PRIu64 ".%06" PRIu64, total_ns ? 100.0 * (double)sums->ns / (double)total_ns : 0.0,
+		(uint64_t)(sums->ns / NS_PER_S), (uint64_t)(sums->ns % NS_PER_S / 1000));
+	fprintf(out, " %10" PRIu64 " %8" PRIu64, sums->calls, sums->errors);
+}
+
+static void print_row(FILE *out, const struct summary_row *row, uint64_t total_ns)
+{
+	bool finished = row->sums.calls > row->sums.unfinished;
+
+	print_time(out, &row->sums, total_ns);
+	print_duration(out, finished, average(&row->sums));
+	print_duration(out, finished, percentile(row, 50));
+	print_duration(out, finished, percentile(row, 99));
+	print_duration(out, finished, row->sums.max_ns);
+	fputc(' ', out);
+	escape__text(out, trace_function__symbol(row->function));
+	fputc('\n', out);
+}
+
+static void print_rule(FILE *out)
+{
+	fputs("------ ----------- ---------- -------- --------- --------- --------- --------- "
+	      "--------------------\n",
+	      out);
+}
+
+static void print_notes(const struct trace_summary *summary, const struct summary_sums *total, uint64_t lost,
+			FILE *out)
+{
+	char text[TRACE_TEXT_NUMBER];
+
+	if (total->unfinished) {
+		*trace_text__duration(text, total->unfinished_ns) = '\0';
+		fprintf(out, "%" PRIu64 " of the calls did not return: %s so far, not in the times above\n",
+			total->unfinished, text);
+	}
+	if (summary->nested)
+		fputs("the time of a call within another is in both\n", out);
+	if (lost)
+		fprintf(out, "%" PRIu64 " call%s lost, not in the table\n", lost, lost == 1 ? " was" : "s were");
+}
+
+static void print_table(const struct trace_summary *summary, const struct summary_sums *total, uint64_t lost, FILE *out)
+{
+	const struct summary_row *row;
+	bool finished = total->calls > total->unfinished;
+
+	fprintf(out, "%6s %11s %10s %8s %9s %9s %9s %9s %s\n", "% time", "seconds", "calls", "errors", "average",
+		"p50", "p99", "max", "function");
+	print_rule(out);
+	for (row = summary->rows; row; row = row->hh.next)
+		print_row(out, row, total->ns);
+	print_rule(out);
+	print_time(out, total, total->ns);
+	print_duration(out, finished, average(total));
+	print_duration(out, false, 0);
+	print_duration(out, false, 0);
+	print_duration(out, finished, total->max_ns);
+	fputs(" total\n", out);
+	print_notes(summary, total, lost, out);
+}
+
+/* --- tab-separated values: nanoseconds, without totals, which adding up gives --- */
+
+static void print_tsv_row(FILE *out, const struct summary_row *row)
+{
+	escape__text(out, trace_function__symbol(row->function));
+	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, row->sums.calls, row->sums.errors,
+		row->sums.unfinished, row->sums.ns);
+	if (row->sums.calls > row->sums.unfinished)
+		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", average(&row->sums),
+			percentile(row, 50), percentile(row, 99), row->sums.max_ns);
+	else
+		fputs("\t-\t-\t-\t-\n", out);
+}
+
+static void print_tsv(const struct trace_summary *summary, uint64_t lost, FILE *out)
+{
+	const struct summary_row *row;
+
+	fputs("event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n", out);
+	for (row = summary->rows; row; row = row->hh.next)
+		print_tsv_row(out, row);
+	if (lost)
+		fprintf(out, "# lost %" PRIu64 "\n", lost);
+}
+
+/* --- JSON: one object, times in nanoseconds --- */
+
+static void write_sums(struct json *j, const struct summary_sums *sums)
+{
+	json__key_u64(j, "calls", sums->calls);
+	json__key_u64(j, "errors", sums->errors);
+	json__key_u64(j, "unfinished", sums->unfinished);
+	json__key_u64(j, "unfinished_time", sums->unfinished_ns);
+	json__key_u64(j, "time", sums->ns);
+}
+
+static void write_row(struct json *j, const struct summary_row *row)
+{
+	json__object_begin(j);
+	json__key_string(j, "event", trace_function__symbol(row->function));
+	write_sums(j, &row->sums);
+	if (row->sums.calls > row->sums.unfinished) {
+		json__key_u64(j, "average", average(&row->sums));
+		json__key_u64(j, "p50", percentile(row, 50));
+		json__key_u64(j, "p99", percentile(row, 99));
+		json__key_u64(j, "max", row->sums.max_ns);
+	}
+	json__object_end(j);
+}
+
+static void print_json(const struct trace_summary *summary, const struct summary_sums *total, uint64_t lost, FILE *out)
+{
+	const struct summary_row *row;
+	struct json json, *j = &json;
+
+	json__init(j, out);
+	json__object_begin(j);
+	json__key_u64(j, "schema", TRACE_JSON_SCHEMA);
+	json__key(j, "summary");
+	json__object_begin(j);
+	write_sums(j, total);
+	json__key_u64(j, "lost", lost);
+	json__key_bool(j, "nested", summary->nested);
+	json__key(j, "functions");
+	json__array_begin(j);
+	for (row = summary->rows; row; row = row->hh.next)
+		write_row(j, row);
+	json__array_end(j);
+	json__object_end(j);
+	json__object_end(j);
+	fputc('\n', out);
+}
+
+void trace_summary__print(struct trace_summary *summary, uint64_t lost, enum trace_format format, FILE *out)
+{
+	struct summary_sums total;
+
+	HASH_SORT(summary->rows, compare);
+	add_up(summary, &total);
+	switch (format) {
+	case TRACE_TSV:
+		print_tsv(summary, lost, out);
+		return;
+	case TRACE_JSON:
+		print_json(summary, &total, lost, out);
+		return;
+	case TRACE_TABLE:
+		break;
+	}
+	print_table(summary, &total, lost, out);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The times of a trace's lines in the five forms of --timestamps. */
+#ifndef OUTPUT_TRACE_TIME_H
+#define OUTPUT_TRACE_TIME_H
+
+#include "output/trace/output.h"
+
+/* The most bytes that trace_time__write takes. */
+#define TRACE_TIME_SIZE 64
+
+struct trace_time {
+	enum trace_timestamps form;
+	bool exact; /* milliseconds with all their digits, else three */
+	uint64_t begin_ns;
+	int64_t wall_offset_ns;
+	uint64_t previous_ns; /* of the line before, the first one's of itself; TIMESTAMPS_DELTA */
+	struct {
+		bool known;
+		int64_t second; /* since 1970 */
+		uint32_t length;
+		char text[40];
+	} seconds[2]; /* the calendar is asked once a second; two, as a line may have its end as well */
+};
+
+void trace_time__init(struct trace_time *time, const struct trace_output_options *options);
+
+/* Whether it is a text: the others are numbers. */
+bool trace_time__is_text(const struct trace_time *time);
+
+/* A line of this time comes: if it is the first, what is counted from the one before is counted from it. */
+void trace_time__expect(struct trace_time *time, uint64_t ns);
+
+/* Writes CLOCK_BOOTTIME `ns`; returns the place behind it. */
+char *trace_time__write(struct trace_time *time, char *at, uint64_t ns);
+
+/* A line of this time has been written. */
+void trace_time__advance(struct trace_time *time, uint64_t ns);
+
+/* "TIME(ms)" for the name "TIME", in `text`. */
+void trace_time__heading(const struct trace_time *time, const char *name, char *text, size_t size);
+
+#endif
