@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <unistd.h>
 
+#include "privilege/capabilities.h"
 #include "target/loader_cache.h"
 #include "target/process.h"
 
@@ -190,6 +192,7 @@ static int attach_given(const struct targets *targets, struct looking *looking, 
 static void attach_machine(struct looking *looking)
 {
 	struct pid_list list = {0};
+	char more[64] = "";
 
 	if (process__list(&list))
 		return;
@@ -197,10 +200,15 @@ static void attach_machine(struct looking *looking)
 		if (list.pids[i] != getpid())
 			attach_process(looking, list.pids[i], SCAN_NAMED);
 	pid_list__clear(&list);
+	if (!looking->hindered)
+		return;
 	if (looking->hindered > 1)
-		log__warn(looking->log, "%s (and so it is with %zu more)", looking->first.text.text, looking->hindered - 1);
-	else if (looking->hindered)
-		log__warn(looking->log, "%s", looking->first.text.text);
+		snprintf(more, sizeof(more), " (and so it is with %zu more)", looking->hindered - 1);
+	/* Where no right is lacking it is a sandbox's doing, about which nobody can do anything. */
+	if (capabilities__suffice(capabilities__effective(), CAP_SYS_PTRACE))
+		log__info(looking->log, "%s%s", looking->first.text.text, more);
+	else
+		log__warn(looking->log, "%s%s", looking->first.text.text, more);
 }
 
 int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,

@@ -88,17 +88,17 @@ char *capabilities__lacking(uint64_t effective, bool perf, char *text, size_t si
 	return text;
 }
 
-int capabilities__require(uint64_t effective, bool perf, struct error *err)
+int capabilities__require(uint64_t effective, struct error *err)
 {
 	char names[128];
 	bool enough = true;
 
 	for (size_t i = 0; i < CAPABILITY_USES; i++)
-		if (capability_uses[i].required && (perf || !capability_uses[i].perf_only))
+		if (capability_uses[i].required && !capability_uses[i].perf_only)
 			enough &= capabilities__suffice(effective, capability_uses[i].number);
 	if (enough)
 		return 0;
-	capabilities__lacking(effective, perf, names, sizeof(names));
+	capabilities__lacking(effective, false, names, sizeof(names));
 	return capabilities__refused(names, err);
 }
 

@@ -56,9 +56,9 @@ bool capabilities__suffice(uint64_t effective, int number);
 char *capabilities__lacking(uint64_t effective, bool perf, char *text, size_t size);
 
 /*
- * Whether `effective` has all without which gpuprobe does nothing. 0, or -EPERM with those that are lacking in `err`.
+ * Whether `effective` has all without which gpuprobe does nothing, whatever the links. 0, or -EPERM with those that are lacking in `err`.
  */
-int capabilities__require(uint64_t effective, bool perf, struct error *err);
+int capabilities__require(uint64_t effective, struct error *err);
 
 /* -EPERM, with what to do in `err`. `lacking`: names, or empty where all are there and it was refused all the same. */
 int capabilities__refused(const char *lacking, struct error *err);
