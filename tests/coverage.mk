@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Which lines of src/ the tests run: a build that counts them, in a folder of its own. What is killed has not written
-# its counts, nor has what ends by _exit.
+# Which lines of src/ and api/ the tests run: a build that counts them, in a folder of its own. What is killed has not
+# written its counts; what ends by _exit writes them in tests/coverage_exit.c.
 
 COVERAGE := $(BUILD)/coverage
 
 .PHONY: coverage coverage-build
 
-#: make coverage    lines of src/ that the tests run, by folder; a page of each file in build/coverage/pages (root)
+#: make coverage    lines that the tests run, by folder; a page of each file in build/coverage/pages (root)
 coverage: all test-programs coverage-build
 	@deploy/packages.sh install test-full
 	@tests/coverage.py $(BUILD) $(COVERAGE)
 
-coverage-build: check-deps
+# Counts are added up atomically: threads and the processes of src/base/unkilled.c share them.
+coverage-build: check-deps $(COVERAGE)/exit.o
 	@$(MAKE) --no-print-directory BUILD=$(COVERAGE) WARNINGS=-w CFLAGS='-O0 -g' \
-		HARDENING='-fPIE --coverage -fprofile-update=atomic' LDFLAGS='-pie --coverage' $(COVERAGE)/gpuprobe unit-tests
+		HARDENING='-fPIE --coverage -fprofile-update=atomic' \
+		LDFLAGS='-pie --coverage -Wl,--wrap=_exit $(COVERAGE)/exit.o' \
+		$(COVERAGE)/api/generate $(COVERAGE)/gpuprobe unit-tests
+
+$(COVERAGE)/exit.o: tests/coverage_exit.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -fPIE -D_GNU_SOURCE -c -o $@ $<

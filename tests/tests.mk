@@ -30,7 +30,7 @@ run-all-tests: $(TESTED)
 test-programs: $(UNIT_TESTS) $(SIM_OUT)/selftest $(EXAMPLES_SIMULATED)
 
 # What a test needs besides the library; what is already in there is left out by the linker.
-$(BUILD)/tests/test_generate: $(API_OBJS)
+$(BUILD)/tests/test_generate $(BUILD)/tests/test_generate_files $(BUILD)/tests/test_generate_places: $(API_OBJS)
 $(BUILD)/tests/test_trace_options: $(BUILD)/obj/cli/trace_options.o $(BUILD)/obj/cli/stack_options.o \
 	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/memleak_options.o $(BUILD)/obj/cli/stack_options.o \
@@ -38,6 +38,7 @@ $(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/memleak_options.o $(BUILD)
 $(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/account_options.o $(BUILD)/obj/cli/stack_options.o \
 	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_trace_gaps: $(BUILD)/obj/cli/gaps.o
+$(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/refusals.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 
 $(BUILD)/tests/fake/libnvidia-ml.so.1: tests/unit/fake/nvml.c

@@ -90,6 +90,7 @@ static void check_system(const char *forced, struct link_facts *links, struct ch
 int check__run(const struct check_options *options, struct check_list *list, struct error *err)
 {
 	struct checked_libraries libraries = {0};
+	struct looked_at looked;
 	struct link_facts links;
 	struct stack_facts stacks;
 	struct check_list processes = {0};
@@ -104,9 +105,9 @@ int check__run(const struct check_options *options, struct check_list *list, str
 	/* What processes map is shown with the libraries, before them. */
 	if (!ret)
 		ret = check_processes__run(options->pids, options->pid_count, links.trial.filtered == TRIAL_KILLED,
-					   &libraries, &processes);
+					   &libraries, &looked, &processes);
 	if (!ret)
-		ret = check_libraries__judge(&libraries, list);
+		ret = check_libraries__judge(&libraries, &looked, list);
 	if (!ret)
 		ret = check_list__append(list, &processes);
 	check_list__clear(&processes);

@@ -45,12 +45,11 @@ static enum tracefs_access find_tracefs(const char *root)
 	return access;
 }
 
-static bool counts_memlock(void)
+bool host_facts__counts_memlock(const char *release)
 {
 	unsigned int major, minor;
-	struct utsname name;
 
-	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+	if (sscanf(release, "%u.%u", &major, &minor) != 2)
 		return false;
 	return major < 5 || (major == 5 && minor < 11);
 }
@@ -58,6 +57,7 @@ static bool counts_memlock(void)
 void host_facts__read(const char *root, struct host_facts *facts)
 {
 	struct capabilities capabilities;
+	struct utsname name;
 	struct rlimit limit;
 	char map[128];
 	unsigned long pid_namespace = text_file__namespace(root, "/proc/self/ns/pid");
@@ -70,7 +70,7 @@ void host_facts__read(const char *root, struct host_facts *facts)
 	facts->pid_namespace = pid_namespace && pid_namespace != INITIAL_PID_NAMESPACE;
 	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		facts->memlock = limit.rlim_cur;
-	facts->memlock_counts = counts_memlock();
+	facts->memlock_counts = !uname(&name) && host_facts__counts_memlock(name.release);
 	facts->has_paranoid = !text_file__number(root, "/proc/sys/kernel/perf_event_paranoid", &facts->paranoid);
 	if (text_file__number(root, "/proc/sys/kernel/yama/ptrace_scope", &facts->ptrace_scope))
 		facts->ptrace_scope = -1;

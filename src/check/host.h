@@ -38,6 +38,9 @@ void host_facts__read(const char *root, struct host_facts *facts);
 /* Whether the text of /proc/PID/uid_map is that of the initial user namespace. */
 bool host_facts__is_initial_map(const char *text);
 
+/* Whether RLIMIT_MEMLOCK limits the memory of BPF on a kernel of this release, as uname(2) tells it. */
+bool host_facts__counts_memlock(const char *release);
+
 void check_host__judge(const struct host_facts *facts, enum tracefs_use use, struct check_list *list);
 
 #endif

@@ -314,16 +314,34 @@ static bool has_driver(const struct checked_libraries *libraries)
 	return false;
 }
 
-int check_libraries__judge(const struct checked_libraries *libraries, struct check_list *list)
+/* What could not be looked at may have one. */
+static void say_no_driver(const struct looked_at *looked, struct check_list *list)
 {
-	int ret = 0;
-
-	if (!has_driver(libraries))
+	if (looked->unread)
+		check_list__lacks(list, "library", CHECK_MISSING, "see the lines on processes",
+				  "no libcuda that can be read: the loader has none, that of %zu process%s cannot be read",
+				  looked->unread, looked->unread == 1 ? "" : "es");
+	else if (looked->refused)
+		check_list__lacks(list, "library", CHECK_MISSING,
+				  "name the file by --libcuda-path, and see the lines on processes",
+				  "no libcuda is known: the loader has none, and %zu process%s could not be looked into",
+				  looked->refused, looked->refused == 1 ? "" : "es");
+	else
 		check_list__lacks(
 			list, "library", CHECK_MISSING,
 			"install NVIDIA's driver, or name the file by --libcuda-path; containers may bring their own: "
 			"check again while one runs",
-			"no libcuda: neither the loader nor a running process has one");
+			"no libcuda: neither the loader nor %s has one",
+			looked->given ? "any of these processes" : "a running process");
+}
+
+int check_libraries__judge(const struct checked_libraries *libraries, const struct looked_at *looked,
+			   struct check_list *list)
+{
+	int ret = 0;
+
+	if (!has_driver(libraries))
+		say_no_driver(looked, list);
 	for (size_t i = 0; i < libraries->count && ret != -ENOMEM; i++)
 		ret = judge_library(&libraries->libraries[i], list);
 	return ret == -ENOMEM ? ret : 0;

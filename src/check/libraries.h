@@ -39,7 +39,15 @@ void checked_libraries__clear(struct checked_libraries *libraries);
  */
 const char *library_version__of(const char *path);
 
+/* Which processes' libraries these are. */
+struct looked_at {
+	bool given;	/* those that were asked for, not all */
+	size_t refused; /* processes that could not be looked into */
+	size_t unread;	/* processes that map a libcuda which could not be read */
+};
+
 /* Lines on each library, and on what is missing among them. Returns 0 or -ENOMEM. */
-int check_libraries__judge(const struct checked_libraries *libraries, struct check_list *list);
+int check_libraries__judge(const struct checked_libraries *libraries, const struct looked_at *looked,
+			   struct check_list *list);
 
 #endif

@@ -89,6 +89,9 @@ static void judge_probing(const struct link_facts *facts, struct check_list *lis
 	if (!facts->probing.made)
 		check_list__lacks(list, "probes", CHECK_MISSING, "see the line on tracefs",
 				  "not tried without tracefs");
+	else if (facts->foreign_proc)
+		check_list__lacks(list, "probes", CHECK_MISSING, "mount -t proc proc /proc",
+				  "/proc is of another pid namespace, or not mounted: processes are not found");
 	else if (facts->probing.ret)
 		check_list__lacks(
 			list, "probes", CHECK_MISSING,
@@ -98,12 +101,13 @@ static void judge_probing(const struct link_facts *facts, struct check_list *lis
 	else if (trial->plain == TRIAL_KILLED)
 		check_list__lacks(list, "probes", CHECK_MISSING, "do not use gpuprobe on this kernel in this sandbox",
 				  "a process of gpuprobe's own was killed by a probe that it ran into");
-	else if (trial->plain != TRIAL_RETURNED || trial->hits != 2 * trial->calls)
+	else if (trial->plain != TRIAL_RETURNED || trial->hits != 2 * trial->calls + 1)
 		check_list__lacks(
 			list, "probes", CHECK_MISSING,
 			"report it with this output: counts of this kernel's probes are not to be trusted",
-			"%" PRIu64 " calls of a function of gpuprobe's own ran %" PRIu64 " probes, not %" PRIu64,
-			trial->calls, trial->hits, 2 * trial->calls);
+			"%" PRIu64 " calls of a function of gpuprobe's own, and one without a return, ran %" PRIu64
+			" probes, not %" PRIu64,
+			trial->calls, trial->hits, 2 * trial->calls + 1);
 	else
 		check_list__ok(list, "probes",
 			       "%" PRIu64 " calls of a function of gpuprobe's own were seen at entry and at "

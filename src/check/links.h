@@ -31,7 +31,8 @@ struct link_facts {
 	int chosen; /* 0: `kind` is used; else why not, by GPUPROBE_LINKS */
 	struct error choice_error;
 	enum link_kind kind;
-	bool forced; /* by GPUPROBE_LINKS */
+	bool forced;	   /* by GPUPROBE_LINKS */
+	bool foreign_proc; /* /proc is another pid namespace's, or not there */
 	struct attempt probing;
 	struct link_trial trial;	/* where that succeeded */
 	struct attempt iterator;	/* over mappings: tells which file the kernel probes */

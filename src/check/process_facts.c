@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "check/text_file.h"
+#include "privilege/capabilities.h"
 #include "symbol/python_process.h"
 #include "target/cuda_library.h"
 #include "target/proc_maps.h"
@@ -85,6 +86,7 @@ static int look_at(const struct mapping *mapping, void *arg)
 	struct reading *reading = arg;
 	struct process_library *library;
 
+	reading->facts->kernel_thread = false;
 	if (!strcmp(mapping->path, "[vdso]"))
 		reading->readable = mapping->start;
 	if (!mapping__is_file(mapping))
@@ -99,16 +101,6 @@ static int look_at(const struct mapping *mapping, void *arg)
 }
 
 /* --- the rest, of a process that uses CUDA --- */
-
-long process_status__number(const char *text, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL)
-		if (!strncmp(line, name, length) && line[length] == ':')
-			return strtol(line + length + 1, NULL, 10);
-	return -1;
-}
 
 static bool is_filtered(pid_t pid)
 {
@@ -185,8 +177,11 @@ static int read_all(struct process_facts *facts, struct checked_libraries *libra
 {
 	struct reading reading = {.facts = facts, .libraries = libraries};
 	struct cgroup_names names;
-	int ret = proc_maps__each(facts->pid, look_at, &reading);
+	int ret;
 
+	facts->kernel_thread = true;
+	ret = proc_maps__each(facts->pid, look_at, &reading);
+	facts->kernel_thread &= !ret;
 	facts->python = -ENOENT;
 	if (ret == -ESRCH || ret == -ENOMEM)
 		return ret;
@@ -209,7 +204,7 @@ int process_facts__read(pid_t pid, bool asked_for, struct checked_libraries *lib
 	struct process_info info;
 	int ret = process__info(pid, &info);
 
-	*facts = (struct process_facts){.pid = pid};
+	*facts = (struct process_facts){.pid = pid, .effective = capabilities__effective()};
 	if (ret)
 		return ret == -ESRCH ? ret : 0;
 	if (info.state == 'Z' || info.state == 'X')

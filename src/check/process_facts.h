@@ -24,7 +24,9 @@ struct process_facts {
 	pid_t pid;
 	char comm[64];				 /* raw: escape before printing */
 	char container[CONTAINER_ID_LENGTH + 1]; /* empty: in none */
+	uint64_t effective;			 /* gpuprobe's own capabilities, by which it was read */
 	int mappings;				 /* 0: read, or a negative errno */
+	bool kernel_thread;			 /* it maps nothing at all */
 	struct process_library *libraries;
 	size_t library_count;
 	bool inside;	     /* the program has the runtime inside, with its symbols */
@@ -47,8 +49,5 @@ void process_facts__clear(struct process_facts *facts);
 
 /* Whether it has something of CUDA. */
 bool process_facts__uses_cuda(const struct process_facts *facts);
-
-/* The number behind "NAME:\t" in the text of /proc/PID/status; -1: it is not there. */
-long process_status__number(const char *text, const char *name);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/hindrance.h"
 #include "target/cuda_library.h"
 #include "target/process.h"
 
@@ -30,11 +31,11 @@ static struct who who_is(const struct process_facts *facts)
 }
 
 /* Why something of the process cannot be had, and what to do. */
-static const char *advice_on_rights(const struct process_facts *facts)
+static const char *advice_on_rights(const struct process_facts *facts, bool files)
 {
 	if (facts->user_namespace)
 		return "run gpuprobe outside of containers as root: the process is in another user namespace";
-	return "run it as root (sudo), or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
+	return hindrance__advice(facts->effective, files);
 }
 
 static const struct process_library *find_unopened(const struct process_facts *facts, bool driver)
@@ -48,25 +49,10 @@ static const struct process_library *find_unopened(const struct process_facts *f
 static void say_unopened(const struct process_facts *facts, const struct process_library *library,
 			 enum check_state state, struct check_list *list)
 {
-	const char *gone = library->deleted ? " was deleted or replaced while in use, and" : "";
+	const struct file_hindrance file = file_hindrance__of(library->opened, library->deleted);
 
-	if (library->deleted)
-		check_list__lacks(list, "process", state,
-				  "run it as root, or with CAP_CHECKPOINT_RESTORE; or start the program anew",
-				  "%s: %s%s cannot be read: %s", who_is(facts).text, library->path, gone,
-				  strerror(-library->opened));
-	else if (library->opened == -EREMOTE)
-		check_list__lacks(
-			list, "process", state, "name that file by --libcuda-path or --libcudart-path",
-			"%s: %s is on a file system that a program serves (FUSE), which may never answer: it gets no "
-			"probes",
-			who_is(facts).text, library->path);
-	else if (library->opened == -ENOEXEC || library->opened == -EINVAL)
-		check_list__lacks(list, "process", state, "install that library anew, for x86-64",
-				  "%s: %s is no ELF file for x86-64", who_is(facts).text, library->path);
-	else
-		check_list__lacks(list, "process", state, advice_on_rights(facts), "%s: %s cannot be read: %s",
-				  who_is(facts).text, library->path, strerror(-library->opened));
+	check_list__lacks(list, "process", state, file.advice ? file.advice : advice_on_rights(facts, true), "%s: %s%s",
+			  who_is(facts).text, library->path, file.what);
 }
 
 /* What keeps gpuprobe from watching it. Whether there is something. */
@@ -75,9 +61,12 @@ static bool judge_hindrance(const struct process_facts *facts, bool filters_kill
 	const struct process_library *driver = find_unopened(facts, true);
 
 	if (facts->mappings)
-		check_list__lacks(list, "process", CHECK_MISSING, advice_on_rights(facts),
+		check_list__lacks(list, "process", CHECK_MISSING, advice_on_rights(facts, false),
 				  "%s: its mappings cannot be read: %s", who_is(facts).text,
 				  strerror(-facts->mappings));
+	else if (facts->kernel_thread)
+		check_list__lacks(list, "process", CHECK_MISSING, "give the pid of a program that uses CUDA",
+				  "%s: a thread of the kernel, which never calls CUDA", who_is(facts).text);
 	else if (facts->bits == 32)
 		check_list__lacks(list, "process", CHECK_MISSING, "build it for x86-64",
 				  "%s: a 32-bit program, whose calls gpuprobe does not know", who_is(facts).text);
@@ -139,7 +128,7 @@ static void judge_watchable(const struct process_facts *facts, struct check_list
 		say_unopened(facts, unopened, CHECK_DEGRADED, list);
 	else if (facts->memory == -EPERM || facts->memory == -EACCES)
 		check_list__lacks(
-			list, "process", CHECK_DEGRADED, advice_on_rights(facts),
+			list, "process", CHECK_DEGRADED, advice_on_rights(facts, false),
 			"%s can be watched, but its memory cannot be read: no Python frames, some kernels without "
 			"names; %s",
 			who_is(facts).text, what);
@@ -174,10 +163,10 @@ void check_process__judge(const struct process_facts *facts, bool filters_kill, 
 struct run {
 	bool filters_kill;
 	struct checked_libraries *libraries;
+	struct looked_at *looked;
 	struct check_list *list;
 	size_t refused;
-	struct who first_refused;
-	int reason; /* of that */
+	struct process_facts first_refused; /* without what is to be cleared */
 };
 
 static int look_at(struct run *run, pid_t pid, bool asked_for)
@@ -185,11 +174,12 @@ static int look_at(struct run *run, pid_t pid, bool asked_for)
 	struct process_facts facts;
 	int ret = process_facts__read(pid, asked_for, run->libraries, &facts);
 
+	run->looked->refused += !ret && facts.mappings;
+	run->looked->unread += !ret && find_unopened(&facts, true);
 	if (!ret && (asked_for || process_facts__uses_cuda(&facts))) {
 		check_process__judge(&facts, run->filters_kill, run->list);
 	} else if (!ret && facts.mappings && !run->refused++) {
-		run->first_refused = who_is(&facts);
-		run->reason = facts.mappings;
+		run->first_refused = facts;
 	}
 	process_facts__clear(&facts);
 	return ret == -ESRCH ? 0 : ret;
@@ -249,17 +239,23 @@ static void say_refused(const struct run *run)
 		snprintf(others, sizeof(others), " and %zu others", run->refused - 1);
 	check_list__lacks(
 		run->list, "process", CHECK_DEGRADED,
-		"run it as root (sudo), or with CAP_SYS_PTRACE; what is kept from root as well has a sandbox of its own",
-		"%s%s cannot be looked into (%s): whether CUDA is used there is not known", run->first_refused.text,
-		others, strerror(-run->reason));
+		advice_on_rights(&run->first_refused, false),
+		"%s%s cannot be looked into (%s): whether CUDA is used there is not known",
+		who_is(&run->first_refused).text, others, strerror(-run->first_refused.mappings));
+	check_list__number(run->list, "pid", (uint64_t)run->first_refused.pid);
+	check_list__text(run->list, "comm", run->first_refused.comm);
+	check_list__number(run->list, "processes", run->refused);
 }
 
 int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, struct checked_libraries *libraries,
-			 struct check_list *list)
+			 struct looked_at *looked, struct check_list *list)
 {
-	struct run run = {.filters_kill = filters_kill, .libraries = libraries, .list = list};
+	struct run run = {.filters_kill = filters_kill, .libraries = libraries, .looked = looked, .list = list};
 	size_t before = list->count;
-	int ret = count ? look_at_given(&run, pids, count) : look_at_machine(&run);
+	int ret;
+
+	*looked = (struct looked_at){.given = count > 0};
+	ret = count ? look_at_given(&run, pids, count) : look_at_machine(&run);
 
 	if (run.refused)
 		say_refused(&run);

@@ -9,10 +9,10 @@
 /*
  * Looks at the processes of `pids` and their descendants, without any at all of the
  * machine, and adds their libraries and a line on each that uses CUDA, or is of `pids`.
- * `filters_kill`: return probes kill processes with seccomp filters here. Returns 0 or -ENOMEM.
+ * `filters_kill`: return probes kill processes with seccomp filters here. `looked` is filled. Returns 0 or -ENOMEM.
  */
 int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, struct checked_libraries *libraries,
-			 struct check_list *list);
+			 struct looked_at *looked, struct check_list *list);
 
 /* The line on one process. */
 void check_process__judge(const struct process_facts *facts, bool filters_kill, struct check_list *list);

@@ -105,13 +105,16 @@ static int add_libraries(struct request *request, struct error *err)
 
 static int print(const struct request *request, const struct check_list *list, struct error *err)
 {
+	int failure;
+
 	if (request->json)
 		check_json__print(stdout, list);
 	else
 		check_text__print(stdout, list, request->log_level == LOG_QUIET);
-	if (fflush(stdout) || ferror(stdout))
-		return error__set(err, -errno, "cannot write what was found: %s", strerror(errno));
-	return 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	failure = errno ? errno : EIO;
+	return error__set(err, -failure, "cannot write what was found: %s", strerror(failure));
 }
 
 /*

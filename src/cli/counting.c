@@ -297,6 +297,7 @@ static void refresh_counts(struct counting *counting)
 	model->sites_missing = counts.missing;
 	model->libraries = counts.libraries;
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
+	model->asked = *session__asked(counting->session);
 	if (counting->overhead)
 		overhead__tell(counting->overhead, &model->sampling);
 }

@@ -146,6 +146,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 	const struct counting_options counting = {
 		.targets = &options->targets,
 		.duration = options->duration,
+		.end_with_pids = true,
 		.sections = options->sections,
 		.api = options->api,
 		.check_launches = options->check_launches,

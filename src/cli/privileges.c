@@ -25,6 +25,9 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
 
 	if (!ret)
 		ret = capabilities__read(&kept, err);
+	/* CAP_SYS_ADMIN stood for them until it was given up. */
+	if (!ret)
+		ret = capabilities__require(kept.effective, links == LINKS_TRACEFS, err);
 	if (ret)
 		return ret;
 	if (kept.effective & UINT64_C(1) << CAP_SYS_ADMIN)

@@ -17,10 +17,13 @@
 #include "cli/command.h"
 #include "cli/exits.h"
 #include "cli/privileges.h"
+#include "cli/refusals.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
+#include "target/process.h"
 
-#define TIMERS 128 /* at a time; connections have half of them */
+#define REFUSALS_NAMED 8 /* of the whole machine there is one line */
+#define TIMERS 128	 /* at a time; connections have half of them */
 
 struct session {
 	const struct targets *targets;
@@ -34,6 +37,8 @@ struct session {
 	struct exits *exits; /* with processes at whose end it ends */
 	struct session_probes probes;
 	struct attacher *attacher;
+	struct refusals refusals;
+	struct asked_processes asked;
 	int signal_fd;
 	int status; /* exit status */
 	bool interrupted;
@@ -111,12 +116,14 @@ void session__process_changed(struct session *session, const struct record_libra
 	const struct probe_programs *programs = session->probes.programs;
 	enum process_scan scan = record->header.type == RECORD_EXEC ? SCAN_PROGRAM : SCAN_NAMED;
 	pid_t pid = record->pid;
+	struct hindrance hindrance;
 	bool let_go = false;
 	int late;
 
 	if (!session->attacher) /* detached: nobody is held any more */
 		return;
-	late = attacher__add_process(session->attacher, pid, scan, record->time_ns);
+	late = attacher__add_process(session->attacher, pid, scan, record->time_ns, &hindrance);
+	refusals__tell(&session->refusals, pid, &hindrance, session->log);
 	if (record->stopped) {
 		let_go = command__was_let_go(bpf_map__fd(programs->held), pid);
 		if (!record->parent_stopped)
@@ -200,7 +207,9 @@ static int set_up(struct session *session, struct error *err)
 	session->loop = event_base_new();
 	if (!session->loop || reserve_timers(session->loop))
 		return error__set(err, -ENOMEM, "cannot make an event loop: out of memory");
-	ret = open_signals(session, err);
+	ret = process__check_proc(err);
+	if (!ret)
+		ret = open_signals(session, err);
 	if (!ret)
 		ret = watch__check_pids(targets->pids, targets->pid_count, err);
 	if (!ret && targets->command)
@@ -217,11 +226,13 @@ int session__new(const struct targets *targets, double duration, const struct se
 	if (!session)
 		return error__set(err, -ENOMEM, "out of memory");
 	session->targets = targets;
+	session->asked.processes = calloc(targets->pid_count + 1, sizeof(*session->asked.processes));
+	session->refusals.named = targets->command || targets->pid_count ? REFUSALS_NAMED : 1;
 	session->duration = duration;
 	session->hooks = *hooks;
 	session->log = log;
 	session->signal_fd = -1;
-	ret = set_up(session, err);
+	ret = session->asked.processes ? set_up(session, err) : error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		session__free(session);
 		return ret;
@@ -267,7 +278,8 @@ int session__attach(struct session *session, struct error *err)
 	int ret = make_events(session, err);
 
 	if (!ret)
-		ret = watch__begin(session->targets, session->command, programs, session->attacher, session->log, err);
+		ret = watch__begin(session->targets, session->command, programs, session->attacher,
+				   &session->refusals, &session->asked, session->log, err);
 	if (!ret)
 		tell_attached(session);
 	if (!ret && session->hooks.end_with_pids && session->targets->pid_count)
@@ -308,6 +320,11 @@ int session__status(const struct session *session)
 	return session->status;
 }
 
+const struct asked_processes *session__asked(const struct session *session)
+{
+	return &session->asked;
+}
+
 int session__watch(struct session *session, unsigned int families, struct error *err)
 {
 	return session->attacher ? attacher__watch(session->attacher, families, err) : 0;
@@ -322,6 +339,8 @@ void session__count(const struct session *session, struct attacher_counts *count
 
 void session__detach(struct session *session)
 {
+	if (session->attacher)
+		refusals__tell_rest(&session->refusals, session->log);
 	attacher__free(session->attacher);
 	session->attacher = NULL;
 	if (!session->command || !session->probes.programs)
@@ -356,5 +375,6 @@ void session__free(struct session *session)
 		close(session->signal_fd);
 	if (session->loop)
 		event_base_free(session->loop);
+	free(session->asked.processes);
 	free(session);
 }

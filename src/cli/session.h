@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/arguments.h"
+#include "model/model.h"
 #include "probe/attacher.h"
 
 struct bpf_link;
@@ -83,6 +84,9 @@ void session__stop(struct session *session);
 
 /* What to exit with: 0, or that of COMMAND once it has ended. */
 int session__status(const struct session *session);
+
+/* Those of the processes that were given which are watched; owned by the session. */
+const struct asked_processes *session__asked(const struct session *session);
 
 /* See attacher__watch; 0 once the probes have been taken out for good. */
 int session__watch(struct session *session, unsigned int families, struct error *err);

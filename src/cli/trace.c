@@ -301,6 +301,16 @@ static void warn_stacks(const struct trace *trace, const struct trace_counts *co
 		  counts->evicted ? ": some had left for others (see --stack-storage-size)" : "");
 }
 
+/* A process that was given and made no call would else be like one that was not watched. */
+static void tell_silence(const struct trace *trace)
+{
+	const struct asked_processes *asked = session__asked(trace->session);
+
+	for (size_t i = 0; i < asked->count; i++)
+		log__warn(trace->log, "process %d (%s) has made no CUDA call that is watched", asked->processes[i].pid,
+			  asked->processes[i].comm);
+}
+
 static void tell_end(const struct trace *trace, const struct trace_counts *counts)
 {
 	unsigned long long calls = trace_sink__calls(trace->sink);
@@ -332,6 +342,8 @@ static int finish(struct trace *trace, int *status, struct error *err)
 		log__warn(trace->log, "%llu records could not be understood and were dropped",
 			  (unsigned long long)counts.malformed);
 	warn_stacks(trace, &counts);
+	if (!trace_sink__calls(trace->sink) && !counts.lost)
+		tell_silence(trace);
 	if (ret < 0 && ret != -ECANCELED)
 		error__set(err, ret, "cannot read on: %s", strerror(-ret));
 	else

@@ -17,16 +17,21 @@
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 {
 	struct process_info info;
+	int wrong = count ? process__check_proc(err) : 0;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !wrong; i++) {
 		int ret = process__info(pids[i], &info);
+		pid_t process;
 
 		if (ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM)
 			return error__set(err, ret, "cannot look at process %d: %s", pids[i], strerror(-ret));
 		if (!process__exists(pids[i]))
 			return error__set(err, -ESRCH, "no process has pid %d: see ps -e", pids[i]);
+		process = process__of_thread(pids[i]);
+		if (process > 0 && process != pids[i])
+			return error__set(err, -EINVAL, "-p %d: a thread of process %d: give its pid", pids[i], process);
 	}
-	return 0;
+	return wrong;
 }
 
 static int watch_pid(const struct probe_programs *programs, pid_t pid, struct error *err)
@@ -77,7 +82,7 @@ static void say_what_to_give(struct error *err)
 	error__set(err, 0, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
 }
 
-static int attach_given(const struct targets *targets, struct attacher *attacher, struct error *err)
+static int attach_named(const struct targets *targets, struct attacher *attacher, struct error *err)
 {
 	int ret = 0;
 
@@ -123,32 +128,86 @@ static void attach_from_environment(struct attacher *attacher, const struct log 
 	}
 }
 
-static void attach_running(const struct targets *targets, struct attacher *attacher)
+/* What comes of looking at the processes that run. */
+struct looking {
+	struct attacher *attacher;
+	struct refusals *refusals;
+	const struct log *log;
+	struct hindrance first; /* that keeps a process from being watched at all; told once it is known what it means */
+	pid_t first_pid;
+	size_t watched, hindered;
+};
+
+/* Whether it is watched, at least in part. */
+static bool attach_process(struct looking *looking, pid_t pid, enum process_scan scan)
+{
+	struct hindrance hindrance;
+
+	attacher__add_process(looking->attacher, pid, scan, 0, &hindrance);
+	looking->watched += !hindrance.whole;
+	if (hindrance.whole && !looking->hindered++) {
+		looking->first = hindrance;
+		looking->first_pid = pid;
+	} else if (!hindrance.whole || scan == SCAN_PROGRAM) {
+		refusals__tell(looking->refusals, pid, &hindrance, looking->log);
+	}
+	return !hindrance.whole;
+}
+
+static void add_asked(struct asked_processes *asked, pid_t pid)
+{
+	struct asked_process *process = &asked->processes[asked->count];
+	struct process_info info;
+
+	if (process__info(pid, &info))
+		return;
+	process->pid = pid;
+	snprintf(process->comm, sizeof(process->comm), "%.*s", (int)sizeof(process->comm) - 1, info.comm);
+	asked->count++;
+}
+
+/* Without a library that has probes whoever maps it, nothing is seen of processes that cannot be looked into. */
+static int attach_given(const struct targets *targets, struct looking *looking, struct asked_processes *asked,
+			bool blind, struct error *err)
 {
 	struct pid_list list = {0};
 
-	if (targets->pid_count) {
-		for (size_t i = 0; i < targets->pid_count; i++) {
-			attacher__add_process(attacher, targets->pids[i], SCAN_PROGRAM, 0);
-			if (process__descendants(targets->pids[i], &list))
-				continue;
-			for (size_t child = 0; child < list.count; child++)
-				attacher__add_process(attacher, list.pids[child], SCAN_PROGRAM, 0);
-			pid_list__clear(&list);
-		}
-		return;
+	for (size_t i = 0; i < targets->pid_count; i++) {
+		if (attach_process(looking, targets->pids[i], SCAN_PROGRAM))
+			add_asked(asked, targets->pids[i]);
+		if (process__descendants(targets->pids[i], &list))
+			continue;
+		for (size_t child = 0; child < list.count; child++)
+			attach_process(looking, list.pids[child], SCAN_PROGRAM);
+		pid_list__clear(&list);
 	}
-	if (targets->command || process__list(&list))
+	if (blind && looking->hindered && !looking->watched)
+		return error__set(err, -EACCES, "%s", looking->first.text.text);
+	refusals__tell(looking->refusals, looking->first_pid, &looking->first, looking->log);
+	return 0;
+}
+
+static void attach_machine(struct looking *looking)
+{
+	struct pid_list list = {0};
+
+	if (process__list(&list))
 		return;
 	for (size_t i = 0; i < list.count; i++)
 		if (list.pids[i] != getpid())
-			attacher__add_process(attacher, list.pids[i], SCAN_NAMED, 0);
+			attach_process(looking, list.pids[i], SCAN_NAMED);
 	pid_list__clear(&list);
+	if (looking->hindered > 1)
+		log__warn(looking->log, "%s (and so it is with %zu more)", looking->first.text.text, looking->hindered - 1);
+	else if (looking->hindered)
+		log__warn(looking->log, "%s", looking->first.text.text);
 }
 
 int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
-		 struct attacher *attacher, const struct log *log, struct error *err)
+		 struct attacher *attacher, struct refusals *refusals, struct asked_processes *asked,
+		 const struct log *log, struct error *err)
 {
+	struct looking looking = {.attacher = attacher, .refusals = refusals, .log = log};
 	struct attacher_counts counts;
 	struct error why = {""};
 	int ret = 0;
@@ -158,7 +217,7 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 	for (size_t i = 0; i < targets->pid_count && !ret; i++)
 		ret = watch_tree(programs, targets->pids[i], err);
 	if (!ret)
-		ret = attach_given(targets, attacher, err);
+		ret = attach_named(targets, attacher, err);
 	if (ret)
 		return ret;
 	if (command)
@@ -166,7 +225,13 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 	attach_cached(attacher, log);
 	if (attacher__add_own_loader(attacher, &why) < 0)
 		log__warn(log, "%s", why.text);
-	attach_running(targets, attacher);
+	attacher__count(attacher, &counts);
+	if (targets->pid_count)
+		ret = attach_given(targets, &looking, asked, !counts.sites[LAYER_DRIVER] && !targets->library_count, err);
+	else if (!targets->command)
+		attach_machine(&looking);
+	if (ret)
+		return ret;
 	attacher__count(attacher, &counts);
 	if (!counts.libraries && !command)
 		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");

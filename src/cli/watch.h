@@ -7,9 +7,11 @@
 #include "base/log.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/refusals.h"
+#include "model/model.h"
 #include "probe/attacher.h"
 
-/* -ESRCH with a text where one of the processes does not exist. */
+/* -ESRCH with a text where one of the processes does not exist, -EINVAL for a thread, -ENOENT without their /proc. */
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err);
 
 /*
@@ -22,9 +24,11 @@ int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, voi
 /*
  * Puts the chosen processes into the map `watched`, and attaches the loader,
  * the libraries that were given and the loader's cache, and those of running
- * processes. `command` is NULL without one.
+ * processes. `command` is NULL without one. What cannot be watched is told to `refusals`; an error, where that are
+ * all the processes that were chosen. `asked` has room for these, and gets those that are watched.
  */
 int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
-		 struct attacher *attacher, const struct log *log, struct error *err);
+		 struct attacher *attacher, struct refusals *refusals, struct asked_processes *asked,
+		 const struct log *log, struct error *err);
 
 #endif

@@ -122,7 +122,7 @@ static double counted_per_call(const struct estimates *estimates, uint32_t slot,
 	} else {
 		family->counted += (double)fresh;
 	}
-	return family->entered > 0 && family->counted > 0 ? family->counted / family->entered : 1;
+	return family->entered > 0 ? family->counted / family->entered : 1;
 }
 
 /* Than the end of the latest stretch of time that the family's probes were out. */
@@ -142,11 +142,11 @@ static void choose_share(const struct estimates *estimates, const struct process
 	double weight;
 
 	family->calls.counted += fresh;
-	family->calls.sampled |= is_older(estimates, process, which);
+	family->calls.sampled = is_older(estimates, process, which);
 	family->share = (struct missed_share){.fade = fresh ? WEIGHT_FADE : 1};
 	weight = missed_share__weigh(&family->share, counted->weight[which], fresh);
 	/* Of which function or kernel it was is not known before one is seen. */
-	if (missed <= family->taken || weight <= 0)
+	if (weight <= 0)
 		return;
 	family->share.ratio = (double)(missed - family->taken) * each / weight;
 	family->taken = missed;
@@ -171,8 +171,6 @@ static int apply_functions(struct process_estimates *own, struct process *proces
 			return -ENOMEM;
 		family = &own->families[which];
 		family->calls.missed += counter__share_out(counter, &now, &family->share, &family->rest);
-		if (!counter->missed.calls && !counter->missed.failures)
-			continue;
 		ret = tally__apply_missed(process, function, &counter->missed);
 		if (ret)
 			return ret;
@@ -183,8 +181,6 @@ static int apply_functions(struct process_estimates *own, struct process *proces
 /* The same launches once more, by size; so they are not counted again, and have a remainder of their own. */
 static int apply_runs(struct process_estimates *own, struct process *process)
 {
-	double rest = 0.5;
-
 	for (size_t i = 0; i < process->graph_run_count; i++) {
 		struct graph_run *run = &process->graph_runs[i];
 		const struct counter_key key = {.kernels = run->kernels, .unknown = run->unknown, .of = COUNTER_RUN};
@@ -193,7 +189,7 @@ static int apply_runs(struct process_estimates *own, struct process *process)
 
 		if (!counter)
 			return -ENOMEM;
-		counter__share_out(counter, &now, &own->families[RATE_LAUNCH].share, &rest);
+		counter__share_out(counter, &now, &own->families[RATE_LAUNCH].share, &own->runs_rest);
 		run->launches += counter->missed.calls;
 		if (run->unknown)
 			process->unsized_graph_launches += counter->missed.calls;

@@ -181,7 +181,7 @@ static uint64_t cut_launches(const struct sharing *sharing, uint64_t missed)
 	const struct process *process = sharing->process;
 	uint64_t returned = missed, cut;
 
-	if (!sharing->span->over || !process__is_estimated(process, RATE_LAUNCH))
+	if (!sharing->span->over)
 		return 0;
 	for (size_t i = 0; i < sharing->account->function_count; i++) {
 		const struct account_function *function = &sharing->account->functions[i];

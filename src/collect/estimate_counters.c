@@ -66,7 +66,7 @@ void counter__weigh(struct counter *counter, const struct tally *now, const stru
 
 uint64_t counter__ns(const struct counter *counter, uint64_t calls)
 {
-	return counter->calls > 0 ? (uint64_t)((double)calls * (counter->ns / counter->calls) + 0.5) : 0;
+	return counter->calls > 0 ? (uint64_t)((double)calls * (counter->ns / counter->calls)) : 0;
 }
 
 uint64_t counter__share_out(struct counter *counter, const struct tally *now, const struct missed_share *share,

@@ -61,6 +61,7 @@ struct process_estimates {
 	struct estimated_family families[RATE_FAMILIES];
 	struct counter *counters;    /* a uthash table */
 	uint64_t missed_launches[2]; /* of kernels: executed, captured */
+	double runs_rest;	     /* of launches of graphs by size, what rounding has left */
 	/* Of its account */
 	uint64_t cut_launches;			  /* of kernels, whose returns were not seen */
 	struct time_totals given[THREAD_AMOUNTS]; /* to threads so far */

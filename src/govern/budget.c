@@ -34,7 +34,7 @@ static double at_level(double cost, double level)
 	return share > BUDGET_MIN_SHARE ? share : BUDGET_MIN_SHARE;
 }
 
-bool budget__shares(const double cost[RATE_FAMILIES], double allowed, double share[RATE_FAMILIES])
+void budget__shares(const double cost[RATE_FAMILIES], double allowed, double share[RATE_FAMILIES])
 {
 	double left = allowed - cost[RATE_EXACT];
 	unsigned int done = 0;
@@ -49,7 +49,6 @@ bool budget__shares(const double cost[RATE_FAMILIES], double allowed, double sha
 		left -= cost[family] * share[family];
 		done |= 1u << family;
 	}
-	return cost[RATE_EXACT] <= allowed;
 }
 
 double budget__rate_without(double rate, double cost)

@@ -7,8 +7,6 @@
 #ifndef GOVERN_BUDGET_H
 #define GOVERN_BUDGET_H
 
-#include <stdbool.h>
-
 #include "gpuprobe/rate.h"
 
 #define BUDGET_MIN_SHARE 0.005 /* of the time that a family is watched at least */
@@ -20,10 +18,10 @@ double budget__overhead(double of_wall);
 /*
  * The shares of the time that families may be watched, so that a thread pays `allowed` of its wall time in all;
  * `cost` is what each would take while it is watched. The families that cost most are brought
- * down to one level, those below it stay whole, and RATE_EXACT does. Returns false where that one alone
- * takes all: the others have the least share then.
+ * down to one level, those below it stay whole, and RATE_EXACT does. Where that one alone takes all the others
+ * have the least share.
  */
-bool budget__shares(const double cost[RATE_FAMILIES], double allowed, double share[RATE_FAMILIES]);
+void budget__shares(const double cost[RATE_FAMILIES], double allowed, double share[RATE_FAMILIES]);
 
 /* How often a thread would make calls without probes that cost it `cost` of its time meanwhile. */
 double budget__rate_without(double rate, double cost);

@@ -26,6 +26,14 @@
 #define ALL_FAMILIES ((1u << RATE_FAMILIES) - 1)
 #define SLICE_NS (NS_PER_S / 10) /* between looks at costs, while all is exact */
 
+/* All families are watched all the time. */
+static void be_exact(struct governor *governor)
+{
+	governor->sampled = 0;
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		governor->share[family] = 1;
+}
+
 struct governor *governor__new(double budget, const struct call_costs *costs, const struct governor_hooks *hooks,
 			       const struct log *log)
 {
@@ -39,15 +47,14 @@ struct governor *governor__new(double budget, const struct call_costs *costs, co
 	governor->log = log;
 	governor->watched = ALL_FAMILIES;
 	governor->lag_ns = 10 * NS_PER_MS;
-	for (int family = 0; family < RATE_FAMILIES; family++)
-		governor->share[family] = 1;
+	be_exact(governor);
 	if (governed_threads__init(&governor->threads)) {
 		free(governor);
 		return NULL;
 	}
 	governor->cycle_ns = hooks->now(hooks->arg);
 	governor->window_ns = governor->cycle_ns;
-	governor->random = governor->cycle_ns | 1;
+	governor->random = governor->cycle_ns;
 	return governor;
 }
 
@@ -125,7 +132,7 @@ static uint64_t begin_sampling(struct governor *governor, uint64_t now_ns)
 
 	memset(governor->out_ns, 0, sizeof(governor->out_ns));
 	if (!end_windows(governor, governor->sampled, now_ns)) {
-		governor->sampled = 0;
+		be_exact(governor);
 		return SLICE_NS;
 	}
 	window = (double)(now_ns - governor->window_ns) + governor->lag_ns;
@@ -137,14 +144,13 @@ static uint64_t tick_exact(struct governor *governor)
 {
 	uint64_t now_ns = governor__read(governor);
 	const struct plan_basis basis = governor__basis(governor, now_ns);
-	bool over = now_ns - governor->cycle_ns >= PLAN_PERIOD_NS;
 
 	governor__settle(governor, now_ns);
-	if (over || plan__is_overspent(&basis))
+	if (plan__is_overspent(&basis))
 		governor__plan_shares(governor, now_ns);
 	if (governor->sampled)
 		return begin_sampling(governor, now_ns);
-	if (over) {
+	if (now_ns - governor->cycle_ns >= PLAN_PERIOD_NS) {
 		governor__end_cycle(governor, now_ns, false);
 		governor->window_ns = now_ns;
 		governor__mark_windows(governor);

@@ -2,19 +2,14 @@
 // Costs of threads, and shares of families, see plan.h.
 #include "govern/plan.h"
 
-#include "base/clock.h"
 #include "govern/budget.h"
+#include "govern/private.h"
 
 #define MIN_LIFE_NS (50 * NS_PER_MS) /* a younger thread's costs are taken to be of that time */
 #define MOST_OWED 0.8		     /* of what a period allows, from one cycle to the next */
 #define MOST_SAVED 2.0		     /* the same where less was paid: short bursts are watched as a whole */
 #define CALM 0.8		     /* of what is allowed: below, a sampled family becomes exact */
 #define NOT_CALM_SHARE 0.95	     /* of one that would be exact by the whole of it */
-
-static bool is_in(unsigned int families, int family)
-{
-	return families & 1u << family;
-}
 
 double plan__paid_ns(const struct plan_basis *basis, const struct governed_thread *thread)
 {
@@ -51,12 +46,13 @@ double plan__overhead(const struct plan_basis *basis)
 	return budget__overhead(worst);
 }
 
-/* As long as it is as active as it was so far. */
-static double active_in_period(const struct plan_basis *basis, const struct governed_thread *thread)
+/* It is taken to be as active for the whole of a period as it was so far. */
+static bool has_overspent(const struct plan_basis *basis, const struct governed_thread *thread)
 {
-	uint64_t ns = governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
+	double ns = (double)governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
+	double paid = plan__paid_ns(basis, thread) + thread->debt_ns;
 
-	return ns ? (double)PLAN_PERIOD_NS * (active_ns(basis, thread) / (double)ns) : (double)PLAN_PERIOD_NS;
+	return paid * ns > basis->allowed * (double)PLAN_PERIOD_NS * active_ns(basis, thread);
 }
 
 bool plan__is_overspent(const struct plan_basis *basis)
@@ -64,14 +60,9 @@ bool plan__is_overspent(const struct plan_basis *basis)
 	struct governed_thread *thread, *next;
 
 	HASH_ITER (hh, basis->threads->table, thread, next)
-		if (plan__paid_ns(basis, thread) + thread->debt_ns > basis->allowed * active_in_period(basis, thread))
+		if (has_overspent(basis, thread))
 			return true;
 	return false;
-}
-
-static double clamp(double value, double low, double high)
-{
-	return value < low ? low : (value > high ? high : value);
 }
 
 void plan__carry_over(const struct plan_basis *basis)

@@ -138,7 +138,7 @@ static double off_time(const struct governed_thread *thread, double ns, const st
 {
 	double ran = (double)(thread->run.ran_ns - before->ran_ns);
 
-	return thread->run_known && ran < ns ? ns - ran : 0;
+	return ran < ns ? ns - ran : 0;
 }
 
 /*
@@ -149,7 +149,7 @@ static double waiting_share(const struct governed_thread *thread, double off_ns,
 {
 	double off = thread->off_ns + off_ns, waited = thread->waited_ns + waited_ns;
 
-	return off <= 0 ? 0 : (waited < off ? waited / off : 1);
+	return waited < off ? waited / off : 1;
 }
 
 double governed_thread__active(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns,
@@ -170,11 +170,10 @@ void governed_thread__end_cycle(struct governed_thread *thread, uint64_t from_ns
 
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		thread->calls[family].at_cycle = thread->calls[family].now;
-	if (thread->run_known) {
-		thread->off_ns = WAITING_FADE * thread->off_ns + off_time(thread, ns, &thread->run_at_cycle);
-		thread->waited_ns = WAITING_FADE * thread->waited_ns +
-				    (double)(thread->run.waited_ns - thread->run_at_cycle.waited_ns);
-	}
+	/* Where that is not known, it begins anew once it is. */
+	thread->off_ns = WAITING_FADE * thread->off_ns + off_time(thread, ns, &thread->run_at_cycle);
+	thread->waited_ns = WAITING_FADE * thread->waited_ns +
+			    (double)(thread->run.waited_ns - thread->run_at_cycle.waited_ns);
 	thread->run_at_cycle = thread->run;
 }
 

@@ -15,6 +15,11 @@ static double chance(struct governor *governor)
 	return (double)(governor->random >> 11) / (double)(1ull << 53);
 }
 
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* How long the cycle is: neither windows nor gaps may be shorter than putting in and taking out takes. */
 static double choose_length(struct governor *governor)
 {
@@ -23,9 +28,9 @@ static double choose_length(struct governor *governor)
 	for (int family = 0; family < RATE_EXACT; family++)
 		if (is_in(governor->sampled, family) && governor->share[family] > most)
 			most = governor->share[family];
-	length = clamp(length, ((double)MIN_WINDOW_NS + governor->lag_ns) / governor__least_share(governor),
-		       (double)GOVERNOR_MAX_CYCLE_NS);
-	return clamp(length, (double)GOVERNOR_MIN_GAP_NS / (1 - most), (double)GOVERNOR_MAX_CYCLE_NS);
+	length = larger(length, ((double)MIN_WINDOW_NS + governor->lag_ns) / governor__least_share(governor));
+	length = larger(length, (double)GOVERNOR_MIN_GAP_NS / (1 - most));
+	return clamp(length, 0, (double)GOVERNOR_MAX_CYCLE_NS);
 }
 
 uint64_t governor__next_end(const struct governor *governor)
@@ -45,8 +50,7 @@ void governor__plan_windows(struct governor *governor)
 	for (int family = 0; family < RATE_EXACT; family++) {
 		double window = governor->share[family] * governor->length_ns - governor->lag_ns;
 
-		governor->end_ns[family] =
-			governor->window_ns + (uint64_t)clamp(window, (double)MIN_WINDOW_NS, (double)GOVERNOR_MAX_CYCLE_NS);
+		governor->end_ns[family] = governor->window_ns + (uint64_t)larger(window, (double)MIN_WINDOW_NS);
 	}
 }
 
@@ -73,21 +77,26 @@ static double active_in_window(const struct governor *governor, const struct gov
 	return governed_thread__active(thread, governor->window_ns, now_ns, &thread->run_at_window);
 }
 
-/* The thread's rates in the family's window, which ends now, and without the probes that are or were out. */
-static void rate_thread(struct governor *governor, struct governed_thread *thread, int family,
-			uint64_t now_ns)
+/*
+ * The thread's rates in the family's window, which ends now, and without the probes that are or were out. Returns
+ * false where it was over before the window began.
+ */
+static bool rate_thread(struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
 {
 	uint64_t ns = governed_thread__time(thread, governor->window_ns, now_ns);
 	double active = active_in_window(governor, thread, now_ns), cost = 0;
 	struct governed_calls *own = &thread->calls[family];
 
+	if (!ns)
+		return false;
 	/* Others' windows may have ended before: what was paid until then counts. */
-	for (int other = 0; active > 0 && other < RATE_EXACT; other++)
+	for (int other = 0; other < RATE_EXACT; other++)
 		if (is_in(governor->sampled | governor->unsettled, other))
 			cost += governor->costs.ns[other] *
 				(double)(thread->calls[other].now - thread->calls[other].at_window) / active;
-	own->rate = ns ? (double)(own->now - own->at_window) / (double)ns : 0;
+	own->rate = (double)(own->now - own->at_window) / (double)ns;
 	governed_threads__rate(&governor->threads, thread, family, budget__rate_without(own->rate, cost));
+	return true;
 }
 
 /* The window has ended, and the family is going to be out. */
@@ -96,9 +105,10 @@ static void end_of_thread(struct governor *governor, struct governed_thread *thr
 	double active = active_in_window(governor, thread, now_ns), rate;
 	struct governed_calls *own = &thread->calls[family];
 
-	rate_thread(governor, thread, family, now_ns);
 	own->at_end = own->now;
-	rate = active > 0 ? (double)(own->now - own->at_window) / active : 0;
+	if (!rate_thread(governor, thread, family, now_ns))
+		return;
+	rate = (double)(own->now - own->at_window) / active;
 	own->held_rate = rate > HELD * own->held_rate ? rate : HELD * own->held_rate;
 }
 

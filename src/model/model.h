@@ -289,6 +289,17 @@ struct sampling {
 	bool sampled[RATE_FAMILIES]; /* they ever were not */
 };
 
+/* A process that was asked for by its pid, and could be watched. */
+struct asked_process {
+	int32_t pid;
+	char comm[16];
+};
+
+struct asked_processes {
+	struct asked_process *processes;
+	size_t count;
+};
+
 struct model {
 	struct timespec wall;	    /* CLOCK_REALTIME of the snapshot */
 	uint64_t now_ns;	    /* CLOCK_BOOTTIME of the snapshot */
@@ -306,6 +317,8 @@ struct model {
 
 	struct process *processes; /* in order of first sight */
 	size_t process_count;
+
+	struct asked_processes asked; /* whether they have called CUDA or not; not the model's own */
 
 	struct gpu *gpus; /* of the machine, by NVML; while there are CUDA processes */
 	size_t gpu_count;

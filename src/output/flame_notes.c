@@ -18,7 +18,9 @@ static void note_nothing(FILE *out, const struct flame_graph *graph, const struc
 
 	if (graph->root->total)
 		return;
-	if (!model->process_count) {
+	if (!model->process_count && report_line__no_call(out, model)) {
+		fputs("nothing was seen", out);
+	} else if (!model->process_count) {
 		fputs("no CUDA process was seen", out);
 	} else if (graph->by == FLAME_WAIT_TIME) {
 		fputs("no wait of ", out);

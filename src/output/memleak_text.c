@@ -241,6 +241,8 @@ static void print_head(const struct printer *printer, const struct memleak_sums 
 	FILE *out = printer->out;
 
 	print_time(printer);
+	if (!processes && !printer->model->process_count && report_line__no_call(out, printer->model))
+		return;
 	if (!processes) {
 		fputs(printer->model->final ? "no CUDA process was seen\n" : "no CUDA process seen yet\n", out);
 		return;

@@ -19,11 +19,23 @@ void report_line__date(FILE *out, const struct model *model)
 		fputs(text, out);
 }
 
+bool report_line__no_call(FILE *out, const struct model *model)
+{
+	for (size_t i = 0; i < model->asked.count; i++) {
+		fprintf(out, "process %d (", model->asked.processes[i].pid);
+		escape__text(out, model->asked.processes[i].comm);
+		fputs(") has made no CUDA call that is watched\n", out);
+	}
+	return model->asked.count;
+}
+
 void report_line__no_process(FILE *out, const struct model *model)
 {
 	fputc('\n', out);
 	if (model->process_count)
 		fputs("no CUDA process is running\n", out);
+	else if ((model->final || model->libraries) && report_line__no_call(out, model))
+		return;
 	else if (model->final)
 		fputs("no CUDA process was seen\n", out);
 	else if (!model->libraries)

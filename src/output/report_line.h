@@ -17,6 +17,9 @@ void report_line__date(FILE *out, const struct model *model);
 /* Why there is no process to tell of, after an empty line. */
 void report_line__no_process(FILE *out, const struct model *model);
 
+/* Where no process was seen: a line on each that was asked for. Whether there are any. */
+bool report_line__no_call(FILE *out, const struct model *model);
+
 /* How many entries of a list of `count` are shown under --top. */
 size_t report_line__cut(const struct report_options *options, size_t count);
 

@@ -13,9 +13,11 @@ const struct capability_use capability_uses[CAPABILITY_USES] = {
 	{CAP_PERFMON, "CAP_PERFMON", "puts the probes in and lets BPF programs read memory", "nothing can be watched",
 	 true, false},
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "reads mappings, files and memory of other users' processes",
-	 "only processes of the same user that may be traced have names of kernels and stacks", false, false},
+	 "in processes of other users, or with capabilities that gpuprobe lacks, only libraries that the loader or "
+	 "--libcuda-path names have probes, and stacks have no names",
+	 false, false},
 	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "reads files that only their owners may read",
-	 "libraries and programs that only their owners may read get no probes and no names", false, false},
+	 "other users' libraries and programs that only their owners may read, or that were deleted, get no probes and no names", false, false},
 	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "opens mapped files by /proc/PID/map_files",
 	 "libraries that were deleted or replaced while in use are out of reach", false, false},
 	{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "puts probes in by tracefs, where the kernel has no uprobe_multi links",
@@ -53,6 +55,15 @@ int capabilities__read(struct capabilities *capabilities, struct error *err)
 	return 0;
 }
 
+uint64_t capabilities__effective(void)
+{
+	cap_t caps = cap_get_proc();
+	uint64_t set = caps ? set_of(caps, CAP_EFFECTIVE) : 0;
+
+	cap_free(caps);
+	return set;
+}
+
 bool capabilities__suffice(uint64_t effective, int number)
 {
 	uint64_t wanted = UINT64_C(1) << number;
@@ -75,6 +86,28 @@ char *capabilities__lacking(uint64_t effective, bool perf, char *text, size_t si
 		length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", use->name);
 	}
 	return text;
+}
+
+int capabilities__require(uint64_t effective, bool perf, struct error *err)
+{
+	char names[128];
+	bool enough = true;
+
+	for (size_t i = 0; i < CAPABILITY_USES; i++)
+		if (capability_uses[i].required && (perf || !capability_uses[i].perf_only))
+			enough &= capabilities__suffice(effective, capability_uses[i].number);
+	if (enough)
+		return 0;
+	capabilities__lacking(effective, perf, names, sizeof(names));
+	return capabilities__refused(names, err);
+}
+
+int capabilities__refused(const char *lacking, struct error *err)
+{
+	return error__set(err, -EPERM,
+			  "no permission to load BPF programs%s%s: run as root (sudo), or with CAP_BPF, CAP_PERFMON, "
+			  "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE",
+			  *lacking ? ", without " : "", lacking);
 }
 
 /* The bounding set first: to change it needs CAP_SETPCAP, which goes with the rest. */

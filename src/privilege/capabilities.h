@@ -38,6 +38,9 @@ struct capabilities {
 /* Reads those of the calling thread. A negative errno with the reason in `err`. */
 int capabilities__read(struct capabilities *capabilities, struct error *err);
 
+/* The effective set of the calling thread; 0 where it cannot be read. */
+uint64_t capabilities__effective(void);
+
 /*
  * Whether a process with this effective set may do what `number` is for: it
  * has it, or has CAP_SYS_ADMIN, which the kernel takes for CAP_BPF,
@@ -51,6 +54,14 @@ bool capabilities__suffice(uint64_t effective, int number);
  * perf links. Returns `text`.
  */
 char *capabilities__lacking(uint64_t effective, bool perf, char *text, size_t size);
+
+/*
+ * Whether `effective` has all without which gpuprobe does nothing. 0, or -EPERM with those that are lacking in `err`.
+ */
+int capabilities__require(uint64_t effective, bool perf, struct error *err);
+
+/* -EPERM, with what to do in `err`. `lacking`: names, or empty where all are there and it was refused all the same. */
+int capabilities__refused(const char *lacking, struct error *err);
 
 /*
  * Gives up every capability but those that gpuprobe uses, in all sets and for

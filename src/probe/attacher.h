@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "gpuprobe/state.h"
+#include "probe/hindrance.h"
 #include "probe/programs.h"
 #include "probe/selection.h"
 
@@ -58,9 +59,10 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err);
  * exec (SCAN_PROGRAM) libraries do not count where the loader is known, which
  * will tell when they have been loaded. A negative errno where the process
  * cannot be read (-ESRCH: gone). Files that cannot be attached are told to the
- * log.
+ * log, but for what cannot be opened: that, or why the process cannot be read, is `hindrance`.
  */
-int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns);
+int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns,
+			  struct hindrance *hindrance);
 
 /*
  * Puts the probes of `families`, 1 << enum rate_family, in on all files, also those to come, and

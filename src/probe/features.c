@@ -91,10 +91,16 @@ static int tell_lacking(struct error *err)
 
 	if (!capabilities__read(&now, NULL))
 		capabilities__lacking(now.effective, false, names, sizeof(names));
-	return error__set(err, -EPERM,
-			  "no permission to load BPF programs%s%s: run as root (sudo), or with CAP_BPF, CAP_PERFMON, "
-			  "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE",
-			  *names ? ", without " : "", names);
+	return capabilities__refused(names, err);
+}
+
+int features__refused(int code, struct error *err)
+{
+	if (code == -EMFILE || code == -ENFILE)
+		return error__set(err, code, "the BPF programs could not be loaded: %s: raise %s", strerror(-code),
+				  code == -EMFILE ? "ulimit -n" : "fs.file-max by sysctl");
+	return error__set(err, code, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
+			  strerror(-code));
 }
 
 static int check_privileges(struct error *err)

@@ -24,6 +24,9 @@ struct features {
  */
 int features__probe(struct features *features, struct error *err);
 
+/* The kernel has not taken a BPF object, with the errno `code`. Returns that, with what to do in `err`. */
+int features__refused(int code, struct error *err);
+
 /*
  * Try a part of it alone. Whether the kernel takes a BPF program that does
  * nothing, and one that reads the kernel's memory: 0 or a negative errno.

@@ -20,8 +20,8 @@ enum trial_end {
 };
 
 struct link_trial {
-	uint64_t calls; /* made by the child without a filter */
-	uint64_t hits;	/* probes that ran meanwhile: two for each call, if all is well */
+	uint64_t calls; /* made by the child without a filter, before one that does not return */
+	uint64_t hits;	/* probes that ran meanwhile: two for each and one for the last, if all is well */
 	enum trial_end plain;
 	/*
 	 * The same behind a seccomp filter that refuses system calls that it does not know, as

@@ -224,8 +224,7 @@ int object__load(const struct object_options *options, const struct features *fe
 		goto fail;
 	ret = gpuprobe_bpf__load(skeleton);
 	if (ret) {
-		error__set(err, ret, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
-			   strerror(-ret));
+		features__refused(ret, err);
 		goto fail;
 	}
 	ret = fill_queues(skeleton, options, err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/table.h"
@@ -15,8 +16,10 @@
 #include "target/process.h"
 #include "target/root_file.h"
 
-#define CANDIDATES_MAX 256 /* of one process: each is opened */
-#define SEEN_MAX 65536	   /* files remembered as looked at; then they are forgotten and looked at again */
+#define CANDIDATES_MAX 256   /* of one process: each is opened */
+#define KERNEL_MINOR_BITS 20 /* of a device number inside the kernel */
+#define KERNEL_MINOR_MASK ((1u << KERNEL_MINOR_BITS) - 1)
+#define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
 
 /*
  * A file as /proc/PID/maps tells it, that needs no second look. The pair may
@@ -61,6 +64,7 @@ struct scan {
 	uint64_t probed_ns[FILE_ROLES]; /* of the latest file of each role; 0: there is none with probes */
 	int late[FILE_ROLES];		/* files without probes at since_ns */
 	uint64_t since_ns;
+	struct hindrance *hindrance;
 };
 
 /* The role of a mapped file, if any is to be attached. */
@@ -117,17 +121,6 @@ static int gather_all(struct scan *scan)
 	return 0;
 }
 
-/* The mapped file itself, even if its name is gone or leads elsewhere by now. */
-static int open_mapping(const struct scan *scan, const struct mapping *mapping, struct error *err)
-{
-	int fd = mapping__open(mapping, scan->pid);
-
-	if (fd == -EREMOTE)
-		return error__set(err, fd, "%s: %s: it gets no probes; --libcuda-path or --libcudart-path can name it",
-				  mapping->path, root_file__why(fd));
-	return fd < 0 ? error__set(err, fd, "%s: %s", mapping->path, root_file__why(fd)) : fd;
-}
-
 static struct seen_key key_of(const struct mapping *mapping, int fd)
 {
 	struct seen_key key = {.device = mapping->device, .inode = mapping->inode};
@@ -164,18 +157,15 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 		free(seen);
 }
 
-/* That a file gets no probes though it is there is said once. */
-static void tell_unopened(const struct scan *scan, const struct mapping *mapping, int code, const struct error *error)
+/* Once for each file, whoever maps it. */
+static void count_skipped(struct attacher *attacher, const struct mapping *mapping)
 {
 	const struct seen_key key = {.device = mapping->device, .inode = mapping->inode};
 
-	if (code != -EREMOTE || find_seen(scan->attacher, &key)) {
-		log__debug(scan->attacher->log, "process %d: %s", scan->pid, error->text);
+	if (find_seen(attacher, &key))
 		return;
-	}
-	remember_seen(scan->attacher, &key, 0);
-	scan->attacher->counts.skipped++;
-	log__warn(scan->attacher->log, "process %d: %s", scan->pid, error->text);
+	remember_seen(attacher, &key, 0);
+	attacher->counts.skipped++;
 }
 
 static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_ns)
@@ -185,7 +175,38 @@ static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_
 	scan->late[role] += probed_ns > scan->since_ns;
 }
 
-/* To say it once is enough: what lacks for one process will lack for the next. */
+/* The file that was attached by another path, where the mapping's numbers are those of its inode (not on overlayfs). */
+static const struct attached_file *find_by_numbers(const struct attacher *attacher, const struct mapping *mapping)
+{
+	for (size_t i = 0; i < attacher->file_count; i++) {
+		const struct file_identity *identity = &attacher->files[i].identity;
+
+		if (identity->number == mapping->inode &&
+		    makedev(identity->device >> KERNEL_MINOR_BITS, identity->device & KERNEL_MINOR_MASK) == mapping->device)
+			return &attacher->files[i];
+	}
+	return NULL;
+}
+
+/* Of several files the first, which is the driver where that is among them. */
+static void note_unopened(struct scan *scan, const struct candidate *candidate, int code)
+{
+	const struct mapping *mapping = &candidate->mapping;
+	const struct attached_file *attached = find_by_numbers(scan->attacher, mapping);
+
+	if (attached) {
+		note_probed(scan, candidate->role, attached->probed_ns);
+		return;
+	}
+	if (code == -EREMOTE)
+		count_skipped(scan->attacher, mapping);
+	log__debug(scan->attacher->log, "process %d: %s: %s", scan->pid, mapping->path, root_file__why(code));
+	if (code != -ESRCH && !*scan->hindrance->text.text &&
+	    (candidate->role == ROLE_OF_DRIVER || candidate->role == ROLE_OF_LIBRARY))
+		hindrance__of_file(scan->pid, mapping->path, mapping->deleted, code, scan->hindrance);
+}
+
+/* Once: what lacks for one process will lack for the next. */
 static void tell_lack(struct scan *scan, int code, const char *what)
 {
 	struct attacher *attacher = scan->attacher;
@@ -213,14 +234,14 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	char name[PATH_MAX + 32];
 	uint64_t probed_ns = 0;
 	struct seen_key key;
-	int fd = open_mapping(scan, &candidate->mapping, &error), ret;
+	int fd = mapping__open(&candidate->mapping, scan->pid), ret;
 
 	if (is_lack(fd)) {
 		tell_lack(scan, fd, candidate->mapping.path);
 		return;
 	}
 	if (fd < 0) {
-		tell_unopened(scan, &candidate->mapping, fd, &error);
+		note_unopened(scan, candidate, fd);
 		return;
 	}
 	key = key_of(&candidate->mapping, fd);
@@ -298,11 +319,18 @@ static bool is_loader_known(const struct scan *scan)
 	return probed_ns && probed_ns <= scan->since_ns;
 }
 
-int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what, uint64_t since_ns)
+static bool has_probes(const struct scan *scan)
 {
-	struct scan scan = {.attacher = attacher, .pid = pid, .since_ns = since_ns};
+	return scan->probed_ns[ROLE_OF_DRIVER] || scan->probed_ns[ROLE_OF_LIBRARY] || scan->probed_ns[ROLE_OF_PROGRAM];
+}
+
+int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what, uint64_t since_ns,
+			  struct hindrance *hindrance)
+{
+	struct scan scan = {.attacher = attacher, .pid = pid, .since_ns = since_ns, .hindrance = hindrance};
 	int ret, late;
 
+	*hindrance = (struct hindrance){.whole = false};
 	find_program(&scan);
 	ret = attach_loaders(&scan);
 	if (ret)
@@ -311,6 +339,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	attach_role(&scan, ROLE_OF_LIBRARY);
 	if (what == SCAN_PROGRAM || scan.maps_cuda)
 		attach_role(&scan, ROLE_OF_PROGRAM);
+	hindrance->whole = *hindrance->text.text && !has_probes(&scan);
 	late = scan.late[ROLE_OF_PROGRAM];
 	if (what != SCAN_PROGRAM || !is_loader_known(&scan))
 		late += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];
@@ -318,6 +347,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 out:
 	if (is_lack(ret))
 		tell_lack(&scan, ret, "what it maps cannot be read");
+	else if (ret < 0 && ret != -ESRCH)
+		hindrance__of_process(pid, ret, hindrance);
 	forget_candidates(&scan);
 	return ret;
 }

@@ -91,8 +91,7 @@ int trace_object__load(const struct trace_object_options *options, const struct 
 		goto fail;
 	ret = trace_bpf__load(skeleton);
 	if (ret) {
-		error__set(err, ret, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
-			   strerror(-ret));
+		features__refused(ret, err);
 		goto fail;
 	}
 	ret = attach_tracepoints(skeleton, options, err);

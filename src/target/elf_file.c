@@ -344,11 +344,6 @@ const char *elf_file__interpreter(const struct elf_file *file)
 	return file->interpreter;
 }
 
-bool elf_file__is_dynamic(const struct elf_file *file)
-{
-	return file->dynamic;
-}
-
 size_t elf_file__build_id(const struct elf_file *file, const uint8_t **id)
 {
 	*id = file->build_id;

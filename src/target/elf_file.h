@@ -80,9 +80,6 @@ int elf_file__soname_major(const struct elf_file *file);
 /* The loader named by PT_INTERP, or NULL (static executables, most libraries). */
 const char *elf_file__interpreter(const struct elf_file *file);
 
-/* Whether there is a PT_DYNAMIC segment: if not, nothing is ever loaded into it. */
-bool elf_file__is_dynamic(const struct elf_file *file);
-
 /* The GNU build id; 0 bytes where there is none. *id belongs to the file. */
 size_t elf_file__build_id(const struct elf_file *file, const uint8_t **id);
 

@@ -25,12 +25,20 @@ struct identity_reader {
  */
 static struct bpf_link *attach(struct identity_bpf *skeleton)
 {
-	union bpf_iter_link_info info = {.task = {.pid = (uint32_t)getpid()}};
-	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
 	struct bpf_program *program = skeleton->progs.identity_of_mappings;
-	struct bpf_link *link = bpf_program__attach_iter(program, &options);
 	uint32_t zero = 0, tgid = (uint32_t)getpid();
+	struct bpf_iter_attach_opts options;
+	union bpf_iter_link_info info;
+	struct bpf_link *link;
 
+	/* Not LIBBPF_OPTS: the compiler need not clear what follows the last member, and libbpf refuses what is not zero. */
+	memset(&options, 0, sizeof(options));
+	memset(&info, 0, sizeof(info));
+	info.task.pid = tgid;
+	options.sz = sizeof(options);
+	options.link_info = &info;
+	options.link_info_len = sizeof(info);
+	link = bpf_program__attach_iter(program, &options);
 	if (link)
 		return link;
 	if (bpf_map__update_elem(skeleton->maps.identity_tgid, &zero, sizeof(zero), &tgid, sizeof(tgid), 0))

@@ -279,3 +279,38 @@ int process__own_namespace(struct pid_namespace *namespace)
 	namespace->depth = count_levels(status) - 1;
 	return 0;
 }
+
+int process__check_proc(struct error *err)
+{
+	struct pid_namespace own;
+	char link[16] = "";
+
+	if (readlink("/proc/self", link, sizeof(link) - 1) > 0 && parse_pid(link) == getpid() &&
+	    !process__own_namespace(&own) && !own.depth)
+		return 0;
+	return error__set(err, -ENOENT, "/proc is of another pid namespace, or not mounted: mount this namespace's: "
+					"mount -t proc proc /proc");
+}
+
+long process_status__number(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL)
+		if (!strncmp(line, name, length) && line[length] == ':')
+			return strtol(line + length + 1, NULL, 10);
+	return -1;
+}
+
+pid_t process__of_thread(pid_t tid)
+{
+	char path[64], status[4096];
+	long n, leader;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	n = read_short_file(path, status, sizeof(status));
+	if (n < 0)
+		return (pid_t)n;
+	leader = process_status__number(status, "Tgid");
+	return leader > 0 ? (pid_t)leader : -EBADMSG;
+}

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
+
 struct process_info {
 	pid_t pid;
 	pid_t parent;
@@ -60,5 +62,17 @@ void pid_list__clear(struct pid_list *list);
 
 /* gpuprobe's own pid namespace. Returns 0 or a negative errno. */
 int process__own_namespace(struct pid_namespace *namespace);
+
+/*
+ * Whether /proc is that of gpuprobe's own pid namespace: pids mean nothing in another one. Returns 0, or -ENOENT with
+ * what to do in `err`.
+ */
+int process__check_proc(struct error *err);
+
+/* The process that `tid` is a thread of: itself where it is a process. A negative errno, -ESRCH: there is none. */
+pid_t process__of_thread(pid_t tid);
+
+/* The number behind "NAME:\t" in the text of /proc/PID/status; -1: it is not there. */
+long process_status__number(const char *text, const char *name);
 
 #endif

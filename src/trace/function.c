@@ -62,7 +62,6 @@ static int add_row(struct trace_functions *functions, const struct api_function 
 	if (!function)
 		return -ENOMEM;
 	function->symbol = row->symbol;
-	function->family = row->family;
 	function->operation = row->desc.operation;
 	rc = trace_plan__build(row, kernel_args, &functions->names, function);
 	if (rc) {
@@ -114,7 +113,6 @@ int trace_functions__add(struct trace_functions *functions, const char *symbol, 
 		return -ENOMEM;
 	function->own_symbol = strdup(symbol);
 	function->symbol = function->own_symbol;
-	function->family = "other";
 	function->operation = OP_NONE;
 	if (!function->own_symbol || trace_plan__build_raw(layer, function)) {
 		function__free(function);
@@ -127,11 +125,6 @@ int trace_functions__add(struct trace_functions *functions, const char *symbol, 
 const char *trace_function__symbol(const struct trace_function *function)
 {
 	return function->symbol;
-}
-
-const char *trace_function__family(const struct trace_function *function)
-{
-	return function->family;
 }
 
 enum layer trace_function__layer(const struct trace_function *function)

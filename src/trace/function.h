@@ -35,7 +35,6 @@ int trace_functions__add(struct trace_functions *functions, const char *symbol, 
 
 /* "cudaMalloc", "cudaMemcpy_ptds": the name as exported. */
 const char *trace_function__symbol(const struct trace_function *function);
-const char *trace_function__family(const struct trace_function *function); /* "other" for one not in the table */
 enum layer trace_function__layer(const struct trace_function *function);
 enum operation trace_function__operation(const struct trace_function *function);
 enum trace_returns trace_function__returns(const struct trace_function *function);

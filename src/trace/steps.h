@@ -55,7 +55,6 @@ struct trace_block_field {
 
 struct trace_function {
 	const char *symbol;
-	const char *family;
 	uint8_t operation;
 	struct trace_plan plan;
 	struct trace_block_field block[TRACE_READS];

@@ -31,7 +31,7 @@ def copy_build():
 if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
-from lib import leftovers, paths, sanitizer  # noqa: E402
+from lib import leftovers, paths, sanitizer, steady  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -145,6 +145,21 @@ def tracer(tmp_path):
 def tracer_by(tmp_path, links):
     """gpuprobe trace with each kind of links in turn."""
     return Tracer(tmp_path, links)
+
+
+@pytest.fixture
+def nothing_left():
+    """After the test no program, map, link or tracefs event of an ended gpuprobe stays that was not there before."""
+    leftovers.mount_tracefs()
+    before = leftovers.present()
+    yield
+    leftovers.assert_none(before)
+
+
+@pytest.fixture(scope="session")
+def threads(tmp_path_factory):
+    """programs/threads.c"""
+    return steady.build(tmp_path_factory.mktemp("threads"), "threads")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lib import leftovers, paths
+from lib import folders, paths
 from lib.fuse import Served
 from lib.probe import Background, environment
 
@@ -20,15 +20,6 @@ FIVE = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
 LIBRARIES = ("--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART)
 # NVML is of the machine, the loader's: what it says has tests of its own.
 MACHINES_OWN = {"driver", "nvml", "gpu", "process", "pid-namespace", "user-namespace"}
-
-
-@pytest.fixture
-def nothing_left():
-    """After the test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture
@@ -43,13 +34,8 @@ def sleeper():
 @pytest.fixture
 def open_dir():
     """A directory that every user can read, with gpuprobe and the simulated libraries in it."""
-    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
-    directory.chmod(0o755)
-    shutil.copy(paths.GPUPROBE, directory)
-    for name in ("libcuda.so.1", "libcudart.so.13", "idle-holder"):
-        shutil.copy(paths.SIM / name, directory)
-    yield directory
-    shutil.rmtree(directory)
+    with folders.private("idle-holder", gpuprobe=True) as directory:
+        yield directory
 
 
 class Check:
@@ -218,7 +204,9 @@ def test_nobody(open_dir):
     assert check.state("bpf", "Operation not permitted") == "missing"
     assert check.state("links", "cannot be told") == "missing"
     assert check.one("library", "libcuda.so.1")["facts"]["functions_found"] == 637
-    assert check.state("process", "cannot be looked into (Permission denied)") == "degraded"
+    refused = check.one("process", "cannot be looked into (Permission denied)")
+    assert refused["state"] == "degraded" and "CAP_SYS_PTRACE" in refused["advice"]
+    assert refused["facts"]["processes"] >= 1 and {"pid", "comm"} <= refused["facts"].keys()
 
 
 def test_own_process_of_nobody(open_dir):
@@ -362,6 +350,28 @@ def test_no_library(sleeper, tmp_path):
     assert not check.all("slow-probes")
 
 
+def test_no_library_among_these_processes(sleeper, tmp_path):
+    """Another process, that was not asked for, has one."""
+    with holder():
+        check = Check("-p", sleeper, before=hide_libraries(tmp_path))
+    assert check.one("library")["text"] == "no libcuda: neither the loader nor any of these processes has one"
+
+
+def test_a_library_that_cannot_be_read_is_one(open_dir, tmp_path):
+    before = [*hide_libraries(tmp_path), *with_capabilities(FIVE[:2])]
+    with holder() as holding:
+        check = Check("-p", holding.pid, before=before, program=open_dir / "gpuprobe")
+    assert check.state("process", f"process {holding.pid} (idle-holder): ") == "missing"
+    text = check.one("library", "no libcuda")["text"]
+    assert "1 process cannot be read" in text or "1 process could not be looked into" in text
+
+
+def test_proc_of_another_namespace(tmp_path):
+    check = Check(before=["unshare", "-pf", "--"])
+    assert check.state("probes", "/proc is of another pid namespace, or not mounted") == "missing"
+    assert check.one("probes")["advice"] == "mount -t proc proc /proc"
+
+
 def test_runtime_alone(sleeper, tmp_path):
     check = Check("-p", sleeper, "--libcudart-path", paths.LIBCUDART, before=hide_libraries(tmp_path))
     assert check.state("library", "no libcuda") == "missing"
@@ -412,6 +422,14 @@ def test_running_process():
         # It was not stopped, and goes on.
         assert Path(f"/proc/{holding.pid}/stat").read_text().rpartition(")")[2].split()[0] in "SR"
         assert holding.tell("go") == "DONE"
+
+
+def test_kernel_thread():
+    if Path("/proc/2/comm").read_text() != "kthreadd\n":
+        pytest.skip("process 2 is none of the kernel's here")
+    check = Check("-p", 2)
+    assert check.process(2)["state"] == "missing"
+    assert check.process(2)["text"] == "process 2 (kthreadd): a thread of the kernel, which never calls CUDA"
 
 
 def test_children_are_looked_at():
@@ -641,9 +659,13 @@ def test_help():
         assert word in done.stdout
 
 
-def test_full_disk(sleeper):
+@pytest.mark.parametrize("flushed", [
+    "at the end", pytest.param("by line", marks=pytest.mark.plain("stdbuf preloads a library"))])
+def test_full_disk(sleeper, flushed):
+    """By line, nothing is left at the end that could not be written."""
+    by_line = ["stdbuf", "-oL"] * (flushed == "by line")
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([paths.GPUPROBE, "check", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
+        done = subprocess.run([*by_line, paths.GPUPROBE, "check", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
                               text=True, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr == "gpuprobe: cannot write what was found: No space left on device\n"

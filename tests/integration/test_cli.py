@@ -7,30 +7,22 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from lib import leftovers, paths
+from lib import folders, leftovers, paths
 from lib.paths import workload
 from lib.probe import environment
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 QUICK = ("--duration", "0.1", "--display-interval", "0")
 NONE = ("--metrics-addr", "none")
 CAPABILITIES = ("bpf", "perfmon", "sys_ptrace", "dac_read_search")
 PORT_9000 = pytest.mark.alone("a gpuprobe beside it may have the port, and end")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 def run(*args, before=(), timeout=30, **env):
@@ -51,13 +43,8 @@ def fails(done, status, *words):
 @pytest.fixture
 def open_dir():
     """A directory that every user can read, with gpuprobe and the simulated libraries in it."""
-    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
-    directory.chmod(0o755)
-    shutil.copy(paths.GPUPROBE, directory)
-    for name in ("libcuda.so.1", "libcudart.so.13", "launch"):
-        shutil.copy(paths.SIM / name, directory)
-    yield directory
-    shutil.rmtree(directory)
+    with folders.private("launch", gpuprobe=True) as directory:
+        yield directory
 
 
 @pytest.fixture
@@ -107,7 +94,7 @@ def test_duration_may_be_a_fraction():
     done = run("--duration", "0.4", "--display-interval", "0", *NONE)
     took = time.monotonic() - start
     assert done.returncode == 0
-    assert 0.4 <= took < 3
+    assert 0.4 <= took < 10
 
 
 def test_interval_zero_prints_the_final_report_only():

@@ -9,41 +9,29 @@ import select
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import uuid
 from pathlib import Path
 
 import pytest
 
-from lib import exact, leftovers, paths
+from lib import exact, folders, leftovers, paths
 from lib.marked import ends_soon, processes_with
 from lib.probe import descendants, environment
 from lib.script import script
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 NONE = ("--metrics-addr", "none")
 QUIET = (*NONE, "--display-interval", "0")
 LAUNCH = paths.workload("launch")
 
 
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
-
-
 @pytest.fixture
 def private():
     """A directory with copies of the simulated libraries: files that gpuprobe has never met."""
-    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
-    directory.chmod(0o755)
-    for name in ("libcuda.so.1", "libcudart.so.13", "launch", "memory", "forker", "static_runtime"):
-        shutil.copy(paths.SIM / name, directory)
-    yield directory
-    shutil.rmtree(directory)
+    with folders.private("launch", "memory", "forker", "static_runtime") as directory:
+        yield directory
 
 
 def wait_for_file(path, timeout=15):
@@ -524,7 +512,7 @@ def test_ends_within_a_second(gpuprobe_by, api):
 
 def test_whole_machine_ends_within_a_second(gpuprobe_by):
     with gpuprobe_by.start(interval=0, args=["--api", "both"], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
-        time.sleep(1)
+        running.wait_until_watching()
         start = time.monotonic()
         running.stop(signal.SIGINT)
         took = time.monotonic() - start

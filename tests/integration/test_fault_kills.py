@@ -14,6 +14,8 @@ from lib import exact, leftovers, paths, trace
 from lib.probe import Probe, descendants
 from lib.steady import NAME, Steady, build_apart
 
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
 ALONE = pytest.mark.alone("a gpuprobe that starts beside it cleans up what this one has left")
 QUIET = ["--metrics-addr", "none"]
 # What is killed: the ways to watch one process, and all.
@@ -25,15 +27,6 @@ WAYS = [
     lambda pid: ["stat", "-O", "/dev/null", "-p", pid],
     lambda pid: ["memleak", "-p", pid],
 ]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture(scope="session")

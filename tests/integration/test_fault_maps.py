@@ -10,8 +10,10 @@ import time
 
 import pytest
 
-from lib import exact, leftovers, mixtruth, paths
+from lib import exact, mixtruth, paths
 from lib.script import PROGRAMS
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 # Map -> entries, what is lost by it, and the families of numbers that may then be wrong.
 MEMORY = {"memory", "with_context", "ranges", "pools", "live", "sides"}
@@ -44,15 +46,6 @@ SPARE = ["disabled_nodes", "graph_nodes", "unnamed", "held", "sites", "kernels_s
          "loader_cursors", "process_numbers"]
 # What it fills where calls of several threads meet, which is not in each run.
 AT_TIMES = {"captures": (1, "capture_map_full", GRAPHS), "captured_events": (1, "capture_map_full", GRAPHS)}
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,11 @@ import random
 
 import pytest
 
-from lib import leftovers, scarce
+from lib import scarce
 from lib.marked import ends_soon
 from lib.paths import PYTHON, workload
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 NONE = ["--metrics-addr", "none"]
 ASK = 'import urllib.request, sys; urllib.request.urlopen(sys.argv[1] + "/metrics", timeout=5).read()'
@@ -35,15 +37,6 @@ def library(tmp_path_factory):
     if not built:
         pytest.skip("this build has allocation functions of its own")
     return built
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture

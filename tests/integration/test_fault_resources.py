@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from lib import leftovers, paths
+from lib import paths
 from lib.paths import workload
 from lib.probe import Background, environment
 from lib.scrape import Endpoint
 from lib.steady import Steady, build
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 NONE = ["--metrics-addr", "none"]
 # Every command, writing to FILE where it can.
@@ -29,15 +31,6 @@ COMMANDS = {
     "flame": ["flame", "--by", "launches", "--folded"],
 }
 OUTPUT = {"trace": "-O", "stat": "-O", "diagnose": "-O", "flame": "-o"}
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture(scope="session")
@@ -255,10 +248,10 @@ def test_a_byte_a_second(program):
                     contextlib.suppress(ConnectionError):
                 for byte in b"GET /metrics HTTP/1.1\r\nHost: example.org\r\n":
                     client.sendall(bytes([byte]))
-                    assert endpoint.request("/healthz", timeout=1)[0] == 200
-                    assert time.monotonic() - begin < 15, "it was never sent away"
+                    assert endpoint.request("/healthz", timeout=5)[0] == 200
+                    assert time.monotonic() - begin < 20, "it was never sent away"
                     time.sleep(1)
-            assert 8 < time.monotonic() - begin < 15
+            assert 8 < time.monotonic() - begin < 20
         finally:
             process.terminate()
             process.wait(20)

@@ -8,34 +8,19 @@ import time
 
 import pytest
 
-from lib import exact, leftovers, paths
+from lib import exact, paths
 from lib.inside import Inside
 from lib.paths import workload
 from lib.probe import Background, descendants
 from lib.records import Records
 from lib.script import PROGRAMS, script
-from lib.steady import build
 
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 @pytest.fixture
 def inside(links, tmp_path):
     return Inside(links, tmp_path / "inside")
-
-
-@pytest.fixture(scope="session")
-def threads(tmp_path_factory):
-    """programs/threads.c"""
-    return build(tmp_path_factory.mktemp("threads"), "threads")
 
 
 # --- the end of a process ---

@@ -11,31 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from lib import exact, leftovers, paths
+from lib import exact, folders, paths
 from lib.inside import Inside
 from lib.probe import environment
 
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
 NAMES = ("libcuda.so.1", "libcudart.so.13", "launch", "memory", "idle-holder")
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
 
 
 @pytest.fixture
 def private():
     """A directory with copies of the simulated libraries: files that gpuprobe has never met."""
-    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
-    directory.chmod(0o755)
-    for name in NAMES:
-        shutil.copy(paths.SIM / name, directory)
-    yield directory
-    shutil.rmtree(directory)
+    with folders.private("launch", "memory", "idle-holder") as directory:
+        yield directory
 
 
 class Holder:
@@ -339,7 +328,7 @@ def test_strangers_with_a_loader_of_their_own(gpuprobe_by, root):
 def test_strangers_that_bring_an_unknown_library_together(gpuprobe_by, private):
     """Whichever of them gpuprobe learns the file from: all that called it before are marked."""
     with gpuprobe_by.start(interval=0) as running:
-        time.sleep(0.7)
+        running.wait_until_watching()
         own = set()
         for i in range(5):
             place = private / f"round{i}"

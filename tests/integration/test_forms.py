@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-from lib import exact
+from lib import exact, paths
+from lib.account import seen_functions
 from lib.script import PROGRAMS, script
 
 CALLS = """
@@ -57,3 +58,45 @@ def test_runtime_inside(gpuprobe, tmp_path, old):
     """Linked into the program, it is told by functions that CUDA 13 has no more."""
     program = compile_runtime(tmp_path / "carries", "-DPROGRAM", f"-DOLD_FORM={int(old)}", *["-DOLD"] * old)
     check(gpuprobe, program)
+
+
+# Functions that only the runtime of CUDA 12 has, in their forms with and without the thread's own stream.
+OLD_FORMS = f"""
+    class Location(ctypes.Structure):
+        _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int)]
+    old = Library({str(paths.SIM / "libcudart.so.12")!r})
+    address, stream = out(), out()
+    need(old.cudaMallocManaged(ref(address), 4096, 1))
+    need(old.cudaStreamCreate(ref(stream)))
+    told = [ref(out()) for _ in range(6)]
+    for form, times in (("", 3), ("_ptsz", 4)):
+        for _ in range(times):
+            need(getattr(old, "cudaMemPrefetchAsync_v2" + form)(address, 4096, Location(1, 2), 0, stream))
+            need(getattr(old, "cudaStreamGetCaptureInfo_v2" + form)(stream, *told[:5]))
+            need(getattr(old, "cudaStreamGetCaptureInfo_v3" + form)(stream, *told))
+            getattr(old, "cudaStreamUpdateCaptureDependencies_v2" + form)(stream, address, 0, 0, 1)
+            getattr(old, "cudaSignalExternalSemaphoresAsync_v2" + form)(address, address, 1, stream)
+            getattr(old, "cudaWaitExternalSemaphoresAsync_v2" + form)(address, address, 1, stream)
+"""
+PER_THREAD = ["cudaMemPrefetchAsync_v2", "cudaStreamGetCaptureInfo_v2", "cudaStreamGetCaptureInfo_v3",
+              "cudaStreamUpdateCaptureDependencies_v2", "cudaSignalExternalSemaphoresAsync_v2",
+              "cudaWaitExternalSemaphoresAsync_v2"]
+
+
+def test_per_thread_forms_are_traced(tracer):
+    result = tracer.run(*script(OLD_FORMS), args=["-e", "all", "--api", "runtime"],
+                        columns="time,event,details,stream,result")
+    assert result.lost == 0
+    for symbol in PER_THREAD:
+        plain, per_thread = result.of(symbol), result.of(symbol + "_ptsz")
+        assert (len(plain), len(per_thread)) == (3, 4)
+        assert per_thread[0]["stream"] and per_thread[0]["details"]
+        for key in ("details", "stream", "result"):
+            assert {str(line[key]) for line in per_thread} == {str(plain[0][key])}
+
+
+def test_per_thread_forms_are_counted(gpuprobe_by):
+    result = gpuprobe_by.run(*script(OLD_FORMS), args=["--api", "runtime"], base=["stat", "--json"])
+    seen = seen_functions(result.process)
+    for symbol in ("cudaStreamGetCaptureInfo_v2", "cudaStreamGetCaptureInfo_v3"):
+        assert seen["runtime", symbol] == (7, 0)

@@ -87,7 +87,7 @@ def test_a_late_library_is_marked(gpuprobe_by, tmp_path):
                 wait_for({str(go)!r})
                 for _ in range(3):
                     made(library.cuMemAlloc_v2, 1000)
-                time.sleep(1)
+                wait_for({str(tmp_path / "end")!r})
                 """)) as program:
             wait_probed(running, tmp_path / "libcuda.so.1")
             go.touch()
@@ -95,6 +95,7 @@ def test_a_late_library_is_marked(gpuprobe_by, tmp_path):
                                    lambda p: exact.memory(p)["device"]["live_allocations"] >= 3)
             assert process["since_attach"] is True
             assert process["memory"]["device"]["live_bytes"] in (3000, 3100)
+            (tmp_path / "end").touch()
         running.stop()
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lib import paths
-from lib.probe import Background, environment
+from lib.probe import Background, environment, wait_until_watching
 from lib.script import PROGRAMS
 
 FREED, KEPT = 50, 8
@@ -178,13 +178,12 @@ def test_stable_process(leaks):
 
 def test_processes_end(leaks, tmp_path):
     """-p: its end is gpuprobe's, with what it had live."""
-    with start_and_wait(leaks, tmp_path, 0, 200, 10000) as program:
+    with start_and_wait(leaks, tmp_path, 0, 6000, 10000) as program:
         probe = subprocess.Popen([paths.GPUPROBE, "memleak", "-p", str(program.pid), "100"], text=True,
                                  stdout=subprocess.PIPE, env=environment())
-        time.sleep(2.5)
-        program.stdin.write("x")
-        program.stdin.close()
-        program.wait(10)
+        wait_until_watching(probe)
+        time.sleep(0.5)
+        program.terminate()
         out = probe.communicate(timeout=20)[0]
     assert re.match(r"\[[\d:]+\] process \d+ \(leaks\) since attach ended: .* leaked \(live at exit\)\n", out)
     assert "grow_cache+" in out
@@ -196,14 +195,14 @@ def test_interval_and_count(leaks, tmp_path):
         done = memleak("-p", program.pid, "--json", 0.3, 3)
         took = time.monotonic() - begin
     assert len(reports(done)) == 3
-    assert 0.9 <= took < 5
+    assert 0.9 <= took < 20
 
 
 def test_signal_ends_with_a_report(leaks, tmp_path):
     with start_and_wait(leaks, tmp_path, 0, 5, 0) as program:
         probe = subprocess.Popen([paths.GPUPROBE, "memleak", "-p", str(program.pid), "--json"], text=True,
                                  stdout=subprocess.PIPE, env=environment())
-        time.sleep(1.5)
+        wait_until_watching(probe)
         probe.send_signal(signal.SIGINT)
         out = probe.communicate(timeout=20)[0]
     assert probe.returncode == 0

@@ -7,18 +7,19 @@ import shutil
 import socket
 import stat
 import subprocess
-import tempfile
 import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-from lib import leftovers, paths
+from lib import folders, paths
 from lib.fuse import Served
 from lib.probe import Background, Running, environment
 
-pytestmark = pytest.mark.plain("there is no filter, and its libraries are not for a setuid program")
+pytestmark = [
+    pytest.mark.usefixtures("nothing_left"),
+    pytest.mark.plain("there is no filter, and its libraries are not for a setuid program")]
 
 NUMBERS = {"dac_read_search": 2, "sys_ptrace": 19, "sys_admin": 21, "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}
 FIVE = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
@@ -35,25 +36,11 @@ COMMANDS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
-
-
 @pytest.fixture
 def private():
     """A directory that everybody may enter, with gpuprobe and what it is to watch: files that nobody else uses."""
-    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
-    directory.chmod(0o755)
-    shutil.copy(paths.GPUPROBE, directory)
-    for name in ("libcuda.so.1", "libcudart.so.13", "launch", "memory", "idle-holder"):
-        shutil.copy(paths.SIM / name, directory)
-    yield directory
-    shutil.rmtree(directory)
+    with folders.private("launch", "memory", "idle-holder", gpuprobe=True) as directory:
+        yield directory
 
 
 def bits(names):
@@ -346,7 +333,7 @@ def test_five_capabilities_find_a_deleted_library_of_another_user(private):
 
 
 @pytest.mark.parametrize("missing, said", [
-    ("sys_ptrace", "only processes of the same user"),
+    ("sys_ptrace", "processes of other users"),
     ("dac_read_search", "only their owners may read"),
     ("checkpoint_restore", "deleted or replaced while in use"),
 ])

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs of every kind: static runtime, dlopen, fork, exec, short lives, a library in two files."""
 import shutil
-import subprocess
 
 import pytest
 
 from lib import exact
-from lib.paths import LIBCUDA, LIBCUDART, ROOT, SIM, workload
-from lib.script import PROGRAMS, script
+from lib.paths import LIBCUDA, LIBCUDART, SIM, workload
+from lib.script import script
 
 
 @pytest.mark.parametrize("api", ["auto", "driver", "runtime", "both"])
@@ -97,15 +96,6 @@ def test_a_fork_after_cuda(gpuprobe_by):
     assert exact.errors(child) == {("driver", "cuMemAlloc_v2", 3): 4, ("driver", "cuLaunchKernel", 3): 1}
     assert exact.launches(child) == {"inherited": 1}
     assert exact.memory(child) == {}
-
-
-@pytest.fixture(scope="module")
-def threads(tmp_path_factory):
-    """programs/threads.c"""
-    program = tmp_path_factory.mktemp("threads") / "threads"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{ROOT}/sim/include", "-o", program,
-                    PROGRAMS / "threads.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
-    return program
 
 
 def test_a_process_without_its_first_thread(gpuprobe_by, threads):

@@ -105,17 +105,13 @@ def test_process_that_runs(tracer, python, held, tmp_path):
         assert script.stdout.readline() == "ready\n"
         running, path = tracer.start(args=["-p", script.pid, "-e", "cudaMalloc"], columns="time,size,event,stack")
         with running:
-            wait_until_attached(running)
+            running.wait_until_watching()
             script.stdin.write("\n")
             script.stdin.flush()
             script.wait(30)
             time.sleep(0.3)
             result = trace.Traced(running.stop(), path)
     check(result.lines, tmp_path / "log")
-
-
-def wait_until_attached(running):
-    time.sleep(1.5)
 
 
 def test_no_symbols(tracer, held, tmp_path):

@@ -40,6 +40,14 @@ def test_every_watched_function_is_tried(old_driver):
     assert untried <= {"cuCtxCreate_v3"}
 
 
+def test_no_exported_function_is_left_out():
+    """The simulated runtimes export what the real ones do, forms for the thread's own stream included."""
+    for library in (LIBCUDART, paths.SIM / "libcudart.so.12"):
+        exported = {symbol for symbol in defined(library) if re.match("(__)?cuda", symbol)}
+        assert len(exported) > 400
+        assert exported - table.functions().keys() == set()
+
+
 def old_copies():
     return sorted(name for name in defined_copies() if re.match(r"cuMemcpy[HDA]to[HDA]", name))
 

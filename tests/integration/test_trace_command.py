@@ -1,34 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """COMMAND from its first call, libraries that come later, and programs that were there before."""
 import re
-import shutil
 import subprocess
 import time
 
 import pytest
 
-from lib import leftovers, paths, trace
+from lib import folders, paths, trace
 from lib.probe import Background
 from lib.script import script
 
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 @pytest.fixture
-def private(tmp_path):
+def private():
     """Copies of the libraries and some workloads: files that gpuprobe has never met."""
-    directory = tmp_path / "private"
-    directory.mkdir()
-    for name in ("libcuda.so.1", "libcudart.so.13", "traced", "static_runtime", "dlopener"):
-        shutil.copy(paths.SIM / name, directory)
-    return directory
+    with folders.private("traced", "static_runtime", "dlopener") as directory:
+        yield directory
 
 
 def test_the_first_call(tracer_by, private):
@@ -78,7 +67,9 @@ def test_a_stranger_s_library_that_comes_later(tracer, private):
                     "--hold", 5) as stranger:
         running, path = tracer.start(args=["-p", stranger.pid, "-e", "launch"])
         with running:
-            time.sleep(6)
+            running.wait_until_watching()
+            assert stranger.stdout.readline().startswith("20 calls")
+            time.sleep(1)
             result = trace.Traced(running.stop(), path)
     missed = 20 - len(result.lines) - result.lost
     assert missed >= 0
@@ -88,10 +79,13 @@ def test_a_stranger_s_library_that_comes_later(tracer, private):
 
 def test_a_stranger_that_is_filtered_out(tracer, private):
     """Nothing is told of what is missed of a process that is not traced."""
-    with Background(private / "dlopener", "--library", private / "libcuda.so.1", "--before", 2, "--calls", 20):
+    with Background(private / "dlopener", "--library", private / "libcuda.so.1", "--before", 2, "--calls", 20,
+                    "--hold", 2) as stranger:
         running, path = tracer.start(args=["--comm", "another", "-e", "launch"])
         with running:
-            time.sleep(4)
+            running.wait_until_watching()
+            assert stranger.stdout.readline().startswith("20 calls")
+            time.sleep(1)
             result = trace.Traced(running.stop(), path)
     assert result.lines == [] and "may be missing" not in result.stderr
 

@@ -4,15 +4,15 @@ import contextlib
 import os
 import re
 import signal
-import subprocess
 import time
 
 import pytest
 
-from lib import leftovers, paths, trace
-from lib.paths import ROOT, SIM
+from lib import paths, trace
 from lib.probe import Background, descendants
-from lib.script import PROGRAMS, script
+from lib.script import script
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 SLOW = {"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"}
 # Ends at the first SIGINT; python itself would put that off until the call is over.
@@ -29,24 +29,6 @@ HANGS = script("""
 def name_of(pid):
     with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
         return comm.read().strip()
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """After each test no program, map, link or tracefs event of an ended gpuprobe stays."""
-    leftovers.mount_tracefs()
-    before = leftovers.left_over()
-    yield
-    leftovers.assert_none(before)
-
-
-@pytest.fixture(scope="module")
-def threads(tmp_path_factory):
-    """programs/threads.c"""
-    program = tmp_path_factory.mktemp("threads") / "threads"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{ROOT}/sim/include", "-o", program,
-                    PROGRAMS / "threads.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
-    return program
 
 
 def test_a_call_that_hangs(tracer_by, tmp_path):
@@ -242,9 +224,9 @@ def test_a_child_that_outlives_the_process(tracer, tmp_path):
     with Background("sh", "-c", f"read go; {paths.workload('traced')} --rounds 30 --rate 30 & echo started") as parent:
         running, path = tracer.start(args=["-p", parent.pid, "-e", "cudaFree"])
         with running:
-            time.sleep(1.5)
+            running.wait_until_watching()
             assert parent.tell("go") == "started"
-            assert parent.wait(5) == 0
+            assert parent.wait(20) == 0
             result = trace.Traced(running.finish(), path)
     assert result.status == 0
     assert len(result.lines) >= 25

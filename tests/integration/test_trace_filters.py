@@ -169,7 +169,7 @@ def test_cgroup(tracer_by, cgroup):
     running, path = tracer_by.start(args=["--cgroup", cgroup, "-e", "cudaMemset"], columns="time,pid,cgroup,event",
                                     libraries=[paths.LIBCUDART, paths.LIBCUDA])
     with running:
-        time.sleep(2)
+        running.wait_until_watching()
         in_cgroup(cgroup, TRACED, "--rounds", "11", "--hold", "0.5")
         in_cgroup(cgroup / "below", TRACED, "--rounds", "7", "--hold", "0.5")
         subprocess.run([TRACED, "--rounds", "5"], check=True)

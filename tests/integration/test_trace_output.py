@@ -24,17 +24,36 @@ def table_of(text):
     return head.split(), rows
 
 
+def check_column(tracer, form, column):
+    """The key of JSON is the column's word."""
+    result = tracer.run(TRACED, "--rounds", 2, args=["-o", column, "-e", "cudaMemcpy"], form=form, columns=None)
+    if form == "json":
+        assert all(set(line) - trace.EXTRA == {column} for line in result.objects)
+        assert len(result.text.splitlines()) == 2
+    else:
+        head, rows = table_of(result.text)
+        assert head[0].lower().startswith(column) and len(rows) == 2
+
+
 @pytest.mark.parametrize("column", ALL)
 def test_each_column(tracer, column):
-    """By itself, in each format; the key of JSON is the same word."""
-    for form in ("table", "tsv", "json"):
-        result = tracer.run(TRACED, "--rounds", 2, args=["-o", column, "-e", "cudaMemcpy"], form=form, columns=None)
-        if form == "json":
-            assert all(set(line) - trace.EXTRA == {column} for line in result.objects)
-            assert len(result.text.splitlines()) == 2
-        else:
-            head, rows = table_of(result.text)
-            assert head[0].lower().startswith(column) and len(rows) == 2
+    """By itself."""
+    check_column(tracer, "json", column)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ALL)
+@pytest.mark.parametrize("form", ["table", "tsv"])
+def test_each_column_in_text(tracer, form, column):
+    check_column(tracer, form, column)
+
+
+@pytest.mark.parametrize("form", ["table", "tsv"])
+def test_all_columns_in_text(tracer, form):
+    result = tracer.run(TRACED, "--rounds", 2, args=["-o", ",".join(ALL), "-e", "cudaMemcpy"], form=form, columns=None)
+    head, rows = table_of(result.text)
+    assert len(rows) == 2 and len(head) == len(ALL)
+    assert all(word.lower().startswith(column) for word, column in zip(head, ALL))
 
 
 def test_order_of_columns(tracer):

@@ -81,17 +81,18 @@ def test_workload(gpuprobe_by, layer):
     check(gpuprobe_by.run(workload("copy"), "--api", layer, "--threads", 4, "--count", 5, "--wait", "event"))
 
 
-def test_devices(gpuprobe):
+def test_devices(gpuprobe, tmp_path):
     """Each wait belongs to the device of its thread's context; the metrics tell them apart."""
     endpoint = Endpoint()
-    with gpuprobe.start(*script("""
+    go = tmp_path / "go"
+    with gpuprobe.start(*script(f"""
         start(0)
         need(driver.cuCtxSynchronize())
         start(1)
         for _ in range(2):
             need(driver.cuCtxSynchronize())
         made(driver.cuStreamCreate, 1)
-        time.sleep(2)
+        wait_for({str(go)!r})
     """), base=["--json", *endpoint.option], env={"CUDA_SIM_DEVICES": 2}) as running:
         running.wait_for(lambda r: r["processes"] and r["processes"][0]["waits"] and
                          r["processes"][0]["waits"][0]["calls"] == 3)
@@ -99,6 +100,7 @@ def test_devices(gpuprobe):
         assert page.value("gpuprobe_waits_total", device="0", kind="device") == 1
         assert page.value("gpuprobe_waits_total", device="1", kind="device") == 2
         assert page.value("gpuprobe_streams_live", device="1") == 1
+        go.touch()
         running.finish()
 
 

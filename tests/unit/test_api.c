@@ -80,11 +80,11 @@ static void test_sorted(void **state)
 			 strcmp(f[1].symbol, f->symbol) == 0;
 		gone += is_gone(f);
 	}
-	assert_int_equal(api_function_count, 1116);
-	assert_int_equal(runtime, 479);
-	/* 22 older forms, and the 35 functions that libcudart.so.13 does not export. */
+	assert_int_equal(api_function_count, 1122);
+	assert_int_equal(runtime, 485);
+	/* 22 older forms, and the 41 functions that libcudart.so.13 does not export. */
 	assert_int_equal(older, 22);
-	assert_int_equal(gone, 35);
+	assert_int_equal(gone, 41);
 	assert_true(api_function_count <= MAX_FUNCTIONS);
 }
 
@@ -122,6 +122,13 @@ static void test_forms(void **state)
 		{"cudaStreamGetCaptureInfo", 13, ROLE_STREAM, 0, 7},
 		{"cudaStreamUpdateCaptureDependencies", 12, ROLE_STREAM, 0, 4},
 		{"cudaStreamUpdateCaptureDependencies", 13, ROLE_STREAM, 0, 5},
+		/* cudaMemLocation is 8 bytes by value, in one register. */
+		{"cudaMemPrefetchAsync_v2_ptsz", 12, ROLE_STREAM, 4, 5},
+		{"cudaStreamGetCaptureInfo_v2_ptsz", 12, ROLE_GRAPH, 3, 6},
+		{"cudaStreamGetCaptureInfo_v3_ptsz", 12, ROLE_GRAPH, 3, 7},
+		{"cudaStreamUpdateCaptureDependencies_v2_ptsz", 12, ROLE_STREAM, 0, 5},
+		{"cudaSignalExternalSemaphoresAsync_v2_ptsz", 12, ROLE_STREAM, 3, 4},
+		{"cudaWaitExternalSemaphoresAsync_v2_ptsz", 12, ROLE_STREAM, 3, 4},
 		{"cudaGraphAddNode", 12, ROLE_STREAM, PLACE_NONE, 5},
 		{"cudaGraphAddNode", 13, ROLE_STREAM, PLACE_NONE, 6},
 		{"cudaGraphGetEdges", 12, ROLE_STREAM, PLACE_NONE, 4},
@@ -146,6 +153,7 @@ static void test_forms(void **state)
 			fail_msg("%s of major %d", cases[i].symbol, cases[i].major);
 	}
 	assert_string_equal(get_of("cudaMemAdvise", 12)->arguments[3].type, "int");
+	assert_int_equal(get("cudaStreamGetCaptureInfo_v3_ptsz")->arguments[6].place, SP(8));
 	assert_string_equal(get_of("cudaGraphKernelNodeCopyAttributes", 12)->arguments[0].name,
 			    "hSrc");
 	assert_string_equal(get("cudaGraphKernelNodeCopyAttributes")->arguments[0].name, "hDst");
@@ -158,6 +166,7 @@ static void test_forms(void **state)
 	get_of("cudaThreadSynchronize", 11);
 	get_of("cudaThreadSynchronize", 12);
 	assert_int_equal(api__find("cudaThreadSynchronize", 13), -1);
+	assert_int_equal(api__find("cudaMemPrefetchAsync_v2_ptsz", 13), -1);
 	/* Libraries of a major below all that the table knows are as the oldest of it. */
 	assert_ptr_equal(get_of("cudaGraphInstantiate", 10), get_of("cudaGraphInstantiate", 11));
 }
@@ -278,16 +287,38 @@ static void test_copies(void **state)
 static void test_asks(void **state)
 {
 	static const char *const errors[] = {
-		"cuGetErrorName", "cuGetErrorString", "cudaGetErrorName",
-		"cudaGetErrorString", "cudaGetLastError", "cudaPeekAtLastError"};
+		"cuGetErrorName",
+		"cuGetErrorString",
+		"cudaGetErrorName",
+		"cudaGetErrorString",
+		"cudaGetLastError",
+		"cudaPeekAtLastError",
+	};
 	static const char *const getters[] = {
-		"cudaGetDevice", "cudaGetDeviceProperties", "cudaPointerGetAttributes", "cudaMemGetInfo",
-		"cudaOccupancyMaxActiveBlocksPerMultiprocessor", "cudaFuncGetAttributes", "cudaStreamGetPriority",
-		"cuCtxGetCurrent", "cuDeviceGetAttribute", "cuPointerGetAttribute", "cuMemGetInfo_v2",
-		"cuDevicePrimaryCtxGetState", "cuStreamGetFlags_ptsz"};
+		"cudaGetDevice",
+		"cudaGetDeviceProperties",
+		"cudaPointerGetAttributes",
+		"cudaMemGetInfo",
+		"cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+		"cudaFuncGetAttributes",
+		"cudaStreamGetPriority",
+		"cuCtxGetCurrent",
+		"cuDeviceGetAttribute",
+		"cuPointerGetAttribute",
+		"cuMemGetInfo_v2",
+		"cuDevicePrimaryCtxGetState",
+		"cuStreamGetFlags_ptsz",
+	};
 	static const char *const no_asks[] = {
-		"cudaSetDevice", "cuFuncSetAttribute", "cuModuleGetFunction", "cuStreamIsCapturing",
-		"cuGetProcAddress_v2", "cuMemPoolGetAttribute", "cuStreamQuery", "cudaLibraryGetKernel"};
+		"cudaSetDevice",
+		"cuFuncSetAttribute",
+		"cuModuleGetFunction",
+		"cuStreamIsCapturing",
+		"cuGetProcAddress_v2",
+		"cuMemPoolGetAttribute",
+		"cuStreamQuery",
+		"cudaLibraryGetKernel",
+	};
 	size_t found = 0;
 
 	(void)state;
@@ -484,7 +515,7 @@ static void test_variants(void **state)
 		assert_memory_equal(f->desc.place, plain->desc.place, sizeof(f->desc.place));
 		assert_int_equal(f->argument_count, plain->argument_count);
 	}
-	assert_int_equal(variants, 172);
+	assert_int_equal(variants, 178);
 }
 
 static void test_error_names(void **state)

@@ -24,7 +24,7 @@ static struct link_facts good_links(void)
 		.features = {.uprobe_multi = true, .uprobe_session = true, .lazy_maps = true},
 		.kind = LINKS_SESSION,
 		.probing = {.made = true},
-		.trial = {.calls = 64, .hits = 128, .plain = TRIAL_RETURNED, .filtered = TRIAL_RETURNED},
+		.trial = {.calls = 64, .hits = 129, .plain = TRIAL_RETURNED, .filtered = TRIAL_RETURNED},
 		.iterator = {.made = true},
 		.monitor = {.made = true},
 		.tracer = {.made = true},
@@ -115,9 +115,10 @@ static void judges_the_trial(void **state)
 	struct check_list list = {0};
 
 	(void)state;
-	facts.trial.hits = 127;
+	facts.trial.hits = 130;
 	expect_links(&facts, &newest, "probes", CHECK_MISSING,
-		     "64 calls of a function of gpuprobe's own ran 127 probes, not 128", "report it");
+		     "64 calls of a function of gpuprobe's own, and one without a return, ran 130 probes, not 129",
+		     "report it");
 	facts = good_links();
 	facts.trial.filtered = TRIAL_KILLED;
 	expect_links(&facts, &newest, "probes", CHECK_OK, "64 calls", NULL);
@@ -131,7 +132,7 @@ static void judges_the_trial(void **state)
 	check_list__clear(&list);
 	facts = good_links();
 	facts.trial.plain = TRIAL_NOT_MADE;
-	expect_links(&facts, &newest, "probes", CHECK_MISSING, "ran 128 probes", "report it");
+	expect_links(&facts, &newest, "probes", CHECK_MISSING, "ran 129 probes", "report it");
 	facts = good_links();
 	facts.probing.ret = -EOPNOTSUPP;
 	strcpy(facts.probing.error.text, "cannot attach a probe");
@@ -194,8 +195,26 @@ static void tries_for_real(void **state)
 	assert_true(facts.probing.made && facts.iterator.made && facts.monitor.made && facts.tracer.made);
 	assert_int_equal(facts.probing.ret, 0);
 	assert_int_equal(facts.trial.plain, TRIAL_RETURNED);
-	assert_int_equal(facts.trial.hits, 2 * facts.trial.calls);
+	assert_int_equal(facts.trial.hits, 2 * facts.trial.calls + 1);
 	assert_int_equal(facts.monitor.ret | facts.tracer.ret | facts.iterator.ret, 0);
+}
+
+/* Kernels with session links have the other sort as well: one link for entries, one for returns. */
+static void tries_links_of_each_side(void **state)
+{
+	struct kernel_types types;
+	struct link_facts facts;
+
+	(void)state;
+	if (kernel_types__read(&types))
+		skip();
+	link_facts__try("multi", false, &types, &facts);
+	if (facts.program || facts.chosen)
+		skip();
+	assert_int_equal(facts.kind, LINKS_MULTI);
+	assert_int_equal(facts.probing.ret, 0);
+	assert_int_equal(facts.trial.plain, TRIAL_RETURNED);
+	assert_int_equal(facts.trial.hits, 2 * facts.trial.calls + 1);
 }
 
 /* --- stacks --- */
@@ -349,6 +368,7 @@ int main(void)
 		cmocka_unit_test(judges_the_trial),
 		cmocka_unit_test(judges_what_is_loaded),
 		cmocka_unit_test(tries_for_real),
+		cmocka_unit_test(tries_links_of_each_side),
 		cmocka_unit_test(judges_stacks),
 		cmocka_unit_test(reads_debuginfod),
 		cmocka_unit_test(parses_the_module),

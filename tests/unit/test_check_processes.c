@@ -17,6 +17,7 @@
 #include "model/api.h"
 #include "output/check.h"
 #include "target/cuda_library.h"
+#include "target/process.h"
 
 /* clang-format off */
 #define SYMBOL(name, n) {name, FUNCTION_VADDR(n), 64, 0, 1}
@@ -46,7 +47,7 @@ static void judge_one(const struct test_elf *elf, const char *path, pid_t pid, s
 	unsigned int layers;
 
 	assert_int_equal(checked_libraries__add(&libraries, open_built(elf), path, pid, &layers), 0);
-	assert_int_equal(check_libraries__judge(&libraries, list), 0);
+	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, list), 0);
 	checked_libraries__clear(&libraries);
 }
 
@@ -145,10 +146,27 @@ static void misses_the_driver(void **state)
 	struct check_list list = {0};
 
 	(void)state;
-	assert_int_equal(check_libraries__judge(&libraries, &list), 0);
+	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
 	assert_int_equal(list.count, 1);
 	expect_line(&list, "library", CHECK_MISSING, "no libcuda", "install NVIDIA's driver");
 	check_list__clear(&list);
+}
+
+static void does_not_know_of_what_it_could_not_read(void **state)
+{
+	const struct looked_at looked[] = {{.given = true}, {.refused = 3}, {.unread = 1, .refused = 3}};
+	static const char *const texts[] = {"nor any of these processes has one", "3 processes could not be looked into",
+					    "that of 1 process cannot be read"};
+	struct checked_libraries libraries = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct check_list list = {0};
+
+		assert_int_equal(check_libraries__judge(&libraries, &looked[i], &list), 0);
+		assert_non_null(strstr(list.lines[0].text, texts[i]));
+		check_list__clear(&list);
+	}
 }
 
 /* Cut short after it was looked at first. */
@@ -163,7 +181,7 @@ static void tells_of_a_damaged_library(void **state)
 	(void)state;
 	assert_int_equal(checked_libraries__add(&libraries, file, "/x/libcuda.so.1", 0, &layers), 0);
 	assert_int_equal(ftruncate(elf_file__fd(file), TEXT_OFFSET), 0);
-	assert_int_equal(check_libraries__judge(&libraries, &list), 0);
+	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
 	expect_line(&list, "library", CHECK_MISSING, "/x/libcuda.so.1 (without a soname): its symbols cannot be read",
 		    "install it anew");
 	check_list__clear(&list);
@@ -280,6 +298,8 @@ static void judges_hindrances(void **state)
 	expect_process(&facts, false, CHECK_MISSING, "no ELF file for x86-64", "install");
 	facts.bits = 32;
 	expect_process(&facts, false, CHECK_MISSING, "a 32-bit program", "x86-64");
+	facts.kernel_thread = true;
+	expect_process(&facts, false, CHECK_MISSING, "a thread of the kernel", "the pid of a program");
 	facts.mappings = -EACCES;
 	expect_process(&facts, false, CHECK_MISSING, "mappings cannot be read: Permission denied",
 		       "another user namespace");
@@ -441,6 +461,7 @@ int main(void)
 		cmocka_unit_test(names_slow_probes),
 		cmocka_unit_test(knows_a_static_runtime),
 		cmocka_unit_test(misses_the_driver),
+		cmocka_unit_test(does_not_know_of_what_it_could_not_read),
 		cmocka_unit_test(tells_of_a_damaged_library),
 		cmocka_unit_test(a_file_is_there_once),
 		cmocka_unit_test(versions_of_names),

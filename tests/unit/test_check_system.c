@@ -338,6 +338,18 @@ static void judges_limits(void **state)
 	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "not told", NULL);
 }
 
+static void knows_which_kernels_count_memlock(void **state)
+{
+	static const char *const counting[] = {"4.19.0", "4.99.1", "5.4.0-42-generic", "5.10.223"};
+	static const char *const others[] = {"5.11.0", "5.17.0", "6.1.0-13-amd64", "6.18.2", "strange", "5", ""};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counting) / sizeof(*counting); i++)
+		assert_true(host_facts__counts_memlock(counting[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(host_facts__counts_memlock(others[i]));
+}
+
 static void judges_yama(void **state)
 {
 	struct host_facts facts = good_host();
@@ -417,6 +429,7 @@ int main(void)
 		cmocka_unit_test(judges_namespaces),
 		cmocka_unit_test(judges_tracefs),
 		cmocka_unit_test(judges_limits),
+		cmocka_unit_test(knows_which_kernels_count_memlock),
 		cmocka_unit_test(judges_yama),
 		cmocka_unit_test(reads_memlock),
 		cmocka_unit_test_setup_teardown(reads_the_machine, make_root, remove_root),

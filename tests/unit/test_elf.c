@@ -102,7 +102,6 @@ static void reads_what_a_library_says(void **state)
 	assert_string_equal(elf_file__soname(file), "libcudart.so.13.0");
 	assert_int_equal(elf_file__soname_major(file), 13);
 	assert_null(elf_file__interpreter(file));
-	assert_true(elf_file__is_dynamic(file));
 	assert_int_equal(elf_file__build_id(file, &id), 20);
 	assert_int_equal(id[0], 0xab);
 	assert_true(elf_file__vaddr_to_offset(file, TEXT_VADDR + 5, &value));
@@ -168,7 +167,6 @@ static void reads_a_static_executable(void **state)
 	struct elf_file *file = open_built(&elf);
 
 	(void)state;
-	assert_false(elf_file__is_dynamic(file));
 	assert_null(elf_file__soname(file));
 	assert_int_equal(elf_file__soname_major(file), -1);
 	assert_list(file, ELF_TABLE_FULL, "h", "helper 411500 1500 local\n");

@@ -177,6 +177,26 @@ static void refuses_what_is_no_cache(void **state)
 	}
 }
 
+/* In a container anything may be in its place: it is not waited for, and not read whole. */
+static void refuses_what_is_no_file_or_too_large(void **state)
+{
+	struct path_list list;
+	struct error err;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/etc/ld.so.cache", (char *)*state);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(loader_cache__find_cuda(*state, &list, &err), -EBADMSG);
+	unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(loader_cache__find_cuda(*state, &list, &err), -EBADMSG);
+	rmdir(path);
+	write_cache(*state, "glibc-ld.so.cache1.1", 20);
+	assert_int_equal(truncate(path, 1ll << 40), 0);
+	assert_int_equal(loader_cache__find_cuda(*state, &list, &err), -EBADMSG);
+	assert_null(list.paths);
+}
+
 static void bounds_every_number(void **state)
 {
 	for (int old = 0; old < 2; old++) {
@@ -268,6 +288,7 @@ int main(void)
 		TEST(reads_the_new_format),
 		TEST(reads_the_new_format_behind_the_old),
 		TEST(refuses_what_is_no_cache),
+		TEST(refuses_what_is_no_file_or_too_large),
 		TEST(bounds_every_number),
 		TEST(a_string_out_of_bounds_is_refused),
 		TEST(without_a_cache_directories_are_searched),

@@ -242,7 +242,6 @@ static void test_add(void **state)
 	strcpy(symbol, "overwritten");
 	added = trace_functions__at(functions, (uint32_t)row);
 	assert_string_equal(trace_function__symbol(added), "cuSomethingNew");
-	assert_string_equal(trace_function__family(added), "other");
 	assert_int_equal(trace_function__operation(added), OP_NONE);
 	assert_int_equal(trace_function__layer(added), LAYER_DRIVER);
 	assert_int_equal(trace_function__returns(added), TRACE_RETURNS_ERROR);

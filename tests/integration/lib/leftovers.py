@@ -89,15 +89,19 @@ def events():
     return Counter(int(pid) for pid in re.findall(r"^[pr]\d*:gpuprobe_(\d+)_\d+_\d+/", text, re.MULTILINE))
 
 
-def left_over():
+def present():
+    """All of gpuprobe's that is in the kernel, also what a living one holds."""
+    return {**all_objects(), **{("event", pid): f"{sites} sites" for pid, sites in events().items()}}
+
+
+def left_over(found=None):
+    """What of `found`, or of all that is present, no living process holds."""
+    found = dict(present() if found is None else found)
     living = processes()
-    found = all_objects()
     for pid in living:
+        found.pop(("event", pid), None)
         for held in objects_of(pid):
             found.pop(held, None)
-    for pid, sites in events().items():
-        if pid not in living:
-            found["event", pid] = f"{sites} sites"
     return found
 
 
@@ -113,11 +117,14 @@ def assert_none(before=(), timeout=60):
     what was there `before`. With 90 links, of a neighbour that was killed, that is half a minute on a busy machine.
     """
     end = time.monotonic() + timeout
-    left = {key: name for key, name in left_over().items() if key not in before}
+    left = {key: name for key, name in present().items() if key not in before}
+    # Who holds what takes looking through all processes' descriptors: only where there is something.
+    left = left_over(left) if left else left
     while left and time.monotonic() < end:
         time.sleep(0.05)
-        now = left_over()
+        now = present()
         left = {key: name for key, name in left.items() if key in now}
+    left = left_over(left) if left else left
     assert not left, f"left in the kernel: {left}"
 
 

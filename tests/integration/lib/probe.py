@@ -12,6 +12,7 @@ import time
 from lib import paths
 from lib.truth import read_truths
 
+EPOLL_WAIT = "232"  # x86-64
 EXACT = ["--json", "--display-interval", "0", "--metrics-addr", "none"]
 
 
@@ -55,6 +56,18 @@ def kill_tree(pid):
             os.kill(victim, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+
+def wait_until_watching(process, timeout=60):
+    """Until gpuprobe has made the probes of all that it has found: it waits for events (epoll_wait) only then."""
+    end = time.monotonic() + timeout
+    while True:
+        with open(f"/proc/{process.pid}/syscall", encoding="ascii") as syscall:
+            if syscall.read().split()[0] == EPOLL_WAIT:
+                return
+        assert process.poll() is None, f"gpuprobe ended: {process.poll()}"
+        assert time.monotonic() < end, f"gpuprobe does not watch after {timeout} s"
+        time.sleep(0.02)
 
 
 class Background(subprocess.Popen):
@@ -155,7 +168,7 @@ class Running:
     def stderr(self):
         return "".join(self._stderr)
 
-    def line(self, timeout=20):
+    def line(self, timeout=60):
         """The next line of stdout, None at its end."""
         try:
             line = self._lines.get(timeout=timeout)
@@ -165,7 +178,7 @@ class Running:
             self.stdout += line
         return line
 
-    def report(self, timeout=20):
+    def report(self, timeout=60):
         """The next report, with --json."""
         while True:
             line = self.line(timeout)
@@ -173,7 +186,7 @@ class Running:
             if is_report(line):
                 return json.loads(line)
 
-    def find(self, look, timeout=20):
+    def find(self, look, timeout=60):
         """What look(report) returns for the first report for which that is true."""
         end = time.monotonic() + timeout
         last = None
@@ -184,11 +197,15 @@ class Running:
                 return found
         raise TimeoutError(f"no report was as expected within {timeout} s; the last: {json.dumps(last)[:4000]}")
 
-    def wait_for(self, condition, timeout=20):
+    def wait_for(self, condition, timeout=60):
         """The first report that meets the condition."""
         return self.find(lambda report: report if condition(report) else None, timeout)
 
-    def finish(self, timeout=20):
+    def wait_until_watching(self):
+        """For those without reports, or with none that tells it."""
+        wait_until_watching(self.process)
+
+    def finish(self, timeout=60):
         """Waits for its end and returns the Result."""
         while self.line(timeout) is not None:
             pass
@@ -197,7 +214,7 @@ class Running:
             reader.join(timeout)
         return Result(status, self.stdout, self.stderr, self.truth_dir)
 
-    def stop(self, number=signal.SIGINT, timeout=20):
+    def stop(self, number=signal.SIGINT, timeout=60):
         """Ends it by a signal and returns the Result."""
         self.process.send_signal(number)
         return self.finish(timeout)

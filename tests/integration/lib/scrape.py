@@ -97,7 +97,7 @@ class Endpoint:
         self.port = free_port()
         self.option = ["--metrics-addr", f"127.0.0.1:{self.port}"]
 
-    def wait(self, timeout=20):
+    def wait(self, timeout=60):
         end = time.monotonic() + timeout
         while True:
             try:
@@ -107,7 +107,7 @@ class Endpoint:
                 assert time.monotonic() < end, "gpuprobe does not serve"
                 time.sleep(0.02)
 
-    def request(self, path, method="GET", headers=None, body=None, timeout=20):
+    def request(self, path, method="GET", headers=None, body=None, timeout=60):
         """(status, headers, body) of one request."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
@@ -129,7 +129,7 @@ class Endpoint:
         assert answer["Content-Type"] == (OPENMETRICS if openmetrics else PROMETHEUS)
         return Page(body.decode(), openmetrics)
 
-    def until(self, condition, timeout=20, **form):
+    def until(self, condition, timeout=60, **form):
         """The first page for which condition(page) is true."""
         end = time.monotonic() + timeout
         while True:
@@ -139,7 +139,7 @@ class Endpoint:
             assert time.monotonic() < end, page.samples
             time.sleep(0.05)
 
-    def talk(self, data, timeout=20):
+    def talk(self, data, timeout=60):
         """Sends raw bytes and reads until the server closes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout) as client:
             client.sendall(data)

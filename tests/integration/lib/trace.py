@@ -121,7 +121,7 @@ class Tracer:
         return result, read_log(log)
 
 
-def wait_for_lines(path, count, timeout=20):
+def wait_for_lines(path, count, timeout=60):
     """Until the file has so many whole lines; they, parsed."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:

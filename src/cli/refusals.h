@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes that are to be watched and cannot be: a line each, once, of the first few, and of the rest how many they
+ * were. A whole machine may be full of them.
+ */
+#ifndef CLI_REFUSALS_H
+#define CLI_REFUSALS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+#include "probe/hindrance.h"
+
+#define REFUSALS_KNOWN 4096 /* processes that are counted once; beyond these each time they are met */
+
+struct refusals {
+	size_t count; /* so far */
+	size_t named; /* of these the first, so many at most, have a line */
+	pid_t pids[REFUSALS_KNOWN];
+};
+
+/* Something keeps the process from being watched; an empty hindrance is none. */
+void refusals__tell(struct refusals *refusals, pid_t pid, const struct hindrance *hindrance, const struct log *log);
+
+/* At the end: those that were not named. */
+void refusals__tell_rest(const struct refusals *refusals, const struct log *log);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What keeps gpuprobe from watching something, see hindrance.h.
+#include "probe/hindrance.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+
+#include "privilege/capabilities.h"
+#include "target/process.h"
+
+struct file_hindrance file_hindrance__of(int code, bool deleted)
+{
+	struct file_hindrance file = {.advice = NULL};
+
+	if (deleted) {
+		/* Before that right, map_files asks for those to the process. */
+		if (code == -EPERM)
+			file.advice = "run it as root, or with CAP_CHECKPOINT_RESTORE; or start the program anew";
+		snprintf(file.what, sizeof(file.what),
+			 " was deleted or replaced while in use, and cannot be read: %s", strerror(-code));
+	} else if (code == -EREMOTE) {
+		file.advice = "name that file by --libcuda-path or --libcudart-path";
+		snprintf(file.what, sizeof(file.what),
+			 " is on a file system that a program serves (FUSE), which may never answer: it gets no probes");
+	} else if (code == -ENOEXEC || code == -EINVAL) {
+		file.advice = "install that library anew, for x86-64";
+		snprintf(file.what, sizeof(file.what), " is no ELF file for x86-64");
+	} else {
+		snprintf(file.what, sizeof(file.what), " cannot be read: %s", strerror(-code));
+	}
+	return file;
+}
+
+const char *hindrance__advice(uint64_t effective, bool files)
+{
+	bool traces = capabilities__suffice(effective, CAP_SYS_PTRACE);
+	bool searches = !files || capabilities__suffice(effective, CAP_DAC_READ_SEARCH);
+
+	if (traces && searches)
+		return "run gpuprobe where the process runs: what is kept from root as well has a sandbox of its own";
+	if (traces)
+		return "run it as root (sudo), or with CAP_DAC_READ_SEARCH";
+	return searches ? "run it as root (sudo), or with CAP_SYS_PTRACE" :
+			  "run it as root (sudo), or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
+}
+
+static struct process_info who(pid_t pid)
+{
+	struct process_info info;
+
+	if (process__info(pid, &info))
+		snprintf(info.comm, sizeof(info.comm), "?");
+	return info;
+}
+
+int hindrance__of_process(pid_t pid, int code, struct hindrance *hindrance)
+{
+	hindrance->whole = true;
+	return error__set(&hindrance->text, code,
+			  "process %d (%s): its mappings cannot be read: %s: only libraries that the loader or "
+			  "--libcuda-path names have probes there; %s",
+			  pid, who(pid).comm, strerror(-code), hindrance__advice(capabilities__effective(), false));
+}
+
+int hindrance__of_file(pid_t pid, const char *path, bool deleted, int code, struct hindrance *hindrance)
+{
+	const struct file_hindrance file = file_hindrance__of(code, deleted);
+
+	return error__set(&hindrance->text, code, "process %d (%s): %.200s%s: %s", pid, who(pid).comm, path, file.what,
+			  file.advice ? file.advice : hindrance__advice(capabilities__effective(), true));
+}

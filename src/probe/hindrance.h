@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What keeps gpuprobe from watching a process or a file that it maps, in words, and what to do about it. */
+#ifndef PROBE_HINDRANCE_H
+#define PROBE_HINDRANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct hindrance {
+	struct error text; /* a line that names the process; empty: nothing keeps gpuprobe from watching it */
+	bool whole;	   /* nothing that it maps has probes for that */
+};
+
+/* What is said of a file after its path, " cannot be read: Operation not permitted", and what to do. */
+struct file_hindrance {
+	char what[160];
+	const char *advice; /* NULL: see hindrance__advice */
+};
+
+/* Of a file that could not be opened: `code` is the errno, `deleted` as in struct mapping. */
+struct file_hindrance file_hindrance__of(int code, bool deleted);
+
+/*
+ * What to do where a right is lacking, by the capabilities in `effective` (struct capabilities): those of
+ * CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH that it lacks are named, where `files` is false the former alone.
+ */
+const char *hindrance__advice(uint64_t effective, bool files);
+
+/* Of a process whose mappings cannot be read. Returns `code`. */
+int hindrance__of_process(pid_t pid, int code, struct hindrance *hindrance);
+
+/* Of a file that process maps at `path`. Returns `code`. */
+int hindrance__of_file(pid_t pid, const char *path, bool deleted, int code, struct hindrance *hindrance);
+
+#endif

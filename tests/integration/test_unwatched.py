@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What gpuprobe was told to watch and cannot, or what has called nothing, is said; it is never just an empty report."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from lib import paths
+from lib.probe import Background, Running, environment
+
+NONE = ("--metrics-addr", "none")
+MONITOR = (*NONE, "--display-interval", "0")
+COMMANDS = {
+    "monitor": MONITOR,
+    "trace": ("trace", "-c"),
+    "stat": ("stat",),
+    "diagnose": ("diagnose",),
+    "memleak": ("memleak",),
+    "flame": ("flame", "--by", "launches"),
+}
+USER = ("setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "--")
+every_command = pytest.mark.parametrize("command", COMMANDS)
+
+
+@pytest.fixture
+def private():
+    """A directory that everybody may enter, with a workload and its libraries."""
+    directory = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
+    directory.chmod(0o755)
+    for name in ("libcuda.so.1", "libcudart.so.13", "idle-holder"):
+        shutil.copy(paths.SIM / name, directory)
+        os.chown(directory / name, 1000, 1000)
+    os.chown(directory, 1000, 1000)
+    yield directory
+    shutil.rmtree(directory)
+
+
+def without(*capabilities):
+    """Words before a command that run it as root without these."""
+    return ("setpriv", "--bounding-set", ",".join(f"-{name}" for name in capabilities), "--inh-caps=-all", "--")
+
+
+def run(*argv, before=()):
+    return subprocess.run([*before, str(paths.GPUPROBE), *map(str, argv)], env=environment(), text=True,
+                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+
+
+def holder(directory=paths.SIM, before=()):
+    """A CUDA process that calls nothing until it is told to."""
+    background = Background(*before, directory / "idle-holder", "--then-launch", "4", "--seconds", "60")
+    assert background.stdout.readline() == "READY\n"
+    return background
+
+
+def runs(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def refused(done, *words):
+    """An error of one line, besides warnings, that has all of the words."""
+    assert done.returncode == 1, done
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("gpuprobe: warning: without CAP_")]
+    assert len(lines) == 1 and not lines[0].startswith("gpuprobe: warning"), done.stderr
+    for word in words:
+        assert word in lines[0]
+
+
+# --- rights that are lacking ---
+
+@every_command
+def test_a_process_that_may_not_be_looked_into(command):
+    with holder() as holding:
+        done = run(*COMMANDS[command], "--duration", "0.5", "-p", holding.pid, before=without("sys_ptrace"))
+    refused(done, f"process {holding.pid} (idle-holder): ", "cannot be read", "CAP_SYS_PTRACE")
+
+
+def test_a_command_that_may_not_be_looked_into():
+    """It is warned of; a library that is named has probes all the same, as the warning on the capability says."""
+    command = ("--", "sh", "-c", '"$@" >&2', "sh", paths.workload("launch"), "--launches", "20")
+    done = run(*MONITOR, *command, before=without("sys_ptrace"))
+    assert done.returncode == 0 and "no CUDA process was seen" in done.stdout
+    assert re.search(r"warning: process \d+ \(launch\): .*cannot be read: .* or with CAP_SYS_PTRACE\n", done.stderr)
+    named = run(*MONITOR, "--json", "--libcuda-path", paths.LIBCUDA, *command, before=without("sys_ptrace"))
+    assert [process["launches"] for process in json.loads(named.stdout)["processes"]] == [20]
+    assert "without CAP_SYS_PTRACE: " in named.stderr
+
+
+def test_many_processes_are_not_many_lines():
+    script = 'for i in 1 2 3 4 5 6 7 8 9 10 11; do "$@" --launches 1 >&2; done'
+    done = run(*MONITOR, "--", "sh", "-c", script, "sh", paths.workload("launch"), before=without("sys_ptrace"))
+    assert done.returncode == 0
+    assert len(re.findall(r"warning: process \d+ \(", done.stderr)) == 8
+    assert len(re.findall(r"warning: \d+ more processes could not be watched: --verbose names them\n", done.stderr)) == 1
+
+
+def test_a_process_whose_mappings_cannot_be_read():
+    """Root's rights end at some sandboxes. Its children are watched."""
+    try:
+        Path("/proc/1/maps").read_bytes()
+        pytest.skip("root may read the mappings of process 1 here")
+    except PermissionError:
+        pass
+    done = run(*MONITOR, "--duration", "0.1", "-p", 1)
+    assert done.returncode == 0
+    assert re.search(r"warning: process 1 \(.*\): its mappings cannot be read: Permission denied: ", done.stderr)
+
+
+@pytest.mark.parametrize("capability, said", [("checkpoint_restore", "CAP_CHECKPOINT_RESTORE; or start the program anew"),
+                                              ("dac_read_search", "CAP_DAC_READ_SEARCH")])
+def test_a_deleted_library(capability, said, private):
+    with holder(private, USER) as holding, holder() as other:
+        for name in ("libcuda.so.1", "libcudart.so.13"):
+            (private / name).unlink()
+        args = (*MONITOR, "--duration", "0.3", "-p", holding.pid)
+        words = (f"process {holding.pid} (idle-holder): ", "libcuda.so.1 was deleted or replaced while in use", said)
+        refused(run(*args, before=without(capability)), *words)
+        # Where others can be watched it is a warning.
+        both = run(*args, "-p", other.pid, before=without(capability))
+        assert both.returncode == 0
+        warned = [line for line in both.stderr.splitlines() if f"process {holding.pid} " in line]
+        assert len(warned) == 1 and all(word in warned[0] for word in words)
+        assert f"process {other.pid} (idle-holder) has made no CUDA call that is watched\n" in both.stdout
+        assert f"process {holding.pid} " not in both.stdout
+        assert f"process {holding.pid} (idle-holder) has made no CUDA call" in run(*args).stdout
+
+
+def test_a_library_that_only_its_owner_may_read(private):
+    with holder(private, USER) as holding:
+        private.chmod(0o700)
+        done = run(*MONITOR, "-p", holding.pid, before=without("dac_read_search"))
+    refused(done, f"process {holding.pid} (idle-holder): {private}/libcuda.so.1 cannot be read: Permission denied",
+            "CAP_DAC_READ_SEARCH")
+
+
+def test_a_library_that_is_named_is_no_hindrance(private):
+    """Probes are of files: what the process maps has them, though it is out of reach by the process."""
+    with holder(private, USER) as holding:
+        argv = (*MONITOR, "--libcuda-path", private / "libcuda.so.1", "--libcudart-path", private / "libcudart.so.13")
+        done = run(*argv, "--duration", "0.3", "-p", holding.pid, before=without("sys_ptrace"))
+    assert done.returncode == 0
+    assert "cannot be read" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("capability", ["bpf", "perfmon"])
+@every_command
+def test_root_without_what_bpf_needs(capability, command):
+    """CAP_SYS_ADMIN stands for both, until it is given up."""
+    done = run(*COMMANDS[command], "--", "true", before=without(capability))
+    refused(done, f"without CAP_{capability.upper()}: ")
+
+
+@pytest.mark.parametrize("command", ["monitor", "trace"])
+def test_too_few_descriptors(command):
+    refused(run(*COMMANDS[command], "--", "true", before=("prlimit", "--nofile=24", "--")), "ulimit -n")
+
+
+# --- pids ---
+
+@every_command
+def test_proc_of_another_pid_namespace(command):
+    for before in (("unshare", "-pf", "--"), ("unshare", "-m", "sh", "-ec", 'mount -t tmpfs none /proc; exec "$@"', "sh")):
+        for rest in (("--", "true"), ("-p", "1")):
+            done = run(*COMMANDS[command], *rest, before=before)
+            refused(done, "/proc is of another pid namespace, or not mounted", "mount -t proc proc /proc")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "check"])
+def test_a_thread_is_no_process(command):
+    script = "import threading, time; t = threading.Thread(target=time.sleep, args=(60,), daemon=True); t.start(); " \
+             "print(t.native_id, flush=True); time.sleep(60)"
+    with Background(paths.PYTHON, "-c", script) as process:
+        thread = int(process.stdout.readline())
+        done = run(*COMMANDS.get(command, ("check",)), "-p", thread)
+        refused(done, f"-p {thread}: a thread of process {process.pid}: give its pid")
+
+
+# --- no calls, and the end ---
+
+@every_command
+def test_a_process_without_calls(command):
+    with holder() as holding:
+        done = run(*COMMANDS[command], "--duration", "0.3", "-p", holding.pid)
+    assert done.returncode == 0
+    assert f"process {holding.pid} (idle-holder) has made no CUDA call that is watched\n" in done.stdout + done.stderr
+    assert "no CUDA process" not in done.stdout + done.stderr
+
+
+def test_the_monitor_ends_with_its_processes(tmp_path):
+    """And with their descendants, as the other commands do."""
+    with Background("sh", "-c", "sleep 6 & echo $!; exec sleep 3") as process:
+        child = int(process.stdout.readline())
+        argv = [str(paths.GPUPROBE), *NONE, "--json", "--display-interval", "0.2", "-p", str(process.pid)]
+        with Running(argv, environment(), tmp_path, None) as probe:
+            probe.report()
+            process.wait()
+            assert runs(child)
+            result = probe.finish(timeout=20)
+            assert not runs(child)
+    assert result.status == 0
+    assert result.final["processes"] == []

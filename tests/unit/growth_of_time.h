@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How the time of some work grows with its size: with four times as much it may take ten times as long, where the
+ * square would take sixteen. Measured is what the thread has run, the best of some tries.
+ */
+#ifndef TESTS_GROWTH_OF_TIME_H
+#define TESTS_GROWTH_OF_TIME_H
+
+#include <malloc.h>
+#include <stdio.h>
+#include <time.h>
+
+#define MS 1000000ull
+#define TRIES 2
+#define GROWTH_MAX 10
+/* Where the smaller one is that quick, a busy machine's caches say more than the code. */
+#define TOO_QUICK (2 * MS)
+
+/* Sanitizers take their time and their memory. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SLOWER 10
+#else
+#define SLOWER 1
+#endif
+
+typedef void (*work_fn)(size_t size);
+
+static inline uint64_t spent(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t time_of(work_fn work, size_t size)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t begin = spent(), took;
+
+		work(size);
+		took = spent() - begin;
+		if (took < best)
+			best = took;
+	}
+	return best;
+}
+
+static inline void assert_linear(const char *what, work_fn work, size_t size)
+{
+	uint64_t small = time_of(work, size), large = time_of(work, 4 * size);
+
+	print_message("%s: %zu in %.1f ms, %zu in %.1f ms\n", what, size, (double)small / MS, 4 * size, (double)large / MS);
+	assert_true(large < GROWTH_MAX * (small > TOO_QUICK ? small : TOO_QUICK));
+}
+
+static inline size_t resident_bytes(void)
+{
+	unsigned long pages = 0;
+	FILE *in;
+
+	malloc_trim(0);
+	in = fopen("/proc/self/statm", "re");
+
+	assert_non_null(in);
+	assert_int_equal(fscanf(in, "%*u %lu", &pages), 1);
+	fclose(in);
+	return pages * 4096;
+}
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The HTTP server over loopback and clients of it. Client and loop take turns in one thread, so nothing depends
+ * on luck.
+ */
+#ifndef TESTS_HTTP_CLIENT_H
+#define TESTS_HTTP_CLIENT_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve/http.h"
+
+/* Nothing that is meant to happen takes as long. */
+#define PATIENCE_MS 5000
+#define CONNECTIONS 8
+/* The deadlines where a test waits for them. */
+#define REQUEST_MS 300
+#define IDLE_MS 600
+
+struct fixture {
+	struct event_base *base;
+	struct http_server *server;
+	int renders;
+	size_t page_size;	/* of the metrics page; 0: a short one */
+	unsigned int render_ms; /* how long it takes */
+	int render_error;
+};
+
+static inline int render(void *arg, enum exposition form, FILE *out)
+{
+	struct fixture *f = arg;
+	char *fill = malloc(f->page_size + 1);
+
+	f->renders++;
+	usleep(f->render_ms * 1000);
+	fputs(form == EXPOSITION_OPENMETRICS ? "openmetrics\n" : "prometheus\n", out);
+	memset(fill, 'x', f->page_size);
+	fwrite(fill, 1, f->page_size, out);
+	free(fill);
+	return f->render_error;
+}
+
+static inline int set_up_with(void **state, unsigned int request_ms, unsigned int idle_ms)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct http_options options = {
+		.address = "127.0.0.1:0",
+		.version = "9.8.7",
+		.render = render,
+		.arg = f,
+		.max_connections = CONNECTIONS,
+		.request_ms = request_ms,
+		.idle_ms = idle_ms,
+	};
+	struct error err;
+
+	f->base = event_base_new();
+	if (http_server__new(f->base, &options, &f->server, &err)) {
+		print_error("%s\n", err.text);
+		return -1;
+	}
+	*state = f;
+	return 0;
+}
+
+/* With the deadlines of every day, which no test comes near. */
+static inline int set_up(void **state)
+{
+	return set_up_with(state, 0, 0);
+}
+
+static inline int set_up_short(void **state)
+{
+	return set_up_with(state, REQUEST_MS, IDLE_MS);
+}
+
+static inline int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	http_server__free(f->server);
+	event_base_free(f->base);
+	free(f);
+	return 0;
+}
+
+static inline uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static inline void step(struct fixture *f)
+{
+	event_base_loop(f->base, EVLOOP_NONBLOCK);
+	usleep(200);
+}
+
+static inline void steps(struct fixture *f, unsigned int ms)
+{
+	uint64_t end = now_ms() + ms;
+
+	while (now_ms() < end)
+		step(f);
+}
+
+/* A connection that is still to be taken. */
+static inline int knock(struct fixture *f)
+{
+	const char *address = http_server__address(f->server);
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1)),
+		.sin_addr = {htonl(INADDR_LOOPBACK)},
+	};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
+/* A client of the server; what it sends and receives never blocks. */
+static inline int dial(struct fixture *f)
+{
+	int fd = knock(f);
+
+	step(f);
+	return fd;
+}
+
+static inline void say_bytes(int fd, const void *data, size_t length)
+{
+	assert_int_equal(send(fd, data, length, MSG_NOSIGNAL), length);
+}
+
+static inline void say(int fd, const char *text)
+{
+	say_bytes(fd, text, strlen(text));
+}
+
+/* The end of what has been received: nothing more for now, closed, or reset. */
+enum end {
+	END_WAITING,
+	END_CLOSED,
+	END_RESET
+};
+
+struct answer {
+	char data[65536];
+	size_t length;
+	enum end end;
+};
+
+/* Receives what there is. */
+static inline void listen_to(int fd, struct answer *a)
+{
+	ssize_t n;
+
+	do {
+		assert_true(a->length + 1 < sizeof(a->data));
+		n = recv(fd, a->data + a->length, sizeof(a->data) - 1 - a->length, 0);
+		if (n > 0)
+			a->length += (size_t)n;
+	} while (n > 0);
+	a->data[a->length] = '\0';
+	if (n == 0)
+		a->end = END_CLOSED;
+	else
+		a->end = errno == EAGAIN ? END_WAITING : END_RESET;
+}
+
+static const char *body_of(const struct answer *a)
+{
+	const char *body = strstr(a->data, "\r\n\r\n");
+
+	return body ? body + 4 : NULL;
+}
+
+static inline size_t body_length(const struct answer *a)
+{
+	return a->length - (size_t)(body_of(a) - a->data);
+}
+
+static inline bool has_header(const struct answer *a, const char *line)
+{
+	const char *at = strstr(a->data, line);
+
+	return at && at < body_of(a) && at[-1] == '\n' && at[strlen(line)] == '\r';
+}
+
+static inline bool is_whole(const struct answer *a, bool head_only)
+{
+	const char *length = strstr(a->data, "Content-Length: ");
+
+	if (!body_of(a) || !length)
+		return false;
+	return head_only || body_length(a) >= strtoul(length + 16, NULL, 10);
+}
+
+/* Waits for one response. */
+static inline void hear(struct fixture *f, int fd, bool head_only, struct answer *a)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	a->length = 0;
+	a->end = END_WAITING;
+	while (a->end == END_WAITING && now_ms() < end) {
+		step(f);
+		listen_to(fd, a);
+		if (is_whole(a, head_only))
+			return;
+	}
+	fail_msg("no whole response: '%s'", a->data);
+}
+
+/* Waits for the server to close the connection and returns after how many ms it did. */
+static inline uint64_t hear_end(struct fixture *f, int fd, struct answer *a)
+{
+	uint64_t start = now_ms();
+
+	a->length = 0;
+	a->end = END_WAITING;
+	while (a->end == END_WAITING) {
+		if (now_ms() > start + PATIENCE_MS)
+			fail_msg("the connection is still open");
+		step(f);
+		listen_to(fd, a);
+	}
+	return now_ms() - start;
+}
+
+/* Sends a request on a new connection; the response is in `a`. */
+static inline int ask(struct fixture *f, const char *request, struct answer *a)
+{
+	int fd = dial(f);
+
+	say(fd, request);
+	hear(f, fd, !strncmp(request, "HEAD", 4), a);
+	return fd;
+}
+
+static inline int status_of(const struct answer *a)
+{
+	int status = 0;
+
+	sscanf(a->data, "HTTP/1.1 %d ", &status);
+	return status;
+}
+
+/* Asks, expects the status, and whether the connection lives on. */
+static inline void expect(struct fixture *f, const char *request, int status, bool open)
+{
+	struct answer a;
+	int fd = ask(f, request, &a);
+
+	if (status_of(&a) != status)
+		fail_msg("'%.60s' is answered by '%.60s', not by %d", request, a.data, status);
+	/* A client less quick to read might lose the response to a reset. */
+	assert_int_not_equal(a.end, END_RESET);
+	assert_true(has_header(&a, open ? "Connection: keep-alive" : "Connection: close"));
+	if (!open) {
+		hear_end(f, fd, &a);
+		assert_int_equal(a.end, END_CLOSED);
+	}
+	close(fd);
+	steps(f, 1);
+}
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+
+#define server_test(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define deadline_test(test) cmocka_unit_test_setup_teardown(test, set_up_short, tear_down)
+
+#endif

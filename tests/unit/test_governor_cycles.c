@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The governor's cycles step by step, with threads and probes by hand: delays, windows, gaps, what fails, what is said.
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "governor_hand.h"
+
+#define LAUNCHES (1u << RATE_LAUNCH)
+#define COPIES (1u << RATE_COPY)
+#define ALL ((1u << RATE_FAMILIES) - 1)
+#define OVERHEAD 0.25 /* a fifth of the wall time */
+
+static const struct log everything = {.level = LOG_INFO};
+
+static struct governor *begin(struct hand *hand)
+{
+	const struct governor_hooks hooks = hand__hooks(hand);
+	struct call_costs costs;
+	struct governor *governor;
+
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		costs.ns[family] = HAND_CALL_NS;
+	hand->now_ns = BEGIN_NS;
+	hand->in = ALL;
+	governor = governor__new(OVERHEAD, &costs, &hooks, &everything);
+	assert_non_null(governor);
+	return governor;
+}
+
+static struct governed_calls *calls_of(const struct governor *governor, size_t thread, enum rate_family family)
+{
+	return &hand__thread(&governor->threads, thread)->calls[family];
+}
+
+static void call(struct hand *hand, enum rate_family family, uint64_t calls)
+{
+	hand->rates[0].calls[family] += calls;
+}
+
+/* Ticks, the next of which is due when the test lets it be. */
+static uint64_t after(struct hand *hand, struct governor *governor, uint64_t ns)
+{
+	hand->now_ns += ns;
+	return governor__tick(governor);
+}
+
+static uint64_t missed(struct governor *governor)
+{
+	governor__refresh(governor);
+	return governor__missed(governor, 0, RATE_LAUNCH);
+}
+
+/* --- what is said --- */
+
+static FILE *usual_stderr;
+static char *said;
+static size_t said_size;
+
+static int listen_to_log(void **state)
+{
+	(void)state;
+	usual_stderr = stderr;
+	stderr = open_memstream(&said, &said_size);
+	return stderr ? 0 : -1;
+}
+
+static int end_listening(void **state)
+{
+	(void)state;
+	fclose(stderr);
+	stderr = usual_stderr;
+	free(said);
+	return 0;
+}
+
+/* How often it was. */
+static int times_said(const char *words)
+{
+	int times = 0;
+
+	fflush(stderr);
+	for (const char *at = said; (at = strstr(at, words)); at++)
+		times++;
+	return times;
+}
+
+/* --- delays --- */
+
+/* A family that is out since its window, in which it had `calls` in 100 ms; then `late` more. */
+static double lag_after(uint64_t calls, uint64_t late, bool other_ended)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+	double lag_ns;
+
+	hand__add(&hand, 0, BEGIN_NS);
+	hand__add(&hand, 0, BEGIN_NS);
+	governor__read(governor);
+	for (size_t i = 0; i < 2; i++) {
+		struct governed_calls *own = calls_of(governor, i, RATE_LAUNCH);
+
+		own->rate = (double)calls / (100 * (double)MS);
+		own->at_end = calls;
+		own->now = calls + late;
+	}
+	hand__thread(&governor->threads, 1)->ended_ns = other_ended ? BEGIN_NS : 0;
+	calls_of(governor, 1, RATE_LAUNCH)->now = other_ended ? calls : calls + late;
+	governor->watched = ALL & ~LAUNCHES;
+	governor__learn_lag(governor);
+	lag_ns = governor->lag_ns;
+	governor__free(governor);
+	return lag_ns;
+}
+
+static void going_is_learned(void **state)
+{
+	double before = 10 * (double)MS;
+
+	(void)state;
+	/* 50 ms, of which a quarter is believed at once. */
+	assert_about(lag_after(1000, 500, false), before + (50 * (double)MS - before) / 4);
+	/* A thread that has ended makes no calls, however late probes go. */
+	assert_about(lag_after(1000, 500, true), before + (50 * (double)MS - before) / 4);
+	/* Few calls tell nothing; nobody waits for seconds. */
+	assert_about(lag_after(49, 500, false), before);
+	assert_about(lag_after(100, 5000, false), before + (1e9 - before) / 4);
+}
+
+/* A family's window had `calls` in 100 ms, after `early` before it was known to be in. */
+static double lead_after(uint64_t calls, uint64_t early, unsigned int sampled)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+	struct governed_calls *own;
+	double lead_ns;
+
+	hand__add(&hand, 0, BEGIN_NS);
+	governor__read(governor);
+	own = calls_of(governor, 0, RATE_LAUNCH);
+	own->rate = (double)calls / (100 * (double)MS);
+	own->at_window = early;
+	own->at_end = early + calls;
+	/* An older window's end lies before the latest one's beginning. */
+	calls_of(governor, 0, RATE_COPY)->at_window = 1000;
+	calls_of(governor, 0, RATE_COPY)->rate = 1;
+	governor->sampled = sampled;
+	governor__learn_lead(governor);
+	lead_ns = governor->lead_ns;
+	governor__free(governor);
+	return lead_ns;
+}
+
+static void coming_is_learned(void **state)
+{
+	(void)state;
+	assert_about(lead_after(1000, 200, LAUNCHES), 20 * (double)MS / 4);
+	assert_about(lead_after(99, 200, LAUNCHES), 0);
+	assert_about(lead_after(1000, 200, COPIES << 1), 0);
+	assert_about(lead_after(1000, 200, 0), 0);
+}
+
+/* --- windows --- */
+
+static struct governor *with_shares(struct hand *hand, double launches, double copies, double lag_ns)
+{
+	struct governor *governor = begin(hand);
+
+	governor->share[RATE_LAUNCH] = launches;
+	governor->share[RATE_COPY] = copies;
+	governor->sampled = (launches < 1 ? LAUNCHES : 0) | (copies < 1 ? COPIES : 0);
+	governor->lag_ns = lag_ns;
+	governor__plan_windows(governor);
+	return governor;
+}
+
+static double window_of(const struct governor *governor, enum rate_family family)
+{
+	return (double)(governor->end_ns[family] - governor->window_ns);
+}
+
+static void windows_and_gaps_have_room(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = with_shares(&hand, 0.005, 1, 10 * (double)MS);
+
+	(void)state;
+	/* 20 ms, and 10 more until probes are out, are the 200th part of it. */
+	assert_about(governor->length_ns, 6e9);
+	assert_about(window_of(governor, RATE_LAUNCH), 20 * (double)MS);
+	governor__free(governor);
+	governor = with_shares(&hand, 0.005, 1, 50 * (double)MS);
+	assert_about(governor->length_ns, 10e9);
+	governor__free(governor);
+	/* 80 ms are the rest of it, of the family that is watched most. */
+	governor = with_shares(&hand, 0.5, 0.95, 10 * (double)MS);
+	assert_about(governor->length_ns, 1.6e9);
+	assert_about(window_of(governor, RATE_LAUNCH), 790 * (double)MS);
+	assert_about(window_of(governor, RATE_COPY), 1510 * (double)MS);
+	governor__free(governor);
+	governor = with_shares(&hand, 0.999, 1, 10 * (double)MS);
+	assert_about(governor->length_ns, 10e9);
+	governor__free(governor);
+}
+
+/* No program's period beats with them. */
+static void cycles_differ_in_length(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = with_shares(&hand, 0.5, 1, 10 * (double)MS);
+	double least = governor->length_ns, most = least;
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		governor__plan_windows(governor);
+		assert_true(governor->length_ns >= 0.5e9 && governor->length_ns <= 1.5e9);
+		least = governor->length_ns < least ? governor->length_ns : least;
+		most = governor->length_ns > most ? governor->length_ns : most;
+	}
+	assert_true(most - least > 0.8e9);
+	governor__free(governor);
+}
+
+/* What is expected of the next window: what is exact meanwhile is expected anew when it is not. */
+static void rates_are_expected_of_sampled_families(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	governor__read(governor);
+	calls_of(governor, 0, RATE_LAUNCH)->held_rate = calls_of(governor, 0, RATE_COPY)->held_rate = 1e-3;
+	governor->sampled = LAUNCHES;
+	governor__mark_windows(governor);
+	assert_about(calls_of(governor, 0, RATE_LAUNCH)->held_rate, 1e-3);
+	assert_about(calls_of(governor, 0, RATE_COPY)->held_rate, 0);
+	/* Programs have phases: a window at rest is not the end of it. */
+	hand.now_ns += 100 * MS;
+	governor__end_windows(governor, LAUNCHES, hand.now_ns);
+	assert_about(calls_of(governor, 0, RATE_LAUNCH)->held_rate, 0.6e-3);
+	governor__free(governor);
+}
+
+/* A window of 100 ms with 20000 launches, copies and waits each: 20 ms of it are paid for each family. */
+static double rate_after_window(unsigned int sampled, unsigned int unsettled)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+	double rate;
+
+	hand__add(&hand, 0, BEGIN_NS);
+	governor__read(governor);
+	for (int family = 0; family < RATE_EXACT; family++)
+		call(&hand, (enum rate_family)family, 20000);
+	hand.now_ns += 100 * MS;
+	governor__read(governor);
+	governor->sampled = sampled;
+	governor->unsettled = unsettled;
+	governor__end_windows(governor, LAUNCHES, hand.now_ns);
+	assert_int_equal(governor->unsettled, unsettled & ~LAUNCHES);
+	rate = calls_of(governor, 0, RATE_LAUNCH)->rate_without;
+	governor__free(governor);
+	return rate;
+}
+
+/* The rate without probes is without those that are out, or were: the others are always paid. */
+static void rates_are_without_what_is_out(void **state)
+{
+	const double rate = 20000 / (100 * (double)MS);
+
+	(void)state;
+	assert_about(rate_after_window(LAUNCHES, 0), rate / 0.8);
+	assert_about(rate_after_window(LAUNCHES, LAUNCHES | COPIES), rate / 0.6);
+	assert_about(rate_after_window(LAUNCHES | COPIES, 0), rate / 0.6);
+	assert_about(rate_after_window(LAUNCHES, COPIES << 1), rate / 0.6);
+}
+
+/* A thread that was over before the window began is told of in it all the same. */
+static void threads_without_time_are_no_matter(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS - 100 * MS);
+	hand.rates[0].ended_ns = BEGIN_NS - 1;
+	governor__read(governor);
+	governor->sampled = LAUNCHES;
+	governor->lag_ns = 0;
+	calls_of(governor, 0, RATE_LAUNCH)->held_rate = 1e-3;
+	governor__end_windows(governor, LAUNCHES, BEGIN_NS + 50 * MS);
+	assert_about(calls_of(governor, 0, RATE_LAUNCH)->held_rate, 1e-3);
+	governor->watched = ALL & ~LAUNCHES;
+	hand.now_ns += 100 * MS;
+	assert_int_equal(missed(governor), 0);
+	assert_about(governor->threads.processes[0].missed[RATE_LAUNCH], 0);
+	governor__free(governor);
+}
+
+/* One that is first seen has been at it since the family went out, until probes came, which was before it was told. */
+static void threads_that_were_not_seen_are_made_up(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS - 500 * MS);
+	governor->out_ns[RATE_LAUNCH] = BEGIN_NS - 300 * MS;
+	governor->lead_ns = 40 * (double)MS;
+	governor__read(governor);
+	call(&hand, RATE_LAUNCH, 20000);
+	hand.now_ns += 100 * MS;
+	governor__read(governor);
+	governor->sampled = LAUNCHES;
+	governor__end_windows(governor, LAUNCHES, hand.now_ns);
+	assert_about(governor->threads.processes[0].missed[RATE_LAUNCH], 260 * (double)MS * (20000 / (80 * (double)MS)));
+	governor__free(governor);
+}
+
+/* --- cycles --- */
+
+/* Launches cost the thread two fifths of its time, twice what is allowed. */
+static void busy(struct hand *hand, uint64_t ns)
+{
+	call(hand, RATE_LAUNCH, (uint64_t)(0.4 * (double)ns / HAND_CALL_NS));
+}
+
+/* Sampling begins after 600 ms: the budget of a period is spent. Returns how long the gap is. */
+static uint64_t begin_sampling(struct hand *hand, struct governor *governor)
+{
+	uint64_t gap_ns = 0;
+
+	hand__add(hand, 0, BEGIN_NS);
+	for (int slice = 0; slice < 6; slice++) {
+		busy(hand, 100 * MS);
+		gap_ns = after(hand, governor, 100 * MS);
+	}
+	return gap_ns;
+}
+
+static void the_first_gap_fits_to_what_was_before(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+	uint64_t gap_ns = begin_sampling(&hand, governor);
+
+	(void)state;
+	assert_int_equal(hand.in, ALL & ~LAUNCHES);
+	/* Half of the cycle, with the time until the probes are out. */
+	assert_about((double)gap_ns, 2 * 610e6 - 600e6);
+	/* From then on it is missed, at the rate that it has without probes: 0.4 in 600 us are 1 in 1500 ns. */
+	hand.now_ns += 100 * MS;
+	assert_about((double)missed(governor), (double)(90 * MS / 1500));
+	governor__free(governor);
+}
+
+/* Calls that were seen after the family's window, and before it was known to be in again. */
+static void delays_are_learned_in_each_cycle(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+	uint64_t gap_ns = begin_sampling(&hand, governor);
+	double rate = 0.4 / HAND_CALL_NS, learned;
+
+	(void)state;
+	busy(&hand, 30 * MS);
+	hand.early = (uint64_t)(rate * 20 * (double)MS);
+	after(&hand, governor, gap_ns);
+	assert_about(governor->lag_ns, 10e6 + (30e6 - 10e6) / 4);
+	assert_about(governor->lead_ns, 0);
+	hand.early = 0;
+	busy(&hand, governor->end_ns[RATE_LAUNCH] - hand.now_ns);
+	after(&hand, governor, governor->end_ns[RATE_LAUNCH] - hand.now_ns);
+	assert_int_equal(governor->mode, MODE_GAP);
+	learned = governor->lead_ns;
+	assert_true(fabs(learned - 5e6) < 1e4); /* whole calls */
+	governor__free(governor);
+}
+
+/* What a gap could not hold is no longer than one that is planned; nor shorter than it takes probes to go. */
+static void gaps_have_bounds(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	call(&hand, RATE_EXACT, 300000);
+	call(&hand, RATE_LAUNCH, 10000);
+	assert_int_equal(after(&hand, governor, 500 * MS), 9500 * MS);
+	call(&hand, RATE_EXACT, 6000000);
+	after(&hand, governor, 9500 * MS);
+	assert_int_equal(governor->mode, MODE_WINDOW);
+	/* Called late: the cycle should be over. */
+	assert_int_equal(after(&hand, governor, 20 * NS_PER_S), GOVERNOR_MIN_GAP_NS);
+	governor__free(governor);
+}
+
+/* After a second in which nothing happened another begins: what is seen then is not of both. */
+static void exact_time_goes_by_seconds(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	for (int second = 0; second < 3; second++) {
+		busy(&hand, 100 * MS);
+		assert_int_equal(after(&hand, governor, NS_PER_S), NS_PER_S / 10);
+	}
+	assert_int_equal(hand.watches, 0);
+	assert_about(governor__overhead(governor), 0.04 / 0.96);
+	/* It may pay what it has saved, of two seconds, and does more. */
+	call(&hand, RATE_LAUNCH, 700000);
+	after(&hand, governor, NS_PER_S);
+	assert_int_equal(hand.in, ALL & ~LAUNCHES);
+	assert_about(governor__share(governor, RATE_LAUNCH), 0.6 / 0.7);
+	assert_about(calls_of(governor, 0, RATE_LAUNCH)->rate, 0.7 / HAND_CALL_NS);
+	governor__free(governor);
+}
+
+/* The first second is told of while it lasts; later what is told is of whole cycles. */
+static void overhead_is_of_the_latest_cycle(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	call(&hand, RATE_LAUNCH, 10000);
+	hand.now_ns += 100 * MS;
+	governor__refresh(governor);
+	assert_about(governor__overhead(governor), 0.1 / 0.9);
+	after(&hand, governor, 900 * MS);
+	assert_about(governor__overhead(governor), 0.01 / 0.99);
+	hand.now_ns += 500 * MS;
+	call(&hand, RATE_LAUNCH, 50000);
+	governor__refresh(governor);
+	assert_about(governor__overhead(governor), 0.01 / 0.99);
+	governor__free(governor);
+}
+
+/* A gap began while the thread was busy, which was not so at its end, when all is exact again: half of it was not. */
+static void gaps_before_exact_time_are_settled(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+	uint64_t before;
+
+	(void)state;
+	after(&hand, governor, begin_sampling(&hand, governor));
+	before = missed(governor);
+	assert_true(before > 100000);
+	/* Half of the budget is allowed again; nothing is called any more, and what is held fades. */
+	for (int tick = 0; governor->mode != MODE_EXACT; tick++) {
+		assert_true(tick < 40);
+		after(&hand, governor, governor__next_end(governor) ? governor__next_end(governor) - hand.now_ns + 1 : NS_PER_S);
+	}
+	assert_int_equal(governor->unsettled, LAUNCHES);
+	after(&hand, governor, 100 * MS);
+	assert_int_equal(governor->unsettled, 0);
+	assert_int_equal(missed(governor), before);
+	governor__free(governor);
+}
+
+static void settled_is_what_is_not_sampled(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+	struct governed_calls *own;
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	governor__read(governor);
+	for (int family = 0; family < 2; family++) {
+		own = calls_of(governor, 0, (enum rate_family)family);
+		own->rate_without = 1e-3;
+		own->gap_ns = 100 * (double)MS;
+	}
+	governor->unsettled = LAUNCHES | COPIES;
+	governor->sampled = COPIES;
+	governor->mode = MODE_WINDOW;
+	governor->end_ns[RATE_COPY] = BEGIN_NS + 200 * MS;
+	assert_int_equal(after(&hand, governor, 100 * MS), 100 * MS);
+	assert_int_equal(governor->unsettled, COPIES);
+	assert_about(governor->threads.processes[0].missed[RATE_LAUNCH], -50000);
+	assert_about(governor->threads.processes[0].missed[RATE_COPY], 0);
+	governor__free(governor);
+}
+
+/* Copies' probes go first, launches' later: the tick that is due next is that of the earlier. */
+static void windows_end_one_after_the_other(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = with_shares(&hand, 0.6, 0.3, 10 * (double)MS);
+
+	(void)state;
+	governor->mode = MODE_WINDOW;
+	assert_int_equal(governor__next_end(governor), governor->end_ns[RATE_COPY]);
+	after(&hand, governor, governor->end_ns[RATE_COPY] - BEGIN_NS);
+	assert_int_equal(hand.in, ALL & ~COPIES);
+	assert_int_equal(governor->mode, MODE_WINDOW);
+	after(&hand, governor, governor->end_ns[RATE_LAUNCH] - hand.now_ns);
+	assert_int_equal(hand.in, ALL & ~(COPIES | LAUNCHES));
+	assert_int_equal(governor->mode, MODE_GAP);
+	assert_int_equal(governor->gap_end_ns, BEGIN_NS + (uint64_t)governor->length_ns);
+	governor__free(governor);
+}
+
+/* --- probes that do not go or come --- */
+
+static void all_stays_exact_where_probes_stay_in(void **state)
+{
+	struct hand hand = {.watch_result = -EIO};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	assert_int_equal(begin_sampling(&hand, governor), NS_PER_S / 10);
+	assert_true(hand.watches > 0 && hand.in == ALL);
+	assert_true(governor__share(governor, RATE_LAUNCH) == 1);
+	assert_int_equal(governor->mode, MODE_EXACT);
+	hand.now_ns += 300 * MS;
+	assert_int_equal(missed(governor), 0);
+	hand.watch_result = 0;
+	after(&hand, governor, 1);
+	assert_int_equal(hand.in, ALL & ~LAUNCHES);
+	assert_true(governor__share(governor, RATE_LAUNCH) < 1);
+	governor__free(governor);
+}
+
+static void what_fails_later_is_tried_again(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+	uint64_t gap_ns = begin_sampling(&hand, governor), before;
+
+	(void)state;
+	hand.watch_result = -EIO;
+	assert_int_equal(after(&hand, governor, gap_ns), NS_PER_S / 10);
+	assert_int_equal(governor->mode, MODE_GAP);
+	before = missed(governor);
+	hand.now_ns += 150 * MS; /* still out */
+	assert_int_equal(missed(governor), before + 100000);
+	hand.watch_result = 0;
+	after(&hand, governor, 1);
+	assert_int_equal(governor->mode, MODE_WINDOW);
+	assert_int_equal(hand.in, ALL);
+	hand.watch_result = -EIO;
+	assert_int_equal(after(&hand, governor, 3 * NS_PER_S), NS_PER_S / 10);
+	assert_int_equal(governor->mode, MODE_WINDOW);
+	assert_int_equal(hand.in, ALL);
+	hand.watch_result = 0;
+	after(&hand, governor, NS_PER_S / 10);
+	assert_int_equal(governor->mode, MODE_GAP);
+	assert_int_equal(hand.in, ALL & ~LAUNCHES);
+	governor__free(governor);
+}
+
+/* The end of a thread is told once, and may be told only after its process was read for the last time. */
+static void late_ends_are_not_of_the_next_process(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	call(&hand, RATE_LAUNCH, 10);
+	after(&hand, governor, 100 * MS);
+	call(&hand, RATE_LAUNCH, 10);
+	hand.rates[0].ended_ns = hand.now_ns;
+	governor__forget(governor, 0);
+	after(&hand, governor, 100 * MS);
+	assert_int_equal(governor__seen(governor, 0, RATE_LAUNCH), 0);
+	governor__free(governor);
+}
+
+static void threads_that_ended_are_kept_for_their_cycle(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	hand__add(&hand, 0, BEGIN_NS);
+	after(&hand, governor, 100 * MS);
+	hand.rates[0].ended_ns = hand.now_ns;
+	after(&hand, governor, 100 * MS);
+	assert_int_equal(HASH_COUNT(governor->threads.table), 2);
+	after(&hand, governor, NS_PER_S);
+	assert_int_equal(HASH_COUNT(governor->threads.table), 1);
+	governor__free(governor);
+}
+
+/* --- messages --- */
+
+static void changes_are_said_once(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	after(&hand, governor, begin_sampling(&hand, governor));
+	for (int tick = 0; tick < 3; tick++) {
+		busy(&hand, NS_PER_S);
+		after(&hand, governor, NS_PER_S);
+	}
+	assert_int_equal(times_said("launches are watched for 50 % of the time"), 1);
+	assert_int_equal(times_said("launches are watched"), 1);
+	assert_int_equal(times_said("exact again"), 0);
+	for (int tick = 0; tick < 60 && governor->mode != MODE_EXACT; tick++)
+		after(&hand, governor, 10 * NS_PER_S);
+	after(&hand, governor, NS_PER_S);
+	assert_int_equal(times_said("launches are exact again"), 1);
+	assert_int_equal(times_said("copies") + times_said("waits"), 0);
+	governor__free(governor);
+}
+
+static void budgets_that_cannot_be_kept_are_said_once(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	hand__add(&hand, 0, BEGIN_NS);
+	for (int second = 0; second < 4; second++) {
+		call(&hand, RATE_EXACT, 300000);
+		after(&hand, governor, NS_PER_S);
+	}
+	assert_int_equal(times_said("make a thread 42.9 % slower: --max-overhead cannot be kept"), 1);
+	assert_int_equal(times_said("cannot be kept"), 1);
+	governor__free(governor);
+}
+
+static void threads_that_are_not_known_are_said_once(void **state)
+{
+	struct hand hand = {.count = 0};
+	struct governor *governor = begin(&hand);
+
+	(void)state;
+	governor->threads.incomplete = true;
+	governor__read(governor);
+	assert_int_equal(times_said("no memory"), 0);
+	governor__free(governor);
+}
+
+#define WITH_LOG(test) cmocka_unit_test_setup_teardown(test, listen_to_log, end_listening)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(going_is_learned),
+		cmocka_unit_test(coming_is_learned),
+		cmocka_unit_test(windows_and_gaps_have_room),
+		cmocka_unit_test(cycles_differ_in_length),
+		cmocka_unit_test(rates_are_expected_of_sampled_families),
+		cmocka_unit_test(rates_are_without_what_is_out),
+		cmocka_unit_test(threads_without_time_are_no_matter),
+		cmocka_unit_test(threads_that_were_not_seen_are_made_up),
+		WITH_LOG(the_first_gap_fits_to_what_was_before),
+		WITH_LOG(delays_are_learned_in_each_cycle),
+		WITH_LOG(gaps_have_bounds),
+		WITH_LOG(exact_time_goes_by_seconds),
+		WITH_LOG(overhead_is_of_the_latest_cycle),
+		WITH_LOG(gaps_before_exact_time_are_settled),
+		cmocka_unit_test(settled_is_what_is_not_sampled),
+		WITH_LOG(windows_end_one_after_the_other),
+		WITH_LOG(all_stays_exact_where_probes_stay_in),
+		WITH_LOG(what_fails_later_is_tried_again),
+		WITH_LOG(late_ends_are_not_of_the_next_process),
+		WITH_LOG(threads_that_ended_are_kept_for_their_cycle),
+		WITH_LOG(changes_are_said_once),
+		WITH_LOG(budgets_that_cannot_be_kept_are_said_once),
+		WITH_LOG(threads_that_are_not_known_are_said_once),
+	};
+
+	return cmocka_run_group_tests_name("governor_cycles", tests, NULL, NULL);
+}

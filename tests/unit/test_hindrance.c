@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is said of what cannot be watched: each reason with what to do, and many processes in few lines.
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sys/capability.h>
+
+#include "cli/refusals.h"
+#include "probe/hindrance.h"
+
+#define BIT(n) (UINT64_C(1) << (n))
+
+static void names_what_lacks_alone(void **state)
+{
+	const uint64_t both = BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH);
+
+	(void)state;
+	assert_non_null(strstr(hindrance__advice(0, true), "with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"));
+	assert_null(strstr(hindrance__advice(0, false), "CAP_DAC_READ_SEARCH"));
+	assert_null(strstr(hindrance__advice(BIT(CAP_SYS_PTRACE), true), "CAP_SYS_PTRACE"));
+	assert_null(strstr(hindrance__advice(BIT(CAP_DAC_READ_SEARCH), true), "CAP_DAC_READ_SEARCH"));
+	assert_non_null(strstr(hindrance__advice(both, true), "sandbox"));
+	assert_non_null(strstr(hindrance__advice(BIT(CAP_SYS_PTRACE), false), "sandbox"));
+}
+
+static void knows_reasons_of_files(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(file_hindrance__of(-EPERM, true).advice, "CAP_CHECKPOINT_RESTORE"));
+	assert_non_null(strstr(file_hindrance__of(-EPERM, true).what, "deleted or replaced"));
+	/* The rights to the process come before. */
+	assert_null(file_hindrance__of(-EACCES, true).advice);
+	assert_non_null(strstr(file_hindrance__of(-EREMOTE, false).advice, "--libcuda-path"));
+	assert_non_null(strstr(file_hindrance__of(-EINVAL, false).what, "no ELF file"));
+	assert_null(file_hindrance__of(-EACCES, false).advice);
+	assert_string_equal(file_hindrance__of(-EACCES, false).what, " cannot be read: Permission denied");
+}
+
+static void names_process_and_file(void **state)
+{
+	struct hindrance hindrance = {.whole = false};
+	char who[64];
+
+	(void)state;
+	snprintf(who, sizeof(who), "process %d (test_hindrance): ", getpid());
+	assert_int_equal(hindrance__of_process(getpid(), -EACCES, &hindrance), -EACCES);
+	assert_true(hindrance.whole);
+	assert_memory_equal(hindrance.text.text, who, strlen(who));
+	assert_non_null(strstr(hindrance.text.text, "its mappings cannot be read: Permission denied"));
+	hindrance.whole = false;
+	assert_int_equal(hindrance__of_file(getpid(), "/x/libcuda.so.1", false, -EACCES, &hindrance), -EACCES);
+	assert_memory_equal(hindrance.text.text, who, strlen(who));
+	assert_non_null(strstr(hindrance.text.text, ": /x/libcuda.so.1 cannot be read: Permission denied: "));
+}
+
+static void counts_a_process_once(void **state)
+{
+	static struct refusals refusals = {.named = 2};
+	const struct hindrance none = {.whole = false}, some = {.text = {"no"}};
+
+	(void)state;
+	refusals__tell(&refusals, 1, &none, NULL);
+	assert_int_equal(refusals.count, 0);
+	for (pid_t pid = 1; pid <= 5; pid++) {
+		refusals__tell(&refusals, pid, &some, NULL);
+		refusals__tell(&refusals, 1, &some, NULL);
+	}
+	assert_int_equal(refusals.count, 5);
+	/* Beyond those that are known too, and without a step beyond the list. */
+	for (pid_t pid = 6; pid <= REFUSALS_KNOWN + 10; pid++)
+		refusals__tell(&refusals, pid, &some, NULL);
+	assert_int_equal(refusals.count, REFUSALS_KNOWN + 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_what_lacks_alone),
+		cmocka_unit_test(knows_reasons_of_files),
+		cmocka_unit_test(names_process_and_file),
+		cmocka_unit_test(counts_a_process_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
