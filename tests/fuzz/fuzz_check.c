@@ -78,6 +78,7 @@ static void check_process(struct input *input, uint64_t how)
 {
 	bool asked_for = how & 2, filters_kill = how & 4, opens = !(how & 8);
 	struct checked_libraries libraries = {0};
+	struct looked_at looked = {.given = asked_for};
 	struct check_list list = {0};
 	struct process_facts facts;
 	char *texts[TEXTS];
@@ -91,7 +92,7 @@ static void check_process(struct input *input, uint64_t how)
 	if (!ret)
 		check_process__judge(&facts, filters_kill, &list);
 	process_facts__clear(&facts);
-	check_libraries__judge(&libraries, &list);
+	check_libraries__judge(&libraries, &looked, &list);
 	checked_libraries__clear(&libraries);
 	print_all(&list);
 	harness__set_memory(0, NULL, 0);
