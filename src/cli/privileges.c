@@ -20,7 +20,7 @@ static void tell_lacking(uint64_t effective, const struct log *log)
 
 int privileges__give_up(enum link_kind links, const struct log *log, struct error *err)
 {
-	struct capabilities kept;
+	struct capabilities kept = {0};
 	int ret = capabilities__keep_needed(links == LINKS_TRACEFS, err);
 
 	if (!ret)

@@ -52,6 +52,8 @@ static void detach(struct attached *attached)
 {
 	close_all(attached->links);
 	close_all(attached->events);
+	if (attached->tracefs)
+		tracefs__close(attached->tracefs, 0);
 	for (unsigned int i = 0; attached->tracefs && i < 2; i++)
 		tracefs__remove(attached->tracefs, i);
 	tracefs__free(attached->tracefs);

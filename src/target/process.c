@@ -306,7 +306,7 @@ long process_status__number(const char *text, const char *name)
 
 pid_t process__of_thread(pid_t tid)
 {
-	char path[64], status[4096];
+	char path[64], status[4096] = "";
 	long n, leader;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);

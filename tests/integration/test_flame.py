@@ -196,7 +196,8 @@ def test_a_process_that_was_there_before(gpuprobe, program, tmp_path):
     with Background(program, "wait") as background:
         assert background.stdout.readline() == "done\n"
         result = run(gpuprobe, "live-bytes", path, args=["-p", background.pid, "--duration", "0.5"])
-        assert "no CUDA process was seen: the graph is empty" in result.stderr
+        assert "(flame) has made no CUDA call that is watched" in result.stderr
+        assert "nothing was seen: the graph is empty" in result.stderr
         frames = read_frames(path.read_text(encoding="utf-8"))
         assert [frame[3] for frame in frames] == ["all"]
 

@@ -164,6 +164,7 @@ def test_too_few_descriptors(command):
 
 # --- pids ---
 
+@pytest.mark.plain("LeakSanitizer does not work without /proc")
 @every_command
 def test_proc_of_another_pid_namespace(command):
     for before in (("unshare", "-pf", "--"), ("unshare", "-m", "sh", "-ec", 'mount -t tmpfs none /proc; exec "$@"', "sh")):
