@@ -52,10 +52,14 @@ def callers(site):
 
 
 def sites_of(process, running=False):
-    """By the function that calls cudaMalloc. Of a call in which a running program was attached to only the driver's is seen."""
+    """
+    By the function that calls cudaMalloc. Of calls that a running program makes after the driver's probes are in and before
+    the runtime's are, only the driver's part is seen.
+    """
     sites = [site for site in process["sites"] if not running or callers(site)[0] == "cudaMalloc"]
     assert {callers(site)[0] for site in sites} <= {"cudaMalloc"}
-    assert all(site["allocations"] == 1 for site in process["sites"] if site not in sites)
+    driver_alone = sum(site["allocations"] for site in process["sites"] if site not in sites)
+    assert driver_alone <= 0.1 * process["allocations"]
     return {callers(site)[1]: site for site in sites}
 
 
