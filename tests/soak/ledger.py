@@ -43,6 +43,9 @@ class Ledger:
         self.sums["launches"] += process["launches"]
         self.sums["true launches"] += sum(mixtruth.true(truth)["launches"].values())
         self.sums["calls"] += sum(counts["calls"] for counts in truth.data["driver"].values())
+        told, true = mixtruth.pageable_copies(process, truth)
+        self.sums["pageable copies told"] += told
+        self.sums["pageable copies"] += true
         if process["since_attach"]:
             self.wrong.append(f"{name}: since attach")
         self.wrong += [f"{name}: {line}" for line in mixtruth.differences(process, truth)]

@@ -37,6 +37,7 @@ TRACER = ["-v", "-e", "copy,sync", "--api", "driver", "--stack", "fp", "--stack-
 BEARABLE = {"inflight_busy"}
 BYTES_A_PROCESS = 100 # of the heap in use, at most
 RESIDENT_GROWTH = 1.3 # what ended lately is kept for two minutes, and how much that is depends on the machine
+PAGEABLE_TOLD = 0.9   # of the copies of pageable memory: those at a moment at which mappings change are unknown
 SCRAPE_EVERY = 3      # rounds
 TOLD_EVERY = 60       # seconds
 SHOWN = 30
@@ -182,6 +183,9 @@ class Soak:
         self.judge("each process's numbers are its truth's", self.ledger.wrong,
                    f"{sums['processes']} processes, {sums['calls']} calls, {sums['launches']} launches; "
                    f"{sums['killed']} more were killed at a random moment")
+        told = f"{sums['pageable copies told']} of {sums['pageable copies']}"
+        self.judge("copies of pageable memory are told as such",
+                   [told] if sums["pageable copies told"] < PAGEABLE_TOLD * sums["pageable copies"] else [], told)
         lost = exact.lost(self.monitor.last)
         self.judge("the monitor has lost nothing", [f"{reason}: {count}" for reason, count in lost.items()
                                                     if reason not in BEARABLE])

@@ -17,6 +17,7 @@ TALLIED = ("alloc", "free", "copy", "set", "wait", "query", "graph_launch")
 
 # Rows of what a call found ended, or of copies counted once more, not of calls of that function.
 APART = {"replaced", "with_context", "ended", "covered"}
+FEW_COPIES = 100  # of a process, whose sides may be unknown for a moment
 # Operations for which --api auto probes the runtime, too.
 AUTO = ("alloc", "free", "device")
 
@@ -302,11 +303,18 @@ def true(truth, api="auto", checked=False):
     }
 
 
+def pageable_copies(process, truth):
+    """Calls with a side in pageable memory: (that are shown as such, that were)."""
+    return tuple(sum(sides.get((direction, "pageable", "calls"), 0) for direction in ("H2D", "D2H"))
+                 for sides in (_sides_seen(process), _sides_true(truth)))
+
+
 def _is_bearable(family, what, shown, happened, truth):
     """
     What is known to be told less sharply. A failed or unended launch into a capture is one that was captured to
     gpuprobe, which looks at its entry, and none to the truth. And what lies at an address of no allocation is not known at
-    a moment at which the process's mappings are being changed: a copy's side is then unknown.
+    a moment at which the process's mappings are being changed: a copy's side is then unknown. Such a moment lasts for a
+    time slice or more where the thread that changes them is preempted, and the others may make all of their copies in it.
     """
     shown, happened = shown or 0, happened or 0
     failed = sum(device["failed"] + device["abandoned"] for device in truth.data["devices"].values())
@@ -319,7 +327,7 @@ def _is_bearable(family, what, shown, happened, truth):
         device = truth.data["devices"].get(what[0])
         return bool(device) and 0 <= happened - shown <= device["failed"] + device["abandoned"]
     if family == "sides" and "pinned" not in what:
-        most = 50 + sum(side["calls"] for side in truth.data["copy_sides"]["H2D"].values()) // 10
+        most = FEW_COPIES + sum(side["calls"] for side in truth.data["copy_sides"]["H2D"].values()) // 10
         if what[-1] == "bytes":
             most *= 1 << 14
         return 0 <= (shown - happened if what[0] == "unknown" else happened - shown) <= most
