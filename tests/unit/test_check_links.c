@@ -208,6 +208,7 @@ static void tries_links_of_each_side(void **state)
 	struct link_facts facts;
 
 	(void)state;
+	not_under_valgrind();
 	if (kernel_types__read(&types))
 		skip();
 	link_facts__try("multi", false, &types, &facts);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 #include <sys/capability.h>
+#include <sys/prctl.h>
 
 #include "cli/refusals.h"
 #include "probe/hindrance.h"
@@ -46,10 +47,12 @@ static void knows_reasons_of_files(void **state)
 static void names_process_and_file(void **state)
 {
 	struct hindrance hindrance = {.whole = false};
-	char who[64];
+	char name[16], who[64];
 
 	(void)state;
-	snprintf(who, sizeof(who), "process %d (test_hindrance): ", getpid());
+	/* The name of what runs this, under valgrind. */
+	assert_int_equal(prctl(PR_GET_NAME, name), 0);
+	snprintf(who, sizeof(who), "process %d (%s): ", getpid(), name);
 	assert_int_equal(hindrance__of_process(getpid(), -EACCES, &hindrance), -EACCES);
 	assert_true(hindrance.whole);
 	assert_memory_equal(hindrance.text.text, who, strlen(who));
