@@ -22,7 +22,7 @@ struct shown_kernel {
 	uint64_t serial;
 	/* [0] executed, [1] captured */
 	uint64_t folded[2];			/* launches of handles that are gone */
-	uint64_t current[2];			/* of all handles: valid from shown_kernels__begin_sum to shown_kernels__list */
+	uint64_t current[2];			/* of all handles, as summed up last */
 	uint64_t folded_missed, current_missed; /* of both sorts: estimated */
 	UT_hash_handle hh;			/* by mangled name, once named */
 	struct shown_kernel *prev_unnamed, *next_unnamed;
@@ -48,7 +48,8 @@ void shown_kernels__drop(struct shown_kernels *kernels, struct shown_kernel *sho
 
 /*
  * Gives the kernel at *place, which has none, its mangled name; or makes it part of the kernel that has the name
- * already, which is at *place then. Where names have taken too much memory it stays without. Returns 0 or -ENOMEM, with all as it was.
+ * already, which is at *place then. Where names have taken too much memory it stays without. Returns 0, or -ENOMEM
+ * with all as it was.
  */
 int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **place, const char *mangled);
 
