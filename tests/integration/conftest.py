@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("lib.exact", "lib.probe", "lib.trace")
+pytest.register_assert_rewrite("lib.check", "lib.exact", "lib.probe", "lib.trace")
 
 
 def copy_build():
@@ -31,7 +31,7 @@ def copy_build():
 if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
-from lib import leftovers, paths, sanitizer, steady  # noqa: E402
+from lib import folders, leftovers, paths, sanitizer, steady  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -160,6 +160,22 @@ def nothing_left():
 def threads(tmp_path_factory):
     """programs/threads.c"""
     return steady.build(tmp_path_factory.mktemp("threads"), "threads")
+
+
+@pytest.fixture
+def sleeper():
+    """A process that uses no CUDA, for gpuprobe to watch or look at and nothing else: nothing of other tests."""
+    process = subprocess.Popen(["sleep", "60"])
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def open_dir():
+    """A directory that every user can read, with gpuprobe, the simulated libraries and two workloads in it."""
+    with folders.private("launch", "idle-holder", gpuprobe=True) as directory:
+        yield directory
 
 
 @pytest.fixture
