@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -40,6 +41,9 @@ LINKS = tuple(os.environ.get("GPUPROBE_TEST_LINKS", "session,multi,perf").split(
 
 
 def pytest_configure(config):
+    # A shell ignores these for what it starts in the background, and what is started here would with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     config.addinivalue_line("markers", "slow: takes long; part of `make test-full` only")
     config.addinivalue_line("markers", "alone(why): fails where another test runs beside it, or makes that fail")
     config.addinivalue_line("markers", "plain(why): not with sanitizers, which change what it measures or rests on")
