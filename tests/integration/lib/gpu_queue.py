@@ -31,13 +31,17 @@ def run(function, device_context=None):
     thread = threading.Thread(target=body)
     thread.start()
     return thread
+def kept_waiting():
+    tasks = "/proc/self/task/"
+    return sum(int(open(tasks + tid + "/schedstat").read().split()[1]) for tid in os.listdir(tasks))
+waited_before = kept_waiting()
 idle = []
 def pause(seconds=0.15):
     began = time.monotonic()
     time.sleep(seconds)
     idle.append(time.monotonic() - began)
 def tell():
-    print("IDLE " + json.dumps(sum(idle) * 1e9), flush=True)
+    print("IDLE " + json.dumps([sum(idle) * 1e9, kept_waiting() - waited_before]), flush=True)
 """
 
 
@@ -50,8 +54,12 @@ class Account:
         self.threads = self.process["threads"]
         self.totals = self.process["account"]
         self.at_exit = self.process["inflight_at_exit"]
-        told = [line for line in result.stdout.splitlines() if line.startswith("IDLE ")]
-        self.paused_ns = json.loads(told[0][5:]) if told else None
+        self.take(result.stdout)
+
+    def take(self, stdout):
+        """How long the program paused, and its threads were ready to run and did not: the gaps are longer by some of that."""
+        told = [line for line in stdout.splitlines() if line.startswith("IDLE ")]
+        self.paused_ns, self.delayed_ns = json.loads(told[0][5:]) if told else (None, None)
 
     def sum(self, name):
         return sum(thread[name] for thread in self.threads)
