@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("lib.account_runs", "lib.check", "lib.exact", "lib.gpu_queue", "lib.probe", "lib.trace")
+pytest.register_assert_rewrite("lib.account_runs", "lib.check", "lib.cli", "lib.exact", "lib.gpu_queue", "lib.probe",
+                              "lib.trace")
 
 
 def copy_build():

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 from lib import paths
-from lib.check import FIVE, NOBODY, Check, holder, in_mounts, with_capabilities
+from lib.check import FIVE, Check, holder, in_mounts
+from lib.cli import NOBODY, with_capabilities
 from lib.probe import Background, environment
 
 LIBRARIES = ("--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART)

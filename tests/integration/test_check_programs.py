@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lib import paths
-from lib.check import FIVE, Check, holder, in_mounts, with_capabilities
+from lib.check import FIVE, Check, holder, in_mounts
+from lib.cli import with_capabilities
 from lib.fuse import Served
 from lib.probe import Background, environment
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `gpuprobe check` says, and where it is run: by whom, in which namespaces, beside which process."""
+"""What `gpuprobe check` says, and where it is run: in which namespaces, beside which process."""
 import json
 import subprocess
 
 from lib import paths
 from lib.probe import Background, environment
 
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 FIVE = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
 
 
@@ -60,8 +59,3 @@ def holder(directory=paths.SIM, **options):
     background = Background(directory / "idle-holder", **options)
     assert background.stdout.readline() == "READY\n"
     return background
-
-
-def with_capabilities(words):
-    plus = ",".join(f"+{word}" for word in words)
-    return [*NOBODY, f"--inh-caps={plus}", f"--ambient-caps={plus}", "--"]
