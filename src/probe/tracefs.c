@@ -13,16 +13,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "probe/tracefs_guard.h"
+#include "target/pid_namespaces.h"
 
 #define GROUP_PREFIX "gpuprobe_"
 
 struct tracefs {
 	const char *root;
 	unsigned long long namespace; /* inode number of our pid namespace */
+	unsigned long long born_ms;   /* since boot */
 	pid_t owner;
 	struct tracefs_guard guard;
-	char group[48];
+	char group[50]; /* of the 63 characters that the kernel takes */
+	/* Of all pid namespaces, once there is something of another one than ours. */
+	struct pid_namespaces living;
+	bool are_read;
+	int failure; /* negative errno: they cannot be told */
 };
 
 static const char *find_root(void)
@@ -86,8 +93,8 @@ static void remove_event(const struct tracefs *tracefs, const char *event)
 
 static void name_group(struct tracefs *tracefs, pid_t guard)
 {
-	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%d_%llu", tracefs->owner, guard,
-		 tracefs->namespace);
+	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%d_%llu_%llu", tracefs->owner, guard,
+		 tracefs->namespace, tracefs->born_ms);
 }
 
 /* Whether no such process is there any more, with all that it had open. */
@@ -97,10 +104,22 @@ static bool is_gone(pid_t pid)
 }
 
 /*
- * Whether a line of uprobe_events ("p:gpuprobe_12_13_4026531836/e3 …") is of a gpuprobe
- * that is dead, and so is its guard; `event` is then what it defines ("gpuprobe_12_13_4026531836/e3").
+ * Whether another pid namespace is gone with all its processes: what its pids mean we cannot know. Who has made an
+ * event was alive when the definitions were read, so the namespaces are looked at after that.
  */
-static bool is_stale(const struct tracefs *tracefs, const char *definition, char event[64])
+static bool is_dead(struct tracefs *tracefs, unsigned long long namespace)
+{
+	if (!tracefs->are_read)
+		tracefs->failure = pid_namespaces__read(&tracefs->living);
+	tracefs->are_read = true;
+	return !tracefs->failure && !pid_namespaces__has(&tracefs->living, namespace);
+}
+
+/*
+ * Whether a line of uprobe_events ("p:gpuprobe_12_13_4026531836_9000/e3 …") is of a gpuprobe
+ * that is dead, and so is its guard; `event` is then what it defines ("gpuprobe_12_13_4026531836_9000/e3").
+ */
+static bool is_stale(struct tracefs *tracefs, const char *definition, char event[64])
 {
 	unsigned long long namespace;
 	int owner, guard;
@@ -108,8 +127,10 @@ static bool is_stale(const struct tracefs *tracefs, const char *definition, char
 	if (sscanf(definition, "%*c:%63[^ ]", event) != 1 ||
 	    sscanf(event, GROUP_PREFIX "%d_%d_%llu/", &owner, &guard, &namespace) != 3)
 		return false;
-	if (owner <= 0 || guard <= 0 || namespace != tracefs->namespace)
-		return false; /* what its pids mean there we cannot know */
+	if (owner <= 0 || guard <= 0)
+		return false;
+	if (namespace != tracefs->namespace)
+		return is_dead(tracefs, namespace);
 	return is_gone(owner) && is_gone(guard);
 }
 
@@ -137,7 +158,7 @@ static char *read_definitions(const struct tracefs *tracefs)
 }
 
 /* Whether a line is of the gpuprobe that `tracefs` is of. */
-static bool is_own(const struct tracefs *tracefs, const char *definition, char event[64])
+static bool is_own(struct tracefs *tracefs, const char *definition, char event[64])
 {
 	size_t length = strlen(tracefs->group);
 
@@ -146,8 +167,8 @@ static bool is_own(const struct tracefs *tracefs, const char *definition, char e
 }
 
 /* An event has a line for each of its sites and goes with all of them. */
-static void remove_all(const struct tracefs *tracefs,
-		       bool (*goes)(const struct tracefs *tracefs, const char *definition, char event[64]))
+static void remove_all(struct tracefs *tracefs,
+		       bool (*goes)(struct tracefs *tracefs, const char *definition, char event[64]))
 {
 	char *text = read_definitions(tracefs), *rest = text, *definition;
 	char event[64], removed[64] = "";
@@ -193,8 +214,10 @@ int tracefs__new(struct tracefs **out, struct error *err)
 		return error__set(err, -errno, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(errno));
 	}
 	tracefs->namespace = namespace.st_ino;
+	tracefs->born_ms = clock__boot_ns() / NS_PER_MS;
 	tracefs->owner = getpid();
 	remove_all(tracefs, is_stale);
+	pid_namespaces__clear(&tracefs->living);
 	ret = tracefs_guard__start(remove_own, tracefs, &tracefs->guard);
 	if (ret) {
 		error__set(err, ret, "cannot make a process that cleans up in tracefs: %s", strerror(-ret));

@@ -4,11 +4,14 @@
  * many sites, since a perf event per function takes 0.1 s each to detach.
  *
  * Definitions outlive the process that wrote them. They are grouped under
- * gpuprobe_PID_GUARD_NAMESPACE, so that what a killed gpuprobe left is found and
+ * gpuprobe_PID_GUARD_NAMESPACE_MS, so that what a killed gpuprobe left is found and
  * removed, by a guard process or, where that was killed too, by the next
- * gpuprobe in that pid namespace. Both have the events open, and that both are dead must be
+ * gpuprobe in that pid namespace or, where no process is in that any more, in the
+ * machine's first one. Both have the events open, and that both are dead must be
  * certain: the kernel frees the sites of an event that is removed while it is
- * open, but for one, with their breakpoints in place, and then crashes.
+ * open, but for one, with their breakpoints in place, and then crashes. MS, the
+ * time since boot, is what no other gpuprobe has in common: a new namespace gets
+ * the number of a dead one, and its first processes the same pids.
  */
 #ifndef PROBE_TRACEFS_H
 #define PROBE_TRACEFS_H

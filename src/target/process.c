@@ -155,12 +155,14 @@ int process__list(struct pid_list *list)
 	proc = opendir("/proc");
 	if (!proc)
 		return -errno;
-	while (!ret && (entry = readdir(proc))) {
+	while (!ret && (errno = 0, entry = readdir(proc))) {
 		pid_t pid = parse_pid(entry->d_name);
 
 		if (pid)
 			ret = add_pid(list, pid);
 	}
+	if (!ret && errno)
+		ret = -errno;
 	closedir(proc);
 	if (ret)
 		pid_list__clear(list);
@@ -247,25 +249,40 @@ int process__descendants(pid_t pid, struct pid_list *list)
 	return ret;
 }
 
-/* NSpid lists the pid in each namespace from the one that /proc shows to the process's own. */
+/* NSpid lists the pid in each namespace from the one that /proc shows to the process's own. 0: it is not there. */
 static unsigned int count_levels(const char *status)
 {
 	const char *line = strstr(status, "\nNSpid:");
 	unsigned int count = 0;
 
 	if (!line)
-		return 1;
+		return 0;
 	for (line += strlen("\nNSpid:"); *line && *line != '\n'; line++) {
 		if (isdigit((unsigned char)line[0]) && !isdigit((unsigned char)line[-1]))
 			count++;
 	}
-	return count ? count : 1;
+	return count;
+}
+
+int process__depth(pid_t pid)
+{
+	char path[64], status[4096];
+	unsigned int levels;
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	n = read_short_file(path, status, sizeof(status));
+	if (n < 0)
+		return (int)n;
+	levels = count_levels(status);
+	return levels ? (int)levels - 1 : -ENODATA;
 }
 
 int process__own_namespace(struct pid_namespace *namespace)
 {
-	char status[4096];
 	struct stat stat_buffer;
+	char status[4096];
+	unsigned int levels;
 	long n;
 
 	*namespace = (struct pid_namespace){0};
@@ -274,9 +291,10 @@ int process__own_namespace(struct pid_namespace *namespace)
 	n = read_short_file("/proc/self/status", status, sizeof(status));
 	if (n < 0)
 		return (int)n;
+	levels = count_levels(status);
 	namespace->device = stat_buffer.st_dev;
 	namespace->inode = stat_buffer.st_ino;
-	namespace->depth = count_levels(status) - 1;
+	namespace->depth = levels ? levels - 1 : 0;
 	return 0;
 }
 

@@ -60,6 +60,12 @@ int process__descendants(pid_t pid, struct pid_list *list);
 
 void pid_list__clear(struct pid_list *list);
 
+/*
+ * How many levels a process's pid namespace is below the one that /proc shows; 0: it is that one. It is told to
+ * everybody. -ENODATA where the process's groups are so many that they fill what is read; or another negative errno.
+ */
+int process__depth(pid_t pid);
+
 /* gpuprobe's own pid namespace. Returns 0 or a negative errno. */
 int process__own_namespace(struct pid_namespace *namespace);
 

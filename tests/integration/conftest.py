@@ -26,6 +26,7 @@ def copy_build():
     copy.chmod(0o755)
     shutil.copy(os.environ.get("GPUPROBE_PROGRAM", build / "gpuprobe"), copy)
     shutil.copytree(build / "sim", copy / "sim")
+    shutil.copytree(build / "bpf", copy / "bpf")
     os.environ["GPUPROBE_BUILD"] = str(copy)
     os.environ["GPUPROBE_PROGRAM"] = str(copy / "gpuprobe")
 

@@ -475,7 +475,7 @@ def test_next_start_removes_stale_events(tracefs):
     process = subprocess.Popen([paths.GPUPROBE, *QUIET, "--libcuda-path", paths.LIBCUDA],
                                env=environment(GPUPROBE_LINKS="perf"), stdout=subprocess.DEVNULL)
     end = time.monotonic() + 10
-    while process.pid not in leftovers.events() and time.monotonic() < end:
+    while not leftovers.events_of(process.pid) and time.monotonic() < end:
         time.sleep(0.02)
     time.sleep(0.3)
     guards = descendants(process.pid)
@@ -483,13 +483,13 @@ def test_next_start_removes_stale_events(tracefs):
         os.kill(guard, signal.SIGKILL)
     process.kill()
     process.wait()
-    assert guards and process.pid in leftovers.events()
+    assert guards and leftovers.events_of(process.pid)
     # Events end with the descriptors of both, which takes the kernel a while, definitions with the next start after that.
     end = time.monotonic() + 30
     while leftovers.processes() & set(guards) and time.monotonic() < end:
         time.sleep(0.05)
     assert run("true", GPUPROBE_LINKS="perf").returncode == 0
-    assert process.pid not in leftovers.events()
+    assert not leftovers.events_of(process.pid)
 
 
 # --- ends at once ---

@@ -6,20 +6,16 @@ names and no living process holds it by a descriptor.
 """
 import contextlib
 import functools
-import json
 import os
 import re
 import subprocess
 import time
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
-# As the kernel cuts them, to 15 characters.
-PROGRAMS = {"call_session", "call_entry", "call_return", "loader_entry", "process_fork", "process_exit",
-            "process_exec", "identity_of_map", "identity_of_mappings", "empty", "trace_session", "trace_entry",
-            "trace_return", "trace_exit", "trace_exec", "calls_in_progre", "trial", "reading"}
-MAPS = {"in_progress", "free_threads", "process_numbers", "traced_threads", "kernels_seen",
-        "watched", "process_of", "free_slots", "tallies", "gpuprobe.rodata", "gpuprobe.bss", "identity_tgid", "trial"}
+from lib import bpf_names
+
 TRACEFS = Path("/sys/kernel/tracing")
 
 
@@ -43,22 +39,20 @@ def tracefs_answers():
 
 def bpftool(kind):
     """It gives up where an object goes away while it asks for it: then it is asked again."""
-    env = {**os.environ, "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"}
-    for _ in range(10):
-        done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, text=True, env=env, check=False)
-        if not done.returncode:
-            return json.loads(done.stdout or "[]")
+    for _ in range(9):
+        with contextlib.suppress(RuntimeError):
+            return bpf_names.bpftool(kind, "show")
         time.sleep(0.1)
-    raise RuntimeError(f"bpftool {kind} show: {done.returncode}: {done.stdout[-500:]}{done.stderr}")
+    return bpf_names.bpftool(kind, "show")
 
 
 def all_objects():
     """(kind, id) -> name of every BPF object that gpuprobe may have made."""
-    programs = {p["id"]: p.get("name", "") for p in bpftool("prog")}
-    found = {("prog", i): name for i, name in programs.items() if name in PROGRAMS}
-    found |= {("map", m["id"]): m["name"] for m in bpftool("map") if m.get("name") in MAPS}
+    programs = {program["id"]: program["name"] for program in bpftool("prog") if bpf_names.is_program(program)}
+    found = {("prog", number): name for number, name in programs.items()}
+    found |= {("map", entry["id"]): entry["name"] for entry in bpftool("map") if bpf_names.is_map(entry)}
     found |= {("link", link["id"]): programs[link["prog_id"]] for link in bpftool("link")
-              if programs.get(link.get("prog_id")) in PROGRAMS}
+              if link.get("prog_id") in programs}
     return found
 
 
@@ -78,28 +72,68 @@ def processes():
     return {int(name) for name in os.listdir("/proc") if name.isdigit()}
 
 
+class Group(NamedTuple):
+    """The events in tracefs of one gpuprobe, as their names tell it (src/probe/tracefs.h)."""
+    owner: int
+    guard: int
+    namespace: int  # that its pids are of
+    born_ms: int    # since boot
+
+
 def events():
-    """The pids whose gpuprobe has events in tracefs, with the number of their sites."""
+    """All groups with the number of their sites."""
     if not tracefs_answers():
         return {}
     try:
         text = (TRACEFS / "uprobe_events").read_text()
     except OSError:
         return {}
-    return Counter(int(pid) for pid in re.findall(r"^[pr]\d*:gpuprobe_(\d+)_\d+_\d+/", text, re.MULTILINE))
+    return Counter(Group(*map(int, numbers)) for numbers in
+                   re.findall(r"^[pr]\d*:gpuprobe_(\d+)_(\d+)_(\d+)_(\d+)/", text, re.MULTILINE))
+
+
+def namespace_of(pid):
+    """The number of a process's pid namespace; None: it has ended."""
+    with contextlib.suppress(OSError):
+        return int(re.search(r"\d+", os.readlink(f"/proc/{pid}/ns/pid"))[0])
+    return None
+
+
+def events_of(pid):
+    """The groups of the gpuprobe that is, or was, this process of our pid namespace."""
+    own = namespace_of("self")
+    return [group for group in events() if (group.owner, group.namespace) == (pid, own)]
+
+
+def is_owner(pid, group):
+    """
+    Whether the process, by the pid that it has in its own pid namespace, is the gpuprobe that has made the events:
+    another one that has got its pid since began later.
+    """
+    if namespace_of(pid) != group.namespace:
+        return False
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+        state, *rest = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    inner = int(re.search(r"^NSpid:.*?(\d+)$", status, re.MULTILINE)[1])
+    start_ms = int(rest[18]) * 1000 // os.sysconf("SC_CLK_TCK")
+    return inner == group.owner and state != "Z" and start_ms <= group.born_ms
 
 
 def present():
     """All of gpuprobe's that is in the kernel, also what a living one holds."""
-    return {**all_objects(), **{("event", pid): f"{sites} sites" for pid, sites in events().items()}}
+    return {**all_objects(), **{("event", group): f"{sites} sites" for group, sites in events().items()}}
 
 
 def left_over(found=None):
     """What of `found`, or of all that is present, no living process holds."""
     found = dict(present() if found is None else found)
-    living = processes()
-    for pid in living:
-        found.pop(("event", pid), None)
+    for pid in processes():
+        for kind, group in list(found):
+            if kind == "event" and is_owner(pid, group):
+                del found[kind, group]
         for held in objects_of(pid):
             found.pop(held, None)
     return found

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The pid namespaces that have a process, see pid_namespaces.h.
+#include "target/pid_namespaces.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <mntent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/process.h"
+
+/* The kernel's PROC_PID_INIT_INO (include/linux/proc_ns.h), in its interface as PID_NS_INIT_INO since 6.18. */
+#define FIRST_NAMESPACE UINT64_C(0xEFFFFFFC)
+
+/* Of another namespace it shows only the processes in there and below. */
+static bool is_proc_of_first(void)
+{
+	struct pid_namespace own;
+
+	return !process__own_namespace(&own) && own.inode == FIRST_NAMESPACE && !own.depth;
+}
+
+/* Whether /proc is, or may be, mounted so that it does not list all processes for everybody. */
+static bool is_hiding(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent entry;
+	char line[4096];
+	bool hides = !mounts;
+
+	while (!hides && getmntent_r(mounts, &entry, line, sizeof(line)))
+		hides = !strcmp(entry.mnt_dir, "/proc") &&
+			(strcmp(entry.mnt_type, "proc") != 0 || hasmntopt(&entry, "hidepid"));
+	if (mounts)
+		endmntent(mounts);
+	return hides;
+}
+
+/* What does not tell its namespace, as security modules have it, still tells its depth. */
+static int read_depth(pid_t pid, uint64_t *number)
+{
+	*number = FIRST_NAMESPACE;
+	if (!process__depth(pid))
+		return 0;
+	return kill(pid, 0) && errno == ESRCH ? -ESRCH : -EACCES;
+}
+
+/* The namespace of a process. Returns 0, -ESRCH where it has ended, -EACCES where it does not tell. */
+static int read_number(pid_t pid, uint64_t *number)
+{
+	char path[64], link[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	length = readlink(path, link, sizeof(link) - 1);
+	if (length < 0)
+		return read_depth(pid, number);
+	link[length] = '\0';
+	return sscanf(link, "pid:[%" SCNu64 "]", number) == 1 ? 0 : -EACCES;
+}
+
+static int add(struct pid_namespaces *living, uint64_t number)
+{
+	/* Grown by doubling: whenever the count is a power of two, it is full. */
+	if ((living->count & (living->count - 1)) == 0) {
+		size_t capacity = living->count ? living->count * 2 : 1;
+		uint64_t *grown = realloc(living->numbers, capacity * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		living->numbers = grown;
+	}
+	living->numbers[living->count++] = number;
+	return 0;
+}
+
+static int read_all(struct pid_namespaces *living, const struct pid_list *processes)
+{
+	for (size_t i = 0; i < processes->count; i++) {
+		uint64_t number;
+		int ret = read_number(processes->pids[i], &number);
+
+		if (!ret && !pid_namespaces__has(living, number))
+			ret = add(living, number);
+		if (ret && ret != -ESRCH)
+			return ret;
+	}
+	return 0;
+}
+
+int pid_namespaces__read(struct pid_namespaces *living)
+{
+	struct pid_list processes;
+	int ret;
+
+	*living = (struct pid_namespaces){0};
+	if (!is_proc_of_first())
+		return -EXDEV;
+	if (is_hiding())
+		return -EACCES;
+	ret = process__list(&processes);
+	if (ret)
+		return ret;
+	ret = read_all(living, &processes);
+	pid_list__clear(&processes);
+	if (ret)
+		pid_namespaces__clear(living);
+	return ret;
+}
+
+bool pid_namespaces__has(const struct pid_namespaces *living, uint64_t number)
+{
+	for (size_t i = 0; i < living->count; i++)
+		if (living->numbers[i] == number)
+			return true;
+	return false;
+}
+
+void pid_namespaces__clear(struct pid_namespaces *living)
+{
+	free(living->numbers);
+	*living = (struct pid_namespaces){0};
+}
