@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What other tests rest on to say that an ended gpuprobe has left nothing in the kernel (lib/leftovers.py)."""
+import os
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lib import bpf_names, leftovers
+
+CONSTANTS = ".rodata.cst32"  # see bpf_names.is_map
+MAPS = sorted(bpf_names.known()[1])
+
+
+@contextmanager
+def held_by_nobody(name, kind, key, value):
+    """A map that no process has open; yields its number."""
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run(["mount", "-t", "bpf", "bpf", directory], check=True)
+        try:
+            pin = Path(directory) / "map"
+            bpf_names.bpftool("map", "create", pin, "type", kind, "key", key, "value", value, "entries", 1, "name", name)
+            yield bpf_names.bpftool("map", "show", "pinned", pin)["id"]
+        finally:
+            subprocess.run(["umount", directory], check=True)
+
+
+@pytest.mark.parametrize("name", ["watched", "allocations", "duration_number"])
+def test_a_map_that_is_left(name):
+    """Also one whose name the kernel has cut is seen; one that only has the name is not taken for gpuprobe's."""
+    [(_, kind, key, value)] = [entry for entry in MAPS if entry[0] == name]
+    with held_by_nobody(name, kind, key, value) as number:
+        assert leftovers.left_over()["map", number] == name
+    with held_by_nobody(name, kind, key, value + 8) as number:
+        assert ("map", number) not in leftovers.present()
+
+
+@pytest.mark.parametrize("args", [["--metrics-addr", "none", "--stack", "auto"], ["trace", "--stack=auto", "-O", "/dev/null"],
+                                  ["memleak"]], ids=["monitor", "trace", "memleak"])
+def test_all_that_gpuprobe_has_is_known(gpuprobe, sleeper, args):
+    """Every program, map and link; and none of it is left over as long as it lives."""
+    with gpuprobe.start(base=[*args, "-p", str(sleeper)], interval=None) as running:
+        running.wait_until_watching()
+        held = leftovers.objects_of(running.pid)
+        names = {("map", entry["id"]): entry["name"] for entry in leftovers.bpftool("map")}
+        unknown = {key: names.get(key) for key in held - leftovers.all_objects().keys() if names.get(key) != CONSTANTS}
+        assert len(held) > 20 and not unknown
+        assert held.isdisjoint(leftovers.left_over())
+        assert running.stop().status == 0
+
+
+def test_whose_events_they_are():
+    """Of the process that has the pid in that namespace, and had it when they were made."""
+    pid, now = os.getpid(), int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1000)
+    own = leftovers.namespace_of("self")
+    assert leftovers.is_owner(pid, leftovers.Group(pid, 1, own, now))
+    assert not leftovers.is_owner(pid, leftovers.Group(pid, 1, own, 1))
+    assert not leftovers.is_owner(pid, leftovers.Group(pid, 1, own + 1, now))
+    assert not leftovers.is_owner(pid, leftovers.Group(1, pid, own, now))
+    with subprocess.Popen(["unshare", "-pf", "--kill-child=KILL", "sleep", "60"]) as process:
+        try:
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            while not children.read_text():
+                time.sleep(0.05)
+            [child] = map(int, children.read_text().split())
+            now = int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1000)
+            assert leftovers.is_owner(child, leftovers.Group(1, 2, leftovers.namespace_of(child), now))
+        finally:
+            process.kill()
