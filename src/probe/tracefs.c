@@ -104,8 +104,8 @@ static bool is_gone(pid_t pid)
 }
 
 /*
- * Whether another pid namespace is gone with all its processes: what its pids mean we cannot know. Who has made an
- * event was alive when the definitions were read, so the namespaces are looked at after that.
+ * Whether no process of another pid namespace is left: what its pids mean we cannot know. It is looked for once the
+ * definitions have been read, since whoever has one of these events open lived before and is seen then.
  */
 static bool is_dead(struct tracefs *tracefs, unsigned long long namespace)
 {
