@@ -12,7 +12,6 @@ import pytest
 from lib import bpf_names, leftovers
 
 CONSTANTS = ".rodata.cst32"  # see bpf_names.is_map
-MAPS = sorted(bpf_names.known()[1])
 
 
 @contextmanager
@@ -31,7 +30,7 @@ def held_by_nobody(name, kind, key, value):
 @pytest.mark.parametrize("name", ["watched", "allocations", "duration_number"])
 def test_a_map_that_is_left(name):
     """Also one whose name the kernel has cut is seen; one that only has the name is not taken for gpuprobe's."""
-    [(_, kind, key, value)] = [entry for entry in MAPS if entry[0] == name]
+    [(_, kind, key, value)] = [entry for entry in bpf_names.known()[1] if entry[0] == name]
     with held_by_nobody(name, kind, key, value) as number:
         assert leftovers.left_over()["map", number] == name
     with held_by_nobody(name, kind, key, value + 8) as number:
