@@ -223,6 +223,9 @@ static int start(bool diagnose, int argc, char **argv, int *status, struct error
 	} else if (ret == ACCOUNT_HELP) {
 		*status = 0;
 		account_options__print_help(stdout, diagnose);
+	} else if (ret == ACCOUNT_VERSION) {
+		*status = 0;
+		subcommand__print_version();
 	} else {
 		*status = EXIT_USAGE;
 	}

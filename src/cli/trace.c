@@ -420,6 +420,8 @@ int trace_command__run(int argc, char **argv, int *status, struct error *err)
 		*status = 0;
 		if (ret == TRACE_OPTIONS_HELP)
 			trace_options__print_help(stdout);
+		else if (ret == TRACE_OPTIONS_VERSION)
+			subcommand__print_version();
 		else if (ret == TRACE_OPTIONS_LIST)
 			list_functions(options.selection);
 		else

@@ -77,13 +77,6 @@ static bool is_driver_path(const char *path)
 	return !strncmp(slash ? slash + 1 : path, "libcuda.so", 10);
 }
 
-static void say_what_to_give(struct error *err)
-{
-	struct error reason = *err;
-
-	error__set(err, 0, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
-}
-
 static int attach_named(const struct targets *targets, struct attacher *attacher, struct error *err)
 {
 	int ret = 0;
@@ -92,9 +85,7 @@ static int attach_named(const struct targets *targets, struct attacher *attacher
 		for (size_t i = 0; i < targets->library_count && ret >= 0; i++)
 			if (is_driver_path(targets->libraries[i]) == driver)
 				ret = attacher__add_library(attacher, targets->libraries[i], err);
-	if (ret == -ENOENT || ret == -ENOEXEC || ret == -EACCES || ret == -ENOTDIR || ret == -EISDIR)
-		say_what_to_give(err);
-	return ret < 0 ? ret : 0;
+	return ret < 0 ? arguments__library_error(ret, err) : 0;
 }
 
 /* What the loader's cache names may be gone or broken: that is told, not fatal. */
