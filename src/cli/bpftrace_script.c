@@ -27,8 +27,8 @@
 static const char help[] =
 	"Usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
 	"\n"
-	"Prints a script for bpftrace that shows CUDA calls as they return, with the paths\n"
-	"of this machine's libraries and those functions that they have.\n"
+	"Prints a script for bpftrace that shows CUDA calls as they return, with the\n"
+	"paths of this machine's libraries and those functions that they have.\n"
 	"\n"
 	"  -e, --events LIST       families and functions, as gpuprobe trace takes them\n"
 	"                          (repeatable) [25 functions of both layers: allocating,\n"
