@@ -167,6 +167,15 @@ static bool has_broken_stack(const struct finding_list *list)
 	return false;
 }
 
+/* Tables of calls have no place for who made none. */
+static void tell_silence(const struct account_run *run)
+{
+	char text[ASKED_TEXT_SIZE];
+
+	if (asked__tell_silence(&counting__model(run->counting)->asked, text))
+		log__warn(run->log, "%s", text);
+}
+
 static int run_command(const struct account_command *options, const struct log *log, int *status, struct error *err)
 {
 	struct account_run run = {.options = options, .log = log};
@@ -180,6 +189,8 @@ static int run_command(const struct account_command *options, const struct log *
 		ret = session__run(counting__session(run.counting), err);
 	if (!ret)
 		ret = reports__finish(run.reports, err);
+	if (!ret && options->form == ACCOUNT_CSV)
+		tell_silence(&run);
 	if (options->stacks.mode == STACK_FP && has_broken_stack(&run.list))
 		log__warn(log, STACKS_BREAK_OFF);
 	if (!ret)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/asked.h"
 #include "cli/gaps.h"
 #include "cli/privileges.h"
 #include "cli/session.h"
@@ -17,6 +18,7 @@
 #include "cli/watch.h"
 #include "gen/trace.skel.h"
 #include "model/api.h"
+#include "output/trace/summary.h"
 #include "probe/features.h"
 #include "probe/return_probes.h"
 #include "probe/trace_object.h"
@@ -24,6 +26,7 @@
 #include "trace/stream.h"
 
 #define GRACE_MS 1000 /* a COMMAND that hangs in a call would not end by Ctrl-C, and that call is what one wants to see */
+#define CALLERS 256   /* processes are looked at again where there are more */
 #define DRAIN_MS 100  /* a line waits no longer for being looked at */
 
 struct trace {
@@ -38,17 +41,30 @@ struct trace {
 	struct trace_sink *sink;
 	struct gaps *gaps;
 	struct event *ring, *tick, *more, *resized;
-	int failure; /* of the stream */
+	int failure;		   /* of the stream */
+	uint32_t callers[CALLERS]; /* by its number: the process + 1 that is known to have called */
 };
 
 /* --- what happens --- */
+
+static void note_caller(struct trace *trace, const struct trace_process *process)
+{
+	uint32_t *place = &trace->callers[process->number % CALLERS];
+
+	if (*place == process->number + 1)
+		return;
+	*place = process->number + 1;
+	asked__see_call(session__asked(trace->session), process->pid, process->parent);
+}
 
 static int on_line(const struct trace_line *line, void *arg)
 {
 	struct trace *trace = arg;
 
-	if (line->process)
+	if (line->process) {
 		gaps__line(trace->gaps, line->process);
+		note_caller(trace, line->process);
+	}
 	return trace_sink__line(trace->sink, line);
 }
 
@@ -272,6 +288,17 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 
 /* --- the end --- */
 
+/* Only some processes are shown. */
+static bool is_of_some(const struct trace_options *options)
+{
+	return options->config.by_comm || options->config.by_uid || options->cgroup;
+}
+
+static bool is_filtered(const struct trace_options *options)
+{
+	return is_of_some(options) || options->config.failed || options->config.min_duration_ns;
+}
+
 /* Why calls were lost, "; 3 had no room in the ring: see --buffer". */
 static void tell_losses(const struct trace_counts *counts, char *text, size_t size)
 {
@@ -301,58 +328,68 @@ static void warn_stacks(const struct trace *trace, const struct trace_counts *co
 		  counts->evicted ? ": some had left for others (see --stack-storage-size)" : "");
 }
 
-/* A process that was given and made no call would else be like one that was not watched. */
-static void tell_silence(const struct trace *trace)
+/*
+ * A process that was given and made no call would else be like one that was not watched. What was lost or filtered
+ * out may have been its calls.
+ */
+static void tell_silence(const struct trace *trace, const struct trace_missing *missing)
 {
-	const struct asked_processes *asked = session__asked(trace->session);
+	char text[ASKED_TEXT_SIZE];
 
-	for (size_t i = 0; i < asked->count; i++)
-		log__warn(trace->log, "process %d (%s) has made no CUDA call that is watched", asked->processes[i].pid,
-			  asked->processes[i].comm);
+	if (missing->calls || is_filtered(trace->options) || trace_sink__is_closed(trace->sink))
+		return;
+	if (asked__tell_silence(session__asked(trace->session), text))
+		log__warn(trace->log, "%s", text);
 }
 
-static void tell_end(const struct trace *trace, const struct trace_counts *counts)
+static void tell_end(const struct trace *trace, const struct trace_counts *counts, const struct trace_missing *missing)
 {
-	unsigned long long calls = trace_sink__calls(trace->sink);
+	unsigned long long calls = trace_sink__calls(trace->sink), files = missing->libraries;
 	char losses[512];
 
 	tell_losses(counts, losses, sizeof(losses));
-	if (!*losses && (trace->options->quiet || trace_sink__is_closed(trace->sink)))
+	if (!*losses && !files && (trace->options->quiet || trace_sink__is_closed(trace->sink)))
 		return;
-	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
+	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s", trace->options->lines ? "written" : "summed up",
 		calls, calls == 1 ? "" : "s", (unsigned long long)counts->lost, losses);
+	if (files)
+		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes", files, files == 1 ? "" : "s");
+	fputc('\n', stderr);
 }
 
 /* Probes off, then the rest: what waits in the ring, and calls still in progress. */
 static int finish(struct trace *trace, int *status, struct error *err)
 {
-	const struct trace_config *config = &trace->options->config;
+	struct attacher_counts attached;
+	struct trace_missing missing;
 	struct trace_counts counts;
 	int ret;
 
+	session__count(trace->session, &attached);
 	session__detach(trace->session);
 	session__release_signals(trace->session);
 	do {
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
-	if (!config->by_comm && !config->by_uid && !trace->options->cgroup)
+	if (!is_of_some(trace->options))
 		gaps__tell_rest(trace->gaps);
 	trace_stream__count(trace->stream, &counts);
 	if (counts.malformed)
 		log__warn(trace->log, "%llu records could not be understood and were dropped",
 			  (unsigned long long)counts.malformed);
 	warn_stacks(trace, &counts);
-	if (!trace_sink__calls(trace->sink) && !counts.lost)
-		tell_silence(trace);
+	missing = (struct trace_missing){.calls = counts.lost, .libraries = attached.skipped};
+	tell_silence(trace, &missing);
 	if (ret < 0 && ret != -ECANCELED)
 		error__set(err, ret, "cannot read on: %s", strerror(-ret));
 	else
 		ret = 0;
-	if (trace_sink__finish(trace->sink, counts.lost, ret ? NULL : err) && !ret)
+	if (trace_sink__finish(trace->sink, &missing, ret ? NULL : err) && !ret)
 		ret = -EIO;
-	tell_end(trace, &counts);
+	tell_end(trace, &counts, &missing);
 	if (!ret)
-		*status = trace->options->strict && counts.lost ? EXIT_LOST : session__status(trace->session);
+		*status = trace->options->strict && (missing.calls || missing.libraries) ? EXIT_LOST :
+											   session__status(trace->session);
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/capability.h>
 #include <unistd.h>
 
+#include "cli/asked.h"
 #include "privilege/capabilities.h"
 #include "target/loader_cache.h"
 #include "target/process.h"
@@ -147,18 +148,6 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 	return !hindrance.whole;
 }
 
-static void add_asked(struct asked_processes *asked, pid_t pid)
-{
-	struct asked_process *process = &asked->processes[asked->count];
-	struct process_info info;
-
-	if (process__info(pid, &info))
-		return;
-	process->pid = pid;
-	snprintf(process->comm, sizeof(process->comm), "%.*s", (int)sizeof(process->comm) - 1, info.comm);
-	asked->count++;
-}
-
 /* Without a library that has probes whoever maps it, nothing is seen of processes that cannot be looked into. */
 static int attach_given(const struct targets *targets, struct looking *looking, struct asked_processes *asked,
 			bool blind, struct error *err)
@@ -167,7 +156,7 @@ static int attach_given(const struct targets *targets, struct looking *looking, 
 
 	for (size_t i = 0; i < targets->pid_count; i++) {
 		if (attach_process(looking, targets->pids[i], SCAN_PROGRAM))
-			add_asked(asked, targets->pids[i]);
+			asked__add(asked, targets->pids[i]);
 		if (process__descendants(targets->pids[i], &list))
 			continue;
 		for (size_t child = 0; child < list.count; child++)
