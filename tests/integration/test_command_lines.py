@@ -146,3 +146,17 @@ def test_no_program(command, program):
 ])
 def test_mistakes_of_one(args, status, told):
     refused(args, told, status)
+
+
+# --- what README shows ---
+
+def test_readmes_trace_has_the_columns_of_a_pipe():
+    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+    header, = re.findall(r"^TIME\(ms\).*$", readme, re.MULTILINE)
+    done = run("trace", "-q", "--", "true")
+    assert done.stdout.splitlines()[0] == header
+    # A column's text begins where its title does, but for one that does not fit.
+    for line in re.findall(r"^\d+\.\d{3}  .*$", readme, re.MULTILINE):
+        for title in ("PID", "EVENT", "DETAILS", "DURATION", "RESULT"):
+            at = header.index(title)
+            assert line[at - 1] == " " and line[at] != " ", line
