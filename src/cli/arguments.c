@@ -290,8 +290,8 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 	if (optopt > 0 && optopt < 256 && word[0] == '-' && !is_long)
 		return error__set(err, -EINVAL, "unknown option '-%c': see %s --help", optopt, program);
 	if (is_long && optopt)
-		return error__set(err, -EINVAL, "'%.100s': --%.*s takes no value: leave it away", word,
-				  (int)strcspn(word + 2, "="), word + 2);
+		return error__set(err, -EINVAL, "'%.100s': --%.*s takes no value, see %s --help", word,
+				  (int)strcspn(word + 2, "="), word + 2, program);
 	if (is_long && begins_name(word, options))
 		return error__set(err, -EINVAL, "'%.100s' may be more than one option: write it out, see %s --help", word,
 				  program);

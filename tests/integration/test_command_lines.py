@@ -1,28 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Odd command lines of every command: one line that says what failed, on what, and what to do."""
 import re
-import subprocess
 
 import pytest
 
 from lib import paths
-from lib.probe import environment
+from lib.cli import fails, run
 
 COMMANDS = ("trace", "stat", "diagnose", "memleak", "flame", "check", "bpftrace-script")
 WATCHING = ("trace", "stat", "diagnose", "memleak", "flame")
 
 
-def run(*args):
-    return subprocess.run([str(paths.GPUPROBE), *map(str, args)], env=environment(), text=True, capture_output=True,
-                          timeout=60, stdin=subprocess.DEVNULL, check=False)
-
-
 def refused(args, told, status=2):
     """By one line, which has the words, before anything was watched."""
-    done = run(*args)
-    assert (done.returncode, done.stdout) == (status, ""), done
-    assert re.fullmatch(r"gpuprobe: [^\n]+\n", done.stderr), done.stderr
-    assert told in done.stderr
+    fails(run(*args), status, told)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -109,7 +100,7 @@ def test_flame_form_that_the_name_allows(form, name, begins, tmp_path):
 
 @pytest.mark.parametrize("command", [(), *((command,) for command in WATCHING)])
 @pytest.mark.parametrize("args, told", [
-    (["--quiet=yes"], "'--quiet=yes': --quiet takes no value: leave it away"),
+    (["--quiet=yes"], "'--quiet=yes': --quiet takes no value, see gpuprobe "),
     (["--ver"], "'--ver' may be more than one option: write it out"),
     (["--libcuda-path", ""], "the path of a library is empty"),
     (["--no-such"], "unknown option '--no-such'"),
