@@ -36,8 +36,8 @@ static const char help[] =
 	"  --api LAYER             runtime, driver or both [both]\n"
 	"  --libcudart-path FILE   this runtime, not those that are found (repeatable)\n"
 	"  --libcuda-path FILE     this driver, not those that are found (repeatable)\n"
-	"  --standard-paths        look at no library: the usual paths, all functions that\n"
-	"                          are chosen\n"
+	"  --standard-paths        look at no library: the usual paths, and all functions\n"
+	"                          that are chosen\n"
 	"  -h, --help              this text\n"
 	"  -V, --version           the version\n";
 

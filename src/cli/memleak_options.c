@@ -154,10 +154,12 @@ static int take_option(struct memleak_command *options, int id, const char *text
 }
 
 /* What stands in a number's place may be a program. */
-static int say_where_command_goes(int ret, struct error *err)
+static int say_where_command_goes(int ret, const char *word, struct error *err)
 {
 	struct error reason = *err;
 
+	if (strspn(word, "+-.0123456789"))
+		return ret;
 	return error__set(err, ret, "%s; put -- before a COMMAND", reason.text);
 }
 
@@ -174,7 +176,7 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 				 argv[optind - 1]);
 	if (!ret && optind < argc && argv[optind][0] != '-')
 		ret = arguments__number("COUNT", argv[optind++], 1, 1ul << 40, &options->count, err);
-	return ret ? say_where_command_goes(ret, err) : 0;
+	return ret ? say_where_command_goes(ret, argv[optind - 1], err) : 0;
 }
 
 static int take_options(struct memleak_command *options, int argc, char **argv, struct error *err)
