@@ -13,12 +13,12 @@
 #include "cli/session.h"
 #include "cli/subcommand.h"
 #include "cli/trace_choice.h"
+#include "cli/trace_end.h"
 #include "cli/trace_options.h"
 #include "cli/trace_sink.h"
 #include "cli/watch.h"
 #include "gen/trace.skel.h"
 #include "model/api.h"
-#include "output/trace/summary.h"
 #include "probe/features.h"
 #include "probe/return_probes.h"
 #include "probe/trace_object.h"
@@ -288,81 +288,11 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 
 /* --- the end --- */
 
-/* Only some processes are shown. */
-static bool is_of_some(const struct trace_options *options)
-{
-	return options->config.by_comm || options->config.by_uid || options->cgroup;
-}
-
-static bool is_filtered(const struct trace_options *options)
-{
-	return is_of_some(options) || options->config.failed || options->config.min_duration_ns;
-}
-
-/* Why calls were lost, "; 3 had no room in the ring: see --buffer". */
-static void tell_losses(const struct trace_counts *counts, char *text, size_t size)
-{
-	static const char *const reasons[TRACE_LOSSES] = {
-		[TRACE_LOST_RING] = "had no room in the ring (see --buffer)",
-		[TRACE_LOST_THREAD] = "were of threads beyond those that can be followed",
-		[TRACE_LOST_DEPTH] = "were nested too deep",
-		[TRACE_LOST_RETURN] = "are shown without their return",
-		[TRACE_LOST_STACK] = "stacks had no room in their ring",
-		[TRACE_LOST_STACK_MEMORY] = "stacks could not be taken",
-	};
-	size_t length = 0;
-
-	*text = '\0';
-	for (int i = 0; i < TRACE_LOSSES && length < size; i++)
-		if (counts->losses[i])
-			length += (size_t)snprintf(text + length, size - length, "%s%llu %s", length ? ", " : ": ",
-						   (unsigned long long)counts->losses[i], reasons[i]);
-}
-
-/* Stacks that lines have not, since they had left by then or were lost. */
-static void warn_stacks(const struct trace *trace, const struct trace_counts *counts)
-{
-	if (!counts->unknown_stacks)
-		return;
-	log__warn(trace->log, "the stacks of %llu calls are not shown%s", (unsigned long long)counts->unknown_stacks,
-		  counts->evicted ? ": some had left for others (see --stack-storage-size)" : "");
-}
-
-/*
- * A process that was given and made no call would else be like one that was not watched. What was lost or filtered
- * out may have been its calls.
- */
-static void tell_silence(const struct trace *trace, const struct trace_missing *missing)
-{
-	char text[ASKED_TEXT_SIZE];
-
-	if (missing->calls || is_filtered(trace->options) || trace_sink__is_closed(trace->sink))
-		return;
-	if (asked__tell_silence(session__asked(trace->session), text))
-		log__warn(trace->log, "%s", text);
-}
-
-static void tell_end(const struct trace *trace, const struct trace_counts *counts, const struct trace_missing *missing)
-{
-	unsigned long long calls = trace_sink__calls(trace->sink), files = missing->libraries;
-	char losses[512];
-
-	tell_losses(counts, losses, sizeof(losses));
-	if (!*losses && !files && (trace->options->quiet || trace_sink__is_closed(trace->sink)))
-		return;
-	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s", trace->options->lines ? "written" : "summed up",
-		calls, calls == 1 ? "" : "s", (unsigned long long)counts->lost, losses);
-	if (files)
-		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes", files, files == 1 ? "" : "s");
-	fputc('\n', stderr);
-}
-
 /* Probes off, then the rest: what waits in the ring, and calls still in progress. */
 static int finish(struct trace *trace, int *status, struct error *err)
 {
+	struct trace_end end = {.options = trace->options, .log = trace->log, .sink = trace->sink};
 	struct attacher_counts attached;
-	struct trace_missing missing;
-	struct trace_counts counts;
 	int ret;
 
 	session__count(trace->session, &attached);
@@ -371,25 +301,19 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	do {
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
-	if (!is_of_some(trace->options))
-		gaps__tell_rest(trace->gaps);
-	trace_stream__count(trace->stream, &counts);
-	if (counts.malformed)
-		log__warn(trace->log, "%llu records could not be understood and were dropped",
-			  (unsigned long long)counts.malformed);
-	warn_stacks(trace, &counts);
-	missing = (struct trace_missing){.calls = counts.lost, .libraries = attached.skipped};
-	tell_silence(trace, &missing);
-	if (ret < 0 && ret != -ECANCELED)
-		error__set(err, ret, "cannot read on: %s", strerror(-ret));
-	else
-		ret = 0;
-	if (trace_sink__finish(trace->sink, &missing, ret ? NULL : err) && !ret)
+	end.asked = session__asked(trace->session);
+	trace_stream__count(trace->stream, &end.counts);
+	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped};
+	end.failed = ret < 0 && ret != -ECANCELED;
+	trace_end__warn(&end, trace->gaps);
+	ret = end.failed ? error__set(err, ret, "cannot read on: %s", strerror(-ret)) : 0;
+	if (trace_sink__finish(trace->sink, &end.missing, ret ? NULL : err) && !ret)
 		ret = -EIO;
-	tell_end(trace, &counts, &missing);
+	trace_end__tell(&end);
 	if (!ret)
-		*status = trace->options->strict && (missing.calls || missing.libraries) ? EXIT_LOST :
-											   session__status(trace->session);
+		*status = trace->options->strict && (end.missing.calls || end.missing.libraries) ?
+				  EXIT_LOST :
+				  session__status(trace->session);
 	return ret;
 }
 

@@ -231,7 +231,8 @@ def test_those_without_calls_in_json(command):
     assert report["processes"]
 
 
-@pytest.mark.parametrize("options, told", [(("--failed",), False), (("--min-duration", "1s"), False), ((), True)])
+@pytest.mark.parametrize("options, told", [(("--failed",), False), (("--min-duration", "1s"), False),
+                                           (("--count", "1000"), False), ((), True)])
 def test_a_filter_is_no_silence(options, told):
     """Calls that are not shown may have been made."""
     stderr = watch_one_of_three("trace", "-c", *options)[1]
