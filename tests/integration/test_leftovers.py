@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from lib import bpf_names, leftovers
+from lib import bpf_names, leftovers, paths
 
 CONSTANTS = ".rodata.cst32"  # see bpf_names.is_map
 
 
 @contextmanager
 def held_by_nobody(name, kind, key, value):
-    """A map that no process has open; yields its number."""
+    """A map that no process has open; yields its number and its file."""
     with tempfile.TemporaryDirectory() as directory:
         subprocess.run(["mount", "-t", "bpf", "bpf", directory], check=True)
         try:
             pin = Path(directory) / "map"
             bpf_names.bpftool("map", "create", pin, "type", kind, "key", key, "value", value, "entries", 1, "name", name)
-            yield bpf_names.bpftool("map", "show", "pinned", pin)["id"]
+            yield bpf_names.bpftool("map", "show", "pinned", pin)["id"], pin
         finally:
             subprocess.run(["umount", directory], check=True)
 
@@ -31,9 +31,9 @@ def held_by_nobody(name, kind, key, value):
 def test_a_map_that_is_left(name):
     """Also one whose name the kernel has cut is seen; one that only has the name is not taken for gpuprobe's."""
     [(_, kind, key, value)] = [entry for entry in bpf_names.known()[1] if entry[0] == name]
-    with held_by_nobody(name, kind, key, value) as number:
+    with held_by_nobody(name, kind, key, value) as (number, _):
         assert leftovers.left_over()["map", number] == name
-    with held_by_nobody(name, kind, key, value + 8) as number:
+    with held_by_nobody(name, kind, key, value + 8) as (number, _):
         assert ("map", number) not in leftovers.present()
 
 
@@ -50,6 +50,32 @@ def test_all_that_gpuprobe_has_is_known(gpuprobe, sleeper, args):
         assert held.isdisjoint(leftovers.left_over())
         assert len(held) > 20 and not {key: names.get(key) for key in held & unknown if names.get(key) != CONSTANTS}
         assert running.stop().status == 0
+
+
+# Opens a pinned map (BPF_OBJ_GET), and its first thread ends (exit(2)).
+FIRST_THREAD_ENDS = """
+import ctypes, struct, sys, threading, time
+path = ctypes.create_string_buffer(sys.argv[1].encode())
+system = ctypes.CDLL(None).syscall
+assert system(321, 7, struct.pack("QII", ctypes.addressof(path), 0, 0), 16) > 0
+threading.Thread(target=time.sleep, args=(60,)).start()
+system(60, 0)
+"""
+
+
+def test_held_by_the_last_thread():
+    """Of a process that is a zombie to look at."""
+    [(name, *shape)] = [entry for entry in bpf_names.known()[1] if entry[0] == "watched"]
+    with held_by_nobody(name, *shape) as (number, pin):
+        with subprocess.Popen([paths.PYTHON, "-c", FIRST_THREAD_ENDS, str(pin)]) as process:
+            try:
+                end = time.monotonic() + 20
+                while not leftovers.is_zombie(process.pid) and time.monotonic() < end:
+                    time.sleep(0.05)
+                assert ("map", number) in leftovers.present().keys() - leftovers.left_over().keys()
+            finally:
+                process.kill()
+        assert ("map", number) in leftovers.left_over()
 
 
 def test_whose_events_they_are():

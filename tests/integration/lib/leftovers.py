@@ -56,15 +56,33 @@ def all_objects():
     return found
 
 
-def objects_of(pid):
-    """(kind, id) of the BPF objects that a process holds by its descriptors."""
+def is_zombie(pid):
+    """Whether the first thread of a process has ended; others of it may live."""
+    return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"Z"
+
+
+def objects_in(directory):
+    """Those of a thread, which all of them share."""
     held = set()
     with contextlib.suppress(OSError):
-        for entry in os.scandir(f"/proc/{pid}/fdinfo"):
+        for entry in os.scandir(directory):
             with contextlib.suppress(OSError):
                 text = Path(entry.path).read_text()
                 held |= {(kind, int(number)) for kind, number in
                          re.findall(r"^(prog|map|link)_id:\s*(\d+)", text, re.MULTILINE)}
+    return held
+
+
+def objects_of(pid):
+    """
+    (kind, id) of the BPF objects that a process holds by its descriptors. One that is ending can have them in
+    its last thread alone, when its first one has none any more.
+    """
+    held = set()
+    with contextlib.suppress(OSError):
+        tasks = os.listdir(f"/proc/{pid}/task")
+        for task in tasks if is_zombie(pid) else tasks[:1]:
+            held |= objects_in(f"/proc/{pid}/task/{task}/fdinfo")
     return held
 
 
@@ -118,8 +136,9 @@ def is_owner(pid, group):
     except OSError:
         return False
     inner = int(re.search(r"^NSpid:.*?(\d+)$", status, re.MULTILINE)[1])
-    start_ms = int(rest[18]) * 1000 // os.sysconf("SC_CLK_TCK")
-    return inner == group.owner and state != "Z" and start_ms <= group.born_ms
+    threads, start_ms = int(rest[16]), int(rest[18]) * 1000 // os.sysconf("SC_CLK_TCK")
+    has_ended = state == "Z" and threads == 1
+    return inner == group.owner and not has_ended and start_ms <= group.born_ms
 
 
 def present():
