@@ -14,7 +14,7 @@ import pytest
 
 from lib import paths
 from lib.paths import workload
-from lib.probe import Background, environment
+from lib.probe import Background, environment, wait_until_watching
 from lib.scrape import Endpoint
 from lib.steady import Steady, build
 
@@ -99,7 +99,7 @@ def test_no_descriptor_for_clients(program):
         try:
             endpoint.wait()
             assert endpoint.request("/healthz")[0] == 200
-            time.sleep(0.5)
+            wait_until_watching(process)
             before = leave_none(process.pid)
             with contextlib.ExitStack() as clients:
                 for _ in range(5):

@@ -166,8 +166,8 @@ def test_growth_of_a_running_process(leaks, tmp_path):
     assert site["bytes"] == 10000 * site["allocations"]
     # Allocated at an even pace: as many a second as were in between the reports.
     between = (site["bytes"] - sites_of(first, running=True)["grow_cache"]["bytes"]) / 2
-    assert site["growth"]["bytes_per_second"] == pytest.approx(between, rel=0.2)
-    assert site["growth"]["samples"] >= 20
+    assert site["growth"]["bytes_per_second"] == pytest.approx(between, rel=0.4)
+    assert site["growth"]["samples"] >= 10
     assert second["growing"] == 1
 
 
