@@ -35,11 +35,6 @@ void process_estimates__free(struct process_estimates *own)
 	free(own);
 }
 
-static uint64_t above(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 struct tally counter__fresh(const struct counter *counter, const struct tally *now)
 {
 	return (struct tally){

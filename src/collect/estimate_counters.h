@@ -18,7 +18,7 @@
 /* How fast what was told by readings before is forgotten. */
 #define WEIGHT_FADE 0.25
 
-#define THREAD_AMOUNTS 4 /* what threads are given, estimate_account.c */
+#define THREAD_AMOUNTS 4 /* what threads are given, estimate_threads.c */
 
 enum counter_of {
 	COUNTER_TALLY,
@@ -74,6 +74,12 @@ struct estimates {
 	uint32_t slots;
 	struct process_estimates **of; /* by slot */
 };
+
+/* By how much `a` is above `b`, 0 where it is not. */
+static inline uint64_t above(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
 
 /* The counter with the key, made where it is not there. NULL without memory. */
 struct counter *counter__of(struct process_estimates *own, const struct counter_key *key);

@@ -33,7 +33,10 @@ static inline bool reading__lists(const struct reading *reading, const struct pr
 /* Has a key of the map that is being read deleted once that is done. Returns 0 or -ENOMEM. */
 int reading__doom(struct reading *reading, const void *key);
 
-/* Calls `fn` with the reading for each entry. Returns 0 or a negative errno. */
+/* Calls `fn` with the reading for each entry, and deletes what that doomed. Returns 0 or a negative errno. */
 int reading__map(struct reading *reading, struct bpf_map *map, map_entry_fn fn);
+
+/* Deletes what has been doomed since: for those who look at the entries once more after reading__map. */
+void reading__delete_doomed(struct reading *reading);
 
 #endif

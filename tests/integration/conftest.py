@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("lib.exact", "lib.probe", "lib.trace")
+pytest.register_assert_rewrite("lib.account_runs", "lib.check", "lib.cli", "lib.exact", "lib.gpu_queue", "lib.probe",
+                              "lib.trace")
 
 
 def copy_build():
@@ -31,7 +33,7 @@ def copy_build():
 if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
-from lib import leftovers, paths, sanitizer, steady  # noqa: E402
+from lib import folders, leftovers, paths, sanitizer, steady  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -40,6 +42,9 @@ LINKS = tuple(os.environ.get("GPUPROBE_TEST_LINKS", "session,multi,perf").split(
 
 
 def pytest_configure(config):
+    # A shell ignores these for what it starts in the background, and what is started here would with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     config.addinivalue_line("markers", "slow: takes long; part of `make test-full` only")
     config.addinivalue_line("markers", "alone(why): fails where another test runs beside it, or makes that fail")
     config.addinivalue_line("markers", "plain(why): not with sanitizers, which change what it measures or rests on")
@@ -160,6 +165,22 @@ def nothing_left():
 def threads(tmp_path_factory):
     """programs/threads.c"""
     return steady.build(tmp_path_factory.mktemp("threads"), "threads")
+
+
+@pytest.fixture
+def sleeper():
+    """A process that uses no CUDA, for gpuprobe to watch or look at and nothing else: nothing of other tests."""
+    process = subprocess.Popen(["sleep", "60"])
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def open_dir():
+    """A directory that every user can read, with gpuprobe, the simulated libraries and two workloads in it."""
+    with folders.private("launch", "idle-holder", gpuprobe=True) as directory:
+        yield directory
 
 
 @pytest.fixture

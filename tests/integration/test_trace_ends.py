@@ -179,7 +179,7 @@ def test_mix_with_deaths(tracer_by):
 
 def test_interrupt_in_the_middle(tracer_by):
     """Ctrl-C: what was called until then is written whole; the last line is a whole one; COMMAND ends too."""
-    running, path = tracer_by.start(paths.workload("traced"), "--threads", 8, "--rounds", 1000000, "--rate", 3000)
+    running, path = tracer_by.start(paths.workload("traced"), "--threads", 8, "--rounds", 1000000, "--rate", 300)
     with running:
         trace.wait_for_lines(path, 20000)
         began = time.monotonic()

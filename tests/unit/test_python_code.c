@@ -120,7 +120,7 @@ static void what_has_changed_has_no_name(void **state)
 		if (change == 1)
 			o.code[0] = 0; /* freed */
 		else if (change == 2)
-			o.name[0] = (uintptr_t)&o;
+			o.name[0] = 1ull << 40; /* freed: what the allocator keeps there */
 		else if (change == 3)
 			o.code[1]++; /* of another type */
 		else if (change == 4)

@@ -2,10 +2,6 @@
 // Copies of this program's own stack, unwound: the frames must be those that libgcc's unwinder and the program itself know.
 #include <alloca.h>
 #include <dlfcn.h>
-#include <dwarf.h>
-#include <elf.h>
-#include <fcntl.h>
-#include <libelf.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,16 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "forged_program.h"
 #include "own_backtrace.h"
 #include "stack/unwind.h"
-#include "symbol/frame_info.h"
 #include "symbol/process_map.h"
 #include "symbol/symbol_cache.h"
 
@@ -394,144 +389,6 @@ static void any_stack_ends(void **state)
 	clear(&fixture);
 }
 
-/* A file whose frame information is not what it was, mapped as code. */
-struct forged {
-	char path[32];
-	uint8_t *bytes, *mapped;
-	size_t size;
-	uint64_t frames, frames_size; /* .eh_frame, and .eh_frame_hdr before it */
-};
-
-static struct forged copy_program(void)
-{
-	struct forged forged = {.path = "/tmp/test_unwind.XXXXXX"};
-	FILE *in = fopen("/proc/self/exe", "r");
-	const Elf64_Shdr *sections;
-	const Elf64_Ehdr *header;
-	const char *names;
-	struct stat stat;
-
-	assert_non_null(in);
-	fstat(fileno(in), &stat);
-	forged.size = (size_t)stat.st_size;
-	forged.bytes = malloc(forged.size);
-	assert_int_equal(fread(forged.bytes, 1, forged.size, in), forged.size);
-	fclose(in);
-	header = (const Elf64_Ehdr *)forged.bytes;
-	sections = (const Elf64_Shdr *)(forged.bytes + header->e_shoff);
-	names = (const char *)forged.bytes + sections[header->e_shstrndx].sh_offset;
-	for (int i = 0; i < header->e_shnum; i++) {
-		if (strcmp(names + sections[i].sh_name, ".eh_frame_hdr") == 0)
-			forged.frames = sections[i].sh_offset;
-		if (strcmp(names + sections[i].sh_name, ".eh_frame") == 0)
-			forged.frames_size = sections[i].sh_offset + sections[i].sh_size - forged.frames;
-	}
-	assert_true(forged.frames && forged.frames_size);
-	return forged;
-}
-
-static void write_forged(struct forged *forged)
-{
-	int fd = mkstemp(forged->path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, forged->bytes, forged->size), forged->size);
-	forged->mapped = mmap(NULL, forged->size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	assert_true(forged->mapped != MAP_FAILED);
-	close(fd);
-}
-
-static void drop_forged(struct forged *forged)
-{
-	munmap(forged->mapped, forged->size);
-	unlink(forged->path);
-	strcpy(forged->path, "/tmp/test_unwind.XXXXXX");
-}
-
-static bool is_believed(const struct forged *forged)
-{
-	int fd = open(forged->path, O_RDONLY);
-	uint64_t size;
-	struct Elf *elf = frame_info__open(fd, &size);
-
-	elf_end(elf);
-	close(fd);
-	return elf;
-}
-
-/* What would make libdw take gigabytes. */
-static void absurd_frame_information_is_refused(void **state)
-{
-	static const uint8_t usual[] = {DW_CFA_def_cfa, 7, 8, DW_CFA_offset + 16, 1};
-	static const uint8_t absurd[] = {DW_CFA_undefined, 0xff, 0xff, 0xff, 0x7f};
-	struct forged forged = copy_program();
-	uint8_t *at = memmem(forged.bytes + forged.frames, forged.frames_size, usual, sizeof(usual));
-
-	(void)state;
-	write_forged(&forged);
-	assert_true(is_believed(&forged));
-	drop_forged(&forged);
-	assert_non_null(at);
-	memcpy(at, absurd, sizeof(absurd));
-	write_forged(&forged);
-	assert_false(is_believed(&forged));
-	drop_forged(&forged);
-	memcpy(at, usual, sizeof(usual));
-	forged.bytes[forged.frames + 12 + 4] += 4; /* the table leads into the midst of an entry */
-	write_forged(&forged);
-	assert_false(is_believed(&forged));
-	drop_forged(&forged);
-	free(forged.bytes);
-}
-
-/* The header of a section of the copy, by its name, which may be changed as well. */
-static Elf64_Shdr *section_of(struct forged *forged, const char *wanted, char **name)
-{
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)forged->bytes;
-	Elf64_Shdr *sections = (Elf64_Shdr *)(forged->bytes + header->e_shoff);
-	char *names = (char *)forged->bytes + sections[header->e_shstrndx].sh_offset;
-
-	for (int i = 0; i < header->e_shnum; i++) {
-		*name = names + sections[i].sh_name;
-		if (strcmp(*name, wanted) == 0)
-			return &sections[i];
-	}
-	fail_msg("no section %s", wanted);
-	return NULL;
-}
-
-static void assert_believed(struct forged *forged, bool expected)
-{
-	write_forged(forged);
-	assert_int_equal(is_believed(forged), expected);
-	drop_forged(forged);
-}
-
-/* LLVM's linker gives the section a type of its own; a table for searching is not in each file. */
-static void frame_information_of_other_linkers_is_read(void **state)
-{
-	static const uint8_t usual[] = {'z', 'R', 0, 1, 0x78, 16, 1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
-	struct forged forged = copy_program();
-	char *name;
-	Elf64_Shdr *frames = section_of(&forged, ".eh_frame", &name);
-	uint8_t *cie = memmem(forged.bytes + frames->sh_offset, frames->sh_size, usual, sizeof(usual));
-
-	(void)state;
-	frames->sh_type = SHT_X86_64_UNWIND;
-	assert_believed(&forged, true);
-	frames->sh_type = SHT_NOTE;
-	assert_believed(&forged, false);
-	frames->sh_type = SHT_PROGBITS;
-	section_of(&forged, ".eh_frame_hdr", &name);
-	name[1] = 'x';
-	assert_believed(&forged, true);
-	/* Addresses in a form that there is none of. */
-	assert_non_null(cie);
-	cie[7] = DW_EH_PE_pcrel | 5;
-	assert_believed(&forged, false);
-	free(forged.bytes);
-}
-
 /* The program's own functions in a copy of its file, a few bytes of the frame information changed. */
 static void damaged_frame_information_does_no_harm(void **state)
 {
@@ -643,8 +500,6 @@ int main(void)
 		cmocka_unit_test(calls_in_progress_are_known),
 		cmocka_unit_test(nothing_is_guessed),
 		cmocka_unit_test(any_stack_ends),
-		cmocka_unit_test(absurd_frame_information_is_refused),
-		cmocka_unit_test(frame_information_of_other_linkers_is_read),
 		cmocka_unit_test(damaged_frame_information_does_no_harm),
 		cmocka_unit_test(mappings_change),
 		cmocka_unit_test(files_leave_the_cache),

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Launches and their kernels' names, see launches.h.
+#include "collect/launches.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/count_table.h"
+#include "collect/own_counts.h"
+#include "collect/sites.h"
+#include "gen/gpuprobe.skel.h"
+#include "symbol/remote_name.h"
+
+#define NAME_TRIES 64 /* nameless kernels that one reading looks up in their process */
+
+/* Looks for a name in the live process, where no record told one. */
+static int look_up_name(struct reading *reading, const struct process *process, const struct kernel_key *key,
+			char buffer[REMOTE_NAME_SIZE])
+{
+	char *name;
+	int ret;
+
+	if (process->ended || reading->name_tries >= NAME_TRIES)
+		return -EAGAIN;
+	reading->name_tries++;
+	if (name_store__trusts_handles(reading->collector->names)) {
+		ret = remote_name__read(process->pid, key->handle, buffer);
+		if (!ret)
+			return 0;
+	}
+	ret = host_stub__name(reading->collector->symbols, process->pid, key->handle, &name);
+	if (ret)
+		return ret;
+	strncpy(buffer, name, REMOTE_NAME_SIZE - 1);
+	buffer[REMOTE_NAME_SIZE - 1] = '\0';
+	free(name);
+	return 0;
+}
+
+/* Whether the handle still stands for the same kernel: its process lives and has unloaded nothing since. */
+static bool is_current(const struct collector *collector, const struct kernel_key *key)
+{
+	const struct process_record *record = &collector->records[key->slot];
+
+	return __atomic_load_n(&record->generation, __ATOMIC_ACQUIRE) == key->generation &&
+	       __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
+}
+
+/* Takes in the launches of a key. Returns 1 where they are all taken and no more will come, 0, or a negative errno. */
+static int take_launches(struct reading *reading, const struct launch_key *key, uint64_t launches, bool living)
+{
+	const struct kernel_key *kernel = &key->kernel;
+	struct collector *collector = reading->collector;
+	struct process *process = collector__process_at(collector, kernel->slot);
+	uint32_t generation = process ? collector->records[kernel->slot].generation : 0;
+	char buffer[REMOTE_NAME_SIZE];
+	const char *name = NULL;
+	bool over;
+	int ret;
+
+	if (!process)
+		return 0;
+	over = kernel->generation != generation;
+	if (!kernel_table__is_named(process->kernel_table, key)) {
+		name = name_store__find(collector->names, kernel);
+		/* First seen while the maps are read: its name has come since. */
+		if (!name) {
+			collector__consume(collector);
+			/* A new process may have come with it, and all of them to another place. */
+			process = collector__process_at(collector, kernel->slot);
+			name = name_store__find(collector->names, kernel);
+		}
+		/* What was read may be the name of the next kernel behind the handle, if that changed meanwhile. */
+		if (!name && !over && !look_up_name(reading, process, kernel, buffer) && is_current(collector, kernel))
+			name = buffer;
+	}
+	ret = kernel_table__set(process->kernel_table, key, launches, name);
+	if (!ret)
+		ret = sites__name(process, kernel);
+	if (ret || (!over && !reading__dooms(reading, process)))
+		return ret;
+	/* Launches that a thread keeps by itself come back when it gives them away. */
+	if (living && !reading__dooms(reading, process))
+		return 0;
+	/* An old generation is left for one more reading, for counts that were under way. */
+	if (over && !reading__dooms(reading, process) && !kernel_table__retire(process->kernel_table, key))
+		return 0;
+	if (collector->estimates) {
+		kernel_table__leave(process->kernel_table, key);
+		return 1;
+	}
+	ret = kernel_table__fold(process->kernel_table, key);
+	return ret ? ret : 1;
+}
+
+/* The map is only a part of it: threads keep the rest. */
+static int read_shared_launches(const void *key, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	struct count_table *table = own_counts__launches(reading->collector->own_counts);
+	const uint64_t *launches = value;
+
+	return count_table__add(table, COUNT_MAP, key, &(struct tally){.calls = *launches});
+}
+
+static int take_summed_launches(const void *key, const struct tally *sum, bool living, void *arg)
+{
+	struct reading *reading = arg;
+	int ret = take_launches(reading, key, sum->calls, living);
+
+	if (ret <= 0)
+		return ret;
+	ret = reading__doom(reading, key);
+	return ret ? ret : 1;
+}
+
+int launches__read(struct reading *reading)
+{
+	const struct own_counts *own = reading->collector->own_counts;
+	struct count_table *table = own_counts__launches(own);
+	int ret;
+
+	count_table__begin(table);
+	ret = reading__map(reading, reading->collector->skeleton->maps.launches, read_shared_launches);
+	if (!ret)
+		ret = own_counts__add_launches(own);
+	if (!ret)
+		ret = count_table__each(table, take_summed_launches, reading);
+	reading__delete_doomed(reading);
+	return ret;
+}

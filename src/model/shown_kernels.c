@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Kernels by name, see shown_kernels.h.
+#include "model/shown_kernels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/clock.h"
+#include "symbol/kernel_name.h"
+
+/* A program that makes up names without end: kernels beyond these stay without one. Ten times what PyTorch needs. */
+#define NAME_BYTES_MAX (64u << 20)
+
+static void free_strings(struct shown_kernel *shown)
+{
+	free(shown->mangled);
+	free(shown->full);
+	free(shown->brief);
+	shown->mangled = shown->full = shown->brief = NULL;
+}
+
+static void free_shown(struct shown_kernel *shown)
+{
+	free_strings(shown);
+	free(shown);
+}
+
+void shown_kernels__clear(struct shown_kernels *kernels)
+{
+	struct shown_kernel *shown, *next;
+
+	HASH_ITER (hh, kernels->named, shown, next) {
+		HASH_DEL(kernels->named, shown);
+		free_shown(shown);
+	}
+	for (shown = kernels->unnamed; shown; shown = next) {
+		next = shown->next_unnamed;
+		free_shown(shown);
+	}
+}
+
+static void widen(__u64 *min, __u64 *max, __u64 other_min, __u64 other_max)
+{
+	if (other_min < *min)
+		*min = other_min;
+	if (other_max > *max)
+		*max = other_max;
+}
+
+void shape_record__merge(struct shape_record *sum, const struct shape_record *shape)
+{
+	if (!shape->samples)
+		return;
+	if (!sum->samples) {
+		*sum = *shape;
+		return;
+	}
+	sum->samples += shape->samples;
+	widen(&sum->blocks_min, &sum->blocks_max, shape->blocks_min, shape->blocks_max);
+	widen(&sum->threads_min, &sum->threads_max, shape->threads_min, shape->threads_max);
+	widen(&sum->shared_min, &sum->shared_max, shape->shared_min, shape->shared_max);
+	sum->gaps += shape->gaps;
+	sum->gap_ns += shape->gap_ns;
+	widen(&sum->gap_min, &sum->gap_max, shape->gap_min, shape->gap_max);
+	if (shape->latest_ns < sum->latest_ns)
+		return;
+	sum->latest_ns = shape->latest_ns;
+	sum->latest = shape->latest;
+	sum->stream = shape->stream;
+}
+
+struct shown_kernel *shown_kernels__add(struct shown_kernels *kernels, uint64_t handle)
+{
+	struct shown_kernel *shown = calloc(1, sizeof(*shown));
+
+	if (!shown)
+		return NULL;
+	shown->handle = handle;
+	shown->serial = kernels->next_serial++;
+	DL_PREPEND2(kernels->unnamed, shown, prev_unnamed, next_unnamed);
+	return shown;
+}
+
+static void unlink_unnamed(struct shown_kernels *kernels, struct shown_kernel *shown)
+{
+	DL_DELETE2(kernels->unnamed, shown, prev_unnamed, next_unnamed);
+}
+
+void shown_kernels__drop(struct shown_kernels *kernels, struct shown_kernel *shown)
+{
+	unlink_unnamed(kernels, shown);
+	free_shown(shown);
+}
+
+/* What is kept of a readable name: a mangled one can be made to become sixty times as long. */
+static char *cut(const char *name)
+{
+	char text[KERNEL_NAME_MAX + 1];
+
+	kernel_name__cut(name, text, sizeof(text), KERNEL_NAME_MAX);
+	return strdup(text);
+}
+
+static int set_strings(struct shown_kernels *kernels, struct shown_kernel *shown, const char *mangled)
+{
+	char *readable = kernel_name__demangle_within(&kernels->names_ns, mangled);
+	uint64_t begin = clock__thread_ns();
+	char *brief = readable ? kernel_name__short(readable) : NULL;
+
+	kernels->names_ns += clock__thread_ns() - begin;
+	shown->mangled = strdup(mangled);
+	shown->full = readable ? cut(readable) : NULL;
+	shown->brief = brief ? cut(brief) : NULL;
+	free(readable);
+	free(brief);
+	if (shown->mangled && shown->full && shown->brief)
+		return 0;
+	free_strings(shown);
+	return -ENOMEM;
+}
+
+/* The kernel that has the name takes over what the other one has. */
+static void join(struct shown_kernels *kernels, struct shown_kernel *known, struct shown_kernel *shown)
+{
+	known->folded[0] += shown->folded[0];
+	known->folded[1] += shown->folded[1];
+	known->folded_missed += shown->folded_missed;
+	shape_record__merge(&known->folded_shape, &shown->folded_shape);
+	known->handle = shown->handle;
+	shown_kernels__drop(kernels, shown);
+}
+
+int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **place, const char *mangled)
+{
+	struct shown_kernel *shown = *place, *known;
+	int ret;
+
+	HASH_FIND_STR(kernels->named, mangled, known);
+	if (known) {
+		join(kernels, known, shown);
+		*place = known;
+		return 0;
+	}
+	if (kernels->name_bytes > NAME_BYTES_MAX)
+		return 0;
+	ret = set_strings(kernels, shown, mangled);
+	if (ret)
+		return ret;
+	HASH_ADD_KEYPTR(hh, kernels->named, shown->mangled, strlen(shown->mangled), shown);
+	if (!shown->hh.tbl) {
+		free_strings(shown);
+		return -ENOMEM;
+	}
+	kernels->name_bytes +=
+		sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) + strlen(shown->brief) + 3;
+	unlink_unnamed(kernels, shown);
+	return 0;
+}
+
+static void begin_sum(struct shown_kernel *shown)
+{
+	memcpy(shown->current, shown->folded, sizeof(shown->current));
+	shown->current_missed = shown->folded_missed;
+	shown->current_shape = shown->folded_shape;
+}
+
+void shown_kernels__begin_sum(const struct shown_kernels *kernels)
+{
+	struct shown_kernel *shown;
+
+	for (shown = kernels->unnamed; shown; shown = shown->next_unnamed)
+		begin_sum(shown);
+	for (shown = kernels->named; shown; shown = shown->hh.next)
+		begin_sum(shown);
+}
+
+static int by_launches(const void *a, const void *b)
+{
+	const struct kernel *x = a, *y = b;
+
+	if (x->launches != y->launches)
+		return x->launches < y->launches ? 1 : -1;
+	/* How they come out of the map is chance: one run's report compares with another's. */
+	if (x->name && y->name && strcmp(x->name, y->name))
+		return strcmp(x->name, y->name);
+	if (!x->name != !y->name)
+		return x->name ? -1 : 1;
+	return x->serial < y->serial ? -1 : x->serial > y->serial;
+}
+
+static void append(struct process *process, const struct shown_kernel *shown)
+{
+	/* Its shape may be known before its launches are. */
+	if (!shown->mangled && !shown->current[0] && !shown->current[1])
+		return;
+	process->kernels[process->kernel_count++] = (struct kernel){
+		.handle = shown->handle,
+		.name = shown->full,
+		.short_name = shown->brief,
+		.launches = shown->current[0],
+		.captured = shown->current[1],
+		.missed = shown->current_missed,
+		.shape = shown->current_shape,
+		.serial = shown->serial,
+	};
+	process->launches += shown->current[0];
+	process->captured_launches += shown->current[1];
+}
+
+int shown_kernels__list(const struct shown_kernels *kernels, struct process *process)
+{
+	size_t count = HASH_COUNT(kernels->named);
+	const struct shown_kernel *shown;
+	struct kernel *list;
+
+	for (shown = kernels->unnamed; shown; shown = shown->next_unnamed)
+		count++;
+	list = realloc(process->kernels, (count ? count : 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	process->kernels = list;
+	process->kernel_count = 0;
+	process->launches = 0;
+	process->captured_launches = 0;
+	for (shown = kernels->named; shown; shown = shown->hh.next)
+		append(process, shown);
+	for (shown = kernels->unnamed; shown; shown = shown->next_unnamed)
+		append(process, shown);
+	qsort(list, process->kernel_count, sizeof(*list), by_launches);
+	return 0;
+}

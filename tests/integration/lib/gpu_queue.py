@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the account tells of the GPU's queue, of small programs that begin alike."""
+import json
+
+from lib.account_runs import STAT
+from lib.script import script
+
+IDLE = {"CUDA_SIM_ASYNC": "20ms"}
+
+# What the scripts have in common: `kernel`, the primary context in `context`, and threads.
+COMMON = """
+import json, threading
+context = start()
+_, (kernel,) = module("kernel")
+def stream(flags=1):
+    return made(driver.cuStreamCreate, flags)
+def event(flags=0):
+    return made(driver.cuEventCreate, flags)
+def pinned(size=4096):
+    return made(driver.cuMemHostAlloc, size, 0)
+def device_memory(size=4096):
+    return made(driver.cuMemAlloc_v2, size)
+def run(function, device_context=None):
+    failures = []
+    def body():
+        try:
+            need(driver.cuCtxSetCurrent(device_context or context))
+            function()
+        except BaseException as error:
+            failures.append(error)
+    thread = threading.Thread(target=body)
+    thread.start()
+    return thread
+def kept_waiting():
+    tasks = "/proc/self/task/"
+    return sum(int(open(tasks + tid + "/schedstat").read().split()[1]) for tid in os.listdir(tasks))
+waited_before = kept_waiting()
+idle = []
+def pause(seconds=0.15):
+    began = time.monotonic()
+    time.sleep(seconds)
+    idle.append(time.monotonic() - began)
+def tell():
+    print("IDLE " + json.dumps([sum(idle) * 1e9, kept_waiting() - waited_before]), flush=True)
+"""
+
+
+class Account:
+    """The account of the only process."""
+
+    def __init__(self, result):
+        self.process = result.process
+        self.truth = result.truths[0] if result.truths else None
+        self.threads = self.process["threads"]
+        self.totals = self.process["account"]
+        self.at_exit = self.process["inflight_at_exit"]
+        self.take(result.stdout)
+
+    def take(self, stdout):
+        """How long the program paused, and its threads were ready to run and did not: the gaps are longer by some of that."""
+        told = [line for line in stdout.splitlines() if line.startswith("IDLE ")]
+        self.paused_ns, self.delayed_ns = json.loads(told[0][5:]) if told else (None, None)
+
+    def sum(self, name):
+        return sum(thread[name] for thread in self.threads)
+
+    def implicit(self):
+        """Calls by cause, those without any left out."""
+        causes = {}
+        for thread in self.threads:
+            for cause, totals in thread["implicit"].items():
+                if totals["calls"]:
+                    causes[cause] = causes.get(cause, 0) + totals["calls"]
+        return causes
+
+    def missing(self):
+        """What is above 0 of the counters of missing waits."""
+        names = ("unrecorded_waits", "unrecorded_queries", "destroyed_busy", "freed_busy", "freed_busy_bytes")
+        found = {name: self.totals[name] for name in names if self.totals[name]}
+        if self.at_exit["calls"]:
+            found["at_exit"] = self.at_exit["calls"]
+        return found
+
+
+def account(gpuprobe, body, env=None, args=(), status=0):
+    result = gpuprobe.run(*script(COMMON + body), base=STAT, args=args, env={**IDLE, **(env or {})}, status=status)
+    assert result.final["lost"] == {} or not any(result.final["lost"].values()), result.final["lost"]
+    return Account(result)

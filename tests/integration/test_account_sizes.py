@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The account's lists of sizes: of allocations, and of copies."""
+from collections import Counter
+
+import pytest
+
+from lib import exact
+from lib.account_runs import STAT, stat
+from lib.paths import workload
+from lib.script import memory_script, script
+
+MIB = 1 << 20
+
+# --- sizes of allocations ---
+
+def sizes_of(process, *fields):
+    """(function, kind, bytes) -> these fields; one of a device, so that it is not part of it."""
+    found = {}
+    for size in process["allocation_sizes"]:
+        key = size["function"], size["kind"], size["bytes"]
+        assert key not in found
+        found[key] = tuple(size[field] for field in fields)
+    return found
+
+
+COUNTS = ("allocations", "frees", "live", "peak")
+
+
+@pytest.mark.parametrize("kind, functions", [
+    ("device", ("cuMemAlloc_v2", "cuMemFree_v2")), ("managed", ("cuMemAllocManaged", "cuMemFree_v2")),
+    ("host", ("cuMemHostAlloc", "cuMemFreeHost")), ("pool", ("cuMemAllocAsync", "cuMemFreeAsync"))])
+@pytest.mark.parametrize("layer", ["driver", "runtime"])
+def test_sizes(gpuprobe_by, layer, kind, functions):
+    """Calls exactly, and the time inside them, by threads that allocate and free one size at once."""
+    slow = ",".join(f"{name}={300 + 100 * number}us" for number, name in enumerate(functions))
+    result = stat(gpuprobe_by, workload("memory"), "--api", layer, "--kind", kind, "--threads", 4, "--pairs", 100,
+                  "--size", 12345, "--keep", 3, env={"CUDA_SIM_LATENCY": slow})
+    one, = result.process["allocation_sizes"]
+    assert [one[field] for field in ("kind", "bytes", "allocations", "frees", "live")] == [kind, 12345, 412, 400, 12]
+    assert 12 <= one["peak"] <= 16
+    true = result.truth.data["memory"][kind]
+    assert (true["allocations"], true["frees"], true["live_count"]) == (412, 400, 12)
+    for field, name in (("allocation_ns", one["function"]), ("free_ns", None)):
+        names = [name] if name else [f["function"] for f in result.process["functions"] if "Free" in f["function"]]
+        assert one[field] == pytest.approx(sum(map(result.truth.ns, names)), rel=0.1)
+    assert one["first_ns"] < one["latest_ns"]
+
+
+def test_peak_is_of_all_threads(gpuprobe):
+    """All threads hold theirs at once; then other threads free them; then the size comes and goes alone."""
+    result = stat(gpuprobe, *script("""
+        import threading
+        context = start()
+        meeting = threading.Barrier(6)
+        held = [None] * 6
+        def work(number):
+            need(driver.cuCtxSetCurrent(context))
+            for _ in range(5):
+                held[number] = [made(driver.cuMemAlloc_v2, 4096) for _ in range(7)]
+                meeting.wait()
+                for address in held[(number + 1) % 6]:
+                    need(driver.cuMemFree_v2(address))
+                meeting.wait()
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for _ in range(50):
+            need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 4096)))
+        kept = made(driver.cuMemAlloc_v2, 4097)
+    """))
+    assert sizes_of(result.process, *COUNTS) == {("cuMemAlloc_v2", "device", 4096): (260, 260, 0, 42),
+                                                 ("cuMemAlloc_v2", "device", 4097): (1, 0, 1, 1)}
+
+
+def test_what_is_no_allocation(gpuprobe_by):
+    """Failed calls, frees of nothing, of something unknown and for a second time, what goes into a graph."""
+    result = stat(gpuprobe_by, *memory_script("""
+        start()
+        stream = made(driver.cuStreamCreate, 1)
+        first = made(driver.cuMemAlloc_v2, 1000)
+        assert driver.cuMemAlloc_v2(ref(out()), 1 << 60)
+        assert driver.cuMemFree_v2(0x7777000)
+        need(driver.cuMemFree_v2(0))
+        need(driver.cuMemFree_v2(first))
+        assert driver.cuMemFree_v2(first)
+        need(driver.cuStreamBeginCapture_v2(stream, 2))
+        captured = made(driver.cuMemAllocAsync, 2000, stream)
+        need(driver.cuMemFreeAsync(captured, stream))
+        graph = made(lambda word: driver.cuStreamEndCapture(stream, word))
+        need(runtime.cudaMalloc(ref(out()), 0))
+        area = reserve(2 << 20)
+        need(driver.cuMemHostRegister_v2(ctypes.create_string_buffer(1 << 16), 1 << 16, 0))
+    """))
+    assert sizes_of(result.process, *COUNTS) == {("cuMemAlloc_v2", "device", 1000): (1, 1, 0, 1)}
+
+
+def test_physical_memory_and_arrays(gpuprobe):
+    """Physical memory ends with its last handle or mapping, whichever that is."""
+    result = stat(gpuprobe, *memory_script("""
+        start()
+        size = 2 << 20
+        for handle_first in (True, False, True):
+            handle = create(size)
+            area = reserve(size)
+            need(driver.cuMemMap(area, size, 0, handle, 0))
+            if handle_first:
+                need(driver.cuMemRelease(handle))
+                need(driver.cuMemUnmap(area, size))
+            else:
+                need(driver.cuMemUnmap(area, size))
+                need(driver.cuMemRelease(handle))
+        left = create(2 * size)
+        for _ in range(3):
+            array = made(driver.cuArrayCreate_v2, array_descriptor(64, 16, 0x20, 1))
+            need(driver.cuArrayDestroy(array))
+    """))
+    assert sizes_of(result.process, *COUNTS) == {
+        ("cuMemCreate", "physical", 2 * MIB): (3, 3, 0, 1),
+        ("cuMemCreate", "physical", 4 * MIB): (1, 0, 1, 1),
+        ("cuArrayCreate_v2", "array", 4096): (3, 3, 0, 1),
+    }
+
+
+def test_memory_that_goes_with_its_context(gpuprobe):
+    """What had the address before is not live any more once it comes again."""
+    result = stat(gpuprobe, *script("""
+        start()
+        for _ in range(4):
+            context = made(driver.cuCtxCreate_v2, 0, 0)
+            address = made(driver.cuMemAlloc_v2, 5000)
+            need(driver.cuCtxDestroy_v2(context))
+    """))
+    (allocations, frees, live, _), = sizes_of(result.process, *COUNTS).values()
+    assert (allocations, frees) == (4, 0)
+    assert live == 1  # the latest: its end no call tells
+
+
+def test_processes_have_their_own(gpuprobe):
+    """A child of a fork counts for itself, and processes that have ended are told all the same."""
+    result = stat(gpuprobe, *script("""
+        for number in range(1, 4):
+            if not os.fork():
+                start()
+                for _ in range(10 * number):
+                    need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 1000 + number)))
+                os._exit(0)
+            os.wait()
+    """))
+    found = sorted(sizes_of(p, *COUNTS).popitem() for p in result.final["processes"] if p["allocation_sizes"])
+    assert found == [(("cuMemAlloc_v2", "device", 1000 + n), (10 * n, 10 * n, 0, 1)) for n in range(1, 4)]
+
+
+@pytest.mark.slow
+def test_more_sizes_than_there_is_room_for(gpuprobe):
+    """Allocations that found no room are counted as lost, and the rest are told exactly."""
+    total = 70000
+    result = gpuprobe.run(*script(f"""
+        start()
+        for size in range(1, {total} + 1):
+            need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, size)))
+    """), base=STAT)
+    sizes = result.process["allocation_sizes"]
+    lost = exact.lost(result.final)
+    assert set(lost) == {"size_map_full"}
+    assert len(sizes) + lost["size_map_full"] == total
+    assert all((s["allocations"], s["frees"], s["live"], s["peak"]) == (1, 1, 0, 1) for s in sizes)
+
+
+# --- sizes of copies ---
+
+def copies_of(process):
+    """(kind, mode) -> (calls, bytes), over all sizes."""
+    sums = Counter()
+    for copies in process["copy_sizes"]:
+        for size in copies["sizes"]:
+            sums[copies["kind"], copies["mode"], "calls"] += size["calls"]
+            sums[copies["kind"], copies["mode"], "bytes"] += size["bytes"]
+    return {(kind, mode): (sums[kind, mode, "calls"], sums[kind, mode, "bytes"]) for kind, mode, _ in sums}
+
+
+@pytest.mark.parametrize("layer", ["driver", "runtime"])
+def test_every_copy_has_a_size(gpuprobe_by, layer):
+    result = stat(gpuprobe_by, workload("copy"), "--api", layer, "--threads", 4, "--count", 25, "--bytes", 4000)
+    assert copies_of(result.process) == result.truth.copies()
+    assert all(size["from_bytes"] == 2048 for copies in result.process["copy_sizes"] for size in copies["sizes"])
+    hosts = Counter()
+    for copies in result.process["copy_sizes"]:
+        if copies["kind"] in ("H2D", "D2H"):
+            hosts[copies["kind"], copies["host"]] += sum(size["calls"] for size in copies["sizes"])
+    true = result.truth.sides()
+    assert hosts == Counter({(kind, side): true[kind][side, "calls"] for kind in ("H2D", "D2H")
+                             for side in ("pinned", "pageable") if (side, "calls") in true[kind]})
+
+
+def test_copies_by_size(gpuprobe):
+    """The bucket's lower end is the largest power of two that is not above the size; time is that inside the calls."""
+    sizes = [1, 2, 3, 4, 5, 1023, 1024, 65535, 65536, 65537, 8 * MIB]
+    result = stat(gpuprobe, *script(f"""
+        start()
+        device = made(driver.cuMemAlloc_v2, 8 << 20)
+        host = made(driver.cuMemHostAlloc, 8 << 20, 0)
+        for number, size in enumerate({sizes!r}):
+            for _ in range(number + 1):
+                need(driver.cuMemcpyHtoD_v2(device, host, size))
+        need(driver.cuMemcpyHtoD_v2(device, host, 0))
+    """), env={"CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=1ms"})
+    copies, = result.process["copy_sizes"]
+    assert (copies["kind"], copies["mode"], copies["host"]) == ("H2D", "sync", "pinned")
+    expected = Counter()
+    for number, size in enumerate(sizes):
+        bucket = 1 << size.bit_length() - 1 if size > 1 else 0
+        expected[bucket, "calls"] += number + 1
+        expected[bucket, "bytes"] += (number + 1) * size
+    expected[0, "calls"] += 1
+    found = {(size["from_bytes"], field): size[field] for size in copies["sizes"] for field in ("calls", "bytes")}
+    assert found == dict(expected)
+    assert all(size["ns"] >= size["calls"] * 1e6 for size in copies["sizes"])
+    assert sum(size["ns"] for size in copies["sizes"]) == pytest.approx(result.truth.ns("cuMemcpyHtoD_v2"), rel=0.1)
+
+
+def test_captured_and_failed_copies_have_none(gpuprobe):
+    result = stat(gpuprobe, *script("""
+        start()
+        stream = made(driver.cuStreamCreate, 1)
+        device = made(driver.cuMemAlloc_v2, 4096)
+        host = made(driver.cuMemHostAlloc, 4096, 0)
+        need(driver.cuStreamBeginCapture_v2(stream, 2))
+        for _ in range(3):
+            need(driver.cuMemcpyHtoDAsync_v2(device, host, 4096, stream))
+        made(lambda word: driver.cuStreamEndCapture(stream, word))
+        assert driver.cuMemcpyHtoD_v2(device, host, 1 << 40)
+        need(driver.cuMemsetD8_v2(device, 1, 4096))
+    """))
+    assert copies_of(result.process) == {("set", "sync"): (1, 4096)}
+    assert result.process["account"]["repeats"]["H2D"]["calls"] == 0

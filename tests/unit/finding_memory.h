@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What tests of findings of memory share: a process, sizes of its account, and how far places are judged. */
+#ifndef TESTS_FINDING_MEMORY_H
+#define TESTS_FINDING_MEMORY_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "finding_run.h"
+
+/* A process that began with the run; its account is on the stack. */
+#define PROCESS(account_) \
+	{ \
+		.pid = 12, .comm = "train", .start_ns = RUN_BEGAN, .account = (account_) \
+	}
+
+static inline void end(struct run *run, struct process *process, double seconds)
+{
+	process->ended = true;
+	process->ended_ns = RUN_BEGAN + (uint64_t)(seconds * 1e9);
+	run->model.now_ns = process->ended_ns;
+}
+
+static inline struct account_size size_of(const char *function, uint64_t size, uint64_t allocations, uint64_t frees,
+					  uint64_t peak)
+{
+	return (struct account_size){
+		.key = {.size = size, .row = row_of(function), .kind = MEMORY_DEVICE},
+		.record = {
+			.allocations = allocations,
+			.allocation_ns = allocations * 412000,
+			.frees = frees,
+			.free_ns = frees * 23000,
+			.live = allocations - frees,
+			.peak = peak,
+			.first_took_ns = 412000,
+		},
+	};
+}
+
+/* Of the latest draw: so many places were looked at, and of these so many not for long enough. */
+static inline void expect_course(const struct run *run, const char *id, uint64_t places, uint64_t unjudged, uint64_t seconds)
+{
+	for (size_t i = 0; i < run->list.course_count; i++) {
+		const struct finding_course *course = &run->list.courses[i];
+
+		if (strcmp(course->kind->id, id))
+			continue;
+		assert_int_equal(course->places, places);
+		assert_int_equal(course->unjudged, unjudged);
+		assert_int_equal(course->followed_ns, seconds * NS_PER_S);
+		assert_int_equal(course->needed_ns, (strcmp(id, "fragmentation") ? 50 : 40) * NS_PER_S);
+		return;
+	}
+	assert_int_equal(places, 0);
+}
+
+#endif
