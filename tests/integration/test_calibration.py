@@ -40,7 +40,7 @@ def test_costs_of_families(gpuprobe_multi, returns):
     are looked at with --check-launches, and else at most of one in many.
     """
     options = [*BUDGET, *["--check-launches"] * returns]
-    bounds = {"copy": (0.75, 1.5), "others": (0.75, 1.5), "launch": (0.85, 1.7) if returns else (0.3, 0.75)}
+    bounds = {"copy": (0.85, 1.5), "others": (0.85, 1.5), "launch": (0.85, 1.7) if returns else (0.3, 0.75)}
     least = {}
     # What else the machine does makes one or another dearer: of several measurements the least counts.
     for _ in range(8):
@@ -79,8 +79,10 @@ def test_costs_are_true(gpuprobe_multi):
             result = running.stop()
     assert result.final["processes"][0]["launches"] == 3 * launches
     assert "sampling" not in result.final["processes"][0]
-    told = costs(result.stderr)["launch"]
-    assert 0.5 * paid < told < 2 * paid, (told, paid)
+    told = [costs(result.stderr)["launch"]]
+    while not 0.5 * paid < min(told) < 2 * paid:
+        assert len(told) < 8, (told, paid)
+        told.append(costs(gpuprobe_multi.run("true", args=BUDGET).stderr)["launch"])
 
 
 def changed_code(pid):
