@@ -497,6 +497,8 @@ def end_seconds(gpuprobe):
     return 3 if gpuprobe.links == "perf" else 1
 
 
+@pytest.mark.plain("how long its end takes is measured")
+@pytest.mark.alone("the same")
 @pytest.mark.parametrize("api", ["auto", "both"])
 def test_ends_within_a_second(gpuprobe_by, api):
     """With all functions of all families attached, on every path."""
@@ -511,6 +513,8 @@ def test_ends_within_a_second(gpuprobe_by, api):
     assert took < end_seconds(gpuprobe_by)
 
 
+@pytest.mark.plain("how long its end takes is measured")
+@pytest.mark.alone("the same")
 def test_whole_machine_ends_within_a_second(gpuprobe_by):
     with gpuprobe_by.start(interval=0, args=["--api", "both"], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         running.wait_until_watching()
