@@ -172,7 +172,7 @@ def test_growth_of_a_running_process(leaks, tmp_path):
 
 
 def test_stable_process(leaks):
-    report = reports(memleak("--json", "--window", "3s", "-o", 0, 3.5, 1, "--", leaks, 380, 3, 10000))[0]
+    report = reports(memleak("--json", "--window", "3s", "-o", 0, 3.5, 1, "--", leaks, 600, 3, 10000))[0]
     process = process_in(report)
     assert (report["final"], process["ended"], process["growing"]) == (False, False, 0)
     for name, size in ("grow_cache", 30000), ("keep_one_of_ten", 512):
