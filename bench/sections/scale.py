@@ -184,15 +184,23 @@ def growth_rows(result):
     return rows
 
 
-def show_all(found):
-    longest = max(found["report_gap"], found["scrape_gap"])
+def longest_wait(found):
+    return max(found["report_gap"], found["scrape_gap"])
+
+
+def show_all(result):
+    found = result["all"]
+    # What holds the loop up with less may not do so for longer.
+    longest = max(map(longest_wait, (found, *result["kernels"].values(), *result["allocations"].values())))
+    processes, most = max(((int(size), longest_wait(row)) for size, row in result["processes"].items()), key=lambda of: of[1])
     return f"""
 With {ALL['kernels']:,} kernels and {ALL['allocations']:,} live allocations together:
 
 """ + table(HEAD, [cells(found)]) + f"""
-Bars: scrape {verdict(found['scrape']['median'] * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; the event loop held up
-{verdict(longest * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; resident memory
-{verdict(found['resident'] / 1e6, BARS['resident'] / 1e6, '{:.0f} MB')}.
+Bars: scrape {verdict(found['scrape']['median'] * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; the event loop held up, in this row and those of kernels and
+allocations above, {verdict(longest * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; resident memory
+{verdict(found['resident'] / 1e6, BARS['resident'] / 1e6, '{:.0f} MB')}. The bars do not name processes: {processes:,}
+of them held the loop up for {most * 1e3:.0f} ms.
 """
 
 
@@ -207,4 +215,4 @@ or the machine.
 quadratic.
 
 """ + table(["of", "from", *(name for name, _ in GROWTH)], growth_rows(result)) + \
-        (show_all(result["all"]) if "all" in result else "")
+        (show_all(result) if "all" in result else "")

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,6 +116,7 @@ int main(int argc, char **argv)
 	int status = EXIT_FAILED;
 
 	event_set_log_callback(say_why_it_ends);
+	signal(SIGXFSZ, SIG_IGN); /* a file that must not grow (ulimit -f) is an error of its write */
 	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0 && !finish_output(&status, &err))
 		return status;
 	fputs("gpuprobe: ", stderr);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <event2/event.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text_stream.h"
 #include "cli/console.h"
+#include "cli/output_file.h"
 
 struct reports {
 	struct reports_options options;
@@ -113,9 +113,9 @@ static int open_output(struct reports *reports, struct error *err)
 
 	reports->fd = STDOUT_FILENO;
 	if (file)
-		reports->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+		reports->fd = output_file__open(file, err);
 	if (reports->fd < 0)
-		return error__set(err, -errno, "cannot write %s: %s", file, strerror(errno));
+		return reports->fd;
 	return console__new(session__loop(counting__session(reports->counting)), reports->fd, on_output_closed, reports,
 			    &reports->console, err);
 }

@@ -18,6 +18,7 @@
 #include "cli/exits.h"
 #include "cli/privileges.h"
 #include "cli/refusals.h"
+#include "cli/stop_signals.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
 #include "target/process.h"
@@ -137,18 +138,11 @@ void session__process_changed(struct session *session, const struct record_libra
 
 /* --- setting up --- */
 
-static void stop_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-}
-
 static int open_signals(struct session *session, struct error *err)
 {
 	sigset_t set;
 
-	stop_signals(&set);
+	stop_signals__fill(&set);
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return error__set(err, -errno, "cannot block signals: %s", strerror(errno));
@@ -355,7 +349,7 @@ void session__release_signals(struct session *session)
 	sigset_t set;
 
 	(void)session;
-	stop_signals(&set);
+	stop_signals__fill(&set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 

@@ -43,10 +43,10 @@ struct session_probes {
 };
 
 /*
- * Blocks and takes over SIGINT, SIGTERM and SIGCHLD, ignores SIGPIPE, and
- * forks the process that is to become COMMAND. -ESRCH where a process that was
- * given does not exist. `targets` and `log` must outlive the session; a
- * duration of 0 (seconds) is no deadline.
+ * Blocks and takes over SIGCHLD and the signals of stop_signals.h, ignores
+ * SIGPIPE, and forks the process that is to become COMMAND. -ESRCH where a
+ * process that was given does not exist. `targets` and `log` must outlive the
+ * session; a duration of 0 (seconds) is no deadline.
  */
 int session__new(const struct targets *targets, double duration, const struct session_hooks *hooks,
 		 const struct log *log, struct session **out, struct error *err);
@@ -96,7 +96,7 @@ void session__count(const struct session *session, struct attacher_counts *count
 /* Takes the probes out and lets everybody go on that was held. No probe runs from here on. */
 void session__detach(struct session *session);
 
-/* After session__detach: the next SIGINT or SIGTERM ends gpuprobe on the spot. */
+/* After session__detach: the next signal of stop_signals.h ends gpuprobe on the spot. */
 void session__release_signals(struct session *session);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/output_file.h"
 #include "output/trace/summary.h"
 
 #define DEFAULT_WIDTH 80 /* of a terminal that does not tell */
@@ -29,11 +30,8 @@ static int open_file(struct trace_sink *sink, struct error *err)
 {
 	const char *path = sink->options->file;
 
-	sink->fd = STDOUT_FILENO;
-	if (!path)
-		return 0;
-	sink->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	return sink->fd < 0 ? error__set(err, -errno, "cannot write %s: %s", path, strerror(errno)) : 0;
+	sink->fd = path ? output_file__open(path, err) : STDOUT_FILENO;
+	return sink->fd < 0 ? sink->fd : 0;
 }
 
 static unsigned int terminal_width(const struct trace_sink *sink)

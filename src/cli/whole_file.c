@@ -49,6 +49,14 @@ static void keep_owner(struct whole_file *file)
 	free(copy);
 }
 
+/* The kernel's rules for links in directories of everybody (fs.protected_symlinks) are for open(2), not for realpath(3). */
+static int try_path(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
 static int open_beside(struct whole_file *file, struct error *err)
 {
 	file->target = realpath(file->path, NULL);
@@ -56,7 +64,7 @@ static int open_beside(struct whole_file *file, struct error *err)
 		file->target = strdup(file->path);
 	if (!file->target)
 		return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
-	if (!access(file->target, F_OK) && access(file->target, W_OK))
+	if (!access(file->target, F_OK) && (access(file->target, W_OK) || try_path(file->path)))
 		return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
 	if (asprintf(&file->temporary, "%s.XXXXXX", file->target) < 0) {
 		file->temporary = NULL;

@@ -8,12 +8,15 @@
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "privilege/capabilities.h"
 #include "probe/multi_link.h"
 
+/* More than the monitor has open, 88. libbpf says EINVAL where it had none left for a map of constants. */
+#define DESCRIPTORS 128
 #define OLDEST_MAJOR 5
 #define OLDEST_MINOR 17 /* bpf_loop, bpf_find_vma */
 
@@ -96,9 +99,14 @@ static int tell_lacking(struct error *err)
 
 int features__refused(int code, struct error *err)
 {
+	struct rlimit limit;
+
 	if (code == -EMFILE || code == -ENFILE)
 		return error__set(err, code, "the BPF programs could not be loaded: %s: raise %s", strerror(-code),
 				  code == -EMFILE ? "ulimit -n" : "fs.file-max by sysctl");
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < DESCRIPTORS)
+		return error__set(err, code, "the BPF programs could not be loaded with %llu descriptors: raise ulimit -n",
+				  (unsigned long long)limit.rlim_cur);
 	return error__set(err, code, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
 			  strerror(-code));
 }

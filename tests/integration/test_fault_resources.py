@@ -5,6 +5,7 @@ import contextlib
 import os
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -50,12 +51,28 @@ def check_words(stderr):
     assert all(line.startswith("gpuprobe: ") for line in lines) and len(lines) <= 6, stderr
 
 
+def wait_for(path):
+    """Until the program has made this file at its end."""
+    end = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < end, "the program did not end"
+        time.sleep(0.05)
+
+
 # --- descriptors ---
 
 def with_descriptors(number):
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
     return limit
+
+
+@pytest.mark.parametrize("number", [60, 64, 68])
+@pytest.mark.plain("the sanitizers need descriptors of their own")
+def test_too_few_descriptors_are_named(number):
+    """Also where libbpf, which has none left for a map, gives another reason."""
+    done = run(*NONE, "--", "true", preexec_fn=with_descriptors(number))
+    assert done.returncode == 1 and "ulimit -n" in done.stderr, done.stderr
 
 
 def check_start(number, pid):
@@ -162,8 +179,89 @@ def test_full_disk(name, tmp_path):
                                       timeout=60, check=False)
         assert done.returncode == 1 and "No space left on device" in done.stderr
         check_words(done.stderr)
+        wait_for(tmp_path / "done")
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+def may_write_no_file():
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_file_that_must_not_grow(name, tmp_path):
+    """The limit of ulimit -f: an error as for a full disk, no signal, which it remains for the program."""
+    command = ["sh", "-c", f"ulimit -f unlimited; '{workload('traced')}' --rounds 20 >/dev/null; "
+                           f"grep SigIgn /proc/self/status >'{tmp_path}/ignored'; mv '{tmp_path}/ignored' '{tmp_path}/done'"]
+    option = [OUTPUT[name], tmp_path / "file"] if name in OUTPUT else []
+    with open(tmp_path / "out", "wb") as out:
+        done = subprocess.run([paths.GPUPROBE, *COMMANDS[name], *option, "--", *command], env=environment(),
+                              stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True, timeout=60,
+                              check=False, preexec_fn=may_write_no_file)
+    assert done.returncode == 1 and "File too large" in done.stderr, done.stderr
+    check_words(done.stderr)
+    wait_for(tmp_path / "done")
+    assert not int((tmp_path / "done").read_text().split()[1], 16) >> (signal.SIGXFSZ - 1) & 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("name", OUTPUT)
+def test_pipe_that_nobody_reads(name, number, tmp_path):
+    """It is waited for, and a signal ends that; COMMAND has not begun."""
+    os.mkfifo(tmp_path / "pipe")
+    process = subprocess.Popen([paths.GPUPROBE, *COMMANDS[name], OUTPUT[name], tmp_path / "pipe", "--", "touch",
+                                tmp_path / "done"], env=environment(), stdin=subprocess.DEVNULL)
+    end = time.monotonic() + 20
+    while "wait_for_partner" not in Path(f"/proc/{process.pid}/wchan").read_text():
+        assert time.monotonic() < end and process.poll() is None, "it does not wait for a reader"
+        time.sleep(0.02)
+    process.send_signal(number)
+    assert process.wait(20) == -number
+    assert not (tmp_path / "done").exists()
+
+
+@pytest.mark.parametrize("name", ["monitor", "trace", "stat"])
+def test_terminal_that_is_gone(gpuprobe, program, name, tmp_path):
+    """SIGHUP: it ends as at Ctrl-C, with its report; where it is ignored (nohup) it goes on."""
+    with Steady(program) as target:
+        for ignored in (False, True):
+            out = tmp_path / f"out{ignored}"
+            with open(out, "wb") as file:
+                process = subprocess.Popen(
+                    [*(["nohup"] if ignored else []), paths.GPUPROBE, *COMMANDS[name], "-v", "-p", str(target.pid)],
+                    env=environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE, text=True)
+            while "the probes are in" not in process.stderr.readline():
+                assert process.poll() is None
+            process.send_signal(signal.SIGHUP)
+            if ignored:
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(1)
+                process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=20)
+            assert process.returncode == 0
+            assert out.stat().st_size > 0
+        target.finish()
+
+
+@pytest.mark.alone("it changes a setting of the whole machine")
+def test_link_in_a_folder_of_everybody(tmp_path):
+    """What open(2) refuses root there, fs.protected_symlinks, `flame -o` does not do by another way."""
+    setting = Path("/proc/sys/fs/protected_symlinks")
+    before = setting.read_text()
+    folder, victim = tmp_path / "everybody", tmp_path / "victim"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    victim.write_text("mine")
+    (folder / "out").symlink_to(victim)
+    os.lchown(folder / "out", 65534, 65534)
+    try:
+        setting.write_text("1")
+        done = run("flame", "--by", "launches", "--folded", "-o", folder / "out", "--", workload("launch"))
+    finally:
+        setting.write_text(before)
+    assert done.returncode == 1 and "Permission denied" in done.stderr
+    assert victim.read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -179,10 +277,7 @@ def test_reader_that_is_gone(name, tmp_path):
     words = process.communicate(timeout=30)[1]
     assert process.returncode in (0, 1, 141)
     check_words(words)
-    end = time.monotonic() + 10
-    while not (tmp_path / "done").exists():
-        assert time.monotonic() < end, "the program did not end"
-        time.sleep(0.05)
+    wait_for(tmp_path / "done")
 
 
 # --- clients ---
