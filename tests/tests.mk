@@ -38,6 +38,7 @@ $(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/memleak_options.o $(BUILD)
 $(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/account_options.o $(BUILD)/obj/cli/stack_options.o \
 	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_trace_gaps: $(BUILD)/obj/cli/gaps.o
+$(BUILD)/tests/test_asked: $(BUILD)/obj/cli/asked.o
 $(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/refusals.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 

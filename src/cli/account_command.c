@@ -167,6 +167,15 @@ static bool has_broken_stack(const struct finding_list *list)
 	return false;
 }
 
+/* Tables of calls have no place for who made none. */
+static void tell_silence(const struct account_run *run)
+{
+	char text[ASKED_TEXT_SIZE];
+
+	if (asked__tell_silence(&counting__model(run->counting)->asked, text))
+		log__warn(run->log, "%s", text);
+}
+
 static int run_command(const struct account_command *options, const struct log *log, int *status, struct error *err)
 {
 	struct account_run run = {.options = options, .log = log};
@@ -180,6 +189,8 @@ static int run_command(const struct account_command *options, const struct log *
 		ret = session__run(counting__session(run.counting), err);
 	if (!ret)
 		ret = reports__finish(run.reports, err);
+	if (!ret && options->form == ACCOUNT_CSV)
+		tell_silence(&run);
 	if (options->stacks.mode == STACK_FP && has_broken_stack(&run.list))
 		log__warn(log, STACKS_BREAK_OFF);
 	if (!ret)
@@ -223,6 +234,9 @@ static int start(bool diagnose, int argc, char **argv, int *status, struct error
 	} else if (ret == ACCOUNT_HELP) {
 		*status = 0;
 		account_options__print_help(stdout, diagnose);
+	} else if (ret == ACCOUNT_VERSION) {
+		*status = 0;
+		subcommand__print_version();
 	} else {
 		*status = EXIT_USAGE;
 	}

@@ -118,6 +118,7 @@ enum option_id {
 		{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS}, \
 		{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT}, STACK_MODE_OPTIONS, STACK_CALL_OPTIONS, \
 		{"verbose", no_argument, NULL, 'v'}, {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, \
+		{"version", no_argument, NULL, 'V'}, \
 	{ \
 		NULL, 0, NULL, 0 \
 	}
@@ -179,8 +180,7 @@ static int take_shown(struct account_command *options, int id, const char *text,
 	case OPT_CSV:
 		return take_form(options, ACCOUNT_CSV, err);
 	case 'O':
-		options->file = text;
-		return 0;
+		return arguments__file("-O, --output", &options->file, text, err);
 	case OPT_TOP:
 		ret = arguments__number("--top", text, 0, 1000000, &number, err);
 		options->output.top = (unsigned int)number;
@@ -197,8 +197,7 @@ static int take_shown(struct account_command *options, int id, const char *text,
 	case OPT_FAIL_ON:
 		return take_fail_on(options, text, err);
 	case OPT_EXPLAIN:
-		options->explain = text;
-		return 0;
+		return arguments__once("--explain", &options->explain, text, err);
 	case OPT_LIST:
 		options->list = true;
 		return 0;
@@ -267,6 +266,10 @@ static int check_told(const struct account_command *options, struct error *err)
 	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
 		return error__set(err, -EINVAL, "%s watches nothing: leave the program away",
 				  options->list ? "--list" : "--explain");
+	if ((options->explain || options->list) && (options->fail_on != NO_FAIL || options->threshold_count))
+		return error__set(err, -EINVAL, "%s looks for no findings: leave %s away",
+				  options->list ? "--list" : "--explain",
+				  options->threshold_count ? "--threshold" : "--fail-on");
 	if (!options->explain || !strcmp(options->explain, "all") || finding_kind__find(options->explain))
 		return 0;
 	return finding_kind__unknown(options->explain, strlen(options->explain), err);
@@ -275,6 +278,7 @@ static int check_told(const struct account_command *options, struct error *err)
 int account_options__parse(struct account_command *options, bool diagnose, int argc, char **argv, struct error *err)
 {
 	const char *program = diagnose ? DIAGNOSE : STAT;
+	const struct option *options_table = diagnose ? diagnose_options : stat_options;
 	int id, ret;
 
 	*options = (struct account_command){
@@ -292,11 +296,13 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 	opterr = 0;
 	optind = 0; /* another argv than the last: begin anew */
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
-	while ((id = getopt_long(argc, argv, "+:p:O:vqh", diagnose ? diagnose_options : stat_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, "+:p:O:vqhV", options_table, NULL)) != -1) {
 		if (id == 'h')
 			return ACCOUNT_HELP;
+		if (id == 'V')
+			return ACCOUNT_VERSION;
 		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, program, err);
+			return arguments__bad_option(id, argc, argv, options_table, program, err);
 		if (arguments__take_log_level(id, &options->log_level))
 			continue;
 		ret = take_option(options, id, optarg, err);

@@ -50,7 +50,8 @@ struct account_command {
 
 enum account_options_result {
 	ACCOUNT_RUN = 0,
-	ACCOUNT_HELP, /* -h: account_options__print_help to stdout, exit 0 */
+	ACCOUNT_HELP,	 /* -h: account_options__print_help to stdout, exit 0 */
+	ACCOUNT_VERSION, /* -V */
 };
 
 /*

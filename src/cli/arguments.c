@@ -173,6 +173,23 @@ int arguments__capacity(const char *name, const char *text, unsigned long max, u
 	return ret;
 }
 
+int arguments__once(const char *name, const char **given, const char *text, struct error *err)
+{
+	const char *first = *given;
+
+	*given = text;
+	if (!first || !strcmp(first, text))
+		return 0;
+	return error__set(err, -EINVAL, "%s %.100s and %s %.100s do not go together: choose one", name, first, name, text);
+}
+
+int arguments__file(const char *name, const char **file, const char *text, struct error *err)
+{
+	if (!*text)
+		return error__set(err, -EINVAL, "%s '': give the name of a file", name);
+	return arguments__once(name, file, text, err);
+}
+
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err)
 {
 	const char **grown = realloc(*list, (*count + 1) * sizeof(*grown));
@@ -200,11 +217,25 @@ int targets__add_pid(struct targets *targets, const char *text, struct error *er
 	return 0;
 }
 
+int arguments__library(const char *path, struct error *err)
+{
+	return *path ? 0 : error__set(err, -EINVAL, "the path of a library is empty: give a file");
+}
+
+int arguments__library_error(int ret, struct error *err)
+{
+	struct error reason = *err;
+
+	if (ret != -ENOENT && ret != -ENOEXEC && ret != -EACCES && ret != -ENOTDIR && ret != -EISDIR)
+		return ret;
+	return error__set(err, ret, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
+}
+
 int targets__add_library(struct targets *targets, const char *path, struct error *err)
 {
-	if (!*path)
-		return error__set(err, -EINVAL, "the path of a library is empty: give a file");
-	return arguments__append(&targets->libraries, &targets->library_count, path, err);
+	int ret = arguments__library(path, err);
+
+	return ret ? ret : arguments__append(&targets->libraries, &targets->library_count, path, err);
 }
 
 int targets__take_command(struct targets *targets, int argc, char **argv, const char *program, struct error *err)
@@ -237,13 +268,32 @@ bool arguments__take_log_level(int id, enum log_level *level)
 	return id == 'v' || id == 'q';
 }
 
-int arguments__bad_option(int id, int argc, char **argv, const char *program, struct error *err)
+/* Of a long option's word: whether it is the beginning of one's name. */
+static bool begins_name(const char *word, const struct option *options)
+{
+	size_t length = strcspn(word + 2, "=");
+
+	for (; options->name; options++)
+		if (!strncmp(word + 2, options->name, length))
+			return true;
+	return false;
+}
+
+int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
+			  struct error *err)
 {
 	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+	bool is_long = word[0] == '-' && word[1] == '-';
 
 	if (id == ':')
 		return error__set(err, -EINVAL, "%s needs a value: see %s --help", word, program);
-	if (optopt > 0 && optopt < 256 && word[0] == '-' && word[1] != '-')
+	if (optopt > 0 && optopt < 256 && word[0] == '-' && !is_long)
 		return error__set(err, -EINVAL, "unknown option '-%c': see %s --help", optopt, program);
+	if (is_long && optopt)
+		return error__set(err, -EINVAL, "'%.100s': --%.*s takes no value, see %s --help", word,
+				  (int)strcspn(word + 2, "="), word + 2, program);
+	if (is_long && begins_name(word, options))
+		return error__set(err, -EINVAL, "'%.100s' may be more than one option: write it out, see %s --help", word,
+				  program);
 	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
 }

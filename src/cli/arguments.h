@@ -8,6 +8,7 @@
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +74,19 @@ int arguments__api(const char *text, enum api_mode *api, struct error *err);
 /* How many of something BPF maps are made for: --max-processes and its like. */
 int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value, struct error *err);
 
+/*
+ * What one thing alone can be chosen by: `*given`, NULL before, becomes `text`. An error where it was another one already,
+ * which would else have been asked for in vain.
+ */
+int arguments__once(const char *name, const char **given, const char *text, struct error *err);
+
+/* The file that is to be written. */
+int arguments__file(const char *name, const char **file, const char *text, struct error *err);
+
+/* A library's path, as far as its text goes; and what to do, where `ret` says that no such library is there. Returns `ret`. */
+int arguments__library(const char *path, struct error *err);
+int arguments__library_error(int ret, struct error *err);
+
 /* Appends a pointer to an array that grows. */
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);
 
@@ -80,7 +94,8 @@ int arguments__append(const char ***list, size_t *count, const char *text, struc
 bool arguments__take_log_level(int id, enum log_level *level);
 
 /* The error where getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
-int arguments__bad_option(int id, int argc, char **argv, const char *program, struct error *err);
+int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
+			  struct error *err);
 
 #define MAX_OVERHEAD_HELP \
 	"  --max-overhead PERCENT  where the probes would slow a thread down by more,\n" \
@@ -97,6 +112,7 @@ int arguments__bad_option(int id, int argc, char **argv, const char *program, st
 	"\n" \
 	"  -v, --verbose           say more on stderr (twice: even more)\n" \
 	"  -q, --quiet             no warnings\n" \
-	"  -h, --help              this text\n"
+	"  -h, --help              this text\n" \
+	"  -V, --version           the version\n"
 
 #endif

@@ -27,8 +27,8 @@
 static const char help[] =
 	"Usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
 	"\n"
-	"Prints a script for bpftrace that shows CUDA calls as they return, with the paths\n"
-	"of this machine's libraries and those functions that they have.\n"
+	"Prints a script for bpftrace that shows CUDA calls as they return, with the\n"
+	"paths of this machine's libraries and those functions that they have.\n"
 	"\n"
 	"  -e, --events LIST       families and functions, as gpuprobe trace takes them\n"
 	"                          (repeatable) [25 functions of both layers: allocating,\n"
@@ -36,14 +36,16 @@ static const char help[] =
 	"  --api LAYER             runtime, driver or both [both]\n"
 	"  --libcudart-path FILE   this runtime, not those that are found (repeatable)\n"
 	"  --libcuda-path FILE     this driver, not those that are found (repeatable)\n"
-	"  --standard-paths        look at no library: the usual paths, all functions chosen\n"
-	"  -h, --help              this text\n";
+	"  --standard-paths        look at no library: the usual paths, and all functions\n"
+	"                          that are chosen\n"
+	"  -h, --help              this text\n"
+	"  -V, --version           the version\n";
 
 struct request {
 	const char **events;
 	size_t event_count;
 	enum api_mode api;
-	bool standard, help;
+	bool standard, help, version;
 	unsigned int named; /* LAYER_BIT() of the layers whose libraries were named */
 	struct trace_selection *selection;
 	struct trace_functions *functions;
@@ -66,6 +68,7 @@ static const struct option long_options[] = {
 	{"libcuda-path", required_argument, NULL, OPT_LIBCUDA},
 	{"standard-paths", no_argument, NULL, OPT_STANDARD},
 	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -83,8 +86,12 @@ static int take_api(struct request *request, const char *text, struct error *err
 
 static int take_library(struct request *request, enum layer layer, const char *path, struct error *err)
 {
+	int ret = arguments__library(path, err);
+
 	request->named |= LAYER_BIT(layer);
-	return cuda_files__add(&request->files, path, err);
+	if (!ret)
+		ret = cuda_files__add(&request->files, path, err);
+	return ret ? arguments__library_error(ret, err) : 0;
 }
 
 static int take_option(struct request *request, int id, struct error *err)
@@ -101,10 +108,19 @@ static int take_option(struct request *request, int id, struct error *err)
 	case OPT_STANDARD:
 		request->standard = true;
 		return 0;
+	case 'V':
+		request->version = true;
+		return 0;
 	default:
 		request->help = true;
 		return 0;
 	}
+}
+
+/* Whether something is told of gpuprobe, and no script printed. */
+static bool tells(const struct request *request)
+{
+	return request->help || request->version;
 }
 
 static int parse(struct request *request, int argc, char **argv, int *status, struct error *err)
@@ -113,12 +129,12 @@ static int parse(struct request *request, int argc, char **argv, int *status, st
 
 	*status = EXIT_USAGE;
 	opterr = 0;
-	while (!ret && !request->help && (id = getopt_long(argc, argv, "+:e:h", long_options, NULL)) != -1) {
+	while (!ret && !tells(request) && (id = getopt_long(argc, argv, "+:e:hV", long_options, NULL)) != -1) {
 		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, "gpuprobe bpftrace-script", err);
+			return arguments__bad_option(id, argc, argv, long_options, "gpuprobe bpftrace-script", err);
 		ret = take_option(request, id, err);
 	}
-	if (ret || request->help)
+	if (ret || tells(request))
 		return ret;
 	if (optind < argc)
 		return error__set(err, -EINVAL, "unexpected '%.100s': see gpuprobe bpftrace-script --help", argv[optind]);
@@ -132,7 +148,9 @@ static int parse(struct request *request, int argc, char **argv, int *status, st
 		ret = trace_selection__add(request->selection, request->events[i], err);
 	if (!ret && !request->event_count)
 		ret = trace_selection__add(request->selection, DEFAULT_SELECTION, err);
-	return ret;
+	if (!ret)
+		ret = trace_selection__check(request->selection, err);
+	return ret ? error__prefix(err, ret, "-e") : 0;
 }
 
 static int add_site(struct request *request, size_t row, const char *path)
@@ -285,6 +303,8 @@ int bpftrace_script_command__run(int argc, char **argv, int *status, struct erro
 		*status = EXIT_FAILED;
 		if (request.help)
 			fputs(help, stdout);
+		else if (request.version)
+			subcommand__print_version();
 		else
 			ret = print(&request, err);
 	}

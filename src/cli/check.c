@@ -33,6 +33,7 @@ static const char help[] =
 	"  -v, --verbose           what the BPF library says (twice: and the kernel)\n"
 	"  -q, --quiet             only what is degraded or missing, and the sum\n"
 	"  -h, --help              this text\n"
+	"  -V, --version           the version\n"
 	"\n"
 	"Exit status: 0 where nothing is missing (degraded does not count), 1 where\n"
 	"something is, or the check itself failed, 2 for a mistake on the command line.\n";
@@ -50,6 +51,7 @@ static const struct option long_options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -57,7 +59,7 @@ struct request {
 	struct targets targets;
 	struct cuda_files named;
 	enum log_level log_level;
-	bool json, help;
+	bool json, help, version;
 };
 
 static int take_option(struct request *request, int id, struct error *err)
@@ -73,9 +75,18 @@ static int take_option(struct request *request, int id, struct error *err)
 	case 'h':
 		request->help = true;
 		return 0;
+	case 'V':
+		request->version = true;
+		return 0;
 	}
 	arguments__take_log_level(id, &request->log_level);
 	return 0;
+}
+
+/* Whether something is told of gpuprobe, and nothing looked at. */
+static bool tells(const struct request *request)
+{
+	return request->help || request->version;
 }
 
 static int parse(struct request *request, int argc, char **argv, struct error *err)
@@ -84,12 +95,12 @@ static int parse(struct request *request, int argc, char **argv, struct error *e
 
 	opterr = 0;
 	optind = 0; /* another argv than the last: begin anew */
-	while (!ret && !request->help && (id = getopt_long(argc, argv, "+:p:vqh", long_options, NULL)) != -1) {
+	while (!ret && !tells(request) && (id = getopt_long(argc, argv, "+:p:vqhV", long_options, NULL)) != -1) {
 		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, PROGRAM, err);
+			return arguments__bad_option(id, argc, argv, long_options, PROGRAM, err);
 		ret = take_option(request, id, err);
 	}
-	if (!ret && !request->help && optind < argc)
+	if (!ret && !tells(request) && optind < argc)
 		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help", argv[optind]);
 	return ret;
 }
@@ -100,7 +111,7 @@ static int add_libraries(struct request *request, struct error *err)
 
 	for (size_t i = 0; i < request->targets.library_count && !ret; i++)
 		ret = cuda_files__add(&request->named, request->targets.libraries[i], err);
-	return ret;
+	return ret ? arguments__library_error(ret, err) : 0;
 }
 
 static int print(const struct request *request, const struct check_list *list, struct error *err)
@@ -168,6 +179,9 @@ int check_command__run(int argc, char **argv, int *status, struct error *err)
 		*status = EXIT_USAGE;
 	} else if (request.help) {
 		fputs(help, stdout);
+		*status = 0;
+	} else if (request.version) {
+		subcommand__print_version();
 		*status = 0;
 	} else {
 		ret = check(&request, status, err);

@@ -272,7 +272,7 @@ int command__start(struct command *command, struct error *err)
 	if (code == ENOENT)
 		return error__set(err, -code, "cannot run '%s': no such command; give a path or a name in PATH",
 				  command->argv[0]);
-	return error__set(err, -code, "cannot run '%s': %s", command->argv[0], strerror(code));
+	return error__set(err, -code, "cannot run '%s': %s; give a program that may be executed", command->argv[0], strerror(code));
 }
 
 bool command__ended(struct command *command, int *status)

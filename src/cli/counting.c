@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/asked.h"
 #include "cli/overhead.h"
 #include "cli/privileges.h"
 #include "cli/watch.h"
@@ -289,6 +290,21 @@ struct model *counting__model(const struct counting *counting)
 	return collector__model(counting->collector);
 }
 
+/* At each reading of the maps: the sooner, the likelier its parents are there. */
+static void note_callers(struct counting *counting)
+{
+	struct asked_processes *asked = session__asked(counting->session);
+	struct model *model = collector__model(counting->collector);
+
+	for (size_t i = 0; i < model->process_count && asked->count; i++) {
+		struct process *process = &model->processes[i];
+
+		if (!process->attributed)
+			asked__see_call(asked, process->pid, process->identified ? process->parent : 0);
+		process->attributed = true;
+	}
+}
+
 static void refresh_counts(struct counting *counting)
 {
 	struct model *model = collector__model(counting->collector);
@@ -299,6 +315,7 @@ static void refresh_counts(struct counting *counting)
 	model->sites_missing = counts.missing;
 	model->libraries = counts.libraries;
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
+	note_callers(counting);
 	model->asked = *session__asked(counting->session);
 	if (counting->overhead)
 		overhead__tell(counting->overhead, &model->sampling);

@@ -174,7 +174,10 @@ int flame_command__run(int argc, char **argv, int *status, struct error *err)
 		*status = EXIT_USAGE;
 	} else {
 		*status = 0;
-		flame_options__print_help(stdout);
+		if (ret == FLAME_OPTIONS_HELP)
+			flame_options__print_help(stdout);
+		else
+			subcommand__print_version();
 	}
 	flame_options__clear(&options);
 	return ret;

@@ -46,7 +46,8 @@ static const char help[] =
 	"\n"
 	"  -v, --verbose           say more on stderr (twice: even more)\n"
 	"  -q, --quiet             no warnings and no notes\n"
-	"  -h, --help              this text\n";
+	"  -h, --help              this text\n"
+	"  -V, --version           the version\n";
 
 enum option_id {
 	OPT_BY = 256,
@@ -76,12 +77,14 @@ static const struct option long_options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
 /* What has its meaning only with the rest of the command line. */
 struct given {
-	bool by, form;
+	const char *by;
+	bool form;
 };
 
 void flame_options__print_help(FILE *out)
@@ -125,10 +128,12 @@ static int parse_duration(struct flame_options *options, const char *text, struc
 static int take_option(struct flame_options *options, struct given *given, int id, const char *text,
 		       struct error *err)
 {
+	int ret;
+
 	switch (id) {
 	case OPT_BY:
-		given->by = true;
-		return parse_by(options, text, err);
+		ret = parse_by(options, text, err);
+		return ret ? ret : arguments__once("--by", &given->by, text, err);
 	case OPT_FOLDED:
 	case OPT_SVG:
 	case OPT_SPEEDSCOPE:
@@ -144,15 +149,15 @@ static int take_option(struct flame_options *options, struct given *given, int i
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
 	case 'o':
-		options->file = text;
-		return *text ? 0 : error__set(err, -EINVAL, "-o '': give the name of a file");
+		return arguments__file("-o", &options->file, text, err);
 	case 'p':
 		return targets__add_pid(&options->targets, text, err);
 	}
 	return stack_choice__take(&options->stacks, id, text, err);
 }
 
-static int form_by_ending(struct flame_options *options, struct error *err)
+/* What a file of this name is taken to hold; false where its ending does not tell. */
+static bool form_by_ending(const char *file, enum flame_form *form)
 {
 	static const struct {
 		const char *ending;
@@ -163,21 +168,42 @@ static int form_by_ending(struct flame_options *options, struct error *err)
 		{".folded", FLAME_FOLDED},
 		{".txt", FLAME_FOLDED},
 	};
-	size_t length = options->file ? strlen(options->file) : 0;
+	size_t length = strlen(file);
 
-	if (!options->file)
-		return 0;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
 		size_t end = strlen(endings[i].ending);
 
-		if (length > end && !strcmp(options->file + length - end, endings[i].ending)) {
-			options->form = endings[i].form;
-			return 0;
+		if (length > end && !strcmp(file + length - end, endings[i].ending)) {
+			*form = endings[i].form;
+			return true;
 		}
 	}
-	return error__set(err, -EINVAL,
-			  "-o '%.100s': its ending does not tell what to write: give --folded, --svg or --speedscope",
-			  options->file);
+	return false;
+}
+
+/* A name that tells of another form would mislead whoever opens the file. */
+static int choose_form(struct flame_options *options, bool given, struct error *err)
+{
+	static const char *const names[] = {
+		[FLAME_FOLDED] = "--folded",
+		[FLAME_SVG] = "--svg",
+		[FLAME_SPEEDSCOPE] = "--speedscope",
+	};
+	enum flame_form form;
+
+	if (!options->file)
+		return 0;
+	if (!form_by_ending(options->file, &form))
+		return given ? 0 :
+			       error__set(err, -EINVAL,
+					  "-o '%.100s': its ending does not tell what to write: give --folded, --svg or --speedscope",
+					  options->file);
+	if (given && form != options->form)
+		return error__set(err, -EINVAL,
+				  "%s and -o '%.100s' do not go together: its ending stands for %s; leave %s away or choose another name",
+				  names[options->form], options->file, names[form], names[options->form]);
+	options->form = form;
+	return 0;
 }
 
 /* Waits have a threshold and launches are sampled: nothing else. */
@@ -203,12 +229,12 @@ static int check(struct flame_options *options, const struct given *given, struc
 	ret = check_stacks(options, err);
 	if (ret)
 		return ret;
-	return given->form ? 0 : form_by_ending(options, err);
+	return choose_form(options, given->form, err);
 }
 
 int flame_options__parse(struct flame_options *options, int argc, char **argv, struct error *err)
 {
-	struct given given = {false, false};
+	struct given given = {0};
 	int id, ret;
 
 	*options = (struct flame_options){.log_level = LOG_WARN};
@@ -217,11 +243,13 @@ int flame_options__parse(struct flame_options *options, int argc, char **argv, s
 	opterr = 0;
 	optind = 0; /* another argv than the last: begin anew */
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
-	while ((id = getopt_long(argc, argv, "+:o:p:vqh", long_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, "+:o:p:vqhV", long_options, NULL)) != -1) {
 		if (id == 'h')
 			return FLAME_OPTIONS_HELP;
+		if (id == 'V')
+			return FLAME_OPTIONS_VERSION;
 		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, PROGRAM, err);
+			return arguments__bad_option(id, argc, argv, long_options, PROGRAM, err);
 		if (arguments__take_log_level(id, &options->log_level))
 			continue;
 		ret = take_option(options, &given, id, optarg, err);

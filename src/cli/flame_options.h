@@ -32,7 +32,8 @@ struct flame_options {
 
 enum flame_options_result {
 	FLAME_OPTIONS_RUN = 0,
-	FLAME_OPTIONS_HELP, /* -h: flame_options__print_help to stdout, exit 0 */
+	FLAME_OPTIONS_HELP,    /* -h: flame_options__print_help to stdout, exit 0 */
+	FLAME_OPTIONS_VERSION, /* -V */
 };
 
 /*

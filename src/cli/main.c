@@ -62,6 +62,11 @@ void subcommand__print_all(FILE *out)
 		fprintf(out, "  %-23s %s\n", subcommands[i].word, subcommands[i].what);
 }
 
+void subcommand__print_version(void)
+{
+	puts("gpuprobe " GPUPROBE_VERSION);
+}
+
 static int unknown_word(const char *word, struct error *err)
 {
 	char words[128] = "";

@@ -161,6 +161,9 @@ int memleak_command__run(int argc, char **argv, int *status, struct error *err)
 	} else if (ret == MEMLEAK_HELP) {
 		*status = 0;
 		memleak_options__print_help(stdout);
+	} else if (ret == MEMLEAK_VERSION) {
+		*status = 0;
+		subcommand__print_version();
 	} else {
 		*status = EXIT_USAGE;
 	}

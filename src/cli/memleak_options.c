@@ -44,7 +44,8 @@ static const char help[] =
 	"\n"
 	"  -v, --verbose           say more on stderr (twice: even more)\n"
 	"  -q, --quiet             no warnings\n"
-	"  -h, --help              this text\n";
+	"  -h, --help              this text\n"
+	"  -V, --version           the version\n";
 
 enum option_id {
 	OPT_MIN_COUNT = 256,
@@ -77,6 +78,7 @@ static const struct option long_options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -151,6 +153,16 @@ static int take_option(struct memleak_command *options, int id, const char *text
 	return -EINVAL;
 }
 
+/* What stands in a number's place may be a program. */
+static int say_where_command_goes(int ret, const char *word, struct error *err)
+{
+	struct error reason = *err;
+
+	if (strspn(word, "+-.0123456789"))
+		return ret;
+	return error__set(err, ret, "%s; put -- before a COMMAND", reason.text);
+}
+
 /* INTERVAL and COUNT, from where the options have ended up to "--". */
 static int take_interval(struct memleak_command *options, int argc, char **argv, struct error *err)
 {
@@ -164,7 +176,7 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 				 argv[optind - 1]);
 	if (!ret && optind < argc && argv[optind][0] != '-')
 		ret = arguments__number("COUNT", argv[optind++], 1, 1ul << 40, &options->count, err);
-	return ret;
+	return ret ? say_where_command_goes(ret, argv[optind - 1], err) : 0;
 }
 
 static int take_options(struct memleak_command *options, int argc, char **argv, struct error *err)
@@ -172,11 +184,13 @@ static int take_options(struct memleak_command *options, int argc, char **argv, 
 	int id, ret;
 
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
-	while ((id = getopt_long(argc, argv, "+:p:ao:T:z:Z:vqh", long_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, "+:p:ao:T:z:Z:vqhV", long_options, NULL)) != -1) {
 		if (id == 'h')
 			return MEMLEAK_HELP;
+		if (id == 'V')
+			return MEMLEAK_VERSION;
 		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, PROGRAM, err);
+			return arguments__bad_option(id, argc, argv, long_options, PROGRAM, err);
 		if (arguments__take_log_level(id, &options->log_level))
 			continue;
 		ret = take_option(options, id, optarg, err);

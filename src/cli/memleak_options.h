@@ -31,7 +31,8 @@ struct memleak_command {
 
 enum memleak_options_result {
 	MEMLEAK_RUN = 0,
-	MEMLEAK_HELP, /* -h: memleak_options__print_help to stdout, exit 0 */
+	MEMLEAK_HELP,	 /* -h: memleak_options__print_help to stdout, exit 0 */
+	MEMLEAK_VERSION, /* -V */
 };
 
 /*

@@ -231,7 +231,7 @@ int monitor_command__run(int argc, char **argv, int *status, struct error *err)
 			options__print_help(stdout);
 			subcommand__print_all(stdout);
 		} else {
-			puts("gpuprobe " GPUPROBE_VERSION);
+			subcommand__print_version();
 		}
 	}
 	options__clear(&options);

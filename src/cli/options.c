@@ -44,8 +44,7 @@ static const char help[] =
 	"\n"
 	"Call stacks (none are taken unless asked for):\n" STACK_MODE_HELP
 		STACK_CALL_HELP
-	"\n" COUNTING_HELP
-	"  -V, --version           the version\n";
+	"\n" COUNTING_HELP;
 
 enum option_id {
 	OPT_MEMLEAK = 256,
@@ -207,7 +206,7 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 		if (id == 'V')
 			return OPTIONS_VERSION;
 		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, "gpuprobe", err);
+			return arguments__bad_option(id, argc, argv, long_options, "gpuprobe", err);
 		if (arguments__take_log_level(id, &options->log_level))
 			continue;
 		if (take_flag(options, id))

@@ -18,5 +18,7 @@ int output_file__open(const char *path, struct error *err)
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 	code = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return fd >= 0 ? fd : error__set(err, -code, "cannot write %s: %s", path, strerror(code));
+	if (fd < 0)
+		return error__set(err, -code, "cannot write %s: %s", path, strerror(code));
+	return fd;
 }

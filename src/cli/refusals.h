@@ -6,18 +6,26 @@
 #ifndef CLI_REFUSALS_H
 #define CLI_REFUSALS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/log.h"
 #include "probe/hindrance.h"
 
-#define REFUSALS_KNOWN 4096 /* processes that are counted once; beyond these each time they are met */
+#define REFUSALS_KNOWN 4096 /* processes that are counted; of more it is told that there are */
+
+struct refusal {
+	pid_t pid;
+	uint64_t start_ns; /* CLOCK_BOOTTIME; 0: not known */
+};
 
 struct refusals {
-	size_t count; /* so far */
-	size_t named; /* of these the first, so many at most, have a line */
-	pid_t pids[REFUSALS_KNOWN];
+	size_t named; /* the first, so many at most, have a line */
+	size_t count; /* of `known` */
+	struct refusal known[REFUSALS_KNOWN];
+	bool more; /* there were others */
 };
 
 /* Something keeps the process from being watched; an empty hindrance is none. */

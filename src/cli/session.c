@@ -314,7 +314,7 @@ int session__status(const struct session *session)
 	return session->status;
 }
 
-const struct asked_processes *session__asked(const struct session *session)
+struct asked_processes *session__asked(struct session *session)
 {
 	return &session->asked;
 }

@@ -86,7 +86,7 @@ void session__stop(struct session *session);
 int session__status(const struct session *session);
 
 /* Those of the processes that were given which are watched; owned by the session. */
-const struct asked_processes *session__asked(const struct session *session);
+struct asked_processes *session__asked(struct session *session);
 
 /* See attacher__watch; 0 once the probes have been taken out for good. */
 int session__watch(struct session *session, unsigned int families, struct error *err);

@@ -36,6 +36,9 @@ int bpftrace_script_command__run(int argc, char **argv, int *status, struct erro
 /* A line for each command but the monitor, for its help. */
 void subcommand__print_all(FILE *out);
 
+/* "gpuprobe 0.1.0" on standard output, which every command prints for --version. */
+void subcommand__print_version(void);
+
 /* libbpf's own messages: all with -vv, its warnings with -v, else none. */
 void subcommand__set_bpf_log(enum log_level level);
 

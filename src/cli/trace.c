@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/asked.h"
 #include "cli/gaps.h"
 #include "cli/privileges.h"
 #include "cli/session.h"
 #include "cli/subcommand.h"
 #include "cli/trace_choice.h"
+#include "cli/trace_end.h"
 #include "cli/trace_options.h"
 #include "cli/trace_sink.h"
 #include "cli/watch.h"
@@ -24,6 +26,7 @@
 #include "trace/stream.h"
 
 #define GRACE_MS 1000 /* a COMMAND that hangs in a call would not end by Ctrl-C, and that call is what one wants to see */
+#define CALLERS 256   /* processes are looked at again where there are more */
 #define DRAIN_MS 100  /* a line waits no longer for being looked at */
 
 struct trace {
@@ -38,17 +41,30 @@ struct trace {
 	struct trace_sink *sink;
 	struct gaps *gaps;
 	struct event *ring, *tick, *more, *resized;
-	int failure; /* of the stream */
+	int failure;		   /* of the stream */
+	uint32_t callers[CALLERS]; /* by its number: the process + 1 that is known to have called */
 };
 
 /* --- what happens --- */
+
+static void note_caller(struct trace *trace, const struct trace_process *process)
+{
+	uint32_t *place = &trace->callers[process->number % CALLERS];
+
+	if (*place == process->number + 1)
+		return;
+	*place = process->number + 1;
+	asked__see_call(session__asked(trace->session), process->pid, process->parent);
+}
 
 static int on_line(const struct trace_line *line, void *arg)
 {
 	struct trace *trace = arg;
 
-	if (line->process)
+	if (line->process) {
 		gaps__line(trace->gaps, line->process);
+		note_caller(trace, line->process);
+	}
 	return trace_sink__line(trace->sink, line);
 }
 
@@ -272,87 +288,32 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 
 /* --- the end --- */
 
-/* Why calls were lost, "; 3 had no room in the ring: see --buffer". */
-static void tell_losses(const struct trace_counts *counts, char *text, size_t size)
-{
-	static const char *const reasons[TRACE_LOSSES] = {
-		[TRACE_LOST_RING] = "had no room in the ring (see --buffer)",
-		[TRACE_LOST_THREAD] = "were of threads beyond those that can be followed",
-		[TRACE_LOST_DEPTH] = "were nested too deep",
-		[TRACE_LOST_RETURN] = "are shown without their return",
-		[TRACE_LOST_STACK] = "stacks had no room in their ring",
-		[TRACE_LOST_STACK_MEMORY] = "stacks could not be taken",
-	};
-	size_t length = 0;
-
-	*text = '\0';
-	for (int i = 0; i < TRACE_LOSSES && length < size; i++)
-		if (counts->losses[i])
-			length += (size_t)snprintf(text + length, size - length, "%s%llu %s", length ? ", " : ": ",
-						   (unsigned long long)counts->losses[i], reasons[i]);
-}
-
-/* Stacks that lines have not, since they had left by then or were lost. */
-static void warn_stacks(const struct trace *trace, const struct trace_counts *counts)
-{
-	if (!counts->unknown_stacks)
-		return;
-	log__warn(trace->log, "the stacks of %llu calls are not shown%s", (unsigned long long)counts->unknown_stacks,
-		  counts->evicted ? ": some had left for others (see --stack-storage-size)" : "");
-}
-
-/* A process that was given and made no call would else be like one that was not watched. */
-static void tell_silence(const struct trace *trace)
-{
-	const struct asked_processes *asked = session__asked(trace->session);
-
-	for (size_t i = 0; i < asked->count; i++)
-		log__warn(trace->log, "process %d (%s) has made no CUDA call that is watched", asked->processes[i].pid,
-			  asked->processes[i].comm);
-}
-
-static void tell_end(const struct trace *trace, const struct trace_counts *counts)
-{
-	unsigned long long calls = trace_sink__calls(trace->sink);
-	char losses[512];
-
-	tell_losses(counts, losses, sizeof(losses));
-	if (!*losses && (trace->options->quiet || trace_sink__is_closed(trace->sink)))
-		return;
-	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s\n", trace->options->lines ? "written" : "summed up",
-		calls, calls == 1 ? "" : "s", (unsigned long long)counts->lost, losses);
-}
-
 /* Probes off, then the rest: what waits in the ring, and calls still in progress. */
 static int finish(struct trace *trace, int *status, struct error *err)
 {
-	const struct trace_config *config = &trace->options->config;
-	struct trace_counts counts;
+	struct trace_end end = {.options = trace->options, .log = trace->log, .sink = trace->sink};
+	struct attacher_counts attached;
 	int ret;
 
+	session__count(trace->session, &attached);
 	session__detach(trace->session);
 	session__release_signals(trace->session);
 	do {
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
-	if (!config->by_comm && !config->by_uid && !trace->options->cgroup)
-		gaps__tell_rest(trace->gaps);
-	trace_stream__count(trace->stream, &counts);
-	if (counts.malformed)
-		log__warn(trace->log, "%llu records could not be understood and were dropped",
-			  (unsigned long long)counts.malformed);
-	warn_stacks(trace, &counts);
-	if (!trace_sink__calls(trace->sink) && !counts.lost)
-		tell_silence(trace);
-	if (ret < 0 && ret != -ECANCELED)
-		error__set(err, ret, "cannot read on: %s", strerror(-ret));
-	else
-		ret = 0;
-	if (trace_sink__finish(trace->sink, counts.lost, ret ? NULL : err) && !ret)
+	end.asked = session__asked(trace->session);
+	trace_stream__count(trace->stream, &end.counts);
+	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped};
+	end.failed = ret < 0 && ret != -ECANCELED;
+	trace_end__warn(&end, trace->gaps);
+	ret = end.failed ? error__set(err, ret, "cannot read on: %s", strerror(-ret)) : 0;
+	if (trace_sink__finish(trace->sink, &end.missing, ret ? NULL : err) && !ret)
 		ret = -EIO;
-	tell_end(trace, &counts);
+	trace_end__tell(&end);
 	if (!ret)
-		*status = trace->options->strict && counts.lost ? EXIT_LOST : session__status(trace->session);
+		*status = trace->options->strict && (end.missing.calls || end.missing.libraries) ?
+				  EXIT_LOST :
+				  session__status(trace->session);
 	return ret;
 }
 
@@ -420,6 +381,8 @@ int trace_command__run(int argc, char **argv, int *status, struct error *err)
 		*status = 0;
 		if (ret == TRACE_OPTIONS_HELP)
 			trace_options__print_help(stdout);
+		else if (ret == TRACE_OPTIONS_VERSION)
+			subcommand__print_version();
 		else if (ret == TRACE_OPTIONS_LIST)
 			list_functions(options.selection);
 		else

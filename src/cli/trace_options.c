@@ -68,11 +68,13 @@ static const char help[] =
 	"\n"
 	"Losses:\n"
 	"  --buffer SIZE           of the ring for calls that wait, 64K to 2G [16M]\n"
-	"  --strict                exit status 3 if a call was lost\n"
+	"  --strict                exit status 3 if a call was lost, or a library got no\n"
+	"                          probes\n"
 	"\n"
 	"  -v, --verbose           say more on stderr (twice: even more)\n"
 	"  -q, --quiet             no warnings, and no last line unless calls were lost\n"
-	"  -h, --help              this text\n";
+	"  -h, --help              this text\n"
+	"  -V, --version           the version\n";
 
 enum option_id {
 	OPT_API = 256,
@@ -126,6 +128,7 @@ static const struct option long_options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -133,6 +136,7 @@ static const struct option long_options[] = {
 struct given {
 	const char **events; /* of -e */
 	size_t event_count;
+	const char *comm, *uid, *format;
 	enum api_mode api;
 	bool only_summary, also_summary, timestamps, list, stack;
 };
@@ -264,8 +268,7 @@ static int take_value(struct trace_options *options, struct given *given, int id
 		ret = trace_output__parse_columns(&options->output, text, err);
 		return ret ? error__prefix(err, ret, "-o") : 0;
 	case 'O':
-		options->file = text;
-		return *text ? 0 : error__set(err, -EINVAL, "-O '': give the name of a file");
+		return arguments__file("-O", &options->file, text, err);
 	case 'p':
 		return targets__add_pid(&options->targets, text, err);
 	case OPT_LIBRARY:
@@ -275,12 +278,14 @@ static int take_value(struct trace_options *options, struct given *given, int id
 	case OPT_MIN_DURATION:
 		return arguments__time("--min-duration", text, (uint64_t *)&options->config.min_duration_ns, err);
 	case OPT_COMM:
-		return parse_comm(options, text, err);
+		ret = parse_comm(options, text, err);
+		return ret ? ret : arguments__once("--comm", &given->comm, text, err);
 	case OPT_UID:
-		return parse_user(options, text, err);
+		ret = parse_user(options, text, err);
+		return ret ? ret : arguments__once("--uid", &given->uid, text, err);
 	case OPT_CGROUP:
-		options->cgroup = text;
-		return 0;
+		return *text ? arguments__once("--cgroup", &options->cgroup, text, err) :
+			       error__set(err, -EINVAL, "--cgroup '': give a control group's path: see systemd-cgls");
 	case OPT_COUNT:
 		ret = arguments__number("--count", text, 1, LONG_MAX, &number, err);
 		options->count = number;
@@ -299,7 +304,8 @@ static int take_value(struct trace_options *options, struct given *given, int id
 	case OPT_ARGS:
 		return parse_args(options, text, err);
 	case OPT_FORMAT:
-		return parse_format(options, text, err);
+		ret = parse_format(options, text, err);
+		return ret ? ret : arguments__once("--format", &given->format, text, err);
 	case OPT_BUFFER:
 		return parse_buffer(options, text, err);
 	}
@@ -389,13 +395,15 @@ static int parse_words(struct trace_options *options, struct given *given, int a
 	int id, ret;
 
 	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
-	while ((id = getopt_long(argc, argv, "+:e:o:O:cCp:vqh", long_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, "+:e:o:O:cCp:vqhV", long_options, NULL)) != -1) {
 		if (id == 'h')
 			return TRACE_OPTIONS_HELP;
+		if (id == 'V')
+			return TRACE_OPTIONS_VERSION;
 		if (id == OPT_JSON_SCHEMA)
 			return TRACE_OPTIONS_SCHEMA;
 		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, PROGRAM, err);
+			return arguments__bad_option(id, argc, argv, long_options, PROGRAM, err);
 		options->quiet |= id == 'q';
 		if (arguments__take_log_level(id, &options->log_level) || take_flag(options, given, id))
 			continue;

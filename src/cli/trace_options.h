@@ -35,9 +35,10 @@ struct trace_options {
 
 enum trace_options_result {
 	TRACE_OPTIONS_RUN = 0,
-	TRACE_OPTIONS_HELP,   /* -h: trace_options__print_help to stdout, exit 0 */
-	TRACE_OPTIONS_SCHEMA, /* --json-schema */
-	TRACE_OPTIONS_LIST,   /* --list-functions: of the selection */
+	TRACE_OPTIONS_HELP,    /* -h: trace_options__print_help to stdout, exit 0 */
+	TRACE_OPTIONS_VERSION, /* -V */
+	TRACE_OPTIONS_SCHEMA,  /* --json-schema */
+	TRACE_OPTIONS_LIST,    /* --list-functions: of the selection */
 };
 
 /*

@@ -149,7 +149,7 @@ void trace_sink__resize(struct trace_sink *sink)
 		trace_output__set_width(sink->output, terminal_width(sink));
 }
 
-static int print_summary(const struct trace_sink *sink, uint64_t lost)
+static int print_summary(const struct trace_sink *sink, const struct trace_missing *missing)
 {
 	int copy = fcntl(sink->fd, F_DUPFD_CLOEXEC, 3), ret;
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
@@ -162,21 +162,21 @@ static int print_summary(const struct trace_sink *sink, uint64_t lost)
 	}
 	if (sink->output && sink->options->output.format == TRACE_TABLE)
 		fputc('\n', out);
-	trace_summary__print(sink->summary, lost, sink->options->output.format, out);
+	trace_summary__print(sink->summary, missing, sink->options->output.format, out);
 	errno = 0;
 	ret = ferror(out) || fflush(out) ? -(errno ? errno : EIO) : 0;
 	fclose(out);
 	return ret;
 }
 
-int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err)
+int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing, struct error *err)
 {
 	const char *where = sink->options->file ? sink->options->file : "standard output";
 
 	if (!sink->failure && sink->output)
 		sink->failure = trace_output__flush(sink->output);
 	if (!sink->failure && sink->summary)
-		sink->failure = print_summary(sink, lost);
+		sink->failure = print_summary(sink, missing);
 	if (!sink->failure || trace_sink__is_closed(sink))
 		return 0;
 	if (!sink->output)

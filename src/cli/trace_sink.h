@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/trace_options.h"
+#include "output/trace/summary.h"
 
 struct trace_sink;
 
@@ -29,11 +30,11 @@ bool trace_sink__flush(struct trace_sink *sink);
 void trace_sink__resize(struct trace_sink *sink);
 
 /*
- * Writes the rest, and the summary, which says that `lost` calls are not in
+ * Writes the rest, and the summary, which says what is `missing` in
  * it. Returns 0, also when the reader has gone, or a negative errno with a
  * text that says how many calls were written.
  */
-int trace_sink__finish(struct trace_sink *sink, uint64_t lost, struct error *err);
+int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing, struct error *err);
 
 /* Whether it ended since nobody reads it any more. */
 bool trace_sink__is_closed(const struct trace_sink *sink);

@@ -12,6 +12,7 @@
 #include <sys/capability.h>
 #include <unistd.h>
 
+#include "cli/asked.h"
 #include "privilege/capabilities.h"
 #include "target/loader_cache.h"
 #include "target/process.h"
@@ -77,13 +78,6 @@ static bool is_driver_path(const char *path)
 	return !strncmp(slash ? slash + 1 : path, "libcuda.so", 10);
 }
 
-static void say_what_to_give(struct error *err)
-{
-	struct error reason = *err;
-
-	error__set(err, 0, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
-}
-
 static int attach_named(const struct targets *targets, struct attacher *attacher, struct error *err)
 {
 	int ret = 0;
@@ -92,9 +86,7 @@ static int attach_named(const struct targets *targets, struct attacher *attacher
 		for (size_t i = 0; i < targets->library_count && ret >= 0; i++)
 			if (is_driver_path(targets->libraries[i]) == driver)
 				ret = attacher__add_library(attacher, targets->libraries[i], err);
-	if (ret == -ENOENT || ret == -ENOEXEC || ret == -EACCES || ret == -ENOTDIR || ret == -EISDIR)
-		say_what_to_give(err);
-	return ret < 0 ? ret : 0;
+	return ret < 0 ? arguments__library_error(ret, err) : 0;
 }
 
 /* What the loader's cache names may be gone or broken: that is told, not fatal. */
@@ -156,18 +148,6 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 	return !hindrance.whole;
 }
 
-static void add_asked(struct asked_processes *asked, pid_t pid)
-{
-	struct asked_process *process = &asked->processes[asked->count];
-	struct process_info info;
-
-	if (process__info(pid, &info))
-		return;
-	process->pid = pid;
-	snprintf(process->comm, sizeof(process->comm), "%.*s", (int)sizeof(process->comm) - 1, info.comm);
-	asked->count++;
-}
-
 /* Without a library that has probes whoever maps it, nothing is seen of processes that cannot be looked into. */
 static int attach_given(const struct targets *targets, struct looking *looking, struct asked_processes *asked,
 			bool blind, struct error *err)
@@ -176,7 +156,7 @@ static int attach_given(const struct targets *targets, struct looking *looking, 
 
 	for (size_t i = 0; i < targets->pid_count; i++) {
 		if (attach_process(looking, targets->pids[i], SCAN_PROGRAM))
-			add_asked(asked, targets->pids[i]);
+			asked__add(asked, targets->pids[i]);
 		if (process__descendants(targets->pids[i], &list))
 			continue;
 		for (size_t child = 0; child < list.count; child++)

@@ -16,6 +16,7 @@
 #include "gpuprobe/losses.h"
 #include "gpuprobe/rate.h"
 #include "gpuprobe/state.h"
+#include "model/asked.h"
 #include "model/gpu.h"
 #include "model/site.h"
 
@@ -194,6 +195,7 @@ struct process {
 	bool ended;
 	uint64_t ended_ns; /* CLOCK_BOOTTIME, when ended; its series stay for SERIES_ENDED_NS */
 	bool reported_end; /* a report has shown it as ended */
+	bool attributed;   /* those asked for that it belongs to are known to have called */
 
 	bool identified;	  /* the next four are known */
 	int32_t parent;		  /* at its first call; 0: not in gpuprobe's pid namespace */
@@ -291,17 +293,6 @@ struct sampling {
 	bool sampled[RATE_FAMILIES]; /* they ever were not */
 };
 
-/* A process that was asked for by its pid, and could be watched. */
-struct asked_process {
-	int32_t pid;
-	char comm[16];
-};
-
-struct asked_processes {
-	struct asked_process *processes;
-	size_t count;
-};
-
 struct model {
 	struct timespec wall;	    /* CLOCK_REALTIME of the snapshot */
 	uint64_t now_ns;	    /* CLOCK_BOOTTIME of the snapshot */
@@ -320,7 +311,7 @@ struct model {
 	struct process *processes; /* in order of first sight */
 	size_t process_count;
 
-	struct asked_processes asked; /* whether they have called CUDA or not; not the model's own */
+	struct asked_processes asked; /* not the model's own */
 
 	struct gpu *gpus; /* of the machine, by NVML; while there are CUDA processes */
 	size_t gpu_count;

@@ -32,6 +32,7 @@ void diagnose_text__print(FILE *out, const struct stat_report *report)
 		fputc('\n', out);
 		findings_text__print(out, report->findings, report->options->top);
 		print_limits(out, report);
+		report_line__silent(out, report->model);
 	} else {
 		report_line__no_process(out, report->model);
 		report_line__losses(out, report->model);

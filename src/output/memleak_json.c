@@ -154,6 +154,7 @@ void memleak_json__print(FILE *out, const struct model *model, const struct grow
 		if (report__shows(&model->processes[i]))
 			write_process(&writer, &model->processes[i]);
 	json__array_end(&j);
+	json_parts__key_without_calls(&j, model);
 	json__key_u64(&j, "sites_not_followed", growth__unfollowed(growth));
 	json_parts__key_lost(&j, model);
 	json__object_end(&j);

@@ -337,6 +337,8 @@ void memleak_text__print(FILE *out, const struct model *model, const struct grow
 	if (unfollowed)
 		fprintf(out, REPORT_INDENT "%zu call site%s too many to tell whether they grow\n", unfollowed,
 			report_line__plural(unfollowed));
+	if (model->process_count)
+		report_line__no_call(out, model);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);
 }

@@ -291,9 +291,9 @@ static int check_name(const char *word, struct error *err)
 		return 0;
 	like = is_spelt_well(word) ? function_like(word, true) : NULL;
 	if (like)
-		return error__set(err, -EINVAL, "%s is no family and no function; %s is like it", word, like);
+		return error__set(err, -EINVAL, "'%s' is no family and no function; %s is like it", word, like);
 	return error__set(err, -EINVAL,
-			  "%.64s is no family and no function; the families are memory, launch, copy, "
+			  "'%.64s' is no family and no function; the families are memory, launch, copy, "
 			  "sync, stream, event, device, context, module, graph, errors, all",
 			  word);
 }

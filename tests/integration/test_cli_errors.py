@@ -235,8 +235,8 @@ def test_no_such_command(tmp_path):
     fails(run(*NONE, "--", "/nonexistent/command"), 1, "/nonexistent/command")
     fails(run(*NONE, "--", ""), 1, "cannot run '': no such command")
     (tmp_path / "data").write_text("x")
-    fails(run(*NONE, "--", tmp_path / "data"), 1, "data", "Permission denied")
-    fails(run(*NONE, "--", tmp_path), 1, "Permission denied")
+    fails(run(*NONE, "--", tmp_path / "data"), 1, "data", "Permission denied", "may be executed")
+    fails(run(*NONE, "--", tmp_path), 1, "Permission denied", "may be executed")
 
 
 def test_no_such_pid():

@@ -2,7 +2,9 @@
 """What gpuprobe runs out of, or is kept from, but for memory: descriptors, disks, readers; and clients that misbehave."""
 import concurrent.futures
 import contextlib
+import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -137,14 +139,19 @@ def test_no_descriptor_for_clients(program):
         target.finish()
 
 
-def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
-    """A library that comes when there is none left is told of; what is watched already stays exact."""
+def three_programs(tmp_path):
+    """A process that runs three once it is told to, the second with libraries of its own."""
     place = tmp_path / "new"
     place.mkdir()
     for name in ("libcuda.so.1", "libcudart.so.13", "launch"):
         shutil.copy(paths.SIM / name, place)
-    with Background("sh", "-c", f"read line; '{workload('launch')}' --launches 70; '{place}/launch' --launches 80; "
-                                f"'{workload('launch')}' --launches 90") as parent:
+    return Background("sh", "-c", f"read line; '{workload('launch')}' --launches 70; '{place}/launch' --launches 80; "
+                                  f"'{workload('launch')}' --launches 90")
+
+
+def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
+    """A library that comes when there is none left is told of; what is watched already stays exact."""
+    with three_programs(tmp_path) as parent:
         with gpuprobe.start(args=["-p", parent.pid], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
             running.report()
             leave_none(running.pid)
@@ -155,8 +162,37 @@ def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
     assert result.status == 0
     seen = {p["launches"] for report in result.reports for p in report["processes"] if p["ended"]}
     assert {70, 90} <= seen and 80 not in seen
-    assert str(place) in result.stderr or "Too many open files" in result.stderr
+    assert str(tmp_path) in result.stderr or "Too many open files" in result.stderr
     assert result.final["lost"]["library_skipped"] > 0
+
+
+@pytest.mark.parametrize("options, status", [(("-c", "--format", "json"), 0), (("-c", "--format", "json", "--strict"), 3),
+                                             (("-c", "-q"), 0)])
+def test_no_descriptor_for_a_new_library_of_a_trace(tmp_path, options, status):
+    """The tracer counts it, in its summary and its last line, also with --quiet; for --strict it is a loss."""
+    with three_programs(tmp_path) as parent:
+        probe = subprocess.Popen([paths.GPUPROBE, "trace", "-e", "cuLaunchKernel", *options, "-p", str(parent.pid),
+                                  "--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART],
+                                 env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_until_watching(probe)
+            leave_none(probe.pid)
+            parent.stdin.write("go\n")
+            parent.stdin.flush()
+            assert parent.wait(20) == 0
+            stdout, stderr = probe.communicate(timeout=20)
+        finally:
+            probe.kill()
+    assert probe.returncode == status, stderr
+    last = re.fullmatch(r"gpuprobe: summed up 160 calls, lost 0; (\d+) files? that may be CUDA libraries got no probes",
+                        stderr.splitlines()[-1])
+    assert int(last[1]) > 0
+    if "json" in options:
+        summary = json.loads(stdout)["summary"]
+        assert (summary["calls"], summary["lost"], summary["library_skipped"]) == (160, 0, int(last[1]))
+    else:
+        assert f"{last[0].partition('; ')[2]}: their calls are not in the table\n" in stdout
+        assert stderr.count("\n") == 1
 
 
 # --- outputs ---

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lib import paths
-from lib.probe import Background, Running, environment
+from lib.probe import Background, Running, environment, wait_until_watching
 
 NONE = ("--metrics-addr", "none")
 MONITOR = (*NONE, "--display-interval", "0")
@@ -202,6 +203,50 @@ def test_a_process_without_calls(command):
     assert done.returncode == 0
     assert f"process {holding.pid} (idle-holder) has made no CUDA call that is watched\n" in done.stdout + done.stderr
     assert "no CUDA process" not in done.stdout + done.stderr
+
+
+def watch_one_of_three(*command):
+    """Of three processes that are asked for the first one's child calls CUDA. Returns what came of it and the others."""
+    script = f"read line; '{paths.workload('traced')}' --rounds 2 >/dev/null; echo DONE; read line"
+    with Background("sh", "-c", script) as caller, holder() as silent, Background("sleep", "60") as sleeper:
+        pids = [word for process in (caller, silent, sleeper) for word in ("-p", str(process.pid))]
+        with subprocess.Popen([str(paths.GPUPROBE), *command, *pids], env=environment(), text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as probe:
+            try:
+                wait_until_watching(probe)
+                assert caller.tell("go") == "DONE"
+                probe.send_signal(signal.SIGINT)
+                stdout, stderr = probe.communicate(timeout=60)
+            finally:
+                probe.kill()
+    assert probe.returncode == 0, stderr
+    return stdout, stderr, silent.pid, sleeper.pid
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "csv"])
+def test_those_of_several_without_calls(command):
+    """In one sentence, with those that are no CUDA programs; who has a child that calls is not among them."""
+    words = ("stat", "--csv") if command == "csv" else COMMANDS[command]
+    stdout, stderr, silent, sleeper = watch_one_of_three(*words)
+    told = [line for line in (stdout + stderr).splitlines() if "no CUDA" in line]
+    assert len(told) == 1, stdout + stderr
+    assert told[0].endswith(f"processes {silent} (idle-holder), {sleeper} (sleep) have made no CUDA call that is watched")
+
+
+@pytest.mark.parametrize("command", ["monitor", "stat", "diagnose", "memleak"])
+def test_those_without_calls_in_json(command):
+    stdout, _, silent, sleeper = watch_one_of_three(*COMMANDS[command], "--json")
+    report = json.loads(stdout.splitlines()[-1])
+    assert report["without_calls"] == [{"pid": silent, "comm": "idle-holder"}, {"pid": sleeper, "comm": "sleep"}]
+    assert report["processes"]
+
+
+@pytest.mark.parametrize("options, told", [(("--failed",), False), (("--min-duration", "1s"), False),
+                                           (("--count", "1000"), False), ((), True)])
+def test_a_filter_is_no_silence(options, told):
+    """Calls that are not shown may have been made."""
+    stderr = watch_one_of_three("trace", "-c", *options)[1]
+    assert ("no CUDA call" in stderr) is told, stderr
 
 
 def test_the_monitor_ends_with_its_processes(tmp_path):

@@ -184,6 +184,8 @@ static void test_told(void **state)
 	refuse("diagnose --list -p 1", "--list watches nothing");
 	refuse("diagnose --list --explain oom", "choose one");
 	refuse("diagnose --list -O file", "--output is of reports, and --explain and --list are text");
+	refuse("diagnose --list --fail-on info", "--list looks for no findings: leave --fail-on away");
+	refuse("diagnose --explain oom --explain errors", "do not go together: choose one");
 	refuse("diagnose --explain oom --json", "--json is of reports, and --explain and --list are text");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is said of what cannot be watched: each reason with what to do, and many processes in few lines.
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 
 #include <cmocka.h>
 #include <sys/capability.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "cli/refusals.h"
@@ -76,10 +78,68 @@ static void counts_a_process_once(void **state)
 		refusals__tell(&refusals, 1, &some, NULL);
 	}
 	assert_int_equal(refusals.count, 5);
-	/* Beyond those that are known too, and without a step beyond the list. */
+	/* Without a step beyond the list. */
 	for (pid_t pid = 6; pid <= REFUSALS_KNOWN + 10; pid++)
 		refusals__tell(&refusals, pid, &some, NULL);
-	assert_int_equal(refusals.count, REFUSALS_KNOWN + 10);
+	assert_int_equal(refusals.count, REFUSALS_KNOWN);
+	assert_true(refusals.more);
+}
+
+/* What is told at the end. */
+static void expect_rest(const struct refusals *refusals, const char *expected)
+{
+	const struct log log = {.level = LOG_WARN};
+	int saved = dup(STDERR_FILENO), file = memfd_create("told", 0);
+	char told[256] = "";
+
+	assert_true(saved >= 0 && file >= 0);
+	fflush(stderr);
+	dup2(file, STDERR_FILENO);
+	refusals__tell_rest(refusals, &log);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	assert_true(pread(file, told, sizeof(told) - 1, 0) >= 0);
+	close(file);
+	close(saved);
+	assert_string_equal(told, expected);
+}
+
+/* Those that there is no room to know are not counted anew each time that they are met. */
+static void tells_no_wrong_number(void **state)
+{
+	static struct refusals refusals = {.named = 2};
+	const struct hindrance some = {.text = {"no"}};
+
+	(void)state;
+	expect_rest(&refusals, "");
+	for (int i = 0; i < REFUSALS_KNOWN; i++) {
+		refusals__tell(&refusals, INT_MAX - i, &some, NULL);
+		if (i == 1)
+			expect_rest(&refusals, "");
+		else if (i == 2)
+			expect_rest(&refusals, "gpuprobe: warning: 1 more process could not be watched: --verbose names it\n");
+	}
+	expect_rest(&refusals, "gpuprobe: warning: 4094 more processes could not be watched: --verbose names them\n");
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 2; i++)
+			refusals__tell(&refusals, INT_MAX - REFUSALS_KNOWN - i, &some, NULL);
+	expect_rest(&refusals, "gpuprobe: warning: at least 4095 more processes could not be watched: --verbose names them\n");
+}
+
+/* A pid that is used again is another process. */
+static void knows_processes_by_their_start(void **state)
+{
+	static struct refusals refusals = {.named = 2};
+	const struct hindrance some = {.text = {"no"}};
+
+	(void)state;
+	refusals__tell(&refusals, getpid(), &some, NULL);
+	refusals__tell(&refusals, getpid(), &some, NULL);
+	assert_int_equal(refusals.count, 1);
+	assert_true(refusals.known[0].start_ns);
+	refusals.known[0].start_ns--;
+	refusals__tell(&refusals, getpid(), &some, NULL);
+	assert_int_equal(refusals.count, 2);
 }
 
 int main(void)
@@ -89,6 +149,8 @@ int main(void)
 		cmocka_unit_test(knows_reasons_of_files),
 		cmocka_unit_test(names_process_and_file),
 		cmocka_unit_test(counts_a_process_once),
+		cmocka_unit_test(tells_no_wrong_number),
+		cmocka_unit_test(knows_processes_by_their_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -436,7 +436,7 @@ static const struct {
 	{"--args 2 -c", "-c and --args do not go together"},
 	{"--bogus", "unknown option '--bogus': see gpuprobe trace --help"},
 	{"-x", "unknown option '-x': see gpuprobe trace --help"},
-	{"--strict=yes", "unknown option '--strict=yes'"},
+	{"--strict=yes", "--strict takes no value"},
 	{"train.py", "unexpected 'train.py': put -- before a COMMAND"},
 	{"--", "no COMMAND after --"},
 	{"--buffer", "--buffer needs a value"},

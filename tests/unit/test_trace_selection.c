@@ -168,12 +168,12 @@ static void test_mistakes(void **state)
 	expect_mistake("memory,,copy", missing);
 	expect_mistake("!", missing);
 	expect_mistake("memory,", missing);
-	expect_mistake("memroy", "memroy is no family and no function; memory is like it");
-	expect_mistake("Malloc", "Malloc is no family and no function; cudaMalloc is like it");
-	expect_mistake("CUDAMALLOC", "CUDAMALLOC is no family and no function; cudaMalloc is like it");
-	expect_mistake("xyzzy", "xyzzy is no family and no function; the families are memory, launch, copy, sync, "
-				"stream, event, device, context, module, graph, errors, all");
-	expect_mistake("cuda[M]alloc", "cuda[M]alloc is no family and no function; the families are memory, launch, "
+	expect_mistake("memroy", "'memroy' is no family and no function; memory is like it");
+	expect_mistake("Malloc", "'Malloc' is no family and no function; cudaMalloc is like it");
+	expect_mistake("CUDAMALLOC", "'CUDAMALLOC' is no family and no function; cudaMalloc is like it");
+	expect_mistake(" xyzzy", "' xyzzy' is no family and no function; the families are memory, launch, copy, sync, "
+				 "stream, event, device, context, module, graph, errors, all");
+	expect_mistake("cuda[M]alloc", "'cuda[M]alloc' is no family and no function; the families are memory, launch, "
 				       "copy, sync, stream, event, device, context, module, graph, errors, all");
 }
 

@@ -100,14 +100,14 @@ static struct trace_summary *make_summary(void)
 	return summary;
 }
 
-static void expect_form(struct trace_summary *summary, uint64_t lost, enum trace_format format, const char *expected)
+static void expect_form(struct trace_summary *summary, struct trace_missing missing, enum trace_format format, const char *expected)
 {
 	size_t length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	trace_summary__print(summary, lost, format, out);
+	trace_summary__print(summary, &missing, format, out);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, expected);
 	free(text);
@@ -118,7 +118,7 @@ static void the_table(void **unused)
 	struct trace_summary *summary = make_summary();
 
 	(void)unused;
-	expect_form(summary, 7, TRACE_TABLE,
+	expect_form(summary, (struct trace_missing){7, 0}, TRACE_TABLE,
 		    "% time     seconds      calls   errors   average       p50       p99       max function\n"
 		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
 		    "--------------------\n"
@@ -133,7 +133,7 @@ static void the_table(void **unused)
 		    "2 of the calls did not return: 3.5s so far, not in the times above\n"
 		    "7 calls were lost, not in the table\n");
 	add(summary, (struct trace_line){CALL(query, application, 0, 4000000000), .depth = 1});
-	expect_form(summary, 1, TRACE_TABLE,
+	expect_form(summary, (struct trace_missing){1, 2}, TRACE_TABLE,
 		    "% time     seconds      calls   errors   average       p50       p99       max function\n"
 		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
 		    "--------------------\n"
@@ -147,7 +147,8 @@ static void the_table(void **unused)
 		    "100.00    6.005052        106        1    57.7ms         -         -      4.0s total\n"
 		    "2 of the calls did not return: 3.5s so far, not in the times above\n"
 		    "the time of a call within another is in both\n"
-		    "1 call was lost, not in the table\n");
+		    "1 call was lost, not in the table\n"
+		    "2 files that may be CUDA libraries got no probes: their calls are not in the table\n");
 	trace_summary__free(summary);
 }
 
@@ -156,16 +157,16 @@ static void forms_for_programs(void **unused)
 	struct trace_summary *summary = make_summary();
 
 	(void)unused;
-	expect_form(summary, 7, TRACE_TSV,
+	expect_form(summary, (struct trace_missing){7, 1}, TRACE_TSV,
 		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
 		    "cudaMemcpy\t1\t0\t0\t2000000000\t2000000000\t2000000000\t2000000000\t2000000000\n"
 		    "cudaMalloc\t100\t1\t0\t5050000\t50500\t49664\t99328\t100000\n"
 		    "cudaStreamSynchronize\t3\t0\t1\t2000\t1000\t500\t1488\t1500\n"
 		    "cudaEventQuery\t1\t0\t1\t0\t-\t-\t-\t-\n"
-		    "# lost 7\n");
-	expect_form(summary, 7, TRACE_JSON,
+		    "# lost 7\n# library_skipped 1\n");
+	expect_form(summary, (struct trace_missing){7, 1}, TRACE_JSON,
 		    "{\"schema\":1,\"summary\":{\"calls\":105,\"errors\":1,\"unfinished\":2,"
-		    "\"unfinished_time\":3500000000,\"time\":2005052000,\"lost\":7,\"nested\":false,\"functions\":["
+		    "\"unfinished_time\":3500000000,\"time\":2005052000,\"lost\":7,\"library_skipped\":1,\"nested\":false,\"functions\":["
 		    "{\"event\":\"cudaMemcpy\",\"calls\":1,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
 		    "\"time\":2000000000,\"average\":2000000000,\"p50\":2000000000,\"p99\":2000000000,"
 		    "\"max\":2000000000},"
@@ -187,12 +188,12 @@ static void no_percentile_is_outside_of_minimum_and_maximum(void **unused)
 	(void)unused;
 	assert_non_null(summary);
 	add(summary, (struct trace_line){CALL(cuda_malloc, application, 0, 32768)});
-	expect_form(summary, 0, TRACE_TSV,
+	expect_form(summary, (struct trace_missing){0, 0}, TRACE_TSV,
 		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
 		    "cudaMalloc\t1\t0\t0\t32768\t32768\t32768\t32768\t32768\n");
 	add(summary, (struct trace_line){CALL(cuda_memcpy, application, 0, 33791)});
 	add(summary, (struct trace_line){CALL(query, application, 0, 0)});
-	expect_form(summary, 0, TRACE_TSV,
+	expect_form(summary, (struct trace_missing){0, 0}, TRACE_TSV,
 		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
 		    "cudaMemcpy\t1\t0\t0\t33791\t33791\t33791\t33791\t33791\n"
 		    "cudaMalloc\t1\t0\t0\t32768\t32768\t32768\t32768\t32768\n"
@@ -206,10 +207,10 @@ static void a_trace_without_calls(void **unused)
 
 	(void)unused;
 	assert_non_null(summary);
-	expect_form(summary, 0, TRACE_JSON,
+	expect_form(summary, (struct trace_missing){0, 0}, TRACE_JSON,
 		    "{\"schema\":1,\"summary\":{\"calls\":0,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
-		    "\"time\":0,\"lost\":0,\"nested\":false,\"functions\":[]}}\n");
-	expect_form(summary, 0, TRACE_TSV, "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n");
+		    "\"time\":0,\"lost\":0,\"library_skipped\":0,\"nested\":false,\"functions\":[]}}\n");
+	expect_form(summary, (struct trace_missing){0, 0}, TRACE_TSV, "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n");
 	trace_summary__free(summary);
 	trace_summary__free(NULL);
 }

@@ -110,6 +110,8 @@ static void note_unknown(FILE *out, const struct flame_graph *graph)
 int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct model *model)
 {
 	note_nothing(out, graph, model);
+	if (model->process_count)
+		report_line__no_call(out, model);
 	note_attached(out, model);
 	if (graph->by == FLAME_WAIT_TIME)
 		note_short_waits(out, model);

@@ -47,6 +47,25 @@ static void key_stacks(struct json *j, const struct model *model)
 	json__object_end(j);
 }
 
+void json_parts__key_without_calls(struct json *j, const struct model *model)
+{
+	const struct asked_processes *asked = &model->asked;
+
+	if (!asked->count)
+		return;
+	json__key(j, "without_calls");
+	json__array_begin(j);
+	for (size_t i = 0; i < asked->count && asked__silent(asked); i++) {
+		if (asked->processes[i].called)
+			continue;
+		json__object_begin(j);
+		json__key_i64(j, "pid", asked->processes[i].pid);
+		json__key_string(j, "comm", asked->processes[i].comm);
+		json__object_end(j);
+	}
+	json__array_end(j);
+}
+
 void json_parts__key_lost(struct json *j, const struct model *model)
 {
 	if (model->stacks)

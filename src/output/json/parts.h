@@ -16,6 +16,9 @@ void json_parts__key_address(struct json *j, const char *key, uint64_t address);
 /* The key "time": the time of day, 2026-11-22T14:02:11.123456Z. */
 void json_parts__key_time(struct json *j, const struct timespec *wall);
 
+/* The key "without_calls": the processes that were asked for and have not called; nothing where none was asked for. */
+void json_parts__key_without_calls(struct json *j, const struct model *model);
+
 /* The key "lost": every loss by its name. */
 void json_parts__key_lost(struct json *j, const struct model *model);
 

@@ -113,6 +113,7 @@ void report_json__print(FILE *out, const struct model *model, const struct findi
 	json_sampling__write(&j, &model->sampling);
 	write_totals(&j, model);
 	write_processes(&j, model);
+	json_parts__key_without_calls(&j, model);
 	json_process__write_machine(&j, model);
 	if (findings)
 		json_findings__write(&j, findings);

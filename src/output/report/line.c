@@ -21,18 +21,27 @@ void report_line__date(FILE *out, const struct model *model)
 
 bool report_line__no_call(FILE *out, const struct model *model)
 {
-	for (size_t i = 0; i < model->asked.count; i++) {
-		fprintf(out, "process %d (", model->asked.processes[i].pid);
-		escape__text(out, model->asked.processes[i].comm);
-		fputs(") has made no CUDA call that is watched\n", out);
-	}
-	return model->asked.count;
+	char text[ASKED_TEXT_SIZE];
+
+	if (!asked__tell_silence(&model->asked, text))
+		return false;
+	escape__text(out, text);
+	fputc('\n', out);
+	return true;
+}
+
+void report_line__silent(FILE *out, const struct model *model)
+{
+	if (!model->process_count || !asked__silent(&model->asked))
+		return;
+	fputc('\n', out);
+	report_line__no_call(out, model);
 }
 
 void report_line__no_process(FILE *out, const struct model *model)
 {
 	fputc('\n', out);
-	if (model->process_count)
+	if (model->process_count || asked__silent(&model->asked) < model->asked.count)
 		fputs("no CUDA process is running\n", out);
 	else if ((model->final || model->libraries) && report_line__no_call(out, model))
 		return;

@@ -17,8 +17,11 @@ void report_line__date(FILE *out, const struct model *model);
 /* Why there is no process to tell of, after an empty line. */
 void report_line__no_process(FILE *out, const struct model *model);
 
-/* Where no process was seen: a line on each that was asked for. Whether there are any. */
+/* The processes that were asked for and have not called, a line. Whether there are any. */
 bool report_line__no_call(FILE *out, const struct model *model);
+
+/* The same after an empty line, where others have called. */
+void report_line__silent(FILE *out, const struct model *model);
 
 /* How many entries of a list of `count` are shown under --top. */
 size_t report_line__cut(const struct report_options *options, size_t count);

@@ -42,6 +42,7 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		report_process__print(out, model);
 		report_findings__print(out, options->findings, options);
 	}
+	report_line__silent(out, model);
 	report_sampling__print(out, model);
 	report_line__losses(out, model);
 	fputs(REPORT_RULE, out);

@@ -79,6 +79,7 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 		if (report__shows(&model->processes[i]))
 			write_process(&j, report, &model->processes[i]);
 	json__array_end(&j);
+	json_parts__key_without_calls(&j, model);
 	json_findings__write(&j, report->findings);
 	json_findings__write_limits(&j, report->state, report->findings);
 	json_findings__write_thresholds(&j, report->state);

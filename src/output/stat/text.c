@@ -95,6 +95,7 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 	} else {
 		report_line__no_process(out, model);
 	}
+	report_line__silent(out, model);
 	report_sampling__print(out, model);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);

@@ -239,7 +239,8 @@ static void write_own_keys(struct json *j)
 	write_key(j, "lost_returns", "integer", "calls that are shown by their entry only: their return is not");
 	write_key(j, "lost_stacks", "integer", "stacks that are missing: null in the lines of calls from there");
 	write_key(j, "summary", "object",
-		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds");
+		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds; "
+		  "lost calls and files without probes (library_skipped) are not in them");
 	write_key(j, "reason", "string", "why: ring_full, thread_storage or call_depth; of stacks stack_ring_full or stack_no_room");
 }
 

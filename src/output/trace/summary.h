@@ -14,6 +14,12 @@
 
 struct trace_summary;
 
+/* What is not in it. */
+struct trace_missing {
+	uint64_t calls;	    /* lost */
+	uint64_t libraries; /* files that may be CUDA libraries and got no probes, as LOSS_LIBRARY_SKIPPED of the monitor */
+};
+
 struct trace_summary *trace_summary__new(void); /* NULL without memory */
 void trace_summary__free(struct trace_summary *summary);
 
@@ -21,13 +27,15 @@ void trace_summary__free(struct trace_summary *summary);
 int trace_summary__add(struct trace_summary *summary, const struct trace_line *line);
 
 /*
- * The sums by function, most time first; `lost` calls are not in them, which it
+ * The sums by function, most time first; what is `missing` is not in them, which it
  * says. Calls that did not return are counted, but their time so far is apart:
  * average, percentiles and maximum are of those that did.
  * TRACE_TABLE: a table with a line of totals. TRACE_TSV: a line a function,
- * times in nanoseconds, `-` where there are none; "# lost N" if there was loss.
+ * times in nanoseconds, `-` where there are none; "# lost N" and
+ * "# library_skipped N" if there was loss.
  * TRACE_JSON: one object, {"schema":…,"summary":{…}}. The caller looks at ferror(out).
  */
-void trace_summary__print(struct trace_summary *summary, uint64_t lost, enum trace_format format, FILE *out);
+void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing, enum trace_format format,
+			  FILE *out);
 
 #endif

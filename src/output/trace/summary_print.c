@@ -95,7 +95,7 @@ static void print_rule(FILE *out)
 	      out);
 }
 
-static void print_notes(const struct trace_summary *summary, const struct summary_sums *total, uint64_t lost,
+static void print_notes(const struct trace_summary *summary, const struct summary_sums *total, const struct trace_missing *missing,
 			FILE *out)
 {
 	char text[TRACE_TEXT_NUMBER];
@@ -107,11 +107,15 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 	}
 	if (summary->nested)
 		fputs("the time of a call within another is in both\n", out);
-	if (lost)
-		fprintf(out, "%" PRIu64 " call%s lost, not in the table\n", lost, lost == 1 ? " was" : "s were");
+	if (missing->calls)
+		fprintf(out, "%" PRIu64 " call%s lost, not in the table\n", missing->calls,
+			missing->calls == 1 ? " was" : "s were");
+	if (missing->libraries)
+		fprintf(out, "%" PRIu64 " file%s that may be CUDA libraries got no probes: their calls are not in the table\n",
+			missing->libraries, missing->libraries == 1 ? "" : "s");
 }
 
-static void print_table(const struct trace_summary *summary, const struct summary_sums *total, uint64_t lost, FILE *out)
+static void print_table(const struct trace_summary *summary, const struct summary_sums *total, const struct trace_missing *missing, FILE *out)
 {
 	const struct summary_row *row;
 	bool finished = total->calls > total->unfinished;
@@ -128,7 +132,7 @@ static void print_table(const struct trace_summary *summary, const struct summar
 	print_duration(out, false, 0);
 	print_duration(out, finished, total->max_ns);
 	fputs(" total\n", out);
-	print_notes(summary, total, lost, out);
+	print_notes(summary, total, missing, out);
 }
 
 /* --- tab-separated values: nanoseconds, without totals, which adding up gives --- */
@@ -145,15 +149,17 @@ static void print_tsv_row(FILE *out, const struct summary_row *row)
 		fputs("\t-\t-\t-\t-\n", out);
 }
 
-static void print_tsv(const struct trace_summary *summary, uint64_t lost, FILE *out)
+static void print_tsv(const struct trace_summary *summary, const struct trace_missing *missing, FILE *out)
 {
 	const struct summary_row *row;
 
 	fputs("event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n", out);
 	for (row = summary->rows; row; row = row->hh.next)
 		print_tsv_row(out, row);
-	if (lost)
-		fprintf(out, "# lost %" PRIu64 "\n", lost);
+	if (missing->calls)
+		fprintf(out, "# lost %" PRIu64 "\n", missing->calls);
+	if (missing->libraries)
+		fprintf(out, "# library_skipped %" PRIu64 "\n", missing->libraries);
 }
 
 /* --- JSON: one object, times in nanoseconds --- */
@@ -181,7 +187,7 @@ static void write_row(struct json *j, const struct summary_row *row)
 	json__object_end(j);
 }
 
-static void print_json(const struct trace_summary *summary, const struct summary_sums *total, uint64_t lost, FILE *out)
+static void print_json(const struct trace_summary *summary, const struct summary_sums *total, const struct trace_missing *missing, FILE *out)
 {
 	const struct summary_row *row;
 	struct json json, *j = &json;
@@ -192,7 +198,8 @@ static void print_json(const struct trace_summary *summary, const struct summary
 	json__key(j, "summary");
 	json__object_begin(j);
 	write_sums(j, total);
-	json__key_u64(j, "lost", lost);
+	json__key_u64(j, "lost", missing->calls);
+	json__key_u64(j, "library_skipped", missing->libraries);
 	json__key_bool(j, "nested", summary->nested);
 	json__key(j, "functions");
 	json__array_begin(j);
@@ -204,7 +211,7 @@ static void print_json(const struct trace_summary *summary, const struct summary
 	fputc('\n', out);
 }
 
-void trace_summary__print(struct trace_summary *summary, uint64_t lost, enum trace_format format, FILE *out)
+void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing, enum trace_format format, FILE *out)
 {
 	struct summary_sums total;
 
@@ -212,13 +219,13 @@ void trace_summary__print(struct trace_summary *summary, uint64_t lost, enum tra
 	add_up(summary, &total);
 	switch (format) {
 	case TRACE_TSV:
-		print_tsv(summary, lost, out);
+		print_tsv(summary, missing, out);
 		return;
 	case TRACE_JSON:
-		print_json(summary, &total, lost, out);
+		print_json(summary, &total, missing, out);
 		return;
 	case TRACE_TABLE:
 		break;
 	}
-	print_table(summary, &total, lost, out);
+	print_table(summary, &total, missing, out);
 }

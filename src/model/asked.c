@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which of the processes that were asked for have not called CUDA, see asked.h.
+#include "model/asked.h"
+
+#include <stdio.h>
+
+#define NAMED 8
+
+size_t asked__silent(const struct asked_processes *asked)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < asked->count && !asked->unclear; i++)
+		count += !asked->processes[i].called;
+	return count;
+}
+
+bool asked__tell_silence(const struct asked_processes *asked, char text[ASKED_TEXT_SIZE])
+{
+	size_t silent = asked__silent(asked), named = 0;
+	int at = 0;
+
+	text[0] = '\0';
+	if (!silent)
+		return false;
+	for (size_t i = 0; i < asked->count && named < NAMED; i++) {
+		const struct asked_process *process = &asked->processes[i];
+
+		if (!process->called)
+			at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, "%s%d (%s)",
+				       named++	   ? ", " :
+				       silent == 1 ? "process " :
+						     "processes ",
+				       process->pid, process->comm);
+	}
+	if (silent > named)
+		at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " and %zu more", silent - named);
+	snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " %s made no CUDA call that is watched", silent == 1 ? "has" : "have");
+	return true;
+}

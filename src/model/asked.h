@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The processes that were asked for by their pids, and which of them were not seen calling CUDA. */
+#ifndef MODEL_ASKED_H
+#define MODEL_ASKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One that could be watched. */
+struct asked_process {
+	int32_t pid;
+	char comm[16];
+	bool called; /* it has, or one of its descendants */
+};
+
+struct asked_processes {
+	struct asked_process *processes;
+	size_t count;
+	bool unclear; /* a process has called of which it is not known whose descendant it is: nobody is silent for sure */
+};
+
+#define ASKED_TEXT_SIZE 512
+
+/* How many are known not to have called, nor their descendants. */
+size_t asked__silent(const struct asked_processes *asked);
+
+/*
+ * Writes "process 12 (train) has made no CUDA call that is watched", or of several the same in one sentence, of
+ * which the first eight are named. Nothing where none is silent. Names are raw: escape what is printed.
+ * Returns whether there is a text.
+ */
+bool asked__tell_silence(const struct asked_processes *asked, char text[ASKED_TEXT_SIZE]);
+
+#endif
