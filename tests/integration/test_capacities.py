@@ -31,27 +31,38 @@ def test_kernels_make_room_when_they_go(gpuprobe):
     exact.check(result)
 
 
-def test_processes(gpuprobe_by):
-    """The first two are whole; of the others it is said that there were such."""
-    with gpuprobe_by.start(*script(f"""
+def test_processes(gpuprobe_by, tmp_path):
+    """The first two are whole; of the others, which are over while those are there, it is said that there were such."""
+    calls = script("""
+        start()
+        addresses = [made(driver.cuMemAlloc_v2, 1000) for _ in range(11)]
+        for address in addresses[1:]:
+            need(driver.cuMemFree_v2(address))
+        _, (kernel,) = module("kernel")
+        for _ in range(20):
+            need(launch(kernel))
+        touch(sys.argv[1])
+        wait_for(sys.argv[2])
+    """)
+    result = gpuprobe_by.run(*script(f"""
         import subprocess
-        arguments = [{workload("forker")!r}, "--processes", "1", "--pairs", "10", "--keep", "1",
-                     "--launches", "20", "--hold", "0.7"]
-        first = [subprocess.Popen(arguments) for _ in range(2)]
-        time.sleep(0.35)
-        second = [subprocess.Popen(arguments) for _ in range(3)]
-        sys.exit(any(child.wait() for child in first) or any(child.wait() for child in second))
-    """), args=["--max-processes", 2], interval=0) as running:
-        result = running.finish(60)
-    assert result.status == 0
+        called = [{str(tmp_path)!r} + "/%d" % number for number in range(5)]
+        go = {str(tmp_path)!r} + "/go"
+        first = [subprocess.Popen([*{calls!r}, path, go]) for path in called[:2]]
+        for path in called[:2]:
+            wait_for(path)
+        for path in called[2:]:
+            need(subprocess.run([*{calls!r}, path, path]).returncode)
+        touch(go)
+        sys.exit(any([child.wait() for child in first]))
+    """), args=["--max-processes", 2])
     assert exact.lost(result.final).keys() == {"process_table_full"}
-    whole = [t for t in result.truths if not t.idle and t.pid in [p["pid"] for p in result.final["processes"]]]
-    starts = sorted(p["start_ns"] for p in result.final["processes"])[:2]
-    early = [p for p in result.final["processes"] if p["start_ns"] in starts]
-    for process in early:
-        truth, = [t for t in whole if t.pid == process["pid"]]
+    assert len(result.final["processes"]) == 2
+    for process in result.final["processes"]:
+        truth, = [t for t in result.truths if t.pid == process["pid"]]
         exact.check_process(process, truth)
-    # 21 allocations and frees, 1 name and 20 launches of each of three, before any room was left.
+        assert (process["launches"], process["memory"]["live_at_exit_bytes"]) == (20, 1000)
+    # 21 allocations and frees, 1 name and 20 launches of each of three.
     assert exact.lost(result.final)["process_table_full"] >= 3 * 42
 
 

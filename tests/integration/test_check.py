@@ -175,6 +175,7 @@ def test_multi_links(sleeper, nothing_left):
 def test_no_such_links(sleeper):
     check = Check(*LIBRARIES, "-p", sleeper, GPUPROBE_LINKS="chain")
     assert check.done.returncode == 1
+    assert check.state("links") == "missing"
     assert check.one("links")["advice"] == "unset GPUPROBE_LINKS"
 
 

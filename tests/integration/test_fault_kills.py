@@ -52,13 +52,14 @@ def start_and_end_seconds(probe, target, library):
 def kill_at_random(probe, program, rounds):
     """So many kills of gpuprobe while the program is under load: while it starts, while it watches, while it ends."""
     source = random.Random(rounds)
-    seen = 0
+    seen = number = 0
     library = ["--libcuda-path", str(program.parent / NAME)]
     before = leftovers.left_over()
     with Steady(program) as target:
         start, end = start_and_end_seconds(probe, target, library)
         target.check_clean()
-        for number in range(rounds):
+        # As many more as it takes to have met probes often enough, where the machine has become busier meanwhile.
+        while number < rounds or seen <= rounds / 5 and number < 3 * rounds:
             way = WAYS[number % len(WAYS)]
             running = probe.start(base=[str(word) for word in way(target.pid)] + library, interval=None)
             with running:
@@ -71,7 +72,8 @@ def kill_at_random(probe, program, rounds):
                 running.process.wait()
             target.check_alive()
             target.check_clean()
-            if number % 20 == 19:
+            number += 1
+            if number % 20 == 0:
                 leftovers.assert_none(before)
         assert target.finish() > rounds
     assert seen > rounds / 5, "the moments were too early to show anything"

@@ -3,17 +3,18 @@
 BPF maps that are full, of each kind: one after the other is made too small (programs/small_map.c) for a random mix of
 calls. What is lost is counted under its own reason, and every number that does not depend on the map is right.
 """
+import errno
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
-from lib import exact, mixtruth, paths
-from lib.script import PROGRAMS
+from lib import exact, folders, mixtruth, paths
+from lib.probe import wait_for_file
+from lib.script import PROGRAMS, script
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.plain("a sanitizer has to be loaded first")]
 
 # Map -> entries, what is lost by it, and the families of numbers that may then be wrong.
 MEMORY = {"memory", "with_context", "ranges", "pools", "live", "sides"}
@@ -26,7 +27,8 @@ FULL = {
     "objects": (4, "object_map_full", {"objects"}),
     "streams": (4, "inflight_map_full", set()),
     "graphs": (1, "graph_map_full", {"graphs"}),
-    "process_of": (1, "process_table_full", {"process"}),
+    # Of two that come at once either has the place, and the other may have it when that one has ended.
+    "process_of": (1, "process_table_full", COUNTS | {"process"}),
     "watched": (2, "no_memory", {"process"}),
 }
 FULL_IN_ALL = {
@@ -51,8 +53,6 @@ AT_TIMES = {"captures": (1, "capture_map_full", GRAPHS), "captured_events": (1, 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     """programs/small_map.c"""
-    if b"__asan_init" in paths.GPUPROBE.read_bytes():
-        pytest.skip("a sanitizer has to be loaded first")
     library = tmp_path_factory.mktemp("small_map") / "small_map.so"
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "small_map.c"], check=True)
     return library
@@ -105,16 +105,68 @@ def test_full_at_times(gpuprobe, library, name):
     assert wrong <= (families if reason in lost else set())
 
 
-def test_ring_that_overflows(gpuprobe, library):
+def test_ring_that_overflows(gpuprobe, library, tmp_path):
     """A page of notices, and nobody who reads them for a while: names are missing, counts are not."""
-    with gpuprobe.start(paths.workload("modules"), "--rounds", 300, "--kernels", 5, "--launches", 20, interval=0,
-                        env={"SMALL_MAP": "ring", "SMALL_ENTRIES": os.sysconf("SC_PAGESIZE"),
-                             "LD_PRELOAD": library}) as running:
-        time.sleep(0.7)
+    ready, go, done, end = (tmp_path / name for name in ("ready", "go", "done", "end"))
+    with gpuprobe.start(*script(f"""
+        start()
+        touch({str(ready)!r})
+        wait_for({str(go)!r})
+        for number in range(60):
+            loaded, handles = module(*[f"kernel_{{number}}_{{k}}" for k in range(5)])
+            for handle in handles:
+                need(launch(handle))
+            need(driver.cuModuleUnload(loaded))
+        touch({str(done)!r})
+        wait_for({str(end)!r})
+    """), interval=0, env={"SMALL_MAP": "ring", "SMALL_ENTRIES": os.sysconf("SC_PAGESIZE"),
+                           "LD_PRELOAD": library}) as running:
+        wait_for_file(ready)
         running.process.send_signal(signal.SIGSTOP)
-        time.sleep(1)
+        go.touch()
+        wait_for_file(done)
         running.process.send_signal(signal.SIGCONT)
+        end.touch()
         result = running.finish(60)
     lost = exact.lost(result.final)
     assert lost.pop("ring_full") > 0 and not lost
     assert result.process["launches"] == sum(result.truth.launches().values())
+
+
+# --- maps as they are read ---
+
+# What is counted later is read earlier: what is a part of something is never shown as more than that.
+BEFORE = [("streams", "tallies"), ("graph_runs", "tallies"), ("shapes", "launches")]
+
+
+def test_order_of_reading(gpuprobe, library, tmp_path):
+    """No more copies in flight than copies, no more launches of graphs of unknown size than launches, while they are made."""
+    reads, end = tmp_path / "reads", tmp_path / "end"
+    with gpuprobe.start(*script(f"""
+        start()
+        wait_for({str(end)!r})
+    """), env={"READ_LIST": reads, "LD_PRELOAD": library}) as running:
+        running.wait_for(lambda r: r["processes"])
+        running.report()
+        end.touch()
+        result = running.finish()
+    assert result.status == 0
+    readings = [["contexts", *names.split()] for names in f"\n{reads.read_text()}".split("\ncontexts\n")[1:]]
+    assert len(readings) >= len(result.reports)
+    for names in readings:
+        assert [(a, b) for a, b in BEFORE if names.index(a) > names.index(b)] == []
+
+
+# --- links that the kernel refuses ---
+
+# What gpuprobe lacks it may have when the next process comes: the file is tried again, and counted again.
+@pytest.mark.parametrize("code,skipped", [(errno.ENOMEM, 4), (errno.EMFILE, 4), (errno.EINVAL, 2)])
+def test_libraries_without_probes(gpuprobe, library, code, skipped):
+    """Each is told of and counted as lost; the program is not disturbed."""
+    with folders.private("launch") as private:
+        result = gpuprobe.run("sh", "-c", '"$1" --launches 5 && "$1" --launches 6', "sh", private / "launch",
+                              env={"REFUSED_LINKS": code, "LD_PRELOAD": library})
+    assert sorted(sum(truth.launches().values()) for truth in result.truths) == [5, 6]
+    assert result.final["processes"] == []
+    assert exact.lost(result.final) == {"library_skipped": skipped}
+    assert os.strerror(code) in result.stderr and str(private) in result.stderr

@@ -11,7 +11,7 @@ from lib import scarce
 from lib.marked import ends_soon
 from lib.paths import PYTHON, workload
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.plain("sanitizers have allocation functions of their own")]
 
 NONE = ["--metrics-addr", "none"]
 ASK = 'import urllib.request, sys; urllib.request.urlopen(sys.argv[1] + "/metrics", timeout=5).read()'

@@ -118,7 +118,7 @@ def test_no_descriptor_for_clients(program):
         try:
             endpoint.wait()
             assert endpoint.request("/healthz")[0] == 200
-            time.sleep(0.5)
+            wait_until_watching(process)
             before = leave_none(process.pid)
             with contextlib.ExitStack() as clients:
                 for _ in range(5):

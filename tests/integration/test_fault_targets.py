@@ -12,7 +12,7 @@ import pytest
 from lib import exact, paths
 from lib.inside import Inside
 from lib.paths import workload
-from lib.probe import Background, descendants
+from lib.probe import Background, descendants, wait_for_file
 from lib.records import Records
 from lib.script import PROGRAMS, script
 
@@ -26,9 +26,17 @@ def inside(links, tmp_path):
 
 # --- the end of a process ---
 
-def test_end_while_a_thread_is_leaving(gpuprobe):
+def test_end_while_a_thread_is_leaving(gpuprobe, tmp_path):
     """A process whose other threads have ended is read for the last time once that one has given its place up."""
-    with Background("sh", "-c", f"read line; '{workload('launch')}' --launches 50 --hold 1; read line") as parent:
+    go = tmp_path / "go"
+    program = script(f"""
+        start()
+        _, (kernel,) = module("kernel")
+        for _ in range(50):
+            need(launch(kernel))
+        wait_for({str(go)!r})
+    """)
+    with Background("sh", "-c", 'read line; "$@"; read line', "sh", *program) as parent:
         with gpuprobe.start(args=["-p", parent.pid], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
             running.report()
             parent.stdin.write("go\n")
@@ -37,6 +45,7 @@ def test_end_while_a_thread_is_leaving(gpuprobe):
             [pid] = descendants(parent.pid)
             records = Records(running.pid)
             records.set_leaving(pid, 1)
+            go.touch()
             while os.path.exists(f"/proc/{pid}"):
                 time.sleep(0.05)
             later = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 500_000_000
@@ -83,18 +92,11 @@ HANGS = script("""
 """)
 
 
-def wait_for(path, timeout=20):
-    end = time.monotonic() + timeout
-    while not path.exists():
-        assert time.monotonic() < end, f"{path} was not written"
-        time.sleep(0.02)
-
-
 def test_killed_in_a_call(gpuprobe_by, tmp_path):
     """SIGKILL in the middle of a wait: what came before is counted, its memory is that of an ended process."""
     with gpuprobe_by.start(*HANGS, tmp_path / "hangs", env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"},
                            interval=0) as running:
-        wait_for(tmp_path / "hangs")
+        wait_for_file(tmp_path / "hangs")
         process, = [pid for pid in descendants(running.pid) if name_of(pid) == "python3"]
         os.kill(process, signal.SIGKILL)
         result = running.finish()

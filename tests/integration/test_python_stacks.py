@@ -196,12 +196,24 @@ def test_unknown_version(tracer, tmp_path):
     program = tmp_path / "python3.99"
     source = tmp_path / "unknown.c"
     source.write_text("""
-        int cudaMalloc(void **, unsigned long), usleep(unsigned);
+        int cudaMalloc(void **, unsigned long), usleep(unsigned), access(const char *, int);
         char _PyRuntime[4096] = "x";
-        int main(void) { void *p; for (int i = 0; i < 5; i++) cudaMalloc(&p, 64); usleep(500000); return 0; }
+        int main(int count, char **words)
+        {
+            void *p;
+            for (int i = 0; i < 5; i++)
+                cudaMalloc(&p, 64);
+            for (int i = 0; i < 6000 && access(words[1], 0); i++)
+                usleep(10000);
+            return 0;
+        }
     """)
     subprocess.run(["gcc", "-rdynamic", "-o", program, source, paths.LIBCUDART], check=True)
-    result = tracer.run(program, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    running, path = tracer.start(program, tmp_path / "go", args=["-e", "cudaMalloc"], columns="time,event,stack")
+    with running:
+        trace.wait_for_lines(path, 5)
+        (tmp_path / "go").touch()
+        result = trace.Traced(running.finish(), path)
     assert len(result.lines) == 5
     assert re.findall(r"process \d+: (python frames unavailable: .*)", result.stderr) == [
         "python frames unavailable: CPython 3.99 is not known"]

@@ -93,11 +93,11 @@ def test_a_stranger_that_is_filtered_out(tracer, private):
 def test_a_process_that_runs(tracer_by):
     """From the moment on: each thread's calls, without a gap."""
     log = tracer_by.probe.directory / "log"
-    with Background(paths.workload("traced"), "--threads", 4, "--rounds", 300, "--rate", 100, "--log", log) as caller:
+    with Background(paths.workload("traced"), "--threads", 4, "--rounds", 700, "--rate", 100, "--log", log) as caller:
         # Of both layers the driver's part of a runtime's call that had begun before would come first.
         running, path = tracer_by.start(args=["-p", caller.pid, "--api", "runtime"])
         with running:
-            caller.wait(30)
+            caller.wait(60)
             time.sleep(0.5)
             result = trace.Traced(running.stop(), path)
     calls = trace.read_log(log)

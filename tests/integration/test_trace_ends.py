@@ -36,12 +36,12 @@ def test_a_call_that_hangs(tracer_by, tmp_path):
     running, path = tracer_by.start(*HANGS, tmp_path / "hangs", args=["-e", "memory,sync"], env=SLOW)
     with running:
         trace.wait_for_lines(path, 1)
-        time.sleep(1.2)
+        time.sleep(2)
         result = trace.Traced(running.stop(), path)
     assert [line["event"] for line in result.lines if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"]
     last = result.lines[-1]
     assert trace.is_unfinished(last) and last["event"] == "cuCtxSynchronize"
-    assert last["duration"] >= 1_000_000_000
+    assert last["duration"] >= 1_000_000_000  # of the 2 s some may pass before the call begins
 
 
 def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
@@ -57,7 +57,7 @@ def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
         time.sleep(0.3)
         children = [pid for pid in descendants(running.pid) if "guard" not in name_of(pid)]
         running.process.send_signal(signal.SIGINT)
-        running.process.wait(10)
+        running.process.wait(60)
         for child in children:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)

@@ -150,6 +150,16 @@ def test_a_library_that_is_named_is_no_hindrance(private):
     assert "cannot be read" not in done.stderr, done.stderr
 
 
+def test_of_a_process_that_is_not_watched_no_calls_are_not_told(private):
+    """Others can be, so that it is no error; whether it calls anything is not known."""
+    with holder(private, USER) as holding:
+        done = run(*MONITOR, "--libcuda-path", paths.LIBCUDA, "--duration", "0.3", "-p", holding.pid,
+                   before=without("sys_ptrace"))
+    assert done.returncode == 0
+    assert re.search(rf"warning: process {holding.pid} \(idle-holder\): .* cannot be read", done.stderr), done.stderr
+    assert "no CUDA process was seen" in done.stdout and "has made no CUDA call" not in done.stdout
+
+
 @pytest.mark.parametrize("capability", ["bpf", "perfmon"])
 @every_command
 def test_root_without_what_bpf_needs(capability, command):

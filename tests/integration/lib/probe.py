@@ -70,6 +70,15 @@ def wait_until_watching(process, timeout=60):
         time.sleep(0.02)
 
 
+def wait_for_file(path, timeout=60):
+    """Until a program has made the file; returns its path."""
+    end = time.monotonic() + timeout
+    while not path.exists():
+        assert time.monotonic() < end, f"{path} was not written"
+        time.sleep(0.02)
+    return path
+
+
 class Background(subprocess.Popen):
     """A workload beside gpuprobe, killed at the end of the with block if it is still there."""
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Preloaded into gpuprobe: one of its BPF maps is made smaller than it asks for.
+ * Preloaded into gpuprobe: one of its BPF maps is made smaller than it asks for, it is told which maps it reads, and
+ * libraries get no probes.
  *
  *   SMALL_LIST=FILE   a line for each map: its type, its name, how many entries it was to have
  *   SMALL_MAP=NAME    the one that is made smaller
  *   SMALL_ENTRIES=N   to so many entries
+ *   READ_LIST=FILE    a line with its name for each map whenever gpuprobe begins to read all of it
+ *   REFUSED_LINKS=N   links of many probes fail with this errno
  *
  * The programs that gpuprobe starts do not inherit any of it.
  */
@@ -19,7 +22,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int list = -1;
+/* As the kernel has them, of which <linux/bpf.h> may be older: BPF_LINK_CREATE for uprobe_multi. */
+#define MULTI_LINK_COUNT 12 /* the place of the number of sites, in words of 4 bytes */
+#define MANY 20		    /* more than where gpuprobe tries something on itself */
+
+static int list = -1, read_list = -1, refused;
 static char wanted[BPF_OBJ_NAME_LEN];
 static unsigned int entries;
 
@@ -54,7 +61,26 @@ static void look_at(union bpf_attr *attr)
 		attr->max_entries = entries;
 }
 
-/* As libbpf calls bpf(2). */
+/* The beginning of a batch is where nothing has been read yet. */
+static void look_at_reading(const union bpf_attr *attr)
+{
+	struct bpf_map_info info = {0};
+	union bpf_attr question = {
+		.info = {.bpf_fd = attr->batch.map_fd, .info_len = sizeof(info), .info = (unsigned long)&info}};
+	const long a[6] = {BPF_OBJ_GET_INFO_BY_FD, (long)&question, sizeof(question)};
+	char line[BPF_OBJ_NAME_LEN + 2];
+	int length;
+
+	if (read_list < 0 || attr->batch.in_batch)
+		return;
+	if (call(SYS_bpf, a))
+		abort();
+	length = snprintf(line, sizeof(line), "%s\n", info.name);
+	if (write(read_list, line, (size_t)length) < 0)
+		abort();
+}
+
+/* As libbpf and gpuprobe call bpf(2). */
 long syscall(long number, ...)
 {
 	long a[6];
@@ -66,15 +92,29 @@ long syscall(long number, ...)
 	va_end(arguments);
 	if (number == SYS_bpf && a[0] == BPF_MAP_CREATE)
 		look_at((union bpf_attr *)a[1]);
+	if (number == SYS_bpf && a[0] == BPF_MAP_LOOKUP_BATCH)
+		look_at_reading((const union bpf_attr *)a[1]);
+	if (number == SYS_bpf && a[0] == BPF_LINK_CREATE && refused && ((const __u32 *)a[1])[MULTI_LINK_COUNT] >= MANY) {
+		errno = refused;
+		return -1;
+	}
 	return call(number, a);
+}
+
+static int open_list(const char *variable)
+{
+	const char *path = getenv(variable);
+
+	return path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
 }
 
 static void __attribute__((constructor)) begin(void)
 {
-	const char *path = getenv("SMALL_LIST"), *name = getenv("SMALL_MAP"), *number = getenv("SMALL_ENTRIES");
+	const char *name = getenv("SMALL_MAP"), *number = getenv("SMALL_ENTRIES"), *code = getenv("REFUSED_LINKS");
 
-	if (path)
-		list = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	list = open_list("SMALL_LIST");
+	read_list = open_list("READ_LIST");
+	refused = code ? atoi(code) : 0;
 	if (name && number) {
 		snprintf(wanted, sizeof(wanted), "%s", name);
 		entries = (unsigned int)strtoul(number, NULL, 10);
@@ -82,5 +122,7 @@ static void __attribute__((constructor)) begin(void)
 	unsetenv("SMALL_LIST");
 	unsetenv("SMALL_MAP");
 	unsetenv("SMALL_ENTRIES");
+	unsetenv("READ_LIST");
+	unsetenv("REFUSED_LINKS");
 	unsetenv("LD_PRELOAD");
 }

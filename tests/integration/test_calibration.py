@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What gpuprobe measures for --max-overhead before it watches anything: what calls cost, as --verbose tells it."""
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from lib import leftovers, paths
+from lib.probe import Background
+
+pytestmark = pytest.mark.plain("what calls cost is measured, and theirs is another there")
+
+ALONE = pytest.mark.alone("times of single calls are compared")
+TOLD = re.compile(r"gpuprobe: a probed call costs: launch (\d+) ns, copy (\d+), wait (\d+), others (\d+)\n")
+# Far above what a call costs, so that all are watched.
+BUDGET = ["-v", "--max-overhead", 100]
+
+
+@pytest.fixture(params=["session", "multi"])
+def gpuprobe_multi(request, gpuprobe, missing_links):
+    """The links that can be taken out in time."""
+    if request.param in missing_links:
+        pytest.skip(f"this kernel has no {request.param} links")
+    gpuprobe.links = request.param
+    return gpuprobe
+
+
+def costs(stderr):
+    """By family, in nanoseconds."""
+    [told] = TOLD.findall(stderr)
+    return dict(zip(("launch", "copy", "wait", "others"), map(int, told)))
+
+
+@ALONE
+@pytest.mark.parametrize("returns", [False, True], ids=["", "with returns"])
+def test_costs_of_families(gpuprobe_multi, returns):
+    """
+    An entry and a return cost the same whatever is called, of an allocation and its free the mean; returns of launches
+    are looked at with --check-launches, and else at most of one in many.
+    """
+    options = [*BUDGET, *["--check-launches"] * returns]
+    bounds = {"copy": (0.85, 1.5), "others": (0.85, 1.5), "launch": (0.85, 1.7) if returns else (0.3, 0.75)}
+    least = {}
+    # What else the machine does makes one or another dearer: of several measurements the least counts.
+    for _ in range(8):
+        told = costs(gpuprobe_multi.run("true", args=options).stderr)
+        least = {family: min(ns, least.get(family, ns)) for family, ns in told.items()}
+        shares = {family: ns / least["wait"] for family, ns in least.items()}
+        if all(low < shares[family] < high for family, (low, high) in bounds.items()):
+            break
+    else:
+        raise AssertionError(f"not within {bounds} of a wait: {least}")
+    assert 100 < least["wait"] < 50_000
+
+
+def ran_ns(pid):
+    return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0])
+
+
+def launch_ns(holder, launches):
+    """What each of its next launches takes of a CPU."""
+    before = ran_ns(holder.pid)
+    assert holder.tell("go") == "DONE"
+    return (ran_ns(holder.pid) - before) / launches
+
+
+@ALONE
+def test_costs_are_true(gpuprobe_multi):
+    """A launch takes so much longer when gpuprobe watches it."""
+    launches = 60_000
+    with Background(paths.workload("idle-holder"), "--api", "driver", "--then-launch", launches,
+                    env={"CUDA_SIM_LATENCY": "cuLaunchKernel=3us"}) as holder:
+        assert holder.stdout.readline() == "READY\n"
+        without = min(launch_ns(holder, launches) for _ in range(2))
+        with gpuprobe_multi.start(args=[*BUDGET, "-p", holder.pid]) as running:
+            running.report()
+            paid = min(launch_ns(holder, launches) for _ in range(3)) - without
+            result = running.stop()
+    assert result.final["processes"][0]["launches"] == 3 * launches
+    assert "sampling" not in result.final["processes"][0]
+    told = [costs(result.stderr)["launch"]]
+    while not 0.5 * paid < min(told) < 2 * paid:
+        assert len(told) < 8, (told, paid)
+        told.append(costs(gpuprobe_multi.run("true", args=BUDGET).stderr)["launch"])
+
+
+def changed_code(pid):
+    """How many bytes of its program's code are not what the file has: probes."""
+    program = str(paths.GPUPROBE)
+    changed = 0
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps, open(f"/proc/{pid}/mem", "rb") as memory, \
+            open(program, "rb") as file:
+        for line in maps:
+            words = line.split(maxsplit=5)
+            if "x" not in words[1] or not line.endswith(f"{program}\n"):
+                continue
+            begin, end = (int(text, 16) for text in words[0].split("-"))
+            memory.seek(begin)
+            file.seek(int(words[2], 16))
+            true = file.read(end - begin)
+            seen = memory.read(end - begin)[:len(true)]
+            changed += sum(a != b for a, b in zip(seen, true)) if seen != true else 0
+    return changed
+
+
+def test_nothing_is_left_of_it(gpuprobe_multi):
+    """Neither probes in gpuprobe itself nor maps, programs or links, but for the links that families have of their own."""
+    held = []
+    for args in ([], BUDGET):
+        with gpuprobe_multi.start(paths.workload("idle-holder"), args=args) as running:
+            running.wait_for(lambda report: report["processes"])
+            end = time.monotonic() + 20
+            while changed_code(running.pid) and time.monotonic() < end:
+                time.sleep(0.05)
+            assert changed_code(running.pid) == 0
+            kinds = [kind for kind, _ in leftovers.objects_of(running.pid)]
+            held.append({kind: kinds.count(kind) for kind in ("map", "prog", "link")})
+            running.process.kill()
+    plain, measured = held
+    # Of launches, copies and waits, for both files.
+    plain["link"] += 3 * 2 * (1 if gpuprobe_multi.links == "session" else 2)
+    assert measured == plain
