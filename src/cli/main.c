@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gpuprobe: chooses what to do by the first word of the command line.
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
@@ -23,25 +22,6 @@ static const struct subcommand subcommands[] = {
 	{NULL, NULL, NULL},
 };
 
-static __attribute__((format(printf, 2, 0))) int print_all(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	return vfprintf(stderr, format, args);
-}
-
-static __attribute__((format(printf, 2, 0))) int print_warnings(enum libbpf_print_level level, const char *format, va_list args)
-{
-	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
-}
-
-static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
-
 /* What fails in libevent is told by who called it, but for what it ends the program for. */
 static void say_why_it_ends(int severity, const char *text)
 {
@@ -49,22 +29,11 @@ static void say_why_it_ends(int severity, const char *text)
 		fprintf(stderr, "gpuprobe: %s\n", text);
 }
 
-void subcommand__set_bpf_log(enum log_level level)
-{
-	libbpf_set_print(level >= LOG_DEBUG ? print_all : level >= LOG_INFO ? print_warnings :
-									      print_nothing);
-}
-
 void subcommand__print_all(FILE *out)
 {
 	fputs("\nOther commands (gpuprobe COMMAND --help tells their options):\n", out);
 	for (size_t i = 0; subcommands[i].word; i++)
 		fprintf(out, "  %-23s %s\n", subcommands[i].word, subcommands[i].what);
-}
-
-void subcommand__print_version(void)
-{
-	puts("gpuprobe " GPUPROBE_VERSION);
 }
 
 static int unknown_word(const char *word, struct error *err)

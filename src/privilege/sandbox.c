@@ -157,6 +157,12 @@ static int load(scmp_filter_ctx filter, bool logged)
 {
 	int ret = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 
+	/*
+	 * Calls of another architecture, which nobody makes; and where an allocation failed libseccomp 2.5.4 may load a
+	 * filter that takes every call for one. By itself it kills the thread that calls: the others would stay for ever.
+	 */
+	if (!ret)
+		ret = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (!ret)
 		ret = seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, logged);
 	if (!ret)

@@ -81,12 +81,6 @@ int __wrap_watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 	return error__set(err, -ESRCH, "no such process");
 }
 
-/* main.c's, which has a main() of its own. */
-void subcommand__set_bpf_log(enum log_level level)
-{
-	(void)level;
-}
-
 /* These have no parser apart: what they print goes to nowhere, and there is no file. */
 static int run(int (*command)(int argc, char **argv, int *status, struct error *err), int argc, char **argv,
 	       struct error *err)
