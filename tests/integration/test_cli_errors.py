@@ -90,7 +90,7 @@ def test_min_wait_may_be_0():
 
 def test_an_error_stays_one_line():
     fails(run("--api", "a\nb\x1b[31m"), 2, r"a\nb\x1b[31m")
-    fails(run("--libcuda-path", "/a\nb"), 1, r"/a\nb")
+    fails(run(*NONE, "--libcuda-path", "/a\nb"), 1, r"/a\nb")
 
 
 # --- other errors: exit 1 ---

@@ -73,7 +73,7 @@ def check_mix(gpuprobe, seed, api="auto", seconds=10, more=(), bearable=BEARABLE
     return result
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_seeds(gpuprobe, seed):
     check_mix(gpuprobe, seed)
 
