@@ -310,13 +310,13 @@ def pageable_copies(process, truth):
                  for sides in (_sides_seen(process), _sides_true(truth)))
 
 
-def _went_unseen(process, shown, happened):
+def _went_unseen(memory, shown, happened):
     """
     Memory that was allocated in a context while another thread destroyed that, and whose handle came again: it can be
     counted as replaced instead (docs/limits.md).
     """
     missing = (happened or (0, 0))[0] - (shown or (0, 0))[0]
-    return 0 < missing <= min(WENT_UNSEEN, process["memory"]["replaced"])
+    return 0 < missing <= min(WENT_UNSEEN, memory.get("replaced", 0))
 
 
 def _is_bearable(family, what, shown, happened, truth):
@@ -354,7 +354,8 @@ def differences(process, truth, api="auto", checked=False):
         keys = sorted(here[family].keys() | there[family].keys(), key=str)
         wrong = [f"{family}: {key}: seen {here[family].get(key)}, true {there[family].get(key)}"
                  for key in keys if here[family].get(key) != there[family].get(key) and
-                 not (_went_unseen(process, here[family].get(key), there[family].get(key)) if family == "with_context" else
+                 not (_went_unseen(process["memory"].get(key, {}), here[family].get(key), there[family].get(key))
+                      if family == "with_context" else
                       _is_bearable(family, key, here[family].get(key), there[family].get(key), truth))]
         lines += wrong[:LISTED] + ([f"{family}: {len(wrong) - LISTED} more"] if len(wrong) > LISTED else [])
     return lines
