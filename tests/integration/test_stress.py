@@ -58,18 +58,18 @@ def test_short_lives(gpuprobe_by):
 
 def test_scraped_while_all_goes_on(gpuprobe_by, free_port):
     """Two readers of the metrics, reports, and every family at once; no counter goes back."""
-    scrapes, stop = [], threading.Event()
+    scrapes, stop = ([], []), threading.Event()  # each reader's in their order
 
-    def scrape():
+    def scrape(pages):
         while not stop.is_set():
             with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=30) as answer:
-                scrapes.append(answer.read().decode())
+                pages.append(answer.read().decode())
             time.sleep(0.01)
 
     with gpuprobe_by.start(libraries=[LIBCUDA, LIBCUDART], base=["--json"], interval=0.05,
                            args=["--metrics-addr", f"127.0.0.1:{free_port}"]) as running:
         running.report()
-        readers = [threading.Thread(target=scrape) for _ in range(2)]
+        readers = [threading.Thread(target=scrape, args=[pages]) for pages in scrapes]
         for reader in readers:
             reader.start()
         env = {"CUDA_SIM_TRUTH": f"{running.truth_dir}/%p.%u.json"}
@@ -80,7 +80,7 @@ def test_scraped_while_all_goes_on(gpuprobe_by, free_port):
             (workload("modules"), "--rounds", 3000),
             (workload("forker"), "--processes", 30, "--short-lived", 5),
         )
-        while len(scrapes) < 10:
+        while len(scrapes[0]) < 5:
             for program in [Background(*command, env=env) for command in commands]:
                 with program:
                     assert program.wait(120) == 0
@@ -90,7 +90,8 @@ def test_scraped_while_all_goes_on(gpuprobe_by, free_port):
         time.sleep(0.5)
         result = running.stop()
     exact.check(result)
-    check_counters(scrapes)
+    for pages in scrapes:
+        check_counters(pages)
 
 
 def check_counters(scrapes):
