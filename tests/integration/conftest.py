@@ -190,3 +190,12 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+@pytest.fixture(params=["session", "multi"])
+def gpuprobe_multi(request, gpuprobe, missing_links):
+    """The links that can be taken out in time."""
+    if request.param in missing_links:
+        pytest.skip(f"this kernel has no {request.param} links")
+    gpuprobe.links = request.param
+    return gpuprobe

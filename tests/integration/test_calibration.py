@@ -17,15 +17,6 @@ TOLD = re.compile(r"gpuprobe: a probed call costs: launch (\d+) ns, copy (\d+), 
 BUDGET = ["-v", "--max-overhead", 100]
 
 
-@pytest.fixture(params=["session", "multi"])
-def gpuprobe_multi(request, gpuprobe, missing_links):
-    """The links that can be taken out in time."""
-    if request.param in missing_links:
-        pytest.skip(f"this kernel has no {request.param} links")
-    gpuprobe.links = request.param
-    return gpuprobe
-
-
 def costs(stderr):
     """By family, in nanoseconds."""
     [told] = TOLD.findall(stderr)

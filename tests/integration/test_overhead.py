@@ -27,15 +27,6 @@ def check_near(number, truth, within=0.3):
     assert (1 - within) * truth <= number <= (1 + within) * truth, f"{number} for {truth}"
 
 
-@pytest.fixture(params=["session", "multi"])
-def gpuprobe_multi(request, gpuprobe, missing_links):
-    """The links that can be taken out in time."""
-    if request.param in missing_links:
-        pytest.skip(f"this kernel has no {request.param} links")
-    gpuprobe.links = request.param
-    return gpuprobe
-
-
 def test_launches_are_sampled(gpuprobe_multi):
     result = gpuprobe_multi.run(*launches(5), args=["--max-overhead", "5%"], env=BUSY)
     sampling, process = result.final["sampling"], result.process["sampling"]["launch"]
