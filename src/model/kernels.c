@@ -14,8 +14,10 @@ struct kernel_handle {
 	struct kernel_key key;
 	struct shown_kernel *shown;
 	struct shape_record shape;
-	size_t counts; /* that it has in the table */
+	size_t counts;	 /* that it has in the table */
+	size_t going_on; /* of these, those whose generation is not over */
 	UT_hash_handle hh;
+	UT_hash_handle by_address;
 };
 
 /* A handle's launches of one sort. */
@@ -42,6 +44,7 @@ struct past_handle {
 
 struct kernel_table {
 	struct kernel_handle *handles;
+	struct kernel_handle *latest; /* of each address */
 	struct past_handle *past;
 	struct launch_count *counts;
 	struct shown_kernels shown;
@@ -70,6 +73,7 @@ void kernel_table__free(struct kernel_table *table)
 		HASH_DEL(table->counts, count);
 		free(count);
 	}
+	HASH_CLEAR(by_address, table->latest);
 	HASH_ITER (hh, table->handles, handle, next_handle) {
 		HASH_DEL(table->handles, handle);
 		free(handle);
@@ -95,6 +99,26 @@ static struct launch_count *find_count(const struct kernel_table *table, const s
 	return count;
 }
 
+static struct kernel_handle *find_latest(const struct kernel_table *table, uint64_t address)
+{
+	struct kernel_handle *handle;
+
+	HASH_FIND(by_address, table->latest, &address, sizeof(address), handle);
+	return handle;
+}
+
+/* Without memory its address is not known: only its name in a sequence of launches is then missing. */
+static void note_address(struct kernel_table *table, struct kernel_handle *handle)
+{
+	struct kernel_handle *before = find_latest(table, handle->key.handle);
+
+	if (before && before->key.generation > handle->key.generation)
+		return;
+	if (before)
+		HASH_DELETE(by_address, table->latest, before);
+	HASH_ADD(by_address, table->latest, key.handle, sizeof(handle->key.handle), handle);
+}
+
 static struct kernel_handle *take_handle(struct kernel_table *table, const struct kernel_key *key)
 {
 	struct kernel_handle *handle = find_handle(table, key);
@@ -111,8 +135,10 @@ static struct kernel_handle *take_handle(struct kernel_table *table, const struc
 		return NULL;
 	}
 	HASH_ADD(hh, table->handles, key, sizeof(handle->key), handle);
-	if (handle->hh.tbl)
+	if (handle->hh.tbl) {
+		note_address(table, handle);
 		return handle;
+	}
 	shown_kernels__drop(&table->shown, handle->shown);
 	free(handle);
 	return NULL;
@@ -135,6 +161,7 @@ static struct launch_count *add_count(struct kernel_table *table, const struct l
 		return NULL;
 	}
 	handle->counts++;
+	handle->going_on++;
 	return count;
 }
 
@@ -184,12 +211,15 @@ const char *kernel_table__full_name(const struct kernel_table *table, const stru
 
 int kernel_table__is_over(const struct kernel_table *table, const struct kernel_key *key)
 {
-	const struct launch_count *count;
+	const struct kernel_handle *handle = find_handle(table, key);
 
-	for (count = table->counts; count; count = count->hh.next)
-		if (!count->retired && !memcmp(&count->key.kernel, key, sizeof(*key)))
-			return 0;
-	return 1;
+	return !handle || !handle->going_on;
+}
+
+static void retire(struct launch_count *count)
+{
+	count->handle->going_on -= !count->retired;
+	count->retired = 1;
 }
 
 int kernel_table__retire(struct kernel_table *table, const struct launch_key *key)
@@ -198,7 +228,7 @@ int kernel_table__retire(struct kernel_table *table, const struct launch_key *ke
 	int before = count ? count->retired : 1;
 
 	if (count)
-		count->retired = 1;
+		retire(count);
 	return before;
 }
 
@@ -224,12 +254,9 @@ static void remember(struct kernel_table *table, const struct kernel_handle *han
 
 bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **brief)
 {
-	const struct kernel_handle *at, *latest = NULL;
+	const struct kernel_handle *latest = find_latest(table, handle);
 	const struct past_handle *past;
 
-	for (at = table->handles; at; at = at->hh.next)
-		if (at->key.handle == handle && (!latest || at->key.generation > latest->key.generation))
-			latest = at;
 	HASH_FIND(hh, table->past, &handle, sizeof(handle), past);
 	*brief = latest ? latest->shown->brief : (past ? past->shown->brief : NULL);
 	return latest || past;
@@ -239,6 +266,8 @@ static void fold_handle(struct kernel_table *table, struct kernel_handle *handle
 {
 	shape_record__merge(&handle->shown->folded_shape, &handle->shape);
 	remember(table, handle);
+	if (handle == find_latest(table, handle->key.handle))
+		HASH_DELETE(by_address, table->latest, handle);
 	HASH_DEL(table->handles, handle);
 	free(handle);
 }
@@ -256,6 +285,7 @@ int kernel_table__fold(struct kernel_table *table, const struct launch_key *key)
 			return -ENOMEM;
 		totals->launches += count->launches + count->missed;
 	}
+	retire(count);
 	count->handle->shown->folded[!!key->captured] += count->launches + count->missed;
 	count->handle->shown->folded_missed += count->missed;
 	if (!--count->handle->counts)
@@ -272,7 +302,7 @@ void kernel_table__leave(struct kernel_table *table, const struct launch_key *ke
 	if (!count)
 		return;
 	count->leaves = true;
-	count->retired = 1;
+	retire(count);
 }
 
 /* A thread that moves its counts to the map may have them nowhere for a moment. */

@@ -130,6 +130,14 @@ static void handles_outlast_their_maps(void **state)
 	assert_int_equal(kernel_table__set(table, &second, 1, "new"), 0);
 	assert_true(kernel_table__knows(table, 5, &brief));
 	assert_string_equal(brief, "new");
+	assert_int_equal(kernel_table__fold(table, &second), 0);
+	assert_true(kernel_table__knows(table, 5, &brief));
+	assert_string_equal(brief, "new");
+	assert_int_equal(kernel_table__fold(table, &first), 0);
+	assert_int_equal(kernel_table__set(table, &second, 1, "new"), 0);
+	assert_int_equal(kernel_table__set(table, &first, 1, "old"), 0);
+	assert_true(kernel_table__knows(table, 5, &brief));
+	assert_string_equal(brief, "new");
 	assert_int_equal(kernel_table__fold(table, &first), 0);
 	assert_int_equal(kernel_table__fold(table, &second), 0);
 	assert_true(kernel_table__knows(table, 5, &brief));

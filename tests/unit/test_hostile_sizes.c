@@ -107,6 +107,34 @@ static void hundred_thousand_kernels(void **state)
 	assert_linear("modules unloaded", unload_modules, 25000);
 }
 
+/* A module is unloaded: of each of its kernels is asked whether it is over, and whose an address is. */
+static void end_kernels(size_t size)
+{
+	struct kernel_table *table = kernel_table__new();
+	const char *brief;
+
+	for (size_t i = 0; i < size; i++) {
+		struct launch_key key = key_of(i);
+
+		assert_int_equal(kernel_table__set(table, &key, 1, NULL), 0);
+	}
+	for (size_t i = 0; i < size; i++) {
+		struct launch_key key = key_of(i);
+
+		assert_false(kernel_table__is_over(table, &key.kernel));
+		assert_int_equal(kernel_table__retire(table, &key), 0);
+		assert_true(kernel_table__is_over(table, &key.kernel));
+		assert_true(kernel_table__knows(table, key.kernel.handle, &brief));
+	}
+	kernel_table__free(table);
+}
+
+static void unloads_a_hundred_thousand_kernels(void **state)
+{
+	(void)state;
+	assert_linear("kernels ended", end_kernels, 25000);
+}
+
 /* A program that goes on asking for kernels by names as long as they may be. */
 static void names_are_bounded(void **state)
 {
@@ -366,6 +394,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hundred_thousand_kernels),
+		cmocka_unit_test(unloads_a_hundred_thousand_kernels),
 		cmocka_unit_test(names_are_bounded),
 		cmocka_unit_test(exploding_names),
 		cmocka_unit_test(chosen_handles),
