@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Findings drawn from lists as long as a program can make them: time is to grow with their length, not with its square.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "finding_memory.h"
+#include "growth_of_time.h"
+
+static void *allocate(size_t count, size_t size)
+{
+	void *list = calloc(count, size);
+
+	assert_non_null(list);
+	return list;
+}
+
+/* --- leaks --- */
+
+/* Of each stack there are four call sites, as many as the map has room for, and most that was allocated there was freed. */
+static void leak(size_t stack_count, size_t size_count)
+{
+	struct stack *stacks = allocate(stack_count, sizeof(*stacks));
+	struct call_site *sites = allocate(4 * stack_count, sizeof(*sites));
+	struct live_site *live = allocate(stack_count, sizeof(*live));
+	struct account account = {.sizes = allocate(size_count + 1, sizeof(*account.sizes)), .size_count = size_count};
+	struct process process = PROCESS(size_count ? &account : NULL);
+	struct run run;
+
+	for (size_t i = 0; i < stack_count; i++) {
+		stacks[i].serial = i;
+		live[i] = (struct live_site){
+			.stack = &stacks[i], .bytes = 2 * KIB, .count = 2, .oldest_ns = RUN_BEGAN + 10 * NS_PER_S};
+		for (size_t k = 0; k < 4; k++)
+			sites[4 * i + k] = (struct call_site){
+				.stack = &stacks[i],
+				.kind = k ? SITE_COPY : SITE_ALLOCATION,
+				.row = row_of("cudaMalloc"),
+				.calls = 100,
+				.amount = 100 * KIB,
+			};
+	}
+	for (size_t i = 0; i < size_count; i++) {
+		account.sizes[i] = size_of("cudaMalloc", KIB + i, 100, 98, 2);
+		account.sizes[i].record.first_ns = RUN_BEGAN;
+		account.sizes[i].record.latest_ns = RUN_BEGAN + 10 * NS_PER_S;
+	}
+	process.sites = sites;
+	process.site_count = 4 * stack_count;
+	process.live_sites = live;
+	process.live_site_count = stack_count;
+	run__begin(&run, &process, 1);
+	run.model.stacks = true;
+	end(&run, &process, 20);
+	assert_int_equal(run__count(&run, "leak-at-exit"), 0);
+	run__end(&run);
+	free(account.sizes);
+	free(live);
+	free(sites);
+	free(stacks);
+}
+
+static void leak_at_sites(size_t size)
+{
+	leak(size, 0);
+}
+
+static void leak_of_sizes(size_t size)
+{
+	leak(size, 4 * size);
+}
+
+static void leaks_at_ten_thousands_of_sites(void **state)
+{
+	(void)state;
+	assert_linear("sites with live memory", leak_at_sites, 4096);
+	assert_linear("the same with sizes", leak_of_sizes, 4096);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(leaks_at_ten_thousands_of_sites),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
