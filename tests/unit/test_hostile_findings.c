@@ -10,6 +10,7 @@
 
 #include "finding_memory.h"
 #include "growth_of_time.h"
+#include "output/memleak.h"
 
 static void *allocate(size_t count, size_t size)
 {
@@ -81,10 +82,67 @@ static void leaks_at_ten_thousands_of_sites(void **state)
 	assert_linear("the same with sizes", leak_of_sizes, 4096);
 }
 
+/* --- memleak --- */
+
+/* Two live allocations at each stack, and most that was allocated there was freed. */
+static void print_leaks(size_t count, bool ended, bool each)
+{
+	const struct memleak_options options = {.show_allocations = each};
+	struct stack *stacks = allocate(count, sizeof(*stacks));
+	struct call_site *sites = allocate(4 * count, sizeof(*sites));
+	struct live_site *live = allocate(count, sizeof(*live));
+	struct allocation *allocations = allocate(2 * count, sizeof(*allocations));
+	struct growth *growth = growth__new(GROWTH_WINDOW_NS, 1);
+	struct process process = {.pid = 12, .ended = ended, .live_at_exit_count = 2 * count};
+	struct model model = {.processes = &process, .process_count = 1, .stacks = true};
+	FILE *out = fopen("/dev/null", "we");
+
+	assert_true(growth && out);
+	for (size_t i = 0; i < count; i++) {
+		live[i] = (struct live_site){.stack = &stacks[i], .bytes = 2 * KIB, .count = 2};
+		allocations[2 * i].stack = allocations[2 * i + 1].stack = &stacks[i];
+		for (size_t k = 0; k < 4; k++)
+			sites[4 * i + k] = (struct call_site){
+				.stack = &stacks[i], .kind = k ? SITE_COPY : SITE_ALLOCATION, .calls = 100};
+	}
+	process.sites = sites;
+	process.site_count = 4 * count;
+	process.live_sites = live;
+	process.live_site_count = count;
+	process.live = allocations;
+	process.live_listed = 2 * count;
+	memleak_text__print(out, &model, growth, &options);
+	memleak_json__print(out, &model, growth, &options);
+	fclose(out);
+	growth__free(growth);
+	free(allocations);
+	free(live);
+	free(sites);
+	free(stacks);
+}
+
+static void print_leaks_at_exit(size_t size)
+{
+	print_leaks(size, true, false);
+}
+
+static void print_each_allocation(size_t size)
+{
+	print_leaks(size, false, true);
+}
+
+static void memleak_at_ten_thousands_of_sites(void **state)
+{
+	(void)state;
+	assert_linear("memleak of a process that ended", print_leaks_at_exit, 4096);
+	assert_linear("memleak with each allocation", print_each_allocation, 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leaks_at_ten_thousands_of_sites),
+		cmocka_unit_test(memleak_at_ten_thousands_of_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
