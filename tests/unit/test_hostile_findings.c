@@ -82,6 +82,30 @@ static void leaks_at_ten_thousands_of_sites(void **state)
 	assert_linear("the same with sizes", leak_of_sizes, 4096);
 }
 
+/* --- other rules --- */
+
+/* Sizes of one function that do not churn take most time, and those that do come after them. */
+static void churn(size_t size)
+{
+	struct account account = {.sizes = allocate(size, sizeof(*account.sizes)), .size_count = size};
+	struct process process = PROCESS(&account);
+	struct run run;
+
+	for (size_t i = 0; i < size; i++)
+		account.sizes[i] = size_of("cudaMalloc", KIB + i, 100, 100, i < size / 2 ? 100 : 1);
+	run__begin(&run, &process, 1);
+	end(&run, &process, 20);
+	assert_int_equal(run__count(&run, "alloc-churn"), 1);
+	run__end(&run);
+	free(account.sizes);
+}
+
+static void rules_of_long_lists(void **state)
+{
+	(void)state;
+	assert_linear("sizes that churn", churn, 16384);
+}
+
 /* --- memleak --- */
 
 /* Two live allocations at each stack, and most that was allocated there was freed. */
@@ -142,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leaks_at_ten_thousands_of_sites),
+		cmocka_unit_test(rules_of_long_lists),
 		cmocka_unit_test(memleak_at_ten_thousands_of_sites),
 	};
 
