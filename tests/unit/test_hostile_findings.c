@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "finding_memory.h"
 #include "growth_of_time.h"
+#include "model/kernels.h"
 #include "output/memleak.h"
 
 static void *allocate(size_t count, size_t size)
@@ -100,10 +102,54 @@ static void churn(size_t size)
 	free(account.sizes);
 }
 
+/* A thread that repeats a sequence of 256 kernels, and sites of other kernels that are launched more often. */
+static void launch_at_sites(size_t size)
+{
+	struct thread_account thread = {
+		.tid = 7,
+		.first_ns = RUN_BEGAN,
+		.latest_ns = RUN_BEGAN + 10 * NS_PER_S,
+		.launches = 1000000,
+		.sequence_count = SEQUENCE_KEPT,
+		.chained = {.calls = 1000000, .ns = 8 * NS_PER_S},
+		.chained_gap_ns = NS_PER_S,
+	};
+	struct account account = {.threads = &thread, .thread_count = 1};
+	struct process process = PROCESS(&account);
+	struct call_site *sites = allocate(size, sizeof(*sites));
+	struct launch_key key = {.kernel = {.slot = 1}};
+	char name[64];
+	struct run run;
+
+	process.kernel_table = kernel_table__new();
+	for (size_t i = 0; i < SEQUENCE_KEPT; i++) {
+		key.kernel.handle = thread.sequence[i] = 1 + i % (SEQUENCE_KEPT / 2);
+		snprintf(name, sizeof(name), "_Z9kernel%03llui", (unsigned long long)thread.sequence[i]);
+		assert_int_equal(kernel_table__set(process.kernel_table, &key, 1, name), 0);
+	}
+	for (size_t i = 0; i < size; i++)
+		sites[i] = (struct call_site){.kind = SITE_LAUNCH, .calls = 1, .kernel_short = "kernel"};
+	process.sites = sites;
+	process.site_count = size;
+	run__begin(&run, &process, 1);
+	run.model.stacks = true;
+	end(&run, &process, 10);
+	assert_int_equal(run__count(&run, "launch-bound"), 1);
+	run__end(&run);
+	kernel_table__free(process.kernel_table);
+	free(sites);
+}
+
 static void rules_of_long_lists(void **state)
 {
+	uint64_t begin = spent();
+
 	(void)state;
 	assert_linear("sizes that churn", churn, 16384);
+	begin = spent();
+	launch_at_sites(65536);
+	print_message("65,536 sites of launches: %.1f ms\n", (double)(spent() - begin) / MS);
+	assert_true(spent() - begin < SLOWER * 100 * MS);
 }
 
 /* --- memleak --- */
