@@ -8,6 +8,7 @@
 
 #include "base/table.h"
 #include "model/growth_history.h"
+#include "model/process_index.h"
 
 /* Devices of all processes that are followed at a time. */
 #define COURSES_MAX 1024
@@ -300,32 +301,34 @@ static struct holders *find_holders(const struct model *model)
 	return holders;
 }
 
-static bool has_process(const struct model *model, const struct course_key *key)
+static bool has_process(const struct process_index *index, const struct course_key *key)
 {
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].start_ns == key->start_ns && model->processes[i].pid == key->pid)
-			return true;
-	return false;
+	return process_index__find(index, key->pid, key->start_ns);
 }
 
 /* Of ended processes it stays as it was while the model has them. */
 static void forget_old(struct device_history *history, const struct model *model)
 {
+	struct process_index *index = process_index__new(model, NULL);
 	struct device_course *device, *next_device;
 	struct full_course *full, *next_full;
 
+	/* Without memory after a later sample. */
+	if (!index)
+		return;
 	HASH_ITER (hh, history->devices, device, next_device) {
-		if (device->seen == history->samples || has_process(model, &device->key))
+		if (device->seen == history->samples || has_process(index, &device->key))
 			continue;
 		HASH_DEL(history->devices, device);
 		free(device);
 	}
 	HASH_ITER (hh, history->full, full, next_full) {
-		if (full->seen == history->samples || has_process(model, &full->key))
+		if (full->seen == history->samples || has_process(index, &full->key))
 			continue;
 		HASH_DEL(history->full, full);
 		free(full);
 	}
+	process_index__free(index);
 }
 
 int device_history__sample(struct device_history *history, const struct model *model)
