@@ -61,6 +61,7 @@ struct device_history {
 	struct gpu_course *gpus; /* uthash tables */
 	struct device_course *devices;
 	struct full_course *full;
+	uint32_t places; /* of GPUs in the model, the most there were */
 };
 
 struct device_history *device_history__new(uint64_t window_ns)
@@ -238,18 +239,25 @@ static bool is_fuller(const struct memory_holding *holding, const struct memory_
 	       (double)holding->used / (double)holding->total >= (double)than->used / (double)than->total;
 }
 
-static int sample_full(struct device_history *history, const struct process *process, uint32_t gpu,
-		       const struct memory_holding *holding)
+static struct full_course *find_full(const struct device_history *history, const struct process *process, uint32_t gpu)
 {
 	struct course_key key = key_of(process, gpu);
 	struct full_course *course;
 
 	HASH_FIND(hh, history->full, &key, sizeof(key), course);
+	return course;
+}
+
+static int sample_full(struct device_history *history, const struct process *process, uint32_t gpu,
+		       const struct memory_holding *holding)
+{
+	struct full_course *course = find_full(history, process, gpu);
+
 	if (!course) {
 		course = calloc(1, sizeof(*course));
 		if (!course)
 			return -ENOMEM;
-		course->key = key;
+		course->key = key_of(process, gpu);
 		HASH_ADD(hh, history->full, key, sizeof(course->key), course);
 		if (!course->hh.tbl) {
 			free(course);
@@ -337,6 +345,8 @@ int device_history__sample(struct device_history *history, const struct model *m
 	int ret = holders ? 0 : -ENOMEM;
 
 	history->samples++;
+	if (model->gpu_count > history->places)
+		history->places = (uint32_t)model->gpu_count;
 	for (size_t i = 0; i < model->gpu_count && !ret; i++)
 		ret = sample_gpu(history, &model->gpus[i], model->now_ns);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
@@ -424,15 +434,15 @@ void device_history__judge_process(const struct device_history *history, const s
 bool device_history__fullest(const struct device_history *history, const struct process *process,
 			     const struct gpu *gpu, struct memory_holding *holding)
 {
-	const struct full_course *course;
 	char label[GPU_LABEL_SIZE] = "";
 
 	*holding = (struct memory_holding){.total = 0};
 	if (gpu)
 		gpu_label(gpu, label);
-	for (course = history->full; course; course = course->hh.next) {
-		if (course->key.start_ns != process->start_ns || course->key.pid != process->pid ||
-		    (gpu && strcmp(course->fullest.label, label)))
+	for (uint32_t place = 0; place < history->places; place++) {
+		const struct full_course *course = find_full(history, process, place);
+
+		if (!course || (gpu && strcmp(course->fullest.label, label)))
 			continue;
 		if (is_fuller(&course->fullest, holding))
 			*holding = course->fullest;

@@ -140,12 +140,44 @@ static void launch_at_sites(size_t size)
 	free(sites);
 }
 
+/* All have run out of memory, and each has seen all GPUs. */
+static void run_out_of_memory(size_t size)
+{
+	struct process *processes = allocate(size, sizeof(*processes));
+	struct failure failure = {.function = "cudaMalloc", .error = "cudaErrorMemoryAllocation", .code = 2, .count = 9};
+	struct gpu gpus[8] = {{.mig = 0}};
+	struct process_gpu of_process[8];
+	struct run run;
+
+	for (int i = 0; i < 8; i++) {
+		gpus[i] = (struct gpu){.index = (unsigned int)i, .mig = GPU_NONE, .total_bytes = GIB, .used_bytes = GIB};
+		of_process[i] = (struct process_gpu){.ordinal = i, .gpu = i, .used_bytes = MIB};
+	}
+	for (size_t i = 0; i < size; i++)
+		processes[i] = (struct process){
+			.pid = (int32_t)(1 + i),
+			.start_ns = RUN_BEGAN,
+			.failures = &failure,
+			.failure_count = 1,
+			.gpus = of_process,
+			.gpu_count = 8,
+		};
+	run__begin(&run, processes, size);
+	run.model.gpus = gpus;
+	run.model.gpu_count = 8;
+	run__sample(&run, 1);
+	assert_int_equal(run__count(&run, "oom"), size);
+	run__end(&run);
+	free(processes);
+}
+
 static void rules_of_long_lists(void **state)
 {
 	uint64_t begin = spent();
 
 	(void)state;
 	assert_linear("sizes that churn", churn, 16384);
+	assert_linear("processes out of memory", run_out_of_memory, 1024);
 	begin = spent();
 	launch_at_sites(65536);
 	print_message("65,536 sites of launches: %.1f ms\n", (double)(spent() - begin) / MS);
