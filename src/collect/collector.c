@@ -137,11 +137,11 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->model.shape_sample = skeleton->rodata->config.launch_sample;
 	collector->names = name_store__new();
 	collector->reader = map_reader__new();
-	collector->symbols = symbol_cache__new(16);
+	collector->stubs = host_stubs__new(16);
 	collector->attribution = attribution__new();
 	collector->contexts = contexts__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
-	if (!collector->names || !collector->reader || !collector->symbols || !collector->attribution ||
+	if (!collector->names || !collector->reader || !collector->stubs || !collector->attribution ||
 	    !collector->contexts || !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
@@ -196,7 +196,7 @@ void collector__free(struct collector *collector)
 	model__clear(&collector->model);
 	name_store__free(collector->names);
 	map_reader__free(collector->reader);
-	symbol_cache__free(collector->symbols);
+	host_stubs__free(collector->stubs);
 	attribution__free(collector->attribution);
 	contexts__free(collector->contexts);
 	stacks__free(collector->stacks);
