@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "growth_of_time.h"
+#include "no_valgrind.h"
 #include "stack_records.h"
 
 static void what_has_ended_is_named_as_far_as_it_is_known(void **state)
@@ -257,14 +258,17 @@ static void forgets_where_code_was(void **state)
 /* Each record tells that the code has changed, and there are as many mappings as the kernel lets a process have. */
 static void many_mappings_are_not_read_all_the_time(void **state)
 {
-	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
 	int fd = memfd_create("mapped", MFD_CLOEXEC);
+	struct stack_record *record;
+	struct stacks *stacks;
+	struct told told;
 	uint64_t begin;
 	char *pieces;
 
 	(void)state;
+	not_under_valgrind();
+	record = record_of(getpid());
+	stacks = make(STACK_FP, &told);
 	assert_true(fd >= 0 && !ftruncate(fd, 64000 * 4096));
 	pieces = mmap(NULL, 64000 * 4096, PROT_READ, MAP_PRIVATE, fd, 0);
 	assert_ptr_not_equal(pieces, MAP_FAILED);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "growth_of_time.h"
+#include "no_valgrind.h"
 #include "trace/order.h"
 #include "trace/ring.h"
 
@@ -221,6 +222,7 @@ static void ask_for_calls(size_t size)
 static void test_many_calls_in_progress(void **state)
 {
 	(void)state;
+	not_under_valgrind();
 	assert_linear("calls that return late", ask_for_calls, 4096);
 }
 
