@@ -17,6 +17,7 @@
 #include "collect/sites.h"
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
+#include "target/mounts.h"
 
 #define TURN_NS (50 * NS_PER_MS)
 #define MANY_ALLOCATIONS 16384 /* going through so many takes some milliseconds */
@@ -220,12 +221,14 @@ int collector__ring_fd(const struct collector *collector)
 static void consume_until(struct collector *collector, uint64_t until_ns)
 {
 	collector->until_ns = until_ns;
+	mounts__keep();
 	ring_buffer__consume(collector->ring);
 	/* What came meanwhile is to be looked at before the next is named, which may take long. */
 	while (collector->stacks && clock__boot_ns() < until_ns && stacks__settle(collector->stacks))
 		ring_buffer__consume(collector->ring);
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
+	mounts__forget();
 }
 
 void collector__consume(struct collector *collector)

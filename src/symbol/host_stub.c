@@ -3,12 +3,14 @@
 #include "symbol/host_stub.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
 #include "symbol/kernel_name.h"
 #include "symbol/symbol_cache.h"
+#include "target/mounts.h"
 #include "target/proc_maps.h"
 
 #define PROCESSES_KEPT 4
@@ -25,6 +27,7 @@ struct mapped_code {
 struct host_stubs {
 	struct symbol_cache *cache;
 	struct mapped_code *processes;
+	bool keeps; /* the mounts, too */
 };
 
 struct host_stubs *host_stubs__new(size_t max_files)
@@ -60,6 +63,9 @@ void host_stubs__forget_mappings(struct host_stubs *stubs)
 
 	HASH_ITER (hh, stubs->processes, code, next)
 		drop(stubs, code);
+	if (stubs->keeps)
+		mounts__forget();
+	stubs->keeps = false;
 }
 
 void host_stubs__free(struct host_stubs *stubs)
@@ -125,6 +131,9 @@ static int read_code(struct host_stubs *stubs, pid_t pid, struct mapped_code **o
 		free_code(code);
 		return -ENOMEM;
 	}
+	if (!stubs->keeps)
+		mounts__keep();
+	stubs->keeps = true;
 	*out = code;
 	return 0;
 }
