@@ -50,8 +50,9 @@ FULL = {"fuzz": 300, "soak": 1800, "states": 225000}
 # test_text_stream has an allocator of its own; alarms and times bound the others. In some that run single tests are
 # skipped (tests/unit/no_valgrind.h).
 VALGRIND_LEAVES = {"test_nvml", "test_native_frames", "test_text_stream", "test_names", "test_python_fuzz",
-                   "test_python_wrong", "test_hostile_sizes", "test_hostile_elf", "test_http", "test_http_clients",
-                   "test_http_requests", "test_trace_stream"}
+                   "test_python_wrong", "test_hostile_sizes", "test_hostile_elf", "test_hostile_findings",
+                   "test_hostile_models", "test_http", "test_http_clients", "test_http_requests",
+                   "test_trace_stream"}
 VALGRIND = ROOT / "tests" / "valgrind"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",

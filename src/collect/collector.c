@@ -17,6 +17,7 @@
 #include "collect/sites.h"
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
+#include "target/mounts.h"
 
 #define TURN_NS (50 * NS_PER_MS)
 #define MANY_ALLOCATIONS 16384 /* going through so many takes some milliseconds */
@@ -137,11 +138,11 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->model.shape_sample = skeleton->rodata->config.launch_sample;
 	collector->names = name_store__new();
 	collector->reader = map_reader__new();
-	collector->symbols = symbol_cache__new(16);
+	collector->stubs = host_stubs__new(16);
 	collector->attribution = attribution__new();
 	collector->contexts = contexts__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
-	if (!collector->names || !collector->reader || !collector->symbols || !collector->attribution ||
+	if (!collector->names || !collector->reader || !collector->stubs || !collector->attribution ||
 	    !collector->contexts || !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
@@ -196,7 +197,7 @@ void collector__free(struct collector *collector)
 	model__clear(&collector->model);
 	name_store__free(collector->names);
 	map_reader__free(collector->reader);
-	symbol_cache__free(collector->symbols);
+	host_stubs__free(collector->stubs);
 	attribution__free(collector->attribution);
 	contexts__free(collector->contexts);
 	stacks__free(collector->stacks);
@@ -220,12 +221,14 @@ int collector__ring_fd(const struct collector *collector)
 static void consume_until(struct collector *collector, uint64_t until_ns)
 {
 	collector->until_ns = until_ns;
+	mounts__keep();
 	ring_buffer__consume(collector->ring);
 	/* What came meanwhile is to be looked at before the next is named, which may take long. */
 	while (collector->stacks && clock__boot_ns() < until_ns && stacks__settle(collector->stacks))
 		ring_buffer__consume(collector->ring);
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
+	mounts__forget();
 }
 
 void collector__consume(struct collector *collector)

@@ -29,7 +29,7 @@ static int look_up_name(struct reading *reading, const struct process *process, 
 		if (!ret)
 			return 0;
 	}
-	ret = host_stub__name(reading->collector->symbols, process->pid, key->handle, &name);
+	ret = host_stub__name(reading->collector->stubs, process->pid, key->handle, &name);
 	if (ret)
 		return ret;
 	strncpy(buffer, name, REMOTE_NAME_SIZE - 1);
@@ -127,6 +127,7 @@ int launches__read(struct reading *reading)
 		ret = own_counts__add_launches(own);
 	if (!ret)
 		ret = count_table__each(table, take_summed_launches, reading);
+	host_stubs__forget_mappings(reading->collector->stubs);
 	reading__delete_doomed(reading);
 	return ret;
 }

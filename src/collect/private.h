@@ -36,7 +36,7 @@ struct collector {
 	struct model model;
 	struct name_store *names;
 	struct map_reader *reader;
-	struct symbol_cache *symbols;
+	struct host_stubs *stubs;
 	struct attribution *attribution;
 	struct own_counts *own_counts;
 	struct account_maps *account_maps; /* NULL: no account is kept */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/quantity.h"
 #include "finding/rules.h"
@@ -70,15 +71,6 @@ static void sum_up(const struct account *account, size_t first, double pairs, st
 	for (size_t i = first; i < account->size_count; i++)
 		if (account->sizes[i].key.row == churn->row && is_churning(&account->sizes[i].record, pairs))
 			add_size(churn, &account->sizes[i]);
-}
-
-static bool has_come_before(const struct account *account, size_t at, double pairs)
-{
-	for (size_t i = 0; i < at; i++)
-		if (account->sizes[i].key.row == account->sizes[at].key.row &&
-		    is_churning(&account->sizes[i].record, pairs))
-			return true;
-	return false;
 }
 
 static bool is_site(const struct call_site *site, const void *arg)
@@ -149,7 +141,9 @@ static int add(const struct finding_input *input, const struct process *process,
 	return tell(finding, churn, watched_ns);
 }
 
-int alloc_churn__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+/* Of each function once: `seen` by row. */
+static int draw_functions(const struct finding_input *input, const struct process *process, bool *seen,
+			  struct finding_list *out)
 {
 	uint64_t watched_ns = where__watched_ns(input, process);
 	double pairs = input->thresholds[LEAST_PAIRS];
@@ -158,11 +152,21 @@ int alloc_churn__draw(const struct finding_input *input, const struct process *p
 	int ret = 0;
 
 	for (size_t i = 0; i < account->size_count && !ret; i++) {
-		if (!is_churning(&account->sizes[i].record, pairs) || has_come_before(account, i, pairs))
+		if (seen[account->sizes[i].key.row] || !is_churning(&account->sizes[i].record, pairs))
 			continue;
+		seen[account->sizes[i].key.row] = true;
 		sum_up(account, i, pairs, &churn);
 		if (churn.worst && (double)churn.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns)
 			ret = add(input, process, &churn, watched_ns, out);
 	}
+	return ret;
+}
+
+int alloc_churn__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+{
+	bool *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
+	int ret = seen ? draw_functions(input, process, seen, out) : -ENOMEM;
+
+	free(seen);
 	return ret;
 }

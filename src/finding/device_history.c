@@ -8,6 +8,7 @@
 
 #include "base/table.h"
 #include "model/growth_history.h"
+#include "model/process_index.h"
 
 /* Devices of all processes that are followed at a time. */
 #define COURSES_MAX 1024
@@ -60,6 +61,7 @@ struct device_history {
 	struct gpu_course *gpus; /* uthash tables */
 	struct device_course *devices;
 	struct full_course *full;
+	uint32_t places; /* of GPUs in the model, the most there were */
 };
 
 struct device_history *device_history__new(uint64_t window_ns)
@@ -237,18 +239,25 @@ static bool is_fuller(const struct memory_holding *holding, const struct memory_
 	       (double)holding->used / (double)holding->total >= (double)than->used / (double)than->total;
 }
 
-static int sample_full(struct device_history *history, const struct process *process, uint32_t gpu,
-		       const struct memory_holding *holding)
+static struct full_course *find_full(const struct device_history *history, const struct process *process, uint32_t gpu)
 {
 	struct course_key key = key_of(process, gpu);
 	struct full_course *course;
 
 	HASH_FIND(hh, history->full, &key, sizeof(key), course);
+	return course;
+}
+
+static int sample_full(struct device_history *history, const struct process *process, uint32_t gpu,
+		       const struct memory_holding *holding)
+{
+	struct full_course *course = find_full(history, process, gpu);
+
 	if (!course) {
 		course = calloc(1, sizeof(*course));
 		if (!course)
 			return -ENOMEM;
-		course->key = key;
+		course->key = key_of(process, gpu);
 		HASH_ADD(hh, history->full, key, sizeof(course->key), course);
 		if (!course->hh.tbl) {
 			free(course);
@@ -300,32 +309,34 @@ static struct holders *find_holders(const struct model *model)
 	return holders;
 }
 
-static bool has_process(const struct model *model, const struct course_key *key)
+static bool has_process(const struct process_index *index, const struct course_key *key)
 {
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].start_ns == key->start_ns && model->processes[i].pid == key->pid)
-			return true;
-	return false;
+	return process_index__find(index, key->pid, key->start_ns);
 }
 
 /* Of ended processes it stays as it was while the model has them. */
 static void forget_old(struct device_history *history, const struct model *model)
 {
+	struct process_index *index = process_index__new(model, NULL);
 	struct device_course *device, *next_device;
 	struct full_course *full, *next_full;
 
+	/* Without memory after a later sample. */
+	if (!index)
+		return;
 	HASH_ITER (hh, history->devices, device, next_device) {
-		if (device->seen == history->samples || has_process(model, &device->key))
+		if (device->seen == history->samples || has_process(index, &device->key))
 			continue;
 		HASH_DEL(history->devices, device);
 		free(device);
 	}
 	HASH_ITER (hh, history->full, full, next_full) {
-		if (full->seen == history->samples || has_process(model, &full->key))
+		if (full->seen == history->samples || has_process(index, &full->key))
 			continue;
 		HASH_DEL(history->full, full);
 		free(full);
 	}
+	process_index__free(index);
 }
 
 int device_history__sample(struct device_history *history, const struct model *model)
@@ -334,6 +345,8 @@ int device_history__sample(struct device_history *history, const struct model *m
 	int ret = holders ? 0 : -ENOMEM;
 
 	history->samples++;
+	if (model->gpu_count > history->places)
+		history->places = (uint32_t)model->gpu_count;
 	for (size_t i = 0; i < model->gpu_count && !ret; i++)
 		ret = sample_gpu(history, &model->gpus[i], model->now_ns);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
@@ -421,15 +434,15 @@ void device_history__judge_process(const struct device_history *history, const s
 bool device_history__fullest(const struct device_history *history, const struct process *process,
 			     const struct gpu *gpu, struct memory_holding *holding)
 {
-	const struct full_course *course;
 	char label[GPU_LABEL_SIZE] = "";
 
 	*holding = (struct memory_holding){.total = 0};
 	if (gpu)
 		gpu_label(gpu, label);
-	for (course = history->full; course; course = course->hh.next) {
-		if (course->key.start_ns != process->start_ns || course->key.pid != process->pid ||
-		    (gpu && strcmp(course->fullest.label, label)))
+	for (uint32_t place = 0; place < history->places; place++) {
+		const struct full_course *course = find_full(history, process, place);
+
+		if (!course || (gpu && strcmp(course->fullest.label, label)))
 			continue;
 		if (is_fuller(&course->fullest, holding))
 			*holding = course->fullest;

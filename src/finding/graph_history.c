@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "model/process_index.h"
 
 /* What is gone is looked for in one of so many samples: there may be thousands of processes. */
 #define FORGET_ROUNDS 16
@@ -86,21 +87,18 @@ static int sample_process(struct graph_history *history, const struct process *p
 	return 0;
 }
 
-static bool has_process(const struct model *model, const struct process_key *key)
-{
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].start_ns == key->start_ns && model->processes[i].pid == key->pid)
-			return true;
-	return false;
-}
-
 static void forget_old(struct graph_history *history, const struct model *model)
 {
+	struct process_index *index = process_index__new(model, NULL);
 	struct graph_course *course, *next;
 
+	/* Without memory in a later round. */
+	if (!index)
+		return;
 	HASH_ITER (hh, history->courses, course, next)
-		if (!has_process(model, &course->key))
+		if (!process_index__find(index, (int32_t)course->key.pid, course->key.start_ns))
 			forget(history, course);
+	process_index__free(index);
 }
 
 int graph_history__sample(struct graph_history *history, const struct model *model)

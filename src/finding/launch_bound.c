@@ -115,23 +115,36 @@ static uint64_t cost_of(const struct watched_thread *watched)
 	return thread->chained.ns;
 }
 
-struct place {
-	const struct process *process;
-	const struct sequence *sequence;
+/* The names of the kernels of a sequence, in their order: a process may have ten thousands of call sites to look for. */
+struct names {
+	const char *list[SEQUENCE_KEPT / 2];
+	size_t count;
 };
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void gather_names(const struct process *process, const struct sequence *sequence, struct names *names)
+{
+	names->count = 0;
+	for (size_t i = 0; i < sequence->period; i++) {
+		const char *name = sequence__kernel(process, sequence->handles[i]);
+
+		if (name)
+			names->list[names->count++] = name;
+	}
+	qsort(names->list, names->count, sizeof(*names->list), compare_names);
+}
 
 /* The thread's own, since other threads launch other kernels. */
 static bool is_in_sequence(const struct call_site *site, const void *arg)
 {
-	const struct place *place = arg;
-	const char *name;
+	const struct names *names = arg;
 
-	for (size_t i = 0; site->kernel_short && i < place->sequence->period; i++) {
-		name = sequence__kernel(place->process, place->sequence->handles[i]);
-		if (name && !strcmp(name, site->kernel_short))
-			return true;
-	}
-	return false;
+	return site->kernel_short &&
+	       bsearch(&site->kernel_short, names->list, names->count, sizeof(*names->list), compare_names);
 }
 
 /* Nothing where graphs are what is launched already. */
@@ -179,8 +192,8 @@ static int tell(const struct watched_thread *watched, const struct sequence *seq
 static int draw(const struct watched_thread *watched, struct finding *finding)
 {
 	struct sequence sequence;
-	const struct place place = {watched->process, &sequence};
 	const struct call_site *site;
+	struct names names;
 	char *text;
 	int ret = 0;
 
@@ -190,7 +203,8 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 		ret = text ? finding__subject(finding, "%s", text) : -ENOMEM;
 		free(text);
 	}
-	site = where__most(watched->process, SITE_LAUNCH, is_in_sequence, &place);
+	gather_names(watched->process, &sequence, &names);
+	site = where__most(watched->process, SITE_LAUNCH, is_in_sequence, &names);
 	finding->stack = site ? site->stack : NULL;
 	estimate(watched, &sequence, finding);
 	return ret ? ret : tell(watched, &sequence, finding);

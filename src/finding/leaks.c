@@ -16,8 +16,10 @@
 #include "base/quantity.h"
 #include "finding/history.h"
 #include "finding/rules.h"
+#include "finding/size_spans.h"
 #include "finding/where.h"
 #include "model/account.h"
+#include "model/allocated_sites.h"
 #include "model/devices.h"
 
 #define LEAST_BYTES 0
@@ -32,9 +34,17 @@
 /* Live at exit is so much of the most there was at a time, where more and more was kept. */
 #define KEPT_OF_PEAK 0.9
 
+/* What places of a process are looked up in: each may be one of ten thousands. */
+struct places {
+	const struct process *process;
+	struct allocated_sites allocated;
+	struct size_spans spans;
+};
+
 /* What is live of one site or size. */
 struct kept {
 	const struct process *process;
+	const struct size_spans *spans;
 	const struct stack *stack;
 	const struct size_key *size; /* NULL: it is a site */
 	size_t row;		     /* of the function; SIZE_MAX: not known */
@@ -70,27 +80,26 @@ static bool knows_all(const struct model *model)
 	return !model->lost[LOSS_ALLOCATION_MAP_FULL] && !model->lost[LOSS_NO_MEMORY];
 }
 
-static void count_calls(struct kept *kept)
+static void count_calls(const struct allocated_sites *sites, struct kept *kept)
 {
-	const struct process *process = kept->process;
+	const struct allocated_site *site = allocated_sites__find(sites, kept->stack);
 
-	for (size_t i = 0; i < process->site_count; i++) {
-		const struct call_site *site = &process->sites[i];
-
-		if (site->kind != SITE_ALLOCATION || site->stack != kept->stack)
-			continue;
-		kept->allocations += site->calls;
-		kept->amount += site->amount;
-		kept->row = site->row;
-		kept->function = where__function(site->row);
-	}
+	if (!site)
+		return;
+	kept->allocations = site->calls;
+	kept->amount = site->bytes;
+	kept->row = site->row;
+	kept->function = where__function(site->row);
 }
 
-static void know_site(const struct finding_input *input, const struct process *process,
-		      const struct live_site *live, struct kept *kept)
+static void know_site(const struct finding_input *input, const struct places *places, const struct live_site *live,
+		      struct kept *kept)
 {
+	const struct process *process = places->process;
+
 	*kept = (struct kept){
 		.process = process,
+		.spans = &places->spans,
 		.stack = live->stack,
 		.row = SIZE_MAX,
 		.device = only_device(process),
@@ -100,7 +109,7 @@ static void know_site(const struct finding_input *input, const struct process *p
 	growth__judge(findings__history(input->state)->growth, process, live->stack, &kept->growth);
 	/* Of what has no stack nothing says that it is one place. */
 	if (live->stack)
-		count_calls(kept);
+		count_calls(&places->allocated, kept);
 	if (!knows_all(input->model) || kept->allocations < kept->count)
 		kept->allocations = 0;
 	kept->frees = kept->allocations ? kept->allocations - kept->count : 0;
@@ -193,23 +202,51 @@ static void follow(const struct finding_input *input, const struct kept *kept, b
 typedef int (*kept_fn)(const struct finding_input *input, const struct kept *kept, const void *known,
 		       struct finding_list *out);
 
-static int draw_each(const struct finding_input *input, const struct process *process, kept_fn draw,
-		     struct finding_list *out)
+static int draw_sites(const struct finding_input *input, const struct places *places, kept_fn draw,
+		      struct finding_list *out)
+{
+	struct kept kept;
+	int ret = 0;
+
+	for (size_t i = 0; i < places->process->live_site_count && !ret; i++) {
+		know_site(input, places, &places->process->live_sites[i], &kept);
+		ret = draw(input, &kept, &places->process->live_sites[i], out);
+	}
+	return ret;
+}
+
+static int draw_sizes(const struct finding_input *input, const struct process *process, kept_fn draw,
+		      struct finding_list *out)
 {
 	const struct account *account = input->model->stacks ? NULL : process->account;
 	struct kept kept;
 	int ret = 0;
 
-	for (size_t i = 0; i < process->live_site_count && !ret; i++) {
-		know_site(input, process, &process->live_sites[i], &kept);
-		ret = draw(input, &kept, &process->live_sites[i], out);
-	}
 	for (size_t i = 0; account && i < account->size_count && !ret; i++) {
 		if (!holds_memory(account->sizes[i].key.kind))
 			continue;
 		know_size(input, process, &account->sizes[i], &kept);
 		ret = draw(input, &kept, &account->sizes[i].record, out);
 	}
+	return ret;
+}
+
+static int draw_each(const struct finding_input *input, const struct process *process, kept_fn draw,
+		     struct finding_list *out)
+{
+	struct places places = {.process = process};
+	int ret = 0;
+
+	if (process->live_site_count)
+		ret = allocated_sites__read(process, &places.allocated);
+	if (!ret && process->live_site_count)
+		ret = size_spans__read(process->account, &places.spans);
+	if (!ret)
+		ret = draw_sites(input, &places, draw, out);
+	if (!ret)
+		ret = draw_sizes(input, process, draw, out);
+	allocated_sites__clear(&places.allocated);
+	size_spans__clear(&places.spans);
 	return ret;
 }
 
@@ -261,20 +298,10 @@ int leak_growing__draw(const struct finding_input *input, const struct process *
 /* The first and the last time that the site's function allocated, of this size or of any (0); false: not known. */
 static bool find_span(const struct kept *kept, uint64_t size, uint64_t *first_ns, uint64_t *last_ns)
 {
-	const struct account *account = kept->process->account;
+	const struct size_span *span = size_spans__find(kept->spans, kept->row, size);
 
-	*first_ns = UINT64_MAX;
-	*last_ns = 0;
-	for (size_t i = 0; account && i < account->size_count; i++) {
-		const struct account_size *known = &account->sizes[i];
-
-		if (known->key.row != kept->row || (size && known->key.size != size))
-			continue;
-		if (known->record.first_ns < *first_ns)
-			*first_ns = known->record.first_ns;
-		if (known->record.latest_ns > *last_ns)
-			*last_ns = known->record.latest_ns;
-	}
+	*first_ns = span ? span->first_ns : UINT64_MAX;
+	*last_ns = span ? span->last_ns : 0;
 	return *last_ns > *first_ns;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "model/process_index.h"
 
 /* Pools of all processes that are followed at a time. */
 #define COURSES_MAX 1024
@@ -139,22 +140,19 @@ static int sample_process(struct unused_history *history, const struct process *
 	return ret;
 }
 
-static bool has_process(const struct model *model, const struct unused_key *key)
-{
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].start_ns == key->start_ns && model->processes[i].pid == key->pid)
-			return true;
-	return false;
-}
-
 /* Of an ended process it stays as it was while the model has it. */
 static void forget_old(struct unused_history *history, const struct model *model)
 {
+	struct process_index *index = process_index__new(model, NULL);
 	struct unused_course *course, *next;
 
+	/* Without memory in a later round. */
+	if (!index)
+		return;
 	HASH_ITER (hh, history->courses, course, next)
-		if (!has_process(model, &course->key))
+		if (!process_index__find(index, course->key.pid, course->key.start_ns))
 			forget(history, course);
+	process_index__free(index);
 }
 
 int unused_history__sample(struct unused_history *history, const struct model *model)

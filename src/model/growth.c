@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "model/account.h"
 #include "model/growth_history.h"
+#include "model/process_index.h"
 
 #define NO_STACK UINT64_MAX
 
@@ -189,38 +190,36 @@ static int sample_process(struct growth *growth, const struct model *model, cons
 	return sample_sites(growth, process, model->now_ns);
 }
 
-static const struct process *process_of(const struct model *model, const struct growing_site *site)
-{
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].start_ns == site->key.start_ns && model->processes[i].pid == site->key.pid)
-			return &model->processes[i];
-	return NULL;
-}
-
 /*
  * Sites with nothing live are at 0, and forgotten after a window of that; those of an ended process
  * stay as they were while the model has it.
  */
-static void sample_rest(struct growth *growth, const struct model *model)
+static int sample_rest(struct growth *growth, const struct model *model)
 {
+	struct process_index *index = process_index__new(model, NULL);
 	struct growing_site *site, *next;
+
+	if (!index)
+		return -ENOMEM;
 
 	HASH_ITER (hh, growth->sites, site, next) {
 		const struct process *process;
 
 		if (site->seen == growth->samples)
 			continue;
-		process = process_of(model, site);
+		process = process_index__find(index, site->key.pid, site->key.start_ns);
 		if (!process || (!process->ended && growth->samples - site->seen > GROWTH_RECENT))
 			forget(growth, site);
 		else if (!process->ended)
 			growth_history__add(&site->history, model->now_ns, 0);
 	}
+	process_index__free(index);
+	return 0;
 }
 
 int growth__sample(struct growth *growth, const struct model *model)
 {
-	int ret = 0;
+	int ret = 0, rest;
 
 	/* A timer may be a little early. */
 	if (growth->sampled_ns && model->now_ns - growth->sampled_ns < GROWTH_SAMPLE_NS(growth->window_ns) / 2)
@@ -231,8 +230,8 @@ int growth__sample(struct growth *growth, const struct model *model)
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (!model->processes[i].ended)
 			ret = sample_process(growth, model, &model->processes[i]);
-	sample_rest(growth, model);
-	return ret;
+	rest = sample_rest(growth, model);
+	return ret ? ret : rest;
 }
 
 /*

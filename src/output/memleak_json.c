@@ -48,21 +48,18 @@ static uint64_t age_of(const struct writer *writer, const struct process *proces
 
 static void write_allocations(const struct writer *writer, const struct memleak_site *site)
 {
-	const struct process *p = site->process;
 	struct json *j = writer->j;
 
 	json__key(j, "live");
 	json__array_begin(j);
-	for (size_t i = 0; i < p->live_listed; i++) {
-		const struct allocation *a = &p->live[i];
+	for (size_t i = 0; i < site->allocation_count; i++) {
+		const struct allocation *a = site->allocations[i];
 
-		if (a->stack != site->live->stack)
-			continue;
 		json__object_begin(j);
 		json_parts__key_address(j, "address", a->address);
 		json__key_u64(j, "bytes", a->size);
 		json__key_string(j, "kind", words__memory_kind(a->kind));
-		json__key_u64(j, "age_ns", age_of(writer, p, a->start_ns));
+		json__key_u64(j, "age_ns", age_of(writer, site->process, a->start_ns));
 		json__object_end(j);
 	}
 	json__array_end(j);
@@ -91,8 +88,9 @@ static void write_site(const struct writer *writer, const struct memleak_site *s
 	json__object_end(j);
 }
 
-static void write_sites(const struct writer *writer, const struct process *process)
+static void write_sites(const struct writer *writer, const struct memleak_process *known)
 {
+	const struct process *process = known->process;
 	struct memleak_site site;
 	unsigned int shown = 0;
 
@@ -103,7 +101,7 @@ static void write_sites(const struct writer *writer, const struct process *proce
 			continue;
 		if (writer->options->top && shown++ == writer->options->top)
 			break;
-		memleak_site__know(writer->model, process, &process->live_sites[i], writer->growth, writer->options,
+		memleak_site__know(writer->model, known, &process->live_sites[i], writer->growth, writer->options,
 				   &site);
 		write_site(writer, &site);
 	}
@@ -112,10 +110,12 @@ static void write_sites(const struct writer *writer, const struct process *proce
 
 static void write_process(const struct writer *writer, const struct process *p)
 {
+	struct memleak_process known;
 	struct memleak_sums sums;
 	struct json *j = writer->j;
 
-	memleak_site__sum(writer->model, p, writer->growth, writer->options, &sums);
+	memleak_process__begin(&known, p, writer->options);
+	memleak_site__sum(writer->model, &known, writer->growth, writer->options, &sums);
 	json__object_begin(j);
 	json__key_i64(j, "pid", p->pid);
 	json__key_string(j, "comm", p->comm);
@@ -132,8 +132,9 @@ static void write_process(const struct writer *writer, const struct process *p)
 	json__key_u64(j, "allocations", sums.count);
 	json__key_u64(j, "left_out_bytes", sums.left_out_bytes);
 	json__key_u64(j, "left_out_allocations", sums.left_out_count);
-	write_sites(writer, p);
+	write_sites(writer, &known);
 	json__object_end(j);
+	memleak_process__end(&known);
 }
 
 void memleak_json__print(FILE *out, const struct model *model, const struct growth *growth,

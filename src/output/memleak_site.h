@@ -3,11 +3,22 @@
 #ifndef OUTPUT_MEMLEAK_SITE_H
 #define OUTPUT_MEMLEAK_SITE_H
 
+#include "model/allocated_sites.h"
 #include "output/memleak.h"
+
+/* A process, and what its sites are looked up in: there may be ten thousands of them. */
+struct memleak_process {
+	const struct process *process;
+	struct allocated_sites allocated;      /* once it has ended */
+	const struct allocation **allocations; /* by stack, those of one in their order; where each is to be shown */
+	size_t allocation_count;
+};
 
 struct memleak_site {
 	const struct process *process;
 	const struct live_site *live;
+	const struct allocation **allocations; /* from there */
+	size_t allocation_count;
 	struct growth_evidence growth;
 	uint64_t allocated;  /* once the process has ended: successful calls from there; 0: not known */
 	uint64_t freed;	     /* of these */
@@ -27,10 +38,15 @@ enum loss memleak_site__untracked(const struct model *model);
 
 bool memleak_site__shows(const struct live_site *live, const struct memleak_options *options);
 
-void memleak_site__know(const struct model *model, const struct process *process, const struct live_site *live,
+/* Without memory it is not known what was freed, and no allocation is shown. */
+void memleak_process__begin(struct memleak_process *known, const struct process *process,
+			    const struct memleak_options *options);
+void memleak_process__end(struct memleak_process *known);
+
+void memleak_site__know(const struct model *model, const struct memleak_process *known, const struct live_site *live,
 			const struct growth *growth, const struct memleak_options *options, struct memleak_site *site);
 
-void memleak_site__sum(const struct model *model, const struct process *process, const struct growth *growth,
+void memleak_site__sum(const struct model *model, const struct memleak_process *known, const struct growth *growth,
 		       const struct memleak_options *options, struct memleak_sums *sums);
 
 #endif

@@ -139,17 +139,13 @@ static void print_evidence(const struct printer *printer, const struct memleak_s
 
 static void print_allocations(const struct printer *printer, const struct memleak_site *site)
 {
-	const struct process *p = site->process;
+	for (size_t i = 0; i < site->allocation_count; i++) {
+		const struct allocation *a = site->allocations[i];
 
-	for (size_t i = 0; i < p->live_listed; i++) {
-		const struct allocation *a = &p->live[i];
-
-		if (a->stack != site->live->stack)
-			continue;
 		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %" PRIu64 " bytes, ", a->address, a->size);
 		if (a->kind != MEMORY_DEVICE)
 			fprintf(printer->out, "%s, ", words__memory_kind(a->kind));
-		print_seconds(printer->out, age_of(printer, p, a->start_ns));
+		print_seconds(printer->out, age_of(printer, site->process, a->start_ns));
 		fputs(" old\n", printer->out);
 	}
 }
@@ -172,8 +168,9 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 }
 
 /* The largest sites, and what the others are together. */
-static void print_sites(const struct printer *printer, const struct process *process, struct memleak_sums rest)
+static void print_sites(const struct printer *printer, const struct memleak_process *known, struct memleak_sums rest)
 {
+	const struct process *process = known->process;
 	struct memleak_site site;
 	uint64_t shown = 0;
 
@@ -185,7 +182,7 @@ static void print_sites(const struct printer *printer, const struct process *pro
 		if (printer->options->top && shown == printer->options->top)
 			break;
 		shown++;
-		memleak_site__know(printer->model, process, live, printer->growth, printer->options, &site);
+		memleak_site__know(printer->model, known, live, printer->growth, printer->options, &site);
 		print_site(printer, &site);
 		rest.sites--;
 		rest.growing -= site.growth.verdict == GROWTH_GROWING;
@@ -254,10 +251,36 @@ static void print_head(const struct printer *printer, const struct memleak_sums 
 	fputc('\n', out);
 }
 
+static void sum_process(const struct printer *printer, const struct process *p, struct memleak_sums *all)
+{
+	const struct memleak_process known = {.process = p};
+	struct memleak_sums sums;
+
+	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
+	all->sites += sums.sites;
+	all->growing += sums.growing;
+	all->left_out_bytes += sums.left_out_bytes;
+	all->left_out_count += sums.left_out_count;
+}
+
+static void print_process(const struct printer *printer, const struct process *p, bool named)
+{
+	struct memleak_process known;
+	struct memleak_sums sums;
+
+	memleak_process__begin(&known, p, printer->options);
+	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
+	if (sums.sites && named)
+		report_line__process(printer->out, p);
+	if (sums.sites)
+		print_sites(printer, &known, sums);
+	memleak_process__end(&known);
+}
+
 static void print_running(const struct printer *printer)
 {
 	const struct model *model = printer->model;
-	struct memleak_sums all = {0}, sums;
+	struct memleak_sums all = {0};
 	size_t running = 0, ended = 0;
 
 	for (size_t i = 0; i < model->process_count; i++) {
@@ -267,38 +290,26 @@ static void print_running(const struct printer *printer)
 		if (p->ended)
 			continue;
 		running++;
-		memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
-		all.sites += sums.sites;
-		all.growing += sums.growing;
-		all.left_out_bytes += sums.left_out_bytes;
-		all.left_out_count += sums.left_out_count;
+		sum_process(printer, p, &all);
 	}
 	if (!running && ended)
 		return;
 	print_head(printer, &all, model->process_count);
-	for (size_t i = 0; i < model->process_count; i++) {
-		const struct process *p = &model->processes[i];
-
-		if (p->ended)
-			continue;
-		memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
-		if (!sums.sites)
-			continue;
-		if (running > 1 || p->since_attach)
-			report_line__process(printer->out, p);
-		print_sites(printer, p, sums);
-	}
+	for (size_t i = 0; i < model->process_count; i++)
+		if (!model->processes[i].ended)
+			print_process(printer, &model->processes[i], running > 1 || model->processes[i].since_attach);
 }
 
 /* --- processes that ended --- */
 
-static void print_ended(const struct printer *printer, const struct process *p)
+static void print_end(const struct printer *printer, const struct memleak_process *known)
 {
 	enum loss untracked = memleak_site__untracked(printer->model);
+	const struct process *p = known->process;
 	struct memleak_sums sums;
 	FILE *out = printer->out;
 
-	memleak_site__sum(printer->model, p, printer->growth, printer->options, &sums);
+	memleak_site__sum(printer->model, known, printer->growth, printer->options, &sums);
 	print_time(printer);
 	fprintf(out, "process %d (", p->pid);
 	escape__text(out, p->comm);
@@ -321,7 +332,16 @@ static void print_ended(const struct printer *printer, const struct process *p)
 		fputs(sums.count ? "" : " live at exit", out);
 	}
 	fputc('\n', out);
-	print_sites(printer, p, sums);
+	print_sites(printer, known, sums);
+}
+
+static void print_ended(const struct printer *printer, const struct process *p)
+{
+	struct memleak_process known;
+
+	memleak_process__begin(&known, p, printer->options);
+	print_end(printer, &known);
+	memleak_process__end(&known);
 }
 
 void memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,

@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "probe/attacher_private.h"
 #include "target/loader.h"
+#include "target/mounts.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
 #include "target/root_file.h"
@@ -331,6 +332,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	int ret, late;
 
 	*hindrance = (struct hindrance){.whole = false};
+	mounts__keep();
 	find_program(&scan);
 	ret = attach_loaders(&scan);
 	if (ret)
@@ -349,6 +351,7 @@ out:
 		tell_lack(&scan, ret, "what it maps cannot be read");
 	else if (ret < 0 && ret != -ESRCH)
 		hindrance__of_process(pid, ret, hindrance);
+	mounts__forget();
 	forget_candidates(&scan);
 	return ret;
 }

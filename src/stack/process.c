@@ -19,6 +19,9 @@
 #define REREAD_FIRST_NS (10 * NS_PER_MS)
 /* At the earliest where code was mapped or unmapped: a reading takes up to a millisecond. */
 #define REREAD_CHANGED_NS (5 * NS_PER_MS)
+/* A program may map ten thousands of files and list a million functions of its JIT: a tenth of the time at most. */
+#define READING_LONG_NS (20 * NS_PER_MS)
+#define READING_PAUSE 10
 #define SEARCH_NS (100 * NS_PER_MS) /* between looks for an interpreter that is being loaded */
 
 struct stack_processes {
@@ -148,6 +151,8 @@ static void tell_code(struct stack_processes *processes, struct stack_process *p
 /* What was known stays where the process has gone. */
 static void read_mappings(struct stack_processes *processes, struct stack_process *process, uint64_t now)
 {
+	uint64_t begin = clock__thread_ns(), took;
+
 	process->read_ns = now;
 	process->changed = false;
 	if (!stack_process__is_there(process->pid, process->start_ns))
@@ -156,6 +161,14 @@ static void read_mappings(struct stack_processes *processes, struct stack_proces
 	if (process->unwinder)
 		unwinder__changed(process->unwinder);
 	tell_code(processes, process);
+	took = clock__thread_ns() - begin;
+	process->takes_ns = took < process->took_ns ? took : process->took_ns;
+	process->took_ns = took;
+}
+
+static bool may_read(const struct stack_process *process, uint64_t now)
+{
+	return process->takes_ns < READING_LONG_NS || now >= process->read_ns + READING_PAUSE * process->takes_ns;
 }
 
 static struct stack_process *add(struct stack_processes *processes, pid_t pid, uint64_t start_ns)
@@ -287,7 +300,7 @@ static void begin_program(struct stack_processes *processes, struct stack_proces
 	process->number = processes->numbers++;
 	process->announced = process->warned = false;
 	process->code_told = false;
-	process->wait_ns = 0;
+	process->wait_ns = process->took_ns = process->takes_ns = 0;
 }
 
 void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool exec, uint64_t now)
@@ -301,7 +314,8 @@ void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool
 	/* Before what takes longer: from now on there are Python frames in records. */
 	if (process->search != PYTHON_FOUND)
 		look_for_python(processes, process, now);
-	read_mappings(processes, process, now);
+	if (may_read(process, now))
+		read_mappings(processes, process, now);
 	/* The loader may not be done with what it maps. */
 	process->changed = true;
 }
@@ -340,7 +354,7 @@ static bool knows_all(const struct stack_process *process, const struct stack_re
 
 static bool wait_is_over(const struct stack_process *process, uint64_t now)
 {
-	return now >= process->read_ns + process->wait_ns;
+	return now >= process->read_ns + process->wait_ns && may_read(process, now);
 }
 
 /* After one that helped the next may come at once: libraries are loaded one after the other. */
@@ -359,7 +373,8 @@ void stack_processes__refresh(struct stack_processes *processes, struct stack_pr
 {
 	bool other_version = record->code_version && record->code_version != process->code_version;
 
-	if (process->changed || (other_version && now >= process->read_ns + REREAD_CHANGED_NS)) {
+	if ((process->changed || (other_version && now >= process->read_ns + REREAD_CHANGED_NS)) &&
+	    may_read(process, now)) {
 		process->code_version = record->code_version;
 		read_mappings(processes, process, now);
 	}

@@ -3,31 +3,169 @@
 #include "symbol/host_stub.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/table.h"
 #include "symbol/kernel_name.h"
+#include "symbol/symbol_cache.h"
+#include "target/mounts.h"
 #include "target/proc_maps.h"
 
-struct search {
+#define PROCESSES_KEPT 4
+#define MAPPINGS_KEPT 65536 /* of a process; as many as the kernel lets it have by default */
+
+/* The code that a process has mapped of files. */
+struct mapped_code {
 	pid_t pid;
-	uint64_t address;
-	uint64_t file_offset; /* of the address, once found */
-	int fd;
+	struct mapping *list; /* by address; their paths are copies */
+	size_t count, capacity;
+	UT_hash_handle hh; /* the oldest first */
 };
 
-static int match_mapping(const struct mapping *mapping, void *arg)
-{
-	struct search *search = arg;
+struct host_stubs {
+	struct symbol_cache *cache;
+	struct mapped_code *processes;
+	bool keeps; /* the mounts, too */
+};
 
-	if (search->address >= mapping->end)
-		return 0;
-	if (search->address < mapping->start || !mapping->executable ||
-	    !mapping__is_file(mapping))
-		return -ENOENT;
-	search->file_offset = search->address - mapping->start + mapping->file_offset;
-	search->fd = mapping__open(mapping, search->pid);
-	return search->fd < 0 ? search->fd : 1;
+struct host_stubs *host_stubs__new(size_t max_files)
+{
+	struct host_stubs *stubs = calloc(1, sizeof(*stubs));
+
+	if (!stubs)
+		return NULL;
+	stubs->cache = symbol_cache__new(max_files);
+	if (stubs->cache)
+		return stubs;
+	free(stubs);
+	return NULL;
 }
+
+static void free_code(struct mapped_code *code)
+{
+	for (size_t i = 0; i < code->count; i++)
+		free((char *)code->list[i].path);
+	free(code->list);
+	free(code);
+}
+
+static void drop(struct host_stubs *stubs, struct mapped_code *code)
+{
+	HASH_DEL(stubs->processes, code);
+	free_code(code);
+}
+
+void host_stubs__forget_mappings(struct host_stubs *stubs)
+{
+	struct mapped_code *code, *next;
+
+	HASH_ITER (hh, stubs->processes, code, next)
+		drop(stubs, code);
+	if (stubs->keeps)
+		mounts__forget();
+	stubs->keeps = false;
+}
+
+void host_stubs__free(struct host_stubs *stubs)
+{
+	if (!stubs)
+		return;
+	host_stubs__forget_mappings(stubs);
+	symbol_cache__free(stubs->cache);
+	free(stubs);
+}
+
+/* --- what is mapped --- */
+
+static int grow(struct mapped_code *code)
+{
+	size_t capacity = code->capacity ? code->capacity * 2 : 64;
+	struct mapping *grown;
+
+	if (capacity > MAPPINGS_KEPT)
+		return -E2BIG;
+	grown = realloc(code->list, capacity * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	code->list = grown;
+	code->capacity = capacity;
+	return 0;
+}
+
+static int keep_mapping(const struct mapping *mapping, void *arg)
+{
+	struct mapped_code *code = arg;
+	int ret = 0;
+
+	if (!mapping->executable || !mapping__is_file(mapping))
+		return 0;
+	if (code->count == code->capacity)
+		ret = grow(code);
+	if (ret)
+		return ret;
+	code->list[code->count] = *mapping;
+	code->list[code->count].path = strdup(mapping->path);
+	return code->list[code->count++].path ? 0 : -ENOMEM;
+}
+
+/* As far as it goes, of one that has too many. */
+static int read_code(struct host_stubs *stubs, pid_t pid, struct mapped_code **out)
+{
+	struct mapped_code *code = calloc(1, sizeof(*code));
+	int ret;
+
+	if (!code)
+		return -ENOMEM;
+	code->pid = pid;
+	ret = proc_maps__each(pid, keep_mapping, code);
+	if (ret && ret != -E2BIG) {
+		free_code(code);
+		return ret;
+	}
+	if (HASH_COUNT(stubs->processes) >= PROCESSES_KEPT)
+		drop(stubs, stubs->processes);
+	HASH_ADD(hh, stubs->processes, pid, sizeof(code->pid), code);
+	if (!code->hh.tbl) {
+		free_code(code);
+		return -ENOMEM;
+	}
+	if (!stubs->keeps)
+		mounts__keep();
+	stubs->keeps = true;
+	*out = code;
+	return 0;
+}
+
+static int compare_address(const void *key, const void *item)
+{
+	const struct mapping *mapping = item;
+	uint64_t address = *(const uint64_t *)key;
+
+	return address < mapping->start ? -1 : address >= mapping->end;
+}
+
+/* Returns a descriptor of the file that is mapped at the address, and where in it that is; or a negative errno. */
+static int open_file(struct host_stubs *stubs, pid_t pid, uint64_t address, uint64_t *file_offset)
+{
+	const struct mapping *mapping;
+	struct mapped_code *code;
+	int ret = 0;
+
+	HASH_FIND(hh, stubs->processes, &pid, sizeof(pid), code);
+	if (!code)
+		ret = read_code(stubs, pid, &code);
+	if (ret)
+		return ret;
+	mapping = code->count ? bsearch(&address, code->list, code->count, sizeof(*code->list), compare_address) : NULL;
+	if (!mapping)
+		return -ENOENT;
+	*file_offset = address - mapping->start + mapping->file_offset;
+	return mapping__open(mapping, pid);
+}
+
+/* --- names --- */
 
 static int name_function(struct symbol_file *file, uint64_t file_offset, char **name)
 {
@@ -47,19 +185,19 @@ static int name_function(struct symbol_file *file, uint64_t file_offset, char **
 	return ret;
 }
 
-int host_stub__name(struct symbol_cache *cache, pid_t pid, uint64_t address, char **name)
+int host_stub__name(struct host_stubs *stubs, pid_t pid, uint64_t address, char **name)
 {
-	struct search search = {.pid = pid, .address = address, .fd = -1};
 	struct symbol_file *file;
-	int ret = proc_maps__each(pid, match_mapping, &search);
+	uint64_t file_offset = 0;
+	int fd = open_file(stubs, pid, address, &file_offset), ret;
 
 	*name = NULL;
-	if (ret != 1)
-		return ret ? ret : -ENOENT;
-	ret = symbol_cache__open(cache, search.fd, 0, NULL, &file);
+	if (fd < 0)
+		return fd;
+	ret = symbol_cache__open(stubs->cache, fd, 0, NULL, &file);
 	if (!ret)
-		ret = name_function(file, search.file_offset, name);
-	symbol_cache__trim(cache);
+		ret = name_function(file, file_offset, name);
+	symbol_cache__trim(stubs->cache);
 	if (!ret && !kernel_name__valid(*name, KERNEL_NAME_MAX + 1)) {
 		free(*name);
 		*name = NULL;

@@ -7,10 +7,22 @@
 #ifndef SYMBOL_HOST_STUB_H
 #define SYMBOL_HOST_STUB_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "symbol/symbol_cache.h"
+/* The files that names are looked up in, and what processes have mapped. */
+struct host_stubs;
+
+/* `max_files` are open at a time. NULL without memory. */
+struct host_stubs *host_stubs__new(size_t max_files);
+void host_stubs__free(struct host_stubs *stubs);
+
+/*
+ * What a process has mapped is read once, for all of its kernels that are looked up until this is called: a list of
+ * some ten thousand lines, maybe. To be called behind those that are looked up together.
+ */
+void host_stubs__forget_mappings(struct host_stubs *stubs);
 
 /*
  * The mangled name of the kernel whose host function is at `address` in the
@@ -19,6 +31,6 @@
  * (no file, no symbol or no valid kernel name there), -ESRCH (no such process)
  * or another negative errno.
  */
-int host_stub__name(struct symbol_cache *cache, pid_t pid, uint64_t address, char **name);
+int host_stub__name(struct host_stubs *stubs, pid_t pid, uint64_t address, char **name);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "symbol/vdso.h"
+#include "target/mounts.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
 #include "target/process_root.h"
@@ -207,6 +208,7 @@ static void open_files(struct objects *objects, const struct objects *before, pi
 {
 	size_t opened = 0;
 
+	mounts__keep();
 	for (size_t i = 0; i < objects->count && opened < OPENED_MAX; i++) {
 		struct mapped_object *object = &objects->list[i];
 		struct symbol_file *file;
@@ -218,6 +220,7 @@ static void open_files(struct objects *objects, const struct objects *before, pi
 		if (file)
 			object->key = file->key;
 	}
+	mounts__forget();
 }
 
 static struct mapped_object *add(struct objects *objects)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,25 +65,102 @@ int mounts__parse(struct mounts *mounts, char *text)
 	return ret;
 }
 
-static char *read_text(pid_t pid)
+/* The latest list of a process that was read, and the file that tells when it changes. */
+struct kept_list {
+	FILE *file; /* NULL: none */
+	struct mounts mounts;
+};
+
+static _Thread_local struct {
+	unsigned int depth;
+	struct kept_list process, own;
+} kept;
+
+static FILE *open_list(pid_t pid)
 {
-	char path[64], *text = NULL;
-	size_t size = 0;
-	FILE *in;
+	char path[64];
 
 	if (pid)
 		snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
 	else
 		snprintf(path, sizeof(path), "/proc/self/mountinfo");
-	in = fopen(path, "re");
+	return fopen(path, "re");
+}
+
+static int read_list(struct mounts *mounts, FILE *in)
+{
+	char *text = NULL;
+	size_t size = 0;
+	int ret = 0;
+
+	if (getdelim(&text, &size, '\0', in) >= 0 && size <= TEXT_MAX)
+		ret = mounts__parse(mounts, text);
+	free(text);
+	return ret;
+}
+
+static void drop(struct kept_list *list)
+{
+	if (list->file)
+		fclose(list->file);
+	mounts__clear(&list->mounts);
+	list->file = NULL;
+}
+
+void mounts__keep(void)
+{
+	kept.depth++;
+}
+
+void mounts__forget(void)
+{
+	if (--kept.depth)
+		return;
+	drop(&kept.process);
+	drop(&kept.own);
+}
+
+/* Since the file was opened nothing has been mounted or unmounted there: see proc(5), /proc/PID/mounts. */
+static bool is_good(const struct kept_list *list, pid_t pid)
+{
+	struct pollfd fd = {.events = POLLPRI};
+
+	if (!list->file || list->mounts.pid != pid)
+		return false;
+	fd.fd = fileno(list->file);
+	return poll(&fd, 1, 0) == 0;
+}
+
+static bool read_kept(struct kept_list *list, pid_t pid)
+{
+	drop(list);
+	list->mounts.pid = pid;
+	list->file = open_list(pid);
+	if (list->file && !read_list(&list->mounts, list->file))
+		return true;
+	drop(list);
+	return false;
+}
+
+static void add_kept(struct mounts *mounts, pid_t pid)
+{
+	struct kept_list *list = pid ? &kept.process : &kept.own;
+
+	if (!is_good(list, pid) && !read_kept(list, pid))
+		return;
+	for (size_t i = 0; i < list->mounts.count; i++)
+		if (add(mounts, &list->mounts.list[i]))
+			return;
+}
+
+static void add_read(struct mounts *mounts, pid_t pid)
+{
+	FILE *in = open_list(pid);
+
 	if (!in)
-		return NULL;
-	if (getdelim(&text, &size, '\0', in) < 0 || size > TEXT_MAX) {
-		free(text);
-		text = NULL;
-	}
+		return;
+	read_list(mounts, in);
 	fclose(in);
-	return text;
 }
 
 /* gpuprobe's own as well: a process may run a program from outside its root, as container runtimes do. */
@@ -92,11 +170,10 @@ static void load(struct mounts *mounts)
 
 	mounts->loaded = true;
 	for (size_t i = mounts->pid ? 0 : 1; i < 2; i++) {
-		char *text = read_text(pids[i]);
-
-		if (text)
-			mounts__parse(mounts, text);
-		free(text);
+		if (kept.depth)
+			add_kept(mounts, pids[i]);
+		else
+			add_read(mounts, pids[i]);
 	}
 }
 

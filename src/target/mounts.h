@@ -42,6 +42,14 @@ void mounts__clear(struct mounts *mounts);
  */
 int mounts__check(struct mounts *mounts, int fd, struct statx *status);
 
+/*
+ * Between these calls, which may be nested, a thread reads the mounts of a process once for all files that it looks
+ * at, and again only when some have come or gone: there may be 100,000, and a thousand files. What is kept keeps the
+ * process's mount namespace from going: not for longer than it takes.
+ */
+void mounts__keep(void);
+void mounts__forget(void);
+
 /* Adds the mounts of a text in the form of /proc/PID/mountinfo. 0 or -ENOMEM. For tests. */
 int mounts__parse(struct mounts *mounts, char *text);
 

@@ -56,7 +56,7 @@ struct launch_names {
 	struct launch_name *all;
 	struct process_names *processes;
 	struct launch_name *sought;
-	struct symbol_cache *symbols;
+	struct host_stubs *stubs;
 	size_t bytes;
 	struct launch_name *quick[QUICK];
 };
@@ -68,8 +68,8 @@ struct launch_names *launch_names__new(bool full)
 	if (!names)
 		return NULL;
 	names->full = full;
-	names->symbols = symbol_cache__new(FILES_OPEN);
-	if (!names->symbols) {
+	names->stubs = host_stubs__new(FILES_OPEN);
+	if (!names->stubs) {
 		free(names);
 		return NULL;
 	}
@@ -126,7 +126,7 @@ void launch_names__free(struct launch_names *names)
 	HASH_ITER (hh, names->all, name, next) {
 		drop(names, name);
 	}
-	symbol_cache__free(names->symbols);
+	host_stubs__free(names->stubs);
 	free(names);
 }
 
@@ -305,7 +305,7 @@ static int look_for(struct launch_names *names, struct launch_name *name)
 	if (!traced_process__is_there(&process))
 		return -ESRCH;
 	if (name->address)
-		ret = host_stub__name(names->symbols, name->pid, name->address, &found);
+		ret = host_stub__name(names->stubs, name->pid, name->address, &found);
 	if (!ret)
 		ret = set(names, name, found);
 	else if (!remote_name__read(name->pid, name->key.handle, read))
@@ -330,6 +330,7 @@ void launch_names__look_up(struct launch_names *names, uint64_t now)
 			name->failures++;
 		put(name);
 	}
+	host_stubs__forget_mappings(names->stubs);
 }
 
 const char *launch_name__shown(const struct launch_name *name)

@@ -6,12 +6,16 @@
  * the end of a sorted row, or a few steps before it. What would have to go
  * further back (the end of a long call) goes to a heap instead, so that no
  * event moves many others. The first of all is the first of one of the two.
+ *
+ * Calls in the heap are linked by thread: thousands of threads may wait in a
+ * call, and each is asked for among as many that have returned.
  */
 #include "trace/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #define CHUNK_BYTES (256u << 10)
 #define CHUNKS_KEPT 64 /* for use again */
@@ -40,6 +44,7 @@ struct order {
 	size_t free_count;
 	size_t bytes;
 	uint64_t sequence;
+	struct waiting *heaped[TRACE_THREADS]; /* calls in the heap at the time that they began */
 };
 
 struct order *order__new(void)
@@ -166,9 +171,23 @@ static bool is_before(const struct entry *a, const struct entry *b)
 	return a->waiting->sequence < b->waiting->sequence;
 }
 
+/* Where the heap's calls of its thread are; NULL where it is asked for by nobody. */
+static struct waiting **heaped_calls(struct order *order, const struct entry *entry)
+{
+	const struct waiting *waiting = entry->waiting;
+
+	if (!waiting->thread || entry->time != waiting->event.start_ns || waiting->event.thread >= TRACE_THREADS)
+		return NULL;
+	return &order->heaped[waiting->event.thread];
+}
+
 static void add_to_heap(struct order *order, const struct entry *entry)
 {
+	struct waiting **calls = heaped_calls(order, entry);
 	size_t at = order->heap_count++;
+
+	if (calls)
+		DL_APPEND(*calls, entry->waiting);
 
 	while (at && is_before(entry, &order->heap[(at - 1) / 2])) {
 		order->heap[at] = order->heap[(at - 1) / 2];
@@ -234,6 +253,10 @@ struct waiting *order__first(const struct order *order, uint64_t *time)
 void order__pop(struct order *order)
 {
 	if (heap_is_first(order)) {
+		struct waiting **calls = heaped_calls(order, &order->heap[0]);
+
+		if (calls)
+			DL_DELETE(*calls, order->heap[0].waiting);
 		release(order, order->heap[0].waiting);
 		pop_from_heap(order);
 		return;
@@ -267,8 +290,8 @@ bool order__has(const struct order *order, uint32_t thread, uint8_t depth, uint6
 		if (is_call(order->row[low].waiting, thread, depth, start_ns))
 			return true;
 	}
-	for (size_t i = 0; i < order->heap_count; i++) {
-		if (order->heap[i].time == start_ns && is_call(order->heap[i].waiting, thread, depth, start_ns))
+	for (const struct waiting *call = thread < TRACE_THREADS ? order->heaped[thread] : NULL; call; call = call->next) {
+		if (is_call(call, thread, depth, start_ns))
 			return true;
 	}
 	return false;

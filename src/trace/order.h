@@ -21,6 +21,7 @@ struct order;
 struct waiting {
 	struct trace_thread *thread; /* NULL of a loss; referred to */
 	struct launch_name *name;    /* of a launch's kernel, or NULL; referred to */
+	struct waiting *prev, *next; /* the order's own */
 	uint64_t sequence;	     /* of arrival */
 	uint32_t size;		     /* of the event with its payload */
 	uint8_t kind;		     /* enum trace_line_kind */

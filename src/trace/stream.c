@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "target/mounts.h"
 #include "trace/private.h"
 
 #define HOLD_NS NS_PER_S
@@ -183,11 +184,13 @@ static bool has_read_stacks(const struct trace_stream *stream)
 /* Names some of those that were read. Returns 1 when there are more. */
 static int name_stacks(struct trace_stream *stream)
 {
-	for (unsigned int i = 0; stream->stacks && i < STACKS_MAX; i++) {
-		if (!stacks__settle(stream->stacks))
-			return 0;
-	}
-	return stream->stacks != NULL;
+	int more = stream->stacks != NULL;
+
+	mounts__keep();
+	for (unsigned int i = 0; more && i < STACKS_MAX; i++)
+		more = stacks__settle(stream->stacks);
+	mounts__forget();
+	return more;
 }
 
 /* Returns 1 when there is more to take in, 0 or a negative errno. */

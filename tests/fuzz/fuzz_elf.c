@@ -117,18 +117,18 @@ static void read_interpreter(const struct input *input)
 /* The kernel that a function of it stands for. */
 static void read_host_stubs(const struct input *input)
 {
-	struct symbol_cache *cache = symbol_cache__new(2);
+	struct host_stubs *stubs = host_stubs__new(2);
 	char *name;
 
-	MUST(cache);
+	MUST(stubs);
 	harness__set_maps("7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /usr/bin/program\n");
 	harness__set_file("", input->at, input->left);
 	for (uint64_t at = 0x7f00000005f0; at < 0x7f0000000610; at++) {
-		if (!host_stub__name(cache, 1, at, &name))
+		if (!host_stub__name(stubs, 1, at, &name))
 			MUST(name && *name);
 		free(name);
 	}
-	symbol_cache__free(cache);
+	host_stubs__free(stubs);
 	harness__set_file(NULL, NULL, 0);
 	harness__set_maps(NULL);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -18,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "growth_of_time.h"
+#include "no_valgrind.h"
 #include "target/mounts.h"
 #include "target/process_root.h"
 #include "target/root_file.h"
@@ -288,6 +292,83 @@ static void opens_what_is_known_to_answer(void **state)
 	close(fd);
 }
 
+#define MOUNTS 1000
+#define NOT_PERMITTED 77
+
+static void mount_or_exit(const char *folder)
+{
+	if ((mkdir(folder, 0700) && errno != EEXIST) || mount("none", folder, "tmpfs", 0, "size=4k"))
+		_exit(errno == EPERM || errno == EACCES ? NOT_PERMITTED : 1);
+}
+
+static bool can_open(const char *folder)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", folder);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		_exit(1);
+	close(fd);
+	fd = root_file__open(getpid(), path);
+	close(fd);
+	return fd >= 0;
+}
+
+/* In a mount namespace of its own. */
+static void look_among_mounts(const char *folder)
+{
+	char path[128], later[128];
+	uint64_t begin;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		_exit(NOT_PERMITTED);
+	for (int i = 0; i <= MOUNTS; i++) {
+		snprintf(path, sizeof(path), "%s/%d", folder, i);
+		mount_or_exit(i ? path : folder);
+	}
+	begin = spent();
+	mounts__keep();
+	mounts__keep();
+	for (int i = 0; i < 100; i++)
+		if (!can_open(path))
+			_exit(2);
+	print_message("100 files among %d mounts: %.1f ms\n", MOUNTS, (double)(spent() - begin) / MS);
+	if (spent() - begin > SLOWER * 200 * MS)
+		_exit(3);
+	/* What is mounted while the list is kept is in it. */
+	snprintf(later, sizeof(later), "%s/later", folder);
+	mount_or_exit(later);
+	if (!can_open(later) || !can_open(path))
+		_exit(4);
+	mounts__forget();
+	if (!can_open(path))
+		_exit(5);
+	mounts__forget();
+	_exit(can_open(path) ? 0 : 6);
+}
+
+static void many_mounts_are_read_once(void **state)
+{
+	char folder[] = "/tmp/gpuprobe-mounts-XXXXXX";
+	pid_t child;
+	int status;
+
+	(void)state;
+	not_under_valgrind();
+	assert_non_null(mkdtemp(folder));
+	child = fork();
+	if (!child)
+		look_among_mounts(folder);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	rmdir(folder);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NOT_PERMITTED)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +380,7 @@ int main(void)
 		cmocka_unit_test(takes_magic_links_by_their_text),
 		cmocka_unit_test(knows_fuse_by_its_type),
 		cmocka_unit_test(opens_what_is_known_to_answer),
+		cmocka_unit_test(many_mounts_are_read_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

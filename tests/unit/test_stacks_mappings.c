@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "growth_of_time.h"
+#include "no_valgrind.h"
 #include "stack_records.h"
 
 static void what_has_ended_is_named_as_far_as_it_is_known(void **state)
@@ -253,6 +255,40 @@ static void forgets_where_code_was(void **state)
 	stacks__free(stacks);
 }
 
+/* Each record tells that the code has changed, and there are as many mappings as the kernel lets a process have. */
+static void many_mappings_are_not_read_all_the_time(void **state)
+{
+	int fd = memfd_create("mapped", MFD_CLOEXEC);
+	struct stack_record *record;
+	struct stacks *stacks;
+	struct told told;
+	uint64_t begin;
+	char *pieces;
+
+	(void)state;
+	not_under_valgrind();
+	record = record_of(getpid());
+	stacks = make(STACK_FP, &told);
+	assert_true(fd >= 0 && !ftruncate(fd, 64000 * 4096));
+	pieces = mmap(NULL, 64000 * 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(pieces, MAP_FAILED);
+	for (int i = 0; i + 1 < 64000; i += 2)
+		assert_int_equal(mprotect(pieces + i * 4096l, 4096, PROT_READ | PROT_EXEC), 0);
+	outer_with_chain(record);
+	begin = spent();
+	for (int i = 0; i < 30; i++) {
+		record->code_version = (uint64_t)i + 1;
+		record->id = (uint64_t)i + 1;
+		take(stacks, record);
+	}
+	print_message("30 records among 64,000 mappings: %.1f ms\n", (double)(spent() - begin) / MS);
+	assert_true(spent() - begin < SLOWER * 1500 * MS);
+	munmap(pieces, 64000 * 4096);
+	close(fd);
+	stacks__free(stacks);
+	free(record);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +299,7 @@ int main(void)
 		cmocka_unit_test(what_has_changed_places_is_read_again),
 		cmocka_unit_test(tells_where_code_is),
 		cmocka_unit_test(forgets_where_code_was),
+		cmocka_unit_test(many_mappings_are_not_read_all_the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,8 @@
 #include <cmocka.h>
 
 #include "elf_builder.h"
+#include "growth_of_time.h"
+#include "no_valgrind.h"
 #include "symbol/host_stub.h"
 #include "symbol/remote_name.h"
 
@@ -36,10 +38,10 @@ __attribute__((noinline)) void _Z28__device_stub__Z4vmulPfS_S_iPfS_S_i(void)
 	__asm__ volatile("nop; nop; nop");
 }
 
-static void assert_named(struct symbol_cache *cache, uint64_t address, const char *expected)
+static void assert_named(struct host_stubs *stubs, uint64_t address, const char *expected)
 {
 	char *name;
-	int ret = host_stub__name(cache, getpid(), address, &name);
+	int ret = host_stub__name(stubs, getpid(), address, &name);
 
 	if (ret)
 		fail_msg("no name for %s: %d", expected, ret);
@@ -47,33 +49,72 @@ static void assert_named(struct symbol_cache *cache, uint64_t address, const cha
 	free(name);
 }
 
-static void assert_unnamed(struct symbol_cache *cache, uint64_t address)
+static void assert_unnamed(struct host_stubs *stubs, uint64_t address)
 {
 	char *name;
 
-	assert_int_equal(host_stub__name(cache, getpid(), address, &name), -ENOENT);
+	assert_int_equal(host_stub__name(stubs, getpid(), address, &name), -ENOENT);
 	assert_null(name);
 }
 
 static void names_host_functions(void **state)
 {
-	struct symbol_cache *cache = symbol_cache__new(2);
+	struct host_stubs *stubs = host_stubs__new(2);
 	int on_stack = 0;
 	char *name;
 
 	(void)state;
 	for (int round = 0; round < 3; round++) {
-		assert_named(cache, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
-		assert_named(cache, (uintptr_t)_Z28__device_stub__Z4vmulPfS_S_iPfS_S_i,
+		assert_named(stubs, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
+		assert_named(stubs, (uintptr_t)_Z28__device_stub__Z4vmulPfS_S_iPfS_S_i,
 			     "_Z4vmulPfS_S_i");
 	}
-	assert_unnamed(cache, (uintptr_t)_Z4vaddPfS_i + 1);
-	assert_unnamed(cache, (uintptr_t)&on_stack);
-	assert_unnamed(cache, 8);
-	assert_unnamed(cache, UINT64_MAX);
-	assert_int_equal(host_stub__name(cache, 999999999, 8, &name), -ESRCH);
-	symbol_cache__free(cache);
-	symbol_cache__free(NULL);
+	assert_unnamed(stubs, (uintptr_t)_Z4vaddPfS_i + 1);
+	assert_unnamed(stubs, (uintptr_t)&on_stack);
+	assert_unnamed(stubs, 8);
+	assert_unnamed(stubs, UINT64_MAX);
+	assert_int_equal(host_stub__name(stubs, 999999999, 8, &name), -ESRCH);
+	host_stubs__free(stubs);
+	host_stubs__free(NULL);
+}
+
+/* Every other page of a file is executable, and they lie before the code that is asked for. */
+static char *map_pieces(size_t count)
+{
+	int fd = memfd_create("mapped", MFD_CLOEXEC);
+	char *at;
+
+	assert_true(fd >= 0 && !ftruncate(fd, (off_t)(count * 4096)));
+	at = mmap((void *)0x10000000, count * 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	for (size_t i = 0; i + 1 < count; i += 2)
+		assert_int_equal(mprotect(at + i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
+	close(fd);
+	return at;
+}
+
+/* As many as one reading of the counters looks up. */
+static void names_of_a_process_with_many_mappings(void **state)
+{
+	struct host_stubs *stubs;
+	uint64_t begin;
+	char *pieces;
+
+	(void)state;
+	not_under_valgrind();
+	stubs = host_stubs__new(2);
+	pieces = map_pieces(64000);
+	begin = spent();
+	for (int i = 0; i < 64; i++)
+		assert_named(stubs, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
+	print_message("64 names among 64,000 mappings: %.1f ms\n", (double)(spent() - begin) / MS);
+	assert_true(spent() - begin < SLOWER * 500 * MS);
+	munmap(pieces, 64000 * 4096);
+	/* What has been unmapped is not asked for before that is said. */
+	host_stubs__forget_mappings(stubs);
+	assert_named(stubs, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
+	assert_unnamed(stubs, (uintptr_t)pieces);
+	host_stubs__free(stubs);
 }
 
 struct image {
@@ -106,7 +147,7 @@ static void unmap_library(struct image *image)
 /* More files than the cache holds, each asked for again after it had to leave. */
 static void the_cache_is_bounded(void **state)
 {
-	struct symbol_cache *cache = symbol_cache__new(2);
+	struct host_stubs *stubs = host_stubs__new(2);
 	struct image images[5];
 	char names[5][16];
 
@@ -119,47 +160,47 @@ static void the_cache_is_bounded(void **state)
 	}
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < 5; i++)
-			assert_named(cache, (uintptr_t)images[i].memory + 64, names[i]);
+			assert_named(stubs, (uintptr_t)images[i].memory + 64, names[i]);
 	}
-	assert_unnamed(cache, (uintptr_t)images[0].memory);
+	assert_unnamed(stubs, (uintptr_t)images[0].memory);
 	for (int i = 0; i < 5; i++)
 		unmap_library(&images[i]);
-	symbol_cache__free(cache);
+	host_stubs__free(stubs);
 }
 
 static void a_name_must_be_one(void **state)
 {
-	struct symbol_cache *cache = symbol_cache__new(1);
+	struct host_stubs *stubs = host_stubs__new(1);
 	struct image image;
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
 	image = map_library("evil\033[2Jname");
-	assert_unnamed(cache, (uintptr_t)image.memory + 64);
+	assert_unnamed(stubs, (uintptr_t)image.memory + 64);
 	unmap_library(&image);
-	symbol_cache__free(cache);
+	host_stubs__free(stubs);
 }
 
 static void a_changed_file_is_read_again(void **state)
 {
-	struct symbol_cache *cache = symbol_cache__new(4);
+	struct host_stubs *stubs = host_stubs__new(4);
 	struct image image;
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
 	image = map_library("_Z3onev");
-	assert_named(cache, (uintptr_t)image.memory + 64, "_Z3onev");
+	assert_named(stubs, (uintptr_t)image.memory + 64, "_Z3onev");
 	assert_int_equal(ftruncate(image.fd, TEXT_OFFSET), 0);
-	assert_unnamed(cache, (uintptr_t)image.memory + 64);
+	assert_unnamed(stubs, (uintptr_t)image.memory + 64);
 	unmap_library(&image);
-	symbol_cache__free(cache);
+	host_stubs__free(stubs);
 }
 
 static void what_is_no_elf_file_has_no_names(void **state)
 {
-	struct symbol_cache *cache = symbol_cache__new(1);
+	struct host_stubs *stubs = host_stubs__new(1);
 	int fd = memfd_create("text", MFD_CLOEXEC);
 	void *memory;
 
@@ -167,12 +208,12 @@ static void what_is_no_elf_file_has_no_names(void **state)
 	assert_int_equal(ftruncate(fd, 8192), 0);
 	memory = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	if (geteuid() == 0) {
-		assert_unnamed(cache, (uintptr_t)memory);
-		assert_unnamed(cache, (uintptr_t)memory);
+		assert_unnamed(stubs, (uintptr_t)memory);
+		assert_unnamed(stubs, (uintptr_t)memory);
 	}
 	munmap(memory, 8192);
 	close(fd);
-	symbol_cache__free(cache);
+	host_stubs__free(stubs);
 }
 
 /* Three pages of which the last is not mapped, in a child that has the same memory. */
@@ -273,6 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_host_functions),
+		cmocka_unit_test(names_of_a_process_with_many_mappings),
 		cmocka_unit_test(the_cache_is_bounded),
 		cmocka_unit_test(a_name_must_be_one),
 		cmocka_unit_test(a_changed_file_is_read_again),

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "growth_of_time.h"
+#include "no_valgrind.h"
 #include "trace/order.h"
 #include "trace/ring.h"
 
@@ -190,6 +192,40 @@ static void the_ring_is_read_to_a_position(void **state)
 	assert_int_equal(consumer, 64);
 }
 
+/* A thread's call that began early returns late: so do thousands, and as many are asked for that have not. */
+static void ask_for_calls(size_t size)
+{
+	struct order *order = order__new();
+	uint64_t time;
+
+	assert_non_null(order);
+	for (size_t i = 0; i < size + 100; i++) {
+		struct waiting *waiting = order__room(order, sizeof(struct trace_event));
+		uint64_t start = i < 100 ? 2 * size + i : i;
+
+		assert_non_null(waiting);
+		waiting->thread = (struct trace_thread *)order; /* some */
+		waiting->event = (struct trace_event){.start_ns = start, .thread = (uint32_t)(i % TRACE_THREADS)};
+		waiting->rank = 0;
+		order__insert(order, waiting, start);
+	}
+	for (size_t i = 100; i < size; i++) {
+		assert_true(order__has(order, (uint32_t)(i % TRACE_THREADS), 0, i));
+		assert_false(order__has(order, (uint32_t)(i % TRACE_THREADS), 0, i + 1));
+	}
+	while (order__first(order, &time))
+		order__pop(order);
+	assert_false(order__has(order, 100, 0, 100));
+	order__free(order);
+}
+
+static void test_many_calls_in_progress(void **state)
+{
+	(void)state;
+	not_under_valgrind();
+	assert_linear("calls that return late", ask_for_calls, 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +235,7 @@ int main(void)
 		cmocka_unit_test(a_waiting_call_is_found),
 		cmocka_unit_test(impossible_sizes_get_no_room),
 		cmocka_unit_test(the_ring_is_read_to_a_position),
+		cmocka_unit_test(test_many_calls_in_progress),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 // Failed calls in the metrics, by function and error, see series.h.
 #include "output/metrics/series.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct metric_family errors = {
@@ -20,54 +22,84 @@ static const char *error_label(const struct failure *f, char *buffer, size_t siz
 	return buffer;
 }
 
-static bool same_series(const struct failure *a, const struct failure *b)
+static int compare_series(const struct failure *a, const struct failure *b)
 {
-	if (strcmp(a->function, b->function) != 0)
-		return false;
-	if (!a->error || !b->error)
-		return !a->error && !b->error && a->code == b->code;
-	return strcmp(a->error, b->error) == 0;
+	int order = strcmp(a->function, b->function);
+
+	if (order)
+		return order;
+	if (a->error && b->error)
+		return strcmp(a->error, b->error);
+	if (a->error || b->error)
+		return a->error ? -1 : 1;
+	return a->code < b->code ? -1 : a->code > b->code;
+}
+
+/* Those of one series in their own order: all lie in one array. */
+static int by_series(const void *a, const void *b)
+{
+	const struct failure *x = *(const struct failure *const *)a, *y = *(const struct failure *const *)b;
+	int order = compare_series(x, y);
+
+	return order ? order : (x < y ? -1 : x > y);
 }
 
 /*
- * The count of failure `i` and of later ones that have its labels (one call in
- * a sampled and in an exact count); 0 when an earlier one has told it.
+ * The counts of series, each at the place of its first failure: later ones may have the same labels, as one call in a
+ * sampled and in an exact count has. `sorted` has room for all.
  */
-static uint64_t error_count(const struct process *p, size_t i)
+static void sum_up(const struct process *p, const struct failure **sorted, uint64_t *sums)
 {
-	uint64_t sum = p->failures[i].count;
-	size_t k;
+	const struct failure *first = NULL;
 
-	for (k = 0; k < p->failure_count; k++) {
-		if (k == i || !same_series(&p->failures[i], &p->failures[k]))
-			continue;
-		if (k < i)
-			return 0;
-		sum += p->failures[k].count;
+	for (size_t i = 0; i < p->failure_count; i++)
+		sorted[i] = &p->failures[i];
+	qsort(sorted, p->failure_count, sizeof(*sorted), by_series);
+	for (size_t i = 0; i < p->failure_count; i++) {
+		if (!first || compare_series(first, sorted[i]))
+			first = sorted[i];
+		sums[first - p->failures] += sorted[i]->count;
 	}
-	return sum;
 }
 
-void error_series__write(struct metrics_page *page)
+static void write_failures(struct exposition_writer *w, const struct process *p, const uint64_t *sums)
 {
-	struct exposition_writer *w = &page->writer;
 	char buffer[16];
-	size_t i, k;
 
-	exposition__family(w, &errors);
-	for (i = 0; i < page->process_count; i++) {
-		const struct process *p = page->processes[i];
+	for (size_t i = 0; i < p->failure_count; i++) {
+		const struct failure *f = &p->failures[i];
 
-		for (k = 0; k < p->failure_count; k++) {
-			const struct failure *f = &p->failures[k];
-			uint64_t count = error_count(p, k);
-
-			if (!count)
-				continue;
-			metrics_page__sample(w, p);
-			exposition__label(w, "function", f->function);
-			exposition__label(w, "error", error_label(f, buffer, sizeof(buffer)));
-			exposition__u64(w, count);
-		}
+		if (!sums[i])
+			continue;
+		metrics_page__sample(w, p);
+		exposition__label(w, "function", f->function);
+		exposition__label(w, "error", error_label(f, buffer, sizeof(buffer)));
+		exposition__u64(w, sums[i]);
 	}
+}
+
+static int write_process(struct exposition_writer *w, const struct process *p)
+{
+	const struct failure **sorted = calloc(p->failure_count, sizeof(*sorted));
+	uint64_t *sums = calloc(p->failure_count, sizeof(*sums));
+	int ret = sorted && sums ? 0 : -ENOMEM;
+
+	if (!ret) {
+		sum_up(p, sorted, sums);
+		write_failures(w, p, sums);
+	}
+	free(sorted);
+	free(sums);
+	return ret;
+}
+
+int error_series__write(struct metrics_page *page)
+{
+	int ret = 0;
+
+	exposition__family(&page->writer, &errors);
+	for (size_t i = 0; i < page->process_count && !ret; i++)
+		if (page->processes[i]->failure_count)
+			ret = write_process(&page->writer, page->processes[i]);
+	return ret;
 }

@@ -106,7 +106,9 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	}
 	object_series__write(&page);
 	device_series__write(&page);
-	error_series__write(&page);
+	err = error_series__write(&page);
+	if (err)
+		goto out;
 	sampling_series__write(&page);
 	if (findings)
 		err = finding_series__write(&page, metrics->findings, findings);

@@ -22,6 +22,7 @@ void object_series__write(struct metrics_page *page);
 void device_series__write(struct metrics_page *page);
 /* What probes cost and which families are sampled; nothing where there is no budget. */
 void sampling_series__write(struct metrics_page *page);
-void error_series__write(struct metrics_page *page);
+/* 0 or -ENOMEM. */
+int error_series__write(struct metrics_page *page);
 
 #endif

@@ -2,27 +2,27 @@
 // The findings at the end of the monitor's report, see findings.h.
 #include "output/report/findings.h"
 
+#include "model/process_index.h"
 #include "output/findings.h"
 #include "output/report/totals.h"
 
-static bool is_of(const struct finding *finding, const struct process *process)
-{
-	return !finding->pid || (finding->pid == process->pid && finding->start_ns == process->start_ns);
-}
-
 static bool is_told(const struct finding *finding, const void *arg)
 {
-	const struct model *model = arg;
+	const struct process_index *shown = arg;
 
-	for (size_t i = 0; i < model->process_count; i++)
-		if (is_of(finding, &model->processes[i]) && report__shows(&model->processes[i]))
-			return true;
-	return false;
+	if (!finding->pid)
+		return process_index__count(shown);
+	return process_index__find(shown, finding->pid, finding->start_ns);
 }
 
 void report_findings__select(struct finding_list *list, const struct model *model)
 {
-	finding_list__retain(list, is_told, model);
+	struct process_index *shown = process_index__new(model, report__shows);
+
+	/* Without memory rather told twice than not at all. */
+	if (shown)
+		finding_list__retain(list, is_told, shown);
+	process_index__free(shown);
 }
 
 void report_findings__print(FILE *out, const struct finding_list *list, const struct report_options *options)

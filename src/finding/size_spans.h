@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From when to when functions allocated, by size. An account may have ten thousands of sizes, and as many call sites
+ * ask for theirs.
+ */
+#ifndef FINDING_SIZE_SPANS_H
+#define FINDING_SIZE_SPANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/account.h"
+
+struct size_span {
+	uint64_t size; /* 0: of any */
+	uint64_t first_ns, last_ns;
+	uint16_t row; /* of the function */
+};
+
+struct size_spans {
+	struct size_span *list; /* by function and size */
+	size_t count;
+};
+
+/* `account` may be NULL. 0, or -ENOMEM: then there are none. */
+int size_spans__read(const struct account *account, struct size_spans *spans);
+void size_spans__clear(struct size_spans *spans);
+
+/* NULL: the function in `row` allocated nothing of this size, or of any (0). */
+const struct size_span *size_spans__find(const struct size_spans *spans, size_t row, uint64_t size);
+
+#endif
