@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -85,13 +86,13 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	}
 }
 
-/* What is negative ends the reading of the ring behind this record. */
-static int on_record(void *arg, void *data, size_t size)
+/* Not 0 ends the reading of the ring behind this record. */
+static int on_record(const void *data, size_t size, void *arg)
 {
 	struct collector *collector = arg;
 
 	take_record(collector, data, size);
-	return clock__boot_ns() < collector->until_ns ? 0 : -EAGAIN;
+	return clock__boot_ns() >= collector->until_ns;
 }
 
 static int map_processes(struct collector *collector, struct error *err)
@@ -108,6 +109,19 @@ static int map_processes(struct collector *collector, struct error *err)
 	collector->records = mapping;
 	collector->records_bytes = bytes;
 	return 0;
+}
+
+static int open_ring(struct collector *collector, const struct bpf_map *map)
+{
+	struct epoll_event waiting = {.events = EPOLLIN};
+	int ret = ring__map(&collector->ring, bpf_map__fd(map), bpf_map__max_entries(map));
+
+	if (ret)
+		return ret;
+	collector->waiting_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (collector->waiting_fd < 0)
+		return -errno;
+	return epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, bpf_map__fd(map), &waiting) ? -errno : 0;
 }
 
 static bool has_filter(const struct live_filter *filter)
@@ -127,6 +141,7 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->skeleton = skeleton;
 	collector->options = *options;
 	collector->log = log;
+	collector->waiting_fd = -1;
 	if (hooks)
 		collector->hooks = *hooks;
 	collector->attached_ns = UINT64_MAX;
@@ -154,9 +169,9 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	ret = map_processes(collector, err);
 	if (ret)
 		goto fail;
-	collector->ring = ring_buffer__new(bpf_map__fd(skeleton->maps.ring), on_record, collector, NULL);
-	if (!collector->ring) {
-		ret = error__set(err, -errno, "cannot open the ring buffer: %s", strerror(errno));
+	ret = open_ring(collector, skeleton->maps.ring);
+	if (ret) {
+		error__set(err, ret, "cannot open the ring buffer: %s", strerror(-ret));
 		goto fail;
 	}
 	ret = own_counts__new(skeleton, &collector->own_counts, err);
@@ -191,7 +206,9 @@ void collector__free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	ring_buffer__free(collector->ring);
+	ring__unmap(&collector->ring);
+	if (collector->waiting_fd >= 0)
+		close(collector->waiting_fd);
 	if (collector->records)
 		munmap(collector->records, collector->records_bytes);
 	model__clear(&collector->model);
@@ -214,21 +231,28 @@ void collector__free(struct collector *collector)
 
 int collector__ring_fd(const struct collector *collector)
 {
-	return ring_buffer__epoll_fd(collector->ring);
+	return collector->waiting_fd;
+}
+
+/* What comes meanwhile is left: it may come faster than it is read. */
+static void take_notices(struct collector *collector)
+{
+	ring__read(&collector->ring, ring__written(&collector->ring), on_record, collector);
 }
 
 /* What is asked of /proc comes last: stacks of a program that ends at once are to be named first. */
 static void consume_until(struct collector *collector, uint64_t until_ns)
 {
+	size_t waiting;
+
 	collector->until_ns = until_ns;
-	mounts__keep();
-	ring_buffer__consume(collector->ring);
+	take_notices(collector);
 	/* What came meanwhile is to be looked at before the next is named, which may take long. */
-	while (collector->stacks && clock__boot_ns() < until_ns && stacks__settle(collector->stacks))
-		ring_buffer__consume(collector->ring);
+	for (waiting = collector->stacks ? stacks__waiting(collector->stacks) : 0;
+	     waiting && clock__boot_ns() < until_ns && stacks__settle(collector->stacks); waiting--)
+		take_notices(collector);
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
-	mounts__forget();
 }
 
 void collector__consume(struct collector *collector)

@@ -48,8 +48,9 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 void collector__free(struct collector *collector);
 
 /*
- * Readable when notices or stacks wait; collector__consume takes them in. __consume_some stops behind the one with
- * which 50 ms are over, so that others have a turn: what is left keeps the descriptor readable.
+ * Readable when notices or stacks wait. collector__consume takes in those that are there when it is called, not what
+ * comes meanwhile. __consume_some stops behind the one with which 50 ms are over, so that others have a turn: what is
+ * left keeps the descriptor readable.
  */
 int collector__ring_fd(const struct collector *collector);
 void collector__consume(struct collector *collector);

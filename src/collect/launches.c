@@ -64,13 +64,6 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	over = kernel->generation != generation;
 	if (!kernel_table__is_named(process->kernel_table, key)) {
 		name = name_store__find(collector->names, kernel);
-		/* First seen while the maps are read: its name has come since. */
-		if (!name) {
-			collector__consume(collector);
-			/* A new process may have come with it, and all of them to another place. */
-			process = collector__process_at(collector, kernel->slot);
-			name = name_store__find(collector->names, kernel);
-		}
 		/* What was read may be the name of the next kernel behind the handle, if that changed meanwhile. */
 		if (!name && !over && !look_up_name(reading, process, kernel, buffer) && is_current(collector, kernel))
 			name = buffer;
@@ -125,6 +118,8 @@ int launches__read(struct reading *reading)
 	ret = reading__map(reading, reading->collector->skeleton->maps.launches, read_shared_launches);
 	if (!ret)
 		ret = own_counts__add_launches(own);
+	/* The names of those that were first seen while the maps were read have come since. */
+	collector__consume(reading->collector);
 	if (!ret)
 		ret = count_table__each(table, take_summed_launches, reading);
 	host_stubs__forget_mappings(reading->collector->stubs);

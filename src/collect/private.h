@@ -3,6 +3,7 @@
 #ifndef COLLECT_PRIVATE_H
 #define COLLECT_PRIVATE_H
 
+#include "base/ring.h"
 #include "collect/attribution.h"
 #include "collect/collector.h"
 #include "collect/contexts.h"
@@ -19,7 +20,6 @@
 
 struct account_maps;
 struct own_counts;
-struct ring_buffer;
 
 struct late_process {
 	pid_t pid;
@@ -31,7 +31,8 @@ struct collector {
 	struct collector_options options;
 	struct collector_hooks hooks;
 	const struct log *log;
-	struct ring_buffer *ring;
+	struct ring ring;  /* of notices */
+	int waiting_fd;	   /* an epoll set: readable while notices or stacks wait */
 	uint64_t until_ns; /* when others have to have a turn: the rest of the ring waits then */
 	struct model model;
 	struct name_store *names;

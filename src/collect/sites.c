@@ -22,11 +22,11 @@ int sites__open(struct collector *collector, struct error *err)
 
 	collector->stack_maps = STACK_MAPS(collector->skeleton);
 	options.ring_fd = bpf_map__fd(collector->stack_maps.ring);
+	options.ring_bytes = bpf_map__max_entries(collector->stack_maps.ring);
 	options.hooks = stack_maps__hooks(&collector->stack_maps);
 	ret = stacks__new(&options, collector->log, &collector->stacks, err);
 	/* The collector's one descriptor tells of both. */
-	if (!ret && epoll_ctl(ring_buffer__epoll_fd(collector->ring), EPOLL_CTL_ADD, stacks__fd(collector->stacks),
-			      &waiting))
+	if (!ret && epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, stacks__fd(collector->stacks), &waiting))
 		ret = error__set(err, -errno, "cannot wait for stacks: %s", strerror(errno));
 	return ret;
 }

@@ -2,7 +2,6 @@
 // Takes records of stacks in, see intake.h.
 #include "stack/intake.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +14,7 @@
 #include <utlist.h>
 
 #include "base/clock.h"
+#include "base/ring.h"
 #include "base/table.h"
 #include "stack/process.h"
 #include "symbol/python_code.h"
@@ -31,13 +31,14 @@ struct interpreter {
 };
 
 struct stack_intake {
-	pthread_mutex_t lock;	  /* of all that follows but for the thread's own ends */
-	struct ring_buffer *ring; /* NULL: without a thread */
+	pthread_mutex_t lock; /* of all that follows but for the thread's own ends */
+	struct ring ring;     /* all zero: without a thread */
+	int ring_fd;
 	struct interpreter *interpreters;
 	struct python_codes *codes;
 	struct python_names names;
 	struct taken_stack *waiting; /* the oldest first */
-	size_t waiting_bytes;
+	size_t waiting_count, waiting_bytes;
 	uint64_t malformed;
 	int waiting_fd; /* an eventfd, readable while some wait */
 	int stop_fd;	/* an eventfd: the thread is to end */
@@ -122,6 +123,7 @@ static void put(struct stack_intake *intake, struct taken_stack *taken)
 	}
 	DL_APPEND(intake->waiting, taken);
 	intake->waiting_bytes += taken->size;
+	intake->waiting_count++;
 }
 
 static int take(struct stack_intake *intake, const struct stack_record *record)
@@ -174,12 +176,23 @@ struct taken_stack *stack_intake__pop(struct stack_intake *intake)
 	if (taken) {
 		DL_DELETE(intake->waiting, taken);
 		intake->waiting_bytes -= taken->size;
+		intake->waiting_count--;
 	}
 	if (taken && !intake->waiting && read(intake->waiting_fd, &count, sizeof(count)) < 0) {
 		/* It was not readable. */
 	}
 	pthread_mutex_unlock(&intake->lock);
 	return taken;
+}
+
+size_t stack_intake__count(struct stack_intake *intake)
+{
+	size_t count;
+
+	pthread_mutex_lock(&intake->lock);
+	count = intake->waiting_count;
+	pthread_mutex_unlock(&intake->lock);
+	return count;
 }
 
 int stack_intake__set_python(struct stack_intake *intake, const struct python_owner *owner,
@@ -228,14 +241,14 @@ uint64_t stack_intake__malformed(struct stack_intake *intake)
 
 /* --- the thread --- */
 
-static int on_record(void *arg, void *data, size_t size)
+static int on_record(const void *data, size_t size, void *arg)
 {
 	/* One that cannot be is counted; without memory its stack is not known. */
 	take_checked(arg, data, size);
 	return 0;
 }
 
-/* Returns whether more waits than is to. */
+/* Takes in what is in the ring now: more may come faster than it is read. Returns whether more waits than is to. */
 static bool consume(struct stack_intake *intake)
 {
 	bool full;
@@ -243,14 +256,14 @@ static bool consume(struct stack_intake *intake)
 	pthread_mutex_lock(&intake->lock);
 	full = intake->waiting_bytes > WAITING_BYTES_MAX;
 	if (!full)
-		ring_buffer__consume(intake->ring);
+		ring__read(&intake->ring, ring__written(&intake->ring), on_record, intake);
 	pthread_mutex_unlock(&intake->lock);
 	return full;
 }
 
 void stack_intake__drain(struct stack_intake *intake)
 {
-	if (intake->ring)
+	if (intake->ring.data)
 		consume(intake);
 }
 
@@ -259,7 +272,7 @@ static void *run(void *arg)
 	const struct timespec pause = {.tv_nsec = FULL_PAUSE_NS};
 	struct stack_intake *intake = arg;
 	struct pollfd fds[] = {
-		{.fd = ring_buffer__epoll_fd(intake->ring), .events = POLLIN},
+		{.fd = intake->ring_fd, .events = POLLIN},
 		{.fd = intake->stop_fd, .events = POLLIN},
 	};
 
@@ -298,15 +311,18 @@ static void stop_thread(struct stack_intake *intake)
 	pthread_join(intake->thread, NULL);
 }
 
-static int open_ring(struct stack_intake *intake, int ring_fd)
+static int open_ring(struct stack_intake *intake, int ring_fd, size_t ring_bytes)
 {
+	int ret;
+
 	if (ring_fd < 0)
 		return 0;
-	intake->ring = ring_buffer__new(ring_fd, on_record, intake, NULL);
-	return intake->ring ? start_thread(intake) : -errno;
+	intake->ring_fd = ring_fd;
+	ret = ring__map(&intake->ring, ring_fd, ring_bytes);
+	return ret ? ret : start_thread(intake);
 }
 
-int stack_intake__new(int ring_fd, struct stack_intake **out, struct error *err)
+int stack_intake__new(int ring_fd, size_t ring_bytes, struct stack_intake **out, struct error *err)
 {
 	struct stack_intake *intake = calloc(1, sizeof(*intake));
 	int ret = -ENOMEM;
@@ -320,7 +336,7 @@ int stack_intake__new(int ring_fd, struct stack_intake **out, struct error *err)
 	if (intake->waiting_fd < 0 || intake->stop_fd < 0)
 		ret = -errno;
 	else if (intake->codes)
-		ret = open_ring(intake, ring_fd);
+		ret = open_ring(intake, ring_fd, ring_bytes);
 	if (ret) {
 		stack_intake__free(intake);
 		return error__set(err, ret, "cannot take in stacks: %s", strerror(-ret));
@@ -337,7 +353,7 @@ void stack_intake__free(struct stack_intake *intake)
 	if (!intake)
 		return;
 	stop_thread(intake);
-	ring_buffer__free(intake->ring);
+	ring__unmap(&intake->ring);
 	DL_FOREACH_SAFE (intake->waiting, taken, next_taken) {
 		taken_stack__free(taken);
 	}

@@ -42,6 +42,7 @@ struct stacks_options {
 	enum stack_mode mode;
 	size_t max;  /* distinct stacks kept, 1 or more */
 	int ring_fd; /* of the map `stack_ring`; -1: records come by stacks__take alone */
+	size_t ring_bytes;
 	struct stack_hooks hooks;
 };
 
@@ -72,12 +73,15 @@ int stacks__take(struct stacks *stacks, const void *record, size_t size);
 /* Readable while records wait to be settled. */
 int stacks__fd(const struct stacks *stacks);
 
+/* How many records wait to be settled. */
+size_t stacks__waiting(const struct stacks *stacks);
+
 /* Names the record that has waited the longest. Returns 1 if there was one, 0 if none waits. */
 int stacks__settle(struct stacks *stacks);
 
 /*
- * The stack with this id, NULL where it is not known. Settles all that waits
- * or is in the ring.
+ * The stack with this id, NULL where it is not known. Where it is not yet, settles
+ * what waits and what is in the ring.
  * Valid until the next stacks__take or stacks__settle.
  */
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id);

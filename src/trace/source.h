@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "gpuprobe/trace.h"
 #include "stack/stacks.h"
-#include "trace/ring.h"
+#include "base/ring.h"
 
 struct trace_bpf;
 struct trace_source;

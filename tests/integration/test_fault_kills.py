@@ -17,6 +17,7 @@ from lib.steady import NAME, Steady, build_apart
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 ALONE = pytest.mark.alone("a gpuprobe that starts beside it cleans up what this one has left")
+FORKS = pytest.mark.plain("AddressSanitizer's allocator may be locked in what is forked beside a thread")
 QUIET = ["--metrics-addr", "none"]
 # What is killed: the ways to watch one process, and all.
 WAYS = [
@@ -89,6 +90,7 @@ def test_gpuprobe_killed_under_load_often(gpuprobe, program):
 
 
 @ALONE
+@FORKS
 def test_gpuprobe_killed_with_tracefs_links(tmp_path, program, tracefs):
     """Nor does an event of it stay in tracefs."""
     kill_at_random(Probe(tmp_path, "perf"), program, 12)
@@ -96,6 +98,7 @@ def test_gpuprobe_killed_with_tracefs_links(tmp_path, program, tracefs):
 
 @pytest.mark.slow
 @ALONE
+@FORKS
 def test_gpuprobe_killed_with_tracefs_links_often(tmp_path, program, tracefs):
     kill_at_random(Probe(tmp_path, "perf"), program, 50)
 

@@ -56,13 +56,14 @@ def test_short_lives(gpuprobe_by):
     assert len(result.final["processes"]) == 1200
 
 
+@pytest.mark.plain("with sanitizers it cannot keep up with so many notices")
 def test_scraped_while_all_goes_on(gpuprobe_by, free_port):
     """Two readers of the metrics, reports, and every family at once; no counter goes back."""
     scrapes, stop = ([], []), threading.Event()  # each reader's in their order
 
     def scrape(pages):
         while not stop.is_set():
-            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=30) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=100) as answer:
                 pages.append(answer.read().decode())
             time.sleep(0.01)
 

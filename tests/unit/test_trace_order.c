@@ -14,7 +14,7 @@
 #include "growth_of_time.h"
 #include "no_valgrind.h"
 #include "trace/order.h"
-#include "trace/ring.h"
+#include "base/ring.h"
 
 #define EVENTS 20000
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads a BPF ring buffer up to a position. libbpf's own reader of Debian 12
- * tells no positions, and goes on for as long as there is more.
+ * tells no positions, and goes on for as long as there is more: where watched
+ * programs write faster than is read, it never returns.
  */
-#ifndef TRACE_RING_H
-#define TRACE_RING_H
+#ifndef BASE_RING_H
+#define BASE_RING_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +27,7 @@ struct ring {
  */
 typedef int (*ring_record_fn)(const void *record, size_t size, void *arg);
 
-/* Maps the ring of a BPF map. 0 or a negative errno. */
+/* Maps the ring of a BPF map, whose descriptor is readable while records wait. 0 or a negative errno. */
 int ring__map(struct ring *ring, int map_fd, uint64_t size);
 void ring__unmap(struct ring *ring); /* also one that is all zero */
 

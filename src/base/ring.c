@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads a BPF ring buffer, see ring.h.
-#include "trace/ring.h"
+#include "base/ring.h"
 
 #include <errno.h>
 #include <linux/bpf.h>
