@@ -55,7 +55,7 @@ static void look(void *arg)
 	warn_memory(run, findings__draw(run->findings, counting__model(run->counting), &run->list));
 }
 
-static void print(FILE *out, void *arg)
+static int print(FILE *out, void *arg)
 {
 	struct account_run *run = arg;
 	const struct stat_report report = {
@@ -76,6 +76,7 @@ static void print(FILE *out, void *arg)
 		diagnose_text__print(out, &report);
 	else
 		stat_text__print(out, &report);
+	return 0;
 }
 
 /* --- setting up --- */

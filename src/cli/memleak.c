@@ -25,16 +25,15 @@ struct memleak {
 
 /* --- reports --- */
 
-static void print(FILE *out, void *arg)
+static int print(FILE *out, void *arg)
 {
 	const struct memleak *memleak = arg;
 	const struct memleak_command *options = memleak->options;
 	const struct model *model = counting__model(memleak->counting);
 
 	if (options->json)
-		memleak_json__print(out, model, memleak->growth, &options->output);
-	else
-		memleak_text__print(out, model, memleak->growth, &options->output);
+		return memleak_json__print(out, model, memleak->growth, &options->output);
+	return memleak_text__print(out, model, memleak->growth, &options->output);
 }
 
 static void sample(void *arg)

@@ -77,7 +77,7 @@ static void look(void *arg)
 	report_findings__select(&monitor->list, counting__model(monitor->counting));
 }
 
-static void print(FILE *out, void *arg)
+static int print(FILE *out, void *arg)
 {
 	const struct monitor *monitor = arg;
 	const struct options *options = monitor->options;
@@ -91,6 +91,7 @@ static void print(FILE *out, void *arg)
 		report_json__print(out, counting__model(monitor->counting), form.findings);
 	else
 		report_text__print(out, counting__model(monitor->counting), &form);
+	return 0;
 }
 
 static int render_metrics(void *arg, enum exposition form, FILE *out)

@@ -29,11 +29,12 @@ static char *render(const struct reports *reports, size_t *length)
 {
 	char *text = NULL;
 	FILE *out = text_stream__open(&text, length);
+	int ret;
 
 	if (!out)
 		return NULL;
-	reports->options.print(out, reports->options.arg);
-	if (!fclose(out))
+	ret = reports->options.print(out, reports->options.arg);
+	if (!fclose(out) && !ret)
 		return text;
 	free(text);
 	return NULL;

@@ -24,7 +24,7 @@ struct reports_options {
 	bool whole;	     /* each is of all so far: what has ended is in those that follow, too */
 	/* The model was read anew: what is to be taken from it before it is shown. Optional. */
 	void (*look)(void *arg);
-	void (*print)(FILE *out, void *arg);
+	int (*print)(FILE *out, void *arg); /* 0, or a negative errno: it is not whole and not shown */
 	void *arg;
 };
 

@@ -246,6 +246,7 @@ static void consume_until(struct collector *collector, uint64_t until_ns)
 	size_t waiting;
 
 	collector->until_ns = until_ns;
+	mounts__keep();
 	take_notices(collector);
 	/* What came meanwhile is to be looked at before the next is named, which may take long. */
 	for (waiting = collector->stacks ? stacks__waiting(collector->stacks) : 0;
@@ -253,6 +254,7 @@ static void consume_until(struct collector *collector, uint64_t until_ns)
 		take_notices(collector);
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
+	mounts__forget();
 }
 
 void collector__consume(struct collector *collector)

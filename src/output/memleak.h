@@ -24,12 +24,12 @@ struct memleak_options {
 	uint64_t older_ns;     /* nor are younger ones */
 };
 
-/* A report as people read it. */
-void memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
-			 const struct memleak_options *options);
+/* A report as people read it. 0, or -ENOMEM: it is not whole. */
+int memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
+			const struct memleak_options *options);
 
 /* The same as one JSON object on a line. */
-void memleak_json__print(FILE *out, const struct model *model, const struct growth *growth,
-			 const struct memleak_options *options);
+int memleak_json__print(FILE *out, const struct model *model, const struct growth *growth,
+			const struct memleak_options *options);
 
 #endif

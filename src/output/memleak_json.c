@@ -108,13 +108,16 @@ static void write_sites(const struct writer *writer, const struct memleak_proces
 	json__array_end(writer->j);
 }
 
-static void write_process(const struct writer *writer, const struct process *p)
+static int write_process(const struct writer *writer, const struct process *p)
 {
 	struct memleak_process known;
 	struct memleak_sums sums;
 	struct json *j = writer->j;
+	int ret;
 
-	memleak_process__begin(&known, p, writer->options);
+	ret = memleak_process__begin(&known, p, writer->options);
+	if (ret)
+		return ret;
 	memleak_site__sum(writer->model, &known, writer->growth, writer->options, &sums);
 	json__object_begin(j);
 	json__key_i64(j, "pid", p->pid);
@@ -135,13 +138,15 @@ static void write_process(const struct writer *writer, const struct process *p)
 	write_sites(writer, &known);
 	json__object_end(j);
 	memleak_process__end(&known);
+	return 0;
 }
 
-void memleak_json__print(FILE *out, const struct model *model, const struct growth *growth,
-			 const struct memleak_options *options)
+int memleak_json__print(FILE *out, const struct model *model, const struct growth *growth,
+			const struct memleak_options *options)
 {
 	struct json j;
 	const struct writer writer = {.j = &j, .model = model, .growth = growth, .options = options};
+	int ret = 0;
 
 	json__init(&j, out);
 	json__object_begin(&j);
@@ -151,13 +156,14 @@ void memleak_json__print(FILE *out, const struct model *model, const struct grow
 	json__key_bool(&j, "final", model->final);
 	json__key(&j, "processes");
 	json__array_begin(&j);
-	for (size_t i = 0; i < model->process_count; i++)
+	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (report__shows(&model->processes[i]))
-			write_process(&writer, &model->processes[i]);
+			ret = write_process(&writer, &model->processes[i]);
 	json__array_end(&j);
 	json_parts__key_without_calls(&j, model);
 	json__key_u64(&j, "sites_not_followed", growth__unfollowed(growth));
 	json_parts__key_lost(&j, model);
 	json__object_end(&j);
 	fputc('\n', out);
+	return ret;
 }

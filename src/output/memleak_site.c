@@ -2,6 +2,7 @@
 // What is known of a site, see memleak_site.h.
 #include "output/memleak_site.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,27 +28,33 @@ static int by_stack(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void sort_allocations(struct memleak_process *known)
+static int sort_allocations(struct memleak_process *known)
 {
 	const struct process *process = known->process;
 
 	known->allocations = calloc(process->live_listed + 1, sizeof(*known->allocations));
 	if (!known->allocations)
-		return;
+		return -ENOMEM;
 	known->allocation_count = process->live_listed;
 	for (size_t i = 0; i < process->live_listed; i++)
 		known->allocations[i] = &process->live[i];
 	qsort(known->allocations, known->allocation_count, sizeof(*known->allocations), by_stack);
+	return 0;
 }
 
-void memleak_process__begin(struct memleak_process *known, const struct process *process,
-			    const struct memleak_options *options)
+int memleak_process__begin(struct memleak_process *known, const struct process *process,
+			   const struct memleak_options *options)
 {
+	int ret = 0;
+
 	*known = (struct memleak_process){.process = process};
 	if (process->ended)
-		allocated_sites__read(process, &known->allocated);
-	if (options->show_allocations)
-		sort_allocations(known);
+		ret = allocated_sites__read(process, &known->allocated);
+	if (!ret && options->show_allocations)
+		ret = sort_allocations(known);
+	if (ret)
+		memleak_process__end(known);
+	return ret;
 }
 
 void memleak_process__end(struct memleak_process *known)

@@ -38,9 +38,9 @@ enum loss memleak_site__untracked(const struct model *model);
 
 bool memleak_site__shows(const struct live_site *live, const struct memleak_options *options);
 
-/* Without memory it is not known what was freed, and no allocation is shown. */
-void memleak_process__begin(struct memleak_process *known, const struct process *process,
-			    const struct memleak_options *options);
+/* 0, or -ENOMEM: then there is nothing to end. */
+int memleak_process__begin(struct memleak_process *known, const struct process *process,
+			   const struct memleak_options *options);
 void memleak_process__end(struct memleak_process *known);
 
 void memleak_site__know(const struct model *model, const struct memleak_process *known, const struct live_site *live,

@@ -263,25 +263,29 @@ static void sum_process(const struct printer *printer, const struct process *p, 
 	all->left_out_count += sums.left_out_count;
 }
 
-static void print_process(const struct printer *printer, const struct process *p, bool named)
+static int print_process(const struct printer *printer, const struct process *p, bool named)
 {
 	struct memleak_process known;
 	struct memleak_sums sums;
+	int ret = memleak_process__begin(&known, p, printer->options);
 
-	memleak_process__begin(&known, p, printer->options);
+	if (ret)
+		return ret;
 	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
 	if (sums.sites && named)
 		report_line__process(printer->out, p);
 	if (sums.sites)
 		print_sites(printer, &known, sums);
 	memleak_process__end(&known);
+	return 0;
 }
 
-static void print_running(const struct printer *printer)
+static int print_running(const struct printer *printer)
 {
 	const struct model *model = printer->model;
 	struct memleak_sums all = {0};
 	size_t running = 0, ended = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *p = &model->processes[i];
@@ -293,11 +297,12 @@ static void print_running(const struct printer *printer)
 		sum_process(printer, p, &all);
 	}
 	if (!running && ended)
-		return;
+		return 0;
 	print_head(printer, &all, model->process_count);
-	for (size_t i = 0; i < model->process_count; i++)
+	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (!model->processes[i].ended)
-			print_process(printer, &model->processes[i], running > 1 || model->processes[i].since_attach);
+			ret = print_process(printer, &model->processes[i], running > 1 || model->processes[i].since_attach);
+	return ret;
 }
 
 /* --- processes that ended --- */
@@ -335,25 +340,28 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 	print_sites(printer, known, sums);
 }
 
-static void print_ended(const struct printer *printer, const struct process *p)
+static int print_ended(const struct printer *printer, const struct process *p)
 {
 	struct memleak_process known;
+	int ret = memleak_process__begin(&known, p, printer->options);
 
-	memleak_process__begin(&known, p, printer->options);
+	if (ret)
+		return ret;
 	print_end(printer, &known);
 	memleak_process__end(&known);
+	return 0;
 }
 
-void memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
-			 const struct memleak_options *options)
+int memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
+			const struct memleak_options *options)
 {
 	const struct printer printer = {.out = out, .model = model, .growth = growth, .options = options};
 	size_t unfollowed = growth__unfollowed(growth);
+	int ret = print_running(&printer);
 
-	print_running(&printer);
-	for (size_t i = 0; i < model->process_count; i++)
+	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (model->processes[i].ended && report__shows(&model->processes[i]))
-			print_ended(&printer, &model->processes[i]);
+			ret = print_ended(&printer, &model->processes[i]);
 	if (unfollowed)
 		fprintf(out, REPORT_INDENT "%zu call site%s too many to tell whether they grow\n", unfollowed,
 			report_line__plural(unfollowed));
@@ -361,4 +369,5 @@ void memleak_text__print(FILE *out, const struct model *model, const struct grow
 		report_line__no_call(out, model);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);
+	return ret;
 }
