@@ -71,6 +71,7 @@ struct kept_list {
 	struct mounts mounts;
 };
 
+/* The thread's: files are opened below a dozen layers that know nothing of a turn, and each turn is one thread's. */
 static _Thread_local struct {
 	unsigned int depth;
 	struct kept_list process, own;
