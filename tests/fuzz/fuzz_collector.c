@@ -72,7 +72,7 @@ static void take_notice(struct collector *collector, struct input *input)
 	notice.record.type = (uint32_t)type % 8;
 	notice.record.slot %= SLOTS + 1;
 	exact = harness__exactly(&notice, size);
-	on_record(collector, exact, size);
+	on_record(exact, size, collector);
 	free(exact);
 }
 
