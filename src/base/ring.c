@@ -2,6 +2,7 @@
 // Reads a BPF ring buffer, see ring.h.
 #include "base/ring.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <sys/mman.h>
@@ -10,12 +11,18 @@
 /* The writers get room back in steps of so much: each step costs them a cache line. */
 #define STEP (64u << 10)
 
-int ring__map(struct ring *ring, int map_fd, uint64_t size)
+int ring__map(struct ring *ring, int map_fd)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size;
+	struct bpf_map_info info = {0};
+	uint32_t info_bytes = sizeof(info);
 	void *consumer, *producer;
 
-	*ring = (struct ring){.size = size};
+	*ring = (struct ring){0};
+	if (bpf_obj_get_info_by_fd(map_fd, &info, &info_bytes))
+		return -errno;
+	size = info.max_entries;
+	ring->size = size;
 	consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
 	if (consumer == MAP_FAILED)
 		return -errno;

@@ -28,7 +28,7 @@ struct ring {
 typedef int (*ring_record_fn)(const void *record, size_t size, void *arg);
 
 /* Maps the ring of a BPF map, whose descriptor is readable while records wait. 0 or a negative errno. */
-int ring__map(struct ring *ring, int map_fd, uint64_t size);
+int ring__map(struct ring *ring, int map_fd);
 void ring__unmap(struct ring *ring); /* also one that is all zero */
 
 /* Where the next record will be written: all that has begun to be written is before it. */

@@ -114,7 +114,7 @@ static int map_processes(struct collector *collector, struct error *err)
 static int open_ring(struct collector *collector, const struct bpf_map *map)
 {
 	struct epoll_event waiting = {.events = EPOLLIN};
-	int ret = ring__map(&collector->ring, bpf_map__fd(map), bpf_map__max_entries(map));
+	int ret = ring__map(&collector->ring, bpf_map__fd(map));
 
 	if (ret)
 		return ret;

@@ -22,7 +22,6 @@ int sites__open(struct collector *collector, struct error *err)
 
 	collector->stack_maps = STACK_MAPS(collector->skeleton);
 	options.ring_fd = bpf_map__fd(collector->stack_maps.ring);
-	options.ring_bytes = bpf_map__max_entries(collector->stack_maps.ring);
 	options.hooks = stack_maps__hooks(&collector->stack_maps);
 	ret = stacks__new(&options, collector->log, &collector->stacks, err);
 	/* The collector's one descriptor tells of both. */

@@ -311,18 +311,18 @@ static void stop_thread(struct stack_intake *intake)
 	pthread_join(intake->thread, NULL);
 }
 
-static int open_ring(struct stack_intake *intake, int ring_fd, size_t ring_bytes)
+static int open_ring(struct stack_intake *intake, int ring_fd)
 {
 	int ret;
 
 	if (ring_fd < 0)
 		return 0;
 	intake->ring_fd = ring_fd;
-	ret = ring__map(&intake->ring, ring_fd, ring_bytes);
+	ret = ring__map(&intake->ring, ring_fd);
 	return ret ? ret : start_thread(intake);
 }
 
-int stack_intake__new(int ring_fd, size_t ring_bytes, struct stack_intake **out, struct error *err)
+int stack_intake__new(int ring_fd, struct stack_intake **out, struct error *err)
 {
 	struct stack_intake *intake = calloc(1, sizeof(*intake));
 	int ret = -ENOMEM;
@@ -336,7 +336,7 @@ int stack_intake__new(int ring_fd, size_t ring_bytes, struct stack_intake **out,
 	if (intake->waiting_fd < 0 || intake->stop_fd < 0)
 		ret = -errno;
 	else if (intake->codes)
-		ret = open_ring(intake, ring_fd, ring_bytes);
+		ret = open_ring(intake, ring_fd);
 	if (ret) {
 		stack_intake__free(intake);
 		return error__set(err, ret, "cannot take in stacks: %s", strerror(-ret));

@@ -29,11 +29,8 @@ struct taken_stack {
 
 void taken_stack__free(struct taken_stack *taken);
 
-/*
- * `ring_fd`: of the map stack_ring, whose ring has so many bytes; -1: there is no thread, records come by
- * stack_intake__take. 0 or a negative errno.
- */
-int stack_intake__new(int ring_fd, size_t ring_bytes, struct stack_intake **out, struct error *err);
+/* `ring_fd`: of the map stack_ring; -1: there is no thread, records come by stack_intake__take. 0 or a negative errno. */
+int stack_intake__new(int ring_fd, struct stack_intake **out, struct error *err);
 void stack_intake__free(struct stack_intake *intake); /* ends the thread */
 
 /* Where a process has its Python frames; offsets NULL: nowhere. To be told before BPF programs are. 0 or -ENOMEM. */

@@ -35,7 +35,7 @@ int stacks__new(const struct stacks_options *options, const struct log *log, str
 	if (!stacks)
 		return error__set(err, -ENOMEM, "out of memory");
 	stacks->options = *options;
-	ret = stack_intake__new(options->ring_fd, options->ring_bytes, &stacks->intake, err);
+	ret = stack_intake__new(options->ring_fd, &stacks->intake, err);
 	if (ret)
 		goto fail;
 	stacks->processes = stack_processes__new(options->mode, &stacks->options.hooks, stacks->intake, log);
@@ -157,11 +157,8 @@ uint64_t stacks__same(const struct stacks *stacks, uint64_t id)
 
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id)
 {
-	const struct stack *stack = stack_store__find(stacks->store, id);
 	size_t waiting;
 
-	if (stack)
-		return stack;
 	/* What comes meanwhile is left: it may come faster than it is named. */
 	stack_intake__drain(stacks->intake);
 	for (waiting = stacks__waiting(stacks); waiting && stacks__settle(stacks); waiting--)

@@ -42,7 +42,6 @@ struct stacks_options {
 	enum stack_mode mode;
 	size_t max;  /* distinct stacks kept, 1 or more */
 	int ring_fd; /* of the map `stack_ring`; -1: records come by stacks__take alone */
-	size_t ring_bytes;
 	struct stack_hooks hooks;
 };
 
@@ -80,8 +79,8 @@ size_t stacks__waiting(const struct stacks *stacks);
 int stacks__settle(struct stacks *stacks);
 
 /*
- * The stack with this id, NULL where it is not known. Where it is not yet, settles
- * what waits and what is in the ring.
+ * The stack with this id, NULL where it is not known. Settles what waits and what
+ * is in the ring, not what comes meanwhile.
  * Valid until the next stacks__take or stacks__settle.
  */
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id);

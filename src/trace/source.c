@@ -214,7 +214,7 @@ static int open_stacks(struct bpf_source *bpf)
 	if (bpf->skeleton->rodata->config.stack_mode == STACK_OFF)
 		return 0;
 	bpf->stack_maps = STACK_MAPS(bpf->skeleton);
-	ret = ring__map(&bpf->stack_ring, bpf_map__fd(bpf->stack_maps.ring), bpf_map__max_entries(bpf->stack_maps.ring));
+	ret = ring__map(&bpf->stack_ring, bpf_map__fd(bpf->stack_maps.ring));
 	if (ret)
 		return ret;
 	bpf->cpus = libbpf_num_possible_cpus();
@@ -243,7 +243,7 @@ static int map_progress(struct bpf_source *bpf)
 static int open_parts(struct bpf_source *bpf, struct error *err)
 {
 	const struct bpf_map *ring = bpf->skeleton->maps.ring;
-	int ret = ring__map(&bpf->ring, bpf_map__fd(ring), bpf_map__max_entries(ring));
+	int ret = ring__map(&bpf->ring, bpf_map__fd(ring));
 
 	if (ret)
 		return error__set(err, ret, "cannot map the ring buffer: %s", strerror(-ret));

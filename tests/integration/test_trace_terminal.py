@@ -102,7 +102,9 @@ def test_interrupt_from_the_keyboard():
                            until="cudaMemset", key=b"\x03")
     assert time.monotonic() - began < 20
     lines = [line for line in ESCAPE.sub("", shown).splitlines() if "cudaMemset" in line]
-    assert lines and all("cudaSuccess" in line for line in lines)
+    # The signal may come in the middle of the last.
+    assert lines and all("cudaSuccess" in line for line in lines[:-1])
+    assert "cudaSuccess" in lines[-1] or "<unfinished>" in lines[-1]
 
 
 def test_command_has_the_terminal():

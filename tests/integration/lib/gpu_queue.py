@@ -33,7 +33,13 @@ def run(function, device_context=None):
     return thread
 def kept_waiting():
     tasks = "/proc/self/task/"
-    return sum(int(open(tasks + tid + "/schedstat").read().split()[1]) for tid in os.listdir(tasks))
+    total = 0
+    for tid in os.listdir(tasks):
+        try:
+            total += int(open(tasks + tid + "/schedstat").read().split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it has ended since
+    return total
 waited_before = kept_waiting()
 idle = []
 def pause(seconds=0.15):
