@@ -83,6 +83,7 @@ def test_time(gpuprobe, count):
         result.truth.ns("cuMemAlloc_v2") + result.truth.ns("cuMemFree_v2"), rel=0.03)
 
 
+@pytest.mark.alone("what the program measures has the waits for a CPU in it that lie around its calls")
 def test_percentiles(gpuprobe):
     """As the program itself measures: one call in twenty takes ten times as long; one in all; each another time."""
     result = gpuprobe.run(*script("""
