@@ -341,13 +341,10 @@ static int add_stack(const struct collector *collector, struct account *account,
 	return growing_list__append((void **)&account->stacks, &account->stack_count, &entry, sizeof(entry));
 }
 
-/* Anew in each reading, also of processes that have ended: stacks may leave. */
 static int find_stacks(const struct collector *collector, struct account *account)
 {
-	int ret;
+	int ret = add_stack(collector, account, account->totals.missing_stack);
 
-	account->stack_count = 0;
-	ret = add_stack(collector, account, account->totals.missing_stack);
 	for (size_t i = 0; i < account->thread_count && !ret; i++)
 		ret = add_stack(collector, account, account->threads[i].idle_stack);
 	for (size_t i = 0; i < account->ignored_count && !ret; i++)
@@ -355,8 +352,9 @@ static int find_stacks(const struct collector *collector, struct account *accoun
 	return ret;
 }
 
-static int read_stacks(const struct collector *collector)
+int account__list_stacks(const struct reading *reading)
 {
+	const struct collector *collector = reading->collector;
 	int ret = 0;
 
 	for (size_t i = 0; collector->stacks && i < collector->model.process_count && !ret; i++)
@@ -384,5 +382,5 @@ int account__read(struct reading *reading)
 		ret = sweep_map(reading, skeleton->maps.duration_numbers, take_duration);
 	if (!ret)
 		ret = each_process(reading, finish_process);
-	return ret ? ret : read_stacks(reading->collector);
+	return ret;
 }

@@ -39,6 +39,8 @@ void sites__begin(const struct reading *reading)
 	for (size_t i = 0; i < model->process_count; i++) {
 		struct process *process = &model->processes[i];
 
+		/* Also of those that have ended: stacks may leave, and a reading that fails makes no lists. */
+		sites__forget_stacks(process);
 		if (process->site_table && process->slot != NO_PROCESS)
 			site_table__begin(process->site_table, reading__lists(reading, process));
 	}
@@ -118,8 +120,6 @@ static const struct stack *find_stack(void *arg, uint64_t id)
 int sites__read(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
-	struct model *model = &collector->model;
-	struct stacks_counts counts;
 	int ret;
 
 	if (!collector->stacks)
@@ -128,8 +128,22 @@ int sites__read(struct reading *reading)
 	ret = reading__map(reading, collector->skeleton->maps.call_sites, read_site);
 	if (!ret)
 		ret = reading__map(reading, collector->skeleton->maps.launch_sites, read_launch_site);
-	/* What has an id was told before it was counted. */
+	/* Of processes that are new, too, what is needed to name their stacks. */
 	collector__consume(collector);
+	return ret;
+}
+
+int sites__list(const struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	struct model *model = &collector->model;
+	struct stacks_counts counts;
+	int ret = 0;
+
+	if (!collector->stacks)
+		return 0;
+	/* What has an id was told before it was counted. */
+	stacks__catch_up(collector->stacks);
 	stacks__count(collector->stacks, &counts);
 	model->stacks_kept = counts.kept;
 	model->stacks_evicted = counts.evicted;

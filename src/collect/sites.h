@@ -11,7 +11,7 @@
 /* The stacks of a collector whose BPF object takes some, and whose ring is open. Returns 0 or a negative errno. */
 int sites__open(struct collector *collector, struct error *err);
 
-/* A reading begins. */
+/* A reading begins: no list leads to a stack until it is made anew. */
 void sites__begin(const struct reading *reading);
 
 /* A kernel that has launches: its name is kept for its sites. Returns 0 or -ENOMEM. */
@@ -27,5 +27,8 @@ bool sites__leaves_out(const struct collector *collector, const struct process *
 
 /* Reads the maps, once the lists of allocations are there. Returns 0 or a negative errno. */
 int sites__read(struct reading *reading);
+
+/* Names the stacks that have been told by now, and makes the lists of sites by them. Returns 0 or -ENOMEM. */
+int sites__list(const struct reading *reading);
 
 #endif

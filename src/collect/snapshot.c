@@ -396,6 +396,11 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = finish_processes(collector);
 	if (!ret)
 		ret = account__read(&reading);
+	/* Last: a stack that is named may have another leave, and none does between these and the model's use. */
+	if (!ret)
+		ret = sites__list(&reading);
+	if (!ret)
+		ret = account__list_stacks(&reading);
 	if (!ret)
 		own_counts__release(&reading);
 	attribution__refresh(collector->attribution, &collector->model);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "model/account.h"
 
 struct site_count {
 	struct call_site_key key;
@@ -392,6 +393,16 @@ int site_table__list(const struct site_table *table, struct process *process, si
 	for (size_t i = 0; i < process->live_listed; i++)
 		process->live[i].stack = process->live[i].stack_id ? find(arg, process->live[i].stack_id) : NULL;
 	return ret;
+}
+
+void sites__forget_stacks(struct process *process)
+{
+	process->site_count = 0;
+	process->live_site_count = 0;
+	for (size_t i = 0; i < process->live_listed; i++)
+		process->live[i].stack = NULL;
+	if (process->account)
+		process->account->stack_count = 0;
 }
 
 void site_table__clear_lists(struct process *process)

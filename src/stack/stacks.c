@@ -155,14 +155,17 @@ uint64_t stacks__same(const struct stacks *stacks, uint64_t id)
 	return stack_store__same(stacks->store, id);
 }
 
-const struct stack *stacks__find(struct stacks *stacks, uint64_t id)
+void stacks__catch_up(struct stacks *stacks)
 {
 	size_t waiting;
 
-	/* What comes meanwhile is left: it may come faster than it is named. */
 	stack_intake__drain(stacks->intake);
 	for (waiting = stacks__waiting(stacks); waiting && stacks__settle(stacks); waiting--)
 		;
+}
+
+const struct stack *stacks__find(struct stacks *stacks, uint64_t id)
+{
 	return stack_store__find(stacks->store, id);
 }
 

@@ -78,10 +78,12 @@ size_t stacks__waiting(const struct stacks *stacks);
 /* Names the record that has waited the longest. Returns 1 if there was one, 0 if none waits. */
 int stacks__settle(struct stacks *stacks);
 
+/* Names all that waits and all that is in the ring by now, not what comes meanwhile, which may come without an end. */
+void stacks__catch_up(struct stacks *stacks);
+
 /*
- * The stack with this id, NULL where it is not known. Settles what waits and what
- * is in the ring, not what comes meanwhile.
- * Valid until the next stacks__take or stacks__settle.
+ * The stack with this id, NULL where it is not known. Valid until the next is
+ * named, by stacks__settle or stacks__catch_up: any may leave then.
  */
 const struct stack *stacks__find(struct stacks *stacks, uint64_t id);
 

@@ -38,6 +38,7 @@ static void set_place(struct trace_stream *stream, const struct trace_event *eve
 
 static void set_stack(struct trace_stream *stream, const struct trace_event *event, size_t size)
 {
+	stacks__catch_up(stream->stacks);
 	stream->line.stack = stacks__find(stream->stacks, trace_function__stack(stream->line.function, event, size));
 }
 

@@ -33,8 +33,10 @@ static int forget(void *arg, uint64_t id)
 
 static void look_at(struct stacks *stacks, uint64_t id)
 {
-	const struct stack *stack = stacks__find(stacks, id);
+	const struct stack *stack;
 
+	stacks__catch_up(stacks);
+	stack = stacks__find(stacks, id);
 	stacks__same(stacks, id);
 	frame_text__print_stack(harness__sink(), stack, 2);
 	for (uint32_t i = 0; stack && i < stack->count; i++) {

@@ -11,6 +11,7 @@ import pytest
 from lib import paths
 from lib.probe import Background, environment, wait_until_watching
 from lib.script import PROGRAMS
+from test_trace_stacks_known import FRAMES, PATHS, build, expected
 
 FREED, KEPT = 50, 8
 LINE = {"grow_cache": "failures += cudaMalloc(&address, 10000);",
@@ -251,3 +252,23 @@ def test_help():
     done = memleak("--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_more_stacks_than_are_kept(tmp_path):
+    """While new ones come all the time: no site is another's, and those whose stack had to leave are together."""
+    depth, rounds, kept = 8, 20, 8
+    program = build(tmp_path, PATHS, *FRAMES)
+    seen = set()
+    for report in reports(memleak("--json", "-o", 0, "-T", 0, "--stack-storage-size", kept, "0.05", "--", program,
+                                  depth, rounds, 50)):
+        for process in report["processes"]:
+            known = [site for site in process["sites"] if site["stack"]]
+            assert len(known) <= kept
+            assert sum(site["bytes"] for site in process["sites"]) == process["bytes"]
+            for site in known:
+                size = site["bytes"] // site["allocations"]
+                assert callers(site)[1:2 * depth + 3] == expected(depth, size)
+                seen.add(size)
+    assert len(seen) > kept
+    assert process["allocations"] == rounds << depth
+    assert process["bytes"] == rounds * sum(range(1, (1 << depth) + 1))

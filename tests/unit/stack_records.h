@@ -17,6 +17,7 @@
 #include "target/process_memory.h"
 
 #define RECORD_MAX (sizeof(struct stack_record) + STACK_COPY_MAX)
+#define STACKS_MAX 100
 
 struct told {
 	struct code_map code;
@@ -71,7 +72,7 @@ static inline struct stacks *make(enum stack_mode mode, struct told *told)
 {
 	const struct stacks_options options = {
 		.mode = mode,
-		.max = 100,
+		.max = STACKS_MAX,
 		.ring_fd = -1,
 		.hooks = {set_python, set_code, set_whole, set_same, forget, told},
 	};
@@ -150,6 +151,7 @@ static const struct stack *take(struct stacks *stacks, const struct stack_record
 	const struct stack *stack;
 
 	assert_int_equal(stacks__take(stacks, record, size_of(record)), 0);
+	stacks__catch_up(stacks);
 	stack = stacks__find(stacks, record->id);
 	assert_non_null(stack);
 	return stack;

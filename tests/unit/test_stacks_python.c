@@ -131,6 +131,7 @@ static void add_python(struct fixture *fixture, unsigned int which, bool entry)
 static const struct stack *take(struct fixture *fixture)
 {
 	assert_int_equal(stacks__take(fixture->stacks, &fixture->record, sizeof(fixture->record)), 0);
+	stacks__catch_up(fixture->stacks);
 	return stacks__find(fixture->stacks, fixture->record.id++);
 }
 
