@@ -108,6 +108,24 @@ static __always_inline void push_context(struct thread *thread, u64 context, u8 
 	set_top(thread, context, device);
 }
 
+static __always_inline void pop_context(struct thread *thread)
+{
+	if (thread->context_depth)
+		thread->context_depth--;
+}
+
+/* In place of the top; none is no context that would lie there, but pops it. */
+static __always_inline void set_context(struct thread *thread, u64 context)
+{
+	if (!context) {
+		pop_context(thread);
+		return;
+	}
+	if (!thread->context_depth)
+		thread->context_depth = 1;
+	set_top(thread, context, device_of_context(thread->slot, context));
+}
+
 /* Gives one reference to the device's primary context back. Returns whether it was the last. */
 static __always_inline bool drop_reference(struct thread *thread, struct call *call, struct device_record *record)
 {
@@ -265,13 +283,10 @@ __noinline int change_context(struct thread *thread, struct call *call)
 		push_context(thread, context, device_of_context(thread->slot, context));
 		break;
 	case CONTEXT_SET:
-		if (!thread->context_depth)
-			thread->context_depth = 1;
-		set_top(thread, context, device_of_context(thread->slot, context));
+		set_context(thread, context);
 		break;
 	case CONTEXT_POP:
-		if (thread->context_depth)
-			thread->context_depth--;
+		pop_context(thread);
 		break;
 	case CONTEXT_DESTROY:
 		pop_destroyed(thread, context);

@@ -64,6 +64,26 @@ def test_only_what_is_in_it(gpuprobe_by):
     assert sorted(size for size, _ in exact.live(result.process).values()) == [2000, 4000]
 
 
+def test_no_context_is_the_one_below(gpuprobe_by):
+    """To make none current takes the top of the thread's stack off: the one below is current then."""
+    result = gpuprobe_by.run(*memory_script("""
+        need(driver.cuInit(0))
+        lower = made(driver.cuCtxCreate_v2, 0, 0)
+        upper = made(driver.cuCtxCreate_v2, 0, 0)
+        need(driver.cuCtxSetCurrent(None))
+        made(driver.cuMemAlloc_v2, 1000)
+        need(driver.cuCtxPopCurrent_v2(ref(out())))
+        need(driver.cuCtxSetCurrent(None))
+        need(driver.cuCtxPushCurrent_v2(upper))
+        made(driver.cuMemAlloc_v2, 2000)
+        need(driver.cuCtxDestroy_v2(lower))
+    """), args=ALL)
+    exact.check(result)
+    assert exact.with_context(result.process) == {"device": (1, 1000)}
+    assert sorted(size for size, _ in exact.live(result.process).values()) == [2000]
+    assert [(d["device"], d["allocations"], d["live_bytes"]) for d in result.process["devices"]] == [(0, 2, 2000)]
+
+
 def test_addresses_come_again(gpuprobe_by):
     """At once, before anyone has cleared anything away; and frees of what is gone are not known ones."""
     result = gpuprobe_by.run(*memory_script("""
