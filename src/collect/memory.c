@@ -259,6 +259,9 @@ static bool needs_walk_for(const struct reading *reading, const struct process *
 		return false;
 	if (process->deaths_seen != process->deaths_swept || process->fills_ranges)
 		return true;
+	/* Else what has no size would stay for ever, and be taken for the slot's next process's. */
+	if (reading__dooms(reading, process) && process->recorded_as_nothing)
+		return true;
 	return (reading__dooms(reading, process) || lists_at_once(reading)) && has_live_memory(process);
 }
 

@@ -25,6 +25,7 @@ void tally__reset(struct process *process)
 	process->host_functions = 0;
 	process->captured_host_functions = 0;
 	process->captured_allocations = 0;
+	process->recorded_as_nothing = 0;
 	process->captured_frees = 0;
 	process->first_launches = (struct wait_totals){0};
 	process->function_count = 0;
@@ -112,6 +113,8 @@ static void apply_virtual(struct process *process, const struct tally_key *key, 
 		const struct tally successful = {.calls = tally->calls, .bytes = tally->bytes, .ns = tally->ns};
 
 		apply_allocation(memory, key, &successful);
+	} else if (change == VIRTUAL_MULTICAST) {
+		process->recorded_as_nothing += tally->calls;
 	}
 }
 
@@ -300,8 +303,10 @@ static int apply_function(struct process *process, const struct tally_key *key, 
 	case OP_ALLOC:
 		if (key->kind < MEMORY_KINDS)
 			apply_allocation(&process->memory[key->kind], key, tally);
-		if (key->flags & TALLY_CAPTURED)
+		if (key->flags & TALLY_CAPTURED) {
 			process->captured_allocations += tally->calls;
+			process->recorded_as_nothing += tally->calls;
+		}
 		break;
 	case OP_FREE:
 		if (key->kind < MEMORY_KINDS)

@@ -210,6 +210,7 @@ struct process {
 
 	struct memory_totals memory[MEMORY_KINDS];
 	uint64_t captured_allocations, captured_frees; /* put into graphs */
+	uint64_t recorded_as_nothing;		       /* handles and addresses that BPF knows, but not as memory */
 	uint64_t double_frees;			       /* of what had been freed before, failed or not */
 	uint64_t live_at_exit_bytes;		       /* of memory on devices; once ended */
 	uint64_t live_at_exit_count;

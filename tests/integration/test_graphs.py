@@ -184,6 +184,28 @@ put(s, two, 7)
     assert sizes(result.process) == {n: 40 for n in range(1, 6)}
 
 
+def test_captured_memory_goes_with_its_process(gpuprobe):
+    """It is no live memory, but on record: processes that come after have the room, and nothing of it in their slot."""
+    leaves = script("""
+start()
+s = made(driver.cuStreamCreate, 1)
+need(driver.cuStreamBeginCapture_v2(s, 2))
+for _ in range(8):
+    made(driver.cuMemAllocAsync, 4096, s)
+need(driver.cuStreamEndCapture(s, ref(out())))
+""")
+    # Of one process after the other the addresses are the same.
+    result = gpuprobe.run(*script(f"""
+import subprocess
+for _ in range(6):
+    need(subprocess.run(["setarch", "-R", *{[str(word) for word in leaves]!r}]).returncode)
+    time.sleep(0.5)
+"""), args=["--max-allocations", 16, "--max-processes", 2])
+    exact.check(result)
+    assert len(result.final["processes"]) == 6
+    assert [p["memory"]["unknown"]["replaced"] for p in result.final["processes"]] == 6 * [0]
+
+
 def test_captures_that_fail(gpuprobe_by):
     """Ends that are refused leave the capture as it is; an injected failure too."""
     result = gpuprobe_by.run(*program("""
