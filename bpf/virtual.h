@@ -24,6 +24,7 @@
 #define UNMAP_STEPS 16384 /* mappings of one call */
 /* The smallest mapping there is: the step over what was mapped before gpuprobe was there. */
 #define MAP_GRANULARITY (2ull << 20)
+#define GROW_TRIES 16
 
 enum unmap_walk_kind {
 	UNMAP_BEGIN = 0,   /* references go */
@@ -175,17 +176,29 @@ static __noinline int virtual_enter(struct pt_regs *ctx, const volatile struct f
 	return 0;
 }
 
+/* By how much the size has grown. Of threads that map at once, each has grown it by what the others have not. */
+static __always_inline u64 raise_size(u64 *size, u64 to)
+{
+	u64 seen;
+
+	for (int i = 0; i < GROW_TRIES; i++) {
+		seen = *(volatile u64 *)size;
+		if (to <= seen)
+			break;
+		if (__sync_val_compare_and_swap(size, seen, to) == seen)
+			return to - seen;
+	}
+	return 0;
+}
+
 /* How large imported memory is, its mappings tell. */
 static __always_inline void grow_import(u32 slot, const struct call *call, struct allocation_record *import)
 {
-	u64 size = call->arg[VIRTUAL_OFFSET] + call->arg[VIRTUAL_SIZE];
+	u64 grown = raise_size(&import->size, call->arg[VIRTUAL_OFFSET] + call->arg[VIRTUAL_SIZE]);
 	struct tally *tally;
-	u64 grown;
 
-	if (size <= import->size)
+	if (!grown)
 		return;
-	grown = size - import->size;
-	import->size = size;
 	tally = tally_of(slot, call->row, MEMORY_IMPORTED, TALLY_REFERENCE, import->device);
 	if (tally)
 		__sync_fetch_and_add(&tally->bytes, grown);

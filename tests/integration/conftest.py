@@ -168,6 +168,12 @@ def threads(tmp_path_factory):
     return steady.build(tmp_path_factory.mktemp("threads"), "threads")
 
 
+@pytest.fixture(scope="session")
+def imported(tmp_path_factory):
+    """programs/imported.c"""
+    return steady.build(tmp_path_factory.mktemp("imported"), "imported")
+
+
 @pytest.fixture
 def sleeper():
     """A process that uses no CUDA, for gpuprobe to watch or look at and nothing else: nothing of other tests."""

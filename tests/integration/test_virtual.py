@@ -156,6 +156,20 @@ def test_imports_of_another_process(gpuprobe_by, tmp_path):
     assert exporter["memory"]["physical"]["live_bytes"] == 5 * GRAIN
 
 
+def test_an_import_that_two_threads_map(gpuprobe, imported):
+    """Its size grows once for both."""
+    result = gpuprobe.run(*memory_script(f"""
+        import subprocess
+        start()
+        file = ctypes.c_int()
+        need(driver.cuMemExportToShareableHandle(ref(file), create(64 * GRAIN), 1, 0))
+        need(subprocess.run([{str(imported)!r}, str(file.value), "8000"], pass_fds=[file.value]).returncode)
+    """), args=ALL)
+    assert exact.lost(result.final) == {}
+    memory = next(p["memory"] for p in result.final["processes"] if p["memory"]["imported"]["allocations"])
+    assert memory["imported"] == {**memory["imported"], "allocations": 8000, "frees": 7999, "live_bytes": 64 * GRAIN}
+
+
 def test_devices(gpuprobe):
     """Physical memory is of the device that its properties name; the host's is of none."""
     result = gpuprobe.run(*memory_script("""
