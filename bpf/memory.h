@@ -202,7 +202,9 @@ static __always_inline int replace_allocation(const struct allocation_key *key, 
 	remove_from_ranges(key, old.kind, old.size);
 	if (old.kind == MEMORY_POOL)
 		pool_freed(key->slot, old.pool, old.device, old.size);
-	count_end(key->slot, call->row, &old, flags);
+	/* Of what was on record as nothing, no free was to come. */
+	if (old.kind != MEMORY_UNKNOWN)
+		count_end(key->slot, call->row, &old, flags);
 	return 0;
 }
 
@@ -331,9 +333,14 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 	count_success(thread->slot, call, call->kind, flags, flags & TALLY_REFERENCE ? 0 : record.size);
 }
 
-/* Whether others hold the memory still, less the reference that is given up now. */
+/*
+ * Whether others hold the memory still, less the reference that is given up now. A graph does hold what it has
+ * captured: it allocates there again when it runs again.
+ */
 static __always_inline bool has_other_references(struct allocation_record *record, u8 space)
 {
+	if (record->kind == MEMORY_UNKNOWN && space == SPACE_ADDRESS)
+		return true;
 	if (space != SPACE_PHYSICAL && record->kind != MEMORY_IMPORTED)
 		return false;
 	return __sync_fetch_and_add(&record->references, -1) > 1;

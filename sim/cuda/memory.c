@@ -276,7 +276,9 @@ int memory__free(uint64_t address, unsigned int kinds, struct block *freed)
 			*freed = *block;
 		totals_of(block->device, block->kind)->frees++;
 		totals_of(block->device, block->kind)->bytes_freed += block->size;
-		drop(block);
+		/* A graph that runs again allocates there again: the addresses go with its node. */
+		if (block->kind != MEMORY_GRAPH || kinds == KIND(MEMORY_GRAPH))
+			drop(block);
 		result = CUDA_SUCCESS;
 	}
 	pthread_mutex_unlock(&memory.lock);

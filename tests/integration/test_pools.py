@@ -202,6 +202,37 @@ def test_into_a_graph(gpuprobe_by):
     assert memory["unknown"]["unknown_frees"] == 0 == memory["double_frees"]
 
 
+def test_graphs_whose_memory_comes_again(gpuprobe_by):
+    """Each run of a graph may allocate what was freed outside of it; a graph may have the addresses of one before."""
+    result = gpuprobe_by.run(*memory_script("""
+        start()
+        stream = made(driver.cuStreamCreate, 1)
+        def captured(frees):
+            need(driver.cuStreamBeginCapture_v2(stream, 0))
+            address, graph = made(driver.cuMemAllocAsync, 5000, stream), out()
+            if frees:
+                need(driver.cuMemFreeAsync(address, stream))
+            need(driver.cuStreamEndCapture(stream, ref(graph)))
+            return address, graph.value
+        before = set()
+        for _ in range(3):
+            address, graph = captured(True)
+            need(driver.cuGraphDestroy(graph))
+            before.add(address)
+        assert len(before) == 1
+        address, graph = captured(False)
+        executable = made(driver.cuGraphInstantiateWithFlags, graph, 0)
+        for turn in range(4):
+            need(driver.cuGraphLaunch(executable, stream))
+            need((driver.cuMemFree_v2(address) if turn % 2 else driver.cuMemFreeAsync(address, stream)))
+    """), args=ALL)
+    assert exact.lost(result.final) == {}
+    memory = result.process["memory"]
+    assert (memory["captured_allocations"], memory["captured_frees"]) == (4, 3)
+    assert memory["double_frees"] == 0 and memory["unknown"]["unknown_frees"] == 0
+    assert memory["unknown"]["replaced"] == 0
+
+
 def test_text_and_metrics(gpuprobe):
     body = """
         start()
