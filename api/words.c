@@ -97,6 +97,8 @@ static const struct word context_changes[] = {
 	{"release", CONTEXT_RELEASE},
 	{"green", CONTEXT_GREEN},
 	{"derive", CONTEXT_DERIVE},
+	{"attach", CONTEXT_ATTACH},
+	{"detach", CONTEXT_DETACH},
 	{NULL, 0},
 };
 

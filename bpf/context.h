@@ -162,6 +162,27 @@ static __always_inline u64 context_that_goes(struct thread *thread, struct call 
 	return record->primary;
 }
 
+static __always_inline void add_attached(u32 slot, u64 context)
+{
+	struct context_record *record = context_record_of(slot, context);
+
+	if (record)
+		__sync_fetch_and_add(&record->attached, 1);
+}
+
+/* Gives a reference back that was taken beside the maker's. Returns whether there was one. */
+static __always_inline bool drop_attached(u32 slot, u64 context)
+{
+	struct context_record *record = context_record_of(slot, context);
+
+	if (!record || !record->attached)
+		return false;
+	if ((s32)__sync_fetch_and_add(&record->attached, -1) > 0)
+		return true;
+	__sync_fetch_and_add(&record->attached, 1);
+	return false;
+}
+
 static __always_inline void end_context(struct thread *thread, struct call *call)
 {
 	struct context_record *record;
@@ -201,6 +222,8 @@ static __noinline int context_enter(struct pt_regs *ctx, const volatile struct f
 	call->arg[CONTEXT_OUT] = argument(ctx, function, ROLE_OUT);
 	device = has_role(function, ROLE_DEVICE) ? argument(ctx, function, ROLE_DEVICE) : call->device;
 	call->named = device < DEVICE_UNKNOWN ? device : DEVICE_UNKNOWN;
+	if (call->kind == CONTEXT_DETACH && !drop_attached(thread->slot, call->arg[CONTEXT_ARGUMENT]))
+		call->kind = CONTEXT_DESTROY;
 	if (is_end_of_context(call->kind))
 		end_context(thread, call);
 	return 0;
@@ -218,7 +241,12 @@ static __always_inline u64 read_context(u64 address)
 
 static __always_inline void context_begins(u32 slot, struct call *call, u64 context)
 {
-	context_is_on(slot, context, call->named);
+	struct context_record *record = context_record_of(slot, context);
+
+	if (record) {
+		record->device = call->named;
+		record->attached = 0;
+	}
 	call->flag |= CONTEXT_COUNTS;
 	if (object_begins(slot, call, OBJECT_CONTEXT, context, 0))
 		call->flag |= CONTEXT_ON_RECORD;
@@ -278,6 +306,9 @@ __noinline int change_context(struct thread *thread, struct call *call)
 	case CONTEXT_DERIVE:
 		context_is_on(thread->slot, read_context(call->arg[CONTEXT_OUT]),
 			      device_of_context(thread->slot, context));
+		break;
+	case CONTEXT_ATTACH:
+		add_attached(thread->slot, read_context(context));
 		break;
 	case CONTEXT_PUSH:
 		push_context(thread, context, device_of_context(thread->slot, context));
@@ -348,6 +379,8 @@ __noinline int context_failed(struct thread *thread, struct call *call, s32 resu
 	ends = is_end_of_context(call->kind);
 	if (ends)
 		context_lives_on(thread, call);
+	else if (call->kind == CONTEXT_DETACH)
+		add_attached(thread->slot, call->arg[CONTEXT_ARGUMENT]);
 	if (!ends || !is_end_of_driver(result))
 		count_failure(thread->slot, call, call->kind, 0, result);
 	return 0;

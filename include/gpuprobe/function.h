@@ -126,6 +126,8 @@ enum context_change {
 	CONTEXT_RELEASE, /* one reference to the primary context of ROLE_DEVICE goes, and it with the last */
 	CONTEXT_GREEN,	 /* *ROLE_OUT is a green context made on ROLE_DEVICE, current nowhere */
 	CONTEXT_DERIVE,	 /* *ROLE_OUT is the context of the green context ROLE_CTX */
+	CONTEXT_ATTACH,	 /* *ROLE_CTX is the current context, with one more reference */
+	CONTEXT_DETACH,	 /* one reference to ROLE_CTX goes, and it with the last, as by CONTEXT_DESTROY */
 };
 
 /* What an OP_DEVICE call tells. */

@@ -444,7 +444,8 @@ struct context_record {
 	__u64 all_epoch, blocking_epoch, legacy_epoch;
 	__u8 device;
 	__u8 dying; /* the call that ends it has not returned: died_ns may be taken back */
-	__u8 pad[6];
+	__u8 pad[2];
+	__u32 attached; /* references beside that of its maker */
 };
 
 /* A device as its process numbers it. */

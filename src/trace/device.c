@@ -153,6 +153,7 @@ void trace_device__follow(struct trace_thread *thread, const struct trace_plan *
 			push(thread, context, device);
 		break;
 	case CONTEXT_DESTROY:
+	case CONTEXT_DETACH:
 		end(thread, context);
 		break;
 	}

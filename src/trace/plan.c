@@ -358,8 +358,8 @@ static bool ends_kernels(const struct function_desc *desc)
 {
 	if (desc->operation == OP_DESTROY)
 		return desc->kind == OBJECT_MODULE || desc->kind == OBJECT_LIBRARY;
-	return desc->operation == OP_CONTEXT &&
-	       (desc->kind == CONTEXT_DESTROY || desc->kind == CONTEXT_RESET || desc->kind == CONTEXT_RELEASE);
+	return desc->operation == OP_CONTEXT && (desc->kind == CONTEXT_DESTROY || desc->kind == CONTEXT_DETACH ||
+						 desc->kind == CONTEXT_RESET || desc->kind == CONTEXT_RELEASE);
 }
 
 static int take_steps(struct trace_function *function, const struct list *given, const struct list *told)

@@ -84,6 +84,28 @@ def test_no_context_is_the_one_below(gpuprobe_by):
     assert [(d["device"], d["allocations"], d["live_bytes"]) for d in result.process["devices"]] == [(0, 2, 2000)]
 
 
+def test_the_last_detaching_ends_it(gpuprobe_by):
+    """What is attached to has a reference more; a detaching that fails leaves it."""
+    result = gpuprobe_by.run(*memory_script("""
+        need(driver.cuInit(0))
+        lower = made(driver.cuCtxCreate_v2, 0, 0)
+        context = made(driver.cuCtxCreate_v2, 0, 0)
+        made(driver.cuMemAlloc_v2, 1000)
+        address = made(driver.cuMemAlloc_v2, 2000)
+        for _ in range(2):
+            need(driver.cuCtxAttach(ref(out()), 0))
+        need(driver.cuCtxDetach(context))
+        assert driver.cuCtxDetach(context) == 999
+        need(driver.cuCtxDetach(context))
+        need(driver.cuMemFree_v2(address))
+        need(driver.cuCtxDetach(context))
+        made(driver.cuMemAlloc_v2, 3000)
+    """), args=ALL, env={"CUDA_SIM_FAIL": "cuCtxDetach:2=999"})
+    exact.check(result)
+    assert exact.with_context(result.process) == {"device": (1, 1000)}
+    assert sorted(size for size, _ in exact.live(result.process).values()) == [3000]
+
+
 def test_addresses_come_again(gpuprobe_by):
     """At once, before anyone has cleared anything away; and frees of what is gone are not known ones."""
     result = gpuprobe_by.run(*memory_script("""
