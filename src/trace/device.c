@@ -136,7 +136,10 @@ void trace_device__follow(struct trace_thread *thread, const struct trace_plan *
 	context = argument(event, desc->place[ROLE_CTX]);
 	switch (desc->kind) {
 	case CONTEXT_SET:
-		set_current(thread, context, device_of(thread->process, context));
+		if (context)
+			set_current(thread, context, device_of(thread->process, context));
+		else
+			pop(thread);
 		break;
 	case CONTEXT_PUSH:
 		push(thread, context, device_of(thread->process, context));

@@ -145,3 +145,19 @@ def test_devices(tracer_by):
     shown = [line.get("device") for line in result.lines if line["event"] == "cudaMalloc"]
     # What is not known is left open, never wrong.
     assert all(device in (None, true) for device, true in zip(shown, (0, 1, 0), strict=True))
+
+
+def test_no_context_is_the_one_below(tracer_by):
+    """To make none current takes the top of the thread's stack off."""
+    result = tracer_by.run(*script("""
+        need(driver.cuInit(0))
+        contexts = [made(driver.cuCtxCreate_v2, 0, device) for device in (0, 1, 0)]
+        need(driver.cuCtxSetCurrent(None))
+        made(driver.cuMemAlloc_v2, 4096)
+        need(driver.cuCtxPopCurrent_v2(ref(out())))
+        made(driver.cuMemAlloc_v2, 4096)
+        need(driver.cuCtxSetCurrent(None))
+        need(driver.cuCtxSetCurrent(contexts[1]))
+        made(driver.cuMemAlloc_v2, 4096)
+    """), args=["-e", "cuMemAlloc_v2,cuCtx*"], columns="time,event,device", env={"CUDA_SIM_DEVICES": 2})
+    assert [line.get("device") for line in result.lines if line["event"] == "cuMemAlloc_v2"] == [1, 0, 1]
