@@ -28,6 +28,7 @@ struct account_run {
 	struct finding_list list; /* of the latest report */
 	unsigned long number;	  /* of reports so far */
 	bool warned;
+	bool broken; /* a stack of the list is */
 };
 
 /* --- reports --- */
@@ -47,12 +48,22 @@ static void sample(void *arg)
 	warn_memory(run, findings__sample(run->findings, counting__model(run->counting)));
 }
 
+static bool has_broken_stack(const struct finding_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].stack && list->items[i].stack->broken)
+			return true;
+	return false;
+}
+
+/* The list may outlast its stacks: where nobody reads any more, no other is drawn at the end. */
 static void look(void *arg)
 {
 	struct account_run *run = arg;
 
 	sample(run);
 	warn_memory(run, findings__draw(run->findings, counting__model(run->counting), &run->list));
+	run->broken = has_broken_stack(&run->list);
 }
 
 static int print(FILE *out, void *arg)
@@ -160,14 +171,6 @@ static int status_of(const struct account_run *run)
 	return status;
 }
 
-static bool has_broken_stack(const struct finding_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].stack && list->items[i].stack->broken)
-			return true;
-	return false;
-}
-
 /* Tables of calls have no place for who made none. */
 static void tell_silence(const struct account_run *run)
 {
@@ -192,7 +195,7 @@ static int run_command(const struct account_command *options, const struct log *
 		ret = reports__finish(run.reports, err);
 	if (!ret && options->form == ACCOUNT_CSV)
 		tell_silence(&run);
-	if (options->stacks.mode == STACK_FP && has_broken_stack(&run.list))
+	if (options->stacks.mode == STACK_FP && run.broken)
 		log__warn(log, STACKS_BREAK_OFF);
 	if (!ret)
 		*status = status_of(&run);

@@ -331,10 +331,13 @@ bool counting__gather(struct counting *counting)
 	return collector__gather(counting->collector) > 0;
 }
 
-void counting__update(struct counting *counting, bool with_lists)
+int counting__update(struct counting *counting, bool with_lists)
 {
-	warn_unread(counting, collector__update(counting->collector, with_lists));
+	int ret = collector__update(counting->collector, with_lists);
+
+	warn_unread(counting, ret);
 	refresh_counts(counting);
+	return ret;
 }
 
 void counting__finish(struct counting *counting)

@@ -79,8 +79,11 @@ struct model *counting__model(const struct counting *counting);
 bool counting__gathers(const struct counting *counting);
 bool counting__gather(struct counting *counting);
 
-/* Reads the model anew; lists of allocations and live sites only `with_lists`. What could not be read is warned of. */
-void counting__update(struct counting *counting, bool with_lists);
+/*
+ * Reads the model anew; lists of allocations and live sites only `with_lists`. What could not be read is warned of.
+ * Returns 0, or a negative errno where that broke off: totals may be less than they were then.
+ */
+int counting__update(struct counting *counting, bool with_lists);
 
 /* The same for the last report, with what processes that have ended did last; model->final is set. */
 void counting__finish(struct counting *counting);

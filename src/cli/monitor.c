@@ -97,8 +97,11 @@ static int print(FILE *out, void *arg)
 static int render_metrics(void *arg, enum exposition form, FILE *out)
 {
 	struct monitor *monitor = arg;
+	int ret = counting__update(monitor->counting, false);
 
-	counting__update(monitor->counting, false);
+	/* No page is better than one on which counters have gone back: the next has all of it. */
+	if (ret)
+		return ret;
 	draw(monitor);
 	return metrics__render(monitor->metrics, out, counting__model(monitor->counting), &monitor->list, form);
 }

@@ -250,6 +250,7 @@ static int begin(struct reading *reading, struct process *process)
 	if (!account)
 		return -ENOMEM;
 	account->thread_count = account->ended_count;
+	account->missed_count = 0;
 	account->function_count = 0;
 	take_totals(account, process_at(reading->collector->account_maps, process->slot));
 	account_lists__clear(account);

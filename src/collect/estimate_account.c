@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collect/estimate_functions.h"
 #include "collect/estimate_threads.h"
@@ -20,7 +21,9 @@ static int begin(struct sharing *sharing)
 
 	if (!missed)
 		return -ENOMEM;
+	memset(missed, 0, account->thread_count * sizeof(*missed));
 	account->missed = missed;
+	account->missed_count = account->thread_count;
 	sharing->own->reading++;
 	sharing->functions = calloc(account->function_count + 1, sizeof(*sharing->functions));
 	sharing->threads = calloc(account->thread_count + 1, sizeof(*sharing->threads));

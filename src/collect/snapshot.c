@@ -348,6 +348,14 @@ static int finish_processes(struct collector *collector)
 	return ret;
 }
 
+/* Of a reading that broke off: not less than nothing is live. */
+static void finish_tallies(struct collector *collector)
+{
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		if (collector->model.processes[i].slot != NO_PROCESS)
+			tally__finish(&collector->model.processes[i]);
+}
+
 int collector__read_maps(struct collector *collector, bool with_lists, bool reap)
 {
 	struct reading reading = {.collector = collector, .with_lists = with_lists, .reap = reap};
@@ -403,6 +411,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = account__list_stacks(&reading);
 	if (!ret)
 		own_counts__release(&reading);
+	else
+		finish_tallies(collector);
 	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
 }

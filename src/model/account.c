@@ -87,13 +87,23 @@ static void add_thread(struct account_time *time, const struct thread_account *t
 	add_times(time, thread->time);
 }
 
+/* NULL: nothing is known of it. */
+static const struct thread_missed *missed_of(const struct account *account, const struct thread_account *thread)
+{
+	size_t place = (size_t)(thread - account->threads);
+
+	return place < account->missed_count ? &account->missed[place] : NULL;
+}
+
 void account__thread_time(const struct account *account, const struct thread_account *thread, uint64_t began_ns,
 			  uint64_t now_ns, struct account_time *time)
 {
+	const struct thread_missed *missed = missed_of(account, thread);
+
 	*time = (struct account_time){0};
 	add_thread(time, thread, began_ns, now_ns);
-	if (account->missed)
-		add_times(time, account->missed[thread - account->threads].time);
+	if (missed)
+		add_times(time, missed->time);
 	finish_time(time);
 }
 
@@ -112,7 +122,7 @@ void account__unlisted_time(const struct account *account, struct time_totals ti
 	for (int class = 0; class < TIME_CLASSES; class ++) {
 		time[class].calls = account->unlisted_time[class].calls + account->all_missed.time[class].calls;
 		time[class].ns = account->unlisted_time[class].ns + account->all_missed.time[class].ns;
-		for (size_t i = 0; account->missed && i < account->thread_count; i++) {
+		for (size_t i = 0; i < account->missed_count; i++) {
 			time[class].calls -= account->missed[i].time[class].calls;
 			time[class].ns -= account->missed[i].time[class].ns;
 		}
@@ -121,7 +131,9 @@ void account__unlisted_time(const struct account *account, struct time_totals ti
 
 uint64_t account__missed_launches(const struct account *account, const struct thread_account *thread)
 {
-	return account->missed ? account->missed[thread - account->threads].launches : 0;
+	const struct thread_missed *missed = missed_of(account, thread);
+
+	return missed ? missed->launches : 0;
 }
 
 /* Queries and event records are among TIME_OTHER, which stays what was counted. */

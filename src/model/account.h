@@ -65,8 +65,12 @@ struct account {
 	uint64_t unlisted_threads; /* ended, and only summed up */
 	struct time_totals unlisted_time[TIME_CLASSES];
 	uint64_t unlisted_wall_ns; /* their lives, as far as watched */
-	/* Of what `threads` have (NULL: nothing is estimated), and of all, those included that are only summed up */
+	/*
+	 * Of what the first so many of `threads` have (none: nothing is estimated, or a reading failed before it
+	 * was), and of all, those included that are only summed up
+	 */
 	struct thread_missed *missed, all_missed;
+	size_t missed_count;
 	struct account_size *sizes; /* most time first */
 	size_t size_count;
 	struct account_copies *copies;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gpuprobe diagnose as a command: what it says in words and in JSON, what it explains, and how it ends."""
+import fcntl
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import pytest
 
 from lib import paths
 from lib.probe import Background, environment, wait_until_watching
+from test_trace_stacks_known import FRAMES, PATHS, build
 
 # Allocations and frees that take nearly all of the time.
 CHURN = {"CUDA_SIM_LATENCY": "cuMemAlloc_v2=400us,cuMemFree_v2=100us"}
@@ -204,3 +206,20 @@ def test_nobody_reads():
         os.close(writing)
         _, err = running.communicate(timeout=40)
     assert (running.returncode, err) == (3, "")
+
+
+def test_nobody_reads_any_more(tmp_path):
+    """A report that is not read to its end is the last: its findings outlast the stacks that they were found at."""
+    faults, many_stacks = paths.workload("faults"), build(tmp_path, PATHS, *FRAMES)
+    line = f"{faults} oom --seconds 1 > /dev/null; sleep 0.7; exec {many_stacks} 8 2 1000"
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "--top", "0", "--interval", "1",
+                           "--stack-storage-size", "32", "--", "sh", "-c", line],
+                          env=environment(CUDA_SIM_MEMORY="1G"), stdout=writing, stderr=subprocess.PIPE,
+                          text=True) as running:
+        os.close(writing)
+        time.sleep(4)
+        os.close(reading)
+        _, err = running.communicate(timeout=40)
+    assert (running.returncode, err) == (0, "")

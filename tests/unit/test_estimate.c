@@ -398,6 +398,31 @@ static void estimated_time_is_within_lives(void **state)
 	end_told(scene, &told);
 }
 
+/* A reading that fails may have listed more threads than were estimated by then. */
+static void threads_without_an_estimate_have_none(void **state)
+{
+	struct scene *scene = begin(false);
+	struct time_totals unlisted[TIME_CLASSES];
+	struct account_time time;
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 1);
+	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	scene->launches[0] = 100;
+	scene->missed[RATE_LAUNCH] = 100;
+	read_account(scene, &told);
+	told.account.thread_count = 3;
+	for (size_t i = 1; i < 3; i++) {
+		account__thread_time(&told.account, &told.threads[i], 0, 1000, &time);
+		assert_int_equal(time.inside_ns, 0);
+		assert_int_equal(account__missed_launches(&told.account, &told.threads[i]), 0);
+	}
+	account__unlisted_time(&told.account, unlisted);
+	assert_int_equal(unlisted[TIME_LAUNCH].calls, 0);
+	end_told(scene, &told);
+}
+
 /* What a thread was given stays in the sum when it ends and is not listed any more. */
 static void threads_that_leave_keep_their_part(void **state)
 {
@@ -471,6 +496,7 @@ int main(void)
 		cmocka_unit_test(durations_have_calls_but_no_new_buckets),
 		cmocka_unit_test(sums_are_the_same_by_kernel_function_and_thread),
 		cmocka_unit_test(estimated_time_is_within_lives),
+		cmocka_unit_test(threads_without_an_estimate_have_none),
 		cmocka_unit_test(threads_that_leave_keep_their_part),
 		cmocka_unit_test(cut_launches_are_counted_once_all_is_over),
 	};

@@ -284,6 +284,7 @@ static void begin_scene(struct scene *scene)
 	scene->missed[0].time[TIME_LAUNCH] = (struct time_totals){900, 7500 * NS_PER_MS};
 	scene->missed[0].launches = 900;
 	scene->account->missed = scene->missed;
+	scene->account->missed_count = scene->account->thread_count;
 	scene->account->all_missed = scene->missed[0];
 	scene->list.sampled_kinds = 1ull << (finding_kind__find("idle-gaps") - finding_kinds) |
 				    1ull << (finding_kind__find("small-copies") - finding_kinds);
