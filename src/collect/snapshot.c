@@ -413,6 +413,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		own_counts__release(&reading);
 	else
 		finish_tallies(collector);
+	collector->model.broken_off = ret != 0;
 	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
 }

@@ -202,7 +202,7 @@ double findings__threshold(const struct findings *findings, const struct finding
 void findings__begin(struct findings *findings, uint64_t began_ns);
 uint64_t findings__began_ns(const struct findings *findings);
 
-/* Takes a sample of what is judged by its course; every second or so. 0 or -ENOMEM. */
+/* Takes a sample of what is judged by its course; every second or so; none of a reading that broke off. 0 or -ENOMEM. */
 int findings__sample(struct findings *findings, const struct model *model);
 
 /*

@@ -84,7 +84,7 @@ uint64_t findings__began_ns(const struct findings *findings)
 
 int findings__sample(struct findings *findings, const struct model *model)
 {
-	return finding_history__sample(findings->history, model);
+	return model->broken_off ? 0 : finding_history__sample(findings->history, model);
 }
 
 /* --- drawing --- */

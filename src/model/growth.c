@@ -221,6 +221,9 @@ int growth__sample(struct growth *growth, const struct model *model)
 {
 	int ret = 0, rest;
 
+	/* What was not read would be a low. */
+	if (model->broken_off)
+		return 0;
 	/* A timer may be a little early. */
 	if (growth->sampled_ns && model->now_ns - growth->sampled_ns < GROWTH_SAMPLE_NS(growth->window_ns) / 2)
 		return 0;

@@ -61,8 +61,8 @@ void growth__free(struct growth *growth);
 
 /*
  * Takes a sample of all live sites, or sizes, of processes that have not ended, as of
- * model->now_ns, and forgets processes that are gone. 0, or -ENOMEM: then
- * some sites are not followed.
+ * model->now_ns, and forgets processes that are gone; of a reading that broke off
+ * it takes none. 0, or -ENOMEM: then some sites are not followed.
  */
 int growth__sample(struct growth *growth, const struct model *model);
 

@@ -301,6 +301,7 @@ struct model {
 	unsigned int launch_sample; /* one launch in so many is checked; 1: each; 0: none */
 	unsigned int shape_sample;  /* one launch in so many tells grid and block; 1: each */
 	bool final;		    /* the last report of this run */
+	bool broken_off;	    /* the reading could not be done to its end: totals and lists may lack something */
 	bool stacks;		    /* stacks are taken: there may be call sites */
 	uint64_t stacks_kept;	    /* distinct ones */
 	uint64_t stacks_evicted;    /* so far, for want of room */

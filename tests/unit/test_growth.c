@@ -401,6 +401,27 @@ static void test_all_freed(void **state)
 	growth__free(growth);
 }
 
+/* Nothing was read of what goes on growing. */
+static void test_reading_broken_off(void **state)
+{
+	struct growth *growth = growth__new(GROWTH_WINDOW_NS, 10);
+	struct process process = {.pid = 5, .start_ns = 50};
+	struct model model = {.processes = &process, .process_count = 1};
+	struct growth_evidence evidence;
+	struct live_site site;
+
+	(void)state;
+	for (uint64_t i = 0; i < 70; i++) {
+		model.now_ns = BEGIN + i * NS_PER_S;
+		model.broken_off = i == 40 || i == 55;
+		set_site(&process, &site, NULL, model.broken_off ? 0 : 1000 * (i + 1));
+		assert_int_equal(growth__sample(growth, &model), 0);
+	}
+	growth__judge(growth, &process, NULL, &evidence);
+	assert_int_equal(evidence.verdict, GROWTH_GROWING);
+	growth__free(growth);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_all_freed),
 		cmocka_unit_test(test_since_attach),
+		cmocka_unit_test(test_reading_broken_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
