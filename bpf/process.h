@@ -114,6 +114,21 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/*
+ * Its next call is a new thread's. A preemptible kernel deletes nothing (-EBUSY) while a task that this CPU has
+ * left is in the middle of its own storage: then all that a new thread has at zero is set so.
+ */
+static __always_inline void forget_thread(struct task_struct *task)
+{
+	struct thread *thread;
+
+	if (!bpf_task_storage_delete(&threads, task))
+		return;
+	thread = bpf_task_storage_get(&threads, task, 0, 0);
+	if (thread)
+		__builtin_memset(thread, 0, offsetof(struct thread, calls));
+}
+
 SEC("raw_tp/sched_process_exec")
 int process_exec(void *ctx __attribute__((unused)))
 {
@@ -127,7 +142,7 @@ int process_exec(void *ctx __attribute__((unused)))
 	if (config.account)
 		end_targets(tgid, 1);
 	end_process(task, tgid, true);
-	bpf_task_storage_delete(&threads, task);
+	forget_thread(task);
 	tell_exec(task);
 	return 0;
 }

@@ -23,7 +23,9 @@ static __always_inline void end_tracing(struct task_struct *task)
 		number = thread->number;
 		bpf_map_push_elem(&free_threads, &number, 0);
 	}
-	bpf_task_storage_delete(&traced_threads, task);
+	/* A preemptible kernel may refuse, see forget_thread in process.h. */
+	if (bpf_task_storage_delete(&traced_threads, task))
+		__builtin_memset(thread, 0, offsetof(struct traced_thread, calls));
 }
 
 /* Another process or program may have nothing where this one's interpreter was. */
