@@ -181,7 +181,8 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 	}
 	ret = cuda_library__sites(file, &wanted, &sites, &count, &missing);
 	if (ret)
-		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file), strerror(-ret));
+		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file),
+				  cuda_library__why(ret));
 	link_sites = calloc(count ? count : 1, sizeof(*link_sites));
 	if (!link_sites) {
 		ret = error__set(err, -ENOMEM, "out of memory");
