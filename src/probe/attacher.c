@@ -76,15 +76,14 @@ static const struct attached_file *find_attached(const struct attacher *attacher
 	return NULL;
 }
 
-static int remember_file(struct attacher *attacher, const struct file_identity *identity, uint64_t probed_ns)
+/* Before it has probes: one that is not remembered would get them twice. */
+static int make_room(struct attacher *attacher)
 {
-	struct attached_file *grown;
+	struct attached_file *grown = realloc(attacher->files, (attacher->file_count + 1) * sizeof(*grown));
 
-	grown = realloc(attacher->files, (attacher->file_count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	attacher->files = grown;
-	grown[attacher->file_count++] = (struct attached_file){.identity = *identity, .probed_ns = probed_ns};
 	return 0;
 }
 
@@ -152,17 +151,21 @@ static size_t divide_sites(struct link_site *sites, size_t count)
 	return staying;
 }
 
-/* The sites' order changes. */
+/* All of them or, on failure, none: who tries again must not count calls twice. The sites' order changes. */
 static int attach_sites(struct attacher *attacher, int fd, struct link_site *sites, size_t count, struct error *err)
 {
-	size_t staying;
+	size_t before = links__mark(attacher->links), staying;
 	int ret;
 
 	if (!attacher->families)
 		return links__attach(attacher->links, fd, sites, count, err);
 	staying = divide_sites(sites, count);
 	ret = links__attach(attacher->links, fd, sites, staying, err);
-	return ret ? ret : family_links__add(attacher->families, fd, sites + staying, count - staying, err);
+	if (!ret)
+		ret = family_links__add(attacher->families, fd, sites + staying, count - staying, err);
+	if (ret)
+		links__undo(attacher->links, before);
+	return ret;
 }
 
 /* Probes the wanted functions of a CUDA library. */
@@ -259,6 +262,8 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 		*probed_ns = known->probed_ns;
 		return 0;
 	}
+	if (make_room(attacher))
+		return error__set(err, -ENOMEM, "out of memory");
 	note_layers(attacher, layers);
 	if (role == ROLE_OF_LOADER)
 		ret = attach_loader(attacher, fd, file, err);
@@ -268,8 +273,7 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 		return ret;
 	if (ret > 0 || role == ROLE_OF_LOADER)
 		*probed_ns = clock__boot_ns();
-	if (remember_file(attacher, &identity, *probed_ns))
-		return error__set(err, -ENOMEM, "out of memory");
+	attacher->files[attacher->file_count++] = (struct attached_file){.identity = identity, .probed_ns = *probed_ns};
 	return ret;
 }
 

@@ -121,6 +121,24 @@ static int attach_family(struct family_links *links, int family, const struct fa
 	return links__attach(links->families[family].links, file->fd, own->sites, own->count, err);
 }
 
+/* Of all families that are in; none of them where one fails. */
+static int attach_families(struct family_links *links, const struct family_file *file, struct error *err)
+{
+	size_t before[SAMPLED];
+	int ret = 0, family;
+
+	for (family = 0; family < SAMPLED && !ret; family++) {
+		if (!links->families[family].links)
+			continue;
+		before[family] = links__mark(links->families[family].links);
+		ret = attach_family(links, family, file, err);
+	}
+	while (ret && family--)
+		if (links->families[family].links)
+			links__undo(links->families[family].links, before[family]);
+	return ret;
+}
+
 int family_links__add(struct family_links *links, int fd, const struct link_site *sites, size_t count,
 		      struct error *err)
 {
@@ -132,9 +150,8 @@ int family_links__add(struct family_links *links, int fd, const struct link_site
 		ret = error__set(err, -ENOMEM, "out of memory");
 	if (grown)
 		links->files = grown;
-	for (int family = 0; family < SAMPLED && !ret; family++)
-		if (links->families[family].links)
-			ret = attach_family(links, family, &file, err);
+	if (!ret)
+		ret = attach_families(links, &file, err);
 	if (ret) {
 		clear_file(&file);
 		return ret;

@@ -96,12 +96,16 @@ def test_start_with_few_descriptors(program, step):
     assert not started[0] and started[-1]
 
 
-def leave_none(pid):
-    """No descriptor can be had any more; returns the limits as they were."""
+def leave(pid, number):
+    """So many descriptors can be had, and no more; returns the limits as they were."""
     used = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
-    free = min(set(range(len(used) + 1)) - used)
+    free = sorted(set(range(len(used) + number + 1)) - used)[number]
     hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]
     return resource.prlimit(pid, resource.RLIMIT_NOFILE, (free, hard))
+
+
+def leave_none(pid):
+    return leave(pid, 0)
 
 
 def cpu_seconds(pid):
@@ -163,6 +167,28 @@ def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
     seen = {p["launches"] for report in result.reports for p in report["processes"] if p["ended"]}
     assert {70, 90} <= seen and 80 not in seen
     assert str(tmp_path) in result.stderr or "Too many open files" in result.stderr
+    assert result.final["lost"]["library_skipped"] > 0
+
+
+def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
+    """A library whose links were made in part has none of them, so that the next try does not make calls count twice."""
+    with Background("sh", "-c", 'while read place; do "$place/launch" --launches 80 >/dev/null; echo done; done') as parent:
+        with gpuprobe_multi.start(args=["--max-overhead", 100, "-p", parent.pid], libraries=[paths.LIBCUDA]) as running:
+            running.report()
+            for number in range(3, 9):
+                place = tmp_path / f"with{number}"
+                place.mkdir()
+                for name in ("libcuda.so.1", "libcudart.so.13", "launch"):
+                    shutil.copy(paths.SIM / name, place)
+                before = leave(running.pid, number)
+                for turn in range(5):
+                    if turn == 2:
+                        resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
+                    parent.tell(place)
+                    time.sleep(0.3)
+            result = running.stop()
+    launches = [p["launches"] for report in result.reports for p in report["processes"] if p["ended"]]
+    assert max(launches) == 80 and launches.count(80) >= 6
     assert result.final["lost"]["library_skipped"] > 0
 
 
