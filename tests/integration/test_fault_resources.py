@@ -2,6 +2,7 @@
 """What gpuprobe runs out of, or is kept from, but for memory: descriptors, disks, readers; and clients that misbehave."""
 import concurrent.futures
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -244,6 +245,35 @@ def test_full_disk(name, tmp_path):
         wait_for(tmp_path / "done")
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+SUMMARY = ("trace", "-e", "all", "-c", "-q")  # of the program below more than stdio keeps
+
+
+def test_full_disk_for_a_long_summary():
+    """The reason is told, not another."""
+    done = run(*SUMMARY, "-O", "/dev/full", "--", workload("selftest"))
+    assert done.returncode == 1 and "cannot write /dev/full: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("goes", [True, False])
+def test_reader_of_a_long_summary(goes):
+    """One that goes in its midst has seen enough; to one that is slow at a pipe that does not block all is given."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    os.set_blocking(writer, False)
+    with subprocess.Popen([paths.GPUPROBE, *map(str, SUMMARY), "--", "sh", "-c", f"'{workload('selftest')}' >/dev/null"],
+                          env=environment(), stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE,
+                          text=True) as probe:
+        os.close(writer)
+        text = os.read(reader, 4096)
+        while not goes and (piece := os.read(reader, 4096)):
+            time.sleep(0.05)
+            text += piece
+        os.close(reader)
+        stderr = probe.communicate(timeout=60)[1]
+    assert probe.returncode == 0 and "cannot write" not in stderr, stderr
+    assert goes or b" total\n" in text
 
 
 def may_write_no_file():
