@@ -94,6 +94,15 @@ static void put(struct launch_name *name)
 	free(name);
 }
 
+/* None is without names: the oldest process's first is the one to leave. */
+static void drop_empty(struct launch_names *names, struct process_names *process)
+{
+	if (process->first)
+		return;
+	HASH_DEL(names->processes, process);
+	free(process);
+}
+
 /* Takes it out of the table; events that wait keep it. */
 static void drop(struct launch_names *names, struct launch_name *name)
 {
@@ -104,10 +113,7 @@ static void drop(struct launch_names *names, struct launch_name *name)
 		*quick = NULL;
 	HASH_FIND(hh, names->processes, &name->key.process, sizeof(name->key.process), process);
 	DL_DELETE(process->first, name);
-	if (!process->first) {
-		HASH_DEL(names->processes, process);
-		free(process);
-	}
+	drop_empty(names, process);
 	HASH_DEL(names->all, name);
 	names->bytes -= name->bytes;
 	name->gone = true;
@@ -174,6 +180,7 @@ static struct launch_name *add(struct launch_names *names, const struct name_key
 	name->references = 1;
 	HASH_ADD(hh, names->all, key, sizeof(name->key), name);
 	if (!name->hh.tbl) {
+		drop_empty(names, process);
 		free(name);
 		return NULL;
 	}
