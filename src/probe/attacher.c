@@ -331,9 +331,18 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err)
 
 int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err)
 {
+	size_t before;
+	int ret;
+
 	if (!attacher->families)
 		return error__set(err, -EOPNOTSUPP, "the probes of a family cannot be taken out by themselves");
-	return family_links__watch(attacher->families, families, err);
+	before = family_links__left_out(attacher->families);
+	ret = family_links__watch(attacher->families, families, err);
+	if (family_links__left_out(attacher->families) == before)
+		return ret;
+	attacher->counts.skipped += family_links__left_out(attacher->families) - before;
+	log__warn(attacher->log, "a library has been changed while it was in use: some of its calls are not watched any more");
+	return ret;
 }
 
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts)
