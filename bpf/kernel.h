@@ -75,6 +75,7 @@ struct mm_struct {
 	struct uprobes_state uprobes_state;
 	seqcount_t mm_lock_seq; /* since Linux 6.13: one more as a change of the mappings begins, and as it ends */
 	unsigned long exec_vm;	/* pages of executable mappings */
+	unsigned long end_code, start_stack;
 } CO_RE;
 
 typedef struct {

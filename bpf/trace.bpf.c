@@ -67,7 +67,7 @@ int calls_in_progress(struct bpf_iter__task *ctx)
 			used = TRACE_PAYLOAD_MAX;
 		event = call->event;
 		event.type = TRACE_UNFINISHED;
-		event.thread = thread->number;
+		event.thread = thread->announced ? thread->number : TRACE_NOT_TOLD;
 		event.duration_ns = now() - event.start_ns;
 		size = sizeof(event) + used;
 		bpf_seq_write(ctx->meta->seq, &size, sizeof(size));

@@ -8,6 +8,7 @@
 
 #include "task.h"
 #include "trace_state.h"
+#include "gpuprobe/image.h"
 
 static __always_inline bool has_comm(struct task_struct *leader)
 {
@@ -72,6 +73,7 @@ static __noinline int announce(struct traced_thread *thread)
 	record->uid = BPF_CORE_READ(leader, real_cred, uid.val);
 	record->namespace_pid = innermost_pid(leader);
 	record->start_ns = thread->start_ns;
+	record->image = image_of(BPF_CORE_READ(task, mm, end_code), BPF_CORE_READ(task, mm, start_stack));
 	BPF_CORE_READ_INTO(&record->comm, leader, comm);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	thread->announced = 1;

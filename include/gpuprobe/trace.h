@@ -113,9 +113,9 @@ enum trace_record_type {
 struct trace_event {
 	__u32 type; /* enum trace_record_type */
 	__u16 row;
-	__u8 depth; /* traced calls that enclose it */
-	__u8 words; /* that follow: plan.words */
-	__u32 thread;
+	__u8 depth;   /* traced calls that enclose it */
+	__u8 words;   /* that follow: plan.words */
+	__u32 thread; /* TRACE_NOT_TOLD: of TRACE_UNFINISHED, where there was no room in the ring to tell of it */
 	__s32 result; /* of TRACE_RETURNS_VALUE the lower half */
 	__u64 start_ns;
 	__u32 generation;  /* of kernel handles in its process */
@@ -134,6 +134,7 @@ struct trace_thread_record {
 	__u32 uid;	      /* the real user, in the initial user namespace */
 	__s32 namespace_pid;  /* in the process's own pid namespace */
 	__u64 start_ns;	      /* of the process */
+	__u64 image;	      /* gpuprobe/image.h */
 	char comm[COMM_SIZE]; /* of the process's leader */
 };
 
@@ -166,5 +167,6 @@ enum trace_loss {
  */
 #define TRACE_ENTERING 1
 #define TRACE_THREADS 65536
+#define TRACE_NOT_TOLD 0xffffffffu /* its number may be known as that of a thread which has ended */
 
 #endif

@@ -299,7 +299,7 @@ static int judge_library(const struct checked_library *library, struct check_lis
 	} else if (ret != -ENOMEM) {
 		check_list__lacks(list, "library", CHECK_MISSING,
 				  "install it anew: the file is damaged, or has just been written to",
-				  "%s: its symbols cannot be read: %s", describe(library).text, strerror(-ret));
+				  "%s: its symbols cannot be read: %s", describe(library).text, cuda_library__why(ret));
 	}
 	free(inspection.sites);
 	free(inspection.unknown_names);

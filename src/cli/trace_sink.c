@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text_stream.h"
 #include "cli/output_file.h"
+#include "output/trace/buffer.h"
 #include "output/trace/summary.h"
 
 #define DEFAULT_WIDTH 80 /* of a terminal that does not tell */
@@ -149,23 +151,42 @@ void trace_sink__resize(struct trace_sink *sink)
 		trace_output__set_width(sink->output, terminal_width(sink));
 }
 
+/* By the lines' way, which waits for a descriptor that does not block, and says why a write has failed. */
+static int write_text(int fd, const char *text, size_t length)
+{
+	struct trace_buffer buffer;
+	char *at;
+	int ret = trace_buffer__init(&buffer, fd);
+
+	if (ret)
+		return ret;
+	at = trace_buffer__room(&buffer, length);
+	if (at) {
+		memcpy(at, text, length);
+		trace_buffer__commit(&buffer, at + length, false);
+		trace_buffer__flush(&buffer);
+	}
+	ret = buffer.error;
+	trace_buffer__free(&buffer);
+	return ret;
+}
+
 static int print_summary(const struct trace_sink *sink, const struct trace_missing *missing)
 {
-	int copy = fcntl(sink->fd, F_DUPFD_CLOEXEC, 3), ret;
-	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+	size_t length;
+	char *text;
+	FILE *out = text_stream__open(&text, &length);
+	int ret;
 
-	if (!out) {
-		ret = -errno;
-		if (copy >= 0)
-			close(copy);
-		return ret;
-	}
+	if (!out)
+		return -ENOMEM;
 	if (sink->output && sink->options->output.format == TRACE_TABLE)
 		fputc('\n', out);
 	trace_summary__print(sink->summary, missing, sink->options->output.format, out);
-	errno = 0;
-	ret = ferror(out) || fflush(out) ? -(errno ? errno : EIO) : 0;
-	fclose(out);
+	if (fclose(out))
+		return -ENOMEM;
+	ret = write_text(sink->fd, text, length);
+	free(text);
 	return ret;
 }
 

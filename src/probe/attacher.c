@@ -76,15 +76,14 @@ static const struct attached_file *find_attached(const struct attacher *attacher
 	return NULL;
 }
 
-static int remember_file(struct attacher *attacher, const struct file_identity *identity, uint64_t probed_ns)
+/* Before it has probes: one that is not remembered would get them twice. */
+static int make_room(struct attacher *attacher)
 {
-	struct attached_file *grown;
+	struct attached_file *grown = realloc(attacher->files, (attacher->file_count + 1) * sizeof(*grown));
 
-	grown = realloc(attacher->files, (attacher->file_count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	attacher->files = grown;
-	grown[attacher->file_count++] = (struct attached_file){.identity = *identity, .probed_ns = probed_ns};
 	return 0;
 }
 
@@ -152,17 +151,21 @@ static size_t divide_sites(struct link_site *sites, size_t count)
 	return staying;
 }
 
-/* The sites' order changes. */
+/* All of them or, on failure, none: who tries again must not count calls twice. The sites' order changes. */
 static int attach_sites(struct attacher *attacher, int fd, struct link_site *sites, size_t count, struct error *err)
 {
-	size_t staying;
+	size_t before = links__mark(attacher->links), staying;
 	int ret;
 
 	if (!attacher->families)
 		return links__attach(attacher->links, fd, sites, count, err);
 	staying = divide_sites(sites, count);
 	ret = links__attach(attacher->links, fd, sites, staying, err);
-	return ret ? ret : family_links__add(attacher->families, fd, sites + staying, count - staying, err);
+	if (!ret)
+		ret = family_links__add(attacher->families, fd, sites + staying, count - staying, err);
+	if (ret)
+		links__undo(attacher->links, before);
+	return ret;
 }
 
 /* Probes the wanted functions of a CUDA library. */
@@ -181,7 +184,8 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 	}
 	ret = cuda_library__sites(file, &wanted, &sites, &count, &missing);
 	if (ret)
-		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file), strerror(-ret));
+		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file),
+				  cuda_library__why(ret));
 	link_sites = calloc(count ? count : 1, sizeof(*link_sites));
 	if (!link_sites) {
 		ret = error__set(err, -ENOMEM, "out of memory");
@@ -258,6 +262,8 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 		*probed_ns = known->probed_ns;
 		return 0;
 	}
+	if (make_room(attacher))
+		return error__set(err, -ENOMEM, "out of memory");
 	note_layers(attacher, layers);
 	if (role == ROLE_OF_LOADER)
 		ret = attach_loader(attacher, fd, file, err);
@@ -267,8 +273,7 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 		return ret;
 	if (ret > 0 || role == ROLE_OF_LOADER)
 		*probed_ns = clock__boot_ns();
-	if (remember_file(attacher, &identity, *probed_ns))
-		return error__set(err, -ENOMEM, "out of memory");
+	attacher->files[attacher->file_count++] = (struct attached_file){.identity = identity, .probed_ns = *probed_ns};
 	return ret;
 }
 
@@ -326,9 +331,18 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err)
 
 int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err)
 {
+	size_t before;
+	int ret;
+
 	if (!attacher->families)
 		return error__set(err, -EOPNOTSUPP, "the probes of a family cannot be taken out by themselves");
-	return family_links__watch(attacher->families, families, err);
+	before = family_links__left_out(attacher->families);
+	ret = family_links__watch(attacher->families, families, err);
+	if (family_links__left_out(attacher->families) == before)
+		return ret;
+	attacher->counts.skipped += family_links__left_out(attacher->families) - before;
+	log__warn(attacher->log, "a library has been changed while it was in use: some of its calls are not watched any more");
+	return ret;
 }
 
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "model/api.h"
 
+#define ENOTSUPP 524	   /* the kernel's own, of an instruction that bears no probe */
 #define SAMPLED RATE_EXACT /* families that may be taken out stand before it */
 
 /* A family's functions of a file. */
@@ -39,6 +40,7 @@ struct family_links {
 	struct family families[SAMPLED];
 	struct family_file *files;
 	size_t file_count;
+	size_t left_out; /* files whose probes could not be put in again, once for each family */
 };
 
 int family_links__new(enum link_kind kind, const struct probe_programs *programs, struct family_links **out,
@@ -121,6 +123,24 @@ static int attach_family(struct family_links *links, int family, const struct fa
 	return links__attach(links->families[family].links, file->fd, own->sites, own->count, err);
 }
 
+/* Of all families that are in; none of them where one fails. */
+static int attach_families(struct family_links *links, const struct family_file *file, struct error *err)
+{
+	size_t before[SAMPLED];
+	int ret = 0, family;
+
+	for (family = 0; family < SAMPLED && !ret; family++) {
+		if (!links->families[family].links)
+			continue;
+		before[family] = links__mark(links->families[family].links);
+		ret = attach_family(links, family, file, err);
+	}
+	while (ret && family--)
+		if (links->families[family].links)
+			links__undo(links->families[family].links, before[family]);
+	return ret;
+}
+
 int family_links__add(struct family_links *links, int fd, const struct link_site *sites, size_t count,
 		      struct error *err)
 {
@@ -132,9 +152,8 @@ int family_links__add(struct family_links *links, int fd, const struct link_site
 		ret = error__set(err, -ENOMEM, "out of memory");
 	if (grown)
 		links->files = grown;
-	for (int family = 0; family < SAMPLED && !ret; family++)
-		if (links->families[family].links)
-			ret = attach_family(links, family, &file, err);
+	if (!ret)
+		ret = attach_families(links, &file, err);
 	if (ret) {
 		clear_file(&file);
 		return ret;
@@ -175,6 +194,23 @@ static void take_out(struct family_links *links, int which)
 		family->closing = true;
 }
 
+/* What is wrong is the file: who has it may have cut it off, or written to it. Others are not to be without for that. */
+static bool is_of_file(int code)
+{
+	return code == -EINVAL || code == -EIO || code == -ENOEXEC || code == -ENOTSUPP;
+}
+
+static int put_in_file(struct family_links *links, int which, struct family_file *file, struct error *err)
+{
+	int ret = attach_family(links, which, file, err);
+
+	if (!is_of_file(ret))
+		return ret;
+	file->families[which].count = 0;
+	links->left_out++;
+	return 0;
+}
+
 static int put_in(struct family_links *links, int which, struct error *err)
 {
 	struct family *family = &links->families[which];
@@ -183,7 +219,7 @@ static int put_in(struct family_links *links, int which, struct error *err)
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < links->file_count && !ret; i++)
-		ret = attach_family(links, which, &links->files[i], err);
+		ret = put_in_file(links, which, &links->files[i], err);
 	if (ret) {
 		links__free(family->links);
 		family->links = NULL;
@@ -220,4 +256,9 @@ int family_links__watch(struct family_links *links, unsigned int families, struc
 		first = first ? first : ret;
 	}
 	return first;
+}
+
+size_t family_links__left_out(const struct family_links *links)
+{
+	return links->left_out;
 }

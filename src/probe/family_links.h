@@ -33,8 +33,12 @@ int family_links__add(struct family_links *links, int fd, const struct link_site
  * Puts the probes of `families`, 1 << enum rate_family, in and takes the others' out. They are in
  * when it returns, after some 10 ms; they go out in a thread of their own, within 10 ms, and it takes
  * the kernel some 40 ms to be done with one file, or half a second with ten. -EBUSY while it is not
- * yet with those that are wanted. On another failure the families in question stay out.
+ * yet with those that are wanted. On another failure the families in question stay out. A file
+ * that bears the probes no more, since it has been changed, is left out from then on.
  */
 int family_links__watch(struct family_links *links, unsigned int families, struct error *err);
+
+/* How often that was so. */
+size_t family_links__left_out(const struct family_links *links);
 
 #endif

@@ -133,11 +133,15 @@ static int add_holder(struct links *links, const struct holder *holder)
 	return 0;
 }
 
-/* Undoes attachments down to `count`, where an attach failed half-way. */
-static void roll_back(struct links *links, size_t count)
+size_t links__mark(const struct links *links)
 {
-	close_from(links, count);
-	while (links->count > count) {
+	return links->count;
+}
+
+void links__undo(struct links *links, size_t mark)
+{
+	close_from(links, mark);
+	while (links->count > mark) {
 		links->count--;
 		if (links->tracefs)
 			tracefs__remove(links->tracefs, links->holders[links->count].event);
@@ -316,7 +320,7 @@ out:
 
 int links__attach(struct links *links, int fd, const struct link_site *sites, size_t count, struct error *err)
 {
-	size_t before = links->count;
+	size_t before = links__mark(links);
 	int ret;
 
 	if (!count)
@@ -329,7 +333,7 @@ int links__attach(struct links *links, int fd, const struct link_site *sites, si
 		ret = attach_all_multi(links, fd, sites, count, err);
 	}
 	if (ret)
-		roll_back(links, before);
+		links__undo(links, before);
 	return ret;
 }
 

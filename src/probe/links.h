@@ -36,6 +36,12 @@ void links__free(struct links *links);
 /* Probes `count` functions of the file that is open as `fd`; all of them or, on failure, none. */
 int links__attach(struct links *links, int fd, const struct link_site *sites, size_t count, struct error *err);
 
+/* What has been attached by now, for links__undo. */
+size_t links__mark(const struct links *links);
+
+/* Detaches what has been attached since the mark. */
+void links__undo(struct links *links, size_t mark);
+
 /*
  * Probes the dynamic loader that is open as `fd` at its _dl_debug_state;
  * `to_r_debug` is the distance from there to _r_debug in memory.

@@ -10,6 +10,12 @@
 
 /* The marks of the layers all begin so. */
 #define MARK_PREFIX "cu"
+/*
+ * A file may have one name at a million places: each probe takes memory of the kernel, and time to put in and
+ * out. Real ones have a name once, or once a version.
+ */
+#define SITES_MAX (4 * MAX_FUNCTIONS)
+#define UNKNOWN_MAX 65536 /* names like the API's that are asked for; a library may have cuBLAS inside as well */
 
 /* Functions that a layer cannot be without, seen in a table. */
 struct marks {
@@ -67,17 +73,20 @@ struct collection {
 	bool *found;	/* by row */
 	struct probe_site *sites;
 	size_t count, capacity;
+	size_t unknown; /* asked for */
 	enum elf_table table;
 };
 
-static bool add_site(struct collection *collection, uint64_t file_offset, uint16_t row, enum layer layer)
+static int add_site(struct collection *collection, uint64_t file_offset, uint16_t row, enum layer layer)
 {
+	if (collection->count == SITES_MAX)
+		return -E2BIG;
 	if (collection->count == collection->capacity) {
 		size_t capacity = collection->capacity ? collection->capacity * 2 : 256;
 		void *grown = realloc(collection->sites, capacity * sizeof(*collection->sites));
 
 		if (!grown)
-			return false;
+			return -ENOMEM;
 		collection->sites = grown;
 		collection->capacity = capacity;
 	}
@@ -86,7 +95,7 @@ static bool add_site(struct collection *collection, uint64_t file_offset, uint16
 		.row = row,
 		.layer = layer,
 	};
-	return true;
+	return 0;
 }
 
 /* The layer that a function belongs to by its name. */
@@ -107,17 +116,17 @@ static int collect_unknown(struct collection *collection, const struct elf_symbo
 	if ((strncmp(symbol->name, "cu", 2) && strncmp(symbol->name, "__cuda", 6)) ||
 	    api__find(symbol->name, API_NEWEST) >= 0)
 		return 0;
+	if (++collection->unknown > UNKNOWN_MAX)
+		return -E2BIG;
 	row = wanted->unknown(symbol->name, layer, wanted->arg);
-	if (row < 0)
-		return 0;
-	return add_site(collection, symbol->file_offset, (uint16_t)row, layer) ? 0 : -ENOMEM;
+	return row < 0 ? 0 : add_site(collection, symbol->file_offset, (uint16_t)row, layer);
 }
 
 static int collect(const struct elf_symbol *symbol, void *arg)
 {
 	struct collection *collection = arg;
 	bool dynamic = collection->table == ELF_TABLE_DYNAMIC;
-	int row;
+	int row, ret;
 
 	/* Names begin with "cu" or "__cuda": look up no other in a table of a million. */
 	if (symbol->name[0] != 'c' && symbol->name[0] != '_')
@@ -131,8 +140,9 @@ static int collect(const struct elf_symbol *symbol, void *arg)
 	if (!dynamic && (collection->exported[row] ||
 			 api_functions[row].desc.layer != LAYER_RUNTIME))
 		return 0;
-	if (!add_site(collection, symbol->file_offset, (uint16_t)row, api_functions[row].desc.layer))
-		return -ENOMEM;
+	ret = add_site(collection, symbol->file_offset, (uint16_t)row, api_functions[row].desc.layer);
+	if (ret)
+		return ret;
 	collection->found[row] = true;
 	if (dynamic)
 		collection->exported[row] = true;
@@ -251,6 +261,11 @@ static int collect_file(struct collection *collection, struct elf_file *file, co
 		ret = collect_table(collection, ELF_TABLE_FULL);
 	/* A damaged .symtab takes nothing from what the file exports. */
 	return ret == -EBADMSG && collection->count ? 0 : ret;
+}
+
+const char *cuda_library__why(int code)
+{
+	return code == -E2BIG ? "functions of CUDA's names at more places than any library has" : strerror(-code);
 }
 
 int cuda_library__rows(struct elf_file *file, enum row_presence *rows)

@@ -33,7 +33,7 @@ enum row_presence {
 };
 
 /*
- * Fills `rows`, one for each of api_functions[]. Returns 0, -ENOMEM, -EIO or -EBADMSG, as
+ * Fills `rows`, one for each of api_functions[]. Returns 0 or a negative errno, as
  * cuda_library__sites.
  */
 int cuda_library__rows(struct elf_file *file, enum row_presence *rows);
@@ -63,9 +63,12 @@ struct wanted_functions {
  * arguments are the wider ones). One name at two places (symbol versions)
  * is two sites.
  *
- * Returns 0, -ENOMEM, -EIO or -EBADMSG.
+ * Returns 0, -ENOMEM, -EIO, -EBADMSG, or -E2BIG for a file with more places than any real one.
  */
 int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_site **sites,
 			size_t *count, size_t *missing);
+
+/* Why that failed. */
+const char *cuda_library__why(int code);
 
 #endif

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprobe/image.h"
+
 /* Reads a file of /proc that is short; a longer one is cut. Returns the length or an errno. */
 static long read_short_file(const char *path, char *buffer, size_t size)
 {
@@ -47,16 +49,17 @@ static uint64_t ticks_to_ns(unsigned long long ticks)
 static int parse_stat(char *text, struct process_info *info)
 {
 	char *name = strchr(text, '('), *end = strrchr(text, ')');
-	unsigned long long ticks;
+	unsigned long long ticks, end_code = 0, start_stack = 0;
 	int parent;
 
 	if (!name || !end || end < name)
 		return -EBADMSG;
 	*end = '\0';
 	if (sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-			    " %*d %*d %llu",
-		   &info->state, &parent, &ticks) != 3)
+			    " %*d %*d %llu %*u %*d %*u %*u %llu %llu",
+		   &info->state, &parent, &ticks, &end_code, &start_stack) < 3)
 		return -EBADMSG;
+	info->image = image_of(end_code, start_stack);
 	info->parent = parent;
 	info->start_ns = ticks_to_ns(ticks);
 	snprintf(info->comm, sizeof(info->comm), "%s", name + 1);

@@ -33,6 +33,7 @@ struct launch_name {
 	uint64_t address;  /* of the host function, or 0 */
 	uint64_t start_ns; /* of the process */
 	uint64_t retry_ns;
+	uint64_t image; /* its program */
 	pid_t pid;
 	uint8_t failures;
 	bool told;   /* not found by us */
@@ -93,6 +94,15 @@ static void put(struct launch_name *name)
 	free(name);
 }
 
+/* None is without names: the oldest process's first is the one to leave. */
+static void drop_empty(struct launch_names *names, struct process_names *process)
+{
+	if (process->first)
+		return;
+	HASH_DEL(names->processes, process);
+	free(process);
+}
+
 /* Takes it out of the table; events that wait keep it. */
 static void drop(struct launch_names *names, struct launch_name *name)
 {
@@ -103,10 +113,7 @@ static void drop(struct launch_names *names, struct launch_name *name)
 		*quick = NULL;
 	HASH_FIND(hh, names->processes, &name->key.process, sizeof(name->key.process), process);
 	DL_DELETE(process->first, name);
-	if (!process->first) {
-		HASH_DEL(names->processes, process);
-		free(process);
-	}
+	drop_empty(names, process);
 	HASH_DEL(names->all, name);
 	names->bytes -= name->bytes;
 	name->gone = true;
@@ -173,6 +180,7 @@ static struct launch_name *add(struct launch_names *names, const struct name_key
 	name->references = 1;
 	HASH_ADD(hh, names->all, key, sizeof(name->key), name);
 	if (!name->hh.tbl) {
+		drop_empty(names, process);
 		free(name);
 		return NULL;
 	}
@@ -262,6 +270,7 @@ static void seek(struct launch_names *names, struct launch_name *name, const str
 {
 	name->pid = kernel->process->pid;
 	name->start_ns = kernel->process->start_ns;
+	name->image = kernel->process->image;
 	name->address = kernel->address;
 	name->sought = true;
 	name->references++;
@@ -298,18 +307,19 @@ void launch_names__put(struct launch_names *names, struct launch_name *name)
 /* The symbol is exact; what lies behind a handle is how drivers have it. */
 static int look_for(struct launch_names *names, struct launch_name *name)
 {
-	const struct trace_process process = {.pid = name->pid, .start_ns = name->start_ns};
+	const struct trace_process process = {.pid = name->pid, .start_ns = name->start_ns, .image = name->image};
 	char read[REMOTE_NAME_SIZE], *found = NULL;
-	int ret = -ENOENT;
+	int ret = -ENOENT, code;
 
 	if (!traced_process__is_there(&process))
 		return -ESRCH;
 	if (name->address)
 		ret = host_stub__name(names->stubs, name->pid, name->address, &found);
-	if (!ret)
-		ret = set(names, name, found);
-	else if (!remote_name__read(name->pid, name->key.handle, read))
-		ret = set(names, name, read);
+	code = ret ? remote_name__read(name->pid, name->key.handle, read) : 0;
+	if (traced_process__is_another(&process))
+		ret = -ESRCH;
+	else if (!code)
+		ret = set(names, name, found ? found : read);
 	free(found);
 	return ret;
 }

@@ -36,6 +36,7 @@ struct trace_process {
 	char comm[COMM_SIZE];
 	const char *cgroup; /* its path, or NULL where it is not known */
 	uint64_t start_ns;
+	uint64_t image; /* gpuprobe/image.h; 0: not known */
 };
 
 /* How a field's value is to be read. */

@@ -23,15 +23,21 @@ struct place {
 	char text[];
 };
 
+/* A program that a process runs. */
+struct program {
+	uint64_t image; /* of struct trace_process; 0: not known yet */
+	struct native_process *native;
+	struct place *texts;
+	size_t bytes;
+};
+
 struct process_places {
 	pid_t pid;
 	bool changed;
 	uint64_t start_ns; /* of the process */
 	uint64_t read_ns;
-	struct native_process *native;
-	struct place *texts;
-	size_t bytes;
-	UT_hash_handle hh; /* by pid */
+	struct program now, before; /* before it became another, of events that wait */
+	UT_hash_handle hh;	    /* by pid */
 };
 
 struct trace_places {
@@ -52,22 +58,29 @@ struct trace_places *trace_places__new(void)
 	return NULL;
 }
 
-static void clear_texts(struct process_places *process)
+static void clear_texts(struct program *program)
 {
 	struct place *place, *next;
 
-	HASH_ITER (hh, process->texts, place, next) {
-		HASH_DEL(process->texts, place);
+	HASH_ITER (hh, program->texts, place, next) {
+		HASH_DEL(program->texts, place);
 		free(place);
 	}
-	process->bytes = 0;
+	program->bytes = 0;
+}
+
+static void clear(struct program *program)
+{
+	clear_texts(program);
+	native_process__free(program->native);
+	*program = (struct program){.image = 0};
 }
 
 static void drop(struct trace_places *places, struct process_places *process)
 {
 	HASH_DEL(places->processes, process);
-	clear_texts(process);
-	native_process__free(process->native);
+	clear(&process->now);
+	clear(&process->before);
 	free(process);
 }
 
@@ -84,16 +97,28 @@ void trace_places__free(struct trace_places *places)
 	free(places);
 }
 
-/* What was known stays where the process has gone. */
+/* What was known stays where the process has gone, or is another program by the time that this has been read. */
 static void read_mappings(struct trace_places *places, struct process_places *process,
 			  const struct trace_process *shown, uint64_t now)
 {
+	struct program *program = &process->now;
+	struct native_process *native;
+
 	process->read_ns = now;
 	process->changed = false;
 	if (!traced_process__is_there(shown))
 		return;
-	clear_texts(process);
-	native_frames__read(places->frames, process->native);
+	native = native_process__new(shown->pid);
+	if (!native)
+		return;
+	native_frames__read(places->frames, native);
+	if (traced_process__is_another(shown)) {
+		native_process__free(native);
+		return;
+	}
+	clear_texts(program);
+	native_process__free(program->native);
+	program->native = native;
 }
 
 static struct process_places *find_process(struct trace_places *places, const struct trace_process *shown)
@@ -102,6 +127,26 @@ static struct process_places *find_process(struct trace_places *places, const st
 
 	HASH_FIND(hh, places->processes, &shown->pid, sizeof(shown->pid), process);
 	return process && traced_process__began(shown, process->start_ns) ? process : NULL;
+}
+
+/* The program that made the events of `shown`; NULL where that is not known any more. */
+static struct program *find_program(struct process_places *process, const struct trace_process *shown)
+{
+	if (!shown->image || process->now.image == shown->image)
+		return &process->now;
+	return process->before.image == shown->image ? &process->before : NULL;
+}
+
+/* The process runs a program that was not met. */
+static void become(struct process_places *process, uint64_t image)
+{
+	if (process->now.image) {
+		clear(&process->before);
+		process->before = process->now;
+		process->now = (struct program){.image = 0};
+	}
+	process->now.image = image;
+	process->changed = true;
 }
 
 static struct process_places *add_process(struct trace_places *places, const struct trace_process *shown)
@@ -116,17 +161,12 @@ static struct process_places *add_process(struct trace_places *places, const str
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
-	process->native = native_process__new(shown->pid);
-	if (!process->native) {
-		free(process);
-		return NULL;
-	}
 	process->pid = shown->pid;
 	process->start_ns = shown->start_ns;
+	process->changed = true;
 	HASH_ADD(hh, places->processes, pid, sizeof(process->pid), process);
 	if (process->hh.tbl)
 		return process;
-	native_process__free(process->native);
 	free(process);
 	return NULL;
 }
@@ -134,14 +174,20 @@ static struct process_places *add_process(struct trace_places *places, const str
 void trace_places__see(struct trace_places *places, const struct trace_process *shown, uint64_t now)
 {
 	struct process_places *process = find_process(places, shown);
+	struct program *program;
 
-	if (process && (HASH_COUNT(process->texts) > TEXTS_MAX || process->bytes > TEXT_BYTES_MAX))
-		clear_texts(process);
-	if (process && !process->changed)
-		return;
 	if (!process)
 		process = add_process(places, shown);
-	if (process)
+	if (!process)
+		return;
+	program = find_program(process, shown);
+	if (!program && traced_process__is_there(shown)) {
+		become(process, shown->image);
+		program = &process->now;
+	}
+	if (program && (HASH_COUNT(program->texts) > TEXTS_MAX || program->bytes > TEXT_BYTES_MAX))
+		clear_texts(program);
+	if (process->changed && program == &process->now)
 		read_mappings(places, process, shown, now);
 }
 
@@ -154,16 +200,19 @@ void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now)
 	if (process__info(pid, &info))
 		return;
 	shown.start_ns = info.start_ns;
+	shown.image = info.image;
 	process = find_process(places, &shown);
 	if (!process)
 		process = add_process(places, &shown);
 	if (!process)
 		return;
+	if (process->now.image != info.image)
+		become(process, info.image);
 	read_mappings(places, process, &shown, now);
 	process->changed = true;
 }
 
-static const char *add_text(struct process_places *process, uint64_t address, const struct native_frame *frame)
+static const char *add_text(struct program *program, uint64_t address, const struct native_frame *frame)
 {
 	unsigned long long offset = frame->offset;
 	int length = snprintf(NULL, 0, "%s+0x%llx", frame->object, offset);
@@ -173,12 +222,12 @@ static const char *add_text(struct process_places *process, uint64_t address, co
 		return NULL;
 	place->address = address;
 	snprintf(place->text, (size_t)length + 1, "%s+0x%llx", frame->object, offset);
-	HASH_ADD(hh, process->texts, address, sizeof(place->address), place);
+	HASH_ADD(hh, program->texts, address, sizeof(place->address), place);
 	if (!place->hh.tbl) {
 		free(place);
 		return NULL;
 	}
-	process->bytes += (size_t)length + 1;
+	program->bytes += (size_t)length + 1;
 	return place->text;
 }
 
@@ -186,17 +235,18 @@ const char *trace_places__find(struct trace_places *places, const struct trace_p
 			       uint64_t now)
 {
 	struct process_places *process = find_process(places, shown);
+	struct program *program = process ? find_program(process, shown) : NULL;
 	struct native_frame frame;
 	struct place *place;
 
-	if (!process)
+	if (!program || !program->native)
 		return NULL;
-	HASH_FIND(hh, process->texts, &address, sizeof(address), place);
+	HASH_FIND(hh, program->texts, &address, sizeof(address), place);
 	if (place)
 		return place->text;
-	if (!native_process__place(process->native, address, &frame))
-		return add_text(process, address, &frame);
-	if (now >= process->read_ns + REREAD_NS)
+	if (!native_process__place(program->native, address, &frame))
+		return add_text(program, address, &frame);
+	if (program == &process->now && now >= process->read_ns + REREAD_NS)
 		process->changed = true; /* read at its next event: texts that are in use must stay */
 	return NULL;
 }

@@ -147,12 +147,20 @@ int trace_stream__stop_waiting(struct trace_stream *stream)
 	return 1;
 }
 
+/* A call of a thread that could not be told is lost as those are that it made before; taken with the others' losses. */
+static void lose(struct trace_stream *stream)
+{
+	__atomic_fetch_add(&stream->source->lost[TRACE_LOST_RING].count, 1, __ATOMIC_RELAXED);
+}
+
 static int show_unfinished(const struct trace_event *event, size_t size, void *arg)
 {
 	struct trace_stream *stream = arg;
 	const struct trace_function *function = trace_stream__check(stream, event, size);
 	uint64_t *shown, time = event->start_ns;
 
+	if (event->thread == TRACE_NOT_TOLD && event->start_ns >= stream->began && will_be_told(stream, event))
+		lose(stream);
 	if (!function || !will_be_told(stream, event) ||
 	    order__has(stream->order, event->thread, event->depth, event->start_ns))
 		return 0;

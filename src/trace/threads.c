@@ -63,7 +63,15 @@ bool traced_process__is_there(const struct trace_process *process)
 	struct process_info info;
 
 	return process->pid > 0 && !process__info(process->pid, &info) &&
-	       traced_process__began(process, info.start_ns);
+	       traced_process__began(process, info.start_ns) && (!process->image || process->image == info.image);
+}
+
+bool traced_process__is_another(const struct trace_process *process)
+{
+	struct process_info info;
+
+	return process->image && !process__info(process->pid, &info) && info.state != 'Z' && info.state != 'X' &&
+	       info.image != process->image;
 }
 
 static void free_process(struct traced_process *process)
@@ -89,6 +97,7 @@ static struct traced_process *add_process(struct trace_threads *threads, const s
 	/* Without it where the process has gone already. */
 	if (threads->wants_cgroup && traced_process__is_there(shown))
 		shown->cgroup = cgroup__path(record->pid);
+	shown->image = record->image;
 	HASH_ADD(hh, threads->processes, shown.number, sizeof(shown->number), process);
 	if (process->hh.tbl)
 		return process;

@@ -62,7 +62,10 @@ void trace_threads__put(struct trace_threads *threads, struct trace_thread *thre
 /* Whether a process that began at `start_ns`, by /proc or by the kernel, is this one if it has its pid. */
 bool traced_process__began(const struct trace_process *process, uint64_t start_ns);
 
-/* Whether the process that was announced is the one that has its pid now. */
+/* Whether the process that was announced is the one that has its pid now, and runs the same program. */
 bool traced_process__is_there(const struct trace_process *process);
+
+/* Whether it runs another program by now, of which may be what has just been read; not where it has ended. */
+bool traced_process__is_another(const struct trace_process *process);
 
 #endif

@@ -2,6 +2,7 @@
 """What gpuprobe runs out of, or is kept from, but for memory: descriptors, disks, readers; and clients that misbehave."""
 import concurrent.futures
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -96,12 +97,16 @@ def test_start_with_few_descriptors(program, step):
     assert not started[0] and started[-1]
 
 
-def leave_none(pid):
-    """No descriptor can be had any more; returns the limits as they were."""
+def leave(pid, number):
+    """So many descriptors can be had, and no more; returns the limits as they were."""
     used = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
-    free = min(set(range(len(used) + 1)) - used)
+    free = sorted(set(range(len(used) + number + 1)) - used)[number]
     hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]
     return resource.prlimit(pid, resource.RLIMIT_NOFILE, (free, hard))
+
+
+def leave_none(pid):
+    return leave(pid, 0)
 
 
 def cpu_seconds(pid):
@@ -166,6 +171,28 @@ def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
     assert result.final["lost"]["library_skipped"] > 0
 
 
+def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
+    """A library whose links were made in part has none of them, so that the next try does not make calls count twice."""
+    with Background("sh", "-c", 'while read place; do "$place/launch" --launches 80 >/dev/null; echo done; done') as parent:
+        with gpuprobe_multi.start(args=["--max-overhead", 100, "-p", parent.pid], libraries=[paths.LIBCUDA]) as running:
+            running.report()
+            for number in range(3, 9):
+                place = tmp_path / f"with{number}"
+                place.mkdir()
+                for name in ("libcuda.so.1", "libcudart.so.13", "launch"):
+                    shutil.copy(paths.SIM / name, place)
+                before = leave(running.pid, number)
+                for turn in range(5):
+                    if turn == 2:
+                        resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
+                    parent.tell(place)
+                    time.sleep(0.3)
+            result = running.stop()
+    launches = [p["launches"] for report in result.reports for p in report["processes"] if p["ended"]]
+    assert max(launches) == 80 and launches.count(80) >= 6
+    assert result.final["lost"]["library_skipped"] > 0
+
+
 @pytest.mark.parametrize("options, status", [(("-c", "--format", "json"), 0), (("-c", "--format", "json", "--strict"), 3),
                                              (("-c", "-q"), 0)])
 def test_no_descriptor_for_a_new_library_of_a_trace(tmp_path, options, status):
@@ -218,6 +245,35 @@ def test_full_disk(name, tmp_path):
         wait_for(tmp_path / "done")
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+SUMMARY = ("trace", "-e", "all", "-c", "-q")  # of the program below more than stdio keeps
+
+
+def test_full_disk_for_a_long_summary():
+    """The reason is told, not another."""
+    done = run(*SUMMARY, "-O", "/dev/full", "--", workload("selftest"))
+    assert done.returncode == 1 and "cannot write /dev/full: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("goes", [True, False])
+def test_reader_of_a_long_summary(goes):
+    """One that goes in its midst has seen enough; to one that is slow at a pipe that does not block all is given."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    os.set_blocking(writer, False)
+    with subprocess.Popen([paths.GPUPROBE, *map(str, SUMMARY), "--", "sh", "-c", f"'{workload('selftest')}' >/dev/null"],
+                          env=environment(), stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE,
+                          text=True) as probe:
+        os.close(writer)
+        text = os.read(reader, 4096)
+        while not goes and (piece := os.read(reader, 4096)):
+            time.sleep(0.05)
+            text += piece
+        os.close(reader)
+        stderr = probe.communicate(timeout=60)[1]
+    assert probe.returncode == 0 and "cannot write" not in stderr, stderr
+    assert goes or b" total\n" in text
 
 
 def may_write_no_file():

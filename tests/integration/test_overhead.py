@@ -2,12 +2,14 @@
 """--max-overhead: families are watched for a part of the time where they cost a thread too much; what is told is near
 the truth, and all else exact. How near, and how well the budget is held, is for the benchmark: a machine that tests
 share is no place for that."""
+import os
 import shutil
+import time
 
 import pytest
 
 from lib import scrape
-from lib.paths import SIM, workload
+from lib.paths import LIBCUDA, SIM, workload
 from lib.probe import Background
 
 pytestmark = pytest.mark.plain("what calls cost is measured, and theirs is another there")
@@ -123,3 +125,23 @@ def test_graphs_captured_meanwhile(gpuprobe):
     assert len(processes) == 10
     assert all(size["kernels"] in (4, None) for process in processes for size in process["graph_sizes"])
     assert any(process["graph_launches_of_unknown_size"] for process in processes)
+
+
+def test_library_that_is_cut_off(gpuprobe_multi, tmp_path):
+    """Its probes cannot be put in again; those of others are."""
+    shutil.copy(LIBCUDA, tmp_path / "libcuda.so.1")
+    holder = ("import mmap, time; f = open('libcuda.so.1', 'r+b'); "
+              "m = mmap.mmap(f.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); time.sleep(100)")
+    with Background(*launches(100), env=BUSY) as busy, Background("python3", "-c", holder, cwd=tmp_path) as other:
+        time.sleep(0.5)
+        with gpuprobe_multi.start(args=["--max-overhead", 5, "-p", busy.pid, "-p", other.pid], interval=0.25,
+                                  libraries=[LIBCUDA]) as running:
+            running.find(lambda report: report["sampling"]["families"]["launch"]["sampled"])
+            os.truncate(tmp_path / "libcuda.so.1", 8192)
+            running.find(lambda report: report["lost"]["library_skipped"])
+            first = running.report()
+            time.sleep(3)
+            result = running.stop()
+    assert result.final["processes"][0]["launches"] > first["processes"][0]["launches"]
+    assert "cannot attach" not in result.stderr
+    assert result.stderr.count("has been changed while it was in use") in range(1, 4)

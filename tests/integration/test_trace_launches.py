@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Launches: their arguments, the kernel's name and place, who started the process, stacks."""
 import re
+import subprocess
 
 import pytest
 
@@ -161,3 +162,34 @@ def test_no_context_is_the_one_below(tracer_by):
         made(driver.cuMemAlloc_v2, 4096)
     """), args=["-e", "cuMemAlloc_v2,cuCtx*"], columns="time,event,device", env={"CUDA_SIM_DEVICES": 2})
     assert [line.get("device") for line in result.lines if line["event"] == "cuMemAlloc_v2"] == [1, 0, 1]
+
+
+PROGRAM = """
+#include <unistd.h>
+struct dim3 { unsigned x, y, z; };
+int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **args, unsigned long shmem, void *stream);
+__attribute__((noinline)) void kernel(int *p) __asm__(NAME);
+void kernel(int *p) { *p = 1; }
+int main(int argc, char **argv)
+{
+    void *args[1] = {0};
+
+    if (argc < 2)
+        return sleep(1);
+    cudaLaunchKernel((const void *)kernel, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, args, 0, 0);
+    execv(argv[1], (char *[]){argv[1], 0});
+    return 1;
+}
+"""
+
+
+def test_program_that_becomes_another(tracer, tmp_path):
+    """What a kernel is called, and where it lies, is not read from the program that the process runs by then."""
+    (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
+    for name in ("first", "other"):
+        subprocess.run(["gcc", "-no-pie", "-fno-pie", f'-DNAME="_Z5{name}Pi"', tmp_path / "program.c", "-o", tmp_path / name,
+                        f"-L{paths.SIM}", "-lcudart", f"-Wl,-rpath,{paths.SIM}"], check=True)
+    result = tracer.run(tmp_path / "first", tmp_path / "other", args=["-e", "cudaLaunchKernel"])
+    (line,) = result.lines
+    assert line["details"]["kernel"] in ("first", None)
+    assert line["details"].get("at", "first+").startswith("first+")

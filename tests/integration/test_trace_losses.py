@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import shutil
 import signal
 import time
 
 import pytest
 
 from lib import paths, trace
+from lib.probe import Background
 
 TRACED = paths.workload("traced")
 FUNCTIONS = "cuMemAlloc_v2,cuMemcpyHtoD_v2,cuLaunchKernel,cuMemFree_v2"
@@ -131,3 +133,26 @@ def test_many_threads_of_a_stopped_reader(tracer_by):
     assert result.lost > 0
     assert len(result.lines) + result.lost == called(result)
     assert trace.in_order(result.lines)
+
+
+def test_thread_that_could_not_be_told(tracer, tmp_path):
+    """Its call in progress is not shown as that of the thread which had its number before, and in the end is lost."""
+    for name in ("first", "second"):
+        shutil.copy(paths.SIM / "launch", tmp_path / name)
+    with Background("sh", "-c", f"cd '{tmp_path}'; read line; ./first --launches 20000 >/dev/null; echo done; "
+                                "CUDA_SIM_LATENCY=cuLaunchKernel=20s exec ./second --launches 1 >/dev/null",
+                    env={"LD_LIBRARY_PATH": str(paths.SIM)}) as parent:
+        running, path = tracer.start(args=["-e", "cuLaunchKernel", "--buffer", "64K", "-p", parent.pid],
+                                     libraries=[paths.LIBCUDA, paths.LIBCUDART], columns="time,process,event")
+        with running:
+            running.wait_until_watching()
+            running.process.send_signal(signal.SIGSTOP)
+            parent.tell("go")
+            time.sleep(0.5)
+            running.process.send_signal(signal.SIGCONT)
+            time.sleep(2)
+            running.stop()
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    calls = [line for line in lines if "event" in line]
+    assert {(line["process"], line.get("line")) for line in calls} == {("first", None)}
+    assert len(calls) + sum(line.get("lost", 0) for line in lines) == 20001

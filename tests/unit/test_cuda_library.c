@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Telling CUDA libraries from other files, and finding the API's functions in them.
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -210,6 +211,56 @@ static void versions_are_two_sites(void **state)
 	free(found.sites);
 }
 
+static int count_unknown(const char *symbol, enum layer layer, void *arg)
+{
+	(void)symbol;
+	(void)layer;
+	++*(size_t *)arg;
+	return -1;
+}
+
+/* A file with `name` at `places` places: what its sites come to, and how many names that are not in the table were asked for. */
+static int try_places(const char *name, size_t places, size_t *unknown)
+{
+	struct test_symbol *symbols = calloc(places + 2, sizeof(*symbols));
+	bool *rows = calloc(api_function_count, sizeof(*rows));
+	const struct test_elf elf = {.dynamic = symbols};
+	struct probe_site *sites;
+	struct elf_file *file;
+	size_t count, missing;
+	int ret;
+
+	assert_true(symbols && rows);
+	rows[api__find("cudaMalloc", API_NEWEST)] = true;
+	symbols[0] = (struct test_symbol){"cudaMalloc", FUNCTION_VADDR(0), 64, 0, 1};
+	for (size_t i = 1; i <= places; i++)
+		symbols[i] = (struct test_symbol){name, TEXT_VADDR + i, 1, 0, 1};
+	*unknown = 0;
+	file = open_built(&elf);
+	ret = cuda_library__sites(file, &(struct wanted_functions){rows, count_unknown, unknown}, &sites, &count,
+				  &missing);
+	assert_true(!ret || (!sites && !count));
+	elf_file__free(file);
+	free(symbols);
+	free(rows);
+	free(sites);
+	return ret;
+}
+
+/* Each place would take memory of the kernel, and time. */
+static void no_library_has_a_name_everywhere(void **state)
+{
+	size_t unknown;
+
+	(void)state;
+	assert_int_equal(try_places("cudaMalloc", MAX_FUNCTIONS, &unknown), 0);
+	assert_int_equal(try_places("cudaMalloc", 16ul * MAX_FUNCTIONS, &unknown), -E2BIG);
+	assert_int_equal(try_places("cudaNotInAnyTable", 20000, &unknown), 0);
+	assert_int_equal(unknown, 20000);
+	assert_int_equal(try_places("cudaNotInAnyTable", 100000, &unknown), -E2BIG);
+	assert_in_range(unknown, 50000, 70000);
+}
+
 static void one_function_gets_its_best_name(void **state)
 {
 	static const struct test_symbol symbols[] = {
@@ -350,6 +401,7 @@ int main(void)
 		cmocka_unit_test(finds_a_runtime_carried_inside),
 		cmocka_unit_test(both_tables_give_one_site),
 		cmocka_unit_test(versions_are_two_sites),
+		cmocka_unit_test(no_library_has_a_name_everywhere),
 		cmocka_unit_test(one_function_gets_its_best_name),
 		cmocka_unit_test(the_file_decides_on_the_form),
 		cmocka_unit_test(other_forms_are_not_missing),

@@ -37,6 +37,7 @@ static struct trace_process self(void)
 
 	assert_int_equal(process__info(getpid(), &info), 0);
 	process.start_ns = info.start_ns;
+	process.image = info.image;
 	return process;
 }
 
@@ -179,6 +180,33 @@ static void addresses_lie_in_objects(void **state)
 	trace_places__free(places);
 }
 
+/* Nobody knows the program of this process by this: it is that which ran before, or one that has come since. */
+static void a_program_is_not_taken_for_another(void **state)
+{
+	struct trace_places *places = trace_places__new();
+	struct launch_names *names = launch_names__new(false);
+	const uint64_t address = (uintptr_t)a_host_function;
+	struct trace_process now = self(), other;
+
+	(void)state;
+	assert_true(now.image != 0);
+	other = now;
+	other.image++;
+	trace_places__see(places, &other, SECOND);
+	assert_null(trace_places__find(places, &other, address, SECOND));
+	trace_places__see(places, &now, SECOND);
+	assert_true(is_in_program(trace_places__find(places, &now, address, SECOND)));
+	trace_places__changed(places, getpid(), 2 * SECOND);
+	trace_places__see(places, &other, 2 * SECOND);
+	assert_null(trace_places__find(places, &other, address, 2 * SECOND));
+	assert_true(is_in_program(trace_places__find(places, &now, address, 2 * SECOND)));
+	trace_places__free(places);
+	assert_null(name_of(names, &other, 5, address, SECOND));
+	now.number++;
+	assert_non_null(name_of(names, &now, 5, address, SECOND));
+	launch_names__free(names);
+}
+
 static void processes_are_one_for_all_their_threads(void **state)
 {
 	struct trace_threads *threads = trace_threads__new(true);
@@ -219,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_read_from_the_process_once_it_is_there),
 		cmocka_unit_test(a_host_function_has_its_symbol_s_name),
 		cmocka_unit_test(addresses_lie_in_objects),
+		cmocka_unit_test(a_program_is_not_taken_for_another),
 		cmocka_unit_test(processes_are_one_for_all_their_threads),
 	};
 
