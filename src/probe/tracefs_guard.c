@@ -172,8 +172,11 @@ static void serve_until_end(struct holding *holding, int pidfd, int socket)
 			continue;
 		if (pollers[0].revents)
 			return;
-		if (pollers[1].revents && !serve(holding, socket))
-			pollers[1].fd = -1;
+		if (!pollers[1].revents || serve(holding, socket))
+			continue;
+		/* Closed, so that who waits for an answer that could not be sent waits no longer. */
+		close(socket);
+		pollers[1].fd = -1;
 	}
 }
 

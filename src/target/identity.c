@@ -79,6 +79,17 @@ void identity_reader__free(struct identity_reader *reader)
 	free(reader);
 }
 
+/* A read ends with EAGAIN after a million mappings that were not told of, as where it goes through all processes. */
+static ssize_t read_more(int iter, void *buffer, size_t size)
+{
+	ssize_t n;
+
+	do {
+		n = read(iter, buffer, size);
+	} while (n < 0 && errno == EAGAIN);
+	return n;
+}
+
 /* Reads the iterator's records until the mapping at `start` comes by. */
 static int find_mapping(struct identity_reader *reader, uint64_t start, struct file_identity *identity)
 {
@@ -89,7 +100,7 @@ static int find_mapping(struct identity_reader *reader, uint64_t start, struct f
 
 	if (iter < 0)
 		return -errno;
-	while ((n = read(iter, (char *)batch + kept, sizeof(batch) - kept)) > 0) {
+	while ((n = read_more(iter, (char *)batch + kept, sizeof(batch) - kept)) > 0) {
 		size_t bytes = kept + (size_t)n, count = bytes / sizeof(*batch);
 
 		for (size_t i = 0; i < count; i++) {
