@@ -187,14 +187,17 @@ def scrape(port):
 
 
 def test_readings_break_off(tmp_path, free_port):
-    """programs/unread_map.c: there is no page then, rather than one on which counters have gone back."""
+    """
+    programs/unread_map.c: there is no page then, rather than one on which counters have gone back. Of a process that goes
+    on: what one has counted that ends just then may be lost (docs/limits.md).
+    """
     library = tmp_path / "unread_map.so"
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "unread_map.c"], check=True)
     env = environment(LD_PRELOAD=library, UNREAD_EVERY=97)
     seen, pages = {}, []
     with subprocess.Popen([paths.GPUPROBE, "-q", "--metrics-addr", f"127.0.0.1:{free_port}", "--display-interval", "0"],
                           env=env, stdout=subprocess.DEVNULL) as running, \
-            Background(paths.workload("mix"), "--seconds", 30, "--threads", 4):
+            Background(paths.workload("mix"), "--seconds", 30, "--threads", 4, "--children", 0):
         try:
             while len(pages) < 100 or not seen:
                 with contextlib.suppress(urllib.error.URLError):  # not there yet

@@ -102,6 +102,18 @@ def end(c):
     c.expect(memory={"device": [1, stays[1]]})
 
 
+def attach(c):
+    """One reference more, so that the next detaching ends nothing."""
+    begin(c)
+    context = c.made("cuCtxCreate_v2", 0, c.next)
+    c.test(pctx=word(), flags=0)
+    c.tally("-", device=c.next)
+    first = allocated_on(c, c.next)
+    c.do("cuCtxDetach", context)
+    second = allocated_on(c, c.next)
+    c.expect(memory={"device": [2, first[1] + second[1]]})
+
+
 def end_primary(c):
     """Reset and the last release end what lives in a device's primary context."""
     begin(c)
@@ -176,8 +188,9 @@ def change(c):
     symbol = c.row.symbol
     for part, rule in (("GreenCtxCreate", make_green), ("FromGreenCtx", derive), ("GreenCtxDestroy", end_green),
                        ("SetCurrent", set_current), ("Push", push), ("Pop", pop), ("CtxCreate", create),
-                       ("Retain", retain), ("CtxDestroy", end), ("CtxDetach", end), ("PrimaryCtx", end_primary),
-                       ("cudaDeviceReset", reset_runtime), ("cudaThreadExit", reset_runtime)):
+                       ("Retain", retain), ("CtxDestroy", end), ("CtxDetach", end), ("CtxAttach", attach),
+                       ("PrimaryCtx", end_primary), ("cudaDeviceReset", reset_runtime),
+                       ("cudaThreadExit", reset_runtime)):
         if part in symbol:
             rule(c)
             return
