@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Graphs made ready to run, and their launches: kernels compute nothing and
- * nothing is moved, but host functions are called. The nodes of child graphs
+ * nothing is moved, but host functions are called, events recorded and memory
+ * allocated. The nodes of child graphs
  * stand in one list with the others.
  */
 #include "cuda/graph.h"
+#include "cuda/memory.h"
 
 #include <stdlib.h>
 
@@ -19,6 +21,7 @@ struct step {
 	bool enabled;
 	CUDA_HOST_NODE_PARAMS host;
 	CUevent event;		/* that it records */
+	uint64_t allocates;	/* at this address */
 };
 
 struct CUgraphExec_st {
@@ -60,6 +63,8 @@ static struct step *fill_steps(struct step *step, const struct CUgraph_st *graph
 			step->host = node->host;
 		if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
 			step->event = node->event;
+		if (node->owns_memory)
+			step->allocates = node->allocation.dptr;
 		step++;
 		if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->child)
 			step = fill_steps(step, node->child);
@@ -77,7 +82,7 @@ static void sum_up(struct CUgraphExec_st *exec)
 
 		if (step->enabled)
 			kernels += step->kernels;
-		if (step->host.fn || step->event)
+		if (step->host.fn || step->event || step->allocates)
 			idle = false;
 	}
 	exec->idle = idle;
@@ -139,6 +144,8 @@ static void run(const struct CUgraphExec_st *exec, struct CUstream_st *stream)
 			step->host.fn(step->host.userData);
 		if (step->event)
 			event__record(step->event, stream);
+		if (step->allocates)
+			memory__run(step->allocates);
 	}
 }
 

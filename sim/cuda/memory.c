@@ -264,20 +264,34 @@ out:
 	return result;
 }
 
-int memory__free(uint64_t address, unsigned int kinds, struct block *freed)
+void memory__run(uint64_t address)
 {
-	int result = CUDA_ERROR_INVALID_VALUE;
 	struct block *block;
 
 	pthread_mutex_lock(&memory.lock);
 	block = find(address);
-	if (block && block->address == address && (KIND(block->kind) & kinds)) {
+	if (block && block->kind == MEMORY_GRAPH)
+		block->ran = true;
+	pthread_mutex_unlock(&memory.lock);
+}
+
+int memory__free(uint64_t address, unsigned int kinds, struct block *freed)
+{
+	int result = CUDA_ERROR_INVALID_VALUE;
+	bool with_node = kinds == KIND(MEMORY_GRAPH);
+	struct block *block;
+
+	pthread_mutex_lock(&memory.lock);
+	block = find(address);
+	if (block && block->address == address && (KIND(block->kind) & kinds) &&
+	    (block->kind != MEMORY_GRAPH || block->ran || with_node)) {
 		if (freed)
 			*freed = *block;
 		totals_of(block->device, block->kind)->frees++;
 		totals_of(block->device, block->kind)->bytes_freed += block->size;
 		/* A graph that runs again allocates there again: the addresses go with its node. */
-		if (block->kind != MEMORY_GRAPH || kinds == KIND(MEMORY_GRAPH))
+		block->ran = false;
+		if (block->kind != MEMORY_GRAPH || with_node)
 			drop(block);
 		result = CUDA_SUCCESS;
 	}

@@ -36,6 +36,7 @@ struct block {
 	bool touched;			/* holds bytes that were written through a copy */
 	bool low;			/* its address must fit in 32 bits */
 	bool from_pool;			/* imported by a pool, and freed like its own */
+	bool ran;			/* of a graph's: there since its latest run, until it is freed */
 	unsigned int flags;
 	uint64_t id;
 	struct CUctx_st *context;
@@ -58,6 +59,8 @@ void show__forget(void);
 int memory__allocate(const struct block *like, uint64_t *address);
 /* Frees the allocation that begins at the address and is of one of the kinds. */
 int memory__free(uint64_t address, unsigned int kinds, struct block *freed);
+/* A graph that runs allocates there, as each time. */
+void memory__run(uint64_t address);
 /* Makes memory known that has its address already: registered, mapped. */
 int memory__adopt(const struct block *block);
 /* The allocation that the address lies in. */

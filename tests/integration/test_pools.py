@@ -225,6 +225,7 @@ def test_graphs_whose_memory_comes_again(gpuprobe_by):
         for turn in range(4):
             need(driver.cuGraphLaunch(executable, stream))
             need((driver.cuMemFree_v2(address) if turn % 2 else driver.cuMemFreeAsync(address, stream)))
+        assert driver.cuMemFree_v2(address) == 1
     """), args=ALL)
     assert exact.lost(result.final) == {}
     memory = result.process["memory"]
