@@ -173,8 +173,8 @@ static int write_text(int fd, const char *text, size_t length)
 
 static int print_summary(const struct trace_sink *sink, const struct trace_missing *missing)
 {
-	size_t length;
-	char *text;
+	size_t length = 0;
+	char *text = NULL;
 	FILE *out = text_stream__open(&text, &length);
 	int ret;
 
@@ -183,9 +183,7 @@ static int print_summary(const struct trace_sink *sink, const struct trace_missi
 	if (sink->output && sink->options->output.format == TRACE_TABLE)
 		fputc('\n', out);
 	trace_summary__print(sink->summary, missing, sink->options->output.format, out);
-	if (fclose(out))
-		return -ENOMEM;
-	ret = write_text(sink->fd, text, length);
+	ret = fclose(out) ? -ENOMEM : write_text(sink->fd, text, length);
 	free(text);
 	return ret;
 }
