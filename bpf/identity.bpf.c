@@ -2,7 +2,8 @@
 /*
  * Which inode the kernel probes for a mapped file. Overlay mounts of one
  * lower directory show two files by stat and a third number in maps, and yet
- * uprobes land on one inode; only the mapping itself tells.
+ * uprobes land on one inode; only the mapping itself tells. And whether an
+ * inode is mapped at all.
  */
 #include "kernel.h"
 #include "gpuprobe/state.h"
@@ -39,6 +40,22 @@ int identity_of_mappings(struct bpf_iter__task_vma *ctx)
 	identity.dev = inode->i_sb->s_dev;
 	bpf_seq_write(ctx->meta->seq, &identity, sizeof(identity));
 	return 0;
+}
+
+/* Run by hand for an inode that is held; 1, 0 or a negative errno. */
+SEC("syscall")
+int inode_is_mapped(struct mapped_question *question)
+{
+	struct inode *inode = (struct inode *)question->inode;
+	struct address_space *pages;
+	struct rb_node *first;
+	int ret = bpf_core_read(&pages, sizeof(pages), &inode->i_mapping);
+
+	if (!ret)
+		ret = bpf_core_read(&first, sizeof(first), &pages->i_mmap.rb_root.rb_node);
+	if (ret)
+		return ret;
+	return first != NULL;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

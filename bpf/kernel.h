@@ -111,10 +111,25 @@ struct super_block {
 	u32 s_dev;
 } CO_RE;
 
+struct rb_node;
+
+struct rb_root {
+	struct rb_node *rb_node;
+} CO_RE;
+
+struct rb_root_cached {
+	struct rb_root rb_root;
+} CO_RE;
+
+struct address_space {
+	struct rb_root_cached i_mmap; /* of all mappings of the file */
+} CO_RE;
+
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
 	struct super_block *i_sb;
+	struct address_space *i_mapping;
 } CO_RE;
 
 struct file {

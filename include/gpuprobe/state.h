@@ -595,4 +595,9 @@ struct vma_identity {
 	__u32 pad;
 };
 
+/* What inode_is_mapped is asked. */
+struct mapped_question {
+	__u64 inode; /* its address, see vma_identity */
+};
+
 #endif

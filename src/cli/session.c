@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/exits.h"
 #include "cli/privileges.h"
@@ -32,7 +33,7 @@ struct session {
 	struct session_hooks hooks;
 	const struct log *log;
 	struct event_base *loop;
-	struct event *signals, *deadline;
+	struct event *signals, *deadline, *second;
 	struct command *command;
 	struct waker *waker; /* with a command */
 	struct exits *exits; /* with processes at whose end it ends */
@@ -112,6 +113,16 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+static void on_second(evutil_socket_t fd, short what, void *arg)
+{
+	struct session *session = arg;
+
+	(void)fd;
+	(void)what;
+	if (session->attacher)
+		attacher__release_unused(session->attacher, clock__boot_ns());
+}
+
 void session__process_changed(struct session *session, const struct record_library *record)
 {
 	const struct probe_programs *programs = session->probes.programs;
@@ -155,6 +166,7 @@ static int open_signals(struct session *session, struct error *err)
 
 static int make_events(struct session *session, struct error *err)
 {
+	const struct timeval second = {.tv_sec = 1};
 	double whole = floor(session->duration);
 	struct timeval duration = {
 		.tv_sec = (time_t)whole,
@@ -163,9 +175,10 @@ static int make_events(struct session *session, struct error *err)
 
 	session->signals = event_new(session->loop, session->signal_fd, EV_READ | EV_PERSIST, on_signal, session);
 	session->deadline = evtimer_new(session->loop, on_deadline, session);
-	if (!session->signals || !session->deadline)
+	session->second = event_new(session->loop, -1, EV_PERSIST, on_second, session);
+	if (!session->signals || !session->deadline || !session->second)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (event_add(session->signals, NULL) || (session->duration > 0 && evtimer_add(session->deadline, &duration)))
+	if (event_add(session->signals, NULL) || event_add(session->second, &second) || (session->duration > 0 && evtimer_add(session->deadline, &duration)))
 		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -365,6 +378,8 @@ void session__free(struct session *session)
 		event_free(session->signals);
 	if (session->deadline)
 		event_free(session->deadline);
+	if (session->second)
+		event_free(session->second);
 	if (session->signal_fd >= 0)
 		close(session->signal_fd);
 	if (session->loop)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Launches and their kernels' names, see launches.h.
+#include "base/clock.h"
 #include "collect/launches.h"
 
 #include <errno.h>
@@ -122,7 +123,7 @@ int launches__read(struct reading *reading)
 	collector__consume(reading->collector);
 	if (!ret)
 		ret = count_table__each(table, take_summed_launches, reading);
-	host_stubs__forget_mappings(reading->collector->stubs);
+	host_stubs__forget(reading->collector->stubs, clock__boot_ns());
 	reading__delete_doomed(reading);
 	return ret;
 }

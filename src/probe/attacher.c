@@ -34,6 +34,7 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 	attacher->selection = *selection;
 	attacher->log = log;
 	attacher->both_layers = programs->both_layers;
+	attacher->releases = links != LINKS_TRACEFS;
 	/* Until a libcuda is met. */
 	attacher->selection.no_driver = true;
 	attacher->wanted = calloc(api_function_count, sizeof(*attacher->wanted));
@@ -67,11 +68,18 @@ void attacher__free(struct attacher *attacher)
 	free(attacher);
 }
 
-static const struct attached_file *find_attached(const struct attacher *attacher,
-						 const struct file_identity *identity)
+static struct attached_file *find_attached(struct attacher *attacher, const struct file_identity *identity)
 {
 	for (size_t i = 0; i < attacher->file_count; i++)
 		if (file_identity__equal(&attacher->files[i].identity, identity))
+			return &attacher->files[i];
+	return NULL;
+}
+
+struct attached_file *attacher__find_file(struct attacher *attacher, uint64_t number)
+{
+	for (size_t i = 0; i < attacher->file_count; i++)
+		if (attacher->files[i].number == number)
 			return &attacher->files[i];
 	return NULL;
 }
@@ -152,37 +160,39 @@ static size_t divide_sites(struct link_site *sites, size_t count)
 }
 
 /* All of them or, on failure, none: who tries again must not count calls twice. The sites' order changes. */
-static int attach_sites(struct attacher *attacher, int fd, struct link_site *sites, size_t count, struct error *err)
+static int attach_sites(struct attacher *attacher, uint64_t number, int fd, struct link_site *sites, size_t count,
+			struct error *err)
 {
-	size_t before = links__mark(attacher->links), staying;
+	size_t staying;
 	int ret;
 
 	if (!attacher->families)
-		return links__attach(attacher->links, fd, sites, count, err);
+		return links__attach(attacher->links, number, fd, sites, count, err);
 	staying = divide_sites(sites, count);
-	ret = links__attach(attacher->links, fd, sites, staying, err);
+	ret = links__attach(attacher->links, number, fd, sites, staying, err);
 	if (!ret)
-		ret = family_links__add(attacher->families, fd, sites + staying, count - staying, err);
+		ret = family_links__add(attacher->families, number, fd, sites + staying, count - staying, err);
 	if (ret)
-		links__undo(attacher->links, before);
+		links__detach(attacher->links, number);
 	return ret;
 }
 
-/* Probes the wanted functions of a CUDA library. */
-static int attach_library(struct attacher *attacher, int fd, struct elf_file *file, struct error *err)
+/* Probes the wanted functions of a CUDA library, `attached` of a new number. Returns 1, 0 if it has none, or a negative errno. */
+static int attach_library(struct attacher *attacher, int fd, struct elf_file *file, struct attached_file *attached,
+			  struct error *err)
 {
 	const struct function_choice *choice = attacher->selection.choice;
 	struct wanted_functions wanted = {.rows = attacher->wanted};
 	struct probe_site *sites = NULL;
 	struct link_site *link_sites = NULL;
-	size_t count = 0, missing = 0;
+	size_t count = 0;
 	int ret;
 
 	if (choice) {
 		wanted.unknown = choice->row_of_unknown;
 		wanted.arg = choice->arg;
 	}
-	ret = cuda_library__sites(file, &wanted, &sites, &count, &missing);
+	ret = cuda_library__sites(file, &wanted, &sites, &count, &attached->missing);
 	if (ret)
 		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file),
 				  cuda_library__why(ret));
@@ -196,18 +206,16 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		link_sites[i].file_offset = sites[i].file_offset;
 		link_sites[i].wants_return = wants_return(attacher, sites[i].row);
 	}
-	ret = attach_sites(attacher, fd, link_sites, count, err);
+	ret = attach_sites(attacher, attached->number, fd, link_sites, count, err);
 	if (ret) {
 		error__prefix(err, ret, "%s", elf_file__name(file));
 		goto out;
 	}
 	for (size_t i = 0; i < count; i++)
-		attacher->counts.sites[sites[i].layer]++;
-	attacher->counts.missing += missing;
-	attacher->counts.libraries += count > 0;
+		attached->sites[sites[i].layer]++;
 	warn_of_slow_sites(attacher, elf_file__name(file), sites, count);
 	log__info(attacher->log, "%s: %zu functions probed, %zu it does not have", elf_file__name(file), count,
-		  missing);
+		  attached->missing);
 	ret = count > 0;
 out:
 	free(link_sites);
@@ -215,7 +223,8 @@ out:
 	return ret;
 }
 
-static int attach_loader(struct attacher *attacher, int fd, struct elf_file *file, struct error *err)
+static int attach_loader(struct attacher *attacher, int fd, struct elf_file *file, struct attached_file *attached,
+			 struct error *err)
 {
 	struct loader_site site;
 	int ret = loader__find_site(file, &site);
@@ -223,28 +232,32 @@ static int attach_loader(struct attacher *attacher, int fd, struct elf_file *fil
 	if (ret)
 		return error__set(err, ret, "%s: no _dl_debug_state: libraries loaded by it later are not noticed",
 				  elf_file__name(file));
-	ret = links__attach_loader(attacher->links, fd, site.file_offset, site.to_r_debug, err);
+	ret = links__attach_loader(attacher->links, attached->number, fd, site.file_offset, site.to_r_debug, err);
 	if (ret)
 		return error__prefix(err, ret, "%s", elf_file__name(file));
-	attacher->counts.loaders++;
+	attached->is_loader = true;
 	log__debug(attacher->log, "%s: told of new libraries", elf_file__name(file));
 	return 0;
 }
 
-/*
- * Attaches an open file, unless its inode has probes. Returns 1 for a library
- * with new probes, 0 if there was nothing to do, or a negative errno.
- * *probed_ns is when the probes were in, 0 where it has none.
- */
-static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
-		       uint64_t *probed_ns, struct error *err)
+static struct attached_file *remember(struct attacher *attacher, const struct attached_file *file)
 {
-	const struct attached_file *known;
-	struct file_identity identity;
+	struct attached_file *kept = &attacher->files[attacher->file_count++];
+
+	*kept = *file;
+	kept->probed_ns = clock__boot_ns();
+	attacher__count_file(attacher, kept, 1);
+	return kept;
+}
+
+/* Attaches an open file, see attacher__add_open_file. */
+static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
+		       struct attached_file **attached, struct error *err)
+{
+	struct attached_file new = {.number = attacher->last_number + 1};
 	unsigned int layers = 0;
 	int ret = role == ROLE_OF_LOADER ? 0 : cuda_library__layers(file, &layers);
 
-	*probed_ns = 0;
 	if (ret)
 		return error__set(err, ret, "%s: out of memory", elf_file__name(file));
 	if (role != ROLE_OF_LOADER && !layers) {
@@ -253,44 +266,41 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 		return error__set(err, -ENOEXEC, "%s: not a CUDA library: it has no functions of libcuda or libcudart",
 				  elf_file__name(file));
 	}
-	ret = identity_reader__of_fd(attacher->identities, fd, &identity);
+	ret = identity_reader__of_fd(attacher->identities, fd, &new.identity);
 	if (ret)
 		return error__set(err, ret, "%s: cannot tell which file the kernel would probe: %s",
 				  elf_file__name(file), strerror(-ret));
-	known = find_attached(attacher, &identity);
-	if (known) {
-		*probed_ns = known->probed_ns;
+	*attached = find_attached(attacher, &new.identity);
+	if (*attached)
 		return 0;
-	}
 	if (make_room(attacher))
 		return error__set(err, -ENOMEM, "out of memory");
 	note_layers(attacher, layers);
+	attacher->last_number = new.number;
 	if (role == ROLE_OF_LOADER)
-		ret = attach_loader(attacher, fd, file, err);
+		ret = attach_loader(attacher, fd, file, &new, err);
 	else
-		ret = attach_library(attacher, fd, file, err);
-	if (ret < 0)
-		return ret;
-	if (ret > 0 || role == ROLE_OF_LOADER)
-		*probed_ns = clock__boot_ns();
-	attacher->files[attacher->file_count++] = (struct attached_file){.identity = identity, .probed_ns = *probed_ns};
+		ret = attach_library(attacher, fd, file, &new, err);
+	/* Without probes nothing keeps the inode: another might get its address. */
+	if (ret > 0 || (!ret && role == ROLE_OF_LOADER))
+		*attached = remember(attacher, &new);
 	return ret;
 }
 
 int attacher__add_open_file(struct attacher *attacher, int fd, const char *name, enum file_role role,
-			    uint64_t *probed_ns, struct error *err)
+			    struct attached_file **attached, struct error *err)
 {
 	struct elf_file *file = NULL;
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), ret;
 
-	*probed_ns = 0;
+	*attached = NULL;
 	if (copy < 0) {
 		ret = error__set(err, -errno, "%s: %s", name, strerror(errno));
 		goto out;
 	}
 	ret = elf_file__open_fd(copy, name, &file, err);
 	if (!ret)
-		ret = attach_file(attacher, fd, file, role, probed_ns, err);
+		ret = attach_file(attacher, fd, file, role, attached, err);
 	elf_file__free(file);
 out:
 	close(fd);
@@ -306,25 +316,34 @@ int attacher__open(const char *path, struct error *err)
 	return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path, root_file__why(fd));
 }
 
+/* Keeps its probes, so that whoever maps it next is seen from its first call. */
+static int add_kept(struct attacher *attacher, const char *path, enum file_role role, struct error *err)
+{
+	int fd = attacher__open(path, err), ret;
+	struct attached_file *attached;
+
+	if (fd < 0)
+		return fd;
+	ret = attacher__add_open_file(attacher, fd, path, role, &attached, err);
+	if (attached)
+		attached->is_kept = true;
+	return ret;
+}
+
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)
 {
-	int fd = attacher__open(path, err);
-	uint64_t probed_ns;
-
-	return fd < 0 ? fd : attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &probed_ns, err);
+	return add_kept(attacher, path, ROLE_OF_LIBRARY, err);
 }
 
 int attacher__add_own_loader(struct attacher *attacher, struct error *err)
 {
 	struct elf_file *self;
-	int ret = elf_file__open("/proc/self/exe", &self, err), fd;
-	uint64_t probed_ns;
+	int ret = elf_file__open("/proc/self/exe", &self, err);
 
 	if (ret)
 		return ret;
-	fd = elf_file__interpreter(self) ? attacher__open(elf_file__interpreter(self), err) :
-					   error__set(err, -ENOENT, "gpuprobe has no dynamic loader");
-	ret = fd < 0 ? fd : attacher__add_open_file(attacher, fd, elf_file__interpreter(self), ROLE_OF_LOADER, &probed_ns, err);
+	ret = elf_file__interpreter(self) ? add_kept(attacher, elf_file__interpreter(self), ROLE_OF_LOADER, err) :
+					    error__set(err, -ENOENT, "gpuprobe has no dynamic loader");
 	elf_file__free(self);
 	return ret;
 }

@@ -21,6 +21,7 @@
 
 struct attacher;
 
+/* All but `skipped` of the files that have probes now. */
 struct attacher_counts {
 	uint64_t sites[LAYER_COUNT]; /* functions with probes */
 	uint64_t missing;	     /* wanted functions that a library does not have */
@@ -70,6 +71,14 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
  * selection.by_family, or where the kernel's links do not allow it.
  */
 int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err);
+
+/*
+ * Takes the probes out of a file that was found in a process and that nobody has mapped for half a minute, so that
+ * its file system can be unmounted and its space be had; of several, of one. To be called every second or so, with
+ * the time of CLOCK_BOOTTIME. A process that maps it later is met by attacher__add_process like any other.
+ * Without effect with LINKS_TRACEFS.
+ */
+void attacher__release_unused(struct attacher *attacher, uint64_t now_ns);
 
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts);
 

@@ -10,9 +10,16 @@
 
 struct seen_file;
 
+/* A file with probes. */
 struct attached_file {
-	struct file_identity identity;
-	uint64_t probed_ns;
+	struct file_identity identity; /* its probes keep the inode, so that no other gets its address */
+	uint64_t number;	       /* links know it by that; none is given twice, nor 0 */
+	uint64_t probed_ns;	       /* when they were in, CLOCK_BOOTTIME */
+	uint64_t unmapped_ns;	       /* since when nobody was seen to map it; 0: somebody does */
+	bool is_kept;		       /* was not found in a process: keeps its probes though nobody maps it */
+	bool is_loader;
+	size_t sites[LAYER_COUNT];
+	size_t missing;
 };
 
 struct attacher {
@@ -25,6 +32,8 @@ struct attacher {
 	bool *wanted; /* by row */
 	struct attached_file *files;
 	size_t file_count;
+	uint64_t last_number; /* of a file */
+	bool releases;	      /* files that nobody maps are given back: their probes can be taken out alone */
 	struct seen_file *seen;
 	struct attacher_counts counts;
 	bool lack_told; /* that there is no memory, or no descriptor, for what a process maps */
@@ -45,11 +54,17 @@ int attacher__open(const char *path, struct error *err);
 /*
  * Attaches an open file unless its inode has probes; takes over `fd`. `name`
  * is for messages. Returns 1 for a library with new probes, 0 if there was
- * nothing to do, or a negative errno. *probed_ns is when its probes were in, 0
- * where it has none.
+ * nothing to do, or a negative errno. *attached is the file among those with
+ * probes until the next is attached, NULL where it has none.
  */
 int attacher__add_open_file(struct attacher *attacher, int fd, const char *name, enum file_role role,
-			    uint64_t *probed_ns, struct error *err);
+			    struct attached_file **attached, struct error *err);
+
+/* The file of that number, until the next is attached; NULL if it has been given back, or for 0. */
+struct attached_file *attacher__find_file(struct attacher *attacher, uint64_t number);
+
+/* Adds a file's part to the counts, or with -1 takes it away (unused_files.c). */
+void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign);
 
 /* Forgets which mapped files were looked at (process_files.c). */
 void attacher__forget_seen(struct attacher *attacher);

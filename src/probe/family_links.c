@@ -22,6 +22,7 @@ struct family_sites {
 };
 
 struct family_file {
+	uint64_t number;
 	int fd;
 	struct family_sites families[SAMPLED];
 };
@@ -120,31 +121,33 @@ static int attach_family(struct family_links *links, int family, const struct fa
 {
 	const struct family_sites *own = &file->families[family];
 
-	return links__attach(links->families[family].links, file->fd, own->sites, own->count, err);
+	return links__attach(links->families[family].links, file->number, file->fd, own->sites, own->count, err);
+}
+
+static void detach_families(struct family_links *links, uint64_t file)
+{
+	for (int family = 0; family < SAMPLED; family++)
+		if (links->families[family].links)
+			links__detach(links->families[family].links, file);
 }
 
 /* Of all families that are in; none of them where one fails. */
 static int attach_families(struct family_links *links, const struct family_file *file, struct error *err)
 {
-	size_t before[SAMPLED];
-	int ret = 0, family;
+	int ret = 0;
 
-	for (family = 0; family < SAMPLED && !ret; family++) {
-		if (!links->families[family].links)
-			continue;
-		before[family] = links__mark(links->families[family].links);
-		ret = attach_family(links, family, file, err);
-	}
-	while (ret && family--)
+	for (int family = 0; family < SAMPLED && !ret; family++)
 		if (links->families[family].links)
-			links__undo(links->families[family].links, before[family]);
+			ret = attach_family(links, family, file, err);
+	if (ret)
+		detach_families(links, file->number);
 	return ret;
 }
 
-int family_links__add(struct family_links *links, int fd, const struct link_site *sites, size_t count,
+int family_links__add(struct family_links *links, uint64_t number, int fd, const struct link_site *sites, size_t count,
 		      struct error *err)
 {
-	struct family_file file = {.fd = -1}, *grown;
+	struct family_file file = {.number = number, .fd = -1}, *grown;
 	int ret = fill_file(&file, fd, sites, count, err);
 
 	grown = ret ? NULL : realloc(links->files, (links->file_count + 1) * sizeof(*grown));
@@ -160,6 +163,19 @@ int family_links__add(struct family_links *links, int fd, const struct link_site
 	}
 	links->files[links->file_count++] = file;
 	return 0;
+}
+
+void family_links__remove(struct family_links *links, uint64_t file)
+{
+	size_t i = 0;
+
+	while (i < links->file_count && links->files[i].number != file)
+		i++;
+	if (i == links->file_count)
+		return;
+	detach_families(links, file);
+	clear_file(&links->files[i]);
+	links->files[i] = links->files[--links->file_count];
 }
 
 /* --- in and out --- */

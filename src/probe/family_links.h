@@ -24,10 +24,13 @@ void family_links__free(struct family_links *links);
 
 /*
  * Adds a file's functions, of families other than RATE_EXACT, and probes those of the families
- * that are in. `fd` stays the caller's.
+ * that are in. `fd` stays the caller's, `file` is as with links__attach.
  */
-int family_links__add(struct family_links *links, int fd, const struct link_site *sites, size_t count,
+int family_links__add(struct family_links *links, uint64_t file, int fd, const struct link_site *sites, size_t count,
 		      struct error *err);
+
+/* Takes a file's probes out, as links__detach, and closes what it has of the file. */
+void family_links__remove(struct family_links *links, uint64_t file);
 
 /*
  * Puts the probes of `families`, 1 << enum rate_family, in and takes the others' out. They are in

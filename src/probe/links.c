@@ -19,9 +19,16 @@
 
 /* What holds one attachment; closing it detaches all of its sites. */
 struct holder {
+	uint64_t file;
 	int link_fd;	    /* a BPF link, or -1 */
 	int perf_fd;	    /* LINKS_TRACEFS: the event, or -1 */
 	unsigned int event; /* LINKS_TRACEFS: its number */
+};
+
+/* A file that gets probes. */
+struct linked_file {
+	uint64_t number;
+	int fd;
 };
 
 struct links {
@@ -29,7 +36,7 @@ struct links {
 	struct probe_programs programs;
 	struct tracefs *tracefs;
 	unsigned int next_event;
-	struct holder *holders;
+	struct holder *holders; /* those of a file stand together */
 	size_t count;
 	size_t capacity;
 };
@@ -73,6 +80,7 @@ static void close_one(void *arg)
 struct closing {
 	const struct links *links;
 	size_t next; /* atomic */
+	size_t end;
 };
 
 static void close_some(void *arg)
@@ -80,38 +88,37 @@ static void close_some(void *arg)
 	struct closing *closing = arg;
 	size_t i;
 
-	while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->links->count)
+	while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->end)
 		close_holder(&closing->links->holders[i]);
 }
 
 /*
- * Those from `first` on. Of tracefs' events the guard has each open, too, and its close takes the probes out. No other
- * process may have them: who removes those of a dead gpuprobe relies on their being closed (tracefs.h).
+ * Those from `first` up to `end`; of tracefs' events all from `first` on. The guard has each of these open, too, and its
+ * close takes the probes out. No other process may have them: who removes those of a dead gpuprobe relies on their being
+ * closed (tracefs.h).
  */
-static void close_from(const struct links *links, size_t first)
+static void close_holders(const struct links *links, size_t first, size_t end)
 {
-	struct closing closing = {.links = links, .next = first};
-	unsigned int count = (unsigned int)(links->count - first);
+	struct closing closing = {.links = links, .next = first, .end = end};
+	unsigned int count = end - first < CLOSERS ? (unsigned int)(end - first) : CLOSERS;
 
 	if (!count)
 		return;
-	if (count > CLOSERS)
-		count = CLOSERS;
 	if (links->kind == LINKS_TRACEFS) {
 		threads__run(close_some, &closing, count);
 		tracefs__close(links->tracefs, links->holders[first].event);
 	} else {
 		unkilled__run(close_some, &closing, count);
 	}
+	for (size_t i = first; links->tracefs && i < end; i++)
+		tracefs__remove(links->tracefs, links->holders[i].event);
 }
 
 void links__free(struct links *links)
 {
 	if (!links)
 		return;
-	close_from(links, 0);
-	for (size_t i = 0; links->tracefs && i < links->count; i++)
-		tracefs__remove(links->tracefs, links->holders[i].event);
+	close_holders(links, 0, links->count);
 	tracefs__free(links->tracefs);
 	free(links->holders);
 	free(links);
@@ -133,29 +140,29 @@ static int add_holder(struct links *links, const struct holder *holder)
 	return 0;
 }
 
-size_t links__mark(const struct links *links)
+void links__detach(struct links *links, uint64_t file)
 {
-	return links->count;
+	size_t first = 0, end;
+
+	while (first < links->count && links->holders[first].file != file)
+		first++;
+	for (end = first; end < links->count && links->holders[end].file == file;)
+		end++;
+	if (first == end)
+		return;
+	close_holders(links, first, end);
+	memmove(links->holders + first, links->holders + end, (links->count - end) * sizeof(*links->holders));
+	links->count -= end - first;
 }
 
-void links__undo(struct links *links, size_t mark)
-{
-	close_from(links, mark);
-	while (links->count > mark) {
-		links->count--;
-		if (links->tracefs)
-			tracefs__remove(links->tracefs, links->holders[links->count].event);
-	}
-}
-
-static int attach_multi(struct links *links, const struct bpf_program *program, int type, int fd,
+static int attach_multi(struct links *links, const struct bpf_program *program, int type, struct linked_file file,
 			const uint64_t *offsets, const uint64_t *cookies, size_t count, bool on_return,
 			struct error *err)
 {
-	struct holder holder = {.link_fd = -1, .perf_fd = -1};
+	struct holder holder = {.file = file.number, .link_fd = -1, .perf_fd = -1};
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file.fd);
 	holder.link_fd = multi_link__create(bpf_program__fd(program), type, path, offsets, cookies, count, on_return);
 	if (holder.link_fd < 0)
 		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
@@ -168,14 +175,14 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 }
 
 /* Makes one tracefs event of `count` sites and runs `program` there with the event's number as cookie. */
-static int attach_event(struct links *links, const struct bpf_program *program, int fd, const uint64_t *offsets,
-			size_t count, bool on_return, uint64_t cookie, struct error *err)
+static int attach_event(struct links *links, const struct bpf_program *program, struct linked_file file,
+			const uint64_t *offsets, size_t count, bool on_return, uint64_t cookie, struct error *err)
 {
-	struct holder holder = {.link_fd = -1, .perf_fd = -1, .event = links->next_event};
+	struct holder holder = {.file = file.number, .link_fd = -1, .perf_fd = -1, .event = links->next_event};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
 	int ret;
 
-	ret = tracefs__add(links->tracefs, holder.event, on_return, fd, offsets, count, err);
+	ret = tracefs__add(links->tracefs, holder.event, on_return, file.fd, offsets, count, err);
 	if (ret < 0)
 		return ret;
 	links->next_event++;
@@ -217,8 +224,8 @@ static int remember_sites(struct links *links, unsigned int event, const struct 
  * and moves the others to the front, *left of them. A return is told by the
  * call that was recorded at its entry, so returns all fit one event.
  */
-static int attach_round(struct links *links, const struct link_site **remaining, size_t count, int fd,
-			bool on_return, size_t *left, struct error *err)
+static int attach_round(struct links *links, const struct link_site **remaining, size_t count,
+			struct linked_file file, bool on_return, size_t *left, struct error *err)
 {
 	const struct link_site **taken = calloc(count, sizeof(*taken));
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
@@ -246,15 +253,15 @@ static int attach_round(struct links *links, const struct link_site **remaining,
 	}
 	ret = on_return ? 0 : remember_sites(links, links->next_event, taken, n, err);
 	if (!ret)
-		ret = attach_event(links, program, fd, offsets, n, on_return, links->next_event, err);
+		ret = attach_event(links, program, file, offsets, n, on_return, links->next_event, err);
 out:
 	free(taken);
 	free(offsets);
 	return ret;
 }
 
-static int attach_tracefs(struct links *links, int fd, const struct link_site *sites, size_t count, bool on_return,
-			  struct error *err)
+static int attach_tracefs(struct links *links, struct linked_file file, const struct link_site *sites, size_t count,
+			  bool on_return, struct error *err)
 {
 	const struct link_site **remaining = calloc(count, sizeof(*remaining));
 	size_t left = 0;
@@ -266,13 +273,13 @@ static int attach_tracefs(struct links *links, int fd, const struct link_site *s
 		if (!on_return || sites[i].wants_return)
 			remaining[left++] = &sites[i];
 	while (left && !ret)
-		ret = attach_round(links, remaining, left, fd, on_return, &left, err);
+		ret = attach_round(links, remaining, left, file, on_return, &left, err);
 	free(remaining);
 	return ret;
 }
 
-static int attach_multi_returns(struct links *links, int fd, const struct link_site *sites, size_t count,
-				struct error *err)
+static int attach_multi_returns(struct links *links, struct linked_file file, const struct link_site *sites,
+				size_t count, struct error *err)
 {
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
 	size_t returns = 0;
@@ -284,13 +291,13 @@ static int attach_multi_returns(struct links *links, int fd, const struct link_s
 		if (sites[i].wants_return)
 			offsets[returns++] = sites[i].file_offset;
 	if (returns)
-		ret = attach_multi(links, links->programs.on_return, ATTACH_UPROBE_MULTI, fd, offsets, NULL,
+		ret = attach_multi(links, links->programs.on_return, ATTACH_UPROBE_MULTI, file, offsets, NULL,
 				   returns, true, err);
 	free(offsets);
 	return ret;
 }
 
-static int attach_all_multi(struct links *links, int fd, const struct link_site *sites, size_t count,
+static int attach_all_multi(struct links *links, struct linked_file file, const struct link_site *sites, size_t count,
 			    struct error *err)
 {
 	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
@@ -304,45 +311,48 @@ static int attach_all_multi(struct links *links, int fd, const struct link_site 
 		cookies[i] = sites[i].row;
 	}
 	if (links->kind == LINKS_SESSION) {
-		ret = attach_multi(links, links->programs.session, ATTACH_UPROBE_SESSION, fd, offsets, cookies,
+		ret = attach_multi(links, links->programs.session, ATTACH_UPROBE_SESSION, file, offsets, cookies,
 				   count, false, err);
 		goto out;
 	}
 	/* Returns first: a call must not be seen entering whose return is not. */
-	ret = attach_multi_returns(links, fd, sites, count, err);
+	ret = attach_multi_returns(links, file, sites, count, err);
 	if (!ret)
-		ret = attach_multi(links, links->programs.entry, ATTACH_UPROBE_MULTI, fd, offsets, cookies,
+		ret = attach_multi(links, links->programs.entry, ATTACH_UPROBE_MULTI, file, offsets, cookies,
 				   count, false, err);
 out:
 	free(offsets);
 	return ret;
 }
 
-int links__attach(struct links *links, int fd, const struct link_site *sites, size_t count, struct error *err)
+int links__attach(struct links *links, uint64_t number, int fd, const struct link_site *sites, size_t count,
+		  struct error *err)
 {
-	size_t before = links__mark(links);
+	const struct linked_file file = {.number = number, .fd = fd};
 	int ret;
 
 	if (!count)
 		return 0;
 	if (links->kind == LINKS_TRACEFS) {
-		ret = attach_tracefs(links, fd, sites, count, true, err);
+		ret = attach_tracefs(links, file, sites, count, true, err);
 		if (!ret)
-			ret = attach_tracefs(links, fd, sites, count, false, err);
+			ret = attach_tracefs(links, file, sites, count, false, err);
 	} else {
-		ret = attach_all_multi(links, fd, sites, count, err);
+		ret = attach_all_multi(links, file, sites, count, err);
 	}
 	if (ret)
-		links__undo(links, before);
+		links__detach(links, number);
 	return ret;
 }
 
-int links__attach_loader(struct links *links, int fd, uint64_t file_offset, int64_t to_r_debug, struct error *err)
+int links__attach_loader(struct links *links, uint64_t number, int fd, uint64_t file_offset, int64_t to_r_debug,
+			 struct error *err)
 {
+	const struct linked_file file = {.number = number, .fd = fd};
 	const struct bpf_program *program = links->programs.loader;
 	uint64_t cookie = (uint64_t)to_r_debug;
 
 	if (links->kind == LINKS_TRACEFS)
-		return attach_event(links, program, fd, &file_offset, 1, false, cookie, err);
-	return attach_multi(links, program, ATTACH_UPROBE_MULTI, fd, &file_offset, &cookie, 1, false, err);
+		return attach_event(links, program, file, &file_offset, 1, false, cookie, err);
+	return attach_multi(links, program, ATTACH_UPROBE_MULTI, file, &file_offset, &cookie, 1, false, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Attaching: the probes on the functions of a file, by the kind of link that
- * was chosen, and their detaching all at once.
+ * was chosen, and their detaching, of one file or all at once.
  *
  *   session  one uprobe_multi session link a file
  *   multi    one uprobe_multi link for entries and one for returns
@@ -33,20 +33,24 @@ int links__new(enum link_kind kind, const struct probe_programs *programs, struc
 /* Detaches everything, in parallel, since each link's end waits for the kernel. */
 void links__free(struct links *links);
 
-/* Probes `count` functions of the file that is open as `fd`; all of them or, on failure, none. */
-int links__attach(struct links *links, int fd, const struct link_site *sites, size_t count, struct error *err);
+/*
+ * Probes `count` functions of the file that is open as `fd`; all of them or, on failure, none. `file` is
+ * its number, by which links__detach knows it: the caller's choice, once for each file.
+ */
+int links__attach(struct links *links, uint64_t file, int fd, const struct link_site *sites, size_t count,
+		  struct error *err);
 
-/* What has been attached by now, for links__undo. */
-size_t links__mark(const struct links *links);
-
-/* Detaches what has been attached since the mark. */
-void links__undo(struct links *links, size_t mark);
+/*
+ * Takes the probes of a file out, which takes the kernel some 40 ms; without effect where it has none. With
+ * LINKS_TRACEFS of the one that was attached last alone.
+ */
+void links__detach(struct links *links, uint64_t file);
 
 /*
  * Probes the dynamic loader that is open as `fd` at its _dl_debug_state;
- * `to_r_debug` is the distance from there to _r_debug in memory.
+ * `to_r_debug` is the distance from there to _r_debug in memory, `file` as with links__attach.
  */
-int links__attach_loader(struct links *links, int fd, uint64_t file_offset, int64_t to_r_debug,
+int links__attach_loader(struct links *links, uint64_t file, int fd, uint64_t file_offset, int64_t to_r_debug,
 			 struct error *err);
 
 #endif

@@ -35,7 +35,7 @@ struct seen_key {
 
 struct seen_file {
 	struct seen_key key;
-	uint64_t probed_ns;
+	uint64_t file; /* its number among those with probes; 0: it got none */
 	UT_hash_handle hh;
 };
 
@@ -134,7 +134,7 @@ static struct seen_key key_of(const struct mapping *mapping, int fd)
 	return key;
 }
 
-static const struct seen_file *find_seen(const struct attacher *attacher, const struct seen_key *key)
+static struct seen_file *find_seen(const struct attacher *attacher, const struct seen_key *key)
 {
 	struct seen_file *seen;
 
@@ -142,17 +142,21 @@ static const struct seen_file *find_seen(const struct attacher *attacher, const 
 	return seen;
 }
 
-static void remember_seen(struct attacher *attacher, const struct seen_key *key, uint64_t probed_ns)
+static void remember_seen(struct attacher *attacher, const struct seen_key *key, uint64_t file)
 {
-	struct seen_file *seen;
+	struct seen_file *seen = find_seen(attacher, key);
 
+	if (seen) {
+		seen->file = file;
+		return;
+	}
 	if (HASH_COUNT(attacher->seen) >= SEEN_MAX)
 		attacher__forget_seen(attacher);
 	seen = calloc(1, sizeof(*seen));
 	if (!seen)
 		return; /* it is looked at again */
 	seen->key = *key;
-	seen->probed_ns = probed_ns;
+	seen->file = file;
 	HASH_ADD(hh, attacher->seen, key, sizeof(seen->key), seen);
 	if (!seen->hh.tbl)
 		free(seen);
@@ -169,15 +173,19 @@ static void count_skipped(struct attacher *attacher, const struct mapping *mappi
 	attacher->counts.skipped++;
 }
 
-static void note_probed(struct scan *scan, enum file_role role, uint64_t probed_ns)
+/* NULL: one without probes. */
+static void note_file(struct scan *scan, enum file_role role, struct attached_file *file)
 {
-	if (probed_ns > scan->probed_ns[role])
-		scan->probed_ns[role] = probed_ns;
-	scan->late[role] += probed_ns > scan->since_ns;
+	if (!file)
+		return;
+	file->unmapped_ns = 0;
+	if (file->probed_ns > scan->probed_ns[role])
+		scan->probed_ns[role] = file->probed_ns;
+	scan->late[role] += file->probed_ns > scan->since_ns;
 }
 
 /* The file that was attached by another path, where the mapping's numbers are those of its inode (not on overlayfs). */
-static const struct attached_file *find_by_numbers(const struct attacher *attacher, const struct mapping *mapping)
+static struct attached_file *find_by_numbers(struct attacher *attacher, const struct mapping *mapping)
 {
 	for (size_t i = 0; i < attacher->file_count; i++) {
 		const struct file_identity *identity = &attacher->files[i].identity;
@@ -193,10 +201,10 @@ static const struct attached_file *find_by_numbers(const struct attacher *attach
 static void note_unopened(struct scan *scan, const struct candidate *candidate, int code)
 {
 	const struct mapping *mapping = &candidate->mapping;
-	const struct attached_file *attached = find_by_numbers(scan->attacher, mapping);
+	struct attached_file *attached = find_by_numbers(scan->attacher, mapping);
 
 	if (attached) {
-		note_probed(scan, candidate->role, attached->probed_ns);
+		note_file(scan, candidate->role, attached);
 		return;
 	}
 	if (code == -EREMOTE)
@@ -231,9 +239,9 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 {
 	struct attacher *attacher = scan->attacher;
 	const struct seen_file *seen;
+	struct attached_file *file;
 	struct error error = {""};
 	char name[PATH_MAX + 32];
-	uint64_t probed_ns = 0;
 	struct seen_key key;
 	int fd = mapping__open(&candidate->mapping, scan->pid), ret;
 
@@ -247,19 +255,20 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	}
 	key = key_of(&candidate->mapping, fd);
 	seen = find_seen(attacher, &key);
-	if (seen) {
-		note_probed(scan, candidate->role, seen->probed_ns);
+	file = seen && seen->file ? attacher__find_file(attacher, seen->file) : NULL;
+	if (seen && (file || !seen->file)) {
+		note_file(scan, candidate->role, file);
 		close(fd);
 		return;
 	}
 	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
-	ret = attacher__add_open_file(attacher, fd, name, candidate->role, &probed_ns, &error);
+	ret = attacher__add_open_file(attacher, fd, name, candidate->role, &file, &error);
 	if (is_lack(ret)) {
 		tell_lack(scan, ret, candidate->mapping.path);
 		return;
 	}
-	remember_seen(attacher, &key, probed_ns);
-	note_probed(scan, candidate->role, probed_ns);
+	remember_seen(attacher, &key, file ? file->number : 0);
+	note_file(scan, candidate->role, file);
 	if (ret == -ENOEXEC)
 		log__debug(attacher->log, "%s", error.text);
 	if (ret >= 0 || ret == -ENOEXEC)

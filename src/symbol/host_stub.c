@@ -15,6 +15,7 @@
 
 #define PROCESSES_KEPT 4
 #define MAPPINGS_KEPT 65536 /* of a process; as many as the kernel lets it have by default */
+#define FILES_KEPT_NS 30000000000ull
 
 /* The code that a process has mapped of files. */
 struct mapped_code {
@@ -27,7 +28,9 @@ struct mapped_code {
 struct host_stubs {
 	struct symbol_cache *cache;
 	struct mapped_code *processes;
-	bool keeps; /* the mounts, too */
+	bool keeps;	    /* the mounts, too */
+	bool looks;	    /* files may be open */
+	uint64_t looked_ns; /* when a name was last looked up; 0: just now */
 };
 
 struct host_stubs *host_stubs__new(size_t max_files)
@@ -57,7 +60,7 @@ static void drop(struct host_stubs *stubs, struct mapped_code *code)
 	free_code(code);
 }
 
-void host_stubs__forget_mappings(struct host_stubs *stubs)
+static void forget_mappings(struct host_stubs *stubs)
 {
 	struct mapped_code *code, *next;
 
@@ -68,11 +71,22 @@ void host_stubs__forget_mappings(struct host_stubs *stubs)
 	stubs->keeps = false;
 }
 
+void host_stubs__forget(struct host_stubs *stubs, uint64_t now_ns)
+{
+	forget_mappings(stubs);
+	if (!stubs->looked_ns)
+		stubs->looked_ns = now_ns;
+	if (!stubs->looks || now_ns - stubs->looked_ns < FILES_KEPT_NS)
+		return;
+	symbol_cache__clear(stubs->cache);
+	stubs->looks = false;
+}
+
 void host_stubs__free(struct host_stubs *stubs)
 {
 	if (!stubs)
 		return;
-	host_stubs__forget_mappings(stubs);
+	forget_mappings(stubs);
 	symbol_cache__free(stubs->cache);
 	free(stubs);
 }
@@ -194,6 +208,8 @@ int host_stub__name(struct host_stubs *stubs, pid_t pid, uint64_t address, char 
 	*name = NULL;
 	if (fd < 0)
 		return fd;
+	stubs->looks = true;
+	stubs->looked_ns = 0;
 	ret = symbol_cache__open(stubs->cache, fd, 0, NULL, &file);
 	if (!ret)
 		ret = name_function(file, file_offset, name);

@@ -20,9 +20,10 @@ void host_stubs__free(struct host_stubs *stubs);
 
 /*
  * What a process has mapped is read once, for all of its kernels that are looked up until this is called: a list of
- * some ten thousand lines, maybe. To be called behind those that are looked up together.
+ * some ten thousand lines, maybe. To be called behind those that are looked up together, and every now and then: where
+ * nothing has been looked up for half a minute the files are closed, too, which would keep file systems in use. `now_ns` is of CLOCK_BOOTTIME.
  */
-void host_stubs__forget_mappings(struct host_stubs *stubs);
+void host_stubs__forget(struct host_stubs *stubs, uint64_t now_ns);
 
 /*
  * The mangled name of the kernel whose host function is at `address` in the

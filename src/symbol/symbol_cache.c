@@ -62,12 +62,17 @@ static void clear(struct symbol_file *file)
 	elf_file__free(file->elf);
 }
 
+void symbol_cache__clear(struct symbol_cache *cache)
+{
+	while (cache->count)
+		clear(&cache->files[--cache->count]);
+}
+
 void symbol_cache__free(struct symbol_cache *cache)
 {
 	if (!cache)
 		return;
-	for (size_t i = 0; i < cache->count; i++)
-		clear(&cache->files[i]);
+	symbol_cache__clear(cache);
 	free(cache->files);
 	free(cache);
 }

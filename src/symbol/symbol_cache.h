@@ -29,7 +29,7 @@ struct file_key {
 	uint64_t device, inode, size, changed_s, changed_ns;
 };
 
-/* A file in the cache. Valid until the next call of symbol_cache__open or __trim. */
+/* A file in the cache. Valid until the next call of symbol_cache__open, __trim or __clear. */
 struct symbol_file {
 	struct file_key key;
 	struct elf_file *elf;	       /* NULL: it is no ELF file, which is worth knowing too */
@@ -64,6 +64,9 @@ int symbol_cache__open_vdso(struct symbol_cache *cache, struct symbol_file **out
 
 /* The file with this key, NULL where it is not in the cache (any more). */
 struct symbol_file *symbol_cache__find(struct symbol_cache *cache, const struct file_key *key);
+
+/* Closes all files. */
+void symbol_cache__clear(struct symbol_cache *cache);
 
 /* Drops what is too much: to be called after look-ups, which make a file's tables grow. */
 void symbol_cache__trim(struct symbol_cache *cache);

@@ -135,6 +135,17 @@ int identity_reader__of_fd(struct identity_reader *reader, int fd, struct file_i
 	return ret;
 }
 
+int identity_reader__is_mapped(struct identity_reader *reader, const struct file_identity *identity)
+{
+	struct mapped_question question = {.inode = identity->inode};
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &question, .ctx_size_in = sizeof(question));
+	int ret = bpf_prog_test_run_opts(bpf_program__fd(reader->skeleton->progs.inode_is_mapped), &options);
+
+	if (ret)
+		return -errno;
+	return (int)options.retval;
+}
+
 bool file_identity__equal(const struct file_identity *a, const struct file_identity *b)
 {
 	return a->inode == b->inode && a->number == b->number && a->device == b->device;

@@ -340,7 +340,7 @@ void launch_names__look_up(struct launch_names *names, uint64_t now)
 			name->failures++;
 		put(name);
 	}
-	host_stubs__forget_mappings(names->stubs);
+	host_stubs__forget(names->stubs, now);
 }
 
 const char *launch_name__shown(const struct launch_name *name)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Kernels named by a host function's address, and by a handle in a live process.
+#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,6 +23,8 @@
 #include "no_valgrind.h"
 #include "symbol/host_stub.h"
 #include "symbol/remote_name.h"
+
+#define S 1000000000ull
 
 /* Host functions as nvcc names them. */
 void _Z4vaddPfS_i(float *a, float *b, int n);
@@ -111,9 +114,45 @@ static void names_of_a_process_with_many_mappings(void **state)
 	assert_true(spent() - begin < SLOWER * 500 * MS);
 	munmap(pieces, 64000 * 4096);
 	/* What has been unmapped is not asked for before that is said. */
-	host_stubs__forget_mappings(stubs);
+	host_stubs__forget(stubs, 1);
 	assert_named(stubs, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
 	assert_unnamed(stubs, (uintptr_t)pieces);
+	host_stubs__free(stubs);
+}
+
+static unsigned int open_files(void)
+{
+	DIR *files = opendir("/proc/self/fd");
+	unsigned int count = 0;
+
+	assert_non_null(files);
+	while (readdir(files))
+		count++;
+	closedir(files);
+	return count;
+}
+
+/* The file would keep its file system in use. */
+static void closes_what_nobody_asks_about(void **state)
+{
+	struct host_stubs *stubs = host_stubs__new(2);
+	unsigned int before = open_files();
+	uint64_t now = 100 * S;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		assert_named(stubs, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
+		host_stubs__forget(stubs, now);
+		host_stubs__forget(stubs, now + 29 * S);
+		assert_int_equal(open_files(), before + 1);
+		assert_named(stubs, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
+		host_stubs__forget(stubs, now + 31 * S);
+		host_stubs__forget(stubs, now + 60 * S);
+		assert_int_equal(open_files(), before + 1);
+		host_stubs__forget(stubs, now + 62 * S);
+		assert_int_equal(open_files(), before);
+		now += 1000 * S;
+	}
 	host_stubs__free(stubs);
 }
 
@@ -315,6 +354,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_host_functions),
 		cmocka_unit_test(names_of_a_process_with_many_mappings),
+		cmocka_unit_test(closes_what_nobody_asks_about),
 		cmocka_unit_test(the_cache_is_bounded),
 		cmocka_unit_test(a_name_must_be_one),
 		cmocka_unit_test(a_changed_file_is_read_again),

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Takes the probes out of files that nobody maps any more, see attacher__release_unused in attacher.h. Probes
+ * keep a file's inode and mount: a container's file system would never go, nor a deleted file's space come back.
+ *
+ * Nothing is missed by it that would be seen else: who maps a file tells so afterwards, by its loader or
+ * its exec, and what it told before the probes went out has reset the time.
+ */
+#include "probe/attacher_private.h"
+
+#define NS_PER_S 1000000000ull
+#define UNUSED_S 30 /* so that a program that is started again and again is seen from its start */
+
+void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign)
+{
+	struct attacher_counts *counts = &attacher->counts;
+
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		counts->sites[layer] += sign * (int64_t)file->sites[layer];
+	counts->missing += sign * (int64_t)file->missing;
+	counts->libraries += sign * !file->is_loader;
+	counts->loaders += sign * file->is_loader;
+}
+
+/* What cannot be told is taken for used. */
+static bool is_unused(struct attacher *attacher, struct attached_file *file, uint64_t now_ns)
+{
+	if (identity_reader__is_mapped(attacher->identities, &file->identity)) {
+		file->unmapped_ns = 0;
+		return false;
+	}
+	if (!file->unmapped_ns)
+		file->unmapped_ns = now_ns;
+	return now_ns - file->unmapped_ns >= UNUSED_S * NS_PER_S;
+}
+
+static void release(struct attacher *attacher, struct attached_file *file)
+{
+	log__debug(attacher->log, "inode %llu: nobody maps it any more: its probes are taken out",
+		   (unsigned long long)file->identity.number);
+	if (attacher->families)
+		family_links__remove(attacher->families, file->number);
+	links__detach(attacher->links, file->number);
+	attacher__count_file(attacher, file, -1);
+	*file = attacher->files[--attacher->file_count];
+}
+
+void attacher__release_unused(struct attacher *attacher, uint64_t now_ns)
+{
+	for (size_t i = 0; attacher->releases && i < attacher->file_count; i++) {
+		struct attached_file *file = &attacher->files[i];
+
+		if (file->is_kept || !is_unused(attacher, file, now_ns))
+			continue;
+		release(attacher, file);
+		return;
+	}
+}

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Files that nobody maps any more are let go: their file system can be unmounted, and they are met again like new ones."""
+import contextlib
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from lib import folders, paths
+from lib.probe import Background, Probe
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+LET_GO_S = 30  # so long nobody must have had it mapped, see src/probe/unused_files.c
+FILES = (*folders.LIBRARIES, "idle-holder")
+# By sessions; by links for entries and returns; with links of each family, and the file open for those.
+GPUPROBES = ((None, ()), ("multi", ()), (None, ("--max-overhead", "5")))
+
+
+def umount(place):
+    """Whether it went; if not, since somebody has it."""
+    done = subprocess.run(["umount", place], capture_output=True, text=True, check=False)
+    assert not done.returncode or "busy" in done.stderr, done.stderr
+    return not done.returncode
+
+
+@pytest.fixture
+def mounts(tmp_path):
+    """File systems of their own with the libraries and a program."""
+    places = [tmp_path / name for name in ("left", "held")]
+    for place in places:
+        place.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
+        for name in FILES:
+            shutil.copy(paths.SIM / name, place)
+    yield places
+    for place in places:
+        if place.is_mount():
+            subprocess.run(["umount", "-l", place], check=True)
+
+
+class Holder(Background):
+    """A process that maps the libraries of a place, and launches twice each time that it is told to."""
+
+    def __init__(self, place):
+        super().__init__(place / "idle-holder", "--bytes", "4096", "--launch", "1", "--then-launch", "2", "--seconds", "120")
+        assert self.stdout.readline() == "READY\n"
+
+    def go(self):
+        assert self.tell("go") == "DONE"
+
+
+def entry_of(pid):
+    return lambda report: next((p for p in report["processes"] if p["pid"] == pid and p["launches"]), None)
+
+
+def see(running, holder):
+    """Until a launch of it is in a report of each; how often it launched for that, and what they told last."""
+    rounds = 0
+    for one in running:
+        end = time.monotonic() + 20
+        found = None
+        while not found:
+            assert time.monotonic() < end, one.stderr
+            holder.go()
+            rounds += 1
+            found = entry_of(holder.pid)(one.report())
+    return rounds
+
+
+def read_all(running):
+    """So that nobody stands still since nobody reads what he writes."""
+    for one in running:
+        one.report()
+
+
+def wait_until_let_go(running, place):
+    began = time.monotonic()
+    while not umount(place):
+        assert time.monotonic() - began < LET_GO_S + 20, f"{place} is still busy: " + "".join(r.stderr for r in running)
+        read_all(running)
+    return time.monotonic() - began
+
+
+def test_let_go_when_nobody_maps_them(tmp_path, mounts):
+    """And only then, by each kind of links that can; what is mapped for longer goes on to be counted to the call."""
+    left, held = mounts
+    with contextlib.ExitStack() as stack:
+        again = stack.enter_context(folders.private("idle-holder"))
+        running = []
+        for i, (links, args) in enumerate(GPUPROBES):
+            directory = tmp_path / str(i)
+            directory.mkdir()
+            running.append(stack.enter_context(Probe(directory, links).start(args=args, interval=0.5)))
+        for one in running:
+            one.wait_until_watching()
+        holder = stack.enter_context(Holder(held))
+        see(running, holder)
+        for place in (left, again):
+            with Holder(place) as other:
+                see(running, other)
+        assert not umount(left), "nobody has probes there: the test is about nothing"
+        assert wait_until_let_go(running, left) > LET_GO_S - 10
+        assert not umount(held)
+        before = [one.find(entry_of(holder.pid)) for one in running]
+        for _ in range(5):
+            holder.go()
+        for one, process in zip(running, before):
+            one.wait_for(lambda r: entry_of(holder.pid)(r)["launches"] == process["launches"] + 10)
+        with Holder(again) as other:
+            see(running, other)
+            for one in running:
+                assert one.find(entry_of(other.pid))["since_attach"] is True
+        for one in running:
+            assert one.stop().status == 0
