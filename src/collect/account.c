@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collect/account_lists.h"
+#include "collect/ended_keys.h"
 #include "collect/growing_list.h"
 #include "collect/own_counts.h"
 #include "collect/sweep.h"
@@ -149,7 +150,7 @@ static int read_thread(const struct reading *reading, uint32_t number)
 	struct process *process;
 	struct thread_account thread;
 	bool counted = ended_ns;
-	int ret = 0;
+	int ret;
 
 	if (!shared->first_ns)
 		return 0;
@@ -166,9 +167,7 @@ static int read_thread(const struct reading *reading, uint32_t number)
 	if (!ended_ns)
 		return growing_list__append((void **)&process->account->threads, &process->account->thread_count, &thread,
 					    sizeof(thread));
-	/* What a process that is done has counted was all applied in this reading. */
-	if (!reading__dooms(reading, process))
-		ret = own_counts__keep(reading->collector->own_counts, number);
+	ret = own_counts__keep(reading->collector->own_counts, number);
 	if (!ret)
 		ret = keep_ended(process->account, &thread, reading->collector->attached_ns);
 	if (!ret)
@@ -184,22 +183,30 @@ static int take_duration(const struct sweep *sweep, const void *key_data, const 
 	const uint32_t *number = value;
 	struct process *process = collector__process_at(sweep->collector, key->slot);
 	struct account_function function = {.row = key->row};
-	struct account_maps *maps = sweep->collector->account_maps;
-	struct duration_record *shared = duration_at(maps, *number);
 	int ret;
 
 	if (!process || !process->account || *number >= ACCOUNT_DURATIONS)
 		return 0;
-	function.time = *shared;
+	function.time = *duration_at(sweep->collector->account_maps, *number);
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
 		function.time.calls += function.time.buckets[i];
 	ret = growing_list__append((void **)&process->account->functions, &process->account->function_count, &function,
 				   sizeof(function));
-	if (ret || !sweep__is_doomed(sweep, key->slot))
-		return ret;
-	memset(shared, 0, sizeof(*shared));
-	bpf_map__update_elem(maps->skeleton->maps.free_durations, NULL, 0, number, sizeof(*number), 0);
-	return 1;
+	return ret ? ret : (int)sweep__of_process(sweep, key->slot);
+}
+
+static void release_duration(const void *key, void *arg)
+{
+	const struct account_maps *maps = arg;
+	const struct gpuprobe_bpf *skeleton = maps->skeleton;
+	uint32_t number;
+
+	if (bpf_map__lookup_elem(skeleton->maps.duration_numbers, key, sizeof(struct duration_key), &number, sizeof(number),
+				 0) ||
+	    number >= ACCOUNT_DURATIONS)
+		return;
+	memset(duration_at(maps, number), 0, sizeof(struct duration_record));
+	bpf_map__update_elem(skeleton->maps.free_durations, NULL, 0, &number, sizeof(number), 0);
 }
 
 static int sweep_map(const struct reading *reading, const struct bpf_map *map,
@@ -275,7 +282,7 @@ static uint64_t most_of_one_size(const struct process *process)
 	return most;
 }
 
-static void finish(struct reading *reading, struct process *process)
+static void finish(struct process *process)
 {
 	struct account *account = process->account;
 	uint64_t bytes = 0, most = most_of_one_size(process);
@@ -293,8 +300,6 @@ static void finish(struct reading *reading, struct process *process)
 		account->inflight_at_exit[1] = account->totals.exit_bytes;
 	}
 	account_lists__sort(account);
-	if (reading__dooms(reading, process))
-		memset(process_at(reading->collector->account_maps, process->slot), 0, sizeof(struct process_account));
 }
 
 static int each_process(struct reading *reading, int (*fn)(struct reading *reading, struct process *process))
@@ -323,7 +328,7 @@ static int finish_process(struct reading *reading, struct process *process)
 		.over = process->ended || collector->model.final,
 	};
 
-	finish(reading, process);
+	finish(process);
 	return collector->estimates ? estimates__apply_account(collector->estimates, process, &span) : 0;
 }
 
@@ -384,4 +389,22 @@ int account__read(struct reading *reading)
 	if (!ret)
 		ret = each_process(reading, finish_process);
 	return ret;
+}
+
+static int release_process(struct reading *reading, struct process *process)
+{
+	if (reading__dooms(reading, process))
+		memset(process_at(reading->collector->account_maps, process->slot), 0, sizeof(struct process_account));
+	return 0;
+}
+
+void account__release(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+
+	if (!collector->account_maps)
+		return;
+	each_process(reading, release_process);
+	ended_keys__each(collector->ended, collector->skeleton->maps.duration_numbers, release_duration,
+			 collector->account_maps);
 }

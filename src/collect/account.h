@@ -25,4 +25,7 @@ int account__read(struct reading *reading);
  */
 int account__list_stacks(const struct reading *reading);
 
+/* Frees the places of processes that are done with in this reading; before their keys are deleted (ended_keys.h). */
+void account__release(struct reading *reading);
+
 #endif

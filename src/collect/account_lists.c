@@ -30,7 +30,7 @@ static int take_size(const struct sweep *sweep, const void *key, const void *val
 	if ((int64_t)size.record.live < 0)
 		size.record.live = 0;
 	ret = growing_list__append((void **)&account->sizes, &account->size_count, &size, sizeof(size));
-	return ret ? ret : sweep__is_doomed(sweep, size.key.slot);
+	return ret ? ret : (int)sweep__of_process(sweep, size.key.slot);
 }
 
 static int take_copies(const struct sweep *sweep, const void *key, const void *value)
@@ -43,7 +43,7 @@ static int take_copies(const struct sweep *sweep, const void *key, const void *v
 	if (!account)
 		return 0;
 	ret = growing_list__append((void **)&account->copies, &account->copy_count, &copies, sizeof(copies));
-	return ret ? ret : sweep__is_doomed(sweep, copies.key.slot);
+	return ret ? ret : (int)sweep__of_process(sweep, copies.key.slot);
 }
 
 static int take_repeat(const struct sweep *sweep, const void *key, const void *value)
@@ -58,7 +58,7 @@ static int take_repeat(const struct sweep *sweep, const void *key, const void *v
 	if (repeat.record.repeats)
 		ret = growing_list__append((void **)&account->repeats, &account->repeat_count, &repeat,
 					   sizeof(repeat));
-	return ret ? ret : sweep__is_doomed(sweep, repeat.key.slot);
+	return ret ? ret : (int)sweep__of_process(sweep, repeat.key.slot);
 }
 
 static int take_ignored(const struct sweep *sweep, const void *key, const void *value)
@@ -71,7 +71,7 @@ static int take_ignored(const struct sweep *sweep, const void *key, const void *
 	if (!account)
 		return 0;
 	ret = growing_list__append((void **)&account->ignored, &account->ignored_count, &ignored, sizeof(ignored));
-	return ret ? ret : sweep__is_doomed(sweep, ignored.key.slot);
+	return ret ? ret : (int)sweep__of_process(sweep, ignored.key.slot);
 }
 
 int account_lists__read(struct reading *reading)

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "collect/account.h"
+#include "collect/ended_keys.h"
 #include "collect/own_counts.h"
 #include "collect/private.h"
 #include "collect/sites.h"
@@ -156,9 +157,10 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->stubs = host_stubs__new(16);
 	collector->attribution = attribution__new();
 	collector->contexts = contexts__new();
+	collector->ended = ended_keys__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
 	if (!collector->names || !collector->reader || !collector->stubs || !collector->attribution ||
-	    !collector->contexts || !collector->index_of) {
+	    !collector->contexts || !collector->ended || !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
@@ -226,6 +228,7 @@ void collector__free(struct collector *collector)
 	largest__free(collector->largest);
 	free(collector->doomed.keys);
 	free(collector->dead.keys);
+	ended_keys__free(collector->ended);
 	free(collector);
 }
 

@@ -54,6 +54,15 @@ void count_table__begin(struct count_table *table)
 	}
 }
 
+void count_table__drop(struct count_table *table, bool (*is_done)(const void *key, void *arg), void *arg)
+{
+	struct entry *entry, *next;
+
+	HASH_ITER (hh, table->entries, entry, next)
+		if (is_done(entry->key, arg))
+			drop(table, entry);
+}
+
 static struct entry *entry_of(struct count_table *table, const void *key)
 {
 	struct entry *entry;
@@ -99,7 +108,8 @@ int count_table__add(struct count_table *table, enum count_from from, const void
 
 	if (!entry)
 		return -ENOMEM;
-	add(&entry->part[from], tally);
+	if (from != COUNT_ROOM)
+		add(&entry->part[from], tally);
 	return 0;
 }
 

@@ -19,7 +19,8 @@ enum count_from {
 	COUNT_MAP,
 	COUNT_LIVING, /* a thread that may go on */
 	COUNT_ENDED,  /* the next readings have it too: the thread's place will be another's */
-	COUNT_SOURCES,
+	COUNT_ROOM,   /* nothing: that the counter can be added later without memory */
+	COUNT_SOURCES = COUNT_ROOM,
 };
 
 /* For keys of `key_size` bytes, at most sizeof(struct launch_key). Free with count_table__free. NULL without memory. */
@@ -31,6 +32,9 @@ void count_table__begin(struct count_table *table);
 
 /* Adds a counter. Returns 0 or -ENOMEM. */
 int count_table__add(struct count_table *table, enum count_from from, const void *key, const struct tally *tally);
+
+/* Drops the counters of which `is_done` says so. */
+void count_table__drop(struct count_table *table, bool (*is_done)(const void *key, void *arg), void *arg);
 
 /*
  * Calls `fn` for each counter with its sum; `living` says whether a living thread has a part of it. `fn` returns 1 where

@@ -43,7 +43,7 @@ static int take_run(const struct sweep *sweep, const void *key, const void *valu
 		process->unsized_graph_launches += run.launches;
 	else
 		process->graph_kernels += run.launches * run.kernels;
-	return sweep__is_doomed(sweep, size->slot);
+	return (int)sweep__of_process(sweep, size->slot);
 }
 
 static int by_launches(const void *a, const void *b)
@@ -91,12 +91,12 @@ static int take_capture(const struct sweep *sweep, const void *key, const void *
 	struct context_key context_key = {.context = record->context, .slot = capture->slot};
 	struct context_record context;
 
-	if (sweep__is_doomed(sweep, capture->slot))
-		return 1;
-	return record->context &&
-	       !bpf_map__lookup_elem(sweep->collector->skeleton->maps.contexts, &context_key, sizeof(context_key),
-				     &context, sizeof(context), 0) &&
-	       context.died_ns > record->start_ns;
+	if (sweep__of_process(sweep, capture->slot) == SWEEP_END)
+		return SWEEP_END;
+	if (!record->context || bpf_map__lookup_elem(sweep->collector->skeleton->maps.contexts, &context_key,
+						     sizeof(context_key), &context, sizeof(context), 0))
+		return SWEEP_KEEP;
+	return context.died_ns > record->start_ns ? SWEEP_DELETE : SWEEP_KEEP;
 }
 
 /* Who deletes a capture counts it out, here as in the BPF programs. */
@@ -110,19 +110,19 @@ static void capture_deleted(const struct sweep *sweep, const void *key)
 static int take_of_stream(const struct sweep *sweep, const void *key, const void *value)
 {
 	(void)value;
-	return sweep__is_doomed(sweep, ((const struct stream_key *)key)->slot);
+	return (int)sweep__of_process(sweep, ((const struct stream_key *)key)->slot);
 }
 
 static int take_of_event(const struct sweep *sweep, const void *key, const void *value)
 {
 	(void)value;
-	return sweep__is_doomed(sweep, ((const struct event_key *)key)->slot);
+	return (int)sweep__of_process(sweep, ((const struct event_key *)key)->slot);
 }
 
 static int take_of_graph(const struct sweep *sweep, const void *key, const void *value)
 {
 	(void)value;
-	return sweep__is_doomed(sweep, ((const struct graph_key *)key)->slot);
+	return (int)sweep__of_process(sweep, ((const struct graph_key *)key)->slot);
 }
 
 /* Nodes go with their graph. */
@@ -132,11 +132,12 @@ static int take_node(const struct sweep *sweep, const void *key, const void *val
 	struct graph_key graph_key = {.handle = node->graph, .slot = ((const struct graph_key *)key)->slot};
 	struct graph_record graph;
 
-	if (sweep__is_doomed(sweep, graph_key.slot))
-		return 1;
-	return bpf_map__lookup_elem(sweep->collector->skeleton->maps.graphs, &graph_key, sizeof(graph_key), &graph,
-				    sizeof(graph), 0) ||
-	       graph.start_ns != node->graph_start_ns;
+	if (sweep__of_process(sweep, graph_key.slot) == SWEEP_END)
+		return SWEEP_END;
+	if (bpf_map__lookup_elem(sweep->collector->skeleton->maps.graphs, &graph_key, sizeof(graph_key), &graph,
+				 sizeof(graph), 0))
+		return SWEEP_DELETE;
+	return graph.start_ns != node->graph_start_ns ? SWEEP_DELETE : SWEEP_KEEP;
 }
 
 static int take_disabled(const struct sweep *sweep, const void *key, const void *value)
@@ -145,11 +146,12 @@ static int take_disabled(const struct sweep *sweep, const void *key, const void 
 	struct graph_key exec_key = {.handle = disabled->exec, .slot = disabled->slot};
 	struct graph_exec_record exec;
 
-	if (sweep__is_doomed(sweep, disabled->slot))
-		return 1;
-	return bpf_map__lookup_elem(sweep->collector->skeleton->maps.graph_execs, &exec_key, sizeof(exec_key), &exec,
-				    sizeof(exec), 0) ||
-	       exec.start_ns != *(const uint64_t *)value;
+	if (sweep__of_process(sweep, disabled->slot) == SWEEP_END)
+		return SWEEP_END;
+	if (bpf_map__lookup_elem(sweep->collector->skeleton->maps.graph_execs, &exec_key, sizeof(exec_key), &exec,
+				 sizeof(exec), 0))
+		return SWEEP_DELETE;
+	return exec.start_ns != *(const uint64_t *)value ? SWEEP_DELETE : SWEEP_KEEP;
 }
 
 /* While a process ends, everything of it; else what may fill a map although its owner lives. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Launches and their kernels' names, see launches.h.
-#include "base/clock.h"
 #include "collect/launches.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "collect/count_table.h"
 #include "collect/own_counts.h"
 #include "collect/sites.h"
@@ -72,13 +72,15 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	ret = kernel_table__set(process->kernel_table, key, launches, name);
 	if (!ret)
 		ret = sites__name(process, kernel);
-	if (ret || (!over && !reading__dooms(reading, process)))
+	if (ret)
 		return ret;
+	if (reading__dooms(reading, process))
+		return reading__end(reading, process, key);
 	/* Launches that a thread keeps by itself come back when it gives them away. */
-	if (living && !reading__dooms(reading, process))
+	if (!over || living)
 		return 0;
 	/* An old generation is left for one more reading, for counts that were under way. */
-	if (over && !reading__dooms(reading, process) && !kernel_table__retire(process->kernel_table, key))
+	if (!kernel_table__retire(process->kernel_table, key))
 		return 0;
 	if (collector->estimates) {
 		kernel_table__leave(process->kernel_table, key);

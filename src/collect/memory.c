@@ -108,17 +108,20 @@ static int clear_dead(struct collector *collector)
 	const struct allocation_key *keys = (const void *)collector->dead.keys;
 	int ret = 0;
 
-	for (size_t i = 0; i < collector->dead.count; i++) {
+	for (size_t i = 0; i < collector->dead.count && !ret; i++) {
 		const struct allocation_key *key = &keys[i];
 		struct process *process = collector__process_at(collector, key->slot);
 		struct allocation_record record;
+		bool died;
 
 		if (!process || bpf_map__lookup_elem(allocations, key, sizeof(*key), &record, sizeof(record), 0) ||
 		    !is_dead(collector, key->slot, &record) ||
 		    bpf_map__lookup_and_delete_elem(allocations, key, sizeof(*key), &record, sizeof(record), 0))
 			continue;
-		if (is_dead(collector, key->slot, &record)) {
-			ret |= context_ends__add(process, record.kind, record.device, record.size);
+		died = is_dead(collector, key->slot, &record);
+		if (died)
+			ret = context_ends__add(process, record.kind, record.device, record.size);
+		if (died && !ret) {
 			ranges__remove(collector->skeleton->maps.ranges, key, &record);
 			restore_range(collector, key);
 		} else {
@@ -126,19 +129,7 @@ static int clear_dead(struct collector *collector)
 		}
 	}
 	collector->dead.count = 0;
-	return ret ? -ENOMEM : 0;
-}
-
-static int found_dead(struct reading *reading, struct process *process, const struct allocation_key *key,
-		      const struct allocation_record *record)
-{
-	/* Nothing of an ended process changes any more. */
-	if (reading__dooms(reading, process)) {
-		if (context_ends__add(process, record->kind, record->device, record->size))
-			return -ENOMEM;
-		return reading__doom(reading, key);
-	}
-	return key_list__add(&reading->collector->dead, key, sizeof(*key));
+	return ret;
 }
 
 /* Puts live memory of a device into the lists, or counts it as left out of them. */
@@ -174,14 +165,14 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 	if (!process)
 		return 0;
 	if (is_dead(collector, key->slot, record))
-		return found_dead(reading, process, key, record);
+		return key_list__add(&collector->dead, key, sizeof(*key));
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && reading__lists(reading, process) &&
 	    list_live(collector, process, record, &allocation))
 		return -ENOMEM;
 	if (process->fills_ranges && memory_kind__is_device(record->kind))
 		ranges__fill(collector->skeleton->maps.ranges, collector->skeleton->maps.allocations,
 			     &collector->records[key->slot], key, record);
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return reading__end(reading, process, key);
 }
 
 static int prepare_lists(const struct reading *reading)
@@ -296,6 +287,7 @@ static int list_gathered(struct reading *reading)
 	int ret;
 
 	collector->dead.count = 0;
+	reading->map = collector->skeleton->maps.allocations;
 	ret = largest__each(collector->largest, collector->skeleton->maps.allocations, read_allocation, reading);
 	return ret ? ret : clear_dead(collector);
 }
@@ -325,7 +317,7 @@ static int read_range(const void *key_data, const void *value, void *arg)
 	struct process *process = collector__process_at(reading->collector, key->slot);
 
 	(void)value;
-	return process && reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return process ? reading__end(reading, process, key) : 0;
 }
 
 /* Ranges outlive what ended with its process or context: they are cleared away with the process. */

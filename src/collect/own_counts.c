@@ -157,8 +157,13 @@ int own_counts__add_launches(const struct own_counts *counts)
 
 int own_counts__keep(const struct own_counts *counts, uint32_t number)
 {
-	int ret = add_tallies(counts, number, COUNT_ENDED);
+	int ret = add_tallies(counts, number, COUNT_ROOM);
 
+	if (!ret)
+		ret = add_launches(counts, number, COUNT_ROOM);
+	/* From here on nothing fails. */
+	if (!ret)
+		ret = add_tallies(counts, number, COUNT_ENDED);
 	return ret ? ret : add_launches(counts, number, COUNT_ENDED);
 }
 
@@ -168,17 +173,30 @@ void own_counts__give_back(const struct own_counts *counts, uint32_t number)
 	bpf_map__update_elem(counts->free, NULL, 0, &number, sizeof(number), 0);
 }
 
-void own_counts__release(const struct reading *reading)
+static bool is_of_ended(const struct reading *reading, uint32_t slot)
+{
+	const struct process *process = collector__process_at(reading->collector, slot);
+
+	return process && reading__dooms(reading, process);
+}
+
+static bool is_ended_tally(const void *key, void *arg)
+{
+	return is_of_ended(arg, ((const struct tally_key *)key)->slot);
+}
+
+static bool is_ended_launch(const void *key, void *arg)
+{
+	return is_of_ended(arg, ((const struct launch_key *)key)->kernel.slot);
+}
+
+void own_counts__release(struct reading *reading)
 {
 	const struct own_counts *counts = reading->collector->own_counts;
 
-	for (uint32_t number = 0; number < THREAD_PLACES; number++) {
-		const struct process *process;
-
-		if (!is_used(counts, number))
-			continue;
-		process = collector__process_at(reading->collector, counts->places[number].slot);
-		if (process && reading__dooms(reading, process))
+	for (uint32_t number = 0; number < THREAD_PLACES; number++)
+		if (is_used(counts, number) && is_of_ended(reading, counts->places[number].slot))
 			own_counts__give_back(counts, number);
-	}
+	count_table__drop(counts->tallies, is_ended_tally, reading);
+	count_table__drop(counts->launches, is_ended_launch, reading);
 }

@@ -33,7 +33,7 @@ int own_counts__keep(const struct own_counts *counts, uint32_t number);
 /* The place `number` is free. */
 void own_counts__give_back(const struct own_counts *counts, uint32_t number);
 
-/* Gives the places of processes free that are done with in this reading: all they counted has been taken. */
-void own_counts__release(const struct reading *reading);
+/* Forgets the counters of processes that are done with in this reading, and gives their places free. */
+void own_counts__release(struct reading *reading);
 
 #endif

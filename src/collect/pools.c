@@ -60,7 +60,7 @@ static int read_pool(const void *key_data, const void *value, void *arg)
 	}
 	if (!record->alias && add_pool(process, &pool))
 		return -ENOMEM;
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return reading__end(reading, process, key);
 }
 
 int pools__read(struct reading *reading)

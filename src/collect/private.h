@@ -19,6 +19,7 @@
 #define NO_PROCESS UINT32_MAX
 
 struct account_maps;
+struct ended_keys;
 struct own_counts;
 
 struct late_process {
@@ -55,6 +56,7 @@ struct collector {
 	struct largest *largest; /* NULL: all allocations are gone through for lists */
 	struct key_list doomed;	 /* of the map that is being read */
 	struct key_list dead;	 /* allocations that went with their context */
+	struct ended_keys *ended;
 };
 
 /* processes.c */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One reading of the BPF maps, as the files that each read some of them see
- * it. What has no use any more is deleted on the way.
+ * it. What has no use any more is deleted on the way; what ended processes have,
+ * at the end of a reading that has succeeded (ended_keys.h).
  */
 #ifndef COLLECT_READING_H
 #define COLLECT_READING_H
@@ -18,7 +19,7 @@ struct reading {
 	unsigned int name_tries;
 };
 
-/* Whether the process is done, and what the maps have of it to be deleted. */
+/* Whether the process is done, and what the maps have of it goes with this reading. */
 static inline bool reading__dooms(const struct reading *reading, const struct process *process)
 {
 	return reading->reap && process->ended;
@@ -32,6 +33,9 @@ static inline bool reading__lists(const struct reading *reading, const struct pr
 
 /* Has a key of the map that is being read deleted once that is done. Returns 0 or -ENOMEM. */
 int reading__doom(struct reading *reading, const void *key);
+
+/* Has a key of the map that is being read deleted with all that its process has, if that is done. Returns 0 or -ENOMEM. */
+int reading__end(struct reading *reading, const struct process *process, const void *key);
 
 /* Calls `fn` with the reading for each entry, and deletes what that doomed. Returns 0 or a negative errno. */
 int reading__map(struct reading *reading, struct bpf_map *map, map_entry_fn fn);

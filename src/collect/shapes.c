@@ -19,10 +19,12 @@ static int take_shape(const struct sweep *sweep, const void *key, const void *va
 	ret = kernel_table__set_shape(process->kernel_table, kernel, value);
 	if (ret)
 		return ret;
-	if (sweep__is_doomed(sweep, kernel->slot))
-		return 1;
+	if (sweep__of_process(sweep, kernel->slot) == SWEEP_END)
+		return SWEEP_END;
 	return kernel->generation != sweep->collector->records[kernel->slot].generation &&
-	       kernel_table__is_over(process->kernel_table, kernel);
+			       kernel_table__is_over(process->kernel_table, kernel) ?
+		       SWEEP_DELETE :
+		       SWEEP_KEEP;
 }
 
 int shapes__read(struct collector *collector, bool reap)

@@ -88,7 +88,7 @@ static int read_site(const void *key_data, const void *value, void *arg)
 	if (site_table__set(process->site_table, key, value))
 		return -ENOMEM;
 	if (reading__dooms(reading, process))
-		return reading__doom(reading, key);
+		return reading__end(reading, process, key);
 	/* Nothing is counted by such an id any more, once what was under way then is done. */
 	same = stacks__same(reading->collector->stacks, key->stack);
 	if (same == key->stack || !site_table__retire(process->site_table, key))
@@ -107,9 +107,9 @@ static int read_launch_site(const void *key_data, const void *value, void *arg)
 	if (!process || !process->site_table)
 		return 0;
 	if (site_table__add_launches(process->site_table, key, stacks__same(reading->collector->stacks, record->stack),
-				     launches > told ? launches - told : 0, reading__dooms(reading, process)))
+				     launches > told ? launches - told : 0))
 		return -ENOMEM;
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return reading__end(reading, process, key);
 }
 
 static const struct stack *find_stack(void *arg, uint64_t id)

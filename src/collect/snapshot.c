@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One reading of all BPF maps into the model. Entries of ended processes, and
- * kernels whose generation is over, are deleted on the way: what they counted
+ * One reading of all BPF maps into the model. Kernels whose generation is over
+ * are deleted on the way, entries of ended processes at its end: what they counted
  * has been taken over by then.
  */
 #include <bpf/bpf.h>
@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "collect/account.h"
 #include "collect/count_table.h"
+#include "collect/ended_keys.h"
 #include "collect/graphs.h"
 #include "collect/inflight.h"
 #include "collect/launches.h"
@@ -34,15 +35,17 @@ int reading__doom(struct reading *reading, const void *key)
 	return key_list__add(&reading->collector->doomed, key, bpf_map__key_size(reading->map));
 }
 
+int reading__end(struct reading *reading, const struct process *process, const void *key)
+{
+	return reading__dooms(reading, process) ? ended_keys__add(reading->collector->ended, reading->map, key) : 0;
+}
+
 static void clear_object(struct collector *collector, const struct object_key *key)
 {
-	const struct bpf_map *map = collector->skeleton->maps.objects;
 	struct process *process = collector__process_at(collector, key->slot);
 
-	if (process && !process->ended)
-		objects__clear_away(process, collector->contexts, map, key);
-	else
-		bpf_map__delete_elem(map, key, sizeof(*key), 0);
+	if (process)
+		objects__clear_away(process, collector->contexts, collector->skeleton->maps.objects, key);
 }
 
 void reading__delete_doomed(struct reading *reading)
@@ -89,7 +92,7 @@ static int read_shared_tally(const void *key_data, const void *value, void *arg)
 	ret = count_table__add(own_counts__tallies(collector->own_counts), COUNT_MAP, key, value);
 	if (ret)
 		return ret;
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return reading__end(reading, process, key);
 }
 
 static int take_tally(const void *key_data, const struct tally *sum, bool living, void *arg)
@@ -97,13 +100,11 @@ static int take_tally(const void *key_data, const struct tally *sum, bool living
 	const struct reading *reading = arg;
 	const struct tally_key *key = key_data;
 	struct process *process = collector__process_at(reading->collector, key->slot);
-	int ret;
 
 	(void)living;
 	if (!process)
 		return 0;
-	ret = tally__apply(process, key, sum);
-	return ret ? ret : reading__dooms(reading, process);
+	return tally__apply(process, key, sum);
 }
 
 static int read_tallies(struct reading *reading)
@@ -155,7 +156,7 @@ static int read_failure(const void *key_data, const void *value, void *arg)
 	ret = add_failure(process, key, record);
 	if (ret)
 		return ret;
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return reading__end(reading, process, key);
 }
 
 /* Copies or waits have not been seen, for the latest time until then. */
@@ -178,7 +179,7 @@ static int read_stream(const void *key_data, const void *value, void *arg)
 		return 0;
 	inflight__add(process, stream, contexts__find(collector->contexts, key->slot, stream->context),
 		      collector->model.now_ns, copies_unseen_until(collector));
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return reading__end(reading, process, key);
 }
 
 /* What died with its context is cleared away as well. */
@@ -195,7 +196,7 @@ static int read_object(const void *key_data, const void *value, void *arg)
 	if (objects__add(process, contexts, key, record))
 		return -ENOMEM;
 	if (reading__dooms(reading, process))
-		return reading__doom(reading, key);
+		return reading__end(reading, process, key);
 	return contexts__took(contexts, key->slot, record->context, record->start_ns) &&
 			       contexts__is_settled(contexts, key->slot, record->context) ?
 		       reading__doom(reading, key) :
@@ -210,7 +211,7 @@ static int read_event(const void *key_data, const void *value, void *arg)
 	struct process *process = collector__process_at(reading->collector, key->slot);
 
 	(void)value;
-	return process && reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return process ? reading__end(reading, process, key) : 0;
 }
 
 static int read_context(const void *key_data, const void *value, void *arg)
@@ -223,7 +224,7 @@ static int read_context(const void *key_data, const void *value, void *arg)
 		return 0;
 	if (contexts__add(reading->collector->contexts, key, value))
 		return -ENOMEM;
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return reading__end(reading, process, key);
 }
 
 static int read_device(const void *key_data, const void *value, void *arg)
@@ -237,7 +238,7 @@ static int read_device(const void *key_data, const void *value, void *arg)
 		return 0;
 	if (record->has_uuid && attribution__tell_uuid(process, key->device, record->uuid))
 		return -ENOMEM;
-	return reading__dooms(reading, process) ? reading__doom(reading, key) : 0;
+	return reading__end(reading, process, key);
 }
 
 static int read_unnamed(const void *key_data, const void *value, void *arg)
@@ -249,8 +250,8 @@ static int read_unnamed(const void *key_data, const void *value, void *arg)
 	(void)value;
 	if (!process)
 		return 0;
-	if (key->generation == reading->collector->records[key->slot].generation && !reading__dooms(reading, process))
-		return 0;
+	if (reading__dooms(reading, process) || key->generation == reading->collector->records[key->slot].generation)
+		return reading__end(reading, process, key);
 	return reading__doom(reading, key);
 }
 
@@ -348,6 +349,16 @@ static int finish_processes(struct collector *collector)
 	return ret;
 }
 
+/* Nothing is read any more that could fail. */
+static void delete_ended(struct reading *reading)
+{
+	if (!reading->reap)
+		return;
+	own_counts__release(reading);
+	account__release(reading);
+	ended_keys__delete(reading->collector->ended);
+}
+
 /* Of a reading that broke off: not less than nothing is live. */
 static void finish_tallies(struct collector *collector)
 {
@@ -371,6 +382,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	/* After that: all that an ended process has told is told by now. */
 	collector__consume(collector);
 	contexts__clear(collector->contexts);
+	ended_keys__clear(collector->ended);
 	sites__begin(&reading);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
@@ -410,7 +422,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret)
 		ret = account__list_stacks(&reading);
 	if (!ret)
-		own_counts__release(&reading);
+		delete_ended(&reading);
 	else
 		finish_tallies(collector);
 	collector->model.broken_off = ret != 0;

@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-bool sweep__is_doomed(const struct sweep *sweep, uint32_t slot)
+#include "collect/ended_keys.h"
+
+enum sweep_verdict sweep__of_process(const struct sweep *sweep, uint32_t slot)
 {
 	const struct process *process = collector__process_at(sweep->collector, slot);
 
-	return sweep->reap && process && process->ended;
+	return sweep->reap && process && process->ended ? SWEEP_END : SWEEP_KEEP;
 }
 
 static int take_entry(const void *key, const void *value, void *arg)
@@ -18,7 +20,9 @@ static int take_entry(const void *key, const void *value, void *arg)
 	struct sweep *sweep = arg;
 	int ret = sweep->take(sweep, key, value);
 
-	return ret > 0 ? key_list__add(&sweep->doomed, key, bpf_map__key_size(sweep->map)) : ret;
+	if (ret == SWEEP_END)
+		return ended_keys__add(sweep->collector->ended, sweep->map, key);
+	return ret == SWEEP_DELETE ? key_list__add(&sweep->doomed, key, bpf_map__key_size(sweep->map)) : ret;
 }
 
 int sweep__run(struct sweep *sweep)

@@ -143,7 +143,7 @@ int site_table__fold(struct site_table *table, const struct call_site_key *key, 
 }
 
 int site_table__add_launches(struct site_table *table, const struct launch_site_key *key, uint64_t stack,
-			     uint64_t launches, bool final)
+			     uint64_t launches)
 {
 	struct call_site_key site = {
 		.stack = stack,
@@ -159,10 +159,7 @@ int site_table__add_launches(struct site_table *table, const struct launch_site_
 	count = take_count(table, &site);
 	if (!count)
 		return -ENOMEM;
-	if (final)
-		count->folded_calls += launches;
-	else
-		count->waiting += launches;
+	count->waiting += launches;
 	return 0;
 }
 

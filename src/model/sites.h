@@ -37,11 +37,11 @@ int site_table__retire(struct site_table *table, const struct call_site_key *key
 int site_table__fold(struct site_table *table, const struct call_site_key *key, uint64_t same);
 
 /*
- * Launches at a site that no stack was taken of: they are those of the latest
- * one that was. `final`: they are told for the last time. Returns 0 or -ENOMEM.
+ * Launches at a site that no stack was taken of, as of this reading: they are those of the latest
+ * one that was. Returns 0 or -ENOMEM.
  */
 int site_table__add_launches(struct site_table *table, const struct launch_site_key *key, uint64_t stack,
-			     uint64_t launches, bool final);
+			     uint64_t launches);
 
 /* A kernel's names, which stay the caller's and must outlive the table. Returns 0 or -ENOMEM. */
 int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full, const char *brief);

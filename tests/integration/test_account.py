@@ -129,11 +129,10 @@ def test_both_layers(gpuprobe):
         calls for (layer, name), (calls, _) in runtime.items() if name.startswith("cudaLaunch"))
 
 
-@pytest.mark.parametrize("seed", [11, 12])
-def test_a_mix_of_all_calls(gpuprobe_by, seed):
-    """Failing, nested and captured calls, threads and processes killed in them, fork: each function's calls."""
-    result = gpuprobe_by.run(workload("mix"), "--seed", seed, "--seconds", 4, base=STAT, env={
-        "CUDA_SIM_DEVICES": 3, "CUDA_SIM_FAIL": "cuMemAlloc_v2:%9,cuLaunchKernel:%7,cuMemcpyHtoD_v2:%5"})
+def check_mix(gpuprobe, seed, mix=(), env=None):
+    """Failing, nested and captured calls, threads and processes killed in them, fork: each function's calls; the result."""
+    result = gpuprobe.run(workload("mix"), "--seed", seed, "--seconds", 4, *mix, base=STAT, env={
+        "CUDA_SIM_DEVICES": 3, "CUDA_SIM_FAIL": "cuMemAlloc_v2:%9,cuLaunchKernel:%7,cuMemcpyHtoD_v2:%5", **(env or {})})
     assert exact.lost(result.final).keys() <= {"inflight_busy"}
     wrong = []
     for truth in result.truths:
@@ -142,6 +141,12 @@ def test_a_mix_of_all_calls(gpuprobe_by, seed):
                   if seen.get(name, (0, 0)) != counts]
     assert not wrong
     assert len(result.truths) >= 5
+    return result
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_a_mix_of_all_calls(gpuprobe_by, seed):
+    check_mix(gpuprobe_by, seed)
 
 
 def test_the_monitors_numbers(gpuprobe):

@@ -3,18 +3,15 @@
 BPF maps that are full, of each kind: one after the other is made too small (programs/small_map.c) for a random mix of
 calls. What is lost is counted under its own reason, and every number that does not depend on the map is right.
 """
-import contextlib
 import errno
 import os
 import signal
 import subprocess
-import urllib.error
-import urllib.request
 
 import pytest
 
 from lib import exact, folders, mixtruth, paths
-from lib.probe import Background, environment, wait_for_file
+from lib.probe import wait_for_file
 from lib.script import PROGRAMS, script
 
 pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.plain("a sanitizer has to be loaded first")]
@@ -173,40 +170,3 @@ def test_libraries_without_probes(gpuprobe, library, code, skipped):
     assert result.final["processes"] == []
     assert exact.lost(result.final) == {"library_skipped": skipped}
     assert os.strerror(code) in result.stderr and str(private) in result.stderr
-
-
-def scrape(port):
-    """The samples of a page; None where there is no page now."""
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
-            lines = [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
-    except urllib.error.HTTPError as error:
-        assert error.code == 500
-        return None
-    return {series: float(value) for series, _, value in (line.rpartition(" ") for line in lines)}
-
-
-def test_readings_break_off(tmp_path, free_port):
-    """
-    programs/unread_map.c: there is no page then, rather than one on which counters have gone back. Of a process that goes
-    on: what one has counted that ends just then may be lost (docs/limits.md).
-    """
-    library = tmp_path / "unread_map.so"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "unread_map.c"], check=True)
-    env = environment(LD_PRELOAD=library, UNREAD_EVERY=97)
-    seen, pages = {}, []
-    with subprocess.Popen([paths.GPUPROBE, "-q", "--metrics-addr", f"127.0.0.1:{free_port}", "--display-interval", "0"],
-                          env=env, stdout=subprocess.DEVNULL) as running, \
-            Background(paths.workload("mix"), "--seconds", 30, "--threads", 4, "--children", 0):
-        try:
-            while len(pages) < 100 or not seen:
-                with contextlib.suppress(urllib.error.URLError):  # not there yet
-                    pages.append(scrape(free_port))
-                    for series, value in (pages[-1] or {}).items():
-                        assert value < 1e18, series
-                        assert "_total{" not in series or value >= seen.get(series, 0), series
-                        seen[series] = value
-                assert running.poll() is None
-        finally:
-            running.send_signal(signal.SIGINT)
-    assert None in pages and "gpuprobe_allocations_total" in {series.split("{")[0] for series in seen}

@@ -54,12 +54,12 @@ def unbalanced(process):
             yield f"{kind}: {live} allocations should be live by {memory}"
 
 
-def check_mix(gpuprobe, seed, api="auto", seconds=10, more=(), bearable=BEARABLE):
+def check_mix(gpuprobe, seed, api="auto", seconds=10, more=(), bearable=BEARABLE, mix=(), env=None):
     """Runs the workload and compares each of its processes; the result. Of odd seeds every launch is checked."""
     checked = seed % 2 == 1
     args = ["--api", api, "--top", "0", *(["--check-launches"] if checked else []), *more]
-    result = gpuprobe.run(workload("mix"), "--seed", seed, "--seconds", seconds, args=args, env={
-        "CUDA_SIM_DEVICES": 3, "CUDA_SIM_ASYNC": "50us", "CUDA_SIM_FAIL": failures(seed)})
+    result = gpuprobe.run(workload("mix"), "--seed", seed, "--seconds", seconds, *mix, args=args, env={
+        "CUDA_SIM_DEVICES": 3, "CUDA_SIM_ASYNC": "50us", "CUDA_SIM_FAIL": failures(seed), **(env or {})})
     assert result.final["lost"].keys() >= bearable
     assert exact.lost(result.final).keys() <= bearable
     wrong = []

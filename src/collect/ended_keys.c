@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Keys of ended processes, by map, see ended_keys.h.
+#include "collect/ended_keys.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collect/key_list.h"
+
+struct map_keys {
+	const struct bpf_map *map;
+	struct key_list list;
+};
+
+struct ended_keys {
+	struct map_keys *maps;
+	size_t count;
+};
+
+struct ended_keys *ended_keys__new(void)
+{
+	return calloc(1, sizeof(struct ended_keys));
+}
+
+void ended_keys__clear(struct ended_keys *keys)
+{
+	for (size_t i = 0; i < keys->count; i++)
+		free(keys->maps[i].list.keys);
+	free(keys->maps);
+	*keys = (struct ended_keys){0};
+}
+
+void ended_keys__free(struct ended_keys *keys)
+{
+	if (!keys)
+		return;
+	ended_keys__clear(keys);
+	free(keys);
+}
+
+static struct map_keys *find(const struct ended_keys *keys, const struct bpf_map *map)
+{
+	/* The latest is the one that is being read. */
+	for (size_t i = keys->count; i--;)
+		if (keys->maps[i].map == map)
+			return &keys->maps[i];
+	return NULL;
+}
+
+static struct map_keys *take(struct ended_keys *keys, const struct bpf_map *map)
+{
+	struct map_keys *known = find(keys, map), *grown;
+
+	if (known)
+		return known;
+	grown = realloc(keys->maps, (keys->count + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	keys->maps = grown;
+	grown[keys->count] = (struct map_keys){.map = map};
+	return &grown[keys->count++];
+}
+
+int ended_keys__add(struct ended_keys *keys, const struct bpf_map *map, const void *key)
+{
+	struct map_keys *of_map = take(keys, map);
+
+	return of_map ? key_list__add(&of_map->list, key, bpf_map__key_size(map)) : -ENOMEM;
+}
+
+void ended_keys__each(const struct ended_keys *keys, const struct bpf_map *map, void (*fn)(const void *key, void *arg),
+		      void *arg)
+{
+	const struct map_keys *of_map = find(keys, map);
+	size_t size = bpf_map__key_size(map);
+
+	for (size_t i = 0; of_map && i < of_map->list.count; i++)
+		fn(of_map->list.keys + i * size, arg);
+}
+
+void ended_keys__delete(struct ended_keys *keys)
+{
+	for (size_t m = 0; m < keys->count; m++) {
+		const struct map_keys *of_map = &keys->maps[m];
+		size_t size = bpf_map__key_size(of_map->map);
+
+		for (size_t i = 0; i < of_map->list.count; i++)
+			bpf_map__delete_elem(of_map->map, of_map->list.keys + i * size, size, 0);
+	}
+	ended_keys__clear(keys);
+}
