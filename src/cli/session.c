@@ -311,6 +311,11 @@ int session__run(struct session *session, struct error *err)
 	return ret;
 }
 
+int session__signals(const struct session *session)
+{
+	return session->signal_fd;
+}
+
 void session__beat(const struct session *session)
 {
 	if (session->command)

@@ -53,7 +53,7 @@ static bool wants_color(const struct trace_sink *sink)
 	return sink->is_terminal && !(no_color && *no_color) && term && *term && strcmp(term, "dumb");
 }
 
-static int open_output(struct trace_sink *sink, uint64_t begin_ns, struct error *err)
+static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, struct error *err)
 {
 	struct trace_output_options form = sink->options->output;
 	struct timespec wall = clock__wall();
@@ -64,12 +64,15 @@ static int open_output(struct trace_sink *sink, uint64_t begin_ns, struct error 
 	form.begin_ns = begin_ns;
 	form.wall_offset_ns = (int64_t)wall.tv_sec * (int64_t)NS_PER_S + wall.tv_nsec - (int64_t)clock__boot_ns();
 	ret = trace_output__new(sink->fd, &form, &sink->output, err);
-	if (!ret)
-		sink->failure = trace_output__header(sink->output);
-	return ret;
+	if (ret)
+		return ret;
+	trace_output__stop_by(sink->output, stop_fd);
+	sink->failure = trace_output__header(sink->output);
+	return 0;
 }
 
-int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, struct trace_sink **out, struct error *err)
+int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd, struct trace_sink **out,
+		    struct error *err)
 {
 	struct trace_sink *sink = calloc(1, sizeof(*sink));
 	int ret;
@@ -84,7 +87,7 @@ int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, stru
 			ret = error__set(err, -ENOMEM, "out of memory");
 	}
 	if (!ret && options->lines)
-		ret = open_output(sink, begin_ns, err);
+		ret = open_output(sink, begin_ns, stop_fd, err);
 	if (ret) {
 		trace_sink__free(sink);
 		return ret;
@@ -192,6 +195,8 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 {
 	const char *where = sink->options->file ? sink->options->file : "standard output";
 
+	if (sink->output)
+		trace_output__stop_by(sink->output, -1);
 	if (!sink->failure && sink->output)
 		sink->failure = trace_output__flush(sink->output);
 	if (!sink->failure && sink->summary)

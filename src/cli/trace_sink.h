@@ -15,8 +15,11 @@
 
 struct trace_sink;
 
-/* Opens the file. `begin_ns` is the time 0 of the lines. `options` must outlive the sink. */
-int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, struct trace_sink **out,
+/*
+ * Opens the file. `begin_ns` is the time 0 of the lines. `options` must outlive the sink. Until trace_sink__finish
+ * no reader is waited for that stands still while `stop_fd` is readable, a descriptor of the caller's.
+ */
+int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd, struct trace_sink **out,
 		    struct error *err);
 void trace_sink__free(struct trace_sink *sink);
 

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Calls that hang or never return, and processes that end, fork and become others: each call once."""
 import contextlib
+import fcntl
 import os
 import re
 import signal
+import subprocess
+import termios
 import time
 
 import pytest
 
 from lib import paths, trace
-from lib.probe import Background, descendants
+from lib.probe import Background, descendants, environment
 from lib.script import script
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -230,3 +233,65 @@ def test_a_child_that_outlives_the_process(tracer, tmp_path):
             result = trace.Traced(running.finish(), path)
     assert result.status == 0
     assert len(result.lines) >= 25
+
+
+# --- a reader that stands still ---
+
+def has_probes(pid):
+    """Whether it has links of uprobes, by what it has open."""
+    for entry in os.scandir(f"/proc/{pid}/fdinfo"):
+        with contextlib.suppress(OSError), open(entry.path, encoding="ascii", errors="replace") as info:
+            if "uprobe_multi" in info.read():
+                return True
+    return False
+
+
+def wait_until(condition, timeout=30):
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def waiting_bytes(pipe):
+    count = bytearray(4)
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return int.from_bytes(count, "little")
+
+
+@contextlib.contextmanager
+def stalled():
+    """A trace that nobody reads, of a program that goes on, when its pipe has been full for a while; and the program."""
+    with Background(paths.workload("launch"), "--seconds", 120, "--rate", 50000) as program, \
+            subprocess.Popen([paths.GPUPROBE, "trace", "-p", str(program.pid), "-e", "launch", "--format", "tsv"],
+                             env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE) as tracer:
+        try:
+            wait_until(lambda: waiting_bytes(tracer.stdout) > 60_000)
+            time.sleep(1)
+            assert has_probes(tracer.pid)
+            yield tracer
+        finally:
+            tracer.kill()
+
+
+def test_a_reader_that_stands_still():
+    """The probes go out all the same, and who reads on gets what was seen until then."""
+    with stalled() as tracer:
+        tracer.send_signal(signal.SIGTERM)
+        wait_until(lambda: not has_probes(tracer.pid))
+        assert tracer.poll() is None
+        text, errors = tracer.communicate(timeout=60)
+    assert tracer.returncode == 0, errors
+    header, *lines = text.decode().splitlines()
+    assert len(lines) > 2000
+    assert {line.count("\t") for line in lines} == {header.count("\t")}
+
+
+def test_a_second_signal_beside_a_reader_that_stands_still():
+    with stalled() as tracer:
+        tracer.send_signal(signal.SIGTERM)
+        wait_until(lambda: not has_probes(tracer.pid))
+        time.sleep(0.5)
+        tracer.send_signal(signal.SIGTERM)
+        assert tracer.wait(30) == -signal.SIGTERM

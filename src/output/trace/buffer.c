@@ -3,16 +3,28 @@
 #include "output/trace/buffer.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER_SIZE (256u * 1024)
 #define BUFFER_CALLS (16u * 1024)
 
+/* A pipe that takes anything takes PIPE_BUF bytes at once (pipe(7)). */
+static size_t piece_of(int fd)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && S_ISREG(status.st_mode) ? SIZE_MAX : PIPE_BUF;
+}
+
 int trace_buffer__init(struct trace_buffer *buffer, int fd)
 {
-	*buffer = (struct trace_buffer){.fd = fd, .capacity = BUFFER_SIZE};
+	*buffer = (struct trace_buffer){
+		.fd = fd, .stop_fd = -1, .piece = piece_of(fd), .capacity = BUFFER_SIZE, .end_capacity = BUFFER_CALLS};
 	buffer->data = malloc(BUFFER_SIZE);
 	buffer->ends = malloc(BUFFER_CALLS * sizeof(*buffer->ends));
 	if (buffer->data && buffer->ends)
@@ -29,27 +41,44 @@ void trace_buffer__free(struct trace_buffer *buffer)
 	buffer->ends = NULL;
 }
 
-/* Writes all of `data`; returns how much was taken, with *error set where that is not all. */
-static size_t write_all(int fd, const char *data, size_t length, int *error)
+/* Waits until something can be written. False where it cannot, and no reader is to be waited for any more. */
+static bool wait_for_reader(const struct trace_buffer *buffer)
 {
-	struct pollfd writable = {.fd = fd, .events = POLLOUT};
+	struct pollfd fds[] = {{.fd = buffer->fd, .events = POLLOUT}, {.fd = buffer->stop_fd, .events = POLLIN}};
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	/* A failure of poll is one of the write that follows. */
+	return fds[0].revents || !fds[1].revents;
+}
+
+/* Writes what is there; returns how much was taken, with buffer->error set where something is wrong. */
+static size_t write_all(struct trace_buffer *buffer)
+{
 	size_t done = 0;
 
-	while (done < length) {
-		ssize_t n = write(fd, data + done, length - done);
+	while (done < buffer->length && wait_for_reader(buffer)) {
+		size_t left = buffer->length - done;
+		ssize_t n = write(buffer->fd, buffer->data + done, left < buffer->piece ? left : buffer->piece);
 
 		if (n >= 0) {
 			done += (size_t)n;
-			continue;
+		} else if (errno != EINTR && errno != EAGAIN) {
+			buffer->error = -errno;
+			break;
 		}
-		if (errno == EINTR)
-			continue;
-		if (errno == EAGAIN && (poll(&writable, 1, -1) >= 0 || errno == EINTR))
-			continue;
-		*error = -errno;
-		break;
 	}
 	return done;
+}
+
+/* What has been written makes room. */
+static void remove_written(struct trace_buffer *buffer, size_t done, size_t calls)
+{
+	buffer->length -= done;
+	buffer->end_count -= calls;
+	memmove(buffer->data, buffer->data + done, buffer->length);
+	for (size_t i = 0; i < buffer->end_count; i++)
+		buffer->ends[i] = buffer->ends[i + calls] - (uint32_t)done;
 }
 
 int trace_buffer__flush(struct trace_buffer *buffer)
@@ -58,38 +87,63 @@ int trace_buffer__flush(struct trace_buffer *buffer)
 
 	if (buffer->error || !buffer->length)
 		return buffer->error;
-	done = write_all(buffer->fd, buffer->data, buffer->length, &buffer->error);
+	done = write_all(buffer);
 	while (calls < buffer->end_count && buffer->ends[calls] <= done)
 		calls++;
 	buffer->calls += calls;
-	buffer->length = 0;
-	buffer->end_count = 0;
+	if (buffer->error)
+		buffer->length = buffer->end_count = 0;
+	else
+		remove_written(buffer, done, calls);
 	return buffer->error;
 }
 
-/* Only hostile lines are larger than the buffer. */
-static bool grow(struct trace_buffer *buffer, size_t size)
+static bool grow_data(struct trace_buffer *buffer, size_t size)
 {
 	char *data = size <= UINT32_MAX ? realloc(buffer->data, size) : NULL;
 
-	if (!data) {
-		buffer->error = -ENOMEM;
+	if (!data)
 		return false;
-	}
 	buffer->data = data;
 	buffer->capacity = size;
 	return true;
+}
+
+static bool grow_ends(struct trace_buffer *buffer)
+{
+	uint32_t *ends = realloc(buffer->ends, 2 * buffer->end_capacity * sizeof(*ends));
+
+	if (!ends)
+		return false;
+	buffer->ends = ends;
+	buffer->end_capacity *= 2;
+	return true;
+}
+
+static bool has_room(const struct trace_buffer *buffer, size_t size)
+{
+	return size <= buffer->capacity - buffer->length && buffer->end_count < buffer->end_capacity;
+}
+
+/* For hostile lines, larger than the buffer, and what gathers where no reader is waited for. */
+static bool grow(struct trace_buffer *buffer, size_t size)
+{
+	size_t needed = buffer->length + size, doubled = 2 * buffer->capacity;
+
+	if (needed > buffer->capacity && !grow_data(buffer, buffer->length && needed < doubled ? doubled : needed))
+		return false;
+	return buffer->end_count < buffer->end_capacity || grow_ends(buffer);
 }
 
 char *trace_buffer__room(struct trace_buffer *buffer, size_t size)
 {
 	if (buffer->error)
 		return NULL;
-	if (size > buffer->capacity - buffer->length || buffer->end_count == BUFFER_CALLS) {
-		if (trace_buffer__flush(buffer))
-			return NULL;
-		if (size > buffer->capacity && !grow(buffer, size))
-			return NULL;
+	if (!has_room(buffer, size) && trace_buffer__flush(buffer))
+		return NULL;
+	if (!has_room(buffer, size) && !grow(buffer, size)) {
+		buffer->error = -ENOMEM;
+		return NULL;
 	}
 	return buffer->data + buffer->length;
 }

@@ -55,6 +55,11 @@ void trace_output__free(struct trace_output *output)
 	free(output);
 }
 
+void trace_output__stop_by(struct trace_output *output, int fd)
+{
+	output->buffer.stop_fd = fd;
+}
+
 void trace_output__set_width(struct trace_output *output, unsigned int width)
 {
 	size_t before = output->options.column_count;

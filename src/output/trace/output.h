@@ -71,6 +71,12 @@ int trace_output__parse_columns(struct trace_output_options *options, const char
 int trace_output__new(int fd, const struct trace_output_options *options, struct trace_output **out, struct error *err);
 void trace_output__free(struct trace_output *output); /* what was not flushed is dropped */
 
+/*
+ * While `fd` is readable no reader is waited for that stands still: lines gather in memory, and flush leaves them
+ * there. -1, as it is at first: whoever reads is waited for.
+ */
+void trace_output__stop_by(struct trace_output *output, int fd);
+
 /* The line of column names; none in JSON. */
 int trace_output__header(struct trace_output *output);
 
