@@ -195,7 +195,7 @@ static int prepare_probes(struct trace *trace, enum link_kind links, struct erro
 		.exec = &trace->skeleton->links.trace_exec,
 	};
 
-	trace_choice__init(&trace->choice, trace->options->selection, trace->functions, trace->skeleton);
+	trace_choice__init(&trace->choice, trace->options->selection, trace->functions, trace->skeleton, trace->log);
 	return session__prepare(trace->session, &probes, err);
 }
 

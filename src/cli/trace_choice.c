@@ -2,6 +2,10 @@
 // Chooses functions and gives them their plans, see trace_choice.h.
 #include "cli/trace_choice.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "gpuprobe/function.h"
 #include "model/api.h"
 #include "probe/trace_object.h"
 
@@ -25,6 +29,21 @@ static bool wants(const struct api_function *function, void *arg)
 	return true;
 }
 
+/* Once: it will be so with all that follow. */
+static void tell_lack(struct trace_choice *choice, const char *symbol, int code)
+{
+	if (choice->lack_told)
+		return;
+	choice->lack_told = true;
+	if (code == -ENOSPC)
+		log__warn(choice->log,
+			  "%s and maybe others are not traced: of functions that gpuprobe does not know there is room for %zu; "
+			  "choose some by -e",
+			  symbol, MAX_FUNCTIONS - api_function_count);
+	else
+		log__warn(choice->log, "%s and maybe others are not traced: %s", symbol, strerror(-code));
+}
+
 static int row_of_unknown(const char *symbol, enum layer layer, void *arg)
 {
 	struct trace_choice *choice = arg;
@@ -35,16 +54,19 @@ static int row_of_unknown(const char *symbol, enum layer layer, void *arg)
 	row = trace_functions__add(choice->functions, symbol, layer);
 	if (row >= 0)
 		trace_object__set_plan(choice->skeleton, (uint32_t)row, plan_of(choice, (uint32_t)row));
+	else
+		tell_lack(choice, symbol, row);
 	return row;
 }
 
 void trace_choice__init(struct trace_choice *choice, const struct trace_selection *selection,
-			struct trace_functions *functions, struct trace_bpf *skeleton)
+			struct trace_functions *functions, struct trace_bpf *skeleton, const struct log *log)
 {
 	*choice = (struct trace_choice){
 		.selection = selection,
 		.functions = functions,
 		.skeleton = skeleton,
+		.log = log,
 		.choice = {.wants = wants, .row_of_unknown = row_of_unknown, .arg = choice},
 	};
 	for (size_t row = 0; row < api_function_count && !choice->has_launches; row++)

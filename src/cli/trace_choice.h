@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/log.h"
 #include "probe/selection.h"
 #include "trace/function.h"
 #include "trace/selection.h"
@@ -20,12 +21,14 @@ struct trace_choice {
 	const struct trace_selection *selection;
 	struct trace_functions *functions;
 	struct trace_bpf *skeleton;
+	const struct log *log;
 	bool has_launches;
+	bool lack_told;		       /* of a function for which there was no row */
 	struct function_choice choice; /* for the attacher; its arg is this struct, which must stay where it is */
 };
 
-/* All three must outlive it. There is nothing to release. */
+/* All four must outlive it. There is nothing to release. */
 void trace_choice__init(struct trace_choice *choice, const struct trace_selection *selection,
-			struct trace_functions *functions, struct trace_bpf *skeleton);
+			struct trace_functions *functions, struct trace_bpf *skeleton, const struct log *log);
 
 #endif

@@ -143,6 +143,20 @@ def test_a_function_of_a_newer_library_that_was_not_asked_for(tracer, stand_in):
     assert result.lines == []
 
 
+def test_more_unknown_functions_than_there_is_room_for(tracer, stand_in):
+    """Those that have room are traced, and it is said that others are not."""
+    names = [f"cuFuture{i}" for i in range(600)]
+    library = stand_in("driver", 1, names)
+    result = tracer.run(*script(f"""
+        library = Library({str(library)!r})
+        for i in range(600):
+            getattr(library, f"cuFuture{{i}}")(1)
+    """), args=["-e", "cuFuture*"])
+    warned, = re.findall(r"(\w+) and maybe others are not traced: .* there is room for (\d+)", result.stderr)
+    assert len(result.events) == int(warned[1]) == len(set(result.events)) > 300
+    assert warned[0] in names and warned[0] not in result.events
+
+
 def test_structures_by_value(tracer_by, stand_in):
     """In registers and on the stack."""
     library = stand_in("runtime", 13)
