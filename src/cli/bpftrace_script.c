@@ -10,6 +10,7 @@
 #include "cli/arguments.h"
 #include "target/cuda_files.h"
 #include "cli/subcommand.h"
+#include "cli/unknown_names.h"
 #include "output/bpftrace_script.h"
 #include "target/cuda_library.h"
 #include "trace/selection.h"
@@ -233,16 +234,6 @@ static int standard_sites(struct request *request, struct error *err)
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
-static void warn_of_unknown_names(const struct request *request)
-{
-	const struct log log = {.level = LOG_WARN};
-	const char *like, *name;
-
-	for (size_t n = 0; (name = trace_selection__unknown(request->selection, request->functions, n, &like)); n++)
-		log__warn(&log, "-e %s: no library has a function of this name%s%s%s", name,
-			  like ? "; did you mean " : "", like ? like : "", like ? "?" : "");
-}
-
 /* Where a layer that was asked for has no library, its functions are not in the script. */
 static void warn_of_missing_layers(const struct request *request)
 {
@@ -281,11 +272,12 @@ static void clear(struct request *request)
 
 static int print(struct request *request, struct error *err)
 {
+	const struct log log = {.level = LOG_WARN};
 	int ret = request->standard ? standard_sites(request, err) : find_sites(request, err);
 
 	if (ret)
 		return ret;
-	warn_of_unknown_names(request);
+	unknown_names__warn(request->selection, request->functions, "no library has a function of this name", &log);
 	if (!request->standard)
 		warn_of_missing_layers(request);
 	ret = bpftrace_script__print(request->sites, request->site_count, note_of(request), stdout, err);

@@ -16,6 +16,7 @@
 #include "cli/trace_end.h"
 #include "cli/trace_options.h"
 #include "cli/trace_sink.h"
+#include "cli/unknown_names.h"
 #include "cli/watch.h"
 #include "gen/trace.skel.h"
 #include "model/api.h"
@@ -226,14 +227,11 @@ static void see_process(pid_t pid, void *arg)
 static int check_names(const struct trace *trace, struct error *err)
 {
 	const struct trace_selection *selection = trace->options->selection;
-	const char *like, *name;
 	int ret = trace_selection__check_names(selection, trace->functions, err);
 
 	if (ret)
 		return error__prefix(err, ret, "-e");
-	for (size_t n = 0; (name = trace_selection__unknown(selection, trace->functions, n, &like)); n++)
-		log__warn(trace->log, "-e %s: no function of this name is known%s%s%s", name,
-			  like ? "; did you mean " : "", like ? like : "", like ? "?" : "");
+	unknown_names__warn(selection, trace->functions, "no function of this name is known", trace->log);
 	return 0;
 }
 

@@ -347,17 +347,20 @@ static bool is_exported(const struct trace_functions *functions, const char *nam
 }
 
 const char *trace_selection__unknown(const struct trace_selection *selection, const struct trace_functions *functions,
-				     size_t n, const char **like)
+				     size_t *at)
 {
-	for (size_t i = 0; i < selection->count; i++) {
-		const struct rule *rule = &selection->rules[i];
+	while (*at < selection->count) {
+		const char *name = selection->rules[(*at)++].name;
 
-		if (!rule->name || is_known(rule->name) || is_exported(functions, rule->name) || n--)
-			continue;
-		*like = is_pattern(rule->name) ? NULL : function_like(rule->name, false);
-		return rule->name;
+		if (name && !is_known(name) && !is_exported(functions, name))
+			return name;
 	}
 	return NULL;
+}
+
+const char *trace_selection__like(const char *name)
+{
+	return is_pattern(name) ? NULL : function_like(name, false);
 }
 
 static bool wants_a_row(const struct trace_selection *selection)

@@ -52,13 +52,14 @@ int trace_selection__check_names(const struct trace_selection *selection, const 
 				 struct error *err);
 
 /*
- * The n-th name or pattern, from 0, of no function of the table nor of the
- * libraries met so far: it may be mistyped, or a newer library's. *like is the
- * name of the table that is most like a plain name, or NULL. NULL when there
- * are no more.
+ * The next name or pattern, *at being 0 for the first, of no function of the table nor of the
+ * libraries met so far: it may be mistyped, or a newer library's. NULL when there are no more.
  */
 const char *trace_selection__unknown(const struct trace_selection *selection, const struct trace_functions *functions,
-				     size_t n, const char **like);
+				     size_t *at);
+
+/* The name of the table that is most like a name; NULL for a pattern, and where none is like it. */
+const char *trace_selection__like(const char *name);
 
 /* Whether the row of the table is traced. */
 bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function);

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "growth_of_time.h"
+#include "no_valgrind.h"
 #include "trace/selection.h"
 
 static struct trace_selection *selection_of(enum api_mode api, const char *const *texts)
@@ -183,20 +185,45 @@ static void test_unknown(void **state)
 	struct trace_selection *selection =
 		SELECTION("cudaMaloc,memory,cuNo*", "cudaMalloc,!cuQqqqqqqqqqqqqqqqqqqq,cuNewThing,cuda*Async");
 	struct trace_functions *functions = trace_functions__new(false);
-	const char *like = NULL;
+	size_t at = 0;
 
 	(void)state;
 	assert_non_null(functions);
 	assert_true(trace_functions__add(functions, "cuNewThing_ptsz", LAYER_DRIVER) >= 0);
-	assert_string_equal(trace_selection__unknown(selection, functions, 0, &like), "cudaMaloc");
-	assert_string_equal(like, "cudaMalloc");
-	assert_string_equal(trace_selection__unknown(selection, functions, 1, &like), "cuNo*");
-	assert_null(like);
-	assert_string_equal(trace_selection__unknown(selection, functions, 2, &like), "cuQqqqqqqqqqqqqqqqqqqq");
-	assert_null(like);
-	assert_null(trace_selection__unknown(selection, functions, 3, &like));
+	assert_string_equal(trace_selection__unknown(selection, functions, &at), "cudaMaloc");
+	assert_string_equal(trace_selection__unknown(selection, functions, &at), "cuNo*");
+	assert_string_equal(trace_selection__unknown(selection, functions, &at), "cuQqqqqqqqqqqqqqqqqqqq");
+	assert_null(trace_selection__unknown(selection, functions, &at));
+	assert_string_equal(trace_selection__like("cudaMaloc"), "cudaMalloc");
+	assert_null(trace_selection__like("cudaMallo?"));
+	assert_null(trace_selection__like("cuQqqqqqqqqqqqqqqqqqqq"));
 	trace_functions__free(functions);
 	trace_selection__free(selection);
+}
+
+static void go_through_unknown(size_t names)
+{
+	struct trace_selection *selection = trace_selection__new(API_AUTO);
+	struct trace_functions *functions = trace_functions__new(false);
+	size_t at = 0, count = 0;
+	struct error error;
+
+	assert_non_null(selection);
+	assert_non_null(functions);
+	for (size_t i = 0; i < names; i++)
+		assert_int_equal(trace_selection__add(selection, "cudaMaloc", &error), 0);
+	while (trace_selection__unknown(selection, functions, &at))
+		count++;
+	assert_int_equal(count, names);
+	trace_functions__free(functions);
+	trace_selection__free(selection);
+}
+
+static void test_many_unknown(void **state)
+{
+	(void)state;
+	not_under_valgrind();
+	assert_linear("unknown names", go_through_unknown, 500);
 }
 
 /* What selects nothing now: wrong, but for what a newer library could have. */
@@ -264,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_many_unknown),
 		cmocka_unit_test(test_check),
 		cmocka_unit_test(test_check_names),
 	};
