@@ -266,12 +266,12 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 		check_list__lacks(
 			list, "slow-probes", CHECK_DEGRADED,
 			"where such calls are many, use --max-overhead, or leave them out (--memleak, trace -e)",
-			"%s: %zu of %zu probed functions begin with an instruction that the kernel must single-step, "
+			"%s: %zu of the %zu functions that the monitor probes begin with an instruction that the kernel must single-step, "
 			"some 15 us a call: %s",
 			what.text, inspection->slow.count, inspection->site_count, end_names(&inspection->slow));
 	else
 		check_list__ok(list, "slow-probes",
-			       "%s: none of %zu, each begins with an instruction that the kernel emulates",
+			       "%s: none of the %zu that the monitor probes, each begins with an instruction that the kernel emulates",
 			       what.text, inspection->site_count);
 	check_list__text(list, "path", inspection->library->path);
 	if (inspection->library->pid)

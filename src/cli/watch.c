@@ -139,10 +139,13 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 
 	attacher__add_process(looking->attacher, pid, scan, 0, &hindrance);
 	looking->watched += !hindrance.whole;
-	if (hindrance.whole && !looking->hindered++) {
+	/* Whether a process that cannot be looked into has to do with CUDA is not known; one with a library of CUDA's does. */
+	if (!hindrance.whole || (scan == SCAN_NAMED && hindrance.of_file)) {
+		refusals__tell(looking->refusals, pid, &hindrance, looking->log);
+	} else if (!looking->hindered++) {
 		looking->first = hindrance;
 		looking->first_pid = pid;
-	} else if (!hindrance.whole || scan == SCAN_PROGRAM) {
+	} else if (scan == SCAN_PROGRAM) {
 		refusals__tell(looking->refusals, pid, &hindrance, looking->log);
 	}
 	return !hindrance.whole;

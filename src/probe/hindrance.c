@@ -28,6 +28,9 @@ struct file_hindrance file_hindrance__of(int code, bool deleted)
 		file.advice = "install that library anew, for x86-64";
 		snprintf(file.what, sizeof(file.what), " is no ELF file for x86-64");
 	} else {
+		/* Else no right is lacking. */
+		if (code != -EACCES && code != -EPERM)
+			file.advice = "calls of that library are not seen there";
 		snprintf(file.what, sizeof(file.what), " cannot be read: %s", strerror(-code));
 	}
 	return file;
@@ -68,6 +71,7 @@ int hindrance__of_file(pid_t pid, const char *path, bool deleted, int code, stru
 {
 	const struct file_hindrance file = file_hindrance__of(code, deleted);
 
+	hindrance->of_file = true;
 	return error__set(&hindrance->text, code, "process %d (%s): %.200s%s: %s", pid, who(pid).comm, path, file.what,
 			  file.advice ? file.advice : hindrance__advice(capabilities__effective(), true));
 }

@@ -12,6 +12,7 @@
 struct hindrance {
 	struct error text; /* a line that names the process; empty: nothing keeps gpuprobe from watching it */
 	bool whole;	   /* nothing that it maps has probes for that */
+	bool of_file;	   /* it is one file of CUDA's that keeps gpuprobe from it, not the process */
 };
 
 /* What is said of a file after its path, " cannot be read: Operation not permitted", and what to do. */

@@ -197,6 +197,12 @@ static struct attached_file *find_by_numbers(struct attacher *attacher, const st
 	return NULL;
 }
 
+/* By its name. */
+static bool is_of_cuda(enum file_role role)
+{
+	return role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
+}
+
 /* Of several files the first, which is the driver where that is among them. */
 static void note_unopened(struct scan *scan, const struct candidate *candidate, int code)
 {
@@ -207,11 +213,10 @@ static void note_unopened(struct scan *scan, const struct candidate *candidate, 
 		note_file(scan, candidate->role, attached);
 		return;
 	}
-	if (code == -EREMOTE)
+	if (code != -ESRCH && is_of_cuda(candidate->role))
 		count_skipped(scan->attacher, mapping);
 	log__debug(scan->attacher->log, "process %d: %s: %s", scan->pid, mapping->path, root_file__why(code));
-	if (code != -ESRCH && !*scan->hindrance->text.text &&
-	    (candidate->role == ROLE_OF_DRIVER || candidate->role == ROLE_OF_LIBRARY))
+	if (code != -ESRCH && !*scan->hindrance->text.text && is_of_cuda(candidate->role))
 		hindrance__of_file(scan->pid, mapping->path, mapping->deleted, code, scan->hindrance);
 }
 

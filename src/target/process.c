@@ -305,9 +305,12 @@ int process__check_proc(struct error *err)
 {
 	struct pid_namespace own;
 	char link[16] = "";
+	int ret = process__own_namespace(&own);
 
-	if (readlink("/proc/self", link, sizeof(link) - 1) > 0 && parse_pid(link) == getpid() &&
-	    !process__own_namespace(&own) && !own.depth)
+	if (ret == -EMFILE || ret == -ENFILE)
+		return error__set(err, ret, "cannot read /proc: %s: raise the limit of open files: ulimit -n 1024",
+				  strerror(-ret));
+	if (!ret && !own.depth && readlink("/proc/self", link, sizeof(link) - 1) > 0 && parse_pid(link) == getpid())
 		return 0;
 	return error__set(err, -ENOENT, "/proc is of another pid namespace, or not mounted: mount this namespace's: "
 					"mount -t proc proc /proc");

@@ -349,6 +349,20 @@ def test_what_is_lacking_is_said(missing, said, private):
     assert sum(p["launches"] for p in json.loads(done.stdout)["processes"]) == 19
 
 
+def test_processes_whose_libraries_it_may_not_read(private):
+    """Of the whole machine: those that run are told as those that come are, and each file is counted."""
+    for name in folders.LIBRARIES:
+        (private / name).chmod(0o700)
+    rest = [name for name in FIVE if name != "dac_read_search"]
+    with Holder(private) as holder:
+        done = as_user(private / "gpuprobe", *REPORT, "--duration", "1", capabilities=rest)
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if f"process {holder.pid} (idle-holder): " in line]
+    assert len(told) == 1 and "warning" in told[0] and "libcuda.so.1 cannot be read: Permission denied" in told[0]
+    assert "run it as root (sudo), or with CAP_DAC_READ_SEARCH" in told[0]
+    assert json.loads(done.stdout)["lost"]["library_skipped"] == 2
+
+
 def test_tracefs_is_roots(private, tracefs):
     done = as_user(private / "gpuprobe", "trace", "--", "true", capabilities=(*FIVE, "sys_admin"),
                    env={"GPUPROBE_LINKS": "perf"})

@@ -120,7 +120,7 @@ static void names_slow_probes(void **state)
 
 	(void)state;
 	judge_one(&elf, "/x/libcuda.so.1", 0, &list);
-	expect_line(&list, "slow-probes", CHECK_DEGRADED, "2 of 2 probed functions begin", "--max-overhead");
+	expect_line(&list, "slow-probes", CHECK_DEGRADED, "2 of the 2 functions that the monitor probes begin", "--max-overhead");
 	expect_line(&list, "slow-probes", CHECK_DEGRADED, ": cuMemAlloc_v2, cuLaunchKernel", "--max-overhead");
 	expect_fact(&list, "slow-probes", "", "slow_functions", "cuMemAlloc_v2,cuLaunchKernel");
 	check_list__clear(&list);
