@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,6 +22,7 @@
 struct trace_sink {
 	const struct trace_options *options;
 	int fd;
+	bool is_own; /* to be closed */
 	bool is_terminal;
 	struct trace_output *output;   /* NULL with -c */
 	struct trace_summary *summary; /* NULL without -c and -C */
@@ -33,7 +35,27 @@ static int open_file(struct trace_sink *sink, struct error *err)
 	const char *path = sink->options->file;
 
 	sink->fd = path ? output_file__open(path, err) : STDOUT_FILENO;
+	sink->is_own = path && sink->fd >= 0;
 	return sink->fd < 0 ? sink->fd : 0;
+}
+
+/*
+ * A terminal that has some room keeps whoever writes more than that until all has gone. It does not, of those who ask
+ * for it: by a description of one's own, since others share the one that there is. Where it cannot be opened that has to do.
+ */
+static void open_terminal(struct trace_sink *sink)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", sink->fd);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (sink->is_own)
+		close(sink->fd);
+	sink->fd = fd;
+	sink->is_own = true;
 }
 
 static unsigned int terminal_width(const struct trace_sink *sink)
@@ -83,6 +105,8 @@ int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int 
 	ret = open_file(sink, err);
 	if (!ret) {
 		sink->is_terminal = isatty(sink->fd);
+		if (sink->is_terminal)
+			open_terminal(sink);
 		if (options->summary && !(sink->summary = trace_summary__new()))
 			ret = error__set(err, -ENOMEM, "out of memory");
 	}
@@ -102,7 +126,7 @@ void trace_sink__free(struct trace_sink *sink)
 		return;
 	trace_output__free(sink->output);
 	trace_summary__free(sink->summary);
-	if (sink->options->file && sink->fd >= 0)
+	if (sink->is_own)
 		close(sink->fd);
 	free(sink);
 }

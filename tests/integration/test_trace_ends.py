@@ -288,6 +288,51 @@ def test_a_reader_that_stands_still():
     assert {line.count("\t") for line in lines} == {header.count("\t")}
 
 
+def written(pid):
+    """The bytes that it has written."""
+    with open(f"/proc/{pid}/io", encoding="ascii") as counts:
+        return next(int(line.split()[1]) for line in counts if line.startswith("wchar"))
+
+
+def stands_still(pid):
+    before = written(pid)
+    time.sleep(1)
+    return before > 5000 and written(pid) == before
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_terminal_that_stands_still():
+    """It has some room for long, and keeps whoever writes more than that."""
+    ours, its = os.openpty()
+    with Background(paths.workload("launch"), "--seconds", 120, "--rate", 1000) as program, \
+            subprocess.Popen([paths.GPUPROBE, "trace", "-p", str(program.pid), "-e", "launch"], env=environment(),
+                             stdin=subprocess.DEVNULL, stdout=its, stderr=subprocess.PIPE) as tracer:
+        try:
+            wait_until(lambda: stands_still(tracer.pid))
+            assert has_probes(tracer.pid)
+            before = cpu_seconds(tracer.pid)
+            time.sleep(2)
+            assert cpu_seconds(tracer.pid) - before < 0.5
+            tracer.send_signal(signal.SIGTERM)
+            wait_until(lambda: not has_probes(tracer.pid))
+            assert tracer.poll() is None
+            assert not fcntl.fcntl(its, fcntl.F_GETFL) & os.O_NONBLOCK, "others write to the terminal, too"
+            os.close(its)
+            text = b""
+            with contextlib.suppress(OSError):  # nobody has it open any more
+                while True:
+                    text += os.read(ours, 65536)
+            assert tracer.wait(30) == 0, tracer.stderr.read()
+        finally:
+            tracer.kill()
+            os.close(ours)
+    assert text.count(b"\r\n") > 50
+
+
 def test_a_second_signal_beside_a_reader_that_stands_still():
     with stalled() as tracer:
         tracer.send_signal(signal.SIGTERM)
