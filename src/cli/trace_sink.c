@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -40,14 +41,18 @@ static int open_file(struct trace_sink *sink, struct error *err)
 }
 
 /*
- * A terminal that has some room keeps whoever writes more than that until all has gone. It does not, of those who ask
- * for it: by a description of one's own, since others share the one that there is. Where it cannot be opened that has to do.
+ * A terminal or pipe that has some room keeps whoever writes more than that until all has gone. It does not, of those who
+ * ask for it: by a description of one's own, since others share the one that there is. Where it cannot be opened that has
+ * to do.
  */
-static void open_terminal(struct trace_sink *sink)
+static void open_own(struct trace_sink *sink)
 {
+	struct stat status;
 	char path[32];
 	int fd;
 
+	if (!sink->is_terminal && (fstat(sink->fd, &status) || !S_ISFIFO(status.st_mode)))
+		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", sink->fd);
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
@@ -105,8 +110,7 @@ int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int 
 	ret = open_file(sink, err);
 	if (!ret) {
 		sink->is_terminal = isatty(sink->fd);
-		if (sink->is_terminal)
-			open_terminal(sink);
+		open_own(sink);
 		if (options->summary && !(sink->summary = trace_summary__new()))
 			ret = error__set(err, -ENOMEM, "out of memory");
 	}

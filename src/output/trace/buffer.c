@@ -3,6 +3,7 @@
 #include "output/trace/buffer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -14,11 +15,14 @@
 #define BUFFER_CALLS (16u * 1024)
 #define RETRY_MS 10
 
-/* A pipe that takes anything takes PIPE_BUF bytes at once (pipe(7)). */
+/* A file, or what does not block, takes what it can. A pipe that takes anything takes PIPE_BUF bytes at once (pipe(7)). */
 static size_t piece_of(int fd)
 {
 	struct stat status;
+	int flags = fcntl(fd, F_GETFL);
 
+	if (flags >= 0 && flags & O_NONBLOCK)
+		return SIZE_MAX;
 	return !fstat(fd, &status) && S_ISREG(status.st_mode) ? SIZE_MAX : PIPE_BUF;
 }
 
