@@ -96,7 +96,8 @@ def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown):
 def test_no_room_for_a_kernel_that_is_gone(gpuprobe, ungrown):
     """Its launches were taken over, and its key not deleted: they were taken over again by the next reading."""
     env = {**ungrown(FIRST_KEYS * LAUNCH_KEY), "CUDA_SIM_LATENCY": "cuLaunchKernel=1ms"}
-    result = gpuprobe.run(workload("modules"), "--rounds", 30, "--api", "driver", args=("--display-interval", 0.1), env=env)
+    result = gpuprobe.run(workload("modules"), "--rounds", 30, "--api", "driver", args=("--display-interval", 0.1),
+                          env=env)
     assert result.stderr.count("could not be read whole") == 1
     assert exact.launches(result.process) == result.truth.launches()
 
