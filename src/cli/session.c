@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -42,7 +44,9 @@ struct session {
 	struct refusals refusals;
 	struct asked_processes asked;
 	int signal_fd;
-	int status; /* exit status */
+	int timer_fd; /* of the deadline */
+	int end_fd;   /* an epoll of both */
+	int status;   /* exit status */
 	bool interrupted;
 };
 
@@ -57,13 +61,25 @@ static void end_without_command(struct session *session)
 	session__stop(session);
 }
 
+static int set_deadline(const struct session *session, double seconds)
+{
+	double whole = floor(seconds);
+	struct itimerspec at = {.it_value = {.tv_sec = (time_t)whole, .tv_nsec = (long)((seconds - whole) * 1e9)}};
+
+	if (!at.it_value.tv_sec && !at.it_value.tv_nsec)
+		at.it_value.tv_nsec = 1; /* 0 is never */
+	return timerfd_settime(session->timer_fd, 0, &at, NULL) ? -errno : 0;
+}
+
 /* Of the duration, or of the time that COMMAND has to end. */
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct session *session = arg;
+	uint64_t times;
 
-	(void)fd;
 	(void)what;
+	if (read(fd, &times, sizeof(times)) != sizeof(times))
+		return; /* it was set anew */
 	if (session->interrupted)
 		end_without_command(session);
 	else
@@ -89,14 +105,8 @@ static void on_stop_signal(struct session *session, const struct signalfd_siginf
 	session->interrupted = true;
 	if (info->ssi_code == SI_USER || info->ssi_signo != SIGINT)
 		command__signal(session->command, (int)info->ssi_signo);
-	if (session->hooks.grace_ms) {
-		struct timeval grace = {
-			.tv_sec = session->hooks.grace_ms / 1000,
-			.tv_usec = session->hooks.grace_ms % 1000 * 1000,
-		};
-
-		evtimer_add(session->deadline, &grace);
-	}
+	if (session->hooks.grace_ms)
+		set_deadline(session, session->hooks.grace_ms / 1000.0);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -149,6 +159,20 @@ void session__process_changed(struct session *session, const struct record_libra
 
 /* --- setting up --- */
 
+/* By descriptors, so that who waits for something else outside the loop can look at them, too. */
+static int open_deadline(struct session *session, struct error *err)
+{
+	struct epoll_event waiting = {.events = EPOLLIN};
+
+	session->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	session->end_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (session->timer_fd < 0 || session->end_fd < 0 ||
+	    epoll_ctl(session->end_fd, EPOLL_CTL_ADD, session->timer_fd, &waiting) ||
+	    epoll_ctl(session->end_fd, EPOLL_CTL_ADD, session->signal_fd, &waiting))
+		return error__set(err, -errno, "cannot make a timer: %s", strerror(errno));
+	return 0;
+}
+
 static int open_signals(struct session *session, struct error *err)
 {
 	sigset_t set;
@@ -167,19 +191,16 @@ static int open_signals(struct session *session, struct error *err)
 static int make_events(struct session *session, struct error *err)
 {
 	const struct timeval second = {.tv_sec = 1};
-	double whole = floor(session->duration);
-	struct timeval duration = {
-		.tv_sec = (time_t)whole,
-		.tv_usec = (suseconds_t)((session->duration - whole) * 1e6),
-	};
 
 	session->signals = event_new(session->loop, session->signal_fd, EV_READ | EV_PERSIST, on_signal, session);
-	session->deadline = evtimer_new(session->loop, on_deadline, session);
+	session->deadline = event_new(session->loop, session->timer_fd, EV_READ | EV_PERSIST, on_deadline, session);
 	session->second = event_new(session->loop, -1, EV_PERSIST, on_second, session);
 	if (!session->signals || !session->deadline || !session->second)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (event_add(session->signals, NULL) || event_add(session->second, &second) || (session->duration > 0 && evtimer_add(session->deadline, &duration)))
+	if (event_add(session->signals, NULL) || event_add(session->deadline, NULL) || event_add(session->second, &second))
 		return error__set(err, -ENOMEM, "out of memory");
+	if (session->duration > 0 && set_deadline(session, session->duration))
+		return error__set(err, -errno, "cannot set a timer: %s", strerror(errno));
 	return 0;
 }
 
@@ -218,6 +239,8 @@ static int set_up(struct session *session, struct error *err)
 	if (!ret)
 		ret = open_signals(session, err);
 	if (!ret)
+		ret = open_deadline(session, err);
+	if (!ret)
 		ret = watch__check_pids(targets->pids, targets->pid_count, err);
 	if (!ret && targets->command)
 		ret = command__new(targets->command, &session->command, err);
@@ -238,7 +261,7 @@ int session__new(const struct targets *targets, double duration, const struct se
 	session->duration = duration;
 	session->hooks = *hooks;
 	session->log = log;
-	session->signal_fd = -1;
+	session->signal_fd = session->timer_fd = session->end_fd = -1;
 	ret = session->asked.processes ? set_up(session, err) : error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		session__free(session);
@@ -311,9 +334,9 @@ int session__run(struct session *session, struct error *err)
 	return ret;
 }
 
-int session__signals(const struct session *session)
+int session__end_fd(const struct session *session)
 {
-	return session->signal_fd;
+	return session->end_fd;
 }
 
 void session__beat(const struct session *session)
@@ -371,6 +394,12 @@ void session__release_signals(struct session *session)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+static void close_one(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 void session__free(struct session *session)
 {
 	if (!session)
@@ -385,8 +414,9 @@ void session__free(struct session *session)
 		event_free(session->deadline);
 	if (session->second)
 		event_free(session->second);
-	if (session->signal_fd >= 0)
-		close(session->signal_fd);
+	close_one(session->end_fd);
+	close_one(session->timer_fd);
+	close_one(session->signal_fd);
 	if (session->loop)
 		event_base_free(session->loop);
 	free(session->asked.processes);

@@ -79,8 +79,8 @@ int session__run(struct session *session, struct error *err);
  */
 void session__beat(const struct session *session);
 
-/* A descriptor that is readable while a signal waits for the loop, which may be one to end; the session's. */
-int session__signals(const struct session *session);
+/* A descriptor that is readable while a signal, which may be one to end, or the deadline waits for the loop; the session's. */
+int session__end_fd(const struct session *session);
 
 /* Ends session__run. */
 void session__stop(struct session *session);

@@ -255,7 +255,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		ret = choose_links(&features, &links, err);
 	/* Its file is opened with all privileges that gpuprobe was given. */
 	if (!ret)
-		ret = trace_sink__new(options, begin_ns, session__signals(trace->session), &trace->sink, err);
+		ret = trace_sink__new(options, begin_ns, session__end_fd(trace->session), &trace->sink, err);
 	if (!ret)
 		ret = privileges__give_up(links, trace->log, err);
 	if (!ret)

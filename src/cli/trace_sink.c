@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,6 +23,7 @@
 struct trace_sink {
 	const struct trace_options *options;
 	int fd;
+	bool is_own; /* to be closed */
 	bool is_terminal;
 	struct trace_output *output;   /* NULL with -c */
 	struct trace_summary *summary; /* NULL without -c and -C */
@@ -33,7 +36,31 @@ static int open_file(struct trace_sink *sink, struct error *err)
 	const char *path = sink->options->file;
 
 	sink->fd = path ? output_file__open(path, err) : STDOUT_FILENO;
+	sink->is_own = path && sink->fd >= 0;
 	return sink->fd < 0 ? sink->fd : 0;
+}
+
+/*
+ * A terminal or pipe that has some room keeps whoever writes more than that until all has gone. It does not, of those who
+ * ask for it: by a description of one's own, since others share the one that there is. Where it cannot be opened that has
+ * to do.
+ */
+static void open_own(struct trace_sink *sink)
+{
+	struct stat status;
+	char path[32];
+	int fd;
+
+	if (!sink->is_terminal && (fstat(sink->fd, &status) || !S_ISFIFO(status.st_mode)))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", sink->fd);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (sink->is_own)
+		close(sink->fd);
+	sink->fd = fd;
+	sink->is_own = true;
 }
 
 static unsigned int terminal_width(const struct trace_sink *sink)
@@ -83,6 +110,7 @@ int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int 
 	ret = open_file(sink, err);
 	if (!ret) {
 		sink->is_terminal = isatty(sink->fd);
+		open_own(sink);
 		if (options->summary && !(sink->summary = trace_summary__new()))
 			ret = error__set(err, -ENOMEM, "out of memory");
 	}
@@ -102,7 +130,7 @@ void trace_sink__free(struct trace_sink *sink)
 		return;
 	trace_output__free(sink->output);
 	trace_summary__free(sink->summary);
-	if (sink->options->file && sink->fd >= 0)
+	if (sink->is_own)
 		close(sink->fd);
 	free(sink);
 }

@@ -114,21 +114,18 @@ static void sum_up(struct account *account, const struct thread_account *thread,
 	}
 }
 
-/* Those that have ended stand before the others, and stay. */
-static int keep_ended(struct account *account, const struct thread_account *thread, uint64_t began_ns)
+/* Those that have ended stand before the others, and stay: the latest in the list comes to stand there. */
+static void keep_ended(struct account *account, uint64_t began_ns)
 {
-	int ret;
+	struct thread_account thread = account->threads[account->thread_count - 1];
 
 	if (account->ended_count >= ACCOUNT_ENDED_KEPT) {
-		sum_up(account, thread, began_ns);
-		return 0;
+		account->thread_count--;
+		sum_up(account, &thread, began_ns);
+		return;
 	}
-	ret = growing_list__append((void **)&account->threads, &account->thread_count, thread, sizeof(*thread));
-	if (ret)
-		return ret;
 	account->threads[account->thread_count - 1] = account->threads[account->ended_count];
-	account->threads[account->ended_count++] = *thread;
-	return 0;
+	account->threads[account->ended_count++] = thread;
 }
 
 /* With `counted` the thread has said that it has ended, and was counted among those that wait for this. */
@@ -164,15 +161,17 @@ static int read_thread(const struct reading *reading, uint32_t number)
 	ret = account_lists__add_pending(process->account, &thread);
 	if (ret)
 		return ret;
-	if (!ended_ns)
-		return growing_list__append((void **)&process->account->threads, &process->account->thread_count, &thread,
-					    sizeof(thread));
+	ret = growing_list__append((void **)&process->account->threads, &process->account->thread_count, &thread,
+				   sizeof(thread));
+	if (ret || !ended_ns)
+		return ret;
 	ret = own_counts__keep(reading->collector->own_counts, number);
-	if (!ret)
-		ret = keep_ended(process->account, &thread, reading->collector->attached_ns);
-	if (!ret)
-		give_back(reading->collector, number, counted);
-	return ret;
+	if (ret)
+		return ret;
+	/* What is kept is counted in each reading from here on: nothing may fail until the place is given back. */
+	keep_ended(process->account, reading->collector->attached_ns);
+	give_back(reading->collector, number, counted);
+	return 0;
 }
 
 /* --- the rest --- */

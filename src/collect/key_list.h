@@ -14,4 +14,7 @@ struct key_list {
 /* Appends a copy of a key of `size` bytes. Returns 0 or -ENOMEM. */
 int key_list__add(struct key_list *list, const void *key, size_t size);
 
+/* Makes sure that the next key_list__add does not fail. Returns 0 or -ENOMEM. */
+int key_list__make_room(struct key_list *list, size_t size);
+
 #endif

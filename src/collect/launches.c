@@ -103,8 +103,10 @@ static int read_shared_launches(const void *key, const void *value, void *arg)
 static int take_summed_launches(const void *key, const struct tally *sum, bool living, void *arg)
 {
 	struct reading *reading = arg;
-	int ret = take_launches(reading, key, sum->calls, living);
+	int ret = reading__make_room(reading);
 
+	if (!ret)
+		ret = take_launches(reading, key, sum->calls, living);
 	if (ret <= 0)
 		return ret;
 	ret = reading__doom(reading, key);

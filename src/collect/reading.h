@@ -34,6 +34,9 @@ static inline bool reading__lists(const struct reading *reading, const struct pr
 /* Has a key of the map that is being read deleted once that is done. Returns 0 or -ENOMEM. */
 int reading__doom(struct reading *reading, const void *key);
 
+/* Makes sure that the next reading__doom does not fail: before what would be done twice else. Returns 0 or -ENOMEM. */
+int reading__make_room(struct reading *reading);
+
 /* Has a key of the map that is being read deleted with all that its process has, if that is done. Returns 0 or -ENOMEM. */
 int reading__end(struct reading *reading, const struct process *process, const void *key);
 

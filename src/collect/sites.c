@@ -93,7 +93,9 @@ static int read_site(const void *key_data, const void *value, void *arg)
 	same = stacks__same(reading->collector->stacks, key->stack);
 	if (same == key->stack || !site_table__retire(process->site_table, key))
 		return 0;
-	return site_table__fold(process->site_table, key, same) ? -ENOMEM : reading__doom(reading, key);
+	if (reading__make_room(reading) || site_table__fold(process->site_table, key, same))
+		return -ENOMEM;
+	return reading__doom(reading, key);
 }
 
 static int read_launch_site(const void *key_data, const void *value, void *arg)

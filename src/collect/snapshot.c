@@ -35,6 +35,11 @@ int reading__doom(struct reading *reading, const void *key)
 	return key_list__add(&reading->collector->doomed, key, bpf_map__key_size(reading->map));
 }
 
+int reading__make_room(struct reading *reading)
+{
+	return key_list__make_room(&reading->collector->doomed, bpf_map__key_size(reading->map));
+}
+
 int reading__end(struct reading *reading, const struct process *process, const void *key)
 {
 	return reading__dooms(reading, process) ? ended_keys__add(reading->collector->ended, reading->map, key) : 0;

@@ -14,7 +14,8 @@ import pytest
 import test_account
 import test_call_sites
 import test_mix
-from lib import paths
+from lib import exact, paths
+from lib.paths import workload
 from lib.probe import Background, environment
 from lib.script import PROGRAMS
 
@@ -22,15 +23,30 @@ pytestmark = pytest.mark.plain("a sanitizer has to be loaded first")
 
 TIMES = 8  # that a reading breaks off, all of them before the last one
 MIX = ("--children", 40, "--threads", 16)
+THREAD_ACCOUNT = 8496  # sizeof(struct thread_account)
+LAUNCH_KEY = 24  # sizeof(struct launch_key)
+FIRST_KEYS = 64  # src/collect/key_list.c
 FEW = ("--children", 10)  # for whose functions there is room
+
+
+def build(directory, name):
+    library = directory / f"{name}.so"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / f"{name}.c"], check=True)
+    return library
 
 
 @pytest.fixture
 def broken(tmp_path):
     """What makes one in so many readings of a map fail: the environment."""
-    library = tmp_path / "unread_map.so"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "unread_map.c"], check=True)
+    library = build(tmp_path, "unread_map")
     return lambda every, **more: {"LD_PRELOAD": library, "UNREAD_EVERY": every, **more}
+
+
+@pytest.fixture
+def ungrown(tmp_path):
+    """What makes a list not grow to so many bytes, once: the environment."""
+    library = build(tmp_path, "ungrown")
+    return lambda size: {"LD_PRELOAD": library, "UNGROWN_BYTES": size, "UNGROWN_TIMES": 1}
 
 
 def check_times(result):
@@ -65,6 +81,25 @@ def test_call_sites_of_ended_processes(gpuprobe, broken, every):
 @pytest.mark.parametrize("every", [8, 37, 41])
 def test_account_of_ended_processes(gpuprobe, broken, every):
     check_times(test_account.check_mix(gpuprobe, 11, mix=FEW, env=broken(every, UNREAD_TIMES=TIMES)))
+
+
+def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown):
+    """What it counted by itself was kept, and its place not given back: it was counted again by the next reading."""
+    result = gpuprobe.run("sh", "-c", '"$@"; sleep 1', "sh", workload("launch"), "--threads", 12, "--launches", 50,
+                          "--api", "driver", base=test_account.STAT, env=ungrown(16 * THREAD_ACCOUNT))
+    assert result.stderr.count("could not be read whole") == 1
+    process = test_account.check(result, "driver")
+    test_account.check_classes(process, result.truth)
+    assert exact.launches(process) == result.truth.launches("driver")
+
+
+def test_no_room_for_a_kernel_that_is_gone(gpuprobe, ungrown):
+    """Its launches were taken over, and its key not deleted: they were taken over again by the next reading."""
+    env = {**ungrown(FIRST_KEYS * LAUNCH_KEY), "CUDA_SIM_LATENCY": "cuLaunchKernel=1ms"}
+    result = gpuprobe.run(workload("modules"), "--rounds", 30, "--api", "driver", args=("--display-interval", 0.1),
+                          env=env)
+    assert result.stderr.count("could not be read whole") == 1
+    assert exact.launches(result.process) == result.truth.launches()
 
 
 def scrape(port):

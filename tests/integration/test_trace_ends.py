@@ -260,12 +260,11 @@ def waiting_bytes(pipe):
 
 
 @contextlib.contextmanager
-def stalled():
-    """A trace that nobody reads, of a program that goes on, when its pipe has been full for a while; and the program."""
-    with Background(paths.workload("launch"), "--seconds", 120, "--rate", 50000) as program, \
-            subprocess.Popen([paths.GPUPROBE, "trace", "-p", str(program.pid), "-e", "launch", "--format", "tsv"],
-                             env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE) as tracer:
+def stalled_trace(*args):
+    """A trace that nobody reads, when its pipe has been full for a while."""
+    with subprocess.Popen([paths.GPUPROBE, "trace", "-e", "launch", "--format", "tsv", *args],
+                          env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as tracer:
         try:
             wait_until(lambda: waiting_bytes(tracer.stdout) > 60_000)
             time.sleep(1)
@@ -273,6 +272,14 @@ def stalled():
             yield tracer
         finally:
             tracer.kill()
+
+
+@contextlib.contextmanager
+def stalled(*args):
+    """The same of a program that goes on."""
+    with Background(paths.workload("launch"), "--seconds", 120, "--rate", 50000) as program, \
+            stalled_trace("-p", str(program.pid), *args) as tracer:
+        yield tracer
 
 
 def test_a_reader_that_stands_still():
@@ -286,6 +293,73 @@ def test_a_reader_that_stands_still():
     header, *lines = text.decode().splitlines()
     assert len(lines) > 2000
     assert {line.count("\t") for line in lines} == {header.count("\t")}
+
+
+def test_the_deadline_beside_a_reader_that_stands_still():
+    with stalled("--duration", "5") as tracer:
+        wait_until(lambda: not has_probes(tracer.pid), 20)
+        assert tracer.poll() is None
+        _, errors = tracer.communicate(timeout=60)
+    assert tracer.returncode == 0, errors
+
+
+def test_a_command_that_does_not_end_beside_a_reader_that_stands_still(tmp_path):
+    """It has had its second."""
+    number = tmp_path / "pid"
+    command = ("sh", "-c", 'trap "" TERM; echo $$ >"$0"; exec >/dev/null 2>&1; exec "$@"', number,
+               paths.workload("launch"), "--seconds", "30", "--rate", "50000")
+    with stalled_trace("--", *command) as tracer:
+        tracer.send_signal(signal.SIGTERM)
+        wait_until(lambda: not has_probes(tracer.pid), 20)
+        assert tracer.poll() is None
+        _, errors = tracer.communicate(timeout=60)
+        os.kill(int(number.read_text()), signal.SIGKILL)
+    assert b"has not ended: it goes on" in errors
+
+
+def written(pid):
+    """The bytes that it has written."""
+    with open(f"/proc/{pid}/io", encoding="ascii") as counts:
+        return next(int(line.split()[1]) for line in counts if line.startswith("wchar"))
+
+
+def stands_still(pid):
+    before = written(pid)
+    time.sleep(1)
+    return before > 5000 and written(pid) == before
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_terminal_that_stands_still():
+    """It has some room for long, and keeps whoever writes more than that."""
+    ours, its = os.openpty()
+    with Background(paths.workload("launch"), "--seconds", 120, "--rate", 1000) as program, \
+            subprocess.Popen([paths.GPUPROBE, "trace", "-p", str(program.pid), "-e", "launch"], env=environment(),
+                             stdin=subprocess.DEVNULL, stdout=its, stderr=subprocess.PIPE) as tracer:
+        try:
+            wait_until(lambda: stands_still(tracer.pid))
+            assert has_probes(tracer.pid)
+            before = cpu_seconds(tracer.pid)
+            time.sleep(2)
+            assert cpu_seconds(tracer.pid) - before < 0.5
+            tracer.send_signal(signal.SIGTERM)
+            wait_until(lambda: not has_probes(tracer.pid))
+            assert tracer.poll() is None
+            assert not fcntl.fcntl(its, fcntl.F_GETFL) & os.O_NONBLOCK, "others write to the terminal, too"
+            os.close(its)
+            text = b""
+            with contextlib.suppress(OSError):  # nobody has it open any more
+                while True:
+                    text += os.read(ours, 65536)
+            assert tracer.wait(30) == 0, tracer.stderr.read()
+        finally:
+            tracer.kill()
+            os.close(ours)
+    assert text.count(b"\r\n") > 50
 
 
 def test_a_second_signal_beside_a_reader_that_stands_still():

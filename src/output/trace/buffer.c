@@ -3,6 +3,7 @@
 #include "output/trace/buffer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -12,12 +13,16 @@
 
 #define BUFFER_SIZE (256u * 1024)
 #define BUFFER_CALLS (16u * 1024)
+#define RETRY_MS 10
 
-/* A pipe that takes anything takes PIPE_BUF bytes at once (pipe(7)). */
+/* A file, or what does not block, takes what it can. A pipe that takes anything takes PIPE_BUF bytes at once (pipe(7)). */
 static size_t piece_of(int fd)
 {
 	struct stat status;
+	int flags = fcntl(fd, F_GETFL);
 
+	if (flags >= 0 && flags & O_NONBLOCK)
+		return SIZE_MAX;
 	return !fstat(fd, &status) && S_ISREG(status.st_mode) ? SIZE_MAX : PIPE_BUF;
 }
 
@@ -52,6 +57,14 @@ static bool wait_for_reader(const struct trace_buffer *buffer)
 	return fds[0].revents || !fds[1].revents;
 }
 
+/* A terminal may have room, and yet not for the end of a line, which is two characters. False: as above. */
+static bool wait_a_little(const struct trace_buffer *buffer)
+{
+	struct pollfd stop = {.fd = buffer->stop_fd, .events = POLLIN};
+
+	return poll(&stop, 1, RETRY_MS) <= 0;
+}
+
 /* Writes what is there; returns how much was taken, with buffer->error set where something is wrong. */
 static size_t write_all(struct trace_buffer *buffer)
 {
@@ -63,7 +76,10 @@ static size_t write_all(struct trace_buffer *buffer)
 
 		if (n >= 0) {
 			done += (size_t)n;
-		} else if (errno != EINTR && errno != EAGAIN) {
+		} else if (errno == EAGAIN) {
+			if (!wait_a_little(buffer))
+				break;
+		} else if (errno != EINTR) {
 			buffer->error = -errno;
 			break;
 		}
