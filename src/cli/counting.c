@@ -94,6 +94,13 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 	collector__mark_late(counting->collector, pid, time_ns);
 }
 
+static void on_second(void *arg)
+{
+	struct counting *counting = arg;
+
+	collector__rest(counting->collector);
+}
+
 /* --- setting up --- */
 
 int counting__new(const struct counting_options *options, const struct log *log, struct counting **out,
@@ -103,6 +110,7 @@ int counting__new(const struct counting_options *options, const struct log *log,
 	struct session_hooks hooks = {
 		.take_notices = take_notices,
 		.late = on_late_process,
+		.second = on_second,
 		.arg = counting,
 		.end_with_pids = options->end_with_pids,
 	};

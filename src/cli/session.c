@@ -131,6 +131,8 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (session->attacher)
 		attacher__release_unused(session->attacher, clock__boot_ns());
+	if (session->hooks.second)
+		session->hooks.second(session->hooks.arg);
 }
 
 void session__process_changed(struct session *session, const struct record_library *record)

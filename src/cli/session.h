@@ -28,6 +28,8 @@ struct session_hooks {
 	 * probes yet; those that were held are not late. Optional.
 	 */
 	void (*late)(pid_t pid, uint64_t time_ns, void *arg);
+	/* Is called every second, from when probes are in. Optional. */
+	void (*second)(void *arg);
 	void *arg;
 	/* Milliseconds that a COMMAND which was passed a signal has for its end; 0: until it ends. */
 	unsigned int grace_ms;

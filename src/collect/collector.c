@@ -276,6 +276,11 @@ void collector__see_process(struct collector *collector, pid_t pid)
 		stacks__look_at(collector->stacks, pid, false);
 }
 
+void collector__rest(struct collector *collector)
+{
+	host_stubs__forget(collector->stubs, clock__boot_ns());
+}
+
 void collector__attached(struct collector *collector)
 {
 	collector->attached_ns = clock__boot_ns();

@@ -59,6 +59,9 @@ void collector__consume_some(struct collector *collector);
 /* A process that runs already and may make CUDA calls: what its stacks are read by is looked up before it does. */
 void collector__see_process(struct collector *collector, pid_t pid);
 
+/* To be called every second: closes files that nothing has been looked up in for a while. */
+void collector__rest(struct collector *collector);
+
 /* The probes are in: processes older than this moment are `since attach`. */
 void collector__attached(struct collector *collector);
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "collect/count_table.h"
 #include "collect/own_counts.h"
 #include "collect/sites.h"
@@ -127,7 +126,7 @@ int launches__read(struct reading *reading)
 	collector__consume(reading->collector);
 	if (!ret)
 		ret = count_table__each(table, take_summed_launches, reading);
-	host_stubs__forget(reading->collector->stubs, clock__boot_ns());
+	host_stubs__forget(reading->collector->stubs, reading->collector->model.now_ns);
 	reading__delete_doomed(reading);
 	return ret;
 }

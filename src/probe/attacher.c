@@ -17,6 +17,8 @@
 #include "target/loader.h"
 #include "target/root_file.h"
 
+#define SLOW_TOLD_MAX 16
+
 static void choose_rows(struct attacher *attacher)
 {
 	for (size_t row = 0; row < api_function_count; row++)
@@ -95,8 +97,8 @@ static int make_room(struct attacher *attacher)
 	return 0;
 }
 
-static void warn_of_slow_sites(const struct attacher *attacher, const char *name, const struct probe_site *sites,
-			       size_t count)
+/* Of the first; a library that is let go is met again and again. */
+static void warn_of_slow_sites(struct attacher *attacher, const char *name, const struct probe_site *sites, size_t count)
 {
 	size_t slow = 0;
 	const char *example = "of names unknown to gpuprobe";
@@ -107,7 +109,7 @@ static void warn_of_slow_sites(const struct attacher *attacher, const char *name
 		if (!slow++ && sites[i].row < api_function_count)
 			example = api_functions[sites[i].row].symbol;
 	}
-	if (slow)
+	if (slow && attacher->slow_told++ < SLOW_TOLD_MAX)
 		log__warn(attacher->log,
 			  "%s: %zu of %zu functions (%s, …) begin with an instruction that the kernel must "
 			  "single-step: probes there cost some 15 us a call",

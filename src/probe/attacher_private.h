@@ -36,7 +36,8 @@ struct attacher {
 	bool releases;	      /* files that nobody maps are given back: their probes can be taken out alone */
 	struct seen_file *seen;
 	struct attacher_counts counts;
-	bool lack_told; /* that there is no memory, or no descriptor, for what a process maps */
+	unsigned int slow_told; /* libraries of which a warning said that probes are slow there */
+	bool lack_told;		/* that there is no memory, or no descriptor, for what a process maps */
 };
 
 /* In the order in which they are attached: what the driver layer covers, the runtime's need not. */

@@ -21,7 +21,7 @@ from lib.script import PROGRAMS
 
 pytestmark = pytest.mark.plain("a sanitizer has to be loaded first")
 
-TIMES = 8  # that a reading breaks off, all of them before the last one
+SECONDS = 2  # in which readings break off: the programs end later, and the last reading is whole
 MIX = ("--children", 40, "--threads", 16)
 THREAD_ACCOUNT = 8496  # sizeof(struct thread_account)
 LAUNCH_KEY = 24  # sizeof(struct launch_key)
@@ -50,21 +50,21 @@ def ungrown(tmp_path):
 
 
 def check_times(result):
-    assert result.stderr.count("could not be read whole") == TIMES
+    assert result.stderr.count("could not be read whole") > 1
     return result
 
 
 @pytest.mark.alone("as test_mix")
 @pytest.mark.parametrize("every", [7, 23, 31, 38])
 def test_all_numbers(gpuprobe, broken, every):
-    check_times(test_mix.check_mix(gpuprobe, 11, seconds=4, mix=MIX, env=broken(every, UNREAD_TIMES=TIMES)))
+    check_times(test_mix.check_mix(gpuprobe, 11, seconds=4, mix=MIX, env=broken(every, UNREAD_SECONDS=SECONDS)))
 
 
 @pytest.mark.alone("as test_mix")
 def test_with_estimates(gpuprobe, broken):
     """All calls are seen: no budget is exceeded by so few."""
     check_times(test_mix.check_mix(gpuprobe, 12, seconds=4, mix=MIX, more=["--max-overhead", "90"],
-                                   env=broken(29, UNREAD_TIMES=TIMES)))
+                                   env=broken(29, UNREAD_SECONDS=SECONDS)))
 
 
 @pytest.mark.alone("as test_mix")
@@ -73,14 +73,14 @@ def test_call_sites_of_ended_processes(gpuprobe, broken, every):
     more = ["--stack", "fp", "--min-wait", "1ns", "--stack-sample", 4]
     result = check_times(test_mix.check_mix(gpuprobe, 7, seconds=4, mix=MIX, more=more,
                                             bearable=test_mix.BEARABLE | {"stack_ring_full"},
-                                            env=broken(every, UNREAD_TIMES=TIMES)))
+                                            env=broken(every, UNREAD_SECONDS=SECONDS)))
     for process in result.final["processes"]:
         test_call_sites.check_process(process)
 
 
 @pytest.mark.parametrize("every", [8, 37, 41])
 def test_account_of_ended_processes(gpuprobe, broken, every):
-    check_times(test_account.check_mix(gpuprobe, 11, mix=FEW, env=broken(every, UNREAD_TIMES=TIMES)))
+    check_times(test_account.check_mix(gpuprobe, 11, mix=FEW, env=broken(every, UNREAD_SECONDS=SECONDS)))
 
 
 def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown):

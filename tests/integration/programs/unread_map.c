@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Preloaded into gpuprobe: of its readings of BPF maps, one in UNREAD_EVERY breaks off for want of memory, UNREAD_TIMES
- * at most. The programs that gpuprobe starts do not inherit any of it.
+ * Preloaded into gpuprobe: of its readings of BPF maps, one in UNREAD_EVERY breaks off for want of memory, in its first
+ * UNREAD_SECONDS. The programs that gpuprobe starts do not inherit any of it.
  */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
-static unsigned long every, times = -1ul, count;
+static unsigned long every, seconds, count;
+static struct timespec began;
 
 __attribute__((constructor)) static void begin(void)
 {
 	const char *text = getenv("UNREAD_EVERY");
 
 	every = text ? strtoul(text, NULL, 10) : 0;
-	text = getenv("UNREAD_TIMES");
-	if (text)
-		times = strtoul(text, NULL, 10);
+	text = getenv("UNREAD_SECONDS");
+	seconds = text ? strtoul(text, NULL, 10) : -1ul;
+	clock_gettime(CLOCK_MONOTONIC, &began);
 	unsetenv("LD_PRELOAD");
 	unsetenv("UNREAD_EVERY");
-	unsetenv("UNREAD_TIMES");
+	unsetenv("UNREAD_SECONDS");
+}
+
+static bool is_over(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned long)(now.tv_sec - began.tv_sec) > seconds;
 }
 
 int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values, __u32 *entries,
@@ -29,9 +40,8 @@ int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, vo
 {
 	__typeof__(bpf_map_lookup_batch) *own = (__typeof__(own))dlsym(RTLD_NEXT, "bpf_map_lookup_batch");
 
-	if (!every || !times || ++count % every)
+	if (!every || is_over() || ++count % every)
 		return own(fd, in_batch, out_batch, keys, values, entries, opts);
-	times--;
 	errno = ENOMEM;
 	return -ENOMEM;
 }
