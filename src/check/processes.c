@@ -132,6 +132,11 @@ static void judge_watchable(const struct process_facts *facts, struct check_list
 			"%s can be watched, but its memory cannot be read: no Python frames, some kernels without "
 			"names; %s",
 			who_is(facts).text, what);
+	else if (facts->memory == -ETIMEDOUT)
+		check_list__lacks(
+			list, "process", CHECK_DEGRADED, "ask whoever runs it what serves the file that it has mapped",
+			"%s can be watched, but its memory does not answer: no Python frames, some kernels without names; %s",
+			who_is(facts).text, what);
 	else
 		judge_python(facts, what, list);
 }
@@ -162,6 +167,7 @@ void check_process__judge(const struct process_facts *facts, bool filters_kill, 
 
 struct run {
 	bool filters_kill;
+	struct memory_reader *memory;
 	struct checked_libraries *libraries;
 	struct looked_at *looked;
 	struct check_list *list;
@@ -172,7 +178,7 @@ struct run {
 static int look_at(struct run *run, pid_t pid, bool asked_for)
 {
 	struct process_facts facts;
-	int ret = process_facts__read(pid, asked_for, run->libraries, &facts);
+	int ret = process_facts__read(run->memory, pid, asked_for, run->libraries, &facts);
 
 	run->looked->refused += !ret && facts.mappings;
 	run->looked->unread += !ret && find_unopened(&facts, true);
@@ -255,7 +261,11 @@ int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, str
 	int ret;
 
 	*looked = (struct looked_at){.given = count > 0};
+	run.memory = memory_reader__new(NULL);
+	if (!run.memory)
+		return -ENOMEM;
 	ret = count ? look_at_given(&run, pids, count) : look_at_machine(&run);
+	memory_reader__free(run.memory);
 
 	if (run.refused)
 		say_refused(&run);
