@@ -132,11 +132,6 @@ static void judge_watchable(const struct process_facts *facts, struct check_list
 			"%s can be watched, but its memory cannot be read: no Python frames, some kernels without "
 			"names; %s",
 			who_is(facts).text, what);
-	else if (facts->memory == -ETIMEDOUT)
-		check_list__lacks(
-			list, "process", CHECK_DEGRADED, "ask whoever runs it what serves the file that it has mapped",
-			"%s can be watched, but its memory does not answer: no Python frames, some kernels without names; %s",
-			who_is(facts).text, what);
 	else
 		judge_python(facts, what, list);
 }
