@@ -41,8 +41,8 @@ struct stack_hooks {
 
 struct stacks_options {
 	enum stack_mode mode;
-	size_t max;  /* distinct stacks kept, 1 or more */
-	int ring_fd; /* of the map `stack_ring`; -1: records come by stacks__take alone */
+	size_t max;		      /* distinct stacks kept, 1 or more */
+	int ring_fd;		      /* of the map `stack_ring`; -1: records come by stacks__take alone */
 	struct memory_reader *memory; /* of whoever calls these; must outlive it, NULL as there */
 	struct stack_hooks hooks;
 };

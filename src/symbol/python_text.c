@@ -79,7 +79,7 @@ char *python_text__read(struct memory_reader *memory, pid_t pid, const struct py
 	if (length > PYTHON_TEXT_MAX)
 		length = PYTHON_TEXT_MAX;
 	if (memory_reader__read(memory, pid, address + (ascii ? offsets->text_ascii : offsets->text_other), characters,
-				 length * width))
+				length * width))
 		return NULL;
 	text = malloc(length * 4 + 1);
 	if (text)

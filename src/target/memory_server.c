@@ -15,7 +15,7 @@
 
 #include "target/process_memory.h"
 
-#define LINE_ROOM 256  /* of a line of maps: what matters of it is shorter */
+#define LINE_ROOM 256 /* of a line of maps: what matters of it is shorter */
 #define CHUNK_SIZE 4096
 
 /* gpuprobe's links, files and pipes are not to stay for as long as a process that nobody can end. */

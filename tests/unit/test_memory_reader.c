@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "no_valgrind.h"
 #include "target/memory_reader.h"
 #include "target/process.h"
 
@@ -31,7 +32,7 @@
 
 static char large[LARGE];
 static const char text[] = "_Z6kernelPf";
-static char *last_page; /* behind it nothing is mapped */
+static char *last_page; /* what is behind it nobody may read */
 
 /* A copy of this process, that ends with it. */
 static pid_t start_target(void)
@@ -126,7 +127,7 @@ static void reads_strings(void **state)
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 	assert_string_equal(buffer, text);
 	assert_int_equal(read_text(fixture, buffer, 5), -ENAMETOOLONG);
-	/* Up to the last byte that is mapped, and on from there. */
+	/* Up to the last byte that is there, and on from there. */
 	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - 4, buffer, PAGE), 0);
 	assert_string_equal(buffer, "end");
 	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - PAGE, buffer, 100), -ENAMETOOLONG);
@@ -206,6 +207,7 @@ static void has_nothing_else_open(void **state)
 	struct process_info info;
 	char buffer[sizeof(text)];
 
+	not_under_valgrind();
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 	assert_int_equal(count_descriptors(process_of(fixture)), 1);
 	assert_int_equal(process__info(process_of(fixture), &info), 0);
@@ -290,7 +292,7 @@ static void is_quick(void **state)
 		assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large, buffer, 64), 0);
 	took = clock__boot_ns() - begin;
 	print_message("%llu ns a reading\n", (unsigned long long)took / 10000);
-	assert_in_range(took, 0, 10 * NS_PER_S);
+	assert_in_range(took, 0, 60 * NS_PER_S); /* also where sanitizers or valgrind have a part in it */
 }
 
 int main(void)
@@ -310,7 +312,7 @@ int main(void)
 	for (size_t i = 0; i < LARGE; i++)
 		large[i] = (char)(i * 2654435761u >> 24);
 	last_page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	munmap(last_page + PAGE, PAGE);
+	mprotect(last_page + PAGE, PAGE, PROT_NONE);
 	memset(last_page, 'x', PAGE);
 	memcpy(last_page + PAGE - 4, "end", 4);
 	return cmocka_run_group_tests(tests, NULL, NULL);
