@@ -40,6 +40,8 @@ struct memory_reader {
 	int socket;
 	pid_t given_up[GIVEN_UP_MAX]; /* killed, and perhaps still waiting in the kernel */
 	size_t given_up_count;
+	uint64_t waited_ns[GIVEN_UP_MAX]; /* when it was waited in vain */
+	size_t waited_count;		  /* so far: the oldest leaves */
 	struct silent_process silent[SILENT_MAX];
 	size_t silent_count; /* so far: the oldest leaves */
 };
@@ -175,6 +177,19 @@ static void note_silent(struct memory_reader *reader, pid_t pid)
 	silent->until_ns = clock__boot_ns() + SILENT_NS;
 }
 
+/* There may be any number of them, which would hold up who asks them all. */
+static bool has_waited_enough(const struct memory_reader *reader)
+{
+	return reader->waited_count >= GIVEN_UP_MAX &&
+	       clock__boot_ns() < reader->waited_ns[reader->waited_count % GIVEN_UP_MAX] + SILENT_NS;
+}
+
+static void note_wait(struct memory_reader *reader, pid_t pid)
+{
+	reader->waited_ns[reader->waited_count++ % GIVEN_UP_MAX] = clock__boot_ns();
+	note_silent(reader, pid);
+}
+
 /* --- requests --- */
 
 /* On a busy machine it may be the reader that has had no CPU yet. */
@@ -232,6 +247,8 @@ static int64_t ask(struct memory_reader *reader, const struct memory_request *re
 
 	if (is_silent(reader, request->pid))
 		return -ETIMEDOUT;
+	if (has_waited_enough(reader))
+		return -EAGAIN;
 	for (int i = 0; i < STARTS && ret == -EPIPE; i++) {
 		ret = reader->child ? 0 : start(reader);
 		if (ret)
@@ -241,7 +258,7 @@ static int64_t ask(struct memory_reader *reader, const struct memory_request *re
 			give_up(reader);
 	}
 	if (ret == -ETIMEDOUT)
-		note_silent(reader, request->pid);
+		note_wait(reader, request->pid);
 	return ret ? ret : result;
 }
 

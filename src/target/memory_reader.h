@@ -28,7 +28,8 @@ void memory_reader__free(struct memory_reader *reader); /* NULL ok; takes 100 ms
 /*
  * Reads exactly `size` bytes: 0, -EFAULT where not all of them are there, -ESRCH or another errno of
  * process_vm_readv(2). -ETIMEDOUT: the process's memory does not answer, and it is not asked again for a minute.
- * -EAGAIN: so many do not that no more is read until one of them does, or no process can be forked.
+ * -EAGAIN: eight have not within a minute, or eight readers still wait in the kernel: nothing is read until that is
+ * over; or no process can be forked.
  *
  * `reader` NULL: the calling thread reads, as long as it takes. For processes that one has started oneself.
  */

@@ -279,6 +279,57 @@ static void gives_up(void **state)
 	munmap(page, PAGE);
 }
 
+static char *silent_page;
+
+/* One of which that page does not answer; -ENOSYS and others: it cannot be had. */
+static pid_t start_silent_target(void)
+{
+	int ready[2], ret = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ret = make_silent(silent_page);
+		if (write(ready[1], &ret, sizeof(ret)) != sizeof(ret))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &ret, sizeof(ret)), sizeof(ret));
+	close(ready[0]);
+	close(ready[1]);
+	if (ret >= 0)
+		return pid;
+	end_target(pid);
+	return ret;
+}
+
+/* Readers that are killed may well be gone at once: that there are many is to hold up nobody all the same. */
+static void waits_for_a_few_only(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t silent[10] = {0};
+	char buffer[sizeof(text)];
+	uint64_t begin;
+
+	for (int i = 0; i < 10; i++) {
+		silent[i] = start_silent_target();
+		if (silent[i] < 0)
+			skip();
+	}
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)silent_page, buffer, 8), -ETIMEDOUT);
+	begin = clock__boot_ns();
+	for (int i = 8; i < 10; i++)
+		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)silent_page, buffer, 8), -EAGAIN);
+	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), -EAGAIN);
+	assert_in_range(clock__boot_ns() - begin, 0, 150 * NS_PER_MS);
+	for (int i = 0; i < 10; i++)
+		end_target(silent[i]);
+}
+
 /* Of a round trip, for whoever wants to know. */
 static void is_quick(void **state)
 {
@@ -306,6 +357,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(has_nothing_else_open, setup, teardown),
 		cmocka_unit_test_setup_teardown(is_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(gives_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(waits_for_a_few_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(is_quick, setup, teardown),
 	};
 
@@ -315,5 +367,6 @@ int main(void)
 	mprotect(last_page + PAGE, PAGE, PROT_NONE);
 	memset(last_page, 'x', PAGE);
 	memcpy(last_page + PAGE - 4, "end", 4);
+	silent_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
