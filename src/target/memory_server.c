@@ -81,22 +81,32 @@ static int64_t read_string(const struct memory_request *request, char *data)
 	return ret ? ret : (int64_t)strlen(data) + 1;
 }
 
+static void close_environment(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 /* All pieces are of the program that the process was at the first. */
 static int64_t read_environment(const struct memory_request *request, char *data, int *fd)
 {
 	char path[64];
-	ssize_t n;
+	int64_t n;
 
 	if (!request->address) {
-		if (*fd >= 0)
-			close(*fd);
+		close_environment(fd);
 		snprintf(path, sizeof(path), "/proc/%d/environ", (int)request->pid);
 		*fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	if (*fd < 0)
 		return request->address ? -EBADF : -errno;
 	n = pread(*fd, data, request->size, (off_t)request->address);
-	return n < 0 ? -errno : n;
+	if (n < 0)
+		n = -errno;
+	if (n <= 0)
+		close_environment(fd);
+	return n;
 }
 
 static int64_t read_for(const struct memory_request *request, char *data, int *fd)

@@ -14,7 +14,7 @@ import pytest
 
 from lib import leftovers, paths
 from lib.fuse import Served
-from lib.probe import Background
+from lib.probe import Background, descendants
 from lib.scrape import Endpoint
 from lib.trace import wait_for_lines
 
@@ -66,6 +66,21 @@ def readers():
             if Path(f"/proc/{pid}/comm").read_text() == "gpuprobe-reader\n":
                 found.add(pid)
     return found
+
+
+def assert_holds_nothing(probe):
+    """Its readers, also one that waits for ever, have nothing of gpuprobe's but a socket, and may do no more than it."""
+    own = [pid for pid in descendants(probe.pid) if pid in readers()]
+    assert len(own) > 1
+    status = Path(f"/proc/{probe.pid}/status").read_text()
+    for pid in own:
+        proc = Path(f"/proc/{pid}")
+        assert "anon_inode:" not in proc.joinpath("maps").read_text()
+        assert [os.readlink(fd).partition(":")[0] for fd in proc.joinpath("fd").iterdir()] in (["socket"], [])
+        for line in ("CapEff", "CapPrm", "Seccomp", "NoNewPrivs"):
+            assert [word for word in status.splitlines() if word.startswith(f"{line}:")] == \
+                [word for word in proc.joinpath("status").read_text().splitlines() if word.startswith(f"{line}:")]
+    assert "anon_inode:bpf-map" in Path(f"/proc/{probe.pid}/maps").read_text()
 
 
 @pytest.fixture
@@ -131,6 +146,7 @@ def test_monitor(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
                                           for p in report["processes"]), 10)
         silent.launch(100)
         assert is_well(endpoint, 1)
+        assert_holds_nothing(probe)
         took, result = stop(probe)
         assert silent.served.asked  # or there was nothing to wait for
     assert took < 5
