@@ -12,9 +12,11 @@ static __attribute__((format(printf, 2, 0))) void write_line(const char *prefix,
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, args);
+	flockfile(stderr); /* threads have a word, too */
 	fprintf(stderr, "gpuprobe: %s", prefix);
 	escape__text(stderr, line); /* it may quote a watched process's file names */
 	fputc('\n', stderr);
+	funlockfile(stderr);
 }
 
 #define DEFINE_LOG(name, threshold, prefix) \

@@ -16,7 +16,6 @@
 #include "target/cuda_library.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
-#include "target/process_memory.h"
 #include "target/root_file.h"
 
 #define DRIVER_NAME "libcuda.so"
@@ -146,11 +145,11 @@ static int look_at_program(struct process_facts *facts, struct checked_libraries
 	return ret;
 }
 
-static void look_for_python(struct process_facts *facts)
+static void look_for_python(struct memory_reader *memory, struct process_facts *facts)
 {
 	struct python_process python;
 
-	facts->python = python_process__find(facts->pid, &python, &facts->python_error);
+	facts->python = python_process__find(memory, facts->pid, &python, &facts->python_error);
 	if (!facts->python)
 		facts->python_minor = python.offsets.minor;
 	else if (facts->python == -ESRCH)
@@ -158,11 +157,11 @@ static void look_for_python(struct process_facts *facts)
 }
 
 /* One byte. The process is not stopped for that. */
-static int try_memory(pid_t pid, uint64_t address)
+static int try_memory(struct memory_reader *memory, pid_t pid, uint64_t address)
 {
 	char byte;
 
-	return address ? process_memory__read(pid, address, &byte, 1) : 0;
+	return address ? memory_reader__read(memory, pid, address, &byte, 1) : 0;
 }
 
 bool process_facts__uses_cuda(const struct process_facts *facts)
@@ -173,7 +172,7 @@ bool process_facts__uses_cuda(const struct process_facts *facts)
 	return facts->inside;
 }
 
-static int read_all(struct process_facts *facts, struct checked_libraries *libraries, bool asked_for)
+static int read_all(struct memory_reader *memory, struct process_facts *facts, struct checked_libraries *libraries, bool asked_for)
 {
 	struct reading reading = {.facts = facts, .libraries = libraries};
 	struct cgroup_names names;
@@ -194,12 +193,12 @@ static int read_all(struct process_facts *facts, struct checked_libraries *libra
 	facts->filtered = is_filtered(facts->pid);
 	if (ret)
 		return 0;
-	facts->memory = try_memory(facts->pid, reading.readable);
-	look_for_python(facts);
+	facts->memory = try_memory(memory, facts->pid, reading.readable);
+	look_for_python(memory, facts);
 	return look_at_program(facts, libraries);
 }
 
-int process_facts__read(pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts)
+int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts)
 {
 	struct process_info info;
 	int ret = process__info(pid, &info);
@@ -210,7 +209,7 @@ int process_facts__read(pid_t pid, bool asked_for, struct checked_libraries *lib
 	if (info.state == 'Z' || info.state == 'X')
 		return -ESRCH;
 	memcpy(facts->comm, info.comm, sizeof(facts->comm));
-	return read_all(facts, libraries, asked_for);
+	return read_all(memory, facts, libraries, asked_for);
 }
 
 void process_facts__clear(struct process_facts *facts)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "check/libraries.h"
 #include "target/cgroup.h"
+#include "target/memory_reader.h"
 
 /* A file of a process that is named like a library of CUDA. */
 struct process_library {
@@ -42,9 +43,9 @@ struct process_facts {
 /*
  * Reads what /proc/PID tells, and adds the CUDA libraries that it maps to `libraries`. Of a process
  * that has none, or whose mappings cannot be read, little is read unless `asked_for`. Returns 0, -ESRCH for a process
- * that is gone, or -ENOMEM. To be cleared in any case.
+ * that is gone, or -ENOMEM. Its memory is read by `memory`. To be cleared in any case.
  */
-int process_facts__read(pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts);
+int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts);
 void process_facts__clear(struct process_facts *facts);
 
 /* Whether it has something of CUDA. */

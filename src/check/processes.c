@@ -162,6 +162,7 @@ void check_process__judge(const struct process_facts *facts, bool filters_kill, 
 
 struct run {
 	bool filters_kill;
+	struct memory_reader *memory;
 	struct checked_libraries *libraries;
 	struct looked_at *looked;
 	struct check_list *list;
@@ -172,7 +173,7 @@ struct run {
 static int look_at(struct run *run, pid_t pid, bool asked_for)
 {
 	struct process_facts facts;
-	int ret = process_facts__read(pid, asked_for, run->libraries, &facts);
+	int ret = process_facts__read(run->memory, pid, asked_for, run->libraries, &facts);
 
 	run->looked->refused += !ret && facts.mappings;
 	run->looked->unread += !ret && find_unopened(&facts, true);
@@ -255,7 +256,11 @@ int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, str
 	int ret;
 
 	*looked = (struct looked_at){.given = count > 0};
+	run.memory = memory_reader__new(NULL);
+	if (!run.memory)
+		return -ENOMEM;
 	ret = count ? look_at_given(&run, pids, count) : look_at_machine(&run);
+	memory_reader__free(run.memory);
 
 	if (run.refused)
 		say_refused(&run);

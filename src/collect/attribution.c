@@ -26,16 +26,18 @@ _Static_assert(sizeof(((struct process *)0)->pod) == POD_UID_LENGTH + 1, "pods")
 struct attribution {
 	struct nvml *nvml;
 	struct user_names *users;
+	struct memory_reader *memory;
 	uint64_t begun_ns; /* of the snapshot that the model has */
 	bool is_new;	   /* it has it since this refresh */
 };
 
-struct attribution *attribution__new(void)
+struct attribution *attribution__new(struct memory_reader *memory)
 {
 	struct attribution *attribution = calloc(1, sizeof(*attribution));
 
 	if (!attribution)
 		return NULL;
+	attribution->memory = memory;
 	attribution->nvml = nvml__new();
 	attribution->users = user_names__new();
 	if (attribution->nvml && attribution->users)
@@ -67,7 +69,7 @@ static bool is_still_there(const struct process_record *record)
 	return apart <= START_STEP_NS && __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
 }
 
-static void read_proc(struct process *process, const struct process_record *record)
+static void read_proc(struct memory_reader *memory, struct process *process, const struct process_record *record)
 {
 	struct cuda_environment *environment = calloc(1, sizeof(*environment));
 	struct cgroup_names names;
@@ -75,7 +77,7 @@ static void read_proc(struct process *process, const struct process_record *reco
 
 	ret = cgroup__read(record->pid, &names);
 	if (environment)
-		cuda_environment__read(record->pid, environment);
+		cuda_environment__read(memory, record->pid, environment);
 	/* Asked last: what was read before was this process's then. */
 	if (!is_still_there(record)) {
 		free(environment);
@@ -97,7 +99,7 @@ void attribution__learn(struct attribution *attribution, struct process *process
 	process->uid = record->uid;
 	process->namespace_pid = record->namespace_pid;
 	user_names__find(attribution->users, record->uid, process->user);
-	read_proc(process, record);
+	read_proc(attribution->memory, process, record);
 }
 
 /* --- its GPUs --- */

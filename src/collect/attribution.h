@@ -8,11 +8,12 @@
 
 #include "gpuprobe/state.h"
 #include "model/model.h"
+#include "target/memory_reader.h"
 
 struct attribution;
 
-/* NULL when out of memory. */
-struct attribution *attribution__new(void);
+/* `memory` must outlive it. NULL when out of memory. */
+struct attribution *attribution__new(struct memory_reader *memory);
 /* Takes 100 ms at most, see nvml__free. */
 void attribution__free(struct attribution *attribution);
 

@@ -155,12 +155,13 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->names = name_store__new();
 	collector->reader = map_reader__new();
 	collector->stubs = host_stubs__new(16);
-	collector->attribution = attribution__new();
+	collector->memory = memory_reader__new(log);
+	collector->attribution = attribution__new(collector->memory);
 	collector->contexts = contexts__new();
 	collector->ended = ended_keys__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
-	if (!collector->names || !collector->reader || !collector->stubs || !collector->attribution ||
-	    !collector->contexts || !collector->ended || !collector->index_of) {
+	if (!collector->names || !collector->reader || !collector->stubs || !collector->memory ||
+	    !collector->attribution || !collector->contexts || !collector->ended || !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
@@ -220,6 +221,7 @@ void collector__free(struct collector *collector)
 	attribution__free(collector->attribution);
 	contexts__free(collector->contexts);
 	stacks__free(collector->stacks);
+	memory_reader__free(collector->memory);
 	own_counts__free(collector->own_counts);
 	account_maps__free(collector->account_maps);
 	estimates__free(collector->estimates);

@@ -25,7 +25,7 @@ static int look_up_name(struct reading *reading, const struct process *process, 
 		return -EAGAIN;
 	reading->name_tries++;
 	if (name_store__trusts_handles(reading->collector->names)) {
-		ret = remote_name__read(process->pid, key->handle, buffer);
+		ret = remote_name__read(reading->collector->memory, process->pid, key->handle, buffer);
 		if (!ret)
 			return 0;
 	}

@@ -15,6 +15,7 @@
 #include "model/names.h"
 #include "probe/stack_maps.h"
 #include "symbol/host_stub.h"
+#include "target/memory_reader.h"
 
 #define NO_PROCESS UINT32_MAX
 
@@ -39,6 +40,7 @@ struct collector {
 	struct name_store *names;
 	struct map_reader *reader;
 	struct host_stubs *stubs;
+	struct memory_reader *memory; /* what processes are read by, but for stack/intake.h */
 	struct attribution *attribution;
 	struct own_counts *own_counts;
 	struct account_maps *account_maps; /* NULL: no account is kept */

@@ -17,6 +17,7 @@ int sites__open(struct collector *collector, struct error *err)
 	struct stacks_options options = {
 		.mode = collector->options.stack_mode,
 		.max = collector->options.max_stacks,
+		.memory = collector->memory,
 	};
 	int ret;
 

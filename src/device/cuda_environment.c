@@ -66,46 +66,73 @@ void cuda_environment__parse(const char *bytes, size_t length, struct cuda_envir
 	}
 }
 
-/* Reads a file of unknown length (malloc), `limit` bytes at most. Returns 0, -EFBIG or another errno. */
-static int read_whole(const char *path, size_t limit, char **bytes, size_t *length)
+/* Where a text of unknown length comes from. */
+struct text_source {
+	int fd;			      /* a file, or */
+	struct memory_reader *memory; /* what reads the environment of `pid` */
+	pid_t pid;
+};
+
+static ssize_t read_some(const struct text_source *source, size_t offset, char *bytes, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (source->memory)
+		return memory_reader__read_environment(source->memory, source->pid, offset, bytes, size);
+	do {
+		n = read(source->fd, bytes, size);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* Reads all of it (malloc), `limit` bytes at most. Returns 0, -EFBIG or another errno. */
+static int read_source(const struct text_source *source, size_t limit, char **bytes, size_t *length)
+{
 	size_t size = 0;
-	int ret = 0;
 	ssize_t n = 1;
 
-	*bytes = NULL;
-	*length = 0;
-	if (fd < 0)
-		return -errno;
-	while (!ret && n) {
+	while (n > 0) {
 		if (*length == size) {
 			char *grown = size < limit ? realloc(*bytes, size ? size * 2 : 16384) : NULL;
 
-			if (!grown) {
-				ret = size < limit ? -ENOMEM : -EFBIG;
-				break;
-			}
+			if (!grown)
+				return size < limit ? -ENOMEM : -EFBIG;
 			*bytes = grown;
 			size = size ? size * 2 : 16384;
 		}
-		n = read(fd, *bytes + *length, size - *length);
+		n = read_some(source, *length, *bytes + *length, size - *length);
 		if (n > 0)
 			*length += (size_t)n;
-		else if (n < 0 && errno != EINTR)
-			ret = -errno;
 	}
-	close(fd);
+	return (int)n;
+}
+
+static int read_whole(const char *path, size_t limit, char **bytes, size_t *length)
+{
+	const struct text_source file = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+	int ret;
+
+	*bytes = NULL;
+	*length = 0;
+	if (file.fd < 0)
+		return -errno;
+	ret = read_source(&file, limit, bytes, length);
+	close(file.fd);
 	return ret;
 }
 
-static void read_variables(pid_t pid, struct cuda_environment *environment)
+/* It lies in the process's memory. */
+static void read_variables(struct memory_reader *memory, pid_t pid, struct cuda_environment *environment)
 {
-	char path[64], *bytes;
-	size_t length;
+	const struct text_source source = {.fd = -1, .memory = memory, .pid = pid};
+	char path[64], *bytes = NULL;
+	size_t length = 0;
+	int ret;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	if (!read_whole(path, MAX_ENVIRONMENT, &bytes, &length))
+	ret = memory ? read_source(&source, MAX_ENVIRONMENT, &bytes, &length) :
+		       read_whole(path, MAX_ENVIRONMENT, &bytes, &length);
+	if (!ret)
 		cuda_environment__parse(bytes, length, environment);
 	free(bytes);
 }
@@ -198,9 +225,9 @@ static void read_nodes(pid_t pid, struct cuda_environment *environment)
 		environment->nodes = NODES_LISTED;
 }
 
-void cuda_environment__read(pid_t pid, struct cuda_environment *environment)
+void cuda_environment__read(struct memory_reader *memory, pid_t pid, struct cuda_environment *environment)
 {
 	*environment = (struct cuda_environment){0};
-	read_variables(pid, environment);
+	read_variables(memory, pid, environment);
 	read_nodes(pid, environment);
 }

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "target/memory_reader.h"
+
 #define NODES_MAX 64 /* /dev/nvidia0 to /dev/nvidia63 are looked for */
 #define VISIBLE_SIZE 1024
 
@@ -35,9 +37,9 @@ struct cuda_environment {
 
 /*
  * Fills *environment with what /proc/PID has of the process, as far as it can
- * be read. The caller makes sure that it is still the same process afterwards.
+ * be read; `memory` reads the variables. The caller makes sure that it is still the same process afterwards.
  */
-void cuda_environment__read(pid_t pid, struct cuda_environment *environment);
+void cuda_environment__read(struct memory_reader *memory, pid_t pid, struct cuda_environment *environment);
 
 /* The same from the bytes of an environment, each variable NUL-terminated. Sets no nodes. */
 void cuda_environment__parse(const char *bytes, size_t length, struct cuda_environment *environment);

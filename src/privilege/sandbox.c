@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -117,14 +118,21 @@ static int allow_first(scmp_filter_ctx filter, int call, uint32_t mask, uint32_t
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &first);
 }
 
-/* New threads, and no new process but what base/unkilled.h is for, which shares memory and descriptors. */
+/*
+ * New threads, and no new process but what base/unkilled.h is for, which shares memory and descriptors, and the plain
+ * copy (fork) that target/memory_reader.h makes anew where one waits for ever: in no namespace of its own, behind this
+ * same filter, and it cannot become another program.
+ */
 static int add_threads(scmp_filter_ctx filter)
 {
 	const uint32_t shared = CLONE_VM | CLONE_FS | CLONE_FILES;
+	const uint32_t copy = CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
 	int ret = allow_first(filter, S(clone), CLONE_THREAD, CLONE_THREAD);
 
 	if (!ret)
 		ret = allow_first(filter, S(clone), shared | CLONE_THREAD, shared);
+	if (!ret)
+		ret = allow_first(filter, S(clone), UINT32_MAX, copy);
 
 	return ret ? ret : seccomp_rule_add(filter, SCMP_ACT_ALLOW, S(clone3), 0); /* see load_quiet */
 }

@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "target/process_memory.h"
-
 #define CODE_BYTES 10
 
 /* Some are followed by a version or a suffix of the compiler: __libc_start_main_impl, runtime.goexit.abi0. */
@@ -66,14 +64,14 @@ static bool is_code(const uint8_t code[CODE_BYTES], bool in_libc)
 			   !memcmp(code, keep_result, sizeof(keep_result)));
 }
 
-bool stack_beginning__is(const struct native_frame *frame, uint64_t address, pid_t pid)
+bool stack_beginning__is(struct memory_reader *memory, const struct native_frame *frame, uint64_t address, pid_t pid)
 {
 	uint8_t code[CODE_BYTES];
 	bool in_libc;
 
 	if (frame->function)
 		return is_name(frame->function);
-	if (!frame->object || !pid || process_memory__read(pid, address, code, sizeof(code)))
+	if (!frame->object || !pid || memory_reader__read(memory, pid, address, code, sizeof(code)))
 		return false;
 	in_libc = !strncmp(frame->object, "libc.so", 7) || !strncmp(frame->object, "libc-2.", 7) ||
 		  !strncmp(frame->object, "libpthread", 10);

@@ -14,8 +14,9 @@
 #include <sys/types.h>
 
 #include "symbol/native_frames.h"
+#include "target/memory_reader.h"
 
 /* Whether `address`, a return address which `frame` is of, lies in such a function. `pid` 0: the process is gone. */
-bool stack_beginning__is(const struct native_frame *frame, uint64_t address, pid_t pid);
+bool stack_beginning__is(struct memory_reader *memory, const struct native_frame *frame, uint64_t address, pid_t pid);
 
 #endif

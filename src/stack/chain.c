@@ -88,7 +88,7 @@ static bool is_at_beginning(const struct call_chain *chain, struct stack_process
 	address = chain->address[chain->count - 1];
 	if (native_frames__find(stack_processes__frames(processes), process->native, address, ADDRESS_OF_RETURN, &frame))
 		return false;
-	return stack_beginning__is(&frame, address, is_there ? process->pid : 0);
+	return stack_beginning__is(stack_processes__memory(processes), &frame, address, is_there ? process->pid : 0);
 }
 
 static int run_unwinder(struct call_chain *chain, struct stack_processes *processes, struct stack_process *process,

@@ -35,6 +35,7 @@ struct stack_intake {
 	struct ring ring;     /* all zero: without a thread */
 	int ring_fd;
 	struct interpreter *interpreters;
+	struct memory_reader *own_memory; /* NULL: without a thread */
 	struct python_codes *codes;
 	struct python_names names;
 	struct taken_stack *waiting; /* the oldest first */
@@ -322,20 +323,34 @@ static int open_ring(struct stack_intake *intake, int ring_fd)
 	return ret ? ret : start_thread(intake);
 }
 
-int stack_intake__new(int ring_fd, struct stack_intake **out, struct error *err)
+/* Two threads do not share one. */
+static int make_codes(struct stack_intake *intake, int ring_fd, struct memory_reader *memory, const struct log *log)
+{
+	if (ring_fd >= 0) {
+		intake->own_memory = memory_reader__new(log);
+		if (!intake->own_memory)
+			return -ENOMEM;
+		memory = intake->own_memory;
+	}
+	intake->codes = python_codes__new(CODE_BYTES_MAX, memory);
+	return intake->codes ? 0 : -ENOMEM;
+}
+
+int stack_intake__new(int ring_fd, struct memory_reader *memory, const struct log *log, struct stack_intake **out,
+		      struct error *err)
 {
 	struct stack_intake *intake = calloc(1, sizeof(*intake));
-	int ret = -ENOMEM;
+	int ret;
 
 	if (!intake)
-		return error__set(err, ret, "out of memory");
+		return error__set(err, -ENOMEM, "out of memory");
 	pthread_mutex_init(&intake->lock, NULL);
 	intake->waiting_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	intake->stop_fd = eventfd(0, EFD_CLOEXEC);
-	intake->codes = python_codes__new(CODE_BYTES_MAX);
+	ret = make_codes(intake, ring_fd, memory, log);
 	if (intake->waiting_fd < 0 || intake->stop_fd < 0)
 		ret = -errno;
-	else if (intake->codes)
+	else if (!ret)
 		ret = open_ring(intake, ring_fd);
 	if (ret) {
 		stack_intake__free(intake);
@@ -362,6 +377,7 @@ void stack_intake__free(struct stack_intake *intake)
 		free(interpreter);
 	}
 	python_codes__free(intake->codes);
+	memory_reader__free(intake->own_memory);
 	if (intake->waiting_fd >= 0)
 		close(intake->waiting_fd);
 	if (intake->stop_fd >= 0)

@@ -13,8 +13,10 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "gpuprobe/stack.h"
 #include "stack/python.h"
+#include "target/memory_reader.h"
 
 struct stack_intake;
 
@@ -29,8 +31,12 @@ struct taken_stack {
 
 void taken_stack__free(struct taken_stack *taken);
 
-/* `ring_fd`: of the map stack_ring; -1: there is no thread, records come by stack_intake__take. 0 or a negative errno. */
-int stack_intake__new(int ring_fd, struct stack_intake **out, struct error *err);
+/*
+ * `ring_fd`: of the map stack_ring; -1: there is no thread, records come by stack_intake__take, and `memory` is what
+ * processes are read by. With a thread that is one of its own, which has `log`. Both must outlive it. 0 or a negative
+ * errno.
+ */
+int stack_intake__new(int ring_fd, struct memory_reader *memory, const struct log *log, struct stack_intake **out, struct error *err);
 void stack_intake__free(struct stack_intake *intake); /* ends the thread */
 
 /* Where a process has its Python frames; offsets NULL: nowhere. To be told before BPF programs are. 0 or -ENOMEM. */

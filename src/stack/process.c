@@ -28,6 +28,7 @@ struct stack_processes {
 	enum stack_mode mode;
 	const struct stack_hooks *hooks;
 	struct stack_intake *intake;
+	struct memory_reader *memory;
 	const struct log *log;
 	struct native_frames *frames;
 	struct stack_process *list; /* in order of last use */
@@ -35,7 +36,8 @@ struct stack_processes {
 };
 
 struct stack_processes *stack_processes__new(enum stack_mode mode, const struct stack_hooks *hooks,
-					     struct stack_intake *intake, const struct log *log)
+					     struct stack_intake *intake, struct memory_reader *memory,
+					     const struct log *log)
 {
 	struct stack_processes *processes = calloc(1, sizeof(*processes));
 
@@ -44,6 +46,7 @@ struct stack_processes *stack_processes__new(enum stack_mode mode, const struct 
 	processes->mode = mode;
 	processes->hooks = hooks;
 	processes->intake = intake;
+	processes->memory = memory;
 	processes->log = log;
 	processes->frames = native_frames__new(true, log);
 	if (processes->frames)
@@ -119,6 +122,11 @@ void stack_processes__free(struct stack_processes *processes)
 struct native_frames *stack_processes__frames(struct stack_processes *processes)
 {
 	return processes->frames;
+}
+
+struct memory_reader *stack_processes__memory(struct stack_processes *processes)
+{
+	return processes->memory;
 }
 
 bool stack_process__is_same_start(uint64_t a, uint64_t b)
@@ -251,7 +259,7 @@ static int tell_python(struct stack_processes *processes, const struct stack_pro
 static void search_python(struct stack_processes *processes, struct stack_process *process, struct error *err,
 			  uint64_t now)
 {
-	int ret = python_process__find(process->pid, &process->python, err);
+	int ret = python_process__find(processes->memory, process->pid, &process->python, err);
 
 	process->searched_ns = now;
 	if (!ret) {

@@ -17,6 +17,7 @@
 #include "stack/unwind.h"
 #include "symbol/native_frames.h"
 #include "symbol/python_process.h"
+#include "target/memory_reader.h"
 
 enum python_search {
 	PYTHON_NOT_FOUND = 0,
@@ -49,13 +50,17 @@ struct stack_process {
 struct stack_intake;
 struct stack_processes;
 
-/* `hooks`, `intake` and `log` must outlive it. NULL without memory. */
+/* `hooks`, `intake`, `memory` and `log` must outlive it. NULL without memory. */
 struct stack_processes *stack_processes__new(enum stack_mode mode, const struct stack_hooks *hooks,
-					     struct stack_intake *intake, const struct log *log);
+					     struct stack_intake *intake, struct memory_reader *memory,
+					     const struct log *log);
 void stack_processes__free(struct stack_processes *processes);
 
 /* What names addresses of all of them. */
 struct native_frames *stack_processes__frames(struct stack_processes *processes);
+
+/* What their memory is read by. */
+struct memory_reader *stack_processes__memory(struct stack_processes *processes);
 
 /* As stacks__look_at and stacks__announce. */
 void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool exec, uint64_t now);

@@ -35,10 +35,11 @@ int stacks__new(const struct stacks_options *options, const struct log *log, str
 	if (!stacks)
 		return error__set(err, -ENOMEM, "out of memory");
 	stacks->options = *options;
-	ret = stack_intake__new(options->ring_fd, &stacks->intake, err);
+	ret = stack_intake__new(options->ring_fd, options->memory, log, &stacks->intake, err);
 	if (ret)
 		goto fail;
-	stacks->processes = stack_processes__new(options->mode, &stacks->options.hooks, stacks->intake, log);
+	stacks->processes = stack_processes__new(options->mode, &stacks->options.hooks, stacks->intake, options->memory,
+						 log);
 	stacks->store = stack_store__new(options->max, forget, stacks);
 	if (!stacks->processes || !stacks->store) {
 		ret = error__set(err, -ENOMEM, "out of memory");

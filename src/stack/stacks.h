@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "gpuprobe/stack.h"
 #include "model/stack.h"
+#include "target/memory_reader.h"
 
 struct stacks;
 
@@ -40,8 +41,9 @@ struct stack_hooks {
 
 struct stacks_options {
 	enum stack_mode mode;
-	size_t max;  /* distinct stacks kept, 1 or more */
-	int ring_fd; /* of the map `stack_ring`; -1: records come by stacks__take alone */
+	size_t max;		      /* distinct stacks kept, 1 or more */
+	int ring_fd;		      /* of the map `stack_ring`; -1: records come by stacks__take alone */
+	struct memory_reader *memory; /* of whoever calls these; must outlive it, NULL as there */
 	struct stack_hooks hooks;
 };
 

@@ -8,7 +8,6 @@
 
 #include "base/table.h"
 #include "symbol/python_text.h"
-#include "target/process_memory.h"
 
 #define CODE_BYTES (PYTHON_OB_TYPE + PYTHON_CODE_WORDS * sizeof(uint64_t))
 
@@ -29,14 +28,17 @@ struct kept_code {
 struct python_codes {
 	struct kept_code *kept; /* the oldest first */
 	size_t bytes, bytes_max;
+	struct memory_reader *memory;
 };
 
-struct python_codes *python_codes__new(size_t bytes_max)
+struct python_codes *python_codes__new(size_t bytes_max, struct memory_reader *memory)
 {
 	struct python_codes *codes = calloc(1, sizeof(*codes));
 
-	if (codes)
-		codes->bytes_max = bytes_max;
+	if (!codes)
+		return NULL;
+	codes->bytes_max = bytes_max;
+	codes->memory = memory;
 	return codes;
 }
 
@@ -87,18 +89,18 @@ static uint64_t word_at(const uint8_t *object, uint16_t offset)
  * Whether what lies there is an object: the first word of one that was freed is
  * a pointer of the allocator's, or 0. Objects that live for ever have up to 2^32 references.
  */
-static bool is_alive(pid_t pid, const struct python_offsets *offsets, uint64_t address)
+static bool is_alive(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address)
 {
 	uint64_t references;
 
-	if (process_memory__read(pid, address, &references, sizeof(references)))
+	if (memory_reader__read(memory, pid, address, &references, sizeof(references)))
 		return false;
 	references &= UINT64_MAX >> (64 - offsets->references_bits);
 	return references && references <= 1ull << 32;
 }
 
 /* Reads the code object as far as BPF has. */
-static int read_object(pid_t pid, const struct python_offsets *offsets, uint64_t address, uint8_t object[CODE_BYTES])
+static int read_object(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address, uint8_t object[CODE_BYTES])
 {
 	const struct python_target *target = &offsets->target;
 	uint64_t type;
@@ -107,15 +109,15 @@ static int read_object(pid_t pid, const struct python_offsets *offsets, uint64_t
 	if (target->code_words < 2 || target->code_words > PYTHON_CODE_WORDS)
 		return -EINVAL;
 	memset(object, 0, CODE_BYTES);
-	ret = process_memory__read(pid, address, object, PYTHON_OB_TYPE + target->code_words * sizeof(uint64_t));
+	ret = memory_reader__read(memory, pid, address, object, PYTHON_OB_TYPE + target->code_words * sizeof(uint64_t));
 	if (ret)
 		return ret;
 	type = word_at(object, PYTHON_OB_TYPE);
-	return type == target->code_type && is_alive(pid, offsets, address) ? 0 : -EPROTO;
+	return type == target->code_type && is_alive(memory, pid, offsets, address) ? 0 : -EPROTO;
 }
 
 /* Whether all that was read is what the frame's checksum is of. */
-static bool is_of_frame(pid_t pid, const struct python_target *target, const struct python_frame *frame,
+static bool is_of_frame(struct memory_reader *memory, pid_t pid, const struct python_target *target, const struct python_frame *frame,
 			const struct python_code *code, const uint8_t object[CODE_BYTES])
 {
 	struct python_identity identity = {.table_size = code->table_size};
@@ -125,7 +127,7 @@ static bool is_of_frame(pid_t pid, const struct python_target *target, const str
 	memcpy(identity.table, code->table,
 	       code->table_size < sizeof(identity.table) ? code->table_size : sizeof(identity.table));
 	name = identity.code[target->code_words - 2];
-	if (process_memory__read(pid, name + PYTHON_TEXT_HASH, &hash, sizeof(hash)))
+	if (memory_reader__read(memory, pid, name + PYTHON_TEXT_HASH, &hash, sizeof(hash)))
 		return false;
 	identity.name_hash = hash;
 	if (target->code_changing < PYTHON_CODE_WORDS)
@@ -133,10 +135,10 @@ static bool is_of_frame(pid_t pid, const struct python_target *target, const str
 	return python_checksum(&identity) == frame->checksum;
 }
 
-static int read_table(pid_t pid, uint64_t address, struct python_code *code)
+static int read_table(struct memory_reader *memory, pid_t pid, uint64_t address, struct python_code *code)
 {
 	uint64_t size;
-	int ret = process_memory__read(pid, address + PYTHON_BYTES_SIZE, &size, sizeof(size));
+	int ret = memory_reader__read(memory, pid, address + PYTHON_BYTES_SIZE, &size, sizeof(size));
 
 	if (ret)
 		return ret;
@@ -146,7 +148,7 @@ static int read_table(pid_t pid, uint64_t address, struct python_code *code)
 	if (!code->table)
 		return -ENOMEM;
 	code->table_size = size;
-	return size ? process_memory__read(pid, address + PYTHON_BYTES_DATA, code->table, size) : 0;
+	return size ? memory_reader__read(memory, pid, address + PYTHON_BYTES_DATA, code->table, size) : 0;
 }
 
 /* What 3.12 has at the end of a C call of the interpreter: its frame is none of Python's. */
@@ -156,13 +158,13 @@ static bool is_shim(const struct python_code *code)
 }
 
 /* All of it may be freed while it is read: what it is is compared last. */
-static int read_code(pid_t pid, const struct python_offsets *offsets, const struct python_frame *frame,
+static int read_code(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, const struct python_frame *frame,
 		     struct python_code *code)
 {
 	uint16_t name_at = offsets->code_qualname ? offsets->code_qualname : offsets->code_name;
 	uint8_t object[CODE_BYTES];
 	uint64_t name, file, table;
-	int ret = read_object(pid, offsets, frame->code, object);
+	int ret = read_object(memory, pid, offsets, frame->code, object);
 
 	if (ret)
 		return ret;
@@ -171,17 +173,17 @@ static int read_code(pid_t pid, const struct python_offsets *offsets, const stru
 	table = word_at(object, offsets->code_table);
 	code->first_line = (int32_t)word_at(object, offsets->code_first_line);
 	code->lines = offsets->lines;
-	code->function = python_text__read(pid, offsets, name);
-	code->file = python_text__read(pid, offsets, file);
+	code->function = python_text__read(memory, pid, offsets, name);
+	code->file = python_text__read(memory, pid, offsets, file);
 	if (!code->function || !code->file || is_shim(code))
 		return -EPROTO;
-	ret = read_table(pid, table, code);
+	ret = read_table(memory, pid, table, code);
 	if (!ret)
-		ret = read_object(pid, offsets, frame->code, object);
+		ret = read_object(memory, pid, offsets, frame->code, object);
 	if (ret)
 		return ret;
-	return is_alive(pid, offsets, name) && is_alive(pid, offsets, file) && is_alive(pid, offsets, table) &&
-			       is_of_frame(pid, &offsets->target, frame, code, object) ?
+	return is_alive(memory, pid, offsets, name) && is_alive(memory, pid, offsets, file) && is_alive(memory, pid, offsets, table) &&
+			       is_of_frame(memory, pid, &offsets->target, frame, code, object) ?
 		       0 :
 		       -EPROTO;
 }
@@ -216,7 +218,7 @@ const struct python_code *python_codes__find(struct python_codes *codes, uint32_
 	if (!kept)
 		return NULL;
 	kept->key = key_of(process, frame);
-	kept->known = !read_code(pid, offsets, frame, &kept->code);
+	kept->known = !read_code(codes->memory, pid, offsets, frame, &kept->code);
 	if (!kept->known)
 		clear(&kept->code);
 	kept->bytes = sizeof(*kept) + kept->code.table_size;

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "symbol/python_offsets.h"
+#include "target/memory_reader.h"
 
 #define PYTHON_TABLE_MAX 65536 /* bytes of a table of lines */
 
@@ -28,8 +29,8 @@ struct python_code {
 
 struct python_codes; /* those that were read */
 
-/* Keeps at most about `bytes_max` bytes. NULL without memory. */
-struct python_codes *python_codes__new(size_t bytes_max);
+/* Keeps at most about `bytes_max` bytes. `memory` must outlive it. NULL without memory. */
+struct python_codes *python_codes__new(size_t bytes_max, struct memory_reader *memory);
 void python_codes__free(struct python_codes *codes);
 
 /*

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "target/process_memory.h"
-
 #define MEMBERS_MAX 32
 #define NAME_ROOM 32
 
@@ -26,12 +24,12 @@ struct known_member {
 };
 
 /* Compares one member of a type. A name that is NULL is that of none. */
-static int check_member(pid_t pid, const struct member *member, const struct known_member *known, size_t count,
+static int check_member(struct memory_reader *memory, pid_t pid, const struct member *member, const struct known_member *known, size_t count,
 			struct error *err)
 {
 	char name[NAME_ROOM];
 
-	if (process_memory__read_string(pid, member->name, name, sizeof(name)))
+	if (memory_reader__read_string(memory, pid, member->name, name, sizeof(name)))
 		return 0;
 	for (size_t i = 0; i < count; i++) {
 		if (known[i].name && !strcmp(known[i].name, name) && member->offset != known[i].offset)
@@ -41,18 +39,18 @@ static int check_member(pid_t pid, const struct member *member, const struct kno
 	return 0;
 }
 
-static int check_members(pid_t pid, uint64_t address, const struct known_member *known, size_t count,
+static int check_members(struct memory_reader *memory, pid_t pid, uint64_t address, const struct known_member *known, size_t count,
 			 struct error *err)
 {
 	struct member member;
 	int ret = 0;
 
 	for (int i = 0; i < MEMBERS_MAX && !ret; i++) {
-		if (process_memory__read(pid, address + (uint64_t)i * sizeof(member), &member, sizeof(member)))
+		if (memory_reader__read(memory, pid, address + (uint64_t)i * sizeof(member), &member, sizeof(member)))
 			return error__set(err, -EPROTO, "the members of its types cannot be read");
 		if (!member.name)
 			break;
-		ret = check_member(pid, &member, known, count, err);
+		ret = check_member(memory, pid, &member, known, count, err);
 	}
 	return ret;
 }
@@ -63,23 +61,23 @@ struct type {
 	char name[NAME_ROOM];
 };
 
-static int read_type(pid_t pid, uint64_t address, const char *name, struct type *type, struct error *err)
+static int read_type(struct memory_reader *memory, pid_t pid, uint64_t address, const char *name, struct type *type, struct error *err)
 {
 	uint64_t name_at;
 
-	if (process_memory__read(pid, address + PYTHON_TYPE_NAME, &name_at, sizeof(name_at)) ||
-	    process_memory__read(pid, address + PYTHON_TYPE_BASICSIZE, &type->size, sizeof(type->size)) ||
-	    process_memory__read(pid, address + PYTHON_TYPE_MEMBERS, &type->members, sizeof(type->members)))
+	if (memory_reader__read(memory, pid, address + PYTHON_TYPE_NAME, &name_at, sizeof(name_at)) ||
+	    memory_reader__read(memory, pid, address + PYTHON_TYPE_BASICSIZE, &type->size, sizeof(type->size)) ||
+	    memory_reader__read(memory, pid, address + PYTHON_TYPE_MEMBERS, &type->members, sizeof(type->members)))
 		return error__set(err, -EPROTO, "its type \"%s\" cannot be read", name);
 	/* Before relocation a pointer is 0, or an address as in the file. */
-	if (process_memory__read_string(pid, name_at, type->name, sizeof(type->name)))
+	if (memory_reader__read_string(memory, pid, name_at, type->name, sizeof(type->name)))
 		return error__set(err, -EAGAIN, "it is being loaded");
 	if (strcmp(type->name, name) != 0)
 		return error__set(err, -EPROTO, "its type \"%s\" has another name", name);
 	return 0;
 }
 
-static int check_code_type(pid_t pid, const struct python_offsets *offsets, struct error *err)
+static int check_code_type(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, struct error *err)
 {
 	struct type type = {0};
 	const struct known_member known[] = {
@@ -91,7 +89,7 @@ static int check_code_type(pid_t pid, const struct python_offsets *offsets, stru
 		{"co_linetable", offsets->code_table},
 		{"co_lnotab", offsets->code_table},
 	};
-	int ret = read_type(pid, offsets->target.code_type, "code", &type, err);
+	int ret = read_type(memory, pid, offsets->target.code_type, "code", &type, err);
 
 	if (ret)
 		return ret;
@@ -101,15 +99,15 @@ static int check_code_type(pid_t pid, const struct python_offsets *offsets, stru
 	if (offsets->target.code_bytes && offsets->target.code_bytes != type.size)
 		return error__set(err, -EPROTO, "its code objects have %llu bytes, not %u",
 				  (unsigned long long)type.size, offsets->target.code_bytes);
-	return check_members(pid, type.members, known, sizeof(known) / sizeof(*known), err);
+	return check_members(memory, pid, type.members, known, sizeof(known) / sizeof(*known), err);
 }
 
 /* A str that is not compact has a pointer behind what the others have; those that are ASCII lack the last words of it. */
-static int check_text_type(pid_t pid, const struct python_offsets *offsets, struct error *err)
+static int check_text_type(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, struct error *err)
 {
 	unsigned int only_other = offsets->minor < 12 ? 3 : 2;
 	struct type type = {0};
-	int ret = read_type(pid, offsets->text_type, "str", &type, err);
+	int ret = read_type(memory, pid, offsets->text_type, "str", &type, err);
 
 	if (ret)
 		return ret;
@@ -120,7 +118,7 @@ static int check_text_type(pid_t pid, const struct python_offsets *offsets, stru
 }
 
 /* Up to 3.10. 3.10 itself does not tell of f_lasti, which has 11 bytes between it and f_trace_opcodes. */
-static int check_frame_type(pid_t pid, const struct python_offsets *offsets, struct error *err)
+static int check_frame_type(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, struct error *err)
 {
 	const struct python_target *target = &offsets->target;
 	const struct known_member known[] = {
@@ -130,9 +128,9 @@ static int check_frame_type(pid_t pid, const struct python_offsets *offsets, str
 		{offsets->minor == 10 ? "f_trace_opcodes" : NULL, (uint16_t)(target->frame_instruction - 11)},
 	};
 	struct type type = {0};
-	int ret = read_type(pid, offsets->frame_type, "frame", &type, err);
+	int ret = read_type(memory, pid, offsets->frame_type, "frame", &type, err);
 
-	return ret ? ret : check_members(pid, type.members, known, sizeof(known) / sizeof(*known), err);
+	return ret ? ret : check_members(memory, pid, type.members, known, sizeof(known) / sizeof(*known), err);
 }
 
 /* Whether all that is read of a frame lies within what is read. */
@@ -144,13 +142,13 @@ static bool is_whole(const struct python_target *target)
 	       target->frame_instruction + instruction_size <= size && target->frame_owner < size;
 }
 
-int python_layout__check(pid_t pid, uint64_t runtime, struct python_offsets *offsets, struct error *err)
+int python_layout__check(struct memory_reader *memory, pid_t pid, uint64_t runtime, struct python_offsets *offsets, struct error *err)
 {
 	uint64_t table[PYTHON_DEBUG_OFFSETS_SIZE / sizeof(uint64_t)];
 	int ret;
 
 	if (offsets->minor >= 13) {
-		if (process_memory__read(pid, runtime, table, sizeof(table)))
+		if (memory_reader__read(memory, pid, runtime, table, sizeof(table)))
 			return error__set(err, -EPROTO, "its table of offsets cannot be read");
 		ret = python_offsets__check(offsets, table, err);
 		if (ret)
@@ -158,8 +156,8 @@ int python_layout__check(pid_t pid, uint64_t runtime, struct python_offsets *off
 	}
 	if (!is_whole(&offsets->target))
 		return error__set(err, -EPROTO, "its frames are larger");
-	ret = check_code_type(pid, offsets, err);
+	ret = check_code_type(memory, pid, offsets, err);
 	if (!ret)
-		ret = check_text_type(pid, offsets, err);
-	return ret || offsets->minor > 10 ? ret : check_frame_type(pid, offsets, err);
+		ret = check_text_type(memory, pid, offsets, err);
+	return ret || offsets->minor > 10 ? ret : check_frame_type(memory, pid, offsets, err);
 }

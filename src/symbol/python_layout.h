@@ -10,12 +10,13 @@
 #include <sys/types.h>
 
 #include "symbol/python_offsets.h"
+#include "target/memory_reader.h"
 
 /*
  * `runtime` is the address of _PyRuntime; offsets->target.code_type that of
  * PyCode_Type, offsets->text_type that of PyUnicode_Type. -EAGAIN: the loader has not finished with it. Other negative
  * errnos: it is not as it was thought; *err tells what.
  */
-int python_layout__check(pid_t pid, uint64_t runtime, struct python_offsets *offsets, struct error *err);
+int python_layout__check(struct memory_reader *memory, pid_t pid, uint64_t runtime, struct python_offsets *offsets, struct error *err);
 
 #endif

@@ -29,6 +29,7 @@ struct object {
 };
 
 struct search {
+	struct memory_reader *memory;
 	pid_t pid;
 	struct object objects[OBJECT_ROLES];
 	bool musl;
@@ -294,7 +295,7 @@ static int find_in(const struct search *search, const struct object *object, str
 	elf_file__free(elf);
 	if (!ret)
 		ret = find_libc(search, &python->offsets.target, err);
-	return ret ? ret : python_layout__check(search->pid, runtime, &python->offsets, err);
+	return ret ? ret : python_layout__check(search->memory, search->pid, runtime, &python->offsets, err);
 }
 
 static void clear(struct object *object)
@@ -302,9 +303,9 @@ static void clear(struct object *object)
 	free((char *)object->mapping.path);
 }
 
-int python_process__find(pid_t pid, struct python_process *python, struct error *err)
+int python_process__find(struct memory_reader *memory, pid_t pid, struct python_process *python, struct error *err)
 {
-	struct search search = {.pid = pid};
+	struct search search = {.memory = memory, .pid = pid};
 	int ret = proc_maps__each(pid, look_at, &search);
 
 	memset(python, 0, sizeof(*python));

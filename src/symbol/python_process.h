@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "symbol/python_offsets.h"
+#include "target/memory_reader.h"
 
 struct python_process {
 	struct python_offsets offsets; /* with a whole target */
@@ -24,6 +25,6 @@ struct python_process {
  * Other negative errnos: there is one, whose frames cannot be read, for the
  * reason in *err; -EAGAIN of them: not yet, it is being loaded.
  */
-int python_process__find(pid_t pid, struct python_process *python, struct error *err);
+int python_process__find(struct memory_reader *memory, pid_t pid, struct python_process *python, struct error *err);
 
 #endif

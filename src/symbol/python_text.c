@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/process_memory.h"
-
 #define REPLACEMENT 0xfffd
 #define HEAD_SIZE 40 /* up to and with the state */
 
@@ -58,7 +56,7 @@ size_t python_text__encode(const void *characters, size_t count, unsigned int wi
 	return (size_t)(at - text);
 }
 
-char *python_text__read(pid_t pid, const struct python_offsets *offsets, uint64_t address)
+char *python_text__read(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address)
 {
 	uint8_t head[HEAD_SIZE], characters[PYTHON_TEXT_MAX * 4];
 	unsigned int width, compact, ascii;
@@ -66,7 +64,7 @@ char *python_text__read(pid_t pid, const struct python_offsets *offsets, uint64_
 	uint32_t state;
 	char *text;
 
-	if (process_memory__read(pid, address, head, sizeof(head)))
+	if (memory_reader__read(memory, pid, address, head, sizeof(head)))
 		return NULL;
 	memcpy(&type, head + PYTHON_OB_TYPE, sizeof(type));
 	if (type != offsets->text_type)
@@ -80,8 +78,8 @@ char *python_text__read(pid_t pid, const struct python_offsets *offsets, uint64_
 		return NULL;
 	if (length > PYTHON_TEXT_MAX)
 		length = PYTHON_TEXT_MAX;
-	if (process_memory__read(pid, address + (ascii ? offsets->text_ascii : offsets->text_other), characters,
-				 length * width))
+	if (memory_reader__read(memory, pid, address + (ascii ? offsets->text_ascii : offsets->text_other), characters,
+				length * width))
 		return NULL;
 	text = malloc(length * 4 + 1);
 	if (text)

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "symbol/python_offsets.h"
+#include "target/memory_reader.h"
 
 #define PYTHON_TEXT_MAX 1024 /* characters that are read of one; the rest is left out */
 
@@ -14,7 +15,7 @@
  * a surrogate pair, which stands for a byte of a file's name that is no UTF-8)
  * becomes U+FFFD, as does NUL. NULL where its type is not offsets->text_type, it cannot be true, or without memory.
  */
-char *python_text__read(pid_t pid, const struct python_offsets *offsets, uint64_t address);
+char *python_text__read(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address);
 
 /*
  * `count` characters of `width` bytes (1, 2 or 4) in UTF-8. Returns the length

@@ -4,23 +4,21 @@
 
 #include <errno.h>
 
-#include "target/process_memory.h"
-
 #define NAME_OFFSET 8
 
-int remote_name__read_string(pid_t pid, uint64_t address, char name[REMOTE_NAME_SIZE])
+int remote_name__read_string(struct memory_reader *memory, pid_t pid, uint64_t address, char name[REMOTE_NAME_SIZE])
 {
-	int ret = process_memory__read_string(pid, address, name, REMOTE_NAME_SIZE);
+	int ret = memory_reader__read_string(memory, pid, address, name, REMOTE_NAME_SIZE);
 
 	if (ret)
 		return ret == -ENAMETOOLONG ? -EINVAL : ret;
 	return kernel_name__valid(name, REMOTE_NAME_SIZE) ? 0 : -EINVAL;
 }
 
-int remote_name__read(pid_t pid, uint64_t handle, char name[REMOTE_NAME_SIZE])
+int remote_name__read(struct memory_reader *memory, pid_t pid, uint64_t handle, char name[REMOTE_NAME_SIZE])
 {
 	uint64_t address;
-	int ret = process_memory__read(pid, handle + NAME_OFFSET, &address, sizeof(address));
+	int ret = memory_reader__read(memory, pid, handle + NAME_OFFSET, &address, sizeof(address));
 
-	return ret ? ret : remote_name__read_string(pid, address, name);
+	return ret ? ret : remote_name__read_string(memory, pid, address, name);
 }

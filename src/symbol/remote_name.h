@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "symbol/kernel_name.h"
+#include "target/memory_reader.h"
 
 /* Room for the longest name and its zero. */
 #define REMOTE_NAME_SIZE (KERNEL_NAME_MAX + 1)
@@ -18,12 +19,12 @@
 /*
  * Reads the name of the kernel with `handle` in process `pid`. Returns 0;
  * -EINVAL when what is there is no name; -EFAULT when it is not mapped;
- * -ESRCH, -EPERM and others of process_vm_readv(2). `name` is a string in
+ * -ESRCH, -EPERM and others of memory_reader__read. `name` is a string in
  * the first case only.
  */
-int remote_name__read(pid_t pid, uint64_t handle, char name[REMOTE_NAME_SIZE]);
+int remote_name__read(struct memory_reader *memory, pid_t pid, uint64_t handle, char name[REMOTE_NAME_SIZE]);
 
 /* The same for the address of the string itself. */
-int remote_name__read_string(pid_t pid, uint64_t address, char name[REMOTE_NAME_SIZE]);
+int remote_name__read_string(struct memory_reader *memory, pid_t pid, uint64_t address, char name[REMOTE_NAME_SIZE]);
 
 #endif

@@ -58,17 +58,19 @@ struct launch_names {
 	struct process_names *processes;
 	struct launch_name *sought;
 	struct host_stubs *stubs;
+	struct memory_reader *memory;
 	size_t bytes;
 	struct launch_name *quick[QUICK];
 };
 
-struct launch_names *launch_names__new(bool full)
+struct launch_names *launch_names__new(bool full, struct memory_reader *memory)
 {
 	struct launch_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
 	names->full = full;
+	names->memory = memory;
 	names->stubs = host_stubs__new(FILES_OPEN);
 	if (!names->stubs) {
 		free(names);
@@ -315,7 +317,7 @@ static int look_for(struct launch_names *names, struct launch_name *name)
 		return -ESRCH;
 	if (name->address)
 		ret = host_stub__name(names->stubs, name->pid, name->address, &found);
-	code = ret ? remote_name__read(name->pid, name->key.handle, read) : 0;
+	code = ret ? remote_name__read(names->memory, name->pid, name->key.handle, read) : 0;
 	if (traced_process__is_another(&process))
 		ret = -ESRCH;
 	else if (!code)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "target/memory_reader.h"
 #include "trace/line.h"
 
 #define LAUNCH_NAMES_MAX 65536
@@ -19,8 +20,8 @@
 struct launch_names;
 struct launch_name;
 
-/* `full`: names are shown demangled whole, else by the bare function. NULL without memory. */
-struct launch_names *launch_names__new(bool full);
+/* `full`: names are shown demangled whole, else by the bare function. `memory` must outlive it. NULL without memory. */
+struct launch_names *launch_names__new(bool full, struct memory_reader *memory);
 void launch_names__free(struct launch_names *names); /* all that waits must have put its name before */
 
 /*

@@ -18,6 +18,7 @@ struct trace_stream {
 	struct order *order;
 	struct trace_threads *threads;
 	struct launch_names *names;
+	struct memory_reader *memory; /* what processes are read by */
 	struct trace_places *places;
 	struct stacks *stacks; /* NULL: none are taken */
 	struct trace_line line;

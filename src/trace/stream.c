@@ -35,6 +35,7 @@ static int make_stacks(struct trace_stream *stream)
 		.mode = stream->options.stack_mode,
 		.max = stream->options.max_stacks,
 		.ring_fd = -1,
+		.memory = stream->memory,
 		.hooks = stream->source->stack_hooks,
 	};
 
@@ -47,12 +48,13 @@ static int make_parts(struct trace_stream *stream)
 
 	stream->order = order__new();
 	stream->threads = trace_threads__new(options->wants_cgroup);
-	stream->names = launch_names__new(options->full_names);
+	stream->memory = memory_reader__new(stream->log);
+	stream->names = launch_names__new(options->full_names, stream->memory);
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
 	if (options->wants_places)
 		stream->places = trace_places__new();
-	if (stream->source->stacks && make_stacks(stream))
+	if (!stream->memory || (stream->source->stacks && make_stacks(stream)))
 		return -ENOMEM;
 	if (!stream->order || !stream->threads || !stream->names || !stream->shown || !stream->missed ||
 	    (options->wants_places && !stream->places))
@@ -111,6 +113,7 @@ void trace_stream__free(struct trace_stream *stream)
 	launch_names__free(stream->names);
 	trace_places__free(stream->places);
 	stacks__free(stream->stacks);
+	memory_reader__free(stream->memory);
 	trace_threads__free(stream->threads);
 	free(stream->shown);
 	free(stream->missed);

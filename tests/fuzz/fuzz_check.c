@@ -87,7 +87,7 @@ static void check_process(struct input *input, uint64_t how)
 	for (size_t i = 0; i < TEXTS; i++)
 		texts[i] = input__string(input);
 	stand_in(texts, input, opens);
-	ret = process_facts__read(1, asked_for, &libraries, &facts);
+	ret = process_facts__read(NULL, 1, asked_for, &libraries, &facts);
 	MUST(!ret || ret == -ESRCH);
 	if (!ret)
 		check_process__judge(&facts, filters_kill, &list);

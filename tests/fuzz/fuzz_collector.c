@@ -32,7 +32,7 @@ static void make(struct collector *collector)
 		.log = &quiet,
 		.hooks = {.process_changed = on_change},
 		.names = name_store__new(),
-		.attribution = attribution__new(),
+		.attribution = attribution__new(NULL),
 		.records = calloc(SLOTS, sizeof(struct process_record)),
 		.index_of = malloc(SLOTS * sizeof(uint32_t)),
 	};

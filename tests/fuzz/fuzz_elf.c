@@ -108,7 +108,7 @@ static void read_interpreter(const struct input *input)
 			  "7f0000010000-7f0000018000 r-xp 00000000 08:01 6 /lib/libc.so.6\n");
 	harness__set_file("", input->at, input->left);
 	harness__set_memory(0x7f0000000000, memory, sizeof(memory));
-	python_process__find(1, &python, &err);
+	python_process__find(NULL, 1, &python, &err);
 	harness__set_memory(0, NULL, 0);
 	harness__set_file(NULL, NULL, 0);
 	harness__set_maps(NULL);

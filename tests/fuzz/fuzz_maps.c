@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	proc_maps__each(1, look_at, NULL);
 	read_map(first, second);
 	harness__set_file("/proc", NULL, 0);
-	python_process__find(1, &python, &err);
+	python_process__find(NULL, 1, &python, &err);
 	harness__set_file(NULL, NULL, 0);
 	harness__set_maps(NULL);
 	free(first);

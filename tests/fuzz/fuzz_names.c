@@ -34,11 +34,11 @@ static void read_remote(const struct input *input)
 	char name[REMOTE_NAME_SIZE];
 
 	harness__set_memory(0x1000, input->at, input->left);
-	if (!remote_name__read(1, 0x1000, name))
+	if (!remote_name__read(NULL, 1, 0x1000, name))
 		MUST(kernel_name__valid(name, sizeof(name)));
-	if (!remote_name__read_string(1, 0x1000, name))
+	if (!remote_name__read_string(NULL, 1, 0x1000, name))
 		MUST(kernel_name__valid(name, sizeof(name)));
-	stack_beginning__is(&(struct native_frame){.object = "libc.so.6"}, 0x1000, 1);
+	stack_beginning__is(NULL, &(struct native_frame){.object = "libc.so.6"}, 0x1000, 1);
 	harness__set_memory(0, NULL, 0);
 }
 
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(readable);
 	readable = function_name__readable_within(&taken_ns, symbol);
 	MUST(readable && strlen(readable) <= FUNCTION_NAME_MAX);
-	stack_beginning__is(&(struct native_frame){.function = readable}, 0, 0);
+	stack_beginning__is(NULL, &(struct native_frame){.function = readable}, 0, 0);
 	free(readable);
 	readable = kernel_name__demangle(symbol);
 	MUST(readable);

@@ -63,7 +63,7 @@ static void read_environment(struct input *input)
 		MUST(visible.gpu[i] >= GPU_NONE && visible.gpu[i] < (int)count);
 	MUST(visible_devices__by_uuid(uuid, gpus, count) == (count > 2 ? 2 : GPU_NONE));
 	harness__set_file("/proc/", input->at, input->left);
-	cuda_environment__read(1, &environment);
+	cuda_environment__read(NULL, 1, &environment);
 }
 
 /* `status` and the map are the same bytes: a status before the map's lines is none of them. */

@@ -61,7 +61,7 @@ static void find(struct python_codes *codes, const struct python_offsets *offset
 /* The frame has the checksum that BPF would tell of the object that is there. */
 static void read_object(const struct python_offsets *offsets, uint32_t instruction)
 {
-	struct python_codes *codes = python_codes__new(1 << 12);
+	struct python_codes *codes = python_codes__new(1 << 12, NULL);
 	struct python_scratch scratch = {0};
 	struct python_frame frame = {.code = CODE, .instruction = instruction};
 	struct python_walk walk = {.scratch = &scratch, .target = &offsets->target, .frames = &frame, .max = 1};
@@ -78,7 +78,7 @@ static void read_object(const struct python_offsets *offsets, uint32_t instructi
 
 static void walk_frames(const struct python_offsets *offsets, uint64_t fsbase)
 {
-	struct python_codes *codes = python_codes__new(1 << 16);
+	struct python_codes *codes = python_codes__new(1 << 16, NULL);
 	struct python_frame frames[PYTHON_FRAMES_MAX + 1] = {0};
 	struct python_scratch scratch = {0};
 	uint64_t sum;
@@ -97,7 +97,7 @@ static void read_layout(struct python_offsets *offsets)
 {
 	struct error err = {""};
 
-	if (!python_layout__check(1, BASE, offsets, &err))
+	if (!python_layout__check(NULL, 1, BASE, offsets, &err))
 		MUST(offsets->target.frame_size <= PYTHON_FRAME_READ);
 	else
 		MUST(err.text[0]);
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		walk_frames(&offsets, FRAMES);
 	if (what == 2)
 		read_layout(&offsets);
-	text = what == 3 ? python_text__read(1, &offsets, CODE) : NULL;
+	text = what == 3 ? python_text__read(NULL, 1, &offsets, CODE) : NULL;
 	if (text)
 		must_be_utf8(text);
 	free(text);

@@ -349,7 +349,7 @@ static void reads_a_process(void **state)
 
 	(void)state;
 	prctl(PR_SET_NAME, "test_check_proc"); /* valgrind has another */
-	assert_int_equal(process_facts__read(getpid(), true, &libraries, &facts), 0);
+	assert_int_equal(process_facts__read(NULL, getpid(), true, &libraries, &facts), 0);
 	assert_string_equal(facts.comm, "test_check_proc");
 	assert_int_equal(facts.mappings | facts.memory, 0);
 	assert_int_equal(facts.bits, 64);
@@ -357,7 +357,7 @@ static void reads_a_process(void **state)
 	assert_false(facts.user_namespace || process_facts__uses_cuda(&facts));
 	assert_int_equal(libraries.count, 0);
 	process_facts__clear(&facts);
-	assert_int_equal(process_facts__read(99999999, true, &libraries, &facts), -ESRCH);
+	assert_int_equal(process_facts__read(NULL, 99999999, true, &libraries, &facts), -ESRCH);
 	process_facts__clear(&facts);
 }
 

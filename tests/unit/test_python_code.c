@@ -78,7 +78,7 @@ static void names_code(void **state)
 {
 	static struct objects o;
 	struct python_offsets offsets;
-	struct python_codes *codes = python_codes__new(1 << 20);
+	struct python_codes *codes = python_codes__new(1 << 20, NULL);
 	struct python_frame frame;
 	const struct python_code *code;
 
@@ -112,7 +112,7 @@ static void what_has_changed_has_no_name(void **state)
 
 	(void)state;
 	for (int change = 0; change < 9; change++) {
-		struct python_codes *codes = python_codes__new(1 << 20);
+		struct python_codes *codes = python_codes__new(1 << 20, NULL);
 		struct python_frame frame;
 
 		make(&o, &offsets);
@@ -143,7 +143,7 @@ static void memory_is_bounded(void **state)
 {
 	static struct objects o;
 	struct python_offsets offsets;
-	struct python_codes *codes = python_codes__new(10000);
+	struct python_codes *codes = python_codes__new(10000, NULL);
 	struct python_frame frame;
 
 	(void)state;
@@ -165,7 +165,7 @@ static void assert_text(const void *characters, uint64_t count, unsigned int wid
 
 	memset(object, 0, sizeof(object));
 	make_text(object, characters, count, width, ascii);
-	text = python_text__read(getpid(), python_offsets__of(12), (uintptr_t)object);
+	text = python_text__read(NULL, getpid(), python_offsets__of(12), (uintptr_t)object);
 	assert_non_null(text);
 	assert_string_equal(text, expected);
 	free(text);
@@ -195,12 +195,12 @@ static void long_texts_are_cut(void **state)
 	(void)state;
 	memset(many, 'x', sizeof(many));
 	make_text(object, many, sizeof(many), 1, true);
-	text = python_text__read(getpid(), python_offsets__of(12), (uintptr_t)object);
+	text = python_text__read(NULL, getpid(), python_offsets__of(12), (uintptr_t)object);
 	assert_non_null(text);
 	assert_int_equal(strlen(text), PYTHON_TEXT_MAX);
 	free(text);
 	put(object, PYTHON_TEXT_LENGTH, &huge, sizeof(huge));
-	assert_null(python_text__read(getpid(), python_offsets__of(12), (uintptr_t)object));
+	assert_null(python_text__read(NULL, getpid(), python_offsets__of(12), (uintptr_t)object));
 }
 
 /* Whatever lies there: a name or none. */
@@ -212,7 +212,7 @@ static void random_memory(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
-		struct python_codes *codes = python_codes__new(1 << 20);
+		struct python_codes *codes = python_codes__new(1 << 20, NULL);
 		struct python_frame frame;
 		const struct python_code *code;
 

@@ -132,7 +132,7 @@ static void texts(void **state)
 		memory[below(WORDS)] = word();
 		if (round % 4 && address + 16 <= (uintptr_t)(memory + WORDS))
 			memcpy((char *)(uintptr_t)address + PYTHON_OB_TYPE, &offsets.text_type, 8);
-		text = python_text__read(getpid(), &offsets, address);
+		text = python_text__read(NULL, getpid(), &offsets, address);
 		if (!text)
 			continue;
 		read++;
@@ -205,7 +205,7 @@ static bool look(struct python_codes *codes, const struct python_offsets *offset
 
 static void code_objects(void **state)
 {
-	struct python_codes *codes = python_codes__new(1 << 16);
+	struct python_codes *codes = python_codes__new(1 << 16, NULL);
 	size_t named = 0, rounds = 40000;
 
 	(void)state;
@@ -273,7 +273,7 @@ static void layouts(void **state)
 			memory[1] = 0x03000000u | (uint64_t)offsets.minor << 16;
 			memory[2] = 0;
 		}
-		ret = python_layout__check(getpid(), (uintptr_t)memory, &offsets, &err);
+		ret = python_layout__check(NULL, getpid(), (uintptr_t)memory, &offsets, &err);
 		assert_true(ret < 0 && err.text[0]); /* no type is called "code" here */
 	}
 }
@@ -284,7 +284,7 @@ static void flags_of_objects(void **state)
 	(void)state;
 	walked_pid = getpid();
 	for (unsigned int minor = 12; minor <= 14; minor++) {
-		struct python_codes *codes = python_codes__new(1 << 16);
+		struct python_codes *codes = python_codes__new(1 << 16, NULL);
 		struct python_offsets offsets = offsets_of(minor);
 		struct python_frame frame;
 

@@ -46,7 +46,7 @@ static void finds_the_interpreter(void **state)
 	pid_t pid = start("/usr/bin/python3.11");
 	struct python_process python;
 	struct error err = {0};
-	int ret = python_process__find(pid, &python, &err);
+	int ret = python_process__find(NULL, pid, &python, &err);
 
 	(void)state;
 	stop(pid);
@@ -74,10 +74,10 @@ static void others_have_none(void **state)
 		_exit(1);
 	}
 	usleep(100000);
-	assert_int_equal(python_process__find(pid, &python, &err), -ENOENT);
+	assert_int_equal(python_process__find(NULL, pid, &python, &err), -ENOENT);
 	stop(pid);
-	assert_int_not_equal(python_process__find(pid, &python, &err), 0);
-	assert_int_equal(python_process__find(getpid(), &python, &err), -ENOENT);
+	assert_int_not_equal(python_process__find(NULL, pid, &python, &err), 0);
+	assert_int_equal(python_process__find(NULL, getpid(), &python, &err), -ENOENT);
 }
 
 static void versions(void **state)

@@ -109,7 +109,7 @@ static void start(const char *python, struct truth *truth)
 	fclose(in);
 	usleep(50000); /* until it sleeps */
 	truth->fsbase = fsbase_of(truth->pid);
-	if (python_process__find(truth->pid, &truth->python, &err))
+	if (python_process__find(NULL, truth->pid, &truth->python, &err))
 		fail_msg("%s: %s", python, err.text);
 	truth->runtime = truth->python.offsets.target.key_address - truth->python.offsets.key;
 }
@@ -124,7 +124,7 @@ static bool is_true(const struct true_frame *frame, const struct python_code *co
 static size_t walk(const struct truth *truth, const struct python_offsets *offsets, const char *field, int by)
 {
 	struct python_frame frames[PYTHON_FRAMES_MAX + 1];
-	struct python_codes *codes = python_codes__new(1 << 20);
+	struct python_codes *codes = python_codes__new(1 << 20, NULL);
 	struct python_scratch scratch = {0};
 	size_t named = 0, next = 0;
 	uint32_t count;
@@ -196,7 +196,7 @@ static void move_each(const struct truth *truth)
 			uint16_t *field = (void *)((char *)&moved + fields[i].offset);
 
 			*field = (uint16_t)(*field + distances[j]);
-			if (python_layout__check(truth->pid, truth->runtime, &moved, NULL))
+			if (python_layout__check(NULL, truth->pid, truth->runtime, &moved, NULL))
 				continue;
 			walk(truth, &moved, fields[i].name, distances[j]);
 		}

@@ -12,7 +12,7 @@
 
 static bool is_by_name(const char *function)
 {
-	return stack_beginning__is(&(struct native_frame){.function = function, .object = "a.out"}, 0, getpid());
+	return stack_beginning__is(NULL, &(struct native_frame){.function = function, .object = "a.out"}, 0, getpid());
 }
 
 static void by_name(void **state)
@@ -34,7 +34,7 @@ static void by_name(void **state)
 
 static bool is_by_code(const void *code, const char *object)
 {
-	return stack_beginning__is(&(struct native_frame){.object = object}, (uintptr_t)code, getpid());
+	return stack_beginning__is(NULL, &(struct native_frame){.object = object}, (uintptr_t)code, getpid());
 }
 
 static void by_code_where_there_is_no_name(void **state)
@@ -55,7 +55,7 @@ static void by_code_where_there_is_no_name(void **state)
 	assert_false(is_by_code(other, "libc.so.6"));
 	assert_false(is_by_code(start, NULL));
 	assert_false(is_by_code((void *)16, "libc.so.6"));
-	assert_false(stack_beginning__is(&(struct native_frame){.object = "a.out"}, (uintptr_t)start, 0));
+	assert_false(stack_beginning__is(NULL, &(struct native_frame){.object = "a.out"}, (uintptr_t)start, 0));
 }
 
 int main(void)

@@ -77,7 +77,7 @@ static void set_up(struct fixture *fixture)
 
 	memset(fixture, 0, sizeof(*fixture));
 	start(fixture);
-	assert_int_equal(python_process__find(fixture->pid, &fixture->python, NULL), 0);
+	assert_int_equal(python_process__find(NULL, fixture->pid, &fixture->python, NULL), 0);
 	assert_int_equal(process__info(fixture->pid, &info), 0);
 	fixture->record = (struct stack_record){.id = 1, .pid = fixture->pid, .start_ns = info.start_ns};
 	assert_int_equal(stacks__new(&options, NULL, &fixture->stacks, NULL), 0);

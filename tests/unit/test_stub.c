@@ -298,7 +298,7 @@ static void check_remote(char *pages, uint64_t handle, int expected, const char 
 {
 	struct remote remote = start_remote(pages);
 	char name[REMOTE_NAME_SIZE];
-	int ret = remote_name__read(remote.pid, handle, name);
+	int ret = remote_name__read(NULL, remote.pid, handle, name);
 
 	kill(remote.pid, SIGKILL);
 	waitpid(remote.pid, NULL, 0);
@@ -346,7 +346,7 @@ static void nobody_has_no_names(void **state)
 	char name[REMOTE_NAME_SIZE];
 
 	(void)state;
-	assert_int_equal(remote_name__read(999999999, 4096, name), -ESRCH);
+	assert_int_equal(remote_name__read(NULL, 999999999, 4096, name), -ESRCH);
 }
 
 int main(void)

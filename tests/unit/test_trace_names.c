@@ -73,7 +73,7 @@ static const char *name_of(struct launch_names *names, const struct trace_proces
 
 static void records_that_hold_no_name_are_refused(void **state)
 {
-	struct launch_names *names = launch_names__new(false);
+	struct launch_names *names = launch_names__new(false, NULL);
 	struct record_name record = {.length = 0};
 
 	(void)state;
@@ -87,7 +87,7 @@ static void records_that_hold_no_name_are_refused(void **state)
 
 static void the_oldest_process_loses_its_names_first(void **state)
 {
-	struct launch_names *names = launch_names__new(false);
+	struct launch_names *names = launch_names__new(false, NULL);
 	const struct trace_process gone = {.number = 7}, old = {.number = 5}, new = {.number = 6};
 	const struct launched_kernel kernel = {.process = &old, .handle = 0};
 	struct launch_name *waiting;
@@ -112,7 +112,7 @@ static void the_oldest_process_loses_its_names_first(void **state)
 static void a_name_is_read_from_the_process_once_it_is_there(void **state)
 {
 	static uint64_t structure[2];
-	struct launch_names *names = launch_names__new(true);
+	struct launch_names *names = launch_names__new(true, NULL);
 	const struct trace_process process = self();
 	uint64_t handle = (uintptr_t)structure;
 
@@ -129,7 +129,7 @@ static void a_name_is_read_from_the_process_once_it_is_there(void **state)
 
 static void a_host_function_has_its_symbol_s_name(void **state)
 {
-	struct launch_names *names = launch_names__new(false);
+	struct launch_names *names = launch_names__new(false, NULL);
 	struct trace_process process = self();
 	uint64_t address = (uintptr_t)a_host_function;
 
@@ -184,7 +184,7 @@ static void addresses_lie_in_objects(void **state)
 static void a_program_is_not_taken_for_another(void **state)
 {
 	struct trace_places *places = trace_places__new();
-	struct launch_names *names = launch_names__new(false);
+	struct launch_names *names = launch_names__new(false, NULL);
 	const uint64_t address = (uintptr_t)a_host_function;
 	struct trace_process now = self(), other;
 

@@ -34,7 +34,7 @@ static void what_found_no_room_leaves_nothing(void **state)
 {
 	(void)state;
 	for (int good = 0; good < 8; good++) {
-		struct launch_names *names = launch_names__new(false);
+		struct launch_names *names = launch_names__new(false, NULL);
 
 		assert_non_null(names);
 		left = good;

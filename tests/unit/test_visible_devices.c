@@ -355,14 +355,14 @@ static void reads_proc(void **state)
 	}
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	cuda_environment__read(pid, &environment);
+	cuda_environment__read(NULL, pid, &environment);
 	kill(-pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(ready[0]);
 	assert_true(environment.known && environment.has_visible);
 	assert_string_equal(environment.visible, "GPU-x");
 	assert_int_equal(environment.nodes, NODES_ALL);
-	cuda_environment__read(999999999, &environment);
+	cuda_environment__read(NULL, 999999999, &environment);
 	assert_false(environment.known);
 }
 

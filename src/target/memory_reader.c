@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The memory of processes that may be hostile, see memory_reader.h.
+#include "target/memory_reader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "target/memory_server.h"
+#include "target/process.h"
+#include "target/process_memory.h"
+
+#define ANSWER_MS 200
+#define PATIENCE 5 /* times as long for one that has no CPU */
+#define SILENT_NS (60 * NS_PER_S)
+#define SILENT_MAX 64
+#define GIVEN_UP_MAX 8
+#define END_NS (100 * NS_PER_MS)
+#define END_STEP_NS 200000
+#define STARTS 2 /* for one request: the process may have been killed meanwhile */
+
+/* One whose memory does not answer. */
+struct silent_process {
+	pid_t pid; /* 0: none */
+	uint64_t start_ns;
+	uint64_t until_ns; /* not asked again before */
+};
+
+struct memory_reader {
+	const struct log *log;
+	pid_t child; /* 0: there is none */
+	int socket;
+	pid_t given_up[GIVEN_UP_MAX]; /* killed, and perhaps still waiting in the kernel */
+	size_t given_up_count;
+	uint64_t waited_ns[GIVEN_UP_MAX]; /* when it was waited in vain */
+	size_t waited_count;		  /* so far: the oldest leaves */
+	struct silent_process silent[SILENT_MAX];
+	size_t silent_count; /* so far: the oldest leaves */
+};
+
+struct memory_reader *memory_reader__new(const struct log *log)
+{
+	struct memory_reader *reader = calloc(1, sizeof(*reader));
+
+	if (reader)
+		reader->log = log;
+	return reader;
+}
+
+/* --- its process --- */
+
+static void reap(struct memory_reader *reader)
+{
+	for (size_t i = reader->given_up_count; i--;) {
+		if (!waitpid(reader->given_up[i], NULL, WNOHANG))
+			continue;
+		reader->given_up[i] = reader->given_up[--reader->given_up_count];
+	}
+}
+
+/* There was room for it when it was started. */
+static void give_up(struct memory_reader *reader)
+{
+	if (!reader->child)
+		return;
+	kill(reader->child, SIGKILL);
+	close(reader->socket);
+	reader->given_up[reader->given_up_count++] = reader->child;
+	reader->child = 0;
+}
+
+void memory_reader__free(struct memory_reader *reader)
+{
+	const struct timespec step = {.tv_nsec = END_STEP_NS};
+	uint64_t end = clock__boot_ns() + END_NS;
+
+	if (!reader)
+		return;
+	give_up(reader);
+	reap(reader);
+	while (reader->given_up_count && clock__boot_ns() < end) {
+		nanosleep(&step, NULL);
+		reap(reader);
+	}
+	free(reader);
+}
+
+/* What is sent to all of a terminal's processes is gpuprobe's alone to follow. */
+static pid_t fork_deaf(int socket)
+{
+	sigset_t all, before;
+	pid_t pid;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (!pid)
+		memory_server__run(socket);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+static int start(struct memory_reader *reader)
+{
+	const struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
+	int ends[2], ret = 0;
+
+	reap(reader);
+	if (reader->given_up_count == GIVEN_UP_MAX)
+		return -EAGAIN;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	if (setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit))) {
+		ret = -errno;
+	} else {
+		pid_t pid = fork_deaf(ends[1]);
+
+		if (pid < 0)
+			ret = -EAGAIN;
+		else
+			reader->child = pid;
+	}
+	close(ends[1]);
+	if (ret)
+		close(ends[0]);
+	else
+		reader->socket = ends[0];
+	return ret;
+}
+
+/* --- those that do not answer --- */
+
+static struct silent_process *find_silent(struct memory_reader *reader, pid_t pid)
+{
+	size_t count = reader->silent_count < SILENT_MAX ? reader->silent_count : SILENT_MAX;
+	struct process_info info;
+
+	for (size_t i = 0; i < count; i++) {
+		struct silent_process *silent = &reader->silent[i];
+
+		if (silent->pid != pid)
+			continue;
+		if (!process__info(pid, &info) && info.start_ns == silent->start_ns)
+			return silent;
+		silent->pid = 0; /* another process has its pid, if any */
+	}
+	return NULL;
+}
+
+static bool is_silent(struct memory_reader *reader, pid_t pid)
+{
+	const struct silent_process *silent = find_silent(reader, pid);
+
+	return silent && clock__boot_ns() < silent->until_ns;
+}
+
+static void note_silent(struct memory_reader *reader, pid_t pid)
+{
+	struct silent_process *silent = find_silent(reader, pid);
+	struct process_info info;
+
+	if (!silent) {
+		if (process__info(pid, &info))
+			return;
+		silent = &reader->silent[reader->silent_count++ % SILENT_MAX];
+		*silent = (struct silent_process){.pid = pid, .start_ns = info.start_ns};
+		log__warn(reader->log, "process %d: its memory does not answer: names are not read from it", (int)pid);
+	}
+	silent->until_ns = clock__boot_ns() + SILENT_NS;
+}
+
+/* There may be any number of them, which would hold up who asks them all. */
+static bool has_waited_enough(const struct memory_reader *reader)
+{
+	return reader->waited_count >= GIVEN_UP_MAX &&
+	       clock__boot_ns() < reader->waited_ns[reader->waited_count % GIVEN_UP_MAX] + SILENT_NS;
+}
+
+static void note_wait(struct memory_reader *reader, pid_t pid)
+{
+	reader->waited_ns[reader->waited_count++ % GIVEN_UP_MAX] = clock__boot_ns();
+	note_silent(reader, pid);
+}
+
+/* --- requests --- */
+
+/* On a busy machine it may be the reader that has had no CPU yet. */
+static bool waits_for_cpu(const struct memory_reader *reader)
+{
+	struct process_info info;
+
+	return !process__info(reader->child, &info) && info.state == 'R';
+}
+
+/* How many bytes were received; 0: the reader is gone; -ETIMEDOUT. */
+static ssize_t receive(struct memory_reader *reader, struct msghdr *message)
+{
+	unsigned int waits = 1;
+	ssize_t n;
+
+	for (;;) {
+		n = recvmsg(reader->socket, message, 0);
+		if (n >= 0)
+			return n;
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return 0;
+		if (waits++ == PATIENCE || !waits_for_cpu(reader))
+			return -ETIMEDOUT;
+	}
+}
+
+/* Returns -EPIPE where the reader has been killed, -ETIMEDOUT, or 0 with what it has answered. */
+static int exchange(struct memory_reader *reader, const struct memory_request *request, void *buffer, int64_t *result)
+{
+	struct iovec parts[] = {
+		{.iov_base = result, .iov_len = sizeof(*result)},
+		{.iov_base = buffer, .iov_len = request->size},
+	};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+	ssize_t n;
+
+	if (send(reader->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
+		return -EPIPE;
+	n = receive(reader, &message);
+	if (n < 0)
+		return (int)n;
+	if (n < (ssize_t)sizeof(*result))
+		return -EPIPE;
+	return *result > 0 && n != (ssize_t)sizeof(*result) + *result ? -EPIPE : 0;
+}
+
+/* How many bytes, or a negative errno. */
+static int64_t ask(struct memory_reader *reader, const struct memory_request *request, void *buffer)
+{
+	int64_t result;
+	int ret = -EPIPE;
+
+	if (is_silent(reader, request->pid))
+		return -ETIMEDOUT;
+	if (has_waited_enough(reader))
+		return -EAGAIN;
+	for (int i = 0; i < STARTS && ret == -EPIPE; i++) {
+		ret = reader->child ? 0 : start(reader);
+		if (ret)
+			return ret;
+		ret = exchange(reader, request, buffer, &result);
+		if (ret)
+			give_up(reader);
+	}
+	if (ret == -ETIMEDOUT)
+		note_wait(reader, request->pid);
+	return ret ? ret : result;
+}
+
+static struct memory_request request_of(uint32_t kind, pid_t pid, uint64_t address, size_t size)
+{
+	return (struct memory_request){
+		.kind = kind,
+		.pid = pid,
+		.address = address,
+		.size = size < MEMORY_PIECE ? (uint32_t)size : MEMORY_PIECE,
+	};
+}
+
+int memory_reader__read(struct memory_reader *reader, pid_t pid, uint64_t address, void *buffer, size_t size)
+{
+	char *at = buffer;
+
+	if (!reader)
+		return process_memory__read(pid, address, buffer, size);
+	while (size) {
+		const struct memory_request request = request_of(MEMORY_BYTES, pid, address, size);
+		int64_t ret = ask(reader, &request, at);
+
+		if (ret < 0)
+			return (int)ret;
+		at += request.size;
+		address += request.size;
+		size -= request.size;
+	}
+	return 0;
+}
+
+int memory_reader__read_string(struct memory_reader *reader, pid_t pid, uint64_t address, char *buffer, size_t size)
+{
+	const struct memory_request request = request_of(MEMORY_STRING, pid, address, size);
+	int64_t ret;
+
+	if (!reader)
+		return process_memory__read_string(pid, address, buffer, size);
+	ret = ask(reader, &request, buffer);
+	return ret < 0 ? (int)ret : 0;
+}
+
+ssize_t memory_reader__read_environment(struct memory_reader *reader, pid_t pid, uint64_t offset, void *buffer,
+					size_t size)
+{
+	const struct memory_request request = request_of(MEMORY_ENVIRONMENT, pid, offset, size);
+
+	return (ssize_t)ask(reader, &request, buffer);
+}

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+A process whose memory does not answer: a page of it is one of a file that a program serves (FUSE), and that program
+is silent. Who reads it waits in the kernel, and cannot be killed: that may be a process of gpuprobe's, never gpuprobe.
+"""
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from lib import leftovers, paths
+from lib.fuse import Served
+from lib.probe import Background, descendants
+from lib.scrape import Endpoint
+from lib.trace import wait_for_lines
+
+pytestmark = pytest.mark.skipif(not os.path.exists("/dev/fuse"), reason="there is no /dev/fuse")
+
+WARNING = "its memory does not answer: names are not read from it"
+
+# A driver without any kernels: what is launched is not looked at.
+DRIVER = """
+int cuInit(unsigned int flags) { return (int)flags; }
+int cuMemAlloc_v2(void **pointer, unsigned long size) { return !pointer || !size; }
+int cuLaunchKernel(void *f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
+                   unsigned int bz, unsigned int shared, void *stream, void **parameters, void **extra)
+{
+	return f && gx && gy && gz && bx && by && bz && !shared && !stream && !parameters && !extra ? 0 : 1;
+}
+"""
+
+# Maps a file, and launches addresses of it as often as it is told to; the file is closed and never touched.
+LAUNCHES = """
+import ctypes, os, sys
+libc, driver = ctypes.CDLL(None, use_errno=True), ctypes.CDLL(sys.argv[1])
+libc.mmap.restype = ctypes.c_void_p
+file = os.open(sys.argv[2], os.O_RDONLY)
+page = libc.mmap(None, ctypes.c_size_t(8192), 1, 2, file, ctypes.c_long(0))
+assert page != ctypes.c_void_p(-1).value
+print("READY", flush=True)
+for line in sys.stdin:
+    for number in range(int(line)):
+        handle = ctypes.c_void_p(page + 64 * (number + 1))
+        assert driver.cuLaunchKernel(handle, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0
+    print("DONE", flush=True)
+"""
+
+
+@pytest.fixture
+def driver(tmp_path):
+    source, library = tmp_path / "driver.c", tmp_path / "libcuda.so.1"
+    source.write_text(DRIVER)
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", library, source], check=True)
+    return library
+
+
+def readers():
+    """Of any gpuprobe."""
+    found = set()
+    for pid in leftovers.processes():
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/comm").read_text() == "gpuprobe-reader\n":
+                found.add(pid)
+    return found
+
+
+def assert_holds_nothing(probe):
+    """Its readers, also one that waits for ever, have nothing of gpuprobe's but a socket, and may do no more than it."""
+    own = [pid for pid in descendants(probe.pid) if pid in readers()]
+    assert len(own) > 1
+    status = Path(f"/proc/{probe.pid}/status").read_text()
+    for pid in own:
+        proc = Path(f"/proc/{pid}")
+        assert "anon_inode:" not in proc.joinpath("maps").read_text()
+        assert [os.readlink(fd).partition(":")[0] for fd in proc.joinpath("fd").iterdir()] in (["socket"], [])
+        for line in ("CapEff", "CapPrm", "Seccomp", "NoNewPrivs"):
+            assert [word for word in status.splitlines() if word.startswith(f"{line}:")] == \
+                [word for word in proc.joinpath("status").read_text().splitlines() if word.startswith(f"{line}:")]
+    assert "anon_inode:bpf-map" in Path(f"/proc/{probe.pid}/maps").read_text()
+
+
+@pytest.fixture
+def no_reader_left():
+    """Of those that wait some may be there for as long as the file is silent, and no longer."""
+    before = readers()
+    yield
+    end = time.monotonic() + 10
+    while readers() - before and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not readers() - before
+
+
+class Silent:
+    """A program whose handles lie in a file that is silent from the first launch on, and one that is as others are."""
+
+    def __init__(self, ends, tmp_path, driver):
+        directory = tmp_path / "served"
+        directory.mkdir()
+        self.served = Served(directory, "page", bytes(8192))
+        self.process = ends.enter_context(Background(paths.PYTHON, "-c", LAUNCHES, driver, self.served.path))
+        self.honest = ends.enter_context(Background(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "2",
+                                                    "--then-launch", "4", "--seconds", "60"))
+        assert self.process.stdout.readline() == "READY\n"
+        assert self.honest.stdout.readline() == "READY\n"
+
+    @property
+    def pids(self):
+        """Other programs of the machine may have handles that lead to wrong names, after which none is read."""
+        return ["-p", self.process.pid, "-p", self.honest.pid]
+
+    def launch(self, count):
+        self.served.fall_silent()
+        assert self.process.tell(count) == "DONE"
+
+
+def is_well(endpoint, timeout):
+    return endpoint.request("/healthz", timeout=timeout)[0] == 200
+
+
+def stop(probe):
+    """Ends it by SIGTERM: how long that took, and its Result."""
+    begin = time.monotonic()
+    result = probe.stop(signal.SIGTERM, timeout=20)
+    return time.monotonic() - begin, result
+
+
+def test_monitor(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
+    endpoint = Endpoint()
+    # Who waits for the file ends when it goes: it is left first, the process that has mapped it last.
+    with contextlib.ExitStack() as ends:
+        silent = Silent(ends, tmp_path, driver)
+        probe = ends.enter_context(gpuprobe.start(base=["--json", *endpoint.option], args=silent.pids, interval=1))
+        ends.enter_context(silent.served)
+        probe.wait_for(lambda report: True)
+        assert is_well(endpoint, 10)
+        silent.launch(100)
+        for _ in range(30):
+            assert is_well(endpoint, 1)
+            time.sleep(0.1)
+        assert silent.honest.tell("go") == "DONE"
+        probe.wait_for(lambda report: any(p["pid"] == silent.honest.pid and p["launches"] == 4
+                                          for p in report["processes"]), 10)
+        silent.launch(100)
+        assert is_well(endpoint, 1)
+        assert_holds_nothing(probe)
+        took, result = stop(probe)
+        assert silent.served.asked  # or there was nothing to wait for
+    assert took < 5
+    assert result.status == 0
+    assert result.process_of(silent.process.pid)["launches"] == 200
+    assert result.process_of(silent.honest.pid)["launches"] == 4
+    # Nobody's are without names but its own.
+    assert all(kernel["name"] for kernel in result.process_of(silent.honest.pid)["kernels"])
+    assert result.stderr.count(WARNING) == 1
+    assert f"process {silent.process.pid}: {WARNING}" in result.stderr
+
+
+def test_trace(tracer, tmp_path, driver, nothing_left, no_reader_left):
+    with contextlib.ExitStack() as ends:
+        silent = Silent(ends, tmp_path, driver)
+        probe, path = tracer.start(args=silent.pids)
+        ends.enter_context(probe)
+        ends.enter_context(silent.served)
+        probe.wait_until_watching()
+        silent.launch(3)
+        assert silent.honest.tell("go") == "DONE"
+        lines = wait_for_lines(path, 7, 10)
+        took, result = stop(probe)
+        assert silent.served.asked
+    assert took < 5
+    assert result.status == 0
+    assert sum(line["pid"] == silent.process.pid for line in lines) == 3
+    assert result.stderr.count(WARNING) == 1

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Another process's memory, read by a process that can be given up.
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "no_valgrind.h"
+#include "target/memory_reader.h"
+#include "target/process.h"
+
+#define PAGE 4096ul
+#define LARGE 200000ul
+#define UNMAPPED 4096
+
+static char large[LARGE];
+static const char text[] = "_Z6kernelPf";
+static char *last_page; /* what is behind it nobody may read */
+
+/* A copy of this process, that ends with it. */
+static pid_t start_target(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+static void end_target(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+struct fixture {
+	struct memory_reader *reader;
+	pid_t target;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	assert_non_null(fixture);
+	fixture->reader = memory_reader__new(NULL);
+	assert_non_null(fixture->reader);
+	fixture->target = start_target();
+	assert_true(fixture->target > 0);
+	*state = fixture;
+	return 0;
+}
+
+/* No process of this one's may be left, ended or not. */
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	memory_reader__free(fixture->reader);
+	end_target(fixture->target);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	free(fixture);
+	return 0;
+}
+
+/* The reader's process; 0: there is none. */
+static pid_t process_of(const struct fixture *fixture)
+{
+	struct pid_list list;
+	pid_t found = 0;
+
+	assert_int_equal(process__descendants(getpid(), &list), 0);
+	for (size_t i = 0; i < list.count; i++)
+		if (list.pids[i] != fixture->target)
+			found = list.pids[i];
+	pid_list__clear(&list);
+	return found;
+}
+
+static int read_text(struct fixture *fixture, char *buffer, size_t size)
+{
+	return memory_reader__read_string(fixture->reader, fixture->target, (uintptr_t)text, buffer, size);
+}
+
+static void reads(void **state)
+{
+	struct fixture *fixture = *state;
+	char buffer[sizeof(text)];
+
+	assert_int_equal(process_of(fixture), 0);
+	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)text, buffer, sizeof(text)), 0);
+	assert_string_equal(buffer, text);
+	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)text, buffer, 0), 0);
+	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, UNMAPPED, buffer, 8), -EFAULT);
+	assert_int_equal(memory_reader__read(fixture->reader, 999999999, (uintptr_t)text, buffer, 8), -ESRCH);
+	/* Half of it is there. */
+	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)last_page + PAGE - 4, buffer, 8),
+			 -EFAULT);
+}
+
+static void reads_strings(void **state)
+{
+	struct fixture *fixture = *state;
+	char buffer[PAGE];
+	uint64_t end = (uintptr_t)last_page + PAGE;
+
+	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
+	assert_string_equal(buffer, text);
+	assert_int_equal(read_text(fixture, buffer, 5), -ENAMETOOLONG);
+	/* Up to the last byte that is there, and on from there. */
+	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - 4, buffer, PAGE), 0);
+	assert_string_equal(buffer, "end");
+	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - PAGE, buffer, 100), -ENAMETOOLONG);
+	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, UNMAPPED, buffer, PAGE), -EFAULT);
+	assert_int_equal(memory_reader__read_string(fixture->reader, 999999999, end, buffer, PAGE), -ESRCH);
+}
+
+static void reads_much(void **state)
+{
+	struct fixture *fixture = *state;
+	char *buffer = malloc(LARGE);
+
+	assert_non_null(buffer);
+	for (size_t size = LARGE; size > 1000; size = size * 2 / 3) {
+		memset(buffer, 0, LARGE);
+		assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large, buffer, size), 0);
+		assert_memory_equal(buffer, large, size);
+	}
+	free(buffer);
+}
+
+static void reads_environment(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[64], direct[PAGE], buffer[PAGE];
+	size_t length = 0, expected;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)fixture->target);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	expected = (size_t)read(fd, direct, sizeof(direct));
+	close(fd);
+	for (int i = 0; i < 2; i++) {
+		for (length = 0; length < expected; length += (size_t)n) {
+			n = memory_reader__read_environment(fixture->reader, fixture->target, length, buffer + length,
+							    i ? expected - length : 1);
+			assert_true(n > 0);
+		}
+		assert_memory_equal(buffer, direct, expected);
+	}
+	assert_int_equal(memory_reader__read_environment(fixture->reader, 999999999, 0, buffer, PAGE), -ENOENT);
+}
+
+static void reads_itself_without(void **state)
+{
+	char buffer[sizeof(text)];
+
+	(void)state;
+	assert_int_equal(memory_reader__read(NULL, getpid(), (uintptr_t)text, buffer, sizeof(text)), 0);
+	assert_string_equal(buffer, text);
+	assert_int_equal(memory_reader__read_string(NULL, getpid(), (uintptr_t)text, buffer, sizeof(text)), 0);
+	assert_string_equal(buffer, text);
+	memory_reader__free(NULL);
+}
+
+static size_t count_descriptors(pid_t pid)
+{
+	struct dirent *entry;
+	char path[64];
+	size_t count = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while ((entry = readdir(directory)))
+		count += entry->d_name[0] != '.';
+	closedir(directory);
+	return count;
+}
+
+static void has_nothing_else_open(void **state)
+{
+	struct fixture *fixture = *state;
+	struct process_info info;
+	char buffer[sizeof(text)];
+
+	not_under_valgrind();
+	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
+	assert_int_equal(count_descriptors(process_of(fixture)), 1);
+	assert_int_equal(process__info(process_of(fixture), &info), 0);
+	assert_string_equal(info.comm, "gpuprobe-reader");
+}
+
+static void is_replaced(void **state)
+{
+	struct fixture *fixture = *state;
+	char buffer[sizeof(text)];
+	pid_t before;
+
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
+		assert_string_equal(buffer, text);
+		before = process_of(fixture);
+		assert_true(before > 0);
+		/* What a terminal sends to all does not end it. */
+		kill(before, SIGINT);
+		kill(before, SIGTERM);
+		assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
+		assert_int_equal(process_of(fixture), before);
+		kill(before, SIGKILL);
+		if (i % 2)
+			usleep(2000);
+		memset(buffer, 0, sizeof(buffer));
+	}
+}
+
+/* A page that whoever reads it waits for, until this descriptor is closed. */
+static int make_silent(char *page)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {
+		.range = {.start = (uintptr_t)page, .len = PAGE},
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	assert_int_equal(ioctl(fd, UFFDIO_API, &api), 0);
+	assert_int_equal(ioctl(fd, UFFDIO_REGISTER, &range), 0);
+	return fd;
+}
+
+/* This process is the one that does not answer, its child answers. */
+static void gives_up(void **state)
+{
+	struct fixture *fixture = *state;
+	char buffer[sizeof(text)], *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t begin = clock__boot_ns(), again;
+	int fd;
+
+	assert_ptr_not_equal(page, MAP_FAILED);
+	fd = make_silent(page);
+	if (fd < 0)
+		skip();
+	assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)page, buffer, 8), -ETIMEDOUT);
+	again = clock__boot_ns();
+	assert_in_range(again - begin, 150 * NS_PER_MS, 5 * NS_PER_S);
+	/* Not asked again, of nothing. */
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)text, buffer, 8), -ETIMEDOUT);
+	assert_in_range(clock__boot_ns() - again, 0, 150 * NS_PER_MS);
+	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
+	assert_string_equal(buffer, text);
+	close(fd);
+	munmap(page, PAGE);
+}
+
+static char *silent_page;
+
+/* One of which that page does not answer; -ENOSYS and others: it cannot be had. */
+static pid_t start_silent_target(void)
+{
+	int ready[2], ret = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ret = make_silent(silent_page);
+		if (write(ready[1], &ret, sizeof(ret)) != sizeof(ret))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &ret, sizeof(ret)), sizeof(ret));
+	close(ready[0]);
+	close(ready[1]);
+	if (ret >= 0)
+		return pid;
+	end_target(pid);
+	return ret;
+}
+
+/* Readers that are killed may well be gone at once: that there are many is to hold up nobody all the same. */
+static void waits_for_a_few_only(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t silent[10] = {0};
+	char buffer[sizeof(text)];
+	uint64_t begin;
+
+	for (int i = 0; i < 10; i++) {
+		silent[i] = start_silent_target();
+		if (silent[i] < 0)
+			skip();
+	}
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)silent_page, buffer, 8), -ETIMEDOUT);
+	begin = clock__boot_ns();
+	for (int i = 8; i < 10; i++)
+		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)silent_page, buffer, 8), -EAGAIN);
+	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), -EAGAIN);
+	assert_in_range(clock__boot_ns() - begin, 0, 150 * NS_PER_MS);
+	for (int i = 0; i < 10; i++)
+		end_target(silent[i]);
+}
+
+/* Of a round trip, for whoever wants to know. */
+static void is_quick(void **state)
+{
+	struct fixture *fixture = *state;
+	char buffer[64];
+	uint64_t begin, took;
+
+	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large, buffer, 64), 0);
+	begin = clock__boot_ns();
+	for (int i = 0; i < 10000; i++)
+		assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large, buffer, 64), 0);
+	took = clock__boot_ns() - begin;
+	print_message("%llu ns a reading\n", (unsigned long long)took / 10000);
+	assert_in_range(took, 0, 60 * NS_PER_S); /* also where sanitizers or valgrind have a part in it */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(reads, setup, teardown),
+		cmocka_unit_test_setup_teardown(reads_strings, setup, teardown),
+		cmocka_unit_test_setup_teardown(reads_much, setup, teardown),
+		cmocka_unit_test_setup_teardown(reads_environment, setup, teardown),
+		cmocka_unit_test(reads_itself_without),
+		cmocka_unit_test_setup_teardown(has_nothing_else_open, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(gives_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(waits_for_a_few_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_quick, setup, teardown),
+	};
+
+	for (size_t i = 0; i < LARGE; i++)
+		large[i] = (char)(i * 2654435761u >> 24);
+	last_page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect(last_page + PAGE, PAGE, PROT_NONE);
+	memset(last_page, 'x', PAGE);
+	memcpy(last_page + PAGE - 4, "end", 4);
+	silent_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
