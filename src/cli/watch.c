@@ -136,16 +136,16 @@ struct looking {
 static bool attach_process(struct looking *looking, pid_t pid, enum process_scan scan)
 {
 	struct hindrance hindrance;
+	bool is_counted;
 
 	attacher__add_process(looking->attacher, pid, scan, 0, &hindrance);
 	looking->watched += !hindrance.whole;
 	/* Whether a process that cannot be looked into has to do with CUDA is not known; one with a library of CUDA's does. */
-	if (!hindrance.whole || (scan == SCAN_NAMED && hindrance.of_file)) {
-		refusals__tell(looking->refusals, pid, &hindrance, looking->log);
-	} else if (!looking->hindered++) {
+	is_counted = hindrance.whole && (scan == SCAN_PROGRAM || !hindrance.of_file);
+	if (is_counted && !looking->hindered++) {
 		looking->first = hindrance;
 		looking->first_pid = pid;
-	} else if (scan == SCAN_PROGRAM) {
+	} else if (!is_counted || scan == SCAN_PROGRAM) {
 		refusals__tell(looking->refusals, pid, &hindrance, looking->log);
 	}
 	return !hindrance.whole;
