@@ -35,6 +35,11 @@ def build(directory, name):
     return library
 
 
+def slow(value):
+    """For `make test-full`."""
+    return pytest.param(value, marks=pytest.mark.slow)
+
+
 @pytest.fixture
 def broken(tmp_path):
     """What makes one in so many readings of a map fail: the environment."""
@@ -55,7 +60,7 @@ def check_times(result):
 
 
 @pytest.mark.alone("as test_mix")
-@pytest.mark.parametrize("every", [7, 23, 31, 38])
+@pytest.mark.parametrize("every", [7, 31, *map(slow, [23, 38])])
 def test_all_numbers(gpuprobe, broken, every):
     check_times(test_mix.check_mix(gpuprobe, 11, seconds=4, mix=MIX, env=broken(every, UNREAD_SECONDS=SECONDS)))
 
@@ -68,7 +73,7 @@ def test_with_estimates(gpuprobe, broken):
 
 
 @pytest.mark.alone("as test_mix")
-@pytest.mark.parametrize("every", [9, 36])
+@pytest.mark.parametrize("every", [36, slow(9)])
 def test_call_sites_of_ended_processes(gpuprobe, broken, every):
     more = ["--stack", "fp", "--min-wait", "1ns", "--stack-sample", 4]
     result = check_times(test_mix.check_mix(gpuprobe, 7, seconds=4, mix=MIX, more=more,
@@ -78,7 +83,7 @@ def test_call_sites_of_ended_processes(gpuprobe, broken, every):
         test_call_sites.check_process(process)
 
 
-@pytest.mark.parametrize("every", [8, 37, 41])
+@pytest.mark.parametrize("every", [37, *map(slow, [8, 41])])
 def test_account_of_ended_processes(gpuprobe, broken, every):
     check_times(test_account.check_mix(gpuprobe, 11, mix=FEW, env=broken(every, UNREAD_SECONDS=SECONDS)))
 
