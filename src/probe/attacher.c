@@ -242,6 +242,17 @@ static int attach_loader(struct attacher *attacher, int fd, struct elf_file *fil
 	return 0;
 }
 
+void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign)
+{
+	struct attacher_counts *counts = &attacher->counts;
+
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		counts->sites[layer] += sign * (int64_t)file->sites[layer];
+	counts->missing += sign * (int64_t)file->missing;
+	counts->libraries += sign * !file->is_loader;
+	counts->loaders += sign * file->is_loader;
+}
+
 static struct attached_file *remember(struct attacher *attacher, const struct attached_file *file)
 {
 	struct attached_file *kept = &attacher->files[attacher->file_count++];

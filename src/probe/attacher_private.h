@@ -64,7 +64,7 @@ int attacher__add_open_file(struct attacher *attacher, int fd, const char *name,
 /* The file of that number, until the next is attached; NULL if it has been given back, or for 0. */
 struct attached_file *attacher__find_file(struct attacher *attacher, uint64_t number);
 
-/* Adds a file's part to the counts, or with -1 takes it away (unused_files.c). */
+/* Adds a file's part to the counts, or with -1 takes it away. */
 void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign);
 
 /* Forgets which mapped files were looked at (process_files.c). */

@@ -6,21 +6,10 @@
  * Nothing is missed by it that would be seen else: who maps a file tells so afterwards, by its loader or
  * its exec, and what it told before the probes went out has reset the time.
  */
+#include "base/clock.h"
 #include "probe/attacher_private.h"
 
-#define NS_PER_S 1000000000ull
 #define UNUSED_S 30 /* so that a program that is started again and again is seen from its start */
-
-void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign)
-{
-	struct attacher_counts *counts = &attacher->counts;
-
-	for (int layer = 0; layer < LAYER_COUNT; layer++)
-		counts->sites[layer] += sign * (int64_t)file->sites[layer];
-	counts->missing += sign * (int64_t)file->missing;
-	counts->libraries += sign * !file->is_loader;
-	counts->loaders += sign * file->is_loader;
-}
 
 /* What cannot be told is taken for used. */
 static bool is_unused(struct attacher *attacher, struct attached_file *file, uint64_t now_ns)

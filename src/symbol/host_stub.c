@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/table.h"
 #include "symbol/kernel_name.h"
 #include "symbol/symbol_cache.h"
@@ -15,7 +16,7 @@
 
 #define PROCESSES_KEPT 4
 #define MAPPINGS_KEPT 65536 /* of a process; as many as the kernel lets it have by default */
-#define FILES_KEPT_NS 30000000000ull
+#define FILES_KEPT_NS (30 * NS_PER_S)
 
 /* The code that a process has mapped of files. */
 struct mapped_code {
