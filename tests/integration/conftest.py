@@ -102,8 +102,7 @@ def missing_links():
 
 # Where every kind of links is tested on each run. Elsewhere sessions are; `make test-full` has the
 # others, and the old kernel's suite tests tracefs links with all families.
-ALL_LINKS = {"test_command", "test_copies", "test_files", "test_launches", "test_memory", "test_processes",
-             "test_trace_calls", "test_trace_losses"}
+ALL_LINKS = {"test_command", "test_files", "test_launches", "test_processes", "test_trace_calls", "test_trace_losses"}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -100,7 +100,7 @@ def test_gpuprobe_killed_with_tracefs_links(tmp_path, program, tracefs):
 @ALONE
 @FORKS
 def test_gpuprobe_killed_with_tracefs_links_often(tmp_path, program, tracefs):
-    kill_at_random(Probe(tmp_path, "perf"), program, 50)
+    kill_at_random(Probe(tmp_path, "perf"), program, 1000)
 
 
 def guards_of(pid):
