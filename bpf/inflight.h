@@ -36,6 +36,7 @@ struct {
 } events SEC(".maps");
 
 #define LOCK_TRIES 64
+#define COVER_TRIES 64
 
 /* The stream that `handle` means to this thread: the special ones by context or thread. */
 static __always_inline struct stream_key stream_key_of(const struct thread *thread,
@@ -240,13 +241,21 @@ static __always_inline u64 next_epoch(u32 slot)
 	return process ? __sync_fetch_and_add(&process->epoch, 1) + 2 : 0;
 }
 
-/* The time first: who sees the epoch must not see an older wait's time. */
+/*
+ * The time first: who sees the epoch must not see an older wait's time. The epoch never goes back where two waits end
+ * at once: what the later one covers would be in flight again.
+ */
 static __always_inline void raise_covered(volatile u64 *covered, volatile u64 *covered_ns, u64 epoch)
 {
-	if (epoch <= *covered)
-		return;
-	*covered_ns = now();
-	*covered = epoch;
+	u64 seen = *covered, before;
+
+	for (u32 i = 0; i < COVER_TRIES && epoch > seen; i++) {
+		*covered_ns = now();
+		before = __sync_val_compare_and_swap(covered, seen, epoch);
+		if (before == seen)
+			return;
+		seen = before;
+	}
 }
 
 /* Settles what is done, where nobody else has the stream; else they do, or the next. */

@@ -80,8 +80,7 @@ static __always_inline void leave_account(const struct thread *thread)
 
 /*
  * The calling thread has no more calls: it exits, or becomes another program. Of a process that has
- * ended, which its other threads may find first, all places are userspace's; once it has read them
- * they may be others'. It does not take them while a thread is leaving.
+ * ended, which its other threads may find first, all places are userspace's, once the last thread has left.
  */
 static __always_inline void close_place(u32 tgid)
 {
@@ -89,22 +88,17 @@ static __always_inline void close_place(u32 tgid)
 	struct process_record *process = thread && thread->place ? process_at(thread->slot) : NULL;
 	struct thread_account *account;
 
-	if (!process || thread->place == NO_PLACE)
+	if (!process || thread->place == NO_PLACE || process->tgid != tgid || process->state == PROCESS_FREE)
 		return;
-	__sync_fetch_and_add(&process->leaving, 1);
-	if (process->tgid == tgid && *(volatile u32 *)&process->state != PROCESS_FREE) {
-		account = config.account ? account_of(thread) : NULL;
-		if (account) {
-			fold_error(account);
-			account->error_code = 0;
-		}
-		if (*(volatile u32 *)&process->state == PROCESS_LIVE &&
-		    (!config.account || ended_accounts >= ACCOUNT_ENDED))
-			fold_place(thread);
-		else if (config.account)
-			leave_account(thread);
+	account = config.account ? account_of(thread) : NULL;
+	if (account) {
+		fold_error(account);
+		account->error_code = 0;
 	}
-	__sync_fetch_and_add(&process->leaving, -1);
+	if (*(volatile u32 *)&process->state == PROCESS_LIVE && (!config.account || ended_accounts >= ACCOUNT_ENDED))
+		fold_place(thread);
+	else if (config.account)
+		leave_account(thread);
 	thread->place = NO_PLACE;
 }
 

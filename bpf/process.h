@@ -45,7 +45,24 @@ static __always_inline void end_process(struct task_struct *task, u32 tgid, bool
 		BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
 	process->ended_ns = now();
 	process->state = PROCESS_ENDED;
-	tell_ended(slot);
+	/* An atomic step also for its order: whoever is later, this or leave_process, sees the other. */
+	if (!__sync_fetch_and_add(&process->threads, 0))
+		tell_ended(slot);
+}
+
+/*
+ * The calling thread counts nothing any more. The last two threads of a process may both find themselves last, and one
+ * end it while the other still has calls to abandon: Linux 6.1 takes the memory of the process down in between.
+ */
+static __always_inline void leave_process(u32 tgid)
+{
+	struct thread *thread = returning_thread();
+	struct process_record *process = thread ? process_at(thread->slot) : NULL;
+
+	if (!process || process->tgid != tgid)
+		return;
+	if (__sync_fetch_and_add(&process->threads, -1) == 1 && *(volatile u32 *)&process->state == PROCESS_ENDED)
+		tell_ended(thread->slot);
 }
 
 /*
@@ -105,12 +122,13 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	/* Fires for each thread; the process ends with the last. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
 		end_thread(task, tgid);
-		return 0;
+	} else {
+		if (config.account)
+			end_targets(tgid, BPF_CORE_READ(task, exit_code));
+		end_process(task, tgid, false);
+		forget_process(task);
 	}
-	if (config.account)
-		end_targets(tgid, BPF_CORE_READ(task, exit_code));
-	end_process(task, tgid, false);
-	forget_process(task);
+	leave_process(tgid);
 	return 0;
 }
 
@@ -142,6 +160,7 @@ int process_exec(void *ctx __attribute__((unused)))
 	if (config.account)
 		end_targets(tgid, 1);
 	end_process(task, tgid, true);
+	leave_process(tgid);
 	forget_thread(task);
 	tell_exec(task);
 	return 0;

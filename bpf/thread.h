@@ -59,6 +59,7 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 		return -1;
 	process->pid = pid;
 	process->tgid = tgid;
+	process->threads = 0;
 	process->generation = 0;
 	process->epoch = 0;
 	process->waits = 0;
@@ -124,6 +125,16 @@ static __always_inline u8 current_device(struct thread *thread)
 	return thread->device[top];
 }
 
+/* Its process is not read for the last time before it has left, see leave_process. */
+static __always_inline void join_process(struct thread *thread)
+{
+	struct process_record *process = process_at(thread->slot);
+
+	if (process)
+		__sync_fetch_and_add(&process->threads, 1);
+	thread->state = THREAD_WATCHED;
+}
+
 /* Fills a new thread's storage. Out of line in effect: once a thread. */
 static __noinline int thread_first_sight(struct thread *thread)
 {
@@ -137,7 +148,7 @@ static __noinline int thread_first_sight(struct thread *thread)
 	binding = bpf_map_lookup_elem(&process_of, &tgid);
 	if (binding) {
 		thread->slot = binding->slot;
-		thread->state = THREAD_WATCHED;
+		join_process(thread);
 		return 0;
 	}
 	pid = pid_of(BPF_CORE_READ(task, group_leader));
@@ -150,7 +161,7 @@ static __noinline int thread_first_sight(struct thread *thread)
 		lose(LOSS_PROCESS_TABLE_FULL);
 		return -1;
 	}
-	thread->state = THREAD_WATCHED;
+	join_process(thread);
 	return 0;
 }
 

@@ -64,7 +64,7 @@ struct process_record {
 	__s32 parent;	     /* in gpuprobe's; 0: not in it. As at first sight */
 	__u32 uid;	     /* the real user, in the initial user namespace */
 	__s32 namespace_pid; /* in the process's own pid namespace */
-	__u32 leaving;	     /* threads that are giving their places up */
+	__u32 threads;	     /* that have called and have not left: the end can be read when none has */
 	__u32 generation;    /* module and library unloads so far: part of every kernel's key */
 	__u64 start_ns;
 	__u64 seen_ns;

@@ -30,6 +30,8 @@
 #include "model/api.h"
 #include "target/process.h"
 
+#define LEAVE_NS (10 * NS_PER_S) /* how long an ended process's threads may take to leave */
+
 int reading__doom(struct reading *reading, const void *key)
 {
 	return key_list__add(&reading->collector->doomed, key, bpf_map__key_size(reading->map));
@@ -286,11 +288,15 @@ static void read_sticky(struct process *process, const struct process_record *re
 	process->sticky.others = record->after_sticky;
 }
 
-/* Its threads' own counters have to stay as they are from then on. */
-static bool has_ended(const struct process_record *record)
+/*
+ * All of its threads have left, and what they have counted stays as it is. The end of one may not have been seen (the
+ * kernel leaves a BPF program out that is in the middle of itself on that CPU): it is not waited for without end.
+ */
+static bool has_ended(const struct process_record *record, uint64_t now_ns)
 {
-	return __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_ENDED &&
-	       !__atomic_load_n(&record->leaving, __ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&record->state, __ATOMIC_ACQUIRE) != PROCESS_ENDED)
+		return false;
+	return !__atomic_load_n(&record->threads, __ATOMIC_ACQUIRE) || now_ns > record->ended_ns + LEAVE_NS;
 }
 
 /* Sees new and ended processes, and sets what is summed up anew to 0. */
@@ -308,7 +314,7 @@ static int refresh_processes(struct collector *collector)
 
 		if (process->slot == NO_PROCESS)
 			continue;
-		if (has_ended(&collector->records[process->slot])) {
+		if (has_ended(&collector->records[process->slot], model->now_ns)) {
 			process->ended = true;
 			process->ended_ns = collector->records[process->slot].ended_ns;
 			memcpy(process->comm, collector->records[process->slot].comm, sizeof(process->comm) - 1);

@@ -100,16 +100,18 @@ def missing_links():
     return missing
 
 
-# Where every kind of links is tested on each run. Elsewhere sessions are; `make test-full` has the
-# others, and the old kernel's suite tests tracefs links with all families.
-ALL_LINKS = {"test_command", "test_files", "test_launches", "test_processes", "test_trace_calls", "test_trace_losses"}
+# Where other kinds of links than sessions are tested on each run, too: where processes and files begin and end, and of
+# those without sessions where returns count. `make test-full` has all of them everywhere, and the old kernel's suite
+# tests tracefs links with all families.
+WITH_PERF = {"test_command", "test_files", "test_processes"}
+ON_EACH_RUN = {"perf": WITH_PERF, "multi": WITH_PERF | {"test_launches", "test_trace_calls", "test_trace_losses"}}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
         kind = getattr(getattr(item, "callspec", None), "params", {}).get("links", "session")
-        if kind != "session" and item.module.__name__ not in ALL_LINKS:
+        if kind != "session" and item.module.__name__ not in ON_EACH_RUN[kind]:
             item.add_marker(pytest.mark.slow)
 
 

@@ -44,17 +44,65 @@ def test_end_while_a_thread_is_leaving(gpuprobe, tmp_path):
             running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 50)
             [pid] = descendants(parent.pid)
             records = Records(running.pid)
-            records.set_leaving(pid, 1)
+            records.add_thread(pid, 1)
             go.touch()
             while os.path.exists(f"/proc/{pid}"):
                 time.sleep(0.05)
             later = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 500_000_000
             before = running.wait_for(lambda r: r["boot_ns"] > later)
             assert [p["ended"] for p in before["processes"]] == [False], "it was read while a thread may have been counting"
-            records.set_leaving(pid, 0)
+            records.add_thread(pid, -1)
             after = running.wait_for(lambda r: r["processes"] and r["processes"][0]["ended"])
             assert running.stop().status == 0
     assert after["processes"][0]["launches"] == 50
+
+
+@pytest.mark.parametrize("how", ["exit", "kill", "exec"])
+def test_each_thread_is_known_to_have_left(gpuprobe_by, tmp_path, how):
+    """Those that have called are counted, and the end is told as soon as none is left, whichever way it comes."""
+    program = script(f"""
+        import threading
+        wait_for({str(tmp_path)!r} + "/go")
+        start()
+        _, (kernel,) = module("kernel")
+        context = ctypes.c_void_p()
+        need(driver.cuCtxGetCurrent(ctypes.byref(context)))
+
+        def work(number):
+            need(driver.cuCtxSetCurrent(context))
+            need(launch(kernel))
+            touch({str(tmp_path)!r} + "/has_called%d" % number)
+            wait_for({str(tmp_path)!r} + "/end%d" % number)
+            if number == 0:
+                {"os.execv('/bin/sleep', ['sleep', '60'])" if how == "exec" else "os._exit(0)"}
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    """)
+    with Background(*program) as target:
+        with gpuprobe_by.start(args=["-p", target.pid], libraries=[paths.LIBCUDA]) as running:
+            running.report()
+            (tmp_path / "go").touch()
+            for number in range(6):
+                wait_for_file(tmp_path / f"has_called{number}")
+            running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 6)
+            records = Records(running.pid)
+            assert records.threads(target.pid) == 7
+            for number in (4, 5):
+                (tmp_path / f"end{number}").touch()
+            running.wait_for(lambda _: records.threads(target.pid) == 5)
+            if how == "kill":
+                target.kill()
+            else:
+                (tmp_path / "end0").touch()
+            begin = time.monotonic()
+            after = running.wait_for(lambda r: r["processes"] and r["processes"][0]["ended"])
+            assert time.monotonic() - begin < 8, "it was given up waiting for, not told"
+            assert running.stop().status == 0
+    assert after["processes"][0]["launches"] == 6
 
 
 # --- ways out of a call ---

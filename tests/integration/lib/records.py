@@ -9,7 +9,7 @@ from lib import leftovers
 
 BPF_SYSCALL = 321  # of x86-64
 MAP_GET_FD_BY_ID = 14
-PID, LEAVING = 4, 24  # offsets in a record
+PID, THREADS = 4, 24  # offsets in a record
 
 
 def _open(number):
@@ -37,8 +37,10 @@ class Records:
                    if struct.unpack_from("=i", self._memory, slot * self._size + PID) == (pid,)]
         return place
 
-    def set_leaving(self, pid, threads):
-        """So many of the process's threads are giving their places up."""
-        place = self._of(pid)
-        assert struct.unpack_from("=I", self._memory, place + LEAVING) == (1 - threads,)
-        struct.pack_into("=I", self._memory, place + LEAVING, threads)
+    def threads(self, pid):
+        """How many of the process's threads have called and have not left."""
+        return struct.unpack_from("=I", self._memory, self._of(pid) + THREADS)[0]
+
+    def add_thread(self, pid, change):
+        """One more, or with -1 one less, than there are."""
+        struct.pack_into("=I", self._memory, self._of(pid) + THREADS, self.threads(pid) + change)
