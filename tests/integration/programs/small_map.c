@@ -16,14 +16,18 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As the kernel has them, of which <linux/bpf.h> may be older: BPF_LINK_CREATE for uprobe_multi. */
-#define MULTI_LINK_COUNT 12 /* the place of the number of sites, in words of 4 bytes */
+/* As the kernel has them, of which <linux/bpf.h> may be older: BPF_LINK_CREATE for uprobe_multi. Places in words of 4 bytes. */
+#define LINK_TYPE 2
+#define UPROBE_MULTI 48
+#define UPROBE_SESSION 57
+#define MULTI_LINK_COUNT 12 /* the number of sites */
 #define MANY 20		    /* more than where gpuprobe tries something on itself */
 
 static int list = -1, read_list = -1, refused;
@@ -80,6 +84,14 @@ static void look_at_reading(const union bpf_attr *attr)
 		abort();
 }
 
+/* Other links have something else at that place, or nothing. */
+static bool is_of_many(const __u32 *words)
+{
+	if (words[LINK_TYPE] != UPROBE_MULTI && words[LINK_TYPE] != UPROBE_SESSION)
+		return false;
+	return words[MULTI_LINK_COUNT] >= MANY;
+}
+
 /* As libbpf and gpuprobe call bpf(2). */
 long syscall(long number, ...)
 {
@@ -94,7 +106,7 @@ long syscall(long number, ...)
 		look_at((union bpf_attr *)a[1]);
 	if (number == SYS_bpf && a[0] == BPF_MAP_LOOKUP_BATCH)
 		look_at_reading((const union bpf_attr *)a[1]);
-	if (number == SYS_bpf && a[0] == BPF_LINK_CREATE && refused && ((const __u32 *)a[1])[MULTI_LINK_COUNT] >= MANY) {
+	if (number == SYS_bpf && a[0] == BPF_LINK_CREATE && refused && is_of_many((const __u32 *)a[1])) {
 		errno = refused;
 		return -1;
 	}
