@@ -41,7 +41,8 @@
 	X(IGNORED_MAP_FULL, "ignored_map_full", "errors nobody asked about that had no room in a table") \
 	X(TARGET_MAP_FULL, "target_map_full", "copies to pinned memory that had no room in a table") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
-	X(LIBRARY_SKIPPED, "library_skipped", "files of processes that may be CUDA libraries and got no probes: see the warnings")
+	X(LIBRARY_SKIPPED, "library_skipped", "files of processes that may be CUDA libraries and got no probes: see the warnings") \
+	X(ENDED_FORGOTTEN, "ended_forgotten", "ended processes that were too many to keep until a report was made: none shows them")
 
 enum loss {
 #define LOSS_ENUMERATOR(id, name, text) LOSS_##id,

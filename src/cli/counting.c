@@ -355,6 +355,11 @@ void counting__finish(struct counting *counting)
 	refresh_counts(counting);
 }
 
+void counting__expect_reports(struct counting *counting)
+{
+	collector__expect_reports(counting->collector);
+}
+
 void counting__reported(struct counting *counting)
 {
 	collector__reported(counting->collector);

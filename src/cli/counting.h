@@ -88,6 +88,9 @@ int counting__update(struct counting *counting, bool with_lists);
 /* The same for the last report, with what processes that have ended did last; model->final is set. */
 void counting__finish(struct counting *counting);
 
+/* See collector__expect_reports. Between prepare and attach. */
+void counting__expect_reports(struct counting *counting);
+
 /* A report of the model has been given out, see collector__reported. */
 void counting__reported(struct counting *counting);
 

@@ -166,6 +166,7 @@ int reports__start(struct reports *reports, struct error *err)
 		return error__set(err, -ENOMEM, "out of memory");
 	if (reports->options.interval > 0 && event_add(reports->due, &interval))
 		return error__set(err, -ENOMEM, "out of memory");
+	counting__expect_reports(reports->counting);
 	return 0;
 }
 

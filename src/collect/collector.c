@@ -350,6 +350,11 @@ int collector__gather(struct collector *collector)
 	return largest__step(collector->largest, collector->reader, collector->skeleton->maps.allocations);
 }
 
+void collector__expect_reports(struct collector *collector)
+{
+	collector->reports = true;
+}
+
 void collector__reported(struct collector *collector)
 {
 	struct model *model = &collector->model;

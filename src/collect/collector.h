@@ -94,6 +94,9 @@ int collector__reap(struct collector *collector, bool with_lists);
 /* The model as of the last update. Owned by the collector. */
 struct model *collector__model(struct collector *collector);
 
+/* Reports are made: an ended process that leaves the model before one has shown it is a loss. */
+void collector__expect_reports(struct collector *collector);
+
 /* A report of the model has been given out: what was freed or ended is told. */
 void collector__reported(struct collector *collector);
 

@@ -111,7 +111,8 @@ static bool may_leave(const struct collector *collector, const struct process *p
 {
 	if (!process->ended || process->slot != NO_PROCESS)
 		return false;
-	if (collector->model.now_ns - process->ended_ns < SERIES_ENDED_NS)
+	/* It may have ended after the reading began. */
+	if (collector->model.now_ns < process->ended_ns + SERIES_ENDED_NS)
 		return false;
 	return process->reported_end || ended > KEEP_UNREPORTED;
 }
@@ -127,6 +128,7 @@ void collector__drop_old_processes(struct collector *collector)
 		struct process *process = &model->processes[i];
 
 		if (may_leave(collector, process, ended)) {
+			model->lost[LOSS_ENDED_FORGOTTEN] += collector->reports && !process->reported_end;
 			process__clear(process);
 			ended--;
 			continue;
