@@ -34,7 +34,7 @@ COMMANDS = {
     # Beside the others the emulation is slower.
     "kernel": (["env", "GUEST_SECONDS=1200", "tests/kernel/run.sh", "{build}"], 1500),
     "static": (["make", "static", "BUILD={build}", "STATIC_STATES={states}"], 1200),
-    "fuzz": (["make", "-j2", "fuzz", "BUILD={build}", "FUZZ_SECONDS={fuzz}"], 14400),
+    "fuzz": (["make", "fuzz", "BUILD={build}", "FUZZ_SECONDS={fuzz}"], 14400),
     "soak": (["make", "soak", "BUILD={build}", "SOAK_SECONDS={soak}"], 3600),
 }
 # The order. What runs beside the first, one after another, with its niceness, since the times of the others are not to

@@ -8,9 +8,8 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/t
 
 .PHONY: test-programs run-tests run-all-tests
 
-# All that tests/run.py runs; what it calls by make finds it built, but for the fuzz targets: they are built there, beside
-# tests that wait more than they compute.
-TESTED := all test-programs portable bench-programs sanitized
+# All that tests/run.py runs; what it calls by make finds it built.
+TESTED := all test-programs portable bench-programs sanitized fuzz-targets
 
 test:
 	@deploy/packages.sh install build test
