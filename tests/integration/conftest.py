@@ -100,11 +100,12 @@ def missing_links():
     return missing
 
 
-# Where other kinds of links than sessions are tested on each run, too: where processes and files begin and end, and of
-# those without sessions where returns count. `make test-full` has all of them everywhere, and the old kernel's suite
-# tests tracefs links with all families.
-WITH_PERF = {"test_command", "test_files", "test_processes"}
-ON_EACH_RUN = {"perf": WITH_PERF, "multi": WITH_PERF | {"test_launches", "test_trace_calls", "test_trace_losses"}}
+# Where other kinds of links than sessions are tested on each run, too: where processes and files begin and end, and
+# where returns count. `make test-full` has all of them everywhere, and the old kernel's suite tests tracefs links with
+# all families, processes and files.
+ON_EACH_RUN = {"perf": {"test_command"},
+               "multi": {"test_command", "test_files", "test_launches", "test_processes", "test_trace_calls",
+                         "test_trace_losses"}}
 
 
 @pytest.hookimpl(tryfirst=True)
