@@ -37,9 +37,8 @@ COMMANDS = {
     "fuzz": (["make", "fuzz", "BUILD={build}", "FUZZ_SECONDS={fuzz}"], 14400),
     "soak": (["make", "soak", "BUILD={build}", "SOAK_SECONDS={soak}"], 3600),
 }
-# The order. What runs beside the first, one after another, with its niceness, since the times of the others are not to
-# depend on it (the emulated kernel has times of its own); what runs by itself; and what with --full alone.
-BESIDE = {"kernel": 5, "static": 10, "fuzz": 10}
+# The order. What runs beside the first, one after another, and what by itself; the last with --full alone.
+BESIDE = ["kernel", "static", "fuzz"]
 TOGETHER = ["unit", "sanitized", "sim", "integration", "integration-plain"]
 ALONE = ["alone", "soak"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
@@ -182,8 +181,9 @@ class Beside:
         self.thread.start()
 
     def _run(self, build, lengths):
-        for name, niceness in BESIDE.items():
-            self.results.append(run_command(name, build, lengths, ["nice", "-n", str(niceness)]))
+        for name in BESIDE:
+            # The times of the others are not to depend on it.
+            self.results.append(run_command(name, build, lengths, ["nice", "-n", "10"]))
 
     def finish(self, sums):
         self.thread.join()
