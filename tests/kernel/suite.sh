@@ -443,7 +443,7 @@ run stacks_of_python stacks_of_python
 run flame_of_live_bytes flame_of_live_bytes
 
 run account_graphs accounts launch --function graph --kernels 2
-run account_mix accounts mix --seed 3 --threads 8 --seconds 2 --children 2
+run account_mix accounts mix --seed 3 --threads 4 --seconds 1 --children 2
 run account_in_text account_in_text
 run account_diagnose diagnoses sync-after-every-launch
 
