@@ -42,7 +42,7 @@
 	X(TARGET_MAP_FULL, "target_map_full", "copies to pinned memory that had no room in a table") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
 	X(LIBRARY_SKIPPED, "library_skipped", "files of processes that may be CUDA libraries and got no probes: see the warnings") \
-	X(ENDED_FORGOTTEN, "ended_forgotten", "ended processes that were too many to keep until a report was made: none shows them")
+	X(ENDED_FORGOTTEN, "ended_forgotten", "ended processes that no report shows, too many to keep until one was made")
 
 enum loss {
 #define LOSS_ENUMERATOR(id, name, text) LOSS_##id,
