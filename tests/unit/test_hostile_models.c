@@ -49,7 +49,7 @@ static void write_failures(size_t size)
 static void thousands_of_failures(void **state)
 {
 	(void)state;
-	assert_linear("failures on the metrics page", write_failures, 4096);
+	assert_linear("failures on the metrics page", write_failures, 1024);
 }
 
 /* --- processes --- */
@@ -148,10 +148,10 @@ static void select_findings(size_t size)
 static void thousands_of_processes(void **state)
 {
 	(void)state;
-	assert_linear("processes with a site", follow_sites, 2048);
-	assert_linear("processes with graphs", follow_graphs, 2048);
-	assert_linear("processes on a device", follow_devices, 2048);
-	assert_linear("processes with a finding", select_findings, 2048);
+	assert_linear("processes with a site", follow_sites, 512);
+	assert_linear("processes with graphs", follow_graphs, 512);
+	assert_linear("processes on a device", follow_devices, 512);
+	assert_linear("processes with a finding", select_findings, 512);
 }
 
 int main(void)

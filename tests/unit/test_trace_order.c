@@ -223,7 +223,7 @@ static void test_many_calls_in_progress(void **state)
 {
 	(void)state;
 	not_under_valgrind();
-	assert_linear("calls that return late", ask_for_calls, 4096);
+	assert_linear("calls that return late", ask_for_calls, 1024);
 }
 
 int main(void)

@@ -223,7 +223,7 @@ static void test_many_unknown(void **state)
 {
 	(void)state;
 	not_under_valgrind();
-	assert_linear("unknown names", go_through_unknown, 500);
+	assert_linear("unknown names", go_through_unknown, 125);
 }
 
 /* What selects nothing now: wrong, but for what a newer library could have. */
