@@ -85,10 +85,10 @@ static __always_inline void leave_account(const struct thread *thread)
 static __always_inline void close_place(u32 tgid)
 {
 	struct thread *thread = returning_thread();
-	struct process_record *process = thread && thread->place ? process_at(thread->slot) : NULL;
+	struct process_record *process = own_process(thread, tgid);
 	struct thread_account *account;
 
-	if (!process || thread->place == NO_PLACE || process->tgid != tgid || process->state == PROCESS_FREE)
+	if (!process || !thread->place || thread->place == NO_PLACE)
 		return;
 	account = config.account ? account_of(thread) : NULL;
 	if (account) {

@@ -73,12 +73,8 @@ static __always_inline void leave_process(u32 tgid)
 static __always_inline void abandon_calls(u32 tgid)
 {
 	struct thread *thread = returning_thread();
-	struct process_record *process;
 
-	if (!thread || !thread->depth)
-		return;
-	process = process_at(thread->slot);
-	if (process && process->state != PROCESS_FREE && process->tgid == tgid)
+	if (thread && thread->depth && own_process(thread, tgid))
 		abandon_gone_calls(thread, ~0ull, false);
 }
 

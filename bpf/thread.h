@@ -37,6 +37,14 @@ static __always_inline struct process_record *process_at(u32 slot)
 	return bpf_map_lookup_elem(&processes, &slot);
 }
 
+/* The thread's process, where its slot has not been given up by now, and maybe is another's; `tgid` is the thread's. */
+static __always_inline struct process_record *own_process(const struct thread *thread, u32 tgid)
+{
+	struct process_record *process = thread ? process_at(thread->slot) : NULL;
+
+	return process && process->state != PROCESS_FREE && process->tgid == tgid ? process : NULL;
+}
+
 /* Whether all that the process did was seen. */
 static __always_inline bool is_seen_from_start(u32 slot)
 {
