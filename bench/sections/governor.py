@@ -57,7 +57,7 @@ def measure(setup):
 
 
 def judge(value, wanted, within):
-    return f"{wanted:.0%} ± {within:.0%}: " + ("met" if abs(value - wanted) <= within else f"missed, {value:.1%}")
+    return f"{wanted:.0%} ± {100 * within:g}%: " + ("met" if abs(value - wanted) <= within else f"missed, {value:.1%}")
 
 
 def row(name, found):
