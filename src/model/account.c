@@ -27,21 +27,29 @@ void account__free(struct account *account)
 	free(account);
 }
 
+/* The nearest rank: of two times the median is the less. 0.99 of 100 must stay 99, though 0.99 is none of a double's numbers. */
+static uint64_t rank_of(double share, uint64_t total)
+{
+	double exact = share * (double)total;
+	uint64_t rank = (uint64_t)exact;
+
+	if (exact - (double)rank > 1e-9 * (double)total)
+		rank++;
+	return rank ? rank : 1;
+}
+
 uint64_t account__percentile(const __u64 buckets[TIME_BUCKETS], double share, uint64_t max_ns)
 {
-	uint64_t total = 0, below = 0, wanted, middle;
+	uint64_t total = 0, below = 0, rank, middle;
 	uint32_t bucket = 0;
 
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
 		total += buckets[i];
 	if (!total)
 		return 0;
-	wanted = (uint64_t)(share * (double)total);
-	while (bucket < TIME_BUCKETS - 1 && below + buckets[bucket] <= wanted)
+	rank = rank_of(share, total);
+	while (bucket < TIME_BUCKETS - 1 && below + buckets[bucket] < rank)
 		below += buckets[bucket++];
-	/* All of them are wanted: the last that has any. */
-	while (!buckets[bucket])
-		bucket--;
 	middle = time_bucket_start(bucket) + (time_bucket_start(bucket + 1) - time_bucket_start(bucket)) / 2;
 	return middle < max_ns ? middle : max_ns;
 }

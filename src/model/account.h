@@ -93,8 +93,8 @@ struct account *account__new(void);
 void account__free(struct account *account);
 
 /*
- * The time below which `share` (0 to 1) of the counts of a histogram lie: the
- * middle of their bucket, but never above `max_ns` (pass UINT64_MAX where it is not known). 0 for an empty one.
+ * The least time that `share` (0 to 1) of the counts of a histogram do not exceed (the nearest rank): the
+ * middle of its bucket, but never above `max_ns` (pass UINT64_MAX where it is not known). 0 for an empty one.
  */
 uint64_t account__percentile(const __u64 buckets[TIME_BUCKETS], double share, uint64_t max_ns);
 

@@ -79,13 +79,32 @@ static void percentiles_of_many(void **state)
 		buckets[time_bucket(times[i])]++;
 	}
 	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
-		double true_ns = (double)times[(size_t)(shares[i] * COUNT)];
+		double true_ns = (double)times[(size_t)(shares[i] * COUNT) - 1];
 		double seen_ns = (double)account__percentile(buckets, shares[i], times[COUNT - 1]);
 
 		assert_true(seen_ns > 0.968 * true_ns && seen_ns < 1.032 * true_ns);
 	}
 	assert_int_equal(account__percentile(buckets, 1, times[COUNT - 1]) <= times[COUNT - 1], 1);
 	free(times);
+}
+
+/* Each time in a bucket of its own: the rank is seen as it is. */
+static void percentiles_are_the_nearest_rank(void **state)
+{
+	__u64 buckets[TIME_BUCKETS] = {0};
+
+	(void)state;
+	for (uint64_t count = 1; count <= 400; count++) {
+		static const unsigned int percents[] = {1, 50, 90, 99, 100};
+
+		buckets[count]++;
+		for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
+			uint64_t rank = (count * percents[i] + 99) / 100;
+			uint64_t middle = (time_bucket_start((uint32_t)rank) + time_bucket_start((uint32_t)rank + 1)) / 2;
+
+			assert_int_equal(account__percentile(buckets, percents[i] / 100.0, UINT64_MAX), middle);
+		}
+	}
 }
 
 static void a_life_as_far_as_watched(void **state)
@@ -111,6 +130,7 @@ int main(void)
 		cmocka_unit_test(a_buckets_middle_is_near_all_in_it),
 		cmocka_unit_test(percentiles_of_nothing_and_of_one),
 		cmocka_unit_test(percentiles_of_many),
+		cmocka_unit_test(percentiles_are_the_nearest_rank),
 		cmocka_unit_test(a_life_as_far_as_watched),
 	};
 
