@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 from lib import exact, folders, mixtruth, paths
+from lib.account import seen_functions, true_functions
 from lib.probe import wait_for_file
 from lib.script import PROGRAMS, script
 
@@ -48,6 +49,9 @@ SPARE = ["disabled_nodes", "graph_nodes", "unnamed", "held", "sites", "kernels_s
          "loader_cursors", "process_numbers"]
 # What it fills where calls of several threads meet, which is not in each run.
 AT_TIMES = {"captures": (1, "capture_map_full", GRAPHS), "captured_events": (1, "capture_map_full", GRAPHS)}
+# What only the account has: map -> what is lost by it.
+ACCOUNT = {"copy_sizes": "copy_size_map_full", "copy_targets": "target_map_full", "ignored": "ignored_map_full",
+           "duration_numbers": "duration_map_full", "call_sites": "site_map_full", "launch_sites": "site_map_full"}
 
 
 @pytest.fixture(scope="session")
@@ -103,6 +107,24 @@ def test_full_at_times(gpuprobe, library, name):
     lost, wrong = run_mix(gpuprobe, library, name, entries)
     assert lost.keys() <= {"inflight_busy", reason}
     assert wrong <= (families if reason in lost else set())
+
+
+@pytest.mark.parametrize("name", ACCOUNT)
+def test_full_account(gpuprobe, library, name):
+    """Each function's calls and errors are the truth's; where they had no room, no more are missing than are told as lost."""
+    stacks = ["--stack", "fp"] if name.endswith("_sites") else []
+    result = gpuprobe.run(paths.workload("mix"), "--seed", 3, "--seconds", 1.5, "--threads", 8, "--children", 1,
+                          args=stacks, base=["stat", "--json"],
+                          env={"SMALL_MAP": name, "SMALL_ENTRIES": 1, "LD_PRELOAD": library})
+    lost, missing = exact.lost(result.final), 0
+    for truth in result.truths:
+        true, seen = true_functions(truth), seen_functions(result.process_of(truth.pid))
+        if name != "duration_numbers":
+            assert {function: seen.get(function, (0, 0)) for function in true} == true
+        missing += sum(calls - seen.get(function, (0, 0))[0] for function, (calls, _) in true.items())
+    assert lost[ACCOUNT[name]] > 0
+    assert lost.keys() <= {"inflight_busy", ACCOUNT[name]}
+    assert 0 < missing <= lost["duration_map_full"] if name == "duration_numbers" else missing == 0
 
 
 def test_ring_that_overflows(gpuprobe, library, tmp_path):
