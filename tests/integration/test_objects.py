@@ -219,9 +219,9 @@ def test_text(gpuprobe):
         made(driver.cuModuleLoadData, ptx("kernel"))
     """), base=TEXT)
     section = result.stdout.partition("\nobjects:\n")[2]
-    assert re.search(r"^        streams 3 live \(4 created\)$", section, re.M)
-    assert re.search(r"^        contexts 1 live \(1 created\)$", section, re.M)
-    assert re.search(r"^        modules 1 live \(1 loaded in [\d.]+ secs\)$", section, re.M)
+    assert re.search(r"^        streams 3 live at exit \(4 created\)$", section, re.M)
+    assert re.search(r"^        contexts 1 live at exit \(1 created\)$", section, re.M)
+    assert re.search(r"^        modules 1 live at exit \(1 loaded in [\d.]+ secs\)$", section, re.M)
 
 
 def test_workload_of_modules(gpuprobe_by):

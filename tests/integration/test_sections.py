@@ -113,7 +113,7 @@ def test_what_the_text_shows(gpuprobe, option, shown):
     for words in ("num_successful_mallocs:", "per-process memory maps:", "total kernel launches:", "copies:"):
         belongs = words == shown or (shown, words) == ("num_successful_mallocs:", "per-process memory maps:")
         assert (words in result.stdout) == belongs
-    on_device = {"num_successful_mallocs:": r"\d+ Bytes live", "total kernel launches:": r"\d+ launch(es)?",
+    on_device = {"num_successful_mallocs:": r"\d+ Bytes live(?: at exit)?", "total kernel launches:": r"\d+ launch(es)?",
                  "copies:": r"\d+ cop.* of \d+ Bytes"}
     told = re.findall(r"^ +on device \d+: (.*)$", result.stdout, re.M)
     assert told and all(re.fullmatch(on_device[shown], line) for line in told)

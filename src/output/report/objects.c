@@ -34,12 +34,12 @@ static bool has_kind(const struct object_totals *o)
 	return o->created || o->destroyed || o->live;
 }
 
-static void print_kind(FILE *out, int kind, const struct object_totals *o)
+static void print_kind(FILE *out, int kind, const struct object_totals *o, bool ended)
 {
 	if (!has_kind(o))
 		return;
-	fprintf(out, REPORT_INDENT "%s %" PRIu64 " live (%" PRIu64 " %s", plurals[kind], o->live, o->created,
-		is_loaded(kind) ? "loaded" : "created");
+	fprintf(out, REPORT_INDENT "%s %" PRIu64 " live%s (%" PRIu64 " %s", plurals[kind], o->live, ended ? " at exit" : "",
+		o->created, is_loaded(kind) ? "loaded" : "created");
 	if (is_loaded(kind) && o->created) {
 		fputs(" in ", out);
 		print_seconds(out, o->ns);
@@ -75,6 +75,6 @@ void report_objects__print(FILE *out, const struct model *model)
 		first = false;
 		report_line__process(out, p);
 		for (int kind = 0; kind < OBJECT_KINDS; kind++)
-			print_kind(out, kind, &p->objects[kind]);
+			print_kind(out, kind, &p->objects[kind], p->ended);
 	}
 }

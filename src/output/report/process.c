@@ -65,7 +65,7 @@ static void print_device(FILE *out, unsigned int sections, const struct process 
 	else
 		fprintf(out, REPORT_INDENT "on device %u: ", d->device);
 	if (sections & SECTION_MEMORY) {
-		fprintf(out, "%" PRIu64 " Bytes live", d->live_bytes);
+		fprintf(out, "%" PRIu64 " Bytes live%s", d->live_bytes, p->ended ? " at exit" : "");
 		separator = ", ";
 	}
 	if (sections & SECTION_LAUNCH) {
