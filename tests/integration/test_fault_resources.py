@@ -167,7 +167,8 @@ def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
     assert result.status == 0
     seen = {p["launches"] for report in result.reports for p in report["processes"] if p["ended"]}
     assert {70, 90} <= seen and 80 not in seen
-    assert str(tmp_path) in result.stderr or "Too many open files" in result.stderr
+    # Which file it wants first is a matter of time.
+    assert re.search(rf"warning: (process \d+|.*{re.escape(str(tmp_path))}\S*): .*Too many open files", result.stderr)
     assert result.final["lost"]["library_skipped"] > 0
 
 
