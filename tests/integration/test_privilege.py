@@ -250,6 +250,18 @@ def test_a_users_command_has_none_of_its_capabilities(private):
     assert descriptors == ["0", "1", "2", "3"]
 
 
+@pytest.mark.parametrize("ignored", [[], ["PIPE"], ["XFSZ"], ["HUP", "PIPE", "XFSZ"]], ids="+".join)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_the_caller_ignores_command_ignores(command, ignored):
+    """And nothing else."""
+    trap = f"trap '' {' '.join(ignored)}; " if ignored else ""
+    show = ["sh", "-c", "grep SigIgn /proc/self/status >&2"]
+    alone = run("sh", "-c", f'{trap}exec "$@"', "sh", *show)
+    done = run("sh", "-c", f'{trap}exec "$@"', "sh", paths.GPUPROBE, *COMMANDS[command], "--", *show)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stderr.splitlines() if "SigIgn" in line] == alone.stderr.splitlines()
+
+
 @pytest.mark.parametrize("how", ["setuid", "capabilities"])
 def test_a_privileged_file(how, private):
     """Who calls it is who COMMAND is, whatever the environment says."""
