@@ -82,7 +82,7 @@ static int finish_output(int *status, struct error *err)
 	if (*status || (!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
 		return 0;
 	*status = EXIT_FAILED;
-	return error__set(err, -errno, "cannot write to standard output: %s", strerror(errno));
+	return error__set(err, -errno, "cannot write standard output: %s", strerror(errno));
 }
 
 int main(int argc, char **argv)
