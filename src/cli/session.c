@@ -245,6 +245,8 @@ static int set_up(struct session *session, struct error *err)
 		ret = open_deadline(session, err);
 	if (!ret)
 		ret = watch__check_pids(targets->pids, targets->pid_count, err);
+	if (!ret)
+		ret = watch__refuse_kernel(targets->pids, targets->pid_count, err);
 	if (!ret && targets->command)
 		ret = command__new(targets->command, &session->command, err);
 	return ret;
