@@ -25,6 +25,7 @@
 #include "cli/waker.h"
 #include "cli/watch.h"
 #include "cli/write_signals.h"
+#include "privilege/caller.h"
 #include "target/process.h"
 
 #define REFUSALS_NAMED 8 /* of the whole machine there is one line */
@@ -247,6 +248,8 @@ static int set_up(struct session *session, struct error *err)
 		ret = watch__check_pids(targets->pids, targets->pid_count, err);
 	if (!ret)
 		ret = watch__refuse_kernel(targets->pids, targets->pid_count, err);
+	if (!ret && targets->command)
+		ret = caller__check(err);
 	if (!ret && targets->command)
 		ret = command__new(targets->command, &session->command, err);
 	return ret;

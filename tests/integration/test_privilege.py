@@ -240,6 +240,17 @@ def test_sudos_command_is_the_callers():
     assert identity(done.stdout)[5]["HOME"] == "/scratch"
 
 
+@pytest.mark.parametrize("name, kind", [("SUDO_UID", "user"), ("SUDO_GID", "group")])
+@pytest.mark.parametrize("value", ["abc", "1000x", "-1", "4294967295"])
+def test_a_caller_that_cannot_be_told(name, kind, value, private):
+    """COMMAND is not run as root then."""
+    env = {"SUDO_UID": "65534", "SUDO_GID": "65534"} | {name: value}
+    done = run(paths.GPUPROBE, *NONE, "--", "touch", private / "ran", env=env)
+    assert (done.returncode, done.stderr) == (
+        1, f"gpuprobe: {name} is '{value}', which is no number of a {kind}: unset it, or run gpuprobe by sudo\n")
+    assert not (private / "ran").exists()
+
+
 def test_a_users_command_has_none_of_its_capabilities(private):
     done = as_user(private / "gpuprobe", *NONE, "--display-interval", "0", "-q", "--", *SHOW)
     assert done.returncode == 0, done.stderr
