@@ -9,10 +9,10 @@
 
 void stack_facts__read(struct stack_facts *facts)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
+	const char *urls = secure_getenv("DEBUGINFOD_URLS"), *set = getenv("DEBUGINFOD_URLS");
 	struct debuginfod_library library;
 
-	*facts = (struct stack_facts){.asks_servers = urls && *urls};
+	*facts = (struct stack_facts){.asks_servers = urls && *urls, .servers_set = set && *set};
 	if (!facts->asks_servers)
 		return;
 	facts->library = debuginfod_library__open(&library, &facts->library_error);
@@ -51,7 +51,10 @@ static void judge_python(const struct link_facts *links, struct check_list *list
 
 static void judge_debuginfod(const struct stack_facts *facts, struct check_list *list)
 {
-	if (!facts->asks_servers)
+	if (!facts->asks_servers && facts->servers_set)
+		check_list__ok(list, "debuginfod",
+			       "no server is asked: DEBUGINFOD_URLS is not believed where gpuprobe is a file with privileges");
+	else if (!facts->asks_servers)
 		check_list__ok(list, "debuginfod",
 			       "not asked, since DEBUGINFOD_URLS is not set: names come from local files");
 	else if (facts->library)

@@ -10,6 +10,7 @@
 
 struct stack_facts {
 	bool asks_servers; /* DEBUGINFOD_URLS is set */
+	bool servers_set;  /* DEBUGINFOD_URLS is, whether it is believed or not */
 	int library;	   /* then: whether libdebuginfod was found, 0 or a negative errno */
 	struct error library_error;
 };

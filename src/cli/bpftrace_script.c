@@ -282,7 +282,7 @@ static int print(struct request *request, struct error *err)
 		warn_of_missing_layers(request);
 	ret = bpftrace_script__print(request->sites, request->site_count, note_of(request), stdout, err);
 	if (!ret && fflush(stdout))
-		ret = error__set(err, -errno, "cannot write the script: %s", strerror(errno));
+		ret = error__set(err, -errno, "cannot write standard output: %s", strerror(errno));
 	return ret;
 }
 

@@ -125,7 +125,7 @@ static int print(const struct request *request, const struct check_list *list, s
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	failure = errno ? errno : EIO;
-	return error__set(err, -failure, "cannot write what was found: %s", strerror(failure));
+	return error__set(err, -failure, "cannot write standard output: %s", strerror(failure));
 }
 
 /*

@@ -35,14 +35,13 @@ struct command {
 	bool ended;
 };
 
-static void reset_signals(void)
+/* Of those that gpuprobe catches exec(2) makes the default again; what was ignored before it stays so. */
+static void unblock_signals(void)
 {
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
 }
 
 static void __attribute__((noreturn)) run_child(char **argv, int go, int failure)
@@ -53,7 +52,7 @@ static void __attribute__((noreturn)) run_child(char **argv, int go, int failure
 	/* gpuprobe gone without a word: so is what it was to start. */
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
-	reset_signals();
+	unblock_signals();
 	code = -caller__become();
 	if (!code) {
 		execvp(argv[0], argv);

@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "cli/subcommand.h"
+#include "cli/write_signals.h"
 
 static const struct subcommand subcommands[] = {
 	{"trace", "every call as it happens, decoded", trace_command__run},
@@ -81,7 +82,7 @@ static int finish_output(int *status, struct error *err)
 	if (*status || (!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
 		return 0;
 	*status = EXIT_FAILED;
-	return error__set(err, -errno, "cannot write to standard output: %s", strerror(errno));
+	return error__set(err, -errno, "cannot write standard output: %s", strerror(errno));
 }
 
 int main(int argc, char **argv)
@@ -90,7 +91,7 @@ int main(int argc, char **argv)
 	int status = EXIT_FAILED;
 
 	event_set_log_callback(say_why_it_ends);
-	signal(SIGXFSZ, SIG_IGN); /* a file that must not grow (ulimit -f) is an error of its write */
+	write_signals__survive(SIGXFSZ); /* of a file that must not grow (ulimit -f) */
 	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0 && !finish_output(&status, &err))
 		return status;
 	fputs("gpuprobe: ", stderr);

@@ -38,7 +38,7 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
 
 int privileges__confine(enum link_kind links, struct error *err)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
+	const char *urls = secure_getenv("DEBUGINFOD_URLS");
 	const struct sandbox_options options = {
 		.tracefs = links == LINKS_TRACEFS,
 		.network = urls && *urls,

@@ -24,6 +24,8 @@
 #include "cli/stop_signals.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
+#include "cli/write_signals.h"
+#include "privilege/caller.h"
 #include "target/process.h"
 
 #define REFUSALS_NAMED 8 /* of the whole machine there is one line */
@@ -183,7 +185,7 @@ static int open_signals(struct session *session, struct error *err)
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return error__set(err, -errno, "cannot block signals: %s", strerror(errno));
-	signal(SIGPIPE, SIG_IGN);
+	write_signals__survive(SIGPIPE);
 	session->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (session->signal_fd < 0)
 		return error__set(err, -errno, "cannot open a signalfd: %s", strerror(errno));
@@ -244,6 +246,10 @@ static int set_up(struct session *session, struct error *err)
 		ret = open_deadline(session, err);
 	if (!ret)
 		ret = watch__check_pids(targets->pids, targets->pid_count, err);
+	if (!ret)
+		ret = watch__refuse_kernel(targets->pids, targets->pid_count, err);
+	if (!ret && targets->command)
+		ret = caller__check(err);
 	if (!ret && targets->command)
 		ret = command__new(targets->command, &session->command, err);
 	return ret;

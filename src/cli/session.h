@@ -45,7 +45,7 @@ struct session_probes {
 };
 
 /*
- * Blocks and takes over SIGCHLD and the signals of stop_signals.h, ignores
+ * Blocks and takes over SIGCHLD and the signals of stop_signals.h, survives
  * SIGPIPE, and forks the process that is to become COMMAND. -ESRCH where a
  * process that was given does not exist. `targets` and `log` must outlive the
  * session; a duration of 0 (seconds) is no deadline.

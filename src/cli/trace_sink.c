@@ -17,6 +17,7 @@
 #include "cli/output_file.h"
 #include "output/trace/buffer.h"
 #include "output/trace/summary.h"
+#include "privilege/file_rights.h"
 
 #define DEFAULT_WIDTH 80 /* of a terminal that does not tell */
 
@@ -43,18 +44,22 @@ static int open_file(struct trace_sink *sink, struct error *err)
 /*
  * A terminal or pipe that has some room keeps whoever writes more than that until all has gone. It does not, of those who
  * ask for it: by a description of one's own, since others share the one that there is. Where it cannot be opened that has
- * to do.
+ * to do; so it is where the caller of a setuid file could not open it himself.
  */
 static void open_own(struct trace_sink *sink)
 {
+	struct file_rights rights;
 	struct stat status;
 	char path[32];
 	int fd;
 
 	if (!sink->is_terminal && (fstat(sink->fd, &status) || !S_ISFIFO(status.st_mode)))
 		return;
+	if (file_rights__take_callers(&rights))
+		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", sink->fd);
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	file_rights__give_back(&rights);
 	if (fd < 0)
 		return;
 	if (sink->is_own)

@@ -37,6 +37,18 @@ int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 	return wrong;
 }
 
+int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err)
+{
+	struct process_info info;
+
+	for (size_t i = 0; i < count; i++)
+		if (!process__info(pids[i], &info) && info.of_kernel)
+			return error__set(err, -EINVAL,
+					  "-p %d: a thread of the kernel, which never calls CUDA: give the pid of a program that does",
+					  pids[i]);
+	return 0;
+}
+
 static int watch_pid(const struct probe_programs *programs, pid_t pid, struct error *err)
 {
 	int32_t key = pid;

@@ -14,6 +14,9 @@
 /* -ESRCH with a text where one of the processes does not exist, -EINVAL for a thread, -ENOENT without their /proc. */
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err);
 
+/* -EINVAL with a text where one of these processes is a thread of the kernel, which never calls CUDA. */
+int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err);
+
 /*
  * Calls `fn` for each process that runs already and is to be watched: those
  * that were asked for with their descendants, or all; none with a COMMAND.

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "privilege/file_rights.h"
+
 struct whole_file {
 	const char *path; /* NULL: standard output */
 	char *target;	  /* what is to be replaced: where links lead to; NULL: nothing is */
@@ -37,10 +39,11 @@ static mode_t mode_of(const char *target)
  * By the time the file is put in its place root may write only where everybody
  * may who owns as much (privilege/capabilities.h). So that it is not lost then,
  * the directory's owner becomes the saved user, whom setfsuid(2) may take up.
+ * In a setuid file root has no more rights here than who called it.
  */
 static void keep_owner(struct whole_file *file)
 {
-	char *copy = geteuid() ? NULL : strdup(file->target);
+	char *copy = geteuid() || file_rights__are_others() ? NULL : strdup(file->target);
 	struct stat directory;
 
 	if (copy && !stat(dirname(copy), &directory) && directory.st_uid &&
@@ -91,6 +94,18 @@ static int open_file(struct whole_file *file, struct error *err)
 	return file->fd < 0 ? error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno)) : 0;
 }
 
+static int open_as_caller(struct whole_file *file, struct error *err)
+{
+	struct file_rights rights;
+	int ret = file_rights__take_callers(&rights);
+
+	if (ret)
+		return error__set(err, ret, "cannot write %s: %s", file->path, strerror(-ret));
+	ret = open_file(file, err);
+	file_rights__give_back(&rights);
+	return ret;
+}
+
 int whole_file__new(const char *path, struct whole_file **out, struct error *err)
 {
 	struct whole_file *file = calloc(1, sizeof(*file));
@@ -100,7 +115,7 @@ int whole_file__new(const char *path, struct whole_file **out, struct error *err
 		return error__set(err, -ENOMEM, "out of memory");
 	file->path = path;
 	file->fd = -1;
-	ret = open_file(file, err);
+	ret = open_as_caller(file, err);
 	if (ret) {
 		whole_file__free(file);
 		return ret;
@@ -119,9 +134,21 @@ static int replace(const struct whole_file *file)
 	return rename(file->temporary, file->target) ? -errno : 0;
 }
 
+static int change_as_caller(const struct whole_file *file, int (*change)(const struct whole_file *file))
+{
+	struct file_rights rights;
+	int ret = file_rights__take_callers(&rights);
+
+	if (ret)
+		return ret;
+	ret = change(file);
+	file_rights__give_back(&rights);
+	return ret;
+}
+
 static int change_directory(const struct whole_file *file, int (*change)(const struct whole_file *file))
 {
-	int ret = change(file);
+	int ret = change_as_caller(file, change);
 
 	if (ret != -EACCES || !file->owner)
 		return ret;

@@ -2,7 +2,7 @@
 /*
  * A file that is written at the end and as a whole: until then what was there
  * under its name stays. Where that is a pipe or a device it is written to as
- * it is.
+ * it is. All of that with the rights of gpuprobe's caller (privilege/file_rights.h).
  */
 #ifndef CLI_WHOLE_FILE_H
 #define CLI_WHOLE_FILE_H

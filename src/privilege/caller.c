@@ -19,6 +19,7 @@ struct identity_variable {
 	const char *name, *roots, *callers;
 };
 
+/* -ENOENT: it is not set. -EINVAL: it is no user or group. */
 static long number_in_environment(const char *name)
 {
 	const char *text = getenv(name);
@@ -26,9 +27,9 @@ static long number_in_environment(const char *name)
 	long value;
 
 	if (!text || !*text)
-		return -1;
+		return -ENOENT;
 	value = strtol(text, &end, 10);
-	return *end || value < 0 || value > INT32_MAX ? -1 : value;
+	return *end || value < 0 || value >= UINT32_MAX ? -EINVAL : value;
 }
 
 /* A user may have several names: the one that sudo gives, if it is one of his. */
@@ -92,6 +93,8 @@ static int become_sudos_caller(void)
 	const struct passwd *user;
 	int ret;
 
+	if (uid == -EINVAL || gid == -EINVAL)
+		return -EINVAL;
 	if (uid < 0 || gid < 0)
 		return 0;
 	user = find_user((uid_t)uid);
@@ -119,6 +122,22 @@ static int drop_inherited(void)
 }
 
 /* What the environment says is believed of root alone: anybody can call a setuid file with any environment. */
+static bool believes_environment(void)
+{
+	return !getuid() && !geteuid() && getgid() == getegid();
+}
+
+int caller__check(struct error *err)
+{
+	static const char *const names[] = {"SUDO_UID", "SUDO_GID"};
+
+	for (size_t i = 0; i < 2 && believes_environment(); i++)
+		if (number_in_environment(names[i]) == -EINVAL)
+			return error__set(err, -EINVAL, "%s is '%.40s', which is no number of a %s: unset it, or run gpuprobe by sudo",
+					  names[i], getenv(names[i]), i ? "group" : "user");
+	return 0;
+}
+
 int caller__become(void)
 {
 	uid_t real = getuid(), effective = geteuid();
@@ -126,7 +145,7 @@ int caller__become(void)
 
 	if (real != effective || getgid() != getegid())
 		ret = take_ids(real, getgid());
-	else if (!effective)
+	else if (believes_environment())
 		ret = become_sudos_caller();
 	return ret ? ret : drop_inherited();
 }

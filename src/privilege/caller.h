@@ -6,6 +6,8 @@
 #ifndef PRIVILEGE_CALLER_H
 #define PRIVILEGE_CALLER_H
 
+#include "base/error.h"
+
 /*
  * Makes the calling process one of the caller's, for good:
  *
@@ -24,5 +26,8 @@
  * a process with threads.
  */
 int caller__become(void);
+
+/* -EINVAL with a text where that would fail since SUDO_UID or SUDO_GID is no number; 0 where they are not believed. */
+int caller__check(struct error *err);
 
 #endif

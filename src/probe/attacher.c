@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "model/api.h"
+#include "privilege/file_rights.h"
 #include "probe/attacher_private.h"
 #include "target/cuda_library.h"
 #include "target/elf_file.h"
@@ -329,10 +330,23 @@ int attacher__open(const char *path, struct error *err)
 	return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path, root_file__why(fd));
 }
 
+/* The caller may have named it. */
+static int open_as_caller(const char *path, struct error *err)
+{
+	struct file_rights rights;
+	int ret = file_rights__take_callers(&rights);
+
+	if (ret)
+		return error__set(err, ret, "%s: %s", path, strerror(-ret));
+	ret = attacher__open(path, err);
+	file_rights__give_back(&rights);
+	return ret;
+}
+
 /* Keeps its probes, so that whoever maps it next is seen from its first call. */
 static int add_kept(struct attacher *attacher, const char *path, enum file_role role, struct error *err)
 {
-	int fd = attacher__open(path, err), ret;
+	int fd = open_as_caller(path, err), ret;
 	struct attached_file *attached;
 
 	if (fd < 0)

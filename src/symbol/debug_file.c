@@ -109,7 +109,7 @@ static bool try_link(struct search *search, const char *object)
 /* What debuginfod-find(1) and debuggers have fetched. */
 static bool try_debuginfod_cache(struct search *search)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
+	const char *urls = secure_getenv("DEBUGINFOD_URLS");
 	char path[PATH_MAX];
 
 	return urls && *urls && debuginfod__cache_path(search->id, search->id_size, path) &&

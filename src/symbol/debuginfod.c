@@ -179,9 +179,10 @@ static void *run(void *arg)
 	return NULL;
 }
 
+/* Files with privileges ask nobody: whoever calls one would say where to, and which files the client writes. */
 int debuginfod__new(struct debuginfod **out, struct error *err)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
+	const char *urls = secure_getenv("DEBUGINFOD_URLS");
 	struct debuginfod *debuginfod;
 	pthread_condattr_t attributes;
 	int ret;

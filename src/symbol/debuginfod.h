@@ -25,8 +25,8 @@
 struct debuginfod;
 
 /*
- * Loads the client's library. *out is NULL where DEBUGINFOD_URLS is not set,
- * and where this fails: -ENOENT without the library, or -ENOMEM.
+ * Loads the client's library. *out is NULL where DEBUGINFOD_URLS is not set
+ * or gpuprobe a file with privileges (secure_getenv(3)), and where this fails: -ENOENT without the library, or -ENOMEM.
  */
 int debuginfod__new(struct debuginfod **out, struct error *err);
 

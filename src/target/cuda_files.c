@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "privilege/file_rights.h"
 #include "target/cuda_library.h"
 #include "target/loader_cache.h"
 
@@ -41,12 +42,25 @@ static int append(struct cuda_files *files, const char *path, struct elf_file *e
 	return 0;
 }
 
+/* The caller may have named it. */
+static int open_as_caller(const char *path, struct elf_file **elf, struct error *err)
+{
+	struct file_rights rights;
+	int ret = file_rights__take_callers(&rights);
+
+	if (ret)
+		return error__set(err, ret, "%s: %s", path, strerror(-ret));
+	ret = elf_file__open(path, elf, err);
+	file_rights__give_back(&rights);
+	return ret;
+}
+
 /* -EEXIST: it is there already. -ENOMSG: it has nothing of those layers. */
 static int add(struct cuda_files *files, const char *path, unsigned int layers, struct error *err)
 {
 	struct elf_file *elf = NULL;
 	unsigned int found;
-	int ret = elf_file__open(path, &elf, err);
+	int ret = open_as_caller(path, &elf, err);
 
 	if (ret)
 		return ret;

@@ -15,6 +15,8 @@
 
 #include "gpuprobe/image.h"
 
+#define OF_KERNEL 0x00200000 /* PF_KTHREAD, of the flags in /proc/PID/stat */
+
 /* Reads a file of /proc that is short; a longer one is cut. Returns the length or an errno. */
 static long read_short_file(const char *path, char *buffer, size_t size)
 {
@@ -50,17 +52,19 @@ static int parse_stat(char *text, struct process_info *info)
 {
 	char *name = strchr(text, '('), *end = strrchr(text, ')');
 	unsigned long long ticks, end_code = 0, start_stack = 0;
+	unsigned int flags;
 	int parent;
 
 	if (!name || !end || end < name)
 		return -EBADMSG;
 	*end = '\0';
-	if (sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
+	if (sscanf(end + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
 			    " %*d %*d %llu %*u %*d %*u %*u %llu %llu",
-		   &info->state, &parent, &ticks, &end_code, &start_stack) < 3)
+		   &info->state, &parent, &flags, &ticks, &end_code, &start_stack) < 4)
 		return -EBADMSG;
 	info->image = image_of(end_code, start_stack);
 	info->parent = parent;
+	info->of_kernel = flags & OF_KERNEL;
 	info->start_ns = ticks_to_ns(ticks);
 	snprintf(info->comm, sizeof(info->comm), "%s", name + 1);
 	return 0;

@@ -294,4 +294,4 @@ def test_full_disk(sleeper, flushed):
         done = subprocess.run([*by_line, paths.GPUPROBE, "check", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
                               text=True, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     assert done.returncode == 1
-    assert done.stderr == "gpuprobe: cannot write what was found: No space left on device\n"
+    assert done.stderr == "gpuprobe: cannot write standard output: No space left on device\n"

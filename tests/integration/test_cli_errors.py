@@ -71,11 +71,11 @@ def test_options_of_stacks_without_stacks(option):
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["trace", "--list-functions"],
-                                       ["trace", "--json-schema"], ["diagnose", "--list"]])
+                                       ["trace", "--json-schema"], ["diagnose", "--list"], ["bpftrace-script", "--standard-paths"]])
 def test_a_full_disk_is_said(arguments):
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([paths.GPUPROBE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "gpuprobe: cannot write to standard output: No space left on device\n")
+    assert (done.returncode, done.stderr) == (1, "gpuprobe: cannot write standard output: No space left on device\n")
 
 
 @pytest.mark.parametrize("option", ["--api", "--max-kernels", "--metrics-addr"])

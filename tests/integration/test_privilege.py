@@ -240,6 +240,17 @@ def test_sudos_command_is_the_callers():
     assert identity(done.stdout)[5]["HOME"] == "/scratch"
 
 
+@pytest.mark.parametrize("name, kind", [("SUDO_UID", "user"), ("SUDO_GID", "group")])
+@pytest.mark.parametrize("value", ["abc", "1000x", "-1", "4294967295"])
+def test_a_caller_that_cannot_be_told(name, kind, value, private):
+    """COMMAND is not run as root then."""
+    env = {"SUDO_UID": "65534", "SUDO_GID": "65534"} | {name: value}
+    done = run(paths.GPUPROBE, *NONE, "--", "touch", private / "ran", env=env)
+    assert (done.returncode, done.stderr) == (
+        1, f"gpuprobe: {name} is '{value}', which is no number of a {kind}: unset it, or run gpuprobe by sudo\n")
+    assert not (private / "ran").exists()
+
+
 def test_a_users_command_has_none_of_its_capabilities(private):
     done = as_user(private / "gpuprobe", *NONE, "--display-interval", "0", "-q", "--", *SHOW)
     assert done.returncode == 0, done.stderr
@@ -248,6 +259,18 @@ def test_a_users_command_has_none_of_its_capabilities(private):
     assert_unbound(status)
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0
     assert descriptors == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("ignored", [[], ["PIPE"], ["XFSZ"], ["HUP", "PIPE", "XFSZ"]], ids="+".join)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_the_caller_ignores_command_ignores(command, ignored):
+    """And nothing else."""
+    trap = f"trap '' {' '.join(ignored)}; " if ignored else ""
+    show = ["sh", "-c", "grep SigIgn /proc/self/status >&2"]
+    alone = run("sh", "-c", f'{trap}exec "$@"', "sh", *show)
+    done = run("sh", "-c", f'{trap}exec "$@"', "sh", paths.GPUPROBE, *COMMANDS[command], "--", *show)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stderr.splitlines() if "SigIgn" in line] == alone.stderr.splitlines()
 
 
 @pytest.mark.parametrize("how", ["setuid", "capabilities"])
@@ -267,6 +290,73 @@ def test_a_privileged_file(how, private):
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0
     assert_unbound(status)
     assert sum(p["launches"] for p in json.loads(done.stdout)["processes"]) == 23
+
+
+WRITERS = {
+    "trace": ("trace", "-q", "-O"),
+    "stat": ("stat", "-q", "-O"),
+    "diagnose": ("diagnose", "-q", "-O"),
+    "flame": ("flame", "-q", "--by", "launches", "--folded", "-o"),
+}
+
+
+@pytest.fixture
+def setuid(private):
+    """A private directory whose gpuprobe is a setuid file of root's, with one directory of root's and one of the user's."""
+    (private / "gpuprobe").chmod(0o4755)
+    for name, owner in (("roots", 0), ("users", USER)):
+        (private / name).mkdir(mode=0o755)
+        os.chown(private / name, owner, owner)
+    return private
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_setuid_file_writes_as_who_called_it(command, setuid):
+    """What he may not write stays as it is, and nothing is made where he may make nothing."""
+    kept = setuid / "roots" / "kept"
+    kept.write_text("root's")
+    kept.chmod(0o644)
+    (setuid / "users" / "link").symlink_to(kept)
+    for path in (kept, setuid / "users" / "link", setuid / "roots" / "new"):
+        done = as_user(setuid / "gpuprobe", *WRITERS[command], path, "--", setuid / "launch", capabilities=())
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        assert done.stderr == f"gpuprobe: cannot write {path}: Permission denied\n"
+    assert kept.read_text() == "root's" and os.listdir(setuid / "roots") == ["kept"]
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_setuid_file_writes_what_is_the_callers(command, setuid):
+    folder = setuid / "users"
+    (folder / "there").write_text("old text")
+    os.chown(folder / "there", USER, USER)
+    for name in ("new", "there"):
+        path = folder / name
+        done = as_user(setuid / "gpuprobe", *WRITERS[command], path, "--", setuid / "launch", capabilities=())
+        assert done.returncode == 0, done.stderr
+        assert "aunch" in path.read_text() or command == "diagnose"
+        assert "old text" not in path.read_text()
+        assert (path.stat().st_uid, path.stat().st_gid) == (USER, USER)
+    # One that is not written is taken away.
+    as_user(setuid / "gpuprobe", *WRITERS["flame"], folder / "other", "--", "/nothing", capabilities=())
+    assert sorted(os.listdir(folder)) == ["new", "there"]
+
+
+@pytest.mark.parametrize("argv", [(*REPORT, "--duration", "0.1"), ("check",), ("bpftrace-script",)], ids=lambda argv: argv[0])
+def test_a_setuid_file_reads_libraries_as_who_called_it(argv, setuid):
+    library = setuid / "libcuda.so.1"
+    library.chmod(0o600)
+    done = as_user(setuid / "gpuprobe", *argv, "--libcuda-path", library, capabilities=())
+    assert done.returncode in (1, 2) and f"{library}: Permission denied" in done.stderr, done.stderr
+
+
+def test_a_setuid_file_asks_no_server(setuid):
+    """Its caller would say where to, and which files the client of debuginfod writes."""
+    env = {"DEBUGINFOD_URLS": "http://127.0.0.1:9", "DEBUGINFOD_CACHE_PATH": str(setuid / "roots" / "cache")}
+    done = as_user(setuid / "gpuprobe", "check", capabilities=(), env=env)
+    assert "debuginfod: no server is asked" in done.stdout, done.stdout
+    done = as_user(setuid / "gpuprobe", "trace", "--stack", "fp", "--", setuid / "launch", capabilities=(), env=env)
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(setuid / "roots") == []
 
 
 def test_setuid_programs_work_in_command(private):

@@ -194,6 +194,15 @@ def test_a_thread_is_no_process(command):
         refused(done, f"-p {thread}: a thread of process {process.pid}: give its pid")
 
 
+@every_command
+def test_a_thread_of_the_kernel(command):
+    """Of which check says the same in its line."""
+    if not os.path.exists("/proc/2/comm") or Path("/proc/2/comm").read_text() != "kthreadd\n":
+        pytest.skip("the kernel's threads are not in this pid namespace")
+    done = run(*COMMANDS[command], "-p", 2)
+    refused(done, "-p 2: a thread of the kernel, which never calls CUDA: give the pid of a program that does")
+
+
 # --- no calls, and the end ---
 
 @every_command

@@ -67,7 +67,7 @@ struct trace_output;
  */
 int trace_output__parse_columns(struct trace_output_options *options, const char *text, struct error *err);
 
-/* `fd` stays the caller's, who ignores SIGPIPE if it may be a pipe. -ENOMEM. */
+/* `fd` stays the caller's, who survives SIGPIPE if it may be a pipe. -ENOMEM. */
 int trace_output__new(int fd, const struct trace_output_options *options, struct trace_output **out, struct error *err);
 void trace_output__free(struct trace_output *output); /* what was not flushed is dropped */
 
