@@ -8,65 +8,53 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "symbol/build_id.h"
 #include "symbol/debuginfod.h"
+#include "symbol/file_crc.h"
 #include "target/elf_file.h"
 #include "target/root_file.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"
-/* What is read at most to find a CRC: half a second. */
-#define CRC_BYTES_MAX (1ull << 30)
 
 struct search {
 	const struct elf_file *elf;
 	pid_t pid;
 	const uint8_t *id;
 	size_t id_size;
-	uint32_t crc;
+	struct linked_files *linked; /* or NULL */
 	struct elf_file *found;
 };
 
-static bool has_crc(const struct elf_file *file, uint32_t expected)
+/* Takes over a file that has only its CRC to show that it belongs. */
+static void keep(struct search *search, struct elf_file *file)
 {
-	uint8_t buffer[65536];
-	uLong crc = crc32(0, NULL, 0);
-	long n;
+	struct linked_files *linked = search->linked;
 
-	for (uint64_t at = 0; at < CRC_BYTES_MAX; at += (uint64_t)n) {
-		n = elf_file__read(file, at, buffer, sizeof(buffer));
-		if (n < 0)
-			return false;
-		if (!n)
-			return crc == expected;
-		crc = crc32(crc, buffer, (uInt)n);
-	}
-	return false;
-}
-
-static bool belongs(const struct search *search, const struct elf_file *file, bool by_link)
-{
-	const uint8_t *id;
-	size_t size = elf_file__build_id(file, &id);
-
-	if (search->id_size && size)
-		return size == search->id_size && memcmp(id, search->id, size) == 0;
-	return by_link && has_crc(file, search->crc);
+	if (linked->count < LINKED_FILES_MAX)
+		linked->files[linked->count++] = file;
+	else
+		elf_file__free(file);
 }
 
 /* Takes over `fd`, which may be an error. */
 static bool take(struct search *search, int fd, bool by_link)
 {
 	struct elf_file *file;
+	const uint8_t *id;
+	size_t size;
 
 	if (fd < 0 || elf_file__open_debug_fd(fd, "debug file", &file, NULL))
 		return false;
-	if (belongs(search, file, by_link)) {
+	size = elf_file__build_id(file, &id);
+	if (search->id_size && size == search->id_size && memcmp(id, search->id, size) == 0) {
 		search->found = file;
 		return true;
 	}
-	elf_file__free(file);
+	if (by_link && (!search->id_size || !size))
+		keep(search, file);
+	else
+		elf_file__free(file);
 	return false;
 }
 
@@ -90,7 +78,7 @@ static bool try_build_id(struct search *search)
 
 static bool try_link(struct search *search, const char *object)
 {
-	const char *link = elf_file__debug_link(search->elf, &search->crc);
+	const char *link = elf_file__debug_link(search->elf, &search->linked->crc);
 	int folder = object && strrchr(object, '/') ? (int)(strrchr(object, '/') - object) : 0;
 	char path[PATH_MAX];
 
@@ -116,14 +104,45 @@ static bool try_debuginfod_cache(struct search *search)
 	       take(search, regular_file__open(path), false);
 }
 
-struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const char *path)
+struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const char *path, struct linked_files *linked)
 {
-	struct search search = {.elf = elf, .pid = pid};
+	struct search search = {.elf = elf, .pid = pid, .linked = linked};
 
+	*linked = (struct linked_files){0};
 	search.id_size = elf_file__build_id(elf, &search.id);
 	if (!try_build_id(&search) && !try_link(&search, path))
 		try_debuginfod_cache(&search);
+	if (search.found)
+		linked_files__clear(linked);
 	return search.found;
+}
+
+void linked_files__clear(struct linked_files *linked)
+{
+	while (linked->count)
+		elf_file__free(linked->files[--linked->count]);
+}
+
+struct elf_file *linked_files__take(struct linked_files *linked, struct file_crcs *crcs, bool *later)
+{
+	struct elf_file *found = NULL;
+	size_t i;
+
+	*later = false;
+	for (i = 0; i < linked->count && !found; i++) {
+		uint32_t crc;
+		int ret = file_crcs__find(crcs, linked->files[i], &crc);
+
+		*later = ret == -EAGAIN;
+		if (*later)
+			return NULL;
+		if (!ret && crc == linked->crc)
+			found = linked->files[i];
+	}
+	if (found)
+		linked->files[i - 1] = linked->files[--linked->count];
+	linked_files__clear(linked);
+	return found;
 }
 
 bool debug_file__is_wanted(const struct elf_file *elf)

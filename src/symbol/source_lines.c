@@ -8,8 +8,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define SECTIONS_BYTES_MAX (512ull << 20)
+#include "base/clock.h"
+#include "symbol/debug_sections.h"
+
 /* A byte of a line table makes one row at the most, of this size in libdw. */
 #define TABLE_BYTES_MAX (4u << 20)
 #define ROW_SIZE 64
@@ -17,6 +20,8 @@
 /* Of all that one file takes: no more tables are read then. */
 #define SIZE_BYTES_MAX (1ull << 30)
 #define PATH_LENGTH_MAX 4096
+/* Ranges of many units may be one long list: what is read in this time is what there is. */
+#define UNITS_NS NS_PER_S
 
 /* Code of one compilation unit. */
 struct range {
@@ -32,78 +37,6 @@ struct source_lines {
 	size_t count, capacity;
 	size_t size;
 };
-
-/* What the debug sections take once they are in memory; 0 where there is no table of lines. */
-static uint64_t debug_size(Elf *elf)
-{
-	uint64_t size = 0;
-	bool has_lines = false;
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return 0;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		GElf_Chdr compressed;
-		const char *name;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (!name || (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0))
-			continue;
-		/* The older form of compression tells its size only in its contents. */
-		if (name[1] == 'z')
-			return 0;
-		has_lines |= strcmp(name, ".debug_line") == 0;
-		if (header.sh_flags & SHF_COMPRESSED) {
-			if (!gelf_getchdr(section, &compressed))
-				return 0;
-			header.sh_size += compressed.ch_size;
-		}
-		if (header.sh_size > SECTIONS_BYTES_MAX)
-			return UINT64_MAX;
-		size += header.sh_size;
-	}
-	return has_lines ? size : 0;
-}
-
-/* libdw looks for the end of a string in these without looking for the section's. */
-static bool is_for_strings(const char *name)
-{
-	return name && (strcmp(name, ".debug_str") == 0 || strcmp(name, ".debug_line_str") == 0);
-}
-
-static bool has_end(Elf_Scn *section)
-{
-	GElf_Shdr header;
-	Elf_Data *data;
-
-	if (!gelf_getshdr(section, &header))
-		return false;
-	if (header.sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0)
-		return false;
-	data = elf_rawdata(section, NULL);
-	return data && (!data->d_size || (data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]));
-}
-
-/* Whether the last of the strings ends in each section of strings. */
-static bool strings_end(Elf *elf)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
-		    is_for_strings(elf_strptr(elf, names, header.sh_name)) && !has_end(section))
-			return false;
-	}
-	return true;
-}
 
 static int add_range(struct source_lines *lines, uint64_t start, uint64_t end, Dwarf_Off unit)
 {
@@ -149,13 +82,16 @@ static int add_ranges_of(struct source_lines *lines, Dwarf_Die *unit)
 /* Not by .debug_aranges, which some compilers do not make. */
 static int find_units(struct source_lines *lines)
 {
+	uint64_t begin = clock__thread_ns();
 	Dwarf_CU *unit = NULL;
 	Dwarf_Half version;
 	uint8_t type;
-	Dwarf_Die die, split;
+	Dwarf_Die die;
 	int ret = 0;
 
-	while (!ret && !dwarf_get_units(lines->dwarf, unit, &unit, &version, &type, &die, &split)) {
+	/* Nobody asks for the split unit's DIE: libdw would open a file whose name the process chose. */
+	while (!ret && clock__thread_ns() - begin < UNITS_NS &&
+	       !dwarf_get_units(lines->dwarf, unit, &unit, &version, &type, &die, NULL)) {
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			ret = add_ranges_of(lines, &die);
 	}
@@ -164,21 +100,38 @@ static int find_units(struct source_lines *lines)
 	return ret == -E2BIG ? 0 : ret;
 }
 
+/*
+ * Not counted in the header are more than 65,279 sections, which no program has: libelf would make a structure
+ * for each of as many as the file says.
+ */
+static bool has_few_sections(int fd)
+{
+	Elf64_Ehdr header;
+
+	return pread(fd, &header, sizeof(header), 0) == sizeof(header) && header.e_shnum;
+}
+
 struct source_lines *source_lines__new(int fd)
 {
-	struct source_lines *lines = calloc(1, sizeof(*lines));
+	struct source_lines *lines;
 	uint64_t size;
 
+	if (!has_few_sections(fd))
+		return NULL;
+	lines = calloc(1, sizeof(*lines));
 	if (!lines)
 		return NULL;
 	elf_version(EV_CURRENT);
 	lines->elf = elf_begin(fd, ELF_C_READ, NULL);
-	size = lines->elf ? debug_size(lines->elf) : 0;
-	if (!size || size > SECTIONS_BYTES_MAX || !strings_end(lines->elf))
+	if (!lines->elf || debug_sections__check(lines->elf, &size))
 		goto fail;
 	lines->size = size;
 	lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
-	if (!lines->dwarf || find_units(lines))
+	if (!lines->dwarf)
+		goto fail;
+	/* Its own supplementary file: else libdw would open one by a name that the process chose. */
+	dwarf_setalt(lines->dwarf, lines->dwarf);
+	if (find_units(lines))
 		goto fail;
 	return lines;
 fail:

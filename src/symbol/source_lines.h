@@ -2,10 +2,12 @@
 /*
  * Source file and line of an address, by an ELF file's DWARF, which libdw
  * reads. The file may be a watched process's: it is read, never mapped (it
- * could be truncated), files whose debug information takes more than 512 MiB in memory are
- * left alone, and so are line tables of more than 4 MiB of one compilation
- * unit. Functions that were inlined are not told apart: the line is that of
- * the instruction, in whichever source file it is.
+ * could be truncated), files whose debug information takes more than 512 MiB in memory,
+ * or that have more than 65,536 units, are left alone (symbol/debug_sections.h), and so
+ * are line tables of more than 4 MiB of one compilation unit. No other file is opened:
+ * neither split debug information (.dwo) nor supplementary files (dwz). Functions that
+ * were inlined are not told apart: the line is that of the instruction, in whichever
+ * source file it is.
  */
 #ifndef SYMBOL_SOURCE_LINES_H
 #define SYMBOL_SOURCE_LINES_H

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "symbol/debug_file.h"
+#include "symbol/file_crc.h"
 #include "symbol/frame_info.h"
 #include "symbol/source_lines.h"
 #include "symbol/vdso.h"
@@ -28,6 +29,7 @@ struct symbol_cache {
 	uint64_t clock;
 	struct file_key vdso;	       /* all zero until it is opened */
 	struct debuginfod *debuginfod; /* or NULL */
+	struct file_crcs *crcs;
 };
 
 struct symbol_cache *symbol_cache__new(size_t max_files)
@@ -38,11 +40,11 @@ struct symbol_cache *symbol_cache__new(size_t max_files)
 		return NULL;
 	cache->max = max_files ? max_files : 1;
 	cache->files = calloc(cache->max, sizeof(*cache->files));
-	if (!cache->files) {
-		free(cache);
-		return NULL;
-	}
-	return cache;
+	cache->crcs = file_crcs__new();
+	if (cache->files && cache->crcs)
+		return cache;
+	symbol_cache__free(cache);
+	return NULL;
 }
 
 void symbol_cache__ask(struct symbol_cache *cache, struct debuginfod *debuginfod)
@@ -58,6 +60,7 @@ static void clear(struct symbol_file *file)
 		elf_end(file->frames);
 	}
 	source_lines__free(file->lines);
+	linked_files__clear(&file->linked);
 	elf_file__free(file->debug);
 	elf_file__free(file->elf);
 }
@@ -73,6 +76,7 @@ void symbol_cache__free(struct symbol_cache *cache)
 	if (!cache)
 		return;
 	symbol_cache__clear(cache);
+	file_crcs__free(cache->crcs);
 	free(cache->files);
 	free(cache);
 }
@@ -144,7 +148,7 @@ struct symbol_file *symbol_cache__find(struct symbol_cache *cache, const struct 
 /* A debug file counts too, also one that may yet come. */
 static size_t files_of(const struct symbol_file *file)
 {
-	return 1 + (file->debug || file->debuginfod);
+	return 1 + (file->debug || file->debuginfod) + file->linked.count;
 }
 
 static size_t open_files(const struct symbol_cache *cache)
@@ -189,7 +193,8 @@ int symbol_cache__open(struct symbol_cache *cache, int fd, pid_t pid, const char
 	if (elf_file__open_fd(fd, "mapped file", &file.elf, NULL) == -ENOMEM)
 		return -ENOMEM;
 	if (file.elf && pid)
-		file.debug = debug_file__open(file.elf, pid, path);
+		file.debug = debug_file__open(file.elf, pid, path, &file.linked);
+	file.crcs = cache->crcs;
 	if (file.elf && pid && !file.debug && cache->debuginfod && debug_file__is_wanted(file.elf))
 		file.debuginfod = cache->debuginfod;
 	*out = add(cache, &file);
@@ -215,11 +220,14 @@ int symbol_cache__open_vdso(struct symbol_cache *cache, struct symbol_file **out
 /* Only files that frames lie in are asked for, and one that comes late serves the frames named after that. */
 static void fetch_debug(struct symbol_file *file)
 {
-	bool later;
+	bool later = false;
 
-	if (!file->debuginfod)
+	if (!file->linked.count && !file->debuginfod)
 		return;
-	file->debug = debug_file__fetch(file->elf, file->debuginfod, &later);
+	if (file->linked.count)
+		file->debug = linked_files__take(&file->linked, file->crcs, &later);
+	if (!file->debug && !later && file->debuginfod)
+		file->debug = debug_file__fetch(file->elf, file->debuginfod, &later);
 	if (!later)
 		file->debuginfod = NULL;
 	if (file->debug && !file->lines)

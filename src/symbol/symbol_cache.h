@@ -5,7 +5,8 @@
  * change, the least recently used leaving first.
  *
  * A file's separate debug file is looked for when the file is opened, while its
- * process is there (symbol/debug_file.h); debuginfod, if it is to be asked,
+ * process is there (symbol/debug_file.h); one that only its CRC can tell is read
+ * when something is first looked up, and debuginfod, if it is to be asked,
  * when something is first looked up in the file. Names come from .symtab, the debug
  * file's .symtab or .dynsym, the first of them that there is.
  */
@@ -17,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
+
+#include "symbol/debug_file.h"
 
 struct Elf; /* libelf's */
 struct debuginfod;
@@ -34,6 +37,8 @@ struct symbol_file {
 	struct file_key key;
 	struct elf_file *elf;	       /* NULL: it is no ELF file, which is worth knowing too */
 	struct elf_file *debug;	       /* the separate debug file, or NULL */
+	struct linked_files linked;    /* one of them may be the debug file */
+	struct file_crcs *crcs;	       /* the cache's */
 	struct debuginfod *debuginfod; /* to be asked for that; NULL: not, or not any more */
 	struct source_lines *lines;    /* NULL: not read */
 	bool looked_for_lines;

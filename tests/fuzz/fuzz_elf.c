@@ -12,6 +12,7 @@
 #include "cli/subcommand.h"
 #include "harness.h"
 #include "symbol/debug_file.h"
+#include "symbol/file_crc.h"
 #include "symbol/host_stub.h"
 #include "symbol/python_process.h"
 #include "target/cuda_library.h"
@@ -172,11 +173,28 @@ static void print_script(const struct input *input)
 	free(script);
 }
 
+static void find_debug_file(const struct elf_file *elf)
+{
+	struct file_crcs *crcs = file_crcs__new();
+	struct linked_files linked;
+	struct elf_file *debug;
+	bool later = false;
+
+	MUST(crcs);
+	debug = debug_file__open(elf, 1, "/lib/input", &linked);
+	if (!debug)
+		debug = linked_files__take(&linked, crcs, &later);
+	MUST(!linked.count || later);
+	linked_files__clear(&linked);
+	elf_file__free(debug);
+	file_crcs__free(crcs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
 	uint64_t how = input__number(&input, 1);
-	struct elf_file *elf, *debug;
+	struct elf_file *elf;
 	struct error err = {""};
 	int ret, fd = harness__file(input.at, input.left);
 
@@ -187,8 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_all(elf, input.at, input.left);
 	if (how & 2) {
 		harness__set_file("", input.at, input.left);
-		debug = debug_file__open(elf, 1, "/lib/input");
-		elf_file__free(debug);
+		find_debug_file(elf);
 		harness__set_file(NULL, NULL, 0);
 	}
 	elf_file__free(elf);

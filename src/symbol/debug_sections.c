@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Debug sections before libdw reads them, see debug_sections.h.
+#include "symbol/debug_sections.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Names of sections: some hundred bytes in linked files. libelf reads them whole. */
+#define NAMES_BYTES_MAX (1u << 20)
+/* Compilers' output shrinks to a third or a tenth; only what is small, or made for it, to less than this. */
+#define PACKED_RATIO_MAX 64
+#define PACKED_ANYHOW (1u << 20)
+/* Several times what the largest libraries have, libtorch some ten thousands: 70 MiB in libdw. */
+#define UNITS_MAX 65536
+#define UNIT_SIZE 1100
+/* A unit's own abbreviation is the first as a rule and takes some 30 bytes. */
+#define ABBREVIATIONS_BYTES_MAX (16u << 20)
+#define ABBREVIATION_SIZE 80
+#define LEB128_BYTES_MAX 10
+
+struct bytes {
+	const uint8_t *at;
+	uint64_t size;
+};
+
+struct count {
+	struct bytes abbreviations;
+	uint64_t units, read, bytes; /* abbreviations that are read for the units, and their bytes */
+};
+
+/* What libdw reads: all of .debug_… and the name of a supplementary file. */
+static bool is_read(const char *name)
+{
+	return strncmp(name, ".debug_", 7) == 0 || strcmp(name, ".gnu_debugaltlink") == 0;
+}
+
+/* Adds what a section takes, as it is and unpacked. */
+static int add_section(Elf_Scn *section, const GElf_Shdr *header, uint64_t *size)
+{
+	GElf_Chdr compressed = {0};
+
+	if (header->sh_flags & SHF_COMPRESSED && !gelf_getchdr(section, &compressed))
+		return -ENOENT;
+	if (header->sh_size > DEBUG_SECTIONS_BYTES_MAX || compressed.ch_size > DEBUG_SECTIONS_BYTES_MAX)
+		return -EFBIG;
+	if (compressed.ch_size > PACKED_ANYHOW && compressed.ch_size / PACKED_RATIO_MAX > header->sh_size)
+		return -EFBIG;
+	*size += header->sh_size + compressed.ch_size;
+	return *size > DEBUG_SECTIONS_BYTES_MAX ? -EFBIG : 0;
+}
+
+static bool names_are_small(Elf *elf, size_t names)
+{
+	Elf_Scn *section = elf_getscn(elf, names);
+	GElf_Shdr header;
+
+	return section && gelf_getshdr(section, &header) && header.sh_size <= NAMES_BYTES_MAX &&
+	       !(header.sh_flags & SHF_COMPRESSED);
+}
+
+/* What the sections take once they are in memory. */
+static int add_sections(Elf *elf, size_t names, uint64_t *size)
+{
+	bool has_lines = false;
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+		int ret;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		/* The older form of compression tells its size only in its contents. */
+		if (name && strncmp(name, ".zdebug_", 8) == 0)
+			return -ENOENT;
+		if (!name || !is_read(name))
+			continue;
+		has_lines |= strcmp(name, ".debug_line") == 0;
+		ret = add_section(section, &header, size);
+		if (ret)
+			return ret;
+	}
+	return has_lines ? 0 : -ENOENT;
+}
+
+static int contents(Elf_Scn *section, const GElf_Shdr *header, struct bytes *bytes)
+{
+	Elf_Data *data;
+
+	if (header->sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0)
+		return -EBADMSG;
+	data = elf_rawdata(section, NULL);
+	if (!data || (data->d_size && !data->d_buf))
+		return -EBADMSG;
+	*bytes = (struct bytes){.at = data->d_buf, .size = data->d_size};
+	return 0;
+}
+
+/* Of two of the same name libdw takes one: linked files have none. */
+static int find(Elf *elf, size_t names, const char *wanted, struct bytes *bytes)
+{
+	Elf_Scn *section = NULL;
+	bool found = false;
+	GElf_Shdr header;
+
+	*bytes = (struct bytes){0};
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		int ret;
+
+		/* Also those of .dwo files, which libdw may take for the others. */
+		if (!name || strncmp(name, wanted, strlen(wanted)) != 0 || header.sh_type == SHT_NOBITS)
+			continue;
+		ret = found || name[strlen(wanted)] ? -EBADMSG : contents(section, &header, bytes);
+		if (ret)
+			return ret;
+		found = true;
+	}
+	return 0;
+}
+
+/* libdw looks for the end of a string in these without looking for the section's. */
+static int strings_end(Elf *elf, size_t names)
+{
+	static const char *const strings[] = {".debug_str", ".debug_line_str"};
+	Elf_Scn *section = NULL;
+	struct bytes bytes;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (!name || header.sh_type == SHT_NOBITS || (strcmp(name, strings[0]) != 0 && strcmp(name, strings[1]) != 0))
+			continue;
+		if (contents(section, &header, &bytes) || (bytes.size && bytes.at[bytes.size - 1]))
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+/* Little-endian, as all files that come here are; 0 beyond the end. */
+static uint64_t number(const struct bytes *bytes, uint64_t at, size_t size)
+{
+	uint64_t value = 0;
+
+	if (at <= bytes->size && size <= bytes->size - at)
+		memcpy(&value, bytes->at + at, size);
+	return value;
+}
+
+/* As libdw does: what has no end, or is longer than any number, is the largest. */
+static uint64_t leb128(const struct bytes *bytes, uint64_t *at)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = 0; i < LEB128_BYTES_MAX && *at < bytes->size; i++) {
+		uint8_t byte = bytes->at[(*at)++];
+
+		value |= (uint64_t)(byte & 0x7f) << (7 * i);
+		if (!(byte & 0x80))
+			return value;
+	}
+	return UINT64_MAX;
+}
+
+static void skip_abbreviation(const struct bytes *bytes, uint64_t *at)
+{
+	uint64_t attribute, form;
+
+	leb128(bytes, at); /* the tag */
+	++*at;		   /* whether there are children */
+	do {
+		attribute = leb128(bytes, at);
+		form = leb128(bytes, at);
+		if (form == DW_FORM_implicit_const)
+			leb128(bytes, at);
+	} while ((attribute || form) && *at < bytes->size);
+}
+
+/* To find a unit's own abbreviation libdw keeps all that lie before it, for each unit anew. */
+static int count_abbreviations(struct count *count, uint64_t at, uint64_t wanted)
+{
+	const struct bytes *bytes = &count->abbreviations;
+
+	while (at < bytes->size) {
+		uint64_t start = at, code = leb128(bytes, &at);
+
+		if (!code)
+			return 0;
+		skip_abbreviation(bytes, &at);
+		count->read++;
+		count->bytes += at - start;
+		if (count->bytes > ABBREVIATIONS_BYTES_MAX)
+			return -EFBIG;
+		if (code == wanted)
+			return 0;
+	}
+	return 0;
+}
+
+/* Bytes of the header from the version on. */
+static uint64_t header_size(uint64_t version, uint64_t type, bool in_types, uint64_t offset_size)
+{
+	if (version < 5)
+		return 2 + offset_size + 1 + (in_types ? 8 + offset_size : 0);
+	switch (type) {
+	case DW_UT_skeleton:
+	case DW_UT_split_compile:
+		return 4 + offset_size + 8;
+	case DW_UT_type:
+	case DW_UT_split_type:
+		return 4 + offset_size + 8 + offset_size;
+	default:
+		return 4 + offset_size;
+	}
+}
+
+/* `at`: of the version, `unit`: the section as far as the unit's end. */
+static int count_unit(struct count *count, const struct bytes *unit, uint64_t at, bool in_types, size_t offset_size)
+{
+	uint64_t version = number(unit, at, 2), type = number(unit, at + 2, 1);
+	uint64_t abbreviations = number(unit, at + (version < 5 ? 2 : 4), offset_size);
+	uint64_t die = at + header_size(version, type, in_types, offset_size);
+
+	if (++count->units > UNITS_MAX)
+		return -EFBIG;
+	return count_abbreviations(count, abbreviations, leb128(unit, &die));
+}
+
+/* By their lengths alone: libdw makes no more units than these, and may stop earlier. */
+static int count_units(struct count *count, const struct bytes *section, bool in_types)
+{
+	uint64_t at = 0;
+	int ret = 0;
+
+	while (!ret && at < section->size && section->size - at > 4) {
+		uint64_t length = number(section, at, 4), left;
+		bool is_long = length == UINT32_MAX;
+		struct bytes unit;
+
+		at += 4;
+		if (is_long) {
+			length = number(section, at, 8);
+			at += 8;
+		}
+		left = at < section->size ? section->size - at : 0;
+		/* The end of such a one may be before its beginning. */
+		if (is_long && length > left)
+			return -EBADMSG;
+		unit = (struct bytes){.at = section->at, .size = at + (length < left ? length : left)};
+		ret = count_unit(count, &unit, at, in_types, is_long ? 8 : 4);
+		at += length;
+	}
+	return ret;
+}
+
+int debug_sections__check(struct Elf *elf, uint64_t *size)
+{
+	struct count count = {.units = 0};
+	struct bytes info, types;
+	size_t names;
+	int ret;
+
+	*size = 0;
+	if (elf_getshdrstrndx(elf, &names) || !names_are_small(elf, names))
+		return -ENOENT;
+	ret = add_sections(elf, names, size);
+	ret = ret ? ret : strings_end(elf, names);
+	ret = ret ? ret : find(elf, names, ".debug_abbrev", &count.abbreviations);
+	ret = ret ? ret : find(elf, names, ".debug_info", &info);
+	ret = ret ? ret : find(elf, names, ".debug_types", &types);
+	ret = ret ? ret : count_units(&count, &info, false);
+	ret = ret ? ret : count_units(&count, &types, true);
+	*size += count.units * UNIT_SIZE + count.read * ABBREVIATION_SIZE;
+	return ret;
+}
