@@ -39,6 +39,7 @@ $(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/account_options.o $(BUILD)
 	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_trace_gaps: $(BUILD)/obj/cli/gaps.o
 $(BUILD)/tests/test_asked: $(BUILD)/obj/cli/asked.o
+$(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/rescans.o
 $(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/refusals.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 

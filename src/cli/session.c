@@ -21,6 +21,7 @@
 #include "cli/exits.h"
 #include "cli/privileges.h"
 #include "cli/refusals.h"
+#include "cli/rescans.h"
 #include "cli/stop_signals.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
@@ -40,6 +41,7 @@ struct session {
 	struct event *signals, *deadline, *second;
 	struct command *command;
 	struct waker *waker; /* with a command */
+	struct rescans *rescans;
 	struct exits *exits; /* with processes at whose end it ends */
 	struct session_probes probes;
 	struct attacher *attacher;
@@ -137,28 +139,57 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 		session->hooks.second(session->hooks.arg);
 }
 
-void session__process_changed(struct session *session, const struct record_library *record)
+static int look_at(struct session *session, const struct rescan *rescan)
+{
+	struct hindrance hindrance;
+	int late = attacher__add_process(session->attacher, rescan->pid, rescan->scan, rescan->since_ns, &hindrance);
+
+	refusals__tell(&session->refusals, rescan->pid, &hindrance, session->log);
+	return late;
+}
+
+/* At a process that runs. */
+static uint64_t on_rescan(const struct rescan *rescan, void *arg)
+{
+	struct session *session = arg;
+
+	if (!session->attacher)
+		return 0;
+	if (look_at(session, rescan) > 0 && session->hooks.late)
+		session->hooks.late(rescan->pid, rescan->since_ns, session->hooks.arg);
+	return attacher__reading_ns(session->attacher);
+}
+
+/* One that is held is waiting for it, and does nothing meanwhile. */
+static void look_at_held(struct session *session, const struct rescan *rescan, bool parent_stopped)
 {
 	const struct probe_programs *programs = session->probes.programs;
-	enum process_scan scan = record->header.type == RECORD_EXEC ? SCAN_PROGRAM : SCAN_NAMED;
-	pid_t pid = record->pid;
-	struct hindrance hindrance;
-	bool let_go = false;
-	int late;
+	pid_t pid = rescan->pid;
+	int late = look_at(session, rescan);
+	bool let_go = command__was_let_go(bpf_map__fd(programs->held), pid);
+
+	if (!parent_stopped)
+		waker__letting_go(session->waker, pid);
+	command__send(session->command, pid, SIGCONT);
+	bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
+	if (late > 0 && let_go && session->hooks.late)
+		session->hooks.late(pid, rescan->since_ns, session->hooks.arg);
+}
+
+void session__process_changed(struct session *session, const struct record_library *record)
+{
+	const struct rescan rescan = {
+		.pid = record->pid,
+		.scan = record->header.type == RECORD_EXEC ? SCAN_PROGRAM : SCAN_NAMED,
+		.since_ns = record->time_ns,
+	};
 
 	if (!session->attacher) /* detached: nobody is held any more */
 		return;
-	late = attacher__add_process(session->attacher, pid, scan, record->time_ns, &hindrance);
-	refusals__tell(&session->refusals, pid, &hindrance, session->log);
-	if (record->stopped) {
-		let_go = command__was_let_go(bpf_map__fd(programs->held), pid);
-		if (!record->parent_stopped)
-			waker__letting_go(session->waker, pid);
-		command__send(session->command, pid, SIGCONT);
-		bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
-	}
-	if (late > 0 && (let_go || !record->stopped) && session->hooks.late)
-		session->hooks.late(pid, record->time_ns, session->hooks.arg);
+	if (record->stopped)
+		look_at_held(session, &rescan, record->parent_stopped);
+	else
+		rescans__add(session->rescans, &rescan, clock__boot_ns());
 }
 
 /* --- setting up --- */
@@ -239,6 +270,9 @@ static int set_up(struct session *session, struct error *err)
 	session->loop = event_base_new();
 	if (!session->loop || reserve_timers(session->loop))
 		return error__set(err, -ENOMEM, "cannot make an event loop: out of memory");
+	session->rescans = rescans__new(session->loop, on_rescan, session);
+	if (!session->rescans)
+		return error__set(err, -ENOMEM, "out of memory");
 	ret = process__check_proc(err);
 	if (!ret)
 		ret = open_signals(session, err);
@@ -416,6 +450,7 @@ void session__free(struct session *session)
 	command__free(session->command);
 	waker__free(session->waker);
 	exits__free(session->exits);
+	rescans__free(session->rescans);
 	if (session->signals)
 		event_free(session->signals);
 	if (session->deadline)

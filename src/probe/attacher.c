@@ -391,6 +391,11 @@ int attacher__watch(struct attacher *attacher, unsigned int families, struct err
 	return ret;
 }
 
+uint64_t attacher__reading_ns(const struct attacher *attacher)
+{
+	return attacher->reading_ns;
+}
+
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts)
 {
 	*counts = attacher->counts;

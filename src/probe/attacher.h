@@ -60,10 +60,13 @@ int attacher__add_own_loader(struct attacher *attacher, struct error *err);
  * exec (SCAN_PROGRAM) libraries do not count where the loader is known, which
  * will tell when they have been loaded. A negative errno where the process
  * cannot be read (-ESRCH: gone). Files that cannot be attached are told to the
- * log, but for what cannot be opened: that, or why the process cannot be read, is `hindrance`.
+ * log, but for what cannot be opened: that, or why the process cannot be read, or not to the end, is `hindrance`.
  */
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns,
 			  struct hindrance *hindrance);
+
+/* CPU time that the mappings of that process, the last one, took to be read; what its files took is not in it. */
+uint64_t attacher__reading_ns(const struct attacher *attacher);
 
 /*
  * Puts the probes of `families`, 1 << enum rate_family, in on all files, also those to come, and

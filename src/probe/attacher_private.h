@@ -37,6 +37,8 @@ struct attacher {
 	struct seen_file *seen;
 	struct attacher_counts counts;
 	unsigned int slow_told; /* libraries of which a warning said that probes are slow there */
+	uint64_t reading_ns;	/* what the last process's mappings took to be read */
+	bool long_path_told;	/* that a file has a path too long to be looked at */
 	bool lack_told;		/* that there is no memory, or no descriptor, for what a process maps */
 };
 

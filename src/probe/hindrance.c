@@ -67,6 +67,16 @@ int hindrance__of_process(pid_t pid, int code, struct hindrance *hindrance)
 			  pid, who(pid).comm, strerror(-code), hindrance__advice(capabilities__effective(), false));
 }
 
+void hindrance__of_cut(pid_t pid, struct hindrance *hindrance)
+{
+	if (*hindrance->text.text)
+		return;
+	error__set(&hindrance->text, -EFBIG,
+		   "process %d (%s): the list of its mappings is longer than 16 MiB: libraries that come after that have no "
+		   "probes unless another process or --libcuda-path names them",
+		   pid, who(pid).comm);
+}
+
 int hindrance__of_file(pid_t pid, const char *path, bool deleted, int code, struct hindrance *hindrance)
 {
 	const struct file_hindrance file = file_hindrance__of(code, deleted);

@@ -33,6 +33,9 @@ const char *hindrance__advice(uint64_t effective, bool files);
 /* Of a process whose mappings cannot be read. Returns `code`. */
 int hindrance__of_process(pid_t pid, int code, struct hindrance *hindrance);
 
+/* Of a process whose mappings are more than are read (-EFBIG of proc_maps__each). Another hindrance stays. */
+void hindrance__of_cut(pid_t pid, struct hindrance *hindrance);
+
 /* Of a file that process maps at `path`. Returns `code`. */
 int hindrance__of_file(pid_t pid, const char *path, bool deleted, int code, struct hindrance *hindrance);
 

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/table.h"
 #include "probe/attacher_private.h"
 #include "target/loader.h"
@@ -64,63 +65,10 @@ struct scan {
 	bool maps_cuda;			/* the process has a file named like a CUDA library */
 	uint64_t probed_ns[FILE_ROLES]; /* of the latest file of each role; 0: there is none with probes */
 	int late[FILE_ROLES];		/* files without probes at since_ns */
+	bool is_cut;			/* not all that it maps is known */
 	uint64_t since_ns;
 	struct hindrance *hindrance;
 };
-
-/* The role of a mapped file, if any is to be attached. */
-static bool has_role(const struct scan *scan, const struct mapping *mapping, enum file_role *role)
-{
-	const char *slash = strrchr(mapping->path, '/');
-
-	if (!mapping->executable || !mapping__is_file(mapping) || !slash)
-		return false;
-	if (loader__is_path(mapping->path))
-		*role = ROLE_OF_LOADER;
-	else if (!strncmp(slash + 1, "libcuda.so", 10))
-		*role = ROLE_OF_DRIVER;
-	else if (!strncmp(slash + 1, "libcuda", 7))
-		*role = ROLE_OF_LIBRARY;
-	else if (!strcmp(scan->program, mapping->path))
-		*role = ROLE_OF_PROGRAM;
-	else
-		return false;
-	return true;
-}
-
-static int gather(const struct mapping *mapping, void *arg)
-{
-	struct scan *scan = arg;
-	struct candidate *grown;
-	enum file_role role;
-
-	if (!has_role(scan, mapping, &role))
-		return 0;
-	scan->maps_cuda |= role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
-	if (scan->count == CANDIDATES_MAX)
-		return -E2BIG;
-	grown = realloc(scan->candidates, (scan->count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	scan->candidates = grown;
-	grown[scan->count].mapping = *mapping;
-	grown[scan->count].role = role;
-	grown[scan->count].mapping.path = strdup(mapping->path);
-	return grown[scan->count++].mapping.path ? 0 : -ENOMEM;
-}
-
-static int gather_all(struct scan *scan)
-{
-	int ret = proc_maps__each(scan->pid, gather, scan);
-
-	if (ret != -E2BIG)
-		return ret;
-	scan->attacher->counts.skipped++;
-	log__warn(scan->attacher->log, "process %d has too many files mapped that are named like CUDA's: only the first %d are "
-				       "looked at",
-		  scan->pid, CANDIDATES_MAX);
-	return 0;
-}
 
 static struct seen_key key_of(const struct mapping *mapping, int fd)
 {
@@ -171,6 +119,79 @@ static void count_skipped(struct attacher *attacher, const struct mapping *mappi
 		return;
 	remember_seen(attacher, &key, 0);
 	attacher->counts.skipped++;
+}
+
+/* Whether it is one of CUDA's is not known. One line for all: a program may have any number of them. */
+static void note_long_path(struct scan *scan, const struct mapping *mapping)
+{
+	struct attacher *attacher = scan->attacher;
+
+	count_skipped(attacher, mapping);
+	if (!attacher->long_path_told)
+		log__warn(attacher->log, "process %d has code of files whose paths are longer than %d bytes: such files get no probes",
+			  scan->pid, PATH_MAX - 1);
+	attacher->long_path_told = true;
+}
+
+/* The role of a mapped file, if any is to be attached. */
+static bool has_role(const struct scan *scan, const struct mapping *mapping, enum file_role *role)
+{
+	const char *slash = strrchr(mapping->path, '/');
+
+	if (!mapping->executable || !mapping__is_file(mapping) || !slash)
+		return false;
+	if (loader__is_path(mapping->path))
+		*role = ROLE_OF_LOADER;
+	else if (!strncmp(slash + 1, "libcuda.so", 10))
+		*role = ROLE_OF_DRIVER;
+	else if (!strncmp(slash + 1, "libcuda", 7))
+		*role = ROLE_OF_LIBRARY;
+	else if (!strcmp(scan->program, mapping->path))
+		*role = ROLE_OF_PROGRAM;
+	else
+		return false;
+	return true;
+}
+
+static int gather(const struct mapping *mapping, void *arg)
+{
+	struct scan *scan = arg;
+	struct candidate *grown;
+	enum file_role role;
+
+	if (mapping->executable && mapping->path_too_long)
+		note_long_path(scan, mapping);
+	if (!has_role(scan, mapping, &role))
+		return 0;
+	scan->maps_cuda |= role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
+	if (scan->count == CANDIDATES_MAX)
+		return -E2BIG;
+	grown = realloc(scan->candidates, (scan->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	scan->candidates = grown;
+	grown[scan->count].mapping = *mapping;
+	grown[scan->count].role = role;
+	grown[scan->count].mapping.path = strdup(mapping->path);
+	return grown[scan->count++].mapping.path ? 0 : -ENOMEM;
+}
+
+static int gather_all(struct scan *scan)
+{
+	uint64_t began = clock__thread_ns();
+	int ret = proc_maps__each(scan->pid, gather, scan);
+
+	scan->attacher->reading_ns += clock__thread_ns() - began;
+	scan->is_cut = ret == -EFBIG;
+	if (scan->is_cut)
+		return 0;
+	if (ret != -E2BIG)
+		return ret;
+	scan->attacher->counts.skipped++;
+	log__warn(scan->attacher->log, "process %d has too many files mapped that are named like CUDA's: only the first %d are "
+				       "looked at",
+		  scan->pid, CANDIDATES_MAX);
+	return 0;
 }
 
 /* NULL: one without probes. */
@@ -339,6 +360,13 @@ static bool has_probes(const struct scan *scan)
 	return scan->probed_ns[ROLE_OF_DRIVER] || scan->probed_ns[ROLE_OF_LIBRARY] || scan->probed_ns[ROLE_OF_PROGRAM];
 }
 
+/* What was read has its probes. */
+static void note_cut(struct scan *scan)
+{
+	scan->attacher->counts.skipped++;
+	hindrance__of_cut(scan->pid, scan->hindrance);
+}
+
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what, uint64_t since_ns,
 			  struct hindrance *hindrance)
 {
@@ -346,6 +374,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	int ret, late;
 
 	*hindrance = (struct hindrance){.whole = false};
+	attacher->reading_ns = 0;
 	mounts__keep();
 	find_program(&scan);
 	ret = attach_loaders(&scan);
@@ -355,6 +384,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	attach_role(&scan, ROLE_OF_LIBRARY);
 	if (what == SCAN_PROGRAM || scan.maps_cuda)
 		attach_role(&scan, ROLE_OF_PROGRAM);
+	if (scan.is_cut)
+		note_cut(&scan);
 	hindrance->whole = *hindrance->text.text && !has_probes(&scan);
 	late = scan.late[ROLE_OF_PROGRAM];
 	if (what != SCAN_PROGRAM || !is_loader_known(&scan))

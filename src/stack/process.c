@@ -259,9 +259,11 @@ static int tell_python(struct stack_processes *processes, const struct stack_pro
 static void search_python(struct stack_processes *processes, struct stack_process *process, struct error *err,
 			  uint64_t now)
 {
+	uint64_t begin = clock__thread_ns();
 	int ret = python_process__find(processes->memory, process->pid, &process->python, err);
 
 	process->searched_ns = now;
+	process->search_takes_ns = clock__thread_ns() - begin;
 	if (!ret) {
 		ret = tell_python(processes, process);
 		if (ret)
@@ -275,11 +277,21 @@ static void search_python(struct stack_processes *processes, struct stack_proces
 		process->search = ret == -EAGAIN ? PYTHON_NOT_YET : PYTHON_REFUSED;
 }
 
+static bool may_search(const struct stack_process *process, uint64_t now)
+{
+	return process->search_takes_ns < READING_LONG_NS ||
+	       now >= process->searched_ns + READING_PAUSE * process->search_takes_ns;
+}
+
 /* A libpython that is loaded later is found then: nothing is said until there is one. */
 static void look_for_python(struct stack_processes *processes, struct stack_process *process, uint64_t now)
 {
 	struct error err = {0};
 
+	if (!may_search(process, now)) {
+		process->search = PYTHON_NOT_YET;
+		return;
+	}
 	search_python(processes, process, &err, now);
 	if (process->search != PYTHON_REFUSED || !process->announced || process->warned)
 		return;
@@ -308,7 +320,7 @@ static void begin_program(struct stack_processes *processes, struct stack_proces
 	process->number = processes->numbers++;
 	process->announced = process->warned = false;
 	process->code_told = false;
-	process->wait_ns = process->took_ns = process->takes_ns = 0;
+	process->wait_ns = process->took_ns = process->takes_ns = process->search_takes_ns = 0;
 }
 
 void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool exec, uint64_t now)

@@ -35,6 +35,7 @@ struct stack_process {
 	struct python_process python; /* where `search` is PYTHON_FOUND */
 	enum python_search search;
 	uint64_t searched_ns;
+	uint64_t search_takes_ns; /* the latest look for Python, of CPU time */
 	bool announced, warned;
 	bool changed; /* to be read again at the next record */
 	uint64_t read_ns;

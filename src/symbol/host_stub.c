@@ -135,7 +135,7 @@ static int read_code(struct host_stubs *stubs, pid_t pid, struct mapped_code **o
 		return -ENOMEM;
 	code->pid = pid;
 	ret = proc_maps__each(pid, keep_mapping, code);
-	if (ret && ret != -E2BIG) {
+	if (ret && ret != -E2BIG && ret != -EFBIG) {
 		free_code(code);
 		return ret;
 	}

@@ -18,6 +18,7 @@
 
 #define OBJECTS_MAX 16384
 #define UNMAPPED_MAX 256
+#define PATHS_MAX (2 << 20)	 /* bytes of their paths: one may have 4,095 of them */
 #define OPENED_MAX 1000		 /* by one reading: a process could have us open files for minutes */
 #define UPROBES_NAME "[uprobes]" /* the kernel's own: where probed functions return to */
 
@@ -186,6 +187,7 @@ static struct symbol_file *open_file(const struct mapped_object *object, pid_t p
 
 struct reading {
 	struct objects objects;
+	size_t paths; /* bytes */
 	struct ranges code;
 	uint64_t inode, begin; /* of the file that the last mapping was of */
 	dev_t device;
@@ -279,7 +281,8 @@ static int keep_mapping(const struct mapping *mapping, void *arg)
 	reading->device = mapping->device;
 	if (!mapping->executable)
 		return 0;
-	object = add(&reading->objects);
+	reading->paths += strlen(mapping->path) + 1;
+	object = reading->paths <= PATHS_MAX ? add(&reading->objects) : NULL;
 	if (!object)
 		return 1;
 	*object = (struct mapped_object){
@@ -360,7 +363,7 @@ int process_map__read(struct process_map *map, struct symbol_cache *cache)
 	if (cache)
 		open_files(&reading.objects, &map->objects, map->pid, cache);
 	replace(map, &reading);
-	return ret < 0 ? ret : 0;
+	return ret < 0 && ret != -EFBIG ? ret : 0;
 }
 
 int process_map__each_code(const struct process_map *map, code_range_fn fn, void *arg)

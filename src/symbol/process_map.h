@@ -36,7 +36,7 @@ void process_map__free(struct process_map *map);
 /*
  * Reads the mappings anew; of what was there before up to 256 mappings stay known. With a cache, files are
  * opened into it, at most a thousand that are new. At most 16384 mappings are
- * kept. Returns 0 or a negative errno; -ESRCH: the process is gone, and what was
+ * kept, and 2 MiB of paths; what comes after is not known, as where there is more than proc_maps__each reads. Returns 0 or a negative errno; -ESRCH: the process is gone, and what was
  * known of it stays.
  */
 int process_map__read(struct process_map *map, struct symbol_cache *cache);

@@ -309,7 +309,8 @@ int python_process__find(struct memory_reader *memory, pid_t pid, struct python_
 	int ret = proc_maps__each(pid, look_at, &search);
 
 	memset(python, 0, sizeof(*python));
-	if (!ret)
+	/* As far as it goes, of one that has too many. */
+	if (!ret || ret == -EFBIG)
 		ret = find_in(&search, &search.objects[OBJECT_PYTHON], python, err);
 	if (ret == -ENOENT)
 		ret = find_in(&search, &search.program, python, err);

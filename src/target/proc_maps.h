@@ -17,9 +17,10 @@ struct mapping {
 	uint64_t inode;	      /* 0: not a file */
 	dev_t device;	      /* as maps shows it: overlay mounts make it differ from stat's */
 	bool executable;
-	bool deleted;	  /* the name is gone (or ends in " (deleted)": maps cannot tell) */
-	const char *path; /* in the process's mount namespace; "" for anonymous memory;
-			      * "[stack]" and the like are no paths. Valid during the callback. */
+	bool deleted;	    /* the name is gone (or ends in " (deleted)": maps cannot tell) */
+	bool path_too_long; /* PATH_MAX and more, of a file in a directory so deep: nobody can open it by that */
+	const char *path;   /* in the process's mount namespace; "" for anonymous memory;
+			      * or one too long; "[stack]" and the like are no paths. Valid during the callback. */
 };
 
 /* Returns 0 to go on; anything else ends the iteration, which returns it. */
@@ -28,7 +29,8 @@ typedef int (*mapping_fn)(const struct mapping *mapping, void *arg);
 /*
  * Calls `fn` for each mapping, by rising address. Returns 0, what `fn`
  * returned, -ESRCH when the process is gone, or another negative errno. Lines
- * that cannot be understood are skipped; after a million mappings: -E2BIG.
+ * that cannot be understood are skipped. After 16 MiB of text: -EFBIG; what
+ * comes after is not known.
  */
 int proc_maps__each(pid_t pid, mapping_fn fn, void *arg);
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -49,6 +50,22 @@ def without(*capabilities):
 def run(*argv, before=()):
     return subprocess.run([*before, str(paths.GPUPROBE), *map(str, argv)], env=environment(), text=True,
                           capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+
+
+# Goes down step by step, so that its file has a path of 60 KB, and maps that 400 times: 24 MB of /proc/PID/maps.
+DEEP = """
+import ctypes, mmap, os, sys
+for step in range(300):
+    os.mkdir("d" * 200)
+    os.chdir("d" * 200)
+with open("f", "w+b") as file:
+    file.truncate(4096)
+    maps = [mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | (index % 2 and mmap.PROT_EXEC))
+            for index in range(400)]
+print("READY", flush=True)
+sys.stdin.readline()
+os.execv("/bin/rm", ["rm", "-rf", sys.argv[1]])
+"""
 
 
 def holder(directory=paths.SIM, before=()):
@@ -271,3 +288,19 @@ def test_the_monitor_ends_with_its_processes(tmp_path):
             assert not runs(child)
     assert result.status == 0
     assert result.final["processes"] == []
+
+
+def test_mappings_without_end_are_cut_and_said():
+    """Of that process alone."""
+    folder = tempfile.mkdtemp(prefix="gpuprobe-test-")
+    with Background(sys.executable, "-c", DEEP, folder, cwd=folder) as deep, holder() as other:
+        assert deep.stdout.readline() == "READY\n"
+        done = run("--json", *MONITOR, "--duration", "1", "-p", deep.pid, "-p", other.pid)
+        deep.tell("go")
+        assert deep.wait(30) == 0
+    assert done.returncode == 0, done
+    assert f"process {deep.pid} (python3): the list of its mappings is longer than 16 MiB" in done.stderr
+    assert f"process {deep.pid} has code of files whose paths are longer than 4095 bytes" in done.stderr
+    assert str(other.pid) not in "".join(line for line in done.stderr.splitlines() if "mappings" in line)
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report["lost"]["library_skipped"] == 2

@@ -2,6 +2,9 @@
 // What is large on purpose: names, chosen handles, mappings and files without end. Time is to grow with the size,
 // not with its square.
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -301,6 +304,186 @@ static void many_mappings(void **state)
 	assert_no_square(small, large);
 }
 
+/* A file in a directory so deep that nobody can name it from the root, as a program makes one by going there step by step. */
+struct deep_file {
+	char folder[64];
+	char name[256]; /* of each of the directories */
+	size_t depth;
+	int before; /* the directory that this program was in */
+	int fd;
+};
+
+static void make_deep(struct deep_file *deep, char letter, size_t depth)
+{
+	snprintf(deep->folder, sizeof(deep->folder), "/tmp/gpuprobe-hostile-XXXXXX");
+	memset(deep->name, letter, 200);
+	deep->name[200] = '\0';
+	deep->depth = depth;
+	deep->before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(deep->before >= 0);
+	assert_non_null(mkdtemp(deep->folder));
+	assert_int_equal(chdir(deep->folder), 0);
+	for (size_t i = 0; i < depth; i++) {
+		assert_int_equal(mkdir(deep->name, 0700), 0);
+		assert_int_equal(chdir(deep->name), 0);
+	}
+	deep->fd = open("f", O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+	assert_true(deep->fd >= 0 && !ftruncate(deep->fd, 4096));
+}
+
+/* This program is still in the deepest directory. */
+static void remove_deep(struct deep_file *deep)
+{
+	close(deep->fd);
+	unlink("f");
+	for (size_t i = 0; i < deep->depth; i++) {
+		assert_int_equal(chdir(".."), 0);
+		rmdir(deep->name);
+	}
+	assert_int_equal(fchdir(deep->before), 0);
+	close(deep->before);
+	rmdir(deep->folder);
+}
+
+/* Pages with one between each two, so that none is one mapping with the next; in the last a file as others are. */
+#define PLAIN_FILE "/proc/self/exe"
+
+static char *map_deep(const struct deep_file *deep, size_t count)
+{
+	char *at = mmap(NULL, (2 * count + 1) * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int plain = open(PLAIN_FILE, O_RDONLY | O_CLOEXEC);
+
+	assert_ptr_not_equal(at, MAP_FAILED);
+	for (size_t i = 0; i <= count; i++)
+		assert_ptr_not_equal(mmap(at + 2 * i * 4096, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+					  i < count ? deep->fd : plain, 0),
+				     MAP_FAILED);
+	close(plain);
+	return at;
+}
+
+struct deep_search {
+	uint64_t start, end;   /* what map_deep has mapped */
+	size_t deep, too_long; /* mappings of the deep file, those of them that have no path */
+	size_t longest;	       /* path */
+	bool found;	       /* the other file */
+};
+
+static int look_at_deep(const struct mapping *mapping, void *arg)
+{
+	struct deep_search *search = arg;
+	size_t length = strlen(mapping->path);
+
+	if (length > search->longest)
+		search->longest = length;
+	if (mapping->start < search->start || mapping->start >= search->end || !mapping->executable)
+		return 0;
+	search->deep += mapping->end < search->end;
+	search->too_long += mapping->path_too_long;
+	search->found |= mapping->end == search->end && mapping__is_file(mapping);
+	return 0;
+}
+
+static int read_deep(char *at, size_t count, struct deep_search *search)
+{
+	*search = (struct deep_search){.start = (uintptr_t)at, .end = (uintptr_t)at + (2 * count + 1) * 4096};
+	return proc_maps__each(getpid(), look_at_deep, search);
+}
+
+/* What comes after them is found, and none of their bytes is kept. */
+static void paths_without_end(void **state)
+{
+	enum {
+		COUNT = 40
+	};
+	struct deep_file deep;
+	struct deep_search search;
+	struct process_map *map = process_map__new(getpid());
+	char *at;
+	size_t before;
+
+	(void)state;
+	make_deep(&deep, 'd', 500);
+	at = map_deep(&deep, COUNT);
+	assert_int_equal(read_deep(at, COUNT, &search), 0);
+	assert_int_equal(search.deep, COUNT);
+	assert_int_equal(search.too_long, COUNT);
+	assert_true(search.longest < PATH_MAX);
+	assert_true(search.found);
+	before = mallinfo2().uordblks;
+	assert_int_equal(process_map__read(map, NULL), 0);
+	assert_true(mallinfo2().uordblks - before < 1 << 20);
+	assert_non_null(process_map__find(map, search.end - 1));
+	process_map__free(map);
+	munmap(at, search.end - search.start);
+	remove_deep(&deep);
+}
+
+/* 100 MB of text, of which as much is read as 100,000 usual mappings have. */
+static void text_without_end(void **state)
+{
+	enum {
+		COUNT = 1000
+	};
+	struct deep_file deep;
+	struct deep_search search;
+	uint64_t took;
+	char *at;
+
+	(void)state;
+	make_deep(&deep, 'd', 500);
+	at = map_deep(&deep, COUNT);
+	took = spent();
+	assert_int_equal(read_deep(at, COUNT, &search), -EFBIG);
+	took = spent() - took;
+	print_message("%d mappings of paths of 100 KB: %.1f ms\n", COUNT, (double)took / MS);
+	assert_true(search.deep < COUNT / 2);
+	assert_true(took < SLOWER * 2000 * MS);
+	munmap(at, search.end - search.start);
+	remove_deep(&deep);
+}
+
+/* The kernel prints a newline as four characters: the longest line of a path that is handed out. */
+static void path_of_newlines(void **state)
+{
+	struct deep_file deep;
+	struct deep_search search;
+	char *at;
+
+	(void)state;
+	make_deep(&deep, '\n', 20);
+	at = map_deep(&deep, 2);
+	assert_int_equal(read_deep(at, 2, &search), 0);
+	assert_int_equal(search.too_long, 0);
+	assert_true(search.longest >= 20 * 201 && search.longest < PATH_MAX);
+	assert_true(search.found);
+	munmap(at, search.end - search.start);
+	remove_deep(&deep);
+}
+
+/* Paths of 4,000 bytes, which can be opened: 2 MiB of them are kept. */
+static void kept_paths_are_bounded(void **state)
+{
+	enum {
+		COUNT = 2000
+	};
+	struct process_map *map = process_map__new(getpid());
+	struct deep_file deep;
+	size_t before;
+	char *at;
+
+	(void)state;
+	make_deep(&deep, 'd', 19);
+	at = map_deep(&deep, COUNT);
+	before = mallinfo2().uordblks;
+	assert_int_equal(process_map__read(map, NULL), 0);
+	print_message("%d mappings of paths of 4 KB: %zu KiB kept\n", COUNT, (mallinfo2().uordblks - before) >> 10);
+	assert_true(mallinfo2().uordblks - before < 3 << 20);
+	process_map__free(map);
+	munmap(at, (2 * COUNT + 1) * 4096);
+	remove_deep(&deep);
+}
+
 static void map_libraries(const char *folder, size_t count, bool map)
 {
 	char path[256];
@@ -399,6 +582,10 @@ int main(void)
 		cmocka_unit_test(exploding_names),
 		cmocka_unit_test(chosen_handles),
 		cmocka_unit_test(many_mappings),
+		cmocka_unit_test(paths_without_end),
+		cmocka_unit_test(text_without_end),
+		cmocka_unit_test(path_of_newlines),
+		cmocka_unit_test(kept_paths_are_bounded),
 		cmocka_unit_test(thousands_of_libraries),
 		cmocka_unit_test(endless_cache),
 	};

@@ -47,6 +47,34 @@ static struct seen parse(const char *text)
 	return seen;
 }
 
+/* As long as a path can be that is opened, and one byte more. */
+static void drops_paths_too_long(void **state)
+{
+	static char text[8192];
+	char path[4097];
+	struct seen seen;
+
+	(void)state;
+	for (int length = 4095; length <= 4096; length++) {
+		memset(path, 'p', sizeof(path));
+		path[0] = '/';
+		path[length] = '\0';
+		snprintf(text, sizeof(text), "1000-2000 r-xp 00000000 fe:1b 12 %s (deleted)\n3000-4000 r-xp 00000000 fe:1b 13 /next\n", path);
+		seen = parse(text);
+		assert_int_equal(seen.count, 2);
+		assert_string_equal(seen.path, "/next");
+		assert_false(seen.mapping.path_too_long);
+		*strchr(text, '\n') = '\0';
+		seen = parse(text);
+		assert_int_equal(seen.count, 1);
+		assert_int_equal(seen.mapping.inode, 12);
+		assert_true(seen.mapping.executable && seen.mapping.deleted);
+		assert_int_equal(seen.mapping.path_too_long, length == 4096);
+		assert_int_equal(mapping__is_file(&seen.mapping), length == 4095);
+		assert_string_equal(seen.path, length == 4095 ? path : "");
+	}
+}
+
 static void parses_a_line(void **state)
 {
 	struct seen seen = parse("7f2a3c000000-7f2a3c021000 r-xp 0001f000 fe:1b 1234567890"
@@ -209,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses_a_line),
+		cmocka_unit_test(drops_paths_too_long),
 		cmocka_unit_test(parses_other_lines),
 		cmocka_unit_test(skips_what_is_no_line),
 		cmocka_unit_test(finds_this_program),

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Looks at processes anew, see rescans.h.
+#include "cli/rescans.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/table.h"
+
+#define LONG_NS (20 * NS_PER_MS) /* 40,000 usual mappings */
+#define PAUSE 10		 /* times as long as the reading took */
+#define SLOW_MAX 4096		 /* processes that are known as such */
+
+/* One whose mappings took long to be read. */
+struct slow_process {
+	pid_t pid;
+	bool waits; /* for `next` */
+	struct rescan next;
+	UT_hash_handle hh;
+};
+
+struct rescans {
+	rescan_fn fn;
+	void *arg;
+	struct event *timer;
+	struct slow_process *slow; /* those that were looked at longest ago first */
+	uint64_t rests_until_ns;
+};
+
+static void set_timer(struct rescans *rescans, uint64_t now_ns)
+{
+	uint64_t wait_ns = rescans->rests_until_ns > now_ns ? rescans->rests_until_ns - now_ns : 0;
+	const struct timeval wait = clock__timeval((double)wait_ns / NS_PER_S);
+
+	if (!evtimer_pending(rescans->timer, NULL))
+		evtimer_add(rescans->timer, &wait);
+}
+
+static void forget(struct rescans *rescans, struct slow_process *process)
+{
+	HASH_DEL(rescans->slow, process);
+	free(process);
+}
+
+/* Where there is no room or no memory it is taken for a quick one the next time. One that waits stays. */
+static void add_slow(struct rescans *rescans, pid_t pid)
+{
+	struct slow_process *process = rescans->slow;
+
+	if (process && HASH_COUNT(rescans->slow) >= SLOW_MAX) {
+		if (process->waits)
+			return;
+		forget(rescans, process);
+	}
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return;
+	process->pid = pid;
+	HASH_ADD(hh, rescans->slow, pid, sizeof(process->pid), process);
+	if (!process->hh.tbl)
+		free(process);
+}
+
+/* `process` is NULL for one that is not known as slow; it is not to be used afterwards. */
+static void look(struct rescans *rescans, const struct rescan *rescan, struct slow_process *process)
+{
+	const struct rescan now = *rescan;
+	uint64_t took_ns;
+
+	if (process)
+		forget(rescans, process);
+	took_ns = rescans->fn(&now, rescans->arg);
+	if (took_ns < LONG_NS)
+		return;
+	rescans->rests_until_ns = clock__boot_ns() + PAUSE * took_ns;
+	add_slow(rescans, now.pid);
+}
+
+static struct slow_process *find_waiting(const struct rescans *rescans)
+{
+	struct slow_process *process = rescans->slow;
+
+	while (process && !process->waits)
+		process = process->hh.next;
+	return process;
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct rescans *rescans = arg;
+	struct slow_process *process = find_waiting(rescans);
+	uint64_t now_ns = clock__boot_ns();
+
+	(void)fd;
+	(void)what;
+	if (process && now_ns >= rescans->rests_until_ns)
+		look(rescans, &process->next, process);
+	if (find_waiting(rescans))
+		set_timer(rescans, clock__boot_ns());
+}
+
+/* The earliest time: what gets its probes after that is late. */
+static void join(struct slow_process *process, const struct rescan *rescan)
+{
+	if (!process->waits) {
+		process->next = *rescan;
+		process->waits = true;
+		return;
+	}
+	if (rescan->scan == SCAN_PROGRAM)
+		process->next.scan = SCAN_PROGRAM;
+	if (rescan->since_ns < process->next.since_ns)
+		process->next.since_ns = rescan->since_ns;
+}
+
+void rescans__add(struct rescans *rescans, const struct rescan *rescan, uint64_t now_ns)
+{
+	struct slow_process *process;
+
+	HASH_FIND(hh, rescans->slow, &rescan->pid, sizeof(rescan->pid), process);
+	if (!process || (!process->waits && now_ns >= rescans->rests_until_ns)) {
+		look(rescans, rescan, process);
+		return;
+	}
+	join(process, rescan);
+	set_timer(rescans, now_ns);
+}
+
+struct rescans *rescans__new(struct event_base *loop, rescan_fn fn, void *arg)
+{
+	struct rescans *rescans = calloc(1, sizeof(*rescans));
+
+	if (!rescans)
+		return NULL;
+	rescans->fn = fn;
+	rescans->arg = arg;
+	rescans->timer = evtimer_new(loop, on_timer, rescans);
+	if (rescans->timer)
+		return rescans;
+	free(rescans);
+	return NULL;
+}
+
+void rescans__free(struct rescans *rescans)
+{
+	if (!rescans)
+		return;
+	while (rescans->slow)
+		forget(rescans, rescans->slow);
+	event_free(rescans->timer);
+	free(rescans);
+}
