@@ -24,6 +24,11 @@ struct file_hindrance file_hindrance__of(int code, bool deleted)
 		file.advice = "name that file by --libcuda-path or --libcudart-path";
 		snprintf(file.what, sizeof(file.what),
 			 " is on a file system that a program serves (FUSE), which may never answer: it gets no probes");
+	} else if (code == -EOVERFLOW) {
+		file.advice = "name that file by --libcuda-path or --libcudart-path";
+		snprintf(file.what, sizeof(file.what),
+			 " may be on a file system that a program serves: its process has more mounts than are read, "
+			 "16 MiB: it gets no probes");
 	} else if (code == -ENOEXEC || code == -EINVAL) {
 		file.advice = "install that library anew, for x86-64";
 		snprintf(file.what, sizeof(file.what), " is no ELF file for x86-64");

@@ -18,19 +18,31 @@
 #include "target/process.h"
 #include "target/process_memory.h"
 
-#define ANSWER_MS 200
+#define ANSWER_NS (200 * NS_PER_MS)
 #define PATIENCE 5 /* times as long for one that has no CPU */
-#define SILENT_NS (60 * NS_PER_S)
-#define SILENT_MAX 64
+/* A wait is looked at as often as that: what is shorter is not counted, since on a busy machine anybody's may be. */
+#define STEP_NS (10 * NS_PER_MS)
+#define PERIOD_NS (60 * NS_PER_S)
+#define PROCESS_NS (400 * NS_PER_MS) /* waited for one process in that time: then it is left alone */
+#define WHOLE_NS (1600 * NS_PER_MS)  /* for all of them */
+#define SLOW_MAX 64
 #define GIVEN_UP_MAX 8
 #define END_NS (100 * NS_PER_MS)
 #define END_STEP_NS 200000
 #define STARTS 2 /* for one request: the process may have been killed meanwhile */
 
-/* One whose memory does not answer. */
-struct silent_process {
+/* What has been waited since it began. */
+struct account {
+	uint64_t begin_ns;
+	uint64_t waited_ns;
+};
+
+/* One that was waited for. */
+struct slow_process {
 	pid_t pid; /* 0: none */
 	uint64_t start_ns;
+	struct account account;
+	bool told;
 	uint64_t until_ns; /* not asked again before */
 };
 
@@ -40,10 +52,10 @@ struct memory_reader {
 	int socket;
 	pid_t given_up[GIVEN_UP_MAX]; /* killed, and perhaps still waiting in the kernel */
 	size_t given_up_count;
-	uint64_t waited_ns[GIVEN_UP_MAX]; /* when it was waited in vain */
-	size_t waited_count;		  /* so far: the oldest leaves */
-	struct silent_process silent[SILENT_MAX];
-	size_t silent_count; /* so far: the oldest leaves */
+	struct account account; /* of all processes */
+	uint64_t until_ns;	/* nobody is asked again before */
+	struct slow_process slow[SLOW_MAX];
+	size_t slow_count; /* so far: the oldest leaves */
 };
 
 struct memory_reader *memory_reader__new(const struct log *log)
@@ -110,7 +122,7 @@ static pid_t fork_deaf(int socket)
 
 static int start(struct memory_reader *reader)
 {
-	const struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
+	const struct timeval limit = {.tv_usec = STEP_NS / 1000};
 	int ends[2], ret = 0;
 
 	reap(reader);
@@ -136,58 +148,83 @@ static int start(struct memory_reader *reader)
 	return ret;
 }
 
-/* --- those that do not answer --- */
+/* --- those that do not answer, or late --- */
 
-static struct silent_process *find_silent(struct memory_reader *reader, pid_t pid)
+static struct slow_process *find_slow(struct memory_reader *reader, pid_t pid)
 {
-	size_t count = reader->silent_count < SILENT_MAX ? reader->silent_count : SILENT_MAX;
+	size_t count = reader->slow_count < SLOW_MAX ? reader->slow_count : SLOW_MAX;
 	struct process_info info;
 
 	for (size_t i = 0; i < count; i++) {
-		struct silent_process *silent = &reader->silent[i];
+		struct slow_process *slow = &reader->slow[i];
 
-		if (silent->pid != pid)
+		if (slow->pid != pid)
 			continue;
-		if (!process__info(pid, &info) && info.start_ns == silent->start_ns)
-			return silent;
-		silent->pid = 0; /* another process has its pid, if any */
+		if (!process__info(pid, &info) && info.start_ns == slow->start_ns)
+			return slow;
+		slow->pid = 0; /* another process has its pid, if any */
 	}
 	return NULL;
 }
 
-static bool is_silent(struct memory_reader *reader, pid_t pid)
+/* NULL: it is gone. */
+static struct slow_process *find_or_add_slow(struct memory_reader *reader, pid_t pid)
 {
-	const struct silent_process *silent = find_silent(reader, pid);
-
-	return silent && clock__boot_ns() < silent->until_ns;
-}
-
-static void note_silent(struct memory_reader *reader, pid_t pid)
-{
-	struct silent_process *silent = find_silent(reader, pid);
+	struct slow_process *slow = find_slow(reader, pid);
 	struct process_info info;
 
-	if (!silent) {
-		if (process__info(pid, &info))
-			return;
-		silent = &reader->silent[reader->silent_count++ % SILENT_MAX];
-		*silent = (struct silent_process){.pid = pid, .start_ns = info.start_ns};
-		log__warn(reader->log, "process %d: its memory does not answer: names are not read from it", (int)pid);
-	}
-	silent->until_ns = clock__boot_ns() + SILENT_NS;
+	if (slow || process__info(pid, &info))
+		return slow;
+	slow = &reader->slow[reader->slow_count++ % SLOW_MAX];
+	*slow = (struct slow_process){.pid = pid, .start_ns = info.start_ns};
+	return slow;
+}
+
+static bool is_silent(struct memory_reader *reader, pid_t pid)
+{
+	const struct slow_process *slow = find_slow(reader, pid);
+
+	return slow && clock__boot_ns() < slow->until_ns;
 }
 
 /* There may be any number of them, which would hold up who asks them all. */
 static bool has_waited_enough(const struct memory_reader *reader)
 {
-	return reader->waited_count >= GIVEN_UP_MAX &&
-	       clock__boot_ns() < reader->waited_ns[reader->waited_count % GIVEN_UP_MAX] + SILENT_NS;
+	return clock__boot_ns() < reader->until_ns;
 }
 
-static void note_wait(struct memory_reader *reader, pid_t pid)
+/* Until when nothing more is to be waited for; 0: there is some left. The next account begins after that. */
+static uint64_t add_wait(struct account *account, uint64_t waited_ns, uint64_t max_ns)
 {
-	reader->waited_ns[reader->waited_count++ % GIVEN_UP_MAX] = clock__boot_ns();
-	note_silent(reader, pid);
+	uint64_t now = clock__boot_ns();
+
+	if (now >= account->begin_ns + PERIOD_NS)
+		*account = (struct account){.begin_ns = now};
+	account->waited_ns += waited_ns;
+	if (account->waited_ns < max_ns)
+		return 0;
+	*account = (struct account){.begin_ns = 0};
+	return now + PERIOD_NS;
+}
+
+/* `answered`: but late. */
+static void note_wait(struct memory_reader *reader, pid_t pid, uint64_t waited_ns, bool answered)
+{
+	uint64_t until_ns = add_wait(&reader->account, waited_ns, WHOLE_NS);
+	struct slow_process *slow = find_or_add_slow(reader, pid);
+
+	if (until_ns)
+		reader->until_ns = until_ns;
+	if (!slow)
+		return;
+	until_ns = add_wait(&slow->account, waited_ns, answered ? PROCESS_NS : 0);
+	if (!until_ns)
+		return;
+	slow->until_ns = until_ns;
+	if (!slow->told)
+		log__warn(reader->log, "process %d: its memory %s: names are not read from it", (int)pid,
+			  answered ? "answers late" : "does not answer");
+	slow->told = true;
 }
 
 /* --- requests --- */
@@ -200,27 +237,31 @@ static bool waits_for_cpu(const struct memory_reader *reader)
 	return !process__info(reader->child, &info) && info.state == 'R';
 }
 
-/* How many bytes were received; 0: the reader is gone; -ETIMEDOUT. */
-static ssize_t receive(struct memory_reader *reader, struct msghdr *message)
+/* How many bytes were received; 0: the reader is gone; -ETIMEDOUT. Adds to `waited_ns` what was not waited for a CPU. */
+static ssize_t receive(struct memory_reader *reader, struct msghdr *message, uint64_t *waited_ns)
 {
-	unsigned int waits = 1;
-	ssize_t n;
+	uint64_t begin = clock__boot_ns(), before = begin;
 
 	for (;;) {
-		n = recvmsg(reader->socket, message, 0);
+		ssize_t n = recvmsg(reader->socket, message, 0);
+		uint64_t now;
+
 		if (n >= 0)
 			return n;
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN)
+		if (errno != EAGAIN && errno != EINTR)
 			return 0;
-		if (waits++ == PATIENCE || !waits_for_cpu(reader))
+		now = clock__boot_ns();
+		if (!waits_for_cpu(reader))
+			*waited_ns += now - before;
+		if (*waited_ns >= ANSWER_NS || now - begin >= PATIENCE * ANSWER_NS)
 			return -ETIMEDOUT;
+		before = now;
 	}
 }
 
 /* Returns -EPIPE where the reader has been killed, -ETIMEDOUT, or 0 with what it has answered. */
-static int exchange(struct memory_reader *reader, const struct memory_request *request, void *buffer, int64_t *result)
+static int exchange(struct memory_reader *reader, const struct memory_request *request, void *buffer, int64_t *result,
+		    uint64_t *waited_ns)
 {
 	struct iovec parts[] = {
 		{.iov_base = result, .iov_len = sizeof(*result)},
@@ -231,7 +272,7 @@ static int exchange(struct memory_reader *reader, const struct memory_request *r
 
 	if (send(reader->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
 		return -EPIPE;
-	n = receive(reader, &message);
+	n = receive(reader, &message, waited_ns);
 	if (n < 0)
 		return (int)n;
 	if (n < (ssize_t)sizeof(*result))
@@ -242,6 +283,7 @@ static int exchange(struct memory_reader *reader, const struct memory_request *r
 /* How many bytes, or a negative errno. */
 static int64_t ask(struct memory_reader *reader, const struct memory_request *request, void *buffer)
 {
+	uint64_t waited_ns = 0;
 	int64_t result;
 	int ret = -EPIPE;
 
@@ -253,12 +295,14 @@ static int64_t ask(struct memory_reader *reader, const struct memory_request *re
 		ret = reader->child ? 0 : start(reader);
 		if (ret)
 			return ret;
-		ret = exchange(reader, request, buffer, &result);
+		ret = exchange(reader, request, buffer, &result, &waited_ns);
 		if (ret)
 			give_up(reader);
 	}
 	if (ret == -ETIMEDOUT)
-		note_wait(reader, request->pid);
+		note_wait(reader, request->pid, ANSWER_NS, false);
+	else if (waited_ns)
+		note_wait(reader, request->pid, waited_ns, true);
 	return ret ? ret : result;
 }
 

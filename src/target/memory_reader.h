@@ -4,7 +4,8 @@
  *
  * A page may be one of a file that a program serves (FUSE) and does not answer for: who reads it waits in the kernel,
  * and cannot even be killed, for as long as that program likes. So it is not gpuprobe that reads, and
- * it waits for an answer for 200 ms.
+ * it waits for an answer for 200 ms. Nor do answers that come late add up: 0.4 s are waited for a process within a
+ * minute, 1.6 s for all of them. What the reader waits for a CPU does not count, nor what is below 10 ms.
  */
 #ifndef TARGET_MEMORY_READER_H
 #define TARGET_MEMORY_READER_H
@@ -19,7 +20,8 @@ struct memory_reader;
 
 /*
  * One thread at a time may use it. Its process is forked by the first reading, with what gpuprobe may do by then, and
- * anew where it was killed. `log` must outlive it, NULL ok: a process whose memory does not answer is warned of once.
+ * anew where it was killed. `log` must outlive it, NULL ok: a process whose memory does not answer, or late, is warned
+ * of once.
  * NULL without memory.
  */
 struct memory_reader *memory_reader__new(const struct log *log);
@@ -27,9 +29,9 @@ void memory_reader__free(struct memory_reader *reader); /* NULL ok; takes 100 ms
 
 /*
  * Reads exactly `size` bytes: 0, -EFAULT where not all of them are there, -ESRCH or another errno of
- * process_vm_readv(2). -ETIMEDOUT: the process's memory does not answer, and it is not asked again for a minute.
- * -EAGAIN: eight have not within a minute, or eight readers still wait in the kernel: nothing is read until that is
- * over; or no process can be forked.
+ * process_vm_readv(2). -ETIMEDOUT: the process's memory does not answer, or has been waited for long enough, and it is not
+ * asked again for a minute. -EAGAIN: all have been waited for long enough, eight in vain, and nobody is asked for a
+ * minute; or eight readers still wait in the kernel: nothing is read until that is over; or no process can be forked.
  *
  * `reader` NULL: the calling thread reads, as long as it takes. For processes that one has started oneself.
  */

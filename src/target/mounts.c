@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define TEXT_MAX (16u << 20) /* the kernel allows 100,000 mounts in a namespace */
+/*
+ * The kernel allows 100,000 mounts in a namespace, and any user may make them, at paths of any length. What usual ones
+ * take fits in, of a process and of gpuprobe.
+ */
+#define TEXT_MAX (16u << 20)
+#define BLOCK_SIZE 16384
+#define TYPE_SIZE 8 /* one that is longer is cut off */
 
 void mounts__init(struct mounts *mounts, pid_t pid)
 {
@@ -41,34 +46,107 @@ static int add(struct mounts *mounts, const struct mount *mount)
 	return 0;
 }
 
-/* "fuse", "fuse.sshfs", "fuseblk"; fusectl is the kernel's. */
+/* What is kept of a line, which may be of any length. */
+struct line {
+	enum {
+		LINE_ID,
+		LINE_FIELDS,
+		LINE_TYPE,
+		LINE_REST,
+		LINE_WRONG
+	} part;
+	uint64_t id;
+	size_t digits;
+	size_t matched; /* of what is before the type */
+	char type[TYPE_SIZE];
+	size_t length; /* of it */
+};
+
+static void take_id(struct line *line, char c)
+{
+	if (c >= '0' && c <= '9') {
+		line->id = 10 * line->id + (uint64_t)(c - '0');
+		line->digits++;
+		return;
+	}
+	line->part = c == ' ' && line->digits ? LINE_FIELDS : LINE_WRONG;
+	line->matched = 1;
+}
+
+static void take_field(struct line *line, char c)
+{
+	static const char before_type[] = " - ";
+
+	if (c != before_type[line->matched])
+		line->matched = c == ' ';
+	else if (++line->matched == sizeof(before_type) - 1)
+		line->part = LINE_TYPE;
+}
+
+static void take_type(struct line *line, char c)
+{
+	if (c == ' ')
+		line->part = LINE_REST;
+	else if (line->length < sizeof(line->type) - 1)
+		line->type[line->length++] = c;
+}
+
+/*
+ * "fuse", "fuse.sshfs". Not "fusectl", which is the kernel's, nor "fuseblk", which is on a block device, so that
+ * mounts__check does not ask for it.
+ */
 static bool is_fuse(const char *type)
 {
-	return !strncmp(type, "fuse", 4) && strncmp(type, "fusectl", 7) != 0;
+	return !strcmp(type, "fuse") || !strncmp(type, "fuse.", 5);
+}
+
+static int end_line(struct mounts *mounts, struct line *line)
+{
+	const struct mount mount = {.id = line->id, .fuse = is_fuse(line->type)};
+	bool good = line->part == LINE_TYPE || line->part == LINE_REST;
+
+	*line = (struct line){.part = LINE_ID};
+	return good ? add(mounts, &mount) : 0;
 }
 
 /* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": spaces in names are escaped. */
-int mounts__parse(struct mounts *mounts, char *text)
+static int take(struct mounts *mounts, struct line *line, char c)
 {
-	char *rest = text, *line;
+	if (c == '\n')
+		return end_line(mounts, line);
+	if (line->part == LINE_ID)
+		take_id(line, c);
+	else if (line->part == LINE_FIELDS)
+		take_field(line, c);
+	else if (line->part == LINE_TYPE)
+		take_type(line, c);
+	return 0;
+}
+
+/* A line that is cut off is left out: so might be the type. */
+int mounts__read(struct mounts *mounts, FILE *in, size_t *bytes)
+{
+	struct line line = {.part = LINE_ID};
+	char block[BLOCK_SIZE];
 	int ret = 0;
 
-	while (!ret && (line = strsep(&rest, "\n"))) {
-		const char *type = strstr(line, " - ");
-		struct mount mount;
+	while (!ret && *bytes < TEXT_MAX) {
+		size_t n = fread(block, 1, sizeof(block), in);
 
-		if (!type || sscanf(line, "%" SCNu64 " ", &mount.id) != 1)
-			continue;
-		mount.fuse = is_fuse(type + 3);
-		ret = add(mounts, &mount);
+		if (!n)
+			return ferror(in) ? -errno : end_line(mounts, &line);
+		*bytes += n;
+		for (size_t i = 0; i < n && !ret; i++)
+			ret = take(mounts, &line, block[i]);
 	}
-	return ret;
+	return ret ? ret : -EOVERFLOW;
 }
 
 /* The latest list of a process that was read, and the file that tells when it changes. */
 struct kept_list {
 	FILE *file; /* NULL: none */
 	struct mounts mounts;
+	size_t bytes; /* read of this process so far: who mounts all the time is not read all the time */
 };
 
 /* The thread's: files are opened below a dozen layers that know nothing of a turn, and each turn is one thread's. */
@@ -88,24 +166,12 @@ static FILE *open_list(pid_t pid)
 	return fopen(path, "re");
 }
 
-static int read_list(struct mounts *mounts, FILE *in)
-{
-	char *text = NULL;
-	size_t size = 0;
-	int ret = 0;
-
-	if (getdelim(&text, &size, '\0', in) >= 0 && size <= TEXT_MAX)
-		ret = mounts__parse(mounts, text);
-	free(text);
-	return ret;
-}
-
 static void drop(struct kept_list *list)
 {
 	if (list->file)
 		fclose(list->file);
 	mounts__clear(&list->mounts);
-	list->file = NULL;
+	*list = (struct kept_list){.file = NULL};
 }
 
 void mounts__keep(void)
@@ -132,36 +198,40 @@ static bool is_good(const struct kept_list *list, pid_t pid)
 	return poll(&fd, 1, 0) == 0;
 }
 
-static bool read_kept(struct kept_list *list, pid_t pid)
+static void read_kept(struct kept_list *list, pid_t pid)
 {
+	size_t bytes = list->mounts.pid == pid ? list->bytes : 0;
+
 	drop(list);
+	list->bytes = bytes;
 	list->mounts.pid = pid;
 	list->file = open_list(pid);
-	if (list->file && !read_list(&list->mounts, list->file))
-		return true;
-	drop(list);
-	return false;
+	list->mounts.error = list->file ? mounts__read(&list->mounts, list->file, &list->bytes) : -errno;
 }
 
-static void add_kept(struct mounts *mounts, pid_t pid)
+static int add_kept(struct mounts *mounts, pid_t pid)
 {
 	struct kept_list *list = pid ? &kept.process : &kept.own;
+	int ret = 0;
 
-	if (!is_good(list, pid) && !read_kept(list, pid))
-		return;
-	for (size_t i = 0; i < list->mounts.count; i++)
-		if (add(mounts, &list->mounts.list[i]))
-			return;
+	if (!is_good(list, pid))
+		read_kept(list, pid);
+	for (size_t i = 0; i < list->mounts.count && !ret; i++)
+		ret = add(mounts, &list->mounts.list[i]);
+	return ret ? ret : list->mounts.error;
 }
 
-static void add_read(struct mounts *mounts, pid_t pid)
+static int add_read(struct mounts *mounts, pid_t pid)
 {
 	FILE *in = open_list(pid);
+	size_t bytes = 0;
+	int ret;
 
 	if (!in)
-		return;
-	read_list(mounts, in);
+		return -errno;
+	ret = mounts__read(mounts, in, &bytes);
 	fclose(in);
+	return ret;
 }
 
 /* gpuprobe's own as well: a process may run a program from outside its root, as container runtimes do. */
@@ -171,10 +241,10 @@ static void load(struct mounts *mounts)
 
 	mounts->loaded = true;
 	for (size_t i = mounts->pid ? 0 : 1; i < 2; i++) {
-		if (kept.depth)
-			add_kept(mounts, pids[i]);
-		else
-			add_read(mounts, pids[i]);
+		int ret = kept.depth ? add_kept(mounts, pids[i]) : add_read(mounts, pids[i]);
+
+		if (ret && !mounts->error)
+			mounts->error = ret;
 	}
 }
 
@@ -192,6 +262,20 @@ static bool is_memory(const struct statx *status)
 	return same;
 }
 
+/* What is in no list that was read as a whole is nobody's any more, and might be FUSE. */
+static int judge_unknown(const struct mounts *mounts)
+{
+	switch (mounts->error) {
+	case -EOVERFLOW:
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+		return mounts->error;
+	default:
+		return -EREMOTE;
+	}
+}
+
 static int judge(struct mounts *mounts, const struct statx *status)
 {
 	if (!mounts->loaded)
@@ -199,7 +283,7 @@ static int judge(struct mounts *mounts, const struct statx *status)
 	for (size_t i = 0; i < mounts->count; i++)
 		if (mounts->list[i].id == status->stx_mnt_id)
 			return mounts->list[i].fuse ? -EREMOTE : 0;
-	return is_memory(status) ? 0 : -EREMOTE;
+	return is_memory(status) ? 0 : judge_unknown(mounts);
 }
 
 int mounts__check(struct mounts *mounts, int fd, struct statx *status)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct statx;
@@ -24,6 +25,7 @@ struct mounts {
 	bool loaded; /* read when they are first asked for */
 	struct mount *list;
 	size_t count;
+	int error; /* why they are not all of them; 0: they are */
 };
 
 /* Those of the process; 0: gpuprobe's own. To be cleared. */
@@ -35,22 +37,28 @@ void mounts__clear(struct mounts *mounts);
  * asking another program. Fills `status` with type, size, device and inode, of
  * FUSE as the kernel remembers them. 0, -EREMOTE where it is of a FUSE file
  * system, or of one that neither the process nor gpuprobe has mounted any more
- * and that might be; or another negative errno.
+ * and that might be; -EOVERFLOW where that is not known, since they have more
+ * mounts than are read (16 MiB of text); or another negative errno.
  *
- * A file system on a block device is taken for one that answers: to mount it
- * takes an administrator.
+ * A file system on a block device is taken for one that answers, fuseblk with
+ * the others: to mount it takes an administrator.
  */
 int mounts__check(struct mounts *mounts, int fd, struct statx *status);
 
 /*
  * Between these calls, which may be nested, a thread reads the mounts of a process once for all files that it looks
- * at, and again only when some have come or gone: there may be 100,000, and a thousand files. What is kept keeps the
- * process's mount namespace from going: not for longer than it takes.
+ * at, and again only when some have come or gone: there may be 100,000, and a thousand files. All that is read of one
+ * process then has the bound of 16 MiB. What is kept keeps the process's mount namespace from going: not for longer
+ * than it takes.
  */
 void mounts__keep(void);
 void mounts__forget(void);
 
-/* Adds the mounts of a text in the form of /proc/PID/mountinfo. 0 or -ENOMEM. For tests. */
-int mounts__parse(struct mounts *mounts, char *text);
+/*
+ * Adds the mounts of a file in the form of /proc/PID/mountinfo, of which `bytes` have been read before, and are
+ * afterwards. 0, -EOVERFLOW where 16 MiB do not hold it: those up to there are added; or another negative errno. For
+ * tests.
+ */
+int mounts__read(struct mounts *mounts, FILE *in, size_t *bytes);
 
 #endif

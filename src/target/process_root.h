@@ -23,7 +23,7 @@ void process_root__free(struct process_root *root);
  * ".." at the root stays there; links of /proc that lead elsewhere by magic are
  * taken by their text. Returns a descriptor (O_PATH: nothing has been opened
  * yet) and fills `status` as mounts__check does, or a negative errno: -EREMOTE
- * where the way leads over a FUSE file system, -ELOOP, -ENAMETOOLONG, those of
+ * where the way leads over a FUSE file system, others of mounts__check, -ELOOP, -ENAMETOOLONG, those of
  * open(2).
  */
 int process_root__find(struct process_root *root, const char *path, struct statx *status);

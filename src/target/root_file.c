@@ -29,6 +29,8 @@ const char *root_file__why(int code)
 		return "more than 64 GiB, no library is that large";
 	case -EREMOTE:
 		return "on a file system that a program serves (FUSE), which may never answer";
+	case -EOVERFLOW:
+		return "perhaps on a file system that a program serves: there are more mounts than are read, 16 MiB";
 	default:
 		return strerror(-code);
 	}

@@ -18,7 +18,7 @@ struct statx;
  * Opens `path` below the root of process `pid`; 0 is gpuprobe's own root.
  * Returns a file descriptor or a negative errno: -ESRCH, -ENOENT, -EINVAL for
  * what is no regular file, -EFBIG, -EREMOTE for what a FUSE file system has,
- * and those of process_root__find.
+ * -EOVERFLOW where more is mounted than is read, and those of process_root__find.
  */
 int root_file__open(pid_t pid, const char *path);
 

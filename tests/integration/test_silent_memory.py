@@ -21,6 +21,8 @@ from lib.trace import wait_for_lines
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/fuse"), reason="there is no /dev/fuse")
 
 WARNING = "its memory does not answer: names are not read from it"
+LATE = "its memory answers late: names are not read from it"
+PAGES = 101
 
 # A driver without any kernels: what is launched is not looked at.
 DRIVER = """
@@ -39,12 +41,12 @@ import ctypes, os, sys
 libc, driver = ctypes.CDLL(None, use_errno=True), ctypes.CDLL(sys.argv[1])
 libc.mmap.restype = ctypes.c_void_p
 file = os.open(sys.argv[2], os.O_RDONLY)
-page = libc.mmap(None, ctypes.c_size_t(8192), 1, 2, file, ctypes.c_long(0))
+page = libc.mmap(None, ctypes.c_size_t(4096 * int(sys.argv[3])), 1, 2, file, ctypes.c_long(0))
 assert page != ctypes.c_void_p(-1).value
 print("READY", flush=True)
 for line in sys.stdin:
     for number in range(int(line)):
-        handle = ctypes.c_void_p(page + 64 * (number + 1))
+        handle = ctypes.c_void_p(page + 4096 * (number + 1))
         assert driver.cuLaunchKernel(handle, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0
     print("DONE", flush=True)
 """
@@ -100,8 +102,9 @@ class Silent:
     def __init__(self, ends, tmp_path, driver):
         directory = tmp_path / "served"
         directory.mkdir()
-        self.served = Served(directory, "page", bytes(8192))
-        self.process = ends.enter_context(Background(paths.PYTHON, "-c", LAUNCHES, driver, self.served.path))
+        self.served = Served(directory, "page", bytes(4096 * PAGES))
+        self.process = ends.enter_context(Background(paths.PYTHON, "-c", LAUNCHES, driver, self.served.path,
+                                                     str(PAGES)))
         self.honest = ends.enter_context(Background(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "2",
                                                     "--then-launch", "4", "--seconds", "60"))
         assert self.process.stdout.readline() == "READY\n"
@@ -175,3 +178,24 @@ def test_trace(tracer, tmp_path, driver, nothing_left, no_reader_left):
     assert result.status == 0
     assert sum(line["pid"] == silent.process.pid for line in lines) == 3
     assert result.stderr.count(WARNING) == 1
+
+
+def test_late_answers(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
+    """Each comes before gpuprobe would give up waiting: they are not waited for as often as there are any."""
+    with contextlib.ExitStack() as ends:
+        silent = Silent(ends, tmp_path, driver)
+        probe = ends.enter_context(gpuprobe.start(base=["--json"], args=silent.pids, interval=1))
+        ends.enter_context(silent.served)
+        probe.wait_for(lambda report: True)
+        silent.served.late = 0.15
+        assert silent.process.tell(100) == "DONE"
+        assert silent.honest.tell("go") == "DONE"
+        probe.wait_for(lambda report: any(p["pid"] == silent.honest.pid and p["launches"] == 4
+                                          for p in report["processes"]), 10)
+        took, result = stop(probe)
+    assert took < 5
+    assert result.status == 0
+    assert result.process_of(silent.process.pid)["launches"] == 100
+    assert all(kernel["name"] for kernel in result.process_of(silent.honest.pid)["kernels"])
+    assert result.stderr.count(LATE) == 1
+    assert f"process {silent.process.pid}: {LATE}" in result.stderr

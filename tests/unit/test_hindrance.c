@@ -41,6 +41,8 @@ static void knows_reasons_of_files(void **state)
 	/* The rights to the process come before. */
 	assert_null(file_hindrance__of(-EACCES, true).advice);
 	assert_non_null(strstr(file_hindrance__of(-EREMOTE, false).advice, "--libcuda-path"));
+	assert_non_null(strstr(file_hindrance__of(-EOVERFLOW, false).what, "more mounts than are read, 16 MiB: it gets"));
+	assert_non_null(strstr(file_hindrance__of(-EOVERFLOW, false).advice, "--libcuda-path"));
 	assert_non_null(strstr(file_hindrance__of(-EINVAL, false).what, "no ELF file"));
 	assert_null(file_hindrance__of(-EACCES, false).advice);
 	assert_string_equal(file_hindrance__of(-EACCES, false).what, " cannot be read: Permission denied");

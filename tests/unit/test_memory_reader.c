@@ -237,12 +237,12 @@ static void is_replaced(void **state)
 	}
 }
 
-/* A page that whoever reads it waits for, until this descriptor is closed. */
-static int make_silent(char *page)
+/* Pages that whoever reads them waits for, until this descriptor is closed. */
+static int make_silent(char *pages, size_t size)
 {
 	struct uffdio_api api = {.api = UFFD_API};
 	struct uffdio_register range = {
-		.range = {.start = (uintptr_t)page, .len = PAGE},
+		.range = {.start = (uintptr_t)pages, .len = size},
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -263,7 +263,7 @@ static void gives_up(void **state)
 	int fd;
 
 	assert_ptr_not_equal(page, MAP_FAILED);
-	fd = make_silent(page);
+	fd = make_silent(page, PAGE);
 	if (fd < 0)
 		skip();
 	assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)page, buffer, 8), -ETIMEDOUT);
@@ -291,7 +291,7 @@ static pid_t start_silent_target(void)
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ret = make_silent(silent_page);
+		ret = make_silent(silent_page, PAGE);
 		if (write(ready[1], &ret, sizeof(ret)) != sizeof(ret))
 			_exit(1);
 		for (;;)
@@ -330,6 +330,116 @@ static void waits_for_a_few_only(void **state)
 		end_target(silent[i]);
 }
 
+#define SLOW_PAGES 256
+
+static char *slow_pages;
+
+/* Answers for its pages, one at a time, `delay_us` after it was asked. Does not return. */
+static void serve_slowly(int fd, useconds_t delay_us)
+{
+	struct uffd_msg message;
+
+	while (read(fd, &message, sizeof(message)) == sizeof(message)) {
+		struct uffdio_zeropage zero = {.range = {.len = PAGE}};
+
+		zero.range.start = message.arg.pagefault.address & ~(PAGE - 1);
+		usleep(delay_us);
+		ioctl(fd, UFFDIO_ZEROPAGE, &zero);
+	}
+	_exit(1);
+}
+
+static pid_t start_slow_target(useconds_t delay_us)
+{
+	int ready[2], ret = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ret = make_silent(slow_pages, SLOW_PAGES * PAGE);
+		if (write(ready[1], &ret, sizeof(ret)) != sizeof(ret) || ret < 0)
+			_exit(1);
+		serve_slowly(ret, delay_us);
+	}
+	assert_int_equal(read(ready[0], &ret, sizeof(ret)), sizeof(ret));
+	close(ready[0]);
+	close(ready[1]);
+	if (ret >= 0)
+		return pid;
+	end_target(pid);
+	return ret;
+}
+
+/* Reads of each page: how many answered; `ret` is what the one behind them returned. */
+static size_t read_slow_pages(struct fixture *fixture, pid_t pid, int *ret)
+{
+	char buffer[8];
+	size_t i;
+
+	*ret = 0;
+	for (i = 0; i < SLOW_PAGES && !*ret; i++)
+		*ret = memory_reader__read(fixture->reader, pid, (uintptr_t)slow_pages + i * PAGE, buffer, sizeof(buffer));
+	return *ret ? i - 1 : i;
+}
+
+/* One that answers each time within what is waited for an answer holds nobody up either. */
+static void late_answers_are_bounded(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t slow = start_slow_target(60000);
+	char buffer[sizeof(text)];
+	uint64_t begin = clock__boot_ns();
+	int ret;
+
+	if (slow < 0)
+		skip();
+	assert_in_range(read_slow_pages(fixture, slow, &ret), 2, 20);
+	assert_int_equal(ret, -ETIMEDOUT);
+	assert_in_range(clock__boot_ns() - begin, 0, 2 * NS_PER_S);
+	/* It is asked for nothing more, others are. */
+	assert_int_equal(memory_reader__read(fixture->reader, slow, (uintptr_t)text, buffer, 8), -ETIMEDOUT);
+	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
+	end_target(slow);
+}
+
+static void late_answers_of_many_are_bounded(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t slow[8] = {0};
+	uint64_t begin = clock__boot_ns();
+	size_t answers = 0;
+	int ret = 0;
+
+	for (int i = 0; i < 8; i++) {
+		slow[i] = start_slow_target(60000);
+		if (slow[i] < 0)
+			skip();
+	}
+	for (int i = 0; i < 8; i++)
+		answers += read_slow_pages(fixture, slow[i], &ret);
+	assert_int_equal(ret, -EAGAIN);
+	assert_in_range(answers, 8, 80);
+	assert_in_range(clock__boot_ns() - begin, NS_PER_S, 6 * NS_PER_S);
+	for (int i = 0; i < 8; i++)
+		end_target(slow[i]);
+}
+
+/* Moments do not count, however many: a busy machine has them. */
+static void moments_are_no_lateness(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t target = start_slow_target(2000);
+	int ret;
+
+	if (target < 0)
+		skip();
+	assert_int_equal(read_slow_pages(fixture, target, &ret), SLOW_PAGES);
+	assert_int_equal(ret, 0);
+	end_target(target);
+}
+
 /* What one reading takes is told for whoever wants to know. */
 static void one_process_reads_all(void **state)
 {
@@ -363,6 +473,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(is_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(gives_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_for_a_few_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_answers_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_answers_of_many_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(moments_are_no_lateness, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_reads_all, setup, teardown),
 	};
 
@@ -373,5 +486,6 @@ int main(void)
 	memset(last_page, 'x', PAGE);
 	memcpy(last_page + PAGE - 4, "end", 4);
 	silent_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	slow_pages = mmap(NULL, SLOW_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -253,18 +254,61 @@ static void knows_fuse_by_its_type(void **state)
 		      "28 23 0:25 / /broken rw fuse\n"
 		      "none\n"
 		      "29 23 0:26 / /last rw - tmpfs tmpfs rw";
-	const struct mount expected[] = {{23, false}, {24, true}, {25, true}, {26, true}, {27, false}, {29, false}};
+	const struct mount expected[] = {{23, false}, {24, true}, {25, true}, {26, false}, {27, false}, {29, false}};
 	struct mounts mounts;
+	size_t bytes = 0;
+	FILE *in = fmemopen(text, sizeof(text) - 1, "r");
 
 	(void)state;
+	assert_non_null(in);
 	mounts__init(&mounts, 0);
-	assert_int_equal(mounts__parse(&mounts, text), 0);
+	assert_int_equal(mounts__read(&mounts, in, &bytes), 0);
+	assert_int_equal(bytes, sizeof(text) - 1);
+	fclose(in);
 	assert_int_equal(mounts.count, sizeof(expected) / sizeof(*expected));
 	for (size_t i = 0; i < mounts.count; i++) {
 		assert_int_equal(mounts.list[i].id, expected[i].id);
 		assert_int_equal(mounts.list[i].fuse, expected[i].fuse);
 	}
 	mounts__clear(&mounts);
+}
+
+/* In a form that is none, or cut off where it would be taken for another, a line says nothing. */
+static void reads_up_to_a_bound(void **state)
+{
+	static const char line[] = "7 1 0:21 / /x rw - fuse.served served rw\n";
+	size_t size = 20u << 20, bytes = 0;
+	char *text = malloc(size);
+	struct mounts mounts;
+	FILE *in;
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, ' ', size);
+	memcpy(text, line, sizeof(line) - 1);
+	memcpy(text + sizeof(line) - 1, "8 1 0:22 / /", 12);
+	text[size - 1] = '\n';
+	in = fmemopen(text, size, "r");
+	assert_non_null(in);
+	mounts__init(&mounts, 0);
+	assert_int_equal(mounts__read(&mounts, in, &bytes), -EOVERFLOW);
+	assert_in_range(bytes, 16u << 20, 17u << 20);
+	assert_int_equal(mounts.count, 1);
+	assert_true(mounts.list[0].id == 7 && mounts.list[0].fuse);
+	rewind(in);
+	assert_int_equal(mounts__read(&mounts, in, &bytes), -EOVERFLOW);
+	assert_int_equal(mounts.count, 1);
+	/* One line of any length is read, if all of it fits. */
+	memcpy(text + (10u << 20), " - tmpfs none rw\n", 17);
+	fclose(in);
+	in = fmemopen(text, (10u << 20) + 17, "r");
+	bytes = 0;
+	assert_int_equal(mounts__read(&mounts, in, &bytes), 0);
+	assert_int_equal(mounts.count, 3);
+	assert_true(mounts.list[2].id == 8 && !mounts.list[2].fuse);
+	fclose(in);
+	mounts__clear(&mounts);
+	free(text);
 }
 
 /* /proc is on no block device, so that its mount is looked up. */
@@ -292,6 +336,9 @@ static void opens_what_is_known_to_answer(void **state)
 	close(fd);
 }
 
+#define DEEP 100 /* names of LONG blanks, each of which is told by four characters */
+#define LONG 250
+#define DEEP_MOUNTS 400 /* 40 MB to be read */
 #define MOUNTS 1000
 #define NOT_PERMITTED 77
 
@@ -301,7 +348,8 @@ static void mount_or_exit(const char *folder)
 		_exit(errno == EPERM || errno == EACCES ? NOT_PERMITTED : 1);
 }
 
-static bool can_open(const char *folder)
+/* A file there: 0 or a negative errno. */
+static int opened(const char *folder)
 {
 	char path[128];
 	int fd;
@@ -312,8 +360,15 @@ static bool can_open(const char *folder)
 		_exit(1);
 	close(fd);
 	fd = root_file__open(getpid(), path);
+	if (fd < 0)
+		return fd;
 	close(fd);
-	return fd >= 0;
+	return 0;
+}
+
+static bool can_open(const char *folder)
+{
+	return !opened(folder);
 }
 
 /* In a mount namespace of its own. */
@@ -349,24 +404,103 @@ static void look_among_mounts(const char *folder)
 	_exit(can_open(path) ? 0 : 6);
 }
 
-static void many_mounts_are_read_once(void **state)
+static void in_namespace(void (*look)(const char *folder))
 {
 	char folder[] = "/tmp/gpuprobe-mounts-XXXXXX";
 	pid_t child;
 	int status;
 
-	(void)state;
 	not_under_valgrind();
 	assert_non_null(mkdtemp(folder));
 	child = fork();
 	if (!child)
-		look_among_mounts(folder);
+		look(folder);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	rmdir(folder);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == NOT_PERMITTED)
 		skip();
 	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void many_mounts_are_read_once(void **state)
+{
+	(void)state;
+	in_namespace(look_among_mounts);
+}
+
+static void go_deep(const char *folder)
+{
+	char name[LONG + 1];
+
+	memset(name, ' ', LONG);
+	name[LONG] = '\0';
+	if (chdir(folder))
+		_exit(1);
+	for (int i = 0; i < DEEP; i++)
+		if (mkdir(name, 0700) || chdir(name))
+			_exit(1);
+}
+
+static size_t peak_bytes(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (size_t)usage.ru_maxrss * 1024;
+}
+
+/* One file on a mount before those, and one behind. */
+static void look_among_long_mounts(const char *folder)
+{
+	char first[128], last[128], number[16];
+	size_t before;
+	uint64_t begin;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		_exit(NOT_PERMITTED);
+	mount_or_exit(folder);
+	if (mount("none", folder, "tmpfs", MS_REMOUNT, "size=16m"))
+		_exit(1);
+	snprintf(first, sizeof(first), "%s/first", folder);
+	snprintf(last, sizeof(last), "%s/last", folder);
+	mount_or_exit(first);
+	go_deep(folder);
+	for (int i = 0; i < DEEP_MOUNTS; i++) {
+		snprintf(number, sizeof(number), "%d", i);
+		mount_or_exit(number);
+	}
+	mount_or_exit(last);
+	before = peak_bytes();
+	begin = spent();
+	mounts__keep();
+	if (!can_open(first))
+		_exit(2);
+	if (opened(last) != -EOVERFLOW)
+		_exit(3);
+	print_message("two files among %d mounts of %d characters: %.1f ms\n", DEEP_MOUNTS, DEEP * LONG * 4,
+		      (double)(spent() - begin) / MS);
+	/* They come and go all the time, and are not read all the time. */
+	begin = spent();
+	for (int i = 0; i < 100; i++) {
+		snprintf(number, sizeof(number), "more%d", i);
+		mount_or_exit(number);
+		if (opened(last) != -EOVERFLOW)
+			_exit(4);
+	}
+	if (spent() - begin > SLOWER * 500 * MS)
+		_exit(5);
+	mounts__forget();
+	if (!can_open(first))
+		_exit(6);
+	_exit(peak_bytes() - before < (8u << 20) ? 0 : 7);
+}
+
+/* A line may be of any length, and any user can make that. */
+static void long_mounts_are_bounded(void **state)
+{
+	(void)state;
+	in_namespace(look_among_long_mounts);
 }
 
 int main(void)
@@ -379,8 +513,10 @@ int main(void)
 		cmocka_unit_test(no_process_no_root),
 		cmocka_unit_test(takes_magic_links_by_their_text),
 		cmocka_unit_test(knows_fuse_by_its_type),
+		cmocka_unit_test(reads_up_to_a_bound),
 		cmocka_unit_test(opens_what_is_known_to_answer),
 		cmocka_unit_test(many_mounts_are_read_once),
+		cmocka_unit_test(long_mounts_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 A file system that a program serves (FUSE), spoken to the kernel directly: one file in one directory, served from
-memory until it is told to fall silent. Whoever asks it anything then waits for ever.
+memory, late if it is told to, until it is told to fall silent. Whoever asks it anything then waits for ever.
 """
 import ctypes
 import os
@@ -9,6 +9,7 @@ import select
 import stat
 import struct
 import threading
+import time
 
 INIT, LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FLUSH, OPENDIR, ACCESS, BATCH_FORGET = (
     26, 1, 2, 3, 14, 15, 17, 18, 25, 27, 34, 42)
@@ -30,6 +31,7 @@ class Served:
         self.directory, self.name, self.content = directory, name, content
         self.path = directory / name
         self.silent = False
+        self.late = 0  # seconds that each reading of the file takes
         self.asked = 0  # requests since then
         self.device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         options = f"fd={self.device},rootmode=40755,user_id=0,group_id=0,allow_other"
@@ -64,6 +66,8 @@ class Served:
             if self.silent:
                 self.asked += 1
                 continue
+            if opcode == READ:
+                time.sleep(self.late)
             answer = self.answer(opcode, node, request[40:])
             error, body = (answer, b"") if isinstance(answer, int) else (0, answer)
             try:
@@ -78,7 +82,7 @@ class Served:
 
     def answer(self, opcode, node, body):
         if opcode == INIT:
-            return struct.pack("<IIIIHHIIHHI", 7, 31, 1 << 16, 0, 16, 12, 1 << 16, 1, 0, 0, 0) + bytes(28)
+            return struct.pack("<IIIIHHIIHHI", 7, 31, 0, 0, 16, 12, 1 << 16, 1, 0, 0, 0) + bytes(28)
         if opcode == LOOKUP:
             if body.rstrip(b"\0") != self.name.encode():
                 return -2
