@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Names of sections: some hundred bytes in linked files. libelf reads them whole. */
-#define NAMES_BYTES_MAX (1u << 20)
 /* Compilers' output shrinks to a third or a tenth; only what is small, or made for it, to less than this. */
 #define PACKED_RATIO_MAX 64
 #define PACKED_ANYHOW (1u << 20)
@@ -51,15 +49,6 @@ static int add_section(Elf_Scn *section, const GElf_Shdr *header, uint64_t *size
 		return -EFBIG;
 	*size += header->sh_size + compressed.ch_size;
 	return *size > DEBUG_SECTIONS_BYTES_MAX ? -EFBIG : 0;
-}
-
-static bool names_are_small(Elf *elf, size_t names)
-{
-	Elf_Scn *section = elf_getscn(elf, names);
-	GElf_Shdr header;
-
-	return section && gelf_getshdr(section, &header) && header.sh_size <= NAMES_BYTES_MAX &&
-	       !(header.sh_flags & SHF_COMPRESSED);
 }
 
 /* What the sections take once they are in memory. */
@@ -268,7 +257,7 @@ int debug_sections__check(struct Elf *elf, uint64_t *size)
 	int ret;
 
 	*size = 0;
-	if (elf_getshdrstrndx(elf, &names) || !names_are_small(elf, names))
+	if (elf_getshdrstrndx(elf, &names))
 		return -ENOENT;
 	ret = add_sections(elf, names, size);
 	ret = ret ? ret : strings_end(elf, names);

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-struct Elf; /* libelf's */
+struct Elf; /* libelf's, of bounded_elf.h */
 
 /* Of all sections, as they are in the file and unpacked. */
 #define DEBUG_SECTIONS_BYTES_MAX (512ull << 20)

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/bounded_elf.h"
+
 #define SECTION_BYTES_MAX (256ull << 20)
 /* Without a table for searching libdw reads all entries and keeps what takes several times their size. */
 #define UNSORTED_BYTES_MAX (16ull << 20)
@@ -356,12 +358,10 @@ static bool is_sane(Elf *elf, uint64_t *size)
 
 struct Elf *frame_info__open(int fd, uint64_t *size)
 {
-	Elf *elf;
+	Elf *elf = bounded_elf__open(fd);
 
 	*size = 0;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF && is_sane(elf, size))
+	if (elf && is_sane(elf, size))
 		return elf;
 	elf_end(elf);
 	*size = 0;

@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "symbol/bounded_elf.h"
 #include "symbol/debug_sections.h"
+#include "symbol/line_table.h"
 
 /* A byte of a line table makes one row at the most, of this size in libdw. */
 #define TABLE_BYTES_MAX (4u << 20)
@@ -23,22 +24,40 @@
 /* Ranges of many units may be one long list: what is read in this time is what there is. */
 #define UNITS_NS NS_PER_S
 
-/* Code of one compilation unit. */
+/* A compilation unit, and what is known of its table of lines. */
+struct unit {
+	Dwarf_Off at;
+	enum {
+		TABLE_NEW,
+		TABLE_COUNTED,
+		TABLE_LEFT_OUT
+	} table;
+};
+
+/* Code of a unit, by its number. */
 struct range {
 	uint64_t start, end;
-	Dwarf_Off unit;
-	bool counted; /* its table of lines is in the size */
+	size_t unit;
+};
+
+/* As libdw has it. */
+struct section {
+	const uint8_t *at;
+	size_t size;
 };
 
 struct source_lines {
 	Elf *elf;
 	Dwarf *dwarf;
+	struct section table, line_strings, strings;
 	struct range *ranges; /* by start */
 	size_t count, capacity;
+	struct unit *units;
+	size_t unit_count, unit_capacity;
 	size_t size;
 };
 
-static int add_range(struct source_lines *lines, uint64_t start, uint64_t end, Dwarf_Off unit)
+static int add_range(struct source_lines *lines, uint64_t start, uint64_t end, size_t unit)
 {
 	if (start >= end || !start)
 		return 0;
@@ -68,14 +87,26 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static int add_ranges_of(struct source_lines *lines, Dwarf_Die *unit)
+static int add_unit(struct source_lines *lines, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 	int ret = 0;
 
-	while (!ret && (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0)
-		ret = add_range(lines, start, end, dwarf_dieoffset(unit));
+	if (lines->unit_count == lines->unit_capacity) {
+		size_t capacity = lines->unit_capacity ? lines->unit_capacity * 2 : 64;
+		struct unit *grown = realloc(lines->units, capacity * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		lines->size += (capacity - lines->unit_capacity) * sizeof(*grown);
+		lines->units = grown;
+		lines->unit_capacity = capacity;
+	}
+	lines->units[lines->unit_count] = (struct unit){.at = dwarf_dieoffset(die)};
+	while (!ret && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
+		ret = add_range(lines, start, end, lines->unit_count);
+	lines->unit_count++;
 	return ret;
 }
 
@@ -93,22 +124,36 @@ static int find_units(struct source_lines *lines)
 	while (!ret && clock__thread_ns() - begin < UNITS_NS &&
 	       !dwarf_get_units(lines->dwarf, unit, &unit, &version, &type, &die, NULL)) {
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
-			ret = add_ranges_of(lines, &die);
+			ret = add_unit(lines, &die);
 	}
 	if (lines->count)
 		qsort(lines->ranges, lines->count, sizeof(*lines->ranges), compare_ranges);
 	return ret == -E2BIG ? 0 : ret;
 }
 
-/*
- * Not counted in the header are more than 65,279 sections, which no program has: libelf would make a structure
- * for each of as many as the file says.
- */
-static bool has_few_sections(int fd)
+/* Of several libdw takes one, and one for split units (.dwo) is not in a program: there is none then. */
+static struct section find_section(Elf *elf, const char *wanted)
 {
-	Elf64_Ehdr header;
+	size_t names, length = strlen(wanted);
+	struct section found = {0};
+	Elf_Scn *section = NULL;
+	bool several = false;
 
-	return pread(fd, &header, sizeof(header), 0) == sizeof(header) && header.e_shnum;
+	if (elf_getshdrstrndx(elf, &names))
+		return found;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		const Elf_Data *data;
+
+		if (!name || strncmp(name, wanted, length) || (name[length] && strcmp(name + length, ".dwo")))
+			continue;
+		several |= found.at || name[length];
+		data = elf_rawdata(section, NULL);
+		if (data && data->d_buf)
+			found = (struct section){data->d_buf, data->d_size};
+	}
+	return several ? (struct section){0} : found;
 }
 
 struct source_lines *source_lines__new(int fd)
@@ -116,13 +161,10 @@ struct source_lines *source_lines__new(int fd)
 	struct source_lines *lines;
 	uint64_t size;
 
-	if (!has_few_sections(fd))
-		return NULL;
 	lines = calloc(1, sizeof(*lines));
 	if (!lines)
 		return NULL;
-	elf_version(EV_CURRENT);
-	lines->elf = elf_begin(fd, ELF_C_READ, NULL);
+	lines->elf = bounded_elf__open(fd);
 	if (!lines->elf || debug_sections__check(lines->elf, &size))
 		goto fail;
 	lines->size = size;
@@ -131,6 +173,9 @@ struct source_lines *source_lines__new(int fd)
 		goto fail;
 	/* Its own supplementary file: else libdw would open one by a name that the process chose. */
 	dwarf_setalt(lines->dwarf, lines->dwarf);
+	lines->table = find_section(lines->elf, ".debug_line");
+	lines->line_strings = find_section(lines->elf, ".debug_line_str");
+	lines->strings = find_section(lines->elf, ".debug_str");
 	if (find_units(lines))
 		goto fail;
 	return lines;
@@ -146,6 +191,7 @@ void source_lines__free(struct source_lines *lines)
 	dwarf_end(lines->dwarf);
 	elf_end(lines->elf);
 	free(lines->ranges);
+	free(lines->units);
 	free(lines);
 }
 
@@ -155,7 +201,7 @@ size_t source_lines__size(const struct source_lines *lines)
 }
 
 /* The unit of the range that begins last of those that hold the address. */
-static struct range *find_range(const struct source_lines *lines, uint64_t vaddr)
+static const struct range *find_range(const struct source_lines *lines, uint64_t vaddr)
 {
 	size_t low = 0, high = lines->count;
 
@@ -170,53 +216,67 @@ static struct range *find_range(const struct source_lines *lines, uint64_t vaddr
 	return low && vaddr < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
 }
 
-/* Bytes of the unit's table of lines; more than the limit where it cannot be told. */
-static uint64_t table_size(struct source_lines *lines, Dwarf_Die *unit)
+/* The unit's table of lines. 64-bit DWARF begins with 0xffffffff: such a unit is left out. */
+static int find_table(const struct source_lines *lines, Dwarf_Die *unit, struct line_table *table)
 {
+	const struct section *all = &lines->table;
 	Dwarf_Attribute attribute;
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
+	const char *folder;
 	Dwarf_Word offset;
-	Elf_Data *data;
 	uint32_t length;
-	size_t names;
 
-	if (!dwarf_attr(unit, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &offset) ||
-	    elf_getshdrstrndx(lines->elf, &names))
-		return UINT64_MAX;
-	while ((section = elf_nextscn(lines->elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(lines->elf, names, header.sh_name) : NULL;
+	if (!dwarf_attr(unit, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &offset))
+		return -ENOENT;
+	if (all->size < sizeof(length) || offset > all->size - sizeof(length))
+		return -EBADMSG;
+	memcpy(&length, all->at + offset, sizeof(length));
+	if (length > TABLE_BYTES_MAX || length > all->size - sizeof(length) - offset)
+		return -EFBIG;
+	folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	*table = (struct line_table){
+		.at = all->at + offset,
+		.size = sizeof(length) + length,
+		.line_strings = lines->line_strings.at,
+		.line_strings_size = lines->line_strings.size,
+		.strings = lines->strings.at,
+		.strings_size = lines->strings.size,
+		.folder_length = folder ? strlen(folder) : 0,
+	};
+	return 0;
+}
 
-		if (name && strcmp(name, ".debug_line") == 0)
-			break;
-	}
-	data = section ? elf_getdata(section, NULL) : NULL;
-	if (!data || !data->d_buf || data->d_size < sizeof(length) || offset > data->d_size - sizeof(length))
-		return UINT64_MAX;
-	memcpy(&length, (const char *)data->d_buf + offset, sizeof(length));
-	return length; /* 64-bit DWARF begins with 0xffffffff: such a unit is left out */
+/* Counts what libdw makes of the unit's table, once; false where it is too much. */
+static bool count_table(struct source_lines *lines, struct unit *unit, Dwarf_Die *die)
+{
+	struct line_table table;
+	uint64_t bytes;
+
+	if (unit->table != TABLE_NEW)
+		return unit->table == TABLE_COUNTED;
+	unit->table = TABLE_LEFT_OUT;
+	if (lines->size > SIZE_BYTES_MAX || find_table(lines, die, &table) || line_table__files_bytes(&table, &bytes))
+		return false;
+	unit->table = TABLE_COUNTED;
+	lines->size += bytes + table.size * ROW_SIZE;
+	return true;
 }
 
 int source_lines__find(struct source_lines *lines, uint64_t vaddr, char **path, uint32_t *line)
 {
-	struct range *range = find_range(lines, vaddr);
+	const struct range *range = find_range(lines, vaddr);
+	struct unit *unit = range ? &lines->units[range->unit] : NULL;
 	size_t count;
-	uint64_t size;
 	const char *name;
 	Dwarf_Line *row;
 	Dwarf_Lines *rows;
-	Dwarf_Die unit;
+	Dwarf_Die die;
 	int number;
 
-	if (!range || !dwarf_offdie(lines->dwarf, range->unit, &unit))
+	if (!unit || !dwarf_offdie(lines->dwarf, unit->at, &die))
 		return -ENOENT;
-	size = range->counted ? 0 : table_size(lines, &unit);
-	if (size > TABLE_BYTES_MAX || (size && lines->size > SIZE_BYTES_MAX) ||
-	    dwarf_getsrclines(&unit, &rows, &count))
+	if (!count_table(lines, unit, &die) || dwarf_getsrclines(&die, &rows, &count))
 		return -ENOENT;
-	range->counted = true;
-	lines->size += size * ROW_SIZE;
-	row = dwarf_getsrc_die(&unit, vaddr);
+	row = dwarf_getsrc_die(&die, vaddr);
 	name = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
 	if (!name || strnlen(name, PATH_LENGTH_MAX + 1) > PATH_LENGTH_MAX || dwarf_lineno(row, &number) || number <= 0)
 		return -ENOENT;

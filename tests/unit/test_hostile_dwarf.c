@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Debug information that is small in the file and large in libdw, or names files that libdw would open.
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -327,6 +328,60 @@ static void opens_nothing(void **state)
 	rmdir(folder);
 }
 
+/* libdw keeps folder and name together, for each file. */
+static void long_folder_of_many_files(void **state)
+{
+	static const uint8_t abbreviations[] = {
+		1,
+		DW_TAG_compile_unit,
+		0,
+		DW_AT_low_pc,
+		DW_FORM_addr,
+		DW_AT_high_pc,
+		DW_FORM_data8,
+		DW_AT_stmt_list,
+		DW_FORM_sec_offset,
+		0,
+		0,
+		0,
+	};
+	const size_t folder = 500000, files = 1000, before = sizeof(one_line) - 23 - 8;
+	uint8_t *table = calloc(1, sizeof(one_line) + folder + 1 + 5 * files), *at = table;
+	size_t resident = largest_resident(), size;
+	struct die die = begin_unit();
+	struct source_lines *lines;
+	uint32_t length, line;
+	char *path;
+
+	(void)state;
+	assert_non_null(table);
+	/* Its header, the folder, no more folders, the files, and its program. */
+	memcpy(at, one_line, before);
+	memset(at += before, 'd', folder);
+	at += folder + 2;
+	for (size_t i = 0; i < files; i++, at += 5)
+		memcpy(at, "a\0\1\0\0", 5);
+	memcpy(at + 1, one_line + sizeof(one_line) - 23, 23);
+	size = (size_t)(at + 1 + 23 - table);
+	length = (uint32_t)size - 4;
+	memcpy(table, &length, sizeof(length));
+	length = (uint32_t)(at + 1 - table) - 10;
+	memcpy(table + 6, &length, sizeof(length));
+	length = (uint32_t)die.size - 4;
+	memcpy(die.bytes, &length, sizeof(length));
+	lines = read_file((struct section[]){
+		{".debug_info", die.bytes, die.size, 0},
+		{".debug_abbrev", abbreviations, sizeof(abbreviations), 0},
+		{".debug_line", table, size, 0},
+		{0},
+	});
+	assert_non_null(lines);
+	assert_int_equal(source_lines__find(lines, CODE, &path, &line), -ENOENT);
+	assert_true(largest_resident() < resident + (64u << 20));
+	source_lines__free(lines);
+	free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +389,7 @@ int main(void)
 		cmocka_unit_test(packed_units),
 		cmocka_unit_test(many_abbreviations),
 		cmocka_unit_test(opens_nothing),
+		cmocka_unit_test(long_folder_of_many_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
