@@ -212,9 +212,9 @@ def test_becomes_the_user_that_called_sudo():
     # A user without a name has no groups but its own.
     assert who(SUDO_UID="54321", SUDO_GID="54322")[:5] == ["54321", "54322", "54321", "54322", "54322"]
     assert who(SUDO_UID="0", SUDO_GID="0")[:2] == ["0", "0"]
-    for nonsense in ({"SUDO_UID": "x", "SUDO_GID": "1"}, {"SUDO_UID": "", "SUDO_GID": ""}, {"SUDO_UID": "65534"},
-                     {"SUDO_UID": "-1", "SUDO_GID": "-1"}, {"SUDO_UID": "99999999999999", "SUDO_GID": "1"}):
-        assert who(**nonsense)[0] == "0"
+    # By sudo there are both.
+    for not_sudos in ({"SUDO_UID": "", "SUDO_GID": ""}, {"SUDO_UID": "65534"}, {"SUDO_GID": "65534"}):
+        assert who(**not_sudos)[0] == "0"
 
 
 def test_the_user_that_called_sudo_is_counted(gpuprobe_by, private):

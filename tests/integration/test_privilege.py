@@ -241,7 +241,7 @@ def test_sudos_command_is_the_callers():
 
 
 @pytest.mark.parametrize("name, kind", [("SUDO_UID", "user"), ("SUDO_GID", "group")])
-@pytest.mark.parametrize("value", ["abc", "1000x", "-1", "4294967295"])
+@pytest.mark.parametrize("value", ["abc", "1000x", "-1", "4294967295", "99999999999999"])
 def test_a_caller_that_cannot_be_told(name, kind, value, private):
     """COMMAND is not run as root then."""
     env = {"SUDO_UID": "65534", "SUDO_GID": "65534"} | {name: value}
