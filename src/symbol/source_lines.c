@@ -153,7 +153,9 @@ static struct section find_section(Elf *elf, const char *wanted)
 		if (data && data->d_buf)
 			found = (struct section){data->d_buf, data->d_size};
 	}
-	return several ? (struct section){0} : found;
+	if (several)
+		found = (struct section){0};
+	return found;
 }
 
 struct source_lines *source_lines__new(int fd)
