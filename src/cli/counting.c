@@ -350,6 +350,8 @@ int counting__update(struct counting *counting, bool with_lists)
 
 void counting__finish(struct counting *counting)
 {
+	collector__consume(counting->collector);
+	session__settle(counting->session);
 	collector__model(counting->collector)->final = true;
 	warn_unread(counting, collector__reap(counting->collector, true));
 	refresh_counts(counting);

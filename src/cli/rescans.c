@@ -21,11 +21,11 @@ struct slow_process {
 };
 
 struct rescans {
-	rescan_fn fn;
-	void *arg;
+	struct rescans_hooks hooks;
 	struct event *timer;
 	struct slow_process *slow; /* those that were looked at longest ago first */
 	uint64_t rests_until_ns;
+	bool ended;
 };
 
 static void set_timer(struct rescans *rescans, uint64_t now_ns)
@@ -70,7 +70,7 @@ static void look(struct rescans *rescans, const struct rescan *rescan, struct sl
 
 	if (process)
 		forget(rescans, process);
-	took_ns = rescans->fn(&now, rescans->arg);
+	took_ns = rescans->hooks.look(&now, rescans->hooks.arg);
 	if (took_ns < LONG_NS)
 		return;
 	rescans->rests_until_ns = clock__boot_ns() + PAUSE * took_ns;
@@ -100,18 +100,25 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 		set_timer(rescans, clock__boot_ns());
 }
 
-/* The earliest time: what gets its probes after that is late. */
-static void join(struct slow_process *process, const struct rescan *rescan)
+static void miss(struct rescans *rescans, const struct rescan *rescan)
 {
-	if (!process->waits) {
-		process->next = *rescan;
-		process->waits = true;
+	rescans->hooks.missed(rescan, rescans->hooks.arg);
+}
+
+/* The earliest time: what gets its probes after that is late. What another program had mapped is gone. */
+static void join(struct rescans *rescans, struct slow_process *process, const struct rescan *rescan)
+{
+	uint64_t since_ns = rescan->since_ns;
+
+	if (process->waits && rescan->scan == SCAN_PROGRAM)
+		miss(rescans, &process->next);
+	else if (process->waits) {
+		process->next.since_ns = since_ns < process->next.since_ns ? since_ns : process->next.since_ns;
 		return;
 	}
-	if (rescan->scan == SCAN_PROGRAM)
-		process->next.scan = SCAN_PROGRAM;
-	if (rescan->since_ns < process->next.since_ns)
-		process->next.since_ns = rescan->since_ns;
+	process->next = *rescan;
+	process->next.waited = true;
+	process->waits = true;
 }
 
 void rescans__add(struct rescans *rescans, const struct rescan *rescan, uint64_t now_ns)
@@ -123,18 +130,33 @@ void rescans__add(struct rescans *rescans, const struct rescan *rescan, uint64_t
 		look(rescans, rescan, process);
 		return;
 	}
-	join(process, rescan);
+	if (rescans->ended) {
+		miss(rescans, rescan);
+		return;
+	}
+	join(rescans, process, rescan);
 	set_timer(rescans, now_ns);
 }
 
-struct rescans *rescans__new(struct event_base *loop, rescan_fn fn, void *arg)
+void rescans__end(struct rescans *rescans)
+{
+	struct slow_process *process;
+
+	evtimer_del(rescans->timer);
+	rescans->ended = true;
+	while ((process = find_waiting(rescans))) {
+		process->waits = false;
+		miss(rescans, &process->next);
+	}
+}
+
+struct rescans *rescans__new(struct event_base *loop, const struct rescans_hooks *hooks)
 {
 	struct rescans *rescans = calloc(1, sizeof(*rescans));
 
 	if (!rescans)
 		return NULL;
-	rescans->fn = fn;
-	rescans->arg = arg;
+	rescans->hooks = *hooks;
 	rescans->timer = evtimer_new(loop, on_timer, rescans);
 	if (rescans->timer)
 		return rescans;

@@ -2,7 +2,7 @@
 /*
  * When what a process maps is looked at again. A process that maps ten thousands of files, or such as have long paths,
  * and tells of a new library without end, must not have all of gpuprobe's time: those whose mappings take long to be
- * read wait for each other, so that they have a tenth of the time together. Nothing is dropped.
+ * read wait for each other, so that they have a tenth of the time together. No look is dropped without a word.
  */
 #ifndef CLI_RESCANS_H
 #define CLI_RESCANS_H
@@ -21,16 +21,28 @@ struct rescan {
 	pid_t pid;
 	enum process_scan scan;
 	uint64_t since_ns;
+	bool waited; /* the process ran on meanwhile, and may have ended; rescans__add's caller leaves it */
 };
 
-/* Looks at the process. Returns the time that its mappings took to be read, attacher__reading_ns. */
-typedef uint64_t (*rescan_fn)(const struct rescan *rescan, void *arg);
+struct rescans_hooks {
+	/* Looks at the process. Returns the time that its mappings took to be read, attacher__reading_ns. */
+	uint64_t (*look)(const struct rescan *rescan, void *arg);
+	/* The look at the process would have been made later, and is not. */
+	void (*missed)(const struct rescan *rescan, void *arg);
+	void *arg;
+};
 
-/* `fn` is called by rescans__add, and later by the loop. NULL without memory. */
-struct rescans *rescans__new(struct event_base *loop, rescan_fn fn, void *arg);
+/* The hooks are called by rescans__add, by the loop, and by rescans__end. NULL without memory. */
+struct rescans *rescans__new(struct event_base *loop, const struct rescans_hooks *hooks);
 void rescans__free(struct rescans *rescans);
 
-/* Looks at the process, now or later; of several looks that wait one is made, which stands for all. `now_ns`: CLOCK_BOOTTIME. */
+/*
+ * Looks at the process, now or later. Of several looks that wait one is made, which stands for all but those at a
+ * program that another (SCAN_PROGRAM) has followed: they are missed. `now_ns`: CLOCK_BOOTTIME.
+ */
 void rescans__add(struct rescans *rescans, const struct rescan *rescan, uint64_t now_ns);
+
+/* No look waits any more: those that do, and those that would, are missed. */
+void rescans__end(struct rescans *rescans);
 
 #endif

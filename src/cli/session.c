@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -42,6 +43,7 @@ struct session {
 	struct command *command;
 	struct waker *waker; /* with a command */
 	struct rescans *rescans;
+	uint64_t missed_rescans;
 	struct exits *exits; /* with processes at whose end it ends */
 	struct session_probes probes;
 	struct attacher *attacher;
@@ -148,15 +150,34 @@ static int look_at(struct session *session, const struct rescan *rescan)
 	return late;
 }
 
+static void tell_late(const struct session *session, const struct rescan *rescan)
+{
+	if (session->hooks.late)
+		session->hooks.late(rescan->pid, rescan->since_ns, session->hooks.arg);
+}
+
+/* What is new in the process may have no probes. */
+static void on_missed_rescan(const struct rescan *rescan, void *arg)
+{
+	struct session *session = arg;
+
+	session->missed_rescans++;
+	tell_late(session, rescan);
+}
+
 /* At a process that runs. */
 static uint64_t on_rescan(const struct rescan *rescan, void *arg)
 {
 	struct session *session = arg;
+	int late;
 
 	if (!session->attacher)
 		return 0;
-	if (look_at(session, rescan) > 0 && session->hooks.late)
-		session->hooks.late(rescan->pid, rescan->since_ns, session->hooks.arg);
+	late = look_at(session, rescan);
+	if (late > 0)
+		tell_late(session, rescan);
+	else if (late < 0 && rescan->waited)
+		on_missed_rescan(rescan, session);
 	return attacher__reading_ns(session->attacher);
 }
 
@@ -172,8 +193,8 @@ static void look_at_held(struct session *session, const struct rescan *rescan, b
 		waker__letting_go(session->waker, pid);
 	command__send(session->command, pid, SIGCONT);
 	bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
-	if (late > 0 && let_go && session->hooks.late)
-		session->hooks.late(pid, rescan->since_ns, session->hooks.arg);
+	if (late > 0 && let_go)
+		tell_late(session, rescan);
 }
 
 void session__process_changed(struct session *session, const struct record_library *record)
@@ -265,12 +286,13 @@ static int reserve_timers(struct event_base *loop)
 static int set_up(struct session *session, struct error *err)
 {
 	const struct targets *targets = session->targets;
+	const struct rescans_hooks rescans = {.look = on_rescan, .missed = on_missed_rescan, .arg = session};
 	int ret;
 
 	session->loop = event_base_new();
 	if (!session->loop || reserve_timers(session->loop))
 		return error__set(err, -ENOMEM, "cannot make an event loop: out of memory");
-	session->rescans = rescans__new(session->loop, on_rescan, session);
+	session->rescans = rescans__new(session->loop, &rescans);
 	if (!session->rescans)
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = process__check_proc(err);
@@ -413,6 +435,17 @@ void session__count(const struct session *session, struct attacher_counts *count
 }
 
 /* --- tearing down --- */
+
+void session__settle(struct session *session)
+{
+	rescans__end(session->rescans);
+	if (session->missed_rescans)
+		log__warn(session->log,
+			  "%" PRIu64 " time%s a process whose mappings take long to be read loaded a library, or became another "
+			  "program, and was not looked at before its end or gpuprobe's: calls may be missing",
+			  session->missed_rescans, session->missed_rescans == 1 ? "" : "s");
+	session->missed_rescans = 0;
+}
 
 void session__detach(struct session *session)
 {

@@ -25,7 +25,8 @@ struct session_hooks {
 	void (*take_notices)(void *arg);
 	/*
 	 * The process that had this pid at `time_ns` was running then what had no
-	 * probes yet; those that were held are not late. Optional.
+	 * probes yet, or may have been, where it could not be looked at in time;
+	 * those that were held are not late. Optional.
 	 */
 	void (*late)(pid_t pid, uint64_t time_ns, void *arg);
 	/* Is called every second, from when probes are in. Optional. */
@@ -97,6 +98,9 @@ struct asked_processes *session__asked(struct session *session);
 int session__watch(struct session *session, unsigned int families, struct error *err);
 
 void session__count(const struct session *session, struct attacher_counts *counts);
+
+/* Nothing is put off any more: processes that wait to be looked at are late. For after session__run, before the end is shown. */
+void session__settle(struct session *session);
 
 /* Takes the probes out and lets everybody go on that was held. No probe runs from here on. */
 void session__detach(struct session *session);

@@ -293,6 +293,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	struct attacher_counts attached;
 	int ret;
 
+	session__settle(trace->session);
 	session__count(trace->session, &attached);
 	session__detach(trace->session);
 	session__release_signals(trace->session);

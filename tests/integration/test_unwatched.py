@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -52,19 +53,36 @@ def run(*argv, before=()):
                           capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
 
 
-# Goes down step by step, so that its file has a path of 60 KB, and maps that 400 times: 24 MB of /proc/PID/maps.
+# Has called CUDA. Goes down step by step, so that its file has a path of 60 KB, and maps that so many times: 400 are
+# 24 MB of /proc/PID/maps.
 DEEP = """
 import ctypes, mmap, os, sys
+folder, times, *libraries = sys.argv[1:]
+if libraries:
+    driver = ctypes.CDLL(libraries[0])
+    context, memory = ctypes.c_void_p(), ctypes.c_void_p()
+    driver.cuInit(0)
+    driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+    driver.cuCtxSetCurrent(context)
+    driver.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(4096))
 for step in range(300):
     os.mkdir("d" * 200)
     os.chdir("d" * 200)
 with open("f", "w+b") as file:
     file.truncate(4096)
     maps = [mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | (index % 2 and mmap.PROT_EXEC))
-            for index in range(400)]
+            for index in range(int(times))]
 print("READY", flush=True)
 sys.stdin.readline()
-os.execv("/bin/rm", ["rm", "-rf", sys.argv[1]])
+"""
+REMOVE = """
+os.execv("/bin/rm", ["rm", "-rf", folder])
+"""
+OPEN = """
+for library in libraries[1:]:
+    ctypes.CDLL(library).cuInit(0)
+    print("DONE", flush=True)
+    sys.stdin.readline()
 """
 
 
@@ -293,7 +311,7 @@ def test_the_monitor_ends_with_its_processes(tmp_path):
 def test_mappings_without_end_are_cut_and_said():
     """Of that process alone."""
     folder = tempfile.mkdtemp(prefix="gpuprobe-test-")
-    with Background(sys.executable, "-c", DEEP, folder, cwd=folder) as deep, holder() as other:
+    with Background(sys.executable, "-c", DEEP + REMOVE, folder, "400", cwd=folder) as deep, holder() as other:
         assert deep.stdout.readline() == "READY\n"
         done = run("--json", *MONITOR, "--duration", "1", "-p", deep.pid, "-p", other.pid)
         deep.tell("go")
@@ -304,3 +322,34 @@ def test_mappings_without_end_are_cut_and_said():
     assert str(other.pid) not in "".join(line for line in done.stderr.splitlines() if "mappings" in line)
     report = json.loads(done.stdout.splitlines()[-1])
     assert report["lost"]["library_skipped"] == 2
+
+
+@pytest.mark.parametrize("ends", ["process", "gpuprobe"])
+def test_who_ends_before_its_turn_is_told(ends, private, tmp_path):
+    """Whose mappings take long to be read waits for the next look; what is missed by the end is not passed over."""
+    folder = tempfile.mkdtemp(prefix="gpuprobe-test-")
+    (private / "another").mkdir()
+    libraries = [paths.SIM / "libcuda.so.1", private / "libcuda.so.1",
+                 shutil.copy(private / "libcuda.so.1", private / "another")]
+    argv = [str(paths.GPUPROBE), *MONITOR, "--json", "--verbose"]
+    with holder(), Running(argv, environment(), tmp_path, None) as probe:
+        wait_until_watching(probe.process)
+        with Background(sys.executable, "-c", DEEP + OPEN + REMOVE, folder, "200", *libraries, cwd=folder) as deep:
+            assert deep.stdout.readline() == "READY\n"
+            assert deep.tell("go") == "DONE"
+            end = time.monotonic() + 30
+            while f"{libraries[1]} (process {deep.pid})" not in probe.stderr:
+                assert time.monotonic() < end, probe.stderr
+                time.sleep(0.01)
+            assert deep.tell("go") == "DONE"
+            if ends == "process":
+                deep.tell("end")
+                assert deep.wait(30) == 0
+            probe.process.send_signal(signal.SIGINT)
+            result = probe.finish()
+            if ends != "process":
+                deep.tell("end")
+                assert deep.wait(30) == 0
+    assert result.process_of(deep.pid)["since_attach"]
+    assert re.search("[12] times? a process whose mappings take long to be read loaded a library, or became another "
+                     "program, and was not looked at", result.stderr)

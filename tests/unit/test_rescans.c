@@ -20,9 +20,9 @@
 struct seen {
 	struct event_base *loop;
 	struct rescans *rescans;
-	struct rescan last;
+	struct rescan last, last_missed;
 	uint64_t last_ns;
-	size_t count;
+	size_t count, missed;
 };
 
 /* Says that it took long, and does nothing. */
@@ -36,12 +36,21 @@ static uint64_t look(const struct rescan *rescan, void *arg)
 	return rescan->pid < QUICK ? TAKES_NS : 0;
 }
 
+static void miss(const struct rescan *rescan, void *arg)
+{
+	struct seen *seen = arg;
+
+	seen->last_missed = *rescan;
+	seen->missed++;
+}
+
 static int begin(void **state)
 {
 	static struct seen seen;
+	const struct rescans_hooks hooks = {.look = look, .missed = miss, .arg = &seen};
 
 	seen = (struct seen){.loop = event_base_new()};
-	seen.rescans = rescans__new(seen.loop, look, &seen);
+	seen.rescans = rescans__new(seen.loop, &hooks);
 	assert_non_null(seen.rescans);
 	*state = &seen;
 	return 0;
@@ -81,15 +90,38 @@ static void slow_ones_wait(void **state)
 	uint64_t began;
 
 	add(seen, SLOW, SCAN_NAMED, 1000);
+	assert_false(seen->last.waited);
 	began = seen->last_ns;
 	for (uint64_t i = 0; i < 100; i++)
-		add(seen, SLOW, i == 50 ? SCAN_PROGRAM : SCAN_NAMED, 2000 - i);
+		add(seen, SLOW, SCAN_NAMED, 2000 - i);
 	assert_int_equal(seen->count, 1);
 	event_base_dispatch(seen->loop);
 	assert_int_equal(seen->count, 2);
-	assert_int_equal(seen->last.scan, SCAN_PROGRAM);
 	assert_int_equal(seen->last.since_ns, 1901);
+	assert_true(seen->last.waited);
+	assert_int_equal(seen->missed, 0);
 	assert_true(seen->last_ns >= began + PAUSE_NS);
+}
+
+/* What a program had mapped cannot be looked at once another is in its place. */
+static void another_program_misses_what_waits(void **state)
+{
+	struct seen *seen = *state;
+
+	add(seen, SLOW, SCAN_NAMED, 1);
+	add(seen, SLOW, SCAN_PROGRAM, 2);
+	assert_int_equal(seen->missed, 0);
+	add(seen, SLOW, SCAN_NAMED, 3);
+	assert_int_equal(seen->missed, 0);
+	add(seen, SLOW, SCAN_PROGRAM, 4);
+	assert_int_equal(seen->missed, 1);
+	assert_int_equal(seen->last_missed.since_ns, 2);
+	add(seen, SLOW, SCAN_NAMED, 5);
+	event_base_dispatch(seen->loop);
+	assert_int_equal(seen->count, 2);
+	assert_int_equal(seen->last.since_ns, 4);
+	assert_int_equal(seen->last.scan, SCAN_PROGRAM);
+	assert_int_equal(seen->missed, 1);
 }
 
 /* Three that are slow have no more of the time than one. */
@@ -110,12 +142,38 @@ static void slow_ones_wait_for_each_other(void **state)
 	assert_true(seen->last_ns >= began + 3 * PAUSE_NS);
 }
 
+/* What is not looked at any more at the end is told; what needs no waiting is still looked at. */
+static void the_end_misses_those_that_wait(void **state)
+{
+	struct seen *seen = *state;
+
+	for (pid_t pid = SLOW; pid < SLOW + 3; pid++)
+		add(seen, pid, SCAN_NAMED, 1);
+	add(seen, SLOW, SCAN_NAMED, 3);
+	add(seen, SLOW, SCAN_NAMED, 2);
+	add(seen, SLOW + 1, SCAN_NAMED, 4);
+	rescans__end(seen->rescans);
+	assert_int_equal(seen->missed, 2);
+	assert_int_equal(seen->last_missed.pid, SLOW + 1);
+	assert_int_equal(seen->last_missed.since_ns, 4);
+	add(seen, SLOW, SCAN_NAMED, 5);
+	assert_int_equal(seen->missed, 3);
+	assert_int_equal(seen->last_missed.since_ns, 5);
+	add(seen, QUICK, SCAN_NAMED, 6);
+	assert_int_equal(seen->count, 4);
+	event_base_dispatch(seen->loop);
+	assert_int_equal(seen->count, 4);
+	assert_int_equal(seen->missed, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(quick_ones_are_looked_at_at_once, begin, end),
 		cmocka_unit_test_setup_teardown(slow_ones_wait, begin, end),
+		cmocka_unit_test_setup_teardown(another_program_misses_what_waits, begin, end),
 		cmocka_unit_test_setup_teardown(slow_ones_wait_for_each_other, begin, end),
+		cmocka_unit_test_setup_teardown(the_end_misses_those_that_wait, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
