@@ -20,13 +20,8 @@
 #define ABBREVIATION_SIZE 80
 #define LEB128_BYTES_MAX 10
 
-struct bytes {
-	const uint8_t *at;
-	uint64_t size;
-};
-
 struct count {
-	struct bytes abbreviations;
+	struct debug_section abbreviations;
 	uint64_t units, read, bytes; /* abbreviations that are read for the units, and their bytes */
 };
 
@@ -78,7 +73,7 @@ static int add_sections(Elf *elf, size_t names, uint64_t *size)
 	return has_lines ? 0 : -ENOENT;
 }
 
-static int contents(Elf_Scn *section, const GElf_Shdr *header, struct bytes *bytes)
+static int contents(Elf_Scn *section, const GElf_Shdr *header, struct debug_section *bytes)
 {
 	Elf_Data *data;
 
@@ -87,29 +82,38 @@ static int contents(Elf_Scn *section, const GElf_Shdr *header, struct bytes *byt
 	data = elf_rawdata(section, NULL);
 	if (!data || (data->d_size && !data->d_buf))
 		return -EBADMSG;
-	*bytes = (struct bytes){.at = data->d_buf, .size = data->d_size};
+	*bytes = (struct debug_section){.at = data->d_buf, .size = data->d_size};
 	return 0;
 }
 
-/* Of two of the same name libdw takes one: linked files have none. */
-static int find(Elf *elf, size_t names, const char *wanted, struct bytes *bytes)
+/* Whether libdw takes a section of this name for the wanted one: it may be that of a split unit. */
+static bool is_taken_for(const char *name, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	return strncmp(name, wanted, length) == 0 && (!name[length] || strcmp(name + length, ".dwo") == 0);
+}
+
+int debug_sections__find(struct Elf *elf, const char *wanted, struct debug_section *found)
 {
 	Elf_Scn *section = NULL;
-	bool found = false;
+	bool is_found = false;
 	GElf_Shdr header;
+	size_t names;
 
-	*bytes = (struct bytes){0};
+	*found = (struct debug_section){0};
+	if (elf_getshdrstrndx(elf, &names))
+		return -EBADMSG;
 	while ((section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-		int ret;
 
-		/* Also those of .dwo files, which libdw may take for the others. */
-		if (!name || strncmp(name, wanted, strlen(wanted)) != 0 || header.sh_type == SHT_NOBITS)
+		if (!name || !is_taken_for(name, wanted) || header.sh_type == SHT_NOBITS)
 			continue;
-		ret = found || name[strlen(wanted)] ? -EBADMSG : contents(section, &header, bytes);
-		if (ret)
-			return ret;
-		found = true;
+		if (is_found || name[strlen(wanted)] || contents(section, &header, found)) {
+			*found = (struct debug_section){0};
+			return -EBADMSG;
+		}
+		is_found = true;
 	}
 	return 0;
 }
@@ -119,7 +123,7 @@ static int strings_end(Elf *elf, size_t names)
 {
 	static const char *const strings[] = {".debug_str", ".debug_line_str"};
 	Elf_Scn *section = NULL;
-	struct bytes bytes;
+	struct debug_section bytes;
 	GElf_Shdr header;
 
 	while ((section = elf_nextscn(elf, section))) {
@@ -134,7 +138,7 @@ static int strings_end(Elf *elf, size_t names)
 }
 
 /* Little-endian, as all files that come here are; 0 beyond the end. */
-static uint64_t number(const struct bytes *bytes, uint64_t at, size_t size)
+static uint64_t number(const struct debug_section *bytes, uint64_t at, size_t size)
 {
 	uint64_t value = 0;
 
@@ -144,7 +148,7 @@ static uint64_t number(const struct bytes *bytes, uint64_t at, size_t size)
 }
 
 /* As libdw does: what has no end, or is longer than any number, is the largest. */
-static uint64_t leb128(const struct bytes *bytes, uint64_t *at)
+static uint64_t leb128(const struct debug_section *bytes, uint64_t *at)
 {
 	uint64_t value = 0;
 
@@ -158,7 +162,7 @@ static uint64_t leb128(const struct bytes *bytes, uint64_t *at)
 	return UINT64_MAX;
 }
 
-static void skip_abbreviation(const struct bytes *bytes, uint64_t *at)
+static void skip_abbreviation(const struct debug_section *bytes, uint64_t *at)
 {
 	uint64_t attribute, form;
 
@@ -175,7 +179,7 @@ static void skip_abbreviation(const struct bytes *bytes, uint64_t *at)
 /* To find a unit's own abbreviation libdw keeps all that lie before it, for each unit anew. */
 static int count_abbreviations(struct count *count, uint64_t at, uint64_t wanted)
 {
-	const struct bytes *bytes = &count->abbreviations;
+	const struct debug_section *bytes = &count->abbreviations;
 
 	while (at < bytes->size) {
 		uint64_t start = at, code = leb128(bytes, &at);
@@ -211,7 +215,7 @@ static uint64_t header_size(uint64_t version, uint64_t type, bool in_types, uint
 }
 
 /* `at`: of the version, `unit`: the section as far as the unit's end. */
-static int count_unit(struct count *count, const struct bytes *unit, uint64_t at, bool in_types, size_t offset_size)
+static int count_unit(struct count *count, const struct debug_section *unit, uint64_t at, bool in_types, size_t offset_size)
 {
 	uint64_t version = number(unit, at, 2), type = number(unit, at + 2, 1);
 	uint64_t abbreviations = number(unit, at + (version < 5 ? 2 : 4), offset_size);
@@ -223,7 +227,7 @@ static int count_unit(struct count *count, const struct bytes *unit, uint64_t at
 }
 
 /* By their lengths alone: libdw makes no more units than these, and may stop earlier. */
-static int count_units(struct count *count, const struct bytes *section, bool in_types)
+static int count_units(struct count *count, const struct debug_section *section, bool in_types)
 {
 	uint64_t at = 0;
 	int ret = 0;
@@ -231,7 +235,7 @@ static int count_units(struct count *count, const struct bytes *section, bool in
 	while (!ret && at < section->size && section->size - at > 4) {
 		uint64_t length = number(section, at, 4), left;
 		bool is_long = length == UINT32_MAX;
-		struct bytes unit;
+		struct debug_section unit;
 
 		at += 4;
 		if (is_long) {
@@ -242,7 +246,7 @@ static int count_units(struct count *count, const struct bytes *section, bool in
 		/* The end of such a one may be before its beginning. */
 		if (is_long && length > left)
 			return -EBADMSG;
-		unit = (struct bytes){.at = section->at, .size = at + (length < left ? length : left)};
+		unit = (struct debug_section){.at = section->at, .size = at + (length < left ? length : left)};
 		ret = count_unit(count, &unit, at, in_types, is_long ? 8 : 4);
 		at += length;
 	}
@@ -252,7 +256,7 @@ static int count_units(struct count *count, const struct bytes *section, bool in
 int debug_sections__check(struct Elf *elf, uint64_t *size)
 {
 	struct count count = {.units = 0};
-	struct bytes info, types;
+	struct debug_section info, types;
 	size_t names;
 	int ret;
 
@@ -261,9 +265,9 @@ int debug_sections__check(struct Elf *elf, uint64_t *size)
 		return -ENOENT;
 	ret = add_sections(elf, names, size);
 	ret = ret ? ret : strings_end(elf, names);
-	ret = ret ? ret : find(elf, names, ".debug_abbrev", &count.abbreviations);
-	ret = ret ? ret : find(elf, names, ".debug_info", &info);
-	ret = ret ? ret : find(elf, names, ".debug_types", &types);
+	ret = ret ? ret : debug_sections__find(elf, ".debug_abbrev", &count.abbreviations);
+	ret = ret ? ret : debug_sections__find(elf, ".debug_info", &info);
+	ret = ret ? ret : debug_sections__find(elf, ".debug_types", &types);
 	ret = ret ? ret : count_units(&count, &info, false);
 	ret = ret ? ret : count_units(&count, &types, true);
 	*size += count.units * UNIT_SIZE + count.read * ABBREVIATION_SIZE;

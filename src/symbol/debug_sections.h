@@ -16,6 +16,17 @@ struct Elf; /* libelf's, of bounded_elf.h */
 /* Of all sections, as they are in the file and unpacked. */
 #define DEBUG_SECTIONS_BYTES_MAX (512ull << 20)
 
+struct debug_section {
+	const uint8_t *at; /* unpacked; libelf's, until elf_end */
+	uint64_t size;	   /* 0: there is none */
+};
+
+/*
+ * The section of that name, ".debug_line". -EBADMSG, and none, where libdw may take another one for it: of several,
+ * or of split units (.dwo), neither of which linked files have; or where it cannot be read.
+ */
+int debug_sections__find(struct Elf *elf, const char *wanted, struct debug_section *found);
+
 /*
  * 0 and *size: about what the sections, their units and abbreviations take in
  * memory. -ENOENT: there is no table of lines, or it cannot be read; -EFBIG: it

@@ -40,16 +40,10 @@ struct range {
 	size_t unit;
 };
 
-/* As libdw has it. */
-struct section {
-	const uint8_t *at;
-	size_t size;
-};
-
 struct source_lines {
 	Elf *elf;
 	Dwarf *dwarf;
-	struct section table, line_strings, strings;
+	struct debug_section table, line_strings, strings;
 	struct range *ranges; /* by start */
 	size_t count, capacity;
 	struct unit *units;
@@ -131,33 +125,6 @@ static int find_units(struct source_lines *lines)
 	return ret == -E2BIG ? 0 : ret;
 }
 
-/* Of several libdw takes one, and one for split units (.dwo) is not in a program: there is none then. */
-static struct section find_section(Elf *elf, const char *wanted)
-{
-	size_t names, length = strlen(wanted);
-	struct section found = {0};
-	Elf_Scn *section = NULL;
-	bool several = false;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return found;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-		const Elf_Data *data;
-
-		if (!name || strncmp(name, wanted, length) || (name[length] && strcmp(name + length, ".dwo")))
-			continue;
-		several |= found.at || name[length];
-		data = elf_rawdata(section, NULL);
-		if (data && data->d_buf)
-			found = (struct section){data->d_buf, data->d_size};
-	}
-	if (several)
-		found = (struct section){0};
-	return found;
-}
-
 struct source_lines *source_lines__new(int fd)
 {
 	struct source_lines *lines;
@@ -175,10 +142,9 @@ struct source_lines *source_lines__new(int fd)
 		goto fail;
 	/* Its own supplementary file: else libdw would open one by a name that the process chose. */
 	dwarf_setalt(lines->dwarf, lines->dwarf);
-	lines->table = find_section(lines->elf, ".debug_line");
-	lines->line_strings = find_section(lines->elf, ".debug_line_str");
-	lines->strings = find_section(lines->elf, ".debug_str");
-	if (find_units(lines))
+	if (debug_sections__find(lines->elf, ".debug_line", &lines->table) ||
+	    debug_sections__find(lines->elf, ".debug_line_str", &lines->line_strings) ||
+	    debug_sections__find(lines->elf, ".debug_str", &lines->strings) || find_units(lines))
 		goto fail;
 	return lines;
 fail:
@@ -221,7 +187,7 @@ static const struct range *find_range(const struct source_lines *lines, uint64_t
 /* The unit's table of lines. 64-bit DWARF begins with 0xffffffff: such a unit is left out. */
 static int find_table(const struct source_lines *lines, Dwarf_Die *unit, struct line_table *table)
 {
-	const struct section *all = &lines->table;
+	const struct debug_section *all = &lines->table;
 	Dwarf_Attribute attribute;
 	const char *folder;
 	Dwarf_Word offset;
