@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,33 +30,55 @@
 #define PAGE 4096ul
 #define LARGE 200000ul
 #define UNMAPPED 4096
+#define TARGETS_MAX 16
 
 static char large[LARGE];
 static const char text[] = "_Z6kernelPf";
 static char *last_page; /* what is behind it nobody may read */
 
-/* A copy of this process, that ends with it. */
-static pid_t start_target(void)
-{
-	pid_t pid = fork();
+struct fixture {
+	struct memory_reader *reader;
+	pid_t target; /* answers */
+	pid_t targets[TARGETS_MAX];
+	size_t count;
+};
 
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+/* Does what a target does, which tells through `ready` that it has begun: 0, or why it cannot. Does not return. */
+typedef void (*target_fn)(int ready, useconds_t delay_us);
+
+static void tell(int ready, int ret)
+{
+	if (write(ready, &ret, sizeof(ret)) != sizeof(ret) || ret < 0)
+		_exit(1);
+}
+
+static void answer(int ready, useconds_t delay_us)
+{
+	(void)delay_us;
+	tell(ready, 0);
 	for (;;)
 		pause();
 }
 
-static void end_target(pid_t pid)
+/* A copy of this process, that ends with it, or with the test. Negative: it cannot be had. */
+static pid_t start_target(struct fixture *fixture, target_fn run, useconds_t delay_us)
 {
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
+	int ready[2], ret = -ECHILD;
+	pid_t pid;
 
-struct fixture {
-	struct memory_reader *reader;
-	pid_t target;
-};
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run(ready[1], delay_us);
+	}
+	assert_true(pid > 0 && fixture->count < TARGETS_MAX);
+	fixture->targets[fixture->count++] = pid;
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &ret, sizeof(ret)), sizeof(ret));
+	close(ready[0]);
+	return ret < 0 ? ret : pid;
+}
 
 static int setup(void **state)
 {
@@ -64,7 +87,7 @@ static int setup(void **state)
 	assert_non_null(fixture);
 	fixture->reader = memory_reader__new(NULL);
 	assert_non_null(fixture->reader);
-	fixture->target = start_target();
+	fixture->target = start_target(fixture, answer, 0);
 	assert_true(fixture->target > 0);
 	*state = fixture;
 	return 0;
@@ -76,11 +99,23 @@ static int teardown(void **state)
 	struct fixture *fixture = *state;
 
 	memory_reader__free(fixture->reader);
-	end_target(fixture->target);
+	for (size_t i = 0; i < fixture->count; i++) {
+		kill(fixture->targets[i], SIGKILL);
+		assert_int_equal(waitpid(fixture->targets[i], NULL, 0), fixture->targets[i]);
+	}
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	free(fixture);
 	return 0;
+}
+
+static bool is_target(const struct fixture *fixture, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < fixture->count && fixture->targets[i] != pid)
+		i++;
+	return i < fixture->count;
 }
 
 /* The reader's process; 0: there is none. */
@@ -91,7 +126,7 @@ static pid_t process_of(const struct fixture *fixture)
 
 	assert_int_equal(process__descendants(getpid(), &list), 0);
 	for (size_t i = 0; i < list.count; i++)
-		if (list.pids[i] != fixture->target)
+		if (!is_target(fixture, list.pids[i]))
 			found = list.pids[i];
 	pid_list__clear(&list);
 	return found;
@@ -281,29 +316,13 @@ static void gives_up(void **state)
 
 static char *silent_page;
 
-/* One of which that page does not answer; -ENOSYS and others: it cannot be had. */
-static pid_t start_silent_target(void)
+/* That page does not answer. */
+static void keep_silent(int ready, useconds_t delay_us)
 {
-	int ready[2], ret = 0;
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ret = make_silent(silent_page, PAGE);
-		if (write(ready[1], &ret, sizeof(ret)) != sizeof(ret))
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	assert_int_equal(read(ready[0], &ret, sizeof(ret)), sizeof(ret));
-	close(ready[0]);
-	close(ready[1]);
-	if (ret >= 0)
-		return pid;
-	end_target(pid);
-	return ret;
+	(void)delay_us;
+	tell(ready, make_silent(silent_page, PAGE));
+	for (;;)
+		pause();
 }
 
 /* Readers that are killed may well be gone at once: that there are many is to hold up nobody all the same. */
@@ -315,7 +334,7 @@ static void waits_for_a_few_only(void **state)
 	uint64_t begin;
 
 	for (int i = 0; i < 10; i++) {
-		silent[i] = start_silent_target();
+		silent[i] = start_target(fixture, keep_silent, 0);
 		if (silent[i] < 0)
 			skip();
 	}
@@ -326,19 +345,19 @@ static void waits_for_a_few_only(void **state)
 		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)silent_page, buffer, 8), -EAGAIN);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), -EAGAIN);
 	assert_in_range(clock__boot_ns() - begin, 0, 150 * NS_PER_MS);
-	for (int i = 0; i < 10; i++)
-		end_target(silent[i]);
 }
 
 #define SLOW_PAGES 256
 
 static char *slow_pages;
 
-/* Answers for its pages, one at a time, `delay_us` after it was asked. Does not return. */
-static void serve_slowly(int fd, useconds_t delay_us)
+/* Answers for its pages, one at a time, so long after it was asked. */
+static void answer_slowly(int ready, useconds_t delay_us)
 {
+	int fd = make_silent(slow_pages, SLOW_PAGES * PAGE);
 	struct uffd_msg message;
 
+	tell(ready, fd);
 	while (read(fd, &message, sizeof(message)) == sizeof(message)) {
 		struct uffdio_zeropage zero = {.range = {.len = PAGE}};
 
@@ -347,29 +366,6 @@ static void serve_slowly(int fd, useconds_t delay_us)
 		ioctl(fd, UFFDIO_ZEROPAGE, &zero);
 	}
 	_exit(1);
-}
-
-static pid_t start_slow_target(useconds_t delay_us)
-{
-	int ready[2], ret = 0;
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ret = make_silent(slow_pages, SLOW_PAGES * PAGE);
-		if (write(ready[1], &ret, sizeof(ret)) != sizeof(ret) || ret < 0)
-			_exit(1);
-		serve_slowly(ret, delay_us);
-	}
-	assert_int_equal(read(ready[0], &ret, sizeof(ret)), sizeof(ret));
-	close(ready[0]);
-	close(ready[1]);
-	if (ret >= 0)
-		return pid;
-	end_target(pid);
-	return ret;
 }
 
 /* Reads of each page: how many answered; `ret` is what the one behind them returned. */
@@ -388,7 +384,7 @@ static size_t read_slow_pages(struct fixture *fixture, pid_t pid, int *ret)
 static void late_answers_are_bounded(void **state)
 {
 	struct fixture *fixture = *state;
-	pid_t slow = start_slow_target(60000);
+	pid_t slow = start_target(fixture, answer_slowly, 60000);
 	char buffer[sizeof(text)];
 	uint64_t begin = clock__boot_ns();
 	int ret;
@@ -401,7 +397,6 @@ static void late_answers_are_bounded(void **state)
 	/* It is asked for nothing more, others are. */
 	assert_int_equal(memory_reader__read(fixture->reader, slow, (uintptr_t)text, buffer, 8), -ETIMEDOUT);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
-	end_target(slow);
 }
 
 static void late_answers_of_many_are_bounded(void **state)
@@ -413,7 +408,7 @@ static void late_answers_of_many_are_bounded(void **state)
 	int ret = 0;
 
 	for (int i = 0; i < 8; i++) {
-		slow[i] = start_slow_target(60000);
+		slow[i] = start_target(fixture, answer_slowly, 60000);
 		if (slow[i] < 0)
 			skip();
 	}
@@ -422,22 +417,19 @@ static void late_answers_of_many_are_bounded(void **state)
 	assert_int_equal(ret, -EAGAIN);
 	assert_in_range(answers, 8, 80);
 	assert_in_range(clock__boot_ns() - begin, NS_PER_S, 6 * NS_PER_S);
-	for (int i = 0; i < 8; i++)
-		end_target(slow[i]);
 }
 
 /* Moments do not count, however many: a busy machine has them. */
 static void moments_are_no_lateness(void **state)
 {
 	struct fixture *fixture = *state;
-	pid_t target = start_slow_target(2000);
+	pid_t target = start_target(fixture, answer_slowly, 2000);
 	int ret;
 
 	if (target < 0)
 		skip();
 	assert_int_equal(read_slow_pages(fixture, target, &ret), SLOW_PAGES);
 	assert_int_equal(ret, 0);
-	end_target(target);
 }
 
 /* What one reading takes is told for whoever wants to know. */
