@@ -13,13 +13,17 @@
 #include "target/process.h"
 
 #define PROCESSES_MAX 1024	    /* the one whose last record or look is the longest ago leaves */
+#define BYTES_MAX (256u << 20)	    /* of their mappings and JIT's names: those of such a one are read again */
 #define START_PRECISION_NS 20000000 /* /proc tells a start in clock ticks */
 #define REREAD_NS NS_PER_S	    /* at the latest, for an address that lies in no mapping */
 /* The same at first. Where a reading did not help, twice as long until the next, up to REREAD_NS. */
 #define REREAD_FIRST_NS (10 * NS_PER_MS)
 /* At the earliest where code was mapped or unmapped: a reading takes up to a millisecond. */
 #define REREAD_CHANGED_NS (5 * NS_PER_MS)
-/* A program may map ten thousands of files and list a million functions of its JIT: a tenth of the time at most. */
+/*
+ * A program may map ten thousands of files and list a million functions of its JIT, and be many processes: a tenth of
+ * the time at most for each, and for all of those together.
+ */
 #define READING_LONG_NS (20 * NS_PER_MS)
 #define READING_PAUSE 10
 #define SEARCH_NS (100 * NS_PER_MS) /* between looks for an interpreter that is being loaded */
@@ -32,6 +36,8 @@ struct stack_processes {
 	const struct log *log;
 	struct native_frames *frames;
 	struct stack_process *list; /* in order of last use */
+	size_t bytes;		    /* theirs */
+	uint64_t rests_until_ns;    /* no mappings are read before that take long */
 	uint32_t numbers;
 };
 
@@ -73,8 +79,9 @@ static void forget_python(struct stack_processes *processes, struct stack_proces
 	process->search = PYTHON_NOT_FOUND;
 }
 
-static void free_process(struct stack_process *process)
+static void free_process(struct stack_processes *processes, struct stack_process *process)
 {
+	processes->bytes -= process->bytes;
 	unwinder__free(process->unwinder);
 	native_process__free(process->native);
 	free(process);
@@ -83,7 +90,7 @@ static void free_process(struct stack_process *process)
 static void release(struct stack_processes *processes, struct stack_process *process)
 {
 	HASH_DEL(processes->list, process);
-	free_process(process);
+	free_process(processes, process);
 }
 
 static bool tells_code(const struct stack_processes *processes)
@@ -156,6 +163,37 @@ static void tell_code(struct stack_processes *processes, struct stack_process *p
 	process->code_told = !processes->hooks->set_code(processes->hooks->arg, process->pid, &map);
 }
 
+/* None of what is mapped is known any more. */
+static void forget_mappings(struct stack_processes *processes, struct stack_process *process)
+{
+	struct native_process *native = native_process__new(process->pid);
+
+	if (!native)
+		return;
+	unwinder__free(process->unwinder);
+	process->unwinder = NULL;
+	native_process__free(process->native);
+	process->native = native;
+	processes->bytes -= process->bytes;
+	process->bytes = 0;
+}
+
+/* Of the one that has just been read all stays; the others' are read again when there is a record of them. */
+static void count_bytes(struct stack_processes *processes, struct stack_process *process)
+{
+	struct stack_process *other = processes->list;
+
+	processes->bytes -= process->bytes;
+	process->bytes = native_process__bytes(process->native);
+	processes->bytes += process->bytes;
+	for (; other && processes->bytes > BYTES_MAX; other = other->hh.next) {
+		if (other == process || !other->bytes)
+			continue;
+		forget_mappings(processes, other);
+		other->changed = true;
+	}
+}
+
 /* What was known stays where the process has gone. */
 static void read_mappings(struct stack_processes *processes, struct stack_process *process, uint64_t now)
 {
@@ -169,14 +207,18 @@ static void read_mappings(struct stack_processes *processes, struct stack_proces
 	if (process->unwinder)
 		unwinder__changed(process->unwinder);
 	tell_code(processes, process);
+	count_bytes(processes, process);
 	took = clock__thread_ns() - begin;
 	process->takes_ns = took < process->took_ns ? took : process->took_ns;
 	process->took_ns = took;
+	if (process->takes_ns >= READING_LONG_NS)
+		processes->rests_until_ns = now + READING_PAUSE * process->takes_ns;
 }
 
-static bool may_read(const struct stack_process *process, uint64_t now)
+static bool may_read(const struct stack_processes *processes, const struct stack_process *process, uint64_t now)
 {
-	return process->takes_ns < READING_LONG_NS || now >= process->read_ns + READING_PAUSE * process->takes_ns;
+	return process->takes_ns < READING_LONG_NS ||
+	       (now >= process->read_ns + READING_PAUSE * process->takes_ns && now >= processes->rests_until_ns);
 }
 
 static struct stack_process *add(struct stack_processes *processes, pid_t pid, uint64_t start_ns)
@@ -199,7 +241,7 @@ static struct stack_process *add(struct stack_processes *processes, pid_t pid, u
 	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
 	if (process->hh.tbl)
 		return process;
-	free_process(process);
+	free_process(processes, process);
 	return NULL;
 }
 
@@ -213,7 +255,7 @@ static struct stack_process *make_youngest(struct stack_processes *processes, st
 	if (process->hh.tbl)
 		return process;
 	forget_python(processes, process);
-	free_process(process);
+	free_process(processes, process);
 	return NULL;
 }
 
@@ -299,22 +341,9 @@ static void look_for_python(struct stack_processes *processes, struct stack_proc
 	log__warn(processes->log, "process %d: python frames unavailable: %s", (int)process->pid, err.text);
 }
 
-/* Nothing of what the program before had mapped is known any more. */
-static void forget_mappings(struct stack_process *process)
-{
-	struct native_process *native = native_process__new(process->pid);
-
-	if (!native)
-		return;
-	unwinder__free(process->unwinder);
-	process->unwinder = NULL;
-	native_process__free(process->native);
-	process->native = native;
-}
-
 static void begin_program(struct stack_processes *processes, struct stack_process *process)
 {
-	forget_mappings(process);
+	forget_mappings(processes, process);
 	forget_python(processes, process);
 	process->search = PYTHON_NOT_FOUND;
 	process->number = processes->numbers++;
@@ -334,7 +363,7 @@ void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool
 	/* Before what takes longer: from now on there are Python frames in records. */
 	if (process->search != PYTHON_FOUND)
 		look_for_python(processes, process, now);
-	if (may_read(process, now))
+	if (may_read(processes, process, now))
 		read_mappings(processes, process, now);
 	/* The loader may not be done with what it maps. */
 	process->changed = true;
@@ -372,9 +401,9 @@ static bool knows_all(const struct stack_process *process, const struct stack_re
 	return true;
 }
 
-static bool wait_is_over(const struct stack_process *process, uint64_t now)
+static bool wait_is_over(const struct stack_processes *processes, const struct stack_process *process, uint64_t now)
 {
-	return now >= process->read_ns + process->wait_ns && may_read(process, now);
+	return now >= process->read_ns + process->wait_ns && may_read(processes, process, now);
 }
 
 /* After one that helped the next may come at once: libraries are loaded one after the other. */
@@ -394,11 +423,11 @@ void stack_processes__refresh(struct stack_processes *processes, struct stack_pr
 	bool other_version = record->code_version && record->code_version != process->code_version;
 
 	if ((process->changed || (other_version && now >= process->read_ns + REREAD_CHANGED_NS)) &&
-	    may_read(process, now)) {
+	    may_read(processes, process, now)) {
 		process->code_version = record->code_version;
 		read_mappings(processes, process, now);
 	}
-	if (knows_all(process, record) || !wait_is_over(process, now))
+	if (knows_all(process, record) || !wait_is_over(processes, process, now))
 		return;
 	process->code_version = record->code_version;
 	read_mappings(processes, process, now);
@@ -422,7 +451,7 @@ struct stack_process *stack_processes__of(struct stack_processes *processes, con
 
 bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process, uint64_t now)
 {
-	if (!wait_is_over(process, now))
+	if (!wait_is_over(processes, process, now))
 		return false;
 	read_mappings(processes, process, now);
 	wait_longer(process, false);

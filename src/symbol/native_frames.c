@@ -123,6 +123,11 @@ void native_process__free(struct native_process *process)
 	free(process);
 }
 
+size_t native_process__bytes(const struct native_process *process)
+{
+	return process_map__bytes(process->map) + perf_map__bytes(process->jit);
+}
+
 const struct process_map *native_process__map(const struct native_process *process)
 {
 	return process->map;

@@ -62,6 +62,9 @@ void native_frames__read(struct native_frames *frames, struct native_process *pr
 /* Frees what is too much. All frames that were found before end. */
 void native_frames__trim(struct native_frames *frames);
 
+/* What its mappings and the names of its JIT take in memory, as of the last reading. */
+size_t native_process__bytes(const struct native_process *process);
+
 /* Its mappings as of the last reading, and the files that they are of: what unwinding needs. */
 const struct process_map *native_process__map(const struct native_process *process);
 struct symbol_cache *native_frames__cache(struct native_frames *frames);

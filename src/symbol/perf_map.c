@@ -25,6 +25,7 @@ struct function {
 
 struct perf_map {
 	char *text;
+	size_t text_bytes;
 	struct function *functions; /* by start */
 	size_t count, capacity;
 };
@@ -75,8 +76,8 @@ static int open_map(pid_t pid)
 	return -EPERM;
 }
 
-/* As a string. NULL without memory. */
-static char *read_text(int fd)
+/* As a string, and in *bytes what it takes. NULL without memory. */
+static char *read_text(int fd, size_t *bytes)
 {
 	size_t size = 0, capacity = 65536;
 	char *text = malloc(capacity + 1);
@@ -97,6 +98,7 @@ static char *read_text(int fd)
 	}
 	if (text)
 		text[size] = '\0';
+	*bytes = capacity + 1;
 	return text;
 }
 
@@ -163,7 +165,7 @@ struct perf_map *perf_map__read(pid_t pid)
 		return NULL;
 	map = calloc(1, sizeof(*map));
 	if (map)
-		map->text = read_text(fd);
+		map->text = read_text(fd, &map->text_bytes);
 	close(fd);
 	if (!map || !map->text || parse(map)) {
 		perf_map__free(map);
@@ -181,6 +183,11 @@ void perf_map__free(struct perf_map *map)
 	free(map->functions);
 	free(map->text);
 	free(map);
+}
+
+size_t perf_map__bytes(const struct perf_map *map)
+{
+	return map ? map->text_bytes + map->capacity * sizeof(*map->functions) : 0;
 }
 
 const char *perf_map__find(const struct perf_map *map, uint64_t address, uint64_t *offset)

@@ -10,6 +10,7 @@
 #ifndef SYMBOL_PERF_MAP_H
 #define SYMBOL_PERF_MAP_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,6 +19,9 @@ struct perf_map;
 /* The process's map as it is now; NULL: there is none, or no memory. */
 struct perf_map *perf_map__read(pid_t pid);
 void perf_map__free(struct perf_map *map);
+
+/* What it takes in memory; 0 without one. */
+size_t perf_map__bytes(const struct perf_map *map);
 
 /* The function that `address` lies in, as long as the map is there; of several the last that was written. */
 const char *perf_map__find(const struct perf_map *map, uint64_t address, uint64_t *offset);

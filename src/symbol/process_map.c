@@ -70,6 +70,20 @@ void process_map__free(struct process_map *map)
 	free(map);
 }
 
+static size_t bytes_of(const struct objects *objects)
+{
+	size_t bytes = objects->capacity * sizeof(*objects->list);
+
+	for (size_t i = 0; i < objects->count; i++)
+		bytes += strlen(objects->list[i].path) + 1;
+	return bytes;
+}
+
+size_t process_map__bytes(const struct process_map *map)
+{
+	return bytes_of(&map->objects) + bytes_of(&map->unmapped) + map->code.capacity * sizeof(*map->code.list);
+}
+
 static const struct mapped_object *find(const struct objects *objects, uint64_t address)
 {
 	size_t low = 0, high = objects->count;

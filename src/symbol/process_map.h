@@ -33,6 +33,9 @@ struct mapped_object {
 struct process_map *process_map__new(pid_t pid);
 void process_map__free(struct process_map *map);
 
+/* What is known takes so much memory. */
+size_t process_map__bytes(const struct process_map *map);
+
 /*
  * Reads the mappings anew; of what was there before up to 256 mappings stay known. With a cache, files are
  * opened into it, at most a thousand that are new. At most 16384 mappings are

@@ -11,14 +11,37 @@
 
 #include <cmocka.h>
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "growth_of_time.h"
 #include "no_valgrind.h"
 #include "stack_records.h"
+
+/* A copy of this process, which ends with it; to be ended. */
+static pid_t start_copy(void)
+{
+	pid_t pid = fork();
+
+	if (pid) {
+		assert_true(pid > 0);
+		return pid;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pause();
+	_exit(0);
+}
+
+static void end_copy(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
 
 static void what_has_ended_is_named_as_far_as_it_is_known(void **state)
 {
@@ -26,23 +49,13 @@ static void what_has_ended_is_named_as_far_as_it_is_known(void **state)
 	struct told told;
 	struct stacks *stacks = make(STACK_FP, &told);
 	const struct stack *stack;
-	pid_t known = fork(), unknown;
+	pid_t known = start_copy(), unknown = start_copy();
 
 	(void)state;
-	if (!known) {
-		pause();
-		_exit(0);
-	}
-	unknown = fork();
-	if (!unknown) {
-		pause();
-		_exit(0);
-	}
 	stacks__look_at(stacks, known, false);
 	record = record_of(known);
 	outer_with_chain(record);
-	kill(known, SIGKILL);
-	waitpid(known, NULL, 0);
+	end_copy(known);
 	stack = take(stacks, record);
 	assert_function(stack, 2, "outer_with_chain");
 	free(record);
@@ -52,8 +65,7 @@ static void what_has_ended_is_named_as_far_as_it_is_known(void **state)
 	record->id = 2;
 	record->pythons = 1;
 	record->python[0].code = 0x5550;
-	kill(unknown, SIGKILL);
-	waitpid(unknown, NULL, 0);
+	end_copy(unknown);
 	stack = take(stacks, record);
 	assert_true(stack->broken);
 	assert_int_equal(stack->count, record->natives + 3);
@@ -255,10 +267,26 @@ static void forgets_where_code_was(void **state)
 	stacks__free(stacks);
 }
 
-/* Each record tells that the code has changed, and there are as many mappings as the kernel lets a process have. */
-static void many_mappings_are_not_read_all_the_time(void **state)
+#define MANY_BYTES (64000 * 4096l)
+
+/* About as many mappings as the kernel lets a process have; to be unmapped. */
+static char *map_many(void)
 {
 	int fd = memfd_create("mapped", MFD_CLOEXEC);
+	char *pieces;
+
+	assert_true(fd >= 0 && !ftruncate(fd, MANY_BYTES));
+	pieces = mmap(NULL, MANY_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(pieces, MAP_FAILED);
+	for (long at = 0; at + 4096 < MANY_BYTES; at += 8192)
+		assert_int_equal(mprotect(pieces + at, 4096, PROT_READ | PROT_EXEC), 0);
+	close(fd);
+	return pieces;
+}
+
+/* Each record tells that the code has changed. */
+static void many_mappings_are_not_read_all_the_time(void **state)
+{
 	struct stack_record *record;
 	struct stacks *stacks;
 	struct told told;
@@ -269,11 +297,7 @@ static void many_mappings_are_not_read_all_the_time(void **state)
 	not_under_valgrind();
 	record = record_of(getpid());
 	stacks = make(STACK_FP, &told);
-	assert_true(fd >= 0 && !ftruncate(fd, 64000 * 4096));
-	pieces = mmap(NULL, 64000 * 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	assert_ptr_not_equal(pieces, MAP_FAILED);
-	for (int i = 0; i + 1 < 64000; i += 2)
-		assert_int_equal(mprotect(pieces + i * 4096l, 4096, PROT_READ | PROT_EXEC), 0);
+	pieces = map_many();
 	outer_with_chain(record);
 	begin = spent();
 	for (int i = 0; i < 30; i++) {
@@ -283,10 +307,113 @@ static void many_mappings_are_not_read_all_the_time(void **state)
 	}
 	print_message("30 records among 64,000 mappings: %.1f ms\n", (double)(spent() - begin) / MS);
 	assert_true(spent() - begin < SLOWER * 1500 * MS);
-	munmap(pieces, 64000 * 4096);
-	close(fd);
+	munmap(pieces, MANY_BYTES);
 	stacks__free(stacks);
 	free(record);
+}
+
+#define COPIES 6
+
+/* The same of several processes, each of which would have a tenth of the time. */
+static void many_mappings_of_several_wait_for_each_other(void **state)
+{
+	struct stack_record *records[COPIES];
+	uint64_t begin, began, version = 1, share;
+	struct stacks *stacks;
+	struct told told;
+	char *pieces;
+
+	(void)state;
+	not_under_valgrind();
+	stacks = make(STACK_FP, &told);
+	pieces = map_many();
+	began = spent();
+	for (; version <= 2ul * COPIES; version++) {
+		size_t i = version % COPIES;
+
+		if (version <= COPIES) {
+			records[i] = record_of(start_copy());
+			outer_with_chain(records[i]);
+		}
+		records[i]->code_version = records[i]->id = version;
+		take(stacks, records[i]);
+	}
+	/* What takes less is not kept back. */
+	if (spent() - began < 2ul * COPIES * 25 * MS)
+		skip();
+	begin = clock__boot_ns();
+	began = spent();
+	for (; clock__boot_ns() - begin < 3000 * MS; version++) {
+		records[version % COPIES]->code_version = records[version % COPIES]->id = version;
+		take(stacks, records[version % COPIES]);
+		usleep(2000);
+	}
+	share = 100 * (spent() - began) / (clock__boot_ns() - begin);
+	print_message("%d processes of 64,000 mappings: %llu %% of the time\n", COPIES, (unsigned long long)share);
+	assert_in_range(share, 0, 25);
+	for (int i = 0; i < COPIES; i++) {
+		end_copy(records[i]->pid);
+		free(records[i]);
+	}
+	munmap(pieces, MANY_BYTES);
+	stacks__free(stacks);
+}
+
+#define JITS 12
+
+static void write_jit(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	for (int i = 0; i < 1 << 20; i++)
+		fprintf(file, "%08x 10 function_%09d\n", i * 16, i);
+	fclose(file);
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Each lists a million functions, a file of 31 MB that takes 56: they are not all kept, and what was left is read again. */
+static void what_many_processes_list_is_bounded(void **state)
+{
+	char first_path[64] = "", path[64];
+	struct stack_record *record;
+	struct stacks *stacks;
+	size_t before, kept;
+	pid_t pids[JITS];
+	struct told told;
+
+	(void)state;
+	not_under_valgrind();
+	stacks = make(STACK_FP, &told);
+	before = allocated();
+	for (int i = 0; i < JITS; i++) {
+		pids[i] = start_copy();
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pids[i]);
+		if (i)
+			assert_int_equal(link(first_path, path), 0);
+		else
+			write_jit(strcpy(first_path, path));
+		stacks__look_at(stacks, pids[i], false);
+	}
+	kept = allocated() - before;
+	print_message("what %d processes list: %zu MiB kept\n", JITS, kept >> 20);
+	assert_in_range(kept, 0, 330u << 20);
+	record = record_of(pids[0]);
+	outer_with_chain(record);
+	assert_function(take(stacks, record), 2, "outer_with_chain");
+	free(record);
+	stacks__free(stacks);
+	for (int i = 0; i < JITS; i++) {
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pids[i]);
+		unlink(path);
+		end_copy(pids[i]);
+	}
 }
 
 int main(void)
@@ -300,6 +427,8 @@ int main(void)
 		cmocka_unit_test(tells_where_code_is),
 		cmocka_unit_test(forgets_where_code_was),
 		cmocka_unit_test(many_mappings_are_not_read_all_the_time),
+		cmocka_unit_test(many_mappings_of_several_wait_for_each_other),
+		cmocka_unit_test(what_many_processes_list_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
