@@ -38,6 +38,7 @@ struct collector {
 	uint64_t until_ns; /* when others have to have a turn: the rest of the ring waits then */
 	struct model model;
 	struct name_store *names;
+	size_t name_bytes; /* of kernels, of all processes */
 	struct map_reader *reader;
 	struct host_stubs *stubs;
 	struct memory_reader *memory; /* what processes are read by, but for stack/intake.h */

@@ -86,6 +86,7 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 		process__clear(process);
 		return -ENOMEM;
 	}
+	kernel_table__share(process->kernel_table, &collector->name_bytes);
 	process->slot = slot;
 	process->pid = record->pid;
 	process->start_ns = record->start_ns;

@@ -57,6 +57,11 @@ struct kernel_table *kernel_table__new(void)
 	return calloc(1, sizeof(struct kernel_table));
 }
 
+void kernel_table__share(struct kernel_table *table, size_t *name_bytes)
+{
+	table->shown.all_name_bytes = name_bytes;
+}
+
 void kernel_table__free(struct kernel_table *table)
 {
 	struct kernel_handle *handle, *next_handle;

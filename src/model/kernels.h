@@ -21,6 +21,12 @@ struct kernel_table *kernel_table__new(void);
 void kernel_table__free(struct kernel_table *table);
 
 /*
+ * Counts what its names take in *name_bytes, too, with those of other tables; to be called before it has any, and to
+ * outlive the table. Where they are too much, kernels stay without names in tables that have more than a few.
+ */
+void kernel_table__share(struct kernel_table *table, size_t *name_bytes);
+
+/*
  * The handle's count now stands at `launches`; `name` is its mangled name or
  * NULL. Once named, a handle keeps its name for its generation. Returns 0 or -ENOMEM.
  */

@@ -3,6 +3,7 @@
 #include "model/names.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -12,6 +13,8 @@
 
 /* What is kept of a process's names; then the oldest leaves. A program can ask for kernels without end. */
 #define PROCESS_BYTES_MAX (64u << 20)
+/* The same of all of them: then those of the process that has most leave, an eighth at a time. */
+#define BYTES_MAX (256u << 20)
 
 /* Read through the handle, at the first launch in a generation. */
 struct read_name {
@@ -60,6 +63,7 @@ struct name_store {
 	struct read_name *read;
 	struct given_name *given;
 	struct process_names *processes;
+	size_t bytes; /* theirs */
 	bool distrust;
 };
 
@@ -104,9 +108,15 @@ static size_t size_of_given(const struct given_name *given)
 	return sizeof(*given) + sizeof(struct live_module) + strlen(given->name) + 1;
 }
 
+static void add_bytes(struct name_store *store, struct process_names *process, ptrdiff_t bytes)
+{
+	process->bytes += (size_t)bytes;
+	store->bytes += (size_t)bytes;
+}
+
 static void drop_read(struct name_store *store, struct process_names *process, struct read_name *read)
 {
-	process->bytes -= size_of_read(read);
+	add_bytes(store, process, -(ptrdiff_t)size_of_read(read));
 	DL_DELETE(process->read, read);
 	HASH_DEL(store->read, read);
 	free(read);
@@ -156,7 +166,7 @@ static int begin_life(struct process_names *process, struct given_name *given)
 
 static void drop_given(struct name_store *store, struct process_names *process, struct given_name *given)
 {
-	process->bytes -= size_of_given(given);
+	add_bytes(store, process, -(ptrdiff_t)size_of_given(given));
 	end_life(process, given);
 	DL_DELETE(process->given, given);
 	HASH_DEL(store->given, given);
@@ -186,13 +196,32 @@ void name_store__free(struct name_store *store)
 	free(store);
 }
 
-static void limit(struct name_store *store, struct process_names *process)
+static void cut_to(struct name_store *store, struct process_names *process, size_t max)
 {
-	while (process->bytes > PROCESS_BYTES_MAX) {
+	while (process->bytes > max) {
 		if (process->given)
 			drop_given(store, process, process->given);
 		else
 			drop_read(store, process, process->read);
+	}
+}
+
+static struct process_names *find_largest(const struct name_store *store)
+{
+	struct process_names *process, *largest = store->processes;
+
+	for (process = store->processes; process; process = process->hh.next)
+		if (process->bytes > largest->bytes)
+			largest = process;
+	return largest;
+}
+
+static void limit(struct name_store *store, struct process_names *process)
+{
+	cut_to(store, process, PROCESS_BYTES_MAX);
+	while (store->bytes > BYTES_MAX) {
+		process = find_largest(store);
+		cut_to(store, process, process->bytes - process->bytes / 8);
 	}
 }
 
@@ -232,7 +261,7 @@ static int add_read(struct name_store *store, struct process_names *process, con
 		return -ENOMEM;
 	}
 	DL_APPEND(process->read, read);
-	process->bytes += size_of_read(read);
+	add_bytes(store, process, (ptrdiff_t)size_of_read(read));
 	return 0;
 }
 
@@ -265,7 +294,7 @@ static int add_given(struct name_store *store, struct process_names *process, co
 		return -ENOMEM;
 	}
 	DL_APPEND(process->given, given);
-	process->bytes += size_of_given(given);
+	add_bytes(store, process, (ptrdiff_t)size_of_given(given));
 	return 0;
 }
 

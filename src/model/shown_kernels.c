@@ -3,6 +3,7 @@
 #include "model/shown_kernels.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -12,6 +13,9 @@
 
 /* A program that makes up names without end: kernels beyond these stay without one. Ten times what PyTorch needs. */
 #define NAME_BYTES_MAX (64u << 20)
+/* The same of all processes; one that has less than its own share gets names all the same. */
+#define ALL_NAME_BYTES_MAX (256u << 20)
+#define NAME_BYTES_SHARE (256u << 10)
 
 static void free_strings(struct shown_kernel *shown)
 {
@@ -35,6 +39,8 @@ void shown_kernels__clear(struct shown_kernels *kernels)
 		HASH_DEL(kernels->named, shown);
 		free_shown(shown);
 	}
+	if (kernels->all_name_bytes)
+		*kernels->all_name_bytes -= kernels->name_bytes;
 	for (shown = kernels->unnamed; shown; shown = next) {
 		next = shown->next_unnamed;
 		free_shown(shown);
@@ -132,9 +138,18 @@ static void join(struct shown_kernels *kernels, struct shown_kernel *known, stru
 	shown_kernels__drop(kernels, shown);
 }
 
+static bool has_room(const struct shown_kernels *kernels)
+{
+	if (kernels->name_bytes > NAME_BYTES_MAX)
+		return false;
+	return kernels->name_bytes <= NAME_BYTES_SHARE || !kernels->all_name_bytes ||
+	       *kernels->all_name_bytes <= ALL_NAME_BYTES_MAX;
+}
+
 int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **place, const char *mangled)
 {
 	struct shown_kernel *shown = *place, *known;
+	size_t bytes;
 	int ret;
 
 	HASH_FIND_STR(kernels->named, mangled, known);
@@ -143,7 +158,7 @@ int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **pla
 		*place = known;
 		return 0;
 	}
-	if (kernels->name_bytes > NAME_BYTES_MAX)
+	if (!has_room(kernels))
 		return 0;
 	ret = set_strings(kernels, shown, mangled);
 	if (ret)
@@ -153,8 +168,10 @@ int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **pla
 		free_strings(shown);
 		return -ENOMEM;
 	}
-	kernels->name_bytes +=
-		sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) + strlen(shown->brief) + 3;
+	bytes = sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) + strlen(shown->brief) + 3;
+	kernels->name_bytes += bytes;
+	if (kernels->all_name_bytes)
+		*kernels->all_name_bytes += bytes;
 	unlink_unnamed(kernels, shown);
 	return 0;
 }

@@ -33,8 +33,9 @@ struct shown_kernels {
 	struct shown_kernel *named; /* a uthash table */
 	struct shown_kernel *unnamed;
 	uint64_t next_serial;
-	size_t name_bytes; /* of `named` */
-	uint64_t names_ns; /* CPU time that they have taken */
+	size_t name_bytes;	/* of `named` */
+	size_t *all_name_bytes; /* with those of other processes; NULL: there are none */
+	uint64_t names_ns;	/* CPU time that they have taken */
 };
 
 /* Frees all kernels; the structure is the caller's. */

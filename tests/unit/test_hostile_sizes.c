@@ -71,12 +71,12 @@ struct name_notice {
 	};
 };
 
-static void give_name(struct name_store *store, size_t i, size_t length)
+static void give_name(struct name_store *store, uint32_t slot, size_t i, size_t length)
 {
 	static struct name_notice notice;
 
 	notice.record = (struct record_name){
-		.header = {.type = RECORD_KERNEL_NAME, .slot = 1},
+		.header = {.type = RECORD_KERNEL_NAME, .slot = slot},
 		.handle = 0x7f0000000000ull + i * 64,
 		.module = 1 + i,
 		.source = NAME_GIVEN,
@@ -95,7 +95,7 @@ static void unload_modules(size_t size)
 	struct name_store *store = name_store__new();
 
 	for (size_t i = 0; i < size; i++)
-		give_name(store, i, 40);
+		give_name(store, 1, i, 40);
 	for (size_t i = 0; i < size; i++)
 		name_store__unload(store, 1, UINT64_MAX - i, (uint32_t)i + 1);
 	for (size_t i = 0; i < size; i++)
@@ -138,6 +138,60 @@ static void unloads_a_hundred_thousand_kernels(void **state)
 	assert_linear("kernels ended", end_kernels, 6250);
 }
 
+/* The same of ten processes that want as much as they can have, and one that has a few. */
+static void names_of_all_are_bounded(void **state)
+{
+	struct kernel_key few = {.handle = 0x7f0000000000ull, .slot = 99};
+	size_t before = resident_bytes(), grown;
+	struct name_store *store = name_store__new();
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++)
+		give_name(store, few.slot, i, 100);
+	for (uint32_t slot = 0; slot < 10; slot++)
+		for (size_t i = 0; i < 20000; i++)
+			give_name(store, slot, i, KERNEL_NAME_MAX);
+	grown = resident_bytes() - before;
+	print_message("20,000 names of %d bytes of each of ten: %zu MiB are kept\n", KERNEL_NAME_MAX, grown >> 20);
+	assert_true(grown < SLOWER * (330ull << 20));
+	assert_non_null(name_store__find(store, &few));
+	name_store__free(store);
+}
+
+/* The same of kernels that are shown. */
+static void kernels_names_of_all_are_bounded(void **state)
+{
+	enum {
+		TABLES = 8
+	};
+	struct kernel_table *tables[TABLES + 1];
+	size_t before = resident_bytes(), all = 0, grown;
+	struct launch_key key = key_of(0);
+	char name[KERNEL_NAME_MAX + 1];
+	const char *brief;
+
+	(void)state;
+	memset(name, 'b', KERNEL_NAME_MAX);
+	name[KERNEL_NAME_MAX] = '\0';
+	for (size_t t = 0; t <= TABLES; t++) {
+		tables[t] = kernel_table__new();
+		kernel_table__share(tables[t], &all);
+		for (size_t i = 0; i < (t < TABLES ? 6000 : 1); i++) {
+			key = key_of(i);
+			name[snprintf(name, sizeof(name), "k%zu", i)] = 'b';
+			assert_int_equal(kernel_table__set(tables[t], &key, 1, name), 0);
+		}
+	}
+	grown = resident_bytes() - before;
+	print_message("6,000 kernels of such names of each of %d: %zu MiB\n", TABLES, grown >> 20);
+	assert_true(grown < SLOWER * (400ull << 20));
+	/* Who comes last and has few has names all the same. */
+	assert_non_null(kernel_table__full_name(tables[TABLES], &key.kernel, &brief));
+	for (size_t t = 0; t <= TABLES; t++)
+		kernel_table__free(tables[t]);
+	assert_int_equal(all, 0);
+}
+
 /* A program that goes on asking for kernels by names as long as they may be. */
 static void names_are_bounded(void **state)
 {
@@ -148,7 +202,7 @@ static void names_are_bounded(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 100000; i++)
-		give_name(store, i, KERNEL_NAME_MAX);
+		give_name(store, 1, i, KERNEL_NAME_MAX);
 	grown = resident_bytes() - before;
 	print_message("100,000 names of %d bytes: %zu MiB are kept\n", KERNEL_NAME_MAX, grown >> 20);
 	assert_true(grown < SLOWER * (100ull << 20));
@@ -579,6 +633,8 @@ int main(void)
 		cmocka_unit_test(hundred_thousand_kernels),
 		cmocka_unit_test(unloads_a_hundred_thousand_kernels),
 		cmocka_unit_test(names_are_bounded),
+		cmocka_unit_test(names_of_all_are_bounded),
+		cmocka_unit_test(kernels_names_of_all_are_bounded),
 		cmocka_unit_test(exploding_names),
 		cmocka_unit_test(chosen_handles),
 		cmocka_unit_test(many_mappings),
