@@ -439,18 +439,26 @@ void session__count(const struct session *session, struct attacher_counts *count
 void session__settle(struct session *session)
 {
 	rescans__end(session->rescans);
-	if (session->missed_rescans)
+}
+
+/* Of one that was a process's last nothing else may tell. */
+static void tell_missed(struct session *session)
+{
+	uint64_t count = session->missed_rescans;
+
+	session->missed_rescans = 0;
+	if (count)
 		log__warn(session->log,
 			  "%" PRIu64 " time%s a process whose mappings take long to be read loaded a library, or became another "
 			  "program, and was not looked at before its end or gpuprobe's: calls may be missing",
-			  session->missed_rescans, session->missed_rescans == 1 ? "" : "s");
-	session->missed_rescans = 0;
+			  count, count == 1 ? "" : "s");
 }
 
 void session__detach(struct session *session)
 {
 	if (session->attacher)
 		refusals__tell_rest(&session->refusals, session->log);
+	tell_missed(session);
 	attacher__free(session->attacher);
 	session->attacher = NULL;
 	if (!session->command || !session->probes.programs)
