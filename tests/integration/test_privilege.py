@@ -341,6 +341,30 @@ def test_a_setuid_file_writes_what_is_the_callers(command, setuid):
     assert sorted(os.listdir(folder)) == ["new", "there"]
 
 
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_setgid_file_writes_as_who_called_it(command, private):
+    """What the group of the file may write is not for who calls it, and what is made has his."""
+    gpuprobe = private / "gpuprobe"
+    gpuprobe.chmod(0o2755)
+    subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep", gpuprobe], check=True)
+    for name, owner in (("roots", 0), ("users", USER)):
+        (private / name).mkdir()
+        (private / name).chmod(0o775)
+        os.chown(private / name, owner, owner)
+    kept = private / "roots" / "kept"
+    kept.write_text("root's")
+    kept.chmod(0o664)
+    for path in (kept, private / "roots" / "new"):
+        done = as_user(gpuprobe, *WRITERS[command], path, "--", private / "launch", capabilities=())
+        assert done.returncode == 1
+        assert done.stderr == f"gpuprobe: cannot write {path}: Permission denied\n"
+    assert kept.read_text() == "root's" and os.listdir(private / "roots") == ["kept"]
+    path = private / "users" / "new"
+    done = as_user(gpuprobe, *WRITERS[command], path, "--", private / "launch", capabilities=())
+    assert done.returncode == 0, done.stderr
+    assert (path.stat().st_uid, path.stat().st_gid) == (USER, USER)
+
+
 @pytest.mark.parametrize("argv", [(*REPORT, "--duration", "0.1"), ("check",), ("bpftrace-script",)], ids=lambda argv: argv[0])
 def test_a_setuid_file_reads_libraries_as_who_called_it(argv, setuid):
     library = setuid / "libcuda.so.1"
