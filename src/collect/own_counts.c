@@ -17,9 +17,9 @@
 _Static_assert(BYTES % 4096 == 0, "whole pages");
 
 struct own_counts {
-	struct thread_counts *places; /* the BPF map, mapped */
+	struct thread_counts *places; /* the BPF map, while it is mapped */
 	struct count_table *tallies, *launches;
-	const struct bpf_map *free;
+	const struct bpf_map *map, *free;
 };
 
 int own_counts__new(const struct gpuprobe_bpf *skeleton, struct own_counts **out, struct error *err)
@@ -35,14 +35,8 @@ int own_counts__new(const struct gpuprobe_bpf *skeleton, struct own_counts **out
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
+	counts->map = skeleton->maps.thread_counts;
 	counts->free = skeleton->maps.free_places;
-	counts->places =
-		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton->maps.thread_counts), 0);
-	if (counts->places == MAP_FAILED) {
-		counts->places = NULL;
-		ret = error__set(err, -errno, "cannot map the threads' counters: %s", strerror(errno));
-		goto fail;
-	}
 	*out = counts;
 	return 0;
 fail:
@@ -54,11 +48,31 @@ void own_counts__free(struct own_counts *counts)
 {
 	if (!counts)
 		return;
-	if (counts->places)
-		munmap(counts->places, BYTES);
+	own_counts__unmap(counts);
 	count_table__free(counts->tallies);
 	count_table__free(counts->launches);
 	free(counts);
+}
+
+/*
+ * The kernel puts all pages of an array into the page table at once, and they are resident memory of gpuprobe for as
+ * long: 4 MB that are looked at once in a reading.
+ */
+int own_counts__map(struct own_counts *counts)
+{
+	void *places = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(counts->map), 0);
+
+	if (places == MAP_FAILED)
+		return -errno;
+	counts->places = places;
+	return 0;
+}
+
+void own_counts__unmap(struct own_counts *counts)
+{
+	if (counts->places)
+		munmap(counts->places, BYTES);
+	counts->places = NULL;
 }
 
 struct count_table *own_counts__tallies(const struct own_counts *counts)

@@ -15,9 +15,16 @@ struct count_table;
 struct gpuprobe_bpf;
 struct own_counts;
 
-/* Maps what BPF shares with userspace. Of an object that outlives it. Returns 0 or a negative errno with a message. */
+/* Of an object that outlives it. Returns 0 or -ENOMEM with a message. */
 int own_counts__new(const struct gpuprobe_bpf *skeleton, struct own_counts **out, struct error *err);
 void own_counts__free(struct own_counts *counts);
+
+/*
+ * Between these two what BPF shares with userspace is within reach, and what is below may be called, but for the
+ * tables. Returns 0 or a negative errno; to unmap what is not mapped is allowed.
+ */
+int own_counts__map(struct own_counts *counts);
+void own_counts__unmap(struct own_counts *counts);
 
 /* The tables of the maps `tallies` and `launches` with what threads keep of them. */
 struct count_table *own_counts__tallies(const struct own_counts *counts);

@@ -396,6 +396,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	ended_keys__clear(collector->ended);
 	sites__begin(&reading);
 	if (!ret)
+		ret = own_counts__map(collector->own_counts);
+	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
 	/* Before the calls, which are counted first: no more are in flight, or of unknown size, than there are calls. */
 	if (!ret)
@@ -436,6 +438,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		delete_ended(&reading);
 	else
 		finish_tallies(collector);
+	own_counts__unmap(collector->own_counts);
 	collector->model.broken_off = ret != 0;
 	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
