@@ -405,6 +405,25 @@ def test_of_gpuprobe_itself(idle):
     assert len(page.find("gpuprobe_events_lost_total")) > 5
 
 
+def mapped_maps(pid):
+    """The BPF maps that it has mapped, as their sizes in bytes."""
+    lines = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
+    places = [line.split()[0].split("-") for line in lines if line.endswith("bpf-map")]
+    return sorted(int(end, 16) - int(start, 16) for start, end in places)
+
+
+@pytest.mark.plain("a sanitizer's own memory is resident too")
+def test_resident_memory_after_readings(idle):
+    """What only a reading needs is mapped for its time, and no reading leaves more behind than the one before."""
+    idle.scrape()
+    mapped = mapped_maps(idle.pid)
+    for _ in range(20):
+        idle.scrape()
+    assert mapped and mapped_maps(idle.pid) == mapped
+    status = Path(f"/proc/{idle.pid}/status").read_text(encoding="utf-8")
+    assert int(re.search(r"VmRSS:\s*(\d+) kB", status)[1]) < 22000, mapped  # 23,300 where the counters stay mapped
+
+
 def check_labels(page):
     for (name, labels), _ in page.samples.items():
         family = re.sub(r"_(total|info)$", "", name)
