@@ -35,7 +35,7 @@ static bool is_foreign(void)
 {
 	struct stat own, first;
 
-	if (stat("/", &own) || stat("/proc/1/root/", &first))
+	if (stat("/", &own) || stat("/proc/1/root", &first))
 		return false;
 	return own.st_dev != first.st_dev || own.st_ino != first.st_ino;
 }

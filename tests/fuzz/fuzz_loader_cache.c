@@ -10,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct path_list list;
 	struct error err = {""};
 
-	harness__set_file("/root/", data, size);
-	if (!loader_cache__find_cuda("/root", &list, &err)) {
+	harness__set_file("/host/", data, size);
+	if (!loader_cache__find_cuda("/host", &list, &err)) {
 		for (size_t i = 0; i < list.count; i++)
-			MUST(strncmp(list.paths[i], "/root/", 6) == 0);
+			MUST(strncmp(list.paths[i], "/host/", 6) == 0);
 	} else {
 		MUST(!list.count && err.text[0]);
 	}

@@ -337,7 +337,7 @@ def root(seeds):
     ways = (("a", "b", "../../..", "/a/b", "/a", ".", "/l0/l1/l2/l3/../l1/../file"),
             ("../secret", "../../secret", "../../../secret", "/../secret", "/secret", "/l3", "l0"),
             ("../secret", "../../secret", "../../../secret", "/../secret", "/secret", "/l3", "a/b/l2"),
-            ("/etc/passwd", "l1", "/a/b/l2", "/proc/self/root/etc/passwd", "/l0", "/a/l4", "a/b/l5"),
+            ("/etc/passwd", "l1", "/a/b/l2", "/proc/self/cwd/etc/passwd", "/l0", "/a/l4", "a/b/l5"),
             ("l3", "l4", "fifo", "l0", "/fifo", "//", "a//b/./.." + "/.." * 50 + "/l3"),
             ("..", "b/..", "../..", "/", "/..", "../../fifo", "/a/l4/a/b/l2/a/b/l5"))
     for number, way in enumerate(ways):
