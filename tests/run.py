@@ -9,7 +9,7 @@ fuzz targets; then the tests that bear no neighbour. --full adds the tests marke
 both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind), and makes the long parts longer.
 
 A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only runs the steps that
-it names, one after another. Exits with 1 if any test failed. A step that breaks off counts as one that failed.
+it names, one after another; --match leaves of the integration tests those that match (pytest -k). Exits with 1 if any test failed. A step that breaks off counts as one that failed.
 
 steps: STEPS
 """
@@ -32,9 +32,12 @@ from runner.units import Units  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 VALGRIND = ROOT / "tests" / "valgrind"
+FIRST = ROOT / "tests" / "runner" / "first.sh"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
-# The order: beside the others, at low priority; one after another; nothing beside; and what only --full has.
+# The order: beside the others, at low priority; beside them, since they hardly need a CPU; one after another; nothing
+# beside, before all other programs of the machine; and what only --full has.
 BESIDE = ["kernel", "static", "fuzz"]
+WAITING = ["waits"]
 TOGETHER = ["unit", "sanitized", "sim", "integration", "integration-plain"]
 ALONE = ["alone", "soak"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
@@ -42,6 +45,7 @@ FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 # 20,000 it misses 1 %.
 SHORT = {"fuzz": 20, "soak": 60, "states": 40000}
 FULL = {"fuzz": 300, "soak": 1800, "states": 225000}
+LOW = 10
 # Integration tests wait more than they compute; with more workers they would hold up each other's watched programs.
 TWO_WORKERS = ["-n", "2", "--dist", "loadgroup"]
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
@@ -70,7 +74,7 @@ def command_steps(build, lengths):
     return [Command("kernel", ["env", *kernel], 1500, ["env", "KERNEL_TESTS={test}", *kernel]),
             Command("static", static, 1200, [*static, "STATIC_ONLY={test}"]),
             Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
-            Command("soak", ["make", "soak", f"BUILD={build}", f"SOAK_SECONDS={lengths['soak']}"], 3600)]
+            Command("soak", [FIRST, "make", "soak", f"BUILD={build}", f"SOAK_SECONDS={lengths['soak']}"], 3600)]
 
 
 def valgrind_tests():
@@ -78,31 +82,34 @@ def valgrind_tests():
     return [f"tests/integration/{line}" for line in lines if line and not line.startswith("#")]
 
 
-def integration_steps(build, full):
+def integration_steps(build, full, match):
     """The integration tests by gpuprobe and marks. With `full` the slow ones, too, and all of them by both gpuprobes."""
+    selected = ["-k", match] if match else []
     plain, sanitized = build / "gpuprobe", build / "sanitized" / "gpuprobe"
     chosen = "" if full else " and not slow"
-    some = "not alone" if full else "not alone and plain"
+    some = "not alone and not waits" + ("" if full else " and plain")
 
-    def step(name, program, marks, options=()):
-        return Integration(name, build, program, marks + chosen, options)
+    def step(name, program, marks, options=(), before=()):
+        return Integration(name, build, program, marks + chosen, [*options, *selected], before=before)
 
-    return {"integration": step("sanitized", sanitized, "not alone and not plain", TWO_WORKERS),
+    return {"integration": step("sanitized", sanitized, "not alone and not waits and not plain", TWO_WORKERS),
+            "waits": step("waits", sanitized, "waits and not alone and not plain", TWO_WORKERS),
+            "waits-plain": step("waits, plain", plain, "waits and not alone and plain"),
             "integration-plain": step("plain", plain, some, TWO_WORKERS),
-            "alone": step("alone", plain, "alone"),
-            "alone-sanitized": step("alone, sanitized", sanitized, "alone and not plain"),
+            "alone": step("alone", plain, "alone", before=[FIRST]),
+            "alone-sanitized": step("alone, sanitized", sanitized, "alone and not plain", before=[FIRST]),
             "valgrind": Integration("valgrind", build, VALGRIND / "run.sh", "not alone", tests=valgrind_tests(),
                                     before=AROUND_VALGRIND)}
 
 
-def steps_of(build, full):
+def steps_of(build, full, match=""):
     """The steps by name: things with `name`, run(), which returns tests, and again(test)."""
     steps = {"unit": Units("unit", build / "tests"),
              "sanitized": Units("sanitized", build / "sanitized" / "tests", env=SANITIZERS),
              "sim": sim_checks(build),
              "valgrind-unit": Units("valgrind", build / "valgrind" / "tests", [*AROUND_VALGRIND, VALGRIND / "unit.sh"],
                                     {"GPUPROBE_BUILD": str(build)}, VALGRIND_LEAVES, workers=1),
-             **integration_steps(build, full)}
+             **integration_steps(build, full, match)}
     for command in command_steps(build, FULL if full else SHORT):
         steps[command.name] = command
     return steps
@@ -121,15 +128,15 @@ def run_step(step):
 
 
 class Beside:
-    """Steps beside the tests, one after another, at low priority: what the tests leave of the CPUs is enough for them."""
+    """Steps beside others, one after another, in a thread with a priority of its own, which all that it starts inherits."""
 
-    def __init__(self, steps):
+    def __init__(self, steps, nice):
         self.parts = []
-        self.thread = threading.Thread(target=self._run, args=(steps,), daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(steps, nice), daemon=True)
         self.thread.start()
 
-    def _run(self, steps):
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)  # and so are all that the thread starts
+    def _run(self, steps, nice):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
         for step in steps:
             self.parts.append(run_step(step))
 
@@ -140,18 +147,20 @@ class Beside:
 
 def run_all(steps, full):
     """All steps in their order; the parts."""
-    beside = Beside([steps[name] for name in BESIDE])
+    beside = Beside([steps[name] for name in BESIDE], LOW)
+    waiting = Beside([steps[name] for name in WAITING], 0)
     parts = [run_step(steps[name]) for name in TOGETHER]
-    parts += beside.finish()
+    parts += waiting.finish() + beside.finish()
     return parts + [run_step(steps[name]) for name in ALONE + (FULL_ONLY if full else [])]
 
 
 def read_arguments(arguments):
-    parser = argparse.ArgumentParser(usage="tests/run.py [--full] [--only STEP,...] BUILD",
+    parser = argparse.ArgumentParser(usage="tests/run.py [--full] [--only STEP,...] [--match WORDS] BUILD",
                                      formatter_class=argparse.RawDescriptionHelpFormatter,
                                      description=__doc__.replace("STEPS", ", ".join(steps_of(Path(), True))))
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", type=lambda names: names.split(","), default=[])
+    parser.add_argument("--match", default="")
     parser.add_argument("build", type=lambda name: Path(name).resolve())
     read = parser.parse_args(arguments)
     for name in read.only:
@@ -165,7 +174,7 @@ def main(arguments):
     if os.geteuid() != 0:
         sys.exit("the tests need root: sudo make test")
     begin = time.monotonic()
-    steps = steps_of(read.build, read.full)
+    steps = steps_of(read.build, read.full, read.match)
     parts = [run_step(steps[name]) for name in read.only] if read.only else run_all(steps, read.full)
     verdict = again.judge(parts, {step.name: step for step in steps.values()}, read.build / "flaky.txt")
     timing.show(parts, time.monotonic() - begin)
