@@ -28,11 +28,10 @@ from runner.checks import Checks  # noqa: E402
 from runner.commands import Command  # noqa: E402
 from runner.integration import Integration  # noqa: E402
 from runner.outcome import Part, failure  # noqa: E402
+from runner.process import FIRST, ROOT  # noqa: E402
 from runner.units import Units  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[1]
 VALGRIND = ROOT / "tests" / "valgrind"
-FIRST = ROOT / "tests" / "runner" / "first.sh"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
 # The order: beside the others, at low priority; beside them, since they hardly need a CPU; one after another; nothing
 # beside, before all other programs of the machine; and what only --full has.
@@ -74,7 +73,7 @@ def command_steps(build, lengths):
     return [Command("kernel", ["env", *kernel], 1500, ["env", "KERNEL_TESTS={test}", *kernel]),
             Command("static", static, 1200, [*static, "STATIC_ONLY={test}"]),
             Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
-            Command("soak", [FIRST, "make", "soak", f"BUILD={build}", f"SOAK_SECONDS={lengths['soak']}"], 3600)]
+            Command("soak", [*FIRST, "make", "soak", f"BUILD={build}", f"SOAK_SECONDS={lengths['soak']}"], 3600)]
 
 
 def valgrind_tests():
@@ -96,8 +95,8 @@ def integration_steps(build, full, match):
             "waits": step("waits", sanitized, "waits and not alone and not plain", TWO_WORKERS),
             "waits-plain": step("waits, plain", plain, "waits and not alone and plain"),
             "integration-plain": step("plain", plain, some, TWO_WORKERS),
-            "alone": step("alone", plain, "alone", before=[FIRST]),
-            "alone-sanitized": step("alone, sanitized", sanitized, "alone and not plain", before=[FIRST]),
+            "alone": step("alone", plain, "alone", before=FIRST),
+            "alone-sanitized": step("alone, sanitized", sanitized, "alone and not plain", before=FIRST),
             "valgrind": Integration("valgrind", build, VALGRIND / "run.sh", "not alone", tests=valgrind_tests(),
                                     before=AROUND_VALGRIND)}
 

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from runner.outcome import Outcome, failure
-from runner.process import ROOT, ending
+from runner.process import FIRST, ROOT, ending
 
 SECONDS = 7200
 FOLDER = "tests/integration"  # pytest's root: names of tests are relative to it
@@ -26,11 +26,11 @@ class Integration:
         self.tests = tests or [folder]
         self.before = before
 
-    def _pytest(self, results, options, tests):
+    def _pytest(self, results, options, tests, before):
         """Runs pytest, whose output goes to ours; its status, None where it took too long."""
         env = {**os.environ, "GPUPROBE_BUILD": str(self.build), "GPUPROBE_PROGRAM": str(self.program),
                "GPUPROBE_TEST_RESULTS": str(results), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [*self.before, "/usr/bin/python3", "-m", "pytest", "-q", "--no-summary", *options, "-m", self.marks,
+        command = [*before, *self.before, "/usr/bin/python3", "-m", "pytest", "-q", "--no-summary", *options, "-m", self.marks,
                    *tests]
         try:
             return subprocess.run(command, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=SECONDS,
@@ -38,10 +38,10 @@ class Integration:
         except subprocess.TimeoutExpired:
             return None
 
-    def _run(self, options, tests):
+    def _run(self, options, tests, before=()):
         with tempfile.TemporaryDirectory() as directory:
             results = Path(directory) / "results"
-            status = self._pytest(results, options, tests)
+            status = self._pytest(results, options, tests, before)
             lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
         found = [Outcome(self.name, **json.loads(line)) for line in lines]
         for test in found:
@@ -57,4 +57,4 @@ class Integration:
 
     def again(self, test):
         """The test once more, by itself in the process of pytest, nothing beside it."""
-        return next((new for new in self._run((), [test.key]) if new.name == test.name), None)
+        return next((new for new in self._run((), [test.key], FIRST) if new.name == test.name), None)

@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# Words before a command that is to run before all other programs of the machine.
+FIRST = [str(Path(__file__).with_name("first.sh"))]
 
 
 def _kill_group(process):
