@@ -160,6 +160,7 @@ def read_arguments(arguments):
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", type=lambda names: names.split(","), default=[])
     parser.add_argument("--match", default="")
+    parser.add_argument("--began", type=int, help="when the build began, in seconds since 1970")
     parser.add_argument("build", type=lambda name: Path(name).resolve())
     read = parser.parse_args(arguments)
     for name in read.only:
@@ -172,11 +173,11 @@ def main(arguments):
     read = read_arguments(arguments)
     if os.geteuid() != 0:
         sys.exit("the tests need root: sudo make test")
-    begin = time.monotonic()
+    began = time.time()
     steps = steps_of(read.build, read.full, read.match)
     parts = [run_step(steps[name]) for name in read.only] if read.only else run_all(steps, read.full)
     verdict = again.judge(parts, {step.name: step for step in steps.values()}, read.build / "flaky.txt")
-    timing.show(parts, time.monotonic() - begin)
+    timing.show(parts, began - (read.began or began), time.time() - began)
     return verdict.close()
 
 

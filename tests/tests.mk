@@ -6,26 +6,33 @@
 
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 
-.PHONY: test-programs run-tests run-all-tests
+# When `make test` began, in seconds since 1970: what it took to build is part of the time that is printed.
+BEGAN ?=
+
+.PHONY: test-programs run-tests run-all-tests mutants
 
 # All that tests/run.py runs; what it calls by make finds it built.
 TESTED := all test-programs portable bench-programs sanitized fuzz-targets
 
 test:
-	@deploy/packages.sh install build test
-	@$(MAKE) --no-print-directory -j$$(nproc) $(TESTED)
-	@$(MAKE) --no-print-directory run-tests
+	@began=$$(date +%s) && deploy/packages.sh install build test && \
+		$(MAKE) --no-print-directory -j$$(nproc) $(TESTED) && \
+		$(MAKE) --no-print-directory run-tests BEGAN=$$began
 
 test-full:
-	@deploy/packages.sh install build test test-full
-	@$(MAKE) --no-print-directory -j$$(nproc) $(TESTED) valgrind-programs
-	@$(MAKE) --no-print-directory run-all-tests
+	@began=$$(date +%s) && deploy/packages.sh install build test test-full && \
+		$(MAKE) --no-print-directory -j$$(nproc) $(TESTED) valgrind-programs && \
+		$(MAKE) --no-print-directory run-all-tests BEGAN=$$began
 
 run-tests: $(TESTED)
-	@tests/run.py $(BUILD)
+	@tests/run.py $(if $(BEGAN),--began $(BEGAN)) $(BUILD)
 
 run-all-tests: $(TESTED) valgrind-programs
-	@tests/run.py --full $(BUILD)
+	@tests/run.py --full $(if $(BEGAN),--began $(BEGAN)) $(BUILD)
+
+#: make mutants     breaks gpuprobe in one place a family and looks whether its tests notice (root)
+mutants: $(TESTED)
+	@tests/mutants.py $(BUILD)
 
 test-programs: $(UNIT_TESTS) $(SIM_OUT)/selftest $(EXAMPLES_SIMULATED)
 

@@ -4,9 +4,10 @@
 SLOWEST = 10
 
 
-def show(parts, seconds):
-    """Prints the time of each part, the slowest tests, and that of the whole."""
-    print(f"\n{seconds / 60:.1f} minutes for the tests. The parts, some of which ran beside others:")
+def show(parts, building, testing):
+    """Prints the time of the build, of all tests and of each part, in seconds, and the slowest tests."""
+    print(f"\n{building / 60:.1f} minutes to build, {testing / 60:.1f} minutes for the tests. Their parts, some of which "
+          "ran beside others:")
     for part in parts:
         print(f"{part.seconds:8.1f} s  {part.name}")
     tests = sorted((test for part in parts for test in part.tests), key=lambda test: -test.seconds)
