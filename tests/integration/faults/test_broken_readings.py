@@ -11,9 +11,9 @@ import urllib.request
 
 import pytest
 
-import test_stat_functions
 import test_call_sites
 import test_mix
+import test_stat_functions
 from lib import exact, paths
 from lib.paths import workload
 from lib.probe import Background, environment
