@@ -107,7 +107,7 @@ def missing_links():
 # where returns count. `make test-full` has all of them everywhere, and the old kernel's suite tests tracefs links with
 # all families, processes and files.
 ON_EACH_RUN = {"perf": {"test_command"},
-               "multi": {"test_command", "test_files", "test_launches", "test_processes", "test_trace_calls",
+               "multi": {"test_command", "test_probed_files", "test_launches", "test_processes", "test_trace_calls",
                          "test_trace_losses"}}
 
 

@@ -2,7 +2,7 @@
 /*
  * The forms of a trace's lines against files that were looked through by a
  * person, tests/unit/golden/trace*; with GOLDEN=write they are written anew.
- * tests/integration/test_trace_forms.py reads the same files back.
+ * tests/integration/trace/test_trace_json_and_tsv.py reads the same files back.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The structures that CUDA functions take, by value or by pointer; the offsets are CUDA 13's.
 
-LAYOUT has what a compiler says of NVIDIA's headers; check() compares, and test_decode.py calls it.
+LAYOUT has what a compiler says of NVIDIA's headers; check() compares, and test_decoded_arguments.py calls it.
 """
 import ctypes
 from ctypes import Structure, c_int, c_ubyte, c_uint, c_uint64, c_ushort

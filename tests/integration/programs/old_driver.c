@@ -2,7 +2,7 @@
 /*
  * A libcuda of the functions that the simulated one leaves out: those of the
  * first CUDA versions, with 32-bit addresses and sizes, and the copies of
- * arrays. They do nothing but succeed; test_table.py calls them with arguments
+ * arrays. They do nothing but succeed; test_argument_places.py calls them with arguments
  * that it knows.
  */
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A CUDA runtime of the few functions by which test_forms.py tells which form
+ * A CUDA runtime of the few functions by which test_runtime_versions.py tells which form
  * of a function gpuprobe reads: all do nothing but succeed. With OLD it has what
  * went with CUDA 13; with PROGRAM it is a program that carries it inside and
  * makes the calls of the test by itself.

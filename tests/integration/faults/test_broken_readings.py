@@ -11,9 +11,9 @@ import urllib.request
 
 import pytest
 
-import test_account
 import test_call_sites
 import test_mix
+import test_stat_functions
 from lib import exact, paths
 from lib.paths import workload
 from lib.probe import Background, environment
@@ -85,16 +85,16 @@ def test_call_sites_of_ended_processes(gpuprobe, broken, every):
 
 @pytest.mark.parametrize("every", [37, *map(slow, [8, 41])])
 def test_account_of_ended_processes(gpuprobe, broken, every):
-    check_times(test_account.check_mix(gpuprobe, 11, mix=FEW, env=broken(every, UNREAD_SECONDS=SECONDS)))
+    check_times(test_stat_functions.check_mix(gpuprobe, 11, mix=FEW, env=broken(every, UNREAD_SECONDS=SECONDS)))
 
 
 def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown):
     """What it counted by itself was kept, and its place not given back: it was counted again by the next reading."""
     result = gpuprobe.run("sh", "-c", '"$@"; sleep 1', "sh", workload("launch"), "--threads", 12, "--launches", 50,
-                          "--api", "driver", base=test_account.STAT, env=ungrown(16 * THREAD_ACCOUNT))
+                          "--api", "driver", base=test_stat_functions.STAT, env=ungrown(16 * THREAD_ACCOUNT))
     assert result.stderr.count("could not be read whole") == 1
-    process = test_account.check(result, "driver")
-    test_account.check_classes(process, result.truth)
+    process = test_stat_functions.check(result, "driver")
+    test_stat_functions.check_classes(process, result.truth)
     assert exact.launches(process) == result.truth.launches("driver")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The account of idle times: from when nothing is queued on the GPU to the next launch.
+"""Idle times of the GPU in `gpuprobe stat`: from when nothing is queued on the GPU to the next launch.
 
 Each is looked for in a program that has it, and in those that come near to it and have not.
 """

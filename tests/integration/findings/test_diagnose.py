@@ -12,7 +12,7 @@ import pytest
 
 from lib import paths
 from lib.probe import Background, environment, wait_until_watching
-from test_trace_stacks_known import FRAMES, PATHS, build
+from test_stack_modes import FRAMES, PATHS, build
 
 # Allocations and frees that take nearly all of the time.
 CHURN = {"CUDA_SIM_LATENCY": "cuMemAlloc_v2=400us,cuMemFree_v2=100us"}

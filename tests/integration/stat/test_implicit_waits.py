@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The account of implicit waits, and of the legacy default stream.
+"""Implicit waits in `gpuprobe stat`, and the legacy default stream.
 
 Each is looked for in a program that has it, and in those that come near to it and have not.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The account's list of copies that were made again for nothing."""
+"""`gpuprobe stat`'s list of copies that were made again for nothing."""
 from collections import Counter
 
 import pytest

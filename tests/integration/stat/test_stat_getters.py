@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The account's getters: functions that only ask, which are not probed unless asked for."""
+"""Getters in `gpuprobe stat`: functions that only ask, which are not probed unless asked for."""
 import pytest
 
 from lib.account_runs import stat

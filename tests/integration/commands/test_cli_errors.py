@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -175,7 +174,7 @@ def test_no_btf():
 ])
 def test_kernel_too_old(release, works, tmp_path):
     library = tmp_path / "uname.so"
-    source = Path(__file__).parent / "programs" / "uname.c"
+    source = paths.TESTS / "programs" / "uname.c"
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
     done = run(*QUICK, *NONE, LD_PRELOAD=library, FAKE_RELEASE=release)
     if works:

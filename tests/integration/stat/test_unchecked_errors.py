@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The account's list of errors that nobody asked about."""
+"""`gpuprobe stat`'s list of errors that nobody asked about."""
 import pytest
 
 from lib.account_runs import DIAGNOSE, STAT, by_scenario

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-GOLDEN = Path(__file__).resolve().parents[1] / "unit" / "golden"
+GOLDEN = Path(__file__).resolve().parents[2] / "unit" / "golden"
 BEGIN_NS = 5_000_000_000_000
 LONG_KERNEL = "".join(chr(ord("a") + i % 26) for i in range(4096))
 ESCAPING = b'a\tb\n\x1b[31m"\\\r'

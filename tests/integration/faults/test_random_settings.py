@@ -16,7 +16,7 @@ import pytest
 from lib import paths
 from lib.paths import workload
 from lib.probe import environment
-from test_trace_stacks_known import FRAMES, PATHS, build
+from test_stack_modes import FRAMES, PATHS, build
 
 QUICK = (15, 39)  # of the seven by which stacks were found that had been freed
 SEEDS = [*QUICK, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40) if seed not in QUICK)]

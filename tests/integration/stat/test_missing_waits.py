@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The account of missing waits: what is destroyed, freed or left while the GPU may use it.
+"""Missing waits in `gpuprobe stat`: what is destroyed, freed or left while the GPU may use it.
 
 Each is looked for in a program that has it, and in those that come near to it and have not.
 """

@@ -11,7 +11,7 @@ import pytest
 from lib import paths
 from lib.probe import Background, environment, wait_until_watching
 from lib.script import PROGRAMS
-from test_trace_stacks_known import FRAMES, PATHS, build, expected
+from test_stack_modes import FRAMES, PATHS, build, expected
 
 FREED, KEPT = 50, 8
 LINE = {"grow_cache": "failures += cudaMalloc(&address, 10000);",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The account's lists of sizes: of allocations, and of copies."""
+"""`gpuprobe stat`'s lists of sizes: of allocations, and of copies."""
 from collections import Counter
 
 import pytest
