@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../sim/include/cuda_driver_types.h"
-#include "../../sim/include/cuda_runtime_types.h"
+#include "../../../sim/include/cuda_driver_types.h"
+#include "../../../sim/include/cuda_runtime_types.h"
 #include "trace_event_builder.h"
 
 /* A block: what was read where a word points to. */
