@@ -3,42 +3,40 @@
 """Runs all tests of a build and closes with `N passed, N failed`.
 
 The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated CUDA's own checks, the
-integration tests (pytest, which need root) with a gpuprobe under sanitizers or, those that it would change, with the
-plain one; beside them, one after another and at low priority, the old kernel's suite, the static checks and the fuzz
-targets; then the soak. With --full the tests marked slow, the integration tests with both, unit tests and some of those
-under valgrind (BUILD/valgrind), and longer runs of the others. Exits with 1 if any failed. --only runs these steps, one
-after another. A program that ends without a word about its tests counts as one that failed, and so does a step that
-breaks off; the others run nevertheless.
+integration tests (pytest, which need root) with a gpuprobe under sanitizers or, where that would change the test, with
+the plain one; beside them, one after another and at low priority, the old kernel's suite, the static checks and the
+fuzz targets; then the tests that bear no neighbour. --full adds the tests marked slow, runs the integration tests with
+both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind), and makes the long parts longer.
+
+A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only runs the steps that
+it names, one after another; --match leaves of the integration tests those that match (pytest -k). Exits with 1 if any test failed. A step that breaks off counts as one that failed.
 
 steps: STEPS
 """
 import argparse
 import os
-import re
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import traceback
-import xml.etree.ElementTree
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-UNIT_SECONDS = 900  # under valgrind a minute becomes many
-INTEGRATION_SECONDS = 7200
-# Tests wait more than they compute; with more at a time they would hold up each other's watched programs.
-WORKERS = 2
-# Steps that are commands which close with `N passed, N failed`: (command, seconds at most).
-COMMANDS = {
-    # Beside the others the emulation is slower.
-    "kernel": (["env", "GUEST_SECONDS=1200", "tests/kernel/run.sh", "{build}"], 1500),
-    "static": (["make", "static", "BUILD={build}", "STATIC_STATES={states}"], 1200),
-    "fuzz": (["make", "fuzz", "BUILD={build}", "FUZZ_SECONDS={fuzz}"], 14400),
-    "soak": (["make", "soak", "BUILD={build}", "SOAK_SECONDS={soak}"], 3600),
-}
-# The order. What runs beside the first, one after another, and what by itself; the last with --full alone.
+sys.dont_write_bytecode = True
+
+from runner import again, timing  # noqa: E402
+from runner.checks import Checks  # noqa: E402
+from runner.commands import Command  # noqa: E402
+from runner.integration import Integration  # noqa: E402
+from runner.outcome import Part, failure  # noqa: E402
+from runner.process import FIRST, ROOT  # noqa: E402
+from runner.units import Units  # noqa: E402
+
+VALGRIND = ROOT / "tests" / "valgrind"
+AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
+# The order: beside the others, at low priority; beside them, since they hardly need a CPU; one after another; nothing
+# beside, before all other programs of the machine; and what only --full has.
 BESIDE = ["kernel", "static", "fuzz"]
+WAITING = ["waits"]
 TOGETHER = ["unit", "sanitized", "sim", "integration", "integration-plain"]
 ALONE = ["alone", "soak"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
@@ -46,6 +44,11 @@ FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 # 20,000 it misses 1 %.
 SHORT = {"fuzz": 20, "soak": 60, "states": 40000}
 FULL = {"fuzz": 300, "soak": 1800, "states": 225000}
+LOW = 10
+# Integration tests wait more than they compute; with more workers they would hold up each other's watched programs.
+TWO_WORKERS = ["-n", "2", "--dist", "loadgroup"]
+SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
+              "UBSAN_OPTIONS": "print_stacktrace=1"}
 # Not under valgrind: the children of test_nvml end with NVML open; there is no vDSO for test_native_frames;
 # test_text_stream has an allocator of its own; alarms and times bound the others. In some that run single tests are
 # skipped (tests/unit/no_valgrind.h).
@@ -53,212 +56,110 @@ VALGRIND_LEAVES = {"test_nvml", "test_native_frames", "test_text_stream", "test_
                    "test_python_code_fuzz", "test_python_offsets", "test_kernels_hostile", "test_elf_file_hostile",
                    "test_findings_hostile", "test_model_hostile", "test_http", "test_http_clients",
                    "test_http_requests", "test_trace_stream"}
-VALGRIND = ROOT / "tests" / "valgrind"
-AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
-SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
-              "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
-class Sums:
-    """Passed, failed and skipped tests, as they are told."""
-
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-
-    def add(self, name, passed, failed, skipped=0, seconds=0.0):
-        self.passed += passed
-        self.failed += failed
-        self.skipped += skipped
-        more = f", {skipped} skipped" if skipped else ""
-        print(f"{name}: {passed} passed, {failed} failed{more} ({seconds:.1f} s)", flush=True)
-
-
-def capture(command, seconds, env=None):
-    """Runs it with these variables set besides; (status, output), with a status of None where it took too long."""
-    try:
-        done = subprocess.run(command, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              timeout=seconds, cwd=ROOT, check=False)
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        output = late.stdout or b""
-        return None, output.decode(errors="replace") + f"\nstopped after {seconds} s\n"
-
-
-def run_unit(sums, program, name, before=(), env=None):
-    begin = time.monotonic()
-    status, output = capture([*before, program], UNIT_SECONDS, env)
-    passed = sum(map(int, re.findall(r"^\[  PASSED  \] (\d+) test", output, re.M)))
-    failed = sum(map(int, re.findall(r"^\[  FAILED  \] (\d+) test\(s\), listed", output, re.M)))
-    skipped = sum(map(int, re.findall(r"^\[  SKIPPED \] (\d+) test\(s\), listed", output, re.M)))
-    if not failed and (status != 0 or not passed):
-        failed = 1
-    if failed:
-        print(output)
-    sums.add(f"{name} {program.name}", passed, failed, skipped, time.monotonic() - begin)
-
-
-def run_units(sums, build, name, before=(), env=None, leaves=()):
-    for program in sorted((build / "tests").glob("test_*")):
-        if program.name not in leaves:
-            run_unit(sums, program, name, before, env)
-
-
-def run_check(sums, name, command):
-    """A check that counts as one test."""
-    begin = time.monotonic()
-    status, output = capture(command, UNIT_SECONDS)
-    if status != 0:
-        print(output)
-    sums.add(name, int(status == 0), int(status != 0), seconds=time.monotonic() - begin)
-
-
-def run_sim(sums, build):
+def sim_checks(build):
     sim = build / "sim"
     libraries = [sim / name for name in ("libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1")]
-    run_check(sums, "sim prologues", [ROOT / "sim" / "check-prologues.sh", *libraries])
-    run_check(sums, "sim selftest", [sim / "selftest"])
+    return Checks("sim", {"prologues": [ROOT / "sim" / "check-prologues.sh", *libraries],
+                          "selftest": [sim / "selftest"]})
 
 
-def add_results(sums, name, results, status, seconds):
-    """What pytest has written; without a failure there, one for an end that was none."""
-    passed = failed = skipped = 0
-    if results.exists():
-        for suite in xml.etree.ElementTree.parse(results).getroot().iter("testsuite"):
-            bad = int(suite.get("failures")) + int(suite.get("errors"))
-            skipped += int(suite.get("skipped"))
-            failed += bad
-            passed += int(suite.get("tests")) - bad - int(suite.get("skipped"))
-    if not failed and (status != 0 or not passed):
-        failed = 1
-    sums.add(name, passed, failed, skipped, seconds)
+def command_steps(build, lengths):
+    """The parts that are commands. Beside the others the kernel's emulation is slower than by itself."""
+    fuzz = ["tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]), build]
+    static = ["make", "static", f"BUILD={build}", f"STATIC_STATES={lengths['states']}"]
+    kernel = ["GUEST_SECONDS=1200", "tests/kernel/run.sh", build]
+    return [Command("kernel", ["env", *kernel], 1500, ["env", "KERNEL_TESTS={test}", *kernel]),
+            Command("static", static, 1200, [*static, "STATIC_ONLY={test}"]),
+            Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
+            Command("soak", [*FIRST, "make", "soak", f"BUILD={build}", f"SOAK_SECONDS={lengths['soak']}"], 3600)]
 
 
-def run_integration(sums, name, build, program, marks, options=(), tests=("tests/integration",), before=()):
-    """The integration tests among these that have these marks, with this gpuprobe."""
-    begin = time.monotonic()
-    env = {**os.environ, "GPUPROBE_BUILD": str(build), "GPUPROBE_PROGRAM": str(program), "PYTHONDONTWRITEBYTECODE": "1"}
-    with tempfile.TemporaryDirectory() as directory:
-        results = Path(directory) / "results.xml"
-        command = [*before, "/usr/bin/python3", "-m", "pytest", "-q", "--durations=40", f"--junitxml={results}",
-                   *options, "-m", marks, *tests]
-        try:
-            status = subprocess.run(command, env=env, cwd=ROOT, stdin=subprocess.DEVNULL,
-                                    timeout=INTEGRATION_SECONDS, check=False).returncode
-        except subprocess.TimeoutExpired:
-            status = None
-        add_results(sums, name, results, status, time.monotonic() - begin)
-
-
-def filled(command, build, lengths):
-    return [word.format(build=build, **lengths) for word in command]
-
-
-def add_closing(sums, name, status, output, seconds):
-    """What it says in its last line, `N passed, N failed`."""
-    print(output)
-    closing = re.findall(r"^(\d+) passed, (\d+) failed$", output, re.M)
-    passed, failed = map(int, closing[-1]) if closing else (0, 0)
-    if not failed and (status != 0 or not passed):
-        failed = 1
-    sums.add(name, passed, failed, seconds=seconds)
-
-
-def run_command(name, build, lengths, before=()):
-    """What add_closing takes for a step that is a command."""
-    begin = time.monotonic()
-    command, seconds = COMMANDS[name]
-    status, output = capture([*before, *filled(command, build, lengths)], seconds)
-    return name, status, output, time.monotonic() - begin
-
-
-class Beside:
-    """Commands beside the tests, one after another: what those leave of the CPUs is enough for them."""
-
-    def __init__(self, build, lengths):
-        self.results = []
-        self.thread = threading.Thread(target=self._run, args=(build, lengths), daemon=True)
-        self.thread.start()
-
-    def _run(self, build, lengths):
-        for name in BESIDE:
-            # The times of the others are not to depend on it.
-            self.results.append(run_command(name, build, lengths, ["nice", "-n", "10"]))
-
-    def finish(self, sums):
-        self.thread.join()
-        for result in self.results:
-            add_closing(sums, *result)
-
-
-def run_valgrind_units(sums, build):
-    with tempfile.TemporaryDirectory() as reports:
-        # Which the wrapper of the integration tests has by conftest.py.
-        run_units(sums, build / "valgrind", "valgrind", [*AROUND_VALGRIND, VALGRIND / "run.sh"],
-                  {"GPUPROBE_REPORTS": reports, "GPUPROBE_BUILD": str(build)}, VALGRIND_LEAVES)
-        for report in sorted(Path(reports).iterdir()):
-            print(report.read_text(errors="replace"), end="")
-
-
-def run_valgrind(sums, build):
+def valgrind_tests():
     lines = (VALGRIND / "tests.txt").read_text(encoding="utf-8").splitlines()
-    run_integration(sums, "integration, valgrind", build, VALGRIND / "run.sh", "not alone",
-                    tests=[f"tests/integration/{line}" for line in lines if line and not line.startswith("#")],
-                    before=AROUND_VALGRIND)
+    return [f"tests/integration/{line}" for line in lines if line and not line.startswith("#")]
 
 
-def steps_of(build, full):
-    """The steps by name: functions of the sums. With `full` each has the long tests, too."""
+def integration_steps(build, full, match):
+    """The integration tests by gpuprobe and marks. With `full` the slow ones, too, and all of them by both gpuprobes."""
+    selected = ["-k", match] if match else []
     plain, sanitized = build / "gpuprobe", build / "sanitized" / "gpuprobe"
-    lengths = FULL if full else SHORT
     chosen = "" if full else " and not slow"
-    two = ["-n", str(WORKERS), "--dist", "loadgroup"]
+    some = "not alone and not waits" + ("" if full else " and plain")
 
-    def integration(name, program, marks, options=()):
-        return lambda sums: run_integration(sums, f"integration, {name}", build, program, marks + chosen, options)
+    def step(name, program, marks, options=(), before=()):
+        return Integration(name, build, program, marks + chosen, [*options, *selected], before=before)
 
-    steps = {
-        "unit": lambda sums: run_units(sums, build, "unit"),
-        "sanitized": lambda sums: run_units(sums, build / "sanitized", "sanitized", env=SANITIZERS),
-        "sim": lambda sums: run_sim(sums, build),
-        "integration": integration("sanitized", sanitized, "not alone and not plain", two),
-        "integration-plain": integration("plain", plain, "not alone" + ("" if full else " and plain"), two),
-        "alone": integration("alone", plain, "alone"),
-        "alone-sanitized": integration("alone, sanitized", sanitized, "alone and not plain"),
-        "valgrind-unit": lambda sums: run_valgrind_units(sums, build),
-        "valgrind": lambda sums: run_valgrind(sums, build),
-    }
-    for name in COMMANDS:
-        steps[name] = lambda sums, name=name: add_closing(sums, *run_command(name, build, lengths))
+    return {"integration": step("sanitized", sanitized, "not alone and not waits and not plain", TWO_WORKERS),
+            "waits": step("waits", sanitized, "waits and not alone and not plain", TWO_WORKERS),
+            "waits-plain": step("waits, plain", plain, "waits and not alone and plain"),
+            "integration-plain": step("plain", plain, some, TWO_WORKERS),
+            "alone": step("alone", plain, "alone", before=FIRST),
+            "alone-sanitized": step("alone, sanitized", sanitized, "alone and not plain", before=FIRST),
+            "valgrind": Integration("valgrind", build, VALGRIND / "run.sh", "not alone", tests=valgrind_tests(),
+                                    before=AROUND_VALGRIND)}
+
+
+def steps_of(build, full, match=""):
+    """The steps by name: things with `name`, run(), which returns tests, and again(test)."""
+    steps = {"unit": Units("unit", build / "tests"),
+             "sanitized": Units("sanitized", build / "sanitized" / "tests", env=SANITIZERS),
+             "sim": sim_checks(build),
+             "valgrind-unit": Units("valgrind", build / "valgrind" / "tests", [*AROUND_VALGRIND, VALGRIND / "unit.sh"],
+                                    {"GPUPROBE_BUILD": str(build)}, VALGRIND_LEAVES, workers=1),
+             **integration_steps(build, full, match)}
+    for command in command_steps(build, FULL if full else SHORT):
+        steps[command.name] = command
     return steps
 
 
-def run_step(sums, name, step):
-    """One that breaks off is one that failed, and the next is begun."""
+def run_step(step):
+    """Its tests with the time that it took; a step that breaks off is one that failed."""
+    begin = time.monotonic()
     try:
-        step(sums)
+        tests = step.run()
     except Exception:  # pylint: disable=broad-except
-        traceback.print_exc()
-        sums.add(name, 0, 1)
+        tests = [failure(step.name, "all of it", traceback.format_exc(), "the step broke off")]
+    part = Part(step.name, tests, time.monotonic() - begin)
+    print(part.line(), flush=True)
+    return part
 
 
-def run_all(sums, build, full):
-    """All steps, those of BESIDE beside the others; with `full` the long ones, too."""
-    steps = steps_of(build, full)
-    beside = Beside(build, FULL if full else SHORT)
-    for name in TOGETHER:
-        run_step(sums, name, steps[name])
-    run_step(sums, "beside", beside.finish)
-    for name in ALONE + (FULL_ONLY if full else []):
-        run_step(sums, name, steps[name])
+class Beside:
+    """Steps beside others, one after another, in a thread with a priority of its own, which all that it starts inherits."""
+
+    def __init__(self, steps, nice):
+        self.parts = []
+        self.thread = threading.Thread(target=self._run, args=(steps, nice), daemon=True)
+        self.thread.start()
+
+    def _run(self, steps, nice):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
+        for step in steps:
+            self.parts.append(run_step(step))
+
+    def finish(self):
+        self.thread.join()
+        return self.parts
+
+
+def run_all(steps, full):
+    """All steps in their order; the parts."""
+    beside = Beside([steps[name] for name in BESIDE], LOW)
+    waiting = Beside([steps[name] for name in WAITING], 0)
+    parts = [run_step(steps[name]) for name in TOGETHER]
+    parts += waiting.finish() + beside.finish()
+    return parts + [run_step(steps[name]) for name in ALONE + (FULL_ONLY if full else [])]
 
 
 def read_arguments(arguments):
-    parser = argparse.ArgumentParser(usage="tests/run.py [--full] [--only STEP,...] BUILD",
+    parser = argparse.ArgumentParser(usage="tests/run.py [--full] [--only STEP,...] [--match WORDS] BUILD",
                                      formatter_class=argparse.RawDescriptionHelpFormatter,
                                      description=__doc__.replace("STEPS", ", ".join(steps_of(Path(), True))))
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", type=lambda names: names.split(","), default=[])
+    parser.add_argument("--match", default="")
     parser.add_argument("build", type=lambda name: Path(name).resolve())
     read = parser.parse_args(arguments)
     for name in read.only:
@@ -271,16 +172,12 @@ def main(arguments):
     read = read_arguments(arguments)
     if os.geteuid() != 0:
         sys.exit("the tests need root: sudo make test")
-    sums = Sums()
-    if read.only:
-        for name in read.only:
-            run_step(sums, name, steps_of(read.build, read.full)[name])
-    else:
-        run_all(sums, read.build, read.full)
-    if sums.skipped:
-        print(f"{sums.skipped} skipped")
-    print(f"{sums.passed} passed, {sums.failed} failed")
-    return 1 if sums.failed else 0
+    begin = time.monotonic()
+    steps = steps_of(read.build, read.full, read.match)
+    parts = [run_step(steps[name]) for name in read.only] if read.only else run_all(steps, read.full)
+    verdict = again.judge(parts, {step.name: step for step in steps.values()}, read.build / "flaky.txt")
+    timing.show(parts, time.monotonic() - begin)
+    return verdict.close()
 
 
 if __name__ == "__main__":

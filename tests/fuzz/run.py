@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the fuzz targets of a build, two at a time, and closes with `N passed, N failed`.
+"""Runs the fuzz targets of a build, two at a time. Prints `ok NAME` or `not ok NAME` for each and closes with
+`N passed, N failed`.
 
 usage: tests/fuzz/run.py [--seconds N] [--jobs N] [--results FILE] BUILD [TARGET...]
 
@@ -70,11 +71,13 @@ def run(fuzz, target, seconds):
 
 
 def show(result):
-    state = "passed" if result["passed"] else f"FAILED: {result['why']}"
-    print(f"fuzz {result['target']}: {result['executions']} inputs, {result['edges']} edges, "
-          f"{result['features']} features, {result['seconds']} s: {state}", flush=True)
+    state = "ok" if result["passed"] else "not ok"
+    print(f"{state} {result['target']} ({result['seconds']} s): {result['executions']} inputs, {result['edges']} edges, "
+          f"{result['features']} features{result['why'] and ': ' + result['why']}", flush=True)
     if result["passed"]:
         return
+    if result["inputs"]:
+        print("# certain: an input that fails was kept")
     print(result["log"][-6000:])
     for path in result["inputs"]:
         print(f"kept: {path}", flush=True)

@@ -34,7 +34,7 @@ def copy_build():
 if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
-from lib import folders, leftovers, paths, sanitizer, steady  # noqa: E402
+from lib import certain, folders, leftovers, paths, results, sanitizer, steady  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -50,6 +50,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "alone(why): fails where another test runs beside it, or makes that fail")
     config.addinivalue_line("markers", "plain(why): not with sanitizers, which change what it measures or rests on")
     config.addinivalue_line("markers", "alone_by_perf(why): the same, with tracefs links only")
+    config.addinivalue_line("markers", "waits(why): holds no CPU for most of its time; runs on workers of its own")
+    results.register(config)
 
 
 def pytest_itemcollected(item):
@@ -82,7 +84,8 @@ def no_sanitizer_report(built):
     """What a sanitizer has found fails the test that ran gpuprobe, whatever that looks at itself."""
     yield
     reports = sanitizer.take_reports()
-    assert not reports, "\n".join(reports)
+    if reports:
+        raise certain.Report("\n".join(reports))
 
 
 @pytest.fixture(scope="session")

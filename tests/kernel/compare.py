@@ -74,7 +74,7 @@ def main(directory):
         wrong, families = differences(test)
         if wrong:
             failed += 1
-            print(f"not ok exact {test.name}: {len(wrong)} differences")
+            print(f"not ok exact {test.name}: {len(wrong)} differences\n# certain: wrong counts")
             print("".join(f"# {line}\n" for line in wrong[:SHOWN]), end="")
         else:
             passed += 1

@@ -133,15 +133,16 @@ class Soak:
         for watcher in self.watchers:
             print(f"# {watcher.name}: {watcher.figures.samples[-1]}", flush=True)
 
-    def judge(self, name, wrong, good=""):
-        """Prints and counts one result."""
+    def judge(self, name, wrong, good="", certain=""):
+        """Prints and counts one result; `certain` says why a failure is not by chance."""
         if not wrong:
             self.passed += 1
             print(f"ok {name}{good and f' ({good})'}", flush=True)
             return
         self.failed += 1
         print(f"not ok {name}: {len(wrong)} differences")
-        print("".join(f"# {line}\n" for line in wrong[:SHOWN]), end="", flush=True)
+        print("".join(f"# {line}\n" for line in wrong[:SHOWN]) + (f"# certain: {certain}\n" if certain else ""), end="",
+              flush=True)
 
     def judge_flatness(self):
         for watcher in self.watchers:
@@ -179,19 +180,19 @@ class Soak:
         self.judge_flatness()
         statuses = [watcher.stop() for watcher in self.watchers]
         sums = self.ledger.sums
-        self.judge("programs of the load end as they should", self.load.wrong)
+        self.judge("programs of the load end as they should", self.load.wrong, certain="harm to a program")
         self.judge("each process's numbers are its truth's", self.ledger.wrong,
                    f"{sums['processes']} processes, {sums['calls']} calls, {sums['launches']} launches; "
-                   f"{sums['killed']} more were killed at a random moment")
+                   f"{sums['killed']} more were killed at a random moment", "wrong counts")
         told = f"{sums['pageable copies told']} of {sums['pageable copies']}"
         self.judge("copies of pageable memory are told as such",
                    [told] if sums["pageable copies told"] < PAGEABLE_TOLD * sums["pageable copies"] else [], told)
         lost = exact.lost(self.monitor.last)
         self.judge("the monitor has lost nothing", [f"{reason}: {count}" for reason, count in lost.items()
-                                                    if reason not in BEARABLE])
+                                                    if reason not in BEARABLE], certain="wrong counts")
         written = self.tracer.written()
         self.judge("the tracer has written each call", [f"{written}, {self.traced} were made"]
-                   if written != (self.traced, 0) else [], f"{self.traced} calls")
+                   if written != (self.traced, 0) else [], f"{self.traced} calls", "wrong counts")
         self.judge("metrics pages are sound", self.wrong_pages, f"{self.pages} pages")
         self.judge_ends(held, statuses)
 

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+Steps that are commands. They print a line for each test, `ok NAME (SECONDS s)` or `not ok NAME: why` with lines about it
+behind that, and close with `N passed, N failed`. A line `# certain: WHY` behind a failure says that it is not by chance.
+"""
+import re
+
+from runner.outcome import FAILED, PASSED, Outcome, failure, load_of_machine, pick
+from runner.process import capture, ending
+
+LINE = re.compile(r"^(ok|not ok) ([^:(]+?)(?: \((\d+(?:\.\d+)?) (ms|s)\))?(?: ?[:(].*)?$")
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
+CERTAIN = re.compile(r"^# certain: (.*)$", re.M)
+
+
+def parse(step, output):
+    """The tests that the output names, the failed ones with the lines behind them."""
+    tests = []
+    for line in output.splitlines():
+        found = LINE.match(line)
+        if found:
+            seconds = float(found[3] or 0) / (1000 if found[4] == "ms" else 1)
+            tests.append(Outcome(step, found[2], PASSED if found[1] == "ok" else FAILED, seconds, key=found[2]))
+        if tests and tests[-1].failed:
+            tests[-1].output += line + "\n"
+    for test in tests:
+        if test.failed:
+            found = CERTAIN.search(test.output)
+            test.certain = found[1] if found else ""
+            test.load = load_of_machine()
+    return tests
+
+
+class Command:
+    """
+    A command of at most so many seconds. `once_more` is the command for a single test, with {test} for its name; None
+    where a test makes no sense by itself: all of it is run again then.
+    """
+
+    def __init__(self, name, command, seconds, once_more=None):
+        self.name = name
+        self.command = command
+        self.seconds = seconds
+        self.once_more = once_more
+
+    def _run(self, command):
+        status, output = capture(command, self.seconds)
+        print(output, flush=True)
+        tests = parse(self.name, output)
+        closing = CLOSING.findall(output)
+        told = sum(map(int, closing[-1])) if closing else 0
+        if told != len(tests) or not tests or (status != 0 and not any(test.failed for test in tests)):
+            tests.append(failure(self.name, "all of it", f"{output[-4000:]}\n{ending(status)}; {told} tests in the "
+                                 f"closing line, {len(tests)} named\n"))
+        return tests
+
+    def run(self):
+        return self._run(self.command)
+
+    def again(self, test):
+        """The test once more; where the step broke off, all of it."""
+        command = self.command
+        if self.once_more and test.key:
+            command = [word.replace("{test}", test.key) for word in self.once_more]
+        return pick(self._run(command), test)
