@@ -52,10 +52,10 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:st
 # Not under valgrind: the children of test_nvml end with NVML open; there is no vDSO for test_native_frames;
 # test_text_stream has an allocator of its own; alarms and times bound the others. In some that run single tests are
 # skipped (tests/unit/no_valgrind.h).
-VALGRIND_LEAVES = {"test_nvml", "test_native_frames", "test_text_stream", "test_names", "test_python_fuzz",
-                   "test_python_wrong", "test_hostile_sizes", "test_hostile_elf", "test_hostile_findings",
-                   "test_hostile_models", "test_http", "test_http_clients", "test_http_requests",
-                   "test_trace_stream"}
+VALGRIND_LEAVES = {"test_nvml", "test_native_frames", "test_text_stream", "test_kernel_name",
+                   "test_python_code_fuzz", "test_python_offsets", "test_kernels_hostile", "test_elf_file_hostile",
+                   "test_findings_hostile", "test_model_hostile", "test_http", "test_http_clients",
+                   "test_http_requests", "test_trace_stream"}
 
 
 def sim_checks(build):

@@ -7,11 +7,9 @@
 SANITIZED := $(BUILD)/sanitized
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-.PHONY: sanitized unit-tests
+.PHONY: sanitized
 
 #: make sanitized   gpuprobe and the unit tests under ASan and UBSan, in build/sanitized
 sanitized: check-deps
 	@$(MAKE) --no-print-directory BUILD=$(SANITIZED) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER' \
 		HARDENING='-fPIE $(SANITIZERS)' LDFLAGS='-pie $(SANITIZERS)' $(SANITIZED)/gpuprobe unit-tests
-
-unit-tests: $(UNIT_TESTS)

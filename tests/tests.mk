@@ -4,12 +4,13 @@
 # builds everything and runs tests/run.py, which closes with `N passed, N failed`;
 # `make test-full` adds the long runs.
 
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT_TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(UNIT_SRC))))
 
 # When `make test` began, in seconds since 1970: what it took to build is part of the time that is printed.
 BEGAN ?=
 
-.PHONY: test-programs run-tests run-all-tests mutants
+.PHONY: test-programs unit-tests run-tests run-all-tests mutants
 
 # All that tests/run.py runs; what it calls by make finds it built.
 TESTED := all test-programs portable bench-programs sanitized fuzz-targets
@@ -34,17 +35,21 @@ run-all-tests: $(TESTED) valgrind-programs
 mutants: $(TESTED)
 	@tests/mutants.py $(BUILD)
 
-test-programs: $(UNIT_TESTS) $(SIM_OUT)/selftest $(EXAMPLES_SIMULATED)
+test-programs: unit-tests $(SIM_OUT)/selftest $(EXAMPLES_SIMULATED)
+
+# A program stays in the folder when its source goes or is renamed; it is not to be run any more.
+unit-tests: $(UNIT_TESTS)
+	@rm -f $(filter-out $(UNIT_TESTS),$(wildcard $(BUILD)/tests/test_*))
 
 # What a test needs besides the library; what is already in there is left out by the linker.
-$(BUILD)/tests/test_generate $(BUILD)/tests/test_generate_files $(BUILD)/tests/test_generate_places: $(API_OBJS)
+$(BUILD)/tests/test_api_table $(BUILD)/tests/test_api_table_files $(BUILD)/tests/test_api_place: $(API_OBJS)
 $(BUILD)/tests/test_trace_options: $(BUILD)/obj/cli/trace_options.o $(BUILD)/obj/cli/stack_options.o \
 	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/memleak_options.o $(BUILD)/obj/cli/stack_options.o \
 	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/account_options.o $(BUILD)/obj/cli/stack_options.o \
 	$(BUILD)/obj/cli/arguments.o
-$(BUILD)/tests/test_trace_gaps: $(BUILD)/obj/cli/gaps.o
+$(BUILD)/tests/test_gaps: $(BUILD)/obj/cli/gaps.o
 $(BUILD)/tests/test_asked: $(BUILD)/obj/cli/asked.o
 $(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/rescans.o
 $(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/refusals.o
@@ -54,11 +59,15 @@ $(BUILD)/tests/fake/libnvidia-ml.so.1: tests/unit/fake/nvml.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 -o $@ $<
 
-$(BUILD)/tests/%: $(BUILD)/tests/obj/%.o $(BUILD)/libgpuprobe.a
+# tests/unit/FOLDER/test_X.c becomes tests/test_X: all programs are in one folder, where tests/run.py finds them.
+$(foreach source,$(UNIT_SRC),$(eval \
+	$(BUILD)/tests/$(basename $(notdir $(source))): $(source:tests/unit/%.c=$(BUILD)/tests/obj/%.o)))
+
+$(UNIT_TESTS): $(BUILD)/libgpuprobe.a
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libgpuprobe.a $(LDLIBS) -lcmocka
 
 $(BUILD)/tests/obj/%.o: tests/unit/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests/unit $(ALL_CFLAGS) -Wno-format-nonliteral -MMD -MP -c -o $@ $<
 
--include $(wildcard $(BUILD)/tests/obj/*.d)
+-include $(wildcard $(BUILD)/tests/obj/*/*.d)

@@ -3,7 +3,7 @@
  * Which of the machine's GPUs a process has, and under which numbers, by the
  * rules of CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER. The rules are those of
  * the CUDA programming guide, and beyond it what driver 580.159 was seen to do
- * with two H200 (tests/unit/test_visible_devices.c has the cases).
+ * with two H200 (tests/unit/device/test_visible_devices.c has the cases).
  */
 #ifndef DEVICE_VISIBLE_DEVICES_H
 #define DEVICE_VISIBLE_DEVICES_H

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The trace's JSON and TSV read back by parsers that know nothing but their descriptions.
 
-tests/unit/test_trace_output.c holds what gpuprobe writes to the golden files that are read here; the values
-below are those it was made from (tests/unit/trace_lines.h), in the words of that file.
+tests/unit/output/test_trace_output.c holds what gpuprobe writes to the golden files that are read here; the values
+below are those it was made from (tests/unit/output/trace_lines.h), in the words of that file.
 """
 import csv
 import json

@@ -13,48 +13,35 @@
 
 #include "base/clock.h"
 #include "cli/account_options.h"
+#include "command_line.h"
 
-#define MAX_WORDS 24
-
-/* Words that are separated by blanks; argv's texts outlive what was parsed. */
 struct line {
-	char text[400];
-	char *argv[MAX_WORDS + 1];
+	struct command_line words;
 	struct account_command options;
 	struct error err;
 	int ret;
 };
 
-static void parse(struct line *line, const char *words)
+static void parse(struct line *line, const char *text)
 {
-	int argc = 0;
-
-	snprintf(line->text, sizeof(line->text), "%s", words);
-	for (char *word = strtok(line->text, " "); word; word = strtok(NULL, " ")) {
-		assert_true(argc < MAX_WORDS);
-		line->argv[argc++] = word;
-	}
-	line->argv[argc] = NULL;
+	split(&line->words, "", text);
 	line->err.text[0] = '\0';
-	line->ret = account_options__parse(&line->options, !strcmp(line->argv[0], "diagnose"), argc, line->argv,
-					   &line->err);
+	line->ret = account_options__parse(&line->options, !strcmp(line->words.argv[0], "diagnose"), line->words.argc,
+					   line->words.argv, &line->err);
 }
 
-static void accept(struct line *line, const char *words)
+static void accept(struct line *line, const char *text)
 {
-	parse(line, words);
-	if (line->ret)
-		fail_msg("'%s': %d, %s", words, line->ret, line->err.text);
+	parse(line, text);
+	expect_accepted(text, line->ret, &line->err);
 }
 
-static void refuse(const char *words, const char *reason)
+static void refuse(const char *text, const char *reason)
 {
 	struct line line;
 
-	parse(&line, words);
-	assert_int_equal(line.ret, -EINVAL);
-	if (!strstr(line.err.text, reason))
-		fail_msg("'%s': '%s' rather than '%s'", words, line.err.text, reason);
+	parse(&line, text);
+	expect_refused(text, line.ret, &line.err, reason);
 	account_options__clear(&line.options);
 }
 

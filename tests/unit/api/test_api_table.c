@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "api_text.h"
-#include "../../api/table.h"
-#include "../../api/words.h"
+#include "../../../api/table.h"
+#include "../../../api/words.h"
 
 static void test_good_row(void **state)
 {

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "../../sim/include/cuda_driver_types.h"
-#include "../../sim/include/cuda_v1_types.h"
-#include "../../sim/include/cuda_runtime_types.h"
+#include "../../../sim/include/cuda_driver_types.h"
+#include "../../../sim/include/cuda_v1_types.h"
+#include "../../../sim/include/cuda_runtime_types.h"
 #include "gpuprobe/copy_params.h"
 #include "gpuprobe/function.h"
 

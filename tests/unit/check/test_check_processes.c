@@ -13,8 +13,8 @@
 
 #include "check/libraries.h"
 #include "check/processes.h"
+#include "built_elf.h"
 #include "check_lines.h"
-#include "elf_builder.h"
 #include "model/api.h"
 #include "output/check.h"
 #include "target/cuda_library.h"
@@ -29,18 +29,6 @@
 
 static const struct test_symbol few[] = {SYMBOL("cuInit", 1), SYMBOL("cuMemAlloc_v2", 2),
 					 SYMBOL("cuLaunchKernel", 3), END};
-
-static struct elf_file *open_built(const struct test_elf *elf)
-{
-	struct test_image image = build_elf(elf);
-	struct elf_file *file;
-	struct error err;
-
-	if (elf_file__open_fd(image_fd(&image, image.size), "image", &file, &err))
-		fail_msg("%s", err.text);
-	free(image.bytes);
-	return file;
-}
 
 static void judge_one(const struct test_elf *elf, const char *path, pid_t pid, struct check_list *list)
 {

@@ -12,50 +12,36 @@
 
 #include "base/clock.h"
 #include "cli/memleak_options.h"
+#include "command_line.h"
 
-#define MAX_WORDS 16
-
-/* Parses words that are separated by blanks. */
 struct line {
-	char text[512];
-	char *argv[MAX_WORDS + 1];
+	struct command_line words;
 	struct memleak_command options;
 	struct error err;
 	int ret;
 };
 
-static void parse(struct line *line, const char *words)
+static void parse(struct line *line, const char *text)
 {
-	int argc = 1;
-
-	snprintf(line->text, sizeof(line->text), "%s", words);
-	line->argv[0] = (char *)"memleak";
-	for (char *word = strtok(line->text, " "); word; word = strtok(NULL, " ")) {
-		assert_true(argc < MAX_WORDS);
-		line->argv[argc++] = word;
-	}
-	line->argv[argc] = NULL;
+	split(&line->words, "memleak", text);
 	line->err.text[0] = '\0';
-	line->ret = memleak_options__parse(&line->options, argc, line->argv, &line->err);
+	line->ret = memleak_options__parse(&line->options, line->words.argc, line->words.argv, &line->err);
 }
 
-static void accept(struct line *line, const char *words)
+static void accept(struct line *line, const char *text)
 {
-	parse(line, words);
-	if (line->ret)
-		fail_msg("'%s': %d, %s", words, line->ret, line->err.text);
+	parse(line, text);
+	expect_accepted(text, line->ret, &line->err);
 	/* The pointers are argv's, or its own: what is looked at afterwards are numbers. */
 	memleak_options__clear(&line->options);
 }
 
-static void refuse(const char *words, const char *reason)
+static void refuse(const char *text, const char *reason)
 {
 	struct line line;
 
-	parse(&line, words);
-	assert_int_equal(line.ret, -EINVAL);
-	if (!strstr(line.err.text, reason))
-		fail_msg("'%s': '%s' rather than '%s'", words, line.err.text, reason);
+	parse(&line, text);
+	expect_refused(text, line.ret, &line.err, reason);
 	memleak_options__clear(&line.options);
 }
 

@@ -12,19 +12,10 @@
 
 #include "output/trace/histogram.h"
 #include "output/trace/summary.h"
+#include "random_numbers.h"
 #include "trace_lines.h"
 
 #define VALUES 5000
-
-static uint64_t state = 88172645463325252ull;
-
-static uint64_t next_random(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
 
 static int compare(const void *a, const void *b)
 {

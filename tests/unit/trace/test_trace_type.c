@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "../../sim/include/cuda_driver_types.h"
-#include "../../sim/include/cuda_runtime_types.h"
+#include "../../../sim/include/cuda_driver_types.h"
+#include "../../../sim/include/cuda_runtime_types.h"
 #include "trace/steps.h"
 
 /*

@@ -205,6 +205,17 @@ static inline void read_account(struct scene *scene, struct told *told)
 	assert_int_equal(estimates__apply_account(scene->estimates, &scene->process, &told->span), 0);
 }
 
+/* Two threads launched, 100 times of 6 ns and 300 times of 2 ns, and 400 launches were missed. */
+static inline void read_two_that_launched(struct scene *scene, struct told *told)
+{
+	begin_told(scene, told, 2);
+	call(told, 0, 0, TIME_LAUNCH, 100, 6);
+	call(told, 0, 1, TIME_LAUNCH, 300, 2);
+	scene->launches[0] = 400;
+	scene->missed[RATE_LAUNCH] = 400;
+	read_account(scene, told);
+}
+
 static inline void end_told(struct scene *scene, struct told *told)
 {
 	free(told->account.missed);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "elf_builder.h"
+#include "built_elf.h"
 #include "target/cuda_library.h"
 
 #define LOCAL ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
@@ -17,18 +17,6 @@
 /* clang-format on */
 #define DRIVER LAYER_BIT(LAYER_DRIVER)
 #define RUNTIME LAYER_BIT(LAYER_RUNTIME)
-
-static struct elf_file *open_built(const struct test_elf *elf)
-{
-	struct test_image image = build_elf(elf);
-	struct elf_file *file;
-	struct error err;
-
-	if (elf_file__open_fd(image_fd(&image, image.size), "image", &file, &err))
-		fail_msg("%s", err.text);
-	free(image.bytes);
-	return file;
-}
 
 static unsigned int layers_of(const struct test_symbol *dynamic, const struct test_symbol *full)
 {

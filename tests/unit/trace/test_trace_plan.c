@@ -11,30 +11,7 @@
 
 #include <cmocka.h>
 
-#include "trace/steps.h"
-
-struct state {
-	struct trace_functions *plain, *with_args;
-};
-
-static int set_up(void **state)
-{
-	static struct state both;
-
-	both.plain = trace_functions__new(false);
-	both.with_args = trace_functions__new(true);
-	*state = &both;
-	return both.plain && both.with_args ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	struct state *both = *state;
-
-	trace_functions__free(both->plain);
-	trace_functions__free(both->with_args);
-	return 0;
-}
+#include "both_functions.h"
 
 /* All that is kept of a call at the most, but for kernel arguments and the stack. */
 static size_t payload_of(const struct trace_plan *plan)

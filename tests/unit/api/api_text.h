@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../api/table.h"
+#include "../../../api/table.h"
 
 #define HEADER "layer\tsymbol\tfamily\toperation\tkind\tflags\troles\targuments\tnote\n"
 #define MALLOC \

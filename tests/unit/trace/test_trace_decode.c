@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
-#include "../../sim/include/cuda_driver_types.h"
-#include "../../sim/include/cuda_runtime_types.h"
+#include "../../../sim/include/cuda_driver_types.h"
+#include "../../../sim/include/cuda_runtime_types.h"
+#include "both_functions.h"
 #include "trace_event_builder.h"
 
 /* A block: what was read where a word points to. */
@@ -195,29 +196,6 @@ static const struct example examples[] = {
 	  .fields = "stream=0x40 gridDim=(1,2,3) blockDim=(4,5,6) sharedMem=7"},
 };
 /* clang-format on */
-
-struct state {
-	struct trace_functions *plain, *with_args;
-};
-
-static int set_up(void **state)
-{
-	static struct state both;
-
-	both.plain = trace_functions__new(false);
-	both.with_args = trace_functions__new(true);
-	*state = &both;
-	return both.plain && both.with_args ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	struct state *both = *state;
-
-	trace_functions__free(both->plain);
-	trace_functions__free(both->with_args);
-	return 0;
-}
 
 /* The blocks of one side, as much of each as the plan asks for. */
 static void add_blocks(struct event_builder *b, const struct trace_plan *plan, const struct given *given,

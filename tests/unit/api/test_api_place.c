@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "api_text.h"
-#include "../../api/table.h"
-#include "../../api/words.h"
+#include "../../../api/table.h"
+#include "../../../api/words.h"
 
 /* dim3 in registers and on the stack: x and y in the first slot, z in the second. */
 static void test_dim3(void **state)

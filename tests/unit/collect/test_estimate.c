@@ -431,12 +431,7 @@ static void threads_that_leave_keep_their_part(void **state)
 	struct told told;
 
 	(void)state;
-	begin_told(scene, &told, 2);
-	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
-	call(&told, 0, 1, TIME_LAUNCH, 300, 2);
-	scene->launches[0] = 400;
-	scene->missed[RATE_LAUNCH] = 400;
-	read_account(scene, &told);
+	read_two_that_launched(scene, &told);
 	told.account.unlisted_threads = 1;
 	told.account.unlisted_wall_ns = 999998;
 	memcpy(told.account.unlisted_time, told.threads[1].time, sizeof(told.account.unlisted_time));

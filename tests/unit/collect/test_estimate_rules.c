@@ -324,12 +324,7 @@ static uint64_t unlisted_time_within(uint64_t wall_ns)
 	struct told told;
 	uint64_t ns;
 
-	begin_told(scene, &told, 2);
-	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
-	call(&told, 0, 1, TIME_LAUNCH, 300, 2);
-	scene->launches[0] = 400;
-	scene->missed[RATE_LAUNCH] = 400;
-	read_account(scene, &told);
+	read_two_that_launched(scene, &told);
 	assert_int_equal(missed_calls(&told, 1, TIME_LAUNCH), 300);
 	told.account.thread_count = 1;
 	told.account.unlisted_threads = 1;

@@ -12,42 +12,29 @@
 #include <cmocka.h>
 
 #include "cli/trace_options.h"
+#include "command_line.h"
 #include "model/api.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
-#define MAX_WORDS 16
 
-/* Parses words that are separated by blanks; a lone ~ is an empty word. */
 struct line {
-	char text[512];
-	char *argv[MAX_WORDS + 1];
+	struct command_line words;
 	struct trace_options options;
 	struct error err;
 	int ret;
 };
 
-static void parse(struct line *line, const char *words)
+static void parse(struct line *line, const char *text)
 {
-	int argc = 1;
-
-	snprintf(line->text, sizeof(line->text), "%s", words);
-	line->argv[0] = (char *)"trace";
-	for (char *word = strtok(line->text, " "); word; word = strtok(NULL, " ")) {
-		assert_true(argc < MAX_WORDS);
-		for (char *at = strchr(word, '~'); at; at = strchr(at, '~'))
-			memmove(at, at + 1, strlen(at));
-		line->argv[argc++] = word;
-	}
-	line->argv[argc] = NULL;
+	split(&line->words, "trace", text);
 	line->err.text[0] = '\0';
-	line->ret = trace_options__parse(&line->options, argc, line->argv, &line->err);
+	line->ret = trace_options__parse(&line->options, line->words.argc, line->words.argv, &line->err);
 }
 
-static void accept(struct line *line, const char *words)
+static void accept(struct line *line, const char *text)
 {
-	parse(line, words);
-	if (line->ret)
-		fail_msg("'%s': %d, %s", words, line->ret, line->err.text);
+	parse(line, text);
+	expect_accepted(text, line->ret, &line->err);
 }
 
 static bool wants(const struct line *line, const char *symbol)

@@ -13,19 +13,10 @@
 
 #include "base/json.h"
 #include "output/trace/text.h"
+#include "random_numbers.h"
 
 #define ROUNDS 20000
 #define TEXT_SIZE 64
-
-static uint64_t state = 88172645463325252ull;
-
-static uint64_t next_random(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
 
 /* Of any length in bits. */
 static uint64_t random_number(void)

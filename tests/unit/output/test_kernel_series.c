@@ -107,15 +107,20 @@ static void no_limit_of_0_but_all_other(void **state)
 	end_launches(&l);
 }
 
+static void start_with_one_nameless(struct launches *l)
+{
+	start_launches(l, 10, 2);
+	l->kernels[0] = (struct kernel)KERNEL(1, "busy", "busy", 1000, 0);
+	l->kernels[1] = (struct kernel)KERNEL(2, NULL, NULL, 90, 1);
+	scrape(l);
+}
+
 static void a_late_name_leaves_other_where_it_was(void **state)
 {
 	struct launches l;
 
 	(void)state;
-	start_launches(&l, 10, 2);
-	l.kernels[0] = (struct kernel)KERNEL(1, "busy", "busy", 1000, 0);
-	l.kernels[1] = (struct kernel)KERNEL(2, NULL, NULL, 90, 1);
-	scrape(&l);
+	start_with_one_nameless(&l);
 	assert_int_equal(told(l.page, "busy"), 1000);
 	assert_int_equal(told(l.page, "other"), 90);
 	l.kernels[0].launches = 5000;
@@ -138,10 +143,7 @@ static void a_late_name_with_another_handle(void **state)
 	struct launches l;
 
 	(void)state;
-	start_launches(&l, 10, 2);
-	l.kernels[0] = (struct kernel)KERNEL(1, "busy", "busy", 1000, 0);
-	l.kernels[1] = (struct kernel)KERNEL(2, NULL, NULL, 90, 1);
-	scrape(&l);
+	start_with_one_nameless(&l);
 	l.kernels[0].launches = 5000;
 	l.kernels[1] = (struct kernel)KERNEL(3, "late", "late", 100, 1);
 	scrape(&l);
@@ -167,25 +169,37 @@ static void a_name_before_the_first_scrape_is_whole(void **state)
 	end_launches(&l);
 }
 
+/* Kernels a and b, and a handle without a name that was launched 90 times. */
+static void start_with_a_third_nameless(struct launches *l, unsigned int limit, uint64_t a, uint64_t b)
+{
+	start_launches(l, limit, 3);
+	l->kernels[0] = (struct kernel)KERNEL(0x1, "a", "a", a, 0);
+	l->kernels[1] = (struct kernel)KERNEL(0x2, "b", "b", b, 1);
+	l->kernels[2] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 2);
+	scrape(l);
+}
+
+/* That handle turns out to be one of b. */
+static void join_third_to_second(struct launches *l, uint64_t a, uint64_t b)
+{
+	l->kernels[0].launches = a;
+	l->kernels[1] = (struct kernel)KERNEL(0x3, "b", "b", b, 1);
+	l->process.kernel_count = 2;
+	scrape(l);
+}
+
 /* A reloaded module: the handle without a name turns out to be one of a kernel known already. */
 static void joined_handles_leave_other_where_it_was(void **state)
 {
 	struct launches l;
 
 	(void)state;
-	start_launches(&l, 10, 3);
-	l.kernels[0] = (struct kernel)KERNEL(0x1, "busy", "busy", 1000, 0);
-	l.kernels[1] = (struct kernel)KERNEL(0x2, "again", "again", 50, 1);
-	l.kernels[2] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 2);
-	scrape(&l);
+	start_with_a_third_nameless(&l, 10, 1000, 50);
 	assert_int_equal(told(l.page, "other"), 90);
-	/* The busy one rises by more than is to be accounted for, but has another handle. */
-	l.kernels[0].launches = 3000;
-	l.kernels[1] = (struct kernel)KERNEL(0x3, "again", "again", 50 + 90 + 5, 1);
-	l.process.kernel_count = 2;
-	scrape(&l);
-	assert_int_equal(told(l.page, "busy"), 3000);
-	assert_int_equal(told(l.page, "again"), 55);
+	/* The first rises by more than is to be accounted for, but has another handle. */
+	join_third_to_second(&l, 3000, 50 + 90 + 5);
+	assert_int_equal(told(l.page, "a"), 3000);
+	assert_int_equal(told(l.page, "b"), 55);
 	assert_int_equal(told(l.page, "other"), 90);
 	end_launches(&l);
 }
@@ -213,16 +227,9 @@ static void joined_beyond_the_limit_stays_other(void **state)
 	struct launches l;
 
 	(void)state;
-	start_launches(&l, 1, 3);
-	l.kernels[0] = (struct kernel)KERNEL(0x1, "a", "a", 50, 0);
-	l.kernels[1] = (struct kernel)KERNEL(0x2, "b", "b", 10, 1);
-	l.kernels[2] = (struct kernel)KERNEL(0x3, NULL, NULL, 90, 2);
-	scrape(&l);
+	start_with_a_third_nameless(&l, 1, 50, 10);
 	assert_int_equal(told(l.page, "other"), 100);
-	l.kernels[0].launches = 400;
-	l.kernels[1] = (struct kernel)KERNEL(0x3, "b", "b", 101, 1);
-	l.process.kernel_count = 2;
-	scrape(&l);
+	join_third_to_second(&l, 400, 101);
 	assert_int_equal(told(l.page, "a"), 400);
 	assert_int_equal(told(l.page, "other"), 101);
 	end_launches(&l);

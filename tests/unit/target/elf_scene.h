@@ -5,8 +5,7 @@
 
 #include <stdio.h>
 
-#include "elf_builder.h"
-#include "target/elf_file.h"
+#include "built_elf.h"
 
 #define FUNC(bind) ELF64_ST_INFO(bind, STT_FUNC)
 
@@ -31,25 +30,6 @@ static const struct test_symbol inside[] = {
 	{"sizeless", FUNCTION_VADDR(30), 0, FUNC(STB_LOCAL), 1},
 	{NULL, 0, 0, 0, 0},
 };
-
-static inline struct elf_file *open_image(const struct test_image *image)
-{
-	struct elf_file *file;
-	struct error err = {""};
-
-	if (elf_file__open_fd(image_fd(image, image->size), "image", &file, &err))
-		fail_msg("%s", err.text);
-	return file;
-}
-
-static inline struct elf_file *open_built(const struct test_elf *elf)
-{
-	struct test_image image = build_elf(elf);
-	struct elf_file *file = open_image(&image);
-
-	free(image.bytes);
-	return file;
-}
 
 static inline int print_symbol(const struct elf_symbol *symbol, void *arg)
 {

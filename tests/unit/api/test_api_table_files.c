@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "api_text.h"
-#include "../../api/table.h"
+#include "../../../api/table.h"
 
 /* The rows come sorted as strcmp sorts, not as they stand or as a locale has it. */
 static void test_sorted(void **state)
