@@ -71,12 +71,18 @@ class Runs:
         lines = [line.split() for line in (outputs / "ends").read_text(encoding="utf-8").splitlines()]
         self.ends = {list(scenarios)[int(number)]: (number, int(pid), int(status)) for number, pid, status in lines}
 
-    def __getitem__(self, name):
-        number, pid, status = self.ends[name]
+    def pid(self, name):
+        """Its process, which has ended as it should."""
+        _, pid, status = self.ends[name]
         expected = self.scenarios[name].status
         assert expected in (None, status), f"{name} ended with {status}: {self.result.stderr}"
+        return pid
+
+    def __getitem__(self, name):
+        pid = self.pid(name)
         truth = next((truth for truth in self.result.truths if truth.pid == pid), None)
-        return Ran(self.result.process_of(pid), truth, (self.outputs / number).read_text(encoding="utf-8"))
+        stdout = (self.outputs / self.ends[name][0]).read_text(encoding="utf-8")
+        return Ran(self.result.process_of(pid), truth, stdout)
 
 
 def by_scenario(probe, scenarios, prelude="", base=STAT, args=(), env=None, at_once=1):
