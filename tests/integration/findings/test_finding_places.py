@@ -3,6 +3,9 @@
 import pytest
 
 from lib import faultruns, paths
+from lib.account_runs import DIAGNOSE, Scenario, by_scenario
+from lib.probe import Probe
+from lib.undisturbed import SLEEPS, SPINS, undisturbed
 
 CASES = {
     "launch-bound": ({"CUDA_SIM_LATENCY": "cuLaunchKernel=5us", "CUDA_SIM_ASYNC": "500us"}, "launch_bound"),
@@ -16,13 +19,21 @@ CASES = {
 THRESHOLDS = ("--threshold", "launch-bound.rate=1000/s")
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    scenarios = {fault: Scenario(undisturbed(paths.workload("faults"), fault, "--seconds", "1",
+                                             priority=SPINS if fault == "launch-bound" else SLEEPS),
+                                 {"CUDA_SIM_ASYNC": "2ms", **env}) for fault, (env, _) in CASES.items()}
+    return by_scenario(Probe(tmp_path_factory.mktemp("places")), scenarios, base=DIAGNOSE, args=THRESHOLDS,
+                       at_once=len(scenarios))
+
+
 @pytest.mark.parametrize("fault", CASES)
-def test_place(fault):
-    env, function = CASES[fault]
-    reports = faultruns.diagnose(paths.workload("faults"), fault, "--seconds", "1", args=THRESHOLDS,
-                                 env={"CUDA_SIM_ASYNC": "2ms", **env})
-    found = [finding for finding in reports[-1]["findings"] if finding["id"] == fault]
-    assert found, reports[-1]["findings"]
+def test_place(runs, fault):
+    function = CASES[fault][1]
+    own = [finding for finding in runs.result.final["findings"] if finding["pid"] == runs.pid(fault)]
+    found = [finding for finding in own if finding["id"] == fault]
+    assert found, own
     assert function in [frame["function"] for frame in found[0]["stack"]["frames"]]
 
 

@@ -6,11 +6,13 @@ import subprocess
 import pytest
 
 from lib import faultruns, paths
+from lib.account_runs import DIAGNOSE, Scenario, by_scenario
 from lib.faultruns import Verdict
 from lib.faults import FAULTS
-from lib.probe import environment
+from lib.probe import Probe, environment
+from lib.undisturbed import undisturbed
 
-ALONE = pytest.mark.alone("a busy CPU makes another program of it, or it uses the device up")
+ALONE = pytest.mark.alone("it uses the device up")
 PROGRAMS = [pytest.param(fault, fixed, id=f"{fault.title}{' repaired' if fixed else ''}",
                          marks=[ALONE] if fault.alone else [])
             for fault in FAULTS for fixed in (False, True)]
@@ -61,10 +63,15 @@ def test_help_of_the_programs():
         assert command.split() == [*options, "--", "faults", fault.id, *arguments]
 
 
+@pytest.fixture(scope="module")
+def verdicts():
+    return faultruns.Verdicts(FAULTS)
+
+
 @pytest.mark.parametrize("fault, fixed", PROGRAMS)
-def test_pair(fault, fixed):
+def test_pair(verdicts, fault, fixed):
     """The fault is found, at its true cost, and nothing that is not so; of its repaired twin nothing."""
-    verdict = faultruns.run(fault, fixed)
+    verdict = verdicts[fault, fixed]
     assert verdict.good, str(verdict)
 
 
@@ -82,20 +89,33 @@ def test_table_sums_up():
     assert [verdict.good for verdict in verdicts] == [True, False, False, True]
 
 
-@pytest.mark.parametrize("command, env", [
-    (["cuda_events_test"], {}),
-    (["cuda_events_test", "--pause", "20"], {"CUDA_SIM_ASYNC": "2ms"}),
-    (["training", "--seconds", "2"], {"CUDA_SIM_ASYNC": "8ms"}),
-], ids=["vector addition", "vector addition, slowly", "training loop"])
-def test_healthy(command, env):
-    program, *arguments = command
-    assert faultruns.findings_of(faultruns.diagnose(paths.workload(program), *arguments, env=env)) == []
+HEALTHY = {
+    "vector addition": (["cuda_events_test"], {}),
+    "vector addition, slowly": (["cuda_events_test", "--pause", "20"], {"CUDA_SIM_ASYNC": "2ms"}),
+    "training loop": (["training", "--seconds", "2"], {"CUDA_SIM_ASYNC": "8ms"}),
+}
+FOR_LONG = ["cuda_events_test", "--iterations", "40"]
 
 
-def test_vector_addition_for_long():
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory):
+    """By program what was found of it."""
+    programs = {**HEALTHY, "for long": (FOR_LONG, {})}
+    scenarios = {name: Scenario(undisturbed(paths.workload(program), *arguments), env)
+                 for name, ((program, *arguments), env) in programs.items()}
+    runs = by_scenario(Probe(tmp_path_factory.mktemp("healthy")), scenarios, base=DIAGNOSE, at_once=len(scenarios))
+    return {name: [finding for finding in runs.result.final["findings"] if finding["pid"] in (None, runs.pid(name))]
+            for name in scenarios}
+
+
+@pytest.mark.parametrize("program", HEALTHY)
+def test_healthy(findings, program):
+    assert findings[program] == []
+
+
+def test_vector_addition_for_long(findings):
     """It copies pageable memory and allocates for each addition: with three of them no fault, with many true findings."""
-    reports = faultruns.diagnose(paths.workload("cuda_events_test"), "--iterations", 40)
-    found = {finding["id"] for finding in reports[-1]["findings"]}
+    found = {finding["id"] for finding in findings["for long"]}
     assert "pageable-copies" in found
     assert found <= {"pageable-copies", "alloc-churn"}
 

@@ -6,10 +6,12 @@ import subprocess
 import pytest
 
 from lib import paths
+from lib.account_runs import Scenario, by_scenario
 from lib.faults import FAULTS
-from lib.probe import Background
+from lib.probe import EXACT, Background, Probe
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.script import script
+from lib.undisturbed import undisturbed
 
 FINDINGS = {fault.id: fault for fault in FAULTS if not fault.name}
 WITHOUT_ACCOUNT = ["error-storm", "oom", "sticky-error", "pageable-copies", "graph-recapture", "device-imbalance"]
@@ -28,29 +30,46 @@ def ids(report):
     return [finding["id"] for finding in report["findings"]]
 
 
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """By name of a fault, and whether it is repaired, what was found of that program alone."""
+    programs = {(name, fixed): faults(name, fixed) for name in WITHOUT_ACCOUNT for fixed in (False, True)}
+    scenarios = {key: Scenario(undisturbed(*command), env) for key, (command, env) in programs.items()}
+    runs = by_scenario(Probe(tmp_path_factory.mktemp("pairs")), scenarios, base=EXACT, at_once=6)
+    found = runs.result.final["findings"]
+    assert {finding["pid"] for finding in found} <= {runs.pid(key) for key in scenarios}
+    return {key: [finding for finding in found if finding["pid"] == runs.pid(key)] for key in scenarios}
+
+
 @pytest.mark.parametrize("name", WITHOUT_ACCOUNT)
-def test_faults(gpuprobe, name):
-    command, env = faults(name)
-    result = gpuprobe.run(*command, env=env)
-    found = [finding for finding in result.final["findings"] if finding["id"] == name]
+def test_faults(pairs, name):
+    findings = pairs[name, False]
+    found = [finding for finding in findings if finding["id"] == name]
     assert found and found[0]["evidence"]
-    assert found[0]["pid"] in (None, result.process["pid"])
     # The others need an account.
-    assert set(ids(result.final)) <= {name, *FINDINGS[name].companions}
+    assert {finding["id"] for finding in findings} <= {name, *FINDINGS[name].companions}
 
 
 @pytest.mark.parametrize("name", WITHOUT_ACCOUNT)
-def test_repaired(gpuprobe, name):
-    command, env = faults(name, fixed=True)
-    assert gpuprobe.run(*command, env=env).final["findings"] == []
+def test_repaired(pairs, name):
+    assert pairs[name, True] == []
 
 
-@pytest.mark.parametrize("command", [["cuda_events_test"], ["launch", "--launches", "1000"], ["copy", "--count", "3"],
-                                     ["memory", "--pairs", "100", "--keep", "2"], ["modules", "--rounds", "5"]],
-                         ids=lambda command: command[0])
-def test_healthy(gpuprobe, command):
-    text = gpuprobe.run(paths.workload(command[0]), *command[1:], base=TEXT).stdout
-    assert text.count("=" * 24 + "\n") == 2 and "findings" not in text
+HEALTHY = ["cuda_events_test", "launch --launches 1000", "copy --count 3", "memory --pairs 100 --keep 2",
+           "modules --rounds 5"]
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory):
+    """The text of all of them, one after the other."""
+    commands = "; ".join(paths.workload(command) for command in HEALTHY)
+    return Probe(tmp_path_factory.mktemp("healthy")).run("sh", "-c", commands, base=TEXT).stdout
+
+
+@pytest.mark.parametrize("program", [command.split()[0] for command in HEALTHY])
+def test_healthy(healthy, program):
+    assert re.search(rf"^process \d+ \({program[:15]}\) ended$", healthy, re.M), healthy
+    assert healthy.count("=" * 24 + "\n") == 2 and "findings" not in healthy
 
 
 def test_text(gpuprobe):

@@ -1,34 +1,127 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs whose account has lost nothing: one program, or several scenarios under one gpuprobe."""
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pytest
+
 from lib import exact
 from lib.script import script
+from lib.truth import Truth
 
 STAT = ["stat", "--json"]
 DIAGNOSE = ["diagnose", "--json"]
 
+# Each scenario is a process of its own, which ends as a program does that was begun by itself.
+RUN = """
+import itertools, traceback
 
-def by_scenario(probe, prelude, scenarios, base):
-    """The processes in which each of the scenarios was run, one after the other under one gpuprobe, by their names."""
-    pids = probe.directory / "pids"
-    result = probe.run(*script(f"""
-        import traceback
-        for name, actions in {scenarios!r}.items():
-            child = os.fork()
-            if not child:
-                try:
-                    exec({prelude!r} + actions, globals())
-                except BaseException:
-                    traceback.print_exc()
-                    os._exit(1)
-                os._exit(0)
-            with open({str(pids)!r}, "a") as told:
-                print(child, name, file=told)
-            if os.wait()[1]:
-                sys.exit(f"{{name}}: failed")
-    """), base=base)
+def begin(number, program, env):
+    child = os.fork()
+    if child:
+        return child
+    os.environ.update(env)
+    os.dup2(os.open(f"{OUTPUTS}/{number}", os.O_WRONLY | os.O_CREAT, 0o600), 1)
+    try:
+        if isinstance(program, list):
+            os.execvp(program[0], program)
+        exec(PRELUDE + program, globals())
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    sys.exit(0)
+
+def end(running):
+    pid, status = os.wait()
+    with open(f"{OUTPUTS}/ends", "a") as told:
+        print(running.pop(pid), pid, os.waitstatus_to_exitcode(status), file=told)
+
+running = {}
+for number, (program, env) in enumerate(SCENARIOS):
+    if len(running) == AT_ONCE:
+        end(running)
+    running[begin(number, program, env)] = number
+while running:
+    end(running)
+"""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A small program: what it does, in Python or as a command line, in which environment, and how it ends."""
+    program: object
+    env: dict = field(default_factory=dict)
+    status: int = 0  # as that of a Popen; None for any
+
+
+class Ran(NamedTuple):
+    """What came of a scenario."""
+    process: dict
+    truth: Truth
+    stdout: str
+
+
+class Runs:
+    """What came of several. One that has failed fails the test that looks at it."""
+
+    def __init__(self, scenarios, result, outputs):
+        self.scenarios = scenarios
+        self.result = result
+        self.outputs = outputs
+        lines = [line.split() for line in (outputs / "ends").read_text(encoding="utf-8").splitlines()]
+        self.ends = {list(scenarios)[int(number)]: (number, int(pid), int(status)) for number, pid, status in lines}
+
+    def pid(self, name):
+        """Its process, which has ended as it should."""
+        _, pid, status = self.ends[name]
+        expected = self.scenarios[name].status
+        assert expected in (None, status), f"{name} ended with {status}: {self.result.stderr}"
+        return pid
+
+    def __getitem__(self, name):
+        pid = self.pid(name)
+        truth = next((truth for truth in self.result.truths if truth.pid == pid), None)
+        stdout = (self.outputs / self.ends[name][0]).read_text(encoding="utf-8")
+        return Ran(self.result.process_of(pid), truth, stdout)
+
+
+def by_scenario(probe, scenarios, prelude="", base=STAT, args=(), env=None, at_once=1):
+    """
+    The scenarios, name -> Scenario, so many at a time under one gpuprobe; those in Python begin with the prelude. Of
+    processes that are watched by themselves none changes what is true of another.
+    """
+    outputs = probe.directory / f"outputs{probe.runs}"
+    outputs.mkdir()
+    programs = [(one.program if isinstance(one.program, str) else [*map(str, one.program)],
+                 {key: str(value) for key, value in one.env.items()}) for one in scenarios.values()]
+    constants = f"SCENARIOS, PRELUDE = {programs!r}, {prelude!r}\nOUTPUTS, AT_ONCE = {str(outputs)!r}, {at_once}\n"
+    result = probe.run(*script(constants + RUN), base=base, args=args, env=env)
     assert exact.lost(result.final) == {}
-    lines = (line.partition(" ") for line in pids.read_text(encoding="utf-8").splitlines())
-    return {name: result.process_of(int(pid)) for pid, _, name in lines}
+    return Runs(scenarios, result, outputs)
+
+
+class Programs:
+    """The small programs of a module's tests, each beside the test that looks at it, by the test's name."""
+
+    def __init__(self):
+        self.scenarios = {}
+
+    def of_test(self, program, env=None, **more):
+        """Decorates the test of one program."""
+        def note(test):
+            self.scenarios[test.__name__] = Scenario(program, env or {}, **more)
+            return test
+        return note
+
+    def of_cases(self, scenarios, argument="found"):
+        """
+        Decorates a test with a case for each scenario. Its name is an argument of the test where that has one, or else
+        of the fixture that finds what came of it.
+        """
+        def note(test):
+            self.scenarios.update({f"{test.__name__}[{name}]": one for name, one in scenarios.items()})
+            return pytest.mark.parametrize(argument, scenarios, indirect=argument == "found")(test)
+        return note
 
 
 def stat(probe, *command, args=(), env=None, base=STAT):

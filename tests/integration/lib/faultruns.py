@@ -3,17 +3,18 @@
 import json
 import subprocess
 import tempfile
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lib import paths
+from lib.account_runs import DIAGNOSE, Scenario, by_scenario
 from lib.faults import FAULTS, within
-from lib.probe import environment
+from lib.probe import Probe, environment
 from lib.truth import read_truths
+from lib.undisturbed import SLEEPS, SPINS, undisturbed
 
 TIMEOUT = 60
+AT_ONCE = 6  # they sleep most of the time
 
 
 # Growth is judged by a window that a short run fills; what has grown meanwhile is within the tolerance.
@@ -22,7 +23,7 @@ COURSE = ("--window", "3s", "--interval", "0.2")
 
 def diagnose(*command, args=(), env=None):
     """The reports of `gpuprobe diagnose --json -- COMMAND`: the final one, and others where --interval asks for them."""
-    argv = [str(paths.GPUPROBE), "diagnose", "--json", *args, "--", *map(str, command)]
+    argv = [str(paths.GPUPROBE), "diagnose", "--json", *args, "--", *undisturbed(*command)]
     done = subprocess.run(argv, env=environment(**(env or {})), text=True, capture_output=True, timeout=TIMEOUT,
                           stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 0, f"{argv} ended with {done.returncode}: {done.stderr}"
@@ -68,6 +69,14 @@ class Verdict:
     def good(self):
         return not (self.wrong or self.strangers or self.missed)
 
+    def look(self, runs, found, directory):
+        """What was found of it, beside what it left in the directory."""
+        pid = runs.pid((self.fault, self.fixed))
+        self.findings = [finding for finding in found if finding["pid"] == pid or self.fault.apart]
+        truths = read_truths(directory)
+        assert truths, "the workload wrote no truth"
+        self.judge(truths, json.loads((directory / "own").read_text(encoding="utf-8")))
+
     def judge(self, truths, measured):
         """Compares the finding's cost and numbers with the truth. Several threads have one each."""
         if self.fixed or self.missed:
@@ -89,54 +98,66 @@ class Verdict:
         return f"{self.fault.title}{', repaired' if self.fixed else ''}: {said}"
 
 
-def run(fault, fixed):
-    """Runs one program of a pair; its Verdict, in which there is also what kept it from running."""
-    verdict = Verdict(fault, fixed)
-    try:
-        _run(verdict)
-    except (AssertionError, KeyError, OSError, ValueError, subprocess.TimeoutExpired) as error:
-        verdict.wrong.append(f"{type(error).__name__}: {error}")
-    return verdict
+def _group(fault, fixed):
+    """What programs under one gpuprobe have in common."""
+    return fault.options, fault.course, fault.spins, (fault.title, fixed) if fault.apart else None
 
 
-def _run(verdict):
-    fault, fixed = verdict.fault, verdict.fixed
-    with tempfile.TemporaryDirectory() as directory:
-        own = Path(directory) / "own"
-        command = [paths.workload("faults"), fault.id, "--seconds", fault.seconds, "--truth", own, *fault.arguments]
-        env = {**fault.environment(fixed), "CUDA_SIM_TRUTH": f"{directory}/%p.%u.json"}
-        options = [*fault.options, *(COURSE if fault.course else [])]
-        verdict.findings = findings_of(diagnose(*command, *(["--fixed"] if fixed else []), args=options, env=env))
-        truths = read_truths(Path(directory))
-        assert truths, "the workload wrote no truth"
-        verdict.judge(truths, json.loads(own.read_text(encoding="utf-8")))
+def _scenario(fault, fixed, directory):
+    """The program of a pair, whose truth and own measurements go into the directory."""
+    directory.mkdir()
+    command = undisturbed(paths.workload("faults"), fault.id, "--seconds", fault.seconds, "--truth", directory / "own",
+                          *fault.arguments, *(["--fixed"] if fixed else []), priority=SPINS if fault.spins else SLEEPS)
+    return Scenario(command, {**fault.environment(fixed), "CUDA_SIM_TRUTH": directory / "%p.%u.json"})
 
 
-def run_all(faults=FAULTS, at_once=2):
-    """All pairs, `at_once` programs at a time; the Verdicts in the order of the faults, the fault before its twin.
-
-    Some run alone: those that a busy CPU makes another program of, and those that use up the device, since to the
-    simulated NVML all programs have the same devices.
+def run(jobs):
     """
-    quiet = threading.Condition()
-    state = {"running": 0, "alone": False}
-
-    def take(job):
-        fault, _ = job
-        with quiet:
-            quiet.wait_for(lambda: not state["alone"] and not (fault.alone and state["running"]))
-            state["running"] += 1
-            state["alone"] = fault.alone
+    Runs programs of pairs, (fault, fixed) of one _group, under one gpuprobe. Their Verdicts, in which there is also what
+    kept them from running.
+    """
+    verdicts = {job: Verdict(*job) for job in jobs}
+    fault, fixed = jobs[0]
+    options = [*fault.options, *(COURSE if fault.course else [])]
+    # What is apart concerns the device, of which gpuprobe asks NVML.
+    env = fault.environment(fixed) if fault.apart else {}
+    with tempfile.TemporaryDirectory() as directory:
+        folders = {job: Path(directory) / f"program{number}" for number, job in enumerate(jobs)}
         try:
-            return run(*job)
-        finally:
-            with quiet:
-                state["running"] -= 1
-                state["alone"] = False
-                quiet.notify_all()
+            runs = by_scenario(Probe(Path(directory)), {job: _scenario(*job, folders[job]) for job in jobs},
+                               base=DIAGNOSE, args=options, env=env, at_once=1 if fault.spins else AT_ONCE)
+            found = findings_of(runs.result.reports)
+            unknown = {finding["pid"] for finding in found} - {pid for _, pid, _ in runs.ends.values()}
+            assert fault.apart or not unknown, f"findings of other processes: {unknown}"
+        except (AssertionError, OSError, ValueError, subprocess.TimeoutExpired) as error:
+            for verdict in verdicts.values():
+                verdict.wrong.append(f"{type(error).__name__}: {error}")
+            return verdicts
+        for job, verdict in verdicts.items():
+            try:
+                verdict.look(runs, found, folders[job])
+            except (AssertionError, KeyError, OSError, ValueError) as error:
+                verdict.wrong.append(f"{type(error).__name__}: {error}")
+    return verdicts
 
-    with ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(take, [(fault, fixed) for fault in faults for fixed in (False, True)]))
+
+class Verdicts:
+    """Those of the pairs of these faults. A group runs when one of it is asked for."""
+
+    def __init__(self, faults):
+        self.jobs = [(fault, fixed) for fault in faults for fixed in (False, True)]
+        self.known = {}
+
+    def __getitem__(self, job):
+        if job not in self.known:
+            self.known.update(run([other for other in self.jobs if _group(*other) == _group(*job)]))
+        return self.known[job]
+
+
+def run_all(faults=FAULTS):
+    """The Verdicts in the order of the faults, the fault before its twin."""
+    verdicts = Verdicts(faults)
+    return [verdicts[job] for job in verdicts.jobs]
 
 
 def _amount(value):

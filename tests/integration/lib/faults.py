@@ -39,7 +39,7 @@ def failures(*functions, layer="driver"):
     return told
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fault:
     """A pair."""
     id: str
@@ -52,7 +52,9 @@ class Fault:
     seconds: float = 1.5
     arguments: tuple = ()
     companions: dict = field(default_factory=dict)  # other findings that are true -> why
-    alone: bool = False              # no other program at the same time
+    alone: bool = False              # no other program at the same time on the machine
+    apart: bool = False              # no other program under the same gpuprobe
+    spins: bool = False              # takes all of a CPU
     name: str = None                 # in the table, where an id has several pairs
 
     @property
@@ -70,8 +72,8 @@ FAULTS = [
     Fault("leak-growing", numbers={"live_bytes": own("bytes")}, course=True, seconds=5,
           companions={"leak-at-exit": "what grew to the end is live at the end"}),
     Fault("leak-at-exit", numbers={"live_bytes": own("bytes")}),
-    # Launches take so long that the probes' time is not a tenth of it; where the CPU is busy they are then few.
-    Fault("launch-bound", alone=True, cost=time_in("cuLaunchKernel"), options=("--threshold", "launch-bound.rate=1000/s"),
+    # Launches take so long that the probes' time is not a tenth of it.
+    Fault("launch-bound", spins=True, cost=time_in("cuLaunchKernel"), options=("--threshold", "launch-bound.rate=1000/s"),
           env={"CUDA_SIM_LATENCY": "cuLaunchKernel=18us,cuGraphLaunch=18us"}),
     Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("sync-stall", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
@@ -93,7 +95,8 @@ FAULTS = [
     Fault("sticky-error", numbers={"calls": own("calls")}, fixed_env={},
           env={"CUDA_SIM_FAIL": "cuLaunchKernel:201+=700,cuMemFree_v2:*=700"}),
     Fault("error-storm", numbers={"calls": own("calls")}),
-    Fault("oom-near", course=True, alone=True, seconds=5,
+    # To the simulated NVML all programs have the same device, which this one uses up.
+    Fault("oom-near", course=True, alone=True, apart=True, seconds=5,
           env={"CUDA_SIM_MEMORY": "3900M", "LD_LIBRARY_PATH": str(paths.SIM)},
           companions={"leak-growing": "that is how it uses the device up",
                       "leak-at-exit": "what grew to the end is live at the end"}),
@@ -105,12 +108,13 @@ FAULTS = [
           env={"CUDA_SIM_LATENCY": "cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,cuGraphExecDestroy=30us"}),
     Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=2),
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
-    Fault("chatty-getters", alone=True, cost=time_in("cudaGetDevice", layer="runtime"),
+    Fault("chatty-getters", spins=True, cost=time_in("cudaGetDevice", layer="runtime"),
           # The same.
           env={"CUDA_SIM_LATENCY": "cudaGetDevice=20us"},
           options=("--getters", "--threshold", "chatty-getters=5000/s")),
     Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2"}, numbers={"ratio": lambda *_: 1.5}),
-    Fault("device-imbalance", name="device-imbalance, by ranks", env={"CUDA_SIM_DEVICES": "2"},
+    # Found of no process.
+    Fault("device-imbalance", name="device-imbalance, by ranks", apart=True, env={"CUDA_SIM_DEVICES": "2"},
           arguments=("--processes", "2"), numbers={"ratio": lambda *_: 1.5}),
     *(Fault("missing-sync", name=f"missing-sync, {part}", arguments=("--part", part), seconds=1,
             numbers={"calls": own("calls")}) for part in ("free", "event", "stream", "exit")),

@@ -2,14 +2,13 @@
 """What the account tells of the GPU's queue, of small programs that begin alike."""
 import json
 
-from lib.account_runs import STAT
-from lib.script import script
+from lib.account_runs import STAT, by_scenario
 
 IDLE = {"CUDA_SIM_ASYNC": "20ms"}
 
 # What the scripts have in common: `kernel`, the primary context in `context`, and threads.
 COMMON = """
-import json, threading
+import json, threading, traceback
 context = start()
 _, (kernel,) = module("kernel")
 def stream(flags=1):
@@ -21,13 +20,13 @@ def pinned(size=4096):
 def device_memory(size=4096):
     return made(driver.cuMemAlloc_v2, size)
 def run(function, device_context=None):
-    failures = []
     def body():
         try:
             need(driver.cuCtxSetCurrent(device_context or context))
             function()
-        except BaseException as error:
-            failures.append(error)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
     thread = threading.Thread(target=body)
     thread.start()
     return thread
@@ -47,25 +46,30 @@ def pause(seconds=0.15):
     time.sleep(seconds)
     idle.append(time.monotonic() - began)
 def tell():
-    print("IDLE " + json.dumps([sum(idle) * 1e9, kept_waiting() - waited_before]), flush=True)
+    print("IDLE " + json.dumps([[seconds * 1e9 for seconds in idle], kept_waiting() - waited_before]), flush=True)
+def until_waiting(thread):
+    # In clock_nanosleep, by which the simulator waits: Python's own waits are others.
+    while open(f"/proc/self/task/{thread.native_id}/syscall").read().split()[0] != "230":
+        time.sleep(0.001)
 """
 
 
 class Account:
-    """The account of the only process."""
+    """The account of one process."""
 
-    def __init__(self, result):
-        self.process = result.process
-        self.truth = result.truths[0] if result.truths else None
+    def __init__(self, process, truth, stdout):
+        self.process = process
+        self.truth = truth
         self.threads = self.process["threads"]
         self.totals = self.process["account"]
         self.at_exit = self.process["inflight_at_exit"]
-        self.take(result.stdout)
-
-    def take(self, stdout):
-        """How long the program paused, and its threads were ready to run and did not: the gaps are longer by some of that."""
+        # How long the program paused, and its threads were ready to run and did not: gaps are longer by some of that.
         told = [line for line in stdout.splitlines() if line.startswith("IDLE ")]
-        self.paused_ns, self.delayed_ns = json.loads(told[0][5:]) if told else (None, None)
+        self.pauses_ns, self.delayed_ns = json.loads(told[0][5:]) if told else ([], None)
+
+    @property
+    def paused_ns(self):
+        return sum(self.pauses_ns)
 
     def sum(self, name):
         return sum(thread[name] for thread in self.threads)
@@ -88,7 +92,16 @@ class Account:
         return found
 
 
-def account(gpuprobe, body, env=None, args=(), status=0):
-    result = gpuprobe.run(*script(COMMON + body), base=STAT, args=args, env={**IDLE, **(env or {})}, status=status)
-    assert result.final["lost"] == {} or not any(result.final["lost"].values()), result.final["lost"]
-    return Account(result)
+class Accounts:
+    """Those of the scenarios, by their names."""
+
+    def __init__(self, runs):
+        self.runs = runs
+
+    def __getitem__(self, name):
+        return Account(*self.runs[name])
+
+
+def accounts(probe, scenarios, at_once=1):
+    """Runs the scenarios, which begin with COMMON, under one gpuprobe; their Accounts."""
+    return Accounts(by_scenario(probe, scenarios, COMMON, STAT, env=IDLE, at_once=at_once))

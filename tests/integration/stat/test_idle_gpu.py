@@ -4,14 +4,27 @@
 Each is looked for in a program that has it, and in those that come near to it and have not.
 """
 import json
-import time
 
 import pytest
 
-from lib.account_runs import STAT
-from lib.gpu_queue import COMMON, IDLE, Account, account
-from lib.probe import Background
+from lib.account_runs import STAT, Programs, Scenario
+from lib.gpu_queue import COMMON, IDLE, Account, accounts
+from lib.probe import Background, Probe, wait_for_file
 from lib.script import script
+
+PROGRAMS = Programs()
+IDLE_NS = 100e6  # from when on it counts
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    return accounts(Probe(tmp_path_factory.mktemp("idle")), PROGRAMS.scenarios)
+
+
+@pytest.fixture
+def found(watched, request):
+    """The account of the test's own program."""
+    return watched[request.node.name]
 
 
 def check_idle(found, gaps, slack_ns=2e6):
@@ -41,25 +54,22 @@ WAITS = {
 }
 
 
-@pytest.mark.parametrize("wait", WAITS)
-def test_idle_after_wait(gpuprobe, wait):
-    found = account(gpuprobe, f"""
+@PROGRAMS.of_cases({name: Scenario(f"""
 s, e = stream(), event()
 for _ in range(3):
     for _ in range(4):
         need(launch(kernel, s))
-    {WAITS[wait]}
+    {wait}
     pause()
 need(launch(kernel, s))
 tell()
-""")
+""") for name, wait in WAITS.items()})
+def test_idle_after_wait(found):
     check_idle(found, 3)
     assert found.threads[0]["idle_max_ns"] >= 0.15e9
 
 
-def test_idle_after_copy(gpuprobe):
-    """A synchronous copy waits for the legacy stream, on which all was."""
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 d, h = device_memory(), pinned()
 for _ in range(2):
     need(launch(kernel))
@@ -68,11 +78,12 @@ for _ in range(2):
 need(launch(kernel))
 tell()
 """)
+def test_idle_after_copy(found):
+    """A synchronous copy waits for the legacy stream, on which all was."""
     check_idle(found, 2)
 
 
-def test_graph_ends_idle_time(gpuprobe):
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 s = stream()
 need(driver.cuStreamBeginCapture_v2(s, 0))
 need(launch(kernel, s))
@@ -85,12 +96,11 @@ for _ in range(3):
 need(driver.cuGraphLaunch(run, s))
 tell()
 """)
+def test_graph_ends_idle_time(found):
     check_idle(found, 3)
 
 
-def test_what_does_not_end_it(gpuprobe):
-    """Launches that fail or are captured, waits and queries of what is empty."""
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 s, other, e = stream(), stream(), event()
 need(launch(kernel, s))
 need(driver.cuCtxSynchronize())
@@ -108,12 +118,23 @@ idle.append(time.monotonic() - began)
 need(launch(kernel, s))
 tell()
 """)
+def test_what_does_not_end_it(found):
+    """Launches that fail or are captured, waits and queries of what is empty."""
     check_idle(found, 1)
 
 
 NOT_IDLE = {
     "no wait": "need(launch(kernel, a)); pause(); need(launch(kernel, a))",
-    "short": "need(launch(kernel, a)); need(driver.cuCtxSynchronize()); pause(0.06); need(launch(kernel, a))",
+    # How long it can have been idle at most is told: a busy machine makes more of it.
+    "short": """
+need(launch(kernel, a))
+began = time.monotonic()
+need(driver.cuCtxSynchronize())
+time.sleep(0.06)
+need(launch(kernel, a))
+idle.append(time.monotonic() - began)
+tell()
+""",
     "another stream has work": """
 need(launch(kernel, b))
 for _ in range(3):
@@ -138,7 +159,7 @@ pause()
 need(launch(kernel, a))
 """,
     "not ready": """
-need(launch(kernel, a))
+need(launch(kernel, a))  # goes on for a minute
 assert driver.cuStreamQuery(a) == 600
 pause()
 need(launch(kernel, a))
@@ -151,12 +172,15 @@ need(launch(kernel, a))
 """,
     "the first launch": "need(driver.cuCtxSynchronize()); pause(); need(launch(kernel, a))",
     "another thread's launches": """
+begun = threading.Event()
 def others():
     for _ in range(20):
         need(launch(kernel, b))
+        begun.set()
         time.sleep(0.02)
 need(launch(kernel, a))
 thread = run(others)
+begun.wait()
 need(driver.cuStreamSynchronize(a))
 pause(0.25)
 need(launch(kernel, a))
@@ -175,17 +199,19 @@ need(launch(kernel, a))
 }
 
 
-@pytest.mark.parametrize("case", NOT_IDLE)
-def test_not_idle(gpuprobe, case):
-    env = {"CUDA_SIM_FAIL": "cuCtxSynchronize:1=702"} if case == "a wait that fails" else {}
-    found = account(gpuprobe, "a, b, e = stream(), stream(), event()\nd, h = device_memory(), pinned()\n" +
-                    NOT_IDLE[case], env)
-    check_idle(found, 0)
+NOT_IDLE_ENV = {"a wait that fails": {"CUDA_SIM_FAIL": "cuCtxSynchronize:1=702"},
+                "not ready": {"CUDA_SIM_ASYNC": "60s"}}
 
 
-def test_copies_on_the_way(gpuprobe):
-    """They do not end the time, but their own does not count: 160 ms of copies between pauses of 120 and 80 ms."""
-    found = account(gpuprobe, """
+OBJECTS = "a, b, e = stream(), stream(), event()\nd, h = device_memory(), pinned()\n"
+
+
+@PROGRAMS.of_cases({case: Scenario(OBJECTS + body, NOT_IDLE_ENV.get(case, {})) for case, body in NOT_IDLE.items()})
+def test_not_idle(found):
+    assert found.sum("idle_gaps") <= sum(pause >= IDLE_NS for pause in found.pauses_ns)
+
+
+@PROGRAMS.of_test("""
 s = stream()
 d, h = device_memory(), pinned()
 need(launch(kernel, s))
@@ -199,11 +225,12 @@ need(driver.cuMemcpyHtoDAsync_v2(d, h, 4096, s))
 need(launch(kernel, s))
 tell()
 """, {"CUDA_SIM_ASYNC": "80ms", "CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=80ms"})
+def test_copies_on_the_way(found):
+    """They do not end the time, but their own does not count: 160 ms of copies between pauses of 120 and 80 ms."""
     check_idle(found, 1, slack_ns=4e6)
 
 
-def test_inside_other_calls(gpuprobe):
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 need(launch(kernel))
 need(driver.cuCtxSynchronize())
 began = time.monotonic()
@@ -213,13 +240,12 @@ idle.append(time.monotonic() - began)
 need(launch(kernel))
 tell()
 """, {"CUDA_SIM_LATENCY": "cuMemAlloc_v2=80ms"})
+def test_inside_other_calls(found):
     check_idle(found, 1)
     check_inside(found, found.sum("idle_inside_ns"))
 
 
-def test_another_thread_ends_it(gpuprobe):
-    """It is counted where it ends, with that thread's own time inside calls."""
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 need(launch(kernel))
 need(driver.cuCtxSynchronize())
 began = time.monotonic()
@@ -228,9 +254,11 @@ def work():
     device_memory()
     idle.append(time.monotonic() - began)
     need(launch(kernel))
+    tell()  # before it ends, and how long it was kept waiting with it
 run(work).join()
-tell()
 """, {"CUDA_SIM_LATENCY": "cuMemAlloc_v2=80ms"})
+def test_another_thread_ends_it(found):
+    """It is counted where it ends, with that thread's own time inside calls."""
     first, second = sorted(found.threads, key=lambda thread: -thread["launches_since_wait"])
     other = first if first["idle_gaps"] else second
     check_idle(found, 1)
@@ -238,9 +266,7 @@ tell()
     check_inside(found, other["idle_inside_ns"])
 
 
-def test_devices_apart(gpuprobe):
-    """The other device works all the time; it says nothing about the first."""
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 def work():
     s, (other,) = stream(), module("other")[1]
     end = time.monotonic() + 0.8
@@ -257,6 +283,8 @@ need(launch(kernel))
 thread.join()
 tell()
 """, {"CUDA_SIM_DEVICES": 2})
+def test_devices_apart(found):
+    """The other device works all the time; it says nothing about the first."""
     check_idle(found, 3)
 
 
@@ -281,13 +309,12 @@ thread.join()
 tell()
 """)
     with Background(*program, env=IDLE) as process:
-        while not ready.exists():
-            time.sleep(0.01)
+        wait_for_file(ready)
         with gpuprobe.start(base=STAT, interval=None, args=["-p", process.pid, "--interval", 0.2]) as running:
             running.report()
             go.touch()
-            found = Account(running.finish())
-        found.take(process.stdout.read())
+            result = running.finish()
+        found = Account(result.process, None, process.stdout.read())
     check_idle(found, 1)
 
 

@@ -7,10 +7,24 @@ import subprocess
 
 import pytest
 
-from lib.account_runs import STAT
-from lib.gpu_queue import Account, account
+from lib import script
+from lib.account_runs import Programs, Scenario
+from lib.gpu_queue import accounts
 from lib.paths import ROOT, SIM
-from lib.script import PROGRAMS
+from lib.probe import Probe
+
+PROGRAMS = Programs()
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    return accounts(Probe(tmp_path_factory.mktemp("implicit")), PROGRAMS.scenarios)
+
+
+@pytest.fixture
+def found(watched, request):
+    """The account of the test's own program."""
+    return watched[request.node.name]
 
 # --- implicit waits ---
 
@@ -29,53 +43,53 @@ freed, hosts = [device_memory() for _ in range(12)], [pinned() for _ in range(12
 """
 
 
-def implicit(gpuprobe, body, latency):
-    return account(gpuprobe, PREPARED + body + "tell()\n", {"CUDA_SIM_ASYNC": "0s", "CUDA_SIM_LATENCY": f"{latency}=200us"})
+def implicit(body, load=None):
+    """For each cause a program that makes its call, which is slow, where `body` has it; `load` is of another body."""
+    return {cause: Scenario(PREPARED + (load if load and cause == "load" else body).format(call=call) + "tell()\n",
+                            {"CUDA_SIM_ASYNC": "0s", "CUDA_SIM_LATENCY": f"{function}=200us"})
+            for cause, (call, function) in IMPLICIT.items()}
 
 
-@pytest.mark.parametrize("cause", IMPLICIT)
-def test_implicit_wait(gpuprobe, cause):
-    call, function = IMPLICIT[cause]
-    found = implicit(gpuprobe, f"""
+@PROGRAMS.of_cases(implicit("""
 for _ in range(4):
     need(launch(kernel, s))
     {call}
     need(launch(kernel, s))
     need(driver.cuStreamSynchronize(s))
-""", function)
+"""), "cause")
+def test_implicit_wait(found, cause):
+    function = IMPLICIT[cause][1]
     kind = cause.split()[0]
     assert found.implicit() == {kind: 4}
     # Others of the function's calls were not in between.
-    assert 4 * 200e3 <= found.threads[0]["implicit"][kind]["ns"] < 1.1 * found.truth.ns(function) + 4e6 + found.delayed_ns
+    found_ns = found.threads[0]["implicit"][kind]["ns"]
+    assert 4 * 200e3 <= found_ns < 1.1 * found.truth.ns(function) + 4e6 + found.delayed_ns
 
 
-@pytest.mark.parametrize("cause", IMPLICIT)
-def test_no_implicit_wait(gpuprobe, cause):
+@PROGRAMS.of_cases(implicit("""
+{call}
+for _ in range(4):
+    need(launch(kernel, s))
+    {call}
+    need(driver.cuStreamSynchronize(s))
+    {call}
+need(launch(kernel, s))
+need(launch(kernel, s))
+{call}
+""", load="""
+for _ in range(4):
+    need(launch(kernel, s))
+    {call}
+    need(driver.cuStreamSynchronize(s))
+    {call}
+need(launch(kernel, s))
+"""))
+def test_no_implicit_wait(found):
     """Before all launches, before a wait, and after all launches."""
-    call, function = IMPLICIT[cause]
-    found = implicit(gpuprobe, f"""
-{call}
-for _ in range(4):
-    need(launch(kernel, s))
-    {call}
-    need(driver.cuStreamSynchronize(s))
-    {call}
-need(launch(kernel, s))
-need(launch(kernel, s))
-{call}
-""" if cause != "load" else f"""
-for _ in range(4):
-    need(launch(kernel, s))
-    {call}
-    need(driver.cuStreamSynchronize(s))
-    {call}
-need(launch(kernel, s))
-""", function)
     assert found.implicit() == {}
 
 
-def test_quick_or_in_stream_order(gpuprobe):
-    found = account(gpuprobe, PREPARED + """
+@PROGRAMS.of_test(PREPARED + """
 pool = made(driver.cuMemAllocAsync, 4096, s)
 for _ in range(4):
     need(launch(kernel, s))
@@ -88,23 +102,23 @@ for _ in range(4):
 need(driver.cuStreamSynchronize(s))
 """, {"CUDA_SIM_ASYNC": "0s",
       "CUDA_SIM_LATENCY": "cuMemsetD8Async=200us,cuMemcpyDtoHAsync_v2=200us,cuMemFreeAsync=200us"})
+def test_quick_or_in_stream_order(found):
     assert found.implicit() == {}
 
 
-def test_slow_first_launch(gpuprobe):
-    """It loads its module: a wait for all others, if launches came before and come after."""
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 _, kernels = module(*(f"k{i}" for i in range(4)))
 for kernel in kernels:
     need(launch(kernel))
 """, {"CUDA_SIM_ASYNC": "0s", "CUDA_SIM_LATENCY": "cuLaunchKernel=150us"})
+def test_slow_first_launch(found):
+    """It loads its module: a wait for all others, if launches came before and come after."""
     assert found.implicit() == {"load": 2}
 
 
 # --- the legacy default stream ---
 
-def test_legacy_launches(gpuprobe):
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 s = stream()
 for where in (0, 1, 0, s, 2):
     need(launch(kernel, where))
@@ -114,6 +128,7 @@ need(driver.cuStreamSynchronize(s))
 need(driver.cuStreamSynchronize(2))
 need(driver.cuCtxSynchronize())
 """)
+def test_legacy_launches(found):
     assert found.sum("legacy_launches") == 3
     assert found.threads[0]["legacy_waits"]["calls"] == 2
     assert found.sum("legacy_behind") == 0
@@ -128,10 +143,7 @@ CROSSINGS = {
 }
 
 
-@pytest.mark.parametrize("case", CROSSINGS)
-def test_legacy_crossings(gpuprobe, case):
-    first, second, crossings = CROSSINGS[case]
-    found = account(gpuprobe, f"""
+@PROGRAMS.of_cases({case: Scenario(f"""
 a, b = {first}, {second}
 for _ in range(2):
     for where in (a, b, b, a, a, b):
@@ -140,64 +152,69 @@ for _ in range(2):
 for where in (a, b):
     need(launch(kernel, where))
     need(driver.cuCtxSynchronize())
-""", {"CUDA_SIM_ASYNC": "0s"})
-    assert found.sum("legacy_crossings") == crossings
+""", {"CUDA_SIM_ASYNC": "0s"}) for case, (first, second, _) in CROSSINGS.items()}, "case")
+def test_legacy_crossings(found, case):
+    assert found.sum("legacy_crossings") == CROSSINGS[case][2]
 
 
 def test_behind_a_wait(gpuprobe):
     body = """
 s = stream()
 need(launch(kernel))
-waiting = threading.Event()
 def wait():
-    waiting.set()
-    need({wait})
+    {wait}
 thread = run(wait)
-waiting.wait()
-time.sleep(0.1)
+until_waiting(thread)
 for _ in range(5):
-    need(launch({kernel}, {where}))
+    need(launch(kernel, {where}))
 thread.join()
 for _ in range(3):
-    need(launch({kernel}, {where}))
+    need(launch(kernel, {where}))
 """
-    slow = {"CUDA_SIM_ASYNC": "1s"}
-    for wait, where, behind in (("driver.cuStreamSynchronize(0)", "0", 5), ("driver.cuCtxSynchronize()", "0", 5),
-                                ("driver.cuStreamSynchronize(0)", "s", 0), ("driver.cuStreamSynchronize(2)", "0", 0)):
-        found = account(gpuprobe, body.format(wait=wait, where=where, kernel="kernel"), slow)
-        assert found.sum("legacy_behind") == behind, (wait, where)
-        assert all(queue["legacy_waiting"] == 0 for queue in found.totals["queues"])
+    legacy = "need(driver.cuStreamSynchronize(0))"
+    own = "need(launch(kernel, 2)); need(driver.cuStreamSynchronize(2))"  # the thread's own stream
+    behind = {(legacy, "0"): 5, ("need(driver.cuCtxSynchronize())", "0"): 5, (legacy, "s"): 0, (own, "0"): 0}
+    # They sleep, all at once.
+    found = accounts(gpuprobe, {case: Scenario(body.format(wait=case[0], where=case[1]), {"CUDA_SIM_ASYNC": "3s"})
+                                for case in behind}, at_once=4)
+    for case, count in behind.items():
+        assert found[case].sum("legacy_behind") == count, case
+        assert all(queue["legacy_waiting"] == 0 for queue in found[case].totals["queues"])
 
 
-def test_behind_a_wait_of_another_device(gpuprobe):
-    found = account(gpuprobe, """
+@PROGRAMS.of_test("""
 second = made(driver.cuDevicePrimaryCtxRetain, 1)
 def wait():
     need(driver.cuLaunchKernel(module("other")[1][0], 1, 1, 1, 1, 1, 1, 0, 0, None, None))
     need(driver.cuCtxSynchronize())
 thread = run(wait, second)
-time.sleep(0.1)
+until_waiting(thread)
 for _ in range(5):
     need(launch(kernel))
 thread.join()
-""", {"CUDA_SIM_ASYNC": "500ms", "CUDA_SIM_DEVICES": 2})
+""", {"CUDA_SIM_ASYNC": "1s", "CUDA_SIM_DEVICES": 2})
+def test_behind_a_wait_of_another_device(found):
     assert found.sum("legacy_launches") == 6 and found.sum("legacy_behind") == 0
+
+
+LEFT = ["leave", "jump", "deep"]
 
 
 @pytest.fixture(scope="module")
 def left_waits(tmp_path_factory):
-    """programs/left_waits.c"""
-    output = tmp_path_factory.mktemp("left_waits") / "left_waits"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{ROOT}/sim/include", "-o", output,
-                    PROGRAMS / "left_waits.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"],
+    """programs/left_waits.c, run in each way."""
+    directory = tmp_path_factory.mktemp("left_waits")
+    program = directory / "left_waits"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{ROOT}/sim/include", "-o", program,
+                    script.PROGRAMS / "left_waits.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"],
                    check=True)
-    return output
+    return accounts(Probe(directory), {way: Scenario([program, way, 5]) for way in LEFT})
 
 
-@pytest.mark.parametrize("way", ["leave", "jump", "deep"])
-def test_waits_that_never_return(gpuprobe, left_waits, way):
+@pytest.mark.parametrize("way", LEFT)
+def test_waits_that_never_return(left_waits, way):
     """Nobody is held to wait any more."""
-    found = Account(gpuprobe.run(left_waits, way, 5, base=STAT))
+    found = left_waits[way]
     assert found.sum("legacy_launches") == 10 + (0 if way == "jump" else 5)
     assert found.sum("legacy_behind") == 0
     assert [queue["legacy_waiting"] for queue in found.totals["queues"]] == [0]

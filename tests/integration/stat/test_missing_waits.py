@@ -5,7 +5,23 @@ Each is looked for in a program that has it, and in those that come near to it a
 """
 import pytest
 
-from lib.gpu_queue import account
+from lib.account_runs import Programs, Scenario
+from lib.gpu_queue import accounts
+from lib.probe import Probe
+
+PROGRAMS = Programs()
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    return accounts(Probe(tmp_path_factory.mktemp("missing")), PROGRAMS.scenarios)
+
+
+@pytest.fixture
+def found(watched, request):
+    """The account of the test's own program."""
+    return watched[request.node.name]
+
 
 MISSING = {
     "wait for an event": ("need(driver.cuEventSynchronize(e))", {"unrecorded_waits": 1}),
@@ -56,10 +72,9 @@ d, h = device_memory(), pinned()
 """
 
 
-@pytest.mark.parametrize("case", MISSING)
-def test_missing_wait(gpuprobe, case):
-    body, expected = MISSING[case]
-    assert account(gpuprobe, OBJECTS + body).missing() == expected
+@PROGRAMS.of_cases({case: Scenario(OBJECTS + body) for case, (body, _) in MISSING.items()}, "case")
+def test_missing_wait(found, case):
+    assert found.missing() == MISSING[case][1]
 
 
 WAITED = {
@@ -204,24 +219,27 @@ need(driver.cuCtxDestroy_v2(second))
 }
 
 
-@pytest.mark.parametrize("case", WAITED)
-def test_nothing_missing(gpuprobe, case):
-    assert account(gpuprobe, OBJECTS + WAITED[case]).missing() == {}
-
-
-@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "os.kill(os.getpid(), 15)", "os._exit(3)"])
-def test_ends_that_want_no_result(gpuprobe, end):
-    """A process that was killed or says that it failed."""
-    found = account(gpuprobe, OBJECTS + f"need(driver.cuMemcpyDtoHAsync_v2(h, d, 4096, s))\n{end}\n", status=None)
+@PROGRAMS.of_cases({case: Scenario(OBJECTS + body) for case, body in WAITED.items()})
+def test_nothing_missing(found):
     assert found.missing() == {}
 
 
-def test_free_that_fails(gpuprobe):
-    found = account(gpuprobe, OBJECTS + """
+ENDS = {"os.kill(os.getpid(), 9)": -9, "os.kill(os.getpid(), 15)": -15, "os._exit(3)": 3}
+
+
+@PROGRAMS.of_cases({end: Scenario(f"{OBJECTS}need(driver.cuMemcpyDtoHAsync_v2(h, d, 4096, s))\n{end}\n", status=status)
+                    for end, status in ENDS.items()})
+def test_ends_that_want_no_result(found):
+    """A process that was killed or says that it failed."""
+    assert found.missing() == {}
+
+
+@PROGRAMS.of_test(OBJECTS + """
 need(driver.cuMemcpyDtoHAsync_v2(h, d, 4096, s))
 assert driver.cuMemFreeHost(h) == 1
 need(launch(kernel, s))
 assert driver.cuStreamDestroy_v2(s) == 400
 need(driver.cuCtxSynchronize())
 """, {"CUDA_SIM_FAIL": "cuMemFreeHost:1=1,cuStreamDestroy_v2:1=400"})
+def test_free_that_fails(found):
     assert found.missing() == {}

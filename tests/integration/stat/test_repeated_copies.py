@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from lib.account_runs import STAT, by_scenario, stat
+from lib.account_runs import Scenario, by_scenario, stat
 from lib.probe import Probe
 from lib.script import script
 
@@ -93,13 +93,13 @@ def repeats_of(process):
 
 @pytest.fixture(scope="module")
 def repeating(tmp_path_factory):
-    scenarios = {name: actions for name, (actions, *_) in SCENARIOS.items()}
-    return by_scenario(Probe(tmp_path_factory.mktemp("repeats")), REPEATS, scenarios, STAT)
+    scenarios = {name: Scenario(actions) for name, (actions, *_) in SCENARIOS.items()}
+    return by_scenario(Probe(tmp_path_factory.mktemp("repeats")), scenarios, REPEATS)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_repeats(repeating, name):
-    assert repeats_of(repeating[name]) == SCENARIOS[name][1:]
+    assert repeats_of(repeating[name].process) == SCENARIOS[name][1:]
 
 
 def test_what_a_repeat_costs(gpuprobe_by):

@@ -2,7 +2,7 @@
 """`gpuprobe stat`'s list of errors that nobody asked about."""
 import pytest
 
-from lib.account_runs import DIAGNOSE, STAT, by_scenario
+from lib.account_runs import DIAGNOSE, STAT, Scenario, by_scenario
 from lib.probe import Probe
 from lib.script import script
 
@@ -75,13 +75,13 @@ def ignored(report):
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory):
-    scenarios = {name: actions for name, (actions, _) in ERROR_SCENARIOS.items()}
-    return by_scenario(Probe(tmp_path_factory.mktemp("errors")), ERRORS, scenarios, DIAGNOSE)
+    scenarios = {name: Scenario(actions) for name, (actions, _) in ERROR_SCENARIOS.items()}
+    return by_scenario(Probe(tmp_path_factory.mktemp("errors")), scenarios, ERRORS, DIAGNOSE)
 
 
 @pytest.mark.parametrize("name", ERROR_SCENARIOS)
 def test_ignored_errors(failing, name):
-    assert ignored_in(failing[name]) == ERROR_SCENARIOS[name][1]
+    assert ignored_in(failing[name].process) == ERROR_SCENARIOS[name][1]
 
 
 @pytest.mark.parametrize("api", ["auto", "driver", "runtime", "both"])
