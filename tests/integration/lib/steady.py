@@ -50,7 +50,7 @@ class Steady(Background):
         """Lets it end; the launches that it made. Its result has to be right."""
         self.stdin.close()
         told = self.stdout.read()
-        assert self.wait(30) == 0 and re.fullmatch(r"right \d+\n", told), told
+        assert self.wait(60) == 0 and re.fullmatch(r"right \d+\n", told), told
         return int(told.split()[1])
 
     def changed_code(self):
@@ -71,7 +71,7 @@ class Steady(Background):
                 changed += sum(a != b for a, b in zip(seen, true)) if seen[:len(true)] != true else 0
         return changed
 
-    def check_clean(self, timeout=20):
+    def check_clean(self, timeout=60):
         """No probe stays in it."""
         end = time.monotonic() + timeout
         while changed := self.changed_code():
