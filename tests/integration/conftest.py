@@ -4,7 +4,6 @@ import atexit
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -13,6 +12,11 @@ import pytest
 
 pytest.register_assert_rewrite("lib.account_runs", "lib.check", "lib.cli", "lib.exact", "lib.gpu_queue", "lib.probe",
                               "lib.trace")
+
+
+from lib import surroundings  # noqa: E402
+
+surroundings.settle()
 
 
 def copy_build():
@@ -34,7 +38,7 @@ def copy_build():
 if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
-from lib import certain, folders, leftovers, paths, results, sanitizer, steady  # noqa: E402
+from lib import certain, folders, leftovers, paths, results, sanitizer, scrape, steady  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -46,6 +50,9 @@ def pytest_configure(config):
     # A shell ignores these for what it starts in the background, and what is started here would with it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        surroundings.catch_ignored_signals()
     config.addinivalue_line("markers", "slow: takes long; part of `make test-full` only")
     config.addinivalue_line("markers", "alone(why): fails where another test runs beside it, or makes that fail")
     config.addinivalue_line("markers", "plain(why): not with sanitizers, which change what it measures or rests on")
@@ -182,7 +189,7 @@ def imported(tmp_path_factory):
 @pytest.fixture
 def sleeper():
     """A process that uses no CUDA, for gpuprobe to watch or look at and nothing else: nothing of other tests."""
-    process = subprocess.Popen(["sleep", "60"])
+    process = subprocess.Popen(["sleep", "infinity"])
     yield process.pid
     process.kill()
     process.wait()
@@ -197,10 +204,9 @@ def open_dir():
 
 @pytest.fixture
 def free_port():
-    """A TCP port of the loopback that nobody uses."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A TCP port of the loopback that nobody uses, nor gets as long as the test runs."""
+    with scrape.hold_port() as held:
+        yield held.getsockname()[1]
 
 
 @pytest.fixture(params=["session", "multi"])

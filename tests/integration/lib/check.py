@@ -12,7 +12,7 @@ FIVE = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
 class Check:
     """What gpuprobe check --json says, and its exit status."""
 
-    def __init__(self, *args, before=(), program=paths.GPUPROBE, timeout=60, **env):
+    def __init__(self, *args, before=(), program=paths.GPUPROBE, timeout=120, **env):
         self.done = subprocess.run([*before, str(program), "check", "--json", *map(str, args)],
                                    env=environment(**env), text=True, capture_output=True, timeout=timeout,
                                    stdin=subprocess.DEVNULL, check=False)

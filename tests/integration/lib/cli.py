@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gpuprobe run by a command line to its end, by whom, and how it has to look where it fails."""
-import contextlib
 import re
-import socket
 import subprocess
-
-import pytest
 
 from lib import paths
 from lib.probe import environment
 
 QUICK = ("--duration", "0.1", "--display-interval", "0")
 NONE = ("--metrics-addr", "none")
-PORT_9000 = pytest.mark.alone("a gpuprobe beside it may have the port, and end")
+# Words before a command that run it where its default port is taken: in a network of its own, by a socket that it has.
+PORT_9000_TAKEN = ["unshare", "--net", "--", paths.PYTHON, "-c", """
+import os, signal, socket, sys
+taken = socket.create_server(("0.0.0.0", 9000))
+taken.set_inheritable(True)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
@@ -22,7 +25,7 @@ def with_capabilities(words):
     return [*NOBODY, f"--inh-caps={plus}", f"--ambient-caps={plus}", "--"]
 
 
-def run(*args, before=(), timeout=30, **env):
+def run(*args, before=(), timeout=120, **env):
     """Runs gpuprobe to its end; `before` are words in front of the command."""
     return subprocess.run([*before, str(paths.GPUPROBE), *map(str, args)], env=environment(**env), text=True,
                           capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL, check=False)
@@ -35,18 +38,3 @@ def fails(done, status, *words):
     assert re.fullmatch(r"gpuprobe: [^\n]+\n", done.stderr), done.stderr
     for word in words:
         assert word in done.stderr
-
-
-def port_is_free():
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("0.0.0.0", 9000))
-        except OSError:
-            return False
-    return True
-
-
-def port_9000_taken():
-    """The port is taken meanwhile: by us, or someone else has it, which is as good."""
-    return contextlib.nullcontext() if not port_is_free() else socket.create_server(("0.0.0.0", 9000))

@@ -70,12 +70,18 @@ def wait_until_watching(process, timeout=60):
         time.sleep(0.02)
 
 
+def wait_until(condition, why, timeout=60):
+    """What condition() returns when that is true; `why` tells what has not come, or is called for that."""
+    end = time.monotonic() + timeout
+    while not (found := condition()):
+        assert time.monotonic() < end, why() if callable(why) else why
+        time.sleep(0.02)
+    return found
+
+
 def wait_for_file(path, timeout=60):
     """Until a program has made the file; returns its path."""
-    end = time.monotonic() + timeout
-    while not path.exists():
-        assert time.monotonic() < end, f"{path} was not written"
-        time.sleep(0.02)
+    wait_until(path.exists, f"{path} was not written", timeout)
     return path
 
 
@@ -97,7 +103,7 @@ class Background(subprocess.Popen):
             kill_tree(self.pid)
         self.stdin.close()
         self.stdout.close()
-        self.wait(10)
+        self.wait(60)
 
 
 class Result:
@@ -234,7 +240,7 @@ class Running:
     def __exit__(self, *exc):
         if self.process.poll() is None:
             kill_tree(self.pid)
-        self.process.wait(10)
+        self.process.wait(60)  # with many links the kernel takes half a minute on a busy machine
         self.process.stdout.close()
         self.process.stderr.close()
 

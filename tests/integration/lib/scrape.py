@@ -17,9 +17,22 @@ LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,(?=.
 SUFFIXES = {"counter": "_total", "info": "_info", "gauge": ""}
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+def hold_port(ports=(0,)):
+    """
+    A socket that keeps a port of the loopback, the first of these that is free, for a server that is told to listen
+    there. Whoever asks the kernel for any port does not get it; the server does, who names it and has SO_REUSEADDR.
+    """
+    for port in ports:
+        held = socket.socket()
+        try:
+            held.bind(("127.0.0.1", port))
+        except OSError:
+            held.close()
+            continue
+        # Not before: so the kernel looks for a port that nobody has at all.
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        return held
+    raise OSError(f"none of the ports {ports} is free")
 
 
 class Page:
@@ -94,7 +107,8 @@ class Endpoint:
     """The endpoint on a loopback port of its own; `option` makes gpuprobe serve there."""
 
     def __init__(self):
-        self.port = free_port()
+        self._held = hold_port()
+        self.port = self._held.getsockname()[1]
         self.option = ["--metrics-addr", f"127.0.0.1:{self.port}"]
 
     def wait(self, timeout=60):

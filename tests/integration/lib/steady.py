@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from lib import paths
+from lib.certain import Harm
 from lib.probe import Background
 from lib.script import PROGRAMS
 
@@ -44,13 +45,15 @@ class Steady(Background):
         self.check_alive()
 
     def check_alive(self):
-        assert self.tell("?") == "alive", f"the program is gone: {self.poll()}"
+        if self.tell("?") != "alive":
+            raise Harm(f"the program is gone: {self.poll()}")
 
     def finish(self):
         """Lets it end; the launches that it made. Its result has to be right."""
         self.stdin.close()
         told = self.stdout.read()
-        assert self.wait(30) == 0 and re.fullmatch(r"right \d+\n", told), told
+        if self.wait(60) != 0 or not re.fullmatch(r"right \d+\n", told):
+            raise Harm(f"the program ended with {self.returncode} and said {told!r}")
         return int(told.split()[1])
 
     def changed_code(self):
@@ -71,9 +74,10 @@ class Steady(Background):
                 changed += sum(a != b for a, b in zip(seen, true)) if seen[:len(true)] != true else 0
         return changed
 
-    def check_clean(self, timeout=20):
+    def check_clean(self, timeout=60):
         """No probe stays in it."""
         end = time.monotonic() + timeout
         while changed := self.changed_code():
-            assert time.monotonic() < end, f"{changed} bytes of probes are left"
+            if time.monotonic() > end:
+                raise Harm(f"{changed} bytes of probes are left")
             time.sleep(0.05)
