@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,18 +120,24 @@ static void jump_away(int signal)
 	siglongjmp(away, 1);
 }
 
-/* A slow allocation (CUDA_SIM_LATENCY) is left by a jump; the call never returns. */
+static void send_alarm(void *unused)
+{
+	(void)unused;
+	raise(SIGALRM);
+}
+
+/* An allocation is left by a jump from the handler of a signal that comes in the middle of it; the call never returns. */
 static void jump(void)
 {
-	const struct itimerval soon = {.it_value = {.tv_usec = 2000}};
 	CUdeviceptr address;
 
 	signal(SIGALRM, jump_away);
 	for (unsigned long i = 0; i < number; i++) {
 		if (sigsetjmp(away, 1))
 			continue;
-		setitimer(ITIMER_REAL, &soon, NULL);
+		cuda_sim_interrupt(0, send_alarm, NULL);
 		cuMemAllocManaged(&address, 100, 1);
+		exit(1);
 	}
 	for (unsigned long i = 0; i < number; i++)
 		need((int)cuMemAlloc(&address, 50));
