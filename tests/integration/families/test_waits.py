@@ -5,9 +5,8 @@ import re
 import pytest
 
 from lib import exact
-from lib.paths import workload
 from lib.scrape import Endpoint
-from lib.script import script
+from lib.script import clocked, script
 
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 SCOPES = {"stream": "stream", "event": "event", "context": "device"}
@@ -25,25 +24,31 @@ PROGRAM = script("""
         assert driver.cuEventQuery(event) == 0
         need(driver.cuEventRecord(event, stream))
         assert driver.cuEventQuery(event) == 600
-        need(driver.cuEventSynchronize(event))
+        with clocked("event"):
+            need(driver.cuEventSynchronize(event))
         need(driver.cuMemcpyHtoDAsync_v2(device, host, 4096, stream))
-        need(driver.cuStreamSynchronize(stream))
+        with clocked("stream"):
+            need(driver.cuStreamSynchronize(stream))
     for n in range(3):
         need(driver.cuMemcpyHtoDAsync_v2(device, host, 4096, stream))
-        need(driver.cuCtxSynchronize())
-    need(driver.cuMemcpyHtoD_v2(device, host, 4096))
-    need(driver.cuMemFree_v2(device))
+        with clocked("device"):
+            need(driver.cuCtxSynchronize())
+    with clocked("copy"):
+        need(driver.cuMemcpyHtoD_v2(device, host, 4096))
+    with clocked("free"):
+        need(driver.cuMemFree_v2(device))
 """)
 
 
 def check(result):
-    """Against the truth: calls exactly, times within what the probes themselves add to each call."""
+    """Against the truth: calls exactly, times between what the simulator took and what the program saw."""
     exact.check(result)
+    seen_by_program = clocked(result)
     waits = {w["in"]: w for w in result.process["waits"]}
     for scope, true in result.truth.data["waits"].items():
         seen = waits.get(SCOPES[scope], {"calls": 0, "ns": 0})
         assert seen["calls"] == true["calls"] - true["failures"]
-        assert seen["calls"] == 0 or true["ns"] <= seen["ns"] < 1.1 * true["ns"] + 200e3 * seen["calls"]
+        assert seen["calls"] == 0 or true["ns"] <= seen["ns"] <= seen_by_program[SCOPES[scope]]
     queries = {q["of"]: q for q in result.process["queries"]}
     for scope, true in result.truth.data["queries"].items():
         seen = queries.get(scope, {"calls": 0, "not_ready": 0})
@@ -64,21 +69,57 @@ def test_copies_and_frees_apart(gpuprobe):
     waits = check(result)
     for name, function in (("copy", "cuMemcpyHtoD_v2"), ("free", "cuMemFree_v2")):
         assert waits[name]["calls"] == 1
-        assert 1.0 <= waits[name]["ns"] / result.truth.ns(function) < 1.1
+        assert result.truth.ns(function) <= waits[name]["ns"] <= clocked(result)[name]
 
 
 def test_failing_waits(gpuprobe_by):
     result = gpuprobe_by.run(*script("""
         start()
-        assert [driver.cuStreamSynchronize(0) for _ in range(4)] == [0, 719, 0, 719]
+        with clocked("stream"):
+            assert [driver.cuStreamSynchronize(0) for _ in range(4)] == [0, 719, 0, 719]
         assert driver.cuCtxSynchronize() == 700
     """), env={"CUDA_SIM_FAIL": "cuStreamSynchronize:%2=719,cuCtxSynchronize:1=700"})
     assert check(result)["stream"]["calls"] == 2
 
 
-@pytest.mark.parametrize("layer", ["driver", "runtime"])
-def test_workload(gpuprobe_by, layer):
-    check(gpuprobe_by.run(workload("copy"), "--api", layer, "--threads", 4, "--count", 5, "--wait", "event"))
+# By layer: how a thread copies and waits, each wait under the name of what is waited for.
+IN_THREADS = {"driver": """
+    need(driver.cuCtxSetCurrent(context))
+    stream, event = made(driver.cuStreamCreate, 1), made(driver.cuEventCreate, 0)
+    for _ in range(5):
+        need(driver.cuMemcpyHtoDAsync_v2(device, host, 4096, stream))
+        need(driver.cuEventRecord(event, stream))
+        with clocked("event"):
+            need(driver.cuEventSynchronize(event))
+        with clocked("stream"):
+            need(driver.cuStreamSynchronize(stream))
+""", "runtime": """
+    stream, event = made(runtime.cudaStreamCreate), made(runtime.cudaEventCreate)
+    for _ in range(5):
+        need(runtime.cudaMemcpyAsync(device, host, 4096, 1, stream))
+        need(runtime.cudaEventRecord(event, stream))
+        with clocked("event"):
+            need(runtime.cudaEventSynchronize(event))
+        with clocked("stream"):
+            need(runtime.cudaStreamSynchronize(stream))
+"""}
+
+
+@pytest.mark.parametrize("layer", IN_THREADS)
+def test_in_threads(gpuprobe_by, layer):
+    result = gpuprobe_by.run(*script(f"""
+import threading
+context = start()
+device, host = made(driver.cuMemAlloc_v2, 4096), made(driver.cuMemHostAlloc, 4096, 0)
+def work():{IN_THREADS[layer]}
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""), env={"CUDA_SIM_ASYNC": "3ms"})
+    waits = check(result)
+    assert (waits["event"]["calls"], waits["stream"]["calls"]) == (20, 20)
 
 
 def test_devices(gpuprobe, tmp_path):
@@ -94,8 +135,8 @@ def test_devices(gpuprobe, tmp_path):
         made(driver.cuStreamCreate, 1)
         wait_for({str(go)!r})
     """), base=["--json", *endpoint.option], env={"CUDA_SIM_DEVICES": 2}) as running:
-        running.wait_for(lambda r: r["processes"] and r["processes"][0]["waits"] and
-                         r["processes"][0]["waits"][0]["calls"] == 3)
+        # The stream comes after the waits.
+        running.wait_for(lambda r: r["processes"] and "stream" in r["processes"][0]["objects"])
         page = endpoint.scrape()
         assert page.value("gpuprobe_waits_total", device="0", kind="device") == 1
         assert page.value("gpuprobe_waits_total", device="1", kind="device") == 2

@@ -4,7 +4,10 @@
 driver and runtime are the two libraries; an integer argument is passed with 64 bits. Every call
 returns its result code; need() ends the script where that is not 0.
 """
+import atexit
+import contextlib
 import ctypes
+import json
 import os
 import sys
 import time
@@ -86,6 +89,26 @@ def module(*names):
 
 def launch(handle, stream=0, threads=1):
     return driver.cuLaunchKernel(handle, 1, 1, 1, threads, 1, 1, 0, stream, None, None)
+
+
+_clocked = []
+
+
+@contextlib.contextmanager
+def clocked(name):
+    """What is called inside takes no longer than this by the program's own clock: lib.script.clocked() has the sum."""
+    began = time.monotonic_ns()
+    yield
+    _clocked.append((name, time.monotonic_ns() - began))
+
+
+@atexit.register
+def _tell_clocked():
+    sums = {}
+    for name, ns in _clocked:
+        sums[name] = sums.get(name, 0) + ns
+    if sums:
+        print("CLOCKED " + json.dumps(sums), flush=True)
 
 
 def touch(path):
