@@ -137,7 +137,9 @@ def text_with(running, told):
     while True:
         report = ""
         while not report.endswith("========================\n") or len(report) < 60:
-            report += running.line()
+            line = running.line()
+            assert line is not None, running.stderr
+            report += line
         if told in report:
             return report
 

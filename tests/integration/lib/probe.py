@@ -58,13 +58,16 @@ def kill_tree(pid):
             pass
 
 
+def is_watching(pid):
+    """Whether a gpuprobe waits for events (epoll_wait), as it does only when the probes of all that it found are made."""
+    with open(f"/proc/{pid}/syscall", encoding="ascii") as syscall:
+        return syscall.read().split()[0] == EPOLL_WAIT
+
+
 def wait_until_watching(process, timeout=60):
-    """Until gpuprobe has made the probes of all that it has found: it waits for events (epoll_wait) only then."""
+    """Until gpuprobe has made the probes of all that it has found."""
     end = time.monotonic() + timeout
-    while True:
-        with open(f"/proc/{process.pid}/syscall", encoding="ascii") as syscall:
-            if syscall.read().split()[0] == EPOLL_WAIT:
-                return
+    while not is_watching(process.pid):
         assert process.poll() is None, f"gpuprobe ended: {process.poll()}"
         assert time.monotonic() < end, f"gpuprobe does not watch after {timeout} s"
         time.sleep(0.02)

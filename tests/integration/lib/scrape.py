@@ -111,11 +111,11 @@ class Endpoint:
         self.port = self._held.getsockname()[1]
         self.option = ["--metrics-addr", f"127.0.0.1:{self.port}"]
 
-    def wait(self, timeout=60):
+    def wait(self, timeout=60, host="127.0.0.1"):
         end = time.monotonic() + timeout
         while True:
             try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                socket.create_connection((host, self.port), timeout).close()
                 return
             except OSError:
                 assert time.monotonic() < end, "gpuprobe does not serve"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`gpuprobe -- COMMAND`: counted from its first call, and otherwise as if gpuprobe were not there."""
+import contextlib
+import itertools
 import json
 import os
 import pty
@@ -17,7 +19,7 @@ import pytest
 
 from lib import exact, folders, leftovers, paths
 from lib.marked import ends_soon, processes_with
-from lib.probe import descendants, environment, wait_for_file
+from lib.probe import descendants, environment, is_watching, wait_for_file, wait_until, wait_until_watching
 from lib.script import script
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -41,7 +43,7 @@ def launches(result):
 
 def run(*command, args=QUIET, cwd=None, stdin=subprocess.DEVNULL, **env):
     return subprocess.run([str(paths.GPUPROBE), *args, "--", *map(str, command)], env=environment(**env),
-                          text=True, capture_output=True, timeout=60, stdin=stdin, cwd=cwd, check=False)
+                          text=True, capture_output=True, timeout=120, stdin=stdin, cwd=cwd, check=False)
 
 
 # --- counted from the first call ---
@@ -143,7 +145,7 @@ def test_forks(gpuprobe_by, private, options):
 
 def test_only_its_own(gpuprobe, private):
     """A stranger that uses the same library meanwhile is not counted."""
-    stranger = subprocess.Popen([str(private / "launch"), "--seconds", "20"], stdout=subprocess.DEVNULL)
+    stranger = subprocess.Popen([str(private / "launch"), "--seconds", "600", "--rate", "1000"], stdout=subprocess.DEVNULL)
     try:
         result = gpuprobe.run(*to_stderr(private / "launch", "--launches", "6"))
     finally:
@@ -169,18 +171,17 @@ def test_directory_arguments_and_environment(tmp_path):
     arguments = ["", "a b", "--json", "-q", "--", "*", "\\", "'\"", "ü\n"]
     env = environment(SOME_VARIABLE="a b\nc", SUDO_USER="somebody", PYTHONHASHSEED="7")
     done = subprocess.run([paths.GPUPROBE, *QUIET, "--", paths.PYTHON, "-c", show, tmp_path / "out", *arguments],
-                          cwd=tmp_path, env=env, capture_output=True, text=True, timeout=30, check=False)
+                          cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     cwd, seen, environ = json.loads((tmp_path / "out").read_text())
     assert cwd == str(tmp_path)
     assert seen[1:] == arguments
-    environ.pop("LC_CTYPE", None)  # Python's own
     assert environ == env
 
 
 def test_standard_streams():
     done = subprocess.run([paths.GPUPROBE, *QUIET, "-q", "--", "sh", "-c", "cat; echo oops >&2"], input="through\n",
-                          env=environment(), capture_output=True, text=True, timeout=30, check=False)
+                          env=environment(), capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.startswith("through\n")
     assert done.stderr == "oops\n"
 
@@ -234,7 +235,7 @@ class Terminal:
         if not self.pid:
             os.execve(argv[0], [str(a) for a in argv], environment(**env))
 
-    def read_until(self, text, timeout=15):
+    def read_until(self, text, timeout=60):
         end = time.monotonic() + timeout
         while text.encode() not in self.output:
             left = end - time.monotonic()
@@ -257,7 +258,7 @@ class Terminal:
     def press(self, keys):
         os.write(self.fd, keys)
 
-    def finish(self, timeout=15):
+    def finish(self, timeout=60):
         """Reads to the end; the exit status and all that was shown."""
         end = time.monotonic() + timeout
         while time.monotonic() < end and self._read(end - time.monotonic()):
@@ -296,29 +297,47 @@ class Shell(Terminal):
     """An interactive shell, whose job gpuprobe is."""
 
     def __init__(self, **env):
-        super().__init__("/bin/bash", "--norc", "-i", PS1="", HISTFILE="", **env)
+        super().__init__("/bin/bash", "--norc", "-i", PS1="", HISTFILE="", INPUTRC="/dev/null", TERM="dumb", **env)
 
     def type(self, line):
         self.press(line.encode() + b"\n")
 
 
+def states_of(mark, name):
+    """The processes with the mark that have the name now, with their states."""
+    found = {}
+    for pid, state in processes_with(mark).items():
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/comm").read_text() == f"{name}\n":
+                found[pid] = state
+    return found
+
+
+def has_taken(pid, number):
+    """Whether no such signal waits for the process, and it waits itself, for whatever comes next."""
+    pending = re.search(r"^ShdPnd:\s*(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1]
+    return not int(pending, 16) >> (number - 1) & 1 and is_watching(pid)
+
+
 def test_second_ctrl_c_ends_gpuprobe(tmp_path):
     mark = uuid.uuid4().hex
     shell = Shell(MARK=mark)
-    shell.type(f"{paths.GPUPROBE} {' '.join(QUIET)} -- sh -c 'trap \"\" INT; touch {tmp_path}/ready; exec sleep 60'; echo status=$?")
+    shell.type(f"{paths.GPUPROBE} {' '.join(QUIET)} -- sh -c 'trap \"\" INT; touch {tmp_path}/ready; exec sleep 600'; echo status=$?")
     wait_for_file(tmp_path / "ready")
+    wait_until(lambda: set(states_of(mark, "sleep").values()) == {"S"}, "COMMAND does not sleep")
+    [gpuprobe] = states_of(mark, "gpuprobe")
     shell.press(b"\x03")
-    time.sleep(0.5)
-    while shell._read(0.1):
+    shell.read_until("^C")  # the terminal shows it after it has sent the signal
+    wait_until(lambda: has_taken(gpuprobe, signal.SIGINT), "gpuprobe does not take the first")
+    while shell._read(0):
         pass
     assert b"========" not in shell.output
     shell.press(b"\x03")
     shell.read_until("status=0\r\n")  # COMMAND has none yet
-    sleeping = [pid for pid, state in processes_with(mark).items()
-                if state == "S" and b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    assert len(sleeping) == 1
-    assert f"sh ({sleeping[0]}) has not ended: it goes on".encode() in shell.output
-    os.kill(sleeping[0], signal.SIGKILL)
+    [(sleeping, state)] = states_of(mark, "sleep").items()
+    assert state == "S"
+    assert f"sh ({sleeping}) has not ended: it goes on".encode() in shell.output
+    os.kill(sleeping, signal.SIGKILL)
     shell.type("exit")
     assert shell.finish()[1].count("========================") == 2
 
@@ -327,13 +346,16 @@ def test_suspend_and_resume(tmp_path):
     """Ctrl-Z stops both, as it would COMMAND alone, and fg sets both going."""
     mark = uuid.uuid4().hex
     shell = Shell(MARK=mark)
-    shell.type(f"{paths.GPUPROBE} {' '.join(QUIET)} -- sh -c 'touch {tmp_path}/ready; sleep 0.5; {LAUNCH} --launches 3; exit 4'")
+    os.mkfifo(tmp_path / "go")
+    shell.type(f"{paths.GPUPROBE} {' '.join(QUIET)} -- "
+               f"sh -c 'touch {tmp_path}/ready; read line <{tmp_path}/go; {LAUNCH} --launches 3; exit 4'")
     wait_for_file(tmp_path / "ready")
     shell.press(b"\x1a")
     shell.read_until("Stopped")
-    assert sorted(processes_with(mark).values()).count("T") >= 2  # gpuprobe, sh, and sleep if there is one yet
-    time.sleep(1)
+    for name in ("gpuprobe", "sh"):
+        wait_until(lambda name=name: list(states_of(mark, name).values()) == ["T"], f"{name} goes on")
     shell.type("fg; echo status=$?")
+    (tmp_path / "go").write_text("go\n", encoding="ascii")
     shell.read_until("status=4")
     shell.type("exit")
     assert "total kernel launches: 3 calls" in shell.finish()[1]
@@ -388,9 +410,14 @@ def test_command_that_ends_at_once(gpuprobe_by):
 
 
 def test_command_that_daemonizes(gpuprobe, private, tmp_path):
-    """A descendant of another session is held and set free like any other."""
-    result = gpuprobe.run("sh", "-c", f"setsid -f '{private}/launch' --launches 6 >/dev/null; "
-                                      f"while ! ls '{tmp_path}'/truth*/*.json; do sleep 0.05; done >/dev/null 2>&1; sleep 0.1")
+    """A descendant of another session is held and set free like any other. COMMAND ends after it, by its truth file."""
+    result = gpuprobe.run("sh", "-c", f"""
+        exec >/dev/null 2>&1
+        setsid -f '{private}/launch' --launches 6
+        while ! ls '{tmp_path}'/truth*/*.json; do sleep 0.05; done
+        truth=$(basename '{tmp_path}'/truth*/*.json)
+        while grep '^State:.[^ZX]' /proc/${{truth%%.*}}/status; do sleep 0.05; done
+    """)
     exact.check(result)
     assert launches(result) == [6]
 
@@ -412,7 +439,8 @@ def seconds_to_begin(links, directory):
     start = time.monotonic()
     process = subprocess.Popen([paths.GPUPROBE, *QUIET, "-q", "--", "sh", "-c", f"touch '{begun}'; sleep 0.1"],
                                env=environment(GPUPROBE_LINKS=links), stdout=subprocess.DEVNULL)
-    while not begun.exists() and time.monotonic() < start + 20:
+    while not begun.exists():
+        assert time.monotonic() < start + 60, "COMMAND does not begin"
         time.sleep(0.005)
     took = time.monotonic() - start
     process.wait()
@@ -421,13 +449,16 @@ def seconds_to_begin(links, directory):
 
 def kill_at_random(links, rounds, directory):
     """
-    Kills gpuprobe while COMMAND starts. COMMAND either never began or ends with the right result; it is
-    never left stopped. Returns how many rounds had begun.
+    Kills gpuprobe while COMMAND starts. COMMAND either never began or ends with the right result; it is never left
+    stopped. There are more rounds where in nine of ten COMMAND had not begun: those are too early to show anything.
     """
     begun = 0
     source = random.Random(20260102)
     latest = 2 * seconds_to_begin(links, directory)
-    for i in range(rounds):
+    for i in itertools.count():
+        if i >= rounds and begun > rounds // 10:
+            break
+        assert i < 10 * rounds, "the moments were all too early to show anything"
         mark = uuid.uuid4().hex
         place = directory / f"round{i}"
         place.mkdir()
@@ -448,34 +479,25 @@ def kill_at_random(links, rounds, directory):
             assert (place / "result").read_text() == "right\n"
             assert (place / "done").exists()
         shutil.rmtree(place)
-    return begun
-
-
-def check_killed(links, rounds, directory):
-    begun = kill_at_random(links, rounds, directory)
-    assert begun > rounds // 10, "the moments were all too early to show anything"
 
 
 @pytest.mark.plain("killed beside LeakSanitizer's own process, that complains")
 @pytest.mark.alone_by_perf("another gpuprobe that starts would clean up for it")
 def test_killed_at_random_moments(tmp_path, links):
-    check_killed(links, 20 if links == "session" else 8, tmp_path)
+    kill_at_random(links, 20 if links == "session" else 8, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.alone_by_perf("the same")
 def test_killed_at_many_random_moments(tmp_path, links):
-    check_killed(links, 50, tmp_path)
+    kill_at_random(links, 50, tmp_path)
 
 
 @pytest.mark.alone("the next gpuprobe to start has to be its own")
 def test_next_start_removes_stale_events(tracefs):
     process = subprocess.Popen([paths.GPUPROBE, *QUIET, "--libcuda-path", paths.LIBCUDA],
                                env=environment(GPUPROBE_LINKS="perf"), stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 10
-    while not leftovers.events_of(process.pid) and time.monotonic() < end:
-        time.sleep(0.02)
-    time.sleep(0.3)
+    wait_until_watching(process)
     guards = descendants(process.pid)
     for guard in guards:
         os.kill(guard, signal.SIGKILL)
@@ -483,42 +505,43 @@ def test_next_start_removes_stale_events(tracefs):
     process.wait()
     assert guards and leftovers.events_of(process.pid)
     # Events end with the descriptors of both, which takes the kernel a while, definitions with the next start after that.
-    end = time.monotonic() + 30
-    while leftovers.processes() & set(guards) and time.monotonic() < end:
-        time.sleep(0.05)
+    wait_until(lambda: not leftovers.processes() & set(guards), "gpuprobe's child does not end")
     assert run("true", GPUPROBE_LINKS="perf").returncode == 0
     assert not leftovers.events_of(process.pid)
 
 
 # --- ends at once ---
 
-def end_seconds(gpuprobe):
-    """A tracefs event takes a tenth of a second to close, and a library needs several (docs/performance.md)."""
-    return 3 if gpuprobe.links == "perf" else 1
+def closings(pid):
+    """How many descriptors a gpuprobe has that the kernel takes its time to close: a tracefs event a tenth of a second."""
+    found = []
+    for entry in os.scandir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(entry.path))
+    return sum(bool(re.search("bpf.link|perf_event", name)) for name in found)
 
 
-@pytest.mark.plain("how long its end takes is measured")
-@pytest.mark.alone("the same")
+def check_end(running, closed):
+    """It waits for no report, and has few things to close, however many functions have probes. Returns the result."""
+    result = running.stop(signal.SIGINT)
+    probed = sum(result.final["probes_attached"].values())
+    assert closed < 10 + 12 * result.final["libraries"] < probed // 2
+    return result
+
+
 @pytest.mark.parametrize("api", ["auto", "both"])
-def test_ends_within_a_second(gpuprobe_by, api):
+def test_ends_at_once(gpuprobe_by, api, tmp_path):
     """With all functions of all families attached, on every path."""
-    with gpuprobe_by.start(LAUNCH, "--seconds", "60", interval=0.5, args=["--api", api], base=("--json", *NONE),
+    command = f"'{LAUNCH}' --launches 5; touch '{tmp_path}/ready'; exec '{LAUNCH}' --seconds 600 --rate 1000"
+    with gpuprobe_by.start("sh", "-c", command, interval=3600, args=["--api", api], base=("--json", *NONE),
                            libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
-        running.wait_for(lambda report: any(process["launches"] for process in report["processes"]))
-        start = time.monotonic()
-        result = running.stop(signal.SIGINT)
-        took = time.monotonic() - start
-    assert sum(result.final["probes_attached"].values()) > 100
-    assert launches(result)[0] > 0
-    assert took < end_seconds(gpuprobe_by)
+        wait_for_file(tmp_path / "ready")
+        result = check_end(running, closings(running.pid))
+    assert result.status == 128 + signal.SIGINT
+    assert 5 in launches(result)
 
 
-@pytest.mark.plain("how long its end takes is measured")
-@pytest.mark.alone("the same")
-def test_whole_machine_ends_within_a_second(gpuprobe_by):
-    with gpuprobe_by.start(interval=0, args=["--api", "both"], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+def test_whole_machine_ends_at_once(gpuprobe_by):
+    with gpuprobe_by.start(interval=3600, args=["--api", "both"], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         running.wait_until_watching()
-        start = time.monotonic()
-        running.stop(signal.SIGINT)
-        took = time.monotonic() - start
-    assert took < end_seconds(gpuprobe_by)
+        check_end(running, closings(running.pid))

@@ -121,14 +121,20 @@ def test_many_short_threads(gpuprobe_by, threads):
     assert result.process["launches"] == 2016
 
 
-def test_counts_of_threads_that_end(gpuprobe_by, threads):
-    """They go from the threads to the maps while they are read."""
-    with gpuprobe_by.start(threads, "many", 6016, interval=0.02) as running:
-        result = running.finish(60)
+def test_counts_of_threads_that_end(gpuprobe_by, threads, tmp_path):
+    """They go from the threads to the maps while they are read: one process after the other until that was often."""
+    enough = tmp_path / "enough"
+    told = {}
+    command = f"while ! [ -e '{enough}' ]; do '{threads}' many 6016; done"
+    with gpuprobe_by.start("sh", "-c", command, interval=0.02) as running:
+        while sum(0 < launches < 6016 for of_process in told.values() for launches in of_process) < 5:
+            for process in running.report()["processes"]:
+                told.setdefault(process["pid"], []).append(process["launches"])
+        enough.touch()
+        result = running.finish()
     exact.check(result)
-    told = [process["launches"] for report in result.reports for process in report["processes"]]
-    assert told == sorted(told) and told[-1] == 6016
-    assert len(told) > 5
+    assert all(launches == sorted(launches) for launches in told.values())
+    assert all(result.last_seen(pid)["launches"] == 6016 for pid in told)
 
 
 def test_more_threads_than_count_for_themselves(gpuprobe_by):
@@ -206,7 +212,7 @@ def test_one_process_with_both_files(gpuprobe, tmp_path):
 def test_programs_that_stop_with_their_child(gpuprobe_by, wrapper):
     """su and runuser wait for it with WUNTRACED: they see that it is held, and must not stay stopped."""
     result = gpuprobe_by.run(*wrapper, f"{workload('launch')} --launches 5; {workload('launch')} --launches 6",
-                             timeout=30)
+                             timeout=60)
     exact.check(result)
     assert sorted(p["launches"] for p in result.final["processes"]) == [5, 6]
 
