@@ -256,7 +256,7 @@ overlays() {
 
 mixed() {
 	CUDA_SIM_DEVICES=3 CUDA_SIM_ASYNC=50us probe --display-interval 0 --check-launches -- \
-		"$SIM/mix" --threads 8 --seconds 2 --children 2 "$@"
+		"$SIM/mix" --threads 8 --seconds 2 --actions 2000 --children 2 "$@"
 	keep out
 }
 

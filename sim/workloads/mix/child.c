@@ -108,5 +108,6 @@ pid_t child__fork(struct mix *mix, uint64_t seed)
 	mix->seed = seed;
 	mix->nr_threads = 4;
 	mix->seconds = 0.3;
+	mix->least_actions = 0;
 	child__live(mix, end_of(seed));
 }

@@ -174,6 +174,15 @@ void mix__start(struct mix *mix)
 	make_actors(mix);
 }
 
+static uint64_t actions_of(const struct mix *mix)
+{
+	uint64_t actions = 0;
+
+	for (uint32_t i = 0; i < mix->nr_threads; i++)
+		actions += __atomic_load_n(&mix->actors[i].actions, __ATOMIC_RELAXED);
+	return actions;
+}
+
 void mix__run(struct mix *mix, double seconds)
 {
 	struct actor draws = { .mix = mix, .random = ~mix->seed };
@@ -182,7 +191,7 @@ void mix__run(struct mix *mix, double seconds)
 	mix->stop = false;
 	for (uint32_t i = 0; i < mix->nr_threads; i++)
 		start_thread(&mix->actors[i]);
-	while (now() < end) {
+	while (now() < end || actions_of(mix) < mix->least_actions) {
 		replace_thread(mix, 0.02);
 		if (mix->resets && now() >= next_reset) {
 			reset_device(mix, &draws);
@@ -235,12 +244,14 @@ int main(int argc, char **argv)
 	struct mix mix = { .nr_threads = 64, .seconds = 10, .layers = LAYERS_BOTH, .pause = 0.002,
 			   .environment = environ };
 	struct family family = { .mix = &mix };
-	uint64_t children = 5, end = 0, actions = 0, deaths = 0;
+	uint64_t children = 5, end = 0, deaths = 0;
 	bool calm = false, no_resets = false;
 	const struct workload_option options[] = {
 		{ "seed", OPTION_NUMBER, &mix.seed, NULL, "of the random numbers [0]" },
 		{ "threads", OPTION_NUMBER, &mix.nr_threads, NULL, "threads [64]" },
 		{ "seconds", OPTION_SECONDS, &mix.seconds, NULL, "how long [10]" },
+		{ "actions", OPTION_NUMBER, &mix.least_actions, NULL,
+		  "at least so many, however long that takes [0]" },
 		{ "api", OPTION_CHOICE, &mix.layers, "runtime|driver|both",
 		  "whose calls, where both have one [both]" },
 		{ "children", OPTION_NUMBER, &children, NULL,
@@ -275,11 +286,9 @@ int main(int argc, char **argv)
 	if (children)
 		pthread_join(starter, NULL);
 	wait_for_children(&family);
-	for (uint32_t i = 0; i < mix.nr_threads; i++) {
-		actions += mix.actors[i].actions;
+	for (uint32_t i = 0; i < mix.nr_threads; i++)
 		deaths += mix.actors[i].deaths;
-	}
 	printf("%llu actions, %llu ends in the middle of a call, %u children\n",
-	       (unsigned long long)actions, (unsigned long long)deaths, family.nr_children);
+	       (unsigned long long)actions_of(&mix), (unsigned long long)deaths, family.nr_children);
 	return 0;
 }

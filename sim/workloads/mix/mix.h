@@ -110,6 +110,7 @@ enum end {
 struct mix {
 	uint64_t seed;
 	uint64_t nr_threads;
+	uint64_t least_actions; /* of all threads together, before it ends */
 	double seconds;
 	int layers;
 	int nr_devices;
