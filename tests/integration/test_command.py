@@ -521,11 +521,12 @@ def closings(pid):
     return sum(bool(re.search("bpf.link|perf_event", name)) for name in found)
 
 
-def check_end(running, closed):
+def check_end(running, links, closed):
     """It waits for no report, and has few things to close, however many functions have probes. Returns the result."""
     result = running.stop(signal.SIGINT)
-    probed = sum(result.final["probes_attached"].values())
-    assert closed < 10 + 12 * result.final["libraries"] < probed // 2
+    of_library = 12 if links == "perf" else 3
+    assert sum(result.final["probes_attached"].values()) > 100
+    assert closed < 10 + of_library * result.final["libraries"]
     return result
 
 
@@ -536,7 +537,7 @@ def test_ends_at_once(gpuprobe_by, api, tmp_path):
     with gpuprobe_by.start("sh", "-c", command, interval=3600, args=["--api", api], base=("--json", *NONE),
                            libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         wait_for_file(tmp_path / "ready")
-        result = check_end(running, closings(running.pid))
+        result = check_end(running, gpuprobe_by.links, closings(running.pid))
     assert result.status == 128 + signal.SIGINT
     assert 5 in launches(result)
 
@@ -544,4 +545,4 @@ def test_ends_at_once(gpuprobe_by, api, tmp_path):
 def test_whole_machine_ends_at_once(gpuprobe_by):
     with gpuprobe_by.start(interval=3600, args=["--api", "both"], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         running.wait_until_watching()
-        check_end(running, closings(running.pid))
+        check_end(running, gpuprobe_by.links, closings(running.pid))
