@@ -175,7 +175,7 @@ def first_process(running, condition):
 
 def test_nvml_is_not_asked_in_vain(gpuprobe):
     """As long as there is no CUDA process."""
-    with gpuprobe.start("sleep", "infinity", env={**NVML, "CUDA_SIM_DEVICES": 3}) as running:
+    with gpuprobe.start("sleep", "3600", env={**NVML, "CUDA_SIM_DEVICES": 3}) as running:
         for _ in range(4):
             assert running.report()["gpus"] == []
         assert running.stop().final["gpus"] == []

@@ -43,7 +43,7 @@ def served(tmp_path_factory):
         '{sim}/copy' --count 3
         '{sim}/idle-holder' --bytes 4096 --launch 77 --seconds 3600 >/dev/null &
         touch '{place}/done'
-        exec sleep infinity
+        exec sleep 3600
     """
     process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", *endpoint.option, "--libcuda-path",
                                 paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART, "--", "sh", "-c", body],

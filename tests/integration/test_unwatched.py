@@ -251,7 +251,7 @@ def test_a_process_without_calls(command):
 def watch_one_of_three(*command):
     """Of three processes that are asked for the first one's child calls CUDA. Returns what came of it and the others."""
     script = f"read line; '{paths.workload('traced')}' --rounds 2 >/dev/null; echo DONE; read line"
-    with Background("sh", "-c", script) as caller, holder() as silent, Background("sleep", "infinity") as sleeper:
+    with Background("sh", "-c", script) as caller, holder() as silent, Background("sleep", "3600") as sleeper:
         pids = [word for process in (caller, silent, sleeper) for word in ("-p", str(process.pid))]
         with subprocess.Popen([str(paths.GPUPROBE), *command, *pids], env=environment(), text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as probe:
