@@ -130,8 +130,8 @@ def test_nobody(open_dir):
                        "CAP_DAC_READ_SEARCH": "degraded", "CAP_CHECKPOINT_RESTORE": "degraded"}
     assert check.state("bpf", "Operation not permitted") == "missing"
     assert check.state("links", "cannot be told") == "missing"
-    [found] = [line["facts"]["functions_found"] for line in check.all("library") if line["facts"].get("path") == str(library)]
-    assert found == 637
+    [facts] = [line["facts"] for line in check.all("library") if line["facts"].get("path") == str(library)]
+    assert facts["functions_found"] == 637
     refused = check.one("process", "cannot be looked into (Permission denied)")
     assert refused["state"] == "degraded" and "CAP_SYS_PTRACE" in refused["advice"]
     assert refused["facts"]["processes"] >= 1 and {"pid", "comm"} <= refused["facts"].keys()

@@ -243,7 +243,8 @@ def test_process_of_another_user_namespace():
         mine = Check("-p", holding.pid, before=["unshare", "--user", "--map-root-user", "--"]).process(holding.pid)
         assert mine["state"] == "missing"
         assert "another user namespace" in mine["advice"]
-    with Background("unshare", "--user", "--map-root-user", "--", paths.workload("idle-holder"), "--seconds", "3600") as holding:
+    with Background("unshare", "--user", "--map-root-user", "--", paths.workload("idle-holder"),
+                    "--seconds", "3600") as holding:
         assert holding.stdout.readline() == "READY\n"
         assert Check("-p", holding.pid).process(holding.pid)["state"] == "ok"
 

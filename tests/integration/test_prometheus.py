@@ -119,7 +119,8 @@ class Prometheus:
             stdout=self.log, stderr=subprocess.STDOUT, cwd=directory)
 
     def get(self, path, **parameters):
-        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=60) as answer:
+        asked = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+        with urllib.request.urlopen(asked, timeout=60) as answer:
             return json.load(answer)["data"]
 
     def query(self, expression):

@@ -49,7 +49,8 @@ class Holder(Background):
     """A process that maps the libraries of a place, and launches twice each time that it is told to."""
 
     def __init__(self, place):
-        super().__init__(place / "idle-holder", "--bytes", "4096", "--launch", "1", "--then-launch", "2", "--seconds", "3600")
+        super().__init__(place / "idle-holder", "--bytes", "4096", "--launch", "1", "--then-launch", "2",
+                         "--seconds", "3600")
         assert self.stdout.readline() == "READY\n"
 
     def go(self):
@@ -75,7 +76,7 @@ def see(running, holder):
 
 
 def let_go(running, place):
-    """Of the place's libraries those whose probes each gpuprobe has taken out since nobody mapped them; it reads its reports."""
+    """The place's libraries whose probes each gpuprobe has taken out since nobody mapped them, by its next report."""
     names = set(folders.LIBRARIES)
     for one in running:
         one.report()
