@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/exits.h"
 #include "cli/privileges.h"
@@ -32,6 +33,7 @@
 
 #define REFUSALS_NAMED 8 /* of the whole machine there is one line */
 #define TIMERS 128	 /* at a time; connections have half of them */
+#define UNUSED_S 30	 /* so that a program that is started again and again is seen from its start */
 
 struct session {
 	const struct targets *targets;
@@ -49,6 +51,7 @@ struct session {
 	struct attacher *attacher;
 	struct refusals refusals;
 	struct asked_processes asked;
+	uint64_t unused_ns; /* a file that nobody maps keeps its probes for so long */
 	int signal_fd;
 	int timer_fd; /* of the deadline */
 	int end_fd;   /* an epoll of both */
@@ -136,7 +139,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (session->attacher)
-		attacher__release_unused(session->attacher, clock__boot_ns());
+		attacher__release_unused(session->attacher, session->unused_ns, clock__boot_ns());
 	if (session->hooks.second)
 		session->hooks.second(session->hooks.arg);
 }
@@ -283,6 +286,19 @@ static int reserve_timers(struct event_base *loop)
 	return ret;
 }
 
+/* Tests do not wait for half a minute. */
+static int read_unused(struct session *session, struct error *err)
+{
+	const char *text = getenv("GPUPROBE_UNUSED_SECONDS");
+	double seconds = UNUSED_S;
+	int ret = 0;
+
+	if (text && *text)
+		ret = arguments__seconds("GPUPROBE_UNUSED_SECONDS", text, 0.1, &seconds, err);
+	session->unused_ns = (uint64_t)(seconds * NS_PER_S);
+	return ret;
+}
+
 static int set_up(struct session *session, struct error *err)
 {
 	const struct targets *targets = session->targets;
@@ -295,7 +311,9 @@ static int set_up(struct session *session, struct error *err)
 	session->rescans = rescans__new(session->loop, &rescans);
 	if (!session->rescans)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = process__check_proc(err);
+	ret = read_unused(session, err);
+	if (!ret)
+		ret = process__check_proc(err);
 	if (!ret)
 		ret = open_signals(session, err);
 	if (!ret)

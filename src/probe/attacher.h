@@ -76,12 +76,12 @@ uint64_t attacher__reading_ns(const struct attacher *attacher);
 int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err);
 
 /*
- * Takes the probes out of a file that was found in a process and that nobody has mapped for half a minute, so that
+ * Takes the probes out of a file that was found in a process and that nobody has mapped for `unused_ns`, so that
  * its file system can be unmounted and its space be had; of several, of one. To be called every second or so, with
  * the time of CLOCK_BOOTTIME. A process that maps it later is met by attacher__add_process like any other.
  * Without effect with LINKS_TRACEFS.
  */
-void attacher__release_unused(struct attacher *attacher, uint64_t now_ns);
+void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uint64_t now_ns);
 
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts);
 

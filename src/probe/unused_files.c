@@ -6,13 +6,10 @@
  * Nothing is missed by it that would be seen else: who maps a file tells so afterwards, by its loader or
  * its exec, and what it told before the probes went out has reset the time.
  */
-#include "base/clock.h"
 #include "probe/attacher_private.h"
 
-#define UNUSED_S 30 /* so that a program that is started again and again is seen from its start */
-
 /* What cannot be told is taken for used. */
-static bool is_unused(struct attacher *attacher, struct attached_file *file, uint64_t now_ns)
+static bool is_unused(struct attacher *attacher, struct attached_file *file, uint64_t unused_ns, uint64_t now_ns)
 {
 	if (identity_reader__is_mapped(attacher->identities, &file->identity)) {
 		file->unmapped_ns = 0;
@@ -20,7 +17,7 @@ static bool is_unused(struct attacher *attacher, struct attached_file *file, uin
 	}
 	if (!file->unmapped_ns)
 		file->unmapped_ns = now_ns;
-	return now_ns - file->unmapped_ns >= UNUSED_S * NS_PER_S;
+	return now_ns - file->unmapped_ns >= unused_ns;
 }
 
 static void release(struct attacher *attacher, struct attached_file *file)
@@ -34,12 +31,12 @@ static void release(struct attacher *attacher, struct attached_file *file)
 	*file = attacher->files[--attacher->file_count];
 }
 
-void attacher__release_unused(struct attacher *attacher, uint64_t now_ns)
+void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uint64_t now_ns)
 {
 	for (size_t i = 0; attacher->releases && i < attacher->file_count; i++) {
 		struct attached_file *file = &attacher->files[i];
 
-		if (file->is_kept || !is_unused(attacher, file, now_ns))
+		if (file->is_kept || !is_unused(attacher, file, unused_ns, now_ns))
 			continue;
 		release(attacher, file);
 		return;

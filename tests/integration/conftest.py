@@ -189,7 +189,7 @@ def imported(tmp_path_factory):
 @pytest.fixture
 def sleeper():
     """A process that uses no CUDA, for gpuprobe to watch or look at and nothing else: nothing of other tests."""
-    process = subprocess.Popen(["sleep", "infinity"])
+    process = subprocess.Popen(["sleep", "3600"])
     yield process.pid
     process.kill()
     process.wait()

@@ -16,12 +16,18 @@ LIBRARIES = ("--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDAR
 MACHINES_OWN = {"driver", "nvml", "gpu", "process", "pid-namespace", "user-namespace"}
 
 
+def is_ours(line):
+    """Whether it is not of a library that the machine has, or a stranger."""
+    path = (line["facts"] or {}).get("path")
+    return path is None or path in map(str, LIBRARIES)
+
+
 # --- where all is well ---
 
 def test_all_is_well_for_root(sleeper, nothing_left):
     check = Check(*LIBRARIES, "-p", sleeper)
     assert check.done.returncode == 0
-    assert {line["topic"] for line in check.lines if line["state"] != "ok"} <= MACHINES_OWN
+    assert {line["topic"] for line in check.lines if line["state"] != "ok" and is_ours(line)} <= MACHINES_OWN
     assert check.one("kernel")["facts"] == {"release": os.uname().release, "machine": "x86_64"}
     assert check.one("links")["facts"]["kind"] == "session"
     assert "64 calls" in check.one("probes")["text"]
@@ -33,7 +39,7 @@ def test_text_says_the_same(sleeper):
     args = [*LIBRARIES, "-p", sleeper]
     check = Check(*args)
     done = subprocess.run([paths.GPUPROBE, "check", *map(str, args)], env=environment(), text=True, capture_output=True,
-                          timeout=60, check=False)
+                          timeout=120, check=False)
     assert (done.returncode, done.stderr) == (check.done.returncode, "")
     expected = []
     for line in check.lines:
@@ -48,7 +54,7 @@ def test_text_says_the_same(sleeper):
 
 def test_quiet_leaves_out_what_is_ok(sleeper):
     done = subprocess.run([paths.GPUPROBE, "check", "-q", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
-                          text=True, capture_output=True, timeout=60, check=False)
+                          text=True, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0
     assert not re.search("^ok", done.stdout, re.MULTILINE)
     assert re.search(r"^\d+ ok, ", done.stdout.splitlines()[-1])
@@ -113,9 +119,9 @@ def test_root_keeps_no_more_than_is_used(sleeper, tmp_path):
 
 def test_nobody(open_dir):
     """A normal user is told of each thing why not, and of the rest all that can be seen."""
-    holding = holder()
-    with holding:
-        check = Check("--libcuda-path", open_dir / "libcuda.so.1", before=NOBODY, program=open_dir / "gpuprobe")
+    library = open_dir / "libcuda.so.1"
+    with holder():
+        check = Check("--libcuda-path", library, before=NOBODY, program=open_dir / "gpuprobe")
     assert check.done.returncode == 1
     for topic in ("kernel", "btf", "helpers"):
         assert check.state(topic) == "ok"
@@ -124,7 +130,8 @@ def test_nobody(open_dir):
                        "CAP_DAC_READ_SEARCH": "degraded", "CAP_CHECKPOINT_RESTORE": "degraded"}
     assert check.state("bpf", "Operation not permitted") == "missing"
     assert check.state("links", "cannot be told") == "missing"
-    assert check.one("library", "libcuda.so.1")["facts"]["functions_found"] == 637
+    [facts] = [line["facts"] for line in check.all("library") if line["facts"].get("path") == str(library)]
+    assert facts["functions_found"] == 637
     refused = check.one("process", "cannot be looked into (Permission denied)")
     assert refused["state"] == "degraded" and "CAP_SYS_PTRACE" in refused["advice"]
     assert refused["facts"]["processes"] >= 1 and {"pid", "comm"} <= refused["facts"].keys()
@@ -132,7 +139,7 @@ def test_nobody(open_dir):
 
 def test_own_process_of_nobody(open_dir):
     """Without any privilege a process of the same user can be looked at."""
-    with Background(*NOBODY, "--", open_dir / "idle-holder") as holding:
+    with Background(*NOBODY, "--", open_dir / "idle-holder", "--seconds", "3600") as holding:
         assert holding.stdout.readline() == "READY\n"
         check = Check("-p", holding.pid, before=NOBODY, program=open_dir / "gpuprobe")
     assert "can be watched: libcuda.so.1" in check.process(holding.pid)["text"]
@@ -270,14 +277,14 @@ def test_proc_of_another_namespace(tmp_path):
 ])
 def test_mistakes(args, status, words):
     done = subprocess.run([paths.GPUPROBE, "check", *args], env=environment(), text=True, capture_output=True,
-                          timeout=30, check=False)
+                          timeout=120, check=False)
     assert (done.returncode, done.stdout) == (status, "")
     assert re.fullmatch(r"gpuprobe: [^\n]+\n", done.stderr)
     assert words in done.stderr
 
 
 def test_help():
-    done = subprocess.run([paths.GPUPROBE, "check", "--help"], text=True, capture_output=True, timeout=30, check=False)
+    done = subprocess.run([paths.GPUPROBE, "check", "--help"], text=True, capture_output=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Usage: gpuprobe check [OPTIONS]\n")
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -292,6 +299,6 @@ def test_full_disk(sleeper, flushed):
     by_line = ["stdbuf", "-oL"] * (flushed == "by line")
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([*by_line, paths.GPUPROBE, "check", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
-                              text=True, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+                              text=True, stdout=full, stderr=subprocess.PIPE, timeout=120, check=False)
     assert done.returncode == 1
     assert done.stderr == "gpuprobe: cannot write standard output: No space left on device\n"

@@ -114,7 +114,7 @@ def test_kernel_thread():
 
 
 def test_children_are_looked_at():
-    with Background("sh", "-c", f"{paths.workload('idle-holder')} & wait") as shell:
+    with Background("sh", "-c", f"{paths.workload('idle-holder')} --seconds 3600 & wait") as shell:
         assert shell.stdout.readline() == "READY\n"
         check = Check("-p", shell.pid)
         assert check.process(shell.pid)["state"] == "ok"
@@ -139,7 +139,7 @@ def test_deleted_library(open_dir):
 
 def test_library_of_another_mount_namespace(tmp_path):
     script = (f"mount -t tmpfs none {tmp_path}\ncp {paths.SIM}/libcuda*.so.1* {paths.SIM}/idle-holder {tmp_path}\n"
-              f"exec {tmp_path}/idle-holder")
+              f"exec {tmp_path}/idle-holder --seconds 3600")
     with Background("unshare", "-m", "sh", "-ec", script) as holding:
         assert holding.stdout.readline() == "READY\n"
         assert not (tmp_path / "libcuda.so.1").exists()
@@ -243,7 +243,8 @@ def test_process_of_another_user_namespace():
         mine = Check("-p", holding.pid, before=["unshare", "--user", "--map-root-user", "--"]).process(holding.pid)
         assert mine["state"] == "missing"
         assert "another user namespace" in mine["advice"]
-    with Background("unshare", "--user", "--map-root-user", "--", paths.workload("idle-holder")) as holding:
+    with Background("unshare", "--user", "--map-root-user", "--", paths.workload("idle-holder"),
+                    "--seconds", "3600") as holding:
         assert holding.stdout.readline() == "READY\n"
         assert Check("-p", holding.pid).process(holding.pid)["state"] == "ok"
 
@@ -310,7 +311,7 @@ def test_hostile_name():
     with Background(paths.PYTHON, "-c", script) as process:
         assert process.stdout.readline() == "READY\n"
         done = subprocess.run([paths.GPUPROBE, "check", "-p", str(process.pid)], env=environment(), text=True,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=120, check=False)
         assert Check("-p", process.pid).process(process.pid)["facts"]["comm"] == "a\x1b[31m\nb"
     assert "\x1b" not in done.stdout
     assert f"process {process.pid} (a\\x1b[31m\\nb) can be watched" in done.stdout

@@ -249,5 +249,9 @@ def test_links_nonsense(word):
     fails(run(*QUICK, *NONE, GPUPROBE_LINKS=word), 1, "GPUPROBE_LINKS", word, "session, multi or perf")
 
 
+def test_unused_seconds_nonsense():
+    fails(run(*QUICK, *NONE, GPUPROBE_UNUSED_SECONDS="soon"), 1, "GPUPROBE_UNUSED_SECONDS", "soon", "give seconds")
+
+
 def test_empty_links_is_none():
     assert run(*QUICK, *NONE, GPUPROBE_LINKS="").returncode == 0

@@ -56,6 +56,6 @@ def in_mounts(script):
 
 def holder(directory=paths.SIM, **options):
     """A simulated CUDA process that waits."""
-    background = Background(directory / "idle-holder", **options)
+    background = Background(directory / "idle-holder", "--seconds", "3600", **options)
     assert background.stdout.readline() == "READY\n"
     return background

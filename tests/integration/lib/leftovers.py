@@ -38,7 +38,7 @@ def tracefs_answers():
 
 
 def bpftool(kind):
-    """It gives up where an object goes away while it asks for it, which others' do at any time: then it is asked again."""
+    """It gives up where an object goes away while it asks for it, as others' do: then it is asked again."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         with contextlib.suppress(RuntimeError):

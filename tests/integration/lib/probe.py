@@ -59,7 +59,7 @@ def kill_tree(pid):
 
 
 def is_watching(pid):
-    """Whether a gpuprobe waits for events (epoll_wait), as it does only when the probes of all that it found are made."""
+    """Whether a gpuprobe waits for events (epoll_wait): only when the probes of all that it found are made."""
     with open(f"/proc/{pid}/syscall", encoding="ascii") as syscall:
         return syscall.read().split()[0] == EPOLL_WAIT
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What this process has from whoever began it and gives to all that the tests start: environment, limits, umask, signals.
-The tests begin from the same, by sudo, by nohup in the background, or from a shell with limits and a language of its own.
+What this process has from whoever began it and gives to all that the tests start: environment, limits, umask,
+signals. The tests begin from the same, by sudo, by nohup in the background, or from a shell with limits of its own.
 """
 import os
 import re
@@ -28,7 +28,7 @@ OF_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}
 
 
 def _is_for_all(folder):
-    """Whether any user can come to its files, run them, and run them as their owner, and shells take its name as it is."""
+    """Whether any user can run its files, also as their owner, and shells take its name as it is."""
     if not folder.is_dir() or not re.fullmatch(r"[\w/.+-]{1,60}", str(folder)):
         return False
     return all(part.stat().st_mode & 0o001 for part in (folder, *folder.parents)) and \
@@ -36,7 +36,7 @@ def _is_for_all(folder):
 
 
 def _set_folder():
-    """Some tests have files in TMPDIR that other users run, by paths in shell commands: not each folder is fit for that."""
+    """Other users run what tests have in TMPDIR, by paths in shell commands: not each folder is fit for that."""
     found = [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]
     chosen = next((folder for folder in found if _is_for_all(folder)), found[0])
     os.environ["TMPDIR"] = tempfile.tempdir = str(chosen)
@@ -74,7 +74,7 @@ def _pass_over(_number, _frame):
 
 
 def catch_ignored_signals():
-    """For the process that runs tests. One that begins others for that leaves it to them: it would pass on the default."""
+    """For the process that runs tests, not for one that begins others to do that: they would not learn of it."""
     for number in signal.valid_signals() - OF_PYTHON:
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, _pass_over)

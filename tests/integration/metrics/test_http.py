@@ -142,7 +142,7 @@ def serve(gpuprobe, tmp_path):
 def idle():
     """A gpuprobe with nothing to watch, for the tests of manners. A real one, and one for all."""
     endpoint = Endpoint()
-    with Background("sleep", "infinity") as sleeper, \
+    with Background("sleep", "3600") as sleeper, \
             serving(endpoint, "-p", str(sleeper.pid), "--libcuda-path", paths.LIBCUDA) as process:
         endpoint.wait()
         endpoint.pid = process.pid

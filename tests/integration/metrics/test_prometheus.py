@@ -43,7 +43,7 @@ def served(tmp_path_factory):
         '{sim}/copy' --count 3
         '{sim}/idle-holder' --bytes 4096 --launch 77 --seconds 3600 >/dev/null &
         touch '{place}/done'
-        exec sleep infinity
+        exec sleep 3600
     """
     process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", *endpoint.option, "--libcuda-path",
                                 paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART, "--", "sh", "-c", body],
@@ -119,7 +119,8 @@ class Prometheus:
             stdout=self.log, stderr=subprocess.STDOUT, cwd=directory)
 
     def get(self, path, **parameters):
-        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=60) as answer:
+        asked = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+        with urllib.request.urlopen(asked, timeout=60) as answer:
             return json.load(answer)["data"]
 
     def query(self, expression):

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What gpuprobe may do while it runs, who COMMAND is, and what no output shows."""
-import contextlib
 import json
 import os
 import shutil
-import socket
 import stat
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 
@@ -15,7 +12,8 @@ import pytest
 
 from lib import folders, paths
 from lib.fuse import Served
-from lib.probe import Background, Running, environment
+from lib.probe import Background, Running, descendants, environment, wait_until
+from lib.scrape import hold_port
 
 pytestmark = [
     pytest.mark.usefixtures("nothing_left"),
@@ -57,12 +55,9 @@ def parse_status(text):
     return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
 
 
-def attached(probe, timeout=60):
+def attached(probe):
     """Waits until the probes are in, which takes -v to be told."""
-    end = time.monotonic() + timeout
-    while "the probes are in" not in probe.stderr:
-        assert time.monotonic() < end, f"no probes are in: {probe.stderr}"
-        time.sleep(0.05)
+    wait_until(lambda: "the probes are in" in probe.stderr, lambda: f"no probes are in: {probe.stderr}")
 
 
 def assert_kept(pid, names):
@@ -76,13 +71,13 @@ def assert_kept(pid, names):
         assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2", status
 
 
-def as_user(*argv, capabilities=FIVE, env=None, uid=USER, **options):
-    """Runs a program as a normal user with these ambient capabilities."""
+def as_user(*argv, capabilities=FIVE, env=None, uid=USER, before=(), **options):
+    """Runs a program as a normal user with these ambient capabilities; `before` are words in front of that."""
     plus = ",".join(["-all", *(f"+{name}" for name in capabilities)])
-    before = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", f"--inh-caps={plus}",
+    before = [*map(str, before), "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", f"--inh-caps={plus}",
               f"--ambient-caps={plus}", "--"]
     return subprocess.run([*before, *map(str, argv)], env=environment(**(env or {})), text=True, capture_output=True,
-                          timeout=60, stdin=subprocess.DEVNULL, check=False, **options)
+                          timeout=120, stdin=subprocess.DEVNULL, check=False, **options)
 
 
 class Holder(Background):
@@ -90,7 +85,7 @@ class Holder(Background):
 
     def __init__(self, directory, *before, env=None, **options):
         super().__init__(*before, f"{directory}/idle-holder", "--bytes", "4096", "--launch", "2", "--then-launch", "4",
-                         "--seconds", "60", env=env, **options)
+                         "--seconds", "3600", env=env, **options)
         assert self.stdout.readline() == "READY\n"
 
     def go(self):
@@ -130,33 +125,24 @@ def test_tracefs_takes_sys_admin_and_says_so(links, private, missing_links):
 
 
 def test_the_guard_keeps_no_more(gpuprobe):
-    with gpuprobe.start(paths.workload("idle-holder"), "--seconds", "30", args=["-v"]) as probe:
+    with gpuprobe.start(paths.workload("idle-holder"), "--seconds", "3600", args=["-v"]) as probe:
         attached(probe)
         children = Path(f"/proc/{probe.pid}/task/{probe.pid}/children").read_text().split()
         guards = [pid for pid in children if Path(f"/proc/{pid}/comm").read_text() == "gpuprobe-guard\n"]
         assert len(guards) == 1
-        end = time.monotonic() + 20
-        while status_of(guards[0])["Seccomp"] == "0" and time.monotonic() < end:
-            time.sleep(0.05)  # it comes by its filter beside gpuprobe
+        # It comes by its filter beside gpuprobe.
+        wait_until(lambda: status_of(guards[0])["Seccomp"] != "0", "it has no filter")
         assert_kept(guards[0], FIVE)
 
 
 def test_a_port_that_takes_privileges(gpuprobe):
     """It is bound before they are given up."""
-    with contextlib.ExitStack() as stack:
-        for port in range(600, 1024):
-            probe = socket.socket()
-            try:
-                probe.bind(("127.0.0.1", port))
-                break
-            except OSError:
-                continue
-            finally:
-                probe.close()
-        probe = stack.enter_context(gpuprobe.start(base=("--json", "--metrics-addr", f"127.0.0.1:{port}")))
-        probe.report()
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
-            assert answer.status == 200 and b"gpuprobe_" in answer.read()
+    with hold_port(range(600, 1024)) as held:
+        address = "127.0.0.1:%d" % held.getsockname()[1]
+        with gpuprobe.start(base=("--json", "--metrics-addr", address)) as probe:
+            probe.report()
+            with urllib.request.urlopen(f"http://{address}/metrics", timeout=60) as answer:
+                    assert answer.status == 200 and b"gpuprobe_" in answer.read()
 
 
 @pytest.mark.parametrize("argv", [("flame", "--by", "launches", "--folded", "-o"), ("stat", "-O"), ("trace", "-O")],
@@ -209,7 +195,7 @@ def assert_unbound(status):
 def run(*argv, env=None, **options):
     options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run([str(word) for word in argv], env=environment(**(env or {})), text=True, capture_output=True,
-                          timeout=60, check=False, close_fds=True, **options)
+                          timeout=120, check=False, close_fds=True, **options)
 
 
 def test_roots_command_is_roots():
@@ -464,14 +450,21 @@ def test_what_is_lacking_is_said(missing, said, private):
 
 
 def test_processes_whose_libraries_it_may_not_read(private):
-    """Of the whole machine: those that run are told as those that come are, and each file is counted."""
+    """
+    Of the whole machine, which is a pid namespace with nobody else: those that run are told as those that come are,
+    and each file is counted.
+    """
     for name in folders.LIBRARIES:
         (private / name).chmod(0o700)
     rest = [name for name in FIVE if name != "dac_read_search"]
-    with Holder(private) as holder:
-        done = as_user(private / "gpuprobe", *REPORT, "--duration", "1", capabilities=rest)
+    with Background("unshare", "-pf", "--kill-child", "--mount-proc", "sh", "-c",
+                    f"'{private}/idle-holder' --seconds 3600 & wait") as machine:
+        assert machine.stdout.readline() == "READY\n"
+        [inside] = descendants(machine.pid)[:1]
+        done = as_user(private / "gpuprobe", *REPORT, "--duration", "1", capabilities=rest,
+                       before=["nsenter", "-t", inside, "-p", "-m", "--"])
     assert done.returncode == 0, done.stderr
-    told = [line for line in done.stderr.splitlines() if f"process {holder.pid} (idle-holder): " in line]
+    told = [line for line in done.stderr.splitlines() if " (idle-holder): " in line]
     assert len(told) == 1 and "warning" in told[0] and "libcuda.so.1 cannot be read: Permission denied" in told[0]
     assert "run it as root (sudo), or with CAP_DAC_READ_SEARCH" in told[0]
     assert json.loads(done.stdout)["lost"]["library_skipped"] == 2
@@ -508,24 +501,24 @@ def test_no_form_of_output_shows_words_or_variables(argv, private):
 
 
 def test_no_metric_shows_words_or_variables(free_port, private):
-    with Background(*secretive(private), "--hold", "30") as program:
+    with Background(*secretive(private), "--hold", "600") as program:
         program.stdout.readline()
         argv = [str(paths.GPUPROBE), "--json", "--metrics-addr", f"127.0.0.1:{free_port}", "--display-interval", "0.1"]
         with Running(argv, environment(), private, None) as probe:
             probe.report()
-            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=10) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=60) as answer:
                 assert SECRET.encode() not in answer.read()
 
 
 # --- files that a watched process has a hand in ---
 
 def watch(holder, private, *args):
-    """Watches a process while it launches; returns the result, which must come soon."""
+    """Watches a process while it launches; returns the result. Who waited for a silent file would never end."""
     argv = [str(paths.GPUPROBE), *REPORT, "-v", "-p", str(holder.pid), *args]
     with Running(argv, environment(), private, None) as probe:
         attached(probe)
         holder.go()
-        return probe.stop(timeout=10)
+        return probe.stop()
 
 
 @pytest.fixture

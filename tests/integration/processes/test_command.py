@@ -145,7 +145,8 @@ def test_forks(gpuprobe_by, private, options):
 
 def test_only_its_own(gpuprobe, private):
     """A stranger that uses the same library meanwhile is not counted."""
-    stranger = subprocess.Popen([str(private / "launch"), "--seconds", "600", "--rate", "1000"], stdout=subprocess.DEVNULL)
+    stranger = subprocess.Popen([str(private / "launch"), "--seconds", "600", "--rate", "1000"],
+                                stdout=subprocess.DEVNULL)
     try:
         result = gpuprobe.run(*to_stderr(private / "launch", "--launches", "6"))
     finally:
@@ -322,7 +323,8 @@ def has_taken(pid, number):
 def test_second_ctrl_c_ends_gpuprobe(tmp_path):
     mark = uuid.uuid4().hex
     shell = Shell(MARK=mark)
-    shell.type(f"{paths.GPUPROBE} {' '.join(QUIET)} -- sh -c 'trap \"\" INT; touch {tmp_path}/ready; exec sleep 600'; echo status=$?")
+    shell.type(f"{paths.GPUPROBE} {' '.join(QUIET)} -- "
+               f"sh -c 'trap \"\" INT; touch {tmp_path}/ready; exec sleep 600'; echo status=$?")
     wait_for_file(tmp_path / "ready")
     wait_until(lambda: set(states_of(mark, "sleep").values()) == {"S"}, "COMMAND does not sleep")
     [gpuprobe] = states_of(mark, "gpuprobe")
@@ -513,7 +515,7 @@ def test_next_start_removes_stale_events(tracefs):
 # --- ends at once ---
 
 def closings(pid):
-    """How many descriptors a gpuprobe has that the kernel takes its time to close: a tracefs event a tenth of a second."""
+    """How many descriptors a gpuprobe has that take time to close: a tracefs event a tenth of a second."""
     found = []
     for entry in os.scandir(f"/proc/{pid}/fd"):
         with contextlib.suppress(OSError):
@@ -521,11 +523,12 @@ def closings(pid):
     return sum(bool(re.search("bpf.link|perf_event", name)) for name in found)
 
 
-def check_end(running, closed):
+def check_end(running, links, closed):
     """It waits for no report, and has few things to close, however many functions have probes. Returns the result."""
     result = running.stop(signal.SIGINT)
-    probed = sum(result.final["probes_attached"].values())
-    assert closed < 10 + 12 * result.final["libraries"] < probed // 2
+    of_library = 12 if links == "perf" else 3
+    assert sum(result.final["probes_attached"].values()) > 100
+    assert closed < 10 + of_library * result.final["libraries"]
     return result
 
 
@@ -536,12 +539,13 @@ def test_ends_at_once(gpuprobe_by, api, tmp_path):
     with gpuprobe_by.start("sh", "-c", command, interval=3600, args=["--api", api], base=("--json", *NONE),
                            libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         wait_for_file(tmp_path / "ready")
-        result = check_end(running, closings(running.pid))
+        result = check_end(running, gpuprobe_by.links, closings(running.pid))
     assert result.status == 128 + signal.SIGINT
     assert 5 in launches(result)
 
 
 def test_whole_machine_ends_at_once(gpuprobe_by):
-    with gpuprobe_by.start(interval=3600, args=["--api", "both"], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+    with gpuprobe_by.start(interval=3600, args=["--api", "both"],
+                           libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         running.wait_until_watching()
-        check_end(running, closings(running.pid))
+        check_end(running, gpuprobe_by.links, closings(running.pid))

@@ -12,7 +12,6 @@ from lib.probe import Background
 from lib.script import script
 
 GIVEN = [LIBCUDA, LIBCUDART]
-ALONE = pytest.mark.alone("what gpuprobe loses of other programs on the machine counts, too")
 
 
 def process_of(report, pid):
@@ -32,31 +31,42 @@ def wait_probed(running, library):
     return running.wait_for(lambda r: re.search(f"{library} .*functions probed", running.stderr))
 
 
-@ALONE
-def test_files_given_are_exact(gpuprobe_by):
+def test_files_given_are_exact(gpuprobe_by, tmp_path):
     """From the first call of a process that starts later; it is shown once more when it has ended."""
-    with gpuprobe_by.start(libraries=GIVEN) as running:
+    with gpuprobe_by.start(libraries=GIVEN, args=["-v"]) as running:
         running.report()
-        truth_env = {"CUDA_SIM_TRUTH": f"{running.truth_dir}/%p.%u.json"}
-        with Background(workload("launch"), "--threads", 4, "--launches", 1000, "--hold", "0.3",
-                        env=truth_env) as program:
+        with Background(*script(f"""
+                import threading
+                context = start()
+                _, (kernel,) = module("kernel")
+                def work():
+                    need(driver.cuCtxSetCurrent(context))
+                    for _ in range(1000):
+                        need(launch(kernel))
+                threads = [threading.Thread(target=work) for _ in range(4)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                wait_for({str(tmp_path / "end")!r})
+                """), env={"CUDA_SIM_TRUTH": f"{running.truth_dir}/%p.%u.json"}) as program:
             process = wait_process(running, program.pid, lambda p: p["launches"] == 4000)
             assert not process["since_attach"] and not process["ended"]
-            program.wait(20)
+            (tmp_path / "end").touch()
+            assert program.wait(60) == 0
         process = wait_process(running, program.pid, lambda p: p["ended"])
         for _ in range(2):
             assert process_of(running.report(), program.pid) is None
         result = running.stop()
     assert result.status == 0
-    exact.check(result)
+    exact.check(result, strangers=True)
 
 
-@ALONE
 def test_found_through_the_loader(gpuprobe_by, tmp_path):
     """A file never seen before: what came before the probes is missing, and that is said; the next is exact."""
     for library in GIVEN:
         shutil.copy(library, tmp_path)
-    command = [workload("dlopener"), "--library", tmp_path / "libcudart.so.13", "--calls", 100, "--hold", 1]
+    command = [workload("dlopener"), "--library", tmp_path / "libcudart.so.13", "--calls", 100, "--hold", 600]
     with gpuprobe_by.start(args=["-v"]) as running:
         running.report()
         with Background(*command, env={"LD_LIBRARY_PATH": tmp_path}) as first:
@@ -68,7 +78,7 @@ def test_found_through_the_loader(gpuprobe_by, tmp_path):
                 assert not process["since_attach"]
                 assert exact.memory(process)["device"]["allocations"] == 101
         result = running.stop()
-    assert exact.lost(result.final) == {}
+    assert exact.lost_with_strangers(result, first.pid, second.pid) == {}
 
 
 def test_a_late_library_is_marked(gpuprobe_by, tmp_path):
@@ -105,7 +115,7 @@ def test_since_attach_in_the_text(gpuprobe):
         with gpuprobe.start(base=["--metrics-addr", "none"]) as running:
             running.line()
             assert holder.tell("go") == "DONE"
-            end = time.monotonic() + 20
+            end = time.monotonic() + 60
             while f"process {holder.pid} (idle-holder) since attach\n" not in running.stdout:
                 assert time.monotonic() < end and running.line() is not None
             running.stop()
@@ -114,16 +124,21 @@ def test_since_attach_in_the_text(gpuprobe):
 @pytest.mark.parametrize("libraries", [GIVEN, []])
 def test_pid_and_its_children(gpuprobe_by, libraries):
     """-p: the process and what it starts from now on, nothing else."""
-    shell = f"read line; {workload('launch')} --launches 70 --hold 0.5; {workload('launch')} --launches 80 --hold 0.5"
-    with Background("sh", "-c", shell) as parent, Background("sh", "-c", f"read line; {workload('launch')}") as other:
-        with gpuprobe_by.start(args=["-p", str(parent.pid)], libraries=libraries) as running:
+    launch = f"{workload('launch')} --launches"
+    shell = f"read line; {launch} 70 --hold 600 >/dev/null & echo $!; read line; {launch} 80 --hold 600"
+    with Background("sh", "-c", shell) as parent, Background("sh", "-c", f"read line; {launch} 90") as other:
+        with gpuprobe_by.start(args=["-v", "-p", str(parent.pid)], libraries=libraries) as running:
             running.report()
-            other.stdin.write("go\n")
-            other.stdin.flush()
+            assert other.tell("go").startswith("90 launches")
+            other.wait(60)
+            first = int(parent.tell("go"))
+            if libraries:
+                wait_process(running, first, lambda p: p["launches"] == 70)
+            else:
+                wait_probed(running, LIBCUDA)
             parent.stdin.write("go\n")
             parent.stdin.flush()
-            parent.wait(20)
-            other.wait(20)
+            running.wait_for(lambda r: 80 in [p["launches"] for p in r["processes"]])
             result = running.stop()
     seen = {p["pid"]: p for report in result.reports for p in report["processes"]}
     assert parent.pid not in seen and other.pid not in seen
@@ -158,21 +173,20 @@ def test_ends_with_a_duration(gpuprobe):
     begin = time.monotonic()
     with gpuprobe.start(args=["--duration", "0.5"], interval=0) as running:
         result = running.finish()
-    assert 0.5 <= time.monotonic() - begin < 30
+    assert time.monotonic() - begin >= 0.5
     assert result.status == 0 and result.final["final"]
 
 
-@ALONE
 def test_many_at_once(gpuprobe_by):
     """Sixteen programs side by side, while gpuprobe watches the machine."""
-    with gpuprobe_by.start(libraries=GIVEN, interval=0) as running:
-        time.sleep(0.5)
+    with gpuprobe_by.start(libraries=GIVEN, interval=0, args=["-v"]) as running:
+        running.wait_until_watching()
         env = {"CUDA_SIM_TRUTH": f"{running.truth_dir}/%p.%u.json"}
         programs = [Background(workload("forker"), "--processes", 4, "--pairs", 20, "--launches", 50, env=env)
                     for _ in range(4)]
         for program in programs:
             with program:
-                assert program.wait(30) == 0
+                assert program.wait(60) == 0
         result = running.stop()
     assert len([truth for truth in result.truths if not truth.idle]) == 16
-    exact.check(result)
+    exact.check(result, strangers=True)

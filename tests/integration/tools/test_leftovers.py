@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lib import bpf_names, leftovers, paths
+from lib.probe import wait_until
 
 CONSTANTS = ".rodata.cst32"  # see bpf_names.is_map
 
@@ -69,9 +70,7 @@ def test_held_by_the_last_thread():
     with held_by_nobody(name, *shape) as (number, pin):
         with subprocess.Popen([paths.PYTHON, "-c", FIRST_THREAD_ENDS, str(pin)]) as process:
             try:
-                end = time.monotonic() + 20
-                while not leftovers.is_zombie(process.pid) and time.monotonic() < end:
-                    time.sleep(0.05)
+                wait_until(lambda: leftovers.is_zombie(process.pid), "the first thread does not end")
                 assert ("map", number) in leftovers.present().keys() - leftovers.left_over().keys()
             finally:
                 process.kill()
@@ -89,8 +88,7 @@ def test_whose_events_they_are():
     with subprocess.Popen(["unshare", "-pf", "--kill-child=KILL", "sleep", "60"]) as process:
         try:
             children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-            while not children.read_text():
-                time.sleep(0.05)
+            wait_until(children.read_text, "unshare starts nothing")
             [child] = map(int, children.read_text().split())
             now = int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1000)
             assert leftovers.is_owner(child, leftovers.Group(1, 2, leftovers.namespace_of(child), now))
