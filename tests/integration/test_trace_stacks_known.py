@@ -13,8 +13,10 @@ FRAME = re.compile(r"(?P<function>.+)\+(?P<offset>0x[0-9a-f]+) \[(?P<object>[^]]
                    r"(?: (?P<file>[^ ]+):(?P<line>[0-9]+))?")
 UNKNOWN = re.compile(r"(?P<object>[^ ]+)\+(?P<offset>0x[0-9a-f]+)")
 FRAMES = ["-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-ipa-icf", "-fno-ipa-ra"]
-# Calls by two functions that call each other and themselves: the path is the number's bits, and the size.
+# Calls by two functions that call each other and themselves: the path is the number's bits, and the size. A pause after
+# each, or, with the file that the lines are written to, so many calls until it has a line of each.
 PATHS = r"""
+    #include <stdio.h>
     #include <stdlib.h>
     #include <unistd.h>
     int cudaMalloc(void **address, unsigned long size);
@@ -34,16 +36,32 @@ PATHS = r"""
     }
     void zero(int depth, unsigned long path) { step(depth, path); calls++; }
     void one(int depth, unsigned long path) { step(depth, path); calls++; }
+    static int lines_of(const char *path)
+    {
+        FILE *file = fopen(path, "r");
+        int lines = 0, character;
+        while (file && (character = getc(file)) != EOF)
+            lines += character == '\n';
+        if (file)
+            fclose(file);
+        return lines;
+    }
     int main(int count, char **words)
     {
-        int depth = atoi(words[1]), rounds = atoi(words[2]), pause = atoi(words[3]);
+        int depth = atoi(words[1]), rounds = atoi(words[2]), pause = atoi(words[3]), made = 0;
         for (int i = 0; i < rounds; i++)
             for (unsigned long path = 0; path < 1ul << depth; path++) {
                 step(depth, path);
-                if (pause)
+                made++;
+                if (count == 4 && pause)
                     usleep(pause);
+                for (int tries = 0; count == 5 && made % pause == 0 && lines_of(words[4]) < made; tries++) {
+                    if (tries == 6000)
+                        return 1;
+                    usleep(10000);
+                }
             }
-        return count != 4;
+        return count != 4 && count != 5;
     }
 """
 DEEP = r"""
@@ -160,7 +178,7 @@ def check_paths(lines, depth):
 def test_a_stack_that_left_is_told_again(tracer, tmp_path):
     """With four kept and sixteen that take turns, each is there while its call is shown."""
     program = build(tmp_path, PATHS, *FRAMES)
-    result = tracer.run(program, 4, 3, 60000, args=["-e", "cudaMalloc", "--stack-storage-size", 4],
+    result = tracer.run(program, 4, 3, 3, tracer.next_path, args=["-e", "cudaMalloc", "--stack-storage-size", 4],
                         columns="time,event,size,stack")
     assert len(result.lines) == 48
     assert check_paths(result.lines, 4) == 0
