@@ -126,19 +126,20 @@ def builder(tmp_path_factory):
                          ids=lambda value: getattr(value, "name", value))
 def test_copies_of_stacks(tracer, tmp_path, builder, variant, mode):
     """Without frame pointers and with them, and stripped: whole and right, from signals, threads and plugins."""
-    program = builder.get("known_stacks.c", variant)
-    result = tracer.run(*program.command(tmp_path / "truth"), args=["-e", EVENTS, "--stack", mode, "--stack-size", 32],
-                        columns="time,event,size")
-    known = stacks.read_truth(tmp_path / "truth")
-    assert len(known) == len(result.lines)
-    stacks.check_all(program, known, as_sites(result.lines), 32 * 1024)
+    check_known(tracer, tmp_path / "truth", builder.get("known_stacks.c", variant), mode)
 
 
 def test_each_kind_of_links(tracer_by, tmp_path, builder):
-    program = builder.get("known_stacks.c", stacks.VARIANTS[0])
-    result = tracer_by.run(*program.command(tmp_path / "truth"),
-                           args=["-e", EVENTS, "--stack", "dwarf", "--stack-size", 32], columns="time,event,size")
-    stacks.check_all(program, stacks.read_truth(tmp_path / "truth"), as_sites(result.lines), 32 * 1024)
+    check_known(tracer_by, tmp_path / "truth", builder.get("known_stacks.c", stacks.VARIANTS[0]), "dwarf")
+
+
+def check_known(tracer, truth, program, mode):
+    """The program's plugins and its child stay until gpuprobe has told of their calls."""
+    result = tracer.run(*program.command(truth), args=["-e", EVENTS, "--stack", mode, "--stack-size", 32],
+                        columns="time,event,size", env={"TRACE_FILE": tracer.next_path})
+    known = stacks.read_truth(truth)
+    assert len(known) == len(result.lines)
+    stacks.check_all(program, known, as_sites(result.lines), 32 * 1024)
 
 
 def test_depths(tracer, tmp_path):

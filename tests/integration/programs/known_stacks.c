@@ -160,6 +160,35 @@ static KNOWN void run_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
+static long lines_of(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long lines = 0;
+
+	for (int character; file && (character = getc(file)) != EOF;)
+		lines += character == '\n';
+	if (file)
+		fclose(file);
+	return lines;
+}
+
+/*
+ * Until the file TRACE_FILE has a line of each call: by then what was mapped has been looked at. Without that file there is
+ * some time for it.
+ */
+static void wait_until_seen(void)
+{
+	const char *path = getenv("TRACE_FILE");
+
+	if (!path)
+		usleep(300000);
+	for (int tries = 0; path && lines_of(path) < lines_of(known_path); tries++) {
+		if (tries == 6000)
+			abort();
+		usleep(10000);
+	}
+}
+
 static KNOWN void run_child(void)
 {
 	ENTER("run_child");
@@ -168,7 +197,7 @@ static KNOWN void run_child(void)
 	if (!pid) {
 		CALL(recurse(2, allocate, 1030));
 		CALL(recurse(2, free_nothing, 1031));
-		usleep(300000); /* time to look at it */
+		wait_until_seen();
 		exit(0);
 	}
 	waitpid(pid, NULL, 0);
@@ -203,7 +232,7 @@ static KNOWN void run_plugin(const char *path, unsigned long number)
 	if (!run)
 		abort();
 	CALL(run(&known_top, known_write, number));
-	usleep(300000); /* time to look at what was mapped */
+	wait_until_seen();
 	dlclose(library);
 }
 
