@@ -141,7 +141,8 @@ def test_graphs_captured_meanwhile(gpuprobe, tmp_path):
         until [ -e {enough} ]; do {graph}; done
         kill $!"""
     with gpuprobe.start("sh", "-c", command, args=["--max-overhead", 5], interval=0.25, env=BUSY) as running:
-        running.wait_for(lambda report: any(process["graph_launches_of_unknown_size"] for process in report["processes"]))
+        running.wait_for(lambda report: any(process["graph_launches_of_unknown_size"]
+                                            for process in report["processes"]))
         enough.touch()
         result = running.finish()
     processes = [process for report in result.reports for process in report["processes"] if process["graph_launches"]]

@@ -20,8 +20,8 @@ def builder(tmp_path_factory):
 def watch(gpuprobe, program, truth, size):
     """(what the program knows, the call sites that gpuprobe tells of)"""
     question = truth.with_name("question")
-    with gpuprobe.start(*program.command(truth), args=["--stack", "dwarf", "--stack-size", str(size), "--min-wait", "1ns"],
-                        env={"QUESTION": question}) as running:
+    args = ["--stack", "dwarf", "--stack-size", str(size), "--min-wait", "1ns"]
+    with gpuprobe.start(*program.command(truth), args=args, env={"QUESTION": question}) as running:
         for _ in range(program.questions):
             answer(running, question)
         result = running.finish()

@@ -10,8 +10,8 @@
  *   slow:     5 waits for the context
  *   quick:   40 waits for a stream
  *
- * What fails is passed over. With an argument, it waits for a line of its stdin before its end. The nanoseconds of the waits for
- * the context, as it measures them around its calls, are told to the file of the variable WAITED.
+ * What fails is passed over. With an argument, it waits for a line of its stdin before its end. The nanoseconds of the
+ * waits for the context, as it measures them around its calls, are told to the file of the variable WAITED.
  */
 #define _GNU_SOURCE
 #include <stdint.h>

@@ -179,8 +179,8 @@ static bool is_seen(const char *trace, const char *question)
 }
 
 /*
- * Until what was mapped has been looked at: the file TRACE_FILE has a line of each call, or who reads gpuprobe's reports has
- * removed the file QUESTION, which is made here.
+ * Until what was mapped has been looked at: the file TRACE_FILE has a line of each call, or who reads gpuprobe's
+ * reports has removed the file QUESTION, which is made here.
  */
 static void wait_until_seen(void)
 {

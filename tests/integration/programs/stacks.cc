@@ -124,7 +124,7 @@ static long lines_of(const char *path)
 	return lines;
 }
 
-/* Until the file TRACE_FILE has TRACE_LINES lines: by then the mappings that the calls were made with have been looked at. */
+/* Until the file TRACE_FILE has TRACE_LINES lines: by then the mappings that the calls had have been looked at. */
 static void wait_for_lines()
 {
 	const char *path = getenv("TRACE_FILE"), *wanted = getenv("TRACE_LINES");
