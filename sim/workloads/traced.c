@@ -43,7 +43,7 @@ struct worker {
 static struct {
 	uint64_t threads, rounds, fail, size;
 	double rate, hold;
-	const char *log, *prefix;
+	const char *log, *prefix, *until;
 	uint64_t name_length;
 	int api;
 	struct gpu gpu;
@@ -162,6 +162,11 @@ static void prepare(struct worker *worker)
 	}
 }
 
+static bool is_enough(void)
+{
+	return run.until && access(run.until, F_OK) == 0;
+}
+
 static void work(uint64_t index, void *context)
 {
 	struct worker *worker = &run.workers[index];
@@ -169,7 +174,7 @@ static void work(uint64_t index, void *context)
 	(void)context;
 	prepare(worker);
 	worker->start = now();
-	for (worker->round = 0; worker->round < run.rounds; worker->round++) {
+	for (worker->round = 0; worker->round < run.rounds && !is_enough(); worker->round++) {
 		double left = run.rate > 0 ? worker->start + (double)worker->round / run.rate - now() : 0;
 
 		if (left > 0)
@@ -221,6 +226,7 @@ int main(int argc, char **argv)
 		{ "name-prefix", OPTION_TEXT, &run.prefix, NULL, "of the kernels [traced]" },
 		{ "name-length", OPTION_NUMBER, &run.name_length, NULL, "of the kernels' names" },
 		{ "log", OPTION_TEXT, &run.log, NULL, "note each call in this file" },
+		{ "until", OPTION_TEXT, &run.until, NULL, "no more rounds once this file is there" },
 		{ "hold", OPTION_SECONDS, &run.hold, NULL, "stay for so long at the end [0]" },
 		{ 0 },
 	};

@@ -38,9 +38,9 @@ def watch(tmp_path, script, *command, **variables):
     """Runs the script over a command; its lines. Detaching is slow: 0.1 s a probe."""
     file = tmp_path / "script.bt"
     file.write_text(script)
-    done = subprocess.run(["timeout", "-s", "INT", "100", "bpftrace", "-o", tmp_path / "lines", file, "-c",
+    done = subprocess.run(["timeout", "-s", "INT", "300", "bpftrace", "-o", tmp_path / "lines", file, "-c",
                            " ".join(map(str, command))],
-                          env=environment(**variables), capture_output=True, text=True, timeout=150, check=False)
+                          env=environment(**variables), capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "lines").read_text()
     assert "Lost" not in text + done.stderr

@@ -70,6 +70,11 @@ class Program:
     def files(self):
         return {path.name for path in (self.path, *self.plugins)}
 
+    @property
+    def questions(self):
+        """How often it asks whether its calls have been seen: before its child ends, and each plugin goes."""
+        return 1 + len(self.plugins) if self.plugins else 0
+
     def command(self, truth):
         return [str(self.path), str(truth), *map(str, self.plugins)]
 

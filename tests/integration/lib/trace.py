@@ -177,7 +177,7 @@ def differences(line, call):
     if line["event"] != call.function:
         return [f"{line['event']} instead of {call.function}"]
     begin = line["time"]
-    if line.get("line") == "resumed":  # a call that a busy machine kept for more than a second; its time is the return's
+    if line.get("line") == "resumed":  # a busy machine kept it for more than a second; its time is the return's
         begin -= line["duration"]
     if not call.before <= begin <= begin + line["duration"] <= call.after:
         found.append(f"time {line['time']} + {line['duration']}, called from {call.before} to {call.after}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--max-overhead: families are watched for a part of the time where they cost a thread too much; what is told is near
-the truth, and all else exact. How near, and how well the budget is held, is for the benchmark: a machine that tests
-share is no place for that."""
+"""--max-overhead: families are watched for a part of the time where they cost a thread too much; what is told is within
+what can be, and all else exact. How near the truth, and how well the budget is held, is for the benchmark
+(bench/sections/governor.py): a machine that tests share is no place for that."""
 import os
 import shutil
 import time
@@ -14,7 +14,8 @@ from lib.probe import Background
 
 pytestmark = pytest.mark.plain("what calls cost is measured, and theirs is another there")
 
-BUSY = {"CUDA_SIM_LATENCY": "cuLaunchKernel=2500ns"}  # a probe makes such a loop a quarter slower
+LAUNCH_NS = 2500
+BUSY = {"CUDA_SIM_LATENCY": f"cuLaunchKernel={LAUNCH_NS}ns"}  # a probe makes such a loop a quarter slower
 
 
 def launches(seconds, *words):
@@ -25,20 +26,23 @@ def told(result):
     return sum(kernel["launches"] for kernel in result.process["kernels"])
 
 
-def check_near(number, truth, within=0.3):
-    assert (1 - within) * truth <= number <= (1 + within) * truth, f"{number} for {truth}"
+def check_told(process, truth, began):
+    """No more was counted than was launched, nor was more told than could be launched since `began`."""
+    sampling, number = process["sampling"]["launch"], sum(kernel["launches"] for kernel in process["kernels"])
+    assert sampling["missed"] > 0 and number == sampling["counted"] + sampling["missed"]
+    assert 0 < sampling["counted"] <= truth.calls("cuLaunchKernel")
+    assert number * LAUNCH_NS <= (time.monotonic() - began) * 1e9
 
 
 def test_launches_are_sampled(gpuprobe_multi):
-    result = gpuprobe_multi.run(*launches(5), args=["--max-overhead", "5%"], env=BUSY)
-    sampling, process = result.final["sampling"], result.process["sampling"]["launch"]
+    began = time.monotonic()
+    result = gpuprobe_multi.run(*launches(4), args=["--max-overhead", "5%"], env=BUSY)
+    sampling = result.final["sampling"]
     assert sampling["max_overhead"] == 0.05
     assert sampling["families"]["launch"]["sampled"] and sampling["families"]["launch"]["share"] < 1
     assert not sampling["families"]["copy"]["sampled"] and not sampling["families"]["wait"]["sampled"]
-    assert 0 < sampling["overhead"] < 0.2
-    # Many of the launches were not seen, and are estimated; where others take the CPU, fewer.
-    assert process["missed"] > 0.2 * process["counted"]
-    check_near(told(result), result.truth.calls("cuLaunchKernel"))
+    assert sampling["overhead"] > 0
+    check_told(result.process, result.truth, began)
     assert len(result.process["kernels"]) == 4
     # What lives is exact.
     assert result.process["objects"]["stream"]["created"] == 1 and not any(result.final["lost"].values())
@@ -52,18 +56,26 @@ def test_nothing_is_sampled_without_need(gpuprobe_multi):
     assert told(result) == result.truth.calls("cuLaunchKernel")
 
 
-def test_back_to_exact(gpuprobe):
-    """A thread that calls often, and then seldom: sampled, and then exact again."""
-    slow = ["--rate", 200]
-    command = ["sh", "-c", f"{shell(launches(3))}; {shell(launches(8, *slow))}"]
-    with gpuprobe.start(*command, args=["--max-overhead", 5], interval=0.25, env=BUSY) as running:
-        running.wait_for(lambda report: report["sampling"]["families"]["launch"]["share"] < 1)
+def test_back_to_exact(gpuprobe, tmp_path):
+    """Threads that call often, and then seldom: sampled, and then exact again."""
+    seldom = tmp_path / "seldom"
+    command = f"""{shell(launches(600))} &
+        until [ -e {seldom} ]; do sleep 0.1; done
+        kill $!
+        exec {shell(launches(600, "--rate", 200))}"""
+    with gpuprobe.start("sh", "-c", command, args=["--max-overhead", 5], interval=0.25, env=BUSY) as running:
+        running.wait_for(is_sampled)
         running.wait_for(lambda report: any(process["sampling"]["launch"]["missed"] > 10000
                                             for process in report["processes"] if "sampling" in process))
+        seldom.touch()
         running.wait_for(lambda report: report["sampling"]["families"]["launch"]["share"] == 1)
-        last = running.finish(30).final
+        last = running.stop().final
     assert last["sampling"]["families"]["launch"] == {"share": 1, "sampled": True}
     assert last["sampling"]["overhead"] < 0.05
+
+
+def is_sampled(report):
+    return report["sampling"]["families"]["launch"]["share"] < 1
 
 
 def shell(words):
@@ -74,13 +86,18 @@ def test_a_library_that_comes_while_probes_are_out(gpuprobe, tmp_path):
     """A file that is met then gets the family's probes with all others."""
     for name in ("libcuda.so.1", "libcudart.so.13"):
         shutil.copy(SIM / name, tmp_path / name)
-    command = f"{shell(launches(6))} & sleep 2; LD_LIBRARY_PATH={tmp_path} {shell(launches(3))}; wait"
-    result = gpuprobe.run("sh", "-c", command, args=["--max-overhead", 5], env=BUSY)
-    assert len(result.final["processes"]) == 2
-    for process in result.final["processes"]:
-        truth = [truth for truth in result.truths if truth.data["pid"] == process["pid"]]
-        assert process["sampling"]["launch"]["counted"] > 0
-        check_near(sum(kernel["launches"] for kernel in process["kernels"]), truth[0].calls("cuLaunchKernel"), 0.4)
+    began, go = time.monotonic(), tmp_path / "go"
+    command = f"""{shell(launches(6))} &
+        until [ -e {go} ]; do sleep 0.1; done
+        LD_LIBRARY_PATH={tmp_path} {shell(launches(3))}
+        wait"""
+    with gpuprobe.start("sh", "-c", command, args=["--max-overhead", 5], interval=0.25, env=BUSY) as running:
+        running.wait_for(is_sampled)
+        go.touch()
+        result = running.finish()
+    assert len(result.truths) == 2
+    for truth in result.truths:
+        check_told(result.last_seen(truth.pid), truth, began)
 
 
 def test_stat(gpuprobe):
@@ -90,7 +107,7 @@ def test_stat(gpuprobe):
 
 def test_gauges(gpuprobe):
     endpoint = scrape.Endpoint()
-    with Background(*launches(8), env=BUSY) as busy:
+    with Background(*launches(600), env=BUSY) as busy:
         with gpuprobe.start(base=["--json", *endpoint.option], args=["--max-overhead", 5, "-p", busy.pid]):
             endpoint.wait()
             page = endpoint.until(lambda page: page.value("gpuprobe_sampling_ratio", family="launch") < 1)
@@ -115,33 +132,43 @@ def test_not_for(gpuprobe, command):
     assert "max-overhead" in gpuprobe.run(base=[command], args=["--max-overhead", 5], status=2).stderr
 
 
-def test_graphs_captured_meanwhile(gpuprobe):
+def test_graphs_captured_meanwhile(gpuprobe, tmp_path):
     """A capture whose launches were not all seen has no size rather than a wrong one."""
-    graph = shell([workload("launch"), "--api", "driver", "--function", "graph", "--kernels", 4, "--rate", 300,
-                   "--seconds", 3])
-    command = f"{shell(launches(7))} & sleep 1; for i in $(seq 10); do {graph} & sleep 0.2; done; wait"
-    result = gpuprobe.run("sh", "-c", command, args=["--max-overhead", 5], env=BUSY)
-    processes = [process for process in result.final["processes"] if process["graph_launches"]]
-    assert len(processes) == 10
+    graph = shell([workload("launch"), "--api", "driver", "--function", "graph", "--kernels", 4, "--launches", 20,
+                   "--hold", 0.3])
+    enough = tmp_path / "enough"
+    command = f"""{shell(launches(600))} &
+        until [ -e {enough} ]; do {graph}; done
+        kill $!"""
+    with gpuprobe.start("sh", "-c", command, args=["--max-overhead", 5], interval=0.25, env=BUSY) as running:
+        running.wait_for(lambda report: any(process["graph_launches_of_unknown_size"]
+                                            for process in report["processes"]))
+        enough.touch()
+        result = running.finish()
+    processes = [process for report in result.reports for process in report["processes"] if process["graph_launches"]]
     assert all(size["kernels"] in (4, None) for process in processes for size in process["graph_sizes"])
-    assert any(process["graph_launches_of_unknown_size"] for process in processes)
+
+
+def counted(report):
+    return report["processes"][0]["sampling"]["launch"]["counted"]
 
 
 def test_library_that_is_cut_off(gpuprobe_multi, tmp_path):
     """Its probes cannot be put in again; those of others are."""
     shutil.copy(LIBCUDA, tmp_path / "libcuda.so.1")
     holder = ("import mmap, time; f = open('libcuda.so.1', 'r+b'); "
-              "m = mmap.mmap(f.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); time.sleep(100)")
-    with Background(*launches(100), env=BUSY) as busy, Background("python3", "-c", holder, cwd=tmp_path) as other:
-        time.sleep(0.5)
+              "m = mmap.mmap(f.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); "
+              "print('mapped', flush=True); time.sleep(600)")
+    with Background(*launches(600), env=BUSY) as busy, Background("python3", "-c", holder, cwd=tmp_path) as other:
+        assert other.stdout.readline() == "mapped\n"
         with gpuprobe_multi.start(args=["--max-overhead", 5, "-p", busy.pid, "-p", other.pid], interval=0.25,
                                   libraries=[LIBCUDA]) as running:
             running.find(lambda report: report["sampling"]["families"]["launch"]["sampled"])
             os.truncate(tmp_path / "libcuda.so.1", 8192)
             running.find(lambda report: report["lost"]["library_skipped"])
-            first = running.report()
-            time.sleep(3)
+            # The probes of others go out and in again within a second.
+            *_, later = (running.report() for _ in range(12))
+            running.wait_for(lambda report: counted(report) > counted(later))
             result = running.stop()
-    assert result.final["processes"][0]["launches"] > first["processes"][0]["launches"]
     assert "cannot attach" not in result.stderr
     assert result.stderr.count("has been changed while it was in use") in range(1, 4)

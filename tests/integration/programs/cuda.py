@@ -117,6 +117,16 @@ def touch(path):
         pass
 
 
+def wait_until_in_slow_call(thread):
+    """Until the thread is in a call that the simulated CUDA makes last (CUDA_SIM_LATENCY)."""
+    clock_nanosleep = "230"  # x86-64
+    while True:
+        with open(f"/proc/self/task/{thread.native_id}/syscall", encoding="ascii") as syscall:
+            if syscall.read().split()[0] == clock_nanosleep:
+                return
+        time.sleep(0.01)
+
+
 def wait_for(path):
     """Until the test has made the file; not for ever, should the test be gone."""
     end = time.monotonic() + 60

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -160,6 +161,40 @@ static KNOWN void run_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
+static long lines_of(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long lines = 0;
+
+	for (int character; file && (character = getc(file)) != EOF;)
+		lines += character == '\n';
+	if (file)
+		fclose(file);
+	return lines;
+}
+
+static bool is_seen(const char *trace, const char *question)
+{
+	return (!trace || lines_of(trace) >= lines_of(known_path)) && (!question || access(question, F_OK));
+}
+
+/*
+ * Until what was mapped has been looked at: the file TRACE_FILE has a line of each call, or who reads gpuprobe's
+ * reports has removed the file QUESTION, which is made here.
+ */
+static void wait_until_seen(void)
+{
+	const char *trace = getenv("TRACE_FILE"), *question = getenv("QUESTION");
+
+	if (question && fclose(fopen(question, "w")))
+		abort();
+	for (int tries = 0; !is_seen(trace, question); tries++) {
+		if (tries == 6000)
+			abort();
+		usleep(10000);
+	}
+}
+
 static KNOWN void run_child(void)
 {
 	ENTER("run_child");
@@ -168,7 +203,7 @@ static KNOWN void run_child(void)
 	if (!pid) {
 		CALL(recurse(2, allocate, 1030));
 		CALL(recurse(2, free_nothing, 1031));
-		usleep(300000); /* time to look at it */
+		wait_until_seen();
 		exit(0);
 	}
 	waitpid(pid, NULL, 0);
@@ -203,7 +238,7 @@ static KNOWN void run_plugin(const char *path, unsigned long number)
 	if (!run)
 		abort();
 	CALL(run(&known_top, known_write, number));
-	usleep(300000); /* time to look at what was mapped */
+	wait_until_seen();
 	dlclose(library);
 }
 

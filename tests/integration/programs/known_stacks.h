@@ -44,6 +44,7 @@ typedef void known_write_fn(const char *event, unsigned long number, const struc
 
 static __thread struct known_frame *known_top;
 static FILE *known_truth;
+static const char *known_path;
 
 #define ENTER(function) ENTER_AT(function, &known_top)
 #define CUDA_CALL(event, number, ...) CUDA_CALL_BY(known_write, event, number, __VA_ARGS__)
@@ -54,6 +55,7 @@ static FILE *known_truth;
 
 static void known_open(const char *path)
 {
+	known_path = path;
 	known_truth = fopen(path, "a");
 	if (!known_truth)
 		abort();

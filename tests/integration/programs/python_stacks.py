@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Calls CUDA from all sorts of Python frames, and notes the stack of each call as Python itself tells it.
 
-usage: python_stacks.py LIBCUDART HELD LOG [wait]
+usage: python_stacks.py LIBCUDART HELD LOG LINES [wait]
 
 Each allocation has a size of its own. LOG has for each size its frames, the innermost first, and which sizes
 are of calls from code that is gone at once. HELD is the extension module of held.c; with `wait` the calls
-come after a line on stdin.
+come after a line on stdin. LINES is the file that gpuprobe writes a line a call to: the program stays until all are there,
+since what code is called is read while the process is.
 """
 import asyncio
 import contextlib
@@ -19,7 +20,7 @@ import sys
 import threading
 import time
 
-libcudart, held_path, log_path = sys.argv[1:4]
+libcudart, held_path, log_path, lines_path = sys.argv[1:5]
 released = ctypes.CDLL(libcudart, mode=ctypes.RTLD_GLOBAL)
 locked = ctypes.PyDLL(libcudart)
 loader = importlib.machinery.ExtensionFileLoader("held", held_path)
@@ -409,11 +410,20 @@ def main():
     return list(range(first, last + 1))
 
 
-if sys.argv[4:] == ["wait"]:
+def wait_for_lines(count):
+    """Not for ever: that there are fewer is for the test to see."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        with open(lines_path, "rb") as lines:
+            if lines.read().count(b"\n") >= count:
+                break
+        time.sleep(0.05)
+
+
+if sys.argv[5:] == ["wait"]:
     print("ready", flush=True)
     sys.stdin.readline()
 short_lived = main()
 with open(log_path, "w", encoding="utf-8") as log:
     json.dump({"stacks": stacks, "short_lived": short_lived}, log)
-# What code is called is read while the process is there; on a busy machine that takes a moment.
-time.sleep(1)
+wait_for_lines(len(stacks))

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -111,6 +112,30 @@ NOINLINE static void run_thread()
 		abort();
 }
 
+static long lines_of(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long lines = 0;
+
+	for (int character; file && (character = getc(file)) != EOF;)
+		lines += character == '\n';
+	if (file)
+		fclose(file);
+	return lines;
+}
+
+/* Until the file TRACE_FILE has TRACE_LINES lines: by then the mappings that the calls had have been looked at. */
+static void wait_for_lines()
+{
+	const char *path = getenv("TRACE_FILE"), *wanted = getenv("TRACE_LINES");
+
+	for (int tries = 0; path && wanted && lines_of(path) < atol(wanted); tries++) {
+		if (tries == 6000)
+			abort();
+		usleep(10000);
+	}
+}
+
 NOINLINE static void run_plugin(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
@@ -119,7 +144,7 @@ NOINLINE static void run_plugin(const char *path)
 	if (!call_back)
 		abort();
 	call_back(from_plugin); // at run_plugin
-	usleep(200000); /* time to look at the mappings that the call was made with */
+	wait_for_lines();
 	dlclose(library);
 }
 

@@ -126,7 +126,7 @@ static void send_alarm(void *unused)
 	raise(SIGALRM);
 }
 
-/* An allocation is left by a jump from the handler of a signal that comes in the middle of it; the call never returns. */
+/* An allocation is left by a jump from the handler of a signal that comes in the middle of it. */
 static void jump(void)
 {
 	CUdeviceptr address;

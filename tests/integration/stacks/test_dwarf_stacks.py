@@ -4,9 +4,12 @@
 Each stack that fits into what is copied is exactly right, from the CUDA function to the thread's
 beginning; of one that does not the innermost frames are right, and it says that it is truncated.
 """
+import time
+
 import pytest
 
 from lib import stacks
+from lib.probe import wait_for_file
 
 
 @pytest.fixture(scope="module")
@@ -16,12 +19,26 @@ def builder(tmp_path_factory):
 
 def watch(gpuprobe, program, truth, size):
     """(what the program knows, the call sites that gpuprobe tells of)"""
-    result = gpuprobe.run(*program.command(truth), args=["--stack", "dwarf", "--stack-size", str(size),
-                                                         "--min-wait", "1ns"])
+    question = truth.with_name("question")
+    args = ["--stack", "dwarf", "--stack-size", str(size), "--min-wait", "1ns"]
+    with gpuprobe.start(*program.command(truth), args=args, env={"QUESTION": question}) as running:
+        for _ in range(program.questions):
+            answer(running, question)
+        result = running.finish()
+    assert result.status == 0
+    processes = {process["pid"]: process for report in result.reports for process in report["processes"]}
     # A launch that fails is there a second time, as a failure.
-    sites = [site for process in result.final["processes"] for site in process["call_sites"]["calls"]
+    sites = [site for process in processes.values() for site in process["call_sites"]["calls"]
              if site["kind"] != "launch"]
     return stacks.read_truth(truth), sites
+
+
+def answer(running, question):
+    """When the program asks, a report that is begun later has to be there before it goes on."""
+    wait_for_file(question)
+    asked = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    running.wait_for(lambda report: report["boot_ns"] > asked)
+    question.unlink()
 
 
 @pytest.mark.parametrize("source,variant", [

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -82,35 +81,38 @@ def check(lines, log):
     assert wrong[:3] == [], f"{len(wrong)} of {len(expected)} stacks differ"
 
 
+def run(tracer, python, held, tmp_path, **options):
+    """All of programs/python_stacks.py, each of whose stacks has to be right."""
+    result = tracer.run(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", tracer.next_path,
+                        args=["-e", "cudaMalloc"], columns="time,size,event,stack", **options)
+    check(result.lines, tmp_path / "log")
+    return result
+
+
 def test_command(tracer, python, held, tmp_path):
     """From the first call on."""
-    result = tracer.run(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", args=["-e", "cudaMalloc"],
-                        columns="time,size,event,stack")
+    result = run(tracer, python, held, tmp_path)
     assert result.lost == 0
     assert "unavailable" not in result.stderr
-    check(result.lines, tmp_path / "log")
 
 
 def test_links(tracer_by, held, tmp_path):
     """With each kind of links."""
-    result = tracer_by.run(paths.PYTHON, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", args=["-e", "cudaMalloc"],
-                           columns="time,size,event,stack")
-    check(result.lines, tmp_path / "log")
+    run(tracer_by, paths.PYTHON, held, tmp_path)
 
 
 def test_process_that_runs(tracer, python, held, tmp_path):
     """It was started before; its first call that is seen has its frames, too."""
     env = {"LD_LIBRARY_PATH": paths.SIM}
-    with Background(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", "wait", env=env) as script:
+    with Background(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", tracer.next_path, "wait",
+                    env=env) as script:
         assert script.stdout.readline() == "ready\n"
         running, path = tracer.start(args=["-p", script.pid, "-e", "cudaMalloc"], columns="time,size,event,stack")
         with running:
             running.wait_until_watching()
             script.stdin.write("\n")
             script.stdin.flush()
-            script.wait(30)
-            time.sleep(0.3)
-            result = trace.Traced(running.stop(), path)
+            result = trace.Traced(running.finish(), path)
     check(result.lines, tmp_path / "log")
 
 
@@ -143,20 +145,16 @@ def test_code_that_stays(tracer, tmp_path):
 
 def test_no_symbols(tracer, held, tmp_path):
     """A copy of the interpreter without .symtab, as distributions ship it, has its frames by .dynsym."""
-    stripped = tmp_path / "python3.11"
-    shutil.copy(Path(paths.PYTHON).resolve(), stripped)
+    whole = Path(paths.PYTHON).resolve()
+    stripped = shutil.copy(whole, tmp_path / whole.name)
     subprocess.run(["strip", "--strip-all", stripped], check=True)
-    result = tracer.run(stripped, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", args=["-e", "cudaMalloc"],
-                        columns="time,size,event,stack", env={"PYTHONHOME": "/usr"})
-    check(result.lines, tmp_path / "log")
+    run(tracer, stripped, held, tmp_path, env={"PYTHONHOME": "/usr"})
 
 
 def test_venv(tracer, held, tmp_path):
     """Of a virtual environment, whose python is a symbolic link."""
     subprocess.run([paths.PYTHON, "-m", "venv", "--symlinks", "--without-pip", tmp_path / "venv"], check=True)
-    result = tracer.run(tmp_path / "venv/bin/python", PROGRAM, paths.LIBCUDART, held, tmp_path / "log",
-                        args=["-e", "cudaMalloc"], columns="time,size,event,stack")
-    check(result.lines, tmp_path / "log")
+    run(tracer, tmp_path / "venv/bin/python", held, tmp_path)
 
 
 def static_libraries():
@@ -179,9 +177,7 @@ def test_embedded(tracer, held, tmp_path):
     source.write_text("int Py_BytesMain(int, char **); int main(int c, char **v) { return Py_BytesMain(c, v); }")
     subprocess.run(["gcc", "-rdynamic", "-o", tmp_path / "server", source, archive, "-lm", "-ldl", "-lutil", "-lpthread"],
                    check=True)
-    result = tracer.run(tmp_path / "server", PROGRAM, paths.LIBCUDART, held, tmp_path / "log",
-                        args=["-e", "cudaMalloc"], columns="time,size,event,stack", env={"PYTHONHOME": prefix})
-    check(result.lines, tmp_path / "log")
+    run(tracer, tmp_path / "server", held, tmp_path, env={"PYTHONHOME": prefix})
 
 
 def test_other_programs_say_nothing(tracer):

@@ -13,8 +13,10 @@ FRAME = re.compile(r"(?P<function>.+)\+(?P<offset>0x[0-9a-f]+) \[(?P<object>[^]]
                    r"(?: (?P<file>[^ ]+):(?P<line>[0-9]+))?")
 UNKNOWN = re.compile(r"(?P<object>[^ ]+)\+(?P<offset>0x[0-9a-f]+)")
 FRAMES = ["-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-ipa-icf", "-fno-ipa-ra"]
-# Calls by two functions that call each other and themselves: the path is the number's bits, and the size.
+# Calls by two functions that call each other and themselves: the path is the number's bits, and the size. A pause after
+# each, or, with the file that the lines are written to, so many calls until it has a line of each.
 PATHS = r"""
+    #include <stdio.h>
     #include <stdlib.h>
     #include <unistd.h>
     int cudaMalloc(void **address, unsigned long size);
@@ -34,16 +36,32 @@ PATHS = r"""
     }
     void zero(int depth, unsigned long path) { step(depth, path); calls++; }
     void one(int depth, unsigned long path) { step(depth, path); calls++; }
+    static int lines_of(const char *path)
+    {
+        FILE *file = fopen(path, "r");
+        int lines = 0, character;
+        while (file && (character = getc(file)) != EOF)
+            lines += character == '\n';
+        if (file)
+            fclose(file);
+        return lines;
+    }
     int main(int count, char **words)
     {
-        int depth = atoi(words[1]), rounds = atoi(words[2]), pause = atoi(words[3]);
+        int depth = atoi(words[1]), rounds = atoi(words[2]), pause = atoi(words[3]), made = 0;
         for (int i = 0; i < rounds; i++)
             for (unsigned long path = 0; path < 1ul << depth; path++) {
                 step(depth, path);
-                if (pause)
+                made++;
+                if (count == 4 && pause)
                     usleep(pause);
+                for (int tries = 0; count == 5 && made % pause == 0 && lines_of(words[4]) < made; tries++) {
+                    if (tries == 6000)
+                        return 1;
+                    usleep(10000);
+                }
             }
-        return count != 4;
+        return count != 4 && count != 5;
     }
 """
 DEEP = r"""
@@ -108,19 +126,20 @@ def builder(tmp_path_factory):
                          ids=lambda value: getattr(value, "name", value))
 def test_copies_of_stacks(tracer, tmp_path, builder, variant, mode):
     """Without frame pointers and with them, and stripped: whole and right, from signals, threads and plugins."""
-    program = builder.get("known_stacks.c", variant)
-    result = tracer.run(*program.command(tmp_path / "truth"), args=["-e", EVENTS, "--stack", mode, "--stack-size", 32],
-                        columns="time,event,size")
-    known = stacks.read_truth(tmp_path / "truth")
-    assert len(known) == len(result.lines)
-    stacks.check_all(program, known, as_sites(result.lines), 32 * 1024)
+    check_known(tracer, tmp_path / "truth", builder.get("known_stacks.c", variant), mode)
 
 
 def test_each_kind_of_links(tracer_by, tmp_path, builder):
-    program = builder.get("known_stacks.c", stacks.VARIANTS[0])
-    result = tracer_by.run(*program.command(tmp_path / "truth"),
-                           args=["-e", EVENTS, "--stack", "dwarf", "--stack-size", 32], columns="time,event,size")
-    stacks.check_all(program, stacks.read_truth(tmp_path / "truth"), as_sites(result.lines), 32 * 1024)
+    check_known(tracer_by, tmp_path / "truth", builder.get("known_stacks.c", stacks.VARIANTS[0]), "dwarf")
+
+
+def check_known(tracer, truth, program, mode):
+    """The program's plugins and its child stay until gpuprobe has told of their calls."""
+    result = tracer.run(*program.command(truth), args=["-e", EVENTS, "--stack", mode, "--stack-size", 32],
+                        columns="time,event,size", env={"TRACE_FILE": tracer.next_path})
+    known = stacks.read_truth(truth)
+    assert len(known) == len(result.lines)
+    stacks.check_all(program, known, as_sites(result.lines), 32 * 1024)
 
 
 def test_depths(tracer, tmp_path):
@@ -160,7 +179,7 @@ def check_paths(lines, depth):
 def test_a_stack_that_left_is_told_again(tracer, tmp_path):
     """With four kept and sixteen that take turns, each is there while its call is shown."""
     program = build(tmp_path, PATHS, *FRAMES)
-    result = tracer.run(program, 4, 3, 60000, args=["-e", "cudaMalloc", "--stack-storage-size", 4],
+    result = tracer.run(program, 4, 3, 3, tracer.next_path, args=["-e", "cudaMalloc", "--stack-storage-size", 4],
                         columns="time,event,size,stack")
     assert len(result.lines) == 48
     assert check_paths(result.lines, 4) == 0

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+from lib import trace
 from lib.paths import SIM
 from lib.script import PROGRAMS
 
@@ -72,8 +73,14 @@ def stacks_of(result):
     return {line["size"]: line["stack"] for line in result.lines}
 
 
-def run(tracer, *command, **more):
-    result = tracer.run(*command, args=["-e", "cudaMalloc"], columns="time,event,size,stack", **more)
+def trace_calls(tracer, *command, head=0, **more):
+    """The program stays as it is until the three calls up to the plugin's have their lines, which come after a head."""
+    env = {"TRACE_FILE": tracer.next_path, "TRACE_LINES": head + 3}
+    return tracer.run(*command, args=["-e", "cudaMalloc"], env=env, **more)
+
+
+def run(tracer, *command):
+    result = trace_calls(tracer, *command, columns="time,event,size,stack")
     stacks = stacks_of(result)
     assert sorted(stacks) == sorted(STACKS)
     return stacks
@@ -93,18 +100,29 @@ def check(stacks, with_lines=True, where=marks()):
                 assert place == (where[mark] if with_lines else (None, None)), (size, text)
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Makes the program and its plugin with these options once; copies in a directory where that is given."""
+    made = {}
+
+    def get(*options, copied_to=None):
+        if options not in made:
+            made[options] = build(tmp_path_factory.mktemp("built"), *options)
+        return [shutil.copy(path, copied_to / path.name) for path in made[options]] if copied_to else made[options]
+
+    return get
+
+
 @pytest.mark.parametrize("options", [("-g",), ("-g", "-no-pie"), ("-gdwarf-4",), ("-g", "-gz"), ()],
                          ids=lambda options: " ".join(options) or "no -g")
-def test_names_and_lines(tracer, tmp_path, options):
+def test_names_and_lines(tracer, built, options):
     """With .symtab: all names, and lines where there is DWARF."""
-    program, plugin = build(tmp_path, *options)
-    check(run(tracer, program, plugin), with_lines=bool(options))
+    check(run(tracer, *built(*options)), with_lines=bool(options))
 
 
-def test_each_kind_of_links(tracer_by, tmp_path):
+def test_each_kind_of_links(tracer_by, built):
     """The caller itself is there however the probe is made."""
-    program, plugin = build(tmp_path, "-g")
-    check(run(tracer_by, program, plugin))
+    check(run(tracer_by, *built("-g")))
 
 
 def test_a_function_without_a_frame(tracer_by, tmp_path):
@@ -119,12 +137,10 @@ def test_a_function_without_a_frame(tracer_by, tmp_path):
 
 
 @pytest.mark.parametrize("pie", [(), ("-no-pie",)], ids=["pie", "no-pie"])
-def test_stripped(tracer, tmp_path, pie):
+def test_stripped(tracer, built, tmp_path, pie):
     """Without names there are objects and offsets, which are those of the symbols."""
-    (tmp_path / "whole").mkdir()
-    (tmp_path / "bare").mkdir()
-    program, plugin = build(tmp_path / "whole", *pie)
-    bare = [shutil.copy(path, tmp_path / "bare") for path in (program, plugin)]
+    program, plugin = built(*pie)
+    bare = built(*pie, copied_to=tmp_path)
     subprocess.run(["strip", *bare], check=True)
     named, unnamed = run(tracer, program, plugin), run(tracer, *bare)
     symbols = {}
@@ -142,9 +158,9 @@ def test_stripped(tracer, tmp_path, pie):
     assert unnamed[300][2].startswith("plugin.so+0x")
 
 
-def test_separate_debug_files(tracer, tmp_path):
+def test_separate_debug_files(tracer, built, tmp_path):
     """By the link in the stripped file: beside it, and in .debug."""
-    program, plugin = build(tmp_path, "-g")
+    program, plugin = built("-g", copied_to=tmp_path)
     debug = take_apart(program)
     subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", program], check=True)
     plugin_debug = take_apart(plugin)
@@ -157,9 +173,9 @@ def test_separate_debug_files(tracer, tmp_path):
     assert run(tracer, program, plugin)[100][0].startswith("stacks+0x")
 
 
-def test_debug_files_by_build_id_in_the_process_s_root(tracer, tmp_path):
+def test_debug_files_by_build_id_in_the_process_s_root(tracer, built, tmp_path):
     """/usr/lib/debug is the process's own, which gpuprobe's mount namespace does not have."""
-    program, plugin = build(tmp_path, "-g")
+    program, plugin = built("-g", copied_to=tmp_path)
     for path in (program, plugin):
         number = build_id(path)
         folder = tmp_path / "debug" / ".build-id" / number[:2]
@@ -171,15 +187,14 @@ def test_debug_files_by_build_id_in_the_process_s_root(tracer, tmp_path):
               f"mount --bind {tmp_path}/debug /usr/lib/debug && exec {program} {plugin}"))
 
 
-def test_a_deleted_program(tracer, tmp_path):
-    program, plugin = build(tmp_path, "-g")
+def test_a_deleted_program(tracer, built, tmp_path):
+    program, plugin = built("-g", copied_to=tmp_path)
     check(run(tracer, program, "-d", plugin))
 
 
-def test_forms(tracer, tmp_path):
+def test_forms(tracer, built):
     """The same texts in TSV, joined by semicolons."""
-    program, plugin = build(tmp_path, "-g")
-    result = tracer.run(program, plugin, args=["-e", "cudaMalloc"], form="tsv", columns="size,stack")
+    result = trace_calls(tracer, *built("-g"), head=1, form="tsv", columns="size,stack")
     rows = dict(line.split("\t") for line in result.text.splitlines() if line and line[0].isdigit())
     check({int(size): stack.split(";") for size, stack in rows.items()})
 
@@ -199,12 +214,15 @@ def test_libraries_that_come_and_go(tracer, tmp_path):
             cudaMalloc(&address, 4096);
             calls++;
         }
+        /* After each call it waits for the file paths[1], which the test makes when it has seen the line. */
         int main(int count, char **paths)
         {
-            for (int i = 1; i < count; i++) {
+            for (int i = 2; i < count; i++) {
                 void *library = dlopen(paths[i], RTLD_NOW);
                 ((void (*)(void (*)(void)))dlsym(library, "call_back"))(allocate);
-                usleep(150000);
+                for (int tries = 0; tries < 6000 && access(paths[1], F_OK); tries++)
+                    usleep(10000);
+                unlink(paths[1]);
                 mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
                 dlclose(library);
             }
@@ -216,7 +234,13 @@ def test_libraries_that_come_and_go(tracer, tmp_path):
     one, other = tmp_path / "one.so", tmp_path / "other.so"
     subprocess.run(["gcc", *FRAMES, "-shared", "-fPIC", "-o", one, PLUGIN], check=True)
     subprocess.run(["gcc", *FRAMES, "-shared", "-fPIC", "-Dcall=another", "-o", other, PLUGIN], check=True)
-    result = tracer.run(program, one, other, one, other, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    go, turns = tmp_path / "go", (one, other, one, other)
+    running, path = tracer.start(program, go, *turns, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    with running:
+        for turn in range(len(turns)):
+            trace.wait_for_lines(path, turn + 1)
+            go.touch()
+        result = trace.Traced(running.finish(), path)
     names = [[re.sub(r"\+0x[0-9a-f]+", "", text) for text in line["stack"][:4]] for line in result.lines]
     of_one = ["allocate [turns]", "call [one.so]", "call_back [one.so]", "main [turns]"]
     of_other = ["allocate [turns]", "another [other.so]", "call_back [other.so]", "main [turns]"]
@@ -232,7 +256,7 @@ def test_just_in_time_code(tracer, tmp_path):
         #include <sys/mman.h>
         #include <unistd.h>
         int cudaMalloc(void **address, unsigned long size);
-        int main(void)
+        int main(int count, char **words)
         {
             /* push %rbp; mov %rsp,%rbp; call *%rdx; pop %rbp; ret */
             static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd2, 0x5d, 0xc3};
@@ -247,13 +271,20 @@ def test_just_in_time_code(tracer, tmp_path):
                     (long)at + 64, sizeof(code));
             fclose(out);
             ((int (*)(void **, unsigned long, void *))(at + 64))(&address, 4096, cudaMalloc);
+            for (int tries = 0; tries < 6000 && access(words[1], F_OK); tries++)
+                usleep(10000);
             unlink(path);
-            return 0;
+            return count != 2;
         }
     """, encoding="utf-8")
     subprocess.run(["gcc", *FRAMES, "-o", tmp_path / "jit", source, f"-L{SIM}", "-l:libcudart.so.13",
                     f"-Wl,-rpath,{SIM}"], check=True)
-    result = tracer.run("sh", "-c", f"{tmp_path}/jit; sleep 1", args=["-e", "cudaMalloc"], columns="time,event,stack")
+    running, path = tracer.start(tmp_path / "jit", tmp_path / "go", args=["-e", "cudaMalloc"],
+                                 columns="time,event,stack")
+    with running:
+        trace.wait_for_lines(path, 1)
+        (tmp_path / "go").touch()
+        result = trace.Traced(running.finish(), path)
     stack, = (line["stack"] for line in result.lines)
     assert stack[0] == "LazyCompile:*total shop.js:7+0x6 [jit]"
     assert stack[1].startswith("main+0x")

@@ -85,8 +85,8 @@ def test_a_call_that_hangs_holds_up_nobody(tracer_by):
             hanging.stdin.flush()
             trace.wait_for(path, lambda lines: memsets_after_the_one_in_progress(lines) >= 40)
             result = trace.Traced(running.stop(), path)
-    last, = [line for line in result.lines if trace.is_unfinished(line)]
-    assert (last["event"], last["pid"]) == ("cuCtxSynchronize", hanging.pid)
+    hung, = result.of("cuCtxSynchronize")
+    assert trace.is_unfinished(hung) and hung["pid"] == hanging.pid
     assert trace.in_order([line for line in result.lines if line["event"] == "cudaMemset"])
 
 

@@ -35,28 +35,35 @@ def test_not_ready_is_no_failure(tracer):
         host = ctypes.create_string_buffer(4096)
         need(runtime.cudaMemcpyAsync(memory, host, 4096, 1, stream))
         assert runtime.cudaStreamQuery(stream) == 600
-        need(runtime.cudaStreamSynchronize(stream))
         assert runtime.cudaMalloc(ref(out()), 1 << 50) == 2
-    """), args=["-e", "all", "--failed", "--api", "runtime"], env={"CUDA_SIM_ASYNC": "50ms"})
+    """), args=["-e", "all", "--failed", "--api", "runtime"], env={"CUDA_SIM_ASYNC": "600s"})
     assert result.events == ["cudaMalloc"]
     shown = tracer.run(*script("""
         stream = made(runtime.cudaStreamCreate)
         memory = made(runtime.cudaMalloc, 4096)
         need(runtime.cudaMemcpyAsync(memory, ctypes.create_string_buffer(4096), 4096, 1, stream))
         assert runtime.cudaStreamQuery(stream) == 600
-        need(runtime.cudaStreamSynchronize(stream))
-    """), args=["-e", "cudaStreamQuery"], env={"CUDA_SIM_ASYNC": "50ms"})
+    """), args=["-e", "cudaStreamQuery"], env={"CUDA_SIM_ASYNC": "600s"})
     assert [line["result"] for line in shown.lines] == ["cudaErrorNotReady"]
 
 
+def call_of(line, calls):
+    """Which of the calls the line is of."""
+    call, = [call for call in calls if call.before <= line["time"] <= call.after]
+    assert call.function == line["event"]
+    return call
+
+
 def test_min_duration(tracer_by):
-    """Calls that take 20 ms among such that take microseconds."""
+    """Calls that take 20 ms among such that take microseconds, more where the machine is busy."""
     result, log = tracer_by.traced("--rounds", 10, args=["--min-duration", "10ms"],
                                    env={"CUDA_SIM_LATENCY": "cudaStreamSynchronize=20ms,cudaMemset=2ms"})
     calls = [call for calls in log.values() for call in calls]
     assert len(calls) > 100
-    assert result.events == [call.function for call in calls if call.after - call.before >= 20_000_000]
-    assert all(line["duration"] >= 10_000_000 for line in result.lines)
+    shown = [call_of(line, calls) for line in result.lines]
+    assert all(call.after - call.before >= line["duration"] >= 10_000_000 for line, call in zip(result.lines, shown))
+    assert [call for call in shown if call.function == "cudaStreamSynchronize"] == \
+        [call for call in calls if call.function == "cudaStreamSynchronize"]
 
 
 @pytest.mark.parametrize("text, ns", [("1500us", 1_500_000), ("0.0015s", 1_500_000), ("1500000ns", 1_500_000)])
@@ -75,30 +82,32 @@ def test_count(tracer_by):
 
 
 def test_duration(tracer_by):
+    """It ends by itself, not before its time, while the program goes on for a minute."""
     began = time.monotonic()
-    with Background(TRACED, "--rounds", 10000, "--rate", 50) as caller:
+    with Background(TRACED, "--rounds", 3000, "--rate", 50) as caller:
         result = tracer_by.run(args=["--duration", 2, "-e", "cudaMemset", "-p", caller.pid])
         assert caller.poll() is None
-    assert 2 <= time.monotonic() - began < 12
-    assert 40 <= len(result.lines) <= 110
-    assert set(result.events) == {"cudaMemset"}
+    assert time.monotonic() - began >= 2
+    assert result.lines and set(result.events) == {"cudaMemset"}
 
 
 def test_process(tracer_by):
     """Of two that call, the one that was asked for."""
     with Background(TRACED, "--rounds", 100000, "--rate", 50) as other, \
             Background(TRACED, "--rounds", 100000, "--rate", 50) as one:
-        result = tracer_by.run(args=["-p", one.pid, "--duration", 1.5])
+        result = tracer_by.run(args=["-p", one.pid, "--count", 500])
         assert other.poll() is None
-    assert {line["pid"] for line in result.lines} == {one.pid}
-    assert len(result.lines) > 100
+    assert [line["pid"] for line in result.lines] == [one.pid] * 500
 
 
 def test_two_processes(tracer):
     with Background(TRACED, "--rounds", 100000, "--rate", 50), \
             Background(TRACED, "--rounds", 100000, "--rate", 50) as one, \
             Background(TRACED, "--rounds", 100000, "--rate", 50) as two:
-        result = tracer.run(args=["-p", one.pid, "-p", two.pid, "--duration", 1.5])
+        running, path = tracer.start(args=["-p", one.pid, "-p", two.pid])
+        with running:
+            trace.wait_for(path, lambda lines: {line.get("pid") for line in lines} >= {one.pid, two.pid})
+            result = trace.Traced(running.stop(), path)
     assert {line["pid"] for line in result.lines} == {one.pid, two.pid}
 
 
@@ -159,9 +168,10 @@ def cgroup():
             time.sleep(0.05)
 
 
-def in_cgroup(directory, *command):
-    return subprocess.run(["sh", "-c", f'echo $$ > {directory}/cgroup.procs && exec "$@"', "sh", *command],
-                          check=True, stdout=subprocess.DEVNULL)
+def in_cgroup(directory, rounds):
+    """The workload in a cgroup, where it stays until it is killed."""
+    return Background("sh", "-c", f'echo $$ > {directory}/cgroup.procs && exec "$@"', "sh", TRACED, "--rounds", rounds,
+                      "--hold", 600)
 
 
 def test_cgroup(tracer_by, cgroup):
@@ -170,10 +180,11 @@ def test_cgroup(tracer_by, cgroup):
                                     libraries=[paths.LIBCUDART, paths.LIBCUDA])
     with running:
         running.wait_until_watching()
-        in_cgroup(cgroup, TRACED, "--rounds", "11", "--hold", "0.5")
-        in_cgroup(cgroup / "below", TRACED, "--rounds", "7", "--hold", "0.5")
+        with in_cgroup(cgroup, 11):
+            trace.wait_for_lines(path, 11)
         subprocess.run([TRACED, "--rounds", "5"], check=True)
-        trace.wait_for_lines(path, 18)
+        with in_cgroup(cgroup / "below", 7):
+            trace.wait_for_lines(path, 18)
         result = trace.Traced(running.stop(), path)
     groups = [line["cgroup"] for line in result.lines]
     assert len(groups) == 18

@@ -4,12 +4,11 @@ import json
 import os
 import re
 import shutil
-import signal
 import time
 
 import pytest
 
-from lib import paths, trace
+from lib import paths, progress, trace
 from lib.probe import Background
 
 TRACED = paths.workload("traced")
@@ -123,12 +122,11 @@ def test_a_million_in_tsv(tracer_by):
 def test_many_threads_of_a_stopped_reader(tracer_by):
     """While gpuprobe stands still the ring fills; what is lost meanwhile is counted, and it goes on."""
     running, path = tracer_by.start(TRACED, "--api", "driver", "--threads", 4, "--rounds", 40000,
-                                    args=["-e", FUNCTIONS, "--buffer", "1M"], columns="time,event")
+                                    args=["-e", FUNCTIONS, "--buffer", "1M"], columns="time,pid,event")
     with running:
-        trace.wait_for_lines(path, 1000)
-        running.process.send_signal(signal.SIGSTOP)
-        time.sleep(1)
-        running.process.send_signal(signal.SIGCONT)
+        program = trace.wait_for_lines(path, 1000)[0]["pid"]
+        with progress.standing_still(running.pid):
+            progress.wait_until_ran(program, 0.2)  # many times what the ring has room for
         result = trace.Traced(running.finish(120), path)
     assert result.lost > 0
     assert len(result.lines) + result.lost == called(result)
@@ -140,17 +138,16 @@ def test_thread_that_could_not_be_told(tracer, tmp_path):
     for name in ("first", "second"):
         shutil.copy(paths.SIM / "launch", tmp_path / name)
     with Background("sh", "-c", f"cd '{tmp_path}'; read line; ./first --launches 20000 >/dev/null; echo done; "
-                                "CUDA_SIM_LATENCY=cuLaunchKernel=20s exec ./second --launches 1 >/dev/null",
+                                "CUDA_SIM_LATENCY=cuLaunchKernel=600s exec ./second --launches 1 >/dev/null",
                     env={"LD_LIBRARY_PATH": str(paths.SIM)}) as parent:
         running, path = tracer.start(args=["-e", "cuLaunchKernel", "--buffer", "64K", "-p", parent.pid],
                                      libraries=[paths.LIBCUDA, paths.LIBCUDART], columns="time,process,event")
         with running:
             running.wait_until_watching()
-            running.process.send_signal(signal.SIGSTOP)
-            parent.tell("go")
-            time.sleep(0.5)
-            running.process.send_signal(signal.SIGCONT)
-            time.sleep(2)
+            with progress.standing_still(running.pid):
+                assert parent.tell("go") == "done"
+                progress.wait_until_in_slow_call(parent.pid)
+            time.sleep(2)  # from one on it could be shown to be in progress
             running.stop()
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     calls = [line for line in lines if "event" in line]

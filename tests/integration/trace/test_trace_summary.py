@@ -2,11 +2,10 @@
 """-c and -C: calls and errors by function are the truth's; times are those of the lines."""
 import json
 import statistics
-import time
 
 import pytest
 
-from lib import paths
+from lib import paths, progress
 from lib.script import script
 
 TRACED = paths.workload("traced")
@@ -110,14 +109,14 @@ def test_calls_that_did_not_return(tracer, tmp_path):
         import signal
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         start()
-        touch(sys.argv[1])
+        with open(sys.argv[1], "w") as file:
+            file.write(str(os.getpid()) + "\\n")
         driver.cuCtxSynchronize()
-    """), tmp_path / "hangs", args=["-c", "-e", "sync"], columns=None,
+    """), tmp_path / "pid", args=["-c", "-e", "sync"], columns=None,
         env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"})
     with running:
-        while not (tmp_path / "hangs").exists():
-            time.sleep(0.05)
-        time.sleep(0.3)
+        progress.wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
+        progress.wait_until_in_slow_call(int((tmp_path / "pid").read_text()))
         running.stop()
     row, = json.loads(path.read_text())["summary"]["functions"]
     assert (row["event"], row["calls"], row["errors"], row["unfinished"], row["time"]) == \

@@ -97,10 +97,10 @@ def test_a_file_is_not_cut(tmp_path):
 
 def test_interrupt_from_the_keyboard():
     """Ctrl-C goes to COMMAND as well; the trace ends whole, with its last line."""
-    began = time.monotonic()
-    _, shown = on_terminal("-e", "cudaMemset", "--", TRACED, "--rounds", 100000, "--rate", 50, columns=150,
+    # By itself COMMAND would go on for half an hour.
+    status, shown = on_terminal("-e", "cudaMemset", "--", TRACED, "--rounds", 100000, "--rate", 50, columns=150,
                            until="cudaMemset", key=b"\x03")
-    assert time.monotonic() - began < 20
+    assert status in (0, 130)
     lines = [line for line in ESCAPE.sub("", shown).splitlines() if "cudaMemset" in line]
     # The signal may come in the middle of the last.
     assert lines and all("cudaSuccess" in line for line in lines[:-1])
