@@ -8,7 +8,7 @@ import pytest
 from lib import paths
 from lib.account_runs import Scenario, by_scenario
 from lib.faults import FAULTS
-from lib.probe import EXACT, Background, Probe
+from lib.probe import EXACT, Background, Probe, wait_for_file
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.script import script
 from lib.undisturbed import undisturbed
@@ -105,7 +105,7 @@ def test_told_to_the_end_and_once(gpuprobe):
     def of(report, pid, which="findings"):
         return [each for each in report[which] if each["pid"] == pid]
 
-    with gpuprobe.start(args=["--duration", "20"], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+    with gpuprobe.start(libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         running.report()
         with Background(paths.workload("memory"), "--pairs", "500", env=STORM) as program:
             last = running.wait_for(lambda report: any(p["ended"] for p in of(report, program.pid, "processes")))
@@ -131,7 +131,7 @@ def fixture_served(gpuprobe):
 
 def test_metrics(served):
     """Pageable copies while they are made: 1, at a cost that only grows; promtool reads the page."""
-    command, env = faults("pageable-copies", seconds=20)
+    command, env = faults("pageable-copies", seconds=120)
     endpoint = served(*command, env=env)
     page = endpoint.until(lambda page: page.find("gpuprobe_finding_active", id="pageable-copies"))
     (labels, value), = page.find("gpuprobe_finding_active")
@@ -147,18 +147,24 @@ def test_metrics(served):
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_metrics_become_0(served):
+def test_metrics_become_0(served, tmp_path):
     """What is no longer so much of the time is no finding any more; what it had cost stays."""
-    program = script("""
+    seen, over = tmp_path / "seen", tmp_path / "over"
+    program = script(f"""
         start()
         address = made(driver.cuMemAlloc_v2, 128 << 20)
         host = ctypes.create_string_buffer(128 << 20)
-        driver.cuMemcpyHtoD_v2(address, host, 128 << 20)
-        time.sleep(60)
+        while not os.path.exists({str(seen)!r}):
+            driver.cuMemcpyHtoD_v2(address, host, 128 << 20)
+            time.sleep(1)
+        touch({str(over)!r})
+        time.sleep(120)
     """)
     endpoint = served(*program, env={"CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=200ms"})
-    page = endpoint.until(lambda page: page.sum("gpuprobe_finding_active") == 1)
-    cost = page.value("gpuprobe_finding_cost_seconds_total", id="pageable-copies")
+    endpoint.until(lambda page: page.sum("gpuprobe_finding_active") == 1)
+    seen.touch()
+    wait_for_file(over)
+    cost = endpoint.scrape().value("gpuprobe_finding_cost_seconds_total", id="pageable-copies")
     assert cost >= 0.2
     page = endpoint.until(lambda page: page.value("gpuprobe_finding_active", id="pageable-copies") == 0)
     assert page.value("gpuprobe_finding_cost_seconds_total", id="pageable-copies") == cost
@@ -166,7 +172,7 @@ def test_metrics_become_0(served):
 
 def test_metrics_of_healthy_programs(served):
     """The families are there, and nothing in them."""
-    endpoint = served(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "7", "--seconds", "20", env={})
+    endpoint = served(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "7", "--seconds", "120", env={})
     page = endpoint.until(lambda page: page.sum("gpuprobe_kernel_launches_total") == 7)
     assert page.types["gpuprobe_finding_active"] == "gauge"
     assert page.types["gpuprobe_finding_cost_seconds"] == "counter"
