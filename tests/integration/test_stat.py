@@ -2,6 +2,7 @@
 """gpuprobe stat against the simulator's truth file: counts and bytes exactly, times within what a probe adds."""
 import csv
 import json
+import os
 import re
 import shutil
 import signal
@@ -37,7 +38,7 @@ def only_process(report):
 PROGRAMS = Programs()
 
 
-def workload(name, *args):
+def calm(name, *args):
     """One whose times are its own on a busy machine, too."""
     return undisturbed(paths.workload(name), *args)
 
@@ -89,7 +90,7 @@ def expect_times(process):
     assert {name: everything["time"][name]["ns"] for name in CLASSES} == {name: sums[name] for name in CLASSES}
 
 
-@PROGRAMS.of_test(workload("launch", "--threads", 3, "--launches", 700, "--kernels", 5),
+@PROGRAMS.of_test(calm("launch", "--threads", 3, "--launches", 700, "--kernels", 5),
                   {"CUDA_SIM_LATENCY": "cuLaunchKernel=20us"})
 def test_launches(ran):
     process, truth = ran
@@ -114,7 +115,7 @@ def test_launches(ran):
         assert low <= kernel["shape"]["gap_ns"] / kernel["shape"]["gaps"] <= high
 
 
-@PROGRAMS.of_test(workload("copy", "--threads", 2, "--count", 30, "--bytes", 12288))
+@PROGRAMS.of_test(calm("copy", "--threads", 2, "--count", 30, "--bytes", 12288))
 def test_copies(ran):
     process, truth = ran
     expect_functions(process, truth, "cuMemcpyHtoD_v2", "cuMemcpyDtoHAsync_v2", "cuMemsetD8_v2", "cuMemcpyPeer")
@@ -131,7 +132,7 @@ def test_copies(ran):
     assert {copies["host"] for copies in process["copy_sizes"] if copies["kind"] in ("H2D", "D2H")} == {"pinned"}
 
 
-@PROGRAMS.of_test(workload("memory", "--pairs", 400, "--size", "1M", "--keep", 7))
+@PROGRAMS.of_test(calm("memory", "--pairs", 400, "--size", "1M", "--keep", 7))
 def test_memory(ran):
     process, truth = ran
     expect_functions(process, truth, "cudaMalloc", "cudaFree")
@@ -147,7 +148,7 @@ def test_memory(ran):
     assert process["memory"]["live_at_exit_bytes"] == 7 << 20
 
 
-@PROGRAMS.of_test(workload("memory", "--pairs", 100), {"CUDA_SIM_FAIL": "cudaMalloc:%10"})
+@PROGRAMS.of_test(calm("memory", "--pairs", 100), {"CUDA_SIM_FAIL": "cudaMalloc:%10"})
 def test_errors(ran):
     process, truth = ran
     expect_functions(process, truth, "cudaMalloc")
@@ -155,7 +156,7 @@ def test_errors(ran):
     assert [(e["function"], e["count"]) for e in process["errors"]] == [("cudaMalloc", 10)]
 
 
-@PROGRAMS.of_test(workload("launch", "--launches", 10), {"CUDA_SIM_ASYNC": "100ms"})
+@PROGRAMS.of_test(calm("launch", "--launches", 10), {"CUDA_SIM_ASYNC": "100ms"})
 def test_waits(ran):
     """The time in waits is what the work takes."""
     process, truth = ran
@@ -280,37 +281,33 @@ def test_interval(gpuprobe):
     assert (seen[-1][0]["ended"], seen[-1][0]["launches"]) == (True, 60)
 
 
-def test_csv_interval():
+def test_csv_interval(gpuprobe):
     """The columns are named once."""
-    held = f"{paths.workload('launch')} --launches 50 --hold 120 & read line; kill $!"
-    with subprocess.Popen([paths.GPUPROBE, "stat", "--csv", "--interval", "0.3", "--", "sh", "-c", held], text=True,
-                          env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
-        rows = []
+    rows = []
+    with gpuprobe.start(paths.workload("launch"), "--launches", 50, "--hold", 120,
+                        base=["stat", "--csv", "--interval", "0.3"], interval=None) as running:
         while len({row[1] for row in rows}) < 4:
-            line = running.stdout.readline()
+            line = running.line()
             assert line, rows
             rows += [line.split(",")] if line.startswith("functions,") else []
-        running.stdin.close()
-        rows += [line.split(",") for line in running.stdout if line.startswith("functions,")]
-    assert [row[1] for row in rows].count("seconds") == 1 and rows[0][1] == "seconds"
+        os.kill(int(rows[-1][2]), signal.SIGTERM)
+        stdout = running.finish().stdout
+    rows = [line.split(",") for line in stdout.splitlines() if line.startswith("functions,")]
+    assert [row[1] for row in rows].count("seconds") == 1 and rows[0][1:3] == ["seconds", "pid"]
     times = [float(row[1]) for row in rows[1:]]
     assert len(set(times)) >= 3 and times == sorted(times)
 
 
-def test_until_interrupted():
+def test_until_interrupted(gpuprobe):
     """With -p and no duration: until the process ends, or Ctrl-C."""
     with Background(paths.workload("launch"), "--seconds", 120, "--rate", 20) as workload:
-        with subprocess.Popen([paths.GPUPROBE, "stat", "--json", "--interval", "0.3", "-p", str(workload.pid)],
-                              env=environment(), text=True, stdout=subprocess.PIPE) as running:
-            report = {"processes": []}
-            while not report["processes"] or report["processes"][0]["launches"] < 20:
-                report = json.loads(running.stdout.readline())
-            running.send_signal(signal.SIGINT)
-            last = json.loads(list(running.stdout)[-1])
+        with gpuprobe.start(base=["stat", "--json", "--interval", "0.3"], interval=None,
+                            args=["-p", workload.pid]) as running:
+            running.wait_for(lambda report: any(process["launches"] >= 20 for process in report["processes"]))
+            result = running.stop()
         assert workload.poll() is None
-    assert running.returncode == 0
-    process = only_process(last)
-    assert last["final"]
+    assert result.status == 0
+    process = only_process(result.final)
     assert (process["pid"], process["since_attach"], process["ended"]) == (workload.pid, True, False)
     launching = [thread for thread in process["threads"] if thread["launches"]]
     # The one is read a moment after the other, and the program goes on.
