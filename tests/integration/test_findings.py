@@ -10,7 +10,6 @@ from lib.account_runs import DIAGNOSE, Scenario, by_scenario
 from lib.faultruns import Verdict
 from lib.faults import FAULTS
 from lib.probe import Probe, environment
-from lib.undisturbed import undisturbed
 
 ALONE = pytest.mark.alone("it uses the device up")
 PROGRAMS = [pytest.param(fault, fixed, id=f"{fault.title}{' repaired' if fixed else ''}",
@@ -101,7 +100,7 @@ FOR_LONG = ["cuda_events_test", "--iterations", "40"]
 def findings(tmp_path_factory):
     """By program what was found of it."""
     programs = {**HEALTHY, "for long": (FOR_LONG, {})}
-    scenarios = {name: Scenario(undisturbed(paths.workload(program), *arguments), env)
+    scenarios = {name: Scenario([paths.workload(program), *arguments], env)
                  for name, ((program, *arguments), env) in programs.items()}
     runs = by_scenario(Probe(tmp_path_factory.mktemp("healthy")), scenarios, base=DIAGNOSE, at_once=len(scenarios))
     return {name: [finding for finding in runs.result.final["findings"] if finding["pid"] in (None, runs.pid(name))]

@@ -11,7 +11,6 @@ from lib.faults import FAULTS
 from lib.probe import EXACT, Background, Probe, wait_for_file
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.script import script
-from lib.undisturbed import undisturbed
 
 FINDINGS = {fault.id: fault for fault in FAULTS if not fault.name}
 WITHOUT_ACCOUNT = ["error-storm", "oom", "sticky-error", "pageable-copies", "graph-recapture", "device-imbalance"]
@@ -34,7 +33,7 @@ def ids(report):
 def pairs(tmp_path_factory):
     """By name of a fault, and whether it is repaired, what was found of that program alone."""
     programs = {(name, fixed): faults(name, fixed) for name in WITHOUT_ACCOUNT for fixed in (False, True)}
-    scenarios = {key: Scenario(undisturbed(*command), env) for key, (command, env) in programs.items()}
+    scenarios = {key: Scenario(command, env) for key, (command, env) in programs.items()}
     runs = by_scenario(Probe(tmp_path_factory.mktemp("pairs")), scenarios, base=EXACT, at_once=6)
     found = runs.result.final["findings"]
     assert {finding["pid"] for finding in found} <= {runs.pid(key) for key in scenarios}

@@ -15,7 +15,6 @@ from lib import api, paths
 from lib.account_runs import Programs, by_scenario
 from lib.probe import Background, Probe, environment
 from lib.truth import read_truths
-from lib.undisturbed import undisturbed
 
 CLASSES = ("launch", "memory", "copy", "wait", "other")
 
@@ -36,11 +35,6 @@ def only_process(report):
 
 
 PROGRAMS = Programs()
-
-
-def calm(name, *args):
-    """One whose times are its own on a busy machine, too."""
-    return undisturbed(paths.workload(name), *args)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +84,7 @@ def expect_times(process):
     assert {name: everything["time"][name]["ns"] for name in CLASSES} == {name: sums[name] for name in CLASSES}
 
 
-@PROGRAMS.of_test(calm("launch", "--threads", 3, "--launches", 700, "--kernels", 5),
+@PROGRAMS.of_test([paths.workload("launch"), "--threads", 3, "--launches", 700, "--kernels", 5],
                   {"CUDA_SIM_LATENCY": "cuLaunchKernel=20us"})
 def test_launches(ran):
     process, truth = ran
@@ -115,7 +109,7 @@ def test_launches(ran):
         assert low <= kernel["shape"]["gap_ns"] / kernel["shape"]["gaps"] <= high
 
 
-@PROGRAMS.of_test(calm("copy", "--threads", 2, "--count", 30, "--bytes", 12288))
+@PROGRAMS.of_test([paths.workload("copy"), "--threads", 2, "--count", 30, "--bytes", 12288])
 def test_copies(ran):
     process, truth = ran
     expect_functions(process, truth, "cuMemcpyHtoD_v2", "cuMemcpyDtoHAsync_v2", "cuMemsetD8_v2", "cuMemcpyPeer")
@@ -132,7 +126,7 @@ def test_copies(ran):
     assert {copies["host"] for copies in process["copy_sizes"] if copies["kind"] in ("H2D", "D2H")} == {"pinned"}
 
 
-@PROGRAMS.of_test(calm("memory", "--pairs", 400, "--size", "1M", "--keep", 7))
+@PROGRAMS.of_test([paths.workload("memory"), "--pairs", 400, "--size", "1M", "--keep", 7])
 def test_memory(ran):
     process, truth = ran
     expect_functions(process, truth, "cudaMalloc", "cudaFree")
@@ -148,7 +142,7 @@ def test_memory(ran):
     assert process["memory"]["live_at_exit_bytes"] == 7 << 20
 
 
-@PROGRAMS.of_test(calm("memory", "--pairs", 100), {"CUDA_SIM_FAIL": "cudaMalloc:%10"})
+@PROGRAMS.of_test([paths.workload("memory"), "--pairs", 100], {"CUDA_SIM_FAIL": "cudaMalloc:%10"})
 def test_errors(ran):
     process, truth = ran
     expect_functions(process, truth, "cudaMalloc")
@@ -156,7 +150,7 @@ def test_errors(ran):
     assert [(e["function"], e["count"]) for e in process["errors"]] == [("cudaMalloc", 10)]
 
 
-@PROGRAMS.of_test(calm("launch", "--launches", 10), {"CUDA_SIM_ASYNC": "100ms"})
+@PROGRAMS.of_test([paths.workload("launch"), "--launches", 10], {"CUDA_SIM_ASYNC": "100ms"})
 def test_waits(ran):
     """The time in waits is what the work takes."""
     process, truth = ran
