@@ -126,6 +126,6 @@ class Programs:
 
 
 def stat(probe, *command, args=(), env=None, base=STAT):
-    result = probe.run(*command, base=base, args=args, env=env)
+    result = probe.run(*undisturbed(*command), base=base, args=args, env=env)
     assert exact.lost(result.final) == {}
     return result

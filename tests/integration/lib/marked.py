@@ -20,7 +20,7 @@ def processes_with(mark):
     return found
 
 
-def ends_soon(mark, timeout=15):
+def ends_soon(mark, timeout=60):
     """Waits until no process with the mark lives; one that stays stopped fails it."""
     end = time.monotonic() + timeout
     while living := processes_with(mark):
