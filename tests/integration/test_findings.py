@@ -12,8 +12,16 @@ from lib.faults import FAULTS
 from lib.probe import Probe, environment
 
 ALONE = pytest.mark.alone("it uses the device up")
+
+
+def group(fault):
+    """Those that run together stay on one worker, and those that take all of a CPU, which run one after the other."""
+    kind = "spin" if fault.spins else "run by their course" if fault.course else "run"
+    return pytest.mark.xdist_group(f"faults that {kind}{f' apart as {fault.title}' if fault.apart else ''}")
+
+
 PROGRAMS = [pytest.param(fault, fixed, id=f"{fault.title}{' repaired' if fixed else ''}",
-                         marks=[ALONE] if fault.alone else [])
+                         marks=[group(fault), *([ALONE] if fault.alone else [])])
             for fault in FAULTS for fixed in (False, True)]
 
 
@@ -62,7 +70,7 @@ def test_help_of_the_programs():
         assert command.split() == [*options, "--", "faults", fault.id, *arguments]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def verdicts():
     return faultruns.Verdicts(FAULTS)
 
