@@ -6,12 +6,16 @@ import os
 import re
 import signal
 import subprocess
+import sys
+import termios
 import time
 
 import pytest
 
 from lib import paths
-from lib.probe import Background, environment, wait_until_watching
+from lib.probe import Background, environment, kill_tree, wait_for_file, wait_until_watching
+from lib.script import script
+from lib.undisturbed import undisturbed
 from test_stack_modes import FRAMES, PATHS, build
 
 # Allocations and frees that take nearly all of the time.
@@ -148,52 +152,86 @@ def watch(workload, *args):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def test_pid_to_its_end():
-    with Background(paths.workload("launch"), "--seconds", 60, "--rate", 50) as workload:
+def does_more(tmp_path, call):
+    """A program that makes the call again and again, and a function that waits until it has done so 200 times more."""
+    asked, done = tmp_path / "asked", tmp_path / "done"
+
+    def wait():
+        asked.touch()
+        wait_for_file(done)
+    return script(f"""
+        start()
+        _, (kernel,) = module("kernel")
+        count = 0
+        while True:
+            {call}
+            count += os.path.exists({str(asked)!r})
+            if count == 200:
+                touch({str(done)!r})
+    """), wait
+
+
+def test_pid_to_its_end(tmp_path):
+    program, wait_for_more = does_more(tmp_path, "need(launch(kernel)); time.sleep(0.002)")
+    with Background(*program) as workload:
         with watch(workload) as running:
             wait_until_watching(running)
-            time.sleep(1)
+            wait_for_more()
             workload.terminate()
-            out, err = running.communicate(timeout=40)
+            out, err = running.communicate(timeout=60)
     assert running.returncode == 0, err
     lines = out.splitlines()
     assert "no findings" in lines
-    assert f"process {workload.pid} (launch) is watched since attach: nothing is known of its calls before that" in lines
+    since = f"process {workload.pid} (python3) is watched since attach"
+    assert f"{since}: nothing is known of its calls before that" in lines
 
 
-def test_pid_until_interrupted():
-    with Background(paths.workload("memory"), "--pairs", 100000, env=CHURN) as workload:
+def test_pid_until_interrupted(tmp_path):
+    program, wait_for_more = does_more(tmp_path, "need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 65536)))")
+    with Background(*program, env=CHURN) as workload:
         with watch(workload, "--fail-on", "warning") as running:
             wait_until_watching(running)
-            time.sleep(2)
+            wait_for_more()
             running.send_signal(signal.SIGINT)
-            out, err = running.communicate(timeout=40)
+            out, err = running.communicate(timeout=60)
         assert workload.poll() is None
     assert running.returncode == 4, err
     assert "warning  alloc-churn: the same memory is allocated and freed again and again" in out.splitlines()
 
 
+@pytest.mark.waits("the shortest window by default is 10 s")
 def test_growth_within_the_duration():
     """A leak is found by default in the time that there is; where that is too short, that is told."""
-    with Background(paths.workload("faults"), "leak-growing", "--seconds", 40) as workload:
+    with Background(*undisturbed(paths.workload("faults"), "leak-growing", "--seconds", 120)) as workload:
         with watch(workload, "--duration", "13") as long, watch(workload, "--json", "--duration", "3") as short:
-            report = json.loads(short.communicate(timeout=40)[0])
-            out, _ = long.communicate(timeout=40)
+            report = json.loads(short.communicate(timeout=60)[0])
+            out, _ = long.communicate(timeout=60)
         assert workload.poll() is None
     [course] = report["not_judged"]
     assert (course["id"], course["places"], course["of_places"]) == ("leak-growing", 1, 1)
-    assert 1 < course["followed_seconds"] < 4 and course["needed_seconds"] == pytest.approx(10 * 5 / 6, rel=0.01)
+    watched = (report["boot_ns"] - report["began_ns"]) / 1e9
+    assert 1 < course["followed_seconds"] < watched
+    assert course["needed_seconds"] == pytest.approx(10 * 5 / 6, rel=0.01)
     assert (report["findings"], report["not_looked_for"]) == ([], ["chatty-getters"])
     assert "warning  leak-growing: live memory of one place only grows" in out.splitlines()
     assert "not judged" not in out
 
 
-def test_interval():
-    done = diagnose("--json", "--interval", 0.2, "--", paths.workload("memory"), "--pairs", 2000, env=CHURN)
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    assert len(lines) >= 3
-    costs = [finding["cost_seconds"] for report in lines for finding in report["findings"]]
-    assert len(costs) >= 2 and costs == sorted(costs) and costs[0] < costs[-1]
+def test_interval(gpuprobe):
+    """A report in between has what was found by then."""
+    costs = []
+
+    def cost_told(report):
+        costs.extend(finding["cost_seconds"] for finding in report["findings"])
+        return len(costs) >= 2
+
+    with gpuprobe.start(paths.workload("memory"), "--pairs", 1000000, base=["diagnose", "--json", "--interval", "0.2"],
+                        interval=None, env=CHURN) as running:
+        report = running.wait_for(cost_told)
+        assert not report["final"]
+        os.kill(report["processes"][0]["pid"], signal.SIGTERM)
+        costs += [finding["cost_seconds"] for finding in running.finish().final["findings"]]
+    assert len(costs) >= 3 and costs == sorted(costs) and costs[0] < costs[-1]
 
 
 def test_nobody_reads():
@@ -204,14 +242,33 @@ def test_nobody_reads():
     with subprocess.Popen([paths.GPUPROBE, "diagnose", "-q", "--", "sh", "-c", line], env=environment(),
                           stdout=writing, stderr=subprocess.PIPE, text=True) as running:
         os.close(writing)
-        _, err = running.communicate(timeout=40)
+        _, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (3, "")
+
+
+def bytes_in(pipe):
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def read_until_found(pipe):
+    """Reads reports up to the end of the first with a finding, and waits for the next."""
+    text = b""
+    while not (text.endswith(b"\n") and json.loads(text.splitlines()[-1])["findings"]):
+        byte = os.read(pipe, 1)
+        assert byte, text
+        text += byte
+    end = time.monotonic() + 60
+    while not bytes_in(pipe):
+        assert time.monotonic() < end, "no other report came"
+        time.sleep(0.02)
 
 
 def test_nobody_reads_any_more(tmp_path):
     """A report that is not read to its end is the last: its findings outlast the stacks that they were found at."""
     faults, many_stacks = paths.workload("faults"), build(tmp_path, PATHS, *FRAMES)
-    line = f"{faults} oom --seconds 1 > /dev/null; sleep 0.7; exec {many_stacks} 8 2 1000"
+    go, gone = tmp_path / "go", tmp_path / "gone"
+    line = (f"{faults} oom --seconds 1 > /dev/null; until [ -e {go} ]; do sleep 0.05; done; "
+            f"{many_stacks} 8 2 1000 && touch {gone}")
     reading, writing = os.pipe()
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "--top", "0", "--interval", "1",
@@ -219,7 +276,14 @@ def test_nobody_reads_any_more(tmp_path):
                           env=environment(CUDA_SIM_MEMORY="1G"), stdout=writing, stderr=subprocess.PIPE,
                           text=True) as running:
         os.close(writing)
-        time.sleep(4)
-        os.close(reading)
-        _, err = running.communicate(timeout=40)
+        try:
+            read_until_found(reading)
+            # Of that there is more than the pipe takes.
+            go.touch()
+            wait_for_file(gone)
+            os.close(reading)
+            _, err = running.communicate(timeout=60)
+        finally:
+            if running.poll() is None:
+                kill_tree(running.pid)
     assert (running.returncode, err) == (0, "")

@@ -10,11 +10,18 @@ from lib.account_runs import DIAGNOSE, Scenario, by_scenario
 from lib.faultruns import Verdict
 from lib.faults import FAULTS
 from lib.probe import Probe, environment
-from lib.undisturbed import undisturbed
 
 ALONE = pytest.mark.alone("it uses the device up")
+
+
+def group(fault):
+    """Those that run together stay on one worker, and those that take all of a CPU, which run one after the other."""
+    kind = "spin" if fault.spins else "run by their course" if fault.course else "run"
+    return pytest.mark.xdist_group(f"faults that {kind}{f' apart as {fault.title}' if fault.apart else ''}")
+
+
 PROGRAMS = [pytest.param(fault, fixed, id=f"{fault.title}{' repaired' if fixed else ''}",
-                         marks=[ALONE] if fault.alone else [])
+                         marks=[group(fault), *([ALONE] if fault.alone else [])])
             for fault in FAULTS for fixed in (False, True)]
 
 
@@ -63,7 +70,7 @@ def test_help_of_the_programs():
         assert command.split() == [*options, "--", "faults", fault.id, *arguments]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def verdicts():
     return faultruns.Verdicts(FAULTS)
 
@@ -101,7 +108,7 @@ FOR_LONG = ["cuda_events_test", "--iterations", "40"]
 def findings(tmp_path_factory):
     """By program what was found of it."""
     programs = {**HEALTHY, "for long": (FOR_LONG, {})}
-    scenarios = {name: Scenario(undisturbed(paths.workload(program), *arguments), env)
+    scenarios = {name: Scenario([paths.workload(program), *arguments], env)
                  for name, ((program, *arguments), env) in programs.items()}
     runs = by_scenario(Probe(tmp_path_factory.mktemp("healthy")), scenarios, base=DIAGNOSE, at_once=len(scenarios))
     return {name: [finding for finding in runs.result.final["findings"] if finding["pid"] in (None, runs.pid(name))]

@@ -8,6 +8,7 @@ import pytest
 from lib import exact
 from lib.script import script
 from lib.truth import Truth
+from lib.undisturbed import undisturbed
 
 STAT = ["stat", "--json"]
 DIAGNOSE = ["diagnose", "--json"]
@@ -87,15 +88,15 @@ class Runs:
 
 def by_scenario(probe, scenarios, prelude="", base=STAT, args=(), env=None, at_once=1):
     """
-    The scenarios, name -> Scenario, so many at a time under one gpuprobe; those in Python begin with the prelude. Of
-    processes that are watched by themselves none changes what is true of another.
+    The scenarios, name -> Scenario, so many at a time under one gpuprobe; those in Python begin with the prelude. They
+    go before what else keeps the machine busy.
     """
     outputs = probe.directory / f"outputs{probe.runs}"
     outputs.mkdir()
     programs = [(one.program if isinstance(one.program, str) else [*map(str, one.program)],
                  {key: str(value) for key, value in one.env.items()}) for one in scenarios.values()]
     constants = f"SCENARIOS, PRELUDE = {programs!r}, {prelude!r}\nOUTPUTS, AT_ONCE = {str(outputs)!r}, {at_once}\n"
-    result = probe.run(*script(constants + RUN), base=base, args=args, env=env)
+    result = probe.run(*undisturbed(*script(constants + RUN)), base=base, args=args, env=env)
     assert exact.lost(result.final) == {}
     return Runs(scenarios, result, outputs)
 
@@ -125,6 +126,6 @@ class Programs:
 
 
 def stat(probe, *command, args=(), env=None, base=STAT):
-    result = probe.run(*command, base=base, args=args, env=env)
+    result = probe.run(*undisturbed(*command), base=base, args=args, env=env)
     assert exact.lost(result.final) == {}
     return result

@@ -113,8 +113,8 @@ def _scenario(fault, fixed, directory):
 
 def run(jobs):
     """
-    Runs programs of pairs, (fault, fixed) of one _group, under one gpuprobe. Their Verdicts, in which there is also what
-    kept them from running.
+    Runs programs of pairs, (fault, fixed) of one _group, under one gpuprobe. Their Verdicts, in which there is also
+    what kept them from running.
     """
     verdicts = {job: Verdict(*job) for job in jobs}
     fault, fixed = jobs[0]

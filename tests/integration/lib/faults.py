@@ -73,7 +73,8 @@ FAULTS = [
           companions={"leak-at-exit": "what grew to the end is live at the end"}),
     Fault("leak-at-exit", numbers={"live_bytes": own("bytes")}),
     # Launches take so long that the probes' time is not a tenth of it.
-    Fault("launch-bound", spins=True, cost=time_in("cuLaunchKernel"), options=("--threshold", "launch-bound.rate=1000/s"),
+    Fault("launch-bound", spins=True, cost=time_in("cuLaunchKernel"),
+          options=("--threshold", "launch-bound.rate=1000/s"),
           env={"CUDA_SIM_LATENCY": "cuLaunchKernel=18us,cuGraphLaunch=18us"}),
     Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("sync-stall", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),

@@ -18,7 +18,8 @@ IDLE_NS = 100e6  # from when on it counts
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    return accounts(Probe(tmp_path_factory.mktemp("idle")), PROGRAMS.scenarios)
+    # They sleep most of the time.
+    return accounts(Probe(tmp_path_factory.mktemp("idle")), PROGRAMS.scenarios, at_once=4)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 """gpuprobe stat against the simulator's truth file: counts and bytes exactly, times within what a probe adds."""
 import csv
 import json
+import os
 import re
 import shutil
 import signal
@@ -11,7 +12,8 @@ from collections import Counter
 import pytest
 
 from lib import api, paths
-from lib.probe import Background, environment
+from lib.account_runs import Programs, by_scenario
+from lib.probe import Background, Probe, environment
 from lib.truth import read_truths
 
 CLASSES = ("launch", "memory", "copy", "wait", "other")
@@ -32,17 +34,19 @@ def only_process(report):
     return report["processes"][0]
 
 
+PROGRAMS = Programs()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return by_scenario(Probe(tmp_path_factory.mktemp("stat")), PROGRAMS.scenarios)
+
+
 @pytest.fixture
-def run(tmp_path):
-    """Runs a workload under `stat --json`: its process in the final report, and the truth."""
-    def run(workload, *args, env=None):
-        env = {"CUDA_SIM_TRUTH": tmp_path / "truth-%p.json", **(env or {})}
-        report = reports(stat("--json", "--", paths.workload(workload), *args, env=env))[-1]
-        truths = [truth for truth in read_truths(tmp_path) if not truth.idle]
-        assert report["final"] and not any(report["lost"].values())
-        assert len(truths) == 1
-        return only_process(report), truths[0]
-    return run
+def ran(runs, request):
+    """The process of the test's own program, and the truth."""
+    process, truth, _ = runs[request.node.name]
+    return process, truth
 
 
 def functions(process):
@@ -80,9 +84,10 @@ def expect_times(process):
     assert {name: everything["time"][name]["ns"] for name in CLASSES} == {name: sums[name] for name in CLASSES}
 
 
-def test_launches(run):
-    process, truth = run("launch", "--threads", 3, "--launches", 700, "--kernels", 5,
-                         env={"CUDA_SIM_LATENCY": "cuLaunchKernel=20us"})
+@PROGRAMS.of_test([paths.workload("launch"), "--threads", 3, "--launches", 700, "--kernels", 5],
+                  {"CUDA_SIM_LATENCY": "cuLaunchKernel=20us"})
+def test_launches(ran):
+    process, truth = ran
     expect_functions(process, truth, "cuLaunchKernel", "cuStreamSynchronize", "cuStreamCreate")
     expect_times(process)
     launching = [thread for thread in process["threads"] if thread["launches"]]
@@ -104,8 +109,9 @@ def test_launches(run):
         assert low <= kernel["shape"]["gap_ns"] / kernel["shape"]["gaps"] <= high
 
 
-def test_copies(run):
-    process, truth = run("copy", "--threads", 2, "--count", 30, "--bytes", 12288)
+@PROGRAMS.of_test([paths.workload("copy"), "--threads", 2, "--count", 30, "--bytes", 12288])
+def test_copies(ran):
+    process, truth = ran
     expect_functions(process, truth, "cuMemcpyHtoD_v2", "cuMemcpyDtoHAsync_v2", "cuMemsetD8_v2", "cuMemcpyPeer")
     expect_times(process)
     by_totals = {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
@@ -120,8 +126,9 @@ def test_copies(run):
     assert {copies["host"] for copies in process["copy_sizes"] if copies["kind"] in ("H2D", "D2H")} == {"pinned"}
 
 
-def test_memory(run):
-    process, truth = run("memory", "--pairs", 400, "--size", "1M", "--keep", 7)
+@PROGRAMS.of_test([paths.workload("memory"), "--pairs", 400, "--size", "1M", "--keep", 7])
+def test_memory(ran):
+    process, truth = ran
     expect_functions(process, truth, "cudaMalloc", "cudaFree")
     expect_times(process)
     sizes = {size["bytes"]: size for size in process["allocation_sizes"]}
@@ -135,20 +142,23 @@ def test_memory(run):
     assert process["memory"]["live_at_exit_bytes"] == 7 << 20
 
 
-def test_errors(run):
-    process, truth = run("memory", "--pairs", 100, env={"CUDA_SIM_FAIL": "cudaMalloc:%10"})
+@PROGRAMS.of_test([paths.workload("memory"), "--pairs", 100], {"CUDA_SIM_FAIL": "cudaMalloc:%10"})
+def test_errors(ran):
+    process, truth = ran
     expect_functions(process, truth, "cudaMalloc")
     assert functions(process)["cudaMalloc"]["errors"] == 10
     assert [(e["function"], e["count"]) for e in process["errors"]] == [("cudaMalloc", 10)]
 
 
-def test_waits(run):
+@PROGRAMS.of_test([paths.workload("launch"), "--launches", 10], {"CUDA_SIM_ASYNC": "100ms"})
+def test_waits(ran):
     """The time in waits is what the work takes."""
-    process, _ = run("launch", "--launches", 10, env={"CUDA_SIM_ASYNC": "100ms"})
+    process, truth = ran
     expect_times(process)
+    expect_functions(process, truth, "cuStreamSynchronize")
     waits = [thread["time"]["wait"] for thread in process["threads"] if thread["launches"]]
-    assert [wait["calls"] for wait in waits] == [1]
-    assert 70e6 < waits[0]["ns"] < 300e6
+    wait = functions(process)["cuStreamSynchronize"]
+    assert waits == [{"calls": 1, "ns": wait["total_ns"]}] and wait["total_ns"] >= 70e6
 
 
 def test_manual():
@@ -216,10 +226,11 @@ def test_csv(hostile, tmp_path):
 
 def test_output(tmp_path):
     """Reports go into the file, and nothing else; what COMMAND prints goes nowhere else."""
-    command = ["sh", "-c", f"echo mine; {paths.workload('launch')} --hold 0.7"]
     for form in ("--json", "--csv"):
         file = tmp_path / f"out{form}"
         file.write_text("what was there before")
+        # Until a report has been written.
+        command = ["sh", "-c", f"echo mine; {paths.workload('launch')}; until [ -s {file} ]; do sleep 0.05; done"]
         done = stat(form, "--interval", "0.2", "-O", file, "--", *command)
         assert (done.returncode, done.stdout.splitlines()[0]) == (0, "mine")
         assert "gpuprobe" not in done.stdout and "functions," not in done.stdout
@@ -242,48 +253,55 @@ def test_output_full():
     assert "gpuprobe: cannot write /dev/full: No space left on device\n" in done.stderr
 
 
-def test_interval():
+def test_interval(gpuprobe):
     """Each report is of all so far, and a process that has ended is in those that follow."""
-    with subprocess.Popen([paths.GPUPROBE, "stat", "--json", "--interval", "0.3", "--duration", "4", "--libcuda-path",
-                           paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART],
-                          env=environment(), text=True, stdout=subprocess.PIPE) as running:
-        lines = [json.loads(running.stdout.readline())]
+    def ended(report):
+        return any(process["ended"] for process in report["processes"] if process["pid"] == workload.pid)
+
+    with gpuprobe.start(base=["stat", "--json", "--interval", "0.3"], interval=None,
+                        libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+        running.report()
         with Background(paths.workload("launch"), "--launches", 60) as workload:
-            workload.wait(10)
-        lines += map(json.loads, running.communicate(timeout=30)[0].splitlines())
-    assert running.returncode == 0 and len(lines) >= 5
-    assert [report["final"] for report in lines] == [False] * (len(lines) - 1) + [True]
-    seen = [[p for p in report["processes"] if p["pid"] == workload.pid] for report in lines]
+            running.wait_for(ended)
+            running.report()
+        result = running.stop()
+    reports_told = result.reports
+    assert result.status == 0
+    assert [report["final"] for report in reports_told] == [False] * (len(reports_told) - 1) + [True]
+    seen = [[p for p in report["processes"] if p["pid"] == workload.pid] for report in reports_told]
     counts = list(map(len, seen))
-    assert counts == sorted(counts) and counts[-1] == 1
+    assert counts == sorted(counts) and counts[0] == 0 and counts[-1] == 1
     assert sum(counts) > 1
     assert (seen[-1][0]["ended"], seen[-1][0]["launches"]) == (True, 60)
 
 
-def test_csv_interval():
+def test_csv_interval(gpuprobe):
     """The columns are named once."""
-    done = stat("--csv", "--interval", "0.3", "--", paths.workload("launch"), "--launches", 50, "--hold", "1.2")
-    rows = [line.split(",") for line in done.stdout.splitlines() if line.startswith("functions,")]
-    assert [row[1] for row in rows].count("seconds") == 1 and rows[0][1] == "seconds"
+    rows = []
+    with gpuprobe.start(paths.workload("launch"), "--launches", 50, "--hold", 120,
+                        base=["stat", "--csv", "--interval", "0.3"], interval=None) as running:
+        while len({row[1] for row in rows}) < 4:
+            line = running.line()
+            assert line, rows
+            rows += [line.split(",")] if line.startswith("functions,") else []
+        os.kill(int(rows[-1][2]), signal.SIGTERM)
+        stdout = running.finish().stdout
+    rows = [line.split(",") for line in stdout.splitlines() if line.startswith("functions,")]
+    assert [row[1] for row in rows].count("seconds") == 1 and rows[0][1:3] == ["seconds", "pid"]
     times = [float(row[1]) for row in rows[1:]]
     assert len(set(times)) >= 3 and times == sorted(times)
 
 
-def test_until_interrupted():
+def test_until_interrupted(gpuprobe):
     """With -p and no duration: until the process ends, or Ctrl-C."""
-    with Background(paths.workload("launch"), "--seconds", 50, "--rate", 100) as workload:
-        with subprocess.Popen([paths.GPUPROBE, "stat", "--json", "--interval", "0.3", "-p", str(workload.pid)],
-                              env=environment(), text=True, stdout=subprocess.PIPE) as running:
-            report = {"processes": []}
-            while not report["processes"] or report["processes"][0]["launches"] < 20:
-                report = json.loads(running.stdout.readline())
-            running.send_signal(signal.SIGINT)
-            out, _ = running.communicate(timeout=30)
+    with Background(paths.workload("launch"), "--seconds", 120, "--rate", 20) as workload:
+        with gpuprobe.start(base=["stat", "--json", "--interval", "0.3"], interval=None,
+                            args=["-p", workload.pid]) as running:
+            running.wait_for(lambda report: any(process["launches"] >= 20 for process in report["processes"]))
+            result = running.stop()
         assert workload.poll() is None
-    assert running.returncode == 0
-    last = json.loads(out.splitlines()[-1])
-    process = only_process(last)
-    assert last["final"]
+    assert result.status == 0
+    process = only_process(result.final)
     assert (process["pid"], process["since_attach"], process["ended"]) == (workload.pid, True, False)
     launching = [thread for thread in process["threads"] if thread["launches"]]
     # The one is read a moment after the other, and the program goes on.

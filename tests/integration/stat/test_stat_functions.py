@@ -12,6 +12,7 @@ from lib.account import CLASSES, OPERATIONS, seen_functions, true_functions
 from lib.paths import ROOT, SIM, workload
 from lib.script import PROGRAMS, script
 from lib.truth import CALLERS
+from lib.undisturbed import undisturbed
 
 STAT = ["stat", "--json"]
 
@@ -72,8 +73,8 @@ def test_launches(gpuprobe_by, count):
 @pytest.mark.parametrize("count", [1, 16])
 def test_time(gpuprobe, count):
     """Calls that last: what the probes add to each does not count for much."""
-    result = gpuprobe.run(workload("memory"), "--threads", count, "--pairs", 200, "--api", "driver", base=STAT, env={
-        "CUDA_SIM_LATENCY": "cuMemAlloc_v2=2ms,cuMemFree_v2=1ms"})
+    command = undisturbed(workload("memory"), "--threads", count, "--pairs", 200, "--api", "driver")
+    result = gpuprobe.run(*command, base=STAT, env={"CUDA_SIM_LATENCY": "cuMemAlloc_v2=2ms,cuMemFree_v2=1ms"})
     process = check(result, "driver")
     check_classes(process, result.truth)
     for function in process["functions"]:

@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`gpuprobe stat`'s lists of sizes: of allocations, and of copies."""
+import functools
 from collections import Counter
 
 import pytest
 
 from lib import exact
-from lib.account_runs import STAT, stat
+from lib.account_runs import STAT, Programs, Scenario, by_scenario, stat
 from lib.paths import workload
-from lib.script import memory_script, script
+from lib.probe import Probe
+from lib.script import script
 
 MIB = 1 << 20
+MEMORY_API = "from memory_api import *\n"
+
+PROGRAMS = Programs()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return by_scenario(Probe(tmp_path_factory.mktemp("sizes")), PROGRAMS.scenarios, MEMORY_API)
+
+
+@pytest.fixture
+def found(runs, request):
+    """What came of the test's own program."""
+    return runs[request.node.name]
+
 
 # --- sizes of allocations ---
 
@@ -26,113 +43,133 @@ def sizes_of(process, *fields):
 COUNTS = ("allocations", "frees", "live", "peak")
 
 
-@pytest.mark.parametrize("kind, functions", [
-    ("device", ("cuMemAlloc_v2", "cuMemFree_v2")), ("managed", ("cuMemAllocManaged", "cuMemFree_v2")),
-    ("host", ("cuMemHostAlloc", "cuMemFreeHost")), ("pool", ("cuMemAllocAsync", "cuMemFreeAsync"))])
-@pytest.mark.parametrize("layer", ["driver", "runtime"])
-def test_sizes(gpuprobe_by, layer, kind, functions):
+KINDS = {"device": ("cuMemAlloc_v2", "cuMemFree_v2"), "managed": ("cuMemAllocManaged", "cuMemFree_v2"),
+         "host": ("cuMemHostAlloc", "cuMemFreeHost"), "pool": ("cuMemAllocAsync", "cuMemFreeAsync")}
+LAYERS = ["driver", "runtime"]
+# By (test, ...); with each kind of links.
+BY_LINKS = {}
+for api in LAYERS:
+    for memory_kind, (allocate, free) in KINDS.items():
+        BY_LINKS["sizes", api, memory_kind] = Scenario(
+            [workload("memory"), "--api", api, "--kind", memory_kind, "--threads", 4, "--pairs", 100, "--size", 12345,
+             "--keep", 3], {"CUDA_SIM_LATENCY": f"{allocate}=300us,{free}=400us"})
+    BY_LINKS["copies", api] = Scenario(
+        [workload("copy"), "--api", api, "--threads", 4, "--count", 25, "--bytes", 4000])
+BY_LINKS["no allocation",] = Scenario("""
+start()
+stream = made(driver.cuStreamCreate, 1)
+first = made(driver.cuMemAlloc_v2, 1000)
+assert driver.cuMemAlloc_v2(ref(out()), 1 << 60)
+assert driver.cuMemFree_v2(0x7777000)
+need(driver.cuMemFree_v2(0))
+need(driver.cuMemFree_v2(first))
+assert driver.cuMemFree_v2(first)
+need(driver.cuStreamBeginCapture_v2(stream, 2))
+captured = made(driver.cuMemAllocAsync, 2000, stream)
+need(driver.cuMemFreeAsync(captured, stream))
+graph = made(lambda word: driver.cuStreamEndCapture(stream, word))
+need(runtime.cudaMalloc(ref(out()), 0))
+area = reserve(2 << 20)
+need(driver.cuMemHostRegister_v2(ctypes.create_string_buffer(1 << 16), 1 << 16, 0))
+""")
+
+
+@pytest.fixture(scope="module")
+def runs_by(tmp_path_factory):
+    """By kind of links what came of BY_LINKS."""
+    @functools.cache
+    def runs(links):
+        return by_scenario(Probe(tmp_path_factory.mktemp("sizes"), links), BY_LINKS, MEMORY_API)
+    return runs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layer", LAYERS)
+def test_sizes(runs_by, links, layer, kind):
     """Calls exactly, and the time inside them, by threads that allocate and free one size at once."""
-    slow = ",".join(f"{name}={300 + 100 * number}us" for number, name in enumerate(functions))
-    result = stat(gpuprobe_by, workload("memory"), "--api", layer, "--kind", kind, "--threads", 4, "--pairs", 100,
-                  "--size", 12345, "--keep", 3, env={"CUDA_SIM_LATENCY": slow})
-    one, = result.process["allocation_sizes"]
+    process, truth, _ = runs_by(links)["sizes", layer, kind]
+    one, = process["allocation_sizes"]
     assert [one[field] for field in ("kind", "bytes", "allocations", "frees", "live")] == [kind, 12345, 412, 400, 12]
     assert 12 <= one["peak"] <= 16
-    true = result.truth.data["memory"][kind]
+    true = truth.data["memory"][kind]
     assert (true["allocations"], true["frees"], true["live_count"]) == (412, 400, 12)
     for field, name in (("allocation_ns", one["function"]), ("free_ns", None)):
-        names = [name] if name else [f["function"] for f in result.process["functions"] if "Free" in f["function"]]
-        assert one[field] == pytest.approx(sum(map(result.truth.ns, names)), rel=0.1)
+        names = [name] if name else [f["function"] for f in process["functions"] if "Free" in f["function"]]
+        assert one[field] == pytest.approx(sum(map(truth.ns, names)), rel=0.1)
     assert one["first_ns"] < one["latest_ns"]
 
 
-def test_peak_is_of_all_threads(gpuprobe):
+@PROGRAMS.of_test("""
+import threading
+context = start()
+meeting = threading.Barrier(6)
+held = [None] * 6
+def work(number):
+    need(driver.cuCtxSetCurrent(context))
+    for _ in range(5):
+        held[number] = [made(driver.cuMemAlloc_v2, 4096) for _ in range(7)]
+        meeting.wait()
+        for address in held[(number + 1) % 6]:
+            need(driver.cuMemFree_v2(address))
+        meeting.wait()
+threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+for _ in range(50):
+    need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 4096)))
+kept = made(driver.cuMemAlloc_v2, 4097)
+""")
+def test_peak_is_of_all_threads(found):
     """All threads hold theirs at once; then other threads free them; then the size comes and goes alone."""
-    result = stat(gpuprobe, *script("""
-        import threading
-        context = start()
-        meeting = threading.Barrier(6)
-        held = [None] * 6
-        def work(number):
-            need(driver.cuCtxSetCurrent(context))
-            for _ in range(5):
-                held[number] = [made(driver.cuMemAlloc_v2, 4096) for _ in range(7)]
-                meeting.wait()
-                for address in held[(number + 1) % 6]:
-                    need(driver.cuMemFree_v2(address))
-                meeting.wait()
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for _ in range(50):
-            need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 4096)))
-        kept = made(driver.cuMemAlloc_v2, 4097)
-    """))
-    assert sizes_of(result.process, *COUNTS) == {("cuMemAlloc_v2", "device", 4096): (260, 260, 0, 42),
+    assert sizes_of(found.process, *COUNTS) == {("cuMemAlloc_v2", "device", 4096): (260, 260, 0, 42),
                                                  ("cuMemAlloc_v2", "device", 4097): (1, 0, 1, 1)}
 
 
-def test_what_is_no_allocation(gpuprobe_by):
+def test_what_is_no_allocation(runs_by, links):
     """Failed calls, frees of nothing, of something unknown and for a second time, what goes into a graph."""
-    result = stat(gpuprobe_by, *memory_script("""
-        start()
-        stream = made(driver.cuStreamCreate, 1)
-        first = made(driver.cuMemAlloc_v2, 1000)
-        assert driver.cuMemAlloc_v2(ref(out()), 1 << 60)
-        assert driver.cuMemFree_v2(0x7777000)
-        need(driver.cuMemFree_v2(0))
-        need(driver.cuMemFree_v2(first))
-        assert driver.cuMemFree_v2(first)
-        need(driver.cuStreamBeginCapture_v2(stream, 2))
-        captured = made(driver.cuMemAllocAsync, 2000, stream)
-        need(driver.cuMemFreeAsync(captured, stream))
-        graph = made(lambda word: driver.cuStreamEndCapture(stream, word))
-        need(runtime.cudaMalloc(ref(out()), 0))
-        area = reserve(2 << 20)
-        need(driver.cuMemHostRegister_v2(ctypes.create_string_buffer(1 << 16), 1 << 16, 0))
-    """))
-    assert sizes_of(result.process, *COUNTS) == {("cuMemAlloc_v2", "device", 1000): (1, 1, 0, 1)}
+    process = runs_by(links)["no allocation",].process
+    assert sizes_of(process, *COUNTS) == {("cuMemAlloc_v2", "device", 1000): (1, 1, 0, 1)}
 
 
-def test_physical_memory_and_arrays(gpuprobe):
+@PROGRAMS.of_test("""
+start()
+size = 2 << 20
+for handle_first in (True, False, True):
+    handle = create(size)
+    area = reserve(size)
+    need(driver.cuMemMap(area, size, 0, handle, 0))
+    if handle_first:
+        need(driver.cuMemRelease(handle))
+        need(driver.cuMemUnmap(area, size))
+    else:
+        need(driver.cuMemUnmap(area, size))
+        need(driver.cuMemRelease(handle))
+left = create(2 * size)
+for _ in range(3):
+    array = made(driver.cuArrayCreate_v2, array_descriptor(64, 16, 0x20, 1))
+    need(driver.cuArrayDestroy(array))
+""")
+def test_physical_memory_and_arrays(found):
     """Physical memory ends with its last handle or mapping, whichever that is."""
-    result = stat(gpuprobe, *memory_script("""
-        start()
-        size = 2 << 20
-        for handle_first in (True, False, True):
-            handle = create(size)
-            area = reserve(size)
-            need(driver.cuMemMap(area, size, 0, handle, 0))
-            if handle_first:
-                need(driver.cuMemRelease(handle))
-                need(driver.cuMemUnmap(area, size))
-            else:
-                need(driver.cuMemUnmap(area, size))
-                need(driver.cuMemRelease(handle))
-        left = create(2 * size)
-        for _ in range(3):
-            array = made(driver.cuArrayCreate_v2, array_descriptor(64, 16, 0x20, 1))
-            need(driver.cuArrayDestroy(array))
-    """))
-    assert sizes_of(result.process, *COUNTS) == {
+    assert sizes_of(found.process, *COUNTS) == {
         ("cuMemCreate", "physical", 2 * MIB): (3, 3, 0, 1),
         ("cuMemCreate", "physical", 4 * MIB): (1, 0, 1, 1),
         ("cuArrayCreate_v2", "array", 4096): (3, 3, 0, 1),
     }
 
 
-def test_memory_that_goes_with_its_context(gpuprobe):
+@PROGRAMS.of_test("""
+start()
+for _ in range(4):
+    context = made(driver.cuCtxCreate_v2, 0, 0)
+    address = made(driver.cuMemAlloc_v2, 5000)
+    need(driver.cuCtxDestroy_v2(context))
+""")
+def test_memory_that_goes_with_its_context(found):
     """What had the address before is not live any more once it comes again."""
-    result = stat(gpuprobe, *script("""
-        start()
-        for _ in range(4):
-            context = made(driver.cuCtxCreate_v2, 0, 0)
-            address = made(driver.cuMemAlloc_v2, 5000)
-            need(driver.cuCtxDestroy_v2(context))
-    """))
-    (allocations, frees, live, _), = sizes_of(result.process, *COUNTS).values()
+    (allocations, frees, live, _), = sizes_of(found.process, *COUNTS).values()
     assert (allocations, frees) == (4, 0)
     assert live == 1  # the latest: its end no call tells
 
@@ -180,58 +217,60 @@ def copies_of(process):
     return {(kind, mode): (sums[kind, mode, "calls"], sums[kind, mode, "bytes"]) for kind, mode, _ in sums}
 
 
-@pytest.mark.parametrize("layer", ["driver", "runtime"])
-def test_every_copy_has_a_size(gpuprobe_by, layer):
-    result = stat(gpuprobe_by, workload("copy"), "--api", layer, "--threads", 4, "--count", 25, "--bytes", 4000)
-    assert copies_of(result.process) == result.truth.copies()
-    assert all(size["from_bytes"] == 2048 for copies in result.process["copy_sizes"] for size in copies["sizes"])
+@pytest.mark.parametrize("layer", LAYERS)
+def test_every_copy_has_a_size(runs_by, links, layer):
+    process, truth, _ = runs_by(links)["copies", layer]
+    assert copies_of(process) == truth.copies()
+    assert all(size["from_bytes"] == 2048 for copies in process["copy_sizes"] for size in copies["sizes"])
     hosts = Counter()
-    for copies in result.process["copy_sizes"]:
+    for copies in process["copy_sizes"]:
         if copies["kind"] in ("H2D", "D2H"):
             hosts[copies["kind"], copies["host"]] += sum(size["calls"] for size in copies["sizes"])
-    true = result.truth.sides()
+    true = truth.sides()
     assert hosts == Counter({(kind, side): true[kind][side, "calls"] for kind in ("H2D", "D2H")
                              for side in ("pinned", "pageable") if (side, "calls") in true[kind]})
 
 
-def test_copies_by_size(gpuprobe):
+SIZES = [1, 2, 3, 4, 5, 1023, 1024, 65535, 65536, 65537, 8 * MIB]
+
+
+@PROGRAMS.of_test(f"""
+start()
+device = made(driver.cuMemAlloc_v2, 8 << 20)
+host = made(driver.cuMemHostAlloc, 8 << 20, 0)
+for number, size in enumerate({SIZES!r}):
+    for _ in range(number + 1):
+        need(driver.cuMemcpyHtoD_v2(device, host, size))
+need(driver.cuMemcpyHtoD_v2(device, host, 0))
+""", {"CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=1ms"})
+def test_copies_by_size(found):
     """The bucket's lower end is the largest power of two that is not above the size; time is that inside the calls."""
-    sizes = [1, 2, 3, 4, 5, 1023, 1024, 65535, 65536, 65537, 8 * MIB]
-    result = stat(gpuprobe, *script(f"""
-        start()
-        device = made(driver.cuMemAlloc_v2, 8 << 20)
-        host = made(driver.cuMemHostAlloc, 8 << 20, 0)
-        for number, size in enumerate({sizes!r}):
-            for _ in range(number + 1):
-                need(driver.cuMemcpyHtoD_v2(device, host, size))
-        need(driver.cuMemcpyHtoD_v2(device, host, 0))
-    """), env={"CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=1ms"})
-    copies, = result.process["copy_sizes"]
+    copies, = found.process["copy_sizes"]
     assert (copies["kind"], copies["mode"], copies["host"]) == ("H2D", "sync", "pinned")
     expected = Counter()
-    for number, size in enumerate(sizes):
+    for number, size in enumerate(SIZES):
         bucket = 1 << size.bit_length() - 1 if size > 1 else 0
         expected[bucket, "calls"] += number + 1
         expected[bucket, "bytes"] += (number + 1) * size
     expected[0, "calls"] += 1
-    found = {(size["from_bytes"], field): size[field] for size in copies["sizes"] for field in ("calls", "bytes")}
-    assert found == dict(expected)
+    told = {(size["from_bytes"], field): size[field] for size in copies["sizes"] for field in ("calls", "bytes")}
+    assert told == dict(expected)
     assert all(size["ns"] >= size["calls"] * 1e6 for size in copies["sizes"])
-    assert sum(size["ns"] for size in copies["sizes"]) == pytest.approx(result.truth.ns("cuMemcpyHtoD_v2"), rel=0.1)
+    assert sum(size["ns"] for size in copies["sizes"]) == pytest.approx(found.truth.ns("cuMemcpyHtoD_v2"), rel=0.1)
 
 
-def test_captured_and_failed_copies_have_none(gpuprobe):
-    result = stat(gpuprobe, *script("""
-        start()
-        stream = made(driver.cuStreamCreate, 1)
-        device = made(driver.cuMemAlloc_v2, 4096)
-        host = made(driver.cuMemHostAlloc, 4096, 0)
-        need(driver.cuStreamBeginCapture_v2(stream, 2))
-        for _ in range(3):
-            need(driver.cuMemcpyHtoDAsync_v2(device, host, 4096, stream))
-        made(lambda word: driver.cuStreamEndCapture(stream, word))
-        assert driver.cuMemcpyHtoD_v2(device, host, 1 << 40)
-        need(driver.cuMemsetD8_v2(device, 1, 4096))
-    """))
-    assert copies_of(result.process) == {("set", "sync"): (1, 4096)}
-    assert result.process["account"]["repeats"]["H2D"]["calls"] == 0
+@PROGRAMS.of_test("""
+start()
+stream = made(driver.cuStreamCreate, 1)
+device = made(driver.cuMemAlloc_v2, 4096)
+host = made(driver.cuMemHostAlloc, 4096, 0)
+need(driver.cuStreamBeginCapture_v2(stream, 2))
+for _ in range(3):
+    need(driver.cuMemcpyHtoDAsync_v2(device, host, 4096, stream))
+made(lambda word: driver.cuStreamEndCapture(stream, word))
+assert driver.cuMemcpyHtoD_v2(device, host, 1 << 40)
+need(driver.cuMemsetD8_v2(device, 1, 4096))
+""")
+def test_captured_and_failed_copies_have_none(found):
+    assert copies_of(found.process) == {("set", "sync"): (1, 4096)}
+    assert found.process["account"]["repeats"]["H2D"]["calls"] == 0
