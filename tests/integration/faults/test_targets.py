@@ -270,7 +270,7 @@ def test_library_truncated_before(gpuprobe, tmp_path):
         shutil.copy(paths.SIM / name, tmp_path)
     for size in (0, 100, 5000, 100000):
         # It looks up no symbol later, in what is gone.
-        with Background(tmp_path / "idle-holder", "--seconds", 30, env={"LD_BIND_NOW": 1}) as holder:
+        with Background(tmp_path / "idle-holder", env={"LD_BIND_NOW": 1}) as holder:
             assert holder.stdout.readline() == "READY\n"
             os.truncate(tmp_path / "libcuda.so.1", size)
             with gpuprobe.start(args=["-v", "-p", holder.pid]) as running:
