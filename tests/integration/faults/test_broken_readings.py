@@ -21,7 +21,7 @@ from lib.script import PROGRAMS
 
 pytestmark = pytest.mark.plain("a sanitizer has to be loaded first")
 
-SECONDS = 2  # in which readings break off: the programs end later, and the last reading is whole
+SECONDS = 2  # from the first, in which readings break off: the programs end later, and the last reading is whole
 MIX = ("--children", 40, "--threads", 16)
 THREAD_ACCOUNT = 8496  # sizeof(struct thread_account)
 LAUNCH_KEY = 24  # sizeof(struct launch_key)
@@ -110,7 +110,7 @@ def test_no_room_for_a_kernel_that_is_gone(gpuprobe, ungrown):
 def scrape(port):
     """The samples of a page; None where there is no page now."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             lines = [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
     except urllib.error.HTTPError as error:
         assert error.code == 500
