@@ -210,7 +210,8 @@ WAITS = {
     "driver": {"stream": "need(driver.cuStreamSynchronize(one))", "context": "need(driver.cuCtxSynchronize())",
                "event": "need(driver.cuEventRecord(mark, one)); need(driver.cuEventSynchronize(mark))",
                "query": "need(driver.cuStreamQuery(one))"},
-    "runtime": {"stream": "need(runtime.cudaStreamSynchronize(one))", "context": "need(runtime.cudaDeviceSynchronize())",
+    "runtime": {"stream": "need(runtime.cudaStreamSynchronize(one))",
+                "context": "need(runtime.cudaDeviceSynchronize())",
                 "event": "need(runtime.cudaEventRecord(mark, one)); need(runtime.cudaEventSynchronize(mark))",
                 "query": "need(runtime.cudaStreamQuery(one))"},
 }
@@ -237,7 +238,8 @@ def test_until_a_wait_covers_them(gpuprobe, layer):
         for number in range(len(WAITS[layer])):
             if number:
                 process = wait_in_flight(steps.running, {})
-                assert not process["ended"] and exact.copies(process) == {("H2D", "async"): (5 * number, 20000 * number)}
+                assert not process["ended"]
+                assert exact.copies(process) == {("H2D", "async"): (5 * number, 20000 * number)}
             before = boot_ns()
             steps.go_on()
             report = wait_for_in_flight(steps.running, {"H2D": (5, 20000)})
@@ -533,7 +535,7 @@ def covered(process):
 
 @pytest.mark.parametrize("wait", ["cuStreamSynchronize(stream)", "cuCtxSynchronize()", "cuEventSynchronize(event)"])
 def test_from_issue_to_the_wait(gpuprobe_by, wait):
-    """Each copy counts once, by the wait that covered it first; of waits for a context by the last before the next copy."""
+    """Each copy counts once, by the wait that covered it first; by its context's last one before the next copy."""
     result = gpuprobe_by.run(*script(f"""
         start()
         device, host = made(driver.cuMemAlloc_v2, 1 << 20), made(driver.cuMemHostAlloc, 1 << 20, 0)

@@ -186,7 +186,7 @@ def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
                 resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
                 pids, seen, end = set(), {}, time.monotonic() + 60
                 while not any(seen.get(pid) == 80 for pid in pids):
-                    assert time.monotonic() < end, f"with {number} descriptors at first the library never got its probes"
+                    assert time.monotonic() < end, f"with {number} descriptors at first it never got its probes"
                     pids.add(int(parent.tell(place)))
                     seen = launches(running.report())
             result = running.stop()

@@ -58,8 +58,8 @@ def start_and_end_seconds(probe, target, library):
 
 def kill_at_random(probe, program, rounds):
     """
-    So many kills of gpuprobe while the program is under load: while it starts, while it watches, and while it ends, which
-    begins at any moment of these.
+    So many kills of gpuprobe while the program is under load: while it starts, while it watches, and while it ends,
+    which begins at any moment of these.
     """
     source = random.Random(rounds)
     seen = 0

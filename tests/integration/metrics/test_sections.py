@@ -128,7 +128,8 @@ def test_what_is_exported(gpuprobe, option, names):
     endpoint = Endpoint()
     every = ("gpuprobe_memory_", "gpuprobe_allocation", "gpuprobe_free", "gpuprobe_live_at_exit",
              "gpuprobe_kernel_launches", "gpuprobe_graph_launches", "gpuprobe_cop")
-    with gpuprobe.start(workload("demo"), "--seconds", "60", base=["--json"], args=[*endpoint.option, option]) as running:
+    with gpuprobe.start(workload("demo"), "--seconds", "60", base=["--json"],
+                        args=[*endpoint.option, option]) as running:
         running.wait_for(lambda r: r["processes"])
 
         def exported(page):
