@@ -405,9 +405,9 @@ def test_1000_clients(program):
 
 @contextlib.contextmanager
 def own_descriptors(number):
-    """So many for the test itself, whatever it was started with."""
+    """So many for the test itself, whatever soft limit it was started with."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(number, before[0]), max(number, before[1])))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(number, before[0]), before[1]))
     try:
         yield
     finally:
