@@ -6,6 +6,7 @@ import pytest
 
 from lib import exact
 from lib.script import memory_script
+from lib.steps import Steps
 
 ALL = ["--top", "0"]
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
@@ -153,15 +154,19 @@ def test_live_memory_falls_at_the_next_report(gpuprobe_by, tmp_path):
 
 def test_the_map_has_room_again(gpuprobe):
     """What is gone does not fill the table of allocations for ever."""
-    with gpuprobe.start(*memory_script("""
+    with Steps(gpuprobe, """
         start()
         for turn in range(10):
             for number in range(100):
                 made(driver.cuMemAlloc_v2, 1000 + number + 100 * turn)
             need(driver.cuDevicePrimaryCtxReset_v2(0))
-            time.sleep(0.4)
-    """), args=["--max-allocations", "512"]) as running:
-        result = running.finish()
+            step()
+    """, args=["--max-allocations", "128"]) as steps:
+        for turn in range(1, 11):
+            steps.running.wait_for(lambda r: r["processes"] and
+                                   r["processes"][0]["memory"]["device"]["with_context"] == 100 * turn)
+            steps.go_on()
+        result = steps.running.finish()
     exact.check(result)
     assert result.last_seen(result.truth.pid)["memory"]["device"]["with_context"] == 1000
 

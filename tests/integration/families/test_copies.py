@@ -7,8 +7,9 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import Background
+from lib.probe import Background, wait_for_file
 from lib.script import clocked, script
+from lib.steps import Steps
 
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 
@@ -165,61 +166,23 @@ def test_text(gpuprobe):
 
 # --- in flight ---
 
-def wait_in_flight(running, expected):
+def wait_for_in_flight(running, expected):
     """The first report that shows exactly this in flight."""
-    report = running.wait_for(lambda r: r["processes"] and exact.in_flight(r["processes"][0]) == expected)
-    return report["processes"][0]
+    return running.wait_for(lambda r: r["processes"] and exact.in_flight(r["processes"][0]) == expected)
 
 
-@pytest.mark.parametrize("layer", ["driver", "runtime"])
-@pytest.mark.parametrize("wait", ["stream", "context", "event", "query"])
-def test_until_a_wait_covers_them(gpuprobe, wait, layer):
-    with gpuprobe.start(workload("copy"), "--api", layer, "--count", 0, "--in-flight", 5, "--bytes", 4000,
-                        "--wait", wait, "--hold", "0.5") as running:
-        process = wait_in_flight(running, {"H2D": (5, 20000)})
-        copy, = [c for c in process["copies"] if c["mode"] == "async"]
-        first = copy["in_flight"]["oldest_ns"]
-        assert 0 < first < 5e9
-        copy, = [c for c in wait_in_flight(running, {"H2D": (5, 20000)})["copies"] if c["mode"] == "async"]
-        assert copy["in_flight"]["oldest_ns"] >= first + 50e6
-        process = wait_in_flight(running, {})
-        assert not process["ended"] and exact.copies(process) == {("H2D", "async"): (5, 20000)}
-        result = running.finish()
-    exact.check(result)
+def wait_in_flight(running, expected):
+    """Its process."""
+    return wait_for_in_flight(running, expected)["processes"][0]
 
 
-@pytest.mark.parametrize("wait", ["stream", "event"])
-def test_until_a_wait_covers_them_on_each_path(gpuprobe_by, wait):
-    with gpuprobe_by.start(workload("copy"), "--count", 0, "--threads", 3, "--in-flight", 4, "--bytes", 4000,
-                           "--wait", wait, "--hold", "0.5") as running:
-        wait_in_flight(running, {"H2D": (12, 48000)})
-        assert not wait_in_flight(running, {})["ended"]
-        exact.check(running.finish())
-
-
-def test_a_query_that_says_not_ready_covers_nothing(gpuprobe):
-    with gpuprobe.start(workload("copy"), "--count", 0, "--in-flight", 2, "--bytes", 4000, "--wait", "query",
-                        "--hold", "0.3", env={"CUDA_SIM_ASYNC": "1200ms"}) as running:
-        wait_in_flight(running, {"H2D": (2, 8000)})
-        begin = time.monotonic()
-        wait_in_flight(running, {})
-        assert time.monotonic() - begin > 0.6  # the hold is over long before the copies are
-        result = running.finish()
-    exact.check(result)
-    assert result.truth.data["driver"]["cuStreamQuery"]["not_ready"] > 10
-    assert result.process["errors"] == []
-
-
-class Steps:
-    """A script that goes on to its next step when the test says so."""
+class Copies(Steps):
+    """Copies to the device on streams, and waits for them."""
 
     PRELUDE = """
 context = start()
 device = made(driver.cuMemAlloc_v2, 1 << 20)
 host = made(driver.cuMemHostAlloc, 1 << 20, 0)
-steps = iter(range(1000))
-def step():
-    wait_for(f"{directory}/{next(steps)}")
 def stream():
     return made(driver.cuStreamCreate, 1)
 def event():
@@ -228,33 +191,116 @@ def copy(stream, size=1000, form=""):
     need(getattr(driver, "cuMemcpyHtoDAsync_v2" + form)(device, host, size, stream))
 """
 
-    def __init__(self, gpuprobe, directory, body, **options):
-        prelude = f"directory = {str(directory)!r}\n" + self.PRELUDE
-        lines = [line[8:] for line in body.splitlines()]
-        self.directory = directory
-        self.number = 0
-        self.running = gpuprobe.start(*script(prelude + "\n".join(lines) + "\nstep()\n"), **options)
-
-    def __enter__(self):
-        self.running.__enter__()
-        return self
-
-    def __exit__(self, *exc):
-        self.running.__exit__(*exc)
+    def __init__(self, probe, body, **options):
+        super().__init__(probe, self.PRELUDE, body, "step()", **options)
 
     def shows(self, **expected):
-        """Waits for a report with this in flight, by kind, and lets the script go on."""
-        wait_in_flight(self.running, expected)
-        (self.directory / str(self.number)).touch()
-        self.number += 1
+        """Waits for a process of a report with this in flight, by kind, and lets the script go on."""
+        process = wait_in_flight(self.running, expected)
+        self.go_on()
+        return process
 
     def finish(self):
         result = self.running.finish()
         exact.check(result)
+        return result
 
 
-def test_a_wait_covers_its_own_stream_only(gpuprobe, tmp_path):
-    with Steps(gpuprobe, tmp_path, """
+WAITS = {
+    "driver": {"stream": "need(driver.cuStreamSynchronize(one))", "context": "need(driver.cuCtxSynchronize())",
+               "event": "need(driver.cuEventRecord(mark, one)); need(driver.cuEventSynchronize(mark))",
+               "query": "need(driver.cuStreamQuery(one))"},
+    "runtime": {"stream": "need(runtime.cudaStreamSynchronize(one))",
+                "context": "need(runtime.cudaDeviceSynchronize())",
+                "event": "need(runtime.cudaEventRecord(mark, one)); need(runtime.cudaEventSynchronize(mark))",
+                "query": "need(runtime.cudaStreamQuery(one))"},
+}
+COPY = {"driver": "copy(one, 4000)", "runtime": "need(runtime.cudaMemcpyAsync(device, host, 4000, 1, one))"}
+
+
+def boot_ns():
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+def issued_ns(report):
+    """When the oldest copy in flight was issued."""
+    copy, = [c for c in report["processes"][0]["copies"] if c["mode"] == "async"]
+    return report["boot_ns"] - copy["in_flight"]["oldest_ns"]
+
+
+@pytest.mark.parametrize("layer", WAITS)
+def test_until_a_wait_covers_them(gpuprobe, layer):
+    """A wait of each kind in turn."""
+    body = "one, mark = stream(), event()\n"
+    for wait in WAITS[layer].values():
+        body += f"step()\nfor _ in range(5):\n    {COPY[layer]}\nstep()\n{wait}\n"
+    with Copies(gpuprobe, body) as steps:
+        for number in range(len(WAITS[layer])):
+            if number:
+                process = wait_in_flight(steps.running, {})
+                assert not process["ended"]
+                assert exact.copies(process) == {("H2D", "async"): (5 * number, 20000 * number)}
+            before = boot_ns()
+            steps.go_on()
+            report = wait_for_in_flight(steps.running, {"H2D": (5, 20000)})
+            assert before <= issued_ns(report) <= report["boot_ns"] <= boot_ns()
+            assert issued_ns(wait_for_in_flight(steps.running, {"H2D": (5, 20000)})) == issued_ns(report)
+            steps.go_on()
+        process = steps.shows()
+        assert not process["ended"] and exact.copies(process) == {("H2D", "async"): (20, 80000)}
+        steps.finish()
+
+
+IN_THREADS = """
+import threading
+def work():
+    need(driver.cuCtxSetCurrent(context))
+    one, mark = stream(), event()
+    for _ in range(4):
+        copy(one, 4000)
+    wait_for(directory + "/step0")
+    WAIT
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+step()
+"""
+
+
+@pytest.mark.parametrize("wait", ["stream", "event"])
+def test_until_a_wait_covers_them_on_each_path(gpuprobe_by, wait):
+    with Copies(gpuprobe_by, IN_THREADS.replace("WAIT", WAITS["driver"][wait])) as steps:
+        steps.shows(H2D=(12, 48000))
+        assert not steps.shows()["ended"]
+        steps.finish()
+
+
+def test_a_query_that_says_not_ready_covers_nothing(gpuprobe):
+    """Twelve say so, the next does not."""
+    not_ready = ",".join(f"cuStreamQuery:{number}=600" for number in range(1, 13))
+    with Copies(gpuprobe, """
+        one = stream()
+        copy(one, 4000)
+        copy(one, 4000)
+        for _ in range(12):
+            assert driver.cuStreamQuery(one) == 600
+        touch(directory + "/asked")
+        step()
+        need(driver.cuStreamQuery(one))
+        """, env={"CUDA_SIM_FAIL": not_ready}) as steps:
+        wait_for_file(steps.directory / "asked")
+        steps.later_report()
+        steps.shows(H2D=(2, 8000))
+        steps.shows()
+        result = steps.finish()
+    assert result.truth.data["driver"]["cuStreamQuery"]["not_ready"] == 12
+    assert result.last_seen(result.truth.pid)["errors"] == []
+
+
+def test_a_wait_covers_its_own_stream_only(gpuprobe):
+    with Copies(gpuprobe, """
         one, two = stream(), stream()
         for _ in range(3):
             copy(one)
@@ -277,8 +323,8 @@ def test_a_wait_covers_its_own_stream_only(gpuprobe, tmp_path):
         steps.finish()
 
 
-def test_an_event_covers_what_was_issued_before_it(gpuprobe, tmp_path):
-    with Steps(gpuprobe, tmp_path, """
+def test_an_event_covers_what_was_issued_before_it(gpuprobe):
+    with Copies(gpuprobe, """
         one, mark, later = stream(), event(), event()
         copy(one)
         copy(one)
@@ -301,9 +347,9 @@ def test_an_event_covers_what_was_issued_before_it(gpuprobe, tmp_path):
         steps.finish()
 
 
-def test_events_recorded_anew(gpuprobe, tmp_path):
+def test_events_recorded_anew(gpuprobe):
     """An event stands for its last record; many stretches of one stream are told apart."""
-    with Steps(gpuprobe, tmp_path, """
+    with Copies(gpuprobe, """
         one = stream()
         events = [event() for _ in range(6)]
         for mark in events:
@@ -325,8 +371,8 @@ def test_events_recorded_anew(gpuprobe, tmp_path):
         steps.finish()
 
 
-def test_a_destroyed_stream_has_nothing_in_flight(gpuprobe, tmp_path):
-    with Steps(gpuprobe, tmp_path, """
+def test_a_destroyed_stream_has_nothing_in_flight(gpuprobe):
+    with Copies(gpuprobe, """
         one, two = stream(), stream()
         copy(one)
         copy(two, 10)
@@ -341,9 +387,9 @@ def test_a_destroyed_stream_has_nothing_in_flight(gpuprobe, tmp_path):
         steps.finish()
 
 
-def test_the_streams_without_handle(gpuprobe, tmp_path):
+def test_the_streams_without_handle(gpuprobe):
     """The legacy stream is the context's, the per-thread one the thread's own."""
-    with Steps(gpuprobe, tmp_path, """
+    with Copies(gpuprobe, """
         import threading
         def other():
             need(driver.cuCtxSetCurrent(context))
@@ -369,8 +415,8 @@ def test_the_streams_without_handle(gpuprobe, tmp_path):
         steps.finish()
 
 
-def test_a_wait_in_another_thread(gpuprobe, tmp_path):
-    with Steps(gpuprobe, tmp_path, """
+def test_a_wait_in_another_thread(gpuprobe):
+    with Copies(gpuprobe, """
         import threading
         one = stream()
         copy(one, 123)
@@ -387,8 +433,8 @@ def test_a_wait_in_another_thread(gpuprobe, tmp_path):
         steps.finish()
 
 
-def test_synchronous_copies_and_failed_waits_cover_nothing(gpuprobe, tmp_path):
-    with Steps(gpuprobe, tmp_path, """
+def test_synchronous_copies_and_failed_waits_cover_nothing(gpuprobe):
+    with Copies(gpuprobe, """
         one = stream()
         copy(one, 123)
         need(driver.cuMemcpyHtoD_v2(device, host, 10))
@@ -402,11 +448,19 @@ def test_synchronous_copies_and_failed_waits_cover_nothing(gpuprobe, tmp_path):
 
 
 def test_in_flight_in_the_text(gpuprobe):
-    with gpuprobe.start(workload("copy"), "--count", 0, "--in-flight", 2, "--bytes", 4000, "--hold", "0.5",
-                        base=["--metrics-addr", "none"]) as running:
-        result = running.finish()
-    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, oldest [\d.]+ ms\), 2 pinned$",
-                     result.stdout, re.M)
+    with Copies(gpuprobe, """
+        one = stream()
+        copy(one, 4000)
+        copy(one, 4000)
+        step()
+        need(driver.cuStreamSynchronize(one))
+        """, base=["--metrics-addr", "none"]) as steps:
+        in_flight = r"        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, oldest [\d.]+ ms\), 2 pinned\n"
+        while not re.fullmatch(in_flight, steps.running.line()):
+            pass
+        steps.go_on()
+        steps.go_on()
+        result = steps.running.finish()
     assert re.search(r"^        H2D async 2 calls, 8000 Bytes, at least [\d.]+ bytes/sec from issue to the wait that covered 2, "
                      r"2 pinned$", result.stdout, re.M)
 
@@ -481,7 +535,7 @@ def covered(process):
 
 @pytest.mark.parametrize("wait", ["cuStreamSynchronize(stream)", "cuCtxSynchronize()", "cuEventSynchronize(event)"])
 def test_from_issue_to_the_wait(gpuprobe_by, wait):
-    """Each copy counts once, by the wait that covered it first; of waits for a context by the last before the next copy."""
+    """Each copy counts once, by the wait that covered it first; by its context's last one before the next copy."""
     result = gpuprobe_by.run(*script(f"""
         start()
         device, host = made(driver.cuMemAlloc_v2, 1 << 20), made(driver.cuMemHostAlloc, 1 << 20, 0)

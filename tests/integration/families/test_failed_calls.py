@@ -97,7 +97,8 @@ def test_first_and_latest_time(gpuprobe):
             print("FAILED", before, boot_ns(), flush=True)
     """))
     error, = result.process["errors"]
-    failed = [[int(word) for word in line.split()[1:]] for line in result.stdout.splitlines() if line.startswith("FAILED ")]
+    failed = [[int(word) for word in line.split()[1:]] for line in result.stdout.splitlines()
+              if line.startswith("FAILED ")]
     assert failed[0][0] <= error["first_ns"] <= failed[0][1]
     assert failed[2][0] <= error["last_ns"] <= failed[2][1]
     assert result.process["start_ns"] < error["first_ns"] < error["last_ns"] < result.final["boot_ns"]

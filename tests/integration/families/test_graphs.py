@@ -4,8 +4,10 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import Background
+from lib.probe import Background, wait_for_file
+from lib.records import Records
 from lib.script import script
+from lib.steps import Steps
 
 # In every program: a context, kernels, a stream, and calls by short names.
 PRELUDE = """
@@ -195,12 +197,18 @@ for _ in range(8):
 need(driver.cuStreamEndCapture(s, ref(out())))
 """)
     # Of one process after the other the addresses are the same.
-    result = gpuprobe.run(*script(f"""
+    with Steps(gpuprobe, f"""
 import subprocess
-for _ in range(6):
+for number in range(6):
     need(subprocess.run(["setarch", "-R", *{[str(word) for word in leaves]!r}]).returncode)
-    time.sleep(0.5)
-"""), args=["--max-allocations", 16, "--max-processes", 2])
+    touch(f"{{directory}}/over{{number}}")
+    step()
+""", args=["--max-allocations", 16, "--max-processes", 2], interval=0) as steps:
+        for number in range(6):
+            wait_for_file(steps.directory / f"over{number}")
+            Records(steps.running.pid).wait_until_free()
+            steps.go_on()
+        result = steps.running.finish()
     exact.check(result)
     assert len(result.final["processes"]) == 6
     assert [p["memory"]["unknown"]["replaced"] for p in result.final["processes"]] == 6 * [0]

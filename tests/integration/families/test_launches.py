@@ -4,9 +4,12 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
+from lib.probe import Probe
 from lib.script import script
 
 APIS = ("auto", "driver", "runtime", "both")
+FUNCTIONS = ("kernel", "ex", "cooperative", "graph")
+LAYERS = ("driver", "runtime")
 
 
 @pytest.mark.parametrize("threads", [1, 16])
@@ -31,28 +34,52 @@ def test_a_million(gpuprobe_by):
     assert result.final["totals"]["launches"] == 1000000
 
 
-@pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize("layer", ["driver", "runtime"])
-@pytest.mark.parametrize("function", ["kernel", "ex", "cooperative", "graph"])
-def test_functions_and_layers(gpuprobe, function, layer, api):
-    result = gpuprobe.run(workload("launch"), "--function", function, "--api", layer, "--threads", 2,
-                          "--launches", 300, "--kernels", 4, args=["--api", api])
+@pytest.fixture(scope="module", params=APIS)
+def by_function_and_layer(request, tmp_path_factory):
+    """(--api, what was lost, (function, layer) -> (the processes of that pid, the truth)), all under one gpuprobe."""
+    pairs = [(function, layer) for function in FUNCTIONS for layer in LAYERS]
+    commands = [workload("launch"), "--function", "", "--api", "", "--threads", 2, "--launches", 300, "--kernels", 4]
+    pids = tmp_path_factory.mktemp("pids") / "pids"
+    result = Probe(tmp_path_factory.mktemp("launches")).run(*script(f"""
+        import subprocess
+        for function, layer in {pairs!r}:
+            command = {[str(word) for word in commands]!r}
+            command[2], command[4] = function, layer
+            child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            with open({str(pids)!r}, "a") as told:
+                print(child.pid, file=told)
+            need(child.wait())
+    """), args=["--api", request.param])
+    truths = {truth.pid: truth for truth in result.truths}
+    return request.param, exact.lost(result.final), {
+        pair: ([p for p in result.final["processes"] if p["pid"] == int(pid)], truths[int(pid)])
+        for pair, pid in zip(pairs, pids.read_text().split(), strict=True)}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_and_layers(by_function_and_layer, function, layer):
+    api, lost, found = by_function_and_layer
+    processes, truth = found[function, layer]
+    assert lost == {}
     if layer == "driver" and api == "runtime":
-        assert result.final["processes"] == []  # the program calls nothing of that layer
+        assert processes == []  # the program calls nothing of that layer
         return
-    exact.check(result, api)
+    process, = processes
+    assert process["ended"]
+    exact.check_process(process, truth, api)
     if function == "graph":
         # The launches were captured, each once a thread.
-        assert result.process["graph_launches"] == 600
-        assert result.process["launches"] == 0
-        assert result.process["captured"]["launches"] == 8
-        assert result.process["graph_sizes"] == [{"kernels": 4, "launches": 600}]
+        assert process["graph_launches"] == 600
+        assert process["launches"] == 0
+        assert process["captured"]["launches"] == 8
+        assert process["graph_sizes"] == [{"kernels": 4, "launches": 600}]
     else:
-        assert result.process["graph_launches"] == 0
-        assert result.process["launches"] == 600
+        assert process["graph_launches"] == 0
+        assert process["launches"] == 600
 
 
-@pytest.mark.parametrize("function", ["kernel", "ex", "cooperative", "graph"])
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_functions_on_each_path(gpuprobe_by, function):
     result = gpuprobe_by.run(workload("launch"), "--function", function, "--threads", 2, "--launches", 300,
                              args=["--api", "both"])

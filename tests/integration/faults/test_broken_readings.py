@@ -6,6 +6,7 @@ have counted that have ended by then is read again by the next, and there is no 
 import contextlib
 import signal
 import subprocess
+import time
 import urllib.error
 import urllib.request
 
@@ -21,7 +22,7 @@ from lib.script import PROGRAMS
 
 pytestmark = pytest.mark.plain("a sanitizer has to be loaded first")
 
-SECONDS = 2  # in which readings break off: the programs end later, and the last reading is whole
+SECONDS = 2  # from the first, in which readings break off: the programs end later, and the last reading is whole
 MIX = ("--children", 40, "--threads", 16)
 THREAD_ACCOUNT = 8496  # sizeof(struct thread_account)
 LAUNCH_KEY = 24  # sizeof(struct launch_key)
@@ -88,11 +89,18 @@ def test_account_of_ended_processes(gpuprobe, broken, every):
     check_times(test_stat_functions.check_mix(gpuprobe, 11, mix=FEW, env=broken(every, UNREAD_SECONDS=SECONDS)))
 
 
-def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown):
+def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown, tmp_path):
     """What it counted by itself was kept, and its place not given back: it was counted again by the next reading."""
-    result = gpuprobe.run("sh", "-c", '"$@"; sleep 1', "sh", workload("launch"), "--threads", 12, "--launches", 50,
-                          "--api", "driver", base=test_stat_functions.STAT, env=ungrown(16 * THREAD_ACCOUNT))
-    assert result.stderr.count("could not be read whole") == 1
+    go, end = tmp_path / "go", time.monotonic() + 60
+    command = [workload("launch"), "--threads", 12, "--launches", 50, "--api", "driver"]
+    with gpuprobe.start("sh", "-c", '"$@"; until test -e "$0"; do sleep 0.05; done', go, *command,
+                        base=test_stat_functions.STAT, interval=None, env=ungrown(16 * THREAD_ACCOUNT)) as running:
+        while "could not be read whole" not in running.stderr:
+            assert time.monotonic() < end, "no reading broke off"
+            time.sleep(0.02)
+        go.touch()
+        result = running.finish()
+    assert result.status == 0 and result.stderr.count("could not be read whole") == 1
     process = test_stat_functions.check(result, "driver")
     test_stat_functions.check_classes(process, result.truth)
     assert exact.launches(process) == result.truth.launches("driver")
@@ -110,7 +118,7 @@ def test_no_room_for_a_kernel_that_is_gone(gpuprobe, ungrown):
 def scrape(port):
     """The samples of a page; None where there is no page now."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             lines = [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
     except urllib.error.HTTPError as error:
         assert error.code == 500

@@ -14,7 +14,7 @@ from lib.paths import PYTHON, workload
 pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.plain("sanitizers have allocation functions of their own")]
 
 NONE = ["--metrics-addr", "none"]
-ASK = 'import urllib.request, sys; urllib.request.urlopen(sys.argv[1] + "/metrics", timeout=5).read()'
+ASK = 'import urllib.request, sys; urllib.request.urlopen(sys.argv[1] + "/metrics", timeout=60).read()'
 SCENARIOS = {
     "reports": ([*NONE, "--json", "--display-interval", 0.05], [workload("memory"), "--pairs", 20, "--keep", 3]),
     "launches": ([*NONE, "--json", "--display-interval", 0], [workload("launch"), "--launches", 50]),
@@ -73,8 +73,14 @@ def show(name, tried, stacks, total):
 def test_some_places(scenario, name, mode):
     run = scenario(name)
     stacks, total = run.stacks()
-    check([run.fail(SCARCE_STACK=stack, **MODES[mode]) for stack in some(stacks, 4)])
-    show(name, 4, stacks, total)
+    trials = []
+    # Not each place that allocated in one run does so in another.
+    for stack in some(stacks, 12):
+        trials.append(run.fail(SCARCE_STACK=stack, **MODES[mode]))
+        if sum(bool(trial.hit) for trial in trials) == 4:
+            break
+    check(trials)
+    show(name, len(trials), stacks, total)
 
 
 @pytest.mark.slow

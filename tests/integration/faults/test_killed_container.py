@@ -8,12 +8,13 @@ import os
 import signal
 import subprocess
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from lib import leftovers, paths
 from lib.cli import NONE, QUICK, run
-from lib.probe import Background, descendants, environment, kill_tree
+from lib.probe import Background, descendants, environment, kill_tree, wait_until_watching
 
 ONE = ["--libcuda-path", paths.LIBCUDA]
 FIRST_NAMESPACE = 4026531836
@@ -38,14 +39,14 @@ class Container:
         self.number = None
 
     def wait_for_probes(self):
-        """Until the number of its sites stays the same. Nobody gets the namespace's number while we have it open."""
+        """Until gpuprobe waits for events. Nobody gets the namespace's number while we have it open."""
         end = time.monotonic() + 60
-        sites = 0
-        while not sites or sites != self.sites():
+        while not self.processes():
             assert time.monotonic() < end and self.process.poll() is None
-            sites = self.sites()
-            time.sleep(1)
-        return os.open(f"/proc/{self.processes()[0]}/ns/pid", os.O_RDONLY)
+            time.sleep(0.02)
+        [gpuprobe, *_] = self.processes()
+        wait_until_watching(SimpleNamespace(pid=gpuprobe, poll=self.process.poll))
+        return os.open(f"/proc/{gpuprobe}/ns/pid", os.O_RDONLY)
 
     def processes(self):
         """What is in the namespace, which is known once there is something else than unshare itself."""
@@ -54,6 +55,8 @@ class Container:
                 [child] = map(int, open(f"/proc/{self.process.pid}/task/{self.process.pid}/children",
                                         encoding="ascii").read().split())
                 self.number = leftovers.namespace_of(child)
+        if self.number is None:
+            return []
         return [pid for pid in sorted(leftovers.processes()) if leftovers.namespace_of(pid) == self.number]
 
     def sites(self):

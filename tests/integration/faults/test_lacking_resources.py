@@ -18,7 +18,7 @@ import pytest
 
 from lib import paths
 from lib.paths import workload
-from lib.probe import Background, environment, wait_until_watching
+from lib.probe import Background, environment, wait_for_file, wait_until_watching
 from lib.scrape import Endpoint
 from lib.steady import Steady, build
 
@@ -52,14 +52,6 @@ def check_words(stderr):
     """gpuprobe's own, and few."""
     lines = stderr.splitlines()
     assert all(line.startswith("gpuprobe: ") for line in lines) and len(lines) <= 6, stderr
-
-
-def wait_for(path):
-    """Until the program has made this file at its end."""
-    end = time.monotonic() + 20
-    while not path.exists():
-        assert time.monotonic() < end, "the program did not end"
-        time.sleep(0.05)
 
 
 # --- descriptors ---
@@ -127,18 +119,18 @@ def test_no_descriptor_for_clients(program):
             before = leave_none(process.pid)
             with contextlib.ExitStack() as clients:
                 for _ in range(5):
-                    client = clients.enter_context(socket.create_connection(("127.0.0.1", endpoint.port), 10))
+                    client = clients.enter_context(socket.create_connection(("127.0.0.1", endpoint.port), 60))
                     client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
                 began = cpu_seconds(process.pid)
                 time.sleep(2.5)
                 assert cpu_seconds(process.pid) - began < 0.5
                 resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
-                client.settimeout(10)
+                client.settimeout(60)
                 assert client.recv(100).startswith(b"HTTP/1.1 200")
             assert endpoint.scrape().value("gpuprobe_kernel_launches_total", pid=target.pid) > 0
         finally:
             process.terminate()
-            words = process.communicate(timeout=20)[1]
+            words = process.communicate(timeout=60)[1]
         assert process.returncode == 0
         check_words(words)
         target.finish()
@@ -162,7 +154,7 @@ def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
             leave_none(running.pid)
             parent.stdin.write("go\n")
             parent.stdin.flush()
-            assert parent.wait(20) == 0
+            assert parent.wait(60) == 0
             result = running.stop()
     assert result.status == 0
     seen = {p["launches"] for report in result.reports for p in report["processes"] if p["ended"]}
@@ -192,14 +184,11 @@ def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
                     parent.tell(place)
                     time.sleep(0.3)
                 resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
-                pids = set()
-                for _ in range(50):
+                pids, seen, end = set(), {}, time.monotonic() + 60
+                while not any(seen.get(pid) == 80 for pid in pids):
+                    assert time.monotonic() < end, f"with {number} descriptors at first it never got its probes"
                     pids.add(int(parent.tell(place)))
                     seen = launches(running.report())
-                    if any(seen.get(pid) == 80 for pid in pids):
-                        break
-                else:
-                    pytest.fail(f"with {number} descriptors at first the library never got its probes")
             result = running.stop()
     assert max(max(launches(report).values(), default=0) for report in result.reports) == 80
     assert result.final["lost"]["library_skipped"] > 0
@@ -218,8 +207,8 @@ def test_no_descriptor_for_a_new_library_of_a_trace(tmp_path, options, status):
             leave_none(probe.pid)
             parent.stdin.write("go\n")
             parent.stdin.flush()
-            assert parent.wait(20) == 0
-            stdout, stderr = probe.communicate(timeout=20)
+            assert parent.wait(60) == 0
+            stdout, stderr = probe.communicate(timeout=60)
         finally:
             probe.kill()
     assert probe.returncode == status, stderr
@@ -254,7 +243,7 @@ def test_full_disk(name, tmp_path):
                                       timeout=60, check=False)
         assert done.returncode == 1 and "No space left on device" in done.stderr
         check_words(done.stderr)
-        wait_for(tmp_path / "done")
+        wait_for_file(tmp_path / "done")
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -305,7 +294,7 @@ def test_file_that_must_not_grow(name, tmp_path):
                               check=False, preexec_fn=may_write_no_file)
     assert done.returncode == 1 and "File too large" in done.stderr, done.stderr
     check_words(done.stderr)
-    wait_for(tmp_path / "done")
+    wait_for_file(tmp_path / "done")
     assert not int((tmp_path / "done").read_text().split()[1], 16) >> (signal.SIGXFSZ - 1) & 1
 
 
@@ -316,13 +305,19 @@ def test_pipe_that_nobody_reads(name, number, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     process = subprocess.Popen([paths.GPUPROBE, *COMMANDS[name], OUTPUT[name], tmp_path / "pipe", "--", "touch",
                                 tmp_path / "done"], env=environment(), stdin=subprocess.DEVNULL)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while "wait_for_partner" not in Path(f"/proc/{process.pid}/wchan").read_text():
         assert time.monotonic() < end and process.poll() is None, "it does not wait for a reader"
         time.sleep(0.02)
     process.send_signal(number)
-    assert process.wait(20) == -number
+    assert process.wait(60) == -number
     assert not (tmp_path / "done").exists()
+
+
+def is_ignored(pid, number):
+    """Whether a signal is nothing to the process, which is there."""
+    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool(int(status["SigIgn"], 16) >> (number - 1) & 1) and not status["State"].startswith("Z")
 
 
 @pytest.mark.parametrize("name", ["monitor", "trace", "stat"])
@@ -339,10 +334,9 @@ def test_terminal_that_is_gone(gpuprobe, program, name, tmp_path):
                 assert process.poll() is None
             process.send_signal(signal.SIGHUP)
             if ignored:
-                with pytest.raises(subprocess.TimeoutExpired):
-                    process.wait(1)
+                assert is_ignored(process.pid, signal.SIGHUP)
                 process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
             assert process.returncode == 0
             assert out.stat().st_size > 0
         target.finish()
@@ -378,10 +372,10 @@ def test_reader_that_is_gone(name, tmp_path):
                                env=environment(), stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.PIPE,
                                text=True)
     os.close(write)
-    words = process.communicate(timeout=30)[1]
+    words = process.communicate(timeout=60)[1]
     assert process.returncode in (0, 1, 141)
     check_words(words)
-    wait_for(tmp_path / "done")
+    wait_for_file(tmp_path / "done")
 
 
 # --- clients ---
@@ -394,18 +388,30 @@ def test_1000_clients(program):
                                    env=environment(), stdout=subprocess.DEVNULL)
         try:
             endpoint.wait()
-            answers = ask_at_once(endpoint.port, 1000)
-            assert endpoint.request("/metrics", timeout=5)[0] == 200
+            with own_descriptors(1100):
+                answers = ask_at_once(endpoint.port, 1000)
+            assert endpoint.request("/metrics")[0] == 200
             assert len(os.listdir(f"/proc/{process.pid}/fd")) < 256
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(60)
         assert process.returncode == 0
         target.finish()
     whole = sum(answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"# EOF\n") for answer in answers)
     assert whole >= 64
     # The others were sent away to make room, not left with half a page.
     assert all(not answer or answer.endswith(b"# EOF\n") for answer in answers)
+
+
+@contextlib.contextmanager
+def own_descriptors(number):
+    """So many for the test itself, whatever soft limit it was started with."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(number, before[0]), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def ask_at_once(port, number):
@@ -427,7 +433,7 @@ def ask_at_once(port, number):
 
     for _ in range(number):
         client = socket.socket()
-        client.settimeout(30)
+        client.settimeout(60)
         client.connect(("127.0.0.1", port))
         clients.append(client)
     with concurrent.futures.ThreadPoolExecutor(50) as pool:
@@ -443,16 +449,17 @@ def test_a_byte_a_second(program):
         try:
             endpoint.wait()
             begin = time.monotonic()
-            with socket.create_connection(("127.0.0.1", endpoint.port), 10) as client, \
+            with socket.create_connection(("127.0.0.1", endpoint.port), 60) as client, \
                     contextlib.suppress(ConnectionError):
-                for byte in b"GET /metrics HTTP/1.1\r\nHost: example.org\r\n":
+                # A byte a second at most: the next that it cannot send, it notices by the one after.
+                for sent, byte in enumerate(b"GET /metrics HTTP/1.1\r\nHost: x"):
+                    assert sent < 20, "it was never sent away"
                     client.sendall(bytes([byte]))
-                    assert endpoint.request("/healthz", timeout=5)[0] == 200
-                    assert time.monotonic() - begin < 20, "it was never sent away"
+                    assert endpoint.request("/healthz")[0] == 200
                     time.sleep(1)
-            assert 8 < time.monotonic() - begin < 20
+            assert time.monotonic() - begin > 8
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(60)
         assert process.returncode == 0
         target.finish()

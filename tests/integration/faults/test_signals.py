@@ -3,16 +3,19 @@
 Signals at any moment: gpuprobe killed under load, either side stopped and continued, a target killed in a call.
 The target's result is right, and no probe stays in it.
 """
+import contextlib
 import os
 import random
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from lib import exact, leftovers, paths, trace
 from lib.probe import Probe, descendants
 from lib.steady import NAME, Steady, build_apart
+from lib.steps import Steps
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -29,6 +32,8 @@ WAYS = [
     lambda pid: ["memleak", "-p", pid],
 ]
 
+MOMENTS = ["ending", "starting", "watching"]
+
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory):
@@ -40,32 +45,38 @@ def start_and_end_seconds(probe, target, library):
     """From gpuprobe's start to its first probe, and from its signal to its end, on this machine now."""
     begin = time.monotonic()
     with probe.start(base=[*QUIET, "-p", str(target.pid), *library], interval=0) as running:
+        end = begin + 60
         while not target.changed_code():
-            assert time.monotonic() < begin + 20, "no probe came"
+            assert time.monotonic() < end, "no probe came"
             time.sleep(0.01)
         start = time.monotonic() - begin
-        time.sleep(start)  # until all probes are in
+        running.wait_until_watching()
         begin = time.monotonic()
         assert running.stop().status == 0
     return start, time.monotonic() - begin
 
 
 def kill_at_random(probe, program, rounds):
-    """So many kills of gpuprobe while the program is under load: while it starts, while it watches, while it ends."""
+    """
+    So many kills of gpuprobe while the program is under load: while it starts, while it watches, and while it ends,
+    which begins at any moment of these.
+    """
     source = random.Random(rounds)
-    seen = number = 0
+    seen = 0
     library = ["--libcuda-path", str(program.parent / NAME)]
     before = leftovers.left_over()
     with Steady(program) as target:
         start, end = start_and_end_seconds(probe, target, library)
         target.check_clean()
-        # As many more as it takes to have met probes often enough, where the machine has become busier meanwhile.
-        while number < rounds or seen <= rounds / 5 and number < 3 * rounds:
+        for number in range(rounds):
             way = WAYS[number % len(WAYS)]
+            moment = MOMENTS[(number + number // len(WAYS)) % len(MOMENTS)]
             running = probe.start(base=[str(word) for word in way(target.pid)] + library, interval=None)
             with running:
+                if moment == "watching":
+                    running.wait_until_watching()
                 time.sleep(source.uniform(0, 2 * start))
-                if number % 3 == 0:  # while it ends
+                if moment == "ending":
                     running.process.send_signal(signal.SIGINT)
                     time.sleep(source.uniform(0, end))
                 seen += bool(target.changed_code())
@@ -73,11 +84,10 @@ def kill_at_random(probe, program, rounds):
                 running.process.wait()
             target.check_alive()
             target.check_clean()
-            number += 1
             if number % 20 == 0:
                 leftovers.assert_none(before)
         assert target.finish() > rounds
-    assert seen > rounds / 5, "the moments were too early to show anything"
+    assert seen >= rounds // len(MOMENTS)
 
 
 def test_gpuprobe_killed_under_load(gpuprobe, program):
@@ -109,23 +119,56 @@ def guards_of(pid):
             if any("perf_event" in os.readlink(entry.path) for entry in os.scandir(f"/proc/{child}/fd"))]
 
 
-@ALONE
-def test_guard_killed(tmp_path, tracefs):
-    """Somebody kills the guard of tracefs' events: gpuprobe goes on, counts every call, and leaves nothing behind."""
-    probe = Probe(tmp_path, "perf")
-    with probe.start(paths.workload("launch"), *LAUNCHES) as running:
-        running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"])
-        [guard] = guards_of(running.pid)
-        os.kill(guard, signal.SIGKILL)
-        result = running.finish(60)
+def launched(report):
+    return report["processes"][0]["launches"] if report["processes"] else 0
+
+
+@contextlib.contextmanager
+def launching(probe):
+    """Two threads that launch until the test lets them end, seen by a gpuprobe. Each call is counted."""
+    with Steps(probe, """
+        import threading
+        context = start()
+        _, kernels = module("kernel_0", "kernel_1", "kernel_2")
+        over = threading.Event()
+        def work():
+            need(driver.cuCtxSetCurrent(context))
+            while not over.is_set():
+                for kernel in kernels:
+                    need(launch(kernel))
+                time.sleep(0.001)
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        step()
+        over.set()
+        for thread in threads:
+            thread.join()
+    """) as steps:
+        steps.running.wait_for(launched)
+        yield steps
+        steps.go_on()
+        result = steps.running.finish()
     assert result.status == 0
     exact.check(result)
 
 
+def goes_on(steps):
+    """Launches are made and counted after this moment."""
+    before = launched(steps.later_report())
+    steps.running.wait_for(lambda report: launched(report) > before)
+
+
+@ALONE
+def test_guard_killed(tmp_path, tracefs):
+    """Somebody kills the guard of tracefs' events: gpuprobe goes on, counts every call, and leaves nothing behind."""
+    with launching(Probe(tmp_path, "perf")) as steps:
+        [guard] = guards_of(steps.running.pid)
+        os.kill(guard, signal.SIGKILL)
+        goes_on(steps)
+
+
 # --- stopped and continued ---
-
-LAUNCHES = ["--threads", 2, "--launches", 3000, "--rate", 1500, "--kernels", 3]
-
 
 def stop_for(pid, seconds):
     os.kill(pid, signal.SIGSTOP)
@@ -135,34 +178,45 @@ def stop_for(pid, seconds):
 
 def test_gpuprobe_stopped(gpuprobe_by):
     """The program goes on meanwhile, and every call is counted."""
-    with gpuprobe_by.start(paths.workload("launch"), *LAUNCHES) as running:
-        running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"])
+    with launching(gpuprobe_by) as steps:
         for _ in range(3):
-            stop_for(running.pid, 0.4)
-        result = running.finish(60)
-    assert result.status == 0
-    exact.check(result)
-    assert result.truth.launches() == {f"kernel_{i}": 2000 for i in range(3)}
+            stop_for(steps.running.pid, 0.4)
+            goes_on(steps)
 
 
 def test_target_stopped(gpuprobe_by):
     """In the middle of its calls; its time in them is the only thing that changes."""
-    with gpuprobe_by.start(paths.workload("launch"), *LAUNCHES) as running:
-        report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"])
+    with launching(gpuprobe_by) as steps:
+        [process] = steps.later_report()["processes"]
         for _ in range(3):
-            stop_for(report["processes"][0]["pid"], 0.4)
-        result = running.finish(60)
-    assert result.status == 0
-    exact.check(result)
+            stop_for(process["pid"], 0.4)
+            goes_on(steps)
 
 
-def test_both_stopped_while_processes_come(gpuprobe):
+def wait_until_held(pid, name):
+    """Until a process below the gpuprobe has been stopped."""
+    end = time.monotonic() + 60
+    while True:
+        for child in descendants(pid):
+            with contextlib.suppress(OSError):
+                comm, _, rest = Path(f"/proc/{child}/stat").read_text().partition("(")[2].rpartition(")")
+                if comm == name and rest.split()[0] == "T":
+                    return
+        assert time.monotonic() < end, f"no {name} was held"
+        time.sleep(0.01)
+
+
+def test_both_stopped_while_processes_come(gpuprobe, tmp_path):
     """gpuprobe stands still while its COMMAND starts programs: they wait for it a while, and are counted or told."""
+    go = tmp_path / "go"
     command = f"for i in 1 2 3; do {paths.workload('launch')} --launches 20 >/dev/null; done"
-    with gpuprobe.start("sh", "-c", f"sleep 0.5; {command}", interval=0) as running:
-        time.sleep(0.9)
-        stop_for(running.pid, 1)
-        result = running.finish(60)
+    with gpuprobe.start("sh", "-c", f"until test -e {go}; do sleep 0.05; done; {command}", interval=0) as running:
+        running.wait_until_watching()
+        os.kill(running.pid, signal.SIGSTOP)
+        go.touch()
+        wait_until_held(running.pid, "launch")
+        os.kill(running.pid, signal.SIGCONT)
+        result = running.finish()
     assert result.status == 0
     exact.check(result)
     assert [p["launches"] for p in result.final["processes"]] == [20] * 3

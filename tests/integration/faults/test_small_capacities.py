@@ -4,7 +4,10 @@ import re
 
 from lib import exact
 from lib.paths import workload
+from lib.probe import wait_for_file
+from lib.records import Records
 from lib.script import script
+from lib.steps import Steps
 
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 
@@ -19,15 +22,23 @@ def test_kernels(gpuprobe_by):
 
 def test_kernels_make_room_when_they_go(gpuprobe):
     """Handles that were unloaded do not count for ever."""
-    result = gpuprobe.run(*script("""
+    with Steps(gpuprobe, """
         start()
         for number in range(12):
             loaded, handles = module(*[f"kernel_{number}_{k}" for k in range(5)])
             for handle in handles:
                 need(launch(handle))
             need(driver.cuModuleUnload(loaded))
-            time.sleep(0.15)
-    """), base=["--json", "--metrics-addr", "none", "--display-interval", "0.05"], args=["--max-kernels", 30])
+            touch(f"{directory}/gone{number}")
+            step()
+    """, args=["--max-kernels", 30]) as steps:
+        for number in range(12):
+            wait_for_file(steps.directory / f"gone{number}")
+            # Handles that went are left for one more reading.
+            for _ in range(2):
+                steps.later_report()
+            steps.go_on()
+        result = steps.running.finish()
     exact.check(result)
 
 
@@ -67,14 +78,20 @@ def test_processes(gpuprobe_by, tmp_path):
 
 
 def test_processes_that_are_over_make_room(gpuprobe_by):
-    """More processes than slots, one after the other."""
-    result = gpuprobe_by.run(*script(f"""
+    """More processes than slots, two at a time."""
+    with Steps(gpuprobe_by, f"""
         import subprocess
         for number in range(8):
-            need(subprocess.run([{workload("forker")!r}, "--processes", "2", "--launches", "10"],
+            need(subprocess.run([{str(workload("forker"))!r}, "--processes", "2", "--launches", "10"],
                                 stdout=subprocess.DEVNULL).returncode)
-            time.sleep(0.4)
-    """), args=["--max-processes", 8])
+            touch(f"{{directory}}/over{{number}}")
+            step()
+    """, args=["--max-processes", 5], interval=0) as steps:
+        for number in range(8):
+            wait_for_file(steps.directory / f"over{number}")
+            Records(steps.running.pid).wait_until_free()
+            steps.go_on()
+        result = steps.running.finish()
     exact.check(result)
     assert len(result.final["processes"]) == 16
 

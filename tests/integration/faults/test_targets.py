@@ -98,9 +98,8 @@ def test_each_thread_is_known_to_have_left(gpuprobe_by, tmp_path, how):
                 target.kill()
             else:
                 (tmp_path / "end0").touch()
-            begin = time.monotonic()
             after = running.wait_for(lambda r: r["processes"] and r["processes"][0]["ended"])
-            assert time.monotonic() - begin < 8, "it was given up waiting for, not told"
+            assert records.threads(target.pid) == 0, "it was given up waiting for, not told"
             assert running.stop().status == 0
     assert after["processes"][0]["launches"] == 6
 
@@ -135,7 +134,9 @@ HANGS = script("""
     kept = made(driver.cuMemAlloc_v2, 1000)
     for _ in range(7):
         need(launch(kernel))
-    touch(sys.argv[1])
+    with open(sys.argv[1] + ".new", "w") as told:
+        print(os.getpid(), file=told)
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
     driver.cuCtxSynchronize()
 """)
 
@@ -144,20 +145,13 @@ def test_killed_in_a_call(gpuprobe_by, tmp_path):
     """SIGKILL in the middle of a wait: what came before is counted, its memory is that of an ended process."""
     with gpuprobe_by.start(*HANGS, tmp_path / "hangs", env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"},
                            interval=0) as running:
-        wait_for_file(tmp_path / "hangs")
-        process, = [pid for pid in descendants(running.pid) if name_of(pid) == "python3"]
-        os.kill(process, signal.SIGKILL)
+        os.kill(int(wait_for_file(tmp_path / "hangs").read_text()), signal.SIGKILL)
         result = running.finish()
     assert result.status == 137
     assert exact.lost(result.final) == {}
     assert exact.launches(result.process) == {"before": 7}
     assert result.process["ended"]
     assert result.process["memory"]["live_at_exit_bytes"] == 1000
-
-
-def name_of(pid):
-    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
-        return comm.read().strip()
 
 
 def test_many_killed_in_calls(gpuprobe, tmp_path):
@@ -201,12 +195,17 @@ REUSE = """
     import subprocess
     pids = set()
     for launches in range(1, 11):
-        if pids:
-            with open("/proc/sys/kernel/ns_last_pid", "w") as last:
-                last.write(str(min(pids) - 1))
-        child = subprocess.Popen([%r, "--launches", str(launches)], stdout=subprocess.DEVNULL)
+        # A process of gpuprobe's own may have come between.
+        status = 77
+        while status == 77:
+            if pids:
+                with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+                    last.write(str(min(pids) - 1))
+            child = subprocess.Popen(["sh", "-c", 'test "$$" = "${1:-$$}" || exit 77; exec "$2" --launches "$3"', "sh",
+                                      *map(str, pids or [""]), %r, str(launches)], stdout=subprocess.DEVNULL)
+            status = child.wait()
         pids.add(child.pid)
-        need(child.wait())
+        need(status)
     need(len(pids) != 1)
 """
 
@@ -270,7 +269,7 @@ def test_library_truncated_before(gpuprobe, tmp_path):
         shutil.copy(paths.SIM / name, tmp_path)
     for size in (0, 100, 5000, 100000):
         # It looks up no symbol later, in what is gone.
-        with Background(tmp_path / "idle-holder", "--seconds", 30, env={"LD_BIND_NOW": 1}) as holder:
+        with Background(tmp_path / "idle-holder", env={"LD_BIND_NOW": 1}) as holder:
             assert holder.stdout.readline() == "READY\n"
             os.truncate(tmp_path / "libcuda.so.1", size)
             with gpuprobe.start(args=["-v", "-p", holder.pid]) as running:

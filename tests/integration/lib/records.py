@@ -4,12 +4,14 @@ import ctypes
 import mmap
 import os
 import struct
+import time
 
 from lib import leftovers
 
 BPF_SYSCALL = 321  # of x86-64
 MAP_GET_FD_BY_ID = 14
-PID, THREADS = 4, 24  # offsets in a record
+STATE, PID, THREADS = 0, 4, 24  # offsets in a record
+FREE = 0  # PROCESS_FREE
 
 
 def _open(number):
@@ -36,6 +38,14 @@ class Records:
         [place] = [slot * self._size for slot in range(self._count)
                    if struct.unpack_from("=i", self._memory, slot * self._size + PID) == (pid,)]
         return place
+
+    def wait_until_free(self, timeout=60):
+        """Until no place is taken, by a process that lives, or has ended and was not read since."""
+        end = time.monotonic() + timeout
+        while any(struct.unpack_from("=I", self._memory, slot * self._size + STATE) != (FREE,)
+                  for slot in range(self._count)):
+            assert time.monotonic() < end, "the places of processes that have ended are not free"
+            time.sleep(0.02)
 
     def threads(self, pid):
         """How many of the process's threads have called and have not left."""

@@ -3,13 +3,13 @@
 import functools
 import re
 import subprocess
-import urllib.request
 
 import pytest
 
 from lib import api as table
 from lib import exact, paths
 from lib.paths import LIBCUDA, LIBCUDART, workload
+from lib.scrape import Endpoint
 
 
 def objects(*kinds):
@@ -124,15 +124,19 @@ def test_what_the_text_shows(gpuprobe, option, shown):
     ("--cudatrace", ("gpuprobe_kernel_launches", "gpuprobe_graph_launches")),
     ("--bandwidth-util", ("gpuprobe_cop",)),
 ])
-def test_what_is_exported(gpuprobe, option, names, free_port):
+def test_what_is_exported(gpuprobe, option, names):
+    endpoint = Endpoint()
     every = ("gpuprobe_memory_", "gpuprobe_allocation", "gpuprobe_free", "gpuprobe_live_at_exit",
              "gpuprobe_kernel_launches", "gpuprobe_graph_launches", "gpuprobe_cop")
-    with gpuprobe.start(workload("demo"), "--seconds", "5", base=["--json"],
-                        args=["--metrics-addr", f"127.0.0.1:{free_port}", option]) as running:
+    with gpuprobe.start(workload("demo"), "--seconds", "60", base=["--json"],
+                        args=[*endpoint.option, option]) as running:
         running.wait_for(lambda r: r["processes"])
-        with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=10) as answer:
-            page = answer.read().decode()
+
+        def exported(page):
+            return {name for name in every if any(sample.startswith(name) for sample, _ in page.samples)}
+
+        # The demo makes its calls one after the other.
+        page = endpoint.until(lambda page: exported(page) >= set(names))
         running.stop()
-    exported = {name for name in every if re.search(f"^{name}", page, re.M)}
-    assert exported == set(names)
-    assert re.search(r"^gpuprobe_probes_attached\{layer=\"driver\"\} [1-9]", page, re.M)
+    assert exported(page) == set(names)
+    assert page.value("gpuprobe_probes_attached", layer="driver") >= 1

@@ -14,6 +14,7 @@ import pytest
 
 from lib import leftovers, paths
 from lib.fuse import Served
+from lib.marked import ends_soon
 from lib.probe import Background, descendants
 from lib.scrape import Endpoint
 from lib.trace import wait_for_lines
@@ -86,14 +87,10 @@ def assert_holds_nothing(probe):
 
 
 @pytest.fixture
-def no_reader_left():
+def no_reader_left(tmp_path):
     """Of those that wait some may be there for as long as the file is silent, and no longer."""
-    before = readers()
     yield
-    end = time.monotonic() + 10
-    while readers() - before and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not readers() - before
+    ends_soon(f"{tmp_path}/truth", timeout=60)
 
 
 class Silent:
@@ -120,15 +117,13 @@ class Silent:
         assert self.process.tell(count) == "DONE"
 
 
-def is_well(endpoint, timeout):
-    return endpoint.request("/healthz", timeout=timeout)[0] == 200
+def is_well(endpoint):
+    return endpoint.request("/healthz")[0] == 200
 
 
-def stop(probe):
-    """Ends it by SIGTERM: how long that took, and its Result."""
-    begin = time.monotonic()
-    result = probe.stop(signal.SIGTERM, timeout=20)
-    return time.monotonic() - begin, result
+def assert_seldom_asked(silent, begin):
+    """Once a minute: gpuprobe waits no longer for the other handles, nor where it ends."""
+    assert 1 <= silent.served.asked <= 1 + (time.monotonic() - begin) // 60
 
 
 def test_monitor(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
@@ -136,23 +131,23 @@ def test_monitor(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
     # Who waits for the file ends when it goes: it is left first, the process that has mapped it last.
     with contextlib.ExitStack() as ends:
         silent = Silent(ends, tmp_path, driver)
-        probe = ends.enter_context(gpuprobe.start(base=["--json", *endpoint.option], args=silent.pids, interval=1))
+        probe = ends.enter_context(gpuprobe.start(base=["--json", *endpoint.option], args=silent.pids))
         ends.enter_context(silent.served)
-        probe.wait_for(lambda report: True)
-        assert is_well(endpoint, 10)
+        probe.report()
+        assert is_well(endpoint)
+        begin = time.monotonic()
         silent.launch(100)
-        for _ in range(30):
-            assert is_well(endpoint, 1)
-            time.sleep(0.1)
+        for _ in range(10):
+            probe.wait_for(lambda report, now=time.clock_gettime_ns(time.CLOCK_BOOTTIME): report["boot_ns"] > now)
+            assert is_well(endpoint)
         assert silent.honest.tell("go") == "DONE"
         probe.wait_for(lambda report: any(p["pid"] == silent.honest.pid and p["launches"] == 4
-                                          for p in report["processes"]), 10)
+                                          for p in report["processes"]))
         silent.launch(100)
-        assert is_well(endpoint, 1)
+        assert is_well(endpoint)
         assert_holds_nothing(probe)
-        took, result = stop(probe)
-        assert silent.served.asked  # or there was nothing to wait for
-    assert took < 5
+        result = probe.stop(signal.SIGTERM)
+        assert_seldom_asked(silent, begin)
     assert result.status == 0
     assert result.process_of(silent.process.pid)["launches"] == 200
     assert result.process_of(silent.honest.pid)["launches"] == 4
@@ -169,12 +164,12 @@ def test_trace(tracer, tmp_path, driver, nothing_left, no_reader_left):
         ends.enter_context(probe)
         ends.enter_context(silent.served)
         probe.wait_until_watching()
+        begin = time.monotonic()
         silent.launch(3)
         assert silent.honest.tell("go") == "DONE"
-        lines = wait_for_lines(path, 7, 10)
-        took, result = stop(probe)
-        assert silent.served.asked
-    assert took < 5
+        lines = wait_for_lines(path, 7)
+        result = probe.stop(signal.SIGTERM)
+        assert_seldom_asked(silent, begin)
     assert result.status == 0
     assert sum(line["pid"] == silent.process.pid for line in lines) == 3
     assert result.stderr.count(WARNING) == 1
@@ -184,16 +179,17 @@ def test_late_answers(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
     """Each comes before gpuprobe would give up waiting: they are not waited for as often as there are any."""
     with contextlib.ExitStack() as ends:
         silent = Silent(ends, tmp_path, driver)
-        probe = ends.enter_context(gpuprobe.start(base=["--json"], args=silent.pids, interval=1))
+        probe = ends.enter_context(gpuprobe.start(base=["--json"], args=silent.pids))
         ends.enter_context(silent.served)
-        probe.wait_for(lambda report: True)
+        probe.report()
         silent.served.late = 0.15
         assert silent.process.tell(100) == "DONE"
         assert silent.honest.tell("go") == "DONE"
         probe.wait_for(lambda report: any(p["pid"] == silent.honest.pid and p["launches"] == 4
-                                          for p in report["processes"]), 10)
-        took, result = stop(probe)
-    assert took < 5
+                                          for p in report["processes"]))
+        result = probe.stop(signal.SIGTERM)
+        # Three make 0.4 s; each of 100 would be waited for.
+        assert 1 <= silent.served.asked <= 10
     assert result.status == 0
     assert result.process_of(silent.process.pid)["launches"] == 100
     assert all(kernel["name"] for kernel in result.process_of(silent.honest.pid)["kernels"])

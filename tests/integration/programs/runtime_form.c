@@ -3,7 +3,8 @@
  * A CUDA runtime of the few functions by which test_runtime_versions.py tells which form
  * of a function gpuprobe reads: all do nothing but succeed. With OLD it has what
  * went with CUDA 13; with PROGRAM it is a program that carries it inside and
- * makes the calls of the test by itself.
+ * makes the calls of the test by itself, and ends when the file is there that
+ * it is given.
  */
 #include <stddef.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ NOTHING(cudaThreadSynchronize)
 #endif
 
 #ifdef PROGRAM
-int main(void)
+int main(int argc, char **argv)
 {
 	/* On the stack: constants would be in a page that nobody has touched yet. */
 	size_t sizes[] = {100, 20, 3};
@@ -49,7 +50,8 @@ int main(void)
 	cudaStreamSynchronize(0x5000);
 	cudaMemcpyBatchAsync(NULL, NULL, sizes, 2, NULL, NULL, 0, OLD_FORM ? 0x6000 : 0x7000,
 			     OLD_FORM ? 0x7000 : 0x6000);
-	sleep(1);
+	while (argc > 1 && access(argv[1], F_OK))
+		usleep(10000);
 	return 0;
 }
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Preloaded into gpuprobe: of its readings of BPF maps, one in UNREAD_EVERY breaks off for want of memory, in its first
- * UNREAD_SECONDS. The programs that gpuprobe starts do not inherit any of it.
+ * Preloaded into gpuprobe: of its readings of BPF maps, one in UNREAD_EVERY breaks off for want of memory, for
+ * UNREAD_SECONDS from the first reading on. The programs that gpuprobe starts do not inherit any of it.
  */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 
 static unsigned long every, seconds, count;
-static struct timespec began;
+static double end; /* 0: nothing has been read */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -21,7 +21,6 @@ __attribute__((constructor)) static void begin(void)
 	every = text ? strtoul(text, NULL, 10) : 0;
 	text = getenv("UNREAD_SECONDS");
 	seconds = text ? strtoul(text, NULL, 10) : -1ul;
-	clock_gettime(CLOCK_MONOTONIC, &began);
 	unsetenv("LD_PRELOAD");
 	unsetenv("UNREAD_EVERY");
 	unsetenv("UNREAD_SECONDS");
@@ -32,7 +31,9 @@ static bool is_over(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned long)(now.tv_sec - began.tv_sec) > seconds;
+	if (end == 0)
+		end = (double)now.tv_sec + (double)now.tv_nsec / 1e9 + (double)seconds;
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 > end;
 }
 
 int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values, __u32 *entries,
