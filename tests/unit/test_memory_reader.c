@@ -567,5 +567,8 @@ int main(void)
 	slow_pages = mmap(NULL, SLOW_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pipe(asked) || pipe(may_answer))
 		return 1;
+	/* They are ignored where a shell has started this in the background, and would end nobody. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
