@@ -4,10 +4,11 @@
  * what drivers do that the simulated one does not. FAKE_NVML in the
  * environment has words for that.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NOT_SUPPORTED 3
 #define NOT_FOUND 6
@@ -35,6 +36,8 @@ struct memory {
 	unsigned long long total, reserved, free, used;
 };
 
+API void fakeLetGo(void);
+API int fakeTimesEnded(void);
 API int nvmlInit_v2(void);
 API int nvmlShutdown(void);
 API int nvmlDeviceGetCount_v2(unsigned int *);
@@ -55,6 +58,33 @@ API int nvmlDeviceGetComputeRunningProcesses_v2(handle, unsigned int *, struct p
 API int nvmlDeviceGetGraphicsRunningProcesses_v2(handle, unsigned int *, struct process *);
 API int nvmlDeviceGetGraphicsRunningProcesses_v3(handle, unsigned int *, struct process *);
 
+/* Who hangs does so until the test lets go. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int is_let_go;
+static atomic_int times_ended;
+
+static void hang(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!is_let_go)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+void fakeLetGo(void)
+{
+	pthread_mutex_lock(&lock);
+	is_let_go = 1;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+int fakeTimesEnded(void)
+{
+	return atomic_load(&times_ended);
+}
+
 static int has(const char *word)
 {
 	const char *words = getenv("FAKE_NVML");
@@ -69,13 +99,14 @@ int nvmlInit_v2(void)
 
 int nvmlShutdown(void)
 {
+	atomic_fetch_add(&times_ended, 1);
 	return 0;
 }
 
 int nvmlDeviceGetCount_v2(unsigned int *count)
 {
 	if (has("hang"))
-		sleep(2);
+		hang();
 	*count = 2;
 	return 0;
 }

@@ -146,7 +146,7 @@ static void __attribute__((noreturn)) call_as_x32(void)
 {
 	pthread_t other;
 
-	alarm(20); /* where it goes on without its first thread */
+	alarm(60); /* where it goes on without its first thread */
 	enter(false, false);
 	HOLDS(!pthread_create(&other, NULL, wait_for_ever, NULL));
 	syscall(0x40000000 | SYS_getpid); /* __X32_SYSCALL_BIT of asm/unistd.h */

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "fake_clock.h"
 #include "stack/stacks.h"
 #include "symbol/python_process.h"
 #include "target/process.h"
@@ -59,6 +60,7 @@ static void start(struct fixture *fixture)
 	fixture->pid = fork();
 	if (!fixture->pid) {
 		dup2(ends[1], 1);
+		setenv("PYTHONUTF8", "1", 1); /* whatever the locale is */
 		execl("/usr/bin/python3", "python3", "-c", script, (char *)NULL);
 		_exit(1);
 	}
@@ -314,5 +316,6 @@ int main(void)
 		cmocka_unit_test(are_said_to_be_unavailable),
 	};
 
+	fake_thread_ns = 1; /* nothing takes long */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

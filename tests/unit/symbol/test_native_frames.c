@@ -183,10 +183,13 @@ static void a_signal_s_frame_is_itself(void **state)
 
 static char jit_path[64];
 
+/* A file of another that had this pid goes. */
 static void write_jit_map(const char *text)
 {
-	FILE *out = fopen(jit_path, "w");
+	FILE *out;
 
+	unlink(jit_path);
+	out = fopen(jit_path, "w");
 	assert_non_null(out);
 	fputs(text, out);
 	fclose(out);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "growth_of_time.h"
 #include "python_walk.h"
 #include "symbol/perf_map.h"
 #include "symbol/python_code.h"
@@ -316,6 +317,7 @@ static void perf_maps(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	unlink(path); /* of another that had this pid */
 	for (int round = 0; round < 3000; round++) {
 		struct perf_map *map;
 
@@ -348,6 +350,6 @@ int main(void)
 		cmocka_unit_test(perf_maps),
 	};
 
-	alarm(60);
+	end_after_running_s(60);
 	return cmocka_run_group_tests_name("python_fuzz", tests, make_memory, NULL);
 }

@@ -17,10 +17,12 @@
 
 #include <cmocka.h>
 
+#include "growth_of_time.h"
 #include "python_walk.h"
 #include "symbol/python_code.h"
 #include "symbol/python_layout.h"
 #include "symbol/python_process.h"
+#include "target/process.h"
 
 #define DEPTH_MAX 16
 #define TEXT_ROOM 128
@@ -87,6 +89,18 @@ static uint64_t fsbase_of(pid_t pid)
 	return registers.fs_base;
 }
 
+/* It has told all and does not wait for anything else: then it stands on the line that it has told of. */
+static void wait_until_asleep(pid_t pid)
+{
+	struct process_info info;
+
+	do {
+		usleep(1000);
+		assert_int_equal(process__info(pid, &info), 0);
+		assert_int_not_equal(info.state, 'Z');
+	} while (info.state != 'S');
+}
+
 static void start(const char *python, struct truth *truth)
 {
 	struct error err = {0};
@@ -107,7 +121,7 @@ static void start(const char *python, struct truth *truth)
 	in = fdopen(ends[0], "r");
 	read_truth(in, truth);
 	fclose(in);
-	usleep(50000); /* until it sleeps */
+	wait_until_asleep(truth->pid);
 	truth->fsbase = fsbase_of(truth->pid);
 	if (python_process__find(NULL, truth->pid, &truth->python, &err))
 		fail_msg("%s: %s", python, err.text);
@@ -246,6 +260,6 @@ int main(void)
 		cmocka_unit_test(others),
 	};
 
-	alarm(60);
+	end_after_running_s(60);
 	return cmocka_run_group_tests_name("python_wrong", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finding the interpreter in a process, and its own table of offsets, which may be anything.
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -62,20 +63,42 @@ static void finds_the_interpreter(void **state)
 	assert_in_range(python.offsets.target.specific, 512, 4096);
 }
 
+/* A program that is no Python, and has said that it runs: it has answered. */
+static pid_t start_cat(int *input)
+{
+	int in[2], out[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		execl("/bin/cat", "cat", (char *)NULL);
+		_exit(1);
+	}
+	close(in[0]);
+	close(out[1]);
+	assert_int_equal(write(in[1], "x", 1), 1);
+	assert_int_equal(read(out[0], &byte, 1), 1);
+	close(out[0]);
+	*input = in[1];
+	return pid;
+}
+
 static void others_have_none(void **state)
 {
 	struct python_process python;
 	struct error err = {0};
-	pid_t pid = fork();
+	int input;
+	pid_t pid = start_cat(&input);
 
 	(void)state;
-	if (!pid) {
-		execl("/bin/sleep", "sleep", "60", (char *)NULL);
-		_exit(1);
-	}
-	usleep(100000);
 	assert_int_equal(python_process__find(NULL, pid, &python, &err), -ENOENT);
 	stop(pid);
+	close(input);
 	assert_int_not_equal(python_process__find(NULL, pid, &python, &err), 0);
 	assert_int_equal(python_process__find(NULL, getpid(), &python, &err), -ENOENT);
 }

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +26,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "fake_clock.h"
 #include "no_valgrind.h"
 #include "target/memory_reader.h"
 #include "target/process.h"
@@ -36,6 +40,70 @@ static char large[LARGE];
 static const char text[] = "_Z6kernelPf";
 static char *last_page; /* what is behind it nobody may read */
 
+/* --- time --- */
+
+#define STEP_MS 10    /* of the memory reader's: its socket's time-out */
+#define ANSWER_MS 200 /* that it waits for an answer */
+#define SILENT UINT_MAX
+
+/*
+ * A page that is asked for answers so many ms later by the clock that the memory reader has, which passes only then. So
+ * nothing else is ever late, whatever holds up this machine.
+ */
+static struct {
+	int asked_fd;	       /* becomes readable when somebody waits for the page; 0: each page answers at once */
+	int answer_fd;	       /* what is written there lets the page answer */
+	unsigned int delay_ms; /* SILENT: it never does */
+	unsigned int passed_ms;
+} late;
+
+static unsigned int requests;
+
+/* In place of libc's. */
+ssize_t send(int fd, const void *data, size_t size, int flags)
+{
+	requests++;
+	return syscall(SYS_sendto, fd, data, size, flags, NULL, 0);
+}
+
+static ssize_t receive(int fd, struct msghdr *message, int flags)
+{
+	return syscall(SYS_recvmsg, fd, message, flags);
+}
+
+static void wait_until_asked(void)
+{
+	struct pollfd asked = {.fd = late.asked_fd, .events = POLLIN};
+
+	assert_int_equal(poll(&asked, 1, -1), 1);
+	assert_int_equal(asked.revents, POLLIN);
+}
+
+/* The same: a time-out comes at once where the reader waits for such a page, and nowhere else. */
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	ssize_t n;
+
+	if (late.asked_fd) {
+		wait_until_asked();
+		if (late.delay_ms - late.passed_ms >= STEP_MS) {
+			late.passed_ms += late.delay_ms == SILENT ? 0 : STEP_MS;
+			pass_ms(STEP_MS);
+			errno = EAGAIN;
+			return -1;
+		}
+		pass_ms(late.delay_ms - late.passed_ms);
+		late.passed_ms = 0;
+		assert_int_equal(write(late.answer_fd, "", 1), 1);
+	}
+	do
+		n = receive(fd, message, flags);
+	while (n < 0 && (errno == EAGAIN || errno == EINTR));
+	return n;
+}
+
+/* --- processes --- */
+
 struct fixture {
 	struct memory_reader *reader;
 	pid_t target; /* answers */
@@ -44,7 +112,7 @@ struct fixture {
 };
 
 /* Does what a target does, which tells through `ready` that it has begun: 0, or why it cannot. Does not return. */
-typedef void (*target_fn)(int ready, useconds_t delay_us);
+typedef void (*target_fn)(int ready);
 
 static void tell(int ready, int ret)
 {
@@ -52,16 +120,15 @@ static void tell(int ready, int ret)
 		_exit(1);
 }
 
-static void answer(int ready, useconds_t delay_us)
+static void answer(int ready)
 {
-	(void)delay_us;
 	tell(ready, 0);
 	for (;;)
 		pause();
 }
 
 /* A copy of this process, that ends with it, or with the test. Negative: it cannot be had. */
-static pid_t start_target(struct fixture *fixture, target_fn run, useconds_t delay_us)
+static pid_t start_target(struct fixture *fixture, target_fn run)
 {
 	int ready[2], ret = -ECHILD;
 	pid_t pid;
@@ -70,7 +137,7 @@ static pid_t start_target(struct fixture *fixture, target_fn run, useconds_t del
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		run(ready[1], delay_us);
+		run(ready[1]);
 	}
 	assert_true(pid > 0 && fixture->count < TARGETS_MAX);
 	fixture->targets[fixture->count++] = pid;
@@ -87,7 +154,7 @@ static int setup(void **state)
 	assert_non_null(fixture);
 	fixture->reader = memory_reader__new(NULL);
 	assert_non_null(fixture->reader);
-	fixture->target = start_target(fixture, answer, 0);
+	fixture->target = start_target(fixture, answer);
 	assert_true(fixture->target > 0);
 	*state = fixture;
 	return 0;
@@ -106,6 +173,7 @@ static int teardown(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	free(fixture);
+	memset(&late, 0, sizeof(late));
 	return 0;
 }
 
@@ -126,7 +194,7 @@ static pid_t process_of(const struct fixture *fixture)
 
 	assert_int_equal(process__descendants(getpid(), &list), 0);
 	for (size_t i = 0; i < list.count; i++)
-		if (!is_target(fixture, list.pids[i]))
+		if (!is_target(fixture, list.pids[i]) && process__exists(list.pids[i]))
 			found = list.pids[i];
 	pid_list__clear(&list);
 	return found;
@@ -267,7 +335,7 @@ static void is_replaced(void **state)
 		assert_int_equal(process_of(fixture), before);
 		kill(before, SIGKILL);
 		if (i % 2)
-			usleep(2000);
+			assert_int_equal(waitid(P_PID, (id_t)before, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
 		memset(buffer, 0, sizeof(buffer));
 	}
 }
@@ -294,35 +362,72 @@ static void gives_up(void **state)
 {
 	struct fixture *fixture = *state;
 	char buffer[sizeof(text)], *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t begin = clock__boot_ns(), again;
+	uint64_t begin = clock__boot_ns();
+	unsigned int before;
 	int fd;
 
 	assert_ptr_not_equal(page, MAP_FAILED);
 	fd = make_silent(page, PAGE);
 	if (fd < 0)
 		skip();
+	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0); /* as poll(2) wants it */
+	late.asked_fd = fd;
+	late.delay_ms = SILENT;
 	assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)page, buffer, 8), -ETIMEDOUT);
-	again = clock__boot_ns();
-	assert_in_range(again - begin, 150 * NS_PER_MS, 5 * NS_PER_S);
+	assert_int_equal(clock__boot_ns() - begin, ANSWER_MS * NS_PER_MS);
 	/* Not asked again, of nothing. */
+	late.asked_fd = 0;
+	before = requests;
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)text, buffer, 8), -ETIMEDOUT);
-	assert_in_range(clock__boot_ns() - again, 0, 150 * NS_PER_MS);
+	assert_int_equal(requests, before);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 	assert_string_equal(buffer, text);
 	close(fd);
 	munmap(page, PAGE);
 }
 
-static char *silent_page;
+#define SLOW_PAGES 256
 
-/* That page does not answer. */
-static void keep_silent(int ready, useconds_t delay_us)
+static char *slow_pages;
+static int asked[2], may_answer[2]; /* pipes */
+
+/* Tells that somebody waits for one of its pages, and lets it answer when that is wanted. */
+static void answer_late(int ready)
 {
-	(void)delay_us;
-	tell(ready, make_silent(silent_page, PAGE));
-	for (;;)
-		pause();
+	int fd = make_silent(slow_pages, SLOW_PAGES * PAGE);
+	struct uffd_msg message;
+	char byte;
+
+	tell(ready, fd);
+	while (read(fd, &message, sizeof(message)) == sizeof(message)) {
+		struct uffdio_zeropage zero = {.range = {.len = PAGE}};
+
+		zero.range.start = message.arg.pagefault.address & ~(PAGE - 1);
+		if (write(asked[1], "", 1) != 1 || read(may_answer[0], &byte, 1) != 1 || read(asked[0], &byte, 1) != 1)
+			_exit(1);
+		ioctl(fd, UFFDIO_ZEROPAGE, &zero);
+	}
+	_exit(1);
+}
+
+/* Negative: it cannot be had. */
+static pid_t start_late(struct fixture *fixture, unsigned int delay_ms)
+{
+	late.asked_fd = asked[0];
+	late.answer_fd = may_answer[1];
+	late.delay_ms = delay_ms;
+	return start_target(fixture, answer_late);
+}
+
+/* One that does not answer at all, and leaves nothing of it to the next. */
+static int read_silent(struct fixture *fixture, pid_t pid)
+{
+	char buffer[8], byte;
+	int ret = memory_reader__read(fixture->reader, pid, (uintptr_t)slow_pages, buffer, sizeof(buffer));
+
+	assert_int_equal(read(asked[0], &byte, 1), 1);
+	return ret;
 }
 
 /* Readers that are killed may well be gone at once: that there are many is to hold up nobody all the same. */
@@ -331,45 +436,27 @@ static void waits_for_a_few_only(void **state)
 	struct fixture *fixture = *state;
 	pid_t silent[10] = {0};
 	char buffer[sizeof(text)];
+	unsigned int before;
 	uint64_t begin;
 
 	for (int i = 0; i < 10; i++) {
-		silent[i] = start_target(fixture, keep_silent, 0);
+		silent[i] = start_late(fixture, SILENT);
 		if (silent[i] < 0)
 			skip();
 	}
 	for (int i = 0; i < 8; i++)
-		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)silent_page, buffer, 8), -ETIMEDOUT);
+		assert_int_equal(read_silent(fixture, silent[i]), -ETIMEDOUT);
+	before = requests;
 	begin = clock__boot_ns();
 	for (int i = 8; i < 10; i++)
-		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)silent_page, buffer, 8), -EAGAIN);
+		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)slow_pages, buffer, 8), -EAGAIN);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), -EAGAIN);
-	assert_in_range(clock__boot_ns() - begin, 0, 150 * NS_PER_MS);
-}
-
-#define SLOW_PAGES 256
-
-static char *slow_pages;
-
-/* Answers for its pages, one at a time, so long after it was asked. */
-static void answer_slowly(int ready, useconds_t delay_us)
-{
-	int fd = make_silent(slow_pages, SLOW_PAGES * PAGE);
-	struct uffd_msg message;
-
-	tell(ready, fd);
-	while (read(fd, &message, sizeof(message)) == sizeof(message)) {
-		struct uffdio_zeropage zero = {.range = {.len = PAGE}};
-
-		zero.range.start = message.arg.pagefault.address & ~(PAGE - 1);
-		usleep(delay_us);
-		ioctl(fd, UFFDIO_ZEROPAGE, &zero);
-	}
-	_exit(1);
+	assert_int_equal(requests, before);
+	assert_int_equal(clock__boot_ns(), begin);
 }
 
 /* Reads of each page: how many answered; `ret` is what the one behind them returned. */
-static size_t read_slow_pages(struct fixture *fixture, pid_t pid, int *ret)
+static size_t read_late_pages(struct fixture *fixture, pid_t pid, int *ret)
 {
 	char buffer[8];
 	size_t i;
@@ -384,21 +471,23 @@ static size_t read_slow_pages(struct fixture *fixture, pid_t pid, int *ret)
 static void late_answers_are_bounded(void **state)
 {
 	struct fixture *fixture = *state;
-	pid_t slow = start_target(fixture, answer_slowly, 60000);
+	pid_t slow = start_late(fixture, 60);
 	char buffer[sizeof(text)];
 	uint64_t begin = clock__boot_ns();
 	int ret;
 
 	if (slow < 0)
 		skip();
-	assert_in_range(read_slow_pages(fixture, slow, &ret), 2, 20);
+	assert_int_equal(read_late_pages(fixture, slow, &ret), 7);
 	assert_int_equal(ret, -ETIMEDOUT);
-	assert_in_range(clock__boot_ns() - begin, 0, 2 * NS_PER_S);
+	assert_int_equal(clock__boot_ns() - begin, 7 * 60 * NS_PER_MS);
 	/* It is asked for nothing more, others are. */
+	late.asked_fd = 0;
 	assert_int_equal(memory_reader__read(fixture->reader, slow, (uintptr_t)text, buffer, 8), -ETIMEDOUT);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 }
 
+/* Three have all that one may have, and the fourth what is left of what all may have. */
 static void late_answers_of_many_are_bounded(void **state)
 {
 	struct fixture *fixture = *state;
@@ -408,48 +497,46 @@ static void late_answers_of_many_are_bounded(void **state)
 	int ret = 0;
 
 	for (int i = 0; i < 8; i++) {
-		slow[i] = start_target(fixture, answer_slowly, 60000);
+		slow[i] = start_late(fixture, 60);
 		if (slow[i] < 0)
 			skip();
 	}
 	for (int i = 0; i < 8; i++)
-		answers += read_slow_pages(fixture, slow[i], &ret);
+		answers += read_late_pages(fixture, slow[i], &ret);
 	assert_int_equal(ret, -EAGAIN);
-	assert_in_range(answers, 8, 80);
-	assert_in_range(clock__boot_ns() - begin, NS_PER_S, 6 * NS_PER_S);
+	assert_int_equal(answers, 27);
+	assert_int_equal(clock__boot_ns() - begin, 27 * 60 * NS_PER_MS);
 }
 
 /* Moments do not count, however many: a busy machine has them. */
 static void moments_are_no_lateness(void **state)
 {
 	struct fixture *fixture = *state;
-	pid_t target = start_target(fixture, answer_slowly, 2000);
+	pid_t target = start_late(fixture, 2);
+	uint64_t begin = clock__boot_ns();
 	int ret;
 
 	if (target < 0)
 		skip();
-	assert_int_equal(read_slow_pages(fixture, target, &ret), SLOW_PAGES);
+	assert_int_equal(read_late_pages(fixture, target, &ret), SLOW_PAGES);
 	assert_int_equal(ret, 0);
+	assert_int_equal(clock__boot_ns() - begin, SLOW_PAGES * 2 * NS_PER_MS);
 }
 
-/* What one reading takes is told for whoever wants to know. */
 static void one_process_reads_all(void **state)
 {
 	struct fixture *fixture = *state;
 	char buffer[64];
-	uint64_t begin;
 	pid_t process;
 
 	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large, buffer, 64), 0);
 	process = process_of(fixture);
-	begin = clock__boot_ns();
 	for (int i = 0; i < 10000; i++) {
 		size_t at = (size_t)i * 7 % (LARGE - 64);
 
 		assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large + at, buffer, 64), 0);
 		assert_memory_equal(buffer, large + at, 64);
 	}
-	print_message("%llu ns a reading\n", (unsigned long long)(clock__boot_ns() - begin) / 10000);
 	assert_int_equal(process_of(fixture), process);
 }
 
@@ -477,7 +564,11 @@ int main(void)
 	mprotect(last_page + PAGE, PAGE, PROT_NONE);
 	memset(last_page, 'x', PAGE);
 	memcpy(last_page + PAGE - 4, "end", 4);
-	silent_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	slow_pages = mmap(NULL, SLOW_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pipe(asked) || pipe(may_answer))
+		return 1;
+	/* They are ignored where a shell has started this in the background, and would end nobody. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Clocks that a test moves on, in the place of libc's: for the code under test and for the libraries that it calls. A
+ * test waits for nothing then, and a machine that holds it up for seconds changes nothing.
+ */
+#ifndef TESTS_FAKE_CLOCK_H
+#define TESTS_FAKE_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What has passed since the machine was started, by the test's will. Another thread may look at it. */
+static _Atomic uint64_t fake_now_ns = 1000000ull * 1000000000ull;
+/* Also by CLOCK_MONOTONIC, by which the kernel and libc wait: where nothing under test does. */
+static bool fake_monotonic;
+/* Where it is not 0, what the thread has run. */
+static uint64_t fake_thread_ns;
+
+/* 0: the kernel is to be asked. */
+static inline uint64_t fake_ns(clockid_t which)
+{
+	switch (which) {
+	case CLOCK_BOOTTIME:
+		return atomic_load(&fake_now_ns);
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_COARSE:
+		return fake_monotonic ? atomic_load(&fake_now_ns) : 0;
+	case CLOCK_THREAD_CPUTIME_ID:
+		return fake_thread_ns;
+	default:
+		return 0;
+	}
+}
+
+int clock_gettime(clockid_t which, struct timespec *now)
+{
+	uint64_t ns = fake_ns(which);
+
+	if (!ns)
+		return (int)syscall(SYS_clock_gettime, which, now);
+	*now = (struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+	return 0;
+}
+
+static inline void pass_ns(uint64_t ns)
+{
+	atomic_fetch_add(&fake_now_ns, ns);
+}
+
+static inline void pass_ms(uint64_t ms)
+{
+	pass_ns(ms * 1000000);
+}
+
+#endif
