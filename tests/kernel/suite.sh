@@ -129,8 +129,7 @@ passes_the_status_on() {
 	test "$status" -eq 137
 }
 
-failing_allocation() {
-	CUDA_SIM_FAIL=cuMemAlloc_v2:3 exact memory --pairs 20
+check_memory_failure() {
 	facts_of out > facts
 	grep ' alloc failures 1$' facts
 	grep ' error runtime cudaMalloc 2 1$' facts
@@ -169,13 +168,13 @@ full_map_is_counted() {
 
 # --- processes that gpuprobe did not start ---
 
-# Starts idle-holder, sets `holder` and waits until it is ready. A line to descriptor 3 makes it launch.
+# Starts idle-holder, sets `holder` and waits until it is ready. A line to descriptor 4 makes it launch.
 start_holder() {
-	mkfifo lines
-	"$@" < lines > holder.out &
+	mkfifo holder.lines
+	"$@" < holder.lines > holder.out &
 	holder=$!
-	exec 3> lines
-	wait_until 20 grep -q READY holder.out
+	exec 4> holder.lines
+	wait_until grep -q READY holder.out
 }
 
 launches_seen() {
@@ -185,8 +184,8 @@ launches_seen() {
 since_attach() {
 	start_holder "$SIM/idle-holder" --count 2 --launch 3 --then-launch 5
 	background -p "$holder"
-	echo >&3
-	wait_until 20 launches_seen 5
+	echo >&4
+	wait_until launches_seen 5
 	# Memory of a process that was there before is not known, and that is said.
 	facts_of out | grep "^$holder since attach"
 	kill "$holder"
@@ -194,9 +193,13 @@ since_attach() {
 	finish
 }
 
+# What /metrics tells is of the same calls as the reports.
 whole_machine() {
-	background --libcuda-path "$SIM/libcuda.so.1" --libcudart-path "$SIM/libcudart.so.13"
+	background --libcuda-path "$SIM/libcuda.so.1" --libcudart-path "$SIM/libcudart.so.13" \
+		--metrics-addr 127.0.0.1:9100
 	"$SIM/launch" --launches 500 --threads 2
+	busybox wget -q -O page http://127.0.0.1:9100/metrics
+	grep '^gpuprobe_kernel_launches_total{.*kernel="kernel_0".*} 1000' page
 	"$SIM/memory" --pairs 50 --keep 2
 	finish
 	# Ended processes leave the reports after they were shown once: one report alone need not have both.
@@ -216,9 +219,9 @@ stranger() {
 	cp "$SIM"/libcuda*.so.* "$SIM/idle-holder" library
 	background
 	start_holder ./library/idle-holder --then-launch 5
-	wait_until 20 grep -q '"driver":[1-9]' out
-	echo >&3
-	wait_until 20 launches_seen 5
+	wait_until grep -q '"driver":[1-9]' out
+	echo >&4
+	wait_until launches_seen 5
 	facts_of out | grep "^$holder since attach"
 	kill "$holder"
 	wait "$holder" || true
@@ -231,8 +234,8 @@ deleted_library() {
 	start_holder ./library/idle-holder --then-launch 5
 	rm -r library
 	background -p "$holder"
-	echo >&3
-	wait_until 20 launches_seen 5
+	echo >&4
+	wait_until launches_seen 5
 	kill "$holder"
 	wait "$holder" || true
 	finish
@@ -254,28 +257,13 @@ overlays() {
 
 # --- all families ---
 
-mixed() {
-	CUDA_SIM_DEVICES=3 CUDA_SIM_ASYNC=50us probe --display-interval 0 --check-launches -- \
-		"$SIM/mix" --threads 8 --seconds 2 --children 2 "$@"
-	keep out
-}
-
-mixed_failures() {
-	export CUDA_SIM_FAIL="cuMemAlloc_v2:%7,cuMemFree_v2:%9,cuMemFreeAsync:%5,cuMemCreate:%4,cuMemUnmap:%3,\
+FAILURES="cuMemAlloc_v2:%7,cuMemFree_v2:%9,cuMemFreeAsync:%5,cuMemCreate:%4,cuMemUnmap:%3,\
 cuMemcpyHtoDAsync_v2:%6,cuMemsetD8_v2:%4,cuLaunchKernel:%11,cuLaunchKernelEx:%5,cuGraphLaunch:%5,\
 cuStreamCreate:%7,cuEventDestroy_v2:%3,cuStreamSynchronize:%5,cuCtxDestroy_v2:%3,cuModuleUnload:%4,cudaMalloc:%8"
-	mixed "$@"
-}
+MIX="export CUDA_SIM_DEVICES=3 CUDA_SIM_ASYNC=50us
+	sim mix --threads 8 --seconds 2 --children 2"
 
 # --- the account of a run ---
-
-# accounts WORKLOAD [ARG...]: gpuprobe stat runs it, and is to tell each function's calls.
-accounts() {
-	workload=$SIM/$1
-	shift
-	"$GPUPROBE" stat --json -- "$workload" "$@" > out 2> err
-	keep out
-}
 
 # With stacks, and what is probed for findings alone. Which findings there are is a matter of time, which is another here.
 diagnoses() {
@@ -328,8 +316,10 @@ traces_failures() {
 # --- copies in flight ---
 
 in_flight() {
-	probe --display-interval 0.2 -- "$SIM/copy" --count 1 --in-flight 5 --hold 1
-	grep -q '"in_flight":{"calls":5,' out
+	background --top 0 -- "$SIM/copy" --count 1 --in-flight 5 --by-line
+	wait_until grep -q '"in_flight":{"calls":5,' out
+	printf '\n\n' >&3
+	wait "$probe"
 	keep out
 }
 
@@ -350,8 +340,9 @@ ends_soon() {
 # stayed, even where someone has enabled all events there are meanwhile: the kernel
 # frees most sites of an event in use that is removed, and crashes.
 killed() {
-	background -- "$SIM/launch" --launches 20 --rate 10 --hold 3
-	wait_until 20 grep -q '"launches":[1-9]' out
+	background -- "$SIM/idle-holder" --launch 20 --then-launch 20
+	wait_until grep -q '"launches":20' out
+	holder=$(last_report out | grep -o '"pid":[0-9]*' | head -n 1 | cut -d : -f 2)
 	kill -KILL "$probe"
 	wait "$probe" || true
 	if [ "$LINKS" = tracefs ]; then
@@ -360,8 +351,10 @@ killed() {
 			echo 1 > "$enable"
 		done
 	fi
-	wait_until 20 grep -q '20 launches' out
+	echo >&3
+	wait_until grep -q DONE out
 	probe --duration 0.1
+	kill "$holder"
 }
 
 # Pids of another namespace are not its own: it must not take the events of a living gpuprobe for stale.
@@ -371,8 +364,8 @@ other_namespace() {
 	sites=$(wc -l < "$EVENTS")
 	unshare -pf --mount-proc "$GPUPROBE" --duration 0.2 --metrics-addr none > nested 2> err-nested
 	test "$(wc -l < "$EVENTS")" -eq "$sites"
-	echo >&3
-	wait_until 20 launches_seen 5
+	echo >&4
+	wait_until launches_seen 5
 	kill "$holder"
 	wait "$holder" || true
 	finish
@@ -385,7 +378,7 @@ no_programs() {
 
 # The kernel takes its time to free them.
 no_programs_left() {
-	wait_until 5 no_programs
+	wait_until no_programs
 }
 
 kernel_is_content() {
@@ -395,17 +388,6 @@ kernel_is_content() {
 	test "$status" -eq 1
 }
 
-metrics() {
-	"$GPUPROBE" --json --metrics-addr 127.0.0.1:9100 --display-interval 0.3 \
-		--libcuda-path "$SIM/libcuda.so.1" > out 2> err &
-	probe=$!
-	wait_until 20 grep -q '^{"schema"' out
-	"$SIM/launch" --launches 250 --api driver
-	busybox wget -q -O page http://127.0.0.1:9100/metrics
-	grep '^gpuprobe_kernel_launches_total{.*kernel="kernel_0".*} 250' page
-	finish
-}
-
 echo "# Linux $(uname -r)"
 run chooses_links chooses_links
 [ "$LINKS" != tracefs ] || run refuses_multi refuses_links multi
@@ -413,23 +395,37 @@ run chooses_links chooses_links
 run max_overhead max_overhead
 [ "$LINKS" != tracefs ] || run check_tells check_tells
 
-run launch_1_thread exact launch --launches 20000 --kernels 3
-run launch_4_threads exact launch --threads 4 --launches 5000 --kernels 3
-run launch_functions each "launch --function ex" "launch --function cooperative" \
-	"launch --function graph --kernels 2" "launch --threads 2 --api driver" \
-	"launch --function ex --api driver" "launch --kernels 3 --name-length 4096"
+COUNT="--json --top 0 --metrics-addr none --display-interval 0"
+together "$COUNT" \
+	launch_1_thread "sim launch --launches 20000 --kernels 3" \
+	launch_4_threads "sim launch --threads 4 --launches 5000 --kernels 3" \
+	launch_functions "sim launch --function ex
+		sim launch --function cooperative
+		sim launch --function graph --kernels 2
+		sim launch --threads 2 --api driver
+		sim launch --function ex --api driver
+		sim launch --kernels 3 --name-length 4096" \
+	memory_1_thread "sim memory --pairs 2000 --keep 5 --fail-frees 2 --null-frees 2" \
+	memory_4_threads "sim memory --threads 4 --pairs 2000 --keep 2" \
+	memory_kinds "sim memory --kind managed --keep 1
+		sim memory --kind host --keep 1
+		sim memory --kind pool --keep 1
+		sim memory --kind pitch --keep 1
+		sim memory --pairs 20 --double-free 3
+		sim memory --threads 2 --keep 2 --api driver" \
+	memory_failure "export CUDA_SIM_FAIL=cuMemAlloc_v2:3
+		sim memory --pairs 20" \
+	copies "sim copy --count 3 --threads 2
+		sim copy --count 3 --threads 2 --api driver" \
+	modules "sim modules --rounds 5
+		sim modules --rounds 5 --api driver" \
+	command_children "sim forker --processes 4
+		sim forker --processes 2 --exec"
 run launch_failures failing_launches
 run launch_unchecked unchecked_launches
 
-run memory_1_thread exact memory --pairs 2000 --keep 5 --fail-frees 2 --null-frees 2
-run memory_4_threads exact memory --threads 4 --pairs 2000 --keep 2
-run memory_kinds each "memory --kind managed --keep 1" "memory --kind host --keep 1" \
-	"memory --kind pool --keep 1" "memory --kind pitch --keep 1" \
-	"memory --pairs 20 --double-free 3" "memory --threads 2 --keep 2 --api driver"
-run memory_failure failing_allocation
 run memory_full_map full_map_is_counted
 
-run copies each "copy --count 3 --threads 2" "copy --count 3 --threads 2 --api driver"
 run copies_in_flight in_flight
 
 run trace_launches traces_launches
@@ -442,21 +438,21 @@ run memleak_copies stacks_of_leaks dwarf
 run stacks_of_python stacks_of_python
 run flame_of_live_bytes flame_of_live_bytes
 
-run account_graphs accounts launch --function graph --kernels 2
-run account_mix accounts mix --seed 3 --threads 4 --seconds 1 --children 2
+together "stat --json" \
+	account_graphs "sim launch --function graph --kernels 2" \
+	account_mix "sim mix --seed 3 --threads 4 --seconds 1 --children 2"
 run account_in_text account_in_text
 run account_diagnose diagnoses sync-after-every-launch
 
-run modules each "modules --rounds 5" "modules --rounds 5 --api driver"
-
 # All families at once, by threads and processes that die in the middle of calls.
-run mix mixed --seed 1
-run mix_failures mixed_failures --seed 2
+together "$COUNT --check-launches" \
+	mix "$MIX --seed 1" \
+	mix_failures "export CUDA_SIM_FAIL='$FAILURES'
+		$MIX --seed 2"
 
 run command_dlopen exact dlopener --library "$SIM/libcuda.so.1"
 run command_ld_library_path by_ld_library_path
 run command_static_runtime exact static_runtime
-run command_children each "forker --processes 4" "forker --processes 2 --exec"
 run command_status passes_the_status_on
 
 run process_since_attach since_attach
@@ -464,7 +460,6 @@ run process_whole_machine whole_machine
 run process_stranger stranger
 run file_deleted deleted_library
 run file_overlays overlays
-run metrics metrics
 
 run ends_soon ends_soon
 run killed killed
