@@ -83,7 +83,7 @@ def is_tidied(path):
 
 @lru_cache(maxsize=None)
 def reads_other(path):
-    """Whether it or a header reads what clang-tidy does not: the real uthash, or what is generated, of which it is silent."""
+    """Whether it or a header reads what clang-tidy tells nothing of: the real uthash, or what is generated."""
     for name in INCLUDE.findall((ROOT / path).read_text(encoding="utf-8")):
         if name.startswith("gen/") or name in ("uthash.h", "utlist.h"):
             return True
@@ -148,7 +148,8 @@ def shell_jobs(flags):
 def python_jobs(flags):
     programs = sources("bench", "deploy", "tests", suffixes=(".py",))
     # grep leaves nothing where there is nothing else.
-    return [Job(["bash", "-c", f"/usr/bin/python3 -m pyflakes \"$@\" | grep -vE '{PYTHON_LEAVES}' || true", "-", *programs])]
+    command = f"/usr/bin/python3 -m pyflakes \"$@\" | grep -vE '{PYTHON_LEAVES}' || true"
+    return [Job(["bash", "-c", command, "-", *programs])]
 
 
 def man_jobs(flags):
@@ -167,7 +168,7 @@ CHECKS = {"clang-tidy": tidy_jobs, "clang": clang_jobs, "bpf": bpf_jobs, "cppche
 
 
 def run(job, stamps):
-    """(passed, what it says, whether it was left out as unchanged): groff and others tell of faults with a status of 0."""
+    """(passed, what it says, whether it was left out): groff and others tell of faults with a status of 0."""
     if stamps.hold(job):
         return True, "", True
     stamp = stamps.now(job)

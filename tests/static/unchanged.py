@@ -16,7 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # What decides what the tools say, besides the files that they read.
-SETTINGS = ("tests/static/run.py", "tests/static/unchanged.py", "tests/static/cppcheck.txt", ".clang-tidy", ".clang-format")
+SETTINGS = ("tests/static/run.py", "tests/static/unchanged.py", "tests/static/cppcheck.txt",
+            ".clang-tidy", ".clang-format")
 
 
 @lru_cache(maxsize=None)
@@ -42,15 +43,16 @@ def headers():
 @lru_cache(maxsize=None)
 def read_by(words):
     """The files that a compiler with these words reads, by `-M`; empty where it cannot tell."""
-    told = subprocess.run([*words, "-M"], cwd=ROOT, text=True, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    told = subprocess.run([*words, "-M"], cwd=ROOT, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
     names = re.split(r"(?<!\\)\s+", told.stdout.replace("\\\n", " ").partition(": ")[2].strip())
     return [name.replace("\\ ", " ") for name in names] if told.returncode == 0 else []
 
 
 class Job:
     """
-    A command of a check. `files` are all that its tool reads, or `compiler` the words of a compiler that reads the same.
-    A job with neither always runs.
+    A command of a check. `files` are all that its tool reads, or `compiler` the words of a compiler that reads the
+    same. A job with neither always runs.
     """
 
     def __init__(self, command, files=(), compiler=()):
