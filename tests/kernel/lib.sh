@@ -167,9 +167,9 @@ last_report() {
 	grep '^{"schema"' "$1" | tail -n 1
 }
 
-# facts_of FILE: what the last report in gpuprobe's output tells, see report.awk.
-facts_of() {
-	last_report "$1" | awk -f "$HERE/json.awk" -f "$HERE/report.awk" | sort
+# shown PID: what the last report in `out` tells of a process, in a line.
+shown() {
+	last_report out | sed 's/{"pid":/\n&/g' | grep "^{\"pid\":$1,"
 }
 
 # keep FILE: the reports in it and the truth files, for compare.py on the host to find them the same.
