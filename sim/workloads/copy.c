@@ -72,6 +72,7 @@ enum wait { WAIT_STREAM, WAIT_CONTEXT, WAIT_EVENT, WAIT_QUERY };
 static struct {
 	uint64_t threads, count, size, in_flight;
 	double hold;
+	bool by_line;
 	int api, wait;
 	const char *only;
 	struct gpu gpu;
@@ -240,6 +241,16 @@ static void wait_for(CUstream stream)
 	}
 }
 
+static void stay(void)
+{
+	char line[256];
+
+	if (!run.by_line)
+		sleep_seconds(run.hold);
+	else if (!fgets(line, sizeof(line), stdin))
+		give_up("no line on standard input");
+}
+
 /* Issues copies, says so, holds them for a while and then waits. */
 static void leave_in_flight(const struct buffers *buffers)
 {
@@ -253,11 +264,11 @@ static void leave_in_flight(const struct buffers *buffers)
 	}
 	puts("ISSUED");
 	fflush(stdout);
-	sleep_seconds(run.hold);
+	stay();
 	wait_for(buffers->stream);
 	puts("WAITED");
 	fflush(stdout);
-	sleep_seconds(run.hold);
+	stay();
 }
 
 static void run_thread(uint64_t index, void *context)
@@ -294,6 +305,8 @@ int main(int argc, char **argv)
 		  "then leave so many copies unwaited [0]" },
 		{ "hold", OPTION_SECONDS, &run.hold, NULL,
 		  "before waiting for them, and after [0]" },
+		{ "by-line", OPTION_FLAG, &run.by_line, NULL,
+		  "hold until a line comes on standard input instead, and another after" },
 		{ "wait", OPTION_CHOICE, &run.wait, "stream|context|event|query",
 		  "how to wait [stream]" },
 		{ "api", OPTION_CHOICE, &run.api, API_CHOICES, "[runtime]" },

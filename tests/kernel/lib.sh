@@ -33,13 +33,12 @@ uptime_cs() {
 	echo "${up%%.*}${up#*.}"
 }
 
-# wait_until SECONDS COMMAND...: until it succeeds; what it says is of no interest.
+# wait_until COMMAND...: until it succeeds; what it says is of no interest. The bound only ends what hangs: how fast the
+# guest is, is a matter of what else the host does.
 wait_until() {
-	patience=$(($1 * 10))
-	shift
+	patience=$(($(uptime_cs) + 12000))
 	until "$@"; do
-		patience=$((patience - 1))
-		[ "$patience" -gt 0 ] || return 1
+		[ "$(uptime_cs)" -lt "$patience" ] || return 1
 		sleep 0.1
 	done 2> /dev/null
 }
@@ -67,22 +66,9 @@ is_chosen() {
 	return 1
 }
 
-# run NAME FUNCTION [ARG...]: one test, if its name matches a pattern.
-run() {
-	test=$1
-	shift
-	is_chosen "$test" || return
-	mkdir -p "$WORK/$test/truth"
-	started=$(uptime_cs)
-	(
-		set -ex
-		cd "$WORK/$test"
-		export CUDA_SIM_TRUTH="$PWD/truth/%p.%u.json"
-		"$@"
-		nothing_attached
-	) > "$WORK/$test/log" 2>&1 < /dev/null
-	# shellcheck disable=SC2181 # in a condition, set -e would do nothing
-	if [ $? -eq 0 ]; then
+# tell STATUS: the outcome of the test `test`, which has run since `started`.
+tell() {
+	if [ "$1" -eq 0 ]; then
 		passed=$((passed + 1))
 		echo "ok $test ($(($(uptime_cs) - started))0 ms)"
 		rm -r "${WORK:?}/$test"
@@ -98,13 +84,92 @@ run() {
 	: > "$EVENTS"
 }
 
+# run NAME FUNCTION [ARG...]: one test, if its name matches a pattern.
+run() {
+	test=$1
+	shift
+	is_chosen "$test" || return
+	mkdir -p "$WORK/$test/truth"
+	started=$(uptime_cs)
+	(
+		set -ex
+		cd "$WORK/$test"
+		export CUDA_SIM_TRUTH="$PWD/truth/%p.%u.json"
+		"$@"
+		nothing_attached
+	) > "$WORK/$test/log" 2>&1 < /dev/null
+	tell $?
+}
+
+# What a shell is to do of the test `test`: its commands, and then to write their status.
+commands_of() {
+	cat <<-END
+		(
+			set -ex
+			cd $WORK/$test
+			export CUDA_SIM_TRUTH=$WORK/$test/truth/%p.%u.json
+			$1
+		) > $WORK/$test/log 2>&1
+		echo \$? > $WORK/$test/status
+	END
+}
+
+# Whether the test `test` of those run together has passed: its commands, gpuprobe and, if there is one, what is looked
+# at in the report besides.
+passed_together() {
+	cd "$WORK/$test" || return
+	ln -s ../together/out ../together/err .
+	(
+		set -ex
+		test "$(cat status)" -eq 0
+		test "$(cat ../together/status)" -eq 0
+		keep out
+		! command -v "check_$test" || "check_$test"
+	) >> log 2>&1
+}
+
+# together "WORDS" NAME COMMANDS...: tests that one gpuprobe with these words runs, one after the other, since its start
+# takes longer than they do. COMMANDS call `sim WORKLOAD [ARG...]`. Whose part of the report is whose, pids tell. The
+# first bears the time of all.
+together() {
+	words=$1
+	shift
+	chosen=
+	mkdir "$WORK/together"
+	echo "sim() { program=\$1; shift; $SIM/\$program \"\$@\"; }" > "$WORK/together/commands"
+	while [ $# -gt 0 ]; do
+		test=$1
+		if is_chosen "$test"; then
+			mkdir -p "$WORK/$test/truth"
+			commands_of "$2" >> "$WORK/together/commands"
+			chosen="$chosen $test"
+		fi
+		shift 2
+	done
+	started=$(uptime_cs)
+	if [ -n "$chosen" ]; then
+		(
+			cd "$WORK/together" || exit
+			# shellcheck disable=SC2086 # words they are
+			"$GPUPROBE" $words -- sh commands > out 2> err && nothing_attached
+		) < /dev/null
+		echo $? > "$WORK/together/status"
+	fi
+	for test in $chosen; do
+		(passed_together)
+		tell $?
+		started=$(uptime_cs)
+	done
+	rm -r "${WORK:?}/together"
+}
+
 last_report() {
 	grep '^{"schema"' "$1" | tail -n 1
 }
 
-# facts_of FILE: what the last report in gpuprobe's output tells, see report.awk.
-facts_of() {
-	last_report "$1" | awk -f "$HERE/json.awk" -f "$HERE/report.awk" | sort
+# shown PID: what the last report in `out` tells of a process, in a line.
+shown() {
+	last_report out | sed 's/{"pid":/\n&/g' | grep "^{\"pid\":$1,"
 }
 
 # keep FILE: the reports in it and the truth files, for compare.py on the host to find them the same.
@@ -128,22 +193,15 @@ exact() {
 	keep out
 }
 
-# each "WORKLOAD ARG..." ...: the same with several, one after the other, run by a shell.
-each() {
-	commands="set -e"
-	for workload in "$@"; do
-		commands="$commands; $SIM/$workload"
-	done
-	probe --display-interval 0 -- sh -c "$commands"
-	keep out
-}
-
 # Starts gpuprobe beside the test, with its reports in `out`, and waits for the
-# first, which comes when all is attached. Sets `probe`.
+# first, which comes when all is attached. Sets `probe`. Lines that are written to
+# descriptor 3 COMMAND reads.
 background() {
-	"$GPUPROBE" --json --metrics-addr none --display-interval 0.3 "$@" > out 2> err &
+	mkfifo lines
+	"$GPUPROBE" --json --metrics-addr none --display-interval 0.3 "$@" < lines > out 2> err &
 	probe=$!
-	wait_until 20 grep -q '^{"schema"' out
+	exec 3> lines
+	wait_until grep -q '^{"schema"' out
 }
 
 # Interrupts the gpuprobe of `background` and waits for its final report.

@@ -1,25 +1,34 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the sources without running them (gcc has, when it built them), and closes with `N passed, N failed`.
+"""Checks the sources without running them (gcc has, when it built them). Prints `ok CHECK` or `not ok CHECK` for each
+check and closes with `N passed, N failed`.
 
 usage: tests/static/run.py BUILD [--only CHECK,...] [--states N] -- FLAG...
 
 FLAGs are the compiler's for src/, warnings included; BUILD has what is generated. A check is one of those
-below over all the files that it is for, and passes if its tool has nothing to say of any. What the tools are
+below over all the files that it is for, and passes if its tool has nothing to say of any. A file that passed, and
+that is unchanged with all that it includes, is not looked at again (tests/static/unchanged.py). What the tools are
 told to leave out, and why, is in .clang-tidy, tests/static/cppcheck.txt and here. `make format` makes the
 sources what the check `format` wants. clang's analyzer follows the ways through a function until it has seen
 so many states: of loops with branches there is no end.
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from unchanged import Job, Stamps  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 C_FOLDERS = ("src", "api", "tests/unit", "sim", "bench", "examples")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 # Of warnings that only clang has.
 CLANG_LEAVES = [
@@ -67,64 +76,90 @@ def c_files():
     return [path for path in sources(*C_FOLDERS) if not path.endswith(".bpf.c")]
 
 
+def is_tidied(path):
+    """Whether clang-tidy looks at it: what is installed."""
+    return path.startswith(("src/", "api/"))
+
+
+@lru_cache(maxsize=None)
+def reads_other(path):
+    """Whether it or a header reads what clang-tidy tells nothing of: the real uthash, or what is generated."""
+    for name in INCLUDE.findall((ROOT / path).read_text(encoding="utf-8")):
+        if name.startswith("gen/") or name in ("uthash.h", "utlist.h"):
+            return True
+        for folder in ("src", "include", Path(path).parent):
+            if (ROOT / folder / name).is_file() and reads_other(f"{folder}/{name}"):
+                return True
+    return False
+
+
 def clang_jobs(flags):
-    return [["clang", "-fsyntax-only", *flags.of(path), *CLANG_LEAVES, path] for path in c_files()]
+    """clang-tidy tells clang's warnings besides."""
+    compilers = [("clang", *flags.of(path), *CLANG_LEAVES, path)
+                 for path in c_files() if not is_tidied(path) or reads_other(path)]
+    return [Job([*compiler, "-fsyntax-only"], compiler=compiler) for compiler in compilers]
 
 
 def skeleton_leaves(path):
     """bpftool's skeletons keep memory where there is no more of it."""
-    return ["--checks=-clang-analyzer-unix.Malloc"] if ".skel.h" in (ROOT / path).read_text(encoding="utf-8") else []
+    return ",-clang-analyzer-unix.Malloc" if ".skel.h" in (ROOT / path).read_text(encoding="utf-8") else ""
+
+
+def tidy_job(path, checks, options):
+    """clang's warnings, which are not among the checks of .clang-tidy, are those of the options."""
+    return Job(["clang-tidy", "--quiet", f"--checks=clang-diagnostic-*{checks}", path, "--", *options],
+               compiler=("clang", *options, path))
 
 
 def tidy_jobs(flags):
-    """What is installed. The model of uthash is found before the real one."""
-    plain = [flag for flag in flags.flags if not flag.startswith("-W")]
-    plain += ["-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={flags.states}"]
+    """The model of uthash is found before the real one."""
+    options = ["-Itests/static", *flags.flags, *CLANG_LEAVES,
+               "-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={flags.states}"]
     # The longest first: the last one would hold up the end.
-    largest = sorted(sources("src", "api"), key=lambda path: -(ROOT / path).stat().st_size)
-    return [["clang-tidy", "--quiet", *skeleton_leaves(path), path, "--", "-Itests/static", *plain] for path in largest]
+    largest = sorted(filter(is_tidied, c_files()), key=lambda path: -(ROOT / path).stat().st_size)
+    return [tidy_job(path, skeleton_leaves(path), options) for path in largest]
 
 
 def bpf_jobs(flags):
     multiarch = subprocess.run(["gcc", "-print-multiarch"], text=True, capture_output=True, check=True).stdout.strip()
     options = ["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-D__TARGET_ARCH_x86", "-Iinclude", "-Ibpf", "-Ibench",
-               f"-I/usr/include/{multiarch}", "-Wno-gnu-variable-sized-type-not-at-end"]
-    jobs = []
-    for path in sources("bpf") + ["bench/usual.bpf.c"]:
-        if path.endswith(".bpf.c"):
-            jobs.append(["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Wundef", "-Wvla", "-Werror",
-                         *options, path])
-            jobs.append(["clang-tidy", "--quiet", f"--checks={BPF_TIDY_LEAVES}", path, "--", *options])
-    return jobs
+               f"-I/usr/include/{multiarch}", "-Wall", "-Wextra", "-Wundef", "-Wvla", "-Werror",
+               "-Wno-gnu-variable-sized-type-not-at-end"]
+    programs = [path for path in sources("bpf") if path.endswith(".bpf.c")] + ["bench/usual.bpf.c"]
+    return [tidy_job(path, f",{BPF_TIDY_LEAVES}", options) for path in programs]
 
 
 def cppcheck_jobs(flags):
     # Without what is generated, whose megabytes of text it would take a minute to read.
     defines = [flag for flag in flags.flags if flag[:2] in ("-I", "-D") and flag != f"-I{flags.build}"]
-    return [["cppcheck", "--quiet", f"-j{os.cpu_count()}", "--std=c11", "--error-exitcode=1", "--library=posix,gnu",
-             "--enable=warning,performance,portability", "--suppressions-list=tests/static/cppcheck.txt",
-             "--template={file}:{line}: {severity}: {message} [{id}]", "-Itests/static",
-             "-DLIBBPF_OPTS(type, name, ...)=struct type name = {0}", *defines, "src", "api"]]
+    command = ["cppcheck", "--quiet", f"-j{os.cpu_count()}", "--std=c11", "--error-exitcode=1", "--library=posix,gnu",
+               "--enable=warning,performance,portability", "--suppressions-list=tests/static/cppcheck.txt",
+               "--template={file}:{line}: {severity}: {message} [{id}]", "-Itests/static",
+               "-DLIBBPF_OPTS(type, name, ...)=struct type name = {0}", *defines, "src", "api"]
+    return [Job(command, files=sources("src", "api", "include", "tests/static", suffixes=(".c", ".h")))]
 
 
 def shell_jobs(flags):
     scripts = sources(".ci", "api", "bench", "deploy", "sim", "tests", suffixes=(".sh",)) + [".ci/run"]
-    return [["shellcheck", "--severity=warning", f"--exclude={SHELL_LEAVES}", path] for path in scripts] + [["bash", "-n", path] for path in scripts]
+    check = ["shellcheck", "--severity=warning", f"--exclude={SHELL_LEAVES}"]
+    return [Job([*check, path], files=[path]) for path in scripts] + [Job(["bash", "-n", path]) for path in scripts]
 
 
 def python_jobs(flags):
     programs = sources("bench", "deploy", "tests", suffixes=(".py",))
     # grep leaves nothing where there is nothing else.
-    return [["bash", "-c", f"/usr/bin/python3 -m pyflakes \"$@\" | grep -vE '{PYTHON_LEAVES}' || true", "-", *programs]]
+    command = f"/usr/bin/python3 -m pyflakes \"$@\" | grep -vE '{PYTHON_LEAVES}' || true"
+    return [Job(["bash", "-c", command, "-", *programs])]
 
 
 def man_jobs(flags):
-    return [["groff", "-man", "-Tutf8", "-ww", "-z", path] for path in sources("man", suffixes=(".8",))]
+    return [Job(["groff", "-man", "-Tutf8", "-ww", "-z", path]) for path in sources("man", suffixes=(".8",))]
 
 
 def format_jobs(flags):
     files = sources("src", "api", "bpf", "include", "sim", "bench", "examples", "tests", suffixes=(".c", ".h"))
-    return [["clang-format", "--dry-run", "--Werror", *files[at:at + 20]] for at in range(0, len(files), 20)]
+    parts = [files[at:at + 20] for at in range(0, len(files), 20)]
+    return [Job(["clang-format", "--dry-run", "--Werror", *part], files=part) for part in parts]
 
 
 # clang-tidy first: it takes longest.
@@ -132,25 +167,36 @@ CHECKS = {"clang-tidy": tidy_jobs, "clang": clang_jobs, "bpf": bpf_jobs, "cppche
           "shell": shell_jobs, "python": python_jobs, "man": man_jobs, "format": format_jobs}
 
 
-def run(command):
-    """(passed, what it says): groff and others tell of faults with a status of 0."""
-    done = subprocess.run(command, cwd=ROOT, text=True, errors="replace", stdin=subprocess.DEVNULL,
+def run(job, stamps):
+    """(passed, what it says, whether it was left out): groff and others tell of faults with a status of 0."""
+    if stamps.hold(job):
+        return True, "", True
+    stamp = stamps.now(job)
+    done = subprocess.run(job.command, cwd=ROOT, text=True, errors="replace", stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    said = done.stdout + (done.stderr if done.returncode or command[0] == "groff" else "")
-    return done.returncode == 0 and not said.strip(), said
+    said = done.stdout + (done.stderr if done.returncode or job.command[0] == "groff" else "")
+    passed = done.returncode == 0 and not said.strip()
+    if passed:
+        stamps.keep(job, stamp)
+    return passed, said, False
 
 
-def check(name, flags, pool):
+def check(name, flags, stamps, pool):
     """Runs it over its files; whether all passed."""
     begin = time.monotonic()
     jobs = CHECKS[name](flags)
-    bad = 0
-    for job, (passed, said) in zip(jobs, pool.map(run, jobs)):
+    faults = []
+    unchanged = 0
+    for job, (passed, said, left_out) in zip(jobs, pool.map(lambda job: run(job, stamps), jobs)):
+        unchanged += left_out
         if not passed:
-            bad += 1
-            print(said.strip() or f"failed: {' '.join(job)}", flush=True)
-    print(f"{name}: {'failed' if bad or not jobs else 'passed'} ({time.monotonic() - begin:.1f} s)", flush=True)
-    return jobs and not bad
+            faults.append(said.strip() or f"failed: {' '.join(job.command)}")
+    passed = jobs and not faults
+    print(f"{'ok' if passed else 'not ok'} {name} ({time.monotonic() - begin:.1f} s): {len(jobs)} jobs, "
+          f"{unchanged} of them unchanged", flush=True)
+    if not passed:
+        print("\n".join(["# certain: what a tool says of a file", *faults]), flush=True)
+    return passed
 
 
 def split(words):
@@ -168,8 +214,9 @@ def main():
     arguments = parser.parse_args(words)
     chosen = arguments.only.split(",") if arguments.only else list(CHECKS)
     flags = Flags(arguments.build, flags, arguments.states)
+    stamps = Stamps(ROOT / arguments.build)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        passed = sum(1 for name in chosen if check(name, flags, pool))
+        passed = sum(1 for name in chosen if check(name, flags, stamps, pool))
     print(f"{passed} passed, {len(chosen) - passed} failed")
     return 1 if passed < len(chosen) else 0
 

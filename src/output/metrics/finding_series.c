@@ -2,6 +2,7 @@
 // Findings in the metrics, see finding_series.h.
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/metrics/finding_series.h"
 #include "base/table.h"
