@@ -65,7 +65,8 @@ mkfifo "$work/console"
 sed -u -e 's/\r$//' -e '/reboot: Power down$/d' "$work/console" &
 reader=$!
 # A plain CPU: what newer ones have, vectors and copies by single instructions, is slow to emulate, and so are
-# mitigations, which guard against nothing here. The first serial port is the guest's console, the second takes its exit status.
+# mitigations, which guard against nothing here.
+# The first serial port is the guest's console, the second takes its exit status.
 timeout "$seconds" qemu-system-x86_64 -accel tcg,thread=multi -cpu Nehalem -smp 2 -m 2G \
 	-display none -monitor none -nic none -no-reboot \
 	-serial stdio -serial "file:$work/status" \
