@@ -42,7 +42,7 @@ ALONE = ["alone", "soak"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 # With 40,000 states clang's analyzer reaches as many branches as with its own 225,000, in a quarter of the time; with
 # 20,000 it misses 1 %.
-SHORT = {"fuzz": 20, "soak": 60, "states": 40000}
+SHORT = {"fuzz": 6, "soak": 60, "states": 40000}
 FULL = {"fuzz": 300, "soak": 1800, "states": 225000}
 LOW = 10
 # Integration tests wait more than they compute; with more workers they would hold up each other's watched programs.
