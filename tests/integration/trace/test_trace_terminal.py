@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -27,8 +28,8 @@ def on_terminal(*args, columns=120, until=None, key=None, **env):
     pid, terminal = pty.fork()
     if not pid:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.execvpe("timeout", ["timeout", "--foreground", "-s", "KILL", "60", str(paths.GPUPROBE), "trace",
-                               *map(str, args)], environment(TERM="xterm", **env))
+        # Not below timeout(1), which has the key's signal, too, and passes it on a second time.
+        os.execve(paths.GPUPROBE, [str(paths.GPUPROBE), "trace", *map(str, args)], environment(TERM="xterm", **env))
     shown = b""
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -44,6 +45,8 @@ def on_terminal(*args, columns=120, until=None, key=None, **env):
         if key and until.encode() in shown:
             os.write(terminal, key)
             key = None
+    else:
+        os.kill(pid, signal.SIGKILL)
     os.close(terminal)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     return status, shown.decode(errors="replace").replace("\r\n", "\n")
