@@ -141,7 +141,7 @@ class Result:
     def process(self):
         """The only process of the final report."""
         processes = self.final["processes"]
-        assert len(processes) == 1, [(p["pid"], p["comm"]) for p in processes]
+        assert len(processes) == 1, f"{[(p['pid'], p['comm']) for p in processes]}; stderr: {self.stderr}"
         return processes[0]
 
     def last_seen(self, pid):
