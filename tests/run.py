@@ -177,7 +177,7 @@ def main(arguments):
     steps = steps_of(read.build, read.full, read.match)
     parts = [run_step(steps[name]) for name in read.only] if read.only else run_all(steps, read.full)
     verdict = again.judge(parts, {step.name: step for step in steps.values()}, read.build / "flaky.txt")
-    timing.show(parts, began - (read.began or began), time.time() - began)
+    timing.show(parts, began - (read.began or began), time.time() - began, read.build / "times.tsv")
     return verdict.close()
 
 

@@ -91,7 +91,8 @@ def kill_at_random(probe, program, rounds):
 
 
 def test_gpuprobe_killed_under_load(gpuprobe, program):
-    kill_at_random(gpuprobe, program, 100)
+    """Each way at each moment, three times."""
+    kill_at_random(gpuprobe, program, 3 * len(WAYS) * len(MOMENTS))
 
 
 @pytest.mark.slow
