@@ -11,6 +11,6 @@ SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-f
 
 #: make sanitized   gpuprobe and the unit tests under ASan and UBSan, in build/sanitized
 sanitized: check-deps
-	@$(MAKE) --no-print-directory BUILD=$(SANITIZED) CC=$(CLANG) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER' \
+	@$(MAKE) --no-print-directory BUILD=$(SANITIZED) CC=$(CLANG) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER -DGPUPROBE_SANITIZED' \
 		HARDENING='-fPIE $(SANITIZERS) -fsanitize=fuzzer-no-link' LDFLAGS='-pie $(SANITIZERS)' \
 		$(SANITIZED)/gpuprobe unit-tests

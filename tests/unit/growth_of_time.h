@@ -22,7 +22,7 @@
 #define TOO_QUICK (MS / 4)
 
 /* Sanitizers take their time and their memory. */
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef GPUPROBE_SANITIZED
 #define SLOWER 10
 #else
 #define SLOWER 1

@@ -11,7 +11,7 @@
 
 #include "base/text_stream.h"
 
-#ifndef __SANITIZE_ADDRESS__ /* which has allocation functions of its own */
+#ifndef GPUPROBE_SANITIZED /* which has allocation functions of its own */
 /* Larger requests than this fail. */
 static size_t limit = SIZE_MAX;
 
@@ -82,7 +82,7 @@ static void test_grows(void **state)
 	free(text);
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#ifndef GPUPROBE_SANITIZED
 /* Whatever of it did not fit: no text rather than a part of it. */
 static void test_without_memory(void **state)
 {
@@ -120,7 +120,7 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_tells_where_it_is),
-#ifndef __SANITIZE_ADDRESS__
+#ifndef GPUPROBE_SANITIZED
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_without_memory_at_the_end),
 #endif

@@ -8,6 +8,8 @@
 
 #include <unwind.h>
 
+#include "own_frame.h"
+
 struct own_backtrace {
 	void **addresses;
 	int max, count, skip;
@@ -27,7 +29,7 @@ static _Unwind_Reason_Code own_backtrace__add(struct _Unwind_Context *context, v
 }
 
 /* The caller's return addresses, its own place first; their number. */
-static __attribute__((noipa)) int own_backtrace(void **addresses, int max)
+static OWN_FRAME int own_backtrace(void **addresses, int max)
 {
 	struct own_backtrace trace = {.addresses = addresses, .max = max, .skip = 1};
 

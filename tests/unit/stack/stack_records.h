@@ -84,7 +84,7 @@ static inline struct stacks *make(enum stack_mode mode, struct told *told)
 }
 
 /* Whose callers the stacks are of. */
-static __attribute__((noipa, unused)) void the_function(void)
+static OWN_FRAME __attribute__((unused)) void the_function(void)
 {
 }
 
@@ -104,7 +104,7 @@ static inline struct stack_record *record_of(pid_t pid)
 }
 
 /* The registers and the stack as they are in the caller, who goes on. */
-static __attribute__((noipa, unused)) void copy_own_stack(struct stack_record *record, uint32_t bytes)
+static OWN_FRAME __attribute__((unused)) void copy_own_stack(struct stack_record *record, uint32_t bytes)
 {
 	static ucontext_t context;
 	greg_t *r = context.uc_mcontext.gregs;
@@ -131,7 +131,7 @@ static __attribute__((noipa, unused)) void copy_own_stack(struct stack_record *r
 }
 
 /* What frame pointers would tell in a program that has them everywhere. */
-static __attribute__((noipa, unused)) void chain_own_stack(struct stack_record *record)
+static OWN_FRAME __attribute__((unused)) void chain_own_stack(struct stack_record *record)
 {
 	void *addresses[STACK_FRAMES_MAX];
 	int count = own_backtrace(addresses, STACK_FRAMES_MAX);
@@ -175,14 +175,14 @@ enum {
 	OUTER_WITH_CHAIN_LINE = __LINE__ + 2
 };
 
-static __attribute__((noipa, unused)) void outer_with_chain(struct stack_record *record)
+static OWN_FRAME __attribute__((unused)) void outer_with_chain(struct stack_record *record)
 {
 	chain_own_stack(record);
 	__asm__ volatile("" ::
 				 : "memory");
 }
 
-static __attribute__((noipa, unused)) void outer_with_copy(struct stack_record *record, uint32_t bytes)
+static OWN_FRAME __attribute__((unused)) void outer_with_copy(struct stack_record *record, uint32_t bytes)
 {
 	copy_own_stack(record, bytes);
 	__asm__ volatile("" ::
