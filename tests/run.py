@@ -86,14 +86,13 @@ def integration_steps(build, full, match):
     selected = ["-k", match] if match else []
     plain, sanitized = build / "gpuprobe", build / "sanitized" / "gpuprobe"
     chosen = "" if full else " and not slow"
-    some = "not alone and not waits" + ("" if full else " and plain")
+    some = "not alone" + ("" if full else " and plain")
 
     def step(name, program, marks, options=(), before=()):
         return Integration(name, build, program, marks + chosen, [*options, *selected], before=before)
 
     return {"integration": step("sanitized", sanitized, "not alone and not waits and not plain", TWO_WORKERS),
             "waits": step("waits", sanitized, "waits and not alone and not plain", TWO_WORKERS),
-            "waits-plain": step("waits, plain", plain, "waits and not alone and plain"),
             "integration-plain": step("plain", plain, some, TWO_WORKERS),
             "alone": step("alone", plain, "alone", before=FIRST),
             "alone-sanitized": step("alone, sanitized", sanitized, "alone and not plain", before=FIRST),

@@ -440,6 +440,7 @@ def ask_at_once(port, number):
         return list(pool.map(ask, clients))
 
 
+@pytest.mark.waits("for bytes that come one a second")
 def test_a_byte_a_second(program):
     """A client that dribbles its request is sent away after ten seconds, and holds up nobody."""
     endpoint = Endpoint()

@@ -85,6 +85,7 @@ def let_go(running, place):
     return names
 
 
+@pytest.mark.waits("until files have been unmapped for some seconds")
 def test_let_go_when_nobody_maps_them(tmp_path, mounts):
     """And only then, by each kind of links that can; what is mapped for longer goes on to be counted to the call."""
     left, held = mounts
