@@ -10,18 +10,25 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "privilege/caller.h"
 #include "privilege/sandbox.h"
 #include "privilege/signaller.h"
 #include "target/process.h"
 
-#define HELD_LET_GO 2  /* in the map of those that are held; the BPF programs put 1 there */
 #define STALL_MS 5000  /* nobody is held for longer by a gpuprobe that waits for something itself */
 #define STALLED_MS 100 /* and then, until it goes on */
+
+/* What gpuprobe and the guard tell each other, in memory that both have. */
+struct shared {
+	uint64_t let_go_ns; /* when the guard let everybody go, the last time; 0: never */
+	int32_t going;	    /* who is not in the map any more and may not have its SIGCONT yet; 0: nobody */
+};
 
 struct command {
 	char **argv;
@@ -30,6 +37,7 @@ struct command {
 	int go;	     /* written to start it */
 	int failure; /* tells errno if exec fails, closes if it succeeds */
 	int life;    /* open while gpuprobe lives: the guard sees it close */
+	struct shared *shared;
 	struct signaller signaller;
 	bool started;
 	bool ended;
@@ -117,6 +125,8 @@ void command__free(struct command *command)
 	}
 	if (command->life >= 0)
 		close(command->life);
+	if (command->shared)
+		munmap(command->shared, sizeof(*command->shared));
 	signaller__close(&command->signaller);
 	free(command);
 }
@@ -158,22 +168,17 @@ static void close_all_but(int a, int b)
 	close_range((unsigned int)high + 1, ~0u, 0);
 }
 
-/* gpuprobe's loop stands still: those that it was to wake go on, and it can see that they did. */
-static void let_go(const struct signaller *signaller, int held_fd)
+static void wake_all(const struct signaller *signaller, int held_fd, const struct shared *shared)
 {
-	int32_t pid, *previous = NULL, key;
-	uint8_t state = HELD_LET_GO;
+	int32_t going = __atomic_load_n(&shared->going, __ATOMIC_ACQUIRE);
 
-	while (!bpf_map_get_next_key(held_fd, previous, &pid)) {
-		bpf_map_update_elem(held_fd, &pid, &state, BPF_EXIST);
-		signaller__send(signaller, pid, SIGCONT);
-		key = pid;
-		previous = &key;
-	}
+	wake_held(signaller, held_fd);
+	if (going)
+		signaller__send(signaller, going, SIGCONT);
 }
 
-/* Returns when gpuprobe has ended. */
-static void watch_over(int life, int held_fd, const struct signaller *signaller)
+/* Returns when gpuprobe has ended. Where its loop stands still, those that it was to wake go on, and it can see that they did. */
+static void watch_over(int life, int held_fd, const struct signaller *signaller, struct shared *shared)
 {
 	struct pollfd poller = {.fd = life, .events = POLLIN};
 	int patience = -1; /* until the first beat */
@@ -182,7 +187,8 @@ static void watch_over(int life, int held_fd, const struct signaller *signaller)
 
 	for (;;) {
 		if (!poll(&poller, 1, patience)) {
-			let_go(signaller, held_fd);
+			__atomic_store_n(&shared->let_go_ns, clock__boot_ns(), __ATOMIC_RELEASE);
+			wake_all(signaller, held_fd, shared);
 			patience = STALLED_MS;
 			continue;
 		}
@@ -194,7 +200,7 @@ static void watch_over(int life, int held_fd, const struct signaller *signaller)
 	}
 }
 
-static void __attribute__((noreturn)) run_guard(int life, int held_fd)
+static void __attribute__((noreturn)) run_guard(int life, int held_fd, struct shared *shared)
 {
 	struct signaller signaller = SIGNALLER_NONE;
 	const struct sandbox_options nothing_more = {0};
@@ -208,10 +214,10 @@ static void __attribute__((noreturn)) run_guard(int life, int held_fd)
 	signaller__open(&signaller); /* all descriptors are free; without it kill(2) has to do */
 	/* Where it cannot be had, gpuprobe cannot have it either, and ends. */
 	sandbox__enter(&nothing_more, NULL);
-	watch_over(life, held_fd, &signaller);
+	watch_over(life, held_fd, &signaller, shared);
 	/* Probes of a killed gpuprobe go within moments; what they stop until then is woken too. */
 	for (int i = 0; i < 10; i++) {
-		wake_held(&signaller, held_fd);
+		wake_all(&signaller, held_fd, shared);
 		usleep(50000);
 	}
 	_exit(0);
@@ -219,8 +225,12 @@ static void __attribute__((noreturn)) run_guard(int life, int held_fd)
 
 int command__guard(struct command *command, int held_fd, struct error *err)
 {
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int life[2];
 
+	if (shared == MAP_FAILED)
+		return error__set(err, -errno, "cannot share memory with the guard: %s", strerror(errno));
+	command->shared = shared;
 	if (pipe2(life, O_CLOEXEC))
 		return error__set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	command->guard = fork();
@@ -231,7 +241,7 @@ int command__guard(struct command *command, int held_fd, struct error *err)
 	}
 	if (!command->guard) {
 		close(life[1]);
-		run_guard(life[0], held_fd);
+		run_guard(life[0], held_fd, shared);
 	}
 	close(life[0]);
 	command->life = life[1];
@@ -239,12 +249,21 @@ int command__guard(struct command *command, int held_fd, struct error *err)
 	return 0;
 }
 
-bool command__was_let_go(int held_fd, pid_t pid)
+bool command__was_let_go(const struct command *command, uint64_t stopped_ns)
 {
-	int32_t key = pid;
-	uint8_t state;
+	return __atomic_load_n(&command->shared->let_go_ns, __ATOMIC_ACQUIRE) >= stopped_ns;
+}
 
-	return !bpf_map_lookup_elem(held_fd, &key, &state) && state == HELD_LET_GO;
+/*
+ * As soon as it goes on it may be stopped again, and stands in the map again: it has to be taken out before. The guard
+ * knows of it meanwhile.
+ */
+void command__let_go(const struct command *command, int held_fd, pid_t pid)
+{
+	__atomic_store_n(&command->shared->going, pid, __ATOMIC_RELEASE);
+	bpf_map_delete_elem(held_fd, &pid);
+	signaller__send(&command->signaller, pid, SIGCONT);
+	__atomic_store_n(&command->shared->going, 0, __ATOMIC_RELEASE);
 }
 
 void command__beat(const struct command *command)

@@ -8,6 +8,7 @@
 #define CLI_COMMAND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -38,8 +39,11 @@ int command__guard(struct command *command, int held_fd, struct error *err);
  */
 void command__beat(const struct command *command);
 
-/* Whether the guard has done so with a process that is in the map. */
-bool command__was_let_go(int held_fd, pid_t pid);
+/* Whether the guard has done so since that time (CLOCK_BOOTTIME), at which a process was stopped. */
+bool command__was_let_go(const struct command *command, uint64_t stopped_ns);
+
+/* Takes the process, which gpuprobe has stopped, out of the map `held_fd` and lets it go on. The guard is to be there. */
+void command__let_go(const struct command *command, int held_fd, pid_t pid);
 
 /* Lets the processes in the BPF map `held_fd` go on: those that gpuprobe has stopped. */
 void command__wake_held(const struct command *command, int held_fd);

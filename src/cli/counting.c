@@ -36,13 +36,6 @@ struct counting {
 
 /* --- what happens --- */
 
-static void take_notices(void *arg)
-{
-	struct counting *counting = arg;
-
-	collector__consume(counting->collector);
-}
-
 static void on_ring(evutil_socket_t fd, short what, void *arg)
 {
 	const struct counting *counting = arg;
@@ -108,7 +101,6 @@ int counting__new(const struct counting_options *options, const struct log *log,
 {
 	struct counting *counting = calloc(1, sizeof(*counting));
 	struct session_hooks hooks = {
-		.take_notices = take_notices,
 		.late = on_late_process,
 		.second = on_second,
 		.arg = counting,

@@ -187,17 +187,13 @@ static uint64_t on_rescan(const struct rescan *rescan, void *arg)
 /* One that is held is waiting for it, and does nothing meanwhile. */
 static void look_at_held(struct session *session, const struct rescan *rescan, bool parent_stopped)
 {
-	const struct probe_programs *programs = session->probes.programs;
-	pid_t pid = rescan->pid;
 	int late = look_at(session, rescan);
-	bool let_go = command__was_let_go(bpf_map__fd(programs->held), pid);
 
-	if (!parent_stopped)
-		waker__letting_go(session->waker, pid);
-	command__send(session->command, pid, SIGCONT);
-	bpf_map__delete_elem(programs->held, &pid, sizeof(pid), 0);
-	if (late > 0 && let_go)
+	if (late > 0 && command__was_let_go(session->command, rescan->since_ns))
 		tell_late(session, rescan);
+	if (!parent_stopped)
+		waker__letting_go(session->waker, rescan->pid);
+	command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
 }
 
 void session__process_changed(struct session *session, const struct record_library *record)
@@ -362,7 +358,7 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	session->probes = *probes;
 	if (session->command)
 		ret = waker__new(session->loop, session->command, bpf_map__fd(programs->watched),
-				 session->hooks.take_notices, session->hooks.arg, &session->waker, err);
+				 bpf_map__fd(programs->held), &session->waker, err);
 	/* Before any probe: what it holds open must not keep one in place. */
 	if (!ret && session->command)
 		ret = command__guard(session->command, bpf_map__fd(programs->held), err);

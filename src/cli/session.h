@@ -21,8 +21,6 @@ struct event_base;
 struct session;
 
 struct session_hooks {
-	/* The records that wait in the ring are to be taken in. */
-	void (*take_notices)(void *arg);
 	/*
 	 * The process that had this pid at `time_ns` was running then what had no
 	 * probes yet, or may have been, where it could not be looked at in time;

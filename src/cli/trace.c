@@ -109,11 +109,6 @@ static void on_resize(evutil_socket_t fd, short what, void *arg)
 	trace_sink__resize(trace->sink);
 }
 
-static void take_notices(void *arg)
-{
-	drain(arg, false);
-}
-
 static void on_process_changed(const struct record_library *record, void *arg)
 {
 	struct trace *trace = arg;
@@ -239,7 +234,6 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 {
 	const struct trace_options *options = trace->options;
 	const struct session_hooks hooks = {
-		.take_notices = take_notices,
 		.late = on_late_process,
 		.arg = trace,
 		.grace_ms = GRACE_MS,

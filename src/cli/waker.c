@@ -25,10 +25,8 @@ struct ancestor {
 
 struct waker {
 	const struct command *command;
-	void (*take_notices)(void *arg);
-	void *arg;
 	struct event *timer;
-	int watched_fd;
+	int watched_fd, held_fd;
 	struct ancestor ancestors[MAX_ANCESTORS];
 	size_t count;
 };
@@ -40,12 +38,28 @@ static void start_timer(struct waker *waker, int milliseconds)
 	evtimer_add(waker->timer, &delay);
 }
 
-static void wake(const struct waker *waker, pid_t pid)
+static bool has_pid(int map_fd, pid_t pid)
+{
+	int32_t key = pid;
+	uint8_t value;
+
+	return !bpf_map_lookup_elem(map_fd, &key, &value);
+}
+
+/*
+ * Not one that is held: it waits for its probes, and is let go when they are in. Whoever is held stands in the map
+ * before it is stopped. Returns whether the process was held, so that it cannot have stopped itself yet.
+ */
+static bool wake(const struct waker *waker, pid_t pid)
 {
 	struct process_info info;
 
-	if (!process__info(pid, &info) && info.state == 'T')
-		command__send(waker->command, pid, SIGCONT);
+	if (process__info(pid, &info) || info.state != 'T')
+		return false;
+	if (has_pid(waker->held_fd, pid))
+		return true;
+	command__send(waker->command, pid, SIGCONT);
+	return false;
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
@@ -56,28 +70,24 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	waker->take_notices(waker->arg);
-	for (size_t i = 0; i < waker->count; i++) {
-		wake(waker, waker->ancestors[i].pid);
-		if (waker->ancestors[i].until_ns > now)
+	for (size_t i = 0; i < waker->count; i++)
+		if (wake(waker, waker->ancestors[i].pid) || waker->ancestors[i].until_ns > now)
 			waker->ancestors[kept++] = waker->ancestors[i];
-	}
 	waker->count = kept;
 	if (kept)
 		start_timer(waker, LOOKS_MS);
 }
 
-int waker__new(struct event_base *loop, const struct command *command, int watched_fd, void (*take_notices)(void *arg),
-	       void *arg, struct waker **out, struct error *err)
+int waker__new(struct event_base *loop, const struct command *command, int watched_fd, int held_fd, struct waker **out,
+	       struct error *err)
 {
 	struct waker *waker = calloc(1, sizeof(*waker));
 
 	if (!waker)
 		return error__set(err, -ENOMEM, "out of memory");
 	waker->command = command;
-	waker->take_notices = take_notices;
-	waker->arg = arg;
 	waker->watched_fd = watched_fd;
+	waker->held_fd = held_fd;
 	waker->timer = evtimer_new(loop, on_timer, waker);
 	if (!waker->timer) {
 		free(waker);
@@ -93,14 +103,6 @@ void waker__free(struct waker *waker)
 		return;
 	event_free(waker->timer);
 	free(waker);
-}
-
-static bool is_watched(const struct waker *waker, pid_t pid)
-{
-	int32_t key = pid;
-	uint8_t value;
-
-	return !bpf_map_lookup_elem(waker->watched_fd, &key, &value);
 }
 
 static void look_after(struct waker *waker, pid_t pid)
@@ -123,7 +125,7 @@ void waker__letting_go(struct waker *waker, pid_t pid)
 
 	for (int depth = 0; depth < MAX_ANCESTORS && !process__info(pid, &info); depth++) {
 		pid = info.parent;
-		if (!is_watched(waker, pid))
+		if (!has_pid(waker->watched_fd, pid))
 			break;
 		look_after(waker, pid);
 	}

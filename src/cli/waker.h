@@ -17,13 +17,11 @@ struct command;
 struct waker;
 
 /*
- * They are woken by way of `command`, which is to outlive it. `watched_fd` is
- * the BPF map of the processes that may be woken. The BPF
- * programs' notices are taken in by `take_notices` before each look, so that a
- * process that is being held itself is not let go early.
+ * They are woken by way of `command`, which is to outlive it. `watched_fd` and `held_fd` are the BPF maps of the
+ * processes that may be woken and of those that gpuprobe has stopped, which are let be.
  */
-int waker__new(struct event_base *loop, const struct command *command, int watched_fd, void (*take_notices)(void *arg),
-	       void *arg, struct waker **out, struct error *err);
+int waker__new(struct event_base *loop, const struct command *command, int watched_fd, int held_fd, struct waker **out,
+	       struct error *err);
 void waker__free(struct waker *waker);
 
 /* The process that was held is about to go on: its watched ancestors are woken, should they stop. */

@@ -3,14 +3,14 @@
 """Checks the sources without running them (gcc has, when it built them). Prints `ok CHECK` or `not ok CHECK` for each
 check and closes with `N passed, N failed`.
 
-usage: tests/static/run.py BUILD [--only CHECK,...] [--states N] -- FLAG...
+usage: tests/static/run.py BUILD [--only CHECK,...] [--states N] [--all] [--record] -- FLAG...
 
 FLAGs are the compiler's for src/, warnings included; BUILD has what is generated. A check is one of those
 below over all the files that it is for, and passes if its tool has nothing to say of any. A file that passed, and
-that is unchanged with all that it includes, is not looked at again (tests/static/unchanged.py). What the tools are
-told to leave out, and why, is in .clang-tidy, tests/static/cppcheck.txt and here. `make format` makes the
-sources what the check `format` wants. clang's analyzer follows the ways through a function until it has seen
-so many states: of loops with branches there is no end.
+that is unchanged with all that it includes, is not looked at again, except with --all; --record keeps for fresh
+clones what has passed (tests/static/unchanged.py). What the tools are told to leave out, and why, is in .clang-tidy,
+tests/static/cppcheck.txt and here. `make format` makes the sources what the check `format` wants. clang's analyzer
+follows the ways through a function until it has seen so many states: of loops with branches there is no end.
 """
 import argparse
 import os
@@ -169,15 +169,16 @@ CHECKS = {"clang-tidy": tidy_jobs, "clang": clang_jobs, "bpf": bpf_jobs, "cppche
 
 def run(job, stamps):
     """(passed, what it says, whether it was left out): groff and others tell of faults with a status of 0."""
-    if stamps.hold(job):
+    stamp = job.stamp()
+    if stamp and stamps.hold(stamp):
+        stamps.keep(stamp)
         return True, "", True
-    stamp = stamps.now(job)
     done = subprocess.run(job.command, cwd=ROOT, text=True, errors="replace", stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     said = done.stdout + (done.stderr if done.returncode or job.command[0] == "groff" else "")
     passed = done.returncode == 0 and not said.strip()
-    if passed:
-        stamps.keep(job, stamp)
+    if passed and stamp:
+        stamps.keep(stamp)
     return passed, said, False
 
 
@@ -210,13 +211,16 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--states", type=int, default=225000)  # clang's own
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--record", action="store_true")
     words, flags = split(sys.argv[1:])
     arguments = parser.parse_args(words)
     chosen = arguments.only.split(",") if arguments.only else list(CHECKS)
     flags = Flags(arguments.build, flags, arguments.states)
-    stamps = Stamps(ROOT / arguments.build)
+    stamps = Stamps(ROOT / arguments.build, arguments.all)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         passed = sum(1 for name in chosen if check(name, flags, stamps, pool))
+    stamps.write(arguments.record and not arguments.only and passed == len(chosen))
     print(f"{passed} passed, {len(chosen) - passed} failed")
     return 1 if passed < len(chosen) else 0
 

@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 Which jobs of the static checks would say the same again: those that passed and whose command, tool, settings and all
-files that the tool read are the same to the byte. A stamp is a file in BUILD/static for each command that has passed.
+files that the tool read are the same to the byte. A stamp is the digest of all these. Those of the jobs that have passed
+are kept in BUILD/static.txt and, for a fresh clone, in tests/static/passed.txt, which `make static-record` writes.
 
-A file is what it contains, never when it was written. What a compiler reads is asked of the compiler, headers of the
-system included. A header that is new or gone makes all stamps void, since it may be found before another one.
+A file is what it contains, never when it was written. What a compiler reads is asked of the compiler each time, headers
+of the system included.
 """
 import contextlib
 import hashlib
-import json
+import os
 import re
 import subprocess
 from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+RECORD = ROOT / "tests" / "static" / "passed.txt"
 # What decides what the tools say, besides the files that they read.
 SETTINGS = ("tests/static/run.py", "tests/static/unchanged.py", "tests/static/cppcheck.txt",
             ".clang-tidy", ".clang-format")
+HEADING = "# Stamps of the checks that have passed (tests/static/unchanged.py). `make static-record` writes them.\n"
 
 
 @lru_cache(maxsize=None)
@@ -34,10 +37,14 @@ def version(tool):
     return subprocess.run([tool, "--version"], text=True, capture_output=True, check=False).stdout
 
 
-def headers():
-    """All headers of the sources, by name."""
-    return sorted(str(path.relative_to(ROOT)) for folder in ("api", "bench", "bpf", "include", "sim", "src", "tests")
-                  for path in (ROOT / folder).rglob("*.h"))
+@lru_cache(maxsize=None)
+def settings():
+    return tuple(digest(path) for path in SETTINGS)
+
+
+def from_root(word):
+    """The same in each clone."""
+    return word.replace(f"{ROOT}{os.sep}", "")
 
 
 @lru_cache(maxsize=None)
@@ -60,41 +67,42 @@ class Job:
         self.files = files
         self.compiler = compiler
 
-    def reads(self):
-        return list(self.files) or (read_by(tuple(self.compiler)) if self.compiler else [])
+    def stamp(self):
+        """Of the job as it is now; empty where it is not known what it reads."""
+        files = list(self.files) or (read_by(tuple(self.compiler)) if self.compiler else [])
+        if not files:
+            return ""
+        words = [version(self.command[0]), *settings(), *map(from_root, self.command)]
+        read = [word for path in files for word in (from_root(path), digest(path))]
+        return hashlib.sha256("\0".join(words + read).encode()).hexdigest()[:32]
+
+
+def stamps_in(path):
+    """Those of a file; none where there is no such file."""
+    with contextlib.suppress(OSError):
+        return {line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
+    return set()
 
 
 class Stamps:
-    """Those of a build."""
+    """The stamps of a build and those recorded; with `fresh` neither, so that all jobs run."""
 
-    def __init__(self, build):
-        self.folder = Path(build) / "static"
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        self.settings = [digest(path) for path in SETTINGS] + headers()
+    def __init__(self, build, fresh):
+        self.path = Path(build) / "static.txt"
+        self.kept = set() if fresh else stamps_in(self.path)
+        self.recorded = set() if fresh else stamps_in(RECORD)
+        self.passed = set()
 
-    def _path(self, job):
-        return self.folder / (hashlib.sha256("\0".join(job.command).encode()).hexdigest()[:32] + ".json")
+    def hold(self, stamp):
+        """Whether a job with this stamp has passed."""
+        return stamp in self.kept or stamp in self.recorded
 
-    def _stamp(self, job, files):
-        """Of the job as it is now, if these are the files that it reads."""
-        parts = [version(job.command[0]), *self.settings, *files, *(digest(path) for path in files)]
-        return {"digest": hashlib.sha256("\0".join(parts).encode()).hexdigest(), "files": files}
+    def keep(self, stamp):
+        self.passed.add(stamp)
 
-    def now(self, job):
-        """The stamp to keep if it passes; None where it is not known what it reads. To be asked before it runs."""
-        files = job.reads()
-        return self._stamp(job, files) if files else None
-
-    def hold(self, job):
-        """Whether it has passed as it is now."""
-        try:
-            kept = json.loads(self._path(job).read_text(encoding="utf-8"))
-            return kept == self._stamp(job, kept["files"])
-        except (OSError, ValueError, KeyError):
-            return False
-
-    def keep(self, job, stamp):
-        if stamp:
-            with contextlib.suppress(OSError):  # another user's build
-                self._path(job).write_text(json.dumps(stamp), encoding="utf-8")
+    def write(self, record):
+        """Keeps those that have passed in the build; with `record` in tests/static/passed.txt, too, and no others."""
+        with contextlib.suppress(OSError):  # another user's build
+            self.path.write_text("".join(f"{stamp}\n" for stamp in sorted(self.kept | self.passed)), encoding="utf-8")
+        if record:
+            RECORD.write_text(HEADING + "".join(f"{stamp}\n" for stamp in sorted(self.passed)), encoding="utf-8")

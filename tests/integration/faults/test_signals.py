@@ -208,13 +208,17 @@ def wait_until_held(pid, name):
 
 
 def test_both_stopped_while_processes_come(gpuprobe, tmp_path):
-    """gpuprobe stands still while its COMMAND starts programs: they wait for it a while, and are counted or told."""
+    """
+    gpuprobe stands still while its COMMAND starts programs: they wait for it a while, and are counted or told. The
+    first program that is held is one of them, since only the first waits for seconds.
+    """
     go = tmp_path / "go"
+    os.mkfifo(go)
     command = f"for i in 1 2 3; do {paths.workload('launch')} --launches 20 >/dev/null; done"
-    with gpuprobe.start("sh", "-c", f"until test -e {go}; do sleep 0.05; done; {command}", interval=0) as running:
+    with gpuprobe.start("sh", "-c", f"read line <{go}; {command}", interval=0) as running:
         running.wait_until_watching()
         os.kill(running.pid, signal.SIGSTOP)
-        go.touch()
+        go.write_text("on\n")
         wait_until_held(running.pid, "launch")
         os.kill(running.pid, signal.SIGCONT)
         result = running.finish()

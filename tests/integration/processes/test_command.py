@@ -8,6 +8,7 @@ import pty
 import random
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from lib import exact, folders, leftovers, paths
 from lib.marked import ends_soon, processes_with
 from lib.probe import descendants, environment, is_watching, wait_for_file, wait_until, wait_until_watching
 from lib.script import script
+from lib.undisturbed import undisturbed
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -82,24 +84,38 @@ def test_static_runtime(gpuprobe_by, private):
     exact.check(gpuprobe_by.run(*to_stderr(private / "static_runtime", "--launches", "4", "--pairs", "3")))
 
 
-def test_one_library_after_the_other(gpuprobe_by, private, tmp_path):
-    """Each of the files is new to gpuprobe when it comes."""
+def one_after_the_other(private, directory):
+    """A program that loads three libraries, each of which is new to gpuprobe when it comes, and allocates six times."""
+    directory.mkdir()
     for i in range(3):
-        shutil.copy(private / "libcuda.so.1", private / f"libcuda.so.1{i}")
-    result = gpuprobe_by.run(*script(f"""
+        shutil.copy(private / "libcuda.so.1", directory / f"libcuda.so.1{i}")
+    return script(f"""
         import ctypes
         for i in range(3):
-            library = ctypes.CDLL("{private}/libcuda.so.1%d" % i)
+            library = ctypes.CDLL("{directory}/libcuda.so.1%d" % i)
             assert library.cuInit(0) == 0
             context, address = ctypes.c_uint64(), ctypes.c_uint64()
             assert library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
             assert library.cuCtxSetCurrent(context) == 0
             for _ in range(i + 1):
                 assert library.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(4096)) == 0
-    """))
-    totals = result.final["totals"]
-    assert totals["device_memory"]["allocations"] == 6
+    """)
+
+
+def test_one_library_after_the_other(gpuprobe_by, private, tmp_path):
+    result = gpuprobe_by.run(*one_after_the_other(private, tmp_path / "libraries"))
+    assert result.final["totals"]["device_memory"]["allocations"] == 6
     assert result.final["libraries"] >= 3
+
+
+def test_libraries_while_parents_are_looked_after(gpuprobe_by, private, tmp_path):
+    """
+    Whose child was held a moment ago is woken should it stop, except where gpuprobe has stopped it. It goes before
+    gpuprobe: it may have come to its next stop as soon as it has been let go.
+    """
+    programs = [shlex.join(one_after_the_other(private, tmp_path / f"libraries{i}")) for i in range(4)]
+    result = gpuprobe_by.run(*undisturbed("sh", "-c", "; ".join(f"(sh -c :; exec {program})" for program in programs)))
+    assert result.final["totals"]["device_memory"]["allocations"] == len(programs) * 6
 
 
 # --- for its children too ---
