@@ -43,20 +43,20 @@ add_module() {
 	*.xz) xz -dc "$file" ;;
 	*.zst) zstd -dc "$file" ;;
 	*.gz) gzip -dc "$file" ;;
-	esac > "$work/root/modules/$1.ko"
+	esac > "$work/image/modules/$1.ko"
 }
 
 make_initramfs() {
-	mkdir -p "$work/root/bin" "$work/root/modules"
-	cp "$(command -v busybox)" "$work/root/bin/busybox"
-	cp "$here/init.sh" "$work/root/init"
+	mkdir -p "$work/image/bin" "$work/image/modules"
+	cp "$(command -v busybox)" "$work/image/bin/busybox"
+	cp "$here/init.sh" "$work/image/init"
 	grep -v '^#' "$here/modules.txt" | while read -r module; do
 		add_module "$module"
 	done
 	# A word a line: nothing needs quotes then.
-	printf '%s\n' "$PWD" "$script" "$@" > "$work/root/command"
-	chmod 755 "$work/root/init" "$work/root/bin/busybox"
-	(cd "$work/root" && find . | cpio --quiet -o -H newc) > "$work/initramfs"
+	printf '%s\n' "$PWD" "$script" "$@" > "$work/image/command"
+	chmod 755 "$work/image/init" "$work/image/bin/busybox"
+	(cd "$work/image" && find . | cpio --quiet -o -H newc) > "$work/initramfs"
 }
 
 make_initramfs "$@"
