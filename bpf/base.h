@@ -14,7 +14,7 @@
 /* Set by userspace before load: constants to the verifier. */
 const volatile struct config config;
 
-/* pid in gpuprobe's namespace -> 1, where only some processes are watched. */
+/* pid in gpuprobe's namespace -> enum watched_state, where only some processes are watched. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

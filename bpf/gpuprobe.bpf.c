@@ -5,7 +5,7 @@
  * its family. A family counts in maps (state.h); what must be told at once
  * goes to the ring.
  *
- *   loader, process   which processes there are, and when they bring libraries
+ *   mapping, process   which processes there are, and when they bring libraries
  *   thread, call      who calls, with what arguments, nested in what
  *   abandon           calls that never return
  *   stack, take_stack, call_site   where calls are made, if that is asked for
@@ -19,7 +19,6 @@
  * return; call_entry and call_return are apart, for uprobe_multi and for
  * tracefs events.
  */
-#include "loader.h"
 #include "process.h"
 
 #include "abandon.h"

@@ -132,8 +132,21 @@ struct inode {
 	struct address_space *i_mapping;
 } CO_RE;
 
+struct qstr {
+	const unsigned char *name;
+} CO_RE;
+
+struct dentry {
+	struct qstr d_name;
+} CO_RE;
+
+struct path {
+	struct dentry *dentry;
+} CO_RE;
+
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
 } CO_RE;
 
 struct vm_area_struct {

@@ -14,7 +14,7 @@
 #define BPF_STACK_H
 
 #include "base.h"
-#include "loader.h"
+#include "mapping.h"
 #include "python.h"
 #include "gpuprobe/stack.h"
 
@@ -25,7 +25,7 @@
 #define STACK_REACH (8ull << 20)
 #define LOWEST_CODE 0x10000
 #define USER_BITS 47
-#define CODE_PAGES_BITS 40 /* below which lie the pages of a code's version, above which the loader's changes */
+#define CODE_PAGES_BITS 40 /* below which lie the pages of a code's version, above which its changes */
 
 struct stack_scratch {
 	struct python_scratch python;
@@ -328,7 +328,7 @@ static __always_inline void tell_stack(struct stack_record *record)
 /* The pages alone do not tell a library from one of its size that takes its place. */
 static __always_inline u64 version_of_code(s32 pid)
 {
-	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm) | loader_changes(pid) << CODE_PAGES_BITS;
+	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm) | code_changes_of(pid) << CODE_PAGES_BITS;
 }
 
 /* Fills the record but for what its owner knows, and returns its id. */

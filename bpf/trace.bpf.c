@@ -5,7 +5,7 @@
  * function's plan (include/gpuprobe/trace.h), which userspace makes from the
  * API table; nothing here knows any function by name.
  *
- *   descend, loader   which processes there are, and when they bring libraries
+ *   descend, mapping   which processes there are, and when they bring libraries
  *   trace_thread      who calls, and whether that was asked for
  *   trace_call        calls from entry to return, nested and left by jumps
  *   stack, trace_stack   where calls come from

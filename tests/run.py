@@ -15,6 +15,7 @@ steps: STEPS
 """
 import argparse
 import os
+import resource
 import sys
 import threading
 import time
@@ -42,7 +43,8 @@ ALONE = ["alone", "soak"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 SHORT = {"fuzz": 6, "soak": 60, "static": []}
 FULL = {"fuzz": 300, "soak": 1800, "static": ["STATIC_STATES=225000", "STATIC_FLAGS=--all"]}
-LOW = 10
+LOW = 5
+DESCRIPTORS = 4096  # of one process, at most: a test has a thousand clients
 # Integration tests wait more than they compute; with more workers they would hold up each other's watched programs.
 TWO_WORKERS = ["-n", "2", "--dist", "loadgroup"]
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
@@ -67,9 +69,9 @@ def command_steps(build, lengths):
     """The parts that are commands. Beside the others the kernel's emulation is slower than by itself."""
     fuzz = ["tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]), build]
     static = ["make", "static", f"BUILD={build}", *lengths["static"]]
-    kernel = ["GUEST_SECONDS=1200", "tests/kernel/run.sh", build]
-    return [Command("kernel", ["env", *kernel], 1500, ["env", "KERNEL_TESTS={test}", *kernel]),
-            Command("static", static, 1200, [*static, "STATIC_ONLY={test}"]),
+    kernel = ["GUEST_SECONDS=3000", "tests/kernel/run.sh", build]
+    return [Command("kernel", ["env", *kernel], 3300, ["env", "KERNEL_TESTS={test}", *kernel]),
+            Command("static", static, 3000, [*static, "STATIC_ONLY={test}"]),
             Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
             Command("soak", [*FIRST, "make", "soak", f"BUILD={build}", f"SOAK_SECONDS={lengths['soak']}"], 3600)]
 
@@ -166,10 +168,20 @@ def read_arguments(arguments):
     return read
 
 
+def may_raise_limits():
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def main(arguments):
     read = read_arguments(arguments)
     if os.geteuid() != 0:
         sys.exit("the tests need root: sudo make test")
+    if 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[1] < DESCRIPTORS and not may_raise_limits():
+        sys.exit(f"the tests need {DESCRIPTORS} descriptors, and root may not raise the limit here: ulimit -Hn is too low")
     began = time.time()
     steps = steps_of(read.build, read.full, read.match)
     parts = [run_step(steps[name]) for name in read.only] if read.only else run_all(steps, read.full)

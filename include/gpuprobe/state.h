@@ -541,12 +541,19 @@ struct site_key {
 	__u32 event_and_ip;
 };
 
+/* In the map `watched`. */
+enum watched_state {
+	WATCHED = 1,
+	WATCHED_LOADING, /* and has mapped a CUDA library: is stopped again when its loader has mapped what the program needs */
+};
+
 /* Records of the ring buffer: notices to userspace, none per call. */
 enum record_type {
 	RECORD_PROCESS_ENDED = 1, /* struct record */
 	RECORD_KERNEL_NAME,	  /* struct record_name */
 	RECORD_UNLOAD,		  /* struct record_unload */
-	RECORD_LIBRARY,		  /* struct record_library: a process has a CUDA library new to it */
+	RECORD_LIBRARY,		  /* struct record_library: a process has a CUDA library new to it, the loader may map more */
+	RECORD_LOADED,		  /* struct record_library: one that was WATCHED_LOADING has mapped what it needs */
 	RECORD_EXEC,		  /* struct record_library: a process has become another program */
 	RECORD_PROCESS,		  /* struct record: a process has made its first call */
 };

@@ -9,6 +9,7 @@
 
 #include "model/api.h"
 #include "model/model.h"
+#include "probe/nop5.h"
 #include "probe/selection.h"
 #include "target/cuda_library.h"
 
@@ -119,6 +120,7 @@ struct inspection {
 	struct names absent;   /* that are probed where they are there */
 	struct names unknown;  /* exported, and not in the table */
 	struct names slow;
+	struct names nop5;
 	char *unknown_names; /* "a\0b\0\0", malloc */
 	size_t unknown_length;
 	struct probe_site *sites;
@@ -171,9 +173,14 @@ static int inspect(struct inspection *inspection)
 	choose_probed(inspection);
 	count_rows(inspection);
 	ret = cuda_library__sites(elf, &wanted, &inspection->sites, &inspection->site_count, &missing);
-	for (size_t i = 0; !ret && i < inspection->site_count; i++)
-		if (inspection->sites[i].slow)
-			add_name(&inspection->slow, api_functions[inspection->sites[i].row].symbol);
+	for (size_t i = 0; !ret && i < inspection->site_count; i++) {
+		const struct probe_site *site = &inspection->sites[i];
+
+		if (site->slow)
+			add_name(&inspection->slow, api_functions[site->row].symbol);
+		if (site->nop5)
+			add_name(&inspection->nop5, api_functions[site->row].symbol);
+	}
 	return ret;
 }
 
@@ -281,6 +288,24 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 			check_list__text(list, "slow_functions", api_functions[inspection->sites[i].row].symbol);
 }
 
+/* Left out on this kernel; said of others too, where the same library may be used. */
+static void judge_harmful(struct inspection *inspection, struct check_list *list)
+{
+	const struct description what = describe(inspection->library);
+
+	if (inspection->nop5.count && nop5__is_harmful())
+		check_list__lacks(list, "unsafe-probes", CHECK_DEGRADED, "use another kernel (before 6.18), or another version of the library",
+				  "%s: %zu functions begin with a nop of five bytes: on this kernel probes there end forked children "
+				  "(SIGSEGV), so they get none and their calls are not seen: %s",
+				  what.text, inspection->nop5.count, end_names(&inspection->nop5));
+	else
+		check_list__ok(list, "unsafe-probes", "%s: no function that the monitor probes begins with what a probe would break",
+			       what.text);
+	check_list__text(list, "path", inspection->library->path);
+	if (inspection->library->pid)
+		check_list__number(list, "pid", (uint64_t)inspection->library->pid);
+}
+
 static int judge_library(const struct checked_library *library, struct check_list *list)
 {
 	struct inspection inspection = {
@@ -296,6 +321,7 @@ static int judge_library(const struct checked_library *library, struct check_lis
 	if (!ret) {
 		judge_functions(&inspection, list);
 		judge_slow(&inspection, list);
+		judge_harmful(&inspection, list);
 	} else if (ret != -ENOMEM) {
 		check_list__lacks(list, "library", CHECK_MISSING,
 				  "install it anew: the file is damaged, or has just been written to",

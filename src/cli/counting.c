@@ -228,6 +228,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 	if (counting->overhead)
 		collect.estimates = overhead__estimates(counting->overhead);
 	probes.exec = &counting->skeleton->links.process_exec;
+	probes.mapping = &counting->skeleton->links.mapping_exit;
 	ret = collector__new(counting->skeleton, &collect, &hooks, counting->log, &counting->collector, err);
 	if (!ret)
 		ret = session__prepare(counting->session, &probes, err);

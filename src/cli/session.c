@@ -21,6 +21,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/exits.h"
+#include "cli/listener.h"
 #include "cli/privileges.h"
 #include "cli/refusals.h"
 #include "cli/rescans.h"
@@ -43,7 +44,8 @@ struct session {
 	struct event_base *loop;
 	struct event *signals, *deadline, *second;
 	struct command *command;
-	struct waker *waker; /* with a command */
+	struct waker *waker;	   /* with a command */
+	struct listener *listener; /* without one; NULL: cannot be had */
 	struct rescans *rescans;
 	uint64_t missed_rescans;
 	struct exits *exits; /* with processes at whose end it ends */
@@ -196,13 +198,58 @@ static void look_at_held(struct session *session, const struct rescan *rescan, b
 	command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
 }
 
+/* One that has ended meanwhile maps nothing any more, but may have called what got its probes too late for it. */
+static void on_mapped(const struct mapping_event *event, void *arg)
+{
+	const struct rescan rescan = {.pid = event->pid, .scan = SCAN_NAMED, .since_ns = event->time_ns};
+	struct session *session = arg;
+	int32_t key = event->pid;
+	uint8_t state;
+
+	if (session->targets->pid_count &&
+	    bpf_map_lookup_elem(bpf_map__fd(session->probes.programs->watched), &key, &state))
+		return;
+	rescans__add(session->rescans, &rescan, clock__boot_ns());
+	if (attacher__is_late(session->attacher, event->device, event->inode, event->time_ns))
+		tell_late(session, &rescan);
+}
+
+/* What was lost may have been any process's. */
+struct lost_since {
+	struct session *session;
+	uint64_t time_ns;
+};
+
+static void look_again(pid_t pid, void *arg)
+{
+	const struct lost_since *lost = arg;
+	const struct mapping_event event = {.pid = pid, .time_ns = lost->time_ns};
+
+	if (pid != getpid())
+		on_mapped(&event, lost->session);
+}
+
+static void on_lost(uint64_t time_ns, void *arg)
+{
+	struct session *session = arg;
+	struct lost_since lost = {.session = session, .time_ns = time_ns};
+	struct error err = {""};
+
+	log__info(session->log, "more programs have started than their libraries could be told: all processes are looked at");
+	if (watch__each_process(session->targets, look_again, &lost, &err))
+		log__warn(session->log, "%s", err.text);
+}
+
+static enum process_scan scan_of(const struct record_library *record)
+{
+	if (record->header.type == RECORD_EXEC)
+		return SCAN_PROGRAM;
+	return record->header.type == RECORD_LIBRARY && record->stopped ? SCAN_HELD : SCAN_NAMED;
+}
+
 void session__process_changed(struct session *session, const struct record_library *record)
 {
-	const struct rescan rescan = {
-		.pid = record->pid,
-		.scan = record->header.type == RECORD_EXEC ? SCAN_PROGRAM : SCAN_NAMED,
-		.since_ns = record->time_ns,
-	};
+	const struct rescan rescan = {.pid = record->pid, .scan = scan_of(record), .since_ns = record->time_ns};
 
 	if (!session->attacher) /* detached: nobody is held any more */
 		return;
@@ -349,6 +396,18 @@ int session__new(const struct targets *targets, double duration, const struct se
 	return 0;
 }
 
+/* Held processes tell themselves. Without it libraries that are known by then have their probes all the same. */
+static void listen_to_mappings(struct session *session)
+{
+	const struct listener_hooks hooks = {.mapped = on_mapped, .lost = on_lost, .arg = session};
+	struct error err = {""};
+
+	if (session->command || !listener__new(session->loop, &hooks, &session->listener, &err))
+		return;
+	log__warn(session->log, "%s: libraries that programs load later and that no other process has loaded are not noticed; "
+				"name them by --libcuda-path and --libcudart-path", err.text);
+}
+
 int session__prepare(struct session *session, const struct session_probes *probes, struct error *err)
 {
 	const struct probe_programs *programs = probes->programs;
@@ -364,6 +423,8 @@ int session__prepare(struct session *session, const struct session_probes *probe
 		ret = command__guard(session->command, bpf_map__fd(programs->held), err);
 	if (!ret)
 		ret = attacher__new(probes->selection, probes->links, programs, session->log, &session->attacher, err);
+	if (!ret)
+		listen_to_mappings(session);
 	if (!ret)
 		ret = privileges__confine(probes->links, err);
 	return ret;
@@ -452,6 +513,8 @@ void session__count(const struct session *session, struct attacher_counts *count
 
 void session__settle(struct session *session)
 {
+	if (session->listener)
+		listener__read(session->listener);
 	rescans__end(session->rescans);
 }
 
@@ -468,17 +531,25 @@ static void tell_missed(struct session *session)
 			  count, count == 1 ? "" : "s");
 }
 
+static void end_link(struct bpf_link **link)
+{
+	bpf_link__destroy(*link);
+	*link = NULL;
+}
+
 void session__detach(struct session *session)
 {
 	if (session->attacher)
 		refusals__tell_rest(&session->refusals, session->log);
 	tell_missed(session);
+	listener__free(session->listener);
+	session->listener = NULL;
 	attacher__free(session->attacher);
 	session->attacher = NULL;
 	if (!session->command || !session->probes.programs)
 		return;
-	bpf_link__destroy(*session->probes.exec);
-	*session->probes.exec = NULL; /* and nothing is stopped any more */
+	end_link(session->probes.exec);
+	end_link(session->probes.mapping); /* and nothing is stopped any more */
 	command__wake_held(session->command, bpf_map__fd(session->probes.programs->held));
 }
 

@@ -40,7 +40,7 @@ struct session_probes {
 	const struct selection *selection;
 	enum link_kind links;
 	const struct probe_programs *programs; /* to outlive the session */
-	struct bpf_link **exec;		       /* the tracepoint that stops processes at exec; ended before the last wake-up */
+	struct bpf_link **exec, **mapping;     /* of what stops processes; ended before the last wake-up */
 };
 
 /*

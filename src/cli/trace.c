@@ -189,6 +189,7 @@ static int prepare_probes(struct trace *trace, enum link_kind links, struct erro
 		.links = links,
 		.programs = &trace->programs,
 		.exec = &trace->skeleton->links.trace_exec,
+		.mapping = &trace->skeleton->links.mapping_exit,
 	};
 
 	trace_choice__init(&trace->choice, trace->options->selection, trace->functions, trace->skeleton, trace->log);

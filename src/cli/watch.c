@@ -52,9 +52,9 @@ int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err)
 static int watch_pid(const struct probe_programs *programs, pid_t pid, struct error *err)
 {
 	int32_t key = pid;
-	uint8_t yes = 1;
+	uint8_t state = WATCHED;
 
-	if (bpf_map__update_elem(programs->watched, &key, sizeof(key), &yes, sizeof(yes), BPF_ANY))
+	if (bpf_map__update_elem(programs->watched, &key, sizeof(key), &state, sizeof(state), BPF_ANY))
 		return error__set(err, -errno, "cannot watch process %d: %s", pid, strerror(errno));
 	return 0;
 }
@@ -212,7 +212,6 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 {
 	struct looking looking = {.attacher = attacher, .refusals = refusals, .log = log};
 	struct attacher_counts counts;
-	struct error why = {""};
 	int ret = 0;
 
 	if (command)
@@ -226,8 +225,6 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 	if (command)
 		attach_from_environment(attacher, log);
 	attach_cached(attacher, log);
-	if (attacher__add_own_loader(attacher, &why) < 0)
-		log__warn(log, "%s", why.text);
 	attacher__count(attacher, &counts);
 	if (targets->pid_count)
 		ret = attach_given(targets, &looking, asked, !counts.sites[LAYER_DRIVER] && !targets->library_count, err);

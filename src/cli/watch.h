@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is watched from the start: processes, libraries, loaders. */
+/* What is watched from the start: processes and libraries. */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
 
@@ -25,7 +25,7 @@ int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, voi
 			struct error *err);
 
 /*
- * Puts the chosen processes into the map `watched`, and attaches the loader,
+ * Puts the chosen processes into the map `watched`, and attaches
  * the libraries that were given and the loader's cache, and those of running
  * processes. `command` is NULL without one. What cannot be watched is told to `refusals`; an error, where that are
  * all the processes that were chosen. `asked` has room for these, and gets those that are watched.

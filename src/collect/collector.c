@@ -80,6 +80,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 			collector->hooks.process_ended(collector->hooks.arg);
 		break;
 	case RECORD_LIBRARY:
+	case RECORD_LOADED:
 	case RECORD_EXEC:
 		if (size >= sizeof(struct record_library))
 			process_changed(collector, data);

@@ -13,9 +13,9 @@
 #include "model/api.h"
 #include "privilege/file_rights.h"
 #include "probe/attacher_private.h"
+#include "probe/nop5.h"
 #include "target/cuda_library.h"
 #include "target/elf_file.h"
-#include "target/loader.h"
 #include "target/root_file.h"
 
 #define SLOW_TOLD_MAX 16
@@ -79,7 +79,7 @@ static struct attached_file *find_attached(struct attacher *attacher, const stru
 	return NULL;
 }
 
-struct attached_file *attacher__find_file(struct attacher *attacher, uint64_t number)
+struct attached_file *attacher__find_file(const struct attacher *attacher, uint64_t number)
 {
 	for (size_t i = 0; i < attacher->file_count; i++)
 		if (attacher->files[i].number == number)
@@ -115,6 +115,28 @@ static void warn_of_slow_sites(struct attacher *attacher, const char *name, cons
 			  "%s: %zu of %zu functions (%s, …) begin with an instruction that the kernel must "
 			  "single-step: probes there cost some 15 us a call",
 			  name, slow, count, example);
+}
+
+/* Leaves out what would do harm. Returns how many sites are left. */
+static size_t leave_out_harmful(const struct attacher *attacher, const char *name, struct probe_site *sites, size_t count)
+{
+	const char *example = "of a name unknown to gpuprobe";
+	size_t kept = 0;
+
+	if (!nop5__is_harmful())
+		return count;
+	for (size_t i = 0; i < count; i++) {
+		if (!sites[i].nop5)
+			sites[kept++] = sites[i];
+		else if (sites[i].row < api_function_count)
+			example = api_functions[sites[i].row].symbol;
+	}
+	if (kept < count)
+		log__warn(attacher->log,
+			  "%s: %zu of %zu functions (%s, …) begin with a nop of five bytes: on this kernel probes there end "
+			  "forked children, so their calls are not seen",
+			  name, count - kept, count, example);
+	return kept;
 }
 
 /*
@@ -199,6 +221,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 	if (ret)
 		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file),
 				  cuda_library__why(ret));
+	count = leave_out_harmful(attacher, elf_file__name(file), sites, count);
 	link_sites = calloc(count ? count : 1, sizeof(*link_sites));
 	if (!link_sites) {
 		ret = error__set(err, -ENOMEM, "out of memory");
@@ -226,23 +249,6 @@ out:
 	return ret;
 }
 
-static int attach_loader(struct attacher *attacher, int fd, struct elf_file *file, struct attached_file *attached,
-			 struct error *err)
-{
-	struct loader_site site;
-	int ret = loader__find_site(file, &site);
-
-	if (ret)
-		return error__set(err, ret, "%s: no _dl_debug_state: libraries loaded by it later are not noticed",
-				  elf_file__name(file));
-	ret = links__attach_loader(attacher->links, attached->number, fd, site.file_offset, site.to_r_debug, err);
-	if (ret)
-		return error__prefix(err, ret, "%s", elf_file__name(file));
-	attached->is_loader = true;
-	log__debug(attacher->log, "%s: told of new libraries", elf_file__name(file));
-	return 0;
-}
-
 void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign)
 {
 	struct attacher_counts *counts = &attacher->counts;
@@ -250,8 +256,7 @@ void attacher__count_file(struct attacher *attacher, const struct attached_file 
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		counts->sites[layer] += sign * (int64_t)file->sites[layer];
 	counts->missing += sign * (int64_t)file->missing;
-	counts->libraries += sign * !file->is_loader;
-	counts->loaders += sign * file->is_loader;
+	counts->libraries += sign;
 }
 
 static struct attached_file *remember(struct attacher *attacher, const struct attached_file *file)
@@ -270,11 +275,11 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 {
 	struct attached_file new = {.number = attacher->last_number + 1};
 	unsigned int layers = 0;
-	int ret = role == ROLE_OF_LOADER ? 0 : cuda_library__layers(file, &layers);
+	int ret = cuda_library__layers(file, &layers);
 
 	if (ret)
 		return error__set(err, ret, "%s: out of memory", elf_file__name(file));
-	if (role != ROLE_OF_LOADER && !layers) {
+	if (!layers) {
 		if (role == ROLE_OF_PROGRAM)
 			return 0;
 		return error__set(err, -ENOEXEC, "%s: not a CUDA library: it has no functions of libcuda or libcudart",
@@ -291,12 +296,9 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 		return error__set(err, -ENOMEM, "out of memory");
 	note_layers(attacher, layers);
 	attacher->last_number = new.number;
-	if (role == ROLE_OF_LOADER)
-		ret = attach_loader(attacher, fd, file, &new, err);
-	else
-		ret = attach_library(attacher, fd, file, &new, err);
+	ret = attach_library(attacher, fd, file, &new, err);
 	/* Without probes nothing keeps the inode: another might get its address. */
-	if (ret > 0 || (!ret && role == ROLE_OF_LOADER))
+	if (ret > 0)
 		*attached = remember(attacher, &new);
 	return ret;
 }
@@ -344,34 +346,16 @@ static int open_as_caller(const char *path, struct error *err)
 }
 
 /* Keeps its probes, so that whoever maps it next is seen from its first call. */
-static int add_kept(struct attacher *attacher, const char *path, enum file_role role, struct error *err)
+int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)
 {
 	int fd = open_as_caller(path, err), ret;
 	struct attached_file *attached;
 
 	if (fd < 0)
 		return fd;
-	ret = attacher__add_open_file(attacher, fd, path, role, &attached, err);
+	ret = attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &attached, err);
 	if (attached)
 		attached->is_kept = true;
-	return ret;
-}
-
-int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)
-{
-	return add_kept(attacher, path, ROLE_OF_LIBRARY, err);
-}
-
-int attacher__add_own_loader(struct attacher *attacher, struct error *err)
-{
-	struct elf_file *self;
-	int ret = elf_file__open("/proc/self/exe", &self, err);
-
-	if (ret)
-		return ret;
-	ret = elf_file__interpreter(self) ? add_kept(attacher, elf_file__interpreter(self), ROLE_OF_LOADER, err) :
-					    error__set(err, -ENOENT, "gpuprobe has no dynamic loader");
-	elf_file__free(self);
 	return ret;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Which files have probes. Each file is attached once, by the inode the
  * kernel probes, whatever paths lead to it; CUDA libraries get the functions
- * that were selected, dynamic loaders the site that tells of new libraries.
+ * that were selected.
  */
 #ifndef PROBE_ATTACHER_H
 #define PROBE_ATTACHER_H
@@ -26,13 +26,14 @@ struct attacher_counts {
 	uint64_t sites[LAYER_COUNT]; /* functions with probes */
 	uint64_t missing;	     /* wanted functions that a library does not have */
 	size_t libraries;	     /* files with probed functions */
-	size_t loaders;
 	uint64_t skipped; /* files that had to be left without probes, once each; for want of memory or descriptors each time */
 };
 
 /* What of a process's mapped files is looked at. */
 enum process_scan {
-	SCAN_NAMED = 0, /* loaders and files named like a CUDA library; where there are any, the program too */
+	SCAN_NAMED = 0, /* files named like a CUDA library; where there are any, the program too */
+	SCAN_HELD,	/* the same of one whose loader maps them, and that is looked at once more when all are: a runtime
+			 * that is to have a driver gets its probes when that is there */
 	SCAN_PROGRAM,	/* the program in any case: it may have the runtime inside */
 };
 
@@ -50,20 +51,22 @@ void attacher__free(struct attacher *attacher);
  */
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err);
 
-/* Attaches this machine's own dynamic loader, the one gpuprobe runs with. */
-int attacher__add_own_loader(struct attacher *attacher, struct error *err);
-
 /*
  * Attaches what the process maps, through its own mount namespace. Returns
  * how many of its files were without probes at `since_ns` (CLOCK_BOOTTIME),
  * when it was running already: calls from before may be missing. Right after
- * exec (SCAN_PROGRAM) libraries do not count where the loader is known, which
- * will tell when they have been loaded. A negative errno where the process
+ * exec (SCAN_PROGRAM) libraries do not count: of each it is told when it has been mapped. A negative errno where the process
  * cannot be read (-ESRCH: gone). Files that cannot be attached are told to the
  * log, but for what cannot be opened: that, or why the process cannot be read, or not to the end, is `hindrance`.
  */
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns,
 			  struct hindrance *hindrance);
+
+/*
+ * Whether the file that /proc/PID/maps shows by these numbers has probes, and had none yet at `since_ns`
+ * (CLOCK_BOOTTIME). False for one that no process was seen to map.
+ */
+bool attacher__is_late(const struct attacher *attacher, dev_t device, uint64_t inode, uint64_t since_ns);
 
 /* CPU time that the mappings of that process, the last one, took to be read; what its files took is not in it. */
 uint64_t attacher__reading_ns(const struct attacher *attacher);

@@ -17,7 +17,6 @@ struct attached_file {
 	uint64_t probed_ns;	       /* when they were in, CLOCK_BOOTTIME */
 	uint64_t unmapped_ns;	       /* since when nobody was seen to map it; 0: somebody does */
 	bool is_kept;		       /* was not found in a process: keeps its probes though nobody maps it */
-	bool is_loader;
 	size_t sites[LAYER_COUNT];
 	size_t missing;
 };
@@ -44,7 +43,6 @@ struct attacher {
 
 /* In the order in which they are attached: what the driver layer covers, the runtime's need not. */
 enum file_role {
-	ROLE_OF_LOADER,
 	ROLE_OF_DRIVER,
 	ROLE_OF_LIBRARY,
 	ROLE_OF_PROGRAM,
@@ -64,7 +62,7 @@ int attacher__add_open_file(struct attacher *attacher, int fd, const char *name,
 			    struct attached_file **attached, struct error *err);
 
 /* The file of that number, until the next is attached; NULL if it has been given back, or for 0. */
-struct attached_file *attacher__find_file(struct attacher *attacher, uint64_t number);
+struct attached_file *attacher__find_file(const struct attacher *attacher, uint64_t number);
 
 /* Adds a file's part to the counts, or with -1 takes it away. */
 void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign);

@@ -344,15 +344,3 @@ int links__attach(struct links *links, uint64_t number, int fd, const struct lin
 		links__detach(links, number);
 	return ret;
 }
-
-int links__attach_loader(struct links *links, uint64_t number, int fd, uint64_t file_offset, int64_t to_r_debug,
-			 struct error *err)
-{
-	const struct linked_file file = {.number = number, .fd = fd};
-	const struct bpf_program *program = links->programs.loader;
-	uint64_t cookie = (uint64_t)to_r_debug;
-
-	if (links->kind == LINKS_TRACEFS)
-		return attach_event(links, program, file, &file_offset, 1, false, cookie, err);
-	return attach_multi(links, program, ATTACH_UPROBE_MULTI, file, &file_offset, &cookie, 1, false, err);
-}

@@ -46,11 +46,4 @@ int links__attach(struct links *links, uint64_t file, int fd, const struct link_
  */
 void links__detach(struct links *links, uint64_t file);
 
-/*
- * Probes the dynamic loader that is open as `fd` at its _dl_debug_state;
- * `to_r_debug` is the distance from there to _r_debug in memory, `file` as with links__attach.
- */
-int links__attach_loader(struct links *links, uint64_t file, int fd, uint64_t file_offset, int64_t to_r_debug,
-			 struct error *err);
-
 #endif

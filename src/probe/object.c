@@ -133,6 +133,12 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	return 0;
 }
 
+/* Where processes are held, and where stacks are taken, whose code has versions. */
+static bool listens_to_calls(const struct object_options *options)
+{
+	return !options->sites_alone && (options->hold || options->stack_mode != STACK_OFF);
+}
+
 static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_options *options)
 {
 	bool session = options->links == LINKS_SESSION;
@@ -144,13 +150,12 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched && !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exec, !options->sites_alone);
-	bpf_program__set_autoload(skeleton->progs.loader_entry, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.mapping_exit, listens_to_calls(options));
 	if (options->links == LINKS_TRACEFS)
 		return;
 	bpf_program__set_expected_attach_type(skeleton->progs.call_session, type);
 	bpf_program__set_expected_attach_type(skeleton->progs.call_entry, type);
 	bpf_program__set_expected_attach_type(skeleton->progs.call_return, type);
-	bpf_program__set_expected_attach_type(skeleton->progs.loader_entry, ATTACH_UPROBE_MULTI);
 }
 
 static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options,
@@ -190,16 +195,16 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
 }
 
-static int attach_tracepoints(struct gpuprobe_bpf *skeleton, const struct object_options *options,
-			      struct error *err)
+static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
 		{skeleton->progs.process_exit, &skeleton->links.process_exit, "sched_process_exit"},
 		{skeleton->progs.process_exec, &skeleton->links.process_exec, "sched_process_exec"},
 		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
+		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit"},
 	};
 
-	return tracepoints__attach(points, options->only_watched ? 3 : 2, err);
+	return tracepoints__attach(points, sizeof(points) / sizeof(*points), err);
 }
 
 int object__load(const struct object_options *options, const struct features *features,
@@ -229,7 +234,7 @@ int object__load(const struct object_options *options, const struct features *fe
 	}
 	ret = fill_queues(skeleton, options, err);
 	if (!ret && !options->sites_alone)
-		ret = attach_tracepoints(skeleton, options, err);
+		ret = attach_tracepoints(skeleton, err);
 	if (ret)
 		goto fail;
 	*skeleton_out = skeleton;
@@ -245,7 +250,6 @@ void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *prog
 		.session = skeleton->progs.call_session,
 		.entry = skeleton->progs.call_entry,
 		.on_return = skeleton->progs.call_return,
-		.loader = skeleton->progs.loader_entry,
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "probe/attacher_private.h"
-#include "target/loader.h"
+#include "target/elf_file.h"
 #include "target/mounts.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
@@ -62,10 +62,10 @@ struct scan {
 	char program[PATH_MAX]; /* as maps shows it */
 	struct candidate *candidates;
 	size_t count;
-	bool maps_cuda;			/* the process has a file named like a CUDA library */
-	uint64_t probed_ns[FILE_ROLES]; /* of the latest file of each role; 0: there is none with probes */
-	int late[FILE_ROLES];		/* files without probes at since_ns */
-	bool is_cut;			/* not all that it maps is known */
+	bool maps_cuda;	      /* the process has a file named like a CUDA library */
+	bool has_probes;      /* one of its files has */
+	int late[FILE_ROLES]; /* files without probes at since_ns */
+	bool is_cut;	      /* not all that it maps is known */
 	uint64_t since_ns;
 	struct hindrance *hindrance;
 };
@@ -110,6 +110,21 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 		free(seen);
 }
 
+bool attacher__is_late(const struct attacher *attacher, dev_t device, uint64_t inode, uint64_t since_ns)
+{
+	const struct attached_file *file;
+	const struct seen_file *seen, *next;
+
+	HASH_ITER (hh, attacher->seen, seen, next) {
+		if (seen->key.device != device || seen->key.inode != inode || !seen->file)
+			continue;
+		file = attacher__find_file(attacher, seen->file);
+		if (file && file->probed_ns > since_ns)
+			return true;
+	}
+	return false;
+}
+
 /* Once for each file, whoever maps it. */
 static void count_skipped(struct attacher *attacher, const struct mapping *mapping)
 {
@@ -136,15 +151,13 @@ static void note_long_path(struct scan *scan, const struct mapping *mapping)
 /* The role of a mapped file, if any is to be attached. */
 static bool has_role(const struct scan *scan, const struct mapping *mapping, enum file_role *role)
 {
-	const char *slash = strrchr(mapping->path, '/');
+	const char *base = mapping__base_name(mapping->path);
 
-	if (!mapping->executable || !mapping__is_file(mapping) || !slash)
+	if (!mapping->executable || !mapping__is_file(mapping) || !base)
 		return false;
-	if (loader__is_path(mapping->path))
-		*role = ROLE_OF_LOADER;
-	else if (!strncmp(slash + 1, "libcuda.so", 10))
+	if (!strncmp(base, "libcuda.so", 10))
 		*role = ROLE_OF_DRIVER;
-	else if (!strncmp(slash + 1, "libcuda", 7))
+	else if (mapping__is_named_like_cuda(mapping->path))
 		*role = ROLE_OF_LIBRARY;
 	else if (!strcmp(scan->program, mapping->path))
 		*role = ROLE_OF_PROGRAM;
@@ -200,8 +213,7 @@ static void note_file(struct scan *scan, enum file_role role, struct attached_fi
 	if (!file)
 		return;
 	file->unmapped_ns = 0;
-	if (file->probed_ns > scan->probed_ns[role])
-		scan->probed_ns[role] = file->probed_ns;
+	scan->has_probes = true;
 	scan->late[role] += file->probed_ns > scan->since_ns;
 }
 
@@ -331,33 +343,34 @@ static void attach_role(struct scan *scan, enum file_role role)
 			attach_candidate(scan, &scan->candidates[i]);
 }
 
-/* Gathers what the process maps and attaches the loaders among it. */
-static int attach_loaders(struct scan *scan)
+/* What cannot be opened needs nothing: it gets its probes, or none, at once. */
+static bool needs_driver(const struct scan *scan, const struct candidate *candidate)
 {
-	size_t before = scan->attacher->counts.loaders;
-	int ret = gather_all(scan);
+	struct elf_file *file;
+	struct error error;
+	bool needs;
+	int fd = mapping__open(&candidate->mapping, scan->pid);
 
-	if (ret)
-		return ret;
-	attach_role(scan, ROLE_OF_LOADER);
-	if (scan->attacher->counts.loaders == before)
-		return 0;
-	/* What a new loader loaded until its probe was in, it has not told. */
-	forget_candidates(scan);
-	return gather_all(scan);
+	if (fd < 0 || elf_file__open_fd(fd, candidate->mapping.path, &file, &error))
+		return false;
+	needs = elf_file__needs(file, "libcuda.so");
+	elf_file__free(file);
+	return needs;
 }
 
-/* Whether the loader had its probe at exec, so that it tells of every library. */
-static bool is_loader_known(const struct scan *scan)
+/*
+ * Whether the loader is about to map a libcuda, the first at all, for the program or a library of CUDA's: what a
+ * runtime's probes are to be is known then.
+ */
+static bool awaits_driver(const struct scan *scan)
 {
-	uint64_t probed_ns = scan->probed_ns[ROLE_OF_LOADER];
+	bool awaits = false;
 
-	return probed_ns && probed_ns <= scan->since_ns;
-}
-
-static bool has_probes(const struct scan *scan)
-{
-	return scan->probed_ns[ROLE_OF_DRIVER] || scan->probed_ns[ROLE_OF_LIBRARY] || scan->probed_ns[ROLE_OF_PROGRAM];
+	if (!scan->attacher->selection.no_driver)
+		return false;
+	for (size_t i = 0; i < scan->count && !awaits; i++)
+		awaits = needs_driver(scan, &scan->candidates[i]);
+	return awaits;
 }
 
 /* What was read has its probes. */
@@ -371,26 +384,26 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 			  struct hindrance *hindrance)
 {
 	struct scan scan = {.attacher = attacher, .pid = pid, .since_ns = since_ns, .hindrance = hindrance};
-	int ret, late;
+	int ret;
 
 	*hindrance = (struct hindrance){.whole = false};
 	attacher->reading_ns = 0;
 	mounts__keep();
 	find_program(&scan);
-	ret = attach_loaders(&scan);
+	ret = gather_all(&scan);
 	if (ret)
 		goto out;
 	attach_role(&scan, ROLE_OF_DRIVER);
-	attach_role(&scan, ROLE_OF_LIBRARY);
+	if (what != SCAN_HELD || !awaits_driver(&scan))
+		attach_role(&scan, ROLE_OF_LIBRARY);
 	if (what == SCAN_PROGRAM || scan.maps_cuda)
 		attach_role(&scan, ROLE_OF_PROGRAM);
 	if (scan.is_cut)
 		note_cut(&scan);
-	hindrance->whole = *hindrance->text.text && !has_probes(&scan);
-	late = scan.late[ROLE_OF_PROGRAM];
-	if (what != SCAN_PROGRAM || !is_loader_known(&scan))
-		late += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];
-	ret = late;
+	hindrance->whole = *hindrance->text.text && !scan.has_probes;
+	ret = scan.late[ROLE_OF_PROGRAM];
+	if (what != SCAN_PROGRAM)
+		ret += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];
 out:
 	if (is_lack(ret))
 		tell_lack(&scan, ret, "what it maps cannot be read");

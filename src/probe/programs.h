@@ -15,11 +15,10 @@ struct bpf_map;
 struct probe_programs {
 	const struct bpf_program *session; /* with session links, else the next two */
 	const struct bpf_program *entry, *on_return;
-	const struct bpf_program *loader; /* at _dl_debug_state */
-	struct bpf_map *sites;		  /* for tracefs links */
-	struct bpf_map *watched, *held;	  /* processes by pid */
-	volatile uint32_t *both_layers;	  /* set when launches are probed at both layers; NULL: of no interest */
-	volatile uint64_t *unseen_until;  /* by enum rate_family, see bpf/state.h; with selection.by_family */
+	struct bpf_map *sites;		 /* for tracefs links */
+	struct bpf_map *watched, *held;	 /* processes by pid */
+	volatile uint32_t *both_layers;	 /* set when launches are probed at both layers; NULL: of no interest */
+	volatile uint64_t *unseen_until; /* by enum rate_family, see bpf/state.h; with selection.by_family */
 };
 
 #endif

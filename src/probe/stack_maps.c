@@ -11,6 +11,7 @@
 /* For the stacks that a program's beginning brings, each once, while the first are being named. */
 #define RING_BYTES (4u << 20)
 #define COPY_RING_BYTES (32u << 20)
+#define CHANGING_PROCESSES 8192
 
 /*
  * What is not created the programs do not use: the mode is a constant to them. But
@@ -29,6 +30,7 @@ void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_opt
 		bpf_map__set_max_entries(maps->python, 1);
 		return;
 	}
+	bpf_map__set_max_entries(maps->changes, CHANGING_PROCESSES);
 	bpf_map__set_max_entries(maps->ring, copies ? COPY_RING_BYTES : RING_BYTES);
 	bpf_map__set_max_entries(maps->told, 2 * options->max);
 	bpf_map__set_max_entries(maps->whole_chains, options->mode == STACK_AUTO ? 2 * options->max : 1);

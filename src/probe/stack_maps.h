@@ -17,7 +17,7 @@ struct bpf_map;
 
 /* The skeleton's, valid as long as that is. */
 struct stack_maps {
-	struct bpf_map *scratches, *copy_scratches, *ring, *told, *whole_chains, *code, *python;
+	struct bpf_map *scratches, *copy_scratches, *ring, *told, *whole_chains, *code, *changes, *python;
 };
 
 #define STACK_MAPS(skeleton) \
@@ -28,6 +28,7 @@ struct stack_maps {
 		.told = (skeleton)->maps.stacks_told, \
 		.whole_chains = (skeleton)->maps.whole_chains, \
 		.code = (skeleton)->maps.code_maps, \
+		.changes = (skeleton)->maps.code_changes, \
 		.python = (skeleton)->maps.python_targets, \
 	})
 

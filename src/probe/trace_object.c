@@ -33,6 +33,12 @@ static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_
 	return stack_maps__configure(&rodata->config, &options->stacks, err);
 }
 
+/* Where processes are held, and where stacks are taken, whose code has versions. */
+static bool listens_to_calls(const struct trace_object_options *options)
+{
+	return options->hold || options->stacks.mode != STACK_OFF;
+}
+
 static void choose_programs(struct trace_bpf *skeleton, const struct trace_object_options *options)
 {
 	bool session = options->links == LINKS_SESSION;
@@ -42,12 +48,12 @@ static void choose_programs(struct trace_bpf *skeleton, const struct trace_objec
 	bpf_program__set_autoload(skeleton->progs.trace_entry, !session);
 	bpf_program__set_autoload(skeleton->progs.trace_return, !session);
 	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched);
+	bpf_program__set_autoload(skeleton->progs.mapping_exit, listens_to_calls(options));
 	if (options->links == LINKS_TRACEFS)
 		return;
 	bpf_program__set_expected_attach_type(skeleton->progs.trace_session, type);
 	bpf_program__set_expected_attach_type(skeleton->progs.trace_entry, type);
 	bpf_program__set_expected_attach_type(skeleton->progs.trace_return, type);
-	bpf_program__set_expected_attach_type(skeleton->progs.loader_entry, ATTACH_UPROBE_MULTI);
 }
 
 static void size_maps(struct trace_bpf *skeleton, const struct trace_object_options *options,
@@ -64,16 +70,16 @@ static void size_maps(struct trace_bpf *skeleton, const struct trace_object_opti
 		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
 }
 
-static int attach_tracepoints(struct trace_bpf *skeleton, const struct trace_object_options *options,
-			      struct error *err)
+static int attach_tracepoints(struct trace_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
 		{skeleton->progs.trace_exit, &skeleton->links.trace_exit, "sched_process_exit"},
 		{skeleton->progs.trace_exec, &skeleton->links.trace_exec, "sched_process_exec"},
 		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
+		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit"},
 	};
 
-	return tracepoints__attach(points, options->only_watched ? 3 : 2, err);
+	return tracepoints__attach(points, sizeof(points) / sizeof(*points), err);
 }
 
 int trace_object__load(const struct trace_object_options *options, const struct features *features,
@@ -94,7 +100,7 @@ int trace_object__load(const struct trace_object_options *options, const struct 
 		features__refused(ret, err);
 		goto fail;
 	}
-	ret = attach_tracepoints(skeleton, options, err);
+	ret = attach_tracepoints(skeleton, err);
 	if (ret)
 		goto fail;
 	*skeleton_out = skeleton;
@@ -110,7 +116,6 @@ void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *p
 		.session = skeleton->progs.trace_session,
 		.entry = skeleton->progs.trace_entry,
 		.on_return = skeleton->progs.trace_return,
-		.loader = skeleton->progs.loader_entry,
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,

@@ -13,10 +13,10 @@ struct bpf_program;
 struct tracepoint {
 	struct bpf_program *program;
 	struct bpf_link **link; /* where the link goes; the skeleton ends it */
-	const char *name;
+	const char *name;	/* for messages; the program's section names it, too */
 };
 
-/* Attaches all of them, or says which failed. */
+/* Attaches those that are loaded, all of them, or says which failed. */
 int tracepoints__attach(const struct tracepoint *points, size_t count, struct error *err);
 
 #endif

@@ -3,8 +3,8 @@
  * Takes the probes out of files that nobody maps any more, see attacher__release_unused in attacher.h. Probes
  * keep a file's inode and mount: a container's file system would never go, nor a deleted file's space come back.
  *
- * Nothing is missed by it that would be seen else: who maps a file tells so afterwards, by its loader or
- * its exec, and what it told before the probes went out has reset the time.
+ * Nothing is missed by it that would be seen else: of who maps a file the kernel tells afterwards, and what
+ * it told before the probes went out has reset the time.
  */
 #include "probe/attacher_private.h"
 

@@ -18,14 +18,13 @@
 #define REREAD_NS NS_PER_S	    /* at the latest, for an address that lies in no mapping */
 /* The same at first. Where a reading did not help, twice as long until the next, up to REREAD_NS. */
 #define REREAD_FIRST_NS (10 * NS_PER_MS)
-/* At the earliest where code was mapped or unmapped: a reading takes up to a millisecond. */
-#define REREAD_CHANGED_NS (5 * NS_PER_MS)
 /*
  * A program may map ten thousands of files and list a million functions of its JIT, and be many processes: a tenth of
  * the time at most for each, and for all of those together.
  */
 #define READING_LONG_NS (20 * NS_PER_MS)
 #define READING_PAUSE 10
+#define DEBT_MAX_NS (20 * NS_PER_MS) /* until then a change of code is followed at once */
 #define SEARCH_NS (100 * NS_PER_MS) /* between looks for an interpreter that is being loaded */
 
 struct stack_processes {
@@ -194,12 +193,21 @@ static void count_bytes(struct stack_processes *processes, struct stack_process 
 	}
 }
 
+/* What readings have taken and pauses since have not made up for: a program may map and unmap code without end. */
+static uint64_t debt(const struct stack_process *process, uint64_t now)
+{
+	uint64_t made_up = (now - process->read_ns) / READING_PAUSE;
+
+	return process->debt_ns > made_up ? process->debt_ns - made_up : 0;
+}
+
 /* What was known stays where the process has gone. */
 static void read_mappings(struct stack_processes *processes, struct stack_process *process, uint64_t now)
 {
-	uint64_t begin = clock__thread_ns(), took;
+	uint64_t begin = clock__thread_ns(), owed = debt(process, now), took;
 
 	process->read_ns = now;
+	process->debt_ns = owed;
 	process->changed = false;
 	if (!stack_process__is_there(process->pid, process->start_ns))
 		return;
@@ -210,6 +218,7 @@ static void read_mappings(struct stack_processes *processes, struct stack_proces
 	count_bytes(processes, process);
 	took = clock__thread_ns() - begin;
 	process->takes_ns = took < process->took_ns ? took : process->took_ns;
+	process->debt_ns += process->takes_ns;
 	process->took_ns = took;
 	if (process->takes_ns >= READING_LONG_NS)
 		processes->rests_until_ns = now + READING_PAUSE * process->takes_ns;
@@ -422,8 +431,7 @@ void stack_processes__refresh(struct stack_processes *processes, struct stack_pr
 {
 	bool other_version = record->code_version && record->code_version != process->code_version;
 
-	if ((process->changed || (other_version && now >= process->read_ns + REREAD_CHANGED_NS)) &&
-	    may_read(processes, process, now)) {
+	if ((process->changed || (other_version && debt(process, now) < DEBT_MAX_NS)) && may_read(processes, process, now)) {
 		process->code_version = record->code_version;
 		read_mappings(processes, process, now);
 	}

@@ -41,6 +41,7 @@ struct stack_process {
 	uint64_t read_ns;
 	uint64_t took_ns;	/* the latest reading, of CPU time */
 	uint64_t takes_ns;	/* the latest two, each at least: the first opens all files */
+	uint64_t debt_ns;	/* what readings took, less the pauses since; as of the latest */
 	uint64_t code_version;	/* as of the last reading, as a record told; 0: none has */
 	uint64_t wait_ns;	/* until the next reading for the sake of addresses; 0: the first time */
 	unsigned int code_hash; /* of the code map, 8 KiB, as was told last */

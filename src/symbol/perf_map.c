@@ -25,7 +25,8 @@ struct function {
 
 struct perf_map {
 	char *text;
-	size_t text_bytes;
+	size_t length;	   /* of the text */
+	size_t text_bytes; /* that it takes */
 	struct function *functions; /* by start */
 	size_t count, capacity;
 };
@@ -76,8 +77,8 @@ static int open_map(pid_t pid)
 	return -EPERM;
 }
 
-/* As a string, and in *bytes what it takes. NULL without memory. */
-static char *read_text(int fd, size_t *bytes)
+/* As a string, with its length, and in *bytes what it takes. NULL without memory. */
+static char *read_text(int fd, size_t *length, size_t *bytes)
 {
 	size_t size = 0, capacity = 65536;
 	char *text = malloc(capacity + 1);
@@ -98,6 +99,7 @@ static char *read_text(int fd, size_t *bytes)
 	}
 	if (text)
 		text[size] = '\0';
+	*length = size;
 	*bytes = capacity + 1;
 	return text;
 }
@@ -123,11 +125,12 @@ static int add(struct perf_map *map, const struct function *function)
 /* A line that is not whole yet, the last one, ends without a newline. */
 static int parse(struct perf_map *map)
 {
-	char *line = map->text, *end, *rest;
+	char *line = map->text, *stop = map->text + map->length, *end, *rest;
 	uint32_t number = 0;
 	int ret = 0;
 
-	for (; !ret && (end = strchr(line, '\n')); line = end + 1) {
+	/* memchr reads to the line's end alone; a sanitizer's strchr reads to the text's, for each line. */
+	for (; !ret && (end = memchr(line, '\n', (size_t)(stop - line))); line = end + 1) {
 		struct function function = {.line = number++};
 
 		*end = '\0';
@@ -165,7 +168,7 @@ struct perf_map *perf_map__read(pid_t pid)
 		return NULL;
 	map = calloc(1, sizeof(*map));
 	if (map)
-		map->text = read_text(fd, &map->text_bytes);
+		map->text = read_text(fd, &map->length, &map->text_bytes);
 	close(fd);
 	if (!map || !map->text || parse(map)) {
 		perf_map__free(map);

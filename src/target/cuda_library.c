@@ -212,6 +212,7 @@ static int look_at_code(struct collection *collection)
 		if (n < 0)
 			return (int)n;
 		site->slow = !probe_site__is_fast(code, (size_t)n);
+		site->nop5 = probe_site__is_nop5(code, (size_t)n);
 	}
 	return 0;
 }

@@ -271,27 +271,72 @@ static void find_dynamic_table(struct elf_file *file, const struct dynamic *dyna
 	set_table(file, ELF_TABLE_DYNAMIC, &place);
 }
 
+/* The entries (malloc), *count of them before DT_NULL, or NULL. */
+static Elf64_Dyn *read_entries(const struct elf_file *file, const Elf64_Phdr *segment, size_t *count)
+{
+	size_t room = segment->p_filesz / sizeof(Elf64_Dyn);
+	Elf64_Dyn *entries;
+
+	if (room > DYNAMIC_MAX)
+		room = DYNAMIC_MAX;
+	entries = calloc(room ? room : 1, sizeof(*entries));
+	if (entries && elf_internal__read_all(file, segment->p_offset, entries, room * sizeof(*entries))) {
+		free(entries);
+		return NULL;
+	}
+	*count = 0;
+	while (entries && *count < room && entries[*count].d_tag != DT_NULL)
+		(*count)++;
+	return entries;
+}
+
 void elf_dynamic__read(struct elf_file *file, const Elf64_Phdr *segment)
 {
-	size_t count = segment->p_filesz / sizeof(Elf64_Dyn);
 	struct dynamic dynamic = {0};
-	Elf64_Dyn *entries;
 	uint64_t strings;
+	size_t count = 0;
+	Elf64_Dyn *entries = read_entries(file, segment, &count);
 
-	if (count > DYNAMIC_MAX)
-		count = DYNAMIC_MAX;
-	entries = calloc(count ? count : 1, sizeof(*entries));
-	if (!entries)
-		return;
-	if (elf_internal__read_all(file, segment->p_offset, entries, count * sizeof(*entries)))
-		goto out;
-	for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; i++)
+	for (size_t i = 0; i < count; i++)
 		take_entry(&dynamic, &entries[i]);
 	if (dynamic.has_soname && dynamic.soname < dynamic.strings_size &&
 	    elf_file__vaddr_to_offset(file, dynamic.strings, &strings))
 		file->soname = elf_internal__string(file, strings + dynamic.soname, SONAME_MAX);
 	if (!file->tables[ELF_TABLE_DYNAMIC].present)
 		find_dynamic_table(file, &dynamic);
-out:
 	free(entries);
+}
+
+static bool has_prefix(const struct elf_file *file, uint64_t offset, const char *prefix)
+{
+	char *name = elf_internal__string(file, offset, SONAME_MAX);
+	bool has = name && !strncmp(name, prefix, strlen(prefix));
+
+	free(name);
+	return has;
+}
+
+bool elf_file__needs(const struct elf_file *file, const char *prefix)
+{
+	const Elf64_Phdr *segment = NULL;
+	struct dynamic dynamic = {0};
+	Elf64_Dyn *entries = NULL;
+	uint64_t strings = 0;
+	bool needs = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < file->segment_count && !segment; i++)
+		if (file->segments[i].p_type == PT_DYNAMIC)
+			segment = &file->segments[i];
+	if (segment)
+		entries = read_entries(file, segment, &count);
+	for (size_t i = 0; i < count; i++)
+		take_entry(&dynamic, &entries[i]);
+	if (!elf_file__vaddr_to_offset(file, dynamic.strings, &strings))
+		count = 0;
+	for (size_t i = 0; i < count && !needs; i++)
+		needs = entries[i].d_tag == DT_NEEDED && entries[i].d_un.d_val < dynamic.strings_size &&
+			has_prefix(file, strings + entries[i].d_un.d_val, prefix);
+	free(entries);
+	return needs;
 }

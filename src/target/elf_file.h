@@ -80,6 +80,9 @@ int elf_file__soname_major(const struct elf_file *file);
 /* The loader named by PT_INTERP, or NULL (static executables, most libraries). */
 const char *elf_file__interpreter(const struct elf_file *file);
 
+/* Whether it is linked with a library (DT_NEEDED) whose name begins with `prefix`. */
+bool elf_file__needs(const struct elf_file *file, const char *prefix);
+
 /* The GNU build id; 0 bytes where there is none. *id belongs to the file. */
 size_t elf_file__build_id(const struct elf_file *file, const uint8_t **id);
 

@@ -15,6 +15,36 @@ static bool is_prefix(uint8_t byte)
 	return false;
 }
 
+/* The bytes that an operand in memory takes after 0f 1f: ModRM, SIB and displacement. */
+static size_t operand_size(const uint8_t *operand)
+{
+	unsigned int mode = operand[0] >> 6, base = operand[0] & 7;
+	size_t size = 1;
+
+	if (mode != 3 && base == 4) {
+		base = operand[1] & 7;
+		size++;
+	}
+	if (mode == 1)
+		size++;
+	else if (mode == 2 || (mode == 0 && base == 5))
+		size += 4;
+	return size;
+}
+
+bool probe_site__is_nop5(const uint8_t *code, size_t n)
+{
+	size_t at = 0;
+
+	if (n < 5)
+		return false;
+	while (at < 4 && is_prefix(code[at]))
+		at++;
+	if (code[at] == 0x90)
+		return at == 4;
+	return at <= 1 && code[at] == 0x0f && code[at + 1] == 0x1f && at + 2 + operand_size(code + at + 2) == 5;
+}
+
 bool probe_site__is_fast(const uint8_t *code, size_t n)
 {
 	bool plain = true;

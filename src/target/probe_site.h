@@ -14,6 +14,7 @@ struct probe_site {
 	uint16_t row;	      /* in api_functions[], or beyond: one that the table does not know */
 	uint8_t layer;	      /* enum layer */
 	bool slow;	      /* the kernel must single-step it: about 15 us a call, not 0.5 */
+	bool nop5;	      /* it is a nop of five bytes, see probe/nop5.h */
 };
 
 /*
@@ -23,5 +24,8 @@ struct probe_site {
  * (emulated by recent kernels only) and endbr64 included, counts as slow.
  */
 bool probe_site__is_fast(const uint8_t *code, size_t n);
+
+/* Whether the instruction is a nop of five bytes, in any of its forms. */
+bool probe_site__is_nop5(const uint8_t *code, size_t n);
 
 #endif

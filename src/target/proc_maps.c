@@ -20,6 +20,7 @@
  */
 #define TEXT_MAX (16 << 20)
 #define DELETED " (deleted)"
+#define MEMFD "/memfd:"
 /* What is before the path and after it, and a path of newlines, each of which is four characters. */
 #define LINE_MAX_SIZE (4 * PATH_MAX + 128)
 
@@ -184,6 +185,22 @@ int proc_maps__each(pid_t pid, mapping_fn fn, void *arg)
 bool mapping__is_file(const struct mapping *mapping)
 {
 	return mapping->inode != 0 && mapping->path[0] == '/';
+}
+
+const char *mapping__base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return NULL;
+	return strncmp(slash, MEMFD, strlen(MEMFD)) ? slash + 1 : slash + strlen(MEMFD);
+}
+
+bool mapping__is_named_like_cuda(const char *path)
+{
+	const char *base = mapping__base_name(path);
+
+	return base && !strncmp(base, "libcuda", 7);
 }
 
 char *mapping__map_files_path(const struct mapping *mapping, pid_t pid)

@@ -40,6 +40,12 @@ int proc_maps__each_line(char *line, mapping_fn fn, void *arg);
 /* The mapping's file has a name that can be opened: "/…", not "[heap]", not anonymous. */
 bool mapping__is_file(const struct mapping *mapping);
 
+/* The last part of a mapped file's path; of a file in memory, "/memfd:NAME", NAME. NULL: no path. Of `path`. */
+const char *mapping__base_name(const char *path);
+
+/* Whether the file at `path` may be one of CUDA's, by its name: libcuda.so.1, libcudart.so.13 and the like. */
+bool mapping__is_named_like_cuda(const char *path);
+
 /*
  * The link "/proc/PID/map_files/START-END" to a mapping's file, which leads to
  * a deleted one too (with CAP_CHECKPOINT_RESTORE). malloc; NULL without memory.

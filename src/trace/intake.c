@@ -140,6 +140,7 @@ static int take(struct trace_stream *stream, const void *data, size_t size)
 	case RECORD_KERNEL_NAME:
 		return launch_names__add(stream->names, data, size);
 	case RECORD_LIBRARY:
+	case RECORD_LOADED:
 	case RECORD_EXEC:
 		return size < sizeof(struct record_library) ? -EINVAL : take_change(stream, data);
 	default:

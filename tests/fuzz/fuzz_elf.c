@@ -17,7 +17,6 @@
 #include "symbol/python_process.h"
 #include "target/cuda_library.h"
 #include "target/elf_file.h"
-#include "target/loader.h"
 #include "target/runtime_major.h"
 
 #define ADDRESSES 16
@@ -77,7 +76,6 @@ static void read_addresses(struct elf_file *elf, const uint8_t *data, size_t siz
 static void read_all(struct elf_file *elf, const uint8_t *data, size_t size)
 {
 	struct elf_symbol symbol;
-	struct loader_site site;
 	const uint8_t *id;
 	size_t count = 0;
 	uint64_t value;
@@ -93,7 +91,7 @@ static void read_all(struct elf_file *elf, const uint8_t *data, size_t size)
 	elf_file__find_object(elf, "_PyRuntime", &value);
 	elf_file__find_section(elf, ".PyRuntime", &value);
 	debug_file__is_wanted(elf);
-	loader__find_site(elf, &site);
+	elf_file__needs(elf, "libcuda.so");
 	read_cuda(elf);
 	read_addresses(elf, data, size);
 }

@@ -36,7 +36,7 @@ uptime_cs() {
 # wait_until COMMAND...: until it succeeds; what it says is of no interest. The bound only ends what hangs: how fast the
 # guest is, is a matter of what else the host does.
 wait_until() {
-	patience=$(($(uptime_cs) + 12000))
+	patience=$(($(uptime_cs) + 60000))
 	until "$@"; do
 		[ "$(uptime_cs)" -lt "$patience" ] || return 1
 		sleep 0.1

@@ -203,7 +203,7 @@ whole_machine() {
 	keep out
 }
 
-# A stranger that brings a library never seen: told by the loader, and marked.
+# A stranger that brings a library never seen: told by the record of its mapping, and marked.
 stranger() {
 	mkdir library
 	cp "$SIM"/libcuda*.so.* "$SIM/idle-holder" library
@@ -381,7 +381,7 @@ other_namespace() {
 
 no_programs() {
 	bpftool prog list > programs
-	! grep -E ' name (call_|trace_|calls_in|loader_entry|process_e|process_f|identity_of)' programs
+	! grep -E ' name (call_|trace_|calls_in|mapping_exit|process_e|process_f|identity_of)' programs
 }
 
 # The kernel takes its time to free them.

@@ -61,5 +61,5 @@ class Command:
         """The test once more; where the step broke off, all of it."""
         command = self.command
         if self.once_more and test.key:
-            command = [word.replace("{test}", test.key) for word in self.once_more]
+            command = [str(word).replace("{test}", test.key) for word in self.once_more]
         return pick(self._run(command), test)

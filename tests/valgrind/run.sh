@@ -5,16 +5,6 @@
 # valgrind.mk. The reports go to files in GPUPROBE_REPORTS; the status is 99 where there is one.
 set -u
 
-# The kernel may have the probes that the gpuprobe before this one put into its loader for a moment after its end: each
-# has one of its own.
-if [ -z "${OWN_LOADER-}" ]; then
-	export OWN_LOADER=1
-	exec unshare --mount "$0" "$@"
-fi
-loader=$GPUPROBE_BUILD/valgrind/loader
-mount -t tmpfs none /mnt && cp "$loader" /mnt/loader && mount --bind /mnt/loader "$loader" && umount -l /mnt || exit 98
-unset OWN_LOADER
-
 program=$GPUPROBE_BUILD/valgrind/gpuprobe
 case ${1-} in
 */valgrind/tests/test_*)
@@ -22,9 +12,8 @@ case ${1-} in
 	shift
 	;;
 esac
-# Blocks of code do not go on into what they call: they would read the probe in the loader anew. Debuggers' pipes of
-# valgrind's would be left by what is killed.
-exec valgrind --quiet --vgdb=no --vex-guest-chase=no --error-exitcode=99 --leak-check=full \
+# Debuggers' pipes of valgrind's would be left by what is killed.
+exec valgrind --quiet --vgdb=no --error-exitcode=99 --leak-check=full \
 	--show-leak-kinds=definite --errors-for-leak-kinds=definite \
 	--suppressions="$(dirname "$(readlink -f "$0")")/suppressions.txt" \
 	--log-file="$GPUPROBE_REPORTS/valgrind.%p" "$program" "$@"

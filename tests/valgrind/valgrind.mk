@@ -2,12 +2,9 @@
 #
 # gpuprobe and its unit tests to be run under valgrind, in a folder of their own: with -O1, since -O2 compares members of
 # a structure at once, with the padding between them; without the filter of system calls, which valgrind's own would not
-# pass; with what valgrind does not know of Linux (calls.c), and with a loader of their own. Valgrind executes what it
-# reads, a breakpoint too, and gpuprobe probes the loader of whatever runs on the machine: a file with this name it
-# takes for none. It does probe the one that it runs with itself, which has been read then; run.sh copies it for each.
+# pass; with what valgrind does not know of Linux (calls.c).
 
 VALGRIND := $(BUILD)/valgrind
-VALGRIND_LOADER := $(abspath $(VALGRIND))/loader
 
 .PHONY: valgrind valgrind-programs
 
@@ -15,14 +12,10 @@ VALGRIND_LOADER := $(abspath $(VALGRIND))/loader
 valgrind: all valgrind-programs
 	@tests/run.py --only valgrind-unit,valgrind $(BUILD)
 
-valgrind-programs: check-deps $(VALGRIND_LOADER) $(VALGRIND)/calls.o $(VALGRIND)/pidfd
+valgrind-programs: check-deps $(VALGRIND)/calls.o $(VALGRIND)/pidfd
 	@$(MAKE) --no-print-directory BUILD=$(VALGRIND) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER -DGPUPROBE_VALGRIND' \
-		LDFLAGS='-pie -Wl,-z,relro,-z,now -Wl,--dynamic-linker=$(VALGRIND_LOADER) $(VALGRIND)/calls.o' \
+		LDFLAGS='-pie -Wl,-z,relro,-z,now $(VALGRIND)/calls.o' \
 		$(VALGRIND)/gpuprobe unit-tests
-
-$(VALGRIND_LOADER): /lib64/ld-linux-x86-64.so.2
-	@mkdir -p $(@D)
-	cp $< $@
 
 $(VALGRIND)/calls.o: tests/valgrind/calls.c
 	@mkdir -p $(@D)

@@ -218,9 +218,11 @@ def test_long_lists_are_cut_to_the_largest(gpuprobe):
 def test_killed_with_live_memory(gpuprobe_by):
     with gpuprobe_by.start(workload("idle-holder"), "--count", 5, "--bytes", 7000, "--launch", 3,
                            args=ALL) as running:
-        report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 3)
+        # A report is read while the program goes on: it may have the launches, and not yet the memory.
+        report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 3 and
+                                  r["processes"][0]["memory"]["device"]["live_bytes"] == 35000)
         process = report["processes"][0]
-        assert process["memory"]["device"]["live_bytes"] == 35000 and not process["ended"]
+        assert not process["ended"]
         subprocess.run(["kill", "-KILL", str(process["pid"])], check=True)
         result = running.finish()
     assert result.status == 128 + signal.SIGKILL

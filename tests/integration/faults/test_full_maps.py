@@ -46,7 +46,7 @@ FULL_IN_ALL = {
 }
 # What the mix does not fill, or what only saves work: nothing is lost, nothing wrong.
 SPARE = ["disabled_nodes", "graph_nodes", "unnamed", "held", "sites", "kernels_seen",
-         "loader_cursors", "process_numbers"]
+         "code_changes", "process_numbers"]
 # What it fills where calls of several threads meet, which is not in each run.
 AT_TIMES = {"captures": (1, "capture_map_full", GRAPHS), "captured_events": (1, "capture_map_full", GRAPHS)}
 # What only the account has: map -> what is lost by it.

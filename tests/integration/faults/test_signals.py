@@ -217,8 +217,10 @@ def test_both_stopped_while_processes_come(gpuprobe, tmp_path):
     command = f"for i in 1 2 3; do {paths.workload('launch')} --launches 20 >/dev/null; done"
     with gpuprobe.start("sh", "-c", f"read line <{go}; {command}", interval=0) as running:
         running.wait_until_watching()
-        os.kill(running.pid, signal.SIGSTOP)
-        go.write_text("on\n")
+        # Opens when the shell does: it has been let go from its own exec by then.
+        with open(go, "w", encoding="ascii") as gate:
+            os.kill(running.pid, signal.SIGSTOP)
+            gate.write("on\n")
         wait_until_held(running.pid, "launch")
         os.kill(running.pid, signal.SIGCONT)
         result = running.finish()

@@ -16,9 +16,9 @@ PREFIX = 8   # libbpf cuts the object's name before ".rodata"
 # Of enum bpf_map_type, as bpftool calls them.
 TYPES = {1: "hash", 2: "array", 5: "percpu_hash", 6: "percpu_array", 9: "lru_hash", 22: "queue", 27: "ringbuf",
          29: "task_storage"}
-# Those that gpuprobe makes without an object, to try what the kernel takes.
+# Those that gpuprobe makes without an object, to try what the kernel takes, or to read its records.
 TRIAL_PROGRAMS = {"empty", "reading", "trial"}
-TRIAL_MAPS = {("trial", "array", 4, 8)}
+TRIAL_MAPS = {("trial", "array", 4, 8), ("mapping_events", "perf_event_array", 4, 4)}
 
 
 def bpftool(*args):

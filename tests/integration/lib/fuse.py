@@ -24,6 +24,14 @@ def call(function, *args):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
+def parent_of(pid):
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("PPid:"))
+    except (OSError, StopIteration):
+        return 0
+
+
 class Served:
     """`content` as the file `name` in a FUSE file system mounted at `directory`."""
 
@@ -32,7 +40,7 @@ class Served:
         self.path = directory / name
         self.silent = False
         self.late = 0  # seconds that each reading of the file takes
-        self.asked = 0  # readings of the file while it is silent or late
+        self.askers = []  # of each reading of the file while it is silent or late: who it was, and its parent
         self.device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         options = f"fd={self.device},rootmode=40755,user_id=0,group_id=0,allow_other"
         call(libc.mount, b"served", str(directory).encode(), b"fuse", 0, options.encode())
@@ -51,6 +59,15 @@ class Served:
         os.close(self.device)
         libc.umount2(str(self.directory).encode(), MNT_DETACH)
 
+    @property
+    def asked(self):
+        """How often, by whomever."""
+        return len(self.askers)
+
+    def asked_by(self, pid):
+        """How often by this process and its children; other programs of the machine may read it, too."""
+        return sum(pid in asker for asker in self.askers)
+
     def fall_silent(self):
         self.silent = True
 
@@ -60,10 +77,11 @@ class Served:
                 request = os.read(self.device, 1 << 20)
             except OSError:
                 return
-            _, opcode, unique, node = struct.unpack_from("<IIQQ", request)
+            _, opcode, unique, node, _, _, pid = struct.unpack_from("<IIQQIII", request)
             if opcode in (FORGET, BATCH_FORGET):
                 continue
-            self.asked += opcode == READ and bool(self.silent or self.late)
+            if opcode == READ and (self.silent or self.late):
+                self.askers.append((pid, parent_of(pid)))
             if self.silent:
                 continue
             if opcode == READ:

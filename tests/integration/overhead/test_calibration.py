@@ -60,20 +60,23 @@ def launch_ns(holder, launches):
 def test_costs_are_true(gpuprobe_multi):
     """A launch takes so much longer when gpuprobe watches it."""
     launches = 60_000
+    without, paid, told = [], [], []
     with Background(paths.workload("idle-holder"), "--api", "driver", "--then-launch", launches,
                     env={"CUDA_SIM_LATENCY": "cuLaunchKernel=3us"}) as holder:
         assert holder.stdout.readline() == "READY\n"
-        without = min(launch_ns(holder, launches) for _ in range(2))
-        with gpuprobe_multi.start(args=[*BUDGET, "-p", holder.pid]) as running:
-            running.report()
-            paid = min(launch_ns(holder, launches) for _ in range(3)) - without
-            result = running.stop()
-    assert result.final["processes"][0]["launches"] == 3 * launches
-    assert "sampling" not in result.final["processes"][0]
-    told = [costs(result.stderr)["launch"]]
-    while not 0.5 * paid < min(told) < 2 * paid:
-        assert len(told) < 8, (told, paid)
-        told.append(costs(gpuprobe_multi.run("true", args=BUDGET).stderr)["launch"])
+        # What else the machine does only makes each of the three dearer: the least of each counts, measured in turn.
+        for _ in range(8):
+            without.append(launch_ns(holder, launches))
+            with gpuprobe_multi.start(args=[*BUDGET, "-p", holder.pid]) as running:
+                running.report()
+                paid.append(launch_ns(holder, launches))
+                result = running.stop()
+            assert result.final["processes"][0]["launches"] == launches
+            assert "sampling" not in result.final["processes"][0]
+            told.append(costs(result.stderr)["launch"])
+            if 0.5 < min(told) / (min(paid) - min(without)) < 2:
+                return
+    raise AssertionError(f"told {told}, paid {paid}, without {without}")
 
 
 def changed_code(pid):

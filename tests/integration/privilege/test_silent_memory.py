@@ -121,9 +121,9 @@ def is_well(endpoint):
     return endpoint.request("/healthz")[0] == 200
 
 
-def assert_seldom_asked(silent, begin):
+def assert_seldom_asked(silent, probe, begin):
     """Once a minute: gpuprobe waits no longer for the other handles, nor where it ends."""
-    assert 1 <= silent.served.asked <= 1 + (time.monotonic() - begin) // 60
+    assert 1 <= silent.served.asked_by(probe.pid) <= 1 + (time.monotonic() - begin) // 60
 
 
 def test_monitor(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
@@ -147,7 +147,7 @@ def test_monitor(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
         assert is_well(endpoint)
         assert_holds_nothing(probe)
         result = probe.stop(signal.SIGTERM)
-        assert_seldom_asked(silent, begin)
+        assert_seldom_asked(silent, probe, begin)
     assert result.status == 0
     assert result.process_of(silent.process.pid)["launches"] == 200
     assert result.process_of(silent.honest.pid)["launches"] == 4
@@ -169,7 +169,7 @@ def test_trace(tracer, tmp_path, driver, nothing_left, no_reader_left):
         assert silent.honest.tell("go") == "DONE"
         lines = wait_for_lines(path, 7)
         result = probe.stop(signal.SIGTERM)
-        assert_seldom_asked(silent, begin)
+        assert_seldom_asked(silent, probe, begin)
     assert result.status == 0
     assert sum(line["pid"] == silent.process.pid for line in lines) == 3
     assert result.stderr.count(WARNING) == 1
@@ -189,7 +189,7 @@ def test_late_answers(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
                                           for p in report["processes"]))
         result = probe.stop(signal.SIGTERM)
         # Seven make 0.4 s; each of 100 would be waited for.
-        assert 1 <= silent.served.asked <= 10
+        assert 1 <= silent.served.asked_by(probe.pid) <= 10
     assert result.status == 0
     assert result.process_of(silent.process.pid)["launches"] == 100
     assert all(kernel["name"] for kernel in result.process_of(silent.honest.pid)["kernels"])

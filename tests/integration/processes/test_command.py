@@ -12,13 +12,14 @@ import shlex
 import shutil
 import signal
 import subprocess
+import textwrap
 import time
 import uuid
 from pathlib import Path
 
 import pytest
 
-from lib import exact, folders, leftovers, paths
+from lib import exact, folders, leftovers, paths, small_cuda
 from lib.marked import ends_soon, processes_with
 from lib.probe import descendants, environment, is_watching, wait_for_file, wait_until, wait_until_watching
 from lib.script import script
@@ -78,6 +79,76 @@ def test_libraries_by_dlopen(gpuprobe_by, private, library, by_path):
     result = gpuprobe_by.run(*program, env={"LD_LIBRARY_PATH": private})
     exact.check(result)
     assert launches(result) == [3]
+
+
+# How a library may come into a process, beside dlopen of its path: {path} is its file's.
+OTHER_WAYS = {
+    "dlmopen": """
+        libc = ctypes.CDLL(None)
+        libc.dlmopen.restype = ctypes.c_void_p
+        library = ctypes.CDLL("libcuda", handle=libc.dlmopen(ctypes.c_long(-1), {path!r}.encode(), 2))
+    """,
+    "memfd": """
+        fd = os.memfd_create("libcuda.so.1")
+        os.write(fd, open({path!r}, "rb").read())
+        library = ctypes.CDLL(f"/proc/self/fd/{{fd}}")
+    """,
+    "deleted": """
+        fd = os.open({path!r}, os.O_RDONLY)
+        os.unlink({path!r})
+        library = ctypes.CDLL(f"/proc/self/fd/{{fd}}")
+    """,
+    "hard link": """
+        os.mkdir({path!r} + ".d")
+        os.link({path!r}, {path!r} + ".d/libcuda.so.1")
+        os.unlink({path!r})
+        library = ctypes.CDLL({path!r} + ".d/libcuda.so.1")
+    """,
+}
+
+
+@pytest.mark.parametrize("way", OTHER_WAYS)
+def test_libraries_that_come_by_other_ways(gpuprobe_by, tmp_path, way):
+    """What makes its code executable is held, whoever it is and wherever the file is; so the first call is seen."""
+    path = tmp_path / "libcuda.so.1"
+    shutil.copy(paths.LIBCUDA, path)
+    result = gpuprobe_by.run(*script("import ctypes\n" + textwrap.dedent(OTHER_WAYS[way].format(path=str(path))) +
+                                     textwrap.dedent("""
+        assert library.cuInit(0) == 0
+        context, address = ctypes.c_uint64(), ctypes.c_uint64()
+        assert library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+        assert library.cuCtxSetCurrent(context) == 0
+        for _ in range(3):
+            assert library.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(4096)) == 0
+    """)))
+    assert result.final["totals"]["device_memory"]["allocations"] == 3
+    assert not any(process["since_attach"] for process in result.final["processes"])
+
+
+def test_code_made_executable_later(gpuprobe_by, tmp_path):
+    """A loader of its own, which maps a file to be read and then makes it executable."""
+    path = tmp_path / "libcuda.so.1"
+    small_cuda.compile(path)
+    result = gpuprobe_by.run(*script(f"""
+        import ctypes, mmap
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        size = os.stat({str(path)!r}).st_size
+        at = libc.mmap(None, ctypes.c_size_t(size), 1, 2, os.open({str(path)!r}, os.O_RDONLY), ctypes.c_long(0))
+        assert libc.mprotect(ctypes.c_void_p(at), ctypes.c_size_t(size), 5) == 0
+        for _ in range(5):
+            assert ctypes.CFUNCTYPE(ctypes.c_int)(at + {small_cuda.offset(path, "cuCtxSynchronize")})() == 0
+    """))
+    assert small_cuda.calls(result.final) == {"cuCtxSynchronize": 5}
+
+
+def test_a_runtime_whose_driver_is_there_by_another_name(gpuprobe_by, private):
+    """Its probes wait for a libcuda that the loader never maps, since it has one; they are in before its first call."""
+    (private / "libcuda.so.1").resolve().rename(private / "preloaded.so")
+    with contextlib.suppress(FileNotFoundError):
+        (private / "libcuda.so.1").unlink()
+    result = gpuprobe_by.run(*to_stderr("env", f"LD_PRELOAD={private / 'preloaded.so'}", private / "launch", "--launches", "7"))
+    assert launches(result) == [7]
 
 
 def test_static_runtime(gpuprobe_by, private):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Without COMMAND: processes that come and go by themselves, found through the loader or named by -p."""
+"""Without COMMAND: processes that come and go by themselves, found by their mappings or named by -p."""
 import re
 import shutil
 import time
@@ -62,7 +62,7 @@ def test_files_given_are_exact(gpuprobe_by, tmp_path):
     exact.check(result, strangers=True)
 
 
-def test_found_through_the_loader(gpuprobe_by, tmp_path):
+def test_found_by_its_mappings(gpuprobe_by, tmp_path):
     """A file never seen before: what came before the probes is missing, and that is said; the next is exact."""
     for library in GIVEN:
         shutil.copy(library, tmp_path)

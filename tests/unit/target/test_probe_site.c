@@ -45,10 +45,39 @@ static void knows_cheap_instructions(void **state)
 	}
 }
 
+static void knows_nops_of_five_bytes(void **state)
+{
+	static const struct {
+		uint8_t code[8];
+		size_t size;
+		bool nop5;
+	} cases[] = {
+		{{0x0f, 0x1f, 0x44, 0x00, 0x00}, 5, true},
+		{{0x0f, 0x1f, 0x44, 0x00}, 4, false},			    /* cut short */
+		{{0x66, 0x0f, 0x1f, 0x40, 0x00, 0x55}, 6, true},	    /* with a prefix */
+		{{0x66, 0x66, 0x66, 0x66, 0x90}, 5, true},		    /* four prefixes */
+		{{0x66, 0x66, 0x66, 0x90, 0x90}, 5, false},		    /* four bytes, and a nop */
+		{{0x0f, 0x1f, 0x40, 0x00, 0x55}, 5, false},		    /* four bytes */
+		{{0x0f, 0x1f, 0x00, 0x90, 0x90}, 5, false},		    /* three */
+		{{0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00}, 6, false},	    /* six */
+		{{0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00}, 7, false},	    /* seven */
+		{{0x0f, 0x1f, 0x04, 0x25, 0x00, 0x00, 0x00, 0x00}, 8, false}, /* eight, SIB without a base */
+		{{0x55, 0x0f, 0x1f, 0x44, 0x00, 0x00}, 6, false},	    /* not the first */
+		{{0xf3, 0x0f, 0x1e, 0xfa}, 4, false},
+		{{0}, 0, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (probe_site__is_nop5(cases[i].code, cases[i].size) != cases[i].nop5)
+			fail_msg("case %zu", i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_cheap_instructions),
+		cmocka_unit_test(knows_nops_of_five_bytes),
 	};
 
 	return cmocka_run_group_tests_name("probe_site", tests, NULL, NULL);
