@@ -20,8 +20,8 @@
 #define SYSCALL_MPROTECT 10
 #define SYSCALL_PKEY_MPROTECT 329
 #define PROTECTS_EXEC 4 /* PROT_EXEC */
-#define ERRORS_FROM -4095
-#define NOT_NOW -16 /* EBUSY */
+#define ERRORS_FROM (-4095)
+#define NOT_NOW (-16)		    /* EBUSY */
 #define LIBCUDA 0x6164756362696cull /* seven characters, the first lowest */
 #define SEVEN_CHARACTERS 0x00ffffffffffffffull
 #define MEMFD 0x3a64666d656dull /* "memfd:", with which the kernel begins such a file's name */

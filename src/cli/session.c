@@ -405,7 +405,8 @@ static void listen_to_mappings(struct session *session)
 	if (session->command || !listener__new(session->loop, &hooks, &session->listener, &err))
 		return;
 	log__warn(session->log, "%s: libraries that programs load later and that no other process has loaded are not noticed; "
-				"name them by --libcuda-path and --libcudart-path", err.text);
+				"name them by --libcuda-path and --libcudart-path",
+		  err.text);
 }
 
 int session__prepare(struct session *session, const struct session_probes *probes, struct error *err)

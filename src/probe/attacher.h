@@ -26,7 +26,7 @@ struct attacher_counts {
 	uint64_t sites[LAYER_COUNT]; /* functions with probes */
 	uint64_t missing;	     /* wanted functions that a library does not have */
 	size_t libraries;	     /* files with probed functions */
-	uint64_t skipped; /* files that had to be left without probes, once each; for want of memory or descriptors each time */
+	uint64_t skipped;	     /* files that had to be left without probes, once each; for want of memory or descriptors each time */
 };
 
 /* What of a process's mapped files is looked at. */

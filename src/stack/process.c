@@ -25,7 +25,7 @@
 #define READING_LONG_NS (20 * NS_PER_MS)
 #define READING_PAUSE 10
 #define DEBT_MAX_NS (20 * NS_PER_MS) /* until then a change of code is followed at once */
-#define SEARCH_NS (100 * NS_PER_MS) /* between looks for an interpreter that is being loaded */
+#define SEARCH_NS (100 * NS_PER_MS)  /* between looks for an interpreter that is being loaded */
 
 struct stack_processes {
 	enum stack_mode mode;

@@ -25,8 +25,8 @@ struct function {
 
 struct perf_map {
 	char *text;
-	size_t length;	   /* of the text */
-	size_t text_bytes; /* that it takes */
+	size_t length;		    /* of the text */
+	size_t text_bytes;	    /* that it takes */
 	struct function *functions; /* by start */
 	size_t count, capacity;
 };

@@ -8,7 +8,6 @@
 #include "stack/code_map.h"
 #include "symbol/process_map.h"
 #include "symbol/python_process.h"
-#include "target/loader.h"
 #include "target/proc_maps.h"
 
 static int look_at(const struct mapping *mapping, void *arg)
@@ -17,7 +16,7 @@ static int look_at(const struct mapping *mapping, void *arg)
 
 	(void)arg;
 	MUST(mapping->start < mapping->end && mapping->path);
-	loader__is_path(mapping->path);
+	mapping__is_named_like_cuda(mapping->path);
 	MUST(!mapping__is_file(mapping) || mapping->path[0] == '/');
 	path = mapping__map_files_path(mapping, 1);
 	free(path);

@@ -70,11 +70,12 @@ def test_json():
     assert set(report["thresholds"]) == set(listed())
     [finding] = report["findings"]
     [process] = report["processes"]
-    functions = {function["function"]: function["total_ns"] for function in process["functions"]}
+    calls = [function for function in process["functions"] if function["function"] in ("cudaMalloc", "cudaFree")]
     assert (finding["id"], finding["severity"], finding["pid"], finding["tid"], finding["comm"]) == (
         "alloc-churn", "warning", process["pid"], None, "memory")
-    cost = (functions["cudaMalloc"] + functions["cudaFree"]) / 1e9
-    assert finding["cost_seconds"] == pytest.approx(cost, rel=0.01)
+    cost = finding["cost_seconds"]
+    # A call that is of no pair, such as the first of all, may be the one that a busy machine has kept for long.
+    assert 0 <= sum(call["total_ns"] for call in calls) / 1e9 - cost <= sum(call["max_ns"] for call in calls) / 1e9 + 0.01 * cost
     watched = (process["ended_ns"] - max(process["start_ns"], report["began_ns"])) / 1e9
     assert finding["cost_share"] == pytest.approx(cost / watched, rel=0.02)
     assert 0 < finding["saving_seconds"] < finding["cost_seconds"] and finding["assumption"]

@@ -64,7 +64,8 @@ def test_all_kinds_of_calls(gpuprobe_by, mode):
 def test_reports_between(gpuprobe):
     """Each reading has sites of several ids of one stack become one in the maps; the sums stay whole."""
     # What the workload prints is not to stand in the middle of a report, which is longer than a pipe takes at once.
-    result = gpuprobe.run("sh", "-c", 'exec "$@" >&2', "sh", workload("mix"), "--children", 0, "--threads", 16, "--seconds", 3, "--actions", 20_000, "--seed", 3, args=[
+    mix = [workload("mix"), "--children", 0, "--threads", 16, "--seconds", 3, "--actions", 20_000, "--seed", 3]
+    result = gpuprobe.run("sh", "-c", 'exec "$@" >&2', "sh", *mix, args=[
         "--stack", "dwarf", "--min-wait", "1ns", "--check-launches", "--display-interval", "0.2"])
     assert len(result.reports) > 5
     check_process(result.process)
