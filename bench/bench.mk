@@ -21,12 +21,16 @@ bench-quick: all bench-programs
 $(patsubst bench/sections/%.py,bench-%,$(wildcard bench/sections/*.py)): bench-%: all bench-programs
 	/usr/bin/python3 bench/bench.py --build $(BUILD) --only $*
 
-bench-programs: $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format $(BUILD)/bench/usual
+bench-programs: $(BUILD)/bench/bystander $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format $(BUILD)/bench/usual
 
 $(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-omit-frame-pointer -Isim/include -o $@ $^ -L$(SIM_OUT) -Wl,--enable-new-dtags \
 		-Wl,-rpath,'$$ORIGIN/../sim' -lcudart -lcuda -pthread
+
+$(BUILD)/bench/bystander: bench/bystander.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -o $@ $<
 
 $(BUILD)/bench/empty: bench/empty.c $(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)

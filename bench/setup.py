@@ -36,13 +36,14 @@ class Setup:
         return line
 
     @contextlib.contextmanager
-    def gpuprobe(self, *words, libraries=None, env=None):
+    def gpuprobe(self, *words, libraries=None, env=None, program=()):
         """gpuprobe, from when its probes are in until SIGINT; `words` begin with the command, none being the
-        monitor. Gives the process; after the block, of the tracer, with `events`, the calls it wrote, and `lost`."""
+        monitor; `program` is its COMMAND. Gives the process; after the block, of the tracer, with `events`, the calls it wrote, and `lost`."""
         libraries = libraries or [self.libcuda]
         if not words or str(words[0]).startswith("-"):
             words = ("--metrics-addr", "none", *words)
-        process = subprocess.Popen(self.command(*words, "-v", libraries=libraries), stdin=subprocess.DEVNULL,
+        command = [*self.command(*words, "-v", libraries=libraries), *(["--", *map(str, program)] if program else [])]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    env={**os.environ, **(env or {})})
         try:

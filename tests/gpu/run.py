@@ -21,6 +21,7 @@ import subprocess
 import sys
 import traceback
 
+from beside import test_beside
 from cases import CASE_TESTS, page as studies_page
 from frameworks import test_cupy, test_jax
 from machine import Machine, Results, shown
@@ -44,6 +45,7 @@ TESTS = {
     "jax": test_jax,
     "trace": test_trace,
     "stacks": test_stacks,
+    "beside": test_beside,
     "parallel": test_parallel,
     **CASE_TESTS,
 }

@@ -224,8 +224,11 @@ static void agrees_with_the_loader(void **state)
 	assert_int_equal(elf_file__read(file, symbol.file_offset, code, sizeof(code)),
 			 sizeof(code));
 	assert_memory_equal(code, (void *)(uintptr_t)open_built, sizeof(code));
+	assert_true(elf_file__needs(file, "libcmocka.so"));
+	assert_false(elf_file__needs(file, "libcuda.so"));
 	assert_int_equal(elf_file__open(elf_file__interpreter(file), &libc, &err), 0);
 	assert_int_equal(elf_file__find_function(libc, "_dl_debug_state", &symbol), 0);
+	assert_false(elf_file__needs(libc, "lib"));
 	elf_file__free(libc);
 	elf_file__free(file);
 }

@@ -233,6 +233,23 @@ static void no_process_no_maps(void **state)
 	assert_int_equal(seen.count, 0);
 }
 
+static void knows_names_like_cudas(void **state)
+{
+	static const char *const of_cuda[] = {"/usr/lib/libcuda.so.1", "/a b/libcudart.so.13", "/memfd:libcuda.so.1 (deleted)",
+					      "/libcuda.so (deleted)"};
+	static const char *const others[] = {"/usr/lib/libcuda.so.1/x", "/lib/liblibcuda.so", "libcuda.so", "", "[heap]",
+					     "/memfd:x", "/memfd:", "/memfd/xlibcuda.so"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of_cuda) / sizeof(*of_cuda); i++)
+		assert_true(mapping__is_named_like_cuda(of_cuda[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(mapping__is_named_like_cuda(others[i]));
+	assert_string_equal(mapping__base_name("/memfd:libcuda.so.1"), "libcuda.so.1");
+	assert_string_equal(mapping__base_name("/a/b"), "b");
+	assert_null(mapping__base_name("[stack]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +260,7 @@ int main(void)
 		cmocka_unit_test(finds_this_program),
 		cmocka_unit_test(finds_a_deleted_file),
 		cmocka_unit_test(no_process_no_maps),
+		cmocka_unit_test(knows_names_like_cudas),
 	};
 
 	return cmocka_run_group_tests_name("maps", tests, NULL, NULL);
