@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An ELF file of any contents: its headers, tables and symbols, what it holds of CUDA, the loader's debugger
-// interface, its separate debug file, a script with its functions. The first byte chooses what it is read as; the rest
-// is the file.
+// An ELF file of any contents: its headers, tables and symbols, what it holds of CUDA, which libraries it needs, its
+// separate debug file, a script with its functions. The first byte chooses what it is read as; the rest is the file.
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
