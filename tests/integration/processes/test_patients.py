@@ -53,7 +53,7 @@ def test_traced_by_a_debugger(gpuprobe_by, tmp_path):
     """One that is traced is let be: the stop would be the debugger's. It runs to its end under strace's like."""
     program = script("context = start()\nneed(driver.cuCtxSynchronize())\nos._exit(7)")
     tracer = script(f"""
-        import ctypes
+        import ctypes, signal
         libc = ctypes.CDLL(None, use_errno=True)
         child = os.fork()
         if not child:
@@ -63,6 +63,7 @@ def test_traced_by_a_debugger(gpuprobe_by, tmp_path):
             _, status = os.waitpid(child, 0)
             if os.WIFEXITED(status):
                 os._exit(os.WEXITSTATUS(status))
+            assert os.WSTOPSIG(status) != signal.SIGSTOP, "a stop that nobody sent"
             libc.ptrace(7, child, 0, 0 if os.WSTOPSIG(status) == 5 else os.WSTOPSIG(status))
         """)
     result = gpuprobe_by.run(*tracer, status=7)
