@@ -89,4 +89,28 @@ __noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)
 	return 0;
 }
 
+/*
+ * Whether a followed call of the thread, which is at `sp` now, waits on another stack. If all that it made there were
+ * left by a jump, they are undone. So are those of a signal handler that is left.
+ */
+__noinline int calls_wait_elsewhere(struct thread *thread, u64 sp)
+{
+	u64 innermost;
+	u32 depth;
+
+	if (!thread || !thread->depth)
+		return false;
+	depth = thread->depth;
+	innermost = thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp;
+	if (is_one_stack(sp, innermost))
+		return false;
+	if (is_on_signal_stack(sp) || !is_on_signal_stack(innermost)) {
+		for (u32 i = 0; i < CALL_DEPTH; i++)
+			if (i < depth && is_in_progress(thread->calls[i].sp))
+				return true;
+	}
+	abandon_gone_calls(thread, ~0ull, false);
+	return false;
+}
+
 #endif

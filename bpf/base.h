@@ -35,7 +35,7 @@ struct {
 	__type(value, u64);
 } losses SEC(".maps");
 
-/* (event << 12 | ip & 0xfff) -> row, for LINKS_TRACEFS. */
+/* (event << 12 | ip & 0xfff) -> the site's cookie, for LINKS_TRACEFS. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

@@ -14,7 +14,7 @@
 
 #include "gpuprobe/sticky.h"
 #include "call_site.h"
-#include "site.h"
+#include "switch.h"
 #include "tally.h"
 #include "thread.h"
 
@@ -31,9 +31,10 @@ int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering);
 
 static __always_inline const volatile struct function_desc *function_at(u32 row)
 {
+	/* So that what is checked is what the address is made of, and before it is: else the verifier refuses it. */
+	barrier_var(row);
 	if (row >= MAX_FUNCTIONS)
 		return NULL;
-	/* Keeps the compiler from computing the address before the check, which the verifier refuses. */
 	barrier_var(row);
 	return &functions[row];
 }
@@ -111,13 +112,18 @@ static __always_inline void drop_gone_calls(struct thread *thread, u64 sp)
  * Objects of one kind are made by another's making (a stream's loads the library of the first
  * use), and the choice of a device asks for the UUIDs of all.
  */
+static __always_inline bool is_object_act(u8 operation)
+{
+	return operation == OP_CREATE || operation == OP_DESTROY || operation == OP_DEVICE;
+}
+
 static __always_inline bool is_same_act(const struct call *call, u32 row, u8 operation)
 {
 	const volatile struct function_desc *function;
 
 	if (call->operation != operation)
 		return false;
-	if (operation != OP_CREATE && operation != OP_DESTROY && operation != OP_DEVICE)
+	if (!is_object_act(operation))
 		return true;
 	function = function_at(row);
 	return function && function->kind == call->kind;
@@ -148,6 +154,26 @@ __noinline int call_is_nested(struct thread *thread, u64 sp, u32 row, u32 operat
 	return false;
 }
 
+static __always_inline void begin_call(struct thread *thread, struct call *call, struct pt_regs *ctx, u32 row,
+				       u8 operation)
+{
+	call->sp = ctx->sp;
+	call->row = row;
+	call->operation = operation;
+	call->flag = 0;
+	if (config.account)
+		call->marked = 0;
+	call->device = current_device(thread);
+	call->place = thread->place;
+	if (config.stack_mode) {
+		call->function = ctx->ip;
+		call->site = SITE_KINDS;
+	}
+	if (config.stack_mode > STACK_FP && bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)ctx->sp))
+		call->caller = 0;
+	call->start_ns = now();
+}
+
 /*
  * Records the call that enters now. Returns NULL when it is nested in the
  * same act, or too deep (which is counted): then its return is of no interest.
@@ -166,22 +192,57 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 		return NULL;
 	}
 	call = &thread->calls[depth & (CALL_DEPTH - 1)];
-	call->sp = ctx->sp;
-	call->row = row;
-	call->operation = operation;
-	call->flag = 0;
-	if (config.account)
-		call->marked = 0;
-	call->device = current_device(thread);
-	call->place = thread->place;
-	if (config.stack_mode) {
-		call->function = ctx->ip;
-		call->site = SITE_KINDS;
-	}
-	if (config.stack_mode > STACK_FP && bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)ctx->sp))
-		call->caller = 0;
-	call->start_ns = now();
+	begin_call(thread, call, ctx, row, operation);
+	call->unfollowed = 0;
 	thread->depth = depth + 1;
+	return call;
+}
+
+/* Whether a call that is not followed, and made by the unfollowed call number `around`, is the same act as that. */
+static __always_inline bool is_unfollowed_again(const struct thread *thread, u32 around, u32 row, u8 operation)
+{
+	const struct unfollowed_call *outer = &thread->unfollowed.calls[around & (UNFOLLOWED_CALLS - 1)];
+	const volatile struct function_desc *inner = function_at(row), *function = function_at(outer->row);
+
+	if (outer->operation != operation || !inner || !function)
+		return false;
+	return !is_object_act(operation) || function->kind == inner->kind;
+}
+
+/* Whether a call that is not followed counts: not where it is the same act as the one that makes it. */
+static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 row, u8 operation)
+{
+	u32 around;
+
+	if (!thread)
+		return false;
+	around = unfollowed_around(&thread->unfollowed, sp, row);
+	if (around)
+		return !is_unfollowed_again(thread, around - 1, row, operation);
+	keep_unfollowed(&thread->unfollowed, sp, row, operation);
+	return true;
+}
+
+/*
+ * As call_enter, of a call whose return is not followed: it is not on the thread's record. NULL also where one
+ * that is must not be overwritten.
+ */
+static __always_inline struct call *call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 row,
+							  u8 operation)
+{
+	u32 depth = thread->depth;
+	struct call *call;
+
+	if (!unfollowed_begins(thread, ctx->sp, row, operation))
+		return NULL;
+	if (depth >= CALL_DEPTH) {
+		lose(LOSS_CALL_DEPTH);
+		return NULL;
+	}
+	call = &thread->calls[depth & (CALL_DEPTH - 1)];
+	begin_call(thread, call, ctx, row, operation);
+	call->unfollowed = 1;
+	call->end_ns = call->start_ns;
 	return call;
 }
 
@@ -263,6 +324,8 @@ __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 fla
 
 	if (!call)
 		return 0;
+	if (call->unfollowed)
+		flags |= TALLY_UNFOLLOWED;
 	ns = call->end_ns - call->start_ns;
 	if (config.stack_mode)
 		count_success_site(slot, call, flags, bytes, ns);

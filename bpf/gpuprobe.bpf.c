@@ -8,6 +8,7 @@
  *   mapping, process   which processes there are, and when they bring libraries
  *   thread, call      who calls, with what arguments, nested in what
  *   abandon           calls that never return
+ *   switch            calls whose return is not followed, since their thread switches stacks
  *   stack, take_stack, call_site   where calls are made, if that is asked for
  *   account, account_call   where time goes, if that is asked for
  *   place             a thread's own counters and account
@@ -41,14 +42,66 @@
 #include "virtual.h"
 #include "wait.h"
 
+/* Whether the call that enters now may have its return followed. */
+static __always_inline bool may_follow(struct thread *thread, u32 site, u64 sp)
+{
+	return !(site & SITE_UNFOLLOWED) && !(thread->depth && calls_wait_elsewhere(thread, sp));
+}
+
+/* What a call whose return is not followed says of itself by its arguments: the rest are counted, no more. */
+static __always_inline bool tells_by_arguments(u8 operation)
+{
+	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY || operation == OP_SET;
+}
+
+/* Counts a call whose return is not followed. A free is taken to succeed. */
+__noinline int count_unfollowed(struct thread *thread, struct call *call)
+{
+	const volatile struct function_desc *function;
+	u16 flags = 0;
+	u64 bytes = 0;
+
+	if (!thread || !call)
+		return 0;
+	function = function_at(call->row);
+	if (!function)
+		return 0;
+	switch (call->operation) {
+	case OP_FREE:
+		return free_leave(thread, call, 0);
+	case OP_ALLOC:
+		bytes = call->arg[ALLOC_SIZE];
+		flags = call->flag & ALLOC_CAPTURED ? TALLY_CAPTURED : TALLY_UNTRACKED;
+		break;
+	case OP_COPY:
+	case OP_SET:
+		bytes = call->arg[COPY_BYTES];
+		flags = call->arg[COPY_FLAGS];
+		break;
+	case OP_CONTEXT:
+	case OP_DEVICE:
+		/* Which one is current is not known any more. */
+		thread->context_depth = 0;
+		/* fall through */
+	default:
+		call->kind = function->kind;
+	}
+	count_success(thread->slot, call, call->kind, flags, bytes);
+	return 0;
+}
+
 /* Returns 1 where the call's return is of no interest, else 0. */
 static __always_inline int enter(struct pt_regs *ctx)
 {
-	u32 row = entry_row(ctx);
+	u32 site = entry_site(ctx), row = site & SITE_ROW;
 	const volatile struct function_desc *function = function_at(row);
 	struct thread *thread;
 	struct call *call;
+	u64 sp = ctx->sp;
+	bool follows;
 
+	/* Else the compiler keeps the address of ctx->sp, which the verifier refuses. */
+	barrier_var(sp);
 	if (!function)
 		return 1;
 	thread = current_thread();
@@ -58,17 +111,23 @@ static __always_inline int enter(struct pt_regs *ctx)
 		count_rate(thread, function->operation);
 	if (!thread->place)
 		open_place(thread);
-	if (thread->depth)
-		abandon_gone_calls(thread, ctx->sp, true);
+	follows = may_follow(thread, site, sp);
+	if (follows && thread->depth)
+		abandon_gone_calls(thread, sp, true);
 	if (function->operation == OP_LAUNCH)
-		return launch_enter(ctx, function, thread, row);
+		return launch_enter(ctx, function, thread, row, follows);
 	if (config.account && function->operation == OP_ASK && function->kind == ASK_ERROR)
-		return ask_enter(thread);
-	call = call_enter(thread, ctx, row, function->operation);
+		return follows ? ask_enter(thread) : 1;
+	call = follows ? call_enter(thread, ctx, row, function->operation) :
+			 call_enter_unfollowed(thread, ctx, row, function->operation);
 	if (!call)
 		return 1;
-	if (config.account)
+	if (!call->unfollowed && config.account)
 		work_enter(ctx, function, thread, call);
+	if (call->unfollowed && !tells_by_arguments(function->operation)) {
+		count_unfollowed(thread, call);
+		return 1;
+	}
 	switch (function->operation) {
 	case OP_ALLOC:
 		alloc_enter(ctx, function, thread, call);
@@ -124,7 +183,10 @@ static __always_inline int enter(struct pt_regs *ctx)
 		launch_list_enter(ctx, function, thread, call);
 		break;
 	}
-	return 0;
+	if (!call->unfollowed)
+		return 0;
+	count_unfollowed(thread, call);
+	return 1;
 }
 
 static __always_inline void leave_family(struct thread *thread, struct call *call, s32 result)
@@ -191,13 +253,19 @@ static __always_inline void leave(struct pt_regs *ctx)
 {
 	struct thread *thread = returning_thread();
 	s32 result = ctx->ax;
+	u64 sp = ctx->sp - 8;
 	struct call *call;
 	int wants;
 
 	if (!thread)
 		return;
-	if (innermost_is_below(thread, ctx->sp - 8))
-		abandon_gone_calls(thread, ctx->sp - 8, false);
+	barrier_var(sp);
+	if (innermost_is_below(thread, sp)) {
+		/* Links that cannot leave a return out have it seen. */
+		if (config.links != LINKS_SESSION && calls_wait_elsewhere(thread, sp))
+			return;
+		abandon_gone_calls(thread, sp, false);
+	}
 	call = call_leave(thread, ctx);
 	if (!call)
 		return;

@@ -94,6 +94,8 @@ struct thread_struct {
 struct task_struct {
 	int pid;
 	int tgid;
+	unsigned long sas_ss_sp; /* the alternate signal stack */
+	unsigned long sas_ss_size;
 	struct mm_struct *mm;
 	unsigned int ptrace;
 	struct task_struct *real_parent;

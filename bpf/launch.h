@@ -172,16 +172,18 @@ static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct fu
 	return flags;
 }
 
-/* Returns 1 where the call's return is of no interest. */
+/* Returns 1 where the call's return is of no interest: where it `follows` none, of each. */
 static __always_inline int launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-					struct thread *thread, u32 row)
+					struct thread *thread, u32 row, bool follows)
 {
 	struct process_record *process;
 	u64 before, handle, where, capture = 0, stream = 0;
 	bool each, sampled;
 	u8 flags = 0;
 
-	if (both_layers && call_is_nested(thread, ctx->sp, row, OP_LAUNCH))
+	if (!follows && !unfollowed_begins(thread, ctx->sp, row, OP_LAUNCH))
+		return 1;
+	if (follows && both_layers && call_is_nested(thread, ctx->sp, row, OP_LAUNCH))
 		return 1;
 	process = process_at(thread->slot);
 	if (!process)
@@ -200,7 +202,7 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
 	/* A nested launch is known by the enclosing one being on record: the runtime's always. */
 	each = config.account || (both_layers && function->layer == LAYER_RUNTIME);
-	if (!each && !config.launch_returns) {
+	if (!follows || (!each && !config.launch_returns)) {
 		capture_add(thread->slot, capture, 1, false);
 		return 1;
 	}

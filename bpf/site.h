@@ -7,8 +7,8 @@
 
 #define ROW_UNKNOWN 0xffffffff
 
-/* The row of the function whose probe runs, at its entry. */
-static __always_inline u32 entry_row(struct pt_regs *ctx)
+/* The cookie of the site whose probe runs, at its entry: a row, and SITE_UNFOLLOWED. */
+static __always_inline u32 entry_site(struct pt_regs *ctx)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
 	struct site_key key;

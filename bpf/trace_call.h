@@ -8,7 +8,7 @@
 #ifndef BPF_TRACE_CALL_H
 #define BPF_TRACE_CALL_H
 
-#include "site.h"
+#include "switch.h"
 #include "trace_kernel.h"
 
 /*
@@ -75,6 +75,30 @@ __noinline int calls_around(const struct traced_thread *thread, u64 sp, u32 row)
 	return depth;
 }
 
+/*
+ * Whether one of the thread's recorded calls waits on another stack than that which it is on now, at `sp`. If all that
+ * it made there were left by a jump, they are given up. So are those of a signal handler that is left.
+ */
+__noinline int traced_calls_wait_elsewhere(struct traced_thread *thread, u64 sp)
+{
+	u64 innermost;
+	u32 depth;
+
+	if (!thread || !thread->depth)
+		return false;
+	depth = thread->depth;
+	innermost = thread->calls[(depth - 1) & (TRACE_DEPTH - 1)].sp;
+	if (is_one_stack(sp, innermost))
+		return false;
+	if (is_on_signal_stack(sp) || !is_on_signal_stack(innermost)) {
+		for (u32 i = 0; i < TRACE_DEPTH; i++)
+			if (i < depth && is_in_progress(thread->calls[i].sp))
+				return true;
+	}
+	give_up_calls(thread, 0);
+	return false;
+}
+
 /* The part of an event that is known at entry. Its time is after that which the stack takes. */
 static __always_inline void begin_event(struct pt_regs *ctx, struct traced_thread *thread, struct traced_call *call,
 					const struct trace_plan *plan, u32 row, u32 depth)
@@ -110,23 +134,59 @@ static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_th
 				   registers[plan->kernel_word]);
 }
 
+/*
+ * A call whose return is not followed is told at once, but where only those are asked for that failed or took long. What
+ * it makes is nested in it.
+ */
+static __always_inline void tell_unfollowed(struct pt_regs *ctx, struct traced_thread *thread,
+					    const struct trace_plan *plan, u32 row)
+{
+	u32 depth = thread->depth, within = unfollowed_around(&thread->unfollowed, ctx->sp, row) != 0;
+	struct traced_call *call;
+	volatile u64 *progress;
+	u64 since;
+
+	if (!within)
+		keep_unfollowed(&thread->unfollowed, ctx->sp, row, 0);
+	else if (!trace.nested)
+		return;
+	progress = progress_of(thread);
+	if (!progress || trace.failed || trace.min_duration_ns)
+		return;
+	if (depth >= TRACE_DEPTH) {
+		lose_call(TRACE_LOST_DEPTH);
+		return;
+	}
+	call = &thread->calls[depth & (TRACE_DEPTH - 1)];
+	since = *progress;
+	*progress = TRACE_ENTERING;
+	begin_event(ctx, thread, call, plan, row, within);
+	put_event(thread, call, TRACE_UNFOLLOWED);
+	*progress = since;
+}
+
 /* Returns 1 where the call's return is of no interest, else 0. */
 static __always_inline int trace_enter(struct pt_regs *ctx)
 {
-	u32 row = entry_row(ctx), depth;
+	u32 site = entry_site(ctx), row = site & SITE_ROW, depth;
 	const struct trace_plan *plan = plan_at(row);
 	struct traced_thread *thread;
 	struct traced_call *call;
 	volatile u64 *progress;
+	u64 sp = ctx->sp;
+	bool follows;
 
+	/* Else the compiler keeps the address of ctx->sp, which the verifier refuses. */
+	barrier_var(sp);
 	if (!plan)
 		return 1;
 	thread = tracing_thread();
 	if (!thread)
 		return 1;
+	follows = !(site & SITE_UNFOLLOWED) && !(thread->depth && traced_calls_wait_elsewhere(thread, sp));
 	depth = thread->depth;
-	if (depth) {
-		depth = calls_around(thread, ctx->sp, row);
+	if (follows && depth) {
+		depth = calls_around(thread, sp, row);
 		if (depth < thread->depth)
 			give_up_calls(thread, depth);
 	}
@@ -134,6 +194,10 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 		raise_generation(thread->process);
 	if (plan->flags & TRACE_PLAN_HIDDEN)
 		return 1;
+	if (!follows) {
+		tell_unfollowed(ctx, thread, plan, row);
+		return 1;
+	}
 	if (depth && !trace.nested) {
 		look_at_nested(ctx, thread, plan, depth);
 		return 1;
@@ -205,6 +269,9 @@ static __always_inline void trace_leave(struct pt_regs *ctx)
 	depth = thread->depth;
 	call = &thread->calls[(depth - 1) & (TRACE_DEPTH - 1)];
 	if (call->sp < sp) {
+		/* Links that cannot leave a return out have it seen. */
+		if (config.links != LINKS_SESSION && traced_calls_wait_elsewhere(thread, sp))
+			return;
 		/* Calls that began deeper in the stack were left by a jump. */
 		for (u32 i = 0; i < TRACE_DEPTH; i++) {
 			if (!depth || thread->calls[(depth - 1) & (TRACE_DEPTH - 1)].sp >= sp)

@@ -198,7 +198,7 @@ static __noinline int put_event(struct traced_thread *thread, struct traced_call
 	flags = wake_flags(size);
 	if ((thread->announced || !announce(thread)) && !bpf_ringbuf_output(&ring, &call->event, size, flags))
 		return 0;
-	lose_call(trace.entry_return && type != TRACE_ENTRY ? TRACE_LOST_RETURN : TRACE_LOST_RING);
+	lose_call(trace.entry_return && type != TRACE_ENTRY && type != TRACE_UNFOLLOWED ? TRACE_LOST_RETURN : TRACE_LOST_RING);
 	return -1;
 }
 

@@ -86,6 +86,7 @@ struct traced_thread {
 	s32 pid;      /* in gpuprobe's pid namespace */
 	u64 start_ns; /* of the process */
 	struct known_kernel known[KERNELS_KNOWN];
+	struct unfollowed_calls unfollowed;
 	struct traced_call calls[TRACE_DEPTH];
 };
 

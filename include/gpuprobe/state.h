@@ -30,6 +30,10 @@ enum link_kind {
 
 #define HOLD_ALL 0xffffffffu /* no user has this number */
 
+/* A probe site's cookie is its row of functions[], and this bit where the calls there are counted at entry alone. */
+#define SITE_ROW 0xffff
+#define SITE_UNFOLLOWED 0x10000
+
 struct config {
 	__u32 links;	     /* enum link_kind */
 	__u32 launch_sample; /* check one launch in so many; a power of two; 1: each */
@@ -96,6 +100,24 @@ struct process_binding {
 };
 
 /* A watched call in progress in a thread, from its entry to its return. */
+/* A call whose return is not followed, see bpf/switch.h. */
+struct unfollowed_call {
+	__u64 sp;     /* at entry */
+	__u64 caller; /* its return address, which stands there until it returns */
+	__u16 row;
+	__u8 operation;
+	__u8 pad[5];
+};
+
+/* Of a thread, those that are in no other: of so many coroutines at a time it is known which call is made by which. */
+#define UNFOLLOWED_CALLS 4 /* a power of two */
+
+struct unfollowed_calls {
+	struct unfollowed_call calls[UNFOLLOWED_CALLS]; /* .sp 0: none */
+	__u32 next;
+	__u32 pad;
+};
+
 struct call {
 	__u64 sp; /* at entry; the frame is gone once the stack pointer is above it */
 	__u64 start_ns;
@@ -116,9 +138,10 @@ struct call {
 		__u16 extra; /* by operation */
 		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
 	};
-	__u8 site;   /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
-	__u8 marked; /* with an account, by operation: see bpf/account_work.h */
-	__u8 pad[2];
+	__u8 site;	 /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
+	__u8 marked;	 /* with an account, by operation: see bpf/account_work.h */
+	__u8 unfollowed; /* its return is not seen: counted at its entry */
+	__u8 pad;
 	__u32 place; /* its thread's */
 	__u64 noted; /* as `marked` */
 };
@@ -147,7 +170,8 @@ struct thread {
 	__u32 rate;			  /* as `place`, of its struct thread_rate */
 	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
 	struct pageable_address pageable[PAGEABLE_KNOWN];
-	struct call calls[CALL_DEPTH];
+	struct unfollowed_calls unfollowed;
+	struct call calls[CALL_DEPTH];	   /* followed, all on one stack */
 };
 
 /* A device by the number that its process knows it by, as the API has it. */
@@ -173,6 +197,7 @@ struct thread {
 #define TALLY_REFERENCE 0x1000	 /* one more or less holds memory that lives on */
 #define TALLY_DOUBLE 0x2000	 /* frees of what had been freed before */
 #define TALLY_ENDED 0x4000	 /* what a call ended, counted apart from the call itself */
+#define TALLY_UNFOLLOWED 0x8000	 /* counted at entry, by their arguments: neither result nor duration is known */
 
 #define ROW_NONE 0xffff /* tallies of no one function: see their flags */
 

@@ -106,6 +106,7 @@ enum trace_record_type {
 	TRACE_CALL = 64,  /* struct trace_event: a call has returned */
 	TRACE_ENTRY,	  /* struct trace_event: a call has begun (config.entry_return) */
 	TRACE_UNFINISHED, /* struct trace_event: a call will not return: its thread ended or left it by a jump */
+	TRACE_UNFOLLOWED, /* struct trace_event: a call has begun whose return is not followed (bpf/switch.h) */
 	TRACE_THREAD,	  /* struct trace_thread_record: who the events with this thread number are of, from here on */
 };
 
@@ -120,7 +121,7 @@ struct trace_event {
 	__u64 start_ns;
 	__u32 generation;  /* of kernel handles in its process */
 	__u32 upper;	   /* half of the result; of no meaning but with TRACE_RETURNS_VALUE */
-	__u64 duration_ns; /* 0 in TRACE_ENTRY; of TRACE_UNFINISHED so far */
+	__u64 duration_ns; /* 0 in TRACE_ENTRY and TRACE_UNFOLLOWED; of TRACE_UNFINISHED so far */
 	__u64 payload[];
 };
 

@@ -13,7 +13,7 @@ static struct {
 	uint64_t size, count, before, then;
 	double seconds;
 	int api;
-} run = { .size = 1 << 20, .count = 1, .seconds = 60 };
+} run = { .size = 1 << 20, .count = 1, .seconds = 3600 };
 
 static void allocate(void)
 {
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 		{ "launch", OPTION_NUMBER, &run.before, NULL, "launches before READY [0]" },
 		{ "then-launch", OPTION_NUMBER, &run.then, NULL,
 		  "launches for each line on standard input [0]" },
-		{ "seconds", OPTION_SECONDS, &run.seconds, NULL, "how long to stay [60]" },
+		{ "seconds", OPTION_SECONDS, &run.seconds, NULL, "how long to stay [3600]" },
 		{ "api", OPTION_CHOICE, &run.api, API_CHOICES, "[runtime]" },
 		{ 0 },
 	};

@@ -13,6 +13,7 @@
 #include "cli/privileges.h"
 #include "cli/watch.h"
 #include "collect/collector.h"
+#include "model/api.h"
 #include "gen/gpuprobe.skel.h"
 #include "govern/calibration.h"
 #include "probe/attacher.h"
@@ -29,6 +30,7 @@ struct counting {
 	struct gpuprobe_bpf *skeleton;
 	struct probe_programs programs;
 	struct collector *collector;
+	bool *slow;		   /* by row of api_functions, see struct attacher_counts */
 	struct overhead *overhead; /* NULL: all probes stay in */
 	struct event *ring, *reap;
 	uint64_t reap_ns; /* what the last reaping took */
@@ -112,6 +114,11 @@ int counting__new(const struct counting_options *options, const struct log *log,
 		return error__set(err, -ENOMEM, "out of memory");
 	counting->options = *options;
 	counting->log = log;
+	counting->slow = calloc(api_function_count, sizeof(*counting->slow));
+	if (!counting->slow) {
+		free(counting);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
 	ret = session__new(options->targets, options->duration, &hooks, log, &counting->session, err);
 	if (ret) {
 		counting__free(counting);
@@ -166,7 +173,7 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	ret = features__probe(&features, err);
 	if (!ret)
 		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
-	if (!ret)
+	if (!ret && !options->no_returns)
 		ret = return_probes__check(object.links, err);
 	if (!ret)
 		ret = privileges__give_up(object.links, counting->log, err);
@@ -208,6 +215,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.top = options->top,
 		.exact_from_start = options->targets->command,
 		.account = options->account,
+		.no_returns = options->no_returns,
 		.stack_mode = options->stacks.mode,
 		.max_stacks = options->stacks.max,
 		.live_filter = options->live_filter,
@@ -217,6 +225,8 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.api = options->api,
 		.asks = options->asks,
 		.getters = options->getters,
+		.of_machine = !(options->targets->command || options->targets->pid_count),
+		.no_returns = options->no_returns,
 		.by_family = options->max_overhead > 0,
 	};
 	struct session_probes probes = {.selection = &selection, .programs = &counting->programs};
@@ -276,6 +286,7 @@ void counting__free(struct counting *counting)
 	session__free(counting->session);
 	collector__free(counting->collector);
 	gpuprobe_bpf__destroy(counting->skeleton);
+	free(counting->slow);
 	free(counting);
 }
 
@@ -315,6 +326,9 @@ static void refresh_counts(struct counting *counting)
 	memcpy(model->sites_attached, counts.sites, sizeof(model->sites_attached));
 	model->sites_missing = counts.missing;
 	model->libraries = counts.libraries;
+	/* The attacher's own are gone when the last report is made. */
+	memcpy(counting->slow, counts.slow, api_function_count * sizeof(*counting->slow));
+	model->slow = counting->slow;
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
 	note_callers(counting);
 	model->asked = *session__asked(counting->session);

@@ -47,6 +47,7 @@ struct counting_options {
 	bool account;	     /* keep the account of a run; every launch is looked at */
 	bool asks, getters;  /* of the account: probe what asks for errors, and getters; see struct selection */
 	bool check_launches; /* look at the result of every launch */
+	bool no_returns;     /* watch calls as they begin alone, see struct selection */
 	struct counting_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */
 	struct stack_choice stacks;

@@ -154,6 +154,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 		.sections = options->sections,
 		.api = options->api,
 		.check_launches = options->check_launches,
+		.no_returns = options->no_returns,
 		.max_overhead = options->max_overhead,
 		.limits = options->limits,
 		.top = options->top,

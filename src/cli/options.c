@@ -28,6 +28,7 @@ static const char help[] =
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n"
 	"  --check-launches        look at the result of each launch (else one in 256)\n" MAX_OVERHEAD_HELP
+	"  --no-return-probes      watch calls as they begin: no results, no times\n"
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
 	"\n"
@@ -61,6 +62,7 @@ enum option_id {
 	OPT_MAX_KERNELS,
 	OPT_MAX_INFLIGHT,
 	OPT_MAX_OVERHEAD,
+	OPT_NO_RETURNS,
 	OPT_LIBRARY,
 	OPT_TOP,
 	OPT_FULL_NAMES,
@@ -84,6 +86,7 @@ static const struct option long_options[] = {
 	{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS},
 	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT},
 	{"max-overhead", required_argument, NULL, OPT_MAX_OVERHEAD},
+	{"no-return-probes", no_argument, NULL, OPT_NO_RETURNS},
 	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},
 	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
 	{"top", required_argument, NULL, OPT_TOP},
@@ -175,6 +178,9 @@ static bool take_flag(struct options *options, int id)
 	case OPT_CHECK_LAUNCHES:
 		options->check_launches = true;
 		return true;
+	case OPT_NO_RETURNS:
+		options->no_returns = true;
+		return true;
 	case OPT_FULL_NAMES:
 		options->full_names = true;
 		return true;
@@ -183,6 +189,14 @@ static bool take_flag(struct options *options, int id)
 		return true;
 	}
 	return false;
+}
+
+static int check_returns(const struct options *options, struct error *err)
+{
+	if (options->no_returns && options->check_launches)
+		return error__set(err, -EINVAL, "--no-return-probes and --check-launches do not go together: whether a launch fails "
+						"is known at its return");
+	return 0;
 }
 
 int options__parse(struct options *options, int argc, char **argv, struct error *err)
@@ -217,7 +231,9 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 	}
 	if (!options->sections)
 		options->sections = SECTION_ALL;
-	ret = stack_choice__check(&options->stacks, err);
+	ret = check_returns(options, err);
+	if (!ret)
+		ret = stack_choice__check(&options->stacks, err);
 	if (ret)
 		return ret;
 	return targets__take_command(&options->targets, argc, argv, "gpuprobe", err);

@@ -24,6 +24,7 @@ struct options {
 	struct targets targets;
 	enum api_mode api;
 	bool check_launches;
+	bool no_returns;     /* see struct selection */
 	double max_overhead; /* see struct counting_options */
 	struct counting_limits limits;
 	struct stack_choice stacks;

@@ -126,13 +126,13 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 
 /* --- setting up --- */
 
-static int choose_links(struct features *features, enum link_kind *links, struct error *err)
+static int choose_links(struct features *features, bool no_returns, enum link_kind *links, struct error *err)
 {
 	int ret = features__probe(features, err);
 
 	if (!ret)
 		ret = features__choose_links(features, getenv("GPUPROBE_LINKS"), links, err);
-	return ret ? ret : return_probes__check(*links, err);
+	return ret || no_returns ? ret : return_probes__check(*links, err);
 }
 
 static int load(struct trace *trace, const struct features *features, enum link_kind links, struct error *err)
@@ -183,7 +183,12 @@ static int open_stream(struct trace *trace, struct error *err)
 
 static int prepare_probes(struct trace *trace, enum link_kind links, struct error *err)
 {
-	const struct selection selection = {.api = API_BOTH, .choice = &trace->choice.choice};
+	const struct selection selection = {
+		.api = API_BOTH,
+		.choice = &trace->choice.choice,
+		.of_machine = !(trace->options->targets.command || trace->options->targets.pid_count),
+		.no_returns = trace->options->no_returns,
+	};
 	const struct session_probes probes = {
 		.selection = &selection,
 		.links = links,
@@ -247,7 +252,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 
 	ret = session__new(&options->targets, options->duration, &hooks, trace->log, &trace->session, err);
 	if (!ret)
-		ret = choose_links(&features, &links, err);
+		ret = choose_links(&features, trace->options->no_returns, &links, err);
 	/* Its file is opened with all privileges that gpuprobe was given. */
 	if (!ret)
 		ret = trace_sink__new(options, begin_ns, session__end_fd(trace->session), &trace->sink, err);

@@ -82,6 +82,8 @@ void trace_end__tell(const struct trace_end *end)
 		return;
 	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s", end->options->lines ? "written" : "summed up",
 		calls, calls == 1 ? "" : "s", (unsigned long long)end->counts.lost, losses);
+	if (end->counts.unfollowed)
+		fprintf(stderr, "; the return of %llu was not followed", (unsigned long long)end->counts.unfollowed);
 	if (files)
 		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes", files, files == 1 ? "" : "s");
 	fputc('\n', stderr);

@@ -42,6 +42,7 @@ static const char help[] =
 	"  --cgroup PATH           only this control group, below /sys/fs/cgroup (v2)\n"
 	"  --count N               end after N calls\n"
 	"  --duration S            end after S seconds\n"
+	"  --no-return-probes      watch calls as they begin: no results, no times\n"
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
 	"\n"
@@ -86,6 +87,7 @@ enum option_id {
 	OPT_CGROUP,
 	OPT_COUNT,
 	OPT_DURATION,
+	OPT_NO_RETURNS,
 	OPT_LIBRARY,
 	OPT_TIMESTAMPS,
 	OPT_ENTRY_RETURN,
@@ -110,6 +112,7 @@ static const struct option long_options[] = {
 	{"cgroup", required_argument, NULL, OPT_CGROUP},
 	{"count", required_argument, NULL, OPT_COUNT},
 	{"duration", required_argument, NULL, OPT_DURATION},
+	{"no-return-probes", no_argument, NULL, OPT_NO_RETURNS},
 	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},
 	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
 	{"timestamps", required_argument, NULL, OPT_TIMESTAMPS},
@@ -333,6 +336,9 @@ static bool take_flag(struct trace_options *options, struct given *given, int id
 	case OPT_ENTRY_RETURN:
 		options->config.entry_return = 1;
 		return true;
+	case OPT_NO_RETURNS:
+		options->no_returns = true;
+		return true;
 	case OPT_FULL_NAMES:
 		options->full_names = true;
 		return true;
@@ -353,6 +359,7 @@ static int contradiction(const char *one, const char *other, const char *why, st
 static int check_combination(const struct trace_options *options, const struct given *given, struct error *err)
 {
 	static const char early[] = "what comes of a call is not known when it begins";
+	static const char no_return[] = "what comes of a call is known at its return";
 	static const char no_lines[] = "without lines there is nothing to apply it to; -C shows lines as well";
 
 	if (given->only_summary && given->also_summary)
@@ -361,6 +368,12 @@ static int check_combination(const struct trace_options *options, const struct g
 		return contradiction("--entry-return", "--failed", early, err);
 	if (options->config.entry_return && options->config.min_duration_ns)
 		return contradiction("--entry-return", "--min-duration", early, err);
+	if (options->no_returns && options->config.entry_return)
+		return contradiction("--no-return-probes", "--entry-return", no_return, err);
+	if (options->no_returns && options->config.failed)
+		return contradiction("--no-return-probes", "--failed", no_return, err);
+	if (options->no_returns && options->config.min_duration_ns)
+		return contradiction("--no-return-probes", "--min-duration", no_return, err);
 	if (given->stack && options->stacks.mode == STACK_OFF && trace_options__shows(options, COLUMN_STACK))
 		return contradiction("--stack off", "-o stack", "the column would be empty", err);
 	if (!given->only_summary)

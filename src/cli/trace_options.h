@@ -28,8 +28,9 @@ struct trace_options {
 	bool lines;			    /* calls are shown as they happen */
 	bool summary;			    /* and summed up at the end */
 	bool full_names;
-	bool strict; /* losses make the exit status EXIT_LOST */
-	bool quiet;  /* -q, wherever it stands: no last line unless calls were lost */
+	bool no_returns; /* see struct selection */
+	bool strict;	 /* losses make the exit status EXIT_LOST */
+	bool quiet;	 /* -q, wherever it stands: no last line unless calls were lost */
 	enum log_level log_level;
 };
 

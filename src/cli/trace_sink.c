@@ -144,7 +144,7 @@ void trace_sink__free(struct trace_sink *sink)
 static bool ends_call(const struct trace_line *line)
 {
 	return line->kind == LINE_CALL || line->kind == LINE_RETURN || line->kind == LINE_RESUMED ||
-	       line->kind == LINE_UNFINISHED;
+	       line->kind == LINE_UNFINISHED || line->kind == LINE_UNFOLLOWED;
 }
 
 static bool is_done(const struct trace_sink *sink)

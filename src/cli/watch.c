@@ -206,6 +206,12 @@ static void attach_machine(struct looking *looking)
 		log__warn(looking->log, "%s%s", looking->first.text.text, more);
 }
 
+static void expect_process(pid_t pid, void *arg)
+{
+	if (pid != getpid())
+		attacher__expect_process(arg, pid);
+}
+
 int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, struct refusals *refusals, struct asked_processes *asked,
 		 const struct log *log, struct error *err)
@@ -219,6 +225,8 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 	for (size_t i = 0; i < targets->pid_count && !ret; i++)
 		ret = watch_tree(programs, targets->pids[i], err);
 	if (!ret)
+		ret = watch__each_process(targets, expect_process, attacher, err);
+	if (!ret)
 		ret = attach_named(targets, attacher, err);
 	if (ret)
 		return ret;
@@ -230,6 +238,7 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 		ret = attach_given(targets, &looking, asked, !counts.sites[LAYER_DRIVER] && !targets->library_count, err);
 	else if (!targets->command)
 		attach_machine(&looking);
+	attacher__forget_expected(attacher);
 	if (ret)
 		return ret;
 	attacher__count(attacher, &counts);

@@ -149,6 +149,7 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->attached_ns = UINT64_MAX;
 	collector->model.sections = options->sections;
 	collector->model.launch_sample = options->launch_sample;
+	collector->model.no_returns = options->no_returns;
 	collector->model.stacks = options->stack_mode != STACK_OFF;
 	collector->model.min_wait_ns = skeleton->rodata->config.min_wait_ns;
 	collector->model.stack_sample = skeleton->rodata->config.stack_sample;

@@ -14,6 +14,7 @@ void tally__reset(struct process *process)
 {
 	memset(process->memory, 0, sizeof(process->memory));
 	process->double_frees = 0;
+	process->unfollowed = (struct unfollowed_totals){0};
 	memset(process->copies, 0, sizeof(process->copies));
 	memset(process->waits, 0, sizeof(process->waits));
 	memset(process->queries, 0, sizeof(process->queries));
@@ -190,7 +191,7 @@ static struct wait_totals *waits_of(const struct function_desc *function, const 
 				    struct wait_totals waits[WAIT_SCOPES], struct wait_totals *copy_waits,
 				    struct wait_totals *free_waits)
 {
-	if (function->flags & FUNCTION_ASYNC || key->flags & TALLY_CAPTURED)
+	if (function->flags & FUNCTION_ASYNC || key->flags & (TALLY_CAPTURED | TALLY_UNFOLLOWED))
 		return NULL;
 	switch (function->operation) {
 	case OP_WAIT:
@@ -359,6 +360,40 @@ static int apply_function(struct process *process, const struct tally_key *key, 
 	return 0;
 }
 
+/* Returns whether that is all that the calls are counted as: frees of memory on record end it as well. */
+static bool apply_unfollowed(struct process *process, const struct tally_key *key, const struct tally *tally)
+{
+	const struct function_desc *function = &api_functions[key->row].desc;
+	struct unfollowed_totals *unfollowed = &process->unfollowed;
+
+	unfollowed->calls += tally->calls;
+	switch (function->operation) {
+	case OP_ALLOC:
+		unfollowed->allocations += tally->calls;
+		unfollowed->allocated_bytes += tally->bytes;
+		break;
+	case OP_FREE:
+		unfollowed->frees += tally->calls;
+		return key->kind == MEMORY_UNKNOWN;
+	case OP_COPY:
+	case OP_SET:
+		if (key->kind < COPY_KINDS) {
+			struct copy_totals *copies = &process->copies[key->kind][(function->flags & FUNCTION_ASYNC) != 0];
+
+			copies->unfollowed_calls += tally->calls;
+			copies->unfollowed_bytes += tally->bytes;
+		}
+		break;
+	case OP_WAIT:
+		if (key->kind < WAIT_SCOPES)
+			process->waits[key->kind].unfollowed += tally->calls;
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
 int tally__apply(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
 	int ret;
@@ -368,6 +403,8 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	if (key->row >= api_function_count)
 		return 0;
 	ret = append_function(process, key, tally);
+	if (!ret && key->flags & TALLY_UNFOLLOWED && apply_unfollowed(process, key, tally))
+		return 0;
 	return ret ? ret : apply_function(process, key, tally);
 }
 

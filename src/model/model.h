@@ -93,6 +93,8 @@ struct copy_totals {
 	uint64_t pageable_calls, pageable_bytes;
 	/* Beside them: put into graphs, not executed. */
 	uint64_t captured_calls, captured_bytes;
+	/* Beside them: made, but their return was not followed. */
+	uint64_t unfollowed_calls, unfollowed_bytes;
 };
 
 /* Asynchronous copies that waits have covered: how fast they were at least. */
@@ -123,13 +125,24 @@ struct sticky_error {
 
 /* Time that threads spent blocked, or asked whether they would be. */
 struct wait_totals {
-	uint64_t calls; /* successful */
-	uint64_t ns;	/* inside them */
+	uint64_t calls;	     /* successful */
+	uint64_t ns;	     /* inside them */
+	uint64_t unfollowed; /* beside them: calls whose return was not followed */
 };
 
 struct query_totals {
 	uint64_t calls;	    /* that got an answer */
 	uint64_t not_ready; /* of these: "not yet" */
+};
+
+/*
+ * Calls whose return was not followed: --no-return-probes, or their thread had switched stacks inside a call. Whether they
+ * succeeded and how long they took is not known. Copies and waits among them stand with the others' as well.
+ */
+struct unfollowed_totals {
+	uint64_t calls; /* all but launches, which are counted at entry anyway */
+	uint64_t allocations, allocated_bytes;
+	uint64_t frees; /* those of memory on record are taken to have succeeded */
 };
 
 struct copy_inflight {
@@ -250,6 +263,8 @@ struct process {
 	struct wait_totals copy_waits; /* synchronous copies and sets */
 	struct wait_totals free_waits; /* frees, but those in stream order */
 
+	struct unfollowed_totals unfollowed;
+
 	struct device_totals *devices; /* by number, the unknown one last */
 	size_t device_count;
 
@@ -302,6 +317,7 @@ struct model {
 	unsigned int shape_sample;  /* one launch in so many tells grid and block; 1: each */
 	bool final;		    /* the last report of this run */
 	bool broken_off;	    /* the reading could not be done to its end: totals and lists may lack something */
+	bool no_returns;	    /* --no-return-probes: see struct unfollowed_totals */
 	bool stacks;		    /* stacks are taken: there may be call sites */
 	uint64_t stacks_kept;	    /* distinct ones */
 	uint64_t stacks_evicted;    /* so far, for want of room */
@@ -324,6 +340,7 @@ struct model {
 	uint64_t sites_attached[LAYER_COUNT];
 	uint64_t sites_missing;	     /* functions of the table that a library does not have */
 	size_t libraries;	     /* files with probes */
+	const bool *slow;	     /* by row of api_functions: the kernel must single-step a call's probe; NULL: none; not the model's own */
 	uint64_t live_at_exit_bytes; /* of all processes that ended */
 };
 

@@ -160,6 +160,8 @@ const char *words__tally_flag(uint16_t flag)
 		return "double";
 	case TALLY_ENDED:
 		return "ended";
+	case TALLY_UNFOLLOWED:
+		return "unfollowed";
 	default:
 		return "unknown";
 	}

@@ -26,6 +26,14 @@ static void choose_rows(struct attacher *attacher)
 		attacher->wanted[row] = selection__wants(&attacher->selection, &api_functions[row]);
 }
 
+static int make_hooks(struct attacher *attacher, struct error *err)
+{
+	enum hooks_reach reach = attacher->selection.of_machine ? HOOKS_OF_OWNER_ALONE : HOOKS_OF_ALL;
+
+	attacher->hooks = hooks__new(attacher->identities, reach, attacher->log);
+	return attacher->hooks ? 0 : error__set(err, -ENOMEM, "out of memory");
+}
+
 int attacher__new(const struct selection *selection, enum link_kind links, const struct probe_programs *programs,
 		  const struct log *log, struct attacher **out, struct error *err)
 {
@@ -38,10 +46,12 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 	attacher->log = log;
 	attacher->both_layers = programs->both_layers;
 	attacher->releases = links != LINKS_TRACEFS;
+	attacher->always_follows = links == LINKS_SESSION;
 	/* Until a libcuda is met. */
 	attacher->selection.no_driver = true;
 	attacher->wanted = calloc(api_function_count, sizeof(*attacher->wanted));
-	ret = attacher->wanted ? 0 : error__set(err, -ENOMEM, "out of memory");
+	attacher->slow = calloc(api_function_count, sizeof(*attacher->slow));
+	ret = attacher->wanted && attacher->slow ? 0 : error__set(err, -ENOMEM, "out of memory");
 	if (!ret) {
 		choose_rows(attacher);
 		ret = links__new(links, programs, &attacher->links, err);
@@ -50,6 +60,8 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 		ret = family_links__new(links, programs, &attacher->families, err);
 	if (!ret)
 		ret = identity_reader__new(&attacher->identities, err);
+	if (!ret)
+		ret = make_hooks(attacher, err);
 	if (ret) {
 		attacher__free(attacher);
 		return ret;
@@ -64,11 +76,25 @@ void attacher__free(struct attacher *attacher)
 		return;
 	family_links__free(attacher->families);
 	links__free(attacher->links);
+	hooks__free(attacher->hooks);
 	identity_reader__free(attacher->identities);
 	attacher__forget_seen(attacher);
 	free(attacher->wanted);
+	free(attacher->slow);
 	free(attacher->files);
 	free(attacher);
+}
+
+void attacher__expect_process(struct attacher *attacher, pid_t pid)
+{
+	attacher->expects = true;
+	hooks__note_process(attacher->hooks, pid);
+}
+
+void attacher__forget_expected(struct attacher *attacher)
+{
+	attacher->expects = false;
+	hooks__forget(attacher->hooks);
 }
 
 static struct attached_file *find_attached(struct attacher *attacher, const struct file_identity *identity)
@@ -98,7 +124,7 @@ static int make_room(struct attacher *attacher)
 	return 0;
 }
 
-/* Of the first; a library that is let go is met again and again. */
+/* Keeps which they are, and tells of the first files'; a library that is let go is met again and again. */
 static void warn_of_slow_sites(struct attacher *attacher, const char *name, const struct probe_site *sites, size_t count)
 {
 	size_t slow = 0;
@@ -107,7 +133,11 @@ static void warn_of_slow_sites(struct attacher *attacher, const char *name, cons
 	for (size_t i = 0; i < count; i++) {
 		if (!sites[i].slow)
 			continue;
-		if (!slow++ && sites[i].row < api_function_count)
+		slow++;
+		if (sites[i].row >= api_function_count)
+			continue;
+		attacher->slow[sites[i].row] = true;
+		if (slow == 1)
 			example = api_functions[sites[i].row].symbol;
 	}
 	if (slow && attacher->slow_told++ < SLOW_TOLD_MAX)
@@ -222,6 +252,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file),
 				  cuda_library__why(ret));
 	count = leave_out_harmful(attacher, elf_file__name(file), sites, count);
+	count = hooks__leave_out(attacher->hooks, file, &attached->identity, sites, count);
 	link_sites = calloc(count ? count : 1, sizeof(*link_sites));
 	if (!link_sites) {
 		ret = error__set(err, -ENOMEM, "out of memory");
@@ -230,7 +261,8 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 	for (size_t i = 0; i < count; i++) {
 		link_sites[i].row = sites[i].row;
 		link_sites[i].file_offset = sites[i].file_offset;
-		link_sites[i].wants_return = wants_return(attacher, sites[i].row);
+		link_sites[i].unfollowed = !attached->is_followed;
+		link_sites[i].wants_return = !link_sites[i].unfollowed && wants_return(attacher, sites[i].row);
 	}
 	ret = attach_sites(attacher, attached->number, fd, link_sites, count, err);
 	if (ret) {
@@ -273,7 +305,10 @@ static struct attached_file *remember(struct attacher *attacher, const struct at
 static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
 		       struct attached_file **attached, struct error *err)
 {
-	struct attached_file new = {.number = attacher->last_number + 1};
+	struct attached_file new = {
+		.number = attacher->last_number + 1,
+		.is_followed = !attacher->selection.no_returns && !attacher->unfollows,
+	};
 	unsigned int layers = 0;
 	int ret = cuda_library__layers(file, &layers);
 
@@ -383,4 +418,5 @@ uint64_t attacher__reading_ns(const struct attacher *attacher)
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts)
 {
 	*counts = attacher->counts;
+	counts->slow = attacher->slow;
 }

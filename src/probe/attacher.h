@@ -25,6 +25,7 @@ struct attacher;
 struct attacher_counts {
 	uint64_t sites[LAYER_COUNT]; /* functions with probes */
 	uint64_t missing;	     /* wanted functions that a library does not have */
+	const bool *slow;	     /* by row of api_functions: its probe is single-stepped in some file; the attacher's */
 	size_t libraries;	     /* files with probed functions */
 	uint64_t skipped;	     /* files that had to be left without probes, once each; for want of memory or descriptors each time */
 };
@@ -43,6 +44,13 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 
 /* Detaches everything. */
 void attacher__free(struct attacher *attacher);
+
+/*
+ * Before the first file is attached: the process runs already, and what it has hooked of CUDA's libraries is to be known
+ * then (hooks.h). attacher__forget_expected once the files of all these are attached.
+ */
+void attacher__expect_process(struct attacher *attacher, pid_t pid);
+void attacher__forget_expected(struct attacher *attacher);
 
 /*
  * Attaches the library at `path`. Returns 1 if it has new probes now, 0 if

@@ -5,6 +5,7 @@
 
 #include "probe/attacher.h"
 #include "probe/family_links.h"
+#include "probe/hooks.h"
 #include "probe/links.h"
 #include "target/identity.h"
 
@@ -16,6 +17,8 @@ struct attached_file {
 	uint64_t number;	       /* links know it by that; none is given twice, nor 0 */
 	uint64_t probed_ns;	       /* when they were in, CLOCK_BOOTTIME */
 	uint64_t unmapped_ns;	       /* since when nobody was seen to map it; 0: somebody does */
+	bool is_followed;	       /* it has return probes, or may have */
+	bool risk_told;		       /* that these may end somebody */
 	bool is_kept;		       /* was not found in a process: keeps its probes though nobody maps it */
 	size_t sites[LAYER_COUNT];
 	size_t missing;
@@ -27,16 +30,22 @@ struct attacher {
 	struct links *links;
 	struct family_links *families; /* of what can be taken out; NULL: nothing can */
 	struct identity_reader *identities;
+	struct hooks *hooks;
+	bool expects; /* the processes that run have been noted for their hooks */
 	const struct log *log;
 	bool *wanted; /* by row */
+	bool *slow;   /* by row: a probe there is single-stepped, in some file */
 	struct attached_file *files;
 	size_t file_count;
 	uint64_t last_number; /* of a file */
+	bool always_follows;  /* links can leave a return out where it would do harm */
+	bool unfollows;	      /* the files that are attached now have their calls watched as they begin alone */
 	bool releases;	      /* files that nobody maps are given back: their probes can be taken out alone */
 	struct seen_file *seen;
 	struct attacher_counts counts;
 	unsigned int slow_told; /* libraries of which a warning said that probes are slow there */
 	uint64_t reading_ns;	/* what the last process's mappings took to be read */
+	bool switcher_told;	/* that a process's calls are watched as they begin alone */
 	bool long_path_told;	/* that a file has a path too long to be looked at */
 	bool lack_told;		/* that there is no memory, or no descriptor, for what a process maps */
 };

@@ -205,14 +205,20 @@ fail:
 	return ret;
 }
 
+/* SITE_ROW and SITE_UNFOLLOWED, as the programs read it. */
+static uint32_t cookie_of(const struct link_site *site)
+{
+	return site->row | (site->unfollowed ? SITE_UNFOLLOWED : 0u);
+}
+
 static int remember_sites(struct links *links, unsigned int event, const struct link_site *const *sites,
 			  size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct site_key key = {.event_and_ip = event << 12 | (sites[i]->file_offset & 0xfff)};
-		uint32_t row = sites[i]->row;
+		uint32_t cookie = cookie_of(sites[i]);
 
-		if (bpf_map__update_elem(links->programs.sites, &key, sizeof(key), &row, sizeof(row), BPF_ANY))
+		if (bpf_map__update_elem(links->programs.sites, &key, sizeof(key), &cookie, sizeof(cookie), BPF_ANY))
 			return error__set(err, -errno, "cannot keep the probe sites: %s", strerror(errno));
 	}
 	return 0;
@@ -308,7 +314,7 @@ static int attach_all_multi(struct links *links, struct linked_file file, const 
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++) {
 		offsets[i] = sites[i].file_offset;
-		cookies[i] = sites[i].row;
+		cookies[i] = cookie_of(&sites[i]);
 	}
 	if (links->kind == LINKS_SESSION) {
 		ret = attach_multi(links, links->programs.session, ATTACH_UPROBE_SESSION, file, offsets, cookies,

@@ -25,6 +25,7 @@ struct links;
 struct link_site {
 	uint16_t row;	      /* of the API table */
 	bool wants_return;    /* ignored by session links, whose program decides */
+	bool unfollowed;      /* its calls are counted at entry alone; wants no return */
 	uint64_t file_offset; /* of its first instruction */
 };
 

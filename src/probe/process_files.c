@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "probe/attacher_private.h"
+#include "probe/stack_switcher.h"
 #include "target/elf_file.h"
 #include "target/mounts.h"
 #include "target/proc_maps.h"
@@ -62,9 +63,11 @@ struct scan {
 	char program[PATH_MAX]; /* as maps shows it */
 	struct candidate *candidates;
 	size_t count;
+	bool maps_coroutines; /* the process has a library of coroutines */
 	bool maps_cuda;	      /* the process has a file named like a CUDA library */
 	bool has_probes;      /* one of its files has */
 	int late[FILE_ROLES]; /* files without probes at since_ns */
+	const char *at_risk;  /* a file with return probes that may end the process; NULL: none */
 	bool is_cut;	      /* not all that it maps is known */
 	uint64_t since_ns;
 	struct hindrance *hindrance;
@@ -174,6 +177,8 @@ static int gather(const struct mapping *mapping, void *arg)
 
 	if (mapping->executable && mapping->path_too_long)
 		note_long_path(scan, mapping);
+	scan->maps_coroutines |= !scan->attacher->always_follows && mapping->executable &&
+				 stack_switcher__is_library(mapping->path);
 	if (!has_role(scan, mapping, &role))
 		return 0;
 	scan->maps_cuda |= role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
@@ -187,6 +192,19 @@ static int gather(const struct mapping *mapping, void *arg)
 	grown[scan->count].role = role;
 	grown[scan->count].mapping.path = strdup(mapping->path);
 	return grown[scan->count++].mapping.path ? 0 : -ENOMEM;
+}
+
+/*
+ * What a file's probes would meet. One that is held right after it has mapped a file has not run since; the libraries of
+ * those that are expected are noted.
+ */
+static void note_code(struct scan *scan, enum process_scan what)
+{
+	struct attacher *attacher = scan->attacher;
+
+	for (size_t i = 0; i < scan->count && what != SCAN_HELD; i++)
+		if (!attacher->expects || scan->candidates[i].role == ROLE_OF_PROGRAM)
+			hooks__note(attacher->hooks, scan->pid, &scan->candidates[i].mapping);
 }
 
 static int gather_all(struct scan *scan)
@@ -273,6 +291,15 @@ static bool is_lack(int code)
 	return code == -ENOMEM || code == -EMFILE || code == -ENFILE;
 }
 
+/* One with the file's return probes, put in for others, though it may switch stacks. */
+static void note_risk(struct scan *scan, const struct candidate *candidate, struct attached_file *file)
+{
+	if (!scan->attacher->unfollows || !file || !file->is_followed || file->risk_told)
+		return;
+	file->risk_told = true;
+	scan->at_risk = candidate->mapping.path;
+}
+
 static void attach_candidate(struct scan *scan, const struct candidate *candidate)
 {
 	struct attacher *attacher = scan->attacher;
@@ -296,6 +323,7 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	file = seen && seen->file ? attacher__find_file(attacher, seen->file) : NULL;
 	if (seen && (file || !seen->file)) {
 		note_file(scan, candidate->role, file);
+		note_risk(scan, candidate, file);
 		close(fd);
 		return;
 	}
@@ -373,6 +401,34 @@ static bool awaits_driver(const struct scan *scan)
 	return awaits;
 }
 
+/* Whether the process may switch stacks inside calls, and its links cannot leave returns out. */
+static bool is_switcher(const struct scan *scan)
+{
+	const struct attacher *attacher = scan->attacher;
+
+	if (attacher->always_follows || attacher->selection.no_returns || !scan->maps_cuda)
+		return false;
+	return scan->maps_coroutines || stack_switcher__is_program(scan->pid);
+}
+
+/* Of the first process that brings files, and of those that find one with return probes for the sake of others. */
+static void warn_of_switcher(const struct scan *scan, bool has_new)
+{
+	struct attacher *attacher = scan->attacher;
+
+	if (scan->at_risk)
+		log__warn(attacher->log,
+			  "process %d may switch stacks inside a call, and others' return probes are in %s: on this kernel they may "
+			  "end it; see --no-return-probes",
+			  scan->pid, scan->at_risk);
+	else if (has_new && !attacher->switcher_told)
+		log__warn(attacher->log,
+			  "process %d may switch stacks inside a call, where this kernel's return probes would end it: its calls are "
+			  "watched as they begin alone, so results and durations are unknown; Linux 6.13 can follow them",
+			  scan->pid);
+	attacher->switcher_told |= has_new;
+}
+
 /* What was read has its probes. */
 static void note_cut(struct scan *scan)
 {
@@ -384,6 +440,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 			  struct hindrance *hindrance)
 {
 	struct scan scan = {.attacher = attacher, .pid = pid, .since_ns = since_ns, .hindrance = hindrance};
+	uint64_t before;
 	int ret;
 
 	*hindrance = (struct hindrance){.whole = false};
@@ -393,11 +450,17 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	ret = gather_all(&scan);
 	if (ret)
 		goto out;
+	note_code(&scan, what);
+	attacher->unfollows = is_switcher(&scan);
+	before = attacher->last_number;
 	attach_role(&scan, ROLE_OF_DRIVER);
 	if (what != SCAN_HELD || !awaits_driver(&scan))
 		attach_role(&scan, ROLE_OF_LIBRARY);
 	if (what == SCAN_PROGRAM || scan.maps_cuda)
 		attach_role(&scan, ROLE_OF_PROGRAM);
+	if (attacher->unfollows)
+		warn_of_switcher(&scan, attacher->last_number != before);
+	attacher->unfollows = false;
 	if (scan.is_cut)
 		note_cut(&scan);
 	hindrance->whole = *hindrance->text.text && !scan.has_probes;
@@ -409,6 +472,8 @@ out:
 		tell_lack(&scan, ret, "what it maps cannot be read");
 	else if (ret < 0 && ret != -ESRCH)
 		hindrance__of_process(pid, ret, hindrance);
+	if (!attacher->expects)
+		hooks__forget(attacher->hooks);
 	mounts__forget();
 	forget_candidates(&scan);
 	return ret;

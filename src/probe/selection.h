@@ -33,6 +33,8 @@ struct selection {
 	bool launch_returns; /* the returns of launches are looked at */
 	bool asks;	     /* what asks for errors (ASK_ERROR), at each layer whatever `api` */
 	bool getters;	     /* ASK_GETTER, as `api` has it; API_AUTO: at each layer */
+	bool no_returns;     /* calls are counted at entry alone: no return is probed, whatever wants one */
+	bool of_machine;     /* all processes are watched */
 	bool by_family;	     /* the probes of a family can be taken out, see attacher__watch */
 	/* in place of all the above; NULL: none */
 	const struct function_choice *choice;

@@ -118,6 +118,9 @@ int elf_file__each_function(struct elf_file *file, enum elf_table table, const c
  */
 int elf_file__find_function(struct elf_file *file, const char *name, struct elf_symbol *symbol);
 
+/* Whether the file takes the function `name` from a library, by .dynsym. False for one that cannot be read. */
+bool elf_file__imports(struct elf_file *file, const char *name);
+
 /*
  * The virtual address of the variable `name`, which is sought first in .dynsym,
  * then in .symtab. Returns 0, -ENOENT or another errno.

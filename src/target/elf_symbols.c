@@ -32,6 +32,7 @@ struct walk {
 	const char *prefix;
 	size_t prefix_size;
 	bool objects; /* variables, not functions */
+	bool imports; /* what is defined elsewhere; only its name is told */
 	elf_symbol_fn fn;
 	void *arg;
 };
@@ -81,14 +82,17 @@ static int visit(struct walk *walk, const Elf64_Sym *entry)
 {
 	struct elf_symbol symbol = {0};
 
-	if (ELF64_ST_TYPE(entry->st_info) != (walk->objects ? STT_OBJECT : STT_FUNC) ||
-	    entry->st_shndx == SHN_UNDEF)
+	/* An import need not say that it is a function. */
+	if ((!walk->imports && ELF64_ST_TYPE(entry->st_info) != (walk->objects ? STT_OBJECT : STT_FUNC)) ||
+	    (entry->st_shndx == SHN_UNDEF) != walk->imports)
 		return 0;
 	symbol.name = take_name(walk, entry->st_name);
 	if (!walk->budget)
 		return -EBADMSG;
 	if (!symbol.name)
 		return 0;
+	if (walk->imports)
+		return walk->fn(&symbol, walk->arg);
 	/* A variable need not have a place in the file. */
 	if (!walk->objects &&
 	    !elf_internal__map(walk->file, entry->st_value, true, &symbol.file_offset))
@@ -176,6 +180,23 @@ int elf_file__find_function(struct elf_file *file, const char *name, struct elf_
 	if (ret == 1)
 		return 0;
 	return ret < 0 ? ret : -ENOENT;
+}
+
+bool elf_file__imports(struct elf_file *file, const char *name)
+{
+	struct elf_symbol found = {0};
+	struct search search = {.name = name, .found = &found};
+	struct walk walk = {
+		.file = file,
+		.budget = NAME_BUDGET,
+		.prefix = name,
+		.prefix_size = strlen(name),
+		.imports = true,
+		.fn = match_name,
+		.arg = &search,
+	};
+
+	return walk_file(&walk, ELF_TABLE_DYNAMIC) == 1;
 }
 
 int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value)

@@ -105,8 +105,8 @@ static void set_call(struct trace_stream *stream, const struct waiting *waiting,
 /* With two lines a call the first stands for it. */
 static void count(struct trace_stream *stream, enum trace_line_kind kind)
 {
-	bool is_entry = kind == LINE_ENTRY;
-	bool is_last = has_returned(kind) || kind == LINE_UNFINISHED;
+	bool is_entry = kind == LINE_ENTRY || kind == LINE_UNFOLLOWED;
+	bool is_last = has_returned(kind) || kind == LINE_UNFINISHED || kind == LINE_UNFOLLOWED;
 
 	if (stream->options.entry_return ? is_entry : is_last) {
 		stream->counts.calls++;
@@ -114,6 +114,8 @@ static void count(struct trace_stream *stream, enum trace_line_kind kind)
 	}
 	if (kind == LINE_UNFINISHED)
 		stream->counts.unfinished++;
+	if (kind == LINE_UNFOLLOWED)
+		stream->counts.unfollowed++;
 }
 
 void trace_stream__let_go(struct trace_stream *stream, struct waiting *waiting)

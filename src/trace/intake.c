@@ -85,6 +85,9 @@ static int take_event(struct trace_stream *stream, const struct trace_event *eve
 	shown = &stream->shown[event->thread][event->depth];
 	if (event->type == TRACE_ENTRY)
 		return trace_stream__add(stream, event, size, function, LINE_ENTRY, time);
+	if (event->type == TRACE_UNFOLLOWED)
+		return trace_stream__add(stream, event, size, function, LINE_UNFOLLOWED,
+					 time > stream->handed ? time : stream->handed);
 	if (*shown == TOLD)
 		return 0;
 	kind = event->type == TRACE_UNFINISHED ? LINE_UNFINISHED :
@@ -134,6 +137,7 @@ static int take(struct trace_stream *stream, const void *data, size_t size)
 	case TRACE_CALL:
 	case TRACE_ENTRY:
 	case TRACE_UNFINISHED:
+	case TRACE_UNFOLLOWED:
 		return take_event(stream, data, size);
 	case TRACE_THREAD:
 		return size < sizeof(struct trace_thread_record) ? -EINVAL : take_thread(stream, data);

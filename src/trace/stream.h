@@ -42,6 +42,7 @@ struct trace_counts {
 	uint64_t lost;		       /* calls not shown for want of room, all reasons */
 	uint64_t losses[TRACE_LOSSES]; /* TRACE_LOST_RETURN and those of stacks are not part of `lost` */
 	uint64_t unfinished;	       /* of the calls */
+	uint64_t unfollowed;	       /* of the calls: their return was not */
 	uint64_t malformed;	       /* records that cannot be: dropped */
 	uint64_t evicted;	       /* stacks that left for want of room */
 	uint64_t unknown_stacks;       /* of the calls: whose stack was not known */

@@ -69,8 +69,8 @@ static void note_short_waits(FILE *out, const struct model *model)
 		sum_waits(process, &all);
 		for (size_t n = 0; n < process->site_count; n++)
 			if (process->sites[n].kind == SITE_WAIT)
-				add_waits(&shown, &(struct wait_totals){process->sites[n].calls,
-									process->sites[n].amount});
+				add_waits(&shown, &(struct wait_totals){.calls = process->sites[n].calls,
+									.ns = process->sites[n].amount});
 	}
 	if (!model->min_wait_ns || all.calls <= shown.calls)
 		return;

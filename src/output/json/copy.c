@@ -31,7 +31,7 @@ static void write_copy(struct json *j, int kind, bool async, const struct proces
 	const struct copy_totals *c = &p->copies[kind][async];
 	const struct copy_inflight *inflight = &p->inflight[kind];
 
-	if (!c->calls && !c->captured_calls && !(async && inflight->calls))
+	if (!c->calls && !c->captured_calls && !c->unfollowed_calls && !(async && inflight->calls))
 		return;
 	json__object_begin(j);
 	json__key_string(j, "kind", words__copy_kind(kind));
@@ -45,6 +45,8 @@ static void write_copy(struct json *j, int kind, bool async, const struct proces
 	write_part(j, "pinned", c->pinned_calls, c->pinned_bytes);
 	write_part(j, "pageable", c->pageable_calls, c->pageable_bytes);
 	write_part(j, "captured", c->captured_calls, c->captured_bytes);
+	if (c->unfollowed_calls)
+		write_part(j, "unfollowed", c->unfollowed_calls, c->unfollowed_bytes);
 	if (async) {
 		write_covered(j, &p->covered[kind]);
 		json__key(j, "in_flight");

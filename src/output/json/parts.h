@@ -37,6 +37,12 @@ void json_process__write(struct json *j, const struct process *p);
 /* The members that a process begins with: who it is, those of json_process__write too, and its life. */
 void json_process__write_life(struct json *j, const struct process *p);
 
+/* The member "unfollowed", calls whose return was not followed, where there are any. */
+void json_process__write_unfollowed(struct json *j, const struct process *p);
+
+/* The member "slow_probes", calls whose probe the kernel must single-step, where there are any. */
+void json_process__write_slow(struct json *j, const struct model *model, const struct process *p);
+
 /* The process's GPUs, and the machine's. */
 void json_process__write_gpus(struct json *j, const struct model *model, const struct process *p);
 void json_process__write_machine(struct json *j, const struct model *model);

@@ -3,6 +3,7 @@
 #include "output/json/parts.h"
 
 #include "model/gpu_label.h"
+#include "model/slow_calls.h"
 
 static void key_bytes(struct json *j, const char *key, uint64_t bytes)
 {
@@ -40,6 +41,37 @@ void json_process__write(struct json *j, const struct process *p)
 	key_group(j, "container", p, p->container);
 	key_group(j, "pod", p, p->pod);
 	key_number(j, "namespace_pid", p->namespace_pid, p->namespace_pid != 0);
+}
+
+void json_process__write_unfollowed(struct json *j, const struct process *p)
+{
+	const struct unfollowed_totals *u = &p->unfollowed;
+
+	if (!u->calls)
+		return;
+	json__key(j, "unfollowed");
+	json__object_begin(j);
+	json__key_u64(j, "calls", u->calls);
+	json__key_u64(j, "allocations", u->allocations);
+	json__key_u64(j, "allocated_bytes", u->allocated_bytes);
+	json__key_u64(j, "frees", u->frees);
+	json__object_end(j);
+}
+
+void json_process__write_slow(struct json *j, const struct model *model, const struct process *p)
+{
+	struct slow_calls slow;
+
+	slow_calls__sum(model, p, &slow);
+	if (!slow.calls)
+		return;
+	json__key(j, "slow_probes");
+	json__object_begin(j);
+	json__key_u64(j, "calls", slow.calls);
+	json__key_u64(j, "functions", slow.functions);
+	json__key_string(j, "most", slow.function);
+	json__key_u64(j, "about_ns", slow.calls * SLOW_PROBE_NS);
+	json__object_end(j);
 }
 
 static void write_process_gpu(struct json *j, const struct model *model, const struct process_gpu *g)

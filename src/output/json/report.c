@@ -29,7 +29,7 @@ static void write_totals(struct json *j, const struct model *model)
 	json__key(j, "totals");
 	json__object_begin(j);
 	json__key_u64(j, "processes", totals.processes);
-	if (model->sections & SECTION_MEMORY) {
+	if (model->sections & SECTION_MEMORY && !model->no_returns) {
 		json_memory__write_totals(j, "device_memory", &totals.device);
 		json_memory__write_totals(j, "host_memory", &totals.host);
 		json__key_u64(j, "live_at_exit_bytes", totals.live_at_exit_bytes);
@@ -55,8 +55,10 @@ static void write_process(struct json *j, const struct model *model, const struc
 	json__object_begin(j);
 	json_process__write_life(j, p);
 	json_process__write_gpus(j, model, p);
-	if (sections & SECTION_MEMORY)
+	if (sections & SECTION_MEMORY && !model->no_returns)
 		json_memory__write(j, p);
+	json_process__write_unfollowed(j, p);
+	json_process__write_slow(j, model, p);
 	if (sections & SECTION_LAUNCH)
 		json_launch__write(j, model, p);
 	if (sections & SECTION_COPY) {
@@ -67,7 +69,7 @@ static void write_process(struct json *j, const struct model *model, const struc
 	json_error__write(j, p);
 	if (model->stacks)
 		json_site__write(j, model, p);
-	json_functions__write(j, sections, p);
+	json_functions__write(j, model->no_returns ? sections & SECTION_LAUNCH : sections, p);
 	json__object_end(j);
 }
 
@@ -110,6 +112,8 @@ void report_json__print(FILE *out, const struct model *model, const struct findi
 	json__key_bool(&j, "final", model->final);
 	write_sections(&j, model->sections);
 	json__key_u64(&j, "launch_sample", model->launch_sample);
+	if (model->no_returns)
+		json__key_bool(&j, "returns", false);
 	json_sampling__write(&j, &model->sampling);
 	write_totals(&j, model);
 	write_processes(&j, model);

@@ -92,7 +92,7 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	if (err)
 		return err;
 	process_series__write(&page);
-	if (model->sections & SECTION_MEMORY) {
+	if (model->sections & SECTION_MEMORY && !model->no_returns) {
 		memory_series__write(&page);
 		virtual_series__write(&page);
 	}

@@ -32,6 +32,18 @@ static const struct metric_family untracked_bytes = {
 	" code, libraries.",
 };
 
+static const struct metric_family unfollowed = {
+	"gpuprobe_unfollowed_calls",
+	METRIC_COUNTER,
+	"Calls whose return was not followed, since their thread had switched stacks inside a call or by --no-return-probes: results and"
+	" durations are unknown, and memory, copies and waits are without them.",
+};
+static const struct metric_family unfollowed_bytes = {
+	"gpuprobe_unfollowed_allocated_bytes",
+	METRIC_COUNTER,
+	"Bytes that allocations among these calls asked for.",
+};
+
 static void label_number(struct exposition_writer *w, const char *name, int32_t number)
 {
 	char text[16];
@@ -110,6 +122,29 @@ static void write_processes(struct metrics_page *page, const struct metric_famil
 	}
 }
 
+static bool has_unfollowed(const struct metrics_page *page)
+{
+	for (size_t i = 0; i < page->process_count; i++)
+		if (page->processes[i]->unfollowed.calls)
+			return true;
+	return false;
+}
+
+static void write_unfollowed(struct metrics_page *page, const struct metric_family *family)
+{
+	struct exposition_writer *w = &page->writer;
+
+	exposition__family(w, family);
+	for (size_t i = 0; i < page->process_count; i++) {
+		const struct unfollowed_totals *totals = &page->processes[i]->unfollowed;
+
+		if (!totals->calls)
+			continue;
+		metrics_page__sample(w, page->processes[i]);
+		exposition__u64(w, family == &unfollowed ? totals->calls : totals->allocated_bytes);
+	}
+}
+
 void process_series__write(struct metrics_page *page)
 {
 	write_info(page);
@@ -117,4 +152,8 @@ void process_series__write(struct metrics_page *page)
 	write_machine(page, &total_bytes);
 	write_processes(page, &process_bytes);
 	write_processes(page, &untracked_bytes);
+	if (has_unfollowed(page)) {
+		write_unfollowed(page, &unfollowed);
+		write_unfollowed(page, &unfollowed_bytes);
+	}
 }

@@ -25,13 +25,37 @@ static void print_details(FILE *out, const char *mark, const struct copy_totals 
 	if (c->captured_calls)
 		fprintf(out, ", beside %s%" PRIu64 " captured (%s%" PRIu64 " Bytes)", mark, c->captured_calls,
 			mark, c->captured_bytes);
+	if (c->unfollowed_calls)
+		fprintf(out, ", beside %s%" PRIu64 " not followed (%s%" PRIu64 " Bytes)", mark, c->unfollowed_calls,
+			mark, c->unfollowed_bytes);
+}
+
+/* Whether there are only calls whose return was not followed. */
+static bool is_unfollowed(const struct copy_totals *c)
+{
+	return c->unfollowed_calls && !c->calls && !c->captured_calls;
+}
+
+static void print_unfollowed(FILE *out, const char *kind, const char *mode, const char *mark, const struct copy_totals *c)
+{
+	fprintf(out, REPORT_INDENT "%s%s %s%" PRIu64 " call%s not followed, %s%" PRIu64 " Bytes\n", kind, mode, mark,
+		c->unfollowed_calls, report_line__plural(c->unfollowed_calls), mark, c->unfollowed_bytes);
+}
+
+static bool has_any(const struct copy_totals *c)
+{
+	return c->calls || c->captured_calls || c->unfollowed_calls;
 }
 
 static void print_sync_copies(FILE *out, const char *kind, const char *mark, const struct copy_totals *c)
 {
 	double seconds = (double)c->ns / 1e9;
 
-	if (!c->calls && !c->captured_calls)
+	if (is_unfollowed(c)) {
+		print_unfollowed(out, kind, "", mark, c);
+		return;
+	}
+	if (!has_any(c))
 		return;
 	print_amount(out, kind, "", mark, c);
 	/* Below 10 us five decimals would leave one digit or none. */
@@ -47,7 +71,11 @@ static void print_async_copies(FILE *out, const char *kind, const char *mark, co
 {
 	double oldest_ms = (double)inflight->oldest_ns / 1e6;
 
-	if (!c->calls && !c->captured_calls && !inflight->calls)
+	if (is_unfollowed(c) && !inflight->calls) {
+		print_unfollowed(out, kind, " async", mark, c);
+		return;
+	}
+	if (!has_any(c) && !inflight->calls)
 		return;
 	print_amount(out, kind, " async", mark, c);
 	if (covered->ns)
@@ -65,8 +93,7 @@ static bool has_copies(const struct process *p)
 	int kind;
 
 	for (kind = 0; kind < COPY_KINDS; kind++) {
-		if (p->copies[kind][0].calls || p->copies[kind][1].calls || p->inflight[kind].calls ||
-		    p->copies[kind][0].captured_calls || p->copies[kind][1].captured_calls)
+		if (has_any(&p->copies[kind][0]) || has_any(&p->copies[kind][1]) || p->inflight[kind].calls)
 			return true;
 	}
 	return false;

@@ -218,6 +218,36 @@ static void print_freed(FILE *out, const struct process *p, const struct report_
 		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more free%s\n", rest, rest == 1 ? "" : "s");
 }
 
+/* What else there may be, and may be gone: neither is part of what is live. */
+static void print_unfollowed(FILE *out, const struct process *p)
+{
+	const struct unfollowed_totals *u = &p->unfollowed;
+
+	if (u->allocations || u->frees)
+		fprintf(out, REPORT_INDENT "not followed: %" PRIu64 " allocation%s (%" PRIu64 " Bytes asked for), %" PRIu64 " free%s\n",
+			u->allocations, report_line__plural(u->allocations), u->allocated_bytes, u->frees,
+			report_line__plural(u->frees));
+}
+
+/* Which of the memory is live is not known. */
+static void print_entries(FILE *out, const struct model *model)
+{
+	bool any = false;
+
+	fputs("memory: what is live is unknown (--no-return-probes)\n", out);
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!report__shows(p) || !(p->unfollowed.allocations || p->unfollowed.frees))
+			continue;
+		report_line__process(out, p);
+		print_unfollowed(out, p);
+		any = true;
+	}
+	if (!any)
+		fputs("no allocation and no free was made\n", out);
+}
+
 static void print_process(FILE *out, const struct process *p, const struct report_options *options)
 {
 	const struct memory_totals *host = &p->memory[MEMORY_HOST];
@@ -239,6 +269,7 @@ static void print_process(FILE *out, const struct process *p, const struct repor
 	print_process_aside(out, p);
 	print_odd_frees(out, p, device.unknown_frees + host->unknown_frees, device.with_context,
 			device.with_context_bytes);
+	print_unfollowed(out, p);
 }
 
 static bool says_something(const struct process *p)
@@ -249,7 +280,7 @@ static bool says_something(const struct process *p)
 		if (has_any(&p->memory[kind]))
 			return true;
 	}
-	return p->live_listed || p->freed_listed || p->pool_count;
+	return p->live_listed || p->freed_listed || p->pool_count || p->unfollowed.allocations || p->unfollowed.frees;
 }
 
 void report_memory__print(FILE *out, const struct model *model, const struct report_totals *totals,
@@ -258,6 +289,10 @@ void report_memory__print(FILE *out, const struct model *model, const struct rep
 	bool first = true;
 	size_t i;
 
+	if (model->no_returns) {
+		print_entries(out, model);
+		return;
+	}
 	print_totals(out, totals);
 	for (i = 0; i < model->process_count; i++) {
 		const struct process *p = &model->processes[i];

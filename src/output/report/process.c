@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "model/gpu_label.h"
+#include "model/slow_calls.h"
 #include "output/report/line.h"
 #include "output/report/sampling.h"
 #include "output/report/totals.h"
@@ -55,6 +56,37 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	fputc('\n', out);
 }
 
+/* Why there is less known of some calls. */
+static void print_unfollowed(FILE *out, const struct model *model, const struct process *p)
+{
+	uint64_t calls = p->unfollowed.calls;
+
+	if (!calls)
+		return;
+	fprintf(out, REPORT_INDENT "returns not followed: %" PRIu64 " call%s, whose results and durations are unknown", calls,
+		report_line__plural(calls));
+	fputs(model->no_returns ? " (--no-return-probes)\n" :
+				  " (its threads switch stacks inside calls)\n",
+	      out);
+}
+
+/* What the process pays for functions that bear no cheap probe. */
+static void print_slow(FILE *out, const struct model *model, const struct process *p)
+{
+	struct slow_calls slow;
+
+	slow_calls__sum(model, p, &slow);
+	if (!slow.calls)
+		return;
+	fprintf(out, REPORT_INDENT "probes that the kernel must single-step: %" PRIu64 " call%s of %s", slow.calls,
+		report_line__plural(slow.calls), slow.function);
+	if (slow.functions > 1)
+		fprintf(out, " and %zu more", slow.functions - 1);
+	fprintf(out, ", some %d us each: ", SLOW_PROBE_NS / 1000);
+	report_line__seconds(out, slow.calls * SLOW_PROBE_NS);
+	fputs(" of its time\n", out);
+}
+
 /* What was counted on a device, of the sections that are watched. */
 static void print_device(FILE *out, unsigned int sections, const struct process *p, const struct device_totals *d)
 {
@@ -99,6 +131,9 @@ void report_process__print(FILE *out, const struct model *model)
 		for (size_t k = 0; k < p->gpu_count; k++)
 			print_gpu(out, model, &p->gpus[k]);
 		for (size_t k = 0; k < p->device_count; k++)
-			print_device(out, model->sections, p, &p->devices[k]);
+			print_device(out, model->no_returns ? model->sections & SECTION_LAUNCH : model->sections, p,
+				     &p->devices[k]);
+		print_unfollowed(out, model, p);
+		print_slow(out, model, p);
 	}
 }

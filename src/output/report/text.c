@@ -43,6 +43,10 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		report_findings__print(out, options->findings, options);
 	}
 	report_line__silent(out, model);
+	if (model->no_returns)
+		fputs("\ncalls are watched as they begin alone (--no-return-probes): results, durations and what is live are "
+		      "unknown\n",
+		      out);
 	report_sampling__print(out, model);
 	report_line__losses(out, model);
 	fputs(REPORT_RULE, out);

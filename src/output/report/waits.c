@@ -11,11 +11,18 @@
 
 static void print_wait(FILE *out, const char *in, const char *mark, const struct wait_totals *waits)
 {
-	if (!waits->calls)
+	if (!waits->calls && !waits->unfollowed)
 		return;
+	if (!waits->calls) {
+		fprintf(out, REPORT_INDENT "%s %s%" PRIu64 " call%s not followed\n", in, mark, waits->unfollowed,
+			report_line__plural(waits->unfollowed));
+		return;
+	}
 	fprintf(out, REPORT_INDENT "%s %s%" PRIu64 " call%s, %s", in, mark, waits->calls,
 		report_line__plural(waits->calls), mark);
 	report_line__seconds(out, waits->ns);
+	if (waits->unfollowed)
+		fprintf(out, ", beside %s%" PRIu64 " not followed", mark, waits->unfollowed);
 	fputc('\n', out);
 }
 
@@ -31,7 +38,7 @@ static bool has_waits(const struct process *p)
 	int scope;
 
 	for (scope = 0; scope < WAIT_SCOPES; scope++) {
-		if (p->waits[scope].calls || p->queries[scope].calls)
+		if (p->waits[scope].calls || p->waits[scope].unfollowed || p->queries[scope].calls)
 			return true;
 	}
 	return p->copy_waits.calls || p->free_waits.calls;

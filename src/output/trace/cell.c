@@ -128,7 +128,7 @@ static char *write_bandwidth(const struct trace_output *output, const struct tra
 
 static char *write_duration(const struct trace_output *output, const struct trace_line *line, char *at)
 {
-	if (line->kind == LINE_ENTRY)
+	if (line->kind == LINE_ENTRY || line->kind == LINE_UNFOLLOWED)
 		return is_table(output) ? at : write_unknown(at);
 	return is_table(output) ? trace_text__duration(at, line->duration_ns) :
 				  trace_text__unsigned(at, line->duration_ns);
@@ -183,6 +183,8 @@ static char *write_result(const struct trace_output *output, const struct trace_
 		return TRACE_TEXT_CONSTANT(at, "<in progress>");
 	case LINE_UNFINISHED:
 		return TRACE_TEXT_CONSTANT(at, "<unfinished>");
+	case LINE_UNFOLLOWED:
+		return TRACE_TEXT_CONSTANT(at, "<not followed>");
 	case LINE_RETURN:
 		if (is_table(output))
 			return write_returned(view, at);

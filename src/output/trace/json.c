@@ -191,7 +191,7 @@ static char *write_value(struct trace_output *output, const struct trace_view *v
 	case COLUMN_STACK:
 		return write_stack(view->stack, at);
 	case COLUMN_DURATION:
-		return line->kind == LINE_ENTRY ? write_null(at) : trace_text__unsigned(at, line->duration_ns);
+		return line->kind == LINE_ENTRY || line->kind == LINE_UNFOLLOWED ? write_null(at) : trace_text__unsigned(at, line->duration_ns);
 	case COLUMN_RESULT:
 		return write_result(view, at);
 	default:
@@ -216,6 +216,8 @@ static char *write_kind(enum trace_line_kind kind, char *at)
 		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"resumed\"");
 	case LINE_UNFINISHED:
 		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"unfinished\"");
+	case LINE_UNFOLLOWED:
+		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"not_followed\"");
 	case LINE_LOST:
 		break;
 	}

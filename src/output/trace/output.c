@@ -128,7 +128,7 @@ static void look_at(struct trace_output *output, const struct trace_line *line, 
 static bool counts(const struct trace_output *output, enum trace_line_kind kind)
 {
 	if (output->options.entry_return)
-		return kind == LINE_ENTRY;
+		return kind == LINE_ENTRY || kind == LINE_UNFOLLOWED;
 	return kind != LINE_LOST && kind != LINE_ENTRY && kind != LINE_IN_PROGRESS;
 }
 

@@ -94,7 +94,7 @@ void trace_output__set_width(struct trace_output *output, unsigned int width);
 
 /*
  * Calls whose lines have reached the descriptor whole, each counted once: with
- * its last line, which is LINE_CALL, LINE_RESUMED or LINE_UNFINISHED; or, with
+ * its last line, which is LINE_CALL, LINE_RESUMED, LINE_UNFINISHED or LINE_UNFOLLOWED; or, with
  * options.entry_return, with its first, which stands for it as the second may
  * be lost.
  */

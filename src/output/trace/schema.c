@@ -220,14 +220,15 @@ static void write_enum(struct json *j, const char *const words[], size_t count)
 
 static void write_own_keys(struct json *j)
 {
-	static const char *const lines[] = {"entry", "return", "in_progress", "resumed", "unfinished", "lost"};
+	static const char *const lines[] = {"entry", "return", "in_progress", "resumed", "unfinished", "not_followed",
+					    "lost"};
 
 	begin_key(j, "schema", "integer", "the version of this description");
 	json__key_u64(j, "const", TRACE_JSON_SCHEMA);
 	json__object_end(j);
 	begin_key(j, "line", "string",
 		  "what the line is where it is not one whole call: entry and return are one call's two lines; a call "
-		  "in_progress comes back as resumed or unfinished; lost tells of calls that are not shown");
+		  "in_progress comes back as resumed or unfinished; the return of a call not_followed is not seen; lost tells of calls that are not shown");
 	write_enum(j, lines, sizeof(lines) / sizeof(lines[0]));
 	json__object_end(j);
 	write_key(j, "code", "integer", "the error code as a number, where it is not 0");

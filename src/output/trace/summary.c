@@ -76,6 +76,10 @@ int trace_summary__add(struct trace_summary *summary, const struct trace_line *l
 		return -ENOMEM;
 	row->sums.calls++;
 	summary->nested |= line->depth > 0;
+	if (line->kind == LINE_UNFOLLOWED) {
+		row->sums.unfollowed++;
+		return 0;
+	}
 	if (line->kind == LINE_UNFINISHED) {
 		row->sums.unfinished++;
 		row->sums.unfinished_ns += line->duration_ns;

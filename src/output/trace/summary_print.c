@@ -30,6 +30,7 @@ static void add_up(const struct trace_summary *summary, struct summary_sums *tot
 		total->calls += row->sums.calls;
 		total->errors += row->sums.errors;
 		total->unfinished += row->sums.unfinished;
+		total->unfollowed += row->sums.unfollowed;
 		total->ns += row->sums.ns;
 		total->unfinished_ns += row->sums.unfinished_ns;
 		if (row->sums.max_ns > total->max_ns)
@@ -37,9 +38,15 @@ static void add_up(const struct trace_summary *summary, struct summary_sums *tot
 	}
 }
 
+/* Calls whose return was seen. */
+static uint64_t finished_calls(const struct summary_sums *sums)
+{
+	return sums->calls - sums->unfinished - sums->unfollowed;
+}
+
 static uint64_t average(const struct summary_sums *sums)
 {
-	uint64_t finished = sums->calls - sums->unfinished;
+	uint64_t finished = finished_calls(sums);
 
 	return finished ? sums->ns / finished : 0;
 }
@@ -76,7 +83,7 @@ static void print_time(FILE *out, const struct summary_sums *sums, uint64_t tota
 
 static void print_row(FILE *out, const struct summary_row *row, uint64_t total_ns)
 {
-	bool finished = row->sums.calls > row->sums.unfinished;
+	bool finished = finished_calls(&row->sums);
 
 	print_time(out, &row->sums, total_ns);
 	print_duration(out, finished, average(&row->sums));
@@ -105,6 +112,9 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 		fprintf(out, "%" PRIu64 " of the calls did not return: %s so far, not in the times above\n",
 			total->unfinished, text);
 	}
+	if (total->unfollowed)
+		fprintf(out, "the return of %" PRIu64 " of the calls was not followed: results and times are those of the others\n",
+			total->unfollowed);
 	if (summary->nested)
 		fputs("the time of a call within another is in both\n", out);
 	if (missing->calls)
@@ -118,7 +128,7 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 static void print_table(const struct trace_summary *summary, const struct summary_sums *total, const struct trace_missing *missing, FILE *out)
 {
 	const struct summary_row *row;
-	bool finished = total->calls > total->unfinished;
+	bool finished = finished_calls(total);
 
 	fprintf(out, "%6s %11s %10s %8s %9s %9s %9s %9s %s\n", "% time", "seconds", "calls", "errors", "average",
 		"p50", "p99", "max", "function");
@@ -141,8 +151,8 @@ static void print_tsv_row(FILE *out, const struct summary_row *row)
 {
 	escape__text(out, trace_function__symbol(row->function));
 	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, row->sums.calls, row->sums.errors,
-		row->sums.unfinished, row->sums.ns);
-	if (row->sums.calls > row->sums.unfinished)
+		row->sums.unfinished + row->sums.unfollowed, row->sums.ns);
+	if (finished_calls(&row->sums))
 		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", average(&row->sums),
 			percentile(row, 50), percentile(row, 99), row->sums.max_ns);
 	else
@@ -169,6 +179,8 @@ static void write_sums(struct json *j, const struct summary_sums *sums)
 	json__key_u64(j, "calls", sums->calls);
 	json__key_u64(j, "errors", sums->errors);
 	json__key_u64(j, "unfinished", sums->unfinished);
+	if (sums->unfollowed)
+		json__key_u64(j, "not_followed", sums->unfollowed);
 	json__key_u64(j, "unfinished_time", sums->unfinished_ns);
 	json__key_u64(j, "time", sums->ns);
 }
@@ -178,7 +190,7 @@ static void write_row(struct json *j, const struct summary_row *row)
 	json__object_begin(j);
 	json__key_string(j, "event", trace_function__symbol(row->function));
 	write_sums(j, &row->sums);
-	if (row->sums.calls > row->sums.unfinished) {
+	if (finished_calls(&row->sums)) {
 		json__key_u64(j, "average", average(&row->sums));
 		json__key_u64(j, "p50", percentile(row, 50));
 		json__key_u64(j, "p99", percentile(row, 99));

@@ -10,7 +10,8 @@
 struct summary_sums {
 	uint64_t calls;
 	uint64_t errors;
-	uint64_t unfinished; /* of the calls: the next do not have them */
+	uint64_t unfinished; /* of the calls: `ns`, `min_ns` and `max_ns` do not have them */
+	uint64_t unfollowed; /* nor these, whose return was not followed */
 	uint64_t ns;
 	uint64_t min_ns, max_ns;
 	uint64_t unfinished_ns; /* so far */

@@ -242,6 +242,8 @@ def test_until_a_wait_covers_them(gpuprobe, layer):
                 assert exact.copies(process) == {("H2D", "async"): (5 * number, 20000 * number)}
             before = boot_ns()
             steps.go_on()
+            # A report in whose middle they were issued has their age as nothing.
+            wait_for_in_flight(steps.running, {"H2D": (5, 20000)})
             report = wait_for_in_flight(steps.running, {"H2D": (5, 20000)})
             assert before <= issued_ns(report) <= report["boot_ns"] <= boot_ns()
             assert issued_ns(wait_for_in_flight(steps.running, {"H2D": (5, 20000)})) == issued_ns(report)

@@ -53,8 +53,8 @@ def test_words():
     assert lines[first + 2] == "warning  alloc-churn: the same memory is allocated and freed again and again"
     assert re.fullmatch(r" {8}process \d+ \(memory\): cudaMalloc of 64\.0 KiB", lines[first + 3])
     rest = "\n".join(lines[first + 4:])
-    assert re.search(r"^ {8}cost: \d+ ms, \d+\.\d % of the process's watched time, in allocations", rest, re.M)
-    assert re.search(r"^ {8}saving: about \d+ ms, if ", rest, re.M)
+    assert re.search(r"^ {8}cost: [\d.]+ m?s, \d+\.\d % of the process's watched time, in allocations", rest, re.M)
+    assert re.search(r"^ {8}saving: about [\d.]+ m?s, if ", rest, re.M)
     # Where: this program has frame pointers, libc has not.
     assert re.search(r"^ {8}at:\n {16}cudaMalloc\+0x0 \[libcudart\.so\.13\].*\n {16}run_thread\+0x\w+ \[memory\]", rest,
                      re.M)
@@ -209,7 +209,9 @@ def test_growth_within_the_duration():
             out, _ = long.communicate(timeout=60)
         assert workload.poll() is None
     [course] = report["not_judged"]
-    assert (course["id"], course["places"], course["of_places"]) == ("leak-growing", 1, 1)
+    assert course["id"] == "leak-growing"
+    # Where the program has come to only a few rounds, its first allocations look as if they grew, too.
+    assert course["places"] == course["of_places"] >= 1
     watched = (report["boot_ns"] - report["began_ns"]) / 1e9
     assert 1 < course["followed_seconds"] < watched
     assert course["needed_seconds"] == pytest.approx(10 * 5 / 6, rel=0.01)

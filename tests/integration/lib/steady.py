@@ -24,16 +24,16 @@ def build(directory, name="steady"):
 NAME = "libsteady.so"
 
 
-def build_apart(directory):
+def build_apart(directory, name="steady"):
     """
-    programs/steady.c with a libcuda of another name, which a gpuprobe probes only where it is told to: those that
+    programs/NAME.c with a libcuda of another name, which a gpuprobe probes only where it is told to: those that
     watch the whole machine meanwhile leave the program's code alone.
     """
     content = paths.LIBCUDA.read_bytes()
     (directory / NAME).write_bytes(content.replace(b"libcuda.so.1\0", NAME.encode() + b"\0"))
-    program = directory / "steady"
+    program = directory / name
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
-                    PROGRAMS / "steady.c", f"-L{directory}", f"-l:{NAME}", "-Wl,-rpath,$ORIGIN"], check=True)
+                    PROGRAMS / f"{name}.c", f"-L{directory}", f"-l:{NAME}", "-Wl,-rpath,$ORIGIN"], check=True)
     return program
 
 

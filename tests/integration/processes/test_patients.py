@@ -49,6 +49,25 @@ def test_check_names_it(tmp_path):
     assert ("cuLaunchKernel" in found["text"]) == is_optimising()
 
 
+CALLS = """
+    import ctypes
+    library = ctypes.CDLL({library!r})
+    for _ in range(50):
+        library.cuCtxSynchronize()
+        library.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(8))
+    """
+
+
+def test_who_pays_for_slow_probes(gpuprobe_by, tmp_path):
+    """Functions whose first instruction must be single-stepped: their calls are told, with what they cost about."""
+    library = small_cuda.compile(tmp_path / "libcuda.so.1", cuCtxSynchronize="sub $8, %rsp\\n add $8, %rsp")
+    result = gpuprobe_by.run(*script(CALLS.format(library=str(library))))
+    assert result.final["processes"][0]["slow_probes"] == {"calls": 50, "functions": 1, "most": "cuCtxSynchronize",
+                                                           "about_ns": 50 * 14000}
+    text = gpuprobe_by.run(*script(CALLS.format(library=str(library))), base=("--metrics-addr", "none", "--display-interval", "0"))
+    assert "single-step: 50 calls of cuCtxSynchronize, some 14 us each: 0.00070 secs of its time\n" in text.stdout
+
+
 def test_traced_by_a_debugger(gpuprobe_by, tmp_path):
     """One that is traced is let be: the stop would be the debugger's. It runs to its end under strace's like."""
     program = script("context = start()\nneed(driver.cuCtxSynchronize())\nos._exit(7)")

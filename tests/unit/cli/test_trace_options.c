@@ -333,7 +333,7 @@ static void test_help_has_every_option(void **state)
 		"-e, --events", "--list-functions", "--failed", "--min-duration", "--api", "--nested", "--count", "--duration", "--comm", "--uid",
 		"--cgroup", "-o ", "--timestamps", "--entry-return", "--args", "--format", "--json-schema", "-O ",
 		"--strict", "--buffer", "-c, --summary", "-C ", "-p, --pid", "--libcuda-path", "--libcudart-path",
-		"-v, --verbose", "-q, --quiet", "-h, --help", "--full-names",
+		"-v, --verbose", "-q, --quiet", "-h, --help", "--full-names", "--no-return-probes",
 		"--stack [fp|dwarf|auto|off]", "--stack-size", "--stack-storage-size"};
 	char *text = NULL;
 	size_t size, column = 0;

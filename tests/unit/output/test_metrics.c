@@ -215,7 +215,7 @@ static void waits_have_series_once_there_are_any(void **state)
 	memset(b.devices, 0, sizeof(b.devices));
 	memset(b.process.queries, 0, sizeof(b.process.queries));
 	b.process.device_count = 1;
-	b.devices[0].waits[WAIT_EVENT] = (struct wait_totals){9, 0};
+	b.devices[0].waits[WAIT_EVENT] = (struct wait_totals){.calls = 9};
 	b.process.queries[WAIT_EVENT] = (struct query_totals){4, 4};
 	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
 	assert_has(page,

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Finds hooked functions, see hooks.h.
+#include "probe/hooks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/api.h"
+#include "target/memory_reader.h"
+
+#define MAPPINGS_MAX 16384
+#define COMPARED 8 /* bytes; a jump's, and no more than the first instruction matters */
+#define JUMP_MAX 16
+#define BREAKPOINT 0xcc
+#define PAGE 4096
+
+struct noted {
+	pid_t pid;
+	struct mapping mapping; /* its path is a copy */
+	bool is_identified;
+	struct file_identity identity; /* .inode 0: not known */
+};
+
+struct hooks {
+	struct identity_reader *identities;
+	enum hooks_reach reach;
+	const struct log *log;
+	struct memory_reader *memory; /* NULL until something is read */
+	struct noted *noted;
+	size_t count;
+	bool full_told;
+};
+
+struct hooks *hooks__new(struct identity_reader *identities, enum hooks_reach reach, const struct log *log)
+{
+	struct hooks *hooks = calloc(1, sizeof(*hooks));
+
+	if (!hooks)
+		return NULL;
+	hooks->identities = identities;
+	hooks->reach = reach;
+	hooks->log = log;
+	return hooks;
+}
+
+void hooks__forget(struct hooks *hooks)
+{
+	for (size_t i = 0; i < hooks->count; i++)
+		free((char *)hooks->noted[i].mapping.path);
+	free(hooks->noted);
+	hooks->noted = NULL;
+	hooks->count = 0;
+	memory_reader__free(hooks->memory);
+	hooks->memory = NULL;
+}
+
+void hooks__free(struct hooks *hooks)
+{
+	if (!hooks)
+		return;
+	hooks__forget(hooks);
+	free(hooks);
+}
+
+/* --- who maps it --- */
+
+void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping)
+{
+	struct noted *grown = hooks->count < MAPPINGS_MAX ? realloc(hooks->noted, (hooks->count + 1) * sizeof(*grown)) : NULL;
+	char *path = grown ? strdup(mapping->path) : NULL;
+
+	if (grown)
+		hooks->noted = grown;
+	if (path) {
+		hooks->noted[hooks->count] = (struct noted){.pid = pid, .mapping = *mapping};
+		hooks->noted[hooks->count++].mapping.path = path;
+	} else if (!hooks->full_told) {
+		hooks->full_told = true;
+		log__warn(hooks->log, "too many processes map CUDA's libraries: whether process %d and others have hooked their "
+				      "functions is not looked at",
+			  pid);
+	}
+}
+
+struct noting {
+	struct hooks *hooks;
+	pid_t pid;
+};
+
+static int note_mapping(const struct mapping *mapping, void *arg)
+{
+	const struct noting *noting = arg;
+	bool all = noting->hooks->reach == HOOKS_OF_ALL;
+
+	if (mapping->executable && mapping__is_file(mapping) && (all || mapping__is_named_like_cuda(mapping->path)))
+		hooks__note(noting->hooks, noting->pid, mapping);
+	return 0;
+}
+
+void hooks__note_process(struct hooks *hooks, pid_t pid)
+{
+	struct noting noting = {.hooks = hooks, .pid = pid};
+
+	/* One that cannot be read is told of when its probes are to go in. */
+	proc_maps__each(pid, note_mapping, &noting);
+}
+
+/* What is mapped there, by the inode that the kernel would probe. */
+static bool is_of_file(struct hooks *hooks, struct noted *noted, const struct file_identity *identity)
+{
+	int fd;
+
+	if (noted->mapping.inode != identity->number && !mapping__is_named_like_cuda(noted->mapping.path))
+		return false;
+	if (!noted->is_identified) {
+		noted->is_identified = true;
+		fd = mapping__open(&noted->mapping, noted->pid);
+		if (fd >= 0) {
+			if (identity_reader__of_fd(hooks->identities, fd, &noted->identity))
+				noted->identity.inode = 0;
+			close(fd);
+		}
+	}
+	return noted->identity.inode && file_identity__equal(&noted->identity, identity);
+}
+
+/* --- what is there --- */
+
+bool hooks__differ(const unsigned char *code, const unsigned char *of_file, size_t size)
+{
+	if (!size || !memcmp(code, of_file, size))
+		return false;
+	return code[0] != BREAKPOINT || memcmp(code + 1, of_file + 1, size - 1);
+}
+
+/* A page of a process's memory: sites stand close together. */
+struct page {
+	uint64_t address; /* 0: none was read */
+	int error;	  /* of its reading */
+	unsigned char bytes[PAGE];
+};
+
+static int read_memory(struct hooks *hooks, pid_t pid, uint64_t address, void *buffer, size_t size)
+{
+	if (!hooks->memory)
+		hooks->memory = memory_reader__new(hooks->log);
+	return hooks->memory ? memory_reader__read(hooks->memory, pid, address, buffer, size) : -ENOMEM;
+}
+
+/* Code that lies in one page. */
+static int read_code(struct hooks *hooks, pid_t pid, struct page *page, uint64_t address, unsigned char *code)
+{
+	uint64_t start = address & ~(uint64_t)(PAGE - 1);
+
+	if (address - start > PAGE - COMPARED)
+		return read_memory(hooks, pid, address, code, COMPARED);
+	if (page->address != start) {
+		page->address = start;
+		page->error = read_memory(hooks, pid, start, page->bytes, PAGE);
+	}
+	if (!page->error)
+		memcpy(code, page->bytes + (address - start), COMPARED);
+	return page->error;
+}
+
+/* Where the code of the site is in the process; 0: not in this mapping. */
+static uint64_t address_of(const struct mapping *mapping, const struct probe_site *site)
+{
+	uint64_t size = mapping->end - mapping->start;
+
+	if (site->file_offset < mapping->file_offset || site->file_offset - mapping->file_offset > size - COMPARED)
+		return 0;
+	return mapping->start + (site->file_offset - mapping->file_offset);
+}
+
+/* Where the code at `address` jumps to; 0: that cannot be told. */
+static uint64_t jump_target(struct hooks *hooks, pid_t pid, uint64_t address)
+{
+	unsigned char code[JUMP_MAX];
+	uint64_t target = 0;
+	int32_t distance;
+
+	if (read_memory(hooks, pid, address, code, sizeof(code)))
+		return 0;
+	if (code[0] == 0xe9) { /* jmp rel32 */
+		memcpy(&distance, code + 1, sizeof(distance));
+		return address + 5 + (uint64_t)(int64_t)distance;
+	}
+	if (code[0] == 0xff && code[1] == 0x25) { /* jmp *rel32(%rip) */
+		memcpy(&distance, code + 2, sizeof(distance));
+		return read_memory(hooks, pid, address + 6 + (uint64_t)(int64_t)distance, &target, sizeof(target)) ? 0 : target;
+	}
+	/* movabs imm64, %reg; jmp *%reg */
+	if ((code[0] == 0x48 || code[0] == 0x49) && code[1] >= 0xb8 && code[1] <= 0xbf)
+		memcpy(&target, code + 2, sizeof(target));
+	return target;
+}
+
+struct search {
+	uint64_t address;
+	char path[PATH_MAX];
+};
+
+static int find_path(const struct mapping *mapping, void *arg)
+{
+	struct search *search = arg;
+
+	if (search->address < mapping->start || search->address >= mapping->end)
+		return 0;
+	snprintf(search->path, sizeof(search->path), "%s", *mapping->path ? mapping->path : "code in anonymous memory");
+	return 1;
+}
+
+/* Who hooked it, as far as its jump tells. */
+static void name_hooker(struct hooks *hooks, pid_t pid, uint64_t address, struct search *search)
+{
+	snprintf(search->path, sizeof(search->path), "code that is not known");
+	search->address = jump_target(hooks, pid, address);
+	if (search->address)
+		proc_maps__each(pid, find_path, search);
+}
+
+/* The real user of the process; -1: not known. */
+static int64_t user_of(pid_t pid)
+{
+	char path[32], line[256];
+	int64_t user = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && user < 0 && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Uid: %" SCNd64, &user) != 1)
+			user = -1;
+	if (file)
+		fclose(file);
+	return user;
+}
+
+/* Whether its hooks keep probes out of the file. */
+static bool has_say(const struct hooks *hooks, pid_t pid, const struct elf_file *file)
+{
+	int64_t user = hooks->reach == HOOKS_OF_ALL ? 0 : user_of(pid);
+
+	return !user || user == (int64_t)elf_file__stat(file)->st_uid;
+}
+
+/* --- what becomes of it --- */
+
+struct process_hooks {
+	size_t count;
+	const struct probe_site *first;
+	uint64_t address; /* of the first */
+};
+
+static const char *name_of(const struct probe_site *site)
+{
+	return site->row < api_function_count ? api_functions[site->row].symbol : "of a name unknown to gpuprobe";
+}
+
+static void tell(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
+		 const struct process_hooks *found, bool has_say)
+{
+	struct search hooker;
+
+	name_hooker(hooks, noted->pid, found->address, &hooker);
+	if (has_say)
+		log__warn(hooks->log, "process %d has hooked %zu %s of %s (%s%s), by %s: they get no probes, their calls are not seen",
+			  noted->pid, found->count, found->count == 1 ? "function" : "functions", elf_file__name(file),
+			  name_of(found->first), found->count == 1 ? "" : ", …", hooker.path);
+	else
+		log__warn(hooks->log,
+			  "process %d has hooked %zu %s of %s (%s%s), by %s: probes there, which all processes get, may end it; "
+			  "-p watches other processes alone",
+			  noted->pid, found->count, found->count == 1 ? "function" : "functions", elf_file__name(file),
+			  name_of(found->first), found->count == 1 ? "" : ", …", hooker.path);
+}
+
+/* Marks in `hooked` what the process has hooked, if it has a say. */
+static void look_at(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
+		    const struct probe_site *sites, size_t count, bool *hooked)
+{
+	bool says = has_say(hooks, noted->pid, file);
+	unsigned char code[COMPARED], of_file[COMPARED];
+	struct process_hooks found = {0};
+	struct page page = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t address = address_of(&noted->mapping, &sites[i]);
+		int ret;
+
+		if (!address || elf_file__read(file, sites[i].file_offset, of_file, sizeof(of_file)) != sizeof(of_file))
+			continue;
+		ret = read_code(hooks, noted->pid, &page, address, code);
+		if (ret == -EFAULT)
+			continue;
+		if (ret)
+			break; /* gone, or not to be read: that is told elsewhere */
+		if (!hooks__differ(code, of_file, sizeof(code)))
+			continue;
+		if (!found.count++) {
+			found.first = &sites[i];
+			found.address = address;
+		}
+		hooked[i] |= says;
+	}
+	if (found.count)
+		tell(hooks, noted, file, &found, says);
+}
+
+size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const struct file_identity *identity,
+			struct probe_site *sites, size_t count)
+{
+	bool *hooked = count ? calloc(count, sizeof(*hooked)) : NULL;
+	size_t kept = 0;
+
+	if (!hooked)
+		return count;
+	for (size_t i = 0; i < hooks->count; i++)
+		if (is_of_file(hooks, &hooks->noted[i], identity))
+			look_at(hooks, &hooks->noted[i], file, sites, count, hooked);
+	for (size_t i = 0; i < count; i++)
+		if (!hooked[i])
+			sites[kept++] = sites[i];
+	free(hooked);
+	return kept;
+}
