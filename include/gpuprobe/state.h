@@ -171,7 +171,7 @@ struct thread {
 	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
 	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct unfollowed_calls unfollowed;
-	struct call calls[CALL_DEPTH];	   /* followed, all on one stack */
+	struct call calls[CALL_DEPTH]; /* followed, all on one stack */
 };
 
 /* A device by the number that its process knows it by, as the API has it. */

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 from lib import paths
 from lib.certain import Harm
@@ -35,6 +36,19 @@ def build_apart(directory, name="steady"):
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
                     PROGRAMS / f"{name}.c", f"-L{directory}", f"-l:{NAME}", "-Wl,-rpath,$ORIGIN"], check=True)
     return program
+
+
+def set_apart(program, directory):
+    """
+    A workload of the simulator with a libcuda of another name, as build_apart does with programs of the tests: the
+    copies of both.
+    """
+    copies = directory / Path(program).name, directory / NAME
+    for copy, source in zip(copies, (Path(program), paths.LIBCUDA)):
+        copy.write_bytes(source.read_bytes().replace(b"libcuda.so.1\0", NAME.encode() + b"\0"))
+        copy.chmod(0o755)
+    shutil.copy(paths.SIM / "libcudart.so.13", directory)
+    return copies
 
 
 class Steady(Background):

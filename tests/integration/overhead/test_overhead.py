@@ -11,6 +11,7 @@ import pytest
 from lib import scrape
 from lib.paths import LIBCUDA, SIM, workload
 from lib.probe import Background
+from lib.undisturbed import SPINS, undisturbed
 
 pytestmark = pytest.mark.plain("what calls cost is measured, and theirs is another there")
 
@@ -68,10 +69,11 @@ def test_back_to_exact(gpuprobe, tmp_path):
         running.wait_for(lambda report: any(process["sampling"]["launch"]["missed"] > 10000
                                             for process in report["processes"] if "sampling" in process))
         seldom.touch()
-        running.wait_for(lambda report: report["sampling"]["families"]["launch"]["share"] == 1)
+        # What the loop paid last counts for a while.
+        running.wait_for(lambda report: report["sampling"]["families"]["launch"]["share"] == 1 and
+                         report["sampling"]["overhead"] < 0.05)
         last = running.stop().final
     assert last["sampling"]["families"]["launch"] == {"share": 1, "sampled": True}
-    assert last["sampling"]["overhead"] < 0.05
 
 
 def is_sampled(report):
@@ -107,7 +109,8 @@ def test_stat(gpuprobe):
 
 def test_gauges(gpuprobe):
     endpoint = scrape.Endpoint()
-    with Background(*launches(600), env=BUSY) as busy:
+    # A loop that waits for a CPU most of the time pays too little for that.
+    with Background(*undisturbed(*launches(600), priority=SPINS), env=BUSY) as busy:
         with gpuprobe.start(base=["--json", *endpoint.option], args=["--max-overhead", 5, "-p", busy.pid]):
             endpoint.wait()
             page = endpoint.until(lambda page: page.value("gpuprobe_sampling_ratio", family="launch") < 1)
