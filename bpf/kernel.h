@@ -91,7 +91,10 @@ struct thread_struct {
 	unsigned long fsbase; /* pthread_self() */
 } CO_RE;
 
+#define PF_EXITING 0x4 /* include/linux/sched.h */
+
 struct task_struct {
+	unsigned int flags; /* PF_* */
 	int pid;
 	int tgid;
 	unsigned long sas_ss_sp; /* the alternate signal stack */

@@ -64,11 +64,14 @@ static int load_monitor(const struct link_facts *facts, enum stack_mode stacks, 
 		.max_stacks = STACKS,
 	};
 	struct gpuprobe_bpf *skeleton = NULL;
-	int ret = object__load(&options, &facts->features, &skeleton, err);
+	struct bpf_link *exec;
+	int ret = object__load(&options, &facts->features, &skeleton, &exec, err);
 
-	if (!ret)
-		gpuprobe_bpf__destroy(skeleton);
-	return ret;
+	if (ret)
+		return ret;
+	bpf_link__destroy(exec);
+	gpuprobe_bpf__destroy(skeleton);
+	return 0;
 }
 
 /* With stacks where that is taken, else without: that much works then. */
@@ -93,10 +96,13 @@ static void try_tracer(struct link_facts *facts)
 		.stacks = {.mode = facts->stacks, .bytes = STACK_BYTES, .max = STACKS},
 	};
 	struct trace_bpf *skeleton = NULL;
-	int ret = trace_object__load(&options, &facts->features, &skeleton, &facts->tracer.error);
+	struct bpf_link *exec;
+	int ret = trace_object__load(&options, &facts->features, &skeleton, &exec, &facts->tracer.error);
 
-	if (!ret)
+	if (!ret) {
+		bpf_link__destroy(exec);
 		trace_bpf__destroy(skeleton);
+	}
 	set_attempt(&facts->tracer, ret);
 }
 

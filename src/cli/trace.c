@@ -35,6 +35,7 @@ struct trace {
 	const struct log *log;
 	struct session *session;
 	struct trace_bpf *skeleton;
+	struct bpf_link *exec; /* tells of it */
 	struct probe_programs programs;
 	struct trace_functions *functions;
 	struct trace_choice choice;
@@ -155,7 +156,7 @@ static int load(struct trace *trace, const struct features *features, enum link_
 		object.config.cgroup_level = place.level;
 	}
 	if (!ret)
-		ret = trace_object__load(&object, features, &trace->skeleton, err);
+		ret = trace_object__load(&object, features, &trace->skeleton, &trace->exec, err);
 	if (ret)
 		return ret;
 	trace_object__programs(trace->skeleton, &trace->programs);
@@ -193,7 +194,7 @@ static int prepare_probes(struct trace *trace, enum link_kind links, struct erro
 		.selection = &selection,
 		.links = links,
 		.programs = &trace->programs,
-		.exec = &trace->skeleton->links.trace_exec,
+		.exec = &trace->exec,
 		.mapping = &trace->skeleton->links.mapping_exit,
 	};
 
@@ -331,6 +332,7 @@ static void tear_down(struct trace *trace)
 	session__free(trace->session);
 	trace_stream__free(trace->stream);
 	trace_functions__free(trace->functions);
+	bpf_link__destroy(trace->exec);
 	trace_bpf__destroy(trace->skeleton);
 	trace_sink__free(trace->sink);
 	gaps__free(trace->gaps);
