@@ -154,6 +154,50 @@ __noinline int call_is_nested(struct thread *thread, u64 sp, u32 row, u32 operat
 	return false;
 }
 
+static __always_inline void begin_call(struct thread *thread, struct call *call, struct pt_regs *ctx, u32 row,
+				       u8 operation)
+{
+	call->sp = ctx->sp;
+	call->row = row;
+	call->operation = operation;
+	call->flag = 0;
+	if (config.account)
+		call->marked = 0;
+	call->device = current_device(thread);
+	call->place = thread->place;
+	if (config.stack_mode) {
+		call->function = ctx->ip;
+		call->site = SITE_KINDS;
+	}
+	if (config.stack_mode > STACK_FP && bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)ctx->sp))
+		call->caller = 0;
+	call->start_ns = now();
+}
+
+/*
+ * Records the call that enters now. Returns NULL when it is nested in the
+ * same act, or too deep (which is counted): then its return is of no interest.
+ */
+static __always_inline struct call *call_enter(struct thread *thread, struct pt_regs *ctx, u32 row,
+					       u8 operation)
+{
+	struct call *call;
+	u32 depth;
+
+	if (thread->depth && call_is_nested(thread, ctx->sp, row, operation))
+		return NULL;
+	depth = thread->depth;
+	if (depth >= CALL_DEPTH) {
+		lose(LOSS_CALL_DEPTH);
+		return NULL;
+	}
+	call = &thread->calls[depth & (CALL_DEPTH - 1)];
+	begin_call(thread, call, ctx, row, operation);
+	call->unfollowed = 0;
+	thread->depth = depth + 1;
+	return call;
+}
+
 /* Whether a call that is not followed, and made by the unfollowed call number `around`, is the same act as that. */
 static __always_inline bool is_unfollowed_again(const struct thread *thread, u32 around, u32 row, u8 operation)
 {
@@ -165,8 +209,8 @@ static __always_inline bool is_unfollowed_again(const struct thread *thread, u32
 	return !is_object_act(operation) || function->kind == inner->kind;
 }
 
-/* Whether a call that is not followed counts: not where it is the same act as the one that makes it. Global, as call_is_nested. */
-__noinline int unfollowed_begins(struct thread *thread, u64 sp, u32 row, u32 operation)
+/* Whether a call that is not followed counts: not where it is the same act as the one that makes it. */
+static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 row, u8 operation)
 {
 	u32 around;
 
@@ -180,42 +224,25 @@ __noinline int unfollowed_begins(struct thread *thread, u64 sp, u32 row, u32 ope
 }
 
 /*
- * Records the call that enters now; one whose return is not to be followed (`follows`) is not kept on record. Returns
- * NULL when it is nested in the same act, or too deep (which is counted): then its return is of no interest.
+ * As call_enter, of a call whose return is not followed: it is not on the thread's record. NULL also where one
+ * that is must not be overwritten.
  */
-static __always_inline struct call *call_enter(struct thread *thread, struct pt_regs *ctx, u32 row, u8 operation,
-					       bool follows)
+static __always_inline struct call *call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 row,
+							  u8 operation)
 {
+	u32 depth = thread->depth;
 	struct call *call;
-	u32 depth;
 
-	if (follows ? thread->depth && call_is_nested(thread, ctx->sp, row, operation) :
-		      !unfollowed_begins(thread, ctx->sp, row, operation))
+	if (!unfollowed_begins(thread, ctx->sp, row, operation))
 		return NULL;
-	depth = thread->depth;
 	if (depth >= CALL_DEPTH) {
 		lose(LOSS_CALL_DEPTH);
 		return NULL;
 	}
 	call = &thread->calls[depth & (CALL_DEPTH - 1)];
-	call->sp = ctx->sp;
-	call->row = row;
-	call->operation = operation;
-	call->flag = 0;
-	call->unfollowed = !follows;
-	if (config.account)
-		call->marked = 0;
-	call->device = current_device(thread);
-	call->place = thread->place;
-	if (config.stack_mode) {
-		call->function = ctx->ip;
-		call->site = SITE_KINDS;
-	}
-	if (config.stack_mode > STACK_FP && bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)ctx->sp))
-		call->caller = 0;
-	call->start_ns = now();
+	begin_call(thread, call, ctx, row, operation);
+	call->unfollowed = 1;
 	call->end_ns = call->start_ns;
-	thread->depth = depth + follows;
 	return call;
 }
 

@@ -118,7 +118,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return launch_enter(ctx, function, thread, row, follows);
 	if (config.account && function->operation == OP_ASK && function->kind == ASK_ERROR)
 		return follows ? ask_enter(thread) : 1;
-	call = call_enter(thread, ctx, row, function->operation, follows);
+	call = follows ? call_enter(thread, ctx, row, function->operation) :
+			 call_enter_unfollowed(thread, ctx, row, function->operation);
 	if (!call)
 		return 1;
 	if (!call->unfollowed && config.account)

@@ -91,10 +91,7 @@ struct thread_struct {
 	unsigned long fsbase; /* pthread_self() */
 } CO_RE;
 
-#define PF_EXITING 0x4 /* include/linux/sched.h */
-
 struct task_struct {
-	unsigned int flags; /* PF_* */
 	int pid;
 	int tgid;
 	unsigned long sas_ss_sp; /* the alternate signal stack */

@@ -120,7 +120,7 @@ static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 w
 static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row, u8 flags, u64 capture,
 					 u64 handle, u64 stream)
 {
-	struct call *call = call_enter(thread, ctx, row, OP_LAUNCH, true);
+	struct call *call = call_enter(thread, ctx, row, OP_LAUNCH);
 
 	if (!call) {
 		/* Whether it will be in the graph is not seen. */

@@ -105,6 +105,29 @@ static __always_inline void end_thread(struct task_struct *task, u32 tgid)
 		stream_left_capture(&key, capture);
 }
 
+SEC("raw_tp/sched_process_exit")
+int process_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	u32 tgid = BPF_CORE_READ(task, tgid);
+
+	abandon_calls(tgid);
+	if (config.rates)
+		close_rate();
+	close_place(tgid);
+	/* Fires for each thread; the process ends with the last. */
+	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
+		end_thread(task, tgid);
+	} else {
+		if (config.account)
+			end_targets(tgid, BPF_CORE_READ(task, exit_code));
+		end_process(task, tgid, false);
+		forget_process(task);
+	}
+	leave_process(tgid);
+	return 0;
+}
+
 /*
  * Its next call is a new thread's. A preemptible kernel deletes nothing (-EBUSY) while a task that this CPU has
  * left is in the middle of its own storage: then all that a new thread has at zero is set so.
@@ -120,36 +143,22 @@ static __always_inline void forget_thread(struct task_struct *task)
 		__builtin_memset(thread, 0, offsetof(struct thread, calls));
 }
 
-/*
- * The calling thread exits, or becomes another program (sched_process_exec): one program for both, which are nearly the same,
- * since the verifier takes long for it.
- */
-SEC("raw_tp/sched_process_exit")
-int process_left(void *ctx __attribute__((unused)))
+SEC("raw_tp/sched_process_exec")
+int process_exec(void *ctx __attribute__((unused)))
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	bool exec = !(task->flags & PF_EXITING);
 
 	abandon_calls(tgid);
 	if (config.rates)
 		close_rate();
 	close_place(tgid);
-	/* The exit of each thread is told; the process ends with the last. */
-	if (!exec && BPF_CORE_READ(task, signal, live.counter) > 0) {
-		end_thread(task, tgid);
-	} else {
-		if (config.account)
-			end_targets(tgid, exec ? 1 : task->exit_code);
-		end_process(task, tgid, exec);
-		if (!exec)
-			forget_process(task);
-	}
+	if (config.account)
+		end_targets(tgid, 1);
+	end_process(task, tgid, true);
 	leave_process(tgid);
-	if (exec) {
-		forget_thread(task);
-		tell_exec(task);
-	}
+	forget_thread(task);
+	tell_exec(task);
 	return 0;
 }
 

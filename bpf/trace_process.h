@@ -37,24 +37,32 @@ static __always_inline void forget_python(struct task_struct *task)
 		bpf_map_delete_elem(&python_targets, &pid);
 }
 
-/* The calling thread exits, or becomes another program (sched_process_exec): one program for both, as process_left. */
 SEC("raw_tp/sched_process_exit")
-int trace_left(void *ctx __attribute__((unused)))
+int trace_exit(void *ctx __attribute__((unused)))
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	bool exec = !(task->flags & PF_EXITING);
 
 	end_tracing(task);
-	/* The exit of each thread is told; the process ends with the last. */
-	if (!exec && BPF_CORE_READ(task, signal, live.counter) > 0)
+	/* Fires for each thread; the process ends with the last. */
+	if (BPF_CORE_READ(task, signal, live.counter) > 0)
 		return 0;
 	bpf_map_delete_elem(&process_numbers, &tgid);
 	forget_python(task);
-	if (exec)
-		tell_exec(task);
-	else
-		forget_process(task);
+	forget_process(task);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int trace_exec(void *ctx __attribute__((unused)))
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	end_tracing(task);
+	bpf_map_delete_elem(&process_numbers, &tgid);
+	forget_python(task);
+	tell_exec(task);
 	return 0;
 }
 

@@ -64,14 +64,11 @@ static int load_monitor(const struct link_facts *facts, enum stack_mode stacks, 
 		.max_stacks = STACKS,
 	};
 	struct gpuprobe_bpf *skeleton = NULL;
-	struct bpf_link *exec;
-	int ret = object__load(&options, &facts->features, &skeleton, &exec, err);
+	int ret = object__load(&options, &facts->features, &skeleton, err);
 
-	if (ret)
-		return ret;
-	bpf_link__destroy(exec);
-	gpuprobe_bpf__destroy(skeleton);
-	return 0;
+	if (!ret)
+		gpuprobe_bpf__destroy(skeleton);
+	return ret;
 }
 
 /* With stacks where that is taken, else without: that much works then. */
@@ -96,13 +93,10 @@ static void try_tracer(struct link_facts *facts)
 		.stacks = {.mode = facts->stacks, .bytes = STACK_BYTES, .max = STACKS},
 	};
 	struct trace_bpf *skeleton = NULL;
-	struct bpf_link *exec;
-	int ret = trace_object__load(&options, &facts->features, &skeleton, &exec, &facts->tracer.error);
+	int ret = trace_object__load(&options, &facts->features, &skeleton, &facts->tracer.error);
 
-	if (!ret) {
-		bpf_link__destroy(exec);
+	if (!ret)
 		trace_bpf__destroy(skeleton);
-	}
 	set_attempt(&facts->tracer, ret);
 }
 

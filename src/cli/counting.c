@@ -28,7 +28,6 @@ struct counting {
 	const struct log *log;
 	struct session *session;
 	struct gpuprobe_bpf *skeleton;
-	struct bpf_link *exec; /* tells of it */
 	struct probe_programs programs;
 	struct collector *collector;
 	bool *slow;		   /* by row of api_functions, see struct attacher_counts */
@@ -179,7 +178,7 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	if (!ret)
 		ret = privileges__give_up(object.links, counting->log, err);
 	if (!ret)
-		ret = object__load(&object, &features, &counting->skeleton, &counting->exec, err);
+		ret = object__load(&object, &features, &counting->skeleton, err);
 	if (!ret && object.rates)
 		ret = make_overhead(counting, &object, &features, err);
 	if (ret)
@@ -238,7 +237,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 	selection.launch_returns = collect.launch_sample > 0;
 	if (counting->overhead)
 		collect.estimates = overhead__estimates(counting->overhead);
-	probes.exec = &counting->exec;
+	probes.exec = &counting->skeleton->links.process_exec;
 	probes.mapping = &counting->skeleton->links.mapping_exit;
 	ret = collector__new(counting->skeleton, &collect, &hooks, counting->log, &counting->collector, err);
 	if (!ret)
@@ -286,7 +285,6 @@ void counting__free(struct counting *counting)
 	overhead__free(counting->overhead);
 	session__free(counting->session);
 	collector__free(counting->collector);
-	bpf_link__destroy(counting->exec);
 	gpuprobe_bpf__destroy(counting->skeleton);
 	free(counting->slow);
 	free(counting);

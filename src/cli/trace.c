@@ -35,7 +35,6 @@ struct trace {
 	const struct log *log;
 	struct session *session;
 	struct trace_bpf *skeleton;
-	struct bpf_link *exec; /* tells of it */
 	struct probe_programs programs;
 	struct trace_functions *functions;
 	struct trace_choice choice;
@@ -156,7 +155,7 @@ static int load(struct trace *trace, const struct features *features, enum link_
 		object.config.cgroup_level = place.level;
 	}
 	if (!ret)
-		ret = trace_object__load(&object, features, &trace->skeleton, &trace->exec, err);
+		ret = trace_object__load(&object, features, &trace->skeleton, err);
 	if (ret)
 		return ret;
 	trace_object__programs(trace->skeleton, &trace->programs);
@@ -194,7 +193,7 @@ static int prepare_probes(struct trace *trace, enum link_kind links, struct erro
 		.selection = &selection,
 		.links = links,
 		.programs = &trace->programs,
-		.exec = &trace->exec,
+		.exec = &trace->skeleton->links.trace_exec,
 		.mapping = &trace->skeleton->links.mapping_exit,
 	};
 
@@ -332,7 +331,6 @@ static void tear_down(struct trace *trace)
 	session__free(trace->session);
 	trace_stream__free(trace->stream);
 	trace_functions__free(trace->functions);
-	bpf_link__destroy(trace->exec);
 	trace_bpf__destroy(trace->skeleton);
 	trace_sink__free(trace->sink);
 	gaps__free(trace->gaps);

@@ -246,7 +246,7 @@ int calibration__measure(const struct object_options *options, const struct feat
 	if (options->links == LINKS_TRACEFS)
 		return error__set(err, -EOPNOTSUPP, "--max-overhead needs uprobe_multi links (Linux 6.6)");
 	time_all(plain);
-	ret = object__load(&own, features, &skeleton, NULL, err);
+	ret = object__load(&own, features, &skeleton, err);
 	if (ret)
 		return ret;
 	object__programs(skeleton, &programs);

@@ -148,7 +148,8 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.call_entry, !session);
 	bpf_program__set_autoload(skeleton->progs.call_return, !session);
 	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched && !options->sites_alone);
-	bpf_program__set_autoload(skeleton->progs.process_left, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.process_exec, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.mapping_exit, listens_to_calls(options));
 	if (options->links == LINKS_TRACEFS)
 		return;
@@ -194,26 +195,24 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
 }
 
-static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct bpf_link **exec, struct error *err)
+static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
-		{skeleton->progs.process_left, &skeleton->links.process_left, "sched_process_exit", false},
-		{skeleton->progs.process_left, exec, "sched_process_exec", true},
-		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork", false},
-		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit", false},
+		{skeleton->progs.process_exit, &skeleton->links.process_exit, "sched_process_exit"},
+		{skeleton->progs.process_exec, &skeleton->links.process_exec, "sched_process_exec"},
+		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
+		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit"},
 	};
 
 	return tracepoints__attach(points, sizeof(points) / sizeof(*points), err);
 }
 
 int object__load(const struct object_options *options, const struct features *features,
-		 struct gpuprobe_bpf **skeleton_out, struct bpf_link **exec, struct error *err)
+		 struct gpuprobe_bpf **skeleton_out, struct error *err)
 {
 	struct gpuprobe_bpf *skeleton;
 	int ret;
 
-	if (exec)
-		*exec = NULL;
 	skeleton = gpuprobe_bpf__open();
 	if (!skeleton)
 		return error__set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
@@ -235,16 +234,12 @@ int object__load(const struct object_options *options, const struct features *fe
 	}
 	ret = fill_queues(skeleton, options, err);
 	if (!ret && !options->sites_alone)
-		ret = attach_tracepoints(skeleton, exec, err);
+		ret = attach_tracepoints(skeleton, err);
 	if (ret)
 		goto fail;
 	*skeleton_out = skeleton;
 	return 0;
 fail:
-	if (exec) {
-		bpf_link__destroy(*exec);
-		*exec = NULL;
-	}
 	gpuprobe_bpf__destroy(skeleton);
 	return ret;
 }

@@ -14,7 +14,6 @@
 #include "probe/features.h"
 #include "probe/programs.h"
 
-struct bpf_link;
 struct gpuprobe_bpf; /* the skeleton, generated */
 
 struct object_options {
@@ -48,11 +47,10 @@ struct object_options {
 
 /*
  * Loads the object and attaches the tracepoints of process life; no uprobe
- * is attached yet. The caller owns *skeleton (gpuprobe_bpf__destroy) and *exec, the link that tells of exec
- * (bpf_link__destroy); NULL with options->sites_alone.
+ * is attached yet. The caller owns *skeleton (gpuprobe_bpf__destroy).
  */
 int object__load(const struct object_options *options, const struct features *features,
-		 struct gpuprobe_bpf **skeleton, struct bpf_link **exec, struct error *err);
+		 struct gpuprobe_bpf **skeleton, struct error *err);
 
 /* What attaching needs of a loaded object. */
 void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *programs);

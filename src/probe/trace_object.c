@@ -70,25 +70,24 @@ static void size_maps(struct trace_bpf *skeleton, const struct trace_object_opti
 		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
 }
 
-static int attach_tracepoints(struct trace_bpf *skeleton, struct bpf_link **exec, struct error *err)
+static int attach_tracepoints(struct trace_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
-		{skeleton->progs.trace_left, &skeleton->links.trace_left, "sched_process_exit", false},
-		{skeleton->progs.trace_left, exec, "sched_process_exec", true},
-		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork", false},
-		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit", false},
+		{skeleton->progs.trace_exit, &skeleton->links.trace_exit, "sched_process_exit"},
+		{skeleton->progs.trace_exec, &skeleton->links.trace_exec, "sched_process_exec"},
+		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
+		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit"},
 	};
 
 	return tracepoints__attach(points, sizeof(points) / sizeof(*points), err);
 }
 
 int trace_object__load(const struct trace_object_options *options, const struct features *features,
-		       struct trace_bpf **skeleton_out, struct bpf_link **exec, struct error *err)
+		       struct trace_bpf **skeleton_out, struct error *err)
 {
 	struct trace_bpf *skeleton = trace_bpf__open();
 	int ret;
 
-	*exec = NULL;
 	if (!skeleton)
 		return error__set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
 	choose_programs(skeleton, options);
@@ -101,14 +100,12 @@ int trace_object__load(const struct trace_object_options *options, const struct 
 		features__refused(ret, err);
 		goto fail;
 	}
-	ret = attach_tracepoints(skeleton, exec, err);
+	ret = attach_tracepoints(skeleton, err);
 	if (ret)
 		goto fail;
 	*skeleton_out = skeleton;
 	return 0;
 fail:
-	bpf_link__destroy(*exec);
-	*exec = NULL;
 	trace_bpf__destroy(skeleton);
 	return ret;
 }

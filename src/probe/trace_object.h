@@ -15,7 +15,6 @@
 #include "probe/programs.h"
 #include "probe/stack_maps.h"
 
-struct bpf_link;
 struct trace_bpf; /* the skeleton, generated */
 
 struct trace_object_options {
@@ -30,10 +29,10 @@ struct trace_object_options {
 /*
  * Loads the object and attaches the tracepoints of process life; no uprobe
  * is attached yet, and no function has a plan. The caller owns *skeleton
- * (trace_bpf__destroy) and *exec, the link that tells of exec (bpf_link__destroy).
+ * (trace_bpf__destroy).
  */
 int trace_object__load(const struct trace_object_options *options, const struct features *features,
-		       struct trace_bpf **skeleton, struct bpf_link **exec, struct error *err);
+		       struct trace_bpf **skeleton, struct error *err);
 
 /* What attaching needs of a loaded object. */
 void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *programs);

@@ -11,8 +11,7 @@ int tracepoints__attach(const struct tracepoint *points, size_t count, struct er
 	for (size_t i = 0; i < count; i++) {
 		if (!bpf_program__autoload(points[i].program))
 			continue;
-		*points[i].link = points[i].again ? bpf_program__attach_raw_tracepoint(points[i].program, points[i].name) :
-						    bpf_program__attach(points[i].program);
+		*points[i].link = bpf_program__attach(points[i].program);
 		if (!*points[i].link)
 			return error__set(err, -errno, "cannot attach to the tracepoint %s: %s", points[i].name,
 					  strerror(errno));

@@ -3,7 +3,6 @@
 #ifndef PROBE_TRACEPOINTS_H
 #define PROBE_TRACEPOINTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -13,9 +12,8 @@ struct bpf_program;
 
 struct tracepoint {
 	struct bpf_program *program;
-	struct bpf_link **link; /* where the link goes; whoever has that ends it */
-	const char *name;
-	bool again; /* the program's section names another, to which it is attached as well; a raw one */
+	struct bpf_link **link; /* where the link goes; the skeleton ends it */
+	const char *name;	/* for messages; the program's section names it, too */
 };
 
 /* Attaches those that are loaded, all of them, or says which failed. */
