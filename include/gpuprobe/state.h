@@ -109,7 +109,7 @@ struct unfollowed_call {
 	__u8 pad[5];
 };
 
-/* Of a thread, those that are in no other: of so many coroutines at a time it is known which call is made by which. */
+/* A thread's unfollowed calls that no other one makes: so many coroutines at a time are told apart. */
 #define UNFOLLOWED_CALLS 4 /* a power of two */
 
 struct unfollowed_calls {

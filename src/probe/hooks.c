@@ -18,6 +18,7 @@
 #define JUMP_MAX 16
 #define BREAKPOINT 0xcc
 #define PAGE 4096
+#define TOLD_MAX 16 /* processes that a warning names; any user may have thousands */
 
 struct noted {
 	pid_t pid;
@@ -34,6 +35,7 @@ struct hooks {
 	struct noted *noted;
 	size_t count;
 	bool full_told;
+	unsigned int told;
 };
 
 struct hooks *hooks__new(struct identity_reader *identities, enum hooks_reach reach, const struct log *log)
@@ -216,7 +218,7 @@ static int find_path(const struct mapping *mapping, void *arg)
 	return 1;
 }
 
-/* Who hooked it, as far as its jump tells. */
+/* The file that the hook's jump leads to. */
 static void name_hooker(struct hooks *hooks, pid_t pid, uint64_t address, struct search *search)
 {
 	snprintf(search->path, sizeof(search->path), "code that is not known");
@@ -268,6 +270,8 @@ static void tell(struct hooks *hooks, const struct noted *noted, const struct el
 {
 	struct search hooker;
 
+	if (hooks->told++ >= TOLD_MAX)
+		return;
 	name_hooker(hooks, noted->pid, found->address, &hooker);
 	if (has_say)
 		log__warn(hooks->log, "process %d has hooked %zu %s of %s (%s%s), by %s: they get no probes, their calls are not seen",

@@ -42,8 +42,8 @@ void hooks__note_process(struct hooks *hooks, pid_t pid);
 void hooks__forget(struct hooks *hooks);
 
 /*
- * Takes those of the file's sites out that a process has hooked. Returns how many are left, in front. Tells the log of
- * what is left out, and of who is at risk.
+ * Takes those of the file's sites out that a process has hooked. Returns how many are left, in front. Warns of what is left
+ * out and of who is at risk, for the first 16 processes.
  */
 size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const struct file_identity *identity,
 			struct probe_site *sites, size_t count);

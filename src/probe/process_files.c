@@ -411,7 +411,7 @@ static bool is_switcher(const struct scan *scan)
 	return scan->maps_coroutines || stack_switcher__is_program(scan->pid);
 }
 
-/* Of the first process that brings files, and of those that find one with return probes for the sake of others. */
+/* Warns of the first process that brings files, and of each that finds one with return probes for the sake of others. */
 static void warn_of_switcher(const struct scan *scan, bool has_new)
 {
 	struct attacher *attacher = scan->attacher;
