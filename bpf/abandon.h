@@ -84,6 +84,8 @@ __noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)
 		if (!will_not_return(call, sp, entering))
 			break;
 		thread->depth = depth - 1;
+		if (call->start_ns < handed_over_ns)
+			lose(LOSS_HANDED_OVER);
 		abandon_call(thread, call);
 	}
 	return 0;

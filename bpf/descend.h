@@ -6,6 +6,7 @@
 #ifndef BPF_DESCEND_H
 #define BPF_DESCEND_H
 
+#include "confined.h"
 #include "mapping.h"
 
 SEC("raw_tp/sched_process_fork")
@@ -15,6 +16,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *child = (void *)ctx->args[1];
 	s32 parent_pid, pid;
 	u8 state = WATCHED;
+	bool inherits;
 
 	if (!config.only_watched)
 		return 0;
@@ -24,8 +26,13 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (!parent_pid || !bpf_map_lookup_elem(&watched, &parent_pid))
 		return 0;
 	pid = pid_of(child);
+	inherits = inherits_breakpoints(child, parent_pid);
+	if (inherits && config.hold)
+		state = WATCHED_FORKED;
 	if (pid && bpf_map_update_elem(&watched, &pid, &state, BPF_ANY))
 		lose(LOSS_NO_MEMORY);
+	if (pid && inherits && !config.hold)
+		tell_change(pid, RECORD_FORK);
 	return 0;
 }
 

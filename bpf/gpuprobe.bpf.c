@@ -107,6 +107,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 	thread = current_thread();
 	if (!thread)
 		return 1;
+	if (handing_over && is_taken(&thread->taken, site, sp))
+		return 1;
 	if (config.rates)
 		count_rate(thread, function->operation);
 	if (!thread->place)

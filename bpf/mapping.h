@@ -3,6 +3,7 @@
  * System calls that make code of a file executable, as they return: a process
  * that is held (COMMAND and its descendants) is stopped there when the file is
  * named like one of CUDA's, before any of its code has run, whoever mapped it.
+ * So is a forked child whose parent has probes that are in no other process.
  * Nobody's code has a breakpoint for that. For stacks it is counted how often
  * a process has mapped code.
  *
@@ -16,6 +17,9 @@
 #include "hold.h"
 
 /* Of x86-64. A program that calls by 32-bit numbers is looked at once too often. */
+#define SYSCALL_CLONE 56
+#define SYSCALL_FORK 57
+#define SYSCALL_CLONE3 435
 #define SYSCALL_MMAP 9
 #define SYSCALL_MPROTECT 10
 #define SYSCALL_PKEY_MPROTECT 329
@@ -124,6 +128,18 @@ static __always_inline void note_relocation(s32 pid)
 	tell_change(pid, RECORD_LOADED);
 }
 
+/* A child's first return to its own code, from the call that its parent made. */
+static __always_inline void note_fork(void)
+{
+	s32 pid = pid_of(BPF_CORE_READ(bpf_get_current_task_btf(), group_leader));
+	u8 *state = pid ? bpf_map_lookup_elem(&watched, &pid) : NULL;
+
+	if (!state || *state != WATCHED_FORKED)
+		return;
+	*state = WATCHED;
+	tell_change(pid, RECORD_FORK);
+}
+
 SEC("tp_btf/sys_exit")
 int mapping_exit(u64 *ctx)
 {
@@ -133,6 +149,10 @@ int mapping_exit(u64 *ctx)
 	bool makes_code;
 	s32 pid;
 
+	if (config.hold && !result && (call == SYSCALL_CLONE || call == SYSCALL_FORK || call == SYSCALL_CLONE3)) {
+		note_fork();
+		return 0;
+	}
 	if (call != SYSCALL_MMAP && call != SYSCALL_MPROTECT && call != SYSCALL_PKEY_MPROTECT)
 		return 0;
 	makes_code = regs->dx & PROTECTS_EXEC;

@@ -8,6 +8,7 @@
 #ifndef BPF_TRACE_CALL_H
 #define BPF_TRACE_CALL_H
 
+#include "confined.h"
 #include "switch.h"
 #include "trace_kernel.h"
 
@@ -182,6 +183,8 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 		return 1;
 	thread = tracing_thread();
 	if (!thread)
+		return 1;
+	if (handing_over && is_taken(&thread->taken, site, sp))
 		return 1;
 	follows = !(site & SITE_UNFOLLOWED) && !(thread->depth && traced_calls_wait_elsewhere(thread, sp));
 	depth = thread->depth;

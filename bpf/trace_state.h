@@ -87,6 +87,7 @@ struct traced_thread {
 	u64 start_ns; /* of the process */
 	struct known_kernel known[KERNELS_KNOWN];
 	struct unfollowed_calls unfollowed;
+	struct taken_call taken;
 	struct traced_call calls[TRACE_DEPTH];
 };
 

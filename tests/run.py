@@ -69,8 +69,8 @@ def command_steps(build, lengths):
     """The parts that are commands. Beside the others the kernel's emulation is slower than by itself."""
     fuzz = ["tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]), build]
     static = ["make", "static", f"BUILD={build}", *lengths["static"]]
-    kernel = ["GUEST_SECONDS=3000", "tests/kernel/run.sh", build]
-    return [Command("kernel", ["env", *kernel], 3300, ["env", "KERNEL_TESTS={test}", *kernel]),
+    kernel = ["GUEST_SECONDS=600", "tests/kernel/run.sh", build]
+    return [Command("kernel", ["env", *kernel], 4800, ["env", "KERNEL_TESTS={test}", *kernel]),
             Command("static", static, 3000, [*static, "STATIC_ONLY={test}"]),
             Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
             Command("soak", [*FIRST, "make", "soak", f"BUILD={build}", f"SOAK_SECONDS={lengths['soak']}"], 3600)]

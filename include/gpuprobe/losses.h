@@ -40,6 +40,7 @@
 	X(COPY_SIZE_MAP_FULL, "copy_size_map_full", "copies whose size had no room in a table") \
 	X(IGNORED_MAP_FULL, "ignored_map_full", "errors nobody asked about that had no room in a table") \
 	X(TARGET_MAP_FULL, "target_map_full", "copies to pinned memory that had no room in a table") \
+	X(HANDED_OVER, "handed_over", "calls that lasted 5 s and more while probes went from one process to all: their return was not seen") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
 	X(LIBRARY_SKIPPED, "library_skipped", "files of processes that may be CUDA libraries and got no probes: see the warnings") \
 	X(ENDED_FORGOTTEN, "ended_forgotten", "ended processes that no report shows, too many to keep until one was made")

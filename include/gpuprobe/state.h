@@ -30,9 +30,10 @@ enum link_kind {
 
 #define HOLD_ALL 0xffffffffu /* no user has this number */
 
-/* A probe site's cookie is its row of functions[], and this bit where the calls there are counted at entry alone. */
+/* A probe site's cookie is its row of functions[], with these bits. */
 #define SITE_ROW 0xffff
-#define SITE_UNFOLLOWED 0x10000
+#define SITE_UNFOLLOWED 0x10000 /* the calls there are counted at entry alone */
+#define SITE_CONFINED 0x20000	/* of a link that is in one process only, see bpf/confined.h */
 
 struct config {
 	__u32 links;	     /* enum link_kind */
@@ -99,7 +100,13 @@ struct process_binding {
 	__u32 slot;
 };
 
-/* A watched call in progress in a thread, from its entry to its return. */
+/* A call that enters where two links are, and that the first of them has counted, see bpf/confined.h. */
+struct taken_call {
+	__u64 sp; /* at entry; 0: none */
+	__u32 row;
+	__u32 pad;
+};
+
 /* A call whose return is not followed, see bpf/switch.h. */
 struct unfollowed_call {
 	__u64 sp;     /* at entry */
@@ -118,6 +125,7 @@ struct unfollowed_calls {
 	__u32 pad;
 };
 
+/* A watched call in progress in a thread, from its entry to its return. */
 struct call {
 	__u64 sp; /* at entry; the frame is gone once the stack pointer is above it */
 	__u64 start_ns;
@@ -171,6 +179,7 @@ struct thread {
 	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
 	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct unfollowed_calls unfollowed;
+	struct taken_call taken;
 	struct call calls[CALL_DEPTH]; /* followed, all on one stack */
 };
 
@@ -570,6 +579,7 @@ struct site_key {
 enum watched_state {
 	WATCHED = 1,
 	WATCHED_LOADING, /* and has mapped a CUDA library: is stopped again when its loader has mapped what the program needs */
+	WATCHED_FORKED,	 /* and has its parent's breakpoints, which do nothing for it: is stopped as its fork returns */
 };
 
 /* Records of the ring buffer: notices to userspace, none per call. */
@@ -580,6 +590,7 @@ enum record_type {
 	RECORD_LIBRARY,		  /* struct record_library: a process has a CUDA library new to it, the loader may map more */
 	RECORD_LOADED,		  /* struct record_library: one that was WATCHED_LOADING has mapped what it needs */
 	RECORD_EXEC,		  /* struct record_library: a process has become another program */
+	RECORD_FORK,		  /* struct record_library: the process is a child of the one in which all probes are */
 	RECORD_PROCESS,		  /* struct record: a process has made its first call */
 };
 

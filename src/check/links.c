@@ -76,6 +76,22 @@ static void judge_session(const struct link_facts *facts, struct check_list *lis
 			facts->features.uprobe_session ? ", by GPUPROBE_LINKS" : "");
 }
 
+/* Whom probes touch beside those that are watched. */
+static void judge_reach(const struct link_facts *facts, struct check_list *list)
+{
+	static const char readers[] = "who reads a library by a private mapping (git add, llvm-strip) reads breakpoints then";
+
+	if (facts->kind == LINKS_SESSION)
+		check_list__ok(list, "reach",
+			       "with -p of one process, and with COMMAND, probes are in one process as long as one alone may call "
+			       "CUDA; else they are in CUDA's libraries, for all of the machine: %s",
+			       readers);
+	else
+		check_list__lacks(list, "reach", CHECK_DEGRADED,
+				  facts->features.uprobe_session ? "unset GPUPROBE_LINKS" : "boot Linux 6.13 or newer",
+				  "probes are in CUDA's libraries, for all of the machine, with -p and COMMAND too: %s", readers);
+}
+
 /* What was refused for want of descriptors has nothing to do with the kernel. */
 static const char *advice_on(const struct attempt *attempt, const char *otherwise)
 {
@@ -213,6 +229,7 @@ static void judge_tried(const struct link_facts *facts, const struct kernel_type
 	static const struct kernel_types none;
 
 	judge_session(facts, list);
+	judge_reach(facts, list);
 	judge_probing(facts, list);
 	judge_filters(facts, list);
 	judge_iterator(facts, types ? types : &none, list);

@@ -140,8 +140,10 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (session->attacher)
+	if (session->attacher) {
 		attacher__release_unused(session->attacher, session->unused_ns, clock__boot_ns());
+		attacher__finish_sharing(session->attacher, clock__boot_ns());
+	}
 	if (session->hooks.second)
 		session->hooks.second(session->hooks.arg);
 }
@@ -210,7 +212,7 @@ static void on_mapped(const struct mapping_event *event, void *arg)
 	    bpf_map_lookup_elem(bpf_map__fd(session->probes.programs->watched), &key, &state))
 		return;
 	rescans__add(session->rescans, &rescan, clock__boot_ns());
-	if (attacher__is_late(session->attacher, event->device, event->inode, event->time_ns))
+	if (attacher__is_late(session->attacher, event->pid, event->device, event->inode, event->time_ns))
 		tell_late(session, &rescan);
 }
 
@@ -244,7 +246,18 @@ static enum process_scan scan_of(const struct record_library *record)
 {
 	if (record->header.type == RECORD_EXEC)
 		return SCAN_PROGRAM;
+	if (record->header.type == RECORD_FORK)
+		return SCAN_FORKED;
 	return record->header.type == RECORD_LIBRARY && record->stopped ? SCAN_HELD : SCAN_NAMED;
+}
+
+/* Who cannot be held would make calls before its probes are in. */
+static void widen(struct session *session)
+{
+	if (!attacher__confines(session->attacher))
+		return;
+	attacher__widen(session->attacher);
+	watch__attach_known(session->command, session->attacher, session->log);
 }
 
 void session__process_changed(struct session *session, const struct record_library *record)
@@ -253,6 +266,8 @@ void session__process_changed(struct session *session, const struct record_libra
 
 	if (!session->attacher) /* detached: nobody is held any more */
 		return;
+	if (session->command && !record->stopped)
+		widen(session);
 	if (record->stopped)
 		look_at_held(session, &rescan, record->parent_stopped);
 	else

@@ -134,6 +134,13 @@ static void attach_from_environment(struct attacher *attacher, const struct log 
 	}
 }
 
+void watch__attach_known(const struct command *command, struct attacher *attacher, const struct log *log)
+{
+	if (command)
+		attach_from_environment(attacher, log);
+	attach_cached(attacher, log);
+}
+
 /* What comes of looking at the processes that run. */
 struct looking {
 	struct attacher *attacher;
@@ -230,9 +237,9 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 		ret = attach_named(targets, attacher, err);
 	if (ret)
 		return ret;
-	if (command)
-		attach_from_environment(attacher, log);
-	attach_cached(attacher, log);
+	/* COMMAND is held where it maps them. */
+	if (!command || !attacher__confines(attacher))
+		watch__attach_known(command, attacher, log);
 	attacher__count(attacher, &counts);
 	if (targets->pid_count)
 		ret = attach_given(targets, &looking, asked, !counts.sites[LAYER_DRIVER] && !targets->library_count, err);

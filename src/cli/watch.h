@@ -24,6 +24,9 @@ int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err);
 int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, void *arg), void *arg,
 			struct error *err);
 
+/* Attaches the libraries of the loader's cache, and with a COMMAND those that its loader would find first. */
+void watch__attach_known(const struct command *command, struct attacher *attacher, const struct log *log);
+
 /*
  * Puts the chosen processes into the map `watched`, and attaches
  * the libraries that were given and the loader's cache, and those of running

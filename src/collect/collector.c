@@ -82,6 +82,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	case RECORD_LIBRARY:
 	case RECORD_LOADED:
 	case RECORD_EXEC:
+	case RECORD_FORK:
 		if (size >= sizeof(struct record_library))
 			process_changed(collector, data);
 		break;

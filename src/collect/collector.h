@@ -35,7 +35,7 @@ struct collector_options {
 
 /* What the owner does about notices that are not the collector's own. All optional. */
 struct collector_hooks {
-	/* A process has become another program (RECORD_EXEC) or has loaded libraries (RECORD_LIBRARY, RECORD_LOADED). */
+	/* A process has become another program (RECORD_EXEC), has loaded libraries (RECORD_LIBRARY, RECORD_LOADED) or has been forked (RECORD_FORK). */
 	void (*process_changed)(const struct record_library *record, void *arg);
 	/* A process has ended: collector__reap should be called before long. */
 	void (*process_ended)(void *arg);

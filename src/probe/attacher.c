@@ -16,6 +16,7 @@
 #include "probe/nop5.h"
 #include "target/cuda_library.h"
 #include "target/elf_file.h"
+#include "target/proc_maps.h"
 #include "target/root_file.h"
 
 #define SLOW_TOLD_MAX 16
@@ -46,6 +47,10 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 	attacher->log = log;
 	attacher->both_layers = programs->both_layers;
 	attacher->releases = links != LINKS_TRACEFS;
+	attacher->confined_to = programs->confined_to;
+	attacher->handing_over = programs->handing_over;
+	attacher->handed_over_ns = programs->handed_over_ns;
+	attacher->confines = links == LINKS_SESSION && !selection->of_machine;
 	attacher->always_follows = links == LINKS_SESSION;
 	/* Until a libcuda is met. */
 	attacher->selection.no_driver = true;
@@ -79,6 +84,8 @@ void attacher__free(struct attacher *attacher)
 	hooks__free(attacher->hooks);
 	identity_reader__free(attacher->identities);
 	attacher__forget_seen(attacher);
+	for (size_t i = 0; i < attacher->file_count; i++)
+		attacher__forget_sites(&attacher->files[i]);
 	free(attacher->wanted);
 	free(attacher->slow);
 	free(attacher->files);
@@ -87,8 +94,12 @@ void attacher__free(struct attacher *attacher)
 
 void attacher__expect_process(struct attacher *attacher, pid_t pid)
 {
+	bool has_cuda = hooks__note_process(attacher->hooks, pid);
+
+	attacher->confines &= !attacher->expects;
 	attacher->expects = true;
-	hooks__note_process(attacher->hooks, pid);
+	attacher->expected = pid;
+	attacher->expected_has_cuda = has_cuda;
 }
 
 void attacher__forget_expected(struct attacher *attacher)
@@ -214,21 +225,35 @@ static size_t divide_sites(struct link_site *sites, size_t count)
 	return staying;
 }
 
-/* All of them or, on failure, none: who tries again must not count calls twice. The sites' order changes. */
-static int attach_sites(struct attacher *attacher, uint64_t number, int fd, struct link_site *sites, size_t count,
-			struct error *err)
+int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_site *sites, size_t count,
+		   struct error *err)
 {
 	size_t staying;
 	int ret;
 
 	if (!attacher->families)
-		return links__attach(attacher->links, number, fd, sites, count, err);
+		return links__attach(attacher->links, file, sites, count, err);
 	staying = divide_sites(sites, count);
-	ret = links__attach(attacher->links, number, fd, sites, staying, err);
+	ret = links__attach(attacher->links, file, sites, staying, err);
 	if (!ret)
-		ret = family_links__add(attacher->families, number, fd, sites + staying, count - staying, err);
+		ret = family_links__add(attacher->families, file, sites + staying, count - staying, err);
 	if (ret)
-		links__detach(attacher->links, number);
+		links__detach(attacher->links, file->number);
+	return ret;
+}
+
+/* For the one process that all probes are for, or for all. */
+static int link_new(struct attacher *attacher, int fd, struct attached_file *attached, struct link_site *sites,
+		    size_t count, struct error *err)
+{
+	const struct linked_file linked = {.number = attached->links, .fd = fd, .only = attacher->owner};
+	int ret = count && linked.only ? attacher__keep_sites(attached, fd, sites, count, err) : 0;
+
+	if (ret)
+		return ret;
+	ret = attacher__link(attacher, &linked, sites, count, err);
+	if (ret)
+		attacher__forget_sites(attached);
 	return ret;
 }
 
@@ -264,7 +289,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		link_sites[i].unfollowed = !attached->is_followed;
 		link_sites[i].wants_return = !link_sites[i].unfollowed && wants_return(attacher, sites[i].row);
 	}
-	ret = attach_sites(attacher, attached->number, fd, link_sites, count, err);
+	ret = link_new(attacher, fd, attached, link_sites, count, err);
 	if (ret) {
 		error__prefix(err, ret, "%s", elf_file__name(file));
 		goto out;
@@ -301,14 +326,17 @@ static struct attached_file *remember(struct attacher *attacher, const struct at
 	return kept;
 }
 
+/* Whether a library that was given by its path is for the one process that runs already: it calls CUDA itself. */
+static bool is_for_expected(const struct attacher *attacher, const struct file_identity *identity)
+{
+	return attacher->expected_has_cuda || attacher->owner || hooks__map(attacher->hooks, identity);
+}
+
 /* Attaches an open file, see attacher__add_open_file. */
 static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
 		       struct attached_file **attached, struct error *err)
 {
-	struct attached_file new = {
-		.number = attacher->last_number + 1,
-		.is_followed = !attacher->selection.no_returns && !attacher->unfollows,
-	};
+	struct attached_file new = {.fd = -1, .is_followed = !attacher->selection.no_returns && !attacher->unfollows};
 	unsigned int layers = 0;
 	int ret = cuda_library__layers(file, &layers);
 
@@ -324,13 +352,16 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 	if (ret)
 		return error__set(err, ret, "%s: cannot tell which file the kernel would probe: %s",
 				  elf_file__name(file), strerror(-ret));
+	if (!attacher->scanned && is_for_expected(attacher, &new.identity))
+		attacher->scanned = attacher->expected;
+	attacher__claim(attacher);
 	*attached = find_attached(attacher, &new.identity);
 	if (*attached)
 		return 0;
 	if (make_room(attacher))
 		return error__set(err, -ENOMEM, "out of memory");
 	note_layers(attacher, layers);
-	attacher->last_number = new.number;
+	new.number = new.links = ++attacher->last_number;
 	ret = attach_library(attacher, fd, file, &new, err);
 	/* Without probes nothing keeps the inode: another might get its address. */
 	if (ret > 0)
@@ -388,9 +419,12 @@ int attacher__add_library(struct attacher *attacher, const char *path, struct er
 
 	if (fd < 0)
 		return fd;
+	attacher->scanned = 0;
+	attacher->claimed = false;
 	ret = attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &attached, err);
 	if (attached)
 		attached->is_kept = true;
+	attacher->has_unlisted |= attached && !mapping__is_named_like_cuda(path);
 	return ret;
 }
 

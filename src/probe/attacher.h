@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which files have probes. Each file is attached once, by the inode the
+ * Which files have probes, and in whom. Each file is attached once, by the inode the
  * kernel probes, whatever paths lead to it; CUDA libraries get the functions
  * that were selected.
  */
@@ -36,6 +36,7 @@ enum process_scan {
 	SCAN_HELD,	/* the same of one whose loader maps them, and that is looked at once more when all are: a runtime
 			 * that is to have a driver gets its probes when that is there */
 	SCAN_PROGRAM,	/* the program in any case: it may have the runtime inside */
+	SCAN_FORKED,	/* as SCAN_NAMED, of a child of the one process that has all probes: what is mapped there has them, too */
 };
 
 /* `log` must outlive the attacher. */
@@ -53,7 +54,8 @@ void attacher__expect_process(struct attacher *attacher, pid_t pid);
 void attacher__forget_expected(struct attacher *attacher);
 
 /*
- * Attaches the library at `path`. Returns 1 if it has new probes now, 0 if
+ * Attaches the library at `path`: for the expected process alone, where that is one and has CUDA libraries or this one
+ * mapped, else for all of the machine. Returns 1 if it has new probes now, 0 if
  * its inode had them already, or a negative errno with the reason in `err`:
  * among others -ENOEXEC for a file that is no CUDA library.
  */
@@ -71,10 +73,22 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 			  struct hindrance *hindrance);
 
 /*
- * Whether the file that /proc/PID/maps shows by these numbers has probes, and had none yet at `since_ns`
- * (CLOCK_BOOTTIME). False for one that no process was seen to map.
+ * Whether the file that /proc/PID/maps shows by these numbers has probes, and had none yet for that process at
+ * `since_ns` (CLOCK_BOOTTIME). False for one that no process was seen to map.
  */
-bool attacher__is_late(const struct attacher *attacher, dev_t device, uint64_t inode, uint64_t since_ns);
+bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns);
+
+/* Whether files get probes for one process only, as long as no second one that is watched has CUDA functions. */
+bool attacher__confines(const struct attacher *attacher);
+
+/* From now on files have probes for all processes of the machine. */
+void attacher__widen(struct attacher *attacher);
+
+/*
+ * Takes the probes of one process out once those of all have been in for five seconds. To be called every second or so,
+ * with the time of CLOCK_BOOTTIME.
+ */
+void attacher__finish_sharing(struct attacher *attacher, uint64_t now_ns);
 
 /* CPU time that the mappings of that process, the last one, took to be read; what its files took is not in it. */
 uint64_t attacher__reading_ns(const struct attacher *attacher);

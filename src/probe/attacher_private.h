@@ -14,12 +14,18 @@ struct seen_file;
 /* A file with probes. */
 struct attached_file {
 	struct file_identity identity; /* its probes keep the inode, so that no other gets its address */
-	uint64_t number;	       /* links know it by that; none is given twice, nor 0 */
-	uint64_t probed_ns;	       /* when they were in, CLOCK_BOOTTIME */
-	uint64_t unmapped_ns;	       /* since when nobody was seen to map it; 0: somebody does */
-	bool is_followed;	       /* it has return probes, or may have */
-	bool risk_told;		       /* that these may end somebody */
-	bool is_kept;		       /* was not found in a process: keeps its probes though nobody maps it */
+	uint64_t number;	       /* none is given twice, nor 0 */
+	uint64_t links;		       /* the number by which its links know it */
+	uint64_t leaving;	       /* that of links of one process, which are about to go; 0: none are */
+	int fd;			       /* while its links are of one process: to attach it for all, */
+	struct link_site *sites_kept;  /* with these; NULL: they are of all processes */
+	size_t kept_count;
+	uint64_t shared_ns;   /* since when they are; 0: since `probed_ns` */
+	uint64_t probed_ns;   /* when they were in, CLOCK_BOOTTIME */
+	uint64_t unmapped_ns; /* since when nobody was seen to map it; 0: somebody does */
+	bool is_followed;     /* it has return probes, or may have */
+	bool risk_told;	      /* that these may end somebody */
+	bool is_kept;	      /* was not found in a process: keeps its probes though nobody maps it */
 	size_t sites[LAYER_COUNT];
 	size_t missing;
 };
@@ -37,10 +43,22 @@ struct attacher {
 	bool *slow;   /* by row: a probe there is single-stepped, in some file */
 	struct attached_file *files;
 	size_t file_count;
-	uint64_t last_number; /* of a file */
-	bool always_follows;  /* links can leave a return out where it would do harm */
-	bool unfollows;	      /* the files that are attached now have their calls watched as they begin alone */
-	bool releases;	      /* files that nobody maps are given back: their probes can be taken out alone */
+	uint64_t last_number;	       /* of a file */
+	volatile int32_t *confined_to; /* see struct probe_programs */
+	volatile uint32_t *handing_over;
+	volatile uint64_t *handed_over_ns;
+	bool confines;	  /* files get probes for one process only */
+	pid_t owner;	  /* that is it; 0: none has CUDA functions yet */
+	pid_t last_owner; /* the last that was */
+	pid_t scanned;	  /* whose files are attached now; 0: they are for whoever comes */
+	bool claimed;	  /* that has been done for this one */
+	pid_t expected;	  /* the process that ran already, where that is one */
+	bool expected_has_cuda;
+	bool has_unlisted;   /* a file with probes has a name by which it is not noticed where a process maps it */
+	uint64_t shared_ns;  /* when probes of one process were put in for all */
+	bool always_follows; /* links can leave a return out where it would do harm */
+	bool unfollows;	     /* the files that are attached now have their calls watched as they begin alone */
+	bool releases;	     /* files that nobody maps are given back: their probes can be taken out alone */
 	struct seen_file *seen;
 	struct attacher_counts counts;
 	unsigned int slow_told; /* libraries of which a warning said that probes are slow there */
@@ -72,6 +90,27 @@ int attacher__add_open_file(struct attacher *attacher, int fd, const char *name,
 
 /* The file of that number, until the next is attached; NULL if it has been given back, or for 0. */
 struct attached_file *attacher__find_file(const struct attacher *attacher, uint64_t number);
+
+/* Attaches all sites or, on failure, none: who tries again must not count calls twice. Their order changes. */
+int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_site *sites, size_t count,
+		   struct error *err);
+
+/* Takes the file's probes out; the last of the files takes its place. */
+void attacher__release(struct attacher *attacher, struct attached_file *file);
+
+/*
+ * Before a file with CUDA functions is attached for `scanned`, or where it has one that is: sees to it that the probes
+ * reach that process, and nobody else if it can be (confined.c). Files may leave, `attacher->files` may change.
+ */
+void attacher__claim(struct attacher *attacher);
+
+/* For a file whose links are of one process: what attaching it for all needs. `fd` and `sites` are copied. */
+int attacher__keep_sites(struct attached_file *file, int fd, const struct link_site *sites, size_t count,
+			 struct error *err);
+void attacher__forget_sites(struct attached_file *file);
+
+/* Since when the process has had the file's probes, CLOCK_BOOTTIME. */
+uint64_t attacher__probed_ns(const struct attacher *attacher, const struct attached_file *file, pid_t pid);
 
 /* Adds a file's part to the counts, or with -1 takes it away. */
 void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign);

@@ -22,8 +22,7 @@ struct family_sites {
 };
 
 struct family_file {
-	uint64_t number;
-	int fd;
+	struct linked_file linked; /* its descriptor is our own */
 	struct family_sites families[SAMPLED];
 };
 
@@ -68,8 +67,8 @@ static void clear_file(struct family_file *file)
 {
 	for (int family = 0; family < SAMPLED; family++)
 		free(file->families[family].sites);
-	if (file->fd >= 0)
-		close(file->fd);
+	if (file->linked.fd >= 0)
+		close(file->linked.fd);
 }
 
 static void finish_closing(struct family *family)
@@ -108,8 +107,8 @@ static int choose_sites(struct family_sites *chosen, int family, const struct li
 
 static int fill_file(struct family_file *file, int fd, const struct link_site *sites, size_t count, struct error *err)
 {
-	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (file->fd < 0)
+	file->linked.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (file->linked.fd < 0)
 		return error__set(err, -errno, "cannot keep the file open: %s", strerror(errno));
 	for (int family = 0; family < SAMPLED; family++)
 		if (choose_sites(&file->families[family], family, sites, count))
@@ -121,7 +120,7 @@ static int attach_family(struct family_links *links, int family, const struct fa
 {
 	const struct family_sites *own = &file->families[family];
 
-	return links__attach(links->families[family].links, file->number, file->fd, own->sites, own->count, err);
+	return links__attach(links->families[family].links, &file->linked, own->sites, own->count, err);
 }
 
 static void detach_families(struct family_links *links, uint64_t file)
@@ -140,15 +139,15 @@ static int attach_families(struct family_links *links, const struct family_file 
 		if (links->families[family].links)
 			ret = attach_family(links, family, file, err);
 	if (ret)
-		detach_families(links, file->number);
+		detach_families(links, file->linked.number);
 	return ret;
 }
 
-int family_links__add(struct family_links *links, uint64_t number, int fd, const struct link_site *sites, size_t count,
-		      struct error *err)
+int family_links__add(struct family_links *links, const struct linked_file *linked, const struct link_site *sites,
+		      size_t count, struct error *err)
 {
-	struct family_file file = {.number = number, .fd = -1}, *grown;
-	int ret = fill_file(&file, fd, sites, count, err);
+	struct family_file file = {.linked = {.number = linked->number, .fd = -1, .only = linked->only}}, *grown;
+	int ret = fill_file(&file, linked->fd, sites, count, err);
 
 	grown = ret ? NULL : realloc(links->files, (links->file_count + 1) * sizeof(*grown));
 	if (!ret && !grown)
@@ -169,13 +168,21 @@ void family_links__remove(struct family_links *links, uint64_t file)
 {
 	size_t i = 0;
 
-	while (i < links->file_count && links->files[i].number != file)
+	while (i < links->file_count && links->files[i].linked.number != file)
 		i++;
 	if (i == links->file_count)
 		return;
 	detach_families(links, file);
 	clear_file(&links->files[i]);
 	links->files[i] = links->files[--links->file_count];
+}
+
+bool family_links__are_orphaned(const struct family_links *links, uint64_t file)
+{
+	for (int family = 0; family < SAMPLED; family++)
+		if (links->families[family].links && links__are_orphaned(links->families[family].links, file))
+			return true;
+	return false;
 }
 
 /* --- in and out --- */
@@ -220,6 +227,8 @@ static int put_in_file(struct family_links *links, int which, struct family_file
 {
 	int ret = attach_family(links, which, file, err);
 
+	if (ret == -ESRCH && file->linked.only)
+		return 0; /* nobody is left to be watched there */
 	if (!is_of_file(ret))
 		return ret;
 	file->families[which].count = 0;

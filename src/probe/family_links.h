@@ -24,10 +24,13 @@ void family_links__free(struct family_links *links);
 
 /*
  * Adds a file's functions, of families other than RATE_EXACT, and probes those of the families
- * that are in. `fd` stays the caller's, `file` is as with links__attach.
+ * that are in. The file is as with links__attach.
  */
-int family_links__add(struct family_links *links, uint64_t file, int fd, const struct link_site *sites, size_t count,
-		      struct error *err);
+int family_links__add(struct family_links *links, const struct linked_file *file, const struct link_site *sites,
+		      size_t count, struct error *err);
+
+/* As links__are_orphaned, of those that are in. */
+bool family_links__are_orphaned(const struct family_links *links, uint64_t file);
 
 /* Takes a file's probes out, as links__detach, and closes what it has of the file. */
 void family_links__remove(struct family_links *links, uint64_t file);

@@ -92,24 +92,29 @@ void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping)
 struct noting {
 	struct hooks *hooks;
 	pid_t pid;
+	bool has_cuda;
 };
 
 static int note_mapping(const struct mapping *mapping, void *arg)
 {
-	const struct noting *noting = arg;
-	bool all = noting->hooks->reach == HOOKS_OF_ALL;
+	struct noting *noting = arg;
+	bool is_of_cuda = mapping__is_named_like_cuda(mapping->path);
 
-	if (mapping->executable && mapping__is_file(mapping) && (all || mapping__is_named_like_cuda(mapping->path)))
+	if (!mapping->executable || !mapping__is_file(mapping))
+		return 0;
+	noting->has_cuda |= is_of_cuda;
+	if (is_of_cuda || noting->hooks->reach == HOOKS_OF_ALL)
 		hooks__note(noting->hooks, noting->pid, mapping);
 	return 0;
 }
 
-void hooks__note_process(struct hooks *hooks, pid_t pid)
+bool hooks__note_process(struct hooks *hooks, pid_t pid)
 {
 	struct noting noting = {.hooks = hooks, .pid = pid};
 
 	/* One that cannot be read is told of when its probes are to go in. */
 	proc_maps__each(pid, note_mapping, &noting);
+	return noting.has_cuda;
 }
 
 /* What is mapped there, by the inode that the kernel would probe. */
@@ -129,6 +134,14 @@ static bool is_of_file(struct hooks *hooks, struct noted *noted, const struct fi
 		}
 	}
 	return noted->identity.inode && file_identity__equal(&noted->identity, identity);
+}
+
+bool hooks__map(struct hooks *hooks, const struct file_identity *identity)
+{
+	for (size_t i = 0; i < hooks->count; i++)
+		if (is_of_file(hooks, &hooks->noted[i], identity))
+			return true;
+	return false;
 }
 
 /* --- what is there --- */

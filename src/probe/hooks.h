@@ -35,8 +35,14 @@ void hooks__free(struct hooks *hooks); /* NULL is fine */
  */
 void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping);
 
-/* Notes all executable mappings of the process; with HOOKS_OF_OWNER_ALONE those of files that are named like CUDA's. */
-void hooks__note_process(struct hooks *hooks, pid_t pid);
+/*
+ * Notes all executable mappings of the process; with HOOKS_OF_OWNER_ALONE those of files that are named like CUDA's.
+ * Returns whether there are any of these.
+ */
+bool hooks__note_process(struct hooks *hooks, pid_t pid);
+
+/* Whether one of the processes that were noted maps the file. */
+bool hooks__map(struct hooks *hooks, const struct file_identity *identity);
 
 /* Forgets the mappings: later they are others. */
 void hooks__forget(struct hooks *hooks);

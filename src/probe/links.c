@@ -25,12 +25,6 @@ struct holder {
 	unsigned int event; /* LINKS_TRACEFS: its number */
 };
 
-/* A file that gets probes. */
-struct linked_file {
-	uint64_t number;
-	int fd;
-};
-
 struct links {
 	enum link_kind kind;
 	struct probe_programs programs;
@@ -155,15 +149,24 @@ void links__detach(struct links *links, uint64_t file)
 	links->count -= end - first;
 }
 
-static int attach_multi(struct links *links, const struct bpf_program *program, int type, struct linked_file file,
+bool links__are_orphaned(const struct links *links, uint64_t file)
+{
+	for (size_t i = 0; i < links->count; i++)
+		if (links->holders[i].file == file)
+			return multi_link__is_orphaned(links->holders[i].link_fd);
+	return false;
+}
+
+static int attach_multi(struct links *links, const struct bpf_program *program, int type, const struct linked_file *file,
 			const uint64_t *offsets, const uint64_t *cookies, size_t count, bool on_return,
 			struct error *err)
 {
-	struct holder holder = {.file = file.number, .link_fd = -1, .perf_fd = -1};
+	struct holder holder = {.file = file->number, .link_fd = -1, .perf_fd = -1};
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file.fd);
-	holder.link_fd = multi_link__create(bpf_program__fd(program), type, path, offsets, cookies, count, on_return);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	holder.link_fd = multi_link__create_in(file->only, bpf_program__fd(program), type, path, offsets, cookies, count,
+					       on_return);
 	if (holder.link_fd < 0)
 		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
 				  strerror(-holder.link_fd));
@@ -175,14 +178,14 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 }
 
 /* Makes one tracefs event of `count` sites and runs `program` there with the event's number as cookie. */
-static int attach_event(struct links *links, const struct bpf_program *program, struct linked_file file,
+static int attach_event(struct links *links, const struct bpf_program *program, const struct linked_file *file,
 			const uint64_t *offsets, size_t count, bool on_return, uint64_t cookie, struct error *err)
 {
-	struct holder holder = {.file = file.number, .link_fd = -1, .perf_fd = -1, .event = links->next_event};
+	struct holder holder = {.file = file->number, .link_fd = -1, .perf_fd = -1, .event = links->next_event};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
 	int ret;
 
-	ret = tracefs__add(links->tracefs, holder.event, on_return, file.fd, offsets, count, err);
+	ret = tracefs__add(links->tracefs, holder.event, on_return, file->fd, offsets, count, err);
 	if (ret < 0)
 		return ret;
 	links->next_event++;
@@ -205,10 +208,10 @@ fail:
 	return ret;
 }
 
-/* SITE_ROW and SITE_UNFOLLOWED, as the programs read it. */
-static uint32_t cookie_of(const struct link_site *site)
+/* As the programs read it. */
+static uint32_t cookie_of(const struct link_site *site, pid_t only)
 {
-	return site->row | (site->unfollowed ? SITE_UNFOLLOWED : 0u);
+	return site->row | (site->unfollowed ? SITE_UNFOLLOWED : 0u) | (only ? SITE_CONFINED : 0u);
 }
 
 static int remember_sites(struct links *links, unsigned int event, const struct link_site *const *sites,
@@ -216,7 +219,7 @@ static int remember_sites(struct links *links, unsigned int event, const struct 
 {
 	for (size_t i = 0; i < count; i++) {
 		struct site_key key = {.event_and_ip = event << 12 | (sites[i]->file_offset & 0xfff)};
-		uint32_t cookie = cookie_of(sites[i]);
+		uint32_t cookie = cookie_of(sites[i], 0);
 
 		if (bpf_map__update_elem(links->programs.sites, &key, sizeof(key), &cookie, sizeof(cookie), BPF_ANY))
 			return error__set(err, -errno, "cannot keep the probe sites: %s", strerror(errno));
@@ -231,7 +234,7 @@ static int remember_sites(struct links *links, unsigned int event, const struct 
  * call that was recorded at its entry, so returns all fit one event.
  */
 static int attach_round(struct links *links, const struct link_site **remaining, size_t count,
-			struct linked_file file, bool on_return, size_t *left, struct error *err)
+			const struct linked_file *file, bool on_return, size_t *left, struct error *err)
 {
 	const struct link_site **taken = calloc(count, sizeof(*taken));
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
@@ -266,7 +269,7 @@ out:
 	return ret;
 }
 
-static int attach_tracefs(struct links *links, struct linked_file file, const struct link_site *sites, size_t count,
+static int attach_tracefs(struct links *links, const struct linked_file *file, const struct link_site *sites, size_t count,
 			  bool on_return, struct error *err)
 {
 	const struct link_site **remaining = calloc(count, sizeof(*remaining));
@@ -284,7 +287,7 @@ static int attach_tracefs(struct links *links, struct linked_file file, const st
 	return ret;
 }
 
-static int attach_multi_returns(struct links *links, struct linked_file file, const struct link_site *sites,
+static int attach_multi_returns(struct links *links, const struct linked_file *file, const struct link_site *sites,
 				size_t count, struct error *err)
 {
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
@@ -303,7 +306,7 @@ static int attach_multi_returns(struct links *links, struct linked_file file, co
 	return ret;
 }
 
-static int attach_all_multi(struct links *links, struct linked_file file, const struct link_site *sites, size_t count,
+static int attach_all_multi(struct links *links, const struct linked_file *file, const struct link_site *sites, size_t count,
 			    struct error *err)
 {
 	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
@@ -314,7 +317,7 @@ static int attach_all_multi(struct links *links, struct linked_file file, const 
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++) {
 		offsets[i] = sites[i].file_offset;
-		cookies[i] = cookie_of(&sites[i]);
+		cookies[i] = cookie_of(&sites[i], file->only);
 	}
 	if (links->kind == LINKS_SESSION) {
 		ret = attach_multi(links, links->programs.session, ATTACH_UPROBE_SESSION, file, offsets, cookies,
@@ -331,10 +334,9 @@ out:
 	return ret;
 }
 
-int links__attach(struct links *links, uint64_t number, int fd, const struct link_site *sites, size_t count,
+int links__attach(struct links *links, const struct linked_file *file, const struct link_site *sites, size_t count,
 		  struct error *err)
 {
-	const struct linked_file file = {.number = number, .fd = fd};
 	int ret;
 
 	if (!count)
@@ -347,6 +349,6 @@ int links__attach(struct links *links, uint64_t number, int fd, const struct lin
 		ret = attach_all_multi(links, file, sites, count, err);
 	}
 	if (ret)
-		links__detach(links, number);
+		links__detach(links, file->number);
 	return ret;
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "gpuprobe/state.h"
@@ -29,17 +30,24 @@ struct link_site {
 	uint64_t file_offset; /* of its first instruction */
 };
 
+/* A file that gets probes. */
+struct linked_file {
+	uint64_t number; /* the caller's choice, once for each file; links__detach knows the file by it */
+	int fd;		 /* open; stays the caller's */
+	pid_t only;	 /* with LINKS_SESSION: the process that alone gets the probes; 0: all do */
+};
+
 int links__new(enum link_kind kind, const struct probe_programs *programs, struct links **out, struct error *err);
 
 /* Detaches everything, in parallel, since each link's end waits for the kernel. */
 void links__free(struct links *links);
 
-/*
- * Probes `count` functions of the file that is open as `fd`; all of them or, on failure, none. `file` is
- * its number, by which links__detach knows it: the caller's choice, once for each file.
- */
-int links__attach(struct links *links, uint64_t file, int fd, const struct link_site *sites, size_t count,
+/* Probes `count` functions of the file; all of them or, on failure, none. -ESRCH where its process is gone. */
+int links__attach(struct links *links, const struct linked_file *file, const struct link_site *sites, size_t count,
 		  struct error *err);
+
+/* Whether the file has links of one process only, and that is gone, or has got another leading thread by exec. */
+bool links__are_orphaned(const struct links *links, uint64_t file);
 
 /*
  * Takes the probes of a file out, which takes the kernel some 40 ms; without effect where it has none. With

@@ -29,6 +29,21 @@ struct link_create_attr {
 
 _Static_assert(sizeof(struct link_create_attr) == 64, "layout of the kernel's union bpf_attr");
 
+/* struct bpf_link_info, with the part of uprobe_multi. */
+struct link_info {
+	uint32_t type, id, prog_id, pad;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t path_size, count, flags, pid;
+};
+
+_Static_assert(sizeof(struct link_info) == 64, "layout of the kernel's struct bpf_link_info");
+
+/* The part of union bpf_attr that BPF_OBJ_GET_INFO_BY_FD reads. */
+struct get_info_attr {
+	uint32_t fd, size;
+	uint64_t info;
+};
+
 struct creation {
 	const struct link_create_attr *attr;
 	int result; /* a descriptor or a negative errno */
@@ -65,4 +80,12 @@ int multi_link__create(int program, int type, const char *path, const uint64_t *
 		       const uint64_t *cookies, size_t count, bool on_return)
 {
 	return multi_link__create_in(0, program, type, path, offsets, cookies, count, on_return);
+}
+
+bool multi_link__is_orphaned(int link_fd)
+{
+	struct link_info info = {.pid = 0};
+	const struct get_info_attr attr = {.fd = (uint32_t)link_fd, .size = sizeof(info), .info = (uintptr_t)&info};
+
+	return !syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)) && !info.pid;
 }

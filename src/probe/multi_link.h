@@ -28,4 +28,10 @@ int multi_link__create(int program, int type, const char *path, const uint64_t *
 int multi_link__create_in(pid_t pid, int program, int type, const char *path, const uint64_t *offsets,
 			  const uint64_t *cookies, size_t count, bool on_return);
 
+/*
+ * Whether the leading thread of the one process that a link is for, by which the kernel knows it, is gone: the process
+ * has ended and been waited for, or another of its threads has executed a program.
+ */
+bool multi_link__is_orphaned(int link_fd);
+
 #endif

@@ -253,6 +253,9 @@ void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *prog
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,
+		.confined_to = &skeleton->bss->confined_to,
+		.handing_over = &skeleton->bss->handing_over,
+		.handed_over_ns = (volatile uint64_t *)&skeleton->bss->handed_over_ns,
 		.both_layers = &skeleton->bss->both_layers,
 		.unseen_until = (volatile uint64_t *)skeleton->bss->unseen_until,
 	};

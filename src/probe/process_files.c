@@ -113,7 +113,7 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 		free(seen);
 }
 
-bool attacher__is_late(const struct attacher *attacher, dev_t device, uint64_t inode, uint64_t since_ns)
+bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns)
 {
 	const struct attached_file *file;
 	const struct seen_file *seen, *next;
@@ -122,7 +122,7 @@ bool attacher__is_late(const struct attacher *attacher, dev_t device, uint64_t i
 		if (seen->key.device != device || seen->key.inode != inode || !seen->file)
 			continue;
 		file = attacher__find_file(attacher, seen->file);
-		if (file && file->probed_ns > since_ns)
+		if (file && attacher__probed_ns(attacher, file, pid) > since_ns)
 			return true;
 	}
 	return false;
@@ -232,7 +232,7 @@ static void note_file(struct scan *scan, enum file_role role, struct attached_fi
 		return;
 	file->unmapped_ns = 0;
 	scan->has_probes = true;
-	scan->late[role] += file->probed_ns > scan->since_ns;
+	scan->late[role] += attacher__probed_ns(scan->attacher, file, scan->pid) > scan->since_ns;
 }
 
 /* The file that was attached by another path, where the mapping's numbers are those of its inode (not on overlayfs). */
@@ -320,6 +320,8 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	}
 	key = key_of(&candidate->mapping, fd);
 	seen = find_seen(attacher, &key);
+	if (seen && seen->file)
+		attacher__claim(attacher);
 	file = seen && seen->file ? attacher__find_file(attacher, seen->file) : NULL;
 	if (seen && (file || !seen->file)) {
 		note_file(scan, candidate->role, file);
@@ -445,11 +447,17 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 
 	*hindrance = (struct hindrance){.whole = false};
 	attacher->reading_ns = 0;
+	attacher->scanned = pid;
+	attacher->claimed = false;
 	mounts__keep();
 	find_program(&scan);
 	ret = gather_all(&scan);
 	if (ret)
 		goto out;
+	if (what == SCAN_FORKED || (what == SCAN_PROGRAM && attacher->has_unlisted))
+		attacher__claim(attacher);
+	if (what == SCAN_FORKED)
+		scan.late[ROLE_OF_LIBRARY] += attacher->shared_ns > since_ns;
 	note_code(&scan, what);
 	attacher->unfollows = is_switcher(&scan);
 	before = attacher->last_number;

@@ -119,6 +119,9 @@ void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *p
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,
+		.confined_to = &skeleton->bss->confined_to,
+		.handing_over = &skeleton->bss->handing_over,
+		.handed_over_ns = (volatile uint64_t *)&skeleton->bss->handed_over_ns,
 	};
 }
 

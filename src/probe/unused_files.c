@@ -20,17 +20,6 @@ static bool is_unused(struct attacher *attacher, struct attached_file *file, uin
 	return now_ns - file->unmapped_ns >= unused_ns;
 }
 
-static void release(struct attacher *attacher, struct attached_file *file)
-{
-	log__debug(attacher->log, "inode %llu: nobody maps it any more: its probes are taken out",
-		   (unsigned long long)file->identity.number);
-	if (attacher->families)
-		family_links__remove(attacher->families, file->number);
-	links__detach(attacher->links, file->number);
-	attacher__count_file(attacher, file, -1);
-	*file = attacher->files[--attacher->file_count];
-}
-
 void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uint64_t now_ns)
 {
 	for (size_t i = 0; attacher->releases && i < attacher->file_count; i++) {
@@ -38,7 +27,9 @@ void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uin
 
 		if (file->is_kept || !is_unused(attacher, file, unused_ns, now_ns))
 			continue;
-		release(attacher, file);
+		log__debug(attacher->log, "inode %llu: nobody maps it any more: its probes are taken out",
+			   (unsigned long long)file->identity.number);
+		attacher__release(attacher, file);
 		return;
 	}
 }

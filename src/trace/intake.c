@@ -146,6 +146,7 @@ static int take(struct trace_stream *stream, const void *data, size_t size)
 	case RECORD_LIBRARY:
 	case RECORD_LOADED:
 	case RECORD_EXEC:
+	case RECORD_FORK:
 		return size < sizeof(struct record_library) ? -EINVAL : take_change(stream, data);
 	default:
 		return -EINVAL;

@@ -32,7 +32,7 @@ struct trace_stream_options {
 	bool wants_places; /* kernel_place is looked up */
 	/* Called with each line, in order. Nonzero ends the reading: no line is handed out any more. */
 	int (*line)(const struct trace_line *line, void *arg);
-	/* A process has become another program or has loaded libraries (RECORD_EXEC, RECORD_LIBRARY, RECORD_LOADED). */
+	/* A process has become another program, has loaded libraries or has been forked (RECORD_EXEC, RECORD_LIBRARY, RECORD_LOADED, RECORD_FORK). */
 	void (*process_changed)(const struct record_library *record, void *arg);
 	void *arg;
 };

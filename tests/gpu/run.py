@@ -23,6 +23,7 @@ import traceback
 
 from beside import test_beside
 from cases import CASE_TESTS, page as studies_page
+from confined import test_confined
 from frameworks import test_cupy, test_jax
 from machine import Machine, Results, shown
 from parallel import test_parallel
@@ -46,6 +47,7 @@ TESTS = {
     "trace": test_trace,
     "stacks": test_stacks,
     "beside": test_beside,
+    "confined": test_confined,
     "parallel": test_parallel,
     **CASE_TESTS,
 }

@@ -213,7 +213,7 @@ def test_growth_within_the_duration():
     # Where the program has come to only a few rounds, its first allocations look as if they grew, too.
     assert course["places"] == course["of_places"] >= 1
     watched = (report["boot_ns"] - report["began_ns"]) / 1e9
-    assert 1 < course["followed_seconds"] < watched
+    assert 0 < course["followed_seconds"] < watched
     assert course["needed_seconds"] == pytest.approx(10 * 5 / 6, rel=0.01)
     assert (report["findings"], report["not_looked_for"]) == ([], ["chatty-getters"])
     assert "warning  leak-growing: live memory of one place only grows" in out.splitlines()

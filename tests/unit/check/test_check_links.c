@@ -53,6 +53,7 @@ static void all_is_well(void **state)
 	assert_int_equal(check_list__in_state(&list, CHECK_OK), list.count);
 	expect_line(&list, "links", CHECK_OK, "uprobe_multi", NULL);
 	expect_fact(&list, "links", "", "kind", "session");
+	expect_line(&list, "reach", CHECK_OK, "git add", NULL);
 	expect_line(&list, "probes", CHECK_OK, "64 calls", NULL);
 	check_list__clear(&list);
 }
@@ -93,6 +94,7 @@ static void judges_kinds(void **state)
 	facts.features.uprobe_session = false;
 	expect_links(&facts, &newest, "links", CHECK_OK, "uprobe_multi", NULL);
 	expect_links(&facts, &newest, "session", CHECK_DEGRADED, "no session probes: results", "--check-launches");
+	expect_links(&facts, &newest, "reach", CHECK_DEGRADED, "with -p and COMMAND too", "Linux 6.13");
 	facts.kind = LINKS_TRACEFS;
 	facts.features.uprobe_multi = false;
 	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events: CAP_SYS_ADMIN", "Linux 6.6");

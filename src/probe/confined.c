@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Probes that are in one process only, as long as one process is watched, or only one of COMMAND's has CUDA functions:
+ * nobody else meets a breakpoint, and who reads the file by a private mapping finds what is in it. When a second one has
+ * some, all files get links for all processes, whatever calls are in progress (bpf/confined.h).
+ *
+ * A link for each of several processes would cost every call there some 30 ns for each further link, and while there
+ * are two at a site none can leave a return out: launches, of whose returns most are left out, cost 200 ns more then,
+ * and threads that switch stacks are ended (bpf/switch.h). So a few processes have what many have, links for all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "probe/attacher_private.h"
+
+#define LEAVE_NS (5 * NS_PER_S) /* that a call in progress has to return before the links that follow it go */
+
+static bool is_confined(const struct attached_file *file)
+{
+	return file->sites_kept;
+}
+
+void attacher__forget_sites(struct attached_file *file)
+{
+	free(file->sites_kept);
+	file->sites_kept = NULL;
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+void attacher__release(struct attacher *attacher, struct attached_file *file)
+{
+	uint64_t numbers[] = {file->links, file->leaving};
+
+	for (int i = 0; i < 2 && numbers[i]; i++) {
+		if (attacher->families)
+			family_links__remove(attacher->families, numbers[i]);
+		links__detach(attacher->links, numbers[i]);
+	}
+	attacher__count_file(attacher, file, -1);
+	attacher__forget_sites(file);
+	*file = attacher->files[--attacher->file_count];
+}
+
+int attacher__keep_sites(struct attached_file *file, int fd, const struct link_site *sites, size_t count, struct error *err)
+{
+	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (file->fd < 0)
+		return error__set(err, -errno, "cannot keep the file open: %s", strerror(errno));
+	file->sites_kept = calloc(count ? count : 1, sizeof(*sites));
+	if (!file->sites_kept) {
+		attacher__forget_sites(file);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	memcpy(file->sites_kept, sites, count * sizeof(*sites));
+	file->kept_count = count;
+	return 0;
+}
+
+/* --- whose they are --- */
+
+uint64_t attacher__probed_ns(const struct attacher *attacher, const struct attached_file *file, pid_t pid)
+{
+	return file->shared_ns && pid != attacher->last_owner ? file->shared_ns : file->probed_ns;
+}
+
+static void set_owner(struct attacher *attacher, pid_t pid)
+{
+	attacher->owner = pid;
+	if (pid)
+		attacher->last_owner = pid;
+	*attacher->confined_to = pid;
+}
+
+static bool is_orphaned(const struct attacher *attacher, const struct attached_file *file)
+{
+	return links__are_orphaned(attacher->links, file->links) ||
+	       (attacher->families && family_links__are_orphaned(attacher->families, file->links));
+}
+
+/* The file's probes for all processes, beside those of one. */
+static void share_file(struct attacher *attacher, struct attached_file *file)
+{
+	const struct linked_file all = {.number = ++attacher->last_number, .fd = file->fd};
+	struct error err = {""};
+
+	if (attacher__link(attacher, &all, file->sites_kept, file->kept_count, &err)) {
+		attacher->counts.skipped++;
+		log__warn(attacher->log, "process %d: the probes of one library stay with process %d alone: %s",
+			  attacher->scanned, attacher->owner, err.text);
+	} else {
+		file->leaving = file->links;
+		file->links = all.number;
+	}
+	file->shared_ns = clock__boot_ns();
+	attacher__forget_sites(file);
+}
+
+static void share(struct attacher *attacher)
+{
+	attacher->confines = false;
+	if (!attacher->owner)
+		return;
+	*attacher->handing_over = 1;
+	for (size_t i = 0; i < attacher->file_count; i++)
+		if (is_confined(&attacher->files[i]))
+			share_file(attacher, &attacher->files[i]);
+	attacher->shared_ns = clock__boot_ns();
+	log__info(attacher->log, "process %d is not the only one that may call CUDA: from now on the probes are in the files, for all "
+				 "processes of the machine",
+		  attacher->owner);
+	set_owner(attacher, 0);
+}
+
+/* Takes out what is of a process that is gone. Files that are to be seen whoever maps them get their probes for all. */
+static void drop_orphans(struct attacher *attacher)
+{
+	bool stays = false, keeps = false;
+
+	for (size_t i = 0; i < attacher->file_count;) {
+		struct attached_file *file = &attacher->files[i];
+		bool is_owners = is_confined(file), is_lost = is_owners && is_orphaned(attacher, file);
+
+		if (is_lost && !file->is_kept) {
+			attacher__release(attacher, file);
+			continue;
+		}
+		keeps |= is_lost;
+		stays |= is_owners;
+		i++;
+	}
+	if (keeps)
+		share(attacher);
+	else if (!stays)
+		set_owner(attacher, 0);
+}
+
+void attacher__claim(struct attacher *attacher)
+{
+	if (!attacher->confines || attacher->claimed)
+		return;
+	attacher->claimed = true;
+	if (attacher->owner)
+		drop_orphans(attacher);
+	if (!attacher->scanned || (attacher->owner && attacher->owner != attacher->scanned))
+		share(attacher);
+	else if (!attacher->owner)
+		set_owner(attacher, attacher->scanned);
+}
+
+bool attacher__confines(const struct attacher *attacher)
+{
+	return attacher->confines;
+}
+
+void attacher__widen(struct attacher *attacher)
+{
+	if (attacher->confines)
+		share(attacher);
+}
+
+void attacher__finish_sharing(struct attacher *attacher, uint64_t now_ns)
+{
+	if (!*attacher->handing_over || now_ns - attacher->shared_ns < LEAVE_NS)
+		return;
+	for (size_t i = 0; i < attacher->file_count; i++) {
+		struct attached_file *file = &attacher->files[i];
+
+		if (!file->leaving)
+			continue;
+		if (attacher->families)
+			family_links__remove(attacher->families, file->leaving);
+		links__detach(attacher->links, file->leaving);
+		file->leaving = 0;
+	}
+	*attacher->handed_over_ns = attacher->shared_ns;
+	*attacher->handing_over = 0;
+}
