@@ -22,7 +22,7 @@ import pytest
 from lib import exact, folders, leftovers, paths, small_cuda
 from lib.marked import ends_soon, processes_with
 from lib.probe import descendants, environment, is_watching, wait_for_file, wait_until, wait_until_watching
-from lib.script import script
+from lib.script import PROGRAMS, script
 from lib.undisturbed import undisturbed
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -149,6 +149,17 @@ def test_a_runtime_whose_driver_is_there_by_another_name(gpuprobe_by, private):
         (private / "libcuda.so.1").unlink()
     result = gpuprobe_by.run(*to_stderr("env", f"LD_PRELOAD={private / 'preloaded.so'}", private / "launch", "--launches", "7"))
     assert launches(result) == [7]
+
+
+@pytest.mark.parametrize("form", ["-static-pie", "-static", "-pie"])
+def test_the_runtime_inside(gpuprobe_by, tmp_path, form):
+    """Its first call is seen, though no loader maps anything."""
+    program = tmp_path / "runtime_inside"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", form, "-fPIE", "-o", program, PROGRAMS / "runtime_inside.c"], check=True)
+    process, = gpuprobe_by.run(program).final["processes"]
+    calls = {function["function"]: function["calls"] for function in process["functions"]}
+    assert calls == {"cudaMalloc": 5, "cudaDeviceSynchronize": 5, "cudaFree": 5}
+    assert not process["since_attach"]
 
 
 def test_static_runtime(gpuprobe_by, private):

@@ -2,6 +2,7 @@
 """Probes that are in one process only: others have none, and when a second process needs some, no call is lost."""
 import contextlib
 import json
+import mmap
 
 import pytest
 
@@ -69,14 +70,24 @@ def watch(gpuprobe, apart, *pids, args=(), **more):
     return gpuprobe.start(args=[*options, *args], libraries=[apart.parent / steady.NAME], **more)
 
 
+def is_read_right(path):
+    """Whether a private mapping, by which git add and llvm-strip read, shows what is in the file."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ) as mapped:
+        return mapped[:] == file.read()
+
+
 def test_others_have_none(gpuprobe_by, apart):
-    """With -p of one process another one with the same library has its code as the file has it. Of both, both have probes."""
+    """
+    With -p of one process another one with the same library has its code as the file has it, and who reads the
+    file reads what is in it. Of both, both have probes.
+    """
     with contextlib.ExitStack() as stack:
         first, second = (stack.enter_context(steady.Steady(apart.parent / "steady")) for _ in range(2))
         with watch(gpuprobe_by, apart, first.pid) as running:
             running.report()
             assert first.changed_code()
             assert bool(second.changed_code()) != is_confined(gpuprobe_by)
+            assert is_read_right(apart.parent / steady.NAME) == is_confined(gpuprobe_by)
             running.stop()
         first.check_clean()
         second.check_clean()
