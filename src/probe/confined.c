@@ -147,9 +147,11 @@ void attacher__claim(struct attacher *attacher)
 	attacher->claimed = true;
 	if (attacher->owner)
 		drop_orphans(attacher);
+	if (!attacher->confines)
+		return;
 	if (!attacher->scanned || (attacher->owner && attacher->owner != attacher->scanned))
 		share(attacher);
-	else if (!attacher->owner)
+	else
 		set_owner(attacher, attacher->scanned);
 }
 
