@@ -449,12 +449,16 @@ int session__prepare(struct session *session, const struct session_probes *probe
 static void tell_attached(const struct session *session)
 {
 	struct attacher_counts counts;
+	char whom[64] = "for all processes of the machine";
+	pid_t only = attacher__only_process(session->attacher);
 	size_t sites = 0;
 
+	if (only)
+		snprintf(whom, sizeof(whom), "in process %d alone", only);
 	attacher__count(session->attacher, &counts);
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		sites += counts.sites[layer];
-	log__info(session->log, "the probes are in: %zu functions of %zu libraries", sites, counts.libraries);
+	log__info(session->log, "the probes are in: %zu functions of %zu libraries, %s", sites, counts.libraries, whom);
 }
 
 int session__attach(struct session *session, struct error *err)

@@ -101,8 +101,11 @@ static int attach_named(const struct targets *targets, struct attacher *attacher
 	return ret < 0 ? arguments__library_error(ret, err) : 0;
 }
 
+/* Attaches the library, or only takes note of it. */
+typedef int (*library_act)(struct attacher *attacher, const char *path, struct error *err);
+
 /* What the loader's cache names may be gone or broken: that is told, not fatal. */
-static void attach_cached(struct attacher *attacher, const struct log *log)
+static void act_on_cached(library_act act, struct attacher *attacher, const struct log *log)
 {
 	struct path_list list = {0};
 	struct error why = {""};
@@ -111,14 +114,13 @@ static void attach_cached(struct attacher *attacher, const struct log *log)
 		log__warn(log, "%s", why.text);
 	for (int driver = 1; driver >= 0; driver--)
 		for (size_t i = 0; i < list.count; i++)
-			if (is_driver_path(list.paths[i]) == driver &&
-			    attacher__add_library(attacher, list.paths[i], &why) < 0)
+			if (is_driver_path(list.paths[i]) == driver && act(attacher, list.paths[i], &why) < 0)
 				log__info(log, "%s", why.text);
 	path_list__clear(&list);
 }
 
-/* COMMAND's loader looks into LD_LIBRARY_PATH first; a driver there is probed before it is loaded. */
-static void attach_from_environment(struct attacher *attacher, const struct log *log)
+/* COMMAND's loader looks into LD_LIBRARY_PATH first: a driver there is known before it is loaded. */
+static void act_on_environment(library_act act, struct attacher *attacher, const struct log *log)
 {
 	const char *at = getenv("LD_LIBRARY_PATH");
 	struct error why = {""};
@@ -128,17 +130,22 @@ static void attach_from_environment(struct attacher *attacher, const struct log 
 		size_t length = strcspn(at, ":;");
 
 		snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)length, at);
-		if (length && !access(path, R_OK) && attacher__add_library(attacher, path, &why) < 0)
+		if (length && !access(path, R_OK) && act(attacher, path, &why) < 0)
 			log__info(log, "%s", why.text);
 		at += length + (at[length] != '\0');
 	}
 }
 
-void watch__attach_known(const struct command *command, struct attacher *attacher, const struct log *log)
+static void act_on_known(library_act act, const struct command *command, struct attacher *attacher, const struct log *log)
 {
 	if (command)
-		attach_from_environment(attacher, log);
-	attach_cached(attacher, log);
+		act_on_environment(act, attacher, log);
+	act_on_cached(act, attacher, log);
+}
+
+void watch__attach_known(const struct command *command, struct attacher *attacher, const struct log *log)
+{
+	act_on_known(attacher__add_library, command, attacher, log);
 }
 
 /* What comes of looking at the processes that run. */
@@ -238,7 +245,9 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 	if (ret)
 		return ret;
 	/* COMMAND is held where it maps them. */
-	if (!command || !attacher__confines(attacher))
+	if (command && attacher__confines(attacher))
+		act_on_known(attacher__meet_library, command, attacher, log);
+	else
 		watch__attach_known(command, attacher, log);
 	attacher__count(attacher, &counts);
 	if (targets->pid_count)

@@ -94,12 +94,10 @@ void attacher__free(struct attacher *attacher)
 
 void attacher__expect_process(struct attacher *attacher, pid_t pid)
 {
-	bool has_cuda = hooks__note_process(attacher->hooks, pid);
-
-	attacher->confines &= !attacher->expects;
+	attacher->confines &= !attacher->expects || attacher->expected == pid;
 	attacher->expects = true;
 	attacher->expected = pid;
-	attacher->expected_has_cuda = has_cuda;
+	attacher->owner_has_cuda = hooks__note_process(attacher->hooks, pid);
 }
 
 void attacher__forget_expected(struct attacher *attacher)
@@ -326,12 +324,6 @@ static struct attached_file *remember(struct attacher *attacher, const struct at
 	return kept;
 }
 
-/* Whether a library that was given by its path is for the one process that runs already: it calls CUDA itself. */
-static bool is_for_expected(const struct attacher *attacher, const struct file_identity *identity)
-{
-	return attacher->expected_has_cuda || attacher->owner || hooks__map(attacher->hooks, identity);
-}
-
 /* Attaches an open file, see attacher__add_open_file. */
 static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
 		       struct attached_file **attached, struct error *err)
@@ -352,8 +344,6 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 	if (ret)
 		return error__set(err, ret, "%s: cannot tell which file the kernel would probe: %s",
 				  elf_file__name(file), strerror(-ret));
-	if (!attacher->scanned && is_for_expected(attacher, &new.identity))
-		attacher->scanned = attacher->expected;
 	attacher__claim(attacher);
 	*attached = find_attached(attacher, &new.identity);
 	if (*attached)
@@ -419,13 +409,30 @@ int attacher__add_library(struct attacher *attacher, const char *path, struct er
 
 	if (fd < 0)
 		return fd;
-	attacher->scanned = 0;
+	attacher->scanned = attacher->expected;
 	attacher->claimed = false;
 	ret = attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &attached, err);
 	if (attached)
 		attached->is_kept = true;
 	attacher->has_unlisted |= attached && !mapping__is_named_like_cuda(path);
 	return ret;
+}
+
+int attacher__meet_library(struct attacher *attacher, const char *path, struct error *err)
+{
+	struct elf_file *file = NULL;
+	unsigned int layers = 0;
+	int fd = open_as_caller(path, err), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = elf_file__open_fd(fd, path, &file, err);
+	if (ret)
+		return ret;
+	if (!cuda_library__layers(file, &layers) && layers & LAYER_BIT(LAYER_DRIVER))
+		note_layers(attacher, LAYER_BIT(LAYER_DRIVER));
+	elf_file__free(file);
+	return 0;
 }
 
 int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err)
@@ -442,6 +449,11 @@ int attacher__watch(struct attacher *attacher, unsigned int families, struct err
 	attacher->counts.skipped += family_links__left_out(attacher->families) - before;
 	log__warn(attacher->log, "a library has been changed while it was in use: some of its calls are not watched any more");
 	return ret;
+}
+
+pid_t attacher__only_process(const struct attacher *attacher)
+{
+	return attacher->owner;
 }
 
 uint64_t attacher__reading_ns(const struct attacher *attacher)

@@ -54,12 +54,17 @@ void attacher__expect_process(struct attacher *attacher, pid_t pid);
 void attacher__forget_expected(struct attacher *attacher);
 
 /*
- * Attaches the library at `path`: for the expected process alone, where that is one and has CUDA libraries or this one
- * mapped, else for all of the machine. Returns 1 if it has new probes now, 0 if
+ * Attaches the library at `path`: for the expected process alone, where that is one, else for all of the machine. Returns 1 if it has new probes now, 0 if
  * its inode had them already, or a negative errno with the reason in `err`:
  * among others -ENOEXEC for a file that is no CUDA library.
  */
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err);
+
+/*
+ * Nobody gets probes of it yet, but it is known to be there: of a runtime that is mapped before a driver no more is
+ * probed then than the driver leaves out. Returns 0 or a negative errno.
+ */
+int attacher__meet_library(struct attacher *attacher, const char *path, struct error *err);
 
 /*
  * Attaches what the process maps, through its own mount namespace. Returns
@@ -80,6 +85,9 @@ bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device,
 
 /* Whether files get probes for one process only, as long as no second one that is watched has CUDA functions. */
 bool attacher__confines(const struct attacher *attacher);
+
+/* The process that alone has the probes; 0: all have them, or there are none. */
+pid_t attacher__only_process(const struct attacher *attacher);
 
 /* From now on files have probes for all processes of the machine. */
 void attacher__widen(struct attacher *attacher);

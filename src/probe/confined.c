@@ -111,8 +111,9 @@ static void share(struct attacher *attacher)
 		if (is_confined(&attacher->files[i]))
 			share_file(attacher, &attacher->files[i]);
 	attacher->shared_ns = clock__boot_ns();
-	log__info(attacher->log, "process %d is not the only one that may call CUDA: from now on the probes are in the files, for all "
-				 "processes of the machine",
+	log__info(attacher->log,
+		  "process %d has had the probes alone, and is not the only one any more that may call CUDA: from now on they are in "
+		  "CUDA's libraries, for all processes of the machine",
 		  attacher->owner);
 	set_owner(attacher, 0);
 }

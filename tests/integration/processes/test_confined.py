@@ -6,13 +6,13 @@ import mmap
 
 import pytest
 
-from lib import steady
+from lib import folders, steady
 from lib.certain import Harm
 from lib.probe import Background, wait_until
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
-SHARED = "from now on the probes are in the files, for all processes"  # as is said with -v
+SHARED = "from now on they are in CUDA's libraries, for all processes"  # as is said with -v
 SLEEPS = {"CUDA_SIM_LATENCY": "cuCtxSynchronize=1s"}
 
 
@@ -83,7 +83,7 @@ def test_others_have_none(gpuprobe_by, apart):
     """
     with contextlib.ExitStack() as stack:
         first, second = (stack.enter_context(steady.Steady(apart.parent / "steady")) for _ in range(2))
-        with watch(gpuprobe_by, apart, first.pid) as running:
+        with watch(gpuprobe_by, apart, first.pid, first.pid) as running:
             running.report()
             assert first.changed_code()
             assert bool(second.changed_code()) != is_confined(gpuprobe_by)
@@ -97,6 +97,24 @@ def test_others_have_none(gpuprobe_by, apart):
             running.stop()
         first.finish()
         second.finish()
+
+
+def test_a_process_that_calls_by_its_children(gpuprobe_by, apart):
+    """With -p of a shell nobody else has probes until it executes a program, which may call CUDA."""
+    script = f"read line; {apart} once"
+    with steady.Steady(apart.parent / "steady") as other, Background("sh", "-c", script) as shell:
+        with watch(gpuprobe_by, apart, shell.pid, interval=None, args=("-v",)) as running:
+            running.wait_until_watching()
+            assert bool(other.changed_code()) != is_confined(gpuprobe_by)
+            assert (f"in process {shell.pid} alone" in running.stderr) == is_confined(gpuprobe_by)
+            assert shell.tell("go") == "ready"
+            if is_confined(gpuprobe_by):
+                wait_until(lambda: SHARED in running.stderr, "the probes are not for all")
+            assert shell.tell("go") == "parent 100"
+            result = running.finish()
+        other.check_clean()
+        other.finish()
+    assert calls(result.process, "cuMemAlloc_v2") == 100
 
 
 def test_a_child_is_forked(gpuprobe_by, apart):
@@ -220,3 +238,13 @@ def test_traced_while_it_runs(tracer_by, apart):
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert traced_calls(lines, program.pid, "cuMemAlloc_v2") == true
     assert traced_calls(lines, child, "cuMemsetD8_v2") == 100
+
+
+def test_a_driver_that_is_mapped_after_the_runtime(gpuprobe_by):
+    """COMMAND's loader will find it, as is known before: launches are counted by the driver alone, and pay once."""
+    with folders.private("static_runtime") as folder:
+        result = gpuprobe_by.run(folder / "static_runtime", "--launches", 50, env={"LD_LIBRARY_PATH": str(folder)})
+    process, = result.final["processes"]
+    functions = {function["function"] for function in process["functions"]}
+    assert "cudaLaunchKernel" not in functions
+    assert process["launches"] == 50
