@@ -97,7 +97,7 @@ void attacher__expect_process(struct attacher *attacher, pid_t pid)
 	attacher->confines &= !attacher->expects || attacher->expected == pid;
 	attacher->expects = true;
 	attacher->expected = pid;
-	attacher->owner_has_cuda = hooks__note_process(attacher->hooks, pid);
+	attacher->expected_has_cuda = hooks__note_process(attacher->hooks, pid);
 }
 
 void attacher__forget_expected(struct attacher *attacher)
@@ -324,6 +324,15 @@ static struct attached_file *remember(struct attacher *attacher, const struct at
 	return kept;
 }
 
+/*
+ * Whether a library that was given by its path is for the one process that runs already: it may call CUDA itself. Of one
+ * that has no CUDA library the children are awaited, and are to be seen from their first call.
+ */
+static bool is_for_expected(const struct attacher *attacher, const struct file_identity *identity)
+{
+	return attacher->expected_has_cuda || attacher->owner || hooks__map(attacher->hooks, identity);
+}
+
 /* Attaches an open file, see attacher__add_open_file. */
 static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
 		       struct attached_file **attached, struct error *err)
@@ -344,6 +353,8 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 	if (ret)
 		return error__set(err, ret, "%s: cannot tell which file the kernel would probe: %s",
 				  elf_file__name(file), strerror(-ret));
+	if (!attacher->scanned && is_for_expected(attacher, &new.identity))
+		attacher->scanned = attacher->expected;
 	attacher__claim(attacher);
 	*attached = find_attached(attacher, &new.identity);
 	if (*attached)
@@ -409,7 +420,7 @@ int attacher__add_library(struct attacher *attacher, const char *path, struct er
 
 	if (fd < 0)
 		return fd;
-	attacher->scanned = attacher->expected;
+	attacher->scanned = 0;
 	attacher->claimed = false;
 	ret = attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &attached, err);
 	if (attached)

@@ -54,7 +54,8 @@ void attacher__expect_process(struct attacher *attacher, pid_t pid);
 void attacher__forget_expected(struct attacher *attacher);
 
 /*
- * Attaches the library at `path`: for the expected process alone, where that is one, else for all of the machine. Returns 1 if it has new probes now, 0 if
+ * Attaches the library at `path`: for the expected process alone, where that is one and has CUDA libraries or this one
+ * mapped, else for all of the machine. Returns 1 if it has new probes now, 0 if
  * its inode had them already, or a negative errno with the reason in `err`:
  * among others -ENOEXEC for a file that is no CUDA library.
  */

@@ -47,13 +47,13 @@ struct attacher {
 	volatile int32_t *confined_to; /* see struct probe_programs */
 	volatile uint32_t *handing_over;
 	volatile uint64_t *handed_over_ns;
-	bool confines;	     /* files get probes for one process only */
-	pid_t owner;	     /* that is it; 0: none has CUDA functions yet */
-	pid_t last_owner;    /* the last that was */
-	pid_t scanned;	     /* whose files are attached now; 0: they are for whoever comes */
-	bool claimed;	     /* that has been done for this one */
-	pid_t expected;	     /* the process that ran already, where that is one */
-	bool owner_has_cuda; /* the one process has CUDA libraries; else its children may be those that call */
+	bool confines;	  /* files get probes for one process only */
+	pid_t owner;	  /* that is it; 0: none has CUDA functions yet */
+	pid_t last_owner; /* the last that was */
+	pid_t scanned;	  /* whose files are attached now; 0: they are for whoever comes */
+	bool claimed;	  /* that has been done for this one */
+	pid_t expected;	  /* the process that ran already, where that is one */
+	bool expected_has_cuda;
 	bool has_unlisted;   /* a file with probes has a name by which it is not noticed where a process maps it */
 	uint64_t shared_ns;  /* when probes of one process were put in for all */
 	bool always_follows; /* links can leave a return out where it would do harm */

@@ -136,6 +136,14 @@ static bool is_of_file(struct hooks *hooks, struct noted *noted, const struct fi
 	return noted->identity.inode && file_identity__equal(&noted->identity, identity);
 }
 
+bool hooks__map(struct hooks *hooks, const struct file_identity *identity)
+{
+	for (size_t i = 0; i < hooks->count; i++)
+		if (is_of_file(hooks, &hooks->noted[i], identity))
+			return true;
+	return false;
+}
+
 /* --- what is there --- */
 
 bool hooks__differ(const unsigned char *code, const unsigned char *of_file, size_t size)

@@ -41,6 +41,9 @@ void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping);
  */
 bool hooks__note_process(struct hooks *hooks, pid_t pid);
 
+/* Whether one of the processes that were noted maps the file. */
+bool hooks__map(struct hooks *hooks, const struct file_identity *identity);
+
 /* Forgets the mappings: later they are others. */
 void hooks__forget(struct hooks *hooks);
 

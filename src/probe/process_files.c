@@ -438,15 +438,6 @@ static void note_cut(struct scan *scan)
 	hindrance__of_cut(scan->pid, scan->hindrance);
 }
 
-/*
- * Whether a program that has just been executed may call CUDA before it is known to map a file with probes: by a name that
- * tells nothing, or soon, for what else should be watched if not a child of one that has none of CUDA's libraries.
- */
-static bool is_likely_caller(const struct attacher *attacher)
-{
-	return attacher->has_unlisted || (attacher->owner && !attacher->owner_has_cuda);
-}
-
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what, uint64_t since_ns,
 			  struct hindrance *hindrance)
 {
@@ -463,9 +454,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	ret = gather_all(&scan);
 	if (ret)
 		goto out;
-	if (pid == attacher->owner)
-		attacher->owner_has_cuda |= scan.maps_cuda;
-	if (what == SCAN_FORKED || (what == SCAN_PROGRAM && is_likely_caller(attacher)))
+	if (what == SCAN_FORKED || (what == SCAN_PROGRAM && attacher->has_unlisted))
 		attacher__claim(attacher);
 	if (what == SCAN_FORKED)
 		scan.late[ROLE_OF_LIBRARY] += attacher->shared_ns > since_ns;

@@ -100,21 +100,20 @@ def test_others_have_none(gpuprobe_by, apart):
 
 
 def test_a_process_that_calls_by_its_children(gpuprobe_by, apart):
-    """With -p of a shell nobody else has probes until it executes a program, which may call CUDA."""
-    script = f"read line; {apart} once"
-    with steady.Steady(apart.parent / "steady") as other, Background("sh", "-c", script) as shell:
+    """With -p of a shell the probes are for all: what it executes is seen from its first call, and -v tells of it."""
+    with steady.Steady(apart.parent / "steady") as other, Background("sh", "-c", f"read line; {apart} once") as shell:
         with watch(gpuprobe_by, apart, shell.pid, interval=None, args=("-v",)) as running:
             running.wait_until_watching()
-            assert bool(other.changed_code()) != is_confined(gpuprobe_by)
-            assert (f"in process {shell.pid} alone" in running.stderr) == is_confined(gpuprobe_by)
+            assert other.changed_code()
+            assert "for all processes of the machine" in running.stderr
             assert shell.tell("go") == "ready"
-            if is_confined(gpuprobe_by):
-                wait_until(lambda: SHARED in running.stderr, "the probes are not for all")
             assert shell.tell("go") == "parent 100"
             result = running.finish()
         other.check_clean()
         other.finish()
     assert calls(result.process, "cuMemAlloc_v2") == 100
+    assert calls(result.process, "cuDevicePrimaryCtxRetain") == 1
+    assert not result.process["since_attach"]
 
 
 def test_a_child_is_forked(gpuprobe_by, apart):
