@@ -63,13 +63,13 @@ def check_times(result):
 @pytest.mark.alone("as test_mix")
 @pytest.mark.parametrize("every", [7, 31, *map(slow, [23, 38])])
 def test_all_numbers(gpuprobe, broken, every):
-    check_times(test_mix.check_mix(gpuprobe, 11, seconds=4, mix=MIX, env=broken(every, UNREAD_SECONDS=SECONDS)))
+    check_times(test_mix.check_mix(gpuprobe, 11, seconds=6, mix=MIX, env=broken(every, UNREAD_SECONDS=SECONDS)))
 
 
 @pytest.mark.alone("as test_mix")
 def test_with_estimates(gpuprobe, broken):
     """All calls are seen: no budget is exceeded by so few."""
-    check_times(test_mix.check_mix(gpuprobe, 12, seconds=4, mix=MIX, more=["--max-overhead", "90"],
+    check_times(test_mix.check_mix(gpuprobe, 12, seconds=6, mix=MIX, more=["--max-overhead", "90"],
                                    env=broken(29, UNREAD_SECONDS=SECONDS)))
 
 
@@ -77,7 +77,7 @@ def test_with_estimates(gpuprobe, broken):
 @pytest.mark.parametrize("every", [36, slow(9)])
 def test_call_sites_of_ended_processes(gpuprobe, broken, every):
     more = ["--stack", "fp", "--min-wait", "1ns", "--stack-sample", 4]
-    result = check_times(test_mix.check_mix(gpuprobe, 7, seconds=4, mix=MIX, more=more,
+    result = check_times(test_mix.check_mix(gpuprobe, 7, seconds=6, mix=MIX, more=more,
                                             bearable=test_mix.BEARABLE | {"stack_ring_full"},
                                             env=broken(every, UNREAD_SECONDS=SECONDS)))
     for process in result.final["processes"]:
