@@ -30,7 +30,10 @@ static __always_inline bool is_taken(struct taken_call *taken, u32 site, u64 sp)
 	return false;
 }
 
-/* Whether the process that is forked gets breakpoints that do nothing for it. Who shares its parent's memory is soon another program. */
+/*
+ * Whether the process that is forked gets breakpoints that do nothing for it. A child that shares its parent's memory
+ * (vfork) gets no copies of them, and soon executes another program.
+ */
 static __always_inline bool inherits_breakpoints(struct task_struct *child, s32 parent)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -83,7 +83,7 @@ static void judge_reach(const struct link_facts *facts, struct check_list *list)
 
 	if (facts->kind == LINKS_SESSION)
 		check_list__ok(list, "reach",
-			       "with -p of one process, and with COMMAND, probes are in one process as long as one alone may call "
+			       "with -p of one process that has CUDA's libraries, and with COMMAND, probes are in one process as long as one alone may call "
 			       "CUDA; else they are in CUDA's libraries, for all of the machine: %s",
 			       readers);
 	else

@@ -251,7 +251,7 @@ static enum process_scan scan_of(const struct record_library *record)
 	return record->header.type == RECORD_LIBRARY && record->stopped ? SCAN_HELD : SCAN_NAMED;
 }
 
-/* Who cannot be held would make calls before its probes are in. */
+/* A process of COMMAND's could not be held: it would call before a link of its own is in, so the links are for all. */
 static void widen(struct session *session)
 {
 	if (!attacher__confines(session->attacher))
@@ -449,16 +449,18 @@ int session__prepare(struct session *session, const struct session_probes *probe
 static void tell_attached(const struct session *session)
 {
 	struct attacher_counts counts;
-	char whom[64] = "for all processes of the machine";
+	char whom[64] = "";
 	pid_t only = attacher__only_process(session->attacher);
 	size_t sites = 0;
 
-	if (only)
-		snprintf(whom, sizeof(whom), "in process %d alone", only);
 	attacher__count(session->attacher, &counts);
+	if (only)
+		snprintf(whom, sizeof(whom), ", in process %d alone", only);
+	else if (counts.libraries)
+		snprintf(whom, sizeof(whom), ", for all processes of the machine");
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		sites += counts.sites[layer];
-	log__info(session->log, "the probes are in: %zu functions of %zu libraries, %s", sites, counts.libraries, whom);
+	log__info(session->log, "the probes are in: %zu functions of %zu libraries%s", sites, counts.libraries, whom);
 }
 
 int session__attach(struct session *session, struct error *err)
