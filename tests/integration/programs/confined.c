@@ -25,6 +25,7 @@
 #define THREADS 3
 
 static CUcontext context;
+static CUfunction kernel;
 static CUdeviceptr memory;
 static atomic_bool stop;
 static atomic_ulong allocations;
@@ -40,11 +41,18 @@ static void need(int result, const char *what)
 
 static void start(void)
 {
+	static const char text[] =
+		".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry confined()\n{\n\tret;\n}\n";
+	CUmodule module;
+
 	need((int)cuInit(0), "cuInit");
 	need((int)cuDevicePrimaryCtxRetain(&context, 0), "cuDevicePrimaryCtxRetain");
 	need((int)cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	need((int)cuModuleLoadData(&module, text), "cuModuleLoadData");
+	need((int)cuModuleGetFunction(&kernel, module, "confined"), "cuModuleGetFunction");
 }
 
+/* With a launch each: its return is not followed, so that nothing but the probes tells it from a second one. */
 static void allocate(unsigned int times)
 {
 	for (unsigned int i = 0; i < times; i++) {
@@ -52,6 +60,7 @@ static void allocate(unsigned int times)
 
 		need((int)cuMemAlloc(&address, 4096), "cuMemAlloc");
 		allocations++;
+		need((int)cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), "cuLaunchKernel");
 		need((int)cuMemFree(address), "cuMemFree");
 	}
 }
