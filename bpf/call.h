@@ -14,6 +14,7 @@
 
 #include "gpuprobe/sticky.h"
 #include "call_site.h"
+#include "shim.h"
 #include "switch.h"
 #include "tally.h"
 #include "thread.h"
@@ -130,13 +131,12 @@ static __always_inline bool is_same_act(const struct call *call, u32 row, u8 ope
 }
 
 /*
- * Whether a call in progress is the same act as the one that enters now.
- * With the same stack pointer it is so only if it is another function's: one
- * jumped into the other; the same function is a new call that took the place
- * of one that never returned. Global: the verifier goes through it once, not for
+ * Whether a call in progress is the same act as the one that enters now at `site`. With the same stack pointer one
+ * function jumped into the other, or into the same of another library. A new call that takes the place of one that
+ * never returned has put its own return address there. Global: the verifier goes through it once, not for
  * each way to it.
  */
-__noinline int call_is_nested(struct thread *thread, u64 sp, u32 row, u32 operation)
+__noinline int call_is_nested(struct thread *thread, u64 sp, u32 site, u32 operation)
 {
 	if (!thread)
 		return 0;
@@ -144,21 +144,24 @@ __noinline int call_is_nested(struct thread *thread, u64 sp, u32 row, u32 operat
 	for (u32 i = 0; i < CALL_DEPTH; i++) {
 		if (i >= thread->depth)
 			break;
-		if (!is_same_act(&thread->calls[i], row, operation))
+		if (!is_same_act(&thread->calls[i], site & SITE_ROW, operation))
 			continue;
-		if ((thread->calls[i].sp > sp || thread->calls[i].row != row) && is_in_progress(thread->calls[i].sp))
+		if (is_in_progress(thread->calls[i].sp)) {
+			note_shim(thread->slot, thread->calls[i].driver, site);
 			return true;
+		}
 		thread->depth = i;
 		break;
 	}
 	return false;
 }
 
-static __always_inline void begin_call(struct thread *thread, struct call *call, struct pt_regs *ctx, u32 row,
+static __always_inline void begin_call(struct thread *thread, struct call *call, struct pt_regs *ctx, u32 site,
 				       u8 operation)
 {
 	call->sp = ctx->sp;
-	call->row = row;
+	call->row = site & SITE_ROW;
+	call->driver = driver_of_site(site);
 	call->operation = operation;
 	call->flag = 0;
 	if (config.account)
@@ -178,13 +181,13 @@ static __always_inline void begin_call(struct thread *thread, struct call *call,
  * Records the call that enters now. Returns NULL when it is nested in the
  * same act, or too deep (which is counted): then its return is of no interest.
  */
-static __always_inline struct call *call_enter(struct thread *thread, struct pt_regs *ctx, u32 row,
+static __always_inline struct call *call_enter(struct thread *thread, struct pt_regs *ctx, u32 site,
 					       u8 operation)
 {
 	struct call *call;
 	u32 depth;
 
-	if (thread->depth && call_is_nested(thread, ctx->sp, row, operation))
+	if (thread->depth && call_is_nested(thread, ctx->sp, site, operation))
 		return NULL;
 	depth = thread->depth;
 	if (depth >= CALL_DEPTH) {
@@ -192,34 +195,63 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 		return NULL;
 	}
 	call = &thread->calls[depth & (CALL_DEPTH - 1)];
-	begin_call(thread, call, ctx, row, operation);
+	begin_call(thread, call, ctx, site, operation);
 	call->unfollowed = 0;
 	thread->depth = depth + 1;
 	return call;
 }
 
-/* Whether a call that is not followed, and made by the unfollowed call number `around`, is the same act as that. */
-static __always_inline bool is_unfollowed_again(const struct thread *thread, u32 around, u32 row, u8 operation)
+/* Whether a call at `site` is the same act as the unfollowed call that makes it. */
+static __always_inline bool is_unfollowed_again(const struct unfollowed_call *outer, u32 site, u8 operation)
 {
-	const struct unfollowed_call *outer = &thread->unfollowed.calls[around & (UNFOLLOWED_CALLS - 1)];
-	const volatile struct function_desc *inner = function_at(row), *function = function_at(outer->row);
+	const volatile struct function_desc *inner = function_at(site & SITE_ROW), *function = function_at(outer->row);
 
 	if (outer->operation != operation || !inner || !function)
 		return false;
 	return !is_object_act(operation) || function->kind == inner->kind;
 }
 
-/* Whether a call that is not followed counts: not where it is the same act as the one that makes it. */
-static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 row, u8 operation)
+#define MADE_BY_OTHERS (-1)
+
+/*
+ * Which unfollowed call makes the one that enters at `sp` and `site`, and is the same act: its number plus 1.
+ * MADE_BY_OTHERS: those that make it are other acts; 0: none makes it. Global: the verifier goes through it once.
+ */
+__noinline int unfollowed_same_act(const struct unfollowed_calls *all, u64 sp, u32 site, u32 operation)
 {
-	u32 around;
+	int found = 0;
+
+	if (!all)
+		return 0;
+	for (int i = 0; i < UNFOLLOWED_CALLS; i++) {
+		const struct unfollowed_call *outer = &all->calls[i];
+
+		if (!outer->sp || !is_within_unfollowed(outer, sp, site))
+			continue;
+		if (is_unfollowed_again(outer, site, operation))
+			return i + 1;
+		found = MADE_BY_OTHERS;
+	}
+	return found;
+}
+
+/*
+ * Whether a call that is not followed counts: not where it is the same act as the one that makes it. What others make
+ * is kept only for the sake of a library behind theirs.
+ */
+static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 site, u8 operation)
+{
+	int made_by;
 
 	if (!thread)
 		return false;
-	around = unfollowed_around(&thread->unfollowed, sp, row);
-	if (around)
-		return !is_unfollowed_again(thread, around - 1, row, operation);
-	keep_unfollowed(&thread->unfollowed, sp, row, operation);
+	made_by = unfollowed_same_act(&thread->unfollowed, sp, site, operation);
+	if (made_by > 0) {
+		note_shim(thread->slot, thread->unfollowed.calls[(made_by - 1) & (UNFOLLOWED_CALLS - 1)].driver, site);
+		return false;
+	}
+	if (!made_by || several_drivers)
+		keep_unfollowed(&thread->unfollowed, sp, site, operation);
 	return true;
 }
 
@@ -227,20 +259,20 @@ static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 row,
  * As call_enter, of a call whose return is not followed: it is not on the thread's record. NULL also where one
  * that is must not be overwritten.
  */
-static __always_inline struct call *call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 row,
+static __always_inline struct call *call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 site,
 							  u8 operation)
 {
 	u32 depth = thread->depth;
 	struct call *call;
 
-	if (!unfollowed_begins(thread, ctx->sp, row, operation))
+	if (!unfollowed_begins(thread, ctx->sp, site, operation))
 		return NULL;
 	if (depth >= CALL_DEPTH) {
 		lose(LOSS_CALL_DEPTH);
 		return NULL;
 	}
 	call = &thread->calls[depth & (CALL_DEPTH - 1)];
-	begin_call(thread, call, ctx, row, operation);
+	begin_call(thread, call, ctx, site, operation);
 	call->unfollowed = 1;
 	call->end_ns = call->start_ns;
 	return call;

@@ -117,11 +117,13 @@ static __always_inline int enter(struct pt_regs *ctx)
 	if (follows && thread->depth)
 		abandon_gone_calls(thread, sp, true);
 	if (function->operation == OP_LAUNCH)
-		return launch_enter(ctx, function, thread, row, follows);
+		return launch_enter(ctx, function, thread, site, follows);
+	if (several_drivers)
+		note_driver_of(thread, site);
 	if (config.account && function->operation == OP_ASK && function->kind == ASK_ERROR)
 		return follows ? ask_enter(thread) : 1;
-	call = follows ? call_enter(thread, ctx, row, function->operation) :
-			 call_enter_unfollowed(thread, ctx, row, function->operation);
+	call = follows ? call_enter(thread, ctx, site, function->operation) :
+			 call_enter_unfollowed(thread, ctx, site, function->operation);
 	if (!call)
 		return 1;
 	if (!call->unfollowed && config.account)

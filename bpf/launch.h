@@ -117,10 +117,10 @@ static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 w
 }
 
 /* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
-static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 row, u8 flags, u64 capture,
+static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 site, u8 flags, u64 capture,
 					 u64 handle, u64 stream)
 {
-	struct call *call = call_enter(thread, ctx, row, OP_LAUNCH);
+	struct call *call = call_enter(thread, ctx, site, OP_LAUNCH);
 
 	if (!call) {
 		/* Whether it will be in the graph is not seen. */
@@ -172,21 +172,35 @@ static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct fu
 	return flags;
 }
 
+/* Whether the launches of driver libraries can be on record. */
+static __always_inline bool sees_launches_return(void)
+{
+	return config.launch_returns || config.links == LINKS_SESSION;
+}
+
+/* Whether the launch is part of one that has been counted. It is `shimmed` where it may be of a library behind a shim. */
+static __always_inline bool is_part_of_launch(struct thread *thread, u64 sp, u32 site, bool follows, bool shimmed)
+{
+	if (follows && (both_layers || shimmed) && call_is_nested(thread, sp, site, OP_LAUNCH))
+		return true;
+	if (!follows || (shimmed && !sees_launches_return()))
+		return !unfollowed_begins(thread, sp, site, OP_LAUNCH);
+	return false;
+}
+
 /* Returns 1 where the call's return is of no interest: where it `follows` none, of each. */
 static __always_inline int launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-					struct thread *thread, u32 row, bool follows)
+					struct thread *thread, u32 site, bool follows)
 {
-	struct process_record *process;
+	struct process_record *process = process_at(thread->slot);
 	u64 before, handle, where, capture = 0, stream = 0;
-	bool each, sampled;
+	bool each, sampled, shimmed;
 	u8 flags = 0;
 
-	if (!follows && !unfollowed_begins(thread, ctx->sp, row, OP_LAUNCH))
-		return 1;
-	if (follows && both_layers && call_is_nested(thread, ctx->sp, row, OP_LAUNCH))
-		return 1;
-	process = process_at(thread->slot);
 	if (!process)
+		return 1;
+	shimmed = several_drivers && note_driver(process, site);
+	if (is_part_of_launch(thread, ctx->sp, site, follows, shimmed))
 		return 1;
 	if (process->captures)
 		capture = capture_of_launch(ctx, function, thread);
@@ -200,8 +214,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)
 		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
-	/* A nested launch is known by the enclosing one being on record: the runtime's always. */
-	each = config.account || (both_layers && function->layer == LAYER_RUNTIME);
+	/* A nested launch is known by the enclosing one being on record: the runtime's and a shim's always. */
+	each = config.account || (both_layers && function->layer == LAYER_RUNTIME) || (shimmed && sees_launches_return());
 	if (!follows || (!each && !config.launch_returns)) {
 		capture_add(thread->slot, capture, 1, false);
 		return 1;
@@ -209,8 +223,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	if (config.account)
 		stream = stream_id(function, stream_of_launch(ctx, function));
 	if (each || capture)
-		return follow_launch(thread, ctx, row, flags & LAUNCH_FIRST, capture, handle, stream);
-	return sampled ? follow_launch(thread, ctx, row, flags, 0, handle, 0) : 1;
+		return follow_launch(thread, ctx, site, flags & LAUNCH_FIRST, capture, handle, stream);
+	return sampled ? follow_launch(thread, ctx, site, flags, 0, handle, 0) : 1;
 }
 
 static __always_inline void launch_leave(struct thread *thread, const struct call *call, s32 result)

@@ -16,6 +16,9 @@ const volatile struct function_desc functions[MAX_FUNCTIONS];
 /* Launches are probed at both layers, so nested ones must be told; set when that comes to be. */
 volatile __u32 both_layers;
 
+/* More than one driver library has probes; userspace sets it before the second one has. */
+volatile __u32 several_drivers;
+
 /* Some process has met an error that lasts: the only thing that other processes' calls look at. */
 volatile __u32 any_sticky;
 

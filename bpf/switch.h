@@ -53,27 +53,33 @@ static __always_inline bool is_unfollowed_in_progress(const struct unfollowed_ca
 	return caller == call->caller || is_in_progress(call->sp);
 }
 
-/* Whether a call that enters at `sp` as function `row` is made by the unfollowed call `outer`. */
-static __always_inline bool is_within_unfollowed(const struct unfollowed_call *outer, u64 sp, u32 row)
+/* Whether the unfollowed call entered at `site`, or at the same function of a library of the same number. */
+static __always_inline bool is_at_site(const struct unfollowed_call *call, u32 site)
 {
-	if (outer->sp < sp || (outer->sp == sp && outer->row == row) || !is_one_stack(sp, outer->sp))
+	return call->row == (site & SITE_ROW) && call->driver == site >> SITE_DRIVER_SHIFT;
+}
+
+/* Whether a call that enters at `sp` and `site` is made by the unfollowed call `outer`. */
+static __always_inline bool is_within_unfollowed(const struct unfollowed_call *outer, u64 sp, u32 site)
+{
+	if (outer->sp < sp || (outer->sp == sp && is_at_site(outer, site)) || !is_one_stack(sp, outer->sp))
 		return false;
 	return is_unfollowed_in_progress(outer);
 }
 
-/* The number, plus 1, of the unfollowed call by which one of function `row` that enters at `sp` is made; 0: by none. */
-__noinline int unfollowed_around(const struct unfollowed_calls *all, u64 sp, u32 row)
+/* The number, plus 1, of the unfollowed call by which one at `site` that enters at `sp` is made; 0: by none. */
+__noinline int unfollowed_around(const struct unfollowed_calls *all, u64 sp, u32 site)
 {
 	if (!all)
 		return 0;
 	for (int i = 0; i < UNFOLLOWED_CALLS; i++)
-		if (all->calls[i].sp && is_within_unfollowed(&all->calls[i], sp, row))
+		if (all->calls[i].sp && is_within_unfollowed(&all->calls[i], sp, site))
 			return i + 1;
 	return 0;
 }
 
 /* Keeps the call that enters at `sp`, which is in no other, in place of one that has returned. */
-__noinline int keep_unfollowed(struct unfollowed_calls *all, u64 sp, u32 row, u32 operation)
+__noinline int keep_unfollowed(struct unfollowed_calls *all, u64 sp, u32 site, u32 operation)
 {
 	struct unfollowed_call *call;
 	u32 place;
@@ -89,7 +95,8 @@ __noinline int keep_unfollowed(struct unfollowed_calls *all, u64 sp, u32 row, u3
 	}
 	call = &all->calls[place & (UNFOLLOWED_CALLS - 1)];
 	call->sp = sp;
-	call->row = row;
+	call->row = site & SITE_ROW;
+	call->driver = site >> SITE_DRIVER_SHIFT;
 	call->operation = operation;
 	if (bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)sp))
 		call->caller = 0;

@@ -76,6 +76,10 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->host_ranges = 0;
 	process->freed_next = 0;
 	process->aside_next = 0;
+	process->driver = 0;
+	process->calls_drivers = 0;
+	process->shim = 0;
+	process->behind_shim = 0;
 	process->deaths = 0;
 	process->captures = 0;
 	process->late = 0;

@@ -55,8 +55,8 @@ __noinline int give_up_calls(struct traced_thread *thread, u32 depth)
 	return 0;
 }
 
-/* How many of the thread's recorded calls enclose one of `row` that enters at `sp`. */
-__noinline int calls_around(const struct traced_thread *thread, u64 sp, u32 row)
+/* How many of the thread's recorded calls enclose one that enters at `sp`. */
+__noinline int calls_around(const struct traced_thread *thread, u64 sp)
 {
 	u32 depth;
 
@@ -68,8 +68,8 @@ __noinline int calls_around(const struct traced_thread *thread, u64 sp, u32 row)
 
 		if (!depth)
 			break;
-		/* With the same stack pointer one function jumped into another; the same one began anew. */
-		if ((call->sp > sp || (call->sp == sp && call->event.row != row)) && is_in_progress(call->sp))
+		/* With the same stack pointer one function jumped into the other. */
+		if (call->sp >= sp && is_in_progress(call->sp))
 			break;
 		depth--;
 	}
@@ -140,15 +140,15 @@ static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_th
  * it makes is nested in it.
  */
 static __always_inline void tell_unfollowed(struct pt_regs *ctx, struct traced_thread *thread,
-					    const struct trace_plan *plan, u32 row)
+					    const struct trace_plan *plan, u32 site)
 {
-	u32 depth = thread->depth, within = unfollowed_around(&thread->unfollowed, ctx->sp, row) != 0;
+	u32 depth = thread->depth, within = unfollowed_around(&thread->unfollowed, ctx->sp, site) != 0;
 	struct traced_call *call;
 	volatile u64 *progress;
 	u64 since;
 
 	if (!within)
-		keep_unfollowed(&thread->unfollowed, ctx->sp, row, 0);
+		keep_unfollowed(&thread->unfollowed, ctx->sp, site, 0);
 	else if (!trace.nested)
 		return;
 	progress = progress_of(thread);
@@ -161,7 +161,7 @@ static __always_inline void tell_unfollowed(struct pt_regs *ctx, struct traced_t
 	call = &thread->calls[depth & (TRACE_DEPTH - 1)];
 	since = *progress;
 	*progress = TRACE_ENTERING;
-	begin_event(ctx, thread, call, plan, row, within);
+	begin_event(ctx, thread, call, plan, site & SITE_ROW, within);
 	put_event(thread, call, TRACE_UNFOLLOWED);
 	*progress = since;
 }
@@ -189,7 +189,7 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	follows = !(site & SITE_UNFOLLOWED) && !(thread->depth && traced_calls_wait_elsewhere(thread, sp));
 	depth = thread->depth;
 	if (follows && depth) {
-		depth = calls_around(thread, sp, row);
+		depth = calls_around(thread, sp);
 		if (depth < thread->depth)
 			give_up_calls(thread, depth);
 	}
@@ -198,7 +198,7 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	if (plan->flags & TRACE_PLAN_HIDDEN)
 		return 1;
 	if (!follows) {
-		tell_unfollowed(ctx, thread, plan, row);
+		tell_unfollowed(ctx, thread, plan, site);
 		return 1;
 	}
 	if (depth && !trace.nested) {

@@ -34,6 +34,7 @@ enum link_kind {
 #define SITE_ROW 0xffff
 #define SITE_UNFOLLOWED 0x10000 /* the calls there are counted at entry alone */
 #define SITE_CONFINED 0x20000	/* of a link that is in one process only, see bpf/confined.h */
+#define SITE_DRIVER_SHIFT 24	/* the upper 8: which of the driver libraries it is in, see bpf/shim.h; 0: in none */
 
 struct config {
 	__u32 links;	     /* enum link_kind */
@@ -92,7 +93,11 @@ struct process_record {
 	__u64 freed[FREED_KEPT]; /* addresses of device memory, for the report */
 	__u64 aside[FREED_KEPT]; /* of the rest: address or handle, enum space in the upper 8 bits */
 	__u32 aside_next;	 /* as freed_next */
-	__u32 deaths;		 /* contexts that ended so far, with what lived in them */
+	__u8 driver;		 /* the driver library that it called first, as SITE_DRIVER_SHIFT has it; 0: none yet */
+	__u8 calls_drivers;	 /* it has called more than one */
+	__u8 shim, behind_shim;	 /* the first of these was seen to call the second; 0: none was */
+	__u32 pad;
+	__u32 deaths; /* contexts that ended so far, with what lived in them */
 };
 
 /* What `process_of` holds by tgid. */
@@ -113,7 +118,8 @@ struct unfollowed_call {
 	__u64 caller; /* its return address, which stands there until it returns */
 	__u16 row;
 	__u8 operation;
-	__u8 pad[5];
+	__u8 driver; /* the library that it is in, as SITE_DRIVER_SHIFT has it */
+	__u8 pad[4];
 };
 
 /* A thread's unfollowed calls that no other one makes: so many coroutines at a time are told apart. */
@@ -149,9 +155,9 @@ struct call {
 	__u8 site;	 /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
 	__u8 marked;	 /* with an account, by operation: see bpf/account_work.h */
 	__u8 unfollowed; /* its return is not seen: counted at its entry */
-	__u8 pad;
-	__u32 place; /* its thread's */
-	__u64 noted; /* as `marked` */
+	__u8 driver;	 /* the library that it is in, as SITE_DRIVER_SHIFT has it */
+	__u32 place;	 /* its thread's */
+	__u64 noted;	 /* as `marked` */
 };
 
 /* An address of memory that is the program's own, not pinned, as long as the version is that: see bpf/sides.h. */

@@ -102,6 +102,37 @@ static void list_libraries(const struct process_facts *facts, char *text, size_t
 		snprintf(text, size, "no CUDA library so far, it gets probes when it loads one");
 }
 
+/* The driver libraries of a process that has several; 0 are listed for others. */
+static size_t list_drivers(const struct process_facts *facts, char *text, size_t size)
+{
+	size_t count = 0, length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < facts->library_count; i++) {
+		const struct process_library *library = &facts->libraries[i];
+
+		if (!(library->layers & LAYER_BIT(LAYER_DRIVER)))
+			continue;
+		if (length < size)
+			length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", library->path);
+		count++;
+	}
+	return count > 1 ? count : 0;
+}
+
+/* Nothing that hinders: a call through several is counted once. Which is in front is seen by their calls alone. */
+static void judge_shim(const struct process_facts *facts, struct check_list *list)
+{
+	char drivers[1024];
+	size_t count = list_drivers(facts, drivers, sizeof(drivers));
+
+	if (count)
+		check_list__ok(list, "shim",
+			       "process %d has %zu driver libraries: %s; a call of one that goes on to another is counted once, as "
+			       "the function of the first",
+			       (int)facts->pid, count, drivers);
+}
+
 static void judge_python(const struct process_facts *facts, const char *what, struct check_list *list)
 {
 	char python[32] = "";
@@ -156,6 +187,7 @@ void check_process__judge(const struct process_facts *facts, bool filters_kill, 
 	if (!judge_hindrance(facts, filters_kill, list))
 		judge_watchable(facts, list);
 	add_facts(facts, list);
+	judge_shim(facts, list);
 }
 
 /* --- all of them --- */

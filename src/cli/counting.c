@@ -317,6 +317,21 @@ static void note_callers(struct counting *counting)
 	}
 }
 
+/* Where driver libraries are that call others. */
+static void name_shims(struct counting *counting)
+{
+	struct model *model = collector__model(counting->collector);
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		if (process->shim_number && !process->shim)
+			process->shim = session__driver_path(counting->session, process->shim_number);
+		if (process->shim_number && !process->driver)
+			process->driver = session__driver_path(counting->session, process->driver_number);
+	}
+}
+
 static void refresh_counts(struct counting *counting)
 {
 	struct model *model = collector__model(counting->collector);
@@ -331,6 +346,7 @@ static void refresh_counts(struct counting *counting)
 	model->slow = counting->slow;
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
 	note_callers(counting);
+	name_shims(counting);
 	model->asked = *session__asked(counting->session);
 	if (counting->overhead)
 		overhead__tell(counting->overhead, &model->sampling);

@@ -531,6 +531,13 @@ void session__count(const struct session *session, struct attacher_counts *count
 	attacher__count(session->attacher, counts);
 }
 
+char *session__driver_path(const struct session *session, unsigned int driver)
+{
+	const char *path = attacher__driver_path(session->attacher, driver);
+
+	return path ? strdup(path) : NULL;
+}
+
 /* --- tearing down --- */
 
 void session__settle(struct session *session)

@@ -95,6 +95,9 @@ struct asked_processes *session__asked(struct session *session);
 /* See attacher__watch; 0 once the probes have been taken out for good. */
 int session__watch(struct session *session, unsigned int families, struct error *err);
 
+/* As attacher__driver_path; malloc. */
+char *session__driver_path(const struct session *session, unsigned int driver);
+
 void session__count(const struct session *session, struct attacher_counts *counts);
 
 /* Nothing is put off any more: processes that wait to be looked at are late. For after session__run, before the end is shown. */

@@ -288,6 +288,12 @@ static void read_sticky(struct process *process, const struct process_record *re
 	process->sticky.others = record->after_sticky;
 }
 
+static void read_shim(struct process *process, const struct process_record *record)
+{
+	process->shim_number = __atomic_load_n(&record->shim, __ATOMIC_ACQUIRE);
+	process->driver_number = record->behind_shim;
+}
+
 /*
  * All of its threads have left, and what they have counted stays as it is. The end of one may not have been seen (the
  * kernel leaves a BPF program out that is in the middle of itself on that CPU): it is not waited for without end.
@@ -322,6 +328,7 @@ static int refresh_processes(struct collector *collector)
 			memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
 		}
 		read_sticky(process, &collector->records[process->slot]);
+		read_shim(process, &collector->records[process->slot]);
 		process->deaths_seen =
 			__atomic_load_n(&collector->records[process->slot].deaths, __ATOMIC_ACQUIRE);
 		tally__reset(process);

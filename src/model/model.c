@@ -29,6 +29,8 @@ void process__clear(struct process *process)
 	free(process->graph_runs);
 	free(process->gpus);
 	free(process->environment);
+	free(process->shim);
+	free(process->driver);
 	free(process->uuids);
 	process->live = NULL;
 	process->freed = NULL;
@@ -40,6 +42,8 @@ void process__clear(struct process *process)
 	process->graph_runs = NULL;
 	process->gpus = NULL;
 	process->environment = NULL;
+	process->shim = NULL;
+	process->driver = NULL;
 	process->uuids = NULL;
 }
 

@@ -206,9 +206,11 @@ struct process {
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
 	bool since_attach; /* calls before a certain moment were not seen */
 	bool ended;
-	uint64_t ended_ns; /* CLOCK_BOOTTIME, when ended; its series stay for SERIES_ENDED_NS */
-	bool reported_end; /* a report has shown it as ended */
-	bool attributed;   /* those asked for that it belongs to are known to have called */
+	uint64_t ended_ns;		    /* CLOCK_BOOTTIME, when ended; its series stay for SERIES_ENDED_NS */
+	bool reported_end;		    /* a report has shown it as ended */
+	bool attributed;		    /* those asked for that it belongs to are known to have called */
+	uint8_t shim_number, driver_number; /* the driver library that was seen to call another, and that; 0: none was */
+	char *shim, *driver;		    /* where these are, raw; NULL: not known */
 
 	bool identified;	  /* the next four are known */
 	int32_t parent;		  /* at its first call; 0: not in gpuprobe's pid namespace */

@@ -46,6 +46,7 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 	attacher->selection = *selection;
 	attacher->log = log;
 	attacher->both_layers = programs->both_layers;
+	attacher->several_drivers = programs->several_drivers;
 	attacher->releases = links != LINKS_TRACEFS;
 	attacher->confined_to = programs->confined_to;
 	attacher->handing_over = programs->handing_over;
@@ -86,6 +87,8 @@ void attacher__free(struct attacher *attacher)
 	attacher__forget_seen(attacher);
 	for (size_t i = 0; i < attacher->file_count; i++)
 		attacher__forget_sites(&attacher->files[i]);
+	for (size_t i = 0; i < DRIVERS_TOLD; i++)
+		free(attacher->driver_paths[i]);
 	free(attacher->wanted);
 	free(attacher->slow);
 	free(attacher->files);
@@ -194,6 +197,28 @@ static void note_layers(struct attacher *attacher, unsigned int layers)
 		*attacher->both_layers = 1;
 }
 
+/* Gives a driver library its number. Where there are several, one may be in front of another from then on. */
+static uint8_t number_driver(struct attacher *attacher)
+{
+	attacher->drivers++;
+	if (attacher->several_drivers && attacher->drivers > 1)
+		*attacher->several_drivers = 1;
+	return (attacher->drivers - 1) % (DRIVERS_TOLD - 1) + 1;
+}
+
+void attacher__name_driver(struct attacher *attacher, const struct attached_file *file, const char *path)
+{
+	if (!file || !file->driver)
+		return;
+	free(attacher->driver_paths[file->driver]);
+	attacher->driver_paths[file->driver] = strdup(path);
+}
+
+const char *attacher__driver_path(const struct attacher *attacher, unsigned int driver)
+{
+	return driver < DRIVERS_TOLD ? attacher->driver_paths[driver] : NULL;
+}
+
 static bool wants_return(const struct attacher *attacher, uint16_t row)
 {
 	return row >= api_function_count ||
@@ -283,6 +308,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 	}
 	for (size_t i = 0; i < count; i++) {
 		link_sites[i].row = sites[i].row;
+		link_sites[i].driver = sites[i].layer == LAYER_DRIVER ? attached->driver : 0;
 		link_sites[i].file_offset = sites[i].file_offset;
 		link_sites[i].unfollowed = !attached->is_followed;
 		link_sites[i].wants_return = !link_sites[i].unfollowed && wants_return(attacher, sites[i].row);
@@ -363,6 +389,8 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 		return error__set(err, -ENOMEM, "out of memory");
 	note_layers(attacher, layers);
 	new.number = new.links = ++attacher->last_number;
+	if (layers & LAYER_BIT(LAYER_DRIVER))
+		new.driver = number_driver(attacher);
 	ret = attach_library(attacher, fd, file, &new, err);
 	/* Without probes nothing keeps the inode: another might get its address. */
 	if (ret > 0)
@@ -423,6 +451,7 @@ int attacher__add_library(struct attacher *attacher, const char *path, struct er
 	attacher->scanned = 0;
 	attacher->claimed = false;
 	ret = attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &attached, err);
+	attacher__name_driver(attacher, attached, path);
 	if (attached)
 		attached->is_kept = true;
 	attacher->has_unlisted |= attached && !mapping__is_named_like_cuda(path);

@@ -117,6 +117,12 @@ int attacher__watch(struct attacher *attacher, unsigned int families, struct err
  */
 void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uint64_t now_ns);
 
+/*
+ * Where the driver library of that number was found (struct process_record's shim), as its process names it; NULL: not
+ * known. The attacher's.
+ */
+const char *attacher__driver_path(const struct attacher *attacher, unsigned int driver);
+
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts);
 
 #endif

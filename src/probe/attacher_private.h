@@ -11,6 +11,8 @@
 
 struct seen_file;
 
+#define DRIVERS_TOLD 256 /* numbers of driver libraries, in 8 bits of a cookie; then they are given again */
+
 /* A file with probes. */
 struct attached_file {
 	struct file_identity identity; /* its probes keep the inode, so that no other gets its address */
@@ -23,6 +25,7 @@ struct attached_file {
 	uint64_t shared_ns;   /* since when they are; 0: since `probed_ns` */
 	uint64_t probed_ns;   /* when they were in, CLOCK_BOOTTIME */
 	uint64_t unmapped_ns; /* since when nobody was seen to map it; 0: somebody does */
+	uint8_t driver;	      /* of a driver library: its number in its sites' cookies */
 	bool is_followed;     /* it has return probes, or may have */
 	bool risk_told;	      /* that these may end somebody */
 	bool is_kept;	      /* was not found in a process: keeps its probes though nobody maps it */
@@ -33,6 +36,9 @@ struct attached_file {
 struct attacher {
 	struct selection selection;
 	volatile uint32_t *both_layers; /* see struct probe_programs */
+	volatile uint32_t *several_drivers;
+	unsigned int drivers;		  /* driver libraries that have got probes so far */
+	char *driver_paths[DRIVERS_TOLD]; /* by their number in cookies: where it was found first; NULL: not known */
 	struct links *links;
 	struct family_links *families; /* of what can be taken out; NULL: nothing can */
 	struct identity_reader *identities;
@@ -87,6 +93,9 @@ int attacher__open(const char *path, struct error *err);
  */
 int attacher__add_open_file(struct attacher *attacher, int fd, const char *name, enum file_role role,
 			    struct attached_file **attached, struct error *err);
+
+/* Keeps where a driver library was found, for messages; without effect on other files. */
+void attacher__name_driver(struct attacher *attacher, const struct attached_file *file, const char *path);
 
 /* The file of that number, until the next is attached; NULL if it has been given back, or for 0. */
 struct attached_file *attacher__find_file(const struct attacher *attacher, uint64_t number);

@@ -211,7 +211,8 @@ fail:
 /* As the programs read it. */
 static uint32_t cookie_of(const struct link_site *site, pid_t only)
 {
-	return site->row | (site->unfollowed ? SITE_UNFOLLOWED : 0u) | (only ? SITE_CONFINED : 0u);
+	return site->row | (site->unfollowed ? SITE_UNFOLLOWED : 0u) | (only ? SITE_CONFINED : 0u) |
+	       (uint32_t)site->driver << SITE_DRIVER_SHIFT;
 }
 
 static int remember_sites(struct links *links, unsigned int event, const struct link_site *const *sites,

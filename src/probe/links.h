@@ -25,6 +25,7 @@ struct links;
 /* One function to probe. */
 struct link_site {
 	uint16_t row;	      /* of the API table */
+	uint8_t driver;	      /* which of the driver libraries it is in, see SITE_DRIVER_SHIFT; 0: in none */
 	bool wants_return;    /* ignored by session links, whose program decides */
 	bool unfollowed;      /* its calls are counted at entry alone; wants no return */
 	uint64_t file_offset; /* of its first instruction */

@@ -335,6 +335,8 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 		tell_lack(scan, ret, candidate->mapping.path);
 		return;
 	}
+	if (ret > 0)
+		attacher__name_driver(attacher, file, candidate->mapping.path);
 	remember_seen(attacher, &key, file ? file->number : 0);
 	note_file(scan, candidate->role, file);
 	if (ret == -ENOEXEC)

@@ -15,10 +15,11 @@ struct bpf_map;
 struct probe_programs {
 	const struct bpf_program *session; /* with session links, else the next two */
 	const struct bpf_program *entry, *on_return;
-	struct bpf_map *sites;		/* for tracefs links */
-	struct bpf_map *watched, *held; /* processes by pid */
-	volatile uint32_t *both_layers; /* set when launches are probed at both layers; NULL: of no interest */
-	volatile int32_t *confined_to;	/* these three see bpf/confined.h */
+	struct bpf_map *sites;		    /* for tracefs links */
+	struct bpf_map *watched, *held;	    /* processes by pid */
+	volatile uint32_t *both_layers;	    /* set when launches are probed at both layers; NULL: of no interest */
+	volatile uint32_t *several_drivers; /* set before a second driver library gets probes; NULL: of no interest */
+	volatile int32_t *confined_to;	    /* these three see bpf/confined.h */
 	volatile uint32_t *handing_over;
 	volatile uint64_t *handed_over_ns;
 	volatile uint64_t *unseen_until; /* by enum rate_family, see bpf/state.h; with selection.by_family */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who pays: one of two PyTorch processes is watched, and what a pass-through libcuda makes of the probes."""
+import json
 import os
 import statistics
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 from beside import watching
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
-from lib import text  # noqa: E402
+from lib import shim, text  # noqa: E402
 
 ROUNDS = 8
 # A line on its input is answered by the nanoseconds that one of 250 small kernels took to be launched, the least of 200.
@@ -32,6 +33,31 @@ print("READY", flush=True)
 for _ in sys.stdin:
     print(measure(), flush=True)
 """
+# Calls of the driver alone, so many of each.
+DRIVER = """
+import ctypes
+driver = ctypes.CDLL("libcuda.so.1")
+def need(result):
+    assert result == 0, result
+context, device, module, function = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+need(driver.cuInit(0))
+need(driver.cuDeviceGet(ctypes.byref(device), 0))
+need(driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
+need(driver.cuCtxSetCurrent(context))
+ptx = b".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry spin()\\n{\\nret;\\n}\\n"
+need(driver.cuModuleLoadData(ctypes.byref(module), ptx))
+need(driver.cuModuleGetFunction(ctypes.byref(function), module, b"spin"))
+memory = [ctypes.c_uint64() for _ in range(50)]
+for address in memory:
+    need(driver.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(4096)))
+    need(driver.cuMemcpyHtoD_v2(address, bytes(100), ctypes.c_size_t(100)))
+    for _ in range(3):
+        need(driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, None, None, None))
+    need(driver.cuCtxSynchronize())
+for address in memory[:40]:
+    need(driver.cuMemFree_v2(address))
+"""
+CALLED = {"launches": 150, "cuMemAlloc_v2": 50, "cuMemcpyHtoD_v2": 50, "cuCtxSynchronize": 50, "cuMemFree_v2": 40}
 SUM = "import torch; x = torch.arange(1000, device='cuda', dtype=torch.float64); print(int(x.sum().item()))"
 
 
@@ -78,43 +104,29 @@ def test_one_of_two(machine, results):
     results.tell("a launch of the other: more than without", interval(more[other]))
 
 
-def exported(library):
-    listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
-    return sorted({line.split()[2].split("@")[0] for line in listed.splitlines() if " T " in line})
-
-
-def make_shim(folder, library):
-    """A libcuda.so.1 whose functions jump to those of the driver's, as gcc -O2 makes of a pass-through."""
-    names = exported(library)
-    jumps = "\n".join(f".globl {name}\n.type {name},@function\n{name}: jmp *slots+{8 * i}(%rip)\n.size {name},.-{name}"
-                      for i, name in enumerate(names))
-    (folder / "shim.s").write_text(f".text\n{jumps}\n.bss\n.globl slots\n.hidden slots\nslots: .zero {8 * len(names)}\n"
-                                   ".section .note.GNU-stack,\"\",@progbits\n", encoding="ascii")
-    listed = ",".join(f'"{name}"' for name in names)
-    (folder / "shim.c").write_text(f"""
-#include <dlfcn.h>
-extern void *slots[] __attribute__((visibility("hidden")));
-static const char *const names[] = {{{listed}}};
-__attribute__((constructor)) static void fill(void)
-{{
-	void *driver = dlopen("{library}", RTLD_NOW | RTLD_LOCAL);
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
-		slots[i] = dlsym(driver, names[i]);
-}}
-""", encoding="ascii")
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-Wl,-soname,libcuda.so.1", "-o", folder / "libcuda.so.1",
-                    folder / "shim.c", folder / "shim.s", "-ldl"], check=True)
-
-
 def driver_library():
     cache = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
     return next(os.path.realpath(line.split("=> ")[1]) for line in cache.splitlines() if "libcuda.so.1 " in line)
 
 
+def test_calls_through(machine, results, form):
+    """Each call through a shim and the driver is one."""
+    with tempfile.TemporaryDirectory() as name:
+        library = shim.make(Path(name) / "libcuda.so.1", driver_library(), form)
+        done = subprocess.run([machine.gpuprobe, "--json", "--display-interval", "0", "--metrics-addr", "none", "--",
+                               sys.executable, "-c", DRIVER], env={**os.environ, "LD_LIBRARY_PATH": name}, capture_output=True,
+                              text=True, timeout=180, check=False)
+        last = json.loads(done.stdout.splitlines()[-1])["processes"][0] if done.returncode == 0 else {"functions": []}
+    calls = {function["function"]: function["calls"] for function in last["functions"]}
+    found = {name: last["launches"] if name == "launches" else calls.get(name) for name in CALLED if last["functions"]}
+    results.check(f"calls of the driver through a libcuda.so.1 in front that {form}s there", CALLED, found)
+    results.check("the same: named in the report", {"library": str(library), "in_front_of": driver_library()}, last.get("shim"))
+
+
 def test_pass_through(machine, results):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make_shim(folder, driver_library())
+        shim.make(folder / "libcuda.so.1", driver_library())
         environment = {**os.environ, "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
         for how, before in (("alone", []), ("as COMMAND", [machine.gpuprobe, "--metrics-addr", "none", "--"])):
             done = subprocess.run([*before, sys.executable, "-c", SUM], env=environment, capture_output=True, text=True,
@@ -130,3 +142,5 @@ def test_pass_through(machine, results):
 def test_confined(machine, results):
     test_one_of_two(machine, results)
     test_pass_through(machine, results)
+    for form in shim.FORMS:
+        test_calls_through(machine, results, form)

@@ -40,6 +40,9 @@ void json_process__write_life(struct json *j, const struct process *p);
 /* The member "unfollowed", calls whose return was not followed, where there are any. */
 void json_process__write_unfollowed(struct json *j, const struct process *p);
 
+/* The member "shim", of a process with a driver library in front of another. */
+void json_process__write_shim(struct json *j, const struct process *p);
+
 /* The member "slow_probes", calls whose probe the kernel must single-step, where there are any. */
 void json_process__write_slow(struct json *j, const struct model *model, const struct process *p);
 

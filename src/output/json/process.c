@@ -58,6 +58,17 @@ void json_process__write_unfollowed(struct json *j, const struct process *p)
 	json__object_end(j);
 }
 
+void json_process__write_shim(struct json *j, const struct process *p)
+{
+	if (!p->shim_number)
+		return;
+	json__key(j, "shim");
+	json__object_begin(j);
+	json__key_string(j, "library", p->shim);
+	json__key_string(j, "in_front_of", p->driver);
+	json__object_end(j);
+}
+
 void json_process__write_slow(struct json *j, const struct model *model, const struct process *p)
 {
 	struct slow_calls slow;

@@ -70,6 +70,26 @@ static void print_unfollowed(FILE *out, const struct model *model, const struct 
 	      out);
 }
 
+static void print_library(FILE *out, const char *path)
+{
+	if (path)
+		escape__text(out, path);
+	else
+		fputs("a library unknown", out);
+}
+
+/* Whose functions the calls are that are shown. */
+static void print_shim(FILE *out, const struct process *p)
+{
+	if (!p->shim_number)
+		return;
+	fputs(REPORT_INDENT, out);
+	print_library(out, p->shim);
+	fputs(" stands in front of ", out);
+	print_library(out, p->driver);
+	fputs(": a call through both is counted once, as the function of the first\n", out);
+}
+
 /* What the process pays for functions that bear no cheap probe. */
 static void print_slow(FILE *out, const struct model *model, const struct process *p)
 {
@@ -133,6 +153,7 @@ void report_process__print(FILE *out, const struct model *model)
 		for (size_t k = 0; k < p->device_count; k++)
 			print_device(out, model->no_returns ? model->sections & SECTION_LAUNCH : model->sections, p,
 				     &p->devices[k]);
+		print_shim(out, p);
 		print_unfollowed(out, model, p);
 		print_slow(out, model, p);
 	}

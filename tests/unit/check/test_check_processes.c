@@ -264,6 +264,21 @@ static void judges_processes(void **state)
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
 }
 
+static void names_drivers_in_front_of_others(void **state)
+{
+	struct process_library libraries[2] = {driver_library(), driver_library()};
+	struct process_facts facts = good_process(libraries, 2);
+	struct check_list list = {0};
+
+	(void)state;
+	libraries[1].path = (char *)"/usr/lib/wsl/drivers/libcuda.so.1.1";
+	check_process__judge(&facts, false, &list);
+	assert_int_equal(list.count, 2);
+	expect_line(&list, "shim", CHECK_OK,
+		    "process 12 has 2 driver libraries: /usr/lib/libcuda.so.1, /usr/lib/wsl/drivers/libcuda.so.1.1; a call", NULL);
+	check_list__clear(&list);
+}
+
 static void judges_hindrances(void **state)
 {
 	struct process_library libraries[2] = {driver_library(), {.path = (char *)"/x/libcudart.so.13"}};
@@ -456,6 +471,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_there_once),
 		cmocka_unit_test(versions_of_names),
 		cmocka_unit_test(judges_processes),
+		cmocka_unit_test(names_drivers_in_front_of_others),
 		cmocka_unit_test(judges_hindrances),
 		cmocka_unit_test(judges_what_is_lacking),
 		cmocka_unit_test(parses_status),

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A library in front of libcuda: each call is one, of the function that was called first, in every family and in the trace."""
+import pytest
+
+from lib import exact, shim, steady
+from lib.check import Check, holder
+from lib.paths import LIBCUDA, workload
+from lib.probe import environment
+from lib.steady import Steady
+
+RENAMED = {"cuLaunchKernel": "cuLaunchKernel_ptsz", "cuMemcpyHtoDAsync_v2": "cuMemcpyHtoDAsync_v2_ptsz",
+           "cuMemFreeAsync": "cuMemFreeAsync_ptsz", "cuStreamSynchronize": "cuStreamSynchronize_ptsz"}
+KINDS = {"jumps": {"form": "jump"}, "calls": {"form": "call"}, "other names": {"form": "jump", "renamed": RENAMED}}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def shimmed(request, tmp_path_factory):
+    """The environment of programs that get a shim."""
+    library = shim.make(tmp_path_factory.mktemp("shim") / "libcuda.so.1", LIBCUDA, **KINDS[request.param])
+    return {"LD_LIBRARY_PATH": f"{library.parent}:{LIBCUDA.parent}", "CUDA_SIM_DEVICES": "2"}
+
+
+def library_of(shimmed):
+    return f"{shimmed['LD_LIBRARY_PATH'].split(':')[0]}/libcuda.so.1"
+
+
+def counts(process):
+    return (exact.launches(process), exact.copies(process), exact.memory(process), exact.objects(process), exact.errors(process))
+
+
+def truths(truth):
+    return (truth.launches(), truth.copies(), truth.memory(), truth.objects(), truth.errors())
+
+
+@pytest.mark.parametrize("program", ["launch", "memory", "copy", "training"])
+def test_each_call_once(gpuprobe_by, shimmed, program):
+    result = gpuprobe_by.run(workload(program), env=shimmed)
+    process = result.process_of(result.truth.pid)
+    assert counts(process) == truths(result.truth)
+    assert process["shim"] == {"library": library_of(shimmed), "in_front_of": str(LIBCUDA)}
+
+
+@pytest.mark.parametrize("program", ["memory", "launch"])
+def test_traced_once(tracer_by, shimmed, program):
+    """As many lines as without the shim, of the functions that the program called."""
+    devices = {"CUDA_SIM_DEVICES": shimmed["CUDA_SIM_DEVICES"]}
+    alone = tracer_by.run(workload(program), args=["-e", "all"], env=devices)
+    traced = tracer_by.run(workload(program), args=["-e", "all"], env=shimmed)
+    assert traced.counts == alone.counts and traced.lost == 0
+    assert not [line for line in traced.lines if line.get("unfinished")]
+
+
+def test_without_returns(gpuprobe_by, shimmed):
+    """No record of a call in progress: the outer one is known by its return address."""
+    for program in "launch", "memory":
+        alone = gpuprobe_by.run(workload(program), args=["--no-return-probes"], env={"CUDA_SIM_DEVICES": "2"}).process
+        process = gpuprobe_by.run(workload(program), args=["--no-return-probes"], env=shimmed).process
+        assert process["launches"] == alone["launches"]
+        assert process.get("unfollowed") == alone.get("unfollowed")
+
+
+def test_report_and_check(gpuprobe, shimmed):
+    text = gpuprobe.run(workload("launch"), env=shimmed, base=("--metrics-addr", "none", "--display-interval", "0")).stdout
+    assert f"{library_of(shimmed)} stands in front of {LIBCUDA}: a call through both is counted once" in text
+    background = holder(env=environment(**shimmed))
+    with background:
+        line = Check("-p", background.pid).one("shim")
+        background.kill()
+    assert line["state"] == "ok" and library_of(shimmed) in line["text"] and str(LIBCUDA) in line["text"]
+
+
+@pytest.fixture(name="beside")
+def programs_beside(tmp_path):
+    """Two programs under load with libraries of their own, of which one has a shim in front."""
+    plain, shimmed_one = tmp_path / "plain", tmp_path / "shimmed"
+    for folder in (plain, shimmed_one):
+        folder.mkdir()
+        steady.build(folder)
+    front = tmp_path / "front"
+    front.mkdir()
+    shim.make(front / "libcuda.so.1", shimmed_one / "libcuda.so.1")
+    with Steady(plain / "steady") as one, \
+            Steady(shimmed_one / "steady", env=environment(LD_LIBRARY_PATH=str(front))) as other:
+        yield one, other
+
+
+def is_balanced(process):
+    """
+    Each round of the program has one launch and one allocation. The probes of the one come a moment before the other's;
+    what is counted twice makes twice as many.
+    """
+    allocations = next(entry["calls"] for entry in process["functions"] if entry["function"] == "cuMemAlloc_v2")
+    return allocations < 1.5 * process["launches"] < 2.25 * allocations
+
+
+def test_attached_late(gpuprobe_by, beside):
+    """Four threads are in the middle of it, and a program without a shim is watched beside it."""
+    plain, shimmed_one = beside
+    with gpuprobe_by.start(args=["-p", str(plain.pid), "-p", str(shimmed_one.pid)]) as running:
+        running.wait_for(lambda report: all(
+            any(p["pid"] == program.pid and p["launches"] > 500 for p in report["processes"]) for program in beside))
+        for program in beside:
+            program.finish()
+        result = running.finish()
+    last = result.last_seen(plain.pid)
+    assert is_balanced(last) and "shim" not in last
+    last = result.last_seen(shimmed_one.pid)
+    assert is_balanced(last) and last["shim"]
