@@ -28,6 +28,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/rate.h"
 #include "model/api.h"
+#include "model/failures.h"
 #include "target/process.h"
 
 #define LEAVE_NS (10 * NS_PER_S) /* how long an ended process's threads may take to leave */
@@ -127,29 +128,6 @@ static int read_tallies(struct reading *reading)
 	return ret ? ret : count_table__each(table, take_tally, reading);
 }
 
-static int add_failure(struct process *process, const struct failure_key *key,
-		       const struct failure_record *record)
-{
-	const struct api_function *function = &api_functions[key->row];
-	struct failure *grown;
-
-	grown = realloc(process->failures, (process->failure_count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	process->failures = grown;
-	grown[process->failure_count++] = (struct failure){
-		.function = function->base,
-		.error = api__error_name(function->desc.layer, key->code),
-		.code = key->code,
-		.layer = function->desc.layer,
-		.count = record->count,
-		.first_ns = record->first_ns,
-		.last_ns = record->last_ns,
-		.sampled = key->sampled,
-	};
-	return 0;
-}
-
 static int read_failure(const void *key_data, const void *value, void *arg)
 {
 	struct reading *reading = arg;
@@ -160,7 +138,7 @@ static int read_failure(const void *key_data, const void *value, void *arg)
 
 	if (!process || key->row >= api_function_count)
 		return 0;
-	ret = add_failure(process, key, record);
+	ret = failures__add(process, key, record);
 	if (ret)
 		return ret;
 	return reading__end(reading, process, key);
@@ -332,18 +310,10 @@ static int refresh_processes(struct collector *collector)
 		process->deaths_seen =
 			__atomic_load_n(&collector->records[process->slot].deaths, __ATOMIC_ACQUIRE);
 		tally__reset(process);
-		process->failure_count = 0;
+		failures__begin(process);
 		memset(process->inflight, 0, sizeof(process->inflight));
 	}
 	return ret;
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct failure *x = a, *y = b;
-
-	return x->count < y->count ? 1 : x->count > y->count ? -1 :
-							       strcmp(x->function, y->function);
 }
 
 static int finish_processes(struct collector *collector)
@@ -360,9 +330,9 @@ static int finish_processes(struct collector *collector)
 		if (ret)
 			return ret;
 		tally__finish(process);
-		if (process->failure_count)
-			qsort(process->failures, process->failure_count, sizeof(*process->failures), by_count);
-		ret = kernel_table__list(process->kernel_table, process);
+		ret = failures__finish(process);
+		if (!ret)
+			ret = kernel_table__list(process->kernel_table, process);
 	}
 	return ret;
 }

@@ -104,7 +104,7 @@ static const struct failure *first_with(const struct process *process, int code)
 	for (size_t i = 0; i < process->failure_count; i++) {
 		const struct failure *failure = &process->failures[i];
 
-		if (failure->code == code && (!first || failure->first_ns < first->first_ns))
+		if (!failure->is_rest && failure->code == code && (!first || failure->first_ns < first->first_ns))
 			first = failure;
 	}
 	return first;
@@ -209,7 +209,7 @@ static void add_calls(struct storm *storm, const struct process *process, const 
 /* A sticky error makes everything fail, and is a finding of its own. */
 static bool is_storm(const struct process *process, const struct failure *failure)
 {
-	return failure->count && (!process->sticky.code || failure->code != process->sticky.code);
+	return failure->count && (failure->is_rest || !process->sticky.code || failure->code != process->sticky.code);
 }
 
 static void gather(struct storm *storm, const struct process *process)
@@ -219,11 +219,11 @@ static void gather(struct storm *storm, const struct process *process)
 
 		if (!is_storm(process, failure))
 			continue;
-		if (!storm->worst || failure->first_ns < storm->first_ns)
+		if (!storm->failures || failure->first_ns < storm->first_ns)
 			storm->first_ns = failure->first_ns;
 		if (failure->last_ns > storm->last_ns)
 			storm->last_ns = failure->last_ns;
-		if (!storm->worst || failure->count > storm->worst->count)
+		if (!failure->is_rest && (!storm->worst || failure->count > storm->worst->count))
 			storm->worst = failure;
 		storm->failures += failure->count;
 	}

@@ -182,7 +182,7 @@ int kernel_table__set(struct kernel_table *table, const struct launch_key *key, 
 	count->launches = launches;
 	if (!name || count->handle->shown->mangled)
 		return 0;
-	return shown_kernels__name(&table->shown, &count->handle->shown, name);
+	return shown_kernels__name(&table->shown, &count->handle->shown, key->kernel.handle, name);
 }
 
 int kernel_table__set_shape(struct kernel_table *table, const struct kernel_key *key,

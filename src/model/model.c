@@ -22,6 +22,7 @@ void process__clear(struct process *process)
 	free(process->live);
 	free(process->freed);
 	free(process->failures);
+	free(process->failure_keys);
 	free(process->devices);
 	free(process->functions);
 	free(process->pools);
@@ -35,6 +36,7 @@ void process__clear(struct process *process)
 	process->live = NULL;
 	process->freed = NULL;
 	process->failures = NULL;
+	process->failure_keys = NULL;
 	process->devices = NULL;
 	process->functions = NULL;
 	process->pools = NULL;

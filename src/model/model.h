@@ -82,6 +82,7 @@ struct kernel {
 	uint64_t missed;	   /* of these launches and captured ones, what is estimated */
 	struct shape_record shape; /* of sampled launches; without samples where none was seen */
 	uint64_t serial;	   /* order of first sight within the process, from 0 */
+	bool is_rest;		   /* those without names beyond a thousand: it has no handle */
 };
 
 struct copy_totals {
@@ -165,6 +166,7 @@ struct failure {
 	uint64_t count;
 	uint64_t first_ns, last_ns; /* CLOCK_BOOTTIME */
 	bool sampled;		    /* one launch in `launch_sample` was checked */
+	bool is_rest;		    /* all that have no entry of their own: function, error, code and layer tell nothing */
 };
 
 /* What a process did on one device. */
@@ -273,7 +275,7 @@ struct process {
 	struct function_totals *functions;
 	size_t function_count, function_capacity;
 
-	struct failure *failures; /* most first */
+	struct failure *failures; /* most first, then what has no entry of its own, see model/failures.h */
 	size_t failure_count;
 	struct sticky_error sticky;
 
@@ -291,6 +293,9 @@ struct process {
 	struct device_uuid *uuids;	      /* that calls have told */
 	size_t uuid_count;
 	uint64_t objects_cleared[OBJECT_KINDS]; /* gone with their context, and no longer in the maps */
+	struct failure other_failures;
+	uint64_t *failure_keys; /* of those with entries, in order */
+	size_t failure_key_count;
 	struct kernel_table *kernel_table;
 	struct site_table *site_table; /* NULL where no stacks are taken */
 	struct context_ends *context_ends;

@@ -16,6 +16,8 @@
 /* The same of all processes; one that has less than its own share gets names all the same. */
 #define ALL_NAME_BYTES_MAX (256u << 20)
 #define NAME_BYTES_SHARE (256u << 10)
+/* A program that makes up handles without end: nameless kernels beyond these are shown as one. */
+#define UNNAMED_MAX 1024
 
 static void free_strings(struct shown_kernel *shown)
 {
@@ -77,7 +79,7 @@ void shape_record__merge(struct shape_record *sum, const struct shape_record *sh
 	sum->stream = shape->stream;
 }
 
-struct shown_kernel *shown_kernels__add(struct shown_kernels *kernels, uint64_t handle)
+static struct shown_kernel *add_unnamed(struct shown_kernels *kernels, uint64_t handle)
 {
 	struct shown_kernel *shown = calloc(1, sizeof(*shown));
 
@@ -86,16 +88,30 @@ struct shown_kernel *shown_kernels__add(struct shown_kernels *kernels, uint64_t 
 	shown->handle = handle;
 	shown->serial = kernels->next_serial++;
 	DL_PREPEND2(kernels->unnamed, shown, prev_unnamed, next_unnamed);
+	kernels->unnamed_count++;
 	return shown;
+}
+
+struct shown_kernel *shown_kernels__add(struct shown_kernels *kernels, uint64_t handle)
+{
+	if (kernels->unnamed_count < UNNAMED_MAX)
+		return add_unnamed(kernels, handle);
+	/* It stands for no one handle. */
+	if (!kernels->rest)
+		kernels->rest = add_unnamed(kernels, 0);
+	return kernels->rest;
 }
 
 static void unlink_unnamed(struct shown_kernels *kernels, struct shown_kernel *shown)
 {
 	DL_DELETE2(kernels->unnamed, shown, prev_unnamed, next_unnamed);
+	kernels->unnamed_count--;
 }
 
 void shown_kernels__drop(struct shown_kernels *kernels, struct shown_kernel *shown)
 {
+	if (shown == kernels->rest)
+		return;
 	unlink_unnamed(kernels, shown);
 	free_shown(shown);
 }
@@ -127,9 +143,11 @@ static int set_strings(struct shown_kernels *kernels, struct shown_kernel *shown
 	return -ENOMEM;
 }
 
-/* The kernel that has the name takes over what the other one has. */
+/* The kernel that has the name takes over what the other one has; of the rest that is its handle's alone, see `current`. */
 static void join(struct shown_kernels *kernels, struct shown_kernel *known, struct shown_kernel *shown)
 {
+	if (shown == kernels->rest)
+		return;
 	known->folded[0] += shown->folded[0];
 	known->folded[1] += shown->folded[1];
 	known->folded_missed += shown->folded_missed;
@@ -146,7 +164,7 @@ static bool has_room(const struct shown_kernels *kernels)
 	       *kernels->all_name_bytes <= ALL_NAME_BYTES_MAX;
 }
 
-int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **place, const char *mangled)
+int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **place, uint64_t handle, const char *mangled)
 {
 	struct shown_kernel *shown = *place, *known;
 	size_t bytes;
@@ -160,20 +178,30 @@ int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **pla
 	}
 	if (!has_room(kernels))
 		return 0;
+	/* One that was shown with others is a kernel of its own from now on. */
+	if (shown == kernels->rest)
+		shown = add_unnamed(kernels, handle);
+	if (!shown)
+		return -ENOMEM;
 	ret = set_strings(kernels, shown, mangled);
 	if (ret)
-		return ret;
+		goto fail;
 	HASH_ADD_KEYPTR(hh, kernels->named, shown->mangled, strlen(shown->mangled), shown);
-	if (!shown->hh.tbl) {
-		free_strings(shown);
-		return -ENOMEM;
-	}
+	ret = shown->hh.tbl ? 0 : -ENOMEM;
+	if (ret)
+		goto fail;
 	bytes = sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) + strlen(shown->brief) + 3;
 	kernels->name_bytes += bytes;
 	if (kernels->all_name_bytes)
 		*kernels->all_name_bytes += bytes;
 	unlink_unnamed(kernels, shown);
+	*place = shown;
 	return 0;
+fail:
+	free_strings(shown);
+	if (shown != *place)
+		shown_kernels__drop(kernels, shown);
+	return ret;
 }
 
 static void begin_sum(struct shown_kernel *shown)
@@ -207,7 +235,7 @@ static int by_launches(const void *a, const void *b)
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
-static void append(struct process *process, const struct shown_kernel *shown)
+static void append(struct process *process, const struct shown_kernel *shown, bool is_rest)
 {
 	/* Its shape may be known before its launches are. */
 	if (!shown->mangled && !shown->current[0] && !shown->current[1])
@@ -221,6 +249,7 @@ static void append(struct process *process, const struct shown_kernel *shown)
 		.missed = shown->current_missed,
 		.shape = shown->current_shape,
 		.serial = shown->serial,
+		.is_rest = is_rest,
 	};
 	process->launches += shown->current[0];
 	process->captured_launches += shown->current[1];
@@ -232,8 +261,7 @@ int shown_kernels__list(const struct shown_kernels *kernels, struct process *pro
 	const struct shown_kernel *shown;
 	struct kernel *list;
 
-	for (shown = kernels->unnamed; shown; shown = shown->next_unnamed)
-		count++;
+	count += kernels->unnamed_count;
 	list = realloc(process->kernels, (count ? count : 1) * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
@@ -242,9 +270,9 @@ int shown_kernels__list(const struct shown_kernels *kernels, struct process *pro
 	process->launches = 0;
 	process->captured_launches = 0;
 	for (shown = kernels->named; shown; shown = shown->hh.next)
-		append(process, shown);
+		append(process, shown, false);
 	for (shown = kernels->unnamed; shown; shown = shown->next_unnamed)
-		append(process, shown);
+		append(process, shown, shown == kernels->rest);
 	qsort(list, process->kernel_count, sizeof(*list), by_launches);
 	return 0;
 }

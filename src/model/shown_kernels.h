@@ -32,6 +32,8 @@ struct shown_kernel {
 struct shown_kernels {
 	struct shown_kernel *named; /* a uthash table */
 	struct shown_kernel *unnamed;
+	struct shown_kernel *rest; /* among these: stands for all that are beyond a bound; NULL: there are none */
+	size_t unnamed_count;
 	uint64_t next_serial;
 	size_t name_bytes;	/* of `named` */
 	size_t *all_name_bytes; /* with those of other processes; NULL: there are none */
@@ -41,18 +43,18 @@ struct shown_kernels {
 /* Frees all kernels; the structure is the caller's. */
 void shown_kernels__clear(struct shown_kernels *kernels);
 
-/* Adds a kernel without a name, for the handle. NULL without memory. */
+/* Adds a kernel without a name, for the handle; where there are a thousand, one that all others share. NULL without memory. */
 struct shown_kernel *shown_kernels__add(struct shown_kernels *kernels, uint64_t handle);
 
-/* Frees a kernel that has no name. */
+/* Frees a kernel that has no name and that no handle stands for; not the one that is shared. */
 void shown_kernels__drop(struct shown_kernels *kernels, struct shown_kernel *shown);
 
 /*
- * Gives the kernel at *place, which has none, its mangled name; or makes it part of the kernel that has the name
+ * Gives the kernel at *place, which has none and which the handle stands for, its mangled name; or makes it part of the kernel that has the name
  * already, which is at *place then. Where names have taken too much memory it stays without. Returns 0, or -ENOMEM
  * with all as it was.
  */
-int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **place, const char *mangled);
+int shown_kernels__name(struct shown_kernels *kernels, struct shown_kernel **place, uint64_t handle, const char *mangled);
 
 /* Adds the samples of one handle to those of others of the same kernel. */
 void shape_record__merge(struct shape_record *sum, const struct shape_record *shape);

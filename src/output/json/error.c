@@ -32,9 +32,13 @@ void json_error__write(struct json *j, const struct process *p)
 
 		json__object_begin(j);
 		json__key_string(j, "function", f->function);
-		json__key_string(j, "layer", words__layer(f->layer));
+		json__key_string(j, "layer", f->is_rest ? NULL : words__layer(f->layer));
 		json__key_string(j, "error", f->error);
-		json__key_i64(j, "code", f->code);
+		json__key(j, "code");
+		if (f->is_rest)
+			json__null(j);
+		else
+			json__i64(j, f->code);
 		json__key_u64(j, "count", f->count);
 		json__key_u64(j, "first_ns", f->first_ns);
 		json__key_u64(j, "last_ns", f->last_ns);

@@ -68,7 +68,10 @@ static void write_kernels(struct json *j, const struct process *p)
 		const struct kernel *k = &p->kernels[i];
 
 		json__object_begin(j);
-		json_parts__key_address(j, "handle", k->handle);
+		if (k->is_rest)
+			json__key_string(j, "handle", NULL);
+		else
+			json_parts__key_address(j, "handle", k->handle);
 		json__key_string(j, "name", k->name);
 		json__key_string(j, "short_name", k->short_name);
 		json__key_u64(j, "launches", k->launches);

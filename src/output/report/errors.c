@@ -71,8 +71,11 @@ void report_errors__list(FILE *out, const struct model *model, const struct proc
 	for (i = 0; i < shown; i++) {
 		const struct failure *f = &p->failures[i];
 
-		fprintf(out, REPORT_INDENT "%s: %s (%d) x %" PRIu64, f->function,
-			f->error ? f->error : "unknown error", f->code, f->count);
+		if (f->is_rest)
+			fprintf(out, REPORT_INDENT "other errors x %" PRIu64, f->count);
+		else
+			fprintf(out, REPORT_INDENT "%s: %s (%d) x %" PRIu64, f->function,
+				f->error ? f->error : "unknown error", f->code, f->count);
 		if (f->sampled && model->launch_sample > 1)
 			fprintf(out, " (sampled 1/%u)", model->launch_sample);
 		print_times(out, model, f);

@@ -51,8 +51,12 @@ static void print_kernel(FILE *out, const struct kernel *k, const char *mark, un
 {
 	const char *name = full_names || !k->short_name ? k->name : k->short_name;
 
-	fprintf(out, REPORT_INDENT "0x%" PRIx64 " (", k->handle);
-	escape__text(out, name ? name : "unknown");
+	if (k->is_rest) {
+		fputs(REPORT_INDENT "other kernels (unknown", out);
+	} else {
+		fprintf(out, REPORT_INDENT "0x%" PRIx64 " (", k->handle);
+		escape__text(out, name ? name : "unknown");
+	}
 	fprintf(out, ") -> %s%" PRIu64, mark, k->launches);
 	if (k->captured)
 		fprintf(out, ", %s%" PRIu64 " captured", mark, k->captured);

@@ -233,8 +233,8 @@ static void print_errors(const struct writer *w)
 
 		begin_row(w, "errors");
 		put_text(w, f->function);
-		put_text(w, words__layer(f->layer));
-		fprintf(w->out, ",%d", f->code);
+		put_text(w, f->is_rest ? "" : words__layer(f->layer));
+		put_real(w, !f->is_rest, f->code);
 		put_text(w, f->error);
 		put_number(w, f->count);
 		fputc('\n', w->out);

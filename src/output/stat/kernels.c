@@ -33,6 +33,8 @@ static void print_kernel(FILE *out, const struct kernel *k, const char *mark, bo
 	fputs("  ", out);
 	if (name)
 		escape__text(out, name);
+	else if (k->is_rest)
+		fputs("other kernels (unknown)", out);
 	else
 		fprintf(out, "0x%" PRIx64 " (unknown)", k->handle);
 	fputc('\n', out);

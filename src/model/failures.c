@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The failures of one process, see failures.h.
+#include "model/failures.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/api.h"
+
+#define ROW_SHIFT 33 /* above the code and whether it is of a sample */
+
+static uint64_t pack(const struct failure_key *key)
+{
+	return (uint64_t)key->row << ROW_SHIFT | (uint64_t)(key->sampled != 0) << 32 | (uint32_t)key->code;
+}
+
+void failures__begin(struct process *process)
+{
+	process->failure_count = 0;
+	process->other_failures = (struct failure){.function = FAILURES_REST, .error = FAILURES_REST, .is_rest = true};
+}
+
+/* Where the key is, or would be, in the order of keys. */
+static size_t place_of(const struct process *process, uint64_t key)
+{
+	size_t low = 0, high = process->failure_key_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->failure_keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Whether it has an entry, which it gets while there is room. Returns 1, 0 or -ENOMEM. */
+static int claim(struct process *process, uint64_t key)
+{
+	size_t place = place_of(process, key), count = process->failure_key_count;
+	uint64_t *grown;
+
+	if (place < count && process->failure_keys[place] == key)
+		return 1;
+	if (count == FAILURES_MAX)
+		return 0;
+	grown = realloc(process->failure_keys, (count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	memmove(grown + place + 1, grown + place, (count - place) * sizeof(*grown));
+	grown[place] = key;
+	process->failure_keys = grown;
+	process->failure_key_count++;
+	return 1;
+}
+
+static int append(struct process *process, const struct failure *failure)
+{
+	struct failure *grown = realloc(process->failures, (process->failure_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	process->failures = grown;
+	grown[process->failure_count++] = *failure;
+	return 0;
+}
+
+static void add_to_rest(struct failure *rest, const struct failure_record *record)
+{
+	if (!rest->count || record->first_ns < rest->first_ns)
+		rest->first_ns = record->first_ns;
+	if (record->last_ns > rest->last_ns)
+		rest->last_ns = record->last_ns;
+	rest->count += record->count;
+}
+
+int failures__add(struct process *process, const struct failure_key *key, const struct failure_record *record)
+{
+	const struct api_function *function = &api_functions[key->row];
+	int ret = claim(process, pack(key));
+
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		add_to_rest(&process->other_failures, record);
+		return 0;
+	}
+	return append(process, &(struct failure){
+				       .function = function->base,
+				       .error = api__error_name(function->desc.layer, key->code),
+				       .code = key->code,
+				       .layer = function->desc.layer,
+				       .count = record->count,
+				       .first_ns = record->first_ns,
+				       .last_ns = record->last_ns,
+				       .sampled = key->sampled,
+			       });
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct failure *x = a, *y = b;
+
+	return x->count < y->count ? 1 : x->count > y->count ? -1 :
+							       strcmp(x->function, y->function);
+}
+
+int failures__finish(struct process *process)
+{
+	if (process->failure_count)
+		qsort(process->failures, process->failure_count, sizeof(*process->failures), by_count);
+	return process->other_failures.count ? append(process, &process->other_failures) : 0;
+}
