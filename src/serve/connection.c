@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,8 +23,10 @@ struct connection {
 	enum connection_state state;
 	uint64_t since_ns;
 	struct event *readable, *writable, *deadline;
-	char *out; /* the response being sent */
-	size_t out_length, out_sent;
+	/* The response being sent */
+	char *head;
+	size_t head_length, sent; /* `sent` of both */
+	struct body *body;	  /* NULL: there is none to send */
 	bool close_after;
 	size_t in_length;
 	char in[REQUEST_HEAD_MAX];
@@ -81,9 +84,15 @@ static int respond(struct connection *c, struct response *response)
 	int err;
 
 	c->close_after = response->close;
-	c->out_sent = 0;
-	err = response__build(response, c->options.http->version, &c->out, &c->out_length);
-	return err ? err : enter(c, CONNECTION_WRITING);
+	c->sent = 0;
+	err = response__build_head(response, c->options.http->version, &c->head, &c->head_length);
+	if (err)
+		return err;
+	c->body = response->head_only ? NULL : body__share(response->body);
+	err = enter(c, CONNECTION_WRITING);
+	if (!err)
+		c->options.responds(c->options.arg, c);
+	return err;
 }
 
 static int respond_to_error(struct connection *c, int status)
@@ -91,7 +100,7 @@ static int respond_to_error(struct connection *c, int status)
 	struct response response;
 	int err;
 
-	err = response__status(&response, status);
+	err = response__status(&response, status, pages__total(c->options.pages));
 	response.close = true;
 	if (!err)
 		err = respond(c, &response);
@@ -104,7 +113,7 @@ static int respond_to_request(struct connection *c, const struct request *reques
 	struct response response;
 	int err;
 
-	err = page__respond(c->options.http, request, &response);
+	err = page__respond(c->options.http, c->options.pages, request, &response);
 	if (!err)
 		err = respond(c, &response);
 	response__clear(&response);
@@ -128,13 +137,20 @@ static int advance(struct connection *c)
 	return respond_to_request(c, &request);
 }
 
+static void forget_response(struct connection *c)
+{
+	free(c->head);
+	c->head = NULL;
+	body__release(c->body);
+	c->body = NULL;
+}
+
 /* The response is out: wait for the client to close, or for its next request. */
 static int finish_response(struct connection *c)
 {
 	int err;
 
-	free(c->out);
-	c->out = NULL;
+	forget_response(c);
 	if (c->close_after) {
 		/*
 		 * Closing with bytes unread would reset the connection, and the client
@@ -191,20 +207,33 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		close_connection(c);
 }
 
+/* What is left of the head and of the body, in one go. */
+static ssize_t send_rest(const struct connection *c)
+{
+	size_t of_head = c->sent < c->head_length ? c->sent : c->head_length, of_body = c->sent - of_head;
+	struct iovec parts[2] = {{.iov_base = c->head + of_head, .iov_len = c->head_length - of_head}};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 1};
+
+	if (c->body)
+		parts[message.msg_iovlen++] =
+			(struct iovec){.iov_base = c->body->text + of_body, .iov_len = c->body->length - of_body};
+	return sendmsg(c->fd, &message, MSG_NOSIGNAL);
+}
+
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	struct connection *c = arg;
-	ssize_t n;
+	ssize_t n = send_rest(c);
 
+	(void)fd;
 	(void)what;
-	n = send(fd, c->out + c->out_sent, c->out_length - c->out_sent, MSG_NOSIGNAL);
 	if (n < 0) {
 		if (!must_wait())
 			close_connection(c);
 		return;
 	}
-	c->out_sent += (size_t)n;
-	if (c->out_sent == c->out_length && finish_response(c))
+	c->sent += (size_t)n;
+	if (c->sent == c->head_length + (c->body ? c->body->length : 0) && finish_response(c))
 		close_connection(c);
 }
 
@@ -249,7 +278,7 @@ void connection__free(struct connection *connection)
 	free_event(connection->writable);
 	free_event(connection->deadline);
 	close(connection->fd);
-	free(connection->out);
+	forget_response(connection);
 	free(connection);
 }
 
@@ -261,4 +290,9 @@ enum connection_state connection__state(const struct connection *connection)
 uint64_t connection__since(const struct connection *connection)
 {
 	return connection->since_ns;
+}
+
+bool connection__has_body(const struct connection *connection)
+{
+	return connection->body;
 }

@@ -3,6 +3,7 @@
 #ifndef SERVE_CONNECTION_H
 #define SERVE_CONNECTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "serve/http.h"
@@ -20,8 +21,11 @@ enum connection_state {
 struct connection_options {
 	struct event_base *base;
 	const struct http_options *http; /* with the defaults filled in; outlives the connection */
+	struct pages *pages;		 /* outlives it as well */
 	/* Called once when the connection is over; it frees the connection. */
 	void (*closed)(void *arg, struct connection *connection);
+	/* Called when a response of this connection begins: others may have to go for it, not this one. */
+	void (*responds)(void *arg, const struct connection *connection);
 	void *arg;
 };
 
@@ -31,6 +35,9 @@ struct connection *connection__new(const struct connection_options *options, int
 void connection__free(struct connection *connection);
 
 enum connection_state connection__state(const struct connection *connection);
+
+/* Whether it has a body to send, which takes memory. */
+bool connection__has_body(const struct connection *connection);
 
 /* CLOCK_MONOTONIC in ns when it came into its state. */
 uint64_t connection__since(const struct connection *connection);

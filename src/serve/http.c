@@ -11,16 +11,20 @@
 
 #include "serve/address.h"
 #include "serve/connection.h"
+#include "serve/pages.h"
 
 #define DEFAULT_CONNECTIONS 64
 #define DEFAULT_REQUEST_MS 10000
 #define DEFAULT_IDLE_MS 30000
+/* Of all pages that clients have not taken yet, but for the latest client's. */
+#define PAGES_BYTES_MAX ((size_t)32 << 20)
 
 struct http_server {
 	struct http_options options;
 	struct event_base *base;
 	struct evconnlistener *listener;
 	struct event *resume;
+	struct pages *pages;
 	struct connection **connections;
 	unsigned int count;
 	char address[ADDRESS_TEXT_MAX];
@@ -67,6 +71,31 @@ static void make_room(struct http_server *s)
 	forget(s, victim);
 }
 
+/* Who has been taking a page for longest; NULL: nobody but `latest` does. */
+static struct connection *slowest_reader(const struct http_server *s, const struct connection *latest)
+{
+	struct connection *slowest = NULL;
+
+	for (unsigned int i = 0; i < s->count; i++) {
+		struct connection *c = s->connections[i];
+
+		if (c != latest && connection__has_body(c) &&
+		    (!slowest || connection__since(c) < connection__since(slowest)))
+			slowest = c;
+	}
+	return slowest;
+}
+
+/* Clients that do not read may hold a page each: the slowest go where those take too much memory. */
+static void on_response(void *arg, const struct connection *latest)
+{
+	struct http_server *s = arg;
+	struct connection *slowest;
+
+	while (*pages__total(s->pages) > PAGES_BYTES_MAX && (slowest = slowest_reader(s, latest)))
+		forget(s, slowest);
+}
+
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *peer,
 		      int peer_length, void *arg)
 {
@@ -74,7 +103,9 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	struct connection_options options = {
 		.base = s->base,
 		.http = &s->options,
+		.pages = s->pages,
 		.closed = on_closed,
+		.responds = on_response,
 		.arg = s,
 	};
 	struct connection *c;
@@ -157,7 +188,8 @@ int http_server__new(struct event_base *base, const struct http_options *options
 	s->base = base;
 	s->connections = calloc(s->options.max_connections, sizeof(struct connection *));
 	s->resume = evtimer_new(base, on_resume, s);
-	if (!s->connections || !s->resume)
+	s->pages = pages__new(base);
+	if (!s->connections || !s->resume || !s->pages)
 		goto out_of_memory;
 	code = start_listening(s, err);
 	if (code) {
@@ -183,6 +215,7 @@ void http_server__free(struct http_server *server)
 		evconnlistener_free(server->listener);
 	if (server->resume)
 		event_free(server->resume);
+	pages__free(server->pages);
 	free(server->connections);
 	free(server);
 }

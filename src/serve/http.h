@@ -12,6 +12,10 @@
  * one that does not take its response. To refuse the new one, or to leave it
  * waiting for the deadline of the others, would let as many stalled clients shut
  * the scraper out; so its next scrape always succeeds.
+ *
+ * A page that took long to be made is shared by those who ask soon after. All pages
+ * that clients have not taken yet take 32 MiB at most beside the latest client's: the
+ * connections of those who have been at it for longest are closed.
  */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text_stream.h"
 #include "serve/gzip.h"
 #include "serve/negotiate.h"
@@ -51,7 +52,7 @@ static int write_metrics(const struct http_options *options, enum exposition for
 	return options->render(options->arg, form, out);
 }
 
-static const struct page pages[] = {
+static const struct page served[] = {
 	{"/metrics", NULL, write_metrics},
 	{"/", "text/html; charset=utf-8", write_landing},
 	{"/healthz", "text/plain; charset=utf-8", write_health},
@@ -61,18 +62,18 @@ static const struct page *find_page(const char *path)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-		if (!strcmp(pages[i].path, path))
-			return &pages[i];
+	for (i = 0; i < sizeof(served) / sizeof(served[0]); i++) {
+		if (!strcmp(served[i].path, path))
+			return &served[i];
 	}
 	return NULL;
 }
 
 /* The page's bytes; on error none. */
-static int write_body(const struct http_options *options, const struct page *page,
-		      enum exposition form, struct response *r)
+static int write_text(const struct http_options *options, const struct page *page, enum exposition form, char **text,
+		      size_t *length)
 {
-	FILE *out = text_stream__open(&r->body, &r->body_length);
+	FILE *out = text_stream__open(text, length);
 	int err;
 
 	if (!out)
@@ -82,70 +83,101 @@ static int write_body(const struct http_options *options, const struct page *pag
 	err = page->write(options, form, out);
 	if (!err && ferror(out))
 		err = -ENOMEM;
-	if (fclose(out) && !err)
-		err = -ENOMEM;
+	if (fclose(out))
+		return -ENOMEM;
 	if (err)
-		response__clear(r);
+		free(*text);
 	return err;
 }
 
-/* A body that cannot be compressed is sent as it is. */
-static void compress(struct response *r)
+/* A body that cannot be compressed stays as it is. Returns whether it could. */
+static bool compress(char **text, size_t *length)
 {
-	size_t length;
+	size_t out_length;
 	char *out;
 
-	if (gzip__compress(r->body, r->body_length, &out, &length))
-		return;
-	free(r->body);
-	r->body = out;
-	r->body_length = length;
-	r->gzipped = true;
+	if (gzip__compress(*text, *length, &out, &out_length))
+		return false;
+	free(*text);
+	*text = out;
+	*length = out_length;
+	return true;
 }
 
-static int send_page(const struct http_options *options, const struct page *page,
+/* Makes the body, packed if `r` says so. */
+static int make_body(const struct http_options *options, struct pages *pages, const struct page *page,
+		     enum exposition form, struct response *r)
+{
+	size_t length;
+	char *text;
+	int err = write_text(options, page, form, &text, &length);
+
+	if (err)
+		return err;
+	r->gzipped = r->gzipped && compress(&text, &length);
+	r->body = body__new(text, length, pages__total(pages));
+	return r->body ? 0 : -ENOMEM;
+}
+
+/* One that has been made lately, or a new one. */
+static int take_metrics(const struct http_options *options, struct pages *pages, const struct page *page,
+			enum exposition form, struct response *r)
+{
+	uint64_t began = clock__thread_ns();
+	int err;
+
+	r->body = pages__find(pages, form, r->gzipped);
+	if (r->body)
+		return 0;
+	err = make_body(options, pages, page, form, r);
+	if (!err)
+		pages__keep(pages, form, r->gzipped, r->body, clock__thread_ns() - began);
+	return err;
+}
+
+static int send_page(const struct http_options *options, struct pages *pages, const struct page *page,
 		     const struct request *request, struct response *r)
 {
-	enum exposition form = EXPOSITION_PROMETHEUS;
+	enum exposition form;
+	int err;
 
 	memset(r, 0, sizeof(*r));
 	r->status = 200;
 	r->content_type = page->content_type;
-	if (!page->content_type) {
+	if (page->content_type) {
+		err = make_body(options, pages, page, EXPOSITION_PROMETHEUS, r);
+	} else {
 		r->negotiated = true;
-		form = negotiate__exposition(request->has_accept ? request->accept : NULL,
-					     &r->content_type);
+		r->gzipped = negotiate__gzip(request->accept_encoding);
+		form = negotiate__exposition(request->has_accept ? request->accept : NULL, &r->content_type);
+		err = take_metrics(options, pages, page, form, r);
 	}
-	if (write_body(options, page, form, r))
-		return response__status(r, 500);
-	if (r->negotiated && negotiate__gzip(request->accept_encoding))
-		compress(r);
-	return 0;
+	return err ? response__status(r, 500, pages__total(pages)) : 0;
 }
 
-static int choose(const struct http_options *options, const struct request *request,
+static int choose(const struct http_options *options, struct pages *pages, const struct request *request,
 		  struct response *r)
 {
 	const struct page *page = find_page(request->path);
 	int err;
 
 	if (!page)
-		return response__status(r, 404);
+		return response__status(r, 404, pages__total(pages));
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
-		err = response__status(r, 405);
+		err = response__status(r, 405, pages__total(pages));
 		r->allow = true;
 		return err;
 	}
 	/* No page takes a body, so that none has to be read to find the next request. */
 	if (request->has_body)
-		return response__status(r, 413);
-	return send_page(options, page, request, r);
+		return response__status(r, 413, pages__total(pages));
+	return send_page(options, pages, page, request, r);
 }
 
-int page__respond(const struct http_options *options, const struct request *request,
+int page__respond(const struct http_options *options, struct pages *pages, const struct request *request,
 		  struct response *response)
 {
-	int err = choose(options, request, response);
+	int err = choose(options, pages, request, response);
 
 	response->head_only = !strcmp(request->method, "HEAD");
 	response->close = !request->keep_alive || request->has_body;

@@ -4,6 +4,7 @@
 #define SERVE_PAGE_H
 
 #include "serve/http.h"
+#include "serve/pages.h"
 #include "serve/request.h"
 #include "serve/response.h"
 
@@ -11,7 +12,7 @@
  * Answers a complete request. 0 or -ENOMEM; the caller clears the response
  * either way.
  */
-int page__respond(const struct http_options *options, const struct request *request,
+int page__respond(const struct http_options *options, struct pages *pages, const struct request *request,
 		  struct response *response);
 
 #endif

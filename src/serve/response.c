@@ -34,26 +34,23 @@ static const char *reason_of(int status)
 	}
 }
 
-int response__status(struct response *response, int status)
+int response__status(struct response *response, int status, size_t *total)
 {
-	char line[64];
+	char line[64], *text;
 
 	memset(response, 0, sizeof(*response));
 	response->status = status;
 	response->content_type = "text/plain; charset=utf-8";
 	snprintf(line, sizeof(line), "%d %s\n", status, reason_of(status));
-	response->body = strdup(line);
-	if (!response->body)
-		return -ENOMEM;
-	response->body_length = strlen(line);
-	return 0;
+	text = strdup(line);
+	response->body = text ? body__new(text, strlen(line), total) : NULL;
+	return response->body ? 0 : -ENOMEM;
 }
 
 void response__clear(struct response *response)
 {
-	free(response->body);
+	body__release(response->body);
 	response->body = NULL;
-	response->body_length = 0;
 }
 
 static void print_date(FILE *out)
@@ -72,7 +69,7 @@ static void print_head(FILE *out, const struct response *r, const char *version)
 	print_date(out);
 	fprintf(out, "Server: gpuprobe/%s\r\n", version);
 	fprintf(out, "Content-Type: %s\r\n", r->content_type);
-	fprintf(out, "Content-Length: %zu\r\n", r->body_length);
+	fprintf(out, "Content-Length: %zu\r\n", r->body->length);
 	fputs("X-Content-Type-Options: nosniff\r\n", out);
 	if (r->gzipped)
 		fputs("Content-Encoding: gzip\r\n", out);
@@ -83,8 +80,7 @@ static void print_head(FILE *out, const struct response *r, const char *version)
 	fprintf(out, "Connection: %s\r\n\r\n", r->close ? "close" : "keep-alive");
 }
 
-int response__build(const struct response *response, const char *version, char **out,
-		    size_t *length)
+int response__build_head(const struct response *response, const char *version, char **out, size_t *length)
 {
 	FILE *stream = text_stream__open(out, length);
 	int failed;
@@ -92,8 +88,6 @@ int response__build(const struct response *response, const char *version, char *
 	if (!stream)
 		return -ENOMEM;
 	print_head(stream, response, version);
-	if (!response->head_only)
-		fwrite(response->body, 1, response->body_length, stream);
 	failed = ferror(stream);
 	if (fclose(stream) || failed) {
 		free(*out);

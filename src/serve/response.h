@@ -6,32 +6,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "serve/body.h"
+
 struct response {
 	int status;
 	const char *content_type;
-	char *body; /* malloc'd */
-	size_t body_length;
-	bool head_only;	 /* the body's length is told and the body is not sent */
-	bool gzipped;	 /* the body is compressed */
-	bool negotiated; /* what is sent depends on the Accept headers */
-	bool allow;	 /* names the methods that exist */
-	bool close;	 /* the connection ends with it */
+	struct body *body; /* held */
+	bool head_only;	   /* the body's length is told and the body is not sent */
+	bool gzipped;	   /* the body is compressed */
+	bool negotiated;   /* what is sent depends on the Accept headers */
+	bool allow;	   /* names the methods that exist */
+	bool close;	   /* the connection ends with it */
 };
 
 /*
- * Sets status and a body of one line that names it. 0 or -ENOMEM; the response
+ * Sets status and a body of one line that names it, see body__new. 0 or -ENOMEM; the response
  * is initialised either way.
  */
-int response__status(struct response *response, int status);
+int response__status(struct response *response, int status, size_t *total);
 
-/* Frees the body. */
+/* Releases the body. */
 void response__clear(struct response *response);
 
 /*
- * The bytes to send at `*out`, which the caller frees; `version` is gpuprobe's.
+ * The head's bytes, all but the body, at `*out`, which the caller frees; `version` is gpuprobe's.
  * 0 or -ENOMEM.
  */
-int response__build(const struct response *response, const char *version, char **out,
-		    size_t *length);
+int response__build_head(const struct response *response, const char *version, char **out, size_t *length);
 
 #endif

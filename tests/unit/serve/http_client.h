@@ -58,6 +58,7 @@ struct fixture {
 	int renders;
 	size_t page_size;	/* of the metrics page; 0: a short one */
 	unsigned int render_ms; /* how long it takes */
+	unsigned int render_cpu_ms;
 	int render_error;
 };
 
@@ -68,6 +69,7 @@ static inline int render(void *arg, enum exposition form, FILE *out)
 
 	f->renders++;
 	pass_ms(f->render_ms);
+	fake_thread_ns += f->render_cpu_ms * 1000000ull;
 	fputs(form == EXPOSITION_OPENMETRICS ? "openmetrics\n" : "prometheus\n", out);
 	memset(fill, 'x', f->page_size);
 	fwrite(fill, 1, f->page_size, out);
@@ -90,6 +92,7 @@ static inline int set_up_with(void **state, unsigned int request_ms, unsigned in
 	struct error err;
 
 	fake_monotonic = true;
+	fake_thread_ns = 1;
 	f->base = event_base_new();
 	if (http_server__new(f->base, &options, &f->server, &err)) {
 		print_error("%s\n", err.text);

@@ -360,6 +360,72 @@ static void ends_with_clients_connected(void **state)
 	close(b);
 }
 
+/* Whether a client that has read nothing was sent all of its page. */
+static bool is_served(struct fixture *f, int fd)
+{
+	return read_to_the_end(f, fd) > f->page_size;
+}
+
+/* Asks, and reads nothing. */
+static int ask_and_wait(struct fixture *f, int renders)
+{
+	int fd = dial(f);
+	time_t end = end_of_patience();
+
+	say(fd, "GET /metrics HTTP/1.0\r\n\r\n");
+	while (f->renders < renders) {
+		assert_patience(end, "the page is not made");
+		step(f);
+	}
+	pass_ms(1);
+	step(f);
+	return fd;
+}
+
+/* However many clients take their time: what their pages take in memory has a bound, and the latest get theirs. */
+static void closes_the_slowest_where_pages_take_too_much(void **state)
+{
+	struct fixture *f = *state;
+	int fds[CONNECTIONS];
+
+	f->page_size = 15 << 20;
+	for (int i = 0; i < CONNECTIONS; i++)
+		fds[i] = ask_and_wait(f, i + 1);
+	for (int i = 0; i < CONNECTIONS; i++) {
+		assert_int_equal(is_served(f, fds[i]), i >= CONNECTIONS - 2);
+		close(fds[i]);
+	}
+	assert_int_equal(f->renders, CONNECTIONS);
+}
+
+/* A page that was dear is everybody's for ten times as long. */
+static void shares_a_page_that_took_long(void **state)
+{
+	struct fixture *f = *state;
+	int fds[CONNECTIONS];
+
+	f->page_size = 15 << 20;
+	f->render_cpu_ms = 200;
+	for (int i = 0; i < CONNECTIONS; i++)
+		fds[i] = ask_and_wait(f, 1);
+	assert_int_equal(f->renders, 1);
+	steps(f, 2000);
+	close(ask_and_wait(f, 2));
+	assert_int_equal(f->renders, 2);
+	for (int i = 0; i < CONNECTIONS; i++)
+		close(fds[i]);
+}
+
+static void makes_a_cheap_page_anew(void **state)
+{
+	struct fixture *f = *state;
+
+	f->render_cpu_ms = 99;
+	for (int i = 1; i <= 3; i++)
+		close(ask_and_wait(f, i));
+	assert_int_equal(f->renders, 3);
+}
+
 /* A connection that cannot be taken stays readable: it is tried again a second later, not all the time. */
 static void waits_where_no_descriptor_is_left(void **state)
 {
@@ -405,6 +471,9 @@ int main(void)
 		server_test(lets_a_scraper_in_past_stalled_clients),
 		server_test(never_holds_more_connections),
 		server_test(keeps_a_response_under_way_longest),
+		server_test(closes_the_slowest_where_pages_take_too_much),
+		server_test(shares_a_page_that_took_long),
+		server_test(makes_a_cheap_page_anew),
 		server_test(forgets_clients_that_left),
 		server_test(survives_a_client_that_leaves_in_the_middle),
 		server_test(ends_with_clients_connected),

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A response's body, see body.h.
+#include "serve/body.h"
+
+#include <stdlib.h>
+
+struct body *body__new(char *text, size_t length, size_t *total)
+{
+	struct body *body = malloc(sizeof(*body));
+	char *fitted;
+
+	if (!body) {
+		free(text);
+		return NULL;
+	}
+	/* What made it had room for up to twice as much. */
+	fitted = realloc(text, length + 1);
+	*body = (struct body){.text = fitted ? fitted : text, .length = length, .total = total, .holders = 1};
+	*total += length;
+	return body;
+}
+
+struct body *body__share(struct body *body)
+{
+	if (body)
+		body->holders++;
+	return body;
+}
+
+void body__release(struct body *body)
+{
+	if (!body || --body->holders)
+		return;
+	*body->total -= body->length;
+	free(body->text);
+	free(body);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Metrics pages that are given out more than once, see pages.h.
+#include "serve/pages.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+#define COSTLY_NS (100 * NS_PER_MS)
+#define REST 10			   /* times as long as it took to be made */
+#define REST_MAX_NS (5 * NS_PER_S) /* nobody wants an older one */
+#define FORMS 2
+#define PACKINGS 2
+
+struct kept_page {
+	struct body *body; /* NULL: none is kept */
+	uint64_t until_ns; /* CLOCK_BOOTTIME */
+	struct event *timer;
+};
+
+struct pages {
+	size_t total;
+	struct kept_page kept[FORMS][PACKINGS];
+};
+
+static void forget(struct kept_page *page)
+{
+	body__release(page->body);
+	page->body = NULL;
+}
+
+/* So that a large page does not lie there until somebody asks for the next one: one of this form and packing. */
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	forget(arg);
+}
+
+struct pages *pages__new(struct event_base *base)
+{
+	struct pages *pages = calloc(1, sizeof(*pages));
+
+	for (int i = 0; pages && i < FORMS * PACKINGS; i++) {
+		struct kept_page *page = &pages->kept[i / PACKINGS][i % PACKINGS];
+
+		page->timer = evtimer_new(base, on_timer, page);
+		if (page->timer)
+			continue;
+		pages__free(pages);
+		return NULL;
+	}
+	return pages;
+}
+
+void pages__free(struct pages *pages)
+{
+	if (!pages)
+		return;
+	for (int i = 0; i < FORMS * PACKINGS; i++) {
+		struct kept_page *page = &pages->kept[i / PACKINGS][i % PACKINGS];
+
+		forget(page);
+		if (page->timer)
+			event_free(page->timer);
+	}
+	free(pages);
+}
+
+size_t *pages__total(struct pages *pages)
+{
+	return &pages->total;
+}
+
+struct body *pages__find(struct pages *pages, enum exposition form, bool gzipped)
+{
+	struct kept_page *page = &pages->kept[form][gzipped];
+
+	if (page->body && page->until_ns <= clock__boot_ns())
+		forget(page);
+	return body__share(page->body);
+}
+
+void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body, uint64_t cost_ns)
+{
+	struct kept_page *page = &pages->kept[form][gzipped];
+	uint64_t rest_ns = REST * cost_ns < REST_MAX_NS ? REST * cost_ns : REST_MAX_NS;
+	struct timeval rest = clock__timeval((double)rest_ns / NS_PER_S);
+
+	forget(page);
+	if (cost_ns < COSTLY_NS || evtimer_add(page->timer, &rest))
+		return;
+	page->body = body__share(body);
+	page->until_ns = clock__boot_ns() + rest_ns;
+}
