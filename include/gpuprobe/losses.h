@@ -43,7 +43,8 @@
 	X(HANDED_OVER, "handed_over", "calls that lasted 5 s and more while probes went from one process to all: their return was not seen") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
 	X(LIBRARY_SKIPPED, "library_skipped", "files of processes that may be CUDA libraries and got no probes: see the warnings") \
-	X(ENDED_FORGOTTEN, "ended_forgotten", "ended processes that no report shows, too many to keep until one was made")
+	X(ENDED_FORGOTTEN, "ended_forgotten", "ended processes that no report shows, too many or too large to keep until one was made") \
+	X(ENDED_EARLY, "ended_early", "ended processes that no metrics page shows, too many or too large to keep until one was made")
 
 enum loss {
 #define LOSS_ENUMERATOR(id, name, text) LOSS_##id,

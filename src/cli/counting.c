@@ -389,3 +389,8 @@ void counting__reported(struct counting *counting)
 {
 	collector__reported(counting->collector);
 }
+
+void counting__paged(struct counting *counting)
+{
+	collector__paged(counting->collector);
+}

@@ -95,4 +95,7 @@ void counting__expect_reports(struct counting *counting);
 /* A report of the model has been given out, see collector__reported. */
 void counting__reported(struct counting *counting);
 
+/* A page of metrics has been made of it, see collector__paged. */
+void counting__paged(struct counting *counting);
+
 #endif

@@ -103,7 +103,10 @@ static int render_metrics(void *arg, enum exposition form, FILE *out)
 	if (ret)
 		return ret;
 	draw(monitor);
-	return metrics__render(monitor->metrics, out, counting__model(monitor->counting), &monitor->list, form);
+	ret = metrics__render(monitor->metrics, out, counting__model(monitor->counting), &monitor->list, form);
+	if (!ret)
+		counting__paged(monitor->counting);
+	return ret;
 }
 
 /* --- setting up --- */

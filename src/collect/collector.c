@@ -358,6 +358,15 @@ void collector__expect_reports(struct collector *collector)
 	collector->reports = true;
 }
 
+void collector__paged(struct collector *collector)
+{
+	struct model *model = &collector->model;
+
+	collector->paged_ns = model->now_ns;
+	for (size_t i = 0; i < model->process_count; i++)
+		model->processes[i].paged_end |= model->processes[i].ended;
+}
+
 void collector__reported(struct collector *collector)
 {
 	struct model *model = &collector->model;

@@ -101,4 +101,7 @@ void collector__expect_reports(struct collector *collector);
 /* A report of the model has been given out: what was freed or ended is told. */
 void collector__reported(struct collector *collector);
 
+/* The same of a page of metrics; for two minutes after it another one is expected. */
+void collector__paged(struct collector *collector);
+
 #endif

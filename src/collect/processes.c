@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/ended_share.h"
 #include "collect/private.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/sites.h"
@@ -118,18 +119,42 @@ static bool may_leave(const struct collector *collector, const struct process *p
 	return process->reported_end || ended > KEEP_UNREPORTED;
 }
 
+/* A page is expected for as long as the last one is not older than what pages show. */
+static bool is_paged(const struct collector *collector)
+{
+	return collector->paged_ns && collector->model.now_ns < collector->paged_ns + SERIES_ENDED_NS;
+}
+
+/* It leaves for want of room: what nobody has been shown of it is lost. */
+static void crowd_out(size_t index, void *arg)
+{
+	struct collector *collector = arg;
+	struct model *model = &collector->model;
+	struct process *process = &model->processes[index];
+
+	process->crowded_out = true;
+	if (collector->reports && !process->reported_end)
+		model->lost[LOSS_ENDED_FORGOTTEN]++;
+	else if (is_paged(collector) && !process->paged_end)
+		model->lost[LOSS_ENDED_EARLY]++;
+}
+
 void collector__drop_old_processes(struct collector *collector)
 {
 	struct model *model = &collector->model;
 	size_t kept = 0, ended = 0;
+
+	/* Without memory they stay for now. */
+	ended_share__each_beyond(model, crowd_out, collector);
 
 	for (size_t i = 0; i < model->process_count; i++)
 		ended += model->processes[i].ended;
 	for (size_t i = 0; i < model->process_count; i++) {
 		struct process *process = &model->processes[i];
 
-		if (may_leave(collector, process, ended)) {
-			model->lost[LOSS_ENDED_FORGOTTEN] += collector->reports && !process->reported_end;
+		if (process->crowded_out || may_leave(collector, process, ended)) {
+			model->lost[LOSS_ENDED_FORGOTTEN] +=
+				!process->crowded_out && collector->reports && !process->reported_end;
 			process__clear(process);
 			ended--;
 			continue;
@@ -141,6 +166,14 @@ void collector__drop_old_processes(struct collector *collector)
 		kept++;
 	}
 	model->process_count = kept;
+}
+
+/* What is known of it does not change any more. Sequences of launches and call sites ask for kernels until its end is told. */
+static void settle(struct process *process)
+{
+	if (!process->account && !process->site_table)
+		kernel_table__settle(process->kernel_table, process);
+	process->kept_bytes = process__bytes(process);
 }
 
 /* Deletes what the maps hold of ended processes; their slots are free after that. */
@@ -161,6 +194,7 @@ void collector__release_slots(struct collector *collector)
 		collector->records[slot].state = PROCESS_FREE;
 		collector->index_of[slot] = NO_PROCESS;
 		process->slot = NO_PROCESS;
+		settle(process);
 		bpf_map__update_elem(collector->skeleton->maps.free_slots, NULL, 0, &slot, sizeof(slot), 0);
 	}
 }

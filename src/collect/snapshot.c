@@ -246,7 +246,7 @@ static void read_losses(struct collector *collector)
 	uint64_t *per_cpu = calloc(cpus, sizeof(*per_cpu));
 
 	for (uint32_t reason = 0; per_cpu && reason < LOSS_COUNT; reason++) {
-		if (reason == LOSS_LIBRARY_SKIPPED || reason == LOSS_ENDED_FORGOTTEN) /* not counted in BPF */
+		if (reason == LOSS_LIBRARY_SKIPPED || reason == LOSS_ENDED_FORGOTTEN || reason == LOSS_ENDED_EARLY) /* not counted in BPF */
 			continue;
 		if (bpf_map__lookup_elem(collector->skeleton->maps.losses, &reason, sizeof(reason), per_cpu,
 					 cpus * sizeof(*per_cpu), 0))

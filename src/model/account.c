@@ -27,6 +27,18 @@ void account__free(struct account *account)
 	free(account);
 }
 
+size_t account__bytes(const struct account *account)
+{
+	const struct account *a = account;
+
+	if (!a)
+		return 0;
+	return sizeof(*a) + a->function_count * sizeof(*a->functions) + a->thread_count * sizeof(*a->threads) +
+	       a->missed_count * sizeof(*a->missed) + a->size_count * sizeof(*a->sizes) + a->copy_count * sizeof(*a->copies) +
+	       a->repeat_count * sizeof(*a->repeats) + a->ignored_count * sizeof(*a->ignored) +
+	       a->stack_count * sizeof(*a->stacks);
+}
+
 /* The nearest rank: of two times the median is the less. 0.99 of 100 must stay 99, though 0.99 is none of a double's numbers. */
 static uint64_t rank_of(double share, uint64_t total)
 {

@@ -92,6 +92,9 @@ struct account {
 struct account *account__new(void);
 void account__free(struct account *account);
 
+/* What it takes in memory, about; 0 for NULL. */
+size_t account__bytes(const struct account *account);
+
 /*
  * The least time that `share` (0 to 1) of the counts of a histogram do not exceed (the nearest rank): the
  * middle of its bucket, but never above `max_ns` (pass UINT64_MAX where it is not known). 0 for an empty one.

@@ -50,6 +50,8 @@ struct kernel_table {
 	struct shown_kernels shown;
 	struct device_totals *folded; /* launches by device, of handles that are gone */
 	size_t folded_count;
+	char *names; /* once settled: of the list */
+	size_t name_bytes;
 };
 
 struct kernel_table *kernel_table__new(void)
@@ -62,14 +64,13 @@ void kernel_table__share(struct kernel_table *table, size_t *name_bytes)
 	table->shown.all_name_bytes = name_bytes;
 }
 
-void kernel_table__free(struct kernel_table *table)
+/* All but the names of a settled one. */
+static void clear(struct kernel_table *table)
 {
 	struct kernel_handle *handle, *next_handle;
 	struct launch_count *count, *next_count;
 	struct past_handle *past, *next_past;
 
-	if (!table)
-		return;
 	HASH_ITER (hh, table->past, past, next_past) {
 		HASH_DEL(table->past, past);
 		free(past);
@@ -85,7 +86,63 @@ void kernel_table__free(struct kernel_table *table)
 	}
 	shown_kernels__clear(&table->shown);
 	free(table->folded);
+	table->folded = NULL;
+	table->folded_count = 0;
+}
+
+void kernel_table__free(struct kernel_table *table)
+{
+	if (!table)
+		return;
+	clear(table);
+	free(table->names);
 	free(table);
+}
+
+size_t kernel_table__bytes(const struct kernel_table *table)
+{
+	if (!table)
+		return 0;
+	return sizeof(*table) + HASH_COUNT(table->handles) * sizeof(*table->handles) +
+	       HASH_COUNT(table->counts) * sizeof(*table->counts) + HASH_COUNT(table->past) * sizeof(*table->past) +
+	       shown_kernels__bytes(&table->shown) + table->folded_count * sizeof(*table->folded) + table->name_bytes;
+}
+
+static size_t size_of(const char *text)
+{
+	return text ? strlen(text) + 1 : 0;
+}
+
+/* Puts the text at *end, which it moves on. */
+static char *move_text(const char *text, char **end)
+{
+	char *copy = *end;
+
+	if (!text)
+		return NULL;
+	memcpy(copy, text, size_of(text));
+	*end += size_of(text);
+	return copy;
+}
+
+void kernel_table__settle(struct kernel_table *table, struct process *process)
+{
+	size_t bytes = 0;
+	char *end;
+
+	if (table->names)
+		return;
+	for (size_t i = 0; i < process->kernel_count; i++)
+		bytes += size_of(process->kernels[i].name) + size_of(process->kernels[i].short_name);
+	table->names = end = malloc(bytes ? bytes : 1);
+	if (!end)
+		return;
+	for (size_t i = 0; i < process->kernel_count; i++) {
+		process->kernels[i].name = move_text(process->kernels[i].name, &end);
+		process->kernels[i].short_name = move_text(process->kernels[i].short_name, &end);
+	}
+	table->name_bytes = bytes;
+	clear(table);
 }
 
 static struct kernel_handle *find_handle(const struct kernel_table *table, const struct kernel_key *key)

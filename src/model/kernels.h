@@ -20,6 +20,9 @@ struct kernel_table;
 struct kernel_table *kernel_table__new(void);
 void kernel_table__free(struct kernel_table *table);
 
+/* What it takes in memory, about; 0 for NULL. */
+size_t kernel_table__bytes(const struct kernel_table *table);
+
 /*
  * Counts what its names take in *name_bytes, too, with those of other tables; to be called before it has any, and to
  * outlive the table. Where they are too much, kernels stay without names in tables that have more than a few.
@@ -79,6 +82,12 @@ uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_shar
 
 /* Rewrites the process's list of kernels, most launches first, and its total. Returns 0 or -ENOMEM. */
 int kernel_table__list(struct kernel_table *table, struct process *process);
+
+/*
+ * Nothing will be counted any more, and no handle asked about: the process's list stays as it was made last, and of the
+ * table its names alone, which takes a fifth of the memory. Without memory for that all stays.
+ */
+void kernel_table__settle(struct kernel_table *table, struct process *process);
 
 /* Releases a list that kernel_table__list made; the strings belong to the table. */
 void kernel_table__clear_list(struct process *process);

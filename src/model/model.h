@@ -208,9 +208,13 @@ struct process {
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
 	bool since_attach; /* calls before a certain moment were not seen */
 	bool ended;
-	uint64_t ended_ns;		    /* CLOCK_BOOTTIME, when ended; its series stay for SERIES_ENDED_NS */
-	bool reported_end;		    /* a report has shown it as ended */
-	bool attributed;		    /* those asked for that it belongs to are known to have called */
+	uint64_t ended_ns; /* CLOCK_BOOTTIME, when ended; its series stay for SERIES_ENDED_NS */
+	bool reported_end; /* a report has shown it as ended */
+	bool paged_end;	   /* a metrics page has */
+	bool crowded_out;  /* it leaves, for want of room; for collect/ only */
+	size_t kept_bytes; /* what it takes in memory, once it has ended and nothing of it is in the maps */
+	bool attributed;   /* those asked for that it belongs to are known to have called */
+
 	uint8_t shim_number, driver_number; /* the driver library that was seen to call another, and that; 0: none was */
 	char *shim, *driver;		    /* where these are, raw; NULL: not known */
 
@@ -356,6 +360,9 @@ static inline bool process__is_estimated(const struct process *process, enum rat
 {
 	return process->family_calls[family].sampled || process->family_calls[family].missed;
 }
+
+/* What the process and all that it owns take in memory, about. */
+size_t process__bytes(const struct process *process);
 
 /* Releases what the process owns, not the process itself. */
 void process__clear(struct process *process);

@@ -47,6 +47,13 @@ void shown_kernels__clear(struct shown_kernels *kernels)
 		next = shown->next_unnamed;
 		free_shown(shown);
 	}
+	*kernels = (struct shown_kernels){.all_name_bytes = kernels->all_name_bytes};
+}
+
+size_t shown_kernels__bytes(const struct shown_kernels *kernels)
+{
+	/* Those with names are in `name_bytes`. */
+	return kernels->name_bytes + kernels->unnamed_count * sizeof(*kernels->unnamed);
 }
 
 static void widen(__u64 *min, __u64 *max, __u64 other_min, __u64 other_max)

@@ -40,8 +40,11 @@ struct shown_kernels {
 	uint64_t names_ns;	/* CPU time that they have taken */
 };
 
-/* Frees all kernels; the structure is the caller's. */
+/* Frees all kernels and leaves it empty; the structure is the caller's. */
 void shown_kernels__clear(struct shown_kernels *kernels);
+
+/* What they take in memory, about. */
+size_t shown_kernels__bytes(const struct shown_kernels *kernels);
 
 /* Adds a kernel without a name, for the handle; where there are a thousand, one that all others share. NULL without memory. */
 struct shown_kernel *shown_kernels__add(struct shown_kernels *kernels, uint64_t handle);

@@ -70,6 +70,14 @@ void site_table__free(struct site_table *table)
 	free(table);
 }
 
+size_t site_table__bytes(const struct site_table *table)
+{
+	if (!table)
+		return 0;
+	return sizeof(*table) + HASH_COUNT(table->counts) * sizeof(*table->counts) +
+	       HASH_COUNT(table->kernels) * sizeof(*table->kernels) + HASH_COUNT(table->live) * sizeof(*table->live);
+}
+
 void site_table__begin(struct site_table *table, bool with_live)
 {
 	for (struct site_count *count = table->counts; count; count = count->hh.next)

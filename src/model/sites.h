@@ -20,6 +20,9 @@ typedef const struct stack *(*site_stack_fn)(void *arg, uint64_t id);
 struct site_table *site_table__new(void);
 void site_table__free(struct site_table *table);
 
+/* What it takes in memory, about; 0 for NULL. */
+size_t site_table__bytes(const struct site_table *table);
+
 /* A reading begins: launches without a stack of their own, and live memory if it is read anew, are told from here on. */
 void site_table__begin(struct site_table *table, bool with_live);
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "collect/ended_share.h"
 #include "collect/private.h"
 
 #define NOW (1000 * NS_PER_S)
@@ -92,6 +93,114 @@ static void test_unreported(void **state)
 	check_unreported(false, 0);
 }
 
+/* --- room --- */
+
+#define SHARE (ENDED_BYTES_MAX / 32)
+
+static void add_large(struct model *model, size_t count, uint32_t uid)
+{
+	size_t first = model->process_count;
+
+	add_ended(model, count, NOW - NS_PER_S);
+	for (size_t i = first; i < model->process_count; i++) {
+		model->processes[i].identified = true;
+		model->processes[i].uid = uid;
+		model->processes[i].kept_bytes = SHARE;
+		model->processes[i].ended_ns += i;
+	}
+}
+
+static size_t count_of(const struct model *model, uint32_t uid)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->process_count; i++)
+		count += model->processes[i].uid == uid;
+	return count;
+}
+
+/* Those of the user who has most leave, the earliest first; others' stay. */
+static void test_one_user_does_not_crowd_out_another(void **state)
+{
+	struct collector collector = {.model.now_ns = NOW};
+
+	(void)state;
+	add_large(&collector.model, 3, 1);
+	add_large(&collector.model, 40, 2);
+	add_large(&collector.model, 2, 3);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(count_of(&collector.model, 1), 3);
+	assert_int_equal(count_of(&collector.model, 2), 27);
+	assert_int_equal(count_of(&collector.model, 3), 2);
+	assert_int_equal(collector.model.processes[3].ended_ns, NOW - NS_PER_S + 3 + 13);
+	free(collector.model.processes);
+}
+
+static void test_what_fits_stays(void **state)
+{
+	struct collector collector = {.model.now_ns = NOW};
+
+	(void)state;
+	add_large(&collector.model, 32, 1);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.process_count, 32);
+	free(collector.model.processes);
+}
+
+/* One that has not left the maps is in use. */
+static void test_what_is_in_the_maps_stays(void **state)
+{
+	struct collector collector = {.model.now_ns = NOW};
+	uint32_t index_of[1];
+
+	(void)state;
+	collector.index_of = index_of;
+	add_large(&collector.model, 40, 1);
+	collector.model.processes[0].slot = 0;
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.process_count, 33);
+	assert_int_equal(collector.model.processes[0].slot, 0);
+	free(collector.model.processes);
+}
+
+/* What was shown goes first and is no loss; of the rest it counts who was to show it. */
+static void test_loss_of_what_nobody_was_shown(void **state)
+{
+	struct collector collector = {.model.now_ns = NOW};
+
+	(void)state;
+	add_large(&collector.model, 4, 1);
+	collector__reported(&collector);
+	collector__paged(&collector);
+	add_large(&collector.model, 32, 1);
+	collector__expect_reports(&collector);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.process_count, 32);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN], 0);
+	add_large(&collector.model, 2, 1);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN], 2);
+	collector__reported(&collector);
+	add_large(&collector.model, 3, 1);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN], 2);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_EARLY], 3);
+	free(collector.model.processes);
+}
+
+/* Nobody asks for pages: what leaves is not missed. */
+static void test_no_loss_without_pages(void **state)
+{
+	struct collector collector = {.model.now_ns = NOW};
+
+	(void)state;
+	add_large(&collector.model, 40, 1);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.process_count, 32);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN] + collector.model.lost[LOSS_ENDED_EARLY], 0);
+	free(collector.model.processes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +208,11 @@ int main(void)
 		cmocka_unit_test(test_its_last_values_can_be_read),
 		cmocka_unit_test(test_leaves_once_reported),
 		cmocka_unit_test(test_unreported),
+		cmocka_unit_test(test_one_user_does_not_crowd_out_another),
+		cmocka_unit_test(test_what_fits_stays),
+		cmocka_unit_test(test_what_is_in_the_maps_stays),
+		cmocka_unit_test(test_loss_of_what_nobody_was_shown),
+		cmocka_unit_test(test_no_loss_without_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
