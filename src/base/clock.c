@@ -2,14 +2,86 @@
 // Reads the system's clocks, see clock.h.
 #include "base/clock.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The kernel's PROC_TIME_INIT_INO (include/linux/proc_ns.h), in its interface as TIME_NS_INIT_INO since 6.18. */
+#define FIRST_NAMESPACE UINT64_C(0xEFFFFFFA)
+
+/*
+ * By how much this process's CLOCK_BOOTTIME is ahead of the kernel's: what its time namespace adds. It never changes once
+ * the program runs, as no namespace does that has a process in it. Modulo 2^64, so that what is behind is a sum as well.
+ */
+static uint64_t ahead_ns;
+/* A negative errno: it is not known. */
+static int unknown;
+
+/* A line is "boottime SECONDS NANOSECONDS". */
+static int read_offset(uint64_t *offset)
+{
+	FILE *in = fopen("/proc/self/timens_offsets", "re");
+	int64_t seconds, ns;
+	int ret = -EBADMSG;
+	char line[128];
+
+	if (!in)
+		return -errno;
+	while (ret && fgets(line, sizeof(line), in))
+		if (sscanf(line, "boottime %" SCNd64 " %" SCNd64, &seconds, &ns) == 2)
+			ret = 0;
+	fclose(in);
+	if (!ret)
+		*offset = (uint64_t)seconds * NS_PER_S + (uint64_t)ns;
+	return ret;
+}
+
+/* The offsets that /proc tells are those of the children, which are in another namespace between unshare(2) and fork(2). */
+static int find_offset(uint64_t *offset)
+{
+	struct stat own, childrens;
+
+	*offset = 0;
+	if (stat("/proc/self/ns/time", &own))
+		return errno == ENOENT ? 0 : -errno; /* a kernel without them; who has no /proc is told elsewhere */
+	if (own.st_ino == FIRST_NAMESPACE)
+		return 0;
+	if (stat("/proc/self/ns/time_for_children", &childrens))
+		return -errno;
+	return own.st_ino == childrens.st_ino && own.st_dev == childrens.st_dev ? read_offset(offset) : -EXDEV;
+}
+
+__attribute__((constructor)) void clock__find_kernels(void)
+{
+	unknown = find_offset(&ahead_ns);
+}
+
+int clock__check(struct error *err)
+{
+	if (unknown == -EXDEV)
+		return error__set(err, unknown, "gpuprobe is in another time namespace than its children will be: start it "
+						"by unshare --time --fork");
+	if (unknown)
+		return error__set(err, unknown, "cannot read by how much this time namespace's clock is ahead, in "
+						"/proc/self: %s; is /proc mounted?",
+				  strerror(-unknown));
+	return 0;
+}
+
+uint64_t clock__of_kernel(uint64_t boot_ns)
+{
+	return boot_ns - ahead_ns;
+}
 
 uint64_t clock__boot_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	return clock__of_kernel((uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
 }
 
 uint64_t clock__thread_ns(void)

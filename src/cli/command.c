@@ -207,6 +207,7 @@ static void __attribute__((noreturn)) run_guard(int life, int held_fd, struct sh
 
 	setsid(); /* out of reach of the terminal's Ctrl-C */
 	prctl(PR_SET_NAME, "gpuprobe-guard");
+	clock__find_kernels();
 	close_all_but(life, held_fd);
 	/* Who reads gpuprobe's output must see its end. */
 	for (int fd = 0; fd < 3; fd++)

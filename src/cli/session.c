@@ -373,6 +373,8 @@ static int set_up(struct session *session, struct error *err)
 	if (!ret)
 		ret = process__check_proc(err);
 	if (!ret)
+		ret = clock__check(err);
+	if (!ret)
 		ret = open_signals(session, err);
 	if (!ret)
 		ret = open_deadline(session, err);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "gpuprobe/image.h"
 
 #define OF_KERNEL 0x00200000 /* PF_KTHREAD, of the flags in /proc/PID/stat */
@@ -65,7 +66,7 @@ static int parse_stat(char *text, struct process_info *info)
 	info->image = image_of(end_code, start_stack);
 	info->parent = parent;
 	info->of_kernel = flags & OF_KERNEL;
-	info->start_ns = ticks_to_ns(ticks);
+	info->start_ns = clock__of_kernel(ticks_to_ns(ticks));
 	snprintf(info->comm, sizeof(info->comm), "%s", name + 1);
 	return 0;
 }

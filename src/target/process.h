@@ -20,7 +20,7 @@ struct process_info {
 	char state;	   /* as in /proc/PID/stat: 'R', 'S', 'T' stopped, 'Z' zombie, … */
 	bool of_kernel;	   /* a thread of the kernel */
 	char comm[64];	   /* name of its leader, raw: escape before printing */
-	uint64_t start_ns; /* since boot (CLOCK_BOOTTIME), in steps of a clock tick, 10 ms */
+	uint64_t start_ns; /* since boot (the kernel's CLOCK_BOOTTIME), earlier by up to a clock tick, 10 ms */
 	uint64_t image;	   /* of its program, gpuprobe/image.h; no program's where it has ended or may not be looked into */
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What /proc tells of processes: odd names, stopped ones, families, ends.
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "target/process.h"
 
 static bool contains(const struct pid_list *list, pid_t pid)
@@ -227,6 +230,76 @@ static void test_run_time(void **state)
 	assert_int_equal(process__run_time(0x7ffffff0, &after), -ESRCH);
 }
 
+/* Children of the calling process are in a time namespace of so many seconds from then on. */
+static bool unshare_time(int seconds)
+{
+	int fd;
+	bool set;
+
+	if (unshare(CLONE_NEWTIME))
+		return false;
+	fd = open("/proc/self/timens_offsets", O_WRONLY);
+	set = fd >= 0 && dprintf(fd, "boottime %d 5\n", seconds) > 0;
+	close(fd);
+	return set;
+}
+
+/* In the namespace: a letter for what is wrong. The parent has looked at the same before, in the kernel's. */
+static char look_inside(int seconds, const struct process_info *seen, uint64_t before)
+{
+	struct process_info info;
+	struct error err = {""};
+
+	clock__find_kernels();
+	if (clock__check(&err) || boottime() / 1000000000 + 60 < before / 1000000000 + (uint64_t)(int64_t)seconds)
+		return 'n'; /* no such namespace */
+	if (clock__boot_ns() < before || clock__boot_ns() > before + 3600 * NS_PER_S)
+		return 'c';
+	if (process__info(seen->pid, &info) || info.start_ns > seen->start_ns + 10 * NS_PER_MS ||
+	    seen->start_ns > info.start_ns + 10 * NS_PER_MS)
+		return 's';
+	/* Between two namespaces, of which /proc tells the other's offset. */
+	if (!unshare_time(seconds + 7))
+		return 'u';
+	clock__find_kernels();
+	return clock__check(&err) == -EXDEV && strstr(err.text, "--fork") ? '.' : 'x';
+}
+
+/* What is told in a time namespace is the kernel's time. */
+static void tells_the_kernels_time(void **state)
+{
+	static const int offsets[] = {1000000, -20};
+
+	(void)state;
+	if (geteuid())
+		skip();
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+		struct process_info seen;
+		pid_t child;
+		int status;
+
+		assert_int_equal(process__info(getpid(), &seen), 0);
+		child = fork();
+		if (!child) {
+			uint64_t before = clock__boot_ns();
+
+			if (!unshare_time(offsets[i]))
+				_exit('u');
+			clock__find_kernels();
+			if (clock__check(NULL) || clock__boot_ns() < before)
+				_exit('b'); /* its children alone are in there */
+			child = fork();
+			if (!child)
+				_exit(look_inside(offsets[i], &seen, before));
+			waitpid(child, &status, 0);
+			_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 'k');
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), '.');
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +311,7 @@ int main(void)
 		cmocka_unit_test(lists_processes),
 		cmocka_unit_test(finds_descendants),
 		cmocka_unit_test(knows_its_namespace),
+		cmocka_unit_test(tells_the_kernels_time),
 	};
 
 	return cmocka_run_group_tests_name("process", tests, NULL, NULL);
