@@ -2,6 +2,7 @@
 // Sets the parts of the monitor up and runs its event loop, see subcommand.h.
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cli/counting.h"
@@ -15,6 +16,7 @@
 #include "output/report/findings.h"
 #include "output/json/report.h"
 #include "output/report/text.h"
+#include "privilege/file_rights.h"
 #include "serve/http.h"
 
 #define SAMPLE_PERIOD_NS NS_PER_S /* at least, between samples of what is judged by its course */
@@ -111,6 +113,19 @@ static int render_metrics(void *arg, enum exposition form, FILE *out)
 
 /* --- setting up --- */
 
+/* A port that the caller may not take, as one below 1024, is not taken for him. */
+static int listen_as_caller(struct monitor *monitor, const struct http_options *options, struct error *err)
+{
+	struct file_rights rights;
+	int ret = file_rights__take_callers(&rights);
+
+	if (ret)
+		return error__set(err, ret, "cannot serve metrics on %s: %s", options->address, strerror(-ret));
+	ret = http_server__new(session__loop(counting__session(monitor->counting)), options, &monitor->server, err);
+	file_rights__give_back(&rights);
+	return ret;
+}
+
 static int start_server(struct monitor *monitor, struct error *err)
 {
 	struct http_options options = {
@@ -128,7 +143,7 @@ static int start_server(struct monitor *monitor, struct error *err)
 	monitor->metrics = metrics__new(&form);
 	if (!monitor->metrics)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = http_server__new(session__loop(counting__session(monitor->counting)), &options, &monitor->server, &why);
+	ret = listen_as_caller(monitor, &options, &why);
 	if (!ret)
 		return 0;
 	if (monitor->options->metrics_address_given)

@@ -5,51 +5,61 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/placer.h"
 #include "privilege/file_rights.h"
+
+#define NAMES_TRIED 100
 
 struct whole_file {
 	const char *path; /* NULL: standard output */
-	char *target;	  /* what is to be replaced: where links lead to; NULL: nothing is */
+	int directory;	  /* of what is to be replaced: where links lead to; -1: nothing is */
+	char *name;	  /* in there */
 	char *temporary;  /* beside it; NULL once it is in its place */
-	uid_t owner;	  /* of its directory, where root needs his rights; 0: not */
+	struct placer placer;
 	int fd;
 };
 
 /* What a file has that open(2) makes, or the one that is replaced. */
-static mode_t mode_of(const char *target)
+static mode_t mode_of(const struct whole_file *file)
 {
 	struct stat status;
 	mode_t mask;
 
-	if (!stat(target, &status))
+	if (!fstatat(file->directory, file->name, &status, 0))
 		return status.st_mode & 0777;
 	mask = umask(0);
 	umask(mask);
 	return 0666 & ~mask;
 }
 
-/*
- * By the time the file is put in its place root may write only where everybody
- * may who owns as much (privilege/capabilities.h). So that it is not lost then,
- * the directory's owner becomes the saved user, whom setfsuid(2) may take up.
- * In a setuid file root has no more rights here than who called it.
- */
-static void keep_owner(struct whole_file *file)
+/* Whether root calls: he could write anywhere when the file is opened, and cannot any more when it is put in its place. */
+static bool is_roots(void)
 {
-	char *copy = geteuid() || file_rights__are_others() ? NULL : strdup(file->target);
-	struct stat directory;
+	return !getuid() && !geteuid();
+}
 
-	if (copy && !stat(dirname(copy), &directory) && directory.st_uid &&
-	    !setresuid((uid_t)-1, (uid_t)-1, directory.st_uid))
-		file->owner = directory.st_uid;
-	free(copy);
+/* So that what will have been written is not lost then. */
+static int start_placer(struct whole_file *file)
+{
+	const struct placement placement = {
+		.directory = file->directory, .temporary = file->temporary, .name = file->name};
+	struct stat status;
+
+	if (!is_roots())
+		return 0;
+	if (fstat(file->directory, &status))
+		return -errno;
+	if (status.st_uid)
+		return placer__start(&placement, status.st_uid, &file->placer);
+	return status.st_mode & S_IWUSR ? 0 : -EACCES;
 }
 
 /* The kernel's rules for links in directories of everybody (fs.protected_symlinks) are for open(2), not for realpath(3). */
@@ -60,24 +70,65 @@ static int try_path(const char *path)
 	return fd < 0 ? -1 : close(fd);
 }
 
+/* From here on the directory is this one, whoever renames it or puts a link in its place. */
+static int open_directory(struct whole_file *file)
+{
+	char *target = realpath(file->path, NULL), *copy;
+	int ret = 0;
+
+	if (!target && errno == ENOENT)
+		target = strdup(file->path);
+	if (!target)
+		return -errno;
+	copy = strdup(target);
+	file->name = strdup(basename(target));
+	if (!copy || !file->name)
+		ret = -ENOMEM;
+	if (!ret)
+		file->directory = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!ret && file->directory < 0)
+		ret = -errno;
+	free(copy);
+	free(target);
+	return ret;
+}
+
+/* A file of a name that nobody has, nor can have foreseen. */
+static int make_temporary(struct whole_file *file)
+{
+	int ret = -EEXIST;
+
+	for (int i = 0; i < NAMES_TRIED && ret == -EEXIST; i++) {
+		uint64_t number;
+
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			return -errno;
+		if (asprintf(&file->temporary, "%s.%06x", file->name, (unsigned int)(number & 0xffffff)) < 0) {
+			file->temporary = NULL;
+			return -ENOMEM;
+		}
+		file->fd = openat(file->directory, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (file->fd >= 0)
+			return fchmod(file->fd, mode_of(file)) ? -errno : 0;
+		ret = -errno;
+		free(file->temporary);
+		file->temporary = NULL;
+	}
+	return ret;
+}
+
 static int open_beside(struct whole_file *file, struct error *err)
 {
-	file->target = realpath(file->path, NULL);
-	if (!file->target && errno == ENOENT)
-		file->target = strdup(file->path);
-	if (!file->target)
-		return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
-	if (!access(file->target, F_OK) && (access(file->target, W_OK) || try_path(file->path)))
-		return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
-	if (asprintf(&file->temporary, "%s.XXXXXX", file->target) < 0) {
-		file->temporary = NULL;
-		return error__set(err, -ENOMEM, "out of memory");
-	}
-	file->fd = mkostemp(file->temporary, O_CLOEXEC);
-	keep_owner(file);
-	if (file->fd >= 0 && !fchmod(file->fd, mode_of(file->target)))
-		return 0;
-	return error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno));
+	int ret = open_directory(file);
+
+	if (!ret && !faccessat(file->directory, file->name, F_OK, 0) &&
+	    (faccessat(file->directory, file->name, W_OK, 0) || try_path(file->path)))
+		ret = -errno;
+	if (!ret)
+		ret = make_temporary(file);
+	if (!ret)
+		ret = start_placer(file);
+	return ret ? error__set(err, ret, "cannot write %s: %s", file->path, strerror(-ret)) : 0;
 }
 
 static int open_file(struct whole_file *file, struct error *err)
@@ -114,6 +165,7 @@ int whole_file__new(const char *path, struct whole_file **out, struct error *err
 	if (!file)
 		return error__set(err, -ENOMEM, "out of memory");
 	file->path = path;
+	file->directory = -1;
 	file->fd = -1;
 	ret = open_as_caller(file, err);
 	if (ret) {
@@ -126,12 +178,12 @@ int whole_file__new(const char *path, struct whole_file **out, struct error *err
 
 static int take_away(const struct whole_file *file)
 {
-	return unlink(file->temporary) ? -errno : 0;
+	return unlinkat(file->directory, file->temporary, 0) ? -errno : 0;
 }
 
 static int replace(const struct whole_file *file)
 {
-	return rename(file->temporary, file->target) ? -errno : 0;
+	return renameat(file->directory, file->temporary, file->directory, file->name) ? -errno : 0;
 }
 
 static int change_as_caller(const struct whole_file *file, int (*change)(const struct whole_file *file))
@@ -146,29 +198,20 @@ static int change_as_caller(const struct whole_file *file, int (*change)(const s
 	return ret;
 }
 
-static int change_directory(const struct whole_file *file, int (*change)(const struct whole_file *file))
-{
-	int ret = change_as_caller(file, change);
-
-	if (ret != -EACCES || !file->owner)
-		return ret;
-	setfsuid(file->owner);
-	ret = change(file);
-	setfsuid(0);
-	return ret;
-}
-
 void whole_file__free(struct whole_file *file)
 {
 	if (!file)
 		return;
 	if (file->path && file->fd >= 0) {
 		close(file->fd);
-		if (file->temporary)
-			change_directory(file, take_away);
+		if (file->temporary && !file->placer.pid)
+			change_as_caller(file, take_away);
 	}
+	placer__end(&file->placer);
+	if (file->directory >= 0)
+		close(file->directory);
 	free(file->temporary);
-	free(file->target);
+	free(file->name);
 	free(file);
 }
 
@@ -189,8 +232,12 @@ static int write_all(int fd, const char *text, size_t length)
 
 static int put_in_place(struct whole_file *file)
 {
-	int ret = file->temporary ? change_directory(file, replace) : 0;
+	int ret = 0;
 
+	if (file->placer.pid)
+		ret = placer__place(&file->placer);
+	else if (file->temporary)
+		ret = change_as_caller(file, replace);
 	if (ret)
 		return ret;
 	free(file->temporary);

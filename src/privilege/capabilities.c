@@ -164,3 +164,10 @@ int capabilities__keep_needed(bool perf, struct error *err)
 		ret = set_process(kept);
 	return ret ? error__set(err, ret, "cannot give up capabilities: %s", strerror(-ret)) : 0;
 }
+
+int capabilities__give_up_all(void)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || cap_reset_ambient())
+		return -errno;
+	return set_process(0);
+}

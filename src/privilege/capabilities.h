@@ -72,4 +72,7 @@ int capabilities__refused(const char *lacking, struct error *err);
  */
 int capabilities__keep_needed(bool perf, struct error *err);
 
+/* Gives up every capability of the calling thread's, for good, and sets no_new_privs. 0 or a negative errno. */
+int capabilities__give_up_all(void);
+
 #endif

@@ -3,6 +3,8 @@
 #include "privilege/file_rights.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/capability.h>
 #include <sys/fsuid.h>
 #include <unistd.h>
 
@@ -17,26 +19,72 @@ static gid_t group_now(void)
 	return (gid_t)setfsgid((gid_t)-1);
 }
 
-bool file_rights__are_others(void)
+/* Whether the calling thread's capabilities may be others than the caller's: root's are his own. */
+static bool has_others_capabilities(void)
 {
-	return getuid() != geteuid() || getgid() != getegid();
+	return getuid() != 0;
+}
+
+static int read_capabilities(cap_user_data_t sets)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return capget(&header, sets) ? -errno : 0;
+}
+
+static int set_effective(const struct file_rights *before, uint32_t low, uint32_t high)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+	memcpy(sets, before->capabilities, sizeof(sets));
+	sets[0].effective = low;
+	sets[1].effective = high;
+	return capset(&header, sets) ? -errno : 0;
+}
+
+/*
+ * What is ambient is the caller's own: what he runs has it. Of that only what is no right on files stays, since somebody
+ * may have lent it to gpuprobe alone.
+ */
+static int keep_callers_capabilities(const struct file_rights *before)
+{
+	uint32_t lent = cap_get_ambient(CAP_NET_BIND_SERVICE) == 1 ? 1u << CAP_NET_BIND_SERVICE : 0;
+
+	return set_effective(before, before->capabilities[0].effective & lent, 0);
+}
+
+static bool are_others(void)
+{
+	return getuid() != geteuid() || getgid() != getegid() || has_others_capabilities();
 }
 
 /*
  * The supplementary groups are the caller's already. With a user that is not 0 the kernel takes the capabilities for
- * files (CAP_DAC_OVERRIDE and its like) out of the effective ones, and puts them back with 0.
+ * files (CAP_DAC_OVERRIDE and its like) out of the effective ones, and puts them back with 0; those of a file's
+ * capabilities have to be taken out.
  */
 int file_rights__take_callers(struct file_rights *before)
 {
-	*before = (struct file_rights){.changed = file_rights__are_others()};
+	int ret;
+
+	*before = (struct file_rights){.changed = are_others()};
 	if (!before->changed)
 		return 0;
+	ret = read_capabilities(before->capabilities);
+	if (ret) {
+		before->changed = false;
+		return ret;
+	}
 	before->group = (gid_t)setfsgid(getgid());
 	before->user = (uid_t)setfsuid(getuid());
-	if (user_now() == getuid() && group_now() == getgid())
-		return 0;
-	file_rights__give_back(before);
-	return -EPERM;
+	if (user_now() != getuid() || group_now() != getgid())
+		ret = -EPERM;
+	else if (has_others_capabilities())
+		ret = keep_callers_capabilities(before);
+	if (ret)
+		file_rights__give_back(before);
+	return ret;
 }
 
 void file_rights__give_back(const struct file_rights *before)
@@ -46,6 +94,7 @@ void file_rights__give_back(const struct file_rights *before)
 	if (before->changed) {
 		setfsuid(before->user);
 		setfsgid(before->group);
+		set_effective(before, before->capabilities[0].effective, before->capabilities[1].effective);
 	}
 	errno = code;
 }

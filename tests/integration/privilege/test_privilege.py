@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What gpuprobe may do while it runs, who COMMAND is, and what no output shows."""
+import contextlib
 import json
 import os
 import shutil
@@ -349,6 +350,141 @@ def test_a_setgid_file_writes_as_who_called_it(command, private):
     done = as_user(gpuprobe, *WRITERS[command], path, "--", private / "launch", capabilities=())
     assert done.returncode == 0, done.stderr
     assert (path.stat().st_uid, path.stat().st_gid) == (USER, USER)
+
+
+# How gpuprobe may have capabilities that its caller has not: by its file, or lent by who starts it.
+GIVEN = {"file": (), "lent": FIVE}
+
+
+@pytest.fixture(params=GIVEN)
+def given(request, private):
+    """(the directory, the capabilities that its gpuprobe is started with)"""
+    if request.param == "file":
+        subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep", private / "gpuprobe"], check=True)
+    return private, GIVEN[request.param]
+
+
+@pytest.mark.parametrize("command", ["trace", "flame"])
+def test_capabilities_reach_no_file_for_the_caller(command, given):
+    """One that everybody might write, in a directory that is root's alone; and where he may write all is as ever."""
+    private, capabilities = given
+    hidden = private / "hidden"
+    hidden.mkdir(mode=0o700)
+    kept = hidden / "kept"
+    kept.write_text("root's")
+    kept.chmod(0o666)
+    (private / "users").mkdir()
+    os.chown(private / "users", USER, USER)
+    (private / "users" / "link").symlink_to(kept)
+    for path in (kept, private / "users" / "link"):
+        done = as_user(private / "gpuprobe", *WRITERS[command], path, "--", private / "launch", capabilities=capabilities)
+        assert (done.returncode, done.stdout, done.stderr) == (
+            1, "", f"gpuprobe: cannot write {path}: Permission denied\n")
+    assert kept.read_text() == "root's" and os.listdir(hidden) == ["kept"]
+    path = private / "users" / "new"
+    done = as_user(private / "gpuprobe", *WRITERS[command], path, "--", private / "launch", capabilities=capabilities)
+    assert done.returncode == 0 and "aunch" in path.read_text(), done.stderr
+
+
+def test_capabilities_read_no_library_for_the_caller(given):
+    private, capabilities = given
+    library = private / "libcuda.so.1"
+    library.chmod(0o600)
+    done = as_user(private / "gpuprobe", *REPORT, "--duration", "0.1", "--libcuda-path", library,
+                   capabilities=capabilities)
+    assert done.returncode == 1 and f"{library}: Permission denied" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("how", ["setuid", "capabilities", "lent"])
+def test_a_port_that_the_caller_may_not_take(how, private):
+    """Nobody gets one by gpuprobe's privileges; by one that is his own he does."""
+    if how == "setuid":
+        (private / "gpuprobe").chmod(0o4755)
+    elif how == "capabilities":
+        words = ",".join(f"cap_{name}" for name in (*FIVE, "net_bind_service"))
+        subprocess.run(["setcap", f"{words}+ep", private / "gpuprobe"], check=True)
+    with hold_port(range(600, 1024)) as held:
+        address = "127.0.0.1:%d" % held.getsockname()[1]
+        done = as_user(private / "gpuprobe", "--json", "--duration", "0.1", "--metrics-addr", address,
+                       capabilities=(*FIVE, "net_bind_service") if how == "lent" else ())
+    if how == "lent":
+        assert done.returncode == 0 and json.loads(done.stdout.splitlines()[-1])["final"], done.stderr
+        return
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (f"gpuprobe: cannot serve metrics on {address}: Permission denied; "
+                           "choose a port from 1024 on with --metrics-addr\n")
+
+
+@pytest.fixture
+def users_home(private):
+    """A directory of the user's."""
+    home = private / "home"
+    home.mkdir(mode=0o755)
+    os.chown(home, USER, USER)
+    return home
+
+
+@contextlib.contextmanager
+def flame_into(home, private):
+    """Root's gpuprobe, which is going to write a flame graph into the directory, of a process that has launched."""
+    with Holder(private) as holder:
+        argv = [str(paths.GPUPROBE), "flame", "-v", "--by", "launches", "--stack-sample", "1", "--folded", "-o",
+                str(home / "output"), "-p", str(holder.pid)]
+        with Running(argv, environment(), private, None) as probe:
+            attached(probe)
+            holder.go()
+            yield probe
+
+
+def test_who_owns_the_directory_has_no_power_over_gpuprobe(private, users_home):
+    """Neither over the process that puts the file in its place; both are root's in all ways."""
+    with flame_into(users_home, private) as probe:
+        mine = [probe.pid, *descendants(probe.pid)]
+        for pid in mine:
+            assert status_of(pid)["Uid"].split()[:3] == ["0"] * 3
+            tried = subprocess.run(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--inh-caps=-all",
+                                    "/bin/kill", "-0", str(pid)], capture_output=True, check=False)
+            assert tried.returncode == 1 and b"not permitted" in tried.stderr
+        names = [Path(f"/proc/{pid}/comm").read_text().strip() for pid in mine]
+        assert "gpuprobe-placer" in names, names
+        placer = status_of(mine[names.index("gpuprobe-placer")])
+        assert int(placer["CapPrm"], 16) == int(placer["CapEff"], 16) == 0
+        assert (placer["NoNewPrivs"], placer["Seccomp"]) == ("1", "2")
+        assert_kept(probe.pid, FIVE)
+        result = probe.stop()
+    assert result.status == 0, result.stderr
+    assert os.listdir(users_home) == ["output"] and "aunch" in (users_home / "output").read_text()
+
+
+def test_a_directory_that_is_moved_meanwhile(private, users_home):
+    """What was written lies where the directory is now, and nothing behind the link that has its name."""
+    roots = private / "roots"
+    roots.mkdir(mode=0o755)
+    (roots / "output").write_text("root's")
+    with flame_into(users_home, private) as probe:
+        users_home.rename(private / "moved")
+        users_home.symlink_to(roots)
+        result = probe.stop()
+    assert result.status == 0, result.stderr
+    assert os.listdir(roots) == ["output"] and (roots / "output").read_text() == "root's"
+    assert os.listdir(private / "moved") == ["output"] and "aunch" in (private / "moved" / "output").read_text()
+
+
+def test_a_killed_gpuprobe_leaves_no_temporary_file(private, users_home):
+    with flame_into(users_home, private) as probe:
+        assert len(os.listdir(users_home)) == 1
+        probe.process.kill()
+        wait_until(lambda: not os.listdir(users_home), "the temporary file is still there")
+
+
+def test_a_directory_where_nobody_may_write(private, users_home):
+    """Root can make the file at the start, but could not put it in its place at the end."""
+    for owner in (USER, 0):
+        os.chown(users_home, owner, owner)
+        users_home.chmod(0o555)
+        done = run(paths.GPUPROBE, *WRITERS["flame"], users_home / "output", "--", "touch", private / "ran")
+        assert (done.returncode, done.stderr) == (1, f"gpuprobe: cannot write {users_home}/output: Permission denied\n")
+        assert os.listdir(users_home) == [] and not (private / "ran").exists()
 
 
 @pytest.mark.parametrize("argv", [(*REPORT, "--duration", "0.1"), ("check",), ("bpftrace-script",)], ids=lambda argv: argv[0])
