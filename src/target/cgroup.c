@@ -6,7 +6,7 @@
  *
  *   /docker/ID                                         Docker, plain
  *   /system.slice/docker-ID.scope                      Docker, systemd
- *   /kubepods/burstable/podUID/ID                      kubelet, plain
+ *   /kubepods/burstable/podUID/ID                      kubelet, plain; "/../../podUID/ID" from another pod's cgroup namespace
  *   /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID.slice/cri-containerd-ID.scope
  *                                                      systemd; UID has _ for -
  *   /kubepods-burstable-podUID.slice:cri-containerd:ID containerd without systemd's driver
@@ -132,9 +132,11 @@ static bool take_pod(struct part part, bool below, char *pod)
 	return strip_start(&part, "pod") && take_uid(part, pod);
 }
 
+/* A pod's part is the kubelet's, or has a container right below it: of a cgroup namespace's root there is no name. */
 static void parse_path(struct part path, struct cgroup_names *names)
 {
 	const char *end = path.start + path.length;
+	char above[POD_UID_LENGTH + 1] = "";
 	bool kubelet = false;
 
 	for (const char *at = path.start; at < end;) {
@@ -142,7 +144,10 @@ static void parse_path(struct part path, struct cgroup_names *names)
 		struct part part = {.start = at, .length = (size_t)((slash ? slash : end) - at)};
 
 		take_pod(part, kubelet, names->pod);
-		take_container(part, names->container);
+		if (take_container(part, names->container) && *above)
+			memcpy(names->pod, above, sizeof(names->pod));
+		if (!take_pod(part, true, above))
+			*above = '\0';
 		kubelet = kubelet || contains(part, "kubepods");
 		at += part.length + 1;
 	}

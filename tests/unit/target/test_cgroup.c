@@ -84,6 +84,25 @@ static void knows_pods(void **state)
 	check(samples, COUNT(samples));
 }
 
+/* What gpuprobe reads where it has a cgroup namespace of its own, with the kubelet's cgroupfs driver. */
+static void pods_beside_the_root_of_a_namespace(void **state)
+{
+	static const struct sample samples[] = {
+		{"0::/../../pod" UID "/" ID "\n", ID, UID},
+		{"0::/../../../burstable/pod" UID "/" ID "\n", ID, UID},
+		{"0::/../../pod" STATIC_UID "/" ID "\n", ID, STATIC_UID},
+		{"0::/../../pod" UID "/" ID "/worker\n", ID, UID},
+		{"0::/../../pod" UID "/crio-" ID ".scope\n", ID, UID},
+		/* Of the same pod: nothing names that. */
+		{"0::/../" ID "\n", ID, ""},
+		{"0::/../../pod" UID "/worker/" ID "\n", ID, ""},
+		{"0::/../../pod" UID "\n", "", ""},
+	};
+
+	(void)state;
+	check(samples, COUNT(samples));
+}
+
 static void the_innermost_counts(void **state)
 {
 	static const struct sample samples[] = {
@@ -185,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_runtimes),
 		cmocka_unit_test(knows_pods),
+		cmocka_unit_test(pods_beside_the_root_of_a_namespace),
 		cmocka_unit_test(the_innermost_counts),
 		cmocka_unit_test(ordinary_groups_are_none),
 		cmocka_unit_test(rubbish_is_none),
