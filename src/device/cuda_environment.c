@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "target/process.h"
 #include "target/process_root.h"
 
 #define MAX_ENVIRONMENT (4 * 1024 * 1024)
@@ -129,7 +130,7 @@ static void read_variables(struct memory_reader *memory, pid_t pid, struct cuda_
 	size_t length = 0;
 	int ret;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	process__path(pid, "environ", path, sizeof(path));
 	ret = memory ? read_source(&source, MAX_ENVIRONMENT, &bytes, &length) :
 		       read_whole(path, MAX_ENVIRONMENT, &bytes, &length);
 	if (!ret)
@@ -144,10 +145,10 @@ static bool shares_root(pid_t pid)
 	char path[64], root[8];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	process__path(pid, "ns/mnt", path, sizeof(path));
 	if (stat("/proc/self/ns/mnt", &own) || stat(path, &other) || own.st_ino != other.st_ino)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	process__path(pid, "root", path, sizeof(path));
 	n = readlink(path, root, sizeof(root));
 	return n == 1 && root[0] == '/';
 }
@@ -174,7 +175,7 @@ static bool answers(pid_t pid)
 	bool root = false, dev = true;
 	size_t length;
 
-	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
+	process__path(pid, "mountinfo", path, sizeof(path));
 	if (read_whole(path, MAX_MOUNTS, &text, &length) || !length) {
 		free(text);
 		return false;

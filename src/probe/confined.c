@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "probe/attacher_private.h"
+#include "target/process.h"
 
 #define LEAVE_NS (5 * NS_PER_S) /* that a call in progress has to return before the links that follow it go */
 
@@ -141,6 +142,19 @@ static void drop_orphans(struct attacher *attacher)
 		set_owner(attacher, 0);
 }
 
+/*
+ * A process whose main thread has ended (pthread_exit) cannot have probes alone: the kernel finds its memory by that
+ * thread. What it had alone until now reaches nothing that it maps from then on.
+ */
+static bool can_own(struct attacher *attacher, pid_t pid)
+{
+	bool can = process__living_thread(pid) == pid;
+
+	if (!can && attacher->last_owner == pid)
+		attacher->last_owner = 0;
+	return can;
+}
+
 void attacher__claim(struct attacher *attacher)
 {
 	if (!attacher->confines || attacher->claimed)
@@ -150,7 +164,8 @@ void attacher__claim(struct attacher *attacher)
 		drop_orphans(attacher);
 	if (!attacher->confines)
 		return;
-	if (!attacher->scanned || (attacher->owner && attacher->owner != attacher->scanned))
+	if (!attacher->scanned || (attacher->owner && attacher->owner != attacher->scanned) ||
+	    !can_own(attacher, attacher->scanned))
 		share(attacher);
 	else
 		set_owner(attacher, attacher->scanned);

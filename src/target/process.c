@@ -71,26 +71,94 @@ static int parse_stat(char *text, struct process_info *info)
 	return 0;
 }
 
-int process__info(pid_t pid, struct process_info *info)
+static pid_t parse_pid(const char *name)
+{
+	char *end;
+	long pid;
+
+	if (!isdigit((unsigned char)name[0]))
+		return 0;
+	pid = strtol(name, &end, 10);
+	return *end == '\0' && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static int read_stat(pid_t tid, struct process_info *info)
 {
 	char path[64], text[1024];
 	long n;
 
-	*info = (struct process_info){.pid = pid};
-	if (pid <= 0)
-		return -ESRCH;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	*info = (struct process_info){.pid = tid};
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
 	n = read_short_file(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	return n ? parse_stat(text, info) : -ESRCH;
 }
 
+static bool has_ended(const struct process_info *info)
+{
+	return info->state == 'Z' || info->state == 'X';
+}
+
+/* A thread of a process whose leader has ended; 0: the process has ended. */
+static pid_t find_living(pid_t pid, struct process_info *info)
+{
+	char path[64];
+	struct dirent *entry;
+	pid_t found = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return 0;
+	while (!found && (entry = readdir(tasks))) {
+		pid_t tid = parse_pid(entry->d_name);
+
+		if (tid && tid != pid && !read_stat(tid, info) && !has_ended(info))
+			found = tid;
+	}
+	closedir(tasks);
+	return found;
+}
+
+pid_t process__living_thread(pid_t pid)
+{
+	struct process_info info;
+	char path[64], first;
+	pid_t living;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (readlink(path, &first, sizeof(first)) >= 0 || errno != ENOENT)
+		return pid;
+	living = find_living(pid, &info);
+	return living ? living : pid;
+}
+
+void process__path(pid_t pid, const char *name, char *path, size_t size)
+{
+	snprintf(path, size, "/proc/%d/%s", (int)process__living_thread(pid), name);
+}
+
+int process__info(pid_t pid, struct process_info *info)
+{
+	struct process_info living;
+	int ret = pid > 0 ? read_stat(pid, info) : -ESRCH;
+
+	if (pid <= 0)
+		*info = (struct process_info){.pid = pid};
+	if (!ret && has_ended(info) && find_living(pid, &living)) {
+		info->state = living.state;
+		info->image = living.image;
+	}
+	return ret;
+}
+
 bool process__exists(pid_t pid)
 {
 	struct process_info info;
 
-	return process__info(pid, &info) == 0 && info.state != 'Z' && info.state != 'X';
+	return process__info(pid, &info) == 0 && !has_ended(&info);
 }
 
 int process__run_time(pid_t tid, struct run_time *time)
@@ -111,7 +179,7 @@ int process__run_time(pid_t tid, struct run_time *time)
 
 void process__exe_path(pid_t pid, char *path, size_t size)
 {
-	snprintf(path, size, "/proc/%d/exe", (int)pid);
+	process__path(pid, "exe", path, size);
 }
 
 static int add_pid(struct pid_list *list, pid_t pid)
@@ -140,17 +208,6 @@ void pid_list__clear(struct pid_list *list)
 {
 	free(list->pids);
 	*list = (struct pid_list){0};
-}
-
-static pid_t parse_pid(const char *name)
-{
-	char *end;
-	long pid;
-
-	if (!isdigit((unsigned char)name[0]))
-		return 0;
-	pid = strtol(name, &end, 10);
-	return *end == '\0' && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
 int process__list(struct pid_list *list)

@@ -17,7 +17,7 @@
 struct process_info {
 	pid_t pid;
 	pid_t parent;
-	char state;	   /* as in /proc/PID/stat: 'R', 'S', 'T' stopped, 'Z' zombie, … */
+	char state;	   /* as in /proc/PID/stat: 'R', 'S', 'T' stopped, 'Z' zombie, …; of a thread that lives, if any */
 	bool of_kernel;	   /* a thread of the kernel */
 	char comm[64];	   /* name of its leader, raw: escape before printing */
 	uint64_t start_ns; /* since boot (the kernel's CLOCK_BOOTTIME), earlier by up to a clock tick, 10 ms */
@@ -47,6 +47,15 @@ bool process__exists(pid_t pid);
 
 /* How long the thread has run, and how long it has been ready to and has had no CPU. 0 or a negative errno. */
 int process__run_time(pid_t tid, struct run_time *time);
+
+/*
+ * A thread of the process whose files in /proc tell of it: of its leader, once that has ended by itself (pthread_exit),
+ * they tell nothing more (maps, exe, root, environ, mountinfo), nor has it memory to be read. `pid` itself in all other cases.
+ */
+pid_t process__living_thread(pid_t pid);
+
+/* "/proc/PID/NAME" of that thread. */
+void process__path(pid_t pid, const char *name, char *path, size_t size);
 
 /* "/proc/PID/exe", which leads to the program even where its name is gone. */
 void process__exe_path(pid_t pid, char *path, size_t size);

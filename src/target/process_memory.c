@@ -6,16 +6,28 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "target/process.h"
+
 #define PAGE 4096
+
+static ssize_t read_of_thread(pid_t tid, const struct iovec *local, const struct iovec *remote)
+{
+	ssize_t n = process_vm_readv(tid, local, 1, remote, 1, 0);
+
+	return n < 0 ? -errno : n;
+}
 
 int process_memory__read(pid_t pid, uint64_t address, void *buffer, size_t size)
 {
 	struct iovec local = {.iov_base = buffer, .iov_len = size};
 	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-	ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	ssize_t n = read_of_thread(pid, &local, &remote);
 
+	/* The leader may have ended, and has no memory then. */
+	if (n == -ESRCH)
+		n = read_of_thread(process__living_thread(pid), &local, &remote);
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	return (size_t)n == size ? 0 : -EFAULT;
 }
 

@@ -2,6 +2,7 @@
 // What /proc tells of processes: odd names, stopped ones, families, ends.
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +21,10 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "target/proc_maps.h"
 #include "target/process.h"
+#include "target/process_memory.h"
+#include "target/process_root.h"
 
 static bool contains(const struct pid_list *list, pid_t pid)
 {
@@ -124,6 +128,72 @@ static void states_are_told(void **state)
 	waitpid(pid, NULL, 0);
 	assert_int_equal(process__info(pid, &info), -ESRCH);
 	assert_false(process__exists(pid));
+}
+
+static void *wait_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* A child whose main thread has ended, while another goes on. */
+static pid_t start_headless(void)
+{
+	char path[64], target[1];
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pthread_t thread;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pthread_create(&thread, NULL, wait_for_ever, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	assert_true(pid > 0);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	while (readlink(path, target, sizeof(target)) >= 0)
+		usleep(1000);
+	return pid;
+}
+
+static int count_mapping(const struct mapping *mapping, void *arg)
+{
+	(void)mapping;
+	++*(int *)arg;
+	return 0;
+}
+
+static void one_goes_on_without_its_main_thread(void **state)
+{
+	pid_t pid = start_headless();
+	struct process_root *root;
+	struct process_info info, own;
+	int mappings = 0, there = 0;
+	char path[64];
+
+	(void)state;
+	assert_int_equal(process__info(pid, &info), 0);
+	assert_int_equal(process__info(getpid(), &own), 0);
+	assert_int_equal(info.pid, pid);
+	assert_int_equal(info.state, 'S');
+	assert_true(info.image == own.image);
+	assert_true(process__exists(pid));
+	assert_int_not_equal(process__living_thread(pid), pid);
+	assert_int_equal(process__of_thread(process__living_thread(pid)), pid);
+	assert_int_equal(proc_maps__each(pid, count_mapping, &mappings), 0);
+	assert_true(mappings > 3);
+	/* Forked, it has the same at the same address. */
+	assert_int_equal(process_memory__read(pid, (uint64_t)(uintptr_t)&process__info, &there, sizeof(there)), 0);
+	assert_memory_equal(&there, (void *)(uintptr_t)&process__info, sizeof(there));
+	process__exe_path(pid, path, sizeof(path));
+	assert_int_equal(access(path, R_OK), 0);
+	assert_int_equal(process_root__open(pid, &root), 0);
+	process_root__free(root);
+	end_child(pid);
+	assert_int_equal(process__living_thread(pid), pid);
 }
 
 static void nobody_is_esrch(void **state)
@@ -307,6 +377,7 @@ int main(void)
 		cmocka_unit_test(knows_itself),
 		cmocka_unit_test(odd_names_are_read),
 		cmocka_unit_test(states_are_told),
+		cmocka_unit_test(one_goes_on_without_its_main_thread),
 		cmocka_unit_test(nobody_is_esrch),
 		cmocka_unit_test(lists_processes),
 		cmocka_unit_test(finds_descendants),
