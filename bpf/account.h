@@ -89,29 +89,6 @@ static __always_inline u64 launched_before(const struct thread_account *account)
 	return was_blind_since(launched_ns, RATE_LAUNCH, RATE_LAUNCH) ? 0 : launched_ns;
 }
 
-static __always_inline enum time_class class_of(u8 operation)
-{
-	switch (operation) {
-	case OP_LAUNCH:
-	case OP_GRAPH_LAUNCH:
-	case OP_HOST_FUNCTION:
-	case OP_LAUNCH_LIST:
-		return TIME_LAUNCH;
-	case OP_ALLOC:
-	case OP_FREE:
-	case OP_VIRTUAL:
-	case OP_POOL:
-		return TIME_MEMORY;
-	case OP_COPY:
-	case OP_SET:
-		return TIME_COPY;
-	case OP_WAIT:
-		return TIME_WAIT;
-	default:
-		return TIME_OTHER;
-	}
-}
-
 static __always_inline void add_time(struct time_totals *totals, u64 ns)
 {
 	totals->calls++;

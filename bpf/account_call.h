@@ -84,7 +84,7 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 		return 0;
 	}
 	if (!thread->depth)
-		add_time(&account->time[class_of(call->operation)], ns);
+		add_time(&account->time[time_class_of(call->operation)], ns);
 	account->latest_ns = call->end_ns;
 	if (!thread->depth)
 		account_error(account, call, result);

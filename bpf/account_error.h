@@ -97,7 +97,7 @@ static __always_inline bool acts_on_error(const struct thread_account *account, 
 /* An outermost call of the thread has returned. */
 static __always_inline void account_error(struct thread_account *account, const struct call *call, s32 result)
 {
-	bool launches = class_of(call->operation) == TIME_LAUNCH;
+	bool launches = time_class_of(call->operation) == TIME_LAUNCH;
 
 	if (account->error_code) {
 		if (launches)

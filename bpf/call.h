@@ -398,8 +398,10 @@ __noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 fla
 		count_failure_site(slot, call, code);
 	key.row = call->row;
 	tally = tally_of(slot, call->row, kind, flags, call->device);
-	if (tally)
+	if (tally) {
 		__sync_fetch_and_add(&tally->failures, 1);
+		__sync_fetch_and_add(&tally->other_ns, call->end_ns - call->start_ns);
+	}
 	note_sticky(slot, code);
 	failure = bpf_map_lookup_elem(&failures, &key);
 	if (!failure) {

@@ -8,6 +8,7 @@
  *   mapping, process   which processes there are, and when they bring libraries
  *   thread, call      who calls, with what arguments, nested in what
  *   abandon           calls that never return
+ *   open_calls        calls in progress
  *   switch            calls whose return is not followed, since their thread switches stacks
  *   stack, take_stack, call_site   where calls are made, if that is asked for
  *   account, account_call   where time goes, if that is asked for

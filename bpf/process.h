@@ -11,6 +11,7 @@
 #include "call.h"
 #include "capture.h"
 #include "descend.h"
+#include "open_calls.h"
 #include "place.h"
 #include "rate.h"
 
@@ -78,6 +79,15 @@ static __always_inline void abandon_calls(u32 tgid)
 		abandon_gone_calls(thread, ~0ull, false);
 }
 
+/* As abandon_calls, and before that. Where another program is executed, the stack of the calls is not there any more. */
+static __always_inline void end_calls(u32 tgid)
+{
+	struct thread *thread = returning_thread();
+
+	if (thread && thread->depth && own_process(thread, tgid))
+		count_unfinished_calls(thread);
+}
+
 /* Before the slot can be another process's. */
 static __always_inline void end_targets(u32 tgid, int exit_code)
 {
@@ -111,6 +121,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *task = (void *)ctx->args[0];
 	u32 tgid = BPF_CORE_READ(task, tgid);
 
+	end_calls(tgid);
 	abandon_calls(tgid);
 	if (config.rates)
 		close_rate();

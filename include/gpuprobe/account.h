@@ -34,6 +34,29 @@ enum time_class {
 	TIME_CLASSES,
 };
 
+static inline enum time_class time_class_of(__u8 operation)
+{
+	switch (operation) {
+	case OP_LAUNCH:
+	case OP_GRAPH_LAUNCH:
+	case OP_HOST_FUNCTION:
+	case OP_LAUNCH_LIST:
+		return TIME_LAUNCH;
+	case OP_ALLOC:
+	case OP_FREE:
+	case OP_VIRTUAL:
+	case OP_POOL:
+		return TIME_MEMORY;
+	case OP_COPY:
+	case OP_SET:
+		return TIME_COPY;
+	case OP_WAIT:
+		return TIME_WAIT;
+	default:
+		return TIME_OTHER;
+	}
+}
+
 struct time_totals {
 	__u64 calls;
 	__u64 ns;
@@ -50,7 +73,7 @@ struct duration_record {
 	__u64 calls; /* all of `buckets`; BPF leaves it 0 */
 	__u64 ns;
 	__u64 max_ns;
-	__u64 pad;
+	__u64 unfinished_ns; /* beside `ns`: inside calls that had not returned when their thread ended */
 	__u64 buckets[TIME_BUCKETS];
 };
 

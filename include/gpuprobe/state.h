@@ -227,8 +227,9 @@ struct tally_key {
 struct tally {
 	__u64 calls; /* successful */
 	__u64 failures;
-	__u64 bytes; /* of successful calls */
-	__u64 ns;    /* inside successful calls */
+	__u64 bytes;	/* of successful calls */
+	__u64 ns;	/* inside successful calls */
+	__u64 other_ns; /* inside calls that failed, or had not returned when their thread ended */
 };
 
 /*
@@ -598,6 +599,7 @@ enum record_type {
 	RECORD_EXEC,		  /* struct record_library: a process has become another program */
 	RECORD_FORK,		  /* struct record_library: the process is a child of the one in which all probes are */
 	RECORD_PROCESS,		  /* struct record: a process has made its first call */
+	RECORD_UNFINISHED,	  /* struct record_unfinished: a thread has ended inside a call */
 };
 
 struct record {
@@ -625,6 +627,25 @@ struct record_unload {
 	__u64 module;
 	__u32 generation; /* after it */
 	__u32 pad;
+};
+
+/* A call that has not returned, as far as is known. */
+struct open_call_record {
+	__u32 slot;
+	__s32 tid;	       /* in gpuprobe's pid namespace */
+	__u64 thread_start_ns; /* of the thread */
+	__u64 start_ns;
+	__u16 row;
+	__u8 device;	/* or DEVICE_UNKNOWN */
+	__u8 outermost; /* no other watched call made it */
+	__u32 pad;
+	char comm[COMM_SIZE]; /* the thread's */
+};
+
+struct record_unfinished {
+	struct record header;
+	struct open_call_record call;
+	__u64 ended_ns; /* when its thread did */
 };
 
 struct record_library {

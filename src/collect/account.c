@@ -220,7 +220,9 @@ static int by_time(const void *a, const void *b)
 {
 	const struct account_function *x = a, *y = b;
 
-	return x->time.ns < y->time.ns ? 1 : (x->time.ns > y->time.ns ? -1 : (int)x->row - (int)y->row);
+	uint64_t x_ns = account_function__ns(x), y_ns = account_function__ns(y);
+
+	return x_ns < y_ns ? 1 : (x_ns > y_ns ? -1 : (int)x->row - (int)y->row);
 }
 
 /* Of threads whose ends were not seen by themselves: BPF has told the others'. */
@@ -385,9 +387,12 @@ int account__read(struct reading *reading)
 		ret = read_thread(reading, number);
 	if (!ret)
 		ret = sweep_map(reading, skeleton->maps.duration_numbers, take_duration);
-	if (!ret)
-		ret = each_process(reading, finish_process);
 	return ret;
+}
+
+int account__finish(struct reading *reading)
+{
+	return reading->collector->account_maps ? each_process(reading, finish_process) : 0;
 }
 
 static int release_process(struct reading *reading, struct process *process)

@@ -19,6 +19,9 @@ void account_maps__free(struct account_maps *maps);
  */
 int account__read(struct reading *reading);
 
+/* Draws up what follows from it, once the time in calls in progress is in it (open_calls.h). Returns 0 or -ENOMEM. */
+int account__finish(struct reading *reading);
+
 /*
  * Lists the stacks of what was read, also of processes that have ended. Those that have been told are to be
  * named by then (sites__list), and none until the model has been used. Returns 0 or -ENOMEM.

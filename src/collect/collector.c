@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "collect/account.h"
 #include "collect/ended_keys.h"
+#include "collect/open_calls.h"
 #include "collect/own_counts.h"
 #include "collect/private.h"
 #include "collect/sites.h"
@@ -57,6 +58,18 @@ static void process_changed(struct collector *collector, const struct record_lib
 		collector->hooks.process_changed(record, collector->hooks.arg);
 }
 
+/* Its process may have made its first call just before. */
+static void take_unfinished(struct collector *collector, const struct record_unfinished *record)
+{
+	struct process *process;
+
+	if (collector->has_fresh)
+		see_fresh_processes(collector);
+	process = collector__process_at(collector, record->header.slot);
+	if (process)
+		open_calls__end(process, record);
+}
+
 static void take_record(struct collector *collector, const void *data, size_t size)
 {
 	const struct record *record = data;
@@ -71,6 +84,10 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	case RECORD_UNLOAD:
 		if (size >= sizeof(*unload))
 			name_store__unload(collector->names, record->slot, unload->module, unload->generation);
+		break;
+	case RECORD_UNFINISHED:
+		if (size >= sizeof(struct record_unfinished))
+			take_unfinished(collector, data);
 		break;
 	case RECORD_PROCESS:
 		collector->has_fresh = true;
@@ -183,6 +200,9 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	ret = own_counts__new(skeleton, &collector->own_counts, err);
 	if (ret)
 		goto fail;
+	ret = open_calls__new(skeleton, &collector->open_calls, err);
+	if (ret)
+		goto fail;
 	if (options->account) {
 		ret = account_maps__new(skeleton, &collector->account_maps, err);
 		if (ret)
@@ -226,6 +246,7 @@ void collector__free(struct collector *collector)
 	stacks__free(collector->stacks);
 	memory_reader__free(collector->memory);
 	own_counts__free(collector->own_counts);
+	open_calls__free(collector->open_calls);
 	account_maps__free(collector->account_maps);
 	estimates__free(collector->estimates);
 	free(collector->index_of);

@@ -87,6 +87,7 @@ static void add(struct tally *sum, const struct tally *tally)
 	sum->failures += tally->failures;
 	sum->bytes += tally->bytes;
 	sum->ns += tally->ns;
+	sum->other_ns += tally->other_ns;
 }
 
 /* What has been counted once has been: less was read where a thread moved a part to the map meanwhile. */
@@ -100,6 +101,8 @@ static void keep_most(struct tally *told, const struct tally *sum)
 		told->bytes = sum->bytes;
 	if (sum->ns > told->ns)
 		told->ns = sum->ns;
+	if (sum->other_ns > told->other_ns)
+		told->other_ns = sum->other_ns;
 }
 
 int count_table__add(struct count_table *table, enum count_from from, const void *key, const struct tally *tally)

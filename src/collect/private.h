@@ -21,6 +21,7 @@
 
 struct account_maps;
 struct ended_keys;
+struct open_calls;
 struct own_counts;
 
 struct late_process {
@@ -44,6 +45,7 @@ struct collector {
 	struct memory_reader *memory; /* what processes are read by, but for stack/intake.h */
 	struct attribution *attribution;
 	struct own_counts *own_counts;
+	struct open_calls *open_calls;
 	struct account_maps *account_maps; /* NULL: no account is kept */
 	struct estimates *estimates;	   /* NULL: all calls are seen */
 	struct stacks *stacks;		   /* NULL: none are taken */

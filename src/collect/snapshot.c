@@ -19,6 +19,7 @@
 #include "collect/launches.h"
 #include "collect/memory.h"
 #include "collect/objects.h"
+#include "collect/open_calls.h"
 #include "collect/own_counts.h"
 #include "collect/private.h"
 #include "collect/reading.h"
@@ -406,6 +407,11 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = finish_processes(collector);
 	if (!ret)
 		ret = account__read(&reading);
+	/* After what calls are counted in, see open_calls.h. */
+	if (!ret)
+		ret = open_calls__read(&reading);
+	if (!ret)
+		ret = account__finish(&reading);
 	/* Last: a stack that is named may have another leave, and none does between these and the model's use. */
 	if (!ret)
 		ret = sites__list(&reading);

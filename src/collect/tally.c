@@ -122,7 +122,8 @@ static void apply_virtual(struct process *process, const struct tally_key *key, 
 static void apply_wait(struct wait_totals *waits, const struct tally *tally)
 {
 	waits->calls += tally->calls;
-	waits->ns += tally->ns;
+	waits->ns += tally->ns + tally->other_ns;
+	waits->beside_ns += tally->other_ns;
 }
 
 static void apply_copy(struct process *process, const struct tally_key *key, const struct tally *tally,
@@ -247,7 +248,7 @@ static int apply_device(struct process *process, const struct tally_key *key, co
 		if (memory_kind__is_device(key->kind))
 			apply_device_memory(device, key, tally, operation);
 	} else if (operation == OP_WAIT) {
-		device->wait_ns += tally->ns;
+		device->wait_ns += tally->ns + tally->other_ns;
 	} else if (!(key->flags & TALLY_CAPTURED)) {
 		device->copies += tally->calls;
 		device->copy_bytes += tally->bytes;
@@ -276,6 +277,7 @@ static int append_function(struct process *process, const struct tally_key *key,
 		.failures = tally->failures,
 		.bytes = tally->bytes,
 		.ns = tally->ns,
+		.other_ns = tally->other_ns,
 	};
 	return 0;
 }
@@ -327,8 +329,10 @@ static int apply_function(struct process *process, const struct tally_key *key, 
 		process->graph_launches += tally->failures;
 		break;
 	case OP_LAUNCH:
-		if (key->flags & TALLY_FIRST)
-			apply_wait(&process->first_launches, tally);
+		if (key->flags & TALLY_FIRST) {
+			process->first_launches.calls += tally->calls;
+			process->first_launches.ns += tally->ns;
+		}
 		break;
 	case OP_HOST_FUNCTION:
 		if (key->flags & TALLY_CAPTURED)
@@ -452,4 +456,96 @@ void tally__finish(struct process *process)
 		process->live_at_exit_bytes += process->memory[kind].live_bytes;
 		process->live_at_exit_count += process->memory[kind].live_count;
 	}
+}
+
+static const struct function_desc *desc_of(uint16_t row)
+{
+	return &api_functions[row].desc;
+}
+
+static struct tally_key key_of_open(uint16_t row, uint8_t device)
+{
+	return (struct tally_key){.row = row, .kind = desc_of(row)->kind, .device = device};
+}
+
+static bool is_wait(const struct tally_key *key)
+{
+	struct wait_totals waits[WAIT_SCOPES], copies, frees;
+
+	return waits_of(desc_of(key->row), key, waits, &copies, &frees) != NULL;
+}
+
+bool tally__is_wait(uint16_t row)
+{
+	const struct tally_key key = key_of_open(row, DEVICE_UNKNOWN);
+
+	return is_wait(&key);
+}
+
+uint64_t tally__waited(const struct process *process, uint16_t row, uint8_t device)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < process->function_count; i++) {
+		const struct function_totals *function = &process->functions[i];
+		struct tally_key key = key_of_open(row, device);
+
+		key.flags = function->flags;
+		if (function->row == row && function->device == device && is_wait(&key))
+			ns += function->ns + function->other_ns;
+	}
+	return ns;
+}
+
+static void add_open(struct wait_totals *waits, uint64_t calls, uint64_t ns)
+{
+	waits->open += calls;
+	waits->ns += ns;
+	waits->beside_ns += ns;
+}
+
+int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns)
+{
+	const struct tally_key key = key_of_open(row, device);
+	const struct function_desc *function = desc_of(row);
+	struct device_totals *totals = device_totals__of(&process->devices, &process->device_count, device);
+
+	if (!totals)
+		return -ENOMEM;
+	add_open(waits_of(function, &key, process->waits, &process->copy_waits, &process->free_waits), calls, ns);
+	add_open(waits_of(function, &key, totals->waits, &totals->copy_waits, &totals->free_waits), calls, ns);
+	if (function->operation == OP_WAIT)
+		totals->wait_ns += ns;
+	return 0;
+}
+
+/* What was counted of the function on the device, executed rather than captured where there is a choice. */
+static struct function_totals *totals_of_open(struct process *process, uint16_t row, uint8_t device)
+{
+	struct function_totals *found = NULL;
+
+	for (size_t i = 0; i < process->function_count; i++) {
+		struct function_totals *function = &process->functions[i];
+
+		if (function->row == row && function->device == device && (!found || function->flags < found->flags))
+			found = function;
+	}
+	return found;
+}
+
+int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t ns)
+{
+	struct function_totals *function = totals_of_open(process, row, device);
+	const struct tally_key key = key_of_open(row, device);
+	int ret;
+
+	if (!function) {
+		ret = append_function(process, &key, &(struct tally){0});
+		if (ret)
+			return ret;
+		function = &process->functions[process->function_count - 1];
+	}
+	function->open++;
+	function->open_ns += ns;
+	return 0;
 }

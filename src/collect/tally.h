@@ -22,6 +22,19 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
  */
 int tally__apply_missed(struct process *process, struct function_totals *function, const struct tally *missed);
 
+/* Whether time inside calls of the function is time that its thread is blocked. */
+bool tally__is_wait(uint16_t row);
+
+/* That time on a device as it is counted by now, if tally__is_wait. */
+uint64_t tally__waited(const struct process *process, uint16_t row, uint8_t device);
+
+/*
+ * Adds calls in progress to the function's own, and to waits, if tally__is_wait, their number and `ns` that are not
+ * counted. Return 0 or -ENOMEM.
+ */
+int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t ns);
+int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns);
+
 /* Computes what follows from all counters of the process together. */
 void tally__finish(struct process *process);
 

@@ -207,6 +207,11 @@ const struct thread_account **account__threads_by_time(const struct account *acc
 	return threads;
 }
 
+uint64_t account_function__ns(const struct account_function *function)
+{
+	return function->time.ns + function->time.unfinished_ns + function->missed_ns + function->open_ns;
+}
+
 uint64_t account__errors(const struct process *process, uint16_t row)
 {
 	uint64_t failures = 0;

@@ -22,6 +22,7 @@ struct account_function {
 	uint16_t row; /* in api_functions */
 	struct duration_record time;
 	uint64_t missed, missed_ns; /* calls beside them that are estimated, and the time in them */
+	uint64_t open, open_ns;	    /* calls in progress, and the time in calls that have not been seen to return */
 };
 
 /* What is estimated of a thread beside what was counted. */
@@ -134,6 +135,9 @@ bool time_class__is_estimated(enum time_class class, const struct process *proce
 
 /* The listed threads, most time inside calls first: an array of thread_count (malloc), NULL without memory. */
 const struct thread_account **account__threads_by_time(const struct account *account);
+
+/* All time inside calls of the function: with what is estimated, and of calls that have not returned. */
+uint64_t account_function__ns(const struct account_function *function);
 
 /* Failed calls of the function in `row`, of the process's tallies. */
 uint64_t account__errors(const struct process *process, uint16_t row);

@@ -33,6 +33,7 @@ void process__clear(struct process *process)
 	free(process->shim);
 	free(process->driver);
 	free(process->uuids);
+	free(process->open);
 	process->live = NULL;
 	process->freed = NULL;
 	process->failures = NULL;
@@ -47,6 +48,7 @@ void process__clear(struct process *process)
 	process->shim = NULL;
 	process->driver = NULL;
 	process->uuids = NULL;
+	process->open = NULL;
 }
 
 size_t process__bytes(const struct process *p)

@@ -127,9 +127,28 @@ struct sticky_error {
 /* Time that threads spent blocked, or asked whether they would be. */
 struct wait_totals {
 	uint64_t calls;	     /* successful */
-	uint64_t ns;	     /* inside them */
+	uint64_t ns;	     /* inside them, and `beside_ns` */
+	uint64_t beside_ns;  /* of it: inside calls that failed, have not returned yet, or never did */
+	uint64_t open;	     /* calls in progress */
 	uint64_t unfollowed; /* beside them: calls whose return was not followed */
 };
+
+/* A call in progress that no other watched one made; or a thread ended inside it. */
+struct open_call {
+	uint16_t row;	/* in api_functions */
+	uint8_t device; /* its number in the process, or DEVICE_UNKNOWN */
+	bool seen;	/* by the reading in progress; for collect/ only */
+	int32_t tid;
+	char comm[16];
+	uint64_t thread_start_ns;
+	uint64_t start_ns;	/* CLOCK_BOOTTIME of its entry */
+	uint64_t ended_ns;	/* when the thread ended inside it; 0: it is in progress */
+	uint64_t others_before; /* calls of the process by when the first reading saw it, and since */
+	uint64_t others;
+};
+
+#define OPEN_CALLS_LISTED 64 /* of a process */
+#define OPEN_CALLS_ENDED 16  /* of these, threads that ended inside one */
 
 struct query_totals {
 	uint64_t calls;	    /* that got an answer */
@@ -197,6 +216,8 @@ struct function_totals {
 	uint16_t flags;
 	uint8_t kind, device;
 	uint64_t calls, failures, bytes, ns;
+	uint64_t other_ns;	/* inside calls that failed, or whose thread ended inside them */
+	uint64_t open, open_ns; /* calls in progress, and the time in them so far */
 };
 
 #define SERIES_ENDED_NS 120000000000ull /* so that a scraper gets the last values */
@@ -289,6 +310,10 @@ struct process {
 	size_t live_site_count;
 
 	struct family_calls family_calls[RATE_FAMILIES]; /* 0 where no probes may be out */
+
+	struct open_call *open; /* longest first; open_listed in all, those of ended threads among them */
+	size_t open_listed;
+	uint64_t open_count; /* in progress, listed or not */
 
 	struct account *account; /* NULL where none is kept, see model/account.h */
 

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "output/findings.h"
 #include "output/report/line.h"
+#include "output/report/open_calls.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
 
@@ -20,6 +21,7 @@ static void print_limits(FILE *out, const struct stat_report *report)
 		escape__text(out, p->comm);
 		fputs(") is watched since attach: nothing is known of its calls before that\n", out);
 	}
+	report_open_calls__print(out, model);
 	findings_text__limits(out, report->state, report->findings);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);

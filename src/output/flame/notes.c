@@ -47,7 +47,7 @@ static void note_attached(FILE *out, const struct model *model)
 static void add_waits(struct wait_totals *sum, const struct wait_totals *waits)
 {
 	sum->calls += waits->calls;
-	sum->ns += waits->ns;
+	sum->ns += waits->ns - waits->beside_ns;
 }
 
 /* All that can have a site: see is_blocking() of bpf/take_stack.h. */

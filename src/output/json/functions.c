@@ -31,6 +31,10 @@ static void write_function(struct json *j, const struct process *p, const struct
 	json__key_u64(j, "failures", f->failures);
 	json__key_u64(j, "bytes", f->bytes);
 	json__key_u64(j, "ns", f->ns);
+	if (f->open) {
+		json__key_u64(j, "in_progress", f->open);
+		json__key_u64(j, "in_progress_ns", f->open_ns);
+	}
 	json_sampling__key_estimated(j, p, api__tally_family(f->row));
 	json__object_end(j);
 }

@@ -66,6 +66,8 @@ static void write_process(struct json *j, const struct model *model, const struc
 		json_copy__write(j, p);
 		json_wait__write(j, p);
 	}
+	if (!model->no_returns)
+		json_open_calls__write(j, model, p);
 	json_object__write(j, p);
 	json_error__write(j, p);
 	if (model->stacks)

@@ -8,12 +8,13 @@
 static void write_wait(struct json *j, const struct process *p, const char *in, const struct wait_totals *waits,
 		       enum rate_family family)
 {
-	if (!waits->calls && !waits->unfollowed)
+	if (!waits->calls && !waits->unfollowed && !waits->ns)
 		return;
 	json__object_begin(j);
 	json__key_string(j, "in", in);
 	json__key_u64(j, "calls", waits->calls);
 	json__key_u64(j, "ns", waits->ns);
+	json__key_u64(j, "in_progress", waits->open);
 	if (waits->unfollowed)
 		json__key_u64(j, "unfollowed", waits->unfollowed);
 	json_sampling__key_estimated(j, p, family);

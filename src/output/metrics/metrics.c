@@ -104,6 +104,8 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 		copy_series__write(&page);
 		wait_series__write(&page);
 	}
+	if (!model->no_returns)
+		open_series__write(&page);
 	object_series__write(&page);
 	device_series__write(&page);
 	err = error_series__write(&page);

@@ -13,7 +13,7 @@ static const struct metric_family waits = {
 static const struct metric_family wait_seconds = {
 	"gpuprobe_wait_seconds",
 	METRIC_COUNTER,
-	"Time inside calls that block until the GPU is done, in seconds.",
+	"Time inside calls that block until the GPU is done, in seconds: so far of those in progress.",
 };
 static const struct metric_family queries = {
 	"gpuprobe_queries",
@@ -26,7 +26,7 @@ static void wait_sample(struct metrics_page *page, const struct process *p, uint
 {
 	struct exposition_writer *w = &page->writer;
 
-	if (!totals->calls)
+	if (!totals->calls && !totals->ns)
 		return;
 	metrics_page__sample_on(page, p, device);
 	exposition__label(w, "kind", kind);

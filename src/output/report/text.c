@@ -9,6 +9,7 @@
 #include "output/report/line.h"
 #include "output/report/memory.h"
 #include "output/report/objects.h"
+#include "output/report/open_calls.h"
 #include "output/report/process.h"
 #include "output/report/sampling.h"
 #include "output/report/sites.h"
@@ -36,6 +37,7 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 			report_copies__print(out, model);
 			report_waits__print(out, model);
 		}
+		report_open_calls__print(out, model);
 		report_objects__print(out, model);
 		report_errors__print(out, model, options);
 		report_sites__print(out, model, options);

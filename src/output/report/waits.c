@@ -11,9 +11,9 @@
 
 static void print_wait(FILE *out, const char *in, const char *mark, const struct wait_totals *waits)
 {
-	if (!waits->calls && !waits->unfollowed)
+	if (!waits->calls && !waits->unfollowed && !waits->ns)
 		return;
-	if (!waits->calls) {
+	if (!waits->calls && !waits->ns) {
 		fprintf(out, REPORT_INDENT "%s %s%" PRIu64 " call%s not followed\n", in, mark, waits->unfollowed,
 			report_line__plural(waits->unfollowed));
 		return;
@@ -21,6 +21,8 @@ static void print_wait(FILE *out, const char *in, const char *mark, const struct
 	fprintf(out, REPORT_INDENT "%s %s%" PRIu64 " call%s, %s", in, mark, waits->calls,
 		report_line__plural(waits->calls), mark);
 	report_line__seconds(out, waits->ns);
+	if (waits->open)
+		fprintf(out, ", %" PRIu64 " in progress", waits->open);
 	if (waits->unfollowed)
 		fprintf(out, ", beside %s%" PRIu64 " not followed", mark, waits->unfollowed);
 	fputc('\n', out);
@@ -38,10 +40,10 @@ static bool has_waits(const struct process *p)
 	int scope;
 
 	for (scope = 0; scope < WAIT_SCOPES; scope++) {
-		if (p->waits[scope].calls || p->waits[scope].unfollowed || p->queries[scope].calls)
+		if (p->waits[scope].calls || p->waits[scope].ns || p->waits[scope].unfollowed || p->queries[scope].calls)
 			return true;
 	}
-	return p->copy_waits.calls || p->free_waits.calls;
+	return p->copy_waits.calls || p->copy_waits.ns || p->free_waits.calls || p->free_waits.ns;
 }
 
 static void print_process(FILE *out, const struct process *p)

@@ -152,7 +152,7 @@ static void print_functions(const struct writer *w)
 		put_text(w, words__layer(api_functions[f->row].desc.layer));
 		put_number(w, time->calls + f->missed);
 		put_number(w, account__errors(w->process, f->row));
-		put_number(w, time->ns + f->missed_ns);
+		put_number(w, account_function__ns(f));
 		put_number(w, time->calls ? time->ns / time->calls : 0);
 		put_number(w, account__percentile(time->buckets, 0.5, time->max_ns));
 		put_number(w, account__percentile(time->buckets, 0.99, time->max_ns));
@@ -222,6 +222,23 @@ static void print_sizes(const struct writer *w)
 		put_number(w, size->record.free_ns);
 		put_number(w, size->record.live);
 		put_number(w, size->record.peak);
+		fputc('\n', w->out);
+	}
+}
+
+static void print_open_calls(const struct writer *w)
+{
+	for (size_t i = 0; i < w->process->open_listed; i++) {
+		const struct open_call *call = &w->process->open[i];
+		uint64_t until_ns = call->ended_ns ? call->ended_ns : w->report->model->now_ns;
+
+		begin_row(w, "in_progress");
+		fprintf(w->out, ",%d", call->tid);
+		put_text(w, call->comm);
+		put_text(w, api_functions[call->row].symbol);
+		put_text(w, words__layer(api_functions[call->row].desc.layer));
+		put_number(w, until_ns > call->start_ns ? until_ns - call->start_ns : 0);
+		put_number(w, call->ended_ns != 0);
 		fputc('\n', w->out);
 	}
 }
@@ -332,6 +349,8 @@ void stat_csv__print(FILE *out, const struct stat_report *report)
 	print_columns(&w, "allocations",
 		      "function,memory,device,bytes,allocations,allocation_ns,frees,free_ns,live,peak");
 	each_process(&w, print_sizes);
+	print_columns(&w, "in_progress", "tid,thread,function,layer,ns,ended");
+	each_process(&w, print_open_calls);
 	print_columns(&w, "errors", "function,layer,code,error,count");
 	each_process(&w, print_errors);
 	print_columns(&w, "findings",

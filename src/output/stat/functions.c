@@ -12,7 +12,7 @@ static void print_function(FILE *out, const struct process *p, const struct acco
 
 	stat_cell__about_count(out, mark, time->calls + f->missed);
 	stat_cell__count(out, account__errors(p, f->row));
-	stat_cell__about_time(out, mark, time->ns + f->missed_ns);
+	stat_cell__about_time(out, mark, account_function__ns(f));
 	stat_cell__time(out, time->calls ? time->ns / time->calls : 0);
 	stat_cell__time(out, account__percentile(time->buckets, 0.5, time->max_ns));
 	stat_cell__time(out, account__percentile(time->buckets, 0.99, time->max_ns));

@@ -54,6 +54,7 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 	json_launch__write(j, report->model, p);
 	json_copy__write(j, p);
 	json_wait__write(j, p);
+	json_open_calls__write(j, report->model, p);
 	json_error__write(j, p);
 	if (report->model->stacks)
 		json_site__write(j, report->model, p);

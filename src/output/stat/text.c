@@ -6,6 +6,7 @@
 #include "output/findings.h"
 #include "output/report/errors.h"
 #include "output/report/line.h"
+#include "output/report/open_calls.h"
 #include "output/report/sampling.h"
 #include "output/report/sites.h"
 #include "output/report/totals.h"
@@ -18,6 +19,7 @@ static void print_process(FILE *out, const struct stat_report *report, const str
 	stat_threads__print(out, report, p);
 	stat_launches__print(out, report, p);
 	stat_functions__print(out, report, p);
+	report_open_calls__list(out, report->model, p);
 	stat_kernels__print(out, report, p);
 	stat_copies__print(out, report, p);
 	stat_memory__print(out, report, p);

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls in progress, see open_calls.h; the time in them is added by open_time.c.
+#include "collect/open_calls.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/open_time.h"
+#include "gen/gpuprobe.skel.h"
+#include "model/api.h"
+
+#define READ_CALLS 512 /* at once */
+
+struct open_calls {
+	struct bpf_link *iterator;
+	struct open_time *time;
+};
+
+int open_calls__new(const struct gpuprobe_bpf *skeleton, struct open_calls **out, struct error *err)
+{
+	struct open_calls *calls = calloc(1, sizeof(*calls));
+	int ret = -ENOMEM;
+
+	if (calls)
+		calls->time = open_time__new();
+	if (!calls || !calls->time) {
+		error__set(err, ret, "out of memory");
+		goto fail;
+	}
+	calls->iterator = bpf_program__attach_iter(skeleton->progs.open_calls, NULL);
+	if (!calls->iterator) {
+		ret = -errno;
+		error__set(err, ret, "cannot attach the list of calls in progress: %s", strerror(errno));
+		goto fail;
+	}
+	*out = calls;
+	return 0;
+fail:
+	open_calls__free(calls);
+	return ret;
+}
+
+void open_calls__free(struct open_calls *calls)
+{
+	if (!calls)
+		return;
+	bpf_link__destroy(calls->iterator);
+	open_time__free(calls->time);
+	free(calls);
+}
+
+/* --- the list of a process --- */
+
+static uint64_t calls_of(const struct process *process)
+{
+	uint64_t calls = process->launches;
+
+	for (size_t i = 0; i < process->function_count; i++)
+		calls += process->functions[i].calls + process->functions[i].failures;
+	return calls;
+}
+
+static struct open_call *find(const struct process *process, const struct open_call_record *record)
+{
+	for (size_t i = 0; i < process->open_listed; i++) {
+		struct open_call *call = &process->open[i];
+
+		if (call->tid == record->tid && call->start_ns == record->start_ns && call->row == record->row)
+			return call;
+	}
+	return NULL;
+}
+
+/* NULL without memory, or room. */
+static struct open_call *append(struct process *process, const struct open_call_record *record)
+{
+	struct open_call *call;
+
+	if (process->open_listed == OPEN_CALLS_LISTED)
+		return NULL;
+	if (!process->open)
+		process->open = malloc(OPEN_CALLS_LISTED * sizeof(*process->open));
+	if (!process->open)
+		return NULL;
+	call = &process->open[process->open_listed++];
+	*call = (struct open_call){
+		.row = record->row,
+		.device = record->device,
+		.tid = record->tid,
+		.thread_start_ns = record->thread_start_ns,
+		.start_ns = record->start_ns,
+		.others_before = calls_of(process),
+	};
+	memcpy(call->comm, record->comm, sizeof(call->comm) - 1);
+	return call;
+}
+
+static void list(struct process *process, const struct open_call_record *record)
+{
+	struct open_call *call = find(process, record);
+
+	process->open_count++;
+	if (!call)
+		call = append(process, record);
+	if (!call)
+		return;
+	call->seen = true;
+	call->others = calls_of(process) - call->others_before;
+}
+
+static size_t count_ended(const struct process *process)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < process->open_listed; i++)
+		count += process->open[i].ended_ns != 0;
+	return count;
+}
+
+void open_calls__end(struct process *process, const struct record_unfinished *record)
+{
+	struct open_call *call;
+
+	if (record->call.row >= api_function_count)
+		return;
+	call = find(process, &record->call);
+	if (!call && count_ended(process) < OPEN_CALLS_ENDED)
+		call = append(process, &record->call);
+	if (call)
+		call->ended_ns = record->ended_ns;
+}
+
+static void begin(struct process *process)
+{
+	process->open_count = 0;
+	for (size_t i = 0; i < process->open_listed; i++)
+		process->open[i].seen = false;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct open_call *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+/* Those that have returned go; of ended threads the first so many stay. */
+static void finish(struct process *process)
+{
+	size_t kept = 0, ended = 0;
+
+	for (size_t i = 0; i < process->open_listed; i++) {
+		const struct open_call *call = &process->open[i];
+
+		if (call->seen || (call->ended_ns && ended++ < OPEN_CALLS_ENDED))
+			process->open[kept++] = *call;
+	}
+	process->open_listed = kept;
+	if (kept)
+		qsort(process->open, kept, sizeof(*process->open), by_start);
+}
+
+/* --- the reading --- */
+
+static int take(const struct reading *reading, const struct open_call_record *record)
+{
+	const struct collector *collector = reading->collector;
+	struct process *process = collector__process_at(reading->collector, record->slot);
+
+	if (!process || record->row >= api_function_count)
+		return 0;
+	if (record->outermost)
+		list(process, record);
+	return open_time__add(collector->open_calls->time, process, record, collector->model.now_ns);
+}
+
+/* The records come whole, and one after another, but a read may end inside one. */
+static int read_calls(const struct reading *reading, int fd)
+{
+	struct open_call_record *records = malloc(READ_CALLS * sizeof(*records));
+	size_t used = 0, whole;
+	ssize_t n = 1;
+	int ret = 0;
+
+	if (!records)
+		return -ENOMEM;
+	while (!ret && n) {
+		n = read(fd, (char *)records + used, READ_CALLS * sizeof(*records) - used);
+		if (n < 0) {
+			ret = errno == EINTR || errno == EAGAIN ? 0 : -errno;
+			continue;
+		}
+		used += (size_t)n;
+		whole = used / sizeof(*records);
+		for (size_t i = 0; i < whole && !ret; i++)
+			ret = take(reading, &records[i]);
+		used -= whole * sizeof(*records);
+		memmove(records, records + whole, used);
+	}
+	free(records);
+	return ret;
+}
+
+static bool has_live_process(const struct collector *collector)
+{
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		if (collector->model.processes[i].slot != NO_PROCESS && !collector->model.processes[i].ended)
+			return true;
+	return false;
+}
+
+static int iterate(const struct reading *reading)
+{
+	const struct collector *collector = reading->collector;
+	int fd, ret;
+
+	if (!has_live_process(collector))
+		return 0;
+	fd = bpf_iter_create(bpf_link__fd(collector->open_calls->iterator));
+	if (fd < 0)
+		return -errno;
+	ret = read_calls(reading, fd);
+	close(fd);
+	return ret;
+}
+
+static void each_process(const struct collector *collector, void (*fn)(struct process *process))
+{
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		if (collector->model.processes[i].slot != NO_PROCESS)
+			fn(&collector->model.processes[i]);
+}
+
+int open_calls__read(const struct reading *reading)
+{
+	const struct collector *collector = reading->collector;
+	int ret;
+
+	each_process(collector, begin);
+	ret = iterate(reading);
+	if (!ret)
+		ret = open_time__settle(collector->open_calls->time, reading);
+	each_process(collector, finish);
+	return ret;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls in progress in the metrics, by function, see series.h.
+#include "model/api.h"
+#include "output/metrics/series.h"
+
+#define LEAST_NS 100000000ull /* shorter ones are calls as any other, and series of a moment */
+
+static const struct metric_family in_progress = {
+	"gpuprobe_calls_in_progress",
+	METRIC_GAUGE,
+	"Calls in progress for 100 ms and more by function, of the 64 longest of a process.",
+};
+static const struct metric_family longest = {
+	"gpuprobe_longest_call_in_progress_seconds",
+	METRIC_GAUGE,
+	"For how long the longest of these calls has been in progress, in seconds.",
+};
+
+static uint64_t lasted_ns(const struct metrics_page *page, const struct open_call *call)
+{
+	return page->model->now_ns > call->start_ns ? page->model->now_ns - call->start_ns : 0;
+}
+
+static bool counts(const struct metrics_page *page, const struct process *p, size_t place)
+{
+	return !p->ended && !p->open[place].ended_ns && lasted_ns(page, &p->open[place]) >= LEAST_NS;
+}
+
+/* Those of the function at `place` and after it; 0 where one before has counted it. */
+static uint64_t count(const struct metrics_page *page, const struct process *p, size_t place)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < place; i++)
+		if (counts(page, p, i) && p->open[i].row == p->open[place].row)
+			return 0;
+	for (size_t i = place; i < p->open_listed; i++)
+		calls += counts(page, p, i) && p->open[i].row == p->open[place].row;
+	return calls;
+}
+
+static void write_family(struct metrics_page *page, const struct metric_family *family)
+{
+	struct exposition_writer *w = &page->writer;
+
+	exposition__family(w, family);
+	for (size_t i = 0; i < page->process_count; i++) {
+		const struct process *p = page->processes[i];
+
+		for (size_t k = 0; k < p->open_listed; k++) {
+			uint64_t calls = counts(page, p, k) ? count(page, p, k) : 0;
+
+			if (!calls)
+				continue;
+			metrics_page__sample(w, p);
+			exposition__label(w, "function", api_functions[p->open[k].row].symbol);
+			if (family == &in_progress)
+				exposition__u64(w, calls);
+			else
+				exposition__seconds(w, lasted_ns(page, &p->open[k]));
+		}
+	}
+}
+
+void open_series__write(struct metrics_page *page)
+{
+	write_family(page, &in_progress);
+	write_family(page, &longest);
+}
