@@ -417,6 +417,25 @@ const struct finding_kind finding_kinds[] = {
 		},
 		.draw = missing_sync__draw,
 	},
+	{
+		.id = "stuck",
+		.severity = SEVERITY_INFO,
+		.needs = 0,
+		.title = "a call does not return: a hang, or long work on the GPU",
+		.advice = "Whether the GPU still works cannot be seen from calls: nvidia-smi shows its use and power, "
+			  "cuda-gdb -p PID the kernels that run. A wait that lasts as long as the work queued before "
+			  "it is sound. One that does not end waits for a kernel that loops (often one block that waits "
+			  "for another which has no room to start), for a stream that waits for an event or a memory "
+			  "word nobody writes, or in a collective for a rank that has failed or has called another one: "
+			  "compare the ranks, and set NCCL_DEBUG=INFO. Other calls wait for locks: of the driver, which "
+			  "a thread in a long call holds, or of the loader. gdb -p PID and `thread apply all bt` show "
+			  "what waits for what.",
+		.thresholds = {
+			{"time", 60e9, UNIT_NS, "least time that a call has been in progress"},
+			{"silence", 600e9, UNIT_NS, "of a process that makes no other call: from when on it is a warning"},
+		},
+		.draw = stuck__draw,
+	},
 };
 
 const size_t finding_kind_count = sizeof(finding_kinds) / sizeof(*finding_kinds);

@@ -61,6 +61,9 @@ int chatty_getters__draw(const struct finding_input *input, const struct process
 /* device_imbalance.c */
 int device_imbalance__draw(const struct finding_input *input, struct finding_list *out);
 
+/* stuck.c */
+int stuck__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
 /* missing_sync.c */
 int missing_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 

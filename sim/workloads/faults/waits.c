@@ -2,6 +2,8 @@
 // Faults of waiting: too often, without meaning to, and with nothing queued.
 #include "faults.h"
 
+#include <pthread.h>
+
 #define LAUNCHES 48	/* of a step */
 #define HOST_WORK 0.005
 #define LONG_HOST_WORK 0.15
@@ -95,6 +97,33 @@ static void idle_gaps(struct run *run)
 	run__close(run);
 }
 
+static void *wait_in_thread(void *arg)
+{
+	struct run *run = arg;
+
+	run__begin_cost(run);
+	run__step(run);
+	while (run__goes_on(run))
+		run__step(run);
+	return NULL;
+}
+
+/*
+ * One thread waits for work that is never done, as far as anybody can tell, until the process is ended; fixed: for work
+ * that is.
+ */
+static void stuck(struct run *run)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, wait_in_thread, run))
+		give_up("no thread");
+	sleep_seconds(run->seconds);
+	run__end_cost(run, 0);
+	if (run->fixed)
+		pthread_join(thread, NULL);
+}
+
 const struct fault wait_faults[] = {
 	{ "sync-after-every-launch", sync_after_every_launch, "waits after each launch; fixed: once a step", false,
 	  .environment = "CUDA_SIM_ASYNC=200us" },
@@ -105,5 +134,7 @@ const struct fault wait_faults[] = {
 	  .environment = "CUDA_SIM_LATENCY=cuMemsetD8_v2=100us,cuMemcpyDtoH_v2=300us,cuMemFree_v2=200us" },
 	{ "idle-gaps", idle_gaps, "150 ms of host work after each wait; fixed: beside the GPU's", false,
 	  .environment = "CUDA_SIM_ASYNC=100ms" },
+	{ "stuck", stuck, "a thread waits for work that does not end; fixed: for work that does", false,
+	  .environment = "CUDA_SIM_ASYNC=300s", .options = "--threshold stuck=1s" },
 	{ 0 },
 };

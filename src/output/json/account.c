@@ -28,7 +28,8 @@ static void write_function(struct json *j, const struct process *p, const struct
 		json__key_u64(j, "missed", f->missed);
 	}
 	json__key_u64(j, "errors", account__errors(p, f->row));
-	json__key_u64(j, "in_progress", f->open);
+	if (f->open)
+		json__key_u64(j, "in_progress", f->open);
 	json__key_u64(j, "total_ns", account_function__ns(f));
 	json__key_u64(j, "average_ns", time->calls ? time->ns / time->calls : 0);
 	json__key_u64(j, "p50_ns", account__percentile(time->buckets, 0.5, time->max_ns));

@@ -24,6 +24,8 @@ static void write_call(struct json *j, const struct model *model, const struct o
 
 void json_open_calls__write(struct json *j, const struct model *model, const struct process *p)
 {
+	if (!p->open_count && !p->open_listed)
+		return;
 	json__key_u64(j, "calls_in_progress", p->open_count);
 	json__key(j, "in_progress");
 	json__array_begin(j);

@@ -66,7 +66,7 @@ void json_memory__write_totals(struct json *j, const char *key, const struct mem
 void json_launch__write(struct json *j, const struct model *model, const struct process *p);
 void json_copy__write(struct json *j, const struct process *p);
 void json_wait__write(struct json *j, const struct process *p);
-/* Calls that have not returned: "calls_in_progress", and the longest in "in_progress". */
+/* Calls that have not returned: "calls_in_progress", and the longest in "in_progress", where there are any. */
 void json_open_calls__write(struct json *j, const struct model *model, const struct process *p);
 void json_object__write(struct json *j, const struct process *p);
 void json_error__write(struct json *j, const struct process *p);

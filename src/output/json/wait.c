@@ -14,7 +14,8 @@ static void write_wait(struct json *j, const struct process *p, const char *in, 
 	json__key_string(j, "in", in);
 	json__key_u64(j, "calls", waits->calls);
 	json__key_u64(j, "ns", waits->ns);
-	json__key_u64(j, "in_progress", waits->open);
+	if (waits->open)
+		json__key_u64(j, "in_progress", waits->open);
 	if (waits->unfollowed)
 		json__key_u64(j, "unfollowed", waits->unfollowed);
 	json_sampling__key_estimated(j, p, family);

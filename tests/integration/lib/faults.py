@@ -117,6 +117,9 @@ FAULTS = [
     # Found of no process.
     Fault("device-imbalance", name="device-imbalance, by ranks", apart=True, env={"CUDA_SIM_DEVICES": "2"},
           arguments=("--processes", "2"), numbers={"ratio": lambda *_: 1.5}),
+    # The process ends while a thread is in the call.
+    Fault("stuck", env={"CUDA_SIM_ASYNC": "300s"}, fixed_env={}, options=("--threshold", "stuck=1s"),
+          numbers={"lasted": own("cost_ns")}),
     *(Fault("missing-sync", name=f"missing-sync, {part}", arguments=("--part", part), seconds=1,
             numbers={"calls": own("calls")}) for part in ("free", "event", "stream", "exit")),
 ]

@@ -6,6 +6,7 @@
  *   leave N   threads that end in the middle of one
  *   jump N    jumps out of one
  *   deep N    jumps out of one, further up in the stack than the launches after it
+ *   stay N    as jump, and then it makes no call any more, but stays
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -110,6 +111,8 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
+	while (!strcmp(argv[1], "stay"))
+		pause();
 	for (int i = 0; i < LAUNCHES; i++)
 		launch();
 	return 0;

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A call that has been in progress for long, or was when its process ended. A long kernel looks the same as a hang, so it
+ * is told as it is: which call, since when, and whether anything else of the process goes on.
+ */
+#include <errno.h>
+
+#include "base/quantity.h"
+#include "finding/rules.h"
+#include "finding/where.h"
+
+enum {
+	LEAST_TIME,
+	LEAST_SILENCE,
+};
+
+static uint64_t lasted_ns(const struct finding_input *input, const struct open_call *call)
+{
+	uint64_t until_ns = call->ended_ns ? call->ended_ns : input->model->now_ns;
+
+	return until_ns > call->start_ns ? until_ns - call->start_ns : 0;
+}
+
+static bool is_stuck(const struct finding_input *input, const struct open_call *call)
+{
+	return (double)lasted_ns(input, call) >= input->thresholds[LEAST_TIME];
+}
+
+/* The longest, and how many there are. */
+static const struct open_call *longest(const struct finding_input *input, const struct process *process, uint64_t *count)
+{
+	const struct open_call *found = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < process->open_listed; i++) {
+		const struct open_call *call = &process->open[i];
+
+		if (!is_stuck(input, call))
+			continue;
+		++*count;
+		if (!found || lasted_ns(input, call) > lasted_ns(input, found))
+			found = call;
+	}
+	return found;
+}
+
+/* Calls that are not seen tell of no silence. */
+static bool is_silent(const struct process *process, const struct open_call *call)
+{
+	for (enum rate_family family = 0; family < RATE_FAMILIES; family++)
+		if (process__is_estimated(process, family))
+			return false;
+	return !call->others;
+}
+
+/* What the process does beside it. */
+static const char *rest_of(const struct process *process, const struct open_call *call)
+{
+	if (call->ended_ns)
+		return "";
+	return is_silent(process, call) ? "; no other call of the process has been seen meanwhile" :
+					  "; the process's other threads go on making calls";
+}
+
+static const char *state_of(const struct process *process, const struct open_call *call)
+{
+	if (!call->ended_ns)
+		return "in progress for";
+	return process->ended ? "had not returned when the process ended, after" : "had not returned when its thread ended, after";
+}
+
+static int tell(const struct finding_input *input, const struct process *process, const struct open_call *call,
+		uint64_t count, struct finding *finding)
+{
+	struct quantity lasted = quantity__time((double)lasted_ns(input, call));
+
+	if (count < 2)
+		return finding__evidence(finding, "%s %s%s", state_of(process, call), lasted.text, rest_of(process, call));
+	return finding__evidence(finding, "%s %s%s; %s more thread%s in such a call", state_of(process, call), lasted.text,
+				 rest_of(process, call), quantity__count(count - 1).text, count == 2 ? " is" : "s are");
+}
+
+int stuck__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+{
+	const struct open_call *call;
+	struct finding *finding;
+	uint64_t count;
+	int ret;
+
+	call = longest(input, process, &count);
+	if (!call)
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding->tid = call->tid;
+	finding->weight = (double)lasted_ns(input, call);
+	if (!call->ended_ns && is_silent(process, call) && finding->weight >= input->thresholds[LEAST_SILENCE])
+		finding->severity = SEVERITY_WARNING;
+	finding__number(finding, "lasted", finding->weight, UNIT_NS);
+	finding__number(finding, "threads", (double)count, UNIT_COUNT);
+	if (!call->ended_ns)
+		finding__number(finding, "calls_meanwhile", (double)call->others, UNIT_COUNT);
+	ret = finding__subject(finding, "%s", where__function(call->row));
+	return ret ? ret : tell(input, process, call, count, finding);
+}
