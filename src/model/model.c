@@ -65,6 +65,19 @@ size_t process__bytes(const struct process *p)
 	return bytes + p->gpu_count * sizeof(*p->gpus) + p->uuid_count * sizeof(*p->uuids);
 }
 
+uint64_t process__nvml_bytes(const struct process *process)
+{
+	uint64_t bytes = GPU_UNKNOWN_BYTES;
+
+	for (size_t i = 0; i < process->gpu_count; i++) {
+		uint64_t used = process->gpus[i].used_bytes;
+
+		if (used != GPU_UNKNOWN_BYTES)
+			bytes = bytes == GPU_UNKNOWN_BYTES ? used : bytes + used;
+	}
+	return bytes;
+}
+
 void model__clear(struct model *model)
 {
 	for (size_t i = 0; i < model->process_count; i++)

@@ -389,6 +389,9 @@ static inline bool process__is_estimated(const struct process *process, enum rat
 /* What the process and all that it owns take in memory, about. */
 size_t process__bytes(const struct process *process);
 
+/* Memory that the process has on all its GPUs by NVML; GPU_UNKNOWN_BYTES where it tells of none. */
+uint64_t process__nvml_bytes(const struct process *process);
+
 /* Releases what the process owns, not the process itself. */
 void process__clear(struct process *process);
 

@@ -124,6 +124,7 @@ static int write_process(const struct writer *writer, const struct process *p)
 	json__key_string(j, "comm", p->comm);
 	json__key_u64(j, "start_ns", p->start_ns);
 	json__key_bool(j, "since_attach", p->since_attach);
+	json_process__write_before_attach(j, p);
 	json__key_bool(j, "ended", p->ended);
 	if (p->ended) {
 		json__key_u64(j, "live_at_exit_bytes", p->live_at_exit_bytes);

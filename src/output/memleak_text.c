@@ -272,8 +272,9 @@ static int print_process(const struct printer *printer, const struct process *p,
 	if (ret)
 		return ret;
 	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
-	if (sums.sites && named)
+	if ((sums.sites && named) || p->since_attach)
 		report_line__process(printer->out, p);
+	report_line__before_attach(printer->out, p);
 	if (sums.sites)
 		print_sites(printer, &known, sums);
 	memleak_process__end(&known);
@@ -320,10 +321,11 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 	escape__text(out, p->comm);
 	fprintf(out, ")%s ended: ", p->since_attach ? " since attach" : "");
 	if (!p->live_at_exit_count) {
-		fputs("no device memory was live at exit", out);
+		fprintf(out, "no device memory%s was live at exit", p->since_attach ? " allocated since attach" : "");
 		if (untracked != LOSS_COUNT)
 			print_untracked(printer, " but maybe of ", untracked);
 		fputc('\n', out);
+		report_line__before_attach(out, p);
 		return;
 	}
 	if (sums.count) {
@@ -337,6 +339,7 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 		fputs(sums.count ? "" : " live at exit", out);
 	}
 	fputc('\n', out);
+	report_line__before_attach(out, p);
 	print_sites(printer, known, sums);
 }
 

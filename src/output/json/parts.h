@@ -37,6 +37,12 @@ void json_process__write(struct json *j, const struct process *p);
 /* The members that a process begins with: who it is, those of json_process__write too, and its life. */
 void json_process__write_life(struct json *j, const struct process *p);
 
+/*
+ * The member "before_attach" of a process that was there before gpuprobe: what it had then is not known (null), and in no
+ * other member; what NVML says that it has now.
+ */
+void json_process__write_before_attach(struct json *j, const struct process *p);
+
 /* The member "unfollowed", calls whose return was not followed, where there are any. */
 void json_process__write_unfollowed(struct json *j, const struct process *p);
 

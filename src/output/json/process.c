@@ -138,6 +138,20 @@ void json_process__write_machine(struct json *j, const struct model *model)
 	json__array_end(j);
 }
 
+void json_process__write_before_attach(struct json *j, const struct process *p)
+{
+	if (!p->since_attach)
+		return;
+	json__key(j, "before_attach");
+	json__object_begin(j);
+	json__key(j, "allocated_bytes");
+	json__null(j);
+	json__key(j, "objects");
+	json__null(j);
+	key_bytes(j, "nvml_used_bytes", process__nvml_bytes(p));
+	json__object_end(j);
+}
+
 void json_process__write_life(struct json *j, const struct process *p)
 {
 	json__key_i64(j, "pid", p->pid);
@@ -145,6 +159,7 @@ void json_process__write_life(struct json *j, const struct process *p)
 	json_process__write(j, p);
 	json__key_u64(j, "start_ns", p->start_ns);
 	json__key_bool(j, "since_attach", p->since_attach);
+	json_process__write_before_attach(j, p);
 	json__key_bool(j, "ended", p->ended);
 	if (p->ended)
 		json__key_u64(j, "ended_ns", p->ended_ns);

@@ -33,6 +33,9 @@ static void write_process(struct metrics_page *page, const struct device_family 
 	for (size_t k = 0; k < p->device_count; k++) {
 		const struct device_totals *totals = &p->devices[k];
 
+		/* What it had allocated before gpuprobe was there is not known: a 0 would be false. */
+		if (family->section == SECTION_MEMORY && p->since_attach && !totals->allocations)
+			continue;
 		metrics_page__sample_on(page, p, totals->device);
 		exposition__u64(&page->writer, *(const uint64_t *)((const char *)totals + family->offset));
 	}

@@ -46,10 +46,15 @@ static const struct metric_family live_at_exit = {
 	"Bytes of memory on devices that ended processes had not freed.",
 };
 
-/* A kind has series once it was used, device memory always: its 0 is worth knowing. */
-static bool has_kind(const struct memory_totals *m, int kind)
+/*
+ * A kind has series once it was used, device memory always: its 0 is worth knowing. It is none of a process that was
+ * there before gpuprobe.
+ */
+static bool has_kind(const struct process *p, int kind)
 {
-	if (kind == MEMORY_DEVICE)
+	const struct memory_totals *m = &p->memory[kind];
+
+	if (kind == MEMORY_DEVICE && !p->since_attach)
 		return true;
 	if (kind == MEMORY_UNKNOWN)
 		return m->live_count > 0;
@@ -70,7 +75,7 @@ static void write_live(struct metrics_page *page, const struct metric_family *fa
 		for (kind = 0; kind < MEMORY_KINDS; kind++) {
 			const struct memory_totals *m = &p->memory[kind];
 
-			if (!has_kind(m, kind))
+			if (!has_kind(p, kind))
 				continue;
 			metrics_page__sample(w, p);
 			exposition__label(w, "kind", words__memory_kind(kind));

@@ -32,6 +32,12 @@ static const struct metric_family untracked_bytes = {
 	" code, libraries.",
 };
 
+static const struct metric_family since_attach = {
+	"gpuprobe_process_since_attach",
+	METRIC_GAUGE,
+	"1 of a process that was there before gpuprobe: what it did, allocated and made until then is in none of its series.",
+};
+
 static const struct metric_family unfollowed = {
 	"gpuprobe_unfollowed_calls",
 	METRIC_COUNTER,
@@ -122,6 +128,25 @@ static void write_processes(struct metrics_page *page, const struct metric_famil
 	}
 }
 
+static bool has_late(const struct metrics_page *page)
+{
+	for (size_t i = 0; i < page->process_count; i++)
+		if (page->processes[i]->since_attach)
+			return true;
+	return false;
+}
+
+static void write_late(struct metrics_page *page)
+{
+	exposition__family(&page->writer, &since_attach);
+	for (size_t i = 0; i < page->process_count; i++) {
+		if (!page->processes[i]->since_attach)
+			continue;
+		metrics_page__sample(&page->writer, page->processes[i]);
+		exposition__u64(&page->writer, 1);
+	}
+}
+
 static bool has_unfollowed(const struct metrics_page *page)
 {
 	for (size_t i = 0; i < page->process_count; i++)
@@ -152,6 +177,8 @@ void process_series__write(struct metrics_page *page)
 	write_machine(page, &total_bytes);
 	write_processes(page, &process_bytes);
 	write_processes(page, &untracked_bytes);
+	if (has_late(page))
+		write_late(page);
 	if (has_unfollowed(page)) {
 		write_unfollowed(page, &unfollowed);
 		write_unfollowed(page, &unfollowed_bytes);

@@ -13,7 +13,7 @@ static const struct metric_family waits = {
 static const struct metric_family wait_seconds = {
 	"gpuprobe_wait_seconds",
 	METRIC_COUNTER,
-	"Time inside calls that block until the GPU is done, in seconds: so far of those in progress.",
+	"Time inside calls that block until the GPU is done, in seconds, with the time so far in those in progress.",
 };
 static const struct metric_family queries = {
 	"gpuprobe_queries",

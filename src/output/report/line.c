@@ -70,6 +70,18 @@ void report_line__process(FILE *out, const struct process *process)
 	fputc('\n', out);
 }
 
+void report_line__before_attach(FILE *out, const struct process *process)
+{
+	uint64_t bytes = process__nvml_bytes(process);
+
+	if (!process->since_attach)
+		return;
+	fputs(REPORT_INDENT "allocated before attach: unknown", out);
+	if (bytes != GPU_UNKNOWN_BYTES)
+		fprintf(out, "; by NVML the process has %" PRIu64 " Bytes in all", bytes);
+	fputc('\n', out);
+}
+
 void report_line__evicted(FILE *out, const struct model *model)
 {
 	if (model->stacks_evicted)

@@ -29,6 +29,9 @@ size_t report_line__cut(const struct report_options *options, size_t count);
 /* The line that heads a process: "process 12 (train) since attach". */
 void report_line__process(FILE *out, const struct process *process);
 
+/* That what the process allocated before gpuprobe was there is not known, and what NVML says; nothing of one that was seen from its start. */
+void report_line__before_attach(FILE *out, const struct process *process);
+
 /* Why some stacks are not known any more, a line; nothing where none has left. */
 void report_line__evicted(FILE *out, const struct model *model);
 

@@ -130,15 +130,16 @@ static void print_pools(FILE *out, const struct process *p)
 {
 	for (size_t i = 0; i < p->pool_count; i++) {
 		const struct pool_totals *pool = &p->pools[i];
+		/* What the driver tells has all in it. */
+		const char *least = p->since_attach && pool->estimated ? "at least " : "";
 
 		fputs(REPORT_INDENT "pool", out);
 		if (pool->handle)
 			fprintf(out, " 0x%" PRIx64, pool->handle);
 		if (pool->device != DEVICE_UNKNOWN)
 			fprintf(out, " of device %" PRIu8, pool->device);
-		fprintf(out, ": %" PRIu64 " Bytes used, %" PRIu64 " Bytes reserved%s%s\n", pool->used,
-			pool->reserved, pool->estimated ? " (estimate)" : "",
-			pool->destroyed ? ", destroyed" : "");
+		fprintf(out, ": %s%" PRIu64 " Bytes used, %s%" PRIu64 " Bytes reserved%s%s\n", least, pool->used, least,
+			pool->reserved, pool->estimated ? " (estimate)" : "", pool->destroyed ? ", destroyed" : "");
 	}
 }
 
@@ -167,6 +168,9 @@ static void print_totals(FILE *out, const struct report_totals *totals)
 	fputs("live: ", out);
 	print_amount(out, m->live_bytes, m->live_count);
 	fputc('\n', out);
+	if (totals->since_attach)
+		fprintf(out, "allocated before attach: unknown, of %zu process%s\n", totals->since_attach,
+			totals->since_attach == 1 ? "" : "es");
 	if (totals->live_at_exit_count) {
 		fputs("live at exit: ", out);
 		print_amount(out, totals->live_at_exit_bytes, totals->live_at_exit_count);
@@ -264,6 +268,7 @@ static void print_process(FILE *out, const struct process *p, const struct repor
 	fputs(REPORT_INDENT "total: ", out);
 	print_amount(out, device.live_bytes, device.live_count);
 	fputs(p->ended && device.live_count ? " live at exit\n" : "\n", out);
+	report_line__before_attach(out, p);
 	print_kinds(out, p);
 	print_pools(out, p);
 	print_process_aside(out, p);
@@ -280,7 +285,7 @@ static bool says_something(const struct process *p)
 		if (has_any(&p->memory[kind]))
 			return true;
 	}
-	return p->live_listed || p->freed_listed || p->pool_count || p->unfollowed.allocations || p->unfollowed.frees;
+	return p->since_attach || p->live_listed || p->freed_listed || p->pool_count || p->unfollowed.allocations || p->unfollowed.frees;
 }
 
 void report_memory__print(FILE *out, const struct model *model, const struct report_totals *totals,

@@ -76,5 +76,7 @@ void report_objects__print(FILE *out, const struct model *model)
 		report_line__process(out, p);
 		for (int kind = 0; kind < OBJECT_KINDS; kind++)
 			print_kind(out, kind, &p->objects[kind], p->ended);
+		if (p->since_attach)
+			fputs(REPORT_INDENT "made before attach: unknown\n", out);
 	}
 }

@@ -117,7 +117,8 @@ static void print_device(FILE *out, unsigned int sections, const struct process 
 	else
 		fprintf(out, REPORT_INDENT "on device %u: ", d->device);
 	if (sections & SECTION_MEMORY) {
-		fprintf(out, "%" PRIu64 " Bytes live%s", d->live_bytes, p->ended ? " at exit" : "");
+		fprintf(out, "%" PRIu64 " Bytes live%s%s", d->live_bytes, p->ended ? " at exit" : "",
+			p->since_attach ? ", of those allocated since attach" : "");
 		separator = ", ";
 	}
 	if (sections & SECTION_LAUNCH) {

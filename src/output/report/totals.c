@@ -59,6 +59,7 @@ static void add_process(struct report_totals *totals, const struct process *proc
 	totals->estimated |= process__is_estimated(process, RATE_LAUNCH);
 	totals->kernels += process->kernel_count;
 	totals->processes++;
+	totals->since_attach += process->since_attach;
 }
 
 void report_totals__sum(const struct model *model, struct report_totals *totals)

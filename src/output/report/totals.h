@@ -17,6 +17,7 @@ struct report_totals {
 	struct memory_totals device;
 	struct memory_totals host;
 	uint64_t live_at_exit_bytes, live_at_exit_count;
+	size_t since_attach; /* of the processes: what they allocated before is in none of these */
 	uint64_t launches, captured_launches;
 	uint64_t graph_launches, graph_kernels, unsized_graph_launches;
 	bool estimated;	  /* launches of some process are */

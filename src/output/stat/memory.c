@@ -88,10 +88,11 @@ void stat_memory__print(FILE *out, const struct stat_report *report, const struc
 	struct memory_totals device;
 
 	report__device_memory(p, &device);
-	if (!account || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations))
+	if (!account || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations + p->since_attach))
 		return;
 	fputs("\n    memory:\n", out);
 	print_totals(out, p);
+	report_line__before_attach(out, p);
 	if (shown)
 		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "allocations of one size");
 	for (size_t i = 0; i < shown; i++)

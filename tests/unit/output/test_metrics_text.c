@@ -152,7 +152,7 @@ static const char busy_prometheus[] =
 	"gpuprobe_waits_total{" ON_UNKNOWN ",kind=\"device\"} 1\n"
 	"# TYPE gpuprobe_wait_seconds_total counter\n"
 	"# HELP gpuprobe_wait_seconds_total Time inside calls that block until the GPU is done,"
-	" in seconds.\n"
+	" in seconds, with the time so far in those in progress.\n"
 	"gpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"stream\"} 2.5\n"
 	"gpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"copy\"} 0.005253241\n"
 	"gpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"free\"} 0.00000006\n"
