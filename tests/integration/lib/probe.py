@@ -219,6 +219,16 @@ class Running:
         """The first report that meets the condition."""
         return self.find(lambda report: report if condition(report) else None, timeout)
 
+    def read_until(self, text, timeout=60):
+        """What it has said by the line with which `text` is there, for those whose reports are text."""
+        end = time.monotonic() + timeout
+        seen = ""
+        while text not in seen:
+            line = self.line(timeout)
+            assert line is not None and time.monotonic() < end, f"no {text!r} in {seen[-4000:]}; stderr: {self.stderr}"
+            seen += line
+        return seen
+
     def wait_until_watching(self):
         """For those without reports, or with none that tells it."""
         wait_until_watching(self.process)

@@ -52,24 +52,15 @@ def test_json(gpuprobe, holder, env):
     assert known["nvml_used_bytes"] == (258 * MIB if env is NVML else None)
 
 
-def text_of(running, word):
-    """The lines up to the end of the first report that has the word."""
-    seen = ""
-    while word not in seen or seen.count("=" * 24 + "\n") % 2:
-        line = running.line()
-        assert line is not None, running.stderr
-        seen = "" if line.startswith("=" * 24) and seen.count("=" * 24 + "\n") == 2 else seen
-        seen += line
-    return seen
-
-
 def test_text(gpuprobe, holder):
     """The monitor's sums, and those of the process; NVML's figure beside it."""
     base = ["--metrics-addr", "none"]
     with gpuprobe.start(args=["-p", holder.pid], base=base, env=NVML) as running:
         running.wait_until_watching()
         holder.tell("more")
-        text = text_of(running, f"allocated before attach: unknown; by NVML the process has {258 * MIB + 4096} Bytes in all\n")
+        running.read_until(f"allocated before attach: unknown; by NVML the process has {258 * MIB + 4096} Bytes in all\n")
+        running.read_until("=" * 24)
+        text = running.read_until("live, of those allocated since attach")
     assert "live: 4096 Bytes in 1 allocation\nallocated before attach: unknown, of 1 process\n" in text
     assert "made before attach: unknown\n" in text
     assert "4096 Bytes live, of those allocated since attach, " in text
@@ -79,11 +70,7 @@ def test_memleak(gpuprobe, holder):
     with gpuprobe.start(args=["-p", holder.pid, 1], base=["memleak"], interval=None, env=NVML) as running:
         running.wait_until_watching()
         holder.tell("wait")
-        seen = ""
-        while f"allocated before attach: unknown; by NVML the process has {258 * MIB} Bytes in all\n" not in seen:
-            line = running.line()
-            assert line is not None, running.stderr
-            seen += line
+        seen = running.read_until(f"allocated before attach: unknown; by NVML the process has {258 * MIB} Bytes in all\n")
     assert f"process {holder.pid} (python3) since attach\n" in seen
 
 
@@ -92,11 +79,7 @@ def test_stat(gpuprobe, holder):
     with gpuprobe.start(args=["-p", holder.pid, "--interval", "0.2"], base=["stat"], interval=None, env=WITHOUT) as running:
         running.wait_until_watching()
         holder.tell("wait")
-        seen = ""
-        while "allocated before attach: unknown\n" not in seen:
-            line = running.line()
-            assert line is not None, running.stderr
-            seen += line
+        running.read_until("allocated before attach: unknown\n")
 
 
 def test_metrics(gpuprobe, holder):

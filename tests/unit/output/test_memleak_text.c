@@ -195,6 +195,7 @@ static void test_processes(void **state)
 	scene.model.lost[LOSS_STACK_NO_ROOM] = 3;
 	expect(&scene, "[14:02:11] 2 call sites with live device memory, 0 of them growing\n"
 		       "process 12 (server) since attach\n"
+		       "        allocated before attach: unknown\n"
 		       "        2.00 KiB in 1 allocation, too early to tell whether it grows\n"
 		       "            age 10 s\n"
 		       "                [stack not known]\n"
@@ -280,7 +281,8 @@ static void test_ends(void **state)
 		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
 		       "                for\\x1bward (model.py:123)\n"
 		       "                [truncated]\n"
-		       "[14:02:11] process 13 (tra\\nin) since attach ended: no device memory was live at exit\n");
+		       "[14:02:11] process 13 (tra\\nin) since attach ended: no device memory allocated since attach was live at exit\n"
+		       "        allocated before attach: unknown\n");
 	scene.growth = growth__new(GROWTH_WINDOW_NS, 10);
 	scene.processes[0].reported_end = scene.processes[1].reported_end = true;
 	expect(&scene, "[14:02:11] 0 call sites with live device memory\n");

@@ -211,6 +211,7 @@ static void marks_what_an_ended_process_left(void **state)
 		      "num_successful_frees:    1\n"
 		      "num_failed_frees:        0\n"
 		      "live: 0 Bytes in 0 allocations\n"
+		      "allocated before attach: unknown, of 1 process\n"
 		      "live at exit: 4196 Bytes in 2 allocations\n"
 		      "host: 0 Bytes in 0 allocations (1 allocated, 0 freed)\n"
 		      "per-process memory maps:\n"
@@ -219,6 +220,7 @@ static void marks_what_an_ended_process_left(void **state)
 		      "        0x0000000000001000: 100 Bytes live at exit\n"
 		      "        0x0000000000003000: 64 Bytes host live at exit\n"
 		      "        total: 4196 Bytes in 2 allocations live at exit\n"
+		      "        allocated before attach: unknown\n"
 		      "        of these: device 100 Bytes in 1 allocation, managed 4096 Bytes in 1 allocation\n"
 		      "        host: 64 Bytes in 1 allocation live at exit (1 allocated, 0 freed)\n" RULE);
 }
@@ -268,6 +270,7 @@ static void counts_all_kinds_but_host(void **state)
 		      "num_successful_frees:    5\n"
 		      "num_failed_frees:        9\n"
 		      "live: 8 Bytes in 1 allocation\n"
+		      "allocated before attach: unknown, of 1 process\n"
 		      "host: 4096 Bytes in 3 allocations (7 allocated, 4 freed,"
 		      " 2 failed to allocate, 1 failed to free)\n"
 		      "frees of addresses never seen allocated: 2\n"
@@ -279,7 +282,10 @@ static void counts_all_kinds_but_host(void **state)
 		      "        ... and 1 more allocation (8 Bytes)\n"
 		      "        total: 8 Bytes in 1 allocation\n"
 		      "        host: 4096 Bytes in 3 allocations (7 allocated, 4 freed,"
-		      " 2 failed to allocate, 1 failed to free)\n" RULE);
+		      " 2 failed to allocate, 1 failed to free)\n"
+		      "process 3 (idle) since attach\n"
+		      "        total: 0 Bytes in 0 allocations\n"
+		      "        allocated before attach: unknown\n" RULE);
 }
 
 static void cuts_long_lists(void **state)
@@ -334,6 +340,7 @@ static void cuts_long_lists(void **state)
 		      "num_successful_frees:    0\n"
 		      "num_failed_frees:        0\n"
 		      "live: 650 Bytes in 5 allocations\n"
+		      "allocated before attach: unknown, of 1 process\n"
 		      "per-process memory maps:\n"
 		      "process 9 (big) since attach\n"
 		      "        0x0000000000000001: 300 Bytes\n"
@@ -343,6 +350,7 @@ static void cuts_long_lists(void **state)
 		      "        0x0000000000000005: 0 Bytes\n"
 		      "        ... and 11 more frees\n"
 		      "        total: 650 Bytes in 5 allocations\n"
+		      "        allocated before attach: unknown\n"
 		      "\n"
 		      "total kernel launches: 93 calls of 4 kernels\n"
 		      "total graph launches: 6 calls\n"

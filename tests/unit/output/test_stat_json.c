@@ -31,7 +31,8 @@ static void test_head(void **state)
 	scene__begin(&scene);
 	expect(&scene, "{\"schema\":", "\"gpuprobe.stat/1\",\"time\":\"1970-01-01T14:02:11.000000Z\","
 				       "\"boot_ns\":1010000000000,\"began_ns\":1000000000000,\"final\":false,\"processes\":[{\"pid\":12,"
-				       "\"comm\":\"server\",\"start_ns\":5,\"since_attach\":true,\"ended\":false,");
+				       "\"comm\":\"server\",\"start_ns\":5,\"since_attach\":true"
+				       ",\"before_attach\":{\"allocated_bytes\":null,\"objects\":null,\"nvml_used_bytes\":null},\"ended\":false,");
 	scene.model.final = true;
 	expect(&scene, "\"final\":", "true");
 	scene__end(&scene);

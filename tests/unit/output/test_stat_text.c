@@ -51,6 +51,7 @@ static const char whole[] =
 	"    memory:\n"
 	"        on devices: peak at least 2.0 GiB, 1.0 GiB live in 1 allocation; 4 allocations, 3 frees, "
 	"1 failed to allocate\n"
+	"        allocated before attach: unknown\n"
 	"\n"
 	"    allocated        freed    most live         each    each free        total         size  allocations of one size\n"
 	"            4            3            2        1.0 s       100 ns        4.0 s      1.0 GiB  cuMemAlloc_v2\n"
