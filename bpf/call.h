@@ -14,6 +14,7 @@
 
 #include "gpuprobe/sticky.h"
 #include "call_site.h"
+#include "hold.h"
 #include "shim.h"
 #include "switch.h"
 #include "tally.h"
@@ -177,6 +178,25 @@ static __always_inline void begin_call(struct thread *thread, struct call *call,
 	call->start_ns = now();
 }
 
+/* How long the calling process was held since `from_ns`, up to `to_ns`. Global: the verifier goes through it once. */
+__noinline u64 held_between(u64 from_ns, u64 to_ns)
+{
+	s32 pid = pid_of(BPF_CORE_READ(bpf_get_current_task_btf(), group_leader));
+	const struct holds *own = bpf_map_lookup_elem(&holds, &pid);
+
+	return own ? holds__within(own, from_ns, to_ns) : 0;
+}
+
+/* The time from `from_ns` to now, without that for which the calling process was held. */
+static __always_inline u64 time_since(u64 from_ns)
+{
+	u64 to_ns = now();
+
+	if (config.hold && let_go_ns > from_ns)
+		return to_ns - from_ns - held_between(from_ns, to_ns);
+	return to_ns - from_ns;
+}
+
 /*
  * Records the call that enters now. Returns NULL when it is nested in the
  * same act, or too deep (which is counted): then its return is of no interest.
@@ -297,7 +317,7 @@ static __always_inline struct call *call_leave(struct thread *thread, struct pt_
 	if (call->sp != sp)
 		return NULL;
 	thread->depth = depth - 1;
-	call->end_ns = now();
+	call->end_ns = call->start_ns + time_since(call->start_ns);
 	return call;
 }
 

@@ -8,6 +8,7 @@
 #define BPF_HOLD_H
 
 #include "task.h"
+#include "gpuprobe/holds.h"
 
 #define SIGSTOP 19
 #define SIGNAL_STOP_STOPPED 1 /* include/linux/sched/signal.h */
@@ -19,6 +20,17 @@ struct {
 	__type(key, s32);
 	__type(value, u8);
 } held SEC(".maps");
+
+/* pid in gpuprobe's namespace -> when it was held. Written by userspace. What is not held has no entry. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, s32);
+	__type(value, struct holds);
+} holds SEC(".maps");
+
+/* When userspace let a process go on, the last time. */
+volatile __u64 let_go_ns;
 
 /* Who has become a user that gpuprobe may not signal would stay stopped. */
 static __always_inline bool can_be_let_go(struct task_struct *task)

@@ -135,7 +135,7 @@ struct unfollowed_calls {
 struct call {
 	__u64 sp; /* at entry; the frame is gone once the stack pointer is above it */
 	__u64 start_ns;
-	__u64 end_ns;	   /* once it has returned */
+	__u64 end_ns;	   /* once it has returned; less the time for which gpuprobe held the process in it */
 	__u64 arg[4];	   /* by operation, see the family files */
 	__u64 function;	   /* its address */
 	__u64 caller;	   /* the return address; with copies of stacks alone */

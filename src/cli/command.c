@@ -27,6 +27,7 @@
 /* What gpuprobe and the guard tell each other, in memory that both have. */
 struct shared {
 	uint64_t let_go_ns; /* when the guard let everybody go, the last time; 0: never */
+	uint64_t stall_ns;  /* the same, the first time since gpuprobe stands still */
 	int32_t going;	    /* who is not in the map any more and may not have its SIGCONT yet; 0: nobody */
 };
 
@@ -183,11 +184,15 @@ static void watch_over(int life, int held_fd, const struct signaller *signaller,
 	struct pollfd poller = {.fd = life, .events = POLLIN};
 	int patience = -1; /* until the first beat */
 	char beats[64];
+	uint64_t now;
 	ssize_t n;
 
 	for (;;) {
 		if (!poll(&poller, 1, patience)) {
-			__atomic_store_n(&shared->let_go_ns, clock__boot_ns(), __ATOMIC_RELEASE);
+			now = clock__boot_ns();
+			if (patience == STALL_MS)
+				__atomic_store_n(&shared->stall_ns, now, __ATOMIC_RELEASE);
+			__atomic_store_n(&shared->let_go_ns, now, __ATOMIC_RELEASE);
 			wake_all(signaller, held_fd, shared);
 			patience = STALLED_MS;
 			continue;
@@ -253,6 +258,16 @@ int command__guard(struct command *command, int held_fd, struct error *err)
 bool command__was_let_go(const struct command *command, uint64_t stopped_ns)
 {
 	return __atomic_load_n(&command->shared->let_go_ns, __ATOMIC_ACQUIRE) >= stopped_ns;
+}
+
+uint64_t command__held_until(const struct command *command, uint64_t stopped_ns, uint64_t now_ns)
+{
+	uint64_t stall_ns = __atomic_load_n(&command->shared->stall_ns, __ATOMIC_ACQUIRE);
+
+	if (!command__was_let_go(command, stopped_ns))
+		return now_ns;
+	/* One that was stopped after that went on within STALLED_MS. */
+	return stall_ns > stopped_ns ? stall_ns : stopped_ns;
 }
 
 /*

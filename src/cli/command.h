@@ -42,6 +42,9 @@ void command__beat(const struct command *command);
 /* Whether the guard has done so since that time (CLOCK_BOOTTIME), at which a process was stopped. */
 bool command__was_let_go(const struct command *command, uint64_t stopped_ns);
 
+/* Until when a process that was stopped at `stopped_ns` is held that goes on now, where the guard has not let it go before. */
+uint64_t command__held_until(const struct command *command, uint64_t stopped_ns, uint64_t now_ns);
+
 /* Takes the process, which gpuprobe has stopped, out of the map `held_fd` and lets it go on. The guard is to be there. */
 void command__let_go(const struct command *command, int held_fd, pid_t pid);
 

@@ -30,6 +30,7 @@
 #include "cli/watch.h"
 #include "cli/write_signals.h"
 #include "privilege/caller.h"
+#include "probe/holds.h"
 #include "target/process.h"
 
 #define REFUSALS_NAMED 8 /* of the whole machine there is one line */
@@ -197,6 +198,8 @@ static void look_at_held(struct session *session, const struct rescan *rescan, b
 		tell_late(session, rescan);
 	if (!parent_stopped)
 		waker__letting_go(session->waker, rescan->pid);
+	holds__note(session->probes.programs, rescan->pid, rescan->since_ns,
+		    command__held_until(session->command, rescan->since_ns, clock__boot_ns()));
 	command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
 }
 

@@ -21,6 +21,7 @@
 #include "gen/trace.skel.h"
 #include "model/api.h"
 #include "probe/features.h"
+#include "probe/holds.h"
 #include "probe/return_probes.h"
 #include "probe/trace_object.h"
 #include "target/cgroup_place.h"
@@ -116,6 +117,13 @@ static void on_process_changed(const struct record_library *record, void *arg)
 	session__process_changed(trace->session, record);
 }
 
+static uint64_t held_time(pid_t pid, uint64_t from_ns, uint64_t to_ns, void *arg)
+{
+	const struct trace *trace = arg;
+
+	return holds__of_process(&trace->programs, pid, from_ns, to_ns);
+}
+
 static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 {
 	struct trace *trace = arg;
@@ -175,6 +183,7 @@ static int open_stream(struct trace *trace, struct error *err)
 		.wants_places = options->lines,
 		.line = on_line,
 		.process_changed = on_process_changed,
+		.held = options->targets.command ? held_time : NULL,
 		.arg = trace,
 	};
 

@@ -218,6 +218,8 @@ int object__load(const struct object_options *options, const struct features *fe
 		return error__set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
 	choose_programs(skeleton, options);
 	size_maps(skeleton, options, features);
+	if (options->hold)
+		bpf_map__set_max_entries(skeleton->maps.holds, HOLDS_PROCESSES);
 	size_stack_maps(skeleton, options);
 	size_account_maps(skeleton, options, features->lazy_maps);
 	if (options->rates) {
@@ -253,6 +255,8 @@ void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *prog
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,
+		.holds = skeleton->maps.holds,
+		.let_go_ns = (volatile uint64_t *)&skeleton->bss->let_go_ns,
 		.confined_to = &skeleton->bss->confined_to,
 		.handing_over = &skeleton->bss->handing_over,
 		.handed_over_ns = (volatile uint64_t *)&skeleton->bss->handed_over_ns,

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#define HOLDS_PROCESSES 1024 /* whose holds are kept, where processes are held */
+
 struct bpf_program;
 struct bpf_map;
 
@@ -15,8 +17,10 @@ struct bpf_map;
 struct probe_programs {
 	const struct bpf_program *session; /* with session links, else the next two */
 	const struct bpf_program *entry, *on_return;
-	struct bpf_map *sites;		    /* for tracefs links */
-	struct bpf_map *watched, *held;	    /* processes by pid */
+	struct bpf_map *sites;		/* for tracefs links */
+	struct bpf_map *watched, *held; /* processes by pid */
+	struct bpf_map *holds;		/* these two see gpuprobe/holds.h */
+	volatile uint64_t *let_go_ns;
 	volatile uint32_t *both_layers;	    /* set when launches are probed at both layers; NULL: of no interest */
 	volatile uint32_t *several_drivers; /* set before a second driver library gets probes; NULL: of no interest */
 	volatile int32_t *confined_to;	    /* these three see bpf/confined.h */

@@ -63,6 +63,8 @@ static void size_maps(struct trace_bpf *skeleton, const struct trace_object_opti
 	const struct stack_maps stacks = STACK_MAPS(skeleton);
 
 	stack_maps__size(&stacks, &options->stacks);
+	if (options->hold)
+		bpf_map__set_max_entries(skeleton->maps.holds, HOLDS_PROCESSES);
 	bpf_map__set_max_entries(skeleton->maps.ring, (uint32_t)options->ring_bytes);
 	if (!features->lazy_maps)
 		return;
@@ -119,6 +121,8 @@ void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *p
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,
+		.holds = skeleton->maps.holds,
+		.let_go_ns = (volatile uint64_t *)&skeleton->bss->let_go_ns,
 		.confined_to = &skeleton->bss->confined_to,
 		.handing_over = &skeleton->bss->handing_over,
 		.handed_over_ns = (volatile uint64_t *)&skeleton->bss->handed_over_ns,

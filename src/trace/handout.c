@@ -82,7 +82,8 @@ static void set_call(struct trace_stream *stream, const struct waiting *waiting,
 	line->tid = waiting->thread->tid;
 	line->depth = event->depth;
 	line->start_ns = time_of(waiting, time);
-	line->duration_ns = event->duration_ns;
+	line->duration_ns = event->duration_ns - waiting->held_ns;
+	line->held_ns = waiting->held_ns;
 	line->result = result_of(event, plan->returns);
 	line->failed = has_returned(line->kind) && trace_function__is_failure(function, event->result);
 	if (has_returned(line->kind) && plan->returns == TRACE_RETURNS_ERROR && !event->result)

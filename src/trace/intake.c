@@ -43,6 +43,20 @@ static struct launch_name *name_of(struct trace_stream *stream, const struct tra
 	return kernel.handle ? launch_names__take(stream->names, &kernel, stream->now) : NULL;
 }
 
+uint64_t trace_stream__held(const struct trace_stream *stream, const struct trace_event *event)
+{
+	const struct trace_stream_options *options = &stream->options;
+	struct trace_thread *thread;
+	uint64_t ns;
+
+	if (!options->held || event->thread >= TRACE_THREADS)
+		return 0;
+	thread = trace_threads__take(stream->threads, event->thread);
+	ns = options->held(thread->process->shown.pid, event->start_ns, event->start_ns + event->duration_ns, options->arg);
+	trace_threads__put(stream->threads, thread);
+	return ns;
+}
+
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
 		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time)
 {
@@ -60,6 +74,7 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 	waiting->rank = stream->options.entry_return ? 0 : event->depth;
 	waiting->reason = 0;
 	waiting->thread = trace_threads__take(stream->threads, event->thread);
+	waiting->held_ns = trace_stream__held(stream, event);
 	waiting->name = NULL;
 	if (plan->flags & TRACE_PLAN_KERNEL)
 		waiting->name = name_of(stream, event, size, function, waiting->thread);
@@ -103,6 +118,8 @@ static int take_event(struct trace_stream *stream, const struct trace_event *eve
 	}
 	if (*shown == event->start_ns)
 		*shown = 0;
+	else if (event->duration_ns - trace_stream__held(stream, event) < stream->source->config->min_duration_ns)
+		return 0;
 	return trace_stream__add(stream, event, size, function, kind, time);
 }
 

@@ -102,7 +102,8 @@ struct trace_line {
 	 * given up; in LINE_LOST that of the first.
 	 */
 	uint64_t start_ns;
-	uint64_t duration_ns;	   /* so far where it has not returned */
+	uint64_t duration_ns;	   /* so far where it has not returned; without `held_ns` */
+	uint64_t held_ns;	   /* for which gpuprobe held the process meanwhile */
 	uint64_t result;	   /* see enum trace_returns */
 	bool failed;		   /* the result is a failure */
 	const char *kernel;	   /* its short readable name, or NULL: no launch, or not known */

@@ -23,6 +23,7 @@ struct waiting {
 	struct launch_name *name;    /* of a launch's kernel, or NULL; referred to */
 	struct waiting *prev, *next; /* the order's own */
 	uint64_t sequence;	     /* of arrival */
+	uint64_t held_ns;	     /* of the event's duration, for which gpuprobe held the process */
 	uint32_t size;		     /* of the event with its payload */
 	uint8_t kind;		     /* enum trace_line_kind */
 	uint8_t rank;		     /* of equal times, what has the lower one is first */

@@ -75,6 +75,9 @@ const struct trace_function *trace_stream__check(struct trace_stream *stream, co
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
 		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time);
 
+/* For how long of the event's duration gpuprobe held its process. */
+uint64_t trace_stream__held(const struct trace_stream *stream, const struct trace_event *event);
+
 /* Takes the counts of what was lost. 0 or -ENOMEM. */
 int trace_stream__take_losses(struct trace_stream *stream);
 

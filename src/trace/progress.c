@@ -72,7 +72,7 @@ static bool will_be_told(const struct trace_stream *stream, const struct trace_e
 {
 	const struct trace_config *config = stream->source->config;
 
-	return !config->failed && event->duration_ns >= config->min_duration_ns;
+	return !config->failed && event->duration_ns - trace_stream__held(stream, event) >= config->min_duration_ns;
 }
 
 /* Whether the call, or the one around it, is to be waited for no longer. */

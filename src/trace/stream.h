@@ -34,6 +34,8 @@ struct trace_stream_options {
 	int (*line)(const struct trace_line *line, void *arg);
 	/* A process has become another program, has loaded libraries or has been forked (RECORD_EXEC, RECORD_LIBRARY, RECORD_LOADED, RECORD_FORK). */
 	void (*process_changed)(const struct record_library *record, void *arg);
+	/* How long gpuprobe held the process between two times, which is no time of its calls. Optional. */
+	uint64_t (*held)(pid_t pid, uint64_t from_ns, uint64_t to_ns, void *arg);
 	void *arg;
 };
 

@@ -46,7 +46,7 @@ bool trace_line__end(const struct trace_line *line, uint64_t *end_ns)
 {
 	*end_ns = line->start_ns;
 	if (line->kind == LINE_CALL)
-		*end_ns += line->duration_ns;
+		*end_ns += line->duration_ns + line->held_ns;
 	return trace_line__has_result(line);
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lib import exact, leftovers, paths, trace
-from lib.probe import Probe, descendants
+from lib.probe import Probe, descendants, wait_until_held
 from lib.steady import NAME, Steady, build_apart
 from lib.steps import Steps
 
@@ -192,19 +192,6 @@ def test_target_stopped(gpuprobe_by):
         for _ in range(3):
             stop_for(process["pid"], 0.4)
             goes_on(steps)
-
-
-def wait_until_held(pid, name):
-    """Until a process below the gpuprobe has been stopped."""
-    end = time.monotonic() + 60
-    while True:
-        for child in descendants(pid):
-            with contextlib.suppress(OSError):
-                comm, _, rest = Path(f"/proc/{child}/stat").read_text().partition("(")[2].rpartition(")")
-                if comm == name and rest.split()[0] == "T":
-                    return
-        assert time.monotonic() < end, f"no {name} was held"
-        time.sleep(0.01)
 
 
 def test_both_stopped_while_processes_come(gpuprobe, tmp_path):

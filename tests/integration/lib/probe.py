@@ -82,6 +82,21 @@ def wait_until(condition, why, timeout=60):
     return found
 
 
+def is_held(pid, name):
+    """Whether the process has that name and is stopped."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            comm, _, rest = stat.read().partition("(")[2].rpartition(")")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return comm == name and rest.split()[0] == "T"
+
+
+def wait_until_held(pid, name):
+    """Until a process of that name below the gpuprobe has been stopped."""
+    wait_until(lambda: any(is_held(child, name) for child in descendants(pid)), f"no {name} was held")
+
+
 def wait_for_file(path, timeout=60):
     """Until a program has made the file; returns its path."""
     wait_until(path.exists, f"{path} was not written", timeout)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * When a process was held: from where its stop was asked for to where userspace let it go on. What a call took is told
+ * without that. Userspace writes it before the process goes on; BPF programs and userspace reckon by it.
+ */
+#ifndef GPUPROBE_HOLDS_H
+#define GPUPROBE_HOLDS_H
+
+#include <linux/types.h>
+
+#define HOLDS_KEPT 8 /* the latest; a power of two */
+
+struct hold {
+	__u64 from_ns, to_ns; /* CLOCK_BOOTTIME */
+};
+
+struct holds {
+	__u64 count;
+	struct hold kept[HOLDS_KEPT];
+};
+
+/* How long the process was held between two times. */
+static inline __u64 holds__within(const struct holds *holds, __u64 from_ns, __u64 to_ns)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < HOLDS_KEPT; i++) {
+		__u64 from = holds->kept[i].from_ns > from_ns ? holds->kept[i].from_ns : from_ns;
+		__u64 to = holds->kept[i].to_ns < to_ns ? holds->kept[i].to_ns : to_ns;
+
+		sum += to > from ? to - from : 0;
+	}
+	return sum;
+}
+
+#endif
