@@ -10,7 +10,7 @@
 #include "account.h"
 #include "launch.h"
 
-#define SLOW_LAUNCH_NS 100000 /* the first of a kernel: it has loaded its module */
+#define SLOW_LAUNCH_NS 100000 /* the first of a kernel that took less was not held up */
 
 /* Frees that wait for the device. */
 static __always_inline bool is_blocking_free(const volatile struct function_desc *function)

@@ -157,7 +157,8 @@ static __always_inline int launch_work(struct thread *thread, struct call *call,
 		count_pending(thread);
 	if (call->operation == OP_LAUNCH && call->flag & LAUNCH_FIRST && !thread->depth &&
 	    call->end_ns - call->start_ns >= SLOW_LAUNCH_NS && account->launches_since_wait > 1)
-		add_pending(account, IMPLICIT_LOAD, call->end_ns - call->start_ns);
+		add_pending(account, call->flag & LAUNCH_LOADS ? IMPLICIT_LOAD : IMPLICIT_FIRST_LAUNCH,
+			    call->end_ns - call->start_ns);
 	return longest ? WANTS_IDLE_STACK : 0;
 }
 

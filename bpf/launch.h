@@ -18,6 +18,7 @@
 /* call.flag */
 #define LAUNCH_SAMPLED 0x01
 #define LAUNCH_FIRST 0x02 /* of its kernel */
+#define LAUNCH_LOADS 0x04 /* a module or library is loaded inside it */
 /* call.arg */
 #define LAUNCH_CAPTURE 0
 #define LAUNCH_HANDLE 1

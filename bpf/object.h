@@ -9,6 +9,7 @@
 
 #include "capture.h"
 #include "context.h"
+#include "launch.h"
 
 /* call.arg of a call that makes one */
 #define OBJECT_OUT 0
@@ -22,14 +23,19 @@ static __always_inline bool lives_in_context(u8 kind)
 	return kind == OBJECT_STREAM || kind == OBJECT_EVENT || kind == OBJECT_MODULE;
 }
 
-/* Whether a launch is in progress in the thread, around the call that has just entered. */
-static __always_inline bool is_in_launch(const struct thread *thread)
+/* Whether a launch is in progress in the thread, around the call of that kind of object that has just entered. */
+static __always_inline bool is_in_launch(struct thread *thread, u8 kind)
 {
+	bool loads = kind == OBJECT_MODULE || kind == OBJECT_LIBRARY;
+
 	for (u32 i = 0; i < CALL_DEPTH; i++) {
 		if (i >= thread->depth)
 			break;
-		if (thread->calls[i].operation == OP_LAUNCH)
-			return true;
+		if (thread->calls[i].operation != OP_LAUNCH)
+			continue;
+		if (loads)
+			thread->calls[i].flag |= LAUNCH_LOADS;
+		return true;
 	}
 	return false;
 }
@@ -45,7 +51,7 @@ static __always_inline void make_enter(struct pt_regs *ctx, const volatile struc
 	}
 	call->arg[OBJECT_OUT] = argument(ctx, function, ROLE_OUT);
 	call->arg[OBJECT_CONTEXT_OF] = lives_in_context(call->kind) ? context : 0;
-	call->arg[OBJECT_IN_LAUNCH] = is_in_launch(thread);
+	call->arg[OBJECT_IN_LAUNCH] = is_in_launch(thread, call->kind);
 }
 
 static __always_inline void event_ends(u32 slot, u64 handle)

@@ -81,8 +81,9 @@ struct duration_record {
 enum implicit_wait {
 	IMPLICIT_COPY = 0, /* a synchronous copy */
 	IMPLICIT_SET,
-	IMPLICIT_FREE, /* of device or pinned memory, not in stream order */
-	IMPLICIT_LOAD, /* a module or library, by a call or inside a kernel's first launch */
+	IMPLICIT_FREE,	       /* of device or pinned memory, not in stream order */
+	IMPLICIT_LOAD,	       /* a module or library, by a call, maybe one inside a kernel's first launch */
+	IMPLICIT_FIRST_LAUNCH, /* a slow one in which no load was seen: the driver may have loaded without a call */
 	IMPLICIT_WAITS,
 };
 

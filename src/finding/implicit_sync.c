@@ -2,7 +2,7 @@
 /*
  * Calls that make a thread wait for the GPU though no wait was asked for, with
  * launches before and after them: synchronous copies and sets, frees, loads of
- * modules.
+ * modules, slow first launches.
  */
 #include "base/quantity.h"
 #include "finding/rules.h"
@@ -65,7 +65,7 @@ static bool causes(size_t row, enum implicit_wait cause)
 	}
 }
 
-/* That took the process most time; -1: none, as where a launch loads what it launches. */
+/* That took the process most time; -1: none, as of first launches, which are slow for what they launch. */
 static int function_of(const struct account *account, enum implicit_wait cause)
 {
 	/* The account has those with the most time first. */
@@ -82,6 +82,7 @@ static const char *words_of(enum implicit_wait cause)
 		[IMPLICIT_SET] = "synchronous sets",
 		[IMPLICIT_FREE] = "frees",
 		[IMPLICIT_LOAD] = "loads of modules",
+		[IMPLICIT_FIRST_LAUNCH] = "slow first launches of kernels",
 	};
 
 	return words[cause];
@@ -93,9 +94,7 @@ static int name_worst(const struct watched_thread *watched, struct finding *find
 	int row = function_of(watched->process->account, worst);
 
 	if (row < 0)
-		return finding__subject(finding, "%s",
-					worst == IMPLICIT_LOAD ? "loads of modules inside first launches" :
-								 words_of(worst));
+		return finding__subject(finding, "%s", words_of(worst));
 	finding->stack = where__of_row(watched->process, SITE_WAIT, (size_t)row);
 	return finding__subject(finding, "%s, mostly %s", words_of(worst), where__function((size_t)row));
 }
@@ -118,14 +117,18 @@ static void number(struct finding *finding, const char *calls, const char *ns, c
 	finding__number(finding, ns, (double)totals->ns, UNIT_NS);
 }
 
-/* Loads are no shorter before the loop, where they do not come between launches: that saves no time as such. */
+/*
+ * Loads and first launches are no shorter before the loop, where they do not come between launches: that saves no time
+ * as such.
+ */
 static void estimate(const struct watched_thread *watched, const struct time_totals *all, struct finding *finding)
 {
 	const struct time_totals *loads = &watched->thread->implicit[IMPLICIT_LOAD];
+	const struct time_totals *first = &watched->thread->implicit[IMPLICIT_FIRST_LAUNCH];
+	uint64_t calls = all->calls - loads->calls - first->calls;
 
-	if (all->calls > loads->calls)
-		finding__saving(finding, threads__overlap(watched, all->ns - loads->ns, all->calls - loads->calls),
-				assumption);
+	if (calls)
+		finding__saving(finding, threads__overlap(watched, all->ns - loads->ns - first->ns, calls), assumption);
 }
 
 static int draw(const struct watched_thread *watched, struct finding *finding)
@@ -140,6 +143,7 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	number(finding, "sets", "set_ns", &by_cause[IMPLICIT_SET]);
 	number(finding, "frees", "free_ns", &by_cause[IMPLICIT_FREE]);
 	number(finding, "loads", "load_ns", &by_cause[IMPLICIT_LOAD]);
+	number(finding, "first_launches", "first_launch_ns", &by_cause[IMPLICIT_FIRST_LAUNCH]);
 	estimate(watched, &all, finding);
 	ret = name_worst(watched, finding);
 	if (ret)

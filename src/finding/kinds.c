@@ -139,8 +139,9 @@ const struct finding_kind finding_kinds[] = {
 		.advice = "Some calls wait for the GPU without being asked to: synchronous copies (use "
 			  "cudaMemcpyAsync with pinned memory), cudaMemset of pinned or managed memory "
 			  "(cudaMemsetAsync), cudaFree and cudaFreeHost (allocate once and keep it, or use "
-			  "cudaMallocAsync and cudaFreeAsync), and modules that load when a kernel is first "
-			  "launched (launch each once before the loop, or set CUDA_MODULE_LOADING=EAGER).",
+			  "cudaMallocAsync and cudaFreeAsync), and loads of modules. A kernel's first launch is slow "
+			  "where it loads the kernel's module, by a call that is seen or inside the driver: launch each "
+			  "kernel once before the loop, or set CUDA_MODULE_LOADING=EAGER.",
 		.cost = "calls that blocked between launches",
 		.thresholds = {
 			{"share", 0.05, UNIT_SHARE, "least share of the thread's time"},

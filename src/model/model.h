@@ -392,6 +392,18 @@ size_t process__bytes(const struct process *process);
 /* Memory that the process has on all its GPUs by NVML; GPU_UNKNOWN_BYTES where it tells of none. */
 uint64_t process__nvml_bytes(const struct process *process);
 
+/* Loads of modules and libraries whose calls were seen inside launches. */
+static inline struct wait_totals process__loads_in_launches(const struct process *process)
+{
+	const struct object_totals *modules = &process->objects[OBJECT_MODULE];
+	const struct object_totals *libraries = &process->objects[OBJECT_LIBRARY];
+
+	return (struct wait_totals){
+		.calls = modules->in_launch + libraries->in_launch,
+		.ns = modules->in_launch_ns + libraries->in_launch_ns,
+	};
+}
+
 /* Releases what the process owns, not the process itself. */
 void process__clear(struct process *process);
 

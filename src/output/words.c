@@ -187,6 +187,7 @@ const char *words__implicit_wait(enum implicit_wait wait)
 		[IMPLICIT_SET] = "set",
 		[IMPLICIT_FREE] = "free",
 		[IMPLICIT_LOAD] = "load",
+		[IMPLICIT_FIRST_LAUNCH] = "first_launch",
 	};
 
 	return wait < IMPLICIT_WAITS ? names[wait] : "unknown";

@@ -121,6 +121,19 @@ static void print_captured(FILE *out, const struct process *p)
 	fputc('\n', out);
 }
 
+/* A load is said to be one where its call was seen: the driver loads without calls, too, which only its time may tell. */
+static void print_first_launches(FILE *out, const struct process *p)
+{
+	const struct wait_totals loads = process__loads_in_launches(p);
+
+	fprintf(out, REPORT_INDENT "first launches: %" PRIu64 " took %.*f secs", p->first_launches.calls,
+		p->first_launches.ns < 10000 ? 9 : 5, (double)p->first_launches.ns / 1e9);
+	if (loads.calls)
+		fprintf(out, " (lazy loading: %" PRIu64 " load%s inside launches in %.*f secs)", loads.calls,
+			loads.calls == 1 ? "" : "s", loads.ns < 10000 ? 9 : 5, (double)loads.ns / 1e9);
+	fputc('\n', out);
+}
+
 static void print_process(FILE *out, const struct model *model, const struct process *p,
 			  const struct report_options *options)
 {
@@ -132,9 +145,7 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 		fprintf(out, REPORT_INDENT "host functions: %s%" PRIu64 "\n", report_sampling__mark(p, RATE_LAUNCH),
 			p->host_functions);
 	if (p->first_launches.calls)
-		fprintf(out, REPORT_INDENT "first launches: %" PRIu64 " took %.*f secs (lazy loading)\n",
-			p->first_launches.calls, p->first_launches.ns < 10000 ? 9 : 5,
-			(double)p->first_launches.ns / 1e9);
+		print_first_launches(out, p);
 }
 
 static bool has_launches(const struct process *p)

@@ -58,6 +58,19 @@ static void print_kernels(FILE *out, const struct stat_report *report, const str
 			report->model->shape_sample);
 }
 
+/* As in the monitor's report: lazy loading is said where a load was seen. */
+static void print_first_launches(FILE *out, const struct process *p)
+{
+	const struct wait_totals loads = process__loads_in_launches(p);
+
+	fprintf(out, REPORT_INDENT "first launches: %s took %s", quantity__count(p->first_launches.calls).text,
+		quantity__time((double)p->first_launches.ns).text);
+	if (loads.calls)
+		fprintf(out, " (lazy loading: %s load%s inside launches in %s)", quantity__count(loads.calls).text,
+			loads.calls == 1 ? "" : "s", quantity__time((double)loads.ns).text);
+	fputc('\n', out);
+}
+
 static void print_graphs(FILE *out, const struct process *p)
 {
 	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
@@ -74,9 +87,7 @@ static void print_graphs(FILE *out, const struct process *p)
 		fprintf(out, REPORT_INDENT "captured, not executed: %s%s launch%s\n", mark,
 			quantity__count(p->captured_launches).text, p->captured_launches == 1 ? "" : "es");
 	if (p->first_launches.calls)
-		fprintf(out, REPORT_INDENT "first launches: %s took %s (lazy loading)\n",
-			quantity__count(p->first_launches.calls).text,
-			quantity__time((double)p->first_launches.ns).text);
+		print_first_launches(out, p);
 }
 
 void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p)

@@ -112,8 +112,8 @@ for kernel in kernels:
     need(launch(kernel))
 """, {"CUDA_SIM_ASYNC": "0s", "CUDA_SIM_LATENCY": "cuLaunchKernel=150us"})
 def test_slow_first_launch(found):
-    """It loads its module: a wait for all others, if launches came before and come after."""
-    assert found.implicit() == {"load": 2}
+    """Why it is slow is not seen: no load, but held up all the same, if launches came before and come after."""
+    assert found.implicit() == {"first_launch": 2}
 
 
 # --- the legacy default stream ---
