@@ -70,8 +70,8 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
-				 "%s call%s of %s failed with %s; no call asked for the error before "
-				 "%s more launch%s",
+				 "%s call%s of %s returned %s; %s launch%s followed in the same thread, and no call asked "
+				 "for the error meanwhile; whether the program looked at what was returned is not seen",
 				 quantity__count(record->calls).text, plural(record->calls),
 				 where__function(row), text.text, quantity__count(record->launches).text,
 				 record->launches == 1 ? "" : "es");

@@ -208,11 +208,14 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT | NEEDS_ASKS,
 		.every = EVERY_CALL,
-		.title = "a call failed, and the program went on without asking",
-		.advice = "A call failed, and the program launched more work without asking for the error. Results "
-			  "of later work may then be wrong, without a word. Check the result of each call, and "
-			  "cudaGetLastError() after each launch, at least in debug builds. That a program looked at "
-			  "the result itself cannot be seen from calls: what shows is that it went on.",
+		.title = "a call returned an error, launches followed, and no call asked for the error",
+		.advice = "A call returned an error, and its thread went on to launch work. It made no call that asks for the "
+			  "error before (cudaGetLastError, cudaPeekAtLastError, cudaGetErrorName, cuGetErrorString and their "
+			  "like), and nothing that usually answers one: the same call with success, a free, the end of its "
+			  "context. Whether the program looked at what the call returned cannot be seen from outside. If it "
+			  "did, and may go on all the same, this is no fault. If it did not, results of later work may be "
+			  "wrong, without a word: check the result of each call, and cudaGetLastError() after each launch, "
+			  "at least in debug builds.",
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed calls"},
 		},

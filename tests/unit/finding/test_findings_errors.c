@@ -51,6 +51,11 @@ static void unchecked_errors(void **state)
 	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2: CUDA_ERROR_INVALID_VALUE");
 	assert_true(finding__value(finding, "calls") == 3);
 	assert_true(finding__value(finding, "launches_after") == 40);
+	assert_string_equal(finding->evidence,
+			    "3 calls of cuMemcpyHtoD_v2 returned CUDA_ERROR_INVALID_VALUE; 40 launches followed in the same "
+			    "thread, and no call asked for the error meanwhile; whether the program looked at what was returned "
+			    "is not seen");
+	assert_non_null(strstr(finding->kind->advice, "cannot be seen from outside"));
 	assert_false(finding->has_cost);
 	assert_ptr_equal(finding->stack, &somewhere);
 	assert_string_equal(c->list.items[1].subject, "cuLaunchKernel: error 12345");
