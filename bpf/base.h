@@ -22,10 +22,12 @@ struct {
 	__type(value, u8);
 } watched SEC(".maps");
 
+#define RING_BYTES (4 << 20)
+
 /* Room for some 16,000 notices: a program may load thousands of modules while userspace waits for a CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 << 20);
+	__uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
 
 struct {

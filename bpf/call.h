@@ -384,9 +384,10 @@ __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 fla
 	bits = tally_bits(slot, call->row, kind, flags, call->device);
 	if (!count_by_thread(call->place, bits, bytes, ns)) {
 		tally = tally_of(slot, call->row, kind, flags, call->device);
-		if (!tally)
-			return 0;
-		add_tally(tally, 1, bytes, ns);
+		if (tally)
+			add_tally(tally, 1, bytes, ns);
+		else
+			count_other_calls(slot, 1, 0, ns);
 	}
 	if (any_sticky)
 		note_sticky(slot, 0);
@@ -405,12 +406,33 @@ static __always_inline void count_failure_site(u32 slot, const struct call *call
 	count_site(&key, 1, 0);
 }
 
+/* A failure that the process has not had. Where it has no entry of its own it is one of the process's others. */
+static __always_inline struct failure_record *failure_first_sight(const struct failure_key *key)
+{
+	struct failure_record *failure = NULL, fresh = {.first_ns = now()};
+	struct process_record *process = process_at(key->slot);
+	int error = 0;
+
+	if (!process)
+		return NULL;
+	if (process->failure_keys < FAILURES_KEPT) {
+		error = bpf_map_update_elem(&failures, key, &fresh, BPF_NOEXIST);
+		failure = bpf_map_lookup_elem(&failures, key);
+	}
+	if (failure) {
+		__sync_fetch_and_add(&process->failure_keys, 1);
+		return failure;
+	}
+	lose_update(error, LOSS_ERROR_MAP_FULL);
+	__sync_fetch_and_add(&process->other_failures, 1);
+	return NULL;
+}
+
 __noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 flags, s32 code)
 {
 	struct failure_key key = {.slot = slot, .code = code, .sampled = flags & TALLY_SAMPLED ? 1 : 0};
-	struct failure_record *failure, fresh = {};
+	struct failure_record *failure;
 	struct tally *tally;
-	int error;
 
 	if (!call || code == RESULT_ABANDONED)
 		return 0;
@@ -421,18 +443,15 @@ __noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 fla
 	if (tally) {
 		__sync_fetch_and_add(&tally->failures, 1);
 		__sync_fetch_and_add(&tally->other_ns, call->end_ns - call->start_ns);
+	} else {
+		count_other_calls(slot, 0, 1, call->end_ns - call->start_ns);
 	}
 	note_sticky(slot, code);
 	failure = bpf_map_lookup_elem(&failures, &key);
-	if (!failure) {
-		fresh.first_ns = now();
-		error = bpf_map_update_elem(&failures, &key, &fresh, BPF_NOEXIST);
-		failure = bpf_map_lookup_elem(&failures, &key);
-		if (!failure) {
-			lose_update(error, LOSS_ERROR_MAP_FULL);
-			return 0;
-		}
-	}
+	if (!failure)
+		failure = failure_first_sight(&key);
+	if (!failure)
+		return 0;
 	__sync_fetch_and_add(&failure->count, 1);
 	failure->last_ns = now();
 	return 0;

@@ -47,16 +47,13 @@ static __always_inline void name_kernel(const struct kernel_key *key)
 
 static __noinline u64 *kernel_first_sight(struct launch_key *key)
 {
-	u64 *count, zero = 0;
-	int error;
+	bool is_new = false;
+	u64 *count;
 
 	if (!key)
 		return NULL;
-	error = bpf_map_update_elem(&launches, key, &zero, BPF_NOEXIST);
-	count = bpf_map_lookup_elem(&launches, key);
-	if (!count)
-		lose_update(error, LOSS_KERNEL_MAP_FULL);
-	else if (!error)
+	count = add_kernel(key, &is_new);
+	if (is_new)
 		name_kernel(&key->kernel);
 	return count;
 }
@@ -208,8 +205,10 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	handle = argument(ctx, function, ROLE_FUNC);
 	where = where_launched(process->generation, current_device(thread), capture != 0);
 	before = count_launch(thread, handle, where);
-	if (before == NOT_COUNTED)
-		return 1;
+	if (before == NOT_COUNTED) {
+		count_other_launches(thread->slot, device_launched(where), capture != 0, 1);
+		before = 1;
+	}
 	if (wants_site(SITE_LAUNCH) && !capture)
 		note_launch_of(ctx, thread, handle, where);
 	sampled = !(before & (config.launch_sample - 1));

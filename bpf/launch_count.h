@@ -19,14 +19,35 @@ struct {
 	__type(value, u64);
 } launches SEC(".maps");
 
+/* The kernel's counter, which the map did not have; NULL where there is no room for it. */
+static __always_inline u64 *add_kernel(const struct launch_key *key, bool *is_new)
+{
+	struct process_record *process = process_at(key->kernel.slot);
+	u64 *count = NULL, zero = 0;
+	int error = 0;
+
+	if (!process)
+		return NULL;
+	if (may_add_kernel(process)) {
+		error = bpf_map_update_elem(&launches, key, &zero, BPF_NOEXIST);
+		count = bpf_map_lookup_elem(&launches, key);
+	}
+	*is_new = count && !error;
+	if (*is_new)
+		added_kernel(process);
+	if (!count)
+		lose_update(error, LOSS_KERNEL_MAP_FULL);
+	return count;
+}
+
 /* Moves a counter of the calling thread to the map. Global: the verifier goes through it once. */
 __noinline int spill_launches(u32 slot, u32 place, u32 index)
 {
 	struct thread_counts *own = thread_counts_at(place);
 	struct launch_key key;
 	struct thread_launch *mine;
-	u64 *count, before, zero = 0;
-	int error = 0;
+	u64 *count, before;
+	bool is_new;
 
 	if (!own)
 		return 0;
@@ -39,14 +60,12 @@ __noinline int spill_launches(u32 slot, u32 place, u32 index)
 	mine->launches = 0;
 	barrier();
 	count = bpf_map_lookup_elem(&launches, &key);
-	if (!count) {
-		error = bpf_map_update_elem(&launches, &key, &zero, BPF_NOEXIST);
-		count = bpf_map_lookup_elem(&launches, &key);
-	}
+	if (!count)
+		count = add_kernel(&key, &is_new);
 	if (count)
 		__sync_fetch_and_add(count, before);
 	else
-		lose_update(error, LOSS_KERNEL_MAP_FULL);
+		count_other_launches(slot, key.device, key.captured, before);
 	return 0;
 }
 

@@ -221,7 +221,9 @@ __noinline int record_allocation(const struct allocation_key *at, const struct c
 		return TALLY_UNTRACKED;
 	key = *at;
 	record = *fresh;
-	error = bpf_map_update_elem(&allocations, &key, &record, BPF_NOEXIST);
+	error = begin_live(key.slot) ? bpf_map_update_elem(&allocations, &key, &record, BPF_NOEXIST) : -7 /* E2BIG */;
+	if (error && error != -7)
+		end_live(key.slot);
 	if (error == -17 /* EEXIST */) {
 		flags = replace_allocation(&key, call, &record);
 	} else if (error) {
@@ -359,6 +361,7 @@ static __always_inline void take_allocation(const struct allocation_key *key, st
 		old = *record;
 		if (bpf_map_delete_elem(&allocations, key))
 			return;
+		end_live(key->slot);
 		remove_from_ranges(key, old.kind, old.size);
 		count_end(key->slot, call->row, &old, TALLY_WITH_CONTEXT);
 		return;
@@ -375,8 +378,10 @@ static __always_inline void take_allocation(const struct allocation_key *key, st
 		return;
 	call->flag = FREE_TAKEN;
 	/* Of two threads that free one address, one finds the record gone. */
-	if (!bpf_map_delete_elem(&allocations, key))
+	if (!bpf_map_delete_elem(&allocations, key)) {
+		end_live(key->slot);
 		return;
+	}
 	call->flag = FREE_UNKNOWN;
 	call->kind = MEMORY_UNKNOWN;
 }
@@ -449,6 +454,7 @@ static __always_inline int undo_free(const struct allocation_key *key, const str
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
 		return 0;
 	}
+	begin_live(key->slot);
 	add_to_ranges(key, &record);
 	if (record.kind == MEMORY_POOL)
 		pool_allocated(key->slot, record.pool, record.device, record.size);

@@ -27,6 +27,8 @@ static __always_inline void unload_enter(struct thread *thread, u64 module)
 	if (!process)
 		return;
 	generation = __sync_fetch_and_add(&process->generation, 1) + 1;
+	if (!may_notify(process))
+		return;
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (!record) {
 		lose(LOSS_RING_FULL);
@@ -37,6 +39,7 @@ static __always_inline void unload_enter(struct thread *thread, u64 module)
 	record->module = module;
 	record->generation = generation;
 	record->pad = 0;
+	notified(process, sizeof(*record));
 	bpf_ringbuf_submit(record, 0);
 }
 

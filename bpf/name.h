@@ -6,7 +6,7 @@
 #ifndef BPF_NAME_H
 #define BPF_NAME_H
 
-#include "base.h"
+#include "share.h"
 
 static __always_inline void fill_name(struct record_name *record, const struct kernel_key *key, u64 module,
 				      u16 source, long size)
@@ -28,10 +28,14 @@ static __always_inline void fill_name(struct record_name *record, const struct k
  */
 __noinline int send_name(const struct kernel_key *key, u64 module, u16 source, u64 name)
 {
+	struct process_record *process;
 	struct record_name *record;
 	long size;
 
 	if (!key)
+		return -1;
+	process = process_at(key->slot);
+	if (!process || !may_notify(process))
 		return -1;
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record) + NAME_SHORT_SIZE, 0);
 	if (!record) {
@@ -41,6 +45,7 @@ __noinline int send_name(const struct kernel_key *key, u64 module, u16 source, u
 	size = bpf_probe_read_user_str(record->name, NAME_SHORT_SIZE, (void *)name);
 	if (size > 1 && size < NAME_SHORT_SIZE) {
 		fill_name(record, key, module, source, size);
+		notified(process, sizeof(*record) + NAME_SHORT_SIZE);
 		bpf_ringbuf_submit(record, 0);
 		return 0;
 	}
@@ -59,6 +64,7 @@ __noinline int send_name(const struct kernel_key *key, u64 module, u16 source, u
 		return -1;
 	}
 	fill_name(record, key, module, source, size);
+	notified(process, sizeof(*record) + NAME_SIZE);
 	bpf_ringbuf_submit(record, 0);
 	return 0;
 }

@@ -8,7 +8,7 @@
 #define BPF_TALLY_H
 
 #include "gpuprobe/thread_counts.h"
-#include "state.h"
+#include "share.h"
 
 /* By the number of the thread's place. */
 struct {
@@ -22,6 +22,32 @@ struct {
 /* To insert from: on the stack there is no room for it where calls are undone (abandon.h). */
 static const volatile struct tally no_calls;
 
+/* A struct tally_key put together in a register: its parts written to memory would be waited for. */
+static __always_inline u64 tally_bits(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
+{
+	return (u64)(u16)slot | (u64)row << 16 | (u64)flags << 32 | (u64)kind << 48 | (u64)device << 56;
+}
+
+static __always_inline u64 key_bits(const struct tally_key *key)
+{
+	return *(const u64 *)key;
+}
+
+/* Makes the counter of that key, see tally_bits. Returns 0 or an errno, negative. Global: the verifier goes through it once. */
+__noinline int make_tally(u64 bits)
+{
+	struct process_record *process = process_at((u16)bits);
+	int error;
+
+	if (!process || process->tally_keys >= TALLIES_KEPT)
+		return -7 /* E2BIG */;
+	error = bpf_map_update_elem(&tallies, &bits, (const void *)&no_calls, BPF_NOEXIST);
+	if (!error)
+		__sync_fetch_and_add(&process->tally_keys, 1);
+	return error;
+}
+
+/* NULL where there is no room for it. */
 static __always_inline struct tally *tally_at(const struct tally_key *key)
 {
 	struct tally *tally = bpf_map_lookup_elem(&tallies, key);
@@ -29,17 +55,11 @@ static __always_inline struct tally *tally_at(const struct tally_key *key)
 
 	if (tally)
 		return tally;
-	error = bpf_map_update_elem(&tallies, key, (const void *)&no_calls, BPF_NOEXIST);
+	error = make_tally(key_bits(key));
 	tally = bpf_map_lookup_elem(&tallies, key);
 	if (!tally)
 		lose_update(error, LOSS_TALLY_MAP_FULL);
 	return tally;
-}
-
-/* A struct tally_key put together in a register: its parts written to memory would be waited for. */
-static __always_inline u64 tally_bits(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
-{
-	return (u64)(u16)slot | (u64)row << 16 | (u64)flags << 32 | (u64)kind << 48 | (u64)device << 56;
 }
 
 static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
@@ -64,11 +84,6 @@ static __always_inline struct thread_counts *thread_counts_at(u32 place)
 	return bpf_map_lookup_elem(&thread_counts, &number);
 }
 
-static __always_inline u64 key_bits(const struct tally_key *key)
-{
-	return *(const u64 *)key;
-}
-
 /* The upper bits of the product depend on all of `bits`. */
 static __always_inline u64 scatter(u64 bits)
 {
@@ -91,6 +106,8 @@ static __always_inline void empty_tally(struct thread_tally *tally)
 	shared = tally_at(&key);
 	if (shared)
 		add_tally(shared, calls, bytes, ns);
+	else
+		count_other_calls(key.slot, calls, 0, ns);
 }
 
 /* Empties a counter of the calling thread into the map. Global, as the next: the verifier goes through it once. */
@@ -141,8 +158,10 @@ static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 
 		if (tally->calls && (is_tally_of(&own->tallies[index ^ 1], bits) || !own->tallies[index ^ 1].calls))
 			index ^= 1;
 		tally = &own->tallies[index];
-		if (!is_tally_of(tally, bits) && !take_tally(place, index, bits))
+		if (!is_tally_of(tally, bits) && !take_tally(place, index, bits)) {
+			count_other_calls((u16)bits, 1, 0, ns);
 			return true;
+		}
 	}
 	tally->calls++;
 	tally->bytes += bytes;

@@ -80,6 +80,18 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->calls_drivers = 0;
 	process->shim = 0;
 	process->behind_shim = 0;
+	process->notice_bytes = 0;
+	process->kernel_keys = 0;
+	process->failure_keys = 0;
+	process->tally_keys = 0;
+	process->live_keys = 0;
+	process->live_granted = 0;
+	process->lost_notices = 0;
+	__builtin_memset(process->other_launches, 0, sizeof(process->other_launches));
+	process->other_failures = 0;
+	process->other_calls = 0;
+	process->other_call_failures = 0;
+	process->other_call_ns = 0;
 	process->deaths = 0;
 	process->captures = 0;
 	process->late = 0;

@@ -63,8 +63,10 @@ static __always_inline void drop_mapping_reference(const struct allocation_key *
 	if (bpf_map_delete_elem(&allocations, &key))
 		return;
 	error = bpf_map_update_elem(&allocations, &ending, &old, BPF_ANY);
-	if (error)
-		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
+	if (!error)
+		return;
+	end_live(at->slot);
+	lose_update(error, LOSS_ALLOCATION_MAP_FULL);
 }
 
 static __always_inline void end_mapping(const struct allocation_key *at, const struct allocation_record *mapping,
@@ -75,6 +77,7 @@ static __always_inline void end_mapping(const struct allocation_key *at, const s
 	struct allocation_record *found = bpf_map_lookup_elem(&allocations, &ending), old = *mapping;
 
 	if (!bpf_map_delete_elem(&allocations, at)) {
+		end_live(at->slot);
 		remove_from_ranges(at, old.kind, old.size);
 		count_end(at->slot, row, &old, TALLY_ENDED);
 	}
@@ -83,6 +86,7 @@ static __always_inline void end_mapping(const struct allocation_key *at, const s
 	old = *found;
 	if (bpf_map_delete_elem(&allocations, &ending))
 		return;
+	end_live(at->slot);
 	count_end(at->slot, row, &old, TALLY_ENDED);
 	remember_freed(&key, old.kind);
 }
@@ -100,6 +104,8 @@ static __always_inline void restore_physical(const struct allocation_key *at, co
 	back.references = 0;
 	bpf_map_delete_elem(&allocations, &ending);
 	error = bpf_map_update_elem(&allocations, &key, &back, BPF_NOEXIST);
+	if (error)
+		end_live(at->slot);
 	if (error == -17 /* EEXIST, as in undo_free */)
 		count_end(at->slot, back.row, &back, TALLY_REPLACED);
 	else if (error)

@@ -36,6 +36,12 @@ enum link_kind {
 #define SITE_CONFINED 0x20000	/* of a link that is in one process only, see bpf/confined.h */
 #define SITE_DRIVER_SHIFT 24	/* the upper 8: which of the driver libraries it is in, see bpf/shim.h; 0: in none */
 
+#define OTHER_DEVICES 16     /* whose launches are told apart where kernels have no counters; one more is for all others */
+#define KERNEL_OTHER (~0ull) /* no kernel's handle: all those of a process that have no counter */
+#define FAILURES_KEPT 512    /* a process's failures by function and code: programs have a few */
+#define TALLIES_KEPT 8192    /* a process's counters of calls: programs have some hundred */
+#define LIVE_STEP 1024	     /* so many allocations at a time a process takes of the room for all, see bpf/share.h */
+
 struct config {
 	__u32 links;	     /* enum link_kind */
 	__u32 launch_sample; /* check one launch in so many; a power of two; 1: each */
@@ -54,6 +60,8 @@ struct config {
 	__u32 hold_user;     /* who is held: of this real or saved user, whom gpuprobe may let go on, or HOLD_ALL */
 	__u64 stack_seed;    /* of ids, random: no process can make those of another */
 	__u64 min_wait_ns;   /* of a SITE_WAIT */
+	__u32 max_kernels;   /* entries of `launches` */
+	__u32 max_allocations;
 };
 
 /* A process is a slot in the array `processes`, from first sight until userspace has read its end. */
@@ -96,7 +104,15 @@ struct process_record {
 	__u8 driver;		 /* the driver library that it called first, as SITE_DRIVER_SHIFT has it; 0: none yet */
 	__u8 calls_drivers;	 /* it has called more than one */
 	__u8 shim, behind_shim;	 /* the first of these was seen to call the second; 0: none was */
-	__u32 pad;
+	__u32 notice_bytes;	 /* of its notices in the ring that have not been taken in */
+	/* Its entries in maps that all processes share, see bpf/share.h */
+	__u32 kernel_keys, failure_keys, tally_keys;
+	__u32 live_keys, live_granted;
+	__u32 lost_notices; /* beyond its share of the ring */
+	/* What had no entries: with these all sums are exact. */
+	__u64 other_launches[OTHER_DEVICES + 1][2]; /* by device, the last of any other; [1] captured */
+	__u64 other_failures;
+	__u64 other_calls, other_call_failures, other_call_ns;
 	__u32 deaths; /* contexts that ended so far, with what lived in them */
 };
 

@@ -35,6 +35,11 @@ static inline __u64 where_launched(__u32 generation, __u8 device, __u8 captured)
 	return generation | (__u64)device << 32 | (__u64)captured << 40;
 }
 
+static inline __u8 device_launched(__u64 where)
+{
+	return (__u8)(where >> 32);
+}
+
 static inline int is_same_place(__u64 where, __u64 other)
 {
 	return !((where ^ other) << (64 - WHERE_BITS));
@@ -44,7 +49,7 @@ static inline struct launch_key launch_key_of(__u32 slot, __u64 handle, __u64 wh
 {
 	struct launch_key key = {.kernel = {.handle = handle, .slot = slot, .generation = (__u32)where}};
 
-	key.device = (__u8)(where >> 32);
+	key.device = device_launched(where);
 	key.captured = (__u8)(where >> 40);
 	return key;
 }

@@ -17,6 +17,7 @@
 #include "collect/open_calls.h"
 #include "collect/own_counts.h"
 #include "collect/private.h"
+#include "collect/shares.h"
 #include "collect/sites.h"
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
@@ -106,12 +107,20 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	}
 }
 
+/* Of the notices that have a bound for each process. */
+static void take_off(struct collector *collector, const struct record *record, size_t size)
+{
+	if (size >= sizeof(*record) && (record->type == RECORD_KERNEL_NAME || record->type == RECORD_UNLOAD))
+		shares__took_notice(collector, record->slot, size);
+}
+
 /* Not 0 ends the reading of the ring behind this record. */
 static int on_record(const void *data, size_t size, void *arg)
 {
 	struct collector *collector = arg;
 
 	take_record(collector, data, size);
+	take_off(collector, data, size);
 	return clock__boot_ns() >= collector->until_ns;
 }
 

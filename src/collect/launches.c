@@ -112,6 +112,41 @@ static int take_summed_launches(const void *key, const struct tally *sum, bool l
 	return ret ? ret : 1;
 }
 
+/* What had no counter of its own is one kernel more, so that the process's launches are all there. */
+static int take_others(struct process *process, const struct process_record *record)
+{
+	int ret = 0;
+
+	for (unsigned int device = 0; device <= OTHER_DEVICES && !ret; device++) {
+		for (unsigned int captured = 0; captured < 2 && !ret; captured++) {
+			const struct launch_key key = {
+				.kernel = {.handle = KERNEL_OTHER, .slot = process->slot},
+				.device = device == OTHER_DEVICES ? DEVICE_UNKNOWN : (uint8_t)device,
+				.captured = (uint8_t)captured,
+			};
+			uint64_t launches = __atomic_load_n(&record->other_launches[device][captured], __ATOMIC_RELAXED);
+
+			if (launches)
+				ret = kernel_table__set(process->kernel_table, &key, launches, NULL);
+		}
+	}
+	return ret;
+}
+
+static int take_all_others(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	int ret = 0;
+
+	for (size_t i = 0; i < collector->model.process_count && !ret; i++) {
+		struct process *process = &collector->model.processes[i];
+
+		if (process->slot != NO_PROCESS)
+			ret = take_others(process, &collector->records[process->slot]);
+	}
+	return ret;
+}
+
 int launches__read(struct reading *reading)
 {
 	const struct own_counts *own = reading->collector->own_counts;
@@ -126,6 +161,8 @@ int launches__read(struct reading *reading)
 	collector__consume(reading->collector);
 	if (!ret)
 		ret = count_table__each(table, take_summed_launches, reading);
+	if (!ret)
+		ret = take_all_others(reading);
 	host_stubs__forget(reading->collector->stubs, reading->collector->model.now_ns);
 	reading__delete_doomed(reading);
 	return ret;

@@ -11,6 +11,7 @@
 #include "collect/context_ends.h"
 #include "collect/pools.h"
 #include "collect/ranges.h"
+#include "collect/shares.h"
 #include "collect/sites.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/devices.h"
@@ -119,8 +120,10 @@ static int clear_dead(struct collector *collector)
 		    bpf_map__lookup_and_delete_elem(allocations, key, sizeof(*key), &record, sizeof(record), 0))
 			continue;
 		died = is_dead(collector, key->slot, &record);
-		if (died)
+		if (died) {
+			shares__deleted_live(collector, key->slot);
 			ret = context_ends__add(process, record.kind, record.device, record.size);
+		}
 		if (died && !ret) {
 			ranges__remove(collector->skeleton->maps.ranges, key, &record);
 			restore_range(collector, key);

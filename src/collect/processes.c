@@ -10,6 +10,7 @@
 
 #include "collect/ended_share.h"
 #include "collect/private.h"
+#include "collect/shares.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/sites.h"
 #include "target/process.h"
@@ -191,6 +192,7 @@ void collector__release_slots(struct collector *collector)
 		if (collector->estimates)
 			estimates__forget(collector->estimates, slot);
 		model->live_at_exit_bytes += process->live_at_exit_bytes;
+		shares__release(collector, slot);
 		collector->records[slot].state = PROCESS_FREE;
 		collector->index_of[slot] = NO_PROCESS;
 		process->slot = NO_PROCESS;

@@ -24,6 +24,7 @@
 #include "collect/private.h"
 #include "collect/reading.h"
 #include "collect/shapes.h"
+#include "collect/shares.h"
 #include "collect/sites.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
@@ -57,6 +58,14 @@ static void clear_object(struct collector *collector, const struct object_key *k
 		objects__clear_away(process, collector->contexts, collector->skeleton->maps.objects, key);
 }
 
+/* Several launch keys may have needed the name, so it goes after all have been read. */
+static void delete_kernel(struct reading *reading, const struct launch_key *key)
+{
+	if (!bpf_map__delete_elem(reading->map, key, sizeof(*key), 0))
+		shares__deleted_kernel(reading->collector, key->kernel.slot);
+	name_store__drop(reading->collector->names, &key->kernel);
+}
+
 void reading__delete_doomed(struct reading *reading)
 {
 	struct key_list *list = &reading->collector->doomed;
@@ -67,11 +76,10 @@ void reading__delete_doomed(struct reading *reading)
 			clear_object(reading->collector, (const void *)(list->keys + i * size));
 			continue;
 		}
-		bpf_map__delete_elem(reading->map, list->keys + i * size, size, 0);
-		/* Several launch keys may have needed the name, so it goes after all have been read. */
 		if (reading->map == reading->collector->skeleton->maps.launches)
-			name_store__drop(reading->collector->names,
-					 &((const struct launch_key *)(list->keys + i * size))->kernel);
+			delete_kernel(reading, (const void *)(list->keys + i * size));
+		else
+			bpf_map__delete_elem(reading->map, list->keys + i * size, size, 0);
 	}
 	list->count = 0;
 }
@@ -267,6 +275,16 @@ static void read_sticky(struct process *process, const struct process_record *re
 	process->sticky.others = record->after_sticky;
 }
 
+/* What had no entries of its own. */
+static void read_others(struct process *process, const struct process_record *record)
+{
+	failures__add_rest(process, __atomic_load_n(&record->other_failures, __ATOMIC_RELAXED));
+	process->other_calls = __atomic_load_n(&record->other_calls, __ATOMIC_RELAXED);
+	process->other_call_failures = __atomic_load_n(&record->other_call_failures, __ATOMIC_RELAXED);
+	process->other_call_ns = __atomic_load_n(&record->other_call_ns, __ATOMIC_RELAXED);
+	process->lost_notices = __atomic_load_n(&record->lost_notices, __ATOMIC_RELAXED);
+}
+
 static void read_shim(struct process *process, const struct process_record *record)
 {
 	process->shim_number = __atomic_load_n(&record->shim, __ATOMIC_ACQUIRE);
@@ -312,6 +330,8 @@ static int refresh_processes(struct collector *collector)
 			__atomic_load_n(&collector->records[process->slot].deaths, __ATOMIC_ACQUIRE);
 		tally__reset(process);
 		failures__begin(process);
+		read_others(process, &collector->records[process->slot]);
+		shares__trim(collector, process->slot);
 		memset(process->inflight, 0, sizeof(process->inflight));
 	}
 	return ret;

@@ -101,6 +101,11 @@ int failures__add(struct process *process, const struct failure_key *key, const 
 			       });
 }
 
+void failures__add_rest(struct process *process, uint64_t count)
+{
+	process->other_failures.count += count;
+}
+
 static int by_count(const void *a, const void *b)
 {
 	const struct failure *x = a, *y = b;

@@ -19,6 +19,9 @@ void failures__begin(struct process *process);
 /* What the maps have of one; its row is of the API table. Returns 0, or -ENOMEM with the process as it was. */
 int failures__add(struct process *process, const struct failure_key *key, const struct failure_record *record);
 
+/* Failures of which nothing is known but that they were. */
+void failures__add_rest(struct process *process, uint64_t count);
+
 /* All have been added: brings them in order, most first, what has no entries of its own last. Returns 0 or -ENOMEM. */
 int failures__finish(struct process *process);
 

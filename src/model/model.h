@@ -323,7 +323,9 @@ struct process {
 	size_t uuid_count;
 	uint64_t objects_cleared[OBJECT_KINDS]; /* gone with their context, and no longer in the maps */
 	struct failure other_failures;
-	uint64_t *failure_keys; /* of those with entries, in order */
+	uint64_t other_calls, other_call_failures, other_call_ns; /* that had no counter by function */
+	uint64_t lost_notices;					  /* beyond the process's share of the ring */
+	uint64_t *failure_keys;					  /* of those with entries, in order */
 	size_t failure_key_count;
 	struct kernel_table *kernel_table;
 	struct site_table *site_table; /* NULL where no stacks are taken */

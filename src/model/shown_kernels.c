@@ -101,7 +101,7 @@ static struct shown_kernel *add_unnamed(struct shown_kernels *kernels, uint64_t 
 
 struct shown_kernel *shown_kernels__add(struct shown_kernels *kernels, uint64_t handle)
 {
-	if (kernels->unnamed_count < UNNAMED_MAX)
+	if (kernels->unnamed_count < UNNAMED_MAX && handle != KERNEL_OTHER)
 		return add_unnamed(kernels, handle);
 	/* It stands for no one handle. */
 	if (!kernels->rest)

@@ -46,7 +46,10 @@ void shown_kernels__clear(struct shown_kernels *kernels);
 /* What they take in memory, about. */
 size_t shown_kernels__bytes(const struct shown_kernels *kernels);
 
-/* Adds a kernel without a name, for the handle; where there are a thousand, one that all others share. NULL without memory. */
+/*
+ * Adds a kernel without a name, for the handle; where there are a thousand, and for KERNEL_OTHER, one that all others share.
+ * NULL without memory.
+ */
 struct shown_kernel *shown_kernels__add(struct shown_kernels *kernels, uint64_t handle);
 
 /* Frees a kernel that has no name and that no handle stands for; not the one that is shared. */

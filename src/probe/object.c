@@ -125,6 +125,8 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.track_inflight = options->track_inflight || options->account;
 	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;
+	rodata->config.max_kernels = options->max_kernels;
+	rodata->config.max_allocations = options->max_allocations;
 	ret = fill_stack_constants(&rodata->config, options, err);
 	if (ret)
 		return ret;

@@ -49,6 +49,12 @@ void json_process__write_unfollowed(struct json *j, const struct process *p);
 /* The member "shim", of a process with a driver library in front of another. */
 void json_process__write_shim(struct json *j, const struct process *p);
 
+/*
+ * The members "other_calls", calls that had no counter by function, and "lost_notices", beyond the process's share of the
+ * ring, where there are any.
+ */
+void json_process__write_lost(struct json *j, const struct process *p);
+
 /* The member "slow_probes", calls whose probe the kernel must single-step, where there are any. */
 void json_process__write_slow(struct json *j, const struct model *model, const struct process *p);
 

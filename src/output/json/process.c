@@ -69,6 +69,20 @@ void json_process__write_shim(struct json *j, const struct process *p)
 	json__object_end(j);
 }
 
+void json_process__write_lost(struct json *j, const struct process *p)
+{
+	if (p->other_calls || p->other_call_failures) {
+		json__key(j, "other_calls");
+		json__object_begin(j);
+		json__key_u64(j, "calls", p->other_calls);
+		json__key_u64(j, "failures", p->other_call_failures);
+		json__key_u64(j, "ns", p->other_call_ns);
+		json__object_end(j);
+	}
+	if (p->lost_notices)
+		json__key_u64(j, "lost_notices", p->lost_notices);
+}
+
 void json_process__write_slow(struct json *j, const struct model *model, const struct process *p)
 {
 	struct slow_calls slow;

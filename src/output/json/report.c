@@ -60,6 +60,7 @@ static void write_process(struct json *j, const struct model *model, const struc
 	json_process__write_shim(j, p);
 	json_process__write_unfollowed(j, p);
 	json_process__write_slow(j, model, p);
+	json_process__write_lost(j, p);
 	if (sections & SECTION_LAUNCH)
 		json_launch__write(j, model, p);
 	if (sections & SECTION_COPY) {

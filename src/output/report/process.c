@@ -90,6 +90,16 @@ static void print_shim(FILE *out, const struct process *p)
 	fputs(": a call through both is counted once, as the function of the first\n", out);
 }
 
+/* What the maps had no room for, of this process. */
+static void print_lost(FILE *out, const struct process *p)
+{
+	if (p->other_calls || p->other_call_failures)
+		fprintf(out, REPORT_INDENT "calls of functions unknown, for want of room: %" PRIu64 ", and %" PRIu64 " that failed\n",
+			p->other_calls, p->other_call_failures);
+	if (p->lost_notices)
+		fprintf(out, REPORT_INDENT "notices lost, beyond its share of the ring: %" PRIu64 "\n", p->lost_notices);
+}
+
 /* What the process pays for functions that bear no cheap probe. */
 static void print_slow(FILE *out, const struct model *model, const struct process *p)
 {
@@ -157,5 +167,6 @@ void report_process__print(FILE *out, const struct model *model)
 		print_shim(out, p);
 		print_unfollowed(out, model, p);
 		print_slow(out, model, p);
+		print_lost(out, p);
 	}
 }

@@ -5,6 +5,7 @@
  *
  *   errors   COUNT codes of errors, one failed free of each
  *   kernels  COUNT handles of kernels without names, a launch of each
+ *   memory   COUNT allocations of 4,096 bytes, of which none is freed
  *   usual    what a program does: COUNT launches of 20 kernels with names, memory, copies and waits
  *   again    starts `usual` again and again until it is killed, one after the other
  *
@@ -55,6 +56,16 @@ static void make_kernels(long count)
 {
 	for (long i = 0; i < count; i++)
 		launch(handle_of(i));
+}
+
+static void make_memory(long count)
+{
+	unsigned long pointer;
+
+	for (long i = 0; i < count; i++) {
+		made_up_value = 0x100000000000 + 4096 * (unsigned long)i;
+		cuMemAlloc_v2(&pointer, 4096);
+	}
 }
 
 static void load_kernels(void)
@@ -115,6 +126,8 @@ int main(int argc, char **argv)
 		make_errors(count);
 	else if (!strcmp(what, "kernels"))
 		make_kernels(count);
+	else if (!strcmp(what, "memory"))
+		make_memory(count);
 	else if (!strcmp(what, "usual"))
 		run_as_usual(count);
 	else
