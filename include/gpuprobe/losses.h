@@ -10,9 +10,9 @@
 #define LOSSES(X) \
 	X(PROCESS_TABLE_FULL, "process_table_full", "calls of processes beyond --max-processes") \
 	X(ALLOCATION_MAP_FULL, "allocation_map_full", "allocations beyond --max-allocations") \
-	X(KERNEL_MAP_FULL, "kernel_map_full", "launches of kernels beyond --max-kernels: they count as their process's other kernels") \
+	X(KERNEL_MAP_FULL, "kernel_map_full", "launches of kernels beyond --max-kernels") \
 	X(TALLY_MAP_FULL, "tally_map_full", "calls whose counter could not be made") \
-	X(ERROR_MAP_FULL, "error_map_full", "failures without a counter by function and code: they count as their process's other failures") \
+	X(ERROR_MAP_FULL, "error_map_full", "failures whose counter could not be made") \
 	X(INFLIGHT_MAP_FULL, "inflight_map_full", "asynchronous copies, or launches of an account, on streams beyond --max-inflight") \
 	X(INFLIGHT_BUSY, "inflight_busy", "asynchronous copies on a stream that many threads used at once") \
 	X(CAPTURE_MAP_FULL, "capture_map_full", "captures whose launches may be counted as executed") \
