@@ -333,6 +333,95 @@ static void reaches_who_became_another_user(void **state)
 	in_child(try_signals);
 }
 
+/* --- memory of other processes --- */
+
+/*
+ * A process of that user, which is there as long as this one, whose signals would not reach it; `dumpable` as prctl(2) has
+ * it: one that is not has its files in /proc as root's.
+ */
+static pid_t start_waiting(uid_t user, int dumpable)
+{
+	int ready[2], life[2];
+	char byte;
+	pid_t child;
+
+	HOLDS(!pipe(ready) && !pipe(life));
+	child = fork();
+	if (!child) {
+		close(life[1]);
+		if (setresgid(user, user, user) || setresuid(user, user, user) || prctl(PR_SET_DUMPABLE, dumpable) ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		_exit(read(life[0], &byte, 1) != 0);
+	}
+	HOLDS(child > 0 && read(ready[0], &byte, 1) == 1);
+	close(life[0]);
+	return child;
+}
+
+static int open_memory(pid_t pid, int flags)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	return open(path, flags);
+}
+
+static char place[] = "as it was";
+
+/* What docs/reliability.md says: neither the capabilities nor the filter keep user 0 from root's own files. */
+static void try_memory(void)
+{
+	struct error err = {""};
+	pid_t users, hidden, roots;
+	int memory;
+
+	if (geteuid())
+		_exit(0);
+	users = start_waiting(65534, 1);
+	hidden = start_waiting(65534, 0);
+	roots = start_waiting(0, 1);
+	HOLDS(!capabilities__keep_needed(false, &err));
+	enter(false, false);
+	HOLDS(open_memory(users, O_RDONLY) >= 0 && open_memory(hidden, O_RDONLY) >= 0);
+	FAILS(open_memory(users, O_RDWR), EACCES);
+	FAILS(open_memory(users, O_WRONLY), EACCES);
+	HOLDS(open_memory(hidden, O_RDWR) >= 0);
+	memory = open_memory(roots, O_RDWR);
+	HOLDS(memory >= 0 && pwrite(memory, "A", 1, (off_t)(uintptr_t)place) == 1);
+}
+
+static void writes_no_memory_of_other_users(void **state)
+{
+	(void)state;
+	in_child(try_memory);
+}
+
+/* A normal user's gpuprobe, with the five as lent to it: its own user's processes alone. */
+static void try_memory_as_user(void)
+{
+	struct error err = {""};
+	pid_t others, hidden;
+
+	if (geteuid())
+		_exit(0);
+	others = start_waiting(65533, 1);
+	hidden = start_waiting(65533, 0);
+	HOLDS(!prctl(PR_SET_KEEPCAPS, 1) && !setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534));
+	HOLDS(!capabilities__keep_needed(false, &err));
+	enter(false, false);
+	HOLDS(open_memory(others, O_RDONLY) >= 0);
+	FAILS(open_memory(others, O_RDWR), EACCES);
+	FAILS(open_memory(hidden, O_RDWR), EACCES);
+	FAILS(open_memory(1, O_RDWR), EACCES);
+}
+
+static void a_user_writes_his_own_memory_alone(void **state)
+{
+	(void)state;
+	in_child(try_memory_as_user);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +434,8 @@ int main(void)
 		cmocka_unit_test(keeps_what_it_needs),
 		cmocka_unit_test(names_what_is_lacking),
 		cmocka_unit_test(reaches_who_became_another_user),
+		cmocka_unit_test(writes_no_memory_of_other_users),
+		cmocka_unit_test(a_user_writes_his_own_memory_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
