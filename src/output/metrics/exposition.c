@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/json.h"
 
 #define DIGITS_SIZE 21 /* of 64 bits, and a NUL */
@@ -75,6 +76,21 @@ static size_t plain_length(const char *s)
 	return n;
 }
 
+/* A character of UTF-8. One that a terminal would act on is shown as \xNN; a line feed has an escape of the form itself. */
+static void write_character(FILE *out, const char *s, size_t length)
+{
+	if (*s == '\n') {
+		fputs("\\n", out);
+	} else if (*s == '\\' || *s == '"') {
+		fprintf(out, "\\%c", *s);
+	} else if (escape__printable(s, length)) {
+		fwrite(s, 1, length, out);
+	} else {
+		for (size_t i = 0; i < length; i++)
+			fprintf(out, "\\\\x%02x", (unsigned char)s[i]);
+	}
+}
+
 static void escape(FILE *out, const char *s)
 {
 	size_t n;
@@ -92,13 +108,7 @@ static void escape(FILE *out, const char *s)
 			s++;
 			continue;
 		}
-		if (*s == '\n') {
-			fputs("\\n", out);
-		} else {
-			if (*s == '\\' || *s == '"')
-				fputc('\\', out);
-			fwrite(s, 1, n, out);
-		}
+		write_character(out, s, n);
 		s += n;
 	}
 }

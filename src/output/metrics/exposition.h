@@ -47,7 +47,7 @@ void exposition__family(struct exposition_writer *w, const struct metric_family 
 
 /* A sample: its start, its labels if any, then its value by one of these. */
 void exposition__sample(struct exposition_writer *w);
-/* The value is escaped; bytes that are no UTF-8 become U+FFFD. */
+/* The value is escaped; what a terminal would act on is shown as \xNN, and bytes that are no UTF-8 become U+FFFD. */
 void exposition__label(struct exposition_writer *w, const char *name, const char *value);
 void exposition__u64(struct exposition_writer *w, uint64_t value);
 /* Nanoseconds, written as seconds in decimals, exactly. */

@@ -40,7 +40,21 @@ static void put_real(const struct writer *w, bool known, double value)
 	fputs(text, w->out);
 }
 
-/* In quotes where it must be. It came from a program, maybe: a row stays a line. */
+/*
+ * Whether a spreadsheet would take the text for a formula, which may run a program or ask a server: by its first character,
+ * or the same of double width. A tab or a line's end as the first one has been escaped.
+ */
+static bool is_formula(const char *text)
+{
+	static const char *const begins[] = {"=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (!strncmp(text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/* In quotes where it must be. It came from a program, maybe: a row stays a line, and a text a text. */
 static void put_text(const struct writer *w, const char *text)
 {
 	char *safe = NULL;
@@ -59,6 +73,8 @@ static void put_text(const struct writer *w, const char *text)
 	quoted = strpbrk(safe, ",\"") || safe[0] == ' ';
 	if (quoted)
 		fputc('"', w->out);
+	if (is_formula(safe))
+		fputc('\'', w->out);
 	for (const char *c = safe; *c; c++) {
 		if (*c == '"')
 			fputc('"', w->out);

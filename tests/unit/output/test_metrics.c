@@ -176,6 +176,36 @@ static void escapes_labels(void **state)
 	free(page);
 }
 
+/* A terminal that shows the page does nothing, and a reader of lines sees no other lines; a text may still look like that. */
+static void shows_control_characters(void **state)
+{
+	static const struct {
+		const char *comm, *label;
+	} cases[] = {
+		{"a\x1b]0;x\ab", "a\\\\x1b]0;x\\\\x07b"},
+		{"a\tb\rc", "a\\\\x09b\\\\x0dc"},
+		{"\x7f\xc2\x9b", "\\\\x7f\\\\xc2\\\\x9b"},
+		{"\xe2\x80\xae\xe2\x80\xa8", "\\\\xe2\\\\x80\\\\xae\\\\xe2\\\\x80\\\\xa8"},
+		{"a\\x1b", "a\\\\x1b"},
+		{"gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80", "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct busy b;
+		char *page, wanted[128];
+
+		fill_busy(&b);
+		strcpy(b.process.comm, cases[i].comm);
+		page = render_once(&b.model, i % 2 ? EXPOSITION_OPENMETRICS : EXPOSITION_PROMETHEUS);
+		snprintf(wanted, sizeof(wanted), "comm=\"%s\"} 9\n", cases[i].label);
+		assert_non_null(strstr(page, wanted));
+		for (const char *c = page; *c; c++)
+			assert_true(*c == '\n' || (unsigned char)*c >= ' ');
+		free(page);
+	}
+}
+
 static void takes_the_newest_of_a_pid(void **state)
 {
 	struct process p[] = {
@@ -312,6 +342,7 @@ int main(void)
 		cmocka_unit_test(keeps_families_together),
 		cmocka_unit_test(exports_chosen_sections_only),
 		cmocka_unit_test(escapes_labels),
+		cmocka_unit_test(shows_control_characters),
 		cmocka_unit_test(takes_the_newest_of_a_pid),
 		cmocka_unit_test(waits_have_series_once_there_are_any),
 		cmocka_unit_test(renders_an_empty_model),

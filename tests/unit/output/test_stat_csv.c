@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -135,6 +136,47 @@ static void test_whole(void **state)
 	scene__end(&scene);
 }
 
+/* No text is one that a spreadsheet would work out; numbers and texts that only have such characters stay. */
+static void test_formulas(void **state)
+{
+	static const struct {
+		const char *comm, *field;
+	} cases[] = {
+		{"=1+1", "'=1+1"},
+		{"+a", "'+a"},
+		{"-a", "'-a"},
+		{"@a", "'@a"},
+		{"=1,\"", "\"'=1,\"\"\""},
+		{"\xef\xbc\x9d"
+		 "a",
+		 "'\xef\xbc\x9d"
+		 "a"},
+		{"\xef\xbc\xa0"
+		 "a",
+		 "'\xef\xbc\xa0"
+		 "a"},
+		{"\t=a", "\\t=a"},
+		{"\r=a", "\\r=a"},
+		{"a=b", "a=b"},
+		{"'a", "'a"},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene scene;
+		char *text, wanted[64];
+
+		begin(&scene);
+		strcpy(scene.processes[0].comm, cases[i].comm);
+		text = scene__print(&scene, stat_csv__print);
+		snprintf(wanted, sizeof(wanted), "\nfunctions,10,12,%s,cuMemAlloc_v2,", cases[i].field);
+		assert_non_null(strstr(text, wanted));
+		free(text);
+		scene__end(&scene);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_rectangles),
 		cmocka_unit_test(test_later),
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_formulas),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
