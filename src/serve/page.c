@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text_stream.h"
+#include "serve/foreign.h"
 #include "serve/gzip.h"
 #include "serve/negotiate.h"
 
@@ -159,8 +160,11 @@ static int choose(const struct http_options *options, struct pages *pages, const
 		  struct response *r)
 {
 	const struct page *page = find_page(request->path);
+	const char *foreign = foreign__why(&request->sender);
 	int err;
 
+	if (foreign)
+		return response__refuse(r, 403, foreign);
 	if (!page)
 		return response__status(r, 404, pages__total(pages));
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {

@@ -200,10 +200,44 @@ static int parse_content_length(struct parser *p, struct text value)
 	return REQUEST_COMPLETE;
 }
 
+static bool begins(struct text t, const char *s)
+{
+	return t.length >= strlen(s) && !strncasecmp(t.start, s, strlen(s));
+}
+
+/* A page can give some of these another value; it can leave none of them out. */
+static bool is_of_browser(struct text name, struct text value)
+{
+	return equals(name, "accept-language") || equals(name, "origin") || equals(name, "referer") ||
+	       equals(name, "upgrade-insecure-requests") || begins(name, "sec-") ||
+	       (equals(name, "user-agent") && begins(value, "mozilla/"));
+}
+
+static void take_sender(struct request_sender *sender, struct text name, struct text value)
+{
+	const struct {
+		const char *name;
+		char *out;
+		size_t size;
+	} kept[] = {
+		{"host", sender->host, sizeof(sender->host)},
+		{"origin", sender->origin, sizeof(sender->origin)},
+		{"sec-fetch-site", sender->site, sizeof(sender->site)},
+		{"sec-fetch-mode", sender->mode, sizeof(sender->mode)},
+		{"sec-fetch-dest", sender->dest, sizeof(sender->dest)},
+	};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		if (equals(name, kept[i].name))
+			copy(kept[i].out, kept[i].size, value);
+	sender->browser |= is_of_browser(name, value);
+}
+
 static int take_header(struct parser *p, struct text name, struct text value)
 {
 	struct request *r = p->request;
 
+	take_sender(&r->sender, name, value);
 	if (equals(name, "accept")) {
 		r->has_accept = true;
 		join(r->accept, sizeof(r->accept), value);
@@ -289,6 +323,7 @@ int request__parse(const char *data, size_t length, struct request *request, siz
 	request->method[0] = request->path[0] = '\0';
 	request->accept[0] = request->accept_encoding[0] = '\0';
 	request->has_accept = request->keep_alive = request->has_body = false;
+	request->sender = (struct request_sender){0};
 	status = parse(&p, &rest);
 	if (status == REQUEST_COMPLETE)
 		*used = (size_t)(rest.start - data);

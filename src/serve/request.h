@@ -17,11 +17,25 @@
 #define REQUEST_INCOMPLETE 0
 #define REQUEST_COMPLETE 200
 
+#define REQUEST_HOST_MAX 280 /* a DNS name has 253 bytes, "https://" and a port come to it; a longer one is cut */
+#define REQUEST_WORD_MAX 16
+
+/* What browsers tell of who has them ask; foreign.h judges it. Not there: empty. */
+struct request_sender {
+	char host[REQUEST_HOST_MAX];   /* "HOST:PORT", as it was asked for */
+	char origin[REQUEST_HOST_MAX]; /* of the page, "http://HOST:PORT" or "null" */
+	char site[REQUEST_WORD_MAX];   /* Sec-Fetch-Site: "same-origin", "cross-site", … */
+	char mode[REQUEST_WORD_MAX];   /* Sec-Fetch-Mode: "navigate", … */
+	char dest[REQUEST_WORD_MAX];   /* Sec-Fetch-Dest: "document", … */
+	bool browser;		       /* it has what every browser sends, and no program that scrapes does */
+};
+
 struct request {
 	char method[REQUEST_METHOD_MAX]; /* cut where longer: no method known here is */
 	char path[REQUEST_HEAD_MAX];	 /* without query; of an absolute URI, its path */
 	char accept[REQUEST_HEAD_MAX];	 /* several headers joined by commas; see has_accept */
 	char accept_encoding[REQUEST_HEAD_MAX];
+	struct request_sender sender;
 	bool has_accept;
 	bool keep_alive; /* the client expects to send another request */
 	bool has_body;

@@ -17,6 +17,8 @@ static const char *reason_of(int status)
 		return "OK";
 	case 400:
 		return "Bad Request";
+	case 403:
+		return "Forbidden";
 	case 404:
 		return "Not Found";
 	case 405:
@@ -34,17 +36,28 @@ static const char *reason_of(int status)
 	}
 }
 
-int response__status(struct response *response, int status, size_t *total)
+/* `colon` and `why` are empty where there is no more to say. */
+static int set_line(struct response *response, int status, const char *colon, const char *why, size_t *total)
 {
-	char line[64], *text;
+	char *text;
 
 	memset(response, 0, sizeof(*response));
 	response->status = status;
 	response->content_type = "text/plain; charset=utf-8";
-	snprintf(line, sizeof(line), "%d %s\n", status, reason_of(status));
-	text = strdup(line);
-	response->body = text ? body__new(text, strlen(line), total) : NULL;
+	if (asprintf(&text, "%d %s%s%s\n", status, reason_of(status), colon, why) < 0)
+		return -ENOMEM;
+	response->body = body__new(text, strlen(text), total);
 	return response->body ? 0 : -ENOMEM;
+}
+
+int response__status(struct response *response, int status, size_t *total)
+{
+	return set_line(response, status, "", "", total);
+}
+
+int response__refuse(struct response *response, int status, const char *why, size_t *total)
+{
+	return set_line(response, status, ": ", why, total);
 }
 
 void response__clear(struct response *response)

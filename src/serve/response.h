@@ -25,6 +25,9 @@ struct response {
  */
 int response__status(struct response *response, int status, size_t *total);
 
+/* The same, with what a person should know in that line. */
+int response__refuse(struct response *response, int status, const char *why, size_t *total);
+
 /* Releases the body. */
 void response__clear(struct response *response);
 

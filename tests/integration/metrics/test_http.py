@@ -229,6 +229,30 @@ def test_query_is_ignored(idle):
     assert idle.request("/metrics?name[]=x")[0] == 200
 
 
+BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0)", "Accept-Language": "en-US,en;q=0.5"}
+
+
+@pytest.mark.parametrize("headers, status", [
+    ({"Host": "evil.example:9000"}, 403),
+    ({"Host": "evil.example:9000", "Referer": "http://evil.example:9000/"}, 403),
+    ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}, 403),
+    ({"Origin": "http://evil.example"}, 403),
+    ({}, 200),
+    ({"Host": "localhost:9000"}, 200),
+    ({"Host": f"{os.uname().nodename}:9000"}, 200),
+])
+def test_browsers(idle, headers, status):
+    """By a name that leads here for a moment, or for a page of another site, they get nothing."""
+    answer, _, body = idle.request("/metrics", headers=BROWSER | headers)
+    assert answer == status
+    assert (b"gpuprobe_build" in body) == (status == 200)
+
+
+def test_scraped_by_any_name(idle):
+    headers = {"Host": "gpu7.example.com:9000", "User-Agent": "Prometheus/2.42.0", "Accept": PROMETHEUS_ACCEPT}
+    assert idle.request("/metrics", headers=headers)[0] == 200
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "BREW"])
 def test_other_methods(idle, method):
     status, answer, _ = idle.request("/metrics", method)
@@ -472,6 +496,18 @@ def test_memory_against_the_truth(serve):
         assert sum(errors.values()) == sum(truth.errors().values())
     assert page.value("gpuprobe_live_at_exit_bytes_total") == at_exit == 3 * 2 * 8192
     assert page.value("gpuprobe_errors_total", function="cudaMalloc", error="cudaErrorMemoryAllocation") == 1
+
+
+def test_a_name_with_control_characters(serve, tmp_path):
+    """The page has none, and a reader finds the process."""
+    program = tmp_path / "\x1b]0;\a=\r1"
+    program.symlink_to(paths.SIM / "memory")
+    with serve(f"'{program}' --pairs 3") as served:
+        page = served.done().until(lambda page: page.find("gpuprobe_allocations_total"))
+        _, _, body = served.endpoint.request("/metrics")
+        served.finish()
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", body)
+    assert page.value("gpuprobe_allocations_total", comm=r"\x1b]0;\x07=\x0d1") == 3
 
 
 def test_live_memory_by_kind(serve):

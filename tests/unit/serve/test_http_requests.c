@@ -171,6 +171,133 @@ static void reads_no_further_than_a_head_may_be(void **state)
 	free(text);
 }
 
+#define PROMETHEUS \
+	"User-Agent: Prometheus/2.42.0\r\nAccept: application/openmetrics-text\r\nAccept-Encoding: gzip\r\n" \
+	"X-Prometheus-Scrape-Timeout-Seconds: 10\r\n"
+#define BROWSER \
+	"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\nAccept: */*\r\n" \
+	"Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate\r\n"
+#define FETCH(site, mode, dest) \
+	"Sec-Fetch-Site: " site "\r\nSec-Fetch-Mode: " mode "\r\nSec-Fetch-Dest: " dest "\r\n"
+
+/* In place of libc's. */
+int gethostname(char *name, size_t size)
+{
+	snprintf(name, size, "gpu7.example.org");
+	return 0;
+}
+
+static void expect_asked(struct fixture *f, const char *host, const char *headers, int status)
+{
+	char request[1024];
+
+	snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: %s\r\n%s\r\n", host, headers);
+	expect(f, request, status, true);
+}
+
+/* A page whose site's name leads here for a moment is of the same origin as what it asks: only the name tells. */
+static void refuses_browsers_by_others_names(void **state)
+{
+	static const char *const others[] = {
+		"evil.example:9000",
+		"EVIL.example",
+		"evil.example.",
+		"127.0.0.1.evil.example:9000",
+		"1.2.3.4.5",
+		"localhost.evil.example",
+		"local.example",
+		"[::1].evil.example",
+		"[evil.example",
+		"a.notlocalhost",
+	};
+	static const char *const marks[] = {
+		BROWSER,
+		BROWSER "Referer: http://evil.example:9000/\r\n",
+		"Accept-Language:\r\n", /* what a page cannot leave out, it can empty */
+		"User-Agent: mozilla/5.0\r\n",
+		"SEC-GPC: 1\r\n",
+		"Upgrade-Insecure-Requests: 1\r\n",
+		"Origin: http://evil.example:9000\r\n",
+	};
+	struct fixture *f = *state;
+	struct answer a;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		expect_asked(f, others[i], BROWSER, 403);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		expect_asked(f, "evil.example:9000", marks[i], 403);
+	f->renders = 0;
+	close(ask(f, "GET / HTTP/1.1\r\nHost: evil.example\r\n" BROWSER "\r\n", &a));
+	assert_int_equal(status_of(&a), 403);
+	assert_non_null(strstr(a.data, "\r\n\r\n403 Forbidden: a browser asks by a name"));
+	assert_int_equal(f->renders, 0);
+}
+
+static void serves_browsers_by_names_of_this_machine(void **state)
+{
+	static const char *const names[] = {
+		"127.0.0.1:9000",
+		"10.1.2.3",
+		"[::1]:9000",
+		"[fe80::1]",
+		"localhost:9000",
+		"LOCALHOST",
+		"localhost.",
+		"gpu7:9000",
+		"GPU7.example.org:9000",
+		"a.localhost:9000",
+		"gpu7.local",
+		"gpuprobe.monitoring.svc.cluster.local:9000",
+		"gpu7.c.project.internal",
+		"",
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		expect_asked(f, names[i], BROWSER, 200);
+	/* HTTP/1.0 may do without. */
+	expect(f, "GET /metrics HTTP/1.0\r\n" BROWSER "\r\n", 200, false);
+}
+
+/* By whatever name, also behind a proxy that tells nothing of a browser. */
+static void serves_what_is_no_browser(void **state)
+{
+	static const char *const names[] = {"gpu7.example.com:9000", "gpuprobe.monitoring.svc:9000", "evil.example", "10.0.0.1"};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		expect_asked(f, names[i], PROMETHEUS, 200);
+		expect_asked(f, names[i], "User-Agent: curl/7.88.1\r\nAccept: */*\r\n", 200);
+		expect_asked(f, names[i], "", 200);
+	}
+}
+
+/* The browser tells that it is another site's page which asks. */
+static void refuses_pages_of_other_sites(void **state)
+{
+	static const struct {
+		const char *headers;
+		int status;
+	} cases[] = {
+		{BROWSER FETCH("cross-site", "no-cors", "script"), 403},
+		{BROWSER FETCH("cross-site", "no-cors", "image"), 403},
+		{BROWSER FETCH("cross-site", "navigate", "iframe"), 403},
+		{BROWSER FETCH("same-site", "cors", "empty"), 403},
+		{BROWSER FETCH("anything else", "cors", "empty"), 403},
+		{BROWSER "Origin: https://evil.example\r\n", 403},
+		{BROWSER "Origin: null\r\n", 403},
+		{BROWSER "Origin: http://localhost:9001\r\n", 403},
+		{"Origin: http://localhost:9000.evil.example\r\n", 403},
+		{BROWSER FETCH("same-origin", "cors", "empty"), 200},
+		{BROWSER "Origin: http://LOCALHOST:9000\r\n", 200},
+		{BROWSER FETCH("none", "navigate", "document"), 200},
+		{BROWSER FETCH("cross-site", "navigate", "document"), 200}, /* a link that was followed */
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		expect_asked(f, "localhost:9000", cases[i].headers, cases[i].status);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +307,10 @@ int main(void)
 		server_test(refuses_a_nul_byte),
 		server_test(refuses_bodies),
 		server_test(refuses_long_heads),
+		server_test(refuses_browsers_by_others_names),
+		server_test(serves_browsers_by_names_of_this_machine),
+		server_test(serves_what_is_no_browser),
+		server_test(refuses_pages_of_other_sites),
 		cmocka_unit_test(reads_no_further_than_a_head_may_be),
 	};
 
