@@ -164,7 +164,7 @@ static int choose(const struct http_options *options, struct pages *pages, const
 	int err;
 
 	if (foreign)
-		return response__refuse(r, 403, foreign);
+		return response__refuse(r, 403, foreign, pages__total(pages));
 	if (!page)
 		return response__status(r, 404, pages__total(pages));
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
