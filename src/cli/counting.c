@@ -33,7 +33,7 @@ struct counting {
 	bool *slow;		   /* by row of api_functions, see struct attacher_counts */
 	struct overhead *overhead; /* NULL: all probes stay in */
 	struct event *ring, *reap;
-	uint64_t reap_ns; /* what the last reaping took */
+	uint64_t reap_ns; /* what the last reaping took, for those that live */
 };
 
 /* --- what happens --- */
@@ -61,13 +61,16 @@ static void on_reap(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	warn_unread(counting, collector__reap(counting->collector, false));
-	counting->reap_ns = clock__boot_ns() - began;
+	counting->reap_ns = (uint64_t)((double)(clock__boot_ns() - began) * collector__living(counting->collector));
 }
 
 static void on_process_ended(void *arg)
 {
 	struct counting *counting = arg;
-	/* However many processes end, and however much there is to read: a tenth of the time at most. */
+	/*
+	 * However many processes end: what there is to read of those that live takes a tenth of the time at most. Those that
+	 * have ended are read for the last time, the sooner the better: each reading has them until then.
+	 */
 	uint64_t delay_ms = REAP_DELAY_MS + 10 * counting->reap_ns / NS_PER_MS;
 	struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000), .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/heap.h"
 #include "cli/subcommand.h"
 #include "cli/write_signals.h"
 
@@ -90,6 +91,7 @@ int main(int argc, char **argv)
 	struct error err = {""};
 	int status = EXIT_FAILED;
 
+	heap__settle();
 	event_set_log_callback(say_why_it_ends);
 	write_signals__survive(SIGXFSZ); /* of a file that must not grow (ulimit -f) */
 	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0 && !finish_output(&status, &err))

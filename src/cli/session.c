@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/exits.h"
@@ -54,7 +55,8 @@ struct session {
 	struct attacher *attacher;
 	struct refusals refusals;
 	struct asked_processes asked;
-	uint64_t unused_ns; /* a file that nobody maps keeps its probes for so long */
+	uint64_t gave_back_ns; /* memory, the last time */
+	uint64_t unused_ns;    /* a file that nobody maps keeps its probes for so long */
 	int signal_fd;
 	int timer_fd; /* of the deadline */
 	int end_fd;   /* an epoll of both */
@@ -147,6 +149,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 	}
 	if (session->hooks.second)
 		session->hooks.second(session->hooks.arg);
+	heap__give_back(&session->gave_back_ns, clock__boot_ns());
 }
 
 static int look_at(struct session *session, const struct rescan *rescan)

@@ -339,12 +339,22 @@ int collector__reap(struct collector *collector, bool with_lists)
 {
 	int ret;
 
+	collector->reaped = 0;
 	ret = collector__read_maps(collector, with_lists, true);
 	if (ret)
 		return ret;
 	collector__release_slots(collector);
 	collector__drop_old_processes(collector);
 	return 0;
+}
+
+double collector__living(const struct collector *collector)
+{
+	size_t living = 0;
+
+	for (size_t i = 0; i < collector->model.process_count; i++)
+		living += collector->model.processes[i].slot != NO_PROCESS;
+	return living ? (double)living / (double)(living + collector->reaped) : 0;
 }
 
 int collector__update(struct collector *collector, bool with_lists)

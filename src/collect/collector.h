@@ -92,6 +92,9 @@ int collector__gather(struct collector *collector);
  */
 int collector__reap(struct collector *collector, bool with_lists);
 
+/* Of the processes that the latest reaping has read, the share that has not ended: 0 to 1. */
+double collector__living(const struct collector *collector);
+
 /* The model as of the last update. Owned by the collector. */
 struct model *collector__model(struct collector *collector);
 

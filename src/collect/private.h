@@ -54,6 +54,7 @@ struct collector {
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;
 	bool reports;	    /* are made: see collector__expect_reports */
+	size_t reaped;	    /* processes, by the latest reaping */
 	uint64_t paged_ns;  /* of the latest page */
 	bool has_fresh;	    /* a process has made its first call since */
 	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */

@@ -196,6 +196,7 @@ void collector__release_slots(struct collector *collector)
 		collector->records[slot].state = PROCESS_FREE;
 		collector->index_of[slot] = NO_PROCESS;
 		process->slot = NO_PROCESS;
+		collector->reaped++;
 		settle(process);
 		bpf_map__update_elem(collector->skeleton->maps.free_slots, NULL, 0, &slot, sizeof(slot), 0);
 	}
