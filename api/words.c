@@ -156,6 +156,8 @@ static const struct word graph_changes[] = {
 static const struct word ask_kinds[] = {
 	{"error", ASK_ERROR},
 	{"getter", ASK_GETTER},
+	{"count", ASK_COUNT},
+	{"start", ASK_START},
 	{NULL, 0},
 };
 

@@ -53,4 +53,17 @@ static __noinline int device_leave(struct thread *thread, struct call *call, s32
 	return 0;
 }
 
+/* Of calls that only ask nothing is counted but this: that CUDA cannot be used. */
+static __noinline int ask_leave(struct thread *thread, struct call *call, s32 result)
+{
+	const volatile struct function_desc *function;
+
+	if (!thread || !call || !result)
+		return 0;
+	function = function_at(call->row);
+	if (function && (function->kind == ASK_COUNT || function->kind == ASK_START))
+		count_failure(thread->slot, call, 0, 0, result);
+	return 0;
+}
+
 #endif

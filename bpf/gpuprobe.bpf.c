@@ -251,6 +251,9 @@ static __always_inline void leave_family(struct thread *thread, struct call *cal
 	case OP_LAUNCH_LIST:
 		launch_list_leave(thread, call, result);
 		break;
+	case OP_ASK:
+		ask_leave(thread, call, result);
+		break;
 	}
 }
 

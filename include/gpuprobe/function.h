@@ -44,7 +44,7 @@ enum operation {
 	OP_GRAPH,	  /* a graph is built, see enum graph_change */
 	OP_HOST_FUNCTION, /* a function of the program's own is put on a stream */
 	OP_LAUNCH_LIST,	  /* ROLE_ELEMENTS launches, in the list ROLE_PARAMS */
-	OP_ASK,		  /* changes nothing, see enum ask_kind; probed only where that is asked for */
+	OP_ASK,		  /* changes nothing that is watched, see enum ask_kind; probed only where that is asked for */
 	OP_COUNT,
 };
 
@@ -189,6 +189,8 @@ enum graph_change {
 enum ask_kind {
 	ASK_ERROR = 0, /* whether an earlier call failed, or what a result means: its entry alone is seen */
 	ASK_GETTER,
+	ASK_COUNT, /* a getter that fails where CUDA cannot be used: how many devices there are */
+	ASK_START, /* what a program begins with, and maybe ends with where CUDA cannot be used */
 };
 
 /* The kinds of OP_GRAPH_LAUNCH, in tallies: whether the number of its kernels is known. */

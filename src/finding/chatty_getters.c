@@ -21,7 +21,7 @@ static bool is_getter(size_t row)
 {
 	const struct function_desc *function = row < api_function_count ? &api_functions[row].desc : NULL;
 
-	return function && function->operation == OP_ASK && function->kind == ASK_GETTER;
+	return function && function->operation == OP_ASK && (function->kind == ASK_GETTER || function->kind == ASK_COUNT);
 }
 
 static struct asked sum_up(const struct account *account)

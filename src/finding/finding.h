@@ -76,6 +76,8 @@ struct finding_kind {
 	int (*draw)(const struct finding_input *input, const struct process *process, struct finding_list *out);
 	/* The same over all processes: devices and ranks compared. */
 	int (*draw_all)(const struct finding_input *input, struct finding_list *out);
+	/* Whether, by its thresholds, it is found of the process, of which nothing else is looked for then. Optional. */
+	bool (*stands_alone)(const struct process *process, const double *thresholds);
 };
 
 /* In the order they are shown in by id; `count` of them. */

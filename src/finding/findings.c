@@ -115,6 +115,16 @@ static bool knows_every_of_all(const struct finding_kind *kind, const struct mod
 	return true;
 }
 
+/* Whether another kind is found of the process that leaves nothing for this one. */
+static bool is_taken(const struct findings *findings, const struct finding_kind *kind, const struct process *process)
+{
+	for (size_t i = 0; i < finding_kind_count; i++)
+		if (finding_kinds[i].stands_alone && &finding_kinds[i] != kind &&
+		    finding_kinds[i].stands_alone(process, findings->thresholds[i]))
+			return true;
+	return false;
+}
+
 static void pass_over(const struct finding_kind *kind, struct finding_list *list)
 {
 	list->sampled_kinds |= 1ull << (kind - finding_kinds);
@@ -135,7 +145,7 @@ static int draw_kind(const struct findings *findings, const struct model *model,
 	for (size_t i = 0; kind->draw && i < model->process_count; i++) {
 		const struct process *process = &model->processes[i];
 
-		if ((kind->needs & NEEDS_ACCOUNT) && !process->account)
+		if (((kind->needs & NEEDS_ACCOUNT) && !process->account) || is_taken(findings, kind, process))
 			continue;
 		if (!knows_every(kind, process)) {
 			pass_over(kind, list);

@@ -10,22 +10,37 @@
 
 const struct finding_kind finding_kinds[] = {
 	{
+		.id = "cuda-unavailable",
+		.severity = SEVERITY_CRITICAL,
+		.needs = 0,
+		.title = "CUDA cannot be used here: no call succeeds",
+		.advice = "None of the process's calls succeeded, and the first error says that there is no driver or no device "
+			  "that can be used; the evidence names the likely cause and what to do. nvidia-smi tells whether the "
+			  "driver works, and gpuprobe check which libraries and GPUs there are. A program that goes on without a "
+			  "GPU, and only asked whether there is one, has no fault. Other findings of such a process would be of "
+			  "failed calls alone, and are left out.",
+		.thresholds = {
+			{"calls", 1, UNIT_COUNT, "least failed calls"},
+		},
+		.draw = cuda_unavailable__draw,
+		.stands_alone = cuda_unavailable__holds,
+	},
+	{
 		.id = "alloc-churn",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.title = "the same memory is allocated and freed again and again",
-		.advice =
-			"Allocate the buffer once, before the loop, at the largest size that is needed, and use it in "
-			"every step; or keep freed buffers in a list by size and take them from there. cudaMalloc and "
-			"cudaFree go to the driver each time, cudaFree waits for the device, and cudaMallocHost and "
-			"cudaHostRegister pin pages, which takes longer the larger the buffer is. Where sizes vary, "
-			"cudaMallocAsync and cudaFreeAsync take memory from a pool in the order of a stream; set "
-			"cudaMemPoolAttrReleaseThreshold (to UINT64_MAX, say), since by default the pool gives its "
-			"memory back at each synchronisation, and then churns as well. In PyTorch the caching "
-			"allocator does all that: look for PYTORCH_NO_CUDA_MEMORY_CACHING, for "
-			"torch.cuda.empty_cache() within the loop, and for extensions that call cudaMalloc "
-			"themselves. It does not help where the buffers of a step must be gone to make room for those "
-			"of another.",
+		.advice = "Allocate the buffer once, before the loop, at the largest size that is needed, and use it in "
+			  "every step; or keep freed buffers in a list by size and take them from there. cudaMalloc and "
+			  "cudaFree go to the driver each time, cudaFree waits for the device, and cudaMallocHost and "
+			  "cudaHostRegister pin pages, which takes longer the larger the buffer is. Where sizes vary, "
+			  "cudaMallocAsync and cudaFreeAsync take memory from a pool in the order of a stream; set "
+			  "cudaMemPoolAttrReleaseThreshold (to UINT64_MAX, say), since by default the pool gives its "
+			  "memory back at each synchronisation, and then churns as well. In PyTorch the caching "
+			  "allocator does all that: look for PYTORCH_NO_CUDA_MEMORY_CACHING, for "
+			  "torch.cuda.empty_cache() within the loop, and for extensions that call cudaMalloc "
+			  "themselves. It does not help where the buffers of a step must be gone to make room for those "
+			  "of another.",
 		.cost = "allocations and frees of sizes that come again",
 		.thresholds = {
 			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},

@@ -8,6 +8,11 @@
 
 #include "finding/finding.h"
 
+/* unavailable.c */
+int cuda_unavailable__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+/* Whether it is, by these thresholds: what else would be found of the process is of failed calls alone. */
+bool cuda_unavailable__holds(const struct process *process, const double *thresholds);
+
 /* alloc_churn.c */
 int alloc_churn__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 

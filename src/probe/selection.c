@@ -53,14 +53,24 @@ static unsigned int sections_of(const struct function_desc *function)
 	}
 }
 
+static bool is_of_api(const struct selection *selection, const struct function_desc *function)
+{
+	return selection->api != (function->layer == LAYER_DRIVER ? API_RUNTIME : API_DRIVER);
+}
+
 /* Asked for apart from the sections: they are many, and short. */
 static bool wants_ask(const struct selection *selection, const struct function_desc *function)
 {
-	if (function->kind == ASK_ERROR)
+	switch (function->kind) {
+	case ASK_ERROR:
 		return selection->asks;
-	if (!selection->getters)
-		return false;
-	return selection->api != (function->layer == LAYER_DRIVER ? API_RUNTIME : API_DRIVER);
+	case ASK_START:
+		return selection->asks && is_of_api(selection, function);
+	case ASK_COUNT:
+		return (selection->asks || selection->getters) && is_of_api(selection, function);
+	default:
+		return selection->getters && is_of_api(selection, function);
+	}
 }
 
 static bool wants_by_section(const struct selection *selection, const struct function_desc *function)

@@ -2,8 +2,30 @@
 // Faults in dealing with errors. Which calls fail is up to CUDA_SIM_FAIL.
 #include "faults.h"
 
+#include <unistd.h>
+
 #define BATCH (256u << 10)
 #define LAST_STEPS 3
+
+/* No call succeeds, and the program tries again and again. Its twin is not told to fail. */
+static void cuda_unavailable(struct run *run)
+{
+	void *memory;
+	int devices;
+
+	run->end = now() + run->seconds;
+	while (cudaGetDeviceCount(&devices) && run__goes_on(run)) {
+		if (cudaMalloc(&memory, BATCH))
+			run->calls++;
+		usleep(2000);
+	}
+	if (run->calls)
+		return;
+	run__open(run, 0);
+	while (run__goes_on(run))
+		run__step(run);
+	run__close(run);
+}
 
 /* A copy fails now and then, and nobody looks; fixed: the error is taken, and the copy done again. */
 static void unchecked_errors(struct run *run)
@@ -68,6 +90,8 @@ static void error_storm(struct run *run)
 }
 
 const struct fault error_faults[] = {
+	{ "cuda-unavailable", cuda_unavailable, "no call succeeds, for want of a device; the twin is not told to fail", true,
+	  .environment = "CUDA_SIM_FAIL=cuInit:*=100" },
 	{ "unchecked-errors", unchecked_errors, "copies that fail unnoticed; fixed: done again", false,
 	  .environment = "CUDA_SIM_FAIL=cuMemcpyHtoDAsync_v2:%200=1" },
 	{ "sticky-error", sticky_error, "everything fails from some launch on; the twin is not told to", false,

@@ -66,7 +66,15 @@ class Fault:
         return {"CUDA_SIM_ASYNC": ASYNC, **env}
 
 
+def cuda_unavailable(truths, measured):
+    """The runtime's calls, and the driver's start inside allocations; inside the other it is the same act."""
+    return failures("cudaGetDeviceCount", "cudaMalloc", "cudaMalloc", layer="runtime")(truths, measured)
+
+
 FAULTS = [
+    # So many failures in a second that they would be an error-storm as well, were anything else told of them.
+    Fault("cuda-unavailable", numbers={"calls": cuda_unavailable}, fixed_env={},
+          env={"CUDA_SIM_FAIL": "cuInit:*=100"}),
     Fault("alloc-churn", cost=time_in("cudaMalloc", "cudaFree", layer="runtime"),
           env={"CUDA_SIM_LATENCY": "cuMemAlloc_v2=412us,cuMemFree_v2=23us"}),
     Fault("leak-growing", numbers={"live_bytes": own("bytes")}, course=True, seconds=5,

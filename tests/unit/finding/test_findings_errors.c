@@ -63,8 +63,6 @@ static void unchecked_errors(void **state)
 	case__free(c);
 }
 
-/* --- sticky errors --- */
-
 static void add_failure(struct finding_case *c, const char *function, int code, uint64_t count, uint64_t first_ns,
 			uint64_t last_ns)
 {
@@ -78,6 +76,112 @@ static void add_failure(struct finding_case *c, const char *function, int code, 
 		.last_ns = BEGAN + last_ns,
 	};
 }
+
+/* --- no driver, no device --- */
+
+static struct finding_case *unavailable_case(void)
+{
+	struct finding_case *c = case__new();
+
+	/* The program ignores it, and asks again and again: what would be two findings more. */
+	add_failure(c, "cuMemAlloc_v2", 3, 900, 2 * NS_PER_S, 9 * NS_PER_S);
+	add_failure(c, "cuInit", 100, 1, NS_PER_S, NS_PER_S);
+	c->ignored[0] = (struct account_ignored){
+		.key = {.row = row_of("cuMemAlloc_v2"), .code = 3},
+		.record = {.calls = 3, .launches = 40},
+	};
+	c->account.ignored_count = 1;
+	c->totals[0] = (struct function_totals){.row = row_of("cuMemAlloc_v2"), .failures = 900};
+	c->process.function_count = 1;
+	return c;
+}
+
+static void no_device(void **state)
+{
+	struct finding_case *c = unavailable_case();
+	const struct finding *finding;
+
+	(void)state;
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->kind->id, "cuda-unavailable");
+	assert_string_equal(finding->subject, "cuInit: CUDA_ERROR_NO_DEVICE");
+	assert_string_equal(finding->evidence,
+			    "901 calls failed and none succeeded: the driver sees no device; look at nvidia-smi, at "
+			    "CUDA_VISIBLE_DEVICES, and in a container at its device nodes /dev/nvidia*");
+	assert_true(finding__value(finding, "calls") == 901);
+	assert_true(finding__value(finding, "code") == 100);
+	case__free(c);
+}
+
+/* Each code has a cause of its own. */
+static void causes_by_code(void **state)
+{
+	static const struct {
+		int code;
+		const char *words;
+	} causes[] = {
+		{3, "not initialised"},
+		{34, "stub"},
+		{35, "older than"},
+		{46, "busy"},
+		{100, "no device"},
+		{102, "licence"},
+		{802, "fabric"},
+		{803, "different versions"},
+		{804, "compat"},
+		{805, "MPS"},
+		{807, "MPS"},
+		{999, "does not say why"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+		struct finding_case *c = case__new();
+
+		add_failure(c, "cudaMalloc", causes[i].code, 1, NS_PER_S, NS_PER_S);
+		assert_int_equal(case__draw(c), 1);
+		assert_string_equal(c->list.items[0].kind->id, "cuda-unavailable");
+		assert_non_null(strstr(c->list.items[0].evidence, causes[i].words));
+		case__free(c);
+	}
+}
+
+/* What succeeded had a driver; an error of another sort, and one that came first, say nothing of it. */
+static void available(void **state)
+{
+	struct finding_case *c = unavailable_case();
+
+	(void)state;
+	c->totals[0].calls = 1;
+	case__draw(c);
+	assert_null(case__find(c, "cuda-unavailable"));
+	assert_non_null(case__find(c, "error-storm"));
+	assert_non_null(case__find(c, "unchecked-errors"));
+	c->totals[0].calls = 0;
+	c->failures[1].code = 1;
+	case__draw(c);
+	assert_null(case__find(c, "cuda-unavailable"));
+	case__free(c);
+}
+
+/* Whether launches have succeeded is not looked at without an account. */
+static void launches_without_an_account(void **state)
+{
+	struct finding_case *c = unavailable_case();
+
+	(void)state;
+	c->totals[1] = (struct function_totals){.row = row_of("cuLaunchKernel"), .calls = 40};
+	c->process.function_count = 2;
+	case__draw(c);
+	assert_null(case__find(c, "cuda-unavailable"));
+	c->process.account = NULL;
+	assert_int_equal(case__draw(c), 1);
+	assert_string_equal(c->list.items[0].kind->id, "cuda-unavailable");
+	case__free(c);
+}
+
+/* --- sticky errors --- */
 
 static void sticky_error(void **state)
 {
@@ -255,6 +359,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unchecked_errors),
+		cmocka_unit_test(no_device),
+		cmocka_unit_test(causes_by_code),
+		cmocka_unit_test(available),
+		cmocka_unit_test(launches_without_an_account),
 		cmocka_unit_test(sticky_error),
 		cmocka_unit_test(error_storm),
 		cmocka_unit_test(missing_sync),

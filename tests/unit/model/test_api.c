@@ -330,6 +330,10 @@ static void test_asks(void **state)
 		assert_int_equal(get(getters[i])->desc.operation, OP_ASK);
 		assert_int_equal(get(getters[i])->desc.kind, ASK_GETTER);
 	}
+	assert_int_equal(get("cudaGetDeviceCount")->desc.kind, ASK_COUNT);
+	assert_int_equal(get("cuDeviceGetCount")->desc.kind, ASK_COUNT);
+	assert_int_equal(get("cuInit")->desc.kind, ASK_START);
+	assert_int_equal(get("cudaInitDevice")->desc.kind, ASK_START);
 	for (size_t i = 0; i < sizeof(no_asks) / sizeof(*no_asks); i++)
 		assert_int_not_equal(get(no_asks[i])->desc.operation, OP_ASK);
 	for (size_t i = 0; i < api_function_count; i++)

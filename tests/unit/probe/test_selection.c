@@ -54,6 +54,27 @@ static void test_asks(void **state)
 	assert_false(wants_return(&selection, "cudaGetLastError"));
 }
 
+/* Where CUDA cannot be used a program may call nothing else; who does not look for that does not probe them. */
+static void test_starts(void **state)
+{
+	static const bool runtime[] = {[API_AUTO] = true, [API_RUNTIME] = true, [API_BOTH] = true};
+	static const bool driver[] = {[API_AUTO] = true, [API_DRIVER] = true, [API_BOTH] = true};
+	struct selection selection = {.sections = SECTION_ALL};
+
+	(void)state;
+	for (int asks = 0; asks < 2; asks++) {
+		selection.asks = asks;
+		for (selection.api = API_AUTO; selection.api <= API_BOTH; selection.api++) {
+			assert_int_equal(wants(&selection, "cuInit"), asks && driver[selection.api]);
+			assert_int_equal(wants(&selection, "cuDeviceGetCount"), asks && driver[selection.api]);
+			assert_int_equal(wants(&selection, "cudaInitDevice"), asks && runtime[selection.api]);
+			assert_int_equal(wants(&selection, "cudaGetDeviceCount"), asks && runtime[selection.api]);
+		}
+	}
+	assert_true(wants_return(&selection, "cuInit"));
+	assert_true(wants_return(&selection, "cudaGetDeviceCount"));
+}
+
 static void test_getters(void **state)
 {
 	static const bool runtime[] = {[API_AUTO] = true, [API_RUNTIME] = true, [API_BOTH] = true};
@@ -75,6 +96,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_starts),
 		cmocka_unit_test(test_getters),
 	};
 
