@@ -19,9 +19,11 @@
 #define FRAMES_WIDTH (WIDTH - 2 * MARGIN)
 #define ROW 17 /* pixels from a frame to the next above it */
 #define FRAME_HEIGHT 16
-#define LINE 16	      /* of the text around the frames */
-#define FIRST_LINE 44 /* below the title */
-#define SMALL 25      /* a narrower frame has no name in it */
+#define LINE 16				   /* of the text around the frames */
+#define FIRST_LINE 44			   /* below the title */
+#define SMALL 25			   /* a narrower frame has no name in it */
+#define TITLE_WIDTH (FRAMES_WIDTH - 190)   /* what is beside the buttons */
+#define DETAILS_WIDTH (FRAMES_WIDTH - 140) /* what is beside the share that was found */
 
 struct page {
 	FILE *out;
@@ -57,6 +59,27 @@ static void print_time(FILE *out, const struct timespec *time)
 		fprintf(out, "%lld", (long long)time->tv_sec);
 }
 
+/* A picture of its own, which cuts a line off where other text begins. */
+static void begin_cut(const struct page *page, unsigned int y, unsigned int width)
+{
+	fprintf(page->out, "<svg x=\"%d\" y=\"%u\" width=\"%u\" height=\"%d\">", MARGIN, y, width, 2 * LINE);
+}
+
+/* What is drawn later covers what is there: the page is the first thing drawn. */
+static void print_heading(const struct page *page, const char *title)
+{
+	fputs("<title>", page->out);
+	xml__text(page->out, title);
+	fprintf(page->out, "</title>\n<style><![CDATA[\n%s]]></style>\n<rect id=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
+		flame_svg_style);
+	begin_cut(page, 0, TITLE_WIDTH);
+	fputs("<title>", page->out);
+	xml__text(page->out, title);
+	fputs("</title><text id=\"title\" y=\"24\">", page->out);
+	xml__text(page->out, title);
+	fputs("</text></svg>\n", page->out);
+}
+
 static int print_title(const struct page *page)
 {
 	const char *title = page->caption->title;
@@ -64,11 +87,7 @@ static int print_title(const struct page *page)
 
 	if (!label)
 		return -ENOMEM;
-	fputs("<title>", page->out);
-	xml__text(page->out, label);
-	fprintf(page->out, "</title>\n<text id=\"title\" x=\"%d\" y=\"24\">", MARGIN);
-	xml__text(page->out, label);
-	fputs("</text>\n", page->out);
+	print_heading(page, label);
 	free(label);
 	return 0;
 }
@@ -135,9 +154,10 @@ static void print_controls(const struct page *page)
 	fprintf(page->out,
 		"<text id=\"search\" class=\"button\" x=\"%d\" y=\"24\" text-anchor=\"end\">search (Ctrl-F)</text>\n"
 		"<text id=\"reset\" class=\"button\" x=\"%d\" y=\"24\" text-anchor=\"end\">reset</text>\n"
-		"<text id=\"details\" x=\"%d\" y=\"%u\"></text>\n"
 		"<text id=\"found\" x=\"%d\" y=\"%u\" text-anchor=\"end\"></text>\n",
-		WIDTH - MARGIN - 60, WIDTH - MARGIN, MARGIN, below, WIDTH - MARGIN, below);
+		WIDTH - MARGIN - 60, WIDTH - MARGIN, WIDTH - MARGIN, below);
+	begin_cut(page, below - LINE, DETAILS_WIDTH);
+	fprintf(page->out, "<text id=\"details\" y=\"%d\"></text></svg>\n", LINE);
 }
 
 /* --- frames --- */
@@ -237,8 +257,6 @@ static int print_page(struct page *page, const struct model *model)
 	ret = print_title(page);
 	if (ret)
 		return ret;
-	fprintf(page->out, "<style><![CDATA[\n%s]]></style>\n<rect id=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
-		flame_svg_style);
 	print_summary(page, model);
 	print_legend(page);
 	print_left_out(page);

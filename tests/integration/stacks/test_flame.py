@@ -297,4 +297,21 @@ def test_hostile_names(gpuprobe, program, tmp_path):
     run(gpuprobe, "bytes", path, tmp_path / name.replace("/", "|"), args=["--processes", "--title", "<b>&\"'"])
     text = path.read_text(encoding="utf-8")
     assert read_frames(text)[1][3].startswith(name.replace("/", "|") + " (")
-    assert ElementTree.fromstring(text).find(f"{SVG}text[@id='title']").text == "<b>&\"'"
+    assert ElementTree.fromstring(text).find(f".//{SVG}text[@id='title']").text == "<b>&\"'"
+
+
+@pytest.mark.parametrize("title", [None, "A title", "A title " * 200], ids=["default", "own", "long"])
+def test_title_is_visible(gpuprobe, program, tmp_path, title):
+    """Nothing is drawn over it; one that is long ends before the buttons, and is there whole as a tooltip."""
+    path = tmp_path / "graph.svg"
+    run(gpuprobe, "bytes", path, program, args=["--title", title] if title else [])
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    drawn = [element for element in root if element.tag in (f"{SVG}rect", f"{SVG}text", f"{SVG}svg")]
+    assert drawn[0].get("id") == "page"
+    [heading] = [element for element in drawn if element.find(f"{SVG}text[@id='title']") is not None]
+    shown = heading.find(f"{SVG}text").text
+    assert shown == root.find(f"{SVG}title").text == heading.find(f"{SVG}title").text
+    assert title is None or shown == title
+    search = root.find(f"{SVG}text[@id='search']")
+    # The button is of 15 letters, none of which is wider than 8 pixels.
+    assert int(heading.get("x")) + int(heading.get("width")) <= int(search.get("x")) - 15 * 8

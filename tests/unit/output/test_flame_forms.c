@@ -261,6 +261,8 @@ static void test_svg_frames(void **state)
 				     "data-begin=\"1048576\" data-end=\"4194304\"><title>grow\n"
 				     "3.00 MiB (3,145,728 bytes), 75.00 %</title>"));
 	assert_non_null(strstr(text, "A &lt;title&gt; &amp; more</text>"));
+	/* What is drawn later covers what is there. */
+	assert_true(strstr(text, "<rect id=\"page\"") < strstr(text, "<text"));
 	assert_non_null(strstr(text, "all frames are drawn"));
 	assert_null(strstr(text, "http://www.w3.org/1999"));
 	assert_int_equal(occurrences(text, "http"), 1); /* the name of SVG itself */
