@@ -98,9 +98,9 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 			  struct error *err);
 
 #define MAX_OVERHEAD_HELP \
-	"  --max-overhead PERCENT  where the probes would slow a thread down by more,\n" \
-	"                          watch launches, copies or waits for a part of the\n" \
-	"                          time and estimate (~) what is not seen\n"
+	"  --max-overhead PERCENT  keep the probes' cost to about this: where they would\n" \
+	"                          slow a thread down by more, watch launches, copies or\n" \
+	"                          waits for a part of the time and estimate (~) the rest\n"
 
 /* The end of a help text: the limits of struct counting_limits, and what every command has. */
 #define COUNTING_HELP \

@@ -12,7 +12,7 @@ static const struct metric_family overhead = {
 static const struct metric_family max_overhead = {
 	"gpuprobe_max_overhead_ratio",
 	METRIC_GAUGE,
-	"What --max-overhead lets the probes cost a thread, relative to its time without them.",
+	"What --max-overhead lets the probes cost a thread, about, relative to its time without them.",
 };
 static const struct metric_family shares = {
 	"gpuprobe_sampling_ratio",

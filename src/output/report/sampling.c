@@ -19,7 +19,7 @@ static void print_family(FILE *out, const struct sampling *sampling, enum rate_f
 		fprintf(out, "%s were sampled, and are all counted now\n", words__rate_families(family));
 		return;
 	}
-	fprintf(out, "%s are sampled: %s of the time, to keep below --max-overhead %.4g %%\n",
+	fprintf(out, "%s are sampled: %s of the time, to keep to about --max-overhead %.4g %%\n",
 		words__rate_families(family), quantity__share(sampling->share[family]).text,
 		100 * sampling->max_overhead);
 }
@@ -42,7 +42,7 @@ void report_sampling__print(FILE *out, const struct model *model)
 	fputc('\n', out);
 	for (enum rate_family family = 0; family < RATE_EXACT; family++)
 		print_family(out, sampling, family);
-	fprintf(out, "the probes make a thread at most %s slower (--max-overhead %.4g %%)\n",
+	fprintf(out, "the probes make the thread that pays most about %s slower, by what they are calibrated to cost (--max-overhead %.4g %%)\n",
 		quantity__share(sampling->overhead).text, 100 * sampling->max_overhead);
 	if (shows_estimates(model))
 		fputs("~ stands before what is estimated; durations, sizes, gaps of launches, and call sites "

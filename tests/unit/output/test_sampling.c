@@ -146,8 +146,8 @@ static void the_report_marks_estimates(void **state)
 		"        host functions: ~9\n",
 		"        H2D 7 calls, 700 Bytes, 10000000.0 bytes/sec for 0.00007 secs, 5 pinned\n",
 		"        on device 0: 0 Bytes live, ~1500 launches, 7 copies and sets of 700 Bytes\n",
-		"\nlaunches are sampled: 18.0 % of the time, to keep below --max-overhead 5 %\n"
-		"the probes make a thread at most 4.8 % slower (--max-overhead 5 %)\n"
+		"\nlaunches are sampled: 18.0 % of the time, to keep to about --max-overhead 5 %\n"
+		"the probes make the thread that pays most about 4.8 % slower, by what they are calibrated to cost (--max-overhead 5 %)\n"
 		"~ stands before what is estimated;",
 		NULL,
 	};
@@ -177,12 +177,12 @@ static void what_was_sampled_is_told_later(void **state)
 {
 	static const char *const parts[] = {
 		"\nlaunches were sampled, and are all counted now\n"
-		"the probes make a thread at most 4.8 % slower (--max-overhead 5 %)\n"
+		"the probes make the thread that pays most about 4.8 % slower, by what they are calibrated to cost (--max-overhead 5 %)\n"
 		"~ stands before",
 		NULL,
 	};
 	static const char *const never[] = {
-		"\n\nthe probes make a thread at most 4.8 % slower (--max-overhead 5 %)\n========",
+		"\n\nthe probes make the thread that pays most about 4.8 % slower, by what they are calibrated to cost (--max-overhead 5 %)\n========",
 		NULL,
 	};
 	struct sampled s;
@@ -300,7 +300,7 @@ static void stat_marks_estimates(void **state)
 		"the wait that covered 2 of ~3\n",
 		"           60     4 KiB - 8 KiB    |",
 		"no findings\n\nnot looked for, since it takes every call and calls are sampled: small-copies, idle-gaps\n",
-		"\nlaunches are sampled: 18.0 % of the time, to keep below --max-overhead 5 %\n",
+		"\nlaunches are sampled: 18.0 % of the time, to keep to about --max-overhead 5 %\n",
 		NULL,
 	};
 	static const char *const diagnosed[] = {"calls are sampled: small-copies, idle-gaps\n", NULL};
