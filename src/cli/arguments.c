@@ -279,11 +279,34 @@ static bool begins_name(const char *word, const struct option *options)
 	return false;
 }
 
+/* Why a command does not have --no-return-probes, which others have; NULL: the word is another's, or nothing tells. */
+static const char *why_not_here(const char *word, const char *program)
+{
+	static const char no_returns[] = "--no-return-probes";
+	static const struct {
+		const char *program, *why;
+	} needs[] = {
+		{"gpuprobe stat", "tells how long calls took"},
+		{"gpuprobe diagnose", "judges by what calls returned and how long they took"},
+		{"gpuprobe memleak", "tells what is live by the addresses that allocations returned"},
+		{"gpuprobe flame", "weighs stacks by what calls returned and how long they took"},
+	};
+	size_t length = strcspn(word, "=");
+
+	if (length < sizeof("--no-r") - 1 || strncmp(word, no_returns, length))
+		return NULL;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
+		if (!strcmp(program, needs[i].program))
+			return needs[i].why;
+	return NULL;
+}
+
 int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
 			  struct error *err)
 {
 	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
 	bool is_long = word[0] == '-' && word[1] == '-';
+	const char *why = is_long && id == '?' ? why_not_here(word, program) : NULL;
 
 	if (id == ':')
 		return error__set(err, -EINVAL, "%s needs a value: see %s --help", word, program);
@@ -295,5 +318,9 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 	if (is_long && begins_name(word, options))
 		return error__set(err, -EINVAL, "'%.100s' may be more than one option: write it out, see %s --help", word,
 				  program);
+	if (why)
+		return error__set(err, -EINVAL,
+				  "'%.100s': %s %s, which return probes alone see: gpuprobe and gpuprobe trace have that option",
+				  word, program, why);
 	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
 }

@@ -177,21 +177,57 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 	return !hindrance.whole;
 }
 
+/* Of one that was given. What it mapped is not known where it ended meanwhile, and nothing of it was seen. */
+static bool ends_before(struct looking *looking, pid_t pid, struct asked_processes *asked)
+{
+	if (process__exists(pid) && attach_process(looking, pid, SCAN_PROGRAM)) {
+		asked__add(asked, pid);
+		return false;
+	}
+	return !process__exists(pid);
+}
+
+static int tell_ended(const struct looking *looking, const pid_t *ended, size_t count, bool all, struct error *err)
+{
+	if (all && count == 1)
+		return error__set(err, -ESRCH, "process %d ended before it was watched: nothing of it was seen; start it under gpuprobe, "
+					       "with -- COMMAND, to see it from its first call",
+				  ended[0]);
+	if (all)
+		return error__set(err, -ESRCH, "all %zu processes ended before they were watched: nothing of them was seen; "
+					       "start them under gpuprobe, with -- COMMAND, to see them from their first calls",
+				  count);
+	for (size_t i = 0; i < count; i++)
+		log__warn(looking->log, "process %d ended before it was watched: nothing of it was seen", ended[i]);
+	return 0;
+}
+
 /* Without a library that has probes whoever maps it, nothing is seen of processes that cannot be looked into. */
 static int attach_given(const struct targets *targets, struct looking *looking, struct asked_processes *asked,
 			bool blind, struct error *err)
 {
+	pid_t *ended = calloc(targets->pid_count, sizeof(*ended));
 	struct pid_list list = {0};
+	size_t ended_count = 0;
+	int ret;
 
+	if (!ended)
+		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < targets->pid_count; i++) {
-		if (attach_process(looking, targets->pids[i], SCAN_PROGRAM))
-			asked__add(asked, targets->pids[i]);
+		if (ends_before(looking, targets->pids[i], asked)) {
+			ended[ended_count++] = targets->pids[i];
+			continue;
+		}
 		if (process__descendants(targets->pids[i], &list))
 			continue;
 		for (size_t child = 0; child < list.count; child++)
 			attach_process(looking, list.pids[child], SCAN_PROGRAM);
 		pid_list__clear(&list);
 	}
+	ret = tell_ended(looking, ended, ended_count, ended_count == targets->pid_count, err);
+	free(ended);
+	if (ret)
+		return ret;
 	if (blind && looking->hindered && !looking->watched)
 		return error__set(err, -EACCES, "%s", looking->first.text.text);
 	refusals__tell(looking->refusals, looking->first_pid, &looking->first, looking->log);

@@ -354,3 +354,54 @@ def test_who_ends_before_its_turn_is_told(ends, private, tmp_path):
     assert result.process_of(deep.pid)["since_attach"]
     assert re.search(r"\d+ times? a process whose mappings take long to be read loaded a library, or became another "
                      "program, and was not looked at", result.stderr)
+
+
+# --- processes that end while gpuprobe starts ---
+
+def has_bpf(pid):
+    """Whether gpuprobe has a BPF map or program: by then it has seen that the processes exist, and watches none yet."""
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            if os.readlink(link).startswith("anon_inode:bpf"):
+                return True
+        except FileNotFoundError:
+            pass
+    return False
+
+
+def run_while_they_end(command, ending, staying=()):
+    """Its end: (status, stderr). The processes that are to end do so while it stands still, before it watches any."""
+    pids = [word for process in (*ending, *staying) for word in ("-p", str(process.pid))]
+    process = subprocess.Popen([str(paths.GPUPROBE), *COMMANDS[command], "--duration", "0.3", *pids], env=environment(),
+                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    wait_until(lambda: has_bpf(process.pid), "gpuprobe loads no BPF")
+    os.kill(process.pid, signal.SIGSTOP)
+    for one in ending:
+        one.kill()
+        one.wait(60)
+    os.kill(process.pid, signal.SIGCONT)
+    _, stderr = process.communicate(timeout=120)
+    return process.returncode, stderr
+
+
+@every_command
+def test_a_process_that_ends_meanwhile(command):
+    """It was there when gpuprobe looked for it, and was gone before there were probes: an error, not an empty report."""
+    with holder() as ending:
+        status, stderr = run_while_they_end(command, [ending])
+    assert status == 1
+    assert stderr.splitlines()[-1].startswith(f"gpuprobe: process {ending.pid} ended before it was watched: "), stderr
+
+
+def test_all_of_several_end_meanwhile():
+    with holder() as one, holder() as other:
+        status, stderr = run_while_they_end("stat", [one, other])
+    assert status == 1 and "all 2 processes ended before they were watched" in stderr.splitlines()[-1]
+
+
+def test_one_of_several_ends_meanwhile():
+    """The others are watched all the same."""
+    with holder() as ending, holder() as staying:
+        status, stderr = run_while_they_end("monitor", [ending], [staying])
+    assert status == 0
+    assert f"warning: process {ending.pid} ended before it was watched: nothing of it was seen\n" in stderr

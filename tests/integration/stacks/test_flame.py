@@ -283,6 +283,8 @@ def test_standard_output_and_devices(gpuprobe, program):
     (["--by", "wait-time", "--stack-sample", "1"], "--stack-sample has no effect with --by wait-time"),
     (["--by", "bytes", "--stack-size", "32"], "--stack-size has no effect with --stack fp"),
     (["--by", "bytes", "--duration", "0"], "more than 0 seconds"),
+    (["--by", "bytes", "--no-return-probes"], "gpuprobe flame weighs stacks by what calls returned and how long they took, "
+                                              "which return probes alone see: gpuprobe and gpuprobe trace have that option"),
     (["--by", "bytes", "-o", ""], "name of a file"),
 ])
 def test_mistakes(gpuprobe, args, told):

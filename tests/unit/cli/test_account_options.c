@@ -180,6 +180,10 @@ static void test_refused(void **state)
 {
 	(void)state;
 	refuse("stat --json --csv", "--json and --csv do not go together");
+	refuse("stat --no-return-probes", "'--no-return-probes': gpuprobe stat tells how long calls took, which return probes "
+					  "alone see: gpuprobe and gpuprobe trace have that option");
+	refuse("diagnose --no-ret", "'--no-ret': gpuprobe diagnose judges by what calls returned and how long they took, which ");
+	refuse("stat --no", "unknown option '--no': see gpuprobe stat --help");
 	refuse("diagnose --csv", "unknown option '--csv': see gpuprobe diagnose --help");
 	refuse("stat --explain oom", "unknown option '--explain': see gpuprobe stat --help");
 	refuse("stat --interval -1", "--interval '-1'");
