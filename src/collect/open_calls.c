@@ -93,13 +93,23 @@ static struct open_call *append(struct process *process, const struct open_call_
 		.tid = record->tid,
 		.thread_start_ns = record->thread_start_ns,
 		.start_ns = record->start_ns,
-		.others_before = calls_of(process),
 	};
 	memcpy(call->comm, record->comm, sizeof(call->comm) - 1);
 	return call;
 }
 
-static void list(struct process *process, const struct open_call_record *record)
+/* What was counted before the call began, by a reading that it began in, is not known. */
+static void count_others(const struct process *process, struct open_call *call, uint64_t now_ns)
+{
+	uint64_t calls = calls_of(process);
+
+	if (!call->based)
+		call->others_before = calls;
+	call->based = call->based || call->start_ns < now_ns;
+	call->others = calls > call->others_before ? calls - call->others_before : 0;
+}
+
+static void list(struct process *process, const struct open_call_record *record, uint64_t now_ns)
 {
 	struct open_call *call = find(process, record);
 
@@ -109,7 +119,7 @@ static void list(struct process *process, const struct open_call_record *record)
 	if (!call)
 		return;
 	call->seen = true;
-	call->others = calls_of(process) - call->others_before;
+	count_others(process, call, now_ns);
 }
 
 static size_t count_ended(const struct process *process)
@@ -174,7 +184,7 @@ static int take(const struct reading *reading, const struct open_call_record *re
 	if (!process || record->row >= api_function_count)
 		return 0;
 	if (record->outermost)
-		list(process, record);
+		list(process, record, collector->model.now_ns);
 	return open_time__add(collector->open_calls->time, process, record, collector->model.now_ns);
 }
 

@@ -138,12 +138,13 @@ struct open_call {
 	uint16_t row;	/* in api_functions */
 	uint8_t device; /* its number in the process, or DEVICE_UNKNOWN */
 	bool seen;	/* by the reading in progress; for collect/ only */
+	bool based;	/* others_before is known; for collect/ only */
 	int32_t tid;
 	char comm[16];
 	uint64_t thread_start_ns;
 	uint64_t start_ns;	/* CLOCK_BOOTTIME of its entry */
 	uint64_t ended_ns;	/* when the thread ended inside it; 0: it is in progress */
-	uint64_t others_before; /* calls of the process by when the first reading saw it, and since */
+	uint64_t others_before; /* calls of the process by the first reading that was made all during it, and since */
 	uint64_t others;
 };
 

@@ -267,6 +267,15 @@ account_in_text() {
 	grep '^ *50 .* kernel_1$' out
 }
 
+# What has not returned is read from the threads of the kernel.
+call_in_progress() {
+	background -- env CUDA_SIM_ASYNC=600s "$SIM/cuda_events_test"
+	wait_until grep -q '"in_progress":\[{"function":"cuEventSynchronize"' out
+	kill -KILL "$(last_report out | grep -o '"pid":[0-9]*' | head -n 1 | cut -d : -f 2)"
+	wait "$probe" || true
+	last_report out | grep '"calls_in_progress":0,"in_progress":\[{"function":"cuEventSynchronize".*"ended":true}\]'
+}
+
 # --- the tracer ---
 
 # traced CALLS ARG...: gpuprobe trace with these arguments writes so many calls, in their order, and loses none.
@@ -450,6 +459,7 @@ together "stat --json" \
 	account_graphs "sim launch --function graph --kernels 2" \
 	account_mix "sim mix --seed 3 --threads 4 --seconds 1 --children 2"
 run account_in_text account_in_text
+run call_in_progress call_in_progress
 run account_diagnose diagnoses sync-after-every-launch
 
 # All families at once, by threads and processes that die in the middle of calls.

@@ -62,19 +62,8 @@ static void write_family(struct metrics_page *page, const struct metric_family *
 	}
 }
 
-static bool has_any(const struct metrics_page *page)
-{
-	for (size_t i = 0; i < page->process_count; i++)
-		for (size_t k = 0; k < page->processes[i]->open_listed; k++)
-			if (counts(page, page->processes[i], k))
-				return true;
-	return false;
-}
-
 void open_series__write(struct metrics_page *page)
 {
-	if (!has_any(page))
-		return;
 	write_family(page, &in_progress);
 	write_family(page, &longest);
 }

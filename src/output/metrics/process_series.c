@@ -35,7 +35,8 @@ static const struct metric_family untracked_bytes = {
 static const struct metric_family since_attach = {
 	"gpuprobe_process_since_attach",
 	METRIC_GAUGE,
-	"1 of a process that was there before gpuprobe: what it did, allocated and made until then is in none of its series.",
+	"Processes that were there before gpuprobe, 1 of each: what they did, allocated and made until then is in none of their"
+	" series.",
 };
 
 static const struct metric_family unfollowed = {
@@ -128,14 +129,6 @@ static void write_processes(struct metrics_page *page, const struct metric_famil
 	}
 }
 
-static bool has_late(const struct metrics_page *page)
-{
-	for (size_t i = 0; i < page->process_count; i++)
-		if (page->processes[i]->since_attach)
-			return true;
-	return false;
-}
-
 static void write_late(struct metrics_page *page)
 {
 	exposition__family(&page->writer, &since_attach);
@@ -177,8 +170,7 @@ void process_series__write(struct metrics_page *page)
 	write_machine(page, &total_bytes);
 	write_processes(page, &process_bytes);
 	write_processes(page, &untracked_bytes);
-	if (has_late(page))
-		write_late(page);
+	write_late(page);
 	if (has_unfollowed(page)) {
 		write_unfollowed(page, &unfollowed);
 		write_unfollowed(page, &unfollowed_bytes);

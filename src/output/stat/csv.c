@@ -248,7 +248,7 @@ static void print_open_calls(const struct writer *w)
 		const struct open_call *call = &w->process->open[i];
 		uint64_t until_ns = call->ended_ns ? call->ended_ns : w->report->model->now_ns;
 
-		begin_row(w, "in_progress");
+		begin_row(w, "unreturned");
 		fprintf(w->out, ",%d", call->tid);
 		put_text(w, call->comm);
 		put_text(w, api_functions[call->row].symbol);
@@ -365,7 +365,7 @@ void stat_csv__print(FILE *out, const struct stat_report *report)
 	print_columns(&w, "allocations",
 		      "function,memory,device,bytes,allocations,allocation_ns,frees,free_ns,live,peak");
 	each_process(&w, print_sizes);
-	print_columns(&w, "in_progress", "tid,thread,function,layer,ns,ended");
+	print_columns(&w, "unreturned", "tid,thread,function,layer,ns,ended");
 	each_process(&w, print_open_calls);
 	print_columns(&w, "errors", "function,layer,code,error,count");
 	each_process(&w, print_errors);

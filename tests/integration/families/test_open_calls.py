@@ -27,7 +27,7 @@ WAITING = script.script("""
 """)
 
 # Three threads, each in one wait after the other; the program's clock around all of them.
-REPEATED = script.script("""
+REPEATED = """
     import threading
     start()
     context = made(driver.cuCtxGetCurrent)
@@ -46,7 +46,7 @@ REPEATED = script.script("""
         each.start()
     for each in threads:
         each.join()
-""")
+"""
 
 
 def waits(process):
@@ -102,7 +102,7 @@ def test_text(gpuprobe, base, heading):
 
 def test_counted_once(gpuprobe):
     """Readings in the middle of calls and between them: no sum is smaller than the one before, the last is the truth."""
-    with gpuprobe.start(*REPEATED, interval=0.02, env={"CUDA_SIM_ASYNC": "50ms"}) as running:
+    with gpuprobe.start(*script.script(REPEATED), interval=0.02, env={"CUDA_SIM_ASYNC": "50ms"}) as running:
         result = running.finish()
     seen = [process for report in result.reports for process in report["processes"]]
     told = [waits(process).get("stream", {"ns": 0})["ns"] for process in seen]
@@ -117,12 +117,13 @@ def test_counted_once(gpuprobe):
 
 def test_counters_only_grow(gpuprobe):
     endpoint = Endpoint()
-    with gpuprobe.start(*REPEATED, base=endpoint.option, interval=0, env={"CUDA_SIM_ASYNC": "150ms"}):
+    body = script.script(f"{REPEATED}    time.sleep(600)\n")
+    with gpuprobe.start(*body, base=endpoint.option, interval=0, env={"CUDA_SIM_ASYNC": "150ms"}):
         endpoint.wait()
         endpoint.until(lambda page: page.find("gpuprobe_wait_seconds_total", kind="stream"))
         told, in_progress = [], 0
         page = endpoint.scrape()
-        while page.find("gpuprobe_process_info") and page.sum("gpuprobe_waits_total", kind="stream") < 18:
+        while page.sum("gpuprobe_waits_total", kind="stream") < 18:
             page = endpoint.scrape()
             told.append(page.sum("gpuprobe_wait_seconds_total", kind="stream"))
             in_progress += len(page.find("gpuprobe_calls_in_progress", function="cuStreamSynchronize"))

@@ -213,7 +213,8 @@ def test_csv(hostile, tmp_path):
     tables = {}
     for row in csv.reader(line for line in done.stdout.splitlines() if re.match(r"[a-z]+,", line)):
         tables.setdefault(row[0], []).append(row)
-    assert list(tables) == ["threads", "functions", "kernels", "copies", "allocations", "errors", "findings", "lost"]
+    assert list(tables) == ["threads", "functions", "kernels", "copies", "allocations", "unreturned", "errors",
+                                "findings", "lost"]
     for rows in tables.values():
         assert {len(row) for row in rows} == {len(rows[0])}
     calls = {row["function"]: int(row["calls"]) for row in

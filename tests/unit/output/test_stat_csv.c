@@ -32,7 +32,7 @@ static const char expected[] =
 	"copies,10,12,\"ser,\"\"ver\",H2D,sync,pageable,,1048576,10,10485760,10000000\n"
 	"allocations,seconds,pid,comm,function,memory,device,bytes,allocations,allocation_ns,frees,free_ns,live,peak\n"
 	"allocations,10,12,\"ser,\"\"ver\",cuMemAlloc_v2,device,0,1073741824,4,4000000000,3,300,1,2\n"
-	"in_progress,seconds,pid,comm,tid,thread,function,layer,ns,ended\n"
+	"unreturned,seconds,pid,comm,tid,thread,function,layer,ns,ended\n"
 	"errors,seconds,pid,comm,function,layer,code,error,count\n"
 	"errors,10,12,\"ser,\"\"ver\",cuMemAlloc_v2,driver,2,CUDA_ERROR_OUT_OF_MEMORY,1\n"
 	"findings,seconds,pid,comm,tid,severity,id,subject,evidence,cost_seconds,cost_share,saving_seconds,assumption\n"
