@@ -270,10 +270,10 @@ account_in_text() {
 # What has not returned is read from the threads of the kernel.
 call_in_progress() {
 	background -- env CUDA_SIM_ASYNC=600s "$SIM/cuda_events_test"
-	wait_until grep -q '"in_progress":\[{"function":"cuEventSynchronize"' out
+	wait_until grep -q '"in_progress":\[{"function":"cu[a-z]*EventSynchronize"' out
 	kill -KILL "$(last_report out | grep -o '"pid":[0-9]*' | head -n 1 | cut -d : -f 2)"
 	wait "$probe" || true
-	last_report out | grep '"calls_in_progress":0,"in_progress":\[{"function":"cuEventSynchronize".*"ended":true}\]'
+	last_report out | grep '"calls_in_progress":0,"in_progress":\[{"function":"cu[a-z]*EventSynchronize".*"ended":true}\]'
 }
 
 # --- the tracer ---
