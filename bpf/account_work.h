@@ -24,22 +24,9 @@
 #define WANTS_IDLE_STACK 1
 #define WANTS_MISSING_STACK 2
 
-#define STREAM_FLAG_NON_BLOCKING 1
-#define EVENT_FLAG_INTERPROCESS 4
 #define NODE_EVENT_RECORD 7 /* CUgraphNodeType, cudaGraphNodeType */
 
 /* --- entries --- */
-
-static __always_inline u8 object_flags(struct pt_regs *ctx, const volatile struct function_desc *function)
-{
-	u64 flags = argument(ctx, function, ROLE_FLAGS);
-
-	if (function->kind == OBJECT_STREAM)
-		return flags & STREAM_FLAG_NON_BLOCKING ? OBJECT_NON_BLOCKING : 0;
-	if (function->kind == OBJECT_EVENT && (flags & EVENT_FLAG_INTERPROCESS || has_role(function, ROLE_HANDLE)))
-		return OBJECT_ELSEWHERE;
-	return 0;
-}
 
 /* Which events a graph's runs record is not followed. */
 static __always_inline void look_for_event_node(struct pt_regs *ctx, const volatile struct function_desc *function,
@@ -70,9 +57,6 @@ static __noinline int work_enter(struct pt_regs *ctx, const volatile struct func
 	case OP_EVENT_RECORD:
 		note_recorded(thread->slot, argument(ctx, function, ROLE_EVENT));
 		break;
-	case OP_CREATE:
-		call->marked = object_flags(ctx, function);
-		break;
 	case OP_DESTROY:
 		if (function->kind == OBJECT_STREAM)
 			call->marked = ends_with_work(thread->slot, argument(ctx, function, ROLE_HANDLE));
@@ -100,13 +84,6 @@ static __always_inline u8 device_of_call(struct thread *thread, const struct cal
 {
 	/* The runtime makes a context current inside a thread's first call. */
 	return call->device == DEVICE_UNKNOWN ? current_device(thread) : call->device;
-}
-
-static __always_inline u64 work_epoch(u32 slot)
-{
-	const struct process_record *process = process_at(slot);
-
-	return process ? process->epoch + 1 : 0;
 }
 
 /* The thread's first launch of the epoch, or on another stream than before. Returns whether it has ended its longest idle time. */

@@ -7,19 +7,20 @@
 #define BPF_CAPTURE_CALL_H
 
 #include "graph.h"
+#include "order.h"
 
 /* call.arg */
 #define CAPTURED_STREAM 0 /* the handle */
 #define CAPTURED_OUT 1	  /* where the graph or the status is written; the event that is waited for */
 #define CAPTURED_ID 2	  /* where the API's number is written; flags of the wait */
-#define CAPTURED_GRAPH 3  /* the graph, or where it is written */
+#define CAPTURED_GRAPH 3  /* the graph, or where it is written; the epoch of the event that is waited for */
 
 /* CUstreamCaptureStatus */
 #define STATUS_NONE 0
 #define STATUS_ACTIVE 1
 
 static __noinline int capture_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-				    struct call *call)
+				    struct thread *thread, struct call *call)
 {
 	bool joins = function->kind == CAPTURE_JOIN;
 
@@ -27,7 +28,10 @@ static __noinline int capture_enter(struct pt_regs *ctx, const volatile struct f
 	call->arg[CAPTURED_STREAM] = argument(ctx, function, ROLE_STREAM);
 	call->arg[CAPTURED_OUT] = argument(ctx, function, joins ? ROLE_EVENT : ROLE_OUT);
 	call->arg[CAPTURED_ID] = argument(ctx, function, joins ? ROLE_FLAGS : ROLE_HANDLE);
-	call->arg[CAPTURED_GRAPH] = argument(ctx, function, ROLE_GRAPH);
+	if (joins)
+		call->arg[CAPTURED_GRAPH] = recorded_epoch(thread->slot, call->arg[CAPTURED_OUT]);
+	else
+		call->arg[CAPTURED_GRAPH] = argument(ctx, function, ROLE_GRAPH);
 	return 0;
 }
 
@@ -126,6 +130,12 @@ static __always_inline void capture_joined(struct thread *thread, const struct c
 		take_part(key, *id);
 }
 
+/* Whether the wait goes into a graph, as what the stream is given does. */
+static __always_inline bool is_captured_wait(const struct stream_key *key)
+{
+	return has_captures(key->slot) && capture_of_stream(key);
+}
+
 static __noinline int capture_changes(struct thread *thread, struct call *call, s32 result)
 {
 	const volatile struct function_desc *function;
@@ -153,6 +163,8 @@ static __noinline int capture_changes(struct thread *thread, struct call *call, 
 		break;
 	case CAPTURE_JOIN:
 		capture_joined(thread, call, &key);
+		if (call->arg[CAPTURED_GRAPH] && !is_captured_wait(&key))
+			order_stream(thread, &key, call->arg[CAPTURED_OUT], call->arg[CAPTURED_GRAPH]);
 		break;
 	}
 	return 0;

@@ -344,6 +344,7 @@ static __always_inline void context_ended(struct thread *thread, const struct ca
 		record->died_epoch = next_epoch(thread->slot);
 		record->dying = 0;
 	}
+	forget_context_orders(thread->slot, call->arg[CONTEXT_ARGUMENT]);
 	/* After that: who sees the count may clear away what lived in it. */
 	if (process)
 		__sync_fetch_and_add(&process->deaths, 1);

@@ -8,12 +8,12 @@
 
 #include "batch.h"
 #include "capture.h"
-#include "inflight.h"
+#include "order.h"
 
 /* call.arg */
 #define COPY_BYTES 0
 #define COPY_STREAM 1
-#define COPY_EPOCH 2 /* of a synchronous copy */
+#define COPY_EPOCH 2 /* at its entry; a synchronous copy's own */
 #define COPY_FLAGS 3 /* TALLY_* */
 
 static __always_inline u8 kind_of(struct pt_regs *ctx, const volatile struct function_desc *function)
@@ -118,8 +118,12 @@ static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct func
 	call->arg[COPY_STREAM] = argument(ctx, function, ROLE_STREAM);
 	if (function->flags & FUNCTION_ASYNC && is_capturing(thread, function, call->arg[COPY_STREAM]))
 		call->arg[COPY_FLAGS] |= TALLY_CAPTURED;
-	if (config.track_inflight && is_synchronous(function, call->kind))
+	if (!config.track_inflight)
+		return 0;
+	if (is_synchronous(function, call->kind))
 		call->arg[COPY_EPOCH] = next_epoch(thread->slot);
+	else if (function->flags & FUNCTION_ASYNC)
+		call->arg[COPY_EPOCH] = work_epoch(thread->slot);
 	return 0;
 }
 
@@ -142,9 +146,9 @@ __noinline int copy_leave(struct thread *thread, struct call *call, s32 result)
 		return 0;
 	key = stream_key_of(thread, function, call->arg[COPY_STREAM]);
 	if (is_synchronous(function, call->kind))
-		cover_stream(&key, call->arg[COPY_EPOCH]);
+		stream_done(thread, &key, call->arg[COPY_EPOCH]);
 	if (function->flags & FUNCTION_ASYNC)
-		inflight_add(thread, &key, call, call->arg[COPY_BYTES]);
+		inflight_add(thread, &key, call, call->arg[COPY_BYTES], call->arg[COPY_EPOCH]);
 	return 0;
 }
 

@@ -173,7 +173,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 			pool_object_enter(ctx, function, thread, call);
 		break;
 	case OP_CAPTURE:
-		capture_enter(ctx, function, call);
+		capture_enter(ctx, function, thread, call);
 		break;
 	case OP_GRAPH:
 		graph_enter(ctx, function, thread, call);

@@ -35,6 +35,14 @@ struct {
 	__type(value, struct event_record);
 } events SEC(".maps");
 
+/* What they wait for of each other, see order.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct stream_key);
+	__type(value, struct stream_orders);
+} stream_orders SEC(".maps");
+
 #define LOCK_TRIES 64
 #define COVER_TRIES 64
 
@@ -70,10 +78,14 @@ static __always_inline struct coverage coverage_of(const struct stream_record *s
 	if (!context)
 		return coverage;
 	coverage.dead = context->died_epoch;
-	if (context->covered <= coverage.epoch)
-		return coverage;
-	coverage.epoch = context->covered;
-	coverage.ns = context->covered_ns;
+	if (context->covered > coverage.epoch) {
+		coverage.epoch = context->covered;
+		coverage.ns = context->covered_ns;
+	}
+	if (stream->blocking && context->blocking_covered > coverage.epoch) {
+		coverage.epoch = context->blocking_covered;
+		coverage.ns = context->blocking_covered_ns;
+	}
 	return coverage;
 }
 
@@ -109,6 +121,7 @@ __noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, 
 		segment->oldest_ns[kind] = 0;
 	}
 	segment->epoch = 0;
+	segment->after = 0;
 	return 0;
 }
 
@@ -150,15 +163,35 @@ static __always_inline struct stream_segment *segment_for(struct stream_record *
 	return next;
 }
 
+/* From now on what a wait for a stream proves of others is looked at: `orders` says of which. */
+static __always_inline void look_at_orders(struct process_record *process, u32 orders)
+{
+	if ((process->orders & orders) != orders)
+		__sync_fetch_and_or(&process->orders, orders);
+}
+
+/* Whether the legacy default stream waits for the stream `handle`, which is `object`, and the reverse. */
+static __always_inline bool meets_legacy(u64 handle, const struct object_record *object)
+{
+	if (handle <= STREAM_PER_THREAD)
+		return handle == STREAM_PER_THREAD;
+	return object && object->row != ROW_NONE && !(object->flags & OBJECT_NON_BLOCKING);
+}
+
 /* The context and device of a stream: its own, where its making was seen, else the thread's. */
 static __always_inline void place_stream(struct thread *thread, const struct stream_key *key,
 					 struct stream_record *stream)
 {
 	const struct object_record *object = live_object(thread->slot, OBJECT_STREAM, key->stream);
-	const struct process_record *process = process_at(thread->slot);
+	struct process_record *process = process_at(thread->slot);
 
 	stream->context = object ? object->context : current_context(thread);
 	stream->device = object ? object->device : current_device(thread);
+	stream->blocking = meets_legacy(key->stream, object);
+	if (process && key->stream == STREAM_LEGACY)
+		look_at_orders(process, ORDERS_LEGACY);
+	if (process && stream->blocking)
+		look_at_orders(process, ORDERS_BLOCKING);
 	/* What an earlier stream of this handle was given is no matter of this one. */
 	if (config.account && process)
 		stream->covered = process->epoch + 1;
@@ -185,22 +218,35 @@ static __always_inline struct stream_record *stream_record_of(struct thread *thr
 	return stream;
 }
 
-static __always_inline bool lock_stream(struct stream_record *stream)
+static __always_inline bool lock_word(u32 *lock)
 {
 	for (int i = 0; i < LOCK_TRIES; i++)
-		if (!__sync_val_compare_and_swap(&stream->lock, 0, 1))
+		if (!__sync_val_compare_and_swap(lock, 0, 1))
 			return true;
 	return false;
 }
 
-static __always_inline void unlock_stream(struct stream_record *stream)
+static __always_inline void unlock_word(u32 *lock)
 {
-	__sync_lock_test_and_set(&stream->lock, 0);
+	__sync_lock_test_and_set(lock, 0);
 }
 
-/* Adds an asynchronous copy that has just been issued. */
+#define CONTEXT_SEVERAL (~0ull) /* no context has this handle */
+
+/* A thread's own stream has work in another context now: no wait for one of them covers both. The caller holds the lock. */
+static __always_inline void move_stream(struct thread *thread, struct stream_record *stream)
+{
+	u64 epochs = 0;
+
+	for (u32 i = 0; i < SEGMENTS; i++)
+		epochs |= stream->segments[i].epoch;
+	stream->context = epochs ? CONTEXT_SEVERAL : current_context(thread);
+	stream->device = epochs ? DEVICE_UNKNOWN : current_device(thread);
+}
+
+/* Adds an asynchronous copy that has just been issued; at its entry it was the epoch `after`. */
 __noinline int inflight_add(struct thread *thread, const struct stream_key *at, const struct call *call,
-			    u64 bytes)
+			    u64 bytes, u64 after)
 {
 	struct process_record *process;
 	struct stream_key key;
@@ -218,19 +264,31 @@ __noinline int inflight_add(struct thread *thread, const struct stream_key *at, 
 	stream = stream_record_of(thread, &key);
 	if (!stream)
 		return 0;
-	if (!lock_stream(stream)) {
+	if (!lock_word(&stream->lock)) {
 		lose(LOSS_INFLIGHT_BUSY);
 		return 0;
 	}
 	settle_stream(stream, thread->slot);
+	if (key.stream == STREAM_PER_THREAD && stream->context != current_context(thread))
+		move_stream(thread, stream);
 	/* Epochs begin at 1, so that 0 marks a segment never used. */
 	segment = segment_for(stream, process->epoch + 1);
 	if (!segment->calls[kind])
 		segment->oldest_ns[kind] = call->start_ns;
 	segment->calls[kind]++;
 	segment->bytes[kind] += bytes;
-	unlock_stream(stream);
+	if (segment->after < after)
+		segment->after = after;
+	unlock_word(&stream->lock);
 	return 0;
+}
+
+/* That of what is issued now. Epochs begin at 1, so that 0 is none. */
+static __always_inline u64 work_epoch(u32 slot)
+{
+	const struct process_record *process = process_at(slot);
+
+	return process ? process->epoch + 1 : 0;
 }
 
 /* Begins a new epoch: what is issued before this moment is of an earlier one. */
@@ -264,10 +322,10 @@ static __always_inline void try_settle(struct stream_record *stream, u32 slot)
 	if (__sync_val_compare_and_swap(&stream->lock, 0, 1))
 		return;
 	settle_stream(stream, slot);
-	unlock_stream(stream);
+	unlock_word(&stream->lock);
 }
 
-/* All that the stream was given before `epoch` began is done. */
+/* All that the stream was given before `epoch` began is done, and no more is known; order.h has what follows from it. */
 __noinline int cover_stream(const struct stream_key *at, u64 epoch)
 {
 	struct stream_record *stream;
@@ -302,6 +360,26 @@ static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 		lose_update(error, LOSS_CONTEXT_MAP_FULL);
 }
 
+/* What the stream was told to wait for is no matter any more. */
+static __always_inline void forget_orders(const struct stream_key *key)
+{
+	struct process_record *process = process_at(key->slot);
+
+	if (process && process->orders & ORDERS_EVENTS && !bpf_map_delete_elem(&stream_orders, key))
+		__sync_fetch_and_add(&process->order_count, -1);
+}
+
+static __always_inline void forget_context_orders(u32 slot, u64 context)
+{
+	struct stream_key key = {.stream = STREAM_LEGACY, .scope = context, .slot = slot};
+
+	forget_orders(&key);
+	key.stream = STREAM_CONTEXT;
+	forget_orders(&key);
+	key.stream = STREAM_BLOCKING;
+	forget_orders(&key);
+}
+
 /* The stream, or the handle that its record is of, is over. */
 __noinline int drop_stream(const struct stream_key *at)
 {
@@ -311,6 +389,7 @@ __noinline int drop_stream(const struct stream_key *at)
 	if (!at)
 		return 0;
 	key = *at;
+	forget_orders(&key);
 	stream = bpf_map_lookup_elem(&streams, &key);
 	if (!stream)
 		return 0;

@@ -71,7 +71,7 @@ __noinline int object_begins(u32 slot, const struct call *call, u8 kind, u64 han
 		return false;
 	fresh.start_ns = call->start_ns;
 	fresh.row = call->row;
-	if (config.account)
+	if (call->operation == OP_CREATE)
 		fresh.flags = call->marked;
 	fresh.device = kind == OBJECT_CONTEXT ? call->named : call->device;
 	error = bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);

@@ -40,6 +40,21 @@ static __always_inline bool is_in_launch(struct thread *thread, u8 kind)
 	return false;
 }
 
+#define STREAM_FLAG_NON_BLOCKING 1
+#define EVENT_FLAG_INTERPROCESS 4
+
+/* OBJECT_* of the object that the call makes. */
+static __always_inline u8 object_flags(struct pt_regs *ctx, const volatile struct function_desc *function)
+{
+	u64 flags = argument(ctx, function, ROLE_FLAGS);
+
+	if (function->kind == OBJECT_STREAM)
+		return flags & STREAM_FLAG_NON_BLOCKING ? OBJECT_NON_BLOCKING : 0;
+	if (function->kind == OBJECT_EVENT && (flags & EVENT_FLAG_INTERPROCESS || has_role(function, ROLE_HANDLE)))
+		return OBJECT_ELSEWHERE;
+	return 0;
+}
+
 static __always_inline void make_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				       struct thread *thread, struct call *call)
 {
@@ -52,6 +67,7 @@ static __always_inline void make_enter(struct pt_regs *ctx, const volatile struc
 	call->arg[OBJECT_OUT] = argument(ctx, function, ROLE_OUT);
 	call->arg[OBJECT_CONTEXT_OF] = lives_in_context(call->kind) ? context : 0;
 	call->arg[OBJECT_IN_LAUNCH] = is_in_launch(thread, call->kind);
+	call->marked = object_flags(ctx, function);
 }
 
 static __always_inline void event_ends(u32 slot, u64 handle)

@@ -94,6 +94,8 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->other_call_ns = 0;
 	process->deaths = 0;
 	process->captures = 0;
+	process->orders = 0;
+	process->order_count = 0;
 	process->late = 0;
 	process->node_doubts = 0;
 	process->unified = 0;

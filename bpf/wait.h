@@ -7,6 +7,7 @@
 #define BPF_WAIT_H
 
 #include "capture.h"
+#include "order.h"
 
 /* call.arg */
 #define WAITED_STREAM 0 /* of a stream, its scope is in WAITED_SCOPE */
@@ -20,7 +21,7 @@ static __always_inline void enter_event(struct thread *thread, struct call *call
 	struct event_record *event = bpf_map_lookup_elem(&events, &key);
 
 	call->arg[WAITED_STREAM] = 0;
-	if (!event)
+	if (!event || is_unsure(event))
 		return;
 	call->arg[WAITED_STREAM] = event->stream.stream;
 	call->arg[WAITED_SCOPE] = event->stream.scope;
@@ -67,19 +68,17 @@ static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct func
 	return 0;
 }
 
-/* Keeps the point of the stream that the event stands for, if anything is in flight there. */
+/* Keeps the point of the stream that the event stands for, if a wait for it can prove anything. */
 static __always_inline void event_recorded(u32 slot, const struct call *call)
 {
 	struct event_key key = {.event = call->arg[WAITED_OBJECT], .slot = slot};
-	struct event_record event = {.epoch = call->arg[WAITED_EPOCH]};
+	struct event_record event = {.epoch = call->arg[WAITED_EPOCH], .start_ns = call->start_ns};
 	int error;
 
 	event.stream.stream = call->arg[WAITED_STREAM];
 	event.stream.scope = call->arg[WAITED_SCOPE];
 	event.stream.slot = slot;
-	if (capture_event(&key, &event.stream, call->flag))
-		return;
-	if (!bpf_map_lookup_elem(&streams, &event.stream)) {
+	if (capture_event(&key, &event.stream, call->flag) || !has_work(&event.stream)) {
 		bpf_map_delete_elem(&events, &key);
 		return;
 	}
@@ -88,18 +87,21 @@ static __always_inline void event_recorded(u32 slot, const struct call *call)
 		lose_update(error, LOSS_EVENT_MAP_FULL);
 }
 
-static __always_inline void wait_succeeded(u32 slot, const struct call *call)
+static __always_inline void wait_succeeded(struct thread *thread, const struct call *call)
 {
-	struct stream_key key = {.slot = slot};
+	struct stream_key key = {.slot = thread->slot};
 
 	key.stream = call->arg[WAITED_STREAM];
 	key.scope = call->arg[WAITED_SCOPE];
 	if (call->operation == OP_EVENT_RECORD)
-		event_recorded(slot, call);
+		event_recorded(thread->slot, call);
 	else if (call->kind == WAIT_CONTEXT)
-		cover_context(slot, call->arg[WAITED_OBJECT], call->arg[WAITED_EPOCH]);
-	else if (key.stream)
+		context_done(thread, call->arg[WAITED_OBJECT], call->arg[WAITED_EPOCH]);
+	else if (call->operation == OP_QUERY && call->kind == WAIT_STREAM && key.stream == STREAM_LEGACY)
+		/* Whether a query takes the blocking streams in is not documented. */
 		cover_stream(&key, call->arg[WAITED_EPOCH]);
+	else if (key.stream)
+		stream_done(thread, &key, call->arg[WAITED_EPOCH]);
 }
 
 /* Pools give memory back then (pool.h). */
@@ -126,7 +128,7 @@ __noinline int wait_leave(struct thread *thread, struct call *call, s32 result)
 	count_success(thread->slot, call, call->kind, 0, 0);
 	if (call->operation == OP_WAIT)
 		wait_ended(thread->slot);
-	wait_succeeded(thread->slot, call);
+	wait_succeeded(thread, call);
 	return 0;
 }
 

@@ -20,6 +20,7 @@
 	X(SHAPE_MAP_FULL, "shape_map_full", "sampled launches whose grid and block could not be kept") \
 	X(LAUNCH_LIST_TOO_LONG, "launch_list_too_long", "launches on more than 16 devices by one call: those beyond") \
 	X(EVENT_MAP_FULL, "event_map_full", "recorded events whose place in the stream was not kept") \
+	X(ORDER_MAP_FULL, "order_map_full", "waits of one stream for another that had no room: its copies count as in flight for longer") \
 	X(OBJECT_MAP_FULL, "object_map_full", "streams, events, contexts, modules and libraries beyond what a table holds") \
 	X(CONTEXT_MAP_FULL, "context_map_full", "calls whose context had no room in a table") \
 	X(THREAD_STORAGE, "thread_storage", "calls for which the kernel gave no thread storage") \

@@ -113,7 +113,9 @@ struct process_record {
 	__u64 other_launches[OTHER_DEVICES + 1][2]; /* by device, the last of any other; [1] captured */
 	__u64 other_failures;
 	__u64 other_calls, other_call_failures, other_call_ns;
-	__u32 deaths; /* contexts that ended so far, with what lived in them */
+	__u32 orders;	   /* ORDERS_* */
+	__u32 order_count; /* its struct stream_orders */
+	__u32 deaths;	   /* contexts that ended so far, with what lived in them */
 };
 
 /* What `process_of` holds by tgid. */
@@ -169,7 +171,7 @@ struct call {
 		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
 	};
 	__u8 site;	 /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
-	__u8 marked;	 /* with an account, by operation: see bpf/account_work.h */
+	__u8 marked;	 /* OBJECT_* of what is made; with an account, by operation: see bpf/account_work.h */
 	__u8 unfollowed; /* its return is not seen: counted at its entry */
 	__u8 driver;	 /* the library that it is in, as SITE_DRIVER_SHIFT has it */
 	__u32 place;	 /* its thread's */
@@ -181,6 +183,14 @@ struct pageable_address {
 	__u64 address;
 	__u64 version;
 };
+
+/* Work of the stream of epochs below `epoch` is done: what that proves of other streams is yet to be looked at. */
+struct stream_proof {
+	__u64 stream, scope; /* as in stream_key */
+	__u64 epoch;
+};
+
+#define STREAM_PROOFS 16 /* a power of two */
 
 enum thread_state {
 	THREAD_NEW = 0,
@@ -203,6 +213,10 @@ struct thread {
 	struct unfollowed_calls unfollowed;
 	struct taken_call taken;
 	struct call calls[CALL_DEPTH]; /* followed, all on one stack */
+	/* While the end of a wait is looked at, bpf/order.h */
+	__u32 proof_count;
+	__u32 pad;
+	struct stream_proof proofs[STREAM_PROOFS];
 };
 
 /* A device by the number that its process knows it by, as the API has it. */
@@ -449,9 +463,14 @@ struct capture_record {
 
 #define STREAM_LEGACY 1
 #define STREAM_PER_THREAD 2
+/* In keys of struct stream_orders and in proofs alone */
+#define STREAM_CONTEXT 3      /* all streams of the context `scope` */
+#define STREAM_BLOCKING 4     /* those that the legacy default stream of the context waits for */
+#define STREAM_LEGACY_ALONE 5 /* the legacy default stream without these */
 
 struct stream_segment {
 	__u64 epoch; /* 0: never used */
+	__u64 after; /* other streams' work of epochs below this was issued before the latest of its copies */
 	__u32 calls[COPY_KINDS];
 	__u32 pad;
 	__u64 oldest_ns[COPY_KINDS];
@@ -465,7 +484,8 @@ struct stream_record {
 	__u64 covered_ns; /* the end of the wait that told so; written before it */
 	__u64 context;
 	__u8 device;
-	__u8 pad[7];
+	__u8 blocking; /* the legacy default stream waits for it, and it for that; 0 also where its making was not seen */
+	__u8 pad[6];
 	/* With an account: epochs of the latest work, plus 1, and of the latest event record or host function */
 	__u64 worked, recorded;
 	struct stream_segment segments[SEGMENTS];
@@ -480,7 +500,35 @@ struct event_key {
 struct event_record {
 	struct stream_key stream;
 	__u64 epoch;
+	__u64 start_ns; /* of the call that recorded it */
 };
+
+/*
+ * What a stream was told to wait for, by an event of another one: as soon as its own work of epochs up to `epoch` is
+ * done, so is the other stream's of epochs below `before`. The wait keeps that, whatever becomes of the event. What
+ * a blocking stream waits for the legacy default stream of the context waits for as well, STREAM_BLOCKING, and a wait
+ * for the context for what is of another one, STREAM_CONTEXT. An order that has been followed is free; when all are in use, the latest for
+ * the same stream takes on the new one, which is then held to be done rather too late than too early.
+ */
+#define STREAM_ORDERS 32
+#define PROCESS_ORDERS 1024 /* struct stream_orders that a process has at most */
+
+struct stream_order {
+	__u64 stream, scope; /* the other stream, as in stream_key */
+	__u64 before;
+	__u64 epoch; /* 0: free */
+};
+
+struct stream_orders {
+	__u32 lock; /* as a stream's */
+	__u32 pad;
+	struct stream_order orders[STREAM_ORDERS];
+};
+
+/* process_record.orders: what a wait for a stream may prove of others. Where it is 0 nothing of that is looked at. */
+#define ORDERS_EVENTS 1	  /* some stream waits for another's event */
+#define ORDERS_LEGACY 2	  /* the legacy default stream has had copies, or an order */
+#define ORDERS_BLOCKING 4 /* a blocking stream has had copies */
 
 struct context_key {
 	__u64 context;
@@ -491,8 +539,9 @@ struct context_key {
 struct context_record {
 	__u64 covered; /* see stream_record */
 	__u64 covered_ns;
-	__u64 died_ns;	  /* when it last went, with all that lived in it; its handle may have come back since */
-	__u64 died_epoch; /* copies of an earlier epoch went with it, done or not */
+	__u64 died_ns;				     /* when it last went, with all that lived in it; its handle may have come back since */
+	__u64 died_epoch;			     /* copies of an earlier epoch went with it, done or not */
+	__u64 blocking_covered, blocking_covered_ns; /* as `covered`, of its blocking streams alone */
 	/*
 	 * With an account: epochs before which work is done as well, though no wait was for it. All of it, since a free
 	 * blocked, or an event follows it; what blocking streams were given, since the legacy default stream comes
@@ -566,14 +615,14 @@ struct object_key {
 
 #define OBJECT_NON_BLOCKING 0x01 /* a stream that does not wait for the legacy default stream */
 #define OBJECT_ELSEWHERE 0x02	 /* an event that other processes may record */
-#define OBJECT_RECORDED 0x04	 /* an event that has been recorded */
+#define OBJECT_RECORDED 0x04	 /* with an account: an event that has been recorded */
 
 struct object_record {
 	__u64 context;
 	__u64 start_ns;
 	__u16 row;
 	__u8 device;
-	__u8 flags; /* with an account */
+	__u8 flags; /* OBJECT_* */
 	__u32 pad;
 	/* With an account: of an event that has never been recorded */
 	__u32 waits;

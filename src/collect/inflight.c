@@ -43,6 +43,10 @@ void inflight__add(struct process *process, const struct stream_record *stream,
 		covered = context->covered;
 		covered_ns = context->covered_ns;
 	}
+	if (context && stream->blocking && context->blocking_covered > covered) {
+		covered = context->blocking_covered;
+		covered_ns = context->blocking_covered_ns;
+	}
 	for (int i = 0; i < SEGMENTS; i++) {
 		const struct stream_segment *segment = &stream->segments[i];
 

@@ -197,10 +197,20 @@ static int read_object(const void *key_data, const void *value, void *arg)
 		       0;
 }
 
-/* Events and unnamed kernels: nothing to show, only to clear away. */
+/* Events, what streams wait for, and unnamed kernels: nothing to show, only to clear away. */
 static int read_event(const void *key_data, const void *value, void *arg)
 {
 	const struct event_key *key = key_data;
+	struct reading *reading = arg;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+
+	(void)value;
+	return process ? reading__end(reading, process, key) : 0;
+}
+
+static int read_orders(const void *key_data, const void *value, void *arg)
+{
+	const struct stream_key *key = key_data;
 	struct reading *reading = arg;
 	struct process *process = collector__process_at(reading->collector, key->slot);
 
@@ -417,6 +427,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = memory__read(&reading);
 	if (!ret && reap)
 		ret = reading__map(&reading, skeleton->maps.events, read_event);
+	if (!ret && reap)
+		ret = reading__map(&reading, skeleton->maps.stream_orders, read_orders);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.devices, read_device);
 	if (!ret && reap)

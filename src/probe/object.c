@@ -174,7 +174,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 		skeleton->maps.devices, skeleton->maps.call_sites, skeleton->maps.launch_sites,
 		skeleton->maps.duration_numbers, skeleton->maps.sizes, skeleton->maps.copy_sizes,
-		skeleton->maps.ignored, skeleton->maps.copy_targets};
+		skeleton->maps.ignored, skeleton->maps.copy_targets, skeleton->maps.stream_orders};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.processes, options->max_processes);
