@@ -25,13 +25,6 @@ struct {
 
 /* --- events --- */
 
-static __always_inline struct object_record *event_object(u32 slot, u64 event)
-{
-	struct object_key key = {.handle = event, .slot = slot, .kind = OBJECT_EVENT};
-
-	return bpf_map_lookup_elem(&objects, &key);
-}
-
 /*
  * An event is recorded. That it was waited for before was no mistake: programs that go round several
  * events wait for each before its first turn too.

@@ -24,8 +24,6 @@
 #define WANTS_IDLE_STACK 1
 #define WANTS_MISSING_STACK 2
 
-#define NODE_EVENT_RECORD 7 /* CUgraphNodeType, cudaGraphNodeType */
-
 /* --- entries --- */
 
 /* Which events a graph's runs record is not followed. */

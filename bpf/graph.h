@@ -68,9 +68,10 @@ struct {
 /* CUgraphNodeType */
 #define NODE_TYPE_KERNEL 0
 #define NODE_TYPE_GRAPH 4
+#define NODE_EVENT_RECORD 7
 #define NODE_TYPE_LAST_PLAIN 12 /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; after it what decides on kernels itself */
 #define GRAPH_DEPTH 4		/* graphs embedded in one another that are followed */
-#define NODE_PARAMS_CHILD 16	/* offset of graph.graph in CUgraphNodeParams */
+#define NODE_PARAMS_HANDLE 16	/* offset of graph.graph and eventRecord.event in CUgraphNodeParams */
 
 static __always_inline int read_handle(u64 address, u64 *handle)
 {
@@ -170,7 +171,7 @@ static __always_inline void graph_captured(u32 slot, u64 graph, u64 id, const st
 
 static __always_inline void node_of_params(u64 params, struct call *call, u32 slot)
 {
-	u64 child = 0;
+	u64 handle = 0;
 	u32 type;
 
 	if (bpf_probe_read_user(&type, sizeof(type), (void *)params)) {
@@ -182,10 +183,12 @@ static __always_inline void node_of_params(u64 params, struct call *call, u32 sl
 		call->arg[NODE_KERNELS] = 1;
 	else if (type > NODE_TYPE_LAST_PLAIN)
 		call->flag |= NODE_IS_UNKNOWN;
+	if (type == NODE_EVENT_RECORD && !read_handle(params + NODE_PARAMS_HANDLE, &handle))
+		recorded_elsewhere(slot, handle);
 	if (type != NODE_TYPE_GRAPH)
 		return;
 	call->flag |= NODE_OPENS;
-	if (read_handle(params + NODE_PARAMS_CHILD, &child) || !graph_size(slot, child, &call->arg[NODE_KERNELS]))
+	if (read_handle(params + NODE_PARAMS_HANDLE, &handle) || !graph_size(slot, handle, &call->arg[NODE_KERNELS]))
 		call->flag |= NODE_IS_UNKNOWN;
 }
 
@@ -195,6 +198,8 @@ static __always_inline void add_node_enter(struct pt_regs *ctx, const volatile s
 	call->arg[NODE_OUT] = argument(ctx, function, ROLE_OUT);
 	call->arg[NODE_GRAPH] = argument(ctx, function, ROLE_GRAPH);
 	call->arg[NODE_KERNELS] = call->kind == GRAPH_ADD_KERNEL;
+	if (has_role(function, ROLE_EVENT))
+		recorded_elsewhere(slot, argument(ctx, function, ROLE_EVENT));
 	if (call->kind == GRAPH_ADD_NODE) {
 		node_of_params(argument(ctx, function, ROLE_PARAMS), call, slot);
 	} else if (call->kind == GRAPH_ADD_CHILD) {

@@ -414,4 +414,39 @@ static __always_inline void forget_event(u32 slot, u64 handle)
 	bpf_map_delete_elem(&events, &key);
 }
 
+static __always_inline struct object_record *event_object(u32 slot, u64 event)
+{
+	struct object_key key = {.handle = event, .slot = slot, .kind = OBJECT_EVENT};
+
+	return bpf_map_lookup_elem(&objects, &key);
+}
+
+/* From now on the event may be recorded where that is not seen: a wait for it proves nothing. */
+static __noinline int recorded_elsewhere(u32 slot, u64 event)
+{
+	struct object_record *object = event_object(slot, event);
+	struct process_record *process = process_at(slot);
+
+	if (!config.track_inflight)
+		return 0;
+	if (process)
+		look_at_orders(process, ORDERS_ELSEWHERE);
+	if (object)
+		object->flags |= OBJECT_ELSEWHERE;
+	forget_event(slot, event);
+	return 0;
+}
+
+/* So is one whose making was not seen. */
+static __always_inline bool is_recorded_elsewhere(u32 slot, u64 event)
+{
+	const struct process_record *process = process_at(slot);
+	const struct object_record *object;
+
+	if (!process || !(process->orders & ORDERS_ELSEWHERE))
+		return false;
+	object = event_object(slot, event);
+	return !object || object->row == ROW_NONE || object->flags & OBJECT_ELSEWHERE;
+}
+
 #endif

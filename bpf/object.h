@@ -141,6 +141,8 @@ static __always_inline void object_made(u32 slot, struct call *call)
 		forget_event(slot, handle);
 	if (!object_begins(slot, call, call->kind, handle, call->arg[OBJECT_CONTEXT_OF]))
 		flags |= TALLY_UNTRACKED;
+	if (call->kind == OBJECT_EVENT && call->marked & OBJECT_ELSEWHERE)
+		recorded_elsewhere(slot, handle);
 	count_success(slot, call, call->kind, flags, 0);
 }
 

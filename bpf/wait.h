@@ -78,7 +78,13 @@ static __always_inline void event_recorded(u32 slot, const struct call *call)
 	event.stream.stream = call->arg[WAITED_STREAM];
 	event.stream.scope = call->arg[WAITED_SCOPE];
 	event.stream.slot = slot;
-	if (capture_event(&key, &event.stream, call->flag) || !has_work(&event.stream)) {
+	if (capture_event(&key, &event.stream, call->flag)) {
+		if (call->flag & EXTERNAL_EVENT)
+			recorded_elsewhere(slot, key.event);
+		bpf_map_delete_elem(&events, &key);
+		return;
+	}
+	if (!has_work(&event.stream) || is_recorded_elsewhere(slot, key.event)) {
 		bpf_map_delete_elem(&events, &key);
 		return;
 	}

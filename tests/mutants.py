@@ -42,6 +42,8 @@ MUTANTS = [
     Mutant("waits", "bpf/wait.h", "\tcall->arg[WAITED_SCOPE] = key.scope;\n\tcall->arg[WAITED_EPOCH] = next_epoch(thread->slot);\n",
            "\tcall->arg[WAITED_SCOPE] = key.scope;\n\tcall->arg[WAITED_EPOCH] = next_epoch(thread->slot) - 1;\n",
            "integration", "copies or waits"),
+    Mutant("order of streams", "bpf/order.h", "\tif (!order->epoch || order->epoch >= epoch)\n", "\tif (!order->epoch)\n",
+           "integration", "order_of_streams"),
     Mutant("objects", "src/collect/objects.c", "\tobjects->destroyed += tally->calls;\n",
            "\tobjects->destroyed += tally->calls - (key->kind == OBJECT_EVENT && tally->calls > 1);\n", "integration", "objects"),
     Mutant("graphs", "bpf/graph.h", "\t__sync_fetch_and_add(count, 1);\n",

@@ -529,6 +529,7 @@ struct stream_orders {
 #define ORDERS_EVENTS 1	  /* some stream waits for another's event */
 #define ORDERS_LEGACY 2	  /* the legacy default stream has had copies, or an order */
 #define ORDERS_BLOCKING 4 /* a blocking stream has had copies */
+#define ORDERS_ELSEWHERE 8 /* some event is OBJECT_ELSEWHERE */
 
 struct context_key {
 	__u64 context;
@@ -614,7 +615,7 @@ struct object_key {
 };
 
 #define OBJECT_NON_BLOCKING 0x01 /* a stream that does not wait for the legacy default stream */
-#define OBJECT_ELSEWHERE 0x02	 /* an event that other processes may record */
+#define OBJECT_ELSEWHERE 0x02	 /* an event that other processes, or graphs, may record */
 #define OBJECT_RECORDED 0x04	 /* with an account: an event that has been recorded */
 
 struct object_record {

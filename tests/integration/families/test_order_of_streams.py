@@ -306,6 +306,36 @@ def test_events_recorded_in_a_capture(gpuprobe):
         steps.finish()
 
 
+def test_events_that_others_record(gpuprobe):
+    """A graph, by nodes of both kinds, or another process: nobody knows what a wait for such an event is for."""
+    with Streams(gpuprobe, """
+        one, two = stream(), stream()
+        marks = event(), event(), made(driver.cuEventCreate, 4 | 2)
+        graph = made(driver.cuGraphCreate, 0)
+        made(driver.cuGraphAddEventRecordNode, graph, None, 0, marks[0])
+        params = (ctypes.c_uint64 * 32)(7, 0, marks[1])
+        made(driver.cuGraphAddNode_v2, graph, None, None, 0, ctypes.byref(params))
+        executable = made(driver.cuGraphInstantiateWithFlags, graph, 0)
+        for number, mark in enumerate(marks):
+            put(number, one)
+            record(mark, one)
+        need(driver.cuGraphLaunch(executable, two))
+        for mark in marks:
+            need(driver.cuEventSynchronize(mark))
+            follow(two, mark)
+        wait(two)
+        look()
+        mark = event()
+        record(mark, one)
+        follow(two, mark)
+        wait(two)
+        look()
+        """) as steps:
+        assert steps.in_flight() == {0, 1, 2}
+        assert steps.in_flight() == set()
+        steps.finish()
+
+
 def test_streams_that_go(gpuprobe):
     """A handle that comes again is another stream: neither what waited for the old one, nor what that waited for, is its."""
     with Streams(gpuprobe, """
