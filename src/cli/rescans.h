@@ -2,7 +2,8 @@
 /*
  * When what a process maps is looked at again. A process that maps ten thousands of files, or such as have long paths,
  * and tells of a new library without end, must not have all of gpuprobe's time: those whose mappings take long to be
- * read wait for each other, so that they have a tenth of the time together. No look is dropped without a word.
+ * read wait for each other, so that they have a tenth of the time together. A look that was not finished is gone on with
+ * when it is ready, after others have had their turn. No look is dropped without a word.
  */
 #ifndef CLI_RESCANS_H
 #define CLI_RESCANS_H
@@ -25,8 +26,11 @@ struct rescan {
 };
 
 struct rescans_hooks {
-	/* Looks at the process. Returns the time that its mappings took to be read, attacher__reading_ns. */
-	uint64_t (*look)(const struct rescan *rescan, void *arg);
+	/*
+	 * Looks at the process. Returns the time that its mappings took to be read, attacher__reading_ns; *ready_ns is 0, or
+	 * when it is to be looked at once more, see attacher__is_unfinished.
+	 */
+	uint64_t (*look)(const struct rescan *rescan, uint64_t *ready_ns, void *arg);
 	/* The look at the process would have been made later, and is not. */
 	void (*missed)(const struct rescan *rescan, void *arg);
 	void *arg;
@@ -41,6 +45,9 @@ void rescans__free(struct rescans *rescans);
  * program that another (SCAN_PROGRAM) has followed: they are missed. `now_ns`: CLOCK_BOOTTIME.
  */
 void rescans__add(struct rescans *rescans, const struct rescan *rescan, uint64_t now_ns);
+
+/* The look has been made and was not finished: it is gone on with at `ready_ns`. */
+void rescans__go_on(struct rescans *rescans, const struct rescan *rescan, uint64_t ready_ns);
 
 /* No look waits any more: those that do, and those that would, are missed. */
 void rescans__end(struct rescans *rescans);

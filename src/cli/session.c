@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/heap.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -177,14 +178,17 @@ static void on_missed_rescan(const struct rescan *rescan, void *arg)
 }
 
 /* At a process that runs. */
-static uint64_t on_rescan(const struct rescan *rescan, void *arg)
+static uint64_t on_rescan(const struct rescan *rescan, uint64_t *ready_ns, void *arg)
 {
 	struct session *session = arg;
+	uint64_t ready;
 	int late;
 
 	if (!session->attacher)
 		return 0;
 	late = look_at(session, rescan);
+	if (attacher__is_unfinished(session->attacher, &ready))
+		*ready_ns = ready;
 	if (late > 0)
 		tell_late(session, rescan);
 	else if (late < 0 && rescan->waited)
@@ -195,8 +199,11 @@ static uint64_t on_rescan(const struct rescan *rescan, void *arg)
 /* One that is held is waiting for it, and does nothing meanwhile. */
 static void look_at_held(struct session *session, const struct rescan *rescan, bool parent_stopped)
 {
-	int late = look_at(session, rescan);
+	int late;
 
+	attacher__hurry(session->attacher, true);
+	late = look_at(session, rescan);
+	attacher__hurry(session->attacher, false);
 	if (late > 0 && command__was_let_go(session->command, rescan->since_ns))
 		tell_late(session, rescan);
 	if (!parent_stopped)
@@ -392,6 +399,9 @@ static int set_up(struct session *session, struct error *err)
 		ret = caller__check(err);
 	if (!ret && targets->command)
 		ret = command__new(targets->command, &session->command, err);
+	/* COMMAND's process has the limits that gpuprobe was started with. */
+	if (!ret)
+		descriptors__raise_limit();
 	return ret;
 }
 
@@ -478,7 +488,7 @@ int session__attach(struct session *session, struct error *err)
 
 	if (!ret)
 		ret = watch__begin(session->targets, session->command, programs, session->attacher,
-				   &session->refusals, &session->asked, session->log, err);
+				   &session->refusals, &session->asked, session->rescans, session->log, err);
 	if (!ret)
 		tell_attached(session);
 	if (!ret && session->hooks.end_with_pids && session->targets->pid_count)

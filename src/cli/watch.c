@@ -12,6 +12,7 @@
 #include <sys/capability.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/asked.h"
 #include "privilege/capabilities.h"
 #include "target/loader_cache.h"
@@ -152,6 +153,7 @@ void watch__attach_known(const struct command *command, struct attacher *attache
 struct looking {
 	struct attacher *attacher;
 	struct refusals *refusals;
+	struct rescans *rescans;
 	const struct log *log;
 	struct hindrance first; /* that keeps a process from being watched at all; told once it is known what it means */
 	pid_t first_pid;
@@ -162,9 +164,13 @@ struct looking {
 static bool attach_process(struct looking *looking, pid_t pid, enum process_scan scan)
 {
 	struct hindrance hindrance;
+	uint64_t ready_ns;
 	bool is_counted;
 
 	attacher__add_process(looking->attacher, pid, scan, 0, &hindrance);
+	if (attacher__is_unfinished(looking->attacher, &ready_ns))
+		rescans__go_on(looking->rescans, &(struct rescan){.pid = pid, .scan = scan, .since_ns = clock__boot_ns()},
+			       ready_ns);
 	looking->watched += !hindrance.whole;
 	/* Whether a process that cannot be looked into has to do with CUDA is not known; one with a library of CUDA's does. */
 	is_counted = hindrance.whole && (scan == SCAN_PROGRAM || !hindrance.of_file);
@@ -264,9 +270,9 @@ static void expect_process(pid_t pid, void *arg)
 
 int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, struct refusals *refusals, struct asked_processes *asked,
-		 const struct log *log, struct error *err)
+		 struct rescans *rescans, const struct log *log, struct error *err)
 {
-	struct looking looking = {.attacher = attacher, .refusals = refusals, .log = log};
+	struct looking looking = {.attacher = attacher, .refusals = refusals, .rescans = rescans, .log = log};
 	struct attacher_counts counts;
 	int ret = 0;
 

@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/refusals.h"
+#include "cli/rescans.h"
 #include "model/model.h"
 #include "probe/attacher.h"
 
@@ -31,10 +32,11 @@ void watch__attach_known(const struct command *command, struct attacher *attache
  * Puts the chosen processes into the map `watched`, and attaches
  * the libraries that were given and the loader's cache, and those of running
  * processes. `command` is NULL without one. What cannot be watched is told to `refusals`; an error, where that are
- * all the processes that were chosen. `asked` has room for these, and gets those that are watched.
+ * all the processes that were chosen. `asked` has room for these, and gets those that are watched. A process that takes
+ * long to be looked at is gone on with by `rescans`.
  */
 int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, struct refusals *refusals, struct asked_processes *asked,
-		 const struct log *log, struct error *err);
+		 struct rescans *rescans, const struct log *log, struct error *err);
 
 #endif

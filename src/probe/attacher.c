@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,11 +21,47 @@
 #include "target/root_file.h"
 
 #define SLOW_TOLD_MAX 16
+/*
+ * Files with probes: each takes descriptors, some 300 sites in the kernel, and time at gpuprobe's end. A machine with a
+ * hundred containers has some three in each.
+ */
+#define FILES_MAX 1024
+#define DESCRIPTORS_RESERVED 256 /* for maps, clients and what is open for a moment */
+#define DESCRIPTORS_OF_FILE 4
+#define DESCRIPTORS_BY_FAMILY 12 /* where families have links of their own */
+
+/*
+ * What processes of the machine map has no larger tables than these, or gets no probes; more than PyTorch's largest
+ * library has. Each is gone through some times.
+ */
+#define SYMBOLS_MAX ((uint64_t)2 << 20)
+#define NAME_BYTES_MAX ((uint64_t)64 << 20)
 
 static void choose_rows(struct attacher *attacher)
 {
 	for (size_t row = 0; row < api_function_count; row++)
 		attacher->wanted[row] = selection__wants(&attacher->selection, &api_functions[row]);
+}
+
+/* As many files as descriptors suffice for. */
+static size_t room_for_files(const struct selection *selection)
+{
+	rlim_t each = selection->by_family ? DESCRIPTORS_BY_FAMILY : DESCRIPTORS_OF_FILE;
+	struct rlimit limit;
+	rlim_t room;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return FILES_MAX;
+	/* With next to none it is tried: what lacks is told then. */
+	room = limit.rlim_cur > 2 * DESCRIPTORS_RESERVED ? (limit.rlim_cur - DESCRIPTORS_RESERVED) / each :
+							   limit.rlim_cur / each;
+	return room < FILES_MAX ? room : FILES_MAX;
+}
+
+static int make_shares(struct attacher *attacher, struct error *err)
+{
+	attacher->shares = file_shares__new(room_for_files(&attacher->selection));
+	return attacher->shares ? 0 : error__set(err, -ENOMEM, "out of memory");
 }
 
 static int make_hooks(struct attacher *attacher, struct error *err)
@@ -68,6 +105,8 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 		ret = identity_reader__new(&attacher->identities, err);
 	if (!ret)
 		ret = make_hooks(attacher, err);
+	if (!ret)
+		ret = make_shares(attacher, err);
 	if (ret) {
 		attacher__free(attacher);
 		return ret;
@@ -84,6 +123,7 @@ void attacher__free(struct attacher *attacher)
 	links__free(attacher->links);
 	hooks__free(attacher->hooks);
 	identity_reader__free(attacher->identities);
+	file_shares__free(attacher->shares);
 	attacher__forget_seen(attacher);
 	for (size_t i = 0; i < attacher->file_count; i++)
 		attacher__forget_sites(&attacher->files[i]);
@@ -338,6 +378,7 @@ void attacher__count_file(struct attacher *attacher, const struct attached_file 
 		counts->sites[layer] += sign * (int64_t)file->sites[layer];
 	counts->missing += sign * (int64_t)file->missing;
 	counts->libraries += sign;
+	file_shares__count(attacher->shares, file->user, sign);
 }
 
 static struct attached_file *remember(struct attacher *attacher, const struct attached_file *file)
@@ -363,10 +404,17 @@ static bool is_for_expected(const struct attacher *attacher, const struct file_i
 static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
 		       struct attached_file **attached, struct error *err)
 {
-	struct attached_file new = {.fd = -1, .is_followed = !attacher->selection.no_returns && !attacher->unfollows};
+	struct attached_file new = {.fd = -1, .user = attacher->user, .is_followed = !attacher->selection.no_returns && !attacher->unfollows};
 	unsigned int layers = 0;
-	int ret = cuda_library__layers(file, &layers);
+	int ret;
 
+	if (attacher->is_patient && attacher->selection.of_machine &&
+	    elf_file__has_more_symbols(file, SYMBOLS_MAX, NAME_BYTES_MAX))
+		return error__set(err, -EFBIG,
+				  "%s: more symbols than are read of what any process maps: it gets no probes unless "
+				  "--libcudart-path or --libcuda-path names it",
+				  elf_file__name(file));
+	ret = cuda_library__layers(file, &layers);
 	if (ret)
 		return error__set(err, ret, "%s: out of memory", elf_file__name(file));
 	if (!layers) {
@@ -450,6 +498,8 @@ int attacher__add_library(struct attacher *attacher, const char *path, struct er
 		return fd;
 	attacher->scanned = 0;
 	attacher->claimed = false;
+	attacher->user = 0;
+	attacher->is_patient = false;
 	ret = attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &attached, err);
 	attacher__name_driver(attacher, attached, path);
 	if (attached)
@@ -494,6 +544,17 @@ int attacher__watch(struct attacher *attacher, unsigned int families, struct err
 pid_t attacher__only_process(const struct attacher *attacher)
 {
 	return attacher->owner;
+}
+
+bool attacher__is_unfinished(const struct attacher *attacher, uint64_t *ready_ns)
+{
+	*ready_ns = file_shares__ready_ns(attacher->shares, attacher->user, clock__boot_ns());
+	return attacher->is_unfinished;
+}
+
+void attacher__hurry(struct attacher *attacher, bool waits)
+{
+	attacher->hurries = waits;
 }
 
 uint64_t attacher__reading_ns(const struct attacher *attacher)

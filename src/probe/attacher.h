@@ -79,6 +79,16 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 			  struct hindrance *hindrance);
 
 /*
+ * Whether files of that process, the last one, have been left for later, so that others have their turn: because they
+ * took long, or since its user's programs have had more than their share of time. attacher__add_process is to be called
+ * for it once more, at `ready_ns` (CLOCK_BOOTTIME), which may be now. Not with SCAN_HELD, nor where it `waits`.
+ */
+bool attacher__is_unfinished(const struct attacher *attacher, uint64_t *ready_ns);
+
+/* Whether processes that attacher__add_process is called for wait for it, and are to get their probes at once; at first they do not. */
+void attacher__hurry(struct attacher *attacher, bool waits);
+
+/*
  * Whether the file that /proc/PID/maps shows by these numbers has probes, and had none yet for that process at
  * `since_ns` (CLOCK_BOOTTIME). False for one that no process was seen to map.
  */

@@ -5,6 +5,7 @@
 
 #include "probe/attacher.h"
 #include "probe/family_links.h"
+#include "probe/file_shares.h"
 #include "probe/hooks.h"
 #include "probe/links.h"
 #include "target/identity.h"
@@ -28,6 +29,7 @@ struct attached_file {
 	uint8_t driver;	      /* of a driver library: its number in its sites' cookies */
 	bool is_followed;     /* it has return probes, or may have */
 	bool risk_told;	      /* that these may end somebody */
+	uid_t user;	      /* whose share of files it is of, see file_shares.h */
 	bool is_kept;	      /* was not found in a process: keeps its probes though nobody maps it */
 	size_t sites[LAYER_COUNT];
 	size_t missing;
@@ -66,6 +68,13 @@ struct attacher {
 	bool unfollows;	     /* the files that are attached now have their calls watched as they begin alone */
 	bool releases;	     /* files that nobody maps are given back: their probes can be taken out alone */
 	struct seen_file *seen;
+	struct file_shares *shares;
+	uid_t user;		 /* whose the process is whose files are attached now; of what nobody maps, root's */
+	bool is_patient;	 /* that process runs on, so that its files can wait; not one that is held, nor a file by its path */
+	bool hurries;		 /* processes wait, see attacher__hurry */
+	bool is_unfinished;	 /* files of the last process wait for their turn */
+	bool crowded_told;	 /* that a user's programs have more files than get probes */
+	unsigned int skips_told; /* files of which a warning said that they get no probes */
 	struct attacher_counts counts;
 	unsigned int slow_told; /* libraries of which a warning said that probes are slow there */
 	uint64_t reading_ns;	/* what the last process's mappings took to be read */

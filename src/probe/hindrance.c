@@ -82,6 +82,15 @@ void hindrance__of_cut(pid_t pid, struct hindrance *hindrance)
 		   pid, who(pid).comm);
 }
 
+void hindrance__of_crowd(pid_t pid, const char *path, struct hindrance *hindrance)
+{
+	hindrance->of_file = true;
+	error__set(&hindrance->text, -EDQUOT,
+		   "process %d (%s): %.200s gets no probes: programs of its user have so many CUDA libraries that others would "
+		   "find no room; end some, or raise ulimit -n",
+		   pid, who(pid).comm, path);
+}
+
 int hindrance__of_file(pid_t pid, const char *path, bool deleted, int code, struct hindrance *hindrance)
 {
 	const struct file_hindrance file = file_hindrance__of(code, deleted);

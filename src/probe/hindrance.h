@@ -36,6 +36,9 @@ int hindrance__of_process(pid_t pid, int code, struct hindrance *hindrance);
 /* Of a process whose mappings are more than are read (-EFBIG of proc_maps__each). Another hindrance stays. */
 void hindrance__of_cut(pid_t pid, struct hindrance *hindrance);
 
+/* Of a file that is left out since its user's programs have more than their share (probe/file_shares.h). */
+void hindrance__of_crowd(pid_t pid, const char *path, struct hindrance *hindrance);
+
 /* Of a file that process maps at `path`. Returns `code`. */
 int hindrance__of_file(pid_t pid, const char *path, bool deleted, int code, struct hindrance *hindrance);
 

@@ -22,6 +22,11 @@
 #define CANDIDATES_MAX 64    /* of one process: each is opened, and may get some hundred probes */
 #define KERNEL_MINOR_BITS 20 /* of a device number inside the kernel */
 #define KERNEL_MINOR_MASK ((1u << KERNEL_MINOR_BITS) - 1)
+/* A process's new files take so long in one go; what is left waits until others have had their turn. */
+#define TURN_NS (100 * NS_PER_MS)
+/* What putting a file's probes in is reckoned to take, beside the CPU time of reading it: a busy machine makes no difference. */
+#define PROBES_NS (10 * NS_PER_MS)
+#define SKIPS_TOLD_MAX 16
 #define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
 
 /*
@@ -69,6 +74,7 @@ struct scan {
 	int late[FILE_ROLES]; /* files without probes at since_ns */
 	const char *at_risk;  /* a file with return probes that may end the process; NULL: none */
 	bool is_cut;	      /* not all that it maps is known */
+	uint64_t took_ns;     /* its new files, as they are charged for */
 	uint64_t since_ns;
 	struct hindrance *hindrance;
 };
@@ -300,6 +306,44 @@ static void note_risk(struct scan *scan, const struct candidate *candidate, stru
 	scan->at_risk = candidate->mapping.path;
 }
 
+/* Whether a file that nobody has looked at is looked at now. */
+static bool has_turn(struct scan *scan)
+{
+	struct attacher *attacher = scan->attacher;
+	uint64_t now_ns = clock__boot_ns();
+
+	if (!attacher->is_patient)
+		return true;
+	if (scan->took_ns < TURN_NS && file_shares__ready_ns(attacher->shares, attacher->user, now_ns) <= now_ns)
+		return true;
+	attacher->is_unfinished = true;
+	return false;
+}
+
+/* Root's files are nobody's doing but root's, whoever maps them. */
+static bool has_room(struct scan *scan, const struct candidate *candidate, int fd)
+{
+	struct attacher *attacher = scan->attacher;
+	struct stat status;
+
+	if (!fstat(fd, &status) && !status.st_uid)
+		attacher->user = 0;
+	if (!attacher->is_patient || file_shares__have_room(attacher->shares, attacher->user))
+		return true;
+	attacher->counts.skipped++;
+	if (!*scan->hindrance->text.text && is_of_cuda(candidate->role))
+		hindrance__of_crowd(scan->pid, candidate->mapping.path, scan->hindrance);
+	return false;
+}
+
+static void charge(struct scan *scan, uid_t user, uint64_t began_ns, bool has_new)
+{
+	uint64_t took_ns = clock__thread_ns() - began_ns + (has_new ? PROBES_NS : 0);
+
+	scan->took_ns += took_ns;
+	file_shares__charge(scan->attacher->shares, user, took_ns, clock__boot_ns());
+}
+
 static void attach_candidate(struct scan *scan, const struct candidate *candidate)
 {
 	struct attacher *attacher = scan->attacher;
@@ -309,6 +353,8 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	char name[PATH_MAX + 32];
 	struct seen_key key;
 	int fd = mapping__open(&candidate->mapping, scan->pid), ret;
+	uid_t user = attacher->user;
+	uint64_t began_ns;
 
 	if (is_lack(fd)) {
 		tell_lack(scan, fd, candidate->mapping.path);
@@ -329,8 +375,16 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 		close(fd);
 		return;
 	}
+	if (!has_turn(scan) || !has_room(scan, candidate, fd)) {
+		attacher->user = user;
+		close(fd);
+		return;
+	}
 	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
+	began_ns = clock__thread_ns();
 	ret = attacher__add_open_file(attacher, fd, name, candidate->role, &file, &error);
+	attacher->user = user;
+	charge(scan, user, began_ns, ret > 0);
 	if (is_lack(ret)) {
 		tell_lack(scan, ret, candidate->mapping.path);
 		return;
@@ -344,7 +398,10 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 	if (ret >= 0 || ret == -ENOEXEC)
 		return;
 	attacher->counts.skipped++;
-	log__warn(attacher->log, "%s", error.text);
+	if (attacher->skips_told++ < SKIPS_TOLD_MAX)
+		log__warn(attacher->log, "%s", error.text);
+	else
+		log__info(attacher->log, "%s", error.text);
 }
 
 static void find_program(struct scan *scan)
@@ -451,6 +508,10 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	attacher->reading_ns = 0;
 	attacher->scanned = pid;
 	attacher->claimed = false;
+	attacher->is_unfinished = false;
+	attacher->is_patient = !attacher->hurries && what != SCAN_HELD;
+	if (process__user(pid, &attacher->user))
+		attacher->user = (uid_t)-1;
 	mounts__keep();
 	find_program(&scan);
 	ret = gather_all(&scan);

@@ -112,6 +112,9 @@ long elf_file__read(const struct elf_file *file, uint64_t offset, void *buffer, 
 int elf_file__each_function(struct elf_file *file, enum elf_table table, const char *prefix,
 			    elf_symbol_fn fn, void *arg);
 
+/* Whether a table of its symbols has more entries, or more bytes of names, than these. */
+bool elf_file__has_more_symbols(const struct elf_file *file, uint64_t symbols, uint64_t name_bytes);
+
 /*
  * Finds the function `name`, first in .dynsym, then in .symtab. *symbol is
  * filled, its name being the caller's `name`. -ENOENT where there is none.

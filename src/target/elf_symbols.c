@@ -154,6 +154,17 @@ int elf_file__each_function(struct elf_file *file, enum elf_table table, const c
 	return walk_file(&walk, table);
 }
 
+bool elf_file__has_more_symbols(const struct elf_file *file, uint64_t symbols, uint64_t name_bytes)
+{
+	for (size_t i = 0; i < sizeof(file->tables) / sizeof(*file->tables); i++) {
+		const struct symbol_table *table = &file->tables[i];
+
+		if (table->present && !table->broken && (table->count > symbols || table->strings_size > name_bytes))
+			return true;
+	}
+	return false;
+}
+
 struct search {
 	const char *name;
 	struct elf_symbol *found;

@@ -390,15 +390,33 @@ long process_status__number(const char *text, const char *name)
 	return -1;
 }
 
-pid_t process__of_thread(pid_t tid)
+/* A number of /proc/PID/status, or a negative errno. */
+static long status_number(pid_t pid, const char *name)
 {
 	char path[64], status[4096] = "";
-	long n, leader;
+	long n, number;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	n = read_short_file(path, status, sizeof(status));
 	if (n < 0)
-		return (pid_t)n;
-	leader = process_status__number(status, "Tgid");
-	return leader > 0 ? (pid_t)leader : -EBADMSG;
+		return n;
+	number = process_status__number(status, name);
+	return number < 0 ? -EBADMSG : number;
+}
+
+pid_t process__of_thread(pid_t tid)
+{
+	long leader = status_number(tid, "Tgid");
+
+	return leader ? (pid_t)leader : -EBADMSG;
+}
+
+int process__user(pid_t pid, uid_t *uid)
+{
+	long number = status_number(pid, "Uid");
+
+	if (number < 0)
+		return (int)number;
+	*uid = (uid_t)number;
+	return 0;
 }

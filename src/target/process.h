@@ -89,6 +89,9 @@ int process__check_proc(struct error *err);
 /* The process that `tid` is a thread of: itself where it is a process. A negative errno, -ESRCH: there is none. */
 pid_t process__of_thread(pid_t tid);
 
+/* The real user that a process belongs to, whatever it has become. 0 or a negative errno. */
+int process__user(pid_t pid, uid_t *uid);
+
 /* The number behind "NAME:\t" in the text of /proc/PID/status; -1: it is not there. */
 long process_status__number(const char *text, const char *name);
 

@@ -37,12 +37,19 @@ struct seen {
 	struct rescan last, last_missed;
 	uint64_t last_ns;
 	size_t count, missed;
+	size_t parts; /* so many looks are not finished yet */
+	uint64_t part_ns;
 };
 
 /* Says that it took long, and does nothing. */
-static uint64_t look(const struct rescan *rescan, void *arg)
+static uint64_t look(const struct rescan *rescan, uint64_t *ready_ns, void *arg)
 {
 	struct seen *seen = arg;
+
+	if (seen->parts) {
+		seen->parts--;
+		*ready_ns = clock__boot_ns() + seen->part_ns;
+	}
 
 	seen->last = *rescan;
 	seen->last_ns = clock__boot_ns();
@@ -181,6 +188,51 @@ static void the_end_misses_those_that_wait(void **state)
 	assert_int_equal(seen->missed, 3);
 }
 
+/* In the loop, so that others have their turn between. What comes meanwhile joins. */
+static void what_is_unfinished_goes_on(void **state)
+{
+	struct seen *seen = *state;
+
+	seen->parts = 3;
+	add(seen, QUICK, SCAN_NAMED, 7);
+	assert_int_equal(seen->count, 1);
+	add(seen, QUICK, SCAN_NAMED, 5);
+	assert_int_equal(seen->count, 1);
+	add(seen, QUICK + 1, SCAN_NAMED, 9);
+	assert_int_equal(seen->last.pid, QUICK + 1);
+	event_base_dispatch(seen->loop);
+	assert_int_equal(seen->count, 5);
+	assert_int_equal(seen->last.pid, QUICK);
+	assert_int_equal(seen->missed, 0);
+}
+
+/* Not before its user's share allows it. */
+static void what_is_unfinished_waits(void **state)
+{
+	struct seen *seen = *state;
+	uint64_t began = clock__boot_ns();
+
+	seen->parts = 2;
+	seen->part_ns = NS_PER_S;
+	add(seen, QUICK, SCAN_NAMED, 7);
+	event_base_dispatch(seen->loop);
+	assert_int_equal(seen->count, 3);
+	assert_in_range(seen->last_ns - began, 2 * NS_PER_S, 2 * (NS_PER_S + LOOP_NS));
+	assert_int_equal(seen->last.since_ns, 7);
+	assert_true(seen->last.waited);
+}
+
+static void the_end_misses_what_is_unfinished(void **state)
+{
+	struct seen *seen = *state;
+
+	seen->parts = 1;
+	add(seen, QUICK, SCAN_NAMED, 7);
+	rescans__end(seen->rescans);
+	assert_int_equal(seen->missed, 1);
+	assert_int_equal(seen->last_missed.pid, QUICK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +241,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_program_misses_what_waits, begin, end),
 		cmocka_unit_test_setup_teardown(slow_ones_wait_for_each_other, begin, end),
 		cmocka_unit_test_setup_teardown(the_end_misses_those_that_wait, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_unfinished_goes_on, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_unfinished_waits, begin, end),
+		cmocka_unit_test_setup_teardown(the_end_misses_what_is_unfinished, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

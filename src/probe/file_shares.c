@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Users' shares of room and time for files with probes, see file_shares.h.
+#include "probe/file_shares.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/table.h"
+
+#define CREDIT_NS NS_PER_S /* what a user may use at once */
+#define REFILL 10	   /* times as long takes it to come back */
+#define USERS_MAX 4096	   /* of whom something is known; of more, all are one */
+#define OTHERS ((uid_t)-1)
+
+struct user {
+	uid_t uid;
+	size_t files;
+	/* When all of the credit is there: what is missing now is a tenth of the time until then. */
+	uint64_t full_ns;
+	UT_hash_handle hh;
+};
+
+struct file_shares {
+	struct user *users; /* a uthash table */
+	size_t room, files;
+};
+
+struct file_shares *file_shares__new(size_t room)
+{
+	struct file_shares *shares = calloc(1, sizeof(*shares));
+
+	if (shares)
+		shares->room = room;
+	return shares;
+}
+
+static void forget(struct file_shares *shares, struct user *user)
+{
+	HASH_DEL(shares->users, user);
+	free(user);
+}
+
+void file_shares__free(struct file_shares *shares)
+{
+	if (!shares)
+		return;
+	while (shares->users)
+		forget(shares, shares->users);
+	free(shares);
+}
+
+static struct user *look_up(const struct file_shares *shares, uid_t uid)
+{
+	struct user *user;
+
+	HASH_FIND(hh, shares->users, &uid, sizeof(uid), user);
+	return user;
+}
+
+static struct user *find(const struct file_shares *shares, uid_t uid)
+{
+	struct user *user = look_up(shares, uid);
+
+	return user || HASH_COUNT(shares->users) < USERS_MAX ? user : look_up(shares, OTHERS);
+}
+
+/* NULL without memory. */
+static struct user *take(struct file_shares *shares, uid_t uid)
+{
+	struct user *user = find(shares, uid);
+
+	if (user)
+		return user;
+	if (HASH_COUNT(shares->users) >= USERS_MAX)
+		uid = OTHERS;
+	user = calloc(1, sizeof(*user));
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	HASH_ADD(hh, shares->users, uid, sizeof(user->uid), user);
+	if (user->hh.tbl)
+		return user;
+	free(user);
+	return NULL;
+}
+
+bool file_shares__have_room(const struct file_shares *shares, uid_t uid)
+{
+	const struct user *user = find(shares, uid);
+
+	return shares->files + (user ? user->files : 0) < shares->room;
+}
+
+void file_shares__count(struct file_shares *shares, uid_t uid, int sign)
+{
+	struct user *user = sign > 0 ? take(shares, uid) : find(shares, uid);
+
+	shares->files += (size_t)sign;
+	if (user && (sign > 0 || user->files))
+		user->files += (size_t)sign;
+}
+
+void file_shares__charge(struct file_shares *shares, uid_t uid, uint64_t ns, uint64_t now_ns)
+{
+	struct user *user = take(shares, uid);
+
+	if (!user)
+		return;
+	if (user->full_ns < now_ns)
+		user->full_ns = now_ns;
+	user->full_ns += REFILL * ns;
+}
+
+uint64_t file_shares__ready_ns(const struct file_shares *shares, uid_t uid, uint64_t now_ns)
+{
+	const struct user *user = find(shares, uid);
+
+	if (!user || user->full_ns <= now_ns + REFILL * CREDIT_NS)
+		return now_ns;
+	return user->full_ns - REFILL * CREDIT_NS;
+}
