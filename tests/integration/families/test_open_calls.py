@@ -297,6 +297,7 @@ def test_finding_where_others_go_on(gpuprobe):
     assert found["numbers"]["calls_meanwhile"]["value"] > 0
 
 
+@pytest.mark.slow
 def test_warning_where_nothing_goes_on(gpuprobe):
     args = ["--threshold", "stuck=0.2s", "--threshold", "stuck.silence=0.4s"]
     with gpuprobe.start(*WAITING, args=args, env=NEVER) as running:
