@@ -115,4 +115,38 @@ __noinline int calls_wait_elsewhere(struct thread *thread, u64 sp)
 	return false;
 }
 
+/* A function of the runtime's that stands for the driver's until that has probes; the others are counted at both layers. */
+static __always_inline bool stands_for_driver(const volatile struct function_desc *function)
+{
+	u8 operation = function->operation;
+
+	return function->layer == LAYER_RUNTIME && operation != OP_ALLOC && operation != OP_FREE && operation != OP_DEVICE &&
+	       operation != OP_ASK;
+}
+
+/*
+ * A call of the runtime's inside which the driver was loaded is left to the driver's call that enters now, if that is the
+ * same act. Launches have been counted by then.
+ */
+__noinline int leave_to_driver(struct thread *thread, u32 row, u32 operation)
+{
+	const volatile struct function_desc *function;
+	u64 sp = 0;
+
+	if (!thread || operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH)
+		return 0;
+	for (u32 i = 0; i < CALL_DEPTH; i++) {
+		if (i >= thread->depth)
+			break;
+		function = function_at(thread->calls[i].row);
+		if (!function || !stands_for_driver(function) || !is_same_act(&thread->calls[i], row, operation))
+			continue;
+		sp = thread->calls[i].sp + 1;
+		break;
+	}
+	if (sp)
+		abandon_gone_calls(thread, sp, false);
+	return 0;
+}
+
 #endif

@@ -103,7 +103,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 
 	/* Else the compiler keeps the address of ctx->sp, which the verifier refuses. */
 	barrier_var(sp);
-	if (!function)
+	if (!function || (driver_counts && stands_for_driver(function)))
 		return 1;
 	thread = current_thread();
 	if (!thread)
@@ -117,6 +117,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 	follows = may_follow(thread, site, sp);
 	if (follows && thread->depth)
 		abandon_gone_calls(thread, sp, true);
+	if (follows && thread->depth && driver_counts && function->layer == LAYER_DRIVER)
+		leave_to_driver(thread, row, function->operation);
 	if (function->operation == OP_LAUNCH)
 		return launch_enter(ctx, function, thread, site, follows);
 	if (several_drivers)

@@ -176,14 +176,26 @@ static __always_inline bool sees_launches_return(void)
 	return config.launch_returns || config.links == LINKS_SESSION;
 }
 
-/* Whether the launch is part of one that has been counted. It is `shimmed` where it may be of a library behind a shim. */
-static __always_inline bool is_part_of_launch(struct thread *thread, u64 sp, u32 site, bool follows, bool shimmed)
+#define LAUNCH_IS_PART 1    /* of one that has been counted */
+#define LAUNCH_IS_SHIMMED 2 /* it may be of a driver library in front of another, or behind one */
+
+/*
+ * How a launch stands to what its thread is in: LAUNCH_*. Global: the verifier goes through it once, and takes what it
+ * returns for one thing.
+ */
+__noinline int launch_within(struct thread *thread, u64 sp, u32 site, u32 follows)
 {
+	struct process_record *process = thread ? process_at(thread->slot) : NULL;
+	int shimmed;
+
+	if (!process)
+		return LAUNCH_IS_PART;
+	shimmed = several_drivers && note_driver(process, site) ? LAUNCH_IS_SHIMMED : 0;
 	if (follows && (both_layers || shimmed) && call_is_nested(thread, sp, site, OP_LAUNCH))
-		return true;
-	if (!follows || (shimmed && !sees_launches_return()))
-		return !unfollowed_begins(thread, sp, site, OP_LAUNCH);
-	return false;
+		return LAUNCH_IS_PART;
+	if ((!follows || (shimmed && !sees_launches_return())) && !unfollowed_begins(thread, sp, site, OP_LAUNCH))
+		return LAUNCH_IS_PART;
+	return shimmed;
 }
 
 /* Returns 1 where the call's return is of no interest: where it `follows` none, of each. */
@@ -192,13 +204,15 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 {
 	struct process_record *process = process_at(thread->slot);
 	u64 before, handle, where, capture = 0, stream = 0;
-	bool each, sampled, shimmed;
+	bool each, sampled;
+	int within = 0;
 	u8 flags = 0;
 
 	if (!process)
 		return 1;
-	shimmed = several_drivers && note_driver(process, site);
-	if (is_part_of_launch(thread, ctx->sp, site, follows, shimmed))
+	if (both_layers || several_drivers || !follows)
+		within = launch_within(thread, ctx->sp, site, follows);
+	if (within & LAUNCH_IS_PART)
 		return 1;
 	if (process->captures)
 		capture = capture_of_launch(ctx, function, thread);
@@ -215,7 +229,7 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	if (sampled)
 		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
 	/* A nested launch is known by the enclosing one being on record: the runtime's and a shim's always. */
-	each = config.account || (both_layers && function->layer == LAYER_RUNTIME) || (shimmed && sees_launches_return());
+	each = config.account || (both_layers && function->layer == LAYER_RUNTIME) || (within & LAUNCH_IS_SHIMMED && sees_launches_return());
 	if (!follows || (!each && !config.launch_returns)) {
 		capture_add(thread->slot, capture, 1, false);
 		return 1;

@@ -17,26 +17,36 @@ static __always_inline u64 user_stack_pointer(struct task_struct *task)
 	return regs->sp;
 }
 
-/* Whether the return of the call may not have been seen, so that it is not known whether it is in progress. */
-static __always_inline bool may_have_returned(const struct call *call)
+/*
+ * Whether the return of the call may not have been seen, so that it is not known whether it is in progress. Global: the
+ * verifier goes through it once, not for each call of a thread.
+ */
+__noinline int may_have_returned(const struct call *call)
 {
-	enum rate_family family = rate_family_of(call->operation);
+	enum rate_family family;
 
+	if (!call)
+		return true;
+	family = rate_family_of(call->operation);
 	return call->start_ns < handed_over_ns || was_blind_since(call->start_ns, family, family);
 }
 
-static __always_inline void describe_call(struct open_call_record *record, struct task_struct *task,
-					  const struct thread *thread, const struct call *call, u32 depth)
+static __always_inline void describe_thread(struct open_call_record *record, struct task_struct *task,
+					    const struct thread *thread)
 {
 	record->slot = thread->slot;
 	record->tid = pid_of(task);
 	record->thread_start_ns = BPF_CORE_READ(task, start_boottime);
+	record->pad = 0;
+	BPF_CORE_READ_INTO(&record->comm, task, comm);
+}
+
+static __always_inline void describe_call(struct open_call_record *record, const struct call *call, u32 depth)
+{
 	record->start_ns = *(const volatile u64 *)&call->start_ns;
 	record->row = call->row;
 	record->device = call->device;
 	record->outermost = !depth;
-	record->pad = 0;
-	BPF_CORE_READ_INTO(&record->comm, task, comm);
 }
 
 /* Userspace knows of the call by its latest reading as well: a full ring loses no more than what came after that. */
@@ -51,7 +61,8 @@ static __always_inline void tell_unfinished(struct task_struct *task, const stru
 	record->header.type = RECORD_UNFINISHED;
 	record->header.slot = thread->slot;
 	record->ended_ns = call->end_ns;
-	describe_call(&record->call, task, thread, call, 0);
+	describe_thread(&record->call, task, thread);
+	describe_call(&record->call, call, 0);
 	bpf_ringbuf_submit(record, 0);
 }
 
@@ -105,17 +116,17 @@ static __always_inline void count_unfinished_calls(struct thread *thread)
 	}
 }
 
-/* A call of the thread to userspace, unless it has returned meanwhile. */
-static __always_inline void tell_open(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *thread, u32 depth)
+/* A call of the thread to userspace, unless it has returned meanwhile. `record` describes the thread. */
+static __always_inline void tell_open(struct bpf_iter__task *ctx, struct thread *thread, struct open_call_record *record,
+				      u32 depth)
 {
 	struct call *call = &thread->calls[depth & (CALL_DEPTH - 1)];
-	struct open_call_record record;
 
-	describe_call(&record, task, thread, call, depth);
+	describe_call(record, call, depth);
 	barrier();
-	if (*(volatile u32 *)&thread->depth <= depth || *(volatile u64 *)&call->start_ns != record.start_ns)
+	if (*(volatile u32 *)&thread->depth <= depth || *(volatile u64 *)&call->start_ns != record->start_ns)
 		return;
-	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 }
 
 /* All calls in progress, each a struct open_call_record. */
@@ -123,6 +134,7 @@ SEC("iter/task")
 int open_calls(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct open_call_record record;
 	struct thread *thread;
 	u64 sp;
 
@@ -133,12 +145,13 @@ int open_calls(struct bpf_iter__task *ctx)
 		return 0;
 	if (!own_process(thread, BPF_CORE_READ(task, tgid)))
 		return 0;
+	describe_thread(&record, task, thread);
 	sp = user_stack_pointer(task);
 	for (u32 i = 0; i < CALL_DEPTH; i++) {
 		if (i >= thread->depth || thread->calls[i].sp < sp)
 			break;
 		if (!may_have_returned(&thread->calls[i]))
-			tell_open(ctx, task, thread, i);
+			tell_open(ctx, thread, &record, i);
 	}
 	return 0;
 }

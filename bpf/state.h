@@ -19,6 +19,9 @@ volatile __u32 both_layers;
 /* More than one driver library has probes; userspace sets it before the second one has. */
 volatile __u32 several_drivers;
 
+/* The driver's functions have probes, so that calls of the runtime's that were probed for want of them count no more. */
+volatile __u32 driver_counts;
+
 /* Some process has met an error that lasts: the only thing that other processes' calls look at. */
 volatile __u32 any_sticky;
 

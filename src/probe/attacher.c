@@ -84,6 +84,7 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 	attacher->log = log;
 	attacher->both_layers = programs->both_layers;
 	attacher->several_drivers = programs->several_drivers;
+	attacher->driver_counts = programs->driver_counts;
 	attacher->releases = links != LINKS_TRACEFS;
 	attacher->confined_to = programs->confined_to;
 	attacher->handing_over = programs->handing_over;
@@ -257,6 +258,13 @@ void attacher__name_driver(struct attacher *attacher, const struct attached_file
 const char *attacher__driver_path(const struct attacher *attacher, unsigned int driver)
 {
 	return driver < DRIVERS_TOLD ? attacher->driver_paths[driver] : NULL;
+}
+
+/* From the moment on in which its probes are in: a call that came before was the runtime's, whose probes saw it. */
+static void note_driver(const struct attacher *attacher, unsigned int layers)
+{
+	if (attacher->driver_counts && attacher->selection.api == API_AUTO && layers & LAYER_BIT(LAYER_DRIVER))
+		*attacher->driver_counts = 1;
 }
 
 static bool wants_return(const struct attacher *attacher, uint16_t row)
@@ -440,6 +448,8 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 	if (layers & LAYER_BIT(LAYER_DRIVER))
 		new.driver = number_driver(attacher);
 	ret = attach_library(attacher, fd, file, &new, err);
+	if (ret > 0)
+		note_driver(attacher, layers);
 	/* Without probes nothing keeps the inode: another might get its address. */
 	if (ret > 0)
 		*attached = remember(attacher, &new);

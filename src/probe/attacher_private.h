@@ -38,7 +38,7 @@ struct attached_file {
 struct attacher {
 	struct selection selection;
 	volatile uint32_t *both_layers; /* see struct probe_programs */
-	volatile uint32_t *several_drivers;
+	volatile uint32_t *driver_counts, *several_drivers;
 	unsigned int drivers;		  /* driver libraries that have got probes so far */
 	char *driver_paths[DRIVERS_TOLD]; /* by their number in cookies: where it was found first; NULL: not known */
 	struct links *links;

@@ -264,6 +264,7 @@ void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *prog
 		.handed_over_ns = (volatile uint64_t *)&skeleton->bss->handed_over_ns,
 		.both_layers = &skeleton->bss->both_layers,
 		.several_drivers = &skeleton->bss->several_drivers,
+		.driver_counts = &skeleton->bss->driver_counts,
 		.unseen_until = (volatile uint64_t *)skeleton->bss->unseen_until,
 	};
 }

@@ -22,6 +22,7 @@ struct probe_programs {
 	struct bpf_map *holds;		/* these two see gpuprobe/holds.h */
 	volatile uint64_t *let_go_ns;
 	volatile uint32_t *both_layers;	    /* set when launches are probed at both layers; NULL: of no interest */
+	volatile uint32_t *driver_counts;   /* set once a driver has probes, see bpf/state.h; NULL: of no interest */
 	volatile uint32_t *several_drivers; /* set before a second driver library gets probes; NULL: of no interest */
 	volatile int32_t *confined_to;	    /* these three see bpf/confined.h */
 	volatile uint32_t *handing_over;
