@@ -111,6 +111,7 @@ struct task_struct {
 
 struct super_block {
 	u32 s_dev;
+	unsigned long s_magic;
 } CO_RE;
 
 struct rb_node;

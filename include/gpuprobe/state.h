@@ -722,13 +722,17 @@ struct record_library {
 	__u64 time_ns;
 };
 
+#define MAPPED_NAME_SIZE 16 /* longer ones are cut */
+
 /* What the task_vma iterator tells of one file mapping. */
 struct vma_identity {
 	__u64 start;
 	__u64 inode; /* address of the inode the kernel probes */
 	__u64 ino;
-	__u32 dev; /* of its file system, as the kernel encodes it */
+	__u64 magic; /* of its file system, statfs(2) */
+	__u32 dev;   /* of its file system, as the kernel encodes it */
 	__u32 pad;
+	char name[MAPPED_NAME_SIZE]; /* in its directory, also where its mount is nobody's any more */
 };
 
 /* What inode_is_mapped is asked. */

@@ -22,7 +22,8 @@ struct rescan {
 	pid_t pid;
 	enum process_scan scan;
 	uint64_t since_ns;
-	bool waited; /* the process ran on meanwhile, and may have ended; rescans__add's caller leaves it */
+	uint64_t there_ns; /* when the pid was this process's, CLOCK_BOOTTIME; it may have begun after since_ns */
+	bool waited;	   /* the process ran on meanwhile, and may have ended; rescans__add's caller leaves it */
 };
 
 struct rescans_hooks {

@@ -50,7 +50,7 @@ struct session {
 	struct waker *waker;	   /* with a command */
 	struct listener *listener; /* without one; NULL: cannot be had */
 	struct rescans *rescans;
-	uint64_t missed_rescans;
+	uint64_t missed_rescans, missed_programs;
 	struct exits *exits; /* with processes at whose end it ends */
 	struct session_probes probes;
 	struct attacher *attacher;
@@ -165,7 +165,7 @@ static int look_at(struct session *session, const struct rescan *rescan)
 static void tell_late(const struct session *session, const struct rescan *rescan)
 {
 	if (session->hooks.late)
-		session->hooks.late(rescan->pid, rescan->since_ns, session->hooks.arg);
+		session->hooks.late(rescan->pid, rescan->there_ns, session->hooks.arg);
 }
 
 /* What is new in the process may have no probes. */
@@ -213,20 +213,41 @@ static void look_at_held(struct session *session, const struct rescan *rescan, b
 	command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
 }
 
-/* One that has ended meanwhile maps nothing any more, but may have called what got its probes too late for it. */
-static void on_mapped(const struct mapping_event *event, void *arg)
+/* It has ended before the probes of its library were in, so that nothing else may tell of it. */
+static void note_missed_program(struct session *session, pid_t pid)
 {
-	const struct rescan rescan = {.pid = event->pid, .scan = SCAN_NAMED, .since_ns = event->time_ns};
-	struct session *session = arg;
+	if (!session->missed_programs++)
+		log__warn(session->log,
+			  "process %d had loaded a CUDA library and ended before its probes were in: its calls were not seen, or not "
+			  "all; so it is with programs that end within some 20 ms and are the first to load a file: name the file by "
+			  "--libcuda-path or --libcudart-path",
+			  pid);
+}
+
+/* One that has ended meanwhile maps nothing any more, but may have called what got its probes too late for it. */
+static void look_for_libraries(struct session *session, const struct mapping_event *event, uint64_t there_ns)
+{
+	const struct rescan rescan = {
+		.pid = event->pid, .scan = SCAN_NAMED, .since_ns = event->time_ns, .there_ns = there_ns};
 	int32_t key = event->pid;
 	uint8_t state;
+	bool late;
 
 	if (session->targets->pid_count &&
 	    bpf_map_lookup_elem(bpf_map__fd(session->probes.programs->watched), &key, &state))
 		return;
 	rescans__add(session->rescans, &rescan, clock__boot_ns());
-	if (attacher__is_late(session->attacher, event->pid, event->device, event->inode, event->time_ns))
+	late = attacher__is_late(session->attacher, event->pid, event->device, event->inode, event->time_ns);
+	if (late)
 		tell_late(session, &rescan);
+	if (event->inode && !process__exists(event->pid) &&
+	    (late || attacher__has_missed(session->attacher, event->device, event->inode)))
+		note_missed_program(session, event->pid);
+}
+
+static void on_mapped(const struct mapping_event *event, void *arg)
+{
+	look_for_libraries(arg, event, event->time_ns);
 }
 
 /* What was lost may have been any process's. */
@@ -241,7 +262,7 @@ static void look_again(pid_t pid, void *arg)
 	const struct mapping_event event = {.pid = pid, .time_ns = lost->time_ns};
 
 	if (pid != getpid())
-		on_mapped(&event, lost->session);
+		look_for_libraries(lost->session, &event, clock__boot_ns());
 }
 
 static void on_lost(uint64_t time_ns, void *arg)
@@ -275,7 +296,12 @@ static void widen(struct session *session)
 
 void session__process_changed(struct session *session, const struct record_library *record)
 {
-	const struct rescan rescan = {.pid = record->pid, .scan = scan_of(record), .since_ns = record->time_ns};
+	const struct rescan rescan = {
+		.pid = record->pid,
+		.scan = scan_of(record),
+		.since_ns = record->time_ns,
+		.there_ns = record->time_ns,
+	};
 
 	if (!session->attacher) /* detached: nobody is held any more */
 		return;
@@ -570,7 +596,10 @@ static void tell_missed(struct session *session)
 {
 	uint64_t count = session->missed_rescans;
 
-	session->missed_rescans = 0;
+	if (session->missed_programs > 1)
+		log__warn(session->log, "%" PRIu64 " programs have ended before the probes of their CUDA library were in",
+			  session->missed_programs);
+	session->missed_rescans = session->missed_programs = 0;
 	if (count)
 		log__warn(session->log,
 			  "%" PRIu64 " time%s a process whose mappings take long to be read loaded a library, or became another "

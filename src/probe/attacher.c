@@ -150,7 +150,7 @@ void attacher__forget_expected(struct attacher *attacher)
 	hooks__forget(attacher->hooks);
 }
 
-static struct attached_file *find_attached(struct attacher *attacher, const struct file_identity *identity)
+struct attached_file *attacher__find_inode(const struct attacher *attacher, const struct file_identity *identity)
 {
 	for (size_t i = 0; i < attacher->file_count; i++)
 		if (file_identity__equal(&attacher->files[i].identity, identity))
@@ -409,7 +409,7 @@ static bool is_for_expected(const struct attacher *attacher, const struct file_i
 }
 
 /* Attaches an open file, see attacher__add_open_file. */
-static int attach_file(struct attacher *attacher, int fd, struct elf_file *file, enum file_role role,
+static int attach_file(struct attacher *attacher, const struct open_file *open, struct elf_file *file, enum file_role role,
 		       struct attached_file **attached, struct error *err)
 {
 	struct attached_file new = {.fd = -1, .user = attacher->user, .is_followed = !attacher->selection.no_returns && !attacher->unfollows};
@@ -431,14 +431,16 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 		return error__set(err, -ENOEXEC, "%s: not a CUDA library: it has no functions of libcuda or libcudart",
 				  elf_file__name(file));
 	}
-	ret = identity_reader__of_fd(attacher->identities, fd, &new.identity);
+	ret = identity_reader__of_fd(attacher->identities, open->fd, &new.identity);
 	if (ret)
 		return error__set(err, ret, "%s: cannot tell which file the kernel would probe: %s",
 				  elf_file__name(file), strerror(-ret));
+	if (open->expected && open->expected->inode && !file_identity__equal(open->expected, &new.identity))
+		return error__set(err, -ESTALE, "%s: another file is there by now", elf_file__name(file));
 	if (!attacher->scanned && is_for_expected(attacher, &new.identity))
 		attacher->scanned = attacher->expected;
 	attacher__claim(attacher);
-	*attached = find_attached(attacher, &new.identity);
+	*attached = attacher__find_inode(attacher, &new.identity);
 	if (*attached)
 		return 0;
 	if (make_room(attacher))
@@ -447,7 +449,7 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 	new.number = new.links = ++attacher->last_number;
 	if (layers & LAYER_BIT(LAYER_DRIVER))
 		new.driver = number_driver(attacher);
-	ret = attach_library(attacher, fd, file, &new, err);
+	ret = attach_library(attacher, open->fd, file, &new, err);
 	if (ret > 0)
 		note_driver(attacher, layers);
 	/* Without probes nothing keeps the inode: another might get its address. */
@@ -456,23 +458,23 @@ static int attach_file(struct attacher *attacher, int fd, struct elf_file *file,
 	return ret;
 }
 
-int attacher__add_open_file(struct attacher *attacher, int fd, const char *name, enum file_role role,
+int attacher__add_open_file(struct attacher *attacher, const struct open_file *open, enum file_role role,
 			    struct attached_file **attached, struct error *err)
 {
 	struct elf_file *file = NULL;
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), ret;
+	int copy = fcntl(open->fd, F_DUPFD_CLOEXEC, 3), ret;
 
 	*attached = NULL;
 	if (copy < 0) {
-		ret = error__set(err, -errno, "%s: %s", name, strerror(errno));
+		ret = error__set(err, -errno, "%s: %s", open->name, strerror(errno));
 		goto out;
 	}
-	ret = elf_file__open_fd(copy, name, &file, err);
+	ret = elf_file__open_fd(copy, open->name, &file, err);
 	if (!ret)
-		ret = attach_file(attacher, fd, file, role, attached, err);
+		ret = attach_file(attacher, open, file, role, attached, err);
 	elf_file__free(file);
 out:
-	close(fd);
+	close(open->fd);
 	return ret;
 }
 
@@ -510,7 +512,7 @@ int attacher__add_library(struct attacher *attacher, const char *path, struct er
 	attacher->claimed = false;
 	attacher->user = 0;
 	attacher->is_patient = false;
-	ret = attacher__add_open_file(attacher, fd, path, ROLE_OF_LIBRARY, &attached, err);
+	ret = attacher__add_open_file(attacher, &(struct open_file){.fd = fd, .name = path}, ROLE_OF_LIBRARY, &attached, err);
 	attacher__name_driver(attacher, attached, path);
 	if (attached)
 		attached->is_kept = true;

@@ -94,17 +94,26 @@ enum file_role {
 /* Opens a file to be attached. Returns its descriptor or a negative errno with the reason in `err`. */
 int attacher__open(const char *path, struct error *err);
 
+/* A file to be attached. */
+struct open_file {
+	int fd;				      /* for reading */
+	const char *name;		      /* for messages */
+	const struct file_identity *expected; /* which it is to be; NULL, or its .inode 0: that is not known */
+};
+
 /*
- * Attaches an open file unless its inode has probes; takes over `fd`. `name`
- * is for messages. Returns 1 for a library with new probes, 0 if there was
- * nothing to do, or a negative errno. *attached is the file among those with
+ * Attaches an open file unless its inode has probes; closes its descriptor. Returns 1 for a library with new probes, 0 if there was
+ * nothing to do, or a negative errno, -ESTALE for another file than the expected one. *attached is the file among those with
  * probes until the next is attached, NULL where it has none.
  */
-int attacher__add_open_file(struct attacher *attacher, int fd, const char *name, enum file_role role,
+int attacher__add_open_file(struct attacher *attacher, const struct open_file *open, enum file_role role,
 			    struct attached_file **attached, struct error *err);
 
 /* Keeps where a driver library was found, for messages; without effect on other files. */
 void attacher__name_driver(struct attacher *attacher, const struct attached_file *file, const char *path);
+
+/* The file that is probed as this inode, until the next is attached; NULL if none is. */
+struct attached_file *attacher__find_inode(const struct attacher *attacher, const struct file_identity *identity);
 
 /* The file of that number, until the next is attached; NULL if it has been given back, or for 0. */
 struct attached_file *attacher__find_file(const struct attacher *attacher, uint64_t number);

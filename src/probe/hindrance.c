@@ -29,6 +29,9 @@ struct file_hindrance file_hindrance__of(int code, bool deleted)
 		snprintf(file.what, sizeof(file.what),
 			 " may be on a file system that a program serves: its process has more mounts than are read, "
 			 "16 MiB: it gets no probes");
+	} else if (code == -ESTALE) {
+		file.advice = "calls of that library are not seen there; start the program anew";
+		snprintf(file.what, sizeof(file.what), " is another file by now than the one in use");
 	} else if (code == -ENOEXEC || code == -EINVAL) {
 		file.advice = "install that library anew, for x86-64";
 		snprintf(file.what, sizeof(file.what), " is no ELF file for x86-64");

@@ -22,8 +22,7 @@
 
 struct noted {
 	pid_t pid;
-	struct mapping mapping; /* its path is a copy */
-	bool is_identified;
+	struct mapping mapping;	       /* its path is a copy */
 	struct file_identity identity; /* .inode 0: not known */
 };
 
@@ -71,7 +70,7 @@ void hooks__free(struct hooks *hooks)
 
 /* --- who maps it --- */
 
-void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping)
+void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, const struct file_identity *identity)
 {
 	struct noted *grown = hooks->count < MAPPINGS_MAX ? realloc(hooks->noted, (hooks->count + 1) * sizeof(*grown)) : NULL;
 	char *path = grown ? strdup(mapping->path) : NULL;
@@ -79,7 +78,7 @@ void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping)
 	if (grown)
 		hooks->noted = grown;
 	if (path) {
-		hooks->noted[hooks->count] = (struct noted){.pid = pid, .mapping = *mapping};
+		hooks->noted[hooks->count] = (struct noted){.pid = pid, .mapping = *mapping, .identity = *identity};
 		hooks->noted[hooks->count++].mapping.path = path;
 	} else if (!hooks->full_told) {
 		hooks->full_told = true;
@@ -104,42 +103,45 @@ static int note_mapping(const struct mapping *mapping, void *arg)
 		return 0;
 	noting->has_cuda |= is_of_cuda;
 	if (is_of_cuda || noting->hooks->reach == HOOKS_OF_ALL)
-		hooks__note(noting->hooks, noting->pid, mapping);
+		hooks__note(noting->hooks, noting->pid, mapping, &(struct file_identity){.inode = 0});
 	return 0;
+}
+
+/* What the kernel would probe there. Without memory it stays unknown, as where the process is gone. */
+static void identify(struct hooks *hooks, pid_t pid, size_t from)
+{
+	struct noted *noted = hooks->noted + from;
+	size_t count = hooks->count - from;
+	struct mapped_file *files = count ? calloc(count, sizeof(*files)) : NULL;
+
+	for (size_t i = 0; files && i < count; i++)
+		files[i].start = noted[i].mapping.start;
+	if (files && !identity_reader__of_process(hooks->identities, pid, files, count))
+		for (size_t i = 0; i < count; i++)
+			noted[i].identity = files[i].identity;
+	free(files);
 }
 
 bool hooks__note_process(struct hooks *hooks, pid_t pid)
 {
 	struct noting noting = {.hooks = hooks, .pid = pid};
+	size_t before = hooks->count;
 
 	/* One that cannot be read is told of when its probes are to go in. */
 	proc_maps__each(pid, note_mapping, &noting);
+	identify(hooks, pid, before);
 	return noting.has_cuda;
 }
 
-/* What is mapped there, by the inode that the kernel would probe. */
-static bool is_of_file(struct hooks *hooks, struct noted *noted, const struct file_identity *identity)
+static bool is_of_file(const struct noted *noted, const struct file_identity *identity)
 {
-	int fd;
-
-	if (noted->mapping.inode != identity->number && !mapping__is_named_like_cuda(noted->mapping.path))
-		return false;
-	if (!noted->is_identified) {
-		noted->is_identified = true;
-		fd = mapping__open(&noted->mapping, noted->pid);
-		if (fd >= 0) {
-			if (identity_reader__of_fd(hooks->identities, fd, &noted->identity))
-				noted->identity.inode = 0;
-			close(fd);
-		}
-	}
 	return noted->identity.inode && file_identity__equal(&noted->identity, identity);
 }
 
 bool hooks__map(struct hooks *hooks, const struct file_identity *identity)
 {
 	for (size_t i = 0; i < hooks->count; i++)
-		if (is_of_file(hooks, &hooks->noted[i], identity))
+		if (is_of_file(&hooks->noted[i], identity))
 			return true;
 	return false;
 }
@@ -339,7 +341,7 @@ size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const 
 	if (!hooked)
 		return count;
 	for (size_t i = 0; i < hooks->count; i++)
-		if (is_of_file(hooks, &hooks->noted[i], identity))
+		if (is_of_file(&hooks->noted[i], identity))
 			look_at(hooks, &hooks->noted[i], file, sites, count, hooked);
 	for (size_t i = 0; i < count; i++)
 		if (!hooked[i])

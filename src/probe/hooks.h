@@ -31,9 +31,9 @@ void hooks__free(struct hooks *hooks); /* NULL is fine */
 
 /*
  * The process has the mapping, of a file that may get probes: its code is looked at when it does. 16,384 mappings are kept
- * at a time; of more it is said that they are not looked at.
+ * at a time; of more it is said that they are not looked at. `identity`: of the mapped file, its .inode 0 where that is not known.
  */
-void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping);
+void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, const struct file_identity *identity);
 
 /*
  * Notes all executable mappings of the process; with HOOKS_OF_OWNER_ALONE those of files that are named like CUDA's.

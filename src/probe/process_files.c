@@ -30,14 +30,14 @@
 #define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
 
 /*
- * A file as /proc/PID/maps tells it, that needs no second look. The pair may
- * differ from the inode that is probed, but does not stand for two files at
- * once; the time of change guards against a number that was given anew.
+ * A file that was looked at: the inode that the kernel would probe, and the numbers that /proc/PID/maps shows, which are
+ * the same for two files on btrfs, and others on each overlay mount. Probes keep their inode; one without may go, and
+ * another come with its address and number: that has another time of change.
  */
 struct seen_key {
-	uint64_t device;
-	uint64_t inode;
-	int64_t changed_s, changed_ns;
+	uint64_t address, number, on;  /* of struct file_identity */
+	uint64_t device, inode;	       /* as maps shows them */
+	int64_t changed_s, changed_ns; /* 0 with probes */
 };
 
 struct seen_file {
@@ -60,6 +60,8 @@ void attacher__forget_seen(struct attacher *attacher)
 struct candidate {
 	struct mapping mapping; /* its path is a copy */
 	enum file_role role;
+	bool is_nameless;	       /* maps tells no name, since its mount, of that file alone, is nobody's any more */
+	struct file_identity identity; /* .inode 0: not known */
 };
 
 struct scan {
@@ -70,6 +72,7 @@ struct scan {
 	size_t count;
 	bool maps_coroutines; /* the process has a library of coroutines */
 	bool maps_cuda;	      /* the process has a file named like a CUDA library */
+	bool maps_nameless;   /* it has one that may be */
 	bool has_probes;      /* one of its files has */
 	int late[FILE_ROLES]; /* files without probes at since_ns */
 	const char *at_risk;  /* a file with return probes that may end the process; NULL: none */
@@ -79,12 +82,19 @@ struct scan {
 	struct hindrance *hindrance;
 };
 
-static struct seen_key key_of(const struct mapping *mapping, int fd)
+/* `fd`: the file, of one without probes; -1. */
+static struct seen_key key_of(const struct candidate *candidate, int fd)
 {
-	struct seen_key key = {.device = mapping->device, .inode = mapping->inode};
+	struct seen_key key = {
+		.address = candidate->identity.inode,
+		.number = candidate->identity.number,
+		.on = candidate->identity.device,
+		.device = candidate->mapping.device,
+		.inode = candidate->mapping.inode,
+	};
 	struct stat status;
 
-	if (!fstat(fd, &status)) {
+	if (fd >= 0 && !fstat(fd, &status)) {
 		key.changed_s = status.st_ctim.tv_sec;
 		key.changed_ns = status.st_ctim.tv_nsec;
 	}
@@ -134,6 +144,18 @@ bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device,
 	return false;
 }
 
+bool attacher__has_missed(struct attacher *attacher, dev_t device, uint64_t inode)
+{
+	const struct seen_file *seen, *next;
+
+	HASH_ITER (hh, attacher->seen, seen, next) {
+		if (seen->key.device == device && seen->key.inode == inode)
+			return false;
+	}
+	attacher->counts.skipped++;
+	return true;
+}
+
 /* Once for each file, whoever maps it. */
 static void count_skipped(struct attacher *attacher, const struct mapping *mapping)
 {
@@ -157,6 +179,18 @@ static void note_long_path(struct scan *scan, const struct mapping *mapping)
 	attacher->long_path_told = true;
 }
 
+/* Of a file of CUDA's by its name; false for others. */
+static bool has_role_by_name(const char *base, enum file_role *role)
+{
+	if (!strncmp(base, "libcuda.so", 10))
+		*role = ROLE_OF_DRIVER;
+	else if (!strncmp(base, "libcuda", 7))
+		*role = ROLE_OF_LIBRARY;
+	else
+		return false;
+	return true;
+}
+
 /* The role of a mapped file, if any is to be attached. */
 static bool has_role(const struct scan *scan, const struct mapping *mapping, enum file_role *role)
 {
@@ -164,15 +198,16 @@ static bool has_role(const struct scan *scan, const struct mapping *mapping, enu
 
 	if (!mapping->executable || !mapping__is_file(mapping) || !base)
 		return false;
-	if (!strncmp(base, "libcuda.so", 10))
-		*role = ROLE_OF_DRIVER;
-	else if (mapping__is_named_like_cuda(mapping->path))
-		*role = ROLE_OF_LIBRARY;
-	else if (!strcmp(scan->program, mapping->path))
-		*role = ROLE_OF_PROGRAM;
-	else
-		return false;
-	return true;
+	if (has_role_by_name(base, role))
+		return true;
+	*role = ROLE_OF_PROGRAM;
+	return !*base || !strcmp(scan->program, mapping->path);
+}
+
+/* By its name. */
+static bool is_of_cuda(enum file_role role)
+{
+	return role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
 }
 
 static int gather(const struct mapping *mapping, void *arg)
@@ -187,15 +222,16 @@ static int gather(const struct mapping *mapping, void *arg)
 				 stack_switcher__is_library(mapping->path);
 	if (!has_role(scan, mapping, &role))
 		return 0;
-	scan->maps_cuda |= role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
+	scan->maps_cuda |= is_of_cuda(role);
 	if (scan->count == CANDIDATES_MAX)
 		return -E2BIG;
 	grown = realloc(scan->candidates, (scan->count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	scan->candidates = grown;
-	grown[scan->count].mapping = *mapping;
-	grown[scan->count].role = role;
+	grown[scan->count] = (struct candidate){.mapping = *mapping, .role = role};
+	grown[scan->count].is_nameless = !strcmp(mapping->path, "/");
+	scan->maps_nameless |= grown[scan->count].is_nameless;
 	grown[scan->count].mapping.path = strdup(mapping->path);
 	return grown[scan->count++].mapping.path ? 0 : -ENOMEM;
 }
@@ -210,7 +246,7 @@ static void note_code(struct scan *scan, enum process_scan what)
 
 	for (size_t i = 0; i < scan->count && what != SCAN_HELD; i++)
 		if (!attacher->expects || scan->candidates[i].role == ROLE_OF_PROGRAM)
-			hooks__note(attacher->hooks, scan->pid, &scan->candidates[i].mapping);
+			hooks__note(attacher->hooks, scan->pid, &scan->candidates[i].mapping, &scan->candidates[i].identity);
 }
 
 static int gather_all(struct scan *scan)
@@ -231,6 +267,49 @@ static int gather_all(struct scan *scan)
 	return 0;
 }
 
+/* A nameless file is one of CUDA's by the name that it has in its directory, or the program, if that is nameless. */
+static bool take_name(const struct scan *scan, struct candidate *candidate, const char *name)
+{
+	char *path;
+
+	if (!has_role_by_name(name, &candidate->role))
+		return !strcmp(scan->program, candidate->mapping.path);
+	if (asprintf(&path, "/%s", name) < 0)
+		return false;
+	free((char *)candidate->mapping.path);
+	candidate->mapping.path = path;
+	candidate->mapping.deleted = true;
+	return true;
+}
+
+static void take_identity(struct scan *scan, struct candidate *candidate, const struct mapped_file *file)
+{
+	candidate->identity = file->identity;
+	candidate->mapping.is_local = file->identity.inode && !file->is_fuse;
+	if (!candidate->is_nameless)
+		return;
+	if (!take_name(scan, candidate, file->name))
+		candidate->role = FILE_ROLES;
+	scan->maps_cuda |= is_of_cuda(candidate->role);
+}
+
+/* Which files they are, by the inodes that the kernel would probe. */
+static void identify(struct scan *scan)
+{
+	struct mapped_file files[CANDIDATES_MAX] = {{.start = 0}};
+	uint64_t began = clock__thread_ns();
+	int ret;
+
+	for (size_t i = 0; i < scan->count; i++)
+		files[i].start = scan->candidates[i].mapping.start;
+	ret = identity_reader__of_process(scan->attacher->identities, scan->pid, files, scan->count);
+	scan->attacher->reading_ns += clock__thread_ns() - began;
+	if (ret)
+		log__debug(scan->attacher->log, "process %d: which files it maps: %s", scan->pid, strerror(-ret));
+	for (size_t i = 0; i < scan->count; i++)
+		take_identity(scan, &scan->candidates[i], &files[i]);
+}
+
 /* NULL: one without probes. */
 static void note_file(struct scan *scan, enum file_role role, struct attached_file *file)
 {
@@ -241,35 +320,11 @@ static void note_file(struct scan *scan, enum file_role role, struct attached_fi
 	scan->late[role] += attacher__probed_ns(scan->attacher, file, scan->pid) > scan->since_ns;
 }
 
-/* The file that was attached by another path, where the mapping's numbers are those of its inode (not on overlayfs). */
-static struct attached_file *find_by_numbers(struct attacher *attacher, const struct mapping *mapping)
-{
-	for (size_t i = 0; i < attacher->file_count; i++) {
-		const struct file_identity *identity = &attacher->files[i].identity;
-
-		if (identity->number == mapping->inode &&
-		    makedev(identity->device >> KERNEL_MINOR_BITS, identity->device & KERNEL_MINOR_MASK) == mapping->device)
-			return &attacher->files[i];
-	}
-	return NULL;
-}
-
-/* By its name. */
-static bool is_of_cuda(enum file_role role)
-{
-	return role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
-}
-
 /* Of several files the first, which is the driver where that is among them. */
 static void note_unopened(struct scan *scan, const struct candidate *candidate, int code)
 {
 	const struct mapping *mapping = &candidate->mapping;
-	struct attached_file *attached = find_by_numbers(scan->attacher, mapping);
 
-	if (attached) {
-		note_file(scan, candidate->role, attached);
-		return;
-	}
 	if (code != -ESRCH && is_of_cuda(candidate->role))
 		count_skipped(scan->attacher, mapping);
 	log__debug(scan->attacher->log, "process %d: %s: %s", scan->pid, mapping->path, root_file__why(code));
@@ -344,18 +399,82 @@ static void charge(struct scan *scan, uid_t user, uint64_t began_ns, bool has_ne
 	file_shares__charge(scan->attacher->shares, user, took_ns, clock__boot_ns());
 }
 
+/* What another process has brought already needs not be opened. */
+static bool has_probes(struct scan *scan, const struct candidate *candidate)
+{
+	struct attacher *attacher = scan->attacher;
+	const struct seen_key key = key_of(candidate, -1);
+	struct attached_file *file;
+
+	if (!candidate->identity.inode || !attacher__find_inode(attacher, &candidate->identity))
+		return false;
+	attacher__claim(attacher);
+	file = attacher__find_inode(attacher, &candidate->identity);
+	if (!file)
+		return false; /* they were another process's, which is gone */
+	remember_seen(attacher, &key, file->number);
+	note_file(scan, candidate->role, file);
+	note_risk(scan, candidate, file);
+	return true;
+}
+
+/* Takes over `fd`. Returns whether it has new probes. */
+static bool attach_new(struct scan *scan, const struct candidate *candidate, int fd, const struct seen_key *key)
+{
+	struct attacher *attacher = scan->attacher;
+	const struct seen_key probed = key_of(candidate, -1);
+	char name[PATH_MAX + 32];
+	const struct open_file open = {.fd = fd, .name = name, .expected = &candidate->identity};
+	struct attached_file *file;
+	struct error error = {""};
+	int ret;
+
+	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
+	ret = attacher__add_open_file(attacher, &open, candidate->role, &file, &error);
+	if (is_lack(ret)) {
+		tell_lack(scan, ret, candidate->mapping.path);
+		return false;
+	}
+	if (ret == -ESTALE) {
+		note_unopened(scan, candidate, ret);
+		return false;
+	}
+	if (ret > 0)
+		attacher__name_driver(attacher, file, candidate->mapping.path);
+	if (candidate->identity.inode)
+		remember_seen(attacher, file ? &probed : key, file ? file->number : 0);
+	note_file(scan, candidate->role, file);
+	if (ret == -ENOEXEC)
+		log__debug(attacher->log, "%s", error.text);
+	if (ret >= 0 || ret == -ENOEXEC)
+		return ret > 0;
+	attacher->counts.skipped++;
+	if (attacher->skips_told++ < SKIPS_TOLD_MAX)
+		log__warn(attacher->log, "%s", error.text);
+	else
+		log__info(attacher->log, "%s", error.text);
+	return false;
+}
+
+/* What it takes is the user's. */
+static void attach_in_turn(struct scan *scan, const struct candidate *candidate, int fd, const struct seen_key *key, uid_t user)
+{
+	uint64_t began_ns = clock__thread_ns();
+	bool has_new = attach_new(scan, candidate, fd, key);
+
+	charge(scan, user, began_ns, has_new);
+}
+
 static void attach_candidate(struct scan *scan, const struct candidate *candidate)
 {
 	struct attacher *attacher = scan->attacher;
-	const struct seen_file *seen;
-	struct attached_file *file;
-	struct error error = {""};
-	char name[PATH_MAX + 32];
+	const uid_t user = attacher->user;
 	struct seen_key key;
-	int fd = mapping__open(&candidate->mapping, scan->pid), ret;
-	uid_t user = attacher->user;
-	uint64_t began_ns;
+	int fd;
 
+	if (has_probes(scan, candidate))
+		return;
+	fd = mapping__open(&candidate->mapping, scan->pid);
 	if (is_lack(fd)) {
 		tell_lack(scan, fd, candidate->mapping.path);
 		return;
@@ -364,44 +483,14 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 		note_unopened(scan, candidate, fd);
 		return;
 	}
-	key = key_of(&candidate->mapping, fd);
-	seen = find_seen(attacher, &key);
-	if (seen && seen->file)
-		attacher__claim(attacher);
-	file = seen && seen->file ? attacher__find_file(attacher, seen->file) : NULL;
-	if (seen && (file || !seen->file)) {
-		note_file(scan, candidate->role, file);
-		note_risk(scan, candidate, file);
+	key = key_of(candidate, fd);
+	if (find_seen(attacher, &key))
 		close(fd);
-		return;
-	}
-	if (!has_turn(scan) || !has_room(scan, candidate, fd)) {
-		attacher->user = user;
-		close(fd);
-		return;
-	}
-	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
-	began_ns = clock__thread_ns();
-	ret = attacher__add_open_file(attacher, fd, name, candidate->role, &file, &error);
-	attacher->user = user;
-	charge(scan, user, began_ns, ret > 0);
-	if (is_lack(ret)) {
-		tell_lack(scan, ret, candidate->mapping.path);
-		return;
-	}
-	if (ret > 0)
-		attacher__name_driver(attacher, file, candidate->mapping.path);
-	remember_seen(attacher, &key, file ? file->number : 0);
-	note_file(scan, candidate->role, file);
-	if (ret == -ENOEXEC)
-		log__debug(attacher->log, "%s", error.text);
-	if (ret >= 0 || ret == -ENOEXEC)
-		return;
-	attacher->counts.skipped++;
-	if (attacher->skips_told++ < SKIPS_TOLD_MAX)
-		log__warn(attacher->log, "%s", error.text);
+	else if (has_turn(scan) && has_room(scan, candidate, fd))
+		attach_in_turn(scan, candidate, fd, &key, user);
 	else
-		log__info(attacher->log, "%s", error.text);
+		close(fd);
+	attacher->user = user;
 }
 
 static void find_program(struct scan *scan)
@@ -521,6 +610,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		attacher__claim(attacher);
 	if (what == SCAN_FORKED)
 		scan.late[ROLE_OF_LIBRARY] += attacher->shared_ns > since_ns;
+	if (scan.count && (scan.maps_cuda || scan.maps_nameless || what == SCAN_PROGRAM))
+		identify(&scan);
 	note_code(&scan, what);
 	attacher->unfollows = is_switcher(&scan);
 	before = attacher->last_number;

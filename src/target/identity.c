@@ -5,6 +5,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/magic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,37 +15,44 @@
 #include "gen/identity.skel.h"
 #include "gpuprobe/state.h"
 
+#define MAPPINGS_MAX 131072 /* the kernel lets a process have half of them by default */
+
 struct identity_reader {
 	struct identity_bpf *skeleton;
 	struct bpf_link *link;
 };
 
-/*
- * Limits the iterator to this process where the kernel can (Linux 6.1).
- * Elsewhere it goes through all processes, and the program picks this one by
- * `tgid`, which is right in the initial pid namespace.
- */
-static struct bpf_link *attach(struct identity_bpf *skeleton)
+/* Mappings of the one process alone (Linux 6.1): of its main thread, or of the others where that has ended. */
+static struct bpf_link *attach_to(struct identity_bpf *skeleton, pid_t pid)
 {
-	struct bpf_program *program = skeleton->progs.identity_of_mappings;
-	uint32_t zero = 0, tgid = (uint32_t)getpid();
 	struct bpf_iter_attach_opts options;
 	union bpf_iter_link_info info;
-	struct bpf_link *link;
 
 	/* Not LIBBPF_OPTS: the compiler need not clear what follows the last member, and libbpf refuses what is not zero. */
 	memset(&options, 0, sizeof(options));
 	memset(&info, 0, sizeof(info));
-	info.task.pid = tgid;
+	info.task.pid = (uint32_t)pid;
 	options.sz = sizeof(options);
 	options.link_info = &info;
 	options.link_info_len = sizeof(info);
-	link = bpf_program__attach_iter(program, &options);
+	return bpf_program__attach_iter(skeleton->progs.identity_of_mappings, &options);
+}
+
+/*
+ * Limits the iterator to this process where the kernel can. Elsewhere it goes
+ * through all processes, and the program picks this one by
+ * `tgid`, which is right in the initial pid namespace.
+ */
+static struct bpf_link *attach(struct identity_bpf *skeleton)
+{
+	uint32_t zero = 0, tgid = (uint32_t)getpid();
+	struct bpf_link *link = attach_to(skeleton, getpid());
+
 	if (link)
 		return link;
 	if (bpf_map__update_elem(skeleton->maps.identity_tgid, &zero, sizeof(zero), &tgid, sizeof(tgid), 0))
 		return NULL;
-	return bpf_program__attach_iter(program, NULL);
+	return bpf_program__attach_iter(skeleton->progs.identity_of_mappings, NULL);
 }
 
 int identity_reader__new(struct identity_reader **out, struct error *err)
@@ -80,59 +89,116 @@ void identity_reader__free(struct identity_reader *reader)
 }
 
 /* A read ends with EAGAIN after a million mappings that were not told of, as where it goes through all processes. */
-static ssize_t read_more(int iter, void *buffer, size_t size)
+static ssize_t read_more(int iter, void *buffer, size_t size, bool goes_on)
 {
 	ssize_t n;
 
 	do {
 		n = read(iter, buffer, size);
-	} while (n < 0 && errno == EAGAIN);
+	} while (n < 0 && errno == EAGAIN && goes_on);
 	return n;
 }
 
-/* Reads the iterator's records until the mapping at `start` comes by. */
-static int find_mapping(struct identity_reader *reader, uint64_t start, struct file_identity *identity)
+/* Returns whether more is wanted. */
+typedef bool (*record_fn)(const struct vma_identity *record, void *arg);
+
+/* Hands the iterator's records out, `max` at most. Returns 0 at their end, 1 where no more were wanted, or a negative errno. */
+static int read_records(struct bpf_link *link, size_t max, record_fn fn, void *arg)
 {
 	struct vma_identity batch[64];
-	int iter = bpf_iter_create(bpf_link__fd(reader->link)), ret = -ENOENT;
-	size_t kept = 0;
-	ssize_t n;
+	int iter = bpf_iter_create(bpf_link__fd(link)), ret = 0;
+	size_t kept = 0, taken = 0;
+	ssize_t n = 1;
 
 	if (iter < 0)
 		return -errno;
-	while ((n = read_more(iter, (char *)batch + kept, sizeof(batch) - kept)) > 0) {
+	while (!ret && taken < max && (n = read_more(iter, (char *)batch + kept, sizeof(batch) - kept, max == SIZE_MAX)) > 0) {
 		size_t bytes = kept + (size_t)n, count = bytes / sizeof(*batch);
 
-		for (size_t i = 0; i < count; i++) {
-			if (batch[i].start != start)
-				continue;
-			identity->inode = batch[i].inode;
-			identity->number = batch[i].ino;
-			identity->device = batch[i].dev;
-			ret = 0;
-			goto out;
-		}
+		for (size_t i = 0; i < count && !ret; i++)
+			ret = !fn(&batch[i], arg);
+		taken += count;
 		kept = bytes % sizeof(*batch);
 		memmove(batch, (char *)batch + bytes - kept, kept);
 	}
 	if (n < 0)
 		ret = -errno;
-out:
 	close(iter);
 	return ret;
+}
+
+struct wanted_mapping {
+	uint64_t start;
+	struct file_identity *identity;
+};
+
+static struct file_identity identity_of(const struct vma_identity *record)
+{
+	return (struct file_identity){.inode = record->inode, .number = record->ino, .device = record->dev};
+}
+
+static bool find_mapping(const struct vma_identity *record, void *arg)
+{
+	const struct wanted_mapping *wanted = arg;
+
+	if (record->start != wanted->start)
+		return true;
+	*wanted->identity = identity_of(record);
+	return false;
 }
 
 int identity_reader__of_fd(struct identity_reader *reader, int fd, struct file_identity *identity)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	void *mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct wanted_mapping wanted = {.start = (uint64_t)(uintptr_t)mapping, .identity = identity};
 	int ret;
 
 	if (mapping == MAP_FAILED)
 		return -errno;
-	ret = find_mapping(reader, (uint64_t)(uintptr_t)mapping, identity);
+	ret = read_records(reader->link, SIZE_MAX, find_mapping, &wanted);
 	munmap(mapping, size);
-	return ret;
+	return ret == 1 ? 0 : (ret ? ret : -ENOENT);
+}
+
+struct wanted_files {
+	struct mapped_file *files;
+	size_t count, known;
+};
+
+static int compare_starts(const void *start, const void *file)
+{
+	uint64_t a = *(const uint64_t *)start, b = ((const struct mapped_file *)file)->start;
+
+	return (a > b) - (a < b);
+}
+
+/* Of a process without its main thread each mapping is told once a thread. */
+static bool take_file(const struct vma_identity *record, void *arg)
+{
+	struct wanted_files *wanted = arg;
+	const uint64_t start = record->start;
+	struct mapped_file *file = bsearch(&start, wanted->files, wanted->count, sizeof(*wanted->files), compare_starts);
+
+	if (!file || file->identity.inode)
+		return true;
+	file->identity = identity_of(record);
+	file->is_fuse = record->magic == FUSE_SUPER_MAGIC;
+	memcpy(file->name, record->name, sizeof(file->name));
+	return ++wanted->known < wanted->count;
+}
+
+int identity_reader__of_process(struct identity_reader *reader, pid_t pid, struct mapped_file *files, size_t count)
+{
+	struct wanted_files wanted = {.files = files, .count = count};
+	struct bpf_link *link = attach_to(reader->skeleton, pid);
+	int ret;
+
+	if (!link)
+		return -errno;
+	ret = read_records(link, MAPPINGS_MAX, take_file, &wanted);
+	bpf_link__destroy(link);
+	return ret < 0 ? ret : 0;
 }
 
 int identity_reader__is_mapped(struct identity_reader *reader, const struct file_identity *identity)

@@ -71,6 +71,7 @@ static bool parse_line(char *line, struct mapping *mapping)
 	if (strnlen(at, 5) < 5 || at[4] != ' ')
 		return false;
 	mapping->executable = at[2] == 'x';
+	mapping->is_local = false;
 	at += 5;
 	if (!(at = parse_number(at, 16, ' ', &mapping->file_offset)) ||
 	    !(at = parse_number(at, 16, ':', &major_number)) ||
@@ -220,6 +221,8 @@ int mapping__open(const struct mapping *mapping, pid_t pid)
 	char *path = mapping__map_files_path(mapping, pid);
 	int fd = path ? root_file__open_link(pid, path) : -ENOMEM;
 
+	if (fd == -EREMOTE && mapping->is_local)
+		fd = regular_file__open(path);
 	free(path);
 	if (fd < 0 && !mapping->deleted)
 		fd = root_file__open(pid, mapping->path);

@@ -18,6 +18,7 @@ struct mapping {
 	dev_t device;	      /* as maps shows it: overlay mounts make it differ from stat's */
 	bool executable;
 	bool deleted;	    /* the name is gone (or ends in " (deleted)": maps cannot tell) */
+	bool is_local;	    /* the kernel tells that no program serves its file system; false: it was not asked */
 	bool path_too_long; /* PATH_MAX and more, of a file in a directory so deep: nobody can open it by that */
 	const char *path;   /* in the process's mount namespace; "" for anonymous memory;
 			      * or one too long; "[stack]" and the like are no paths. Valid during the callback. */
@@ -54,7 +55,7 @@ char *mapping__map_files_path(const struct mapping *mapping, pid_t pid);
 
 /*
  * Opens the mapping's file for reading: by map_files the very file, also when
- * deleted; else by its path, which may lead to its successor. Returns a file
+ * deleted, or of a mount that is nobody's any more if it is_local; else by its path, which may lead to its successor. Returns a file
  * descriptor or a negative errno, see root_file__open.
  */
 int mapping__open(const struct mapping *mapping, pid_t pid);

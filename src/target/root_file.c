@@ -31,6 +31,8 @@ const char *root_file__why(int code)
 		return "on a file system that a program serves (FUSE), which may never answer";
 	case -EOVERFLOW:
 		return "perhaps on a file system that a program serves: there are more mounts than are read, 16 MiB";
+	case -ESTALE:
+		return "its path leads to another file by now";
 	default:
 		return strerror(-code);
 	}

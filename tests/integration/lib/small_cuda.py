@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A libcuda of five functions that do nothing and need no loader; how each begins can be chosen."""
+"""
+A libcuda of five functions that do nothing and need no loader; how each begins can be chosen. They lie apart, so that a
+breakpoint of somebody else's in one is not taken for a hook of the one before.
+"""
 import subprocess
 
 PUSH = "push %rbp\\n pop %rbp"
 NOP5 = ".byte 0x0f, 0x1f, 0x44, 0, 0"  # a nop of five bytes, as compilers leave it for tracers
-FUNCTION = ('__asm__(".globl {name}\\n.type {name}, @function\\n{name}: {begin}\\n xor %eax, %eax\\n ret\\n"\n'
+FUNCTION = ('__asm__(".balign 16\\n.globl {name}\\n.type {name}, @function\\n{name}: {begin}\\n xor %eax, %eax\\n ret\\n"\n'
             '        ".size {name}, .-{name}\\n");\n')
 NAMES = ("cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuLaunchKernel", "cuCtxSynchronize")
 
