@@ -43,7 +43,7 @@ static int become_owner(uid_t owner)
 	return ret ? ret : sandbox__enter(&nothing_more, NULL);
 }
 
-static int answer(int ret)
+static int tell(int ret)
 {
 	return write(SOCKET, &ret, sizeof(ret)) == sizeof(ret) ? ret : -EPIPE;
 }
@@ -72,10 +72,10 @@ static void __attribute__((noreturn)) run(const struct placement *placement, uid
 	ret = become_owner(owner);
 	if (!ret && faccessat(DIRECTORY, ".", W_OK | X_OK, AT_EACCESS))
 		ret = -errno;
-	if (answer(ret))
+	if (tell(ret))
 		_exit(1);
 	if (read(SOCKET, &byte, 1) == 1)
-		ret = answer(place(placement));
+		ret = tell(place(placement));
 	else
 		unlinkat(DIRECTORY, placement->temporary, 0);
 	_exit(ret != 0);

@@ -59,7 +59,7 @@ static int start_placer(struct whole_file *file)
 		return -errno;
 	if (status.st_uid)
 		return placer__start(&placement, status.st_uid, &file->placer);
-	return status.st_mode & S_IWUSR ? 0 : -EACCES;
+	return (status.st_mode & S_IWUSR) ? 0 : -EACCES;
 }
 
 /* The kernel's rules for links in directories of everybody (fs.protected_symlinks) are for open(2), not for realpath(3). */
@@ -74,12 +74,13 @@ static int try_path(const char *path)
 static int open_directory(struct whole_file *file)
 {
 	char *target = realpath(file->path, NULL), *copy;
-	int ret = 0;
+	int ret = target ? 0 : -errno;
 
-	if (!target && errno == ENOENT)
+	if (ret == -ENOENT)
 		target = strdup(file->path);
 	if (!target)
-		return -errno;
+		return ret && ret != -ENOENT ? ret : -ENOMEM;
+	ret = 0;
 	copy = strdup(target);
 	file->name = strdup(basename(target));
 	if (!copy || !file->name)
