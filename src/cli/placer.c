@@ -78,7 +78,7 @@ static void __attribute__((noreturn)) run(const struct placement *placement, uid
 		ret = tell(place(placement));
 	else
 		unlinkat(DIRECTORY, placement->temporary, 0);
-	_exit(ret != 0);
+	_exit(ret ? 1 : 0);
 }
 
 /* --- in gpuprobe --- */
