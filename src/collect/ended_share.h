@@ -8,7 +8,7 @@
 
 #include "model/model.h"
 
-#define ENDED_BYTES_MAX ((size_t)32 << 20)
+#define ENDED_BYTES_MAX ((size_t)16 << 20)
 
 /*
  * Chooses who is to leave, so that what has ended and has no slot any more takes ENDED_BYTES_MAX at most, and calls `fn`
