@@ -130,12 +130,6 @@ static __always_inline void capture_joined(struct thread *thread, const struct c
 		take_part(key, *id);
 }
 
-/* Whether the wait goes into a graph, as what the stream is given does. */
-static __always_inline bool is_captured_wait(const struct stream_key *key)
-{
-	return has_captures(key->slot) && capture_of_stream(key);
-}
-
 static __noinline int capture_changes(struct thread *thread, struct call *call, s32 result)
 {
 	const volatile struct function_desc *function;
@@ -163,11 +157,23 @@ static __noinline int capture_changes(struct thread *thread, struct call *call, 
 		break;
 	case CAPTURE_JOIN:
 		capture_joined(thread, call, &key);
-		if (call->arg[CAPTURED_GRAPH] && !is_captured_wait(&key))
-			order_stream(thread, &key, call->arg[CAPTURED_OUT], call->arg[CAPTURED_GRAPH]);
 		break;
 	}
 	return 0;
+}
+
+/* The stream waits for an event, unless that goes into a graph. Apart from the others for what it keeps on the stack. */
+static __noinline int wait_queued(struct thread *thread, const struct call *call)
+{
+	const volatile struct function_desc *function = function_at(call->row);
+	struct stream_key key;
+
+	if (!function)
+		return 0;
+	key = stream_key_of(thread, function, call->arg[CAPTURED_STREAM]);
+	if (has_captures(key.slot) && capture_of_stream(&key))
+		return 0;
+	return order_stream(thread, &key, call->arg[CAPTURED_OUT], call->arg[CAPTURED_GRAPH]);
 }
 
 static __noinline int capture_leave(struct thread *thread, struct call *call, s32 result)
@@ -175,6 +181,8 @@ static __noinline int capture_leave(struct thread *thread, struct call *call, s3
 	if (!thread || !call)
 		return 0;
 	capture_changes(thread, call, result);
+	if (!result && call->kind == CAPTURE_JOIN && call->arg[CAPTURED_GRAPH])
+		wait_queued(thread, call);
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);
 	else
