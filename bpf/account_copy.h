@@ -91,7 +91,7 @@ static __noinline int note_copy_size(u32 slot, const struct call *call, u32 asyn
 	if (bucket >= COPY_SIZES)
 		return 0;
 	__sync_fetch_and_add(&record->calls[bucket], 1);
-	__sync_fetch_and_add(&record->bytes[bucket], call->arg[COPY_BYTES]);
+	add_to_sum(&record->bytes[bucket], call->arg[COPY_BYTES]);
 	__sync_fetch_and_add(&record->ns[bucket], call->end_ns - call->start_ns);
 	return 0;
 }
@@ -250,7 +250,7 @@ static __always_inline void count_repeat(struct process_account *account, struct
 	__sync_fetch_and_add(&record->repeat_ns, ns);
 	__sync_fetch_and_add(&account->repeats[way].calls, 1);
 	__sync_fetch_and_add(&account->repeats[way].ns, ns);
-	__sync_fetch_and_add(&account->repeat_bytes[way], call->arg[COPY_BYTES]);
+	add_to_sum(&account->repeat_bytes[way], call->arg[COPY_BYTES]);
 }
 
 static __noinline int note_range(u32 slot, struct process_account *account, const struct call *call)

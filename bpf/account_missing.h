@@ -231,7 +231,7 @@ static __noinline int note_target(const struct stream_key *at, u64 address, u64 
 	target = bpf_map_lookup_elem(&copy_targets, &key);
 	if (target && is_uncovered(target)) {
 		fresh.calls += target->calls;
-		fresh.bytes += target->bytes;
+		fresh.bytes = sum_of(fresh.bytes, target->bytes);
 	}
 	error = bpf_map_update_elem(&copy_targets, &key, &fresh, BPF_ANY);
 	if (error)
@@ -272,7 +272,7 @@ static long leave_target(struct bpf_map *map __attribute__((unused)), struct tar
 		return 0;
 	if (left->counts && is_uncovered(target)) {
 		left->calls += target->calls;
-		left->bytes += target->bytes;
+		left->bytes = sum_of(left->bytes, target->bytes);
 	}
 	bpf_map_delete_elem(&copy_targets, &at);
 	return 0;

@@ -313,7 +313,7 @@ static __noinline int free_work(struct thread *thread, struct call *call)
 	if (!call->marked)
 		return 0;
 	__sync_fetch_and_add(&process->freed_busy, 1);
-	__sync_fetch_and_add(&process->freed_busy_bytes, call->noted);
+	add_to_sum(&process->freed_busy_bytes, call->noted);
 	return WANTS_MISSING_STACK;
 }
 

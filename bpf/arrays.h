@@ -177,7 +177,7 @@ __noinline u64 bytes_of_level(const struct array_shape *shape, u32 level)
 		width = (width + 3) & ~3ull;
 		height = (height + 3) & ~3ull;
 	}
-	return width * height * depth * shape->bits / 8;
+	return product_of(product_of(product_of(width, height), depth), shape->bits) / 8;
 }
 
 /* There are no levels below the one of one element. */
@@ -192,7 +192,7 @@ static __always_inline u64 sum_levels(const struct array_shape *shape, u32 level
 	for (u32 level = 0; level < ARRAY_LEVELS && level < levels; level++) {
 		if (level && !(longest >> level))
 			break;
-		bytes += bytes_of_level(shape, level);
+		bytes = sum_of(bytes, bytes_of_level(shape, level));
 	}
 	return bytes;
 }

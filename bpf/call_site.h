@@ -7,6 +7,7 @@
 #define BPF_CALL_SITE_H
 
 #include "state.h"
+#include "sum.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -40,7 +41,7 @@ __noinline int count_site(const struct call_site_key *at, u64 calls, u64 amount)
 		}
 	}
 	__sync_fetch_and_add(&record->calls, calls);
-	__sync_fetch_and_add(&record->amount, amount);
+	add_to_sum(&record->amount, amount);
 	return 0;
 }
 

@@ -51,10 +51,10 @@ static __always_inline void plan_copy(struct pt_regs *ctx, const volatile struct
 		return;
 	}
 	if (has_role(function, ROLE_SIZE))
-		plan->bytes = argument(ctx, function, ROLE_SIZE) * function->unit;
+		plan->bytes = product_of(argument(ctx, function, ROLE_SIZE), function->unit);
 	else
-		plan->bytes = argument(ctx, function, ROLE_WIDTH) * function->unit *
-			      argument(ctx, function, ROLE_HEIGHT);
+		plan->bytes = product_of(product_of(argument(ctx, function, ROLE_WIDTH), function->unit),
+					 argument(ctx, function, ROLE_HEIGHT));
 	plan->from = argument(ctx, function, ROLE_SRC);
 	plan->to = argument(ctx, function, ROLE_DST);
 	/* Without an address that side is an array or, of a runtime's copy, a variable of the device. */

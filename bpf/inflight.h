@@ -12,6 +12,7 @@
 #define BPF_INFLIGHT_H
 
 #include "live.h"
+#include "sum.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -97,7 +98,7 @@ static __always_inline void settle(u32 slot, const struct stream_record *stream,
 	if (!tally)
 		return;
 	__sync_fetch_and_add(&tally->calls, calls);
-	__sync_fetch_and_add(&tally->bytes, bytes);
+	add_bytes(tally, bytes);
 	__sync_fetch_and_add(&tally->ns, ns);
 }
 
@@ -244,6 +245,20 @@ static __always_inline void move_stream(struct thread *thread, struct stream_rec
 	stream->device = epochs ? DEVICE_UNKNOWN : current_device(thread);
 }
 
+static __always_inline void add_to_segment(struct stream_segment *segment, const struct call *call, u64 bytes)
+{
+	u32 kind = call->kind;
+
+	/* Linux 6.1 has forgotten by now that it was looked at. */
+	barrier_var(kind);
+	if (kind >= COPY_KINDS)
+		return;
+	if (!segment->calls[kind])
+		segment->oldest_ns[kind] = call->start_ns;
+	segment->calls[kind]++;
+	segment->bytes[kind] = sum_of(segment->bytes[kind], bytes);
+}
+
 /* Adds an asynchronous copy that has just been issued; at its entry it was the epoch `after`. */
 __noinline int inflight_add(struct thread *thread, const struct stream_key *at, const struct call *call,
 			    u64 bytes, u64 after)
@@ -252,14 +267,12 @@ __noinline int inflight_add(struct thread *thread, const struct stream_key *at, 
 	struct stream_key key;
 	struct stream_record *stream;
 	struct stream_segment *segment;
-	u32 kind;
 
 	if (!thread || !at || !call)
 		return 0;
 	key = *at; /* Linux 6.1 takes keys from the stack, not from a global function's argument */
 	process = process_at(thread->slot);
-	kind = call->kind;
-	if (!process || kind >= COPY_KINDS)
+	if (!process || call->kind >= COPY_KINDS)
 		return 0;
 	stream = stream_record_of(thread, &key);
 	if (!stream)
@@ -273,10 +286,7 @@ __noinline int inflight_add(struct thread *thread, const struct stream_key *at, 
 		move_stream(thread, stream);
 	/* Epochs begin at 1, so that 0 marks a segment never used. */
 	segment = segment_for(stream, process->epoch + 1);
-	if (!segment->calls[kind])
-		segment->oldest_ns[kind] = call->start_ns;
-	segment->calls[kind]++;
-	segment->bytes[kind] += bytes;
+	add_to_segment(segment, call, bytes);
 	if (segment->after < after)
 		segment->after = after;
 	unlock_word(&stream->lock);

@@ -118,7 +118,7 @@ __noinline int count_end(u32 slot, u32 row, const struct allocation_record *reco
 	if (!tally)
 		return 0;
 	__sync_fetch_and_add(&tally->calls, 1);
-	__sync_fetch_and_add(&tally->bytes, record->size);
+	add_bytes(tally, record->size);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static __always_inline u64 size_asked(struct pt_regs *ctx, const volatile struct
 					(void *)stack_address(ctx, function, ROLE_EXTENT)))
 			return SIZE_UNREADABLE;
 		call->arg[ALLOC_PITCHOUT] = call->arg[ALLOC_OUT] + PITCHED_PITCH;
-		call->arg[ALLOC_HEIGHT] = extent.height * extent.depth;
+		call->arg[ALLOC_HEIGHT] = product_of(extent.height, extent.depth);
 		return 0;
 	case PARAMS_BUFFER:
 		if (bpf_probe_read_user(&size, sizeof(size),
@@ -282,7 +282,7 @@ static __always_inline u64 read_allocation(const volatile struct function_desc *
 		readable = read_result(function, &address, call->arg[ALLOC_OUT]);
 	if (readable && pitched) {
 		readable = read_result(function, &pitch, call->arg[ALLOC_PITCHOUT]);
-		call->arg[ALLOC_SIZE] = pitch * call->arg[ALLOC_HEIGHT];
+		call->arg[ALLOC_SIZE] = product_of(pitch, call->arg[ALLOC_HEIGHT]);
 	}
 	if (call->arg[ALLOC_SIZE] == SIZE_OF_UNKNOWN_FORMAT) {
 		lose(LOSS_ARRAY_FORMAT);

@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "gpuprobe/copy_params.h"
+#include "sum.h"
 
 /* What a call copies, as its arguments and structures say. */
 struct copy_plan {
@@ -38,6 +39,11 @@ static __always_inline bool read_at(void *to, u32 size, u64 base, u64 offset)
 		return true;
 	lose(LOSS_UNREADABLE);
 	return false;
+}
+
+static __always_inline u64 bytes_of_box(const struct extent *box)
+{
+	return product_of(product_of(box->width, box->height), box->depth);
 }
 
 /* The way between two sides that CUmemorytype names; unified addresses do not tell. */
@@ -82,7 +88,7 @@ __noinline int driver_box(u64 params, bool three, struct copy_plan *plan)
 	plan->from_array = from == TYPE_ARRAY;
 	plan->to_array = to == TYPE_ARRAY;
 	if (read_at(&box, three ? 24 : 16, params, three ? MEMCPY3D_WIDTH : MEMCPY2D_WIDTH))
-		plan->bytes = box.width * box.height * box.depth;
+		plan->bytes = bytes_of_box(&box);
 	return 0;
 }
 
@@ -99,7 +105,7 @@ static long add_size(u64 index __attribute__((unused)), struct batch_sum *sum)
 	if (!read_at(&size, sizeof(size), sum->at, 0))
 		return 1;
 	sum->at += sizeof(size);
-	sum->bytes += size;
+	sum->bytes = sum_of(sum->bytes, size);
 	return 0;
 }
 
@@ -107,6 +113,7 @@ static long add_size(u64 index __attribute__((unused)), struct batch_sum *sum)
 static long add_box(u64 index __attribute__((unused)), struct batch_sum *sum)
 {
 	u64 operation[BATCH_OP_SIZE / 8], plain;
+	struct extent box;
 
 	if (!read_at(operation, sizeof(operation), sum->at, 0))
 		return 1;
@@ -114,8 +121,11 @@ static long add_box(u64 index __attribute__((unused)), struct batch_sum *sum)
 	/* The types' second bit is set for an array, and for nothing else. */
 	plain = ~(operation[BATCH_OP_SRC_TYPE / 8] | operation[BATCH_OP_DST_TYPE / 8]) >> OPERAND_ARRAY_BIT & 1;
 	sum->arrays += 1 - plain;
-	sum->bytes += plain * operation[BATCH_OP_EXTENT_AT / 8] * operation[BATCH_OP_EXTENT_AT / 8 + 1] *
-		      operation[BATCH_OP_EXTENT_AT / 8 + 2];
+	box.width = operation[BATCH_OP_EXTENT_AT / 8];
+	box.height = operation[BATCH_OP_EXTENT_AT / 8 + 1];
+	box.depth = operation[BATCH_OP_EXTENT_AT / 8 + 2];
+	if (plain)
+		sum->bytes = sum_of(sum->bytes, bytes_of_box(&box));
 	return 0;
 }
 
@@ -156,7 +166,7 @@ __noinline int first_form_box(u64 params, bool three, struct copy_plan *plan)
 	plan->from_array = from == TYPE_ARRAY;
 	plan->to_array = to == TYPE_ARRAY;
 	if (read_at(box, three ? 12 : 8, params, three ? MEMCPY3D_V1_WIDTH : MEMCPY2D_V1_WIDTH))
-		plan->bytes = (u64)box[0] * box[1] * box[2];
+		plan->bytes = product_of((u64)box[0] * box[1], box[2]);
 	return 0;
 }
 
@@ -201,7 +211,7 @@ __noinline int runtime_box(u64 params, bool peer, struct copy_plan *plan)
 	if (source || destination)
 		lose(LOSS_ARRAY_ELEMENTS);
 	else if (read_at(&box, sizeof(box), params, peer ? PEER_EXTENT_AT : PARMS_EXTENT_AT))
-		plan->bytes = box.width * box.height * box.depth;
+		plan->bytes = bytes_of_box(&box);
 	return 0;
 }
 
@@ -238,7 +248,7 @@ static __noinline int plan_by_params(struct pt_regs *ctx, const volatile struct 
 		return 0;
 	case PARAMS_EXTENT:
 		if (read_at(&box, sizeof(box), stack_address(ctx, function, ROLE_EXTENT), 0))
-			plan->bytes = box.width * box.height * box.depth;
+			plan->bytes = bytes_of_box(&box);
 		return 0;
 	}
 	return 0;

@@ -10,6 +10,7 @@
 #define BPF_POOL_H
 
 #include "context.h"
+#include "sum.h"
 
 /* call.arg of OP_POOL; the attribute is in call.extra, the device in call.device */
 #define POOL_HANDLE 0
@@ -93,17 +94,26 @@ static __noinline struct pool_record *pool_of(u32 slot, u64 handle, u8 device)
 	return pool;
 }
 
-/* What the driver holds to be used, as far as it was told. */
-static __always_inline u64 pool_used(const struct pool_record *pool)
+/* The signs of the two carries are such that what several threads do at once comes to the same. */
+static __always_inline void add_used(struct pool_record *pool, u64 size)
 {
-	s64 used = pool->used + pool->beyond;
+	if (__sync_fetch_and_add(&pool->used, size) > LARGEST_SUM - size)
+		__sync_fetch_and_add(&pool->carries, 1);
+}
 
-	return used > 0 ? used : 0;
+/* Returns whether nothing is used any more. */
+static __always_inline bool take_used(struct pool_record *pool, u64 size)
+{
+	u64 before = __sync_fetch_and_add(&pool->used, -size);
+
+	if (before < size)
+		__sync_fetch_and_add(&pool->carries, -1);
+	return before == size && !pool->carries;
 }
 
 static __always_inline void raise_reserved(struct pool_record *pool)
 {
-	u64 used = POOL_STEPS(pool_used(pool)), reserved;
+	u64 used = POOL_STEPS(pool_record__used(pool)), reserved;
 
 	for (int i = 0; i < RAISE_TRIES; i++) {
 		reserved = pool->reserved;
@@ -118,7 +128,7 @@ static __always_inline void raise_reserved(struct pool_record *pool)
 /* Down to `keep` bytes, or what is used. */
 static __always_inline void lower_reserved(struct pool_record *pool, u64 keep)
 {
-	u64 used = pool_used(pool);
+	u64 used = pool_record__used(pool);
 
 	keep = POOL_STEPS(keep < used ? used : keep);
 	if (pool->reserved <= keep)
@@ -180,7 +190,7 @@ __noinline int pool_allocated(u32 slot, u64 handle, u32 device, u64 size)
 	if (!pool)
 		return 0;
 	settle_waits(slot, pool);
-	__sync_fetch_and_add(&pool->used, size);
+	add_used(pool, size);
 	raise_reserved(pool);
 	return 0;
 }
@@ -193,7 +203,7 @@ __noinline int pool_freed(u32 slot, u64 handle, u32 device, u64 size)
 	if (!pool)
 		return 0;
 	settle_waits(slot, pool);
-	if (__sync_fetch_and_add(&pool->used, -size) != size)
+	if (!take_used(pool, size))
 		return 0;
 	/* What the driver had rounded up is gone as well. */
 	if (is_seen_from_start(slot))
@@ -220,8 +230,9 @@ __noinline int pool_is_first(u32 slot, u64 handle, u32 device)
 	first->handle = handle;
 	if (pool) { /* it had been used by its handle before */
 		known = *pool;
-		__sync_fetch_and_add(&first->used, known.used);
-		first->reserved += known.reserved;
+		add_used(first, known.used);
+		first->carries += known.carries;
+		first->reserved = sum_of(first->reserved, known.reserved);
 		first->threshold = known.threshold;
 	}
 	error = bpf_map_update_elem(&pools, &key, &alias, BPF_ANY);
@@ -271,7 +282,7 @@ static __always_inline void pool_answered(struct pool_record *pool, u16 attribut
 		pool->estimated = 0;
 		break;
 	case POOL_USED_CURRENT:
-		pool->beyond = answer - pool->used;
+		pool->beyond = pool_record__beyond(pool, answer);
 		break;
 	}
 }

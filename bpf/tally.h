@@ -69,11 +69,20 @@ static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 fl
 	return tally_at(&key);
 }
 
+/* The carry last: who reads meanwhile sees too little, and a sum that is less than before is not told. */
+static __always_inline void add_bytes(struct tally *tally, u64 bytes)
+{
+	u64 before = __sync_fetch_and_add(&tally->bytes, bytes);
+
+	if (before + bytes < before)
+		__sync_fetch_and_add(&tally->carries, 1);
+}
+
 static __always_inline void add_tally(struct tally *tally, u64 calls, u64 bytes, u64 ns)
 {
 	__sync_fetch_and_add(&tally->calls, calls);
 	if (bytes)
-		__sync_fetch_and_add(&tally->bytes, bytes);
+		add_bytes(tally, bytes);
 	__sync_fetch_and_add(&tally->ns, ns);
 }
 
@@ -163,6 +172,9 @@ static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 
 			return true;
 		}
 	}
+	/* Only the map's have carries. */
+	if (tally->bytes + bytes < bytes)
+		spill_tally(place, index);
 	tally->calls++;
 	tally->bytes += bytes;
 	tally->ns += ns;

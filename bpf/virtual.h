@@ -200,14 +200,14 @@ static __always_inline u64 raise_size(u64 *size, u64 to)
 /* How large imported memory is, its mappings tell. */
 static __always_inline void grow_import(u32 slot, const struct call *call, struct allocation_record *import)
 {
-	u64 grown = raise_size(&import->size, call->arg[VIRTUAL_OFFSET] + call->arg[VIRTUAL_SIZE]);
+	u64 grown = raise_size(&import->size, sum_of(call->arg[VIRTUAL_OFFSET], call->arg[VIRTUAL_SIZE]));
 	struct tally *tally;
 
 	if (!grown)
 		return;
 	tally = tally_of(slot, call->row, MEMORY_IMPORTED, TALLY_REFERENCE, import->device);
 	if (tally)
-		__sync_fetch_and_add(&tally->bytes, grown);
+		add_bytes(tally, grown);
 }
 
 __noinline int map_succeeded(u32 slot, struct call *call)

@@ -257,9 +257,10 @@ struct tally_key {
 struct tally {
 	__u64 calls; /* successful */
 	__u64 failures;
-	__u64 bytes;	/* of successful calls */
+	__u64 bytes;	/* of successful calls, modulo 2^64 */
 	__u64 ns;	/* inside successful calls */
 	__u64 other_ns; /* inside calls that failed, or had not returned when their thread ended */
+	__u64 carries;	/* how often `bytes` began at 0 again */
 };
 
 /*
@@ -526,9 +527,9 @@ struct stream_orders {
 };
 
 /* process_record.orders: what a wait for a stream may prove of others. Where it is 0 nothing of that is looked at. */
-#define ORDERS_EVENTS 1	  /* some stream waits for another's event */
-#define ORDERS_LEGACY 2	  /* the legacy default stream has had copies, or an order */
-#define ORDERS_BLOCKING 4 /* a blocking stream has had copies */
+#define ORDERS_EVENTS 1	   /* some stream waits for another's event */
+#define ORDERS_LEGACY 2	   /* the legacy default stream has had copies, or an order */
+#define ORDERS_BLOCKING 4  /* a blocking stream has had copies */
 #define ORDERS_ELSEWHERE 8 /* some event is OBJECT_ELSEWHERE */
 
 struct context_key {
@@ -603,8 +604,30 @@ struct pool_record {
 	__u8 alias;	/* stands for handle 0 of `device`; nothing else here counts */
 	__u8 destroyed; /* lives until its last allocation is freed */
 	__u8 estimated; /* `reserved` has changed since the program was told */
-	__u8 pad[4];
+	__s32 carries;	/* by so many times 2^64 is more used than `used` says */
 };
+
+/* What the driver holds to be in use, as far as the program was told: ~0 where it is more, 0 where it would be less. */
+static inline __u64 pool_record__used(const struct pool_record *pool)
+{
+	__u64 used = pool->used, beyond = (__u64)pool->beyond;
+
+	if (pool->carries)
+		return pool->carries > 0 ? ~0ull : 0;
+	if (pool->beyond >= 0)
+		return used > ~0ull - beyond ? ~0ull : used + beyond;
+	return used > -beyond ? used + beyond : 0;
+}
+
+/* What `beyond` is when the program is told that so much is used. */
+static inline __s64 pool_record__beyond(const struct pool_record *pool, __u64 told)
+{
+	__u64 more = told > pool->used ? told - pool->used : pool->used - told, most = ~0ull >> 1;
+
+	if (more > most)
+		more = most;
+	return told > pool->used ? (__s64)more : -(__s64)more;
+}
 
 /* Streams, events, modules and libraries that live. */
 struct object_key {

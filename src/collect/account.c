@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/saturate.h"
 #include "collect/account_lists.h"
 #include "collect/ended_keys.h"
 #include "collect/growing_list.h"
@@ -275,7 +276,7 @@ static uint64_t most_of_one_size(const struct process *process)
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < account->size_count && !process->deaths_seen; i++) {
-		uint64_t bytes = account->sizes[i].key.size * account->sizes[i].record.peak;
+		uint64_t bytes = saturate__product(account->sizes[i].key.size, account->sizes[i].record.peak);
 
 		if (memory_kind__is_device(account->sizes[i].key.kind) && bytes > most)
 			most = bytes;
@@ -290,7 +291,7 @@ static void finish(struct process *process)
 
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
 		if (memory_kind__is_device(kind))
-			bytes += process->memory[kind].live_bytes;
+			saturate__add(&bytes, process->memory[kind].live_bytes);
 	bytes = bytes > most ? bytes : most;
 	if (bytes > account->peak_bytes)
 		account->peak_bytes = bytes;

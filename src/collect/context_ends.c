@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "model/devices.h"
 
 int context_ends__add(struct process *process, uint8_t kind, uint8_t device, uint64_t bytes)
@@ -34,16 +35,16 @@ static int apply_one(struct process *process, const struct context_ends *ends)
 	struct device_totals *device;
 
 	memory->with_context += ends->count;
-	memory->with_context_bytes += ends->bytes;
+	saturate__add(&memory->with_context_bytes, saturate__wide(ends->bytes));
 	memory->live_count -= ends->count;
-	memory->live_bytes -= ends->bytes;
+	memory->balance -= ends->bytes;
 	if (!memory_kind__is_device(ends->kind))
 		return 0;
 	device = device_totals__of(&process->devices, &process->device_count, ends->device);
 	if (!device)
 		return -ENOMEM;
 	device->live_count -= ends->count;
-	device->live_bytes -= ends->bytes;
+	device->balance -= ends->bytes;
 	return 0;
 }
 

@@ -86,6 +86,7 @@ static void add(struct tally *sum, const struct tally *tally)
 	sum->calls += tally->calls;
 	sum->failures += tally->failures;
 	sum->bytes += tally->bytes;
+	sum->carries += tally->carries + (sum->bytes < tally->bytes);
 	sum->ns += tally->ns;
 	sum->other_ns += tally->other_ns;
 }
@@ -97,8 +98,10 @@ static void keep_most(struct tally *told, const struct tally *sum)
 		told->calls = sum->calls;
 	if (sum->failures > told->failures)
 		told->failures = sum->failures;
-	if (sum->bytes > told->bytes)
+	if (sum->carries > told->carries || (sum->carries == told->carries && sum->bytes > told->bytes)) {
+		told->carries = sum->carries;
 		told->bytes = sum->bytes;
+	}
 	if (sum->ns > told->ns)
 		told->ns = sum->ns;
 	if (sum->other_ns > told->other_ns)

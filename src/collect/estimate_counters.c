@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/saturate.h"
+
 struct counter *counter__of(struct process_estimates *own, const struct counter_key *key)
 {
 	struct counter *counter;
@@ -75,7 +77,9 @@ uint64_t counter__share_out(struct counter *counter, const struct tally *now, co
 	counter->missed.calls += calls;
 	counter->missed.failures += failures;
 	if (counter->calls > 0)
-		counter->missed.bytes += (uint64_t)((double)calls * (counter->bytes / counter->calls) + 0.5);
+		counter->missed.bytes =
+			saturate__sum(counter->missed.bytes,
+				      saturate__double((double)calls * (counter->bytes / counter->calls) + 0.5));
 	counter->missed.ns += counter__ns(counter, calls);
 	return calls + failures;
 }

@@ -2,6 +2,8 @@
 // Sums up a stream's uncovered segments, see inflight.h.
 #include "collect/inflight.h"
 
+#include "base/saturate.h"
+
 static void add_segment(struct copy_inflight inflight[COPY_KINDS], const struct stream_segment *segment,
 			uint64_t now_ns)
 {
@@ -12,7 +14,7 @@ static void add_segment(struct copy_inflight inflight[COPY_KINDS], const struct 
 		if (!segment->calls[kind])
 			continue;
 		inflight[kind].calls += segment->calls[kind];
-		inflight[kind].bytes += segment->bytes[kind];
+		saturate__add(&inflight[kind].bytes, segment->bytes[kind]);
 		if (age > inflight[kind].oldest_ns)
 			inflight[kind].oldest_ns = age;
 	}
@@ -29,7 +31,7 @@ static void add_covered(struct covered_totals covered[COPY_KINDS], const struct 
 		if (segment->oldest_ns[kind] < unseen_ns)
 			continue;
 		covered[kind].calls += segment->calls[kind];
-		covered[kind].bytes += segment->bytes[kind];
+		saturate__add(&covered[kind].bytes, segment->bytes[kind]);
 		covered[kind].ns += covered_ns - segment->oldest_ns[kind];
 	}
 }

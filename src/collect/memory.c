@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "collect/context_ends.h"
 #include "collect/pools.h"
 #include "collect/ranges.h"
@@ -140,7 +141,7 @@ static int list_live(const struct collector *collector, struct process *process,
 		     const struct allocation_record *record, const struct allocation *allocation)
 {
 	if (sites__leaves_out(collector, process, record)) {
-		process->left_out_bytes += record->size;
+		saturate__add(&process->left_out_bytes, record->size);
 		process->left_out_count++;
 		return 0;
 	}

@@ -7,14 +7,6 @@
 
 #include "gen/gpuprobe.skel.h"
 
-/* What the driver holds to be used, as far as the program was told. */
-static uint64_t used_bytes(const struct pool_record *record)
-{
-	int64_t used = (int64_t)record->used + record->beyond;
-
-	return used > 0 ? (uint64_t)used : 0;
-}
-
 static int add_pool(struct process *process, const struct pool_totals *pool)
 {
 	struct pool_totals *grown;
@@ -43,7 +35,7 @@ static int read_pool(const void *key_data, const void *value, void *arg)
 	struct pool_totals pool = {
 		.handle = record->handle,
 		.device = record->device,
-		.used = used_bytes(record),
+		.used = pool_record__used(record),
 		.reserved = record->reserved,
 		.threshold = record->threshold,
 		.estimated = record->estimated,

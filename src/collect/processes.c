@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "collect/ended_share.h"
 #include "collect/private.h"
 #include "collect/shares.h"
@@ -191,7 +192,7 @@ void collector__release_slots(struct collector *collector)
 		name_store__forget(collector->names, slot);
 		if (collector->estimates)
 			estimates__forget(collector->estimates, slot);
-		model->live_at_exit_bytes += process->live_at_exit_bytes;
+		saturate__add(&model->live_at_exit_bytes, process->live_at_exit_bytes);
 		shares__release(collector, slot);
 		collector->records[slot].state = PROCESS_FREE;
 		collector->index_of[slot] = NO_PROCESS;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "collect/objects.h"
 #include "model/api.h"
 #include "model/devices.h"
@@ -34,16 +35,26 @@ void tally__reset(struct process *process)
 	device_totals__reset(process->devices, process->device_count);
 }
 
+static __int128 wide_bytes(const struct tally *tally)
+{
+	return (__int128)tally->carries << 64 | tally->bytes;
+}
+
+static uint64_t bytes_of(const struct tally *tally)
+{
+	return saturate__wide(wide_bytes(tally));
+}
+
 static void apply_end(struct memory_totals *memory, const struct tally *tally)
 {
 	memory->live_count -= tally->calls;
-	memory->live_bytes -= tally->bytes;
+	memory->balance -= wide_bytes(tally);
 }
 
 static void apply_end_with_context(struct memory_totals *memory, const struct tally *tally)
 {
 	memory->with_context += tally->calls;
-	memory->with_context_bytes += tally->bytes;
+	saturate__add(&memory->with_context_bytes, bytes_of(tally));
 	apply_end(memory, tally);
 }
 
@@ -61,7 +72,7 @@ static void apply_allocation(struct memory_totals *memory, const struct tally_ke
 	}
 	if (key->flags & TALLY_REFERENCE) {
 		/* It was there already; or how large an import is came out late. */
-		memory->live_bytes += tally->bytes;
+		memory->balance += wide_bytes(tally);
 		return;
 	}
 	memory->allocation_failures += tally->failures;
@@ -74,7 +85,7 @@ static void apply_allocation(struct memory_totals *memory, const struct tally_ke
 		return;
 	}
 	memory->live_count += tally->calls;
-	memory->live_bytes += tally->bytes;
+	memory->balance += wide_bytes(tally);
 }
 
 static void apply_free(struct process *process, const struct tally_key *key, const struct tally *tally)
@@ -111,7 +122,8 @@ static void apply_virtual(struct process *process, const struct tally_key *key, 
 	} else if (key->flags & (TALLY_REFERENCE | TALLY_REPLACED | TALLY_WITH_CONTEXT)) {
 		apply_allocation(memory, key, tally);
 	} else if (change == VIRTUAL_MAP || change == VIRTUAL_IMPORT) {
-		const struct tally successful = {.calls = tally->calls, .bytes = tally->bytes, .ns = tally->ns};
+		const struct tally successful = {
+			.calls = tally->calls, .bytes = tally->bytes, .ns = tally->ns, .carries = tally->carries};
 
 		apply_allocation(memory, key, &successful);
 	} else if (change == VIRTUAL_MULTICAST) {
@@ -133,18 +145,18 @@ static void apply_copy(struct process *process, const struct tally_key *key, con
 
 	if (key->flags & TALLY_CAPTURED) {
 		copies->captured_calls += tally->calls;
-		copies->captured_bytes += tally->bytes;
+		saturate__add(&copies->captured_bytes, bytes_of(tally));
 		return;
 	}
 	copies->calls += tally->calls;
-	copies->bytes += tally->bytes;
+	saturate__add(&copies->bytes, bytes_of(tally));
 	copies->ns += tally->ns;
 	if (key->flags & TALLY_PINNED) {
 		copies->pinned_calls += tally->calls;
-		copies->pinned_bytes += tally->bytes;
+		saturate__add(&copies->pinned_bytes, bytes_of(tally));
 	} else if (key->flags & TALLY_PAGEABLE) {
 		copies->pageable_calls += tally->calls;
-		copies->pageable_bytes += tally->bytes;
+		saturate__add(&copies->pageable_bytes, bytes_of(tally));
 	}
 }
 
@@ -170,14 +182,14 @@ static void apply_device_memory(struct device_totals *device, const struct tally
 		return;
 	if (is_end(key, operation)) {
 		device->live_count -= tally->calls;
-		device->live_bytes -= tally->bytes;
+		device->balance -= wide_bytes(tally);
 		return;
 	}
 	device->allocations += tally->calls;
 	if (key->flags & TALLY_UNTRACKED)
 		return;
 	device->live_count += tally->calls;
-	device->live_bytes += tally->bytes;
+	device->balance += wide_bytes(tally);
 }
 
 /* Whether a free waits for what still uses the memory. */
@@ -251,7 +263,7 @@ static int apply_device(struct process *process, const struct tally_key *key, co
 		device->wait_ns += tally->ns + tally->other_ns;
 	} else if (!(key->flags & TALLY_CAPTURED)) {
 		device->copies += tally->calls;
-		device->copy_bytes += tally->bytes;
+		saturate__add(&device->copy_bytes, bytes_of(tally));
 	}
 	return 0;
 }
@@ -275,7 +287,7 @@ static int append_function(struct process *process, const struct tally_key *key,
 		.device = key->device,
 		.calls = tally->calls,
 		.failures = tally->failures,
-		.bytes = tally->bytes,
+		.bytes = bytes_of(tally),
 		.ns = tally->ns,
 		.other_ns = tally->other_ns,
 	};
@@ -291,7 +303,7 @@ static void apply_rowless(struct process *process, const struct tally_key *key, 
 		return;
 	covered = &process->covered[key->kind];
 	covered->calls += tally->calls;
-	covered->bytes += tally->bytes;
+	saturate__add(&covered->bytes, bytes_of(tally));
 	covered->ns += tally->ns;
 }
 
@@ -374,7 +386,7 @@ static bool apply_unfollowed(struct process *process, const struct tally_key *ke
 	switch (function->operation) {
 	case OP_ALLOC:
 		unfollowed->allocations += tally->calls;
-		unfollowed->allocated_bytes += tally->bytes;
+		saturate__add(&unfollowed->allocated_bytes, bytes_of(tally));
 		break;
 	case OP_FREE:
 		unfollowed->frees += tally->calls;
@@ -385,7 +397,7 @@ static bool apply_unfollowed(struct process *process, const struct tally_key *ke
 			struct copy_totals *copies = &process->copies[key->kind][(function->flags & FUNCTION_ASYNC) != 0];
 
 			copies->unfollowed_calls += tally->calls;
-			copies->unfollowed_bytes += tally->bytes;
+			saturate__add(&copies->unfollowed_bytes, bytes_of(tally));
 		}
 		break;
 	case OP_WAIT:
@@ -423,7 +435,7 @@ int tally__apply_missed(struct process *process, struct function_totals *functio
 	};
 
 	function->calls += missed->calls;
-	function->bytes += missed->bytes;
+	saturate__add(&function->bytes, missed->bytes);
 	function->ns += missed->ns;
 	return apply_function(process, &key, missed);
 }
@@ -433,8 +445,7 @@ static void clamp_devices(struct process *process)
 	for (size_t i = 0; i < process->device_count; i++) {
 		struct device_totals *device = &process->devices[i];
 
-		if ((int64_t)device->live_bytes < 0)
-			device->live_bytes = 0;
+		device->live_bytes = saturate__wide(device->balance);
 		if ((int64_t)device->live_count < 0)
 			device->live_count = 0;
 	}
@@ -447,13 +458,12 @@ void tally__finish(struct process *process)
 	clamp_devices(process);
 	for (int kind = 0; kind < MEMORY_KINDS; kind++) {
 		/* The counters of a moment: a free may be counted whose allocation is not yet. */
-		if ((int64_t)process->memory[kind].live_bytes < 0)
-			process->memory[kind].live_bytes = 0;
+		process->memory[kind].live_bytes = saturate__wide(process->memory[kind].balance);
 		if ((int64_t)process->memory[kind].live_count < 0)
 			process->memory[kind].live_count = 0;
 		if (!memory_kind__is_device(kind) || !process->ended)
 			continue;
-		process->live_at_exit_bytes += process->memory[kind].live_bytes;
+		saturate__add(&process->live_at_exit_bytes, process->memory[kind].live_bytes);
 		process->live_at_exit_count += process->memory[kind].live_count;
 	}
 }

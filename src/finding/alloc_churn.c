@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
+#include "base/saturate.h"
 #include "finding/rules.h"
 #include "finding/where.h"
 #include "model/account.h"
@@ -58,7 +59,7 @@ static void add_size(struct churn *churn, const struct account_size *size)
 	churn->sizes++;
 	churn->allocations += record->allocations;
 	churn->frees += record->frees;
-	churn->bytes += size->key.size * record->allocations;
+	saturate__add(&churn->bytes, saturate__product(size->key.size, record->allocations));
 	churn->ns += time_of(record);
 	churn->saving_ns += without(allocating_ns(record), record->allocations - 1, record->peak - !!record->peak) +
 			    without(record->free_ns, record->frees, record->peak);
@@ -77,7 +78,7 @@ static bool is_site(const struct call_site *site, const void *arg)
 {
 	const struct churn *churn = arg;
 
-	return site->row == churn->row && site->calls && site->amount == site->calls * churn->worst->key.size;
+	return site->row == churn->row && site->calls && site->amount == saturate__product(site->calls, churn->worst->key.size);
 }
 
 /* The place from where most of the worst size was allocated, and nothing else. */

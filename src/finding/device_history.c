@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "base/table.h"
 #include "model/growth_history.h"
 #include "model/process_index.h"
@@ -402,7 +403,7 @@ static void judge_rises(const struct device_course *course, struct device_growth
 		const struct device_sample *sample = sample_at(course, i);
 
 		if (sample->bytes > highest && sample->launches > before->launches) {
-			bytes += sample->bytes - highest;
+			saturate__add(&bytes, sample->bytes - highest);
 			rises++;
 		}
 		if (sample->bytes > highest)

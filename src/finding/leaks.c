@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "base/saturate.h"
 #include "finding/history.h"
 #include "finding/rules.h"
 #include "finding/size_spans.h"
@@ -130,7 +131,7 @@ static void know_size(const struct finding_input *input, const struct process *p
 		.row = size->key.row,
 		.function = where__function(size->key.row),
 		.device = memory_kind__is_device(size->key.kind) ? size->key.device : DEVICE_UNKNOWN,
-		.bytes = size->record.live * size->key.size,
+		.bytes = saturate__product(size->record.live, size->key.size),
 		.count = size->record.live,
 		.allocations = size->record.allocations,
 		.frees = size->record.frees,
@@ -310,7 +311,8 @@ static bool is_uniform(const struct kept *kept)
 {
 	uint64_t size = kept->amount / kept->allocations;
 
-	return size * kept->allocations == kept->amount && size * kept->count == kept->bytes;
+	return saturate__product(size, kept->allocations) == kept->amount &&
+	       saturate__product(size, kept->count) == kept->bytes;
 }
 
 /* The oldest was made before the process's last step, and before the latest allocations that are as many as are live. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/quantity.h"
+#include "base/saturate.h"
 #include "finding/history.h"
 #include "finding/rules.h"
 #include "finding/where.h"
@@ -101,7 +102,7 @@ static uint64_t live_on_devices(const struct process *process)
 		return process->live_at_exit_bytes;
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
 		if (memory_kind__is_device(kind))
-			bytes += process->memory[kind].live_bytes;
+			saturate__add(&bytes, process->memory[kind].live_bytes);
 	return bytes;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
+#include "base/saturate.h"
 #include "base/text_stream.h"
 #include "finding/copy_sum.h"
 #include "finding/link.h"
@@ -61,7 +62,7 @@ static struct copy_sum pageable(const struct way *way)
 {
 	const struct copy_sum *sync = &way->pageable[0], *async = &way->pageable[1];
 
-	return (struct copy_sum){sync->calls + async->calls, sync->bytes + async->bytes, sync->ns + async->ns};
+	return (struct copy_sum){sync->calls + async->calls, saturate__sum(sync->bytes, async->bytes), sync->ns + async->ns};
 }
 
 /* --- what there is --- */
@@ -266,7 +267,7 @@ int pageable_copies__draw(const struct finding_input *input, const struct proces
 {
 	const struct way ways[2] = {look_at(input->model, process, COPY_H2D), look_at(input->model, process, COPY_D2H)};
 	const struct copy_sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
-	const struct copy_sum all = {to_device.calls + to_host.calls, to_device.bytes + to_host.bytes,
+	const struct copy_sum all = {to_device.calls + to_host.calls, saturate__sum(to_device.bytes, to_host.bytes),
 				     to_device.ns + to_host.ns};
 	bool worse = to_host.ns > to_device.ns;
 	uint64_t watched_ns = where__watched_ns(input, process);

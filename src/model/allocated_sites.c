@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
+
 static int by_stack(const void *a, const void *b)
 {
 	const struct allocated_site *x = a, *y = b;
@@ -40,7 +42,7 @@ static size_t merge(struct allocated_site *list, size_t count)
 
 		if (used && list[used - 1].stack == site.stack) {
 			site.calls += list[used - 1].calls;
-			site.bytes += list[used - 1].bytes;
+			saturate__add(&site.bytes, list[used - 1].bytes);
 			used--;
 		}
 		list[used++] = site;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "base/table.h"
 #include "model/account.h"
 #include "model/growth_history.h"
@@ -173,7 +174,7 @@ static int sample_sizes(struct growth *growth, const struct process *process, ui
 	for (size_t i = 0; i < process->account->size_count && !ret; i++) {
 		const struct account_size *size = &process->account->sizes[i];
 		struct growth_amount amount = {.key = key_of_size(process, &size->key),
-					       .bytes = size->key.size * size->record.live,
+					       .bytes = saturate__product(size->key.size, size->record.live),
 					       .count = size->record.live,
 					       .unknown = unknown};
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "base/saturate.h"
 
 /*
  * A time is looked at in ten stretches, the latest also in five. Of the 45
@@ -140,7 +141,7 @@ static bool rises(const struct stretch_lows *lows, double fit, uint64_t before)
 		return false;
 	if (lows->count == FEW_STRETCHES)
 		return fit >= FEW_FIT && !count_inversions(lows) &&
-		       last->bytes - lows->low[0].bytes > 2 * lows->jump;
+		       last->bytes - lows->low[0].bytes > saturate__product(2, lows->jump);
 	/* It still does: what has come to an end is flat at the end. */
 	return count_inversions(lows) <= INVERSIONS_MAX && last->bytes > last[-2].bytes;
 }
@@ -214,7 +215,7 @@ static void judge_time(const struct growth_history *history, size_t points, size
 	evidence->samples = lows.samples;
 	if (!grows)
 		return;
-	evidence->grown = lows.low[lows.count - 1].bytes - lows.low[0].bytes;
+	evidence->grown = saturate__difference(lows.low[lows.count - 1].bytes, lows.low[0].bytes);
 	evidence->grown_ns = lows.low[lows.count - 1].time_ns - lows.low[0].time_ns;
 }
 

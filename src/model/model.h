@@ -44,12 +44,14 @@ struct memory_totals {
 	uint64_t with_context_bytes;
 	uint64_t live_bytes;
 	uint64_t live_count;
+	__int128 balance; /* what live_bytes is made from: bytes that came less those that went; for collect/ only */
 };
 
 /* Memory that ended with its context, of one kind on one device. */
 struct context_ends {
 	uint8_t kind, device;
-	uint64_t count, bytes;
+	uint64_t count;
+	__int128 bytes;
 };
 
 /* A memory pool. */
@@ -194,6 +196,7 @@ struct device_totals {
 	uint8_t device; /* its number in the process, or DEVICE_UNKNOWN */
 	uint64_t launches;
 	uint64_t allocations, live_bytes, live_count; /* memory of the device */
+	__int128 balance;			      /* as of memory_totals */
 	uint64_t copies, copy_bytes;
 	uint64_t wait_ns;
 	struct wait_totals waits[WAIT_SCOPES], copy_waits, free_waits; /* as of the process */

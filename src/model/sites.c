@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "base/table.h"
 #include "model/account.h"
 
@@ -144,7 +145,7 @@ int site_table__fold(struct site_table *table, const struct call_site_key *key, 
 	if (!into)
 		return -ENOMEM;
 	into->folded_calls += count->calls + count->folded_calls;
-	into->folded_amount += count->amount + count->folded_amount;
+	saturate__add(&into->folded_amount, saturate__sum(count->amount, count->folded_amount));
 	HASH_DEL(table->counts, count);
 	free(count);
 	return 0;
@@ -213,7 +214,7 @@ int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t byte
 			return -ENOMEM;
 		}
 	}
-	live->bytes += bytes;
+	saturate__add(&live->bytes, bytes);
 	live->count++;
 	if (start_ns < live->oldest_ns)
 		live->oldest_ns = start_ns;
@@ -234,7 +235,7 @@ static struct call_site site_of(const struct site_table *table, const struct sit
 	struct call_site site = {
 		.kind = count->key.kind,
 		.calls = count->calls + count->waiting + count->folded_calls,
-		.amount = count->amount + count->folded_amount,
+		.amount = saturate__sum(count->amount, count->folded_amount),
 	};
 	const struct site_kernel *kernel;
 
@@ -300,7 +301,7 @@ static size_t merge_sites(struct call_site *sites, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (used && !by_identity(&sites[used - 1], &sites[i])) {
 			sites[used - 1].calls += sites[i].calls;
-			sites[used - 1].amount += sites[i].amount;
+			saturate__add(&sites[used - 1].amount, sites[i].amount);
 		} else {
 			sites[used++] = sites[i];
 		}
@@ -344,7 +345,7 @@ static int by_bytes(const void *a, const void *b)
 
 static void add_to_live(struct live_site *site, const struct live_site *other)
 {
-	site->bytes += other->bytes;
+	saturate__add(&site->bytes, other->bytes);
 	site->count += other->count;
 	if (other->oldest_ns < site->oldest_ns)
 		site->oldest_ns = other->oldest_ns;

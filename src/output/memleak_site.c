@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
+
 enum loss memleak_site__untracked(const struct model *model)
 {
 	if (model->lost[LOSS_ALLOCATION_MAP_FULL])
@@ -129,7 +131,7 @@ void memleak_site__sum(const struct model *model, const struct memleak_process *
 		const struct live_site *live = &process->live_sites[i];
 
 		if (!memleak_site__shows(live, options)) {
-			sums->left_out_bytes += live->bytes;
+			saturate__add(&sums->left_out_bytes, live->bytes);
 			sums->left_out_count += live->count;
 			continue;
 		}
@@ -137,7 +139,7 @@ void memleak_site__sum(const struct model *model, const struct memleak_process *
 		sums->sites++;
 		sums->growing += site.growth.verdict == GROWTH_GROWING;
 		sums->leaks += site.leak;
-		sums->bytes += live->bytes;
+		saturate__add(&sums->bytes, live->bytes);
 		sums->count += live->count;
 	}
 }

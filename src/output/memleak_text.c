@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/saturate.h"
 #include "output/frame_text.h"
 #include "output/memleak.h"
 #include "output/memleak_site.h"
@@ -186,7 +187,7 @@ static void print_sites(const struct printer *printer, const struct memleak_proc
 		print_site(printer, &site);
 		rest.sites--;
 		rest.growing -= site.growth.verdict == GROWTH_GROWING;
-		rest.bytes -= live->bytes;
+		rest.bytes = saturate__difference(rest.bytes, live->bytes);
 		rest.count -= live->count;
 	}
 	if (!rest.sites)
@@ -259,7 +260,7 @@ static void sum_process(const struct printer *printer, const struct process *p, 
 	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
 	all->sites += sums.sites;
 	all->growing += sums.growing;
-	all->left_out_bytes += sums.left_out_bytes;
+	saturate__add(&all->left_out_bytes, sums.left_out_bytes);
 	all->left_out_count += sums.left_out_count;
 }
 

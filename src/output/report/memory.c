@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/saturate.h"
 #include "model/devices.h"
 #include "output/report/line.h"
 #include "output/words.h"
@@ -200,13 +201,13 @@ static void print_live(FILE *out, const struct process *p, const struct memory_t
 		if (p->live[i].kind == MEMORY_HOST)
 			continue;
 		count++;
-		bytes += p->live[i].size;
+		saturate__add(&bytes, p->live[i].size);
 	}
 	/* Counters and list are read one after the other and may differ by a call in between. */
 	if (device->live_count <= count)
 		return;
 	count = device->live_count - count;
-	bytes = device->live_bytes > bytes ? device->live_bytes - bytes : 0;
+	bytes = saturate__difference(device->live_bytes, bytes);
 	fprintf(out, REPORT_INDENT "... and %" PRIu64 " more allocation%s (%" PRIu64 " Bytes)\n",
 		count, report_line__plural(count), bytes);
 }

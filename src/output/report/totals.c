@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/saturate.h"
 #include "model/devices.h"
 
 bool report__shows(const struct process *process)
@@ -22,8 +23,8 @@ static void add(struct memory_totals *sum, const struct memory_totals *m)
 	sum->never_live += m->never_live;
 	sum->replaced += m->replaced;
 	sum->with_context += m->with_context;
-	sum->with_context_bytes += m->with_context_bytes;
-	sum->live_bytes += m->live_bytes;
+	saturate__add(&sum->with_context_bytes, m->with_context_bytes);
+	saturate__add(&sum->live_bytes, m->live_bytes);
 	sum->live_count += m->live_count;
 }
 
@@ -46,7 +47,7 @@ static void add_process(struct report_totals *totals, const struct process *proc
 	if (process->ended) {
 		device.live_bytes = device.live_count = 0;
 		host.live_bytes = host.live_count = 0;
-		totals->live_at_exit_bytes += process->live_at_exit_bytes;
+		saturate__add(&totals->live_at_exit_bytes, process->live_at_exit_bytes);
 		totals->live_at_exit_count += process->live_at_exit_count;
 	}
 	add(&totals->device, &device);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "model/account.h"
 #include "output/report/line.h"
 #include "output/report/sampling.h"
@@ -24,10 +25,10 @@ static void add(struct copies *copies, const struct copy_size_record *record)
 {
 	for (int i = 0; i < COPY_SIZES; i++) {
 		copies->sizes.calls[i] += record->calls[i];
-		copies->sizes.bytes[i] += record->bytes[i];
+		copies->sizes.bytes[i] = saturate__sum(copies->sizes.bytes[i], record->bytes[i]);
 		copies->sizes.ns[i] += record->ns[i];
 		copies->calls += record->calls[i];
-		copies->bytes += record->bytes[i];
+		saturate__add(&copies->bytes, record->bytes[i]);
 		copies->ns += record->ns[i];
 	}
 }
