@@ -69,6 +69,15 @@ size_t function__base_length(const char *symbol)
 	return length;
 }
 
+size_t function__stem_length(const char *symbol)
+{
+	size_t base = function__base_length(symbol), length = base;
+
+	while (length && isdigit((unsigned char)symbol[length - 1]))
+		length--;
+	return length > 2 && length < base && symbol[length - 1] == 'v' && symbol[length - 2] == '_' ? length - 2 : base;
+}
+
 static int parse_symbol(struct table_function *function, const struct row *row)
 {
 	const char *symbol = row->fields[COLUMN_SYMBOL];
@@ -108,6 +117,14 @@ static int parse_unit(struct table_function *function, const struct row *row, co
 	if (strcmp(text, "2") != 0 && strcmp(text, "4") != 0)
 		return row__fail(row, "a unit is 2 or 4 bytes, not %s", text);
 	function->desc.unit = (__u8)(*text - '0');
+	return 0;
+}
+
+static int parse_plain(struct table_function *function, const struct row *row)
+{
+	if (function__stem_length(function->symbol) == function__base_length(function->symbol))
+		return row__fail(row, "%s has no version that a plain name could be without", function->symbol);
+	function->plain = true;
 	return 0;
 }
 
@@ -159,6 +176,8 @@ static int parse_flags(struct table_function *function, const struct row *row, s
 			function->desc.flags |= FUNCTION_ASYNC;
 		else if (strcmp(word, "per_thread") == 0)
 			function->desc.flags |= FUNCTION_PER_THREAD;
+		else if (strcmp(word, "plain") == 0)
+			rc = parse_plain(function, row);
 		else if (strncmp(word, "unit=", 5) == 0)
 			rc = parse_unit(function, row, word + 5);
 		else if (strncmp(word, "params=", 7) == 0)

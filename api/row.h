@@ -45,4 +45,7 @@ int function__check(const struct table_function *function, const struct row *row
 /* The length of `symbol` without the suffix of the per-thread forms. */
 size_t function__base_length(const char *symbol);
 
+/* The same without its version: 10 of cuMemAlloc_v2_ptds. */
+size_t function__stem_length(const char *symbol);
+
 #endif

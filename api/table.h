@@ -38,6 +38,7 @@ struct table_function {
 	uint8_t soname;	 /* the last library major that has it so; 0: the newest */
 	uint8_t returns; /* enum trace_returns */
 	bool unrecorded; /* its arguments are not known */
+	bool plain;	 /* <cuda.h> has it without its version */
 	unsigned int line;
 };
 

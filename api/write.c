@@ -3,6 +3,7 @@
 // type of letters, digits, spaces and stars, or a word of ours: none needs
 // escaping.
 #include <errno.h>
+#include <string.h>
 
 #include "row.h"
 
@@ -23,7 +24,31 @@ static void write_arguments(const struct table *table, FILE *out)
 	fputs("\t{ 0 },\n};\n\n", out);
 }
 
-static void write_function(const struct table_function *function, size_t first, FILE *out)
+/* Whether <cuda.h> means a later version by this function's name. */
+static bool is_superseded(const struct table *table, const struct table_function *function)
+{
+	size_t length = function__base_length(function->symbol);
+
+	for (size_t i = 0; i < table->function_count; i++) {
+		const struct table_function *other = &table->functions[i];
+
+		if (other->plain && function__stem_length(other->symbol) == length &&
+		    !strncmp(other->symbol, function->symbol, length))
+			return true;
+	}
+	return false;
+}
+
+/* What people are shown, see struct api_function. */
+static void write_shown(const struct table *table, const struct table_function *function, FILE *out)
+{
+	size_t length = function->plain ? function__stem_length(function->symbol) : function__base_length(function->symbol);
+
+	fprintf(out, "\t\t.shown = \"%.*s%s\",\n", (int)length, function->symbol,
+		!function->plain && is_superseded(table, function) ? "_v1" : "");
+}
+
+static void write_function(const struct table *table, const struct table_function *function, size_t first, FILE *out)
 {
 	const struct function_desc *desc = &function->desc;
 	int role;
@@ -31,6 +56,7 @@ static void write_function(const struct table_function *function, size_t first, 
 	fprintf(out, "\t{\n\t\t.symbol = \"%s\",\n\t\t.base = \"%.*s\",\n\t\t.family = \"%s\",\n",
 		function->symbol, (int)function__base_length(function->symbol), function->symbol,
 		function->family);
+	write_shown(table, function, out);
 	fprintf(out,
 		"\t\t.desc = { .layer = %u, .operation = %u, .kind = %u, .flags = %u, .unit = %u, .params = %u,\n"
 		"\t\t\t.place = {",
@@ -51,7 +77,7 @@ static void write_functions(const struct table *table, FILE *out)
 
 	fputs("const struct api_function api_functions[] = {\n", out);
 	for (i = 0; i < table->function_count; i++) {
-		write_function(&table->functions[i], first, out);
+		write_function(table, &table->functions[i], first, out);
 		first += table->functions[i].argument_count;
 	}
 	fputs("};\nconst size_t api_function_count =\n"

@@ -55,6 +55,13 @@ static int compare_error(const void *left, const void *right)
 	return (a->code > b->code) - (a->code < b->code);
 }
 
+const char *api__shown(const char *base)
+{
+	int row = api__find(base, API_NEWEST);
+
+	return row < 0 ? base : api_functions[row].shown;
+}
+
 const char *api__error_name(enum layer layer, int code)
 {
 	struct api_error key = {.layer = (int)layer, .code = code};

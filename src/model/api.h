@@ -34,6 +34,7 @@ struct api_argument {
 struct api_function {
 	const char *symbol; /* as exported, variants included: "cuMemcpyHtoD_v2_ptds" */
 	const char *base;   /* the name people use: "cuMemcpyHtoD_v2" for its _ptds form */
+	const char *shown;  /* in text for people: without the version that <cuda.h> gives it; "cuMemAlloc_v1" of the one without */
 	const char *family; /* "memory", "launch", … as in functions.tsv */
 	struct function_desc desc;
 	const struct api_argument *arguments;
@@ -70,6 +71,9 @@ struct api_value {
  * rows of one symbol by soname, the newest last.
  */
 int api__find(const char *symbol, int major);
+
+/* The name that people are shown of a function with that base name; `base` itself where the table has none. */
+const char *api__shown(const char *base);
 
 /*
  * The values of the enumeration `type` ("cudaLimit", without the word enum) in

@@ -18,6 +18,7 @@
 #include "base/text_stream.h"
 #include "output/findings.h"
 #include "output/frame_text.h"
+#include "output/function_text.h"
 #include "output/report/line.h"
 #include "output/wrap.h"
 
@@ -59,14 +60,14 @@ static void print_subject(FILE *out, const struct finding *finding)
 		fprintf(out, ", thread %d", finding->tid);
 	if (is_named(finding)) {
 		fputs(finding->pid ? ": " : "", out);
-		escape__text(out, finding->subject);
+		function_text__print_sentence(out, finding->subject);
 	}
 	fputc('\n', out);
 }
 
 static void write_evidence(FILE *out, const struct finding *finding)
 {
-	escape__text(out, finding->evidence);
+	function_text__print_sentence(out, finding->evidence);
 }
 
 static void write_cost(FILE *out, const struct finding *finding)

@@ -150,9 +150,10 @@ bool hooks__map(struct hooks *hooks, const struct file_identity *identity)
 
 bool hooks__differ(const unsigned char *code, const unsigned char *of_file, size_t size)
 {
-	if (!size || !memcmp(code, of_file, size))
-		return false;
-	return code[0] != BREAKPOINT || memcmp(code + 1, of_file + 1, size - 1);
+	for (size_t i = 0; i < size; i++)
+		if (code[i] != of_file[i] && code[i] != BREAKPOINT)
+			return true;
+	return false;
 }
 
 /* A page of a process's memory: sites stand close together. */

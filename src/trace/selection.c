@@ -175,10 +175,10 @@ static bool of_layer(const struct trace_selection *selection, enum layer layer)
 	}
 }
 
-/* A plain name means the forms for a stream of the thread's own too. */
+/* A plain name means the forms for a stream of the thread's own too, and the version that reports call so. */
 static bool names(const char *pattern, const struct api_function *function)
 {
-	return matches(pattern, function->symbol) || matches(pattern, function->base);
+	return matches(pattern, function->symbol) || matches(pattern, function->base) || matches(pattern, function->shown);
 }
 
 bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function)

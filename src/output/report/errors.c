@@ -74,7 +74,7 @@ void report_errors__list(FILE *out, const struct model *model, const struct proc
 		if (f->is_rest)
 			fprintf(out, REPORT_INDENT "other errors x %" PRIu64, f->count);
 		else
-			fprintf(out, REPORT_INDENT "%s: %s (%d) x %" PRIu64, f->function,
+			fprintf(out, REPORT_INDENT "%s: %s (%d) x %" PRIu64, api__shown(f->function),
 				f->error ? f->error : "unknown error", f->code, f->count);
 		if (f->sampled && model->launch_sample > 1)
 			fprintf(out, " (sampled 1/%u)", model->launch_sample);

@@ -17,7 +17,7 @@ static void print_failure(FILE *out, const struct call_site *site)
 	const struct api_function *function = &api_functions[site->row];
 	const char *error = api__error_name(function->desc.layer, site->code);
 
-	fprintf(out, "%s: %s (%d) x %" PRIu64 "\n", function->base, error ? error : "unknown error", site->code,
+	fprintf(out, "%s: %s (%d) x %" PRIu64 "\n", function->shown, error ? error : "unknown error", site->code,
 		site->calls);
 }
 
@@ -44,13 +44,13 @@ static void print_site(FILE *out, const struct call_site *site)
 	case SITE_WAIT:
 	case SITE_COPY:
 		fprintf(out, "%" PRIu64 " call%s of %s, ", site->calls, report_line__plural(site->calls),
-			api_functions[site->row].base);
+			api_functions[site->row].shown);
 		report_line__seconds(out, site->amount);
 		fputc('\n', out);
 		break;
 	default:
 		fprintf(out, "%" PRIu64 " Bytes by %" PRIu64 " call%s of %s\n", site->amount, site->calls,
-			report_line__plural(site->calls), api_functions[site->row].base);
+			report_line__plural(site->calls), api_functions[site->row].shown);
 	}
 	frame_text__print_stack(out, site->stack, STACK_INDENT);
 }

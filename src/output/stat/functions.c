@@ -2,6 +2,7 @@
 // How long calls take, by function, in the text of `gpuprobe stat`; see tables.h.
 #include "model/account.h"
 #include "model/api.h"
+#include "output/function_text.h"
 #include "output/report/line.h"
 #include "output/stat/tables.h"
 
@@ -17,7 +18,9 @@ static void print_function(FILE *out, const struct process *p, const struct acco
 	stat_cell__time(out, account__percentile(time->buckets, 0.5, time->max_ns));
 	stat_cell__time(out, account__percentile(time->buckets, 0.99, time->max_ns));
 	stat_cell__time(out, time->max_ns);
-	fprintf(out, "  %s\n", api_functions[f->row].symbol);
+	fputs("  ", out);
+	function_text__print(out, f->row);
+	fputc('\n', out);
 }
 
 void stat_functions__print(FILE *out, const struct stat_report *report, const struct process *p)

@@ -4,6 +4,7 @@
 
 #include "model/account.h"
 #include "model/api.h"
+#include "output/function_text.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
@@ -74,7 +75,8 @@ static void print_size(FILE *out, const struct account_size *size)
 	stat_cell__time(out, record->frees ? record->free_ns / record->frees : 0);
 	stat_cell__time(out, record->allocation_ns + record->free_ns);
 	stat_cell__bytes(out, size->key.size);
-	fprintf(out, "  %s", api_functions[size->key.row].symbol);
+	fputs("  ", out);
+	function_text__print(out, size->key.row);
 	if (size->key.kind != MEMORY_DEVICE)
 		fprintf(out, " (%s)", words__memory_kind(size->key.kind));
 	fputc('\n', out);

@@ -51,3 +51,20 @@ def test_failures(gpuprobe, met):
     result = gpuprobe.run(*script(FIRST["stream"] + "\nassert runtime.cudaMemset(0x10, 0, 64)\nassert runtime.cudaMemset(0x10, 0, 64)"),
                           base=EXACT, libraries=MET[met])
     assert {(error["function"], error["count"]) for error in result.process["errors"]} == {("cuMemsetD8_v2", 2)}
+
+
+def test_versions_in_text(gpuprobe):
+    """<cuda.h>'s own version has the plain name, and the first one its number; --json has the symbols, see above."""
+    program = script("""
+        start()
+        memory = made(driver.cuMemAlloc_v2, 4096)
+        made(driver.cuMemAlloc, 64)
+        need(driver.cuMemsetD8_v2(memory, 0, 64))
+        need(driver.cuMemFree_v2(memory))
+        need(driver.cuCtxSynchronize())
+    """)
+    lines = gpuprobe.run(*program, base=["stat"]).stdout.splitlines()
+    [first] = [at for at, line in enumerate(lines) if line.split()[-1:] == ["function"]]
+    table = lines[first + 1:first + 1 + lines[first + 1:].index("")]
+    assert {"cuMemAlloc", "cuMemAlloc_v1", "cuMemsetD8", "cuMemFree", "cuCtxSynchronize"} <= {line.split()[-1] for line in table}
+    assert "_v2" not in "\n".join(table)

@@ -89,6 +89,7 @@ static void test_bad_words(void **state)
 		       "operation copy has no kind set");
 	expect_bad_row("driver\tcuX\tother\task\t-\t-\t-\t-\t-", "operation ask has no kind -");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tslow\t-\t-\t-", "unknown flag \"slow\"");
+	expect_bad_row("driver\tcuX\tother\t-\t-\tplain\t-\t-\t-", "cuX has no version that a plain name could be without");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tasync \t-\t-\t-", "unknown flag \"\"");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tunit=3\t-\t-\t-",
 		       "a unit is 2 or 4 bytes, not 3");

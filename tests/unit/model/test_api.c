@@ -283,6 +283,35 @@ static void test_copies(void **state)
 	assert_int_equal(get("cudaMemset2D")->desc.unit, 1);
 }
 
+/* What people are shown: as <cuda.h> has it; another version has its number. */
+static void test_shown(void **state)
+{
+	static const char *const names[][2] = {
+		{"cuMemAlloc_v2", "cuMemAlloc"},
+		{"cuMemAlloc", "cuMemAlloc_v1"},
+		{"cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD"},
+		{"cuCtxCreate_v4", "cuCtxCreate"},
+		{"cuCtxCreate_v3", "cuCtxCreate_v3"},
+		{"cuCtxCreate", "cuCtxCreate_v1"},
+		/* <cuda.h> has both. */
+		{"cuCtxSynchronize", "cuCtxSynchronize"},
+		{"cuCtxSynchronize_v2", "cuCtxSynchronize_v2"},
+		{"cudaMalloc", "cudaMalloc"},
+		{"cuLaunchKernel_ptsz", "cuLaunchKernel"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_string_equal(get(names[i][0])->shown, names[i][1]);
+	assert_string_equal(api__shown("cuMemFree_v2"), "cuMemFree");
+	assert_string_equal(api__shown("cuFromTomorrow_v2"), "cuFromTomorrow_v2");
+	/* No two functions of a layer are shown alike, but for forms of one. */
+	for (size_t i = 0; i < api_function_count; i++)
+		for (size_t j = i + 1; j < api_function_count; j++)
+			if (!strcmp(api_functions[i].shown, api_functions[j].shown))
+				assert_string_equal(api_functions[i].base, api_functions[j].base);
+}
+
 /* Exactly these ask for errors; what only asks changes nothing, so that no other row is one. */
 static void test_asks(void **state)
 {
@@ -545,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_copy_params),
+		cmocka_unit_test(test_shown),
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_other_operations),
 		cmocka_unit_test(test_every_row),

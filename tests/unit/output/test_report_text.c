@@ -362,8 +362,8 @@ static void cuts_long_lists(void **state)
 		      "\n"
 		      "errors:\n"
 		      "process 9 (big) since attach\n"
-		      "        cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
-		      "        cuMemFree_v2: unknown error (12345) x 8\n"
+		      "        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
+		      "        cuMemFree: unknown error (12345) x 8\n"
 		      "        ... and 1 more error (x 1)\n" RULE);
 	options = (struct report_options){.top = 3, .full_names = true};
 	model.sections = SECTION_LAUNCH;
@@ -381,8 +381,8 @@ static void cuts_long_lists(void **state)
 		      "\n"
 		      "errors:\n"
 		      "process 9 (big) since attach\n"
-		      "        cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
-		      "        cuMemFree_v2: unknown error (12345) x 8\n"
+		      "        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
+		      "        cuMemFree: unknown error (12345) x 8\n"
 		      "        cuLaunchKernel: CUDA_ERROR_INVALID_HANDLE (400) x 1 (sampled 1/64)\n" RULE);
 }
 

@@ -32,7 +32,7 @@ static const char whole[] =
 	"          100           90       2.0 us       2.0 us       2.0 us       2.0 us  12 (server)\n"
 	"\n"
 	"        calls       errors        total      average          p50          p99          max  function\n"
-	"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 s  cuMemAlloc_v2\n"
+	"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 s  cuMemAlloc\n"
 	"          100            -        2.0 s      20.0 ms      20.0 ms      20.0 ms      20.0 ms  cuLaunchKernel\n"
 	"\n"
 	"     launches       blocks      threads      gap min  gap average      gap max  kernel\n"
@@ -54,10 +54,10 @@ static const char whole[] =
 	"        allocated before attach: unknown\n"
 	"\n"
 	"    allocated        freed    most live         each    each free        total         size  allocations of one size\n"
-	"            4            3            2        1.0 s       100 ns        4.0 s      1.0 GiB  cuMemAlloc_v2\n"
+	"            4            3            2        1.0 s       100 ns        4.0 s      1.0 GiB  cuMemAlloc\n"
 	"\n"
 	"    errors:\n"
-	"        cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2) x 1\n"
+	"        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 1\n"
 	"\n";
 
 static const char findings[] =
@@ -173,7 +173,7 @@ static void test_top(void **state)
 	scene.account->unlisted_wall_ns = NS_PER_S;
 	expect_part(&scene, "  all 6 threads\n");
 	expect_part(&scene, "13 (wor\\nker) ended\n                   100.0 %\n        ... and 5 more threads\n");
-	expect_part(&scene, "cuMemAlloc_v2\n        ... and 1 more function\n");
+	expect_part(&scene, "cuMemAlloc\n        ... and 1 more function\n");
 	expect_part(&scene, "  conv\n        ... and 1 more kernel\n");
 	expect_part(&scene, "\n... and 1 more finding\n");
 	scene.options.top = 0;
