@@ -55,8 +55,8 @@ size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const 
 			struct probe_site *sites, size_t count);
 
 /*
- * Whether code of a function's beginning, of `size` bytes, differs from the file's otherwise than by a breakpoint at
- * its first byte.
+ * Whether code of a function's beginning, of `size` bytes, differs from the file's otherwise than by breakpoints: others' are
+ * at its first byte and, where the next function is near, within these.
  */
 bool hooks__differ(const unsigned char *code, const unsigned char *of_file, size_t size);
 

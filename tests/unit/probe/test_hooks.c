@@ -26,6 +26,15 @@ static void a_breakpoint_at_the_first_byte(void **state)
 	assert_false(hooks__differ(code, of_file, sizeof(code)));
 }
 
+/* The next function begins six bytes later. */
+static void a_breakpoint_of_the_next_function(void **state)
+{
+	const unsigned char code[8] = {0x55, 0x48, 0x89, 0xe5, 0x41, 0x56, 0xcc, 0x55};
+
+	(void)state;
+	assert_false(hooks__differ(code, of_file, sizeof(code)));
+}
+
 static void jumps(void **state)
 {
 	const unsigned char near[8] = {0xe9, 0x01, 0x02, 0x03, 0x04, 0x56, 0x41, 0x55};
@@ -44,6 +53,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_files_own_code),
 		cmocka_unit_test(a_breakpoint_at_the_first_byte),
+		cmocka_unit_test(a_breakpoint_of_the_next_function),
 		cmocka_unit_test(jumps),
 	};
 
