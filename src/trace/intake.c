@@ -85,6 +85,14 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 	return 0;
 }
 
+/* BPF has left out the others that are too short: it does not know for how long the process was held. */
+static bool is_short_without_hold(const struct trace_stream *stream, const struct trace_event *event)
+{
+	uint64_t held_ns = trace_stream__held(stream, event);
+
+	return held_ns && event->duration_ns - held_ns < stream->source->config->min_duration_ns;
+}
+
 static int take_event(struct trace_stream *stream, const struct trace_event *event, size_t size)
 {
 	const struct trace_function *function = trace_stream__check(stream, event, size);
@@ -118,7 +126,7 @@ static int take_event(struct trace_stream *stream, const struct trace_event *eve
 	}
 	if (*shown == event->start_ns)
 		*shown = 0;
-	else if (event->duration_ns - trace_stream__held(stream, event) < stream->source->config->min_duration_ns)
+	else if (is_short_without_hold(stream, event))
 		return 0;
 	return trace_stream__add(stream, event, size, function, kind, time);
 }

@@ -53,7 +53,8 @@ static void test_time(void **state)
 	scene.threads[0].idle_ns = 33;
 	scene.account->unlisted_threads = 3;
 	expect(&scene, "\"implicit\":", "{\"copy\":{\"calls\":0,\"ns\":0},\"set\":{\"calls\":0,\"ns\":0},"
-					"\"free\":{\"calls\":7,\"ns\":70},\"load\":{\"calls\":0,\"ns\":0}},\"pending\":");
+					"\"free\":{\"calls\":7,\"ns\":70},\"load\":{\"calls\":0,\"ns\":0},"
+					"\"first_launch\":{\"calls\":0,\"ns\":0}},\"pending\":");
 	expect(&scene, "\"idle_ns\":", "33,");
 	expect(&scene, "\"unlisted_threads\":", "{\"count\":3,");
 	scene__end(&scene);
@@ -118,7 +119,8 @@ static void test_findings(void **state)
 	(void)state;
 	scene__begin(&scene);
 	assert_int_equal(findings__set_threshold(scene.findings, "alloc-churn=50%", &err), 0);
-	expect(&scene, "\"findings\":", "[],\"not_looked_for\":[],\"not_judged\":[],\"thresholds\":{\"alloc-churn\":{\"share\":0.5,\"pairs\":10},");
+	expect(&scene, "\"findings\":", "[],\"not_looked_for\":[],\"not_judged\":[],\"thresholds\":{\"cuda-unavailable\":{\"calls\":1},"
+					"\"alloc-churn\":{\"share\":0.5,\"pairs\":10},");
 	scene__findings(&scene);
 	expect(&scene, "\"findings\":", "[{\"id\":\"oom\",\"severity\":\"critical\","
 					"\"title\":\"an allocation failed for want of memory\",\"pid\":12,\"tid\":null,\"comm\":\"server\","
