@@ -22,8 +22,12 @@
 #define CANDIDATES_MAX 64    /* of one process: each is opened, and may get some hundred probes */
 #define KERNEL_MINOR_BITS 20 /* of a device number inside the kernel */
 #define KERNEL_MINOR_MASK ((1u << KERNEL_MINOR_BITS) - 1)
-/* A process's new files take so long in one go; what is left waits until others have had their turn. */
+/*
+ * A process's new files take so long in one go, as they are charged for, and by the clock, since the kernel may take 100 ms
+ * for one; what is left waits until others have had their turn.
+ */
 #define TURN_NS (100 * NS_PER_MS)
+#define TURN_LASTS_NS (150 * NS_PER_MS)
 /* What putting a file's probes in is reckoned to take, beside the CPU time of reading it: a busy machine makes no difference. */
 #define PROBES_NS (10 * NS_PER_MS)
 #define SKIPS_TOLD_MAX 16
@@ -77,7 +81,8 @@ struct scan {
 	int late[FILE_ROLES]; /* files without probes at since_ns */
 	const char *at_risk;  /* a file with return probes that may end the process; NULL: none */
 	bool is_cut;	      /* not all that it maps is known */
-	uint64_t took_ns;     /* its new files, as they are charged for */
+	uint64_t began_ns;    /* with new files; 0: there was none yet */
+	uint64_t took_ns;     /* these, as they are charged for */
 	uint64_t since_ns;
 	struct hindrance *hindrance;
 };
@@ -369,7 +374,10 @@ static bool has_turn(struct scan *scan)
 
 	if (!attacher->is_patient)
 		return true;
-	if (scan->took_ns < TURN_NS && file_shares__ready_ns(attacher->shares, attacher->user, now_ns) <= now_ns)
+	if (!scan->began_ns)
+		scan->began_ns = now_ns;
+	if (scan->took_ns < TURN_NS && now_ns - scan->began_ns < TURN_LASTS_NS &&
+	    file_shares__ready_ns(attacher->shares, attacher->user, now_ns) <= now_ns)
 		return true;
 	attacher->is_unfinished = true;
 	return false;
