@@ -492,9 +492,7 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 		return;
 	}
 	key = key_of(candidate, fd);
-	if (find_seen(attacher, &key))
-		close(fd);
-	else if (has_turn(scan) && has_room(scan, candidate, fd))
+	if (!find_seen(attacher, &key) && has_turn(scan) && has_room(scan, candidate, fd))
 		attach_in_turn(scan, candidate, fd, &key, user);
 	else
 		close(fd);

@@ -15,7 +15,9 @@ struct body *body__new(char *text, size_t length, size_t *total)
 	}
 	/* What made it had room for up to twice as much. */
 	fitted = realloc(text, length + 1);
-	*body = (struct body){.text = fitted ? fitted : text, .length = length, .total = total, .holders = 1};
+	if (fitted)
+		text = fitted;
+	*body = (struct body){.text = text, .length = length, .total = total, .holders = 1};
 	*total += length;
 	return body;
 }

@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 
-from lib import paths
 from lib.script import PROGRAMS
 
 LAUNCHES = 1000  # of the usual program, of 20 kernels
