@@ -2,7 +2,7 @@
 /*
  * Every way in which gpuprobe can miss something, in one list: the reason's
  * enumerator, its name in metrics and JSON, and what it means to a person.
- * The BPF programs count each, but for libraries skipped, which userspace does; nothing is lost without a count.
+ * The BPF programs count each, but for libraries skipped and ended processes, which userspace does; nothing is lost without a count.
  */
 #ifndef GPUPROBE_LOSSES_H
 #define GPUPROBE_LOSSES_H
