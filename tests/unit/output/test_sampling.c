@@ -293,7 +293,7 @@ static void begin_scene(struct scene *scene)
 static void stat_marks_estimates(void **state)
 {
 	static const char *const parts[] = {
-		"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 s  cuMemAlloc_v2\n"
+		"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 s  cuMemAlloc\n"
 		"       ~1,000            -      ~20.0 s      20.0 ms      20.0 ms      20.0 ms      20.0 ms  cuLaunchKernel\n",
 		"         ~600       1-4096          256       1.0 us       1.5 us       2.0 us  conv\n",
 		"         ~160    ~40.5 MiB    259.0 KiB     ~40.0 ms 1011.7 MiB/s  H2D sync, pageable\n",
