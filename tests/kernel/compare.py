@@ -21,8 +21,6 @@ SHOWN = 40
 BEARABLE = {"inflight_busy"}
 # Of the whole machine, a program whose mappings were not looked at before its end is marked, though its numbers are right.
 MAY_BE_MARKED = {"process_whole_machine"}
-# Here the runtime is met before any libcuda is: its calls are the program's, as with --api both.
-BY_BOTH_LAYERS = {"command_static_runtime"}
 
 
 def shown_of(result, truth):
@@ -39,7 +37,6 @@ def differences(test):
     """Lines that tell what differs, and whose processes' numbers were compared."""
     result = Result(0, (test / "reports").read_text(), "", test / "truth")
     final = result.final
-    api = "both" if test.name in BY_BOTH_LAYERS else "auto"
     is_account = str(final["schema"]).startswith("gpuprobe.stat/")
     checked = final.get("launch_sample") == 1
     wrong = [f"lost: {reason}: {count}" for reason, count in exact.lost(final).items() if reason not in BEARABLE]
@@ -55,13 +52,13 @@ def differences(test):
         if process["since_attach"] and test.name not in MAY_BE_MARKED:
             wrong.append(f"{name}: since attach")
         if is_account:
-            true, seen = account.true_functions(truth, api), account.seen_functions(process)
+            true, seen = account.true_functions(truth), account.seen_functions(process)
             wrong += [f"{name}: {function}: {seen.get(function)} instead of {counts}"
                       for function, counts in true.items() if seen.get(function) != counts]
             families.add("functions")
             continue
-        wrong += [f"{name}: {line}" for line in mixtruth.differences(process, truth, api, checked)]
-        families |= {family for family, numbers in mixtruth.true(truth, api, checked).items() if numbers}
+        wrong += [f"{name}: {line}" for line in mixtruth.differences(process, truth, "auto", checked)]
+        families |= {family for family, numbers in mixtruth.true(truth, "auto", checked).items() if numbers}
     if not families:
         wrong.append("nothing to compare")
     if test.name.startswith("mix"):
