@@ -110,15 +110,14 @@ static int note_mapping(const struct mapping *mapping, void *arg)
 /* What the kernel would probe there. Without memory it stays unknown, as where the process is gone. */
 static void identify(struct hooks *hooks, pid_t pid, size_t from)
 {
-	struct noted *noted = hooks->noted + from;
 	size_t count = hooks->count - from;
 	struct mapped_file *files = count ? calloc(count, sizeof(*files)) : NULL;
 
 	for (size_t i = 0; files && i < count; i++)
-		files[i].start = noted[i].mapping.start;
+		files[i].start = hooks->noted[from + i].mapping.start;
 	if (files && !identity_reader__of_process(hooks->identities, pid, files, count))
 		for (size_t i = 0; i < count; i++)
-			noted[i].identity = files[i].identity;
+			hooks->noted[from + i].identity = files[i].identity;
 	free(files);
 }
 

@@ -178,7 +178,8 @@ static void one_goes_on_without_its_main_thread(void **state)
 	assert_int_equal(process__info(pid, &info), 0);
 	assert_int_equal(process__info(getpid(), &own), 0);
 	assert_int_equal(info.pid, pid);
-	assert_int_equal(info.state, 'S');
+	/* The one that goes on may be on its way to its pause. */
+	assert_true(info.state == 'S' || info.state == 'R');
 	assert_true(info.image == own.image);
 	assert_true(process__exists(pid));
 	assert_int_not_equal(process__living_thread(pid), pid);
