@@ -84,25 +84,31 @@ def programs_beside(tmp_path):
         yield one, other
 
 
-def is_balanced(process):
-    """
-    Each round of the program has one launch and one allocation. The probes of the one come a moment before the other's;
-    what is counted twice makes twice as many.
-    """
-    allocations = next(entry["calls"] for entry in process["functions"] if entry["function"] == "cuMemAlloc_v2")
-    return allocations < 1.5 * process["launches"] < 2.25 * allocations
+def counted(process):
+    """(launches, allocations): each round of the program has one of both."""
+    return process["launches"], sum(entry["calls"] for entry in process["functions"] if entry["function"] == "cuMemAlloc_v2")
+
+
+def have_launched(programs, launches):
+    """Whether a report shows so many launches of each of the programs."""
+    return lambda report: all(any(process["pid"] == program.pid and process["launches"] > launches
+                                  for process in report["processes"]) for program in programs)
 
 
 def test_attached_late(gpuprobe_by, beside):
-    """Four threads are in the middle of it, and a program without a shim is watched beside it."""
-    plain, shimmed_one = beside
-    with gpuprobe_by.start(args=["-p", str(plain.pid), "-p", str(shimmed_one.pid)]) as running:
-        running.wait_for(lambda report: all(
-            any(p["pid"] == program.pid and p["launches"] > 500 for p in report["processes"]) for program in beside))
+    """
+    Four threads are in the middle of it, and a program without a shim is watched beside it. What is counted twice would be
+    twice as many, once all probes are in.
+    """
+    with gpuprobe_by.start(args=[word for program in beside for word in ("-p", str(program.pid))]) as running:
+        first = running.wait_for(have_launched(beside, 500))
+        before = {process["pid"]: counted(process) for process in first["processes"]}
+        running.wait_for(have_launched(beside, max(launches for launches, _ in before.values()) + 2000))
         for program in beside:
             program.finish()
         result = running.finish()
-    last = result.last_seen(plain.pid)
-    assert is_balanced(last) and "shim" not in last
-    last = result.last_seen(shimmed_one.pid)
-    assert is_balanced(last) and last["shim"]
+    for program, has_shim in zip(beside, (False, True)):
+        last = result.last_seen(program.pid)
+        launches, allocations = (now - then for now, then in zip(counted(last), before[program.pid]))
+        assert allocations < 1.5 * launches < 2.25 * allocations
+        assert ("shim" in last) is has_shim
