@@ -21,7 +21,7 @@ struct {
 	__type(value, u8);
 } held SEC(".maps");
 
-/* pid in gpuprobe's namespace -> when it was held. Written by userspace. What is not held has no entry. */
+/* pid in gpuprobe's namespace -> when it was held. Written by userspace. A process that was never held has no entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
