@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "serve/connection.h"
 #include "serve/negotiate.h"
+#include "serve/pages.h"
 #include "serve/request.h"
 
 static bool closed;
@@ -20,6 +21,12 @@ static void on_closed(void *arg, struct connection *connection)
 	(void)arg;
 	closed = true;
 	connection__free(connection);
+}
+
+static void responds(void *arg, const struct connection *connection)
+{
+	(void)arg;
+	MUST(!closed && connection__state(connection) == CONNECTION_WRITING);
 }
 
 static int render(void *arg, enum exposition form, FILE *out)
@@ -52,7 +59,7 @@ static void converse(struct input input)
 		.idle_ms = 1000,
 	};
 	static struct event_base *base;
-	struct connection_options options = {.closed = on_closed, .http = &http};
+	struct connection_options options = {.closed = on_closed, .responds = responds, .http = &http};
 	size_t piece = 1 + input__number(&input, 2) % 1024, n;
 	struct connection *connection;
 	const uint8_t *bytes;
@@ -60,9 +67,10 @@ static void converse(struct input input)
 
 	if (!base)
 		base = event_base_new();
-	MUST(base && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends));
-	closed = false;
 	options.base = base;
+	options.pages = base ? pages__new(base) : NULL;
+	MUST(options.pages && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends));
+	closed = false;
 	connection = connection__new(&options, ends[0]);
 	MUST(connection);
 	for (int i = 0; !closed && i < 64 && (n = input__bytes(&input, piece, &bytes)); i++) {
@@ -75,6 +83,7 @@ static void converse(struct input input)
 	close(ends[1]);
 	if (!closed)
 		connection__free(connection);
+	pages__free(options.pages);
 }
 
 static void parse(const struct input *input)

@@ -20,7 +20,8 @@ def builder(tmp_path_factory):
 def watch(gpuprobe, program, truth, size):
     """(what the program knows, the call sites that gpuprobe tells of)"""
     question = truth.with_name("question")
-    args = ["--stack", "dwarf", "--stack-size", str(size), "--min-wait", "1ns"]
+    # The launch that fails does so in the runtime alone.
+    args = ["--api", "both", "--stack", "dwarf", "--stack-size", str(size), "--min-wait", "1ns"]
     with gpuprobe.start(*program.command(truth), args=args, env={"QUESTION": question}) as running:
         for _ in range(program.questions):
             answer(running, question)
