@@ -10,6 +10,13 @@
 
 #include "task.h"
 
+/* Of x86-64. */
+#define SYSCALL_CLONE 56
+#define SYSCALL_FORK 57
+#define SYSCALL_VFORK 58
+#define SYSCALL_CLONE3 435
+#define CLONE_VFORK 0x4000
+
 /* Written by userspace (src/probe/confined.c). */
 volatile __s32 confined_to;    /* the process in which all probes are; 0: they are in all processes, or there are none yet */
 volatile __u32 handing_over;   /* sites may have both links */
@@ -30,15 +37,25 @@ static __always_inline bool is_taken(struct taken_call *taken, u32 site, u64 sp)
 	return false;
 }
 
-/*
- * Whether the process that is forked gets breakpoints that do nothing for it. A child that shares its parent's memory
- * (vfork) gets no copies of them, and soon executes another program.
- */
-static __always_inline bool inherits_breakpoints(struct task_struct *child, s32 parent)
+/* Whether the calling process waits until the child that it makes has executed a program, or has ended (vfork). */
+static __always_inline bool waits_for_child(struct task_struct *task)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	const struct pt_regs *regs = (const void *)bpf_task_pt_regs(task);
+	u64 call = BPF_CORE_READ(regs, orig_ax), flags = BPF_CORE_READ(regs, di);
 
-	return parent == confined_to && BPF_CORE_READ(child, mm) != BPF_CORE_READ(task, mm);
+	/* Behind the pointer, the first member. */
+	if (call == SYSCALL_CLONE3 && bpf_probe_read_user(&flags, sizeof(flags), (void *)flags))
+		flags = 0;
+	return call == SYSCALL_VFORK || flags & CLONE_VFORK;
+}
+
+/*
+ * Whether the process that is forked has breakpoints that do nothing for it, those of its parent's memory. A child by vfork
+ * soon executes another program.
+ */
+static __always_inline bool inherits_breakpoints(s32 parent, bool shares)
+{
+	return parent == confined_to && !(shares && waits_for_child(bpf_get_current_task_btf()));
 }
 
 #endif

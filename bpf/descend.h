@@ -16,7 +16,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *child = (void *)ctx->args[1];
 	s32 parent_pid, pid;
 	u8 state = WATCHED;
-	bool inherits;
+	bool inherits, shares;
 
 	if (!config.only_watched)
 		return 0;
@@ -26,13 +26,14 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (!parent_pid || !bpf_map_lookup_elem(&watched, &parent_pid))
 		return 0;
 	pid = pid_of(child);
-	inherits = inherits_breakpoints(child, parent_pid);
+	shares = BPF_CORE_READ(child, mm) == BPF_CORE_READ(parent, mm);
+	inherits = inherits_breakpoints(parent_pid, shares);
 	if (inherits && config.hold)
 		state = WATCHED_FORKED;
 	if (pid && bpf_map_update_elem(&watched, &pid, &state, BPF_ANY))
 		lose(LOSS_NO_MEMORY);
 	if (pid && inherits && !config.hold)
-		tell_change(pid, RECORD_FORK);
+		tell_change(pid, RECORD_FORK, shares ? parent_pid : 0);
 	return 0;
 }
 
@@ -45,7 +46,7 @@ static __always_inline void tell_exec(struct task_struct *task)
 		return;
 	if (config.stack_mode)
 		bpf_map_delete_elem(&code_changes, &pid);
-	tell_change(pid, RECORD_EXEC);
+	tell_change(pid, RECORD_EXEC, 0);
 }
 
 /* The calling process ends with this thread, its last. */

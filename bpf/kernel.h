@@ -71,10 +71,13 @@ typedef struct {
 	unsigned int sequence;
 } seqcount_t;
 
+struct task_struct;
+
 struct mm_struct {
 	struct uprobes_state uprobes_state;
-	seqcount_t mm_lock_seq; /* since Linux 6.13: one more as a change of the mappings begins, and as it ends */
-	unsigned long exec_vm;	/* pages of executable mappings */
+	struct task_struct *owner; /* with CONFIG_MEMCG: one of those that have it */
+	seqcount_t mm_lock_seq;	   /* since Linux 6.13: one more as a change of the mappings begins, and as it ends */
+	unsigned long exec_vm;	   /* pages of executable mappings */
 	unsigned long end_code, start_stack;
 } CO_RE;
 

@@ -14,12 +14,10 @@
 #ifndef BPF_MAPPING_H
 #define BPF_MAPPING_H
 
+#include "confined.h"
 #include "hold.h"
 
 /* Of x86-64. A program that calls by 32-bit numbers is looked at once too often. */
-#define SYSCALL_CLONE 56
-#define SYSCALL_FORK 57
-#define SYSCALL_CLONE3 435
 #define SYSCALL_MMAP 9
 #define SYSCALL_MPROTECT 10
 #define SYSCALL_PKEY_MPROTECT 329
@@ -86,7 +84,7 @@ static __always_inline bool maps_cuda(u64 address)
 }
 
 /* Tells userspace of the calling process, and stops it where processes are held. */
-static __always_inline void tell_change(s32 pid, u32 type)
+static __always_inline void tell_change(s32 pid, u32 type, s32 shares)
 {
 	struct record_library *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
@@ -97,6 +95,7 @@ static __always_inline void tell_change(s32 pid, u32 type)
 	record->header.type = type;
 	record->header.slot = 0;
 	record->pid = pid;
+	record->shares = shares;
 	record->time_ns = now();
 	hold_process(pid, record);
 	/* The process may be waiting, whatever else is in the ring. */
@@ -114,7 +113,7 @@ static __always_inline void note_code(s32 pid, u64 address)
 	state = bpf_map_lookup_elem(&watched, &pid);
 	if (state)
 		*state = WATCHED_LOADING;
-	tell_change(pid, RECORD_LIBRARY);
+	tell_change(pid, RECORD_LIBRARY, 0);
 }
 
 /* The loader has mapped all that is needed, and makes read-only what it has relocated; no code of it has run. */
@@ -125,19 +124,22 @@ static __always_inline void note_relocation(s32 pid)
 	if (!state || *state != WATCHED_LOADING)
 		return;
 	*state = WATCHED;
-	tell_change(pid, RECORD_LOADED);
+	tell_change(pid, RECORD_LOADED, 0);
 }
 
 /* A child's first return to its own code, from the call that its parent made. */
 static __always_inline void note_fork(void)
 {
-	s32 pid = pid_of(BPF_CORE_READ(bpf_get_current_task_btf(), group_leader));
+	struct task_struct *leader = BPF_CORE_READ(bpf_get_current_task_btf(), group_leader);
+	struct task_struct *parent = BPF_CORE_READ(leader, real_parent);
+	bool shares = BPF_CORE_READ(parent, mm) == BPF_CORE_READ(leader, mm);
+	s32 pid = pid_of(leader);
 	u8 *state = pid ? bpf_map_lookup_elem(&watched, &pid) : NULL;
 
 	if (!state || *state != WATCHED_FORKED)
 		return;
 	*state = WATCHED;
-	tell_change(pid, RECORD_FORK);
+	tell_change(pid, RECORD_FORK, shares ? pid_of(BPF_CORE_READ(parent, group_leader)) : 0);
 }
 
 SEC("tp_btf/sys_exit")

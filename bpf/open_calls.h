@@ -143,7 +143,7 @@ int open_calls(struct bpf_iter__task *ctx)
 	thread = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!thread || thread->state != THREAD_WATCHED || !thread->depth)
 		return 0;
-	if (!own_process(thread, BPF_CORE_READ(task, tgid)))
+	if (!own_process(thread))
 		return 0;
 	describe_thread(&record, task, thread);
 	sp = user_stack_pointer(task);

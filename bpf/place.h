@@ -82,10 +82,10 @@ static __always_inline void leave_account(const struct thread *thread)
  * The calling thread has no more calls: it exits, or becomes another program. Of a process that has
  * ended, which its other threads may find first, all places are userspace's, once the last thread has left.
  */
-static __always_inline void close_place(u32 tgid)
+static __always_inline void close_place(void)
 {
 	struct thread *thread = returning_thread();
-	struct process_record *process = own_process(thread, tgid);
+	struct process_record *process = own_process(thread);
 	struct thread_account *account;
 
 	if (!process || !thread->place || thread->place == NO_PLACE)

@@ -40,9 +40,10 @@ static __always_inline void end_process(struct task_struct *task, u32 tgid, bool
 	if (bpf_map_delete_elem(&process_of, &tgid))
 		return;
 	process = process_at(slot);
-	if (!process)
+	/* Its memory may live on in another process. */
+	if (!process || __sync_fetch_and_add(&process->users, -1) > 1)
 		return;
-	if (!exec)
+	if (!exec && process->tgid == tgid)
 		BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
 	process->ended_ns = now();
 	process->state = PROCESS_ENDED;
@@ -55,12 +56,12 @@ static __always_inline void end_process(struct task_struct *task, u32 tgid, bool
  * The calling thread counts nothing any more. The last two threads of a process may both find themselves last, and one
  * end it while the other still has calls to abandon: Linux 6.1 takes the memory of the process down in between.
  */
-static __always_inline void leave_process(u32 tgid)
+static __always_inline void leave_process(void)
 {
 	struct thread *thread = returning_thread();
-	struct process_record *process = thread ? process_at(thread->slot) : NULL;
+	struct process_record *process = own_process(thread);
 
-	if (!process || process->tgid != tgid)
+	if (!process)
 		return;
 	if (__sync_fetch_and_add(&process->threads, -1) == 1 && *(volatile u32 *)&process->state == PROCESS_ENDED)
 		tell_ended(thread->slot);
@@ -71,21 +72,30 @@ static __always_inline void leave_process(u32 tgid)
  * is being killed the threads end in any order: its slot is looked at after the
  * last one, and stays its own until then.
  */
-static __always_inline void abandon_calls(u32 tgid)
+static __always_inline void abandon_calls(void)
 {
 	struct thread *thread = returning_thread();
 
-	if (thread && thread->depth && own_process(thread, tgid))
+	if (thread && thread->depth && own_process(thread))
 		abandon_gone_calls(thread, ~0ull, false);
 }
 
 /* As abandon_calls, and before that. Where another program is executed, the stack of the calls is not there any more. */
-static __always_inline void end_calls(u32 tgid)
+static __always_inline void end_calls(void)
 {
 	struct thread *thread = returning_thread();
 
-	if (thread && thread->depth && own_process(thread, tgid))
+	if (thread && thread->depth && own_process(thread))
 		count_unfinished_calls(thread);
+}
+
+/* Whether no other process has its memory. */
+static __always_inline bool is_last_user(u32 tgid)
+{
+	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+	struct process_record *process = binding ? process_at(binding->slot) : NULL;
+
+	return !process || *(volatile u32 *)&process->users <= 1;
 }
 
 /* Before the slot can be another process's. */
@@ -93,7 +103,7 @@ static __always_inline void end_targets(u32 tgid, int exit_code)
 {
 	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
 
-	if (binding)
+	if (binding && is_last_user(tgid))
 		note_targets_left(binding->slot, exit_code);
 }
 
@@ -115,27 +125,46 @@ static __always_inline void end_thread(struct task_struct *task, u32 tgid)
 		stream_left_capture(&key, capture);
 }
 
+/* A child with the memory of a process that has called: the memory is there as long as either is. Not by vfork: its parent waits. */
+SEC("raw_tp/sched_process_fork")
+int memory_lent(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *child = (void *)ctx->args[1];
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct process_binding *binding;
+
+	if (BPF_CORE_READ(child, pid) != BPF_CORE_READ(child, tgid) ||
+	    BPF_CORE_READ(child, mm) != BPF_CORE_READ(bpf_get_current_task_btf(), mm))
+		return 0; /* a thread, or one with memory of its own */
+	binding = bpf_map_lookup_elem(&process_of, &tgid);
+	if (binding && !waits_for_child(bpf_get_current_task_btf()))
+		share_process(BPF_CORE_READ(child, tgid), pid_of(child), binding->slot);
+	return 0;
+}
+
 SEC("raw_tp/sched_process_exit")
 int process_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
 	u32 tgid = BPF_CORE_READ(task, tgid);
 
-	end_calls(tgid);
-	abandon_calls(tgid);
+	end_calls();
+	abandon_calls();
 	if (config.rates)
 		close_rate();
-	close_place(tgid);
-	/* Fires for each thread; the process ends with the last. */
+	close_place();
+	/* Fires for each thread; the process ends with the last, its memory with that of the last process that has it. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
 		end_thread(task, tgid);
 	} else {
+		if (!is_last_user(tgid))
+			end_thread(task, tgid);
 		if (config.account)
 			end_targets(tgid, BPF_CORE_READ(task, exit_code));
 		end_process(task, tgid, false);
 		forget_process(task);
 	}
-	leave_process(tgid);
+	leave_process();
 	return 0;
 }
 
@@ -160,14 +189,14 @@ int process_exec(void *ctx __attribute__((unused)))
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
-	abandon_calls(tgid);
+	abandon_calls();
 	if (config.rates)
 		close_rate();
-	close_place(tgid);
+	close_place();
 	if (config.account)
 		end_targets(tgid, 1);
 	end_process(task, tgid, true);
-	leave_process(tgid);
+	leave_process();
 	forget_thread(task);
 	tell_exec(task);
 	return 0;

@@ -10,11 +10,11 @@
 #include "state.h"
 #include "task.h"
 
-/* Who the calling process is. Userspace may come too late to read it in /proc. */
-static __always_inline void identify(struct process_record *process, struct task_struct *task)
-{
-	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+#define SHARING_DEPTH 4 /* processes that lend their memory to each other */
 
+/* Who the calling process is. Userspace may come too late to read it in /proc. */
+static __always_inline void identify(struct process_record *process, struct task_struct *leader)
+{
 	process->parent = pid_of(BPF_CORE_READ(leader, real_parent, group_leader));
 	process->uid = BPF_CORE_READ(leader, real_cred, uid.val);
 	process->namespace_pid = innermost_pid(leader);
@@ -37,12 +37,12 @@ static __always_inline struct process_record *process_at(u32 slot)
 	return bpf_map_lookup_elem(&processes, &slot);
 }
 
-/* The thread's process, where its slot has not been given up by now, and maybe is another's; `tgid` is the thread's. */
-static __always_inline struct process_record *own_process(const struct thread *thread, u32 tgid)
+/* The thread's process, where its slot has not been given up by now, and maybe is another's. */
+static __always_inline struct process_record *own_process(const struct thread *thread)
 {
 	struct process_record *process = thread ? process_at(thread->slot) : NULL;
 
-	return process && process->state != PROCESS_FREE && process->tgid == tgid ? process : NULL;
+	return process && process->state != PROCESS_FREE && process->seen_ns == thread->seen_ns ? process : NULL;
 }
 
 /* Whether all that the process did was seen. */
@@ -53,11 +53,36 @@ static __always_inline bool is_seen_from_start(u32 slot)
 	return process && !process->late && attached_ns && process->start_ns >= attached_ns;
 }
 
-/* Takes a free slot for the calling process. Returns 0, or -1 when there is none. */
-static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
+/*
+ * The leader of the process that the calling one's memory is accounted to: addresses mean the same in all processes that
+ * share it (CLONE_VM without CLONE_THREAD, vfork). It is the one that has lent it: up to four ancestors are asked, then the
+ * kernel's owner of the memory, where that is known. Itself where it shares none, or with one that is not watched.
+ */
+static __always_inline struct task_struct *account_holder(struct task_struct *leader, struct mm_struct *mm)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *holder = leader, *other;
+	s32 pid;
+
+	for (int i = 0; i < SHARING_DEPTH; i++) {
+		other = BPF_CORE_READ(holder, real_parent);
+		if (!other || BPF_CORE_READ(other, mm) != mm)
+			break;
+		holder = BPF_CORE_READ(other, group_leader);
+	}
+	if (holder == leader && bpf_core_field_exists(mm->owner)) {
+		other = BPF_CORE_READ(mm, owner);
+		if (other && BPF_CORE_READ(other, mm) == mm)
+			holder = BPF_CORE_READ(other, group_leader);
+	}
+	pid = pid_of(holder);
+	return pid && pid_is_watched(pid) ? holder : leader;
+}
+
+/* Takes a free slot for the process of this leader. Returns 0, or -1 when there is none. */
+static __always_inline int bind_process(struct task_struct *leader, u32 *slot)
+{
 	struct process_binding binding = {}, *other;
+	u32 tgid = BPF_CORE_READ(leader, tgid);
 	struct process_record *process;
 
 	if (bpf_map_pop_elem(&free_slots, &binding.slot))
@@ -65,9 +90,11 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process = process_at(binding.slot);
 	if (!process)
 		return -1;
-	process->pid = pid;
+	process->pid = pid_of(leader);
 	process->tgid = tgid;
 	process->threads = 0;
+	process->users = 1;
+	process->sharer = 0;
 	process->generation = 0;
 	process->epoch = 0;
 	process->waits = 0;
@@ -103,11 +130,11 @@ static __always_inline int bind_process(u32 tgid, s32 pid, u32 *slot)
 	process->sticky_ns = 0;
 	process->sticky_failures = 0;
 	process->after_sticky = 0;
-	process->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	process->start_ns = BPF_CORE_READ(leader, start_boottime);
 	process->seen_ns = now();
 	process->ended_ns = 0;
-	BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
-	identify(process, task);
+	BPF_CORE_READ_INTO(&process->comm, leader, comm);
+	identify(process, leader);
 	if (bpf_map_update_elem(&process_of, &tgid, &binding, BPF_NOEXIST)) {
 		bpf_map_push_elem(&free_slots, &binding.slot, 0);
 		/* Another thread was first. */
@@ -151,20 +178,53 @@ static __always_inline u8 current_device(struct thread *thread)
 	return thread->device[top];
 }
 
+/* Makes the calling process one more with the memory of that slot's process. Returns 0, or -1 where that has ended. */
+static __always_inline int share_process(u32 tgid, s32 pid, u32 slot)
+{
+	struct process_binding binding = {.slot = slot};
+	struct process_record *process = process_at(slot);
+	u32 users;
+
+	if (!process)
+		return -1;
+	users = *(volatile u32 *)&process->users;
+	if (!users || process->state != PROCESS_LIVE || !__sync_bool_compare_and_swap(&process->users, users, users + 1))
+		return -1;
+	process->sharer = pid;
+	/* Another thread may have been first. */
+	if (bpf_map_update_elem(&process_of, &tgid, &binding, BPF_NOEXIST))
+		__sync_fetch_and_add(&process->users, -1);
+	return 0;
+}
+
 /* Its process is not read for the last time before it has left, see leave_process. */
 static __always_inline void join_process(struct thread *thread)
 {
 	struct process_record *process = process_at(thread->slot);
 
-	if (process)
+	if (process) {
+		thread->seen_ns = process->seen_ns;
 		__sync_fetch_and_add(&process->threads, 1);
+	}
 	thread->state = THREAD_WATCHED;
+}
+
+/* The slot of the holder's process, which may not have called yet. */
+static __always_inline int bind_holder(struct task_struct *holder, u32 *slot)
+{
+	u32 tgid = BPF_CORE_READ(holder, tgid);
+	const struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+
+	if (!binding)
+		return bind_process(holder, slot);
+	*slot = binding->slot;
+	return 0;
 }
 
 /* Fills a new thread's storage. Out of line in effect: once a thread. */
 static __noinline int thread_first_sight(struct thread *thread)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = bpf_get_current_task_btf(), *leader, *holder;
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct process_binding *binding;
 	s32 pid;
@@ -177,13 +237,15 @@ static __noinline int thread_first_sight(struct thread *thread)
 		join_process(thread);
 		return 0;
 	}
-	pid = pid_of(BPF_CORE_READ(task, group_leader));
+	leader = BPF_CORE_READ(task, group_leader);
+	pid = pid_of(leader);
 	if (!pid || !pid_is_watched(pid)) {
 		thread->state = THREAD_IGNORED;
 		return -1;
 	}
+	holder = account_holder(leader, BPF_CORE_READ(task, mm));
 	/* The state stays THREAD_NEW where there is no slot: one may come free. */
-	if (bind_process(tgid, pid, &thread->slot)) {
+	if (bind_holder(holder, &thread->slot) || (holder != leader && share_process(tgid, pid, thread->slot))) {
 		lose(LOSS_PROCESS_TABLE_FULL);
 		return -1;
 	}

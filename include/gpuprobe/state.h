@@ -79,6 +79,8 @@ struct process_record {
 	__u32 uid;	     /* the real user, in the initial user namespace */
 	__s32 namespace_pid; /* in the process's own pid namespace */
 	__u32 threads;	     /* that have called and have not left: the end can be read when none has */
+	__u32 users;	     /* processes with its memory that have called and have not ended: CLONE_VM without CLONE_THREAD */
+	__s32 sharer;	     /* the latest of these that is not `pid`, in gpuprobe's pid namespace; 0: there was none */
 	__u32 generation;    /* module and library unloads so far: part of every kernel's key */
 	__u64 start_ns;
 	__u64 seen_ns;
@@ -201,7 +203,8 @@ enum thread_state {
 struct thread {
 	__u32 state; /* enum thread_state */
 	__u32 slot;
-	__u32 depth; /* calls in use */
+	__u64 seen_ns; /* of the process that had the slot when the thread joined it */
+	__u32 depth;   /* calls in use */
 	__u32 context_depth;
 	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
 	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
@@ -742,6 +745,8 @@ struct record_library {
 	__s32 pid;	      /* in gpuprobe's pid namespace */
 	__u16 stopped;	      /* the process has been sent SIGSTOP and waits for SIGCONT */
 	__u16 parent_stopped; /* its parent was stopped already, by someone else */
+	__s32 shares;	      /* of a RECORD_FORK: the process whose memory it shares; 0: none */
+	__u32 pad;
 	__u64 time_ns;
 };
 

@@ -107,6 +107,7 @@ int counting__new(const struct counting_options *options, const struct log *log,
 	struct counting *counting = calloc(1, sizeof(*counting));
 	struct session_hooks hooks = {
 		.late = on_late_process,
+		.late_sharer = on_late_process,
 		.second = on_second,
 		.arg = counting,
 		.end_with_pids = options->end_with_pids,

@@ -23,6 +23,7 @@ struct rescan {
 	enum process_scan scan;
 	uint64_t since_ns;
 	uint64_t there_ns; /* when the pid was this process's, CLOCK_BOOTTIME; it may have begun after since_ns */
+	pid_t shares;	   /* the process whose memory it has, and that its calls are counted to; 0: its own */
 	bool waited;	   /* the process ran on meanwhile, and may have ended; rescans__add's caller leaves it */
 };
 

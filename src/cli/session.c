@@ -166,6 +166,8 @@ static void tell_late(const struct session *session, const struct rescan *rescan
 {
 	if (session->hooks.late)
 		session->hooks.late(rescan->pid, rescan->there_ns, session->hooks.arg);
+	if (session->hooks.late_sharer && rescan->shares)
+		session->hooks.late_sharer(rescan->shares, rescan->there_ns, session->hooks.arg);
 }
 
 /* What is new in the process may have no probes. */
@@ -301,6 +303,7 @@ void session__process_changed(struct session *session, const struct record_libra
 		.scan = scan_of(record),
 		.since_ns = record->time_ns,
 		.there_ns = record->time_ns,
+		.shares = record->shares,
 	};
 
 	if (!session->attacher) /* detached: nobody is held any more */

@@ -27,6 +27,8 @@ struct session_hooks {
 	 * those that were held are not late. Optional.
 	 */
 	void (*late)(pid_t pid, uint64_t time_ns, void *arg);
+	/* So was one with the memory of that process. Optional. */
+	void (*late_sharer)(pid_t pid, uint64_t time_ns, void *arg);
 	/* Is called every second, from when probes are in. Optional. */
 	void (*second)(void *arg);
 	void *arg;

@@ -72,6 +72,9 @@ struct collector {
 /* Adds the process in `slot` to the model. Returns 0 or -ENOMEM. */
 int collector__add_process(struct collector *collector, uint32_t slot);
 
+/* Marks the process where another one was late that has its memory, and whose calls are its own. */
+void collector__look_at_sharer(struct collector *collector, struct process *process);
+
 /* The model's process in `slot`, or NULL. Valid until a process is added. */
 struct process *collector__process_at(struct collector *collector, uint32_t slot);
 

@@ -38,9 +38,10 @@ static struct late_process *late_entry(struct collector *collector, pid_t pid)
 	return &grown[collector->late_count++];
 }
 
-/* Tells the BPF programs, which draw conclusions only where they saw everything. */
-static void mark_record(struct collector *collector, const struct process *process)
+/* And tells the BPF programs, which draw conclusions only where they saw everything. */
+static void mark(struct collector *collector, struct process *process)
 {
+	process->since_attach = true;
 	if (process->slot != NO_PROCESS)
 		collector->records[process->slot].late = 1;
 }
@@ -54,10 +55,8 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 
-		if (!is_of(&late, process->pid, process->start_ns, process->ended_ns))
-			continue;
-		process->since_attach = true;
-		mark_record(collector, process);
+		if (is_of(&late, process->pid, process->start_ns, process->ended_ns))
+			mark(collector, process);
 	}
 	if (entry)
 		*entry = late;
@@ -66,9 +65,18 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
 static bool was_late(const struct collector *collector, const struct process_record *record)
 {
 	for (size_t i = 0; i < collector->late_count; i++)
-		if (is_of(&collector->late[i], record->pid, record->start_ns, record->ended_ns))
+		if (is_of(&collector->late[i], record->pid, record->start_ns, record->ended_ns) ||
+		    is_of(&collector->late[i], record->sharer, record->start_ns, record->ended_ns))
 			return true;
 	return false;
+}
+
+void collector__look_at_sharer(struct collector *collector, struct process *process)
+{
+	const struct process_record *record = &collector->records[process->slot];
+
+	if (!process->since_attach && record->sharer && was_late(collector, record))
+		mark(collector, process);
 }
 
 int collector__add_process(struct collector *collector, uint32_t slot)
@@ -94,10 +102,9 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 	process->pid = record->pid;
 	process->start_ns = record->start_ns;
 	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
-	process->since_attach = !collector->options.exact_from_start &&
-				(record->start_ns < collector->attached_ns || was_late(collector, record));
-	if (process->since_attach)
-		mark_record(collector, process);
+	if (!collector->options.exact_from_start &&
+	    (record->start_ns < collector->attached_ns || was_late(collector, record)))
+		mark(collector, process);
 	attribution__learn(collector->attribution, process, record);
 	collector->index_of[slot] = (uint32_t)model->process_count++;
 	return 0;

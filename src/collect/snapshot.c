@@ -334,6 +334,7 @@ static int refresh_processes(struct collector *collector)
 		} else if (!process__info(process->pid, &info)) {
 			memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
 		}
+		collector__look_at_sharer(collector, process);
 		read_sticky(process, &collector->records[process->slot]);
 		read_shim(process, &collector->records[process->slot]);
 		process->deaths_seen =

@@ -150,6 +150,7 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.call_entry, !session);
 	bpf_program__set_autoload(skeleton->progs.call_return, !session);
 	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched && !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.memory_lent, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exec, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.mapping_exit, listens_to_calls(options));
@@ -203,6 +204,7 @@ static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct error *err)
 		{skeleton->progs.process_exit, &skeleton->links.process_exit, "sched_process_exit"},
 		{skeleton->progs.process_exec, &skeleton->links.process_exec, "sched_process_exec"},
 		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
+		{skeleton->progs.memory_lent, &skeleton->links.memory_lent, "sched_process_fork"},
 		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit"},
 	};
 
