@@ -95,6 +95,8 @@ struct thread_struct {
 } CO_RE;
 
 struct task_struct {
+	unsigned int __state;
+	int on_cpu;
 	int pid;
 	int tgid;
 	unsigned long sas_ss_sp; /* the alternate signal stack */

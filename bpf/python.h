@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The Python frames of the calling thread. Its thread state is the value of
+ * The Python frames of a thread: the calling one (own_memory.h), or another (task_memory.h). Its thread state is the value of
  * the interpreter's pthread key, which it is with the interpreter's lock held
  * or released. All is read from the process as its struct python_target says,
  * and believed only where it fits: the thread state names this thread, what
@@ -11,6 +11,9 @@
 
 #include "kernel.h"
 #include "gpuprobe/python.h"
+#ifndef BPF_TASK_MEMORY_H
+#include "own_memory.h"
+#endif
 
 /* glibc's PTHREAD_KEY_2NDLEVEL_SIZE and PTHREAD_KEYS_MAX. */
 #define KEYS_IN_BLOCK 32
@@ -35,6 +38,7 @@ struct python_scratch {
 };
 
 struct python_walk {
+	struct memory_of of;
 	struct python_scratch *scratch;
 	const struct python_target *target;
 	struct python_frame *frames;
@@ -44,26 +48,25 @@ struct python_walk {
 	bool broken;
 };
 
-static __always_inline int read_pointer(u64 address, u64 *value)
+static __always_inline int read_pointer(const struct memory_of *of, u64 address, u64 *value)
 {
-	return bpf_probe_read_user(value, sizeof(*value), (void *)address) ? -1 : 0;
+	return read_memory(of, value, sizeof(*value), address) ? -1 : 0;
 }
 
 /* The thread's PyThreadState, or 0. */
-static __always_inline u64 python_state(const struct python_target *target)
+static __always_inline u64 python_state(const struct memory_of *of, const struct python_target *target)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	u64 self = BPF_CORE_READ(task, thread.fsbase), block, state, id;
+	u64 self = BPF_CORE_READ(memory_task(of), thread.fsbase), block, state, id;
 	u32 key;
 
-	if (bpf_probe_read_user(&key, sizeof(key), (void *)target->key_address) || key >= KEYS_MAX)
+	if (read_memory(of, &key, sizeof(key), target->key_address) || key >= KEYS_MAX)
 		return 0;
-	if (read_pointer(self + target->specific + key / KEYS_IN_BLOCK * sizeof(u64), &block) || !block)
+	if (read_pointer(of, self + target->specific + key / KEYS_IN_BLOCK * sizeof(u64), &block) || !block)
 		return 0;
 	block += key % KEYS_IN_BLOCK * target->value_size;
-	if (read_pointer(block + target->value_data, &state) || !state)
+	if (read_pointer(of, block + target->value_data, &state) || !state)
 		return 0;
-	if (read_pointer(state + target->state_id, &id) || id != self)
+	if (read_pointer(of, state + target->state_id, &id) || id != self)
 		return 0;
 	return state;
 }
@@ -97,11 +100,11 @@ static __always_inline u32 instruction_of(const struct python_walk *walk, u64 co
 }
 
 /* What the table of lines begins with. */
-static __always_inline int read_table(struct python_identity *identity, u64 table)
+static __always_inline int read_table(const struct memory_of *of, struct python_identity *identity, u64 table)
 {
 	u32 size = sizeof(identity->table);
 
-	if (read_pointer(table + PYTHON_BYTES_SIZE, &identity->table_size))
+	if (read_pointer(of, table + PYTHON_BYTES_SIZE, &identity->table_size))
 		return -1;
 	__builtin_memset(identity->table, 0, sizeof(identity->table));
 	if (identity->table_size < size)
@@ -109,7 +112,7 @@ static __always_inline int read_table(struct python_identity *identity, u64 tabl
 	barrier_var(size);
 	if (size > sizeof(identity->table))
 		return -1;
-	return bpf_probe_read_user(identity->table, size, (void *)(table + PYTHON_BYTES_DATA)) ? -1 : 0;
+	return read_memory(of, identity->table, size, table + PYTHON_BYTES_DATA) ? -1 : 0;
 }
 
 /* Reads what the checksum is of. Returns 0 where it is a code object. */
@@ -122,15 +125,15 @@ static __always_inline int read_code(const struct python_walk *walk, u64 code)
 	barrier_var(size);
 	if (size > sizeof(identity->code))
 		return -1;
-	if (bpf_probe_read_user(identity->code, size, (void *)(code + PYTHON_OB_TYPE)) ||
+	if (read_memory(&walk->of, identity->code, size, code + PYTHON_OB_TYPE) ||
 	    identity->code[0] != walk->target->code_type)
 		return -1;
 	barrier_var(count);
 	if (count < 2 || count > PYTHON_CODE_WORDS)
 		return -1;
-	if (read_pointer(identity->code[count - 2] + PYTHON_TEXT_HASH, &identity->name_hash))
+	if (read_pointer(&walk->of, identity->code[count - 2] + PYTHON_TEXT_HASH, &identity->name_hash))
 		return -1;
-	if (read_table(identity, identity->code[count - 1]))
+	if (read_table(&walk->of, identity, identity->code[count - 1]))
 		return -1;
 	barrier_var(changing);
 	if (changing < PYTHON_CODE_WORDS)
@@ -173,7 +176,7 @@ static long step_python(u32 n __attribute__((unused)), struct python_walk *walk)
 		return 1;
 	walk->broken = true;
 	barrier_var(size);
-	if (size > sizeof(scratch->frame) || bpf_probe_read_user(scratch->frame, size, (void *)walk->frame))
+	if (size > sizeof(scratch->frame) || read_memory(&walk->of, scratch->frame, size, walk->frame))
 		return 1;
 	owner = frame_byte(scratch, target->frame_owner);
 	if (entries == PYTHON_ENTRY_SHIM && owner >= PYTHON_OWNER_C) {
@@ -199,10 +202,11 @@ next:
  * Python, and one with code 0 last where frames are missing. *sum is of their
  * code objects.
  */
-static __always_inline u32 walk_python(const struct python_target *target, struct python_scratch *scratch,
-				       struct python_frame *frames, u32 max, u64 *sum)
+static __always_inline u32 walk_python(const struct memory_of *of, const struct python_target *target,
+				       struct python_scratch *scratch, struct python_frame *frames, u32 max, u64 *sum)
 {
 	struct python_walk walk = {
+		.of = *of,
 		.scratch = scratch,
 		.target = target,
 		.frames = frames,
@@ -214,11 +218,11 @@ static __always_inline u32 walk_python(const struct python_target *target, struc
 	/* Linux 5.17. The tracer runs on older ones, without this. */
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
 		return 0;
-	state = python_state(target);
-	if (!state || read_pointer(state + target->state_frame, &walk.frame))
+	state = python_state(of, target);
+	if (!state || read_pointer(of, state + target->state_frame, &walk.frame))
 		return 0;
 	if (target->cframe_frame != PYTHON_NO_CFRAME && walk.frame &&
-	    read_pointer(walk.frame + target->cframe_frame, &walk.frame))
+	    read_pointer(of, walk.frame + target->cframe_frame, &walk.frame))
 		return 0;
 	scratch->count = 0;
 	/* Each frame may have a shim behind it. */

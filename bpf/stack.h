@@ -176,7 +176,7 @@ __noinline int walk_python_stack(struct stack_scratch *scratch)
 	target = bpf_map_lookup_elem(&python_targets, &pid);
 	if (!target)
 		return 0;
-	count = walk_python(target, &scratch->python, scratch->record.python, PYTHON_FRAMES_MAX, &sum);
+	count = walk_python(&(struct memory_of){}, target, &scratch->python, scratch->record.python, PYTHON_FRAMES_MAX, &sum);
 	scratch->record.pythons = count > PYTHON_FRAMES_MAX + 1 ? 0 : count;
 	return 0;
 }

@@ -40,7 +40,8 @@ struct stack_caller {
 	__u64 address; /* what was there */
 };
 
-#define STACK_CUT 0x01 /* native[] may go on: the kernel's limit was reached */
+#define STACK_CUT 0x01	       /* native[] may go on: the kernel's limit was reached */
+#define STACK_INTERRUPTED 0x02 /* registers.ip is of an instruction that is to be executed, no return address */
 
 struct stack_record {
 	__u64 id;

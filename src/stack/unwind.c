@@ -159,9 +159,15 @@ static bool get_thread(Dwfl *dwfl, pid_t thread, void *arg, void **thread_arg)
 }
 
 /* The call that is looked for lies before the return address, maybe as the last of its function. */
+static Dwarf_Word first_address(const struct stack_record *record)
+{
+	return record->flags & STACK_INTERRUPTED ? record->registers.ip : record->registers.ip - 1;
+}
+
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
-	const struct stack_registers *registers = &((struct unwinder *)arg)->walk->record->registers;
+	const struct stack_record *record = ((struct unwinder *)arg)->walk->record;
+	const struct stack_registers *registers = &record->registers;
 	const struct {
 		int number;
 		Dwarf_Word value;
@@ -173,7 +179,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 		{13, registers->r13},
 		{14, registers->r14},
 		{15, registers->r15},
-		{REGISTER_RETURN, registers->ip - 1},
+		{REGISTER_RETURN, first_address(record)},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -321,7 +327,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		return stop(walk, UNWIND_BROKEN);
 	if (walk->count == walk->max)
 		return stop(walk, UNWIND_FULL);
-	walk->addresses[walk->count] = walk->count ? pc : pc + 1;
+	walk->addresses[walk->count] = walk->count || was_interrupted ? pc : pc + 1;
 	if (was_interrupted)
 		walk->interrupted[walk->count / 64] |= 1ull << walk->count % 64;
 	walk->count++;
@@ -363,7 +369,13 @@ static bool attach(struct unwinder *unwinder, uint64_t address)
 int unwinder__run(struct unwinder *unwinder, const struct stack_record *record, uint64_t *addresses,
 		  uint64_t *interrupted, size_t max, enum unwind_end *end)
 {
-	struct walk walk = {.record = record, .addresses = addresses, .interrupted = interrupted, .max = max};
+	struct walk walk = {
+		.record = record,
+		.addresses = addresses,
+		.interrupted = interrupted,
+		.max = max,
+		.by_signal = record->flags & STACK_INTERRUPTED,
+	};
 
 	if (!unwinder->dwfl)
 		unwinder->dwfl = dwfl_begin(&file_callbacks);
@@ -371,7 +383,7 @@ int unwinder__run(struct unwinder *unwinder, const struct stack_record *record, 
 		return -ENOMEM;
 	memset(interrupted, 0, (max + 63) / 64 * sizeof(*interrupted));
 	unwinder->walk = &walk;
-	if (attach(unwinder, record->registers.ip - 1))
+	if (attach(unwinder, first_address(record)))
 		dwfl_getthread_frames(unwinder->dwfl, 1, take_frame, unwinder);
 	unwinder->walk = NULL;
 	if (!walk.count) {
