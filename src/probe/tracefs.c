@@ -30,6 +30,7 @@ struct tracefs {
 	struct pid_namespaces living;
 	bool are_read;
 	int failure; /* negative errno: they cannot be told */
+	unsigned int busy_steps;
 };
 
 static const char *find_root(void)
@@ -68,14 +69,28 @@ static int write_definition(const struct tracefs *tracefs, const char *line)
 	return ret;
 }
 
+/* Before Linux 6.4 a link's end closes its perf event later on: until then the event is in use. All of them are waited for so often. */
+#define BUSY_STEPS 2500
+#define BUSY_STEP_US 2000
+
+/* Once no perf event has it open. */
+static void remove_definition(struct tracefs *tracefs, const char *event)
+{
+	char line[80];
+
+	snprintf(line, sizeof(line), "-:%s\n", event);
+	while (write_definition(tracefs, line) == -EBUSY && tracefs->busy_steps++ < BUSY_STEPS)
+		usleep(BUSY_STEP_US);
+}
+
 /*
  * Removes an event that no perf event has open. Someone may have enabled it for
  * tracing (echo 1 > events/enable does so with all there are): that ends first,
  * for the kernel does not ask whether the sites it frees are in use.
  */
-static void remove_event(const struct tracefs *tracefs, const char *event)
+static void remove_event(struct tracefs *tracefs, const char *event)
 {
-	char path[128], line[80];
+	char path[128];
 	bool disabled = true;
 	int fd;
 
@@ -85,10 +100,8 @@ static void remove_event(const struct tracefs *tracefs, const char *event)
 		disabled = write(fd, "0", 1) == 1;
 		close(fd);
 	}
-	if (!disabled)
-		return;
-	snprintf(line, sizeof(line), "-:%s\n", event);
-	write_definition(tracefs, line);
+	if (disabled)
+		remove_definition(tracefs, event);
 }
 
 static void name_group(struct tracefs *tracefs, pid_t guard)
