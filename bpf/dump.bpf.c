@@ -15,7 +15,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 struct python_target python;
 
 struct thread_look look;
-struct python_scratch scratch;
+static struct python_scratch scratch; /* not for userspace */
 
 static __always_inline void describe(struct task_struct *task)
 {

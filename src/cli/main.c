@@ -14,6 +14,7 @@
 #include "cli/write_signals.h"
 
 static const struct subcommand subcommands[] = {
+	{"dump", "what each thread is in, now, and what it waits for", dump_command__run},
 	{"trace", "every call as it happens, decoded", trace_command__run},
 	{"stat", "where the time of a run goes, by thread and call", stat_command__run},
 	{"diagnose", "what is wrong with a program, what it costs", diagnose_command__run},

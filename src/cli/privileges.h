@@ -6,6 +6,8 @@
 #ifndef CLI_PRIVILEGES_H
 #define CLI_PRIVILEGES_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "gpuprobe/state.h"
@@ -18,7 +20,10 @@
  */
 int privileges__give_up(enum link_kind links, const struct log *log, struct error *err);
 
-/* Puts the filter of system calls on. By then the guard of COMMAND has been forked. */
-int privileges__confine(enum link_kind links, struct error *err);
+/*
+ * Puts the filter of system calls on; with `samples` threads can be looked at by perf events. By then the guard of COMMAND has
+ * been forked.
+ */
+int privileges__confine(enum link_kind links, bool samples, struct error *err);
 
 #endif

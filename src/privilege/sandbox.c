@@ -84,7 +84,7 @@ static const struct call_set with_network[] = {
 	       S(utimes), S(futimesat), S(truncate))},
 };
 
-static const struct call_set with_tracefs[] = {
+static const struct call_set with_perf_events[] = {
 	{ALLOW(S(perf_event_open))},
 };
 
@@ -214,8 +214,8 @@ static int load_list(const struct sandbox_options *options)
 		ret = add_sockets(filter, options->network);
 	if (!ret && options->network)
 		ret = ADD_SET(filter, SCMP_ACT_ALLOW, with_network);
-	if (!ret && options->tracefs)
-		ret = ADD_SET(filter, SCMP_ACT_ALLOW, with_tracefs);
+	if (!ret && (options->tracefs || options->samples))
+		ret = ADD_SET(filter, SCMP_ACT_ALLOW, with_perf_events);
 	if (!ret)
 		ret = ADD_SET(filter, SCMP_ACT_ERRNO(EPERM), refused);
 	if (!ret)

@@ -13,6 +13,7 @@
 
 struct sandbox_options {
 	bool tracefs; /* probes are perf events of tracefs */
+	bool samples; /* threads are looked at by perf events */
 	bool network; /* connections are made: debuginfod is asked */
 };
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The call that a stack is in, see call.h.
+#include "dump/call.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "model/api.h"
+#include "target/proc_maps.h"
+
+/* Libraries that call CUDA for the program: what their files' names and their functions' begin with. */
+static const struct {
+	const char *file, *function;
+} libraries[] = {
+	{"libnccl", "nccl"},
+	{"libnccl", "pnccl"},
+	{"libcudnn", "cudnn"},
+	{"libcublas", "cublas"},
+	{"libcufft", "cufft"},
+	{"libcusparse", "cusparse"},
+	{"libcusolver", "cusolver"},
+	{"libcurand", "curand"},
+	{"libnvshmem", "nvshmem"},
+	{"libnvrtc", "nvrtc"},
+	{"libnvJitLink", "nvJitLink"},
+	{"libcutensor", "cutensor"},
+};
+
+/* What a frame belongs to. */
+enum owner {
+	OWNER_PROGRAM = 0,
+	OWNER_SYSTEM, /* the C library, the loader, the vdso: part of whoever called it */
+	OWNER_LIBRARY,
+	OWNER_CUDA,
+};
+
+static bool begins_with(const char *text, const char *beginning)
+{
+	return !strncmp(text, beginning, strlen(beginning));
+}
+
+static bool is_system(const char *object)
+{
+	static const char *const names[] = {"libc.so", "libc-", "ld-linux", "ld-", "libpthread", "ld-musl", "libc.musl", "[vdso]",
+					    "[uprobes]"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (begins_with(object, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_library(const char *object)
+{
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		if (begins_with(object, libraries[i].file))
+			return true;
+	return false;
+}
+
+#define STATIC_RUNTIME "libcudart_static_" /* with which the names of its inner functions begin */
+
+/* One of the API's, wherever it lies: a program may have the runtime inside. */
+static bool is_cuda_function(const struct stack_frame *frame)
+{
+	return frame->function && begins_with(frame->function, "cu") && api__find(frame->function, API_NEWEST) >= 0;
+}
+
+static bool is_of_cuda(const struct stack_frame *frame)
+{
+	return is_cuda_function(frame) || (frame->function && begins_with(frame->function, STATIC_RUNTIME)) ||
+	       (frame->object && mapping__is_named_like_cuda(frame->object));
+}
+
+static enum owner owner_of(const struct stack_frame *frame)
+{
+	if (frame->kind != FRAME_NATIVE)
+		return OWNER_PROGRAM;
+	if (is_of_cuda(frame))
+		return OWNER_CUDA;
+	if (!frame->object)
+		return OWNER_PROGRAM;
+	if (is_library(frame->object))
+		return OWNER_LIBRARY;
+	return is_system(frame->object) ? OWNER_SYSTEM : OWNER_PROGRAM;
+}
+
+/* An exported function of a CUDA library that the table does not know, by its name: cuXyz, cudaXyz. */
+static bool is_named_like_cuda(const char *function)
+{
+	const char *rest = function + (begins_with(function, "cuda") ? 4 : 2);
+
+	return begins_with(function, "cu") && isupper((unsigned char)*rest);
+}
+
+static bool is_named_like_library(const char *function)
+{
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+		size_t length = strlen(libraries[i].function);
+
+		if (!strncmp(function, libraries[i].function, length) &&
+		    (isupper((unsigned char)function[length]) || function[length] == '_'))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the program, or another library, can have called this function. */
+static bool is_call(const struct stack_frame *frame, enum owner owner)
+{
+	if (!frame->function)
+		return false;
+	return owner == OWNER_CUDA ? is_named_like_cuda(frame->function) : is_named_like_library(frame->function);
+}
+
+struct stack_call stack_call__of(const struct stack *stack)
+{
+	struct stack_call call = {0};
+
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		enum owner owner = owner_of(frame);
+
+		if (owner == OWNER_PROGRAM && (call.function || call.by))
+			break;
+		if (owner < OWNER_LIBRARY || !is_call(frame, owner))
+			continue;
+		/* CUDA's own call of another library's is that library's matter. */
+		if (owner == OWNER_CUDA && call.by)
+			break;
+		*(owner == OWNER_CUDA ? &call.function : &call.by) = frame->function;
+		call.beyond = i + 1;
+	}
+	return call;
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Takes dumps, see dump.h.
+#include "dump/dump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "collect/attribution.h"
+#include "dump/call.h"
+#include "dump/taken.h"
+#include "dump/waiting.h"
+#include "stack/stacks.h"
+#include "target/proc_maps.h"
+#include "target/process.h"
+
+#define COMMAND_SIZE 4096
+#define NVML_TRIES 10 /* of 50 ms: it begins only now */
+
+struct dumper {
+	struct memory_reader *memory;
+	const struct log *log;
+	struct thread_reader *reader;
+	struct attribution *attribution;
+};
+
+/* A dump with what its texts belong to. */
+struct kept_dump {
+	struct dump dump; /* first */
+	struct stacks *stacks;
+};
+
+/* A process on its way: what is taken at first, and where its Python is. */
+struct subject {
+	pid_t pid;
+	bool has_python;
+	struct python_target python;
+	struct taken_threads threads;
+};
+
+struct subjects {
+	struct subject *list;
+	size_t count;
+	size_t current; /* who is being looked at */
+	uint64_t records;
+};
+
+int dumper__new(struct memory_reader *memory, const struct log *log, struct dumper **out, struct error *err)
+{
+	struct dumper *dumper = calloc(1, sizeof(*dumper));
+	int ret;
+
+	if (!dumper)
+		return error__set(err, -ENOMEM, "out of memory");
+	dumper->memory = memory;
+	dumper->log = log;
+	dumper->attribution = attribution__new(memory);
+	ret = dumper->attribution ? thread_reader__new(&dumper->reader, err) : error__set(err, -ENOMEM, "out of memory");
+	if (ret) {
+		dumper__free(dumper);
+		return ret;
+	}
+	*out = dumper;
+	return 0;
+}
+
+void dumper__free(struct dumper *dumper)
+{
+	if (!dumper)
+		return;
+	thread_reader__free(dumper->reader);
+	attribution__free(dumper->attribution);
+	free(dumper);
+}
+
+static int find_cuda(const struct mapping *mapping, void *arg)
+{
+	(void)arg;
+	return mapping__is_file(mapping) && mapping__is_named_like_cuda(mapping->path);
+}
+
+bool dump__maps_cuda(pid_t pid)
+{
+	return proc_maps__each(pid, find_cuda, NULL) == 1;
+}
+
+/* --- the moment --- */
+
+static int keep_python(void *arg, pid_t pid, const struct python_target *target)
+{
+	struct subjects *subjects = arg;
+	struct subject *subject = &subjects->list[subjects->current];
+
+	if (subjects->current == subjects->count || subject->pid != pid)
+		return 0; /* it was not there yet when threads were taken */
+	subject->has_python = target != NULL;
+	if (target)
+		subject->python = *target;
+	return 0;
+}
+
+static int new_stacks(const struct dumper *dumper, struct subjects *subjects, struct stacks **out)
+{
+	const struct stacks_options options = {
+		.mode = STACK_DWARF,
+		.max = DUMP_THREADS_MAX + 1,
+		.ring_fd = -1,
+		.memory = dumper->memory,
+		.hooks = {.set_python = keep_python, .arg = subjects},
+	};
+	struct error err = {0};
+
+	return stacks__new(&options, dumper->log, out, &err);
+}
+
+/* Where each has its Python is known before the first thread is taken, so that all are of one moment. */
+static void take_threads(const struct dumper *dumper, struct subjects *subjects, struct stacks *stacks)
+{
+	size_t left = DUMP_THREADS_MAX;
+
+	for (subjects->current = 0; subjects->current < subjects->count; subjects->current++)
+		stacks__look_at(stacks, subjects->list[subjects->current].pid, false);
+	for (size_t i = 0; i < subjects->count; i++) {
+		struct subject *subject = &subjects->list[i];
+
+		thread_reader__set_python(dumper->reader, subject->has_python ? &subject->python : NULL);
+		taken_threads__take(&subject->threads, dumper->reader, subject->pid, left);
+		left -= subject->threads.count;
+	}
+	for (size_t i = 0; i < subjects->count; i++)
+		taken_threads__sample(&subjects->list[i].threads);
+}
+
+/* --- what it is called --- */
+
+static const struct thread_look *main_look(const struct subject *subject)
+{
+	for (size_t i = 0; i < subject->threads.count; i++)
+		if (subject->threads.list[i].look)
+			return subject->threads.list[i].look;
+	return NULL;
+}
+
+/* The command line with blanks between its words; NULL where there is none. */
+static char *read_command(pid_t pid)
+{
+	char path[64], *text = calloc(1, COMMAND_SIZE);
+	ssize_t length;
+	int fd;
+
+	process__path(pid, "cmdline", path, sizeof(path));
+	fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	length = fd >= 0 ? read(fd, text, COMMAND_SIZE - 1) : 0;
+	if (fd >= 0)
+		close(fd);
+	while (length > 0 && !text[length - 1])
+		length--;
+	for (ssize_t i = 0; i < length; i++)
+		if (!text[i])
+			text[i] = ' ';
+	if (length > 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void describe(const struct dumper *dumper, struct process *process, const struct subject *subject)
+{
+	const struct thread_look *look = main_look(subject);
+	struct process_record record = {.pid = subject->pid, .state = PROCESS_LIVE, .start_ns = look->stack.start_ns};
+	struct process_info info;
+	uid_t uid;
+
+	process->pid = subject->pid;
+	process->start_ns = record.start_ns;
+	if (process__info(subject->pid, &info) || process__user(subject->pid, &uid))
+		return;
+	record.parent = info.parent;
+	record.uid = uid;
+	memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
+	attribution__learn(dumper->attribution, process, &record);
+}
+
+/* Names one stack: 0 or -ENOMEM. Its id is its number. */
+static void name_stack(struct stacks *stacks, uint64_t id, struct thread_look *look, struct dump_thread *thread)
+{
+	const struct stack *stack;
+	struct stack_call call;
+
+	look->stack.id = id;
+	thread->no_stack = true;
+	if (stacks__take(stacks, &look->stack, sizeof(look->stack) + look->stack.copied))
+		return;
+	stacks__catch_up(stacks);
+	stack = stacks__find(stacks, id);
+	if (!stack)
+		return;
+	thread->no_stack = false;
+	thread->stack = *stack;
+	call = stack_call__of(&thread->stack);
+	thread->call = call.function;
+	thread->by = call.by;
+	thread->beyond = call.beyond;
+}
+
+static void name_threads(struct subjects *subjects, struct subject *subject, struct stacks *stacks,
+			 struct dump_process *process)
+{
+	for (size_t i = 0; i < subject->threads.count; i++) {
+		const struct taken_thread *taken = &subject->threads.list[i];
+		struct dump_thread *thread = &process->threads[process->thread_count];
+
+		if (!taken->look)
+			continue;
+		process->thread_count++;
+		thread->tid = taken->tid;
+		thread->approximate = taken->approximate;
+		memcpy(thread->comm, taken->look->comm, sizeof(thread->comm) - 1);
+		name_stack(stacks, ++subjects->records, taken->look, thread);
+		process->in_cuda += thread->call || thread->by;
+	}
+}
+
+static int find_waiting(const struct dumper *dumper, const struct subject *subject, struct dump_process *process)
+{
+	const struct thread_look **looks = calloc(process->thread_count, sizeof(struct thread_look *));
+	size_t count = 0;
+
+	if (!looks)
+		return -ENOMEM;
+	for (size_t i = 0; i < subject->threads.count; i++)
+		if (subject->threads.list[i].look)
+			looks[count++] = subject->threads.list[i].look;
+	waiting__find(dumper->memory, subject->pid, looks, process->threads, count);
+	free(looks);
+	return 0;
+}
+
+static int name_process(const struct dumper *dumper, struct subjects *subjects, struct subject *subject,
+			struct kept_dump *kept)
+{
+	struct dump *dump = &kept->dump;
+	struct dump_process *process = &dump->processes[dump->count];
+
+	if (!main_look(subject))
+		return 0;
+	process->threads = calloc(subject->threads.count, sizeof(*process->threads));
+	if (!process->threads)
+		return -ENOMEM;
+	process->process = &dump->model.processes[dump->count++];
+	dump->model.process_count = dump->count;
+	process->unseen = subject->threads.unseen;
+	process->maps_cuda = dump__maps_cuda(subject->pid);
+	process->command = read_command(subject->pid);
+	describe(dumper, process->process, subject);
+	name_threads(subjects, subject, kept->stacks, process);
+	return find_waiting(dumper, subject, process);
+}
+
+/* NVML answers by a thread of its own: it is asked while the rest is done. */
+static void find_gpus(const struct dumper *dumper, struct dump *dump)
+{
+	bool uses = false;
+
+	for (size_t i = 0; i < dump->count; i++)
+		uses = uses || dump->processes[i].maps_cuda;
+	for (int i = 0; i < NVML_TRIES && uses && !dump->model.gpu_count; i++)
+		attribution__refresh(dumper->attribution, &dump->model);
+}
+
+/* --- a dump --- */
+
+static struct kept_dump *new_dump(size_t count)
+{
+	struct kept_dump *kept = calloc(1, sizeof(*kept));
+
+	if (!kept)
+		return NULL;
+	kept->dump.processes = calloc(count + 1, sizeof(*kept->dump.processes));
+	kept->dump.model.processes = calloc(count + 1, sizeof(*kept->dump.model.processes));
+	if (kept->dump.processes && kept->dump.model.processes)
+		return kept;
+	dump__free(&kept->dump);
+	return NULL;
+}
+
+static void clear_subjects(struct subjects *subjects)
+{
+	for (size_t i = 0; i < subjects->count; i++)
+		taken_threads__clear(&subjects->list[i].threads);
+	free(subjects->list);
+}
+
+int dumper__take(struct dumper *dumper, const pid_t *pids, size_t count, uint64_t since_ns, struct dump **out)
+{
+	struct subjects subjects = {.list = calloc(count + 1, sizeof(*subjects.list)), .count = count};
+	struct kept_dump *kept = new_dump(count);
+	int ret = subjects.list && kept ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !ret; i++)
+		subjects.list[i].pid = pids[i];
+	if (!ret)
+		ret = new_stacks(dumper, &subjects, &kept->stacks);
+	if (ret)
+		goto out;
+	take_threads(dumper, &subjects, kept->stacks);
+	kept->dump.boot_ns = clock__boot_ns();
+	kept->dump.taken_ns = kept->dump.boot_ns - since_ns;
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = name_process(dumper, &subjects, &subjects.list[i], kept);
+	find_gpus(dumper, &kept->dump);
+	*out = &kept->dump;
+out:
+	if (ret)
+		dump__free(kept ? &kept->dump : NULL);
+	if (subjects.list)
+		clear_subjects(&subjects);
+	return ret;
+}
+
+void dump__free(struct dump *dump)
+{
+	struct kept_dump *kept = (struct kept_dump *)dump;
+
+	if (!dump)
+		return;
+	for (size_t i = 0; i < dump->count; i++) {
+		free(dump->processes[i].threads);
+		free(dump->processes[i].command);
+	}
+	free(dump->processes);
+	model__clear(&dump->model);
+	stacks__free(kept->stacks);
+	free(kept);
+}

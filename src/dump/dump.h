@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Takes dumps of processes (model/dump.h): first all threads, as they are at nearly one moment, then what they are called and
+ * what they wait for. Nothing is stopped, written or probed.
+ */
+#ifndef DUMP_DUMP_H
+#define DUMP_DUMP_H
+
+#include "base/error.h"
+#include "base/log.h"
+#include "model/dump.h"
+#include "target/memory_reader.h"
+
+/* Threads of all processes in one dump: beyond, threads are `unseen`. */
+#define DUMP_THREADS_MAX 2048
+
+struct dumper;
+
+/* Loads what looks at threads. `memory` and `log` must outlive it. 0 or a negative errno. */
+int dumper__new(struct memory_reader *memory, const struct log *log, struct dumper **out, struct error *err);
+void dumper__free(struct dumper *dumper); /* NULL ok; after its dumps */
+
+/*
+ * The processes, in this order; those that have ended are left out. `since_ns`: what dump.taken_ns counts from
+ * (CLOCK_BOOTTIME). 0, or -ENOMEM.
+ */
+int dumper__take(struct dumper *dumper, const pid_t *pids, size_t count, uint64_t since_ns, struct dump **out);
+void dump__free(struct dump *dump); /* NULL ok */
+
+/* Whether the process maps a library that is named like CUDA's. */
+bool dump__maps_cuda(pid_t pid);
+
+#endif

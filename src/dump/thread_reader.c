@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Has the task iterator look at threads, see thread_reader.h.
+#include "dump/thread_reader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/dump.skel.h"
+#include "target/process.h"
+
+struct thread_reader {
+	struct dump_bpf *skeleton;
+};
+
+int thread_reader__new(struct thread_reader **out, struct error *err)
+{
+	struct thread_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return error__set(err, -ENOMEM, "out of memory");
+	reader->skeleton = dump_bpf__open_and_load();
+	if (!reader->skeleton) {
+		int code = -errno;
+
+		free(reader);
+		return error__set(err, code,
+				  "the kernel refused the iterator that looks at threads: %s; it needs Linux 6.1, CAP_BPF and "
+				  "CAP_PERFMON",
+				  strerror(-code));
+	}
+	*out = reader;
+	return 0;
+}
+
+void thread_reader__free(struct thread_reader *reader)
+{
+	if (!reader)
+		return;
+	dump_bpf__destroy(reader->skeleton);
+	free(reader);
+}
+
+void thread_reader__set_python(struct thread_reader *reader, const struct python_target *target)
+{
+	if (target)
+		reader->skeleton->bss->python = *target;
+	else
+		memset(&reader->skeleton->bss->python, 0, sizeof(reader->skeleton->bss->python));
+}
+
+static struct bpf_link *attach_to(struct dump_bpf *skeleton, pid_t tid)
+{
+	struct bpf_iter_attach_opts options;
+	union bpf_iter_link_info info;
+
+	/* Not LIBBPF_OPTS: the compiler need not clear what follows the last member, and libbpf refuses what is not zero. */
+	memset(&options, 0, sizeof(options));
+	memset(&info, 0, sizeof(info));
+	info.task.tid = (uint32_t)tid;
+	options.sz = sizeof(options);
+	options.link_info = &info;
+	options.link_info_len = sizeof(info);
+	return bpf_program__attach_iter(skeleton->progs.look_at_thread, &options);
+}
+
+/* The program writes nothing to what is read: it leaves what it found in its own data. */
+static void run(struct bpf_link *link)
+{
+	int iter = bpf_iter_create(bpf_link__fd(link));
+	char nothing;
+
+	if (iter < 0)
+		return;
+	while (read(iter, &nothing, sizeof(nothing)) < 0 && errno == EAGAIN)
+		;
+	close(iter);
+}
+
+struct thread_look *thread_reader__take(struct thread_reader *reader, pid_t pid, pid_t tid)
+{
+	struct thread_look *found = &reader->skeleton->bss->look, *look = NULL;
+	struct bpf_link *link = attach_to(reader->skeleton, tid);
+
+	if (!link)
+		return NULL;
+	found->taken = 0;
+	run(link);
+	bpf_link__destroy(link);
+	/* Asked after it was taken: a number that came back is another process's by now, or was then. */
+	if (found->taken && process__of_thread(tid) == pid)
+		look = malloc(sizeof(*look));
+	if (!look)
+		return NULL;
+	memcpy(look, found, sizeof(*look));
+	look->stack.pid = pid;
+	return look;
+}
