@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "model/api.h"
-#include "target/proc_maps.h"
 
 /* Libraries that call CUDA for the program: what their files' names and their functions' begin with. */
 static const struct {
@@ -59,6 +58,7 @@ static bool is_library(const char *object)
 	return false;
 }
 
+#define CUDA_FILE "libcuda"		   /* with which the names of CUDA's own libraries begin */
 #define STATIC_RUNTIME "libcudart_static_" /* with which the names of its inner functions begin */
 
 /* One of the API's, wherever it lies: a program may have the runtime inside. */
@@ -70,7 +70,7 @@ static bool is_cuda_function(const struct stack_frame *frame)
 static bool is_of_cuda(const struct stack_frame *frame)
 {
 	return is_cuda_function(frame) || (frame->function && begins_with(frame->function, STATIC_RUNTIME)) ||
-	       (frame->object && mapping__is_named_like_cuda(frame->object));
+	       (frame->object && begins_with(frame->object, CUDA_FILE));
 }
 
 static enum owner owner_of(const struct stack_frame *frame)

@@ -86,7 +86,7 @@ static void walk_frames(const struct python_offsets *offsets, uint64_t fsbase)
 
 	MUST(codes);
 	walked_fsbase = fsbase;
-	count = walk_python(&offsets->target, &scratch, frames, PYTHON_FRAMES_MAX, (u64 *)&sum);
+	count = walk_python(&(struct memory_of){}, &offsets->target, &scratch, frames, PYTHON_FRAMES_MAX, (u64 *)&sum);
 	MUST(count <= PYTHON_FRAMES_MAX + 1);
 	for (u32 i = 0; i < count; i++)
 		find(codes, offsets, &frames[i]);

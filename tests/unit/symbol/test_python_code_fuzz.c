@@ -253,7 +253,7 @@ static void walks(void **state)
 		for (int i = 0; i < 200; i++)
 			memory[300 + below(WORDS - 300)] = i % 2 ? (uintptr_t)memory : frame;
 		memset(&frames[PYTHON_FRAMES_MAX + 1], 0x5a, sizeof(frames[0]));
-		count = walk_python(&offsets.target, &scratch, frames, max, (u64 *)&sum);
+		count = walk_python(&(struct memory_of){}, &offsets.target, &scratch, frames, max, (u64 *)&sum);
 		assert_true(count <= max + 1);
 		assert_int_equal(frames[PYTHON_FRAMES_MAX + 1].checksum, 0x5a5a5a5a);
 	}

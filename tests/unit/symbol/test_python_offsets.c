@@ -146,7 +146,7 @@ static size_t walk(const struct truth *truth, const struct python_offsets *offse
 
 	walked_pid = truth->pid;
 	walked_fsbase = truth->fsbase;
-	count = walk_python(&offsets->target, &scratch, frames, PYTHON_FRAMES_MAX, &sum);
+	count = walk_python(&(struct memory_of){}, &offsets->target, &scratch, frames, PYTHON_FRAMES_MAX, &sum);
 	assert_true(count <= PYTHON_FRAMES_MAX + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct python_code *code = NULL;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The call that a stack is in.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dump/call.h"
+
+#define NATIVE(name, file) \
+	{ \
+		.kind = FRAME_NATIVE, .function = (name), .object = (file) \
+	}
+#define PYTHON(name) \
+	{ \
+		.kind = FRAME_PYTHON, .function = (name), .file = "train.py", .line = 1 \
+	}
+
+static void assert_same(const char *found, const char *expected)
+{
+	if (!expected)
+		assert_null(found);
+	else
+		assert_string_equal(found ? found : "none", expected);
+}
+
+static void check(const struct stack_frame *frames, uint32_t count, const char *function, const char *by, size_t beyond)
+{
+	const struct stack stack = {.count = count, .frames = frames};
+	struct stack_call call = stack_call__of(&stack);
+
+	assert_same(call.function, function);
+	assert_same(call.by, by);
+	assert_int_equal(call.beyond, beyond);
+}
+
+#define CHECK(function, by, beyond, ...) \
+	do { \
+		const struct stack_frame frames[] = {__VA_ARGS__}; \
+\
+		check(frames, sizeof(frames) / sizeof(*frames), function, by, beyond); \
+	} while (0)
+
+static void cuda_alone(void **state)
+{
+	(void)state;
+	CHECK("cudaEventSynchronize", NULL, 4, NATIVE("poll", "libc.so.6"), NATIVE(NULL, "libcuda.so.1"),
+	      NATIVE("cuEventSynchronize", "libcuda.so.1"), NATIVE("cudaEventSynchronize", "libcudart.so.13"),
+	      NATIVE("wait", "train"), NATIVE("main", "train"));
+	CHECK("cuCtxSynchronize", NULL, 2, NATIVE(NULL, "libcuda.so.580.65"), NATIVE("cuCtxSynchronize", "libcuda.so.580.65"),
+	      PYTHON("step"));
+	CHECK(NULL, NULL, 0, NATIVE("poll", "libc.so.6"), NATIVE("main", "train"));
+	CHECK(NULL, NULL, 0, PYTHON("step"));
+	check(NULL, 0, NULL, NULL, 0);
+}
+
+/* Frames of the C library between those of CUDA are part of the call; a thread of the driver's own is in none. */
+static void between(void **state)
+{
+	(void)state;
+	CHECK("cudaMalloc", NULL, 5, NATIVE("ioctl", "libc.so.6"), NATIVE("cuInit", "libcuda.so.1"),
+	      NATIVE("__pthread_once_slow", "libc.so.6"), NATIVE(NULL, "libcudart.so.12"), NATIVE("cudaMalloc", "libcudart.so.12"),
+	      NATIVE("main", "train"));
+	CHECK(NULL, NULL, 0, NATIVE("poll", "libc.so.6"), NATIVE(NULL, "libcuda.so.1"), NATIVE("start_thread", "libc.so.6"));
+	/* A callback of the program's: the innermost call is what counts. */
+	CHECK("cudaMemcpy", NULL, 2, NATIVE(NULL, "libcuda.so.1"), NATIVE("cudaMemcpy", "libcudart.so.12"), NATIVE("callback", "train"),
+	      NATIVE("cuLaunchHostFunc", "libcuda.so.1"), NATIVE("main", "train"));
+}
+
+/* The runtime inside the program: its functions are known by the table, its inner ones by how they begin. */
+static void inside(void **state)
+{
+	(void)state;
+	CHECK("cudaStreamSynchronize", NULL, 3, NATIVE("cuStreamSynchronize", "libcuda.so.1"),
+	      NATIVE("libcudart_static_0123", "train"), NATIVE("cudaStreamSynchronize", "train"), NATIVE("main", "train"));
+	/* A function of the program's that is only named like one. */
+	CHECK(NULL, NULL, 0, NATIVE("cuWait", "train"), NATIVE("main", "train"));
+	/* One of a library that the table does not know yet. */
+	CHECK("cudaNewThing", NULL, 1, NATIVE("cudaNewThing", "libcudart.so.14"), NATIVE("main", "train"));
+}
+
+static void libraries(void **state)
+{
+	(void)state;
+	CHECK("cudaLaunchKernelExC", "ncclAllReduce", 3, NATIVE("cudaLaunchKernelExC", "libcudart.so.12"),
+	      NATIVE("ncclLaunchKernel(ncclComm*)", "libnccl.so.2"), NATIVE("ncclAllReduce", "libnccl.so.2"),
+	      NATIVE("c10d::all_reduce()", "libtorch_cuda.so"));
+	CHECK(NULL, "ncclCommInitRank", 2, NATIVE("recv", "libc.so.6"), NATIVE("ncclCommInitRank", "libnccl.so.2"), PYTHON("init"));
+	CHECK("cuLaunchKernel", "cublasGemmEx", 3, NATIVE("cuLaunchKernel", "libcuda.so.1"),
+	      NATIVE("cublasLtMatmul", "libcublasLt.so.12"), NATIVE("cublasGemmEx", "libcublas.so.12"), NATIVE("gemm", "libtorch_cuda.so"));
+	/* Not what begins like it. */
+	CHECK(NULL, NULL, 0, NATIVE("ncclassify", "libnccl.so.2"), NATIVE("main", "train"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cuda_alone),
+		cmocka_unit_test(between),
+		cmocka_unit_test(inside),
+		cmocka_unit_test(libraries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
