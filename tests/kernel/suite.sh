@@ -114,6 +114,36 @@ flame_of_live_bytes() {
 	test "$(wc -l < live.folded)" -eq 1
 }
 
+# --- what a process is in, now ---
+
+# dumped WORDS PID: a dump of the process has these words.
+dumped() {
+	"$GPUPROBE" dump -p "$2" > dump
+	grep "$1" dump
+}
+
+dumps_a_wait() {
+	CUDA_SIM_ASYNC=600s "$SIM/cuda_events_test" > workload.out &
+	waiting=$!
+	wait_until dumped ' in cudaEventSynchronize' "$waiting"
+	kill -KILL "$waiting"
+	wait "$waiting" || true
+}
+
+dumps_python() {
+	cat > idle.py <<-END
+		import time
+		def idle():
+		    time.sleep(600)
+		idle()
+	END
+	/usr/bin/python3 -S -E idle.py &
+	waiting=$!
+	wait_until dumped 'idle (idle.py:3)' "$waiting"
+	kill -KILL "$waiting"
+	wait "$waiting" || true
+}
+
 # --- COMMAND: held until its probes are in ---
 
 by_ld_library_path() {
@@ -460,6 +490,8 @@ together "stat --json" \
 	account_mix "sim mix --seed 3 --threads 4 --seconds 1 --children 2"
 run account_in_text account_in_text
 run call_in_progress call_in_progress
+run dump_of_a_wait dumps_a_wait
+run dump_of_python dumps_python
 run account_diagnose diagnoses sync-after-every-launch
 
 # All families at once, by threads and processes that die in the middle of calls.
