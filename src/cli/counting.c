@@ -350,6 +350,7 @@ static void refresh_counts(struct counting *counting)
 	model->slow = counting->slow;
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
 	note_callers(counting);
+	session__look_at_silent(counting->session, model->final);
 	name_shims(counting);
 	model->asked = *session__asked(counting->session);
 	if (counting->overhead)

@@ -104,7 +104,8 @@ static int set_up(struct dump_command *run, struct error *err)
 
 static int take(struct dump_command *run, uint64_t since_ns, struct dump **dump, struct error *err)
 {
-	int ret = dumper__take(run->dumper, run->pids.pids, run->pids.count, since_ns, dump);
+	const struct dump_request request = {.pids = run->pids.pids, .count = run->pids.count, .since_ns = since_ns};
+	int ret = dumper__take(run->dumper, &request, dump);
 
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }

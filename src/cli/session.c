@@ -27,6 +27,7 @@
 #include "cli/privileges.h"
 #include "cli/refusals.h"
 #include "cli/rescans.h"
+#include "cli/silence.h"
 #include "cli/stop_signals.h"
 #include "cli/waker.h"
 #include "cli/watch.h"
@@ -56,8 +57,9 @@ struct session {
 	struct attacher *attacher;
 	struct refusals refusals;
 	struct asked_processes asked;
-	uint64_t gave_back_ns; /* memory, the last time */
-	uint64_t unused_ns;    /* a file that nobody maps keeps its probes for so long */
+	struct silence *silence; /* NULL: without memory nothing is said of them */
+	uint64_t gave_back_ns;	 /* memory, the last time */
+	uint64_t unused_ns;	 /* a file that nobody maps keeps its probes for so long */
 	int signal_fd;
 	int timer_fd; /* of the deadline */
 	int end_fd;   /* an epoll of both */
@@ -448,6 +450,7 @@ int session__new(const struct targets *targets, double duration, const struct se
 	session->duration = duration;
 	session->hooks = *hooks;
 	session->log = log;
+	session->silence = silence__new(log);
 	session->signal_fd = session->timer_fd = session->end_fd = -1;
 	ret = session->asked.processes ? set_up(session, err) : error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
@@ -568,6 +571,11 @@ struct asked_processes *session__asked(struct session *session)
 	return &session->asked;
 }
 
+void session__look_at_silent(struct session *session, bool final)
+{
+	silence__look(session->silence, &session->asked, final);
+}
+
 int session__watch(struct session *session, unsigned int families, struct error *err)
 {
 	return session->attacher ? attacher__watch(session->attacher, families, err) : 0;
@@ -667,6 +675,7 @@ void session__free(struct session *session)
 	close_one(session->signal_fd);
 	if (session->loop)
 		event_base_free(session->loop);
+	silence__free(session->silence);
 	free(session->asked.processes);
 	free(session);
 }

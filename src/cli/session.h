@@ -94,6 +94,9 @@ int session__status(const struct session *session);
 /* Those of the processes that were given which are watched; owned by the session. */
 struct asked_processes *session__asked(struct session *session);
 
+/* Looks at what those of them are in that have made no call, see cli/silence.h. */
+void session__look_at_silent(struct session *session, bool final);
+
 /* See attacher__watch; 0 once the probes have been taken out for good. */
 int session__watch(struct session *session, unsigned int families, struct error *err);
 

@@ -309,6 +309,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	do {
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
+	session__look_at_silent(trace->session, true);
 	end.asked = session__asked(trace->session);
 	trace_stream__count(trace->stream, &end.counts);
 	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped};

@@ -174,7 +174,6 @@ static void describe(const struct dumper *dumper, struct process *process, const
 	struct process_info info;
 	uid_t uid;
 
-	process->pid = subject->pid;
 	process->start_ns = record.start_ns;
 	if (process__info(subject->pid, &info) || process__user(subject->pid, &uid))
 		return;
@@ -240,7 +239,7 @@ static int find_waiting(const struct dumper *dumper, const struct subject *subje
 }
 
 static int name_process(const struct dumper *dumper, struct subjects *subjects, struct subject *subject,
-			struct kept_dump *kept)
+			bool threads_alone, struct kept_dump *kept)
 {
 	struct dump *dump = &kept->dump;
 	struct dump_process *process = &dump->processes[dump->count];
@@ -254,8 +253,11 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects, 
 	dump->model.process_count = dump->count;
 	process->unseen = subject->threads.unseen;
 	process->maps_cuda = dump__maps_cuda(subject->pid);
-	process->command = read_command(subject->pid);
-	describe(dumper, process->process, subject);
+	process->process->pid = subject->pid;
+	if (!threads_alone) {
+		process->command = read_command(subject->pid);
+		describe(dumper, process->process, subject);
+	}
 	name_threads(subjects, subject, kept->stacks, process);
 	return find_waiting(dumper, subject, process);
 }
@@ -294,28 +296,40 @@ static void clear_subjects(struct subjects *subjects)
 	free(subjects->list);
 }
 
-int dumper__take(struct dumper *dumper, const pid_t *pids, size_t count, uint64_t since_ns, struct dump **out)
+static int take(const struct dumper *dumper, const struct dump_request *request, struct subjects *subjects,
+		struct kept_dump *kept)
 {
-	struct subjects subjects = {.list = calloc(count + 1, sizeof(*subjects.list)), .count = count};
-	struct kept_dump *kept = new_dump(count);
+	int ret = new_stacks(dumper, subjects, &kept->stacks);
+
+	if (ret)
+		return ret;
+	take_threads(dumper, subjects, kept->stacks);
+	kept->dump.boot_ns = clock__boot_ns();
+	kept->dump.taken_ns = kept->dump.boot_ns - request->since_ns;
+	for (size_t i = 0; i < subjects->count && !ret; i++)
+		ret = name_process(dumper, subjects, &subjects->list[i], request->threads_alone, kept);
+	if (!ret && !request->threads_alone)
+		find_gpus(dumper, &kept->dump);
+	return ret;
+}
+
+int dumper__take(struct dumper *dumper, const struct dump_request *request, struct dump **out)
+{
+	struct subjects subjects = {
+		.list = calloc(request->count + 1, sizeof(*subjects.list)),
+		.count = request->count,
+	};
+	struct kept_dump *kept = new_dump(request->count);
 	int ret = subjects.list && kept ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < count && !ret; i++)
-		subjects.list[i].pid = pids[i];
+	for (size_t i = 0; i < request->count && !ret; i++)
+		subjects.list[i].pid = request->pids[i];
 	if (!ret)
-		ret = new_stacks(dumper, &subjects, &kept->stacks);
-	if (ret)
-		goto out;
-	take_threads(dumper, &subjects, kept->stacks);
-	kept->dump.boot_ns = clock__boot_ns();
-	kept->dump.taken_ns = kept->dump.boot_ns - since_ns;
-	for (size_t i = 0; i < count && !ret; i++)
-		ret = name_process(dumper, &subjects, &subjects.list[i], kept);
-	find_gpus(dumper, &kept->dump);
-	*out = &kept->dump;
-out:
-	if (ret)
-		dump__free(kept ? &kept->dump : NULL);
+		ret = take(dumper, request, &subjects, kept);
+	if (!ret)
+		*out = &kept->dump;
+	else if (kept)
+		dump__free(&kept->dump);
 	if (subjects.list)
 		clear_subjects(&subjects);
 	return ret;

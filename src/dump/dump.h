@@ -16,15 +16,19 @@
 
 struct dumper;
 
+struct dump_request {
+	const pid_t *pids; /* in this order; those that have ended are left out */
+	size_t count;
+	uint64_t since_ns;  /* what dump.taken_ns counts from (CLOCK_BOOTTIME) */
+	bool threads_alone; /* who the processes are, and which GPUs they have, is not asked */
+};
+
 /* Loads what looks at threads. `memory` and `log` must outlive it. 0 or a negative errno. */
 int dumper__new(struct memory_reader *memory, const struct log *log, struct dumper **out, struct error *err);
 void dumper__free(struct dumper *dumper); /* NULL ok; after its dumps */
 
-/*
- * The processes, in this order; those that have ended are left out. `since_ns`: what dump.taken_ns counts from
- * (CLOCK_BOOTTIME). 0, or -ENOMEM.
- */
-int dumper__take(struct dumper *dumper, const pid_t *pids, size_t count, uint64_t since_ns, struct dump **out);
+/* 0, or -ENOMEM. NVML is waited for half a second at most. */
+int dumper__take(struct dumper *dumper, const struct dump_request *request, struct dump **out);
 void dump__free(struct dump *dump); /* NULL ok */
 
 /* Whether the process maps a library that is named like CUDA's. */

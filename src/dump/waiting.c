@@ -3,5 +3,9 @@
 void waiting__find(struct memory_reader *memory, pid_t pid, const struct thread_look *const *looks,
 		   struct dump_thread *threads, size_t count)
 {
-	(void)memory; (void)pid; (void)looks; (void)threads; (void)count;
+	(void)memory;
+	(void)pid;
+	(void)looks;
+	(void)threads;
+	(void)count;
 }

@@ -15,6 +15,27 @@ size_t asked__silent(const struct asked_processes *asked)
 	return count;
 }
 
+/* Of the first eight; with several it is said whose it is. */
+static void tell_doings(const struct asked_processes *asked, size_t silent, char *text, size_t size)
+{
+	size_t seen = 0;
+	int at = 0;
+
+	for (size_t i = 0; i < asked->count && seen < NAMED; i++) {
+		const struct asked_process *process = &asked->processes[i];
+		char whose[16] = "";
+
+		if (process->called)
+			continue;
+		seen++;
+		if (!process->doing[0])
+			continue;
+		if (silent > 1)
+			snprintf(whose, sizeof(whose), " %d:", process->pid);
+		at += snprintf(text + at, size - (size_t)at, "%s%s %s", silent > 1 ? ";" : ":", whose, process->doing);
+	}
+}
+
 bool asked__tell_silence(const struct asked_processes *asked, char text[ASKED_TEXT_SIZE])
 {
 	size_t silent = asked__silent(asked), named = 0;
@@ -35,6 +56,8 @@ bool asked__tell_silence(const struct asked_processes *asked, char text[ASKED_TE
 	}
 	if (silent > named)
 		at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " and %zu more", silent - named);
-	snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " %s made no CUDA call that is watched", silent == 1 ? "has" : "have");
+	at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " %s made no CUDA call that is watched",
+		       silent == 1 ? "has" : "have");
+	tell_doings(asked, silent, text + at, ASKED_TEXT_SIZE - (size_t)at);
 	return true;
 }

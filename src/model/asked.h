@@ -11,7 +11,8 @@
 struct asked_process {
 	int32_t pid;
 	char comm[16];
-	bool called; /* it has, or one of its descendants */
+	bool called;	 /* it has, or one of its descendants */
+	char doing[192]; /* what it is in, now: "thread 12 (train) is in cuEventSynchronize"; empty: not known */
 };
 
 struct asked_processes {
@@ -20,14 +21,14 @@ struct asked_processes {
 	bool unclear; /* a process has called of which it is not known whose descendant it is: nobody is silent for sure */
 };
 
-#define ASKED_TEXT_SIZE 512
+#define ASKED_TEXT_SIZE 2304
 
 /* How many are known not to have called, nor their descendants. */
 size_t asked__silent(const struct asked_processes *asked);
 
 /*
- * Writes "process 12 (train) has made no CUDA call that is watched", or of several the same in one sentence, of
- * which the first eight are named. Nothing where none is silent. Names are raw: escape what is printed.
+ * Writes "process 12 (train) has made no CUDA call that is watched: thread 12 (train) is in cuEventSynchronize", or of
+ * several the same in one sentence, of which the first eight are named. Nothing where none is silent. Names are raw: escape what is printed.
  * Returns whether there is a text.
  */
 bool asked__tell_silence(const struct asked_processes *asked, char text[ASKED_TEXT_SIZE]);

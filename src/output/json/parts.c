@@ -61,6 +61,8 @@ void json_parts__key_without_calls(struct json *j, const struct model *model)
 		json__object_begin(j);
 		json__key_i64(j, "pid", asked->processes[i].pid);
 		json__key_string(j, "comm", asked->processes[i].comm);
+		if (asked->processes[i].doing[0])
+			json__key_string(j, "doing", asked->processes[i].doing);
 		json__object_end(j);
 	}
 	json__array_end(j);
