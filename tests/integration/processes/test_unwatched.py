@@ -162,7 +162,7 @@ def test_a_deleted_library(capability, said, private):
         assert both.returncode == 0
         warned = [line for line in both.stderr.splitlines() if f"process {holding.pid} " in line]
         assert len(warned) == 1 and all(word in warned[0] for word in words)
-        assert f"process {other.pid} (idle-holder) has made no CUDA call that is watched\n" in both.stdout
+        assert f"process {other.pid} (idle-holder) {silent_in(other.pid)}\n" in both.stdout
         assert f"process {holding.pid} " not in both.stdout
         assert f"process {holding.pid} (idle-holder) has made no CUDA call" in run(*args).stdout
 
@@ -239,12 +239,19 @@ def test_a_thread_of_the_kernel(command):
 
 # --- no calls, and the end ---
 
+def silent_in(pid):
+    """What is said of an idle-holder, which is in no call."""
+    return f"has made no CUDA call that is watched: {IDLE.format(pid)}"
+
+
+IDLE = "none of its threads is in one (gpuprobe dump -p {})"
+
 @every_command
 def test_a_process_without_calls(command):
     with holder() as holding:
         done = run(*COMMANDS[command], "--duration", "0.3", "-p", holding.pid)
     assert done.returncode == 0
-    assert f"process {holding.pid} (idle-holder) has made no CUDA call that is watched\n" in done.stdout + done.stderr
+    assert f"process {holding.pid} (idle-holder) {silent_in(holding.pid)}\n" in done.stdout + done.stderr
     assert "no CUDA process" not in done.stdout + done.stderr
 
 
@@ -273,15 +280,29 @@ def test_those_of_several_without_calls(command):
     stdout, stderr, silent, sleeper = watch_one_of_three(*words)
     told = [line for line in (stdout + stderr).splitlines() if "no CUDA" in line]
     assert len(told) == 1, stdout + stderr
-    assert told[0].endswith(f"processes {silent} (idle-holder), {sleeper} (sleep) have made no CUDA call that is watched")
+    assert told[0].endswith(f"processes {silent} (idle-holder), {sleeper} (sleep) have made no CUDA call that is watched; "
+                            f"{silent}: {IDLE.format(silent)}; {sleeper}: it has no CUDA library")
 
 
 @pytest.mark.parametrize("command", ["monitor", "stat", "diagnose", "memleak"])
 def test_those_without_calls_in_json(command):
     stdout, _, silent, sleeper = watch_one_of_three(*COMMANDS[command], "--json")
     report = json.loads(stdout.splitlines()[-1])
-    assert report["without_calls"] == [{"pid": silent, "comm": "idle-holder"}, {"pid": sleeper, "comm": "sleep"}]
+    assert report["without_calls"] == [{"pid": silent, "comm": "idle-holder", "doing": IDLE.format(silent)},
+                                       {"pid": sleeper, "comm": "sleep", "doing": "it has no CUDA library"}]
     assert report["processes"]
+
+
+@every_command
+def test_one_that_hangs_since_before(command):
+    """A call that began before gpuprobe is no call that it saw, and yet what the process is in."""
+    with Background(paths.workload("cuda_events_test"), env={"CUDA_SIM_ASYNC": "600s"}) as hanging:
+        asleep = Path(f"/proc/{hanging.pid}/syscall")
+        wait_until(lambda: asleep.read_text().startswith("230 "), asleep.read_text)  # clock_nanosleep
+        done = run(*COMMANDS[command], "--duration", "0.3", "-p", hanging.pid)
+    assert done.returncode == 0
+    said = f"process {hanging.pid} (cuda_events_tes) has made no CUDA call that is watched: thread {hanging.pid} (cuda_events_tes) "
+    assert f"{said}is in cudaEventSynchronize (main, cuda_events_test.c:" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("options, told", [(("--failed",), False), (("--min-duration", "1s"), False),

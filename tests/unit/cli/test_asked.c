@@ -34,9 +34,14 @@ static void sentences(void **unused)
 	expect_text(&asked, "");
 	asked.count = 1;
 	expect_text(&asked, "process 1 (one) has made no CUDA call that is watched");
+	strcpy(processes[0].doing, "thread 1 is in cuInit");
+	expect_text(&asked, "process 1 (one) has made no CUDA call that is watched: thread 1 is in cuInit");
+	processes[0].doing[0] = '\0';
 	asked.count = 3;
 	processes[1].called = true;
 	expect_text(&asked, "processes 1 (one), 3 (three) have made no CUDA call that is watched");
+	strcpy(processes[2].doing, "thread 3 is in cuInit");
+	expect_text(&asked, "processes 1 (one), 3 (three) have made no CUDA call that is watched; 3: thread 3 is in cuInit");
 	asked.unclear = true;
 	expect_text(&asked, "");
 	asked.unclear = false;
@@ -56,6 +61,12 @@ static void many_are_counted(void **unused)
 	assert_true(asked__tell_silence(&asked, text));
 	assert_non_null(strstr(text, "2147483640 (fifteen letters) and 12 more have made no CUDA call that is watched"));
 	assert_null(strstr(text, "2147483639"));
+	/* All that can be told of eight has room. */
+	for (int i = 0; i < MANY; i++)
+		memset(processes[i].doing, 'x', sizeof(processes[i].doing) - 1);
+	assert_true(asked__tell_silence(&asked, text));
+	assert_int_equal(text[strlen(text) - sizeof(processes->doing) + 1], 'x');
+	assert_int_equal(text[strlen(text) - 1], 'x');
 }
 
 static void each_is_asked_for_once(void **unused)
