@@ -343,6 +343,32 @@ int process__depth(pid_t pid)
 	return levels ? (int)levels - 1 : -ENODATA;
 }
 
+/* The number of NSpid at `level`; 0: the process is not that deep. */
+static pid_t pid_at_level(const char *status, unsigned int level)
+{
+	const char *line = strstr(status, "\nNSpid:");
+	char *end;
+
+	if (!line)
+		return 0;
+	line += strlen("\nNSpid:");
+	for (; *line == '\t'; line = end, level--) {
+		long number = strtol(line, &end, 10);
+
+		if (level == 0)
+			return number > 0 && number <= INT_MAX ? (pid_t)number : 0;
+	}
+	return 0;
+}
+
+pid_t process__pid_below(pid_t pid, unsigned int depth)
+{
+	char path[64], status[4096];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return read_short_file(path, status, sizeof(status)) < 0 ? 0 : pid_at_level(status, depth);
+}
+
 int process__own_namespace(struct pid_namespace *namespace)
 {
 	struct stat stat_buffer;

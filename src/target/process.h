@@ -77,6 +77,9 @@ void pid_list__clear(struct pid_list *list);
  */
 int process__depth(pid_t pid);
 
+/* The pid that a process has in the pid namespace `depth` levels below the one that /proc shows; 0: none, or not known. */
+pid_t process__pid_below(pid_t pid, unsigned int depth);
+
 /* gpuprobe's own pid namespace. Returns 0 or a negative errno. */
 int process__own_namespace(struct pid_namespace *namespace);
 

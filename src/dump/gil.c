@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Finds the GIL by the futex that a thread sleeps on, see gil.h. CPython's struct _gil_runtime_state, by bytes:
+ *
+ *   -24 last_holder, -16 locked (an int), -8 switch_number, 0 cond, 48 mutex, 88 switch_cond
+ *
+ * A thread that wants the GIL sleeps on `cond` or `mutex`, one that gives it up and lets another have it first on
+ * `switch_cond`. 3.13 has a member more without a GIL by default, but before these.
+ */
+#include "dump/gil.h"
+
+#include <string.h>
+
+#define HOLDER (-24)
+#define LOCKED (-16)
+#define COND 0
+#define MUTEX 48
+#define SWITCH_COND 88
+
+/* What glibc's pthread_cond_wait sleeps on: __g_signals[0] and [1], up to 2.41 and since; in pthread_mutex_lock the first word. */
+static const int places[] = {
+	COND + 40, COND + 44, COND + 32, COND + 36, MUTEX,
+	SWITCH_COND + 40, SWITCH_COND + 44, SWITCH_COND + 32, SWITCH_COND + 36};
+
+#define FARTHEST (SWITCH_COND + 44 - HOLDER)
+
+static bool is_state_of_thread(uint64_t state, const uint64_t *states, size_t count)
+{
+	for (size_t i = 0; state && i < count; i++)
+		if (states[i] == state)
+			return true;
+	return false;
+}
+
+/* `before` are the bytes that precede the futex, which is at `place` from `cond` on. */
+static bool take(const uint8_t *before, int place, struct gil *gil)
+{
+	int32_t locked;
+
+	memcpy(&gil->holder, before + FARTHEST + HOLDER - place, sizeof(gil->holder));
+	memcpy(&locked, before + FARTHEST + LOCKED - place, sizeof(locked));
+	gil->locked = locked == 1;
+	return locked == 0 || locked == 1;
+}
+
+bool gil__find(struct memory_reader *memory, pid_t pid, uint64_t address, const uint64_t *states, size_t count,
+	       struct gil *gil)
+{
+	uint8_t before[FARTHEST];
+
+	if (address < FARTHEST || memory_reader__read(memory, pid, address - FARTHEST, before, FARTHEST))
+		return false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (take(before, places[i], gil) && is_state_of_thread(gil->holder, states, count))
+			return true;
+	return false;
+}
