@@ -49,6 +49,7 @@ $(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/memleak_options.o $(BUILD)
 	$(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/account_options.o $(BUILD)/obj/cli/stack_options.o \
 	$(BUILD)/obj/cli/arguments.o
+$(BUILD)/tests/test_dump_options: $(BUILD)/obj/cli/dump_options.o $(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_gaps: $(BUILD)/obj/cli/gaps.o
 $(BUILD)/tests/test_asked: $(BUILD)/obj/cli/asked.o
 $(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/rescans.o
