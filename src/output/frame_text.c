@@ -7,8 +7,7 @@
 
 #include "base/escape.h"
 
-/* The end of a path; the whole of what is none. */
-static const char *base_name(const char *path)
+const char *frame_text__base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -25,7 +24,7 @@ static void put_as_is(FILE *out, const char *text)
 
 static void print_place(FILE *out, const struct stack_frame *frame, put_fn put)
 {
-	put(out, base_name(frame->file));
+	put(out, frame_text__base_name(frame->file));
 	if (frame->line)
 		fprintf(out, ":%" PRIu32, frame->line);
 }

@@ -29,4 +29,7 @@ void frame_text__print_stack(FILE *out, const struct stack *stack, int indent);
 /* What a flame graph calls it: without the offset; of Python with file and line. */
 void frame_text__print_label(FILE *out, const struct stack_frame *frame);
 
+/* The end of a path; all of a text that is none. */
+const char *frame_text__base_name(const char *path);
+
 #endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A stack on one line, see short_stack.h.
+#include "output/dump/short_stack.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "output/clip.h"
+#include "output/frame_text.h"
+
+#define MOST_FRAMES 8
+#define LINE_COLUMNS 160
+#define NAME_COLUMNS 60
+#define FILE_COLUMNS 30
+#define TAIL_COLUMNS 44 /* " < at least 4294967295 more < [callers not found]", but for the most unlikely digits */
+#define SEPARATOR " < "
+
+/* The part of the stack that a line is made of. */
+struct part {
+	const struct stack *stack;
+	size_t from;
+	bool python; /* native frames are left out */
+};
+
+/* What is written of a frame. */
+struct brief {
+	const char *name;
+	char address[40]; /* the name of one that has none */
+	const char *file; /* base name, or NULL */
+	char line[16];
+};
+
+static bool has_python(const struct stack *stack, size_t from)
+{
+	for (size_t i = from; i < stack->count; i++)
+		if (stack->frames[i].kind == FRAME_PYTHON)
+			return true;
+	return false;
+}
+
+bool short_stack__has_python(const struct stack *stack)
+{
+	return has_python(stack, 0);
+}
+
+/* Whether the frame says nothing but the object that the one before it is in, too. */
+static bool repeats(const struct part *part, size_t i)
+{
+	const struct stack_frame *frame = &part->stack->frames[i], *before = frame - 1;
+
+	return i > part->from && before->kind == FRAME_NATIVE && !frame->function && !before->function && frame->object &&
+	       before->object && !strcmp(frame->object, before->object);
+}
+
+static bool is_shown(const struct part *part, size_t i)
+{
+	if (part->stack->frames[i].kind != FRAME_NATIVE)
+		return true;
+	return !part->python && !repeats(part, i);
+}
+
+static void make_brief(struct brief *brief, const struct stack_frame *frame)
+{
+	*brief = (struct brief){.name = frame->function ? frame->function : frame->object};
+	if (!brief->name) {
+		snprintf(brief->address, sizeof(brief->address),
+			 frame->kind == FRAME_PYTHON ? "[Python code 0x%" PRIx64 "]" : "0x%" PRIx64, frame->offset);
+		brief->name = brief->address;
+	}
+	if (!frame->file)
+		return;
+	brief->file = frame_text__base_name(frame->file);
+	if (frame->line)
+		snprintf(brief->line, sizeof(brief->line), ":%" PRIu32, frame->line);
+}
+
+static int brief_columns(const struct brief *brief)
+{
+	int columns = clip__columns_of(brief->name, NAME_COLUMNS);
+
+	if (brief->file)
+		columns += clip__columns_of(brief->file, FILE_COLUMNS) + (int)strlen(brief->line) + (int)strlen(" ()");
+	return columns;
+}
+
+static void print_brief(FILE *out, const struct stack_frame *frame)
+{
+	struct brief brief;
+
+	make_brief(&brief, frame);
+	clip__print(out, brief.name, NAME_COLUMNS);
+	if (!brief.file)
+		return;
+	fputs(" (", out);
+	clip__print(out, brief.file, FILE_COLUMNS);
+	fprintf(out, "%s)", brief.line);
+}
+
+/* The number of the first frame that the line has no room for. */
+static size_t find_end(const struct part *part, int columns)
+{
+	size_t shown = 0, i = part->from;
+	struct brief brief;
+
+	for (; i < part->stack->count; i++) {
+		if (!is_shown(part, i))
+			continue;
+		make_brief(&brief, &part->stack->frames[i]);
+		columns -= brief_columns(&brief) + (shown ? (int)strlen(SEPARATOR) : 0);
+		if (columns < 0 || shown == MOST_FRAMES)
+			break;
+		shown++;
+	}
+	return i;
+}
+
+/* How many frames the line leaves out, and the mark at the stack's end. A mark between them says that there are more. */
+static void print_tail(FILE *out, const struct part *part, size_t end)
+{
+	size_t last = part->stack->count - 1, more = 0;
+	bool marked = false;
+
+	for (size_t i = end; i <= last; i++) {
+		bool mark = part->stack->frames[i].kind == FRAME_MARK;
+
+		more += !mark && is_shown(part, i);
+		marked |= mark && i < last;
+	}
+	if (more || marked)
+		fprintf(out, SEPARATOR "%s%zu more", marked ? "at least " : "", more);
+	if (end <= last && part->stack->frames[last].kind == FRAME_MARK) {
+		fputs(SEPARATOR, out);
+		print_brief(out, &part->stack->frames[last]);
+	}
+}
+
+void short_stack__print(FILE *out, const struct stack *stack, size_t from, int indent)
+{
+	const struct part part = {.stack = stack, .from = from, .python = has_python(stack, from)};
+	const char *separator = "";
+	size_t end;
+
+	if (from >= stack->count)
+		return;
+	end = find_end(&part, LINE_COLUMNS - indent);
+	if (end < stack->count)
+		end = find_end(&part, LINE_COLUMNS - indent - TAIL_COLUMNS);
+	fprintf(out, "%*s", indent, "");
+	for (size_t i = from; i < end; i++) {
+		if (!is_shown(&part, i))
+			continue;
+		fputs(separator, out);
+		print_brief(out, &stack->frames[i]);
+		separator = SEPARATOR;
+	}
+	print_tail(out, &part, end);
+	fputc('\n', out);
+}
