@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The line that a process begins with, see head.h.
+#include "output/dump/head.h"
+
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/quantity.h"
+#include "model/gpu_label.h"
+#include "output/clip.h"
+
+#define COMMAND_COLUMNS 80
+#define CONTAINER_ID 64	      /* digits of a container's whole id */
+#define CONTAINER_ID_SHOWN 12 /* of them, as container engines show it */
+
+static void print_command(FILE *out, const struct dump_process *process)
+{
+	const char *command = process->command && process->command[0] ? process->command : process->process->comm;
+
+	fprintf(out, "process %d (", process->process->pid);
+	clip__print(out, command, COMMAND_COLUMNS);
+	fputc(')', out);
+}
+
+static void print_owner(FILE *out, const struct process *p)
+{
+	if (!p->identified)
+		return;
+	fputs(", user ", out);
+	escape__text(out, p->user);
+	if (!p->cgroup_known)
+		fputs(", container unknown", out);
+	if (p->pod[0]) {
+		fputs(", pod ", out);
+		escape__text(out, p->pod);
+	}
+	if (p->container[0]) {
+		char shown[sizeof(p->container)];
+
+		snprintf(shown, sizeof(shown), "%.*s", strlen(p->container) == CONTAINER_ID ? CONTAINER_ID_SHOWN : CONTAINER_ID,
+			 p->container);
+		fputs(", container ", out);
+		escape__text(out, shown);
+	}
+}
+
+static void print_gpu(FILE *out, const struct model *model, const struct process_gpu *g)
+{
+	const struct gpu *gpu = gpu_label__find(model, g);
+	char label[GPU_LABEL_SIZE];
+
+	if (gpu) {
+		gpu_label(gpu, label);
+		fprintf(out, ", GPU %s", label);
+	} else {
+		fputs(", GPU unknown", out);
+	}
+	if (gpu && gpu->name[0]) {
+		fputs(" (", out);
+		escape__text(out, gpu->name);
+		fputc(')', out);
+	}
+	if (g->used_bytes == GPU_UNKNOWN_BYTES)
+		fputs(": memory unknown", out);
+	else
+		fprintf(out, ": %s", quantity__bytes((double)g->used_bytes).text);
+}
+
+static void print_threads(FILE *out, const struct dump_process *process)
+{
+	size_t threads = process->thread_count + process->unseen;
+
+	fprintf(out, ", %zu thread%s, ", threads, threads == 1 ? "" : "s");
+	if (process->in_cuda)
+		fprintf(out, "%zu in CUDA\n", process->in_cuda);
+	else
+		fputs(process->maps_cuda ? "none in CUDA\n" : "no CUDA library is mapped\n", out);
+}
+
+void dump_head__print(FILE *out, const struct model *model, const struct dump_process *process)
+{
+	const struct process *p = process->process;
+
+	print_command(out, process);
+	print_owner(out, p);
+	for (size_t i = 0; i < p->gpu_count; i++)
+		print_gpu(out, model, &p->gpus[i]);
+	print_threads(out, process);
+}
