@@ -66,7 +66,8 @@ static int parse_again(const char *text, uint64_t *ns, struct error *err)
 
 	if (!right || *ns < NS_PER_MS || *ns > LONGEST_S * NS_PER_S)
 		return error__set(err, -EINVAL,
-				  "--again '%.100s': give a time from 1ms to %llus, such as 5, 5s or 500ms", text, LONGEST_S);
+				  "--again '%.100s': give a time from 1ms to %llus, such as 5, 5s or 500ms", text,
+				  LONGEST_S);
 	return 0;
 }
 

@@ -78,7 +78,12 @@ static void print_process(FILE *out, const struct dump *dump, const struct dump_
 			  const struct dump_process *process)
 {
 	struct dump_rest rest = {0};
-	struct page page = {.out = out, .view = view, .process = process, .before = dump_before__process(view->before, process)};
+	struct page page = {
+		.out = out,
+		.view = view,
+		.process = process,
+		.before = dump_before__process(view->before, process),
+	};
 
 	measure(&page);
 	dump_head__print(out, &dump->model, process);
@@ -101,7 +106,7 @@ void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view
 		return;
 	}
 	if (view->before)
-		fprintf(out, "%s after the first dump; a thread that has not moved has the same call and the same stack in both\n\n",
+		fprintf(out, "%s after the first dump; a thread that has not moved has the same call and stack in both\n\n",
 			quantity__time((double)dump_before__ns(view->before, dump)).text);
 	for (size_t i = 0; i < dump->count; i++) {
 		if (i)

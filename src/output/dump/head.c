@@ -22,6 +22,18 @@ static void print_command(FILE *out, const struct dump_process *process)
 	fputc(')', out);
 }
 
+static void print_container(FILE *out, const char *container)
+{
+	char shown[CONTAINER_ID + 1];
+	int digits = strlen(container) == CONTAINER_ID ? CONTAINER_ID_SHOWN : CONTAINER_ID;
+
+	if (!container[0])
+		return;
+	snprintf(shown, sizeof(shown), "%.*s", digits, container);
+	fputs(", container ", out);
+	escape__text(out, shown);
+}
+
 static void print_owner(FILE *out, const struct process *p)
 {
 	if (!p->identified)
@@ -34,14 +46,7 @@ static void print_owner(FILE *out, const struct process *p)
 		fputs(", pod ", out);
 		escape__text(out, p->pod);
 	}
-	if (p->container[0]) {
-		char shown[sizeof(p->container)];
-
-		snprintf(shown, sizeof(shown), "%.*s", strlen(p->container) == CONTAINER_ID ? CONTAINER_ID_SHOWN : CONTAINER_ID,
-			 p->container);
-		fputs(", container ", out);
-		escape__text(out, shown);
-	}
+	print_container(out, p->container);
 }
 
 static void print_gpu(FILE *out, const struct model *model, const struct process_gpu *g)
