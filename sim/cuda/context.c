@@ -160,7 +160,7 @@ static int retain_primary(CUcontext *out, CUdevice device)
 	pthread_mutex_lock(&driver.lock);
 	context = driver.primary[device];
 	if (!context)
-		context = driver.primary[device] = context__new(device, 0, true);
+		context = driver.primary[device] = context__new(device, driver.primary_flags[device], true);
 	if (context && context->retained++ == 0) {
 		context->inactive = false;
 		driver__created(SIM_PRIMARY_CONTEXT);
@@ -211,8 +211,22 @@ static int primary_state(CUdevice device, unsigned int *flags, int *active)
 		return result;
 	if (!flags || !active)
 		return CUDA_ERROR_INVALID_VALUE;
-	*flags = driver.primary[device] ? driver.primary[device]->flags : 0;
+	*flags = driver.primary_flags[device];
 	*active = driver.primary[device] && driver.primary[device]->retained;
+	return CUDA_SUCCESS;
+}
+
+static int set_primary_flags(CUdevice device, unsigned int flags)
+{
+	int result = driver__require_device(device);
+
+	if (result)
+		return result;
+	pthread_mutex_lock(&driver.lock);
+	driver.primary_flags[device] = flags;
+	if (driver.primary[device])
+		driver.primary[device]->flags = flags;
+	pthread_mutex_unlock(&driver.lock);
 	return CUDA_SUCCESS;
 }
 
@@ -311,9 +325,9 @@ DRIVER_PLAIN(cuDevicePrimaryCtxReset_v2, (CUdevice device), reset_primary(device
 DRIVER_PLAIN(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned int *flags, int *active),
 	     primary_state(device, flags, active));
 DRIVER_PLAIN(cuDevicePrimaryCtxSetFlags, (CUdevice device, unsigned int flags),
-	     ((void)flags, driver__require_device(device)));
+	     set_primary_flags(device, flags));
 DRIVER_PLAIN(cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned int flags),
-	     ((void)flags, driver__require_device(device)));
+	     set_primary_flags(device, flags));
 
 DRIVER(cuCtxGetDevice, SIM_OTHER, (CUdevice *out), 0, get_device(out, driver__context()));
 DRIVER_PLAIN(cuCtxGetDevice_v2, (CUdevice *out, CUcontext context),

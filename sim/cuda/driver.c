@@ -141,6 +141,13 @@ static void *current_context(void)
 	return driver__context();
 }
 
+static unsigned int current_flags(void)
+{
+	struct CUctx_st *context = driver__context();
+
+	return context ? context->flags : 0;
+}
+
 /* As with the real driver, a child of a process that uses CUDA cannot. */
 static void after_fork_child(void)
 {
@@ -157,6 +164,7 @@ static void after_fork_child(void)
 __attribute__((constructor)) static void start(void)
 {
 	read_settings();
+	sim_state.schedule = current_flags;
 	sim_recorder__driver(kernel__name_id, current_context, describe__driver);
 	sim_recorder__get()->attach(__start_sim_functions, __stop_sim_functions);
 	pthread_atfork(NULL, NULL, after_fork_child);

@@ -184,6 +184,7 @@ struct driver {
 	uint64_t async_ns;	/* CUDA_SIM_ASYNC: how long work on a stream takes */
 	pthread_mutex_t lock;	/* contexts, modules, graphs; taken before the memory lock */
 	struct CUctx_st *primary[MAX_DEVICES];
+	unsigned int primary_flags[MAX_DEVICES];
 	struct CUmemPoolHandle_st *default_pool[MAX_DEVICES];
 	struct CUmemPoolHandle_st *current_pool[MAX_DEVICES];
 	struct pool *contexts, *streams, *events, *kernels, *pools;

@@ -102,7 +102,8 @@ RUNTIME_PLAIN(cudaGetDevice, (int *out), get_device(out));
 RUNTIME_PLAIN(cudaSetDevice, (int device), runtime__use_device(device));
 RUNTIME_PLAIN(cudaInitDevice, (int device, unsigned int device_flags, unsigned int flags),
 	      ((void)device_flags, (void)flags, runtime__use_device(device)));
-RUNTIME_PLAIN(cudaSetDeviceFlags, (unsigned int flags), ((void)flags, cudaSuccess));
+RUNTIME_PLAIN(cudaSetDeviceFlags, (unsigned int flags),
+	      (int)D.cuDevicePrimaryCtxSetFlags_v2(runtime_thread.device, flags));
 RUNTIME_PLAIN(cudaGetDeviceFlags, (unsigned int *out), set_int(out, 0));
 RUNTIME_PLAIN(cudaSetValidDevices, (int *devices, int count),
 	      devices && count > 0 ? cudaSuccess : cudaErrorInvalidValue);

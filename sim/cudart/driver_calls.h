@@ -13,6 +13,7 @@
 	X(cuDeviceGetAttribute) X(cuDeviceGetPCIBusId) X(cuDeviceGetByPCIBusId)		\
 	X(cuDeviceCanAccessPeer) X(cuDeviceGetP2PAttribute)				\
 	X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxReset_v2)			\
+	X(cuDevicePrimaryCtxSetFlags_v2)						\
 	X(cuCtxSetCurrent) X(cuCtxGetDevice) X(cuCtxSynchronize)			\
 	X(cuCtxEnablePeerAccess) X(cuCtxDisablePeerAccess) X(cuCtxGetLimit)		\
 	X(cuCtxSetLimit) X(cuCtxGetStreamPriorityRange)					\

@@ -75,26 +75,12 @@ static const char *parse_fault(const char *text, struct sim_fault *fault)
 	return text;
 }
 
-/* The settings that follow "NAME" and `separator` in a list, one after the other. */
-static const char *next_setting(const char *list, const char *name, char separator)
-{
-	size_t length = strlen(name);
-
-	while (list && *list) {
-		if (!strncmp(list, name, length) && list[length] == separator)
-			return list + length + 1;
-		list = strchr(list, ',');
-		list += list != NULL;
-	}
-	return NULL;
-}
-
 static void arm_faults(struct sim_function *function)
 {
 	const char *list = getenv("CUDA_SIM_FAIL");
 	const char *text = list;
 
-	while ((text = next_setting(text, function->name, ':')) != NULL) {
+	while ((text = sim_parse__next_setting(text, function->name, ':')) != NULL) {
 		struct sim_fault *fault = calloc(1, sizeof(*fault));
 
 		if (!fault)
@@ -130,7 +116,7 @@ static bool parse_latency(const char *text, struct sim_latency *latency)
 static void arm_latency(struct sim_function *function)
 {
 	const char *list = getenv("CUDA_SIM_LATENCY");
-	const char *text = next_setting(list, function->name, '=');
+	const char *text = sim_parse__next_setting(list, function->name, '=');
 
 	if (!text)
 		return;
@@ -145,7 +131,8 @@ void sim_faults__arm(struct sim_function *function)
 {
 	arm_faults(function);
 	arm_latency(function);
-	function->armed = function->faults || function->latency;
+	sim_hang__arm(function);
+	function->armed = function->faults || function->latency || function->hang;
 }
 
 static bool is_known(const char *name, size_t length)
@@ -180,6 +167,7 @@ void sim_faults__check(enum sim_layer layer)
 {
 	check_list("CUDA_SIM_FAIL", ":", layer);
 	check_list("CUDA_SIM_LATENCY", "=", layer);
+	check_list("CUDA_SIM_HANG", "=", layer);
 }
 
 static void wait_ns(uint64_t ns)
@@ -267,6 +255,8 @@ int sim_faults__inject(struct sim_call *call)
 	if (function->latency)
 		wait_ns((uint64_t)(function->latency->fixed_ns +
 				   function->latency->byte_ns * (double)call->bytes));
+	if (function->hang)
+		sim_hang__wait(function, number);
 	for (struct sim_fault *fault = function->faults; fault; fault = fault->next)
 		if (strikes(fault, number))
 			return fault->result;

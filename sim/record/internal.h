@@ -31,6 +31,7 @@ struct sim_state {
 	bool timed;
 	bool muted;			/* a forked child that shares its parent's file name */
 	void (*describe)(FILE *out);
+	unsigned int (*schedule)(void);	/* the flags of the current context; NULL without the driver */
 };
 
 extern struct sim_state sim_state;
@@ -39,6 +40,9 @@ extern struct sim_state sim_state;
 void sim_faults__arm(struct sim_function *function);
 /* Ends the process if a setting names no function of the layer that was attached. */
 void sim_faults__check(enum sim_layer layer);
+/* hang.c: the same for hangs, and the hang of a call that has one; `call` counts them from 1. */
+void sim_hang__arm(struct sim_function *function);
+void sim_hang__wait(const struct sim_function *function, uint64_t call);
 /* See struct sim_recorder. */
 int sim_faults__inject(struct sim_call *call);
 
@@ -62,6 +66,9 @@ uint64_t sim_now(void);
  */
 bool sim_parse__duration(const char *text, double *ns, const char **end);
 bool sim_parse__size(const char *text, uint64_t *bytes);
+
+/* What follows "NAME" and `separator` in a list with commas, one after the other; NULL: nothing (more). */
+const char *sim_parse__next_setting(const char *list, const char *name, char separator);
 
 /* Tells on stderr that a setting cannot be understood, and ends the process. */
 _Noreturn void sim_parse__refuse(const char *variable, const char *text, const char *why);

@@ -52,6 +52,19 @@ bool sim_parse__size(const char *text, uint64_t *bytes)
 	return true;
 }
 
+const char *sim_parse__next_setting(const char *list, const char *name, char separator)
+{
+	size_t length = strlen(name);
+
+	while (list && *list) {
+		if (!strncmp(list, name, length) && list[length] == separator)
+			return list + length + 1;
+		list = strchr(list, ',');
+		list += list != NULL;
+	}
+	return NULL;
+}
+
 void sim_parse__refuse(const char *variable, const char *text, const char *why)
 {
 	fprintf(stderr, "simulated CUDA: %s: \"%s\": %s\n", variable, text, why);

@@ -63,6 +63,7 @@ enum sim_mode { SIM_SYNCHRONOUS, SIM_ASYNCHRONOUS, SIM_MODES };
 
 struct sim_fault;
 struct sim_latency;
+struct sim_hang;
 
 /* One exported function. Lives in the library that exports it. */
 struct sim_function {
@@ -71,10 +72,11 @@ struct sim_function {
 	enum sim_layer layer;
 	enum sim_family family;
 	uint32_t index;			/* its place in the counters, set by attach */
-	bool armed;			/* has faults or a latency */
+	bool armed;			/* has faults, a latency or a hang */
 	uint64_t armed_calls;		/* counted while armed, atomically */
 	struct sim_fault *faults;
 	struct sim_latency *latency;
+	struct sim_hang *hang;
 };
 
 struct sim_counts {

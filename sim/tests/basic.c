@@ -5,6 +5,9 @@
 #define _GNU_SOURCE
 #include "check.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -403,6 +406,113 @@ static void test_faults(void)
 	FAILS(700, cuCtxSynchronize());
 }
 
+/* CU_CTX_SCHED_YIELD, CU_CTX_SCHED_BLOCKING_SYNC */
+#define SCHED_YIELD 2u
+#define SCHED_BLOCKING 4u
+
+/* A call of another thread, which hangs. */
+struct hanging {
+	CUcontext context;
+	int (*call)(CUcontext context);
+	pid_t tid;
+	bool ended;
+};
+
+static void *hang(void *argument)
+{
+	struct hanging *hanging = argument;
+
+	OK(cuCtxSetCurrent(hanging->context));
+	__atomic_store_n(&hanging->tid, gettid(), __ATOMIC_RELEASE);
+	OK(hanging->call(hanging->context));
+	__atomic_store_n(&hanging->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static int wait_blocking(CUcontext context)
+{
+	(void)context;
+	OK(cuCtxSetFlags(SCHED_BLOCKING));
+	OK(cuCtxSynchronize());			/* the second one hangs */
+	return (int)cuCtxSynchronize();
+}
+
+static int allocate(CUcontext context)
+{
+	CUdeviceptr address;
+
+	(void)context;
+	return (int)cuMemAlloc(&address, 100);
+}
+
+static int query(CUcontext context)
+{
+	(void)context;
+	return (int)cuStreamQuery(NULL) || (int)cuStreamQuery(NULL);
+}
+
+/* The system call that a thread is in, or -1: it runs. */
+static long system_call(pid_t tid)
+{
+	char path[64], text[32] = "";
+	FILE *in;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	in = fopen(path, "re");
+	EXPECT(in);
+	size = fread(text, 1, sizeof(text) - 1, in);
+	fclose(in);
+	return size && text[0] != 'r' ? strtol(text, NULL, 10) : -1;
+}
+
+/* cuCtxSynchronize=flags:2,cuMemAlloc_v2=futex,cuStreamQuery=spin */
+static void test_hangs(void)
+{
+	struct hanging calls[] = {
+		{ .call = wait_blocking }, { .call = allocate }, { .call = query },
+	};
+	pthread_t threads[3];
+	struct timespec used = { 0 };
+	clockid_t clock;
+
+	for (int i = 0; i < 3; i++) {
+		calls[i].context = i ? calls[0].context : open_driver();
+		EXPECT(!pthread_create(&threads[i], NULL, hang, &calls[i]));
+		while (!__atomic_load_n(&calls[i].tid, __ATOMIC_ACQUIRE))
+			usleep(1000);
+	}
+	while (system_call(calls[0].tid) != SYS_poll || system_call(calls[1].tid) != SYS_futex)
+		usleep(1000);
+	EXPECT(!pthread_getcpuclockid(threads[2], &clock));
+	for (; used.tv_nsec < 20000000 && !used.tv_sec; usleep(1000))
+		EXPECT(!clock_gettime(clock, &used));
+	for (int i = 0; i < 3; i++)
+		EXPECT(!__atomic_load_n(&calls[i].ended, __ATOMIC_ACQUIRE));
+	kill(getpid(), SIGUSR1);
+	for (int i = 0; i < 3; i++)
+		EXPECT(!pthread_join(threads[i], NULL) && calls[i].ended);
+	OK(cuCtxSynchronize());
+	TOLD(1, "driver", "cuMemAlloc_v2", "calls");
+}
+
+/* What cudaSetDeviceFlags says is the context's, whether that is there or not yet. */
+static void test_flags(void)
+{
+	unsigned int flags;
+	int active;
+
+	OK(cudaSetDeviceFlags(SCHED_YIELD));
+	OK(cudaFree(NULL));
+	OK(cuCtxGetFlags(&flags));
+	EXPECT(flags == SCHED_YIELD);
+	OK(cudaSetDeviceFlags(SCHED_BLOCKING));
+	OK(cuCtxGetFlags(&flags));
+	EXPECT(flags == SCHED_BLOCKING);
+	OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+	EXPECT(flags == SCHED_BLOCKING && active);
+}
+
 /* A child of a process that uses CUDA cannot use it; one of a process that does not yet, can. */
 static void test_fork(void)
 {
@@ -437,6 +547,8 @@ const struct test basic_tests[] = {
 	{ "names", test_names, NULL, NULL },
 	{ "runtime", test_runtime, NULL, NULL },
 	{ "faults", test_faults, "CUDA_SIM_FAIL", "cuMemAlloc_v2:2,cudaMalloc:3=46,cuCtxSynchronize:2+=700" },
+	{ "hangs", test_hangs, "CUDA_SIM_HANG", "cuCtxSynchronize=flags:2,cuMemAlloc_v2=futex,cuStreamQuery=spin" },
+	{ "flags", test_flags, NULL, NULL },
 	{ "fork", test_fork, NULL, NULL },
 	{ NULL, NULL, NULL, NULL },
 };
