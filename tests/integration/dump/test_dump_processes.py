@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which processes `gpuprobe dump` looks at, whoever runs it and however they were built; those that are none."""
+import json
+import subprocess
+
+import pytest
+from test_dump_ways import ALLOCATE, WAITS, assert_at, builder, check, python  # noqa: F401  pylint: disable=unused-import
+
+from lib import dump, folders, paths
+from lib.dump import Stuck, Way
+from lib.stacks import symbols_of
+
+pytestmark = [
+    pytest.mark.usefixtures("nothing_left"),
+    pytest.mark.skipif("not __import__('lib.dump').dump.exists()", reason="this gpuprobe has no `dump` yet")]
+
+SLEEPS = next(way for way in WAITS if way.id == "event-block")
+SPINS = next(way for way in WAITS if way.id == "stream-spin")
+CAPABILITIES = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
+USER = 1000
+
+
+def function_at(symbols, frame):
+    """The function of a stripped program that a frame is in."""
+    place = int(frame["offset"], 16)
+    return next((name for address, size, name in symbols if address < place <= address + size), None)
+
+
+@pytest.mark.parametrize("way", [SLEEPS, SPINS], ids=lambda way: way.id)
+def test_stripped(way, builder, tmp_path):  # noqa: F811
+    """Without frame pointers and names the stack is whole, and leads through the right functions."""
+    path = builder.get(options=("-O2", "-fomit-frame-pointer"), stripped=True)
+    with Stuck(way, path, log=tmp_path / "log") as program:
+        thread = check(program, None)
+        symbols = symbols_of(path.with_name("stuck.full"))
+        own = [function_at(symbols, frame) for frame in thread.frames if frame.get("object") == "stuck"]
+        assert own[:2] == [program.only.function, "main"]
+        program.release()
+
+
+def test_not_moved(builder, tmp_path):  # noqa: F811
+    """A second look finds a thread that hangs where it was."""
+    with Stuck(SLEEPS, builder.get(), log=tmp_path / "log") as program:
+        thread = dump.take(program.pid, args=["--again", "0.2"]).processes[program.pid].threads[program.only.tid]
+        assert thread.call == SLEEPS.call
+        assert_at(thread, program.only, "stuck.c")
+        assert thread.moved is False
+        program.release()
+
+
+def test_without_cuda(tmp_path):
+    """A program that uses none is dumped all the same where it is asked for by name."""
+    way = Way("none", system_call=dump.READ)
+    with Stuck(way, paths.PYTHON, dump.PROGRAMS / "stuck.py", log=tmp_path / "log") as program:
+        process = dump.take(program.pid).processes[program.pid]
+        thread = process.threads[program.only.tid]
+        assert not process.uses_cuda and not process.in_cuda
+        assert (thread.call, thread.by, thread.waits_for) == (None, None, "pipe")
+        assert_at(thread, program.only, "stuck.py")
+        program.release("right")
+
+
+def test_whole_machine(builder, tmp_path):  # noqa: F811
+    """Without -p all that use CUDA are there, and who does not is not."""
+    with Stuck(SLEEPS, builder.get(), log=tmp_path / "one") as one, \
+            Stuck(ALLOCATE, builder.get("static"), log=tmp_path / "two") as two, \
+            subprocess.Popen(["sleep", "3600"]) as bystander:
+        try:
+            taken = dump.take()
+        finally:
+            bystander.kill()
+        for program in (one, two):
+            thread = taken.processes[program.pid].threads[program.only.tid]
+            assert thread.call == program.way.call
+            assert_at(thread, program.only, "stuck.c")
+        assert bystander.pid not in taken.processes
+        one.release()
+        two.release()
+
+
+def test_several(builder, tmp_path):  # noqa: F811
+    """Each -p, and nothing else."""
+    with Stuck(SLEEPS, builder.get(), log=tmp_path / "one") as one, \
+            Stuck(ALLOCATE, builder.get(), log=tmp_path / "two") as two, \
+            Stuck(SLEEPS, builder.get(), log=tmp_path / "three") as three:
+        taken = dump.take(one.pid, three.pid)
+        assert sorted(taken.processes) == sorted([one.pid, three.pid])
+        for program in (one, two, three):
+            program.release()
+
+
+@pytest.mark.plain("its libraries are not for a user")
+def test_as_a_user(builder, tmp_path):  # noqa: F811
+    """With the five capabilities, of a program of root's."""
+    plus = ",".join(["-all", *(f"+{name}" for name in CAPABILITIES)])
+    before = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", f"--inh-caps={plus}", f"--ambient-caps={plus}",
+              "--"]
+    with folders.private(gpuprobe=True) as directory, Stuck(SLEEPS, builder.get(), log=tmp_path / "log") as program:
+        check(program, "stuck.c", before=before, program=directory / "gpuprobe", cwd="/")
+        program.release()
+
+
+def test_in_a_namespace(builder, tmp_path):  # noqa: F811
+    """A process of another pid namespace has the pid and the tids that it has here."""
+    before = ["unshare", "-pf", "--kill-child=KILL"]
+    with Stuck(SLEEPS, builder.get(), log=tmp_path / "log", before=before) as program:
+        assert program.program != program.pid
+        check(program, "stuck.c")
+        program.release()
+
+
+def test_ended():
+    """A process that has ended is none."""
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    done = dump.run(process.pid, status=1)
+    assert done.stdout == ""
+    assert f"no process has pid {process.pid}" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["x", "0", "-1", "1.5", ""])
+def test_what_is_no_pid(word):
+    done = dump.run(word, status=2)
+    assert done.stdout == ""
+    assert "--pid" in done.stderr and "whole number" in done.stderr
+
+
+def test_one_of_two_has_ended(builder, tmp_path):  # noqa: F811
+    """Who asks for one that is there and one that is not learns of the second."""
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    with Stuck(SLEEPS, builder.get(), log=tmp_path / "log") as program:
+        done = dump.run(program.pid, gone.pid, status=None)
+        assert str(gone.pid) in done.stderr
+        for line in done.stdout.splitlines()[:1]:
+            assert [process["pid"] for process in json.loads(line)["processes"]] == [program.pid]
+        program.release()

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+`gpuprobe dump`: runs it and finds threads in what it says, the only place that knows the names in its JSON. And the programs
+for it to look at, which are stuck (programs/stuck.c, stuck.py).
+"""
+import contextlib
+import functools
+import json
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib import paths
+from lib.certain import Harm
+from lib.probe import Background, descendants, environment, wait_until
+from lib.script import PROGRAMS
+
+RIGHT = f"right {sum(7 * i for i in range(4096))}"
+# x86-64
+READ, POLL, IOCTL, SCHED_YIELD, WAIT4, FUTEX = 0, 7, 16, 24, 61, 202
+
+
+# --- the command ---
+
+@functools.cache
+def exists():
+    """Whether the gpuprobe under test has the command yet."""
+    return subprocess.run([paths.GPUPROBE, "dump", "--help"], capture_output=True, check=False).returncode == 0
+
+
+class Thread:
+    """A thread of a dump."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __repr__(self):
+        return json.dumps(self.data)
+
+    @property
+    def tid(self):
+        return self.data["tid"]
+
+    @property
+    def state(self):
+        return self.data["state"]
+
+    @property
+    def call(self):
+        """The CUDA function that it is in, or None."""
+        return self.data["call"]
+
+    @property
+    def by(self):
+        """The function of a library above CUDA that it is in, or None."""
+        return self.data["by"]
+
+    def _waiting(self, key):
+        waits = self.data.get("waits")
+        return waits.get(key) if waits else None
+
+    @property
+    def waits_for(self):
+        """A word for what it sleeps for, or None."""
+        return self._waiting("for")
+
+    @property
+    def holder(self):
+        """The thread that has what it waits for, or None."""
+        return self._waiting("thread")
+
+    @property
+    def child(self):
+        """The process that it waits for, or None."""
+        return self._waiting("process")
+
+    @property
+    def object(self):
+        """What its descriptor leads to, or None."""
+        return self._waiting("object")
+
+    @property
+    def moved(self):
+        """With --again: whether it was not where it was before."""
+        return self.data["moved"]
+
+    @property
+    def frames(self):
+        """Innermost first."""
+        return self.data["stack"]["frames"] if isinstance(self.data["stack"], dict) else self.data["stack"]
+
+    @property
+    def functions(self):
+        return [frame.get("function") for frame in self.frames]
+
+    def own(self, file):
+        """(function, line) of the innermost frame whose source is `file`, or None."""
+        for frame in self.frames:
+            if Path(frame.get("file") or "").name == file:
+                return frame["function"], frame.get("line")
+        return None
+
+
+class Process:
+    """A process of a dump."""
+
+    def __init__(self, data):
+        self.data = data
+        self.threads = {thread["tid"]: Thread(thread) for thread in data["threads"]}
+
+    @property
+    def pid(self):
+        return self.data["pid"]
+
+    @property
+    def uses_cuda(self):
+        return self.data["cuda"]
+
+    @property
+    def in_cuda(self):
+        """How many of its threads are in a call."""
+        return self.data["in_cuda"]
+
+
+class Dump:
+    """The JSON of a dump."""
+
+    def __init__(self, text):
+        self.data = json.loads(text)
+        assert self.data["schema"] == 1
+        self.processes = {process["pid"]: Process(process) for process in self.data["processes"]}
+
+
+def command(*pids, args=(), program=None):
+    """The words of a command line."""
+    return [str(word) for word in (program or paths.GPUPROBE, "dump", "--json", *(f"--pid={pid}" for pid in pids), *args)]
+
+
+def run(*pids, args=(), status=0, before=(), program=None, **options):
+    """Runs it to its end: what subprocess.run returns."""
+    done = subprocess.run([*map(str, before), *command(*pids, args=args, program=program)], env=environment(), text=True,
+                          capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False, **options)
+    assert status is None or done.returncode == status, f"gpuprobe dump ended with {done.returncode}: {done.stderr}"
+    return done
+
+
+def take(*pids, **options):
+    """The Dump of these processes, or of all."""
+    return Dump(run(*pids, **options).stdout)
+
+
+# --- programs that are stuck ---
+
+@dataclass(frozen=True)
+class Way:
+    """How a program is stuck: `hang` is CUDA_SIM_HANG's, without one a line on stdin releases it."""
+    name: str
+    hang: str = None
+    call: str = None  # the CUDA function that the dump has to say
+    by: str = None
+    flags: int = 0  # of cudaSetDeviceFlags
+    system_call: int = None  # that it is in; None: it runs, or calls sched_yield
+    threads: int = 1
+    waits_for: str = None
+    spins: bool = False  # by itself, until SIGUSR1
+    env: tuple = ()
+
+    @property
+    def by_signal(self):
+        """Whether SIGUSR1 releases it, and it writes to a log that it hangs."""
+        return bool(self.hang or self.spins)
+
+    @property
+    def id(self):
+        return f"{self.name}-{FLAGS[self.flags]}" if self.flags else self.name
+
+
+SPIN, YIELD, BLOCK = 1, 2, 4
+FLAGS = {SPIN: "spin", YIELD: "yield", BLOCK: "block"}
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A thread that has said where it hangs."""
+    tid: int
+    function: str
+    line: int
+
+
+def system_call_of(pid, tid):
+    """The number of the system call that a thread sleeps in, or None."""
+    word = Path(f"/proc/{pid}/task/{tid}/syscall").read_text(encoding="ascii").split()[0]
+    return int(word) if word.isdigit() else None
+
+
+def outer_tids(pid):
+    """The threads of a process by the tids that they have in its own namespace."""
+    found = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        status = Path(f"/proc/{pid}/task/{tid}/status").read_text(encoding="utf-8")
+        inner, = [line.split()[-1] for line in status.splitlines() if line.startswith("NSpid:")]
+        found[int(inner)] = int(tid)
+    return found
+
+
+class Stuck(Background):
+    """
+    A program that is stuck, as a context manager; `ready` are its threads that are, `program` its pid. `before` are words
+    of a program that starts it as its child, perhaps in a namespace; pids and tids are the test's all the same.
+    """
+
+    def __init__(self, way, *argv, log, env=None, before=(), **options):
+        self.way = way
+        self.log = log
+        settings = {"CUDA_SIM_DIRECTORY": paths.SIM, "PYTHONDONTWRITEBYTECODE": "1", "CUDA_SIM_HANG_LOG": log,
+                    **dict(way.env), **(env or {})}
+        if way.hang:
+            settings["CUDA_SIM_HANG"] = way.hang
+        super().__init__(*before, *argv, way.name, way.flags, env=settings, **options)
+        self.behind = bool(before)
+        self.program = self.pid
+        self.ready = []
+
+    def __enter__(self):
+        super().__enter__()
+        try:
+            self.wait_until_stuck()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _read_ready(self):
+        words = self.stdout.readline().split()
+        assert words[:1] == ["READY"], f"it said {words} and ended with {self.poll()}"
+        return Ready(int(words[1]), words[2], int(words[3]))
+
+    def _hanging(self):
+        """The threads that the simulator has let hang."""
+        if not self.log.exists():
+            return set()
+        return {int(line.split()[0]) for line in self.log.read_text(encoding="ascii").splitlines()}
+
+    def wait_until_stuck(self):
+        """Until all of its threads hang where they are to."""
+        ready = [self._read_ready() for _ in range(self.way.threads)]
+        if self.way.by_signal:
+            mine = {thread.tid for thread in ready if thread.function != "want_gil"}
+            wait_until(lambda: mine <= self._hanging(), "it does not hang")
+        if self.behind:
+            self.program, = descendants(self.pid)
+        outer = outer_tids(self.program)
+        self.ready = [Ready(outer[thread.tid], thread.function, thread.line) for thread in ready]
+        if self.way.system_call is not None:
+            wait_until(self._sleeps, "it does not sleep")
+
+    def _sleeps(self):
+        return all(system_call_of(self.program, ready.tid) == (FUTEX if ready.function == "want_gil" else self.way.system_call)
+                   for ready in self.ready)
+
+    def release(self, right=RIGHT):
+        """Lets it go on; it has to end right."""
+        if self.way.by_signal:
+            os.kill(self.program, signal.SIGUSR1)
+            said, _ = self.communicate(timeout=60)
+        else:
+            said, _ = self.communicate("go\n", timeout=60)
+        if self.returncode != 0 or said.splitlines()[-1:] != [right]:
+            raise Harm(f"the program ended with {self.returncode} and said {said!r}")
+
+    @property
+    def only(self):
+        """Its only thread that is stuck."""
+        ready, = self.ready
+        return ready
+
+
+class Builder:
+    """Builds programs/stuck.c in its variants, each once: keep it for the session."""
+
+    def __init__(self, directory):
+        self.directory = Path(directory)
+        self.built = {}
+
+    def get(self, runtime="shared", options=("-O2", "-g"), stripped=False):
+        """The program, with a libnccl.so.2 beside it that has the same runtime."""
+        key = runtime, options, stripped
+        if key not in self.built:
+            self.built[key] = self.build(*key)
+        return self.built[key]
+
+    def build(self, runtime, options, stripped):
+        folder = self.directory / f"stuck{len(self.built)}"
+        folder.mkdir()
+        libraries = [f"-L{paths.SIM}", "-l:libcudart.so.13"] if runtime == "shared" else [paths.SIM / "libcudart_static.a"]
+        # What the runtime opens itself is looked for by the RUNPATH of the file that it is in.
+        common = ["gcc", "-std=gnu11", *options, f"-I{paths.ROOT}/sim/include"]
+        end = [*libraries, f"-Wl,--enable-new-dtags,-rpath,{paths.SIM},-rpath,$ORIGIN", "-pthread", "-ldl"]
+        subprocess.run([*common, "-o", folder / "stuck", PROGRAMS / "stuck.c", *end], check=True)
+        subprocess.run([*common, "-fPIC", "-shared", "-Wl,-soname,libnccl.so.2", "-o", folder / "libnccl.so.2",
+                        PROGRAMS / "nccl_stand_in.c", *end], check=True)
+        if stripped:
+            (folder / "stuck.full").write_bytes((folder / "stuck").read_bytes())
+            for name in ("stuck", "libnccl.so.2"):
+                subprocess.run(["strip", folder / name], check=True)
+        return folder / "stuck"
+
+
+@contextlib.contextmanager
+def stopped(process):
+    """SIGSTOP, until the end of the block."""
+    process.send_signal(signal.SIGSTOP)
+    stat = Path(f"/proc/{process.pid}/stat")
+    wait_until(lambda: stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T", "it is not stopped")
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
