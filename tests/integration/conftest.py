@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("lib.account_runs", "lib.check", "lib.cli", "lib.exact", "lib.gpu_queue", "lib.probe",
+pytest.register_assert_rewrite("lib.account_runs", "lib.check", "lib.cli", "lib.dump", "lib.exact", "lib.gpu_queue", "lib.probe",
                               "lib.trace")
 
 
@@ -38,7 +38,7 @@ def copy_build():
 if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
-from lib import certain, folders, leftovers, paths, results, sanitizer, scrape, steady  # noqa: E402
+from lib import certain, dump, folders, leftovers, paths, results, sanitizer, scrape, steady  # noqa: E402
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -184,6 +184,12 @@ def threads(tmp_path_factory):
 def imported(tmp_path_factory):
     """programs/imported.c"""
     return steady.build(tmp_path_factory.mktemp("imported"), "imported")
+
+
+@pytest.fixture(scope="session")
+def stuck(tmp_path_factory):
+    """programs/stuck.c in its variants."""
+    return dump.Builder(tmp_path_factory.mktemp("stuck"))
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ import json
 import subprocess
 
 import pytest
-from test_dump_ways import ALLOCATE, WAITS, assert_at, builder, check, python  # noqa: F401  pylint: disable=unused-import
 
 from lib import dump, folders, paths
-from lib.dump import Stuck, Way
+from lib.dump import ALLOCATE, WAITS, Stuck, Way, assert_at, check
 from lib.stacks import symbols_of
 
 pytestmark = [
@@ -27,9 +26,9 @@ def function_at(symbols, frame):
 
 
 @pytest.mark.parametrize("way", [SLEEPS, SPINS], ids=lambda way: way.id)
-def test_stripped(way, builder, tmp_path):  # noqa: F811
+def test_stripped(way, stuck, tmp_path):
     """Without frame pointers and names the stack is whole, and leads through the right functions."""
-    path = builder.get(options=("-O2", "-fomit-frame-pointer"), stripped=True)
+    path = stuck.get(options=("-O2", "-fomit-frame-pointer"), stripped=True)
     with Stuck(way, path, log=tmp_path / "log") as program:
         thread = check(program, None)
         symbols = symbols_of(path.with_name("stuck.full"))
@@ -38,9 +37,9 @@ def test_stripped(way, builder, tmp_path):  # noqa: F811
         program.release()
 
 
-def test_not_moved(builder, tmp_path):  # noqa: F811
+def test_not_moved(stuck, tmp_path):
     """A second look finds a thread that hangs where it was."""
-    with Stuck(SLEEPS, builder.get(), log=tmp_path / "log") as program:
+    with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
         thread = dump.take(program.pid, args=["--again", "0.2"]).processes[program.pid].threads[program.only.tid]
         assert thread.call == SLEEPS.call
         assert_at(thread, program.only, "stuck.c")
@@ -60,10 +59,10 @@ def test_without_cuda(tmp_path):
         program.release("right")
 
 
-def test_whole_machine(builder, tmp_path):  # noqa: F811
+def test_whole_machine(stuck, tmp_path):
     """Without -p all that use CUDA are there, and who does not is not."""
-    with Stuck(SLEEPS, builder.get(), log=tmp_path / "one") as one, \
-            Stuck(ALLOCATE, builder.get("static"), log=tmp_path / "two") as two, \
+    with Stuck(SLEEPS, stuck.get(), log=tmp_path / "one") as one, \
+            Stuck(ALLOCATE, stuck.get("static"), log=tmp_path / "two") as two, \
             subprocess.Popen(["sleep", "3600"]) as bystander:
         try:
             taken = dump.take()
@@ -78,11 +77,11 @@ def test_whole_machine(builder, tmp_path):  # noqa: F811
         two.release()
 
 
-def test_several(builder, tmp_path):  # noqa: F811
+def test_several(stuck, tmp_path):
     """Each -p, and nothing else."""
-    with Stuck(SLEEPS, builder.get(), log=tmp_path / "one") as one, \
-            Stuck(ALLOCATE, builder.get(), log=tmp_path / "two") as two, \
-            Stuck(SLEEPS, builder.get(), log=tmp_path / "three") as three:
+    with Stuck(SLEEPS, stuck.get(), log=tmp_path / "one") as one, \
+            Stuck(ALLOCATE, stuck.get(), log=tmp_path / "two") as two, \
+            Stuck(SLEEPS, stuck.get(), log=tmp_path / "three") as three:
         taken = dump.take(one.pid, three.pid)
         assert sorted(taken.processes) == sorted([one.pid, three.pid])
         for program in (one, two, three):
@@ -90,20 +89,20 @@ def test_several(builder, tmp_path):  # noqa: F811
 
 
 @pytest.mark.plain("its libraries are not for a user")
-def test_as_a_user(builder, tmp_path):  # noqa: F811
+def test_as_a_user(stuck, tmp_path):
     """With the five capabilities, of a program of root's."""
     plus = ",".join(["-all", *(f"+{name}" for name in CAPABILITIES)])
     before = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", f"--inh-caps={plus}", f"--ambient-caps={plus}",
               "--"]
-    with folders.private(gpuprobe=True) as directory, Stuck(SLEEPS, builder.get(), log=tmp_path / "log") as program:
-        check(program, "stuck.c", before=before, program=directory / "gpuprobe", cwd="/")
+    with folders.private(gpuprobe=True) as directory, Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
+        check(program, "stuck.c", before=before, gpuprobe=directory / "gpuprobe", cwd="/")
         program.release()
 
 
-def test_in_a_namespace(builder, tmp_path):  # noqa: F811
+def test_in_a_namespace(stuck, tmp_path):
     """A process of another pid namespace has the pid and the tids that it has here."""
     before = ["unshare", "-pf", "--kill-child=KILL"]
-    with Stuck(SLEEPS, builder.get(), log=tmp_path / "log", before=before) as program:
+    with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log", before=before) as program:
         assert program.program != program.pid
         check(program, "stuck.c")
         program.release()
@@ -125,11 +124,11 @@ def test_what_is_no_pid(word):
     assert "--pid" in done.stderr and "whole number" in done.stderr
 
 
-def test_one_of_two_has_ended(builder, tmp_path):  # noqa: F811
+def test_one_of_two_has_ended(stuck, tmp_path):
     """Who asks for one that is there and one that is not learns of the second."""
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
-    with Stuck(SLEEPS, builder.get(), log=tmp_path / "log") as program:
+    with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
         done = dump.run(program.pid, gone.pid, status=None)
         assert str(gone.pid) in done.stderr
         for line in done.stdout.splitlines()[:1]:

@@ -133,14 +133,14 @@ class Dump:
         self.processes = {process["pid"]: Process(process) for process in self.data["processes"]}
 
 
-def command(*pids, args=(), program=None):
+def command(*pids, args=(), gpuprobe=None):
     """The words of a command line."""
-    return [str(word) for word in (program or paths.GPUPROBE, "dump", "--json", *(f"--pid={pid}" for pid in pids), *args)]
+    return [str(word) for word in (gpuprobe or paths.GPUPROBE, "dump", "--json", *(f"--pid={pid}" for pid in pids), *args)]
 
 
-def run(*pids, args=(), status=0, before=(), program=None, **options):
+def run(*pids, args=(), status=0, before=(), gpuprobe=None, **options):
     """Runs it to its end: what subprocess.run returns."""
-    done = subprocess.run([*map(str, before), *command(*pids, args=args, program=program)], env=environment(), text=True,
+    done = subprocess.run([*map(str, before), *command(*pids, args=args, gpuprobe=gpuprobe)], env=environment(), text=True,
                           capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False, **options)
     assert status is None or done.returncode == status, f"gpuprobe dump ended with {done.returncode}: {done.stderr}"
     return done
@@ -179,6 +179,28 @@ class Way:
 
 SPIN, YIELD, BLOCK = 1, 2, 4
 FLAGS = {SPIN: "spin", YIELD: "yield", BLOCK: "block"}
+
+SCHEDULES = {SPIN: None, YIELD: None, BLOCK: POLL}
+WAITS = [Way(name, f"{driver}=flags", call, flags=flags, system_call=system_call)
+         for name, driver, call in (("stream", "cuStreamSynchronize", "cudaStreamSynchronize"),
+                                    ("event", "cuEventSynchronize", "cudaEventSynchronize"),
+                                    ("device", "cuCtxSynchronize", "cudaDeviceSynchronize"))
+         for flags, system_call in SCHEDULES.items()]
+COPY = Way("copy", "cuMemcpyDtoH_v2=spin", "cudaMemcpy")
+ALLOCATE = Way("allocate", "cuMemAlloc_v2=futex:2", "cudaMalloc", system_call=FUTEX)
+DEADLOCK = Way("deadlock", threads=2, system_call=FUTEX, waits_for="lock")
+CHILD = Way("child", system_call=WAIT4, waits_for="child")
+PIPE = Way("pipe", system_call=READ, waits_for="pipe")
+NCCL = Way("nccl", "cuStreamSynchronize=poll", "cudaStreamSynchronize", by="ncclAllReduce", system_call=POLL)
+NCCL_SPINS = Way("nccl", by="ncclAllReduce", spins=True, env=(("NCCL_SPIN", "1"),))
+C = [*WAITS, COPY, ALLOCATE, Way("launch", "cuLaunchKernel=spin:200", "cudaLaunchKernel"),
+     Way("load", "cuLibraryLoadData=futex:2", "cudaLibraryLoadData", system_call=FUTEX), CHILD, PIPE, NCCL, NCCL_SPINS]
+PYTHON = [*WAITS, COPY, ALLOCATE, Way("launch", "cuLaunchKernel=spin:200", "cuLaunchKernel"),
+          Way("driver", "cuStreamSynchronize=yield", "cuStreamSynchronize"),
+          Way("load", "cuModuleLoadData=futex:2", "cuModuleLoadData", system_call=FUTEX), CHILD, PIPE, NCCL, NCCL_SPINS]
+GIL = Way("gil", threads=3, system_call=READ)
+GIL_IN_CUDA = Way("gil_cuda", "cuStreamSynchronize=poll", "cudaStreamSynchronize", threads=3, system_call=POLL)
+MANY = Way("many", "cuStreamSynchronize=futex,cuEventSynchronize=poll", threads=40)
 
 
 @dataclass(frozen=True)
@@ -318,3 +340,33 @@ def stopped(process):
         yield
     finally:
         process.send_signal(signal.SIGCONT)
+
+
+def python(stuck, way, tmp_path, **options):
+    """programs/stuck.py; NCCL's stand-in is beside stuck.c."""
+    env = {"LD_LIBRARY_PATH": stuck.get().parent} if way.name == "nccl" else None
+    return Stuck(way, paths.PYTHON, PROGRAMS / "stuck.py", log=tmp_path / "log", env=env, **options)
+
+
+def assert_at(thread, ready, file):
+    """The innermost frame of the program's own is where the thread has said that it would be."""
+    found = thread.own(file)
+    assert found is not None, f"nothing of {file} in {thread}"
+    function, line = found
+    assert (function.rpartition(".")[2], line) == (ready.function, ready.line), thread
+
+
+def check(program, file, **options):
+    """Dumps a program with one thread that is stuck, and lets it go on."""
+    way, ready = program.way, program.only
+    process = take(program.program, **options).processes[program.program]
+    thread = process.threads[ready.tid]
+    assert (thread.call, thread.by) == (way.call, way.by), thread
+    if file:
+        assert_at(thread, ready, file)
+    assert thread.state in (("running", "ready") if way.system_call is None else ("asleep",)), thread
+    if way.waits_for:
+        assert thread.waits_for == way.waits_for, thread
+    assert process.uses_cuda
+    assert process.in_cuda == bool(way.call or way.by)
+    return thread

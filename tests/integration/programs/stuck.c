@@ -195,7 +195,7 @@ typedef int reduce_fn(const void *from, void *to, size_t count, int type, int op
 
 static NOINLINE void reduce_gradients(void)
 {
-	void *library = dlopen("libnccl.so.2", RTLD_NOW), *comm;
+	void *library = dlopen("libnccl.so.2", RTLD_NOW), *comm = NULL;
 	init_fn *init = library ? (init_fn *)dlsym(library, "ncclCommInitRank") : NULL;
 	reduce_fn *reduce = library ? (reduce_fn *)dlsym(library, "ncclAllReduce") : NULL;
 
@@ -239,9 +239,17 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} ways[] = {
-		{"stream", wait_for_stream}, {"event", wait_for_event}, {"device", wait_for_device}, {"copy", copy_back},
-		{"launch", fill_queue}, {"allocate", allocate_more}, {"load", load_module}, {"deadlock", cross_locks},
-		{"child", wait_for_child}, {"pipe", read_from_child}, {"nccl", reduce_gradients},
+		{"stream", wait_for_stream},
+		{"event", wait_for_event},
+		{"device", wait_for_device},
+		{"copy", copy_back},
+		{"launch", fill_queue},
+		{"allocate", allocate_more},
+		{"load", load_module},
+		{"deadlock", cross_locks},
+		{"child", wait_for_child},
+		{"pipe", read_from_child},
+		{"nccl", reduce_gradients},
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(*ways); i++) {
