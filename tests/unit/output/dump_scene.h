@@ -72,9 +72,19 @@ static inline void make_processes(struct dump_scene *scene)
 	scene->gpus[0] = (struct process_gpu){
 		.ordinal = GPU_NONE, .used_bytes = 44238786560, .untracked_bytes = GPU_UNKNOWN_BYTES};
 	scene->dumps[0] = (struct dump_process){
-		.process = &scene->processes[0], .command = (char *)"python3 train.py", .threads = scene->threads, .maps_cuda = true};
+		.process = &scene->processes[0],
+		.command = (char *)"python3 train.py",
+		.threads = scene->threads,
+		.maps_cuda = true,
+	};
 	scene->dumps[1] = (struct dump_process){.process = &scene->processes[1], .threads = scene->shell, .thread_count = 1};
-	scene->shell[0] = (struct dump_thread){.tid = 12, .comm = "sh", .run = DUMP_SLEEPS, .no_stack = true, .waiting = {.kind = DUMP_WAIT_CHILD, .other = 13, .other_comm = "ls", .name = "wait4"}};
+	scene->shell[0] = (struct dump_thread){
+		.tid = 12,
+		.comm = "sh",
+		.run = DUMP_SLEEPS,
+		.no_stack = true,
+		.waiting = {.kind = DUMP_WAIT_CHILD, .other = 13, .other_comm = "ls", .name = "wait4"},
+	};
 }
 
 static inline void make_scene(struct dump_scene *scene)
@@ -82,15 +92,39 @@ static inline void make_scene(struct dump_scene *scene)
 	*scene = (struct dump_scene){.dump = {.boot_ns = 100 * NS_PER_S, .taken_ns = 700, .count = 1}};
 	make_processes(scene);
 	scene->dump.processes = scene->dumps;
-	scene->dump.model = (struct model){.processes = scene->processes, .process_count = 2, .gpus = &scene->gpu, .gpu_count = 1};
-	add_thread(scene, (struct dump_thread){.tid = 4711, .comm = "MainThread", .call = "cudaEventSynchronize", .beyond = 2, .stack = STACK(wait_frames)});
-	add_thread(scene, (struct dump_thread){.tid = 4790, .comm = "pt_autograd_0", .run = DUMP_SLEEPS, .call = "cuLaunchKernel", .beyond = 1, .stack = STACK(native_frames)});
+	scene->dump.model = (struct model){
+		.processes = scene->processes,
+		.process_count = 2,
+		.gpus = &scene->gpu,
+		.gpu_count = 1,
+	};
+	add_thread(scene, (struct dump_thread){
+				  .tid = 4711,
+				  .comm = "MainThread",
+				  .call = "cudaEventSynchronize",
+				  .beyond = 2,
+				  .stack = STACK(wait_frames),
+			  });
+	add_thread(scene, (struct dump_thread){
+				  .tid = 4790,
+				  .comm = "pt_autograd_0",
+				  .run = DUMP_SLEEPS,
+				  .call = "cuLaunchKernel",
+				  .beyond = 1,
+				  .stack = STACK(native_frames),
+			  });
 }
 
 /* A thread outside of CUDA. */
 static inline struct dump_thread outside(pid_t tid, enum dump_run run, enum dump_wait kind)
 {
-	return (struct dump_thread){.tid = tid, .comm = "worker", .run = run, .waiting = {.kind = kind}, .stack = STACK(lock_frames)};
+	return (struct dump_thread){
+		.tid = tid,
+		.comm = "worker",
+		.run = run,
+		.waiting = {.kind = kind},
+		.stack = STACK(lock_frames),
+	};
 }
 
 typedef void (*dump_print_fn)(FILE *out, const struct dump *dump, const struct dump_view *view);

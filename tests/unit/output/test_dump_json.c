@@ -33,17 +33,21 @@ static void test_a_process(void **state)
 	assert_string_equal(
 		text,
 		"{\"schema\":1,\"boot_ns\":100000000000,\"taken_ns\":700,\"processes\":["
-		"{\"pid\":4711,\"comm\":\"python3\",\"command\":\"python3 train.py\",\"start_ns\":77,\"ppid\":1,\"uid\":1000,"
+		"{\"pid\":4711,\"comm\":\"python3\",\"command\":\"python3 train.py\","
+		"\"start_ns\":77,\"ppid\":1,\"uid\":1000,"
 		"\"user\":\"ann\",\"container\":\"trainer-0\",\"pod\":null,\"namespace_pid\":null,"
-		"\"gpus\":[{\"ordinal\":null,\"gpu\":\"0\",\"uuid\":\"GPU-1\",\"used_bytes\":44238786560,\"untracked_bytes\":null}],"
+		"\"gpus\":[{\"ordinal\":null,\"gpu\":\"0\",\"uuid\":\"GPU-1\","
+		"\"used_bytes\":44238786560,\"untracked_bytes\":null}],"
 		"\"threads\":["
 		"{\"tid\":4711,\"comm\":\"MainThread\",\"state\":\"running\",\"call\":\"cudaEventSynchronize\",\"by\":null,"
 		"\"approximate\":false,\"waits\":null,\"stack\":{\"truncated\":false,\"broken\":false,\"frames\":["
-		"{\"kind\":\"native\",\"function\":\"poll\",\"offset\":\"0x4f\",\"object\":\"libc.so.6\"}]},\"call_frames\":2},"
+		"{\"kind\":\"native\",\"function\":\"poll\",\"offset\":\"0x4f\","
+		"\"object\":\"libc.so.6\"}]},\"call_frames\":2},"
 		"{\"tid\":4790,\"comm\":\"pt_autograd_0\",\"state\":\"sleeping\",\"call\":\"cuLaunchKernel\",\"by\":null,"
 		"\"approximate\":false,\"waits\":null,\"stack\":null,\"call_frames\":1}"
 		"],\"unseen_threads\":0,\"in_cuda\":2,\"cuda\":true}],"
-		"\"gpus\":[{\"gpu\":\"0\",\"index\":0,\"mig\":null,\"uuid\":\"GPU-1\",\"name\":\"H100 80GB\",\"pci_bus_id\":null,"
+		"\"gpus\":[{\"gpu\":\"0\",\"index\":0,\"mig\":null,\"uuid\":\"GPU-1\",\"name\":\"H100 80GB\","
+		"\"pci_bus_id\":null,"
 		"\"total_bytes\":null,\"used_bytes\":null}]}\n");
 	free(text);
 }
@@ -71,8 +75,10 @@ static void test_a_process_of_which_little_is_known(void **state)
 	scene.dump.count = 2;
 	scene.dumps[1].unseen = 7;
 	expect_part(&scene, "{\"pid\":12,\"comm\":\"sh\",\"command\":null,\"start_ns\":0,\"threads\":["
-			    "{\"tid\":12,\"comm\":\"sh\",\"state\":\"sleeping\",\"call\":null,\"by\":null,\"approximate\":false,"
-			    "\"waits\":{\"for\":\"child\",\"system_call\":\"wait4\",\"object\":null,\"child\":{\"pid\":13,\"comm\":\"ls\"}},"
+			    "{\"tid\":12,\"comm\":\"sh\",\"state\":\"sleeping\",\"call\":null,"
+			    "\"by\":null,\"approximate\":false,"
+			    "\"waits\":{\"for\":\"child\",\"system_call\":\"wait4\",\"object\":null,"
+			    "\"child\":{\"pid\":13,\"comm\":\"ls\"}},"
 			    "\"stack\":null,\"call_frames\":0}],\"unseen_threads\":7,\"in_cuda\":0,\"cuda\":false}");
 }
 
@@ -82,7 +88,12 @@ static void test_waits(void **state)
 
 	(void)state;
 	make_scene(&scene);
-	scene.threads[0].waiting = (struct dump_waiting){.kind = DUMP_WAIT_GIL, .name = "futex", .other = 4790, .other_comm = "pt"};
+	scene.threads[0].waiting = (struct dump_waiting){
+		.kind = DUMP_WAIT_GIL,
+		.name = "futex",
+		.other = 4790,
+		.other_comm = "pt",
+	};
 	expect_part(&scene, "\"waits\":{\"for\":\"gil\",\"system_call\":\"futex\",\"object\":null,"
 			    "\"holder\":{\"tid\":4790,\"comm\":\"pt\"}},");
 	scene.threads[0].waiting.other_comm[0] = '\0';
@@ -101,7 +112,8 @@ static void test_words(void **state)
 	(void)state;
 	for (int run = 0; run < DUMP_RUN_STATES; run++)
 		for (int other = 0; other < run; other++) {
-			assert_string_not_equal(dump_words__run_key((enum dump_run)run), dump_words__run_key((enum dump_run)other));
+			assert_string_not_equal(dump_words__run_key((enum dump_run)run),
+						dump_words__run_key((enum dump_run)other));
 			assert_string_not_equal(dump_words__run((enum dump_run)run), dump_words__run((enum dump_run)other));
 		}
 	assert_null(dump_words__wait_key(DUMP_WAIT_NONE));

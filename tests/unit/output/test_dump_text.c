@@ -81,7 +81,8 @@ static void test_other_threads_are_summed_up(void **state)
 	add_thread(&scene, outside(4804, DUMP_STOPPED, DUMP_WAIT_LOCK));
 	scene.dumps[0].unseen = 3;
 	expect(&scene, HEAD "10 threads, 2 in CUDA\n" MAIN AUTOGRAD
-			    "  5 other threads: 2 wait for a lock, 1 sleeps for a time, 1 waits for a CPU, 1 stopped (SIGSTOP)\n"
+			    "  5 other threads: 2 wait for a lock, 1 sleeps for a time, "
+			    "1 waits for a CPU, 1 stopped (SIGSTOP)\n"
 			    "  3 more threads that gpuprobe did not look at\n");
 	scene.dumps[0].unseen = 1;
 	expect_part(&scene, "\n  1 more thread that gpuprobe did not look at\n");
@@ -105,7 +106,8 @@ static void test_a_thread_that_runs_python_is_shown(void **state)
 	thread.waiting.name = "poll";
 	thread.stack = STACK(frames);
 	add_thread(&scene, thread);
-	expect_part(&scene, "  thread 4802 worker         waits for one of several files: poll\n      get (queues.py:122)\n");
+	expect_part(&scene, "  thread 4802 worker         waits for one of several files: poll\n"
+			    "      get (queues.py:122)\n");
 }
 
 static void test_a_process_without_cuda(void **state)
@@ -134,7 +136,8 @@ static void test_what_is_not_known_of_a_process(void **state)
 	scene.processes[0].gpu_count = 2;
 	scene.processes[0].cgroup_known = false;
 	scene.processes[0].container[0] = '\0';
-	expect_part(&scene, ", user ann, container unknown, GPU 0 (H100 80GB): memory unknown, GPU unknown: 512 bytes, 2 threads");
+	expect_part(&scene, ", user ann, container unknown, GPU 0 (H100 80GB): memory unknown, "
+			    "GPU unknown: 512 bytes, 2 threads");
 	scene.gpu.name[0] = '\0';
 	expect_part(&scene, ", GPU 0: memory unknown,");
 	memset(command, 'a', sizeof(command) - 1);
@@ -185,7 +188,8 @@ static void test_every_wait_has_words(void **state)
 	SLEEPS("waits for a lock", .kind = DUMP_WAIT_LOCK, .name = "futex");
 	SLEEPS("waits for Python's lock (GIL)", .kind = DUMP_WAIT_GIL);
 	SLEEPS("waits for Python's lock (GIL), held by thread 5", .kind = DUMP_WAIT_GIL, .other = 5);
-	SLEEPS("waits for Python's lock (GIL), held by thread 5 w\\n", .kind = DUMP_WAIT_GIL, .other = 5, .other_comm = "w\n");
+	SLEEPS("waits for Python's lock (GIL), held by thread 5 w\\n", .kind = DUMP_WAIT_GIL,
+	       .other = 5, .other_comm = "w\n");
 	SLEEPS("waits for one of several files", .kind = DUMP_WAIT_FILES);
 	SLEEPS("waits for one of several files: epoll_wait", .kind = DUMP_WAIT_FILES, .name = "epoll_wait");
 	SLEEPS("waits for a pipe", .kind = DUMP_WAIT_PIPE);
@@ -206,7 +210,8 @@ static void test_calls(void **state)
 {
 	(void)state;
 	THREAD("in cuMemAlloc, on the CPU", .call = "cuMemAlloc_v2");
-	THREAD("in ncclAllReduce: cudaLaunchKernel, asleep", .by = "ncclAllReduce", .call = "cudaLaunchKernel", .run = DUMP_SLEEPS);
+	THREAD("in ncclAllReduce: cudaLaunchKernel, asleep", .by = "ncclAllReduce", .call = "cudaLaunchKernel",
+	       .run = DUMP_SLEEPS);
 	THREAD("in cublasCreate_v2, asleep, waits for a lock", .by = "cublasCreate_v2", .run = DUMP_SLEEPS,
 	       .waiting = {.kind = DUMP_WAIT_LOCK});
 	THREAD("in a\\nb: c\\x1b, frozen", .by = "a\nb", .call = "c\033", .run = DUMP_FROZEN);
