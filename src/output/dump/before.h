@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a second dump says in comparison with the first: which threads have not moved in between. */
+/* Compares two dumps of the same processes: which threads have not moved in between. */
 #ifndef OUTPUT_DUMP_BEFORE_H
 #define OUTPUT_DUMP_BEFORE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The threads that have no line of their own, summed up by what they wait for. */
+/* Sums up the threads that have no line of their own, by what they wait for. */
 #ifndef OUTPUT_DUMP_REST_H
 #define OUTPUT_DUMP_REST_H
 

@@ -22,7 +22,7 @@ struct part {
 	bool python; /* native frames are left out */
 };
 
-/* What is written of a frame. */
+/* The text of a frame, in its parts. */
 struct brief {
 	const char *name;
 	char address[40]; /* the name of one that has none */
@@ -43,7 +43,7 @@ bool short_stack__has_python(const struct stack *stack)
 	return has_python(stack, 0);
 }
 
-/* Whether the frame says nothing but the object that the one before it is in, too. */
+/* Whether the frame would say the same as the one before it: both have no function, and lie in the same object. */
 static bool repeats(const struct part *part, size_t i)
 {
 	const struct stack_frame *frame = &part->stack->frames[i], *before = frame - 1;
@@ -114,7 +114,7 @@ static size_t find_end(const struct part *part, int columns)
 	return i;
 }
 
-/* How many frames the line leaves out, and the mark at the stack's end. A mark between them says that there are more. */
+/* Writes how many frames the line leaves out, and the mark at the stack's end. A mark between them says that there are more. */
 static void print_tail(FILE *out, const struct part *part, size_t end)
 {
 	size_t last = part->stack->count - 1, more = 0;

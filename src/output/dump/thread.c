@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What one thread is in, see thread.h.
+// One thread in words, see thread.h.
 #include "output/dump/thread.h"
 
 #include "base/escape.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What one thread is in, in words: its call, its state and what it waits for. */
+/* One thread in words: its call, its state and what it waits for. */
 #ifndef OUTPUT_DUMP_THREAD_H
 #define OUTPUT_DUMP_THREAD_H
 
