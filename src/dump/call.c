@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/api.h"
+#include "stack/beginning.h"
 
 /* Libraries that call CUDA for the program: what their files' names and their functions' begin with. */
 static const struct {
@@ -114,9 +115,33 @@ static bool is_call(const struct stack_frame *frame, enum owner owner)
 	return owner == OWNER_CUDA ? is_named_like_cuda(frame->function) : is_named_like_library(frame->function);
 }
 
+/* Frames before those in which a program or a thread begins. */
+static size_t find_end(const struct stack *stack)
+{
+	size_t end = stack->count;
+
+	for (; end; end--) {
+		const struct stack_frame *frame = &stack->frames[end - 1];
+
+		if (frame->kind != FRAME_NATIVE || !frame->function || !stack_beginning__is_name(frame->function))
+			break;
+	}
+	return end;
+}
+
+/* Of a stack in no call: the C library's frames in front of the program's, as far as there are such. */
+static size_t skip_system(const struct stack *stack, size_t end)
+{
+	size_t i = 0;
+
+	while (i < end && owner_of(&stack->frames[i]) == OWNER_SYSTEM)
+		i++;
+	return i < end ? i : 0;
+}
+
 struct stack_call stack_call__of(const struct stack *stack)
 {
-	struct stack_call call = {0};
+	struct stack_call call = {.ends = find_end(stack)};
 
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct stack_frame *frame = &stack->frames[i];
@@ -132,5 +157,7 @@ struct stack_call stack_call__of(const struct stack *stack)
 		*(owner == OWNER_CUDA ? &call.function : &call.by) = frame->function;
 		call.beyond = i + 1;
 	}
+	if (!call.beyond)
+		call.beyond = skip_system(stack, call.ends);
 	return call;
 }

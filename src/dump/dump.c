@@ -203,6 +203,7 @@ static void name_stack(struct stacks *stacks, uint64_t id, struct thread_look *l
 	thread->call = call.function;
 	thread->by = call.by;
 	thread->beyond = call.beyond;
+	thread->ends = call.ends;
 }
 
 static void name_threads(struct subjects *subjects, struct subject *subject, struct stacks *stacks,

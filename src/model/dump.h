@@ -57,7 +57,8 @@ struct dump_thread {
 	bool no_stack;		     /* it ended, or its memory could not be read */
 	const char *call;	     /* the CUDA function that it is in, the outermost of those in one another; NULL: in none */
 	const char *by;		     /* the function of NCCL, cuDNN, cuBLAS or the like that calls that, or is itself what it is in; NULL: none */
-	size_t beyond;		     /* frames of the stack, from the innermost on, up to and with these two: what is behind is the program's */
+	size_t beyond;		     /* frames of the stack, from the innermost on, up to and with these two, or of the C library */
+	size_t ends;		     /* frames before those in which a program or a thread begins: from `beyond` to here is the program's part */
 	struct dump_waiting waiting; /* of one that is in no call of these as well */
 	struct stack stack;	     /* no frames where no_stack */
 };

@@ -50,7 +50,7 @@ static void print_stack(const struct page *page, const struct dump_thread *threa
 	if (page->view->native || !known)
 		frame_text__print_stack(page->out, known ? &thread->stack : NULL, STACK_INDENT);
 	else
-		short_stack__print(page->out, &thread->stack, thread->beyond, STACK_INDENT);
+		short_stack__print(page->out, &thread->stack, thread->beyond, thread->ends, STACK_INDENT);
 }
 
 static void print_thread(const struct page *page, const struct dump_thread *thread)

@@ -34,7 +34,7 @@ static const struct {
 
 #define INTERNAL "__GI_" /* glibc's own names for what it exports */
 
-static bool is_name(const char *function)
+bool stack_beginning__is_name(const char *function)
 {
 	if (!strncmp(function, INTERNAL, sizeof(INTERNAL) - 1))
 		function += sizeof(INTERNAL) - 1;
@@ -70,7 +70,7 @@ bool stack_beginning__is(struct memory_reader *memory, const struct native_frame
 	bool in_libc;
 
 	if (frame->function)
-		return is_name(frame->function);
+		return stack_beginning__is_name(frame->function);
 	if (!frame->object || !pid || memory_reader__read(memory, pid, address, code, sizeof(code)))
 		return false;
 	in_libc = !strncmp(frame->object, "libc.so", 7) || !strncmp(frame->object, "libc-2.", 7) ||

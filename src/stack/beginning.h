@@ -16,6 +16,9 @@
 #include "symbol/native_frames.h"
 #include "target/memory_reader.h"
 
+/* Whether a function of this name is one of these. */
+bool stack_beginning__is_name(const char *function);
+
 /* Whether `address`, a return address which `frame` is of, lies in such a function. `pid` 0: the process is gone. */
 bool stack_beginning__is(struct memory_reader *memory, const struct native_frame *frame, uint64_t address, pid_t pid);
 

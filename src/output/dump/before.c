@@ -16,12 +16,15 @@ static bool is_same_frame(const struct stack_frame *a, const struct stack_frame 
 	       is_same_text(a->file, b->file);
 }
 
-static bool is_same_stack(const struct stack *a, const struct stack *b)
+/* From the call outwards: what spins in it is in another instruction each time. */
+static bool is_same_stack(const struct dump_thread *a, const struct dump_thread *b)
 {
-	if (a->count != b->count)
+	const struct stack_frame *frame = a->stack.frames + a->beyond, *other = b->stack.frames + b->beyond;
+
+	if (a->stack.count - a->beyond != b->stack.count - b->beyond)
 		return false;
-	for (uint32_t i = 0; i < a->count; i++)
-		if (!is_same_frame(&a->frames[i], &b->frames[i]))
+	for (size_t i = 0; i < a->stack.count - a->beyond; i++)
+		if (!is_same_frame(&frame[i], &other[i]))
 			return false;
 	return true;
 }
@@ -67,7 +70,7 @@ enum dump_motion dump_before__motion(const struct dump_process *before, const st
 		return DUMP_MOTION_UNKNOWN;
 	if (!is_same_text(then->call, thread->call) || !is_same_text(then->by, thread->by))
 		return DUMP_MOVED;
-	return is_same_stack(&then->stack, &thread->stack) ? DUMP_STANDS : DUMP_MOVED;
+	return is_same_stack(then, thread) ? DUMP_STANDS : DUMP_MOVED;
 }
 
 uint64_t dump_before__ns(const struct dump *before, const struct dump *dump)

@@ -18,7 +18,7 @@
 /* The part of the stack that a line is made of. */
 struct part {
 	const struct stack *stack;
-	size_t from;
+	size_t from, to;
 	bool python; /* native frames are left out */
 };
 
@@ -102,7 +102,7 @@ static size_t find_end(const struct part *part, int columns)
 	size_t shown = 0, i = part->from;
 	struct brief brief;
 
-	for (; i < part->stack->count; i++) {
+	for (; i < part->to; i++) {
 		if (!is_shown(part, i))
 			continue;
 		make_brief(&brief, &part->stack->frames[i]);
@@ -117,7 +117,7 @@ static size_t find_end(const struct part *part, int columns)
 /* Writes how many frames the line leaves out, and the mark at the stack's end. A mark between them says that there are more. */
 static void print_tail(FILE *out, const struct part *part, size_t end)
 {
-	size_t last = part->stack->count - 1, more = 0;
+	size_t last = part->to - 1, more = 0;
 	bool marked = false;
 
 	for (size_t i = end; i <= last; i++) {
@@ -134,16 +134,16 @@ static void print_tail(FILE *out, const struct part *part, size_t end)
 	}
 }
 
-void short_stack__print(FILE *out, const struct stack *stack, size_t from, int indent)
+void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_t to, int indent)
 {
-	const struct part part = {.stack = stack, .from = from, .python = has_python(stack, from)};
+	const struct part part = {.stack = stack, .from = from, .to = to, .python = has_python(stack, from)};
 	const char *separator = "";
 	size_t end;
 
-	if (from >= stack->count)
+	if (from >= to)
 		return;
 	end = find_end(&part, LINE_COLUMNS - indent);
-	if (end < stack->count)
+	if (end < to)
 		end = find_end(&part, LINE_COLUMNS - indent - TAIL_COLUMNS);
 	fprintf(out, "%*s", indent, "");
 	for (size_t i = from; i < end; i++) {

@@ -19,7 +19,10 @@
 
 bool short_stack__has_python(const struct stack *stack);
 
-/* A line after `indent` blanks, with the frames from number `from` on; none where there are no such frames. */
-void short_stack__print(FILE *out, const struct stack *stack, size_t from, int indent);
+/*
+ * A line after `indent` blanks, with the frames from number `from` on and before `to`, and a mark at the stack's end; none where
+ * there are no such frames.
+ */
+void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_t to, int indent);
 
 #endif

@@ -92,9 +92,18 @@ static void print_wait(FILE *out, const struct dump_waiting *waiting)
 	}
 }
 
+/* How a CUDA call passes its time is the call's matter. */
+static bool is_told(const struct dump_thread *thread)
+{
+	enum dump_wait kind = thread->waiting.kind;
+
+	return kind != DUMP_WAIT_NONE &&
+	       !(dump_thread__in_cuda(thread) && (kind == DUMP_WAIT_SLEEP || kind == DUMP_WAIT_FILES));
+}
+
 void dump_thread__print(FILE *out, const struct dump_thread *thread)
 {
-	bool in_cuda = dump_thread__in_cuda(thread), waits = thread->waiting.kind != DUMP_WAIT_NONE;
+	bool in_cuda = dump_thread__in_cuda(thread), waits = is_told(thread);
 
 	if (in_cuda)
 		print_call(out, thread);

@@ -52,7 +52,7 @@ static void cuda_alone(void **state)
 	      NATIVE("wait", "train"), NATIVE("main", "train"));
 	CHECK("cuCtxSynchronize", NULL, 2, NATIVE(NULL, "libcuda.so.580.65"), NATIVE("cuCtxSynchronize", "libcuda.so.580.65"),
 	      PYTHON("step"));
-	CHECK(NULL, NULL, 0, NATIVE("poll", "libc.so.6"), NATIVE("main", "train"));
+	CHECK(NULL, NULL, 1, NATIVE("poll", "libc.so.6"), NATIVE("main", "train"));
 	CHECK(NULL, NULL, 0, PYTHON("step"));
 	check(NULL, 0, NULL, NULL, 0);
 }
@@ -64,7 +64,7 @@ static void between(void **state)
 	CHECK("cudaMalloc", NULL, 5, NATIVE("ioctl", "libc.so.6"), NATIVE("cuInit", "libcuda.so.1"),
 	      NATIVE("__pthread_once_slow", "libc.so.6"), NATIVE(NULL, "libcudart.so.12"), NATIVE("cudaMalloc", "libcudart.so.12"),
 	      NATIVE("main", "train"));
-	CHECK(NULL, NULL, 0, NATIVE("poll", "libc.so.6"), NATIVE(NULL, "libcuda.so.1"), NATIVE("start_thread", "libc.so.6"));
+	CHECK(NULL, NULL, 1, NATIVE("poll", "libc.so.6"), NATIVE(NULL, "libcuda.so.1"), NATIVE("start_thread", "libc.so.6"));
 	/* A callback of the program's: the innermost call is what counts. */
 	CHECK("cudaMemcpy", NULL, 2, NATIVE(NULL, "libcuda.so.1"), NATIVE("cudaMemcpy", "libcudart.so.12"), NATIVE("callback", "train"),
 	      NATIVE("cuLaunchHostFunc", "libcuda.so.1"), NATIVE("main", "train"));
@@ -80,6 +80,23 @@ static void inside(void **state)
 	CHECK(NULL, NULL, 0, NATIVE("cuWait", "train"), NATIVE("main", "train"));
 	/* One of a library that the table does not know yet. */
 	CHECK("cudaNewThing", NULL, 1, NATIVE("cudaNewThing", "libcudart.so.14"), NATIVE("main", "train"));
+}
+
+/* Where the program's part ends. */
+static void ends(void **state)
+{
+	const struct stack_frame whole[] = {NATIVE("poll", "libc.so.6"), NATIVE("main", "train"), NATIVE("__libc_start_main_impl", "libc.so.6"),
+					    NATIVE("_start", "train")};
+	const struct stack_frame cut[] = {NATIVE("main", "train"), NATIVE("start_thread", "libc.so.6"), {.kind = FRAME_MARK, .function = "[truncated]"}};
+	const struct stack_frame nothing[] = {NATIVE("poll", "libc.so.6"), NATIVE("start_thread", "libc.so.6")};
+	const struct stack stacks[] = {{.count = 4, .frames = whole}, {.count = 3, .frames = cut}, {.count = 2, .frames = nothing}};
+
+	(void)state;
+	assert_int_equal(stack_call__of(&stacks[0]).beyond, 1);
+	assert_int_equal(stack_call__of(&stacks[0]).ends, 2);
+	assert_int_equal(stack_call__of(&stacks[1]).ends, 3);
+	assert_int_equal(stack_call__of(&stacks[2]).beyond, 0);
+	assert_int_equal(stack_call__of(&stacks[2]).ends, 1);
 }
 
 static void libraries(void **state)
@@ -101,6 +118,7 @@ int main(void)
 		cmocka_unit_test(cuda_alone),
 		cmocka_unit_test(between),
 		cmocka_unit_test(inside),
+		cmocka_unit_test(ends),
 		cmocka_unit_test(libraries),
 	};
 

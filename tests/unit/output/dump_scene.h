@@ -48,6 +48,8 @@ static inline void add_thread(struct dump_scene *scene, struct dump_thread threa
 {
 	struct dump_process *process = &scene->dumps[0];
 
+	if (!thread.ends)
+		thread.ends = thread.stack.count;
 	process->in_cuda += thread.call || thread.by;
 	scene->threads[process->thread_count++] = thread;
 }

@@ -223,7 +223,7 @@ static void expect_short(struct stack stack, size_t from, const char *expected)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	short_stack__print(out, &stack, from, 6);
+	short_stack__print(out, &stack, from, stack.count, 6);
 	fclose(out);
 	assert_string_equal(text, expected);
 	free(text);
@@ -287,7 +287,7 @@ static void test_long_names(void **state)
 		for (size_t i = 0; i < COUNT(frames); i++)
 			frames[i] = (struct stack_frame){.function = name, .file = name, .line = UINT32_MAX};
 		frames[126] = (struct stack_frame){.kind = FRAME_MARK, .function = "[callers not found]"};
-		short_stack__print(out, &STACK(frames), 0, 6);
+		short_stack__print(out, &STACK(frames), 0, sizeof(frames) / sizeof(*frames), 6);
 		fclose(out);
 		assert_true(strlen(text) <= 160 + 1);
 		assert_int_equal(strncmp(text, length % 2 ? "      \\x1b" : "      n", 7), 0);
@@ -363,14 +363,13 @@ static void test_what_has_not_moved(void **state)
 	frames[5].line++;
 	expect_part(&scene, MOVED);
 	frames[5].line--;
+	frames[5].function = NULL;
+	expect_part(&scene, MOVED);
+	frames[5].function = wait_frames[5].function;
+	/* What is within the call may be anywhere: it spins. */
 	frames[0].offset++;
-	expect_part(&scene, MOVED);
-	frames[0].offset--;
 	frames[0].function = "ppoll";
-	expect_part(&scene, MOVED);
-	frames[0].function = NULL;
-	expect_part(&scene, MOVED);
-	frames[0].function = "poll";
+	expect_part(&scene, STANDS);
 	scene.threads[0].stack.count--;
 	expect_part(&scene, MOVED);
 	scene.threads[0].stack.count++;
