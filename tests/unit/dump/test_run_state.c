@@ -4,10 +4,12 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -91,9 +93,11 @@ static void frozen_groups_are_told(void **state)
 	if (mkdir(group, 0755))
 		skip();
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
+	}
 	snprintf(text, sizeof(text), "%d", (int)pid);
 	assert_int_equal(write_group("cgroup.procs", text), 0);
 	assert_false(run_state__in_frozen_group(pid));

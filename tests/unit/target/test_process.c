@@ -88,6 +88,8 @@ static void knows_itself(void **state)
 	assert_true(process__exists(getpid()));
 	process__exe_path(getpid(), path, sizeof(path));
 	assert_int_equal(access(path, R_OK), 0);
+	assert_int_equal(process__pid_below(getpid(), 0), getpid());
+	assert_int_equal(process__pid_below(getpid(), 100), 0);
 }
 
 static void odd_names_are_read(void **state)
