@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a thread's descriptors lead to, by the names that /proc gives. Nothing is opened, so nothing can keep gpuprobe waiting. */
+/* What a thread's descriptors lead to, by the names that /proc gives. None is opened: that could keep gpuprobe waiting. */
 #ifndef DUMP_DESCRIPTOR_H
 #define DUMP_DESCRIPTOR_H
 

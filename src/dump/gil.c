@@ -17,7 +17,7 @@
 #define MUTEX 48
 #define SWITCH_COND 88
 
-/* What glibc's pthread_cond_wait sleeps on: __g_signals[0] and [1], up to 2.41 and since; in pthread_mutex_lock the first word. */
+/* glibc's pthread_cond_wait sleeps on __g_signals[0] or [1], which 2.42 has moved, pthread_mutex_lock on the first word. */
 static const int places[] = {
 	COND + 40, COND + 44, COND + 32, COND + 36, MUTEX,
 	SWITCH_COND + 40, SWITCH_COND + 44, SWITCH_COND + 32, SWITCH_COND + 36};
@@ -32,13 +32,12 @@ static bool is_state_of_thread(uint64_t state, const uint64_t *states, size_t co
 	return false;
 }
 
-/* `before` are the bytes that precede the futex, which is at `place` from `cond` on. */
-static bool take(const uint8_t *before, int place, struct gil *gil)
+static bool take(const uint8_t *cond, struct gil *gil)
 {
 	int32_t locked;
 
-	memcpy(&gil->holder, before + FARTHEST + HOLDER - place, sizeof(gil->holder));
-	memcpy(&locked, before + FARTHEST + LOCKED - place, sizeof(locked));
+	memcpy(&gil->holder, cond + HOLDER, sizeof(gil->holder));
+	memcpy(&locked, cond + LOCKED, sizeof(locked));
 	gil->locked = locked == 1;
 	return locked == 0 || locked == 1;
 }
@@ -51,7 +50,7 @@ bool gil__find(struct memory_reader *memory, pid_t pid, uint64_t address, const 
 	if (address < FARTHEST || memory_reader__read(memory, pid, address - FARTHEST, before, FARTHEST))
 		return false;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (take(before, places[i], gil) && is_state_of_thread(gil->holder, states, count))
+		if (take(before + FARTHEST - places[i], gil) && is_state_of_thread(gil->holder, states, count))
 			return true;
 	return false;
 }

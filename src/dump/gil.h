@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lock of Python's interpreter (GIL), found by a thread that waits for it: CPython 3.8 to 3.14 keep the holder's thread state
- * close to the condition variable that such a thread sleeps on.
+ * The lock of Python's interpreter (GIL), found by a thread that waits for it: CPython 3.8 to 3.14 keep the holder's
+ * thread state close to the condition variable that such a thread sleeps on.
  */
 #ifndef DUMP_GIL_H
 #define DUMP_GIL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The system calls of x86-64 in which a thread can sleep: their names, and how each one's arguments tell what it waits for. */
+/* The system calls of x86-64 in which a thread can sleep: their names, and what their arguments are. */
 #ifndef DUMP_SYSTEM_CALL_H
 #define DUMP_SYSTEM_CALL_H
 

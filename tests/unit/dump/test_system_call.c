@@ -22,7 +22,16 @@ static void calls_have_names_and_forms(void **state)
 		const char *name;
 		enum call_form form;
 	} known[] = {
-		{0, "read", CALL_READ}, {7, "poll", CALL_POLL}, {16, "ioctl", CALL_ON_FILE}, {61, "wait4", CALL_WAIT4}, {202, "futex", CALL_LOCK}, {230, "clock_nanosleep", CALL_SLEEP}, {270, "pselect6", CALL_SELECT}, {281, "epoll_pwait", CALL_EPOLL}, {441, "epoll_pwait2", CALL_EPOLL}, {455, "futex_wait", CALL_LOCK}};
+		{0, "read", CALL_READ},
+		{7, "poll", CALL_POLL},
+		{16, "ioctl", CALL_ON_FILE},
+		{61, "wait4", CALL_WAIT4},
+		{202, "futex", CALL_LOCK},
+		{230, "clock_nanosleep", CALL_SLEEP},
+		{270, "pselect6", CALL_SELECT},
+		{281, "epoll_pwait", CALL_EPOLL},
+		{441, "epoll_pwait2", CALL_EPOLL},
+		{455, "futex_wait", CALL_LOCK}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(known); i++) {
