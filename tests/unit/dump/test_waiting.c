@@ -13,8 +13,10 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "dump/look_of_child.h"
@@ -287,6 +289,42 @@ static void each_call_is_told(void **state)
 		free(look);
 		end_child(pid);
 	}
+}
+
+/* As in a container: /dev is a mount of its own. A FIFO stands in for the device, which has nothing to wait for. */
+static void read_device(void)
+{
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		_exit(1);
+	if (mount("none", "/dev", "tmpfs", 0, NULL) || mkfifo("/dev/nvidia0", 0600))
+		_exit(1);
+	read_from(open("/dev/nvidia0", O_RDWR));
+}
+
+static void devices_of_nvidia_are_the_drivers(void **state)
+{
+	struct dump_waiting waiting;
+	struct thread_look *look;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	pid = start_child(read_device);
+	look = look_at(pid, __NR_read);
+	waiting = find_by(pid, look);
+	assert_int_equal(waiting.kind, DUMP_WAIT_DRIVER);
+	assert_string_equal(waiting.object, "/dev/nvidia0");
+	look->system_call = __NR_ioctl;
+	waiting = find_by(pid, look);
+	assert_int_equal(waiting.kind, DUMP_WAIT_DRIVER);
+	assert_string_equal(waiting.name, "ioctl");
+	look->argument[0] = (uint64_t)pipe_fd;
+	waiting = find_by(pid, look);
+	assert_int_equal(waiting.kind, DUMP_WAIT_OTHER);
+	check_object(&waiting, &pipe_fd);
+	free(look);
+	end_child(pid);
 }
 
 /* A child that was stopped goes on in restart_syscall(2), which hides what it is in. */
@@ -587,6 +625,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_call_is_told),
+		cmocka_unit_test(devices_of_nvidia_are_the_drivers),
 		cmocka_unit_test(restarted_calls_are_told),
 		cmocka_unit_test(who_runs_waits_for_nothing),
 		cmocka_unit_test(children_are_told),
