@@ -152,11 +152,12 @@ static void wait_forever(void)
 
 static pid_t start_grandchild(void)
 {
-	pid_t pid = fork();
+	pid_t pid;
 
+	prctl(PR_SET_NAME, "grandchild"); /* which it inherits: it may be looked at as soon as it is there */
+	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_NAME, "grandchild");
 		wait_forever();
 	}
 	return pid;
