@@ -23,6 +23,7 @@ static __always_inline void describe(struct task_struct *task)
 	look.thread_start_ns = BPF_CORE_READ(task, start_boottime);
 	look.state = BPF_CORE_READ(task, __state);
 	look.on_cpu = BPF_CORE_READ(task, on_cpu) != 0;
+	look.frozen = BPF_CORE_READ_BITFIELD_PROBED(task, frozen);
 	BPF_CORE_READ_INTO(&look.comm, task, comm);
 }
 

@@ -110,6 +110,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	u64 start_boottime;
 	int exit_code;
+	unsigned frozen : 1; /* by its cgroup, of version 2 */
 	char comm[16];
 	struct thread_struct thread;
 } CO_RE;

@@ -27,7 +27,8 @@ struct thread_look {
 	__u32 state;
 	__u8 taken; /* by the program: the rest is valid */
 	__u8 on_cpu;
-	__u8 pad[2];
+	__u8 frozen; /* in a frozen cgroup, of version 2: state does not tell */
+	__u8 pad;
 	char comm[LOOK_COMM_SIZE];
 	struct stack_record stack; /* .owner and .pid are the reader's to fill in */
 	__u8 copy[STACK_COPY_MAX + LOOK_COPY_SPARE];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
-#include "check/text_file.h"
+#include "target/text_file.h"
 
 void gpu_facts__parse_module(const char *text, char version[NVML_VERSION_SIZE])
 {

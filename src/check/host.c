@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/quantity.h"
-#include "check/text_file.h"
+#include "target/text_file.h"
 #include "privilege/capabilities.h"
 
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */

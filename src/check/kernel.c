@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "check/text_file.h"
+#include "target/text_file.h"
 
 #define OLDEST_MAJOR 5
 #define OLDEST_MINOR 17 /* of bpf_loop and bpf_find_vma, which distributions may have brought back to older ones */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check/text_file.h"
+#include "target/text_file.h"
 #include "privilege/capabilities.h"
 #include "symbol/python_process.h"
 #include "target/cuda_library.h"

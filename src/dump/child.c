@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "check/text_file.h"
+#include "target/text_file.h"
 #include "target/process.h"
 
 #define CHILDREN_TEXT 4096 /* bytes: more than CHILDREN_MAX pids of 7 digits */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check/text_file.h"
+#include "target/text_file.h"
 
 #define POLLED_MAX 64	  /* entries of poll(2)'s array that are looked at */
 #define SELECTED_MAX 1024 /* glibc's FD_SETSIZE */

@@ -150,28 +150,11 @@ static void take_call(struct search *search, size_t index, uint64_t number, cons
 
 /* --- a process --- */
 
-static bool sleeps(enum dump_run run)
-{
-	return run == DUMP_SLEEPS || run == DUMP_SLEEPS_ON;
-}
-
-/* All threads of a frozen group sleep: nobody is asked about a process with one that does not. */
 static void find_runs(const struct search *search)
 {
-	bool all_sleep = true;
-
-	for (size_t i = 0; i < search->count; i++) {
-		if (!is_taken(search->looks[i]))
-			continue;
-		search->threads[i].run = run_state__of(search->looks[i]);
-		if (search->threads[i].run == DUMP_RUNS || search->threads[i].run == DUMP_READY)
-			all_sleep = false;
-	}
-	if (!all_sleep || !run_state__in_frozen_group(search->pid))
-		return;
 	for (size_t i = 0; i < search->count; i++)
-		if (is_taken(search->looks[i]) && sleeps(search->threads[i].run))
-			search->threads[i].run = DUMP_FROZEN;
+		if (is_taken(search->looks[i]))
+			search->threads[i].run = run_state__of(search->looks[i]);
 }
 
 static uint64_t *list_python_states(const struct search *search)

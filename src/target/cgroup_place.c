@@ -16,7 +16,7 @@
 /* Where it is; on systems with cgroup v1 it may be beside that. */
 static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 
-const char *cgroup_place__mount(void)
+static const char *find_mount(void)
 {
 	struct statfs info;
 
@@ -70,7 +70,7 @@ static int cannot(const char *path, int code, struct error *err)
 
 int cgroup_place__find(const char *path, struct cgroup_place *place, struct error *err)
 {
-	const char *mount = cgroup_place__mount(), *inner;
+	const char *mount = find_mount(), *inner;
 	char full[PATH_MAX], real[PATH_MAX];
 	int ret;
 

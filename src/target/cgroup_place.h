@@ -12,9 +12,6 @@ struct cgroup_place {
 	uint32_t level; /* its depth; 0: the root */
 };
 
-/* Where cgroup v2 is mounted, or NULL. */
-const char *cgroup_place__mount(void);
-
 /*
  * Finds the group by its path, below the place where cgroup v2 is mounted
  * ("user.slice", "/user.slice") or from there ("/sys/fs/cgroup/user.slice").

@@ -14,7 +14,7 @@
 
 #include "check/host.h"
 #include "check/kernel.h"
-#include "check/text_file.h"
+#include "target/text_file.h"
 #include "check_lines.h"
 
 #define BIT(n) (UINT64_C(1) << (n))

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether threads run, by the kernel's bits, and a control group that is frozen.
-#include <fcntl.h>
+// Whether threads run, by the kernel's bits.
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "dump/run_state.h"
-#include "target/cgroup_place.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -56,67 +45,29 @@ static void bits_tell(void **state)
 	}
 }
 
-/* --- a group of this test's own --- */
-
-static char group[64];
-
-static int write_group(const char *file, const char *text)
+/* What cgroup v2 has frozen has the bits of one that sleeps, or that a signal has stopped. */
+static void frozen_by_the_cgroup(void **state)
 {
-	char path[128];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "%s/%s", group, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	ret = fd >= 0 && write(fd, text, strlen(text)) > 0 ? 0 : -1;
-	close(fd);
-	return ret;
-}
-
-/* Freezing is done when it is done: the kernel tells when. */
-static void wait_until_frozen(pid_t pid, bool frozen)
-{
-	for (int i = 0; i < 1000 && run_state__in_frozen_group(pid) != frozen; i++)
-		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-	assert_int_equal(run_state__in_frozen_group(pid), frozen);
-}
-
-static void frozen_groups_are_told(void **state)
-{
-	const char *mount = cgroup_place__mount();
-	char text[16];
-	pid_t pid;
+	struct thread_look *look = test_calloc(1, sizeof(*look));
 
 	(void)state;
-	if (!mount)
-		skip();
-	snprintf(group, sizeof(group), "%s/gpuprobe-test-%d", mount, (int)getpid());
-	if (mkdir(group, 0755))
-		skip();
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	assert_int_equal(write_group("cgroup.procs", text), 0);
-	assert_false(run_state__in_frozen_group(pid));
-	assert_int_equal(write_group("cgroup.freeze", "1"), 0);
-	wait_until_frozen(pid, true);
-	assert_false(run_state__in_frozen_group(getpid()));
-	assert_int_equal(write_group("cgroup.freeze", "0"), 0);
-	wait_until_frozen(pid, false);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_false(run_state__in_frozen_group(pid));
-	assert_int_equal(rmdir(group), 0);
+	look->frozen = 1;
+	look->state = 0x2001;
+	assert_int_equal(run_state__of(look), DUMP_FROZEN);
+	look->state = 0x0104;
+	assert_int_equal(run_state__of(look), DUMP_STOPPED);
+	look->state = 0;
+	assert_int_equal(run_state__of(look), DUMP_READY);
+	look->on_cpu = 1;
+	assert_int_equal(run_state__of(look), DUMP_RUNS);
+	test_free(look);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bits_tell),
-		cmocka_unit_test(frozen_groups_are_told),
+		cmocka_unit_test(frozen_by_the_cgroup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

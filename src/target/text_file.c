@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads short texts below a root, see text_file.h.
-#include "check/text_file.h"
+#include "target/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

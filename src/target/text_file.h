@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Short texts of /proc and /sys, of this machine or, in tests, of a folder that has the like. */
-#ifndef CHECK_TEXT_FILE_H
-#define CHECK_TEXT_FILE_H
+#ifndef TARGET_TEXT_FILE_H
+#define TARGET_TEXT_FILE_H
 
 #include <stddef.h>
 #include <sys/types.h>
