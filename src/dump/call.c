@@ -115,17 +115,20 @@ static bool is_call(const struct stack_frame *frame, enum owner owner)
 	return owner == OWNER_CUDA ? is_named_like_cuda(frame->function) : is_named_like_library(frame->function);
 }
 
-/* Frames before those in which a program or a thread begins. */
+static bool is_beginning(const struct stack_frame *frame)
+{
+	return frame->kind == FRAME_NATIVE && frame->function && stack_beginning__is_name(frame->function);
+}
+
+/* Frames before those in which a program or a thread begins. A stripped program's _start has no name. */
 static size_t find_end(const struct stack *stack)
 {
 	size_t end = stack->count;
 
-	for (; end; end--) {
-		const struct stack_frame *frame = &stack->frames[end - 1];
-
-		if (frame->kind != FRAME_NATIVE || !frame->function || !stack_beginning__is_name(frame->function))
-			break;
-	}
+	if (end > 1 && !stack->frames[end - 1].function && is_beginning(&stack->frames[end - 2]))
+		end--;
+	while (end && is_beginning(&stack->frames[end - 1]))
+		end--;
 	return end;
 }
 
