@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum how { HANG_SPIN, HANG_YIELD, HANG_POLL, HANG_FUTEX, HANG_BY_FLAGS };
+enum how { HANG_SPIN, HANG_YIELD, HANG_POLL, HANG_FUTEX, HANG_IOCTL, HANG_BY_FLAGS };
 
 /* CU_CTX_SCHED_: what a context's flags say about its waits. */
 #define SCHED_YIELD 2u
@@ -67,7 +67,7 @@ static bool parse(const char *text, struct sim_hang *hang)
 {
 	static const char *const ways[] = {
 		[HANG_SPIN] = "spin", [HANG_YIELD] = "yield", [HANG_POLL] = "poll", [HANG_FUTEX] = "futex",
-		[HANG_BY_FLAGS] = "flags",
+		[HANG_IOCTL] = "ioctl", [HANG_BY_FLAGS] = "flags",
 	};
 	size_t length = strcspn(text, ":,");
 	char *end;
@@ -97,7 +97,7 @@ void sim_hang__arm(struct sim_function *function)
 	function->hang = calloc(1, sizeof(*function->hang));
 	if (!function->hang || !parse(text, function->hang))
 		sim_parse__refuse("CUDA_SIM_HANG", list, "expected NAME=HOW or NAME=HOW:N in a list with commas, HOW is "
-				  "spin, yield, poll, futex or flags");
+				  "spin, yield, poll, futex, ioctl or flags");
 	arm_release(list);
 }
 
@@ -143,6 +143,8 @@ void sim_hang__wait(const struct sim_function *function, uint64_t call)
 			poll(&event, 1, -1);
 		else if (how == HANG_FUTEX)
 			syscall(SYS_futex, &hanging.released, FUTEX_WAIT, 0, NULL, NULL, 0);
+		else if (how == HANG_IOCTL)
+			sim_hang__ioctl(hanging.event);
 		else
 			__builtin_ia32_pause();
 	}

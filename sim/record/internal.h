@@ -43,6 +43,8 @@ void sim_faults__check(enum sim_layer layer);
 /* hang.c: the same for hangs, and the hang of a call that has one; `call` counts them from 1. */
 void sim_hang__arm(struct sim_function *function);
 void sim_hang__wait(const struct sim_function *function, uint64_t call);
+/* hang_ioctl.c: hangs until the descriptor can be read from. */
+void sim_hang__ioctl(int release);
 /* See struct sim_recorder. */
 int sim_faults__inject(struct sim_call *call);
 
