@@ -6,7 +6,7 @@ for what it waits. The programs tell that themselves. Each goes on afterwards, a
 import pytest
 
 from lib import dump
-from lib.dump import C, CHILD, DEADLOCK, GIL, GIL_IN_CUDA, MANY, PYTHON, WAITS, YIELD, Stuck, assert_at, check, python
+from lib.dump import C, CHILD, DEADLOCK, GIL, GIL_IN_CUDA, IN_DRIVER, MANY, PYTHON, WAITS, YIELD, Stuck, assert_at, check, python
 
 pytestmark = [
     pytest.mark.usefixtures("nothing_left"),
@@ -51,13 +51,23 @@ def test_the_child_that_is_waited_for(stuck, tmp_path):
         program.release()
 
 
+def test_in_the_drivers_device(stuck, tmp_path):
+    """The kernel's part of the driver does not answer: the device is told."""
+    before = ["unshare", "-m", "sh", "-ec",
+              'mount -t tmpfs none /dev; mknod /dev/null c 1 3; mknod /dev/nvidiactl c 1 3; exec "$@"', "sh"]
+    with Stuck(IN_DRIVER, stuck.get(), log=tmp_path / "log", before=before) as program:
+        thread = check(program, "stuck.c")
+        assert thread.object == "/dev/nvidiactl"
+        program.release()
+
+
 def test_stopped(stuck, tmp_path):
     """It is where it was stopped."""
     way = next(way for way in WAITS if way.id == "stream-block")
     with Stuck(way, stuck.get(), log=tmp_path / "log") as program:
         with dump.stopped(program):
             thread = dump.take(program.pid).processes[program.pid].threads[program.only.tid]
-        assert (thread.state, thread.call) == ("stopped", way.call)
+        assert (thread.state, thread.call) == (dump.STOPPED, way.call)
         assert_at(thread, program.only, "stuck.c")
         program.release()
 
@@ -76,7 +86,7 @@ def test_deadlock(runtime, stuck, tmp_path):
         for ready in program.ready:
             thread = process.threads[ready.tid]
             assert thread.call == ("cudaLaunchHostFunc" if ready.function == "on_host" else None), thread
-            assert (thread.state, thread.waits_for) == ("asleep", "lock"), thread
+            assert (thread.state, thread.waits_for) == (dump.SLEEPS, "lock"), thread
             assert_at(thread, ready, file)
         assert process.in_cuda == 1
         program.release()
@@ -92,7 +102,7 @@ def test_gil(way, stuck, tmp_path):
             thread = process.threads[ready.tid]
             assert_at(thread, ready, "stuck.py")
             if ready is holder:
-                assert (thread.state, thread.call) == ("asleep", way.call), thread
+                assert (thread.state, thread.call) == (dump.SLEEPS, way.call), thread
                 assert thread.waits_for != "gil", thread
             else:
                 assert (thread.call, thread.waits_for, thread.holder) == (None, "gil", holder.tid), thread

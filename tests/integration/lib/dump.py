@@ -19,10 +19,14 @@ from lib.script import PROGRAMS
 
 RIGHT = f"right {sum(7 * i for i in range(4096))}"
 # x86-64
-READ, POLL, IOCTL, SCHED_YIELD, WAIT4, FUTEX = 0, 7, 16, 24, 61, 202
+READ, POLL, IOCTL, WAIT4, FUTEX = 0, 7, 16, 61, 202
+NAMES = {READ: "read", POLL: "poll", IOCTL: "ioctl", WAIT4: "wait4", FUTEX: "futex"}
 
 
 # --- the command ---
+
+# Words of its JSON.
+ON_CPU, SLEEPS, STOPPED = ("running", "ready"), "sleeping", "stopped"
 
 @functools.cache
 def exists():
@@ -67,14 +71,21 @@ class Thread:
         return self._waiting("for")
 
     @property
+    def sleeps_in(self):
+        """The name of the system call that it sleeps in, or None."""
+        return self._waiting("system_call")
+
+    @property
     def holder(self):
-        """The thread that has what it waits for, or None."""
-        return self._waiting("thread")
+        """The thread that has Python's lock, which it waits for, or None."""
+        holder = self._waiting("holder")
+        return holder and holder["tid"]
 
     @property
     def child(self):
         """The process that it waits for, or None."""
-        return self._waiting("process")
+        child = self._waiting("child")
+        return child and child["pid"]
 
     @property
     def object(self):
@@ -89,7 +100,7 @@ class Thread:
     @property
     def frames(self):
         """Innermost first."""
-        return self.data["stack"]["frames"] if isinstance(self.data["stack"], dict) else self.data["stack"]
+        return self.data["stack"]["frames"] if self.data["stack"] else []
 
     @property
     def functions(self):
@@ -187,17 +198,18 @@ WAITS = [Way(name, f"{driver}=flags", call, flags=flags, system_call=system_call
                                     ("device", "cuCtxSynchronize", "cudaDeviceSynchronize"))
          for flags, system_call in SCHEDULES.items()]
 COPY = Way("copy", "cuMemcpyDtoH_v2=spin", "cudaMemcpy")
-ALLOCATE = Way("allocate", "cuMemAlloc_v2=futex:2", "cudaMalloc", system_call=FUTEX)
+ALLOCATE = Way("allocate", "cuMemAlloc_v2=futex:2", "cudaMalloc", system_call=FUTEX, waits_for="lock")
+IN_DRIVER = Way("allocate", "cuMemAlloc_v2=ioctl:2", "cudaMalloc", system_call=IOCTL, waits_for="driver")
 DEADLOCK = Way("deadlock", threads=2, system_call=FUTEX, waits_for="lock")
 CHILD = Way("child", system_call=WAIT4, waits_for="child")
 PIPE = Way("pipe", system_call=READ, waits_for="pipe")
 NCCL = Way("nccl", "cuStreamSynchronize=poll", "cudaStreamSynchronize", by="ncclAllReduce", system_call=POLL)
 NCCL_SPINS = Way("nccl", by="ncclAllReduce", spins=True, env=(("NCCL_SPIN", "1"),))
 C = [*WAITS, COPY, ALLOCATE, Way("launch", "cuLaunchKernel=spin:200", "cudaLaunchKernel"),
-     Way("load", "cuLibraryLoadData=futex:2", "cudaLibraryLoadData", system_call=FUTEX), CHILD, PIPE, NCCL, NCCL_SPINS]
+     Way("load", "cuLibraryLoadData=futex:2", "cudaLibraryLoadData", system_call=FUTEX, waits_for="lock"), CHILD, PIPE, NCCL, NCCL_SPINS]
 PYTHON = [*WAITS, COPY, ALLOCATE, Way("launch", "cuLaunchKernel=spin:200", "cuLaunchKernel"),
           Way("driver", "cuStreamSynchronize=yield", "cuStreamSynchronize"),
-          Way("load", "cuModuleLoadData=futex:2", "cuModuleLoadData", system_call=FUTEX), CHILD, PIPE, NCCL, NCCL_SPINS]
+          Way("load", "cuModuleLoadData=futex:2", "cuModuleLoadData", system_call=FUTEX, waits_for="lock"), CHILD, PIPE, NCCL, NCCL_SPINS]
 GIL = Way("gil", threads=3, system_call=READ)
 GIL_IN_CUDA = Way("gil_cuda", "cuStreamSynchronize=poll", "cudaStreamSynchronize", threads=3, system_call=POLL)
 MANY = Way("many", "cuStreamSynchronize=futex,cuEventSynchronize=poll", threads=40)
@@ -230,7 +242,7 @@ def outer_tids(pid):
 class Stuck(Background):
     """
     A program that is stuck, as a context manager; `ready` are its threads that are, `program` its pid. `before` are words
-    of a program that starts it as its child, perhaps in a namespace; pids and tids are the test's all the same.
+    of a program that starts it or becomes it, perhaps in a namespace; pids and tids are the test's all the same.
     """
 
     def __init__(self, way, *argv, log, env=None, before=(), **options):
@@ -272,7 +284,7 @@ class Stuck(Background):
             mine = {thread.tid for thread in ready if thread.function != "want_gil"}
             wait_until(lambda: mine <= self._hanging(), "it does not hang")
         if self.behind:
-            self.program, = descendants(self.pid)
+            self.program, = descendants(self.pid) or [self.pid]
         outer = outer_tids(self.program)
         self.ready = [Ready(outer[thread.tid], thread.function, thread.line) for thread in ready]
         if self.way.system_call is not None:
@@ -364,9 +376,14 @@ def check(program, file, **options):
     assert (thread.call, thread.by) == (way.call, way.by), thread
     if file:
         assert_at(thread, ready, file)
-    assert thread.state in (("running", "ready") if way.system_call is None else ("asleep",)), thread
+    if way.system_call is None:
+        assert thread.state in ON_CPU, thread
+        assert thread.waits_for is None
+    else:
+        assert (thread.state, thread.sleeps_in) == (SLEEPS, NAMES[way.system_call]), thread
     if way.waits_for:
         assert thread.waits_for == way.waits_for, thread
+    assert thread.frames and not thread.data["stack"]["broken"], thread
     assert process.uses_cuda
     assert process.in_cuda == bool(way.call or way.by)
     return thread
