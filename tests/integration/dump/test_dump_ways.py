@@ -6,7 +6,8 @@ for what it waits. The programs tell that themselves. Each goes on afterwards, a
 import pytest
 
 from lib import dump
-from lib.dump import C, CHILD, DEADLOCK, GIL, GIL_IN_CUDA, IN_DRIVER, MANY, PYTHON, WAITS, YIELD, Stuck, assert_at, check, python
+from lib.dump import (
+    C, CHILD, DEADLOCK, GIL, GIL_IN_CUDA, IN_DRIVER, MANY, PYTHON, WAITS, YIELD, Stuck, assert_at, check, python)
 
 pytestmark = [
     pytest.mark.usefixtures("nothing_left"),

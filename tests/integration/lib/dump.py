@@ -206,10 +206,12 @@ PIPE = Way("pipe", system_call=READ, waits_for="pipe")
 NCCL = Way("nccl", "cuStreamSynchronize=poll", "cudaStreamSynchronize", by="ncclAllReduce", system_call=POLL)
 NCCL_SPINS = Way("nccl", by="ncclAllReduce", spins=True, env=(("NCCL_SPIN", "1"),))
 C = [*WAITS, COPY, ALLOCATE, Way("launch", "cuLaunchKernel=spin:200", "cudaLaunchKernel"),
-     Way("load", "cuLibraryLoadData=futex:2", "cudaLibraryLoadData", system_call=FUTEX, waits_for="lock"), CHILD, PIPE, NCCL, NCCL_SPINS]
+     Way("load", "cuLibraryLoadData=futex:2", "cudaLibraryLoadData", system_call=FUTEX, waits_for="lock"),
+     CHILD, PIPE, NCCL, NCCL_SPINS]
 PYTHON = [*WAITS, COPY, ALLOCATE, Way("launch", "cuLaunchKernel=spin:200", "cuLaunchKernel"),
           Way("driver", "cuStreamSynchronize=yield", "cuStreamSynchronize"),
-          Way("load", "cuModuleLoadData=futex:2", "cuModuleLoadData", system_call=FUTEX, waits_for="lock"), CHILD, PIPE, NCCL, NCCL_SPINS]
+          Way("load", "cuModuleLoadData=futex:2", "cuModuleLoadData", system_call=FUTEX, waits_for="lock"),
+          CHILD, PIPE, NCCL, NCCL_SPINS]
 GIL = Way("gil", threads=3, system_call=READ)
 GIL_IN_CUDA = Way("gil_cuda", "cuStreamSynchronize=poll", "cudaStreamSynchronize", threads=3, system_call=POLL)
 MANY = Way("many", "cuStreamSynchronize=futex,cuEventSynchronize=poll", threads=40)
