@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which processes `gpuprobe dump` looks at, whoever runs it and however they were built; those that are none."""
 import json
+import shutil
 import subprocess
 
 import pytest
 
 from lib import dump, folders, paths
-from lib.dump import ALLOCATE, WAITS, Stuck, Way, assert_at, check
+from lib.dump import ALLOCATE, CHILD, WAITS, Stuck, Way, assert_at, check
 from lib.stacks import symbols_of
 
 pytestmark = [
@@ -106,6 +107,25 @@ def test_in_a_namespace(stuck, tmp_path):
         assert program.program != program.pid
         check(program, "stuck.c")
         program.release()
+
+
+def test_a_child_in_a_namespace(stuck, tmp_path):
+    """It is told by the pid that it has here, though its parent waits for another number."""
+    with Stuck(CHILD, stuck.get(), log=tmp_path / "log", before=["unshare", "-pf", "--kill-child=KILL"]) as program:
+        child, = dump.descendants(program.program)
+        assert check(program, "stuck.c").child == child
+        program.release()
+
+
+def test_deleted_files(stuck, tmp_path):
+    """The program and its libraries have been replaced since, as by an upgrade."""
+    with folders.private() as directory:
+        path = shutil.copy(stuck.get(), directory)
+        with Stuck(SLEEPS, path, log=tmp_path / "log", env={"LD_LIBRARY_PATH": directory}) as program:
+            for file in directory.iterdir():
+                file.unlink()
+            check(program, "stuck.c")
+            program.release()
 
 
 def test_ended():

@@ -4,6 +4,7 @@
 for what it waits. The programs tell that themselves. Each goes on afterwards, and ends as if nobody had looked.
 """
 import pytest
+from test_python_stacks import interpreters
 
 from lib import dump
 from lib.dump import (
@@ -49,6 +50,7 @@ def test_the_child_that_is_waited_for(stuck, tmp_path):
         child, = dump.descendants(program.pid)
         thread = check(program, "stuck.c")
         assert thread.child == child
+        assert sorted(dump.take(program.pid).processes) == sorted([program.pid, child])
         program.release()
 
 
@@ -59,17 +61,6 @@ def test_in_the_drivers_device(stuck, tmp_path):
     with Stuck(IN_DRIVER, stuck.get(), log=tmp_path / "log", before=before) as program:
         thread = check(program, "stuck.c")
         assert thread.object == "/dev/nvidiactl"
-        program.release()
-
-
-def test_stopped(stuck, tmp_path):
-    """It is where it was stopped."""
-    way = next(way for way in WAITS if way.id == "stream-block")
-    with Stuck(way, stuck.get(), log=tmp_path / "log") as program:
-        with dump.stopped(program):
-            thread = dump.take(program.pid).processes[program.pid].threads[program.only.tid]
-        assert (thread.state, thread.call) == (dump.STOPPED, way.call)
-        assert_at(thread, program.only, "stuck.c")
         program.release()
 
 
@@ -93,11 +84,10 @@ def test_deadlock(runtime, stuck, tmp_path):
         program.release()
 
 
-@pytest.mark.parametrize("way", [GIL, GIL_IN_CUDA], ids=lambda way: way.name)
-def test_gil(way, stuck, tmp_path):
-    """A thread sleeps with the lock of Python's interpreter, which two others want."""
-    with python(stuck, way, tmp_path) as program:
-        process = dump.take(program.pid).processes[program.pid]
+def check_gil(way, stuck, tmp_path, **options):
+    """Those that want the lock wake every 5 ms, to ask the one that has it for it."""
+    with python(stuck, way, tmp_path, **options) as program:
+        process = dump.take_asleep(program.pid, *(ready.tid for ready in program.ready))
         holder, = [ready for ready in program.ready if ready.function != "want_gil"]
         for ready in program.ready:
             thread = process.threads[ready.tid]
@@ -110,14 +100,36 @@ def test_gil(way, stuck, tmp_path):
         program.release()
 
 
-def test_forty_threads_of_python(stuck, tmp_path):
-    with python(stuck, MANY, tmp_path) as program:
+def check_many(way, stuck, tmp_path, **options):
+    with python(stuck, way, tmp_path, **options) as program:
         process = dump.take(program.pid).processes[program.pid]
         calls = {"wait_for_stream": "cudaStreamSynchronize", "wait_for_event": "cudaEventSynchronize"}
         for ready in program.ready:
             thread = process.threads[ready.tid]
             assert thread.call == calls[ready.function], thread
             assert_at(thread, ready, "stuck.py")
-        assert process.in_cuda == 40
-        assert process.threads[program.pid].call is None
+        assert process.in_cuda == way.threads
         program.release()
+
+
+@pytest.mark.parametrize("way", [GIL, GIL_IN_CUDA], ids=lambda way: way.name)
+def test_gil(way, stuck, tmp_path):
+    """A thread sleeps with the lock of Python's interpreter, which two others want."""
+    check_gil(way, stuck, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("interpreter", interpreters().items(), ids=lambda item: item[0])
+@pytest.mark.parametrize("way", [GIL, GIL_IN_CUDA, WAITS[0], MANY], ids=lambda way: way.id)
+def test_each_python(way, interpreter, stuck, tmp_path):
+    version, path = interpreter
+    if path is None:
+        pytest.skip(f"there is no CPython {version} here")
+    if way in (GIL, GIL_IN_CUDA):
+        check_gil(way, stuck, tmp_path, interpreter=path)
+    else:
+        check_many(way, stuck, tmp_path, interpreter=path)
+
+
+def test_forty_threads_of_python(stuck, tmp_path):
+    check_many(MANY, stuck, tmp_path)

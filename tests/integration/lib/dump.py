@@ -26,7 +26,7 @@ NAMES = {READ: "read", POLL: "poll", IOCTL: "ioctl", WAIT4: "wait4", FUTEX: "fut
 # --- the command ---
 
 # Words of its JSON.
-ON_CPU, SLEEPS, STOPPED = ("running", "ready"), "sleeping", "stopped"
+ON_CPU, SLEEPS, STOPPED, TRACED, FROZEN = ("running", "ready"), "sleeping", "stopped", "traced", "frozen"
 
 @functools.cache
 def exists():
@@ -162,6 +162,13 @@ def take(*pids, **options):
     return Dump(run(*pids, **options).stdout)
 
 
+def take_asleep(pid, *tids):
+    """The first Dump of a process in which all of these threads sleep: for those that wake now and then."""
+    return wait_until(lambda: next((process for process in take(pid).processes.values() if process.pid == pid
+                                    and all(process.threads[tid].state == SLEEPS for tid in tids)), None),
+                      "they were never asleep")
+
+
 # --- programs that are stuck ---
 
 @dataclass(frozen=True)
@@ -286,7 +293,7 @@ class Stuck(Background):
             mine = {thread.tid for thread in ready if thread.function != "want_gil"}
             wait_until(lambda: mine <= self._hanging(), "it does not hang")
         if self.behind:
-            self.program, = descendants(self.pid) or [self.pid]
+            self.program = (descendants(self.pid) or [self.pid])[0]
         outer = outer_tids(self.program)
         self.ready = [Ready(outer[thread.tid], thread.function, thread.line) for thread in ready]
         if self.way.system_call is not None:
@@ -356,10 +363,10 @@ def stopped(process):
         process.send_signal(signal.SIGCONT)
 
 
-def python(stuck, way, tmp_path, **options):
+def python(stuck, way, tmp_path, interpreter=paths.PYTHON, **options):
     """programs/stuck.py; NCCL's stand-in is beside stuck.c."""
     env = {"LD_LIBRARY_PATH": stuck.get().parent} if way.name == "nccl" else None
-    return Stuck(way, paths.PYTHON, PROGRAMS / "stuck.py", log=tmp_path / "log", env=env, **options)
+    return Stuck(way, interpreter, PROGRAMS / "stuck.py", log=tmp_path / "log", env=env, **options)
 
 
 def assert_at(thread, ready, file):
