@@ -420,7 +420,7 @@ other_namespace() {
 
 no_programs() {
 	bpftool prog list > programs
-	! grep -E ' name (call_|trace_|calls_in|mapping_exit|process_e|process_f|identity_of)' programs
+	! grep -E ' name (call_|trace_|calls_in|mapping_exit|process_e|process_f|identity_of|look_at)' programs
 }
 
 # The kernel takes its time to free them.
