@@ -14,6 +14,7 @@
 #include "dump/taken.h"
 #include "dump/waiting.h"
 #include "stack/stacks.h"
+#include "symbol/python_process.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
 
@@ -44,7 +45,6 @@ struct subject {
 struct subjects {
 	struct subject *list;
 	size_t count;
-	size_t current; /* who is being looked at */
 	uint64_t records;
 };
 
@@ -89,40 +89,37 @@ bool dump__maps_cuda(pid_t pid)
 
 /* --- the moment --- */
 
-static int keep_python(void *arg, pid_t pid, const struct python_target *target)
+/* Where its Python is has to be known before a thread is taken. No Python, or one whose frames cannot be had: nowhere. */
+static void find_python(const struct dumper *dumper, struct subject *subject)
 {
-	struct subjects *subjects = arg;
-	struct subject *subject = &subjects->list[subjects->current];
+	struct python_process python;
+	struct error err = {0};
 
-	if (subjects->current == subjects->count || subject->pid != pid)
-		return 0; /* it was not there yet when threads were taken */
-	subject->has_python = target != NULL;
-	if (target)
-		subject->python = *target;
-	return 0;
+	subject->has_python = !python_process__find(dumper->memory, subject->pid, &python, &err);
+	if (subject->has_python)
+		subject->python = python.offsets.target;
 }
 
-static int new_stacks(const struct dumper *dumper, struct subjects *subjects, struct stacks **out)
+static int new_stacks(const struct dumper *dumper, struct stacks **out)
 {
 	const struct stacks_options options = {
 		.mode = STACK_DWARF,
 		.max = DUMP_THREADS_MAX + 1,
 		.ring_fd = -1,
 		.memory = dumper->memory,
-		.hooks = {.set_python = keep_python, .arg = subjects},
 	};
 	struct error err = {0};
 
 	return stacks__new(&options, dumper->log, out, &err);
 }
 
-/* Where each has its Python is known before the first thread is taken, so that all are of one moment. */
-static void take_threads(const struct dumper *dumper, struct subjects *subjects, struct stacks *stacks)
+/* What takes longer, the mappings and what is in their files, comes after the last thread, so that all are of one moment. */
+static void take_threads(const struct dumper *dumper, struct subjects *subjects)
 {
 	size_t left = DUMP_THREADS_MAX;
 
-	for (subjects->current = 0; subjects->current < subjects->count; subjects->current++)
-		stacks__look_at(stacks, subjects->list[subjects->current].pid, false);
+	for (size_t i = 0; i < subjects->count; i++)
+		find_python(dumper, &subjects->list[i]);
 	for (size_t i = 0; i < subjects->count; i++) {
 		struct subject *subject = &subjects->list[i];
 
@@ -259,6 +256,7 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects, 
 		process->command = read_command(subject->pid);
 		describe(dumper, process->process, subject);
 	}
+	stacks__look_at(kept->stacks, subject->pid, false);
 	name_threads(subjects, subject, kept->stacks, process);
 	return find_waiting(dumper, subject, process);
 }
@@ -300,11 +298,11 @@ static void clear_subjects(struct subjects *subjects)
 static int take(const struct dumper *dumper, const struct dump_request *request, struct subjects *subjects,
 		struct kept_dump *kept)
 {
-	int ret = new_stacks(dumper, subjects, &kept->stacks);
+	int ret = new_stacks(dumper, &kept->stacks);
 
 	if (ret)
 		return ret;
-	take_threads(dumper, subjects, kept->stacks);
+	take_threads(dumper, subjects);
 	kept->dump.boot_ns = clock__boot_ns();
 	kept->dump.taken_ns = kept->dump.boot_ns - request->since_ns;
 	for (size_t i = 0; i < subjects->count && !ret; i++)
