@@ -10,9 +10,7 @@ from lib import dump, folders, paths
 from lib.dump import ALLOCATE, CHILD, WAITS, Stuck, Way, assert_at, check
 from lib.stacks import symbols_of
 
-pytestmark = [
-    pytest.mark.usefixtures("nothing_left"),
-    pytest.mark.skipif("not __import__('lib.dump').dump.exists()", reason="this gpuprobe has no `dump` yet")]
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 SLEEPS = next(way for way in WAITS if way.id == "event-block")
 SPINS = next(way for way in WAITS if way.id == "stream-spin")

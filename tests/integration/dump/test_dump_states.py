@@ -11,9 +11,7 @@ from lib import dump
 from lib.dump import WAITS, Stuck, assert_at
 from lib.probe import wait_until
 
-pytestmark = [
-    pytest.mark.usefixtures("nothing_left"),
-    pytest.mark.skipif("not __import__('lib.dump').dump.exists()", reason="this gpuprobe has no `dump` yet")]
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 SLEEPS = next(way for way in WAITS if way.id == "stream-block")
 SPINS = next(way for way in WAITS if way.id == "stream-spin")

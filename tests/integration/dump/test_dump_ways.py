@@ -10,9 +10,7 @@ from lib import dump
 from lib.dump import (
     C, CHILD, DEADLOCK, GIL, GIL_IN_CUDA, IN_DRIVER, MANY, PYTHON, WAITS, YIELD, Stuck, assert_at, check, python)
 
-pytestmark = [
-    pytest.mark.usefixtures("nothing_left"),
-    pytest.mark.skipif("not __import__('lib.dump').dump.exists()", reason="this gpuprobe has no `dump` yet")]
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 def ways(all_of_them, quick):

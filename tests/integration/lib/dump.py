@@ -4,7 +4,6 @@
 for it to look at, which are stuck (programs/stuck.c, stuck.py).
 """
 import contextlib
-import functools
 import json
 import os
 import signal
@@ -27,12 +26,6 @@ NAMES = {READ: "read", POLL: "poll", IOCTL: "ioctl", WAIT4: "wait4", FUTEX: "fut
 
 # Words of its JSON.
 ON_CPU, SLEEPS, STOPPED, TRACED, FROZEN = ("running", "ready"), "sleeping", "stopped", "traced", "frozen"
-
-@functools.cache
-def exists():
-    """Whether the gpuprobe under test has the command yet."""
-    return subprocess.run([paths.GPUPROBE, "dump", "--help"], capture_output=True, check=False).returncode == 0
-
 
 class Thread:
     """A thread of a dump."""
