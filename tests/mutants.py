@@ -56,6 +56,8 @@ MUTANTS = [
            "\t\tended = merging->entry[merging->next] || merging->next > 2;\n", "unit,integration", "python_stacks"),
     Mutant("findings", "src/finding/short_waits.c", "\treturn waits->calls ? (double)launches / (double)waits->calls : 0;\n",
            "\treturn waits->calls ? (double)waits->calls / (double)launches : 0;\n", "unit,integration", "finding"),
+    Mutant("dump", "src/dump/call.c", "\t\tif (owner == OWNER_CUDA && call.by)\n", "\t\tif (owner == OWNER_CUDA && call.function)\n",
+           "integration", "dump"),
     Mutant("shims", "bpf/shim.h", "\treturn process->calls_drivers;\n", "\treturn false;\n", "integration", "test_shims"),
     Mutant("shares", "bpf/share.h", "own < max / LITTLE;\n", "own > max;\n", "integration", "test_full_shares"),
     Mutant("confined", "bpf/confined.h", "\t\treturn is_counted;\n", "\t\treturn is_counted && row == 7;\n", "integration", "test_confined"),

@@ -10,8 +10,6 @@ from lib import dump, folders, paths
 from lib.dump import ALLOCATE, CHILD, WAITS, Stuck, Way, assert_at, check
 from lib.stacks import symbols_of
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
-
 SLEEPS = next(way for way in WAITS if way.id == "event-block")
 SPINS = next(way for way in WAITS if way.id == "stream-spin")
 CAPABILITIES = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
@@ -36,6 +34,7 @@ def test_stripped(way, stuck, tmp_path):
         program.release()
 
 
+@pytest.mark.usefixtures("nothing_left")
 def test_not_moved(stuck, tmp_path):
     """A second look finds a thread that hangs where it was."""
     with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
@@ -43,6 +42,17 @@ def test_not_moved(stuck, tmp_path):
         assert thread.call == SLEEPS.call
         assert_at(thread, program.only, "stuck.c")
         assert thread.moved is False
+        program.release()
+
+
+def test_text(stuck, tmp_path):
+    """For a person: the call, the program's own lines and that the thread has not moved."""
+    with Stuck(SPINS, stuck.get(), log=tmp_path / "log") as program:
+        said = dump.run(program.pid, args=["--again", "0.2"]).stdout
+        ready = program.only
+        assert SPINS.call in said and f"thread {ready.tid} " in said
+        assert f"{ready.function} (stuck.c:{ready.line})" in said
+        assert "has not moved" in said.split(f"thread {ready.tid} ")[1]
         program.release()
 
 
@@ -58,6 +68,7 @@ def test_without_cuda(tmp_path):
         program.release("right")
 
 
+@pytest.mark.usefixtures("nothing_left")
 def test_whole_machine(stuck, tmp_path):
     """Without -p all that use CUDA are there, and who does not is not."""
     with Stuck(SLEEPS, stuck.get(), log=tmp_path / "one") as one, \
@@ -87,6 +98,7 @@ def test_several(stuck, tmp_path):
             program.release()
 
 
+@pytest.mark.usefixtures("nothing_left")
 @pytest.mark.plain("its libraries are not for a user")
 def test_as_a_user(stuck, tmp_path):
     """With the five capabilities, of a program of root's."""
@@ -95,6 +107,17 @@ def test_as_a_user(stuck, tmp_path):
               "--"]
     with folders.private(gpuprobe=True) as directory, Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
         check(program, "stuck.c", before=before, gpuprobe=directory / "gpuprobe", cwd="/")
+        program.release()
+
+
+@pytest.mark.plain("its libraries are not for a user")
+def test_without_capabilities(stuck, tmp_path):
+    """What is missing is said, and the program goes on."""
+    before = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--"]
+    with folders.private(gpuprobe=True) as directory, Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
+        done = dump.run(program.pid, before=before, gpuprobe=directory / "gpuprobe", cwd="/", status=1)
+        assert done.stdout == ""
+        assert "CAP_BPF" in done.stderr
         program.release()
 
 
@@ -135,6 +158,7 @@ def test_ended():
     assert f"no process has pid {process.pid}" in done.stderr
 
 
+@pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("word", ["x", "0", "-1", "1.5", ""])
 def test_what_is_no_pid(word):
     done = dump.run(word, status=2)

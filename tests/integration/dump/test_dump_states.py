@@ -11,8 +11,6 @@ from lib import dump
 from lib.dump import WAITS, Stuck, assert_at
 from lib.probe import wait_until
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
-
 SLEEPS = next(way for way in WAITS if way.id == "stream-block")
 SPINS = next(way for way in WAITS if way.id == "stream-spin")
 PTRACE_ATTACH, PTRACE_DETACH = 16, 17

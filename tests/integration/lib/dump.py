@@ -137,12 +137,12 @@ class Dump:
         self.processes = {process["pid"]: Process(process) for process in self.data["processes"]}
 
 
-def command(*pids, args=(), gpuprobe=None):
+def command(*pids, args=("--json",), gpuprobe=None):
     """The words of a command line."""
-    return [str(word) for word in (gpuprobe or paths.GPUPROBE, "dump", "--json", *(f"--pid={pid}" for pid in pids), *args)]
+    return [str(word) for word in (gpuprobe or paths.GPUPROBE, "dump", *(f"--pid={pid}" for pid in pids), *args)]
 
 
-def run(*pids, args=(), status=0, before=(), gpuprobe=None, **options):
+def run(*pids, args=("--json",), status=0, before=(), gpuprobe=None, **options):
     """Runs it to its end: what subprocess.run returns."""
     done = subprocess.run([*map(str, before), *command(*pids, args=args, gpuprobe=gpuprobe)], env=environment(), text=True,
                           capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False, **options)
@@ -150,9 +150,9 @@ def run(*pids, args=(), status=0, before=(), gpuprobe=None, **options):
     return done
 
 
-def take(*pids, **options):
+def take(*pids, args=(), **options):
     """The Dump of these processes, or of all."""
-    return Dump(run(*pids, **options).stdout)
+    return Dump(run(*pids, args=["--json", *args], **options).stdout)
 
 
 def take_asleep(pid, *tids):
