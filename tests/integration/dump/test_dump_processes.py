@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from lib import dump, folders, paths
-from lib.dump import ALLOCATE, CHILD, WAITS, Stuck, Way, assert_at, check
+from lib.dump import ALLOCATE, CHILD, DEADLOCK, WAITS, Stuck, Way, assert_at, check
 from lib.stacks import symbols_of
 
 SLEEPS = next(way for way in WAITS if way.id == "event-block")
@@ -146,6 +146,21 @@ def test_deleted_files(stuck, tmp_path):
             for file in directory.iterdir():
                 file.unlink()
             check(program, "stuck.c")
+            program.release()
+
+
+@pytest.mark.parametrize("way", [SLEEPS, SPINS, DEADLOCK], ids=lambda way: way.id)
+def test_watched(way, gpuprobe, stuck, tmp_path):
+    """Another gpuprobe watches the calls: their return addresses are the kernel's, who knows the program's."""
+    with gpuprobe.start(libraries=[paths.LIBCUDA, paths.LIBCUDART]) as watching:
+        watching.wait_until_watching()
+        with Stuck(way, stuck.get(), log=tmp_path / "log") as program:
+            threads = dump.take(program.pid).processes[program.pid].threads
+            for ready in program.ready:
+                thread = threads[ready.tid]
+                assert thread.call == (way.call or ("cudaLaunchHostFunc" if ready.function == "on_host" else None)), thread
+                assert_at(thread, ready, "stuck.c")
+                assert not thread.data["stack"]["broken"], thread
             program.release()
 
 
