@@ -52,6 +52,21 @@ static __always_inline void keep_registers(const struct pt_regs *regs)
 	to->r15 = regs->r15;
 }
 
+/* Whoever has put return probes in: what was where the kernel has its trampoline's address now. */
+static __always_inline void keep_callers(struct task_struct *task)
+{
+	struct return_instance *instance = BPF_CORE_READ(task, utask, return_instances);
+	struct stack_record *record = &look.stack;
+
+	record->callers = 0;
+	for (u32 i = 0; i < STACK_CALLERS && instance; i++) {
+		record->caller[i].place = BPF_CORE_READ(instance, stack);
+		record->caller[i].address = BPF_CORE_READ(instance, orig_ret_vaddr);
+		record->callers = i + 1;
+		instance = BPF_CORE_READ(instance, next);
+	}
+}
+
 /* From the stack pointer on, as far as it is mapped. Returns how many bytes. */
 static __always_inline u32 copy_stack(const struct memory_of *of, u64 from)
 {
@@ -98,6 +113,7 @@ int look_at_thread(struct bpf_iter__task *ctx)
 	describe(of.task);
 	keep_system_call(regs);
 	keep_registers(regs);
+	keep_callers(of.task);
 	look.stack.flags = STACK_INTERRUPTED;
 	look.stack.copied = copy_stack(&of, look.stack.registers.sp);
 	walk_frames(&of);

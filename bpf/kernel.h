@@ -67,6 +67,17 @@ struct uprobes_state {
 	struct xol_area *xol_area;
 } CO_RE;
 
+/* A call in progress whose return address the kernel has replaced. */
+struct return_instance {
+	unsigned long stack; /* where that was */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next; /* further out */
+} CO_RE;
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+} CO_RE;
+
 typedef struct {
 	unsigned int sequence;
 } seqcount_t;
@@ -108,6 +119,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	const struct cred *real_cred;
 	struct signal_struct *signal;
+	struct uprobe_task *utask;
 	u64 start_boottime;
 	int exit_code;
 	unsigned frozen : 1; /* by its cgroup, of version 2 */

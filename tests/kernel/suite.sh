@@ -130,6 +130,17 @@ dumps_a_wait() {
 	wait "$waiting" || true
 }
 
+# Where the kernel has its own address in place of the call's return address.
+dumps_what_is_watched() {
+	background -- env CUDA_SIM_ASYNC=600s "$SIM/cuda_events_test"
+	wait_until grep -q '"in_progress":\[{"function":"cu[a-z]*EventSynchronize"' out
+	waiting=$(last_report out | grep -o '"pid":[0-9]*' | head -n 1 | cut -d : -f 2)
+	wait_until dumped ' main (cuda_events_test.c:' "$waiting"
+	grep ' in cudaEventSynchronize' dump
+	kill -KILL "$waiting"
+	wait "$probe" || true
+}
+
 dumps_python() {
 	cat > idle.py <<-END
 		import time
@@ -491,6 +502,7 @@ together "stat --json" \
 run account_in_text account_in_text
 run call_in_progress call_in_progress
 run dump_of_a_wait dumps_a_wait
+run dump_of_what_is_watched dumps_what_is_watched
 run dump_of_python dumps_python
 run account_diagnose diagnoses sync-after-every-launch
 
