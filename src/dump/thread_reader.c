@@ -11,6 +11,7 @@
 
 #include "gen/dump.skel.h"
 #include "target/process.h"
+#include "target/task_iterator.h"
 
 struct thread_reader {
 	struct dump_bpf *skeleton;
@@ -52,21 +53,6 @@ void thread_reader__set_python(struct thread_reader *reader, const struct python
 		memset(&reader->skeleton->bss->python, 0, sizeof(reader->skeleton->bss->python));
 }
 
-static struct bpf_link *attach_to(struct dump_bpf *skeleton, pid_t tid)
-{
-	struct bpf_iter_attach_opts options;
-	union bpf_iter_link_info info;
-
-	/* Not LIBBPF_OPTS: the compiler need not clear what follows the last member, and libbpf refuses what is not zero. */
-	memset(&options, 0, sizeof(options));
-	memset(&info, 0, sizeof(info));
-	info.task.tid = (uint32_t)tid;
-	options.sz = sizeof(options);
-	options.link_info = &info;
-	options.link_info_len = sizeof(info);
-	return bpf_program__attach_iter(skeleton->progs.look_at_thread, &options);
-}
-
 /* The program writes nothing to what is read: it leaves what it found in its own data. */
 static void run(struct bpf_link *link)
 {
@@ -83,7 +69,7 @@ static void run(struct bpf_link *link)
 struct thread_look *thread_reader__take(struct thread_reader *reader, pid_t pid, pid_t tid)
 {
 	struct thread_look *found = &reader->skeleton->bss->look, *look = NULL;
-	struct bpf_link *link = attach_to(reader->skeleton, tid);
+	struct bpf_link *link = task_iterator__attach(reader->skeleton->progs.look_at_thread, 0, tid);
 
 	if (!link)
 		return NULL;

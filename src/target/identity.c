@@ -14,6 +14,7 @@
 
 #include "gen/identity.skel.h"
 #include "gpuprobe/state.h"
+#include "target/task_iterator.h"
 
 #define MAPPINGS_MAX 131072 /* the kernel lets a process have half of them by default */
 
@@ -25,17 +26,7 @@ struct identity_reader {
 /* Mappings of the one process alone (Linux 6.1): of its main thread, or of the others where that has ended. */
 static struct bpf_link *attach_to(struct identity_bpf *skeleton, pid_t pid)
 {
-	struct bpf_iter_attach_opts options;
-	union bpf_iter_link_info info;
-
-	/* Not LIBBPF_OPTS: the compiler need not clear what follows the last member, and libbpf refuses what is not zero. */
-	memset(&options, 0, sizeof(options));
-	memset(&info, 0, sizeof(info));
-	info.task.pid = (uint32_t)pid;
-	options.sz = sizeof(options);
-	options.link_info = &info;
-	options.link_info_len = sizeof(info);
-	return bpf_program__attach_iter(skeleton->progs.identity_of_mappings, &options);
+	return task_iterator__attach(skeleton->progs.identity_of_mappings, pid, 0);
 }
 
 /*
