@@ -269,6 +269,7 @@ int counting__attach(struct counting *counting, struct error *err)
 	if (ret)
 		return ret;
 	collector__attached(counting->collector);
+	session__find_earlier(counting->session);
 	if (counting->overhead)
 		overhead__start(counting->overhead);
 	return 0;
@@ -351,6 +352,7 @@ static void refresh_counts(struct counting *counting)
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
 	note_callers(counting);
 	session__look_at_silent(counting->session, model->final);
+	session__tell_earlier(counting->session, model, model->final);
 	name_shims(counting);
 	model->asked = *session__asked(counting->session);
 	if (counting->overhead)

@@ -10,6 +10,7 @@
 #include "cli/privileges.h"
 #include "cli/subcommand.h"
 #include "cli/watch.h"
+#include "dump/choice.h"
 #include "dump/dump.h"
 #include "output/dump.h"
 #include "target/process.h"
@@ -25,60 +26,11 @@ struct dump_command {
 	struct dump *first, *second; /* the second with --again alone */
 };
 
-/* --- whose threads --- */
-
-static int add_pid(struct pid_list *list, pid_t pid)
-{
-	pid_t *grown;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (list->pids[i] == pid)
-			return 0;
-	grown = realloc(list->pids, (list->count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	list->pids = grown;
-	grown[list->count++] = pid;
-	return 0;
-}
-
-/* Those of the list that have CUDA. */
-static int add_users_of_cuda(struct pid_list *to, const struct pid_list *from)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < from->count && !ret; i++)
-		if (dump__maps_cuda(from->pids[i]))
-			ret = add_pid(to, from->pids[i]);
-	return ret;
-}
-
-/* One that was asked for, whatever it has mapped, and its descendants that use CUDA. */
-static int add_asked(struct pid_list *pids, pid_t pid)
-{
-	struct pid_list children = {0};
-	int ret = add_pid(pids, pid);
-
-	if (!ret && !process__descendants(pid, &children))
-		ret = add_users_of_cuda(pids, &children);
-	pid_list__clear(&children);
-	return ret;
-}
-
 static int choose_processes(struct dump_command *run, struct error *err)
 {
 	const struct targets *targets = &run->options->targets;
-	struct pid_list all = {0};
-	int ret = 0;
+	int ret = dump_choice__make(targets->pids, targets->pid_count, &run->pids);
 
-	for (size_t i = 0; i < targets->pid_count && !ret; i++)
-		ret = add_asked(&run->pids, targets->pids[i]);
-	if (!targets->pid_count) {
-		ret = process__list(&all);
-		if (!ret)
-			ret = add_users_of_cuda(&run->pids, &all);
-		pid_list__clear(&all);
-	}
 	return ret ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;
 }
 

@@ -22,6 +22,7 @@
 #include "base/heap.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/earlier.h"
 #include "cli/exits.h"
 #include "cli/listener.h"
 #include "cli/privileges.h"
@@ -57,9 +58,12 @@ struct session {
 	struct attacher *attacher;
 	struct refusals refusals;
 	struct asked_processes asked;
-	struct silence *silence; /* NULL: without memory nothing is said of them */
-	uint64_t gave_back_ns;	 /* memory, the last time */
-	uint64_t unused_ns;	 /* a file that nobody maps keeps its probes for so long */
+	/* NULL: without memory nothing is said of what they are in. */
+	struct looker *looker;
+	struct silence *silence;
+	struct earlier_calls *earlier;
+	uint64_t gave_back_ns; /* memory, the last time */
+	uint64_t unused_ns;    /* a file that nobody maps keeps its probes for so long */
 	int signal_fd;
 	int timer_fd; /* of the deadline */
 	int end_fd;   /* an epoll of both */
@@ -450,7 +454,9 @@ int session__new(const struct targets *targets, double duration, const struct se
 	session->duration = duration;
 	session->hooks = *hooks;
 	session->log = log;
-	session->silence = silence__new(log);
+	session->looker = looker__new(log);
+	session->silence = silence__new(session->looker);
+	session->earlier = earlier_calls__new(session->looker);
 	session->signal_fd = session->timer_fd = session->end_fd = -1;
 	ret = session->asked.processes ? set_up(session, err) : error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
@@ -576,6 +582,16 @@ void session__look_at_silent(struct session *session, bool final)
 	silence__look(session->silence, &session->asked, final);
 }
 
+void session__find_earlier(struct session *session)
+{
+	earlier_calls__begin(session->earlier, session->targets->pids, session->targets->pid_count);
+}
+
+void session__tell_earlier(struct session *session, struct model *model, bool final)
+{
+	earlier_calls__tell(session->earlier, model, final);
+}
+
 int session__watch(struct session *session, unsigned int families, struct error *err)
 {
 	return session->attacher ? attacher__watch(session->attacher, families, err) : 0;
@@ -675,7 +691,9 @@ void session__free(struct session *session)
 	close_one(session->signal_fd);
 	if (session->loop)
 		event_base_free(session->loop);
+	earlier_calls__free(session->earlier);
 	silence__free(session->silence);
+	looker__free(session->looker);
 	free(session->asked.processes);
 	free(session);
 }

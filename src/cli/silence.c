@@ -7,49 +7,29 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "dump/choice.h"
 #include "dump/dump.h"
-#include "target/memory_reader.h"
 
 #define LOOKED_AT 8
 #define REST_NS (10 * NS_PER_S)
 
 struct silence {
-	const struct log *log;
-	struct memory_reader *memory;
-	struct dumper *dumper; /* NULL: not yet, or it cannot be */
-	bool refused;
+	struct looker *looker;
 	uint64_t looked_ns;
 };
 
-struct silence *silence__new(const struct log *log)
+struct silence *silence__new(struct looker *looker)
 {
 	struct silence *silence = calloc(1, sizeof(*silence));
 
 	if (silence)
-		silence->log = log;
+		silence->looker = looker;
 	return silence;
 }
 
 void silence__free(struct silence *silence)
 {
-	if (!silence)
-		return;
-	dumper__free(silence->dumper);
-	memory_reader__free(silence->memory);
 	free(silence);
-}
-
-static bool load(struct silence *silence)
-{
-	struct error err = {0};
-
-	if (silence->dumper || silence->refused)
-		return silence->dumper;
-	silence->memory = memory_reader__new(silence->log);
-	silence->refused = !silence->memory || dumper__new(silence->memory, silence->log, &silence->dumper, &err);
-	if (silence->refused)
-		log__info(silence->log, "what silent processes are in is not known: %s", err.text);
-	return silence->dumper;
 }
 
 /* The program's innermost frame: " (step, train.py:44)"; empty where none has a line. */
@@ -68,52 +48,67 @@ static void tell_place(const struct dump_thread *thread, char *text, size_t size
 	}
 }
 
-static void tell_doing(const struct dump_process *process, char *text, size_t size)
+/* Of the process and its descendants. */
+static const struct dump_thread *find_in_cuda(const struct dump *dump)
 {
-	const struct dump_thread *thread = process->threads;
+	for (size_t i = 0; i < dump->count; i++)
+		for (size_t k = 0; k < dump->processes[i].thread_count; k++)
+			if (dump->processes[i].threads[k].call || dump->processes[i].threads[k].by)
+				return &dump->processes[i].threads[k];
+	return NULL;
+}
+
+static bool uses_cuda(const struct dump *dump)
+{
+	for (size_t i = 0; i < dump->count; i++)
+		if (dump->processes[i].maps_cuda)
+			return true;
+	return false;
+}
+
+static void tell_doing(const struct dump *dump, pid_t pid, char *text, size_t size)
+{
+	const struct dump_thread *thread = find_in_cuda(dump);
 	char place[112];
 
-	for (size_t i = 0; i < process->thread_count; i++, thread++) {
-		if (!thread->call && !thread->by)
-			continue;
+	if (!thread && uses_cuda(dump)) {
+		snprintf(text, size, "none of its threads is in one (gpuprobe dump -p %d)", (int)pid);
+	} else if (!thread) {
+		snprintf(text, size, "it has no CUDA library");
+	} else {
 		tell_place(thread, place, sizeof(place));
 		snprintf(text, size, "thread %d (%s) is in %.48s%s", (int)thread->tid, thread->comm,
 			 thread->call ? thread->call : thread->by, place);
-		return;
 	}
-	if (process->maps_cuda)
-		snprintf(text, size, "none of its threads is in one (gpuprobe dump -p %d)", (int)process->process->pid);
-	else
-		snprintf(text, size, "it has no CUDA library");
 }
 
-static void tell(struct asked_processes *asked, const struct dump *dump)
+static void look_at(const struct silence *silence, struct asked_process *process)
 {
-	for (size_t i = 0; i < asked->count; i++) {
-		struct asked_process *process = &asked->processes[i];
+	const pid_t pid = process->pid;
+	struct pid_list pids = {0};
+	struct dump *dump = NULL;
 
-		process->doing[0] = '\0';
-		for (size_t k = 0; k < dump->count; k++)
-			if (dump->processes[k].process->pid == process->pid)
-				tell_doing(&dump->processes[k], process->doing, sizeof(process->doing));
-	}
+	process->doing[0] = '\0';
+	if (!dump_choice__make(&pid, 1, &pids))
+		dump = looker__look(silence->looker, pids.pids, pids.count);
+	pid_list__clear(&pids);
+	if (dump && dump->count)
+		tell_doing(dump, pid, process->doing, sizeof(process->doing));
+	dump__free(dump);
 }
 
 void silence__look(struct silence *silence, struct asked_processes *asked, bool final)
 {
 	uint64_t now = clock__boot_ns();
-	pid_t pids[LOOKED_AT];
-	struct dump_request request = {.pids = pids, .since_ns = now, .threads_alone = true};
-	struct dump *dump = NULL;
+	size_t looked_at = 0;
 
 	if (!silence || !asked__silent(asked) || (!final && silence->looked_ns && now < silence->looked_ns + REST_NS))
 		return;
 	silence->looked_ns = now;
-	for (size_t i = 0; i < asked->count && request.count < LOOKED_AT; i++)
-		if (!asked->processes[i].called)
-			pids[request.count++] = asked->processes[i].pid;
-	if (!load(silence) || dumper__take(silence->dumper, &request, &dump))
-		return;
-	tell(asked, dump);
-	dump__free(dump);
+	for (size_t i = 0; i < asked->count && looked_at < LOOKED_AT; i++) {
+		if (asked->processes[i].called)
+			continue;
+		looked_at++;
+		look_at(silence, &asked->processes[i]);
+	}
 }

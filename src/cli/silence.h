@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What processes are in that were asked for and have made no call since gpuprobe came: one that hangs in a call from before
+ * What processes are in, or their descendants, that were asked for and have made no call since gpuprobe came: one that hangs in a call from before
  * looks like one that does not use CUDA.
  */
 #ifndef CLI_SILENCE_H
 #define CLI_SILENCE_H
 
-#include "base/log.h"
+#include "cli/looker.h"
 #include "model/asked.h"
 
 struct silence;
 
-/* Loads nothing yet. `log` must outlive it. NULL without memory. */
-struct silence *silence__new(const struct log *log);
+/* `looker` must outlive it, NULL ok: nothing is known then. NULL without memory. */
+struct silence *silence__new(struct looker *looker);
 void silence__free(struct silence *silence); /* NULL ok */
 
 /*

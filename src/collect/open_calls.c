@@ -55,15 +55,6 @@ void open_calls__free(struct open_calls *calls)
 
 /* --- the list of a process --- */
 
-static uint64_t calls_of(const struct process *process)
-{
-	uint64_t calls = process->launches;
-
-	for (size_t i = 0; i < process->function_count; i++)
-		calls += process->functions[i].calls + process->functions[i].failures;
-	return calls;
-}
-
 static struct open_call *find(const struct process *process, const struct open_call_record *record)
 {
 	for (size_t i = 0; i < process->open_listed; i++) {
@@ -101,7 +92,7 @@ static struct open_call *append(struct process *process, const struct open_call_
 /* What was counted before the call began, by a reading that it began in, is not known. */
 static void count_others(const struct process *process, struct open_call *call, uint64_t now_ns)
 {
-	uint64_t calls = calls_of(process);
+	uint64_t calls = process__calls(process);
 
 	if (!call->based)
 		call->others_before = calls;

@@ -158,6 +158,8 @@ struct stack_call stack_call__of(const struct stack *stack)
 		if (owner == OWNER_CUDA && call.by)
 			break;
 		*(owner == OWNER_CUDA ? &call.function : &call.by) = frame->function;
+		if (!call.inner)
+			call.inner = call.function;
 		call.beyond = i + 1;
 	}
 	if (!call.beyond)

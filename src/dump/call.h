@@ -9,6 +9,7 @@
 
 struct stack_call {
 	const char *function; /* the CUDA function, the outermost of those in one another; NULL: it is in none */
+	const char *inner;    /* the innermost of these, which may be the same */
 	const char *by;	      /* the outermost function of the libraries (NCCL, cuDNN, cuBLAS, …) that are in it; NULL: none */
 	size_t beyond;	      /* how many frames, from the innermost on, end with the outermost of these; or are the C library's */
 	size_t ends;	      /* how many frames there are before those in which a program or thread begins */

@@ -171,7 +171,6 @@ static void describe(const struct dumper *dumper, struct process *process, const
 	struct process_info info;
 	uid_t uid;
 
-	process->start_ns = record.start_ns;
 	if (process__info(subject->pid, &info) || process__user(subject->pid, &uid))
 		return;
 	record.parent = info.parent;
@@ -198,6 +197,7 @@ static void name_stack(struct stacks *stacks, uint64_t id, struct thread_look *l
 	thread->stack = *stack;
 	call = stack_call__of(&thread->stack);
 	thread->call = call.function;
+	thread->inner = call.inner;
 	thread->by = call.by;
 	thread->beyond = call.beyond;
 	thread->ends = call.ends;
@@ -252,6 +252,7 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects, 
 	process->unseen = subject->threads.unseen;
 	process->maps_cuda = dump__maps_cuda(subject->pid);
 	process->process->pid = subject->pid;
+	process->process->start_ns = main_look(subject)->stack.start_ns;
 	if (!threads_alone) {
 		process->command = read_command(subject->pid);
 		describe(dumper, process->process, subject);

@@ -65,7 +65,7 @@ static const char *rest_of(const struct process *process, const struct open_call
 static const char *state_of(const struct process *process, const struct open_call *call)
 {
 	if (!call->ended_ns)
-		return "in progress for";
+		return call->earlier ? "in progress since before attach, for more than" : "in progress for";
 	return process->ended ? "had not returned when the process ended, after" : "had not returned when its thread ended, after";
 }
 

@@ -56,6 +56,7 @@ struct dump_thread {
 	bool approximate;	     /* it ran, and no moment of it was seen: its stack may be one of some milliseconds ago */
 	bool no_stack;		     /* it ended, or its memory could not be read */
 	const char *call;	     /* the CUDA function that it is in, the outermost of those in one another; NULL: in none */
+	const char *inner;	     /* the innermost of those, which may be the same; NULL as `call` */
 	const char *by;		     /* the function of NCCL, cuDNN, cuBLAS or the like that calls that, or is itself what it is in; NULL: none */
 	size_t beyond;		     /* frames of the stack, from the innermost on, up to and with these two, or of the C library */
 	size_t ends;		     /* frames before those in which a program or a thread begins: from `beyond` to here is the program's part */

@@ -78,6 +78,15 @@ uint64_t process__nvml_bytes(const struct process *process)
 	return bytes;
 }
 
+uint64_t process__calls(const struct process *process)
+{
+	uint64_t calls = process->launches;
+
+	for (size_t i = 0; i < process->function_count; i++)
+		calls += process->functions[i].calls + process->functions[i].failures;
+	return calls;
+}
+
 void model__clear(struct model *model)
 {
 	for (size_t i = 0; i < model->process_count; i++)

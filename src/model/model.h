@@ -141,6 +141,7 @@ struct open_call {
 	uint8_t device; /* its number in the process, or DEVICE_UNKNOWN */
 	bool seen;	/* by the reading in progress; for collect/ only */
 	bool based;	/* others_before is known; for collect/ only */
+	bool earlier;	/* it began before gpuprobe came, which is its start_ns */
 	int32_t tid;
 	char comm[16];
 	uint64_t thread_start_ns;
@@ -412,6 +413,9 @@ static inline struct wait_totals process__loads_in_launches(const struct process
 
 /* Releases what the process owns, not the process itself. */
 void process__clear(struct process *process);
+
+/* All calls of it that were counted, but those of which there is no counter by function. */
+uint64_t process__calls(const struct process *process);
 
 /* Releases all that the model owns and leaves it empty. */
 void model__clear(struct model *model);

@@ -2,7 +2,7 @@
 // The JSON of `gpuprobe dump`, see dump.h; man/gpuprobe-dump.8 describes it.
 #include "base/json.h"
 #include "output/dump.h"
-#include "output/dump/before.h"
+#include "model/dump_before.h"
 #include "output/dump/thread.h"
 #include "output/dump/words.h"
 #include "output/json/parts.h"

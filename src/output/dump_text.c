@@ -3,7 +3,7 @@
 #include "base/quantity.h"
 #include "output/clip.h"
 #include "output/dump.h"
-#include "output/dump/before.h"
+#include "model/dump_before.h"
 #include "output/dump/head.h"
 #include "output/dump/rest.h"
 #include "output/dump/short_stack.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "model/dump.h"
-#include "output/dump/before.h"
+#include "model/dump_before.h"
 #include "output/dump/words.h"
 
 struct dump_rest {

@@ -98,7 +98,7 @@ static bool is_told(const struct dump_thread *thread)
 	enum dump_wait kind = thread->waiting.kind;
 
 	return kind != DUMP_WAIT_NONE &&
-	       !(dump_thread__in_cuda(thread) && (kind == DUMP_WAIT_SLEEP || kind == DUMP_WAIT_FILES));
+	       !(dump_thread__in_cuda(thread) && (kind == DUMP_WAIT_SLEEP || kind == DUMP_WAIT_FILES || kind == DUMP_WAIT_FILE));
 }
 
 void dump_thread__print(FILE *out, const struct dump_thread *thread)

@@ -19,6 +19,8 @@ static void write_call(struct json *j, const struct model *model, const struct o
 	json__key_u64(j, "ns", until_ns > call->start_ns ? until_ns - call->start_ns : 0);
 	json__key_u64(j, "calls_meanwhile", call->others);
 	json__key_bool(j, "ended", call->ended_ns != 0);
+	if (call->earlier)
+		json__key_bool(j, "before_attach", true);
 	json__object_end(j);
 }
 

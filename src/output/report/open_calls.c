@@ -22,7 +22,7 @@ static uint64_t lasted_ns(const struct model *model, const struct open_call *cal
 
 static bool is_alike(const struct open_call *x, const struct open_call *y)
 {
-	return x->row == y->row && !x->ended_ns == !y->ended_ns;
+	return x->row == y->row && x->earlier == y->earlier && !x->ended_ns == !y->ended_ns;
 }
 
 /* Whether it is the oldest of its function: they are listed oldest first. */
@@ -53,8 +53,8 @@ static void print_function(FILE *out, const struct model *model, const struct pr
 		fprintf(out, REPORT_INDENT "never returned: %" PRIu64 " %s, %s ended %s after the call\n", count,
 			api_functions[call->row].symbol, p->ended ? "the process" : "its thread", lasted.text);
 	else
-		fprintf(out, REPORT_INDENT "in progress: %" PRIu64 " %s since %s\n", count, api_functions[call->row].symbol,
-			lasted.text);
+		fprintf(out, REPORT_INDENT "in progress: %" PRIu64 " %s since %s%s\n", count, api_functions[call->row].symbol,
+			call->earlier ? "before attach, so for more than " : "", lasted.text);
 }
 
 static bool is_shown(const struct model *model, const struct process *p, size_t place)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Compares two dumps of the same processes: which threads have not moved in between. */
-#ifndef OUTPUT_DUMP_BEFORE_H
-#define OUTPUT_DUMP_BEFORE_H
+#ifndef MODEL_DUMP_BEFORE_H
+#define MODEL_DUMP_BEFORE_H
 
 #include <stdint.h>
 

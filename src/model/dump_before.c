@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Two dumps compared, see before.h.
-#include "output/dump/before.h"
+#include "model/dump_before.h"
 
 #include <string.h>
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A call that began before gpuprobe came: while other threads of its process go on making calls, it is in progress all the same."""
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from lib.probe import Background, wait_until
+from lib.script import script
+
+# As a training job that hangs: one thread waits for ever, the watchdog goes on asking.
+HANGS = """
+import signal, threading
+context = start()
+stream, event = made(driver.cuStreamCreate, 0), made(driver.cuEventCreate, 0)
+need(driver.cuEventRecord(event, stream))
+def watch():
+    need(driver.cuCtxSetCurrent(context))
+    while True:
+        need(driver.cuEventQuery(event))
+        time.sleep(0.02)
+threading.Thread(target=watch, daemon=True).start()
+time.sleep(0.1)
+need({call})
+for line in sys.stdin:
+    need({call})
+    print("ANSWER", flush=True)
+print("right", flush=True)
+"""
+CALLS = {
+    "driver": ("driver.cuStreamSynchronize(stream)", "cuStreamSynchronize", "cuStreamSynchronize"),
+    "runtime": ("runtime.cudaStreamSynchronize(stream)", "cuStreamSynchronize", "cuStreamSynchronize"),
+    "allocation": ("runtime.cudaMalloc(ref(out()), 4096)", "cuMemAlloc_v2", "cudaMalloc"),
+}
+
+
+@contextlib.contextmanager
+def hanging(tmp_path, call):
+    """The process; `release` ends the hang and it goes on."""
+    words, hangs, _ = CALLS[call]
+    log = tmp_path / "hangs"
+    log.touch()
+    with Background(*script(HANGS.format(call=words)), env={"CUDA_SIM_HANG": f"{hangs}=poll", "CUDA_SIM_HANG_LOG": log}) as process:
+        wait_until(log.read_text, lambda: "it does not hang")
+        # Thereafter it sleeps in poll.
+        asleep = Path(f"/proc/{process.pid}/syscall")
+        wait_until(lambda: asleep.read_text().startswith("7 "), asleep.read_text)
+        yield process
+
+
+def earlier(report, pid):
+    """The calls from before in a report of the process: None where it is not there yet."""
+    for process in report["processes"]:
+        if process["pid"] == pid:
+            return [call for call in process.get("in_progress", []) if call.get("before_attach")]
+    return None
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_is_in_progress(gpuprobe, tmp_path, call):
+    """Under the name that it would have been counted by; until it returns, and not a moment longer."""
+    with hanging(tmp_path, call) as process:
+        with gpuprobe.start(args=["-p", process.pid]) as running:
+            [found] = running.find(lambda report: earlier(report, process.pid))
+            assert (found["function"], found["tid"]) == (CALLS[call][2], process.pid)
+            assert found["ns"] >= 0 and not found["ended"]
+            running.find(lambda report: (earlier(report, process.pid) or [{"calls_meanwhile": 0}])[0]["calls_meanwhile"] > 2)
+            os.kill(process.pid, signal.SIGUSR1)
+            running.find(lambda report: earlier(report, process.pid) == [])
+            # The same call from the same place, which was seen to begin.
+            for _ in range(3):
+                assert process.tell("go") == "ANSWER"
+            result = running.stop()
+        process.stdin.close()
+        assert process.stdout.read() == "right\n"
+    assert earlier(result.final, process.pid) == []
+
+
+def test_is_stuck(gpuprobe, tmp_path):
+    """It is what diagnose finds."""
+    with hanging(tmp_path, "runtime") as process:
+        done = gpuprobe.run(base=["diagnose"], args=["-p", process.pid, "--threshold", "stuck=1s", "--duration", "2"])
+    told = " ".join(done.stdout.split())
+    assert f"stuck: a call does not return: a hang, or long work on the GPU process {process.pid} " in told
+    assert f"thread {process.pid}: cuStreamSynchronize in progress since before attach, for more than " in told
+    assert "; the process's other threads go on making calls" in told
+
+
+def test_of_children(gpuprobe, tmp_path):
+    """Of a process's descendants as well."""
+    with hanging(tmp_path, "driver") as process:
+        with gpuprobe.start(args=["-p", os.getpid()]) as running:
+            [found] = running.find(lambda report: earlier(report, process.pid))
+            assert found["function"] == "cuStreamSynchronize"
+            running.stop()
