@@ -103,8 +103,9 @@ void earlier_calls__begin(struct earlier_calls *calls, const pid_t *pids, size_t
 	if (!dump_choice__make(pids, count, &chosen))
 		calls->first = looker__look(calls->looker, chosen.pids, chosen.count);
 	pid_list__clear(&chosen);
-	if (calls->first && count_in_cuda(calls->first))
-		calls->list = calloc(count_in_cuda(calls->first), sizeof(*calls->list));
+	if (!calls->first)
+		return;
+	calls->list = calloc(count_in_cuda(calls->first) + 1, sizeof(*calls->list));
 	if (calls->list)
 		take_calls(calls, calls->first);
 }

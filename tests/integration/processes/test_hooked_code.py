@@ -62,7 +62,7 @@ def test_hooked_before(gpuprobe_by, folder, form):
             running.report()
             hooked.finish()
             result = running.finish()
-    process = result.final["processes"][0]
+    process = result.last_seen(hooked.pid)
     assert f"process {hooked.pid} has hooked 1 " in result.stderr and "cuMemAlloc_v2" in result.stderr
     assert (str(folder / "libhooker.so") if form != "near" else "anonymous memory") in result.stderr
     assert calls(process, "cuMemAlloc_v2") == 0
