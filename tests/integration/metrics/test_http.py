@@ -458,11 +458,13 @@ def mapped_maps(pid):
 def test_resident_memory_after_readings(idle):
     """What only a reading needs is mapped for its time, and no reading leaves more behind than the one before."""
     idle.scrape()
+    first = idle.scrape().value("process_resident_memory_bytes")
     mapped = mapped_maps(idle.pid)
     for _ in range(20):
         page = idle.scrape()
     assert mapped and mapped_maps(idle.pid) == mapped
-    assert page.value("process_resident_memory_bytes") < 22.5e6, mapped  # 23.9e6 where the counters stay mapped
+    # What it is to begin with depends on who else is on the machine. The counters, if they stayed mapped, are 1.4 MB.
+    assert page.value("process_resident_memory_bytes") < first + 1e6, mapped
 
 
 def check_labels(page):
