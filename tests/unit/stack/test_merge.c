@@ -50,6 +50,8 @@ static void in_place_of_the_interpreter(void **state)
 	(void)state;
 	assert_string_equal(MERGED("ppp|", NATIVE(0), NATIVE(1), INTERPRETER, EVAL, INTERPRETER, NATIVE(2)),
 			    "n0 n1 p0 p1 p2 n5");
+	/* However many frames a call of it runs, the next one's come behind what it was called by. */
+	assert_string_equal(MERGED("ppppp|pp|", NATIVE(0), EVAL, NATIVE(1), EVAL, NATIVE(2)), "n0 p0 p1 p2 p3 p4 n2 p5 p6 n4");
 }
 
 /* Python, C, Python: each call of the interpreter has its own frames. */
