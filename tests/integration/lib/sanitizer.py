@@ -17,6 +17,9 @@ OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:verify_asan_li
 # LeakSanitizer's word for a thread that SIGKILL ended while it looked for leaks: nothing that it has found.
 KILLED_MEANWHILE = re.compile(r"^==\d+==Unable to get registers from thread \d+\.\n", re.M)
 
+# AddressSanitizer's, LeakSanitizer's and valgrind's have their pid between these; UndefinedBehaviorSanitizer's have not.
+REPORTS = ("==", "runtime error: ", "unhandled amd64-linux syscall")
+
 
 @functools.cache
 def directory():
@@ -37,4 +40,4 @@ def take_reports():
         texts.append(KILLED_MEANWHILE.sub("", path.read_text(encoding="utf-8", errors="replace")))
         path.unlink()
     # What valgrind does not know of bpf(2) it says in a file of a report, too. Other calls it does not make then.
-    return [text for text in texts if "==" in text or "unhandled amd64-linux syscall" in text]
+    return [text for text in texts if any(words in text for words in REPORTS)]
