@@ -156,7 +156,7 @@ __noinline int add_order(const struct stream_key *at, const struct stream_order 
 	if (!orders)
 		return 0;
 	if (!lock_word(&orders->lock)) {
-		lose(LOSS_ORDER_MAP_FULL);
+		lose(LOSS_INFLIGHT_BUSY);
 		return 0;
 	}
 	for (u32 i = 0; i < STREAM_ORDERS; i++)

@@ -314,7 +314,8 @@ call_in_progress() {
 	wait_until grep -q '"in_progress":\[{"function":"cu[a-z]*EventSynchronize"' out
 	kill -KILL "$(last_report out | grep -o '"pid":[0-9]*' | head -n 1 | cut -d : -f 2)"
 	wait "$probe" || true
-	last_report out | grep '"calls_in_progress":0,"in_progress":\[{"function":"cu[a-z]*EventSynchronize".*"ended":true}\]'
+	# In the last report, or in one before that: whoever has been shown as ended leaves.
+	grep '"calls_in_progress":0,"in_progress":\[{"function":"cu[a-z]*EventSynchronize".*"ended":true}\]' out
 }
 
 # --- the tracer ---
