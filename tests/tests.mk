@@ -52,6 +52,7 @@ $(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/account_options.o $(BUILD)
 $(BUILD)/tests/test_dump_options: $(BUILD)/obj/cli/dump_options.o $(BUILD)/obj/cli/arguments.o
 $(BUILD)/tests/test_gaps: $(BUILD)/obj/cli/gaps.o
 $(BUILD)/tests/test_asked: $(BUILD)/obj/cli/asked.o
+$(BUILD)/tests/test_earlier: $(BUILD)/obj/cli/earlier.o
 $(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/rescans.o
 $(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/refusals.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1

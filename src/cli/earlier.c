@@ -201,11 +201,22 @@ static struct dump *look(const struct earlier_calls *calls)
 	return dump;
 }
 
+/* By a reading before: this one was broken off before it came to calls in progress. */
+static bool is_listed(const struct process *process, const struct earlier_call *earlier)
+{
+	for (size_t i = 0; i < process->open_listed; i++)
+		if (process->open[i].earlier && process->open[i].tid == earlier->tid)
+			return true;
+	return false;
+}
+
 /* In front: nothing began earlier. */
 static void list(struct process *process, const struct earlier_call *earlier, uint64_t began_ns)
 {
 	struct open_call *call;
 
+	if (is_listed(process, earlier))
+		return;
 	process->open_count++;
 	if (!process->open)
 		process->open = malloc(OPEN_CALLS_LISTED * sizeof(*process->open));
