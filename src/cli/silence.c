@@ -48,7 +48,7 @@ static void tell_place(const struct dump_thread *thread, char *text, size_t size
 	}
 }
 
-/* Of the process and its descendants. */
+/* Looks through the process and its descendants. */
 static const struct dump_thread *find_in_cuda(const struct dump *dump)
 {
 	for (size_t i = 0; i < dump->count; i++)

@@ -85,7 +85,7 @@ static void take_descriptors(struct dump_thread *thread, int fd)
 		thread->waiting.kind = fd == DESCRIPTOR_NONE ? DUMP_WAIT_SLEEP : DUMP_WAIT_FILES;
 }
 
-/* The object is told of each such call, but only one on a driver's device waits for it. */
+/* Each such call has its object, but only one on a driver's device waits for it. */
 static void take_call_on_file(struct dump_thread *thread, int fd)
 {
 	take_descriptor(thread, fd, DUMP_WAIT_OTHER);

@@ -11,7 +11,7 @@
 struct dump_view {
 	bool native;		   /* all frames of a stack, a line each */
 	bool all;		   /* every thread by itself, none summed up */
-	const struct dump *before; /* an earlier one of the same processes: what has not moved is told; NULL: none */
+	const struct dump *before; /* an earlier one of the same processes: its threads that have not moved are marked; NULL: none */
 };
 
 void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view *view);

@@ -48,7 +48,7 @@ struct allocation_record {
  * found by its level and the number of the block of 2^level bytes in which it
  * begins. Live allocations do not overlap, so only one of that level begins in
  * a block, and one that holds an address begins in the address's block or in
- * one of the two before. What is found is checked against `allocations`.
+ * one of the two before. BPF checks what it finds against `allocations`.
  */
 struct range_key {
 	__u64 block;
@@ -99,7 +99,7 @@ struct pool_record {
 	__s32 carries;	/* by so many times 2^64 is more used than `used` says */
 };
 
-/* What the driver holds to be in use, as far as the program was told: ~0 where it is more, 0 where it would be less. */
+/* The bytes that the driver holds to be in use, as it has said to the program: ~0 where it is more, 0 where it would be less. */
 static inline __u64 pool_record__used(const struct pool_record *pool)
 {
 	__u64 used = pool->used, beyond = (__u64)pool->beyond;
@@ -111,7 +111,7 @@ static inline __u64 pool_record__used(const struct pool_record *pool)
 	return used > -beyond ? used + beyond : 0;
 }
 
-/* What `beyond` is when the program is told that so much is used. */
+/* The value of `beyond` once the driver has said that so much is used. */
 static inline __s64 pool_record__beyond(const struct pool_record *pool, __u64 told)
 {
 	__u64 more = told > pool->used ? told - pool->used : pool->used - told, most = ~0ull >> 1;
