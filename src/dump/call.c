@@ -107,6 +107,12 @@ static bool is_named_like_library(const char *function)
 	return false;
 }
 
+/* NCCL's symbol tables have each function twice at one address, as PMPI does: the program called ncclX, not pncclX. */
+static const char *called_name(const char *function)
+{
+	return begins_with(function, "pnccl") ? function + 1 : function;
+}
+
 /* Whether the program, or another library, can have called this function. */
 static bool is_call(const struct stack_frame *frame, enum owner owner)
 {
@@ -157,7 +163,7 @@ struct stack_call stack_call__of(const struct stack *stack)
 		/* CUDA's own call of another library's is that library's matter. */
 		if (owner == OWNER_CUDA && call.by)
 			break;
-		*(owner == OWNER_CUDA ? &call.function : &call.by) = frame->function;
+		*(owner == OWNER_CUDA ? &call.function : &call.by) = called_name(frame->function);
 		if (!call.inner)
 			call.inner = call.function;
 		call.beyond = i + 1;

@@ -24,6 +24,7 @@ import traceback
 from beside import test_beside
 from cases import CASE_TESTS, page as studies_page
 from confined import test_confined
+from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
 from machine import Machine, Results, shown
 from parallel import test_parallel
@@ -48,10 +49,13 @@ TESTS = {
     "stacks": test_stacks,
     "beside": test_beside,
     "confined": test_confined,
+    "dump": test_dump,
     "parallel": test_parallel,
+    "collective": test_dump_collective,
     **CASE_TESTS,
 }
 GROUPS = {"cases": list(CASE_TESTS)}
+OF_SEVERAL_GPUS = ("parallel", "collective")
 
 NOTES = """Launch calls of PyTorch's own profiler are its rows `cudaLaunchKernel`, `cudaLaunchKernelExC` and
 `cuLaunchKernel*`; kernels that ran are the events of its trace. What the profiler saw in 100 steps is compared with
@@ -117,7 +121,7 @@ def main():
 
     chosen = options.only or TESTS
     for name in [member for name in chosen for member in GROUPS.get(name, [name])]:
-        if name == "parallel" and not several_gpus():
+        if name in OF_SEVERAL_GPUS and not several_gpus():
             continue
         try:
             TESTS[name](machine, results)
