@@ -202,4 +202,32 @@ int process_exec(void *ctx __attribute__((unused)))
 	return 0;
 }
 
+/*
+ * A process that is in a call from before gpuprobe came has a slot as if it had called. Userspace goes over its threads: the
+ * first of them that has the memory still will do.
+ */
+SEC("iter/task")
+int adopt_process(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task, *leader;
+	struct mm_struct *mm;
+	u32 tgid, slot;
+	s32 pid;
+
+	if (!task)
+		return 0;
+	mm = BPF_CORE_READ(task, mm);
+	tgid = BPF_CORE_READ(task, tgid);
+	leader = BPF_CORE_READ(task, group_leader);
+	pid = pid_of(leader);
+	if (!mm || !pid || !pid_is_watched(pid) || bpf_map_lookup_elem(&process_of, &tgid))
+		return 0;
+	if (bind_account(leader, mm, pid, &slot))
+		return 0;
+	/* Its end may have come before it had the slot. */
+	if (!BPF_CORE_READ(task, signal, live.counter))
+		end_process(task, tgid, false);
+	return 0;
+}
+
 #endif

@@ -120,6 +120,7 @@ static __always_inline int bind_process(struct task_struct *leader, u32 *slot)
 	process->other_call_failures = 0;
 	process->other_call_ns = 0;
 	process->deaths = 0;
+	process->called = 0;
 	process->captures = 0;
 	process->orders = 0;
 	process->order_count = 0;
@@ -204,6 +205,7 @@ static __always_inline void join_process(struct thread *thread)
 
 	if (process) {
 		thread->seen_ns = process->seen_ns;
+		process->called = 1;
 		__sync_fetch_and_add(&process->threads, 1);
 	}
 	thread->state = THREAD_WATCHED;
@@ -221,10 +223,21 @@ static __always_inline int bind_holder(struct task_struct *holder, u32 *slot)
 	return 0;
 }
 
+/* Finds or makes the slot of a watched process that has none: its own, or that of whom it shares its memory `mm` with. */
+static __always_inline int bind_account(struct task_struct *leader, struct mm_struct *mm, s32 pid, u32 *slot)
+{
+	struct task_struct *holder = account_holder(leader, mm);
+
+	if (!bind_holder(holder, slot) && (holder == leader || !share_process(BPF_CORE_READ(leader, tgid), pid, *slot)))
+		return 0;
+	lose(LOSS_PROCESS_TABLE_FULL);
+	return -1;
+}
+
 /* Fills a new thread's storage. Out of line in effect: once a thread. */
 static __noinline int thread_first_sight(struct thread *thread)
 {
-	struct task_struct *task = bpf_get_current_task_btf(), *leader, *holder;
+	struct task_struct *task = bpf_get_current_task_btf(), *leader;
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct process_binding *binding;
 	s32 pid;
@@ -243,12 +256,9 @@ static __noinline int thread_first_sight(struct thread *thread)
 		thread->state = THREAD_IGNORED;
 		return -1;
 	}
-	holder = account_holder(leader, BPF_CORE_READ(task, mm));
 	/* The state stays THREAD_NEW where there is no slot: one may come free. */
-	if (bind_holder(holder, &thread->slot) || (holder != leader && share_process(tgid, pid, thread->slot))) {
-		lose(LOSS_PROCESS_TABLE_FULL);
+	if (bind_account(leader, BPF_CORE_READ(task, mm), pid, &thread->slot))
 		return -1;
-	}
 	join_process(thread);
 	return 0;
 }

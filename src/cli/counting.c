@@ -269,7 +269,7 @@ int counting__attach(struct counting *counting, struct error *err)
 	if (ret)
 		return ret;
 	collector__attached(counting->collector);
-	session__find_earlier(counting->session);
+	session__find_earlier(counting->session, counting->collector);
 	if (counting->overhead)
 		overhead__start(counting->overhead);
 	return 0;
@@ -316,8 +316,9 @@ static void note_callers(struct counting *counting)
 	for (size_t i = 0; i < model->process_count && asked->count; i++) {
 		struct process *process = &model->processes[i];
 
-		if (!process->attributed)
-			asked__see_call(asked, process->pid, process->identified ? process->parent : 0);
+		if (process->attributed || !process->called)
+			continue;
+		asked__see_call(asked, process->pid, process->identified ? process->parent : 0);
 		process->attributed = true;
 	}
 }
@@ -352,7 +353,6 @@ static void refresh_counts(struct counting *counting)
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
 	note_callers(counting);
 	session__look_at_silent(counting->session, model->final);
-	session__tell_earlier(counting->session, model, model->final);
 	name_shims(counting);
 	model->asked = *session__asked(counting->session);
 	if (counting->overhead)
@@ -371,8 +371,10 @@ bool counting__gather(struct counting *counting)
 
 int counting__update(struct counting *counting, bool with_lists)
 {
-	int ret = collector__update(counting->collector, with_lists);
+	int ret;
 
+	session__look_at_earlier(counting->session, counting->collector);
+	ret = collector__update(counting->collector, with_lists);
 	warn_unread(counting, ret);
 	refresh_counts(counting);
 	return ret;
@@ -383,6 +385,7 @@ void counting__finish(struct counting *counting)
 	collector__consume(counting->collector);
 	session__settle(counting->session);
 	collector__model(counting->collector)->final = true;
+	session__look_at_earlier(counting->session, counting->collector);
 	warn_unread(counting, collector__reap(counting->collector, true));
 	refresh_counts(counting);
 }

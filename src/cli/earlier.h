@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that began before gpuprobe came, and that no probe has seen: a job's thread may hang in one while others of its threads
- * go on. All threads of the processes that were asked for are looked at once, when the probes are in, and those that were in a
- * call are looked at again at each reading. A call is in progress as long as its thread stands in it, with the same stack, and
- * nothing tells that it may have returned meanwhile: no such call of the process has been counted, the thread is in no call
- * that was seen to begin.
+ * Calls that began before gpuprobe came, and that no probe has seen: a job's threads may hang in them. All threads of the
+ * processes that were asked for are looked at once, when the probes are in, and those that were in a call are looked at
+ * again before each reading: a thread stands in its call as long as its stack is the same. What follows for the model is the
+ * collector's matter (collect/earlier_calls.h).
  */
 #ifndef CLI_EARLIER_H
 #define CLI_EARLIER_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "cli/looker.h"
-#include "model/model.h"
+#include "collect/earlier_calls.h"
 
-struct earlier_calls;
+struct collector;
+struct earlier_looks;
 
 /* `looker` must outlive it, NULL ok: no call is known then. NULL without memory. */
-struct earlier_calls *earlier_calls__new(struct looker *looker);
-void earlier_calls__free(struct earlier_calls *calls); /* NULL ok */
-
-/* The probes are in: takes those of these processes and of their descendants. */
-void earlier_calls__begin(struct earlier_calls *calls, const pid_t *pids, size_t count);
+struct earlier_looks *earlier_looks__new(struct looker *looker);
+void earlier_looks__free(struct earlier_looks *looks); /* NULL ok */
 
 /*
- * Adds those that are in progress to the calls in progress of the model's processes, after a reading. Threads are looked at
- * once a second at most, but for the `final` reading: in between what was known stays.
+ * The probes are in: gives the collector the calls of these processes and of their descendants, and has it adopt the processes
+ * that are in one.
  */
-void earlier_calls__tell(struct earlier_calls *calls, struct model *model, bool final);
+void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, struct collector *collector);
+
+/* Before a reading: looks at the threads of those in progress, once a second at most but for the `final` reading. */
+void earlier_looks__look(struct earlier_looks *looks, struct earlier_calls *calls, bool final);
 
 #endif

@@ -61,7 +61,7 @@ struct session {
 	/* NULL: without memory nothing is said of what they are in. */
 	struct looker *looker;
 	struct silence *silence;
-	struct earlier_calls *earlier;
+	struct earlier_looks *earlier;
 	uint64_t gave_back_ns; /* memory, the last time */
 	uint64_t unused_ns;    /* a file that nobody maps keeps its probes for so long */
 	int signal_fd;
@@ -456,7 +456,7 @@ int session__new(const struct targets *targets, double duration, const struct se
 	session->log = log;
 	session->looker = looker__new(log);
 	session->silence = silence__new(session->looker);
-	session->earlier = earlier_calls__new(session->looker);
+	session->earlier = earlier_looks__new(session->looker);
 	session->signal_fd = session->timer_fd = session->end_fd = -1;
 	ret = session->asked.processes ? set_up(session, err) : error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
@@ -582,14 +582,14 @@ void session__look_at_silent(struct session *session, bool final)
 	silence__look(session->silence, &session->asked, final);
 }
 
-void session__find_earlier(struct session *session)
+void session__find_earlier(struct session *session, struct collector *collector)
 {
-	earlier_calls__begin(session->earlier, session->targets->pids, session->targets->pid_count);
+	earlier_looks__begin(session->earlier, session->targets->pids, session->targets->pid_count, collector);
 }
 
-void session__tell_earlier(struct session *session, struct model *model, bool final)
+void session__look_at_earlier(struct session *session, struct collector *collector)
 {
-	earlier_calls__tell(session->earlier, model, final);
+	earlier_looks__look(session->earlier, collector__earlier(collector), collector__model(collector)->final);
 }
 
 int session__watch(struct session *session, unsigned int families, struct error *err)
@@ -691,7 +691,7 @@ void session__free(struct session *session)
 	close_one(session->signal_fd);
 	if (session->loop)
 		event_base_free(session->loop);
-	earlier_calls__free(session->earlier);
+	earlier_looks__free(session->earlier);
 	silence__free(session->silence);
 	looker__free(session->looker);
 	free(session->asked.processes);

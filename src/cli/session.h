@@ -18,6 +18,7 @@
 
 struct bpf_link;
 struct event_base;
+struct collector;
 struct session;
 
 struct session_hooks {
@@ -97,11 +98,11 @@ struct asked_processes *session__asked(struct session *session);
 /* Looks at what those of them are in that have made no call, see cli/silence.h. */
 void session__look_at_silent(struct session *session, bool final);
 
-/* The probes are in: finds calls of those that were given that began before. */
-void session__find_earlier(struct session *session);
+/* The probes are in: finds calls of those that were given that began before. See cli/earlier.h. */
+void session__find_earlier(struct session *session, struct collector *collector);
 
-/* Adds to the model what began before they were watched and is still in progress, see cli/earlier.h. */
-void session__tell_earlier(struct session *session, struct model *model, bool final);
+/* Before a reading: which of these are in progress still. */
+void session__look_at_earlier(struct session *session, struct collector *collector);
 
 /* See attacher__watch; 0 once the probes have been taken out for good. */
 int session__watch(struct session *session, unsigned int families, struct error *err);

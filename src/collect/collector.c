@@ -237,6 +237,11 @@ fail:
 	return ret;
 }
 
+struct earlier_calls *collector__earlier(struct collector *collector)
+{
+	return open_calls__earlier(collector->open_calls);
+}
+
 void collector__free(struct collector *collector)
 {
 	if (!collector)

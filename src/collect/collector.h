@@ -16,6 +16,7 @@
 #include "collect/estimate.h"
 #include "model/model.h"
 
+struct earlier_calls;
 struct gpuprobe_bpf;
 struct collector;
 
@@ -65,6 +66,12 @@ void collector__rest(struct collector *collector);
 
 /* The probes are in: processes older than this moment are `since attach`. */
 void collector__attached(struct collector *collector);
+
+/* Calls in progress from before, see collect/earlier_calls.h: owned by the collector, filled in and kept up to date by the caller. */
+struct earlier_calls *collector__earlier(struct collector *collector);
+
+/* A process that is in a call from before gets its place as if it had called. Nothing is done where the kernel cannot (Linux 6.1). */
+void collector__adopt(struct collector *collector, pid_t pid);
 
 /* The process that had this pid at `time_ns` was running then what had no probes yet: it is `since attach`. */
 void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_ns);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/open_time.h"
+#include "collect/earlier_calls.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/api.h"
 
@@ -18,6 +18,7 @@
 struct open_calls {
 	struct bpf_link *iterator;
 	struct open_time *time;
+	struct earlier_calls earlier;
 };
 
 int open_calls__new(const struct gpuprobe_bpf *skeleton, struct open_calls **out, struct error *err)
@@ -50,7 +51,13 @@ void open_calls__free(struct open_calls *calls)
 		return;
 	bpf_link__destroy(calls->iterator);
 	open_time__free(calls->time);
+	free(calls->earlier.list);
 	free(calls);
+}
+
+struct earlier_calls *open_calls__earlier(struct open_calls *calls)
+{
+	return &calls->earlier;
 }
 
 /* --- the list of a process --- */
@@ -100,7 +107,8 @@ static void count_others(const struct process *process, struct open_call *call, 
 	call->others = calls > call->others_before ? calls - call->others_before : 0;
 }
 
-static void list(struct process *process, const struct open_call_record *record, uint64_t now_ns)
+/* NULL without memory, or room. */
+static struct open_call *list(struct process *process, const struct open_call_record *record, uint64_t now_ns)
 {
 	struct open_call *call = find(process, record);
 
@@ -108,9 +116,22 @@ static void list(struct process *process, const struct open_call_record *record,
 	if (!call)
 		call = append(process, record);
 	if (!call)
-		return;
+		return NULL;
 	call->seen = true;
 	count_others(process, call, now_ns);
+	return call;
+}
+
+/* All that the process has been seen to do came after it. */
+void open_calls__list_earlier(struct process *process, const struct open_call_record *record, uint64_t now_ns)
+{
+	struct open_call *call = list(process, record, now_ns);
+
+	if (!call)
+		return;
+	call->earlier = true;
+	call->others_before = 0;
+	call->others = process__calls(process);
 }
 
 static size_t count_ended(const struct process *process)
@@ -171,12 +192,14 @@ static int take(const struct reading *reading, const struct open_call_record *re
 {
 	const struct collector *collector = reading->collector;
 	struct process *process = collector__process_at(reading->collector, record->slot);
+	uint64_t now_ns = collector->model.now_ns;
 
 	if (!process || record->row >= api_function_count)
 		return 0;
 	if (record->outermost)
-		list(process, record, collector->model.now_ns);
-	return open_time__add(collector->open_calls->time, process, record, collector->model.now_ns);
+		list(process, record, now_ns);
+	return open_time__add(collector->open_calls->time, process, record, true,
+			      now_ns > record->start_ns ? now_ns - record->start_ns : 0);
 }
 
 /* The records come whole, and one after another, but a read may end inside one. */
@@ -243,6 +266,8 @@ int open_calls__read(const struct reading *reading)
 
 	each_process(collector, begin);
 	ret = iterate(reading);
+	if (!ret)
+		ret = earlier_calls__count(&collector->open_calls->earlier, reading, collector->open_calls->time);
 	if (!ret)
 		ret = open_time__settle(collector->open_calls->time, reading);
 	each_process(collector, finish);

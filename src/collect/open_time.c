@@ -84,18 +84,18 @@ static struct told *told_of(struct open_time *time, const struct told_key *key)
 	return NULL;
 }
 
-static int add(struct open_time *time, const struct told_key *key, uint64_t ns)
+static int add(struct open_time *time, const struct told_key *key, bool open, uint64_t ns)
 {
 	struct told *told = told_of(time, key);
 
 	if (!told)
 		return -ENOMEM;
-	told->open++;
+	told->open += open;
 	told->open_ns += ns;
 	return 0;
 }
 
-static int add_account(struct open_time *time, const struct open_call_record *record, uint64_t ns)
+static int add_account(struct open_time *time, const struct open_call_record *record, bool open, uint64_t ns)
 {
 	const struct told_key function = {.slot = record->slot, .of = TOLD_FUNCTION, .row = record->row};
 	struct told_key thread = {
@@ -105,22 +105,21 @@ static int add_account(struct open_time *time, const struct open_call_record *re
 		.thread_start_ns = record->thread_start_ns,
 		.tid = record->tid,
 	};
-	int ret = add(time, &function, ns);
+	int ret = add(time, &function, open, ns);
 
-	return ret || !record->outermost ? ret : add(time, &thread, ns);
+	return ret || !record->outermost ? ret : add(time, &thread, open, ns);
 }
 
-int open_time__add(struct open_time *time, struct process *process, const struct open_call_record *record,
-		   uint64_t now_ns)
+int open_time__add(struct open_time *time, struct process *process, const struct open_call_record *record, bool open,
+		   uint64_t ns)
 {
 	const struct told_key wait = {.slot = record->slot, .of = TOLD_WAIT, .device = record->device, .row = record->row};
-	uint64_t ns = now_ns > record->start_ns ? now_ns - record->start_ns : 0;
-	int ret = tally__add_open(process, record->row, record->device, ns);
+	int ret = tally__add_open(process, record->row, record->device, open, ns);
 
 	if (!ret && tally__is_wait(record->row))
-		ret = add(time, &wait, ns);
+		ret = add(time, &wait, open, ns);
 	if (!ret && process->account)
-		ret = add_account(time, record, ns);
+		ret = add_account(time, record, open, ns);
 	return ret;
 }
 
@@ -199,7 +198,7 @@ static int settle(struct process *process, struct told *told)
 	}
 }
 
-/* Without calls in progress, until the counters have caught up. */
+/* Without calls in progress, until the counters have caught up. What calls from before took is said anew in each reading. */
 static bool is_needed(const struct open_time *time, const struct told *told)
 {
 	return told->open || (told->rest_ns && HASH_COUNT(time->told) <= KEPT_MOST);

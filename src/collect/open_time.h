@@ -14,9 +14,9 @@ struct open_time;
 struct open_time *open_time__new(void);
 void open_time__free(struct open_time *time);
 
-/* Takes a call of the process in. Returns 0 or -ENOMEM. */
-int open_time__add(struct open_time *time, struct process *process, const struct open_call_record *record,
-		   uint64_t now_ns);
+/* Takes a call of the process in, which is `open` or is not any more, and the time in it so far. Returns 0 or -ENOMEM. */
+int open_time__add(struct open_time *time, struct process *process, const struct open_call_record *record, bool open,
+		   uint64_t ns);
 
 /* All calls of the reading are in: adds the time in them to the model. Returns 0 or -ENOMEM. */
 int open_time__settle(struct open_time *time, const struct reading *reading);

@@ -15,6 +15,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "model/sites.h"
 #include "target/process.h"
+#include "target/task_iterator.h"
 
 #define KEEP_UNREPORTED 1000 /* ended processes that no report has shown yet */
 
@@ -108,6 +109,14 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 	attribution__learn(collector->attribution, process, record);
 	collector->index_of[slot] = (uint32_t)model->process_count++;
 	return 0;
+}
+
+void collector__adopt(struct collector *collector, pid_t pid)
+{
+	int ret = task_iterator__run(collector->skeleton->progs.adopt_process, pid);
+
+	if (ret)
+		log__debug(collector->log, "process %d gets no place before it calls: %s", (int)pid, strerror(-ret));
 }
 
 struct process *collector__process_at(struct collector *collector, uint32_t slot)

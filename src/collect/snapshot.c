@@ -297,6 +297,7 @@ static void read_others(struct process *process, const struct process_record *re
 
 static void read_shim(struct process *process, const struct process_record *record)
 {
+	process->called = __atomic_load_n(&record->called, __ATOMIC_ACQUIRE);
 	process->shim_number = __atomic_load_n(&record->shim, __ATOMIC_ACQUIRE);
 	process->driver_number = record->behind_shim;
 }

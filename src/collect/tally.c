@@ -543,7 +543,7 @@ static struct function_totals *totals_of_open(struct process *process, uint16_t 
 	return found;
 }
 
-int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t ns)
+int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns)
 {
 	struct function_totals *function = totals_of_open(process, row, device);
 	const struct tally_key key = key_of_open(row, device);
@@ -555,7 +555,7 @@ int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint6
 			return ret;
 		function = &process->functions[process->function_count - 1];
 	}
-	function->open++;
+	function->open += calls;
 	function->open_ns += ns;
 	return 0;
 }

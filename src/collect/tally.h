@@ -32,7 +32,7 @@ uint64_t tally__waited(const struct process *process, uint16_t row, uint8_t devi
  * Adds calls in progress to the function's own, and to waits, if tally__is_wait, their number and `ns` that are not
  * counted. Return 0 or -ENOMEM.
  */
-int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t ns);
+int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns);
 int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns);
 
 /* Computes what follows from all counters of the process together. */

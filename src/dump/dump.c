@@ -214,6 +214,7 @@ static void name_threads(struct subjects *subjects, struct subject *subject, str
 			continue;
 		process->thread_count++;
 		thread->tid = taken->tid;
+		thread->start_ns = taken->look->thread_start_ns;
 		thread->approximate = taken->approximate;
 		memcpy(thread->comm, taken->look->comm, sizeof(thread->comm) - 1);
 		name_stack(stacks, ++subjects->records, taken->look, thread);

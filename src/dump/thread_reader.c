@@ -53,19 +53,6 @@ void thread_reader__set_python(struct thread_reader *reader, const struct python
 		memset(&reader->skeleton->bss->python, 0, sizeof(reader->skeleton->bss->python));
 }
 
-/* The program writes nothing to what is read: it leaves what it found in its own data. */
-static void run(struct bpf_link *link)
-{
-	int iter = bpf_iter_create(bpf_link__fd(link));
-	char nothing;
-
-	if (iter < 0)
-		return;
-	while (read(iter, &nothing, sizeof(nothing)) < 0 && errno == EAGAIN)
-		;
-	close(iter);
-}
-
 struct thread_look *thread_reader__take(struct thread_reader *reader, pid_t pid, pid_t tid)
 {
 	struct thread_look *found = &reader->skeleton->bss->look, *look = NULL;
@@ -74,7 +61,7 @@ struct thread_look *thread_reader__take(struct thread_reader *reader, pid_t pid,
 	if (!link)
 		return NULL;
 	found->taken = 0;
-	run(link);
+	task_iterator__run_link(link); /* leaves what it found in its own data, if anything */
 	bpf_link__destroy(link);
 	/* Asked after it was taken: a number that came back is another process's by now, or was then. */
 	if (found->taken && process__of_thread(tid) == pid)

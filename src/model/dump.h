@@ -52,6 +52,7 @@ struct dump_waiting {
 struct dump_thread {
 	pid_t tid;
 	char comm[16];
+	uint64_t start_ns; /* CLOCK_BOOTTIME */
 	enum dump_run run;
 	bool approximate;	     /* it ran, and no moment of it was seen: its stack may be one of some milliseconds ago */
 	bool no_stack;		     /* it ended, or its memory could not be read */

@@ -239,6 +239,7 @@ struct process {
 	bool paged_end;	   /* a metrics page has */
 	bool crowded_out;  /* it leaves, for want of room; for collect/ only */
 	size_t kept_bytes; /* what it takes in memory, once it has ended and nothing of it is in the maps */
+	bool called;	   /* else it is here for a call in progress from before gpuprobe came */
 	bool attributed;   /* those asked for that it belongs to are known to have called */
 
 	uint8_t shim_number, driver_number; /* the driver library that was seen to call another, and that; 0: none was */

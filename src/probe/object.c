@@ -153,6 +153,7 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.memory_lent, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exec, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.adopt_process, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.mapping_exit, listens_to_calls(options));
 	if (options->links == LINKS_TRACEFS)
 		return;

@@ -63,6 +63,8 @@ struct process_record {
 	__u32 orders;	   /* ORDERS_* */
 	__u32 order_count; /* its struct stream_orders */
 	__u32 deaths;	   /* contexts that ended so far, with what lived in them */
+	__u32 called;	   /* a thread of it has called; else it was adopted, see bpf/process.h */
+	__u32 pad;
 };
 
 /* What `process_of` holds by tgid. */

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls that began before gpuprobe came, see earlier_calls.h.
+#include "collect/earlier_calls.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collect/growing_list.h"
+#include "collect/open_calls.h"
+#include "model/account.h"
+#include "model/api.h"
+
+/* --- whose they are --- */
+
+static struct process *find_living(const struct model *model, pid_t pid)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].pid == pid && model->processes[i].slot != NO_PROCESS && !model->processes[i].ended)
+			return &model->processes[i];
+	return NULL;
+}
+
+/* NULL: not in the model, or not any more. */
+static struct process *process_of(struct earlier_call *call, struct collector *collector)
+{
+	struct process *process;
+
+	if (!call->found) {
+		process = find_living(&collector->model, call->pid);
+		if (!process)
+			return NULL;
+		call->found = true;
+		call->slot = process->slot;
+		call->process_start_ns = process->start_ns;
+	}
+	process = collector__process_at(collector, call->slot);
+	return process && process->pid == call->pid && process->start_ns == call->process_start_ns ? process : NULL;
+}
+
+/* --- whether it is over --- */
+
+static bool is_launch(uint16_t row)
+{
+	enum operation operation = api_functions[row].desc.operation;
+
+	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
+}
+
+/* Whether such a call of the process has been counted: it may have been this one's successor. */
+static bool was_counted(const struct earlier_call *call, const struct process *process)
+{
+	if (is_launch(call->row) && (process->launches || process->graph_launches))
+		return true;
+	for (size_t i = 0; i < process->function_count; i++) {
+		const struct function_totals *function = &process->functions[i];
+
+		if ((function->row == call->row || function->row == call->other) && function->calls + function->failures)
+			return true;
+	}
+	return false;
+}
+
+/* Whether its thread is in a call that was seen to begin. */
+static bool is_in_another(const struct earlier_call *call, const struct process *process)
+{
+	for (size_t i = 0; i < process->open_listed; i++)
+		if (process->open[i].tid == call->tid && process->open[i].seen && !process->open[i].earlier &&
+		    !process->open[i].ended_ns)
+			return true;
+	return false;
+}
+
+static bool is_over(const struct earlier_call *call, const struct process *process)
+{
+	return call->over || process->ended || was_counted(call, process) || is_in_another(call, process);
+}
+
+/* --- what it is --- */
+
+/* A thread that has made no call since has no account: it gets one, with nothing in it, as long as it is in this call. */
+static int add_thread(struct account *account, const struct earlier_call *call, uint64_t began_ns)
+{
+	struct thread_account thread = {
+		.slot = call->slot,
+		.tid = call->tid,
+		.start_ns = call->thread_start_ns,
+		.first_ns = began_ns,
+	};
+
+	for (size_t i = 0; i < account->thread_count; i++)
+		if (account->threads[i].tid == call->tid && account->threads[i].start_ns == call->thread_start_ns)
+			return 0;
+	memcpy(thread.comm, call->comm, sizeof(thread.comm));
+	return growing_list__append((void **)&account->threads, &account->thread_count, &thread, sizeof(thread));
+}
+
+static int count(const struct earlier_calls *calls, const struct earlier_call *call, struct process *process,
+		 const struct model *model, struct open_time *time)
+{
+	struct open_call_record record = {
+		.slot = call->slot,
+		.tid = call->tid,
+		.thread_start_ns = call->thread_start_ns,
+		.start_ns = calls->began_ns,
+		.row = call->row,
+		.device = DEVICE_UNKNOWN,
+		.outermost = 1,
+	};
+	uint64_t ns = call->stood_ns > calls->began_ns ? call->stood_ns - calls->began_ns : 0;
+	int ret = 0;
+
+	memcpy(record.comm, call->comm, sizeof(record.comm));
+	if (!call->over)
+		open_calls__list_earlier(process, &record, model->now_ns);
+	if (process->account && !process->ended)
+		ret = add_thread(process->account, call, calls->began_ns);
+	return ret ? ret : open_time__add(time, process, &record, !call->over, ns);
+}
+
+int earlier_calls__count(struct earlier_calls *calls, const struct reading *reading, struct open_time *time)
+{
+	struct collector *collector = reading->collector;
+	size_t kept = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		struct earlier_call *call = &calls->list[i];
+		struct process *process = process_of(call, collector);
+
+		if (call->found && !process)
+			continue;
+		if (process && !ret) {
+			call->over = is_over(call, process);
+			ret = count(calls, call, process, &collector->model, time);
+		}
+		calls->list[kept++] = *call;
+	}
+	calls->count = kept;
+	return ret;
+}
