@@ -15,7 +15,8 @@
 
 struct earlier_looks {
 	struct looker *looker;
-	struct dump *first; /* NULL: nothing was in progress */
+	struct dump *first;   /* NULL: nothing was in progress */
+	struct stack *stacks; /* of the calls, parts of those in `first` */
 	uint64_t looked_ns;
 };
 
@@ -33,6 +34,7 @@ void earlier_looks__free(struct earlier_looks *looks)
 	if (!looks)
 		return;
 	dump__free(looks->first);
+	free(looks->stacks);
 	free(looks);
 }
 
@@ -50,9 +52,25 @@ static bool counts_at_runtime(int row)
 	return operation == OP_ALLOC || operation == OP_FREE;
 }
 
-static void add(struct earlier_calls *calls, const struct dump_process *process, const struct dump_thread *thread)
+/* From the innermost CUDA function on. */
+static struct stack stack_of(const struct dump_thread *thread)
+{
+	struct stack stack = thread->stack;
+
+	for (uint32_t i = 0; i < thread->stack.count; i++) {
+		if (stack.frames->function && !strcmp(stack.frames->function, thread->inner))
+			return stack;
+		stack.frames++;
+		stack.count--;
+	}
+	return thread->stack;
+}
+
+static void add(const struct earlier_looks *looks, struct earlier_calls *calls, const struct dump_process *process,
+		const struct dump_thread *thread)
 {
 	int outer = row_of(thread->call), inner = row_of(thread->inner);
+	struct stack *stack = &looks->stacks[calls->count];
 	struct earlier_call *call = &calls->list[calls->count];
 
 	if (outer < 0)
@@ -61,6 +79,7 @@ static void add(struct earlier_calls *calls, const struct dump_process *process,
 		.pid = process->process->pid,
 		.tid = thread->tid,
 		.thread_start_ns = thread->start_ns,
+		.stack = stack,
 		.row = (uint16_t)outer,
 		.other = inner,
 		.stood_ns = calls->began_ns,
@@ -69,19 +88,22 @@ static void add(struct earlier_calls *calls, const struct dump_process *process,
 		call->row = (uint16_t)inner;
 		call->other = outer;
 	}
+	*stack = stack_of(thread);
 	memcpy(call->comm, thread->comm, sizeof(call->comm));
 	calls->count++;
 }
 
-static void take_calls(struct earlier_calls *calls, const struct dump *dump, struct collector *collector)
+static void take_calls(const struct earlier_looks *looks, struct earlier_calls *calls, struct collector *collector)
 {
+	const struct dump *dump = looks->first;
+
 	for (size_t i = 0; i < dump->count; i++) {
 		const struct dump_process *process = &dump->processes[i];
 		size_t before = calls->count;
 
 		for (size_t k = 0; k < process->thread_count; k++)
 			if (process->threads[k].call)
-				add(calls, process, &process->threads[k]);
+				add(looks, calls, process, &process->threads[k]);
 		if (calls->count > before)
 			collector__adopt(collector, process->process->pid);
 	}
@@ -100,6 +122,7 @@ void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t
 {
 	struct earlier_calls *calls = collector__earlier(collector);
 	struct pid_list chosen = {0};
+	size_t room;
 
 	if (!looks || !count)
 		return;
@@ -109,9 +132,11 @@ void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t
 	pid_list__clear(&chosen);
 	if (!looks->first)
 		return;
-	calls->list = calloc(count_in_cuda(looks->first) + 1, sizeof(*calls->list));
-	if (calls->list)
-		take_calls(calls, looks->first, collector);
+	room = count_in_cuda(looks->first) + 1;
+	calls->list = calloc(room, sizeof(*calls->list));
+	looks->stacks = calloc(room, sizeof(*looks->stacks));
+	if (calls->list && looks->stacks)
+		take_calls(looks, calls, collector);
 }
 
 /* --- before a reading --- */

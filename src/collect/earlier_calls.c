@@ -7,8 +7,10 @@
 
 #include "collect/growing_list.h"
 #include "collect/open_calls.h"
+#include "collect/tally.h"
 #include "model/account.h"
 #include "model/api.h"
+#include "model/sites.h"
 
 /* --- whose they are --- */
 
@@ -111,9 +113,11 @@ static int count(const struct earlier_calls *calls, const struct earlier_call *c
 
 	memcpy(record.comm, call->comm, sizeof(record.comm));
 	if (!call->over)
-		open_calls__list_earlier(process, &record, model->now_ns);
+		open_calls__list_earlier(process, &record, call->stack, model->now_ns);
 	if (process->account && !process->ended)
 		ret = add_thread(process->account, call, calls->began_ns);
+	if (!ret && process->site_table && call->stack && tally__is_wait(call->row))
+		ret = site_table__set_wait(process->site_table, call->stack, call->row, ns);
 	return ret ? ret : open_time__add(time, process, &record, !call->over, ns);
 }
 

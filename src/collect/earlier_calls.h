@@ -13,11 +13,12 @@
 
 struct earlier_call {
 	pid_t pid, tid;
-	char comm[16];		  /* the thread's */
-	uint64_t thread_start_ns; /* CLOCK_BOOTTIME, of the thread */
-	uint16_t row;		  /* under which it would have been counted */
-	int other;		  /* of the other layer; -1: none */
-	uint64_t stood_ns;	  /* CLOCK_BOOTTIME: when its thread was last seen to stand in it */
+	char comm[16];		   /* the thread's */
+	uint64_t thread_start_ns;  /* CLOCK_BOOTTIME, of the thread */
+	const struct stack *stack; /* from the CUDA function on, outlives the collector; NULL: not known */
+	uint16_t row;		   /* under which it would have been counted */
+	int other;		   /* of the other layer; -1: none */
+	uint64_t stood_ns;	   /* CLOCK_BOOTTIME: when its thread was last seen to stand in it */
 	bool over;
 	bool found; /* its process has been in the model, as: */
 	uint32_t slot;

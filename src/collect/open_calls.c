@@ -123,13 +123,15 @@ static struct open_call *list(struct process *process, const struct open_call_re
 }
 
 /* All that the process has been seen to do came after it. */
-void open_calls__list_earlier(struct process *process, const struct open_call_record *record, uint64_t now_ns)
+void open_calls__list_earlier(struct process *process, const struct open_call_record *record, const struct stack *stack,
+			      uint64_t now_ns)
 {
 	struct open_call *call = list(process, record, now_ns);
 
 	if (!call)
 		return;
 	call->earlier = true;
+	call->stack = stack;
 	call->others_before = 0;
 	call->others = process__calls(process);
 }
@@ -198,8 +200,7 @@ static int take(const struct reading *reading, const struct open_call_record *re
 		return 0;
 	if (record->outermost)
 		list(process, record, now_ns);
-	return open_time__add(collector->open_calls->time, process, record, true,
-			      now_ns > record->start_ns ? now_ns - record->start_ns : 0);
+	return open_time__add(collector->open_calls->time, process, record, true, open_time__since(record, now_ns));
 }
 
 /* The records come whole, and one after another, but a read may end inside one. */

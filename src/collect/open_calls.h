@@ -31,6 +31,7 @@ int open_calls__read(const struct reading *reading);
 void open_calls__end(struct process *process, const struct record_unfinished *record);
 
 /* Adds a call from before gpuprobe came to those in progress of its process. Without memory, or room, it is left out. */
-void open_calls__list_earlier(struct process *process, const struct open_call_record *record, uint64_t now_ns);
+void open_calls__list_earlier(struct process *process, const struct open_call_record *record, const struct stack *stack,
+			      uint64_t now_ns);
 
 #endif

@@ -14,6 +14,12 @@ struct open_time;
 struct open_time *open_time__new(void);
 void open_time__free(struct open_time *time);
 
+/* How long the call has lasted. It may have begun after the reading. */
+static inline uint64_t open_time__since(const struct open_call_record *record, uint64_t now_ns)
+{
+	return now_ns > record->start_ns ? now_ns - record->start_ns : 0;
+}
+
 /* Takes a call of the process in, which is `open` or is not any more, and the time in it so far. Returns 0 or -ENOMEM. */
 int open_time__add(struct open_time *time, struct process *process, const struct open_call_record *record, bool open,
 		   uint64_t ns);

@@ -94,6 +94,7 @@ int stuck__draw(const struct finding_input *input, const struct process *process
 	if (!finding)
 		return -ENOMEM;
 	finding->tid = call->tid;
+	finding->stack = call->stack;
 	finding->weight = (double)lasted_ns(input, call);
 	if (!call->ended_ns && is_silent(process, call) && finding->weight >= input->thresholds[LEAST_SILENCE])
 		finding->severity = SEVERITY_WARNING;

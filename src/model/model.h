@@ -145,9 +145,10 @@ struct open_call {
 	int32_t tid;
 	char comm[16];
 	uint64_t thread_start_ns;
-	uint64_t start_ns;	/* CLOCK_BOOTTIME of its entry */
-	uint64_t ended_ns;	/* when the thread ended inside it; 0: it is in progress */
-	uint64_t others_before; /* calls of the process by the first reading that was made all during it, and since */
+	uint64_t start_ns;	   /* CLOCK_BOOTTIME of its entry */
+	uint64_t ended_ns;	   /* when the thread ended inside it; 0: it is in progress */
+	const struct stack *stack; /* from the CUDA function on; NULL: not known, as of those that are not `earlier` */
+	uint64_t others_before;	   /* calls of the process by the first reading that was made all during it, and since */
 	uint64_t others;
 };
 

@@ -35,6 +35,8 @@ struct site_table {
 	struct site_count *counts;
 	struct site_kernel *kernels;
 	struct live_count *live;
+	struct call_site *waits; /* that were not seen to begin */
+	size_t wait_count;
 };
 
 struct site_table *site_table__new(void)
@@ -68,6 +70,7 @@ void site_table__free(struct site_table *table)
 		free(kernel);
 	}
 	clear_live(table);
+	free(table->waits);
 	free(table);
 }
 
@@ -75,7 +78,7 @@ size_t site_table__bytes(const struct site_table *table)
 {
 	if (!table)
 		return 0;
-	return sizeof(*table) + HASH_COUNT(table->counts) * sizeof(*table->counts) +
+	return sizeof(*table) + table->wait_count * sizeof(*table->waits) + HASH_COUNT(table->counts) * sizeof(*table->counts) +
 	       HASH_COUNT(table->kernels) * sizeof(*table->kernels) + HASH_COUNT(table->live) * sizeof(*table->live);
 }
 
@@ -169,6 +172,24 @@ int site_table__add_launches(struct site_table *table, const struct launch_site_
 	if (!count)
 		return -ENOMEM;
 	count->waiting += launches;
+	return 0;
+}
+
+int site_table__set_wait(struct site_table *table, const struct stack *stack, uint16_t row, uint64_t ns)
+{
+	struct call_site *grown;
+
+	for (size_t i = 0; i < table->wait_count; i++) {
+		if (table->waits[i].stack == stack) {
+			table->waits[i].amount = ns;
+			return 0;
+		}
+	}
+	grown = realloc(table->waits, (table->wait_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	table->waits = grown;
+	grown[table->wait_count++] = (struct call_site){.stack = stack, .kind = SITE_WAIT, .row = row, .amount = ns};
 	return 0;
 }
 
@@ -313,7 +334,7 @@ static size_t merge_sites(struct call_site *sites, size_t count)
 
 static int list_sites(const struct site_table *table, struct process *process, site_stack_fn find, void *arg)
 {
-	size_t room = HASH_COUNT(table->counts), count = 0;
+	size_t room = HASH_COUNT(table->counts) + table->wait_count, count = 0;
 	struct call_site *list = realloc(process->sites, (room ? room : 1) * sizeof(*list));
 
 	if (!list)
@@ -324,6 +345,8 @@ static int list_sites(const struct site_table *table, struct process *process, s
 		list[count].stack = at->key.stack ? find(arg, at->key.stack) : NULL;
 		count += list[count].calls > 0;
 	}
+	for (size_t i = 0; i < table->wait_count; i++)
+		list[count++] = table->waits[i];
 	process->site_count = merge_sites(list, count);
 	return 0;
 }

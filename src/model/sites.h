@@ -49,6 +49,9 @@ int site_table__add_launches(struct site_table *table, const struct launch_site_
 /* A kernel's names, which stay the caller's and must outlive the table. Returns 0 or -ENOMEM. */
 int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full, const char *brief);
 
+/* A wait of this function that was not seen to begin, as it stands: `stack` outlives the table's use. Returns 0 or -ENOMEM. */
+int site_table__set_wait(struct site_table *table, const struct stack *stack, uint16_t row, uint64_t ns);
+
 /* A live allocation. Returns 0 or -ENOMEM. */
 int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes, uint64_t start_ns);
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A call that began before gpuprobe came: while other threads of its process go on making calls, it is in progress all the same."""
 import contextlib
+import json
 import os
 import signal
 from pathlib import Path
 
 import pytest
 
+from lib.dump import WAITS, Stuck
 from lib.probe import Background, wait_until
 from lib.script import script
 
@@ -95,3 +97,48 @@ def test_of_children(gpuprobe, tmp_path):
             [found] = running.find(lambda report: earlier(report, process.pid))
             assert found["function"] == "cuStreamSynchronize"
             running.stop()
+
+
+def seconds_waited(report, pid):
+    return sum(wait["ns"] for process in report["processes"] if process["pid"] == pid for wait in process.get("waits", [])) / 1e9
+
+
+def seconds_in(report, pid, function):
+    """In calls of a function, in all that tells of it: its waits, the account's functions and threads."""
+    [process] = [process for process in report["processes"] if process["pid"] == pid]
+    functions = {each["function"]: each["total_ns"] for each in process["functions"]}
+    waits = sum(wait["ns"] for wait in process["waits"])
+    threads = {thread["tid"]: thread["time"]["wait"]["ns"] for thread in process["threads"]}
+    assert functions[function] == waits == threads[pid]
+    return waits / 1e9
+
+
+def test_its_time_is_in_the_sums(gpuprobe, stuck, tmp_path):
+    """A process that has made no call since attach is in the account all the same, and still told to be silent."""
+    with Stuck(WAITS[2], stuck.get(), log=tmp_path / "log") as process:
+        done = gpuprobe.run(base=["stat", "--json"], args=["-p", process.pid, "--duration", "3"])
+        report = json.loads(done.stdout.splitlines()[-1])
+        assert 2.5 < seconds_in(report, process.pid, "cuStreamSynchronize") < 20
+        [silent] = report["without_calls"]
+        assert "is in cudaStreamSynchronize" in silent["doing"]
+        process.release()
+
+
+def test_its_stack_is_in_the_flame_graph(gpuprobe, stuck, tmp_path):
+    with Stuck(WAITS[2], stuck.get(), log=tmp_path / "log") as process:
+        done = gpuprobe.run(base=["flame", "--by", "wait-time", "--folded"], args=["-p", process.pid, "--duration", "2"])
+        frames, weight = done.stdout.strip().rsplit(" ", 1)
+        assert int(weight) > 1e9
+        assert frames.split(";")[-3:] == ["wait_for_stream", "cudaStreamSynchronize", "cuStreamSynchronize"]
+        process.release()
+
+
+def test_its_time_stays_when_it_returns(gpuprobe, stuck, tmp_path):
+    """What came after is beside it; nothing goes back."""
+    with Stuck(WAITS[2], stuck.get(), log=tmp_path / "log") as process:
+        with gpuprobe.start(args=["-p", process.pid]) as running:
+            running.find(lambda report: seconds_waited(report, process.pid) > 1)
+            process.release()
+            result = running.stop()
+    times = [seconds_waited(report, process.pid) for report in result.reports]
+    assert times == sorted(times) and 1 < times[-1] < 60

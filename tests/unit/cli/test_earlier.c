@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls that began before gpuprobe came: when they are in progress, and when not any more. Dumps are played.
+// Calls that began before gpuprobe came: what is told of them to the collector, and until when their threads stand in them. Dumps are played.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cli/earlier.h"
+#include "collect/collector.h"
 #include "dump/choice.h"
 #include "model/api.h"
 
@@ -74,6 +75,7 @@ static void play(const char *call, const char *inner)
 	played.thread = (struct dump_thread){
 		.tid = TID,
 		.comm = "train",
+		.start_ns = 7,
 		.call = call,
 		.inner = inner,
 		.beyond = 2,
@@ -83,176 +85,144 @@ static void play(const char *call, const char *inner)
 	played.dump = (struct dump){.processes = &played.dumped, .count = 1};
 }
 
-struct scene {
-	struct earlier_calls *calls;
-	struct process process;
-	struct model model;
-};
+/* What the collector is given. */
+static struct earlier_calls given;
+static pid_t adopted;
 
-static void begin(struct scene *scene, const char *call, const char *inner)
+struct earlier_calls *collector__earlier(struct collector *collector)
+{
+	(void)collector;
+	return &given;
+}
+
+void collector__adopt(struct collector *collector, pid_t pid)
+{
+	(void)collector;
+	adopted = pid;
+}
+
+static struct earlier_looks *begin(const char *call, const char *inner)
 {
 	const pid_t pid = PID;
+	struct earlier_looks *looks;
 
 	play(call, inner);
-	*scene = (struct scene){.process = {.pid = PID}};
-	scene->model = (struct model){.processes = &scene->process, .process_count = 1};
-	scene->calls = earlier_calls__new((struct looker *)&played);
-	assert_non_null(scene->calls);
-	earlier_calls__begin(scene->calls, &pid, 1);
+	given = (struct earlier_calls){0};
+	adopted = 0;
+	looks = earlier_looks__new((struct looker *)&played);
+	assert_non_null(looks);
+	earlier_looks__begin(looks, &pid, 1, (struct collector *)&given);
+	return looks;
 }
 
-static void end(struct scene *scene)
+static void end(struct earlier_looks *looks)
 {
-	earlier_calls__free(scene->calls);
-	free(scene->process.open);
+	free(given.list);
+	earlier_looks__free(looks);
 }
 
-/* A reading begins with what BPF knows: nothing. Returns how many calls from before are in progress. */
-static size_t tell(struct scene *scene)
+/* Whether the only call is over by the next reading. */
+static bool is_over(struct earlier_looks *looks)
 {
-	scene->process.open_listed = scene->process.open_count = 0;
-	earlier_calls__tell(scene->calls, &scene->model, true);
-	assert_int_equal(scene->process.open_count, scene->process.open_listed);
-	return scene->process.open_listed;
+	played.dump.boot_ns++;
+	earlier_looks__look(looks, &given, true);
+	assert_int_equal(given.count, 1);
+	assert_int_equal(given.list[0].stood_ns == played.dump.boot_ns, !given.list[0].over);
+	return given.list[0].over;
 }
 
-static const char *told_function(const struct scene *scene)
+static const char *function_of(uint16_t row)
 {
-	return api_functions[scene->process.open[0].row].symbol;
+	return api_functions[row].symbol;
 }
 
-static void stays_as_long_as_its_thread_stands(void **state)
+static void is_told_as_it_would_have_been_counted(void **state)
 {
-	struct scene scene;
+	struct earlier_looks *looks = begin("cudaStreamSynchronize", "cuStreamSynchronize");
+	const struct earlier_call *call = given.list;
 
 	(void)state;
-	begin(&scene, "cudaStreamSynchronize", "cuStreamSynchronize");
-	for (int i = 0; i < 3; i++) {
-		assert_int_equal(tell(&scene), 1);
-		assert_string_equal(told_function(&scene), "cuStreamSynchronize");
-		assert_int_equal(scene.process.open[0].tid, TID);
-		assert_true(scene.process.open[0].earlier);
-	}
+	assert_int_equal(given.count, 1);
+	assert_int_equal(adopted, PID);
+	assert_int_equal(call->pid, PID);
+	assert_int_equal(call->tid, TID);
+	assert_int_equal(call->thread_start_ns, 7);
+	assert_string_equal(call->comm, "train");
+	assert_string_equal(function_of(call->row), "cuStreamSynchronize");
+	assert_string_equal(function_of((uint16_t)call->other), "cudaStreamSynchronize");
+	assert_int_equal(call->stood_ns, given.began_ns);
+	end(looks);
+	looks = begin("cudaMalloc", "cuMemAlloc_v2");
+	assert_string_equal(function_of(given.list[0].row), "cudaMalloc");
+	end(looks);
+	looks = begin("cudaOfTheFuture", "cudaOfTheFuture");
+	assert_int_equal(given.count, 0);
+	assert_int_equal(adopted, 0);
+	end(looks);
+}
+
+/* What the call itself is in does not belong to it. */
+static void its_stack_begins_with_it(void **state)
+{
+	struct earlier_looks *looks = begin("cudaStreamSynchronize", "cudaStreamSynchronize");
+
+	(void)state;
+	assert_int_equal(given.list[0].stack->count, 2);
+	assert_ptr_equal(given.list[0].stack->frames, frames + 1);
+	end(looks);
+}
+
+static void stands_as_long_as_its_stack_is_the_same(void **state)
+{
+	struct earlier_looks *looks = begin("cudaStreamSynchronize", "cuStreamSynchronize");
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_false(is_over(looks));
 	played.thread.stack.frames = frames + 1; /* called from elsewhere */
-	assert_int_equal(tell(&scene), 0);
+	assert_true(is_over(looks));
 	played.thread.stack.frames = frames;
-	assert_int_equal(tell(&scene), 0);
-	end(&scene);
-}
-
-static void goes_with_its_thread(void **state)
-{
-	struct scene scene;
-
-	(void)state;
-	begin(&scene, "cuStreamSynchronize", "cuStreamSynchronize");
-	played.dumped.thread_count = 0;
-	assert_int_equal(tell(&scene), 0);
-	end(&scene);
-	begin(&scene, "cuStreamSynchronize", "cuStreamSynchronize");
+	assert_true(is_over(looks));
+	end(looks);
+	looks = begin("cuStreamSynchronize", "cuStreamSynchronize");
 	played.thread.call = NULL;
-	assert_int_equal(tell(&scene), 0);
-	end(&scene);
+	assert_true(is_over(looks));
+	end(looks);
 }
 
-/* It may be that call's successor that the thread stands in, whichever layer it was counted at. */
-static void goes_with_a_call_that_was_counted(void **state)
+static void is_over_with_its_thread(void **state)
 {
-	static const char *const functions[] = {"cuStreamSynchronize", "cudaStreamSynchronize"};
+	struct earlier_looks *looks = begin("cuStreamSynchronize", "cuStreamSynchronize");
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
-		struct function_totals totals = {.row = (uint16_t)api__find(functions[i / 2], API_NEWEST)};
-		struct scene scene;
-
-		begin(&scene, "cudaStreamSynchronize", "cuStreamSynchronize");
-		scene.process.functions = &totals;
-		scene.process.function_count = 1;
-		assert_int_equal(tell(&scene), 1);
-		*(i % 2 ? &totals.calls : &totals.failures) = 1;
-		assert_int_equal(tell(&scene), 0);
-		end(&scene);
-	}
+	played.dumped.thread_count = 0;
+	assert_true(is_over(looks));
+	end(looks);
 }
 
-static void stays_beside_other_calls(void **state)
+/* A reading may come every few milliseconds. What is over is looked at no more. */
+static void looks_once_a_second(void **state)
 {
-	struct function_totals totals = {.row = (uint16_t)api__find("cuEventQuery", API_NEWEST), .calls = 7};
-	struct scene scene;
+	struct earlier_looks *looks = begin("cuStreamSynchronize", "cuStreamSynchronize");
 
 	(void)state;
-	begin(&scene, "cudaStreamSynchronize", "cuStreamSynchronize");
-	scene.process.functions = &totals;
-	scene.process.function_count = 1;
-	scene.process.launches = 3;
-	assert_int_equal(tell(&scene), 1);
-	assert_int_equal(scene.process.open[0].others, 10);
-	end(&scene);
-}
-
-static void launches_and_allocations(void **state)
-{
-	struct scene scene;
-
-	(void)state;
-	begin(&scene, "cudaMalloc", "cuMemAlloc_v2");
-	assert_int_equal(tell(&scene), 1);
-	assert_string_equal(told_function(&scene), "cudaMalloc");
-	end(&scene);
-	begin(&scene, "cudaLaunchKernel", "cuLaunchKernel");
-	assert_int_equal(tell(&scene), 1);
-	scene.process.launches = 1;
-	assert_int_equal(tell(&scene), 0);
-	end(&scene);
-	begin(&scene, "cudaOfTheFuture", "cudaOfTheFuture");
-	assert_int_equal(tell(&scene), 0);
-	end(&scene);
-}
-
-/* Of another thread's call nothing follows, of its own that it has returned. */
-static void goes_when_its_thread_is_in_another(void **state)
-{
-	struct scene scene;
-
-	(void)state;
-	begin(&scene, "cudaStreamSynchronize", "cuStreamSynchronize");
-	assert_int_equal(tell(&scene), 1);
-	scene.process.open[0] = (struct open_call){.tid = TID + 1};
-	earlier_calls__tell(scene.calls, &scene.model, true);
-	assert_int_equal(scene.process.open_listed, 2);
-	assert_true(scene.process.open[0].earlier);
-	scene.process.open_listed = scene.process.open_count = 1;
-	scene.process.open[0] = (struct open_call){.tid = TID};
-	earlier_calls__tell(scene.calls, &scene.model, true);
-	assert_int_equal(scene.process.open_listed, 1);
-	assert_false(scene.process.open[0].earlier);
-	end(&scene);
-}
-
-/* A reading that was broken off leaves the list as it was. */
-static void is_listed_once(void **state)
-{
-	struct scene scene;
-
-	(void)state;
-	begin(&scene, "cudaStreamSynchronize", "cuStreamSynchronize");
-	assert_int_equal(tell(&scene), 1);
-	earlier_calls__tell(scene.calls, &scene.model, true);
-	assert_int_equal(scene.process.open_listed, 1);
-	assert_int_equal(scene.process.open_count, 1);
-	end(&scene);
+	earlier_looks__look(looks, &given, false);
+	earlier_looks__look(looks, &given, false);
+	assert_int_equal(played.looks, 2);
+	given.list[0].over = true;
+	earlier_looks__look(looks, &given, true);
+	assert_int_equal(played.looks, 2);
+	end(looks);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stays_as_long_as_its_thread_stands),
-		cmocka_unit_test(goes_with_its_thread),
-		cmocka_unit_test(goes_with_a_call_that_was_counted),
-		cmocka_unit_test(stays_beside_other_calls),
-		cmocka_unit_test(launches_and_allocations),
-		cmocka_unit_test(goes_when_its_thread_is_in_another),
-		cmocka_unit_test(is_listed_once),
+		cmocka_unit_test(is_told_as_it_would_have_been_counted),
+		cmocka_unit_test(its_stack_begins_with_it),
+		cmocka_unit_test(stands_as_long_as_its_stack_is_the_same),
+		cmocka_unit_test(is_over_with_its_thread),
+		cmocka_unit_test(looks_once_a_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void scene__read(struct scene *scene, uint64_t start_ns, uint64_t now_ns)
 
 	scene__count(scene);
 	if (start_ns)
-		assert_int_equal(open_time__add(scene->time, &scene->process, &record, now_ns), 0);
+		assert_int_equal(open_time__add(scene->time, &scene->process, &record, true, open_time__since(&record, now_ns)), 0);
 	assert_int_equal(open_time__settle(scene->time, &reading), 0);
 }
 
