@@ -41,14 +41,14 @@ C = [*(Way(name, {function: call}, flags) for flags in SCHEDULES for name, funct
         ("stream", "wait_for_stream", "cudaStreamSynchronize"), ("event", "wait_for_event", "cudaEventSynchronize"),
         ("device", "wait_for_device", "cudaDeviceSynchronize"))),
      Way("copy", {"copy_back": "cudaMemcpy"}), Way("launch", {"fill_queue": "cudaLaunchKernel"}),
-     Way("allocate", {"allocate_more": "cudaHostAlloc"}), Way("free", {"free_memory": "cudaFree"}),
+     Way("free", {"free_memory": "cudaFree"}),  # neither cudaMalloc nor cudaHostAlloc waits for a kernel
      Way("load", {"load_module": "cudaLibraryGetGlobal"}),
      Way("deadlock", {"wait_with_lock": "cudaStreamSynchronize", "on_host": None}, threads=2),
      Way("child", {"wait_for_child": None}), Way("stream", {"wait_for_stream": "cudaStreamSynchronize"}, stop=True)]
 PYTORCH = [Way("item", {"wait_for_item": "cudaStreamSynchronize"}), Way("stream", {"wait_for_stream": "cudaStreamSynchronize"}),
            Way("event", {"wait_for_event": "cudaEventSynchronize"}), Way("device", {"wait_for_device": "cudaDeviceSynchronize"}),
            Way("copy", {"copy_back": "cudaMemcpyAsync"}), Way("launch", {"fill_queue": "cudaLaunchKernel"}),
-           Way("late", {"load_late": "cudaLaunchKernel"}), Way("free", {"give_back": "cudaFree"}),
+           Way("late", {"load_late": "cuModuleLoadData"}), Way("free", {"give_back": "cudaFree"}),
            Way("backward", {"backward": "cudaDeviceSynchronize", "wait_in_backward": None}, threads=2),
            Way("gil", {"hold_gil": "cudaStreamSynchronize", "want_gil": None}, threads=2),
            Way("child", {"wait_for_child": None}), Way("loader", {"wait_for_loader": None}, kill=True),

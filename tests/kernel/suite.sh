@@ -130,6 +130,17 @@ dumps_a_wait() {
 	wait "$waiting" || true
 }
 
+# The process has made no call since, and is in the report all the same.
+call_from_before() {
+	CUDA_SIM_ASYNC=600s "$SIM/cuda_events_test" > workload.out &
+	waiting=$!
+	wait_until dumped ' in cudaEventSynchronize' "$waiting"
+	"$GPUPROBE" stat --json --duration 1 -p "$waiting" > out
+	grep '"in_progress":\[{"function":"cu[a-z]*EventSynchronize".*"before_attach":true}\]' out
+	kill -KILL "$waiting"
+	wait "$waiting" || true
+}
+
 # Where the kernel has its own address in place of the call's return address.
 dumps_what_is_watched() {
 	background -- env CUDA_SIM_ASYNC=600s "$SIM/cuda_events_test"
@@ -503,6 +514,7 @@ together "stat --json" \
 run account_in_text account_in_text
 run call_in_progress call_in_progress
 run dump_of_a_wait dumps_a_wait
+run call_from_before call_from_before
 run dump_of_what_is_watched dumps_what_is_watched
 run dump_of_python dumps_python
 run account_diagnose diagnoses sync-after-every-launch

@@ -88,14 +88,6 @@ static NOINLINE void fill_queue()
 		NEED(cudaLaunchKernel((const void *)step, dim3(1), dim3(1), arguments, 0, stream));
 }
 
-static NOINLINE void allocate_more()
-{
-	void *more;
-
-	NEED(HANG(cudaHostAlloc(&more, 1 << 20, cudaHostAllocPortable)));
-	NEED(cudaFreeHost(more));
-}
-
 static NOINLINE void free_memory()
 {
 	void *more;
@@ -209,7 +201,7 @@ int main(int argc, char **argv)
 		void (*run)();
 	} ways[] = {
 		{"stream", wait_for_stream}, {"event", wait_for_event},	  {"device", wait_for_device}, {"copy", copy_back},
-		{"launch", fill_queue},	     {"allocate", allocate_more}, {"free", free_memory},       {"load", load_module},
+		{"launch", fill_queue},	     {"free", free_memory},       {"load", load_module},
 		{"deadlock", wait_with_lock}, {"child", wait_for_child},
 	};
 

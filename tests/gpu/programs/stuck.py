@@ -101,7 +101,7 @@ def wait_in_backward(values):
 
 
 def load_late(values):
-    """With lazy loading a kernel is loaded at its first launch."""
+    """PyTorch compiles this kernel when it is first wanted, and loads its module then."""
     held = values.double()
     torch.cuda.synchronize()
     occupy()
