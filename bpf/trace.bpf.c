@@ -77,4 +77,25 @@ int calls_in_progress(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* When each thread made its latest call, as struct trace_latest. */
+SEC("iter/task")
+int latest_calls(struct bpf_iter__task *ctx)
+{
+	struct trace_latest latest = {};
+	struct task_struct *task = ctx->task;
+	struct traced_thread *thread;
+
+	if (!task)
+		return 0;
+	thread = bpf_task_storage_get(&traced_threads, task, 0, 0);
+	if (!thread || thread->state != TRACING)
+		return 0;
+	latest.tid = pid_of(task);
+	/* Also after its return. */
+	latest.start_ns = thread->calls[0].event.start_ns;
+	if (latest.start_ns)
+		bpf_seq_write(ctx->meta->seq, &latest, sizeof(latest));
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -152,8 +152,14 @@ static __always_inline void tell_unfollowed(struct pt_regs *ctx, struct traced_t
 	else if (!trace.nested)
 		return;
 	progress = progress_of(thread);
-	if (!progress || trace.failed || trace.min_duration_ns)
+	if (!progress)
 		return;
+	if (trace.failed || trace.min_duration_ns) {
+		/* For latest_calls (trace.bpf.c). */
+		if (!depth)
+			thread->calls[0].event.start_ns = now();
+		return;
+	}
 	if (depth >= TRACE_DEPTH) {
 		lose_call(TRACE_LOST_DEPTH);
 		return;

@@ -170,4 +170,11 @@ enum trace_loss {
 #define TRACE_THREADS 65536
 #define TRACE_NOT_TOLD 0xffffffffu /* its number may be known as that of a thread which has ended */
 
+/* The latest call of a thread that has made any, of those that are within no other. */
+struct trace_latest {
+	__s32 tid; /* in gpuprobe's pid namespace */
+	__u32 pad;
+	__u64 start_ns; /* also of a call that was not told, by --failed or --min-duration */
+};
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cli/asked.h"
+#include "cli/earlier_lines.h"
 #include "cli/gaps.h"
 #include "cli/privileges.h"
 #include "cli/session.h"
@@ -42,6 +43,7 @@ struct trace {
 	struct trace_stream *stream;
 	struct trace_sink *sink;
 	struct gaps *gaps;
+	struct earlier_lines *earlier; /* NULL: none are looked for */
 	struct event *ring, *tick, *more, *resized;
 	int failure;		   /* of the stream */
 	uint32_t callers[CALLERS]; /* by its number: the process + 1 that is known to have called */
@@ -245,6 +247,28 @@ static int check_names(const struct trace *trace, struct error *err)
 	return 0;
 }
 
+static void on_enough(void *arg)
+{
+	struct trace *trace = arg;
+
+	session__stop(trace->session);
+}
+
+static void begin(struct trace *trace)
+{
+	const struct earlier_lines_scene scene = {
+		.options = trace->options,
+		.log = trace->log,
+		.functions = trace->functions,
+		.stream = trace->stream,
+		.skeleton = trace->skeleton,
+		.sink = trace->sink,
+	};
+
+	trace_stream__begin(trace->stream, clock__boot_ns());
+	trace->earlier = earlier_lines__begin(&scene, session__loop(trace->session), on_enough, trace);
+}
+
 static int set_up(struct trace *trace, int *status, struct error *err)
 {
 	const struct trace_options *options = trace->options;
@@ -286,7 +310,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		ret = session__attach(trace->session, err);
 	if (ret)
 		return ret;
-	trace_stream__begin(trace->stream, clock__boot_ns());
+	begin(trace);
 	ret = check_names(trace, err);
 	if (ret)
 		*status = EXIT_USAGE;
@@ -302,6 +326,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	struct attacher_counts attached;
 	int ret;
 
+	earlier_lines__finish(trace->earlier);
 	session__settle(trace->session);
 	session__count(trace->session, &attached);
 	session__detach(trace->session);
@@ -312,7 +337,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	session__look_at_silent(trace->session, true);
 	end.asked = session__asked(trace->session);
 	trace_stream__count(trace->stream, &end.counts);
-	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped};
+	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped, .before = trace_sink__earlier_calls(trace->sink)};
 	end.failed = ret < 0 && ret != -ECANCELED;
 	trace_end__warn(&end, trace->gaps);
 	ret = end.failed ? error__set(err, ret, "cannot read on: %s", strerror(-ret)) : 0;
@@ -338,6 +363,7 @@ static void tear_down(struct trace *trace)
 	free_event(trace->tick);
 	free_event(trace->more);
 	free_event(trace->resized);
+	earlier_lines__free(trace->earlier);
 	session__free(trace->session);
 	trace_stream__free(trace->stream);
 	trace_functions__free(trace->functions);

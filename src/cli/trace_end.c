@@ -84,6 +84,9 @@ void trace_end__tell(const struct trace_end *end)
 		calls, calls == 1 ? "" : "s", (unsigned long long)end->counts.lost, losses);
 	if (end->counts.unfollowed)
 		fprintf(stderr, "; the return of %llu was not followed", (unsigned long long)end->counts.unfollowed);
+	if (end->missing.before)
+		fprintf(stderr, "; %llu call%s had begun before attach", (unsigned long long)end->missing.before,
+			end->missing.before == 1 ? "" : "s");
 	if (files)
 		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes", files, files == 1 ? "" : "s");
 	fputc('\n', stderr);

@@ -29,6 +29,7 @@ struct trace_sink {
 	struct trace_output *output;   /* NULL with -c */
 	struct trace_summary *summary; /* NULL without -c and -C */
 	uint64_t calls;		       /* taken in */
+	uint64_t earlier_calls;	       /* the same, beside these */
 	int failure;		       /* a negative errno: nothing can be written any more */
 };
 
@@ -161,6 +162,7 @@ bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
 	if (!sink->failure && sink->summary)
 		sink->failure = trace_summary__add(sink->summary, line);
 	sink->calls += ends_call(line);
+	sink->earlier_calls += line->kind == LINE_BEFORE;
 	return is_done(sink);
 }
 
@@ -251,4 +253,9 @@ bool trace_sink__is_closed(const struct trace_sink *sink)
 uint64_t trace_sink__calls(const struct trace_sink *sink)
 {
 	return sink->output ? trace_output__written(sink->output) : sink->calls;
+}
+
+uint64_t trace_sink__earlier_calls(const struct trace_sink *sink)
+{
+	return sink->earlier_calls;
 }

@@ -45,4 +45,7 @@ bool trace_sink__is_closed(const struct trace_sink *sink);
 /* Calls that were written, or with -c summed up. */
 uint64_t trace_sink__calls(const struct trace_sink *sink);
 
+/* Those that had begun before attach (LINE_BEFORE), which are not among them. */
+uint64_t trace_sink__earlier_calls(const struct trace_sink *sink);
+
 #endif

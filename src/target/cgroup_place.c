@@ -6,12 +6,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
 #include <unistd.h>
+
+#include "target/cgroup.h"
 
 /* Where it is; on systems with cgroup v1 it may be beside that. */
 static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -95,4 +96,29 @@ int cgroup_place__find(const char *path, struct cgroup_place *place, struct erro
 		place->level += *at == '/';
 	ret = read_id(real, &place->id);
 	return ret ? cannot(path, ret, err) : 0;
+}
+
+/* The path of the group around it at that level. False where it is not so deep. */
+static bool cut_path(char *path, uint32_t level)
+{
+	uint32_t count = 0;
+	char *at = path;
+
+	for (; *at; at++)
+		if (*at == '/' && at[1] && ++count > level)
+			break;
+	*at = '\0';
+	return count >= level;
+}
+
+bool cgroup_place__has(const struct cgroup_place *place, pid_t pid)
+{
+	char *path = cgroup__path(pid);
+	struct cgroup_place around = {0};
+	struct error err;
+	bool has = path && cut_path(path, place->level) &&
+		   !cgroup_place__find(*path ? path : "/", &around, &err) && around.id == place->id;
+
+	free(path);
+	return has;
 }

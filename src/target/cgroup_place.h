@@ -3,7 +3,9 @@
 #ifndef TARGET_CGROUP_PLACE_H
 #define TARGET_CGROUP_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -19,5 +21,8 @@ struct cgroup_place {
  * or another negative errno, with a line for a person in `err`.
  */
 int cgroup_place__find(const char *path, struct cgroup_place *place, struct error *err);
+
+/* Whether the process is in that group or in one below it; not where that cannot be told. */
+bool cgroup_place__has(const struct cgroup_place *place, pid_t pid);
 
 #endif

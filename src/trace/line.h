@@ -26,6 +26,7 @@ enum trace_line_kind {
 	LINE_RESUMED,	  /* its time is that of the return */
 	LINE_UNFINISHED,  /* a call that did not return while it was watched */
 	LINE_UNFOLLOWED,  /* a call whose return is not followed (bpf/switch.h): its one line */
+	LINE_BEFORE,	  /* a call that was in progress when tracing began: neither arguments nor duration are known */
 	LINE_LOST,	  /* calls were lost here */
 };
 
@@ -99,7 +100,7 @@ struct trace_line {
 	/*
 	 * CLOCK_BOOTTIME, by which lines are in order: when the call began; in LINE_RETURN and
 	 * LINE_RESUMED when it returned; in LINE_UNFINISHED, if it had a line before, when it was
-	 * given up; in LINE_LOST that of the first.
+	 * given up; in LINE_BEFORE a time at which the call was in progress; in LINE_LOST that of the first.
 	 */
 	uint64_t start_ns;
 	uint64_t duration_ns;	   /* so far where it has not returned; without `held_ns` */

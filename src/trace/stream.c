@@ -132,6 +132,11 @@ void trace_stream__begin(struct trace_stream *stream, uint64_t now_ns)
 	stream->began = now_ns;
 }
 
+uint64_t trace_stream__time(const struct trace_stream *stream)
+{
+	return stream->handed > stream->began ? stream->handed : stream->began;
+}
+
 int trace_stream__fd(const struct trace_stream *stream)
 {
 	return stream->source->fd;

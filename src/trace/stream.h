@@ -65,6 +65,9 @@ void trace_stream__see_process(struct trace_stream *stream, pid_t pid);
  */
 void trace_stream__begin(struct trace_stream *stream, uint64_t now_ns);
 
+/* The time of the latest line, or, before the first, that of trace_stream__begin: no line to come is older. */
+uint64_t trace_stream__time(const struct trace_stream *stream);
+
 /* Readable when there is much to read; but it is to be drained every 100 ms at the latest, readable or not. */
 int trace_stream__fd(const struct trace_stream *stream);
 

@@ -365,6 +365,18 @@ traces_failures() {
 	grep ' 103 * 3 .* cudaFree$' summary
 }
 
+# What the process is in already: an iterator tells that no probe has seen the call begin.
+traces_what_began_before() {
+	CUDA_SIM_ASYNC=600s "$SIM/cuda_events_test" > workload.out &
+	waiting=$!
+	wait_until dumped ' in cudaEventSynchronize' "$waiting"
+	"$GPUPROBE" trace --format tsv -O lines -p "$waiting" --duration 2 2> err
+	test "$(grep -c 'cudaEventSynchronize.*<began before attach>' lines)" -eq 1
+	grep 'written 0 calls, lost 0; 1 call had begun before attach' err
+	kill -KILL "$waiting"
+	wait "$waiting" || true
+}
+
 # --- copies in flight ---
 
 in_flight() {
@@ -504,6 +516,7 @@ run trace_entries traces_entries
 run trace_stacks stacks_have_the_caller
 run memleak_frame_pointers stacks_of_leaks fp
 run trace_failures traces_failures
+run trace_before traces_what_began_before
 run memleak_copies stacks_of_leaks dwarf
 run stacks_of_python stacks_of_python
 run flame_of_live_bytes flame_of_live_bytes

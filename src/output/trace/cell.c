@@ -128,7 +128,7 @@ static char *write_bandwidth(const struct trace_output *output, const struct tra
 
 static char *write_duration(const struct trace_output *output, const struct trace_line *line, char *at)
 {
-	if (line->kind == LINE_ENTRY || line->kind == LINE_UNFOLLOWED)
+	if (!trace_line__has_duration(line))
 		return is_table(output) ? at : write_unknown(at);
 	return is_table(output) ? trace_text__duration(at, line->duration_ns) :
 				  trace_text__unsigned(at, line->duration_ns);
@@ -185,6 +185,8 @@ static char *write_result(const struct trace_output *output, const struct trace_
 		return TRACE_TEXT_CONSTANT(at, "<unfinished>");
 	case LINE_UNFOLLOWED:
 		return TRACE_TEXT_CONSTANT(at, "<not followed>");
+	case LINE_BEFORE:
+		return TRACE_TEXT_CONSTANT(at, "<began before attach>");
 	case LINE_RETURN:
 		if (is_table(output))
 			return write_returned(view, at);

@@ -191,7 +191,7 @@ static char *write_value(struct trace_output *output, const struct trace_view *v
 	case COLUMN_STACK:
 		return write_stack(view->stack, at);
 	case COLUMN_DURATION:
-		return line->kind == LINE_ENTRY || line->kind == LINE_UNFOLLOWED ? write_null(at) : trace_text__unsigned(at, line->duration_ns);
+		return trace_line__has_duration(line) ? trace_text__unsigned(at, line->duration_ns) : write_null(at);
 	case COLUMN_RESULT:
 		return write_result(view, at);
 	default:
@@ -218,6 +218,8 @@ static char *write_kind(enum trace_line_kind kind, char *at)
 		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"unfinished\"");
 	case LINE_UNFOLLOWED:
 		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"not_followed\"");
+	case LINE_BEFORE:
+		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"before_attach\"");
 	case LINE_LOST:
 		break;
 	}

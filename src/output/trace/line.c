@@ -42,6 +42,11 @@ bool trace_line__has_result(const struct trace_line *line)
 	return line->kind == LINE_CALL || line->kind == LINE_RETURN || line->kind == LINE_RESUMED;
 }
 
+bool trace_line__has_duration(const struct trace_line *line)
+{
+	return line->kind != LINE_ENTRY && line->kind != LINE_UNFOLLOWED && line->kind != LINE_BEFORE;
+}
+
 bool trace_line__end(const struct trace_line *line, uint64_t *end_ns)
 {
 	*end_ns = line->start_ns;

@@ -71,6 +71,9 @@ const char *trace_line__reason(enum trace_loss reason);
 /* Whether it is only the returns of calls that a LINE_LOST tells of: the calls are shown. */
 const char *trace_line__lost_word(const struct trace_line *line);
 
+/* Whether it tells for how long the call has lasted. */
+bool trace_line__has_duration(const struct trace_line *line);
+
 /* CLOCK_BOOTTIME of the call's return; false where it has not returned. */
 bool trace_line__end(const struct trace_line *line, uint64_t *end_ns);
 

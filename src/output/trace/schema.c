@@ -31,7 +31,8 @@ struct property {
 
 static const struct property properties[COLUMN_COUNT] = {
 	[COLUMN_TIME] = {TYPE_NUMBER | TYPE_STRING,
-			 "when the call began (in lines return and resumed: when it returned), " TIME_TEXT},
+			 "when the call began (in lines return and resumed: when it returned; before_attach: when tracing began, or the "
+			 "line before has it), " TIME_TEXT},
 	[COLUMN_END] = {TYPE_NUMBER | TYPE_STRING | TYPE_NULL,
 			"when the call returned, null where it has not, " TIME_TEXT},
 	[COLUMN_PROCESS] = {TYPE_STRING, "the process's name; bytes that are no UTF-8 as U+FFFD, here and elsewhere"},
@@ -62,7 +63,7 @@ static const struct property properties[COLUMN_COUNT] = {
 			  "without the line where it is not known, OBJECT+0xOFFSET where no function is, an address "
 			  "where nothing is mapped; FUNCTION (FILE:LINE) of Python's; null where it is not known"},
 	[COLUMN_DURATION] = {TYPE_INTEGER | TYPE_NULL,
-			     "nanoseconds that the call took; so far where it has not returned; null at its entry"},
+			     "nanoseconds that the call took; so far where it has not returned; null at its entry and where it is not known"},
 	[COLUMN_RESULT] = {TYPE_STRING | TYPE_NULL,
 			   "the error code's name, or `error N` for one without; a value in hexadecimal where the "
 			   "function returns no error; null where it has not returned or returns nothing"},
@@ -221,14 +222,15 @@ static void write_enum(struct json *j, const char *const words[], size_t count)
 static void write_own_keys(struct json *j)
 {
 	static const char *const lines[] = {"entry", "return", "in_progress", "resumed", "unfinished", "not_followed",
-					    "lost"};
+					    "before_attach", "lost"};
 
 	begin_key(j, "schema", "integer", "the version of this description");
 	json__key_u64(j, "const", TRACE_JSON_SCHEMA);
 	json__object_end(j);
 	begin_key(j, "line", "string",
 		  "what the line is where it is not one whole call: entry and return are one call's two lines; a call "
-		  "in_progress comes back as resumed or unfinished; the return of a call not_followed is not seen; lost tells of calls that are not shown");
+		  "in_progress comes back as resumed or unfinished; the return of a call not_followed is not seen; a call before_attach was in progress when tracing began, nothing more is shown of it "
+		  "and it is not among the calls that are counted; lost tells of calls that are not shown");
 	write_enum(j, lines, sizeof(lines) / sizeof(lines[0]));
 	json__object_end(j);
 	write_key(j, "code", "integer", "the error code as a number, where it is not 0");
@@ -241,7 +243,7 @@ static void write_own_keys(struct json *j)
 	write_key(j, "lost_stacks", "integer", "stacks that are missing: null in the lines of calls from there");
 	write_key(j, "summary", "object",
 		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds; "
-		  "lost calls and files without probes (library_skipped) are not in them");
+		  "lost calls, calls from before (before_attach) and files without probes (library_skipped) are not in them");
 	write_key(j, "reason", "string", "why: ring_full, thread_storage or call_depth; of stacks stack_ring_full or stack_no_room");
 }
 

@@ -18,6 +18,7 @@ struct trace_summary;
 struct trace_missing {
 	uint64_t calls;	    /* lost */
 	uint64_t libraries; /* files that may be CUDA libraries and got no probes, as LOSS_LIBRARY_SKIPPED of the monitor */
+	uint64_t before;    /* calls that had begun before attach */
 };
 
 struct trace_summary *trace_summary__new(void); /* NULL without memory */
@@ -31,8 +32,8 @@ int trace_summary__add(struct trace_summary *summary, const struct trace_line *l
  * says. Calls that did not return are counted, but their time so far is apart:
  * average, percentiles and maximum are of those that did.
  * TRACE_TABLE: a table with a line of totals. TRACE_TSV: a line a function,
- * times in nanoseconds, `-` where there are none; "# lost N" and
- * "# library_skipped N" if there was loss.
+ * times in nanoseconds, `-` where there are none; "# lost N", "# before_attach N"
+ * and "# library_skipped N" where these are not 0.
  * TRACE_JSON: one object, {"schema":…,"summary":{…}}. The caller looks at ferror(out).
  */
 void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing, enum trace_format format,

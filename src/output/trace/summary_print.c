@@ -120,6 +120,9 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 	if (missing->calls)
 		fprintf(out, "%" PRIu64 " call%s lost, not in the table\n", missing->calls,
 			missing->calls == 1 ? " was" : "s were");
+	if (missing->before)
+		fprintf(out, "%" PRIu64 " call%s had begun before attach, not in the table\n", missing->before,
+			missing->before == 1 ? "" : "s");
 	if (missing->libraries)
 		fprintf(out, "%" PRIu64 " file%s that may be CUDA libraries got no probes: their calls are not in the table\n",
 			missing->libraries, missing->libraries == 1 ? "" : "s");
@@ -168,6 +171,8 @@ static void print_tsv(const struct trace_summary *summary, const struct trace_mi
 		print_tsv_row(out, row);
 	if (missing->calls)
 		fprintf(out, "# lost %" PRIu64 "\n", missing->calls);
+	if (missing->before)
+		fprintf(out, "# before_attach %" PRIu64 "\n", missing->before);
 	if (missing->libraries)
 		fprintf(out, "# library_skipped %" PRIu64 "\n", missing->libraries);
 }
@@ -211,6 +216,8 @@ static void print_json(const struct trace_summary *summary, const struct summary
 	json__object_begin(j);
 	write_sums(j, total);
 	json__key_u64(j, "lost", missing->calls);
+	if (missing->before)
+		json__key_u64(j, "before_attach", missing->before);
 	json__key_u64(j, "library_skipped", missing->libraries);
 	json__key_bool(j, "nested", summary->nested);
 	json__key(j, "functions");

@@ -187,7 +187,7 @@ static char *write_loss(const struct trace_line *line, char *at)
 
 static bool is_open(const struct trace_line *line)
 {
-	return line->kind == LINE_UNFINISHED || line->kind == LINE_IN_PROGRESS;
+	return line->kind == LINE_UNFINISHED || line->kind == LINE_IN_PROGRESS || line->kind == LINE_BEFORE;
 }
 
 char *trace_table__line(struct trace_output *output, const struct trace_view *view, char *at)

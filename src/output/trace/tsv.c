@@ -7,7 +7,8 @@
  * "# lost_stacks …" of stacks that are not known.
  *
  * The result of a line that is not a whole call begins with what it is:
- * <entry>, <returned>, <in progress>, <resumed>, <unfinished> or <not followed>.
+ * <entry>, <returned>, <in progress>, <resumed>, <unfinished>, <not followed> or
+ * <began before attach>.
  */
 #include "output/trace/private.h"
 

@@ -65,8 +65,13 @@ class Traced:
 
     @functools.cached_property
     def lines(self):
-        """Lines of calls, one each: what was first shown in progress is there with its end."""
-        return [line for line in self.objects if "event" in line and line.get("line") != "in_progress"]
+        """Lines of calls, one each: what was first shown in progress is there with its end, what began before is not."""
+        return [line for line in self.objects if "event" in line and line.get("line") not in ("in_progress", "before_attach")]
+
+    @property
+    def before(self):
+        """Lines of calls that had begun before attach."""
+        return [line for line in self.objects if is_before(line)]
 
     @property
     def lost(self):
@@ -164,6 +169,11 @@ def is_unfinished(line):
 def is_in_progress(line):
     """Whether it tells of a call that others are no longer waiting for."""
     return line.get("line") == "in_progress"
+
+
+def is_before(line):
+    """Whether it tells of a call that had begun before attach."""
+    return line.get("line") == "before_attach"
 
 
 def wanted(log, functions):

@@ -114,7 +114,7 @@ def test_tsv_says_what_a_line_is():
     results = [row["result"] for row in rows if row["result"].startswith(b"<")]
     assert results == [b"<entry>", b"<returned> cudaSuccess", b"<returned> cudaErrorIllegalAddress",
                        b"<returned> 0x7f0012345678", b"<returned> -", b"<in progress>", b"<resumed> cudaSuccess",
-                       b"<unfinished>"]
+                       b"<unfinished>", b"<began before attach>"]
     open_ends = [row["end"] for row in rows if row["result"] in (b"<entry>", b"<in progress>", b"<unfinished>")]
     assert open_ends == [b"-"] * 3
 
@@ -181,7 +181,7 @@ def test_json_says_what_a_line_is():
     lines = read_json("trace-all.json")
     assert [line["line"] for line in lines if "line" in line] == [
         "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished", "lost", "lost", "lost",
-        "lost"]
+        "lost", "before_attach"]
     assert [(line["lost"], line["reason"]) for line in lines if "lost" in line] == [(1203, "ring_full"),
                                                                                     (1, "call_depth")]
     assert [(line["lost_returns"], line["reason"]) for line in lines if "lost_returns" in line] == [(5, "ring_full")]

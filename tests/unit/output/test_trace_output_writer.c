@@ -179,8 +179,8 @@ static void each_call_counts_once(void **state)
 		assert_int_equal(trace_output__flush(output), 0);
 		assert_int_equal(trace_output__written(output), calls);
 	}
-	/* All but one entry, one call in progress and four losses. */
-	assert_int_equal(calls, LINES - 6);
+	/* All but one entry, one call in progress, one from before and four losses. */
+	assert_int_equal(calls, LINES - 7);
 	trace_output__free(output);
 	fclose(file);
 }
@@ -188,8 +188,8 @@ static void each_call_counts_once(void **state)
 /* With two lines a call, the first counts: the second may be lost. */
 static void a_call_of_two_lines_counts_once(void **state)
 {
-	static const enum trace_line_kind kinds[] = {LINE_ENTRY, LINE_ENTRY, LINE_RETURN, LINE_LOST, LINE_UNFINISHED};
-	static const uint64_t written[] = {1, 2, 2, 2, 2};
+	static const enum trace_line_kind kinds[] = {LINE_ENTRY, LINE_ENTRY, LINE_RETURN, LINE_LOST, LINE_UNFINISHED, LINE_BEFORE};
+	static const uint64_t written[] = {1, 2, 2, 2, 2, 2};
 	struct trace_output_options options = tsv;
 	struct trace_line line = numbered_line(1);
 	struct trace_output *output;

@@ -87,6 +87,7 @@ static struct trace_summary *make_summary(void)
 	add(summary, (struct trace_line){CALL(synchronize, application, 0, 1500), .kind = LINE_RESUMED});
 	add(summary, (struct trace_line){CALL(synchronize, application, 0, 3000000000), .kind = LINE_UNFINISHED});
 	add(summary, (struct trace_line){CALL(query, application, 0, 500000000), .kind = LINE_UNFINISHED});
+	add(summary, (struct trace_line){CALL(synchronize, application, 0, 0), .kind = LINE_BEFORE});
 	add(summary, (struct trace_line){.kind = LINE_LOST, .lost = 7});
 	return summary;
 }
@@ -109,7 +110,7 @@ static void the_table(void **unused)
 	struct trace_summary *summary = make_summary();
 
 	(void)unused;
-	expect_form(summary, (struct trace_missing){7, 0}, TRACE_TABLE,
+	expect_form(summary, (struct trace_missing){.calls = 7}, TRACE_TABLE,
 		    "% time     seconds      calls   errors   average       p50       p99       max function\n"
 		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
 		    "--------------------\n"
@@ -124,7 +125,7 @@ static void the_table(void **unused)
 		    "2 of the calls did not return: 3.5s so far, not in the times above\n"
 		    "7 calls were lost, not in the table\n");
 	add(summary, (struct trace_line){CALL(query, application, 0, 4000000000), .depth = 1});
-	expect_form(summary, (struct trace_missing){1, 2}, TRACE_TABLE,
+	expect_form(summary, (struct trace_missing){.calls = 1, .libraries = 2}, TRACE_TABLE,
 		    "% time     seconds      calls   errors   average       p50       p99       max function\n"
 		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
 		    "--------------------\n"
@@ -148,14 +149,14 @@ static void forms_for_programs(void **unused)
 	struct trace_summary *summary = make_summary();
 
 	(void)unused;
-	expect_form(summary, (struct trace_missing){7, 1}, TRACE_TSV,
+	expect_form(summary, (struct trace_missing){.calls = 7, .libraries = 1}, TRACE_TSV,
 		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
 		    "cudaMemcpy\t1\t0\t0\t2000000000\t2000000000\t2000000000\t2000000000\t2000000000\n"
 		    "cudaMalloc\t100\t1\t0\t5050000\t50500\t49664\t99328\t100000\n"
 		    "cudaStreamSynchronize\t3\t0\t1\t2000\t1000\t500\t1488\t1500\n"
 		    "cudaEventQuery\t1\t0\t1\t0\t-\t-\t-\t-\n"
 		    "# lost 7\n# library_skipped 1\n");
-	expect_form(summary, (struct trace_missing){7, 1}, TRACE_JSON,
+	expect_form(summary, (struct trace_missing){.calls = 7, .libraries = 1}, TRACE_JSON,
 		    "{\"schema\":1,\"summary\":{\"calls\":105,\"errors\":1,\"unfinished\":2,"
 		    "\"unfinished_time\":3500000000,\"time\":2005052000,\"lost\":7,\"library_skipped\":1,\"nested\":false,\"functions\":["
 		    "{\"event\":\"cudaMemcpy\",\"calls\":1,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
@@ -179,12 +180,12 @@ static void no_percentile_is_outside_of_minimum_and_maximum(void **unused)
 	(void)unused;
 	assert_non_null(summary);
 	add(summary, (struct trace_line){CALL(cuda_malloc, application, 0, 32768)});
-	expect_form(summary, (struct trace_missing){0, 0}, TRACE_TSV,
+	expect_form(summary, (struct trace_missing){.calls = 0}, TRACE_TSV,
 		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
 		    "cudaMalloc\t1\t0\t0\t32768\t32768\t32768\t32768\t32768\n");
 	add(summary, (struct trace_line){CALL(cuda_memcpy, application, 0, 33791)});
 	add(summary, (struct trace_line){CALL(query, application, 0, 0)});
-	expect_form(summary, (struct trace_missing){0, 0}, TRACE_TSV,
+	expect_form(summary, (struct trace_missing){.calls = 0}, TRACE_TSV,
 		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
 		    "cudaMemcpy\t1\t0\t0\t33791\t33791\t33791\t33791\t33791\n"
 		    "cudaMalloc\t1\t0\t0\t32768\t32768\t32768\t32768\t32768\n"
@@ -198,12 +199,36 @@ static void a_trace_without_calls(void **unused)
 
 	(void)unused;
 	assert_non_null(summary);
-	expect_form(summary, (struct trace_missing){0, 0}, TRACE_JSON,
+	expect_form(summary, (struct trace_missing){.calls = 0}, TRACE_JSON,
 		    "{\"schema\":1,\"summary\":{\"calls\":0,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
 		    "\"time\":0,\"lost\":0,\"library_skipped\":0,\"nested\":false,\"functions\":[]}}\n");
-	expect_form(summary, (struct trace_missing){0, 0}, TRACE_TSV, "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n");
+	expect_form(summary, (struct trace_missing){.calls = 0}, TRACE_TSV, "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n");
 	trace_summary__free(summary);
 	trace_summary__free(NULL);
+}
+
+/* They are in no row and no sum, and are told apart. */
+static void calls_from_before(void **unused)
+{
+	struct trace_summary *summary = trace_summary__new();
+
+	(void)unused;
+	assert_non_null(summary);
+	add(summary, (struct trace_line){CALL(synchronize, application, 0, 0), .kind = LINE_BEFORE});
+	expect_form(summary, (struct trace_missing){.before = 1}, TRACE_JSON,
+		    "{\"schema\":1,\"summary\":{\"calls\":0,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
+		    "\"time\":0,\"lost\":0,\"before_attach\":1,\"library_skipped\":0,\"nested\":false,\"functions\":[]}}\n");
+	expect_form(summary, (struct trace_missing){.before = 2}, TRACE_TSV,
+		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n# before_attach 2\n");
+	expect_form(summary, (struct trace_missing){.before = 1}, TRACE_TABLE,
+		    "% time     seconds      calls   errors   average       p50       p99       max function\n"
+		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
+		    "--------------------\n"
+		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
+		    "--------------------\n"
+		    "  0.00    0.000000          0        0         -         -         -         - total\n"
+		    "1 call had begun before attach, not in the table\n");
+	trace_summary__free(summary);
 }
 
 int main(void)
@@ -215,6 +240,7 @@ int main(void)
 		cmocka_unit_test(forms_for_programs),
 		cmocka_unit_test(no_percentile_is_outside_of_minimum_and_maximum),
 		cmocka_unit_test(a_trace_without_calls),
+		cmocka_unit_test(calls_from_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
