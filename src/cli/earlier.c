@@ -11,13 +11,14 @@
 #include "model/api.h"
 #include "model/dump_before.h"
 
-#define REST_NS NS_PER_S
+#define REST_NS NS_PER_S /* between two looks, at least */
+#define REST_TIMES 20	 /* what a look took */
 
 struct earlier_looks {
 	struct looker *looker;
 	struct dump *first;   /* NULL: nothing was in progress */
 	struct stack *stacks; /* of the calls, parts of those in `first` */
-	uint64_t looked_ns;
+	uint64_t next_ns;     /* the next look: not before */
 };
 
 struct earlier_looks *earlier_looks__new(struct looker *looker)
@@ -180,12 +181,14 @@ static struct dump *look(const struct earlier_looks *looks, const struct earlier
 void earlier_looks__look(struct earlier_looks *looks, struct earlier_calls *calls, bool final)
 {
 	uint64_t now = clock__boot_ns();
+	uint64_t took_ns;
 	struct dump *dump;
 
-	if (!looks || !looks->first || (!final && now < looks->looked_ns + REST_NS))
+	if (!looks || !looks->first || (!final && now < looks->next_ns))
 		return;
-	looks->looked_ns = now;
 	dump = look(looks, calls);
+	took_ns = clock__boot_ns() - now;
+	looks->next_ns = now + took_ns + (took_ns * REST_TIMES > REST_NS ? took_ns * REST_TIMES : REST_NS);
 	if (!dump)
 		return;
 	for (size_t i = 0; i < calls->count; i++) {

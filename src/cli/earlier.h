@@ -28,7 +28,7 @@ void earlier_looks__free(struct earlier_looks *looks); /* NULL ok */
  */
 void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, struct collector *collector);
 
-/* Before a reading: looks at the threads of those in progress, once a second at most but for the `final` reading. */
+/* Before a reading: looks at the threads of those in progress, once a second at most and for a twentieth of the time, but for the `final` reading. */
 void earlier_looks__look(struct earlier_looks *looks, struct earlier_calls *calls, bool final);
 
 #endif
