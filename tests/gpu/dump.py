@@ -162,11 +162,14 @@ def time_pytorch(machine, results):
 def test_earlier_call(machine, results):
     """The other commands begin with such a look."""
     with stuck([sys.executable, f"{PROGRAMS}/stuck.py"], PYTORCH[0]) as (program, _):
-        watching = subprocess.Popen([machine.gpuprobe, "stat", "-p", str(program.pid), "--duration", "1"], text=True,
-                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        said, _ = watching.communicate(timeout=60)
-    results.keep("`gpuprobe stat -p PID --duration 1` of PyTorch that was in `loss.item()` before", said)
-    results.check("stat of a process that was in a call before: the call is named", True, "cudaStreamSynchronize" in said)
+        watched = {command: subprocess.Popen([machine.gpuprobe, command, "-p", str(program.pid), "--duration", "2"], text=True,
+                                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for command in ("stat", "trace")}
+        said = {command: process.communicate(timeout=60)[0] for command, process in watched.items()}
+    for command, text in said.items():
+        results.keep(f"`gpuprobe {command} -p PID --duration 2` of PyTorch that was in `loss.item()` before", text)
+    results.check("stat and trace of a process that was in a call before: it is in progress, it has a line", [True, True],
+                  ["in progress: 1 cuStreamSynchronize since before attach" in said["stat"],
+                   "cudaStreamSynchronize" in said["trace"] and "<began before attach>" in said["trace"]])
 
 
 def test_dump(machine, results):
