@@ -92,7 +92,7 @@ static void write_process(struct earlier_lines *lines, const struct dump_process
 	process.number = number;
 	if (is_chosen(lines, &process))
 		for (size_t i = 0; i < dumped->thread_count; i++)
-			if (latest_calls__of(latest, dumped->threads[i].tid) < lines->began_ns)
+			if (dumped->threads[i].call && latest_calls__of(latest, dumped->threads[i].tid) < lines->began_ns)
 				write_line(lines, &dumped->threads[i], &process);
 	free((char *)process.cgroup);
 }
