@@ -269,7 +269,7 @@ int counting__attach(struct counting *counting, struct error *err)
 	if (ret)
 		return ret;
 	collector__attached(counting->collector);
-	session__find_earlier(counting->session, counting->collector);
+	session__find_earlier(counting->session, counting->options.api, counting->collector);
 	if (counting->overhead)
 		overhead__start(counting->overhead);
 	return 0;

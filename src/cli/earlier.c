@@ -16,6 +16,7 @@
 
 struct earlier_looks {
 	struct looker *looker;
+	enum api_mode api;
 	struct dump *first;   /* NULL: nothing was in progress */
 	struct stack *stacks; /* of the calls, parts of those in `first` */
 	uint64_t next_ns;     /* the next look: not before */
@@ -46,11 +47,29 @@ static int row_of(const char *function)
 	return function ? api__find(function, API_NEWEST) : -1;
 }
 
-static bool counts_at_runtime(int row)
+static bool counts_at_runtime(enum api_mode api, int row)
 {
 	enum operation operation = api_functions[row].desc.operation;
 
+	if (api != API_AUTO)
+		return api != API_DRIVER;
 	return operation == OP_ALLOC || operation == OP_FREE;
+}
+
+static bool is_of_layer(int row, enum layer layer)
+{
+	return row >= 0 && api_functions[row].desc.layer == layer;
+}
+
+/* The outer and the inner of the two that are watched, whose numbers become -1 else. */
+static void leave_unwatched(enum api_mode api, int *outer, int *inner)
+{
+	if (api == API_DRIVER && is_of_layer(*outer, LAYER_RUNTIME))
+		*outer = is_of_layer(*inner, LAYER_DRIVER) ? *inner : -1;
+	if (api == API_RUNTIME)
+		*inner = -1;
+	if (api == API_RUNTIME && is_of_layer(*outer, LAYER_DRIVER))
+		*outer = -1;
 }
 
 /* From the innermost CUDA function on. */
@@ -74,6 +93,7 @@ static void add(const struct earlier_looks *looks, struct earlier_calls *calls, 
 	struct stack *stack = &looks->stacks[calls->count];
 	struct earlier_call *call = &calls->list[calls->count];
 
+	leave_unwatched(looks->api, &outer, &inner);
 	if (outer < 0)
 		return;
 	*call = (struct earlier_call){
@@ -85,7 +105,7 @@ static void add(const struct earlier_looks *looks, struct earlier_calls *calls, 
 		.other = inner,
 		.stood_ns = calls->began_ns,
 	};
-	if (inner >= 0 && !counts_at_runtime(outer)) {
+	if (inner >= 0 && !counts_at_runtime(looks->api, outer)) {
 		call->row = (uint16_t)inner;
 		call->other = outer;
 	}
@@ -119,7 +139,8 @@ static size_t count_in_cuda(const struct dump *dump)
 	return count;
 }
 
-void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, struct collector *collector)
+void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, enum api_mode api,
+			  struct collector *collector)
 {
 	struct earlier_calls *calls = collector__earlier(collector);
 	struct pid_list chosen = {0};
@@ -127,6 +148,7 @@ void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t
 
 	if (!looks || !count)
 		return;
+	looks->api = api;
 	calls->began_ns = clock__boot_ns();
 	if (!dump_choice__make(pids, count, &chosen))
 		looks->first = looker__look(looks->looker, chosen.pids, chosen.count);

@@ -14,6 +14,7 @@
 
 #include "cli/looker.h"
 #include "collect/earlier_calls.h"
+#include "probe/selection.h"
 
 struct collector;
 struct earlier_looks;
@@ -23,10 +24,11 @@ struct earlier_looks *earlier_looks__new(struct looker *looker);
 void earlier_looks__free(struct earlier_looks *looks); /* NULL ok */
 
 /*
- * The probes are in: gives the collector the calls of these processes and of their descendants, and has it adopt the processes
- * that are in one.
+ * The probes are in, of the functions that `api` says: gives the collector the calls of these processes and of their
+ * descendants, and has it adopt the processes that are in one.
  */
-void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, struct collector *collector);
+void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, enum api_mode api,
+			  struct collector *collector);
 
 /* Before a reading: looks at the threads of those in progress, once a second at most and for a twentieth of the time, but for the `final` reading. */
 void earlier_looks__look(struct earlier_looks *looks, struct earlier_calls *calls, bool final);

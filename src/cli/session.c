@@ -582,9 +582,9 @@ void session__look_at_silent(struct session *session, bool final)
 	silence__look(session->silence, &session->asked, final);
 }
 
-void session__find_earlier(struct session *session, struct collector *collector)
+void session__find_earlier(struct session *session, enum api_mode api, struct collector *collector)
 {
-	earlier_looks__begin(session->earlier, session->targets->pids, session->targets->pid_count, collector);
+	earlier_looks__begin(session->earlier, session->targets->pids, session->targets->pid_count, api, collector);
 }
 
 void session__look_at_earlier(struct session *session, struct collector *collector)

@@ -15,6 +15,7 @@
 #include "cli/arguments.h"
 #include "model/model.h"
 #include "probe/attacher.h"
+#include "probe/selection.h"
 
 struct bpf_link;
 struct event_base;
@@ -99,7 +100,7 @@ struct asked_processes *session__asked(struct session *session);
 void session__look_at_silent(struct session *session, bool final);
 
 /* The probes are in: finds calls of those that were given that began before. See cli/earlier.h. */
-void session__find_earlier(struct session *session, struct collector *collector);
+void session__find_earlier(struct session *session, enum api_mode api, struct collector *collector);
 
 /* Before a reading: which of these are in progress still. */
 void session__look_at_earlier(struct session *session, struct collector *collector);

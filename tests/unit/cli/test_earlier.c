@@ -101,7 +101,7 @@ void collector__adopt(struct collector *collector, pid_t pid)
 	adopted = pid;
 }
 
-static struct earlier_looks *begin(const char *call, const char *inner)
+static struct earlier_looks *begin_with(enum api_mode api, const char *call, const char *inner)
 {
 	const pid_t pid = PID;
 	struct earlier_looks *looks;
@@ -111,8 +111,13 @@ static struct earlier_looks *begin(const char *call, const char *inner)
 	adopted = 0;
 	looks = earlier_looks__new((struct looker *)&played);
 	assert_non_null(looks);
-	earlier_looks__begin(looks, &pid, 1, (struct collector *)&given);
+	earlier_looks__begin(looks, &pid, 1, api, (struct collector *)&given);
 	return looks;
+}
+
+static struct earlier_looks *begin(const char *call, const char *inner)
+{
+	return begin_with(API_AUTO, call, inner);
 }
 
 static void end(struct earlier_looks *looks)
@@ -159,6 +164,31 @@ static void is_told_as_it_would_have_been_counted(void **state)
 	assert_int_equal(given.count, 0);
 	assert_int_equal(adopted, 0);
 	end(looks);
+}
+
+static void has_the_name_that_is_watched(void **state)
+{
+	static const struct {
+		enum api_mode api;
+		const char *call, *inner, *told; /* NULL: it is not watched */
+	} cases[] = {
+		{API_RUNTIME, "cudaStreamSynchronize", "cuStreamSynchronize", "cudaStreamSynchronize"},
+		{API_RUNTIME, "cuStreamSynchronize", "cuStreamSynchronize", NULL},
+		{API_DRIVER, "cudaStreamSynchronize", "cuStreamSynchronize", "cuStreamSynchronize"},
+		{API_DRIVER, "cudaMalloc", "cuMemAlloc_v2", "cuMemAlloc_v2"},
+		{API_DRIVER, "cudaMalloc", "cudaMalloc", NULL},
+		{API_BOTH, "cudaStreamSynchronize", "cuStreamSynchronize", "cudaStreamSynchronize"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct earlier_looks *looks = begin_with(cases[i].api, cases[i].call, cases[i].inner);
+
+		assert_int_equal(given.count, cases[i].told != NULL);
+		if (cases[i].told)
+			assert_string_equal(function_of(given.list[0].row), cases[i].told);
+		end(looks);
+	}
 }
 
 /* What the call itself is in does not belong to it. */
@@ -219,6 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_told_as_it_would_have_been_counted),
+		cmocka_unit_test(has_the_name_that_is_watched),
 		cmocka_unit_test(its_stack_begins_with_it),
 		cmocka_unit_test(stands_as_long_as_its_stack_is_the_same),
 		cmocka_unit_test(is_over_with_its_thread),
