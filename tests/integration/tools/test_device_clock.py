@@ -122,6 +122,41 @@ def test_across_devices(tmp_path):
     assert short[-2][1] == short[-2][0] + 3 * MS
 
 
+def test_what_is_to_come(tmp_path):
+    """The file ends with its own time: what would be done later is not told."""
+    run = Run(tmp_path, script("""
+        start(0)
+        (long,) = module("long")[1]
+        event = made(driver.cuEventCreate, 0)
+        need(launch(long))
+        need(driver.cuEventRecord(event, 0))
+        start(1)
+        (kernel,) = module("kernel")[1]
+        need(driver.cuStreamWaitEvent(0, event, 0))
+        need(launch(kernel))
+    """), "kernel=3ms,kernel:long=600s", CUDA_SIM_DEVICES=2)
+    assert len(run.busy(0)["list"]) == 1 and run.busy(0)["ns"] < 600_000 * MS
+    assert (run.busy(1)["ns"], run.busy(1)["list"]) == (0, [])
+
+
+def test_child(tmp_path):
+    """A forked child begins with devices that have not worked."""
+    run = Run(tmp_path, script("""
+        start()
+        need(launch(module("kernel")[1][0]))
+        need(driver.cuCtxSynchronize())
+        path = os.environ["CUDA_SIM_TRUTH"]
+        os.environ["CUDA_SIM_TRUTH"] = path + ".%p"
+        child = os.fork()
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+            os.environ["CUDA_SIM_TRUTH"] = path
+    """), "kernel=3ms")
+    assert run.busy()["ns"] == 3 * MS
+    (child,) = tmp_path.glob("truth.json.*")
+    assert json.loads(child.read_text())["devices"]["0"]["busy"] == {"ns": 0, "intervals": 0, "left_out": 0, "list": []}
+
+
 def test_full_queue(tmp_path):
     """Launches by several threads onto one stream block, and the stream never holds more than its queue."""
     run = Run(tmp_path, script("""
