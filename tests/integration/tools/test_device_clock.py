@@ -98,27 +98,31 @@ def test_across_devices(tmp_path):
     """A device waits for the other one's event; what is submitted later for before that has its place in the list."""
     run = Run(tmp_path, script("""
         first = start(0)
-        (long,) = module("long")[1]
-        stream, event = made(driver.cuStreamCreate, 1), made(driver.cuEventCreate, 0)
+        long, short = module("long", "kernel")[1]
+        stream, early, event = made(driver.cuStreamCreate, 1), made(driver.cuEventCreate, 0), made(driver.cuEventCreate, 0)
         second = start(1)
         (kernel,) = module("kernel")[1]
-        waiting, other = made(driver.cuStreamCreate, 1), made(driver.cuStreamCreate, 1)
+        waiting, before, other = [made(driver.cuStreamCreate, 1) for _ in range(3)]
         late = True
         while late:
             need(driver.cuCtxSetCurrent(first))
             need(launch(long, stream))
+            need(driver.cuEventRecord(early, stream))
+            need(launch(short, stream))
             need(driver.cuEventRecord(event, stream))
             need(driver.cuCtxSetCurrent(second))
             need(driver.cuStreamWaitEvent(waiting, event, 0))
             need(launch(kernel, waiting))
+            need(driver.cuStreamWaitEvent(before, early, 0))
+            need(launch(kernel, before))
             need(launch(kernel, other))
             need(driver.cuStreamSynchronize(other))
-            late = driver.cuEventQuery(event) == 0
+            late = driver.cuEventQuery(early) == 0
             need(driver.cuStreamSynchronize(waiting))
     """), "kernel=3ms,kernel:long=100ms", CUDA_SIM_DEVICES=2)
     # Those of the last round, in which the machine was not too slow.
     long, short = run.busy(0)["list"][-1], run.busy(1)["list"]
-    assert short[-1] == [long[1], long[1] + 3 * MS]
+    assert short[-1] == [long[1] - 3 * MS, long[1] + 3 * MS]  # two that touch
     assert short[-2][1] == short[-2][0] + 3 * MS
 
 
